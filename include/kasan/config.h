@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.h - the CONFIG_KASAN_* options and their consistency checks.
+ *
+ * Options come from the compiler's command line (-DCONFIG_KASAN_GENERIC=1) or from a header that
+ * the port names with -DKASAN_PORT_CONFIG_H='"my_kasan_config.h"'. With no mode selected,
+ * <kasan/kasan.h> turns every hook into an empty inline function.
+ *
+ * This header holds preprocessor lines only, so that assembly files can include it too.
+ */
+#ifndef KASAN_CONFIG_H
+#define KASAN_CONFIG_H
+
+#ifdef KASAN_PORT_CONFIG_H
+#include KASAN_PORT_CONFIG_H
+#endif
+
+/* --- Mode: at most one ----------------------------------------------------------------------- */
+
+#if defined(CONFIG_KASAN_GENERIC)
+#define CONFIG_KASAN 1
+/* One shadow byte describes 2^3 = 8 bytes: the compilers' default mapping scale. */
+#define KASAN_SHADOW_SCALE_SHIFT 3
+#endif
+
+#if defined(CONFIG_KASAN_SW_TAGS) || defined(CONFIG_KASAN_HW_TAGS)
+#error "KASAN: only CONFIG_KASAN_GENERIC exists in this release"
+#endif
+
+#ifdef CONFIG_KASAN
+
+#define KASAN_GRANULE_SIZE (1UL << KASAN_SHADOW_SCALE_SHIFT)
+#define KASAN_GRANULE_MASK (KASAN_GRANULE_SIZE - 1)
+
+/* --- Shadow layout: exactly one ---------------------------------------------------------------
+ *
+ * CONFIG_KASAN_SHADOW_FULL      every address in [CONFIG_KASAN_SHADOW_LOW, CONFIG_KASAN_SHADOW_HIGH]
+ *                               (inclusive) has a mapped shadow byte at
+ *                               (addr >> 3) + CONFIG_KASAN_SHADOW_OFFSET. A check needs no range
+ *                               test; addresses outside are null, user or wild.
+ * CONFIG_KASAN_SHADOW_WINDOWED  only registered windows (kasan_window_add()) have shadow, all other
+ *                               addresses are accessible. CONFIG_KASAN_SHADOW_OFFSET is the offset
+ *                               of the first window when it is known at compile time; without it
+ *                               the first kasan_window_add() decides, and
+ *                               __asan_shadow_memory_dynamic_address is set to it.
+ */
+#if defined(CONFIG_KASAN_SHADOW_FULL) == defined(CONFIG_KASAN_SHADOW_WINDOWED)
+#error "KASAN: define exactly one of CONFIG_KASAN_SHADOW_FULL and CONFIG_KASAN_SHADOW_WINDOWED"
+#endif
+#ifdef CONFIG_KASAN_SHADOW_FULL
+#ifndef CONFIG_KASAN_SHADOW_OFFSET
+#error "KASAN: the full layout needs CONFIG_KASAN_SHADOW_OFFSET, equal to the compiler's offset"
+#endif
+#ifndef CONFIG_KASAN_SHADOW_LOW
+#error "KASAN: the full layout needs CONFIG_KASAN_SHADOW_LOW, the lowest address with shadow"
+#endif
+#ifndef CONFIG_KASAN_SHADOW_HIGH
+#error "KASAN: the full layout needs CONFIG_KASAN_SHADOW_HIGH, the last address with shadow"
+#endif
+#endif
+
+/* --- Sizes and bounds ------------------------------------------------------------------------ */
+
+/* CPUs that kasan_port_cpu() may name: 0 .. CONFIG_KASAN_NR_CPUS - 1. */
+#ifndef CONFIG_KASAN_NR_CPUS
+#define CONFIG_KASAN_NR_CPUS 1
+#endif
+
+/* Windows of the windowed layout. The first is the fast one. */
+#ifndef CONFIG_KASAN_MAX_WINDOWS
+#define CONFIG_KASAN_MAX_WINDOWS 4
+#endif
+
+/* Frames kept of one stack trace. */
+#ifndef CONFIG_KASAN_STACK_DEPTH
+#define CONFIG_KASAN_STACK_DEPTH 48
+#endif
+
+/* Bytes the stack depot may grow to; taken from kasan_port_alloc() in blocks of 64 KiB. */
+#ifndef CONFIG_KASAN_DEPOT_SIZE
+#define CONFIG_KASAN_DEPOT_SIZE (8UL << 20)
+#endif
+
+/* Buckets of the depot's hash table, a power of two. */
+#ifndef CONFIG_KASAN_DEPOT_BUCKETS
+#define CONFIG_KASAN_DEPOT_BUCKETS 4096
+#endif
+
+/* The quarantine holds at most 1/2^N of the memory given to kasan_init() (5: 1/32). */
+#ifndef CONFIG_KASAN_QUARANTINE_SHIFT
+#define CONFIG_KASAN_QUARANTINE_SHIFT 5
+#endif
+
+/* Smallest address that is not taken for a null pointer plus an offset. */
+#ifndef CONFIG_KASAN_NULL_LIMIT
+#define CONFIG_KASAN_NULL_LIMIT 4096UL
+#endif
+
+#ifndef CONFIG_KASAN_PAGE_SIZE
+#define CONFIG_KASAN_PAGE_SIZE 4096UL
+#endif
+
+#endif /* CONFIG_KASAN */
+#endif /* KASAN_CONFIG_H */

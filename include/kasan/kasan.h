@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kasan.h - the hooks that a kernel, an allocator or a firmware calls.
+ *
+ * Unless a function says otherwise it may be called in any context (interrupts on or off, any CPU,
+ * any lock of the caller held), never sleeps, and takes only locks of its own with interrupts off.
+ * Sizes are in bytes. A "granule" is KASAN_GRANULE_SIZE (8) bytes of memory, aligned.
+ *
+ * With no mode configured every hook is an empty inline function, so callers need no #ifdef.
+ */
+#ifndef KASAN_KASAN_H
+#define KASAN_KASAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <kasan/config.h>
+
+/* --- Shadow values of Generic mode -------------------------------------------------------------
+ * 00: all 8 bytes accessible; 01..07: the first N; negative: none, and why. F1-F3, F8 and CA, CB are
+ * written or named by the compilers (their ABI); the others are the field's own.
+ */
+#define KASAN_PAGE_FREE          0xFF /* page given back to the page allocator */
+#define KASAN_PAGE_REDZONE       0xFE /* behind a large allocation, up to the end of its pages */
+#define KASAN_SLAB_REDZONE       0xFC /* slab memory that no object owns */
+#define KASAN_SLAB_FREE          0xFB /* freed slab object */
+#define KASAN_SLAB_FREE_META     0xFA /* same, and its first bytes hold a valid kasan_free_meta */
+#define KASAN_GLOBAL_REDZONE     0xF9
+#define KASAN_STACK_AFTER_SCOPE  0xF8 /* compiler */
+#define KASAN_VMALLOC_INVALID    0xF7 /* vmalloc space that no area owns */
+#define KASAN_HEAP_LEFT_REDZONE  0xF6 /* simple heap: before the object */
+#define KASAN_STACK_LEFT         0xF1 /* compiler */
+#define KASAN_STACK_MID          0xF2 /* compiler */
+#define KASAN_STACK_RIGHT        0xF3 /* compiler */
+#define KASAN_ALLOCA_LEFT        0xCA
+#define KASAN_ALLOCA_RIGHT       0xCB
+
+/* --- What is tracked of an object ---------------------------------------------------------------- */
+
+/** struct kasan_track - who did it. @pid: task number. @stack: stack depot handle, 0: none. */
+struct kasan_track {
+	uint32_t pid;
+	uint32_t stack;
+};
+
+/** struct kasan_alloc_meta - lives in an object's redzone while the slot exists */
+struct kasan_alloc_meta {
+	struct kasan_track alloc;
+	uint32_t aux_stack[2]; /* last two related work creations, newest first */
+	uint32_t size;         /* bytes asked for at the last allocation */
+	uint32_t flags;        /* KASAN_META_* */
+};
+
+/** struct kasan_free_meta - overlays a freed object's first bytes, or sits in its redzone */
+struct kasan_free_meta {
+	void *quarantine_next;
+	struct kasan_track free;
+};
+
+/** struct kasan_large_meta - tracks of one page-level allocation; the port keeps it beside the
+ *  page's own descriptor, zeroed when the page is first created */
+struct kasan_large_meta {
+	struct kasan_track alloc;
+	struct kasan_track free;
+	size_t size;
+};
+
+/* --- Caches (slab allocators) ---------------------------------------------------------------------- */
+
+#define KASAN_CACHE_NO_FREE_META_IN_OBJECT 1U /* constructor or RCU: a free object keeps its bytes */
+#define KASAN_CACHE_NO_QUARANTINE          2U /* slots must be released at once (SLAB_TYPESAFE_BY_RCU
+						 objects are neither poisoned nor delayed) */
+#define KASAN_CACHE_KMALLOC                4U /* size class: objects smaller than object_size are usual */
+
+#define KASAN_NO_FREE_META UINT32_MAX
+
+/**
+ * struct kasan_cache - what the runtime knows of one cache; the port embeds it in its own descriptor
+ * @name: for reports; must outlive the cache.
+ * @object_size: usable bytes of an object.
+ * @slot_size: distance of two objects, redzone and metadata included.
+ * @alloc_meta_offset: of struct kasan_alloc_meta, from the object's start.
+ * @free_meta_offset: of struct kasan_free_meta, or KASAN_NO_FREE_META.
+ * @flags: KASAN_CACHE_*.
+ * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any
+ *	context that frees, interrupts on or off, no runtime lock held.
+ */
+struct kasan_cache {
+	const char *name;
+	uint32_t object_size;
+	uint32_t slot_size;
+	uint32_t alloc_meta_offset;
+	uint32_t free_meta_offset;
+	uint32_t flags;
+	void (*release)(struct kasan_cache *cache, void *object);
+};
+
+enum kasan_object_kind {
+	KASAN_OBJECT_NONE,
+	KASAN_OBJECT_SLAB,  /* slot of a kasan_cache */
+	KASAN_OBJECT_LARGE, /* page-level kmalloc */
+	KASAN_OBJECT_HEAP,  /* chunk of a kasan_heap */
+};
+
+/**
+ * struct kasan_object - an object as kasan_port_find_object() describes it
+ * @kind: which members are valid.
+ * @cache: SLAB: its cache.
+ * @start: first byte of the object (not of its slot's redzone).
+ * @size: LARGE and HEAP: bytes asked for; SLAB: ignored (the runtime knows better).
+ * @large: LARGE: its tracks, may be NULL.
+ */
+struct kasan_object {
+	enum kasan_object_kind kind;
+	struct kasan_cache *cache;
+	void *start;
+	size_t size;
+	struct kasan_large_meta *large;
+};
+
+/** struct kasan_area - a vmalloc area. @start, @size: without guard pages. @caller: code address that
+ *  asked for it, 0 if unknown. */
+struct kasan_area {
+	uintptr_t start;
+	size_t size;
+	uintptr_t caller;
+};
+
+enum kasan_free_verdict {
+	KASAN_FREE_NOW,         /* the allocator releases the slot now */
+	KASAN_FREE_QUARANTINED, /* the runtime keeps it and calls @release later */
+	KASAN_FREE_BAD,         /* reported: double or invalid free; the allocator must not touch it */
+};
+
+/* --- Reports ----------------------------------------------------------------------------------------- */
+
+/** struct kasan_report_info - summary of one report, for hooks and tests */
+struct kasan_report_info {
+	const char *bug_type; /* "slab-out-of-bounds", ... */
+	uintptr_t addr;       /* of the access or free */
+	size_t size;          /* of the access, 0 for a free */
+	bool is_write;
+	bool is_free;
+	uintptr_t ip;         /* code address of the access */
+};
+
+#ifdef CONFIG_KASAN
+
+/* --- Life cycle and options ---------------------------------------------------------------------- */
+
+/**
+ * kasan_init() - start reporting
+ * @memory: bytes of memory under management; the quarantine's bound is 1/32 of it
+ *	(CONFIG_KASAN_QUARANTINE_SHIFT).
+ *
+ * Call once, on the boot CPU, after real shadow is in place. Before it a failed check is ignored.
+ */
+void kasan_init(size_t memory);
+
+/**
+ * kasan_option() - set one option by its boot parameter name
+ * @name: "kasan.fault", "kasan_multi_shot", "kasan.stacktrace", ...
+ * @value: its text; NULL if the parameter came without "=".
+ *
+ * Return: 0; KASAN_OPTION_UNKNOWN: no such name; KASAN_OPTION_INVALID: value not accepted, the
+ * option keeps what it had (kasan_option_values() says what would be).
+ */
+int kasan_option(const char *name, const char *value);
+#define KASAN_OPTION_UNKNOWN (-1)
+#define KASAN_OPTION_INVALID (-2)
+
+/** kasan_option_values() - Return: accepted values of option @name as text, "report|panic", or
+ *  NULL if there is no such option. */
+const char *kasan_option_values(const char *name);
+
+/** kasan_options() - the table of options. @count: filled. Each has a name, values and one line. */
+struct kasan_option_doc {
+	const char *name, *values, *help;
+};
+const struct kasan_option_doc *kasan_options(size_t *count);
+
+/** kasan_enabled() - Return: true between kasan_init() and a stop. */
+bool kasan_enabled(void);
+
+/* --- Shadow ----------------------------------------------------------------------------------------- */
+
+#ifdef CONFIG_KASAN_SHADOW_WINDOWED
+/**
+ * kasan_window_add() - give a range of memory its shadow
+ * @start: first byte, aligned to 8.
+ * @size: bytes, a multiple of 8.
+ * @shadow: @size / 8 bytes, outside the range; zeroed here.
+ *
+ * The first window is the one that inline checks and stack instrumentation use: its shadow must lie
+ * at (start >> 3) + CONFIG_KASAN_SHADOW_OFFSET where that is defined.
+ *
+ * Return: NULL, or a message that says what is wrong and which number would be right.
+ */
+const char *kasan_window_add(uintptr_t start, size_t size, void *shadow);
+#endif
+
+/** kasan_shadow_of() - Return: the shadow byte's address of @addr, NULL where there is none. */
+uint8_t *kasan_shadow_of(const void *addr);
+
+/** kasan_poison() - make [@addr, @addr + @size) inaccessible. @addr aligned to 8, @size a multiple of
+ *  8, all of it with shadow; @value: KASAN_* above. */
+void kasan_poison(const void *addr, size_t size, uint8_t value);
+
+/** kasan_unpoison() - make [@addr, @addr + @size) accessible to the byte: the rest of the last
+ *  granule becomes inaccessible. @addr aligned to 8. */
+void kasan_unpoison(const void *addr, size_t size);
+
+/** kasan_poison_tail() - poison what follows an object inside [@addr, @addr + @span): the first
+ *  @size bytes stay (or become) accessible, the rest gets @value. @addr, @span aligned to 8. */
+void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value);
+
+/* --- Explicit checks -------------------------------------------------------------------------------- */
+
+/** kasan_check_read(), kasan_check_write() - report if [@addr, @addr + @size) is not all accessible.
+ *  Return: true if it is. For uninstrumented code that touches memory for somebody. */
+bool kasan_check_read(const volatile void *addr, size_t size);
+bool kasan_check_write(const volatile void *addr, size_t size);
+
+/** kasan_check_byte() - Return: true if the byte at @addr is accessible; reports if not. */
+bool kasan_check_byte(const void *addr);
+
+/** kasan_byte_accessible() - the same without a report. */
+bool kasan_byte_accessible(const void *addr);
+
+/** kasan_report_fault() - report an access that the MMU refused (null, user, wild)
+ *  @addr: address of the access; @size: bytes, 0 if not known; @ip: code address of the access;
+ *  @fp: frame pointer there, for the call trace, 0 if unknown.
+ *  Return: true if a report was printed. */
+bool kasan_report_fault(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
+
+/** kasan_disable_current(), kasan_enable_current() - checks on this CPU's current context give no
+ *  report in between. They nest; interrupts that come in between are not silenced on other CPUs. */
+void kasan_disable_current(void);
+void kasan_enable_current(void);
+
+/* --- Slab objects ----------------------------------------------------------------------------------- */
+
+/**
+ * kasan_cache_create() - lay out a cache's redzones and metadata
+ * @cache: name, object_size, flags and release filled by the caller; the rest is filled here.
+ * @align: alignment of objects, a power of two of at least 8.
+ *
+ * Return: the slot size to use, a multiple of @align.
+ */
+uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align);
+
+/** kasan_poison_slab() - pages become a slab: all of it is redzone until objects are handed out. */
+void kasan_poison_slab(const void *slab, size_t size);
+
+/** kasan_init_slab_object() - a slot of a new slab exists: clear its metadata. The slot's memory is
+ *  writable to the runtime, contents undefined. */
+void kasan_init_slab_object(struct kasan_cache *cache, void *object);
+
+/** kasan_unpoison_object(), kasan_poison_object() - let a constructor into a slot that is not
+ *  allocated, and shut it again as redzone. */
+void kasan_unpoison_object(struct kasan_cache *cache, void *object);
+void kasan_poison_object(struct kasan_cache *cache, void *object);
+
+/**
+ * kasan_slab_alloc() - an object is handed out
+ * @object: its address; NULL is passed through.
+ * @size: bytes asked for, at most @cache->object_size; the slack behind them becomes redzone.
+ *
+ * Records the allocation stack of the caller. Return: the pointer to give to the user.
+ */
+void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_t size);
+
+/** kasan_slab_realloc() - the object stays and now has @size bytes. */
+void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size);
+
+/**
+ * kasan_slab_free() - an object comes back
+ * @object: the pointer that the user gave.
+ * @base: start of the slot that holds @object, as the allocator knows it.
+ * @ip: code address that frees, for the report.
+ *
+ * Checks for double and invalid frees, poisons, records the stack, queues.
+ *
+ * Return: what the allocator must do with the slot.
+ */
+enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, void *object, void *base,
+					uintptr_t ip);
+
+/** kasan_report_invalid_free() - the allocator found that @addr is no object of its own. */
+void kasan_report_invalid_free(const void *addr, uintptr_t ip);
+
+/** kasan_record_aux_stack() - remember the current stack as work created for the object at @addr. */
+void kasan_record_aux_stack(const void *addr);
+
+/** kasan_cache_shrink() - release all that the quarantine holds of @cache, or of every cache if NULL.
+ *  Call before a cache is destroyed. Other CPUs' queues are emptied too; may take long. */
+void kasan_cache_shrink(struct kasan_cache *cache);
+
+/** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was
+ *  allocated. Unpoisons nothing. */
+size_t kasan_object_size(struct kasan_cache *cache, const void *object);
+
+/* --- Whole pages ------------------------------------------------------------------------------------ */
+
+/** kasan_free_pages(), kasan_alloc_pages() - @size bytes of whole pages at @addr go to, come from the
+ *  page allocator. */
+void kasan_free_pages(const void *addr, size_t size);
+void kasan_alloc_pages(const void *addr, size_t size);
+
+/** kasan_kmalloc_large() - @size bytes are handed out of the @span bytes of pages at @ptr; the rest is
+ *  redzone. @meta: where to record the stack, or NULL. Return: the pointer for the user. */
+void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_large_meta *meta);
+
+/** kasan_kfree_large() - @ptr comes back; @base: start of its allocation. Return: KASAN_FREE_NOW or
+ *  KASAN_FREE_BAD. The caller gives the pages to kasan_free_pages(). */
+enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base, struct kasan_large_meta *meta,
+					  uintptr_t ip);
+
+/* --- vmalloc and stacks ------------------------------------------------------------------------------ */
+
+/** kasan_unpoison_vmalloc(), kasan_poison_vmalloc() - an area, whose shadow is mapped, comes and goes.
+ *  @size: to the byte for unpoison (the rest of the last page becomes KASAN_VMALLOC_INVALID). */
+void kasan_unpoison_vmalloc(const void *start, size_t size);
+void kasan_poison_vmalloc(const void *start, size_t size);
+
+/** kasan_unpoison_stack() - a stack, or the part of it in [@low, @high), holds no live frame:
+ *  clear what dead frames left poisoned. For new tasks, dying tasks, longjmp. */
+void kasan_unpoison_stack(const void *low, const void *high);
+
+/* --- Simple heaps: malloc-style allocators that know only pointers ------------------------------------- */
+
+/**
+ * struct kasan_heap - one heap under the runtime; zero-initialised but for @name and @release
+ * @name: for reports.
+ * @redzone: bytes of redzone behind an object, at least 8; 0 selects 16. The redzone before it holds the
+ *	runtime's header.
+ * @quarantine_max: bytes of freed chunks to hold back; 0: none.
+ * @release: gives a raw chunk back to the allocator; called from kasan_heap_free(), no runtime lock held.
+ */
+struct kasan_heap {
+	const char *name;
+	size_t redzone;
+	size_t quarantine_max;
+	void (*release)(struct kasan_heap *heap, void *raw);
+	/* private to the runtime from here on */
+	struct kasan_heap *next;
+	void *live_head;
+	void *quarantine_head, *quarantine_tail;
+	size_t quarantine_bytes;
+	unsigned int lock;
+};
+
+/** kasan_heap_add() - register a heap; call before its first allocation. */
+void kasan_heap_add(struct kasan_heap *heap);
+
+/** kasan_heap_span() - Return: bytes to ask of the allocator for @size bytes at alignment @align (power
+ *  of two, 0: 16); 0 on overflow. */
+size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align);
+
+/** kasan_heap_alloc() - turn a raw chunk of kasan_heap_span() bytes, aligned to 8, into an object.
+ *  Return: the user's pointer, aligned to @align; NULL if @raw is NULL. */
+void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t size, size_t align);
+
+/** kasan_heap_free() - take an object back: check, poison, quarantine, @release. @ptr NULL is ignored.
+ *  Return: false if a double or invalid free was reported. */
+bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip);
+
+/** kasan_heap_size() - Return: bytes asked for of the live object @ptr; 0 if it is none. */
+size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr);
+
+/* --- Report plumbing, for ports and tests ---------------------------------------------------------- */
+
+/** kasan_report_line() - print one formatted line inside a report, for kasan_port_print_*(). Formats:
+ *  %s %c %d %u %x %lx %lu %zu %p (16 hex digits, 8 on 32-bit) %pS (name+0xoff/0xsize), with width and 0. */
+void kasan_report_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/** kasan_report_hook() - call @hook at the end of every report, before kasan_port_report_end().
+ *  NULL removes it. Return: the hook before. */
+typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
+kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook);
+
+/** kasan_save_multi_shot(), kasan_restore_multi_shot() - let every bug be reported for a while, as tests
+ *  need. Return: what to restore. */
+bool kasan_save_multi_shot(void);
+void kasan_restore_multi_shot(bool saved);
+
+/** kasan_report_count() - Return: reports printed since boot. */
+unsigned long kasan_report_count(void);
+
+/** kasan_shadow_fault_to_access() - full layout: the memory address whose shadow lies at @shadow.
+ *  Return: false if @shadow is below the shadow of address 0. For fault handlers: an inline check
+ *  of a wild pointer faults on the shadow load. */
+bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr);
+
+#else /* !CONFIG_KASAN */
+#include <kasan/kasan_off.h>
+#endif
+
+#endif /* KASAN_KASAN_H */
