@@ -54,7 +54,7 @@ struct kasan_alloc_meta {
 
 /** struct kasan_free_meta - overlays a freed object's first bytes, or sits in its redzone */
 struct kasan_free_meta {
-	void *quarantine_next;
+	uintptr_t check; /* of @free and the object's address: a write after the free shows */
 	struct kasan_track free;
 };
 
@@ -110,6 +110,7 @@ enum kasan_object_kind {
  * @start: first byte of the object (not of its slot's redzone).
  * @size: LARGE and HEAP: bytes asked for; SLAB: ignored (the runtime knows better).
  * @large: LARGE: its tracks, may be NULL.
+ * @name: LARGE and HEAP: name of the allocator or heap for the report, may be NULL.
  */
 struct kasan_object {
 	enum kasan_object_kind kind;
@@ -117,6 +118,7 @@ struct kasan_object {
 	void *start;
 	size_t size;
 	struct kasan_large_meta *large;
+	const char *name;
 };
 
 /** struct kasan_area - a vmalloc area. @start, @size: without guard pages. @caller: code address that
@@ -330,6 +332,12 @@ void kasan_unpoison_stack(const void *low, const void *high);
 
 /* --- Simple heaps: malloc-style allocators that know only pointers ------------------------------------- */
 
+/** struct kasan_fifo - a quarantine's queue, private to the runtime; zeroed: empty */
+struct kasan_fifo {
+	void *head, *tail, *spare;
+	size_t count, bytes;
+};
+
 /**
  * struct kasan_heap - one heap under the runtime; zero-initialised but for @name and @release
  * @name: for reports.
@@ -345,9 +353,7 @@ struct kasan_heap {
 	void (*release)(struct kasan_heap *heap, void *raw);
 	/* private to the runtime from here on */
 	struct kasan_heap *next;
-	void *live_head;
-	void *quarantine_head, *quarantine_tail;
-	size_t quarantine_bytes;
+	struct kasan_fifo quarantine;
 	unsigned int lock;
 };
 
@@ -372,7 +378,8 @@ size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr);
 /* --- Report plumbing, for ports and tests ---------------------------------------------------------- */
 
 /** kasan_report_line() - print one formatted line inside a report, for kasan_port_print_*(). Formats:
- *  %s %c %d %u %x %lx %lu %zu %p (16 hex digits, 8 on 32-bit) %pS (name+0xoff/0xsize), with width and 0. */
+ *  %s %c %d %u %x %lx %lu %zu %p (16 hex digits, 8 on 32-bit) %pS (name+0xoff/0xsize; 0x and hex digits
+ *  if nobody can name it) %pB (the same for a return address), with width and 0; %.*s. */
 void kasan_report_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /** kasan_report_hook() - call @hook at the end of every report, before kasan_port_report_end().

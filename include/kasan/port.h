@@ -68,10 +68,12 @@ void kasan_port_task(struct kasan_port_task *task);
  * kasan_port_alloc() - memory for the runtime's own tables
  * @size: bytes, a multiple of CONFIG_KASAN_PAGE_SIZE.
  *
- * Called for the depot's blocks, so also inside allocations of the system: it must not recurse into
- * a hooked allocator's locks. A fixed pool is fine. Never given back.
+ * Called for blocks of the depot and pages of the quarantine's queues, so also inside allocations and
+ * frees of the system, with interrupts off and a lock of the runtime held: it must not recurse into a
+ * hooked allocator's locks. A fixed pool is fine. Never given back.
  *
- * Return: zeroed memory aligned to 16 bytes, or NULL: the depot is then full, nothing else fails.
+ * Return: zeroed memory aligned to 16 bytes, or NULL: the depot is then full and the quarantine holds
+ * fewer objects, nothing else fails.
  */
 void *kasan_port_alloc(size_t size);
 
@@ -109,8 +111,12 @@ bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol
 
 /** kasan_port_readable() - may @size bytes at @addr be read without a fault? Used only in reports,
  *  before memory that the bug may have corrupted is believed. Default: true if the range has
- *  shadow. */
+ *  shadow; in the windowed layout also everywhere else but near null. */
 bool kasan_port_readable(const void *addr, size_t size);
+
+/** kasan_port_is_user() - may @addr, which has no shadow, be user memory? Decides between
+ *  user-memory-access and wild-memory-access. Default: false, there is no user memory. */
+bool kasan_port_is_user(uintptr_t addr);
 
 /** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included?
  *  @obj: filled, see <kasan/kasan.h>. Default: false (objects of kasan_heap are found without it). */

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+#
+# The reference kernel. Its objects are compiled once; every image is a link of them with something on
+# top:
+#
+#   redzone               the kernel and its KUnit suites
+#   redzone-bugs-removed  the same suites compiled with REDZONE_REMOVE_BUGS: cases must then fail
+#   <program>             the kernel and one program, for each redzone_add_program() call in the file
+#                         REDZONE_PROGRAMS_FILE
+#
+# An image is linked twice: the first pass has an empty symbol table, from its ELF file
+# tools/kallsyms.py makes the table that the second pass contains. The table lies behind all code, so
+# no function moves, which is checked.
+
+if(NOT REDZONE_ARCH STREQUAL "arm64")
+  message(FATAL_ERROR "The kernel exists for arm64 only, not for '${REDZONE_ARCH}'")
+endif()
+set(kernel_dir ${CMAKE_SOURCE_DIR}/kernel)
+set(arch_dir ${kernel_dir}/arch/${REDZONE_ARCH})
+set(ulib_include ${kernel_dir}/ulib/include)
+set(REDZONE_OBJCOPY llvm-objcopy-19 CACHE STRING "objcopy that makes the boot Image")
+find_program(REDZONE_PYTHON NAMES python3 REQUIRED)
+
+kasan_definitions(kasan_defs)
+set(kernel_options
+  -nostdinc ${REDZONE_COMPILER_INCLUDE}
+  ${REDZONE_FREESTANDING}
+  -mgeneral-regs-only -mcmodel=small)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  list(APPEND kernel_options -mno-outline-atomics)
+endif()
+
+# redzone_kernel_library(<target> <folder>...): objects of some of the kernel's folders.
+function(redzone_kernel_library target)
+  add_library(${target} OBJECT)
+  foreach(folder IN LISTS ARGN)
+    set(dir ${kernel_dir}/${folder})
+    if(NOT EXISTS ${dir}/sources.cmake)
+      message(WARNING "kernel/${folder}/sources.cmake is missing")
+      continue()
+    endif()
+    include(${dir}/sources.cmake)
+    string(TOUPPER ${folder} key)
+    string(REPLACE "/" "_" key ${key})
+    list(TRANSFORM REDZONE_${key}_SOURCES PREPEND ${dir}/ OUTPUT_VARIABLE files)
+    target_sources(${target} PRIVATE ${files})
+    foreach(file IN LISTS REDZONE_${key}_UNINSTRUMENTED)
+      kasan_sanitize(${target} ${dir}/${file} OFF)
+    endforeach()
+  endforeach()
+  target_include_directories(${target} PRIVATE
+    ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
+  target_compile_definitions(${target} PRIVATE ${kasan_defs})
+  target_compile_options(${target} PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
+    ${REDZONE_WARNINGS} "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
+  kasan_instrument(${target})
+endfunction()
+
+redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init kunit lib mm sched sync)
+redzone_kernel_library(kernel-ulib ulib)
+target_include_directories(kernel-ulib BEFORE PRIVATE ${ulib_include})
+redzone_kernel_library(kernel-tests tests)
+redzone_kernel_library(kernel-tests-bugs-removed tests)
+target_compile_definitions(kernel-tests-bugs-removed PRIVATE REDZONE_REMOVE_BUGS=1)
+
+set(kernel_objects $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib>)
+if(NOT REDZONE_MODE STREQUAL "off")
+  # The runtime checks; nobody checks the runtime.
+  add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
+  target_include_directories(runtime PRIVATE
+    ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
+  target_compile_definitions(runtime PRIVATE ${kasan_defs})
+  target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
+                         ${REDZONE_WARNINGS} -Wvla)
+  list(APPEND kernel_objects $<TARGET_OBJECTS:runtime>)
+endif()
+
+# lld is called as such: the same line links the objects of both compilers.
+set(linker_script ${arch_dir}/kernel.lds)
+set(CMAKE_C_LINK_EXECUTABLE
+  "${REDZONE_LINKER} -nostdlib -static --no-gc-sections --fatal-warnings --build-id=none \
+-z max-page-size=4096 -z noexecstack -T ${linker_script} <LINK_FLAGS> <OBJECTS> -o <TARGET>")
+
+# redzone_image(<name> LINK <linker options>... OBJECTS <objects>... SOURCES <files>...): two link passes
+# and the boot Image. Makes the target <name>; files <name>.elf and <name>.Image in the build folder.
+function(redzone_image name)
+  cmake_parse_arguments(PARSE_ARGV 1 image "" "" "OBJECTS;LINK")
+  set(table ${CMAKE_BINARY_DIR}/kallsyms/${name}.S)
+  set(elf ${CMAKE_BINARY_DIR}/${name}.elf)
+  set(image ${CMAKE_BINARY_DIR}/${name}.Image)
+  set(kallsyms ${CMAKE_SOURCE_DIR}/tools/kallsyms.py)
+
+  foreach(pass IN ITEMS pass1 pass2)
+    add_executable(${name}.${pass} EXCLUDE_FROM_ALL ${image_OBJECTS})
+    target_link_options(${name}.${pass} PRIVATE ${image_LINK})
+    set_target_properties(${name}.${pass} PROPERTIES LINK_DEPENDS ${linker_script} LINKER_LANGUAGE C)
+  endforeach()
+  add_custom_command(OUTPUT ${table}
+    COMMAND ${REDZONE_PYTHON} ${kallsyms} generate $<TARGET_FILE:${name}.pass1> ${table}
+    DEPENDS ${name}.pass1 ${kallsyms}
+    COMMENT "Symbol table of ${name}" VERBATIM)
+  target_sources(${name}.pass2 PRIVATE ${table})
+  set_target_properties(${name}.pass2 PROPERTIES OUTPUT_NAME ${name}.elf)
+  add_custom_command(OUTPUT ${image}
+    COMMAND ${REDZONE_PYTHON} ${kallsyms} check ${elf} ${table}
+    COMMAND ${REDZONE_OBJCOPY} -O binary ${elf} ${image}
+    DEPENDS ${name}.pass2 ${kallsyms}
+    COMMENT "Image of ${name}" VERBATIM)
+  add_custom_target(${name} DEPENDS ${image})
+endfunction()
+
+# redzone_add_program(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
+#                     [OPTIONS <compiler option>...])
+#
+# A kernel image with an ordinary C program inside. The program is compiled as hosted C, so that main()
+# is C's main() (falling off its end returns 0), but without the compiler's ideas of what the library
+# functions do: the calls that are written are the calls that are checked.
+function(redzone_add_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;DEFINES;OPTIONS")
+  add_library(${name}.objects OBJECT EXCLUDE_FROM_ALL ${program_SOURCES})
+  target_include_directories(${name}.objects PRIVATE ${program_INCLUDES})
+  target_include_directories(${name}.objects SYSTEM BEFORE PRIVATE ${ulib_include})
+  target_compile_definitions(${name}.objects PRIVATE ${program_DEFINES})
+  target_compile_options(${name}.objects PRIVATE -fno-builtin ${kernel_options}
+    -Wall -Wextra -Wno-unused-parameter ${program_OPTIONS})
+  kasan_instrument(${name}.objects)
+  redzone_image(${name}
+    OBJECTS ${kernel_objects} $<TARGET_OBJECTS:${name}.objects>
+    LINK --defsym=redzone_program_main=main)
+endfunction()
+
+redzone_image(redzone OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests>)
+redzone_image(redzone-bugs-removed
+              OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests-bugs-removed>)
+set_target_properties(redzone PROPERTIES EXCLUDE_FROM_ALL FALSE)
+add_custom_target(default ALL DEPENDS redzone)
+include(${REDZONE_PROGRAMS_FILE} OPTIONAL)

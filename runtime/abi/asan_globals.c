@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * asan_globals.c - what the constructors and destructors of instrumented files call. Somebody has
+ * to run those constructors (.init_array, .init_array.*, .ctors) before a global's redzone means
+ * anything.
+ */
+#include "../alloc/globals.h"
+
+void __asan_register_globals(struct kasan_global *globals, size_t n);
+KASAN_ABI void __asan_register_globals(struct kasan_global *globals, size_t n)
+{
+	kasan_register_globals(globals, n);
+}
+
+void __asan_unregister_globals(struct kasan_global *globals, size_t n);
+KASAN_ABI void __asan_unregister_globals(struct kasan_global *globals, size_t n)
+{
+	kasan_unregister_globals(globals, n);
+}
+
+/*
+ * Clang puts these around the constructors of a C++ file's globals, so that user space can find
+ * uses of globals that are not constructed yet. A kernel's constructors are run in the order that
+ * its linker script gives; there is nothing to find.
+ */
+void __asan_before_dynamic_init(const char *module);
+KASAN_ABI void __asan_before_dynamic_init(const char *module)
+{
+	(void)module;
+}
+
+void __asan_after_dynamic_init(void);
+KASAN_ABI void __asan_after_dynamic_init(void)
+{
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * asan_mem.c - checked memcpy(), memmove(), memset(), under the plain names and under the __asan_
+ * names that Clang's -asan-kernel-mem-intrinsic-prefix=1 calls.
+ *
+ * A range is checked as a whole before the first byte moves. If the check fails and is reported,
+ * the operation is left out: what it would overwrite is what the report is about to describe, and
+ * the heap lives a little longer. The destination is returned all the same. If the report is
+ * suppressed (kasan_disable_current(), the one report of a single shot already printed) the
+ * operation takes place, so that a program behaves as it would without the sanitizer; except that a
+ * size which is negative or wraps around is never carried out.
+ *
+ * Before kasan_init() nothing is checked: boot code is compiled without instrumentation but still
+ * calls memcpy(), perhaps before any shadow is mapped.
+ *
+ * A system's own uninstrumented code calls __memcpy() and its sisters instead.
+ */
+#include "../core/internal.h"
+
+#define DEFINE_COPY(name, raw)                                                          \
+	void *name(void *dst, const void *src, size_t n);                               \
+	KASAN_ABI void *name(void *dst, const void *src, size_t n)                      \
+	{                                                                               \
+		if (kasan_likely(kasan_enabled())) {                                    \
+			const uintptr_t ip = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP(); \
+                                                                                        \
+			if (!kasan_check_operation((uintptr_t)src, n, false, ip, fp) || \
+			    !kasan_check_operation((uintptr_t)dst, n, true, ip, fp))    \
+				return dst;                                             \
+		}                                                                       \
+		return raw(dst, src, n);                                                \
+	}
+
+#define DEFINE_SET(name)                                                               \
+	void *name(void *dst, int c, size_t n);                                        \
+	KASAN_ABI void *name(void *dst, int c, size_t n)                               \
+	{                                                                              \
+		if (kasan_likely(kasan_enabled()) &&                                   \
+		    !kasan_check_operation((uintptr_t)dst, n, true, KASAN_CALLER_IP(), \
+					   KASAN_CALLER_FP()))                         \
+			return dst;                                                    \
+		return __memset(dst, c, n);                                            \
+	}
+
+DEFINE_COPY(__asan_memcpy, __memcpy)
+DEFINE_COPY(__asan_memmove, __memmove)
+DEFINE_SET(__asan_memset)
+
+DEFINE_COPY(memcpy, __memcpy)
+DEFINE_COPY(memmove, __memmove)
+DEFINE_SET(memset)

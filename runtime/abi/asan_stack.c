@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * asan_stack.c - what stack instrumentation calls: dynamic allocas, use after scope, functions that
+ * do not return, and the fake stacks of GCC's use-after-return.
+ *
+ * The redzones of ordinary frames are written and cleared by the compiler itself, in the code of
+ * the function, at the mapping offset. These are the cases in which it cannot or does not want to.
+ */
+#include "../core/shadow.h"
+
+/* The compilers align an alloca to 32 bytes and leave 32 bytes free on both sides of it. */
+#define ALLOCA_REDZONE 32
+
+/* --- alloca() and variable-length arrays ---------------------------------------------------------
+ */
+
+void __asan_alloca_poison(uintptr_t addr, size_t size);
+KASAN_ABI void __asan_alloca_poison(uintptr_t addr, size_t size)
+{
+	size_t span = (size + ALLOCA_REDZONE - 1) & ~(size_t)(ALLOCA_REDZONE - 1);
+
+	kasan_poison((const void *)(addr - ALLOCA_REDZONE), ALLOCA_REDZONE, KASAN_ALLOCA_LEFT);
+	kasan_poison_tail((const void *)addr, size, span + ALLOCA_REDZONE, KASAN_ALLOCA_RIGHT);
+}
+
+/*
+ * @top is the lowest address, of the newest alloca; @bottom, above it, is where the oldest ends:
+ * names as of a stack that grows downwards. A function that made none calls with @top 0, one that
+ * unwound to the same place with both equal.
+ */
+void __asan_allocas_unpoison(uintptr_t top, uintptr_t bottom);
+KASAN_ABI void __asan_allocas_unpoison(uintptr_t top, uintptr_t bottom)
+{
+	if (!top || top >= bottom)
+		return;
+	/* What lies above @bottom belongs to the frame: do not clear the granule it shares. */
+	kasan_clear_granules(top, bottom & ~(uintptr_t)KASAN_GRANULE_MASK);
+}
+
+/* --- Functions that do not return
+ * ------------------------------------------------------------------ */
+
+/*
+ * Called before every call of a noreturn function. The frames above us will never run their
+ * epilogues, so the redzones that they hold must go now; the stack may soon be somebody else's.
+ */
+void __asan_handle_no_return(void);
+KASAN_ABI void __asan_handle_no_return(void)
+{
+	const uintptr_t here = KASAN_CALLER_FP();
+	struct kasan_port_task task = {0};
+
+	kasan_port_task(&task);
+	/* On a stack that is not the task's (exception, overflow) its frames say nothing about this
+	 * one. */
+	if (here < task.stack_start || here >= task.stack_end)
+		return;
+	kasan_clear_granules(here, task.stack_end);
+}
+
+/* --- Use after scope
+ * --------------------------------------------------------------------------------- */
+
+/* Clang, for variables too big for inline stores: @addr is the shadow's address, @size counts
+ * shadow bytes. */
+#define DEFINE_SET_SHADOW(xx)                                              \
+	void __asan_set_shadow_##xx(uintptr_t addr, size_t size);          \
+	KASAN_ABI void __asan_set_shadow_##xx(uintptr_t addr, size_t size) \
+	{                                                                  \
+		kasan_shadow_fill((uint8_t *)addr, 0x##xx, size);          \
+	}
+
+DEFINE_SET_SHADOW(00)
+DEFINE_SET_SHADOW(01)
+DEFINE_SET_SHADOW(02)
+DEFINE_SET_SHADOW(03)
+DEFINE_SET_SHADOW(04)
+DEFINE_SET_SHADOW(05)
+DEFINE_SET_SHADOW(06)
+DEFINE_SET_SHADOW(07)
+DEFINE_SET_SHADOW(f1)
+DEFINE_SET_SHADOW(f2)
+DEFINE_SET_SHADOW(f3)
+DEFINE_SET_SHADOW(f5)
+DEFINE_SET_SHADOW(f8)
+
+/*
+ * GCC: a variable of @size bytes at @addr leaves its scope, or enters it. Its last granule may be
+ * shared with the redzone behind it, and so may say "the first N bytes"; other variables never
+ * share it.
+ */
+void __asan_poison_stack_memory(uintptr_t addr, size_t size);
+KASAN_ABI void __asan_poison_stack_memory(uintptr_t addr, size_t size)
+{
+	const uintptr_t end = addr + size;
+	const uint8_t tail = (uint8_t)(end & KASAN_GRANULE_MASK);
+	uint8_t *shadow;
+
+	if (!size)
+		return;
+	kasan_poison((const void *)addr, size, KASAN_STACK_AFTER_SCOPE);
+	/* Shut the last granule only if nothing in it is accessible but this variable's bytes. */
+	if (tail && kasan_shadow_at(end & ~(uintptr_t)KASAN_GRANULE_MASK, &shadow) && *shadow &&
+	    *shadow <= tail)
+		*shadow = KASAN_STACK_AFTER_SCOPE;
+}
+
+void __asan_unpoison_stack_memory(uintptr_t addr, size_t size);
+KASAN_ABI void __asan_unpoison_stack_memory(uintptr_t addr, size_t size)
+{
+	const uintptr_t end = addr + size;
+	const uint8_t tail = (uint8_t)(end & KASAN_GRANULE_MASK);
+	uint8_t *shadow;
+
+	kasan_unpoison((const void *)addr, size & ~(size_t)KASAN_GRANULE_MASK);
+	/* A granule that already allows as much, or all, keeps what it says. */
+	if (tail && kasan_shadow_at(end & ~(uintptr_t)KASAN_GRANULE_MASK, &shadow) && *shadow &&
+	    (*shadow >= KASAN_GRANULE_SIZE || *shadow < tail))
+		*shadow = tail;
+}
+
+/* --- Use after return (GCC, --param asan-use-after-return=1)
+ * -------------------------------------------
+ *
+ * Fake frames in a heap are a scheme of user space: a kernel's frames must lie on its stack. The
+ * option is off, so instrumented functions keep their real frames; the symbols exist for code built
+ * with it.
+ */
+extern int __asan_option_detect_stack_use_after_return;
+__attribute__((used)) int __asan_option_detect_stack_use_after_return;
+
+/* Return 0: "no fake frame", after which the function uses its own. */
+#define DEFINE_FAKE_STACK(class)                                              \
+	uintptr_t __asan_stack_malloc_##class(size_t size);                   \
+	KASAN_ABI uintptr_t __asan_stack_malloc_##class(size_t size)          \
+	{                                                                     \
+		(void)size;                                                   \
+		return 0;                                                     \
+	}                                                                     \
+	uintptr_t __asan_stack_malloc_always_##class(size_t size);            \
+	KASAN_ABI uintptr_t __asan_stack_malloc_always_##class(size_t size)   \
+	{                                                                     \
+		(void)size;                                                   \
+		return 0;                                                     \
+	}                                                                     \
+	void __asan_stack_free_##class(uintptr_t addr, size_t size);          \
+	KASAN_ABI void __asan_stack_free_##class(uintptr_t addr, size_t size) \
+	{                                                                     \
+		(void)addr;                                                   \
+		(void)size;                                                   \
+	}
+
+DEFINE_FAKE_STACK(0)
+DEFINE_FAKE_STACK(1)
+DEFINE_FAKE_STACK(2)
+DEFINE_FAKE_STACK(3)
+DEFINE_FAKE_STACK(4)
+DEFINE_FAKE_STACK(5)
+DEFINE_FAKE_STACK(6)
+DEFINE_FAKE_STACK(7)
+DEFINE_FAKE_STACK(8)
+DEFINE_FAKE_STACK(9)
+DEFINE_FAKE_STACK(10)

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * globals.c - redzones of global variables, and the registry that finds a global by address.
+ *
+ * Each instrumented file brings one array of descriptors, made by the compiler and writable, and
+ * registers it from a constructor: long before any allocator works, and as often as there are
+ * files. The registry therefore takes no memory at all: it chains the arrays through their own
+ * first descriptors. Of those, odr_indicator and has_dynamic_init mean nothing in a kernel (one
+ * definition rule checks, C++ initialisation order), so they hold the next array's address and this
+ * array's length. There is no limit and nothing to overflow.
+ *
+ * The arrays lie among the very globals that a bug may overrun. So the length carries a mark, and a
+ * chain that has been damaged ends at the damage.
+ */
+#include "globals.h"
+
+#include "../core/lock.h"
+#include "../core/shadow.h"
+
+/* has_dynamic_init of a chained array: a mark in the top byte, the length in the rest. */
+#define CHAIN_MARK_SHIFT ((unsigned int)sizeof(uintptr_t) * 8 - 8)
+#define CHAIN_MARK	 ((uintptr_t)0xA9 << CHAIN_MARK_SHIFT)
+#define CHAIN_MAX	 (((uintptr_t)1 << CHAIN_MARK_SHIFT) - 1)
+
+static struct kasan_lock globals_lock;
+static struct kasan_global *globals_head;
+static size_t globals_arrays;
+
+static bool is_chained(const struct kasan_global *globals)
+{
+	return globals->has_dynamic_init >> CHAIN_MARK_SHIFT == CHAIN_MARK >> CHAIN_MARK_SHIFT;
+}
+
+void kasan_register_globals(struct kasan_global *globals, size_t n)
+{
+	unsigned long flags;
+	size_t i;
+
+	if (!n || n > CHAIN_MAX)
+		return;
+	for (i = 0; i < n; i++)
+		kasan_poison_tail((const void *)globals[i].beg, globals[i].size,
+				  globals[i].size_with_redzone, KASAN_GLOBAL_REDZONE);
+
+	flags = kasan_lock(&globals_lock);
+	if (!is_chained(globals)) {
+		globals->odr_indicator = (uintptr_t)globals_head;
+		globals->has_dynamic_init = CHAIN_MARK | n;
+		globals_head = globals;
+		globals_arrays++;
+	}
+	kasan_unlock(&globals_lock, flags);
+}
+
+void kasan_unregister_globals(struct kasan_global *globals, size_t n)
+{
+	struct kasan_global *at, *before = NULL;
+	unsigned long flags;
+	size_t i, left;
+
+	if (!n)
+		return;
+	flags = kasan_lock(&globals_lock);
+	at = globals_head;
+	for (left = globals_arrays; left && at && at != globals && is_chained(at); left--) {
+		before = at;
+		at = (struct kasan_global *)at->odr_indicator;
+	}
+	if (!left || at != globals) {
+		kasan_unlock(&globals_lock, flags);
+		return;
+	}
+	if (before)
+		before->odr_indicator = globals->odr_indicator;
+	else
+		globals_head = (struct kasan_global *)globals->odr_indicator;
+	globals_arrays--;
+	globals->odr_indicator = 0;
+	globals->has_dynamic_init = 0;
+	kasan_unlock(&globals_lock, flags);
+
+	/* The memory may be a module's, about to be used for something else: leave nothing behind.
+	 */
+	for (i = 0; i < n; i++)
+		kasan_unpoison((const void *)globals[i].beg, globals[i].size_with_redzone);
+}
+
+/*
+ * An address that is in no global lies behind one, in its redzone, and often in front of the next.
+ * To overrun is the common mistake, so the global below is named, unless the one above is this
+ * close: one or two elements before its start, where an index of -1 gets.
+ */
+#define UNDERRUN_LIMIT 16
+
+struct nearest {
+	const struct kasan_global *below, *above;
+	size_t above_distance;
+};
+
+static void consider(struct nearest *nearest, const struct kasan_global *g, uintptr_t addr)
+{
+	if (addr - g->beg < g->size_with_redzone) {
+		nearest->below = g;
+	} else if (g->beg - addr < nearest->above_distance &&
+		   g->beg - addr <= g->size_with_redzone - g->size) {
+		nearest->above = g;
+		nearest->above_distance = g->beg - addr;
+	}
+}
+
+static const struct kasan_global *choose(const struct nearest *nearest, uintptr_t addr)
+{
+	const struct kasan_global *g = nearest->below;
+
+	if (!g || addr - g->beg < g->size)
+		return g ? g : nearest->above;
+	if (nearest->above && nearest->above_distance <= UNDERRUN_LIMIT &&
+	    nearest->above_distance < addr - g->beg - g->size + 1)
+		return nearest->above;
+	return g;
+}
+
+/* Take the lock for a report, which must come out: not if this CPU holds it, and not for ever. */
+static bool lock_for_report(unsigned long *flags)
+{
+	unsigned int tries;
+
+	for (tries = 1U << 20; tries; tries--) {
+		if (kasan_trylock(&globals_lock, flags))
+			return true;
+		if (kasan_lock_owned(&globals_lock))
+			return false;
+		kasan_arch_relax();
+	}
+	return false;
+}
+
+const struct kasan_global *kasan_find_global(uintptr_t addr)
+{
+	struct nearest nearest = {.above_distance = SIZE_MAX};
+	const struct kasan_global *at;
+	size_t i, n, left;
+	unsigned long flags;
+
+	if (!lock_for_report(&flags))
+		return NULL;
+	at = globals_head;
+	for (left = globals_arrays; left && at; left--) {
+		if (!kasan_port_readable(at, sizeof(*at)) || !is_chained(at))
+			break;
+		n = at->has_dynamic_init & CHAIN_MAX;
+		if (n > SIZE_MAX / sizeof(*at) || !kasan_port_readable(at, n * sizeof(*at)))
+			break;
+		for (i = 0; i < n; i++)
+			consider(&nearest, &at[i], addr);
+		at = (const struct kasan_global *)at->odr_indicator;
+	}
+	kasan_unlock(&globals_lock, flags);
+	return choose(&nearest, addr);
+}

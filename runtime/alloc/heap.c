@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap.c - simple heaps: a malloc that hands out raw chunks and knows nothing but pointers.
+ *
+ *	raw                        object
+ *	| left redzone: header, gap | size bytes | slack | right redzone |
+ *
+ * The header sits in the left redzone, 8 bytes away from the object so that the commonest
+ *underflows leave it whole, and carries a checksum. Objects are found by address from the shadow
+ *alone, which no bug in checked code can write: the run of KASAN_HEAP_LEFT_REDZONE bytes ends where
+ *the object starts. So there is no list of live objects that a bug could cut.
+ */
+#include "meta.h"
+
+#include "../core/lock.h"
+#include "../core/shadow.h"
+#include "../track/track.h"
+
+#define HEADER_MAGIC_LIVE  0x6c697665U
+#define HEADER_MAGIC_FREED 0x66726565U
+#define HEADER_GAP	   8U
+#define DEFAULT_REDZONE	   16U
+#define DEFAULT_ALIGN	   16U
+#define EVICT_BATCH	   8U
+
+/* How far kasan_heap_lookup() goes back for the start of an object: 256 MiB. */
+#define SEARCH_LIMIT ((uintptr_t)256 << 20)
+
+struct heap_header {
+	uint32_t magic;
+	uint32_t check; /* of all other words and of the header's address */
+	struct kasan_heap *heap;
+	void *raw;
+	size_t span;
+	size_t size;
+	struct kasan_track alloc_track;
+	struct kasan_track free_track;
+};
+
+#define LEFT_SIZE (((sizeof(struct heap_header) + 7) & ~(size_t)7) + HEADER_GAP)
+
+/* The lock lives in the port's struct as a plain integer: core/lock.h is not public. */
+_Static_assert(sizeof(struct kasan_lock) == sizeof(unsigned int), "struct kasan_heap.lock");
+
+static struct kasan_heap *heaps;
+static struct kasan_lock heaps_lock;
+
+/*
+ * All chunks ever seen lie in [chunks_low, chunks_high). A lookup stays inside: beyond there may be
+ * terabytes of shadow that say "accessible" because nobody has an opinion on them.
+ */
+static uintptr_t chunks_low = UINTPTR_MAX, chunks_high;
+
+static inline struct kasan_lock *lock_of(struct kasan_heap *heap)
+{
+	return (struct kasan_lock *)&heap->lock;
+}
+
+static inline size_t round8(size_t size)
+{
+	return (size + 7) & ~(size_t)7;
+}
+
+static inline struct heap_header *header_of(const void *object)
+{
+	return (struct heap_header *)((uintptr_t)object - LEFT_SIZE);
+}
+
+/* Both halves: a size whose upper half alone was overwritten must not pass. */
+static inline uint32_t mix_word(uint32_t hash, uintptr_t word)
+{
+	return kasan_mix(kasan_mix(hash, (uint32_t)word), (uint32_t)((uint64_t)word >> 32));
+}
+
+static uint32_t header_check(const struct heap_header *header)
+{
+	uint32_t hash = kasan_mix((uint32_t)(uintptr_t)header, header->magic);
+
+	hash = mix_word(hash, (uintptr_t)header->heap);
+	hash = mix_word(hash, (uintptr_t)header->raw);
+	hash = mix_word(hash, header->span);
+	hash = mix_word(hash, header->size);
+	hash = kasan_mix(hash, header->alloc_track.pid);
+	hash = kasan_mix(hash, header->alloc_track.stack);
+	hash = kasan_mix(hash, header->free_track.pid);
+	return kasan_mix(hash, header->free_track.stack);
+}
+
+static inline void seal_header(struct heap_header *header, uint32_t magic)
+{
+	header->magic = magic;
+	header->check = header_check(header);
+}
+
+static bool header_valid(const struct heap_header *header)
+{
+	return (header->magic == HEADER_MAGIC_LIVE || header->magic == HEADER_MAGIC_FREED) &&
+	       header->check == header_check(header);
+}
+
+static inline bool shadow_is(uintptr_t addr, uint8_t value)
+{
+	uint8_t *shadow;
+
+	return kasan_shadow_at(addr, &shadow) && *shadow == value;
+}
+
+static inline void widen_bounds(uintptr_t low, uintptr_t high)
+{
+	uintptr_t seen = __atomic_load_n(&chunks_low, __ATOMIC_RELAXED);
+
+	while (low < seen && !__atomic_compare_exchange_n(&chunks_low, &seen, low, true,
+							  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	seen = __atomic_load_n(&chunks_high, __ATOMIC_RELAXED);
+	while (high > seen && !__atomic_compare_exchange_n(&chunks_high, &seen, high, true,
+							   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Does an object start at @object, so that its header may be read? */
+static bool is_object_start(uintptr_t object)
+{
+	return object > LEFT_SIZE && !(object & KASAN_GRANULE_MASK) &&
+	       shadow_is(object - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
+	       shadow_is(object - LEFT_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
+	       !shadow_is(object, KASAN_HEAP_LEFT_REDZONE);
+}
+
+/* --- Hooks ------------------------------------------------------------------------------------ */
+
+void kasan_heap_add(struct kasan_heap *heap)
+{
+	unsigned long flags;
+
+	if (!heap->redzone)
+		heap->redzone = DEFAULT_REDZONE;
+	else if (heap->redzone < KASAN_GRANULE_SIZE)
+		heap->redzone = KASAN_GRANULE_SIZE;
+	heap->redzone = round8(heap->redzone);
+
+	flags = kasan_lock(&heaps_lock);
+	heap->next = heaps;
+	__atomic_store_n(&heaps, heap, __ATOMIC_RELEASE);
+	kasan_unlock(&heaps_lock, flags);
+}
+
+size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
+{
+	size_t span = LEFT_SIZE + heap->redzone + KASAN_GRANULE_MASK;
+
+	if (!align)
+		align = DEFAULT_ALIGN;
+	/* Raw chunks are aligned to 8 already. */
+	if (align > KASAN_GRANULE_SIZE &&
+	    __builtin_add_overflow(span, align - KASAN_GRANULE_SIZE, &span))
+		return 0;
+	if (__builtin_add_overflow(span, size, &span))
+		return 0;
+	return span & ~KASAN_GRANULE_MASK;
+}
+
+__attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t size,
+						 size_t align)
+{
+	const size_t span = kasan_heap_span(heap, size, align);
+	struct heap_header *header;
+	uintptr_t object, end;
+
+	if (kasan_unlikely(!raw || !span))
+		return NULL;
+	if (!align)
+		align = DEFAULT_ALIGN;
+	object = ((uintptr_t)raw + LEFT_SIZE + align - 1) & ~((uintptr_t)align - 1);
+	object = round8(object);
+	end = (uintptr_t)raw + span;
+	widen_bounds((uintptr_t)raw, end);
+
+	header = header_of((void *)object);
+	header->heap = heap;
+	header->raw = raw;
+	header->span = span;
+	header->size = size;
+	kasan_set_track(&header->alloc_track, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	header->free_track.pid = header->free_track.stack = 0;
+	seal_header(header, HEADER_MAGIC_LIVE);
+
+	kasan_poison(raw, object - (uintptr_t)raw, KASAN_HEAP_LEFT_REDZONE);
+	kasan_poison_tail((void *)object, size, end - object, KASAN_SLAB_REDZONE);
+	return (void *)object;
+}
+
+/* End the object's life under the heap's lock: of two concurrent frees one is told. */
+static const char *end_life(struct kasan_heap *heap, void *object, uintptr_t ip, uintptr_t fp)
+{
+	struct heap_header *header = header_of(object);
+	struct kasan_track track;
+	const char *wrong = NULL;
+	unsigned long flags;
+
+	if (!is_object_start((uintptr_t)object))
+		return "invalid-free";
+	kasan_set_track(&track, ip, fp);
+	flags = kasan_lock(lock_of(heap));
+	if (!header_valid(header)) {
+		/* Overwritten: the raw chunk cannot be given back, nobody knows where it starts. */
+		wrong = shadow_is((uintptr_t)object, KASAN_SLAB_FREE) ? "double-free"
+								      : "invalid-free";
+	} else if (header->magic == HEADER_MAGIC_FREED) {
+		wrong = "double-free";
+	} else if (header->heap != heap) {
+		wrong = "invalid-free";
+	} else {
+		header->free_track = track;
+		seal_header(header, HEADER_MAGIC_FREED);
+	}
+	kasan_unlock(lock_of(heap), flags);
+	return wrong;
+}
+
+/* Queue a chunk and release the oldest that no longer fit. Releases @raw itself if it cannot stay.
+ */
+static void quarantine(struct kasan_heap *heap, void *raw, size_t span)
+{
+	struct kasan_held evicted[EVICT_BATCH];
+	bool queued = false, stuck = kasan_opt_off || span > heap->quarantine_max;
+	size_t count, i;
+	unsigned long flags;
+
+	while (!queued && !stuck) {
+		count = 0;
+		flags = kasan_lock(lock_of(heap));
+		while (count < EVICT_BATCH) {
+			queued = heap->quarantine.bytes + span <= heap->quarantine_max &&
+				 kasan_fifo_push(&heap->quarantine, raw, span, span);
+			if (queued)
+				break;
+			stuck = !kasan_fifo_pop(&heap->quarantine, &evicted[count]);
+			if (stuck)
+				break;
+			heap->quarantine.bytes -= evicted[count++].info;
+		}
+		kasan_unlock(lock_of(heap), flags);
+		for (i = 0; i < count; i++)
+			heap->release(heap, evicted[i].object);
+	}
+	if (!queued)
+		heap->release(heap, raw);
+}
+
+__attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
+{
+	const uintptr_t fp = KASAN_CALLER_FP();
+	struct heap_header *header = header_of(ptr);
+	const char *wrong;
+	size_t size, span;
+	void *raw;
+
+	if (!ptr)
+		return true;
+	wrong = end_life(heap, ptr, KASAN_CALLER_IP(), fp);
+	if (kasan_unlikely(wrong)) {
+		kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
+		return false;
+	}
+	size = header->size;
+	span = header->span;
+	raw = header->raw;
+	kasan_poison(ptr, round8(size), KASAN_SLAB_FREE);
+	quarantine(heap, raw, span);
+	return true;
+}
+
+size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
+{
+	const struct heap_header *header = header_of(ptr);
+
+	if (!ptr || !is_object_start((uintptr_t)ptr) || !header_valid(header) ||
+	    header->heap != heap || header->magic != HEADER_MAGIC_LIVE)
+		return 0;
+	return header->size;
+}
+
+/* --- For reports ------------------------------------------------------------------------------ */
+
+/* Start of the object at or before @addr, from the shadow; 0 if there is none. */
+static uintptr_t find_start(uintptr_t addr)
+{
+	uintptr_t at = addr & ~KASAN_GRANULE_MASK;
+	const uintptr_t low = __atomic_load_n(&chunks_low, __ATOMIC_RELAXED);
+	uintptr_t limit = at > SEARCH_LIMIT ? at - SEARCH_LIMIT : 0;
+	uint8_t *shadow;
+
+	if (addr < low || addr >= __atomic_load_n(&chunks_high, __ATOMIC_RELAXED))
+		return 0;
+	if (limit < low)
+		limit = low;
+
+	if (shadow_is(at, KASAN_HEAP_LEFT_REDZONE)) {
+		while (shadow_is(at, KASAN_HEAP_LEFT_REDZONE))
+			at += KASAN_GRANULE_SIZE;
+		return at;
+	}
+	while (at > limit && kasan_shadow_at(at, &shadow)) {
+		uint8_t *earlier;
+
+		/* The inside of a large object, or memory that is no heap: eight granules a step. */
+		if (at - limit > 8 * KASAN_GRANULE_SIZE &&
+		    kasan_shadow_at(at - 7 * KASAN_GRANULE_SIZE, &earlier) &&
+		    earlier == shadow - 7 && !*(const kasan_u64_any *)earlier) {
+			at -= 8 * KASAN_GRANULE_SIZE;
+			continue;
+		}
+		if (*shadow == KASAN_HEAP_LEFT_REDZONE)
+			return at + KASAN_GRANULE_SIZE;
+		/* Objects and what follows them have no other values. */
+		if (*shadow >= KASAN_GRANULE_SIZE && *shadow != KASAN_SLAB_FREE &&
+		    *shadow != KASAN_SLAB_REDZONE)
+			return 0;
+		at -= KASAN_GRANULE_SIZE;
+	}
+	return 0;
+}
+
+static bool is_registered(const struct kasan_heap *heap)
+{
+	const struct kasan_heap *at = __atomic_load_n(&heaps, __ATOMIC_ACQUIRE);
+
+	while (at && at != heap)
+		at = at->next;
+	return at != NULL;
+}
+
+bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
+{
+	const struct heap_header *header;
+	uintptr_t start;
+
+	if (!__atomic_load_n(&heaps, __ATOMIC_ACQUIRE))
+		return false;
+	start = find_start(addr);
+	if (!start || !is_object_start(start))
+		return false;
+	header = header_of((void *)start);
+	if (!kasan_port_readable(header, sizeof(*header)))
+		return false;
+
+	__memset(chunk, 0, sizeof(*chunk));
+	chunk->start = start;
+	if (!header_valid(header) || !is_registered(header->heap)) {
+		chunk->freed = shadow_is(start, KASAN_SLAB_FREE);
+		while (chunk->freed && shadow_is(start + chunk->size, KASAN_SLAB_FREE))
+			chunk->size += KASAN_GRANULE_SIZE;
+		if (!chunk->freed)
+			chunk->size = kasan_size_by_shadow(
+				(void *)start,
+				__atomic_load_n(&chunks_high, __ATOMIC_RELAXED) - start);
+		return true;
+	}
+	if (addr < (uintptr_t)header->raw || addr - (uintptr_t)header->raw >= header->span)
+		return false;
+	chunk->heap = header->heap;
+	chunk->size = header->size;
+	chunk->freed = header->magic == HEADER_MAGIC_FREED;
+	chunk->alloc_track = header->alloc_track;
+	chunk->free_track = header->free_track;
+	return true;
+}
+
+bool kasan_heap_find(uintptr_t addr, struct kasan_object *obj, struct kasan_track *alloc,
+		     struct kasan_track *freed)
+{
+	struct kasan_heap_chunk chunk;
+
+	if (!kasan_heap_lookup(addr, &chunk))
+		return false;
+	obj->kind = KASAN_OBJECT_HEAP;
+	obj->cache = NULL;
+	obj->start = (void *)chunk.start;
+	obj->size = chunk.size;
+	obj->large = NULL;
+	obj->name = chunk.heap ? chunk.heap->name : NULL;
+	*alloc = chunk.alloc_track;
+	*freed = chunk.free_track;
+	return true;
+}

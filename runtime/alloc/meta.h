@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * meta.h - the seals that tell an object's real metadata from what a bug has written over it.
+ *
+ * Metadata lives in redzones, where overflows land first. A report must not believe a size or a
+ * stack handle that was overwritten, and a double free must be recognised although the shadow
+ * cannot tell (SLAB_TYPESAFE_BY_RCU). So struct kasan_alloc_meta.flags holds the object's state in
+ * its low two bits and a checksum in the others.
+ */
+#ifndef KASAN_META_H
+#define KASAN_META_H
+
+#include "../core/internal.h"
+
+#define KASAN_META_STATE_MASK 3U
+#define KASAN_META_NEVER      0U /* no object was ever in this slot; flags is 0 as a whole */
+#define KASAN_META_LIVE	      1U
+#define KASAN_META_FREED      2U
+#define KASAN_META_CORRUPT    3U /* never stored: what kasan_meta_state() says of a broken seal */
+
+static inline uint32_t kasan_mix(uint32_t hash, uint32_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b1U;
+	return hash ^ (hash >> 15);
+}
+
+/** kasan_meta_seal() - Return: the value of flags that says @state of @object. */
+static inline uint32_t kasan_meta_seal(const struct kasan_alloc_meta *meta, const void *object,
+				       uint32_t state)
+{
+	uint32_t hash = kasan_mix((uint32_t)(uintptr_t)object, meta->alloc.pid);
+
+	hash = kasan_mix(hash, meta->alloc.stack);
+	hash = kasan_mix(hash, meta->size);
+	return (hash & ~KASAN_META_STATE_MASK) | state;
+}
+
+/** kasan_meta_state() - Return: KASAN_META_* of @object. */
+static inline uint32_t kasan_meta_state(const struct kasan_alloc_meta *meta, const void *object)
+{
+	const uint32_t flags = __atomic_load_n(&meta->flags, __ATOMIC_RELAXED);
+	const uint32_t state = flags & KASAN_META_STATE_MASK;
+
+	if (!flags)
+		return KASAN_META_NEVER;
+	if ((state != KASAN_META_LIVE && state != KASAN_META_FREED) ||
+	    flags != kasan_meta_seal(meta, object, state))
+		return KASAN_META_CORRUPT;
+	return state;
+}
+
+/** kasan_free_seal() - Return: the check word of @track as the free track of @object. */
+static inline uintptr_t kasan_free_seal(const struct kasan_track *track, const void *object)
+{
+	return kasan_mix(kasan_mix((uint32_t)(uintptr_t)object, track->pid), track->stack) |
+	       (uintptr_t)1;
+}
+
+/** kasan_slab_before_release() - @object leaves the quarantine, the allocator may write into it
+ * from now on: free metadata that overlays it is no longer believed. */
+void kasan_slab_before_release(struct kasan_cache *cache, void *object);
+
+/** kasan_size_by_shadow() - Return: accessible bytes at @object's start, at most @max. */
+size_t kasan_size_by_shadow(const void *object, size_t max);
+
+/* --- heap.c ----------------------------------------------------------------------------------- */
+
+/**
+ * struct kasan_heap_chunk - a simple heap's object as kasan_heap_lookup() finds it
+ * @heap: NULL if the header was overwritten; then only @start, @size and @freed are known, from the
+ *	shadow.
+ */
+struct kasan_heap_chunk {
+	struct kasan_heap *heap;
+	uintptr_t start;
+	size_t size;
+	bool freed;
+	struct kasan_track alloc_track, free_track;
+};
+
+/** kasan_heap_lookup() - the chunk whose object or redzones hold @addr. For reports: reads shadow
+ * byte by byte. Return: false if there is none. */
+bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk);
+
+#endif /* KASAN_META_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pages.c - whole pages: the page allocator's hooks, and allocations that take pages of their own
+ * (kmalloc() above the largest slab).
+ */
+#include "../core/shadow.h"
+
+void kasan_free_pages(const void *addr, size_t size)
+{
+	kasan_poison(addr, size, KASAN_PAGE_FREE);
+}
+
+void kasan_alloc_pages(const void *addr, size_t size)
+{
+	kasan_unpoison(addr, size);
+}
+
+void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_large_meta *meta)
+{
+	if (!ptr)
+		return NULL;
+	/* All of the span is written, so that the hook also serves to change the size in place. */
+	kasan_poison_tail(ptr, size, span, KASAN_PAGE_REDZONE);
+	if (meta) {
+		meta->size = size;
+		/* Tracks of the pages' last life would be printed as this object's. */
+		meta->free = (struct kasan_track){0};
+		kasan_set_track(&meta->alloc, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	}
+	return ptr;
+}
+
+enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base, struct kasan_large_meta *meta,
+					  uintptr_t ip)
+{
+	const uint8_t *shadow = kasan_shadow_of(base);
+
+	/*
+	 * Pages that are free, or that nobody has taken since they were freed, carry the value that
+	 * kasan_free_pages() left; any pointer into them was freed before.
+	 */
+	if (shadow && *shadow == KASAN_PAGE_FREE) {
+		kasan_report_bad_free("double-free", ptr, ip, KASAN_CALLER_FP());
+		return KASAN_FREE_BAD;
+	}
+	if (ptr != base) {
+		kasan_report_bad_free("invalid-free", ptr, ip, KASAN_CALLER_FP());
+		return KASAN_FREE_BAD;
+	}
+	if (meta)
+		kasan_set_track(&meta->free, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	return KASAN_FREE_NOW;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vmalloc.c - areas of virtually contiguous memory. The system maps real shadow for an area before
+ * it calls these, and keeps it mapped: neighbouring areas share shadow pages.
+ */
+#include "../core/shadow.h"
+
+static size_t whole_pages(size_t size)
+{
+	return (size + (CONFIG_KASAN_PAGE_SIZE - 1)) & ~(size_t)(CONFIG_KASAN_PAGE_SIZE - 1);
+}
+
+void kasan_unpoison_vmalloc(const void *start, size_t size)
+{
+	/* To the byte: what was asked for, not what the pages happen to hold. */
+	kasan_poison_tail(start, size, whole_pages(size), KASAN_VMALLOC_INVALID);
+}
+
+void kasan_poison_vmalloc(const void *start, size_t size)
+{
+	kasan_poison(start, whole_pages(size), KASAN_VMALLOC_INVALID);
+}

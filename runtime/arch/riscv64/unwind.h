@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * riscv64/unwind.h - RISC-V frame records.
+ *
+ * s0 holds the value that sp had on entry; the record lies below it: the return address at s0 - 8,
+ * the caller's s0 at s0 - 16. Both compilers do so in every function that calls another, and only
+ * such functions are in the middle of a trace.
+ */
+#ifndef KASAN_RISCV64_UNWIND_H
+#define KASAN_RISCV64_UNWIND_H
+
+#define KASAN_FRAME_RECORD_LOW	(-16)
+#define KASAN_FRAME_RECORD_HIGH 0
+#define KASAN_FRAME_ALIGN	8
+
+static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
+{
+	return ((const uintptr_t *)fp)[-2];
+}
+
+static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
+{
+	return ((const uintptr_t *)fp)[-1];
+}
+
+static inline void kasan_arch_relax(void)
+{
+	/* PAUSE (Zihintpause): a FENCE that orders nothing, so it is legal on processors without
+	 * it. */
+	__asm__ volatile(".4byte 0x0100000f" ::: "memory");
+}
+
+#endif /* KASAN_RISCV64_UNWIND_H */

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.c - decides whether a range is accessible, finds the first byte that is not, and hands what
+ * is wrong to the report. The inline check of one small access is in shadow.h; this file is behind
+ * it.
+ */
+#include "shadow.h"
+
+#include "../arch/arch.h"
+
+/* --- Scanning shadow ----------------------------------------------------------------------------
+ */
+
+/*
+ * The byte by byte end of a scan that saw something. It must not rely on finding it again: another
+ * CPU may have made the memory accessible in between.
+ */
+static __attribute__((cold, __noinline__)) const uint8_t *first_nonzero(const uint8_t *shadow,
+								    const uint8_t *end)
+{
+	for (; shadow < end; shadow++) {
+		if (__atomic_load_n(shadow, __ATOMIC_RELAXED))
+			return shadow;
+	}
+	return NULL;
+}
+
+/*
+ * Return: the first of @count shadow bytes that is not 0, NULL if there is none. Reads 8 bytes at a
+ * time and not one byte outside: shadow may be followed by anything, a hole included.
+ */
+static inline const uint8_t *scan_shadow(const uint8_t *shadow, size_t count)
+{
+	const uint8_t *end = shadow + count;
+
+	/* As in kasan_shadow_fill(): two loads, overlapping where they must, cover a short run. */
+	if (count < 4) {
+		if (!count)
+			return NULL;
+		if (kasan_likely(!(shadow[0] | shadow[count / 2] | end[-1])))
+			return NULL;
+		return first_nonzero(shadow, end);
+	}
+	if (count < 8) {
+		if (kasan_likely(
+			    !(*(const kasan_u32_any *)shadow | *(const kasan_u32_any *)(end - 4))))
+			return NULL;
+		return first_nonzero(shadow, end);
+	}
+	if (kasan_unlikely(*(const kasan_u64_any *)shadow))
+		return first_nonzero(shadow, end);
+	shadow = (const uint8_t *)(((uintptr_t)shadow + 8) & ~(uintptr_t)7);
+	while (end - shadow >= 32) {
+		const kasan_u64_any *words = (const kasan_u64_any *)shadow;
+
+		if (kasan_unlikely(words[0] | words[1] | words[2] | words[3]))
+			return first_nonzero(shadow, end);
+		shadow += 32;
+	}
+	while (end - shadow >= 8) {
+		if (kasan_unlikely(*(const kasan_u64_any *)shadow))
+			return first_nonzero(shadow, end);
+		shadow += 8;
+	}
+	if (kasan_unlikely(*(const kasan_u64_any *)(end - 8)))
+		return first_nonzero(end - 8, end);
+	return NULL;
+}
+
+/* May the byte at offset @byte of a granule with this shadow value be touched? */
+static inline bool granule_allows(uint8_t value, uintptr_t byte)
+{
+	return !value || (value < KASAN_GRANULE_SIZE && byte < value);
+}
+
+/* The first byte from @addr on that is bad, given that the one in @addr's granule or a later one in
+ * the granule at @granule with shadow @value is. */
+static uintptr_t first_bad_in(uintptr_t addr, uintptr_t granule, uint8_t value)
+{
+	uintptr_t bad = granule + (value < KASAN_GRANULE_SIZE ? value : 0);
+
+	return bad > addr ? bad : addr;
+}
+
+/*
+ * Check [first, last] (inclusive, so that the last byte of the address space is no special case),
+ * all of it in one piece of memory whose shadow starts at @shadow. True: some byte is bad, and *bad
+ * is the first.
+ */
+static inline bool scan_piece(uintptr_t first, uintptr_t last, const uint8_t *shadow,
+			      uintptr_t *bad)
+{
+	const uintptr_t granule = first & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const size_t whole =
+		(last >> KASAN_SHADOW_SCALE_SHIFT) - (first >> KASAN_SHADOW_SCALE_SHIFT);
+	/* All granules but the last are touched up to their end, so only 0 will do. */
+	const uint8_t *found = scan_shadow(shadow, whole);
+
+	if (kasan_unlikely(found)) {
+		uintptr_t where =
+			granule + ((uintptr_t)(found - shadow) << KASAN_SHADOW_SCALE_SHIFT);
+
+		*bad = first_bad_in(first, where, *found);
+		return true;
+	}
+	if (kasan_likely(granule_allows(shadow[whole], last & KASAN_GRANULE_MASK)))
+		return false;
+	*bad = first_bad_in(first, last & ~(uintptr_t)KASAN_GRANULE_MASK, shadow[whole]);
+	return true;
+}
+
+/* True: some byte of [first, last] is bad, and *bad is the first such. */
+static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
+{
+#ifdef CONFIG_KASAN_SHADOW_FULL
+	uintptr_t end = last;
+	uint8_t *shadow;
+
+	if (kasan_unlikely(!kasan_shadow_at(first, &shadow))) {
+		*bad = first;
+		return true;
+	}
+	if (kasan_unlikely(last > KASAN_FULL_HIGH))
+		end = KASAN_FULL_HIGH;
+	if (kasan_unlikely(scan_piece(first, end, shadow, bad)))
+		return true;
+	if (kasan_unlikely(end != last)) {
+		*bad = end + 1;
+		return true;
+	}
+	return false;
+#else
+	/* Walk through the range window by window; what lies between windows is accessible. */
+	for (;;) {
+		const struct kasan_window *window = kasan_window_of(first);
+		uintptr_t end = last;
+		unsigned int i, count;
+
+		if (kasan_likely(window)) {
+			uintptr_t offset = window->offset;
+
+			if (window->size - 1 < last - window->start)
+				end = window->start + (window->size - 1);
+			if (kasan_unlikely(scan_piece(
+				    first, end,
+				    (const uint8_t *)((first >> KASAN_SHADOW_SCALE_SHIFT) + offset),
+				    bad)))
+				return true;
+		} else {
+			/* Up to the byte before the next window that starts inside the range. */
+			count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
+			for (i = 0; i < count; i++) {
+				uintptr_t start = kasan_windows[i].start;
+
+				if (start > first && start - 1 < end)
+					end = start - 1;
+			}
+		}
+		if (kasan_likely(end == last))
+			return false;
+		first = end + 1;
+	}
+#endif
+}
+
+/* A range that wraps around, or whose size is a negative number that lost its sign. */
+static inline bool range_is_absurd(uintptr_t addr, size_t size)
+{
+	return addr + size - 1 < addr || size > (size_t)PTRDIFF_MAX;
+}
+
+/* --- Checks of ranges
+ * ----------------------------------------------------------------------------- */
+
+uintptr_t kasan_first_bad(uintptr_t addr, size_t size)
+{
+	uintptr_t bad;
+
+	if (!size || !find_bad(addr, addr + size - 1, &bad))
+		return 0;
+	return bad;
+}
+
+bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
+{
+	uintptr_t bad;
+
+	/* Nothing is touched, so any pointer will do: memcpy(NULL, NULL, 0) is common and harmless.
+	 */
+	if (kasan_unlikely(!size))
+		return true;
+	if (kasan_likely(!range_is_absurd(addr, size) && !find_bad(addr, addr + size - 1, &bad)))
+		return true;
+	kasan_report_access(addr, size, is_write, ip, fp);
+	return false;
+}
+
+bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
+{
+	uintptr_t bad;
+
+	if (kasan_unlikely(!size))
+		return true;
+	if (kasan_unlikely(range_is_absurd(addr, size))) {
+		kasan_report_access(addr, size, is_write, ip, fp);
+		return false;
+	}
+	if (kasan_likely(!find_bad(addr, addr + size - 1, &bad)))
+		return true;
+	return !kasan_report_access(addr, size, is_write, ip, fp);
+}
+
+bool kasan_check_read(const volatile void *addr, size_t size)
+{
+	return kasan_check_range((uintptr_t)addr, size, false, KASAN_CALLER_IP(),
+				 KASAN_CALLER_FP());
+}
+
+bool kasan_check_write(const volatile void *addr, size_t size)
+{
+	return kasan_check_range((uintptr_t)addr, size, true, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+bool kasan_check_byte(const void *addr)
+{
+	return kasan_check_range((uintptr_t)addr, 1, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+bool kasan_byte_accessible(const void *addr)
+{
+	uintptr_t bad;
+
+	return !find_bad((uintptr_t)addr, (uintptr_t)addr, &bad);
+}
+
+/* --- The slow half of a fixed-size check
+ * ------------------------------------------------------------ */
+
+/*
+ * The frame pointer that goes with @ip, the return address that an ABI function found. That
+ * function has no frame of its own in its fast path, and where the compiler turns its last call
+ * into a jump it never gets one: then our own return address is @ip. Otherwise ours is inside the
+ * ABI function, and its frame is the one that our frame record names. Works for either, so no build
+ * flag matters.
+ */
+static inline uintptr_t abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_t own_fp)
+{
+	return ip == own_ip ? own_fp : kasan_arch_frame_prev(own_fp);
+}
+
+/* Return: true if a report was printed. */
+static inline bool check_slow(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
+			      uintptr_t own_ip, uintptr_t own_fp)
+{
+	uintptr_t bad;
+
+	if (kasan_likely(addr + size - 1 >= addr && !find_bad(addr, addr + size - 1, &bad)))
+		return false;
+	return kasan_report_access(addr, size, is_write, ip, abi_frame(ip, own_ip, own_fp));
+}
+
+__attribute__((__noinline__)) void kasan_access_slow(uintptr_t addr, size_t size, bool is_write,
+						 uintptr_t ip)
+{
+	check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+__attribute__((__noinline__)) void kasan_access_slow_abort(uintptr_t addr, size_t size, bool is_write,
+						       uintptr_t ip)
+{
+	if (check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()))
+		kasan_port_panic("KASAN: bad access in code built without recovery");
+}
+
+/* --- Translation for others
+ * -------------------------------------------------------------------------- */
+
+uint8_t *kasan_shadow_of(const void *addr)
+{
+	uint8_t *shadow;
+
+	return kasan_shadow_at((uintptr_t)addr, &shadow) ? shadow : NULL;
+}
+
+bool kasan_has_shadow(uintptr_t addr)
+{
+	uint8_t *shadow;
+
+	return kasan_shadow_at(addr, &shadow);
+}
+
+bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
+{
+#ifdef CONFIG_KASAN_SHADOW_FULL
+	uintptr_t granule = shadow - KASAN_FULL_OFFSET;
+
+	/* Below the shadow of address 0 the difference wraps; both ends fail the same test. */
+	if (granule > UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT)
+		return false;
+	*addr = granule << KASAN_SHADOW_SCALE_SHIFT;
+	return true;
+#else
+	(void)shadow;
+	(void)addr;
+	return false;
+#endif
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal.h - what the runtime's own files share: the seams between core/, alloc/, track/, report/.
+ *
+ * Nothing outside runtime/ includes this. The runtime is never instrumented.
+ */
+#ifndef KASAN_INTERNAL_H
+#define KASAN_INTERNAL_H
+
+#include <kasan/kasan.h>
+#include <kasan/port.h>
+
+/* A hook's own caller: where its traces start. Only in functions that are not inlined. */
+#define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
+#define KASAN_CALLER_FP() ((uintptr_t)__builtin_frame_address(0))
+
+#define kasan_likely(x)   __builtin_expect(!!(x), 1)
+#define kasan_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* The compilers' ABI names are defined here but declared by no header. */
+#define KASAN_ABI __attribute__((__used__, __noinline__))
+
+/* --- core/lock.h holds struct kasan_lock; core/shadow.h the translation and hot checks ------------- */
+
+/* core/check.c */
+
+/** kasan_first_bad() - Return: the first inaccessible byte's address in the range, 0 if all of it is
+ *  accessible. @size > 0 and no wrap-around. */
+uintptr_t kasan_first_bad(uintptr_t addr, size_t size);
+
+/** kasan_check_range() - check and report. Return: true if accessible (or size 0).
+ *  @ip, @fp: the caller's, where the report's trace starts. A range that wraps around or whose size
+ *  is negative as a signed number is reported as "out-of-bounds". */
+bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
+
+/** kasan_check_operation() - kasan_check_range() for code that can leave the operation out.
+ *  Return: false if it must not be carried out: its range is bad and that was reported, or its size is
+ *  negative or wraps around. A bad range whose report is suppressed (before kasan_init(), between
+ *  kasan_disable_current() and kasan_enable_current(), after the only report of a single shot) does not
+ *  change what the program does: true. */
+bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
+
+/** kasan_has_shadow() - may the shadow of @addr be read? */
+bool kasan_has_shadow(uintptr_t addr);
+
+/* --- track/ ----------------------------------------------------------------------------------------- */
+
+/** kasan_stack_walk() - collect return addresses into @pcs
+ *  @ip: first entry; @fp: frame pointer of the function that @ip returned to us from, i.e.
+ *  KASAN_CALLER_FP() beside KASAN_CALLER_IP(); 0: @ip alone. Frame records are believed only inside the
+ *  stack that kasan_port_task() names, aligned and ascending. Return: entries. */
+size_t kasan_stack_walk(uintptr_t ip, uintptr_t fp, uintptr_t *pcs, size_t max);
+
+/** kasan_depot_save() - Return: handle of this trace, the same for equal traces; 0: depot full. */
+uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count);
+
+/** kasan_depot_fetch() - Return: number of entries, 0 for a handle that is none (any garbage is safe). */
+size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs);
+
+/** kasan_set_track() - record task and stack in @track. */
+void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
+
+/* Quarantine: takes an object that is poisoned and has valid free metadata. False: not taken. */
+bool kasan_quarantine_put(struct kasan_cache *cache, void *object);
+void kasan_quarantine_init(size_t memory);
+
+/* Statistics, for tests and benchmarks. */
+struct kasan_depot_stats {
+	size_t traces, bytes, max_bytes, refused;
+};
+void kasan_depot_stats(struct kasan_depot_stats *stats);
+struct kasan_quarantine_stats {
+	size_t bytes, max_bytes, objects;
+};
+void kasan_quarantine_stats(struct kasan_quarantine_stats *stats);
+
+/* --- alloc/ ------------------------------------------------------------------------------------------ */
+
+/** kasan_find_global() - descriptor of the registered global nearest to @addr within its redzone. */
+struct kasan_global {
+	/* The compilers' descriptor: 8 words, see docs. Clang leaves location 0. */
+	uintptr_t beg, size, size_with_redzone;
+	const char *name, *module;
+	uintptr_t has_dynamic_init;
+	const struct kasan_source_location {
+		const char *file;
+		uint32_t line, column;
+	} *location;
+	uintptr_t odr_indicator;
+};
+const struct kasan_global *kasan_find_global(uintptr_t addr);
+
+/** kasan_heap_find() - which chunk of a registered kasan_heap holds @addr? Fills @obj and the tracks. */
+bool kasan_heap_find(uintptr_t addr, struct kasan_object *obj, struct kasan_track *alloc,
+		     struct kasan_track *freed);
+
+/* Slab metadata of an object; NULL if the cache has none. */
+struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache, const void *object);
+struct kasan_free_meta *kasan_free_meta(const struct kasan_cache *cache, const void *object);
+
+/* --- report/ ------------------------------------------------------------------------------------------ */
+
+/** kasan_report_access() - report a bad access. Returns false if it was suppressed. */
+bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
+
+/** kasan_report_bad_free() - @type: "double-free" or "invalid-free". */
+bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp);
+
+/* Options read elsewhere. */
+extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
+extern bool kasan_opt_off;        /* kasan=off: kasan_enabled() is false from then on */
+
+#endif /* KASAN_INTERNAL_H */

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lock.h - struct kasan_lock, the runtime's only lock.
+ *
+ * A test-and-set spin lock that is held with interrupts off and that knows which CPU holds it. The
+ * runtime cannot use the system's locks: they may be instrumented, may be the thing that is broken,
+ * or may be held by the very code that is being reported. No lock of the runtime is held while
+ * another one is taken or while the port is called for anything but memory and interrupt state.
+ */
+#ifndef KASAN_LOCK_H
+#define KASAN_LOCK_H
+
+#include <stdbool.h>
+
+#include <kasan/port.h>
+
+#include "../arch/arch.h"
+
+/** struct kasan_lock - @owner: 0: free; else the number of the CPU that holds it, plus 1. Zeroed
+ *  memory is an unlocked lock. */
+struct kasan_lock {
+	unsigned int owner;
+};
+
+#define KASAN_LOCK_FREE 0U
+#define KASAN_LOCK_INIT {KASAN_LOCK_FREE}
+
+/** kasan_lock_owned() - does this CPU hold @lock? Certain with interrupts off; with interrupts on,
+ * true can only mean that this CPU was interrupted while it held the lock. */
+static inline bool kasan_lock_owned(const struct kasan_lock *lock)
+{
+	return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == kasan_port_cpu() + 1U;
+}
+
+/** kasan_lock_owner() - Return: the CPU that holds @lock, -1 if it is free. A hint: others run on.
+ */
+static inline int kasan_lock_owner(const struct kasan_lock *lock)
+{
+	return (int)__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) - 1;
+}
+
+/** kasan_trylock() - take @lock if it is free. @flags: filled on success, for kasan_unlock(); on
+ *  failure interrupts are as they were. Return: true if taken. */
+static inline bool kasan_trylock(struct kasan_lock *lock, unsigned long *flags)
+{
+	unsigned long saved = kasan_port_irq_save();
+	unsigned int expected = KASAN_LOCK_FREE;
+
+	if (__atomic_compare_exchange_n(&lock->owner, &expected, kasan_port_cpu() + 1U, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		*flags = saved;
+		return true;
+	}
+	kasan_port_irq_restore(saved);
+	return false;
+}
+
+/** kasan_lock() - take @lock, spinning. The caller's CPU must not hold it. Return: for
+ * kasan_unlock(). */
+static inline unsigned long kasan_lock(struct kasan_lock *lock)
+{
+	unsigned long flags;
+
+	/* Wait by reading, with interrupts as the caller has them: only the attempt needs them off.
+	 */
+	while (!kasan_trylock(lock, &flags)) {
+		while (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != KASAN_LOCK_FREE)
+			kasan_arch_relax();
+	}
+	return flags;
+}
+
+/** kasan_unlock() - release @lock. @flags: from kasan_lock() or kasan_trylock(). */
+static inline void kasan_unlock(struct kasan_lock *lock, unsigned long flags)
+{
+	__atomic_store_n(&lock->owner, KASAN_LOCK_FREE, __ATOMIC_RELEASE);
+	kasan_port_irq_restore(flags);
+}
+
+#endif /* KASAN_LOCK_H */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port_defaults.c - the weak default of every function that <kasan/port.h> calls OPTIONAL, but for
+ * the memory primitives, which mem.c has.
+ *
+ * Each default is the answer of a system that knows nothing: no symbol, no object, no page. Reports
+ * are then shorter, and still whole.
+ */
+#include "shadow.h"
+
+#define KASAN_WEAK __attribute__((weak))
+
+KASAN_WEAK bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym)
+{
+	(void)pc;
+	(void)buf;
+	(void)size;
+	(void)sym;
+	return false;
+}
+
+KASAN_WEAK bool kasan_port_readable(const void *addr, size_t size)
+{
+	uintptr_t first = (uintptr_t)addr;
+	uint8_t *shadow, *end;
+
+	if (!size)
+		return true;
+	if (first + (size - 1) < first)
+		return false;
+#ifdef CONFIG_KASAN_SHADOW_WINDOWED
+	/*
+	 * Names and descriptions lie in read-only memory that seldom has a window. Without an MMU hardly
+	 * an address is unreadable, so only the neighbourhood of null is taken for garbage.
+	 */
+	if (first >= CONFIG_KASAN_NULL_LIMIT)
+		return true;
+#endif
+	return kasan_shadow_at(first, &shadow) && kasan_shadow_at(first + (size - 1), &end);
+}
+
+KASAN_WEAK bool kasan_port_is_user(uintptr_t addr)
+{
+	(void)addr;
+	return false;
+}
+
+KASAN_WEAK bool kasan_port_find_object(const void *addr, struct kasan_object *obj)
+{
+	(void)addr;
+	(void)obj;
+	return false;
+}
+
+KASAN_WEAK bool kasan_port_find_area(const void *addr, struct kasan_area *area)
+{
+	(void)addr;
+	(void)area;
+	return false;
+}
+
+KASAN_WEAK void kasan_port_print_page(const void *addr)
+{
+	(void)addr;
+}
+
+KASAN_WEAK void kasan_port_print_banner(void)
+{
+	struct kasan_port_task task = {0};
+
+	kasan_port_task(&task);
+	kasan_report_line("CPU: %u PID: %u Comm: %s", kasan_port_cpu(), (unsigned int)task.id,
+			  task.name ? task.name : "?");
+}
+
+KASAN_WEAK void kasan_port_report_begin(void)
+{
+}
+
+KASAN_WEAK void kasan_port_report_end(const struct kasan_report_info *info)
+{
+	(void)info;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * window.c - the table of windows (windowed layout), and the offset for code that reads it at run
+ * time.
+ *
+ * Windows are added while booting, before the memory in them is handed out, and never removed. A
+ * port gets its numbers from a linker script or a board description, where mistakes are easy and
+ * fatal; so each refusal names the number that is wrong and the one that would be right.
+ */
+#include "shadow.h"
+
+/* The compilers' name (-asan-force-dynamic-shadow, and Clang's default on riscv64). */
+extern uintptr_t __asan_shadow_memory_dynamic_address;
+
+#ifdef CONFIG_KASAN_SHADOW_FULL
+
+__attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address = KASAN_FULL_OFFSET;
+
+#else
+
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+__attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address = CONFIG_KASAN_SHADOW_OFFSET;
+#else
+__attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address;
+#endif
+
+struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
+unsigned int kasan_window_count;
+
+/* --- Messages: no printf here, the runtime may be the first code that runs
+ * ----------------------------- */
+
+static char message[224];
+
+static size_t put_text(size_t at, const char *text)
+{
+	while (*text && at < sizeof(message) - 1)
+		message[at++] = *text++;
+	message[at] = '\0';
+	return at;
+}
+
+static size_t put_hex(size_t at, uintptr_t value)
+{
+	char digits[2 * sizeof(value) + 1];
+	size_t n = sizeof(digits) - 1;
+
+	digits[n] = '\0';
+	do {
+		digits[--n] = "0123456789abcdef"[value & 15];
+		value >>= 4;
+	} while (value);
+	at = put_text(at, "0x");
+	return put_text(at, digits + n);
+}
+
+/* "before <a> middle <b> after" */
+static const char *complain(const char *before, uintptr_t a, const char *middle, uintptr_t b,
+			    const char *after)
+{
+	size_t at = put_hex(put_text(0, before), a);
+
+	at = put_hex(put_text(at, middle), b);
+	put_text(at, after);
+	return message;
+}
+
+/* Do [a, a + a_size) and [b, b + b_size) share a byte? Sizes above 0, no wrap. */
+static bool overlap(uintptr_t a, size_t a_size, uintptr_t b, size_t b_size)
+{
+	return a <= b + (b_size - 1) && b <= a + (a_size - 1);
+}
+
+/* --- Adding
+ * ---------------------------------------------------------------------------------------- */
+
+static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
+{
+	const size_t shadow_size = size >> KASAN_SHADOW_SCALE_SHIFT;
+	unsigned int i;
+
+	if (start & KASAN_GRANULE_MASK)
+		return complain("window start ", start, " is not a multiple of 8: use ",
+				start & ~(uintptr_t)KASAN_GRANULE_MASK, "");
+	if (!size || (size & KASAN_GRANULE_MASK))
+		return complain("window size ", size, " is not a multiple of 8 above 0: use ",
+				size ? size & ~(size_t)KASAN_GRANULE_MASK : KASAN_GRANULE_SIZE, "");
+	if (start + (size - 1) < start)
+		return complain("window size ", size,
+				" runs past the end of the address space: at most ",
+				(uintptr_t)0 - start, " from its start");
+	if (!shadow)
+		return complain("window at ", start, " has no shadow: give ", shadow_size,
+				" bytes");
+	if (shadow + (shadow_size - 1) < shadow)
+		return complain("shadow at ", shadow,
+				" runs past the end of the address space: it takes ", shadow_size,
+				" bytes");
+	if (overlap(start, size, shadow, shadow_size))
+		return complain("shadow at ", shadow, " lies inside its own window, which ends at ",
+				start + size, "");
+	for (i = 0; i < kasan_window_count; i++) {
+		const struct kasan_window *old = &kasan_windows[i];
+		const uintptr_t old_shadow = (old->start >> KASAN_SHADOW_SCALE_SHIFT) + old->offset;
+
+		if (overlap(start, size, old->start, old->size))
+			return complain("window overlaps the one at ", old->start,
+					", which ends at ", old->start + old->size, "");
+		if (overlap(shadow, shadow_size, old_shadow, old->size >> KASAN_SHADOW_SCALE_SHIFT))
+			return complain("shadow overlaps that of the window at ", old->start,
+					", which ends at ",
+					old_shadow + (old->size >> KASAN_SHADOW_SCALE_SHIFT), "");
+	}
+	if (kasan_window_count == CONFIG_KASAN_MAX_WINDOWS)
+		return complain("no room for the window at ", start,
+				": CONFIG_KASAN_MAX_WINDOWS is ", CONFIG_KASAN_MAX_WINDOWS, "");
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+	if (!kasan_window_count) {
+		const uintptr_t right = (start >> KASAN_SHADOW_SCALE_SHIFT) +
+					(uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET);
+
+		if (shadow != right)
+			return complain("CONFIG_KASAN_SHADOW_OFFSET puts the shadow at ", right,
+					"; for shadow where it is now, set it and the compiler's "
+					"offset to ",
+					shadow - (start >> KASAN_SHADOW_SCALE_SHIFT), "");
+	}
+#endif
+	return NULL;
+}
+
+const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
+{
+	const char *wrong = check_window(start, size, (uintptr_t)shadow);
+	struct kasan_window *window;
+
+	if (wrong)
+		return wrong;
+	kasan_shadow_fill(shadow, 0, size >> KASAN_SHADOW_SCALE_SHIFT);
+	window = &kasan_windows[kasan_window_count];
+	window->start = start;
+	window->offset = (uintptr_t)shadow - (start >> KASAN_SHADOW_SCALE_SHIFT);
+	if (!kasan_window_count)
+		__asan_shadow_memory_dynamic_address = window->offset;
+	/* A window counts from the moment it has a size, and for the loop when it is counted. */
+	__atomic_store_n(&window->size, size, __ATOMIC_RELEASE);
+	__atomic_store_n(&kasan_window_count, kasan_window_count + 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+#endif /* CONFIG_KASAN_SHADOW_FULL */

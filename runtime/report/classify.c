@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * classify.c - from an access and its shadow to the name of the bug.
+ */
+#include "report.h"
+
+/* The first bytes of a granule are accessible: what lies behind them is told by the next granule.
+ */
+static uint8_t telling_shadow(const struct kasan_report *report)
+{
+	const uint8_t *next;
+
+	if (report->bad_shadow == 0 || report->bad_shadow >= KASAN_GRANULE_SIZE)
+		return report->bad_shadow;
+	next = kasan_shadow_of((const void *)(report->first_bad + KASAN_GRANULE_SIZE));
+	return next ? *next : 0;
+}
+
+static const char *type_by_shadow(uint8_t shadow)
+{
+	switch (shadow) {
+	case KASAN_SLAB_REDZONE:
+	case KASAN_PAGE_REDZONE:
+	case KASAN_HEAP_LEFT_REDZONE:
+		return "slab-out-of-bounds";
+	case KASAN_SLAB_FREE:
+	case KASAN_SLAB_FREE_META:
+		return "slab-use-after-free";
+	case KASAN_PAGE_FREE:
+		return "use-after-free";
+	case KASAN_GLOBAL_REDZONE:
+		return "global-out-of-bounds";
+	case KASAN_STACK_LEFT:
+	case KASAN_STACK_MID:
+	case KASAN_STACK_RIGHT:
+		return "stack-out-of-bounds";
+	case KASAN_STACK_AFTER_SCOPE:
+		return "use-after-scope";
+	case KASAN_ALLOCA_LEFT:
+	case KASAN_ALLOCA_RIGHT:
+		return "alloca-out-of-bounds";
+	case KASAN_VMALLOC_INVALID:
+		return "vmalloc-out-of-bounds";
+	default:
+		/* Poison of the port's own, by kasan_poison(). */
+		return shadow & 0x80 ? "invalid-access" : "out-of-bounds";
+	}
+}
+
+/* An address that is nobody's memory. */
+static const char *type_without_shadow(uintptr_t addr)
+{
+	if (addr < CONFIG_KASAN_NULL_LIMIT)
+		return "null-ptr-deref";
+	return kasan_port_is_user(addr) ? "user-memory-access" : "wild-memory-access";
+}
+
+void kasan_classify(struct kasan_report *report)
+{
+	/*
+	 * A size that is negative as a signed number tells more than the memory it starts in.
+	 * Faults have sizes of single accesses, and an error code used as a pointer lies just below
+	 * the wrap-around.
+	 */
+	if (!report->is_fault &&
+	    (report->addr + report->size - 1 < report->addr ||
+	     report->size > (size_t)PTRDIFF_MAX) &&
+	    report->size)
+		report->type = "out-of-bounds";
+	else if (!report->has_shadow)
+		report->type = type_without_shadow(report->addr);
+	else if (report->is_fault && !report->bad_shadow)
+		/* The MMU refused what the shadow allows: mapped by nobody. */
+		report->type = type_without_shadow(report->addr);
+	else
+		report->type = type_by_shadow(telling_shadow(report));
+}
+
+void kasan_classify_by_owner(struct kasan_report *report)
+{
+	/*
+	 * The partial granule was the last before accessible memory, or memory without shadow: the
+	 * shadow does not tell whose end was overrun, but the object's bounds do.
+	 */
+	if (report->bad_shadow == 0 || report->bad_shadow >= KASAN_GRANULE_SIZE ||
+	    report->owner.kind == KASAN_OBJECT_NONE || telling_shadow(report) >= KASAN_GRANULE_SIZE)
+		return;
+	if (report->size <= (size_t)PTRDIFF_MAX &&
+	    report->first_bad >= report->owner.start + report->owner.size)
+		report->type = "slab-out-of-bounds";
+}

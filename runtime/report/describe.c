@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * describe.c - whose memory is it? Finds the heap object, global, stack or area of a bad address.
+ *
+ * What the allocator's own descriptors say (which slot holds an address) is taken as true. What
+ * lies in redzones or in freed memory is not: metadata counts only if its seal fits, names are
+ * copied character by character from memory that can be read.
+ */
+#include "report.h"
+
+#include "../alloc/meta.h"
+
+/* --- Strings ---------------------------------------------------------------------------------- */
+
+size_t kasan_copy_string(char *to, const char *from, size_t size)
+{
+	size_t i = 0;
+
+	while (from && i + 1 < size) {
+		/* Ask once a page, and for the first. */
+		if ((i == 0 || !((uintptr_t)(from + i) & (CONFIG_KASAN_PAGE_SIZE - 1))) &&
+		    !kasan_port_readable(from + i, 1))
+			break;
+		if (!from[i])
+			break;
+		to[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
+		i++;
+	}
+	to[i] = '\0';
+	return i;
+}
+
+static void set_name(struct kasan_owner *owner, const char *name, const char *otherwise)
+{
+	size_t i;
+
+	if (kasan_copy_string(owner->name, name, sizeof(owner->name)))
+		return;
+	for (i = 0; otherwise[i] && i + 1 < sizeof(owner->name); i++)
+		owner->name[i] = otherwise[i];
+	owner->name[i] = '\0';
+}
+
+/* --- Slab objects ----------------------------------------------------------------------------- */
+
+static enum kasan_owner_state owner_state(uint32_t meta_state)
+{
+	switch (meta_state) {
+	case KASAN_META_NEVER:
+		return KASAN_OWNER_NEVER;
+	case KASAN_META_LIVE:
+		return KASAN_OWNER_LIVE;
+	case KASAN_META_FREED:
+		return KASAN_OWNER_FREED;
+	default:
+		return KASAN_OWNER_UNKNOWN;
+	}
+}
+
+static void fill_slab_free(struct kasan_owner *owner, const struct kasan_cache *cache,
+			   const void *object)
+{
+	const struct kasan_free_meta *meta = kasan_free_meta(cache, object);
+	const uint8_t *shadow = kasan_shadow_of(object);
+
+	/*
+	 * Free metadata over the object is there only while the shadow says so. Behind it, it stays
+	 * until the next free, so the state decides. Either may have been overwritten.
+	 */
+	if (!meta || !kasan_port_readable(meta, sizeof(*meta)))
+		return;
+	if (cache->free_meta_offset == 0 && shadow && *shadow != KASAN_SLAB_FREE_META)
+		return;
+	if (meta->check != kasan_free_seal(&meta->free, object))
+		return;
+	owner->free = meta->free;
+	owner->has_free = true;
+}
+
+static void fill_slab(struct kasan_owner *owner, const struct kasan_object *object)
+{
+	const struct kasan_cache *cache = object->cache;
+	const struct kasan_alloc_meta *meta = kasan_alloc_meta(cache, object->start);
+	const uint8_t *shadow = kasan_shadow_of(object->start);
+
+	owner->kind = KASAN_OBJECT_SLAB;
+	owner->start = (uintptr_t)object->start;
+	owner->slot_size = cache->slot_size;
+	owner->cache_size = cache->object_size;
+	owner->size = cache->object_size;
+	set_name(owner, cache->name, "?");
+	if (!meta || !kasan_port_readable(meta, sizeof(*meta)))
+		return;
+
+	owner->state = owner_state(kasan_meta_state(meta, object->start));
+	owner->aux_stack[0] = meta->aux_stack[0];
+	owner->aux_stack[1] = meta->aux_stack[1];
+	if (owner->state == KASAN_OWNER_LIVE || owner->state == KASAN_OWNER_FREED) {
+		owner->size = meta->size;
+		owner->alloc = meta->alloc;
+		owner->has_alloc = true;
+	} else if (owner->state == KASAN_OWNER_UNKNOWN) {
+		/* The seal is broken. The shadow tells the state, and of a live object the size. */
+		owner->corrupt = true;
+		owner->aux_stack[0] = owner->aux_stack[1] = 0;
+		if (shadow && (*shadow == KASAN_SLAB_FREE || *shadow == KASAN_SLAB_FREE_META))
+			owner->state = KASAN_OWNER_FREED;
+		else if (shadow && *shadow < KASAN_GRANULE_SIZE) {
+			owner->state = KASAN_OWNER_LIVE;
+			owner->size = kasan_size_by_shadow(object->start, cache->object_size);
+		}
+	}
+	if (owner->state == KASAN_OWNER_FREED)
+		fill_slab_free(owner, cache, object->start);
+}
+
+/* --- All kinds -------------------------------------------------------------------------------- */
+
+static void fill_large(struct kasan_owner *owner, const struct kasan_object *object)
+{
+	const struct kasan_large_meta *large = object->large;
+	const uint8_t *shadow = kasan_shadow_of(object->start);
+
+	owner->kind = KASAN_OBJECT_LARGE;
+	owner->start = (uintptr_t)object->start;
+	owner->size = owner->cache_size = object->size;
+	set_name(owner, object->name, "kmalloc-large");
+	owner->state = shadow && *shadow == KASAN_PAGE_FREE ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
+	if (!large || !kasan_port_readable(large, sizeof(*large)))
+		return;
+	owner->alloc = large->alloc;
+	owner->has_alloc = large->alloc.pid || large->alloc.stack;
+	owner->free = large->free;
+	owner->has_free =
+		owner->state == KASAN_OWNER_FREED && (large->free.pid || large->free.stack);
+}
+
+static bool fill_heap(struct kasan_owner *owner, uintptr_t addr)
+{
+	struct kasan_heap_chunk chunk;
+
+	if (!kasan_heap_lookup(addr, &chunk))
+		return false;
+	owner->kind = KASAN_OBJECT_HEAP;
+	owner->start = chunk.start;
+	owner->size = owner->cache_size = chunk.size;
+	owner->state = chunk.freed ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
+	owner->corrupt = !chunk.heap;
+	set_name(owner, chunk.heap ? chunk.heap->name : NULL, "heap");
+	owner->alloc = chunk.alloc_track;
+	owner->free = chunk.free_track;
+	owner->has_alloc = chunk.heap != NULL;
+	owner->has_free = chunk.heap && chunk.freed;
+	return true;
+}
+
+static bool find_owner(struct kasan_owner *owner, uintptr_t addr)
+{
+	struct kasan_object object;
+
+	__memset(owner, 0, sizeof(*owner));
+	if (!kasan_has_shadow(addr))
+		return false;
+	__memset(&object, 0, sizeof(object));
+	if (kasan_port_find_object((const void *)addr, &object)) {
+		if (object.kind == KASAN_OBJECT_SLAB && object.cache)
+			fill_slab(owner, &object);
+		else if (object.kind == KASAN_OBJECT_LARGE)
+			fill_large(owner, &object);
+		else
+			return fill_heap(owner, addr);
+		return true;
+	}
+	return fill_heap(owner, addr);
+}
+
+/*
+ * A slot's redzone lies behind its object and in front of the next one. The address is described by
+ * the object whose bytes are nearer, because overruns and underruns are mostly short; by the next
+ * one also where the slot itself holds no live object. Not live itself, the next one is no
+ * candidate: nobody has a pointer to it that could run under.
+ */
+static void prefer_nearer(struct kasan_owner *owner, uintptr_t addr)
+{
+	const uintptr_t end = owner->start + owner->size;
+	const uintptr_t next_start = owner->start + owner->slot_size;
+	struct kasan_owner next;
+
+	if (owner->kind != KASAN_OBJECT_SLAB || addr < end || addr >= next_start)
+		return;
+	if (owner->state == KASAN_OWNER_LIVE && next_start - addr >= addr - end + 1)
+		return;
+	if (find_owner(&next, next_start) && next.kind == KASAN_OBJECT_SLAB &&
+	    next.start == next_start && next.state == KASAN_OWNER_LIVE)
+		*owner = next;
+}
+
+/* Bytes in front of a slab's first object, where a small underrun of it ends. */
+#define SLAB_HEAD 256
+
+static void describe_object(struct kasan_report *report)
+{
+	struct kasan_owner *owner = &report->owner;
+	uintptr_t step;
+
+	if (find_owner(owner, report->addr)) {
+		prefer_nearer(owner, report->addr);
+		return;
+	}
+	if (report->first_bad != report->addr && find_owner(owner, report->first_bad))
+		return;
+	/* Poison of an allocator, and yet no object there: one may start a little further up. */
+	if (report->bad_shadow != KASAN_SLAB_REDZONE && report->bad_shadow != KASAN_PAGE_REDZONE &&
+	    report->bad_shadow != KASAN_HEAP_LEFT_REDZONE)
+		return;
+	for (step = KASAN_GRANULE_SIZE; step <= SLAB_HEAD; step += KASAN_GRANULE_SIZE) {
+		if (find_owner(owner, report->addr + step) && owner->start > report->addr)
+			return;
+	}
+	__memset(owner, 0, sizeof(*owner));
+}
+
+static void describe_area(struct kasan_report *report)
+{
+	const uintptr_t page = CONFIG_KASAN_PAGE_SIZE;
+	const void *addr = (const void *)report->addr;
+
+	report->has_area = kasan_port_find_area(addr, &report->area);
+	/* Beside an area is its guard page, which belongs to it in the reader's mind. */
+	if (!report->has_area && report->bad_shadow == KASAN_VMALLOC_INVALID)
+		report->has_area =
+			kasan_port_find_area((const void *)(report->addr - page), &report->area) ||
+			kasan_port_find_area((const void *)(report->addr + page), &report->area);
+}
+
+static bool is_stack_poison(uint8_t shadow)
+{
+	return (shadow >= KASAN_STACK_LEFT && shadow <= KASAN_STACK_RIGHT) ||
+	       shadow == KASAN_STACK_AFTER_SCOPE || shadow == KASAN_ALLOCA_LEFT ||
+	       shadow == KASAN_ALLOCA_RIGHT;
+}
+
+void kasan_describe(struct kasan_report *report)
+{
+	kasan_describe_stack(report);
+	/* A stack may itself be a heap object; the frame is what the reader looks for. */
+	if (!report->on_stack && !is_stack_poison(report->bad_shadow)) {
+		describe_object(report);
+		if (report->owner.kind == KASAN_OBJECT_NONE)
+			report->global = kasan_find_global(report->addr);
+	}
+	describe_area(report);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * describe_stack.c - which function's frame is it, and which of its variables?
+ *
+ * Instrumented functions put three words at the start of the left redzone of their frame: a magic
+ * number, a description of the variables, and their own address. The redzone is found by its
+ * shadow, so that only words the compiler put there are read as such.
+ */
+#include "report.h"
+
+#define FRAME_MAGIC 0x41b58ab3U
+
+/* How far below an address the start of its frame is looked for, in bytes. */
+#define FRAME_SEARCH_LIMIT ((uintptr_t)1 << 20)
+
+static inline uint8_t shadow_at(uintptr_t addr)
+{
+	const uint8_t *shadow = kasan_shadow_of((const void *)addr);
+
+	return shadow ? *shadow : 0;
+}
+
+/* Lowest address of the left redzone at or below @addr, 0 if there is none down to @limit. */
+static uintptr_t find_left_redzone(uintptr_t addr, uintptr_t limit)
+{
+	uintptr_t at = addr & ~KASAN_GRANULE_MASK;
+
+	while (at > limit && shadow_at(at) != KASAN_STACK_LEFT)
+		at -= KASAN_GRANULE_SIZE;
+	if (shadow_at(at) != KASAN_STACK_LEFT)
+		return 0;
+	while (at > limit && shadow_at(at - KASAN_GRANULE_SIZE) == KASAN_STACK_LEFT)
+		at -= KASAN_GRANULE_SIZE;
+	return at;
+}
+
+static bool find_frame(struct kasan_frame *frame, uintptr_t addr, uintptr_t limit)
+{
+	const uintptr_t base = find_left_redzone(addr, limit);
+	const uintptr_t *words = (const uintptr_t *)base;
+
+	if (!base || !kasan_port_readable(words, 3 * sizeof(words[0])) || words[0] != FRAME_MAGIC)
+		return false;
+	frame->base = base;
+	frame->descr = (const char *)words[1];
+	frame->function = words[2];
+	return kasan_port_readable(frame->descr, 1);
+}
+
+void kasan_describe_stack(struct kasan_report *report)
+{
+	const struct kasan_port_task *task = &report->task;
+	const uint8_t bad = report->bad_shadow;
+	uintptr_t limit;
+
+	report->on_stack = task->stack_start && report->addr >= task->stack_start &&
+			   report->addr < task->stack_end;
+	limit = report->addr > FRAME_SEARCH_LIMIT ? report->addr - FRAME_SEARCH_LIMIT : 0;
+	if (report->on_stack) {
+		if (limit < task->stack_start)
+			limit = task->stack_start;
+	} else if ((bad < KASAN_STACK_LEFT || bad > KASAN_STACK_RIGHT) &&
+		   bad != KASAN_STACK_AFTER_SCOPE) {
+		return;
+	}
+	/*
+	 * Memory of alloca() lies below its frame's fixed part, so the frame that a search
+	 * downwards finds would be another function's.
+	 */
+	if (bad == KASAN_ALLOCA_LEFT || bad == KASAN_ALLOCA_RIGHT)
+		return;
+	report->has_frame = find_frame(&report->frame, report->addr, limit);
+}
+
+/* --- The description: "n off size namelen name off size namelen name ..."
+ * ---------------------------- */
+
+struct cursor {
+	const char *at;
+	bool broken;
+};
+
+static char peek(struct cursor *cursor)
+{
+	/* A readable first byte does not vouch for the next page. */
+	if (!((uintptr_t)cursor->at & (CONFIG_KASAN_PAGE_SIZE - 1)) &&
+	    !kasan_port_readable(cursor->at, 1))
+		cursor->broken = true;
+	return cursor->broken ? '\0' : *cursor->at;
+}
+
+static unsigned long next_number(struct cursor *cursor)
+{
+	unsigned long number = 0;
+	unsigned int digits = 0;
+
+	while (peek(cursor) == ' ')
+		cursor->at++;
+	while (peek(cursor) >= '0' && peek(cursor) <= '9' && digits++ < 18)
+		number = number * 10 + (unsigned long)(*cursor->at++ - '0');
+	if (!digits)
+		cursor->broken = true;
+	return number;
+}
+
+/* A name of @length characters; the compilers append ":line" where they know it. */
+static void next_name(struct cursor *cursor, unsigned long length, char *name, size_t size,
+		      unsigned long *line)
+{
+	bool in_line = false;
+	size_t kept = 0;
+
+	*line = 0;
+	if (peek(cursor) == ' ')
+		cursor->at++;
+	for (; length && peek(cursor); length--, cursor->at++) {
+		const char c = *cursor->at;
+
+		if (c == ':')
+			in_line = true;
+		else if (in_line && c >= '0' && c <= '9')
+			*line = *line * 10 + (unsigned long)(c - '0');
+		else if (kept + 1 < size)
+			name[kept++] = c >= ' ' && c <= '~' ? c : '?';
+	}
+	name[kept] = '\0';
+}
+
+void kasan_print_frame(const struct kasan_frame *frame)
+{
+	struct cursor cursor = {.at = frame->descr};
+	unsigned long count, i, offset, size, line;
+	char name[96];
+
+	count = next_number(&cursor);
+	if (cursor.broken)
+		return;
+	kasan_report_line("This frame has %lu %s:", count, count == 1 ? "object" : "objects");
+	for (i = 0; i < count; i++) {
+		offset = next_number(&cursor);
+		size = next_number(&cursor);
+		next_name(&cursor, next_number(&cursor), name, sizeof(name), &line);
+		if (cursor.broken)
+			return;
+		if (line)
+			kasan_report_line(" [%lu, %lu) '%s' (line %lu)", offset, offset + size,
+					  name, line);
+		else
+			kasan_report_line(" [%lu, %lu) '%s'", offset, offset + size, name);
+	}
+}

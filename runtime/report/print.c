@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * print.c - the text of a report, from what was captured and described. Tools read these lines: see
+ * docs/reports.md for the contract. Nothing here looks at memory that a bug may have changed, but
+ * for stack traces, whose depot checks every handle.
+ */
+#include "report.h"
+
+static void separator(void)
+{
+	kasan_report_line("==================================================================");
+}
+
+static void blank(void)
+{
+	kasan_report_line("%s", "");
+}
+
+static void print_trace(const uintptr_t *pcs, size_t count, bool first_is_exact)
+{
+	size_t i;
+
+	/* An empty section would make parsers take what follows for frames. */
+	if (!count) {
+		kasan_report_line(" (stack is not available)");
+		return;
+	}
+	for (i = 0; i < count; i++) {
+		if (i == 0 && first_is_exact)
+			kasan_report_line(" %pS", (const void *)pcs[i]);
+		else
+			kasan_report_line(" %pB", (const void *)pcs[i]);
+	}
+}
+
+static void print_stack(uint32_t handle)
+{
+	const uintptr_t *pcs = NULL;
+	const size_t count = kasan_depot_fetch(handle, &pcs);
+
+	print_trace(pcs, count, false);
+	blank();
+}
+
+static void print_header(const struct kasan_report *report)
+{
+	const char *access = report->is_write ? "Write" : "Read";
+	const void *addr = (const void *)report->addr;
+	const unsigned int pid = report->task.id;
+
+	if (report->is_fault)
+		kasan_report_line("BUG: KASAN: %s in %pS", report->type, (const void *)report->ip);
+	else
+		kasan_report_line("BUG: KASAN: %s in %pB", report->type, (const void *)report->ip);
+	if (report->is_free)
+		kasan_report_line("Free of addr %p by task %s/%u", addr, report->comm, pid);
+	else if (report->size)
+		kasan_report_line("%s of size %zu at addr %p by task %s/%u", access, report->size,
+				  addr, report->comm, pid);
+	else
+		kasan_report_line("%s at addr %p by task %s/%u", access, addr, report->comm, pid);
+	blank();
+	kasan_port_print_banner();
+	kasan_report_line("Call trace:");
+	print_trace(report->pcs, report->depth, report->is_fault);
+}
+
+static void print_tracks(const struct kasan_owner *owner)
+{
+	if (owner->has_alloc) {
+		kasan_report_line("Allocated by task %u:", (unsigned int)owner->alloc.pid);
+		print_stack(owner->alloc.stack);
+	}
+	if (owner->has_free) {
+		kasan_report_line("Freed by task %u:", (unsigned int)owner->free.pid);
+		print_stack(owner->free.stack);
+	}
+	if (owner->aux_stack[0]) {
+		kasan_report_line("Last potentially related work creation:");
+		print_stack(owner->aux_stack[0]);
+	}
+	if (owner->aux_stack[1]) {
+		kasan_report_line("Second to last potentially related work creation:");
+		print_stack(owner->aux_stack[1]);
+	}
+}
+
+static const char *region_state(const struct kasan_report *report)
+{
+	/* A bad free is about the pointer, not about what the region was when it was touched. */
+	if (report->is_free)
+		return "";
+	if (report->owner.state == KASAN_OWNER_LIVE)
+		return "allocated ";
+	if (report->owner.state == KASAN_OWNER_FREED)
+		return "freed ";
+	return "";
+}
+
+static void print_owner(const struct kasan_report *report)
+{
+	const struct kasan_owner *owner = &report->owner;
+	const uintptr_t end = owner->start + owner->size;
+	const char *where = "inside of";
+	size_t distance;
+
+	if (report->addr < owner->start) {
+		distance = owner->start - report->addr;
+		where = "to the left of";
+	} else if (report->addr >= end) {
+		distance = report->addr - end;
+		where = "to the right of";
+	} else {
+		distance = report->addr - owner->start;
+	}
+	kasan_report_line("The buggy address belongs to the object at %p",
+			  (const void *)owner->start);
+	kasan_report_line(" which belongs to the cache %s of size %zu", owner->name,
+			  owner->cache_size);
+	kasan_report_line("The buggy address is located %zu bytes %s", distance, where);
+	kasan_report_line(" %s%zu-byte region [%p, %p)", region_state(report), owner->size,
+			  (const void *)owner->start, (const void *)end);
+	if (owner->corrupt)
+		kasan_report_line(
+			"The metadata of this object was overwritten: what it said is left out");
+	blank();
+}
+
+static void print_global(const struct kasan_report *report)
+{
+	const struct kasan_global *global = report->global;
+	char name[96], file[96];
+
+	kasan_copy_string(name, global->name, sizeof(name));
+	kasan_report_line("The buggy address belongs to the variable:");
+	if (report->addr >= global->beg)
+		kasan_report_line(" %s+0x%lx/0x%lx", name,
+				  (unsigned long)(report->addr - global->beg),
+				  (unsigned long)global->size);
+	else
+		kasan_report_line(" %lu bytes to the left of %s+0x0/0x%lx",
+				  (unsigned long)(global->beg - report->addr), name,
+				  (unsigned long)global->size);
+	if (global->location && kasan_port_readable(global->location, sizeof(*global->location)) &&
+	    kasan_copy_string(file, global->location->file, sizeof(file)))
+		kasan_report_line(" defined at %s:%u", file, (unsigned int)global->location->line);
+	else if (kasan_copy_string(file, global->module, sizeof(file)))
+		kasan_report_line(" defined in %s", file);
+	blank();
+}
+
+static void print_stack_owner(const struct kasan_report *report)
+{
+	if (report->on_stack)
+		kasan_report_line("The buggy address belongs to stack of task %s/%u", report->comm,
+				  (unsigned int)report->task.id);
+	else
+		kasan_report_line("The buggy address belongs to stack of another task");
+	if (report->has_frame) {
+		kasan_report_line(" and is located at offset %lu in frame:",
+				  (unsigned long)(report->addr - report->frame.base));
+		kasan_report_line(" %pS", (const void *)report->frame.function);
+		blank();
+		kasan_print_frame(&report->frame);
+	}
+	blank();
+}
+
+static void print_area(const struct kasan_area *area)
+{
+	const size_t pages = (area->size + CONFIG_KASAN_PAGE_SIZE - 1) / CONFIG_KASAN_PAGE_SIZE;
+
+	if (area->caller)
+		kasan_report_line(
+			"The buggy address belongs to a %zu-page vmalloc region starting at"
+			" 0x%p allocated at %pB",
+			pages, (const void *)area->start, (const void *)area->caller);
+	else
+		kasan_report_line(
+			"The buggy address belongs to a %zu-page vmalloc region starting at"
+			" 0x%p",
+			pages, (const void *)area->start);
+}
+
+static void print_row(uintptr_t addr, const uint8_t *row, bool marked)
+{
+	kasan_report_line("%c%p: %02x %02x %02x %02x %02x %02x %02x %02x %02x %02x %02x %02x %02x"
+			  " %02x %02x %02x",
+			  marked ? '>' : ' ', (const void *)addr, row[0], row[1], row[2], row[3],
+			  row[4], row[5], row[6], row[7], row[8], row[9], row[10], row[11], row[12],
+			  row[13], row[14], row[15]);
+}
+
+static void print_memory(const struct kasan_report *report)
+{
+	const uintptr_t row_bytes = KASAN_REPORT_ROW_SIZE * KASAN_GRANULE_SIZE;
+	const uintptr_t granule = (report->first_bad % row_bytes) / KASAN_GRANULE_SIZE;
+	/* ">", the address, ": ", then three characters a granule. */
+	const int column = 1 + (int)sizeof(uintptr_t) * 2 + 2 + (int)granule * 3;
+	char caret[1 + 16 + 2 + 3 * KASAN_REPORT_ROW_SIZE];
+	const uintptr_t middle = KASAN_REPORT_ROWS / 2;
+	uintptr_t i;
+
+	kasan_report_line("Memory state around the buggy address:");
+	for (i = 0; i < KASAN_REPORT_ROWS; i++) {
+		if (!report->row_valid[i])
+			continue;
+		print_row(report->rows_base + i * row_bytes, report->rows[i], i == middle);
+		if (i == middle) {
+			__memset(caret, ' ', (size_t)column);
+			caret[column] = '\0';
+			kasan_report_line("%s^", caret);
+		}
+	}
+}
+
+void kasan_print_report(const struct kasan_report *report)
+{
+	unsigned long before;
+
+	separator();
+	print_header(report);
+	if (report->has_shadow) {
+		blank();
+		if (report->owner.kind != KASAN_OBJECT_NONE) {
+			print_tracks(&report->owner);
+			print_owner(report);
+		}
+		if (report->global)
+			print_global(report);
+		if (report->on_stack || report->has_frame)
+			print_stack_owner(report);
+		before = kasan_lines_printed();
+		if (report->has_area)
+			print_area(&report->area);
+		kasan_port_print_page((const void *)report->addr);
+		if (kasan_lines_printed() != before)
+			blank();
+		print_memory(report);
+	}
+	separator();
+}

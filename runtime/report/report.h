@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.h - one report on its way from capture to text.
+ *
+ * report.c fills struct kasan_report in phases and passes it on; each group of members says who
+ * fills it. Everything that may change or be overwritten while the report is printed is copied
+ * first.
+ */
+#ifndef KASAN_REPORT_H
+#define KASAN_REPORT_H
+
+#include <stdarg.h>
+
+#include "../core/internal.h"
+
+#define KASAN_REPORT_ROWS     5
+#define KASAN_REPORT_ROW_SIZE 16 /* granules */
+
+/* How certain a report may be about an object's state. */
+enum kasan_owner_state {
+	KASAN_OWNER_UNKNOWN, /* metadata overwritten */
+	KASAN_OWNER_NEVER,   /* the slot was never allocated */
+	KASAN_OWNER_LIVE,
+	KASAN_OWNER_FREED,
+};
+
+/**
+ * struct kasan_owner - the heap object that an address belongs to, in terms all kinds share
+ * @kind: KASAN_OBJECT_NONE: there is none.
+ * @start, @size: the bytes asked for.
+ * @cache_size: what the allocator calls its size.
+ * @slot_size: SLAB: distance to the next object; else 0.
+ * @corrupt: its metadata was overwritten: @size comes from the shadow, tracks are left out.
+ * @name: of cache or heap, checked and copied.
+ * @has_alloc, @has_free: @alloc, @free hold believable tracks.
+ */
+struct kasan_owner {
+	enum kasan_object_kind kind;
+	enum kasan_owner_state state;
+	uintptr_t start;
+	size_t size;
+	size_t cache_size;
+	size_t slot_size;
+	bool corrupt;
+	bool has_alloc, has_free;
+	struct kasan_track alloc, free;
+	uint32_t aux_stack[2];
+	char name[48];
+};
+
+/**
+ * struct kasan_frame - the stack frame that an address lies in
+ * @base: lowest address of its instrumented part, the offset's origin.
+ * @function: code address in its function.
+ * @descr: the compiler's description, "n off size namelen name ...", readable up to its NUL.
+ */
+struct kasan_frame {
+	uintptr_t base;
+	uintptr_t function;
+	const char *descr;
+};
+
+struct kasan_report {
+	/* The caller of kasan_report_begin(): what was seen. */
+	const char *type; /* frees: given; accesses: kasan_classify() */
+	uintptr_t addr;
+	size_t size; /* 0: not known, or a free */
+	bool is_write, is_free, is_fault;
+	uintptr_t ip, fp;
+
+	/* report.c: who, from where, and the state of memory. */
+	struct kasan_port_task task;
+	char comm[32];
+	size_t depth;
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+	bool has_shadow;
+	uintptr_t
+		first_bad;  /* first byte that may not be accessed; @addr where that is not known */
+	uint8_t bad_shadow; /* shadow of its granule */
+	uintptr_t rows_base; /* address of the first row */
+	bool row_valid[KASAN_REPORT_ROWS];
+	uint8_t rows[KASAN_REPORT_ROWS][KASAN_REPORT_ROW_SIZE];
+
+	/* describe.c: whose memory. */
+	struct kasan_owner owner;
+	const struct kasan_global *global;
+	bool on_stack; /* of @task */
+	bool has_frame;
+	struct kasan_frame frame;
+	bool has_area;
+	struct kasan_area area;
+};
+
+/* --- report.c --------------------------------------------------------------------------------- */
+
+/** kasan_notice() - print one line that is no report, from any hook. Return: false if a report is
+ * being printed: nothing was printed then. */
+bool kasan_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* --- suppress.c ------------------------------------------------------------------------------- */
+
+/** kasan_may_report() - is reporting on, and not switched off on this CPU? Interrupts are off. */
+bool kasan_may_report(void);
+
+/** kasan_take_shot() - Return: true if this is the first report, multi-shot is on, or a panic
+ * follows by kasan.fault=panic_on_write. @is_write: bad write or free. */
+bool kasan_take_shot(bool is_write);
+
+/* --- options.c -------------------------------------------------------------------------------- */
+
+enum kasan_fault_mode {
+	KASAN_FAULT_REPORT,
+	KASAN_FAULT_PANIC,
+	KASAN_FAULT_PANIC_ON_WRITE,
+};
+extern enum kasan_fault_mode kasan_opt_fault;
+extern unsigned int kasan_opt_multi_shot; /* read and written with atomics */
+
+/* --- classify.c ------------------------------------------------------------------------------- */
+
+/** kasan_classify() - name the bug, from address, size and shadow. Sets @report->type. */
+void kasan_classify(struct kasan_report *report);
+
+/** kasan_classify_by_owner() - second thoughts, where the shadow was no help but an object was
+ * found. */
+void kasan_classify_by_owner(struct kasan_report *report);
+
+/* --- describe.c, describe_stack.c ------------------------------------------------------------- */
+
+/** kasan_describe() - find the owner of @report->addr, all kinds. */
+void kasan_describe(struct kasan_report *report);
+
+/** kasan_describe_stack() - the stack part of it. */
+void kasan_describe_stack(struct kasan_report *report);
+
+/** kasan_print_frame() - the lines of "This frame has N objects:". */
+void kasan_print_frame(const struct kasan_frame *frame);
+
+/** kasan_copy_string() - copy a string that may be garbage: at most @size - 1 characters, stopping
+ * at memory that cannot be read; unprintable characters become '?'. Return: characters copied. */
+size_t kasan_copy_string(char *to, const char *from, size_t size);
+
+/* --- print.c, format.c
+ * ---------------------------------------------------------------------------- */
+
+/** kasan_print_report() - the text. */
+void kasan_print_report(const struct kasan_report *report);
+
+/** kasan_format_line() - kasan_report_line() with a va_list. */
+void kasan_format_line(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
+
+/** kasan_lines_printed() - Return: lines printed so far; to see whether the port printed any. */
+unsigned long kasan_lines_printed(void);
+
+#endif /* KASAN_REPORT_H */

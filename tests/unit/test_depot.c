@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_depot.c - the stack depot: equal traces share a handle, garbage handles are harmless, threads
+ * agree, and at the bound new traces are refused and known ones still found.
+ *
+ * Built with a depot of one block (CONFIG_KASAN_DEPOT_SIZE=65536) and few hash buckets, so that the
+ * bound is near and chains are long.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "../../runtime/core/internal.h"
+#include "unit.h"
+
+/* A trace that depends on @n alone: 1 to 16 frames of addresses in one image. */
+static size_t make_trace(uint64_t n, uintptr_t *pcs)
+{
+	size_t count = 1 + n % 16;
+	uint64_t x = n * 0x9e3779b97f4a7c15 + 1;
+
+	for (size_t i = 0; i < count; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		pcs[i] = 0xffff800080000000 + (x % 0x1000000 & ~3UL);
+	}
+	return count;
+}
+
+static bool holds(uint32_t handle, const uintptr_t *pcs, size_t count)
+{
+	const uintptr_t *got;
+
+	return kasan_depot_fetch(handle, &got) == count && !memcmp(got, pcs, count * sizeof(*pcs));
+}
+
+static void equal_traces_share_a_handle(void)
+{
+	uintptr_t pcs[16];
+	uint32_t handles[64];
+
+	for (uint64_t n = 0; n < 64; n++) {
+		size_t count = make_trace(n, pcs);
+
+		handles[n] = kasan_depot_save(pcs, count);
+		REQUIRE(handles[n]);
+		CHECK(holds(handles[n], pcs, count));
+		for (uint64_t m = 0; m < n; m++)
+			CHECK(handles[m] != handles[n]);
+	}
+	for (uint64_t n = 0; n < 64; n++) {
+		struct kasan_depot_stats before, after;
+		size_t count = make_trace(n, pcs);
+
+		kasan_depot_stats(&before);
+		CHECK_EQ(kasan_depot_save(pcs, count), handles[n]);
+		kasan_depot_stats(&after);
+		CHECK_EQ(after.bytes, before.bytes);
+		CHECK_EQ(after.traces, before.traces);
+	}
+}
+
+/* A prefix, an extension, and one frame changed anywhere are other traces. */
+static void near_traces_differ(void)
+{
+	uintptr_t pcs[16];
+	uint32_t whole;
+
+	make_trace(15, pcs);
+	whole = kasan_depot_save(pcs, 16);
+	for (size_t count = 1; count < 16; count++)
+		CHECK(kasan_depot_save(pcs, count) != whole);
+	for (size_t i = 0; i < 16; i++) {
+		pcs[i] ^= 4;
+		CHECK(kasan_depot_save(pcs, 16) != whole);
+		pcs[i] ^= 4;
+	}
+	CHECK_EQ(kasan_depot_save(pcs, 16), whole);
+}
+
+static void long_and_empty_traces(void)
+{
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH + 20];
+	const uintptr_t *got;
+	uint32_t handle;
+
+	for (size_t i = 0; i < sizeof(pcs) / sizeof(pcs[0]); i++)
+		pcs[i] = 0x1000 + i * 8;
+	handle = kasan_depot_save(pcs, sizeof(pcs) / sizeof(pcs[0]));
+	CHECK(handle);
+	CHECK_EQ(kasan_depot_fetch(handle, &got), CONFIG_KASAN_STACK_DEPTH);
+	CHECK(!memcmp(got, pcs, CONFIG_KASAN_STACK_DEPTH * sizeof(pcs[0])));
+	CHECK_EQ(kasan_depot_save(pcs, 0), 0);
+}
+
+/* Handles come out of redzones, where any bug may have written: no value may crash or lie. */
+static void garbage_handles(void)
+{
+	const uintptr_t *pcs;
+	unsigned long accepted = 0;
+
+	CHECK_EQ(kasan_depot_fetch(0, &pcs), 0);
+	CHECK_EQ(kasan_depot_fetch(UINT32_MAX, &pcs), 0);
+	for (uint32_t i = 0; i < 300000; i++) {
+		/* All small values, where real handles are, then anything. */
+		uint32_t handle = i < 100000 ? i : (uint32_t)unit_random();
+		size_t count = kasan_depot_fetch(handle, &pcs);
+
+		CHECK(count <= CONFIG_KASAN_STACK_DEPTH);
+		if (count) {
+			/* What it leads to is a trace: saving it again finds the same handle. */
+			accepted++;
+			CHECK_EQ(kasan_depot_save(pcs, count), handle);
+		}
+	}
+	CHECK(accepted > 0 && accepted < 5000);
+}
+
+/* --- Threads --------------------------------------------------------------------------------------------- */
+
+#define THREADS 4
+#define SHARED  150
+
+static uint32_t thread_handles[THREADS][SHARED];
+static pthread_barrier_t barrier;
+
+static void *save_all(void *arg)
+{
+	uint32_t *handles = arg;
+	uintptr_t pcs[16];
+
+	pthread_barrier_wait(&barrier);
+	for (uint64_t n = 0; n < SHARED; n++) {
+		size_t count = make_trace(1000 + n, pcs);
+
+		handles[n] = kasan_depot_save(pcs, count);
+	}
+	return NULL;
+}
+
+static void threads_agree(void)
+{
+	pthread_t threads[THREADS];
+	struct kasan_depot_stats before, after;
+	uintptr_t pcs[16];
+
+	kasan_depot_stats(&before);
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		REQUIRE(!pthread_create(&threads[i], NULL, save_all, thread_handles[i]));
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	kasan_depot_stats(&after);
+	CHECK_EQ(after.traces - before.traces, SHARED);
+	for (uint64_t n = 0; n < SHARED; n++) {
+		size_t count = make_trace(1000 + n, pcs);
+
+		CHECK(thread_handles[0][n]);
+		CHECK(holds(thread_handles[0][n], pcs, count));
+		for (int i = 1; i < THREADS; i++)
+			CHECK_EQ(thread_handles[i][n], thread_handles[0][n]);
+	}
+}
+
+/* --- The bound: these come last, nothing fits after them --------------------------------------------------- */
+
+static void at_and_past_the_bound(void)
+{
+	struct kasan_depot_stats stats;
+	uintptr_t pcs[16];
+	uint32_t last = 0, handle;
+	uint64_t n, last_n = 0;
+
+	unit_clear();
+	for (n = 5000; n < 100000; n++) {
+		size_t count = make_trace(n, pcs);
+
+		handle = kasan_depot_save(pcs, count);
+		kasan_depot_stats(&stats);
+		CHECK(stats.bytes <= stats.max_bytes);
+		if (!handle)
+			break;
+		last = handle;
+		last_n = n;
+	}
+	REQUIRE(last && n < 100000);
+	CHECK(stats.max_bytes <= CONFIG_KASAN_DEPOT_SIZE);
+	/* It was nearly full: no more than one trace of the largest size was missing. */
+	CHECK(stats.max_bytes - stats.bytes <= 64 + 16 * sizeof(pcs[0]));
+	CHECK(stats.refused > 0);
+	/* Past the bound: thousands more are refused, and one line said so. */
+	for (n++; n < 12000; n++)
+		CHECK_EQ(kasan_depot_save(pcs, make_trace(n, pcs)), 0);
+	CHECK_EQ(unit_lines(), 1);
+	CHECK(strstr(unit_line(0), "depot"));
+	/* What it knows, it still knows. */
+	CHECK_EQ(kasan_depot_save(pcs, make_trace(last_n, pcs)), last);
+	CHECK_EQ(kasan_depot_save(pcs, make_trace(1000, pcs)), thread_handles[0][0]);
+	CHECK(holds(thread_handles[0][0], pcs, make_trace(1000, pcs)));
+}
+
+/* A report with nothing but the task to say of an allocation is still whole. */
+static void reports_without_a_stack(void)
+{
+	char *p = kasan_posix_malloc(24);
+	int at;
+
+	REQUIRE(p);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p + 24, 1));
+	at = unit_find(0, "Allocated by task ");
+	REQUIRE(at > 0);
+	CHECK(!strcmp(unit_line((size_t)at + 1), " (stack is not available)"));
+	CHECK(unit_find((size_t)at, "Memory state around the buggy address:") > 0);
+	kasan_posix_free(p);
+}
+
+UNIT_MAIN(UNIT_CASE(equal_traces_share_a_handle), UNIT_CASE(near_traces_differ),
+	  UNIT_CASE(long_and_empty_traces), UNIT_CASE(garbage_handles), UNIT_CASE(threads_agree),
+	  UNIT_CASE(at_and_past_the_bound), UNIT_CASE(reports_without_a_stack))

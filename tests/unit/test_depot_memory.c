@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* test_depot_memory.c - a port that has no memory for the depot: nothing fails but the stacks. */
+#include <string.h>
+
+#include "../../runtime/core/internal.h"
+#include "unit.h"
+
+static unsigned int asked;
+
+static void *no_memory(size_t size)
+{
+	asked++;
+	return NULL;
+}
+
+static void no_memory_at_all(void)
+{
+	uintptr_t pcs[] = { 0x1000, 0x2000 };
+	const uintptr_t *got;
+	char *p;
+
+	kasan_posix_hooks.alloc = no_memory;
+	CHECK_EQ(kasan_depot_save(pcs, 2), 0);
+	CHECK(asked > 0);
+	CHECK_EQ(kasan_depot_fetch(1, &got), 0);
+	p = kasan_posix_malloc(10);
+	REQUIRE(p);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p, 11));
+	CHECK(unit_saw(" (stack is not available)"));
+	kasan_posix_free(p);
+	/* Nothing could be held back, so the chunk is libc's again and no object any more. */
+	EXPECT_REPORT("invalid-free", kasan_posix_free(p));
+}
+
+UNIT_MAIN(UNIT_CASE(no_memory_at_all))

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_heap.c - hooks of simple heaps: spans and alignment, redzones, bad frees, quarantine, several
+ * heaps, and reports over corrupted headers.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "../../runtime/core/internal.h"
+#include "unit.h"
+
+static void *released[4096];
+static unsigned int release_count;
+
+static void note_release(struct kasan_heap *heap, void *raw)
+{
+	released[release_count++ % 4096] = raw;
+}
+
+/* A heap of the smallest kind: chunks are cut off an arena and never merged. */
+static void *new_chunk(struct kasan_heap *heap, char **bump, size_t size, size_t align)
+{
+	size_t span = kasan_heap_span(heap, size, align);
+	char *raw = *bump;
+
+	*bump += span + 8; /* raw chunks are aligned to 8 and no better */
+	return kasan_heap_alloc(heap, raw, size, align);
+}
+
+static void every_size_and_alignment(void)
+{
+	static struct kasan_heap heaps[5];
+
+	for (int h = 0; h < 5; h++) {
+		struct kasan_heap *heap = &heaps[h];
+		/* 0 selects 16. */
+		size_t wanted = h ? 4UL << h : 16;
+
+		heap->name = "sizes";
+		heap->redzone = h ? wanted : 0;
+		heap->release = note_release;
+		kasan_heap_add(heap);
+
+		for (size_t align = 0; align <= 256; align = align ? align * 2 : 1)
+			for (size_t size = 0; size <= 300; size += size < 40 ? 1 : 37) {
+				char *bump = unit_watched(8192), *p;
+				char *raw = bump;
+				size_t span = kasan_heap_span(heap, size, align);
+
+				p = new_chunk(heap, &bump, size, align);
+				REQUIRE(p);
+				CHECK((uintptr_t)p % (align ? align : 16) == 0);
+				CHECK(p > raw && p + size + wanted <= raw + span);
+				CHECK_EQ(kasan_first_bad((uintptr_t)p, size + 1), (uintptr_t)p + size);
+				for (size_t i = 0; i < wanted; i++)
+					CHECK(!kasan_byte_accessible(p + size + i));
+				for (size_t i = 1; i <= 8; i++)
+					CHECK(!kasan_byte_accessible(p - i));
+				/* Not a byte outside the chunk. */
+				CHECK(kasan_byte_accessible(raw + span));
+			}
+	}
+}
+
+static void spans_that_overflow(void)
+{
+	struct kasan_heap heap = { .name = "huge", .redzone = 16, .release = note_release };
+
+	CHECK_EQ(kasan_heap_span(&heap, SIZE_MAX, 0), 0);
+	CHECK_EQ(kasan_heap_span(&heap, SIZE_MAX - 8, 8), 0);
+	CHECK_EQ(kasan_heap_span(&heap, SIZE_MAX / 2, (size_t)1 << 63), 0);
+	CHECK(!kasan_heap_alloc(&heap, NULL, 10, 0));
+	errno = 0;
+	CHECK(!kasan_posix_malloc(SIZE_MAX - 4));
+	CHECK_EQ(errno, ENOMEM);
+	CHECK(!kasan_posix_calloc(SIZE_MAX / 2, 3));
+}
+
+static void off_by_one_on_13_bytes(void)
+{
+	char *p = kasan_posix_malloc(13);
+	uintptr_t a = (uintptr_t)p;
+
+	EXPECT_NO_REPORT(kasan_check_write(p + 12, 1));
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p + 13, 1));
+	CHECK(unit_saw("The buggy address belongs to the object at %016lx", a));
+	CHECK(unit_saw("The buggy address is located 0 bytes to the right of"));
+	CHECK(unit_saw(" allocated 13-byte region [%016lx, %016lx)", a, a + 13));
+	CHECK(unit_find(0, " off_by_one_on_13_bytes+0x") > 0);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p - 1, 1));
+	CHECK(unit_saw("The buggy address is located 1 bytes to the left of"));
+	CHECK(unit_saw(" allocated 13-byte region [%016lx, %016lx)", a, a + 13));
+	kasan_posix_free(p);
+	EXPECT_REPORT("slab-use-after-free", kasan_check_read(p, 13));
+	CHECK(unit_saw(" freed 13-byte region [%016lx, %016lx)", a, a + 13));
+}
+
+static void bad_frees(void)
+{
+	char *p = kasan_posix_malloc(100), on_stack[16];
+
+	EXPECT_NO_REPORT(kasan_posix_free(NULL));
+	EXPECT_REPORT("invalid-free", kasan_posix_free(p + 1));
+	EXPECT_REPORT("invalid-free", kasan_posix_free(p + 16));
+	EXPECT_REPORT("invalid-free", kasan_posix_free(p - 8));
+	EXPECT_REPORT("invalid-free", kasan_posix_free(on_stack));
+	EXPECT_REPORT("invalid-free", kasan_posix_free(&release_count));
+	EXPECT_NO_REPORT(kasan_posix_free(p));
+	EXPECT_REPORT("double-free", kasan_posix_free(p));
+	CHECK(unit_find(0, "Freed by task ") > 0);
+	CHECK(unit_last()->is_free && unit_last()->size == 0);
+}
+
+/* A pointer of one heap given to another is no object of that one. */
+static void heaps_are_told_apart(void)
+{
+	static struct kasan_heap a = { .name = "heap-a", .release = note_release };
+	static struct kasan_heap b = { .name = "heap-b", .release = note_release };
+	char *bump = unit_watched(8192), *p, *q;
+
+	kasan_heap_add(&a);
+	kasan_heap_add(&b);
+	p = new_chunk(&a, &bump, 40, 0);
+	q = new_chunk(&b, &bump, 50, 0);
+	CHECK_EQ(kasan_heap_size(&a, p), 40);
+	CHECK_EQ(kasan_heap_size(&b, q), 50);
+	CHECK_EQ(kasan_heap_size(&b, p), 0);
+	CHECK_EQ(kasan_heap_size(&a, p + 8), 0);
+	CHECK_EQ(kasan_heap_size(&a, NULL), 0);
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_heap_free(&b, p, 0)));
+	CHECK_EQ(kasan_heap_size(&a, p), 40);
+	EXPECT_NO_REPORT(CHECK(kasan_heap_free(&a, p, 0)));
+	CHECK_EQ(kasan_heap_size(&a, p), 0);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(q + 50, 1));
+	bool named = false;
+	for (size_t i = 0; i < unit_lines(); i++)
+		named |= strstr(unit_line(i), "heap-b") != NULL;
+	CHECK(named);
+}
+
+static void quarantine_is_bounded_and_in_order(void)
+{
+	static struct kasan_heap heap = { .name = "bounded", .quarantine_max = 4096,
+					  .release = note_release };
+	char *bump = unit_arena(1 << 20), *p[1000];
+	size_t span;
+
+	kasan_heap_add(&heap);
+	span = kasan_heap_span(&heap, 100, 0);
+	release_count = 0;
+	for (int i = 0; i < 1000; i++) {
+		p[i] = new_chunk(&heap, &bump, 100, 0);
+		REQUIRE(p[i]);
+	}
+	for (unsigned int i = 0; i < 1000; i++) {
+		CHECK(kasan_heap_free(&heap, p[i], 0));
+		CHECK((i + 1 - release_count) * span <= 4096);
+		EXPECT_REPORT("slab-use-after-free", kasan_check_read(p[i], 1));
+	}
+	CHECK(1000 - release_count == 4096 / span);
+	for (unsigned int i = 1; i < release_count; i++)
+		CHECK((char *)released[i] > (char *)released[i - 1]);
+	/* Larger than the whole quarantine: released at once, nothing else thrown out. */
+	unsigned int before = release_count;
+	char *big = new_chunk(&heap, &bump, 5000, 0);
+
+	CHECK(kasan_heap_free(&heap, big, 0));
+	CHECK_EQ(release_count, before + 1);
+}
+
+static void posix_malloc_family(void)
+{
+	char *p = kasan_posix_calloc(10, 10), *q;
+
+	for (int i = 0; i < 100; i++)
+		CHECK(p[i] == 0);
+	memset(p, 7, 100);
+	q = kasan_posix_realloc(p, 150);
+	CHECK(q != p);
+	for (int i = 0; i < 100; i++)
+		CHECK(q[i] == 7);
+	EXPECT_REPORT("slab-use-after-free", kasan_check_read(p, 1));
+	CHECK_EQ(kasan_first_bad((uintptr_t)q, 151), (uintptr_t)q + 150);
+	p = kasan_posix_realloc(q, 20);
+	CHECK(p[19] == 7);
+	CHECK_EQ(kasan_first_bad((uintptr_t)p, 21), (uintptr_t)p + 20);
+	kasan_posix_free(p);
+	q = kasan_posix_malloc(0);
+	CHECK(q && !kasan_byte_accessible(q));
+	EXPECT_NO_REPORT(kasan_posix_free(q));
+}
+
+/* Any one bit of the header: it is no longer believed, or it was not part of it. */
+static void one_flipped_bit(void)
+{
+	static struct kasan_heap heap = { .name = "flip", .release = note_release };
+	size_t span, kept = 0;
+
+	kasan_heap_add(&heap);
+	span = kasan_heap_span(&heap, 40, 0);
+	for (size_t bit = 0;; bit++) {
+		char *raw = unit_watched(4096), *p = kasan_heap_alloc(&heap, raw, 40, 0);
+		size_t size;
+
+		REQUIRE(p);
+		if (bit / 8 >= (size_t)(p - raw))
+			break;
+		raw[bit / 8] ^= (char)(1 << bit % 8);
+		size = kasan_heap_size(&heap, p);
+		CHECK(size == 0 || size == 40);
+		unit_clear();
+		release_count = 0;
+		if (kasan_heap_free(&heap, p, 0)) {
+			CHECK(size == 40 && release_count == 1 && released[0] == raw);
+			kept++;
+		} else {
+			CHECK(size == 0 && unit_reports() == 1 && release_count == 0);
+		}
+		CHECK(kasan_byte_accessible(raw + span));
+	}
+	/* Only the gap before the object holds nothing of the header's. */
+	CHECK(kept <= (8 + 16) * 8);
+}
+
+/* Random bytes over everything a wild write could reach: no crash, one whole report. */
+static void corrupted_headers(void)
+{
+	static struct kasan_heap heap = { .name = "corrupt", .release = note_release };
+	size_t span;
+
+	kasan_heap_add(&heap);
+	span = kasan_heap_span(&heap, 40, 0);
+	for (int round = 0; round < 10000; round++) {
+		char *raw = unit_watched(4096), *p = kasan_heap_alloc(&heap, raw, 40, 0);
+		size_t from = unit_below((uint64_t)(p - raw));
+		size_t n = 1 + unit_below((uint64_t)(p - raw) - from);
+		bool freed = unit_below(2);
+
+		REQUIRE(p);
+		if (freed)
+			kasan_heap_free(&heap, p, 0);
+		for (size_t i = 0; i < n; i++)
+			raw[from + i] = (char)(unit_below(8) ? unit_random() : 0);
+		unit_clear();
+		switch (unit_below(3)) {
+		case 0:
+			kasan_check_read(p + 36, 8);
+			break;
+		case 1:
+			kasan_check_write(p - 1 - unit_below(8), 1);
+			break;
+		default:
+			kasan_heap_free(&heap, p + 8, 0);
+			break;
+		}
+		CHECK_EQ(unit_reports(), 1);
+		CHECK(unit_find(0, "Memory state around the buggy address:") > 0);
+		CHECK(!strcmp(unit_line(0), unit_line(unit_lines() - 1)));
+		/* With its header overwritten the chunk cannot be given back, and must not be. */
+		kasan_heap_free(&heap, p, 0);
+		kasan_unpoison(raw, span);
+	}
+}
+
+UNIT_MAIN(UNIT_CASE(every_size_and_alignment), UNIT_CASE(spans_that_overflow),
+	  UNIT_CASE(off_by_one_on_13_bytes), UNIT_CASE(bad_frees), UNIT_CASE(heaps_are_told_apart),
+	  UNIT_CASE(quarantine_is_bounded_and_in_order), UNIT_CASE(posix_malloc_family),
+	  UNIT_CASE(one_flipped_bit), 	  UNIT_CASE(corrupted_headers))

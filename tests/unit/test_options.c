@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* test_options.c - boot parameters: accepted values, refused ones keep what was set, all documented. */
+#include <string.h>
+
+#include "../../runtime/core/internal.h"
+#include "unit.h"
+
+static char *bad;
+
+static void set_up(void)
+{
+	bad = unit_watched(4096);
+	kasan_poison(bad, 8, KASAN_SLAB_REDZONE);
+}
+
+static void every_option_is_documented(void)
+{
+	static const char *const known[] = { "kasan", "kasan.fault", "kasan_multi_shot",
+					     "kasan.stacktrace" };
+	const struct kasan_option_doc *docs;
+	size_t count;
+
+	docs = kasan_options(&count);
+	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
+		bool found = false;
+
+		for (size_t i = 0; i < count; i++)
+			found |= !strcmp(docs[i].name, known[k]);
+		CHECKF(found, "%s is not in the table", known[k]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		char values[128], *value, *rest = values;
+
+		CHECK(docs[i].help[0]);
+		CHECK(!strcmp(kasan_option_values(docs[i].name), docs[i].values));
+		/* Each value that the table names is accepted; the first is the default or harmless. */
+		strcpy(values, docs[i].values);
+		while ((value = strsep(&rest, "|")))
+			CHECKF(kasan_option(docs[i].name, value) == 0, "%s=%s", docs[i].name, value);
+	}
+	CHECK(!kasan_option_values("kasan.no_such"));
+	CHECK_EQ(kasan_option("kasan", "on"), 0);
+	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
+	CHECK_EQ(kasan_option("kasan_multi_shot", NULL), 0);
+	CHECK_EQ(kasan_option("kasan.stacktrace", "on"), 0);
+}
+
+static void unknown_names(void)
+{
+	static const char *const names[] = { "", "kasa", "kasan.", "kasan.faul", "kasan.faultx", "KASAN",
+					     "kasan_multi_sho" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		CHECK_EQ(kasan_option(names[i], "on"), KASAN_OPTION_UNKNOWN);
+		CHECK_EQ(kasan_option(names[i], NULL), KASAN_OPTION_UNKNOWN);
+	}
+}
+
+static void bad_values_keep_what_was_set(void)
+{
+	static const char *const values[] = { "", "x", "pan", "panicx", "PANIC", "report ", "panic_on",
+					      "1x", NULL };
+
+	set_up();
+	/* The default: a report does not panic. */
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		CHECK_EQ(kasan_option("kasan.fault", values[i]), KASAN_OPTION_INVALID);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(bad, 1));
+	/* Something else set: kept as well. */
+	CHECK_EQ(kasan_option("kasan.fault", "panic"), 0);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		CHECK_EQ(kasan_option("kasan.fault", values[i]), KASAN_OPTION_INVALID);
+	EXPECT_PANIC(kasan_check_read(bad, 1));
+	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
+	CHECK_EQ(kasan_option("kasan.stacktrace", "maybe"), KASAN_OPTION_INVALID);
+	CHECK_EQ(kasan_option("kasan.stacktrace", NULL), KASAN_OPTION_INVALID);
+	CHECK_EQ(kasan_option("kasan_multi_shot", "2"), KASAN_OPTION_INVALID);
+	CHECK_EQ(kasan_option("kasan", ""), KASAN_OPTION_INVALID);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(bad, 1));
+}
+
+static void panic_on_write_only(void)
+{
+	set_up();
+	CHECK_EQ(kasan_option("kasan.fault", "panic_on_write"), 0);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(bad, 1));
+	EXPECT_PANIC(kasan_check_write(bad, 1));
+	CHECK(strlen(unit_panic_text()) > 0 && !strchr(unit_panic_text(), '\n'));
+	/* A bad free corrupts as a write does. */
+	EXPECT_PANIC(kasan_report_invalid_free(bad, 0));
+	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
+}
+
+/* The panic comes after the whole report. */
+static void panic_follows_the_report(void)
+{
+	set_up();
+	CHECK_EQ(kasan_option("kasan.fault", "panic"), 0);
+	unit_clear();
+	EXPECT_PANIC(kasan_check_read(bad, 1));
+	CHECK_EQ(unit_reports(), 1);
+	CHECK(!strcmp(unit_line(0), unit_line(unit_lines() - 1)));
+	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
+}
+
+static void stacktraces_off(void)
+{
+	char *p;
+	int at;
+
+	CHECK_EQ(kasan_option("kasan.stacktrace", "off"), 0);
+	CHECK(!kasan_opt_stacktrace);
+	p = kasan_posix_malloc(20);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 20, 1));
+	at = unit_find(0, "Allocated by task ");
+	CHECK(at < 0 || !strcmp(unit_line((size_t)at + 1), " (stack is not available)"));
+	CHECK(unit_find(0, "Call trace:") > 0);
+	CHECK_EQ(kasan_option("kasan.stacktrace", "on"), 0);
+	kasan_posix_free(p);
+}
+
+static void kasan_off_reports_nothing(void)
+{
+	char *p;
+
+	set_up();
+	CHECK_EQ(kasan_option("kasan", "off"), 0);
+	CHECK(!kasan_enabled());
+	EXPECT_NO_REPORT(kasan_check_write(bad, 1));
+	p = kasan_posix_malloc(20);
+	EXPECT_NO_REPORT(kasan_check_write(p + 20, 1));
+	EXPECT_NO_REPORT(kasan_posix_free(p));
+	CHECK_EQ(kasan_option("kasan", "on"), 0);
+	CHECK(kasan_enabled());
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(bad, 1));
+}
+
+UNIT_MAIN(UNIT_CASE(every_option_is_documented), UNIT_CASE(unknown_names),
+	  UNIT_CASE(bad_values_keep_what_was_set), UNIT_CASE(panic_on_write_only),
+	  UNIT_CASE(panic_follows_the_report), UNIT_CASE(stacktraces_off),
+	  UNIT_CASE(kasan_off_reports_nothing))

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* test_pages.c - hooks of page allocators, large allocations and vmalloc areas. */
+#include <string.h>
+
+#include "../../runtime/core/internal.h"
+#include "unit.h"
+
+#define PAGES 8
+#define SIZE  (PAGES * 4096UL)
+
+static char *pages;
+static struct kasan_large_meta meta;
+static size_t large_size;
+
+/* The allocator's answer: one large allocation at the start of the arena. */
+static bool find_large(const void *addr, struct kasan_object *obj)
+{
+	if ((const char *)addr < pages || (const char *)addr >= pages + SIZE)
+		return false;
+	obj->kind = KASAN_OBJECT_LARGE;
+	obj->start = pages;
+	obj->size = large_size;
+	obj->large = &meta;
+	return true;
+}
+
+static void set_up(void)
+{
+	pages = unit_watched(65536);
+	meta = (struct kasan_large_meta){ 0 };
+	kasan_posix_hooks.find_object = NULL;
+}
+
+static void free_and_allocate_pages(void)
+{
+	set_up();
+	kasan_free_pages(pages, SIZE);
+	CHECK_EQ(kasan_first_bad((uintptr_t)pages, 1), (uintptr_t)pages);
+	CHECK_EQ(*kasan_shadow_of(pages + SIZE - 1), KASAN_PAGE_FREE);
+	CHECK(kasan_byte_accessible(pages + SIZE));
+	EXPECT_REPORT("use-after-free", kasan_check_read(pages + 5000, 8));
+	kasan_alloc_pages(pages + 4096, 8192);
+	CHECK_EQ(kasan_first_bad((uintptr_t)pages + 4096, SIZE - 4096), (uintptr_t)pages + 3 * 4096);
+	CHECK(!kasan_byte_accessible(pages + 4095));
+	EXPECT_REPORT("use-after-free", kasan_check_write(pages + 3 * 4096 - 4, 8));
+}
+
+static void large_allocations(void)
+{
+	uintptr_t start;
+
+	set_up();
+	large_size = 3 * 4096 + 1000;
+	kasan_free_pages(pages, SIZE);
+	kasan_alloc_pages(pages, 4 * 4096);
+	CHECK(kasan_kmalloc_large(pages, large_size, 4 * 4096, &meta) == pages);
+	kasan_posix_hooks.find_object = find_large;
+	start = (uintptr_t)pages;
+	CHECK_EQ(kasan_first_bad(start, 4 * 4096), start + large_size);
+	CHECK_EQ(meta.size, large_size);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(pages + large_size + 2, 1));
+	CHECK(unit_saw(" allocated %zu-byte region [%016lx, %016lx)", large_size, start,
+		       start + large_size));
+	CHECK(unit_saw("The buggy address is located 2 bytes to the right of"));
+	CHECK(unit_find(0, "Allocated by task ") > 0);
+	EXPECT_REPORT("invalid-free",
+		      CHECK(kasan_kfree_large(pages + 8, pages, &meta, 0) == KASAN_FREE_BAD));
+	EXPECT_NO_REPORT(CHECK(kasan_kfree_large(pages, pages, &meta, 0) == KASAN_FREE_NOW));
+	kasan_free_pages(pages, 4 * 4096);
+	EXPECT_REPORT("use-after-free", kasan_check_read(pages + 100, 1));
+	CHECK(unit_find(0, "Freed by task ") > 0);
+	EXPECT_REPORT("double-free",
+		      CHECK(kasan_kfree_large(pages, pages, &meta, 0) == KASAN_FREE_BAD));
+	/* A new life forgets who freed the last. */
+	kasan_alloc_pages(pages, 4 * 4096);
+	kasan_kmalloc_large(pages, 100, 4096, &meta);
+	large_size = 100;
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + 100, 1));
+	CHECK(unit_find(0, "Freed by task ") < 0);
+	kasan_posix_hooks.find_object = NULL;
+	CHECK(!kasan_kmalloc_large(NULL, 10, 4096, &meta));
+	CHECK(kasan_kmalloc_large(pages, 10, 4096, NULL) == pages);
+}
+
+/* --- vmalloc ------------------------------------------------------------------------------------------------ */
+
+static struct kasan_area area;
+
+static bool find_area(const void *addr, struct kasan_area *found)
+{
+	if ((uintptr_t)addr < area.start || (uintptr_t)addr >= area.start + 8192)
+		return false;
+	*found = area;
+	return true;
+}
+
+static void vmalloc_areas(void)
+{
+	bool described = false;
+
+	set_up();
+	kasan_poison_vmalloc(pages, SIZE);
+	area = (struct kasan_area){ (uintptr_t)pages + 4096, 5000, (uintptr_t)vmalloc_areas + 4 };
+	kasan_unpoison_vmalloc((void *)area.start, area.size);
+	CHECK_EQ(kasan_first_bad(area.start, 8192), area.start + 5000);
+	CHECK_EQ(*kasan_shadow_of((void *)(area.start + 8191)), KASAN_VMALLOC_INVALID);
+	CHECK(!kasan_byte_accessible(pages + 4095));
+	kasan_posix_hooks.find_area = find_area;
+	EXPECT_REPORT("vmalloc-out-of-bounds", kasan_check_write((void *)(area.start + 5000), 1));
+	for (size_t i = 0; i < unit_lines(); i++)
+		described |= strstr(unit_line(i), "vmalloc_areas") && i > 6;
+	CHECK(described);
+	CHECK(!strstr(unit_line((size_t)unit_find(0, "Memory state")), "%"));
+	kasan_poison_vmalloc((void *)area.start, area.size);
+	CHECK(!kasan_byte_accessible((void *)area.start));
+	kasan_posix_hooks.find_area = NULL;
+	EXPECT_REPORT("vmalloc-out-of-bounds", kasan_check_read((void *)area.start, 1));
+}
+
+UNIT_MAIN(UNIT_CASE(free_and_allocate_pages), UNIT_CASE(large_allocations),
+	  UNIT_CASE(vmalloc_areas))

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_quarantine.c - freed objects wait, in order, within a bound, per CPU, until shrunk.
+ *
+ * Built with KASAN_POSIX_MEMORY of 4 MiB, so that the quarantine holds at most 128 KiB.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "../../runtime/core/internal.h"
+#include "fake_slab.h"
+
+#define BOUND ((4UL << 20) >> CONFIG_KASAN_QUARANTINE_SHIFT)
+
+static struct kasan_quarantine_stats stats(void)
+{
+	struct kasan_quarantine_stats s;
+
+	kasan_quarantine_stats(&s);
+	return s;
+}
+
+static void freed_objects_wait(void)
+{
+	struct fake_slab *slab = fake_slab_create("wait", 128, 8, 0, 16);
+	char *p = fake_slab_alloc(slab, 128);
+
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(stats().objects, 0);
+	CHECK_EQ(stats().bytes, 0);
+	CHECK_EQ(stats().max_bytes, BOUND);
+	CHECK_EQ(fake_slab_free(slab, p), KASAN_FREE_QUARANTINED);
+	CHECK_EQ(stats().objects, 1);
+	CHECK_EQ(stats().bytes, slab->slot_size);
+	CHECK_EQ(slab->release_count, 0);
+	/* A use after free is seen, however many other objects are allocated. */
+	for (int i = 0; i < 15; i++)
+		CHECK(fake_slab_alloc(slab, 128) != p);
+	CHECK(!fake_slab_alloc(slab, 128));
+	EXPECT_REPORT("slab-use-after-free", kasan_check_read(p, 1));
+	kasan_cache_shrink(&slab->cache);
+	CHECK_EQ(slab->release_count, 1);
+	CHECK(slab->released[0] == p);
+	CHECK_EQ(stats().objects, 0);
+	CHECK(fake_slab_alloc(slab, 128) == p);
+}
+
+static void never_past_the_bound(void)
+{
+	struct fake_slab *slab = fake_slab_create("bound", 1000, 8, 0, 200);
+	size_t most = 0;
+
+	kasan_cache_shrink(NULL);
+	for (int round = 0; round < 3000; round++) {
+		char *p = fake_slab_alloc(slab, 1000);
+
+		REQUIRE(p);
+		REQUIRE(fake_slab_free(slab, p) == KASAN_FREE_QUARANTINED);
+		if (stats().bytes > most)
+			most = stats().bytes;
+		CHECK(stats().bytes <= BOUND);
+		CHECK_EQ(stats().bytes, stats().objects * slab->slot_size);
+	}
+	CHECKF(most > BOUND / 2 && most <= BOUND, "held at most %zu of %zu bytes", most, BOUND);
+	CHECK_EQ(slab->release_count, 3000 - stats().objects);
+	kasan_cache_shrink(&slab->cache);
+	CHECK_EQ(slab->release_count, 3000);
+	CHECK_EQ(stats().bytes, 0);
+}
+
+static void first_freed_first_released(void)
+{
+	struct fake_slab *slab = fake_slab_create("order", 2000, 8, 0, 100);
+	void *freed[1000];
+
+	kasan_cache_shrink(NULL);
+	for (int i = 0; i < 1000; i++) {
+		freed[i] = fake_slab_alloc(slab, 2000);
+		REQUIRE(freed[i]);
+		fake_slab_free(slab, freed[i]);
+	}
+	CHECK(slab->release_count > 900);
+	for (unsigned int i = 0; i < slab->release_count; i++)
+		CHECK(slab->released[i] == freed[i]);
+	kasan_cache_shrink(&slab->cache);
+}
+
+/* Larger than all of the quarantine: released at once rather than everything else thrown out. */
+static void too_large_an_object(void)
+{
+	struct fake_slab *small = fake_slab_create("small", 64, 8, 0, 8);
+	struct fake_slab *big = fake_slab_create("big", 200000, 8, 0, 2);
+	char *p = fake_slab_alloc(small, 64), *q = fake_slab_alloc(big, 200000);
+
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(fake_slab_free(small, p), KASAN_FREE_QUARANTINED);
+	CHECK_EQ(fake_slab_free(big, q), KASAN_FREE_NOW);
+	CHECK_EQ(small->release_count, 0);
+	CHECK(!kasan_byte_accessible(q));
+	EXPECT_REPORT("slab-use-after-free", kasan_check_write(q + 100000, 4));
+	EXPECT_REPORT("double-free", fake_slab_free(big, q));
+	kasan_cache_shrink(NULL);
+}
+
+static void shrink_takes_one_cache_only(void)
+{
+	struct fake_slab *a = fake_slab_create("a", 64, 8, 0, 50);
+	struct fake_slab *b = fake_slab_create("b", 96, 8, 0, 50);
+
+	kasan_cache_shrink(NULL);
+	for (int i = 0; i < 50; i++) {
+		fake_slab_free(a, fake_slab_alloc(a, 64));
+		fake_slab_free(b, fake_slab_alloc(b, 96));
+	}
+	CHECK_EQ(stats().objects, 100);
+	kasan_cache_shrink(&a->cache);
+	CHECK_EQ(a->release_count, 50);
+	CHECK_EQ(b->release_count, 0);
+	CHECK_EQ(stats().objects, 50);
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(b->release_count, 50);
+	CHECK_EQ(stats().objects, 0);
+}
+
+static void shrink_reaches_every_cpu(void)
+{
+	struct fake_slab *slab = fake_slab_create("cpus", 64, 8, 0, 80);
+
+	kasan_cache_shrink(NULL);
+	for (unsigned int cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++) {
+		kasan_posix_set_cpu(cpu);
+		for (int i = 0; i < 10; i++)
+			CHECK_EQ(fake_slab_free(slab, fake_slab_alloc(slab, 64)),
+				 KASAN_FREE_QUARANTINED);
+	}
+	kasan_posix_set_cpu(0);
+	CHECK_EQ(stats().objects, 80);
+	CHECK(!fake_slab_alloc(slab, 64));
+	kasan_cache_shrink(&slab->cache);
+	CHECK_EQ(slab->release_count, 80);
+	CHECK_EQ(stats().objects, 0);
+}
+
+/* Every CPU's ring full at once is still within the bound. */
+static void bound_holds_over_all_cpus(void)
+{
+	struct fake_slab *slab = fake_slab_create("spread", 4000, 8, 0, 250);
+
+	kasan_cache_shrink(NULL);
+	for (int i = 0; i < 2000; i++) {
+		void *p;
+
+		kasan_posix_set_cpu((unsigned int)unit_below(CONFIG_KASAN_NR_CPUS));
+		p = fake_slab_alloc(slab, 4000);
+		REQUIRE(p);
+		fake_slab_free(slab, p);
+		CHECK(stats().bytes <= BOUND);
+	}
+	kasan_posix_set_cpu(0);
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(slab->release_count, 2000);
+}
+
+/* --- Threads: the allocator's own lock is the fake slab's, the quarantine brings its own ---------------- */
+
+#define THREADS   4
+#define PER_ROUND 40
+
+struct worker {
+	pthread_t thread;
+	struct fake_slab *slab;
+	unsigned int frees;
+};
+static volatile bool stop_shrinking;
+
+/* Each thread has a cache of its own, but the quarantine gives its objects back on any thread. */
+static pthread_mutex_t slab_locks[THREADS];
+static struct worker workers[THREADS];
+
+static void locked_release(struct kasan_cache *cache, void *object)
+{
+	struct fake_slab *slab = (struct fake_slab *)cache;
+
+	for (int i = 0; i < THREADS; i++)
+		if (workers[i].slab == slab) {
+			pthread_mutex_lock(&slab_locks[i]);
+			slab->release_count++;
+			slab->free_list[slab->free_count++] =
+				(unsigned int)((size_t)((char *)object - slab->memory) /
+					       slab->slot_size);
+			pthread_mutex_unlock(&slab_locks[i]);
+		}
+}
+
+static void *alloc_and_free(void *arg)
+{
+	struct worker *w = arg;
+	pthread_mutex_t *lock = &slab_locks[w - workers];
+
+	for (int round = 0; round < 400; round++) {
+		char *held[PER_ROUND];
+		int n = 0;
+
+		for (; n < PER_ROUND; n++) {
+			pthread_mutex_lock(lock);
+			held[n] = fake_slab_alloc(w->slab, 100);
+			pthread_mutex_unlock(lock);
+			if (!held[n])
+				break;
+			/* Ours alone: no thread may have poisoned it meanwhile. */
+			if (kasan_first_bad((uintptr_t)held[n], 100))
+				return "a live object is poisoned";
+		}
+		if (!n)
+			kasan_cache_shrink(&w->slab->cache);
+		while (n--) {
+			if (fake_slab_free(w->slab, held[n]) != KASAN_FREE_QUARANTINED)
+				return "a free was refused";
+			w->frees++;
+		}
+	}
+	return NULL;
+}
+
+static void *shrink_all_the_time(void *arg)
+{
+	while (!stop_shrinking)
+		kasan_cache_shrink(NULL);
+	return NULL;
+}
+
+static void several_cpus_at_once(void)
+{
+	pthread_t shrinker;
+
+	kasan_cache_shrink(NULL);
+	stop_shrinking = false;
+	for (int i = 0; i < THREADS; i++) {
+		pthread_mutex_init(&slab_locks[i], NULL);
+		workers[i].slab = fake_slab_create("thread", 100, 8, 0, 128);
+		workers[i].slab->cache.release = locked_release;
+		workers[i].frees = 0;
+	}
+	for (int i = 0; i < THREADS; i++)
+		REQUIRE(!pthread_create(&workers[i].thread, NULL, alloc_and_free, &workers[i]));
+	REQUIRE(!pthread_create(&shrinker, NULL, shrink_all_the_time, NULL));
+	for (int i = 0; i < THREADS; i++) {
+		void *wrong;
+
+		pthread_join(workers[i].thread, &wrong);
+		CHECKF(!wrong, "thread %d: %s", i, (const char *)wrong);
+	}
+	stop_shrinking = true;
+	pthread_join(shrinker, NULL);
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(stats().objects, 0);
+	CHECK_EQ(stats().bytes, 0);
+	for (int i = 0; i < THREADS; i++) {
+		/* Each freed object came back once. */
+		CHECK_EQ(workers[i].slab->release_count, workers[i].frees);
+		CHECK_EQ(workers[i].slab->free_count, 128);
+	}
+	CHECK_EQ(unit_reports(), 0);
+}
+
+/* The port has no memory for the queue: fewer objects wait, none is lost. */
+static void *no_memory(size_t size)
+{
+	return NULL;
+}
+
+static void without_memory_for_the_queue(void)
+{
+	struct fake_slab *slab = fake_slab_create("no-memory", 1000, 8, 0, 200);
+
+	kasan_cache_shrink(NULL);
+	kasan_posix_hooks.alloc = no_memory;
+	for (int i = 0; i < 4000; i++) {
+		void *p = fake_slab_alloc(slab, 1000);
+
+		REQUIRE(p);
+		CHECK(fake_slab_free(slab, p) != KASAN_FREE_BAD);
+		CHECK(stats().bytes <= BOUND);
+	}
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(slab->free_count, 200);
+	kasan_posix_hooks.alloc = NULL;
+}
+
+UNIT_MAIN(UNIT_CASE(freed_objects_wait), UNIT_CASE(never_past_the_bound),
+	  UNIT_CASE(first_freed_first_released), UNIT_CASE(too_large_an_object),
+	  UNIT_CASE(shrink_takes_one_cache_only), UNIT_CASE(shrink_reaches_every_cpu),
+	  UNIT_CASE(bound_holds_over_all_cpus), UNIT_CASE(several_cpus_at_once),
+	  UNIT_CASE(without_memory_for_the_queue))

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_report.c - the text contract, line by line and in order, for one report of each kind; and the
+ * formats of kasan_report_line().
+ */
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../runtime/core/internal.h"
+#include "abi.h"
+#include "fake_slab.h"
+
+#define RULER "=================================================================="
+
+static bool matches(const char *text, const char *pattern)
+{
+	char anchored[512];
+	regex_t re;
+	bool ok;
+
+	snprintf(anchored, sizeof(anchored), "^%s$", pattern);
+	if (regcomp(&re, anchored, REG_EXTENDED | REG_NOSUB)) {
+		CHECKF(false, "bad pattern %s", pattern);
+		return false;
+	}
+	ok = regexec(&re, text, 0, NULL, 0) == 0;
+	regfree(&re);
+	return ok;
+}
+
+/* The captured lines must be these patterns, in this order. "*" stands for any number of frames. */
+static void check_lines(const char *const *patterns, const char *what)
+{
+	size_t at = 0;
+
+	for (; *patterns; patterns++) {
+		if (!strcmp(*patterns, "*")) {
+			while (matches(unit_line(at), " ([a-zA-Z_0-9.]+\\+0x[0-9a-f]+/0x[0-9a-f]+|0x[0-9a-f]+)"))
+				at++;
+			continue;
+		}
+		if (!CHECKF(matches(unit_line(at), *patterns), "%s, line %zu: \"%s\" is not \"%s\"",
+			    what, at, unit_line(at), *patterns)) {
+			unit_dump();
+			return;
+		}
+		at++;
+	}
+	CHECKF(at == unit_lines(), "%s: %zu lines too many", what, unit_lines() - at);
+}
+
+#define HEX   "[0-9a-f]{16}"
+#define FRAME(name) " " name "\\+0x[0-9a-f]+/0x[0-9a-f]+"
+#define TASK  "test_report/[0-9]+"
+#define STATE                                                                                      \
+	"Memory state around the buggy address:", " " HEX ":( [0-9a-f]{2}){16}",                   \
+		" " HEX ":( [0-9a-f]{2}){16}", ">" HEX ":( [0-9a-f]{2}){16}", " +\\^",             \
+		" " HEX ":( [0-9a-f]{2}){16}", " " HEX ":( [0-9a-f]{2}){16}", RULER
+
+static __attribute__((noinline)) void touch(uintptr_t addr)
+{
+	__asan_load4_noabort(addr);
+	__asm__ volatile("");
+}
+
+static void slab_out_of_bounds(void)
+{
+	static const char *const want[] = {
+		RULER,
+		"BUG: KASAN: slab-out-of-bounds in touch\\+0x[0-9a-f]+/0x[0-9a-f]+",
+		"Read of size 4 at addr " HEX " by task " TASK,
+		"",
+		"CPU: [0-7] PID: [0-9]+ Comm: test_report",
+		"Call trace:",
+		FRAME("touch"),
+		FRAME("slab_out_of_bounds"),
+		"*",
+		"",
+		"Allocated by task [0-9]+:",
+		FRAME("fake_slab_alloc"),
+		FRAME("slab_out_of_bounds"),
+		"*",
+		"",
+		"The buggy address belongs to the object at " HEX,
+		" which belongs to the cache text of size 64",
+		"The buggy address is located 3 bytes to the right of",
+		" allocated 40-byte region \\[" HEX ", " HEX "\\)",
+		"",
+		STATE,
+		NULL,
+	};
+	struct fake_slab *slab = fake_slab_create("text", 64, 8, 0, 4);
+	char *p = fake_slab_alloc(slab, 40);
+
+	EXPECT_REPORT("slab-out-of-bounds", touch((uintptr_t)p + 43));
+	check_lines(want, "slab-out-of-bounds");
+}
+
+static void slab_use_after_free(void)
+{
+	static const char *const want[] = {
+		RULER,
+		"BUG: KASAN: slab-use-after-free in touch\\+0x[0-9a-f]+/0x[0-9a-f]+",
+		"Read of size 4 at addr " HEX " by task " TASK,
+		"",
+		"CPU: [0-7] PID: [0-9]+ Comm: test_report",
+		"Call trace:",
+		FRAME("touch"),
+		FRAME("slab_use_after_free"),
+		"*",
+		"",
+		"Allocated by task [0-9]+:",
+		FRAME("fake_slab_alloc"),
+		FRAME("slab_use_after_free"),
+		"*",
+		"",
+		"Freed by task [0-9]+:",
+		FRAME("fake_slab_free"),
+		FRAME("slab_use_after_free"),
+		"*",
+		"",
+		"The buggy address belongs to the object at " HEX,
+		" which belongs to the cache text of size 64",
+		"The buggy address is located 8 bytes inside of",
+		" freed 40-byte region \\[" HEX ", " HEX "\\)",
+		"",
+		STATE,
+		NULL,
+	};
+	struct fake_slab *slab = fake_slab_create("text", 64, 8, 0, 4);
+	char *p = fake_slab_alloc(slab, 40);
+
+	fake_slab_free(slab, p);
+	EXPECT_REPORT("slab-use-after-free", touch((uintptr_t)p + 8));
+	check_lines(want, "slab-use-after-free");
+}
+
+static void double_free(void)
+{
+	static const char *const want[] = {
+		RULER,
+		"BUG: KASAN: double-free in double_free\\+0x[0-9a-f]+/0x[0-9a-f]+",
+		"Free of addr " HEX " by task " TASK,
+		"",
+		"CPU: [0-7] PID: [0-9]+ Comm: test_report",
+		"Call trace:",
+		FRAME("double_free"),
+		"*",
+		"",
+		"Allocated by task [0-9]+:",
+		FRAME("fake_slab_alloc"),
+		FRAME("double_free"),
+		"*",
+		"",
+		"Freed by task [0-9]+:",
+		FRAME("fake_slab_free"),
+		FRAME("double_free"),
+		"*",
+		"",
+		"The buggy address belongs to the object at " HEX,
+		" which belongs to the cache text of size 64",
+		"The buggy address is located 0 bytes inside of",
+		" 64-byte region \\[" HEX ", " HEX "\\)",
+		"",
+		STATE,
+		NULL,
+	};
+	struct fake_slab *slab = fake_slab_create("text", 64, 8, 0, 4);
+	char *p = fake_slab_alloc(slab, 64);
+
+	fake_slab_free(slab, p);
+	EXPECT_REPORT("double-free", fake_slab_free(slab, p));
+	check_lines(want, "double-free");
+}
+
+/* Where nothing has shadow there is neither owner nor memory state. */
+static void null_pointer(void)
+{
+	static const char *const want[] = {
+		RULER,
+		"BUG: KASAN: null-ptr-deref in touch\\+0x[0-9a-f]+/0x[0-9a-f]+",
+		"Read of size 4 at addr 0000000000000018 by task " TASK,
+		"",
+		"CPU: [0-7] PID: [0-9]+ Comm: test_report",
+		"Call trace:",
+		FRAME("touch"),
+		FRAME("null_pointer"),
+		"*",
+		RULER,
+		NULL,
+	};
+
+	EXPECT_REPORT("null-ptr-deref", touch(0x18));
+	check_lines(want, "null-ptr-deref");
+}
+
+static bool low_half(uintptr_t addr)
+{
+	return addr >= 0x800000000000 && addr < 0x900000000000;
+}
+
+/* Every shadow value has its type. */
+static void types(void)
+{
+	static const struct {
+		uint8_t value;
+		const char *type;
+	} expected[] = {
+		{ KASAN_PAGE_FREE, "use-after-free" },
+		{ KASAN_PAGE_REDZONE, "slab-out-of-bounds" },
+		{ KASAN_SLAB_REDZONE, "slab-out-of-bounds" },
+		{ KASAN_SLAB_FREE, "slab-use-after-free" },
+		{ KASAN_SLAB_FREE_META, "slab-use-after-free" },
+		{ KASAN_GLOBAL_REDZONE, "global-out-of-bounds" },
+		{ KASAN_STACK_AFTER_SCOPE, "use-after-scope" },
+		{ KASAN_VMALLOC_INVALID, "vmalloc-out-of-bounds" },
+		{ KASAN_STACK_LEFT, "stack-out-of-bounds" },
+		{ KASAN_STACK_MID, "stack-out-of-bounds" },
+		{ KASAN_STACK_RIGHT, "stack-out-of-bounds" },
+		{ KASAN_ALLOCA_LEFT, "alloca-out-of-bounds" },
+		{ KASAN_ALLOCA_RIGHT, "alloca-out-of-bounds" },
+	};
+	uintptr_t p = (uintptr_t)unit_watched(4096);
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		kasan_poison((void *)(p + 1024), 64, expected[i].value);
+		EXPECT_REPORT(expected[i].type, __asan_load1_noabort(p + 1024));
+		/* The first bytes of a granule are good: the next granule tells what follows them. */
+		kasan_unpoison((void *)(p + 1024), 3);
+		EXPECT_REPORT(expected[i].type, __asan_store1_noabort(p + 1024 + 3));
+		EXPECT_REPORT(expected[i].type, __asan_load8_noabort(p + 1024));
+		kasan_unpoison((void *)(p + 1024), 64);
+	}
+	EXPECT_REPORT("null-ptr-deref", __asan_load8_noabort(0));
+	EXPECT_REPORT("null-ptr-deref", __asan_store8_noabort(CONFIG_KASAN_NULL_LIMIT - 8));
+	EXPECT_REPORT("wild-memory-access", __asan_load8_noabort(0x800000000000));
+	EXPECT_REPORT("wild-memory-access", __asan_load8_noabort((uintptr_t)0xdeadbeefdeadbee8));
+	kasan_posix_hooks.is_user = low_half;
+	EXPECT_REPORT("user-memory-access", __asan_load8_noabort(0x800000000000));
+	EXPECT_REPORT("wild-memory-access", __asan_load8_noabort((uintptr_t)0xdeadbeefdeadbee8));
+	kasan_posix_hooks.is_user = NULL;
+}
+
+static void faults(void)
+{
+	uintptr_t pc = (uintptr_t)faults + 5;
+
+	unit_clear();
+	CHECK(kasan_report_fault(0x40, 0, true, pc, 0));
+	CHECK(unit_saw("Write at addr 0000000000000040 by task test_report/%d", getpid()));
+	CHECK(unit_find(0, "BUG: KASAN: null-ptr-deref in faults+0x5/0x") == 1);
+	CHECK(unit_find(0, " faults+0x5/0x") == unit_find(0, "Call trace:") + 1);
+	unit_clear();
+	CHECK(kasan_report_fault((uintptr_t)-22, 8, false, pc, 0));
+	CHECK(unit_saw("Read of size 8 at addr ffffffffffffffea by task test_report/%d", getpid()));
+	CHECK(!strcmp(unit_last()->bug_type, "wild-memory-access"));
+}
+
+/* The caret stands under the granule of the first bad byte, the row in the middle is its row. */
+static void caret(void)
+{
+	uintptr_t p = (uintptr_t)unit_watched(65536);
+
+	for (size_t at = 2048; at < 2048 + 256; at += 8) {
+		uintptr_t row = (p + at) & ~127UL;
+		const char *line;
+		int middle;
+
+		kasan_poison((void *)(p + at), 8, KASAN_SLAB_FREE);
+		EXPECT_REPORT("slab-use-after-free", __asan_loadN_noabort(p + at - 100, 200));
+		middle = unit_find(0, ">");
+		REQUIRE(middle > 0);
+		line = unit_line((size_t)middle);
+		CHECK_EQ(strtoul(line + 1, NULL, 16), row);
+		CHECK_EQ(strtoul(unit_line((size_t)middle - 1), NULL, 16), row - 128);
+		CHECK_EQ(strtoul(unit_line((size_t)middle - 2), NULL, 16), row - 256);
+		CHECK_EQ(strtoul(unit_line((size_t)middle + 2), NULL, 16), row + 128);
+		CHECK_EQ(strtoul(unit_line((size_t)middle + 3), NULL, 16), row + 256);
+		CHECK_EQ(strspn(unit_line((size_t)middle + 1), " "), 19 + (at / 8 % 16) * 3);
+		CHECK(!strncmp(line + 19 + (at / 8 % 16) * 3, "fb", 2));
+		kasan_unpoison((void *)(p + at), 8);
+	}
+}
+
+static void print_page(const void *addr)
+{
+	kasan_report_line("page: refcount:%d index:%x flags=%p", 1, 255, addr);
+}
+
+static void page_lines(void)
+{
+	uintptr_t p = (uintptr_t)unit_watched(4096);
+	int at;
+
+	kasan_poison((void *)p, 64, KASAN_PAGE_FREE);
+	kasan_posix_hooks.print_page = print_page;
+	EXPECT_REPORT("use-after-free", __asan_load1_noabort(p + 9));
+	kasan_posix_hooks.print_page = NULL;
+	CHECK(unit_saw("page: refcount:1 index:ff flags=%016lx", p + 9));
+	at = unit_find(0, "page: ");
+	CHECK(!strcmp(unit_line((size_t)at + 1), ""));
+	CHECK(unit_find(0, "Memory state around the buggy address:") == at + 2);
+}
+
+static void hooked(const struct kasan_report_info *info)
+{
+	CHECK(!strcmp(info->bug_type, "slab-out-of-bounds"));
+	kasan_posix_hooks.print("hook");
+}
+
+static void the_report_hook(void)
+{
+	uintptr_t p = (uintptr_t)unit_watched(4096);
+	unsigned long count = kasan_report_count();
+
+	kasan_poison((void *)p, 8, KASAN_SLAB_REDZONE);
+	CHECK(!kasan_report_hook(hooked));
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(p));
+	CHECK(!strcmp(unit_line(unit_lines() - 1), "hook"));
+	CHECK(kasan_report_hook(NULL) == hooked);
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(p));
+	CHECK(!strcmp(unit_line(unit_lines() - 1), RULER));
+	CHECK_EQ(kasan_report_count(), count + 2);
+}
+
+static const char *formatted(void)
+{
+	return unit_line(unit_lines() - 1);
+}
+
+#define FORMATS(want, ...)                                                                         \
+	({                                                                                         \
+		kasan_report_line(__VA_ARGS__);                                                    \
+		CHECKF(!strcmp(formatted(), want), "\"%s\" is not \"%s\"", formatted(), want);     \
+	})
+
+static void line_formats(void)
+{
+	char longest[400];
+
+	FORMATS("a b c%", "%s %c c%%", "a", 'b');
+	FORMATS("-5 4294967295 ff", "%d %u %x", -5, 0xffffffffU, 0xff);
+	FORMATS("18446744073709551615 ffffffffffffffff", "%lu %lx", ~0UL, ~0UL);
+	FORMATS("42 0", "%zu %zu", (size_t)42, (size_t)0);
+	FORMATS("0000000000001234", "%p", (void *)0x1234);
+	FORMATS("[00ab]", "[%04x]", 0xab);
+	FORMATS("[  7]", "[%3u]", 7U);
+	FORMATS("-2147483648", "%d", -2147483647 - 1);
+	FORMATS("0000000000000000", "%p", (void *)0);
+	kasan_report_line("%s", "");
+	CHECK(!strcmp(formatted(), ""));
+	/* At most 255 characters, whatever is put in: the port's buffer ends there. */
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	kasan_report_line("%s", longest);
+	CHECK(strlen(formatted()) <= 255 && strlen(formatted()) > 200);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat"
+	kasan_report_line("%pS", (void *)((uintptr_t)line_formats + 3));
+	CHECK(matches(formatted(), "line_formats\\+0x3/0x[0-9a-f]+"));
+	kasan_report_line("%pS", (void *)0x10);
+	CHECK(matches(formatted(), "0x0*10|0*10"));
+#pragma GCC diagnostic pop
+}
+
+UNIT_MAIN(UNIT_CASE(slab_out_of_bounds), UNIT_CASE(slab_use_after_free), UNIT_CASE(double_free),
+	  UNIT_CASE(null_pointer), UNIT_CASE(types), UNIT_CASE(faults), UNIT_CASE(caret),
+	  UNIT_CASE(page_lines), UNIT_CASE(the_report_hook), UNIT_CASE(line_formats))

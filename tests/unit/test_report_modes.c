@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_report_modes.c - when a report is printed: before init, single and multi shot, suppression, two
+ * threads at once, a stack that cannot be walked.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "../../runtime/core/internal.h"
+#include "abi.h"
+#include "unit.h"
+
+static uintptr_t bad;
+
+static void set_up(void)
+{
+	bad = (uintptr_t)unit_watched(4096);
+	kasan_poison((void *)bad, 64, KASAN_SLAB_REDZONE);
+}
+
+/* The first case: the harness has turned multi-shot on, a kernel starts without it. */
+static void single_shot(void)
+{
+	set_up();
+	kasan_restore_multi_shot(false);
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	CHECK_EQ(kasan_report_count(), 1);
+	for (int i = 0; i < 10; i++)
+		EXPECT_NO_REPORT(__asan_store4_noabort(bad));
+	EXPECT_NO_REPORT(kasan_report_invalid_free((void *)bad, 0));
+	CHECK_EQ(unit_lines(), 0);
+	/* Tests need more: for a while, and then it is single again. */
+	CHECK(!kasan_save_multi_shot());
+	for (int i = 0; i < 3; i++)
+		EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	kasan_restore_multi_shot(false);
+	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
+	CHECK(!kasan_save_multi_shot());
+	CHECK(kasan_save_multi_shot());
+	kasan_restore_multi_shot(true);
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+}
+
+/* The verdict of an explicit check does not depend on whether it was printed. */
+static void verdicts_without_reports(void)
+{
+	set_up();
+	kasan_disable_current();
+	CHECK(!kasan_check_read((void *)bad, 1));
+	CHECK(!kasan_check_byte((void *)bad));
+	CHECK(!kasan_byte_accessible((void *)bad));
+	CHECK(kasan_check_read((void *)(bad + 64), 1));
+	kasan_enable_current();
+	CHECK_EQ(unit_reports(), 0);
+}
+
+static void suppression_nests(void)
+{
+	set_up();
+	kasan_disable_current();
+	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
+	kasan_disable_current();
+	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
+	kasan_enable_current();
+	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
+	kasan_enable_current();
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	/* One enable too many does not turn the next disable off. */
+	kasan_enable_current();
+	kasan_disable_current();
+	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
+	kasan_enable_current();
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+}
+
+/* A suppressed memcpy() takes place: the program behaves as without a sanitizer. */
+static void suppressed_operations_take_place(void)
+{
+	char *p;
+
+	set_up();
+	p = (char *)bad;
+	kasan_disable_current();
+	__asan_memset(p, 'a', 8);
+	__asan_memcpy(p + 4, "xy", 2);
+	kasan_enable_current();
+	CHECK(!memcmp(p, "aaaaxyaa", 0) && p[3] == 'a' && p[4] == 'x' && p[5] == 'y');
+	__asan_memset(p, 'b', 8);
+	CHECK(p[0] == 'a');
+}
+
+/* --- Threads ------------------------------------------------------------------------------------------------- */
+
+#define THREADS 4
+#define EACH    50
+
+static atomic_uint ended;
+static pthread_barrier_t barrier;
+
+static void count_report(const struct kasan_report_info *info)
+{
+	atomic_fetch_add(&ended, 1);
+}
+
+static void *report_often(void *arg)
+{
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < EACH; i++)
+		__asan_load1_noabort(bad + (uintptr_t)arg);
+	return NULL;
+}
+
+/* Two threads that report at once: whole reports, one after the other. */
+static void several_threads_at_once(void)
+{
+	void (*saved)(const struct kasan_report_info *) = kasan_posix_hooks.report_end;
+	pthread_t threads[THREADS];
+	unsigned int begun = 0;
+	bool inside = false;
+
+	set_up();
+	kasan_posix_hooks.report_end = count_report;
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (uintptr_t i = 0; i < THREADS; i++)
+		REQUIRE(!pthread_create(&threads[i], NULL, report_often, (void *)(i * 8)));
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	kasan_posix_hooks.report_end = saved;
+	CHECK_EQ(ended, THREADS * EACH);
+	for (size_t i = 0; i < unit_lines(); i++) {
+		const char *line = unit_line(i);
+
+		if (line[0] == '=') {
+			inside = !inside;
+			begun += inside;
+			continue;
+		}
+		CHECK(inside);
+		if (!strncmp(line, "BUG: ", 5))
+			CHECK(unit_line(i - 1)[0] == '=');
+	}
+	CHECK(!inside);
+	CHECK_EQ(begun, THREADS * EACH);
+}
+
+static void *suppress_here(void *arg)
+{
+	kasan_posix_set_cpu(1);
+	kasan_disable_current();
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	kasan_enable_current();
+	return NULL;
+}
+
+/* Suppression is this CPU's: another one still reports. */
+static void other_cpus_still_report(void)
+{
+	pthread_t thread;
+
+	set_up();
+	kasan_posix_set_cpu(0);
+	pthread_barrier_init(&barrier, NULL, 2);
+	REQUIRE(!pthread_create(&thread, NULL, suppress_here, NULL));
+	pthread_barrier_wait(&barrier);
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	pthread_barrier_wait(&barrier);
+	pthread_join(thread, NULL);
+}
+
+/* --- Tasks and stacks that are not known ----------------------------------------------------------------------- */
+
+static void no_stack_bounds(struct kasan_port_task *task)
+{
+	task->stack_start = task->stack_end = 0;
+}
+
+static void nobody(struct kasan_port_task *task)
+{
+	*task = (struct kasan_port_task){ 0 };
+}
+
+static void strange_name(struct kasan_port_task *task)
+{
+	task->name = "a\nb\x1b[31m\xff";
+}
+
+static void tasks_that_are_not_known(void)
+{
+	int at;
+
+	set_up();
+	kasan_posix_hooks.task = no_stack_bounds;
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	at = unit_find(0, "Call trace:");
+	REQUIRE(at > 0);
+	/* The access itself is known without any stack. */
+	CHECK(unit_find((size_t)at, " tasks_that_are_not_known+0x") == at + 1);
+	CHECK(unit_line((size_t)at + 2)[0] != ' ');
+	kasan_posix_hooks.task = nobody;
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	CHECK(unit_find(0, "Read of size 1 at addr ") == 2);
+	CHECK(strstr(unit_line(2), "/0"));
+	kasan_posix_hooks.task = strange_name;
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	for (size_t i = 0; i < unit_lines(); i++)
+		for (const char *c = unit_line(i); *c; c++)
+			CHECK(*c >= ' ' && *c <= '~');
+	kasan_posix_hooks.task = NULL;
+}
+
+/* Frame records that a bug has overwritten: the walk ends, inside the stack, and does not loop. */
+static void broken_frame_records(void)
+{
+	uintptr_t stack[64], pcs[32];
+	uintptr_t start, end;
+
+	REQUIRE(kasan_posix_stack(&start, &end));
+	for (int round = 0; round < 10000; round++) {
+		size_t n;
+
+		for (int i = 0; i < 64; i++)
+			switch (unit_below(4)) {
+			case 0:
+				stack[i] = unit_random();
+				break;
+			case 1:
+				stack[i] = (uintptr_t)&stack[unit_below(64)];
+				break;
+			case 2:
+				stack[i] = (uintptr_t)&stack[unit_below(64)] + 1 + unit_below(7);
+				break;
+			default:
+				stack[i] = start + unit_below((end - start) / 8) * 8;
+				break;
+			}
+		n = kasan_stack_walk(0x1234, (uintptr_t)&stack[unit_below(64)] + unit_below(2) * 3, pcs,
+				     32);
+		CHECK(n >= 1 && n <= 32);
+		CHECK_EQ(pcs[0], 0x1234);
+	}
+	/* A chain that points to itself. */
+	stack[0] = (uintptr_t)stack;
+	CHECK(kasan_stack_walk(0x1234, (uintptr_t)stack, pcs, 32) <= 2);
+	CHECK_EQ(kasan_stack_walk(0x1234, 0, pcs, 32), 1);
+	CHECK_EQ(kasan_stack_walk(0x1234, (uintptr_t)stack, pcs, 1), 1);
+}
+
+UNIT_MAIN(UNIT_CASE(single_shot), UNIT_CASE(verdicts_without_reports), UNIT_CASE(suppression_nests),
+	  UNIT_CASE(suppressed_operations_take_place), UNIT_CASE(several_threads_at_once),
+	  UNIT_CASE(other_cpus_still_report), UNIT_CASE(tasks_that_are_not_known),
+	  UNIT_CASE(broken_frame_records))

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_slab.c - hooks of slab allocators: layout, sizes, double and invalid frees, and reports that come
+ * out whole after the objects' metadata was overwritten.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "../../runtime/core/internal.h"
+#include "fake_slab.h"
+
+/* Metadata must fit behind the object and inside the slot, for every size, alignment and flag. */
+static void layout(void)
+{
+	for (uint32_t size = 1; size <= 9000; size += size < 300 ? 1 : 97)
+		for (uint32_t align = 8; align <= 4096; align *= 2)
+			for (uint32_t flags = 0; flags < 8; flags++) {
+				struct kasan_cache c = { .name = "layout",
+							 .object_size = size,
+							 .flags = flags };
+				uint32_t slot = kasan_cache_create(&c, align);
+				uint32_t end = (size + 7) & ~7U;
+				uint32_t alloc_end = c.alloc_meta_offset +
+						     (uint32_t)sizeof(struct kasan_alloc_meta);
+				uint32_t free_end =
+					c.free_meta_offset + (uint32_t)sizeof(struct kasan_free_meta);
+
+				CHECK(slot == c.slot_size && slot % align == 0);
+				CHECK(slot >= end + 16);
+				CHECK(c.alloc_meta_offset >= end && alloc_end <= slot);
+				CHECK(c.alloc_meta_offset % 8 == 0);
+				if (c.free_meta_offset == KASAN_NO_FREE_META)
+					continue;
+				CHECK(free_end <= slot && c.free_meta_offset % 8 == 0);
+				if (c.free_meta_offset < end)
+					CHECK(free_end <= size &&
+					      !(flags & KASAN_CACHE_NO_FREE_META_IN_OBJECT));
+				else
+					CHECK(free_end <= c.alloc_meta_offset ||
+					      c.free_meta_offset >= alloc_end);
+			}
+}
+
+static void exactly_the_asked_bytes(void)
+{
+	for (uint32_t object = 1; object <= 130; object += 3) {
+		struct fake_slab *slab = fake_slab_create("exact", object, 8, 0, 3);
+
+		for (uint32_t size = 1; size <= object; size++) {
+			char *p = fake_slab_alloc(slab, size);
+
+			REQUIRE(p);
+			CHECK_EQ(kasan_first_bad((uintptr_t)p, slab->slot_size), (uintptr_t)p + size);
+			CHECK_EQ(kasan_object_size(&slab->cache, p), size);
+			/* What lies before the first slot is not the slab's. */
+			CHECK(p == slab->memory || !kasan_byte_accessible(p - 1));
+			CHECK(fake_slab_free(slab, p) != KASAN_FREE_BAD);
+			CHECK(!kasan_byte_accessible(p));
+			kasan_cache_shrink(&slab->cache);
+		}
+	}
+	fake_slab_forget();
+}
+
+static void realloc_in_place(void)
+{
+	struct fake_slab *slab = fake_slab_create("realloc", 96, 8, KASAN_CACHE_KMALLOC, 2);
+	char *p = fake_slab_alloc(slab, 40);
+
+	for (size_t size = 96; size >= 1; size--) {
+		CHECK(kasan_slab_realloc(&slab->cache, p, size) == p);
+		CHECK_EQ(kasan_object_size(&slab->cache, p), size);
+		CHECK_EQ(kasan_first_bad((uintptr_t)p, 97), (uintptr_t)p + size);
+	}
+	CHECK(!kasan_slab_realloc(&slab->cache, NULL, 10));
+	CHECK(!kasan_slab_alloc(&slab->cache, NULL, 10));
+	fake_slab_free(slab, p);
+}
+
+static void constructors_may_enter(void)
+{
+	struct fake_slab *slab =
+		fake_slab_create("ctor", 48, 8, KASAN_CACHE_NO_FREE_META_IN_OBJECT, 2);
+	char *slot = slab->memory, *p;
+
+	CHECK(!kasan_byte_accessible(slot));
+	kasan_unpoison_object(&slab->cache, slot);
+	CHECK_EQ(kasan_first_bad((uintptr_t)slot, 48), 0);
+	memset(slot, 0x7e, 48);
+	kasan_poison_object(&slab->cache, slot);
+	CHECK(!kasan_byte_accessible(slot));
+	/* What the constructor wrote outlives an allocation and a free. */
+	p = fake_slab_alloc(slab, 48);
+	CHECK(p == slot);
+	fake_slab_free(slab, p);
+	for (int i = 0; i < 48; i++)
+		CHECK(slot[i] == 0x7e);
+}
+
+static void double_free(void)
+{
+	struct fake_slab *slab = fake_slab_create("double", 64, 8, 0, 4);
+	char *p = fake_slab_alloc(slab, 64);
+	int freed;
+
+	EXPECT_NO_REPORT(CHECK(fake_slab_free(slab, p) == KASAN_FREE_QUARANTINED));
+	EXPECT_REPORT("double-free", CHECK(fake_slab_free(slab, p) == KASAN_FREE_BAD));
+	CHECK(unit_last()->is_free);
+	CHECK(unit_last()->addr == (uintptr_t)p);
+	CHECK(unit_find(0, "Free of addr ") == 2);
+	CHECK(unit_find(0, "Allocated by task ") > 0);
+	freed = unit_find(0, "Freed by task ");
+	CHECK(freed > 0);
+	/* Also after the slot went back to the allocator. */
+	kasan_cache_shrink(NULL);
+	EXPECT_REPORT("double-free", CHECK(fake_slab_free(slab, p) == KASAN_FREE_BAD));
+	/* The slot is good for a new life, once. */
+	p = fake_slab_alloc(slab, 10);
+	EXPECT_NO_REPORT(fake_slab_free(slab, p));
+	CHECK_EQ(slab->free_count, 3);
+}
+
+static void invalid_free(void)
+{
+	struct fake_slab *slab = fake_slab_create("invalid", 64, 8, 0, 4);
+	char *p = fake_slab_alloc(slab, 50);
+
+	for (int off = 1; off < 60; off += 7)
+		EXPECT_REPORT("invalid-free", CHECK(fake_slab_free(slab, p + off) == KASAN_FREE_BAD));
+	/* Still alive. */
+	CHECK_EQ(kasan_first_bad((uintptr_t)p, 50), 0);
+	EXPECT_NO_REPORT(fake_slab_free(slab, p));
+	/* The middle of an object that is freed already: not its second free, but no object either. */
+	EXPECT_REPORT("invalid-free", CHECK(fake_slab_free(slab, p + 16) == KASAN_FREE_BAD));
+	/* A slot that was never handed out. */
+	EXPECT_REPORT("invalid-free",
+		      CHECK(fake_slab_free(slab, slab->memory + slab->slot_size) == KASAN_FREE_BAD));
+	/* What no allocator knows. */
+	EXPECT_REPORT("invalid-free", kasan_report_invalid_free(&p, (uintptr_t)invalid_free));
+	CHECK(unit_last()->is_free);
+}
+
+static void zero_sized_objects(void)
+{
+	struct fake_slab *slab = fake_slab_create("zero", 16, 8, 0, 2);
+	char *p = fake_slab_alloc(slab, 0);
+
+	CHECK(!kasan_byte_accessible(p));
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p, 1));
+	EXPECT_NO_REPORT(CHECK(fake_slab_free(slab, p) != KASAN_FREE_BAD));
+	EXPECT_REPORT("double-free", fake_slab_free(slab, p));
+}
+
+/* Readers may look at a freed object of such a cache: neither poison nor delay, but no double free. */
+static void typesafe_by_rcu(void)
+{
+	struct fake_slab *slab = fake_slab_create("rcu", 64, 8, KASAN_CACHE_NO_QUARANTINE, 2);
+	char *p = fake_slab_alloc(slab, 64);
+
+	memset(p, 0x33, 64);
+	CHECK_EQ(fake_slab_free(slab, p), KASAN_FREE_NOW);
+	EXPECT_NO_REPORT(kasan_check_read(p, 64));
+	for (int i = 0; i < 64; i++)
+		CHECK(p[i] == 0x33);
+	EXPECT_REPORT("double-free", CHECK(fake_slab_free(slab, p) == KASAN_FREE_BAD));
+}
+
+/* --- Which side, how far, of what ------------------------------------------------------------------------- */
+
+static void location_lines(void)
+{
+	struct fake_slab *slab = fake_slab_create("where", 64, 8, 0, 3);
+	char *a = fake_slab_alloc(slab, 64), *p = fake_slab_alloc(slab, 40);
+	uintptr_t start = (uintptr_t)p;
+
+	CHECK(p > a);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 40, 1));
+	CHECK(unit_saw("The buggy address belongs to the object at %016lx", start));
+	CHECK(unit_saw(" which belongs to the cache where of size 64"));
+	CHECK(unit_saw("The buggy address is located 0 bytes to the right of"));
+	CHECK(unit_saw(" allocated 40-byte region [%016lx, %016lx)", start, start + 40));
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 45, 2));
+	CHECK(unit_saw("The buggy address is located 5 bytes to the right of"));
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p - 1, 1));
+	CHECK(unit_saw("The buggy address is located 1 bytes to the left of"));
+	CHECK(unit_saw("The buggy address belongs to the object at %016lx", start));
+	/* A range that starts inside and leaves: the address is that of the access. */
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p + 30, 20));
+	CHECK(unit_saw("Write of size 20 at addr %016lx by task %s/%u", start + 30, "test_slab",
+		       unit_find(0, "CPU: ") >= 0 ? (unsigned int)getpid() : 0));
+	fake_slab_free(slab, p);
+	EXPECT_REPORT("slab-use-after-free", kasan_check_read(p + 20, 4));
+	CHECK(unit_saw("The buggy address is located 20 bytes inside of"));
+	CHECK(unit_saw(" freed 40-byte region [%016lx, %016lx)", start, start + 40));
+}
+
+static void aux_stacks(void)
+{
+	struct fake_slab *slab = fake_slab_create("aux", 64, 8, 0, 3);
+	char *p = fake_slab_alloc(slab, 64);
+	int at;
+
+	kasan_record_aux_stack(p + 10);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 64, 1));
+	at = unit_find(0, "Last potentially related work creation:");
+	CHECK(at > unit_find(0, "Allocated by task "));
+	CHECK(unit_find((size_t)at, " aux_stacks+0x") == at + 1);
+	/* An address that belongs to nobody is ignored. */
+	kasan_record_aux_stack(&p);
+	kasan_record_aux_stack(NULL);
+	/* A new owner has none. */
+	fake_slab_free(slab, p);
+	kasan_cache_shrink(NULL);
+	CHECK(fake_slab_alloc(slab, 64) == p);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 64, 1));
+	CHECK(unit_find(0, "Last potentially related work creation:") < 0);
+}
+
+/* --- Corruption --------------------------------------------------------------------------------------------- */
+
+/* Is what was captured one complete report? */
+static const char *not_whole(void)
+{
+	size_t n = unit_lines();
+	int state = unit_find(0, "Memory state around the buggy address:");
+
+	if (n < 12 || strcmp(unit_line(0), unit_line(n - 1)))
+		return "rulers";
+	if (strspn(unit_line(0), "=") != 66 || strlen(unit_line(0)) != 66)
+		return "ruler's width";
+	if (strncmp(unit_line(1), "BUG: KASAN: ", 12))
+		return "title";
+	if (unit_find(0, "Call trace:") < 0)
+		return "call trace";
+	if (state < 0 || state + 7 != (int)n - 1)
+		return "memory state";
+	for (size_t i = 0; i < n; i++) {
+		const char *line = unit_line(i);
+
+		if (strlen(line) >= 255)
+			return "line too long";
+		for (; *line; line++)
+			if (*line < ' ' || *line > '~')
+				return "a character that is no text";
+		/* Headings are never followed by nothing. */
+		if (!strncmp(unit_line(i), "Allocated by task ", 18) ||
+		    !strncmp(unit_line(i), "Freed by task ", 14) ||
+		    !strcmp(unit_line(i), "Call trace:"))
+			if (unit_line(i + 1)[0] != ' ')
+				return "empty section";
+	}
+	return NULL;
+}
+
+/* Whatever bytes an overflow or a use after free wrote over the metadata: the report comes whole. */
+static void random_bytes_over_metadata(void)
+{
+	struct fake_slab *slabs[3] = {
+		fake_slab_create("corrupt", 64, 8, 0, 4),
+		fake_slab_create("corrupt-ctor", 64, 8, KASAN_CACHE_NO_FREE_META_IN_OBJECT, 4),
+		fake_slab_create("corrupt-small", 8, 8, 0, 4),
+	};
+
+	for (int round = 0; round < 10000; round++) {
+		struct fake_slab *slab = slabs[unit_below(3)];
+		uint32_t object_size = slab->cache.object_size;
+		char *p = fake_slab_alloc(slab, 1 + unit_below(object_size));
+		bool freed = unit_below(2), ok = true;
+		const char *wrong;
+		char *from;
+		size_t n;
+
+		REQUIRE(p);
+		if (freed)
+			fake_slab_free(slab, p);
+		/* Anywhere in the slot but in a live object's own bytes, which are the user's. */
+		from = p + (freed ? unit_below(slab->slot_size) :
+				    object_size + unit_below(slab->slot_size - object_size));
+		n = 1 + unit_below((uint64_t)(p + slab->slot_size - from));
+		for (size_t i = 0; i < n; i++)
+			from[i] = (char)(unit_below(8) ? unit_random() : 0);
+		unit_clear();
+		switch (unit_below(3)) {
+		case 0:
+			kasan_check_write(p + slab->slot_size - 1 - unit_below(8), 1);
+			break;
+		case 1:
+			kasan_check_read(p, slab->slot_size);
+			break;
+		default:
+			if (freed)
+				fake_slab_free(slab, p);
+			else
+				fake_slab_free(slab, p + 1);
+			break;
+		}
+		wrong = unit_reports() == 1 ? not_whole() : "no single report";
+		ok = CHECKF(!wrong, "round %d: %s", round, wrong);
+		if (!ok) {
+			unit_dump();
+			break;
+		}
+		if (!freed)
+			fake_slab_free(slab, p);
+		kasan_cache_shrink(&slab->cache);
+		/* A slot whose free was refused is lost to the allocator; a new slab would come. */
+		for (char *slot = slab->memory; slot < slab->memory + 4 * slab->slot_size;
+		     slot += slab->slot_size)
+			kasan_init_slab_object(&slab->cache, slot);
+		slab->free_count = 0;
+		for (unsigned int i = 0; i < 4; i++)
+			slab->free_list[slab->free_count++] = i;
+		kasan_poison_slab(slab->memory, slab->memory_size);
+	}
+}
+
+/* An overwritten size is not believed: the region line stays within the object. */
+static void corrupt_size_is_not_printed(void)
+{
+	struct fake_slab *slab = fake_slab_create("size", 64, 8, 0, 4);
+	char *p = fake_slab_alloc(slab, 30);
+
+	kasan_alloc_meta(&slab->cache, p)->size = 0x41414141;
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 30, 1));
+	for (size_t i = 0; i < unit_lines(); i++)
+		CHECK(!strstr(unit_line(i), "1094795585"));
+	CHECK_EQ(kasan_object_size(&slab->cache, p), 30);
+	CHECK(!not_whole());
+}
+
+/* A stack handle that is garbage gives no stack, and says so. */
+static void corrupt_stack_handle(void)
+{
+	struct fake_slab *slab = fake_slab_create("handle", 64, 8, 0, 4);
+	char *p = fake_slab_alloc(slab, 64);
+
+	kasan_alloc_meta(&slab->cache, p)->alloc.stack = 0xdeadbeef;
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 64, 1));
+	CHECK(!not_whole());
+	CHECK(unit_find(0, "The buggy address belongs to the object at ") > 0);
+}
+
+UNIT_MAIN(UNIT_CASE(layout), UNIT_CASE(exactly_the_asked_bytes), UNIT_CASE(realloc_in_place),
+	  UNIT_CASE(constructors_may_enter), UNIT_CASE(double_free), UNIT_CASE(invalid_free),
+	  UNIT_CASE(zero_sized_objects), UNIT_CASE(typesafe_by_rcu), UNIT_CASE(location_lines),
+	  UNIT_CASE(aux_stacks), UNIT_CASE(random_bytes_over_metadata),
+	  UNIT_CASE(corrupt_size_is_not_printed), UNIT_CASE(corrupt_stack_handle))

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_stack.c - what a report says of a stack address: frames laid out by hand, with the descriptions
+ * that Clang and GCC write, and with garbage.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../runtime/core/internal.h"
+#include "abi.h"
+#include "unit.h"
+
+#define MAGIC 0x41b58ab3UL
+
+/* 32 bytes of left redzone with the compiler's three words, a 10-byte variable, a 4-byte one. */
+struct frame {
+	uintptr_t words[4];
+	char first[32];
+	char second[32];
+	char right[32];
+} __attribute__((aligned(32)));
+
+static void lay_out(struct frame *f, const char *descr)
+{
+	f->words[0] = MAGIC;
+	f->words[1] = (uintptr_t)descr;
+	f->words[2] = (uintptr_t)lay_out;
+	f->words[3] = 0;
+	kasan_poison(f->words, 32, KASAN_STACK_LEFT);
+	kasan_poison_tail(f->first, 10, 32, KASAN_STACK_MID);
+	kasan_poison_tail(f->second, 4, 32, KASAN_STACK_RIGHT);
+	kasan_poison(f->right, 32, KASAN_STACK_RIGHT);
+}
+
+static void clean(struct frame *f)
+{
+	kasan_unpoison_stack(f, f + 1);
+}
+
+static void clang_description(void)
+{
+	struct frame f;
+
+	lay_out(&f, "2 32 10 9 buffer:17 64 4 1 n");
+	EXPECT_REPORT("stack-out-of-bounds", __asan_store1_noabort((uintptr_t)&f.first[10]));
+	CHECK(unit_find(0, "The buggy address belongs to stack of task test_stack/") > 0);
+	CHECK(unit_saw(" and is located at offset 42 in frame:"));
+	CHECK(unit_find(0, " lay_out+0x0/0x") > 0);
+	CHECK(unit_saw("This frame has 2 objects:"));
+	CHECK(unit_saw(" [32, 42) 'buffer' (line 17)"));
+	CHECK(unit_saw(" [64, 68) 'n'"));
+	clean(&f);
+}
+
+static void gcc_description(void)
+{
+	struct frame f;
+
+	lay_out(&f, "1 32 10 8 table:23");
+	EXPECT_REPORT("stack-out-of-bounds", __asan_load4_noabort((uintptr_t)&f.second[4]));
+	CHECK(unit_saw("This frame has 1 object:"));
+	CHECK(unit_saw(" [32, 42) 'table' (line 23)"));
+	clean(&f);
+}
+
+/* A name with a blank in it: its length counts, not the blank. */
+static void names_with_blanks(void)
+{
+	struct frame f;
+
+	lay_out(&f, "2 32 10 5 a b c 64 4 3 x:9");
+	EXPECT_REPORT("stack-out-of-bounds", __asan_load1_noabort((uintptr_t)&f.first[12]));
+	CHECK(unit_saw(" [32, 42) 'a b c'"));
+	CHECK(unit_saw(" [64, 68) 'x' (line 9)"));
+	clean(&f);
+}
+
+static void descriptions_that_are_garbage(void)
+{
+	static const char *const descriptions[] = {
+		"", " ", "x", "2", "2 ", "2 32", "1 32 10 9999 buf", "99999999999999999999999 1 1 1 a",
+		"2 32 10 6 buffer", "-1 32 10 1 a", "1 32 10 4 \x01\x02\x03\x04",
+		"1 32 10 200 "
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaaaaaaaaaaaaaaaaaa",
+	};
+	struct frame f;
+
+	for (size_t i = 0; i < sizeof(descriptions) / sizeof(descriptions[0]); i++) {
+		lay_out(&f, descriptions[i]);
+		EXPECT_REPORT("stack-out-of-bounds", __asan_load1_noabort((uintptr_t)&f.first[12]));
+		CHECK(unit_find(0, "Memory state around the buggy address:") > 0);
+		CHECK(unit_lines() < 200);
+		clean(&f);
+	}
+	/* And pointers that lead nowhere. */
+	for (int round = 0; round < 2000; round++) {
+		lay_out(&f, "1 32 10 1 a");
+		f.words[1 + unit_below(2)] = unit_below(2) ? unit_random() : unit_below(70000);
+		f.words[0] = unit_below(8) ? MAGIC : unit_random();
+		EXPECT_REPORT("stack-out-of-bounds", __asan_load1_noabort((uintptr_t)&f.first[12]));
+		CHECK(unit_find(0, "Memory state around the buggy address:") > 0);
+		clean(&f);
+	}
+}
+
+/* The first frame on the stack, an address with no left redzone below it: no end is overrun. */
+static void no_frame_below(void)
+{
+	uintptr_t start, end;
+
+	REQUIRE(kasan_posix_stack(&start, &end));
+	/* Only the shadow is touched: the stack's lowest page need not even be mapped. */
+	kasan_poison((void *)start, 64, KASAN_STACK_MID);
+	EXPECT_REPORT("stack-out-of-bounds", __asan_load1_noabort(start + 8));
+	CHECK(unit_find(0, "This frame has ") < 0);
+	kasan_unpoison((void *)start, 64);
+}
+
+static void use_after_scope(void)
+{
+	struct frame f;
+
+	lay_out(&f, "2 32 10 9 buffer:17 64 4 7 inner:9");
+	kasan_poison(f.second, 8, KASAN_STACK_AFTER_SCOPE);
+	EXPECT_REPORT("use-after-scope", __asan_load4_noabort((uintptr_t)f.second));
+	CHECK(unit_saw(" [64, 68) 'inner' (line 9)"));
+	CHECK(unit_saw(" and is located at offset 64 in frame:"));
+	clean(&f);
+}
+
+/* longjmp() out of frames that will never be popped. */
+static void unpoison_after_a_jump(void)
+{
+	struct frame f[8];
+
+	for (int i = 0; i < 8; i++)
+		lay_out(&f[i], "1 32 10 1 a");
+	kasan_unpoison_stack(f, f + 8);
+	CHECK_EQ(kasan_first_bad((uintptr_t)f, sizeof(f)), 0);
+}
+
+UNIT_MAIN(UNIT_CASE(clang_description), UNIT_CASE(gcc_description), UNIT_CASE(names_with_blanks),
+	  UNIT_CASE(descriptions_that_are_garbage), UNIT_CASE(no_frame_below),
+	  UNIT_CASE(use_after_scope), UNIT_CASE(unpoison_after_a_jump))

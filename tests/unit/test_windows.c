@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_windows.c - the windowed layout: windows are added or refused with the numbers that are wrong,
+ * every window is checked, and everything outside is accessible.
+ */
+#include <string.h>
+
+#include "../../runtime/core/internal.h"
+#include "abi.h"
+#include "unit.h"
+
+#define WINDOW 65536UL
+
+static char *first, *second, *outside;
+
+static bool refused(uintptr_t start, size_t size, void *shadow, const char *number)
+{
+	const char *why = kasan_window_add(start, size, shadow);
+
+	if (!CHECKF(why, "window %lx+%zx was accepted", start, size))
+		return false;
+	return CHECKF(strstr(why, number), "\"%s\" does not say %s", why, number);
+}
+
+static const char *hex(uintptr_t value)
+{
+	static char text[32];
+	char digits[20];
+	int n = 0, i = 2;
+
+	do
+		digits[n++] = "0123456789abcdef"[value % 16];
+	while (value /= 16);
+	text[0] = '0';
+	text[1] = 'x';
+	while (n)
+		text[i++] = digits[--n];
+	text[i] = '\0';
+	return text;
+}
+
+/* Before any window: nothing is checked, nothing crashes. */
+static void without_windows(void)
+{
+	char *p = unit_arena(4096);
+
+	CHECK(!kasan_shadow_of(p));
+	EXPECT_NO_REPORT(__asan_store8_noabort((uintptr_t)p));
+	EXPECT_NO_REPORT(__asan_store16_noabort((uintptr_t)p + 3));
+	EXPECT_NO_REPORT(__asan_loadN_noabort((uintptr_t)p, 4096));
+	CHECK(kasan_check_read(p, 1000));
+	/* Poisoning what has no shadow does nothing, rather than write somewhere. */
+	CHECK_EQ(kasan_first_bad((uintptr_t)p, 4096), 0);
+}
+
+static void windows_that_are_wrong(void)
+{
+	uintptr_t start;
+	void *shadow = unit_arena(WINDOW / 8);
+
+	/* Three neighbours: what lies between two windows is outside both. */
+	first = unit_arena(4 * WINDOW);
+	outside = first + WINDOW;
+	second = first + 2 * WINDOW;
+	start = (uintptr_t)first;
+	refused(start + 4, WINDOW, shadow, hex(start + 4));
+	refused(start + 4, WINDOW, shadow, hex(start));
+	refused(start, WINDOW + 3, shadow, hex(WINDOW + 3));
+	refused(start, WINDOW + 3, shadow, hex(WINDOW));
+	refused(start, 0, shadow, "0x8");
+	refused((uintptr_t)-4096, 8192, shadow, hex(4096));
+	refused(start, WINDOW, NULL, hex(WINDOW / 8));
+	refused(start, WINDOW, first + 128, hex(start + 128));
+	refused(start, WINDOW, first - 8, hex(start - 8));
+	/* None of them left anything behind. */
+	CHECK(!kasan_shadow_of(first));
+}
+
+static void first_window(void)
+{
+	uint8_t *shadow = unit_arena(WINDOW / 8);
+
+	memset(shadow, 0xff, WINDOW / 8);
+	CHECK(!kasan_window_add((uintptr_t)first, WINDOW, shadow));
+	CHECK(kasan_shadow_of(first) == shadow);
+	CHECK(kasan_shadow_of(first + WINDOW - 1) == shadow + WINDOW / 8 - 1);
+	CHECK(!kasan_shadow_of(first - 1));
+	CHECK(!kasan_shadow_of(outside));
+	CHECK_EQ(kasan_first_bad((uintptr_t)first, WINDOW), 0);
+	CHECK_EQ(((uintptr_t)first >> 3) + __asan_shadow_memory_dynamic_address, (uintptr_t)shadow);
+}
+
+static void windows_that_overlap(void)
+{
+	uint8_t *shadow = unit_arena(WINDOW);
+	uintptr_t start = (uintptr_t)first;
+
+	refused(start, WINDOW, shadow, hex(start));
+	refused(start + 8, 64, shadow, hex(start + WINDOW));
+	refused(start - 8, 16, shadow, hex(start));
+	refused(start + WINDOW - 8, 4096, shadow, hex(start));
+	refused(start, 3 * WINDOW, shadow, hex(start));
+	/* Its shadow in the other's shadow. */
+	refused((uintptr_t)second, WINDOW, kasan_shadow_of(first) + 8, hex(start));
+	CHECK(!kasan_shadow_of(second));
+}
+
+static void second_window(void)
+{
+	CHECK(!kasan_window_add((uintptr_t)second, WINDOW, unit_arena(WINDOW / 8)));
+	for (int w = 0; w < 2; w++) {
+		char *p = w ? second : first;
+
+		kasan_poison(p + 64, 64, KASAN_SLAB_REDZONE);
+		CHECK_EQ(kasan_first_bad((uintptr_t)p, WINDOW), (uintptr_t)p + 64);
+		for (const struct access_fn *fn = access_fns; fn->name; fn++) {
+			EXPECT_REPORT("slab-out-of-bounds", fn->call((uintptr_t)p + 64));
+			EXPECT_REPORT("slab-out-of-bounds", fn->call((uintptr_t)p + 127));
+			EXPECT_NO_REPORT(fn->call((uintptr_t)p + 128));
+			EXPECT_NO_REPORT(fn->call((uintptr_t)p));
+		}
+		kasan_unpoison(p + 64, 64);
+	}
+}
+
+/* The last granule of a window and the first after it: no shadow byte is read that is not there. */
+static void edges(void)
+{
+	for (int w = 0; w < 2; w++) {
+		char *end = (w ? second : first) + WINDOW;
+
+		for (const struct access_fn *fn = access_fns; fn->name; fn++)
+			for (int at = -24; at <= 8; at++)
+				EXPECT_NO_REPORT(fn->call((uintptr_t)end + (uintptr_t)at));
+		kasan_poison(end - 8, 8, KASAN_SLAB_FREE);
+		for (const struct access_fn *fn = access_fns; fn->name; fn++)
+			for (int at = -24; at <= 8; at++) {
+				bool bad = at < 0 && at + (int)fn->size > -8;
+
+				unit_clear();
+				fn->call((uintptr_t)end + (uintptr_t)at);
+				CHECKF(unit_reports() == bad, "%s at end%+d", fn->name, at);
+			}
+		kasan_unpoison(end - 8, 8);
+		/* And into a window from before it. */
+		kasan_poison(end - WINDOW, 8, KASAN_SLAB_FREE);
+		for (const struct access_fn *fn = access_fns; fn->name; fn++)
+			for (int at = -16; at < 0; at++) {
+				bool bad = at + (int)fn->size > 0;
+
+				unit_clear();
+				fn->call((uintptr_t)end - WINDOW + (uintptr_t)at);
+				CHECKF(unit_reports() == bad, "%s at start%+d", fn->name, at);
+			}
+		kasan_unpoison(end - WINDOW, 8);
+	}
+}
+
+static void outside_is_accessible(void)
+{
+	EXPECT_NO_REPORT(__asan_loadN_noabort((uintptr_t)outside, WINDOW));
+	EXPECT_NO_REPORT(__asan_store8_noabort(0x10));
+	EXPECT_NO_REPORT(__asan_store8_noabort(UINTPTR_MAX - 7));
+	CHECK(kasan_byte_accessible(outside));
+	/* A range over both windows and what lies between. */
+	CHECK_EQ(kasan_first_bad((uintptr_t)first, 4 * WINDOW), 0);
+	kasan_poison(second + WINDOW - 8, 8, KASAN_SLAB_FREE);
+	CHECK_EQ(kasan_first_bad((uintptr_t)first, 4 * WINDOW), (uintptr_t)second + WINDOW - 8);
+	CHECK_EQ(kasan_first_bad((uintptr_t)first, 3 * WINDOW - 8), 0);
+	kasan_unpoison(second + WINDOW - 8, 8);
+}
+
+/* A report at a window's very edge does not read shadow outside it. */
+static void report_at_an_edge(void)
+{
+	kasan_poison(first, 8, KASAN_SLAB_REDZONE);
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort((uintptr_t)first));
+	CHECK(unit_find(0, "Memory state around the buggy address:") > 0);
+	kasan_unpoison(first, 8);
+	kasan_poison(second + WINDOW - 8, 8, KASAN_SLAB_REDZONE);
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort((uintptr_t)second + WINDOW - 1));
+	CHECK(unit_find(0, "Memory state around the buggy address:") > 0);
+	kasan_unpoison(second + WINDOW - 8, 8);
+}
+
+static void no_more_than_the_table_holds(void)
+{
+	char *more = unit_arena(4096 * 32);
+	unsigned int added = 2;
+
+	for (; added < CONFIG_KASAN_MAX_WINDOWS; added++)
+		CHECK(!kasan_window_add((uintptr_t)more + added * 8192, 4096, unit_arena(512)));
+	refused((uintptr_t)more + 60000, 4096, unit_arena(512), hex(CONFIG_KASAN_MAX_WINDOWS));
+	kasan_poison(more + (added - 1) * 8192, 8, KASAN_SLAB_FREE);
+	EXPECT_REPORT("slab-use-after-free",
+		      __asan_load4_noabort((uintptr_t)more + (added - 1) * 8192));
+}
+
+UNIT_MAIN(UNIT_CASE(without_windows), UNIT_CASE(windows_that_are_wrong), UNIT_CASE(first_window),
+	  UNIT_CASE(windows_that_overlap), UNIT_CASE(second_window), UNIT_CASE(edges),
+	  UNIT_CASE(outside_is_accessible), UNIT_CASE(report_at_an_edge),
+	  UNIT_CASE(no_more_than_the_table_holds))

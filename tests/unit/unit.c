@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* unit.c - the harness: runs cases, prints TAP, keeps what the runtime prints. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "unit.h"
+
+#define MAX_LINES 4096
+#define MAX_NOTES 20
+
+static char lines[MAX_LINES][256];
+static size_t line_count;
+static unsigned int report_count;
+static struct kasan_report_info last_report;
+
+static bool case_failed;
+static unsigned int notes;
+static const char *skip_reason;
+static jmp_buf case_env;
+
+jmp_buf unit_panic_env;
+volatile bool unit_panic_armed;
+static bool panicked;
+static char panic_text[256];
+
+/* --- What the runtime tells -------------------------------------------------------------------------- */
+
+static void capture(const char *text)
+{
+	/* A line that is longer than the contract allows must not look like one that fits. */
+	if (line_count < MAX_LINES) {
+		strncpy(lines[line_count], text, sizeof(lines[0]) - 1);
+		lines[line_count][sizeof(lines[0]) - 1] = '\0';
+		line_count++;
+	}
+}
+
+static void report_ended(const struct kasan_report_info *info)
+{
+	report_count++;
+	last_report = *info;
+}
+
+static void panic(const char *why)
+{
+	snprintf(panic_text, sizeof(panic_text), "%s", why);
+	kasan_posix_leave();
+	if (unit_panic_armed) {
+		panicked = true;
+		longjmp(unit_panic_env, 1);
+	}
+	printf("# unexpected panic: %s\n", why);
+	unit_dump();
+	fflush(stdout);
+}
+
+bool unit_panicked(void)
+{
+	bool was = panicked;
+
+	unit_panic_armed = false;
+	panicked = false;
+	return was;
+}
+
+const char *unit_panic_text(void)
+{
+	return panic_text;
+}
+
+void unit_clear(void)
+{
+	line_count = 0;
+	report_count = 0;
+	last_report = (struct kasan_report_info){ .bug_type = "" };
+}
+
+unsigned int unit_reports(void)
+{
+	return report_count;
+}
+
+const struct kasan_report_info *unit_last(void)
+{
+	return &last_report;
+}
+
+size_t unit_lines(void)
+{
+	return line_count;
+}
+
+const char *unit_line(size_t i)
+{
+	return i < line_count ? lines[i] : "";
+}
+
+int unit_find(size_t from, const char *prefix)
+{
+	for (size_t i = from; i < line_count; i++)
+		if (!strncmp(lines[i], prefix, strlen(prefix)))
+			return (int)i;
+	return -1;
+}
+
+bool unit_saw(const char *fmt, ...)
+{
+	char want[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(want, sizeof(want), fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < line_count; i++)
+		if (!strcmp(lines[i], want))
+			return true;
+	return false;
+}
+
+void unit_dump(void)
+{
+	for (size_t i = 0; i < line_count && i < 80; i++)
+		printf("#   | %s\n", lines[i]);
+}
+
+/* --- Checks --------------------------------------------------------------------------------------------- */
+
+bool unit_check(bool ok, const char *file, int line, const char *fmt, ...)
+{
+	const char *slash = strrchr(file, '/');
+	va_list ap;
+
+	if (ok)
+		return true;
+	case_failed = true;
+	/* The first few tell the story; a loop over thousands of states would bury it. */
+	if (notes++ < MAX_NOTES) {
+		printf("# %s:%d: ", slash ? slash + 1 : file, line);
+		va_start(ap, fmt);
+		vprintf(fmt, ap);
+		va_end(ap);
+		putchar('\n');
+	}
+	return false;
+}
+
+void unit_abandon(void)
+{
+	longjmp(case_env, 1);
+}
+
+void unit_skip(const char *reason)
+{
+	skip_reason = reason;
+	longjmp(case_env, 1);
+}
+
+bool unit_expect(const char *type, const char *file, int line, const char *what)
+{
+	bool ok;
+
+	if (!type)
+		ok = unit_check(report_count == 0, file, line, "%s: unexpected %s", what,
+				last_report.bug_type);
+	else if (report_count == 0)
+		ok = unit_check(false, file, line, "%s: no report, expected %s", what, type);
+	else
+		ok = unit_check(report_count == 1 && !strcmp(last_report.bug_type, type), file, line,
+				"%s: %u report(s), last %s, expected %s", what, report_count,
+				last_report.bug_type, type);
+	if (!ok && notes <= 2)
+		unit_dump();
+	return ok;
+}
+
+/* --- Memory and numbers ----------------------------------------------------------------------------------- */
+
+void *unit_arena(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED) {
+		printf("Bail out! no memory for an arena of %zu bytes\n", size);
+		exit(1);
+	}
+	return p;
+}
+
+void *unit_watched(size_t size)
+{
+	static char *arena;
+	const size_t max = 1 << 20;
+
+	if (!arena) {
+		arena = unit_arena(max);
+#ifdef CONFIG_KASAN_SHADOW_WINDOWED
+		const char *wrong = kasan_window_add((uintptr_t)arena, max, unit_arena(max / 8));
+
+		if (wrong) {
+			printf("Bail out! %s\n", wrong);
+			exit(1);
+		}
+#endif
+	}
+	if (size > max) {
+		printf("Bail out! %zu watched bytes asked for\n", size);
+		exit(1);
+	}
+	kasan_unpoison(arena, max);
+	return arena;
+}
+
+static uint64_t random_state = 0x9e3779b97f4a7c15;
+
+uint64_t unit_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+uint64_t unit_below(uint64_t n)
+{
+	return unit_random() % n;
+}
+
+/* --- Running ------------------------------------------------------------------------------------------------ */
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return true;
+	return argc <= 1;
+}
+
+int unit_run(const struct unit_case *cases, size_t count, int argc, char **argv)
+{
+	unsigned int passed = 0, failed = 0, skipped = 0;
+
+	/* Tests of the text must see every report, and none may be lost to an earlier one. */
+	kasan_save_multi_shot();
+	kasan_posix_hooks.print = capture;
+	kasan_posix_hooks.report_end = report_ended;
+	kasan_posix_hooks.panic = panic;
+	printf("TAP version 13\n1..%zu\n", count);
+	for (size_t i = 0; i < count; i++) {
+		if (!wanted(cases[i].name, argc, argv)) {
+			printf("ok %zu - %s # SKIP not named on the command line\n", i + 1,
+			       cases[i].name);
+			skipped++;
+			continue;
+		}
+		case_failed = false;
+		skip_reason = NULL;
+		notes = 0;
+		unit_clear();
+		if (!setjmp(case_env))
+			cases[i].run();
+		if (notes > MAX_NOTES)
+			printf("# and %u more failed checks\n", notes - MAX_NOTES);
+		if (skip_reason && !case_failed) {
+			printf("ok %zu - %s # SKIP %s\n", i + 1, cases[i].name, skip_reason);
+			skipped++;
+		} else {
+			printf("%sok %zu - %s\n", case_failed ? "not " : "", i + 1, cases[i].name);
+			*(case_failed ? &failed : &passed) += 1;
+		}
+		fflush(stdout);
+	}
+	printf("# %u passed, %u failed, %u skipped\n", passed, failed, skipped);
+	return failed ? 1 : 0;
+}
