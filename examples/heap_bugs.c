@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/*
+ * heap_bugs.c - what `./redzone run` shows first: two bugs that every C program can have.
+ *
+ * Ordinary C, but inside a kernel: main() is a kernel thread, malloc() is kmalloc(), and the Kernel
+ * Address Sanitizer looks at each load and store. It reports both bugs below, with the line of the bad
+ * access and the lines that allocated and freed the memory, and the program goes on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct message {
+	size_t length;
+	char *text;
+};
+
+static struct message *message_create(const char *text)
+{
+	struct message *message = malloc(sizeof(*message));
+
+	if (!message)
+		return NULL;
+	message->length = strlen(text);
+	message->text = malloc(message->length);
+	if (!message->text) {
+		free(message);
+		return NULL;
+	}
+	/* Copies the characters; the NUL behind them has no room. */
+	memcpy(message->text, text, message->length);
+	return message;
+}
+
+static void message_destroy(struct message *message)
+{
+	free(message->text);
+	free(message);
+}
+
+/* Bug 1: the text is not terminated when it is created, and here there is no byte left for the NUL. */
+static void message_terminate(struct message *message)
+{
+	message->text[message->length] = '\0'; /* one byte behind the end of the heap object */
+}
+
+/* Bug 2: the caller has given the message back already. */
+static size_t message_length(const struct message *message)
+{
+	return message->length; /* a read of freed memory */
+}
+
+int main(int argc, char **argv)
+{
+	struct message *message = message_create("hello, world!");
+
+	if (!message)
+		return 1;
+
+	printf("1. A heap overflow: 13 characters in a 13-byte object, and then a NUL behind them.\n");
+	message_terminate(message);
+
+	printf("2. A use after free: the length of a message that was destroyed.\n");
+	message_destroy(message);
+	printf("   The length was %zu; the next owner of this memory would have changed it.\n",
+	       message_length(message));
+	return 0;
+}

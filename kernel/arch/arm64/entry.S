@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * entry.S - the exception vectors, and changing threads.
+ *
+ * Exceptions run on the stack of the interrupted thread. Before anything is written there, the entry
+ * asks the MMU whether the frame would be mapped: a thread that has run out of stack must not make the
+ * entry fault again, without end.
+ */
+#include <asm/memory.h>
+#include <asm/ptrace.h>
+
+/*
+ * Build struct pt_regs at sp, for which the room was taken already. x29 points to the frame record
+ * in it, so a frame pointer walk continues in the interrupted code.
+ */
+	.macro	save_regs
+	stp	x0, x1, [sp, #16 * 0]
+	stp	x2, x3, [sp, #16 * 1]
+	stp	x4, x5, [sp, #16 * 2]
+	stp	x6, x7, [sp, #16 * 3]
+	stp	x8, x9, [sp, #16 * 4]
+	stp	x10, x11, [sp, #16 * 5]
+	stp	x12, x13, [sp, #16 * 6]
+	stp	x14, x15, [sp, #16 * 7]
+	stp	x16, x17, [sp, #16 * 8]
+	stp	x18, x19, [sp, #16 * 9]
+	stp	x20, x21, [sp, #16 * 10]
+	stp	x22, x23, [sp, #16 * 11]
+	stp	x24, x25, [sp, #16 * 12]
+	stp	x26, x27, [sp, #16 * 13]
+	stp	x28, x29, [sp, #16 * 14]
+	mrs	x22, elr_el1
+	mrs	x23, spsr_el1
+	mrs	x24, esr_el1
+	mrs	x25, far_el1
+	stp	x22, x23, [sp, #S_PC]
+	stp	x24, x25, [sp, #S_ESR]
+	stp	x29, x22, [sp, #S_FRAME]
+	add	x29, sp, #S_FRAME
+	.endm
+
+/*
+ * One vector: 128 bytes. TPIDRRO_EL0 holds x0 while there is no stack to trust; a misaligned stack pointer
+ * would fault in the first store like an unmapped one, so both take the same way out.
+ */
+	.macro	ventry handler
+	.balign	128
+	sub	sp, sp, #PT_REGS_SIZE
+	msr	tpidrro_el0, x0
+	mov	x0, sp
+	tst	x0, #15
+	b.ne	overflow_entry
+	at	s1e1w, x0
+	isb
+	mrs	x0, par_el1
+	tbnz	x0, #0, overflow_entry
+	mrs	x0, tpidrro_el0
+	b	\handler
+	.endm
+
+/* A vector that no code of this kernel can cause. */
+	.macro	ventry_bad
+	.balign	128
+	sub	sp, sp, #PT_REGS_SIZE
+	msr	tpidrro_el0, x0
+	mov	x0, sp
+	tst	x0, #15
+	b.ne	overflow_entry
+	at	s1e1w, x0
+	isb
+	mrs	x0, par_el1
+	tbnz	x0, #0, overflow_entry
+	mrs	x0, tpidrro_el0
+	str	x30, [sp, #S_LR]
+	bl	bad_entry		/* lr tells which vector */
+	.endm
+
+	.text
+	.balign	2048
+	.globl	vectors
+vectors:
+	ventry_bad			/* EL1 on SP_EL0: that register holds `current` */
+	ventry_bad
+	ventry_bad
+	ventry_bad
+	ventry	el1_sync		/* EL1 */
+	ventry	el1_irq
+	ventry	el1_fiq
+	ventry	el1_error
+	ventry_bad			/* EL0, 64-bit */
+	ventry_bad
+	ventry_bad
+	ventry_bad
+	ventry_bad			/* EL0, 32-bit */
+	ventry_bad
+	ventry_bad
+	ventry_bad
+
+	.macro	handle name, function
+	.type	\name, %function
+\name:
+	save_regs
+	add	x21, sp, #PT_REGS_SIZE
+	stp	x30, x21, [sp, #S_LR]
+	mov	x0, sp
+	bl	\function
+	b	return_from_exception
+	.size	\name, . - \name
+	.endm
+
+	handle	el1_sync, el1_sync_handler
+	handle	el1_irq, el1_irq_handler
+	handle	el1_fiq, el1_fiq_handler
+	handle	el1_error, el1_error_handler
+
+	.type	return_from_exception, %function
+return_from_exception:
+	msr	daifset, #0xf
+	ldp	x22, x23, [sp, #S_PC]
+	msr	elr_el1, x22
+	msr	spsr_el1, x23
+	ldp	x0, x1, [sp, #16 * 0]
+	ldp	x2, x3, [sp, #16 * 1]
+	ldp	x4, x5, [sp, #16 * 2]
+	ldp	x6, x7, [sp, #16 * 3]
+	ldp	x8, x9, [sp, #16 * 4]
+	ldp	x10, x11, [sp, #16 * 5]
+	ldp	x12, x13, [sp, #16 * 6]
+	ldp	x14, x15, [sp, #16 * 7]
+	ldp	x16, x17, [sp, #16 * 8]
+	ldp	x18, x19, [sp, #16 * 9]
+	ldp	x20, x21, [sp, #16 * 10]
+	ldp	x22, x23, [sp, #16 * 11]
+	ldp	x24, x25, [sp, #16 * 12]
+	ldp	x26, x27, [sp, #16 * 13]
+	ldp	x28, x29, [sp, #16 * 14]
+	ldr	x30, [sp, #S_LR]
+	add	sp, sp, #PT_REGS_SIZE
+	eret
+	.size	return_from_exception, . - return_from_exception
+
+	.type	bad_entry, %function
+bad_entry:
+	save_regs
+	add	x21, sp, #PT_REGS_SIZE
+	str	x21, [sp, #S_SP]
+	adrp	x1, vectors
+	add	x1, x1, :lo12:vectors
+	sub	x1, x30, x1
+	lsr	x1, x1, #7
+	mov	x0, sp
+	bl	bad_mode_handler
+	brk	#0x800
+	.size	bad_entry, . - bad_entry
+
+/*
+ * The stack pointer, lowered by a frame, points nowhere. x0 is in TPIDRRO_EL0. Change to this CPU's overflow
+ * stack; x1 waits in TPIDR_EL0 until it can be stored.
+ */
+	.type	overflow_entry, %function
+overflow_entry:
+	msr	tpidr_el0, x1
+	mrs	x0, tpidr_el1
+	lsl	x0, x0, #OVERFLOW_STACK_SHIFT
+	adrp	x1, overflow_stack + OVERFLOW_STACK_SIZE
+	add	x1, x1, :lo12:overflow_stack + OVERFLOW_STACK_SIZE
+	add	x0, x0, x1
+	mov	x1, sp
+	mov	sp, x0
+	sub	sp, sp, #PT_REGS_SIZE
+	add	x1, x1, #PT_REGS_SIZE	/* the interrupted stack pointer */
+	stp	x30, x1, [sp, #S_LR]
+	mrs	x0, tpidrro_el0
+	mrs	x1, tpidr_el0
+	save_regs
+	mov	x0, sp
+	bl	overflow_handler
+	brk	#0x800
+	.size	overflow_entry, . - overflow_entry
+
+/*
+ * cpu_switch_to(prev, next): what a C function must keep goes to prev's context, at offset 0 of its
+ * task, and comes from next's. x0, prev, is the result for next.
+ */
+	.globl	cpu_switch_to
+	.type	cpu_switch_to, %function
+cpu_switch_to:
+	mov	x9, sp
+	stp	x19, x20, [x0, #16 * 0]
+	stp	x21, x22, [x0, #16 * 1]
+	stp	x23, x24, [x0, #16 * 2]
+	stp	x25, x26, [x0, #16 * 3]
+	stp	x27, x28, [x0, #16 * 4]
+	stp	x29, x9, [x0, #16 * 5]
+	str	x30, [x0, #16 * 6]
+	ldp	x19, x20, [x1, #16 * 0]
+	ldp	x21, x22, [x1, #16 * 1]
+	ldp	x23, x24, [x1, #16 * 2]
+	ldp	x25, x26, [x1, #16 * 3]
+	ldp	x27, x28, [x1, #16 * 4]
+	ldp	x29, x9, [x1, #16 * 5]
+	ldr	x30, [x1, #16 * 6]
+	mov	sp, x9
+	msr	sp_el0, x1
+	ret
+	.size	cpu_switch_to, . - cpu_switch_to
+
+/* First code of a new thread: x0 = prev, x19 = its function, x20 = the argument. */
+	.globl	ret_from_fork
+	.type	ret_from_fork, %function
+ret_from_fork:
+	bl	schedule_tail
+	mov	x0, x20
+	blr	x19
+	bl	kthread_exit
+	brk	#0x800
+	.size	ret_from_fork, . - ret_from_fork
+
+/* call_on_stack(fn, arg, stack_top) */
+	.globl	call_on_stack
+	.type	call_on_stack, %function
+call_on_stack:
+	stp	x29, x30, [sp, #-16]!
+	mov	x29, sp
+	mov	sp, x2
+	mov	x9, x0
+	mov	x0, x1
+	blr	x9
+	mov	sp, x29
+	ldp	x29, x30, [sp], #16
+	ret
+	.size	call_on_stack, . - call_on_stack
+
+/* semihosting_call(op, block): the trap handler skips the instruction where nobody answers it. */
+	.globl	semihosting_call, semihosting_insn
+	.type	semihosting_call, %function
+semihosting_call:
+semihosting_insn:
+	hlt	#0xf000
+	ret
+	.size	semihosting_call, . - semihosting_call

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fault.c - memory accesses that the MMU refuses.
+ *
+ * Uninstrumented: the code that explains a bad access must not make one.
+ *
+ * The interesting case under KASAN: an inline check of a null, user or wild pointer faults on the *shadow*
+ * load, since such an address has no shadow. That load gets the result "poisoned" and the thread goes on: the
+ * compiler's slow path then reports the access with its exact address, size and direction. The access
+ * itself faults next, and ends the thread.
+ */
+#include <kasan/kasan.h>
+#include <kernel/console.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <asm/fault.h>
+#include <asm/kasan.h>
+#include <asm/pgtable.h>
+#include <asm/stacktrace.h>
+#include "arch.h"
+
+#define ESR_ISS_WNR  BIT(6)
+#define ESR_ISS_CM   BIT(8)
+#define ESR_ISS_FNV  BIT(10)
+#define ESR_FSC(esr) ((unsigned int)((esr) & 0x3f))
+
+/* Fault status codes; the low two bits of the first three groups are the level. */
+#define FSC_IS_TRANSLATION(fsc)	 (((fsc) & 0x3c) == 0x04)
+#define FSC_IS_PERMISSION(fsc)	 (((fsc) & 0x3c) == 0x0c)
+#define FSC_IS_ADDRESS_SIZE(fsc) (((fsc) & 0x3c) == 0x00)
+#define FSC_IS_ACCESS_FLAG(fsc)	 (((fsc) & 0x3c) == 0x08)
+#define FSC_EXTERNAL		 0x10
+#define FSC_ALIGNMENT		 0x21
+
+static const char *fsc_name(unsigned int fsc)
+{
+	static const char *const names[] = {
+		"address size fault at level 0", "address size fault at level 1",
+		"address size fault at level 2", "address size fault at level 3",
+		"translation fault at level 0",	 "translation fault at level 1",
+		"translation fault at level 2",	 "translation fault at level 3",
+		"access flag fault at level 0",	 "access flag fault at level 1",
+		"access flag fault at level 2",	 "access flag fault at level 3",
+		"permission fault at level 0",	 "permission fault at level 1",
+		"permission fault at level 2",	 "permission fault at level 3",
+	};
+
+	if (fsc < ARRAY_SIZE(names))
+		return names[fsc];
+	switch (fsc) {
+	case FSC_EXTERNAL:
+		return "external abort";
+	case 0x11:
+		return "tag check fault";
+	case FSC_ALIGNMENT:
+		return "alignment fault";
+	case 0x30:
+		return "TLB conflict abort";
+	default:
+		return "unknown fault";
+	}
+}
+
+#ifdef CONFIG_KASAN
+
+/* --- Instructions ------------------------------------------------------------------------------ */
+
+enum address_form { FORM_OFFSET, FORM_UNSCALED, FORM_POST, FORM_PRE, FORM_REGISTER };
+
+/** struct access - one load or store of a general register */
+struct access {
+	enum address_form form;
+	unsigned int rt, rn, rm;
+	unsigned int size; /* bytes */
+	unsigned int opc;  /* 0: store, 1: load, 2: load, signed to 64 bits, 3: to 32 */
+	long imm;	   /* of the unscaled, post- and pre-indexed forms */
+};
+
+static bool decode_access(u32 insn, struct access *a)
+{
+	/* size 111 0 xx: load/store register, not SIMD */
+	if ((insn & 0x3c000000) != 0x38000000)
+		return false;
+	a->size = 1U << (insn >> 30);
+	a->opc = (insn >> 22) & 3;
+	a->rt = insn & 31;
+	a->rn = (insn >> 5) & 31;
+	a->rm = (insn >> 16) & 31;
+	a->imm = (long)((int)(insn << 11) >> 23);
+	if (insn & BIT(24)) {
+		a->form = FORM_OFFSET;
+		return true;
+	}
+	if (insn & BIT(21)) {
+		a->form = FORM_REGISTER;
+		/* Otherwise an atomic or an authenticated load. */
+		return ((insn >> 10) & 3) == 2;
+	}
+	switch ((insn >> 10) & 3) {
+	case 0:
+		a->form = FORM_UNSCALED;
+		return true;
+	case 1:
+		a->form = FORM_POST;
+		return true;
+	case 3:
+		a->form = FORM_PRE;
+		return true;
+	default:
+		/* Unprivileged access. */
+		return false;
+	}
+}
+
+/* Bytes that the instruction at the pc accesses, 0 if that is not known. */
+static size_t access_size(const struct pt_regs *regs)
+{
+	struct access a;
+	u32 insn;
+
+	if (!is_kernel_text(regs->pc))
+		return 0;
+	insn = *(const u32 *)regs->pc;
+	if (decode_access(insn, &a))
+		return a.size;
+	/* Pairs of general registers, 32 or 64 bits each. */
+	if ((insn & 0x3a000000) == 0x28000000 && !(insn & BIT(26)))
+		return insn & BIT(31) ? 16 : 8;
+	/* Exclusive and ordered accesses. */
+	if ((insn & 0x3f000000) == 0x08000000)
+		return 1UL << (insn >> 30);
+	return 0;
+}
+
+/* --- KASAN ------------------------------------------------------------------------------------- */
+
+/** struct last_access - an access of @task's that was dealt with: [@addr, @addr + @size) */
+struct last_access {
+	struct task *task;
+	unsigned long addr;
+	size_t size;
+};
+
+/* Written by the CPU itself, interrupts off. All are looked at: the task may have moved meanwhile. */
+static struct last_access reported[NR_CPUS];
+
+static bool was_access(const struct last_access *list, unsigned long addr)
+{
+	for (unsigned int i = 0; i < NR_CPUS; i++) {
+		if (list[i].task == current && addr - list[i].addr < list[i].size)
+			return true;
+	}
+	return false;
+}
+
+static void forget_access(struct last_access *list)
+{
+	for (unsigned int i = 0; i < NR_CPUS; i++) {
+		if (list[i].task == current)
+			list[i].task = NULL;
+	}
+}
+
+void arch_note_kasan_report(uintptr_t addr, size_t size)
+{
+	unsigned long flags = arch_local_irq_save();
+
+	reported[smp_processor_id()] =
+		(struct last_access){.task = current, .addr = addr, .size = size ? size : 1};
+	arch_local_irq_restore(flags);
+}
+
+static struct last_access fixed_up[NR_CPUS];
+
+/*
+ * Is @rt compared soon after @pc? A shadow value always is, at once or after the address's low bits
+ * were prepared.
+ */
+static bool is_tested_soon(unsigned long pc, unsigned int rt)
+{
+	for (unsigned int i = 1; i <= 8; i++) {
+		u32 insn;
+
+		if (!is_kernel_text(pc + 4 * i))
+			return false;
+		insn = *(const u32 *)(pc + 4 * i);
+		/* cbz, cbnz */
+		if ((insn & 0x7e000000) == 0x34000000 && (insn & 31) == rt)
+			return true;
+		/* cmp register, #imm; cmp register, register; tst */
+		if ((insn & 0x7f80001f) == 0x7100001f && ((insn >> 5) & 31) == rt)
+			return true;
+		if ((insn & 0x7f20001f) == 0x6b00001f &&
+		    (((insn >> 5) & 31) == rt || ((insn >> 16) & 31) == rt))
+			return true;
+		if ((insn & 0x7f80001f) == 0x7200001f && ((insn >> 5) & 31) == rt)
+			return true;
+	}
+	return false;
+}
+
+bool kasan_fixup_shadow_load(struct pt_regs *regs)
+{
+	unsigned long far = regs->far;
+	struct access a;
+	uintptr_t addr;
+	bool certain = false;
+	u64 value;
+
+	/* With outline checks the runtime looks at the address first, nothing loads blindly. */
+#ifndef CONFIG_KASAN_INLINE
+	return false;
+#endif
+	if (!FSC_IS_TRANSLATION(ESR_FSC(regs->esr)) && !FSC_IS_ADDRESS_SIZE(ESR_FSC(regs->esr)))
+		return false;
+	if (regs->esr & (ESR_ISS_WNR | ESR_ISS_FNV) || far >= KASAN_SHADOW_START ||
+	    !kasan_shadow_fault_to_access(far, &addr))
+		return false;
+	if (!is_kernel_text(regs->pc) || !decode_access(*(const u32 *)regs->pc, &a))
+		return false;
+	/* One shadow byte; two for accesses of 16 bytes. */
+	if (a.opc == 0 || a.size > 2 || a.rt == 31)
+		return false;
+
+	/*
+	 * Between the shadow's offset and the kernel's half a fault could also be an access to a wild pointer
+	 * of just such a value. The usual code, offset plus index in two registers, leaves no doubt.
+	 */
+	if (a.form == FORM_REGISTER)
+		certain = regs->regs[a.rm] == CONFIG_KASAN_SHADOW_OFFSET ||
+			  (a.rn < 31 && regs->regs[a.rn] == CONFIG_KASAN_SHADOW_OFFSET);
+	if (!certain) {
+		if (far >= PAGE_OFFSET || was_access(fixed_up, far) || was_access(reported, far) ||
+		    !is_tested_soon(regs->pc, a.rt))
+			return false;
+	}
+
+	if (a.form == FORM_POST || a.form == FORM_PRE) {
+		if (a.rn == 31)
+			return false;
+		regs->regs[a.rn] += (u64)a.imm;
+	}
+	/* "None of the bytes is accessible", as the load would have extended it. */
+	value = a.size == 1 ? 0xff : 0xffff;
+	if (a.opc == 2)
+		value = ~0UL;
+	else if (a.opc == 3)
+		value = 0xffffffffUL;
+	regs->regs[a.rt] = value;
+	regs->pc += 4;
+	/* The access itself comes next: its granule, and up to 16 bytes from there. */
+	fixed_up[smp_processor_id()] =
+		(struct last_access){.task = current, .addr = addr, .size = 24};
+	return true;
+}
+
+/* Return: true if a report was printed for this access, now or just before. */
+static bool kasan_handle_fault(const struct pt_regs *regs, unsigned long addr, bool is_write)
+{
+	if (was_access(reported, addr)) {
+		forget_access(reported);
+		forget_access(fixed_up);
+		return true;
+	}
+	forget_access(fixed_up);
+	kasan_report_fault(addr, access_size(regs), is_write, regs->pc, regs->regs[29]);
+	return false;
+}
+
+#else /* !CONFIG_KASAN */
+
+bool kasan_fixup_shadow_load(struct pt_regs *regs)
+{
+	return false;
+}
+
+static bool kasan_handle_fault(const struct pt_regs *regs, unsigned long addr, bool is_write)
+{
+	return false;
+}
+
+#endif /* CONFIG_KASAN */
+
+/* --- Oopses ------------------------------------------------------------------------------------- */
+
+static void print_fault(const struct pt_regs *regs, const char *what, const char *access)
+{
+	printk("Unable to handle kernel %s at virtual address %016lx\n", what, regs->far);
+	printk("ESR = 0x%016lx: %s, %s\n", regs->esr, access, fsc_name(ESR_FSC(regs->esr)));
+}
+
+void do_data_abort(struct pt_regs *regs)
+{
+	unsigned int fsc = ESR_FSC(regs->esr);
+	bool is_write = (regs->esr & ESR_ISS_WNR) && !(regs->esr & ESR_ISS_CM);
+	const char *what = "paging request";
+	bool explained = false;
+	unsigned long flags;
+
+	if (FSC_IS_TRANSLATION(fsc) && kasan_shadow_spurious_fault(regs->far))
+		return;
+	if (kasan_fixup_shadow_load(regs))
+		return;
+
+	if (FSC_IS_PERMISSION(fsc))
+		what = is_write ? "write to read-only memory" : "read from unreadable memory";
+	else if (!FSC_IS_TRANSLATION(fsc) && !FSC_IS_ADDRESS_SIZE(fsc))
+		what = fsc_name(fsc);
+	else if (regs->far < PAGE_SIZE)
+		what = "NULL pointer dereference";
+
+	/* A write to .rodata is no matter of shadow: all of it is accessible, only not for writing. */
+	if (!FSC_IS_PERMISSION(fsc))
+		explained = kasan_handle_fault(regs, regs->far, is_write);
+
+	if (explained) {
+		printk("Unable to handle kernel %s at virtual address %016lx\n", what, regs->far);
+		printk("Oops: this is the access that KASAN reported above, it cannot be done\n");
+		die(NULL, regs);
+	}
+	flags = console_lock();
+	print_fault(regs, what, is_write ? "data abort, write" : "data abort, read");
+	console_unlock(flags);
+	die("Oops", regs);
+}
+
+void do_instruction_abort(struct pt_regs *regs)
+{
+	const char *what = "paging request";
+	unsigned long flags;
+
+	if (FSC_IS_PERMISSION(ESR_FSC(regs->esr)))
+		what = "execute from non-executable memory";
+	else if (regs->far < PAGE_SIZE)
+		what = "NULL pointer dereference";
+	flags = console_lock();
+	print_fault(regs, what, "instruction abort");
+	console_unlock(flags);
+	die("Oops", regs);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * head.S - the first instructions: from whatever the boot loader left to C with the MMU on.
+ *
+ * Two ways in, one entry. As a raw image (the arm64 Linux boot protocol) x0 holds the physical address of
+ * the device tree; as an ELF file in QEMU x0 is 0 and the tree lies 2 MiB below the kernel. The code
+ * runs wherever it was loaded, at a 2 MiB boundary, and uses no absolute address before the MMU is on.
+ *
+ * Two sets of tables are built here, both coarse: the identity map of this code for the moment in which
+ * the MMU comes on (kept for the other CPUs), and the image at its link address. early_init() then
+ * builds the final map in C.
+ */
+#include <asm/memory.h>
+#include <asm/pgtable.h>
+#include <asm/sysreg.h>
+
+/* SCTLR_EL1: the bits that are one in every version, plus stack alignment checks. MMU and caches come later. */
+#define SCTLR_EL1_BASE 0x30d00818
+
+	.section .head.text, "ax"
+
+	.globl	_head
+_head:
+	b	primary_entry
+	nop
+	.quad	0			/* offset of the image from a 2 MiB boundary */
+	.quad	_image_size		/* with .bss: memory that must stay free */
+	.quad	0xa			/* little endian, 4 KiB pages, anywhere in memory */
+	.quad	0
+	.quad	0
+	.quad	0
+	.ascii	"ARM\x64"
+	.long	0
+
+/*
+ * el_setup - come out at EL1 with interrupts masked, MMU off; called at EL1 or EL2, returns by lr.
+ * Clobbers x9, x10.
+ */
+	.type	el_setup, %function
+el_setup:
+	msr	daifset, #0xf
+	mrs	x9, CurrentEL
+	cmp	x9, #(2 << 2)
+	b.eq	1f
+	b.hi	park			/* EL3: no boot protocol enters there */
+	movz	w9, #(SCTLR_EL1_BASE & 0xffff)
+	movk	w9, #(SCTLR_EL1_BASE >> 16), lsl #16
+	msr	sctlr_el1, x9
+	isb
+	ret
+1:
+	mov	x9, #(1 << 31)		/* HCR_EL2.RW: EL1 is 64-bit; nothing else is trapped */
+	msr	hcr_el2, x9
+	isb
+	movz	w9, #(SCTLR_EL1_BASE & 0xffff)
+	movk	w9, #(SCTLR_EL1_BASE >> 16), lsl #16
+	msr	sctlr_el1, x9
+	mov	x9, #3			/* EL1 may read the counters */
+	msr	cnthctl_el2, x9
+	msr	cntvoff_el2, xzr
+	mov	x9, #0x33ff		/* no traps to EL2 of floating point */
+	msr	cptr_el2, x9
+	msr	hstr_el2, xzr
+	msr	mdcr_el2, xzr
+	msr	vttbr_el2, xzr
+	mrs	x9, midr_el1		/* EL1 sees the CPU's own identity */
+	msr	vpidr_el2, x9
+	mrs	x9, mpidr_el1
+	msr	vmpidr_el2, x9
+
+	mrs	x9, id_aa64pfr0_el1	/* GIC system registers: EL1 may use them */
+	ubfx	x9, x9, #24, #4
+	cbz	x9, 2f
+	mrs	x9, ICC_SRE_EL2
+	mov	x10, #9			/* SRE, Enable */
+	orr	x9, x9, x10
+	msr	ICC_SRE_EL2, x9
+	isb
+	mrs	x9, ICC_SRE_EL2
+	tbz	x9, #0, 2f
+	msr	ICH_HCR_EL2, xzr
+2:
+	mrs	x9, id_aa64mmfr0_el1	/* fine-grained traps: none */
+	ubfx	x9, x9, #56, #4
+	cbz	x9, 3f
+	msr	S3_4_C1_C1_4, xzr	/* HFGRTR_EL2 */
+	msr	S3_4_C1_C1_5, xzr	/* HFGWTR_EL2 */
+	msr	S3_4_C1_C1_6, xzr	/* HFGITR_EL2 */
+	msr	S3_4_C3_C1_4, xzr	/* HDFGRTR_EL2 */
+	msr	S3_4_C3_C1_5, xzr	/* HDFGWTR_EL2 */
+3:
+	mov	x9, #0x3c5		/* EL1h, all masked */
+	msr	spsr_el2, x9
+	msr	elr_el2, x30
+	eret
+	.size	el_setup, . - el_setup
+
+/*
+ * map_blocks - fill consecutive 2 MiB entries
+ * x0: first entry, x1: physical address, x2: number, x3: attributes. Clobbers x0-x2, x9.
+ */
+	.type	map_blocks, %function
+map_blocks:
+	orr	x9, x1, x3
+	str	x9, [x0], #8
+	add	x1, x1, #(1 << PMD_SHIFT)
+	subs	x2, x2, #1
+	b.ne	map_blocks
+	ret
+	.size	map_blocks, . - map_blocks
+
+	.type	primary_entry, %function
+primary_entry:
+	mov	x21, x0
+	bl	el_setup
+
+	adrp	x20, _text		/* where the image is */
+	tst	x20, #((1 << PMD_SHIFT) - 1)
+	b.ne	park			/* nothing can be mapped, and nothing can be said */
+
+	/* The device tree: what the loader says, else in front of the image. 0: none, early_init() complains. */
+	cbnz	x21, 1f
+	sub	x21, x20, #(1 << PMD_SHIFT)
+1:	tst	x21, #7
+	b.ne	2f
+	ldr	w9, [x21]
+	rev	w9, w9
+	movz	w10, #0xfeed
+	movk	w10, #0xd00d, lsl #16
+	cmp	w9, w10
+	b.eq	3f
+2:	mov	x21, #0
+3:
+	/* The boot tables lie apart from .bss: .bss is cleared later, through the cache. */
+	adrp	x0, __boot_pgtables_start
+	adrp	x1, __boot_pgtables_end
+4:	stp	xzr, xzr, [x0], #16
+	cmp	x0, x1
+	b.lo	4b
+
+	/* Identity: the 2 MiB at the start of the image, executable, read-only. */
+	adrp	x4, idmap_pg_dir
+	adrp	x5, idmap_pud
+	adrp	x6, idmap_pmd
+	ubfx	x7, x20, #PGD_SHIFT, #9
+	orr	x8, x5, #PTE_TYPE_TABLE
+	str	x8, [x4, x7, lsl #3]
+	ubfx	x7, x20, #PUD_SHIFT, #9
+	orr	x8, x6, #PTE_TYPE_TABLE
+	str	x8, [x5, x7, lsl #3]
+	ubfx	x7, x20, #PMD_SHIFT, #9
+	add	x0, x6, x7, lsl #3
+	mov	x1, x20
+	mov	x2, #1
+	ldr	x3, =(PROT_NORMAL_BASE | PTE_TYPE_BLOCK | PTE_UXN | PTE_RDONLY)
+	bl	map_blocks
+
+	/* The image at KIMAGE_VADDR, writable and executable until early_init(). */
+	adrp	x4, init_pg_dir
+	adrp	x5, init_pud
+	adrp	x6, init_pmd
+	orr	x8, x5, #PTE_TYPE_TABLE
+	str	x8, [x4, #(((KIMAGE_VADDR >> PGD_SHIFT) & 511) * 8)]
+	orr	x8, x6, #PTE_TYPE_TABLE
+	str	x8, [x5, #(((KIMAGE_VADDR >> PUD_SHIFT) & 511) * 8)]
+	mov	x0, x6
+	mov	x1, x20
+	adrp	x2, _end
+	sub	x2, x2, x20
+	add	x2, x2, #(1 << PMD_SHIFT)
+	lsr	x2, x2, #PMD_SHIFT
+	ldr	x3, =(PROT_NORMAL_BASE | PTE_TYPE_BLOCK | PTE_UXN)
+	bl	map_blocks
+
+	/* The UART at its guessed place, so that a crash in the first C function can print. */
+	ldr	x0, =FIX_UART_VADDR
+	ubfx	x0, x0, #PMD_SHIFT, #9
+	add	x0, x6, x0, lsl #3
+	ldr	x1, =PL011_DEFAULT_PHYS
+	mov	x2, #1
+	ldr	x3, =(PTE_AF | (MT_DEVICE_nGnRE << PTE_ATTR_SHIFT) | PTE_TYPE_BLOCK | PTE_PXN | PTE_UXN)
+	bl	map_blocks
+
+	/* All that was written with the cache off must not be hidden by stale lines. */
+	dmb	sy
+	adrp	x0, __boot_pgtables_start
+	adrp	x1, __boot_pgtables_end
+	bl	dcache_inval
+
+	adrp	x1, init_pg_dir
+	ldr	x30, =primary_switched
+	b	enable_mmu
+
+/* dcache_inval - invalidate [x0, x1) to the point of coherency. Clobbers x0, x2, x3. */
+	.type	dcache_inval, %function
+dcache_inval:
+	mrs	x2, ctr_el0
+	ubfx	x2, x2, #16, #4
+	mov	x3, #4
+	lsl	x3, x3, x2
+1:	dc	ivac, x0
+	add	x0, x0, x3
+	cmp	x0, x1
+	b.lo	1b
+	dsb	sy
+	ret
+	.size	dcache_inval, . - dcache_inval
+
+park:
+	wfe
+	b	park
+	.size	primary_entry, . - primary_entry
+
+/*
+ * enable_mmu - x1: physical address of the tables for the upper half; continues at x30, a virtual
+ * address. Clobbers x9-x11.
+ */
+	.type	enable_mmu, %function
+enable_mmu:
+	ldr	x9, =MAIR_EL1_VALUE
+	msr	mair_el1, x9
+
+	/*
+	 * Both halves 48 bits, 4 KiB granule, inner shareable, write-back; top bytes are part of the address;
+	 * the physical size is the CPU's, of which 48 bits can be used.
+	 */
+	ldr	x9, =(16 | (1 << 8) | (1 << 10) | (3 << 12) | (16 << 16) | (1 << 24) | (1 << 26) | (3 << 28) | (2 << 30))
+	mrs	x10, id_aa64mmfr0_el1
+	ubfx	x10, x10, #0, #3
+	mov	x11, #5
+	cmp	x10, x11
+	csel	x10, x10, x11, ls
+	bfi	x9, x10, #32, #3
+	msr	tcr_el1, x9
+
+	adrp	x9, idmap_pg_dir
+	msr	ttbr0_el1, x9
+	msr	ttbr1_el1, x1
+	/* Debug and performance counters quiet, floating point traps, kernel code runs with PAN as it is. */
+	msr	mdscr_el1, xzr
+	msr	cpacr_el1, xzr
+	isb
+	tlbi	vmalle1
+	dsb	nsh
+	isb
+
+	mrs	x9, sctlr_el1
+	mov	x10, #(SCTLR_EL1_M | SCTLR_EL1_C)
+	orr	x10, x10, #SCTLR_EL1_I
+	orr	x9, x9, x10
+	msr	sctlr_el1, x9
+	isb
+	ic	iallu
+	dsb	nsh
+	isb
+	br	x30
+	.size	enable_mmu, . - enable_mmu
+
+/*
+ * secondary_entry - firmware starts a CPU here with x0 = its number
+ */
+	.globl	secondary_entry
+	.type	secondary_entry, %function
+secondary_entry:
+	mov	x21, x0
+	bl	el_setup
+	adrp	x1, swapper_pg_dir
+	ldr	x30, =secondary_switched
+	b	enable_mmu
+	.size	secondary_entry, . - secondary_entry
+
+	.ltorg
+
+/* From here on everything runs at its link address. */
+	.text
+
+	.type	primary_switched, %function
+primary_switched:
+	ldr	x9, =vectors
+	msr	vbar_el1, x9
+	msr	tpidr_el1, xzr
+	isb
+
+	ldr	x0, =__bss_start
+	ldr	x1, =__bss_stop
+1:	cmp	x0, x1
+	b.hs	2f
+	stp	xzr, xzr, [x0], #16
+	b	1b
+2:
+	ldr	x9, =boot_stack_top
+	mov	sp, x9
+	ldr	x9, =init_task
+	msr	sp_el0, x9
+	ldr	x9, =_text
+	sub	x9, x9, x20
+	ldr	x10, =kimage_voffset
+	str	x9, [x10]
+
+	mov	x29, #0
+	mov	x30, #0
+	msr	daifclr, #0xd		/* debug, SError and FIQ: to be reported. Interrupts stay masked. */
+	mov	x0, x21
+	bl	early_init
+	bl	start_kernel
+	brk	#0x800
+	.size	primary_switched, . - primary_switched
+
+	.type	secondary_switched, %function
+secondary_switched:
+	ldr	x9, =vectors
+	msr	vbar_el1, x9
+	msr	tpidr_el1, x21
+	isb
+	ldr	x9, =secondary_boot	/* { task, stack top } per CPU */
+	add	x9, x9, x21, lsl #4
+	ldp	x10, x11, [x9]
+	msr	sp_el0, x10
+	mov	sp, x11
+	ldr	x9, =empty_pg_dir	/* user addresses fault from now on */
+	ldr	x10, =kimage_voffset
+	ldr	x10, [x10]
+	sub	x9, x9, x10
+	msr	ttbr0_el1, x9
+	isb
+	tlbi	vmalle1
+	dsb	nsh
+	isb
+	mov	x29, #0
+	mov	x30, #0
+	msr	daifclr, #0xd
+	mov	x0, x21
+	bl	secondary_start
+	brk	#0x800
+	.size	secondary_switched, . - secondary_switched
+
+	.ltorg
+
+/* Tables that are written before the MMU is on. */
+	.section .boot_pgtables, "aw", %nobits
+	.balign	4096
+idmap_pg_dir:
+	.space	4096
+idmap_pud:
+	.space	4096
+idmap_pmd:
+	.space	4096
+init_pg_dir:
+	.space	4096
+init_pud:
+	.space	4096
+init_pmd:
+	.space	4096
+
+	.bss
+	.balign	4096
+	.globl	swapper_pg_dir, empty_pg_dir
+swapper_pg_dir:
+	.space	4096
+empty_pg_dir:
+	.space	4096
+	.globl	boot_stack, boot_stack_top, overflow_stack
+	.balign	16
+boot_stack:
+	.space	BOOT_STACK_SIZE
+boot_stack_top:
+overflow_stack:
+	.space	OVERFLOW_STACK_SIZE * 8

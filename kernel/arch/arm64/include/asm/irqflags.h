@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * irqflags.h - masking interrupts on this CPU.
+ *
+ * Only PSTATE.I is used: the machine delivers interrupts as IRQ. FIQ and SError stay unmasked outside
+ * exception entry, because each of them is an error to be reported.
+ */
+#ifndef ASM_IRQFLAGS_H
+#define ASM_IRQFLAGS_H
+
+#include <asm/memory.h>
+
+static __always_inline unsigned long arch_local_save_flags(void)
+{
+	unsigned long flags;
+
+	__asm__ __volatile__("mrs %0, daif" : "=r"(flags)::"memory");
+	return flags;
+}
+
+static __always_inline void arch_local_irq_disable(void)
+{
+	__asm__ __volatile__("msr daifset, #2" ::: "memory");
+}
+
+static __always_inline void arch_local_irq_enable(void)
+{
+	__asm__ __volatile__("msr daifclr, #2" ::: "memory");
+}
+
+/** arch_local_irq_save() - mask interrupts. Return: what arch_local_irq_restore() wants. */
+static __always_inline unsigned long arch_local_irq_save(void)
+{
+	unsigned long flags = arch_local_save_flags();
+
+	arch_local_irq_disable();
+	return flags;
+}
+
+static __always_inline void arch_local_irq_restore(unsigned long flags)
+{
+	__asm__ __volatile__("msr daif, %0" ::"r"(flags) : "memory");
+}
+
+static __always_inline bool arch_irqs_disabled_flags(unsigned long flags)
+{
+	return (flags & PSR_I_BIT) != 0;
+}
+
+#define local_irq_disable() arch_local_irq_disable()
+#define local_irq_enable()  arch_local_irq_enable()
+#define local_irq_save(flags)                    \
+	do {                                     \
+		(flags) = arch_local_irq_save(); \
+	} while (0)
+#define local_irq_restore(flags) arch_local_irq_restore(flags)
+#define local_save_flags(flags)                    \
+	do {                                       \
+		(flags) = arch_local_save_flags(); \
+	} while (0)
+#define irqs_disabled() arch_irqs_disabled_flags(arch_local_save_flags())
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.h - the kernel's address space and the translation between addresses and memory.
+ *
+ * Assembly and C both include this: the upper half is preprocessor constants only.
+ *
+ *   ffff000000000000  linear map of all RAM                  (PAGE_OFFSET .. PAGE_END)
+ *   ffff600000000000  KASAN shadow of the whole upper half
+ *   ffff800078000000  modules
+ *   ffff800080000000  the kernel image
+ *   ffff800088000000  devices, early console, device tree    (ioremap())
+ *   ffff800090000000  vmalloc, task stacks
+ */
+#ifndef ASM_MEMORY_H
+#define ASM_MEMORY_H
+
+#ifdef __ASSEMBLER__
+#define _AC_UL(x) x
+#else
+#define _AC_UL2(x) x##UL
+#define _AC_UL(x)  _AC_UL2(x)
+#endif
+
+#define VA_BITS 48
+
+#define PAGE_OFFSET _AC_UL(0xffff000000000000)
+#define PAGE_END    _AC_UL(0xffff600000000000)
+
+/* (addr >> 3) + CONFIG_KASAN_SHADOW_OFFSET of the lowest and behind the highest kernel address. */
+#define KASAN_SHADOW_START _AC_UL(0xffff600000000000)
+#define KASAN_SHADOW_END   _AC_UL(0xffff800000000000)
+
+#define MODULES_VADDR _AC_UL(0xffff800078000000)
+#define MODULES_END   _AC_UL(0xffff800080000000)
+
+#define KIMAGE_VADDR _AC_UL(0xffff800080000000)
+#define KIMAGE_END   _AC_UL(0xffff800088000000)
+
+#define IOREMAP_START _AC_UL(0xffff800088000000)
+#define IOREMAP_END   _AC_UL(0xffff80008f000000)
+
+/* Fixed places, known before anything can be allocated. */
+#define FIX_UART_VADDR \
+	_AC_UL(0xffff80008f000000) /* the console UART, from the first C function on */
+#define FIX_FDT_VADDR _AC_UL(0xffff80008f200000) /* device tree: 2 MiB at any 4 KiB boundary */
+#define FIX_FDT_SIZE  _AC_UL(0x200000)
+
+/* Where the UART of QEMU's "virt" machine is: the console until the device tree was read. 2 MiB aligned. */
+#define PL011_DEFAULT_PHYS _AC_UL(0x09000000)
+
+#define VMALLOC_START _AC_UL(0xffff800090000000)
+#define VMALLOC_END   _AC_UL(0xffffa00000000000)
+
+/*
+ * Stacks that exist before there is an allocator, and the one that a CPU changes to when its thread
+ * has run out of stack. Instrumented frames are up to four times as large as plain ones.
+ */
+#define BOOT_STACK_SIZE	     _AC_UL(32768)
+#define OVERFLOW_STACK_SHIFT 14
+#define OVERFLOW_STACK_SIZE  (_AC_UL(1) << OVERFLOW_STACK_SHIFT)
+
+/* PSTATE.{D,A,I,F} */
+#define PSR_F_BIT _AC_UL(0x40)
+#define PSR_I_BIT _AC_UL(0x80)
+#define PSR_A_BIT _AC_UL(0x100)
+#define PSR_D_BIT _AC_UL(0x200)
+
+#ifndef __ASSEMBLER__
+
+#include <kernel/types.h>
+
+/* Physical address that PAGE_OFFSET maps; a multiple of 1 GiB. Set by setup_arch(). */
+extern phys_addr_t memstart_addr;
+/* Virtual minus physical address of the kernel image. Set by the first instructions. */
+extern u64 kimage_voffset;
+
+/* Linker script: the image from its first byte to the last byte of .bss. */
+extern char _text[], _etext[], _end[];
+extern char __rodata_start[], __rodata_end[], __data_start[], _edata[];
+
+#define __va(pa) ((void *)((unsigned long)(pa) - memstart_addr + PAGE_OFFSET))
+
+/** __pa() - physical address of an address in the linear map or in the kernel image. */
+static inline phys_addr_t __pa_nodebug(unsigned long va)
+{
+	if (va >= KIMAGE_VADDR)
+		return va - kimage_voffset;
+	return va - PAGE_OFFSET + memstart_addr;
+}
+#define __pa(va)	 __pa_nodebug((unsigned long)(va))
+#define __pa_symbol(sym) ((phys_addr_t)((unsigned long)(sym) - kimage_voffset))
+
+/** is_linear_address() - Return: true if @va lies in the linear map's window (mapped or not). */
+static inline bool is_linear_address(const void *va)
+{
+	return (unsigned long)va >= PAGE_OFFSET && (unsigned long)va < PAGE_END;
+}
+
+/** is_kernel_image() - Return: true if @va lies inside the kernel image, .bss included. */
+static inline bool is_kernel_image(const void *va)
+{
+	return (unsigned long)va >= (unsigned long)_text && (unsigned long)va < (unsigned long)_end;
+}
+
+/** is_kernel_text() - Return: true if @pc is a code address. */
+static inline bool is_kernel_text(unsigned long pc)
+{
+	return pc >= (unsigned long)_text && pc < (unsigned long)_etext;
+}
+
+/** virt_addr_valid() - Return: true if @va is in the linear map and backed by RAM. */
+bool virt_addr_valid(const void *va);
+
+/** pa_is_ram() - Return: true if @pa is RAM by the device tree. */
+bool pa_is_ram(phys_addr_t pa);
+
+#endif /* !__ASSEMBLER__ */
+#endif /* ASM_MEMORY_H */

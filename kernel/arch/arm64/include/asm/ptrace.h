@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ptrace.h - the register frame that exception entry builds.
+ *
+ * @frame is a frame record: code that follows frame pointers walks through the exception into the
+ * interrupted function without knowing of it.
+ */
+#ifndef ASM_PTRACE_H
+#define ASM_PTRACE_H
+
+#include <asm/memory.h>
+
+/* Offsets for entry.S; traps.c asserts them. */
+#define S_X0	     0
+#define S_LR	     240
+#define S_SP	     248
+#define S_PC	     256
+#define S_PSTATE     264
+#define S_ESR	     272
+#define S_FAR	     280
+#define S_FRAME	     288
+#define PT_REGS_SIZE 304
+
+#ifndef __ASSEMBLER__
+/**
+ * struct pt_regs - the interrupted context
+ * @regs: x0 .. x30.
+ * @sp, @pc, @pstate: as they were when the exception was taken.
+ * @esr, @far: syndrome and fault address; valid for synchronous exceptions and SError.
+ * @frame: { x29, pc } of the interrupted code.
+ */
+struct pt_regs {
+	u64 regs[31];
+	u64 sp;
+	u64 pc;
+	u64 pstate;
+	u64 esr;
+	u64 far;
+	u64 frame[2];
+};
+
+static inline bool regs_irqs_disabled(const struct pt_regs *regs)
+{
+	return (regs->pstate & PSR_I_BIT) != 0;
+}
+
+/** show_regs() - print registers, the code around the pc and the call trace. */
+void show_regs(struct pt_regs *regs);
+#endif
+#endif /* ASM_PTRACE_H */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* smp.h - the other CPUs: starting them, interrupting them, stopping them. */
+#ifndef ASM_SMP_H
+#define ASM_SMP_H
+
+#include <kernel/types.h>
+#include <asm/percpu.h>
+
+/* CPUs that the device tree lists, at most NR_CPUS; numbered from 0, 0 is the one that booted. */
+extern unsigned int nr_cpu_ids;
+/* Bit n: CPU n runs and takes interrupts. */
+extern u32 cpu_online_mask;
+
+#define num_possible_cpus() (nr_cpu_ids)
+#define cpu_online(cpu)	    ((READ_ONCE(cpu_online_mask) >> (cpu)) & 1U)
+
+/* A loop: without SIMD registers the compilers' population count is a library call. */
+static inline unsigned int num_online_cpus(void)
+{
+	unsigned int n = 0;
+
+	for (u32 mask = READ_ONCE(cpu_online_mask); mask; mask &= mask - 1)
+		n++;
+	return n;
+}
+
+#define for_each_possible_cpu(cpu) for ((cpu) = 0; (cpu) < nr_cpu_ids; (cpu)++)
+#define for_each_online_cpu(cpu)                     \
+	for ((cpu) = 0; (cpu) < nr_cpu_ids; (cpu)++) \
+		if (cpu_online(cpu))
+
+/**
+ * smp_boot_secondaries() - start all CPUs of the device tree
+ *
+ * Thread context, interrupts on, after init_IRQ() and time_init(). The scheduler supplies
+ * idle_task(cpu), a task with a stack, and secondary_idle(), called with interrupts off on
+ * the new CPU once it takes interrupts; it does not return. A CPU that does not come up within a second is
+ * left out with a warning.
+ */
+void smp_boot_secondaries(void);
+
+/** smp_send_reschedule() - interrupt @cpu so that it looks at need_resched. */
+void smp_send_reschedule(unsigned int cpu);
+
+/**
+ * smp_call_function_many() - run fn(arg) on every other online CPU, in interrupt context
+ * @wait: return only when all have finished.
+ *
+ * While it waits it serves the calls of others, so two callers with interrupts off cannot block each
+ * other; but the caller must not hold a lock that a CPU takes with interrupts off.
+ */
+void smp_call_function_many(void (*fn)(void *), void *arg, bool wait);
+
+/** smp_call_function_single() - the same on one online CPU, this one included. */
+void smp_call_function_single(unsigned int cpu, void (*fn)(void *), void *arg, bool wait);
+
+/** smp_send_stop() - stop all other CPUs for good: panic, shutdown. Gives up on a CPU that keeps
+ *  its interrupts off for 100 ms. Any context. */
+void smp_send_stop(void);
+
+/* Supplied by the scheduler. */
+struct task;
+struct task *idle_task(unsigned int cpu);
+_Noreturn void secondary_idle(void);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * irq.c - from a pending interrupt to its handler.
+ */
+#include <kernel/bug.h>
+#include <kernel/errno.h>
+#include <kernel/printk.h>
+#include <asm/irq.h>
+#include <asm/percpu.h>
+#include <drivers/gic.h>
+#include "arch.h"
+
+/* Interrupts between CPUs come first in the GIC's numbering, then the private ones. */
+#define FIRST_PRIVATE 16
+#define FIRST_SHARED  32
+
+static const struct gic_ops *gic;
+
+static struct irq_action {
+	irq_handler_t fn;
+	void *arg;
+} actions[NR_IRQS];
+static bare_lock_t actions_lock;
+
+int request_irq(unsigned int irq, irq_handler_t fn, void *arg)
+{
+	unsigned long flags;
+	int err = 0;
+
+	if (!gic || !fn || irq < FIRST_PRIVATE || irq >= gic->nr_irqs || irq >= NR_IRQS)
+		return -EINVAL;
+	flags = arch_local_irq_save();
+	bare_lock(&actions_lock, smp_processor_id());
+	if (actions[irq].fn) {
+		err = -EBUSY;
+	} else {
+		actions[irq].arg = arg;
+		smp_store_release(&actions[irq].fn, fn);
+		gic->enable(irq);
+	}
+	bare_unlock(&actions_lock);
+	arch_local_irq_restore(flags);
+	return err;
+}
+
+void free_irq(unsigned int irq)
+{
+	unsigned long flags;
+
+	if (!gic || irq < FIRST_PRIVATE || irq >= gic->nr_irqs || irq >= NR_IRQS)
+		return;
+	flags = arch_local_irq_save();
+	bare_lock(&actions_lock, smp_processor_id());
+	gic->disable(irq);
+	smp_store_release(&actions[irq].fn, (irq_handler_t)NULL);
+	bare_unlock(&actions_lock);
+	arch_local_irq_restore(flags);
+}
+
+static void handle_one(unsigned int irq)
+{
+	irq_handler_t fn = irq < NR_IRQS ? smp_load_acquire(&actions[irq].fn) : NULL;
+
+	if (fn) {
+		fn(irq, actions[irq].arg);
+		return;
+	}
+	pr_warn("irq: nobody handles interrupt %u, it is switched off\n", irq);
+	gic->disable(irq);
+}
+
+/* All that is pending, interrupts off. */
+void handle_irq(void)
+{
+	for (;;) {
+		u32 ack = gic->ack();
+		unsigned int irq = ack & 0x3ff;
+
+		if (irq >= 1020)
+			return;
+		if (irq < FIRST_PRIVATE) {
+			/* Acknowledged first: the same one may be sent again while it is handled. */
+			gic->eoi(ack);
+			smp_ipi(irq);
+			continue;
+		}
+		handle_one(irq);
+		gic->eoi(ack);
+	}
+}
+
+void irq_send_ipi(u32 mask, unsigned int sgi)
+{
+	/* What was written for the other CPU must be visible before the interrupt arrives. */
+	dsb(ishst);
+	gic->ipi(mask, sgi);
+}
+
+void irq_enable_private(unsigned int irq)
+{
+	gic->enable(irq);
+}
+
+void irq_init_secondary(void)
+{
+	gic->init_cpu();
+}
+
+void init_IRQ(void)
+{
+	gic = gicv2_probe();
+	if (!gic)
+		gic = gicv3_probe();
+	if (!gic)
+		panic("no GICv2 or GICv3 in the device tree");
+	gic->init_cpu();
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pgtable.c - the kernel's page tables: mapping, unmapping, walking; the device window.
+ *
+ * Uninstrumented: it builds the shadow that instrumentation needs, and the fault handler walks here.
+ *
+ * One lock guards all changes. Walks take none: tables are never freed, and a descriptor is one 64-bit
+ * word. A live descriptor is changed the way the architecture demands: made invalid, flushed from all
+ * TLBs, then written anew. A CPU that touches the range in between faults; for shadow memory, where that
+ * can happen to innocent code, the fault handler waits for the lock and tries again (see
+ * kasan_shadow_spurious_fault()).
+ */
+#include <kernel/errno.h>
+#include <asm/bare_lock.h>
+#include <asm/irqflags.h>
+#include <asm/percpu.h>
+#include <asm/pgtable.h>
+#include "arch.h"
+
+extern u64 swapper_pg_dir[PTRS_PER_TABLE];
+
+/*
+ * Tables for what is mapped before memblock can give any: the image page by page (64 tables at its
+ * largest), the linear map, which needs at most a few tables per bank of RAM, and the shadow of both.
+ */
+#define BOOT_TABLES 128
+static u8 boot_tables[BOOT_TABLES][PAGE_SIZE] __aligned(PAGE_SIZE);
+static unsigned int boot_tables_used;
+
+static phys_addr_t boot_table_alloc(void)
+{
+	if (boot_tables_used == BOOT_TABLES)
+		return 0;
+	return __pa_symbol(boot_tables[boot_tables_used++]);
+}
+
+phys_addr_t (*pgtable_page_alloc)(void) = boot_table_alloc;
+
+bare_lock_t pgtable_lock;
+
+/* Tables that many entries point to: they are copied before they are changed. */
+#define MAX_SHARED_TABLES 3
+static phys_addr_t shared_tables[MAX_SHARED_TABLES];
+
+static const unsigned int level_shift[] = {PGD_SHIFT, PUD_SHIFT, PMD_SHIFT, PAGE_SHIFT};
+
+/* Tables of the boot pool are reached through the image: the linear map may not exist yet. */
+static u64 *table_va(phys_addr_t pa)
+{
+	unsigned long in_image = pa + kimage_voffset;
+
+	if (is_kernel_image((void *)in_image))
+		return (u64 *)in_image;
+	return __va(pa);
+}
+
+static unsigned int table_index(unsigned long va, int level)
+{
+	return (va >> level_shift[level]) & (PTRS_PER_TABLE - 1);
+}
+
+static bool is_table(u64 entry, int level)
+{
+	return level < 3 && (entry & PTE_TYPE_MASK) == PTE_TYPE_TABLE;
+}
+
+static bool is_leaf(u64 entry, int level)
+{
+	return (entry & PTE_TYPE_MASK) == (level < 3 ? PTE_TYPE_BLOCK : PTE_TYPE_PAGE);
+}
+
+static void flush_tlb_page(unsigned long va)
+{
+	unsigned long operand = (va >> PAGE_SHIFT) & ((1UL << 44) - 1);
+
+	dsb(ishst);
+	__asm__ __volatile__("tlbi vaae1is, %0" ::"r"(operand) : "memory");
+	dsb(ish);
+	isb();
+}
+
+static void flush_tlb_all(void)
+{
+	dsb(ishst);
+	__asm__ __volatile__("tlbi vmalle1is" ::: "memory");
+	dsb(ish);
+	isb();
+}
+
+void flush_tlb_kernel_range(unsigned long start, unsigned long end)
+{
+	/* Beyond some number of single operations, starting over is cheaper. */
+	if (end - start > 64 * PAGE_SIZE) {
+		flush_tlb_all();
+		return;
+	}
+	for (unsigned long va = start & PAGE_MASK; va < end; va += PAGE_SIZE)
+		flush_tlb_page(va);
+}
+
+/* Write a descriptor; if it replaces a valid one, break before make. */
+static void set_entry(u64 *entry, u64 value, unsigned long va, int level)
+{
+	u64 old = READ_ONCE(*entry);
+
+	if (old == value)
+		return;
+	if (old & PTE_VALID) {
+		WRITE_ONCE(*entry, 0);
+		/* A table has any number of translations below it. */
+		if (is_table(old, level))
+			flush_tlb_all();
+		else
+			flush_tlb_page(va);
+	}
+	WRITE_ONCE(*entry, value);
+	dsb(ishst);
+	isb();
+}
+
+/* An asm loop: a C loop over zeroes becomes a call of memset(), which checks shadow. */
+void clear_table(void *page)
+{
+	u64 *end = (u64 *)page + PTRS_PER_TABLE;
+
+	__asm__ __volatile__("1:	stp	xzr, xzr, [%0], #16\n"
+			     "	cmp	%0, %1\n"
+			     "	b.lo	1b"
+			     : "+r"(page)
+			     : "r"(end)
+			     : "cc", "memory");
+}
+
+phys_addr_t pgtable_zeroed_page(void)
+{
+	phys_addr_t pa = pgtable_page_alloc();
+
+	if (pa)
+		clear_table(table_va(pa));
+	return pa;
+}
+
+void pgtable_share(phys_addr_t table)
+{
+	for (unsigned int i = 0; i < MAX_SHARED_TABLES; i++) {
+		if (!shared_tables[i]) {
+			shared_tables[i] = table;
+			return;
+		}
+	}
+}
+
+static bool is_shared(phys_addr_t table)
+{
+	for (unsigned int i = 0; i < MAX_SHARED_TABLES; i++) {
+		if (shared_tables[i] == table)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The table that @entry, of @level, points to, ready to be changed: created if there is none, copied if
+ * it is shared, a block cut into pieces of the next level. NULL without memory.
+ */
+static u64 *own_table(u64 *entry, unsigned long va, int level)
+{
+	u64 old = READ_ONCE(*entry);
+	phys_addr_t table;
+	u64 *p;
+
+	if (is_table(old, level) && !is_shared(old & PTE_ADDR_MASK))
+		return table_va(old & PTE_ADDR_MASK);
+
+	table = pgtable_zeroed_page();
+	if (!table)
+		return NULL;
+	p = table_va(table);
+	if (is_table(old, level)) {
+		const volatile u64 *from = table_va(old & PTE_ADDR_MASK);
+
+		for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
+			p[i] = from[i];
+	} else if (is_leaf(old, level)) {
+		u64 piece = old & ~PTE_TYPE_MASK;
+
+		piece |= level + 1 < 3 ? PTE_TYPE_BLOCK : PTE_TYPE_PAGE;
+		for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
+			p[i] = piece + ((u64)i << level_shift[level + 1]);
+	}
+	/* The table's contents must be seen before the table. */
+	dsb(ishst);
+	set_entry(entry, table | PTE_TYPE_TABLE, va, level);
+	return p;
+}
+
+int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot)
+{
+	bool blocks = prot & PROT_BLOCKS_OK;
+	unsigned long end = va + size;
+
+	prot &= ~PROT_BLOCKS_OK;
+	while (va < end) {
+		u64 *table = swapper_pg_dir;
+		unsigned long step = PAGE_SIZE;
+		int level;
+
+		for (level = 0; level < 3; level++) {
+			unsigned long block = 1UL << level_shift[level];
+			u64 *entry = &table[table_index(va, level)];
+
+			/* Level 0 knows no blocks; a table that exists is kept. */
+			if (level > 0 && blocks && end - va >= block &&
+			    !((va | pa) & (block - 1)) &&
+			    (!is_table(READ_ONCE(*entry), level) ||
+			     is_shared(*entry & PTE_ADDR_MASK))) {
+				set_entry(entry, pa | prot | PTE_TYPE_BLOCK, va, level);
+				step = block;
+				break;
+			}
+			table = own_table(entry, va, level);
+			if (!table)
+				return -ENOMEM;
+		}
+		if (level == 3)
+			set_entry(&table[table_index(va, 3)], pa | prot | PTE_TYPE_PAGE, va, 3);
+		va += step;
+		pa += step;
+	}
+	return 0;
+}
+
+int map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot)
+{
+	unsigned long flags = arch_local_irq_save();
+	int err;
+
+	bare_lock(&pgtable_lock, smp_processor_id());
+	err = __map_kernel_range(va, pa, size, prot);
+	bare_unlock(&pgtable_lock);
+	arch_local_irq_restore(flags);
+	return err;
+}
+
+/*
+ * The entry that ends the walk for @va: a leaf, or the first that is not valid.
+ */
+u64 *pgtable_walk(unsigned long va, int *level)
+{
+	u64 *table = swapper_pg_dir;
+
+	for (int l = 0;; l++) {
+		u64 *entry = &table[table_index(va, l)];
+		u64 value = READ_ONCE(*entry);
+
+		if (!is_table(value, l)) {
+			*level = l;
+			return entry;
+		}
+		table = table_va(value & PTE_ADDR_MASK);
+	}
+}
+
+void unmap_kernel_range(unsigned long va, size_t size)
+{
+	unsigned long start = va, end = va + size;
+	unsigned long flags = arch_local_irq_save();
+
+	bare_lock(&pgtable_lock, smp_processor_id());
+	while (va < end) {
+		int level;
+		u64 *entry = pgtable_walk(va, &level);
+		unsigned long block = 1UL << level_shift[level];
+
+		/* A block that sticks out of the range keeps its other part: cut it, look again. */
+		if (is_leaf(*entry, level) && ((va & (block - 1)) || end - va < block)) {
+			if (own_table(entry, va, level))
+				continue;
+			/* Without memory to cut it, it stays. */
+		} else {
+			WRITE_ONCE(*entry, 0);
+		}
+		va = (va & ~(block - 1)) + block;
+	}
+	flush_tlb_kernel_range(start, end);
+	bare_unlock(&pgtable_lock);
+	arch_local_irq_restore(flags);
+}
+
+phys_addr_t kernel_va_to_pa(unsigned long va, bool *writable)
+{
+	u64 value;
+	int level;
+
+	if (va < PAGE_OFFSET)
+		return 0;
+	value = READ_ONCE(*pgtable_walk(va, &level));
+	if (!is_leaf(value, level))
+		return 0;
+	if (writable)
+		*writable = !(value & PTE_RDONLY);
+	return (value & PTE_ADDR_MASK & ~((1UL << level_shift[level]) - 1)) |
+	       (va & ((1UL << level_shift[level]) - 1));
+}
+
+void *ioremap(phys_addr_t pa, size_t size)
+{
+	static unsigned long next = IOREMAP_START;
+	unsigned long offset = pa & ~PAGE_MASK;
+	unsigned long flags = arch_local_irq_save();
+	unsigned long va = 0;
+
+	size = PAGE_ALIGN(size + offset);
+	bare_lock(&pgtable_lock, smp_processor_id());
+	if (size && size <= IOREMAP_END - next &&
+	    !__map_kernel_range(next, pa & PAGE_MASK, size, PAGE_DEVICE)) {
+		va = next + offset;
+		/* One unmapped page behind each device. */
+		next += size + PAGE_SIZE;
+		if (next > IOREMAP_END)
+			next = IOREMAP_END;
+	}
+	bare_unlock(&pgtable_lock);
+	arch_local_irq_restore(flags);
+	return (void *)va;
+}
+
+/* The final map replaces the coarse one of head.S. */
+void pgtable_activate(void)
+{
+	extern u64 empty_pg_dir[];
+
+	write_sysreg(__pa_symbol(swapper_pg_dir), ttbr1_el1);
+	/* No user mode: the lower half is empty, so that null and user pointers fault. */
+	write_sysreg(__pa_symbol(empty_pg_dir), ttbr0_el1);
+	isb();
+	flush_tlb_all();
+}

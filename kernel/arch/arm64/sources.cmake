@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# The arm64 port, and which of its files run before there is shadow or inside a report.
+set(REDZONE_ARCH_ARM64_SOURCES
+	head.S
+	entry.S
+	early.c
+	fault.c
+	irq.c
+	kasan_init.c
+	linear.c
+	machine.c
+	pgtable.c
+	setup.c
+	smp.c
+	stacktrace.c
+	timer.c
+	traps.c
+)
+set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
+	early.c
+	fault.c
+	kasan_init.c
+	linear.c
+	machine.c
+	pgtable.c
+	stacktrace.c
+	timer.c
+	traps.c
+)

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stacktrace.c - which stack is this, and who called whom on it.
+ *
+ * Uninstrumented: it reads frames that may be poisoned or garbage, inside reports.
+ */
+#include <kernel/console.h>
+#include <kernel/kallsyms.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <asm/setup.h>
+#include <asm/stacktrace.h>
+#include "arch.h"
+
+/* A runaway recursion has thousands of frames: of such a trace both ends are printed. */
+#define TRACE_INNER 32
+#define TRACE_OUTER 8
+
+bool arch_stack_bounds(uintptr_t sp, uintptr_t *start, uintptr_t *end)
+{
+	struct task *task = current;
+	unsigned int cpu = smp_processor_id();
+
+	if (task && task->stack && sp >= (uintptr_t)task->stack &&
+	    sp < (uintptr_t)task->stack + task->stack_size) {
+		*start = (uintptr_t)task->stack;
+		*end = *start + task->stack_size;
+		return true;
+	}
+	*start = (uintptr_t)overflow_stack + ((uintptr_t)cpu << OVERFLOW_STACK_SHIFT);
+	*end = *start + OVERFLOW_STACK_SIZE;
+	if (sp >= *start && sp < *end)
+		return true;
+	*start = (uintptr_t)boot_stack;
+	*end = (uintptr_t)boot_stack_top;
+	if (sp >= *start && sp < *end)
+		return true;
+	*start = *end = 0;
+	return false;
+}
+
+bool arch_current_stack(uintptr_t *start, uintptr_t *end)
+{
+	return arch_stack_bounds((uintptr_t)__builtin_frame_address(0), start, end);
+}
+
+struct unwind {
+	uintptr_t fp;
+	uintptr_t start, end; /* of the stack that fp is on */
+};
+
+static bool frame_fits(uintptr_t fp, uintptr_t start, uintptr_t end)
+{
+	return !(fp & 7) && fp >= start && fp < end && end - fp >= 2 * sizeof(uintptr_t);
+}
+
+/* Go to the caller's frame. Return: its return address, 0 at the end. */
+static uintptr_t unwind_next(struct unwind *u)
+{
+	const uintptr_t *record = (const uintptr_t *)u->fp;
+	uintptr_t next, pc, start, end;
+
+	if (!frame_fits(u->fp, u->start, u->end))
+		return 0;
+	next = record[0];
+	pc = record[1];
+	if (next <= u->fp || !frame_fits(next, u->start, u->end)) {
+		/* From the overflow stack, once, to the stack that overflowed; else the end. */
+		if (next && arch_stack_bounds(next, &start, &end) && start != u->start &&
+		    u->start >= (uintptr_t)overflow_stack &&
+		    u->start < (uintptr_t)overflow_stack + NR_CPUS * OVERFLOW_STACK_SIZE) {
+			u->start = start;
+			u->end = end;
+		} else {
+			next = 0;
+		}
+	}
+	u->fp = next;
+	return pc;
+}
+
+/*
+ * Has the function around @pc stored its frame record yet? If not (a leaf, or its first instructions)
+ * the caller is in the link register and nowhere else.
+ */
+static bool frame_is_set_up(uintptr_t pc)
+{
+	unsigned long start, size;
+
+	if (!is_kernel_text(pc))
+		return false;
+	if (!kallsyms_lookup(pc, NULL, &start, &size))
+		return true;
+	for (uintptr_t p = start; p < pc; p += 4) {
+		u32 insn = *(const u32 *)p;
+
+		/* mov x29, sp or add x29, sp, #imm */
+		if ((insn & 0xff8003ff) == 0x910003fd)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * struct trace - a trace being walked, one code address at a time
+ * @early: addresses that come from registers, innermost first; @nr_early, @at: how many, how far.
+ */
+struct trace {
+	struct unwind u;
+	uintptr_t early[2];
+	unsigned int nr_early, at;
+};
+
+/* @fp: frame record of the innermost function if there are no @regs. */
+static void trace_start(struct trace *t, const struct pt_regs *regs, const void *fp)
+{
+	*t = (struct trace){.u.fp = (uintptr_t)fp};
+	if (regs) {
+		t->early[t->nr_early++] = regs->pc;
+		if (!frame_is_set_up(regs->pc) && is_kernel_text(regs->regs[30]))
+			t->early[t->nr_early++] = regs->regs[30];
+		t->u.fp = regs->regs[29];
+	}
+	if (!arch_stack_bounds(t->u.fp, &t->u.start, &t->u.end))
+		t->u.fp = 0;
+}
+
+static bool trace_next(struct trace *t, uintptr_t *pc)
+{
+	if (t->at < t->nr_early) {
+		*pc = t->early[t->at++];
+		return true;
+	}
+	*pc = t->u.fp ? unwind_next(&t->u) : 0;
+	return is_kernel_text(*pc);
+}
+
+size_t stack_trace_save(uintptr_t *pcs, size_t max, const struct pt_regs *regs)
+{
+	struct trace t;
+	size_t n = 0;
+
+	trace_start(&t, regs, __builtin_frame_address(0));
+	while (n < max && trace_next(&t, &pcs[n]))
+		n++;
+	return n;
+}
+
+/* %pS for the place where something happened, %pB for return addresses. */
+static void show_frame(uintptr_t pc, bool exact)
+{
+	if (exact)
+		printk(" %pS\n", (void *)pc);
+	else
+		printk(" %pB\n", (void *)pc);
+}
+
+static void show_trace_from(const struct pt_regs *regs, const void *fp)
+{
+	unsigned long flags = console_lock();
+	uintptr_t outer[TRACE_OUTER], pc;
+	struct trace t;
+	size_t n;
+
+	printk("Call trace:\n");
+	trace_start(&t, regs, fp);
+	for (n = 0; trace_next(&t, &pc); n++) {
+		if (n < TRACE_INNER)
+			show_frame(pc, n == 0 && regs);
+		else
+			outer[n % TRACE_OUTER] = pc;
+	}
+	if (n > TRACE_INNER + TRACE_OUTER)
+		printk(" (%zu frames are left out)\n", n - TRACE_INNER - TRACE_OUTER);
+	for (size_t i = n > TRACE_INNER + TRACE_OUTER ? n - TRACE_OUTER : TRACE_INNER; i < n; i++)
+		show_frame(outer[i % TRACE_OUTER], false);
+	if (!n)
+		printk(" (stack is not available)\n");
+	console_unlock(flags);
+}
+
+void show_trace(const struct pt_regs *regs)
+{
+	show_trace_from(regs, __builtin_frame_address(0));
+}
+
+void dump_stack(void)
+{
+	unsigned long flags = console_lock();
+
+	printk("CPU: %u PID: %d Comm: %s\n", smp_processor_id(), current->pid, current->comm);
+	show_trace_from(NULL, __builtin_frame_address(0));
+	console_unlock(flags);
+}
+
+/* Words of code up to and after the pc, which is in parentheses. */
+static void show_code(const struct pt_regs *regs)
+{
+	char line[6 * 11 + 1];
+	size_t n = 0;
+
+	if (regs->pc & 3 || !is_kernel_text(regs->pc))
+		return;
+	for (int i = -4; i <= 1; i++) {
+		const u32 *insn = (const u32 *)regs->pc + i;
+
+		if (is_kernel_text((uintptr_t)insn))
+			n += (size_t)scnprintf(line + n, sizeof(line) - n, i ? " %08x" : " (%08x)",
+					       *insn);
+	}
+	printk("Code:%s\n", line);
+}
+
+void show_regs(struct pt_regs *regs)
+{
+	unsigned long flags = console_lock();
+
+	printk("CPU: %u PID: %d Comm: %s\n", smp_processor_id(), current->pid, current->comm);
+	printk("pstate: %08lx (%c%c%c%c %c%c%c%c)\n", regs->pstate,
+	       regs->pstate & BIT(31) ? 'N' : 'n', regs->pstate & BIT(30) ? 'Z' : 'z',
+	       regs->pstate & BIT(29) ? 'C' : 'c', regs->pstate & BIT(28) ? 'V' : 'v',
+	       regs->pstate & PSR_D_BIT ? 'D' : 'd', regs->pstate & PSR_A_BIT ? 'A' : 'a',
+	       regs->pstate & PSR_I_BIT ? 'I' : 'i', regs->pstate & PSR_F_BIT ? 'F' : 'f');
+	printk("pc : %pS\n", (void *)regs->pc);
+	printk("lr : %pS\n", (void *)regs->regs[30]);
+	printk("sp : %016lx\n", regs->sp);
+	for (int i = 29; i >= 0; i -= 3)
+		printk("x%-2d: %016lx x%-2d: %016lx x%-2d: %016lx\n", i, regs->regs[i], i - 1,
+		       regs->regs[i - 1], i - 2, regs->regs[i - 2]);
+	show_code(regs);
+	show_trace(regs);
+	console_unlock(flags);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timer.c - the architected timer. Time is the virtual counter; each CPU has its own comparator, which gives
+ * the tick.
+ */
+#include <kernel/bug.h>
+#include <kernel/printk.h>
+#include <asm/barrier.h>
+#include <asm/irq.h>
+#include <asm/percpu.h>
+#include <asm/timer.h>
+#include <drivers/fdt.h>
+#include <drivers/gic.h>
+#include "arch.h"
+
+#define NSEC_PER_SEC 1000000000UL
+
+#define CNTV_CTL_ENABLE BIT(0)
+
+/* In the device tree's list: secure, non-secure, virtual, hypervisor. */
+#define FDT_TIMER_VIRTUAL 2
+
+static u64 boot_count;
+static u64 frequency;
+/* Nanoseconds per count as a 32.32 fixed point number. */
+static u64 ns_per_count;
+
+static u64 interval;
+static unsigned int timer_irq;
+static u64 next_tick[NR_CPUS];
+
+/* The barrier keeps the counter from being read before what comes first in the program. */
+static u64 read_count(void)
+{
+	isb();
+	return read_sysreg(cntvct_el0);
+}
+
+void early_clock_init(void)
+{
+	frequency = read_sysreg(cntfrq_el0);
+	/* Firmware that forgot to say: the machine's own 62.5 MHz. */
+	if (!frequency)
+		frequency = 62500000;
+	ns_per_count = (NSEC_PER_SEC << 32) / frequency;
+	boot_count = read_count();
+}
+
+u64 clock_ns(void)
+{
+	/* 128 bits: 64 would overflow after some seconds. */
+	return (u64)(((unsigned __int128)(read_count() - boot_count) * ns_per_count) >> 32);
+}
+
+void udelay(unsigned long us)
+{
+	u64 start = read_count();
+	u64 counts = us * frequency / 1000000 + 1;
+
+	while (read_count() - start < counts)
+		cpu_relax();
+}
+
+static void timer_interrupt(unsigned int irq, void *arg)
+{
+	u64 *next = &next_tick[smp_processor_id()];
+	u64 now = read_count();
+
+	/* Ticks that were missed, in a debugger or with interrupts off for long, are not made up for. */
+	do {
+		*next += interval;
+	} while ((s64)(*next - now) <= 0);
+	write_sysreg(*next, cntv_cval_el0);
+	isb();
+	timer_tick();
+}
+
+static void start_tick(void)
+{
+	u64 next = read_count() + interval;
+
+	next_tick[smp_processor_id()] = next;
+	write_sysreg(next, cntv_cval_el0);
+	write_sysreg(CNTV_CTL_ENABLE, cntv_ctl_el0);
+	isb();
+}
+
+void time_init(void)
+{
+	int node = fdt_compatible(-1, "arm,armv8-timer");
+
+	timer_irq = fdt_irq(node, FDT_TIMER_VIRTUAL);
+	if (!timer_irq)
+		panic("no architected timer in the device tree");
+	interval = frequency / HZ;
+	if (request_irq(timer_irq, timer_interrupt, NULL))
+		panic("the timer's interrupt %u cannot be used", timer_irq);
+	start_tick();
+	pr_info("clock: %lu.%03lu MHz, %d ticks per second\n", frequency / 1000000,
+		frequency / 1000 % 1000, HZ);
+}
+
+void timer_start_cpu(void)
+{
+	irq_enable_private(timer_irq);
+	start_tick();
+}

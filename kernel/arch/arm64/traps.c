@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * traps.c - exceptions by class: who handles them, and the end of a thread or the machine.
+ *
+ * Uninstrumented, like fault.c. Entered from entry.S with everything masked, on the stack of
+ * the interrupted code.
+ */
+#include <kernel/console.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <asm/bug.h>
+#include <asm/fault.h>
+#include <asm/pgtable.h>
+#include <asm/setup.h>
+#include <asm/stacktrace.h>
+#include "arch.h"
+
+_Static_assert(offsetof(struct pt_regs, regs[30]) == S_LR, "entry.S");
+_Static_assert(offsetof(struct pt_regs, sp) == S_SP, "entry.S");
+_Static_assert(offsetof(struct pt_regs, pc) == S_PC, "entry.S");
+_Static_assert(offsetof(struct pt_regs, pstate) == S_PSTATE, "entry.S");
+_Static_assert(offsetof(struct pt_regs, esr) == S_ESR, "entry.S");
+_Static_assert(offsetof(struct pt_regs, far) == S_FAR, "entry.S");
+_Static_assert(offsetof(struct pt_regs, frame) == S_FRAME, "entry.S");
+_Static_assert(sizeof(struct pt_regs) == PT_REGS_SIZE, "entry.S");
+
+#define ESR_EC(esr) ((unsigned int)((esr) >> 26) & 0x3f)
+
+#define EC_UNKNOWN	0x00
+#define EC_FP		0x07
+#define EC_ILLEGAL	0x0e
+#define EC_SYSREG	0x18
+#define EC_IABT_CURRENT 0x21
+#define EC_PC_ALIGN	0x22
+#define EC_DABT_CURRENT 0x25
+#define EC_SP_ALIGN	0x26
+#define EC_BRK64	0x3c
+
+unsigned int oops_count;
+
+/* Exceptions inside die() on each CPU: the second one only says so. */
+static unsigned int dying[NR_CPUS];
+static bool overflowed[NR_CPUS];
+
+/* Debug, SError and FIQ back on: an error inside the handler shall be seen. Interrupts stay off. */
+static void unmask_errors(void)
+{
+	__asm__ __volatile__("msr daifclr, #0xd" ::: "memory");
+}
+
+/* For when printk() cannot be trusted: before it exists, or because it is what failed. */
+static _Noreturn void bare_panic(const char *what, const struct pt_regs *regs)
+{
+	early_printk("\n%s: ESR %lx FAR %lx\n", what, regs->esr, regs->far);
+	early_printk("pc : %p lr : %p sp : %p\n", (void *)regs->pc, (void *)regs->regs[30],
+		     (void *)regs->sp);
+	for (unsigned int i = 0; i < 30; i += 3)
+		early_printk("x%u: %p x%u: %p x%u: %p\n", i, (void *)regs->regs[i], i + 1,
+			     (void *)regs->regs[i + 1], i + 2, (void *)regs->regs[i + 2]);
+	early_panic("%s\n", what);
+}
+
+void die(const char *msg, struct pt_regs *regs)
+{
+	unsigned int cpu = smp_processor_id();
+	unsigned long flags;
+	const char *fatal = NULL;
+
+	arch_local_irq_disable();
+	if (!early_init_done)
+		bare_panic(msg ? msg : "Oops", regs);
+	if (dying[cpu]++)
+		bare_panic("Exception while handling an exception", regs);
+
+	flags = console_lock();
+	__atomic_fetch_add(&oops_count, 1, __ATOMIC_RELAXED);
+	if (msg) {
+		printk("Internal error: %s: %016lx [#%u] SMP\n", msg, regs->esr, oops_count);
+		show_regs(regs);
+		printk("---[ end trace %016lx ]---\n", 0UL);
+	}
+	if (panic_in_progress())
+		fatal = "Oops while stopping";
+	else if (in_interrupt())
+		fatal = "Oops: Fatal exception in interrupt";
+	else if (current->kflags & PF_IDLE || current == &init_task)
+		fatal = "Attempted to kill the idle task!";
+	else if (in_atomic() || regs_irqs_disabled(regs))
+		fatal = "Oops: Fatal exception in atomic context";
+	else if (panic_on_oops)
+		fatal = "Oops: Fatal exception";
+	if (!fatal)
+		printk("Thread %s/%d is killed\n", current->comm, current->pid);
+	console_unlock(flags);
+	dying[cpu]--;
+
+	if (fatal)
+		panic("%s", fatal);
+	arch_local_irq_enable();
+	make_task_dead();
+}
+
+static void do_brk(struct pt_regs *regs)
+{
+	unsigned int imm = regs->esr & 0xffff;
+
+	switch (imm) {
+	case BRK_IMM_BUG:
+		/* BUG() has said where. */
+		die("Oops - BUG", regs);
+	case BRK_IMM_CLANG:
+	case BRK_IMM_GCC:
+		printk("Trap at %pS: the compiler knows that this must not be reached\n",
+		       (void *)regs->pc);
+		die("Oops - trap", regs);
+	default:
+		printk("Unexpected BRK instruction, immediate 0x%x\n", imm);
+		die("Oops - BRK", regs);
+	}
+}
+
+void el1_sync_handler(struct pt_regs *regs)
+{
+	unmask_errors();
+	/* Before printk() works: the only exceptions are bugs in early_init(). */
+	if (!early_init_done)
+		bare_panic("Exception in early_init()", regs);
+
+	switch (ESR_EC(regs->esr)) {
+	case EC_DABT_CURRENT:
+		do_data_abort(regs);
+		return;
+	case EC_IABT_CURRENT:
+		do_instruction_abort(regs);
+		return;
+	case EC_BRK64:
+		do_brk(regs);
+		return;
+	case EC_UNKNOWN:
+		if (regs->pc == (unsigned long)semihosting_insn) {
+			/* Nobody listens to semihosting: it returns an error. */
+			regs->regs[0] = ~0UL;
+			regs->pc += 4;
+			return;
+		}
+		die("Oops - undefined instruction", regs);
+	case EC_FP:
+		printk("Floating point and SIMD registers cannot be used in the kernel\n");
+		die("Oops - floating point", regs);
+	case EC_SYSREG:
+		die("Oops - system register access", regs);
+	case EC_PC_ALIGN:
+		printk("Jump to misaligned address %016lx\n", regs->far);
+		die("Oops - PC alignment", regs);
+	case EC_SP_ALIGN:
+		die("Oops - SP alignment", regs);
+	case EC_ILLEGAL:
+		die("Oops - illegal execution state", regs);
+	default:
+		printk("Exception of class 0x%02x\n", ESR_EC(regs->esr));
+		die("Oops - unexpected exception", regs);
+	}
+}
+
+void el1_irq_handler(struct pt_regs *regs)
+{
+	unmask_errors();
+	irq_enter();
+	handle_irq();
+	irq_exit();
+	/* The interrupted code may be preempted: it had interrupts on, or it would not be here. */
+	if (need_resched() && preempt_count() == 0)
+		preempt_schedule_irq();
+}
+
+static _Noreturn void fatal_exception(const char *what, struct pt_regs *regs)
+{
+	unmask_errors();
+	if (!early_init_done)
+		bare_panic(what, regs);
+	printk("%s: ESR 0x%016lx FAR 0x%016lx\n", what, regs->esr, regs->far);
+	show_regs(regs);
+	panic("%s", what);
+}
+
+void el1_fiq_handler(struct pt_regs *regs)
+{
+	fatal_exception("Unexpected FIQ", regs);
+}
+
+void el1_error_handler(struct pt_regs *regs)
+{
+	fatal_exception("Asynchronous SError interrupt", regs);
+}
+
+void bad_mode_handler(struct pt_regs *regs, unsigned int vector)
+{
+	static const char *const names[] = {
+		"Exception on SP_EL0",
+		"Unexpected exception",
+		"Unexpected exception from 64-bit user mode",
+		"Unexpected exception from 32-bit user mode",
+	};
+
+	fatal_exception(names[(vector >> 2) & 3], regs);
+}
+
+void overflow_handler(struct pt_regs *regs)
+{
+	unsigned int cpu = smp_processor_id();
+	uintptr_t overflow = (uintptr_t)overflow_stack + ((uintptr_t)cpu << OVERFLOW_STACK_SHIFT);
+	uintptr_t start = (uintptr_t)current->stack;
+	const char *what = "kernel stack overflow";
+	unsigned long flags;
+
+	unmask_errors();
+	if (!early_init_done)
+		bare_panic(what, regs);
+	/* This stack has overflowed as well, or what this prints faults. */
+	if (overflowed[cpu])
+		bare_panic("Overflow stack exhausted", regs);
+	overflowed[cpu] = true;
+
+	if (regs->sp & 15)
+		what = "misaligned stack pointer";
+	else if (regs->sp - start > current->stack_size && start - regs->sp > 64 * 1024)
+		what = "corrupted stack pointer";
+	flags = console_lock();
+	printk("Insufficient stack space to handle exception!\n");
+	printk("%s: ESR 0x%016lx FAR 0x%016lx\n", what, regs->esr, regs->far);
+	printk("Task stack:     [%016lx, %016lx)\n", start, start + current->stack_size);
+	printk("Overflow stack: [%016lx, %016lx)\n", overflow, overflow + OVERFLOW_STACK_SIZE);
+	show_regs(regs);
+	console_unlock(flags);
+	panic("%s", what);
+}

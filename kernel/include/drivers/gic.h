@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* gic.h - the interrupt controller: GICv2 and GICv3 behind one table of operations. */
+#ifndef DRIVERS_GIC_H
+#define DRIVERS_GIC_H
+
+#include <kernel/types.h>
+
+/* What acknowledging gives when nothing is pending. */
+#define GIC_SPURIOUS 1023U
+
+/**
+ * struct gic_ops - one kind of controller
+ * @init_cpu: this CPU's own part; called on each CPU with interrupts off.
+ * @ack: take the highest pending interrupt. Return: its number, with what @eoi needs.
+ * @eoi: @ack's value was handled.
+ * @enable, @disable: @irq below nr_irqs; private ones on this CPU. Level triggered.
+ * @ipi: send interrupt @sgi, 0-15, to the CPUs in @mask, one at least.
+ */
+struct gic_ops {
+	const char *name;
+	unsigned int nr_irqs;
+	void (*init_cpu)(void);
+	u32 (*ack)(void);
+	void (*eoi)(u32 ack);
+	void (*enable)(unsigned int irq);
+	void (*disable)(unsigned int irq);
+	void (*ipi)(u32 mask, unsigned int sgi);
+};
+
+/** gicv2_probe(), gicv3_probe() - start the controller that the device tree describes.
+ *  Return: its operations, NULL if there is no such controller. */
+const struct gic_ops *gicv2_probe(void);
+const struct gic_ops *gicv3_probe(void);
+
+/** fdt_irq() - number of the interrupt in entry @index of @node's "interrupts" (three cells per entry).
+ *  Return: the number, 0 if there is none. */
+unsigned int fdt_irq(int node, unsigned int index);
+
+#endif

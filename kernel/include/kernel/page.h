@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page.h - struct page, one for every 4 KiB of RAM, and how addresses, frame numbers and
+ * descriptors map to each other.
+ */
+#ifndef KERNEL_PAGE_H
+#define KERNEL_PAGE_H
+
+#include <asm/memory.h>
+#include <kasan/kasan.h>
+#include <kernel/list.h>
+#include <kernel/types.h>
+
+/* Bits of page->flags. Only the owner of a page changes them: the allocator while it is free. */
+enum pageflags {
+	PG_reserved, /* never given to the page allocator: kernel image, boot allocations, holes */
+	PG_buddy,    /* head of a free block; page->order is valid */
+	PG_pcp,	     /* free, in a CPU's own list */
+	PG_head,     /* head of an allocated block of more than one page */
+	PG_tail,     /* another page of it; page->head is valid */
+	PG_slab,     /* head of a slab; page->slab_cache and its neighbours are valid */
+	PG_large,    /* head of a large kmalloc(); page->large is valid */
+	PG_large_freed, /* was that until it was freed; page->large still tells who did it */
+	NR_PAGEFLAGS,
+};
+
+/**
+ * struct page - descriptor of a page
+ * @flags: bits PG_*.
+ * @refcount: references to the block, at its head; 0: free.
+ * @order: free block: its order.
+ * @nr: head of an allocated block: its pages.
+ * @lru: link in a buddy list, a CPU's list or a cache's list of slabs.
+ * @slab_cache: slab: the cache it belongs to.
+ * @freelist: slab: its free slots, those that a CPU has taken for itself excluded.
+ * @inuse: slab: slots that are not in @freelist.
+ * @objects: slab: all slots.
+ * @frozen: slab: some CPU allocates from it, so it is in no list.
+ * @large: large kmalloc: who allocated and freed it.
+ * @head: tail page: the block's head.
+ *
+ * 64 bytes, so that an array of them wastes no cache line: 1.6 % of RAM.
+ */
+struct page {
+	unsigned long flags;
+	int refcount;
+	union {
+		unsigned int order;
+		unsigned int nr;
+	};
+	struct list_head lru;
+	union {
+		struct {
+			struct kmem_cache *slab_cache;
+			void *freelist;
+			u16 inuse;
+			u16 objects;
+			bool frozen;
+		};
+		struct kasan_large_meta large;
+	};
+	struct page *head;
+};
+
+/* mem_map[] describes the frames [min_pfn, max_pfn); holes between banks are PG_reserved. */
+extern struct page *mem_map;
+extern unsigned long min_pfn, max_pfn;
+
+static inline bool page_flag(const struct page *page, enum pageflags bit)
+{
+	return READ_ONCE(page->flags) & BIT(bit);
+}
+
+static inline void page_set_flag(struct page *page, enum pageflags bit)
+{
+	WRITE_ONCE(page->flags, page->flags | BIT(bit));
+}
+
+static inline void page_clear_flag(struct page *page, enum pageflags bit)
+{
+	WRITE_ONCE(page->flags, page->flags & ~BIT(bit));
+}
+
+#define PageReserved(page) page_flag((page), PG_reserved)
+#define PageBuddy(page)	   page_flag((page), PG_buddy)
+#define PageTail(page)	   page_flag((page), PG_tail)
+#define PageSlab(page)	   page_flag((page), PG_slab)
+#define PageLarge(page)	   page_flag((page), PG_large)
+
+/** pfn_valid() - Return: true if mem_map[] describes frame @pfn. */
+static inline bool pfn_valid(unsigned long pfn)
+{
+	return pfn >= min_pfn && pfn < max_pfn;
+}
+
+static inline struct page *pfn_to_page(unsigned long pfn)
+{
+	return mem_map + (pfn - min_pfn);
+}
+
+static inline unsigned long page_to_pfn(const struct page *page)
+{
+	return (unsigned long)(page - mem_map) + min_pfn;
+}
+
+static inline phys_addr_t page_to_phys(const struct page *page)
+{
+	return (phys_addr_t)page_to_pfn(page) << PAGE_SHIFT;
+}
+
+static inline struct page *phys_to_page(phys_addr_t pa)
+{
+	return pfn_to_page((unsigned long)(pa >> PAGE_SHIFT));
+}
+
+/** page_to_virt() - Return: the page's address in the linear map. */
+static inline void *page_to_virt(const struct page *page)
+{
+	return (void *)__va(page_to_phys(page));
+}
+#define page_address(page) page_to_virt(page)
+
+/** virt_to_page() - @addr: in the linear map, see virt_addr_valid(). */
+static inline struct page *virt_to_page(const void *addr)
+{
+	return phys_to_page((phys_addr_t)__pa(addr));
+}
+
+/** compound_head() - Return: head of the allocated block that @page belongs to, @page itself if it is
+ *  the head or not allocated. */
+static inline struct page *compound_head(struct page *page)
+{
+	return PageTail(page) ? page->head : page;
+}
+
+static inline struct page *virt_to_head_page(const void *addr)
+{
+	return compound_head(virt_to_page(addr));
+}
+
+/** page_size() - Return: bytes of the allocated block that @head is the head of. */
+static inline size_t page_size(const struct page *head)
+{
+	return (size_t)head->nr << PAGE_SHIFT;
+}
+
+static inline int page_count(const struct page *page)
+{
+	return __atomic_load_n(&page->refcount, __ATOMIC_RELAXED);
+}
+
+/** get_page() - one more reference to the block; put_page() drops it, the last one frees. */
+static inline void get_page(struct page *page)
+{
+	__atomic_fetch_add(&compound_head(page)->refcount, 1, __ATOMIC_RELAXED);
+}
+void put_page(struct page *page);
+
+#endif /* KERNEL_PAGE_H */

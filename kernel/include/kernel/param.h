@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * param.h - boot parameters.
+ *
+ * A parameter is "name" or "name=value" on the kernel command line; '"' groups a value with spaces. Names
+ * treat '-' and '_' alike. What follows " -- " is for the program.
+ *
+ *	static bool verbose;
+ *	core_param("foo.verbose", verbose, bool, "on|off", "print every step");
+ */
+#ifndef KERNEL_PARAM_H
+#define KERNEL_PARAM_H
+
+#include <kernel/types.h>
+
+/**
+ * struct kernel_param - one parameter
+ * @set: parses @value (NULL: there was no "="), stores it at @var. Returns 0, or a negative error and
+ *	leaves the variable alone.
+ * @values: what is accepted, for the warning: "on|off", "a number".
+ * @help: one line.
+ */
+struct kernel_param {
+	const char *name;
+	int (*set)(const char *value, void *var);
+	void *var;
+	const char *values;
+	const char *help;
+};
+
+/* The linker collects these; it defines the start and end of the array. */
+extern const struct kernel_param __init_params_start[];
+extern const struct kernel_param __init_params_end[];
+
+#define __param_concat2(a, b) a##b
+#define __param_concat(a, b)  __param_concat2(a, b)
+/* The alignment is the type's own, so the section is an array without gaps. */
+#define __define_param(...)                                                                \
+	static const struct kernel_param __param_concat(__param_, __LINE__) __used         \
+		__section(".init.params") __aligned(8) = { __VA_ARGS__ }
+
+/** core_param() - a variable: @type is bool, int, uint, ulong or charp. The text of a charp stays in place
+ *  for ever. "name" alone means true for bool and is malformed for the others. */
+#define core_param(param_name, variable, type, values_doc, help_text) \
+	__define_param(param_name, param_set_##type, &(variable), values_doc, help_text)
+
+/** setup_param() - a function int fn(const char *value, void *var). */
+#define setup_param(param_name, fn, values_doc, help_text) \
+	__define_param(param_name, fn, NULL, values_doc, help_text)
+
+/** __setup() - setup_param() without documentation. */
+#define __setup(param_name, fn) setup_param(param_name, fn, "a valid value", "")
+
+int param_set_bool(const char *value, void *var);
+int param_set_int(const char *value, void *var);
+int param_set_uint(const char *value, void *var);
+int param_set_ulong(const char *value, void *var);
+int param_set_charp(const char *value, void *var);
+
+/**
+ * parse_params() - set all parameters of a command line
+ * @cmdline: cut into pieces in place; must stay for ever. Ends at " -- ".
+ *
+ * Warns of unknown and malformed parameters by name, and goes on. "kasan" names go to kasan_option().
+ *
+ * Return: the text after " -- ", NULL if there is none.
+ */
+char *parse_params(char *cmdline);
+
+/**
+ * split_args() - cut text into arguments, in place
+ * @text: separated by white space. '"' groups; inside, \" and \\ stand for themselves. May be NULL.
+ * @argv: filled with at most @max pointers.
+ *
+ * Return: number of arguments, -E2BIG if there are more than @max (the first @max are filled).
+ */
+int split_args(char *text, char **argv, int max);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* program.h - the ordinary C program linked into the kernel, as the rest of the kernel sees it. */
+#ifndef KERNEL_PROGRAM_H
+#define KERNEL_PROGRAM_H
+
+#include <kernel/types.h>
+
+/** redzone_program_main() - the program's main(), renamed by -Dmain=redzone_program_main. Weak:
+ * NULL in a kernel that was linked without a program. */
+int redzone_program_main(int argc, char **argv) __weak;
+
+/**
+ * run_program() - run the linked program to its end in a thread of its own
+ * @argc, @argv: as for main(): argv[0] is the program's name, argv[argc] is NULL. With @argc 0 the
+ *	program gets one argument, "program".
+ *
+ * Prints "program returned N" for a value other than 0. May sleep; one program at a time.
+ *
+ * Return: main()'s value or exit()'s argument; -EFAULT if the kernel killed the thread (see
+ * program_was_killed()), -ENOENT if no program is linked, -ENOMEM without memory for the thread.
+ */
+int run_program(int argc, char **argv);
+
+/** program_was_killed() - Return: true if the last run_program() ended because its thread was
+ * killed (an oops), false if it returned a value of its own. */
+bool program_was_killed(void);
+
+/** program_flush() - write out a partial line of the program's output, so that what follows stands behind
+ *  it. Uninstrumented, takes no lock but the console's, any context: a report calls it first. */
+void program_flush(void);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slab.h - objects smaller than a page: kmem_cache_*() and kmalloc().
+ *
+ * Allocation and freeing may be done in any context, interrupts included, if the flags do not hold
+ * __GFP_DIRECT_RECLAIM. Creating, shrinking and destroying a cache may take long and need interrupts
+ * enabled.
+ */
+#ifndef KERNEL_SLAB_H
+#define KERNEL_SLAB_H
+
+#include <kernel/gfp.h>
+#include <kernel/types.h>
+
+struct kmem_cache;
+
+/* Flags of kmem_cache_create(). */
+#define SLAB_HWCACHE_ALIGN 0x01U /* objects start on a cache line, small ones share one evenly */
+#define SLAB_PANIC	   0x02U /* panic if the cache cannot be created */
+#define SLAB_TYPESAFE_BY_RCU \
+	0x04U /* memory stays an object of this cache until the cache is destroyed:
+				      a freed object may still be read, and may be a new one */
+
+/* What kmalloc(0) gives: not NULL, not to be touched, fine to kfree(). */
+#define ZERO_SIZE_PTR	    ((void *)16)
+#define ZERO_OR_NULL_PTR(p) ((uintptr_t)(p) <= (uintptr_t)ZERO_SIZE_PTR)
+
+/* Largest kmalloc() from a slab, and at all. */
+#define KMALLOC_MAX_CACHE_SIZE 8192UL
+#define KMALLOC_MAX_SIZE       (PAGE_SIZE << MAX_ORDER)
+/* Every object is aligned to at least this; one of a power of two bytes to its own size. */
+#define ARCH_KMALLOC_MINALIGN 8UL
+
+/**
+ * kmem_cache_create() - make a cache of equal objects
+ * @name: for reports; copied.
+ * @size: bytes of an object, at most 65536.
+ * @align: power of two, at most 4096; 0: pointer alignment.
+ * @flags: SLAB_*.
+ * @ctor: runs once for each object when its slab is made, not at each allocation; NULL: none. A
+ *	freed object must be left as constructed.
+ *
+ * Return: the cache, NULL if there is no memory or an argument is wrong (warned about).
+ */
+struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsigned int align,
+				     unsigned int flags, void (*ctor)(void *));
+
+/** KMEM_CACHE() - a cache for struct @s, named after it. */
+#define KMEM_CACHE(s, flags) \
+	kmem_cache_create(#s, sizeof(struct s), __alignof__(struct s), (flags), NULL)
+
+/** kmem_cache_destroy() - give the cache back. NULL is ignored. Objects that are still allocated are
+ *  listed and warned about, and the cache then stays, unreachable, so that freeing them stays safe. */
+void kmem_cache_destroy(struct kmem_cache *cache);
+
+/** kmem_cache_shrink() - give back all empty slabs, objects held by the quarantine included.
+ *  Return: 0 if no slab is left, 1 if some are. */
+int kmem_cache_shrink(struct kmem_cache *cache);
+
+/** kmem_cache_size(), kmem_cache_name() - Return: bytes of an object; the cache's name. */
+unsigned int kmem_cache_size(const struct kmem_cache *cache);
+const char *kmem_cache_name(const struct kmem_cache *cache);
+
+/** kmem_cache_alloc() - Return: an object, NULL if there is no memory. Without __GFP_ZERO its bytes are
+ *  as constructed, or undefined. */
+void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp);
+
+static inline void *kmem_cache_zalloc(struct kmem_cache *cache, gfp_t gfp)
+{
+	return kmem_cache_alloc(cache, gfp | __GFP_ZERO);
+}
+
+/** kmem_cache_free() - give an object back. NULL is ignored. One of another cache is warned about and
+ *  goes back to where it came from. */
+void kmem_cache_free(struct kmem_cache *cache, void *object);
+
+/** kmem_cache_alloc_bulk() - @nr objects at once, into @objects[]. Return: @nr, or 0 if not all could be
+ *  had (then none is). */
+size_t kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t nr, void **objects);
+
+/** kmem_cache_free_bulk() - give @nr objects back. */
+void kmem_cache_free_bulk(struct kmem_cache *cache, size_t nr, void **objects);
+
+/**
+ * kmalloc() - allocate @size bytes
+ * @size: 0 gives ZERO_SIZE_PTR; more than KMALLOC_MAX_SIZE fails and warns unless __GFP_NOWARN.
+ * @gfp: how.
+ *
+ * Return: NULL if there is no memory.
+ */
+void *kmalloc(size_t size, gfp_t gfp);
+
+static inline void *kzalloc(size_t size, gfp_t gfp)
+{
+	return kmalloc(size, gfp | __GFP_ZERO);
+}
+
+/** kmalloc_array(), kcalloc() - @n elements of @size bytes; NULL if the product overflows. */
+static inline void *kmalloc_array(size_t n, size_t size, gfp_t gfp)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return NULL;
+	return kmalloc(bytes, gfp);
+}
+
+static inline void *kcalloc(size_t n, size_t size, gfp_t gfp)
+{
+	return kmalloc_array(n, size, gfp | __GFP_ZERO);
+}
+
+/**
+ * krealloc() - change the size of an object, in place or by moving it
+ * @p: from kmalloc(); NULL: just kmalloc().
+ * @size: new size; 0 frees and gives ZERO_SIZE_PTR.
+ * @gfp: with __GFP_ZERO bytes behind the old size are cleared, if the object was always
+ *	(re)allocated that way.
+ *
+ * Return: the object; NULL if there is no memory, then @p stays valid as it was. A pointer that is no
+ * live kmalloc() object is reported, and gives NULL.
+ */
+void *krealloc(const void *p, size_t size, gfp_t gfp);
+
+/** krealloc_array() - the same for @n elements; NULL if the product overflows. */
+static inline void *krealloc_array(void *p, size_t n, size_t size, gfp_t gfp)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return NULL;
+	return krealloc(p, bytes, gfp);
+}
+
+/** kfree() - give back what kmalloc() or kmem_cache_alloc() gave. NULL and ZERO_SIZE_PTR are ignored.
+ *  Anything else is reported (KASAN) or warned about, and left alone. */
+void kfree(const void *p);
+
+/** kfree_sensitive() - the same, and clear the object first. */
+void kfree_sensitive(const void *p);
+
+/**
+ * ksize() - how many bytes of a live object may be used
+ *
+ * Without KASAN that is the whole slot, which may be more than was asked for. Under KASAN the bytes
+ * behind the requested size are redzone and stay so, so the requested size is the answer: whoever
+ * wants more has to krealloc().
+ *
+ * Return: bytes; 0 for NULL, ZERO_SIZE_PTR and a pointer that is no live object (reported).
+ */
+size_t ksize(const void *p);
+
+/** kmalloc_size_roundup() - Return: bytes that kmalloc(@size) reserves for the caller at no cost. */
+size_t kmalloc_size_roundup(size_t size);
+
+/** kstrdup(), kstrndup(), kmemdup() - copy into new memory. Return: NULL if there is none, or @s is
+ *  NULL. kstrndup() copies at most @max characters and adds the NUL. */
+char *kstrdup(const char *s, gfp_t gfp);
+char *kstrndup(const char *s, size_t max, gfp_t gfp);
+void *kmemdup(const void *src, size_t len, gfp_t gfp);
+
+/** kmem_cache_init() - the kmalloc caches; called once by mm_init(). */
+void kmem_cache_init(void);
+
+/** kmem_cache_shrink_all() - kmem_cache_shrink() of every cache, for when memory is short. */
+void kmem_cache_shrink_all(void);
+
+/** struct slabinfo - statistics of one cache, a snapshot */
+struct slabinfo {
+	unsigned int object_size;   /* bytes of an object */
+	unsigned int slot_size;	    /* bytes an object takes, redzone and metadata included */
+	unsigned int objs_per_slab; /* objects and pages of a slab; */
+	unsigned int slab_pages;    /* those made when memory is fragmented are smaller */
+	unsigned long slabs;	    /* slabs that exist */
+	unsigned long active; /* slots not free; a CPU's own and the quarantine's count as active */
+};
+void kmem_cache_info(struct kmem_cache *cache, struct slabinfo *info);
+
+#endif /* KERNEL_SLAB_H */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spinlock.h - spin locks.
+ *
+ * A holder has preemption off and must not sleep. A lock that an interrupt handler takes too must be
+ * taken with interrupts off everywhere (_irqsave, or _irq where they are known to be on). A CPU that
+ * takes a lock it holds panics with "spinlock recursion" instead of hanging.
+ */
+#ifndef KERNEL_SPINLOCK_H
+#define KERNEL_SPINLOCK_H
+
+#include <kernel/preempt.h>
+#include <kernel/sync_types.h>
+#include <asm/irqflags.h>
+#include <asm/percpu.h>
+
+#define __SPIN_LOCK_UNLOCKED(name) { 0, 0, 0 }
+#define DEFINE_SPINLOCK(name)	   spinlock_t name = __SPIN_LOCK_UNLOCKED(name)
+
+static inline void spin_lock_init(spinlock_t *lock)
+{
+	*lock = (spinlock_t)__SPIN_LOCK_UNLOCKED(lock);
+}
+
+/** spin_lock_wait() - the slow path: spin until @ticket is served. Preemption is off. */
+void spin_lock_wait(spinlock_t *lock, u16 ticket);
+
+/* The ticket forms leave preemption alone: its owner is off already. */
+static inline void __ticket_lock(spinlock_t *lock)
+{
+	u16 ticket = __atomic_fetch_add(&lock->next, 1, __ATOMIC_RELAXED);
+
+	if (unlikely(__atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE) != ticket))
+		spin_lock_wait(lock, ticket);
+	WRITE_ONCE(lock->holder, smp_processor_id() + 1U);
+}
+
+static inline bool __ticket_trylock(spinlock_t *lock)
+{
+	u16 owner = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE);
+	u16 expected = owner;
+
+	/* The lock is free while next == owner; then drawing the ticket takes it. */
+	if (!__atomic_compare_exchange_n(&lock->next, &expected, (u16)(owner + 1), false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	WRITE_ONCE(lock->holder, smp_processor_id() + 1U);
+	return true;
+}
+
+static inline void __ticket_unlock(spinlock_t *lock)
+{
+	WRITE_ONCE(lock->holder, 0);
+	__atomic_store_n(&lock->owner, (u16)(lock->owner + 1), __ATOMIC_RELEASE);
+}
+
+/** spin_is_locked() - Return: true if somebody holds it; a hint. */
+static inline bool spin_is_locked(const spinlock_t *lock)
+{
+	return READ_ONCE(lock->next) != READ_ONCE(lock->owner);
+}
+
+/** spin_lock_held() - Return: true if this CPU holds it. Preemption is off. */
+static inline bool spin_lock_held(const spinlock_t *lock)
+{
+	return READ_ONCE(lock->holder) == smp_processor_id() + 1U;
+}
+
+/** spin_lock(), spin_unlock() - for locks that no interrupt handler takes. */
+static inline void spin_lock(spinlock_t *lock)
+{
+	preempt_disable();
+	__ticket_lock(lock);
+}
+
+static inline void spin_unlock(spinlock_t *lock)
+{
+	__ticket_unlock(lock);
+	preempt_enable();
+}
+
+/** spin_trylock() - Return: true if taken. Never waits. */
+static inline bool spin_trylock(spinlock_t *lock)
+{
+	preempt_disable();
+	if (__ticket_trylock(lock))
+		return true;
+	preempt_enable();
+	return false;
+}
+
+static inline void spin_lock_irq(spinlock_t *lock)
+{
+	local_irq_disable();
+	spin_lock(lock);
+}
+
+static inline void spin_unlock_irq(spinlock_t *lock)
+{
+	__ticket_unlock(lock);
+	local_irq_enable();
+	preempt_enable();
+}
+
+#define spin_lock_irqsave(lock, flags)  \
+	do {                            \
+		local_irq_save(flags);  \
+		spin_lock(lock);        \
+	} while (0)
+
+static inline void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags)
+{
+	__ticket_unlock(lock);
+	local_irq_restore(flags);
+	preempt_enable();
+}
+
+#define spin_trylock_irqsave(lock, flags)       \
+	({                                      \
+		local_irq_save(flags);          \
+		bool __taken = spin_trylock(lock); \
+		if (!__taken)                   \
+			local_irq_restore(flags); \
+		__taken;                        \
+	})
+
+#endif

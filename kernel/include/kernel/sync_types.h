@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sync_types.h - the data of spin locks, wait queues and completions, without their functions.
+ *
+ * Apart from those because struct task embeds them and their functions need struct task.
+ */
+#ifndef KERNEL_SYNC_TYPES_H
+#define KERNEL_SYNC_TYPES_H
+
+#include <kernel/list.h>
+#include <kernel/types.h>
+
+/**
+ * struct spinlock - a ticket lock: served in the order of arrival
+ * @next: ticket that the next arrival draws.
+ * @owner: ticket being served; equal to @next when the lock is free.
+ * @holder: CPU that has it, plus 1; 0: nobody. Only to find a CPU that waits for itself.
+ *
+ * Zeroed memory is an unlocked lock.
+ */
+typedef struct spinlock {
+	u16 next;
+	u16 owner;
+	u32 holder;
+} spinlock_t;
+
+/** struct wait_queue_head - tasks that wait for something */
+struct wait_queue_head {
+	spinlock_t lock;
+	struct list_head head;
+};
+typedef struct wait_queue_head wait_queue_head_t;
+
+/** struct completion - an event; @done: how many waiters may still pass, UINT_MAX: all, for ever. */
+struct completion {
+	unsigned int done;
+	struct wait_queue_head wait;
+};
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * task.h - struct task. Its own header because <kernel/preempt.h>, and so every spin lock, needs it;
+ * what one does with tasks is in <kernel/sched.h>.
+ */
+#ifndef KERNEL_TASK_H
+#define KERNEL_TASK_H
+
+#include <kernel/atomic.h>
+#include <kernel/sync_types.h>
+#include <kernel/types.h>
+#include <asm/switch.h>
+
+#define TASK_COMM_LEN 16
+
+/* task->state */
+#define TASK_RUNNING	     0U /* on a CPU or in a run queue */
+#define TASK_INTERRUPTIBLE   1U /* sleeps; kthread_stop() wakes it too */
+#define TASK_UNINTERRUPTIBLE 2U
+#define TASK_NEW	     4U /* created, never woken */
+#define TASK_DEAD	     8U /* left its CPU for ever, or is about to */
+#define TASK_NORMAL	     (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
+
+/* task->flags: bit numbers. Other CPUs set the first, so all changes are atomic. */
+#define TIF_NEED_RESCHED 0
+
+/* task->kflags: only the task itself changes them once it runs. */
+#define PF_IDLE	  1U /* an idle task: never queued, never sleeps */
+#define PF_KILLED 2U /* ended by make_task_dead() */
+
+struct wait_queue_entry;
+
+/**
+ * struct task - one thread of the kernel
+ * @context: callee-saved registers while it does not run. First: assembly finds it at offset 0.
+ * @preempt_count: 0: may be preempted; see <kernel/preempt.h>.
+ * @cpu: where it runs, or ran last. Changes under that CPU's run queue lock.
+ * @stack, @stack_size: lowest address, bytes.
+ * @on_rq: it is runnable (running or queued). @on_cpu: a CPU uses its stack and context.
+ * @wake_lock: serialises wake-ups of this task.
+ * @usage: references; the creator owns one, the running task another.
+ * @waiting_on: innermost wait queue entry of this task, so that a killed task leaves no entry behind.
+ */
+struct task {
+	struct cpu_context context;
+	int preempt_count;
+	unsigned int cpu;
+	unsigned long flags;
+	unsigned int kflags;
+	unsigned int state;
+	unsigned int on_rq;
+	unsigned int on_cpu;
+	void *stack;
+	size_t stack_size;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+	unsigned int time_slice;
+	struct list_head run_list;
+	spinlock_t wake_lock;
+	struct wait_queue_entry *waiting_on;
+	int (*thread_fn)(void *arg);
+	void *thread_arg;
+	bool should_stop;
+	int exit_value;
+	atomic_t usage;
+	struct completion exited;
+};
+
+#endif

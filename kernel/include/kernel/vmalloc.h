@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vmalloc.h - memory that is contiguous in address space only, built page by page, with an unmapped
+ * guard page behind each area; and the stacks of tasks, which have one on either side.
+ */
+#ifndef KERNEL_VMALLOC_H
+#define KERNEL_VMALLOC_H
+
+#include <kernel/gfp.h>
+#include <kernel/types.h>
+
+struct vmap_range;
+
+/**
+ * struct vm_struct - one area
+ * @addr: its first byte.
+ * @size: bytes asked for.
+ * @nr_pages: pages behind it.
+ * @pages: their descriptors.
+ * @caller: code address that asked for it.
+ * @range: the address space it takes, guard pages included.
+ */
+struct vm_struct {
+	void *addr;
+	size_t size;
+	unsigned int nr_pages;
+	struct page **pages;
+	uintptr_t caller;
+	struct vmap_range *range;
+};
+
+/**
+ * vmalloc(), vzalloc() - allocate @size bytes, page-aligned; vzalloc() clears them
+ *
+ * May take long: not for interrupts.
+ *
+ * Return: NULL if @size is 0 (warned about) or there is no memory or address space.
+ */
+void *vmalloc(size_t size);
+void *vzalloc(size_t size);
+
+/** __vmalloc() - the same with flags: __GFP_ZERO, __GFP_NOWARN. */
+void *__vmalloc(size_t size, gfp_t gfp);
+
+/** vfree() - give an area back; NULL is ignored, any address but the start of an area is warned
+ *  about. Any context. The addresses stay unused for a while, so that late accesses are noticed. */
+void vfree(const void *addr);
+
+/** is_vmalloc_addr() - Return: true if @addr lies in vmalloc space, whether an area is there or not. */
+static inline bool is_vmalloc_addr(const void *addr)
+{
+	return (unsigned long)addr >= VMALLOC_START && (unsigned long)addr < VMALLOC_END;
+}
+
+/** find_vm_area() - Return: the live area that @addr lies in, guard pages excluded; NULL if none. It is
+ *  only good for as long as somebody keeps it from being freed. */
+struct vm_struct *find_vm_area(const void *addr);
+
+/** vmalloc_to_page() - Return: descriptor of the page mapped at @addr; NULL if there is none. */
+struct page *vmalloc_to_page(const void *addr);
+
+/**
+ * stack_alloc() - a stack for a task
+ * @size: bytes, rounded up to pages.
+ *
+ * Its shadow is clean whatever ran on it before. Contents are undefined.
+ *
+ * Return: its lowest address; NULL if there is no memory. Not for interrupts.
+ */
+void *stack_alloc(size_t size);
+
+/** stack_free() - give a stack back, once nothing runs on it any more. NULL is ignored. Any context. */
+void stack_free(void *stack);
+
+/** vmalloc_init() - called once by mm_init(). */
+void vmalloc_init(void);
+
+/** vmalloc_nr_areas(), vmalloc_purge() - Return: live areas; give all freed addresses and all cached
+ *  stacks back at once, for tests and when memory is short. */
+unsigned long vmalloc_nr_areas(void);
+void vmalloc_purge(void);
+
+#endif /* KERNEL_VMALLOC_H */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c - start_kernel(): the order in which the kernel comes up; and kernel_init(): what it then does,
+ * and with which status the machine ends.
+ */
+#include <kasan/kasan.h>
+#include <kernel/initrd.h>
+#include <kernel/kasan_port.h>
+#include <kernel/kernel.h>
+#include <kernel/mm.h>
+#include <kernel/param.h>
+#include <kernel/program.h>
+#include <kernel/sched.h>
+#include <kernel/string.h>
+#include <kunit/test.h>
+#include <asm/fault.h>
+#include <asm/irq.h>
+#include <asm/kasan.h>
+#include <asm/setup.h>
+#include <asm/smp.h>
+#include <asm/timer.h>
+
+/* Arguments of the program, its name included. */
+#define ARGS_MAX 256
+
+#define COMMAND_LINE_MAX 4096
+
+#ifdef CONFIG_KASAN_GENERIC
+#define MODE_NAME "generic"
+#else
+#define MODE_NAME "off"
+#endif
+
+#if defined(CONFIG_KASAN_INLINE)
+#define INSTRUMENTATION_NAME ", inline"
+#elif defined(CONFIG_KASAN_OUTLINE)
+#define INSTRUMENTATION_NAME ", outline"
+#else
+#define INSTRUMENTATION_NAME ""
+#endif
+
+#ifdef __clang__
+#define COMPILER_NAME                                                             \
+	"clang " __stringify(__clang_major__) "." __stringify(__clang_minor__) "." \
+		__stringify(__clang_patchlevel__)
+#else
+#define COMPILER_NAME                                                    \
+	"gcc " __stringify(__GNUC__) "." __stringify(__GNUC_MINOR__) "." \
+		__stringify(__GNUC_PATCHLEVEL__)
+#endif
+
+#ifndef REDZONE_VERSION
+#define REDZONE_VERSION "0.1.0"
+#endif
+
+#ifndef REDZONE_ARCH_NAME
+#define REDZONE_ARCH_NAME "arm64"
+#endif
+
+static char program_name_default[] = "main";
+static char *program_name = program_name_default;
+core_param("program.name", program_name, charp, "a name", "argv[0] and thread name of the program");
+
+/* The device tree's text cannot be cut up in place, and the message about it wants it whole. */
+static char command_line[COMMAND_LINE_MAX];
+static char *program_args;
+
+/* The linker script's bounds of .init_array: with KASAN, the registration of every global. */
+extern void (*const __init_array_start[])(void);
+extern void (*const __init_array_end[])(void);
+
+static void run_constructors(void)
+{
+	for (void (*const *ctor)(void) = __init_array_start; ctor < __init_array_end; ctor++)
+		(*ctor)();
+}
+
+static int program_status(int value)
+{
+	/* What KASAN saw matters most; then a crash, in whichever thread; then the program's own word. */
+	if (kasan_reports_seen())
+		return EXIT_STATUS_KASAN;
+	if (program_was_killed() || READ_ONCE(oops_count))
+		return EXIT_STATUS_CRASH;
+	return value ? EXIT_STATUS_PROGRAM : EXIT_STATUS_OK;
+}
+
+static int run_the_program(void)
+{
+	static char *argv[ARGS_MAX + 1];
+	int argc;
+
+	argv[0] = program_name;
+	argc = split_args(program_args, argv + 1, ARGS_MAX - 1);
+	if (argc < 0) {
+		pr_err("program: more than %d arguments\n", ARGS_MAX - 1);
+		return EXIT_STATUS_PROGRAM;
+	}
+	return program_status(run_program(argc + 1, argv));
+}
+
+static int run_the_tests(void)
+{
+	unsigned long before = kasan_reports_seen();
+	bool passed = kunit_run_all();
+
+	/* Reports inside the run were provoked by a case, or made it fail; either way KUnit has judged. */
+	kasan_reports_forgive(kasan_reports_seen() - before);
+	if (kasan_reports_seen())
+		return EXIT_STATUS_KASAN;
+	return passed ? EXIT_STATUS_OK : EXIT_STATUS_PROGRAM;
+}
+
+static int kernel_init(void *unused)
+{
+	int status = EXIT_STATUS_OK;
+
+	smp_boot_secondaries();
+	if (num_online_cpus() > 1)
+		pr_info("smp: %u CPUs online\n", num_online_cpus());
+	initrd_init();
+
+	if (redzone_program_main)
+		status = run_the_program();
+	else if (kunit_enabled())
+		status = run_the_tests();
+
+	program_flush();
+	pr_info("reboot: System halted\n");
+	machine_exit(status);
+}
+
+void start_kernel(void)
+{
+	const char *boot_args;
+	struct task *init;
+
+	/* Interrupts stay off until this code has become the idle task. */
+	setup_arch(&boot_args);
+	kasan_shadow_init();
+	run_constructors();
+
+	pr_info("Redzone reference kernel " REDZONE_VERSION " (" REDZONE_ARCH_NAME ", " MODE_NAME
+		INSTRUMENTATION_NAME ", " COMPILER_NAME ", %u CPUs, %lu MiB)\n",
+		nr_cpu_ids, (unsigned long)(memblock_phys_mem_size() >> 20));
+	pr_info("Kernel command line: %s\n", boot_args);
+	if (strscpy(command_line, boot_args, sizeof(command_line)) < 0)
+		pr_warn("Kernel command line cut to %zu characters\n", sizeof(command_line) - 1);
+	program_args = parse_params(command_line);
+
+	mm_init();
+	kasan_init(totalram_pages() << PAGE_SHIFT);
+	sched_init();
+	init_IRQ();
+	time_init();
+
+	init = kthread_create(kernel_init, NULL, "kernel_init");
+	if (IS_ERR(init))
+		panic("no memory for the first thread");
+	wake_up_process(init);
+	cpu_startup_entry();
+}

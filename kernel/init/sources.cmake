@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+set(REDZONE_INIT_SOURCES main.c)
+set(REDZONE_INIT_UNINSTRUMENTED)

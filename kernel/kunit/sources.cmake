@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+set(REDZONE_KUNIT_SOURCES
+    assert.c
+    filter.c
+    resource.c
+    suite.c
+    try_catch.c)
+set(REDZONE_KUNIT_UNINSTRUMENTED)

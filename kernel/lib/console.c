@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * console.c - who may write to the serial line, and the timestamp before each line.
+ *
+ * Not instrumented: KASAN's reports pass through here. The lock is no spinlock_t because it must nest: a
+ * CPU that faults, or finds a bug, while it prints has to be able to say so.
+ */
+#include <kernel/console.h>
+#include <kernel/time.h>
+#include <asm/barrier.h>
+#include <asm/irqflags.h>
+#include <asm/percpu.h>
+
+/* How long console_bust() waits for a line of another CPU to end. */
+#define BUST_GRACE_NS (20 * NSEC_PER_MSEC)
+
+/* "[SSSSS.UUUUUU] ", a NUL behind it. */
+#define PREFIX_LEN 15
+
+/* CPU that has the console, plus 1; 0: nobody. */
+static unsigned int console_owner;
+/* These belong to the owner. */
+static unsigned int console_depth;
+static bool line_open;
+
+static bool console_trylock(unsigned int cpu)
+{
+	unsigned int nobody = 0;
+
+	if (__atomic_load_n(&console_owner, __ATOMIC_RELAXED) == cpu + 1)
+		return true;
+	return __atomic_compare_exchange_n(&console_owner, &nobody, cpu + 1, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+unsigned long console_lock(void)
+{
+	unsigned long flags = arch_local_irq_save();
+
+	/* Wait with interrupts as the caller has them, so that a stop request gets through. The CPU may
+	 * be another one after each wait. */
+	while (!console_trylock(smp_processor_id())) {
+		arch_local_irq_restore(flags);
+		cpu_relax();
+		flags = arch_local_irq_save();
+	}
+	console_depth++;
+	return flags;
+}
+
+void console_unlock(unsigned long flags)
+{
+	if (--console_depth == 0)
+		__atomic_store_n(&console_owner, 0, __ATOMIC_RELEASE);
+	arch_local_irq_restore(flags);
+}
+
+void console_bust(void)
+{
+	unsigned int cpu = smp_processor_id();
+	u64 start = clock_ns();
+
+	while (!console_trylock(cpu)) {
+		if (clock_ns() - start > BUST_GRACE_NS) {
+			__atomic_store_n(&console_owner, cpu + 1, __ATOMIC_RELAXED);
+			console_depth = 0;
+			break;
+		}
+		cpu_relax();
+	}
+	/* One level that nobody takes back. */
+	console_depth++;
+}
+
+static void end_open_line(void)
+{
+	if (line_open)
+		uart_write("\n", 1);
+	line_open = false;
+}
+
+/* Decimal, right-aligned, filled with @fill. */
+static void put_decimal(char *buf, unsigned int width, u64 value, char fill)
+{
+	for (unsigned int i = width; i-- > 0; value /= 10)
+		buf[i] = value || i == width - 1 ? (char)('0' + value % 10) : fill;
+}
+
+static void write_prefix(u64 now)
+{
+	char prefix[PREFIX_LEN];
+
+	prefix[0] = '[';
+	put_decimal(prefix + 1, 5, now / NSEC_PER_SEC, ' ');
+	prefix[6] = '.';
+	put_decimal(prefix + 7, 6, now % NSEC_PER_SEC / NSEC_PER_USEC, '0');
+	prefix[13] = ']';
+	prefix[14] = ' ';
+	uart_write(prefix, PREFIX_LEN);
+}
+
+void console_write(const char *text, size_t n)
+{
+	unsigned long flags;
+
+	if (!n)
+		return;
+	flags = console_lock();
+	uart_write(text, n);
+	line_open = text[n - 1] != '\n';
+	console_unlock(flags);
+}
+
+void console_write_lines(const char *text, size_t n)
+{
+	unsigned long flags = console_lock();
+	u64 now = clock_ns();
+
+	end_open_line();
+	do {
+		size_t len = 0;
+
+		while (len < n && text[len] != '\n')
+			len++;
+		write_prefix(now);
+		uart_write(text, len);
+		uart_write("\n", 1);
+		if (len < n)
+			len++;
+		text += len;
+		n -= len;
+	} while (n);
+	console_unlock(flags);
+}
+
+void console_write_line(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n])
+		n++;
+	console_write_lines(text, n);
+}

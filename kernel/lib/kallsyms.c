@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kallsyms.c - lookup in the image's symbol table.
+ *
+ * Not instrumented, because reports name their frames with it. The table comes from the second link pass
+ * (tools/kallsyms.py); what is here is the empty one of the first.
+ */
+#include <kernel/kallsyms.h>
+#include <kernel/types.h>
+#include <asm/memory.h>
+
+#define __kallsyms __weak __section(".kallsyms")
+
+/* Weak, so the compilers must not look at these values. Offsets ascend and count from _text. */
+extern const u32 kallsyms_num, kallsyms_offsets[], kallsyms_name_offsets[];
+extern const char kallsyms_names[];
+const u32 kallsyms_num __kallsyms = 0;
+const u32 kallsyms_offsets[1] __kallsyms = { 0 };
+const u32 kallsyms_name_offsets[1] __kallsyms = { 0 };
+const char kallsyms_names[1] __kallsyms = "";
+
+bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start,
+		     unsigned long *size)
+{
+	unsigned long base = (unsigned long)_text, end = (unsigned long)_etext;
+	u32 low = 0, high = kallsyms_num;
+
+	if (pc < base || pc >= end || high == 0 || pc - base < kallsyms_offsets[0])
+		return false;
+	/* The last entry that is not above the address. */
+	while (high - low > 1) {
+		u32 middle = low + (high - low) / 2;
+
+		if (pc - base >= kallsyms_offsets[middle])
+			low = middle;
+		else
+			high = middle;
+	}
+	if (low + 1 < kallsyms_num)
+		end = base + kallsyms_offsets[low + 1];
+	if (name)
+		*name = kallsyms_names + kallsyms_name_offsets[low];
+	if (start)
+		*start = base + kallsyms_offsets[low];
+	if (size)
+		*size = end - (base + kallsyms_offsets[low]);
+	return true;
+}
+
+unsigned long kallsyms_address(const char *name)
+{
+	for (u32 i = 0; i < kallsyms_num; i++) {
+		const char *a = kallsyms_names + kallsyms_name_offsets[i], *b = name;
+
+		for (; *a && *a == *b; a++, b++)
+			;
+		if (*a == *b)
+			return (unsigned long)_text + kallsyms_offsets[i];
+	}
+	return 0;
+}
+
+/* The formatter may be what is being reported, so the few pieces are put together by hand. */
+static char *put_text(char *p, const char *end, const char *text)
+{
+	while (*text && p < end)
+		*p++ = *text++;
+	return p;
+}
+
+static char *put_hex(char *p, const char *end, unsigned long value)
+{
+	int shift = 60;
+
+	p = put_text(p, end, "0x");
+	while (shift > 0 && (value >> shift) == 0)
+		shift -= 4;
+	for (; shift >= 0 && p < end; shift -= 4)
+		*p++ = "0123456789abcdef"[(value >> shift) & 0xf];
+	return p;
+}
+
+/* Print the symbol that holds @lookup, with the offset of @address in it. */
+static int format_symbol(char *buf, unsigned long lookup, unsigned long address, bool offset)
+{
+	unsigned long start, size;
+	const char *name;
+	const char *end = buf + KSYM_SYMBOL_LEN - 1;
+	char *p = buf;
+
+	if (!kallsyms_lookup(lookup, &name, &start, &size)) {
+		p = put_hex(p, end, address);
+	} else {
+		p = put_text(p, buf + KSYM_NAME_LEN - 1, name);
+		if (offset) {
+			p = put_text(p, end, "+");
+			p = put_hex(p, end, address - start);
+			p = put_text(p, end, "/");
+			p = put_hex(p, end, size);
+		}
+	}
+	*p = '\0';
+	return (int)(p - buf);
+}
+
+int sprint_symbol(char *buf, unsigned long address)
+{
+	return format_symbol(buf, address, address, true);
+}
+
+int sprint_symbol_no_offset(char *buf, unsigned long address)
+{
+	return format_symbol(buf, address, address, false);
+}
+
+int sprint_backtrace(char *buf, unsigned long address)
+{
+	/* A call that never returns may be a function's last instruction: look up the call itself. */
+	return format_symbol(buf, address - 1, address, true);
+}

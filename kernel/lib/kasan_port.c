@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kasan_port.c - the KASAN runtime's view of this kernel: who runs, where to print, how to stop; and the
+ * kernel's memory of what was reported. Memory and objects are in kernel/mm/kasan_glue.c.
+ *
+ * Not instrumented: all of it runs inside reports or allocations.
+ */
+#include <kernel/kasan_port.h>
+#include <kernel/types.h>
+
+static unsigned long reports_seen, reports_forgiven;
+static unsigned int panic_on_warn_holds;
+
+unsigned long kasan_reports_seen(void)
+{
+	unsigned long forgiven = __atomic_load_n(&reports_forgiven, __ATOMIC_RELAXED);
+	unsigned long seen = __atomic_load_n(&reports_seen, __ATOMIC_RELAXED);
+
+	return seen > forgiven ? seen - forgiven : 0;
+}
+
+void kasan_reports_forgive(unsigned long n)
+{
+	__atomic_fetch_add(&reports_forgiven, n, __ATOMIC_RELAXED);
+}
+
+void kasan_panic_on_warn_hold(void)
+{
+	__atomic_fetch_add(&panic_on_warn_holds, 1, __ATOMIC_RELAXED);
+}
+
+void kasan_panic_on_warn_release(void)
+{
+	__atomic_fetch_sub(&panic_on_warn_holds, 1, __ATOMIC_RELAXED);
+}
+
+#ifdef CONFIG_KASAN_GENERIC
+
+#include <kasan/kasan.h>
+#include <kasan/port.h>
+#include <kernel/bug.h>
+#include <kernel/console.h>
+#include <kernel/kallsyms.h>
+#include <kernel/preempt.h>
+#include <kernel/program.h>
+#include <kernel/task.h>
+#include <asm/current.h>
+#include <asm/fault.h>
+#include <asm/stacktrace.h>
+
+void kasan_port_task(struct kasan_port_task *task)
+{
+	task->id = (uint32_t)current->pid;
+	task->name = current->comm;
+	if (!arch_current_stack(&task->stack_start, &task->stack_end))
+		task->stack_start = task->stack_end = 0;
+}
+
+void kasan_port_print(const char *text)
+{
+	console_write_line(text);
+}
+
+void kasan_port_panic(const char *why)
+{
+	panic("%s", why);
+}
+
+bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym)
+{
+	unsigned long start, bytes;
+	const char *name;
+	size_t n = 0;
+
+	if (!size || !kallsyms_lookup(pc, &name, &start, &bytes))
+		return false;
+	for (; name[n] && n < size - 1; n++)
+		buf[n] = name[n];
+	buf[n] = '\0';
+	sym->start = start;
+	sym->size = bytes;
+	sym->module = NULL;
+	return true;
+}
+
+void kasan_port_print_banner(void)
+{
+	kasan_report_line("CPU: %u PID: %u Comm: %s", smp_processor_id(),
+			  (unsigned int)current->pid, current->comm);
+}
+
+/*
+ * The console belongs to the reporting CPU from begin to end. The runtime restores interrupts in between,
+ * so the console's own saved state is of no use, and the task must not change its CPU while it owns the
+ * console.
+ */
+void kasan_port_report_begin(void)
+{
+	preempt_disable();
+	(void)console_lock();
+	program_flush();
+}
+
+void kasan_port_report_end(const struct kasan_report_info *info)
+{
+	unsigned long flags;
+
+	__atomic_fetch_add(&reports_seen, 1, __ATOMIC_RELAXED);
+	if (!info->is_free)
+		arch_note_kasan_report(info->addr, info->size);
+	flags = arch_local_irq_save();
+	console_unlock(flags);
+	preempt_enable();
+	if (panic_on_warn && !__atomic_load_n(&panic_on_warn_holds, __ATOMIC_RELAXED))
+		panic("KASAN: panic_on_warn set ...");
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mem.c - __memcpy, __memmove, __memset: the memory primitives that check nothing.
+ *
+ * Not instrumented: the runtime's checked memcpy() ends here, and so does code that runs before there
+ * is shadow. Bulk moves go by 64 bytes in registers (load and store pairs on arm64) with aligned
+ * stores; loads may be unaligned, which needs the MMU on unless source and destination agree in their
+ * low bits. Without KASAN the plain names are these functions.
+ */
+#include <kernel/string.h>
+
+#undef memcpy
+#undef memmove
+#undef memset
+
+/* A word as it lies in memory, at any address and of whatever type the caller stored. */
+typedef u64 __attribute__((may_alias, aligned(1))) word_any;
+typedef u64 __attribute__((may_alias)) word;
+
+#define BLOCK 64
+
+/* Keeps the compilers from recognising a loop as the function it is in. */
+#define OPAQUE(p) __asm__("" : "+r"(p))
+
+static __always_inline void copy_block(word *d, const word_any *s)
+{
+	u64 a = s[0], b = s[1], c = s[2], e = s[3], f = s[4], g = s[5], h = s[6], i = s[7];
+
+	/* All loads come first, so an overlap inside the block is harmless. */
+	d[0] = a;
+	d[1] = b;
+	d[2] = c;
+	d[3] = e;
+	d[4] = f;
+	d[5] = g;
+	d[6] = h;
+	d[7] = i;
+}
+
+static __always_inline void *copy_forward(void *dst, const void *src, size_t n)
+{
+	u8 *d = dst;
+	const u8 *s = src;
+
+	if (n >= 16) {
+		while ((uintptr_t)d % 8) {
+			*d++ = *s++;
+			n--;
+			OPAQUE(d);
+		}
+		for (; n >= BLOCK; n -= BLOCK, d += BLOCK, s += BLOCK)
+			copy_block((word *)d, (const word_any *)s);
+		for (; n >= 8; n -= 8, d += 8, s += 8) {
+			*(word *)d = *(const word_any *)s;
+			OPAQUE(d);
+		}
+	}
+	for (; n; n--) {
+		*d++ = *s++;
+		OPAQUE(d);
+	}
+	return dst;
+}
+
+static __always_inline void *copy_backward(void *dst, const void *src, size_t n)
+{
+	u8 *d = (u8 *)dst + n;
+	const u8 *s = (const u8 *)src + n;
+
+	if (n >= 16) {
+		while ((uintptr_t)d % 8) {
+			*--d = *--s;
+			n--;
+			OPAQUE(d);
+		}
+		for (; n >= BLOCK; n -= BLOCK) {
+			d -= BLOCK;
+			s -= BLOCK;
+			copy_block((word *)d, (const word_any *)s);
+		}
+		for (; n >= 8; n -= 8) {
+			d -= 8;
+			s -= 8;
+			*(word *)d = *(const word_any *)s;
+			OPAQUE(d);
+		}
+	}
+	for (; n; n--) {
+		*--d = *--s;
+		OPAQUE(d);
+	}
+	return dst;
+}
+
+void *__memcpy(void *dst, const void *src, size_t n)
+{
+	return copy_forward(dst, src, n);
+}
+
+void *__memmove(void *dst, const void *src, size_t n)
+{
+	/* Forward is right when the destination starts before the source or behind its end; one
+	 * unsigned comparison says so. */
+	if ((uintptr_t)dst - (uintptr_t)src >= n)
+		return copy_forward(dst, src, n);
+	return copy_backward(dst, src, n);
+}
+
+void *__memset(void *dst, int c, size_t n)
+{
+	u8 *d = dst;
+	u64 pattern = (u8)c * 0x0101010101010101UL;
+
+	if (n >= 16) {
+		while ((uintptr_t)d % 8) {
+			*d++ = (u8)c;
+			n--;
+			OPAQUE(d);
+		}
+		for (; n >= BLOCK; n -= BLOCK, d += BLOCK) {
+			word *w = (word *)d;
+
+			w[0] = pattern;
+			w[1] = pattern;
+			w[2] = pattern;
+			w[3] = pattern;
+			w[4] = pattern;
+			w[5] = pattern;
+			w[6] = pattern;
+			w[7] = pattern;
+			OPAQUE(d);
+		}
+		for (; n >= 8; n -= 8, d += 8) {
+			*(word *)d = pattern;
+			OPAQUE(d);
+		}
+	}
+	for (; n; n--) {
+		*d++ = (u8)c;
+		OPAQUE(d);
+	}
+	return dst;
+}
+
+#ifndef CONFIG_KASAN_GENERIC
+void *memcpy(void *dst, const void *src, size_t n) __attribute__((alias("__memcpy")));
+void *memmove(void *dst, const void *src, size_t n) __attribute__((alias("__memmove")));
+void *memset(void *dst, int c, size_t n) __attribute__((alias("__memset")));
+#endif

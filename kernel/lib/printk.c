@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* printk.c - format a message, sort out its level, hand its lines to the console. */
+#include <kernel/console.h>
+#include <kernel/kernel.h>
+#include <kernel/param.h>
+#include <kernel/printk.h>
+
+static unsigned int loglevel = 8;
+core_param("loglevel", loglevel, uint, "0..8", "print only messages more urgent than this");
+
+/* Level of a message without KERN_*: more urgent than any loglevel= refuses. */
+#define LEVEL_NONE (-1)
+
+int vprintk(const char *fmt, va_list args)
+{
+	/* On the stack, not shared: any context may print, even inside another print. */
+	char buf[PRINTK_MAX];
+	int len = vscnprintf(buf, sizeof(buf), fmt, args);
+	int level = LEVEL_NONE;
+	const char *text = buf;
+
+	if (len >= 2 && buf[0] == KERN_SOH[0] && buf[1] >= '0' && buf[1] <= '7') {
+		level = buf[1] - '0';
+		text += 2;
+		len -= 2;
+	}
+	if (level < (int)loglevel)
+		console_write_lines(text, (size_t)len);
+	return len;
+}
+
+int printk(const char *fmt, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vprintk(fmt, args);
+	va_end(args);
+	return len;
+}

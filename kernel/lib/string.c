@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * string.c - strings and byte searches, see <kernel/string.h>.
+ *
+ * Instrumented on purpose, and byte by byte: every access is one that C allows the function to make, so
+ * KASAN's report names the very byte that was too much. A word-wise strlen() would be faster and would
+ * read behind the string.
+ */
+#include <kernel/ctype.h>
+#include <kernel/errno.h>
+#include <kernel/string.h>
+
+/* GCC finds memset() and strlen() in loops and would call them here, for ever. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	const u8 *x = a, *y = b;
+
+	for (; n; n--, x++, y++) {
+		if (*x != *y)
+			return *x - *y;
+	}
+	return 0;
+}
+
+/* Compilers turn memcmp() == 0 into this. */
+int bcmp(const void *a, const void *b, size_t n)
+{
+	return memcmp(a, b, n);
+}
+
+void *memchr(const void *s, int c, size_t n)
+{
+	const u8 *p = s;
+
+	for (; n; n--, p++) {
+		if (*p == (u8)c)
+			return (void *)p;
+	}
+	return NULL;
+}
+
+void *memrchr(const void *s, int c, size_t n)
+{
+	const u8 *p = s;
+
+	while (n--) {
+		if (p[n] == (u8)c)
+			return (void *)(p + n);
+	}
+	return NULL;
+}
+
+void *memmem(const void *haystack, size_t hn, const void *needle, size_t nn)
+{
+	const u8 *p = haystack;
+
+	for (; hn >= nn; hn--, p++) {
+		if (memcmp(p, needle, nn) == 0)
+			return (void *)p;
+	}
+	return NULL;
+}
+
+void *memscan(void *s, int c, size_t n)
+{
+	u8 *p = s;
+
+	for (; n; n--, p++) {
+		if (*p == (u8)c)
+			break;
+	}
+	return p;
+}
+
+void *memchr_inv(const void *s, int c, size_t n)
+{
+	const u8 *p = s;
+
+	for (; n; n--, p++) {
+		if (*p != (u8)c)
+			return (void *)p;
+	}
+	return NULL;
+}
+
+size_t strlen(const char *s)
+{
+	const char *p = s;
+
+	while (*p)
+		p++;
+	return (size_t)(p - s);
+}
+
+size_t strnlen(const char *s, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max && s[n])
+		n++;
+	return n;
+}
+
+char *stpcpy(char *dst, const char *src)
+{
+	while ((*dst = *src++))
+		dst++;
+	return dst;
+}
+
+char *strcpy(char *dst, const char *src)
+{
+	stpcpy(dst, src);
+	return dst;
+}
+
+char *strncpy(char *dst, const char *src, size_t n)
+{
+	size_t i = 0;
+
+	/* The NUL is the last byte of @src that may be read; what is left of @dst is cleared. */
+	for (; i < n && src[i]; i++)
+		dst[i] = src[i];
+	for (; i < n; i++)
+		dst[i] = '\0';
+	return dst;
+}
+
+char *strcat(char *dst, const char *src)
+{
+	stpcpy(dst + strlen(dst), src);
+	return dst;
+}
+
+char *strncat(char *dst, const char *src, size_t n)
+{
+	char *p = dst + strlen(dst);
+
+	for (; n && *src; n--)
+		*p++ = *src++;
+	*p = '\0';
+	return dst;
+}
+
+size_t strlcpy(char *dst, const char *src, size_t size)
+{
+	size_t n = 0;
+
+	if (size) {
+		for (; n < size - 1 && src[n]; n++)
+			dst[n] = src[n];
+		dst[n] = '\0';
+	}
+	return n + strlen(src + n);
+}
+
+size_t strlcat(char *dst, const char *src, size_t size)
+{
+	size_t n = strnlen(dst, size);
+
+	/* No NUL within @size: there is no string to append to, and no room. */
+	if (n == size)
+		return n + strlen(src);
+	return n + strlcpy(dst + n, src, size - n);
+}
+
+ssize_t strscpy(char *dst, const char *src, size_t size)
+{
+	if (!size)
+		return -E2BIG;
+	for (size_t n = 0; n < size; n++) {
+		dst[n] = src[n];
+		if (!src[n])
+			return (ssize_t)n;
+	}
+	dst[size - 1] = '\0';
+	return -E2BIG;
+}
+
+int strcmp(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++, b++)
+		;
+	return (u8)*a - (u8)*b;
+}
+
+int strncmp(const char *a, const char *b, size_t n)
+{
+	for (; n; n--, a++, b++) {
+		if (*a != *b || !*a)
+			return (u8)*a - (u8)*b;
+	}
+	return 0;
+}
+
+int strcasecmp(const char *a, const char *b)
+{
+	for (; *a && tolower((u8)*a) == tolower((u8)*b); a++, b++)
+		;
+	return tolower((u8)*a) - tolower((u8)*b);
+}
+
+int strncasecmp(const char *a, const char *b, size_t n)
+{
+	for (; n; n--, a++, b++) {
+		if (tolower((u8)*a) != tolower((u8)*b) || !*a)
+			return tolower((u8)*a) - tolower((u8)*b);
+	}
+	return 0;
+}
+
+char *strchrnul(const char *s, int c)
+{
+	while (*s && *s != (char)c)
+		s++;
+	return (char *)s;
+}
+
+char *strchr(const char *s, int c)
+{
+	s = strchrnul(s, c);
+	return *s == (char)c ? (char *)s : NULL;
+}
+
+char *strrchr(const char *s, int c)
+{
+	const char *last = NULL;
+
+	do {
+		if (*s == (char)c)
+			last = s;
+	} while (*s++);
+	return (char *)last;
+}
+
+char *strnchr(const char *s, size_t n, int c)
+{
+	for (; n; n--, s++) {
+		if (*s == (char)c)
+			return (char *)s;
+		if (!*s)
+			break;
+	}
+	return NULL;
+}
+
+/* Does @s start with the @n bytes at @prefix? Reads @s up to its NUL or the first difference. */
+static bool starts_with(const char *s, const char *prefix, size_t n)
+{
+	for (; n; n--, s++, prefix++) {
+		if (*s != *prefix)
+			return false;
+	}
+	return true;
+}
+
+char *strstr(const char *haystack, const char *needle)
+{
+	size_t n = strlen(needle);
+
+	if (!n)
+		return (char *)haystack;
+	for (; *haystack; haystack++) {
+		if (starts_with(haystack, needle, n))
+			return (char *)haystack;
+	}
+	return NULL;
+}
+
+char *strnstr(const char *haystack, const char *needle, size_t n)
+{
+	size_t nn = strlen(needle);
+
+	for (size_t left = strnlen(haystack, n); left >= nn; left--, haystack++) {
+		if (starts_with(haystack, needle, nn))
+			return (char *)haystack;
+	}
+	return NULL;
+}
+
+/* Is @c one of @set? NUL never is. */
+static bool is_one_of(char c, const char *set)
+{
+	for (; *set; set++) {
+		if (*set == c)
+			return true;
+	}
+	return false;
+}
+
+size_t strspn(const char *s, const char *accept)
+{
+	const char *p = s;
+
+	while (*p && is_one_of(*p, accept))
+		p++;
+	return (size_t)(p - s);
+}
+
+size_t strcspn(const char *s, const char *reject)
+{
+	const char *p = s;
+
+	while (*p && !is_one_of(*p, reject))
+		p++;
+	return (size_t)(p - s);
+}
+
+char *strpbrk(const char *s, const char *accept)
+{
+	s += strcspn(s, accept);
+	return *s ? (char *)s : NULL;
+}
+
+char *strsep(char **s, const char *delim)
+{
+	char *start = *s, *end;
+
+	if (!start)
+		return NULL;
+	end = start + strcspn(start, delim);
+	if (*end)
+		*end++ = '\0';
+	else
+		end = NULL;
+	*s = end;
+	return start;
+}
+
+char *strtok_r(char *s, const char *delim, char **saved)
+{
+	char *end;
+
+	if (!s)
+		s = *saved;
+	if (!s)
+		return NULL;
+	s += strspn(s, delim);
+	end = s + strcspn(s, delim);
+	*saved = *end ? end + 1 : end;
+	if (end == s)
+		return NULL;
+	*end = '\0';
+	return s;
+}
+
+char *skip_spaces(const char *s)
+{
+	while (isspace((u8)*s))
+		s++;
+	return (char *)s;
+}
+
+char *strim(char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && isspace((u8)s[n - 1]))
+		n--;
+	s[n] = '\0';
+	return skip_spaces(s);
+}
+
+size_t str_has_prefix(const char *s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return starts_with(s, prefix, n) ? n : 0;
+}
+
+/* Match @c against the class behind '[' at @p. @end: behind the ']'; NULL if there is no ']'. */
+static bool class_match(const char *p, char c, const char **end)
+{
+	bool invert = *p == '!' || *p == '^', found = false;
+
+	if (invert)
+		p++;
+	*end = NULL;
+	for (const char *first = p; *p && (*p != ']' || p == first); p++) {
+		char low = *p, high = *p;
+
+		if (p[1] == '-' && p[2] && p[2] != ']') {
+			high = p[2];
+			p += 2;
+		}
+		if (c >= low && c <= high)
+			found = true;
+	}
+	if (*p)
+		*end = p + 1;
+	return found != invert;
+}
+
+bool glob_match(const char *pattern, const char *s)
+{
+	/* Only the last star can ever need another try: what an earlier one took stays good. */
+	const char *star = NULL, *retry = NULL;
+
+	for (;;) {
+		const char *next = pattern + 1;
+		bool ok = false;
+
+		if (*pattern == '*') {
+			star = next;
+			retry = s;
+			pattern = next;
+			continue;
+		}
+		if (!*pattern && !*s)
+			return true;
+		if (*s) {
+			const char *end;
+			bool in;
+
+			switch (*pattern) {
+			case '\0':
+				break;
+			case '?':
+				ok = true;
+				break;
+			case '[':
+				in = class_match(next, *s, &end);
+				/* Without its ']' the bracket is an ordinary character. */
+				ok = end ? in : *s == '[';
+				if (end)
+					next = end;
+				break;
+			case '\\':
+				if (*next) {
+					ok = *s == *next++;
+					break;
+				}
+				ok = *s == '\\';
+				break;
+			default:
+				ok = *s == *pattern;
+			}
+		}
+		if (ok) {
+			pattern = next;
+			s++;
+		} else {
+			if (!star || !*retry)
+				return false;
+			pattern = star;
+			s = ++retry;
+		}
+	}
+}

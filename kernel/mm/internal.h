@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal.h - what the files of memory management share with each other and with nobody else.
+ *
+ * Order of locks, outermost first; all of them are taken with interrupts off:
+ *   a CPU's slab lock -> kmem_cache.list_lock
+ *   a CPU's page list lock -> zone lock
+ * Pages are never asked for and KASAN hooks never called with one of them held: a hook may need pages
+ * itself, by kasan_port_alloc().
+ */
+#ifndef MM_INTERNAL_H
+#define MM_INTERNAL_H
+
+#include <kernel/mm.h>
+#include <kernel/percpu.h>
+#include <kernel/spinlock.h>
+#include <asm/barrier.h>
+#include <asm/irqflags.h>
+
+/* For plain if (): both sides of a decision compile in every mode. */
+#ifdef CONFIG_KASAN
+#define MM_KASAN 1
+#else
+#define MM_KASAN 0
+#endif
+
+/* Who called the function that says this: only in functions that are not inlined. */
+#define MM_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
+
+/*
+ * struct cpu_lock - guards what belongs to one CPU. Others come only to empty it, so it is nearly
+ * never contended, and as interrupts are off anyway it need not touch the preemption count: one
+ * atomic exchange, one store.
+ */
+struct cpu_lock {
+	u32 locked;
+};
+
+static __always_inline void cpu_lock(struct cpu_lock *lock)
+{
+	while (__atomic_exchange_n(&lock->locked, 1, __ATOMIC_ACQUIRE)) {
+		while (__atomic_load_n(&lock->locked, __ATOMIC_RELAXED))
+			cpu_relax();
+	}
+}
+
+static __always_inline void cpu_unlock(struct cpu_lock *lock)
+{
+	__atomic_store_n(&lock->locked, 0, __ATOMIC_RELEASE);
+}
+
+/* --- page_alloc.c ------------------------------------------------------------------------------------ */
+
+/** page_alloc_init() - empty lists. */
+void page_alloc_init(void);
+
+/** page_alloc_add() - frames [@pfn, @end) are RAM that nobody uses: hand them out from now on. */
+void page_alloc_add(unsigned long pfn, unsigned long end);
+
+/** page_alloc_raw() - a block for somebody who must not reach the KASAN hooks or reclaim: the zone's lock
+ *  and nothing else. Its shadow says free. NULL also if this CPU holds that lock already. */
+struct page *page_alloc_raw(unsigned int order);
+
+/* --- page_debug.c ------------------------------------------------------------------------------------ */
+
+/** bad_page() - @page was freed wrongly: say why, go on. */
+void bad_page(const struct page *page, const char *why);
+
+/** warn_alloc_failed() - an allocation of @nr pages failed. */
+void warn_alloc_failed(gfp_t gfp, unsigned int nr);
+
+#endif /* MM_INTERNAL_H */

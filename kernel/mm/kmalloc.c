@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kmalloc.c - objects of any size: the size classes, whole pages above them, and what can be done with
+ * a bare pointer (kfree, ksize, krealloc), which first has to find out what it points to.
+ */
+#include <kernel/kernel.h>
+#include <kernel/printk.h>
+#include <kernel/string.h>
+
+#include "slab_internal.h"
+
+static const struct {
+	u32 size;
+	const char *name;
+} classes[] = {
+	{8, "kmalloc-8"},     {16, "kmalloc-16"},   {32, "kmalloc-32"},	  {64, "kmalloc-64"},
+	{96, "kmalloc-96"},   {128, "kmalloc-128"}, {192, "kmalloc-192"}, {256, "kmalloc-256"},
+	{512, "kmalloc-512"}, {1024, "kmalloc-1k"}, {2048, "kmalloc-2k"}, {4096, "kmalloc-4k"},
+	{8192, "kmalloc-8k"},
+};
+
+static struct kmem_cache *caches[ARRAY_SIZE(classes)];
+/* Class of (size - 1) / 8, up to 192 bytes; above, classes are powers of two. */
+static u8 small_class[192 / 8];
+#define CLASS_256 7U
+
+static unsigned int class_of(size_t size)
+{
+	if (size <= 192)
+		return small_class[(size - 1) / 8];
+	return CLASS_256 + (64 - 8 - (unsigned int)__builtin_clzll((size - 1) | 255));
+}
+
+void kmalloc_init(void)
+{
+	unsigned int i, class = 0;
+
+	for (i = 0; i < ARRAY_SIZE(small_class); i++) {
+		while (classes[class].size < (i + 1) * 8)
+			class ++;
+		small_class[i] = (u8) class;
+	}
+	for (i = 0; i < ARRAY_SIZE(classes); i++) {
+		u32 size = classes[i].size;
+
+		/* Powers of two are aligned to their size, which people rely on. */
+		caches[i] = kmem_cache_setup(classes[i].name, size,
+					     size & (size - 1) ? ARCH_KMALLOC_MINALIGN : size, 0,
+					     NULL, true);
+		if (!caches[i])
+			panic("mm: no memory for %s", classes[i].name);
+	}
+}
+
+/* --- Allocating ------------------------------------------------------------------------------------------ */
+
+static noinline void *kmalloc_large(size_t size, gfp_t gfp)
+{
+	unsigned int nr = (unsigned int)DIV_ROUND_UP(size, PAGE_SIZE);
+	gfp_t page_gfp = gfp & ~__GFP_ZERO;
+	struct page *page = NULL;
+	void *p;
+
+	/* Where the object ends with its last page there would be no redzone: one page more, if it can be. */
+	if (MM_KASAN && size % PAGE_SIZE == 0 && nr < 1U << MAX_ORDER)
+		page = alloc_pages_exact((page_gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN, nr + 1);
+	if (!page)
+		page = alloc_pages_exact(page_gfp, nr);
+	if (!page)
+		return NULL;
+	page->large = (struct kasan_large_meta){.size = size};
+	p = kasan_kmalloc_large(page_to_virt(page), size, page_size(page), &page->large);
+	page_set_flag(page, PG_large);
+	if (gfp & __GFP_ZERO)
+		memset(p, 0, MM_KASAN ? size : page_size(page));
+	return p;
+}
+
+static noinline bool size_ok(size_t size, gfp_t gfp)
+{
+	if (size <= KMALLOC_MAX_SIZE)
+		return true;
+	WARN(!(gfp & __GFP_NOWARN), "kmalloc: %lu bytes are more than %lu\n", (unsigned long)size,
+	     (unsigned long)KMALLOC_MAX_SIZE);
+	return false;
+}
+
+/* Inlined, so that allocation stacks start with the function that the user knows. */
+static __always_inline void *do_kmalloc(size_t size, gfp_t gfp)
+{
+	struct kmem_cache *cache;
+	void *object;
+
+	if (unlikely(!size))
+		return ZERO_SIZE_PTR;
+	if (unlikely(size > KMALLOC_MAX_CACHE_SIZE))
+		return size_ok(size, gfp) ? kmalloc_large(size, gfp) : NULL;
+	cache = caches[class_of(size)];
+	object = kasan_slab_alloc(&cache->kasan, slab_take(cache, gfp), size);
+	if (gfp & __GFP_ZERO && object)
+		slab_clear(cache, object, size);
+	return object;
+}
+
+void *kmalloc(size_t size, gfp_t gfp)
+{
+	return do_kmalloc(size, gfp);
+}
+
+size_t kmalloc_size_roundup(size_t size)
+{
+	if (!size || size > KMALLOC_MAX_SIZE)
+		return size;
+	if (size > KMALLOC_MAX_CACHE_SIZE)
+		return PAGE_ALIGN(size);
+	return classes[class_of(size)].size;
+}
+
+/* --- What is it? --------------------------------------------------------------------------------------------- */
+
+void slab_bad_free(const void *p, const char *why, uintptr_t ip)
+{
+	if (MM_KASAN)
+		kasan_report_invalid_free(p, ip);
+	else
+		WARN(1, "invalid free of %016lx by %pS: %s\n", (unsigned long)p, (void *)ip, why);
+}
+
+/* Return: head of the page block that @p lies in; NULL if @p is not in RAM. */
+static struct page *head_of(const void *p)
+{
+	if (!is_linear_address(p) || !pfn_valid(__pa(p) >> PAGE_SHIFT))
+		return NULL;
+	return virt_to_head_page(p);
+}
+
+/* --- Freeing -------------------------------------------------------------------------------------------------- */
+
+static noinline void free_large(struct page *page, void *p, uintptr_t ip)
+{
+	void *base = page_to_virt(page);
+
+	if (!MM_KASAN && p != base) {
+		slab_bad_free(p, "not the start of an object", ip);
+		return;
+	}
+	if (kasan_kfree_large(p, base, &page->large, ip) != KASAN_FREE_NOW)
+		return;
+	page_clear_flag(page, PG_large);
+	page_set_flag(page, PG_large_freed);
+	free_pages_exact(page, page->nr);
+}
+
+static __always_inline void do_kfree(const void *p, uintptr_t ip)
+{
+	void *object = (void *)(uintptr_t)p;
+	struct page *page;
+
+	if (ZERO_OR_NULL_PTR(p))
+		return;
+	page = head_of(p);
+	if (likely(page && PageSlab(page)))
+		slab_free(page->slab_cache, page, object, ip);
+	else if (page && PageLarge(page))
+		free_large(page, object, ip);
+	else if (page && page_flag(page, PG_large_freed) && MM_KASAN)
+		/* Poisoned by now, so that the runtime finds the double free and tells the stacks. */
+		kasan_kfree_large(object, page_to_virt(page), &page->large, ip);
+	else
+		slab_bad_free(p, "no heap object", ip);
+}
+
+void kfree(const void *p)
+{
+	do_kfree(p, MM_CALLER_IP());
+}
+
+void kfree_sensitive(const void *p)
+{
+	size_t size = ksize(p);
+
+	if (size) {
+		memset((void *)(uintptr_t)p, 0, size);
+		/* Keep the stores: nobody reads them, which is the point. */
+		__asm__ __volatile__("" ::"r"(p) : "memory");
+	}
+	/* For what ksize() has reported already there is nothing left to say. */
+	if (size || ZERO_OR_NULL_PTR(p))
+		do_kfree(p, MM_CALLER_IP());
+}
+
+/* --- Sizes ------------------------------------------------------------------------------------------------------ */
+
+/* Return: bytes of the live object that starts at @p; 0 if none does. */
+static size_t object_size(const void *p)
+{
+	struct page *page = head_of(p);
+	struct kmem_cache *cache;
+
+	if (!page)
+		return 0;
+	if (PageLarge(page)) {
+		if (p != page_to_virt(page))
+			return 0;
+		return MM_KASAN ? page->large.size : page_size(page);
+	}
+	if (!PageSlab(page))
+		return 0;
+	cache = page->slab_cache;
+	if (slab_slot(cache, page, p) != p)
+		return 0;
+	return MM_KASAN ? kasan_object_size(&cache->kasan, p) : cache->object_size;
+}
+
+size_t ksize(const void *p)
+{
+	size_t size;
+
+	if (ZERO_OR_NULL_PTR(p) || !kasan_check_byte(p))
+		return 0;
+	size = object_size(p);
+	if (!size)
+		slab_bad_free(p, "ksize() of no heap object", MM_CALLER_IP());
+	return size;
+}
+
+/* --- Reallocating ------------------------------------------------------------------------------------------------ */
+
+/* Return: true if the object at @p has become one of @size bytes where it is. */
+static bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
+{
+	struct page *page = virt_to_head_page(p);
+	size_t usable;
+
+	if (PageSlab(page)) {
+		struct kmem_cache *cache = page->slab_cache;
+
+		usable = cache->object_size;
+		if (size > usable)
+			return false;
+		kasan_slab_realloc(&cache->kasan, p, size);
+	} else {
+		usable = page_size(page);
+		/* Not to be kept where most of its pages would be wasted, nor without a redzone. */
+		if (size <= KMALLOC_MAX_CACHE_SIZE || size > usable || size <= usable / 2 ||
+		    (MM_KASAN && size == usable && size != old))
+			return false;
+		kasan_kmalloc_large(p, size, usable, &page->large);
+		page->large.size = size;
+	}
+	if (!(gfp & __GFP_ZERO))
+		return true;
+	/* Without KASAN @old is all that is usable: what is cut off now must read as 0 later. */
+	if (!MM_KASAN)
+		memset((char *)p + size, 0, usable - size);
+	else if (size > old)
+		memset((char *)p + old, 0, size - old);
+	return true;
+}
+
+void *krealloc(const void *p, size_t size, gfp_t gfp)
+{
+	void *object = (void *)(uintptr_t)p, *moved;
+	size_t old;
+
+	if (ZERO_OR_NULL_PTR(p))
+		return do_kmalloc(size, gfp);
+	if (!size) {
+		do_kfree(p, MM_CALLER_IP());
+		return ZERO_SIZE_PTR;
+	}
+	/* Of a freed object nothing may be copied; said here, as the access that it is. */
+	if (!kasan_check_byte(p))
+		return NULL;
+	old = object_size(p);
+	if (!old) {
+		slab_bad_free(p, "krealloc() of no heap object", MM_CALLER_IP());
+		return NULL;
+	}
+	if (resize_in_place(object, old, size, gfp))
+		return object;
+	moved = do_kmalloc(size, gfp);
+	if (!moved)
+		return NULL;
+	memcpy(moved, p, min(old, size));
+	do_kfree(p, MM_CALLER_IP());
+	return moved;
+}

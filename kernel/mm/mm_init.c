@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/*
+ * mm_init.c - bring-up: makes the array of page descriptors, hands over what memblock has left, and
+ * starts the allocators that stand on it.
+ */
+#include <kernel/kernel.h>
+#include <kernel/printk.h>
+#include <kernel/string.h>
+#include <asm/pgtable.h>
+
+#include "internal.h"
+
+struct page *mem_map;
+unsigned long min_pfn, max_pfn;
+
+static bool up;
+
+bool mm_is_up(void)
+{
+	return READ_ONCE(up);
+}
+
+/* Called with the page table lock held, so nothing here may map, wait or report. */
+static phys_addr_t buddy_pgtable_page(void)
+{
+	struct page *page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN, 0);
+
+	return page ? page_to_phys(page) : 0;
+}
+
+static void init_mem_map(void)
+{
+	unsigned long pfn, bytes;
+
+	min_pfn = memblock_start_of_DRAM() >> PAGE_SHIFT;
+	max_pfn = memblock_end_of_DRAM() >> PAGE_SHIFT;
+	bytes = (max_pfn - min_pfn) * sizeof(struct page);
+	/* Highest first, so that low memory stays in large blocks. */
+	mem_map = memblock_alloc(PAGE_ALIGN(bytes), PAGE_SIZE);
+	if (!mem_map)
+		panic("mm: no memory for %lu page descriptors", max_pfn - min_pfn);
+	for (pfn = min_pfn; pfn < max_pfn; pfn++)
+		pfn_to_page(pfn)->flags = BIT(PG_reserved);
+}
+
+static void free_all_memblock(void)
+{
+	phys_addr_t cursor = 0, base, size;
+
+	while (memblock_next_free(&cursor, &base, &size)) {
+		unsigned long pfn = PAGE_ALIGN(base) >> PAGE_SHIFT;
+		unsigned long end = (base + size) >> PAGE_SHIFT;
+
+		if (pfn < end)
+			page_alloc_add(pfn, end);
+	}
+}
+
+void mm_init(void)
+{
+	init_mem_map();
+	page_alloc_init();
+	free_all_memblock();
+	WRITE_ONCE(pgtable_page_alloc, buddy_pgtable_page);
+	WRITE_ONCE(up, true);
+	kmem_cache_init();
+	vmalloc_init();
+	pr_info("Memory: %luK/%luK available (%lu page descriptors, %luK)\n",
+		nr_free_pages() << (PAGE_SHIFT - 10),
+		(unsigned long)(memblock_phys_mem_size() >> 10), max_pfn - min_pfn,
+		(unsigned long)((max_pfn - min_pfn) * sizeof(struct page) >> 10));
+}

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: MIT
+/*
+ * page_alloc.c - the buddy allocator, and each CPU's own list of single pages in front of it.
+ *
+ * Free memory is kept in blocks of 2^order pages, aligned to their size; a block whose twin (the block
+ * next to it of the same size) comes free too is joined with it. The contents of free pages are never
+ * touched: all bookkeeping is in struct page, so this file can be instrumented like any other.
+ *
+ * KASAN: pages are poisoned by whoever frees them before any list shows them to another CPU, and
+ * unpoisoned by whoever allocates them after they have left all lists. So a free page is poisoned at
+ * every moment, and no two CPUs write the same shadow.
+ */
+#include <kernel/kernel.h>
+#include <kernel/printk.h>
+#include <kernel/string.h>
+
+#include "internal.h"
+
+/* A CPU's list: filled and emptied by PCP_BATCH pages, emptied above PCP_HIGH. */
+#define PCP_BATCH 16U
+#define PCP_HIGH  64U
+
+static struct zone {
+	spinlock_t lock;
+	struct {
+		struct list_head list;
+		unsigned long nr;
+	} area[MAX_ORDER + 1];
+	unsigned long free;    /* pages in the lists above */
+	unsigned long managed; /* pages that were ever added */
+	unsigned long reserve; /* only __GFP_HIGH goes below this many free pages */
+} zone;
+
+struct pcp {
+	struct cpu_lock lock;
+	unsigned int count;
+	struct list_head list;
+};
+
+static DEFINE_PER_CPU(struct pcp, pcp_lists);
+
+/* --- Blocks: all of this with zone.lock held ------------------------------------------------------- */
+
+static void put_block(unsigned long pfn, unsigned int order)
+{
+	struct page *page;
+
+	zone.free += 1UL << order;
+	while (order < MAX_ORDER) {
+		unsigned long twin_pfn = pfn ^ (1UL << order);
+		struct page *twin;
+
+		if (!pfn_valid(twin_pfn))
+			break;
+		twin = pfn_to_page(twin_pfn);
+		if (!PageBuddy(twin) || twin->order != order)
+			break;
+		list_del(&twin->lru);
+		page_clear_flag(twin, PG_buddy);
+		zone.area[order].nr--;
+		pfn &= twin_pfn;
+		order++;
+	}
+	page = pfn_to_page(pfn);
+	page->order = order;
+	page_set_flag(page, PG_buddy);
+	zone.area[order].nr++;
+	/*
+	 * Under KASAN the block that was freed longest ago is reused first, which keeps a page poisoned
+	 * for as long as possible; otherwise the one that may still be in the cache.
+	 */
+	if (MM_KASAN)
+		list_add_tail(&page->lru, &zone.area[order].list);
+	else
+		list_add(&page->lru, &zone.area[order].list);
+}
+
+/* Frames [pfn, pfn + nr) in the largest blocks that their alignment allows. */
+static void put_range(unsigned long pfn, unsigned long nr)
+{
+	while (nr) {
+		unsigned int order = MAX_ORDER;
+
+		if (pfn)
+			order = min(order, (unsigned int)__builtin_ctzl(pfn));
+		while ((1UL << order) > nr)
+			order--;
+		put_block(pfn, order);
+		pfn += 1UL << order;
+		nr -= 1UL << order;
+	}
+}
+
+/* A block of @order, of which the pages behind the first @nr are given back at once. */
+static struct page *take_block(unsigned int order, unsigned int nr)
+{
+	unsigned int from = order;
+	struct page *page;
+	unsigned long pfn;
+
+	while (from <= MAX_ORDER && list_empty(&zone.area[from].list))
+		from++;
+	if (from > MAX_ORDER)
+		return NULL;
+	page = list_first_entry(&zone.area[from].list, struct page, lru);
+	list_del(&page->lru);
+	page_clear_flag(page, PG_buddy);
+	zone.area[from].nr--;
+	zone.free -= 1UL << from;
+	pfn = page_to_pfn(page);
+	if ((1UL << from) > nr)
+		put_range(pfn + nr, (1UL << from) - nr);
+	return page;
+}
+
+static bool watermark_ok(gfp_t gfp, unsigned long nr)
+{
+	return zone.free >= nr + (gfp & __GFP_HIGH ? 0 : zone.reserve);
+}
+
+/* --- A CPU's own pages ------------------------------------------------------------------------------- */
+
+static void pcp_drain_locked(struct pcp *pcp, unsigned int keep)
+{
+	if (pcp->count <= keep)
+		return;
+	spin_lock(&zone.lock);
+	while (pcp->count > keep) {
+		struct page *page = list_first_entry(&pcp->list, struct page, lru);
+
+		list_del(&page->lru);
+		page_clear_flag(page, PG_pcp);
+		pcp->count--;
+		put_block(page_to_pfn(page), 0);
+	}
+	spin_unlock(&zone.lock);
+}
+
+static void pcp_refill_locked(struct pcp *pcp, gfp_t gfp)
+{
+	unsigned int want;
+
+	spin_lock(&zone.lock);
+	/* Close to the end there is still one page for whoever asks. */
+	want = watermark_ok(gfp, PCP_BATCH) ? PCP_BATCH : watermark_ok(gfp, 1);
+	for (; want; want--) {
+		struct page *page = take_block(0, 1);
+
+		page_set_flag(page, PG_pcp);
+		list_add_tail(&page->lru, &pcp->list);
+		pcp->count++;
+	}
+	spin_unlock(&zone.lock);
+}
+
+static struct page *pcp_alloc(gfp_t gfp)
+{
+	struct page *page = NULL;
+	unsigned long flags;
+	struct pcp *pcp;
+
+	local_irq_save(flags);
+	pcp = this_cpu_ptr(&pcp_lists);
+	cpu_lock(&pcp->lock);
+	if (!pcp->count)
+		pcp_refill_locked(pcp, gfp);
+	if (pcp->count) {
+		page = list_first_entry(&pcp->list, struct page, lru);
+		list_del(&page->lru);
+		page_clear_flag(page, PG_pcp);
+		pcp->count--;
+	}
+	cpu_unlock(&pcp->lock);
+	local_irq_restore(flags);
+	return page;
+}
+
+static void pcp_free(struct page *page)
+{
+	unsigned long flags;
+	struct pcp *pcp;
+
+	local_irq_save(flags);
+	pcp = this_cpu_ptr(&pcp_lists);
+	cpu_lock(&pcp->lock);
+	page_set_flag(page, PG_pcp);
+	/* The order of reuse: see put_block(). */
+	if (MM_KASAN)
+		list_add_tail(&page->lru, &pcp->list);
+	else
+		list_add(&page->lru, &pcp->list);
+	pcp->count++;
+	if (pcp->count > PCP_HIGH)
+		pcp_drain_locked(pcp, PCP_HIGH - PCP_BATCH);
+	cpu_unlock(&pcp->lock);
+	local_irq_restore(flags);
+}
+
+void drain_all_pages(void)
+{
+	unsigned long flags;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		struct pcp *pcp = per_cpu_ptr(&pcp_lists, cpu);
+
+		local_irq_save(flags);
+		cpu_lock(&pcp->lock);
+		pcp_drain_locked(pcp, 0);
+		cpu_unlock(&pcp->lock);
+		local_irq_restore(flags);
+	}
+}
+
+/* --- Allocation --------------------------------------------------------------------------------------- */
+
+static struct page *take_pages(gfp_t gfp, unsigned int order, unsigned int nr)
+{
+	struct page *page = NULL;
+	unsigned long flags;
+
+	if (nr == 1)
+		return pcp_alloc(gfp);
+	spin_lock_irqsave(&zone.lock, flags);
+	if (watermark_ok(gfp, nr))
+		page = take_block(order, nr);
+	spin_unlock_irqrestore(&zone.lock, flags);
+	return page;
+}
+
+static noinline struct page *take_pages_slow(gfp_t gfp, unsigned int order, unsigned int nr)
+{
+	struct page *page;
+
+	drain_all_pages();
+	page = take_pages(gfp, order, nr);
+	if (page || !(gfp & __GFP_DIRECT_RECLAIM) || irqs_disabled())
+		return page;
+
+	/* Objects in the quarantine, empty slabs and cached stacks: memory that nobody would miss. */
+	vmalloc_purge();
+	kmem_cache_shrink_all();
+	drain_all_pages();
+	return take_pages(gfp, order, nr);
+}
+
+/* All traces of earlier lives go, on every page of the block. */
+static void prepare_pages(struct page *page, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 1; i < nr; i++) {
+		page[i].flags = BIT(PG_tail);
+		page[i].head = page;
+	}
+	page->flags = nr > 1 ? BIT(PG_head) : 0;
+	page->nr = nr;
+	page->head = page;
+	__atomic_store_n(&page->refcount, 1, __ATOMIC_RELEASE);
+}
+
+static struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr)
+{
+	struct page *page = take_pages(gfp, order, nr);
+
+	if (unlikely(!page)) {
+		page = take_pages_slow(gfp, order, nr);
+		if (!page) {
+			if (!(gfp & __GFP_NOWARN))
+				warn_alloc_failed(gfp, nr);
+			return NULL;
+		}
+	}
+	prepare_pages(page, nr);
+	kasan_alloc_pages(page_to_virt(page), page_size(page));
+	if (gfp & __GFP_ZERO)
+		memset(page_to_virt(page), 0, page_size(page));
+	return page;
+}
+
+struct page *alloc_pages(gfp_t gfp, unsigned int order)
+{
+	if (unlikely(order > MAX_ORDER)) {
+		WARN(!(gfp & __GFP_NOWARN), "alloc_pages: order %u is more than %u\n", order,
+		     MAX_ORDER);
+		return NULL;
+	}
+	return alloc_nr(gfp, order, 1U << order);
+}
+
+struct page *alloc_pages_exact(gfp_t gfp, unsigned int nr)
+{
+	if (unlikely(!nr || nr > 1U << MAX_ORDER)) {
+		WARN(!(gfp & __GFP_NOWARN), "alloc_pages_exact: %u pages, not 1 to %u\n", nr,
+		     1U << MAX_ORDER);
+		return NULL;
+	}
+	return alloc_nr(gfp, get_order((size_t)nr << PAGE_SHIFT), nr);
+}
+
+struct page *page_alloc_raw(unsigned int order)
+{
+	struct page *page = NULL;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (!spin_lock_held(&zone.lock)) {
+		spin_lock(&zone.lock);
+		page = take_block(order, 1U << order);
+		spin_unlock(&zone.lock);
+	}
+	local_irq_restore(flags);
+	if (page)
+		prepare_pages(page, 1U << order);
+	return page;
+}
+
+unsigned long __get_free_pages(gfp_t gfp, unsigned int order)
+{
+	struct page *page = alloc_pages(gfp, order);
+
+	return page ? (unsigned long)page_to_virt(page) : 0;
+}
+
+unsigned long get_zeroed_page(gfp_t gfp)
+{
+	return __get_free_pages(gfp | __GFP_ZERO, 0);
+}
+
+/* --- Freeing -------------------------------------------------------------------------------------------- */
+
+/* Return: NULL if the block may be freed, else what is wrong. */
+static const char *free_check(const struct page *page, unsigned int nr)
+{
+	if (page_flag(page, PG_buddy) || page_flag(page, PG_pcp))
+		return "double free: the page is free already";
+	if (PageReserved(page))
+		return "the page was never allocated";
+	if (PageTail(page))
+		return "the page is not the first of its block";
+	if (page_count(page) <= 0)
+		return "double free: the page has no reference";
+	if (PageSlab(page) || PageLarge(page))
+		return "the page still belongs to the slab allocator";
+	if (page->nr != nr)
+		return "freed with another order than it was allocated with";
+	return NULL;
+}
+
+static void free_nr(struct page *page, unsigned int nr)
+{
+	const char *wrong = free_check(page, nr);
+	unsigned long flags;
+	unsigned int i;
+	int count;
+
+	if (unlikely(wrong)) {
+		bad_page(page, wrong);
+		return;
+	}
+	count = __atomic_fetch_sub(&page->refcount, 1, __ATOMIC_ACQ_REL);
+	if (count != 1) {
+		if (unlikely(count <= 0)) {
+			__atomic_fetch_add(&page->refcount, 1, __ATOMIC_RELAXED);
+			bad_page(page, "double free: two CPUs free it at once");
+		}
+		return;
+	}
+
+	kasan_free_pages(page_to_virt(page), page_size(page));
+	if (nr == 1) {
+		page->flags = 0;
+		pcp_free(page);
+		return;
+	}
+	/* What was a large object keeps its shape, for reports of late accesses. */
+	if (page_flag(page, PG_large_freed)) {
+		page->flags = BIT(PG_large_freed);
+	} else {
+		for (i = 0; i < nr; i++)
+			page[i].flags = 0;
+	}
+	spin_lock_irqsave(&zone.lock, flags);
+	put_range(page_to_pfn(page), nr);
+	spin_unlock_irqrestore(&zone.lock, flags);
+}
+
+void __free_pages(struct page *page, unsigned int order)
+{
+	free_nr(page, order <= MAX_ORDER ? 1U << order : 0);
+}
+
+void free_pages_exact(struct page *page, unsigned int nr)
+{
+	free_nr(page, nr);
+}
+
+void put_page(struct page *page)
+{
+	page = compound_head(page);
+	free_nr(page, page->nr);
+}
+
+void free_pages(unsigned long addr, unsigned int order)
+{
+	if (!addr)
+		return;
+	if (!is_linear_address((void *)addr) || !pfn_valid(__pa(addr) >> PAGE_SHIFT)) {
+		WARN(1, "free_pages: %016lx is not in RAM\n", addr);
+		return;
+	}
+	__free_pages(virt_to_page((void *)addr), order);
+}
+
+/* --- Totals and bring-up ---------------------------------------------------------------------------------- */
+
+unsigned long nr_free_pages(void)
+{
+	unsigned long sum = READ_ONCE(zone.free);
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < NR_CPUS; cpu++)
+		sum += READ_ONCE(per_cpu_ptr(&pcp_lists, cpu)->count);
+	return sum;
+}
+
+unsigned long nr_free_blocks(unsigned int order)
+{
+	return order <= MAX_ORDER ? READ_ONCE(zone.area[order].nr) : 0;
+}
+
+unsigned long totalram_pages(void)
+{
+	return zone.managed;
+}
+
+void page_alloc_init(void)
+{
+	unsigned int i;
+
+	spin_lock_init(&zone.lock);
+	for (i = 0; i <= MAX_ORDER; i++)
+		INIT_LIST_HEAD(&zone.area[i].list);
+	for (i = 0; i < NR_CPUS; i++)
+		INIT_LIST_HEAD(&per_cpu_ptr(&pcp_lists, i)->list);
+}
+
+void page_alloc_add(unsigned long pfn, unsigned long end)
+{
+	unsigned long flags, i;
+
+	for (i = pfn; i < end; i++)
+		pfn_to_page(i)->flags = 0;
+	kasan_free_pages(page_to_virt(pfn_to_page(pfn)), (end - pfn) << PAGE_SHIFT);
+	spin_lock_irqsave(&zone.lock, flags);
+	put_range(pfn, end - pfn);
+	zone.managed += end - pfn;
+	/* 0.4 %, but neither nothing on a small machine nor megabytes without end on a large one. */
+	zone.reserve = max(zone.managed / 256, 32UL);
+	zone.reserve = min(zone.reserve, 1024UL);
+	spin_unlock_irqrestore(&zone.lock, flags);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+/*
+ * slab_common.c - caches as a whole: how slots are laid out, creating, shrinking and destroying them.
+ */
+#include <kernel/kernel.h>
+#include <kernel/printk.h>
+#include <kernel/string.h>
+
+#include "slab_internal.h"
+
+#define SLAB_MAX_SIZE 65536U
+/* Larger slabs are tried up to this order. Under KASAN slots are up to twice as large. */
+#define SLAB_MAX_ORDER (MM_KASAN ? 5U : 3U)
+/* Fewer objects than this in a slab, and a larger slab is tried. */
+#define SLAB_WANT_OBJECTS 4U
+
+/* Every cache but dead ones. Never taken in an interrupt. */
+static LIST_HEAD(slab_caches);
+static DEFINE_SPINLOCK(slab_caches_lock);
+
+/* The cache of struct kmem_cache: the first one. */
+static struct kmem_cache cache_cache;
+
+/* --- Layout ---------------------------------------------------------------------------------------------- */
+
+static u32 choose_align(u32 size, u32 align, u32 flags)
+{
+	u32 line = SMP_CACHE_BYTES;
+
+	if (flags & SLAB_HWCACHE_ALIGN) {
+		/* Several small objects may share a line, but none may lie in two. */
+		while (size <= line / 2)
+			line /= 2;
+		align = max(align, line);
+	}
+	return ALIGN(max(align, 8U), 8U);
+}
+
+/* First byte of a slot's metadata; the slot's end if it has none. */
+static u32 metadata_start(const struct kmem_cache *cache)
+{
+	const struct kasan_cache *kasan = &cache->kasan;
+	u32 start = cache->size;
+
+	if (MM_KASAN) {
+		start = min(start, kasan->alloc_meta_offset);
+		/* Offset 0: it overlays the object. */
+		if (kasan->free_meta_offset && kasan->free_meta_offset != KASAN_NO_FREE_META)
+			start = min(start, kasan->free_meta_offset);
+	}
+	return ALIGN_DOWN(start, 8U);
+}
+
+/*
+ * The link between free slots may lie over the object, because nobody uses a free one, unless its
+ * contents must survive: a constructor ran once, or an RCU reader still looks. Then it goes as far
+ * behind the object as there is room, out of the way of small overflows.
+ */
+static void layout_slot(struct kmem_cache *cache)
+{
+	bool keep = cache->ctor || cache->flags & SLAB_TYPESAFE_BY_RCU;
+	u32 start;
+
+	if (MM_KASAN)
+		cache->size = kasan_cache_create(&cache->kasan, cache->align);
+	else
+		cache->size = ALIGN(max(cache->object_size, 8U), cache->align);
+	if (!keep && (cache->object_size >= 8 || !MM_KASAN)) {
+		cache->fp_offset = 0;
+		return;
+	}
+	start = metadata_start(cache);
+	if (start >= ALIGN(cache->object_size, 8U) + 8) {
+		cache->fp_offset = start - 8;
+		return;
+	}
+	cache->fp_offset = ALIGN(cache->size, 8U);
+	cache->size = ALIGN(cache->fp_offset + 8, cache->align);
+	cache->kasan.slot_size = cache->size;
+}
+
+/* How many pages a slab has, and what lies where in it. */
+static void layout_slab(struct kmem_cache *cache)
+{
+	u32 order, span, fit;
+
+	/* A redzone before the first slot, or an underflow there would hit somebody else's page. */
+	cache->first = MM_KASAN ? max(cache->align, 16U) : 0;
+	for (order = 0;; order++) {
+		span = (u32)(PAGE_SIZE << order);
+		fit = span > cache->first ? (span - cache->first) / cache->size : 0;
+		if (order >= SLAB_MAX_ORDER && fit)
+			break;
+		if (fit >= SLAB_WANT_OBJECTS && span - fit * cache->size <= span / 8)
+			break;
+	}
+	cache->nr_pages = (u32)(PAGE_ALIGN(cache->first + fit * cache->size) >> PAGE_SHIFT);
+	cache->min_pages = (u32)(PAGE_ALIGN(cache->first + cache->size) >> PAGE_SHIFT);
+}
+
+static void init_cache(struct kmem_cache *cache, const char *name, u32 size, u32 align, u32 flags,
+		       void (*ctor)(void *), bool kmalloc)
+{
+	u32 i;
+
+	memset(cache, 0, sizeof(*cache));
+	cache->magic = SLAB_MAGIC;
+	cache->name = name;
+	cache->object_size = size;
+	cache->align = choose_align(size, align, flags);
+	cache->flags = flags;
+	cache->ctor = ctor;
+	cache->kasan.name = name;
+	cache->kasan.object_size = size;
+	cache->kasan.release = slab_release;
+	if (ctor)
+		cache->kasan.flags |= KASAN_CACHE_NO_FREE_META_IN_OBJECT;
+	if (flags & SLAB_TYPESAFE_BY_RCU)
+		cache->kasan.flags |=
+			KASAN_CACHE_NO_FREE_META_IN_OBJECT | KASAN_CACHE_NO_QUARANTINE;
+	if (kmalloc)
+		cache->kasan.flags |= KASAN_CACHE_KMALLOC;
+	spin_lock_init(&cache->list_lock);
+	INIT_LIST_HEAD(&cache->partial);
+	INIT_LIST_HEAD(&cache->full);
+	for (i = 0; i < NR_CPUS; i++)
+		cache->cpu[i].lock.locked = 0;
+	layout_slot(cache);
+	layout_slab(cache);
+	spin_lock(&slab_caches_lock);
+	list_add_tail(&cache->list, &slab_caches);
+	spin_unlock(&slab_caches_lock);
+}
+
+/* --- Creating ----------------------------------------------------------------------------------------------- */
+
+struct kmem_cache *kmem_cache_setup(const char *name, unsigned int size, unsigned int align,
+				    unsigned int flags, void (*ctor)(void *), bool kmalloc)
+{
+	struct kmem_cache *cache = kmem_cache_alloc(&cache_cache, GFP_KERNEL);
+
+	if (cache)
+		init_cache(cache, name, size, align, flags, ctor, kmalloc);
+	return cache;
+}
+
+struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsigned int align,
+				     unsigned int flags, void (*ctor)(void *))
+{
+	struct kmem_cache *cache = NULL;
+	const char *copy;
+
+	if (WARN(!name || !size || size > SLAB_MAX_SIZE || align & (align - 1) || align > PAGE_SIZE,
+		 "kmem_cache_create(%s): bad size %u or alignment %u\n", name ? name : "?", size,
+		 align))
+		return NULL;
+	copy = kstrdup(name, GFP_KERNEL);
+	if (copy) {
+		cache = kmem_cache_setup(copy, size, align, flags, ctor, false);
+		if (cache)
+			cache->name_is_copy = true;
+		else
+			kfree(copy);
+	}
+	if (!cache && flags & SLAB_PANIC)
+		panic("kmem_cache_create(%s): no memory", name);
+	return cache;
+}
+
+void kmem_cache_init(void)
+{
+	init_cache(&cache_cache, "kmem_cache", sizeof(struct kmem_cache),
+		   __alignof__(struct kmem_cache), SLAB_PANIC, NULL, false);
+	kmalloc_init();
+}
+
+/* --- Shrinking ------------------------------------------------------------------------------------------------- */
+
+int kmem_cache_shrink(struct kmem_cache *cache)
+{
+	kasan_cache_shrink(&cache->kasan);
+	slab_flush_cpus(cache);
+	/* Readers of a type-safe cache may look at its objects until it is destroyed. */
+	if (!(cache->flags & SLAB_TYPESAFE_BY_RCU))
+		slab_discard_empty(cache);
+	return READ_ONCE(cache->nr_slabs) != 0;
+}
+
+void kmem_cache_shrink_all(void)
+{
+	struct kmem_cache *cache;
+
+	kasan_cache_shrink(NULL);
+	/* Who holds the lock may be short of memory itself, and be the one that has called this. */
+	if (!spin_trylock(&slab_caches_lock))
+		return;
+	list_for_each_entry (cache, &slab_caches, list) {
+		slab_flush_cpus(cache);
+		if (!(cache->flags & SLAB_TYPESAFE_BY_RCU))
+			slab_discard_empty(cache);
+	}
+	spin_unlock(&slab_caches_lock);
+}
+
+/* --- Destroying -------------------------------------------------------------------------------------------------- */
+
+static void list_leaked_in(struct kmem_cache *cache, struct page *slab)
+{
+	/* Walking the free list for each slot is quadratic in a slab, and happens once per bug. */
+	u32 i;
+
+	for (i = 0; i < slab->objects; i++) {
+		char *slot = (char *)page_to_virt(slab) + cache->first + (size_t)i * cache->size;
+		const void *free = slab->freelist;
+		bool ok = true;
+
+		while (free && free != slot && ok)
+			free = slab_get_next(cache, slab, free, &ok);
+		if (free != slot)
+			pr_err("Object 0x%016lx @offset=%u\n", (unsigned long)slot,
+			       cache->first + i * cache->size);
+	}
+}
+
+static void list_leaked(struct kmem_cache *cache)
+{
+	struct page *slab;
+	unsigned long flags;
+
+	pr_err("BUG %s: Objects remaining on kmem_cache_destroy()\n", cache->name);
+	spin_lock_irqsave(&cache->list_lock, flags);
+	list_for_each_entry (slab, &cache->full, lru)
+		list_leaked_in(cache, slab);
+	list_for_each_entry (slab, &cache->partial, lru)
+		list_leaked_in(cache, slab);
+	spin_unlock_irqrestore(&cache->list_lock, flags);
+	WARN(1, "kmem_cache_destroy %s: Slab cache still has objects\n", cache->name);
+}
+
+void kmem_cache_destroy(struct kmem_cache *cache)
+{
+	/* A cache is itself an object: destroying it twice is a use after free, and reported as one. */
+	if (!cache || !kasan_check_byte(cache))
+		return;
+	spin_lock(&slab_caches_lock);
+	list_del(&cache->list);
+	spin_unlock(&slab_caches_lock);
+
+	kasan_cache_shrink(&cache->kasan);
+	slab_flush_cpus(cache);
+	slab_discard_empty(cache);
+	if (cache->nr_slabs) {
+		list_leaked(cache);
+		return;
+	}
+	cache->magic = 0;
+	if (cache->name_is_copy)
+		kfree(cache->name);
+	kmem_cache_free(&cache_cache, cache);
+}
+
+/* --- Asking --------------------------------------------------------------------------------------------------------- */
+
+unsigned int kmem_cache_size(const struct kmem_cache *cache)
+{
+	return cache->object_size;
+}
+
+const char *kmem_cache_name(const struct kmem_cache *cache)
+{
+	return cache->name;
+}
+
+void kmem_cache_info(struct kmem_cache *cache, struct slabinfo *info)
+{
+	struct page *slab;
+	unsigned long flags;
+
+	info->object_size = cache->object_size;
+	info->slot_size = cache->size;
+	info->slab_pages = cache->nr_pages;
+	info->objs_per_slab = (cache->nr_pages * (u32)PAGE_SIZE - cache->first) / cache->size;
+	spin_lock_irqsave(&cache->list_lock, flags);
+	info->slabs = cache->nr_slabs;
+	/* All but the slots that shared lists show as free; what a CPU has taken is in none. */
+	info->active = cache->nr_slots;
+	list_for_each_entry (slab, &cache->partial, lru)
+		info->active -= slab->objects - slab->inuse;
+	spin_unlock_irqrestore(&cache->list_lock, flags);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/*
+ * stack.c - stacks of tasks: vmalloc areas with an unmapped page on either side, so that running over
+ * either end faults instead of hitting somebody.
+ *
+ * Building one takes about as long as a task needs to do something useful, and tasks come and go: each
+ * CPU keeps the last few freed stacks, mapped but poisoned, and hands them out again.
+ */
+#include <kernel/kernel.h>
+#include <kernel/printk.h>
+
+#include "vmap.h"
+
+#define CACHED_STACKS 2
+/* Larger ones are rare, and too much memory to keep. */
+#define CACHED_STACK_MAX (64UL << 10)
+
+struct stack_cache {
+	struct cpu_lock lock;
+	struct {
+		void *stack;
+		size_t size;
+	} slot[CACHED_STACKS];
+};
+
+static DEFINE_PER_CPU(struct stack_cache, stack_caches);
+
+static void *cache_get(size_t size)
+{
+	struct stack_cache *cache;
+	void *stack = NULL;
+	unsigned long flags;
+	unsigned int i;
+
+	local_irq_save(flags);
+	cache = this_cpu_ptr(&stack_caches);
+	cpu_lock(&cache->lock);
+	for (i = 0; i < CACHED_STACKS && !stack; i++) {
+		if (cache->slot[i].size == size) {
+			stack = cache->slot[i].stack;
+			cache->slot[i].stack = NULL;
+			cache->slot[i].size = 0;
+		}
+	}
+	cpu_unlock(&cache->lock);
+	local_irq_restore(flags);
+	return stack;
+}
+
+/* Return: true if kept. */
+static bool cache_put(void *stack, size_t size)
+{
+	struct stack_cache *cache;
+	unsigned long flags;
+	bool kept = false;
+	unsigned int i;
+
+	local_irq_save(flags);
+	cache = this_cpu_ptr(&stack_caches);
+	cpu_lock(&cache->lock);
+	for (i = 0; i < CACHED_STACKS && !kept; i++) {
+		if (!cache->slot[i].stack) {
+			cache->slot[i].stack = stack;
+			cache->slot[i].size = size;
+			kept = true;
+		}
+	}
+	cpu_unlock(&cache->lock);
+	local_irq_restore(flags);
+	return kept;
+}
+
+static bool is_cached(const void *stack)
+{
+	unsigned int cpu, i;
+	bool found = false;
+
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		for (i = 0; i < CACHED_STACKS; i++)
+			found |= READ_ONCE(per_cpu_ptr(&stack_caches, cpu)->slot[i].stack) == stack;
+	}
+	return found;
+}
+
+void stack_cache_drop(void)
+{
+	unsigned int cpu, i;
+
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		struct stack_cache *cache = per_cpu_ptr(&stack_caches, cpu);
+
+		for (i = 0; i < CACHED_STACKS; i++) {
+			unsigned long flags;
+			void *stack;
+
+			local_irq_save(flags);
+			cpu_lock(&cache->lock);
+			stack = cache->slot[i].stack;
+			cache->slot[i].stack = NULL;
+			cache->slot[i].size = 0;
+			cpu_unlock(&cache->lock);
+			local_irq_restore(flags);
+			vfree(stack);
+		}
+	}
+}
+
+void *stack_alloc(size_t size)
+{
+	struct vm_struct *vm;
+	void *stack;
+
+	size = PAGE_ALIGN(size);
+	if (WARN(!size, "stack_alloc: bad size\n"))
+		return NULL;
+	stack = cache_get(size);
+	if (stack) {
+		/* Also clears what the frames of the last task have left. */
+		kasan_unpoison_vmalloc(stack, size);
+		return stack;
+	}
+	vm = vm_create(size, PAGE_SIZE, GFP_KERNEL, MM_CALLER_IP());
+	return vm ? vm->addr : NULL;
+}
+
+void stack_free(void *stack)
+{
+	struct vm_struct *vm;
+
+	if (!stack)
+		return;
+	vm = find_vm_area(stack);
+	if (!vm || vm->addr != stack || is_cached(stack)) {
+		WARN(1, "stack_free: %016lx is no stack in use\n", (unsigned long)stack);
+		return;
+	}
+	kasan_poison_vmalloc(stack, vm->size);
+	if (vm->size > CACHED_STACK_MAX || !cache_put(stack, vm->size))
+		vfree(stack);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/* util.c - allocations that also copy, and those that may come from either of two allocators. */
+#include <kernel/string.h>
+
+#include "internal.h"
+
+char *kstrndup(const char *s, size_t max, gfp_t gfp)
+{
+	size_t len;
+	char *copy;
+
+	if (!s)
+		return NULL;
+	len = strnlen(s, max);
+	copy = kmalloc(len + 1, gfp);
+	if (copy) {
+		memcpy(copy, s, len);
+		copy[len] = '\0';
+	}
+	return copy;
+}
+
+char *kstrdup(const char *s, gfp_t gfp)
+{
+	return s ? kmemdup(s, strlen(s) + 1, gfp) : NULL;
+}
+
+void *kmemdup(const void *src, size_t len, gfp_t gfp)
+{
+	void *copy = kmalloc(len, gfp);
+
+	/* kmalloc(0) gives a pointer that must not be touched, and nothing is copied there. */
+	if (copy && len)
+		memcpy(copy, src, len);
+	return copy;
+}
+
+void *kvmalloc(size_t size, gfp_t gfp)
+{
+	/* Above a page, a failure is no reason to empty caches: there is another way. */
+	gfp_t first = size > PAGE_SIZE ? (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN : gfp;
+	void *p = size <= KMALLOC_MAX_SIZE ? kmalloc(size, first) : NULL;
+
+	return p || size <= PAGE_SIZE ? p : __vmalloc(size, gfp);
+}
+
+void kvfree(const void *p)
+{
+	if (is_vmalloc_addr(p))
+		vfree(p);
+	else
+		kfree(p);
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vmalloc.c - areas that are contiguous in address space only.
+ *
+ * An area gets addresses from the tree of free ranges (the lowest that fit, so that page tables and
+ * shadow are used again), pages one by one, and real shadow. Guard pages belong to its range and are
+ * never mapped; their shadow says KASAN_VMALLOC_INVALID, so that an access that is checked is reported
+ * as one beside this area, and one that is not faults.
+ *
+ * Addresses that were never in an area keep the shared zero page as shadow: an access there passes the
+ * check and faults. Freed ones are poisoned, and rest in a queue for a while before they are used again.
+ */
+#include <kernel/kernel.h>
+#include <kernel/printk.h>
+#include <kernel/string.h>
+#include <asm/kasan.h>
+#include <asm/pgtable.h>
+
+#include "vmap.h"
+
+/* Bounds of the queue of freed ranges. The shadow of what it holds is memory that lies idle. */
+#define LAZY_MAX_RANGES 32U
+#define LAZY_MAX_BYTES	(4UL << 20)
+
+DEFINE_SPINLOCK(vmap_lock);
+struct vmap_tree vmap_busy;
+struct vmap_lazy vmap_lazy;
+
+/* All of this under vmap_lock, too. */
+static struct vmap_tree vmap_free;
+static unsigned long nr_areas;
+
+static struct kmem_cache *range_cache, *area_cache;
+
+/* --- Address space ------------------------------------------------------------------------------------- */
+
+static struct vmap_range *range_alloc(unsigned long size, struct vm_struct *vm, gfp_t gfp)
+{
+	struct vmap_range *range = kmem_cache_zalloc(range_cache, gfp & ~__GFP_ZERO);
+	struct vmap_range *room, *used_up = NULL;
+	unsigned long flags;
+
+	if (!range)
+		return NULL;
+	range->vm = vm;
+	spin_lock_irqsave(&vmap_lock, flags);
+	room = vmap_first_fit(&vmap_free, size);
+	if (room) {
+		range->start = room->start;
+		range->end = room->start + size;
+		if (room->end == range->end) {
+			vmap_erase(&vmap_free, room);
+			used_up = room;
+		} else {
+			room->start = range->end;
+			vmap_resized(room);
+		}
+	}
+	spin_unlock_irqrestore(&vmap_lock, flags);
+	if (!room)
+		used_up = range;
+	kmem_cache_free(range_cache, used_up);
+	return room ? range : NULL;
+}
+
+/* Only now can the area be found: before, it is not complete. */
+static void range_publish(struct vmap_range *range)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&vmap_lock, flags);
+	vmap_insert(&vmap_busy, range);
+	nr_areas++;
+	spin_unlock_irqrestore(&vmap_lock, flags);
+}
+
+/*
+ * @range becomes free address space, joined with its neighbours. With vmap_lock held. Descriptors that
+ * are no longer needed are put in front of @garbage.
+ */
+static void range_free_locked(struct vmap_range *range, struct vmap_range **garbage)
+{
+	struct vmap_range *below = vmap_lookup(&vmap_free, range->start - 1);
+	struct vmap_range *above = vmap_lookup(&vmap_free, range->end);
+
+	range->vm = NULL;
+	if (below) {
+		vmap_erase(&vmap_free, below);
+		range->start = below->start;
+		below->next = *garbage;
+		*garbage = below;
+	}
+	if (above) {
+		vmap_erase(&vmap_free, above);
+		range->end = above->end;
+		above->next = *garbage;
+		*garbage = above;
+	}
+	vmap_insert(&vmap_free, range);
+}
+
+/* Take the oldest freed ranges out of the queue until it is within bounds. With vmap_lock held. */
+static void lazy_trim_locked(unsigned int max_ranges, unsigned long max_bytes,
+			     struct vmap_range **garbage)
+{
+	while (vmap_lazy.ranges > max_ranges || vmap_lazy.bytes > max_bytes) {
+		struct vmap_range *range = vmap_lazy.first;
+
+		vmap_lazy.first = range->next;
+		if (!vmap_lazy.first)
+			vmap_lazy.last = NULL;
+		vmap_lazy.ranges--;
+		vmap_lazy.bytes -= range->end - range->start;
+		range_free_locked(range, garbage);
+	}
+}
+
+static void free_garbage(struct vmap_range *garbage)
+{
+	while (garbage) {
+		struct vmap_range *next = garbage->next;
+
+		kmem_cache_free(range_cache, garbage);
+		garbage = next;
+	}
+}
+
+static void range_retire(struct vmap_range *range)
+{
+	struct vmap_range *garbage = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&vmap_lock, flags);
+	range->next = NULL;
+	if (vmap_lazy.last)
+		vmap_lazy.last->next = range;
+	else
+		vmap_lazy.first = range;
+	vmap_lazy.last = range;
+	vmap_lazy.ranges++;
+	vmap_lazy.bytes += range->end - range->start;
+	lazy_trim_locked(LAZY_MAX_RANGES, LAZY_MAX_BYTES, &garbage);
+	spin_unlock_irqrestore(&vmap_lock, flags);
+	free_garbage(garbage);
+}
+
+void vmalloc_purge(void)
+{
+	struct vmap_range *garbage = NULL;
+	unsigned long flags;
+
+	stack_cache_drop();
+	spin_lock_irqsave(&vmap_lock, flags);
+	lazy_trim_locked(0, 0, &garbage);
+	spin_unlock_irqrestore(&vmap_lock, flags);
+	free_garbage(garbage);
+}
+
+/* --- Pages -------------------------------------------------------------------------------------------------- */
+
+static void free_area_pages(struct vm_struct *vm)
+{
+	unsigned int i;
+
+	for (i = 0; i < vm->nr_pages; i++)
+		__free_page(vm->pages[i]);
+	kvfree(vm->pages);
+}
+
+/* vm->nr_pages counts what has been had so far, also on failure. */
+static bool alloc_area_pages(struct vm_struct *vm, unsigned int nr, gfp_t gfp)
+{
+	/* The array of a large area is an area itself: 1/512 of the size, so this ends. */
+	vm->pages = kvmalloc((size_t)nr * sizeof(struct page *), gfp & ~__GFP_ZERO);
+	if (!vm->pages)
+		return false;
+	while (vm->nr_pages < nr) {
+		struct page *page = alloc_page(gfp);
+
+		if (!page)
+			return false;
+		vm->pages[vm->nr_pages++] = page;
+	}
+	return true;
+}
+
+/* Runs of pages that happen to be contiguous are mapped at once. */
+static bool map_area(struct vm_struct *vm)
+{
+	unsigned int i, n;
+
+	for (i = 0; i < vm->nr_pages; i += n) {
+		for (n = 1; i + n < vm->nr_pages && vm->pages[i + n] == vm->pages[i] + n; n++)
+			;
+		if (map_kernel_range((unsigned long)vm->addr + ((unsigned long)i << PAGE_SHIFT),
+				     page_to_phys(vm->pages[i]), (size_t)n << PAGE_SHIFT,
+				     PAGE_KERNEL))
+			return false;
+	}
+	return true;
+}
+
+/* --- Areas ----------------------------------------------------------------------------------------------------- */
+
+static size_t mapped_size(const struct vm_struct *vm)
+{
+	return (size_t)vm->nr_pages << PAGE_SHIFT;
+}
+
+/* @vm is in no tree any more, or not yet. Its pages go, its addresses rest. */
+static void vm_destroy(struct vm_struct *vm, uintptr_t freed_by)
+{
+	if (vm->range) {
+		vm->range->addr = (uintptr_t)vm->addr;
+		vm->range->size = vm->size;
+		vm->range->caller = vm->caller;
+		vm->range->freed_by = freed_by;
+		kasan_poison_vmalloc((void *)vm->range->start, vm->range->end - vm->range->start);
+		/* Unmapped everywhere before a page can be somebody else's. */
+		if (vm->nr_pages)
+			unmap_kernel_range((unsigned long)vm->addr, mapped_size(vm));
+		range_retire(vm->range);
+	}
+	free_area_pages(vm);
+	kmem_cache_free(area_cache, vm);
+}
+
+struct vm_struct *vm_create(size_t size, size_t guard_low, gfp_t gfp, uintptr_t caller)
+{
+	struct vm_struct *vm = kmem_cache_zalloc(area_cache, gfp & ~__GFP_ZERO);
+	size_t pages_size = PAGE_ALIGN(size);
+	size_t span = guard_low + pages_size + PAGE_SIZE;
+	struct vmap_range *range;
+
+	if (!vm)
+		return NULL;
+	vm->size = size;
+	vm->caller = caller;
+	if (!alloc_area_pages(vm, (unsigned int)(pages_size >> PAGE_SHIFT), gfp))
+		goto fail;
+	range = range_alloc(span, vm, gfp);
+	if (!range)
+		goto fail;
+	vm->addr = (void *)(range->start + guard_low);
+	/* Without its own shadow the range must not be poisoned: it goes back as it came. */
+	if (!kasan_map_shadow(range->start, span)) {
+		range_retire(range);
+		goto fail;
+	}
+	vm->range = range;
+	if (!map_area(vm))
+		goto fail;
+	kasan_poison_vmalloc((void *)range->start, span);
+	kasan_unpoison_vmalloc(vm->addr, size);
+	range_publish(range);
+	return vm;
+
+fail:
+	vm_destroy(vm, 0);
+	return NULL;
+}
+
+/* --- The interface ------------------------------------------------------------------------------------------------ */
+
+static void *do_vmalloc(size_t size, gfp_t gfp, uintptr_t caller)
+{
+	struct vm_struct *vm = NULL;
+
+	if (WARN(!size, "vmalloc: size is 0\n"))
+		return NULL;
+	if (size >> PAGE_SHIFT < totalram_pages())
+		vm = vm_create(size, 0, gfp, caller);
+	if (!vm && !(gfp & __GFP_NOWARN))
+		pr_warn("vmalloc: no memory for %lu bytes\n", (unsigned long)size);
+	return vm ? vm->addr : NULL;
+}
+
+void *__vmalloc(size_t size, gfp_t gfp)
+{
+	return do_vmalloc(size, gfp, MM_CALLER_IP());
+}
+
+void *vmalloc(size_t size)
+{
+	return do_vmalloc(size, GFP_KERNEL, MM_CALLER_IP());
+}
+
+void *vzalloc(size_t size)
+{
+	return do_vmalloc(size, GFP_KERNEL | __GFP_ZERO, MM_CALLER_IP());
+}
+
+void vfree(const void *addr)
+{
+	struct vmap_range *range;
+	struct vm_struct *vm = NULL;
+	unsigned long flags;
+
+	if (!addr)
+		return;
+	spin_lock_irqsave(&vmap_lock, flags);
+	range = vmap_lookup(&vmap_busy, (unsigned long)addr);
+	if (range && range->vm->addr == addr) {
+		/* From here on a second vfree() finds nothing. */
+		vm = range->vm;
+		vmap_erase(&vmap_busy, range);
+		nr_areas--;
+	}
+	spin_unlock_irqrestore(&vmap_lock, flags);
+	if (vm)
+		vm_destroy(vm, MM_CALLER_IP());
+	else if (range)
+		WARN(1, "Trying to vfree() bad address (%016lx): not the start of its area\n",
+		     (unsigned long)addr);
+	else
+		WARN(1, "Trying to vfree() nonexistent vm area (%016lx)\n", (unsigned long)addr);
+}
+
+struct vm_struct *find_vm_area(const void *addr)
+{
+	struct vm_struct *vm = NULL;
+	struct vmap_range *range;
+	unsigned long flags;
+
+	spin_lock_irqsave(&vmap_lock, flags);
+	range = vmap_lookup(&vmap_busy, (unsigned long)addr);
+	if (range) {
+		vm = range->vm;
+		if ((unsigned long)addr - (unsigned long)vm->addr >= mapped_size(vm))
+			vm = NULL;
+	}
+	spin_unlock_irqrestore(&vmap_lock, flags);
+	return vm;
+}
+
+struct page *vmalloc_to_page(const void *addr)
+{
+	phys_addr_t pa = is_vmalloc_addr(addr) ? kernel_va_to_pa((unsigned long)addr, NULL) : 0;
+
+	return pa && pfn_valid(pa >> PAGE_SHIFT) ? phys_to_page(pa) : NULL;
+}
+
+unsigned long vmalloc_nr_areas(void)
+{
+	return READ_ONCE(nr_areas);
+}
+
+void vmalloc_init(void)
+{
+	struct vmap_range *all;
+
+	range_cache = KMEM_CACHE(vmap_range, SLAB_PANIC);
+	area_cache = KMEM_CACHE(vm_struct, SLAB_PANIC);
+	all = kmem_cache_zalloc(range_cache, GFP_KERNEL);
+	if (!all)
+		panic("vmalloc: no memory");
+	/* The first page stays a guard for the first area. */
+	all->start = VMALLOC_START + PAGE_SIZE;
+	all->end = VMALLOC_END;
+	vmap_insert(&vmap_free, all);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vmap.h - vmalloc's address space: ranges in two trees, the used ones by address and the free ones by
+ * address with the largest size below each node, so that finding room takes logarithmic time.
+ */
+#ifndef MM_VMAP_H
+#define MM_VMAP_H
+
+#include "internal.h"
+
+/**
+ * struct vmap_range - addresses [@start, @end), used or free
+ * @left, @right, @parent: links of the tree it is in.
+ * @prio: smaller than that of every node below: keeps the tree balanced (a treap).
+ * @max: size of the largest range in the subtree.
+ * @vm: used range: its area.
+ * @next: freed range: the one freed after it.
+ * @addr, @size, @caller, @freed_by: freed range: what its area was, for reports of late accesses.
+ */
+struct vmap_range {
+	struct vmap_range *left, *right, *parent;
+	u32 prio;
+	unsigned long start, end, max;
+	struct vm_struct *vm;
+	struct vmap_range *next;
+	uintptr_t addr;
+	size_t size;
+	uintptr_t caller, freed_by;
+};
+
+/* Freed ranges that are not used again yet, oldest first. At most LAZY_MAX_RANGES. */
+struct vmap_lazy {
+	struct vmap_range *first, *last;
+	unsigned int ranges;
+	unsigned long bytes;
+};
+
+struct vmap_tree {
+	struct vmap_range *root;
+	u32 seed;
+};
+
+/** vmap_insert(), vmap_erase() - @range overlaps none in the tree; is in it. */
+void vmap_insert(struct vmap_tree *tree, struct vmap_range *range);
+void vmap_erase(struct vmap_tree *tree, struct vmap_range *range);
+
+/** vmap_resized() - @range in the tree has changed its bounds without passing its neighbours. */
+void vmap_resized(struct vmap_range *range);
+
+/** vmap_first_fit() - Return: the lowest range of at least @size bytes, NULL if there is none. */
+struct vmap_range *vmap_first_fit(const struct vmap_tree *tree, unsigned long size);
+
+/** vmap_lookup() - Return: the range that holds @addr. Inline for the sake of the report path, which
+ *  must not run instrumented code. */
+static inline struct vmap_range *vmap_lookup(const struct vmap_tree *tree, unsigned long addr)
+{
+	struct vmap_range *range = tree->root;
+
+	while (range) {
+		if (addr < range->start)
+			range = range->left;
+		else if (addr >= range->end)
+			range = range->right;
+		else
+			return range;
+	}
+	return NULL;
+}
+
+/* The used ranges, the freed ones, and the lock of all of it: for the report path. */
+extern struct vmap_tree vmap_busy;
+extern struct vmap_lazy vmap_lazy;
+extern spinlock_t vmap_lock;
+
+/** vm_create() - an area of @size bytes with @guard_low bytes kept unmapped before it and one page after.
+ *  NULL: no memory or address space. */
+struct vm_struct *vm_create(size_t size, size_t guard_low, gfp_t gfp, uintptr_t caller);
+
+/** stack_cache_drop() - free the stacks that CPUs keep. */
+void stack_cache_drop(void);
+
+#endif /* MM_VMAP_H */

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.c - the scheduler: run queues, switching, waking, preemption, the tick.
+ *
+ * What keeps it free of races, in short:
+ *  - A task's on_rq says that it is runnable; it changes under its run queue's lock only.
+ *  - A task's on_cpu says that a CPU still uses its stack. A waker that finds the task dequeued waits for
+ *    on_cpu to fall before it lets another CPU run the task.
+ *  - The waker stores the condition before it reads the task's state; the sleeper stores its state
+ *    before it reads the condition; full barriers between. One of them sees the other.
+ */
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <kernel/timer.h>
+#include <asm/barrier.h>
+#include <asm/smp.h>
+
+#include "sched.h"
+
+DEFINE_DECLARED_PER_CPU(runqueues);
+
+/* Lock the run queue that @task belongs to, which may change until it is locked. */
+static struct rq *lock_task_rq(struct task *task)
+{
+	for (;;) {
+		struct rq *rq = cpu_rq(READ_ONCE(task->cpu));
+
+		spin_lock(&rq->lock);
+		if (rq->cpu == READ_ONCE(task->cpu))
+			return rq;
+		spin_unlock(&rq->lock);
+	}
+}
+
+static void enqueue(struct rq *rq, struct task *task)
+{
+	list_add_tail(&task->run_list, &rq->queue);
+	WRITE_ONCE(rq->nr_queued, rq->nr_queued + 1);
+}
+
+static void dequeue(struct rq *rq, struct task *task)
+{
+	list_del_init(&task->run_list);
+	WRITE_ONCE(rq->nr_queued, rq->nr_queued - 1);
+}
+
+static void set_need_resched(struct task *task)
+{
+	__atomic_fetch_or(&task->flags, BIT(TIF_NEED_RESCHED), __ATOMIC_SEQ_CST);
+}
+
+static void clear_need_resched(struct task *task)
+{
+	__atomic_fetch_and(&task->flags, ~BIT(TIF_NEED_RESCHED), __ATOMIC_SEQ_CST);
+}
+
+/* Make the CPU of @rq, which is locked, call __schedule() soon. */
+static void resched_curr(struct rq *rq)
+{
+	set_need_resched(rq->curr);
+	if (rq->online && rq->cpu != smp_processor_id())
+		smp_send_reschedule(rq->cpu);
+}
+
+/* --- Switching -------------------------------------------------------------------------------- */
+
+/* Take a waiting task from the longest other queue. @rq: ours, locked and empty. */
+static struct task *pull_task(struct rq *rq)
+{
+	struct rq *busiest = NULL;
+	struct task *task = NULL;
+	unsigned int most = 0, cpu;
+
+	for_each_online_cpu(cpu) {
+		unsigned int n = READ_ONCE(cpu_rq(cpu)->nr_queued);
+
+		if (cpu != rq->cpu && n > most) {
+			most = n;
+			busiest = cpu_rq(cpu);
+		}
+	}
+	/* The other CPU may be waiting for our lock just now, so only try; the next tick tries again. */
+	if (!busiest || !spin_trylock(&busiest->lock))
+		return NULL;
+	if (busiest->nr_queued) {
+		task = list_first_entry(&busiest->queue, struct task, run_list);
+		dequeue(busiest, task);
+		WRITE_ONCE(task->cpu, rq->cpu);
+	}
+	spin_unlock(&busiest->lock);
+	return task;
+}
+
+static struct task *pick_next(struct rq *rq)
+{
+	struct task *task;
+
+	if (!rq->nr_queued) {
+		task = pull_task(rq);
+		return task ? task : rq->idle;
+	}
+	task = list_first_entry(&rq->queue, struct task, run_list);
+	dequeue(rq, task);
+	return task;
+}
+
+/* The first thing that runs after a switch, in the next task: let go of @prev and of the run queue. */
+static void finish_switch(struct task *prev)
+{
+	struct rq *rq = this_rq();
+	/* Behind the store @prev may run elsewhere; only a dead task's state stands still. */
+	bool dead = prev->state == TASK_DEAD;
+
+	smp_store_release(&prev->on_cpu, 0);
+	__ticket_unlock(&rq->lock);
+	local_irq_enable();
+	preempt_enable_no_resched();
+	if (dead)
+		task_gone(prev);
+}
+
+void schedule_tail(struct task *prev)
+{
+	finish_switch(prev);
+	preempt_enable();
+}
+
+/**
+ * __schedule() - switch to the next task
+ * @preempt: the running task was interrupted: it stays runnable whatever its state says, because it may be
+ *	just about to look at the condition that it sets out to wait for.
+ *
+ * Preemption is off by one level. Returns with interrupts on.
+ */
+static void __schedule(bool preempt)
+{
+	struct task *prev = current, *next;
+	struct rq *rq;
+
+	local_irq_disable();
+	rq = this_rq();
+	spin_lock(&rq->lock);
+	clear_need_resched(prev);
+	if (prev != rq->idle) {
+		if (preempt || prev->state == TASK_RUNNING)
+			enqueue(rq, prev);
+		else
+			smp_store_release(&prev->on_rq, 0);
+	}
+	next = pick_next(rq);
+	if (!next->time_slice)
+		next->time_slice = RR_TIMESLICE;
+	if (next == prev) {
+		spin_unlock_irq(&rq->lock);
+		return;
+	}
+	next->on_cpu = 1;
+	WRITE_ONCE(rq->curr, next);
+	/* Returns when somebody switches back, perhaps on another CPU. */
+	finish_switch(cpu_switch_to(prev, next));
+}
+
+static void schedule_bug(void)
+{
+	pr_err("BUG: scheduling while atomic: %s/%d/0x%08x\n", current->comm, current->pid,
+	       (unsigned int)preempt_count());
+	dump_stack();
+	if (panic_on_warn)
+		panic("scheduling while atomic");
+}
+
+void schedule(void)
+{
+	if (unlikely(in_atomic()))
+		schedule_bug();
+	do {
+		preempt_disable();
+		__schedule(false);
+		preempt_enable_no_resched();
+	} while (need_resched());
+}
+
+void schedule_dead(void)
+{
+	/* Not preemptible from here: a preempted task would go back into the queue, dead. */
+	preempt_disable();
+	local_irq_disable();
+	__set_current_state(TASK_DEAD);
+	__schedule(false);
+	panic("dead task %s/%d runs", current->comm, current->pid);
+}
+
+void preempt_schedule(void)
+{
+	if (irqs_disabled())
+		return;
+	do {
+		preempt_disable();
+		__schedule(true);
+		preempt_enable_no_resched();
+	} while (need_resched());
+}
+
+void preempt_schedule_irq(void)
+{
+	do {
+		preempt_disable();
+		__schedule(true);
+		local_irq_disable();
+		preempt_enable_no_resched();
+	} while (need_resched());
+}
+
+void yield(void)
+{
+	__set_current_state(TASK_RUNNING);
+	schedule();
+}
+
+bool cond_resched(void)
+{
+	if (!need_resched() || !preemptible())
+		return false;
+	preempt_schedule();
+	return true;
+}
+
+/* --- Waking ------------------------------------------------------------------------------------ */
+
+bool idle_cpu(unsigned int cpu)
+{
+	const struct rq *rq = cpu_rq(cpu);
+
+	return READ_ONCE(rq->online) && READ_ONCE(rq->curr) == rq->idle &&
+	       !READ_ONCE(rq->nr_queued);
+}
+
+/* Where should @task run? Its last CPU if that idles, else any that does, else the shortest queue. */
+static unsigned int select_cpu(const struct task *task)
+{
+	unsigned int best = task->cpu, cpu;
+
+	if (idle_cpu(best))
+		return best;
+	for_each_online_cpu(cpu) {
+		if (idle_cpu(cpu))
+			return cpu;
+	}
+	for_each_online_cpu(cpu) {
+		const struct rq *rq = cpu_rq(cpu);
+
+		if (READ_ONCE(rq->online) &&
+		    (READ_ONCE(rq->nr_queued) < READ_ONCE(cpu_rq(best)->nr_queued) ||
+		     !READ_ONCE(cpu_rq(best)->online)))
+			best = cpu;
+	}
+	return best;
+}
+
+/* The task is still in its queue, or running: then its state is all there is to change. */
+static bool wake_runnable(struct task *task)
+{
+	struct rq *rq = lock_task_rq(task);
+	bool runnable = task->on_rq;
+
+	if (runnable)
+		WRITE_ONCE(task->state, TASK_RUNNING);
+	spin_unlock(&rq->lock);
+	return runnable;
+}
+
+bool wake_up_state(struct task *task, unsigned int state)
+{
+	unsigned long flags;
+	struct rq *rq;
+	bool woken = false;
+
+	spin_lock_irqsave(&task->wake_lock, flags);
+	smp_mb();
+	if (!(READ_ONCE(task->state) & state))
+		goto out;
+	woken = true;
+	if (smp_load_acquire(&task->on_rq) && wake_runnable(task))
+		goto out;
+
+	/* It sleeps, but its CPU may not have left its stack. That CPU has interrupts off and waits for
+	 * nothing that we hold. */
+	while (smp_load_acquire(&task->on_cpu))
+		cpu_relax();
+	rq = cpu_rq(select_cpu(task));
+	spin_lock(&rq->lock);
+	WRITE_ONCE(task->cpu, rq->cpu);
+	WRITE_ONCE(task->state, TASK_RUNNING);
+	task->on_rq = 1;
+	enqueue(rq, task);
+	if (rq->curr == rq->idle)
+		resched_curr(rq);
+	spin_unlock(&rq->lock);
+out:
+	spin_unlock_irqrestore(&task->wake_lock, flags);
+	return woken;
+}
+
+bool wake_up_process(struct task *task)
+{
+	return wake_up_state(task, TASK_NORMAL | TASK_NEW);
+}
+
+/* --- Time ---------------------------------------------------------------------------------------- */
+
+/* Is there a task on another CPU's queue that this idle one could run? */
+static bool work_elsewhere(const struct rq *rq)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu != rq->cpu && READ_ONCE(cpu_rq(cpu)->nr_queued))
+			return true;
+	}
+	return false;
+}
+
+void timer_tick(void)
+{
+	struct rq *rq = this_rq();
+	struct task *curr = current;
+
+	run_timers();
+	if (curr == rq->idle) {
+		if (rq->online && (READ_ONCE(rq->nr_queued) || work_elsewhere(rq)))
+			set_need_resched(curr);
+		return;
+	}
+	if (curr->time_slice)
+		curr->time_slice--;
+	/* At 0 it gets a new slice when it is picked again. */
+	if (!curr->time_slice && READ_ONCE(rq->nr_queued))
+		set_need_resched(curr);
+}
+
+/* --- Start ---------------------------------------------------------------------------------------- */
+
+void sched_init(void)
+{
+	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
+		struct rq *rq = cpu_rq(cpu);
+
+		spin_lock_init(&rq->lock);
+		rq->cpu = cpu;
+		INIT_LIST_HEAD(&rq->queue);
+	}
+	cpu_rq(0)->curr = cpu_rq(0)->idle = &init_task;
+	kthread_init();
+}
+
+struct task *idle_task(unsigned int cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+	struct task *task = rq->idle;
+
+	if (task)
+		return task;
+	task = task_alloc(THREAD_SIZE);
+	if (!task)
+		return NULL;
+	task->kflags = PF_IDLE;
+	task->cpu = cpu;
+	task->state = TASK_RUNNING;
+	task->on_cpu = 1;
+	snprintf(task->comm, sizeof(task->comm), "swapper/%u", cpu);
+	rq->curr = rq->idle = task;
+	return task;
+}
+
+void cpu_startup_entry(void)
+{
+	struct rq *rq = this_rq();
+
+	WRITE_ONCE(rq->online, true);
+	for (;;) {
+		/* With interrupts off nothing can be woken between the look and the wait; a pending
+		 * interrupt ends wfi() all the same. */
+		local_irq_disable();
+		if (!need_resched())
+			wfi();
+		local_irq_enable();
+		if (need_resched())
+			schedule();
+	}
+}
+
+void secondary_idle(void)
+{
+	cpu_startup_entry();
+}
+
+void __might_sleep(const char *file, int line)
+{
+	static unsigned long last;
+	unsigned long now;
+
+	if (likely(preemptible()) || !this_rq()->online || panic_in_progress())
+		return;
+	/* One a second is enough to find it. */
+	now = jiffies;
+	if (last && now - last < HZ)
+		return;
+	last = now;
+	pr_err("BUG: sleeping function called from invalid context at %s:%d\n"
+	       "in_atomic(): %d, irqs_disabled(): %d, pid: %d, name: %s\n",
+	       file, line, in_atomic(), irqs_disabled(), current->pid, current->comm);
+	dump_stack();
+	if (panic_on_warn)
+		panic("sleeping function called from invalid context");
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* init_task.c - the task that the boot CPU starts with; start_kernel() runs in it, then it idles. */
+#include <kernel/completion.h>
+#include <kernel/sched.h>
+#include <asm/memory.h>
+#include <asm/setup.h>
+
+struct task init_task = {
+	.kflags = PF_IDLE,
+	.state = TASK_RUNNING,
+	.on_cpu = 1,
+	.stack = boot_stack,
+	.stack_size = BOOT_STACK_SIZE,
+	.comm = "swapper/0",
+	.run_list = LIST_HEAD_INIT(init_task.run_list),
+	.usage = ATOMIC_INIT(2),
+	.exited = COMPLETION_INITIALIZER(init_task.exited),
+};

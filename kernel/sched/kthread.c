@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kthread.c - kernel threads: made, ended, joined.
+ *
+ * A task structure has two references at first: its creator's, and the running thread's own, which the next
+ * task on its last CPU gives up. The stack goes at that moment too, so a late use of a dead thread's stack
+ * is found at once; what was left poisoned on it by frames that never returned is cleared first.
+ */
+#include <kasan/kasan.h>
+#include <kernel/completion.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
+#include <kernel/vmalloc.h>
+#include <kernel/wait.h>
+
+#include "sched.h"
+
+static struct kmem_cache *task_cache;
+static atomic_t last_pid;
+
+void kthread_init(void)
+{
+	task_cache = kmem_cache_create("task_struct", sizeof(struct task), 16,
+				       SLAB_PANIC | SLAB_HWCACHE_ALIGN, NULL);
+}
+
+struct task *task_alloc(size_t stack_size)
+{
+	struct task *task = kmem_cache_zalloc(task_cache, GFP_KERNEL);
+
+	if (!task)
+		return NULL;
+	task->stack_size = PAGE_ALIGN(max(stack_size, PAGE_SIZE));
+	task->stack = stack_alloc(task->stack_size);
+	if (!task->stack) {
+		kmem_cache_free(task_cache, task);
+		return NULL;
+	}
+	task->state = TASK_NEW;
+	task->cpu = smp_processor_id();
+	INIT_LIST_HEAD(&task->run_list);
+	spin_lock_init(&task->wake_lock);
+	init_completion(&task->exited);
+	atomic_set(&task->usage, 1);
+	return task;
+}
+
+static void free_stack(struct task *task)
+{
+	kasan_unpoison_stack(task->stack, (char *)task->stack + task->stack_size);
+	stack_free(task->stack);
+	task->stack = NULL;
+}
+
+void put_task_struct(struct task *task)
+{
+	if (atomic_dec_and_test(&task->usage))
+		kmem_cache_free(task_cache, task);
+}
+
+void task_gone(struct task *task)
+{
+	free_stack(task);
+	complete_all(&task->exited);
+	put_task_struct(task);
+}
+
+/* Where every thread's own code starts. */
+static int kthread(void *arg)
+{
+	struct task *task = current;
+
+	return task->thread_fn(task->thread_arg);
+}
+
+static struct task *create(int (*fn)(void *), void *arg, size_t stack_size, const char *namefmt,
+			   va_list args)
+{
+	struct task *task = task_alloc(stack_size);
+
+	if (!task)
+		return ERR_PTR(-ENOMEM);
+	vsnprintf(task->comm, sizeof(task->comm), namefmt, args);
+	task->pid = atomic_inc_return(&last_pid);
+	task->thread_fn = fn;
+	task->thread_arg = arg;
+	task->preempt_count = SWITCH_PREEMPT_COUNT;
+	get_task_struct(task);
+	arch_init_context(&task->context, (char *)task->stack + task->stack_size, kthread, NULL);
+	return task;
+}
+
+struct task *kthread_create_sized(int (*fn)(void *), void *arg, size_t stack_size,
+				  const char *namefmt, ...)
+{
+	struct task *task;
+	va_list args;
+
+	va_start(args, namefmt);
+	task = create(fn, arg, stack_size, namefmt, args);
+	va_end(args);
+	return task;
+}
+
+struct task *kthread_create(int (*fn)(void *), void *arg, const char *namefmt, ...)
+{
+	struct task *task;
+	va_list args;
+
+	va_start(args, namefmt);
+	task = create(fn, arg, THREAD_SIZE, namefmt, args);
+	va_end(args);
+	return task;
+}
+
+/* End a thread that nobody ever started. Return: false if somebody did. */
+static bool discard_new(struct task *task)
+{
+	unsigned long flags;
+	bool is_new;
+
+	spin_lock_irqsave(&task->wake_lock, flags);
+	is_new = task->state == TASK_NEW;
+	if (is_new)
+		WRITE_ONCE(task->state, TASK_DEAD);
+	spin_unlock_irqrestore(&task->wake_lock, flags);
+	if (is_new) {
+		task->exit_value = -EINTR;
+		task_gone(task);
+	}
+	return is_new;
+}
+
+int kthread_join(struct task *task)
+{
+	int value;
+
+	might_sleep();
+	BUG_ON(task == current);
+	discard_new(task);
+	wait_for_completion(&task->exited);
+	value = task->exit_value;
+	put_task_struct(task);
+	return value;
+}
+
+int kthread_stop(struct task *task)
+{
+	WRITE_ONCE(task->should_stop, true);
+	/* wake_up_state() orders the store before its look at the task's state. */
+	wake_up_state(task, TASK_NORMAL);
+	return kthread_join(task);
+}
+
+bool kthread_should_stop(void)
+{
+	return READ_ONCE(current->should_stop);
+}
+
+void kthread_exit(int value)
+{
+	if (current->kflags & PF_IDLE)
+		panic("Attempted to kill the idle task!");
+	abandon_waits();
+	current->exit_value = value;
+	schedule_dead();
+}
+
+void make_task_dead(void)
+{
+	struct task *task = current;
+
+	if (in_interrupt())
+		panic("Fatal exception in interrupt");
+	if (task->kflags & PF_IDLE)
+		panic("Attempted to kill the idle task!");
+	if (preempt_count()) {
+		pr_alert("note: %s[%d] exited with preempt_count %d\n", task->comm, task->pid,
+			 preempt_count());
+		task->preempt_count = 0;
+	}
+	task->kflags |= PF_KILLED;
+	kthread_exit(-EFAULT);
+}

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+set(REDZONE_SCHED_SOURCES
+    core.c
+    init_task.c
+    kthread.c
+    timer.c)
+set(REDZONE_SCHED_UNINSTRUMENTED)

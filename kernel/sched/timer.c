@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timer.c - timers and sleeping for a time.
+ *
+ * One list for the whole system, sorted by expiry: whichever CPU ticks first after that runs the timer.
+ * There are few timers at a time, and the most recent one is usually the last to expire, so the search
+ * goes from the end.
+ */
+#include <kernel/percpu.h>
+#include <kernel/sched.h>
+#include <kernel/spinlock.h>
+#include <kernel/timer.h>
+#include <asm/barrier.h>
+
+static DEFINE_SPINLOCK(timer_lock);
+static LIST_HEAD(timers);
+/* The timer whose function each CPU is in. Compared, never followed: the function may free it. */
+static DEFINE_PER_CPU(struct timer_list *, running_timer);
+
+void timer_setup(struct timer_list *timer, void (*function)(struct timer_list *), unsigned int flags)
+{
+	INIT_LIST_HEAD(&timer->entry);
+	timer->expires = 0;
+	timer->function = function;
+}
+
+bool mod_timer(struct timer_list *timer, unsigned long expires)
+{
+	struct timer_list *other;
+	unsigned long flags;
+	bool pending;
+
+	spin_lock_irqsave(&timer_lock, flags);
+	pending = !list_empty(&timer->entry);
+	list_del_init(&timer->entry);
+	timer->expires = expires;
+	/* Behind all that expire no later; @other ends as the list's head if there is none. */
+	list_for_each_entry_reverse(other, &timers, entry) {
+		if (!time_after(other->expires, expires))
+			break;
+	}
+	list_add(&timer->entry, &other->entry);
+	spin_unlock_irqrestore(&timer_lock, flags);
+	return pending;
+}
+
+void add_timer(struct timer_list *timer)
+{
+	mod_timer(timer, timer->expires);
+}
+
+bool del_timer(struct timer_list *timer)
+{
+	unsigned long flags;
+	bool pending;
+
+	spin_lock_irqsave(&timer_lock, flags);
+	pending = !list_empty(&timer->entry);
+	list_del_init(&timer->entry);
+	spin_unlock_irqrestore(&timer_lock, flags);
+	return pending;
+}
+
+/* Is a CPU in the function of @timer? Under timer_lock. */
+static bool timer_running(const struct timer_list *timer)
+{
+	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
+		if (per_cpu(running_timer, cpu) == timer)
+			return true;
+	}
+	return false;
+}
+
+bool del_timer_sync(struct timer_list *timer)
+{
+	bool pending = false;
+
+	for (;;) {
+		unsigned long flags;
+		bool running;
+
+		spin_lock_irqsave(&timer_lock, flags);
+		if (!list_empty(&timer->entry)) {
+			pending = true;
+			list_del_init(&timer->entry);
+		}
+		running = timer_running(timer);
+		spin_unlock_irqrestore(&timer_lock, flags);
+		if (!running)
+			return pending;
+		cpu_relax();
+	}
+}
+
+void run_timers(void)
+{
+	struct timer_list *timer;
+	unsigned long now;
+
+	/* Most ticks find nothing, and need no lock for that. */
+	if (list_empty(&timers))
+		return;
+	now = jiffies;
+	spin_lock(&timer_lock);
+	while (!list_empty(&timers)) {
+		timer = list_first_entry(&timers, struct timer_list, entry);
+		if (time_after(timer->expires, now))
+			break;
+		list_del_init(&timer->entry);
+		this_cpu_write(running_timer, timer);
+		spin_unlock(&timer_lock);
+		timer->function(timer);
+		spin_lock(&timer_lock);
+		this_cpu_write(running_timer, NULL);
+	}
+	spin_unlock(&timer_lock);
+}
+
+/* --- Sleeping ------------------------------------------------------------------------------------ */
+
+struct sleeper {
+	struct timer_list timer;
+	struct task *task;
+};
+
+static void wake_sleeper(struct timer_list *timer)
+{
+	struct sleeper *sleeper = from_timer(sleeper, timer, timer);
+
+	wake_up_process(sleeper->task);
+}
+
+long schedule_timeout(long timeout)
+{
+	struct sleeper sleeper = { .task = current };
+	unsigned long expires;
+	long left;
+
+	if (timeout == MAX_SCHEDULE_TIMEOUT) {
+		schedule();
+		return timeout;
+	}
+	expires = jiffies + (unsigned long)max(timeout, 0L);
+	timer_setup(&sleeper.timer, wake_sleeper, 0);
+	mod_timer(&sleeper.timer, expires);
+	schedule();
+	/* The timer is on this stack: no CPU may be using it when we return. */
+	del_timer_sync(&sleeper.timer);
+	left = (long)(expires - jiffies);
+	return max(left, 0L);
+}
+
+long schedule_timeout_interruptible(long timeout)
+{
+	__set_current_state(TASK_INTERRUPTIBLE);
+	return schedule_timeout(timeout);
+}
+
+long schedule_timeout_uninterruptible(long timeout)
+{
+	__set_current_state(TASK_UNINTERRUPTIBLE);
+	return schedule_timeout(timeout);
+}
+
+void msleep(unsigned int ms)
+{
+	/* One more tick, because the current one has begun already. */
+	long left = (long)msecs_to_jiffies(ms) + 1;
+
+	might_sleep();
+	while (left)
+		left = schedule_timeout_uninterruptible(left);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mutex.c - sleeping locks.
+ *
+ * Unlocking passes the mutex on to the first waiter instead of setting it free, so nobody overtakes and a
+ * waiter that wakes is the owner.
+ */
+#include <kernel/kernel.h>
+#include <kernel/mutex.h>
+#include <kernel/sched.h>
+#include <asm/barrier.h>
+
+/* Lives on the waiter's stack; gone as soon as the waiter sees itself as the owner. */
+struct mutex_waiter {
+	struct list_head entry;
+	struct task *task;
+};
+
+void mutex_init(struct mutex *mutex)
+{
+	spin_lock_init(&mutex->lock);
+	mutex->owner = NULL;
+	INIT_LIST_HEAD(&mutex->waiters);
+}
+
+bool mutex_trylock(struct mutex *mutex)
+{
+	bool taken;
+
+	spin_lock(&mutex->lock);
+	taken = !mutex->owner;
+	if (taken)
+		WRITE_ONCE(mutex->owner, current);
+	spin_unlock(&mutex->lock);
+	return taken;
+}
+
+void mutex_lock(struct mutex *mutex)
+{
+	struct mutex_waiter waiter = { .task = current };
+
+	might_sleep();
+	if (READ_ONCE(mutex->owner) == current)
+		panic("mutex recursion, %s/%d, mutex %pS", current->comm, current->pid, mutex);
+	spin_lock(&mutex->lock);
+	if (!mutex->owner) {
+		WRITE_ONCE(mutex->owner, current);
+		spin_unlock(&mutex->lock);
+		return;
+	}
+	list_add_tail(&waiter.entry, &mutex->waiters);
+	spin_unlock(&mutex->lock);
+	for (;;) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		if (smp_load_acquire(&mutex->owner) == current)
+			break;
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
+void mutex_unlock(struct mutex *mutex)
+{
+	struct mutex_waiter *waiter;
+	struct task *next = NULL;
+
+	if (WARN(READ_ONCE(mutex->owner) != current, "mutex_unlock() by %s/%d, not the owner\n",
+		 current->comm, current->pid))
+		return;
+	spin_lock(&mutex->lock);
+	if (!list_empty(&mutex->waiters)) {
+		waiter = list_first_entry(&mutex->waiters, struct mutex_waiter, entry);
+		list_del(&waiter->entry);
+		next = waiter->task;
+		/* Once it is the owner it may run on, and even end, before it is woken here. */
+		get_task_struct(next);
+	}
+	smp_store_release(&mutex->owner, next);
+	spin_unlock(&mutex->lock);
+	if (next) {
+		wake_up_process(next);
+		put_task_struct(next);
+	}
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait.c - wait queues and completions.
+ *
+ * A queue's lock orders everything: an entry is on its queue, or not, only under it. A waker never touches
+ * an entry's task without the lock, so a task that has taken its entry off may end.
+ */
+#include <kernel/completion.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <kernel/wait.h>
+
+void init_wait_entry(struct wait_queue_entry *wait)
+{
+	*wait = (struct wait_queue_entry){
+		.task = current,
+		.outer = current->waiting_on,
+	};
+	INIT_LIST_HEAD(&wait->entry);
+	current->waiting_on = wait;
+}
+
+static void prepare(struct wait_queue_head *queue, struct wait_queue_entry *wait,
+		    unsigned int state, bool exclusive)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	wait->queue = queue;
+	wait->exclusive = exclusive;
+	/* Exclusive ones behind the others: wake_up() reaches all of those first. */
+	if (list_empty(&wait->entry)) {
+		if (exclusive)
+			list_add_tail(&wait->entry, &queue->head);
+		else
+			list_add(&wait->entry, &queue->head);
+	}
+	/* Under the lock, so a waker that finds the entry finds the state too. */
+	set_current_state(state);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+void prepare_to_wait(struct wait_queue_head *queue, struct wait_queue_entry *wait,
+		     unsigned int state)
+{
+	prepare(queue, wait, state, false);
+}
+
+void prepare_to_wait_exclusive(struct wait_queue_head *queue, struct wait_queue_entry *wait,
+			       unsigned int state)
+{
+	prepare(queue, wait, state, true);
+}
+
+static void leave_queue(struct wait_queue_entry *wait)
+{
+	unsigned long flags;
+
+	if (!wait->queue)
+		return;
+	spin_lock_irqsave(&wait->queue->lock, flags);
+	list_del_init(&wait->entry);
+	spin_unlock_irqrestore(&wait->queue->lock, flags);
+}
+
+void finish_wait(struct wait_queue_entry *wait)
+{
+	__set_current_state(TASK_RUNNING);
+	leave_queue(wait);
+	current->waiting_on = wait->outer;
+}
+
+void abandon_waits(void)
+{
+	while (current->waiting_on)
+		finish_wait(current->waiting_on);
+}
+
+/* Wake up to @nr exclusive waiters (0: all) and all others. The lock is held. */
+static void wake_up_locked(struct wait_queue_head *queue, unsigned int nr)
+{
+	struct wait_queue_entry *wait, *next;
+
+	list_for_each_entry_safe(wait, next, &queue->head, entry) {
+		bool exclusive = wait->exclusive;
+
+		/* One that already runs looks at its condition anyway, and does not use up the wake-up. */
+		if (!wake_up_state(wait->task, TASK_NORMAL))
+			continue;
+		list_del_init(&wait->entry);
+		if (exclusive && nr && --nr == 0)
+			break;
+	}
+}
+
+void wake_up_nr(struct wait_queue_head *queue, unsigned int nr)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	wake_up_locked(queue, nr);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/* --- Completions ------------------------------------------------------------------------------- */
+
+#define DONE_FOR_ALL UINT_MAX
+
+void complete(struct completion *x)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&x->wait.lock, flags);
+	if (x->done != DONE_FOR_ALL)
+		x->done++;
+	wake_up_locked(&x->wait, 1);
+	spin_unlock_irqrestore(&x->wait.lock, flags);
+}
+
+void complete_all(struct completion *x)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&x->wait.lock, flags);
+	x->done = DONE_FOR_ALL;
+	wake_up_locked(&x->wait, 0);
+	spin_unlock_irqrestore(&x->wait.lock, flags);
+}
+
+/* Pass if @x is done. The lock is held. */
+static bool pass(struct completion *x)
+{
+	if (!x->done)
+		return false;
+	if (x->done != DONE_FOR_ALL)
+		x->done--;
+	return true;
+}
+
+/* The waiter checks under the queue's lock: when it passes, the waker is through with @x. */
+static long wait_common(struct completion *x, long timeout)
+{
+	struct wait_queue_entry wait = { .task = current, .queue = &x->wait, .exclusive = true };
+	bool passed;
+
+	might_sleep();
+	INIT_LIST_HEAD(&wait.entry);
+	spin_lock_irq(&x->wait.lock);
+	while (!(passed = pass(x)) && timeout) {
+		if (list_empty(&wait.entry))
+			list_add_tail(&wait.entry, &x->wait.head);
+		__set_current_state(TASK_UNINTERRUPTIBLE);
+		spin_unlock_irq(&x->wait.lock);
+		timeout = schedule_timeout(timeout);
+		spin_lock_irq(&x->wait.lock);
+	}
+	list_del_init(&wait.entry);
+	spin_unlock_irq(&x->wait.lock);
+	if (!passed)
+		return 0;
+	return max(timeout, 1L);
+}
+
+void wait_for_completion(struct completion *x)
+{
+	wait_common(x, MAX_SCHEDULE_TIMEOUT);
+}
+
+unsigned long wait_for_completion_timeout(struct completion *x, unsigned long timeout)
+{
+	return (unsigned long)wait_common(x, (long)min(timeout, MAX_SCHEDULE_TIMEOUT - 1UL));
+}
+
+bool try_wait_for_completion(struct completion *x)
+{
+	unsigned long flags;
+	bool passed;
+
+	spin_lock_irqsave(&x->wait.lock, flags);
+	passed = pass(x);
+	spin_unlock_irqrestore(&x->wait.lock, flags);
+	return passed;
+}
+
+bool completion_done(struct completion *x)
+{
+	unsigned long flags;
+	bool done;
+
+	/* Through the lock, so that whoever called complete() has left it. */
+	spin_lock_irqsave(&x->wait.lock, flags);
+	done = x->done != 0;
+	spin_unlock_irqrestore(&x->wait.lock, flags);
+	return done;
+}

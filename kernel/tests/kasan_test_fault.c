@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kasan_test_fault.c - accesses to addresses that are nobody's memory. The access faults behind the report and
+ * ends its thread, so each has a thread of its own.
+ */
+#include <kernel/errno.h>
+#include <kernel/sched.h>
+#include <asm/fault.h>
+
+#include "kasan_test.h"
+
+static int read_int(void *arg)
+{
+	volatile int *p = arg;
+
+	HIDE_VAR(p);
+	KASAN_TEST_BUG((void)*p);
+	return 0;
+}
+
+static int write_long(void *arg)
+{
+	volatile long *p = arg;
+
+	HIDE_VAR(p);
+	KASAN_TEST_BUG(*p = 1);
+	return 0;
+}
+
+/* Run @fn(@address) in a thread, and expect the oops to end it. */
+static void expect_fault(struct kunit *test, int (*fn)(void *), unsigned long address,
+			 const char *type, enum kasan_access access, size_t size)
+{
+	unsigned int oopses = READ_ONCE(oops_count);
+	struct task *task;
+	int value = 0;
+
+	KUNIT_EXPECT_KASAN_REPORT(test, type, access, size, {
+		task = kthread_run(fn, (void *)address, "kasan_fault");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+		value = kthread_join(task);
+	});
+	KUNIT_EXPECT_PTR_EQ(test, kasan_expect_last()->addr, address);
+	KUNIT_EXPECT_EQ(test, value, -EFAULT);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(oops_count), oopses + 1);
+}
+
+void kasan_null_ptr_deref(struct kunit *test)
+{
+	expect_fault(test, read_int, 0, "null-ptr-deref", KASAN_READ, 4);
+	expect_fault(test, write_long, 0x18, "null-ptr-deref", KASAN_WRITE, 8);
+}
+
+void kasan_wild_access(struct kunit *test)
+{
+	/* Neither half of the address space. */
+	expect_fault(test, read_int, 0x5a5a5a5a5a5a5a58UL, "wild-memory-access", KASAN_READ, 4);
+	expect_fault(test, write_long, 0x4141414141414140UL, "wild-memory-access", KASAN_WRITE, 8);
+}

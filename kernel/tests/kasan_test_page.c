@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/* kasan_test_page.c - bugs with whole pages: large kmalloc() objects, the page allocator, vmalloc. */
+#include <kernel/mm.h>
+#include <kernel/page.h>
+#include <kernel/string.h>
+#include <kernel/vmalloc.h>
+
+#include "kasan_test.h"
+
+/* --- Large kmalloc() ------------------------------------------------------------------------------- */
+
+static char *alloc_large(struct kunit *test, size_t size)
+{
+	char *ptr = kmalloc(size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	HIDE_VAR(ptr);
+	return ptr;
+}
+
+void kmalloc_large_oob_right(struct kunit *test)
+{
+	size_t size = KMALLOC_MAX_CACHE_SIZE + 10;
+	char *ptr = alloc_large(test, size);
+
+	HIDE_VAR(size);
+	WRITE_ACCESS(ptr[size - 1], 0);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[size], 0)));
+	kfree(ptr);
+	/* Where the object ends with a page there is a redzone too. */
+	ptr = alloc_large(test, 4 * PAGE_SIZE);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(ptr[4 * PAGE_SIZE])));
+	kfree(ptr);
+}
+
+void kmalloc_large_uaf(struct kunit *test)
+{
+	char *ptr = alloc_large(test, KMALLOC_MAX_CACHE_SIZE + 10);
+
+	kfree(ptr);
+	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(ptr[0])));
+}
+
+void kmalloc_large_invalid_free(struct kunit *test)
+{
+	char *ptr = alloc_large(test, KMALLOC_MAX_CACHE_SIZE + 10);
+
+	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(kfree(ptr + 1)));
+	kfree(ptr);
+}
+
+void kmalloc_large_double_free(struct kunit *test)
+{
+	char *ptr = alloc_large(test, KMALLOC_MAX_CACHE_SIZE + 10);
+
+	kfree(ptr);
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
+}
+
+/* --- The page allocator ----------------------------------------------------------------------------- */
+
+/* Pages have no redzones: what is caught behind them is caught because the next page is free. It is
+ * here, as it was cut off the block of four that the three come from. */
+void page_alloc_oob_right(struct kunit *test)
+{
+	struct page *page = alloc_pages_exact(GFP_KERNEL, 3);
+	size_t size = 3 * PAGE_SIZE;
+	char *ptr;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	ptr = page_to_virt(page);
+	HIDE_VAR(ptr);
+	HIDE_VAR(size);
+	WRITE_ACCESS(ptr[size - 1], 0);
+	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(ptr[size])));
+	free_pages_exact(page, 3);
+}
+
+void page_alloc_uaf(struct kunit *test)
+{
+	char *ptr = (char *)__get_free_pages(GFP_KERNEL, 2);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	memset(ptr, 0, 4 * PAGE_SIZE);
+	free_pages((unsigned long)ptr, 2);
+	HIDE_VAR(ptr);
+	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(ptr[0])));
+	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[4 * PAGE_SIZE - 1], 0)));
+}
+
+/* --- vmalloc ------------------------------------------------------------------------------------------ */
+
+void vmalloc_oob(struct kunit *test)
+{
+	size_t size = PAGE_SIZE / 2 - KASAN_GRANULE_SIZE - 5;
+	char *ptr = vmalloc(size);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	HIDE_VAR(ptr);
+	HIDE_VAR(size);
+	WRITE_ACCESS(ptr[0], 0);
+	WRITE_ACCESS(ptr[size - 1], 0);
+	/* Inside the page, so that the access itself does not fault. */
+	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(ptr[size])));
+	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[size + 5], 0)));
+	vfree(ptr);
+}
+
+void vmalloc_guard_page(struct kunit *test)
+{
+	char *ptr = vmalloc(2 * PAGE_SIZE);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	HIDE_VAR(ptr);
+	/* Checked without the access, which would fault. */
+	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_READ, 8,
+				  KASAN_TEST_BUG(kasan_check_read(ptr + 2 * PAGE_SIZE, 8)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_WRITE, 16,
+				  KASAN_TEST_BUG(kasan_check_write(ptr + 2 * PAGE_SIZE - 8, 16)));
+	vfree(ptr);
+}
+
+void vmalloc_uaf(struct kunit *test)
+{
+	char *ptr = vmalloc(PAGE_SIZE);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	vfree(ptr);
+	HIDE_VAR(ptr);
+	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(kasan_check_read(ptr, 1)));
+}
+
+void vmalloc_helpers(struct kunit *test)
+{
+	char *ptr = vmalloc(PAGE_SIZE), *linear;
+	struct page *page;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	KUNIT_EXPECT_TRUE(test, is_vmalloc_addr(ptr));
+	page = vmalloc_to_page(ptr);
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	/* The same memory by its other address: legal, and what is written there is seen here. */
+	linear = page_address(page);
+	WRITE_ACCESS(linear[100], 42);
+	KUNIT_EXPECT_EQ(test, *(volatile char *)&ptr[100], 42);
+	vfree(ptr);
+	HIDE_VAR(linear);
+	/* The page went back to the page allocator with the area. */
+	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(linear[100])));
+}

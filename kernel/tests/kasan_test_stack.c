@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/* kasan_test_stack.c - bugs with local and global variables. */
+#include <kernel/string.h>
+
+#include "kasan_test.h"
+
+/* --- Local variables ------------------------------------------------------------------------------ */
+
+void kasan_stack_oob(struct kunit *test)
+{
+	char array[10];
+	char *p = array;
+	size_t size = sizeof(array);
+
+	HIDE_VAR(p);
+	HIDE_VAR(size);
+	WRITE_ACCESS(p[size - 1], 0);
+	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(p[size])));
+	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(WRITE_ACCESS(p[size + 7], 0)));
+}
+
+void kasan_stack_oob_left(struct kunit *test)
+{
+	char array[10];
+	char *p = array;
+
+	HIDE_VAR(p);
+	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(p[-1])));
+}
+
+void kasan_stack_oob_memset(struct kunit *test)
+{
+	char array[24];
+	char *p = array;
+	size_t size = sizeof(array) + 1;
+
+	HIDE_VAR(p);
+	HIDE_VAR(size);
+	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_WRITE, 25,
+				  KASAN_TEST_BUG(memset(p, 0, size)));
+}
+
+static noinline void write_index(u32 *array, size_t index)
+{
+	WRITE_ACCESS(array[index], 1);
+}
+
+void kasan_stack_oob_callee(struct kunit *test)
+{
+	u32 array[6];
+	u32 *p = array;
+
+	HIDE_VAR(p);
+	write_index(p, 5);
+	/* The frame with the variable is the caller's. */
+	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_WRITE, 4,
+				  KASAN_TEST_BUG(write_index(p, 6)));
+}
+
+void kasan_alloca_oob_left(struct kunit *test)
+{
+	volatile size_t size = 10;
+	char *array = __builtin_alloca(size);
+
+	HIDE_VAR(array);
+	WRITE_ACCESS(array[0], 0);
+	KUNIT_EXPECT_KASAN_REPORT(test, "alloca-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(array[-1])));
+}
+
+void kasan_alloca_oob_right(struct kunit *test)
+{
+	volatile size_t size = 10;
+	char *array = __builtin_alloca(size);
+
+	HIDE_VAR(array);
+	WRITE_ACCESS(array[size - 1], 0);
+	KUNIT_EXPECT_KASAN_REPORT(test, "alloca-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(array[size])));
+	KUNIT_EXPECT_KASAN_REPORT(test, "alloca-out-of-bounds", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(WRITE_ACCESS(array[ALIGN(size, 8)], 0)));
+}
+
+void kasan_use_after_scope(struct kunit *test)
+{
+	volatile int *stale = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		volatile int local[4];
+		volatile int *p = local;
+
+		if (i)
+			break;
+		HIDE_VAR(p);
+		p[2] = i;
+		stale = p;
+	}
+	HIDE_VAR(stale);
+	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-scope", KASAN_READ, 4,
+				  KASAN_TEST_BUG((void)stale[2]));
+}
+
+void kasan_use_after_scope_large(struct kunit *test)
+{
+	volatile char *stale;
+
+	{
+		/* Large variables are poisoned by a call instead of inline stores. */
+		volatile char local[2000];
+		volatile char *p = local;
+
+		HIDE_VAR(p);
+		p[1999] = 1;
+		stale = p;
+	}
+	HIDE_VAR(stale);
+	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-scope", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(stale[1999] = 1));
+}
+
+/* --- Global variables ------------------------------------------------------------------------------ */
+
+static char global_array[10];
+
+void kasan_global_oob_right(struct kunit *test)
+{
+	char *p = global_array;
+	size_t size = sizeof(global_array);
+
+	HIDE_VAR(p);
+	HIDE_VAR(size);
+	WRITE_ACCESS(p[size - 1], 0);
+	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(p[size])));
+	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(WRITE_ACCESS(p[size + 7], 0)));
+}
+
+/* The redzone on the left of a global is that of its neighbour, so there has to be one. */
+static char neighbour_a[40], neighbour_b[40], neighbour_c[40];
+
+void kasan_global_oob_left(struct kunit *test)
+{
+	char *vars[3] = {neighbour_a, neighbour_b, neighbour_c}, *p = NULL;
+
+	/* The linker orders them as it likes; of two that adjoin take the higher. */
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++)
+			if (vars[i] > vars[j] && vars[i] - vars[j] <= 128)
+				p = vars[i];
+	if (!p)
+		kunit_skip(test, "the linker put no two of three globals side by side");
+	HIDE_VAR(p);
+	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(p[-3])));
+}
+
+static const char const_array[11] = "0123456789";
+
+void kasan_global_const_oob(struct kunit *test)
+{
+	const char *p = const_array;
+	size_t size = sizeof(const_array);
+
+	HIDE_VAR(p);
+	HIDE_VAR(size);
+	KUNIT_EXPECT_EQ(test, p[9], '9');
+	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(p[size])));
+}
+
+void kasan_global_string_oob(struct kunit *test)
+{
+	const char *text = "twelve bytes";
+	size_t size = 13;
+
+	HIDE_VAR(text);
+	HIDE_VAR(size);
+	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(text[size])));
+}
+
+void kasan_global_static_local_oob(struct kunit *test)
+{
+	static u64 table[5];
+	u64 *p = table;
+	size_t n = ARRAY_SIZE(table);
+
+	HIDE_VAR(p);
+	HIDE_VAR(n);
+	WRITE_ACCESS(p[n - 1], 1);
+	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 8,
+				  KASAN_TEST_BUG(READ_ACCESS(p[n])));
+}

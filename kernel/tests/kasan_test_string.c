@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kasan_test_string.c - bugs inside library functions: strings, bit operations, atomics, explicit checks.
+ *
+ * The objects are arranged so that each call touches exactly one bad byte: byte-wise functions report
+ * each one that they touch.
+ */
+#include <kernel/atomic.h>
+#include <kernel/bitops.h>
+#include <kernel/kernel.h>
+#include <kernel/slab.h>
+#include <kernel/string.h>
+
+#include "kasan_test.h"
+
+static char *alloc(struct kunit *test, size_t size)
+{
+	char *ptr = kzalloc(size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	HIDE_VAR(ptr);
+	return ptr;
+}
+
+/* --- Bytes ------------------------------------------------------------------------------------------ */
+
+void kasan_memchr(struct kunit *test)
+{
+	char *ptr = alloc(test, 24);
+	size_t size = 24;
+
+	HIDE_VAR(size);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG((void)memchr(ptr, '1', size + 1)));
+	kfree(ptr);
+}
+
+void kasan_memcmp(struct kunit *test)
+{
+	char *ptr = alloc(test, 24);
+	int zeros[8] = {0};
+	size_t size = 24;
+
+	HIDE_VAR(size);
+	KUNIT_EXPECT_EQ(test, memcmp(ptr, zeros, size), 0);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG((void)memcmp(ptr, zeros, size + 1)));
+	kfree(ptr);
+}
+
+/* A string function finds a NUL in the first byte of freed memory that it reads. */
+#define EXPECT_STRING_UAF(test, expression)                                       \
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,     \
+				  KASAN_TEST_BUG((void)(expression)))
+
+void kasan_strings(struct kunit *test)
+{
+	char *ptr = alloc(test, 64);
+
+	kfree(ptr);
+	/* Behind what the runtime keeps in a freed object. */
+	ptr += 48;
+	HIDE_VAR(ptr);
+	EXPECT_STRING_UAF(test, strchr(ptr, '1'));
+	EXPECT_STRING_UAF(test, strrchr(ptr, '1'));
+	EXPECT_STRING_UAF(test, strcmp(ptr, "2"));
+	EXPECT_STRING_UAF(test, strncmp(ptr, "2", 1));
+	EXPECT_STRING_UAF(test, strlen(ptr));
+	EXPECT_STRING_UAF(test, strnlen(ptr, 1));
+	EXPECT_STRING_UAF(test, strcasecmp(ptr, "2"));
+}
+
+void kasan_string_copies(struct kunit *test)
+{
+	char *to = alloc(test, 16), *from = alloc(test, 32);
+
+	strcpy(from, "0123456789abcdef");
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(strcpy(to, from)));
+	memset(to, 0, 16);
+	strcpy(to, "01234567");
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(strcat(to, from + 8)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(strncpy(to, from, 17)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(snprintf(to, 32, "%s", from)));
+	kfree(to);
+	kfree(from);
+}
+
+/* --- Bits and atomics -------------------------------------------------------------------------------- */
+
+/* Nine bytes: the word of bit 64 begins inside the object and ends outside. */
+static unsigned long *alloc_bits(struct kunit *test)
+{
+	return (unsigned long *)alloc(test, sizeof(unsigned long) + 1);
+}
+
+#define EXPECT_BITOP(test, access, expression)                                    \
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", access, 8,          \
+				  KASAN_TEST_BUG(expression))
+
+void kasan_bitops_modify(struct kunit *test)
+{
+	unsigned long *bits = alloc_bits(test), bit = BITS_PER_LONG;
+
+	HIDE_VAR(bit);
+	set_bit(0, bits);
+	clear_bit(63, bits);
+	EXPECT_BITOP(test, KASAN_WRITE, set_bit(bit, bits));
+	EXPECT_BITOP(test, KASAN_WRITE, clear_bit(bit, bits));
+	EXPECT_BITOP(test, KASAN_WRITE, change_bit(bit, bits));
+	kfree(bits);
+}
+
+void kasan_bitops_test_and_modify(struct kunit *test)
+{
+	unsigned long *bits = alloc_bits(test), bit = BITS_PER_LONG;
+
+	HIDE_VAR(bit);
+	KUNIT_EXPECT_FALSE(test, test_and_set_bit(1, bits));
+	EXPECT_BITOP(test, KASAN_WRITE, (void)test_and_set_bit(bit, bits));
+	EXPECT_BITOP(test, KASAN_WRITE, (void)test_and_clear_bit(bit, bits));
+	EXPECT_BITOP(test, KASAN_WRITE, (void)test_and_change_bit(bit, bits));
+	EXPECT_BITOP(test, KASAN_READ, (void)test_bit(bit, bits));
+	kfree(bits);
+}
+
+void kasan_atomics(struct kunit *test)
+{
+	/* Four bytes too few for an atomic64_t, and none for an atomic_t behind them. */
+	char *object = alloc(test, 44);
+	atomic64_t *wide = (atomic64_t *)(object + 40);
+	atomic_t *narrow = (atomic_t *)(object + 44);
+
+	HIDE_VAR(wide);
+	HIDE_VAR(narrow);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_ANY, 8,
+				  KASAN_TEST_BUG((void)atomic64_read(wide)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 8,
+				  KASAN_TEST_BUG(atomic64_set(wide, 1)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 8,
+				  KASAN_TEST_BUG(atomic64_add(1, wide)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 8,
+				  KASAN_TEST_BUG((void)atomic64_xchg(wide, 1)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_ANY, 4,
+				  KASAN_TEST_BUG((void)atomic_read(narrow)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 4,
+				  KASAN_TEST_BUG(atomic_inc(narrow)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 4,
+				  KASAN_TEST_BUG((void)atomic_cmpxchg(narrow, 0, 1)));
+	kfree(object);
+}
+
+/* --- Explicit checks ----------------------------------------------------------------------------------- */
+
+void kasan_explicit_checks(struct kunit *test)
+{
+	char *ptr = alloc(test, 20);
+
+	KUNIT_EXPECT_TRUE(test, kasan_check_read(ptr, 20));
+	KUNIT_EXPECT_TRUE(test, kasan_check_write(ptr, 20));
+	KUNIT_EXPECT_TRUE(test, kasan_check_read(ptr + 20, 0));
+	KUNIT_EXPECT_TRUE(test, kasan_check_byte(ptr + 19));
+	KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(ptr + 19));
+	KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(ptr + 20));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 21,
+				  KASAN_TEST_BUG((void)kasan_check_read(ptr, 21)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 4,
+				  KASAN_TEST_BUG((void)kasan_check_write(ptr + 17, 4)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG((void)kasan_check_byte(ptr + 20)));
+	kfree(ptr);
+}
+
+/* A hand-written bit operation, as assembly would have it: the check is a call. */
+static void uninstrumented_set_bit(unsigned long nr, unsigned long *addr)
+{
+	if (kasan_check_write(&addr[BIT_WORD(nr)], sizeof(*addr)))
+		__atomic_fetch_or(&addr[BIT_WORD(nr)], BIT_MASK(nr), __ATOMIC_RELAXED);
+}
+
+void kasan_bitops_explicit(struct kunit *test)
+{
+	unsigned long *bits = alloc_bits(test), bit = BITS_PER_LONG;
+
+	HIDE_VAR(bit);
+	uninstrumented_set_bit(5, bits);
+	KUNIT_EXPECT_EQ(test, bits[0], 1UL << 5);
+	EXPECT_BITOP(test, KASAN_WRITE, uninstrumented_set_bit(bit, bits));
+	kfree(bits);
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/* slab_test.c - the slab allocator and kmalloc(): sizes, alignment, contents, caches, pressure. */
+#include <kernel/kernel.h>
+#include <kernel/random.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
+#include <kernel/string.h>
+
+#include "kasan_test.h"
+
+static void kmalloc_sizes(struct kunit *test)
+{
+	static const size_t sizes[] = {1,    7,	   8,	 9,    16,   24,   96,	 97,	128,   192,  193,
+				       1000, 4095, 4096, 4097, 8192, 8193, 9000, 100000, 1 << 20};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		size_t size = sizes[i];
+		u8 *p = kmalloc(size, GFP_KERNEL);
+
+		KUNIT_ASSERT_NOT_NULL_MSG(test, p, "size %zu", size);
+		KUNIT_EXPECT_TRUE(test, IS_ALIGNED((uintptr_t)p, ARCH_KMALLOC_MINALIGN));
+		if ((size & (size - 1)) == 0 && size >= 8 && size <= PAGE_SIZE)
+			KUNIT_EXPECT_TRUE_MSG(test, IS_ALIGNED((uintptr_t)p, size), "size %zu", size);
+		memset(p, 0xa5, size);
+		KUNIT_EXPECT_GE(test, ksize(p), size);
+		KUNIT_EXPECT_GE(test, kmalloc_size_roundup(size), size);
+		kfree(p);
+	}
+}
+
+static void kmalloc_zero_and_null(struct kunit *test)
+{
+	void *p = kmalloc(0, GFP_KERNEL);
+
+	KUNIT_EXPECT_PTR_EQ(test, p, ZERO_SIZE_PTR);
+	kfree(p);
+	kfree(NULL);
+	KUNIT_EXPECT_EQ(test, ksize(NULL), 0);
+	KUNIT_EXPECT_EQ(test, ksize(ZERO_SIZE_PTR), 0);
+	p = krealloc(NULL, 32, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	KUNIT_EXPECT_PTR_EQ(test, krealloc(p, 0, GFP_KERNEL), ZERO_SIZE_PTR);
+}
+
+static void kmalloc_overflow(struct kunit *test)
+{
+	size_t half = SIZE_MAX / 2 + 2;
+
+	HIDE_VAR(half);
+	KUNIT_EXPECT_NULL(test, kmalloc_array(2, half, GFP_KERNEL));
+	KUNIT_EXPECT_NULL(test, kcalloc(half, 2, GFP_KERNEL));
+	KUNIT_EXPECT_NULL(test, krealloc_array(NULL, half, 2, GFP_KERNEL));
+	KUNIT_EXPECT_NULL(test, kmalloc(KMALLOC_MAX_SIZE + 1, GFP_KERNEL | __GFP_NOWARN));
+	KUNIT_EXPECT_NULL(test, kmalloc(half, GFP_KERNEL | __GFP_NOWARN));
+}
+
+static void kzalloc_clears(struct kunit *test)
+{
+	static const size_t sizes[] = {8, 13, 200, 5000, 20000};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		for (int round = 0; round < 20; round++) {
+			u8 *p = kzalloc(sizes[i], GFP_KERNEL);
+
+			KUNIT_ASSERT_NOT_NULL(test, p);
+			KUNIT_ASSERT_NULL(test, memchr_inv(p, 0, sizes[i]));
+			memset(p, 0xff, sizes[i]);
+			kfree(p);
+		}
+}
+
+static void krealloc_keeps_contents(struct kunit *test)
+{
+	static const size_t sizes[] = {7, 8, 9, 40, 3000, 100, 20000, 16, 17, 1, 64, 8192, 9000};
+	size_t have = 0;
+	u8 *p = NULL;
+
+	for (size_t k = 0; k < ARRAY_SIZE(sizes); k++) {
+		p = krealloc(p, sizes[k], GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, p);
+		for (size_t i = 0; i < min(have, sizes[k]); i++)
+			KUNIT_ASSERT_EQ(test, p[i], (u8)(i * 3));
+		for (size_t i = 0; i < sizes[k]; i++)
+			p[i] = (u8)(i * 3);
+		have = sizes[k];
+	}
+	kfree(p);
+}
+
+static void copies(struct kunit *test)
+{
+	char *s = kstrdup("twelve bytes", GFP_KERNEL), *n = kstrndup("twelve", 3, GFP_KERNEL);
+	char *m = kmemdup("abc", 2, GFP_KERNEL);
+
+	KUNIT_EXPECT_STREQ(test, s, "twelve bytes");
+	KUNIT_EXPECT_STREQ(test, n, "twe");
+	KUNIT_EXPECT_MEMEQ(test, m, "ab", 2);
+	KUNIT_EXPECT_NULL(test, kstrdup(NULL, GFP_KERNEL));
+	kfree(s);
+	kfree(n);
+	kfree(m);
+}
+
+static void kmem_cache_objects(struct kunit *test)
+{
+	struct kmem_cache *cache = kmem_cache_create("slab_test", 72, 64, 0, NULL);
+	void *objects[100];
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	KUNIT_EXPECT_EQ(test, kmem_cache_size(cache), 72);
+	KUNIT_EXPECT_STREQ(test, kmem_cache_name(cache), "slab_test");
+	for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
+		objects[i] = kmem_cache_alloc(cache, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
+		KUNIT_EXPECT_TRUE(test, IS_ALIGNED((uintptr_t)objects[i], 64));
+		memset(objects[i], (int)i, 72);
+	}
+	/* No two objects share a byte. */
+	for (size_t i = 0; i < ARRAY_SIZE(objects); i++)
+		KUNIT_EXPECT_NULL(test, memchr_inv(objects[i], (int)i, 72));
+	for (size_t i = 0; i < ARRAY_SIZE(objects); i++)
+		kmem_cache_free(cache, objects[i]);
+	KUNIT_EXPECT_EQ(test, kmem_cache_shrink(cache), 0);
+	kmem_cache_destroy(cache);
+}
+
+static void construct(void *object)
+{
+	memset(object, 0x77, 50);
+}
+
+static void kmem_cache_constructor(struct kunit *test)
+{
+	struct kmem_cache *cache = kmem_cache_create("slab_test_ctor", 50, 0, 0, construct);
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	for (int i = 0; i < 50; i++) {
+		u8 *object = kmem_cache_alloc(cache, GFP_KERNEL);
+
+		KUNIT_ASSERT_NOT_NULL(test, object);
+		/* Constructed once; it goes back as it was, so it always comes so. */
+		KUNIT_EXPECT_NULL(test, memchr_inv(object, 0x77, 50));
+		kmem_cache_free(cache, object);
+	}
+	kmem_cache_destroy(cache);
+}
+
+static void kmem_cache_bulk_objects(struct kunit *test)
+{
+	struct kmem_cache *cache = kmem_cache_create("slab_test_bulk", 32, 0, 0, NULL);
+	void *objects[64];
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, 64, objects), 64);
+	for (size_t i = 0; i < 64; i++)
+		for (size_t j = 0; j < i; j++)
+			KUNIT_EXPECT_PTR_NE(test, objects[i], objects[j]);
+	kmem_cache_free_bulk(cache, 64, objects);
+	kmem_cache_destroy(cache);
+}
+
+/* --- Many objects, many CPUs ------------------------------------------------------------------------- */
+
+#define STRESS_LIVE   64
+#define STRESS_ROUNDS 3000
+
+struct stress {
+	u64 seed;
+	unsigned int wrong;
+};
+
+static int stress_thread(void *arg)
+{
+	struct stress *stress = arg;
+	struct {
+		u8 *p;
+		size_t size;
+		u8 mark;
+	} live[STRESS_LIVE] = {0};
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, stress->seed);
+	for (unsigned int i = 0; i < STRESS_ROUNDS; i++) {
+		size_t k = prandom_u32_state(&rnd) % STRESS_LIVE;
+
+		if (live[k].p) {
+			stress->wrong += memchr_inv(live[k].p, live[k].mark, live[k].size) != NULL;
+			kfree(live[k].p);
+		}
+		live[k].size = 1 + prandom_u32_state(&rnd) % (i % 50 ? 500 : 20000);
+		live[k].mark = (u8)(i ^ stress->seed);
+		live[k].p = kmalloc(live[k].size, GFP_KERNEL);
+		if (!live[k].p)
+			return -ENOMEM;
+		memset(live[k].p, live[k].mark, live[k].size);
+	}
+	for (size_t k = 0; k < STRESS_LIVE; k++)
+		kfree(live[k].p);
+	return 0;
+}
+
+static void stress_on_all_cpus(struct kunit *test)
+{
+	struct stress stress[NR_CPUS] = {0};
+	struct task *tasks[NR_CPUS];
+	unsigned int n = num_online_cpus();
+
+	for (unsigned int i = 0; i < n; i++) {
+		stress[i].seed = i + 1;
+		tasks[i] = kthread_run(stress_thread, &stress[i], "slab_stress");
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
+		KUNIT_EXPECT_EQ(test, stress[i].wrong, 0);
+	}
+}
+
+/* An object freed by another CPU than the one it came from. */
+static int free_thread(void *arg)
+{
+	void **objects = arg;
+
+	for (int i = 0; i < 64; i++)
+		kfree(objects[i]);
+	return 0;
+}
+
+static void free_on_other_cpu(struct kunit *test)
+{
+	void *objects[64];
+
+	for (int round = 0; round < 10; round++) {
+		struct task *task;
+
+		for (int i = 0; i < 64; i++) {
+			objects[i] = kmalloc(100, GFP_KERNEL);
+			KUNIT_ASSERT_NOT_NULL(test, objects[i]);
+		}
+		task = kthread_run(free_thread, objects, "slab_free");
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+		KUNIT_EXPECT_EQ(test, kthread_join(task), 0);
+	}
+}
+
+static struct kunit_case slab_test_cases[] = {
+	KUNIT_CASE(kmalloc_sizes),
+	KUNIT_CASE(kmalloc_zero_and_null),
+	KUNIT_CASE(kmalloc_overflow),
+	KUNIT_CASE(kzalloc_clears),
+	KUNIT_CASE(krealloc_keeps_contents),
+	KUNIT_CASE(copies),
+	KUNIT_CASE(kmem_cache_objects),
+	KUNIT_CASE(kmem_cache_constructor),
+	KUNIT_CASE(kmem_cache_bulk_objects),
+	KUNIT_CASE(stress_on_all_cpus),
+	KUNIT_CASE(free_on_other_cpu),
+	{},
+};
+
+static struct kunit_suite slab_test_suite = {
+	.name = "slab",
+	.suite_init = kasan_test_suite_init,
+	.suite_exit = kasan_test_suite_exit,
+	.init = kasan_test_init,
+	.exit = kasan_test_exit,
+	.test_cases = slab_test_cases,
+};
+
+kunit_test_suite(slab_test_suite);

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# Suites for every mode; kasan_clean_test.c is legal code, so it holds without KASAN too.
+set(REDZONE_TESTS_SOURCES
+    kasan_clean_test.c
+    kunit_test.c
+    lib_test.c
+    pages_test.c
+    sched_test.c
+    slab_test.c
+    vmalloc_test.c)
+
+# Suites that need the runtime.
+if(NOT REDZONE_MODE STREQUAL "off")
+  list(APPEND REDZONE_TESTS_SOURCES
+    kasan_expect.c
+    kasan_params_test.c
+    kasan_runtime_test.c
+    kasan_test.c
+    kasan_test_cache.c
+    kasan_test_fault.c
+    kasan_test_page.c
+    kasan_test_slab.c
+    kasan_test_stack.c
+    kasan_test_string.c)
+endif()
+set(REDZONE_TESTS_UNINSTRUMENTED)

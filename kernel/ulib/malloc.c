@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+/*
+ * malloc.c - malloc() and its kin over kmalloc(), so that KASAN knows a program's objects as it knows
+ * the kernel's.
+ *
+ * Objects too large for the slab and page allocators are listed in a small hash table, because vmalloc
+ * areas end at pages and free() has to know them. For all others nothing is kept here.
+ */
+#include <kernel/gfp.h>
+#include <kernel/kernel.h>
+#include <kernel/slab.h>
+#include <kernel/spinlock.h>
+#include <kernel/string.h>
+#include <kernel/types.h>
+#include <kernel/vmalloc.h>
+#include <kasan/kasan.h>
+#include <kasan/port.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define BLOCK_BUCKETS 64
+
+/** struct block - a vmalloc area that is a program's object; @size: as the program asked. */
+struct block {
+	struct block *next;
+	void *ptr;
+	size_t size;
+};
+
+static struct block *blocks[BLOCK_BUCKETS];
+static DEFINE_SPINLOCK(blocks_lock);
+
+static struct block **bucket_of(const void *ptr)
+{
+	return &blocks[((uintptr_t)ptr >> PAGE_SHIFT) % BLOCK_BUCKETS];
+}
+
+static bool block_add(void *ptr, size_t size)
+{
+	struct block *block = kmalloc(sizeof(*block), GFP_KERNEL);
+	unsigned long flags;
+
+	if (!block)
+		return false;
+	*block = (struct block){.ptr = ptr, .size = size};
+	spin_lock_irqsave(&blocks_lock, flags);
+	block->next = *bucket_of(ptr);
+	*bucket_of(ptr) = block;
+	spin_unlock_irqrestore(&blocks_lock, flags);
+	return true;
+}
+
+/* @copy: filled with what the table has of @ptr, which is dropped from it if @take. */
+static bool block_find(const void *ptr, struct block *copy, bool take)
+{
+	struct block **link, *block;
+	unsigned long flags;
+
+	spin_lock_irqsave(&blocks_lock, flags);
+	for (link = bucket_of(ptr); (block = *link); link = &block->next)
+		if (block->ptr == ptr)
+			break;
+	if (block) {
+		*copy = *block;
+		if (take)
+			*link = block->next;
+	}
+	spin_unlock_irqrestore(&blocks_lock, flags);
+	if (block && take)
+		kfree(block);
+	return block;
+}
+
+#ifdef CONFIG_KASAN
+/* Return: true if a live object starts at @ptr. @size: filled, as asked for. */
+static bool object_size(const void *ptr, size_t *size)
+{
+	struct kasan_object object;
+	const u8 *shadow = kasan_shadow_of(ptr);
+
+	if (!shadow || !kasan_port_find_object(ptr, &object) || object.start != ptr)
+		return false;
+	*size = object.kind == KASAN_OBJECT_SLAB ? kasan_object_size(object.cache, ptr)
+						 : object.size;
+	/* An object of no bytes is redzone from its start on. */
+	return kasan_byte_accessible(ptr) || (*shadow == KASAN_SLAB_REDZONE && *size == 0);
+}
+
+/* Make what lies behind the first @size bytes of a slab object redzone. */
+static void set_object_size(void *ptr, size_t size)
+{
+	struct kasan_object object;
+
+	if (kasan_port_find_object(ptr, &object) && object.kind == KASAN_OBJECT_SLAB)
+		kasan_slab_realloc(object.cache, ptr, size);
+}
+#else
+static bool object_size(const void *ptr, size_t *size)
+{
+	*size = ksize(ptr);
+	return *size != 0;
+}
+
+static void set_object_size(void *ptr, size_t size)
+{
+}
+#endif
+
+static void *malloc_large(size_t size)
+{
+	void *ptr = __vmalloc(size, GFP_KERNEL | __GFP_NOWARN);
+
+	if (!ptr)
+		return NULL;
+	if (!block_add(ptr, size)) {
+		vfree(ptr);
+		return NULL;
+	}
+	return ptr;
+}
+
+void *malloc(size_t size)
+{
+	void *ptr;
+
+	/* No warning: more than the page allocator has in one piece is no fault here. */
+	ptr = size <= KMALLOC_MAX_SIZE ? kmalloc(size ? size : 1, GFP_KERNEL | __GFP_NOWARN) : NULL;
+	if (!ptr && size > PAGE_SIZE)
+		ptr = malloc_large(size);
+	if (ptr && !size)
+		set_object_size(ptr, 0);
+	if (!ptr)
+		errno = ENOMEM;
+	return ptr;
+}
+
+void *calloc(size_t count, size_t size)
+{
+	size_t total;
+	void *ptr;
+
+	if (__builtin_mul_overflow(count, size, &total)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	ptr = malloc(total);
+	if (ptr)
+		memset(ptr, 0, total);
+	return ptr;
+}
+
+void free(void *ptr)
+{
+	struct block block;
+
+	if (!ptr)
+		return;
+	/* A pointer that is no object is reported by kfree(). */
+	if (is_vmalloc_addr(ptr) && block_find(ptr, &block, true))
+		vfree(ptr);
+	else
+		kfree(ptr);
+}
+
+void *realloc(void *ptr, size_t size)
+{
+	struct block block;
+	size_t old;
+	void *moved;
+
+	if (!ptr)
+		return malloc(size);
+	if (is_vmalloc_addr(ptr) && block_find(ptr, &block, false)) {
+		old = block.size;
+	} else if (!object_size(ptr, &old)) {
+		/* Freed before, or never allocated: kfree() says which. */
+		kfree(ptr);
+		errno = EINVAL;
+		return NULL;
+	}
+	if (size == old)
+		return ptr;
+	moved = malloc(size);
+	if (!moved)
+		return NULL;
+	memcpy(moved, ptr, min(old, size));
+	free(ptr);
+	return moved;
+}
+
+void *reallocarray(void *ptr, size_t count, size_t size)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(count, size, &total)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return realloc(ptr, total);
+}
+
+/* --- Alignment beyond what malloc() promises ------------------------------------------------------- */
+
+void *aligned_alloc(size_t align, size_t size)
+{
+	size_t span;
+	void *ptr;
+
+	if (!align || (align & (align - 1)) || align > PAGE_SIZE) {
+		errno = EINVAL;
+		return NULL;
+	}
+	/* Whole pages are aligned, and so is a size class that is a power of two, to its own size. */
+	if (align <= 8 || size > KMALLOC_MAX_CACHE_SIZE)
+		return malloc(size);
+	for (span = align; span < size;)
+		span *= 2;
+	ptr = kmalloc(span, GFP_KERNEL);
+	if (!ptr) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	set_object_size(ptr, size);
+	return ptr;
+}
+
+int posix_memalign(void **out, size_t align, size_t size)
+{
+	int saved = errno;
+	void *ptr;
+
+	if (align < sizeof(void *) || (align & (align - 1)) || align > PAGE_SIZE)
+		return EINVAL;
+	ptr = aligned_alloc(align, size);
+	errno = saved;
+	if (!ptr)
+		return ENOMEM;
+	*out = ptr;
+	return 0;
+}

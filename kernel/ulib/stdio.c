@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+/* stdio.c - streams: the console for output, files of the boot image for input. */
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ulib.h"
+
+/**
+ * struct ulib_file - one stream
+ * @data, @size: contents of an input stream; the boot image holds them, no copy is made.
+ * @pushed: character given back by ungetc(), EOF: none.
+ * @output: goes to the console; @unbuffered: at the end of each call.
+ */
+struct ulib_file {
+	const unsigned char *data;
+	size_t size;
+	size_t pos;
+	int pushed;
+	bool output;
+	bool unbuffered;
+	bool eof;
+	bool error;
+};
+
+static FILE console_in = {.pushed = EOF};
+static FILE console_out = {.output = true, .pushed = EOF};
+static FILE console_err = {.output = true, .unbuffered = true, .pushed = EOF};
+
+#undef stdin
+#undef stdout
+#undef stderr
+FILE *const stdin = &console_in;
+FILE *const stdout = &console_out;
+FILE *const stderr = &console_err;
+
+/* --- Output --------------------------------------------------------------------------------------- */
+
+static bool writable(FILE *file)
+{
+	if (file->output)
+		return true;
+	file->error = true;
+	errno = EBADF;
+	return false;
+}
+
+static void end_of_call(FILE *file)
+{
+	if (file->unbuffered)
+		ulib_console_flush();
+}
+
+static void put_console(struct ulib_sink *sink, char c)
+{
+	ulib_console_put(c);
+}
+
+static int format_to(FILE *file, const char *name, const char *fmt, va_list args)
+{
+	struct ulib_sink sink = {.put = put_console};
+	int len;
+
+	if (!writable(file))
+		return -1;
+	len = ulib_format(&sink, name, fmt, args);
+	if (len < 0)
+		file->error = true;
+	end_of_call(file);
+	return len;
+}
+
+int vfprintf(FILE *file, const char *fmt, va_list args)
+{
+	return format_to(file, "fprintf", fmt, args);
+}
+
+int vprintf(const char *fmt, va_list args)
+{
+	return format_to(stdout, "printf", fmt, args);
+}
+
+int fprintf(FILE *file, const char *fmt, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = format_to(file, "fprintf", fmt, args);
+	va_end(args);
+	return len;
+}
+
+int printf(const char *fmt, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = format_to(stdout, "printf", fmt, args);
+	va_end(args);
+	return len;
+}
+
+int fputc(int c, FILE *file)
+{
+	if (!writable(file))
+		return EOF;
+	ulib_console_put((char)c);
+	end_of_call(file);
+	return (unsigned char)c;
+}
+
+int putc(int c, FILE *file)
+{
+	return fputc(c, file);
+}
+
+int putchar(int c)
+{
+	return fputc(c, stdout);
+}
+
+int fputs(const char *text, FILE *file)
+{
+	if (!writable(file))
+		return EOF;
+	while (*text)
+		ulib_console_put(*text++);
+	end_of_call(file);
+	return 0;
+}
+
+int puts(const char *text)
+{
+	if (fputs(text, stdout) == EOF)
+		return EOF;
+	ulib_console_put('\n');
+	return 0;
+}
+
+size_t fwrite(const void *data, size_t size, size_t count, FILE *file)
+{
+	const char *bytes = data;
+	size_t total, i;
+
+	if (!size || !count || !writable(file))
+		return 0;
+	if (__builtin_mul_overflow(size, count, &total)) {
+		errno = EOVERFLOW;
+		return 0;
+	}
+	for (i = 0; i < total; i++)
+		ulib_console_put(bytes[i]);
+	end_of_call(file);
+	return count;
+}
+
+int fflush(FILE *file)
+{
+	if (!file || file->output)
+		ulib_console_flush();
+	return 0;
+}
+
+/* The console's buffer is the library's own; the program's wish for none is kept, its memory not used. */
+int setvbuf(FILE *file, char *buf, int mode, size_t size)
+{
+	if (mode != _IOFBF && mode != _IOLBF && mode != _IONBF) {
+		errno = EINVAL;
+		return -1;
+	}
+	file->unbuffered = mode == _IONBF;
+	return 0;
+}
+
+void setbuf(FILE *file, char *buf)
+{
+	setvbuf(file, buf, buf ? _IOFBF : _IONBF, BUFSIZ);
+}
+
+/* --- Files of the boot image ----------------------------------------------------------------------- */
+
+FILE *fopen(const char *path, const char *mode)
+{
+	FILE *file;
+
+	if (mode[0] == 'w' || mode[0] == 'a' || strchr(mode, '+')) {
+		errno = EROFS;
+		return NULL;
+	}
+	if (mode[0] != 'r') {
+		errno = EINVAL;
+		return NULL;
+	}
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return NULL;
+	file->pushed = EOF;
+	if (!ulib_image_file(path, &file->data, &file->size)) {
+		free(file);
+		errno = ENOENT;
+		return NULL;
+	}
+	return file;
+}
+
+int fclose(FILE *file)
+{
+	fflush(file);
+	/* The standard streams are not objects of the heap. */
+	if (file != stdin && file != stdout && file != stderr)
+		free(file);
+	return 0;
+}
+
+static bool readable(FILE *file)
+{
+	if (!file->output)
+		return true;
+	file->error = true;
+	errno = EBADF;
+	return false;
+}
+
+int fgetc(FILE *file)
+{
+	int c = file->pushed;
+
+	if (!readable(file))
+		return EOF;
+	if (c != EOF) {
+		file->pushed = EOF;
+		return c;
+	}
+	if (file->pos >= file->size) {
+		file->eof = true;
+		return EOF;
+	}
+	return file->data[file->pos++];
+}
+
+int getc(FILE *file)
+{
+	return fgetc(file);
+}
+
+int getchar(void)
+{
+	return fgetc(stdin);
+}
+
+int ungetc(int c, FILE *file)
+{
+	if (c == EOF || file->pushed != EOF || !readable(file))
+		return EOF;
+	file->pushed = (unsigned char)c;
+	file->eof = false;
+	return file->pushed;
+}
+
+size_t fread(void *data, size_t size, size_t count, FILE *file)
+{
+	unsigned char *out = data;
+	size_t total, done = 0, left;
+
+	if (!size || !count || !readable(file))
+		return 0;
+	if (__builtin_mul_overflow(size, count, &total)) {
+		errno = EOVERFLOW;
+		return 0;
+	}
+	if (file->pushed != EOF) {
+		out[done++] = (unsigned char)file->pushed;
+		file->pushed = EOF;
+	}
+	left = file->pos < file->size ? file->size - file->pos : 0;
+	if (left > total - done)
+		left = total - done;
+	memcpy(out + done, file->data + file->pos, left);
+	file->pos += left;
+	done += left;
+	if (done < total)
+		file->eof = true;
+	return done / size;
+}
+
+char *fgets(char *buf, int size, FILE *file)
+{
+	int n = 0, c = 0;
+
+	while (n < size - 1 && c != '\n') {
+		c = fgetc(file);
+		if (c == EOF)
+			break;
+		buf[n++] = (char)c;
+	}
+	if (!n)
+		return NULL;
+	buf[n] = '\0';
+	return buf;
+}
+
+ssize_t getline(char **line, size_t *capacity, FILE *file)
+{
+	size_t n = 0;
+	int c;
+
+	do {
+		c = fgetc(file);
+		if (c == EOF)
+			break;
+		if (!*line || n + 2 > *capacity) {
+			size_t bigger = *line && *capacity ? *capacity * 2 : 128;
+			char *grown = realloc(*line, bigger);
+
+			if (!grown)
+				return -1;
+			*line = grown;
+			*capacity = bigger;
+		}
+		(*line)[n++] = (char)c;
+	} while (c != '\n');
+	if (!n)
+		return -1;
+	(*line)[n] = '\0';
+	return (ssize_t)n;
+}
+
+int fseek(FILE *file, long offset, int whence)
+{
+	long from;
+
+	if (file->output || whence < SEEK_SET || whence > SEEK_END) {
+		errno = file->output ? ESPIPE : EINVAL;
+		return -1;
+	}
+	from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? ftell(file) : (long)file->size;
+	if (__builtin_add_overflow(from, offset, &from) || from < 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	/* Behind the end is allowed; reading there finds the end. */
+	file->pos = (size_t)from;
+	file->pushed = EOF;
+	file->eof = false;
+	return 0;
+}
+
+long ftell(FILE *file)
+{
+	if (file->output) {
+		errno = ESPIPE;
+		return -1;
+	}
+	return (long)file->pos - (file->pushed != EOF);
+}
+
+void rewind(FILE *file)
+{
+	fseek(file, 0, SEEK_SET);
+	file->error = false;
+}
+
+int fgetpos(FILE *file, fpos_t *position)
+{
+	*position = ftell(file);
+	return *position < 0 ? -1 : 0;
+}
+
+int fsetpos(FILE *file, const fpos_t *position)
+{
+	return fseek(file, *position, SEEK_SET);
+}
+
+int feof(FILE *file)
+{
+	return file->eof;
+}
+
+int ferror(FILE *file)
+{
+	return file->error;
+}
+
+void clearerr(FILE *file)
+{
+	file->eof = false;
+	file->error = false;
+}
+
+int fileno(FILE *file)
+{
+	if (file == stdin || file == stdout || file == stderr)
+		return file == stdin ? 0 : file == stdout ? 1 : 2;
+	errno = EBADF;
+	return -1;
+}
+
+int remove(const char *path)
+{
+	errno = EROFS;
+	return -1;
+}

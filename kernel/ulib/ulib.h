@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ulib.h - what the C library's own files share.
+ *
+ * Two kinds of file live here and do not mix: ordinary C (format.c, scan.c, string.c ...) includes
+ * only the library's headers, and the few that reach the kernel (malloc.c, program.c, console.c,
+ * image_file.c) include the kernel's. Both declare an snprintf(), with different formats.
+ */
+#ifndef ULIB_H
+#define ULIB_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* --- format.c ------------------------------------------------------------------------------- */
+
+/** struct ulib_sink - where formatted characters go; @count: characters so far. */
+struct ulib_sink {
+	void (*put)(struct ulib_sink *sink, char c);
+	size_t count;
+};
+
+/**
+ * ulib_format() - format into @sink
+ * @name: function to name in the message if the format is refused.
+ *
+ * Return: characters produced, at most INT_MAX; -1 with errno set if @fmt asks for what the kernel
+ * does not have (nothing is then produced).
+ */
+int ulib_format(struct ulib_sink *sink, const char *name, const char *fmt, va_list args);
+
+/* --- console.c: the console as the program's output. Uninstrumented. -------------------------- */
+
+/** ulib_console_put() - one more character; a line feed or a full buffer writes the buffer out. */
+void ulib_console_put(char c);
+/** ulib_console_flush() - write the buffer out as it is. */
+void ulib_console_flush(void);
+
+/* --- image_file.c: files of the boot image ------------------------------------------------------ */
+
+/** ulib_image_file() - find @path. @data, @size: filled. Return: false if there is none. */
+bool ulib_image_file(const char *path, const unsigned char **data, size_t *size);
+
+/* --- program.c --------------------------------------------------------------------------------- */
+
+/** ulib_end_program() - end the program's thread with @status, without running atexit(). */
+_Noreturn void ulib_end_program(int status);
+
+/* --- stdlib.c ---------------------------------------------------------------------------------- */
+
+/** ulib_run_atexit() - call what atexit() registered, last first, each once. */
+void ulib_run_atexit(void);
+/** ulib_reset() - forget what an earlier program left: atexit functions, rand() state, errno. */
+void ulib_reset(void);
+
+#endif
