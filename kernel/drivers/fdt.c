@@ -2,8 +2,9 @@
 /*
  * fdt.c - the flattened device tree: walking it, finding nodes, reading properties.
  *
- * Nothing of the tree is copied and nothing is trusted: every read is checked against the block that it
- * belongs to. A machine's tree is read a few dozen times during boot, so all searches are linear.
+ * Nothing of the tree is copied and nothing is trusted: every read is checked against the block
+ * that it belongs to. A machine's tree is read a few dozen times during boot, so all searches are
+ * linear.
  */
 #include <kernel/string.h>
 #include <kernel/types.h>
@@ -74,7 +75,8 @@ size_t fdt_init(const void *where, size_t max)
 	return total;
 }
 
-/* --- The structure block, token by token ---------------------------------------------------------- */
+/* --- The structure block, token by token
+ * ---------------------------------------------------------- */
 
 /**
  * struct token - one token and what it carries
@@ -235,7 +237,8 @@ static int fdt_parent(int node)
 	return -1;
 }
 
-/* --- Properties ------------------------------------------------------------------------------------- */
+/* --- Properties
+ * ------------------------------------------------------------------------------------- */
 
 const void *fdt_prop(int node, const char *name, size_t *len)
 {
@@ -323,7 +326,8 @@ static bool translate(int bus, int parent, u64 *address)
 	size_t len;
 	const u8 *p = fdt_prop(bus, "ranges", &len);
 
-	/* Without "ranges" the bus has addresses of its own that no CPU can use; empty means equal. */
+	/* Without "ranges" the bus has addresses of its own that no CPU can use; empty means
+	 * equal. */
 	if (!p || !len)
 		return p != NULL;
 	if (!cells_of(bus, &child_cells, &child_size) ||
@@ -377,7 +381,8 @@ bool fdt_reserved(unsigned int index, phys_addr_t *base, u64 *size)
 	return *base || *size;
 }
 
-/* --- Finding nodes ------------------------------------------------------------------------------------ */
+/* --- Finding nodes
+ * ------------------------------------------------------------------------------------ */
 
 bool fdt_is_compatible(int node, const char *compat)
 {
@@ -404,20 +409,8 @@ int fdt_compatible(int after, const char *compat)
 	return node;
 }
 
-int fdt_phandle(u32 phandle)
-{
-	int node;
-
-	if (!phandle)
-		return -1;
-	for (node = fdt_root(); node >= 0; node = fdt_next(node, NULL)) {
-		if (fdt_u32(node, "phandle", 0, 0) == phandle)
-			return node;
-	}
-	return -1;
-}
-
-/* Is the path's component [@part, @part + @len) this node's name, with or without its unit address? */
+/* Is the path's component [@part, @part + @len) this node's name, with or without its unit
+ * address? */
 static bool name_matches(int node, const char *part, size_t len)
 {
 	const char *name = fdt_name(node);
@@ -488,7 +481,8 @@ int fdt_path(const char *path)
 	return -1;
 }
 
-/* --- Interrupts ----------------------------------------------------------------------------------------- */
+/* --- Interrupts
+ * ----------------------------------------------------------------------------------------- */
 
 unsigned int fdt_irq(int node, unsigned int index)
 {

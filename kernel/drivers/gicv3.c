@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gicv3.c - interrupt controller with system registers as the CPU interface and a redistributor per CPU.
+ * gicv3.c - interrupt controller with system registers as the CPU interface and a redistributor
+ * per CPU.
  */
 #include <kernel/bug.h>
 #include <kernel/types.h>
@@ -12,7 +13,8 @@
 #include <drivers/fdt.h>
 #include <drivers/gic.h>
 
-/* Distributor; the redistributor's second frame has the same registers for the private interrupts. */
+/* Distributor; the redistributor's second frame has the same registers for the private interrupts.
+ * */
 #define GICD_CTLR	0x0000
 #define GICD_TYPER	0x0004
 #define GICD_IGROUPR	0x0080

@@ -2,8 +2,8 @@
 /*
  * pl011.c - the ARM PrimeCell UART, polled.
  *
- * Uninstrumented and without locks: it is the last thing that still works in a crash. Who writes whole
- * lines at a time is the console's business.
+ * Uninstrumented and without locks: it is the last thing that still works in a crash. Who writes
+ * whole lines at a time is the console's business.
  */
 #include <asm/io.h>
 #include <asm/memory.h>

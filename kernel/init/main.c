@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - start_kernel(): the order in which the kernel comes up; and kernel_init(): what it then does,
- * and with which status the machine ends.
+ * main.c - start_kernel(): the order in which the kernel comes up; and kernel_init(): what it then
+ * does, and with which status the machine ends.
  */
 #include <kasan/kasan.h>
 #include <kernel/initrd.h>
@@ -40,13 +40,13 @@
 #endif
 
 #ifdef __clang__
-#define COMPILER_NAME                                                             \
-	"clang " __stringify(__clang_major__) "." __stringify(__clang_minor__) "." \
-		__stringify(__clang_patchlevel__)
+#define COMPILER_NAME                                                                           \
+	"clang " __stringify(__clang_major__) "." __stringify(__clang_minor__) "." __stringify( \
+		__clang_patchlevel__)
 #else
-#define COMPILER_NAME                                                    \
-	"gcc " __stringify(__GNUC__) "." __stringify(__GNUC_MINOR__) "." \
-		__stringify(__GNUC_PATCHLEVEL__)
+#define COMPILER_NAME                                                                 \
+	"gcc " __stringify(__GNUC__) "." __stringify(__GNUC_MINOR__) "." __stringify( \
+		__GNUC_PATCHLEVEL__)
 #endif
 
 #ifndef REDZONE_VERSION
@@ -77,7 +77,8 @@ static void run_constructors(void)
 
 static int program_status(int value)
 {
-	/* What KASAN saw matters most; then a crash, in whichever thread; then the program's own word. */
+	/* What KASAN saw matters most; then a crash, in whichever thread; then the program's own
+	 * word. */
 	if (kasan_reports_seen())
 		return EXIT_STATUS_KASAN;
 	if (program_was_killed() || READ_ONCE(oops_count))
@@ -104,7 +105,8 @@ static int run_the_tests(void)
 	unsigned long before = kasan_reports_seen();
 	bool passed = kunit_run_all();
 
-	/* Reports inside the run were provoked by a case, or made it fail; either way KUnit has judged. */
+	/* Reports inside the run were provoked by a case, or made it fail; either way KUnit has
+	 * judged. */
 	kasan_reports_forgive(kasan_reports_seen() - before);
 	if (kasan_reports_seen())
 		return EXIT_STATUS_KASAN;
@@ -140,8 +142,8 @@ void start_kernel(void)
 	kasan_shadow_init();
 	run_constructors();
 
-	pr_info("Redzone reference kernel " REDZONE_VERSION " (" REDZONE_ARCH_NAME ", " MODE_NAME
-		INSTRUMENTATION_NAME ", " COMPILER_NAME ", %u CPUs, %lu MiB)\n",
+	pr_info("Redzone reference kernel " REDZONE_VERSION " (" REDZONE_ARCH_NAME
+		", " MODE_NAME INSTRUMENTATION_NAME ", " COMPILER_NAME ", %u CPUs, %lu MiB)\n",
 		nr_cpu_ids, (unsigned long)(memblock_phys_mem_size() >> 20));
 	pr_info("Kernel command line: %s\n", boot_args);
 	if (strscpy(command_line, boot_args, sizeof(command_line)) < 0)

@@ -2,8 +2,8 @@
 /*
  * console.c - who may write to the serial line, and the timestamp before each line.
  *
- * Not instrumented: KASAN's reports pass through here. The lock is no spinlock_t because it must nest: a
- * CPU that faults, or finds a bug, while it prints has to be able to say so.
+ * Not instrumented: KASAN's reports pass through here. The lock is no spinlock_t because it must
+ * nest: a CPU that faults, or finds a bug, while it prints has to be able to say so.
  */
 #include <kernel/console.h>
 #include <kernel/time.h>
@@ -37,8 +37,8 @@ unsigned long console_lock(void)
 {
 	unsigned long flags = arch_local_irq_save();
 
-	/* Wait with interrupts as the caller has them, so that a stop request gets through. The CPU may
-	 * be another one after each wait. */
+	/* Wait with interrupts as the caller has them, so that a stop request gets through. The CPU
+	 * may be another one after each wait. */
 	while (!console_trylock(smp_processor_id())) {
 		arch_local_irq_restore(flags);
 		cpu_relax();

@@ -2,9 +2,9 @@
 /*
  * initrd.c - the table of contents of the boot loader's archive ("cpio newc").
  *
- * The archive comes from outside, so every length in it is checked against what is left before it is
- * used. Each member is a header of 110 ASCII characters, the name with its NUL, padding to 4 bytes, the
- * data, padding to 4 bytes. The last member is called TRAILER!!!.
+ * The archive comes from outside, so every length in it is checked against what is left before it
+ * is used. Each member is a header of 110 ASCII characters, the name with its NUL, padding to 4
+ * bytes, the data, padding to 4 bytes. The last member is called TRAILER!!!.
  */
 #include <kernel/ctype.h>
 #include <kernel/initrd.h>
@@ -18,9 +18,9 @@
 #define HEADER_LEN 110
 
 /* Numbers of the header's fields, each FIELD_LEN hexadecimal digits. */
-#define FIELD_MODE	1
-#define FIELD_FILESIZE	6
-#define FIELD_NAMESIZE	11
+#define FIELD_MODE     1
+#define FIELD_FILESIZE 6
+#define FIELD_NAMESIZE 11
 
 #define MODE_TYPE    0170000
 #define MODE_REGULAR 0100000
@@ -49,7 +49,8 @@ static bool parse_field(const char *header, unsigned int field, u32 *value)
 	return true;
 }
 
-/* Take @n bytes, and padding up to a multiple of 4 from the archive's start. NULL: not that many left. */
+/* Take @n bytes, and padding up to a multiple of 4 from the archive's start. NULL: not that many
+ * left. */
 static const char *take(struct cursor *c, size_t n)
 {
 	const char *p = c->pos;
@@ -89,7 +90,8 @@ static enum member next_member(struct cursor *c, struct initrd_file *file)
 	c->pos += HEADER_LEN;
 	if (memcmp(header, "070701", MAGIC_LEN) != 0 && memcmp(header, "070702", MAGIC_LEN) != 0)
 		return MEMBER_BAD;
-	if (!parse_field(header, FIELD_MODE, &mode) || !parse_field(header, FIELD_FILESIZE, &size) ||
+	if (!parse_field(header, FIELD_MODE, &mode) ||
+	    !parse_field(header, FIELD_FILESIZE, &size) ||
 	    !parse_field(header, FIELD_NAMESIZE, &name_size))
 		return MEMBER_BAD;
 
@@ -104,11 +106,12 @@ static enum member next_member(struct cursor *c, struct initrd_file *file)
 
 	while (name[0] == '/' || (name[0] == '.' && name[1] == '/'))
 		name++;
-	*file = (struct initrd_file){ .name = name, .data = data, .size = size };
+	*file = (struct initrd_file){.name = name, .data = data, .size = size};
 	return MEMBER_FILE;
 }
 
-/* Walk the archive; store at most @max files. @bad: set if it is damaged. Return: files there are. */
+/* Walk the archive; store at most @max files. @bad: set if it is damaged. Return: files there are.
+ * */
 static size_t walk(struct initrd_file *table, size_t max, bool *bad)
 {
 	struct cursor c = {

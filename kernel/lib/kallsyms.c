@@ -2,25 +2,18 @@
 /*
  * kallsyms.c - lookup in the image's symbol table.
  *
- * Not instrumented, because reports name their frames with it. The table comes from the second link pass
- * (tools/kallsyms.py); what is here is the empty one of the first.
+ * Not instrumented, because reports name their frames with it. The table comes from the second link
+ * pass (tools/kallsyms.py); the first pass has an empty one, kallsyms_empty.S.
  */
 #include <kernel/kallsyms.h>
 #include <kernel/types.h>
 #include <asm/memory.h>
 
-#define __kallsyms __weak __section(".kallsyms")
-
-/* Weak, so the compilers must not look at these values. Offsets ascend and count from _text. */
+/* Offsets ascend and count from _text. */
 extern const u32 kallsyms_num, kallsyms_offsets[], kallsyms_name_offsets[];
 extern const char kallsyms_names[];
-const u32 kallsyms_num __kallsyms = 0;
-const u32 kallsyms_offsets[1] __kallsyms = { 0 };
-const u32 kallsyms_name_offsets[1] __kallsyms = { 0 };
-const char kallsyms_names[1] __kallsyms = "";
 
-bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start,
-		     unsigned long *size)
+bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start, unsigned long *size)
 {
 	unsigned long base = (unsigned long)_text, end = (unsigned long)_etext;
 	u32 low = 0, high = kallsyms_num;
@@ -115,6 +108,7 @@ int sprint_symbol_no_offset(char *buf, unsigned long address)
 
 int sprint_backtrace(char *buf, unsigned long address)
 {
-	/* A call that never returns may be a function's last instruction: look up the call itself. */
+	/* A call that never returns may be a function's last instruction: look up the call itself.
+	 * */
 	return format_symbol(buf, address - 1, address, true);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kasan_port.c - the KASAN runtime's view of this kernel: who runs, where to print, how to stop; and the
- * kernel's memory of what was reported. Memory and objects are in kernel/mm/kasan_glue.c.
+ * kasan_port.c - the KASAN runtime's view of this kernel: who runs, where to print, how to stop;
+ * and the kernel's memory of what was reported. Memory and objects are in kernel/mm/kasan_glue.c.
  *
  * Not instrumented: all of it runs inside reports or allocations.
  */
@@ -90,9 +90,9 @@ void kasan_port_print_banner(void)
 }
 
 /*
- * The console belongs to the reporting CPU from begin to end. The runtime restores interrupts in between,
- * so the console's own saved state is of no use, and the task must not change its CPU while it owns the
- * console.
+ * The console belongs to the reporting CPU from begin to end. The runtime restores interrupts in
+ * between, so the console's own saved state is of no use, and the task must not change its CPU
+ * while it owns the console.
  */
 void kasan_port_report_begin(void)
 {

@@ -207,7 +207,7 @@ unsigned long long memparse(const char *s, char **retp)
 	const char *suffix = *end && end != s ? strchr("kmgt", tolower((u8)*end)) : NULL;
 
 	if (suffix) {
-		static const unsigned int shift[] = { 10, 20, 30, 40 };
+		static const unsigned int shift[] = {10, 20, 30, 40};
 		static const char names[] = "kmgt";
 
 		for (unsigned int i = 0; i < ARRAY_SIZE(shift); i++) {

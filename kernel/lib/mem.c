@@ -2,10 +2,10 @@
 /*
  * mem.c - __memcpy, __memmove, __memset: the memory primitives that check nothing.
  *
- * Not instrumented: the runtime's checked memcpy() ends here, and so does code that runs before there
- * is shadow. Bulk moves go by 64 bytes in registers (load and store pairs on arm64) with aligned
- * stores; loads may be unaligned, which needs the MMU on unless source and destination agree in their
- * low bits. Without KASAN the plain names are these functions.
+ * Not instrumented: the runtime's checked memcpy() ends here, and so does code that runs before
+ * there is shadow. Bulk moves go by 64 bytes in registers (load and store pairs on arm64) with
+ * aligned stores; loads may be unaligned, which needs the MMU on unless source and destination
+ * agree in their low bits. Without KASAN the plain names are these functions.
  */
 #include <kernel/string.h>
 

@@ -17,7 +17,8 @@
 bool panic_on_warn;
 bool panic_on_oops;
 core_param("panic_on_warn", panic_on_warn, bool, "0|1", "panic at a warning or a KASAN report");
-core_param("panic_on_oops", panic_on_oops, bool, "0|1", "panic instead of ending the faulting thread");
+core_param("panic_on_oops", panic_on_oops, bool, "0|1",
+	   "panic instead of ending the faulting thread");
 
 /* CPU that panics, plus 1. */
 static unsigned int panic_cpu;
@@ -90,8 +91,8 @@ void warn_slowpath(const char *file, int line, const char *fmt, ...)
 		va_end(args);
 	}
 
-	/* One block on the console. With its lock held no report may start: whoever has the lock of the
-	 * reports could be waiting for the console. */
+	/* One block on the console. With its lock held no report may start: whoever has the lock of
+	 * the reports could be waiting for the console. */
 	flags = console_lock();
 	kasan_disable_current();
 	pr_warn("------------[ cut here ]------------\n"

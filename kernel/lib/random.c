@@ -78,8 +78,8 @@ u32 get_random_u32_below(u32 ceil)
 
 	if (!ceil)
 		return 0;
-	/* The high half of a product is nearly even; the numbers whose low half is below 2^32 mod ceil are
-	 * those that make it uneven. */
+	/* The high half of a product is nearly even; the numbers whose low half is below 2^32 mod
+	 * ceil are those that make it uneven. */
 	do {
 		product = (u64)get_random_u32() * ceil;
 	} while ((u32)product < -ceil % ceil);

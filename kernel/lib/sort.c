@@ -23,8 +23,8 @@ void sort(void *base, size_t num, size_t size, int (*cmp)(const void *a, const v
 
 	if (!swap)
 		swap = swap_bytes;
-	/* While @start > 0 the heap is built from the bottom; then its top, the largest, goes behind the
-	 * shrinking rest. Either way one element has to sink to its place. */
+	/* While @start > 0 the heap is built from the bottom; then its top, the largest, goes
+	 * behind the shrinking rest. Either way one element has to sink to its place. */
 	while (end > 1) {
 		size_t root;
 
@@ -68,7 +68,8 @@ void *bsearch(const void *key, const void *base, size_t num, size_t size,
 	return NULL;
 }
 
-/* Merge two chains that are linked by next and end with NULL; @a's entries go first among equals. */
+/* Merge two chains that are linked by next and end with NULL; @a's entries go first among equals.
+ * */
 static struct list_head *merge(void *priv, struct list_head *a, struct list_head *b,
 			       int (*cmp)(void *priv, const struct list_head *a,
 					  const struct list_head *b))
@@ -89,9 +90,9 @@ static struct list_head *merge(void *priv, struct list_head *a, struct list_head
 void list_sort(void *priv, struct list_head *head,
 	       int (*cmp)(void *priv, const struct list_head *a, const struct list_head *b))
 {
-	/* parts[i] holds 2^i sorted entries, older than those of parts[i - 1]; carrying like a binary
-	 * counter keeps the merges balanced. */
-	struct list_head *parts[64] = { NULL };
+	/* parts[i] holds 2^i sorted entries, older than those of parts[i - 1]; carrying like a
+	 * binary counter keeps the merges balanced. */
+	struct list_head *parts[64] = {NULL};
 	struct list_head *entry, *next, *all = NULL, *prev;
 
 	if (list_empty(head))

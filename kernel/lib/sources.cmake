@@ -3,6 +3,7 @@ set(REDZONE_LIB_SOURCES
     console.c
     initrd.c
     kallsyms.c
+    kallsyms_empty.S
     kasan_port.c
     kstrto.c
     mem.c

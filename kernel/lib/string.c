@@ -2,9 +2,9 @@
 /*
  * string.c - strings and byte searches, see <kernel/string.h>.
  *
- * Instrumented on purpose, and byte by byte: every access is one that C allows the function to make, so
- * KASAN's report names the very byte that was too much. A word-wise strlen() would be faster and would
- * read behind the string.
+ * Instrumented on purpose, and byte by byte: every access is one that C allows the function to
+ * make, so KASAN's report names the very byte that was too much. A word-wise strlen() would be
+ * faster and would read behind the string.
  */
 #include <kernel/ctype.h>
 #include <kernel/errno.h>

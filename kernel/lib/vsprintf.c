@@ -2,8 +2,9 @@
 /*
  * vsprintf.c - the formatter behind printk() and snprintf().
  *
- * Instrumented: it reads the strings and writes the buffers of its callers, byte by byte, so a buffer
- * that is smaller than the caller says is reported at its first byte too many. Nothing is allocated.
+ * Instrumented: it reads the strings and writes the buffers of its callers, byte by byte, so a
+ * buffer that is smaller than the caller says is reported at its first byte too many. Nothing is
+ * allocated.
  */
 #include <kernel/ctype.h>
 #include <kernel/kallsyms.h>
@@ -133,7 +134,8 @@ static noinline void put_symbol(struct output *out, const struct spec *spec, uns
 	put_field(out, spec, name, n);
 }
 
-/* Handle %p; @fmt points behind the p. Return: how many characters of it belong to the conversion. */
+/* Handle %p; @fmt points behind the p. Return: how many characters of it belong to the conversion.
+ * */
 static size_t put_pointer(struct output *out, struct spec *spec, const void *p, const char *fmt,
 			  bool symbols)
 {
@@ -153,7 +155,7 @@ static int parse_digits(const char **s)
 {
 	int n = 0;
 
-	for (; isdigit((u8)**s); (*s)++) {
+	for (; isdigit((u8) * *s); (*s)++) {
 		int digit = **s - '0';
 
 		n = n > (INT_MAX - digit) / 10 ? INT_MAX : n * 10 + digit;
@@ -164,7 +166,7 @@ static int parse_digits(const char **s)
 /* Parse from behind the '%' up to the conversion character. Return: behind that, or at the end. */
 static const char *parse_spec(const char *s, struct spec *spec, va_list *args)
 {
-	*spec = (struct spec){ .precision = -1, .length = LEN_INT };
+	*spec = (struct spec){.precision = -1, .length = LEN_INT};
 
 	for (;; s++) {
 		if (*s == '-')
@@ -258,7 +260,7 @@ static u64 unsigned_arg(enum length length, va_list *args)
 
 static int format(char *buf, size_t size, const char *fmt, va_list *args, bool symbols)
 {
-	struct output out = { .buf = buf, .size = size };
+	struct output out = {.buf = buf, .size = size};
 	struct spec spec;
 	const char *start;
 	char c;

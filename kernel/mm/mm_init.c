@@ -15,7 +15,8 @@ unsigned long min_pfn, max_pfn;
 
 static bool up;
 
-bool mm_is_up(void)
+/* Asked inside reports as well. */
+__no_sanitize_address bool mm_is_up(void)
 {
 	return READ_ONCE(up);
 }

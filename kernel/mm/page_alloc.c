@@ -4,7 +4,8 @@
  *
  * Free memory is kept in blocks of 2^order pages, aligned to their size; a block whose twin (the block
  * next to it of the same size) comes free too is joined with it. The contents of free pages are never
- * touched: all bookkeeping is in struct page, so this file can be instrumented like any other.
+ * touched: all bookkeeping is in struct page. Uninstrumented, because the runtime itself gets memory
+ * from here, inside allocations and reports.
  *
  * KASAN: pages are poisoned by whoever frees them before any list shows them to another CPU, and
  * unpoisoned by whoever allocates them after they have left all lists. So a free page is poisoned at

@@ -242,8 +242,12 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 	/* A cache is itself an object: destroying it twice is a use after free, and reported as one. */
 	if (!cache || !kasan_check_byte(cache))
 		return;
+	if (WARN(cache->magic != SLAB_MAGIC || list_empty(&cache->list),
+		 "kmem_cache_destroy: %016lx is no cache, or was destroyed before\n",
+		 (unsigned long)cache))
+		return;
 	spin_lock(&slab_caches_lock);
-	list_del(&cache->list);
+	list_del_init(&cache->list);
 	spin_unlock(&slab_caches_lock);
 
 	kasan_cache_shrink(&cache->kasan);

@@ -4,8 +4,8 @@
  *
  * What keeps it free of races, in short:
  *  - A task's on_rq says that it is runnable; it changes under its run queue's lock only.
- *  - A task's on_cpu says that a CPU still uses its stack. A waker that finds the task dequeued waits for
- *    on_cpu to fall before it lets another CPU run the task.
+ *  - A task's on_cpu says that a CPU still uses its stack. A waker that finds the task dequeued
+ *    waits for on_cpu to fall before it lets another CPU run the task.
  *  - The waker stores the condition before it reads the task's state; the sleeper stores its state
  *    before it reads the condition; full barriers between. One of them sees the other.
  */
@@ -62,7 +62,7 @@ static void resched_curr(struct rq *rq)
 		smp_send_reschedule(rq->cpu);
 }
 
-/* --- Switching -------------------------------------------------------------------------------- */
+/* --- Switching ------------------------------------------------------------------------------- */
 
 /* Take a waiting task from the longest other queue. @rq: ours, locked and empty. */
 static struct task *pull_task(struct rq *rq)
@@ -71,7 +71,7 @@ static struct task *pull_task(struct rq *rq)
 	struct task *task = NULL;
 	unsigned int most = 0, cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		unsigned int n = READ_ONCE(cpu_rq(cpu)->nr_queued);
 
 		if (cpu != rq->cpu && n > most) {
@@ -79,7 +79,8 @@ static struct task *pull_task(struct rq *rq)
 			busiest = cpu_rq(cpu);
 		}
 	}
-	/* The other CPU may be waiting for our lock just now, so only try; the next tick tries again. */
+	/* The other CPU may be waiting for our lock just now, so only try; the next tick tries
+	 * again. */
 	if (!busiest || !spin_trylock(&busiest->lock))
 		return NULL;
 	if (busiest->nr_queued) {
@@ -104,7 +105,8 @@ static struct task *pick_next(struct rq *rq)
 	return task;
 }
 
-/* The first thing that runs after a switch, in the next task: let go of @prev and of the run queue. */
+/* The first thing that runs after a switch, in the next task: let go of @prev and of the run queue.
+ * */
 static void finish_switch(struct task *prev)
 {
 	struct rq *rq = this_rq();
@@ -127,8 +129,8 @@ void schedule_tail(struct task *prev)
 
 /**
  * __schedule() - switch to the next task
- * @preempt: the running task was interrupted: it stays runnable whatever its state says, because it may be
- *	just about to look at the condition that it sets out to wait for.
+ * @preempt: the running task was interrupted: it stays runnable whatever its state says, because it
+ *	may be just about to look at the condition that it sets out to wait for.
  *
  * Preemption is off by one level. Returns with interrupts on.
  */
@@ -225,7 +227,7 @@ bool cond_resched(void)
 	return true;
 }
 
-/* --- Waking ------------------------------------------------------------------------------------ */
+/* --- Waking ---------------------------------------------------------------------------------- */
 
 bool idle_cpu(unsigned int cpu)
 {
@@ -235,18 +237,19 @@ bool idle_cpu(unsigned int cpu)
 	       !READ_ONCE(rq->nr_queued);
 }
 
-/* Where should @task run? Its last CPU if that idles, else any that does, else the shortest queue. */
+/* Where should @task run? Its last CPU if that idles, else any that does, else the shortest queue.
+ * */
 static unsigned int select_cpu(const struct task *task)
 {
 	unsigned int best = task->cpu, cpu;
 
 	if (idle_cpu(best))
 		return best;
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		if (idle_cpu(cpu))
 			return cpu;
 	}
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		const struct rq *rq = cpu_rq(cpu);
 
 		if (READ_ONCE(rq->online) &&
@@ -283,8 +286,8 @@ bool wake_up_state(struct task *task, unsigned int state)
 	if (smp_load_acquire(&task->on_rq) && wake_runnable(task))
 		goto out;
 
-	/* It sleeps, but its CPU may not have left its stack. That CPU has interrupts off and waits for
-	 * nothing that we hold. */
+	/* It sleeps, but its CPU may not have left its stack. That CPU has interrupts off and waits
+	 * for nothing that we hold. */
 	while (smp_load_acquire(&task->on_cpu))
 		cpu_relax();
 	rq = cpu_rq(select_cpu(task));
@@ -306,14 +309,14 @@ bool wake_up_process(struct task *task)
 	return wake_up_state(task, TASK_NORMAL | TASK_NEW);
 }
 
-/* --- Time ---------------------------------------------------------------------------------------- */
+/* --- Time ------------------------------------------------------------------------------------ */
 
 /* Is there a task on another CPU's queue that this idle one could run? */
 static bool work_elsewhere(const struct rq *rq)
 {
 	unsigned int cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		if (cpu != rq->cpu && READ_ONCE(cpu_rq(cpu)->nr_queued))
 			return true;
 	}
@@ -338,7 +341,8 @@ void timer_tick(void)
 		set_need_resched(curr);
 }
 
-/* --- Start ---------------------------------------------------------------------------------------- */
+/* --- Start
+ * ---------------------------------------------------------------------------------------- */
 
 void sched_init(void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* init_task.c - the task that the boot CPU starts with; start_kernel() runs in it, then it idles. */
+/* init_task.c - the task that the boot CPU starts with; start_kernel() runs in it, then it idles.
+ * */
 #include <kernel/completion.h>
 #include <kernel/sched.h>
 #include <asm/memory.h>

@@ -2,9 +2,10 @@
 /*
  * kthread.c - kernel threads: made, ended, joined.
  *
- * A task structure has two references at first: its creator's, and the running thread's own, which the next
- * task on its last CPU gives up. The stack goes at that moment too, so a late use of a dead thread's stack
- * is found at once; what was left poisoned on it by frames that never returned is cleared first.
+ * A task structure has two references at first: its creator's, and the running thread's own, which
+ * the next task on its last CPU gives up. The stack goes at that moment too, so a late use of a
+ * dead thread's stack is found at once; what was left poisoned on it by frames that never returned
+ * is cleared first.
  */
 #include <kasan/kasan.h>
 #include <kernel/completion.h>

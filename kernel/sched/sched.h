@@ -9,8 +9,8 @@
 
 /**
  * struct rq - one CPU's run queue
- * @lock: taken with interrupts off; held across the switch of tasks, released by the next one. Inside
- *	a task's wake_lock. Two at once only by trying the second.
+ * @lock: taken with interrupts off; held across the switch of tasks, released by the next one.
+ *	Inside a task's wake_lock. Two at once only by trying the second.
  * @queue: runnable tasks that do not run, in the order in which they will.
  * @nr_queued: length of @queue; others read it without the lock, as a hint.
  * @curr: the task that runs. @idle: what runs when there is nothing else.
@@ -45,7 +45,8 @@ void task_gone(struct task *task);
 /** kthread_init() - make the cache of task structures. */
 void kthread_init(void);
 
-/** task_alloc() - a task in state TASK_NEW with one reference and a stack. Return: NULL without memory. */
+/** task_alloc() - a task in state TASK_NEW with one reference and a stack. Return: NULL without
+ * memory. */
 struct task *task_alloc(size_t stack_size);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * timer.c - timers and sleeping for a time.
  *
- * One list for the whole system, sorted by expiry: whichever CPU ticks first after that runs the timer.
- * There are few timers at a time, and the most recent one is usually the last to expire, so the search
- * goes from the end.
+ * One list for the whole system, sorted by expiry: whichever CPU ticks first after that runs the
+ * timer. There are few timers at a time, and the most recent one is usually the last to expire, so
+ * the search goes from the end.
  */
 #include <kernel/percpu.h>
 #include <kernel/sched.h>
@@ -17,7 +17,8 @@ static LIST_HEAD(timers);
 /* The timer whose function each CPU is in. Compared, never followed: the function may free it. */
 static DEFINE_PER_CPU(struct timer_list *, running_timer);
 
-void timer_setup(struct timer_list *timer, void (*function)(struct timer_list *), unsigned int flags)
+void timer_setup(struct timer_list *timer, void (*function)(struct timer_list *),
+		 unsigned int flags)
 {
 	INIT_LIST_HEAD(&timer->entry);
 	timer->expires = 0;
@@ -35,7 +36,8 @@ bool mod_timer(struct timer_list *timer, unsigned long expires)
 	list_del_init(&timer->entry);
 	timer->expires = expires;
 	/* Behind all that expire no later; @other ends as the list's head if there is none. */
-	list_for_each_entry_reverse(other, &timers, entry) {
+	list_for_each_entry_reverse(other, &timers, entry)
+	{
 		if (!time_after(other->expires, expires))
 			break;
 	}
@@ -116,7 +118,7 @@ void run_timers(void)
 	spin_unlock(&timer_lock);
 }
 
-/* --- Sleeping ------------------------------------------------------------------------------------ */
+/* --- Sleeping -------------------------------------------------------------------------------- */
 
 struct sleeper {
 	struct timer_list timer;
@@ -132,7 +134,7 @@ static void wake_sleeper(struct timer_list *timer)
 
 long schedule_timeout(long timeout)
 {
-	struct sleeper sleeper = { .task = current };
+	struct sleeper sleeper = {.task = current};
 	unsigned long expires;
 	long left;
 

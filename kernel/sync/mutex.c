@@ -2,8 +2,8 @@
 /*
  * mutex.c - sleeping locks.
  *
- * Unlocking passes the mutex on to the first waiter instead of setting it free, so nobody overtakes and a
- * waiter that wakes is the owner.
+ * Unlocking passes the mutex on to the first waiter instead of setting it free, so nobody overtakes
+ * and a waiter that wakes is the owner.
  */
 #include <kernel/kernel.h>
 #include <kernel/mutex.h>
@@ -37,7 +37,7 @@ bool mutex_trylock(struct mutex *mutex)
 
 void mutex_lock(struct mutex *mutex)
 {
-	struct mutex_waiter waiter = { .task = current };
+	struct mutex_waiter waiter = {.task = current};
 
 	might_sleep();
 	if (READ_ONCE(mutex->owner) == current)

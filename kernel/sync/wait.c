@@ -2,8 +2,8 @@
 /*
  * wait.c - wait queues and completions.
  *
- * A queue's lock orders everything: an entry is on its queue, or not, only under it. A waker never touches
- * an entry's task without the lock, so a task that has taken its entry off may end.
+ * A queue's lock orders everything: an entry is on its queue, or not, only under it. A waker never
+ * touches an entry's task without the lock, so a task that has taken its entry off may end.
  */
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
@@ -81,10 +81,11 @@ static void wake_up_locked(struct wait_queue_head *queue, unsigned int nr)
 {
 	struct wait_queue_entry *wait, *next;
 
-	list_for_each_entry_safe(wait, next, &queue->head, entry) {
+	list_for_each_entry_safe (wait, next, &queue->head, entry) {
 		bool exclusive = wait->exclusive;
 
-		/* One that already runs looks at its condition anyway, and does not use up the wake-up. */
+		/* One that already runs looks at its condition anyway, and does not use up the
+		 * wake-up. */
 		if (!wake_up_state(wait->task, TASK_NORMAL))
 			continue;
 		list_del_init(&wait->entry);
@@ -102,7 +103,7 @@ void wake_up_nr(struct wait_queue_head *queue, unsigned int nr)
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
-/* --- Completions ------------------------------------------------------------------------------- */
+/* --- Completions ----------------------------------------------------------------------------- */
 
 #define DONE_FOR_ALL UINT_MAX
 
@@ -140,7 +141,7 @@ static bool pass(struct completion *x)
 /* The waiter checks under the queue's lock: when it passes, the waker is through with @x. */
 static long wait_common(struct completion *x, long timeout)
 {
-	struct wait_queue_entry wait = { .task = current, .queue = &x->wait, .exclusive = true };
+	struct wait_queue_entry wait = {.task = current, .queue = &x->wait, .exclusive = true};
 	bool passed;
 
 	might_sleep();

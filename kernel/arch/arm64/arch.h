@@ -53,7 +53,8 @@ void irq_enable_private(unsigned int irq);
 void handle_irq(void);
 
 /* fault.c */
-/* Is this data abort the shadow load of an inline check? Then give it a result. Return: handled. */
+/* Is this data abort the shadow load of an inline check? Then give it a result. Return: handled.
+ * */
 bool kasan_fixup_shadow_load(struct pt_regs *regs);
 void do_data_abort(struct pt_regs *regs);
 void do_instruction_abort(struct pt_regs *regs);

@@ -2,7 +2,8 @@
 /*
  * early.c - the first C function: final page tables, early shadow, early console.
  *
- * Uninstrumented, and calls nothing that is instrumented: until it has finished there is no shadow to check.
+ * Uninstrumented, and calls nothing that is instrumented: until it has finished there is no shadow
+ * to check.
  */
 #include <asm/irqflags.h>
 #include <asm/kasan.h>

@@ -2,9 +2,9 @@
 /*
  * entry.S - the exception vectors, and changing threads.
  *
- * Exceptions run on the stack of the interrupted thread. Before anything is written there, the entry
- * asks the MMU whether the frame would be mapped: a thread that has run out of stack must not make the
- * entry fault again, without end.
+ * Exceptions run on the stack of the interrupted thread. Before anything is written there, the
+ * entry asks the MMU whether the frame would be mapped: a thread that has run out of stack must
+ * not make the entry fault again, without end.
  */
 #include <asm/memory.h>
 #include <asm/ptrace.h>
@@ -40,8 +40,8 @@
 	.endm
 
 /*
- * One vector: 128 bytes. TPIDRRO_EL0 holds x0 while there is no stack to trust; a misaligned stack pointer
- * would fault in the first store like an unmapped one, so both take the same way out.
+ * One vector: 128 bytes. TPIDRRO_EL0 holds x0 while there is no stack to trust; a misaligned stack
+ * pointer would fault in the first store like an unmapped one, so both take the same way out.
  */
 	.macro	ventry handler
 	.balign	128
@@ -154,8 +154,8 @@ bad_entry:
 	.size	bad_entry, . - bad_entry
 
 /*
- * The stack pointer, lowered by a frame, points nowhere. x0 is in TPIDRRO_EL0. Change to this CPU's overflow
- * stack; x1 waits in TPIDR_EL0 until it can be stored.
+ * The stack pointer, lowered by a frame, points nowhere. x0 is in TPIDRRO_EL0. Change to this
+ * CPU's overflow stack; x1 waits in TPIDR_EL0 until it can be stored.
  */
 	.type	overflow_entry, %function
 overflow_entry:
@@ -179,8 +179,8 @@ overflow_entry:
 	.size	overflow_entry, . - overflow_entry
 
 /*
- * cpu_switch_to(prev, next): what a C function must keep goes to prev's context, at offset 0 of its
- * task, and comes from next's. x0, prev, is the result for next.
+ * cpu_switch_to(prev, next): what a C function must keep goes to prev's context, at offset 0 of
+ * its task, and comes from next's. x0, prev, is the result for next.
  */
 	.globl	cpu_switch_to
 	.type	cpu_switch_to, %function

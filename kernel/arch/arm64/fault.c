@@ -4,10 +4,10 @@
  *
  * Uninstrumented: the code that explains a bad access must not make one.
  *
- * The interesting case under KASAN: an inline check of a null, user or wild pointer faults on the *shadow*
- * load, since such an address has no shadow. That load gets the result "poisoned" and the thread goes on: the
- * compiler's slow path then reports the access with its exact address, size and direction. The access
- * itself faults next, and ends the thread.
+ * The interesting case under KASAN: an inline check of a null, user or wild pointer faults on the
+ * *shadow* load, since such an address has no shadow. That load gets the result "poisoned" and the
+ * thread goes on: the compiler's slow path then reports the access with its exact address, size
+ * and direction. The access itself faults next, and ends the thread.
  */
 #include <kasan/kasan.h>
 #include <kernel/console.h>
@@ -63,7 +63,8 @@ static const char *fsc_name(unsigned int fsc)
 
 #ifdef CONFIG_KASAN
 
-/* --- Instructions ------------------------------------------------------------------------------ */
+/* --- Instructions ------------------------------------------------------------------------------
+ * */
 
 enum address_form { FORM_OFFSET, FORM_UNSCALED, FORM_POST, FORM_PRE, FORM_REGISTER };
 
@@ -132,7 +133,8 @@ static size_t access_size(const struct pt_regs *regs)
 	return 0;
 }
 
-/* --- KASAN ------------------------------------------------------------------------------------- */
+/* --- KASAN -------------------------------------------------------------------------------------
+ * */
 
 /** struct last_access - an access of @task's that was dealt with: [@addr, @addr + @size) */
 struct last_access {
@@ -141,7 +143,8 @@ struct last_access {
 	size_t size;
 };
 
-/* Written by the CPU itself, interrupts off. All are looked at: the task may have moved meanwhile. */
+/* Written by the CPU itself, interrupts off. All are looked at: the task may have moved meanwhile.
+ * */
 static struct last_access reported[NR_CPUS];
 
 static bool was_access(const struct last_access *list, unsigned long addr)
@@ -173,8 +176,8 @@ void arch_note_kasan_report(uintptr_t addr, size_t size)
 static struct last_access fixed_up[NR_CPUS];
 
 /*
- * Is @rt compared soon after @pc? A shadow value always is, at once or after the address's low bits
- * were prepared.
+ * Is @rt compared soon after @pc? A shadow value always is, at once or after the address's low
+ * bits were prepared.
  */
 static bool is_tested_soon(unsigned long pc, unsigned int rt)
 {
@@ -223,8 +226,9 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 		return false;
 
 	/*
-	 * Between the shadow's offset and the kernel's half a fault could also be an access to a wild pointer
-	 * of just such a value. The usual code, offset plus index in two registers, leaves no doubt.
+	 * Between the shadow's offset and the kernel's half a fault could also be an access to a
+	 * wild pointer of just such a value. The usual code, offset plus index in two registers,
+	 * leaves no doubt.
 	 */
 	if (a.form == FORM_REGISTER)
 		certain = regs->regs[a.rm] == CONFIG_KASAN_SHADOW_OFFSET ||
@@ -281,7 +285,8 @@ static bool kasan_handle_fault(const struct pt_regs *regs, unsigned long addr, b
 
 #endif /* CONFIG_KASAN */
 
-/* --- Oopses ------------------------------------------------------------------------------------- */
+/* --- Oopses -------------------------------------------------------------------------------------
+ * */
 
 static void print_fault(const struct pt_regs *regs, const char *what, const char *access)
 {
@@ -309,7 +314,8 @@ void do_data_abort(struct pt_regs *regs)
 	else if (regs->far < PAGE_SIZE)
 		what = "NULL pointer dereference";
 
-	/* A write to .rodata is no matter of shadow: all of it is accessible, only not for writing. */
+	/* A write to .rodata is no matter of shadow: all of it is accessible, only not for
+	 * writing. */
 	if (!FSC_IS_PERMISSION(fsc))
 		explained = kasan_handle_fault(regs, regs->far, is_write);
 

@@ -2,20 +2,29 @@
 /*
  * head.S - the first instructions: from whatever the boot loader left to C with the MMU on.
  *
- * Two ways in, one entry. As a raw image (the arm64 Linux boot protocol) x0 holds the physical address of
- * the device tree; as an ELF file in QEMU x0 is 0 and the tree lies 2 MiB below the kernel. The code
- * runs wherever it was loaded, at a 2 MiB boundary, and uses no absolute address before the MMU is on.
+ * Two ways in, one entry. As a raw image (the arm64 Linux boot protocol) x0 holds the physical
+ * address of the device tree; as an ELF file in QEMU x0 is 0 and the tree lies 2 MiB below the
+ * kernel. The code runs wherever it was loaded, at a 2 MiB boundary, and uses no absolute address
+ * before the MMU is on.
  *
- * Two sets of tables are built here, both coarse: the identity map of this code for the moment in which
- * the MMU comes on (kept for the other CPUs), and the image at its link address. early_init() then
- * builds the final map in C.
+ * Two sets of tables are built here, both coarse: the identity map of this code for the moment in
+ * which the MMU comes on (kept for the other CPUs), and the image at its link address.
+ * early_init() then builds the final map in C.
  */
 #include <asm/memory.h>
 #include <asm/pgtable.h>
 #include <asm/sysreg.h>
 
-/* SCTLR_EL1: the bits that are one in every version, plus stack alignment checks. MMU and caches come later. */
+/* SCTLR_EL1: bits that are one in every version, and stack alignment checks. MMU and caches off. */
 #define SCTLR_EL1_BASE 0x30d00818
+
+/* TCR_EL1: both halves have 48 bits and 4 KiB pages; walks are inner shareable, write-back. */
+#define TCR_LOW	 (16 | (1 << 8) | (1 << 10) | (3 << 12))
+#define TCR_HIGH ((16 << 16) | (1 << 24) | (1 << 26) | (3 << 28) | (2 << 30))
+
+/* The console's registers in a coarse map. */
+#define BLOCK_DEVICE (PTE_AF | PTE_TYPE_BLOCK | PTE_PXN | PTE_UXN | \
+		      (MT_DEVICE_nGnRE << PTE_ATTR_SHIFT))
 
 	.section .head.text, "ax"
 
@@ -118,7 +127,8 @@ primary_entry:
 	tst	x20, #((1 << PMD_SHIFT) - 1)
 	b.ne	park			/* nothing can be mapped, and nothing can be said */
 
-	/* The device tree: what the loader says, else in front of the image. 0: none, early_init() complains. */
+	/* The device tree: what the loader says, else in front of the image. 0: none, early_init()
+	 * complains. */
 	cbnz	x21, 1f
 	sub	x21, x20, #(1 << PMD_SHIFT)
 1:	tst	x21, #7
@@ -178,7 +188,7 @@ primary_entry:
 	add	x0, x6, x0, lsl #3
 	ldr	x1, =PL011_DEFAULT_PHYS
 	mov	x2, #1
-	ldr	x3, =(PTE_AF | (MT_DEVICE_nGnRE << PTE_ATTR_SHIFT) | PTE_TYPE_BLOCK | PTE_PXN | PTE_UXN)
+	ldr	x3, =(BLOCK_DEVICE)
 	bl	map_blocks
 
 	/* All that was written with the cache off must not be hidden by stale lines. */
@@ -220,11 +230,8 @@ enable_mmu:
 	ldr	x9, =MAIR_EL1_VALUE
 	msr	mair_el1, x9
 
-	/*
-	 * Both halves 48 bits, 4 KiB granule, inner shareable, write-back; top bytes are part of the address;
-	 * the physical size is the CPU's, of which 48 bits can be used.
-	 */
-	ldr	x9, =(16 | (1 << 8) | (1 << 10) | (3 << 12) | (16 << 16) | (1 << 24) | (1 << 26) | (3 << 28) | (2 << 30))
+	/* Top bytes are part of the address. The physical size is the CPU's, at most 48 bits. */
+	ldr	x9, =(TCR_LOW | TCR_HIGH)
 	mrs	x10, id_aa64mmfr0_el1
 	ubfx	x10, x10, #0, #3
 	mov	x11, #5
@@ -236,7 +243,8 @@ enable_mmu:
 	adrp	x9, idmap_pg_dir
 	msr	ttbr0_el1, x9
 	msr	ttbr1_el1, x1
-	/* Debug and performance counters quiet, floating point traps, kernel code runs with PAN as it is. */
+	/* Debug and performance counters quiet, floating point traps, kernel code runs with PAN as
+	 * it is. */
 	msr	mdscr_el1, xzr
 	msr	cpacr_el1, xzr
 	isb
@@ -299,7 +307,7 @@ primary_switched:
 
 	mov	x29, #0
 	mov	x30, #0
-	msr	daifclr, #0xd		/* debug, SError and FIQ: to be reported. Interrupts stay masked. */
+	msr	daifclr, #0xd		/* debug, SError and FIQ shall be seen; no interrupts yet */
 	mov	x0, x21
 	bl	early_init
 	bl	start_kernel

@@ -79,7 +79,8 @@ void handle_irq(void)
 		if (irq >= 1020)
 			return;
 		if (irq < FIRST_PRIVATE) {
-			/* Acknowledged first: the same one may be sent again while it is handled. */
+			/* Acknowledged first: the same one may be sent again while it is handled.
+			 * */
 			gic->eoi(ack);
 			smp_ipi(irq);
 			continue;

@@ -3,12 +3,12 @@
  * kasan_init.c - shadow memory on arm64.
  *
  * Three states of a shadow page:
- *  - zero: one page of zeroes, read-only, for all of the upper half through three shared tables. What it
- *    describes is accessible, and nobody can change that.
- *  - image: reserved by the linker script, real from the first C function on, so that boot stacks and globals
- *    can be poisoned before any memory management exists.
- *  - real: made by kasan_shadow_init() for RAM, by kasan_map_shadow() for the rest. Never undone: the next
- *    user of the address finds it there.
+ *  - zero: one page of zeroes, read-only, for all of the upper half through three shared tables.
+ *    What it describes is accessible, and nobody can change that.
+ *  - image: reserved by the linker script, real from the first C function on, so that boot stacks
+ *    and globals can be poisoned before any memory management exists.
+ *  - real: made by kasan_shadow_init() for RAM, by kasan_map_shadow() for the rest. Never undone:
+ *    the next user of the address finds it there.
  *
  * Uninstrumented: it runs before there is shadow, and changes shadow under everybody else.
  */
@@ -123,8 +123,8 @@ bool kasan_shadow_spurious_fault(unsigned long far)
 }
 
 /*
- * Shadow of one bank of RAM. Whole 2 MiB of shadow (16 MiB of RAM) are mapped as blocks: fewer tables and
- * fewer TLB misses on every checked access.
+ * Shadow of one bank of RAM. Whole 2 MiB of shadow (16 MiB of RAM) are mapped as blocks: fewer
+ * tables and fewer TLB misses on every checked access.
  */
 static void map_bank_shadow(unsigned long shadow, unsigned long end)
 {

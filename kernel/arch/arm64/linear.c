@@ -35,7 +35,8 @@ void linear_map_init(void)
 
 	for (unsigned int i = 0; i < nr_banks; i++)
 		lowest = min(lowest, banks[i].base);
-	/* At this distance physical and virtual addresses have their block boundaries in common. */
+	/* At this distance physical and virtual addresses have their block boundaries in common.
+	 * */
 	memstart_addr = lowest & ~((1UL << PUD_SHIFT) - 1);
 
 	for (unsigned int i = 0; i < nr_banks; i++) {

@@ -2,13 +2,14 @@
 /*
  * pgtable.c - the kernel's page tables: mapping, unmapping, walking; the device window.
  *
- * Uninstrumented: it builds the shadow that instrumentation needs, and the fault handler walks here.
+ * Uninstrumented: it builds the shadow that instrumentation needs, and the fault handler walks
+ * here.
  *
- * One lock guards all changes. Walks take none: tables are never freed, and a descriptor is one 64-bit
- * word. A live descriptor is changed the way the architecture demands: made invalid, flushed from all
- * TLBs, then written anew. A CPU that touches the range in between faults; for shadow memory, where that
- * can happen to innocent code, the fault handler waits for the lock and tries again (see
- * kasan_shadow_spurious_fault()).
+ * One lock guards all changes. Walks take none: tables are never freed, and a descriptor is one
+ * 64-bit word. A live descriptor is changed the way the architecture demands: made invalid,
+ * flushed from all TLBs, then written anew. A CPU that touches the range in between faults; for
+ * shadow memory, where that can happen to innocent code, the fault handler waits for the lock and
+ * tries again (see kasan_shadow_spurious_fault()).
  */
 #include <kernel/errno.h>
 #include <asm/bare_lock.h>
@@ -21,7 +22,8 @@ extern u64 swapper_pg_dir[PTRS_PER_TABLE];
 
 /*
  * Tables for what is mapped before memblock can give any: the image page by page (64 tables at its
- * largest), the linear map, which needs at most a few tables per bank of RAM, and the shadow of both.
+ * largest), the linear map, which needs at most a few tables per bank of RAM, and the shadow of
+ * both.
  */
 #define BOOT_TABLES 128
 static u8 boot_tables[BOOT_TABLES][PAGE_SIZE] __aligned(PAGE_SIZE);
@@ -160,8 +162,8 @@ static bool is_shared(phys_addr_t table)
 }
 
 /*
- * The table that @entry, of @level, points to, ready to be changed: created if there is none, copied if
- * it is shared, a block cut into pieces of the next level. NULL without memory.
+ * The table that @entry, of @level, points to, ready to be changed: created if there is none,
+ * copied if it is shared, a block cut into pieces of the next level. NULL without memory.
  */
 static u64 *own_table(u64 *entry, unsigned long va, int level)
 {
@@ -272,7 +274,8 @@ void unmap_kernel_range(unsigned long va, size_t size)
 		u64 *entry = pgtable_walk(va, &level);
 		unsigned long block = 1UL << level_shift[level];
 
-		/* A block that sticks out of the range keeps its other part: cut it, look again. */
+		/* A block that sticks out of the range keeps its other part: cut it, look again.
+		 * */
 		if (is_leaf(*entry, level) && ((va & (block - 1)) || end - va < block)) {
 			if (own_table(entry, va, level))
 				continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setup.c - what the device tree says of the machine: memory, command line, RAM disk, CPUs, console.
+ * setup.c - what the device tree says of the machine: memory, command line, RAM disk, CPUs,
+ * console.
  */
 #include <kernel/memblock.h>
 #include <kernel/printk.h>

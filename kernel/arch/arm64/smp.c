@@ -22,8 +22,8 @@ extern char secondary_entry[];
 
 /*
  * One call at a time. call_lock is held by the caller until every CPU has what it needs: with
- * @wait to the end, else until the next caller wants to use this. A CPU that waits for the lock serves
- * calls that are meant for it.
+ * @wait to the end, else until the next caller wants to use this. A CPU that waits for the lock
+ * serves calls that are meant for it.
  */
 static bare_lock_t call_lock;
 static struct {

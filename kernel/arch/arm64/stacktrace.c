@@ -80,8 +80,8 @@ static uintptr_t unwind_next(struct unwind *u)
 }
 
 /*
- * Has the function around @pc stored its frame record yet? If not (a leaf, or its first instructions)
- * the caller is in the link register and nowhere else.
+ * Has the function around @pc stored its frame record yet? If not (a leaf, or its first
+ * instructions) the caller is in the link register and nowhere else.
  */
 static bool frame_is_set_up(uintptr_t pc)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timer.c - the architected timer. Time is the virtual counter; each CPU has its own comparator, which gives
- * the tick.
+ * timer.c - the architected timer. Time is the virtual counter; each CPU has its own comparator,
+ * which gives the tick.
  */
 #include <kernel/bug.h>
 #include <kernel/printk.h>
@@ -66,7 +66,8 @@ static void timer_interrupt(unsigned int irq, void *arg)
 	u64 *next = &next_tick[smp_processor_id()];
 	u64 now = read_count();
 
-	/* Ticks that were missed, in a debugger or with interrupts off for long, are not made up for. */
+	/* Ticks that were missed, in a debugger or with interrupts off for long, are not made up
+	 * for. */
 	do {
 		*next += interval;
 	} while ((s64)(*next - now) <= 0);

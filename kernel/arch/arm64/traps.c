@@ -42,7 +42,8 @@ unsigned int oops_count;
 static unsigned int dying[NR_CPUS];
 static bool overflowed[NR_CPUS];
 
-/* Debug, SError and FIQ back on: an error inside the handler shall be seen. Interrupts stay off. */
+/* Debug, SError and FIQ back on: an error inside the handler shall be seen. Interrupts stay off.
+ * */
 static void unmask_errors(void)
 {
 	__asm__ __volatile__("msr daifclr, #0xd" ::: "memory");

@@ -2,10 +2,10 @@
 /*
  * fdt.h - reading the flattened device tree.
  *
- * A node is the offset of its FDT_BEGIN_NODE token in the structure block; negative: no such node. Every
- * function checks what it reads against the block's bounds, so a damaged tree gives "not found" and
- * never an access outside of it. No function writes or allocates: all may be called before there is
- * memory management.
+ * A node is the offset of its FDT_BEGIN_NODE token in the structure block; negative: no such node.
+ * Every function checks what it reads against the block's bounds, so a damaged tree gives "not
+ * found" and never an access outside of it. No function writes or allocates: all may be called
+ * before there is memory management.
  */
 #ifndef DRIVERS_FDT_H
 #define DRIVERS_FDT_H
@@ -19,8 +19,8 @@ size_t fdt_init(const void *blob, size_t max);
 /** fdt_root() - Return: the root node; -1 without a tree. */
 int fdt_root(void);
 
-/** fdt_next() - Return: the node after @node in tree order, children first; -1 at the end. @depth: adjusted
- *  by the change of depth, may be NULL. */
+/** fdt_next() - Return: the node after @node in tree order, children first; -1 at the end. @depth:
+ *  adjusted by the change of depth, may be NULL. */
 int fdt_next(int node, int *depth);
 
 /** fdt_first_child(), fdt_next_sibling() - Return: -1 if there is none. */
@@ -32,19 +32,16 @@ int fdt_next_sibling(int node);
 /** fdt_name() - Return: the node's name with its unit address; "" for the root. */
 const char *fdt_name(int node);
 
-/** fdt_path() - Return: the node at @path ("/chosen"; a unit address may be left out); a path that does not
- *  start with "/" begins with an alias. -1 if there is none. */
+/** fdt_path() - Return: the node at @path ("/chosen"; a unit address may be left out); a path that
+ *  does not start with "/" begins with an alias. -1 if there is none. */
 int fdt_path(const char *path);
 
-/** fdt_compatible() - Return: the next node in tree order behind @after (-1: from the start) whose "compatible"
- *  names @compat; -1 if there is none. */
+/** fdt_compatible() - Return: the next node in tree order behind @after (-1: from the start) whose
+ *  "compatible" names @compat; -1 if there is none. */
 int fdt_compatible(int after, const char *compat);
 
 /** fdt_is_compatible() - Return: true if @node's "compatible" names @compat. */
 bool fdt_is_compatible(int node, const char *compat);
-
-/** fdt_phandle() - Return: the node with this phandle, -1. */
-int fdt_phandle(u32 phandle);
 
 /** fdt_prop() - Return: the property's bytes, NULL if there is none. @len: filled if not NULL. */
 const void *fdt_prop(int node, const char *name, size_t *len);
@@ -58,8 +55,8 @@ u32 fdt_u32(int node, const char *name, unsigned int index, u32 def);
 /** fdt_u64() - Return: a property of one or two cells as a number, @def if there is none. */
 u64 fdt_u64(int node, const char *name, u64 def);
 
-/** fdt_reg() - entry @index of @node's "reg", by the parent's #address-cells and #size-cells, translated to a
- *  CPU address through each parent's "ranges". Return: false if there is none. */
+/** fdt_reg() - entry @index of @node's "reg", by the parent's #address-cells and #size-cells,
+ *  translated to a CPU address through each parent's "ranges". Return: false if there is none. */
 bool fdt_reg(int node, unsigned int index, phys_addr_t *base, u64 *size);
 
 /** fdt_available() - Return: false if "status" says that the device must not be used. */

@@ -32,8 +32,8 @@ struct gic_ops {
 const struct gic_ops *gicv2_probe(void);
 const struct gic_ops *gicv3_probe(void);
 
-/** fdt_irq() - number of the interrupt in entry @index of @node's "interrupts" (three cells per entry).
- *  Return: the number, 0 if there is none. */
+/** fdt_irq() - number of the interrupt in entry @index of @node's "interrupts" (three cells per
+ *  entry). Return: the number, 0 if there is none. */
 unsigned int fdt_irq(int node, unsigned int index);
 
 #endif

@@ -6,12 +6,12 @@
 #include <kernel/atomic.h>
 #include <kernel/types.h>
 
-#define BITS_PER_BYTE 8
-#define BITS_PER_LONG 64
-#define BIT_MASK(nr)	    (1UL << ((nr) % BITS_PER_LONG))
-#define BIT_WORD(nr)	    ((nr) / BITS_PER_LONG)
-#define BITS_TO_LONGS(nr)   DIV_ROUND_UP(nr, BITS_PER_LONG)
-#define GENMASK(high, low)  ((~0UL << (low)) & (~0UL >> (BITS_PER_LONG - 1 - (high))))
+#define BITS_PER_BYTE		   8
+#define BITS_PER_LONG		   64
+#define BIT_MASK(nr)		   (1UL << ((nr) % BITS_PER_LONG))
+#define BIT_WORD(nr)		   ((nr) / BITS_PER_LONG)
+#define BITS_TO_LONGS(nr)	   DIV_ROUND_UP(nr, BITS_PER_LONG)
+#define GENMASK(high, low)	   ((~0UL << (low)) & (~0UL >> (BITS_PER_LONG - 1 - (high))))
 #define DECLARE_BITMAP(name, bits) unsigned long name[BITS_TO_LONGS(bits)]
 
 /* Atomic; the forms that return the old bit are fully ordered, the others not at all. */
@@ -32,19 +32,22 @@ static inline void change_bit(unsigned long nr, volatile unsigned long *addr)
 
 static inline bool test_and_set_bit(unsigned long nr, volatile unsigned long *addr)
 {
-	return __full(addr, __atomic_fetch_or(&addr[BIT_WORD(nr)], BIT_MASK(nr), __ATOMIC_RELEASE)) &
+	return __full(addr,
+		      __atomic_fetch_or(&addr[BIT_WORD(nr)], BIT_MASK(nr), __ATOMIC_RELEASE)) &
 	       BIT_MASK(nr);
 }
 
 static inline bool test_and_clear_bit(unsigned long nr, volatile unsigned long *addr)
 {
-	return __full(addr, __atomic_fetch_and(&addr[BIT_WORD(nr)], ~BIT_MASK(nr), __ATOMIC_RELEASE)) &
+	return __full(addr,
+		      __atomic_fetch_and(&addr[BIT_WORD(nr)], ~BIT_MASK(nr), __ATOMIC_RELEASE)) &
 	       BIT_MASK(nr);
 }
 
 static inline bool test_and_change_bit(unsigned long nr, volatile unsigned long *addr)
 {
-	return __full(addr, __atomic_fetch_xor(&addr[BIT_WORD(nr)], BIT_MASK(nr), __ATOMIC_RELEASE)) &
+	return __full(addr,
+		      __atomic_fetch_xor(&addr[BIT_WORD(nr)], BIT_MASK(nr), __ATOMIC_RELEASE)) &
 	       BIT_MASK(nr);
 }
 
@@ -64,7 +67,8 @@ static inline void __clear_bit(unsigned long nr, volatile unsigned long *addr)
 	addr[BIT_WORD(nr)] &= ~BIT_MASK(nr);
 }
 
-/** ffs(), fls() - Return: number of the lowest, highest set bit counted from 1; 0 if none is set. */
+/** ffs(), fls() - Return: number of the lowest, highest set bit counted from 1; 0 if none is set.
+ * */
 static inline int ffs(int x)
 {
 	return __builtin_ffs(x);
@@ -163,8 +167,8 @@ static inline unsigned long find_next_zero_bit(const unsigned long *addr, unsign
 
 #define find_first_bit(addr, size)	find_next_bit(addr, size, 0)
 #define find_first_zero_bit(addr, size) find_next_zero_bit(addr, size, 0)
-#define for_each_set_bit(bit, addr, size)                                  \
-	for ((bit) = find_first_bit(addr, size); (bit) < (size);           \
+#define for_each_set_bit(bit, addr, size)                        \
+	for ((bit) = find_first_bit(addr, size); (bit) < (size); \
 	     (bit) = find_next_bit(addr, size, (bit) + 1))
 
 /** bitmap_zero() - clear @bits bits, rounded up to whole words. */

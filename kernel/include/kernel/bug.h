@@ -31,7 +31,8 @@ void dump_stack(void);
 /** bug_print() - print the "kernel BUG at" line of BUG(). */
 void bug_print(const char *file, int line);
 
-/** warn_slowpath() - print a warning with trace; panics if panic_on_warn. @fmt: NULL or its message. */
+/** warn_slowpath() - print a warning with trace; panics if panic_on_warn. @fmt: NULL or its
+ * message. */
 void warn_slowpath(const char *file, int line, const char *fmt, ...) __printf(3, 4);
 
 /** BUG() - this cannot be: print where, trap. The trap ends the task or panics, as an oops. */
@@ -48,39 +49,39 @@ void warn_slowpath(const char *file, int line, const char *fmt, ...) __printf(3,
 	} while (0)
 
 /** WARN() - if @condition: print a warning with a message. Return: @condition. */
-#define WARN(condition, fmt, ...)                                                     \
-	({                                                                            \
-		bool __warn = !!(condition);                                          \
-		if (unlikely(__warn))                                                 \
-			warn_slowpath(__FILE__, __LINE__, fmt, ##__VA_ARGS__); \
-		unlikely(__warn);                                                     \
-	})
-
-#define WARN_ON(condition)                                                     \
+#define WARN(condition, fmt, ...)                                              \
 	({                                                                     \
 		bool __warn = !!(condition);                                   \
 		if (unlikely(__warn))                                          \
-			warn_slowpath(__FILE__, __LINE__, NULL);  \
+			warn_slowpath(__FILE__, __LINE__, fmt, ##__VA_ARGS__); \
 		unlikely(__warn);                                              \
 	})
 
-/* The first time only. */
-#define WARN_ONCE(condition, fmt, ...)                                         \
-	({                                                                     \
-		static bool __warned;                                          \
-		bool __once = !!(condition);                                   \
-		if (unlikely(__once) && !__atomic_exchange_n(&__warned, true, __ATOMIC_RELAXED)) \
-			WARN(1, fmt, ##__VA_ARGS__);                           \
-		unlikely(__once);                                              \
+#define WARN_ON(condition)                                       \
+	({                                                       \
+		bool __warn = !!(condition);                     \
+		if (unlikely(__warn))                            \
+			warn_slowpath(__FILE__, __LINE__, NULL); \
+		unlikely(__warn);                                \
 	})
 
-#define WARN_ON_ONCE(condition)                                                \
-	({                                                                     \
-		static bool __warned;                                          \
-		bool __once = !!(condition);                                   \
+/* The first time only. */
+#define WARN_ONCE(condition, fmt, ...)                                                           \
+	({                                                                                       \
+		static bool __warned;                                                            \
+		bool __once = !!(condition);                                                     \
 		if (unlikely(__once) && !__atomic_exchange_n(&__warned, true, __ATOMIC_RELAXED)) \
-			WARN_ON(1);                                            \
-		unlikely(__once);                                              \
+			WARN(1, fmt, ##__VA_ARGS__);                                             \
+		unlikely(__once);                                                                \
+	})
+
+#define WARN_ON_ONCE(condition)                                                                  \
+	({                                                                                       \
+		static bool __warned;                                                            \
+		bool __once = !!(condition);                                                     \
+		if (unlikely(__once) && !__atomic_exchange_n(&__warned, true, __ATOMIC_RELAXED)) \
+			WARN_ON(1);                                                              \
+		unlikely(__once);                                                                \
 	})
 
 #define BUILD_BUG_ON(condition) _Static_assert(!(condition), "BUILD_BUG_ON: " #condition)

@@ -5,8 +5,7 @@
 
 #include <kernel/wait.h>
 
-#define COMPLETION_INITIALIZER(name) \
-	{ .done = 0, .wait = __WAIT_QUEUE_HEAD_INITIALIZER((name).wait) }
+#define COMPLETION_INITIALIZER(name)	 {.done = 0, .wait = __WAIT_QUEUE_HEAD_INITIALIZER((name).wait)}
 #define DECLARE_COMPLETION(name)	 struct completion name = COMPLETION_INITIALIZER(name)
 #define DECLARE_COMPLETION_ONSTACK(name) DECLARE_COMPLETION(name)
 
@@ -31,8 +30,8 @@ void complete_all(struct completion *x);
 /** wait_for_completion() - sleep until complete(). */
 void wait_for_completion(struct completion *x);
 
-/** wait_for_completion_timeout() - the same for at most @timeout ticks. Return: 0 if the time ran out,
- *  else the ticks left, at least 1. */
+/** wait_for_completion_timeout() - the same for at most @timeout ticks. Return: 0 if the time ran
+ *  out, else the ticks left, at least 1. */
 unsigned long wait_for_completion_timeout(struct completion *x, unsigned long timeout);
 
 /** try_wait_for_completion() - Return: true if passed without waiting. Any context. */

@@ -8,19 +8,20 @@
 
 #include <kernel/types.h>
 
-/** struct initrd_file - @name: without leading "/" or "./". @data: @size bytes, read-only, no NUL behind. */
+/** struct initrd_file - @name: without leading "/" or "./". @data: @size bytes, read-only, no NUL
+ * behind. */
 struct initrd_file {
 	const char *name;
 	const void *data;
 	size_t size;
 };
 
-/** initrd_init() - read the archive's table of contents. Warns of a damaged archive and keeps the files
- *  before the damage. Once, when kmalloc() works. */
+/** initrd_init() - read the archive's table of contents. Warns of a damaged archive and keeps the
+ *  files before the damage. Once, when kmalloc() works. */
 void initrd_init(void);
 
-/** initrd_find() - Return: the file @name, NULL if there is none. Of several with one name the last. Valid
- *  for ever. */
+/** initrd_find() - Return: the file @name, NULL if there is none. Of several with one name the
+ *  last. Valid for ever. */
 const struct initrd_file *initrd_find(const char *name);
 
 /** initrd_files() - Return: the table of files. @count: filled. */

@@ -12,16 +12,17 @@
 #define KSYM_NAME_LEN	256
 #define KSYM_SYMBOL_LEN (KSYM_NAME_LEN + 40)
 
-/** kallsyms_lookup() - the function that holds @pc. @name, @start, @size: filled, each may be NULL. The
- *  size is the distance to the next symbol. Return: true if found. */
+/** kallsyms_lookup() - the function that holds @pc. @name, @start, @size: filled, each may be NULL.
+ *  The size is the distance to the next symbol. Return: true if found. */
 bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start,
 		     unsigned long *size);
 
 /** kallsyms_address() - Return: address of the function @name, 0 if there is none. */
 unsigned long kallsyms_address(const char *name);
 
-/** sprint_symbol() - "name+0xoff/0xsize", or "0xaddress" if the address is unknown. @buf: KSYM_SYMBOL_LEN
- *  bytes. Return: its length. The _backtrace form is for a return address: it names the call. */
+/** sprint_symbol() - "name+0xoff/0xsize", or "0xaddress" if the address is unknown. @buf:
+ *  KSYM_SYMBOL_LEN bytes. Return: its length. The _backtrace form is for a return address: it names
+ *  the call. */
 int sprint_symbol(char *buf, unsigned long address);
 int sprint_symbol_no_offset(char *buf, unsigned long address);
 int sprint_backtrace(char *buf, unsigned long address);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kasan_port.h - what the kernel remembers of KASAN's reports: the machine's exit status depends on it.
+ * kasan_port.h - what the kernel remembers of KASAN's reports: the machine's exit status depends on
+ * it.
  */
 #ifndef KERNEL_KASAN_PORT_H
 #define KERNEL_KASAN_PORT_H
 
 #include <kernel/types.h>
 
-/** kasan_reports_seen() - Return: reports since boot that kasan_reports_forgive() did not take back. 0
- *  without KASAN. Any context. */
+/** kasan_reports_seen() - Return: reports since boot that kasan_reports_forgive() did not take
+ *  back. 0 without KASAN. Any context. */
 unsigned long kasan_reports_seen(void);
 
 /** kasan_reports_forgive() - @n reports were expected, by a test: they do not count. */
 void kasan_reports_forgive(unsigned long n);
 
-/** kasan_panic_on_warn_hold(), kasan_panic_on_warn_release() - reports in between do not panic although
- *  panic_on_warn is set: a test provokes them. They nest. */
+/** kasan_panic_on_warn_hold(), kasan_panic_on_warn_release() - reports in between do not panic
+ *  although panic_on_warn is set: a test provokes them. They nest. */
 void kasan_panic_on_warn_hold(void);
 void kasan_panic_on_warn_release(void);
 

@@ -12,10 +12,10 @@
  * vsnprintf() - format into a buffer
  * @buf: result, NUL-terminated if @size > 0; may be NULL if @size is 0.
  *
- * %d %i %u %x %X %o %c %s %p %%, flags - 0 + space #, width and precision (also *), lengths hh h l ll z t j.
- * %p is 16 hexadecimal digits; %pS a symbol with offset and size, %ps its name, %pB as %pS for a return
- * address. A NULL string prints "(null)". Floating point does not exist in the kernel; an unknown
- * conversion is copied as it stands.
+ * %d %i %u %x %X %o %c %s %p %%, flags - 0 + space #, width and precision (also *), lengths hh h l
+ * ll z t j. %p is 16 hexadecimal digits; %pS a symbol with offset and size, %ps its name, %pB as
+ * %pS for a return address. A NULL string prints "(null)". Floating point does not exist in the
+ * kernel; an unknown conversion is copied as it stands.
  *
  * The function is instrumented: a @size larger than the buffer is reported.
  *
@@ -24,7 +24,8 @@
 int vsnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
 int snprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
 
-/** vsnprintf_plain() - the same without %pS, %ps and %pB: a letter behind %p is text, as in ISO C. */
+/** vsnprintf_plain() - the same without %pS, %ps and %pB: a letter behind %p is text, as in ISO C.
+ * */
 int vsnprintf_plain(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
 
 /** scnprintf(), vscnprintf() - Return: characters written into @buf, the NUL not counted. */
@@ -35,7 +36,8 @@ int vscnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3
 int sprintf(char *buf, const char *fmt, ...) __printf(2, 3);
 int vsprintf(char *buf, const char *fmt, va_list args) __printf(2, 0);
 
-/** kasprintf(), kvasprintf() - into memory of kmalloc(). Return: the string, NULL without memory. */
+/** kasprintf(), kvasprintf() - into memory of kmalloc(). Return: the string, NULL without memory.
+ * */
 char *kasprintf(gfp_t gfp, const char *fmt, ...) __printf(2, 3);
 char *kvasprintf(gfp_t gfp, const char *fmt, va_list args) __printf(2, 0);
 
@@ -55,18 +57,18 @@ int kstrtoint(const char *s, unsigned int base, int *res);
 int kstrtou64(const char *s, unsigned int base, u64 *res);
 int kstrtou32(const char *s, unsigned int base, u32 *res);
 
-/** kstrtobool() - y, yes, 1, on, true, t and their opposites, any case; only the first letters count as in
- *  "on", "off". Return: 0 or -EINVAL. */
+/** kstrtobool() - y, yes, 1, on, true, t and their opposites, any case; only the first letters
+ *  count as in "on", "off". Return: 0 or -EINVAL. */
 int kstrtobool(const char *s, bool *res);
 
-/** simple_strtoull(), simple_strtol() - parse as far as it goes; wraps on overflow. @endp: first character
- *  not used, may be NULL. */
+/** simple_strtoull(), simple_strtol() - parse as far as it goes; wraps on overflow. @endp: first
+ *  character not used, may be NULL. */
 unsigned long long simple_strtoull(const char *s, char **endp, unsigned int base);
 unsigned long simple_strtoul(const char *s, char **endp, unsigned int base);
 long simple_strtol(const char *s, char **endp, unsigned int base);
 
-/** memparse() - a number with an optional suffix K, M, G or T (powers of 1024). @retp: first character
- *  not used, may be NULL. */
+/** memparse() - a number with an optional suffix K, M, G or T (powers of 1024). @retp: first
+ *  character not used, may be NULL. */
 unsigned long long memparse(const char *s, char **retp);
 
 #define __stringify_1(x) #x

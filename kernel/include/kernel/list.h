@@ -14,12 +14,13 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-/* What a deleted entry's links hold: addresses that fault, so that a use after list_del() is seen. */
+/* What a deleted entry's links hold: addresses that fault, so that a use after list_del() is seen.
+ * */
 #define LIST_POISON1 ((struct list_head *)0x100)
 #define LIST_POISON2 ((struct list_head *)0x122)
 
-#define LIST_HEAD_INIT(name) { &(name), &(name) }
-#define LIST_HEAD(name)      struct list_head name = LIST_HEAD_INIT(name)
+#define LIST_HEAD_INIT(name) {&(name), &(name)}
+#define LIST_HEAD(name)	     struct list_head name = LIST_HEAD_INIT(name)
 
 /** INIT_LIST_HEAD() - make @list an empty list, or an entry that is on no list. */
 static inline void INIT_LIST_HEAD(struct list_head *list)
@@ -152,11 +153,11 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 	INIT_LIST_HEAD(list);
 }
 
-#define list_entry(ptr, type, member)       container_of(ptr, type, member)
+#define list_entry(ptr, type, member)	     container_of(ptr, type, member)
 #define list_first_entry(head, type, member) list_entry((head)->next, type, member)
 #define list_last_entry(head, type, member)  list_entry((head)->prev, type, member)
-#define list_next_entry(pos, member)         list_entry((pos)->member.next, __typeof__(*(pos)), member)
-#define list_prev_entry(pos, member)         list_entry((pos)->member.prev, __typeof__(*(pos)), member)
+#define list_next_entry(pos, member)	     list_entry((pos)->member.next, __typeof__(*(pos)), member)
+#define list_prev_entry(pos, member)	     list_entry((pos)->member.prev, __typeof__(*(pos)), member)
 #define list_first_entry_or_null(head, type, member) \
 	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 
@@ -165,18 +166,18 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 	for (pos = (head)->next, n = pos->next; pos != (head); pos = n, n = pos->next)
 
 /* @pos: cursor, a pointer to the entries' type; @member: the name of the link inside it. */
-#define list_for_each_entry(pos, head, member)                                                     \
-	for (pos = list_first_entry(head, __typeof__(*(pos)), member); &(pos)->member != (head);    \
+#define list_for_each_entry(pos, head, member)                                                   \
+	for (pos = list_first_entry(head, __typeof__(*(pos)), member); &(pos)->member != (head); \
 	     pos = list_next_entry(pos, member))
 
-#define list_for_each_entry_reverse(pos, head, member)                                             \
-	for (pos = list_last_entry(head, __typeof__(*(pos)), member); &(pos)->member != (head);     \
+#define list_for_each_entry_reverse(pos, head, member)                                          \
+	for (pos = list_last_entry(head, __typeof__(*(pos)), member); &(pos)->member != (head); \
 	     pos = list_prev_entry(pos, member))
 
 /* As above; @pos may be deleted inside the loop. @n: second cursor. */
-#define list_for_each_entry_safe(pos, n, head, member)                                             \
-	for (pos = list_first_entry(head, __typeof__(*(pos)), member),                              \
-	    n = list_next_entry(pos, member);                                                       \
+#define list_for_each_entry_safe(pos, n, head, member)                 \
+	for (pos = list_first_entry(head, __typeof__(*(pos)), member), \
+	    n = list_next_entry(pos, member);                          \
 	     &(pos)->member != (head); pos = n, n = list_next_entry(n, member))
 
 #endif

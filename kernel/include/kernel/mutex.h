@@ -2,8 +2,9 @@
 /*
  * mutex.h - sleeping locks with an owner.
  *
- * Only the task that locked a mutex may unlock it. Waiters are served in the order of arrival: unlocking
- * hands the mutex to the first of them. Never in an interrupt handler or under a spin lock.
+ * Only the task that locked a mutex may unlock it. Waiters are served in the order of arrival:
+ * unlocking hands the mutex to the first of them. Never in an interrupt handler or under a spin
+ * lock.
  */
 #ifndef KERNEL_MUTEX_H
 #define KERNEL_MUTEX_H
@@ -20,7 +21,7 @@ struct mutex {
 };
 
 #define __MUTEX_INITIALIZER(name) \
-	{ .lock = __SPIN_LOCK_UNLOCKED((name).lock), .waiters = LIST_HEAD_INIT((name).waiters) }
+	{.lock = __SPIN_LOCK_UNLOCKED((name).lock), .waiters = LIST_HEAD_INIT((name).waiters)}
 #define DEFINE_MUTEX(name) struct mutex name = __MUTEX_INITIALIZER(name)
 
 void mutex_init(struct mutex *mutex);

@@ -2,8 +2,8 @@
 /*
  * param.h - boot parameters.
  *
- * A parameter is "name" or "name=value" on the kernel command line; '"' groups a value with spaces. Names
- * treat '-' and '_' alike. What follows " -- " is for the program.
+ * A parameter is "name" or "name=value" on the kernel command line; '"' groups a value with spaces.
+ * Names treat '-' and '_' alike. What follows " -- " is for the program.
  *
  *	static bool verbose;
  *	core_param("foo.verbose", verbose, bool, "on|off", "print every step");
@@ -15,8 +15,8 @@
 
 /**
  * struct kernel_param - one parameter
- * @set: parses @value (NULL: there was no "="), stores it at @var. Returns 0, or a negative error and
- *	leaves the variable alone.
+ * @set: parses @value (NULL: there was no "="), stores it at @var. Returns 0, or a negative error
+ *	and leaves the variable alone.
  * @values: what is accepted, for the warning: "on|off", "a number".
  * @help: one line.
  */
@@ -35,12 +35,12 @@ extern const struct kernel_param __init_params_end[];
 #define __param_concat2(a, b) a##b
 #define __param_concat(a, b)  __param_concat2(a, b)
 /* The alignment is the type's own, so the section is an array without gaps. */
-#define __define_param(...)                                                                \
-	static const struct kernel_param __param_concat(__param_, __LINE__) __used         \
-		__section(".init.params") __aligned(8) = { __VA_ARGS__ }
+#define __define_param(...)                                                 \
+	static const struct kernel_param __param_concat(__param_, __LINE__) \
+	__used __section(".init.params") __aligned(8) = {__VA_ARGS__}
 
-/** core_param() - a variable: @type is bool, int, uint, ulong or charp. The text of a charp stays in place
- *  for ever. "name" alone means true for bool and is malformed for the others. */
+/** core_param() - a variable: @type is bool, int, uint, ulong or charp. The text of a charp stays
+ *  in place for ever. "name" alone means true for bool and is malformed for the others. */
 #define core_param(param_name, variable, type, values_doc, help_text) \
 	__define_param(param_name, param_set_##type, &(variable), values_doc, help_text)
 
@@ -61,7 +61,8 @@ int param_set_charp(const char *value, void *var);
  * parse_params() - set all parameters of a command line
  * @cmdline: cut into pieces in place; must stay for ever. Ends at " -- ".
  *
- * Warns of unknown and malformed parameters by name, and goes on. "kasan" names go to kasan_option().
+ * Warns of unknown and malformed parameters by name, and goes on. "kasan" names go to
+ * kasan_option().
  *
  * Return: the text after " -- ", NULL if there is none.
  */

@@ -2,8 +2,8 @@
 /*
  * percpu.h - one variable per CPU, as an array indexed by CPU number.
  *
- * Each CPU's copy has cache lines of its own. The caller of this_cpu_ptr() has preemption or interrupts
- * off for as long as it uses the pointer.
+ * Each CPU's copy has cache lines of its own. The caller of this_cpu_ptr() has preemption or
+ * interrupts off for as long as it uses the pointer.
  *
  *	static DEFINE_PER_CPU(unsigned long, ticks);
  *	(*this_cpu_ptr(&ticks))++;
@@ -17,24 +17,24 @@
 #define SMP_CACHE_BYTES 64
 
 /** DEFINE_PER_CPU() - zero-initialised; `static` may stand before it. */
-#define DEFINE_PER_CPU(type, name)                          \
-	struct {                                            \
+#define DEFINE_PER_CPU(type, name)                                 \
+	struct {                                                   \
 		__typeof__(type) value __aligned(SMP_CACHE_BYTES); \
 	} name[NR_CPUS]
 
 /** DECLARE_PER_CPU() - for a header; the definition is then DEFINE_DECLARED_PER_CPU(name). */
-#define DECLARE_PER_CPU(type, name)                         \
-	struct percpu_##name {                              \
+#define DECLARE_PER_CPU(type, name)                                \
+	struct percpu_##name {                                     \
 		__typeof__(type) value __aligned(SMP_CACHE_BYTES); \
-	};                                                  \
+	};                                                         \
 	extern struct percpu_##name name[NR_CPUS]
 #define DEFINE_DECLARED_PER_CPU(name) struct percpu_##name name[NR_CPUS]
 
 /** per_cpu() - the variable of CPU @cpu, as an lvalue; per_cpu_ptr() - its address. */
-#define per_cpu(name, cpu)	 ((name)[cpu].value)
-#define per_cpu_ptr(array, cpu)	 (&(*(array))[cpu].value)
-#define this_cpu_ptr(array)	 per_cpu_ptr(array, smp_processor_id())
-#define this_cpu_read(name)	 per_cpu(name, smp_processor_id())
-#define this_cpu_write(name, v)	 ((void)(per_cpu(name, smp_processor_id()) = (v)))
+#define per_cpu(name, cpu)	((name)[cpu].value)
+#define per_cpu_ptr(array, cpu) (&(*(array))[cpu].value)
+#define this_cpu_ptr(array)	per_cpu_ptr(array, smp_processor_id())
+#define this_cpu_read(name)	per_cpu(name, smp_processor_id())
+#define this_cpu_write(name, v) ((void)(per_cpu(name, smp_processor_id()) = (v)))
 
 #endif

@@ -48,8 +48,8 @@ void preempt_schedule(void);
  *  preempt_count() 0, returns so. */
 void preempt_schedule_irq(void);
 
-/** preempt_disable(), preempt_enable() - stay on this CPU and keep others off it; they nest. Sleeping
- *  in between is a bug. */
+/** preempt_disable(), preempt_enable() - stay on this CPU and keep others off it; they nest.
+ *  Sleeping in between is a bug. */
 static inline void preempt_disable(void)
 {
 	preempt_count_add(1);
@@ -88,8 +88,8 @@ static inline bool in_interrupt(void)
 #define in_hardirq() in_interrupt()
 #define in_task()    (!in_interrupt())
 
-/** in_atomic() - Return: true where sleeping is a bug because of preempt_disable(), a spin lock or an
- *  interrupt handler. */
+/** in_atomic() - Return: true where sleeping is a bug because of preempt_disable(), a spin lock or
+ *  an interrupt handler. */
 static inline bool in_atomic(void)
 {
 	return preempt_count() != 0;

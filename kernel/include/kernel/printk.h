@@ -25,8 +25,8 @@
 #define KERN_DEBUG   KERN_SOH "7"
 #define KERN_DEFAULT ""
 
-/** printk() - print a message. Those of a level not below the boot parameter loglevel= are dropped; a
- *  message without KERN_* is never dropped. Return: characters of the formatted message. */
+/** printk() - print a message. Those of a level not below the boot parameter loglevel= are dropped;
+ *  a message without KERN_* is never dropped. Return: characters of the formatted message. */
 int printk(const char *fmt, ...) __printf(1, 2);
 int vprintk(const char *fmt, va_list args) __printf(1, 0);
 

@@ -2,8 +2,8 @@
 /*
  * random.h - repeatable pseudo-random numbers (xorshift64*).
  *
- * Not for secrets. The boot parameter random.seed= chooses the sequence; without it the sequence is always
- * the same one, so that a run can be repeated.
+ * Not for secrets. The boot parameter random.seed= chooses the sequence; without it the sequence is
+ * always the same one, so that a run can be repeated.
  */
 #ifndef KERNEL_RANDOM_H
 #define KERNEL_RANDOM_H

@@ -2,9 +2,9 @@
 /*
  * sched.h - tasks, kernel threads and the scheduler.
  *
- * Each CPU has a run queue of its own. Tasks of a queue take turns, RR_TIMESLICE ticks each. A task that
- * wakes goes to an idle CPU if there is one; a CPU about to idle pulls a task from the longest queue.
- * All kernel code is preemptible where preempt_count() is 0 and interrupts are on.
+ * Each CPU has a run queue of its own. Tasks of a queue take turns, RR_TIMESLICE ticks each. A task
+ * that wakes goes to an idle CPU if there is one; a CPU about to idle pulls a task from the longest
+ * queue. All kernel code is preemptible where preempt_count() is 0 and interrupts are on.
  */
 #ifndef KERNEL_SCHED_H
 #define KERNEL_SCHED_H
@@ -18,45 +18,47 @@
 
 #define RR_TIMESLICE 2U /* ticks */
 
-/* Bytes of an ordinary thread's stack. Instrumented frames are large: redzones around every array. */
+/* Bytes of an ordinary thread's stack. Instrumented frames are large: redzones around every array.
+ * */
 #define THREAD_SIZE (32UL * 1024)
 
-/* --- Boot ------------------------------------------------------------------------------------- */
+/* --- Boot ------------------------------------------------------------------------------------ */
 
-/* The boot CPU's first task, later its idle task; it runs on boot_stack. `current` must be &init_task
- * before any instrumented code runs. */
+/* The boot CPU's first task, later its idle task; it runs on boot_stack. `current` must be
+ * &init_task before any instrumented code runs. */
 extern struct task init_task;
 
-/** sched_init() - set up the run queues; the running code becomes the boot CPU's idle task. After this
- *  threads can be created and woken, but none runs before cpu_startup_entry(). */
+/** sched_init() - set up the run queues; the running code becomes the boot CPU's idle task. After
+ *  this threads can be created and woken, but none runs before cpu_startup_entry(). */
 void sched_init(void);
 
-/** idle_task() - the idle task of @cpu, made when first asked for. A secondary CPU enters with `current`
- *  set to it, on its stack, and calls secondary_idle(). May sleep. Return: NULL without memory. */
+/** idle_task() - the idle task of @cpu, made when first asked for. A secondary CPU enters with
+ *  `current` set to it, on its stack, and calls secondary_idle(). May sleep. Return: NULL without
+ *  memory. */
 struct task *idle_task(unsigned int cpu);
 
-/** cpu_startup_entry() - this CPU is ready: become its idle loop. Interrupts off. From here on the CPU
- *  takes part in scheduling. secondary_idle() is the same for the other CPUs. */
+/** cpu_startup_entry() - this CPU is ready: become its idle loop. Interrupts off. From here on the
+ *  CPU takes part in scheduling. secondary_idle() is the same for the other CPUs. */
 _Noreturn void cpu_startup_entry(void);
 
-/* --- Called by the architecture --------------------------------------------------------------- */
+/* --- Called by the architecture -------------------------------------------------------------- */
 
 /** timer_tick() - HZ times a second on each CPU, in its timer interrupt, interrupts off. */
 void timer_tick(void);
 
-/** schedule_tail() - first code of a new task, before its function. @prev: what cpu_switch_to() left
- *  behind. Returns with interrupts on. */
+/** schedule_tail() - first code of a new task, before its function. @prev: what cpu_switch_to()
+ *  left behind. Returns with interrupts on. */
 void schedule_tail(struct task *prev);
 
-/* --- Kernel threads ---------------------------------------------------------------------------- */
+/* --- Kernel threads -------------------------------------------------------------------------- */
 
 /**
  * kthread_create() - make a thread; wake_up_process() starts it
  * @fn: its function; what it returns is its exit value. @arg: for it.
  * @namefmt: printf format of its name, cut to 15 characters.
  *
- * The caller owns a reference, given up by kthread_join(), kthread_stop() or put_task_struct(): until
- * then the pointer stays valid even if the thread has ended. May sleep.
+ * The caller owns a reference, given up by kthread_join(), kthread_stop() or put_task_struct():
+ * until then the pointer stays valid even if the thread has ended. May sleep.
  *
  * Return: the task, or ERR_PTR(-ENOMEM).
  */
@@ -68,16 +70,16 @@ struct task *kthread_create_sized(int (*fn)(void *arg), void *arg, size_t stack_
 				  const char *namefmt, ...) __printf(4, 5);
 
 /** kthread_run() - create and start. */
-#define kthread_run(fn, arg, namefmt, ...)                                        \
-	({                                                                        \
+#define kthread_run(fn, arg, namefmt, ...)                                          \
+	({                                                                          \
 		struct task *__k = kthread_create(fn, arg, namefmt, ##__VA_ARGS__); \
-		if (!IS_ERR(__k))                                                 \
-			wake_up_process(__k);                                     \
-		__k;                                                              \
+		if (!IS_ERR(__k))                                                   \
+			wake_up_process(__k);                                       \
+		__k;                                                                \
 	})
 
-/** kthread_join() - wait until @task has ended and left its CPU, free its stack, give up the caller's
- *  reference. A thread that was never started does not run at all (-EINTR).
+/** kthread_join() - wait until @task has ended and left its CPU, free its stack, give up the
+ *  caller's reference. A thread that was never started does not run at all (-EINTR).
  *  Return: its exit value; -EFAULT if it was killed. */
 int kthread_join(struct task *task);
 
@@ -90,8 +92,8 @@ bool kthread_should_stop(void);
 /** kthread_exit() - end the running thread with @value. */
 _Noreturn void kthread_exit(int value);
 
-/** make_task_dead() - end the running task because of an oops: exit value -EFAULT. Panics if that cannot
- *  work: in an interrupt handler, or for an idle task. Locks that it holds stay locked. */
+/** make_task_dead() - end the running task because of an oops: exit value -EFAULT. Panics if that
+ *  cannot work: in an interrupt handler, or for an idle task. Locks that it holds stay locked. */
 _Noreturn void make_task_dead(void);
 
 static inline void get_task_struct(struct task *task)
@@ -102,7 +104,7 @@ static inline void get_task_struct(struct task *task)
 /** put_task_struct() - give up a reference; for the creator: let the thread run on unobserved. */
 void put_task_struct(struct task *task);
 
-/* --- Sleeping and waking ------------------------------------------------------------------------ */
+/* --- Sleeping and waking --------------------------------------------------------------------- */
 
 #define __set_current_state(s) WRITE_ONCE(current->state, (s))
 /* The barrier: the state is visible before the caller looks at the condition it waits for. */
@@ -112,11 +114,12 @@ void put_task_struct(struct task *task);
 		smp_mb();               \
 	} while (0)
 
-/** schedule() - run another task. If this one's state is not TASK_RUNNING, it sleeps until woken. */
+/** schedule() - run another task. If this one's state is not TASK_RUNNING, it sleeps until woken.
+ * */
 void schedule(void);
 
-/** schedule_timeout() - schedule(), but wake after @timeout ticks (MAX_SCHEDULE_TIMEOUT: never). The
- *  caller has set its state. Return: ticks left, 0 if the time ran out. */
+/** schedule_timeout() - schedule(), but wake after @timeout ticks (MAX_SCHEDULE_TIMEOUT: never).
+ *  The caller has set its state. Return: ticks left, 0 if the time ran out. */
 long schedule_timeout(long timeout);
 long schedule_timeout_interruptible(long timeout);
 long schedule_timeout_uninterruptible(long timeout);
@@ -124,8 +127,8 @@ long schedule_timeout_uninterruptible(long timeout);
 /** msleep() - sleep for at least @ms milliseconds. */
 void msleep(unsigned int ms);
 
-/** wake_up_process() - make a sleeping or new task runnable. Any context. Return: true if it was not
- *  runnable before. */
+/** wake_up_process() - make a sleeping or new task runnable. Any context. Return: true if it was
+ *  not runnable before. */
 bool wake_up_process(struct task *task);
 
 /** wake_up_state() - the same only if the task's state is one of @state. */

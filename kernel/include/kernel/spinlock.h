@@ -2,9 +2,9 @@
 /*
  * spinlock.h - spin locks.
  *
- * A holder has preemption off and must not sleep. A lock that an interrupt handler takes too must be
- * taken with interrupts off everywhere (_irqsave, or _irq where they are known to be on). A CPU that
- * takes a lock it holds panics with "spinlock recursion" instead of hanging.
+ * A holder has preemption off and must not sleep. A lock that an interrupt handler takes too must
+ * be taken with interrupts off everywhere (_irqsave, or _irq where they are known to be on). A CPU
+ * that takes a lock it holds panics with "spinlock recursion" instead of hanging.
  */
 #ifndef KERNEL_SPINLOCK_H
 #define KERNEL_SPINLOCK_H
@@ -14,7 +14,7 @@
 #include <asm/irqflags.h>
 #include <asm/percpu.h>
 
-#define __SPIN_LOCK_UNLOCKED(name) { 0, 0, 0 }
+#define __SPIN_LOCK_UNLOCKED(name) {0, 0, 0}
 #define DEFINE_SPINLOCK(name)	   spinlock_t name = __SPIN_LOCK_UNLOCKED(name)
 
 static inline void spin_lock_init(spinlock_t *lock)
@@ -102,10 +102,10 @@ static inline void spin_unlock_irq(spinlock_t *lock)
 	preempt_enable();
 }
 
-#define spin_lock_irqsave(lock, flags)  \
-	do {                            \
-		local_irq_save(flags);  \
-		spin_lock(lock);        \
+#define spin_lock_irqsave(lock, flags) \
+	do {                           \
+		local_irq_save(flags); \
+		spin_lock(lock);       \
 	} while (0)
 
 static inline void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags)
@@ -115,13 +115,13 @@ static inline void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags)
 	preempt_enable();
 }
 
-#define spin_trylock_irqsave(lock, flags)       \
-	({                                      \
-		local_irq_save(flags);          \
+#define spin_trylock_irqsave(lock, flags)          \
+	({                                         \
+		local_irq_save(flags);             \
 		bool __taken = spin_trylock(lock); \
-		if (!__taken)                   \
-			local_irq_restore(flags); \
-		__taken;                        \
+		if (!__taken)                      \
+			local_irq_restore(flags);  \
+		__taken;                           \
 	})
 
 #endif

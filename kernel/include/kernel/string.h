@@ -2,10 +2,10 @@
 /*
  * string.h - strings and memory.
  *
- * str*, memcmp, memchr, memscan are instrumented byte loops: they report exactly the first bad byte and
- * read no byte that C does not allow them to read. memcpy, memmove, memset check the whole range first
- * (the runtime defines them when KASAN is on). The __mem* forms check nothing, they are for code that
- * runs before there is shadow or inside a report.
+ * str*, memcmp, memchr, memscan are instrumented byte loops: they report exactly the first bad byte
+ * and read no byte that C does not allow them to read. memcpy, memmove, memset check the whole
+ * range first (the runtime defines them when KASAN is on). The __mem* forms check nothing, they are
+ * for code that runs before there is shadow or inside a report.
  */
 #ifndef KERNEL_STRING_H
 #define KERNEL_STRING_H
@@ -54,11 +54,13 @@ char *strncpy(char *dst, const char *src, size_t n);
 char *strcat(char *dst, const char *src);
 char *strncat(char *dst, const char *src, size_t n);
 
-/** strlcpy(), strlcat() - NUL-terminate if @size > 0. Return: length of the string they tried to make. */
+/** strlcpy(), strlcat() - NUL-terminate if @size > 0. Return: length of the string they tried to
+ * make. */
 size_t strlcpy(char *dst, const char *src, size_t size);
 size_t strlcat(char *dst, const char *src, size_t size);
 
-/** strscpy() - copy as much as fits, always NUL-terminated. Reads nothing of @src behind what it copies.
+/** strscpy() - copy as much as fits, always NUL-terminated. Reads nothing of @src behind what it
+ * copies.
  *  Return: characters copied, -E2BIG if @src was cut or @size is 0. */
 ssize_t strscpy(char *dst, const char *src, size_t size);
 
@@ -78,14 +80,16 @@ char *strpbrk(const char *s, const char *accept);
 char *strtok_r(char *s, const char *delim, char **saved);
 char *strsep(char **s, const char *delim);
 
-/** skip_spaces() - Return: first character that is no white space. strim(): also cuts it off the end. */
+/** skip_spaces() - Return: first character that is no white space. strim(): also cuts it off the
+ * end. */
 char *skip_spaces(const char *s);
 char *strim(char *s);
 
 /** str_has_prefix() - Return: length of @prefix if @s starts with it, else 0. */
 size_t str_has_prefix(const char *s, const char *prefix);
 
-/** glob_match() - shell pattern: * ? [a-z] [!a-z] and backslash. Return: true if all of @s matches. */
+/** glob_match() - shell pattern: * ? [a-z] [!a-z] and backslash. Return: true if all of @s matches.
+ * */
 bool glob_match(const char *pattern, const char *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task.h - struct task. Its own header because <kernel/preempt.h>, and so every spin lock, needs it;
- * what one does with tasks is in <kernel/sched.h>.
+ * task.h - struct task. Its own header because <kernel/preempt.h>, and so every spin lock, needs
+ * it; what one does with tasks is in <kernel/sched.h>.
  */
 #ifndef KERNEL_TASK_H
 #define KERNEL_TASK_H
@@ -39,7 +39,8 @@ struct wait_queue_entry;
  * @on_rq: it is runnable (running or queued). @on_cpu: a CPU uses its stack and context.
  * @wake_lock: serialises wake-ups of this task.
  * @usage: references; the creator owns one, the running task another.
- * @waiting_on: innermost wait queue entry of this task, so that a killed task leaves no entry behind.
+ * @waiting_on: innermost wait queue entry of this task, so that a killed task leaves no entry
+ * behind.
  */
 struct task {
 	struct cpu_context context;

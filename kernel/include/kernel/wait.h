@@ -2,8 +2,8 @@
 /*
  * wait.h - wait queues: sleep until a condition holds.
  *
- * The waker changes the condition first and calls wake_up() then; nothing is lost, because the waiter
- * is queued before it looks at the condition.
+ * The waker changes the condition first and calls wake_up() then; nothing is lost, because the
+ * waiter is queued before it looks at the condition.
  */
 #ifndef KERNEL_WAIT_H
 #define KERNEL_WAIT_H
@@ -25,7 +25,7 @@ struct wait_queue_entry {
 };
 
 #define __WAIT_QUEUE_HEAD_INITIALIZER(name) \
-	{ .lock = __SPIN_LOCK_UNLOCKED((name).lock), .head = LIST_HEAD_INIT((name).head) }
+	{.lock = __SPIN_LOCK_UNLOCKED((name).lock), .head = LIST_HEAD_INIT((name).head)}
 #define DECLARE_WAIT_QUEUE_HEAD(name) \
 	struct wait_queue_head name = __WAIT_QUEUE_HEAD_INITIALIZER(name)
 
@@ -44,72 +44,73 @@ static inline bool waitqueue_active(const struct wait_queue_head *queue)
 /** init_wait_entry() - prepare @wait for the running task. */
 void init_wait_entry(struct wait_queue_entry *wait);
 
-/** prepare_to_wait() - queue @wait if it is not queued, and set the task's state. The caller then looks
- *  at its condition and calls schedule(). The _exclusive form: wake_up() wakes only one such. */
+/** prepare_to_wait() - queue @wait if it is not queued, and set the task's state. The caller then
+ *  looks at its condition and calls schedule(). The _exclusive form: wake_up() wakes only one such.
+ *  */
 void prepare_to_wait(struct wait_queue_head *queue, struct wait_queue_entry *wait,
 		     unsigned int state);
 void prepare_to_wait_exclusive(struct wait_queue_head *queue, struct wait_queue_entry *wait,
 			       unsigned int state);
 
-/** finish_wait() - the task runs again: take @wait off its queue. Entries of one task are finished in
- *  the reverse order of their init_wait_entry(). */
+/** finish_wait() - the task runs again: take @wait off its queue. Entries of one task are finished
+ *  in the reverse order of their init_wait_entry(). */
 void finish_wait(struct wait_queue_entry *wait);
 
 /** abandon_waits() - take every entry of the running task off its queue: it ends. */
 void abandon_waits(void);
 
-/** wake_up_nr() - wake every waiter that is not exclusive and @nr that are, oldest first; 0: all. Any
- *  context. */
+/** wake_up_nr() - wake every waiter that is not exclusive and @nr that are, oldest first; 0: all.
+ *  Any context. */
 void wake_up_nr(struct wait_queue_head *queue, unsigned int nr);
 
 #define wake_up(queue)		     wake_up_nr(queue, 1)
 #define wake_up_all(queue)	     wake_up_nr(queue, 0)
 #define wake_up_interruptible(queue) wake_up_nr(queue, 1)
 
-#define ___wait_event(queue, condition, state, sleep)        \
-	do {                                                 \
-		struct wait_queue_entry __wait;              \
-                                                             \
-		init_wait_entry(&__wait);                    \
-		for (;;) {                                   \
+#define ___wait_event(queue, condition, state, sleep)              \
+	do {                                                       \
+		struct wait_queue_entry __wait;                    \
+                                                                   \
+		init_wait_entry(&__wait);                          \
+		for (;;) {                                         \
 			prepare_to_wait(&(queue), &__wait, state); \
-			if (condition)                       \
-				break;                       \
-			sleep;                               \
-		}                                            \
-		finish_wait(&__wait);                        \
+			if (condition)                             \
+				break;                             \
+			sleep;                                     \
+		}                                                  \
+		finish_wait(&__wait);                              \
 	} while (0)
 
-/** wait_event() - sleep until @condition is true. It is evaluated with the task's state already set: it
- *  must not sleep itself. @queue: the queue head, not its address. */
-#define wait_event(queue, condition)                                                          \
-	do {                                                                                  \
-		might_sleep();                                                                \
-		if (!(condition))                                                             \
-			___wait_event(queue, condition, TASK_UNINTERRUPTIBLE, schedule());     \
+/** wait_event() - sleep until @condition is true. It is evaluated with the task's state already
+ *  set: it must not sleep itself. @queue: the queue head, not its address. */
+#define wait_event(queue, condition)                                                       \
+	do {                                                                               \
+		might_sleep();                                                             \
+		if (!(condition))                                                          \
+			___wait_event(queue, condition, TASK_UNINTERRUPTIBLE, schedule()); \
 	} while (0)
 
-/** wait_event_interruptible() - also ends when kthread_stop() is called on this task. Return: 0, or -EINTR
- *  if it ended so. */
-#define wait_event_interruptible(queue, condition)                                            \
-	({                                                                                    \
-		might_sleep();                                                                \
+/** wait_event_interruptible() - also ends when kthread_stop() is called on this task. Return: 0, or
+ *  -EINTR if it ended so. */
+#define wait_event_interruptible(queue, condition)                                             \
+	({                                                                                     \
+		might_sleep();                                                                 \
 		___wait_event(queue, (condition) || kthread_should_stop(), TASK_INTERRUPTIBLE, \
-			      schedule());                                                    \
-		(condition) ? 0 : -EINTR;                                                     \
+			      schedule());                                                     \
+		(condition) ? 0 : -EINTR;                                                      \
 	})
 
-/** wait_event_timeout() - sleep until @condition is true, but at most @timeout ticks. Return: 0 if the
- *  time ran out and it is still false; else the ticks left, at least 1. */
-#define wait_event_timeout(queue, condition, timeout)                                         \
-	({                                                                                    \
-		long __left = (timeout);                                                      \
-		bool __true = false;                                                          \
-                                                                                              \
-		might_sleep();                                                                \
-		___wait_event(queue, (__true = !!(condition)) || __left == 0,                 \
-			      TASK_UNINTERRUPTIBLE, __left = schedule_timeout(__left));        \
-		__true && __left == 0 ? 1 : __left;                                           \
+/** wait_event_timeout() - sleep until @condition is true, but at most @timeout ticks. Return: 0 if
+ *  the time ran out and it is still false; else the ticks left, at least 1. */
+#define wait_event_timeout(queue, condition, timeout)                                   \
+	({                                                                              \
+		long __left = (timeout);                                                \
+		bool __true = false;                                                    \
+                                                                                        \
+		might_sleep();                                                          \
+		___wait_event(queue, (__true = !!(condition)) || __left == 0,           \
+			      TASK_UNINTERRUPTIBLE, __left = schedule_timeout(__left)); \
+		(__true && !__left) ? 1 : __left;                                       \
 	})
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bare_lock.h - the bare lock that architecture code uses itself: it touches neither the preemption
- * count nor any lock validator, so it works before there is a current task and inside the fault handler.
- * Take it with interrupts off. Everybody else uses <kernel/spinlock.h>.
+ * bare_lock.h - the bare lock that architecture code uses itself: it touches neither the
+ * preemption count nor any lock validator, so it works before there is a current task and inside
+ * the fault handler. Take it with interrupts off. Everybody else uses <kernel/spinlock.h>.
  */
 #ifndef ASM_BARE_LOCK_H
 #define ASM_BARE_LOCK_H

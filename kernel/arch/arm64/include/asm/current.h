@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * current.h - the running task. SP_EL0 is free in a kernel without user mode and holds it; the boot
- * CPU starts with &init_task there, the others with their idle task.
+ * current.h - the running task. SP_EL0 is free in a kernel without user mode and holds it; the
+ * boot CPU starts with &init_task there, the others with their idle task.
  */
 #ifndef ASM_CURRENT_H
 #define ASM_CURRENT_H

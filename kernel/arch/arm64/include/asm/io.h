@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * io.h - device register access. The plain forms order against normal memory, as a driver expects
- * that hands buffers to a device; the _relaxed ones do not. Inline assembly keeps the compiler from
- * choosing an addressing form that an emulator or hypervisor cannot decode, and from checking it.
+ * that hands buffers to a device; the _relaxed ones do not. Inline assembly keeps the compiler
+ * from choosing an addressing form that an emulator or hypervisor cannot decode, and from checking
+ * it.
  */
 #ifndef ASM_IO_H
 #define ASM_IO_H

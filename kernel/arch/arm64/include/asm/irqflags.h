@@ -2,8 +2,8 @@
 /*
  * irqflags.h - masking interrupts on this CPU.
  *
- * Only PSTATE.I is used: the machine delivers interrupts as IRQ. FIQ and SError stay unmasked outside
- * exception entry, because each of them is an error to be reported.
+ * Only PSTATE.I is used: the machine delivers interrupts as IRQ. FIQ and SError stay unmasked
+ * outside exception entry, because each of them is an error to be reported.
  */
 #ifndef ASM_IRQFLAGS_H
 #define ASM_IRQFLAGS_H

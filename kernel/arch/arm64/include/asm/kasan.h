@@ -7,8 +7,8 @@
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 
-/** kasan_early_init() - map all shadow read-only to one zero page and the image's shadow to itself.
- *  Before any instrumented code; called by early_init(). */
+/** kasan_early_init() - map all shadow read-only to one zero page and the image's shadow to
+ *  itself. Before any instrumented code; called by early_init(). */
 void kasan_early_init(void);
 
 /** kasan_shadow_init() - real shadow for all RAM in the linear map. After setup_arch(). */
@@ -17,7 +17,8 @@ void kasan_shadow_init(void);
 /**
  * kasan_map_shadow() - give [@va, @va + @size) real shadow, zeroed where it is new
  *
- * Any context, any CPU. Shadow that is real already stays as it is, contents included. Never undone.
+ * Any context, any CPU. Shadow that is real already stays as it is, contents included. Never
+ * undone.
  * Return: false if there is no memory; what was mapped so far stays.
  */
 bool kasan_map_shadow(unsigned long va, size_t size);
@@ -25,8 +26,8 @@ bool kasan_map_shadow(unsigned long va, size_t size);
 /** kasan_shadow_is_real() - Return: true if the shadow of @va can be written. */
 bool kasan_shadow_is_real(unsigned long va);
 
-/** kasan_shadow_spurious_fault() - did a fault at shadow address @far meet a page table that another
- *  CPU was changing? Return: true: try the access again. */
+/** kasan_shadow_spurious_fault() - did a fault at shadow address @far meet a page table that
+ *  another CPU was changing? Return: true: try the access again. */
 bool kasan_shadow_spurious_fault(unsigned long far);
 
 #else

@@ -40,20 +40,19 @@
 #define IOREMAP_END   _AC_UL(0xffff80008f000000)
 
 /* Fixed places, known before anything can be allocated. */
-#define FIX_UART_VADDR \
-	_AC_UL(0xffff80008f000000) /* the console UART, from the first C function on */
-#define FIX_FDT_VADDR _AC_UL(0xffff80008f200000) /* device tree: 2 MiB at any 4 KiB boundary */
-#define FIX_FDT_SIZE  _AC_UL(0x200000)
+#define FIX_UART_VADDR _AC_UL(0xffff80008f000000) /* console UART, from the first C on */
+#define FIX_FDT_VADDR  _AC_UL(0xffff80008f200000) /* device tree: 2 MiB at any 4 KiB boundary */
+#define FIX_FDT_SIZE   _AC_UL(0x200000)
 
-/* Where the UART of QEMU's "virt" machine is: the console until the device tree was read. 2 MiB aligned. */
+/* The UART of QEMU's "virt" machine, the console until the device tree was read. 2 MiB aligned. */
 #define PL011_DEFAULT_PHYS _AC_UL(0x09000000)
 
 #define VMALLOC_START _AC_UL(0xffff800090000000)
 #define VMALLOC_END   _AC_UL(0xffffa00000000000)
 
 /*
- * Stacks that exist before there is an allocator, and the one that a CPU changes to when its thread
- * has run out of stack. Instrumented frames are up to four times as large as plain ones.
+ * Stacks that exist before there is an allocator, and the one that a CPU changes to when its
+ * thread has run out of stack. Instrumented frames are up to four times as large as plain ones.
  */
 #define BOOT_STACK_SIZE	     _AC_UL(32768)
 #define OVERFLOW_STACK_SHIFT 14

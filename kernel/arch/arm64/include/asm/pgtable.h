@@ -52,9 +52,10 @@ typedef u64 pgprot_t;
 /**
  * pgtable_page_alloc - where page tables and shadow pages come from
  *
- * Starts as the boot pool inside the image, becomes memblock in setup_arch(); memory management sets
- * it to the page allocator. Called with interrupts off and the page table lock held; must not map
- * anything. Returns the physical address of one page of RAM, contents undefined, 0 if there is none.
+ * Starts as the boot pool inside the image, becomes memblock in setup_arch(); memory management
+ * sets it to the page allocator. Called with interrupts off and the page table lock held; must not
+ * map anything. Returns the physical address of one page of RAM, contents undefined, 0 if there is
+ * none.
  */
 extern phys_addr_t (*pgtable_page_alloc)(void);
 
@@ -68,16 +69,16 @@ extern phys_addr_t (*pgtable_page_alloc)(void);
  */
 int map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot);
 
-/** unmap_kernel_range() - unmap pages and blocks that lie in [@va, @va + @size) and flush the TLBs of
- *  all CPUs. Parts that are not mapped are skipped. */
+/** unmap_kernel_range() - unmap pages and blocks that lie in [@va, @va + @size) and flush the TLBs
+ *  of all CPUs. Parts that are not mapped are skipped. */
 void unmap_kernel_range(unsigned long va, size_t size);
 
-/** kernel_va_to_pa() - Return: physical address that @va maps to, offset in the page included; 0 if it
- *  is not mapped. @writable: filled if not NULL. Takes no lock. */
+/** kernel_va_to_pa() - Return: physical address that @va maps to, offset in the page included; 0
+ *  if it is not mapped. @writable: filled if not NULL. Takes no lock. */
 phys_addr_t kernel_va_to_pa(unsigned long va, bool *writable);
 
-/** ioremap() - map @size bytes of device registers at @pa. Return: their address, NULL if the device
- *  window or the page tables are exhausted. Mappings are never taken back. */
+/** ioremap() - map @size bytes of device registers at @pa. Return: their address, NULL if the
+ *  device window or the page tables are exhausted. Mappings are never taken back. */
 void *ioremap(phys_addr_t pa, size_t size);
 
 /** flush_tlb_kernel_range() - on all CPUs. */

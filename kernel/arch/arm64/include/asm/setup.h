@@ -28,8 +28,8 @@ extern unsigned long initrd_start, initrd_end;
  */
 _Noreturn void machine_exit(int code);
 
-/** early_printk() - print straight to the UART, no locks, no prefix: for the time before printk works
- *  and for when it no longer does. Formats: %s %c %d %u %x %lx %lu %p. */
+/** early_printk() - print straight to the UART, no locks, no prefix: for the time before printk
+ *  works and for when it no longer does. Formats: %s %c %d %u %x %lx %lu %p. */
 void early_printk(const char *fmt, ...) __printf(1, 2);
 
 /** early_panic() - early_printk() a message, then leave with status 3. */

@@ -34,8 +34,8 @@ static inline unsigned int num_online_cpus(void)
  *
  * Thread context, interrupts on, after init_IRQ() and time_init(). The scheduler supplies
  * idle_task(cpu), a task with a stack, and secondary_idle(), called with interrupts off on
- * the new CPU once it takes interrupts; it does not return. A CPU that does not come up within a second is
- * left out with a warning.
+ * the new CPU once it takes interrupts; it does not return. A CPU that does not come up within a
+ * second is left out with a warning.
  */
 void smp_boot_secondaries(void);
 
@@ -46,8 +46,8 @@ void smp_send_reschedule(unsigned int cpu);
  * smp_call_function_many() - run fn(arg) on every other online CPU, in interrupt context
  * @wait: return only when all have finished.
  *
- * While it waits it serves the calls of others, so two callers with interrupts off cannot block each
- * other; but the caller must not hold a lock that a CPU takes with interrupts off.
+ * While it waits it serves the calls of others, so two callers with interrupts off cannot block
+ * each other; but the caller must not hold a lock that a CPU takes with interrupts off.
  */
 void smp_call_function_many(void (*fn)(void *), void *arg, bool wait);
 

@@ -23,7 +23,8 @@ bool arch_current_stack(uintptr_t *start, uintptr_t *end);
  * @pcs: filled with at most @max.
  * @regs: start in this interrupted context (its pc is the first entry); NULL: start at the caller.
  *
- * Follows frame records inside the bounds of the stacks above only, ascending, so it ends on any garbage.
+ * Follows frame records inside the bounds of the stacks above only, ascending, so it ends on any
+ * garbage.
  * Return: entries.
  */
 size_t stack_trace_save(uintptr_t *pcs, size_t max, const struct pt_regs *regs);

@@ -22,8 +22,8 @@ struct cpu_context {
  */
 struct task *cpu_switch_to(struct task *prev, struct task *next);
 
-/** ret_from_fork() - where a new thread starts: schedule_tail(prev), then kthread_exit(fn(arg)). Not
- *  to be called; arch_init_context() points a thread at it. */
+/** ret_from_fork() - where a new thread starts: schedule_tail(prev), then kthread_exit(fn(arg)).
+ *  Not to be called; arch_init_context() points a thread at it. */
 void ret_from_fork(void);
 
 /**
