@@ -45,8 +45,9 @@ int main(int argc, char **argv)
 	for (i = 0; i < WORDS; i++) {
 		printf("%d. %s\n", i + 1, copies[i]);
 		assert(i == 0 || strcmp(copies[i - 1], copies[i]) < 0);
-		free(copies[i]);
 	}
+	for (i = 0; i < WORDS; i++)
+		free(copies[i]);
 	printf("%zu characters in %d words, no bug\n", total, WORDS);
 	return 0;
 }

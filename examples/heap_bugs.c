@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Without inlining the reports' call traces show these functions by name. */
+#define noinline __attribute__((noinline))
+
 struct message {
 	size_t length;
 	char *text;
 };
 
-static struct message *message_create(const char *text)
+static noinline struct message *message_create(const char *text)
 {
 	struct message *message = malloc(sizeof(*message));
 
@@ -32,20 +35,20 @@ static struct message *message_create(const char *text)
 	return message;
 }
 
-static void message_destroy(struct message *message)
+static noinline void message_destroy(struct message *message)
 {
 	free(message->text);
 	free(message);
 }
 
 /* Bug 1: the text is not terminated when it is created, and here there is no byte left for the NUL. */
-static void message_terminate(struct message *message)
+static noinline void message_terminate(struct message *message)
 {
 	message->text[message->length] = '\0'; /* one byte behind the end of the heap object */
 }
 
 /* Bug 2: the caller has given the message back already. */
-static size_t message_length(const struct message *message)
+static noinline size_t message_length(const struct message *message)
 {
 	return message->length; /* a read of freed memory */
 }

@@ -14,8 +14,10 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/vmalloc.c
   core/check.c
   core/mem.c
+  core/message.c
   core/poison.c
   core/port_defaults.c
+  core/probe.c
   core/window.c
   report/classify.c
   report/describe.c

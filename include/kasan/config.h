@@ -96,6 +96,14 @@
 #define CONFIG_KASAN_NULL_LIMIT 4096UL
 #endif
 
+/*
+ * 0: code is compiled without stack instrumentation (asan-stack=0). It says what the start may be
+ * checked for: with it, the first window must cover the image and its stacks.
+ */
+#ifndef CONFIG_KASAN_STACK
+#define CONFIG_KASAN_STACK 1
+#endif
+
 #ifndef CONFIG_KASAN_PAGE_SIZE
 #define CONFIG_KASAN_PAGE_SIZE 4096UL
 #endif

@@ -21,20 +21,20 @@
  * 00: all 8 bytes accessible; 01..07: the first N; negative: none, and why. F1-F3, F8 and CA, CB are
  * written or named by the compilers (their ABI); the others are the field's own.
  */
-#define KASAN_PAGE_FREE          0xFF /* page given back to the page allocator */
-#define KASAN_PAGE_REDZONE       0xFE /* behind a large allocation, up to the end of its pages */
-#define KASAN_SLAB_REDZONE       0xFC /* slab memory that no object owns */
-#define KASAN_SLAB_FREE          0xFB /* freed slab object */
-#define KASAN_SLAB_FREE_META     0xFA /* same, and its first bytes hold a valid kasan_free_meta */
-#define KASAN_GLOBAL_REDZONE     0xF9
-#define KASAN_STACK_AFTER_SCOPE  0xF8 /* compiler */
-#define KASAN_VMALLOC_INVALID    0xF7 /* vmalloc space that no area owns */
-#define KASAN_HEAP_LEFT_REDZONE  0xF6 /* simple heap: before the object */
-#define KASAN_STACK_LEFT         0xF1 /* compiler */
-#define KASAN_STACK_MID          0xF2 /* compiler */
-#define KASAN_STACK_RIGHT        0xF3 /* compiler */
-#define KASAN_ALLOCA_LEFT        0xCA
-#define KASAN_ALLOCA_RIGHT       0xCB
+#define KASAN_PAGE_FREE		0xFF /* page given back to the page allocator */
+#define KASAN_PAGE_REDZONE	0xFE /* behind a large allocation, up to the end of its pages */
+#define KASAN_SLAB_REDZONE	0xFC /* slab memory that no object owns */
+#define KASAN_SLAB_FREE		0xFB /* freed slab object */
+#define KASAN_SLAB_FREE_META	0xFA /* same, and its first bytes hold a valid kasan_free_meta */
+#define KASAN_GLOBAL_REDZONE	0xF9
+#define KASAN_STACK_AFTER_SCOPE 0xF8 /* compiler */
+#define KASAN_VMALLOC_INVALID	0xF7 /* vmalloc space that no area owns */
+#define KASAN_HEAP_LEFT_REDZONE 0xF6 /* simple heap: before the object */
+#define KASAN_STACK_LEFT	0xF1 /* compiler */
+#define KASAN_STACK_MID		0xF2 /* compiler */
+#define KASAN_STACK_RIGHT	0xF3 /* compiler */
+#define KASAN_ALLOCA_LEFT	0xCA
+#define KASAN_ALLOCA_RIGHT	0xCB
 
 /* --- What is tracked of an object ---------------------------------------------------------------- */
 
@@ -48,8 +48,8 @@ struct kasan_track {
 struct kasan_alloc_meta {
 	struct kasan_track alloc;
 	uint32_t aux_stack[2]; /* last two related work creations, newest first */
-	uint32_t size;         /* bytes asked for at the last allocation */
-	uint32_t flags;        /* KASAN_META_* */
+	uint32_t size;	       /* bytes asked for at the last allocation */
+	uint32_t flags;	       /* KASAN_META_* */
 };
 
 /** struct kasan_free_meta - overlays a freed object's first bytes, or sits in its redzone */
@@ -68,10 +68,12 @@ struct kasan_large_meta {
 
 /* --- Caches (slab allocators) ---------------------------------------------------------------------- */
 
-#define KASAN_CACHE_NO_FREE_META_IN_OBJECT 1U /* constructor or RCU: a free object keeps its bytes */
-#define KASAN_CACHE_NO_QUARANTINE          2U /* slots must be released at once (SLAB_TYPESAFE_BY_RCU
+#define KASAN_CACHE_NO_FREE_META_IN_OBJECT \
+	1U /* constructor or RCU: a free object keeps its bytes */
+#define KASAN_CACHE_NO_QUARANTINE \
+	2U		       /* slots must be released at once (SLAB_TYPESAFE_BY_RCU
 						 objects are neither poisoned nor delayed) */
-#define KASAN_CACHE_KMALLOC                4U /* size class: objects smaller than object_size are usual */
+#define KASAN_CACHE_KMALLOC 4U /* size class: objects smaller than object_size are usual */
 
 #define KASAN_NO_FREE_META UINT32_MAX
 
@@ -130,9 +132,9 @@ struct kasan_area {
 };
 
 enum kasan_free_verdict {
-	KASAN_FREE_NOW,         /* the allocator releases the slot now */
+	KASAN_FREE_NOW,		/* the allocator releases the slot now */
 	KASAN_FREE_QUARANTINED, /* the runtime keeps it and calls @release later */
-	KASAN_FREE_BAD,         /* reported: double or invalid free; the allocator must not touch it */
+	KASAN_FREE_BAD, /* reported: double or invalid free; the allocator must not touch it */
 };
 
 /* --- Reports ----------------------------------------------------------------------------------------- */
@@ -140,11 +142,11 @@ enum kasan_free_verdict {
 /** struct kasan_report_info - summary of one report, for hooks and tests */
 struct kasan_report_info {
 	const char *bug_type; /* "slab-out-of-bounds", ... */
-	uintptr_t addr;       /* of the access or free */
-	size_t size;          /* of the access, 0 for a free */
+	uintptr_t addr;	      /* of the access or free */
+	size_t size;	      /* of the access, 0 for a free */
 	bool is_write;
 	bool is_free;
-	uintptr_t ip;         /* code address of the access */
+	uintptr_t ip; /* code address of the access */
 };
 
 #ifdef CONFIG_KASAN
@@ -201,6 +203,46 @@ bool kasan_enabled(void);
  */
 const char *kasan_window_add(uintptr_t start, size_t size, void *shadow);
 #endif
+
+/**
+ * kasan_check_offset() - does instrumented code see the shadow where the runtime keeps it?
+ *
+ * Call it from an instrumented file once shadow is in place (after kasan_window_add()), and stop with
+ * its message if there is one: a wrong offset shows in no other way than as strange behaviour.
+ * CONFIG_KASAN_STACK=0 leaves out what needs stack instrumentation.
+ *
+ * Return: NULL if all is well or the caller is not instrumented; else what is wrong and which number
+ * would be right.
+ */
+const char *kasan_probe_begin(const volatile void *object, size_t size, bool has_redzones);
+const char *kasan_probe_end(const volatile void *object);
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KASAN_INSTRUMENTED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KASAN_INSTRUMENTED 1
+#endif
+#endif
+
+static __attribute__((__noinline__, __unused__)) const char *kasan_check_offset(void)
+{
+#ifdef KASAN_INSTRUMENTED
+	char object[16] __attribute__((__aligned__(8)));
+	volatile char *touched = object;
+	const char *wrong;
+
+	/* The compiler must not know what is touched: it would prove that no check is needed. */
+	__asm__ volatile("" : "+r"(touched) : : "memory");
+	wrong = kasan_probe_begin(touched, sizeof(object), CONFIG_KASAN_STACK);
+	if (wrong)
+		return wrong;
+	(void)touched[0];
+	return kasan_probe_end(touched);
+#else
+	return NULL;
+#endif
+}
 
 /** kasan_shadow_of() - Return: the shadow byte's address of @addr, NULL where there is none. */
 uint8_t *kasan_shadow_of(const void *addr);
@@ -345,20 +387,38 @@ struct kasan_fifo {
  *	runtime's header.
  * @quarantine_max: bytes of freed chunks to hold back; 0: none.
  * @release: gives a raw chunk back to the allocator; called from kasan_heap_free(), no runtime lock held.
+ * @acquire: optional: takes @size bytes from the allocator, aligned to 8; NULL: none left. Only for
+ *	kasan_heap_malloc() and the others that allocate themselves.
+ * @raw_size: optional: usable bytes of a raw chunk. Only for early chunks, see kasan_heap_adopt().
  */
 struct kasan_heap {
 	const char *name;
 	size_t redzone;
 	size_t quarantine_max;
 	void (*release)(struct kasan_heap *heap, void *raw);
+	void *(*acquire)(struct kasan_heap *heap, size_t size);
+	size_t (*raw_size)(struct kasan_heap *heap, const void *raw);
 	/* private to the runtime from here on */
 	struct kasan_heap *next;
 	struct kasan_fifo quarantine;
+	uintptr_t early_start, early_end;
 	unsigned int lock;
+	bool added;
 };
 
-/** kasan_heap_add() - register a heap; call before its first allocation. */
+/** kasan_heap_add() - register a heap, after its memory has shadow. Until then kasan_heap_malloc() and
+ *  the others hand out and take back raw chunks, and the heap remembers where those lie. */
 void kasan_heap_add(struct kasan_heap *heap);
+
+/**
+ * kasan_heap_adopt() - raw chunks in [@start, @start + @size) were handed out before the hooks
+ *
+ * For allocations that did not come through kasan_heap_malloc(): one range per heap, a second call
+ * extends it to cover both. A pointer in it that belongs to no chunk with a header is then an early
+ * chunk: kasan_heap_free() gives it to @heap->release. With @heap->raw_size it is also poisoned and
+ * held back in the quarantine, a second free of it is reported, and it can be reallocated.
+ */
+void kasan_heap_adopt(struct kasan_heap *heap, const void *start, size_t size);
 
 /** kasan_heap_span() - Return: bytes to ask of the allocator for @size bytes at alignment @align (power
  *  of two, 0: 16); 0 on overflow. */
@@ -372,8 +432,31 @@ void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t size, size_t a
  *  Return: false if a double or invalid free was reported. */
 bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip);
 
-/** kasan_heap_size() - Return: bytes asked for of the live object @ptr; 0 if it is none. */
+/** kasan_heap_shrink() - release all that the quarantine of @heap holds: the allocator has run out, or its
+ *  own counters are about to be read. No lock of the allocator may be held. */
+void kasan_heap_shrink(struct kasan_heap *heap);
+
+/** kasan_heap_size() - Return: bytes asked for of the live object @ptr; of an early chunk what
+ *  @heap->raw_size says; 0 if it is none. */
 size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr);
+
+/**
+ * kasan_heap_malloc(), kasan_heap_calloc(), kasan_heap_memalign(), kasan_heap_realloc() - the C
+ * functions over @heap->acquire
+ * @align: a power of two, 0: 16.
+ *
+ * Return: the object, distinct and without an accessible byte if the size is 0; NULL if there is no
+ * memory or the size overflows. Before kasan_heap_add() a raw chunk, with the alignment that those have
+ * by themselves; NULL if @align asks for more.
+ *
+ * kasan_heap_realloc() always moves, so that a use of the old pointer is caught. It returns NULL, with
+ * the old object as it was, if there is no memory, if @ptr is no live object (that is reported), or if it
+ * is an early chunk and nobody knows its size.
+ */
+void *kasan_heap_malloc(struct kasan_heap *heap, size_t size);
+void *kasan_heap_calloc(struct kasan_heap *heap, size_t count, size_t size);
+void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size);
+void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_t size);
 
 /* --- Report plumbing, for ports and tests ---------------------------------------------------------- */
 

@@ -62,6 +62,11 @@ static inline const char *kasan_window_add(uintptr_t start, size_t size, void *s
 	return NULL;
 }
 
+static inline const char *kasan_check_offset(void)
+{
+	return NULL;
+}
+
 static inline uint8_t *kasan_shadow_of(const void *addr)
 {
 	(void)addr;
@@ -283,11 +288,20 @@ struct kasan_heap {
 	size_t redzone;
 	size_t quarantine_max;
 	void (*release)(struct kasan_heap *heap, void *raw);
+	void *(*acquire)(struct kasan_heap *heap, size_t size);
+	size_t (*raw_size)(struct kasan_heap *heap, const void *raw);
 };
 
 static inline void kasan_heap_add(struct kasan_heap *heap)
 {
 	(void)heap;
+}
+
+static inline void kasan_heap_adopt(struct kasan_heap *heap, const void *start, size_t size)
+{
+	(void)heap;
+	(void)start;
+	(void)size;
 }
 
 static inline size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
@@ -313,12 +327,59 @@ static inline bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t
 	return true;
 }
 
-/* Unknown: the allocator itself has to say. */
-static inline size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
+static inline void kasan_heap_shrink(struct kasan_heap *heap)
 {
 	(void)heap;
-	(void)ptr;
-	return 0;
+}
+
+static inline size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
+{
+	return ptr && heap->raw_size ? heap->raw_size((struct kasan_heap *)heap, ptr) : 0;
+}
+
+static inline void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size)
+{
+	void *raw = heap->acquire ? heap->acquire(heap, size ? size : 1) : NULL;
+
+	if (raw && align && ((uintptr_t)raw & (align - 1))) {
+		heap->release(heap, raw);
+		return NULL;
+	}
+	return raw;
+}
+
+static inline void *kasan_heap_malloc(struct kasan_heap *heap, size_t size)
+{
+	return kasan_heap_memalign(heap, 0, size);
+}
+
+static inline void *kasan_heap_calloc(struct kasan_heap *heap, size_t count, size_t size)
+{
+	unsigned char *raw;
+	size_t bytes, i;
+
+	if (__builtin_mul_overflow(count, size, &bytes))
+		return NULL;
+	raw = kasan_heap_malloc(heap, bytes);
+	for (i = 0; raw && i < bytes; i++)
+		raw[i] = 0;
+	return raw;
+}
+
+static inline void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_t size)
+{
+	const size_t old = kasan_heap_size(heap, ptr);
+	unsigned char *raw;
+	size_t i;
+
+	if (ptr && !old)
+		return NULL;
+	raw = kasan_heap_malloc(heap, size);
+	for (i = 0; raw && i < old && i < size; i++)
+		raw[i] = ((const unsigned char *)ptr)[i];
+	if (raw && ptr)
+		heap->release(heap, ptr);
+	return raw;
 }
 
 /* --- Reports: there are none

@@ -114,6 +114,12 @@ bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol
  *  shadow; in the windowed layout also everywhere else but near null. */
 bool kasan_port_readable(const void *addr, size_t size);
 
+/** kasan_port_image() - where in RAM the program itself lies: code (unless it runs from flash), data,
+ *  bss and the stacks that it is linked with. @start: first byte; @end: behind the last. Used by
+ *  kasan_window_add() only, which refuses shadow on top of the image, and a first window that leaves
+ *  part of it out. Default: false, nothing is compared. */
+bool kasan_port_image(uintptr_t *start, uintptr_t *end);
+
 /** kasan_port_is_user() - may @addr, which has no shadow, be user memory? Decides between
  *  user-memory-access and wild-memory-access. Default: false, there is no user memory. */
 bool kasan_port_is_user(uintptr_t addr);

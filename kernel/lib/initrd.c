@@ -110,8 +110,7 @@ static enum member next_member(struct cursor *c, struct initrd_file *file)
 	return MEMBER_FILE;
 }
 
-/* Walk the archive; store at most @max files. @bad: set if it is damaged. Return: files there are.
- * */
+/* Walk the archive; store at most @max files. @bad: is it damaged? Return: files there are. */
 static size_t walk(struct initrd_file *table, size_t max, bool *bad)
 {
 	struct cursor c = {

@@ -108,7 +108,6 @@ int sprint_symbol_no_offset(char *buf, unsigned long address)
 
 int sprint_backtrace(char *buf, unsigned long address)
 {
-	/* A call that never returns may be a function's last instruction: look up the call itself.
-	 * */
+	/* A call that does not return may be a function's last instruction: look up the call. */
 	return format_symbol(buf, address - 1, address, true);
 }

@@ -68,8 +68,7 @@ void *bsearch(const void *key, const void *base, size_t num, size_t size,
 	return NULL;
 }
 
-/* Merge two chains that are linked by next and end with NULL; @a's entries go first among equals.
- * */
+/* Merge two chains, linked by next up to NULL; @a's entries go first among equals. */
 static struct list_head *merge(void *priv, struct list_head *a, struct list_head *b,
 			       int (*cmp)(void *priv, const struct list_head *a,
 					  const struct list_head *b))

@@ -134,8 +134,7 @@ static noinline void put_symbol(struct output *out, const struct spec *spec, uns
 	put_field(out, spec, name, n);
 }
 
-/* Handle %p; @fmt points behind the p. Return: how many characters of it belong to the conversion.
- * */
+/* Handle %p; @fmt points behind the p. Return: how many characters of it belong to that. */
 static size_t put_pointer(struct output *out, struct spec *spec, const void *p, const char *fmt,
 			  bool symbols)
 {
@@ -155,7 +154,7 @@ static int parse_digits(const char **s)
 {
 	int n = 0;
 
-	for (; isdigit((u8) * *s); (*s)++) {
+	for (; isdigit(**s); (*s)++) {
 		int digit = **s - '0';
 
 		n = n > (INT_MAX - digit) / 10 ? INT_MAX : n * 10 + digit;

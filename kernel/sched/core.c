@@ -105,8 +105,7 @@ static struct task *pick_next(struct rq *rq)
 	return task;
 }
 
-/* The first thing that runs after a switch, in the next task: let go of @prev and of the run queue.
- * */
+/* The first thing that runs after a switch, in the next task: let go of @prev and of the queue. */
 static void finish_switch(struct task *prev)
 {
 	struct rq *rq = this_rq();
@@ -237,8 +236,7 @@ bool idle_cpu(unsigned int cpu)
 	       !READ_ONCE(rq->nr_queued);
 }
 
-/* Where should @task run? Its last CPU if that idles, else any that does, else the shortest queue.
- * */
+/* Where should @task run? On its last CPU if that idles, any that does, the shortest queue. */
 static unsigned int select_cpu(const struct task *task)
 {
 	unsigned int best = task->cpu, cpu;
@@ -341,8 +339,7 @@ void timer_tick(void)
 		set_need_resched(curr);
 }
 
-/* --- Start
- * ---------------------------------------------------------------------------------------- */
+/* --- Start ------------------------------------------------------------------------------------ */
 
 void sched_init(void)
 {

@@ -5,8 +5,7 @@
 #include <kernel/spinlock.h>
 #include <asm/barrier.h>
 
-/* A lock is held for microseconds; even an emulated machine on a busy host lets go of it by then.
- * */
+/* A lock is held for microseconds; even an emulated CPU on a busy host lets go of it by then. */
 #define LOCKUP_NS (20 * NSEC_PER_SEC)
 
 /* The clock is looked at once in so many rounds. */

@@ -7,7 +7,11 @@ set(REDZONE_TESTS_SOURCES
     pages_test.c
     sched_test.c
     slab_test.c
+    ulib_test.c
     vmalloc_test.c)
+# It includes the C library's headers.
+set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c APPEND PROPERTY
+             INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR}/../ulib/include)
 
 # Suites that need the runtime.
 if(NOT REDZONE_MODE STREQUAL "off")

@@ -3,11 +3,20 @@
  * asan_report.c - what inline instrumentation calls when its own check has failed:
  * __asan_report_{load,store}{1,2,4,8,16,_n} and the same with _noabort.
  *
- * The compiler has checked, so these report without looking again. It also knows the plain names as
- * functions that do not return, and puts nothing behind the call: whether the report was printed or
- * suppressed, they must stop the system.
+ * The compiler has checked, so these report without looking again; but for the windowed layout, where
+ * inline code does not know the windows: of an address outside (a device register, flash) it has read
+ * what is no shadow at all.
+ *
+ * The compiler also knows the plain names as functions that do not return, and puts nothing behind the
+ * call: whether the report was printed or suppressed, they must stop the system.
  */
 #include "../core/internal.h"
+
+#ifdef CONFIG_KASAN_SHADOW_WINDOWED
+#define FAILED_CHECK kasan_check_range
+#else
+#define FAILED_CHECK kasan_report_access
+#endif
 
 #define ABORT_WHY "KASAN: bad access in code built without recovery"
 
@@ -15,7 +24,7 @@
 	void __asan_report_##name##size##_noabort(uintptr_t addr);                               \
 	KASAN_ABI void __asan_report_##name##size##_noabort(uintptr_t addr)                      \
 	{                                                                                        \
-		kasan_report_access(addr, size, is_write, KASAN_CALLER_IP(), KASAN_CALLER_FP()); \
+		FAILED_CHECK(addr, size, is_write, KASAN_CALLER_IP(), KASAN_CALLER_FP());        \
 	}                                                                                        \
 	_Noreturn void __asan_report_##name##size(uintptr_t addr);                               \
 	_Noreturn KASAN_ABI void __asan_report_##name##size(uintptr_t addr)                      \
@@ -39,7 +48,7 @@ DEFINE_REPORT(store, 16, true)
 	void __asan_report_##name##_n_noabort(uintptr_t addr, size_t size);                      \
 	KASAN_ABI void __asan_report_##name##_n_noabort(uintptr_t addr, size_t size)             \
 	{                                                                                        \
-		kasan_report_access(addr, size, is_write, KASAN_CALLER_IP(), KASAN_CALLER_FP()); \
+		FAILED_CHECK(addr, size, is_write, KASAN_CALLER_IP(), KASAN_CALLER_FP());        \
 	}                                                                                        \
 	_Noreturn void __asan_report_##name##_n(uintptr_t addr, size_t size);                    \
 	_Noreturn KASAN_ABI void __asan_report_##name##_n(uintptr_t addr, size_t size)           \

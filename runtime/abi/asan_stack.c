@@ -61,13 +61,30 @@ KASAN_ABI void __asan_handle_no_return(void)
 /* --- Use after scope
  * --------------------------------------------------------------------------------- */
 
-/* Clang, for variables too big for inline stores: @addr is the shadow's address, @size counts
- * shadow bytes. */
+/*
+ * Clang, for variables too big for inline stores, or for all with -asan-max-inline-poisoning-size=0: @addr is
+ * the shadow's address, @size counts shadow bytes. In the windowed layout a stack may lie outside the window:
+ * the one that firmware boots on, or any before there is a window. The address computed for it is then
+ * somewhere in memory that is no shadow.
+ */
+static inline void set_shadow(uintptr_t addr, uint8_t value, size_t size)
+{
+#ifdef CONFIG_KASAN_SHADOW_WINDOWED
+	const struct kasan_window *window = &kasan_windows[0];
+	const uintptr_t at = addr - (window->start >> KASAN_SHADOW_SCALE_SHIFT) - window->offset;
+	const uintptr_t limit = window->size >> KASAN_SHADOW_SCALE_SHIFT;
+
+	if (at >= limit || size > limit - at)
+		return;
+#endif
+	kasan_shadow_fill((uint8_t *)addr, value, size);
+}
+
 #define DEFINE_SET_SHADOW(xx)                                              \
 	void __asan_set_shadow_##xx(uintptr_t addr, size_t size);          \
 	KASAN_ABI void __asan_set_shadow_##xx(uintptr_t addr, size_t size) \
 	{                                                                  \
-		kasan_shadow_fill((uint8_t *)addr, 0x##xx, size);          \
+		set_shadow(addr, 0x##xx, size);                            \
 	}
 
 DEFINE_SET_SHADOW(00)

@@ -9,6 +9,11 @@
  *underflows leave it whole, and carries a checksum. Objects are found by address from the shadow
  *alone, which no bug in checked code can write: the run of KASAN_HEAP_LEFT_REDZONE bytes ends where
  *the object starts. So there is no list of live objects that a bug could cut.
+ *
+ * Firmware allocates before it has shadow. Such early chunks are raw, for as long as they live: they
+ * have no redzones, and their users keep pointers, so nothing can be put around them later. They are
+ * recognised when they come back: in the range where early chunks were handed out, and part of no chunk
+ * that has a header.
  */
 #include "meta.h"
 
@@ -143,6 +148,19 @@ void kasan_heap_add(struct kasan_heap *heap)
 	heap->next = heaps;
 	__atomic_store_n(&heaps, heap, __ATOMIC_RELEASE);
 	kasan_unlock(&heaps_lock, flags);
+	__atomic_store_n(&heap->added, true, __ATOMIC_RELEASE);
+}
+
+void kasan_heap_adopt(struct kasan_heap *heap, const void *start, size_t size)
+{
+	const uintptr_t first = (uintptr_t)start;
+
+	if (!size)
+		return;
+	if (!heap->early_end || first < heap->early_start)
+		heap->early_start = first;
+	if (first + size > heap->early_end)
+		heap->early_end = first + size;
 }
 
 size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
@@ -160,8 +178,8 @@ size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 	return span & ~KASAN_GRANULE_MASK;
 }
 
-__attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t size,
-						 size_t align)
+static void *make_object(struct kasan_heap *heap, void *raw, size_t size, size_t align,
+			 uintptr_t ip, uintptr_t fp)
 {
 	const size_t span = kasan_heap_span(heap, size, align);
 	struct heap_header *header;
@@ -181,7 +199,7 @@ __attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, vo
 	header->raw = raw;
 	header->span = span;
 	header->size = size;
-	kasan_set_track(&header->alloc_track, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	kasan_set_track(&header->alloc_track, ip, fp);
 	header->free_track.pid = header->free_track.stack = 0;
 	seal_header(header, HEADER_MAGIC_LIVE);
 
@@ -189,6 +207,71 @@ __attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, vo
 	kasan_poison_tail((void *)object, size, end - object, KASAN_SLAB_REDZONE);
 	return (void *)object;
 }
+
+__attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, void *raw,
+						     size_t size, size_t align)
+{
+	return make_object(heap, raw, size, align, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+/* --- Early chunks ----------------------------------------------------------------------------- */
+
+static inline bool is_added(const struct kasan_heap *heap)
+{
+	return __atomic_load_n(&heap->added, __ATOMIC_ACQUIRE);
+}
+
+static bool is_early(const struct kasan_heap *heap, const void *ptr)
+{
+	struct kasan_heap_chunk chunk;
+
+	return (uintptr_t)ptr - heap->early_start < heap->early_end - heap->early_start &&
+	       !kasan_heap_lookup((uintptr_t)ptr, &chunk);
+}
+
+/* Return: whole granules of the early chunk at @raw; 0: not known. SIZE_MAX: the allocator's own header
+ * says what cannot be. */
+static size_t early_size(struct kasan_heap *heap, const void *raw)
+{
+	size_t size;
+
+	if (!heap->raw_size)
+		return 0;
+	size = heap->raw_size(heap, raw);
+	if (size > heap->early_end - (uintptr_t)raw)
+		return SIZE_MAX;
+	return size;
+}
+
+static void quarantine(struct kasan_heap *heap, void *raw, size_t span);
+
+static bool free_early(struct kasan_heap *heap, void *raw, uintptr_t ip, uintptr_t fp)
+{
+	const size_t size = early_size(heap, raw);
+	const char *wrong = NULL;
+	unsigned long flags;
+
+	if (!size) {
+		heap->release(heap, raw);
+		return true;
+	}
+	flags = kasan_lock(lock_of(heap));
+	if (shadow_is((uintptr_t)raw, KASAN_SLAB_FREE))
+		wrong = "double-free";
+	else if (size == SIZE_MAX)
+		wrong = "invalid-free";
+	else
+		kasan_poison(raw, size & ~(size_t)KASAN_GRANULE_MASK, KASAN_SLAB_FREE);
+	kasan_unlock(lock_of(heap), flags);
+	if (wrong) {
+		kasan_report_bad_free(wrong, raw, ip, fp);
+		return false;
+	}
+	quarantine(heap, raw, size);
+	return true;
+}
+
+/* --- Frees ------------------------------------------------------------------------------------ */
 
 /* End the object's life under the heap's lock: of two concurrent frees one is told. */
 static const char *end_life(struct kasan_heap *heap, void *object, uintptr_t ip, uintptr_t fp)
@@ -258,6 +341,12 @@ __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void
 
 	if (!ptr)
 		return true;
+	if (kasan_unlikely(!is_added(heap))) {
+		heap->release(heap, ptr);
+		return true;
+	}
+	if (kasan_unlikely(is_early(heap, ptr)))
+		return free_early(heap, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
 	wrong = end_life(heap, ptr, KASAN_CALLER_IP(), fp);
 	if (kasan_unlikely(wrong)) {
 		kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
@@ -271,14 +360,125 @@ __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void
 	return true;
 }
 
-size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
+/* Return: the header of the live object @ptr of @heap, NULL if it is none. */
+static const struct heap_header *live_header(const struct kasan_heap *heap, const void *ptr)
 {
 	const struct heap_header *header = header_of(ptr);
 
-	if (!ptr || !is_object_start((uintptr_t)ptr) || !header_valid(header) ||
-	    header->heap != heap || header->magic != HEADER_MAGIC_LIVE)
+	if (!is_object_start((uintptr_t)ptr) || !header_valid(header) || header->heap != heap ||
+	    header->magic != HEADER_MAGIC_LIVE)
+		return NULL;
+	return header;
+}
+
+void kasan_heap_shrink(struct kasan_heap *heap)
+{
+	struct kasan_held held;
+	unsigned long flags;
+	bool found;
+
+	do {
+		flags = kasan_lock(lock_of(heap));
+		found = kasan_fifo_pop(&heap->quarantine, &held);
+		if (found)
+			heap->quarantine.bytes -= held.info;
+		kasan_unlock(lock_of(heap), flags);
+		if (found)
+			heap->release(heap, held.object);
+	} while (found);
+}
+
+size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
+{
+	const struct heap_header *header;
+	size_t size;
+
+	if (!ptr)
 		return 0;
-	return header->size;
+	if (kasan_unlikely(!is_added(heap) || is_early(heap, ptr))) {
+		/* Of a chunk that was freed the allocator may still know a size. */
+		size = shadow_is((uintptr_t)ptr, KASAN_SLAB_FREE)
+			       ? 0
+			       : early_size((struct kasan_heap *)heap, ptr);
+		return size == SIZE_MAX ? 0 : size;
+	}
+	header = live_header(heap, ptr);
+	return header ? header->size : 0;
+}
+
+/* --- A whole malloc --------------------------------------------------------------------------- */
+
+static void *acquire(struct kasan_heap *heap, size_t align, size_t size, uintptr_t ip, uintptr_t fp)
+{
+	size_t span;
+	void *raw;
+
+	if (kasan_unlikely(!is_added(heap))) {
+		span = size ? size : 1;
+		raw = heap->acquire(heap, span);
+		if (raw && align && ((uintptr_t)raw & (align - 1))) {
+			heap->release(heap, raw);
+			return NULL;
+		}
+		if (raw)
+			kasan_heap_adopt(heap, raw,
+					 heap->raw_size ? heap->raw_size(heap, raw) : span);
+		return raw;
+	}
+	span = kasan_heap_span(heap, size, align);
+	return span ? make_object(heap, heap->acquire(heap, span), size, align, ip, fp) : NULL;
+}
+
+__attribute__((__noinline__)) void *kasan_heap_malloc(struct kasan_heap *heap, size_t size)
+{
+	return acquire(heap, 0, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+__attribute__((__noinline__)) void *kasan_heap_memalign(struct kasan_heap *heap, size_t align,
+							size_t size)
+{
+	return acquire(heap, align, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+__attribute__((__noinline__)) void *kasan_heap_calloc(struct kasan_heap *heap, size_t count,
+						      size_t size)
+{
+	size_t bytes;
+	void *ptr;
+
+	if (__builtin_mul_overflow(count, size, &bytes))
+		return NULL;
+	ptr = acquire(heap, 0, bytes, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	if (ptr)
+		__memset(ptr, 0, bytes);
+	return ptr;
+}
+
+__attribute__((__noinline__)) void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr,
+						       size_t size)
+{
+	const uintptr_t ip = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
+	size_t old = 0;
+	void *moved;
+
+	if (ptr) {
+		const bool raw = !is_added(heap) || is_early(heap, ptr);
+
+		old = kasan_heap_size(heap, ptr);
+		if (raw && !heap->raw_size)
+			return NULL;
+		if (raw ? !old : !live_header(heap, ptr)) {
+			/* Reports, and does nothing else: it is no object. */
+			kasan_heap_free(heap, ptr, ip);
+			return NULL;
+		}
+	}
+	moved = acquire(heap, 0, size, ip, fp);
+	if (!moved || !ptr)
+		return moved;
+	__memcpy(moved, ptr, old < size ? old : size);
+	kasan_heap_free(heap, ptr, ip);
+	return moved;
 }
 
 /* --- For reports ------------------------------------------------------------------------------ */

@@ -14,7 +14,7 @@
 #define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
 #define KASAN_CALLER_FP() ((uintptr_t)__builtin_frame_address(0))
 
-#define kasan_likely(x)   __builtin_expect(!!(x), 1)
+#define kasan_likely(x)	  __builtin_expect(!!(x), 1)
 #define kasan_unlikely(x) __builtin_expect(!!(x), 0)
 
 /* The compilers' ABI names are defined here but declared by no header. */
@@ -39,6 +39,10 @@ bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
  *  kasan_disable_current() and kasan_enable_current(), after the only report of a single shot) does not
  *  change what the program does: true. */
 bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
+
+/* core/probe.c: address that kasan_check_offset() is about to touch, 0 if none. A check that finds it
+ * bad clears it, before anything is reported. */
+extern uintptr_t kasan_probe_addr;
 
 /** kasan_has_shadow() - may the shadow of @addr be read? */
 bool kasan_has_shadow(uintptr_t addr);
@@ -108,6 +112,6 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 
 /* Options read elsewhere. */
 extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
-extern bool kasan_opt_off;        /* kasan=off: kasan_enabled() is false from then on */
+extern bool kasan_opt_off;	  /* kasan=off: kasan_enabled() is false from then on */
 
 #endif /* KASAN_INTERNAL_H */

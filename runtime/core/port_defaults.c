@@ -39,6 +39,13 @@ KASAN_WEAK bool kasan_port_readable(const void *addr, size_t size)
 	return kasan_shadow_at(first, &shadow) && kasan_shadow_at(first + (size - 1), &end);
 }
 
+KASAN_WEAK bool kasan_port_image(uintptr_t *start, uintptr_t *end)
+{
+	(void)start;
+	(void)end;
+	return false;
+}
+
 KASAN_WEAK bool kasan_port_is_user(uintptr_t addr)
 {
 	(void)addr;

@@ -7,6 +7,7 @@
  * port gets its numbers from a linker script or a board description, where mistakes are easy and
  * fatal; so each refusal names the number that is wrong and the one that would be right.
  */
+#include "message.h"
 #include "shadow.h"
 
 /* The compilers' name (-asan-force-dynamic-shadow, and Clang's default on riscv64). */
@@ -27,48 +28,39 @@ __attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address;
 struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
 unsigned int kasan_window_count;
 
-/* --- Messages: no printf here, the runtime may be the first code that runs
- * ----------------------------- */
-
-static char message[224];
-
-static size_t put_text(size_t at, const char *text)
-{
-	while (*text && at < sizeof(message) - 1)
-		message[at++] = *text++;
-	message[at] = '\0';
-	return at;
-}
-
-static size_t put_hex(size_t at, uintptr_t value)
-{
-	char digits[2 * sizeof(value) + 1];
-	size_t n = sizeof(digits) - 1;
-
-	digits[n] = '\0';
-	do {
-		digits[--n] = "0123456789abcdef"[value & 15];
-		value >>= 4;
-	} while (value);
-	at = put_text(at, "0x");
-	return put_text(at, digits + n);
-}
-
-/* "before <a> middle <b> after" */
-static const char *complain(const char *before, uintptr_t a, const char *middle, uintptr_t b,
-			    const char *after)
-{
-	size_t at = put_hex(put_text(0, before), a);
-
-	at = put_hex(put_text(at, middle), b);
-	put_text(at, after);
-	return message;
-}
-
 /* Do [a, a + a_size) and [b, b + b_size) share a byte? Sizes above 0, no wrap. */
 static bool overlap(uintptr_t a, size_t a_size, uintptr_t b, size_t b_size)
 {
 	return a <= b + (b_size - 1) && b <= a + (a_size - 1);
+}
+
+/*
+ * The image and the first window. Shadow is zeroed here, so shadow on top of the image would wipe it.
+ * And compiled code translates the addresses of its stack and its globals without asking which window
+ * they lie in: what the first one leaves out has its "shadow" in somebody's memory.
+ */
+static const char *check_image(uintptr_t start, size_t size, uintptr_t shadow, size_t shadow_size)
+{
+	uintptr_t image = 0, end = 0;
+
+	if (!kasan_port_image(&image, &end) || end <= image)
+		return NULL;
+	if (overlap(shadow, shadow_size, image, end - image))
+		return kasan_complain(
+			"shadow at ", shadow, " would overwrite the image: put it at or above ",
+			(end + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK, "");
+	if (!CONFIG_KASAN_STACK || kasan_window_count)
+		return NULL;
+	if (image < start)
+		return kasan_complain("the window starts at ", start,
+				      ", inside or above the image: start it at or below ",
+				      image & ~(uintptr_t)KASAN_GRANULE_MASK, "");
+	if (end - start > size)
+		return kasan_complain(
+			"window size ", size, " leaves out part of the image: at least ",
+			(end - start + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK,
+			" from its start");
+	return NULL;
 }
 
 /* --- Adding
@@ -80,53 +72,58 @@ static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
 	unsigned int i;
 
 	if (start & KASAN_GRANULE_MASK)
-		return complain("window start ", start, " is not a multiple of 8: use ",
-				start & ~(uintptr_t)KASAN_GRANULE_MASK, "");
+		return kasan_complain("window start ", start, " is not a multiple of 8: use ",
+				      start & ~(uintptr_t)KASAN_GRANULE_MASK, "");
 	if (!size || (size & KASAN_GRANULE_MASK))
-		return complain("window size ", size, " is not a multiple of 8 above 0: use ",
-				size ? size & ~(size_t)KASAN_GRANULE_MASK : KASAN_GRANULE_SIZE, "");
+		return kasan_complain(
+			"window size ", size, " is not a multiple of 8 above 0: use ",
+			size ? size & ~(size_t)KASAN_GRANULE_MASK : KASAN_GRANULE_SIZE, "");
 	if (start + (size - 1) < start)
-		return complain("window size ", size,
-				" runs past the end of the address space: at most ",
-				(uintptr_t)0 - start, " from its start");
+		return kasan_complain("window size ", size,
+				      " runs past the end of the address space: at most ",
+				      (uintptr_t)0 - start, " from its start");
 	if (!shadow)
-		return complain("window at ", start, " has no shadow: give ", shadow_size,
-				" bytes");
+		return kasan_complain("window at ", start, " has no shadow: give ", shadow_size,
+				      " bytes");
 	if (shadow + (shadow_size - 1) < shadow)
-		return complain("shadow at ", shadow,
-				" runs past the end of the address space: it takes ", shadow_size,
-				" bytes");
+		return kasan_complain("shadow at ", shadow,
+				      " runs past the end of the address space: it takes ",
+				      shadow_size, " bytes");
 	if (overlap(start, size, shadow, shadow_size))
-		return complain("shadow at ", shadow, " lies inside its own window, which ends at ",
-				start + size, "");
+		return kasan_complain("shadow at ", shadow,
+				      " lies inside its own window, which ends at ", start + size,
+				      "");
 	for (i = 0; i < kasan_window_count; i++) {
 		const struct kasan_window *old = &kasan_windows[i];
 		const uintptr_t old_shadow = (old->start >> KASAN_SHADOW_SCALE_SHIFT) + old->offset;
 
 		if (overlap(start, size, old->start, old->size))
-			return complain("window overlaps the one at ", old->start,
-					", which ends at ", old->start + old->size, "");
+			return kasan_complain("window overlaps the one at ", old->start,
+					      ", which ends at ", old->start + old->size, "");
 		if (overlap(shadow, shadow_size, old_shadow, old->size >> KASAN_SHADOW_SCALE_SHIFT))
-			return complain("shadow overlaps that of the window at ", old->start,
-					", which ends at ",
-					old_shadow + (old->size >> KASAN_SHADOW_SCALE_SHIFT), "");
+			return kasan_complain("shadow overlaps that of the window at ", old->start,
+					      ", which ends at ",
+					      old_shadow + (old->size >> KASAN_SHADOW_SCALE_SHIFT),
+					      "");
 	}
 	if (kasan_window_count == CONFIG_KASAN_MAX_WINDOWS)
-		return complain("no room for the window at ", start,
-				": CONFIG_KASAN_MAX_WINDOWS is ", CONFIG_KASAN_MAX_WINDOWS, "");
+		return kasan_complain("no room for the window at ", start,
+				      ": CONFIG_KASAN_MAX_WINDOWS is ", CONFIG_KASAN_MAX_WINDOWS,
+				      "");
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 	if (!kasan_window_count) {
 		const uintptr_t right = (start >> KASAN_SHADOW_SCALE_SHIFT) +
 					(uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET);
 
 		if (shadow != right)
-			return complain("CONFIG_KASAN_SHADOW_OFFSET puts the shadow at ", right,
-					"; for shadow where it is now, set it and the compiler's "
-					"offset to ",
-					shadow - (start >> KASAN_SHADOW_SCALE_SHIFT), "");
+			return kasan_complain(
+				"CONFIG_KASAN_SHADOW_OFFSET puts the shadow at ", right,
+				"; for shadow where it is now, set it and the compiler's "
+				"offset to ",
+				shadow - (start >> KASAN_SHADOW_SCALE_SHIFT), "");
 	}
 #endif
-	return NULL;
+	return check_image(start, size, shadow, shadow_size);
 }
 
 const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)

@@ -127,7 +127,7 @@ static void make_report(struct kasan_report *report)
 
 /* Return: true if the report was printed. */
 static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t addr, size_t size,
-						 unsigned int how, uintptr_t ip, uintptr_t fp)
+						     unsigned int how, uintptr_t ip, uintptr_t fp)
 {
 	struct kasan_report *report = &the_report;
 	struct kasan_report_info info;
@@ -135,6 +135,11 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 	unsigned long irq, flags;
 	const char *why;
 
+	/* The check that kasan_check_offset() provokes: seen, which is all that was asked. */
+	if (kasan_unlikely(addr == __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED)) && addr) {
+		__atomic_store_n(&kasan_probe_addr, 0, __ATOMIC_RELAXED);
+		return false;
+	}
 	/* From here to the lock this CPU must stay the same one. */
 	irq = kasan_port_irq_save();
 	if (kasan_lock_owned(&report_lock) || !kasan_may_report() ||

@@ -10,6 +10,7 @@ Three questions, each one TAP result a library or compiler:
 
 usage: abi_symbols.py ARCHIVE ABI_SYMBOLS_DEF ABI_SAMPLE_C
 """
+
 import re
 import shutil
 import subprocess
@@ -28,15 +29,24 @@ CLANG_SETS = {
     "aborting inline": ["-mllvm -asan-recover=0"],
     "dynamic": ["-mllvm -asan-force-dynamic-shadow=1"],
 }
-GCC = [f"-fasan-shadow-offset={OFFSET}", "-fsanitize-address-use-after-scope",
-       "--param asan-stack=1", "--param asan-globals=1", "--param asan-instrument-allocas=1"]
+GCC = [
+    f"-fasan-shadow-offset={OFFSET}",
+    "-fsanitize-address-use-after-scope",
+    "--param asan-stack=1",
+    "--param asan-globals=1",
+    "--param asan-instrument-allocas=1",
+]
 GCC_SETS = {
     "outline": ["--param asan-instrumentation-with-call-threshold=0"],
     "inline": ["--param asan-instrumentation-with-call-threshold=10000"],
-    "aborting": ["-fno-sanitize-recover=kernel-address",
-                 "--param asan-instrumentation-with-call-threshold=0"],
-    "aborting inline": ["-fno-sanitize-recover=kernel-address",
-                        "--param asan-instrumentation-with-call-threshold=10000"],
+    "aborting": [
+        "-fno-sanitize-recover=kernel-address",
+        "--param asan-instrumentation-with-call-threshold=0",
+    ],
+    "aborting inline": [
+        "-fno-sanitize-recover=kernel-address",
+        "--param asan-instrumentation-with-call-threshold=10000",
+    ],
     "use after return": ["--param asan-use-after-return=1"],
 }
 
@@ -55,8 +65,21 @@ def nm(path):
 def compile_sample(compiler, options, sample, scratch):
     """Return the undefined symbols of the sample, or None if the compiler does not take the options."""
     words = [word for option in options for word in option.split()]
-    result = subprocess.run([compiler, "-O1", "-ffreestanding", "-fsanitize=kernel-address", *words,
-                             "-c", str(sample), "-o", str(scratch)], capture_output=True, text=True)
+    result = subprocess.run(
+        [
+            compiler,
+            "-O1",
+            "-ffreestanding",
+            "-fsanitize=kernel-address",
+            *words,
+            "-c",
+            str(sample),
+            "-o",
+            str(scratch),
+        ],
+        capture_output=True,
+        text=True,
+    )
     if result.returncode:
         print("\n".join("# " + line for line in result.stderr.splitlines()[:5]))
         return None
@@ -81,19 +104,25 @@ def main(archive, table, sample):
     listed = set(re.findall(r"^ABI_\w+\((\w+)", Path(table).read_text(), re.M))
     defined, undefined = nm(archive)
     missing = sorted(listed - defined)
-    tap.result(not missing, f"the archive defines all {len(listed)} symbols",
-               [f"missing: {name}" for name in missing])
+    tap.result(
+        not missing,
+        f"the archive defines all {len(listed)} symbols",
+        [f"missing: {name}" for name in missing],
+    )
     stray = sorted(name for name in undefined - defined if re.match(r"__(hw)?asan_", name))
-    tap.result(not stray, "nothing in the archive is instrumented",
-               [f"undefined: {name}" for name in stray])
-    extra = sorted(name for name in defined
-                   if name.startswith("asan.module_") or name.startswith("_sub_I_00099"))
+    tap.result(not stray, "nothing in the archive is instrumented", [f"undefined: {name}" for name in stray])
+    extra = sorted(
+        name for name in defined if name.startswith("asan.module_") or name.startswith("_sub_I_00099")
+    )
     tap.result(not extra, "no constructor for globals in the archive", extra)
 
     own = {"use", "stop"}
     with tempfile.TemporaryDirectory() as folder:
-        for compiler, base, sets in (("clang-19", CLANG, CLANG_SETS), ("clang-22", CLANG, CLANG_SETS),
-                                     ("gcc", GCC, GCC_SETS)):
+        for compiler, base, sets in (
+            ("clang-19", CLANG, CLANG_SETS),
+            ("clang-22", CLANG, CLANG_SETS),
+            ("gcc", GCC, GCC_SETS),
+        ):
             if not shutil.which(compiler):
                 tap.result(True, f"{compiler}: all that it refers to", skip=f"{compiler} is not installed")
                 continue
@@ -101,10 +130,12 @@ def main(archive, table, sample):
                 symbols = compile_sample(compiler, base + options, sample, Path(folder) / "sample.o")
                 unknown = sorted((symbols or set()) - defined - own)
                 unlisted = sorted(s for s in (symbols or set()) - listed - own)
-                tap.result(symbols is not None and not unknown and not unlisted,
-                           f"{compiler}, {name}: all that it refers to",
-                           [f"not in the archive: {s}" for s in unknown]
-                           + [f"not in the list: {s}" for s in unlisted])
+                tap.result(
+                    symbols is not None and not unknown and not unlisted,
+                    f"{compiler}, {name}: all that it refers to",
+                    [f"not in the archive: {s}" for s in unknown]
+                    + [f"not in the list: {s}" for s in unlisted],
+                )
     print(f"1..{tap.count}")
     print(f"# {tap.count - tap.failed} passed, {tap.failed} failed")
     return 1 if tap.failed else 0

@@ -214,6 +214,16 @@ void *unit_watched(size_t size)
 	return arena;
 }
 
+__attribute__((noinline)) size_t unit_poison_below(size_t bytes)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0) & ~7UL;
+	size_t poisoned = 0;
+
+	for (uintptr_t at = here - bytes; at < here; at += 8)
+		poisoned += !kasan_byte_accessible((void *)at);
+	return poisoned;
+}
+
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 
 uint64_t unit_random(void)
@@ -241,7 +251,7 @@ static bool wanted(const char *name, int argc, char **argv)
 
 int unit_run(const struct unit_case *cases, size_t count, int argc, char **argv)
 {
-	unsigned int passed = 0, failed = 0, skipped = 0;
+	static unsigned int passed, failed, skipped;
 
 	/* Tests of the text must see every report, and none may be lost to an earlier one. */
 	kasan_save_multi_shot();

@@ -119,6 +119,9 @@ void *unit_arena(size_t size);
  *  all accessible. Every call gives the same memory. */
 void *unit_watched(size_t size);
 
+/** unit_poison_below() - Return: poisoned granules in the @bytes of dead stack below the caller. */
+size_t unit_poison_below(size_t bytes);
+
 /** unit_random() - Return: the next of a fixed sequence; unit_below(n): reduced to [0, n). */
 uint64_t unit_random(void);
 uint64_t unit_below(uint64_t n);

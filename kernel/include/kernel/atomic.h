@@ -35,8 +35,7 @@ typedef atomic64_t atomic_long_t;
 /** xchg() - store @v. Return: what *@ptr was. */
 #define xchg(ptr, v) __full(ptr, __atomic_exchange_n(ptr, v, __ATOMIC_RELEASE))
 
-/** try_cmpxchg() - store @new if *@ptr is *@old, else put what is there into *@old. Return: stored?
- * */
+/** try_cmpxchg() - store @new if *@ptr is *@old, else *@ptr goes to *@old. Return: stored? */
 #define try_cmpxchg(ptr, old, new)                                                              \
 	({                                                                                      \
 		bool __ok = __atomic_compare_exchange_n(ptr, old, new, false, __ATOMIC_RELEASE, \

@@ -67,8 +67,7 @@ static inline void __clear_bit(unsigned long nr, volatile unsigned long *addr)
 	addr[BIT_WORD(nr)] &= ~BIT_MASK(nr);
 }
 
-/** ffs(), fls() - Return: number of the lowest, highest set bit counted from 1; 0 if none is set.
- * */
+/** ffs(), fls() - Return: the lowest, highest set bit counted from 1; 0 if none is set. */
 static inline int ffs(int x)
 {
 	return __builtin_ffs(x);

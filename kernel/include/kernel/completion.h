@@ -5,7 +5,8 @@
 
 #include <kernel/wait.h>
 
-#define COMPLETION_INITIALIZER(name)	 {.done = 0, .wait = __WAIT_QUEUE_HEAD_INITIALIZER((name).wait)}
+#define COMPLETION_INITIALIZER(name) {.done = 0, .wait = __WAIT_QUEUE_HEAD_INITIALIZER((name).wait)}
+
 #define DECLARE_COMPLETION(name)	 struct completion name = COMPLETION_INITIALIZER(name)
 #define DECLARE_COMPLETION_ONSTACK(name) DECLARE_COMPLETION(name)
 

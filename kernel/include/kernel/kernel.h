@@ -24,8 +24,7 @@
 int vsnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
 int snprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
 
-/** vsnprintf_plain() - the same without %pS, %ps and %pB: a letter behind %p is text, as in ISO C.
- * */
+/** vsnprintf_plain() - without %pS, %ps, %pB: a letter behind %p is text, as in ISO C. */
 int vsnprintf_plain(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
 
 /** scnprintf(), vscnprintf() - Return: characters written into @buf, the NUL not counted. */
@@ -36,8 +35,7 @@ int vscnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3
 int sprintf(char *buf, const char *fmt, ...) __printf(2, 3);
 int vsprintf(char *buf, const char *fmt, va_list args) __printf(2, 0);
 
-/** kasprintf(), kvasprintf() - into memory of kmalloc(). Return: the string, NULL without memory.
- * */
+/** kasprintf(), kvasprintf() - into kmalloc() memory. Return: the string, NULL without memory. */
 char *kasprintf(gfp_t gfp, const char *fmt, ...) __printf(2, 3);
 char *kvasprintf(gfp_t gfp, const char *fmt, va_list args) __printf(2, 0);
 

@@ -14,8 +14,7 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-/* What a deleted entry's links hold: addresses that fault, so that a use after list_del() is seen.
- * */
+/* What a deleted entry's links hold: addresses that fault, to show a use after list_del(). */
 #define LIST_POISON1 ((struct list_head *)0x100)
 #define LIST_POISON2 ((struct list_head *)0x122)
 
@@ -156,8 +155,11 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 #define list_entry(ptr, type, member)	     container_of(ptr, type, member)
 #define list_first_entry(head, type, member) list_entry((head)->next, type, member)
 #define list_last_entry(head, type, member)  list_entry((head)->prev, type, member)
-#define list_next_entry(pos, member)	     list_entry((pos)->member.next, __typeof__(*(pos)), member)
-#define list_prev_entry(pos, member)	     list_entry((pos)->member.prev, __typeof__(*(pos)), member)
+
+#define list_next_entry(pos, member) list_entry((pos)->member.next, __typeof__(*(pos)), member)
+
+#define list_prev_entry(pos, member) list_entry((pos)->member.prev, __typeof__(*(pos)), member)
+
 #define list_first_entry_or_null(head, type, member) \
 	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 

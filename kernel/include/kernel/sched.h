@@ -18,8 +18,7 @@
 
 #define RR_TIMESLICE 2U /* ticks */
 
-/* Bytes of an ordinary thread's stack. Instrumented frames are large: redzones around every array.
- * */
+/* Bytes of an ordinary thread's stack. Instrumented frames are large: redzones between arrays. */
 #define THREAD_SIZE (32UL * 1024)
 
 /* --- Boot ------------------------------------------------------------------------------------ */
@@ -114,8 +113,7 @@ void put_task_struct(struct task *task);
 		smp_mb();               \
 	} while (0)
 
-/** schedule() - run another task. If this one's state is not TASK_RUNNING, it sleeps until woken.
- * */
+/** schedule() - run another task. If its state is not TASK_RUNNING, this one sleeps until woken. */
 void schedule(void);
 
 /** schedule_timeout() - schedule(), but wake after @timeout ticks (MAX_SCHEDULE_TIMEOUT: never).

@@ -88,8 +88,7 @@ char *strim(char *s);
 /** str_has_prefix() - Return: length of @prefix if @s starts with it, else 0. */
 size_t str_has_prefix(const char *s, const char *prefix);
 
-/** glob_match() - shell pattern: * ? [a-z] [!a-z] and backslash. Return: true if all of @s matches.
- * */
+/** glob_match() - shell pattern: * ? [a-z] [!a-z] backslash. Return: true if all of @s matches. */
 bool glob_match(const char *pattern, const char *s);
 
 #endif

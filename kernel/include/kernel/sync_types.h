@@ -31,8 +31,7 @@ struct wait_queue_head {
 };
 typedef struct wait_queue_head wait_queue_head_t;
 
-/** struct completion - an event; @done: how many waiters may still pass, UINT_MAX: all, for ever.
- * */
+/** struct completion - an event. @done: waiters that may still pass, UINT_MAX: all, for ever. */
 struct completion {
 	unsigned int done;
 	struct wait_queue_head wait;

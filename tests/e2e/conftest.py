@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Fixtures of the end-to-end tests: run ./redzone as a user would, in an environment of our making."""
+
+import os
+import pty
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TIMEOUT = 300
+
+
+class Command:
+    """Runs ./redzone. Results have returncode, stdout, stderr."""
+
+    root = ROOT
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def environment(self, **changes):
+        """The environment without CI, so that nothing gets installed behind a test's back."""
+        result = {key: value for key, value in os.environ.items() if key not in ("CI", "REDZONE_CASES")}
+        result.update(changes)
+        return result
+
+    def __call__(self, *arguments, cwd=None, **changes):
+        return subprocess.run(
+            [str(ROOT / "redzone"), *map(str, arguments)],
+            cwd=cwd or self.folder,
+            env=self.environment(**changes),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT,
+            check=False,
+        )
+
+    def start(self, *arguments, **changes):
+        """As a call, but do not wait. Returns the Popen object."""
+        return subprocess.Popen(
+            [str(ROOT / "redzone"), *map(str, arguments)],
+            cwd=self.folder,
+            env=self.environment(**changes),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
+
+    def on_terminal(self, *arguments, answer=b"", **changes):
+        """Run with a terminal for stdin, stdout and stderr. Returns (status, output)."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.folder)
+            path = str(ROOT / "redzone")
+            os.execve(path, [path, *map(str, arguments)], self.environment(TERM="xterm", **changes))
+        output = b""
+        if answer:
+            os.write(terminal, answer)
+        while True:
+            try:
+                data = os.read(terminal, 65536)
+            except OSError:
+                break
+            if not data:
+                break
+            output += data
+        _, status = os.waitpid(child, 0)
+        os.close(terminal)
+        return os.waitstatus_to_exitcode(status), output.decode("utf-8", "replace")
+
+
+@pytest.fixture
+def redzone(tmp_path):
+    return Command(tmp_path)
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Write a C file into the test's folder; returns its path."""
+
+    def write(text, name="program.c"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def path_without(tmp_path):
+    """Return a PATH value that has everything except the commands named."""
+
+    def make(*hidden):
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        for directory in os.environ["PATH"].split(":"):
+            if not Path(directory).is_dir():
+                continue
+            for entry in Path(directory).iterdir():
+                target = folder / entry.name
+                if entry.name not in (*hidden, "apt-get", "sudo") and not target.is_symlink():
+                    target.symlink_to(shutil.which(entry.name, path=directory) or entry)
+        return str(folder)
+
+    return make

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""What the command reads: consoles, KTAP, the index of cases; and what it writes: archives, arguments."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import archive, builder, console, ktap, machine
+from redzone.base import Failure
+
+REPORT = f"""\
+{console.RULE}
+BUG: KASAN: slab-out-of-bounds in fill+0x58/0x7c
+Write of size 1 at addr ffff00000612a04d by task main/21
+
+CPU: 0 PID: 21 Comm: main
+Call trace:
+ fill+0x58/0x7c
+ main+0x48/0x120
+
+Allocated by task 21:
+ malloc+0x38/0x58
+ main+0x30/0x120
+
+{console.RULE}
+"""
+
+
+def feed(text, prefix="[    1.000000] "):
+    reader = console.Reader()
+    for line in text.splitlines():
+        reader.feed(prefix + line)
+    return reader
+
+
+def test_report_is_read():
+    (report,) = feed(REPORT).reports
+    assert report.complete
+    assert (report.type, report.where) == ("slab-out-of-bounds", "fill+0x58/0x7c")
+    assert (report.access, report.size, report.address) == ("Write", 1, 0xFFFF00000612A04D)
+    assert [frame.name for frame in report.traces["call"]] == ["fill", "main"]
+    assert [frame.name for frame in report.traces["allocated"]] == ["malloc", "main"]
+    assert report.traces["call"][0].offset == 0x58
+
+
+def test_free_has_no_size():
+    text = REPORT.replace("Write of size 1 at addr", "Free of addr")
+    (report,) = feed(text).reports
+    assert (report.access, report.size) == ("Free", None)
+
+
+def test_two_reports_and_a_cut_one():
+    reader = feed(REPORT + REPORT + "\n".join(REPORT.splitlines()[:6]))
+    assert [report.complete for report in reader.reports] == [True, True, False]
+
+
+def test_text_of_a_program_is_no_report():
+    reader = feed("BUG: KASAN: slab-out-of-bounds in nothing\n")
+    assert reader.reports == []
+
+
+def test_panic_and_end():
+    reader = feed("Kernel panic - not syncing: no memory\nreboot: System halted\n")
+    assert reader.panic == "Kernel panic - not syncing: no memory"
+    assert reader.halted
+    assert reader.last.endswith("reboot: System halted")
+
+
+KTAP = """\
+KTAP version 1
+1..2
+    KTAP version 1
+    # Subtest: first
+    1..3
+    ok 1 one
+BUG: KASAN: slab-out-of-bounds in two+0x1/0x2
+    ok 2 two
+    # three: EXPECTATION FAILED at tests/t.c:3
+    not ok 3 three
+# first: pass:2 fail:1 skip:0 total:3
+not ok 1 first
+    KTAP version 1
+    # Subtest: second
+    1..2
+        KTAP version 1
+        # Subtest: param
+        ok 1 a
+        ok 2 b
+    ok 1 param
+    ok 2 other # SKIP no reason
+ok 2 second
+"""
+
+
+def test_ktap():
+    parsed = ktap.parse([f"[    0.100000] {line}" for line in KTAP.splitlines()])
+    assert parsed.errors == []
+    assert [(case.name, case.status, case.reports) for case in parsed.cases] == [
+        ("first.one", "pass", 0),
+        ("first.two", "pass", 1),
+        ("first.three", "fail", 0),
+        ("second.param.a", "pass", 0),
+        ("second.param.b", "pass", 0),
+        ("second.other", "skip", 0),
+    ]
+    assert "tests/t.c:3" in parsed.cases[2].detail
+    assert parsed.cases[5].detail == "no reason"
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (("    ok 2 two\n", ""), "numbered"),
+        (("ok 2 second\n", ""), "ends inside a suite"),
+        (("KTAP version 1\n", ""), "no KTAP output"),
+        (("1..2\n    KTAP", "1..3\n    KTAP"), "3 suites planned, 2 seen"),
+    ],
+)
+def test_ktap_that_is_not_whole(change, error):
+    parsed = ktap.parse(KTAP.replace(*change).splitlines())
+    assert any(error in text for text in parsed.errors), parsed.errors
+
+
+def test_archive_layout(tmp_path):
+    (tmp_path / "a").write_bytes(b"12345")
+    archive.pack([("name", tmp_path / "a")], tmp_path / "out")
+    data = (tmp_path / "out").read_bytes()
+    assert data[:6] == b"070701"
+    assert int(data[54:62], 16) == 5
+    assert int(data[94:102], 16) == len("name") + 1
+    assert data[110:115] == b"name\0"
+    assert data[116:121] == b"12345"
+    assert len(data) % 4 == 0
+    assert b"TRAILER!!!\0" in data
+
+
+def test_archive_refuses_a_name_twice(tmp_path):
+    (tmp_path / "a").write_bytes(b"")
+    with pytest.raises(Failure, match="twice"):
+        archive.pack([("n", tmp_path / "a"), ("n", tmp_path / "a")], tmp_path / "out")
+
+
+def test_arguments_are_quoted():
+    assert machine.command_line(["a=1", "b"], ["x", "y z", "", 'a"b', "c\\d"]) == (
+        'a=1 b -- x "y z" "" "a\\"b" c\\d'
+    )
+
+
+@pytest.mark.parametrize(("text", "value"), [("256M", "256M"), ("2g", "2G"), ("512", "512M")])
+def test_memory_size(text, value):
+    assert machine.memory_size(text) == value
+
+
+def test_every_combination_of_options_has_a_preset():
+    known = builder.presets()
+    for compiler in builder.COMPILERS:
+        for mode in builder.MODES:
+            for where in ("inline", "outline"):
+                assert builder.preset_name("arm64", mode, where, compiler) in known

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone run`: what programs can do, what is shown, and the five exit statuses."""
+
+import re
+import subprocess
+
+HEAP = """\
+#include <stdlib.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	volatile char *p = malloc(13);
+
+	if (!p)
+		return 2;
+	p[AT] = 'x';
+	free((void *)p);
+	printf("done\\n");
+	return 0;
+}
+"""
+
+
+def reports(text):
+    return re.findall(r"BUG: KASAN: (\S+) in (\w+)", text)
+
+
+def test_example_shows_two_symbolized_reports(redzone):
+    result = redzone("run", cwd=redzone.root)
+    assert result.returncode == 1, result.stderr
+    kinds = [kind for kind, _ in reports(result.stdout)]
+    assert kinds == ["slab-out-of-bounds", "slab-use-after-free"]
+    assert result.stdout.count("in main()") + result.stdout.count("examples/heap_bugs.c:") >= 4
+    assert "2 KASAN reports" in result.stderr
+    assert "\033" not in result.stdout + result.stderr
+
+
+def test_clean_example(redzone):
+    result = redzone("run", "examples/clean.c", cwd=redzone.root)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "BUG:" not in result.stdout
+    assert "no KASAN report" in result.stderr
+
+
+def test_off_by_one(redzone, source):
+    result = redzone("run", "-DAT=13", source(HEAP))
+    assert result.returncode == 1, result.stderr
+    assert [kind for kind, _ in reports(result.stdout)] == ["slab-out-of-bounds"]
+    assert "Write of size 1 at addr" in result.stdout
+    assert "program.c:10: in main()" in result.stdout
+    assert "done" in result.stdout
+
+
+def test_last_byte_is_fine(redzone, source):
+    result = redzone("run", "-DAT=12", source(HEAP))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert reports(result.stdout) == []
+
+
+def test_mode_off_reports_nothing(redzone, source):
+    result = redzone("run", "--mode", "off", "-DAT=13", source(HEAP))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_outline_gcc_and_four_cpus(redzone, source):
+    result = redzone("run", "--outline", "--cc", "gcc", "--smp", "4", "-DAT=13", source(HEAP))
+    assert result.returncode == 1, result.stderr
+    assert "program.c:10" in result.stdout
+
+
+def test_nonzero_return_value(redzone, source):
+    result = redzone("run", source("int main(void) { return 5; }"))
+    assert result.returncode == 4, result.stdout + result.stderr
+    assert "5" in result.stdout
+
+
+def test_falling_off_the_end_of_main_returns_zero(redzone, source):
+    result = redzone("run", source("int main(void) { }"))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_hang_ends_at_the_timeout(redzone, source):
+    text = '#include <stdio.h>\nint main(void) { puts("now I hang"); for (;;) ; }'
+    result = redzone("run", "--timeout", "5", source(text))
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert "no end after 5 s" in result.stderr
+    assert "last said" in result.stderr
+
+
+def test_crash_without_report(redzone, source):
+    text = "int main(void) { *(volatile int *)0 = 1; return 0; }"
+    result = redzone("run", "--mode", "off", source(text))
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert "Unable to handle kernel" in result.stdout
+    assert "crashed" in result.stderr
+
+
+def test_panic_without_report(redzone, source):
+    result = redzone(
+        "run",
+        "--mode",
+        "off",
+        "--append",
+        "panic_on_oops=1",
+        source("int main(void) { *(volatile int *)0 = 1; return 0; }"),
+    )
+    assert result.returncode == 3
+    assert "Kernel panic - not syncing" in result.stdout
+
+
+def test_fault_panic_still_says_reported(redzone, source):
+    result = redzone("run", "--append", "kasan.fault=panic", "-DAT=13", source(HEAP))
+    assert result.returncode == 1, result.stderr
+    assert "Kernel panic - not syncing" in result.stdout
+    assert "done" not in result.stdout.splitlines()
+
+
+def test_arguments_includes_defines_and_several_files(redzone, source):
+    source("#define GREETING WORD\nint twice(int n);\n", "include/twice.h")
+    main = source(
+        "#include <stdio.h>\n#include <twice.h>\n"
+        "int main(int argc, char **argv)\n{\n"
+        '\tprintf("%s %d\\n", GREETING, twice(21));\n'
+        '\tfor (int i = 1; i < argc; i++)\n\t\tprintf("[%s]\\n", argv[i]);\n'
+        "\treturn argc == 6 && argv[6] == NULL ? 0 : 1;\n}\n",
+        "main.c",
+    )
+    other = source('#include "twice.h"\nint twice(int n) { return 2 * n; }\n', "twice.c")
+    result = redzone(
+        "run", main, other, "-I", "include", '-DWORD="hello"', "--", "-v", "two words", "--yes", 'q"\\', ""
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    lines = result.stdout.splitlines()
+    for line in ("hello 42", "[-v]", "[two words]", "[--yes]", '[q"\\]', "[]"):
+        assert line in lines
+
+
+def test_host_files_can_be_read(redzone, source, tmp_path):
+    data = bytes(range(256)) * 40
+    (tmp_path / "data.bin").write_bytes(data)
+    text = (
+        "#include <stdio.h>\n"
+        "int main(void)\n{\n"
+        '\tFILE *f = fopen("input", "r");\n'
+        "\tunsigned char b[100];\n\tsize_t n, total = 0;\n\tunsigned sum = 0;\n"
+        "\tif (!f)\n\t\treturn 1;\n"
+        "\twhile ((n = fread(b, 1, sizeof(b), f)) > 0)\n"
+        "\t\tfor (size_t i = 0; i < n; i++, total++)\n\t\t\tsum = sum * 31 + b[i];\n"
+        "\tfclose(f);\n"
+        '\tprintf("%zu %u\\n", total, sum);\n'
+        '\treturn fopen("absent", "r") != NULL;\n}\n'
+    )
+    result = redzone("run", "--file", "input=data.bin", source(text))
+    expected = 0
+    for byte in data:
+        expected = (expected * 31 + byte) & 0xFFFFFFFF
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert f"{len(data)} {expected}" in result.stdout
+
+
+def test_max_reports_stops_the_machine(redzone, source):
+    text = (
+        "#include <stdlib.h>\n"
+        "int main(void)\n{\n\tvolatile char *p = malloc(8);\n\n"
+        "\tfor (;;)\n\t\tp[8] = 1;\n}\n"
+    )
+    result = redzone("run", "--max-reports", "3", source(text))
+    assert result.returncode == 1, result.stderr
+    assert len(reports(result.stdout)) == 3
+    assert "stopped after 3 reports" in result.stderr
+
+
+def test_log_keeps_the_lines_of_the_kernel(redzone, source, tmp_path):
+    result = redzone("run", "--log", "console.log", "-DAT=13", source(HEAP))
+    log = (tmp_path / "console.log").read_text()
+    frames = re.findall(r"^(?:\[[^]]*\] )? \S+\+0x[0-9a-f]+/0x[0-9a-f]+$", log, re.MULTILINE)
+    assert frames
+    assert "program.c:10" not in log
+    assert result.returncode == 1
+
+
+def test_no_symbolize(redzone, source):
+    result = redzone("run", "--no-symbolize", "-DAT=13", source(HEAP))
+    assert result.returncode == 1
+    assert "program.c" not in result.stdout
+
+
+def test_icount_runs_are_identical(redzone, source):
+    file = source(HEAP)
+    first, second = (redzone("run", "--icount", "-DAT=13", file) for _ in range(2))
+    assert first.returncode == second.returncode == 1
+    assert first.stdout == second.stdout
+
+
+def test_colour_and_progress_on_a_terminal_only(redzone, source):
+    status, output = redzone.on_terminal("run", "-DAT=13", source(HEAP))
+    assert status == 1
+    assert "\033[" in output
+    assert "BUG: KASAN: slab-out-of-bounds" in re.sub(r"\033\[[0-9;]*m", "", output)
+
+
+def test_two_runs_at_once(redzone, source):
+    processes = []
+    for name, at in (("one.c", 13), ("two.c", 12)):
+        processes.append(redzone.start("run", f"-DAT={at}", source(HEAP, name)))
+    ends = [(process.communicate(timeout=300), process.returncode) for process in processes]
+    assert [status for _, status in ends] == [1, 0], ends
+
+
+def test_older_file_under_the_same_name(redzone, source, tmp_path):
+    """A changed source is compiled even if its time says that it is older."""
+    import os
+
+    file = source("int main(void) { return 0; }")
+    assert redzone("run", file).returncode == 0
+    source("int main(void) { return 7; }")
+    os.utime(file, (1, 1))
+    assert redzone("run", file).returncode == 4
+
+
+def test_closed_pipe(redzone):
+    """`./redzone run | head -1` ends quietly."""
+    result = subprocess.run(
+        f"{redzone.root}/redzone run {redzone.root}/examples/heap_bugs.c 2>err.txt | head -1",
+        shell=True,
+        cwd=redzone.folder,
+        env=redzone.environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert len(result.stdout.splitlines()) == 1
+    assert "Traceback" not in (redzone.folder / "err.txt").read_text()

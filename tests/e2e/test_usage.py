@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Bad options, bad files and missing tools: one clear message, exit status 2, and no traceback."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+BAD_OPTIONS = [
+    (("run", "--arch", "vax"), "accepted: arm64"),
+    (("run", "--mode", "fast"), "accepted: generic, off"),
+    (("run", "--cc", "tcc"), "accepted: clang-19, clang-22, gcc"),
+    (("run", "--smp", "0"), "an integer from 1 to 8"),
+    (("run", "--smp", "many"), "an integer from 1 to 8"),
+    (("run", "--mem", "1T"), "64M to 64G"),
+    (("run", "--mem", "8M"), "64M to 64G"),
+    (("run", "--timeout", "0"), "a number from 0.1"),
+    (("run", "--timeout", "nan"), "a number from 0.1"),
+    (("run", "--max-reports", "0"), "an integer from 1"),
+    (("run", "--file", "input"), "NAME=HOSTPATH"),
+    (("run", "main.c", "--file", "input=absent.bin"), "absent.bin"),
+    (("run", "main.c", "-I", "absent"), "'absent' is not a directory"),
+    (("run", "--frobnicate"), "--frobnicate"),
+    (("run", "absent.c"), "'absent.c' does not exist"),
+    (("run", "."), "is a directory"),
+    (("run", "notes.txt"), "is not a .c file"),
+    (("run", "main.c", "main.c"), "named twice"),
+    (("run", "main.c", "--log", "absent/console.log"), "absent/console.log"),
+    (("run", "main.c", "--append", "x" * 5000), "bytes long"),
+    (("run", "main.c", "--", *["x"] * 256), "at most 255"),
+    (("frobnicate",), "frobnicate"),
+    (("build", "frobnicate"), "there is no preset 'frobnicate'"),
+    (("test", "frobnicate"), "accepted: "),
+    (("test", "style", "--", "x"), "only ./redzone run"),
+    (("doctor", "--frobnicate"), "--frobnicate"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_OPTIONS, ids=lambda value: str(value)[:60])
+def test_bad_usage(redzone, source, arguments, message):
+    source("int main(void) { return 0; }", "main.c")
+    source("text", "notes.txt")
+    result = redzone(*arguments)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert message in result.stderr
+    assert result.stderr.startswith("redzone: error: ")
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read every file")
+def test_unreadable_file(redzone, source):
+    file = source("int main(void) { return 0; }")
+    file.chmod(0)
+    result = redzone("run", file)
+    assert result.returncode == 2
+    assert "cannot be read" in result.stderr
+
+
+@pytest.mark.parametrize("verb", [(), ("run",), ("test",), ("build",), ("doctor",)])
+def test_help(redzone, verb):
+    result = redzone(*verb, "--help")
+    assert result.returncode == 0
+    assert "Usage: ./redzone" in result.stdout
+    assert result.stderr == ""
+
+
+def test_help_names_only_verbs_that_exist(redzone):
+    text = redzone("--help").stdout
+    verbs = [line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()]
+    assert verbs == ["run", "test", "build", "doctor"]
+
+
+def test_version_of_nothing_is_needed_to_list(redzone):
+    assert "kunit" in redzone("test", "--list").stdout
+    assert "arm64-generic-inline-clang" in redzone("build", "--list").stdout
+
+
+COMPILE_ERRORS = [
+    ("int main(void) { return missing; }", "program.c:1:25: error:", None),
+    ("int start(void) { return 0; }", "main", "no file has a main()"),
+    ("double half(double x) { return x / 2; }\nint main(void) { return 0; }", "error:", "no floating point"),
+    ("#include <pthread.h>\nint main(void) { return 0; }", "pthread.h", "kernel/ulib/include"),
+    ("int absent(void);\nint main(void) { return absent(); }", "undefined symbol: absent", "neither in"),
+]
+
+
+@pytest.mark.parametrize(("text", "message", "hint"), COMPILE_ERRORS, ids=lambda value: str(value)[:40])
+def test_program_does_not_build(redzone, source, text, message, hint):
+    result = redzone("run", source(text))
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "the program does not" in result.stderr
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    if hint:
+        assert f"hint: {hint}" in result.stderr or hint in result.stderr.partition("hint:")[2]
+
+
+def test_warnings_are_shown(redzone, source):
+    text = "int main(void) { int unused_variable; return 0; }"
+    result = redzone("run", source(text))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "unused_variable" in result.stderr
+
+
+def test_unknown_cpu(redzone, source):
+    result = redzone("run", "--cpu", "pdp11", source("int main(void) { return 0; }"))
+    assert result.returncode == 2
+    assert "pdp11" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "package"), [("qemu-system-aarch64", "qemu-system-arm"), ("clang-19", "clang-19")]
+)
+def test_missing_tool(redzone, source, path_without, command, package):
+    result = redzone("run", source("int main(void) { return 0; }"), PATH=path_without(command))
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert command in result.stderr
+    assert package in result.stderr
+    assert "./redzone doctor --install" in result.stderr
+
+
+def test_doctor_names_what_is_missing(redzone, path_without):
+    result = redzone("doctor", PATH=path_without("qemu-system-aarch64", "go"))
+    assert result.returncode == 2
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["missing", "qemu-system-aarch64", "qemu-system-arm"] in [line[:3] for line in lines]
+    assert ["missing", "go", "golang-go"] in [line[:3] for line in lines]
+    assert "./redzone doctor --install" in result.stdout
+
+
+def fake_apt(folder, commands):
+    """Put an apt-get into @folder that writes its calls to a file, and makes @commands appear."""
+    script = "#!/bin/sh\n" + f'echo "$@" >>{folder}/calls\n'
+    for name, target in commands.items():
+        script += f'case "$*" in *install*) ln -sf {target} {folder}/{name} ;; esac\n'
+    path = Path(folder) / "apt-get"
+    path.write_text(script, encoding="utf-8")
+    path.chmod(0o755)
+    sudo = Path(folder) / "sudo"
+    sudo.write_text('#!/bin/sh\n[ "$1" = -n ] && shift\nexec "$@"\n', encoding="utf-8")
+    sudo.chmod(0o755)
+
+
+def real(command):
+    for directory in os.environ["PATH"].split(":"):
+        if os.access(f"{directory}/{command}", os.X_OK):
+            return f"{directory}/{command}"
+    raise FileNotFoundError(command)
+
+
+@pytest.mark.parametrize("how", ["--yes", "CI"])
+def test_missing_tool_is_installed(redzone, source, path_without, how):
+    folder = path_without("qemu-system-aarch64")
+    fake_apt(folder, {"qemu-system-aarch64": real("qemu-system-aarch64")})
+    file = source("int main(void) { return 0; }")
+    changes = {"CI": "true"} if how == "CI" else {}
+    options = ["--yes"] if how == "--yes" else []
+    result = redzone("run", *options, file, PATH=folder, **changes)
+    assert result.returncode == 0, result.stdout + result.stderr
+    calls = (Path(folder) / "calls").read_text()
+    assert "update" in calls
+    assert "install --no-install-recommends qemu-system-arm" in calls
+    assert "clang" not in calls
+
+
+def test_doctor_installs_only_what_is_missing(redzone, path_without):
+    folder = path_without("qemu-system-aarch64")
+    fake_apt(folder, {"qemu-system-aarch64": real("qemu-system-aarch64")})
+    result = redzone("doctor", "--install", PATH=folder)
+    assert result.returncode == 0, result.stdout + result.stderr
+    installs = [line for line in (Path(folder) / "calls").read_text().splitlines() if "install" in line]
+    assert len(installs) == 1
+    assert installs[0].endswith("qemu-system-arm")
+
+
+def test_offer_to_install_on_a_terminal(redzone, source, path_without):
+    folder = path_without("qemu-system-aarch64")
+    fake_apt(folder, {"qemu-system-aarch64": real("qemu-system-aarch64")})
+    file = source("int main(void) { return 0; }")
+    status, output = redzone.on_terminal("run", file, answer=b"n\n", PATH=folder)
+    assert status == 2
+    assert "Install qemu-system-arm with apt-get now?" in output
+    assert not (Path(folder) / "calls").exists()
+    status, output = redzone.on_terminal("run", file, answer=b"y\n", PATH=folder)
+    assert status == 0, output
+    assert (Path(folder) / "calls").exists()
+
+
+def test_skipped_by_name_when_a_tool_is_missing(redzone, path_without):
+    result = redzone("test", "style", PATH=path_without("clang-format-19", "clang-tidy-19"))
+    assert "style.clang-format # SKIP clang-format-19 not found" in result.stdout
+    assert result.stdout.splitlines()[-1].endswith("2 skipped")
+
+
+def test_cases_without_their_folder_are_skipped_by_name(redzone, tmp_path):
+    result = redzone("test", "cases", "--cases-dir", tmp_path)
+    assert result.returncode == 2
+    assert "has no INDEX.tsv" in result.stderr

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_image.c - the first window against the program's own image: shadow on top of it is refused, and
+ * so is a window that leaves part of it out; inline callbacks of addresses outside give no report.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../runtime/core/internal.h"
+#include "abi.h"
+#include "unit.h"
+
+#define WINDOW 65536UL
+
+static uintptr_t image, image_end;
+
+bool kasan_port_image(uintptr_t *start, uintptr_t *end)
+{
+	*start = image;
+	*end = image_end;
+	return image_end != 0;
+}
+
+static void refused(uintptr_t start, size_t size, void *shadow, const char *words, uintptr_t right)
+{
+	const char *why = kasan_window_add(start, size, shadow);
+	char number[32];
+
+	if (!CHECKF(why, "window %lx+%zx was accepted", start, size))
+		return;
+	snprintf(number, sizeof(number), "0x%lx", right);
+	CHECKF(strstr(why, words) && strstr(why, number), "\"%s\" does not say \"%s\" and %s", why,
+	       words, number);
+}
+
+static void image_and_window(void)
+{
+	char *arena = unit_arena(2 * WINDOW);
+	const uintptr_t start = (uintptr_t)arena;
+	char *shadow = arena + WINDOW;
+
+	image = start + 4096;
+	image_end = start + 8193;
+	refused(start + 8192, WINDOW - 8192, shadow, "start it at or below", start + 4096);
+	refused(start, 8192, shadow, "at least", 8200);
+	image = start + WINDOW;
+	image_end = start + WINDOW + 4097;
+	refused(start, WINDOW, shadow, "would overwrite the image", start + WINDOW + 4104);
+	refused(start, WINDOW, shadow + 4096, "would overwrite the image", start + WINDOW + 4104);
+	image = start + 4096;
+	image_end = start + 8193;
+	CHECK(!kasan_window_add(start, WINDOW, shadow));
+	/* Only the first has to cover it. */
+	CHECK(!kasan_window_add((uintptr_t)unit_arena(4096), 4096, unit_arena(512)));
+}
+
+static void outside_is_no_report(void)
+{
+	char *outside = unit_arena(4096);
+	char *inside = (char *)image;
+
+	EXPECT_NO_REPORT(__asan_report_load4_noabort((uintptr_t)outside));
+	EXPECT_NO_REPORT(__asan_report_store_n_noabort((uintptr_t)outside, 100));
+	kasan_poison(inside, 64, KASAN_SLAB_REDZONE);
+	EXPECT_REPORT("slab-out-of-bounds", __asan_report_load4_noabort((uintptr_t)inside));
+	EXPECT_REPORT("slab-out-of-bounds", __asan_report_store_n_noabort((uintptr_t)inside, 7));
+}
+
+static void the_probe(void)
+{
+	char *object = (char *)image + 1024;
+	const char *why;
+
+	/* No stack poison behind the object: the compiler put it elsewhere. */
+	why = kasan_probe_begin(object, 16, true);
+	CHECKF(why && strstr(why, "shadow offset"), "%s", why);
+	/* A check that misses, one that hits. */
+	CHECK(!kasan_probe_begin(object, 16, false));
+	why = kasan_probe_end(object);
+	CHECKF(why && strstr(why, "saw nothing"), "%s", why);
+	CHECK(!kasan_probe_begin(object, 16, false));
+	EXPECT_NO_REPORT(__asan_load1_noabort((uintptr_t)object));
+	CHECK(!kasan_probe_end(object));
+	CHECK(kasan_byte_accessible(object));
+	/* Outside every window. */
+	why = kasan_probe_begin(unit_arena(4096), 16, true);
+	CHECKF(why && strstr(why, "no shadow"), "%s", why);
+}
+
+UNIT_MAIN(UNIT_CASE(image_and_window), UNIT_CASE(outside_is_no_report), UNIT_CASE(the_probe))

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""First use: make .venv from tools/requirements.txt, then run the command in it.
+
+Runs under the system's Python, so it uses nothing but the standard library. `doctor` is run right here:
+it has to work on a machine where the environment cannot be made yet.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+REQUIREMENTS = ROOT / "tools" / "requirements.txt"
+# A copy of the requirements inside the environment says that it is complete.
+STAMP = VENV / "requirements.txt"
+
+sys.path.insert(0, str(ROOT / "tools"))
+from redzone import doctor, tools  # noqa: E402  (standard library only, both of them)
+
+
+def say(text):
+    print(f"redzone: {text}", file=sys.stderr, flush=True)
+
+
+def complete():
+    return (VENV / "bin" / "python").exists() and (
+        STAMP.is_file() and STAMP.read_bytes() == REQUIREMENTS.read_bytes()
+    )
+
+
+def make_environment(argv):
+    """Create .venv. Two first uses at once: the second waits for the first and finds it done."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with open(ROOT / "build" / "venv.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if complete():
+            return
+        doctor.require(("venv",), "set up its Python environment", assume_yes=tools.assume_yes(argv))
+        started = time.monotonic()
+        names = "click, rich, pyelftools, pytest, ruff"
+        say(f"first use: setting up .venv with {names} (pinned by hash)")
+        # After an installation of python3-venv it is the system's Python that can do it.
+        python = tools.venv_python() or sys.executable
+        pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+        pinned = ["--require-hashes", "--only-binary=:all:", "-r", str(REQUIREMENTS)]
+        steps = (
+            [python, "-m", "venv", "--clear", str(VENV)],
+            [*pip, "install", *pinned],
+        )
+        for step in steps:
+            result = subprocess.run(step, check=False, capture_output=True, text=True)
+            if result.returncode != 0:
+                sys.stderr.write(result.stdout + result.stderr)
+                say("error: the environment could not be made, see above")
+                sys.exit(2)
+        shutil.copyfile(REQUIREMENTS, STAMP)
+        say(f"environment ready ({time.monotonic() - started:.0f} s)")
+
+
+def main():
+    argv = sys.argv[1:]
+    if argv[:1] == ["doctor"]:
+        sys.exit(doctor.main(argv[1:]))
+    make_environment(argv)
+    environment = dict(os.environ, PYTHONPATH=str(ROOT / "tools"))
+    python = str(VENV / "bin" / "python")
+    os.execve(python, [python, "-m", "redzone", *argv], environment)
+
+
+if __name__ == "__main__":
+    main()

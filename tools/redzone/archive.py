@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Packs the files of `--file NAME=HOSTPATH` into the archive that the kernel gets as its initrd.
+
+Format: cpio "newc", each header 110 characters, names and data padded to 4 bytes.
+"""
+
+from pathlib import Path
+
+from redzone.base import Failure
+
+
+def _entry(number, name, data, mode):
+    raw = name.encode() + b"\0"
+    fields = [number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(raw), 0]
+    header = b"070701" + "".join(f"{field:08x}" for field in fields).encode() + raw
+    header += b"\0" * (-len(header) % 4)
+    return header + data + b"\0" * (-len(data) % 4)
+
+
+def parse(text):
+    """Split one --file value. Returns (name in the kernel, host path)."""
+    name, equals, path = text.partition("=")
+    if not equals or not name or not path:
+        raise Failure(f"--file takes NAME=HOSTPATH, not '{text}'")
+    return name, Path(path)
+
+
+def read(path, what):
+    """Return the bytes of the host file @path; @what starts the message if that cannot be done."""
+    try:
+        if path.is_dir():
+            raise Failure(f"{what} '{path}' is a directory, not a file")
+        return path.read_bytes()
+    except OSError as error:
+        raise Failure(f"{what} '{path}' cannot be read: {error.strerror}") from None
+
+
+def pack(files, target):
+    """Write the archive of @files, a list of (name, host path), to @target."""
+    archive = b""
+    names = set()
+    for number, (name, path) in enumerate(files, 1):
+        if name in names:
+            raise Failure(f"--file names '{name}' twice")
+        names.add(name)
+        archive += _entry(number, name, read(path, f"--file {name}:"), 0o100444)
+    archive += _entry(0, "TRAILER!!!", b"", 0)
+    target.write_bytes(archive)

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: MIT
+"""Calls CMake and Ninja: kernels with and without programs, the runtime alone, the unit tests.
+
+Two commands may run at once in one tree: a file lock per preset is held while its build folder changes,
+and what a run needs of it is copied out before the lock is released.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.status import Status
+
+from redzone import base, doctor
+from redzone.base import BUILD, ROOT, Failure
+
+COMPILERS = ("clang-19", "clang-22", "gcc")
+MODES = ("generic", "off")
+ARCHES = ("arm64",)
+
+_STEP = re.compile(r"^@step (\d+)/(\d+) (.*)$")
+
+
+@dataclass
+class Program:
+    """One program to be linked into a kernel of its own. @name: of the CMake target."""
+
+    name: str
+    sources: list
+    includes: list = field(default_factory=list)
+    defines: list = field(default_factory=list)
+    options: list = field(default_factory=list)
+
+
+@dataclass
+class Image:
+    """A built kernel: @elf for symbols, @image to boot."""
+
+    elf: Path
+    image: Path
+
+
+def preset_name(arch="arm64", mode="generic", instrumentation="inline", compiler="clang-19"):
+    """Return the CMake preset for these choices."""
+    cc = {"clang-19": "clang"}.get(compiler, compiler)
+    parts = [arch, mode] + ([] if mode == "off" else [instrumentation]) + [cc]
+    return "-".join(parts)
+
+
+def presets():
+    """Return {name: description} of the presets that can be built."""
+    data = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
+    return {
+        preset["name"]: preset.get("description", "")
+        for preset in data["configurePresets"]
+        if not preset.get("hidden")
+    }
+
+
+def tools_of(preset):
+    """Return the keys of the outside tools that building @preset takes."""
+    keys = ["cmake", "ninja"]
+    if preset == "host-unit":
+        return [*keys, "clang-19", "libc"]
+    if "-clang-22" in preset:
+        keys.append("clang-22")
+    elif "-clang" in preset:
+        keys.append("clang-19")
+    else:
+        keys.append(
+            {"riscv64": "gcc-riscv64", "arm": "gcc-arm", "x86_64": "gcc"}.get(
+                preset.removeprefix("runtime-").split("-")[0], "gcc-arm64"
+            )
+        )
+    if not preset.startswith("runtime-"):
+        keys += ["lld", "nm", "objcopy"]
+    return keys
+
+
+class Progress:
+    """Shows a build: a live line on a terminal, two plain lines in a log, nothing if nothing is done."""
+
+    def __init__(self, title, quiet=False):
+        self.title = title
+        self.quiet = quiet
+        self.status = None
+        self.started = time.monotonic()
+        self.steps = 0
+
+    def step(self, done, total, text):
+        """Step @done of @total has ended; @text says which."""
+        if self.quiet:
+            return
+        if self.steps == 0 and total > 12 and not sys.stderr.isatty():
+            base.say(f"building {self.title} ({base.plural(total, 'step')})")
+        self.steps = total
+        if sys.stderr.isatty():
+            if self.status is None:
+                self.status = Status("", console=Console(stderr=True), spinner="line")
+                self.status.start()
+            self.status.update(f"building {self.title} [{done}/{total}] {Path(text).name}")
+
+    def end(self):
+        if self.status is not None:
+            self.status.stop()
+        if self.steps > 12 and not self.quiet:
+            base.say(f"built {self.title} ({time.monotonic() - self.started:.1f} s)")
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """Hold the lock of a build folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".redzone.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _quote(text):
+    """Quote @text as one CMake argument."""
+    return '"' + re.sub(r'([\\"$])', r"\\\1", str(text)) + '"'
+
+
+def _programs_file(programs):
+    lines = ["# Written by ./redzone. See redzone_add_program() in cmake/Kernel.cmake."]
+    for program in programs:
+        lines.append(f"redzone_add_program({program.name}")
+        for keyword in ("sources", "includes", "defines", "options"):
+            values = getattr(program, keyword)
+            if values:
+                lines.append(f"  {keyword.upper()} " + " ".join(_quote(value) for value in values))
+        lines.append(")")
+    return "\n".join(lines) + "\n"
+
+
+def _write_if_changed(path, text):
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def _forget_changed(folder, programs):
+    """Remove a program's objects if one of its sources is another file than last time.
+
+    Ninja compares times only: a source replaced by an *older* file would not be compiled again.
+    """
+    memory = folder / "programs.json"
+    known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
+    for program in programs:
+        state = []
+        for source in program.sources:
+            info = os.stat(source)
+            state.append([str(source), info.st_ino, info.st_size, info.st_mtime_ns])
+        if known.get(program.name) != state:
+            shutil.rmtree(folder / "CMakeFiles" / f"{program.name}.objects.dir", ignore_errors=True)
+            known[program.name] = state
+    memory.write_text(json.dumps(known), encoding="utf-8")
+
+
+def _configure(preset, folder):
+    """Run CMake if the build folder is new. Later changes make Ninja do it."""
+    if (folder / "build.ninja").exists():
+        return
+    command = ["cmake", "--preset", preset, f"-DREDZONE_PYTHON={sys.executable}"]
+    result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    if result.returncode != 0:
+        (folder / "build.ninja").unlink(missing_ok=True)
+        raise Failure(f"CMake could not configure {preset}:\n{result.stderr or result.stdout}".rstrip())
+
+
+def _tidy(lines):
+    """Keep of Ninja's output what people need: diagnostics, with paths they typed.
+
+    Returns (text, [what failed]).
+    """
+    kept = []
+    failed = []
+    skip_next = False
+    here = str(Path.cwd()) + "/"
+    for line in lines:
+        if skip_next:
+            skip_next = False
+        elif line.startswith("FAILED: "):
+            # The command follows, hundreds of characters of it.
+            skip_next = True
+            failed.append(line.removeprefix("FAILED: ").strip())
+        elif not line.startswith(("ninja: ", "-- ")):
+            line = line.replace(here, "")
+            if not kept or kept[-1] != line:
+                kept.append(line)
+    return "\n".join(kept).strip("\n"), failed
+
+
+# What a compiler or linker says, and what that means here.
+_HINTS = (
+    (
+        re.compile(r"symbol not found: main\b"),
+        "no file has a main(): the program starts at int main(int argc, char **argv)",
+    ),
+    (
+        re.compile(r"-mgeneral-regs-only|type support, but ABI 'aapcs'"),
+        "the kernel's threads have no floating point: float and double cannot be used",
+    ),
+    (
+        re.compile(r"fatal error: '?[\w./]+\.h'?(?: file not found|: No such file)"),
+        "headers of the kernel's C library: kernel/ulib/include; -I DIR adds folders of your own",
+    ),
+    (
+        re.compile(r"undefined symbol: "),
+        "a function is neither in the files given nor in the kernel's C library (kernel/ulib)",
+    ),
+)
+
+
+def _failure(preset, programs, output, failed):
+    """Return the Failure for a build that did not work."""
+    names = {program.name for program in programs}
+    title = f"the build of {preset} failed"
+    for target in failed:
+        parts = re.match(r"(?:CMakeFiles/)?([\w.-]+?)\.(objects|pass1|pass2)\b", target)
+        if parts and parts[1] in names:
+            verb = "compile" if parts[2] == "objects" else "link"
+            title = f"the program does not {verb} ({preset})"
+    text = f"{title}:\n{output}"
+    hints = [hint for pattern, hint in _HINTS if pattern.search(output)]
+    if title.startswith("the program"):
+        text += "".join(f"\nredzone: hint: {hint}" for hint in hints)
+    return Failure(text)
+
+
+def _ninja(folder, targets, progress, jobs):
+    command = ["ninja", "-C", str(folder)]
+    if jobs:
+        command += ["-j", str(jobs)]
+    environment = dict(os.environ, NINJA_STATUS="@step %f/%t ")
+    lines = []
+    process = subprocess.Popen(
+        [*command, *targets],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    try:
+        for line in process.stdout:
+            line = line.rstrip("\n")
+            step = _STEP.match(line)
+            if step:
+                progress.step(int(step[1]), int(step[2]), step[3])
+            elif not line.startswith("ninja: Entering directory"):
+                lines.append(line)
+        process.wait()
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    return (process.returncode, *_tidy(lines))
+
+
+def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False, jobs=None):
+    """Build @targets (default: all) and one kernel per program of @preset.
+
+    copy_to: folder that gets the kernels' files; without it they stay in the build folder, where a later
+    build replaces them. yes: install missing tools without asking.
+
+    Returns {target: Image} of the kernels. Raises Failure (status 2) with the compiler's messages.
+    """
+    doctor.require(tools_of(preset), f"build {preset}", assume_yes=yes)
+    folder = BUILD / preset
+    kernels = [program.name for program in programs]
+    kernels += [target for target in targets if target.startswith("redzone")]
+    progress = Progress(preset, quiet)
+    with locked(folder):
+        _write_if_changed(folder / "programs.cmake", _programs_file(programs))
+        try:
+            _configure(preset, folder)
+            _forget_changed(folder, programs)
+            wanted = [*targets, *(program.name for program in programs)]
+            status, output, failed = _ninja(folder, wanted, progress, jobs)
+        finally:
+            progress.end()
+        if status != 0:
+            raise _failure(preset, programs, output, failed)
+        if output and not quiet:
+            print(output, file=sys.stderr)
+        images = {}
+        for name in kernels:
+            image = Image(folder / f"{name}.elf", folder / f"{name}.Image")
+            if copy_to is not None:
+                copy = Image(Path(copy_to) / f"{name}.elf", Path(copy_to) / f"{name}.Image")
+                shutil.copyfile(image.elf, copy.elf)
+                shutil.copyfile(image.image, copy.image)
+                image = copy
+            images[name] = image
+    return images

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""The verbs of ./redzone and their options."""
+
+import sys
+
+import click
+
+from redzone import base, builder, doctor, machine
+from redzone.base import Failure
+
+EXIT_STATUSES = """\b
+Exit status:
+  0  no KASAN report and the program returned 0
+  1  KASAN reported
+  2  usage or build error
+  3  the kernel crashed or hung
+  4  the program returned non-zero"""
+
+
+class Order(click.Group):
+    """Lists the verbs in the order in which a newcomer meets them."""
+
+    def list_commands(self, context):
+        return list(self.commands)
+
+
+class Choice(click.ParamType):
+    """One of a few words; the message says which."""
+
+    def __init__(self, accepted):
+        self.accepted = tuple(accepted)
+        self.name = "|".join(self.accepted)
+
+    def get_metavar(self, param, ctx=None):
+        return self.name
+
+    def convert(self, value, param, context):
+        if value not in self.accepted:
+            self.fail(f"'{value}' is not accepted; accepted: {', '.join(self.accepted)}")
+        return value
+
+
+class Number(click.ParamType):
+    """A number in a range. @kind: int or float."""
+
+    def __init__(self, kind, low, high, what):
+        self.kind, self.low, self.high, self.what = kind, low, high, what
+        self.name = what
+
+    def get_metavar(self, param, ctx=None):
+        return self.what
+
+    def convert(self, value, param, context):
+        try:
+            number = self.kind(value)
+        except ValueError:
+            number = None
+        if number is None or not self.low <= number <= self.high:
+            word = "an integer" if self.kind is int else "a number"
+            self.fail(f"'{value}' is not accepted; accepted: {word} from {self.low} to {self.high}")
+        return number
+
+
+class Memory(click.ParamType):
+    """A memory size."""
+
+    name = "SIZE"
+
+    def convert(self, value, param, context):
+        try:
+            return machine.memory_size(value)
+        except ValueError:
+            self.fail(f"'{value}' is not accepted; accepted: 64M to 64G, as in 256M or 2G")
+
+
+class Pair(click.ParamType):
+    """NAME=VALUE, kept as text."""
+
+    name = "NAME=HOSTPATH"
+
+    def convert(self, value, param, context):
+        name, equals, path = value.partition("=")
+        if not (name and equals and path):
+            self.fail(f"'{value}' is not accepted; accepted: NAME=HOSTPATH")
+        return value
+
+
+@click.group(cls=Order, context_settings={"help_option_names": ["-h", "--help"]})
+def command():
+    """Run C code in a real kernel under KASAN, the Kernel Address Sanitizer.
+
+    \b
+    Start here:
+      ./redzone run                 a shipped example with two bugs
+      ./redzone run hello.c         your own file with int main(void)
+      ./redzone doctor --install    install what is missing
+
+    Each verb has its own --help.
+    """
+
+
+@command.command("run", epilog=EXIT_STATUSES, short_help="Run C files in a kernel under KASAN.")
+@click.argument("files", nargs=-1, metavar="[FILE.c]... [-- ARGUMENT...]")
+@click.option("--arch", type=Choice(builder.ARCHES), default="arm64", help="Machine. Default: arm64.")
+@click.option("--mode", type=Choice(builder.MODES), default="generic", help="KASAN mode. Default: generic.")
+@click.option(
+    "--outline/--inline",
+    default=False,
+    help="Checks as function calls, or inside the code (default; faster, bigger).",
+)
+@click.option("--cc", type=Choice(builder.COMPILERS), default="clang-19", help="Compiler. Default: clang-19.")
+@click.option("--cpu", default="max", metavar="MODEL", help="QEMU's CPU model. Default: max.")
+@click.option(
+    "--smp", type=Number(int, 1, machine.MAX_CPUS, "N"), default="1", help="CPUs, 1 to 8. Default: 1."
+)
+@click.option("--mem", type=Memory(), default="512M", help="Memory, as in 256M or 2G. Default: 512M.")
+@click.option(
+    "--append", multiple=True, metavar="TEXT", help='Boot parameters: --append "kasan.fault=panic".'
+)
+@click.option(
+    "--timeout",
+    type=Number(float, 0.1, 86400, "SECONDS"),
+    default="60",
+    help="Stop a machine that takes longer. Default: 60.",
+)
+@click.option("-I", "includes", multiple=True, metavar="DIR", help="Look for headers in DIR, too.")
+@click.option("-D", "defines", multiple=True, metavar="MACRO[=VALUE]", help="Define a macro.")
+@click.option(
+    "--file",
+    "data",
+    type=Pair(),
+    multiple=True,
+    metavar="NAME=HOSTPATH",
+    help='Make a file readable as fopen("NAME", "r").',
+)
+@click.option(
+    "--max-reports",
+    type=Number(int, 1, 100000, "N"),
+    default="20",
+    help="Stop the machine after N reports. Default: 20.",
+)
+@click.option(
+    "--icount", is_flag=True, help="Count instructions as time: every run of one kernel is the same."
+)
+@click.option("--log", metavar="FILE", help="Write the console to FILE, too, as the kernel printed it.")
+@click.option("--no-symbolize", is_flag=True, help="Print reports as they come, without source lines.")
+@click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
+@click.pass_context
+def run_verb(context, **options):
+    """Build the kernel with your C files inside, boot it, and show what KASAN finds.
+
+    The files are ordinary C with an int main(int argc, char **argv): malloc() is the kernel's kmalloc(),
+    printf() goes to the console. Without files a shipped example runs that has a heap overflow and a
+    use-after-free.
+
+    \b
+    Examples:
+      ./redzone run
+      ./redzone run bug.c
+      ./redzone run parser.c main.c -I include -D DEBUG=1 -- -v input
+      ./redzone run --file input=crash.bin parser.c -- input
+      ./redzone run --cc gcc --outline --smp 4 bug.c
+    """
+    from redzone import run  # what `--help` does not need is loaded late
+
+    context.exit(run.run(arguments=context.obj or [], **options))
+
+
+@command.command("test", short_help="Run the tests.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--list", "listing", is_flag=True, help="List the suites and end.")
+@click.option("--cases-dir", metavar="DIR", help="Folder of the programs with known verdicts (suite cases).")
+@click.option(
+    "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."
+)
+@click.option("--verbose", "-v", is_flag=True, help="One line per test on a terminal, too.")
+@click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
+@click.pass_context
+def test_verb(context, **options):
+    """Run the tests: all but the slow suites, or those that are named.
+
+    Results are KTAP; the last line is `N passed, N failed`, with `, N skipped` if some were. Logs are kept
+    in build/logs.
+
+    \b
+    Examples:
+      ./redzone test
+      ./redzone test kunit cases
+      ./redzone test --list
+
+    \b
+    Exit status: 0 nothing failed, 1 something failed, 2 usage error.
+    """
+    from redzone import runner
+
+    context.exit(runner.run(**options))
+
+
+@command.command("build", short_help="Build kernels or the runtime, without running them.")
+@click.argument("presets", nargs=-1, metavar="[PRESET]...")
+@click.option("--list", "listing", is_flag=True, help="List the presets and end.")
+@click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
+@click.pass_context
+def build_verb(context, presets, listing, yes):
+    """Build presets, by default arm64-generic-inline-clang, into build/PRESET.
+
+    \b
+    Examples:
+      ./redzone build
+      ./redzone build arm64-generic-outline-gcc runtime-riscv64-clang-full
+      ./redzone build --list
+    """
+    known = builder.presets()
+    if listing:
+        width = max(map(len, known))
+        for name, description in known.items():
+            click.echo(f"{name:{width}}  {description}")
+        return
+    for name in presets:
+        if name not in known:
+            raise Failure(f"there is no preset '{name}'; ./redzone build --list shows those that exist")
+    for name in presets or ("arm64-generic-inline-clang",):
+        images = builder.build(name, targets=("redzone",) if name.startswith("arm64-") else (), yes=yes)
+        for image in images.values():
+            click.echo(f"{base.relative(image.elf)}\n{base.relative(image.image)}")
+
+
+@command.command(
+    "doctor",
+    short_help="Show which tools are there; --install adds the others.",
+    context_settings={"ignore_unknown_options": True},
+    add_help_option=False,
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def doctor_verb(context, arguments):
+    """Show which tools are there, and install those that are not."""
+    context.exit(doctor.main(list(arguments)))
+
+
+def _usage_message(error):
+    """Return click's complaint as one line."""
+    text = error.format_message().replace("\n", " ").rstrip(".")
+    name = error.ctx.info_name if error.ctx is not None and error.ctx.parent is not None else ""
+    return f"{text} (see ./redzone {name + ' ' if name else ''}--help)"
+
+
+def main(argv=None):
+    """Entry of the command. Does not return."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        # Bytes of a program's output that are no UTF-8 leave as they came.
+        stream.reconfigure(errors="surrogateescape")
+    program = []
+    if "--" in argv:
+        at = argv.index("--")
+        argv, program = argv[:at], argv[at + 1 :]
+    try:
+        if not argv:
+            argv = ["--help"]
+        if program and argv[0] != "run":
+            raise Failure("only ./redzone run takes arguments after --")
+        status = command.main(argv, prog_name="./redzone", standalone_mode=False, obj=program)
+        sys.exit(status or base.OK)
+    except click.UsageError as error:
+        base.say(f"error: {_usage_message(error)}")
+        sys.exit(base.USAGE)
+    except click.ClickException as error:
+        base.say(f"error: {error.format_message()}")
+        sys.exit(base.USAGE)
+    except Failure as error:
+        base.say(f"error: {error}")
+        sys.exit(error.status)
+    except (click.Abort, KeyboardInterrupt):
+        base.say("interrupted")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has gone (as in `| head`): nothing is left to say, nor anyone to hear.
+        sys.stderr.close()
+        sys.exit(141)

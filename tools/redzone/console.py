@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Reads a kernel console line by line: finds KASAN reports, panics and the end in it."""
+
+import re
+from dataclasses import dataclass, field
+
+RULE = "=" * 66
+
+_PREFIX = re.compile(r"^\[ *\d+\.\d{6}\] ?")
+_BUG = re.compile(r"^BUG: KASAN: (?P<type>[a-z-]+)(?: in (?P<where>\S+))?")
+_ACCESS = re.compile(
+    r"^(?P<access>Read|Write|Free) of (?:size (?P<size>\d+) at )?addr (?P<addr>[0-9a-f]{16})"
+)
+# A line of a trace, or the program counter or link register of a register dump.
+FRAME = re.compile(
+    r"^(?: |(?P<register>pc|lr) : )(?P<name>[^\s+]+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+)"
+    r"(?: \[\S+\])?$"
+)
+# Headlines of the traces inside a report.
+_SECTIONS = (
+    ("call", re.compile(r"^Call trace:")),
+    ("allocated", re.compile(r"^Allocated by task \d+")),
+    ("freed", re.compile(r"^Freed by task \d+")),
+    ("work", re.compile(r"^Last potentially related work creation:")),
+)
+_PANIC = re.compile(r"^Kernel panic - not syncing: ")
+_OOPS = re.compile(
+    r"^(Unable to handle kernel |Internal error: |Insufficient stack space to handle exception)"
+)
+HALTED = "reboot: System halted"
+
+
+@dataclass
+class Frame:
+    """One line of a trace.
+
+    exact: the address is the instruction itself, not the one behind a call. sources: filled by the
+    symbolizer, innermost inlined function first.
+    """
+
+    name: str
+    offset: int
+    size: int
+    exact: bool = False
+    sources: list = field(default_factory=list)
+
+
+@dataclass
+class Report:
+    """One KASAN report. @lines: as printed, without the timestamps, rules included."""
+
+    type: str = ""
+    where: str = ""
+    access: str = ""
+    size: int | None = None
+    address: int | None = None
+    lines: list = field(default_factory=list)
+    traces: dict = field(default_factory=dict)
+    complete: bool = False
+
+
+def _frame(match):
+    return Frame(match["name"], int(match["offset"], 16), int(match["size"], 16), match["register"] == "pc")
+
+
+def split(line):
+    """Return (timestamp prefix, rest) of a console line; the prefix of a program's own output is ""."""
+    match = _PREFIX.match(line)
+    return (match[0], line[match.end() :]) if match else ("", line)
+
+
+class Reader:
+    """Follows one console. After feed(), the attributes say what is known so far.
+
+    reports: list of Report, the last one maybe not complete. panic: the line of a panic; oops: the first
+    line of a fault that may have ended one thread only. halted: the kernel said that it was done.
+    last: the last line that was not empty.
+    """
+
+    def __init__(self):
+        self.reports = []
+        self.panic = None
+        self.oops = None
+        self.halted = False
+        self.last = None
+        self.lines = 0
+        self._report = None
+        self._rule_seen = False
+        self._section = None
+
+    def feed(self, line):
+        """Take one line, without its line feed.
+
+        Returns ("frame", Frame), ("report", Report) when this line completed one, or (None, None).
+        """
+        self.lines += 1
+        text = split(line)[1]
+        if text.strip():
+            self.last = line
+        if text == HALTED:
+            self.halted = True
+        if self.panic is None and _PANIC.match(text):
+            self.panic = text
+        if self.oops is None and _OOPS.match(text):
+            self.oops = text
+        if self._report is None:
+            return self._outside(text)
+        return self._inside(text)
+
+    def _outside(self, text):
+        bug = _BUG.match(text)
+        if bug and self._rule_seen:
+            self._report = Report(type=bug["type"], where=bug["where"] or "", lines=[RULE, text])
+            self._section = None
+            self.reports.append(self._report)
+        self._rule_seen = text == RULE
+        frame = FRAME.match(text)
+        if frame:
+            return "frame", _frame(frame)
+        return None, None
+
+    def _inside(self, text):
+        report = self._report
+        report.lines.append(text)
+        if text == RULE:
+            report.complete = True
+            self._report = None
+            self._rule_seen = False
+            return "report", report
+        access = _ACCESS.match(text)
+        if access and not report.access:
+            report.access = access["access"]
+            report.size = int(access["size"]) if access["size"] else None
+            report.address = int(access["addr"], 16)
+        for name, pattern in _SECTIONS:
+            if pattern.match(text):
+                self._section = name
+                report.traces.setdefault(name, [])
+                return None, None
+        frame = FRAME.match(text)
+        if frame:
+            parsed = _frame(frame)
+            if self._section:
+                report.traces[self._section].append(parsed)
+            return "frame", parsed
+        self._section = None
+        return None, None

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone doctor`: say which outside programs are there, and install those that are not.
+
+Standard library only: it has to work before the virtual environment can be made.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from redzone import tools
+
+USAGE = """Usage: ./redzone doctor [--install] [--yes]
+
+  Shows the programs that Redzone calls: version, package, what needs them.
+
+Options:
+  --install  Install what is missing (Debian and Ubuntu; as root or through sudo).
+  --yes      Do not ask.
+  --help     Show this message and exit.
+
+Exit status: 0 if everything that `./redzone run` needs is there, 2 if not.
+"""
+
+
+class Missing(Exception):
+    """Outside programs are missing and were not installed."""
+
+
+def say(text=""):
+    print(f"redzone: {text}" if text else "", file=sys.stderr, flush=True)
+
+
+def interactive():
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def privilege():
+    """Return the command prefix that gives root, or None if there is no way."""
+    if os.geteuid() == 0:
+        return []
+    if not shutil.which("sudo"):
+        return None
+    return ["sudo"] if interactive() else ["sudo", "-n"]
+
+
+def install(packages):
+    """Install Debian @packages with apt-get. Return those that could not be installed."""
+    if not shutil.which("apt-get"):
+        say("this is no Debian or Ubuntu: install by hand what gives these packages' programs:")
+        say("  " + " ".join(packages))
+        return list(packages)
+    prefix = privilege()
+    if prefix is None:
+        say("root or sudo is needed; run as root: apt-get install " + " ".join(packages))
+        return list(packages)
+    environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
+    quiet = [] if sys.stderr.isatty() else ["-qq"]
+    get = [*prefix, *environment, "apt-get", "-y", *quiet, "-o", "DPkg::Lock::Timeout=300"]
+    say("installing: " + " ".join(packages))
+    say("apt-get update")
+    subprocess.run([*get, "update"], check=False, stdout=sys.stderr)
+    say("apt-get install --no-install-recommends " + " ".join(packages))
+    base = [*get, "install", "--no-install-recommends"]
+    if subprocess.run([*base, *packages], check=False, stdout=sys.stderr).returncode == 0:
+        say("installed")
+        return []
+    # One unknown package must not keep the others out.
+    failed = []
+    for number, package in enumerate(packages, 1):
+        say(f"[{number}/{len(packages)}] {package}")
+        if subprocess.run([*base, package], check=False, stdout=sys.stderr).returncode != 0:
+            failed.append(package)
+    if failed:
+        say("could not install: " + " ".join(failed))
+    return failed
+
+
+def packages_of(found):
+    return list(dict.fromkeys(tool.package for tool in found))
+
+
+def require(keys, purpose, assume_yes=False):
+    """Make sure that the tools named @keys are there, installing them if that is allowed.
+
+    Exits with status 2 and a message that says what to do if they are not.
+    """
+    try:
+        ensure(keys, purpose, assume_yes)
+    except Missing as error:
+        say(f"error: {error}")
+        sys.exit(2)
+
+
+def ensure(keys, purpose, assume_yes=False):
+    """As require(), but raise Missing."""
+    found = tools.missing(keys)
+    if not found:
+        return
+    packages = packages_of(found)
+    commands = ", ".join("python3 with venv" if t.key == "venv" else t.command or t.package for t in found)
+    if not assume_yes and interactive():
+        say(f"to {purpose}, these are missing: {commands}")
+        answer = input(f"Install {' '.join(packages)} with apt-get now? [Y/n] ")
+        assume_yes = answer.strip().lower() in ("", "y", "yes")
+    if assume_yes:
+        say(f"to {purpose}, these are missing: {commands}")
+        install(packages)
+        found = tools.missing(keys)
+        if not found:
+            return
+        packages = packages_of(found)
+    raise Missing(
+        f"{commands} not found, needed to {purpose}; ./redzone doctor --install installs {' '.join(packages)}"
+    )
+
+
+def table():
+    """Print the table of tools. Return those that are missing or too old."""
+    color = sys.stdout.isatty()
+    marks = {"ok": ("ok", "32"), "missing": ("missing", "31"), "old": ("too old", "33")}
+    widths = [
+        max(len(tool.command or tool.package) for tool in tools.TOOLS),
+        12,
+        max(len(tool.package) for tool in tools.TOOLS),
+    ]
+    lacking = []
+    for level, title in (("run", "Needed by ./redzone run"), ("test", "Needed by some of ./redzone test")):
+        print(title)
+        for tool in (tool for tool in tools.TOOLS if tool.level == level):
+            state, version = tools.status(tool)
+            if state != "ok":
+                lacking.append(tool)
+            word, code = marks[state]
+            mark = f"{word:8}"
+            if color:
+                mark = f"\033[{code}m{mark}\033[0m"
+            name = tool.command or tool.package
+            line = (
+                f"  {mark} {name:{widths[0]}}  {version:{widths[1]}}  {tool.package:{widths[2]}}  {tool.use}"
+            )
+            if state == "old":
+                line += f" (at least {'.'.join(map(str, tool.minimum))})"
+            print(line.rstrip(), flush=True)
+    return lacking
+
+
+def main(argv):
+    """Run the verb with the arguments @argv. Return the exit status."""
+    if "--help" in argv or "-h" in argv:
+        print(USAGE, end="")
+        return 0
+    unknown = [word for word in argv if word not in ("--install", "--yes")]
+    if unknown:
+        say(f"error: doctor: unknown argument '{unknown[0]}'; accepted: --install, --yes, --help")
+        return 2
+    lacking = table()
+    if "--install" in argv and lacking:
+        missing = [tool for tool in lacking if tools.status(tool)[0] == "missing"]
+        old = [tool for tool in lacking if tool not in missing]
+        if missing:
+            install(packages_of(missing))
+        for tool in old:
+            say(f"{tool.command} is too old and cannot be replaced by this system's packages")
+        print()
+        lacking = table()
+    needed = [tool for tool in lacking if tool.level == "run"]
+    print()
+    if not lacking:
+        print("Everything is there.")
+    elif "--install" not in argv:
+        print("Install what is missing: ./redzone doctor --install")
+    elif needed:
+        print("Still missing: " + " ".join(packages_of(needed)))
+    else:
+        print("Everything that ./redzone run needs is there.")
+    return 2 if needed else 0

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone test`: runs suites, prints their results as KTAP, counts.
+
+A suite is a module in redzone/suites with a function run(context) that yields Results; see
+suites/__init__.py for what else it may define.
+"""
+
+import os
+import shutil
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.status import Status
+
+from redzone import base, builder, doctor, machine, suites, tools
+from redzone.base import LOGS, ROOT, Failure
+
+PASS, FAIL, SKIP = "pass", "fail", "skip"
+
+
+@dataclass
+class Result:
+    """What became of one test. detail: why it was skipped or failed. log: file with the whole output."""
+
+    name: str
+    status: str
+    detail: str = ""
+    log: Path | None = None
+
+
+class Context:
+    """What a suite gets: the options of the command and the means to build and boot.
+
+    cases_dir: folder of programs with known verdicts, or None. jobs: machines that may run at once.
+    yes: missing packages may be installed. logs: this suite's folder for logs.
+    """
+
+    def __init__(self, name, jobs, yes, cases_dir):
+        self.suite = name
+        self.jobs = jobs
+        self.yes = yes
+        self.cases_dir = cases_dir
+        self.logs = LOGS / name
+        shutil.rmtree(self.logs, ignore_errors=True)
+        self.logs.mkdir(parents=True)
+
+    def missing(self, *keys):
+        """Make sure of the tools named @keys. Return None, or the reason why a test must be skipped."""
+        try:
+            doctor.ensure(keys, f"run the suite {self.suite}", self.yes)
+        except doctor.Missing as error:
+            return str(error)
+        return None
+
+    def missing_for(self, preset):
+        """As missing(), for the tools that building @preset takes."""
+        return self.missing(*builder.tools_of(preset))
+
+    def build(self, preset, **options):
+        """builder.build(), without asking and without progress lines."""
+        return builder.build(preset, yes=self.yes, quiet=True, jobs=self.jobs, **options)
+
+    def boot(self, name, target):
+        """Boot the Machine @target. Return (Outcome, console lines, log file)."""
+        log = self.logs / f"{name}.log"
+        lines = []
+        outcome = machine.boot(target, lambda text, event, value: lines.append(text))
+        text = "\n".join(lines) + "\n"
+        if outcome.message:
+            text += f"redzone: {outcome.message}\n"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(text, encoding="utf-8", errors="surrogateescape")
+        return outcome, lines, log
+
+    def write_log(self, name, text):
+        """Write a log of this suite. Return its path."""
+        log = self.logs / f"{name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(text, encoding="utf-8")
+        return log
+
+    def each(self, function, items):
+        """Call function(item) for all @items, some at once; yield the results as they come."""
+        with ThreadPoolExecutor(max_workers=self.jobs) as pool:
+            futures = [pool.submit(function, item) for item in items]
+            try:
+                for future in as_completed(futures):
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+
+
+class Printer:
+    """Prints results. In a log every result is a KTAP line; on a terminal only what is not a pass."""
+
+    def __init__(self, verbose):
+        self.terminal = sys.stdout.isatty()
+        self.verbose = verbose or not self.terminal
+        self.number = 0
+        self.counts = {PASS: 0, FAIL: 0, SKIP: 0}
+        self.status = None
+        if self.terminal:
+            self.status = Status("", console=Console(), spinner="line")
+        print("KTAP version 1", flush=True)
+
+    def begin(self, suite, title):
+        self.suite = suite
+        self.before = dict(self.counts)
+        self.started = time.monotonic()
+        print(f"# {suite}: {title}", flush=True)
+        if self.status:
+            self.status.update(f"{suite}: starting")
+            self.status.start()
+
+    def result(self, result):
+        self.number += 1
+        self.counts[result.status] += 1
+        word = "not ok" if result.status == FAIL else "ok"
+        line = f"{word} {self.number} {self.suite}.{result.name}"
+        first, *rest = (result.detail or "").splitlines() or [""]
+        if result.status == SKIP:
+            line += f" # SKIP {first}"
+        if self.verbose or result.status != PASS:
+            if self.terminal:
+                color = {FAIL: "31", SKIP: "33", PASS: "32"}[result.status]
+                line = f"\033[{color}m{line}\033[0m"
+            print(line)
+            if result.status == FAIL:
+                for text in [first, *rest]:
+                    print(f"# {text}")
+                if result.log is not None:
+                    print(f"# log: {base.relative(result.log)}")
+            sys.stdout.flush()
+        if self.status:
+            done = self.number - sum(self.before.values())
+            self.status.update(f"{self.suite}: {done} done, {result.name}")
+
+    def end(self):
+        if self.status:
+            self.status.stop()
+        now = {key: self.counts[key] - self.before[key] for key in self.counts}
+        seconds = time.monotonic() - self.started
+        text = f"# {self.suite}: {summary(now)} ({seconds:.0f} s)"
+        print(text, flush=True)
+        return text
+
+    def finish(self, lines):
+        """The plan and the summary; the last line is the one that scripts look at."""
+        print(f"1..{self.number}")
+        if len(lines) > 1:
+            print("# summary")
+            for line in lines:
+                print(line)
+        print(summary(self.counts), flush=True)
+
+
+def summary(counts):
+    """Return `N passed, N failed[, N skipped]`."""
+    text = f"{counts[PASS]} passed, {counts[FAIL]} failed"
+    return f"{text}, {counts[SKIP]} skipped" if counts[SKIP] else text
+
+
+def _cases_dir(option):
+    """Return the folder of the cases: the option, the environment, or beside the repository."""
+    chosen = option or os.environ.get("REDZONE_CASES")
+    if chosen:
+        path = Path(chosen)
+        if not (path / "INDEX.tsv").is_file():
+            raise Failure(f"the cases folder '{chosen}' has no INDEX.tsv")
+        return path.resolve()
+    path = ROOT.parent / "shared" / "cases"
+    return path if (path / "INDEX.tsv").is_file() else None
+
+
+def _choose(names, known):
+    for name in names:
+        if name not in known:
+            raise Failure(f"there is no suite '{name}'; accepted: {', '.join(known)}")
+    if names:
+        return [name for name in known if name in names]
+    return [name for name, suite in known.items() if not suite.slow]
+
+
+def _run_suite(suite, context):
+    """Yield the results of one suite; whatever it raises becomes a result, too."""
+    reason = context.missing(*suite.tools) if suite.tools else None
+    if reason:
+        yield Result("all", SKIP, reason)
+        return
+    count = 0
+    try:
+        for result in suite.module.run(context):
+            count += 1
+            yield result
+    except Failure as error:
+        log = context.write_log("failure", f"{error}\n")
+        lines = str(error).splitlines()
+        yield Result("all", FAIL, "\n".join(lines[:30]), log)
+        return
+    if count == 0:
+        yield Result("all", FAIL, "the suite gave no result")
+
+
+def run(names, listing, cases_dir, jobs, verbose, yes):
+    """Do what the options of `./redzone test` say. Returns the exit status."""
+    known = suites.load()
+    if listing:
+        width = max(map(len, known))
+        for name, suite in known.items():
+            print(f"{name:{width}}  {suite.title}" + (" (slow: only when named)" if suite.slow else ""))
+        return base.OK
+    chosen = _choose(names, known)
+    cases = _cases_dir(cases_dir)
+    yes = yes or tools.assume_yes()
+    printer = Printer(verbose)
+    lines = []
+    try:
+        for name in chosen:
+            printer.begin(name, known[name].title)
+            for result in _run_suite(known[name], Context(name, jobs, yes, cases)):
+                printer.result(result)
+            lines.append(printer.end())
+    finally:
+        if printer.status:
+            printer.status.stop()
+    printer.finish(lines)
+    return base.REPORTED if printer.counts[FAIL] else base.OK

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Ten boots in a row end alike; under -icount two boots print the same console."""
+
+import difflib
+import shutil
+
+from redzone import base, builder, console, machine
+from redzone.base import BUILD, ROOT
+from redzone.runner import FAIL, PASS, Result
+
+TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+BOOTS = 10
+TIMEOUT = 60
+
+
+def shape(outcome):
+    """Return what must be the same at every boot: how it ended, and each report's headline."""
+    reports = [(report.type, report.where, report.access, report.size) for report in outcome.reader.reports]
+    return outcome.status, outcome.reader.halted, reports
+
+
+def run(context):
+    folder = BUILD / "runs" / "boots"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    programs = [builder.Program(name, [ROOT / "examples" / f"{name}.c"]) for name in ("heap_bugs", "clean")]
+    images = context.build(builder.preset_name(), programs=programs, copy_to=folder)
+    expected = {"heap_bugs": base.REPORTED, "clean": base.OK}
+
+    for name, image in images.items():
+        for cpus in (1, 4):
+
+            def boot(number, name=name, image=image, cpus=cpus):
+                target = machine.Machine(image.image, smp=cpus, append=["kasan_multi_shot"], timeout=TIMEOUT)
+                outcome, _, log = context.boot(f"{name}-{cpus}cpu-{number}", target)
+                return shape(outcome), outcome.message, log
+
+            ends = list(context.each(boot, range(1, BOOTS + 1)))
+            first = ends[0][0]
+            odd = [end for end in ends if end[0] != first or end[0][0] != expected[name]]
+            title = f"{BOOTS}-boots.{name}-{cpus}cpu"
+            if odd:
+                detail = f"{len(odd)} of {BOOTS} boots ended otherwise: {odd[0][1] or odd[0][0]}"
+                yield Result(title, FAIL, detail, odd[0][2])
+            else:
+                yield Result(title, PASS)
+
+    for cpus in (1, 4):
+        texts = []
+        for number in (1, 2):
+            target = machine.Machine(
+                images["heap_bugs"].image,
+                smp=cpus,
+                append=["kasan_multi_shot"],
+                icount=True,
+                timeout=TIMEOUT,
+            )
+            outcome, lines, log = context.boot(f"icount-{cpus}cpu-{number}", target)
+            texts.append(lines)
+        title = f"icount-identical.{cpus}cpu"
+        if outcome.status != base.REPORTED:
+            yield Result(title, FAIL, outcome.message or f"status {outcome.status}", log)
+        elif not any(console.split(line)[0] for line in texts[0]):
+            yield Result(title, FAIL, "no line has a timestamp: nothing was compared", log)
+        elif texts[0] != texts[1]:
+            diff = list(difflib.unified_diff(*texts, "boot 1", "boot 2", lineterm="", n=0))
+            yield Result(title, FAIL, "\n".join(diff[:12]), log)
+        else:
+            yield Result(title, PASS)
+    shutil.rmtree(folder, ignore_errors=True)

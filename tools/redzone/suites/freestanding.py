@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""The runtime alone, freestanding, for every target and both compilers.
+
+Looks at the objects, too: the runtime is never instrumented, and needs nothing but what the port gives.
+"""
+
+import re
+import subprocess
+
+from redzone import builder
+from redzone.base import BUILD, Failure
+from redzone.runner import FAIL, PASS, SKIP, Result
+
+TOOLS = ("cmake", "ninja", "nm")
+
+# Undefined symbols that the runtime may have: the port's functions, and what a linker or compiler gives.
+_ALLOWED = re.compile(
+    r"^(kasan_port_\w+|__mem(cpy|move|set)|__init_array_(start|end)|__aeabi_\w+|_GLOBAL_OFFSET_TABLE_)$"
+)
+_SANITIZER = re.compile(r"^__(asan|hwasan)_")
+
+
+def symbols(files):
+    """Return (undefined, defined) names over all objects in @files."""
+    command = ["llvm-nm-19", "--format=posix", *map(str, files)]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise Failure(f"llvm-nm-19 failed: {result.stderr.strip()}")
+    undefined, defined = set(), set()
+    for line in result.stdout.splitlines():
+        fields = line.split()
+        if len(fields) < 2 or len(fields[1]) != 1:
+            continue
+        (undefined if fields[1] in "Uw" else defined).add(fields[0])
+    return undefined - defined, defined
+
+
+def judge(name, files):
+    undefined, defined = symbols(files)
+    if not any(_SANITIZER.match(symbol) for symbol in defined):
+        return Result(name, FAIL, "the objects define no __asan_* symbol: not the whole runtime")
+    bad = sorted(symbol for symbol in undefined if _SANITIZER.match(symbol))
+    if bad:
+        return Result(name, FAIL, "instrumented, or incomplete: " + ", ".join(bad))
+    foreign = sorted(symbol for symbol in undefined if not _ALLOWED.match(symbol))
+    if foreign:
+        return Result(name, FAIL, "needs symbols that no port has to give: " + ", ".join(foreign))
+    return Result(name, PASS)
+
+
+def run(context):
+    for preset in builder.presets():
+        if not preset.startswith("runtime-"):
+            continue
+        name = preset.removeprefix("runtime-")
+        reason = context.missing_for(preset)
+        if reason:
+            yield Result(name, SKIP, reason)
+            continue
+        try:
+            context.build(preset)
+        except Failure as error:
+            log = context.write_log(name, f"{error}\n")
+            yield Result(name, FAIL, "\n".join(str(error).splitlines()[:20]), log)
+            continue
+        yield judge(name, [BUILD / preset / "libkasan.a"])

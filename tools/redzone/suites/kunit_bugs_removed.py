@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""The KUnit suites without their bugs: a case that expects a report must then fail.
+
+A case expects a report if the console of the ordinary kernel shows one while it runs. The kernel
+redzone-bugs-removed has the same suites, compiled with REDZONE_REMOVE_BUGS.
+"""
+
+from redzone import ktap, machine
+from redzone.builder import preset_name
+from redzone.runner import FAIL, PASS, Result
+from redzone.suites.kunit import TIMEOUT, end_error
+
+TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+
+
+def verdict(with_bug, without):
+    """Return (status, detail) for one case of both kernels; @without is None if it did not run."""
+    if without is None:
+        return FAIL, "did not run in the kernel without bugs"
+    if with_bug.reports == 0:
+        if without.status == with_bug.status:
+            return PASS, ""
+        return FAIL, f"expects no report, but {with_bug.status} became {without.status}"
+    if without.reports:
+        return FAIL, "there is a report although the bug is removed"
+    if without.status != FAIL:
+        return FAIL, f"{without.status} although its bug is removed"
+    return PASS, ""
+
+
+def run(context):
+    preset = preset_name()
+    images = context.build(preset, targets=["redzone", "redzone-bugs-removed"])
+    parsed = {}
+    for name, image in images.items():
+        outcome, lines, log = context.boot(name, machine.Machine(image.image, timeout=TIMEOUT))
+        parsed[name] = ktap.parse(lines)
+        error = end_error(outcome)
+        if error or parsed[name].errors:
+            yield Result(name, FAIL, "\n".join([*parsed[name].errors, error or ""]).strip(), log)
+    without = parsed["redzone-bugs-removed"].by_name()
+    expecting = 0
+    for case in parsed["redzone"].cases:
+        expecting += case.reports > 0
+        status, detail = verdict(case, without.get(case.name))
+        yield Result(case.name, status, detail)
+    if expecting == 0:
+        yield Result("all", FAIL, "no case expects a report")

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Formatting, lint, layering and the other rules of the source tree."""
+
+import re
+import subprocess
+import sys
+
+from redzone.base import ROOT
+from redzone.runner import FAIL, PASS, SKIP, Result
+
+MAX_LINES = 700
+_CODE = (".c", ".h", ".S", ".py", ".lds", ".cmake")
+# Header comment with the licence; a script's first line may be its interpreter.
+_LICENCE = re.compile(r"SPDX-License-Identifier: MIT")
+_INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+# Headers that a freestanding compiler brings along.
+_FREESTANDING = {
+    "float.h", "iso646.h", "limits.h", "stdalign.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h",
+    "stdnoreturn.h",
+}  # fmt: skip
+
+
+def files():
+    """Return the repository's files: those that Git knows or would add, or all without Git."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "-z"]
+    try:
+        result = subprocess.run(command, check=False, capture_output=True, text=True)
+    except FileNotFoundError:
+        result = None
+    if result is not None and result.returncode == 0:
+        paths = [ROOT / name for name in result.stdout.split("\0") if name]
+    else:
+        paths = [
+            path
+            for path in ROOT.rglob("*")
+            if not {"build", ".venv", ".git", "__pycache__"} & set(path.relative_to(ROOT).parts)
+        ]
+    return sorted(path for path in paths if path.is_file())
+
+
+def _lines(title, problems):
+    if not problems:
+        return Result(title, PASS)
+    shown = problems[:20] + ([f"and {len(problems) - 20} more"] if len(problems) > 20 else [])
+    return Result(title, FAIL, "\n".join(shown))
+
+
+def _command(title, command, limit=20):
+    result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    if result.returncode == 0:
+        return Result(title, PASS)
+    text = (result.stdout + result.stderr).splitlines()
+    return Result(title, FAIL, "\n".join(text[:limit]))
+
+
+def _tree_rules(paths):
+    names = {path: str(path.relative_to(ROOT)) for path in paths}
+    code = [path for path in paths if path.suffix in _CODE]
+    texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in code}
+
+    head = {path: "\n".join(text.splitlines()[:3]) for path, text in texts.items()}
+    yield _lines("spdx", [names[path] for path in code if not _LICENCE.search(head[path])])
+
+    long = [
+        f"{names[path]}: {text.count(chr(10))} lines, at most {MAX_LINES}"
+        for path, text in texts.items()
+        if path.suffix in (".c", ".h", ".S", ".py") and text.count("\n") > MAX_LINES
+    ]
+    yield _lines("file-length", long)
+
+    upward = []
+    for path, text in texts.items():
+        if not names[path].startswith(("runtime/", "include/")):
+            continue
+        for quote, header in _INCLUDE.findall(text):
+            own = quote == '"' or header.startswith("kasan/") or header in _FREESTANDING
+            reaches_out = quote == '"' and re.search(r"(^|/)(kernel|ports|asm)/", header)
+            if not own or reaches_out:
+                upward.append(f"{names[path]}: includes {header}")
+    yield _lines("layering", upward)
+
+    words = re.compile(r"\b(TODO|FIXME|XXX)\b")
+    marks = [
+        f"{names[path]}:{number}"
+        for path, text in texts.items()
+        if not names[path].endswith("suites/style.py")
+        for number, line in enumerate(text.splitlines(), 1)
+        if words.search(line)
+    ]
+    yield _lines("no-unfinished-marks", marks)
+
+    spaces = [
+        f"{names[path]}:{number}"
+        for path, text in texts.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if line != line.rstrip()
+    ]
+    yield _lines("trailing-space", spaces)
+
+
+def run(context):
+    paths = files()
+    yield from _tree_rules(paths)
+
+    yield _command("ruff-check", [sys.executable, "-m", "ruff", "check", "--quiet", "."])
+    yield _command("ruff-format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."])
+
+    sources = [str(path) for path in paths if path.suffix in (".c", ".h")]
+    reason = context.missing("clang-format")
+    if reason:
+        yield Result("clang-format", SKIP, reason)
+    else:
+        command = ["clang-format-19", "--dry-run", "--Werror", "--style=file", *sources]
+        yield _command("clang-format", command)
+
+    reason = context.missing("clang-tidy", "cmake", "ninja", "clang-19")
+    if reason:
+        yield Result("clang-tidy", SKIP, reason)
+        return
+    yield from _tidy(context, paths)
+
+
+def _tidy(context, paths):
+    """clang-tidy over the runtime, with the options that its build uses."""
+    preset = "runtime-arm64-clang-full"
+    context.build(preset)
+    chosen = [str(path) for path in paths if path.suffix == ".c" and (ROOT / "runtime") in path.parents]
+
+    def one(batch):
+        command = ["clang-tidy-19", "--quiet"]
+        command += ["-p", str(ROOT / "build" / preset), *batch]
+        result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+        return result.returncode, result.stdout
+
+    half = (len(chosen) + 1) // 2
+    outputs = [output for code, output in context.each(one, [chosen[:half], chosen[half:]]) if code]
+    log = context.write_log("clang-tidy", "\n".join(outputs))
+    problems = [line for output in outputs for line in output.splitlines() if ": error: " in line]
+    result = _lines("clang-tidy", problems or (["clang-tidy failed"] if outputs else []))
+    result.log = log
+    yield result

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Host unit tests of the runtime, over ports/posix.
+
+The test programs print TAP; CTest knows which there are.
+"""
+
+import json
+import subprocess
+
+from redzone import ktap
+from redzone.base import BUILD, Failure
+from redzone.runner import FAIL, Result
+
+TOOLS = ("cmake", "ninja", "clang-19", "libc")
+PRESET = "host-unit"
+TIMEOUT = 600
+
+
+def programs():
+    """Return [(name, command)] of the test programs."""
+    command = ["ctest", "--test-dir", str(BUILD / PRESET), "--show-only=json-v1"]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise Failure(f"ctest cannot list the unit tests: {result.stderr.strip()}")
+    tests = json.loads(result.stdout)["tests"]
+    return [(test["name"], test["command"]) for test in tests if "command" in test]
+
+
+def run(context):
+    context.build(PRESET)
+
+    def one(item):
+        name, command = item
+        try:
+            process = subprocess.run(
+                command,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=TIMEOUT,
+            )
+            status, output = process.returncode, process.stdout
+        except subprocess.TimeoutExpired as error:
+            status, output = None, error.stdout or b""
+        text = output.decode("utf-8", "replace")
+        return name, status, text, context.write_log(name, text)
+
+    found = programs()
+    if not found:
+        raise Failure("no unit test program is registered with CTest")
+    for name, status, text, log in context.each(one, found):
+        parsed = ktap.parse(text.splitlines())
+        for case in parsed.cases:
+            yield Result(f"{name}.{case.name}", case.status, case.detail, log)
+        errors = list(parsed.errors)
+        if status is None:
+            errors.append(f"no end after {TIMEOUT} s")
+        elif status != 0 and not any(case.status == FAIL for case in parsed.cases):
+            errors.append(f"exit status {status}; the end of the output:")
+            errors += text.splitlines()[-10:]
+        if errors:
+            yield Result(name, FAIL, "\n".join(errors), log)

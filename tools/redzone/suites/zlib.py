@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""zlib as shipped: a round trip without a report, and CVE-2022-37434 with one.
+
+The source comes out of a crate that cargo fetches; its checksum is in tests/zlib/libz-sys.sha256.
+"""
+
+import hashlib
+import json
+import shutil
+import subprocess
+
+from redzone import base, builder, console, machine, symbolize, view
+from redzone.base import BUILD, ROOT, Failure
+from redzone.runner import FAIL, PASS, SKIP, Result
+
+TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64", "cargo")
+HERE = ROOT / "tests" / "zlib"
+FOLDER = BUILD / "zlib"
+CRATE = "libz-sys-1.1.6"
+# What a program that packs and unpacks memory needs; the gz* files want file descriptors.
+FILES = "adler32 compress crc32 deflate inffast inflate inftrees trees uncompr zutil".split()
+TIMEOUT = 180
+FETCH_TIMEOUT = 300
+MARK = "the bug is reported from here"
+
+
+class Unavailable(Exception):
+    """The source cannot be had: the suite is skipped with this reason."""
+
+
+def _verify(crate):
+    """Raise Failure unless the unpacked crate is the one whose checksum this repository has."""
+    wanted = (HERE / "libz-sys.sha256").read_text(encoding="utf-8").split()[0]
+    record = json.loads((crate / ".cargo-checksum.json").read_text(encoding="utf-8"))
+    if record["package"] != wanted:
+        raise Failure(f"{CRATE} has checksum {record['package']}, not {wanted}: it is another crate")
+    for name, digest in record["files"].items():
+        if not name.startswith("src/zlib/"):
+            continue
+        if hashlib.sha256((crate / name).read_bytes()).hexdigest() != digest:
+            raise Failure(f"{base.relative(crate / name)} was changed; remove {base.relative(FOLDER)}")
+
+
+def source():
+    """Fetch zlib unless it is there already. Return the folder of its source."""
+    crate = FOLDER / "vendor" / CRATE
+    if not (crate / ".cargo-checksum.json").is_file():
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        FOLDER.mkdir(parents=True)
+        for name in ("Cargo.toml", "lib.rs"):
+            shutil.copyfile(HERE / name, FOLDER / name)
+        command = ["cargo", "vendor", "--quiet", "--versioned-dirs", "vendor"]
+        try:
+            result = subprocess.run(
+                command, cwd=FOLDER, check=False, capture_output=True, text=True, timeout=FETCH_TIMEOUT
+            )
+        except subprocess.TimeoutExpired:
+            raise Unavailable(f"cargo did not fetch {CRATE} within {FETCH_TIMEOUT} s") from None
+        if result.returncode != 0:
+            said = (result.stderr.strip() or "no message").splitlines()
+            raise Unavailable(f"cargo cannot fetch {CRATE}: {said[-1].strip()}")
+    _verify(crate)
+    return crate / "src" / "zlib"
+
+
+def _program(name, zlib):
+    sources = [HERE / f"{name}.c", *(zlib / f"{file}.c" for file in FILES)]
+    # The source is as it was shipped, so nobody here can act on its warnings.
+    return builder.Program(name, sources, includes=[zlib], options=["-w"])
+
+
+def _marked_line(path):
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if MARK in text:
+            return number
+    raise Failure(f"{base.relative(path)} has no line with the words '{MARK}'")
+
+
+def judge_round_trip(outcome, lines):
+    """Return what is wrong with the console of a clean run, as a list of texts."""
+    reports = outcome.reader.reports
+    if reports:
+        return [f"a report: {reports[0].type} in {reports[0].where}"]
+    if outcome.status != base.OK:
+        return [outcome.message or f"status {outcome.status}"]
+    said = [console.split(line)[1] for line in lines]
+    same = sum(line.endswith("bytes, same") for line in said)
+    if same != 4 or "round trip: good" not in said:
+        return [f"{same} of 4 round trips gave the same data"]
+    return []
+
+
+def judge_cve(outcome, symbolizer):
+    """Return what is wrong with the console of the CVE's run, as a list of texts."""
+    reports = outcome.reader.reports
+    if not reports:
+        return [f"no report; {outcome.message or 'the program ended well'}"]
+    report = reports[0]
+    wrong = []
+    if report.type != "slab-out-of-bounds":
+        wrong.append(f"type {report.type}, expected slab-out-of-bounds")
+    if not report.where.startswith("inflate+"):
+        wrong.append(f"in {report.where}, expected inflate")
+    # "Room left" went below zero as an unsigned number of 32 bits: about 4 GiB.
+    if report.size is None or not 0xFFFF0000 <= report.size <= 0xFFFFFFFF:
+        wrong.append(f"size {report.size}, expected a little less than 2^32")
+    frames = report.traces.get("call", [])
+    for frame in frames:
+        symbolizer.frame(frame)
+    program = HERE / "cve_2022_37434.c"
+    caller = view.own_source(frames, {str(program)})
+    line = _marked_line(program)
+    if caller is None or caller.path != str(program):
+        wrong.append("no frame of the trace lies in the program")
+    elif caller.line != line:
+        wrong.append(f"called from line {caller.line}, expected {line}")
+    if not report.complete:
+        wrong.append("the report is not complete")
+    return wrong
+
+
+def run(context):
+    try:
+        zlib = source()
+    except Unavailable as error:
+        yield Result("all", SKIP, str(error))
+        return
+    programs = [_program("zlib_roundtrip", zlib), _program("cve_2022_37434", zlib)]
+    for where in ("inline", "outline"):
+        images = context.build(builder.preset_name(instrumentation=where), programs=programs)
+        for program in programs:
+            image = images[program.name]
+            target = machine.Machine(image.image, append=["kasan_multi_shot"], timeout=TIMEOUT)
+            outcome, lines, log = context.boot(f"{where}/{program.name}", target)
+            if program.name == "zlib_roundtrip":
+                wrong = judge_round_trip(outcome, lines)
+            else:
+                with symbolize.Symbolizer(image.elf) as symbolizer:
+                    wrong = judge_cve(outcome, symbolizer)
+            yield Result(f"{where}.{program.name}", FAIL if wrong else PASS, "; ".join(wrong), log)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Turns `function+0xOFFSET/0xSIZE` into source files and lines, inlined functions included.
+
+The ELF file's symbol table gives the address, LLVM's symbolizer the lines.
+"""
+
+import itertools
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where an address lies. @function: as written in the source; @path: absolute."""
+
+    function: str
+    path: str
+    line: int
+
+
+def _code_symbols(elf):
+    """Return {name: [(address, size)]}. As in the kernel, a function reaches to the next one."""
+    with open(elf, "rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        found = [
+            (symbol["st_value"], symbol.name)
+            for symbol in (table.iter_symbols() if table is not None else ())
+            if symbol["st_info"]["type"] in ("STT_FUNC", "STT_NOTYPE")
+            and symbol.name
+            and symbol.name[0] not in "$."
+        ]
+    starts = sorted({address for address, _ in found})
+    following = dict(itertools.pairwise(starts))
+    symbols = {}
+    for address, name in found:
+        size = following.get(address, address) - address
+        symbols.setdefault(name, []).append((address, size))
+    return symbols
+
+
+class Symbolizer:
+    """Answers for one ELF file. Close it, or use it in a with statement."""
+
+    def __init__(self, elf, command="llvm-symbolizer-19"):
+        self._symbols = _code_symbols(elf)
+        self._process = subprocess.Popen(
+            [command, f"--obj={elf}", "--inlines", "--output-style=JSON"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._cache = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *ignored):
+        self.close()
+
+    def close(self):
+        for pipe in (self._process.stdin, self._process.stdout):
+            pipe.close()
+        self._process.terminate()
+        self._process.wait()
+
+    def address(self, frame):
+        """Return the address that @frame (of a console.Frame's shape) names, or None.
+
+        Static functions may share a name: the size in the frame tells them apart.
+        """
+        entries = self._symbols.get(frame.name)
+        if not entries:
+            return None
+        start, _ = min(entries, key=lambda entry: abs(frame.size - entry[1]))
+        return start + frame.offset
+
+    def look_up(self, address):
+        """Return the list of Source at @address, innermost inlined function first; empty: unknown."""
+        if address in self._cache:
+            return self._cache[address]
+        sources = []
+        try:
+            self._process.stdin.write(f"{address:#x}\n")
+            self._process.stdin.flush()
+            answer = json.loads(self._process.stdout.readline() or "{}")
+        except (OSError, ValueError):
+            answer = {}
+        for symbol in answer.get("Symbol", []):
+            if symbol.get("FileName") and symbol.get("Line"):
+                path = str(Path(symbol["FileName"]))
+                sources.append(Source(symbol.get("FunctionName", ""), path, symbol["Line"]))
+        self._cache[address] = sources
+        return sources
+
+    def frame(self, frame):
+        """Fill and return @frame.sources. A return address stands for the call before it."""
+        address = self.address(frame)
+        if address is not None:
+            frame.sources = self.look_up(address if frame.exact or not frame.offset else address - 1)
+        return frame.sources

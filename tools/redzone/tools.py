@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""The outside programs that Redzone calls: which there are, their versions, their Debian packages.
+
+Standard library only: `doctor` and the first use run without the virtual environment.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One outside program.
+
+    key: what the rest of the package calls it. command: looked up in PATH. package: on Debian and Ubuntu.
+    level: "run" (./redzone run needs it), "test" (some suites do). use: for people.
+    minimum: oldest version that works, () for any.
+    """
+
+    key: str
+    command: str
+    package: str
+    level: str
+    use: str
+    minimum: tuple = ()
+
+
+TOOLS = (
+    Tool("cmake", "cmake", "cmake", "run", "configures the build", (3, 25)),
+    Tool("ninja", "ninja", "ninja-build", "run", "runs the build"),
+    Tool("clang-19", "clang-19", "clang-19", "run", "the default compiler"),
+    Tool("lld", "ld.lld-19", "lld-19", "run", "links kernels"),
+    Tool("nm", "llvm-nm-19", "llvm-19", "run", "reads symbol tables"),
+    Tool("objcopy", "llvm-objcopy-19", "llvm-19", "run", "makes boot images"),
+    Tool("symbolizer", "llvm-symbolizer-19", "llvm-19", "run", "finds source lines"),
+    Tool("qemu-arm64", "qemu-system-aarch64", "qemu-system-arm", "run", "the machine", (7, 2)),
+    Tool("venv", "python3", "python3-venv", "run", "the command's own environment", (3, 11)),
+    Tool("clang-22", "clang-22", "clang-22", "test", "second Clang (--cc clang-22)"),
+    Tool("gcc-arm64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "test", "--cc gcc", (12,)),
+    Tool("gcc-riscv64", "riscv64-linux-gnu-gcc", "gcc-riscv64-linux-gnu", "test", "runtime builds"),
+    Tool("gcc-arm", "arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "test", "runtime builds"),
+    Tool("gcc", "x86_64-linux-gnu-gcc", "gcc", "test", "runtime builds, unit tests"),
+    Tool("libc", "", "libc6-dev", "test", "unit tests on this machine"),
+    Tool("clang-format", "clang-format-19", "clang-format-19", "test", "suite style"),
+    Tool("clang-tidy", "clang-tidy-19", "clang-tidy-19", "test", "suite style"),
+    Tool("git", "git", "git", "test", "suite style"),
+    Tool("go", "go", "golang-go", "test", "suite syzkaller"),
+    Tool("cargo", "cargo", "cargo", "test", "fetches zlib for its suite"),
+)
+BY_KEY = {tool.key: tool for tool in TOOLS}
+
+
+def assume_yes(argv=()):
+    """May packages be installed without asking? @argv: the command line; `--` ends the options."""
+    own = list(argv)
+    if "--" in own:
+        own = own[: own.index("--")]
+    return "--yes" in own or os.environ.get("CI", "").lower() in ("1", "true", "yes")
+
+
+def venv_python():
+    """Return a Python (>= 3.11) that can make virtual environments, or None."""
+    for name in ("python3", "/usr/bin/python3"):
+        path = shutil.which(name)
+        if not path:
+            continue
+        probe = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"
+        if subprocess.run([path, "-c", probe], check=False, capture_output=True).returncode == 0:
+            return path
+    return None
+
+
+def version(tool):
+    """Return (text, tuple) of the installed version, None if the tool is missing."""
+    if tool.key == "libc":
+        return ("headers found", ()) if os.path.exists("/usr/include/stdio.h") else None
+    path = venv_python() if tool.key == "venv" else shutil.which(tool.command)
+    if not path:
+        return None
+    argument = "version" if tool.key == "go" else "--version"
+    try:
+        result = subprocess.run([path, argument], check=False, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r"(\d+(?:\.\d+)+|\b\d+\b)", re.sub(r"\(.*?\)", "", result.stdout))
+    if result.returncode != 0 or not found:
+        return None
+    return found.group(1), tuple(int(part) for part in found.group(1).split("."))
+
+
+def status(tool):
+    """Return ("ok" | "missing" | "old", version text)."""
+    found = version(tool)
+    if found is None:
+        return "missing", ""
+    text, numbers = found
+    if tool.minimum and numbers < tool.minimum:
+        return "old", text
+    return "ok", text
+
+
+def missing(keys):
+    """Return those of the tools named @keys that cannot be found. Cheap: looks at PATH only."""
+    result = []
+    for key in keys:
+        tool = BY_KEY[key]
+        if key == "libc":
+            present = os.path.exists("/usr/include/stdio.h")
+        elif key == "venv":
+            present = venv_python() is not None
+        else:
+            present = shutil.which(tool.command) is not None
+        if not present:
+            result.append(tool)
+    return result
