@@ -89,6 +89,8 @@ KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) \
 
 # --- The runtime -----------------------------------------------------------------------------------------
 
+# The first target of the including makefile stays the default.
+kasan_goal := $(.DEFAULT_GOAL)
 kasan_sources := $(patsubst $(REDZONE)/runtime/%,%,$(wildcard $(REDZONE)/runtime/*/*.c))
 KASAN_OBJS := $(addprefix $(KASAN_OBJDIR)/,$(kasan_sources:.c=.o))
 kasan_own_flags := -std=gnu17 -O2 -ffreestanding -fno-stack-protector -fno-strict-aliasing
@@ -98,3 +100,4 @@ $(KASAN_OBJS): $(KASAN_OBJDIR)/%.o: $(REDZONE)/runtime/%.c
 	$(CC) $(KASAN_CPPFLAGS) $(KASAN_RUNTIME_CFLAGS) $(kasan_own_flags) $(KASAN_CODE_FLAGS) -MMD -MP -c $< -o $@
 
 -include $(KASAN_OBJS:.o=.d)
+.DEFAULT_GOAL := $(kasan_goal)

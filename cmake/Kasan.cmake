@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Owns the compiler flags: which options make Clang or GCC instrument for a mode, and which macros tell
-# <kasan/config.h> about it. The facts behind them were tried with Clang 19, Clang 22 and GCC 12.
+# Owns the compiler flags of this tree: which macros tell <kasan/config.h> about the mode, and which files get
+# the options that make Clang or GCC instrument. The options themselves are in kasan-flags.json.
+include(RedzoneRuntime)
 
 # Where the arm64 kernel keeps its shadow; kernel/arch/arm64/include/asm/memory.h has the same map.
 set(KASAN_ARM64_SHADOW_OFFSET 0xdfff800000000000)
@@ -28,38 +29,13 @@ endfunction()
 
 # Options for instrumented code. @where: inline or outline; @offset: the shadow offset.
 function(kasan_instrumentation_options out where offset)
-  # Below this number of accesses per function the compilers inline the checks.
-  if(where STREQUAL "inline")
-    set(threshold 10000)
-  else()
-    set(threshold 0)
-  endif()
+  set(words ${where} offset stack globals)
   if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
-    # The driver never turns on use-after-scope for kernels in Clang 19; the -mllvm form works in all.
-    set(llvm
-      asan-mapping-offset=${offset}
-      asan-instrumentation-with-call-threshold=${threshold}
-      asan-stack=1
-      asan-globals=1
-      asan-use-after-scope=1
-      asan-kernel-mem-intrinsic-prefix=1
-      # The kernel never unregisters: no image is ever unloaded.
-      asan-destructor-kind=none)
-    set(options -fsanitize=kernel-address)
-    foreach(option IN LISTS llvm)
-      list(APPEND options -mllvm -${option})
-    endforeach()
+    list(APPEND words clang)
   else()
-    # GCC's defaults for kernels are outline, no stack, no globals.
-    set(options
-      -fsanitize=kernel-address
-      -fasan-shadow-offset=${offset}
-      -fsanitize-address-use-after-scope
-      --param=asan-instrumentation-with-call-threshold=${threshold}
-      --param=asan-stack=1
-      --param=asan-globals=1
-      --param=asan-instrument-allocas=1)
+    list(APPEND words gcc)
   endif()
+  redzone_flags(options instrument "${words}" ${offset})
   set(${out} "${options}" PARENT_SCOPE)
 endfunction()
 

@@ -35,10 +35,6 @@ function(redzone_kernel_library target)
   add_library(${target} OBJECT)
   foreach(folder IN LISTS ARGN)
     set(dir ${kernel_dir}/${folder})
-    if(NOT EXISTS ${dir}/sources.cmake)
-      message(WARNING "kernel/${folder}/sources.cmake is missing")
-      continue()
-    endif()
     include(${dir}/sources.cmake)
     string(TOUPPER ${folder} key)
     string(REPLACE "/" "_" key ${key})
@@ -79,7 +75,7 @@ endif()
 set(linker_script ${arch_dir}/kernel.lds)
 set(CMAKE_C_LINK_EXECUTABLE
   "${REDZONE_LINKER} -nostdlib -static --no-gc-sections --fatal-warnings --build-id=none \
--z max-page-size=4096 -z noexecstack -T ${linker_script} <LINK_FLAGS> <OBJECTS> -o <TARGET>")
+-z max-page-size=4096 -z noexecstack -T \"${linker_script}\" <LINK_FLAGS> <OBJECTS> -o <TARGET>")
 
 # redzone_image(<name> LINK <linker options>... OBJECTS <objects>... SOURCES <files>...): two link passes
 # and the boot Image. Makes the target <name>; files <name>.elf and <name>.Image in the build folder.
@@ -124,8 +120,17 @@ function(redzone_add_program name)
   target_compile_options(${name}.objects PRIVATE -fno-builtin ${kernel_options}
     -Wall -Wextra -Wno-unused-parameter ${program_OPTIONS})
   kasan_instrument(${name}.objects)
+  # The program's names are its own: it may well have a sort() or a panic(), and so has the kernel.
+  set(linked ${CMAKE_BINARY_DIR}/${name}.o)
+  add_custom_command(OUTPUT ${linked}
+    COMMAND ${REDZONE_LINKER} -r "$<TARGET_OBJECTS:${name}.objects>" -o ${linked}
+    COMMAND ${REDZONE_OBJCOPY} --keep-global-symbol=main ${linked}
+    DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>"
+    COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "Joining the program ${name}")
+  set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
   redzone_image(${name}
-    OBJECTS ${kernel_objects} $<TARGET_OBJECTS:${name}.objects>
+    OBJECTS ${kernel_objects} ${linked}
     LINK --defsym=redzone_program_main=main)
 endfunction()
 

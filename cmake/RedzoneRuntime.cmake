@@ -9,9 +9,13 @@
 # The including file has set REDZONE_SOURCE_DIR (has runtime/), REDZONE_INCLUDE_DIR (has kasan/) and
 # REDZONE_FLAGS_FILE. They are kept as global properties: functions run in any folder of the tree.
 include_guard(GLOBAL)
+# Whatever the including tree says is old enough for it.
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.19...3.25)
 foreach(name IN ITEMS REDZONE_SOURCE_DIR REDZONE_INCLUDE_DIR REDZONE_FLAGS_FILE)
   set_property(GLOBAL PROPERTY ${name} "${${name}}")
 endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${REDZONE_FLAGS_FILE}")
 
 # redzone_flags(<out> instrument|code|runtime "<words that hold>" [<shadow offset>])
 #
@@ -199,3 +203,5 @@ function(redzone_instrument target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:${code}>)
   target_link_libraries(${target} PRIVATE ${rz_RUNTIME})
 endfunction()
+
+cmake_policy(POP)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * hang.c - a program that never ends: `./redzone run examples/hang.c --timeout 5` stops the machine after
- * five seconds and ends with status 3.
+ * hang.c - a program that never ends: `./redzone run examples/hang.c --timeout 5` stops the machine
+ * after five seconds and ends with status 3.
  */
 #include <stdio.h>
 

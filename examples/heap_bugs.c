@@ -3,8 +3,8 @@
  * heap_bugs.c - what `./redzone run` shows first: two bugs that every C program can have.
  *
  * Ordinary C, but inside a kernel: main() is a kernel thread, malloc() is kmalloc(), and the Kernel
- * Address Sanitizer looks at each load and store. It reports both bugs below, with the line of the bad
- * access and the lines that allocated and freed the memory, and the program goes on.
+ * Address Sanitizer looks at each load and store. It reports both bugs below, with the line of the
+ * bad access and the lines that allocated and freed the memory, and the program goes on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,8 @@ static noinline void message_destroy(struct message *message)
 	free(message);
 }
 
-/* Bug 1: the text is not terminated when it is created, and here there is no byte left for the NUL. */
+/* Bug 1: the text is not terminated when it is created, and here there is no byte left for the NUL.
+ */
 static noinline void message_terminate(struct message *message)
 {
 	message->text[message->length] = '\0'; /* one byte behind the end of the heap object */
@@ -60,7 +61,8 @@ int main(int argc, char **argv)
 	if (!message)
 		return 1;
 
-	printf("1. A heap overflow: 13 characters in a 13-byte object, and then a NUL behind them.\n");
+	printf("1. A heap overflow: 13 characters in a 13-byte object, and then a NUL behind "
+	       "them.\n");
 	message_terminate(message);
 
 	printf("2. A use after free: the length of a message that was destroyed.\n");

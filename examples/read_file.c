@@ -35,7 +35,8 @@ int main(int argc, char **argv)
 	int i, status = 0;
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: %s NAME...   (each given to ./redzone run as --file NAME=PATH)\n",
+		fprintf(stderr,
+			"usage: %s NAME...   (each given to ./redzone run as --file NAME=PATH)\n",
 			argv[0]);
 		return 2;
 	}

@@ -470,6 +470,13 @@ void kasan_report_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)
 typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
 kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook);
 
+/** kasan_report_filter() - ask @filter before every report; if it returns false nothing is printed and
+ *  the report is not counted. For systems that must not be flooded by a bug in a loop. @info has no bug_type
+ *  yet. Called with the report lock not held; not for reports that the runtime would drop anyhow. NULL
+ *  removes it. Return: the filter before. */
+typedef bool (*kasan_report_filter_fn)(const struct kasan_report_info *info);
+kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter);
+
 /** kasan_save_multi_shot(), kasan_restore_multi_shot() - let every bug be reported for a while, as tests
  *  need. Return: what to restore. */
 bool kasan_save_multi_shot(void);

@@ -386,6 +386,7 @@ static inline void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_
  * ------------------------------------------------------------------------------ */
 
 typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
+typedef bool (*kasan_report_filter_fn)(const struct kasan_report_info *info);
 
 static inline __attribute__((format(printf, 1, 2))) void kasan_report_line(const char *fmt, ...)
 {
@@ -395,6 +396,12 @@ static inline __attribute__((format(printf, 1, 2))) void kasan_report_line(const
 static inline kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook)
 {
 	(void)hook;
+	return NULL;
+}
+
+static inline kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter)
+{
+	(void)filter;
 	return NULL;
 }
 

@@ -31,13 +31,13 @@ static void __printf(3, 0)
 		kunit_abort(test);
 }
 
-#define FINISH(test, type, fmt)                   \
-	do {                                      \
-		va_list __args;                   \
-                                                  \
-		va_start(__args, fmt);            \
-		finish(test, type, fmt, __args);  \
-		va_end(__args);                   \
+#define FINISH(test, type, fmt)                  \
+	do {                                     \
+		va_list __args;                  \
+                                                 \
+		va_start(__args, fmt);           \
+		finish(test, type, fmt, __args); \
+		va_end(__args);                  \
 	} while (0)
 
 void kunit_fail(struct kunit *test, enum kunit_assert_type type, const struct kunit_loc *loc,
@@ -76,10 +76,9 @@ static bool is_literal(const char *text, long long value)
 	return !kstrtoll(text, 0, &parsed) && parsed == value;
 }
 
-void kunit_fail_binary(struct kunit *test, enum kunit_assert_type type,
-		       const struct kunit_loc *loc, const char *left_text, const char *op,
-		       const char *right_text, long long left, long long right, const char *fmt,
-		       ...)
+void kunit_fail_binary(struct kunit *test, enum kunit_assert_type type, const struct kunit_loc *loc,
+		       const char *left_text, const char *op, const char *right_text,
+		       long long left, long long right, const char *fmt, ...)
 {
 	print_header(test, type, loc);
 	printk("    Expected %s %s %s, but\n", left_text, op, right_text);
@@ -91,8 +90,8 @@ void kunit_fail_binary(struct kunit *test, enum kunit_assert_type type,
 }
 
 void kunit_fail_ptr(struct kunit *test, enum kunit_assert_type type, const struct kunit_loc *loc,
-		    const char *left_text, const char *op, const char *right_text,
-		    const void *left, const void *right, const char *fmt, ...)
+		    const char *left_text, const char *op, const char *right_text, const void *left,
+		    const void *right, const char *fmt, ...)
 {
 	print_header(test, type, loc);
 	printk("    Expected %s %s %s, but\n", left_text, op, right_text);
@@ -102,8 +101,8 @@ void kunit_fail_ptr(struct kunit *test, enum kunit_assert_type type, const struc
 }
 
 void kunit_fail_str(struct kunit *test, enum kunit_assert_type type, const struct kunit_loc *loc,
-		    const char *left_text, const char *op, const char *right_text,
-		    const char *left, const char *right, const char *fmt, ...)
+		    const char *left_text, const char *op, const char *right_text, const char *left,
+		    const char *right, const char *fmt, ...)
 {
 	print_header(test, type, loc);
 	printk("    Expected %s %s %s, but\n", left_text, op, right_text);
@@ -129,10 +128,9 @@ static void dump_bytes(const char *text, const u8 *bytes, const u8 *other, size_
 		size_t len = 0;
 
 		for (size_t i = start; i < min(size, start + DUMP_ROW); i++)
-			len += (size_t)scnprintf(row + len, sizeof(row) - len,
-						 other && bytes[i] != other[i] ? "<%02x>"
-									       : " %02x ",
-						 bytes[i]);
+			len += (size_t)scnprintf(
+				row + len, sizeof(row) - len,
+				other && bytes[i] != other[i] ? "<%02x>" : " %02x ", bytes[i]);
 		printk("        %s\n", row);
 	}
 	if (size > DUMP_MAX)
@@ -140,8 +138,8 @@ static void dump_bytes(const char *text, const u8 *bytes, const u8 *other, size_
 }
 
 void kunit_fail_mem(struct kunit *test, enum kunit_assert_type type, const struct kunit_loc *loc,
-		    const char *left_text, const char *op, const char *right_text,
-		    const void *left, const void *right, size_t size, const char *fmt, ...)
+		    const char *left_text, const char *op, const char *right_text, const void *left,
+		    const void *right, size_t size, const char *fmt, ...)
 {
 	print_header(test, type, loc);
 	printk("    Expected %s %s %s, but\n", left_text, op, right_text);

@@ -2,9 +2,9 @@
 /*
  * filter.c - which cases run: kunit.filter_glob= and kunit.filter_skip=.
  *
- * Each is a list of patterns separated by commas, a pattern is "suite" or "suite.case" with the shell's
- * wildcards. A case runs if a pattern of the first matches; it is then reported as skipped if one of
- * the second matches.
+ * Each is a list of patterns separated by commas, a pattern is "suite" or "suite.case" with the
+ * shell's wildcards. A case runs if a pattern of the first matches; it is then reported as skipped
+ * if one of the second matches.
  */
 #include <kernel/param.h>
 #include <kernel/string.h>

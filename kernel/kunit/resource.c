@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* resource.c - what a case leaves to the framework: deferred actions, and memory freed at its end. */
+/* resource.c - what a case leaves to the framework: deferred actions, and memory freed at its end.
+ */
 #include <kernel/errno.h>
 #include <kernel/slab.h>
 
@@ -67,7 +68,8 @@ void kunit_cleanup(struct kunit *test)
 {
 	struct kunit_action *action;
 
-	/* Taken off before it is called: if an action faults, the others still run at the next call. */
+	/* Taken off before it is called: if an action faults, the others still run at the next
+	 * call. */
 	while ((action = test->actions)) {
 		kunit_action_t *fn = action->fn;
 		void *ctx = action->ctx;

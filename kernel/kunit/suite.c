@@ -56,8 +56,7 @@ static bool should_print(const struct stats *stats)
 	return stats_enabled == 2 || (stats_enabled == 1 && total(stats) > 1);
 }
 
-static void print_stats(enum level level, const char *name,
-			const struct stats *stats)
+static void print_stats(enum level level, const char *name, const struct stats *stats)
 {
 	printk("%*s# %s: pass:%lu fail:%lu skip:%lu total:%lu\n", INDENT(level), name,
 	       stats->passed, stats->failed, stats->skipped, total(stats));
@@ -155,8 +154,8 @@ static bool run_in_thread(struct kunit *test, void (*fn)(struct kunit *test), un
 static enum kunit_status run_once(const struct kunit_suite *suite, const struct kunit_case *c,
 				  const void *param, int index, char *comment)
 {
-	unsigned int timeout = c->speed == KUNIT_SPEED_SLOW ? KUNIT_TIMEOUT_SLOW_MS
-							    : KUNIT_TIMEOUT_MS;
+	unsigned int timeout =
+		c->speed == KUNIT_SPEED_SLOW ? KUNIT_TIMEOUT_SLOW_MS : KUNIT_TIMEOUT_MS;
 	struct run *run = kzalloc(sizeof(*run), GFP_KERNEL);
 	enum kunit_status status;
 
@@ -173,7 +172,8 @@ static enum kunit_status run_once(const struct kunit_suite *suite, const struct 
 		return KUNIT_FAILURE;
 	if (!run_in_thread(&run->test, kunit_try_run_case_cleanup, timeout))
 		return KUNIT_FAILURE;
-	/* A cleanup that faulted may have left actions; each call of kunit_try() gets one further. */
+	/* A cleanup that faulted may have left actions; each call of kunit_try() gets one further.
+	 */
 	while (run->test.actions)
 		if (!run_in_thread(&run->test, kunit_cleanup, timeout))
 			return KUNIT_FAILURE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * try_catch.c - a function run in a kernel thread of its own, so that a failed assertion, an oops or a
- * hang ends that thread and not the run of the tests.
+ * try_catch.c - a function run in a kernel thread of its own, so that a failed assertion, an oops
+ * or a hang ends that thread and not the run of the tests.
  */
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
@@ -12,7 +12,8 @@
 #include "kunit.h"
 
 /** struct try - on the heap, because a thread that hangs keeps it. */
-struct try {
+struct
+try {
 	struct kunit *test;
 	void (*fn)(struct kunit *test);
 };
@@ -49,7 +50,8 @@ enum kunit_try_result kunit_try(struct kunit *test, void (*fn)(struct kunit *tes
 		kfree(try);
 		return KUNIT_TRY_NO_THREAD;
 	}
-	/* Waited for by its queue, not by wait_for_completion(): kthread_join() below needs the event. */
+	/* Waited for by its queue, not by wait_for_completion(): kthread_join() below needs the
+	 * event. */
 	if (!wait_event_timeout(task->exited.wait, completion_done(&task->exited),
 				(long)msecs_to_jiffies(timeout_ms))) {
 		put_task_struct(task);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_clean_test.c - legal code that must not be reported. Each case fails if any report appears while
- * it runs (kasan_test_exit() sees to that), so most have no expectation of their own.
+ * kasan_clean_test.c - legal code that must not be reported. Each case fails if any report appears
+ * while it runs (kasan_test_exit() sees to that), so most have no expectation of their own.
  */
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
@@ -14,7 +14,7 @@
 
 #include "kasan_test.h"
 
-/* --- Accesses ----------------------------------------------------------------------------------------- */
+/* --- Accesses --------------------------------------------------------------------------------- */
 
 struct packed {
 	u8 lead;
@@ -40,8 +40,8 @@ static void crossing_granules(struct kunit *test)
 		p->eight = 8;
 		p->sixteen = 16;
 		p->tail = 32;
-		KUNIT_EXPECT_EQ(test, p->lead + p->two + p->four + p->eight + (u64)p->sixteen +
-					      p->tail,
+		KUNIT_EXPECT_EQ(test,
+				p->lead + p->two + p->four + p->eight + (u64)p->sixteen + p->tail,
 				63);
 		kfree(object);
 	}
@@ -106,7 +106,7 @@ static void bit_fields(struct kunit *test)
 	kfree(bits);
 }
 
-/* --- Stacks ---------------------------------------------------------------------------------------------- */
+/* --- Stacks ----------------------------------------------------------------------------------- */
 
 static noinline int recurse(int depth, volatile u8 *callers)
 {
@@ -213,7 +213,7 @@ static void scopes_come_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, scopes(24), 3 * 28 + 16);
 }
 
-/* --- Interrupts and other CPUs ------------------------------------------------------------------------------- */
+/* --- Interrupts and other CPUs ---------------------------------------------------------------- */
 
 struct irq_work {
 	struct timer_list timer;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_expect.c - counts the reports that a test case causes and compares them with what it expects.
+ * kasan_expect.c - counts the reports that a test case causes and compares them with what it
+ * expects.
  *
- * What the hook writes is volatile: to the compiler a bad access cannot change any variable, because the
- * call of the runtime is added after it has decided what a function may touch.
+ * What the hook writes is volatile: to the compiler a bad access cannot change any variable,
+ * because the call of the runtime is added after it has decided what a function may touch.
  */
 #include <kernel/atomic.h>
 #include <kernel/kernel.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* kasan_params_test.c - the runtime's options: names, values, what is refused, single and multi shot. */
+/* kasan_params_test.c - the runtime's options: names, values, what is refused, single and multi
+ * shot. */
 #include <kernel/kernel.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
@@ -36,10 +37,14 @@ static void bad_values(struct kunit *test)
 	static const struct {
 		const char *name, *value;
 	} bad[] = {
-		{"kasan", "maybe"},	     {"kasan", ""},
-		{"kasan", NULL},	     {"kasan.fault", "panics"},
-		{"kasan.fault", ""},	     {"kasan.fault", NULL},
-		{"kasan.stacktrace", "2"},   {"kasan.stacktrace", NULL},
+		{"kasan", "maybe"},
+		{"kasan", ""},
+		{"kasan", NULL},
+		{"kasan.fault", "panics"},
+		{"kasan.fault", ""},
+		{"kasan.fault", NULL},
+		{"kasan.stacktrace", "2"},
+		{"kasan.stacktrace", NULL},
 		{"kasan_multi_shot", "yes "},
 	};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_runtime_test.c - the runtime's inside, through its public interface: shadow encoding, tracks and
- * the stack depot, the quarantine and its bound.
+ * kasan_runtime_test.c - the runtime's inside, through its public interface: shadow encoding,
+ * tracks and the stack depot, the quarantine and its bound.
  */
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -13,7 +13,7 @@
 
 #include "kasan_test.h"
 
-/* --- Shadow ------------------------------------------------------------------------------------------- */
+/* --- Shadow ----------------------------------------------------------------------------------- */
 
 static void shadow_values(struct kunit *test)
 {
@@ -78,7 +78,7 @@ static void range_checks(struct kunit *test)
 	kfree(object);
 }
 
-/* --- Tracks --------------------------------------------------------------------------------------------- */
+/* --- Tracks ----------------------------------------------------------------------------------- */
 
 static struct kasan_track track_of(struct kunit *test, void *ptr)
 {
@@ -90,7 +90,8 @@ static struct kasan_track track_of(struct kunit *test, void *ptr)
 	KUNIT_ASSERT_EQ(test, object.kind, KASAN_OBJECT_SLAB);
 	KUNIT_ASSERT_PTR_EQ(test, object.start, ptr);
 	meta = (struct kasan_alloc_meta *)((char *)ptr + object.cache->alloc_meta_offset);
-	/* Metadata lies in the redzone, which instrumented code may not read: the unchecked form copies. */
+	/* Metadata lies in the redzone, which instrumented code may not read: the unchecked form
+	 * copies. */
 	__memcpy(&track, &meta->alloc, sizeof(track));
 	return track;
 }
@@ -117,7 +118,8 @@ static void depot_shares_stacks(struct kunit *test)
 	first = track_of(test, same[0]);
 	KUNIT_EXPECT_EQ(test, first.pid, current->pid);
 	if (!first.stack)
-		kunit_skip(test, "stacks are not recorded (kasan.stacktrace=off), or the depot is full");
+		kunit_skip(test,
+			   "stacks are not recorded (kasan.stacktrace=off), or the depot is full");
 	/* One call site, one handle; another call site, another. */
 	for (size_t i = 1; i < ARRAY_SIZE(same); i++)
 		KUNIT_EXPECT_EQ(test, track_of(test, same[i]).stack, first.stack);
@@ -174,7 +176,7 @@ static void vmalloc_areas(struct kunit *test)
 	vfree(ptr);
 }
 
-/* --- Quarantine ------------------------------------------------------------------------------------------- */
+/* --- Quarantine ------------------------------------------------------------------------------- */
 
 static void quarantine_is_released_by_shrink(struct kunit *test)
 {
@@ -212,7 +214,8 @@ static void quarantine_is_bounded(struct kunit *test)
 		if (i % 512 == 0)
 			lowest = min(lowest, nr_free_pages());
 	}
-	/* 1/32 of memory, and room for redzones, slabs that are only partly held, and CPUs' queues. */
+	/* 1/32 of memory, and room for redzones, slabs that are only partly held, and CPUs' queues.
+	 */
 	KUNIT_EXPECT_LE(test, before - lowest, total / 8 + 2048);
 }
 

@@ -2,8 +2,8 @@
 /*
  * kasan_test.h - expecting KASAN reports in test cases.
  *
- * A bug stands inside KASAN_TEST_BUG(), alone. Compiled with -DREDZONE_REMOVE_BUGS all bugs are gone, and
- * every case that expects a report must then fail: that is how these tests are tested.
+ * A bug stands inside KASAN_TEST_BUG(), alone. Compiled with -DREDZONE_REMOVE_BUGS all bugs are
+ * gone, and every case that expects a report must then fail: that is how these tests are tested.
  */
 #ifndef TESTS_KASAN_TEST_H
 #define TESTS_KASAN_TEST_H
@@ -18,8 +18,8 @@
 #define KASAN_TEST_BUG(...) __VA_ARGS__
 #endif
 
-/* The compiler knows nothing of @var's value from here on: no warning of a bug it could prove, and no
- * bug optimized away because it is undefined. */
+/* The compiler knows nothing of @var's value from here on: no warning of a bug it could prove, and
+ * no bug optimized away because it is undefined. */
 #define HIDE_VAR(var) __asm__ __volatile__("" : "+r"(var) : : "memory")
 
 /* A load that stays, although nobody uses the value; a store that stays. */
@@ -69,15 +69,15 @@ int kasan_bug_test_init(struct kunit *test);
 #endif
 
 /** KUNIT_EXPECT_KASAN_FAIL() - @expression causes at least one report, of whatever kind. */
-#define KUNIT_EXPECT_KASAN_FAIL(test, ...)                                                         \
-	do {                                                                                       \
-		_KUNIT_SAVE_LOC(test);                                                             \
-		kasan_expect_begin();                                                              \
-		barrier();                                                                         \
-		__VA_ARGS__;                                                                       \
-		barrier();                                                                         \
-		kasan_expect_end(test, KUNIT_CURRENT_LOC, #__VA_ARGS__, NULL, KASAN_ANY,           \
-				 KASAN_ANY_SIZE, false);                                           \
+#define KUNIT_EXPECT_KASAN_FAIL(test, ...)                                               \
+	do {                                                                             \
+		_KUNIT_SAVE_LOC(test);                                                   \
+		kasan_expect_begin();                                                    \
+		barrier();                                                               \
+		__VA_ARGS__;                                                             \
+		barrier();                                                               \
+		kasan_expect_end(test, KUNIT_CURRENT_LOC, #__VA_ARGS__, NULL, KASAN_ANY, \
+				 KASAN_ANY_SIZE, false);                                 \
 	} while (0)
 
 /** KUNIT_EXPECT_KASAN_REPORT() - @expression causes exactly one report: this one. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_test_fault.c - accesses to addresses that are nobody's memory. The access faults behind the report and
- * ends its thread, so each has a thread of its own.
+ * kasan_test_fault.c - accesses to addresses that are nobody's memory. The access faults behind the
+ * report and ends its thread, so each has a thread of its own.
  */
 #include <kernel/errno.h>
 #include <kernel/sched.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* kasan_test_page.c - bugs with whole pages: large kmalloc() objects, the page allocator, vmalloc. */
+/* kasan_test_page.c - bugs with whole pages: large kmalloc() objects, the page allocator, vmalloc.
+ */
 #include <kernel/mm.h>
 #include <kernel/page.h>
 #include <kernel/string.h>
@@ -7,7 +8,7 @@
 
 #include "kasan_test.h"
 
-/* --- Large kmalloc() ------------------------------------------------------------------------------- */
+/* --- Large kmalloc() -------------------------------------------------------------------------- */
 
 static char *alloc_large(struct kunit *test, size_t size)
 {
@@ -61,7 +62,7 @@ void kmalloc_large_double_free(struct kunit *test)
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
 }
 
-/* --- The page allocator ----------------------------------------------------------------------------- */
+/* --- The page allocator ----------------------------------------------------------------------- */
 
 /* Pages have no redzones: what is caught behind them is caught because the next page is free. It is
  * here, as it was cut off the block of four that the three come from. */
@@ -95,7 +96,7 @@ void page_alloc_uaf(struct kunit *test)
 				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[4 * PAGE_SIZE - 1], 0)));
 }
 
-/* --- vmalloc ------------------------------------------------------------------------------------------ */
+/* --- vmalloc ---------------------------------------------------------------------------------- */
 
 void vmalloc_oob(struct kunit *test)
 {

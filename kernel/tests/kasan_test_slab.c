@@ -14,7 +14,7 @@ static char *alloc(struct kunit *test, size_t size)
 	return ptr;
 }
 
-/* --- Out of bounds -------------------------------------------------------------------------------- */
+/* --- Out of bounds ---------------------------------------------------------------------------- */
 
 void kmalloc_oob_right(struct kunit *test)
 {
@@ -77,7 +77,8 @@ void kmalloc_oob_misaligned(struct kunit *test)
 {
 	volatile struct packed_word *object = (struct packed_word *)alloc(test, 8);
 
-	/* Starts inside the object and ends one byte behind it: only the last byte's granule is bad. */
+	/* Starts inside the object and ends one byte behind it: only the last byte's granule is
+	 * bad. */
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 8,
 				  KASAN_TEST_BUG((void)object->word));
 	kfree((void *)object);
@@ -116,7 +117,7 @@ void kmalloc_struct_copy(struct kunit *test)
 	kfree(row);
 }
 
-/* --- Memory functions ----------------------------------------------------------------------------- */
+/* --- Memory functions ------------------------------------------------------------------------- */
 
 void kmalloc_oob_in_memset(struct kunit *test)
 {
@@ -202,7 +203,7 @@ void kmalloc_memmove_invalid_size(struct kunit *test)
 	kfree(ptr);
 }
 
-/* --- Use after free ------------------------------------------------------------------------------- */
+/* --- Use after free --------------------------------------------------------------------------- */
 
 void kmalloc_uaf(struct kunit *test)
 {
@@ -273,7 +274,7 @@ void quarantine_delays_reuse(struct kunit *test)
 				  KASAN_TEST_BUG(READ_ACCESS(ptr[63])));
 }
 
-/* --- Frees ---------------------------------------------------------------------------------------- */
+/* --- Frees ------------------------------------------------------------------------------------ */
 
 void kmalloc_double_free(struct kunit *test)
 {
@@ -324,7 +325,7 @@ void free_of_global(struct kunit *test)
 	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
 }
 
-/* --- krealloc() and ksize() ----------------------------------------------------------------------- */
+/* --- krealloc() and ksize() ------------------------------------------------------------------- */
 
 static void realloc_more(struct kunit *test, size_t size1, size_t size2)
 {
@@ -399,7 +400,8 @@ void krealloc_uaf(struct kunit *test)
 				  KASAN_TEST_BUG(READ_ACCESS(*ptr)));
 }
 
-/* The name is the field's; what ksize() gives today is what may be used without unpoisoning anything. */
+/* The name is the field's; what ksize() gives today is what may be used without unpoisoning
+ * anything. */
 void ksize_unpoisons_memory(struct kunit *test)
 {
 	size_t size = 128 - KASAN_GRANULE_SIZE - 5;

@@ -4,7 +4,7 @@
 
 #include "kasan_test.h"
 
-/* --- Local variables ------------------------------------------------------------------------------ */
+/* --- Local variables -------------------------------------------------------------------------- */
 
 void kasan_stack_oob(struct kunit *test)
 {
@@ -121,7 +121,7 @@ void kasan_use_after_scope_large(struct kunit *test)
 				  KASAN_TEST_BUG(stale[1999] = 1));
 }
 
-/* --- Global variables ------------------------------------------------------------------------------ */
+/* --- Global variables ------------------------------------------------------------------------- */
 
 static char global_array[10];
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_test_string.c - bugs inside library functions: strings, bit operations, atomics, explicit checks.
+ * kasan_test_string.c - bugs inside library functions: strings, bit operations, atomics, explicit
+ * checks.
  *
- * The objects are arranged so that each call touches exactly one bad byte: byte-wise functions report
- * each one that they touch.
+ * The objects are arranged so that each call touches exactly one bad byte: byte-wise functions
+ * report each one that they touch.
  */
 #include <kernel/atomic.h>
 #include <kernel/bitops.h>
@@ -22,7 +23,7 @@ static char *alloc(struct kunit *test, size_t size)
 	return ptr;
 }
 
-/* --- Bytes ------------------------------------------------------------------------------------------ */
+/* --- Bytes ------------------------------------------------------------------------------------ */
 
 void kasan_memchr(struct kunit *test)
 {
@@ -49,8 +50,8 @@ void kasan_memcmp(struct kunit *test)
 }
 
 /* A string function finds a NUL in the first byte of freed memory that it reads. */
-#define EXPECT_STRING_UAF(test, expression)                                       \
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,     \
+#define EXPECT_STRING_UAF(test, expression)                                   \
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1, \
 				  KASAN_TEST_BUG((void)(expression)))
 
 void kasan_strings(struct kunit *test)
@@ -89,7 +90,7 @@ void kasan_string_copies(struct kunit *test)
 	kfree(from);
 }
 
-/* --- Bits and atomics -------------------------------------------------------------------------------- */
+/* --- Bits and atomics ------------------------------------------------------------------------- */
 
 /* Nine bytes: the word of bit 64 begins inside the object and ends outside. */
 static unsigned long *alloc_bits(struct kunit *test)
@@ -97,9 +98,8 @@ static unsigned long *alloc_bits(struct kunit *test)
 	return (unsigned long *)alloc(test, sizeof(unsigned long) + 1);
 }
 
-#define EXPECT_BITOP(test, access, expression)                                    \
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", access, 8,          \
-				  KASAN_TEST_BUG(expression))
+#define EXPECT_BITOP(test, access, expression) \
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", access, 8, KASAN_TEST_BUG(expression))
 
 void kasan_bitops_modify(struct kunit *test)
 {
@@ -153,7 +153,7 @@ void kasan_atomics(struct kunit *test)
 	kfree(object);
 }
 
-/* --- Explicit checks ----------------------------------------------------------------------------------- */
+/* --- Explicit checks -------------------------------------------------------------------------- */
 
 void kasan_explicit_checks(struct kunit *test)
 {

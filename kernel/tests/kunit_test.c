@@ -5,9 +5,10 @@
 #include <kernel/slab.h>
 #include <kernel/string.h>
 
+#include "../kunit/kunit.h"
 #include "kasan_test.h"
 
-/* --- Actions ------------------------------------------------------------------------------------------ */
+/* --- Actions ---------------------------------------------------------------------------------- */
 
 struct trace {
 	char text[16];
@@ -82,7 +83,7 @@ static void managed_memory_is_freed(struct kunit *test)
 }
 #endif
 
-/* --- Ends of cases -------------------------------------------------------------------------------------- */
+/* --- Ends of cases ---------------------------------------------------------------------------- */
 
 static volatile int reached;
 
@@ -119,7 +120,7 @@ static void own_thread(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, preemptible());
 }
 
-/* --- Failures, looked at from outside ---------------------------------------------------------------------- */
+/* --- Failures, looked at from outside --------------------------------------------------------- */
 
 /*
  * A second struct kunit takes the failures, so that this case itself passes. Their text appears as
@@ -136,11 +137,11 @@ static void expectations_fail(struct kunit *test)
 	KUNIT_EXPECT_STREQ(inner, "a", "a");
 	KUNIT_EXPECT_EQ(test, inner->status, KUNIT_SUCCESS);
 
-#define EXPECT_FAILS(...)                                                         \
-	do {                                                                      \
-		inner->status = KUNIT_SUCCESS;                                    \
-		__VA_ARGS__;                                                      \
-		KUNIT_EXPECT_EQ(test, inner->status, KUNIT_FAILURE);              \
+#define EXPECT_FAILS(...)                                            \
+	do {                                                         \
+		inner->status = KUNIT_SUCCESS;                       \
+		__VA_ARGS__;                                         \
+		KUNIT_EXPECT_EQ(test, inner->status, KUNIT_FAILURE); \
 	} while (0)
 	EXPECT_FAILS(KUNIT_EXPECT_EQ(inner, size, 4));
 	EXPECT_FAILS(KUNIT_EXPECT_NE_MSG(inner, size, 3, "with a message: %d", 1));
@@ -186,7 +187,57 @@ static void assertion_ends_the_thread(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inner->param_index, 0);
 }
 
-/* --- Parameters ------------------------------------------------------------------------------------------------ */
+static volatile bool hang_ends;
+static volatile bool hang_ended;
+
+static void hang(struct kunit *inner)
+{
+	while (!hang_ends)
+		;
+	hang_ended = true;
+}
+
+static void try_times_out(struct kunit *test)
+{
+	struct kunit *inner = kunit_kzalloc(test, sizeof(*inner), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, inner);
+	inner->name = "inner";
+	hang_ends = hang_ended = false;
+	KUNIT_EXPECT_EQ(test, kunit_try(inner, hang, 50), KUNIT_TRY_TIMEOUT);
+	/* A real case stays; this one has to leave before its memory goes. */
+	hang_ends = true;
+	while (!hang_ended)
+		msleep(10);
+	msleep(50);
+}
+
+static void fault(struct kunit *inner)
+{
+	volatile int *nowhere = NULL;
+
+	HIDE_VAR(nowhere);
+	KASAN_TEST_BUG((void)*nowhere);
+}
+
+static void try_survives_an_oops(struct kunit *test)
+{
+	struct kunit *inner = kunit_kzalloc(test, sizeof(*inner), GFP_KERNEL);
+	enum kunit_try_result result = KUNIT_TRY_OK;
+
+	KUNIT_ASSERT_NOT_NULL(test, inner);
+	inner->name = "inner";
+#ifdef CONFIG_KASAN
+	if (kasan_enabled())
+		KUNIT_EXPECT_KASAN_REPORT(test, "null-ptr-deref", KASAN_READ, 4,
+					  result = kunit_try(inner, fault, 10000));
+	else
+#endif
+		result = kunit_try(inner, fault, 10000);
+	KUNIT_EXPECT_EQ(test, result, KUNIT_TRY_FAULTED);
+}
+
+/* --- Parameters ------------------------------------------------------------------------------- */
 
 static const struct square {
 	int n, squared;
@@ -222,6 +273,8 @@ static struct kunit_case kunit_test_cases[] = {
 	KUNIT_CASE(own_thread),
 	KUNIT_CASE(expectations_fail),
 	KUNIT_CASE(assertion_ends_the_thread),
+	KUNIT_CASE(try_times_out),
+	KUNIT_CASE(try_survives_an_oops),
 	KUNIT_CASE_PARAM(parameters, square_gen_params),
 	{},
 };

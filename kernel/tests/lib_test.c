@@ -10,20 +10,21 @@
 
 #include "kasan_test.h"
 
-/* --- Formatting ---------------------------------------------------------------------------------------- */
+/* --- Formatting ------------------------------------------------------------------------------- */
 
-#define EXPECT_FORMAT(test, expected, ...)                                        \
-	do {                                                                      \
-		char __buf[128];                                                  \
-		int __len = snprintf(__buf, sizeof(__buf), __VA_ARGS__);          \
-                                                                                  \
-		KUNIT_EXPECT_STREQ(test, __buf, expected);                        \
-		KUNIT_EXPECT_EQ(test, __len, strlen(expected));                   \
+#define EXPECT_FORMAT(test, expected, ...)                               \
+	do {                                                             \
+		char __buf[128];                                         \
+		int __len = snprintf(__buf, sizeof(__buf), __VA_ARGS__); \
+                                                                         \
+		KUNIT_EXPECT_STREQ(test, __buf, expected);               \
+		KUNIT_EXPECT_EQ(test, __len, strlen(expected));          \
 	} while (0)
 
 static void format_integers(struct kunit *test)
 {
-	EXPECT_FORMAT(test, "-5 7 8 abc ABC 10", "%d %i %u %x %X %o", -5, 7, 8U, 0xabcU, 0xABCU, 8U);
+	EXPECT_FORMAT(test, "-5 7 8 abc ABC 10", "%d %i %u %x %X %o", -5, 7, 8U, 0xabcU, 0xABCU,
+		      8U);
 	EXPECT_FORMAT(test, "    1|2    |00003|+4| 5", "%5d|%-5d|%05d|%+d|% d", 1, 2, 3, 4, 5);
 	EXPECT_FORMAT(test, "001|     002|003     ", "%.3d|%8.3d|%-8.3d", 1, 2, 3);
 	EXPECT_FORMAT(test, "0xff 0XFF 010", "%#x %#X %#o", 255U, 255U, 8U);
@@ -69,7 +70,7 @@ static void format_symbols(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, strncmp(buf, "kunit_run_all+0x0/0x", 20), 0, "%s", buf);
 }
 
-/* --- Strings --------------------------------------------------------------------------------------------- */
+/* --- Strings ---------------------------------------------------------------------------------- */
 
 static void string_searches(struct kunit *test)
 {
@@ -170,7 +171,7 @@ static void globs(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, glob_match("*a*a*b", "aaaaaaab"));
 }
 
-/* --- Numbers -------------------------------------------------------------------------------------------------- */
+/* --- Numbers ---------------------------------------------------------------------------------- */
 
 static void number_parsing(struct kunit *test)
 {
@@ -205,8 +206,7 @@ static void bit_functions(struct kunit *test)
 	set_bit(64, map);
 	set_bit(199, map);
 	KUNIT_EXPECT_TRUE(test, test_and_set_bit(64, map));
-	for_each_set_bit(bit, map, 200)
-		sum += bit;
+	for_each_set_bit(bit, map, 200) sum += bit;
 	KUNIT_EXPECT_EQ(test, sum, 3 + 64 + 199);
 	KUNIT_EXPECT_EQ(test, find_next_zero_bit(map, 200, 64), 65);
 	clear_bit(64, map);
@@ -219,7 +219,7 @@ static void bit_functions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hweight64(0xff00ff00ff00ff00UL), 32);
 }
 
-/* --- Containers --------------------------------------------------------------------------------------------------- */
+/* --- Containers ------------------------------------------------------------------------------- */
 
 static int compare_ints(const void *a, const void *b)
 {
@@ -246,8 +246,8 @@ static void sorting(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, found);
 	KUNIT_EXPECT_EQ(test, *found, key);
 	key = 1000;
-	KUNIT_EXPECT_NULL(test, bsearch(&key, array, ARRAY_SIZE(array), sizeof(array[0]),
-					compare_ints));
+	KUNIT_EXPECT_NULL(test,
+			  bsearch(&key, array, ARRAY_SIZE(array), sizeof(array[0]), compare_ints));
 }
 
 struct entry {
@@ -266,10 +266,10 @@ static void lists(struct kunit *test)
 		entries[i].value = i;
 		list_add_tail(&entries[i].link, &head);
 	}
-	list_for_each_entry(pos, &head, link)
+	list_for_each_entry (pos, &head, link)
 		KUNIT_EXPECT_EQ(test, pos->value, expected++);
 	KUNIT_EXPECT_EQ(test, expected, 10);
-	list_for_each_entry_safe(pos, next, &head, link)
+	list_for_each_entry_safe (pos, next, &head, link)
 		if (pos->value % 2)
 			list_del(&pos->link);
 	list_move(&entries[8].link, &head);

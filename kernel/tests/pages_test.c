@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* pages_test.c - the page allocator: orders, alignment, splitting and merging, exact sizes, counting. */
+/* pages_test.c - the page allocator: orders, alignment, splitting and merging, exact sizes,
+ * counting. */
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/page.h>
@@ -160,15 +161,9 @@ static void on_all_cpus(struct kunit *test)
 }
 
 static struct kunit_case pages_test_cases[] = {
-	KUNIT_CASE(alloc_every_order),
-	KUNIT_CASE(zeroed_pages),
-	KUNIT_CASE(exact_pages),
-	KUNIT_CASE(nothing_is_lost),
-	KUNIT_CASE(buddies_merge),
-	KUNIT_CASE(references),
-	KUNIT_CASE(addresses),
-	KUNIT_CASE(on_all_cpus),
-	{},
+	KUNIT_CASE(alloc_every_order), KUNIT_CASE(zeroed_pages),  KUNIT_CASE(exact_pages),
+	KUNIT_CASE(nothing_is_lost),   KUNIT_CASE(buddies_merge), KUNIT_CASE(references),
+	KUNIT_CASE(addresses),	       KUNIT_CASE(on_all_cpus),	  {},
 };
 
 static struct kunit_suite pages_test_suite = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* sched_test.c - threads, preemption, sleeping, locks, wait queues, timers, and more than one CPU. */
+/* sched_test.c - threads, preemption, sleeping, locks, wait queues, timers, and more than one CPU.
+ */
 #include <kernel/atomic.h>
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
@@ -13,7 +14,7 @@
 
 #include "kasan_test.h"
 
-/* --- Threads ------------------------------------------------------------------------------------------ */
+/* --- Threads ---------------------------------------------------------------------------------- */
 
 static int return_arg(void *arg)
 {
@@ -93,7 +94,7 @@ static void many_threads(struct kunit *test)
 	}
 }
 
-/* --- Preemption and time ------------------------------------------------------------------------------- */
+/* --- Preemption and time ---------------------------------------------------------------------- */
 
 struct spinner {
 	volatile bool stop;
@@ -197,7 +198,7 @@ static void timers(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, del_timer_sync(&t.timer));
 }
 
-/* --- Locks ------------------------------------------------------------------------------------------------ */
+/* --- Locks ------------------------------------------------------------------------------------ */
 
 #define LOCK_ROUNDS 5000
 
@@ -262,7 +263,7 @@ static void mutexes(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mutex_is_locked(&mutex));
 }
 
-/* --- Waiting ------------------------------------------------------------------------------------------------ */
+/* --- Waiting ---------------------------------------------------------------------------------- */
 
 struct ping_pong {
 	struct wait_queue_head queue;
@@ -322,7 +323,7 @@ static void completions(struct kunit *test)
 	wait_for_completion(&done);
 }
 
-/* --- More than one CPU ------------------------------------------------------------------------------------------ */
+/* --- More than one CPU ------------------------------------------------------------------------ */
 
 static void note_cpu(void *arg)
 {

@@ -10,8 +10,9 @@
 
 static void kmalloc_sizes(struct kunit *test)
 {
-	static const size_t sizes[] = {1,    7,	   8,	 9,    16,   24,   96,	 97,	128,   192,  193,
-				       1000, 4095, 4096, 4097, 8192, 8193, 9000, 100000, 1 << 20};
+	static const size_t sizes[] = {1,    7,	   8,	 9,    16,     24,     96,
+				       97,   128,  192,	 193,  1000,   4095,   4096,
+				       4097, 8192, 8193, 9000, 100000, 1 << 20};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		size_t size = sizes[i];
@@ -20,7 +21,8 @@ static void kmalloc_sizes(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL_MSG(test, p, "size %zu", size);
 		KUNIT_EXPECT_TRUE(test, IS_ALIGNED((uintptr_t)p, ARCH_KMALLOC_MINALIGN));
 		if ((size & (size - 1)) == 0 && size >= 8 && size <= PAGE_SIZE)
-			KUNIT_EXPECT_TRUE_MSG(test, IS_ALIGNED((uintptr_t)p, size), "size %zu", size);
+			KUNIT_EXPECT_TRUE_MSG(test, IS_ALIGNED((uintptr_t)p, size), "size %zu",
+					      size);
 		memset(p, 0xa5, size);
 		KUNIT_EXPECT_GE(test, ksize(p), size);
 		KUNIT_EXPECT_GE(test, kmalloc_size_roundup(size), size);
@@ -159,7 +161,7 @@ static void kmem_cache_bulk_objects(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-/* --- Many objects, many CPUs ------------------------------------------------------------------------- */
+/* --- Many objects, many CPUs ------------------------------------------------------------------ */
 
 #define STRESS_LIVE   64
 #define STRESS_ROUNDS 3000
@@ -244,18 +246,12 @@ static void free_on_other_cpu(struct kunit *test)
 }
 
 static struct kunit_case slab_test_cases[] = {
-	KUNIT_CASE(kmalloc_sizes),
-	KUNIT_CASE(kmalloc_zero_and_null),
-	KUNIT_CASE(kmalloc_overflow),
-	KUNIT_CASE(kzalloc_clears),
-	KUNIT_CASE(krealloc_keeps_contents),
-	KUNIT_CASE(copies),
-	KUNIT_CASE(kmem_cache_objects),
-	KUNIT_CASE(kmem_cache_constructor),
-	KUNIT_CASE(kmem_cache_bulk_objects),
-	KUNIT_CASE(stress_on_all_cpus),
-	KUNIT_CASE(free_on_other_cpu),
-	{},
+	KUNIT_CASE(kmalloc_sizes),	     KUNIT_CASE(kmalloc_zero_and_null),
+	KUNIT_CASE(kmalloc_overflow),	     KUNIT_CASE(kzalloc_clears),
+	KUNIT_CASE(krealloc_keeps_contents), KUNIT_CASE(copies),
+	KUNIT_CASE(kmem_cache_objects),	     KUNIT_CASE(kmem_cache_constructor),
+	KUNIT_CASE(kmem_cache_bulk_objects), KUNIT_CASE(stress_on_all_cpus),
+	KUNIT_CASE(free_on_other_cpu),	     {},
 };
 
 static struct kunit_suite slab_test_suite = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * ulib_test.c - the C library that programs get: formatting, scanning, numbers, memory, strings, jumps.
+ * ulib_test.c - the C library that programs get: formatting, scanning, numbers, memory, strings,
+ * jumps.
  *
  * Includes the library's headers, so none of the kernel's that declares the same names. Nothing is
  * printed: output without a timestamp would disturb whoever reads the results.
@@ -18,15 +19,15 @@
 
 #include "kasan_test.h"
 
-/* --- Formatting and scanning ----------------------------------------------------------------------------- */
+/* --- Formatting and scanning ------------------------------------------------------------------ */
 
-#define EXPECT_FORMAT(test, expected, ...)                                       \
-	do {                                                                     \
-		char __buf[128];                                                 \
-		int __len = snprintf(__buf, sizeof(__buf), __VA_ARGS__);         \
-                                                                                 \
-		KUNIT_EXPECT_STREQ(test, __buf, expected);                       \
-		KUNIT_EXPECT_EQ(test, __len, (int)strlen(expected));             \
+#define EXPECT_FORMAT(test, expected, ...)                               \
+	do {                                                             \
+		char __buf[128];                                         \
+		int __len = snprintf(__buf, sizeof(__buf), __VA_ARGS__); \
+                                                                         \
+		KUNIT_EXPECT_STREQ(test, __buf, expected);               \
+		KUNIT_EXPECT_EQ(test, __len, (int)strlen(expected));     \
 	} while (0)
 
 static void formats(struct kunit *test)
@@ -34,14 +35,15 @@ static void formats(struct kunit *test)
 	char buf[8];
 	int n = 0;
 
-	EXPECT_FORMAT(test, "-5 7 8 abc ABC 10", "%d %i %u %x %X %o", -5, 7, 8U, 0xabcU, 0xABCU, 8U);
+	EXPECT_FORMAT(test, "-5 7 8 abc ABC 10", "%d %i %u %x %X %o", -5, 7, 8U, 0xabcU, 0xABCU,
+		      8U);
 	EXPECT_FORMAT(test, "    1|2    |00003|+4| 5", "%5d|%-5d|%05d|%+d|% d", 1, 2, 3, 4, 5);
 	EXPECT_FORMAT(test, "001|     002|003     |", "%.3d|%8.3d|%-8.3d|%.0d", 1, 2, 3, 0);
 	EXPECT_FORMAT(test, "0xff 0XFF 010 0", "%#x %#X %#o %#x", 255U, 255U, 8U, 0U);
 	EXPECT_FORMAT(test, "-9223372036854775808 ffffffffffffffff", "%" PRId64 " %" PRIx64,
 		      INT64_MIN, UINT64_MAX);
-	EXPECT_FORMAT(test, "abc|  abc|abc  |ab|   ab", "%s|%5s|%-5s|%.2s|%*.*s", "abc", "abc", "abc",
-		      "abc", 5, 2, "abc");
+	EXPECT_FORMAT(test, "abc|  abc|abc  |ab|   ab", "%s|%5s|%-5s|%.2s|%*.*s", "abc", "abc",
+		      "abc", "abc", 5, 2, "abc");
 	EXPECT_FORMAT(test, "x|  y|100%|0x1234", "%c|%3c|100%%|%p", 'x', 'y', (void *)0x1234);
 	KUNIT_EXPECT_EQ(test, snprintf(buf, sizeof(buf), "%s%n", "0123456789", &n), 10);
 	KUNIT_EXPECT_STREQ(test, buf, "0123456");
@@ -90,7 +92,7 @@ static void numbers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, div(-7, 2).rem, -1);
 }
 
-/* --- Memory --------------------------------------------------------------------------------------------------- */
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 static void heap(struct kunit *test)
 {
@@ -103,8 +105,10 @@ static void heap(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, p);
 		KUNIT_EXPECT_TRUE(test, IS_ALIGNED((uintptr_t)p, sizes[i] > 8 ? 16 : 8));
 		memset(p, 0x5a, sizes[i]);
-		q = realloc(p, sizes[i]);
-		KUNIT_EXPECT_PTR_EQ(test, q, p);
+#ifdef CONFIG_KASAN
+		/* Without KASAN nobody remembers the size that was asked for, to the byte. */
+		KUNIT_EXPECT_PTR_EQ(test, realloc(p, sizes[i]), p);
+#endif
 		q = realloc(p, bigger);
 		KUNIT_ASSERT_NOT_NULL(test, q);
 		/* Never in place: the old pointer must be stale. */
@@ -195,7 +199,7 @@ static void heap_bugs(struct kunit *test)
 }
 #endif
 
-/* --- Strings, sorting, files ------------------------------------------------------------------------------------ */
+/* --- Strings, sorting, files ------------------------------------------------------------------ */
 
 static void strings(struct kunit *test)
 {
@@ -233,8 +237,8 @@ static void sorting(struct kunit *test)
 	for (size_t i = 1; i < ARRAY_SIZE(array); i++)
 		KUNIT_EXPECT_LE(test, array[i - 1], array[i]);
 	key = array[30];
-	KUNIT_EXPECT_NOT_NULL(test, bsearch(&key, array, ARRAY_SIZE(array), sizeof(array[0]),
-					    compare_ints));
+	KUNIT_EXPECT_NOT_NULL(
+		test, bsearch(&key, array, ARRAY_SIZE(array), sizeof(array[0]), compare_ints));
 }
 
 static void files(struct kunit *test)
@@ -248,19 +252,20 @@ static void files(struct kunit *test)
 	clearerr(stdin);
 }
 
-/* --- Jumps and ends ------------------------------------------------------------------------------------------------ */
+/* --- Jumps and ends --------------------------------------------------------------------------- */
 
 static jmp_buf target;
 
-static noinline void jump_from(volatile int depth)
+static noinline int jump_from(volatile int depth)
 {
 	volatile char array[40];
 
 	array[depth % 40] = 1;
 	if (depth == 0)
 		longjmp(target, 7);
-	jump_from(depth - 1);
-	array[0] = 2;
+	if (depth < 0)
+		return array[2];
+	return jump_from(depth - 1) + array[1];
 }
 
 static noinline int use_stack(int depth)

@@ -160,7 +160,8 @@ static void on_all_cpus(struct kunit *test)
 	unsigned int n = num_online_cpus();
 
 	for (unsigned int i = 0; i < n; i++) {
-		tasks[i] = kthread_run(vmalloc_thread, (void *)(uintptr_t)(i + 1), "vmalloc_stress");
+		tasks[i] =
+			kthread_run(vmalloc_thread, (void *)(uintptr_t)(i + 1), "vmalloc_stress");
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);
 	}
 	for (unsigned int i = 0; i < n; i++)

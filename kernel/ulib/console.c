@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * console.c - the program's output on the console: buffered by lines, without the kernel's timestamps.
+ * console.c - the program's output on the console: buffered by lines, without the kernel's
+ * timestamps.
  *
- * Not instrumented and without a lock, because program_flush() runs inside reports: on the program's
- * own CPU in the middle of a printf(), or on another one beside it. The worst that such a race does is to
- * show a piece of a line in the wrong order.
+ * Not instrumented and without a lock, because program_flush() runs inside reports: on the
+ * program's own CPU in the middle of a printf(), or on another one beside it. The worst that such a
+ * race does is to show a piece of a line in the wrong order.
  */
 #include <kernel/console.h>
 #include <kernel/program.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* ctype.c - character classes. Comparisons and no table: an argument out of range, EOF among them, is
- * then of no class instead of an access outside the table. */
+/* ctype.c - character classes. Comparisons and no table: an argument out of range, EOF among them,
+ * is then of no class instead of an access outside the table. */
 #include <ctype.h>
 
 int isdigit(int c)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* errno.c - the program's errno, strerror() and perror(). One program runs at a time, in one thread, so
- * errno is one variable. */
+/* errno.c - the program's errno, strerror() and perror(). One program runs at a time, in one
+ * thread, so errno is one variable. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const struct {
 	{EDOM, "Numerical argument out of domain"},
 	{ERANGE, "Numerical result out of range"},
 	{ENAMETOOLONG, "File name too long"},
-	{ENOSYS, "Function not implemented"},
+	{ENOSYS, "No such function"},
 	{ENODATA, "No data available"},
 	{EPROTO, "Protocol error"},
 	{EBADMSG, "Bad message"},

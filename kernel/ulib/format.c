@@ -128,7 +128,8 @@ static const char *parse_spec(const char *p, struct spec *spec)
 
 /*
  * Refused formats are found before the first character is put: the arguments behind a
- * floating-point one could not be fetched, because doubles travel in registers that the kernel does not save.
+ * floating-point one could not be fetched, because doubles travel in registers that the kernel does
+ * not save.
  */
 static bool refused(const char *name, const char *fmt)
 {
@@ -384,7 +385,7 @@ int ulib_format(struct ulib_sink *sink, const char *name, const char *fmt, va_li
 	return (int)sink->count;
 }
 
-/* --- Formatting into memory ---------------------------------------------------------------------- */
+/* --- Formatting into memory ------------------------------------------------------------------- */
 
 struct buffer_sink {
 	struct ulib_sink sink;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * malloc.c - malloc() and its kin over kmalloc(), so that KASAN knows a program's objects as it knows
- * the kernel's.
+ * malloc.c - malloc() and its kin over kmalloc(), so that KASAN knows a program's objects as it
+ * knows the kernel's.
  *
- * Objects too large for the slab and page allocators are listed in a small hash table, because vmalloc
- * areas end at pages and free() has to know them. For all others nothing is kept here.
+ * Objects too large for the slab and page allocators are listed in a small hash table, because
+ * vmalloc areas end at pages and free() has to know them. For all others nothing is kept here.
  */
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
@@ -200,7 +200,7 @@ void *reallocarray(void *ptr, size_t count, size_t size)
 	return realloc(ptr, total);
 }
 
-/* --- Alignment beyond what malloc() promises ------------------------------------------------------- */
+/* --- Alignment beyond what malloc() promises -------------------------------------------------- */
 
 void *aligned_alloc(size_t align, size_t size)
 {
@@ -211,7 +211,8 @@ void *aligned_alloc(size_t align, size_t size)
 		errno = EINVAL;
 		return NULL;
 	}
-	/* Whole pages are aligned, and so is a size class that is a power of two, to its own size. */
+	/* Whole pages are aligned, and so is a size class that is a power of two, to its own size.
+	 */
 	if (align <= 8 || size > KMALLOC_MAX_CACHE_SIZE)
 		return malloc(size);
 	for (span = align; span < size;)

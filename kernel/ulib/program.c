@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* program.c - runs the ordinary C program that was linked into the kernel, in a thread of its own. */
+/* program.c - runs the ordinary C program that was linked into the kernel, in a thread of its own.
+ */
 #include <kernel/errno.h>
 #include <kernel/printk.h>
 #include <kernel/program.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * scan.c - sscanf(): %d %i %u %o %x %X %p %c %s %[ %n %%, with widths, '*' and the lengths hh h l ll j z t.
+ * scan.c - sscanf(): %d %i %u %o %x %X %p %c %s %[ %n %%, with widths, '*' and the lengths hh h l
+ * ll j z t.
  *
  * Floating-point conversions end the scan with errno ENOTSUP: see <stdio.h>.
  */
@@ -58,7 +59,8 @@ static void store_integer(void *out, enum scan_length length, unsigned long long
 	}
 }
 
-/* At most @width characters that can belong to a number of @base, copied so that the width ends it. */
+/* At most @width characters that can belong to a number of @base, copied so that the width ends it.
+ */
 static bool scan_integer(struct scan *scan, int base, bool is_signed, size_t width,
 			 unsigned long long *value)
 {

@@ -38,7 +38,7 @@ FILE *const stdin = &console_in;
 FILE *const stdout = &console_out;
 FILE *const stderr = &console_err;
 
-/* --- Output --------------------------------------------------------------------------------------- */
+/* --- Output ----------------------------------------------------------------------------------- */
 
 static bool writable(FILE *file)
 {
@@ -167,7 +167,8 @@ int fflush(FILE *file)
 	return 0;
 }
 
-/* The console's buffer is the library's own; the program's wish for none is kept, its memory not used. */
+/* The console's buffer is the library's own; the program's wish for none is kept, its memory not
+ * used. */
 int setvbuf(FILE *file, char *buf, int mode, size_t size)
 {
 	if (mode != _IOFBF && mode != _IOLBF && mode != _IONBF) {
@@ -183,7 +184,7 @@ void setbuf(FILE *file, char *buf)
 	setvbuf(file, buf, buf ? _IOFBF : _IONBF, BUFSIZ);
 }
 
-/* --- Files of the boot image ----------------------------------------------------------------------- */
+/* --- Files of the boot image ------------------------------------------------------------------ */
 
 FILE *fopen(const char *path, const char *mode)
 {

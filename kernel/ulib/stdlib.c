@@ -7,7 +7,7 @@
 
 #include "ulib.h"
 
-/* --- Ends of the program -------------------------------------------------------------------------- */
+/* --- Ends of the program ---------------------------------------------------------------------- */
 
 #define ATEXIT_MAX   32
 #define ABORT_STATUS 134 /* what a shell shows for SIGABRT */
@@ -54,15 +54,14 @@ void abort(void)
 	ulib_end_program(ABORT_STATUS);
 }
 
-void __assert_fail(const char *condition, const char *file, unsigned int line,
-		   const char *function)
+void __assert_fail(const char *condition, const char *file, unsigned int line, const char *function)
 {
 	fflush(stdout);
 	fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, condition);
 	abort();
 }
 
-/* --- Sorting; bsearch() is the kernel's own ------------------------------------------------------------------------ */
+/* --- Sorting; bsearch() is the kernel's own --------------------------------------------------- */
 
 static void swap_bytes(char *a, char *b, size_t size)
 {
@@ -108,9 +107,10 @@ void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, c
 	}
 }
 
-/* --- Numbers -------------------------------------------------------------------------------------- */
+/* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* A 64-bit linear congruential generator, the multiplier of Knuth's MMIX; its high bits are the good ones. */
+/* A 64-bit linear congruential generator, the multiplier of Knuth's MMIX; its high bits are the
+ * good ones. */
 int rand(void)
 {
 	rand_state = rand_state * 6364136223846793005ULL + 1442695040888963407ULL;

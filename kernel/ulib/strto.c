@@ -19,8 +19,8 @@ static int digit_value(char c)
 }
 
 /*
- * The magnitude of the number in @text, at most @limit_pos or (behind a minus) @limit_neg; beyond it the
- * limit and errno ERANGE, as each caller's type wants.
+ * The magnitude of the number in @text, at most @limit_pos or (behind a minus) @limit_neg; beyond
+ * it the limit and errno ERANGE, as each caller's type wants.
  */
 static unsigned long long parse(const char *text, char **end, int base,
 				unsigned long long limit_pos, unsigned long long limit_neg,

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* --- format.c ------------------------------------------------------------------------------- */
+/* --- format.c --------------------------------------------------------------------------------- */
 
 /** struct ulib_sink - where formatted characters go; @count: characters so far. */
 struct ulib_sink {
@@ -37,17 +37,17 @@ void ulib_console_put(char c);
 /** ulib_console_flush() - write the buffer out as it is. */
 void ulib_console_flush(void);
 
-/* --- image_file.c: files of the boot image ------------------------------------------------------ */
+/* --- image_file.c: files of the boot image ---------------------------------------------------- */
 
 /** ulib_image_file() - find @path. @data, @size: filled. Return: false if there is none. */
 bool ulib_image_file(const char *path, const unsigned char **data, size_t *size);
 
-/* --- program.c --------------------------------------------------------------------------------- */
+/* --- program.c -------------------------------------------------------------------------------- */
 
 /** ulib_end_program() - end the program's thread with @status, without running atexit(). */
 _Noreturn void ulib_end_program(int status);
 
-/* --- stdlib.c ---------------------------------------------------------------------------------- */
+/* --- stdlib.c --------------------------------------------------------------------------------- */
 
 /** ulib_run_atexit() - call what atexit() registered, last first, each once. */
 void ulib_run_atexit(void);

@@ -318,4 +318,4 @@ static void start(int argc, char **argv, char **envp)
  * of them: .preinit_array runs ahead of every constructor, of every priority, in every library.
  */
 __attribute__((section(".preinit_array"), used)) static void (*const start_entry)(int, char **,
-										   char **) = start;
+										  char **) = start;

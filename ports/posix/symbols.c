@@ -15,7 +15,7 @@
 
 #include "internal.h"
 
-static const ElfW(Sym) *symbols;
+static const ElfW(Sym) * symbols;
 static size_t symbol_count;
 static const char *names;
 static size_t names_size;
@@ -40,7 +40,7 @@ static bool inside(size_t file_size, size_t offset, size_t size)
 static void use_tables(const char *image, size_t file_size)
 {
 	const ElfW(Ehdr) *ehdr = (const void *)image;
-	const ElfW(Shdr) *sections;
+	const ElfW(Shdr) * sections;
 
 	if (file_size < sizeof(*ehdr) || ehdr->e_shentsize != sizeof(*sections) ||
 	    !inside(file_size, ehdr->e_shoff, ehdr->e_shnum * sizeof(*sections)))

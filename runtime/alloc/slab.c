@@ -122,7 +122,7 @@ set_object(struct kasan_cache *cache, void *object, size_t size, uintptr_t ip, u
 }
 
 __attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, void *object,
-						 size_t size)
+						     size_t size)
 {
 	struct kasan_alloc_meta *meta;
 
@@ -135,7 +135,7 @@ __attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, 
 }
 
 __attribute__((__noinline__)) void *kasan_slab_realloc(struct kasan_cache *cache, void *object,
-						   size_t size)
+						       size_t size)
 {
 	if (kasan_unlikely(!object))
 		return NULL;

@@ -16,7 +16,7 @@
  * CPU may have made the memory accessible in between.
  */
 static __attribute__((cold, __noinline__)) const uint8_t *first_nonzero(const uint8_t *shadow,
-								    const uint8_t *end)
+									const uint8_t *end)
 {
 	for (; shadow < end; shadow++) {
 		if (__atomic_load_n(shadow, __ATOMIC_RELAXED))
@@ -260,13 +260,13 @@ static inline bool check_slow(uintptr_t addr, size_t size, bool is_write, uintpt
 }
 
 __attribute__((__noinline__)) void kasan_access_slow(uintptr_t addr, size_t size, bool is_write,
-						 uintptr_t ip)
+						     uintptr_t ip)
 {
 	check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
-__attribute__((__noinline__)) void kasan_access_slow_abort(uintptr_t addr, size_t size, bool is_write,
-						       uintptr_t ip)
+__attribute__((__noinline__)) void kasan_access_slow_abort(uintptr_t addr, size_t size,
+							   bool is_write, uintptr_t ip)
 {
 	if (check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()))
 		kasan_port_panic("KASAN: bad access in code built without recovery");

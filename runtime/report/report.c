@@ -15,6 +15,7 @@
 static struct kasan_lock report_lock;
 static unsigned long report_count;
 static kasan_report_hook_fn report_hook;
+static kasan_report_filter_fn report_filter;
 
 /* Too large for the stack that the bug may have nearly used up. Guarded by the lock. */
 static struct kasan_report the_report;
@@ -125,6 +126,21 @@ static void make_report(struct kasan_report *report)
 #define HOW_FREE  2U
 #define HOW_FAULT 4U
 
+/* Does the system want this report? */
+static bool is_wanted(uintptr_t addr, size_t size, unsigned int how, uintptr_t ip)
+{
+	const kasan_report_filter_fn filter = __atomic_load_n(&report_filter, __ATOMIC_ACQUIRE);
+	const struct kasan_report_info info = {
+		.addr = addr,
+		.size = size,
+		.is_write = how & HOW_WRITE,
+		.is_free = how & HOW_FREE,
+		.ip = ip,
+	};
+
+	return !filter || filter(&info);
+}
+
 /* Return: true if the report was printed. */
 static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t addr, size_t size,
 						     unsigned int how, uintptr_t ip, uintptr_t fp)
@@ -143,6 +159,7 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 	/* From here to the lock this CPU must stay the same one. */
 	irq = kasan_port_irq_save();
 	if (kasan_lock_owned(&report_lock) || !kasan_may_report() ||
+	    !is_wanted(addr, size, how, ip) ||
 	    !kasan_take_shot(how & (HOW_WRITE | HOW_FREE)) || !lock_reports(&flags)) {
 		kasan_port_irq_restore(irq);
 		return false;
@@ -209,6 +226,11 @@ bool kasan_notice(const char *fmt, ...)
 	va_end(args);
 	kasan_unlock(&report_lock, flags);
 	return true;
+}
+
+kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter)
+{
+	return __atomic_exchange_n(&report_filter, filter, __ATOMIC_ACQ_REL);
 }
 
 kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook)

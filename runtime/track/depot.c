@@ -113,7 +113,7 @@ static struct record *reserve(size_t size, uint32_t *handle)
 }
 
 static __attribute__((__noinline__, cold)) uint32_t insert(uint32_t hash, const uintptr_t *pcs,
-						       size_t count)
+							   size_t count)
 {
 	struct record **bucket = &buckets[hash & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)];
 	const size_t size =

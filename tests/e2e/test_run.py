@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 HEAP = """\
 #include <stdlib.h>
@@ -136,6 +137,14 @@ def test_arguments_includes_defines_and_several_files(redzone, source):
         assert line in lines
 
 
+def test_odd_names_and_macros(redzone, source):
+    text = "#include <stdio.h>\nint main(void) { puts(TEXT); return PLUS(1) != 2; }\n"
+    file = source(text, "my dir/odd (1) name's $x.c")
+    result = redzone("run", file, "-DTEXT=\"a; b # $x ${y} 'c'\"", "-DPLUS(x)=((x) + 1)")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "a; b # $x ${y} 'c'" in result.stdout
+
+
 def test_host_files_can_be_read(redzone, source, tmp_path):
     data = bytes(range(256)) * 40
     (tmp_path / "data.bin").write_bytes(data)
@@ -219,6 +228,20 @@ def test_older_file_under_the_same_name(redzone, source, tmp_path):
     assert redzone("run", file).returncode == 4
 
 
+def test_no_machine_stays_behind(redzone, source):
+    """Ended by a signal, the command takes its QEMU with it."""
+    process = redzone.start("run", source('#include <stdio.h>\nint main(void) { puts("up"); for (;;) ; }'))
+    while process.stdout.readline().strip() != "up":
+        assert process.poll() is None
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    machines = [child for child in children if "qemu" in Path(f"/proc/{child}/comm").read_text()]
+    assert len(machines) == 1
+    process.terminate()
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert not Path(f"/proc/{machines[0]}").exists()
+
+
 def test_closed_pipe(redzone):
     """`./redzone run | head -1` ends quietly."""
     result = subprocess.run(
@@ -233,3 +256,40 @@ def test_closed_pipe(redzone):
     )
     assert len(result.stdout.splitlines()) == 1
     assert "Traceback" not in (redzone.folder / "err.txt").read_text()
+
+
+CLASH = """\
+#include <stdlib.h>
+
+static volatile int panic;
+void sort(int *a, int n);
+int schedule(void);
+
+void sort(int *a, int n)
+{
+	for (int i = 1; i <= n; i++)
+		if (a[i - 1] > a[i])
+			a[i] = a[i - 1];
+}
+
+int schedule(void)
+{
+	return panic;
+}
+
+int main(void)
+{
+	int *a = calloc(4, sizeof(int));
+
+	sort(a, 4 + schedule());
+	free(a);
+	return 0;
+}
+"""
+
+
+def test_program_may_use_the_kernels_names(redzone, source):
+    result = redzone("run", source(CLASH))
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert reports(result.stdout)[0][0] == "slab-out-of-bounds"
+    assert "program.c:10:" in result.stdout

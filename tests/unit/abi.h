@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 #define ABI_ACCESS(name, size, is_write)       void name(uintptr_t addr);
-#define ABI_SIZED(name, is_write)              void name(uintptr_t addr, size_t size);
+#define ABI_SIZED(name, is_write)	       void name(uintptr_t addr, size_t size);
 #define ABI_REPORT(name, size, is_write)       void name(uintptr_t addr);
-#define ABI_REPORT_N(name, is_write)           void name(uintptr_t addr, size_t size);
+#define ABI_REPORT_N(name, is_write)	       void name(uintptr_t addr, size_t size);
 #define ABI_ACCESS_ABORT(name, size, is_write) ABI_ACCESS(name, size, is_write)
-#define ABI_SIZED_ABORT(name, is_write)        ABI_SIZED(name, is_write)
+#define ABI_SIZED_ABORT(name, is_write)	       ABI_SIZED(name, is_write)
 #define ABI_REPORT_ABORT(name, size, is_write) ABI_REPORT(name, size, is_write)
 #define ABI_REPORT_N_ABORT(name, is_write)     ABI_REPORT_N(name, is_write)
 #define ABI_OTHER(name)
@@ -55,8 +55,8 @@ void *__asan_memmove(void *dst, const void *src, size_t n);
 void *__asan_memset(void *dst, int c, size_t n);
 extern int __asan_option_detect_stack_use_after_return;
 #define FAKE_STACK_CLASSES(x) x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10)
-#define DECLARE_FAKE_STACK(n)                                                                      \
-	uintptr_t __asan_stack_malloc_##n(size_t size);                                            \
+#define DECLARE_FAKE_STACK(n)                           \
+	uintptr_t __asan_stack_malloc_##n(size_t size); \
 	void __asan_stack_free_##n(uintptr_t frame, size_t size);
 FAKE_STACK_CLASSES(DECLARE_FAKE_STACK)
 #undef DECLARE_FAKE_STACK

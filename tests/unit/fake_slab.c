@@ -81,11 +81,12 @@ __attribute__((noinline)) void *fake_slab_alloc(struct fake_slab *slab, size_t s
 	return kasan_slab_alloc(&slab->cache, slot, size);
 }
 
-__attribute__((noinline)) enum kasan_free_verdict fake_slab_free(struct fake_slab *slab, void *object)
+__attribute__((noinline)) enum kasan_free_verdict fake_slab_free(struct fake_slab *slab,
+								 void *object)
 {
 	void *slot = fake_slab_slot(slab, object);
-	enum kasan_free_verdict verdict = kasan_slab_free(&slab->cache, object, slot,
-							  (uintptr_t)__builtin_return_address(0));
+	enum kasan_free_verdict verdict =
+		kasan_slab_free(&slab->cache, object, slot, (uintptr_t)__builtin_return_address(0));
 
 	if (verdict == KASAN_FREE_NOW)
 		put_slot(slab, slot);

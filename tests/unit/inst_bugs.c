@@ -33,14 +33,14 @@ static bool names(const char *function)
 
 /* --- Heap ----------------------------------------------------------------------------------------------- */
 
-#define ACCESS(bits, type)                                                                         \
-	static NOINLINE void read_##bits(char *p)                                                  \
-	{                                                                                          \
-		sink = (long)*(volatile type *)p;                                                  \
-	}                                                                                          \
-	static NOINLINE void write_##bits(char *p)                                                 \
-	{                                                                                          \
-		*(volatile type *)p = (type)zero;                                                  \
+#define ACCESS(bits, type)                         \
+	static NOINLINE void read_##bits(char *p)  \
+	{                                          \
+		sink = (long)*(volatile type *)p;  \
+	}                                          \
+	static NOINLINE void write_##bits(char *p) \
+	{                                          \
+		*(volatile type *)p = (type)zero;  \
 	}
 ACCESS(8, char)
 ACCESS(16, short)
@@ -54,11 +54,11 @@ static const struct {
 	const char *read_name, *write_name;
 	size_t size;
 } accesses[] = {
-	{ read_8, write_8, "read_8", "write_8", 1 },
-	{ read_16, write_16, "read_16", "write_16", 2 },
-	{ read_32, write_32, "read_32", "write_32", 4 },
-	{ read_64, write_64, "read_64", "write_64", 8 },
-	{ read_128, write_128, "read_128", "write_128", 16 },
+	{read_8, write_8, "read_8", "write_8", 1},
+	{read_16, write_16, "read_16", "write_16", 2},
+	{read_32, write_32, "read_32", "write_32", 4},
+	{read_64, write_64, "read_64", "write_64", 8},
+	{read_128, write_128, "read_128", "write_128", 16},
 };
 
 static void heap_overflow_of_every_size(void)
@@ -139,10 +139,12 @@ static void memory_functions(void)
 
 	REQUIRE(small && large);
 	EXPECT_NO_REPORT(fill_bytes(large, 200); fill_bytes(small, 190));
-	EXPECT_REPORT("slab-out-of-bounds", copy_block((struct block *)large, (struct block *)small));
+	EXPECT_REPORT("slab-out-of-bounds",
+		      copy_block((struct block *)large, (struct block *)small));
 	CHECK(!unit_last()->is_write && names("copy_block"));
 	CHECK_EQ(unit_last()->size, 200);
-	EXPECT_REPORT("slab-out-of-bounds", copy_block((struct block *)small, (struct block *)large));
+	EXPECT_REPORT("slab-out-of-bounds",
+		      copy_block((struct block *)small, (struct block *)large));
 	CHECK(unit_last()->is_write);
 	EXPECT_NO_REPORT(copy_bytes(small, large, 190));
 	EXPECT_REPORT("slab-out-of-bounds", copy_bytes(small, large, 191));
@@ -430,8 +432,8 @@ static void a_clean_program(void)
 	CHECK_EQ(unit_reports(), 0);
 }
 
-UNIT_MAIN(UNIT_CASE(heap_overflow_of_every_size), UNIT_CASE(off_by_one), UNIT_CASE(memory_functions),
-	  UNIT_CASE(stack_out_of_bounds), UNIT_CASE(alloca_out_of_bounds), UNIT_CASE(stacks_stay_clean),
-	  UNIT_CASE(use_after_scope), UNIT_CASE(longjmp_leaves_no_poison),
-	  UNIT_CASE(pthread_exit_leaves_no_poison), UNIT_CASE(null_pointer),
-	  UNIT_CASE(a_clean_program))
+UNIT_MAIN(UNIT_CASE(heap_overflow_of_every_size), UNIT_CASE(off_by_one),
+	  UNIT_CASE(memory_functions), UNIT_CASE(stack_out_of_bounds),
+	  UNIT_CASE(alloca_out_of_bounds), UNIT_CASE(stacks_stay_clean), UNIT_CASE(use_after_scope),
+	  UNIT_CASE(longjmp_leaves_no_poison), UNIT_CASE(pthread_exit_leaves_no_poison),
+	  UNIT_CASE(null_pointer), UNIT_CASE(a_clean_program))

@@ -17,11 +17,11 @@ static char *volatile pointer;
 int public_numbers[10];
 static char private_text[13] = "twelve chars";
 static const char constant_text[] = "constant";
-const char *const names[] = { "one", "two", "three" };
+const char *const names[] = {"one", "two", "three"};
 static struct {
 	long a;
 	char b[3];
-} odd = { 1, "ab" };
+} odd = {1, "ab"};
 
 static int constructor_ran;
 
@@ -65,19 +65,20 @@ static void every_kind_of_global(void)
 		const char *start;
 		long size;
 	} globals[] = {
-		{ "public_numbers", (const char *)public_numbers, sizeof(public_numbers) },
-		{ "private_text", private_text, sizeof(private_text) },
-		{ "constant_text", constant_text, sizeof(constant_text) },
-		{ "names", (const char *)names, sizeof(names) },
-		{ "odd", (const char *)&odd, sizeof(odd) },
+		{"public_numbers", (const char *)public_numbers, sizeof(public_numbers)},
+		{"private_text", private_text, sizeof(private_text)},
+		{"constant_text", constant_text, sizeof(constant_text)},
+		{"names", (const char *)names, sizeof(names)},
+		{"odd", (const char *)&odd, sizeof(odd)},
 	};
 
 	for (size_t i = 0; i < sizeof(globals) / sizeof(globals[0]); i++) {
 		char line[100];
 
-		EXPECT_NO_REPORT(sink = get(globals[i].start, 0); sink = get(globals[i].start,
-									   globals[i].size - 1));
-		EXPECT_REPORT("global-out-of-bounds", sink = get(globals[i].start, globals[i].size));
+		EXPECT_NO_REPORT(sink = get(globals[i].start, 0);
+				 sink = get(globals[i].start, globals[i].size - 1));
+		EXPECT_REPORT("global-out-of-bounds",
+			      sink = get(globals[i].start, globals[i].size));
 		CHECK(unit_find(0, "The buggy address belongs to the variable:") > 0);
 		strcpy(line, " ");
 		strcat(line, globals[i].name);
@@ -91,7 +92,7 @@ static void every_kind_of_global(void)
 /* A static inside a function is a global too. */
 static NOINLINE long function_static(int i)
 {
-	static short table[5] = { 1, 2, 3, 4, 5 };
+	static short table[5] = {1, 2, 3, 4, 5};
 
 	return table[i + zero];
 }

@@ -17,7 +17,7 @@ static void forget(struct kasan_heap *heap, void *raw)
 {
 }
 
-static struct kasan_heap heap = { .name = "firmware", .quarantine_max = 8192, .release = forget };
+static struct kasan_heap heap = {.name = "firmware", .quarantine_max = 8192, .release = forget};
 
 static char *allocate(size_t size)
 {

@@ -36,23 +36,23 @@ static void noabort_functions(void)
 	set_up();
 	good = (uintptr_t)arena + 512;
 	bad = (uintptr_t)arena + 2048;
-#define ABI_ACCESS(name, size, is_write)                                                           \
-	EXPECT_NO_REPORT(name(good));                                                              \
-	unit_clear();                                                                              \
-	name(bad);                                                                                 \
+#define ABI_ACCESS(name, size, is_write) \
+	EXPECT_NO_REPORT(name(good));    \
+	unit_clear();                    \
+	name(bad);                       \
 	bad_access(#name, size, is_write, bad);
-#define ABI_SIZED(name, is_write)                                                                  \
-	EXPECT_NO_REPORT(name(good, 37));                                                          \
-	unit_clear();                                                                              \
-	name(bad, 37);                                                                             \
+#define ABI_SIZED(name, is_write)         \
+	EXPECT_NO_REPORT(name(good, 37)); \
+	unit_clear();                     \
+	name(bad, 37);                    \
 	bad_access(#name, 37, is_write, bad);
-#define ABI_REPORT(name, size, is_write)                                                           \
-	unit_clear();                                                                              \
-	name(bad);                                                                                 \
+#define ABI_REPORT(name, size, is_write) \
+	unit_clear();                    \
+	name(bad);                       \
 	bad_access(#name, size, is_write, bad);
-#define ABI_REPORT_N(name, is_write)                                                               \
-	unit_clear();                                                                              \
-	name(bad, 37);                                                                             \
+#define ABI_REPORT_N(name, is_write) \
+	unit_clear();                \
+	name(bad, 37);               \
 	bad_access(#name, 37, is_write, bad);
 #define ABI_ACCESS_ABORT(name, size, is_write)
 #define ABI_SIZED_ABORT(name, is_write)
@@ -83,23 +83,23 @@ static void aborting_functions(void)
 #define ABI_SIZED(name, is_write)
 #define ABI_REPORT(name, size, is_write)
 #define ABI_REPORT_N(name, is_write)
-#define ABI_ACCESS_ABORT(name, size, is_write)                                                     \
-	EXPECT_NO_REPORT(name(good));                                                              \
-	unit_clear();                                                                              \
-	EXPECT_PANIC(name(bad));                                                                   \
+#define ABI_ACCESS_ABORT(name, size, is_write) \
+	EXPECT_NO_REPORT(name(good));          \
+	unit_clear();                          \
+	EXPECT_PANIC(name(bad));               \
 	bad_access(#name, size, is_write, bad);
-#define ABI_SIZED_ABORT(name, is_write)                                                            \
-	EXPECT_NO_REPORT(name(good, 37));                                                          \
-	unit_clear();                                                                              \
-	EXPECT_PANIC(name(bad, 37));                                                               \
+#define ABI_SIZED_ABORT(name, is_write)   \
+	EXPECT_NO_REPORT(name(good, 37)); \
+	unit_clear();                     \
+	EXPECT_PANIC(name(bad, 37));      \
 	bad_access(#name, 37, is_write, bad);
-#define ABI_REPORT_ABORT(name, size, is_write)                                                     \
-	unit_clear();                                                                              \
-	EXPECT_PANIC(name(bad));                                                                   \
+#define ABI_REPORT_ABORT(name, size, is_write) \
+	unit_clear();                          \
+	EXPECT_PANIC(name(bad));               \
 	bad_access(#name, size, is_write, bad);
-#define ABI_REPORT_N_ABORT(name, is_write)                                                         \
-	unit_clear();                                                                              \
-	EXPECT_PANIC(name(bad, 37));                                                               \
+#define ABI_REPORT_N_ABORT(name, is_write) \
+	unit_clear();                      \
+	EXPECT_PANIC(name(bad, 37));       \
 	bad_access(#name, 37, is_write, bad);
 #define ABI_OTHER(name)
 #include "abi_symbols.def"
@@ -120,13 +120,13 @@ static void set_shadow_functions(void)
 		void (*set)(uintptr_t shadow, size_t size);
 		uint8_t value;
 	} fns[] = {
-		{ __asan_set_shadow_00, 0x00 }, { __asan_set_shadow_01, 0x01 },
-		{ __asan_set_shadow_02, 0x02 }, { __asan_set_shadow_03, 0x03 },
-		{ __asan_set_shadow_04, 0x04 }, { __asan_set_shadow_05, 0x05 },
-		{ __asan_set_shadow_06, 0x06 }, { __asan_set_shadow_07, 0x07 },
-		{ __asan_set_shadow_f1, 0xf1 }, { __asan_set_shadow_f2, 0xf2 },
-		{ __asan_set_shadow_f3, 0xf3 }, { __asan_set_shadow_f5, 0xf5 },
-		{ __asan_set_shadow_f8, 0xf8 },
+		{__asan_set_shadow_00, 0x00}, {__asan_set_shadow_01, 0x01},
+		{__asan_set_shadow_02, 0x02}, {__asan_set_shadow_03, 0x03},
+		{__asan_set_shadow_04, 0x04}, {__asan_set_shadow_05, 0x05},
+		{__asan_set_shadow_06, 0x06}, {__asan_set_shadow_07, 0x07},
+		{__asan_set_shadow_f1, 0xf1}, {__asan_set_shadow_f2, 0xf2},
+		{__asan_set_shadow_f3, 0xf3}, {__asan_set_shadow_f5, 0xf5},
+		{__asan_set_shadow_f8, 0xf8},
 	};
 	uint8_t *shadow;
 
@@ -154,14 +154,15 @@ static void stack_memory_functions(void)
 		kasan_unpoison(variable, size);
 		__asan_poison_stack_memory((uintptr_t)variable, size);
 		for (size_t i = 0; i < size; i++)
-			CHECKF(!kasan_byte_accessible(variable + i), "%zu bytes: byte %zu is accessible",
-			       size, i);
+			CHECKF(!kasan_byte_accessible(variable + i),
+			       "%zu bytes: byte %zu is accessible", size, i);
 		for (size_t g = 0; g < granules; g++)
 			CHECK_EQ(*kasan_shadow_of(variable + g * 8), KASAN_STACK_AFTER_SCOPE);
 		CHECK_EQ(*kasan_shadow_of(variable - 8), KASAN_STACK_MID);
 		CHECK_EQ(*kasan_shadow_of(variable + granules * 8), KASAN_STACK_MID);
 		__asan_unpoison_stack_memory((uintptr_t)variable, size);
-		CHECK_EQ(kasan_first_bad((uintptr_t)variable, size + 1), (uintptr_t)variable + size);
+		CHECK_EQ(kasan_first_bad((uintptr_t)variable, size + 1),
+			 (uintptr_t)variable + size);
 	}
 }
 
@@ -178,8 +179,8 @@ static void alloca_redzones(void)
 		for (size_t i = 0; i < size; i++)
 			CHECK(kasan_byte_accessible(object + i));
 		for (size_t i = size; i < rounded + 32; i++)
-			CHECKF(!kasan_byte_accessible(object + i), "alloca(%zu): byte %zu is accessible",
-			       size, i);
+			CHECKF(!kasan_byte_accessible(object + i),
+			       "alloca(%zu): byte %zu is accessible", size, i);
 		for (size_t i = 1; i <= 32; i++)
 			CHECK(!kasan_byte_accessible(object - i));
 		CHECK(kasan_byte_accessible(object - 33));
@@ -255,15 +256,15 @@ static void memory_functions(void)
 		const char *name;
 		copy_fn fn;
 	} copies[] = {
-		{ "memcpy", memcpy },
-		{ "memmove", memmove },
-		{ "__asan_memcpy", __asan_memcpy },
-		{ "__asan_memmove", __asan_memmove },
+		{"memcpy", memcpy},
+		{"memmove", memmove},
+		{"__asan_memcpy", __asan_memcpy},
+		{"__asan_memmove", __asan_memmove},
 	};
 	static const struct {
 		const char *name;
 		set_fn fn;
-	} sets[] = { { "memset", memset }, { "__asan_memset", __asan_memset } };
+	} sets[] = {{"memset", memset}, {"__asan_memset", __asan_memset}};
 
 	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
 		copy_fn volatile fn = copies[i].fn;
@@ -351,8 +352,8 @@ static void handle_no_return(void)
 static void no_fake_stacks(void)
 {
 	CHECK_EQ(__asan_option_detect_stack_use_after_return, 0);
-#define ABI_FAKE_STACK(n)                                                                          \
-	CHECK_EQ(__asan_stack_malloc_##n(64UL << n), 0);                                           \
+#define ABI_FAKE_STACK(n)                                \
+	CHECK_EQ(__asan_stack_malloc_##n(64UL << n), 0); \
 	__asan_stack_free_##n(0, 64UL << n);
 	FAKE_STACK_CLASSES(ABI_FAKE_STACK)
 #undef ABI_FAKE_STACK
@@ -372,4 +373,5 @@ static void absurd_sizes(void)
 UNIT_MAIN(UNIT_CASE(noabort_functions), UNIT_CASE(aborting_functions),
 	  UNIT_CASE(set_shadow_functions), UNIT_CASE(stack_memory_functions),
 	  UNIT_CASE(alloca_redzones), UNIT_CASE(memory_functions), UNIT_CASE(memory_primitives),
-	  UNIT_CASE(dynamic_shadow_address), UNIT_CASE(handle_no_return), UNIT_CASE(no_fake_stacks), UNIT_CASE(absurd_sizes))
+	  UNIT_CASE(dynamic_shadow_address), UNIT_CASE(handle_no_return), UNIT_CASE(no_fake_stacks),
+	  UNIT_CASE(absurd_sizes))

@@ -119,7 +119,7 @@ static void garbage_handles(void)
 /* --- Threads --------------------------------------------------------------------------------------------- */
 
 #define THREADS 4
-#define SHARED  150
+#define SHARED	150
 
 static uint32_t thread_handles[THREADS][SHARED];
 static pthread_barrier_t barrier;

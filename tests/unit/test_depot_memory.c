@@ -15,7 +15,7 @@ static void *no_memory(size_t size)
 
 static void no_memory_at_all(void)
 {
-	uintptr_t pcs[] = { 0x1000, 0x2000 };
+	uintptr_t pcs[] = {0x1000, 0x2000};
 	const uintptr_t *got;
 	char *p;
 

@@ -16,7 +16,7 @@
 static struct oracle make_oracle(size_t size)
 {
 	static bool bits[1 << 20];
-	struct oracle o = { (uintptr_t)unit_watched(size), size, bits };
+	struct oracle o = {(uintptr_t)unit_watched(size), size, bits};
 
 	memset(bits, true, size);
 	return o;
@@ -39,12 +39,13 @@ static void compare_small(const struct oracle *o)
 		next_bad[i] = o->accessible[i] ? next_bad[i + 1] : o->base + i;
 	for (size_t start = 0; start < SMALL; start++)
 		for (size_t len = 1; len <= 64; len++) {
-			uintptr_t want = next_bad[start] < o->base + start + len ? next_bad[start] : 0;
+			uintptr_t want =
+				next_bad[start] < o->base + start + len ? next_bad[start] : 0;
 			uintptr_t got = kasan_first_bad(o->base + start, len);
 
 			if (got != want)
-				CHECKF(false, "[+%zu, %zu bytes): first bad +%td, should be +%td", start,
-				       len, got ? (ptrdiff_t)(got - o->base) : -1,
+				CHECKF(false, "[+%zu, %zu bytes): first bad +%td, should be +%td",
+				       start, len, got ? (ptrdiff_t)(got - o->base) : -1,
 				       want ? (ptrdiff_t)(want - o->base) : -1);
 		}
 }
@@ -92,7 +93,8 @@ static void poison_tail_all_sizes(void)
 					kasan_unpoison((void *)(o.base + 64), span);
 					oracle_unpoison(&o, o.base + 64, span);
 				}
-				kasan_poison_tail((void *)(o.base + 64), size, span, KASAN_PAGE_REDZONE);
+				kasan_poison_tail((void *)(o.base + 64), size, span,
+						  KASAN_PAGE_REDZONE);
 				oracle_set(&o, o.base + 64, span, false);
 				oracle_set(&o, o.base + 64, size, true);
 				compare_small(&o);
@@ -189,7 +191,7 @@ static void neighbours_are_untouched(void)
 /* Shadow of three granules in every combination that matters, then every access that touches them. */
 static void every_access_function(void)
 {
-	static const uint8_t values[] = { 0, 1, 3, 4, 5, 7, KASAN_SLAB_FREE };
+	static const uint8_t values[] = {0, 1, 3, 4, 5, 7, KASAN_SLAB_FREE};
 	struct oracle o = make_oracle(4096);
 	uint8_t *shadow = kasan_shadow_of((void *)(o.base + 64));
 	unsigned long asked = 0;
@@ -215,14 +217,15 @@ static void every_access_function(void)
 				fn->call(addr);
 				asked++;
 				if (unit_reports() != bad)
-					CHECKF(false, "%s(+%zu), shadow %02x %02x %02x: %u report(s)",
+					CHECKF(false,
+					       "%s(+%zu), shadow %02x %02x %02x: %u report(s)",
 					       fn->name, offset, shadow[0], shadow[1], shadow[2],
 					       unit_reports());
 				if (bad && unit_reports()) {
 					CHECK_EQ(unit_last()->addr, addr);
 					CHECK_EQ(unit_last()->size, fn->size);
-					CHECKF(unit_last()->is_write == fn->is_write, "%s: direction",
-					       fn->name);
+					CHECKF(unit_last()->is_write == fn->is_write,
+					       "%s: direction", fn->name);
 				}
 			}
 	}

@@ -9,7 +9,7 @@
 #include "abi.h"
 #include "unit.h"
 
-static const struct kasan_source_location gcc_location = { "drivers/x.c", 12, 5 };
+static const struct kasan_source_location gcc_location = {"drivers/x.c", 12, 5};
 
 /* One object of 13 bytes in 64, the way the compilers round it up. */
 static struct kasan_global describe(char *at, size_t size, const char *name,
@@ -48,8 +48,8 @@ static void redzones(void)
 static void report_of_a_clang_global(void)
 {
 	char *p = unit_watched(4096);
-	struct kasan_global g[2] = { describe(p, 13, "first_table", NULL),
-				     describe(p + 64, 20, "second_table", NULL) };
+	struct kasan_global g[2] = {describe(p, 13, "first_table", NULL),
+				    describe(p + 64, 20, "second_table", NULL)};
 
 	__asan_register_globals(g, 2);
 	EXPECT_REPORT("global-out-of-bounds", __asan_load1_noabort((uintptr_t)p + 13));
@@ -107,7 +107,7 @@ static void many_arrays(void)
 {
 	static struct kasan_global g[ARRAYS][EACH];
 	char *p = unit_watched(ARRAYS * EACH * 64);
-	bool gone[ARRAYS] = { false };
+	bool gone[ARRAYS] = {false};
 
 	for (size_t a = 0; a < ARRAYS; a++) {
 		for (size_t i = 0; i < EACH; i++)

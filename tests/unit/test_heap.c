@@ -51,7 +51,8 @@ static void every_size_and_alignment(void)
 				REQUIRE(p);
 				CHECK((uintptr_t)p % (align ? align : 16) == 0);
 				CHECK(p > raw && p + size + wanted <= raw + span);
-				CHECK_EQ(kasan_first_bad((uintptr_t)p, size + 1), (uintptr_t)p + size);
+				CHECK_EQ(kasan_first_bad((uintptr_t)p, size + 1),
+					 (uintptr_t)p + size);
 				for (size_t i = 0; i < wanted; i++)
 					CHECK(!kasan_byte_accessible(p + size + i));
 				for (size_t i = 1; i <= 8; i++)
@@ -64,7 +65,7 @@ static void every_size_and_alignment(void)
 
 static void spans_that_overflow(void)
 {
-	struct kasan_heap heap = { .name = "huge", .redzone = 16, .release = note_release };
+	struct kasan_heap heap = {.name = "huge", .redzone = 16, .release = note_release};
 
 	CHECK_EQ(kasan_heap_span(&heap, SIZE_MAX, 0), 0);
 	CHECK_EQ(kasan_heap_span(&heap, SIZE_MAX - 8, 8), 0);
@@ -114,8 +115,8 @@ static void bad_frees(void)
 /* A pointer of one heap given to another is no object of that one. */
 static void heaps_are_told_apart(void)
 {
-	static struct kasan_heap a = { .name = "heap-a", .release = note_release };
-	static struct kasan_heap b = { .name = "heap-b", .release = note_release };
+	static struct kasan_heap a = {.name = "heap-a", .release = note_release};
+	static struct kasan_heap b = {.name = "heap-b", .release = note_release};
 	char *bump = unit_watched(8192), *p, *q;
 
 	kasan_heap_add(&a);
@@ -140,8 +141,8 @@ static void heaps_are_told_apart(void)
 
 static void quarantine_is_bounded_and_in_order(void)
 {
-	static struct kasan_heap heap = { .name = "bounded", .quarantine_max = 4096,
-					  .release = note_release };
+	static struct kasan_heap heap = {
+		.name = "bounded", .quarantine_max = 4096, .release = note_release};
 	char *bump = unit_arena(1 << 20), *p[1000];
 	size_t span;
 
@@ -193,7 +194,7 @@ static void posix_malloc_family(void)
 /* Any one bit of the header: it is no longer believed, or it was not part of it. */
 static void one_flipped_bit(void)
 {
-	static struct kasan_heap heap = { .name = "flip", .release = note_release };
+	static struct kasan_heap heap = {.name = "flip", .release = note_release};
 	size_t span, kept = 0;
 
 	kasan_heap_add(&heap);
@@ -225,7 +226,7 @@ static void one_flipped_bit(void)
 /* Random bytes over everything a wild write could reach: no crash, one whole report. */
 static void corrupted_headers(void)
 {
-	static struct kasan_heap heap = { .name = "corrupt", .release = note_release };
+	static struct kasan_heap heap = {.name = "corrupt", .release = note_release};
 	size_t span;
 
 	kasan_heap_add(&heap);
@@ -265,4 +266,4 @@ static void corrupted_headers(void)
 UNIT_MAIN(UNIT_CASE(every_size_and_alignment), UNIT_CASE(spans_that_overflow),
 	  UNIT_CASE(off_by_one_on_13_bytes), UNIT_CASE(bad_frees), UNIT_CASE(heaps_are_told_apart),
 	  UNIT_CASE(quarantine_is_bounded_and_in_order), UNIT_CASE(posix_malloc_family),
-	  UNIT_CASE(one_flipped_bit), 	  UNIT_CASE(corrupted_headers))
+	  UNIT_CASE(one_flipped_bit), UNIT_CASE(corrupted_headers))

@@ -92,7 +92,7 @@ static void on_step(int sig)
 
 static __attribute__((noinline)) unsigned long count_instructions(uintptr_t addr, size_t size)
 {
-	struct sigaction action = { .sa_handler = on_step }, old;
+	struct sigaction action = {.sa_handler = on_step}, old;
 
 	sigaction(SIGTRAP, &action, &old);
 	steps = 0;
@@ -132,7 +132,7 @@ static void release_and_reuse(struct kasan_heap *heap, void *raw)
 /* Mistake: the chunk poisoned after it was handed back. */
 static void chunk_is_not_touched_after_release(void)
 {
-	static struct kasan_heap heap = { .name = "reuse", .release = release_and_reuse };
+	static struct kasan_heap heap = {.name = "reuse", .release = release_and_reuse};
 	char *raw = unit_watched(4096), *p;
 
 	kasan_heap_add(&heap);
@@ -197,8 +197,8 @@ static void stores_are_writes(void)
 /* Mistake: swapped memmove arguments. */
 static void memmove_moves_the_right_way(void)
 {
-	void *(*volatile moves[])(void *, const void *, size_t) = { memmove, __asan_memmove,
-								    __memmove };
+	void *(*volatile moves[])(void *, const void *, size_t) = {memmove, __asan_memmove,
+								   __memmove};
 	char *p = unit_watched(4096);
 
 	for (int i = 0; i < 3; i++) {
@@ -260,7 +260,7 @@ static void crossing_a_granule_is_legal(void)
 static void slack_after_an_object_is_poisoned(void)
 {
 	struct fake_slab *slab = fake_slab_create("slack", 256, 8, KASAN_CACHE_KMALLOC, 4);
-	struct kasan_large_meta large = { 0 };
+	struct kasan_large_meta large = {0};
 	char *p;
 
 	for (size_t size = 1; size <= 256; size++) {
@@ -273,10 +273,12 @@ static void slack_after_an_object_is_poisoned(void)
 	p = unit_watched(16384);
 	for (size_t size = 8000; size <= 8192; size++) {
 		kasan_kmalloc_large(p, size, 8192, &large);
-		CHECK_EQ(kasan_first_bad((uintptr_t)p, 8192), size == 8192 ? 0 : (uintptr_t)p + size);
+		CHECK_EQ(kasan_first_bad((uintptr_t)p, 8192),
+			 size == 8192 ? 0 : (uintptr_t)p + size);
 		CHECK_EQ(kasan_kfree_large(p, p, &large, 0), KASAN_FREE_NOW);
 		kasan_unpoison_vmalloc(p, size);
-		CHECK_EQ(kasan_first_bad((uintptr_t)p, 8192), size == 8192 ? 0 : (uintptr_t)p + size);
+		CHECK_EQ(kasan_first_bad((uintptr_t)p, 8192),
+			 size == 8192 ? 0 : (uintptr_t)p + size);
 	}
 	p = kasan_posix_malloc(13);
 	REQUIRE(p);
@@ -386,8 +388,9 @@ static void freed_objects_name_who_freed_them(void)
 
 UNIT_MAIN(UNIT_CASE(addresses_keep_all_64_bits), UNIT_CASE(sizes_keep_all_64_bits),
 	  UNIT_CASE(range_check_sees_every_granule), UNIT_CASE(range_check_reads_words),
-	  UNIT_CASE(chunk_is_not_touched_after_release), UNIT_CASE(slot_is_not_touched_after_release),
-	  UNIT_CASE(stores_are_writes), UNIT_CASE(memmove_moves_the_right_way),
+	  UNIT_CASE(chunk_is_not_touched_after_release),
+	  UNIT_CASE(slot_is_not_touched_after_release), UNIT_CASE(stores_are_writes),
+	  UNIT_CASE(memmove_moves_the_right_way),
 	  UNIT_CASE(allocas_unpoison_takes_the_lower_address_first),
 	  UNIT_CASE(crossing_a_granule_is_legal), UNIT_CASE(slack_after_an_object_is_poisoned),
 	  UNIT_CASE(report_inside_a_report), UNIT_CASE(report_with_interrupts_off),

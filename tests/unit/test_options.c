@@ -15,8 +15,8 @@ static void set_up(void)
 
 static void every_option_is_documented(void)
 {
-	static const char *const known[] = { "kasan", "kasan.fault", "kasan_multi_shot",
-					     "kasan.stacktrace" };
+	static const char *const known[] = {"kasan", "kasan.fault", "kasan_multi_shot",
+					    "kasan.stacktrace"};
 	const struct kasan_option_doc *docs;
 	size_t count;
 
@@ -36,7 +36,8 @@ static void every_option_is_documented(void)
 		/* Each value that the table names is accepted; the first is the default or harmless. */
 		strcpy(values, docs[i].values);
 		while ((value = strsep(&rest, "|")))
-			CHECKF(kasan_option(docs[i].name, value) == 0, "%s=%s", docs[i].name, value);
+			CHECKF(kasan_option(docs[i].name, value) == 0, "%s=%s", docs[i].name,
+			       value);
 	}
 	CHECK(!kasan_option_values("kasan.no_such"));
 	CHECK_EQ(kasan_option("kasan", "on"), 0);
@@ -47,8 +48,8 @@ static void every_option_is_documented(void)
 
 static void unknown_names(void)
 {
-	static const char *const names[] = { "", "kasa", "kasan.", "kasan.faul", "kasan.faultx", "KASAN",
-					     "kasan_multi_sho" };
+	static const char *const names[] = {
+		"", "kasa", "kasan.", "kasan.faul", "kasan.faultx", "KASAN", "kasan_multi_sho"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		CHECK_EQ(kasan_option(names[i], "on"), KASAN_OPTION_UNKNOWN);
@@ -58,8 +59,8 @@ static void unknown_names(void)
 
 static void bad_values_keep_what_was_set(void)
 {
-	static const char *const values[] = { "", "x", "pan", "panicx", "PANIC", "report ", "panic_on",
-					      "1x", NULL };
+	static const char *const values[] = {"",	"x",	    "pan", "panicx", "PANIC",
+					     "report ", "panic_on", "1x",  NULL};
 
 	set_up();
 	/* The default: a report does not panic. */

@@ -27,7 +27,7 @@ static bool find_large(const void *addr, struct kasan_object *obj)
 static void set_up(void)
 {
 	pages = unit_watched(65536);
-	meta = (struct kasan_large_meta){ 0 };
+	meta = (struct kasan_large_meta){0};
 	kasan_posix_hooks.find_object = NULL;
 }
 
@@ -40,7 +40,8 @@ static void free_and_allocate_pages(void)
 	CHECK(kasan_byte_accessible(pages + SIZE));
 	EXPECT_REPORT("use-after-free", kasan_check_read(pages + 5000, 8));
 	kasan_alloc_pages(pages + 4096, 8192);
-	CHECK_EQ(kasan_first_bad((uintptr_t)pages + 4096, SIZE - 4096), (uintptr_t)pages + 3 * 4096);
+	CHECK_EQ(kasan_first_bad((uintptr_t)pages + 4096, SIZE - 4096),
+		 (uintptr_t)pages + 3 * 4096);
 	CHECK(!kasan_byte_accessible(pages + 4095));
 	EXPECT_REPORT("use-after-free", kasan_check_write(pages + 3 * 4096 - 4, 8));
 }
@@ -100,7 +101,7 @@ static void vmalloc_areas(void)
 
 	set_up();
 	kasan_poison_vmalloc(pages, SIZE);
-	area = (struct kasan_area){ (uintptr_t)pages + 4096, 5000, (uintptr_t)vmalloc_areas + 4 };
+	area = (struct kasan_area){(uintptr_t)pages + 4096, 5000, (uintptr_t)vmalloc_areas + 4};
 	kasan_unpoison_vmalloc((void *)area.start, area.size);
 	CHECK_EQ(kasan_first_bad(area.start, 8192), area.start + 5000);
 	CHECK_EQ(*kasan_shadow_of((void *)(area.start + 8191)), KASAN_VMALLOC_INVALID);

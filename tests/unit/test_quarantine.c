@@ -163,7 +163,7 @@ static void bound_holds_over_all_cpus(void)
 
 /* --- Threads: the allocator's own lock is the fake slab's, the quarantine brings its own ---------------- */
 
-#define THREADS   4
+#define THREADS	  4
 #define PER_ROUND 40
 
 struct worker {

@@ -38,7 +38,8 @@ static void check_lines(const char *const *patterns, const char *what)
 
 	for (; *patterns; patterns++) {
 		if (!strcmp(*patterns, "*")) {
-			while (matches(unit_line(at), " ([a-zA-Z_0-9.]+\\+0x[0-9a-f]+/0x[0-9a-f]+|0x[0-9a-f]+)"))
+			while (matches(unit_line(at),
+				       " ([a-zA-Z_0-9.]+\\+0x[0-9a-f]+/0x[0-9a-f]+|0x[0-9a-f]+)"))
 				at++;
 			continue;
 		}
@@ -52,12 +53,12 @@ static void check_lines(const char *const *patterns, const char *what)
 	CHECKF(at == unit_lines(), "%s: %zu lines too many", what, unit_lines() - at);
 }
 
-#define HEX   "[0-9a-f]{16}"
+#define HEX	    "[0-9a-f]{16}"
 #define FRAME(name) " " name "\\+0x[0-9a-f]+/0x[0-9a-f]+"
-#define TASK  "test_report/[0-9]+"
-#define STATE                                                                                      \
-	"Memory state around the buggy address:", " " HEX ":( [0-9a-f]{2}){16}",                   \
-		" " HEX ":( [0-9a-f]{2}){16}", ">" HEX ":( [0-9a-f]{2}){16}", " +\\^",             \
+#define TASK	    "test_report/[0-9]+"
+#define STATE                                                                          \
+	"Memory state around the buggy address:", " " HEX ":( [0-9a-f]{2}){16}",       \
+		" " HEX ":( [0-9a-f]{2}){16}", ">" HEX ":( [0-9a-f]{2}){16}", " +\\^", \
 		" " HEX ":( [0-9a-f]{2}){16}", " " HEX ":( [0-9a-f]{2}){16}", RULER
 
 static __attribute__((noinline)) void touch(uintptr_t addr)
@@ -209,19 +210,19 @@ static void types(void)
 		uint8_t value;
 		const char *type;
 	} expected[] = {
-		{ KASAN_PAGE_FREE, "use-after-free" },
-		{ KASAN_PAGE_REDZONE, "slab-out-of-bounds" },
-		{ KASAN_SLAB_REDZONE, "slab-out-of-bounds" },
-		{ KASAN_SLAB_FREE, "slab-use-after-free" },
-		{ KASAN_SLAB_FREE_META, "slab-use-after-free" },
-		{ KASAN_GLOBAL_REDZONE, "global-out-of-bounds" },
-		{ KASAN_STACK_AFTER_SCOPE, "use-after-scope" },
-		{ KASAN_VMALLOC_INVALID, "vmalloc-out-of-bounds" },
-		{ KASAN_STACK_LEFT, "stack-out-of-bounds" },
-		{ KASAN_STACK_MID, "stack-out-of-bounds" },
-		{ KASAN_STACK_RIGHT, "stack-out-of-bounds" },
-		{ KASAN_ALLOCA_LEFT, "alloca-out-of-bounds" },
-		{ KASAN_ALLOCA_RIGHT, "alloca-out-of-bounds" },
+		{KASAN_PAGE_FREE, "use-after-free"},
+		{KASAN_PAGE_REDZONE, "slab-out-of-bounds"},
+		{KASAN_SLAB_REDZONE, "slab-out-of-bounds"},
+		{KASAN_SLAB_FREE, "slab-use-after-free"},
+		{KASAN_SLAB_FREE_META, "slab-use-after-free"},
+		{KASAN_GLOBAL_REDZONE, "global-out-of-bounds"},
+		{KASAN_STACK_AFTER_SCOPE, "use-after-scope"},
+		{KASAN_VMALLOC_INVALID, "vmalloc-out-of-bounds"},
+		{KASAN_STACK_LEFT, "stack-out-of-bounds"},
+		{KASAN_STACK_MID, "stack-out-of-bounds"},
+		{KASAN_STACK_RIGHT, "stack-out-of-bounds"},
+		{KASAN_ALLOCA_LEFT, "alloca-out-of-bounds"},
+		{KASAN_ALLOCA_RIGHT, "alloca-out-of-bounds"},
 	};
 	uintptr_t p = (uintptr_t)unit_watched(4096);
 
@@ -331,10 +332,10 @@ static const char *formatted(void)
 	return unit_line(unit_lines() - 1);
 }
 
-#define FORMATS(want, ...)                                                                         \
-	({                                                                                         \
-		kasan_report_line(__VA_ARGS__);                                                    \
-		CHECKF(!strcmp(formatted(), want), "\"%s\" is not \"%s\"", formatted(), want);     \
+#define FORMATS(want, ...)                                                                     \
+	({                                                                                     \
+		kasan_report_line(__VA_ARGS__);                                                \
+		CHECKF(!strcmp(formatted(), want), "\"%s\" is not \"%s\"", formatted(), want); \
 	})
 
 static void line_formats(void)

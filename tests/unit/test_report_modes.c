@@ -93,7 +93,7 @@ static void suppressed_operations_take_place(void)
 /* --- Threads ------------------------------------------------------------------------------------------------- */
 
 #define THREADS 4
-#define EACH    50
+#define EACH	50
 
 static atomic_uint ended;
 static pthread_barrier_t barrier;
@@ -178,7 +178,7 @@ static void no_stack_bounds(struct kasan_port_task *task)
 
 static void nobody(struct kasan_port_task *task)
 {
-	*task = (struct kasan_port_task){ 0 };
+	*task = (struct kasan_port_task){0};
 }
 
 static void strange_name(struct kasan_port_task *task)
@@ -235,8 +235,8 @@ static void broken_frame_records(void)
 				stack[i] = start + unit_below((end - start) / 8) * 8;
 				break;
 			}
-		n = kasan_stack_walk(0x1234, (uintptr_t)&stack[unit_below(64)] + unit_below(2) * 3, pcs,
-				     32);
+		n = kasan_stack_walk(0x1234, (uintptr_t)&stack[unit_below(64)] + unit_below(2) * 3,
+				     pcs, 32);
 		CHECK(n >= 1 && n <= 32);
 		CHECK_EQ(pcs[0], 0x1234);
 	}

@@ -15,15 +15,14 @@ static void layout(void)
 	for (uint32_t size = 1; size <= 9000; size += size < 300 ? 1 : 97)
 		for (uint32_t align = 8; align <= 4096; align *= 2)
 			for (uint32_t flags = 0; flags < 8; flags++) {
-				struct kasan_cache c = { .name = "layout",
-							 .object_size = size,
-							 .flags = flags };
+				struct kasan_cache c = {
+					.name = "layout", .object_size = size, .flags = flags};
 				uint32_t slot = kasan_cache_create(&c, align);
 				uint32_t end = (size + 7) & ~7U;
 				uint32_t alloc_end = c.alloc_meta_offset +
 						     (uint32_t)sizeof(struct kasan_alloc_meta);
-				uint32_t free_end =
-					c.free_meta_offset + (uint32_t)sizeof(struct kasan_free_meta);
+				uint32_t free_end = c.free_meta_offset +
+						    (uint32_t)sizeof(struct kasan_free_meta);
 
 				CHECK(slot == c.slot_size && slot % align == 0);
 				CHECK(slot >= end + 16);
@@ -50,7 +49,8 @@ static void exactly_the_asked_bytes(void)
 			char *p = fake_slab_alloc(slab, size);
 
 			REQUIRE(p);
-			CHECK_EQ(kasan_first_bad((uintptr_t)p, slab->slot_size), (uintptr_t)p + size);
+			CHECK_EQ(kasan_first_bad((uintptr_t)p, slab->slot_size),
+				 (uintptr_t)p + size);
 			CHECK_EQ(kasan_object_size(&slab->cache, p), size);
 			/* What lies before the first slot is not the slab's. */
 			CHECK(p == slab->memory || !kasan_byte_accessible(p - 1));
@@ -126,15 +126,16 @@ static void invalid_free(void)
 	char *p = fake_slab_alloc(slab, 50);
 
 	for (int off = 1; off < 60; off += 7)
-		EXPECT_REPORT("invalid-free", CHECK(fake_slab_free(slab, p + off) == KASAN_FREE_BAD));
+		EXPECT_REPORT("invalid-free",
+			      CHECK(fake_slab_free(slab, p + off) == KASAN_FREE_BAD));
 	/* Still alive. */
 	CHECK_EQ(kasan_first_bad((uintptr_t)p, 50), 0);
 	EXPECT_NO_REPORT(fake_slab_free(slab, p));
 	/* The middle of an object that is freed already: not its second free, but no object either. */
 	EXPECT_REPORT("invalid-free", CHECK(fake_slab_free(slab, p + 16) == KASAN_FREE_BAD));
 	/* A slot that was never handed out. */
-	EXPECT_REPORT("invalid-free",
-		      CHECK(fake_slab_free(slab, slab->memory + slab->slot_size) == KASAN_FREE_BAD));
+	EXPECT_REPORT("invalid-free", CHECK(fake_slab_free(slab, slab->memory + slab->slot_size) ==
+					    KASAN_FREE_BAD));
 	/* What no allocator knows. */
 	EXPECT_REPORT("invalid-free", kasan_report_invalid_free(&p, (uintptr_t)invalid_free));
 	CHECK(unit_last()->is_free);
@@ -274,8 +275,8 @@ static void random_bytes_over_metadata(void)
 		if (freed)
 			fake_slab_free(slab, p);
 		/* Anywhere in the slot but in a live object's own bytes, which are the user's. */
-		from = p + (freed ? unit_below(slab->slot_size) :
-				    object_size + unit_below(slab->slot_size - object_size));
+		from = p + (freed ? unit_below(slab->slot_size)
+				  : object_size + unit_below(slab->slot_size - object_size));
 		n = 1 + unit_below((uint64_t)(p + slab->slot_size - from));
 		for (size_t i = 0; i < n; i++)
 			from[i] = (char)(unit_below(8) ? unit_random() : 0);

@@ -78,11 +78,22 @@ static void names_with_blanks(void)
 static void descriptions_that_are_garbage(void)
 {
 	static const char *const descriptions[] = {
-		"", " ", "x", "2", "2 ", "2 32", "1 32 10 9999 buf", "99999999999999999999999 1 1 1 a",
-		"2 32 10 6 buffer", "-1 32 10 1 a", "1 32 10 4 \x01\x02\x03\x04",
+		"",
+		" ",
+		"x",
+		"2",
+		"2 ",
+		"2 32",
+		"1 32 10 9999 buf",
+		"99999999999999999999999 1 1 1 a",
+		"2 32 10 6 buffer",
+		"-1 32 10 1 a",
+		"1 32 10 4 \x01\x02\x03\x04",
 		"1 32 10 200 "
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaa"
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaa"
 		"aaaaaaaaaaaaaaaaaaaaaaaa",
 	};
 	struct frame f;

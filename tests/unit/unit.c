@@ -75,7 +75,7 @@ void unit_clear(void)
 {
 	line_count = 0;
 	report_count = 0;
-	last_report = (struct kasan_report_info){ .bug_type = "" };
+	last_report = (struct kasan_report_info){.bug_type = ""};
 }
 
 unsigned int unit_reports(void)
@@ -168,8 +168,8 @@ bool unit_expect(const char *type, const char *file, int line, const char *what)
 	else if (report_count == 0)
 		ok = unit_check(false, file, line, "%s: no report, expected %s", what, type);
 	else
-		ok = unit_check(report_count == 1 && !strcmp(last_report.bug_type, type), file, line,
-				"%s: %u report(s), last %s, expected %s", what, report_count,
+		ok = unit_check(report_count == 1 && !strcmp(last_report.bug_type, type), file,
+				line, "%s: %u report(s), last %s, expected %s", what, report_count,
 				last_report.bug_type, type);
 	if (!ok && notes <= 2)
 		unit_dump();

@@ -20,14 +20,14 @@ struct unit_case {
 	const char *name;
 	void (*run)(void);
 };
-#define UNIT_CASE(fn) { #fn, fn }
+#define UNIT_CASE(fn) {#fn, fn}
 
 /** UNIT_MAIN() - define main() for the cases given as UNIT_CASE()s. */
-#define UNIT_MAIN(...)                                                                             \
-	int main(int argc, char **argv)                                                            \
-	{                                                                                          \
-		static const struct unit_case cases[] = { __VA_ARGS__ };                           \
-		return unit_run(cases, sizeof(cases) / sizeof(cases[0]), argc, argv);              \
+#define UNIT_MAIN(...)                                                                \
+	int main(int argc, char **argv)                                               \
+	{                                                                             \
+		static const struct unit_case cases[] = {__VA_ARGS__};                \
+		return unit_run(cases, sizeof(cases) / sizeof(cases[0]), argc, argv); \
 	}
 
 int unit_run(const struct unit_case *cases, size_t count, int argc, char **argv);
@@ -40,18 +40,18 @@ _Noreturn void unit_abandon(void);
 /** unit_skip() - end the running case as skipped. */
 _Noreturn void unit_skip(const char *reason);
 
-#define CHECK(cond)      unit_check(!!(cond), __FILE__, __LINE__, "%s", #cond)
+#define CHECK(cond)	  unit_check(!!(cond), __FILE__, __LINE__, "%s", #cond)
 #define CHECKF(cond, ...) unit_check(!!(cond), __FILE__, __LINE__, __VA_ARGS__)
-#define CHECK_EQ(got, want)                                                                        \
-	({                                                                                         \
-		long long __got = (long long)(got), __want = (long long)(want);                    \
-		unit_check(__got == __want, __FILE__, __LINE__, "%s is %lld (%#llx), not %lld",    \
-			   #got, __got, (unsigned long long)__got, __want);                        \
+#define CHECK_EQ(got, want)                                                                     \
+	({                                                                                      \
+		long long __got = (long long)(got), __want = (long long)(want);                 \
+		unit_check(__got == __want, __FILE__, __LINE__, "%s is %lld (%#llx), not %lld", \
+			   #got, __got, (unsigned long long)__got, __want);                     \
 	})
-#define REQUIRE(cond)                                                                              \
-	do {                                                                                       \
-		if (!unit_check(!!(cond), __FILE__, __LINE__, "%s", #cond))                        \
-			unit_abandon();                                                            \
+#define REQUIRE(cond)                                                       \
+	do {                                                                \
+		if (!unit_check(!!(cond), __FILE__, __LINE__, "%s", #cond)) \
+			unit_abandon();                                     \
 	} while (0)
 
 /* --- Reports ----------------------------------------------------------------------------------------- */
@@ -79,28 +79,28 @@ bool unit_saw(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void unit_dump(void);
 
 /** EXPECT_REPORT() - the statement must give exactly one report, of type @type. */
-#define EXPECT_REPORT(type, ...)                                                                   \
-	({                                                                                         \
-		unit_clear();                                                                      \
-		__VA_ARGS__;                                                                       \
-		unit_expect(type, __FILE__, __LINE__, #__VA_ARGS__);                               \
+#define EXPECT_REPORT(type, ...)                                     \
+	({                                                           \
+		unit_clear();                                        \
+		__VA_ARGS__;                                         \
+		unit_expect(type, __FILE__, __LINE__, #__VA_ARGS__); \
 	})
-#define EXPECT_NO_REPORT(...)                                                                      \
-	({                                                                                         \
-		unit_clear();                                                                      \
-		__VA_ARGS__;                                                                       \
-		unit_expect(NULL, __FILE__, __LINE__, #__VA_ARGS__);                               \
+#define EXPECT_NO_REPORT(...)                                        \
+	({                                                           \
+		unit_clear();                                        \
+		__VA_ARGS__;                                         \
+		unit_expect(NULL, __FILE__, __LINE__, #__VA_ARGS__); \
 	})
 bool unit_expect(const char *type, const char *file, int line, const char *what);
 
 /** EXPECT_PANIC() - the statement must end in kasan_port_panic(). Leaves the runtime usable. */
-#define EXPECT_PANIC(...)                                                                          \
-	({                                                                                         \
-		if (!setjmp(unit_panic_env)) {                                                     \
-			unit_panic_armed = true;                                                   \
-			__VA_ARGS__;                                                               \
-		}                                                                                  \
-		unit_check(unit_panicked(), __FILE__, __LINE__, "no panic: %s", #__VA_ARGS__);     \
+#define EXPECT_PANIC(...)                                                                      \
+	({                                                                                     \
+		if (!setjmp(unit_panic_env)) {                                                 \
+			unit_panic_armed = true;                                               \
+			__VA_ARGS__;                                                           \
+		}                                                                              \
+		unit_check(unit_panicked(), __FILE__, __LINE__, "no panic: %s", #__VA_ARGS__); \
 	})
 extern jmp_buf unit_panic_env;
 extern volatile bool unit_panic_armed;

@@ -20,13 +20,20 @@
 static size_t compose(unsigned char *out)
 {
 	static const unsigned char header[] = {
-		0x1f, 0x8b, 8,		   /* magic, deflate */
-		4,			   /* FEXTRA */
-		0, 0, 0, 0,		   /* no time */
-		0, 3,			   /* no hints, Unix */
-		EXTRA_FIELD & 255, EXTRA_FIELD >> 8,
+		0x1f,
+		0x8b,
+		8, /* magic, deflate */
+		4, /* FEXTRA */
+		0,
+		0,
+		0,
+		0, /* no time */
+		0,
+		3, /* no hints, Unix */
+		EXTRA_FIELD & 255,
+		EXTRA_FIELD >> 8,
 	};
-	static const unsigned char body[] = { 3, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+	static const unsigned char body[] = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 	size_t at = sizeof(header), i;
 
 	memcpy(out, header, sizeof(header));
@@ -38,9 +45,10 @@ static size_t compose(unsigned char *out)
 
 int main(int argc, char **argv)
 {
-	unsigned char *input = malloc(12 + EXTRA_FIELD + 10), *extra = malloc(EXTRA_ROOM), output[16];
-	gz_header header = { 0 };
-	z_stream stream = { 0 };
+	unsigned char *input = malloc(12 + EXTRA_FIELD + 10), *extra = malloc(EXTRA_ROOM),
+		      output[16];
+	gz_header header = {0};
+	z_stream stream = {0};
 	size_t size, done;
 	int status = Z_OK;
 
@@ -58,7 +66,8 @@ int main(int argc, char **argv)
 		stream.avail_out = sizeof(output);
 		status = inflate(&stream, Z_NO_FLUSH); /* the bug is reported from here */
 	}
-	printf("extra field of %u bytes, %d wanted; inflate: %d\n", header.extra_len, EXTRA_ROOM, status);
+	printf("extra field of %u bytes, %d wanted; inflate: %d\n", header.extra_len, EXTRA_ROOM,
+	       status);
 	inflateEnd(&stream);
 	free(extra);
 	free(input);

@@ -44,7 +44,8 @@ static void generate(unsigned char *data, size_t size)
 			break;
 		case 2:
 			for (i = 0; i < length; i++)
-				data[at + i] = (unsigned char)("etaoin shrdlu\n"[next_random() % 14]);
+				data[at + i] =
+					(unsigned char)("etaoin shrdlu\n"[next_random() % 14]);
 			break;
 		default:
 			if (at < length)
@@ -57,10 +58,10 @@ static void generate(unsigned char *data, size_t size)
 }
 
 /* Return: compressed bytes, 0 on an error. @piece: most bytes of input and output a call. */
-static size_t compress_all(int level, int bits, const unsigned char *in, size_t size, unsigned char *out,
-			   size_t room, size_t piece)
+static size_t compress_all(int level, int bits, const unsigned char *in, size_t size,
+			   unsigned char *out, size_t room, size_t piece)
 {
-	z_stream stream = { 0 };
+	z_stream stream = {0};
 	size_t done = 0;
 	int status;
 
@@ -92,10 +93,10 @@ fail:
 }
 
 /* Return: true if @in unpacks to exactly @size bytes. */
-static int expand_all(int bits, const unsigned char *in, size_t in_size, unsigned char *out, size_t size,
-		      size_t piece)
+static int expand_all(int bits, const unsigned char *in, size_t in_size, unsigned char *out,
+		      size_t size, size_t piece)
 {
-	z_stream stream = { 0 };
+	z_stream stream = {0};
 	int status = Z_OK;
 	size_t done = 0;
 
@@ -110,10 +111,12 @@ static int expand_all(int bits, const unsigned char *in, size_t in_size, unsigne
 			done += n;
 		}
 		stream.next_out = out + stream.total_out;
-		stream.avail_out = (uInt)(size - stream.total_out < piece ? size - stream.total_out : piece);
+		stream.avail_out =
+			(uInt)(size - stream.total_out < piece ? size - stream.total_out : piece);
 		status = inflate(&stream, Z_NO_FLUSH);
 		if (status != Z_OK && status != Z_STREAM_END) {
-			printf("inflate: %d (%s)\n", status, stream.msg ? stream.msg : "no message");
+			printf("inflate: %d (%s)\n", status,
+			       stream.msg ? stream.msg : "no message");
 			break;
 		}
 	}
@@ -144,16 +147,17 @@ static int round_trip(int level, int bits, size_t piece, const unsigned char *da
 
 int main(int argc, char **argv)
 {
-	static const int defaults[] = { 0, 1, 6, 9 };
+	static const int defaults[] = {0, 1, 6, 9};
 	/* zlib, gzip and raw deflate. */
-	static const int formats[] = { 15, 15 + 16, -12 };
+	static const int formats[] = {15, 15 + 16, -12};
 	unsigned char *data = malloc(SIZE);
 	int count = argc > 1 ? argc - 1 : 4, i, ok = 1;
 
 	if (!data)
 		return 1;
 	generate(data, SIZE);
-	printf("zlib %s, checksum %08lx\n", zlibVersion(), crc32(adler32(1, data, SIZE), data, SIZE));
+	printf("zlib %s, checksum %08lx\n", zlibVersion(),
+	       crc32(adler32(1, data, SIZE), data, SIZE));
 	for (i = 0; i < count; i++)
 		ok &= round_trip(argc > 1 ? atoi(argv[i + 1]) : defaults[i], formats[i % 3],
 				 i % 2 ? 4099 : SIZE, data);

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.status import Status
 
 from redzone import base, doctor
@@ -69,8 +70,8 @@ def presets():
 def tools_of(preset):
     """Return the keys of the outside tools that building @preset takes."""
     keys = ["cmake", "ninja"]
-    if preset == "host-unit":
-        return [*keys, "clang-19", "libc"]
+    if preset.startswith("host-unit"):
+        return [*keys, "gcc" if preset.endswith("-gcc") else "clang-19", "libc"]
     if "-clang-22" in preset:
         keys.append("clang-22")
     elif "-clang" in preset:
@@ -107,7 +108,7 @@ class Progress:
             if self.status is None:
                 self.status = Status("", console=Console(stderr=True), spinner="line")
                 self.status.start()
-            self.status.update(f"building {self.title} [{done}/{total}] {Path(text).name}")
+            self.status.update(escape(f"building {self.title} [{done}/{total}] {Path(text).name}"[:76]))
 
     def end(self):
         if self.status is not None:
@@ -125,19 +126,51 @@ def locked(folder):
         yield
 
 
+# Characters that CMake or Ninja cannot have in a file's name.
+UNUSABLE = frozenset('|<>"\\*?^`:;\n\r')
+
+
+def check_path(path, shown):
+    """Raise Failure if the build cannot take @path; @shown is what the user typed."""
+    bad = sorted(UNUSABLE & set(str(path)))
+    if bad:
+        raise Failure(f"'{shown}': the build cannot take a path with {' '.join(map(repr, bad))}")
+
+
 def _quote(text):
     """Quote @text as one CMake argument."""
     return '"' + re.sub(r'([\\"$])', r"\\\1", str(text)) + '"'
 
 
-def _programs_file(programs):
+def _defines_option(folder, program):
+    """Return compiler options for the program's macros.
+
+    A header and not -D: CMake, Ninja and the shell each have characters that they would not let through.
+    """
+    if not program.defines:
+        return []
+    header = folder / "defines" / f"{program.name}.h"
+    header.parent.mkdir(exist_ok=True)
+    lines = []
+    for text in program.defines:
+        name, equals, value = text.partition("=")
+        lines.append(f"#define {name} {value if equals else '1'}\n")
+    _write_if_changed(header, "".join(lines))
+    return ["-include", str(header)]
+
+
+def _programs_file(folder, programs):
     lines = ["# Written by ./redzone. See redzone_add_program() in cmake/Kernel.cmake."]
     for program in programs:
         lines.append(f"redzone_add_program({program.name}")
-        for keyword in ("sources", "includes", "defines", "options"):
-            values = getattr(program, keyword)
+        options = [*program.options, *_defines_option(folder, program)]
+        for keyword, values in (
+            ("SOURCES", program.sources),
+            ("INCLUDES", program.includes),
+            ("OPTIONS", options),
+        ):
             if values:
-                lines.append(f"  {keyword.upper()} " + " ".join(_quote(value) for value in values))
+                lines.append(f"  {keyword} " + " ".join(_quote(value) for value in values))
         lines.append(")")
     return "\n".join(lines) + "\n"
 
@@ -192,6 +225,8 @@ def _tidy(lines):
             # The command follows, hundreds of characters of it.
             skip_next = True
             failed.append(line.removeprefix("FAILED: ").strip())
+        elif line.startswith("ninja: error: "):
+            kept.append(line)
         elif not line.startswith(("ninja: ", "-- ")):
             line = line.replace(here, "")
             if not kept or kept[-1] != line:
@@ -214,7 +249,11 @@ _HINTS = (
         "headers of the kernel's C library: kernel/ulib/include; -I DIR adds folders of your own",
     ),
     (
-        re.compile(r"undefined symbol: "),
+        re.compile(r"undefined symbol: __(?:\w+[sdt]f[23]?|fix\w*[sd][fi]\w*|float\w+)\b"),
+        "the program uses float or double: kernel code has no floating point",
+    ),
+    (
+        re.compile(r"undefined symbol: (?!__)"),
         "a function is neither in the files given nor in the kernel's C library (kernel/ulib)",
     ),
 )
@@ -281,12 +320,17 @@ def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False,
     kernels += [target for target in targets if target.startswith("redzone")]
     progress = Progress(preset, quiet)
     with locked(folder):
-        _write_if_changed(folder / "programs.cmake", _programs_file(programs))
+        _write_if_changed(folder / "programs.cmake", _programs_file(folder, programs))
         try:
             _configure(preset, folder)
             _forget_changed(folder, programs)
             wanted = [*targets, *(program.name for program in programs)]
             status, output, failed = _ninja(folder, wanted, progress, jobs)
+            if "ninja: error: build.ninja:" in output:
+                # Ninja cannot read its file, and so cannot have CMake make a new one.
+                (folder / "build.ninja").unlink()
+                _configure(preset, folder)
+                status, output, failed = _ninja(folder, wanted, progress, jobs)
         finally:
             progress.end()
         if status != 0:

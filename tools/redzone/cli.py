@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The verbs of ./redzone and their options."""
 
+import signal
 import sys
 
 import click
@@ -245,6 +246,10 @@ def _usage_message(error):
     return f"{text} (see ./redzone {name + ' ' if name else ''}--help)"
 
 
+def _interrupt(number, frame):
+    raise KeyboardInterrupt
+
+
 def main(argv=None):
     """Entry of the command. Does not return."""
     argv = list(sys.argv[1:] if argv is None else argv)
@@ -255,6 +260,9 @@ def main(argv=None):
     if "--" in argv:
         at = argv.index("--")
         argv, program = argv[:at], argv[at + 1 :]
+    # An ordinary end, so that no QEMU stays behind.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
     try:
         if not argv:
             argv = ["--help"]
@@ -274,7 +282,11 @@ def main(argv=None):
     except (click.Abort, KeyboardInterrupt):
         base.say("interrupted")
         sys.exit(130)
-    except BrokenPipeError:
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            where = f" '{error.filename}'" if error.filename else ""
+            base.say(f"error: {error.strerror}{where}")
+            sys.exit(base.USAGE)
         # The reader of our output has gone (as in `| head`): nothing is left to say, nor anyone to hear.
         sys.stderr.close()
         sys.exit(141)

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Boots a kernel in QEMU, follows its console, and says how it ended."""
 
-import contextlib
 import os
 import re
 import selectors
-import signal
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -135,12 +133,14 @@ class _Lines:
         return line.rstrip(b"\r").decode("utf-8", "surrogateescape")
 
 
-def _stop(process):
-    """End our QEMU, which runs in a process group of its own."""
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+# QEMUs that run now; several threads may each follow one.
+_running = set()
+
+
+def stop_all():
+    """End every QEMU started from here: the command was interrupted. Their boot() calls then return."""
+    for process in list(_running):
+        process.kill()
 
 
 def boot(machine, on_line=None):
@@ -158,11 +158,11 @@ def boot(machine, on_line=None):
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,
         )
     except OSError as error:
         raise Failure(f"{command[0]} cannot be started: {error.strerror}") from None
 
+    _running.add(process)
     errors = b""
     stopped = None
     complete = 0
@@ -205,7 +205,9 @@ def boot(machine, on_line=None):
         if stopped is None:
             process.wait()
     finally:
-        _stop(process)
+        process.kill()
+        process.wait()
+        _running.discard(process)
         process.stdout.close()
         process.stderr.close()
     seconds = time.monotonic() - started

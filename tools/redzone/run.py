@@ -22,6 +22,7 @@ def check_sources(files):
             raise Failure(f"'{name}' is a directory; name its .c files")
         if not path.exists():
             raise Failure(f"'{name}' does not exist")
+        builder.check_path(path.resolve(), name)
         if path.suffix != ".c":
             raise Failure(f"'{name}' is not a .c file; headers are found with -I, data goes in with --file")
         archive.read(path, "the source")
@@ -35,6 +36,7 @@ def check_includes(folders):
     for name in folders:
         if not Path(name).is_dir():
             raise Failure(f"-I '{name}' is not a directory")
+        builder.check_path(Path(name).resolve(), name)
     return [Path(name).resolve() for name in folders]
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.status import Status
 
 from redzone import base, builder, doctor, machine, suites, tools
@@ -90,9 +91,11 @@ class Context:
             try:
                 for future in as_completed(futures):
                     yield future.result()
-            finally:
+            except BaseException:
                 for future in futures:
                     future.cancel()
+                machine.stop_all()
+                raise
 
 
 class Printer:
@@ -138,7 +141,7 @@ class Printer:
             sys.stdout.flush()
         if self.status:
             done = self.number - sum(self.before.values())
-            self.status.update(f"{self.suite}: {done} done, {result.name}")
+            self.status.update(escape(f"{self.suite}: {done} done, {result.name}"[:76]))
 
     def end(self):
         if self.status:

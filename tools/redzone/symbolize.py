@@ -46,7 +46,7 @@ class Symbolizer:
     """Answers for one ELF file. Close it, or use it in a with statement."""
 
     def __init__(self, elf, command="llvm-symbolizer-19"):
-        self._symbols = _code_symbols(elf)
+        self._symbols = self._read_symbols(elf)
         self._process = subprocess.Popen(
             [command, f"--obj={elf}", "--inlines", "--output-style=JSON"],
             stdin=subprocess.PIPE,
@@ -55,6 +55,9 @@ class Symbolizer:
             text=True,
         )
         self._cache = {}
+
+    def _read_symbols(self, elf):
+        return _code_symbols(elf)
 
     def __enter__(self):
         return self

@@ -70,7 +70,7 @@ class View:
         self._row(prefix, rest, frame.sources[-1])
 
     def _row(self, prefix, text, source):
-        place = f"{base.relative(source.path)}:{source.line}"
+        place = f"{_shown(source.path)}:{source.line}"
         mine = source.path in self.sources
         gap = " " * max(2, _COLUMN - len(text))
         if not self.color:
@@ -119,6 +119,11 @@ class View:
             text = f"{mark} {number:5} | {lines[number - 1].expandtabs(4)}".rstrip()
             bad = number == source.line
             self._print(Text(text, "bold" if bad else "dim") if self.color else text)
+
+
+def _shown(path):
+    """Return @path as people know it: the kernel's files by their place in the repository."""
+    return base.relative(path, ROOT) if path.startswith(_PLUMBING) else base.relative(path)
 
 
 def own_source(frames, sources):

@@ -7,7 +7,7 @@
 #include <kernel/printk.h>
 #include <asm/barrier.h>
 #include <asm/irq.h>
-#include <asm/percpu.h>
+#include <asm/smp.h>
 #include <asm/timer.h>
 #include <drivers/fdt.h>
 #include <drivers/gic.h>
@@ -61,9 +61,24 @@ void udelay(unsigned long us)
 		cpu_relax();
 }
 
+/*
+ * Emulators that count instructions run the CPUs one after another, and some come back to the first
+ * at every tick: a loop there starves all others. The hint in cpu_relax() passes the turn. Each CPU
+ * gives it at all of its ticks but one in so many as there are CPUs, after which it keeps its turn.
+ * Where CPUs run in parallel the hint does nothing.
+ */
+static void pass_turn(unsigned int cpu)
+{
+	static unsigned int ticks[NR_CPUS];
+
+	if (++ticks[cpu] % nr_cpu_ids)
+		cpu_relax();
+}
+
 static void timer_interrupt(unsigned int irq, void *arg)
 {
-	u64 *next = &next_tick[smp_processor_id()];
+	unsigned int cpu = smp_processor_id();
+	u64 *next = &next_tick[cpu];
 	u64 now = read_count();
 
 	/* Ticks that were missed, in a debugger or with interrupts off for long, are not made up
@@ -74,6 +89,7 @@ static void timer_interrupt(unsigned int irq, void *arg)
 	write_sysreg(*next, cntv_cval_el0);
 	isb();
 	timer_tick();
+	pass_turn(cpu);
 }
 
 static void start_tick(void)

@@ -25,8 +25,9 @@ int run_program(int argc, char **argv);
  * killed (an oops), false if it returned a value of its own. */
 bool program_was_killed(void);
 
-/** program_flush() - write out a partial line of the program's output, so that what follows stands behind
- *  it. Uninstrumented, takes no lock but the console's, any context: a report calls it first. */
+/** program_flush() - write out a partial line of the program's output, so that what follows stands
+ * behind it. Uninstrumented, takes no lock but the console's, any context: a report calls it first.
+ */
 void program_flush(void);
 
 #endif

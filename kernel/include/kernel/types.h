@@ -25,38 +25,48 @@ typedef unsigned int gfp_t;
 typedef long ssize_t;
 typedef int pid_t;
 
-#define likely(x)         __builtin_expect(!!(x), 1)
-#define unlikely(x)       __builtin_expect(!!(x), 0)
-#define noinline          __attribute__((noinline))
-#define __always_inline   inline __attribute__((always_inline))
-#define __printf(a, b)    __attribute__((format(printf, a, b)))
-#define __packed          __attribute__((packed))
-#define __aligned(n)      __attribute__((aligned(n)))
-#define __section(s)      __attribute__((section(s)))
-#define __used            __attribute__((used))
-#define __unused          __attribute__((unused))
-#define __weak            __attribute__((weak))
-#define __must_check      __attribute__((warn_unused_result))
-#define __malloc          __attribute__((malloc))
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define noinline	__attribute__((noinline))
+#define __always_inline inline __attribute__((always_inline))
+#define __printf(a, b)	__attribute__((format(printf, a, b)))
+#define __packed	__attribute__((packed))
+#define __aligned(n)	__attribute__((aligned(n)))
+#define __section(s)	__attribute__((section(s)))
+#define __used		__attribute__((used))
+#define __unused	__attribute__((unused))
+#define __weak		__attribute__((weak))
+#define __must_check	__attribute__((warn_unused_result))
+#define __malloc	__attribute__((malloc))
 /* For code that runs before there is shadow, or inside a report. */
 #define __no_sanitize_address __attribute__((no_sanitize_address))
 
-#define ARRAY_SIZE(a)     (sizeof(a) / sizeof((a)[0]))
-#define BIT(n)            (1UL << (n))
-#define ALIGN(x, a)       (((x) + ((__typeof__(x))(a) - 1)) & ~((__typeof__(x))(a) - 1))
-#define ALIGN_DOWN(x, a)  ((x) & ~((__typeof__(x))(a) - 1))
-#define IS_ALIGNED(x, a)  (((x) & ((__typeof__(x))(a) - 1)) == 0)
-#define DIV_ROUND_UP(n, d) (((n) + (d) - 1) / (d))
+#define ARRAY_SIZE(a)			(sizeof(a) / sizeof((a)[0]))
+#define BIT(n)				(1UL << (n))
+#define ALIGN(x, a)			(((x) + ((__typeof__(x))(a) - 1)) & ~((__typeof__(x))(a) - 1))
+#define ALIGN_DOWN(x, a)		((x) & ~((__typeof__(x))(a) - 1))
+#define IS_ALIGNED(x, a)		(((x) & ((__typeof__(x))(a) - 1)) == 0)
+#define DIV_ROUND_UP(n, d)		(((n) + (d) - 1) / (d))
 #define container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
-#define min(a, b)         ({ __typeof__(a) __a = (a); __typeof__(b) __b = (b); __a < __b ? __a : __b; })
-#define max(a, b)         ({ __typeof__(a) __a = (a); __typeof__(b) __b = (b); __a > __b ? __a : __b; })
-#define READ_ONCE(x)      (*(const volatile __typeof__(x) *)&(x))
-#define WRITE_ONCE(x, v)  (*(volatile __typeof__(x) *)&(x) = (v))
-#define barrier()         __asm__ __volatile__("" ::: "memory")
+#define min(a, b)                        \
+	({                               \
+		__typeof__(a) __a = (a); \
+		__typeof__(b) __b = (b); \
+		__a < __b ? __a : __b;   \
+	})
+#define max(a, b)                        \
+	({                               \
+		__typeof__(a) __a = (a); \
+		__typeof__(b) __b = (b); \
+		__a > __b ? __a : __b;   \
+	})
+#define READ_ONCE(x)	 (*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
+#define barrier()	 __asm__ __volatile__("" ::: "memory")
 
-#define PAGE_SHIFT 12
-#define PAGE_SIZE  (1UL << PAGE_SHIFT)
-#define PAGE_MASK  (~(PAGE_SIZE - 1))
+#define PAGE_SHIFT    12
+#define PAGE_SIZE     (1UL << PAGE_SHIFT)
+#define PAGE_MASK     (~(PAGE_SIZE - 1))
 #define PAGE_ALIGN(x) ALIGN((x), PAGE_SIZE)
 
 #define NR_CPUS 8

@@ -7,9 +7,9 @@
 #define CHAR_BIT   __CHAR_BIT__
 #define MB_LEN_MAX 1
 
-#define SCHAR_MAX  __SCHAR_MAX__
-#define SCHAR_MIN  (-SCHAR_MAX - 1)
-#define UCHAR_MAX  (SCHAR_MAX * 2 + 1)
+#define SCHAR_MAX __SCHAR_MAX__
+#define SCHAR_MIN (-SCHAR_MAX - 1)
+#define UCHAR_MAX (SCHAR_MAX * 2 + 1)
 #ifdef __CHAR_UNSIGNED__
 #define CHAR_MIN 0
 #define CHAR_MAX UCHAR_MAX

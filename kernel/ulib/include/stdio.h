@@ -2,13 +2,13 @@
 /*
  * stdio.h - ordinary C's <stdio.h>: output to the console, and read-only files.
  *
- * stdout is buffered by lines, so lines of different CPUs do not mix; stderr is written at once. Files
- * are those that `./redzone run --file NAME=HOSTPATH` put into the boot image; opening one for
- * writing fails with errno EROFS. stdin is always at its end.
+ * stdout is buffered by lines, so lines of different CPUs do not mix; stderr is written at once.
+ * Files are those that `./redzone run --file NAME=HOSTPATH` put into the boot image; opening one
+ * for writing fails with errno EROFS. stdin is always at its end.
  *
  * There is no floating point in the kernel: a format with %f, %e, %g or %a is refused, the
- * function prints a message that says so and returns -1 with errno ENOTSUP. All other C17 conversions work but
- * for wide characters (%lc, %ls).
+ * function prints a message that says so and returns -1 with errno ENOTSUP. All other C17
+ * conversions work but for wide characters (%lc, %ls).
  */
 #ifndef _STDIO_H
 #define _STDIO_H
@@ -17,18 +17,18 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define EOF          (-1)
-#define BUFSIZ       1024
+#define EOF	     (-1)
+#define BUFSIZ	     1024
 #define FILENAME_MAX 256
 #define FOPEN_MAX    64
 
-#define SEEK_SET     0
-#define SEEK_CUR     1
-#define SEEK_END     2
+#define SEEK_SET 0
+#define SEEK_CUR 1
+#define SEEK_END 2
 
-#define _IOFBF       0
-#define _IOLBF       1
-#define _IONBF       2
+#define _IOFBF 0
+#define _IOLBF 1
+#define _IONBF 2
 
 typedef struct ulib_file FILE;
 typedef long fpos_t;
@@ -41,7 +41,7 @@ extern FILE *const stderr;
 #define stderr stderr
 
 /* The kernel has functions of its own by these names, with formats of its own. */
-#define __ulib_name(name) __asm__("ulib_" #name)
+#define __ulib_name(name)	 __asm__("ulib_" #name)
 #define __ulib_printf(fmt, args) __attribute__((format(printf, fmt, args)))
 #define __ulib_scanf(fmt, args)	 __attribute__((format(scanf, fmt, args)))
 

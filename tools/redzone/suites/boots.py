@@ -23,9 +23,10 @@ def run(context):
     folder = BUILD / "runs" / "boots"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    programs = [builder.Program(name, [ROOT / "examples" / f"{name}.c"]) for name in ("heap_bugs", "clean")]
-    images = context.build(builder.preset_name(), programs=programs, copy_to=folder)
     expected = {"heap_bugs": base.REPORTED, "clean": base.OK}
+    programs = [builder.Program(f"boots_{name}", [ROOT / "examples" / f"{name}.c"]) for name in expected]
+    built = context.build(builder.preset_name(), programs=programs, copy_to=folder)
+    images = {name: built[f"boots_{name}"] for name in expected}
 
     for name, image in images.items():
         for cpus in (1, 4):

@@ -9,16 +9,16 @@ import subprocess
 
 from redzone import ktap
 from redzone.base import BUILD, Failure
-from redzone.runner import FAIL, Result
+from redzone.runner import FAIL, SKIP, Result
 
-TOOLS = ("cmake", "ninja", "clang-19", "libc")
-PRESET = "host-unit"
+# {compiler: preset}; the instrumented tests are what differs between compilers.
+PRESETS = {"clang-19": "host-unit", "gcc": "host-unit-gcc"}
 TIMEOUT = 600
 
 
-def programs():
+def programs(preset):
     """Return [(name, command)] of the test programs."""
-    command = ["ctest", "--test-dir", str(BUILD / PRESET), "--show-only=json-v1"]
+    command = ["ctest", "--test-dir", str(BUILD / preset), "--show-only=json-v1"]
     result = subprocess.run(command, check=False, capture_output=True, text=True)
     if result.returncode != 0:
         raise Failure(f"ctest cannot list the unit tests: {result.stderr.strip()}")
@@ -26,8 +26,12 @@ def programs():
     return [(test["name"], test["command"]) for test in tests if "command" in test]
 
 
-def run(context):
-    context.build(PRESET)
+def _preset(context, compiler, preset):
+    reason = context.missing_for(preset)
+    if reason:
+        yield Result(compiler, SKIP, reason)
+        return
+    context.build(preset)
 
     def one(item):
         name, command = item
@@ -44,15 +48,15 @@ def run(context):
         except subprocess.TimeoutExpired as error:
             status, output = None, error.stdout or b""
         text = output.decode("utf-8", "replace")
-        return name, status, text, context.write_log(name, text)
+        return name, status, text, context.write_log(f"{compiler}/{name}", text)
 
-    found = programs()
+    found = programs(preset)
     if not found:
         raise Failure("no unit test program is registered with CTest")
     for name, status, text, log in context.each(one, found):
         parsed = ktap.parse(text.splitlines())
         for case in parsed.cases:
-            yield Result(f"{name}.{case.name}", case.status, case.detail, log)
+            yield Result(f"{compiler}.{name}.{case.name}", case.status, case.detail, log)
         errors = list(parsed.errors)
         if status is None:
             errors.append(f"no end after {TIMEOUT} s")
@@ -60,4 +64,9 @@ def run(context):
             errors.append(f"exit status {status}; the end of the output:")
             errors += text.splitlines()[-10:]
         if errors:
-            yield Result(name, FAIL, "\n".join(errors), log)
+            yield Result(f"{compiler}.{name}", FAIL, "\n".join(errors), log)
+
+
+def run(context):
+    for compiler, preset in PRESETS.items():
+        yield from _preset(context, compiler, preset)

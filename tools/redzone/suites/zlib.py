@@ -18,7 +18,18 @@ HERE = ROOT / "tests" / "zlib"
 FOLDER = BUILD / "zlib"
 CRATE = "libz-sys-1.1.6"
 # What a program that packs and unpacks memory needs; the gz* files want file descriptors.
-FILES = "adler32 compress crc32 deflate inffast inflate inftrees trees uncompr zutil".split()
+FILES = [
+    "adler32",
+    "compress",
+    "crc32",
+    "deflate",
+    "inffast",
+    "inflate",
+    "inftrees",
+    "trees",
+    "uncompr",
+    "zutil",
+]
 TIMEOUT = 180
 FETCH_TIMEOUT = 300
 MARK = "the bug is reported from here"

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bugs.c - one bug of each type, for the golden reports. `bugs TYPE` runs that one.
+ *
+ * Functions are named after what they do wrong, not inlined, and called from main() alone, so that the
+ * report's trace is short and says it all.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUG static __attribute__((noinline)) void
+
+/* Kernel functions: a driver frees with kfree(), and its report names the driver's function. */
+void kfree(const void *p);
+void *vmalloc(unsigned long size);
+void vfree(const void *addr);
+
+static volatile int zero;
+static volatile int thirteen = 13;
+static volatile long sink;
+static int table[10];
+static char *volatile pointer;
+
+BUG heap_overflow(void)
+{
+	char *p = malloc((size_t)thirteen);
+
+	p[thirteen] = 'x';
+	free(p);
+}
+
+BUG heap_underflow(void)
+{
+	char *p = malloc(40);
+
+	sink = p[zero - 1];
+	free(p);
+}
+
+BUG read_after_free(void)
+{
+	long *p = malloc(80);
+
+	free(p);
+	sink = p[thirteen - 10];
+}
+
+BUG read_of_freed_pages(void)
+{
+	char *p = malloc(20000);
+
+	free(p);
+	sink = p[9000 + zero];
+}
+
+BUG second_free(void)
+{
+	char *p = malloc(100);
+
+	pointer = p;
+	kfree(p);
+	kfree(pointer);
+}
+
+BUG free_of_the_middle(void)
+{
+	char *p = malloc(100);
+
+	pointer = p + 16 + zero;
+	kfree(pointer);
+	kfree(p);
+}
+
+BUG stack_overflow(void)
+{
+	char name[10] = "redzone";
+	int numbers[4] = {1, 2, 3, 4};
+
+	pointer = name;
+	numbers[zero] = 5;
+	sink = numbers[3] + pointer[thirteen - 3];
+}
+
+BUG variable_array_overflow(void)
+{
+	char bytes[thirteen];
+
+	memset(bytes, 0, (size_t)thirteen);
+	pointer = bytes;
+	pointer[thirteen] = 1;
+}
+
+BUG use_of_an_ended_block(void)
+{
+	long *p = NULL;
+
+	for (int i = 0; i <= zero; i++) {
+		long inner[4] = {i, i, i, i};
+
+		pointer = (char *)inner;
+		p = inner + i;
+	}
+	sink = *(volatile long *)(pointer + ((char *)p - pointer));
+}
+
+BUG global_overflow(void)
+{
+	pointer = (char *)table;
+	((volatile int *)pointer)[thirteen - 3] = 1;
+}
+
+BUG vmalloc_overflow(void)
+{
+	char *p = vmalloc(5000);
+
+	sink = p[5000 + zero];
+	vfree(p);
+}
+
+BUG negative_size(void)
+{
+	char *p = malloc(64);
+
+	memset(p, 0, (size_t)(zero - 2));
+	free(p);
+}
+
+BUG null_member(void)
+{
+	const struct {
+		long a, b, c, d;
+	} *volatile p = NULL;
+
+	sink = p->d;
+}
+
+BUG wild_access(void)
+{
+	pointer = (char *)0xdead4ead00000100 + zero;
+	*(volatile short *)pointer = 1;
+}
+
+/* An address of the lower half: user memory elsewhere, but this kernel has no users. */
+BUG low_access(void)
+{
+	pointer = (char *)0x7f1234567000 + zero;
+	sink = *(volatile int *)pointer;
+}
+
+static const struct {
+	const char *type;
+	void (*run)(void);
+} bugs[] = {
+	{"slab-out-of-bounds", heap_overflow},
+	{"slab-out-of-bounds-left", heap_underflow},
+	{"slab-use-after-free", read_after_free},
+	{"use-after-free", read_of_freed_pages},
+	{"double-free", second_free},
+	{"invalid-free", free_of_the_middle},
+	{"stack-out-of-bounds", stack_overflow},
+	{"alloca-out-of-bounds", variable_array_overflow},
+	{"use-after-scope", use_of_an_ended_block},
+	{"global-out-of-bounds", global_overflow},
+	{"vmalloc-out-of-bounds", vmalloc_overflow},
+	{"out-of-bounds", negative_size},
+	{"null-ptr-deref", null_member},
+	{"wild-memory-access", wild_access},
+	{"wild-memory-access-low", low_access},
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(bugs) / sizeof(bugs[0]); i++)
+		if (argc == 2 && !strcmp(argv[1], bugs[i].type)) {
+			bugs[i].run();
+			return 0;
+		}
+	printf("bugs: no bug '%s'\n", argc > 1 ? argv[1] : "");
+	return 2;
+}
