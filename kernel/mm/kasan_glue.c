@@ -109,7 +109,7 @@ static bool try_vmap_lock(void)
 	int tries;
 
 	for (tries = 0; tries < LOCK_TRIES && !spin_lock_held(&vmap_lock); tries++) {
-		if (__ticket_trylock(&vmap_lock))
+		if (__raw_spin_trylock(&vmap_lock))
 			return true;
 	}
 	return false;
@@ -134,7 +134,7 @@ bool kasan_port_find_area(const void *addr, struct kasan_area *area)
 			area->caller = range->vm->caller;
 			found = true;
 		}
-		__ticket_unlock(&vmap_lock);
+		__raw_spin_unlock(&vmap_lock);
 	}
 	local_irq_restore(flags);
 	return found;
@@ -161,7 +161,7 @@ static void print_freed_area(const void *addr)
 			caller = range->caller;
 			freed_by = range->freed_by;
 		}
-		__ticket_unlock(&vmap_lock);
+		__raw_spin_unlock(&vmap_lock);
 	}
 	local_irq_restore(flags);
 	/* Without who freed it, it was never complete. */

@@ -113,7 +113,7 @@ static void finish_switch(struct task *prev)
 	bool dead = prev->state == TASK_DEAD;
 
 	smp_store_release(&prev->on_cpu, 0);
-	__ticket_unlock(&rq->lock);
+	__raw_spin_unlock(&rq->lock);
 	local_irq_enable();
 	preempt_enable_no_resched();
 	if (dead)

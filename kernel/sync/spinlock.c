@@ -19,7 +19,7 @@ static void report_lockup(const spinlock_t *lock, unsigned int cpu)
 	dump_stack();
 }
 
-void spin_lock_wait(spinlock_t *lock, u16 ticket)
+void spin_lock_wait(spinlock_t *lock)
 {
 	unsigned int cpu = smp_processor_id();
 	unsigned int rounds = 0;
@@ -30,7 +30,8 @@ void spin_lock_wait(spinlock_t *lock, u16 ticket)
 	if (READ_ONCE(lock->holder) == cpu + 1)
 		panic("spinlock recursion on CPU#%u, %s/%d, lock %pS", cpu, current->comm,
 		      current->pid, lock);
-	while (__atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE) != ticket) {
+	/* Only a load while it is taken: a store would claim the cache line from its holder. */
+	while (READ_ONCE(lock->holder) || !__raw_spin_trylock(lock)) {
 		cpu_relax();
 		if (++rounds % ROUNDS_PER_LOOK || reported)
 			continue;

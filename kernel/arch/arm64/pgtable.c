@@ -92,8 +92,8 @@ static void flush_tlb_all(void)
 void flush_tlb_kernel_range(unsigned long start, unsigned long end)
 {
 	/*
-	 * Each operation is broadcast, and waited for, one by one: what it costs is the number of them,
-	 * above all where an emulator has to stop every CPU for each.
+	 * Each operation is broadcast, and waited for, one by one: what it costs is the number of
+	 * them, above all where an emulator has to stop every CPU for each.
 	 */
 	if (end - start > 2 * PAGE_SIZE) {
 		flush_tlb_all();

@@ -13,7 +13,7 @@
 #include <kernel/types.h>
 
 /** fdt_init() - use the tree at @blob. @max: bytes that may be read there.
- *  Return: its total size, 0 if it is no tree of a version that is understood (17 and compatible). */
+ *  Return: its total size, 0 if it is no tree of a version that is understood: 17. */
 size_t fdt_init(const void *blob, size_t max);
 
 /** fdt_root() - Return: the root node; -1 without a tree. */
@@ -62,7 +62,7 @@ bool fdt_reg(int node, unsigned int index, phys_addr_t *base, u64 *size);
 /** fdt_available() - Return: false if "status" says that the device must not be used. */
 bool fdt_available(int node);
 
-/** fdt_reserved() - entry @index of the memory reservation block. Return: false behind the last. */
+/** fdt_reserved() - entry @index of the memory reservation block. Return: false at its end. */
 bool fdt_reserved(unsigned int index, phys_addr_t *base, u64 *size);
 
 #endif

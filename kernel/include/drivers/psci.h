@@ -13,7 +13,7 @@ bool psci_init(void);
  *  Return: 0 or a negative errno. */
 int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context);
 
-/** psci_system_off(), psci_system_reset() - return only if the firmware refuses or there is none. */
+/** psci_system_off(), psci_system_reset() - return only if there is no firmware for it. */
 void psci_system_off(void);
 void psci_system_reset(void);
 

@@ -14,7 +14,7 @@
 #include <asm/irqflags.h>
 #include <asm/percpu.h>
 
-#define __SPIN_LOCK_UNLOCKED(name) {0, 0, 0}
+#define __SPIN_LOCK_UNLOCKED(name) {0}
 #define DEFINE_SPINLOCK(name)	   spinlock_t name = __SPIN_LOCK_UNLOCKED(name)
 
 static inline void spin_lock_init(spinlock_t *lock)
@@ -22,42 +22,33 @@ static inline void spin_lock_init(spinlock_t *lock)
 	*lock = (spinlock_t)__SPIN_LOCK_UNLOCKED(lock);
 }
 
-/** spin_lock_wait() - the slow path: spin until @ticket is served. Preemption is off. */
-void spin_lock_wait(spinlock_t *lock, u16 ticket);
+/** spin_lock_wait() - the slow path: take the lock as soon as it is free. Preemption is off. */
+void spin_lock_wait(spinlock_t *lock);
 
-/* The ticket forms leave preemption alone: its owner is off already. */
-static inline void __ticket_lock(spinlock_t *lock)
+/* The raw forms leave preemption alone: its owner is off already. */
+static inline bool __raw_spin_trylock(spinlock_t *lock)
 {
-	u16 ticket = __atomic_fetch_add(&lock->next, 1, __ATOMIC_RELAXED);
+	u32 nobody = 0;
 
-	if (unlikely(__atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE) != ticket))
-		spin_lock_wait(lock, ticket);
-	WRITE_ONCE(lock->holder, smp_processor_id() + 1U);
+	return __atomic_compare_exchange_n(&lock->holder, &nobody, smp_processor_id() + 1U, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-static inline bool __ticket_trylock(spinlock_t *lock)
+static inline void __raw_spin_lock(spinlock_t *lock)
 {
-	u16 owner = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE);
-	u16 expected = owner;
-
-	/* The lock is free while next == owner; then drawing the ticket takes it. */
-	if (!__atomic_compare_exchange_n(&lock->next, &expected, (u16)(owner + 1), false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return false;
-	WRITE_ONCE(lock->holder, smp_processor_id() + 1U);
-	return true;
+	if (unlikely(!__raw_spin_trylock(lock)))
+		spin_lock_wait(lock);
 }
 
-static inline void __ticket_unlock(spinlock_t *lock)
+static inline void __raw_spin_unlock(spinlock_t *lock)
 {
-	WRITE_ONCE(lock->holder, 0);
-	__atomic_store_n(&lock->owner, (u16)(lock->owner + 1), __ATOMIC_RELEASE);
+	__atomic_store_n(&lock->holder, 0, __ATOMIC_RELEASE);
 }
 
 /** spin_is_locked() - Return: true if somebody holds it; a hint. */
 static inline bool spin_is_locked(const spinlock_t *lock)
 {
-	return READ_ONCE(lock->next) != READ_ONCE(lock->owner);
+	return READ_ONCE(lock->holder) != 0;
 }
 
 /** spin_lock_held() - Return: true if this CPU holds it. Preemption is off. */
@@ -70,12 +61,12 @@ static inline bool spin_lock_held(const spinlock_t *lock)
 static inline void spin_lock(spinlock_t *lock)
 {
 	preempt_disable();
-	__ticket_lock(lock);
+	__raw_spin_lock(lock);
 }
 
 static inline void spin_unlock(spinlock_t *lock)
 {
-	__ticket_unlock(lock);
+	__raw_spin_unlock(lock);
 	preempt_enable();
 }
 
@@ -83,7 +74,7 @@ static inline void spin_unlock(spinlock_t *lock)
 static inline bool spin_trylock(spinlock_t *lock)
 {
 	preempt_disable();
-	if (__ticket_trylock(lock))
+	if (__raw_spin_trylock(lock))
 		return true;
 	preempt_enable();
 	return false;
@@ -97,7 +88,7 @@ static inline void spin_lock_irq(spinlock_t *lock)
 
 static inline void spin_unlock_irq(spinlock_t *lock)
 {
-	__ticket_unlock(lock);
+	__raw_spin_unlock(lock);
 	local_irq_enable();
 	preempt_enable();
 }
@@ -110,7 +101,7 @@ static inline void spin_unlock_irq(spinlock_t *lock)
 
 static inline void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags)
 {
-	__ticket_unlock(lock);
+	__raw_spin_unlock(lock);
 	local_irq_restore(flags);
 	preempt_enable();
 }

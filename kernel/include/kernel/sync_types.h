@@ -11,16 +11,15 @@
 #include <kernel/types.h>
 
 /**
- * struct spinlock - a ticket lock: served in the order of arrival
- * @next: ticket that the next arrival draws.
- * @owner: ticket being served; equal to @next when the lock is free.
- * @holder: CPU that has it, plus 1; 0: nobody. Only to find a CPU that waits for itself.
+ * struct spinlock - a test-and-set lock
+ * @holder: CPU that has it, plus 1; 0: nobody.
+ *
+ * Not a ticket lock: this kernel runs on virtual CPUs, often more than the host has. A ticket goes to a
+ * CPU that the host is not running, and all others wait for the host.
  *
  * Zeroed memory is an unlocked lock.
  */
 typedef struct spinlock {
-	u16 next;
-	u16 owner;
 	u32 holder;
 } spinlock_t;
 

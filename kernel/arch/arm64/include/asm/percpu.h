@@ -5,7 +5,7 @@
 
 #include <kernel/types.h>
 
-/** smp_processor_id() - Return: this CPU's number, below NR_CPUS. Stable while preemption is off. */
+/** smp_processor_id() - Return: this CPU's number, below NR_CPUS. Stable without preemption. */
 static __always_inline unsigned int smp_processor_id(void)
 {
 	unsigned long cpu;
