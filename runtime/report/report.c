@@ -159,8 +159,8 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 	/* From here to the lock this CPU must stay the same one. */
 	irq = kasan_port_irq_save();
 	if (kasan_lock_owned(&report_lock) || !kasan_may_report() ||
-	    !is_wanted(addr, size, how, ip) ||
-	    !kasan_take_shot(how & (HOW_WRITE | HOW_FREE)) || !lock_reports(&flags)) {
+	    !is_wanted(addr, size, how, ip) || !kasan_take_shot(how & (HOW_WRITE | HOW_FREE)) ||
+	    !lock_reports(&flags)) {
 		kasan_port_irq_restore(irq);
 		return false;
 	}
