@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * board.c - serial line, exit, and the order of the start. Not instrumented: all of it runs before there
+ * is shadow, or inside a report.
+ */
+#include <kasan/kasan.h>
+
+#include "board.h"
+#include "heap.h"
+
+void board_puts(const char *text)
+{
+#ifdef __aarch64__
+	volatile uint32_t *data = (volatile uint32_t *)0x09000000;
+#else
+	volatile uint8_t *data = (volatile uint8_t *)0x10000000;
+#endif
+
+	for (; *text; text++) {
+		if (*text == '\n')
+			*data = '\r';
+		*data = (unsigned char)*text;
+	}
+}
+
+_Noreturn void board_exit(int status)
+{
+#ifdef __aarch64__
+	/* Semihosting: SYS_EXIT_EXTENDED with ADP_Stopped_ApplicationExit. */
+	const uint64_t block[2] = {0x20026, (uint64_t)status};
+	register uint64_t operation __asm__("x0") = 0x20;
+	register const uint64_t *argument __asm__("x1") = block;
+
+	__asm__ volatile("hlt #0xf000" : : "r"(operation), "r"(argument) : "memory");
+#else
+	/* The board's test device: 0x5555 is success, 0x3333 a failure with a status above. */
+	*(volatile uint32_t *)0x100000 = status ? (uint32_t)status << 16 | 0x3333 : 0x5555;
+#endif
+	for (;;)
+		;
+}
+
+static void or_stop(const char *wrong)
+{
+	if (!wrong)
+		return;
+	board_puts("kasan: ");
+	board_puts(wrong);
+	board_puts("\n");
+	board_exit(4);
+}
+
+/* Constructors register the globals of instrumented files. */
+static void run_constructors(void)
+{
+	typedef void (*constructor)(void);
+	extern const constructor __init_array_start[], __init_array_end[];
+	const constructor *at;
+
+	for (at = __init_array_start; at < __init_array_end; at++)
+		(*at)();
+}
+
+_Noreturn void board_start(void)
+{
+	const uintptr_t start = (uintptr_t)__kasan_window_start;
+	const size_t size = (uintptr_t)__kasan_window_end - start;
+
+	/* Firmware allocates early; such a chunk is adopted when it comes back. */
+	early_chunk = malloc(40);
+
+	or_stop(kasan_window_add(start, size, __kasan_shadow_start));
+	heap_watch();
+	run_constructors();
+	kasan_option("kasan_multi_shot", "on");
+	kasan_init(size);
+	board_exit(main());
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* board.h - the machine of this example: QEMU's "virt" board, and what template.lds says of its RAM. */
+#ifndef BOARD_H
+#define BOARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* From the linker script. */
+extern char __image_start[], __image_end[];
+extern char __stack_start[], __stack_end[];
+extern char __heap_start[], __heap_end[];
+extern char __kasan_window_start[], __kasan_window_end[], __kasan_shadow_start[];
+
+/** BOARD_UART_STATUS - a device register, outside every window. */
+#ifdef __aarch64__
+#define BOARD_UART_STATUS ((const volatile uint8_t *)0x09000018)
+#else
+#define BOARD_UART_STATUS ((const volatile uint8_t *)0x10000005)
+#endif
+
+/** board_puts() - write @text to the serial line, polled. */
+void board_puts(const char *text);
+
+/** board_exit() - end QEMU with this exit status. */
+_Noreturn void board_exit(int status);
+
+/** board_start() - called by the assembly entry on the boot stack, .bss cleared. */
+_Noreturn void board_start(void);
+
+/** main() - the program. */
+int main(void);
+
+/* The runtime's, checked. */
+void *memcpy(void *dst, const void *src, size_t n);
+void *memset(void *dst, int c, size_t n);
+
+#endif /* BOARD_H */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c - the program: instrumented. It does what firmware does wrong, one bug at a time, and says at
+ * the end whether each was reported as what it is. Exit status: 0 all were, 1 some were not.
+ */
+#include <kasan/kasan.h>
+#include <kasan/port.h>
+
+#include "board.h"
+#include "heap.h"
+
+struct bug {
+	const char *name, *type; /* type: NULL: must not be reported */
+	void (*run)(void);
+};
+
+static const char *seen;
+static unsigned int count;
+static char table[10];
+
+/* Hides a value from the compiler: it would see the bug, and remove it. */
+static size_t runtime(size_t value)
+{
+	__asm__ volatile("" : "+r"(value));
+	return value;
+}
+
+static void note(const struct kasan_report_info *info)
+{
+	seen = info->bug_type;
+	count++;
+}
+
+static void heap_overflow(void)
+{
+	char *text = malloc(13);
+
+	text[runtime(13)] = 0;
+	free(text);
+}
+
+static void heap_underflow(void)
+{
+	char *text = memalign(64, 13);
+	volatile char byte = text[runtime(0) - 1];
+
+	(void)byte;
+	free(text);
+}
+
+static void copy_overflow(void)
+{
+	char *to = malloc(20);
+
+	memcpy(to, "more than twenty characters", runtime(28));
+	free(to);
+}
+
+static void use_after_free(void)
+{
+	uint32_t *words = malloc(4 * sizeof(*words));
+
+	free(words);
+	words[runtime(2)] = 7;
+}
+
+static void use_after_realloc(void)
+{
+	char *old = malloc(100), *moved = realloc(old, 50);
+
+	old[runtime(10)] = 1;
+	free(moved);
+}
+
+static void double_free(void)
+{
+	char *text = malloc(8);
+
+	free(text);
+	free((void *)runtime((size_t)text));
+}
+
+static void invalid_free(void)
+{
+	char *text = malloc(80);
+
+	free(text + runtime(16));
+	free(text);
+}
+
+/* By code that is not instrumented, or a device: the check comes too late, the report does not. */
+static void overwritten_header(void)
+{
+	char *text = malloc(40);
+
+	__memset(text - runtime(56), 0x41, 56);
+	free(text);
+}
+
+static void early_double_free(void)
+{
+	free(early_chunk);
+	free((void *)runtime((size_t)early_chunk));
+}
+
+static void global_overflow(void)
+{
+	char *entry = (char *)runtime((size_t)table);
+
+	entry[sizeof(table)] = 1;
+}
+
+static void stack_overflow_by_one(void)
+{
+	char name[12];
+
+	name[runtime(12)] = 0;
+	__asm__ volatile("" : : "r"(name) : "memory");
+}
+
+static void device_register(void)
+{
+	(void)*BOARD_UART_STATUS;
+}
+
+static void correct_use(void)
+{
+	char *text = malloc(13);
+
+	memset(text, 'x', runtime(13));
+	text = realloc(text, 100);
+	memset(text, 'y', runtime(100));
+	*(char *)runtime((size_t)&table[9]) = text[runtime(99)];
+	free(text);
+}
+
+static const struct bug bugs[] = {
+	{"heap_overflow", "slab-out-of-bounds", heap_overflow},
+	{"heap_underflow", "slab-out-of-bounds", heap_underflow},
+	{"copy_overflow", "slab-out-of-bounds", copy_overflow},
+	{"use_after_free", "slab-use-after-free", use_after_free},
+	{"use_after_realloc", "slab-use-after-free", use_after_realloc},
+	{"double_free", "double-free", double_free},
+	{"invalid_free", "invalid-free", invalid_free},
+	{"overwritten_header", "invalid-free", overwritten_header},
+	{"early_double_free", "double-free", early_double_free},
+	{"global_overflow", "global-out-of-bounds", global_overflow},
+	{"stack_overflow", "stack-out-of-bounds", stack_overflow_by_one},
+	{"device_register", NULL, device_register},
+	{"correct_use", NULL, correct_use},
+};
+
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static bool as_expected(const struct bug *bug)
+{
+	if (bug->type == NULL)
+		return count == 0;
+	return count == 1 && same(seen, bug->type);
+}
+
+int main(void)
+{
+	const char *wrong = kasan_check_offset();
+	unsigned int i, failed = 0;
+
+	if (wrong) {
+		board_puts("kasan: ");
+		board_puts(wrong);
+		board_puts("\n");
+		return 4;
+	}
+	board_puts("template: start\n");
+	kasan_report_hook(note);
+	for (i = 0; i < sizeof(bugs) / sizeof(bugs[0]); i++) {
+		count = 0;
+		bugs[i].run();
+		if (!as_expected(&bugs[i]))
+			failed++;
+		board_puts(as_expected(&bugs[i]) ? "template: ok " : "template: NOT OK ");
+		board_puts(bugs[i].name);
+		board_puts("\n");
+	}
+	board_puts(failed ? "template: done, some failed\n" : "template: done, all as expected\n");
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* start.S - entry: a stack, an empty .bss, then board_start(). QEMU's virt boards, arm64 and riscv64. */
+	.section .text.start, "ax"
+	.globl	_start
+	.type	_start, %function
+_start:
+#ifdef __aarch64__
+	adrp	x0, __stack_end
+	add	x0, x0, :lo12:__stack_end
+	mov	sp, x0
+	adrp	x0, __bss_start
+	add	x0, x0, :lo12:__bss_start
+	adrp	x1, __bss_end
+	add	x1, x1, :lo12:__bss_end
+1:	cmp	x0, x1
+	b.hs	2f
+	stp	xzr, xzr, [x0], #16
+	b	1b
+2:	mov	x29, xzr
+	mov	x30, xzr
+	bl	board_start
+#else
+	csrr	t0, mhartid
+3:	bnez	t0, 3b
+	la	sp, __stack_end
+	la	t0, __bss_start
+	la	t1, __bss_end
+1:	bgeu	t0, t1, 2f
+	sd	zero, 0(t0)
+	addi	t0, t0, 8
+	j	1b
+2:	mv	s0, zero
+	mv	ra, zero
+	call	board_start
+#endif
+	.size	_start, . - _start
+	.section .note.GNU-stack, "", %progbits

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""./redzone audit: on the example, and on images in which one thing at a time is wrong."""
+
+import json
+import shutil
+
+import pytest
+from kit import ROOT, call, compiler, make_template, need
+from redzone import amalgamate, audit
+from redzone.base import Failure
+
+PLAIN = ("board.c", "heap.c", "port.c")
+
+
+def findings(path, *arguments, **options):
+    options.setdefault("exclude", PLAIN)
+    return audit.audit([path], *arguments, **options)["findings"]
+
+
+def change(tree, name, old, new):
+    path = tree / name
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arch", "cc", "where"),
+    [
+        ("arm64", "clang-19", "inline"),
+        ("riscv64", "clang-19", "outline"),
+        ("arm64", "gcc", "outline"),
+        ("riscv64", "gcc", "inline"),
+    ],
+)
+def test_the_example(tree, arch, cc, where):
+    elf, _ = make_template(tree, arch, cc, f"WHERE={where}")
+    result = audit.audit([elf], exclude=PLAIN)
+    assert result["findings"] == []
+    assert [unit["name"] for unit in result["files"]["instrumented"]] == ["main.c"]
+    names = {unit["name"] for unit in result["files"]["not instrumented"]}
+    assert names == set(PLAIN)
+    assert len(result["files"]["runtime"]) >= 20
+    assert result["files"]["instrumented"][0]["with_checks"] >= 8
+    ctors = result["constructors"]
+    assert ctors["registering"] == ctors["kept"] == 1 and ctors["walked"]
+    assert ctors["bounds"] == ["__init_array_start", "__init_array_end"]
+    start, offset = (0x40000000, 0x38700000) if arch == "arm64" else (0x80000000, 0x70700000)
+    assert result["shadow"]["offset"] == f"{offset:#x}"
+    assert result["shadow"]["windows"] == [f"{start:#x}..{start + 0x700000:#x}"]
+    assert result["missing_symbols"] == []
+    # The same in other words.
+    assert "no findings" in audit.text(result)
+    json.dumps(result)
+
+
+def test_files_without_checks_are_findings(tree):
+    elf, _ = make_template(tree, "arm64", "clang-19")
+    (text,) = findings(elf, exclude=("b*.c",))
+    assert (
+        "2 files without checks" in text and "heap.c" in text and "port.c" in text and "board.c" not in text
+    )
+
+
+def test_constructors_that_the_script_drops(tree):
+    change(tree, "template.lds", "KEEP(*(SORT_BY_INIT_PRIORITY(.init_array.*)))", "")
+    change(tree, "template.lds", "/DISCARD/ : {", "/DISCARD/ : {\n\t\t*(.init_array.*)")
+    elf, _ = make_template(tree, "arm64", "clang-19")
+    (text,) = findings(elf)
+    assert "1 of 1 constructors are in no array" in text
+
+
+@pytest.mark.parametrize(("arch", "cc"), [("arm64", "clang-19"), ("riscv64", "gcc")])
+def test_constructors_that_nobody_calls(tree, arch, cc):
+    change(tree, "board.c", "	run_constructors();\n", "")
+    change(
+        tree,
+        "board.c",
+        "static void run_constructors",
+        "__attribute__((unused)) static void run_constructors",
+    )
+    elf, _ = make_template(tree, arch, cc)
+    (text,) = findings(elf)
+    assert "no code refers to __init_array_start" in text
+
+
+def test_constructors_without_bounds(tree):
+    change(tree, "template.lds", "		__init_array_start = .;\n", "")
+    change(tree, "template.lds", "		__init_array_end = .;\n", "		ctors = .;\n")
+    change(tree, "board.c", "	run_constructors();\n", "")
+    change(
+        tree,
+        "board.c",
+        "static void run_constructors(void)",
+        "__attribute__((unused)) static void run_constructors(void)",
+    )
+    elf, _ = make_template(tree, "arm64", "clang-19")
+    (text,) = findings(elf)
+    assert "no symbol bounds the" in text
+
+
+def test_windows(tree):
+    elf, _ = make_template(tree, "arm64", "clang-19")
+    good = [(0x40000000, 0x700000)]
+    assert findings(elf, windows=good) == []
+    text = " ".join(findings(elf, windows=[(0x40000000, 0x88000)]))
+    assert "lies in no window" in text and ".bss" in text
+    text = " ".join(findings(elf, windows=[(0x40000004, 0x700000)]))
+    assert "not a multiple of 8" in text
+    # The runtime of this image was built for another offset.
+    text = " ".join(findings(elf, windows=good, offset=0x38780000))
+    assert "built for the shadow offset 0x38700000" in text
+    # Shadow at 0x40080000, where the image is, and inside of the window.
+    text = " ".join(findings(elf, windows=good, offset=0x38080000))
+    assert "overwrites .text" in text and "inside its own window" in text
+
+
+def test_offsets_of_gcc_are_compared(tree):
+    """GCC records its options: a file compiled for another offset is named."""
+    change(
+        tree,
+        "Makefile",
+        "$(checked): cflags := $(KASAN_CFLAGS)",
+        "$(checked): cflags := $(subst 0x38700000,0x38710000,$(KASAN_CFLAGS))",
+    )
+    elf, _ = make_template(tree, "arm64", "gcc")
+    (text,) = findings(elf)
+    assert "main.c was compiled for the shadow offset 0x38710000, the runtime's is 0x38700000" in text
+
+
+def test_objects_say_what_they_want(tree):
+    make_template(tree, "arm64", "clang-19")
+    result = audit.audit([tree / "build" / "main.o"])
+    assert not result["linked"]
+    wanted = {entry["name"]: entry for entry in result["missing_symbols"]}
+    assert "__asan_register_globals" in wanted
+    assert all(entry["in_runtime"] and entry["wanted_by"] for entry in wanted.values())
+    assert result["findings"] == []
+
+
+def test_archives_and_names_that_the_runtime_lacks(tmp_path):
+    need("llvm-ar-19")
+    source = tmp_path / "driver.c"
+    source.write_text("int f(long *p, int i);\nint f(long *p, int i) { p[i]++; return 0; }\n")
+    plain = tmp_path / "plain.c"
+    plain.write_text("void g(int *p);\nvoid g(int *p) { *p = 1; }\n")
+    clang = [*compiler("clang-19", "arm64"), "-O2", "-g", "-c"]
+    call(
+        [
+            *clang,
+            "-fsanitize=kernel-address",
+            "-mllvm",
+            "-asan-memory-access-callback-prefix=__asan_mine_",
+            "-mllvm",
+            "-asan-instrumentation-with-call-threshold=0",
+            source,
+        ],
+        tmp_path,
+    )
+    call([*clang, plain], tmp_path)
+    for kind in ("rcs", "rcsT"):
+        archive = tmp_path / f"lib{kind}.a"
+        call(["llvm-ar-19", kind, archive, "driver.o", "plain.o"], tmp_path)
+        result = audit.audit([archive])
+        text = " ".join(result["findings"])
+        assert "the runtime does not have __asan_mine_" in text
+        assert "1 file without checks" in text and "plain.c" in text
+        (name, *_) = [entry["wanted_by"][0] for entry in result["missing_symbols"]]
+        assert "driver.o" in name
+
+
+def test_known_names_are_those_of_the_runtime(amalgamated, tmp_path):
+    need("llvm-nm-19")
+    options = [
+        "-std=gnu17",
+        "-O2",
+        "-ffreestanding",
+        "-DCONFIG_KASAN_GENERIC=1",
+        "-DCONFIG_KASAN_SHADOW_WINDOWED=1",
+    ]
+    call([*compiler("clang-19", "arm64"), *options, "-c", amalgamated / "kasan.c", "-o", "kasan.o"], tmp_path)
+    text = call(["llvm-nm-19", "--defined-only", "--format=just-symbols", "kasan.o"], tmp_path)
+    names = {name for name in text.split() if name.startswith("__asan_")}
+    assert len(names) > 60
+    assert sorted(name for name in names if not audit.RUNTIME_ABI.match(name)) == []
+    for wrong in ("__asan_load3", "__asan_version_mismatch_check_v8", "__asan_init", "__asan_load8_nobort"):
+        assert not audit.RUNTIME_ABI.match(wrong)
+
+
+def test_an_instrumented_runtime_is_a_finding(tree):
+    """The commonest mistake with a copied runtime: the tree's own flags on it."""
+    redzone = tree / "redzone"
+    for folder in ("runtime", "include"):
+        shutil.copytree(ROOT / folder, redzone / folder)
+    shutil.copy(ROOT / "redzone.mk", redzone)
+    change(redzone, "redzone.mk", "$(kasan_own_flags)", "$(kasan_own_flags) $(KASAN_CFLAGS)")
+    elf, _ = make_template(tree, "arm64", "clang-19", "WHERE=outline", redzone=redzone)
+    assert any("the runtime itself is instrumented" in text for text in findings(elf))
+    assert amalgamate.sources()
+
+
+def test_bad_input(tmp_path):
+    garbage = tmp_path / "garbage"
+    garbage.write_bytes(b"\x7fELF" + bytes(range(200)))
+    text = tmp_path / "text"
+    text.write_text("hello")
+    for path in (garbage, text, tmp_path / "missing", tmp_path):
+        with pytest.raises(Failure) as error:
+            audit.audit([path])
+        assert str(path) in str(error.value)
+    for wrong in ("1", "0x1000:", ":8", "0:0", "a:b"):
+        with pytest.raises(Failure):
+            audit.parse_window(wrong)
+    assert audit.parse_window("0x40000000:0x1000") == (0x40000000, 0x1000)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""./redzone flags: every combination that it prints is accepted by the compiler and does what it says; the
+others are refused with a reason; all who write down compiler options write the same."""
+
+import json
+import re
+
+import pytest
+from kit import CLANG_TARGET, ROOT, call, compiler, need
+from redzone import flags
+from redzone.base import Failure
+
+OFFSETS = {
+    "arm64": 0xDFFF800000000000,
+    "riscv64": 0x70700000,
+    "x86_64": 0xDFFFFC0000000000,
+    "arm": 0x28000000,
+}
+SAMPLE = """
+int table[10];
+void sink(void *);
+int use(int *p, int i);
+int use(int *p, int i) { char local[20]; sink(local); return p[i] + table[i] + local[i]; }
+"""
+
+
+def undefined(cc, arch, choice, tmp_path):
+    """Compile a sample with the flags of @choice; return the sanitizer's symbols that it wants."""
+    need("llvm-nm-19")
+    source = tmp_path / "sample.c"
+    source.write_text(SAMPLE, encoding="utf-8")
+    result = flags.compute(choice)
+    command = [
+        *compiler(cc, arch),
+        "-O2",
+        "-Wall",
+        "-Werror",
+        "-ffreestanding",
+        *result.instrument,
+        *result.code,
+    ]
+    command += [f"-D{define}" for define in result.defines]
+    call([*command, "-c", source, "-o", tmp_path / "sample.o"], tmp_path)
+    text = call(["llvm-nm-19", "-u", "--format=just-symbols", tmp_path / "sample.o"], tmp_path)
+    return {name for name in text.split() if name.startswith("__asan")}
+
+
+@pytest.mark.parametrize("arch", list(OFFSETS))
+@pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
+def test_compilers_do_what_the_flags_say(tmp_path, arch, cc):
+    for inline in (True, False):
+        for stack in (True, False):
+            for global_ in (True, False):
+                choice = flags.Choice(
+                    cc=cc, arch=arch, inline=inline, offset=OFFSETS[arch], stack=stack, globals=global_
+                )
+                names = undefined(cc, arch, choice, tmp_path)
+                reports = {name for name in names if name.startswith("__asan_report_")}
+                calls = {name for name in names if re.match(r"__asan_(load|store)\d", name)}
+                assert bool(reports) == inline
+                assert bool(calls) != inline
+                assert ("__asan_register_globals" in names) == global_
+                assert "__asan_unregister_globals" not in names or cc == "gcc"
+                # Recoverable: no name that stops the system.
+                assert all(name.endswith("_noabort") for name in reports | calls)
+                assert "__asan_shadow_memory_dynamic_address" not in names
+
+
+@pytest.mark.parametrize("arch", list(OFFSETS))
+def test_dynamic(tmp_path, arch):
+    for inline in (True, False):
+        choice = flags.Choice(arch=arch, inline=inline, dynamic=True)
+        assert "__asan_shadow_memory_dynamic_address" in undefined("clang-19", arch, choice, tmp_path)
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@pytest.mark.parametrize("arch", list(OFFSETS))
+def test_no_place_at_all(tmp_path, arch, cc):
+    """Outline, no stack: nothing that is compiled depends on where the shadow is."""
+    choice = flags.Choice(cc=cc, arch=arch, inline=False, stack=False)
+    assert undefined(cc, arch, choice, tmp_path)
+    other = flags.Choice(cc=cc, arch=arch, inline=False, stack=False, offset=OFFSETS[arch])
+    first = (tmp_path / "sample.o").read_bytes()
+    if cc == "gcc":  # no name of a variable of the runtime creeps in
+        undefined(cc, arch, other, tmp_path)
+        assert (tmp_path / "sample.o").read_bytes() == first
+
+
+@pytest.mark.parametrize("target", ["aarch64-unknown-none", "x86_64-unknown-none-elf"])
+def test_targets_that_only_the_driver_refuses(tmp_path, target):
+    need("clang-19")
+    arch = "arm64" if target.startswith("aarch64") else "x86_64"
+    result = flags.compute(flags.Choice(arch=arch, offset=OFFSETS[arch], target=target))
+    source = tmp_path / "sample.c"
+    source.write_text(SAMPLE, encoding="utf-8")
+    call(
+        ["clang-19", f"--target={target}", "-O2", *result.instrument, "-c", source, "-o", "sample.o"],
+        tmp_path,
+    )
+    plain = flags.compute(flags.Choice(arch=arch, offset=OFFSETS[arch]))
+    call(
+        ["clang-19", f"--target={target}", *plain.instrument, "-c", source, "-o", "sample.o"],
+        tmp_path,
+        ok=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        (flags.Choice(cc="gcc", dynamic=True), "GCC has no dynamic shadow"),
+        (flags.Choice(dynamic=True, offset=1 << 36), "ignores the other"),
+        (flags.Choice(), "inline checks are compiled for one place"),
+        (flags.Choice(inline=False), "poison around stack variables"),
+        (flags.Choice(arch="arm", offset=0x120000000), "more than the 32 bits"),
+        (flags.Choice(arch="x86_64", offset=1 << 44), "power of two"),
+        (flags.Choice(layout="full", offset=OFFSETS["arm64"]), "--low and --high"),
+        (flags.Choice(offset=8, low=0), "belong to --layout full"),
+        (flags.Choice(layout="full", offset=8, low=9, high=8), "lies above"),
+        (flags.Choice(cc="gcc", offset=8, target="aarch64-none-elf"), "--target is Clang's"),
+    ],
+)
+def test_refusals(choice, words):
+    with pytest.raises(Failure) as error:
+        flags.compute(choice)
+    assert words in str(error.value)
+    assert error.value.status == 2
+
+
+def test_formats_say_the_same(tmp_path):
+    need("make", "cmake")
+    for cc in ("clang-19", "gcc"):
+        choice = flags.Choice(cc=cc, arch="riscv64", offset=0x70700000, inline=False)
+        result = flags.compute(choice)
+        data = json.loads(flags.render(choice, result, "json"))
+        assert data["instrument"] == result.instrument and data["defines"] == result.defines
+        (tmp_path / "Makefile").write_text(
+            flags.render(choice, result, "make") + "\nall:\n\t@echo $(KASAN_CFLAGS) / $(KASAN_CODE_FLAGS)\n"
+        )
+        expected = " ".join(result.instrument) + " / " + " ".join(result.code)
+        assert call(["make"], tmp_path).strip() == expected
+        (tmp_path / "f.cmake").write_text(
+            flags.render(choice, result, "cmake") + '\nlist(JOIN KASAN_CFLAGS " " t)\nmessage("${t}")\n'
+        )
+        text = call(["cmake", "-P", "f.cmake"], tmp_path).strip().replace("SHELL:", "")
+        assert text == " ".join(result.instrument)
+        for line in (result.instrument, result.code, result.runtime):
+            assert " ".join(line) in flags.render(choice, result, "text").splitlines()
+
+
+def choices():
+    for cc in ("clang-19", "gcc"):
+        for arch in OFFSETS:
+            for inline in (True, False):
+                for stack in (True, False):
+                    for global_ in (True, False):
+                        places = [{"offset": OFFSETS[arch]}]
+                        if cc != "gcc":
+                            places.append({"dynamic": True})
+                        if not inline and not stack:
+                            places.append({})
+                        for place in places:
+                            yield flags.Choice(
+                                cc=cc, arch=arch, inline=inline, stack=stack, globals=global_, **place
+                            )
+
+
+def test_make_and_cmake_agree(tmp_path):
+    """redzone.mk and RedzoneRuntime.cmake against the command, for all that goes together."""
+    need("make", "cmake", "clang-19")
+    (tmp_path / "Makefile").write_text(
+        f"include {ROOT}/redzone.mk\nall:\n\t@echo $(KASAN_CFLAGS)\n\t@echo $(KASAN_CODE_FLAGS)\n"
+        "\t@echo $(KASAN_CPPFLAGS)\n\t@echo $(kasan_own_flags)\n"
+    )
+    script = [
+        f'set(REDZONE_FLAGS_FILE "{ROOT}/cmake/kasan-flags.json")',
+        f"set(REDZONE_SOURCE_DIR {ROOT})",
+        f"set(REDZONE_INCLUDE_DIR {ROOT}/include)",
+        f"include({ROOT}/cmake/RedzoneRuntime.cmake)",
+    ]
+    expected = []
+    for choice in choices():
+        result = flags.compute(choice)
+        offset = "" if choice.offset is None else f"{choice.offset:#x}"
+        cc = compiler(choice.cc, choice.arch)
+        printed = call(
+            [
+                "make",
+                "-s",
+                f"REDZONE={ROOT}",
+                f"CC={' '.join(cc)}",
+                f"KASAN_ARCH={choice.arch}",
+                f"KASAN_WHERE={'inline' if choice.inline else 'outline'}",
+                f"KASAN_STACK={int(choice.stack)}",
+                f"KASAN_GLOBALS={int(choice.globals)}",
+                f"KASAN_SHADOW_OFFSET={offset}",
+                f"KASAN_DYNAMIC={'1' if choice.dynamic else ''}",
+            ],
+            tmp_path,
+        ).splitlines()
+        assert printed[0].split() == result.instrument
+        assert printed[1].split() == result.code
+        assert set(printed[2].split()) == {f"-I{ROOT}/include", *(f"-D{define}" for define in result.defines)}
+        assert printed[3].split() == result.runtime
+        words = ";".join(sorted(flags.words(choice)))
+        for kind in ("instrument", "code", "runtime"):
+            script.append(
+                f'redzone_flags(out {kind} "{words}" "{offset}")\nlist(JOIN out " " out)\nmessage("${{out}}")'
+            )
+            expected.append(" ".join(getattr(result, kind)))
+    (tmp_path / "all.cmake").write_text("\n".join(script))
+    text = call(["cmake", "-P", "all.cmake"], tmp_path)
+    assert text.splitlines() == expected
+
+
+def test_clang_targets_are_the_tests_own():
+    assert flags.TRIPLES == CLANG_TARGET

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""The example on bare metal: boots, reports its planted bugs; and what its start refuses."""
+
+import re
+
+import pytest
+from kit import TEMPLATE, boot, expect_all_reported, make_template
+
+
+def replace(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert old in text, f"{path.name} has no '{old}'"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize("arch", ["arm64", "riscv64"])
+@pytest.mark.parametrize("where", ["inline", "outline"])
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_reports_every_bug(tree, arch, where, cc):
+    elf, _ = make_template(tree, arch, cc, f"WHERE={where}")
+    expect_all_reported(arch, elf)
+
+
+@pytest.mark.parametrize(
+    ("arch", "where", "cc"), [("arm64", "inline", "clang-22"), ("riscv64", "outline", "clang-19")]
+)
+def test_place_known_at_boot_only(tree, arch, where, cc):
+    elf, _ = make_template(tree, arch, cc, f"WHERE={where}", "DYNAMIC=1")
+    expect_all_reported(arch, elf)
+
+
+@pytest.mark.parametrize("arch", ["arm64", "riscv64"])
+def test_runtime_base_with_gcc(tree, arch):
+    """No offset at all: outline checks without stack instrumentation find the shadow at run time."""
+    replace(tree / "Makefile", "KASAN_SHADOW_OFFSET := $(offset)", "KASAN_STACK := 0")
+    replace(tree / "main.c", '\t{"stack_overflow", "stack-out-of-bounds", stack_overflow_by_one},\n', "")
+    replace(
+        tree / "main.c",
+        "static void stack_overflow_by_one",
+        "void stack_overflow_by_one(void);\nvoid stack_overflow_by_one",
+    )
+    elf, _ = make_template(tree, arch, "gcc", "WHERE=outline")
+    status, console = boot(arch, elf)
+    assert status == 0, console
+    assert "template: done, all as expected" in console
+
+
+def test_port_is_small():
+    """The promise of the contract: at most 8 functions and 100 lines."""
+    text = (TEMPLATE / "port.c").read_text(encoding="utf-8")
+    assert text.count("\n") <= 100
+    assert len(re.findall(r"^(?!static)[\w].*\bkasan_port_\w+\([^;]*$", text, re.MULTILINE)) <= 8
+    assert "#include <kasan/port.h>" in text
+
+
+REQUIRED = ("irq_save", "irq_restore", "cpu", "task", "alloc", "print", "panic")
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_forgotten_hook_fails_at_link(tree, cc):
+    """Each required function, left out, is named by the linker."""
+    make_template(tree, "arm64", cc)
+    original = (tree / "port.c").read_text(encoding="utf-8")
+    for hook in REQUIRED:
+        replace(tree / "port.c", f"kasan_port_{hook}(", f"forgotten_{hook}(")
+        _, output = make_template(tree, "arm64", cc, ok=False)
+        assert f"kasan_port_{hook}" in output
+        assert "undefined" in output
+        (tree / "port.c").write_text(original, encoding="utf-8")
+
+
+def refused(tree, arch, cc="clang-19", *variables):
+    elf, _ = make_template(tree, arch, cc, *variables)
+    status, console = boot(arch, elf)
+    assert status == 4, console
+    message = re.search(r"^kasan: (.*)$", console, re.MULTILINE)
+    assert message, console
+    assert "BUG: KASAN" not in console
+    return message[1]
+
+
+def test_wrong_compiler_offset_is_named(tree):
+    """The compiler's offset differs from the runtime's: the start says which number is right."""
+    for number, (arch, cc, right) in enumerate(
+        [("arm64", "clang-19", "0x38700000"), ("riscv64", "gcc", "0x70700000")]
+    ):
+        for where in ("inline", "outline"):
+            variables = (f"WHERE={where}", f"OUT=build/{number}-{where}")
+            replace(
+                tree / "Makefile",
+                "$(checked): cflags := $(KASAN_CFLAGS)",
+                f"$(checked): cflags := $(subst {right},{int(right, 16) + 0x10000:#x},$(KASAN_CFLAGS))",
+            )
+            make_template(tree, arch, cc, *variables)
+            status, console = boot(arch, tree / "build" / f"{number}-{where}" / "template.elf")
+            assert status == 4, console
+            assert "shadow offset" in console and f"{right};" in console, console
+            (tree / "Makefile").write_text(
+                (TEMPLATE / "Makefile").read_text(encoding="utf-8"), encoding="utf-8"
+            )
+
+
+def test_runtime_offset_against_the_linker_script(tree):
+    """The script moved the shadow: the message says what to set the offset to."""
+    replace(
+        tree / "template.lds",
+        "__kasan_shadow_start = __kasan_window_end;",
+        "__kasan_shadow_start = __kasan_window_end + 0x10000;",
+    )
+    message = refused(tree, "arm64")
+    assert "CONFIG_KASAN_SHADOW_OFFSET puts the shadow at 0x40700000" in message
+    assert "0x38710000" in message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "__kasan_shadow_start = __kasan_window_end;",
+            "__kasan_shadow_start = IMAGE_START;",
+            ("lies inside its own window", "0x40700000"),
+        ),
+        (
+            "__kasan_window_start = RAM_START;",
+            "__kasan_window_start = RAM_START + 4;",
+            ("not a multiple of 8", "0x40000004", "0x40000000"),
+        ),
+        (
+            "__kasan_window_end = RAM_START + 0x700000;",
+            "__kasan_window_end = RAM_START + 0x80000;",
+            ("leaves out part of the image", "at least"),
+        ),
+        (
+            "__kasan_window_start = RAM_START;",
+            "__kasan_window_start = RAM_START + 0x100000;",
+            ("start it at or below 0x40080000",),
+        ),
+        (
+            "__kasan_window_end = RAM_START + 0x700000;",
+            "__kasan_window_end = RAM_START + 0x700004;",
+            ("not a multiple of 8", "0x700000"),
+        ),
+    ],
+    ids=["shadow-inside", "start-misaligned", "too-small", "starts-above-image", "size-misaligned"],
+)
+def test_wrong_windows_are_refused_with_numbers(tree, old, new, words):
+    replace(tree / "template.lds", old, new)
+    replace(tree / "template.lds", "__heap_end = __kasan_window_end", "__heap_end = RAM_START + 0x700000")
+    if not old.startswith("__kasan_shadow"):
+        replace(
+            tree / "template.lds", "shadow_start = __kasan_window_end", "shadow_start = RAM_START + 0x700000"
+        )
+    # The place is decided at boot, so that only the window is wrong.
+    message = refused(tree, "arm64", "clang-19", "DYNAMIC=1")
+    for word in words:
+        assert word in message
+
+
+def test_shadow_over_the_image_is_refused(tree):
+    """A window that ends below the image, its shadow in the middle of it."""
+    replace(
+        tree / "template.lds",
+        "__kasan_window_end = RAM_START + 0x700000;",
+        "__kasan_window_end = RAM_START + 0x80000;",
+    )
+    replace(
+        tree / "template.lds",
+        "__kasan_shadow_start = __kasan_window_end;",
+        "__kasan_shadow_start = IMAGE_START + 0x1000;",
+    )
+    replace(tree / "template.lds", "__heap_end = __kasan_window_end", "__heap_end = RAM_START + 0x700000")
+    message = refused(tree, "arm64", "clang-19", "DYNAMIC=1")
+    assert "would overwrite the image" in message

@@ -1,0 +1,463 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone audit`: what of an image KASAN checks, and whether it can work at all.
+
+Four questions: which files and functions have checks; will the constructors run that register globals; does
+the shadow window cover the image's RAM, and lie clear of it; which sanitizer symbols are missing, and who
+wants them.
+"""
+
+import fnmatch
+import json
+import os
+import re
+from pathlib import Path
+
+from redzone import base
+from redzone.base import Failure
+
+# What the runtime gives. A test compares this with its objects.
+RUNTIME_ABI = re.compile(
+    r"^__asan_((report_)?(load|store)(1|2|4|8|16)(_noabort)?|(load|store)N(_noabort)?"
+    r"|report_(load|store)_n(_noabort)?|mem(cpy|move|set)|handle_no_return|(un)?register_globals"
+    r"|(before|after)_dynamic_init|alloca_poison|allocas_unpoison|(un)?poison_stack_memory"
+    r"|set_shadow_(0[0-7]|f[12358])|stack_(malloc(_always)?|free)_\d+"
+    r"|option_detect_stack_use_after_return|shadow_memory_dynamic_address)$"
+)
+_SANITIZER = re.compile(r"__(asan|hwasan)_")
+_RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|core|report|track)/[\w/]+\.c$")
+_START = re.compile(r"(start|begin|_s$)", re.IGNORECASE)
+_END = re.compile(r"(end|stop|limit|_e$)", re.IGNORECASE)
+_OFFSET_OPTION = re.compile(r"-(?:fasan-shadow-offset|asan-mapping-offset)=(\w+)")
+REGISTER = "__asan_register_globals"
+KINDS = ("instrumented", "not instrumented", "nothing to check", "assembly", "runtime")
+FULL_TEXT = 12  # names in one list of the text form
+
+
+def _names(names, everything=False):
+    """Return the first of @names, and how many more there are."""
+    names = list(names)
+    if everything or len(names) <= FULL_TEXT:
+        return names
+    return [*names[:FULL_TEXT], f"and {len(names) - FULL_TEXT} more (--all)"]
+
+
+# --- Coverage -------------------------------------------------------------------------------------
+
+
+def checked(function):
+    """Does the function check an access? Registering globals is no check."""
+    return any(not name.endswith("register_globals") for name in function.calls)
+
+
+def common_folder(images):
+    """Return the folder that holds all files but the runtime's, with a slash; "" if there is none."""
+    units = [unit for image in images for unit in image.units if unit.path.startswith("/")]
+    paths = [unit.path for unit in units if not _RUNTIME_FILE.search(unit.path)]
+    folder = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""
+    return folder.rstrip("/") + "/" if folder else ""
+
+
+def name_units(images):
+    """Give each unit the name that people know it by: relative to the folder of all."""
+    folder = common_folder(images)
+    for image in images:
+        for unit in image.units:
+            unit.shown = unit.path.removeprefix(folder)
+
+
+def kind_of(unit):
+    """Return one of KINDS."""
+    if unit.assembly:
+        return "assembly"
+    names = [function.name for function in unit.functions]
+    if _RUNTIME_FILE.search(unit.path) or any(RUNTIME_ABI.match(name) for name in names):
+        return "runtime"
+    if any(function.calls for function in unit.functions):
+        return "instrumented"
+    if not unit.functions or all(function.touches is False for function in unit.functions):
+        return "nothing to check"
+    return "not instrumented"
+
+
+def coverage(images, exclude):
+    """Return ({kind: [(name, functions, with checks)]}, [functions that access unchecked], findings)."""
+    kinds = {kind: [] for kind in KINDS}
+    without = []
+    for image in images:
+        for unit in image.units:
+            kind = kind_of(unit)
+            count = sum(checked(function) for function in unit.functions)
+            if unit.functions or kind != "nothing to check":
+                kinds[kind].append((unit.shown, len(unit.functions), count))
+            if kind == "instrumented":
+                without += [
+                    f"{unit.shown}: {function.name}"
+                    for function in unit.functions
+                    if not function.calls and function.touches
+                ]
+    findings = []
+    plain = sorted({name for name, _, _ in kinds["not instrumented"]})
+    unnamed = [name for name in plain if not any(fnmatch.fnmatch(name, pattern) for pattern in exclude)]
+    if unnamed:
+        files = base.plural(len(unnamed), "file")
+        findings.append(f"{files} without checks, not named by --exclude: {', '.join(_names(unnamed))}")
+    if not kinds["instrumented"]:
+        findings.append("nothing is instrumented: no function calls or jumps to __asan_*")
+    spoiled = [
+        f"{unit.shown}: {function.name}"
+        for image in images
+        for unit in image.units
+        if kind_of(unit) == "runtime"
+        for function in unit.functions
+        if any(name.endswith("_noabort") and "report" not in name for name in function.calls)
+        and not RUNTIME_ABI.match(function.name)
+    ]
+    if spoiled:
+        findings.append(
+            f"the runtime itself is instrumented, it will recurse: {', '.join(spoiled[:FULL_TEXT])}"
+        )
+    return kinds, without, findings
+
+
+# --- Constructors ---------------------------------------------------------------------------------
+
+
+def _bound(image, low, high, pattern, last, like=""):
+    """Return (address, name) of the symbol in [low, high] that looks like a bound: the nearest one, and of
+    several there the one whose name begins as @like does."""
+    found = [
+        (at, name)
+        for at, names in image.names_by_address.items()
+        if low <= at <= high
+        for name in names
+        if pattern.search(name)
+    ]
+    if not found:
+        return None
+    address = (max if last else min)(found)[0]
+    there = [name for at, name in found if at == address]
+
+    def likeness(name):
+        return next((i for i, (a, b) in enumerate(zip(name, like, strict=False)) if a != b), len(like))
+
+    return address, max(there, key=likeness)
+
+
+def _array_of(image, words):
+    """Return the section that holds the addresses @words, None if they lie in several."""
+    for section in image.allocated():
+        if all(section.address <= word < section.address + section.size for word in words):
+            return section
+    return None
+
+
+def constructors(image):
+    """Return (facts, findings) on the functions that register globals."""
+    registering = {f.address: f.name for f in image.functions if REGISTER in f.calls}
+    facts = {"registering": len(registering)}
+    if not registering:
+        return facts, []
+    if image.relocatable:
+        facts["note"] = "an object or archive: the link decides"
+        return facts, []
+    words = image.words_with(set(registering))
+    kept = set(words.values())
+    facts["kept"] = len(kept)
+    findings = []
+    if len(kept) < len(registering):
+        lost = len(registering) - len(kept)
+        findings.append(
+            f"{lost} of {len(registering)} constructors are in no array: their globals have no redzones; "
+            "KEEP *(.init_array .init_array.*) in the linker script"
+        )
+    if not kept:
+        return facts, findings
+    section = _array_of(image, words)
+    if section is None:
+        facts["array"] = "several sections"
+        return facts, findings
+    low, high = min(words), max(words)
+    start = _bound(image, section.address, low, _START, last=True)
+    end = _bound(
+        image, high + image.word, section.address + section.size, _END, False, start[1] if start else ""
+    )
+    facts["array"] = f"{section.name} {low:#x}..{high + image.word:#x}"
+    if start is None or end is None:
+        side = "start" if start is None else "end"
+        findings.append(
+            f"no symbol bounds the {side} of the constructors in {section.name} "
+            f"({low:#x}..{high + image.word:#x}): nobody can walk them"
+        )
+        return facts, findings
+    facts["bounds"] = [start[1], end[1]]
+    facts["walked"] = image.refers_to(start[0])
+    if not facts["walked"]:
+        findings.append(
+            f"no code refers to {start[1]}: the constructors will not run; call all in {start[1]}..{end[1]}"
+        )
+    return facts, findings
+
+
+# --- The shadow window ----------------------------------------------------------------------------
+
+
+def parse_window(text):
+    """Return (start, size) from START:SIZE. Raises Failure."""
+    try:
+        start, _, size = text.partition(":")
+        window = int(start, 0), int(size, 0)
+    except ValueError:
+        window = -1, 0
+    if window[0] < 0 or window[1] <= 0:
+        raise Failure(
+            f"'{text}' is not accepted for --window; accepted: START:SIZE, as in 0x40000000:0x700000"
+        )
+    return window
+
+
+def _offsets(image):
+    """Return {offset: who says so} from the options that compilers recorded."""
+    found = {}
+    for unit in image.units:
+        for text in _OFFSET_OPTION.findall(unit.producer):
+            found.setdefault(int(text, 0), unit.shown)
+    return found
+
+
+def shadow(image, windows, offset):
+    """Return (facts, findings): do @windows ([(start, size)]) cover the image, is the shadow clear of it?"""
+    facts, findings = {}, []
+    symbols = image.symbols
+    windowed = "kasan_windows" in symbols or "kasan_window_add" in symbols
+    built_in = image.read_word("__asan_shadow_memory_dynamic_address")
+    recorded = _offsets(image)
+    if not windows and {"__kasan_window_start", "__kasan_window_end"} <= set(symbols):
+        start = symbols["__kasan_window_start"]
+        windows = [(start, symbols["__kasan_window_end"] - start)]
+        facts["window from"] = "__kasan_window_start, __kasan_window_end"
+    if offset is None and built_in:
+        offset = built_in
+        facts["offset from"] = "the runtime's CONFIG_KASAN_SHADOW_OFFSET"
+    elif offset is None and windows and "__kasan_shadow_start" in symbols:
+        offset = symbols["__kasan_shadow_start"] - (windows[0][0] >> 3) & (1 << 8 * image.word) - 1
+        facts["offset from"] = "__kasan_shadow_start"
+    facts["layout"] = "windowed" if windowed else "full" if built_in is not None else "unknown"
+    if offset is not None:
+        facts["offset"] = f"{offset:#x}"
+        for other, unit in recorded.items():
+            if other != offset:
+                findings.append(
+                    f"{unit} was compiled for the shadow offset {other:#x}, the runtime's is {offset:#x}"
+                )
+        if built_in and built_in != offset:
+            findings.append(f"the runtime was built for the shadow offset {built_in:#x}, not {offset:#x}")
+    if image.relocatable:
+        facts["note"] = "an object or archive has no addresses"
+        return facts, findings
+    writable = [section for section in image.allocated() if section.flags & 1 and section.address]
+    if not writable:
+        return facts, findings
+    low = min(section.address for section in writable)
+    high = max(section.address + section.size for section in writable)
+    facts["ram"] = f"{low:#x}..{high:#x}"
+    if not windows:
+        if windowed:
+            facts["note"] = "window not known: give --window START:SIZE"
+        return facts, findings
+    facts["windows"] = [f"{start:#x}..{start + size:#x}" for start, size in windows]
+    for start, size in windows:
+        if start % 8 or size % 8:
+            findings.append(f"window {start:#x}:{size:#x} is not a multiple of 8")
+    first = windows[0]
+    for section in writable:
+        end = section.address + section.size
+        inside = [start <= section.address and end <= start + size for start, size in windows]
+        if not any(inside):
+            findings.append(
+                f"{section.name} ({section.address:#x}..{end:#x}) lies in no window: its variables are not "
+                f"watched, and poison for them is written elsewhere; a window from "
+                f"{min(first[0], section.address):#x} needs "
+                f"{max(end, first[0] + first[1]) - min(first[0], section.address):#x} bytes"
+            )
+    if offset is not None:
+        mask = (1 << 8 * image.word) - 1
+        for start, size in windows[:1]:
+            where = (start >> 3) + offset & mask
+            facts["shadow"] = f"{where:#x}..{where + size // 8:#x}"
+            for section in image.allocated():
+                if section.address < where + size // 8 and where < section.address + section.size:
+                    top = max(s.address + s.size for s in image.allocated())
+                    right = (top + 7 & ~7) - (start >> 3) & mask
+                    findings.append(
+                        f"the shadow at {facts['shadow']} overwrites {section.name}: put it above the image, "
+                        f"with a shadow offset of at least {right:#x}"
+                    )
+                    break
+            if start < where + size // 8 and where < start + size:
+                findings.append(
+                    f"the shadow at {facts['shadow']} lies inside its own window {facts['windows'][0]}"
+                )
+    return facts, findings
+
+
+# --- Symbols --------------------------------------------------------------------------------------
+
+
+def missing(images):
+    """Return (list of {name, wanted_by, in_runtime}, findings) of undefined sanitizer symbols."""
+    defined = {name for image in images for name in image.symbols if _SANITIZER.match(name)}
+    wanted = {}
+    for image in images:
+        for name in image.undefined:
+            if _SANITIZER.match(name) and name not in defined:
+                wanted.setdefault(name, []).append(image.label)
+    result = [
+        {"name": name, "wanted_by": sorted(users), "in_runtime": bool(RUNTIME_ABI.match(name))}
+        for name, users in sorted(wanted.items())
+    ]
+    foreign = [entry["name"] for entry in result if not entry["in_runtime"]]
+    findings = []
+    if foreign:
+        findings.append(f"the runtime does not have {', '.join(foreign)}: compile with ./redzone flags")
+    linked = [image.label for image in images if not image.relocatable]
+    unresolved = [entry["name"] for entry in result if set(entry["wanted_by"]) & set(linked)]
+    if unresolved:
+        findings.append(f"not linked: {', '.join(unresolved)}; link the runtime")
+    return result, findings
+
+
+# --- The whole ------------------------------------------------------------------------------------
+
+
+def audit(paths, windows=(), offset=None, exclude=()):
+    """Return the result as a dictionary; `findings` is empty if all is well."""
+    from redzone import elfimage
+
+    images = [image for path in paths for image in elfimage.load(Path(path))]
+    name_units(images)
+    for image in images:
+        image.find_calls(lambda name: bool(_SANITIZER.search(name)))
+    kinds, without, findings = coverage(images, exclude)
+    linked = [image for image in images if not image.relocatable]
+    ctors, places = {}, {}
+    for image in linked or images[:1]:
+        ctors, more = constructors(image)
+        findings += more
+        places, more = shadow(image, list(windows), offset)
+        findings += more
+    symbols, more = missing(images)
+    findings += more
+    result = {
+        "images": [image.label for image in images],
+        "arch": images[0].arch,
+        "linked": bool(linked),
+        "debug_information": all(image.has_dwarf for image in images),
+        "files": {
+            kind: [
+                {"name": name, "functions": total, "with_checks": count}
+                for name, total, count in sorted(units)
+            ]
+            for kind, units in kinds.items()
+        },
+        "functions_without_checks": sorted(without),
+        "constructors": ctors,
+        "shadow": places,
+        "missing_symbols": symbols,
+        "findings": findings,
+    }
+    result["functions"] = {
+        "total": sum(len(image.functions) for image in images),
+        "with_checks": sum(checked(function) for image in images for function in image.functions),
+    }
+    return result
+
+
+def text(result, everything=False):
+    """Return the result for people."""
+    lines = [f"{', '.join(_names(result['images'], everything))}: {result['arch']}"]
+    functions = result["functions"]
+    lines.append(f"functions: {functions['total']}, with checks {functions['with_checks']}")
+    if not result["debug_information"]:
+        lines.append("files: from the symbol table only (no debug information, -g): some functions have none")
+    for kind in KINDS:
+        units = result["files"][kind]
+        if not units:
+            continue
+        lines.append(f"files, {kind}: {len(units)}")
+        if kind in ("instrumented", "not instrumented"):
+            entries = [
+                f"{unit['name']} ({unit['with_checks']} of {unit['functions']} functions)"
+                if kind == "instrumented"
+                else unit["name"]
+                for unit in units
+            ]
+            lines += [f"  {entry}" for entry in _names(entries, everything)]
+    without = result["functions_without_checks"]
+    if without:
+        lines.append(f"functions in instrumented files that touch memory without a check: {len(without)}")
+        lines.append("  (opted out, or all their accesses are known to be right)")
+        lines += [f"  {name}" for name in _names(without, everything)]
+    for title, key in (("constructors", "constructors"), ("shadow", "shadow")):
+        facts = result[key]
+        if facts:
+            words = []
+            for name, value in facts.items():
+                if isinstance(value, bool):
+                    value = "yes" if value else "no"
+                words.append(f"{name} {', '.join(value) if isinstance(value, list) else value}")
+            lines.append(f"{title}: " + "; ".join(words))
+    if result["missing_symbols"]:
+        lines.append(f"undefined sanitizer symbols: {len(result['missing_symbols'])}")
+        for entry in result["missing_symbols"]:
+            origin = "" if entry["in_runtime"] else " (not in the runtime)"
+            users = ", ".join(_names(entry["wanted_by"], everything))
+            lines.append(f"  {entry['name']}{origin}: {users}")
+    if result["findings"]:
+        lines += ["", f"{base.plural(len(result['findings']), 'finding')}:"]
+        lines += [f"  - {finding}" for finding in result["findings"]]
+    else:
+        lines += ["", "no findings"]
+    return "\n".join(lines)
+
+
+def register(group):
+    """Add the verb to the command."""
+    import click
+
+    @group.command("audit", short_help="Say what of an image KASAN covers.")
+    @click.argument("files", nargs=-1, required=True, metavar="ELF...")
+    @click.option("--window", "windows", multiple=True, metavar="START:SIZE", help="A window of the shadow.")
+    @click.option("--shadow-offset", metavar="NUMBER", help="Shadow of address a is at (a >> 3) + NUMBER.")
+    @click.option(
+        "--exclude", multiple=True, metavar="GLOB", help="Files that are meant to have no checks: 'boot/*.c'."
+    )
+    @click.option("--all", "everything", is_flag=True, help="Long lists in full.")
+    @click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
+    @click.pass_context
+    def audit_verb(context, files, windows, shadow_offset, exclude, everything, as_json):
+        """Say which files and functions of an image, of objects or of archives are instrumented, whether the
+        constructors that register globals will run, whether the shadow window covers the image's RAM, and
+        which sanitizer symbols are missing and who wants them.
+
+        What is not given is read from the image: the symbols __kasan_window_start, __kasan_window_end and
+        __kasan_shadow_start, and the runtime's own offset. Debug information (-g) names files.
+
+        \b
+        Examples:
+          ./redzone audit firmware.elf
+          ./redzone audit u-boot --window 0x40000000:0x7000000 --exclude 'arch/*' --all
+          ./redzone audit driver.o libparser.a --json
+
+        \b
+        Exit status: 0 no findings, 1 findings, 2 usage error.
+        """
+        from redzone.flags import number
+
+        result = audit(
+            files,
+            windows=[parse_window(window) for window in windows],
+            offset=None if shadow_offset is None else number(shadow_offset, "--shadow-offset"),
+            exclude=exclude,
+        )
+        click.echo(json.dumps(result, indent=2) if as_json else text(result, everything))
+        context.exit(base.REPORTED if result["findings"] else base.OK)

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""The porting kit: the bare-metal example, the ways into another tree, flags, amalgamate, audit.
+
+The tests are in tests/porting, for pytest."""
+
+from redzone.base import ROOT
+from redzone.suites import _pytest
+
+TOOLS = (
+    "cmake",
+    "ninja",
+    "make",
+    "pkg-config",
+    "clang-19",
+    "lld",
+    "nm",
+    "qemu-arm64",
+    "qemu-riscv64",
+)
+
+
+def run(context):
+    # Both compilers' tests skip by name where one is missing.
+    context.missing("clang-22", "gcc-arm64", "gcc-riscv64", "gcc-arm", "gcc")
+    yield from _pytest.run(context, ROOT / "tests" / "porting")
