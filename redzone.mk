@@ -77,6 +77,7 @@ kasan_flags_gcc := -fsanitize=kernel-address \
 
 KASAN_CFLAGS := $(strip $(kasan_flags_$(kasan_cc)))
 KASAN_CODE_FLAGS := $(strip -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+	-fno-delete-null-pointer-checks \
 	$(if $(filter clang,$(kasan_cc)),-mno-omit-leaf-frame-pointer) \
 	$(if $(filter gcc-arm64,$(kasan_cc)-$(KASAN_ARCH)),-mno-outline-atomics))
 KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) \

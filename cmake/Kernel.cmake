@@ -22,9 +22,12 @@ set(REDZONE_OBJCOPY llvm-objcopy-19 CACHE STRING "objcopy that makes the boot Im
 find_program(REDZONE_PYTHON NAMES python3 REQUIRED)
 
 kasan_definitions(kasan_defs)
+# An access through a null pointer is undefined, so a compiler may delete it, and all that follows with it,
+# before there is a check: -fno-delete-null-pointer-checks keeps it, and it is reported.
 set(kernel_options
   -nostdinc ${REDZONE_COMPILER_INCLUDE}
   ${REDZONE_FREESTANDING}
+  -fno-delete-null-pointer-checks
   -mgeneral-regs-only -mcmodel=small)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   list(APPEND kernel_options -mno-outline-atomics)

@@ -2,8 +2,11 @@
 """`./redzone run`: what programs can do, what is shown, and the five exit statuses."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 HEAP = """\
 #include <stdlib.h>
@@ -44,6 +47,61 @@ def test_clean_example(redzone):
     assert "no KASAN report" in result.stderr
 
 
+NULL_WRITE = """\
+int main(void)
+{
+	int *p = 0;
+
+	*p = 1;
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
+def test_null_pointer_write_is_not_optimised_away(redzone, source, cc):
+    if shutil.which(cc) is None and cc == "clang-22":
+        pytest.skip("clang-22 not found")
+    result = redzone("run", "--cc", cc, source(NULL_WRITE))
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert [kind for kind, _ in reports(result.stdout)] == ["null-ptr-deref"]
+    assert "program.c:5: in main()" in result.stdout
+
+
+OVERRUN = """\
+int main(void)
+{
+	int a[5] = {1, 2, 3, 4, 5}, i, s = 0;
+
+	for (i = 0; i <= 5; i++)
+		s += a[i];
+	return s == 0;
+}
+"""
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_constant_overrun_is_found_without_optimisation(redzone, source, cc):
+    result = redzone("run", "-O0", "--cc", cc, source(OVERRUN))
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert [kind for kind, _ in reports(result.stdout)] == ["stack-out-of-bounds"]
+    assert "program.c:6: in main()" in result.stdout
+
+
+def test_options_of_the_compiler(redzone, source):
+    text = "int main(void) { int unused_variable; return THREE + FOUR != 7; }"
+    one = source("#define THREE 3\n", "my headers/one.h")
+    two = source("#define FOUR 4\n", "two.h")
+    file = source(text)
+    options = ["--cflag", "-include", "--cflag", one, "--cflag", "-include", "--cflag", two]
+    result = redzone("run", "-O", "s", *options, "--cflag", "-Wno-unused-variable", file)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "unused_variable" not in result.stderr
+    result = redzone("run", *options, "--cflag", "-Werror", file)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "program.c:1:22: error:" in result.stderr
+
+
 def test_off_by_one(redzone, source):
     result = redzone("run", "-DAT=13", source(HEAP))
     assert result.returncode == 1, result.stderr
@@ -62,6 +120,8 @@ def test_last_byte_is_fine(redzone, source):
 def test_mode_off_reports_nothing(redzone, source):
     result = redzone("run", "--mode", "off", "-DAT=13", source(HEAP))
     assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stderr.splitlines()[-1] == "redzone: KASAN is off: nothing was checked"
+    assert "no KASAN report" not in result.stderr
 
 
 def test_outline_gcc_and_four_cpus(redzone, source):
@@ -73,7 +133,13 @@ def test_outline_gcc_and_four_cpus(redzone, source):
 def test_nonzero_return_value(redzone, source):
     result = redzone("run", source("int main(void) { return 5; }"))
     assert result.returncode == 4, result.stdout + result.stderr
-    assert "5" in result.stdout
+    assert result.stderr.splitlines()[-1] == "redzone: the program returned 5"
+
+
+def test_abort(redzone, source):
+    result = redzone("run", source("#include <stdlib.h>\nint main(void) { abort(); }"))
+    assert result.returncode == 4, result.stdout + result.stderr
+    assert "redzone: the program aborted" in result.stderr
 
 
 def test_falling_off_the_end_of_main_returns_zero(redzone, source):
@@ -94,7 +160,9 @@ def test_crash_without_report(redzone, source):
     result = redzone("run", "--mode", "off", source(text))
     assert result.returncode == 3, result.stdout + result.stderr
     assert "Unable to handle kernel" in result.stdout
-    assert "crashed" in result.stderr
+    assert "redzone: the program crashed: NULL pointer dereference" in result.stderr
+    assert "main() at program.c:1\n" in result.stderr
+    assert ">     1 | int main(void)" in result.stderr
 
 
 def test_panic_without_report(redzone, source):
@@ -176,7 +244,13 @@ def test_max_reports_stops_the_machine(redzone, source):
     )
     result = redzone("run", "--max-reports", "3", source(text))
     assert result.returncode == 1, result.stderr
-    assert len(reports(result.stdout)) == 3
+    assert len(reports(result.stdout)) == 1
+    again = [line for line in result.stdout.splitlines() if line.startswith("redzone: again: ")]
+    text = "redzone: again: slab-out-of-bounds, write of 1 byte, program.c:7 in main() (report {})"
+    assert again == [text.format(2), text.format(3)]
+    assert "3 KASAN reports from 1 place:" in result.stderr
+    assert "1. slab-out-of-bounds, write of 1 byte, program.c:7 in main(), 3 times" in result.stderr
+    assert "consequences" not in result.stderr
     assert "stopped after 3 reports" in result.stderr
 
 

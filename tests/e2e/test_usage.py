@@ -20,6 +20,16 @@ BAD_OPTIONS = [
     (("run", "--file", "input"), "NAME=HOSTPATH"),
     (("run", "main.c", "--file", "input=absent.bin"), "absent.bin"),
     (("run", "main.c", "-I", "absent"), "'absent' is not a directory"),
+    (("run", "main.c", "--log", "."), "is a directory"),
+    (("run", "main.c", "--log", "main.c"), "would overwrite 'main.c'"),
+    (("run", "main.c", "--log", "./pi|pe.c"), "would overwrite a source file"),
+    (("run", "--log", "main.c"), "would overwrite a source file"),
+    (("run", "main.c", "--file", "in=notes.txt", "--log", "../{folder}/notes.txt"), "would overwrite"),
+    (("run", "main.c", "-D", "1X"), "NAME(PARAMETERS)=VALUE"),
+    (("run", "main.c", "-D", "A-B=1"), "NAME(PARAMETERS)=VALUE"),
+    (("run", "main.c", "-O4"), "accepted: 0, 1, 2, 3, s"),
+    (("run", "main.c", "--inline", "--outline"), "exclude each other"),
+    (("run", "main.c", "verbose"), "'verbose' does not exist; arguments of the program go after --"),
     (("run", "--frobnicate"), "--frobnicate"),
     (("run", "absent.c"), "'absent.c' does not exist"),
     (("run", "."), "is a directory"),
@@ -41,9 +51,11 @@ BAD_OPTIONS = [
 def test_bad_usage(redzone, source, arguments, message):
     source("int main(void) { return 0; }", "main.c")
     source("int main(void) { return 0; }", "pi|pe.c")
-    source("text", "notes.txt")
-    result = redzone(*arguments)
+    notes = source("text", "notes.txt")
+    result = redzone(*(text.replace("{folder}", notes.parent.name) for text in arguments))
     assert result.returncode == 2, result.stdout + result.stderr
+    assert notes.read_text() == "text"
+    assert (notes.parent / "main.c").read_text() == "int main(void) { return 0; }"
     assert message in result.stderr
     assert result.stderr.startswith("redzone: error: ")
     assert len(result.stderr.splitlines()) == 1, result.stderr
@@ -66,10 +78,31 @@ def test_help(redzone, verb):
     assert result.stderr == ""
 
 
+def test_help_has_the_exit_statuses(redzone):
+    text = redzone("run", "--help").stdout
+    statuses = [line.split()[0] for line in text.partition("Exit status:")[2].splitlines() if line.strip()]
+    assert statuses[:6] == ["0", "1", "2", "3", "4", "130"]
+    assert "A report wins over a crash" in text
+
+
+def test_version(redzone):
+    result = redzone("--version")
+    assert result.returncode == 0
+    version = (redzone.root / "CMakeLists.txt").read_text().partition("VERSION ")[2]
+    assert result.stdout == "redzone " + version.partition("VERSION ")[2].split()[0] + "\n"
+
+
+def test_log_is_left_alone_until_the_machine_starts(redzone, source, tmp_path):
+    (tmp_path / "console.log").write_text("old")
+    result = redzone("run", "--log", "console.log", source("int main(void) { return absent; }"))
+    assert result.returncode == 2
+    assert (tmp_path / "console.log").read_text() == "old"
+
+
 def test_help_names_only_verbs_that_exist(redzone):
     text = redzone("--help").stdout
     verbs = [line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()]
-    assert verbs == ["run", "test", "build", "doctor"]
+    assert verbs == ["run", "test", "build", "doctor", "flags", "amalgamate", "audit"]
 
 
 def test_version_of_nothing_is_needed_to_list(redzone):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the other modules share: paths, exit statuses, the error that ends a command, messages."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -29,12 +30,52 @@ def say(text):
     print(f"redzone: {text}", file=sys.stderr, flush=True)
 
 
+# Folders outside the current one, {as the system knows it: as the user typed it}.
+_typed = {}
+
+
+def remember_typed(name, folder=False):
+    """The user typed the path @name of a file (or @folder): paths below `../` are then shown that way."""
+    path = Path(name)
+    if path.is_absolute() or ".." not in path.parts:
+        return
+    if not folder:
+        path = path.parent
+    if path.is_dir():
+        _typed.setdefault(path.resolve(), path)
+
+
 def relative(path, start=None):
-    """Return @path relative to @start (default: the current folder) if it lies below, else as it is."""
+    """Return @path as the user would write it.
+
+    That is relative to @start (default: the current folder) if it lies below, or below a folder that the
+    user typed with `..`; else as it is.
+    """
     try:
         return str(Path(path).relative_to(start or Path.cwd()))
     except ValueError:
-        return str(path)
+        pass
+    for real in sorted(_typed, key=lambda folder: len(folder.parts), reverse=True):
+        try:
+            return str(_typed[real] / Path(path).relative_to(real))
+        except ValueError:
+            continue
+    return str(path)
+
+
+def shorten(text):
+    """Return the compiler's @text with paths as the user would write them."""
+    text = text.replace(f"{Path.cwd()}/", "")
+    for real in sorted(_typed, key=lambda folder: len(folder.parts), reverse=True):
+        text = text.replace(f"{real}/", f"{_typed[real]}/")
+    return text
+
+
+def version():
+    """Return the version of this tree, which CMakeLists.txt has."""
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    match = re.search(r"^project\(redzone VERSION ([0-9.]+)", text, re.MULTILINE)
+    return match[1] if match else "unknown"
 
 
 def plural(count, noun):

@@ -33,13 +33,18 @@ _STEP = re.compile(r"^@step (\d+)/(\d+) (.*)$")
 
 @dataclass
 class Program:
-    """One program to be linked into a kernel of its own. @name: of the CMake target."""
+    """One program to be linked into a kernel of its own.
+
+    name: of the CMake target. options: for the compiler, from this package. cflags: the same, from the
+    user, in any spelling. Both come behind the options of cmake/Kernel.cmake, and so overrule them.
+    """
 
     name: str
     sources: list
     includes: list = field(default_factory=list)
     defines: list = field(default_factory=list)
     options: list = field(default_factory=list)
+    cflags: list = field(default_factory=list)
 
 
 @dataclass
@@ -159,11 +164,25 @@ def _defines_option(folder, program):
     return ["-include", str(header)]
 
 
+def _cflags_option(folder, program):
+    """Return the compiler option that brings the user's own options.
+
+    A file of them, because CMake drops what it takes for repetitions, as in `-include a.h -include b.h`.
+    """
+    if not program.cflags:
+        return []
+    file = folder / "defines" / f"{program.name}.rsp"
+    file.parent.mkdir(exist_ok=True)
+    quoted = ['"' + re.sub(r'([\\"])', r"\\\1", text) + '"' for text in program.cflags]
+    _write_if_changed(file, "\n".join(quoted) + "\n")
+    return [f"@{file}"]
+
+
 def _programs_file(folder, programs):
     lines = ["# Written by ./redzone. See redzone_add_program() in cmake/Kernel.cmake."]
     for program in programs:
         lines.append(f"redzone_add_program({program.name}")
-        options = [*program.options, *_defines_option(folder, program)]
+        options = [*program.options, *_defines_option(folder, program), *_cflags_option(folder, program)]
         for keyword, values in (
             ("SOURCES", program.sources),
             ("INCLUDES", program.includes),
@@ -183,12 +202,13 @@ def _write_if_changed(path, text):
 def _forget_changed(folder, programs):
     """Remove a program's objects if one of its sources is another file than last time.
 
-    Ninja compares times only: a source replaced by an *older* file would not be compiled again.
+    Ninja compares times only: a source replaced by an *older* file would not be compiled again. Nor does
+    it look into the file of the user's options.
     """
     memory = folder / "programs.json"
     known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
     for program in programs:
-        state = []
+        state = [program.cflags]
         for source in program.sources:
             info = os.stat(source)
             state.append([str(source), info.st_ino, info.st_size, info.st_mtime_ns])
@@ -217,7 +237,6 @@ def _tidy(lines):
     kept = []
     failed = []
     skip_next = False
-    here = str(Path.cwd()) + "/"
     for line in lines:
         if skip_next:
             skip_next = False
@@ -228,7 +247,7 @@ def _tidy(lines):
         elif line.startswith("ninja: error: "):
             kept.append(line)
         elif not line.startswith(("ninja: ", "-- ")):
-            line = line.replace(here, "")
+            line = base.shorten(line)
             if not kept or kept[-1] != line:
                 kept.append(line)
     return "\n".join(kept).strip("\n"), failed

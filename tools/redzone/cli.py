@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The verbs of ./redzone and their options."""
 
+import re
 import signal
 import sys
 
@@ -14,8 +15,10 @@ Exit status:
   0  no KASAN report and the program returned 0
   1  KASAN reported
   2  usage or build error
-  3  the kernel crashed or hung
-  4  the program returned non-zero"""
+  3  the program or the kernel crashed, or hung (--timeout)
+  4  the program returned non-zero, or aborted
+  130  interrupted
+A report wins over a crash, and a crash over what the program returned."""
 
 
 class Order(click.Group):
@@ -74,6 +77,18 @@ class Memory(click.ParamType):
             self.fail(f"'{value}' is not accepted; accepted: 64M to 64G, as in 256M or 2G")
 
 
+class Macro(click.ParamType):
+    """What may follow #define: NAME, NAME=VALUE, NAME(PARAMETERS)=VALUE."""
+
+    name = "MACRO[=VALUE]"
+
+    def convert(self, value, param, context):
+        name, _, text = value.partition("=")
+        if not re.fullmatch(r"[A-Za-z_]\w*(\([\w\s,.]*\))?", name, re.ASCII) or "\n" in text:
+            self.fail(f"'{value}' is not accepted; accepted: NAME, NAME=VALUE or NAME(PARAMETERS)=VALUE")
+        return value
+
+
 class Pair(click.ParamType):
     """NAME=VALUE, kept as text."""
 
@@ -87,6 +102,7 @@ class Pair(click.ParamType):
 
 
 @click.group(cls=Order, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(base.version(), prog_name="redzone", message="%(prog)s %(version)s")
 def command():
     """Run C code in a real kernel under KASAN, the Kernel Address Sanitizer.
 
@@ -104,12 +120,16 @@ def command():
 @click.argument("files", nargs=-1, metavar="[FILE.c]... [-- ARGUMENT...]")
 @click.option("--arch", type=Choice(builder.ARCHES), default="arm64", help="Machine. Default: arm64.")
 @click.option("--mode", type=Choice(builder.MODES), default="generic", help="KASAN mode. Default: generic.")
-@click.option(
-    "--outline/--inline",
-    default=False,
-    help="Checks as function calls, or inside the code (default; faster, bigger).",
-)
+@click.option("--inline", is_flag=True, help="Checks inside the code: faster, bigger. The default.")
+@click.option("--outline", is_flag=True, help="Checks as function calls.")
 @click.option("--cc", type=Choice(builder.COMPILERS), default="clang-19", help="Compiler. Default: clang-19.")
+@click.option(
+    "-O",
+    "level",
+    type=Choice(("0", "1", "2", "3", "s")),
+    default="2",
+    help="Optimisation of your files. Default: 2.",
+)
 @click.option("--cpu", default="max", metavar="MODEL", help="QEMU's CPU model. Default: max.")
 @click.option(
     "--smp", type=Number(int, 1, machine.MAX_CPUS, "N"), default="1", help="CPUs, 1 to 8. Default: 1."
@@ -125,7 +145,14 @@ def command():
     help="Stop a machine that takes longer. Default: 60.",
 )
 @click.option("-I", "includes", multiple=True, metavar="DIR", help="Look for headers in DIR, too.")
-@click.option("-D", "defines", multiple=True, metavar="MACRO[=VALUE]", help="Define a macro.")
+@click.option("-D", "defines", type=Macro(), multiple=True, help="Define a macro.")
+@click.option(
+    "--cflag",
+    "cflags",
+    multiple=True,
+    metavar="OPTION",
+    help="Give OPTION to the compiler of your files, as in --cflag -std=c11.",
+)
 @click.option(
     "--file",
     "data",
@@ -143,7 +170,9 @@ def command():
 @click.option(
     "--icount", is_flag=True, help="Count instructions as time: every run of one kernel is the same."
 )
-@click.option("--log", metavar="FILE", help="Write the console to FILE, too, as the kernel printed it.")
+@click.option(
+    "--log", metavar="FILE", help="Write the console to FILE, too, whole and as the kernel printed it."
+)
 @click.option("--no-symbolize", is_flag=True, help="Print reports as they come, without source lines.")
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
 @click.pass_context
@@ -154,6 +183,12 @@ def run_verb(context, **options):
     printf() goes to the console. Without files a shipped example runs that has a heap overflow and a
     use-after-free.
 
+    An optimiser may remove a bug before it is instrumented (a fully constant overrun of a local array is
+    folded at -O1 and above): try -O 0, or --cc gcc, too.
+
+    The first report is the one to fix. Further reports from the same place are one line each on screen;
+    --log and --no-symbolize have them whole.
+
     \b
     Examples:
       ./redzone run
@@ -161,7 +196,10 @@ def run_verb(context, **options):
       ./redzone run parser.c main.c -I include -D DEBUG=1 -- -v input
       ./redzone run --file input=crash.bin parser.c -- input
       ./redzone run --cc gcc --outline --smp 4 bug.c
+      ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
+    if options.pop("inline") and options["outline"]:
+        raise Failure("--inline and --outline exclude each other; give one of them")
     from redzone import run  # what `--help` does not need is loaded late
 
     context.exit(run.run(arguments=context.obj or [], **options))
@@ -174,11 +212,18 @@ def run_verb(context, **options):
 @click.option(
     "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."
 )
-@click.option("--verbose", "-v", is_flag=True, help="One line per test on a terminal, too.")
+@click.option(
+    "--verbose",
+    "-v",
+    is_flag=True,
+    help="Show passed tests, too; a terminal gets only failed and skipped ones otherwise.",
+)
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
 @click.pass_context
 def test_verb(context, **options):
-    """Run the tests: all but the slow suites, or those that are named.
+    """Run the tests: all suites but those that --list marks as slow, or the suites that are named.
+
+    All of them take about 10 minutes on two CPUs.
 
     Results are KTAP; the last line is `N passed, N failed`, with `, N skipped` if some were. Logs are kept
     in build/logs.
@@ -237,6 +282,13 @@ def build_verb(context, presets, listing, yes):
 def doctor_verb(context, arguments):
     """Show which tools are there, and install those that are not."""
     context.exit(doctor.main(list(arguments)))
+
+
+# Verbs that live in modules of their own. They use Choice above, so they come in here.
+from redzone import amalgamate, audit, flags  # noqa: E402
+
+for _module in (flags, amalgamate, audit):
+    _module.register(command)
 
 
 def _usage_message(error):

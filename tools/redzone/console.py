@@ -27,6 +27,11 @@ _PANIC = re.compile(r"^Kernel panic - not syncing: ")
 _OOPS = re.compile(
     r"^(Unable to handle kernel |Internal error: |Insufficient stack space to handle exception)"
 )
+_PROGRAM_RETURNED = re.compile(r"^program returned (-?\d+)$")
+_OVERFLOW = re.compile(r"^kernel stack overflow: ")
+_TASK_STACK = re.compile(r"^Task stack: +\[([0-9a-f]{16}), ([0-9a-f]{16})\)$")
+# Where the account of a crash ends.
+_CRASH_END = re.compile(r"^(---\[ end |Thread \S+ is killed|reboot: )")
 HALTED = "reboot: System halted"
 
 
@@ -59,6 +64,19 @@ class Report:
     complete: bool = False
 
 
+@dataclass
+class Crash:
+    """A fault or a panic outside of a report.
+
+    text: its first line. frames: the faulting instruction, if it was printed, then the call trace.
+    stack: bytes of the stack that overflowed, None if none did.
+    """
+
+    text: str
+    frames: list = field(default_factory=list)
+    stack: int | None = None
+
+
 def _frame(match):
     return Frame(match["name"], int(match["offset"], 16), int(match["size"], 16), match["register"] == "pc")
 
@@ -73,25 +91,31 @@ class Reader:
     """Follows one console. After feed(), the attributes say what is known so far.
 
     reports: list of Report, the last one maybe not complete. panic: the line of a panic; oops: the first
-    line of a fault that may have ended one thread only. halted: the kernel said that it was done.
-    last: the last line that was not empty.
+    line of a fault that may have ended one thread only. crash: the first Crash. returned: what the program
+    returned if that was not 0. halted: the kernel said that it was done. last: the last line that was not
+    empty.
     """
 
     def __init__(self):
         self.reports = []
         self.panic = None
         self.oops = None
+        self.crash = None
+        self.returned = None
         self.halted = False
         self.last = None
         self.lines = 0
         self._report = None
         self._rule_seen = False
         self._section = None
+        self._in_crash = False
+        self._overflowed = False
 
     def feed(self, line):
         """Take one line, without its line feed.
 
-        Returns ("frame", Frame), ("report", Report) when this line completed one, or (None, None).
+        Returns ("frame", Frame), ("begin", Report) when this line is the headline of one, ("report",
+        Report) when it completed one, or (None, None).
         """
         self.lines += 1
         text = split(line)[1]
@@ -103,9 +127,29 @@ class Reader:
             self.panic = text
         if self.oops is None and _OOPS.match(text):
             self.oops = text
+        returned = _PROGRAM_RETURNED.match(text)
+        if returned:
+            self.returned = int(returned[1])
+        self._follow_crash(text)
         if self._report is None:
             return self._outside(text)
         return self._inside(text)
+
+    def _follow_crash(self, text):
+        begins = _PANIC.match(text) or _OOPS.match(text)
+        if begins and self.crash is None:
+            self.crash = Crash(text)
+            self._in_crash = True
+        elif self._in_crash and (begins or _CRASH_END.match(text)):
+            # The "Internal error" line of the same fault is followed by its registers and its trace.
+            self._in_crash = bool(begins) and not self.crash.frames
+        if not self._in_crash:
+            return
+        if _OVERFLOW.match(text):
+            self._overflowed = True
+        stack = _TASK_STACK.match(text)
+        if stack and self._overflowed:
+            self.crash.stack = int(stack[2], 16) - int(stack[1], 16)
 
     def _outside(self, text):
         bug = _BUG.match(text)
@@ -113,10 +157,15 @@ class Reader:
             self._report = Report(type=bug["type"], where=bug["where"] or "", lines=[RULE, text])
             self._section = None
             self.reports.append(self._report)
+            return "begin", self._report
         self._rule_seen = text == RULE
         frame = FRAME.match(text)
         if frame:
-            return "frame", _frame(frame)
+            parsed = _frame(frame)
+            # The link register is no frame of its own: the trace has the caller.
+            if self._in_crash and frame["register"] != "lr":
+                self.crash.frames.append(parsed)
+            return "frame", parsed
         return None, None
 
     def _inside(self, text):

@@ -49,7 +49,8 @@ class Outcome:
     """How a boot ended.
 
     status: base.OK, REPORTED, CRASHED or PROGRAM_FAILED. message: one line for people, None when the
-    console has said it all. code: QEMU's exit status, None if it was stopped from here.
+    console has said it all. code: QEMU's exit status, None if it was stopped from here. ended: the kernel
+    came to an end by itself, if only by a panic.
     """
 
     status: int
@@ -57,6 +58,7 @@ class Outcome:
     code: int | None
     reader: Reader
     seconds: float
+    ended: bool = True
 
 
 def memory_size(text):
@@ -213,7 +215,7 @@ def boot(machine, on_line=None):
     seconds = time.monotonic() - started
     code = None if stopped else process.returncode
     status, message = _judge(machine, reader, code, stopped, errors.decode("utf-8", "replace").strip())
-    return Outcome(status, message, code, reader, seconds)
+    return Outcome(status, message, code, reader, seconds, stopped is None)
 
 
 def _last_words(reader):

@@ -2,12 +2,13 @@
 """`./redzone run`: check what was given, build, boot, show, and judge."""
 
 import contextlib
+import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-from redzone import archive, base, builder, doctor, machine, symbolize, view
+from redzone import archive, base, builder, doctor, machine, summary, symbolize, view
 from redzone.base import BUILD, ROOT, Failure
 
 EXAMPLE = ROOT / "examples" / "heap_bugs.c"
@@ -21,13 +22,15 @@ def check_sources(files):
         if path.is_dir():
             raise Failure(f"'{name}' is a directory; name its .c files")
         if not path.exists():
-            raise Failure(f"'{name}' does not exist")
+            hint = "" if path.suffix == ".c" else "; arguments of the program go after --"
+            raise Failure(f"'{name}' does not exist{hint}")
         builder.check_path(path.resolve(), name)
         if path.suffix != ".c":
             raise Failure(f"'{name}' is not a .c file; headers are found with -I, data goes in with --file")
         archive.read(path, "the source")
         if path.resolve() in sources:
             raise Failure(f"'{name}' is named twice")
+        base.remember_typed(name)
         sources.append(path.resolve())
     return sources
 
@@ -37,35 +40,55 @@ def check_includes(folders):
         if not Path(name).is_dir():
             raise Failure(f"-I '{name}' is not a directory")
         builder.check_path(Path(name).resolve(), name)
+        base.remember_typed(name, folder=True)
     return [Path(name).resolve() for name in folders]
 
 
-def _open_log(name):
+def check_log(name, inputs):
+    """Raise Failure if --log @name cannot be written, or would destroy one of the @inputs (paths)."""
     if name is None:
-        return contextlib.nullcontext()
-    try:
-        return open(name, "w", encoding="utf-8", errors="surrogateescape", buffering=1)
-    except OSError as error:
-        raise Failure(f"--log '{name}' cannot be written: {error.strerror}") from None
+        return
+    path = Path(name)
+    for used in inputs:
+        if path.exists() and path.samefile(used):
+            raise Failure(f"--log '{name}' would overwrite '{base.relative(used)}', which this run reads")
+    if path.suffix in (".c", ".h") and path.exists():
+        raise Failure(f"--log '{name}' would overwrite a source file; name another file")
+    if path.is_dir():
+        raise Failure(f"--log '{name}' cannot be written: it is a directory")
+    if not path.absolute().parent.is_dir():
+        raise Failure(f"--log '{name}' cannot be written: its folder does not exist")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise Failure(f"--log '{name}' cannot be written: permission denied")
 
 
-def _conclude(outcome, sources, summary):
-    """Say how it ended. @summary: list the reports with their source lines."""
-    reports = outcome.reader.reports
-    if reports and summary:
-        base.say(f"{base.plural(len(reports), 'KASAN report')}:")
-        for number, report in enumerate(reports, 1):
-            base.say(f"  {number}. {view.headline(report, sources)}")
-    elif reports:
-        base.say(base.plural(len(reports), "KASAN report"))
-    if outcome.message:
-        base.say(outcome.message)
-    if outcome.status == base.OK:
-        base.say("no KASAN report")
+class _Log:
+    """The file of --log, or none. Opened by the first line: until the machine runs it is left alone."""
+
+    def __init__(self, name):
+        self._name = name
+        self._file = None
+
+    def _open(self):
+        try:
+            return open(self._name, "w", encoding="utf-8", errors="surrogateescape", buffering=1)
+        except OSError as error:
+            raise Failure(f"--log '{self._name}' cannot be written: {error.strerror}") from None
+
+    def write(self, text):
+        if self._name is None:
+            return
+        if self._file is None:
+            self._file = self._open()
+        self._file.write(text)
+
+    def close(self):
+        if self._file is not None:
+            self._file.close()
 
 
 def run(
-    files, arch, mode, outline, cc, cpu, smp, mem, append, timeout, includes, defines, data,
+    files, arch, mode, outline, cc, level, cpu, smp, mem, append, timeout, includes, defines, cflags, data,
     max_reports, icount, log, no_symbolize, yes, arguments,
 ):  # fmt: skip
     """Do what the options of `./redzone run` say. Returns the exit status."""
@@ -74,6 +97,7 @@ def run(
     pairs = [archive.parse(text) for text in data]
     for name, path in pairs:
         archive.read(path, f"--file {name}:")
+    check_log(log, [*sources, *(path for _, path in pairs)])
     # All bugs of one run, not only the first. The user's parameters come later and so may overrule it.
     parameters = [*append] if mode == "off" else ["kasan_multi_shot", *append]
     machine.command_line(parameters, arguments)
@@ -84,10 +108,11 @@ def run(
 
     (BUILD / "runs").mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
-        log_file = stack.enter_context(_open_log(log))
         folder = Path(tempfile.mkdtemp(dir=BUILD / "runs"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        program = builder.Program("program", sources, includes, list(defines))
+        program = builder.Program(
+            "program", sources, includes, list(defines), options=[f"-O{level}"], cflags=list(cflags)
+        )
         image = builder.build(preset, programs=[program], copy_to=folder, yes=yes)["program"]
         initrd = None
         if pairs:
@@ -110,13 +135,21 @@ def run(
         if not no_symbolize:
             symbolizer = stack.enter_context(symbolize.Symbolizer(image.elf))
         screen = view.View(symbolizer, sources)
+        console_log = stack.enter_context(contextlib.closing(_Log(log)))
 
         def on_line(text, event, value):
-            if log_file is not None:
-                log_file.write(text + "\n")
+            console_log.write(text + "\n")
             screen.line(text, event, value)
             sys.stdout.flush()
 
-        outcome = machine.boot(target, on_line)
-        _conclude(outcome, screen.sources, symbolizer is not None)
+        try:
+            outcome = machine.boot(target, on_line)
+        finally:
+            # Even a machine that was interrupted inside a report has shown what it said.
+            screen.end()
+            sys.stdout.flush()
+        # A machine that said nothing leaves an empty file, not that of an earlier run.
+        console_log.write("")
+        summary.conclude(outcome, screen, checked=mode != "off")
+        sys.stdout.flush()
     return outcome.status

@@ -22,6 +22,28 @@ class Source:
     line: int
 
 
+class _Arm64Code:
+    """Answers from an arm64 ELF file's code whether an address is one that a call returns to."""
+
+    def __init__(self, elf):
+        self._segments = []
+        with open(elf, "rb") as file:
+            image = ELFFile(file)
+            if image["e_machine"] != "EM_AARCH64":
+                return
+            for segment in image.iter_segments("PT_LOAD"):
+                self._segments.append((segment["p_vaddr"], segment.data()))
+
+    def follows_call(self, address):
+        """Is the instruction before @address a BL or BLR? None if its code is not known."""
+        for start, data in self._segments:
+            at = address - 4 - start
+            if 0 <= at <= len(data) - 4:
+                word = int.from_bytes(data[at : at + 4], "little")
+                return word >> 26 == 0x25 or word & 0xFFFFFC1F == 0xD63F0000
+        return None
+
+
 def _code_symbols(elf):
     """Return {name: [(address, size)]}. As in the kernel, a function reaches to the next one."""
     with open(elf, "rb") as file:
@@ -47,6 +69,7 @@ class Symbolizer:
 
     def __init__(self, elf, command="llvm-symbolizer-19"):
         self._symbols = self._read_symbols(elf)
+        self._code = _Arm64Code(elf)
         self._process = subprocess.Popen(
             [command, f"--obj={elf}", "--inlines", "--output-style=JSON"],
             stdin=subprocess.PIPE,
@@ -101,8 +124,13 @@ class Symbolizer:
         return sources
 
     def frame(self, frame):
-        """Fill and return @frame.sources. A return address stands for the call before it."""
+        """Fill and return @frame.sources.
+
+        A return address stands for the call before it; but a trace that starts at a fault has the faulting
+        instruction itself, and the one before may belong to another line.
+        """
         address = self.address(frame)
         if address is not None:
-            frame.sources = self.look_up(address if frame.exact or not frame.offset else address - 1)
+            exact = frame.exact or not frame.offset or self._code.follows_call(address) is False
+            frame.sources = self.look_up(address if exact else address - 1)
         return frame.sources

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Shows a console: colour on a terminal, source lines beside trace frames, an explanation after a report."""
+"""Shows a console: colour on a terminal, source lines beside trace frames, an explanation after a report.
+
+What the screen says twice it says once: a report from a place that has already been reported is one line,
+equal frames in a row are counted. Without a symbolizer everything is printed as it comes.
+"""
 
 import sys
 from pathlib import Path
@@ -28,18 +32,98 @@ class View:
         self.stream = stream or sys.stdout
         self.console = Console(file=self.stream, highlight=False, soft_wrap=True, emoji=False, markup=False)
         self.color = self.console.is_terminal
+        # Lines that may turn out to belong to a report that is a repetition: (text, event, value).
+        self._held = []
+        self._in_report = False
+        self._seen = set()
+        self._count = 0
+        # The frame printed last, and how many like it came behind.
+        self._last_frame = None
+        self._same = 0
+        self._same_prefix = ""
 
     def line(self, text, event=None, value=None):
         """Take one console line and what console.Reader.feed() said about it."""
+        if self.symbolizer is None:
+            self._show(text, event, value)
+            return
+        if event == "frame":
+            self.symbolizer.frame(value)
+        if not self._in_report and event != "begin":
+            self._release()
+            if console.split(text)[1] == console.RULE:
+                # The next line tells whether it is the head of a report.
+                self._held.append((text, event, value))
+            else:
+                self._show(text, event, value)
+            return
+        self._held.append((text, event, value))
+        self._in_report = event != "report"
+        if event == "report":
+            self._report(value)
+
+    def end(self):
+        """Show what has been held back. Call after the last line."""
+        self._release()
+        self._end_same()
+
+    def _release(self):
+        """Show the lines held."""
+        held, self._held = self._held, []
+        self._in_report = False
+        for text, event, value in held:
+            self._show(text, event, value)
+
+    def _report(self, report):
+        """A report is complete: show it, or say that it has been seen."""
+        self._count += 1
+        key = place_key(report, self.sources)
+        if key not in self._seen:
+            self._seen.add(key)
+            self._release()
+            self._explain(report)
+            return
+        held, self._held = self._held, []
+        self._end_same()
+        stamped = bool(console.split(held[0][0])[0])
+        for text, event, value in held:
+            # What the program printed meanwhile on another CPU.
+            if stamped and not console.split(text)[0]:
+                self._show(text, event, value)
+        text = f"redzone: again: {headline(report, self.sources)} (report {self._count})"
+        self._print(Text(text, "bold") if self.color else text)
+
+    def _show(self, text, event, value):
+        """Print one line that is not held back."""
         prefix, rest = console.split(text)
-        if event == "frame" and self.symbolizer is not None and self.symbolizer.frame(value):
-            self._frame(prefix, rest, value)
-        elif not self.color or not prefix:
+        if event == "frame" and self.symbolizer is not None:
+            if rest == self._last_frame:
+                self._same += 1
+                self._same_prefix = prefix
+                return
+            self._end_same()
+            self._last_frame = rest
+            if value.sources:
+                self._frame(prefix, rest, value)
+                return
+        else:
+            self._end_same()
+        if not self.color or not prefix:
             self._print(text)
         else:
             self._print(Text.assemble((prefix, "dim"), (rest, self._style(rest))))
-        if event == "report" and self.symbolizer is not None:
-            self._explain(value)
+
+    def _end_same(self):
+        """The row of equal frames, if there was one, is over."""
+        if self._same:
+            text = f" ... {self._same} more of the same"
+            self._print(
+                Text.assemble((self._same_prefix, "dim"), (text, "dim"))
+                if self.color
+                else f"{self._same_prefix}{text}"
+            )
+        self._same = 0
+        self._last_frame = None
 
     def _print(self, text):
         """Print styled Text, or a str exactly as it is: a program's output may hold tabs and escapes."""
@@ -104,21 +188,25 @@ class View:
                 if self.color
                 else f"{head}{place}in {source.function}()"
             )
-            self._excerpt(source, _CONTEXT if name == "call" else 0)
+            for text, bad in excerpt(source, _CONTEXT if name == "call" else 0):
+                self._print(Text(text, "bold" if bad else "dim") if self.color else text)
         self._print("")
 
-    def _excerpt(self, source, context):
-        try:
-            lines = Path(source.path).read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return
-        first = max(1, source.line - context)
-        last = min(len(lines), source.line + context)
-        for number in range(first, last + 1):
-            mark = ">" if number == source.line else " "
-            text = f"{mark} {number:5} | {lines[number - 1].expandtabs(4)}".rstrip()
-            bad = number == source.line
-            self._print(Text(text, "bold" if bad else "dim") if self.color else text)
+
+def excerpt(source, context=_CONTEXT):
+    """Return the line of @source with @context lines before and behind it, as [(text, is it that line)]."""
+    try:
+        lines = Path(source.path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    first = max(1, source.line - context)
+    last = min(len(lines), source.line + context)
+    result = []
+    for number in range(first, last + 1):
+        mark = ">" if number == source.line else " "
+        text = f"{mark} {number:5} | {lines[number - 1].expandtabs(4)}".rstrip()
+        result.append((text, number == source.line))
+    return result
 
 
 def _shown(path):
@@ -140,6 +228,14 @@ def own_source(frames, sources):
             if not source.path.startswith(_PLUMBING):
                 return source
     return None
+
+
+def place_key(report, sources):
+    """Return what two reports of one bug have in common: the type, and the line or else the function."""
+    source = own_source(report.traces.get("call", []), sources)
+    if source is not None:
+        return report.type, source.path, source.line
+    return report.type, report.where.partition("+")[0]
 
 
 def headline(report, sources):

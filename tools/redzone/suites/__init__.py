@@ -27,6 +27,7 @@ ORDER = (
     "syzkaller",
     "cases",
     "zlib",
+    "porting",
     "boots",
     "e2e",
 )

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""What `./redzone run` puts on the screen: repeated reports, crashes and their place, paths."""
+
+import re
+
+LOOP = """\
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+	volatile char *p = malloc(8);
+	int rounds = argc > 1 ? atoi(argv[1]) : 19;
+
+	for (int i = 0; i < rounds; i++) {
+		p[8 + i % 2] = 1;
+		printf("round %d\\n", i);
+	}
+	p[-1] = 2;
+	return 0;
+}
+"""
+
+RECURSION = """\
+static volatile int deep = 1;
+
+__attribute__((noinline)) static int depth(int n)
+{
+	volatile char big[300];
+
+	big[n % 300] = 1;
+	return deep ? depth(n + 1) + big[0] : 0;
+}
+
+int main(void)
+{
+	return depth(0);
+}
+"""
+
+
+def headlines(text):
+    return re.findall(r"BUG: KASAN: (\S+) in (\w+)", text)
+
+
+def test_repeated_reports(redzone, source, tmp_path):
+    result = redzone("run", "--log", "console.log", source(LOOP))
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert len(headlines(result.stdout)) == 2
+    again = re.findall(r"^redzone: again: (.*)$", result.stdout, re.MULTILINE)
+    assert len(again) == 18
+    assert again[0] == "slab-out-of-bounds, write of 1 byte, program.c:10 in main() (report 2)"
+    assert again[-1].endswith("(report 19)")
+    # What the program says in between stays where it was.
+    lines = result.stdout.splitlines()
+    assert lines.index("round 3") == lines.index("redzone: again: " + again[2]) + 1
+    said = result.stderr.splitlines()
+    at = said.index("redzone: 20 KASAN reports from 2 places:")
+    assert said[at + 1 : at + 4] == [
+        "redzone:   1. slab-out-of-bounds, write of 1 byte, program.c:10 in main(), 19 times",
+        "redzone:   2. slab-out-of-bounds, write of 1 byte, program.c:13 in main()",
+        "redzone: later reports may be consequences of the first: fix that one first",
+    ]
+    assert len(headlines((tmp_path / "console.log").read_text())) == 20
+
+
+def test_no_symbolize_keeps_every_report(redzone, source):
+    result = redzone("run", "--no-symbolize", source(LOOP), "--", "3")
+    assert len(headlines(result.stdout)) == 4
+    assert "again" not in result.stdout
+
+
+def test_stack_overflow_names_its_place(redzone, source, tmp_path):
+    result = redzone("run", "--log", "console.log", source(RECURSION))
+    assert result.returncode == 3, result.stdout + result.stderr
+    place = re.search(
+        r"^redzone: the program overflowed its stack \(1 MiB\): depth\(\) at program\.c:(\d+)$",
+        result.stderr,
+        re.MULTILINE,
+    )
+    assert place, result.stderr
+    assert 3 <= int(place[1]) <= 8
+    assert f">     {place[1]} | " in result.stderr
+    trace = result.stdout.partition("Call trace:")[2].partition("Call trace:")[0]
+    assert len(re.findall(r" depth\+0x", trace)) <= 3
+    assert re.search(r"\.\.\. \d\d more of the same$", trace, re.MULTILINE)
+    log = (tmp_path / "console.log").read_text()
+    assert "more of the same" not in log
+    assert len(re.findall(r" depth\+0x", log)) > 40
+
+
+def test_crash_without_source_lines(redzone, source):
+    result = redzone("run", "--no-symbolize", source(RECURSION))
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert "redzone: the program overflowed its stack (1 MiB): depth+0x" in result.stderr
+    assert "more of the same" not in result.stdout
+
+
+def test_crash_after_a_report(redzone, source):
+    text = "int main(void)\n{\n\t*(volatile int *)0xffff8000deadbee0UL = 3;\n\treturn 0;\n}\n"
+    result = redzone("run", source(text))
+    assert result.returncode == 1, result.stdout + result.stderr
+    # The trace starts at the faulting instruction itself: what lies before it is of another line.
+    assert "wild-memory-access, write of 4 bytes, program.c:3 in main()" in result.stderr
+    assert "redzone: after that, the program crashed: paging request" in result.stderr
+
+
+def test_paths_as_they_were_typed(redzone, source, tmp_path):
+    source("static inline void put(volatile char *p) { p[3] = 1; }\n", "include/put.h")
+    source(
+        "#include <stdlib.h>\n#include <put.h>\nint main(void) { int unused; put(malloc(3)); return 0; }\n",
+        "src/main.c",
+    )
+    (tmp_path / "work").mkdir()
+    result = redzone("run", "../src/main.c", "-I../include", cwd=tmp_path / "work")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert re.search(r" main\+0x\S+ +\.\./src/main\.c:3$", result.stdout, re.MULTILINE)
+    assert re.search(r" put \(inlined\) +\.\./include/put\.h:1$", result.stdout, re.MULTILINE)
+    assert "../src/main.c:3:22: warning:" in result.stderr
+    assert str(tmp_path) not in result.stdout + result.stderr
