@@ -10,6 +10,7 @@
 #include <kernel/mm.h>
 #include <kernel/param.h>
 #include <kernel/program.h>
+#include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
 #include <kunit/test.h>
@@ -153,6 +154,7 @@ void start_kernel(void)
 	mm_init();
 	kasan_init(totalram_pages() << PAGE_SHIFT);
 	sched_init();
+	rcu_init();
 	init_IRQ();
 	time_init();
 

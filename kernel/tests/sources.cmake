@@ -5,6 +5,7 @@ set(REDZONE_TESTS_SOURCES
     kunit_test.c
     lib_test.c
     pages_test.c
+    rcu_test.c
     sched_test.c
     slab_test.c
     ulib_test.c
