@@ -165,27 +165,60 @@ static int hold(void *arg)
 	return 0;
 }
 
+/* More readers than CPUs, so that at every moment some are switched away in the middle. */
+#define NR_HOLDERS (NR_CPUS + 3)
+
 static void reader_holds_up(struct kunit *test)
 {
-	struct holder *holder = kunit_kzalloc(test, sizeof(*holder), GFP_KERNEL);
+	struct holder *holders = kunit_kzalloc(test, NR_HOLDERS * sizeof(*holders), GFP_KERNEL);
 	struct flag_head *flag = kunit_kzalloc(test, sizeof(*flag), GFP_KERNEL);
-	struct task *task;
+	unsigned int n = num_online_cpus() + 3;
+	struct task *tasks[NR_HOLDERS];
 
-	KUNIT_ASSERT_NOT_NULL(test, holder);
+	KUNIT_ASSERT_NOT_NULL(test, holders);
 	KUNIT_ASSERT_NOT_NULL(test, flag);
-	init_completion(&holder->inside);
 	init_completion(&flag->done);
-	task = kthread_run(hold, holder, "rcu_reader");
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
-	wait_for_completion(&holder->inside);
+	for (unsigned int i = 0; i < n; i++) {
+		init_completion(&holders[i].inside);
+		tasks[i] = kthread_run(hold, &holders[i], "rcu_reader/%u", i);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		wait_for_completion(&holders[i].inside);
 	call_rcu(&flag->rcu, set_order);
 	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&flag->done, HZ / 2), 0);
-	holder->leave = true;
-	synchronize_rcu();
-	KUNIT_EXPECT_TRUE(test, holder->left);
-	KUNIT_EXPECT_EQ(test, kthread_join(task), 0);
+	/* One after the other leaves; each of them is waited for. */
+	for (unsigned int i = 0; i < n; i++) {
+		KUNIT_EXPECT_FALSE(test, completion_done(&flag->done));
+		holders[i].leave = true;
+		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
+	}
 	rcu_barrier();
 	KUNIT_EXPECT_TRUE(test, completion_done(&flag->done));
+}
+
+static void synchronize_waits(struct kunit *test)
+{
+	struct holder *holders = kunit_kzalloc(test, NR_HOLDERS * sizeof(*holders), GFP_KERNEL);
+	unsigned int n = num_online_cpus() + 3;
+	struct task *tasks[NR_HOLDERS];
+
+	KUNIT_ASSERT_NOT_NULL(test, holders);
+	for (unsigned int i = 0; i < n; i++) {
+		init_completion(&holders[i].inside);
+		tasks[i] = kthread_run(hold, &holders[i], "rcu_reader/%u", i);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		wait_for_completion(&holders[i].inside);
+	/* They are told to leave, and those that do not run have not seen it yet. */
+	for (unsigned int i = 0; i < n; i++)
+		holders[i].leave = true;
+	synchronize_rcu();
+	for (unsigned int i = 0; i < n; i++)
+		KUNIT_EXPECT_TRUE(test, holders[i].left);
+	for (unsigned int i = 0; i < n; i++)
+		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
 }
 
 static int die_inside(void *arg)
@@ -244,7 +277,7 @@ static void preempt_off_is_reader(struct kunit *test)
 
 /* --- Stress ------------------------------------------------------------------------------------------------ */
 
-#define STRESS_MS   1500
+#define STRESS_MS   2000
 #define NR_POINTERS 4
 
 struct stress {
@@ -272,11 +305,12 @@ static int read_pointers(void *arg)
 		const struct item *item;
 
 		rcu_read_lock();
-		item = rcu_dereference(stress->pointers[i % NR_POINTERS]);
+		item = rcu_dereference(stress->pointers[(i + i / 512) % NR_POINTERS]);
 		check_item(stress, item);
-		/* Some stay for longer than a time slice: they are preempted in the middle. */
+		/* Some stay for several time slices of everybody: what they hold is replaced, its
+		 * callback would be due. */
 		if (i % 512 == 0) {
-			u64 until = clock_ns() + 30 * NSEC_PER_MSEC;
+			u64 until = clock_ns() + 200 * NSEC_PER_MSEC;
 
 			while (clock_ns() < until)
 				cpu_relax();
@@ -388,9 +422,8 @@ static int update(void *arg)
 static void stress_all(struct kunit *test)
 {
 	struct stress *stress = kunit_kzalloc(test, sizeof(*stress), GFP_KERNEL);
-	int (*const functions[])(void *) = {read_pointers, read_pointers, read_list, update,
-					    update};
-	struct task *tasks[ARRAY_SIZE(functions)];
+	struct task *tasks[2 * NR_CPUS + 3];
+	unsigned int n = 2 * num_online_cpus() + 3;
 	struct item *item, *next;
 
 	KUNIT_ASSERT_NOT_NULL(test, stress);
@@ -398,13 +431,17 @@ static void stress_all(struct kunit *test)
 	spin_lock_init(&stress->lock);
 	timer_setup(&stress->timer, read_in_interrupt, 0);
 	mod_timer(&stress->timer, jiffies + 1);
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		tasks[i] = kthread_run(functions[i], stress, "rcu_stress/%zu", i);
+	/* Twice as many readers as CPUs: most are switched away inside. */
+	for (unsigned int i = 0; i < n; i++) {
+		tasks[i] = kthread_run(i < 2	? update
+				       : i == 2 ? read_list
+						: read_pointers,
+				       stress, "rcu_stress/%u", i);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);
 	}
 	msleep(STRESS_MS);
 	stress->stop = true;
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+	for (unsigned int i = 0; i < n; i++)
 		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
 	synchronize_rcu();
 	del_timer_sync(&stress->timer);
@@ -466,10 +503,19 @@ static void bound_threads(struct kunit *test)
 }
 
 static struct kunit_case rcu_test_cases[] = {
-	KUNIT_CASE(nesting),	   KUNIT_CASE(synchronize),	      KUNIT_CASE(callback),
-	KUNIT_CASE(barrier_waits), KUNIT_CASE(kfree_rcu_frees),	      KUNIT_CASE(reader_holds_up),
-	KUNIT_CASE(reader_dies),   KUNIT_CASE(preempt_off_is_reader), KUNIT_CASE(bound_threads),
-	KUNIT_CASE(many_wait),	   KUNIT_CASE_SLOW(stress_all),	      {},
+	KUNIT_CASE(nesting),
+	KUNIT_CASE(synchronize),
+	KUNIT_CASE(callback),
+	KUNIT_CASE(barrier_waits),
+	KUNIT_CASE(kfree_rcu_frees),
+	KUNIT_CASE(reader_holds_up),
+	KUNIT_CASE(synchronize_waits),
+	KUNIT_CASE(reader_dies),
+	KUNIT_CASE(preempt_off_is_reader),
+	KUNIT_CASE(bound_threads),
+	KUNIT_CASE(many_wait),
+	KUNIT_CASE_SLOW(stress_all),
+	{},
 };
 
 static struct kunit_suite rcu_test_suite = {
