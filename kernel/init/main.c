@@ -13,6 +13,7 @@
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
+#include <kernel/workqueue.h>
 #include <kunit/test.h>
 #include <asm/fault.h>
 #include <asm/irq.h>
@@ -155,6 +156,7 @@ void start_kernel(void)
 	kasan_init(totalram_pages() << PAGE_SHIFT);
 	sched_init();
 	rcu_init();
+	workqueue_init();
 	init_IRQ();
 	time_init();
 

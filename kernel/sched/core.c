@@ -13,6 +13,7 @@
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/timer.h>
+#include <kernel/workqueue.h>
 #include <asm/barrier.h>
 #include <asm/smp.h>
 
@@ -184,11 +185,15 @@ void schedule(void)
 {
 	if (unlikely(in_atomic()))
 		schedule_bug();
+	if (current->kflags & PF_WQ_WORKER && READ_ONCE(current->state) != TASK_RUNNING)
+		wq_worker_sleeping();
 	do {
 		preempt_disable();
 		__schedule(false);
 		preempt_enable_no_resched();
 	} while (need_resched());
+	if (current->kflags & PF_WQ_WORKER)
+		wq_worker_running();
 }
 
 void schedule_dead(void)

@@ -15,6 +15,7 @@
 #include <kernel/slab.h>
 #include <kernel/vmalloc.h>
 #include <kernel/wait.h>
+#include <kernel/workqueue.h>
 
 #include "sched.h"
 
@@ -173,6 +174,8 @@ void kthread_exit(int value)
 		panic("Attempted to kill the idle task!");
 	abandon_waits();
 	exit_rcu();
+	if (current->kflags & PF_WQ_WORKER)
+		wq_worker_dying();
 	current->exit_value = value;
 	schedule_dead();
 }

@@ -9,7 +9,8 @@ set(REDZONE_TESTS_SOURCES
     sched_test.c
     slab_test.c
     ulib_test.c
-    vmalloc_test.c)
+    vmalloc_test.c
+    workqueue_test.c)
 # It includes the C library's headers.
 set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c APPEND PROPERTY
              INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR}/../ulib/include)

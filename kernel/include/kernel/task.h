@@ -25,10 +25,12 @@
 #define TIF_NEED_RESCHED 0
 
 /* task->kflags: only the task itself changes them once it runs. */
-#define PF_IDLE	  1U /* an idle task: never queued, never sleeps */
-#define PF_KILLED 2U /* ended by make_task_dead() */
+#define PF_IDLE	     1U /* an idle task: never queued, never sleeps */
+#define PF_KILLED    2U /* ended by make_task_dead() */
+#define PF_WQ_WORKER 4U /* a worker of kernel/workqueue/: @wq_worker is valid */
 
 struct wait_queue_entry;
+struct worker;
 
 /**
  * struct task - one thread of the kernel
@@ -63,6 +65,7 @@ struct task {
 	int rcu_read_lock_nesting;
 	unsigned int rcu_special;
 	struct list_head rcu_entry;
+	struct worker *wq_worker;
 	spinlock_t wake_lock;
 	struct wait_queue_entry *waiting_on;
 	int (*thread_fn)(void *arg);
