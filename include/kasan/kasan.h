@@ -331,6 +331,18 @@ void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size);
 enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, void *object, void *base,
 					uintptr_t ip);
 
+/**
+ * kasan_slab_free_deferred() - nobody can look any more at an object of a KASAN_CACHE_NO_QUARANTINE
+ *	cache that kasan_slab_free() let go with KASAN_FREE_NOW
+ * @object: freed, and not handed out since.
+ *
+ * For allocators that hold such objects back until their readers have left (SLAB_TYPESAFE_BY_RCU):
+ * only now it is poisoned and queued.
+ *
+ * Return: as kasan_slab_free(), but never KASAN_FREE_BAD.
+ */
+enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void *object);
+
 /** kasan_report_invalid_free() - the allocator found that @addr is no object of its own. */
 void kasan_report_invalid_free(const void *addr, uintptr_t ip);
 
@@ -360,6 +372,29 @@ void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_larg
  *  KASAN_FREE_BAD. The caller gives the pages to kasan_free_pages(). */
 enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base, struct kasan_large_meta *meta,
 					  uintptr_t ip);
+
+/* --- Memory pools ------------------------------------------------------------------------------------ */
+
+/**
+ * kasan_mempool_poison_object() - an object goes into a pool of spare ones instead of being freed
+ * @ptr: the pointer that the user gave; of a slab cache or a large allocation, which
+ *	kasan_port_find_object() tells.
+ * @ip: code address that frees, for the report.
+ *
+ * Checks for double and invalid frees, poisons, and records the stack, but queues nothing.
+ *
+ * Return: false if a bug was reported: the pool must not take @ptr.
+ */
+bool kasan_mempool_poison_object(void *ptr, uintptr_t ip);
+
+/** kasan_mempool_unpoison_object() - the pool hands @ptr out again, for @size bytes. Records the
+ *  allocation stack. */
+void kasan_mempool_unpoison_object(void *ptr, size_t size);
+
+/** kasan_mempool_poison_pages(), kasan_mempool_unpoison_pages() - the same for @size bytes of whole
+ *  pages at @addr. Pages that are poisoned already are reported as a double free: false. */
+bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip);
+void kasan_mempool_unpoison_pages(void *addr, size_t size);
 
 /* --- vmalloc and stacks ------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 set(REDZONE_MM_SOURCES
 	memblock.c mm_init.c page_alloc.c page_debug.c
-	slab.c slab_common.c slab_freelist.c kmalloc.c util.c
+	slab.c slab_common.c slab_freelist.c kmalloc.c mempool.c util.c
 	vmap_tree.c vmalloc.c stack.c
 	kasan_glue.c)
 

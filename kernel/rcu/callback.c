@@ -172,10 +172,11 @@ static int rcuc_thread(void *arg)
 {
 	struct rcu_cpu *rcp = arg;
 
-	for (;;) {
+	while (!kthread_should_stop()) {
 		wait_event(rcp->wait, READ_ONCE(rcp->lists[RCU_DONE].head));
 		call_done(rcp);
 	}
+	return 0;
 }
 
 /* --- Waiting -------------------------------------------------------------------------------------- */

@@ -286,7 +286,7 @@ static int gp_thread(void *unused)
 	unsigned long flags;
 
 	WRITE_ONCE(rcu.running, true);
-	for (;;) {
+	while (!kthread_should_stop()) {
 		wait_event(rcu.wait, READ_ONCE(rcu.wanted));
 		/* Cleared before the callbacks are taken: one queued later sets it again. */
 		xchg(&rcu.wanted, false);
@@ -298,6 +298,7 @@ static int gp_thread(void *unused)
 		spin_unlock_irqrestore(&rcu.lock, flags);
 		rcu_callbacks_ready();
 	}
+	return 0;
 }
 
 void rcu_gp_init(void)

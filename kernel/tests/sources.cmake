@@ -4,6 +4,7 @@ set(REDZONE_TESTS_SOURCES
     kasan_clean_test.c
     kunit_test.c
     lib_test.c
+    mempool_test.c
     pages_test.c
     rcu_test.c
     sched_test.c
@@ -24,7 +25,9 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_test.c
     kasan_test_cache.c
     kasan_test_fault.c
+    kasan_test_mempool.c
     kasan_test_page.c
+    kasan_test_rcu.c
     kasan_test_slab.c
     kasan_test_stack.c
     kasan_test_string.c)
