@@ -38,11 +38,20 @@
 
 /* --- What is tracked of an object ---------------------------------------------------------------- */
 
-/** struct kasan_track - who did it. @pid: task number. @stack: stack depot handle, 0: none. */
+/**
+ * struct kasan_track - who did it, and with CONFIG_KASAN_EXTRA_INFO where and when
+ * @pid: task number. @stack: stack depot handle, 0: none.
+ * @cpu: number of the CPU. @when: kasan_port_clock() in units of 256 ns, which lasts for 52 days.
+ */
 struct kasan_track {
 	uint32_t pid;
 	uint32_t stack;
+#ifdef CONFIG_KASAN_EXTRA_INFO
+	uint64_t cpu : 20;
+	uint64_t when : 44;
+#endif
 };
+#define KASAN_TRACK_CLOCK_SHIFT 8
 
 /** struct kasan_alloc_meta - lives in an object's redzone while the slot exists */
 struct kasan_alloc_meta {
@@ -499,6 +508,17 @@ void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_t size);
  *  %s %c %d %u %x %lx %lu %zu %p (16 hex digits, 8 on 32-bit) %pS (name+0xoff/0xsize; 0x and hex digits
  *  if nobody can name it) %pB (the same for a return address), with width and 0; %.*s. */
 void kasan_report_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * kasan_stack_save() - remember the calling stack, for allocators that keep records of their own
+ * @ip: return address where the trace shall start, the caller's own or one further out; 0: the caller.
+ *
+ * Return: a handle, the same for equal stacks; 0 if there is no room for it.
+ */
+uint32_t kasan_stack_save(uintptr_t ip);
+
+/** kasan_stack_print() - inside a report, print the stack of @handle as reports do. Any value is safe. */
+void kasan_stack_print(uint32_t handle);
 
 /** kasan_report_hook() - call @hook at the end of every report, before kasan_port_report_end().
  *  NULL removes it. Return: the hook before. */

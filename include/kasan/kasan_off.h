@@ -428,6 +428,17 @@ static inline __attribute__((format(printf, 1, 2))) void kasan_report_line(const
 	(void)fmt;
 }
 
+static inline uint32_t kasan_stack_save(uintptr_t ip)
+{
+	(void)ip;
+	return 0;
+}
+
+static inline void kasan_stack_print(uint32_t handle)
+{
+	(void)handle;
+}
+
 static inline kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook)
 {
 	(void)hook;

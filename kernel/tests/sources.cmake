@@ -30,6 +30,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_test_rcu.c
     kasan_test_slab.c
     kasan_test_stack.c
-    kasan_test_string.c)
+    kasan_test_string.c
+    page_owner_test.c)
 endif()
 set(REDZONE_TESTS_UNINSTRUMENTED)

@@ -15,7 +15,7 @@
 
 #define ROUND_UP(x, to) (((x) + (to) - 1) & ~((uint32_t)(to) - 1))
 
-_Static_assert(sizeof(struct kasan_alloc_meta) == 24,
+_Static_assert(sizeof(struct kasan_alloc_meta) == 16 + sizeof(struct kasan_track),
 	       "metadata is part of every slot: keep it small");
 
 /* --- Layout ----------------------------------------------------------------------------------- */
