@@ -8,6 +8,7 @@ set(REDZONE_TESTS_SOURCES
     pages_test.c
     rcu_test.c
     sched_test.c
+    slab_cost_test.c
     slab_test.c
     ulib_test.c
     vmalloc_test.c
