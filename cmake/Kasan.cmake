@@ -23,6 +23,9 @@ function(kasan_definitions out)
       CONFIG_KASAN_SHADOW_HIGH=${KASAN_ARM64_SHADOW_HIGH}UL
       CONFIG_KASAN_NR_CPUS=8
       "KASAN_PORT_INLINE_H=<kernel/kasan_port_inline.h>")
+    if(REDZONE_EXTRA_INFO)
+      list(APPEND defs CONFIG_KASAN_EXTRA_INFO=1)
+    endif()
   endif()
   set(${out} "${defs}" PARENT_SCOPE)
 endfunction()

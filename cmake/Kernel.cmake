@@ -55,7 +55,7 @@ function(redzone_kernel_library target)
   kasan_instrument(${target})
 endfunction()
 
-redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init kunit lib mm sched sync)
+redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init kunit lib mm rcu sched sync workqueue)
 redzone_kernel_library(kernel-ulib ulib)
 target_include_directories(kernel-ulib BEFORE PRIVATE ${ulib_include})
 redzone_kernel_library(kernel-tests tests)

@@ -37,6 +37,10 @@ function(redzone_runtime_alone)
     list(APPEND defs CONFIG_KASAN_SHADOW_WINDOWED=1)
   endif()
 
+  if(REDZONE_EXTRA_INFO)
+    list(APPEND defs CONFIG_KASAN_EXTRA_INFO=1)
+  endif()
+
   add_library(kasan STATIC ${REDZONE_RUNTIME_FILES})
   target_include_directories(kasan PRIVATE ${CMAKE_SOURCE_DIR}/include)
   target_compile_definitions(kasan PRIVATE ${defs})

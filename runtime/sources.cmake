@@ -8,6 +8,7 @@ set(REDZONE_RUNTIME_SOURCES
   abi/asan_stack.c
   alloc/globals.c
   alloc/heap.c
+  alloc/mempool.c
   alloc/pages.c
   alloc/slab.c
   alloc/stack.c

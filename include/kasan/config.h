@@ -104,6 +104,11 @@
 #define CONFIG_KASAN_STACK 1
 #endif
 
+/*
+ * CONFIG_KASAN_EXTRA_INFO: allocation and free tracks also hold the CPU and the time, and reports print
+ * them. 8 bytes more a track, so slots and chunks grow; not defined by default.
+ */
+
 #ifndef CONFIG_KASAN_PAGE_SIZE
 #define CONFIG_KASAN_PAGE_SIZE 4096UL
 #endif

@@ -38,11 +38,20 @@
 
 /* --- What is tracked of an object ---------------------------------------------------------------- */
 
-/** struct kasan_track - who did it. @pid: task number. @stack: stack depot handle, 0: none. */
+/**
+ * struct kasan_track - who did it, and with CONFIG_KASAN_EXTRA_INFO where and when
+ * @pid: task number. @stack: stack depot handle, 0: none.
+ * @cpu: number of the CPU. @when: kasan_port_clock() in units of 256 ns, which lasts for 52 days.
+ */
 struct kasan_track {
 	uint32_t pid;
 	uint32_t stack;
+#ifdef CONFIG_KASAN_EXTRA_INFO
+	uint64_t cpu : 20;
+	uint64_t when : 44;
+#endif
 };
+#define KASAN_TRACK_CLOCK_SHIFT 8
 
 /** struct kasan_alloc_meta - lives in an object's redzone while the slot exists */
 struct kasan_alloc_meta {
@@ -331,6 +340,18 @@ void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size);
 enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, void *object, void *base,
 					uintptr_t ip);
 
+/**
+ * kasan_slab_free_deferred() - nobody can look any more at an object of a KASAN_CACHE_NO_QUARANTINE
+ *	cache that kasan_slab_free() let go with KASAN_FREE_NOW
+ * @object: freed, and not handed out since.
+ *
+ * For allocators that hold such objects back until their readers have left (SLAB_TYPESAFE_BY_RCU):
+ * only now it is poisoned and queued.
+ *
+ * Return: as kasan_slab_free(), but never KASAN_FREE_BAD.
+ */
+enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void *object);
+
 /** kasan_report_invalid_free() - the allocator found that @addr is no object of its own. */
 void kasan_report_invalid_free(const void *addr, uintptr_t ip);
 
@@ -360,6 +381,29 @@ void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_larg
  *  KASAN_FREE_BAD. The caller gives the pages to kasan_free_pages(). */
 enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base, struct kasan_large_meta *meta,
 					  uintptr_t ip);
+
+/* --- Memory pools ------------------------------------------------------------------------------------ */
+
+/**
+ * kasan_mempool_poison_object() - an object goes into a pool of spare ones instead of being freed
+ * @ptr: the pointer that the user gave; of a slab cache or a large allocation, which
+ *	kasan_port_find_object() tells.
+ * @ip: code address that frees, for the report.
+ *
+ * Checks for double and invalid frees, poisons, and records the stack, but queues nothing.
+ *
+ * Return: false if a bug was reported: the pool must not take @ptr.
+ */
+bool kasan_mempool_poison_object(void *ptr, uintptr_t ip);
+
+/** kasan_mempool_unpoison_object() - the pool hands @ptr out again, for @size bytes. Records the
+ *  allocation stack. */
+void kasan_mempool_unpoison_object(void *ptr, size_t size);
+
+/** kasan_mempool_poison_pages(), kasan_mempool_unpoison_pages() - the same for @size bytes of whole
+ *  pages at @addr. Pages that are poisoned already are reported as a double free: false. */
+bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip);
+void kasan_mempool_unpoison_pages(void *addr, size_t size);
 
 /* --- vmalloc and stacks ------------------------------------------------------------------------------ */
 
@@ -464,6 +508,17 @@ void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_t size);
  *  %s %c %d %u %x %lx %lu %zu %p (16 hex digits, 8 on 32-bit) %pS (name+0xoff/0xsize; 0x and hex digits
  *  if nobody can name it) %pB (the same for a return address), with width and 0; %.*s. */
 void kasan_report_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * kasan_stack_save() - remember the calling stack, for allocators that keep records of their own
+ * @ip: return address where the trace shall start, the caller's own or one further out; 0: the caller.
+ *
+ * Return: a handle, the same for equal stacks; 0 if there is no room for it.
+ */
+uint32_t kasan_stack_save(uintptr_t ip);
+
+/** kasan_stack_print() - inside a report, print the stack of @handle as reports do. Any value is safe. */
+void kasan_stack_print(uint32_t handle);
 
 /** kasan_report_hook() - call @hook at the end of every report, before kasan_port_report_end().
  *  NULL removes it. Return: the hook before. */

@@ -252,6 +252,41 @@ static inline void *kasan_kmalloc_large(void *ptr, size_t size, size_t span,
 	return ptr;
 }
 
+static inline enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache,
+							       void *object)
+{
+	(void)cache;
+	(void)object;
+	return KASAN_FREE_NOW;
+}
+
+static inline bool kasan_mempool_poison_object(void *ptr, uintptr_t ip)
+{
+	(void)ptr;
+	(void)ip;
+	return true;
+}
+
+static inline void kasan_mempool_unpoison_object(void *ptr, size_t size)
+{
+	(void)ptr;
+	(void)size;
+}
+
+static inline bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip)
+{
+	(void)addr;
+	(void)size;
+	(void)ip;
+	return true;
+}
+
+static inline void kasan_mempool_unpoison_pages(void *addr, size_t size)
+{
+	(void)addr;
+	(void)size;
+}
+
 static inline enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base,
 							struct kasan_large_meta *meta, uintptr_t ip)
 {
@@ -391,6 +426,17 @@ typedef bool (*kasan_report_filter_fn)(const struct kasan_report_info *info);
 static inline __attribute__((format(printf, 1, 2))) void kasan_report_line(const char *fmt, ...)
 {
 	(void)fmt;
+}
+
+static inline uint32_t kasan_stack_save(uintptr_t ip)
+{
+	(void)ip;
+	return 0;
+}
+
+static inline void kasan_stack_print(uint32_t handle)
+{
+	(void)handle;
 }
 
 static inline kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook)

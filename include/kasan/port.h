@@ -109,6 +109,10 @@ struct kasan_symbol {
 };
 bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym);
 
+/** kasan_port_clock() - Return: ns since boot, monotonic. Hot with CONFIG_KASAN_EXTRA_INFO, else not
+ *  called. Default: 0, all times print as 0. */
+uint64_t kasan_port_clock(void);
+
 /** kasan_port_readable() - may @size bytes at @addr be read without a fault? Used only in reports,
  *  before memory that the bug may have corrupted is believed. Default: true if the range has
  *  shadow; in the windowed layout also everywhere else but near null. */

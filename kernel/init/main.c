@@ -10,8 +10,10 @@
 #include <kernel/mm.h>
 #include <kernel/param.h>
 #include <kernel/program.h>
+#include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
+#include <kernel/workqueue.h>
 #include <kunit/test.h>
 #include <asm/fault.h>
 #include <asm/irq.h>
@@ -153,6 +155,8 @@ void start_kernel(void)
 	mm_init();
 	kasan_init(totalram_pages() << PAGE_SHIFT);
 	sched_init();
+	rcu_init();
+	workqueue_init();
 	init_IRQ();
 	time_init();
 

@@ -44,6 +44,7 @@ void kasan_panic_on_warn_release(void)
 #include <kernel/preempt.h>
 #include <kernel/program.h>
 #include <kernel/task.h>
+#include <kernel/time.h>
 #include <asm/current.h>
 #include <asm/fault.h>
 #include <asm/stacktrace.h>
@@ -54,6 +55,11 @@ void kasan_port_task(struct kasan_port_task *task)
 	task->name = current->comm;
 	if (!arch_current_stack(&task->stack_start, &task->stack_end))
 		task->stack_start = task->stack_end = 0;
+}
+
+uint64_t kasan_port_clock(void)
+{
+	return clock_ns();
 }
 
 void kasan_port_print(const char *text)

@@ -11,6 +11,7 @@
 #ifdef CONFIG_KASAN
 
 #include <kasan/port.h>
+#include <kernel/page_owner.h>
 #include <kernel/string.h>
 #include <asm/pgtable.h>
 
@@ -218,6 +219,7 @@ void kasan_port_print_page(const void *addr)
 			  page_count(head), 0UL, page_to_pfn(page));
 	kasan_report_line("flags: 0x%lx(%s)", head->flags, names);
 	kasan_report_line("page dumped because: kasan: bad access detected");
+	page_owner_print(page);
 }
 
 #endif /* CONFIG_KASAN */

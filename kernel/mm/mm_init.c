@@ -4,6 +4,7 @@
  * starts the allocators that stand on it.
  */
 #include <kernel/kernel.h>
+#include <kernel/page_owner.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
 #include <asm/pgtable.h>
@@ -61,6 +62,7 @@ void mm_init(void)
 {
 	init_mem_map();
 	page_alloc_init();
+	page_owner_init();
 	free_all_memblock();
 	WRITE_ONCE(pgtable_page_alloc, buddy_pgtable_page);
 	WRITE_ONCE(up, true);

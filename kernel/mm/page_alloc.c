@@ -12,6 +12,7 @@
  * every moment, and no two CPUs write the same shadow.
  */
 #include <kernel/kernel.h>
+#include <kernel/page_owner.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
 
@@ -274,6 +275,7 @@ static struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr)
 	}
 	prepare_pages(page, nr);
 	kasan_alloc_pages(page_to_virt(page), page_size(page));
+	page_owner_alloc(page, nr, gfp);
 	if (gfp & __GFP_ZERO)
 		memset(page_to_virt(page), 0, page_size(page));
 	return page;
@@ -369,6 +371,7 @@ static void free_nr(struct page *page, unsigned int nr)
 	}
 
 	kasan_free_pages(page_to_virt(page), page_size(page));
+	page_owner_free(page, nr);
 	if (nr == 1) {
 		page->flags = 0;
 		pcp_free(page);

@@ -65,12 +65,26 @@ static struct page *new_slab(struct kmem_cache *cache, gfp_t gfp)
 	return slab;
 }
 
-/* @slab is in no list and no slot of it is used. */
-static void free_slab(struct page *slab)
+static void free_slab_now(struct page *slab)
 {
 	page_clear_flag(slab, PG_slab);
 	slab->slab_cache = NULL;
 	free_pages_exact(slab, slab->nr);
+}
+
+static void free_slab_rcu(struct rcu_head *head)
+{
+	free_slab_now(container_of(head, struct page, rcu_head));
+}
+
+/* @slab is in no list and no slot of it is used. */
+static void free_slab(struct page *slab)
+{
+	/* A reader may still look at an object of a type-safe cache: it must stay one until he leaves. */
+	if (slab->slab_cache->flags & SLAB_TYPESAFE_BY_RCU)
+		call_rcu(&slab->rcu_head, free_slab_rcu);
+	else
+		free_slab_now(slab);
 }
 
 /* A slab that no CPU owns any more goes where it belongs. With list_lock held. */
@@ -176,9 +190,7 @@ static struct page *put_shared(struct kmem_cache *cache, struct page *slab, void
 		list_move_tail(&slab->lru, &cache->partial);
 		cache->nr_partial++;
 	}
-	/* A reader may still look at an object of a type-safe cache: its slabs stay. */
-	if (slab->inuse || cache->nr_partial <= SLAB_MIN_PARTIAL ||
-	    cache->flags & SLAB_TYPESAFE_BY_RCU)
+	if (slab->inuse || cache->nr_partial <= SLAB_MIN_PARTIAL)
 		return NULL;
 	list_del(&slab->lru);
 	cache->nr_partial--;
@@ -223,6 +235,45 @@ void slab_put(struct kmem_cache *cache, struct page *slab, void *slot)
 void slab_release(struct kasan_cache *kasan, void *object)
 {
 	slab_put(container_of(kasan, struct kmem_cache, kasan), virt_to_head_page(object), object);
+}
+
+/* --- Objects that readers may still look at ---------------------------------------------------------- */
+
+struct deferred_free {
+	struct rcu_head head;
+	void *object;
+};
+
+static void free_after_rcu(struct rcu_head *head)
+{
+	struct deferred_free *deferred = container_of(head, struct deferred_free, head);
+	struct page *slab = slab_page_of(deferred->object);
+	struct kmem_cache *cache = slab->slab_cache;
+	void *object = deferred->object;
+
+	kfree(deferred);
+	if (kasan_slab_free_deferred(&cache->kasan, object) == KASAN_FREE_NOW)
+		slab_put(cache, slab, object);
+}
+
+void slab_put_typesafe(struct kmem_cache *cache, struct page *slab, void *object)
+{
+	struct deferred_free *deferred = NULL;
+
+	/*
+	 * The object could be reused at once. Under KASAN it is held back until its readers have left
+	 * and poisoned then, as only after that every access is a bug. Without memory for the record
+	 * there is nothing to be told.
+	 */
+	if (MM_KASAN)
+		deferred = kmalloc(sizeof(*deferred), GFP_NOWAIT | __GFP_NOWARN);
+	if (!deferred) {
+		slab_put(cache, slab, object);
+		return;
+	}
+	deferred->object = object;
+	kasan_record_aux_stack(object);
+	call_rcu(&deferred->head, free_after_rcu);
 }
 
 void *slab_slot(const struct kmem_cache *cache, const struct page *slab, const void *p)

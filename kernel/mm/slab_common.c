@@ -180,9 +180,7 @@ int kmem_cache_shrink(struct kmem_cache *cache)
 {
 	kasan_cache_shrink(&cache->kasan);
 	slab_flush_cpus(cache);
-	/* Readers of a type-safe cache may look at its objects until it is destroyed. */
-	if (!(cache->flags & SLAB_TYPESAFE_BY_RCU))
-		slab_discard_empty(cache);
+	slab_discard_empty(cache);
 	return READ_ONCE(cache->nr_slabs) != 0;
 }
 
@@ -196,8 +194,7 @@ void kmem_cache_shrink_all(void)
 		return;
 	list_for_each_entry (cache, &slab_caches, list) {
 		slab_flush_cpus(cache);
-		if (!(cache->flags & SLAB_TYPESAFE_BY_RCU))
-			slab_discard_empty(cache);
+		slab_discard_empty(cache);
 	}
 	spin_unlock(&slab_caches_lock);
 }
@@ -250,6 +247,9 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 	list_del_init(&cache->list);
 	spin_unlock(&slab_caches_lock);
 
+	/* Objects on their way back through a grace period. */
+	if (cache->flags & SLAB_TYPESAFE_BY_RCU)
+		rcu_barrier();
 	kasan_cache_shrink(&cache->kasan);
 	slab_flush_cpus(cache);
 	slab_discard_empty(cache);
@@ -257,6 +257,9 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 		list_leaked(cache);
 		return;
 	}
+	/* And slabs, which lead to the cache until they are freed. */
+	if (cache->flags & SLAB_TYPESAFE_BY_RCU)
+		rcu_barrier();
 	cache->magic = 0;
 	if (cache->name_is_copy)
 		kfree(cache->name);

@@ -78,6 +78,9 @@ void *slab_take(struct kmem_cache *cache, gfp_t gfp);
 /** slab_put() - @slot of @slab is free again; poisoned by now. */
 void slab_put(struct kmem_cache *cache, struct page *slab, void *slot);
 
+/** slab_put_typesafe() - the same for a SLAB_TYPESAFE_BY_RCU cache. */
+void slab_put_typesafe(struct kmem_cache *cache, struct page *slab, void *slot);
+
 /** slab_release() - the same as the runtime calls it. */
 void slab_release(struct kasan_cache *cache, void *object);
 
@@ -113,7 +116,11 @@ static __always_inline void slab_free(struct kmem_cache *cache, struct page *sla
 
 	if (unlikely(!slot || (!MM_KASAN && slot != object)))
 		slab_bad_free(object, "not the start of an object", ip);
-	else if (kasan_slab_free(&cache->kasan, object, slot, ip) == KASAN_FREE_NOW)
+	else if (kasan_slab_free(&cache->kasan, object, slot, ip) != KASAN_FREE_NOW)
+		return;
+	else if (unlikely(cache->flags & SLAB_TYPESAFE_BY_RCU))
+		slab_put_typesafe(cache, slab, slot);
+	else
 		slab_put(cache, slab, slot);
 }
 

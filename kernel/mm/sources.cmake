@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 set(REDZONE_MM_SOURCES
-	memblock.c mm_init.c page_alloc.c page_debug.c
-	slab.c slab_common.c slab_freelist.c kmalloc.c util.c
+	memblock.c mm_init.c page_alloc.c page_debug.c page_owner.c
+	slab.c slab_common.c slab_freelist.c kmalloc.c mempool.c util.c
 	vmap_tree.c vmalloc.c stack.c
 	kasan_glue.c)
 
-# kasan_glue.c runs inside reports; page_alloc.c and memblock.c are where it gets the runtime's memory,
+# kasan_glue.c and page_owner.c run inside reports; page_alloc.c and memblock.c are where it gets the runtime's memory,
 # with locks of the runtime held; slab_freelist.c reads and writes free slots, which are poisoned.
-set(REDZONE_MM_UNINSTRUMENTED memblock.c page_alloc.c slab_freelist.c kasan_glue.c)
+set(REDZONE_MM_UNINSTRUMENTED memblock.c page_alloc.c page_owner.c slab_freelist.c kasan_glue.c)

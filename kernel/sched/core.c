@@ -10,8 +10,10 @@
  *    before it reads the condition; full barriers between. One of them sees the other.
  */
 #include <kernel/kernel.h>
+#include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/timer.h>
+#include <kernel/workqueue.h>
 #include <asm/barrier.h>
 #include <asm/smp.h>
 
@@ -64,11 +66,16 @@ static void resched_curr(struct rq *rq)
 
 /* --- Switching ------------------------------------------------------------------------------- */
 
+static bool may_run_on(const struct task *task, unsigned int cpu)
+{
+	return !task->cpus_mask || task->cpus_mask & 1U << cpu;
+}
+
 /* Take a waiting task from the longest other queue. @rq: ours, locked and empty. */
 static struct task *pull_task(struct rq *rq)
 {
 	struct rq *busiest = NULL;
-	struct task *task = NULL;
+	struct task *task;
 	unsigned int most = 0, cpu;
 
 	for_each_online_cpu (cpu) {
@@ -83,13 +90,16 @@ static struct task *pull_task(struct rq *rq)
 	 * again. */
 	if (!busiest || !spin_trylock(&busiest->lock))
 		return NULL;
-	if (busiest->nr_queued) {
-		task = list_first_entry(&busiest->queue, struct task, run_list);
+	list_for_each_entry (task, &busiest->queue, run_list) {
+		if (!may_run_on(task, rq->cpu))
+			continue;
 		dequeue(busiest, task);
 		WRITE_ONCE(task->cpu, rq->cpu);
+		spin_unlock(&busiest->lock);
+		return task;
 	}
 	spin_unlock(&busiest->lock);
-	return task;
+	return NULL;
 }
 
 static struct task *pick_next(struct rq *rq)
@@ -139,6 +149,7 @@ static void __schedule(bool preempt)
 	struct rq *rq;
 
 	local_irq_disable();
+	rcu_note_context_switch(preempt);
 	rq = this_rq();
 	spin_lock(&rq->lock);
 	clear_need_resched(prev);
@@ -174,11 +185,15 @@ void schedule(void)
 {
 	if (unlikely(in_atomic()))
 		schedule_bug();
+	if (current->kflags & PF_WQ_WORKER && READ_ONCE(current->state) != TASK_RUNNING)
+		wq_worker_sleeping();
 	do {
 		preempt_disable();
 		__schedule(false);
 		preempt_enable_no_resched();
 	} while (need_resched());
+	if (current->kflags & PF_WQ_WORKER)
+		wq_worker_running();
 }
 
 void schedule_dead(void)
@@ -241,7 +256,8 @@ static unsigned int select_cpu(const struct task *task)
 {
 	unsigned int best = task->cpu, cpu;
 
-	if (idle_cpu(best))
+	/* One that is bound is bound to one CPU, and has never been on another. */
+	if (task->cpus_mask || idle_cpu(best))
 		return best;
 	for_each_online_cpu (cpu) {
 		if (idle_cpu(cpu))
@@ -294,7 +310,8 @@ bool wake_up_state(struct task *task, unsigned int state)
 	WRITE_ONCE(task->state, TASK_RUNNING);
 	task->on_rq = 1;
 	enqueue(rq, task);
-	if (rq->curr == rq->idle)
+	/* A CPU that has not started has neither; its first tick finds the task. */
+	if (rq->idle && rq->curr == rq->idle)
 		resched_curr(rq);
 	spin_unlock(&rq->lock);
 out:
@@ -326,6 +343,7 @@ void timer_tick(void)
 	struct rq *rq = this_rq();
 	struct task *curr = current;
 
+	rcu_tick();
 	run_timers();
 	if (curr == rq->idle) {
 		if (rq->online && (READ_ONCE(rq->nr_queued) || work_elsewhere(rq)))
@@ -392,6 +410,7 @@ void cpu_startup_entry(void)
 
 void secondary_idle(void)
 {
+	rcu_cpu_starting();
 	cpu_startup_entry();
 }
 

@@ -10,10 +10,12 @@
 #include <kasan/kasan.h>
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
+#include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/vmalloc.h>
 #include <kernel/wait.h>
+#include <kernel/workqueue.h>
 
 #include "sched.h"
 
@@ -115,6 +117,13 @@ struct task *kthread_create(int (*fn)(void *), void *arg, const char *namefmt, .
 	return task;
 }
 
+void kthread_bind(struct task *task, unsigned int cpu)
+{
+	WARN_ON(task->state != TASK_NEW || cpu >= nr_cpu_ids);
+	task->cpu = cpu;
+	task->cpus_mask = 1U << cpu;
+}
+
 /* End a thread that nobody ever started. Return: false if somebody did. */
 static bool discard_new(struct task *task)
 {
@@ -164,6 +173,9 @@ void kthread_exit(int value)
 	if (current->kflags & PF_IDLE)
 		panic("Attempted to kill the idle task!");
 	abandon_waits();
+	exit_rcu();
+	if (current->kflags & PF_WQ_WORKER)
+		wq_worker_dying();
 	current->exit_value = value;
 	schedule_dead();
 }

@@ -139,6 +139,71 @@ void kmem_cache_double_destroy(struct kunit *test)
 				  KASAN_TEST_BUG(kmem_cache_destroy(cache)));
 }
 
+/* Nothing is left of a shrunk cache: its slabs' pages are free, and so is what the quarantine held. */
+void kmem_cache_shrink_uaf(struct kunit *test)
+{
+	struct kmem_cache *cache = create(test, 200, NULL);
+	char *p = alloc(test, cache);
+	struct slabinfo info;
+
+	kmem_cache_free(cache, p);
+	KUNIT_EXPECT_EQ(test, kmem_cache_shrink(cache), 0);
+	kmem_cache_info(cache, &info);
+	KUNIT_EXPECT_EQ(test, info.slabs, 0);
+	/* The page is nobody's, or somebody else's by now: then the report is of another type. */
+	KUNIT_EXPECT_KASAN_FAIL(test, KASAN_TEST_BUG(kasan_check_read(p, 200)));
+}
+
+void kmem_cache_bulk_double_free(struct kunit *test)
+{
+	struct kmem_cache *cache = create(test, 200, NULL);
+	char *p[4];
+
+	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, 4, (void **)p), 4);
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(void *twice[] = {p[0], p[1], p[0], p[2]};
+						 kmem_cache_free_bulk(cache, 4, twice)));
+#ifdef REDZONE_REMOVE_BUGS
+	kmem_cache_free_bulk(cache, 3, (void **)p);
+#endif
+	/* The others were freed all the same. */
+	KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(p[2]));
+	WRITE_ACCESS(p[3][199], 1);
+	kmem_cache_free(cache, p[3]);
+}
+
+/* Pointers that no function of the slab allocator gave. */
+void wrong_pointer_frees(struct kunit *test)
+{
+	struct kmem_cache *cache = create(test, 200, NULL);
+	char *p = kmalloc(100, GFP_KERNEL);
+	struct page *page = alloc_page(GFP_KERNEL);
+	char *bytes;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, p);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, page);
+	bytes = page_to_virt(page);
+	HIDE_VAR(cache);
+	HIDE_VAR(p);
+	HIDE_VAR(bytes);
+	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(kfree(bytes)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(kmem_cache_free(cache, bytes + 64)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(kfree_sensitive(p + 8)));
+	KUNIT_EXPECT_KASAN_REPORT(
+		test, "invalid-free", KASAN_FREE, 0,
+		KASAN_TEST_BUG(KUNIT_EXPECT_NULL(test, krealloc(p + 16, 200, GFP_KERNEL))));
+	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG((void)ksize(p + 24)));
+	/* Neither is harmed. */
+	WRITE_ACCESS(p[99], 1);
+	WRITE_ACCESS(bytes[4095], 1);
+	kfree(p);
+	__free_page(page);
+}
+
 /* Legal: the same object found again by way of its page, and by way of its physical address. */
 void kfree_via_page(struct kunit *test)
 {

@@ -60,6 +60,21 @@ static inline uintptr_t kasan_free_seal(const struct kasan_track *track, const v
  * from now on: free metadata that overlays it is no longer believed. */
 void kasan_slab_before_release(struct kasan_cache *cache, void *object);
 
+/** struct kasan_caller - who called a hook. @ip, @fp: where its trace starts; @report_ip: the code
+ *  address that a report of a bad free names. */
+struct kasan_caller {
+	uintptr_t ip, fp, report_ip;
+};
+
+/** kasan_slab_to_pool() - kasan_slab_free() of an object that somebody keeps for later: the same
+ *  without the quarantine. Return: false if the free was bad, which was reported. */
+bool kasan_slab_to_pool(struct kasan_cache *cache, void *object, void *base,
+			const struct kasan_caller *caller);
+
+/** kasan_slab_from_pool() - the object is handed out again. */
+void kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
+			  const struct kasan_caller *caller);
+
 /** kasan_size_by_shadow() - Return: accessible bytes at @object's start, at most @max. */
 size_t kasan_size_by_shadow(const void *object, size_t max);
 

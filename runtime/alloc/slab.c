@@ -15,7 +15,7 @@
 
 #define ROUND_UP(x, to) (((x) + (to) - 1) & ~((uint32_t)(to) - 1))
 
-_Static_assert(sizeof(struct kasan_alloc_meta) == 24,
+_Static_assert(sizeof(struct kasan_alloc_meta) == 16 + sizeof(struct kasan_track),
 	       "metadata is part of every slot: keep it small");
 
 /* --- Layout ----------------------------------------------------------------------------------- */
@@ -206,13 +206,40 @@ static const char *check_free(struct kasan_cache *cache, const void *object, con
 	return end_life(meta, object) ? NULL : "double-free";
 }
 
+/* Poison a freed object; the shadow says from then on whether its free metadata counts. */
+static inline void poison_freed(struct kasan_cache *cache, void *object)
+{
+	uint8_t *shadow;
+
+	kasan_poison(object, ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE), KASAN_SLAB_FREE);
+	if (kasan_likely(kasan_free_meta(cache, object) &&
+			 kasan_shadow_at((uintptr_t)object, &shadow)))
+		*shadow = KASAN_SLAB_FREE_META;
+}
+
+static inline void record_free(struct kasan_cache *cache, void *object, uintptr_t ip, uintptr_t fp)
+{
+	struct kasan_free_meta *meta = kasan_free_meta(cache, object);
+
+	if (!meta)
+		return;
+	kasan_set_track(&meta->free, ip, fp);
+	meta->check = kasan_free_seal(&meta->free, object);
+}
+
+static inline enum kasan_free_verdict quarantine(struct kasan_cache *cache, void *object)
+{
+	if (kasan_likely(!kasan_opt_off) && kasan_quarantine_put(cache, object))
+		return KASAN_FREE_QUARANTINED;
+	kasan_slab_before_release(cache, object);
+	return KASAN_FREE_NOW;
+}
+
 __attribute__((__noinline__)) enum kasan_free_verdict
 kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t ip)
 {
 	const uintptr_t fp = KASAN_CALLER_FP();
-	struct kasan_free_meta *meta;
 	const char *wrong;
-	uint8_t *shadow;
 
 	if (kasan_unlikely(!object))
 		return KASAN_FREE_NOW;
@@ -223,25 +250,44 @@ kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t i
 		kasan_report_bad_free(wrong, object, ip, fp);
 		return KASAN_FREE_BAD;
 	}
-
 	/* Readers may still look at an object of a type-safe cache: it stays as it is. */
-	if (!(cache->flags & KASAN_CACHE_NO_QUARANTINE))
-		kasan_poison(object, ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE),
-			     KASAN_SLAB_FREE);
-	meta = kasan_free_meta(cache, object);
-	if (meta) {
-		kasan_set_track(&meta->free, KASAN_CALLER_IP(), fp);
-		meta->check = kasan_free_seal(&meta->free, object);
-	}
-	if (cache->flags & KASAN_CACHE_NO_QUARANTINE)
+	if (cache->flags & KASAN_CACHE_NO_QUARANTINE) {
+		record_free(cache, object, KASAN_CALLER_IP(), fp);
 		return KASAN_FREE_NOW;
-	if (kasan_likely(meta && kasan_shadow_at((uintptr_t)object, &shadow)))
-		*shadow = KASAN_SLAB_FREE_META;
+	}
+	poison_freed(cache, object);
+	record_free(cache, object, KASAN_CALLER_IP(), fp);
+	return quarantine(cache, object);
+}
 
-	if (kasan_likely(!kasan_opt_off) && kasan_quarantine_put(cache, object))
-		return KASAN_FREE_QUARANTINED;
-	kasan_slab_before_release(cache, object);
-	return KASAN_FREE_NOW;
+enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
+{
+	/* Who freed it is recorded already, and is who the reader of a report looks for. */
+	poison_freed(cache, object);
+	return quarantine(cache, object);
+}
+
+bool kasan_slab_to_pool(struct kasan_cache *cache, void *object, void *base,
+			const struct kasan_caller *caller)
+{
+	const char *wrong = check_free(cache, object, base);
+
+	if (kasan_unlikely(wrong)) {
+		kasan_report_bad_free(wrong, object, caller->report_ip, caller->fp);
+		return false;
+	}
+	poison_freed(cache, object);
+	record_free(cache, object, caller->ip, caller->fp);
+	return true;
+}
+
+void kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
+			  const struct kasan_caller *caller)
+{
+	struct kasan_alloc_meta *meta = kasan_alloc_meta(cache, object);
+
+	meta->aux_stack[0] = meta->aux_stack[1] = 0;
+	set_object(cache, object, size, caller->ip, caller->fp);
 }
 
 void kasan_slab_before_release(struct kasan_cache *cache, void *object)

@@ -19,6 +19,11 @@ KASAN_WEAK bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct k
 	return false;
 }
 
+KASAN_WEAK uint64_t kasan_port_clock(void)
+{
+	return 0;
+}
+
 KASAN_WEAK bool kasan_port_readable(const void *addr, size_t size)
 {
 	uintptr_t first = (uintptr_t)addr;

@@ -33,13 +33,33 @@ static void print_trace(const uintptr_t *pcs, size_t count, bool first_is_exact)
 	}
 }
 
-static void print_stack(uint32_t handle)
+void kasan_stack_print(uint32_t handle)
 {
 	const uintptr_t *pcs = NULL;
 	const size_t count = kasan_depot_fetch(handle, &pcs);
 
 	print_trace(pcs, count, false);
+}
+
+static void print_stack(uint32_t handle)
+{
+	kasan_stack_print(handle);
 	blank();
+}
+
+/* "Allocated by task 7:"; @what: "Allocated" or "Freed". */
+static void print_track(const char *what, const struct kasan_track *track)
+{
+#ifdef CONFIG_KASAN_EXTRA_INFO
+	const uint64_t us = ((uint64_t)track->when << KASAN_TRACK_CLOCK_SHIFT) / 1000;
+
+	kasan_report_line("%s by task %u on cpu %u at %lu.%06lus:", what, (unsigned int)track->pid,
+			  (unsigned int)track->cpu, (unsigned long)(us / 1000000),
+			  (unsigned long)(us % 1000000));
+#else
+	kasan_report_line("%s by task %u:", what, (unsigned int)track->pid);
+#endif
+	print_stack(track->stack);
 }
 
 static void print_header(const struct kasan_report *report)
@@ -67,14 +87,10 @@ static void print_header(const struct kasan_report *report)
 
 static void print_tracks(const struct kasan_owner *owner)
 {
-	if (owner->has_alloc) {
-		kasan_report_line("Allocated by task %u:", (unsigned int)owner->alloc.pid);
-		print_stack(owner->alloc.stack);
-	}
-	if (owner->has_free) {
-		kasan_report_line("Freed by task %u:", (unsigned int)owner->free.pid);
-		print_stack(owner->free.stack);
-	}
+	if (owner->has_alloc)
+		print_track("Allocated", &owner->alloc);
+	if (owner->has_free)
+		print_track("Freed", &owner->free);
 	if (owner->aux_stack[0]) {
 		kasan_report_line("Last potentially related work creation:");
 		print_stack(owner->aux_stack[0]);

@@ -21,11 +21,23 @@ void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 
 	kasan_port_task(&task);
 	track->pid = task.id;
+#ifdef CONFIG_KASAN_EXTRA_INFO
+	track->cpu = kasan_port_cpu();
+	track->when = kasan_port_clock() >> KASAN_TRACK_CLOCK_SHIFT;
+#endif
 	/* A switched-off runtime prints no report, so nobody would ever read the stack. */
 	if (kasan_likely(kasan_opt_stacktrace && !kasan_opt_off))
 		track->stack = save_stack(&task, ip, fp);
 	else
 		track->stack = 0;
+}
+
+__attribute__((__noinline__)) uint32_t kasan_stack_save(uintptr_t ip)
+{
+	struct kasan_port_task task = {0};
+
+	kasan_port_task(&task);
+	return save_stack(&task, ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
 __attribute__((__noinline__)) void kasan_record_aux_stack(const void *addr)

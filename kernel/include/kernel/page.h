@@ -9,6 +9,7 @@
 #include <asm/memory.h>
 #include <kasan/kasan.h>
 #include <kernel/list.h>
+#include <kernel/rcupdate.h>
 #include <kernel/types.h>
 
 /* Bits of page->flags. Only the owner of a page changes them: the allocator while it is free. */
@@ -31,6 +32,7 @@ enum pageflags {
  * @order: free block: its order.
  * @nr: head of an allocated block: its pages.
  * @lru: link in a buddy list, a CPU's list or a cache's list of slabs.
+ * @rcu_head: slab of a type-safe cache in no list: frees it after a grace period.
  * @slab_cache: slab: the cache it belongs to.
  * @freelist: slab: its free slots, those that a CPU has taken for itself excluded.
  * @inuse: slab: slots that are not in @freelist.
@@ -48,7 +50,10 @@ struct page {
 		unsigned int order;
 		unsigned int nr;
 	};
-	struct list_head lru;
+	union {
+		struct list_head lru;
+		struct rcu_head rcu_head;
+	};
 	union {
 		struct {
 			struct kmem_cache *slab_cache;

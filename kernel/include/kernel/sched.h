@@ -77,6 +77,9 @@ struct task *kthread_create_sized(int (*fn)(void *arg), void *arg, size_t stack_
 		__k;                                                                \
 	})
 
+/** kthread_bind() - @task, which was never woken, runs on @cpu only. */
+void kthread_bind(struct task *task, unsigned int cpu);
+
 /** kthread_join() - wait until @task has ended and left its CPU, free its stack, give up the
  *  caller's reference. A thread that was never started does not run at all (-EINTR).
  *  Return: its exit value; -EFAULT if it was killed. */

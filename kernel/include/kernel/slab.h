@@ -18,8 +18,8 @@ struct kmem_cache;
 #define SLAB_HWCACHE_ALIGN 0x01U /* objects start on a cache line, small ones share one evenly */
 #define SLAB_PANIC	   0x02U /* panic if the cache cannot be created */
 #define SLAB_TYPESAFE_BY_RCU \
-	0x04U /* memory stays an object of this cache until the cache is destroyed:
-				      a freed object may still be read, and may be a new one */
+	0x04U /* memory stays an object of this cache for a grace period: who found it under
+				      rcu_read_lock() may look at it, but it may be a new one by now */
 
 /* What kmalloc(0) gives: not NULL, not to be touched, fine to kfree(). */
 #define ZERO_SIZE_PTR	    ((void *)16)
@@ -49,7 +49,7 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsign
 #define KMEM_CACHE(s, flags) \
 	kmem_cache_create(#s, sizeof(struct s), __alignof__(struct s), (flags), NULL)
 
-/** kmem_cache_destroy() - give the cache back. NULL is ignored. Objects that are still allocated are
+/** kmem_cache_destroy() - give the cache back. Sleeps if it is SLAB_TYPESAFE_BY_RCU. NULL is ignored. Objects that are still allocated are
  *  listed and warned about, and the cache then stays, unreachable, so that freeing them stays safe. */
 void kmem_cache_destroy(struct kmem_cache *cache);
 

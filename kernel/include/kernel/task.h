@@ -25,10 +25,12 @@
 #define TIF_NEED_RESCHED 0
 
 /* task->kflags: only the task itself changes them once it runs. */
-#define PF_IDLE	  1U /* an idle task: never queued, never sleeps */
-#define PF_KILLED 2U /* ended by make_task_dead() */
+#define PF_IDLE	     1U /* an idle task: never queued, never sleeps */
+#define PF_KILLED    2U /* ended by make_task_dead() */
+#define PF_WQ_WORKER 4U /* a worker of kernel/workqueue/: @wq_worker is valid */
 
 struct wait_queue_entry;
+struct worker;
 
 /**
  * struct task - one thread of the kernel
@@ -39,6 +41,8 @@ struct wait_queue_entry;
  * @on_rq: it is runnable (running or queued). @on_cpu: a CPU uses its stack and context.
  * @wake_lock: serialises wake-ups of this task.
  * @usage: references; the creator owns one, the running task another.
+ * @cpus_mask: CPUs it may run on, bit n: CPU n; 0: all.
+ * @rcu_read_lock_nesting: readers it is in. @rcu_special: see kernel/rcu/. @rcu_entry: link there.
  * @waiting_on: innermost wait queue entry of this task, so that a killed task leaves no entry
  * behind.
  */
@@ -57,6 +61,11 @@ struct task {
 	char comm[TASK_COMM_LEN];
 	unsigned int time_slice;
 	struct list_head run_list;
+	u32 cpus_mask;
+	int rcu_read_lock_nesting;
+	unsigned int rcu_special;
+	struct list_head rcu_entry;
+	struct worker *wq_worker;
 	spinlock_t wake_lock;
 	struct wait_queue_entry *waiting_on;
 	int (*thread_fn)(void *arg);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * workqueue.h - have a function called soon, in a kernel thread that may sleep.
+ *
+ * Each CPU has a pool of worker threads that all workqueues share. One of them runs at a time; when
+ * it sleeps inside a function another takes over, so functions may wait for each other. A work item
+ * is never run by two workers at once. It may free itself, or queue itself again.
+ */
+#ifndef KERNEL_WORKQUEUE_H
+#define KERNEL_WORKQUEUE_H
+
+#include <kernel/list.h>
+#include <kernel/timer.h>
+#include <kernel/types.h>
+
+struct work_struct;
+struct worker_pool;
+struct pool_workqueue;
+struct workqueue_struct;
+
+typedef void (*work_func_t)(struct work_struct *work);
+
+/**
+ * struct work_struct - a function to be called
+ * @flags: WORK_* of kernel/workqueue/, changed atomically.
+ * @pwq: while it is queued: by which workqueue.
+ * @pool: where it is queued or was last.
+ * @entry: link in a list of the pool or workqueue.
+ */
+struct work_struct {
+	unsigned long flags;
+	struct pool_workqueue *pwq;
+	struct worker_pool *pool;
+	struct list_head entry;
+	work_func_t func;
+};
+
+/** struct delayed_work - one that is queued by a timer. @wq, @cpu: where then. */
+struct delayed_work {
+	struct work_struct work;
+	struct timer_list timer;
+	struct workqueue_struct *wq;
+	unsigned int cpu;
+};
+
+#define WORK_STRUCT_PENDING 1UL
+
+#define __WORK_INITIALIZER(n, f) {.entry = LIST_HEAD_INIT((n).entry), .func = (f)}
+#define DECLARE_WORK(n, f)	 struct work_struct n = __WORK_INITIALIZER(n, f)
+#define DECLARE_DELAYED_WORK(n, f)                                  \
+	struct delayed_work n = {                                   \
+		.work = __WORK_INITIALIZER((n).work, f),            \
+		.timer = {.entry = LIST_HEAD_INIT((n).timer.entry), \
+			  .function = delayed_work_timer_fn},       \
+	}
+
+/** delayed_work_timer_fn() - the function of every delayed work's timer. */
+void delayed_work_timer_fn(struct timer_list *timer);
+
+static inline void init_work(struct work_struct *work, work_func_t func)
+{
+	*work = (struct work_struct){.func = func};
+	INIT_LIST_HEAD(&work->entry);
+}
+
+#define INIT_WORK(work, func)	      init_work(work, func)
+#define INIT_WORK_ONSTACK(work, func) init_work(work, func)
+#define INIT_DELAYED_WORK(dwork, func)                                  \
+	do {                                                            \
+		init_work(&(dwork)->work, func);                        \
+		timer_setup(&(dwork)->timer, delayed_work_timer_fn, 0); \
+	} while (0)
+
+static inline struct delayed_work *to_delayed_work(struct work_struct *work)
+{
+	return container_of(work, struct delayed_work, work);
+}
+
+/** work_pending() - Return: true if it is queued, or its timer runs; a hint. */
+#define work_pending(work)	(READ_ONCE((work)->flags) & WORK_STRUCT_PENDING)
+#define delayed_work_pending(w) work_pending(&(w)->work)
+
+/* Any CPU, preferably this one. */
+#define WORK_CPU_UNBOUND NR_CPUS
+
+/* Flags of alloc_workqueue(). */
+#define WQ_UNBOUND 1U /* functions run on any CPU, all at once */
+#define WQ_MEM_RECLAIM \
+	2U	      /* used where memory is freed; no difference: every pool has a worker in
+			      reserve for as long as there was memory to make one */
+#define WQ_HIGHPRI 4U /* ahead of others in its pool's list */
+
+#define WQ_MAX_ACTIVE 512U
+#define WQ_DFL_ACTIVE 256U
+
+/* Always there. Functions that take long go to system_long_wq or system_unbound_wq. */
+extern struct workqueue_struct *system_wq;
+extern struct workqueue_struct *system_long_wq;
+extern struct workqueue_struct *system_unbound_wq;
+
+/**
+ * alloc_workqueue() - make a workqueue
+ * @fmt: printf format of its name.
+ * @flags: WQ_*.
+ * @max_active: how many of its items may run or sleep at once on a CPU; 0: WQ_DFL_ACTIVE.
+ *
+ * May sleep. Return: NULL if there is no memory.
+ */
+struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags,
+					 unsigned int max_active, ...) __printf(1, 4);
+
+/** alloc_ordered_workqueue() - items run one after the other in the order of queueing. */
+#define alloc_ordered_workqueue(fmt, flags, ...) \
+	alloc_workqueue(fmt, WQ_UNBOUND | (flags), 1, ##__VA_ARGS__)
+
+/** destroy_workqueue() - wait for all its items, those they queue included, and free it. */
+void destroy_workqueue(struct workqueue_struct *wq);
+
+/** drain_workqueue() - wait until it is empty. Meanwhile only its own items may queue more. */
+void drain_workqueue(struct workqueue_struct *wq);
+
+/** queue_work_on() - queue @work on @cpu, which is online. Any context. Return: false if it was
+ *  queued already (and will run). */
+bool queue_work_on(unsigned int cpu, struct workqueue_struct *wq, struct work_struct *work);
+
+/** queue_delayed_work_on() - the same after @delay ticks. */
+bool queue_delayed_work_on(unsigned int cpu, struct workqueue_struct *wq,
+			   struct delayed_work *dwork, unsigned long delay);
+
+/** mod_delayed_work_on() - queue, or queued already: move to @delay ticks from now. Return: true if
+ *  it was pending. */
+bool mod_delayed_work_on(unsigned int cpu, struct workqueue_struct *wq, struct delayed_work *dwork,
+			 unsigned long delay);
+
+static inline bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	return queue_work_on(WORK_CPU_UNBOUND, wq, work);
+}
+
+static inline bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
+				      unsigned long delay)
+{
+	return queue_delayed_work_on(WORK_CPU_UNBOUND, wq, dwork, delay);
+}
+
+static inline bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
+				    unsigned long delay)
+{
+	return mod_delayed_work_on(WORK_CPU_UNBOUND, wq, dwork, delay);
+}
+
+#define schedule_work(work)		queue_work(system_wq, work)
+#define schedule_work_on(cpu, work)	queue_work_on(cpu, system_wq, work)
+#define schedule_delayed_work(dwork, n) queue_delayed_work(system_wq, dwork, n)
+
+/** schedule_on_each_cpu() - call @func on every online CPU and wait. Return: 0 or -ENOMEM. */
+int schedule_on_each_cpu(work_func_t func);
+
+/** flush_work() - wait for the last queueing of @work that came before. Sleeps. Return: false if it
+ *  was idle. flush_delayed_work() does not wait for the timer: it queues at once. */
+bool flush_work(struct work_struct *work);
+bool flush_delayed_work(struct delayed_work *dwork);
+
+/** flush_workqueue() - wait for all that was queued before. Sleeps. */
+void flush_workqueue(struct workqueue_struct *wq);
+
+/** cancel_work(), cancel_delayed_work() - take it out of the queue; it may be running. Any context.
+ *  Return: true if it was pending. */
+bool cancel_work(struct work_struct *work);
+bool cancel_delayed_work(struct delayed_work *dwork);
+
+/** cancel_work_sync(), cancel_delayed_work_sync() - the same, and wait until it does not run on any
+ *  CPU; one that queues itself again is stopped. Sleeps; not from the function itself. */
+bool cancel_work_sync(struct work_struct *work);
+bool cancel_delayed_work_sync(struct delayed_work *dwork);
+
+/** current_work() - Return: the item whose function the running thread is in, NULL: none. */
+struct work_struct *current_work(void);
+
+/* --- Called by the kernel -------------------------------------------------------------------- */
+
+/** workqueue_init() - make the pools and the system's workqueues. After sched_init(). */
+void workqueue_init(void);
+
+/** wq_worker_sleeping(), wq_worker_running() - around a worker's schedule(): another may take over.
+ *  Only for tasks with PF_WQ_WORKER. */
+void wq_worker_sleeping(void);
+void wq_worker_running(void);
+
+/** wq_worker_dying() - a worker is killed inside a function. */
+void wq_worker_dying(void);
+
+#endif

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/* mempool.c - memory pools: a reserve of elements in front of an allocator. */
+#include <kernel/kernel.h>
+#include <kernel/mempool.h>
+#include <kernel/sched.h>
+#include <kernel/string.h>
+
+#include "internal.h"
+
+/* How long a waiter sleeps before it asks the allocator itself again. */
+#define RETRY_TICKS (5 * HZ)
+
+/* --- KASAN -------------------------------------------------------------------------------------------- */
+
+static size_t page_bytes(const mempool_t *pool)
+{
+	return PAGE_SIZE << (unsigned int)(uintptr_t)pool->pool_data;
+}
+
+/* Return: false if the element must not go into the reserve: it is there already, or none at all. */
+static __always_inline bool poison_element(const mempool_t *pool, void *element, uintptr_t ip)
+{
+	if (pool->alloc == mempool_alloc_slab || pool->alloc == mempool_kmalloc)
+		return kasan_mempool_poison_object(element, ip);
+	if (pool->alloc == mempool_alloc_pages)
+		return kasan_mempool_poison_pages(page_to_virt(element), page_bytes(pool), ip);
+	return true;
+}
+
+static __always_inline void unpoison_element(const mempool_t *pool, void *element)
+{
+	if (pool->alloc == mempool_kmalloc)
+		kasan_mempool_unpoison_object(element, (size_t)(uintptr_t)pool->pool_data);
+	else if (pool->alloc == mempool_alloc_slab)
+		kasan_mempool_unpoison_object(element, kmem_cache_size(pool->pool_data));
+	else if (pool->alloc == mempool_alloc_pages)
+		kasan_mempool_unpoison_pages(page_to_virt(element), page_bytes(pool));
+}
+
+/* --- The reserve --------------------------------------------------------------------------------------- */
+
+/* Put @element into the reserve unless it is full. Return: true if nothing is left to do with it. */
+static __always_inline bool add_element(mempool_t *pool, void *element, uintptr_t ip)
+{
+	unsigned long flags;
+	bool added = false, reserved = false;
+
+	/* Elements that are about to be poisoned count, so that two frees do not overfill it. */
+	spin_lock_irqsave(&pool->lock, flags);
+	if (pool->curr_nr < pool->min_nr) {
+		reserved = true;
+		pool->curr_nr++;
+		pool->elements[pool->curr_nr - 1] = NULL;
+	}
+	spin_unlock_irqrestore(&pool->lock, flags);
+	if (!reserved)
+		return false;
+	added = poison_element(pool, element, ip);
+	spin_lock_irqsave(&pool->lock, flags);
+	/* Others may have come and gone: any free place is a right one. */
+	for (int i = 0; i < pool->curr_nr; i++) {
+		if (pool->elements[i])
+			continue;
+		if (added) {
+			pool->elements[i] = element;
+		} else {
+			pool->elements[i] = pool->elements[pool->curr_nr - 1];
+			pool->curr_nr--;
+		}
+		break;
+	}
+	spin_unlock_irqrestore(&pool->lock, flags);
+	return true;
+}
+
+/* Return: an element of the reserve, still poisoned; NULL: none. */
+static void *take_element(mempool_t *pool)
+{
+	void *element = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pool->lock, flags);
+	for (int i = pool->curr_nr - 1; i >= 0 && !element; i--) {
+		element = pool->elements[i];
+		if (element) {
+			pool->elements[i] = pool->elements[pool->curr_nr - 1];
+			pool->curr_nr--;
+		}
+	}
+	spin_unlock_irqrestore(&pool->lock, flags);
+	return element;
+}
+
+/* --- Pools ------------------------------------------------------------------------------------------------ */
+
+void mempool_exit(mempool_t *pool)
+{
+	void *element;
+
+	while ((element = take_element(pool))) {
+		unpoison_element(pool, element);
+		pool->free(element, pool->pool_data);
+	}
+	kfree(pool->elements);
+	pool->elements = NULL;
+}
+
+int mempool_init(mempool_t *pool, int min_nr, mempool_alloc_t *alloc, mempool_free_t *free,
+		 void *pool_data)
+{
+	min_nr = max(min_nr, 1);
+	*pool = (mempool_t){
+		.min_nr = min_nr,
+		.alloc = alloc,
+		.free = free,
+		.pool_data = pool_data,
+	};
+	spin_lock_init(&pool->lock);
+	init_waitqueue_head(&pool->wait);
+	pool->elements = kcalloc((size_t)min_nr, sizeof(void *), GFP_KERNEL);
+	if (!pool->elements)
+		return -ENOMEM;
+	for (int i = 0; i < min_nr; i++) {
+		void *element = alloc(GFP_KERNEL, pool_data);
+
+		if (!element) {
+			mempool_exit(pool);
+			return -ENOMEM;
+		}
+		add_element(pool, element, MM_CALLER_IP());
+	}
+	return 0;
+}
+
+mempool_t *mempool_create(int min_nr, mempool_alloc_t *alloc, mempool_free_t *free, void *pool_data)
+{
+	mempool_t *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
+
+	if (pool && mempool_init(pool, min_nr, alloc, free, pool_data)) {
+		kfree(pool);
+		pool = NULL;
+	}
+	return pool;
+}
+
+void mempool_destroy(mempool_t *pool)
+{
+	if (!pool)
+		return;
+	mempool_exit(pool);
+	kfree(pool);
+}
+
+int mempool_resize(mempool_t *pool, int new_min_nr)
+{
+	void **elements, **old, *element;
+	unsigned long flags;
+	int surplus;
+
+	new_min_nr = max(new_min_nr, 1);
+	elements = kcalloc((size_t)new_min_nr, sizeof(void *), GFP_KERNEL);
+	if (!elements)
+		return -ENOMEM;
+	/* First down to what the new reserve can hold; frees that come in between go past it. */
+	spin_lock_irqsave(&pool->lock, flags);
+	pool->min_nr = min(pool->min_nr, new_min_nr);
+	spin_unlock_irqrestore(&pool->lock, flags);
+	for (;;) {
+		spin_lock_irqsave(&pool->lock, flags);
+		surplus = pool->curr_nr - new_min_nr;
+		if (surplus <= 0)
+			break;
+		spin_unlock_irqrestore(&pool->lock, flags);
+		element = take_element(pool);
+		if (element) {
+			unpoison_element(pool, element);
+			pool->free(element, pool->pool_data);
+		}
+	}
+	memcpy(elements, pool->elements, (size_t)pool->curr_nr * sizeof(void *));
+	old = pool->elements;
+	pool->elements = elements;
+	pool->min_nr = new_min_nr;
+	spin_unlock_irqrestore(&pool->lock, flags);
+	kfree(old);
+	/* Then up. Without memory it fills with what is freed. */
+	while (!mempool_is_saturated(pool)) {
+		element = pool->alloc(GFP_KERNEL | __GFP_NOWARN, pool->pool_data);
+		if (!element)
+			break;
+		mempool_free(element, pool);
+	}
+	return 0;
+}
+
+/* --- Elements ----------------------------------------------------------------------------------------------- */
+
+void *mempool_alloc_preallocated(mempool_t *pool)
+{
+	void *element = take_element(pool);
+
+	if (element)
+		unpoison_element(pool, element);
+	return element;
+}
+
+void *mempool_alloc(mempool_t *pool, gfp_t gfp)
+{
+	/* The reserve is what makes pressing the allocator unnecessary. */
+	gfp_t first = (gfp & ~(__GFP_DIRECT_RECLAIM | __GFP_ZERO)) | __GFP_NOWARN;
+	void *element;
+
+	WARN_ON_ONCE(gfp & __GFP_ZERO);
+	for (;;) {
+		element = pool->alloc(first, pool->pool_data);
+		if (element)
+			return element;
+		element = take_element(pool);
+		if (element) {
+			unpoison_element(pool, element);
+			return element;
+		}
+		if (!(gfp & __GFP_DIRECT_RECLAIM))
+			return NULL;
+		wait_event_timeout(pool->wait, READ_ONCE(pool->curr_nr), RETRY_TICKS);
+	}
+}
+
+void mempool_free(void *element, mempool_t *pool)
+{
+	if (!element)
+		return;
+	if (add_element(pool, element, MM_CALLER_IP())) {
+		wake_up(&pool->wait);
+		return;
+	}
+	pool->free(element, pool->pool_data);
+}
+
+/* --- Kinds --------------------------------------------------------------------------------------------------- */
+
+void *mempool_alloc_slab(gfp_t gfp, void *pool_data)
+{
+	return kmem_cache_alloc(pool_data, gfp);
+}
+
+void mempool_free_slab(void *element, void *pool_data)
+{
+	kmem_cache_free(pool_data, element);
+}
+
+void *mempool_kmalloc(gfp_t gfp, void *pool_data)
+{
+	return kmalloc((size_t)(uintptr_t)pool_data, gfp);
+}
+
+void mempool_kfree(void *element, void *pool_data)
+{
+	kfree(element);
+}
+
+void *mempool_alloc_pages(gfp_t gfp, void *pool_data)
+{
+	return alloc_pages(gfp, (unsigned int)(uintptr_t)pool_data);
+}
+
+void mempool_free_pages(void *element, void *pool_data)
+{
+	__free_pages(element, (unsigned int)(uintptr_t)pool_data);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callback.c - what is to be called after a grace period: one list for each CPU in three segments.
+ *
+ *	NEXT    queued since the current grace period began; waits for the next one
+ *	WAIT    queued before; waits for the current one
+ *	DONE    its grace period is over; to be called by the CPU's thread, rcuc/N
+ *
+ * A callback moves through them in the order in which it was queued, which rcu_barrier() relies on.
+ */
+#include <kasan/kasan.h>
+#include <kernel/atomic.h>
+#include <kernel/completion.h>
+#include <kernel/kernel.h>
+#include <kernel/mm.h>
+#include <kernel/mutex.h>
+#include <kernel/percpu.h>
+#include <kernel/sched.h>
+#include <kernel/spinlock.h>
+#include <kernel/wait.h>
+#include <asm/smp.h>
+
+#include "rcu.h"
+
+/* Callbacks that are called before the thread lets others run. */
+#define BATCH 16
+
+enum segment {
+	RCU_DONE,
+	RCU_WAIT,
+	RCU_NEXT,
+	RCU_NR_SEGMENTS,
+};
+
+struct rcu_list {
+	struct rcu_head *head;
+	struct rcu_head **tail; /* NULL: never used */
+};
+
+/**
+ * struct rcu_cpu - one CPU's callbacks
+ * @lock: guards the lists. Taken with interrupts off.
+ * @len: callbacks that have not returned yet; more than the lists hold while some are called.
+ * @wait: its thread waits here for DONE.
+ */
+struct rcu_cpu {
+	spinlock_t lock;
+	struct rcu_list lists[RCU_NR_SEGMENTS];
+	atomic_long_t len;
+	struct wait_queue_head wait;
+	struct rcu_head barrier;
+};
+
+static DEFINE_PER_CPU(struct rcu_cpu, rcu_cpus);
+static bool initialised;
+
+/* --- Lists ---------------------------------------------------------------------------------------- */
+
+static void append(struct rcu_list *list, struct rcu_head *head)
+{
+	head->next = NULL;
+	if (list->head)
+		*list->tail = head;
+	else
+		WRITE_ONCE(list->head, head);
+	list->tail = &head->next;
+}
+
+static void splice(struct rcu_list *from, struct rcu_list *to)
+{
+	if (!from->head)
+		return;
+	if (to->head)
+		*to->tail = from->head;
+	else
+		WRITE_ONCE(to->head, from->head);
+	to->tail = from->tail;
+	WRITE_ONCE(from->head, NULL);
+}
+
+/* Queue on any CPU's list. */
+static void queue(struct rcu_cpu *cpu, struct rcu_head *head, rcu_callback_t func)
+{
+	unsigned long flags;
+
+	head->func = func;
+	spin_lock_irqsave(&cpu->lock, flags);
+	atomic_long_inc(&cpu->len);
+	append(&cpu->lists[RCU_NEXT], head);
+	spin_unlock_irqrestore(&cpu->lock, flags);
+	rcu_want_gp();
+}
+
+void call_rcu(struct rcu_head *head, rcu_callback_t func)
+{
+	kasan_record_aux_stack(head);
+	/* Whichever CPU this is by now: any list is a right one. */
+	queue(per_cpu_ptr(&rcu_cpus, smp_processor_id()), head, func);
+}
+
+void rcu_callbacks_assign(void)
+{
+	unsigned long flags;
+	unsigned int cpu;
+
+	for_each_possible_cpu (cpu) {
+		struct rcu_cpu *rcp = per_cpu_ptr(&rcu_cpus, cpu);
+
+		spin_lock_irqsave(&rcp->lock, flags);
+		splice(&rcp->lists[RCU_NEXT], &rcp->lists[RCU_WAIT]);
+		spin_unlock_irqrestore(&rcp->lock, flags);
+	}
+}
+
+void rcu_callbacks_ready(void)
+{
+	unsigned long flags;
+	unsigned int cpu;
+
+	for_each_possible_cpu (cpu) {
+		struct rcu_cpu *rcp = per_cpu_ptr(&rcu_cpus, cpu);
+		bool some;
+
+		spin_lock_irqsave(&rcp->lock, flags);
+		splice(&rcp->lists[RCU_WAIT], &rcp->lists[RCU_DONE]);
+		some = rcp->lists[RCU_DONE].head;
+		spin_unlock_irqrestore(&rcp->lock, flags);
+		if (some)
+			wake_up(&rcp->wait);
+	}
+}
+
+/* --- Calling -------------------------------------------------------------------------------------- */
+
+static void rcu_call(struct rcu_head *head)
+{
+	rcu_callback_t func = head->func;
+
+	if ((unsigned long)func < KFREE_RCU_MAX)
+		kvfree((char *)head - (unsigned long)func);
+	else
+		func(head);
+}
+
+static void call_done(struct rcu_cpu *rcp)
+{
+	struct rcu_head *head, *next;
+	unsigned long flags;
+	unsigned int n = 0;
+
+	spin_lock_irqsave(&rcp->lock, flags);
+	head = rcp->lists[RCU_DONE].head;
+	WRITE_ONCE(rcp->lists[RCU_DONE].head, NULL);
+	spin_unlock_irqrestore(&rcp->lock, flags);
+
+	/* With preemption off, so that a callback that sleeps is noticed. */
+	preempt_disable();
+	for (; head; head = next) {
+		/* The object, and the head in it, may be gone when the function returns. */
+		next = head->next;
+		rcu_call(head);
+		atomic_long_dec(&rcp->len);
+		if (++n % BATCH == 0) {
+			preempt_enable();
+			preempt_disable();
+		}
+	}
+	preempt_enable();
+}
+
+static int rcuc_thread(void *arg)
+{
+	struct rcu_cpu *rcp = arg;
+
+	while (!kthread_should_stop()) {
+		wait_event(rcp->wait, READ_ONCE(rcp->lists[RCU_DONE].head));
+		call_done(rcp);
+	}
+	return 0;
+}
+
+/* --- Waiting -------------------------------------------------------------------------------------- */
+
+struct rcu_waiter {
+	struct rcu_head head;
+	struct completion done;
+};
+
+static void wake_waiter(struct rcu_head *head)
+{
+	complete(&container_of(head, struct rcu_waiter, head)->done);
+}
+
+void synchronize_rcu(void)
+{
+	struct rcu_waiter waiter;
+
+	/* A single task on a single CPU that is here is in no reader, and there is nobody else. */
+	if (!rcu_gp_running())
+		return;
+	might_sleep();
+	WARN_ONCE(rcu_read_lock_held(), "rcu: synchronize_rcu() inside a reader\n");
+	init_completion(&waiter.done);
+	rcu_expedite();
+	call_rcu(&waiter.head, wake_waiter);
+	wait_for_completion(&waiter.done);
+	rcu_unexpedite();
+}
+
+static DEFINE_MUTEX(barrier_mutex);
+static atomic_t barrier_count;
+static DECLARE_COMPLETION(barrier_done);
+
+static void barrier_put(void)
+{
+	if (atomic_dec_and_test(&barrier_count))
+		complete(&barrier_done);
+}
+
+static void barrier_callback(struct rcu_head *head)
+{
+	barrier_put();
+}
+
+void rcu_barrier(void)
+{
+	unsigned int cpu;
+
+	if (!rcu_gp_running())
+		return;
+	might_sleep();
+	mutex_lock(&barrier_mutex);
+	/* What the caller queued is counted in some CPU's length before that is read. */
+	smp_mb();
+	reinit_completion(&barrier_done);
+	/* One too many, so that it does not reach 0 before the last CPU has its callback. */
+	atomic_set(&barrier_count, 1);
+	rcu_expedite();
+	for_each_possible_cpu (cpu) {
+		struct rcu_cpu *rcp = per_cpu_ptr(&rcu_cpus, cpu);
+
+		if (!atomic_long_read(&rcp->len))
+			continue;
+		atomic_inc(&barrier_count);
+		queue(rcp, &rcp->barrier, barrier_callback);
+	}
+	barrier_put();
+	wait_for_completion(&barrier_done);
+	rcu_unexpedite();
+	mutex_unlock(&barrier_mutex);
+}
+
+void kfree_rcu_mightsleep(const void *ptr)
+{
+	if (!ptr)
+		return;
+	synchronize_rcu();
+	kvfree(ptr);
+}
+
+/* --- Start ---------------------------------------------------------------------------------------- */
+
+void rcu_callbacks_init(void)
+{
+	unsigned int cpu;
+
+	WARN_ON(initialised);
+	initialised = true;
+	for_each_possible_cpu (cpu) {
+		struct rcu_cpu *rcp = per_cpu_ptr(&rcu_cpus, cpu);
+		struct task *task;
+
+		init_waitqueue_head(&rcp->wait);
+		task = kthread_create(rcuc_thread, rcp, "rcuc/%u", cpu);
+		if (IS_ERR(task))
+			panic("rcu: no memory for the threads");
+		kthread_bind(task, cpu);
+		wake_up_process(task);
+		put_task_struct(task);
+	}
+}
+
+void rcu_init(void)
+{
+	rcu_cpu_starting();
+	rcu_callbacks_init();
+	rcu_gp_init();
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gp.c - grace periods: whom each one waits for, and the thread that runs them.
+ *
+ * A grace period begins by noting every CPU. A CPU is crossed off when it is seen in a quiescent
+ * state: outside of any reader, which a context switch, the tick and (if somebody waits) an
+ * interrupt sent for the purpose can tell. A reader that is switched away does not hold up its CPU:
+ * it goes into a list. Into that of the current grace period, if its CPU was not crossed off yet, as
+ * it may have begun before; else into that of the next one. The grace period ends when no CPU is
+ * left and its list is empty.
+ *
+ * Memory order: a writer's unlinking comes before the start, which is under the lock; a CPU takes
+ * the lock to be crossed off, so its later readers see it. What its earlier readers did comes before
+ * that, and so before the end.
+ */
+#include <kernel/atomic.h>
+#include <kernel/kernel.h>
+#include <kernel/param.h>
+#include <kernel/sched.h>
+#include <kernel/spinlock.h>
+#include <kernel/wait.h>
+#include <asm/smp.h>
+
+#include "rcu.h"
+
+/**
+ * struct rcu_state - the grace periods of this kernel
+ * @lock: guards what follows up to @wanted. Taken with interrupts off; nothing is woken inside it.
+ * @seq: grace periods begun and ended: odd while one runs.
+ * @online: CPUs that take part.
+ * @pending: CPUs that the current one waits for.
+ * @blocking: tasks switched away inside a reader that the current one waits for.
+ * @blocked: the others; the next one will wait for them.
+ * @wanted: somebody needs one that has not begun yet.
+ * @expedited: how many want it to be quick.
+ * @wait: the thread waits here for both, and for the end.
+ */
+static struct {
+	spinlock_t lock;
+	unsigned long seq;
+	u32 online;
+	u32 pending;
+	struct list_head blocking;
+	struct list_head blocked;
+	bool wanted;
+	atomic_t expedited;
+	bool running;
+	struct wait_queue_head wait;
+} rcu = {
+	.blocking = LIST_HEAD_INIT(rcu.blocking),
+	.blocked = LIST_HEAD_INIT(rcu.blocked),
+	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(rcu.wait),
+};
+
+static unsigned int stall_timeout = 21;
+core_param("rcupdate.rcu_cpu_stall_timeout", stall_timeout, uint, "a number of seconds",
+	   "warn of a grace period that takes so long; 0: never");
+
+/* --- Quiescent states --------------------------------------------------------------------------- */
+
+/* With the lock held. */
+static bool gp_over(void)
+{
+	return !rcu.pending && list_empty(&rcu.blocking);
+}
+
+/* Under the lock: this CPU is outside of any reader. Return: true if that was the last thing that
+ * the grace period waited for. */
+static bool cross_off_cpu(void)
+{
+	u32 bit = 1U << smp_processor_id();
+
+	if (!(rcu.pending & bit))
+		return false;
+	WRITE_ONCE(rcu.pending, rcu.pending & ~bit);
+	return gp_over();
+}
+
+static void report_cpu(void)
+{
+	unsigned long flags;
+	bool over;
+
+	spin_lock_irqsave(&rcu.lock, flags);
+	over = cross_off_cpu();
+	spin_unlock_irqrestore(&rcu.lock, flags);
+	if (over)
+		wake_up(&rcu.wait);
+}
+
+static bool cpu_pending(void)
+{
+	return READ_ONCE(rcu.pending) & 1U << smp_processor_id();
+}
+
+/* In an interrupt: was this CPU in no reader when it came? */
+static void look_at_interrupted(void)
+{
+	struct task *task = current;
+
+	if (!cpu_pending())
+		return;
+	if (task->rcu_read_lock_nesting > 0 && !(task->rcu_special & RCU_SPECIAL_BLOCKED)) {
+		WRITE_ONCE(task->rcu_special, task->rcu_special | RCU_SPECIAL_NEED_QS);
+		return;
+	}
+	/* Whoever has preemption off counts as a reader; the next tick looks again. */
+	if (preempt_count() & ~HARDIRQ_MASK)
+		return;
+	report_cpu();
+}
+
+void rcu_tick(void)
+{
+	look_at_interrupted();
+}
+
+static void expedite_cpu(void *unused)
+{
+	/* A CPU may also serve the call while it waits with interrupts off, which is no interrupt. */
+	if (in_interrupt())
+		look_at_interrupted();
+}
+
+void rcu_note_context_switch(bool preempt)
+{
+	struct task *task = current;
+	bool reader = task->rcu_read_lock_nesting > 0;
+	bool over;
+
+	WARN_ONCE(reader && !preempt,
+		  "rcu: voluntary context switch within a read-side critical section\n");
+	if ((!reader || task->rcu_special & RCU_SPECIAL_BLOCKED) && !cpu_pending())
+		return;
+	spin_lock(&rcu.lock);
+	if (reader && !(task->rcu_special & RCU_SPECIAL_BLOCKED)) {
+		task->rcu_special |= RCU_SPECIAL_BLOCKED;
+		list_add_tail(&task->rcu_entry, rcu.pending & 1U << smp_processor_id()
+							? &rcu.blocking
+							: &rcu.blocked);
+	}
+	over = cross_off_cpu();
+	spin_unlock(&rcu.lock);
+	if (over)
+		wake_up(&rcu.wait);
+}
+
+void rcu_read_unlock_special(void)
+{
+	struct task *task = current;
+	unsigned long flags;
+	unsigned int special;
+	bool over = false, quiet = preemptible();
+
+	spin_lock_irqsave(&rcu.lock, flags);
+	special = task->rcu_special;
+	WRITE_ONCE(task->rcu_special, 0);
+	if (special & RCU_SPECIAL_BLOCKED) {
+		list_del(&task->rcu_entry);
+		over = rcu.seq & 1 && gp_over();
+	}
+	if (special & RCU_SPECIAL_NEED_QS && quiet)
+		over |= cross_off_cpu();
+	spin_unlock_irqrestore(&rcu.lock, flags);
+	if (over)
+		wake_up(&rcu.wait);
+}
+
+void exit_rcu(void)
+{
+	if (!current->rcu_read_lock_nesting && !current->rcu_special)
+		return;
+	WRITE_ONCE(current->rcu_read_lock_nesting, 0);
+	barrier();
+	if (READ_ONCE(current->rcu_special))
+		rcu_read_unlock_special();
+}
+
+void rcu_cpu_starting(void)
+{
+	unsigned long flags;
+
+	/* A grace period that runs already does not wait for this CPU, whose readers come later. */
+	spin_lock_irqsave(&rcu.lock, flags);
+	rcu.online |= 1U << smp_processor_id();
+	spin_unlock_irqrestore(&rcu.lock, flags);
+}
+
+/* --- Wishes --------------------------------------------------------------------------------------- */
+
+void rcu_want_gp(void)
+{
+	/* Full order between the caller's queueing and the flag: see gp_thread(). */
+	if (!xchg(&rcu.wanted, true))
+		wake_up(&rcu.wait);
+}
+
+void rcu_expedite(void)
+{
+	atomic_inc(&rcu.expedited);
+	wake_up(&rcu.wait);
+}
+
+void rcu_unexpedite(void)
+{
+	atomic_dec(&rcu.expedited);
+}
+
+bool rcu_gp_running(void)
+{
+	return READ_ONCE(rcu.running);
+}
+
+/* --- The thread ----------------------------------------------------------------------------------- */
+
+static void begin(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&rcu.lock, flags);
+	WRITE_ONCE(rcu.seq, rcu.seq + 1);
+	WRITE_ONCE(rcu.pending, rcu.online);
+	list_splice_init(&rcu.blocked, &rcu.blocking);
+	spin_unlock_irqrestore(&rcu.lock, flags);
+	/* This thread is no reader, and whoever was one on its CPU has been switched away. */
+	report_cpu();
+}
+
+static bool check_over(void)
+{
+	unsigned long flags;
+	bool over;
+
+	spin_lock_irqsave(&rcu.lock, flags);
+	over = gp_over();
+	spin_unlock_irqrestore(&rcu.lock, flags);
+	return over;
+}
+
+static void warn_stall(void)
+{
+	unsigned long flags;
+	struct task *task;
+	pid_t pids[8];
+	u32 pending, n = 0;
+
+	spin_lock_irqsave(&rcu.lock, flags);
+	pending = rcu.pending;
+	list_for_each_entry (task, &rcu.blocking, rcu_entry) {
+		if (n < ARRAY_SIZE(pids))
+			pids[n++] = task->pid;
+	}
+	spin_unlock_irqrestore(&rcu.lock, flags);
+	pr_err("rcu: INFO: rcu_preempt detected stalls on CPUs/tasks: (%u s)\n", stall_timeout);
+	for (unsigned int cpu = 0; pending; cpu++, pending >>= 1) {
+		if (pending & 1)
+			pr_err("rcu: \tCPU %u\n", cpu);
+	}
+	for (u32 i = 0; i < n; i++)
+		pr_err("rcu: \tP%d\n", pids[i]);
+}
+
+static void wait_for_end(void)
+{
+	long timeout = stall_timeout ? (long)stall_timeout * HZ : MAX_SCHEDULE_TIMEOUT;
+	bool sent = false;
+
+	for (;;) {
+		bool expedite = !sent && atomic_read(&rcu.expedited);
+
+		if (expedite) {
+			smp_call_function_many(expedite_cpu, NULL, false);
+			sent = true;
+		}
+		if (!wait_event_timeout(rcu.wait,
+					check_over() || (!sent && atomic_read(&rcu.expedited)),
+					timeout))
+			warn_stall();
+		if (check_over())
+			return;
+	}
+}
+
+static int gp_thread(void *unused)
+{
+	unsigned long flags;
+
+	WRITE_ONCE(rcu.running, true);
+	while (!kthread_should_stop()) {
+		wait_event(rcu.wait, READ_ONCE(rcu.wanted));
+		/* Cleared before the callbacks are taken: one queued later sets it again. */
+		xchg(&rcu.wanted, false);
+		rcu_callbacks_assign();
+		begin();
+		wait_for_end();
+		spin_lock_irqsave(&rcu.lock, flags);
+		WRITE_ONCE(rcu.seq, rcu.seq + 1);
+		spin_unlock_irqrestore(&rcu.lock, flags);
+		rcu_callbacks_ready();
+	}
+	return 0;
+}
+
+void rcu_gp_init(void)
+{
+	struct task *task = kthread_run(gp_thread, NULL, "rcu_preempt");
+
+	if (IS_ERR(task))
+		panic("rcu: no memory for the grace-period thread");
+	put_task_struct(task);
+}
+
+/* --- Polling --------------------------------------------------------------------------------------- */
+
+unsigned long get_state_synchronize_rcu(void)
+{
+	/* The caller's stores come before the look at the counter. */
+	smp_mb();
+	/* The one that may be running is too old: the next must have ended. */
+	return (READ_ONCE(rcu.seq) + 3) & ~1UL;
+}
+
+bool poll_state_synchronize_rcu(unsigned long cookie)
+{
+	bool passed = (long)(READ_ONCE(rcu.seq) - cookie) >= 0;
+
+	smp_mb();
+	return passed;
+}
+
+void cond_synchronize_rcu(unsigned long cookie)
+{
+	if (!poll_state_synchronize_rcu(cookie))
+		synchronize_rcu();
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/* slab_cost_test.c - the documented cost of an object is what an object costs. */
+#include <kernel/kernel.h>
+#include <kernel/page.h>
+#include <kernel/slab.h>
+
+#include "kasan_test.h"
+
+static const struct {
+	unsigned int size;
+	struct {
+		unsigned int slot, objects, pages;
+	} off, generic;
+} costs[] = {
+#define SLAB_COST(size, slot, objects, pages, kasan_slot, kasan_objects, kasan_pages) \
+	{size, {slot, objects, pages}, {kasan_slot, kasan_objects, kasan_pages}},
+#include "slab_cost.h"
+#undef SLAB_COST
+};
+
+static void kmalloc_classes(struct kunit *test)
+{
+#ifdef CONFIG_KASAN_EXTRA_INFO
+	kunit_skip(test, "CONFIG_KASAN_EXTRA_INFO makes metadata larger");
+#endif
+	for (size_t i = 0; i < ARRAY_SIZE(costs); i++) {
+		void *p = kmalloc(costs[i].size, GFP_KERNEL);
+		struct slabinfo info;
+
+		KUNIT_ASSERT_NOT_NULL(test, p);
+		kmem_cache_info(virt_to_head_page(p)->slab_cache, &info);
+#ifdef CONFIG_KASAN
+		KUNIT_EXPECT_EQ(test, info.slot_size, costs[i].generic.slot);
+		KUNIT_EXPECT_EQ(test, info.objs_per_slab, costs[i].generic.objects);
+		KUNIT_EXPECT_EQ(test, info.slab_pages, costs[i].generic.pages);
+#else
+		KUNIT_EXPECT_EQ(test, info.slot_size, costs[i].off.slot);
+		KUNIT_EXPECT_EQ(test, info.objs_per_slab, costs[i].off.objects);
+		KUNIT_EXPECT_EQ(test, info.slab_pages, costs[i].off.pages);
+#endif
+		KUNIT_EXPECT_EQ(test, info.object_size, costs[i].size);
+		kfree(p);
+	}
+}
+
+static struct kunit_case slab_cost_test_cases[] = {
+	KUNIT_CASE(kmalloc_classes),
+	{},
+};
+
+static struct kunit_suite slab_cost_test_suite = {
+	.name = "slab_cost",
+	.test_cases = slab_cost_test_cases,
+};
+
+kunit_test_suite(slab_cost_test_suite);

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.c - the worker threads: who runs, who takes over, how many there are.
+ *
+ * Of a CPU's workers one runs. The scheduler tells when it is about to sleep in some function; if
+ * there is more to do, an idle one is woken then. So that there is always one to wake, a worker
+ * makes another before it starts on an item, unless one is idle. The unbound pool does not count who
+ * runs: each item may have a worker at once.
+ */
+#include <kasan/kasan.h>
+#include <kernel/slab.h>
+
+#include "internal.h"
+
+static struct worker_pool pools[NR_CPUS + 1];
+
+struct worker_pool *cpu_pool(unsigned int cpu)
+{
+	return &pools[cpu];
+}
+
+static bool is_bound(const struct worker_pool *pool)
+{
+	return pool->cpu < NR_CPUS;
+}
+
+void pool_kick(struct worker_pool *pool)
+{
+	struct worker *worker;
+
+	if (list_empty(&pool->worklist) || (is_bound(pool) && pool->nr_running) ||
+	    list_empty(&pool->idle))
+		return;
+	worker = list_first_entry(&pool->idle, struct worker, entry);
+	wake_up_process(worker->task);
+}
+
+struct worker *find_worker_executing(struct worker_pool *pool, const struct work_struct *work)
+{
+	struct worker *worker;
+
+	list_for_each_entry (worker, &pool->busy, entry) {
+		if (worker->work == work)
+			return worker;
+	}
+	return NULL;
+}
+
+void move_linked_works(struct work_struct *work, struct list_head *to)
+{
+	struct work_struct *next;
+	bool linked;
+
+	do {
+		linked = work_flags(work) & WORK_LINKED;
+		/* Not looked at if it is the list's end. */
+		next = list_next_entry(work, entry);
+		list_move_tail(&work->entry, to);
+		work = next;
+	} while (linked);
+}
+
+/* --- Making workers ---------------------------------------------------------------------------- */
+
+static int worker_thread(void *arg);
+
+/* Return: false without memory. */
+static bool create_worker(struct worker_pool *pool)
+{
+	struct worker *worker = kzalloc(sizeof(*worker), GFP_KERNEL);
+	unsigned int id = __atomic_fetch_add(&pool->next_id, 1, __ATOMIC_RELAXED);
+	struct task *task;
+
+	if (!worker)
+		return false;
+	worker->pool = pool;
+	INIT_LIST_HEAD(&worker->scheduled);
+	if (is_bound(pool))
+		task = kthread_create(worker_thread, worker, "kworker/%u:%u", pool->cpu, id);
+	else
+		task = kthread_create(worker_thread, worker, "kworker/u:%u", id);
+	if (IS_ERR(task)) {
+		kfree(worker);
+		return false;
+	}
+	if (is_bound(pool))
+		kthread_bind(task, pool->cpu);
+	worker->task = task;
+	task->wq_worker = worker;
+	task->kflags |= PF_WQ_WORKER;
+	spin_lock_irq(&pool->lock);
+	pool->nr_workers++;
+	pool->nr_idle++;
+	worker->idle = true;
+	list_add(&worker->entry, &pool->idle);
+	spin_unlock_irq(&pool->lock);
+	wake_up_process(task);
+	put_task_struct(task);
+	return true;
+}
+
+/* See that there is somebody to take over. The pool is locked, and unlocked in between. */
+static void keep_one_idle(struct worker_pool *pool)
+{
+	if (pool->nr_idle || pool->creating || pool->nr_workers >= MAX_WORKERS)
+		return;
+	pool->creating = true;
+	spin_unlock_irq(&pool->lock);
+	/* Without memory the items wait for whoever sleeps to go on, and no longer. */
+	create_worker(pool);
+	spin_lock_irq(&pool->lock);
+	pool->creating = false;
+}
+
+/* --- Running items ------------------------------------------------------------------------------- */
+
+static void check_context(work_func_t func)
+{
+	if (likely(!in_atomic() && !irqs_disabled() && !current->rcu_read_lock_nesting))
+		return;
+	pr_err("BUG: workqueue leaked atomic, lock or RCU: %s[%d]\n"
+	       "     preempt=0x%08x irqs_disabled=%d RCU=%d workfn=%pS\n",
+	       current->comm, current->pid, (unsigned int)preempt_count(), irqs_disabled(),
+	       current->rcu_read_lock_nesting, (void *)func);
+	dump_stack();
+	local_irq_enable();
+	current->preempt_count = 0;
+}
+
+/* The first of @worker's own list. The pool is locked, and unlocked in between. */
+static void process_one_work(struct worker *worker, struct work_struct *work)
+{
+	struct worker_pool *pool = worker->pool;
+	unsigned long flags = work_flags(work);
+	work_func_t func = work->func;
+
+	worker->work = work;
+	worker->pwq = flags & WORK_BARRIER ? NULL : work->pwq;
+	worker->color = flags & WORK_COLOR ? 1 : 0;
+	work->pwq = NULL;
+	list_del_init(&work->entry);
+	/* From here on it can be queued again, or freed: nothing below looks at it. */
+	work_clear(work, WORK_STRUCT_PENDING | WORK_LINKED | WORK_BARRIER);
+	spin_unlock_irq(&pool->lock);
+	func(work);
+	check_context(func);
+	spin_lock_irq(&pool->lock);
+	worker->work = NULL;
+	if (worker->pwq)
+		pwq_landed(worker->pwq, worker->color, false);
+	worker->pwq = NULL;
+}
+
+static void process_scheduled(struct worker *worker)
+{
+	while (!list_empty(&worker->scheduled))
+		process_one_work(worker,
+				 list_first_entry(&worker->scheduled, struct work_struct, entry));
+}
+
+/* Take the first item of the pool, if it is for us. */
+static void take_work(struct worker *worker)
+{
+	struct worker_pool *pool = worker->pool;
+	struct work_struct *work = list_first_entry(&pool->worklist, struct work_struct, entry);
+	struct worker *other = find_worker_executing(pool, work);
+
+	if (other) {
+		/* Queued again while it runs: the same worker runs it again. */
+		move_linked_works(work, &other->scheduled);
+		return;
+	}
+	move_linked_works(work, &worker->scheduled);
+	pool_kick(pool);
+	process_scheduled(worker);
+}
+
+static void leave_idle(struct worker *worker)
+{
+	worker->idle = false;
+	worker->pool->nr_idle--;
+	worker->pool->nr_running++;
+	list_move(&worker->entry, &worker->pool->busy);
+}
+
+/* Return: false if there are idle workers enough: this one is out of the pool. */
+static bool enter_idle(struct worker *worker)
+{
+	struct worker_pool *pool = worker->pool;
+
+	pool->nr_running--;
+	list_del_init(&worker->entry);
+	if (pool->nr_idle >= MAX_IDLE) {
+		pool->nr_workers--;
+		return false;
+	}
+	worker->idle = true;
+	pool->nr_idle++;
+	list_add(&worker->entry, &pool->idle);
+	return true;
+}
+
+static int worker_thread(void *arg)
+{
+	struct worker *worker = arg;
+	struct worker_pool *pool = worker->pool;
+
+	for (;;) {
+		spin_lock_irq(&pool->lock);
+		if (!list_empty(&pool->worklist) && (!is_bound(pool) || !pool->nr_running)) {
+			leave_idle(worker);
+			do {
+				keep_one_idle(pool);
+				if (!list_empty(&pool->worklist))
+					take_work(worker);
+				/* Of two that run, woken from sleep in some function, one stops. */
+			} while (!list_empty(&pool->worklist) &&
+				 (!is_bound(pool) || pool->nr_running <= 1));
+			if (!enter_idle(worker)) {
+				spin_unlock_irq(&pool->lock);
+				break;
+			}
+		}
+		__set_current_state(TASK_UNINTERRUPTIBLE);
+		spin_unlock_irq(&pool->lock);
+		schedule();
+	}
+	current->kflags &= ~PF_WQ_WORKER;
+	current->wq_worker = NULL;
+	kfree(worker);
+	return 0;
+}
+
+/* --- What the scheduler tells ---------------------------------------------------------------------- */
+
+void wq_worker_sleeping(void)
+{
+	struct worker *worker = current->wq_worker;
+	struct worker_pool *pool;
+	unsigned long flags;
+
+	if (worker->idle || worker->sleeping)
+		return;
+	pool = worker->pool;
+	spin_lock_irqsave(&pool->lock, flags);
+	worker->sleeping = true;
+	pool->nr_running--;
+	pool_kick(pool);
+	spin_unlock_irqrestore(&pool->lock, flags);
+}
+
+void wq_worker_running(void)
+{
+	struct worker *worker = current->wq_worker;
+	unsigned long flags;
+
+	if (!worker->sleeping)
+		return;
+	spin_lock_irqsave(&worker->pool->lock, flags);
+	worker->sleeping = false;
+	worker->pool->nr_running++;
+	spin_unlock_irqrestore(&worker->pool->lock, flags);
+}
+
+void wq_worker_dying(void)
+{
+	struct worker *worker = current->wq_worker;
+	struct worker_pool *pool = worker->pool;
+	bool last;
+
+	spin_lock_irq(&pool->lock);
+	pool->nr_running--;
+	pool->nr_workers--;
+	list_del(&worker->entry);
+	/* Who waits for the item need not wait for ever. */
+	if (worker->pwq)
+		pwq_landed(worker->pwq, worker->color, false);
+	list_splice_init(&worker->scheduled, &pool->worklist);
+	pool_kick(pool);
+	last = !pool->nr_idle && !pool->creating;
+	spin_unlock_irq(&pool->lock);
+	current->kflags &= ~PF_WQ_WORKER;
+	current->wq_worker = NULL;
+	kfree(worker);
+	if (last)
+		create_worker(pool);
+}
+
+/* --- Start ---------------------------------------------------------------------------------------- */
+
+void pools_init(void)
+{
+	for (unsigned int cpu = 0; cpu <= NR_CPUS; cpu++) {
+		struct worker_pool *pool = &pools[cpu];
+
+		pool->cpu = cpu;
+		spin_lock_init(&pool->lock);
+		INIT_LIST_HEAD(&pool->worklist);
+		INIT_LIST_HEAD(&pool->idle);
+		INIT_LIST_HEAD(&pool->busy);
+		if ((cpu < nr_cpu_ids || cpu == NR_CPUS) && !create_worker(pool))
+			panic("workqueue: no memory for the first workers");
+	}
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_mempool.c - hooks of memory pools, objects that are freed in two steps, and stacks that allocators
+ * keep for themselves.
+ */
+#include <string.h>
+
+#include "../../runtime/core/internal.h"
+#include "fake_slab.h"
+
+static void slab_objects(void)
+{
+	struct fake_slab *slab = fake_slab_create("pool", 64, 8, 0, 3);
+	char *p = fake_slab_alloc(slab, 40);
+	uintptr_t start = (uintptr_t)p;
+
+	CHECK(kasan_mempool_poison_object(p, 0));
+	CHECK(!kasan_byte_accessible(p));
+	EXPECT_REPORT("slab-use-after-free", kasan_check_read(p + 8, 1));
+	CHECK(unit_find(0, "Freed by task ") > 0);
+	EXPECT_REPORT("double-free", CHECK(!kasan_mempool_poison_object(p, 0)));
+	EXPECT_REPORT("double-free", CHECK_EQ(fake_slab_free(slab, p), KASAN_FREE_BAD));
+	kasan_mempool_unpoison_object(p, 50);
+	CHECK_EQ(kasan_first_bad(start, 64), start + 50);
+	CHECK_EQ(kasan_object_size(&slab->cache, p), 50);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 50, 1));
+	CHECK(unit_find(0, "Allocated by task ") > 0);
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_mempool_poison_object(p + 1, 0)));
+	/* Nothing of all that was an end: the allocator takes it back. */
+	EXPECT_NO_REPORT(CHECK(fake_slab_free(slab, p) != KASAN_FREE_BAD));
+	EXPECT_NO_REPORT(CHECK(kasan_mempool_poison_object(NULL, 0)));
+}
+
+/* The pool keeps its elements: none may wait in the quarantine. */
+static void nothing_is_queued(void)
+{
+	struct fake_slab *slab = fake_slab_create("pool", 64, 8, 0, 4);
+	char *p = fake_slab_alloc(slab, 64);
+	struct kasan_quarantine_stats before, after;
+
+	kasan_quarantine_stats(&before);
+	for (int i = 0; i < 1000; i++) {
+		CHECK(kasan_mempool_poison_object(p, 0));
+		kasan_mempool_unpoison_object(p, 64);
+	}
+	kasan_quarantine_stats(&after);
+	CHECK_EQ(before.objects, after.objects);
+	CHECK_EQ(slab->release_count, 0);
+}
+
+static char *pages;
+static struct kasan_large_meta meta;
+#define LARGE (2 * 4096 + 100)
+
+static bool find_large(const void *addr, struct kasan_object *obj)
+{
+	if ((const char *)addr < pages || (const char *)addr >= pages + 3 * 4096)
+		return false;
+	obj->kind = KASAN_OBJECT_LARGE;
+	obj->start = pages;
+	obj->size = LARGE;
+	obj->large = &meta;
+	return true;
+}
+
+static void large_objects(void)
+{
+	uintptr_t start;
+
+	pages = unit_watched(65536);
+	start = (uintptr_t)pages;
+	kasan_posix_hooks.find_object = find_large;
+	CHECK(kasan_kmalloc_large(pages, LARGE, 3 * 4096, &meta) == pages);
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_mempool_poison_object(pages + 8, 0)));
+	CHECK(kasan_mempool_poison_object(pages, 0));
+	EXPECT_REPORT("use-after-free", kasan_check_write(pages + LARGE - 1, 1));
+	EXPECT_REPORT("double-free", CHECK(!kasan_mempool_poison_object(pages, 0)));
+	kasan_mempool_unpoison_object(pages, LARGE);
+	CHECK_EQ(kasan_first_bad(start, 3 * 4096), start + LARGE);
+	fake_slab_forget();
+	/* Memory of nobody. */
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_mempool_poison_object(pages, 0)));
+}
+
+static void whole_pages(void)
+{
+	char *p = unit_watched(65536);
+
+	CHECK(kasan_mempool_poison_pages(p, 8192, 0));
+	EXPECT_REPORT("use-after-free", kasan_check_read(p + 8191, 1));
+	CHECK(kasan_byte_accessible(p + 8192));
+	EXPECT_REPORT("double-free", CHECK(!kasan_mempool_poison_pages(p, 8192, 0)));
+	kasan_mempool_unpoison_pages(p, 8192);
+	EXPECT_NO_REPORT(kasan_check_write(p, 8192));
+}
+
+/* SLAB_TYPESAFE_BY_RCU: freed and still readable, then poisoned and queued. */
+static void freed_in_two_steps(void)
+{
+	struct fake_slab *slab = fake_slab_create("rcu", 64, 8, KASAN_CACHE_NO_QUARANTINE, 3);
+	char *p = fake_slab_alloc(slab, 64);
+	enum kasan_free_verdict verdict;
+
+	CHECK_EQ(kasan_slab_free(&slab->cache, p, p, 0), KASAN_FREE_NOW);
+	EXPECT_NO_REPORT(kasan_check_read(p, 64));
+	EXPECT_REPORT("double-free", kasan_slab_free(&slab->cache, p, p, 0));
+	verdict = kasan_slab_free_deferred(&slab->cache, p);
+	CHECK(verdict == KASAN_FREE_QUARANTINED || verdict == KASAN_FREE_NOW);
+	EXPECT_REPORT("slab-use-after-free", kasan_check_read(p, 1));
+	CHECK(unit_find(0, "Freed by task ") > 0);
+	EXPECT_REPORT("double-free", kasan_slab_free(&slab->cache, p, p, 0));
+	kasan_cache_shrink(&slab->cache);
+	CHECK_EQ(slab->release_count, verdict == KASAN_FREE_QUARANTINED);
+}
+
+static __attribute__((noinline)) uint32_t save_here(void)
+{
+	return kasan_stack_save(0);
+}
+
+static void stacks_for_allocators(void)
+{
+	uint32_t first = 0, handle;
+
+	for (int i = 0; i < 3; i++) {
+		handle = save_here();
+		CHECK(handle != 0);
+		CHECK(!first || handle == first);
+		first = handle;
+	}
+}
+
+UNIT_MAIN(UNIT_CASE(slab_objects), UNIT_CASE(nothing_is_queued), UNIT_CASE(large_objects),
+	  UNIT_CASE(whole_pages), UNIT_CASE(freed_in_two_steps), UNIT_CASE(stacks_for_allocators))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Parts of reports that are off by default: the page's owner; CPU and time of allocation and free."""
+
+import re
+
+from redzone import machine
+from redzone.builder import preset_name
+from redzone.runner import FAIL, PASS, SKIP, Result
+
+TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TIMEOUT = 120
+
+_FRAME = r" [\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+"
+_PAGE = [
+    r"page dumped because: kasan: bad access detected",
+    r"page_owner tracks the page as freed",
+    r"page last allocated via order 2, gfp_mask 0x[0-9a-f]+\(GFP_KERNEL\), "
+    r"pid \d+, tgid \d+ \(kunit_try_catch\), ts \d+, free_ts \d+",
+    _FRAME,
+    r"page last free pid \d+ tgid \d+ stack trace:",
+    _FRAME,
+]
+_TRACK = r"(Allocated|Freed) by task \d+ on cpu \d+ at \d+\.\d{6}s:"
+
+
+def text_of(lines):
+    """Return the console lines without their timestamps."""
+    return [re.sub(r"^\[ *\d+\.\d{6}\] ", "", line) for line in lines]
+
+
+def missing_in_order(patterns, lines):
+    """Return the first of @patterns that no line after the one of the pattern before is, or None."""
+    rest = iter(lines)
+    for pattern in patterns:
+        if not any(re.fullmatch(pattern, line) for line in rest):
+            return pattern
+    return None
+
+
+def boot(context, name, image, *append):
+    arguments = ["kasan_multi_shot", "kunit.filter_glob=" + append[0], *append[1:]]
+    target = machine.Machine(image.image, smp=4, append=arguments, timeout=TIMEOUT)
+    outcome, lines, log = context.boot(name, target)
+    return outcome, text_of(lines), log
+
+
+def verdict(name, wrong, log):
+    return Result(name, FAIL, wrong, log) if wrong else Result(name, PASS)
+
+
+def run(context):
+    image = context.build(preset_name(), targets=["redzone"])["redzone"]
+
+    outcome, lines, log = boot(context, "page-owner", image, "kasan.page_alloc_uaf", "page_owner=on")
+    missing = missing_in_order(_PAGE, lines)
+    yield verdict("page-owner.report", missing and f"no line is: {missing}", log)
+
+    outcome, lines, log = boot(context, "page-owner-suite", image, "page_owner", "page_owner=on")
+    wrong = None if "# Totals: pass:3 fail:0 skip:0 total:3" in lines else outcome.message or "cases failed"
+    yield verdict("page-owner.suite", wrong, log)
+
+    outcome, lines, log = boot(context, "page-owner-off", image, "kasan.page_alloc_uaf")
+    wrong = next((line for line in lines if "page_owner" in line or "last allocated" in line), None)
+    yield verdict("page-owner.off-by-default", wrong, log)
+
+    outcome, lines, log = boot(context, "page-owner-wrong", image, "kasan.page_alloc_uaf", "page_owner=maybe")
+    said = any(
+        line.startswith('Malformed kernel parameter page_owner="maybe": expected on|off') for line in lines
+    )
+    yield verdict("page-owner.wrong-value", None if said else "no line names it and what is accepted", log)
+
+    preset = preset_name() + "-extra-info"
+    reason = context.missing_for(preset)
+    if reason:
+        yield Result("extra-info", SKIP, reason)
+        return
+    image = context.build(preset, targets=["redzone"])["redzone"]
+    outcome, lines, log = boot(context, "extra-info", image, "kasan")
+    tracks = [line for line in lines if re.match(r"(Allocated|Freed) by task ", line)]
+    odd = [line for line in tracks if not re.fullmatch(_TRACK, line)]
+    failed = [line for line in lines if line.startswith("not ok")]
+    wrong = "\n".join(odd[:5] + failed) or (None if tracks else "no track was printed")
+    yield verdict("extra-info.report", wrong, log)
