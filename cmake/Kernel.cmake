@@ -5,6 +5,7 @@
 #
 #   redzone               the kernel and its KUnit suites
 #   redzone-bugs-removed  the same suites compiled with REDZONE_REMOVE_BUGS: cases must then fail
+#   redzone-bench         the kernel and the benchmark that ./redzone bench runs
 #   <program>             the kernel and one program, for each redzone_add_program() call in the file
 #                         REDZONE_PROGRAMS_FILE
 #
@@ -56,6 +57,7 @@ redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init kunit lib mm sch
 redzone_kernel_library(kernel-ulib ulib)
 target_include_directories(kernel-ulib BEFORE PRIVATE ${ulib_include})
 redzone_kernel_library(kernel-tests tests)
+redzone_kernel_library(kernel-bench bench)
 redzone_kernel_library(kernel-tests-bugs-removed tests)
 target_compile_definitions(kernel-tests-bugs-removed PRIVATE REDZONE_REMOVE_BUGS=1)
 
@@ -135,6 +137,7 @@ function(redzone_add_program name)
 endfunction()
 
 redzone_image(redzone OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests>)
+redzone_image(redzone-bench OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-bench>)
 redzone_image(redzone-bugs-removed
               OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests-bugs-removed>)
 set_target_properties(redzone PROPERTIES EXCLUDE_FROM_ALL FALSE)

@@ -34,32 +34,65 @@ static struct kmem_cache *range_cache, *area_cache;
 
 /* --- Address space ------------------------------------------------------------------------------------- */
 
-static struct vmap_range *range_alloc(unsigned long size, struct vm_struct *vm, gfp_t gfp)
+/*
+ * Cut [@start, @start + @size) out of the free range @room. With vmap_lock held. @spare: a descriptor
+ * for what may be left below; taken if it is. Return: a descriptor that is no longer needed, or NULL.
+ */
+static struct vmap_range *carve_locked(struct vmap_range *room, unsigned long start,
+				       unsigned long size, struct vmap_range **spare)
+{
+	unsigned long end = start + size;
+
+	if (start != room->start) {
+		struct vmap_range *below = *spare;
+
+		*spare = NULL;
+		below->start = room->start;
+		below->end = start;
+		/* The tree must not hold overlapping ranges at any time: first shorten, then insert. */
+		room->start = start;
+		vmap_resized(room);
+		vmap_insert(&vmap_free, below);
+	}
+	if (room->end == end) {
+		vmap_erase(&vmap_free, room);
+		return room;
+	}
+	room->start = end;
+	vmap_resized(room);
+	return NULL;
+}
+
+static struct vmap_range *range_alloc(unsigned long size, unsigned long align, struct vm_struct *vm,
+				      gfp_t gfp)
 {
 	struct vmap_range *range = kmem_cache_zalloc(range_cache, gfp & ~__GFP_ZERO);
-	struct vmap_range *room, *used_up = NULL;
+	struct vmap_range *room, *used_up = NULL, *spare = NULL;
 	unsigned long flags;
 
 	if (!range)
 		return NULL;
+	if (align > PAGE_SIZE) {
+		spare = kmem_cache_zalloc(range_cache, gfp & ~__GFP_ZERO);
+		if (!spare) {
+			kmem_cache_free(range_cache, range);
+			return NULL;
+		}
+	}
 	range->vm = vm;
 	spin_lock_irqsave(&vmap_lock, flags);
-	room = vmap_first_fit(&vmap_free, size);
+	/* Wherever a range of this size starts, an aligned one fits into it. */
+	room = vmap_first_fit(&vmap_free, size + align - PAGE_SIZE);
 	if (room) {
-		range->start = room->start;
-		range->end = room->start + size;
-		if (room->end == range->end) {
-			vmap_erase(&vmap_free, room);
-			used_up = room;
-		} else {
-			room->start = range->end;
-			vmap_resized(room);
-		}
+		range->start = (room->start + align - 1) & ~(align - 1);
+		range->end = range->start + size;
+		used_up = carve_locked(room, range->start, size, &spare);
 	}
 	spin_unlock_irqrestore(&vmap_lock, flags);
 	if (!room)
 		used_up = range;
 	kmem_cache_free(range_cache, used_up);
+	kmem_cache_free(range_cache, spare);
 	return room ? range : NULL;
 }
 
@@ -225,7 +258,8 @@ static void vm_destroy(struct vm_struct *vm, uintptr_t freed_by)
 	kmem_cache_free(area_cache, vm);
 }
 
-struct vm_struct *vm_create(size_t size, size_t guard_low, gfp_t gfp, uintptr_t caller)
+struct vm_struct *vm_create(size_t size, size_t guard_low, size_t align, gfp_t gfp,
+			    uintptr_t caller)
 {
 	struct vm_struct *vm = kmem_cache_zalloc(area_cache, gfp & ~__GFP_ZERO);
 	size_t pages_size = PAGE_ALIGN(size);
@@ -238,7 +272,7 @@ struct vm_struct *vm_create(size_t size, size_t guard_low, gfp_t gfp, uintptr_t 
 	vm->caller = caller;
 	if (!alloc_area_pages(vm, (unsigned int)(pages_size >> PAGE_SHIFT), gfp))
 		goto fail;
-	range = range_alloc(span, vm, gfp);
+	range = range_alloc(span, align, vm, gfp);
 	if (!range)
 		goto fail;
 	vm->addr = (void *)(range->start + guard_low);
@@ -262,14 +296,14 @@ fail:
 
 /* --- The interface ------------------------------------------------------------------------------------------------ */
 
-static void *do_vmalloc(size_t size, gfp_t gfp, uintptr_t caller)
+static void *do_vmalloc(size_t size, size_t align, gfp_t gfp, uintptr_t caller)
 {
 	struct vm_struct *vm = NULL;
 
 	if (WARN(!size, "vmalloc: size is 0\n"))
 		return NULL;
 	if (size >> PAGE_SHIFT < totalram_pages())
-		vm = vm_create(size, 0, gfp, caller);
+		vm = vm_create(size, 0, align, gfp, caller);
 	if (!vm && !(gfp & __GFP_NOWARN))
 		pr_warn("vmalloc: no memory for %lu bytes\n", (unsigned long)size);
 	return vm ? vm->addr : NULL;
@@ -277,17 +311,25 @@ static void *do_vmalloc(size_t size, gfp_t gfp, uintptr_t caller)
 
 void *__vmalloc(size_t size, gfp_t gfp)
 {
-	return do_vmalloc(size, gfp, MM_CALLER_IP());
+	return do_vmalloc(size, PAGE_SIZE, gfp, MM_CALLER_IP());
+}
+
+void *__vmalloc_align(size_t size, size_t align, gfp_t gfp)
+{
+	if (WARN(align < PAGE_SIZE || (align & (align - 1)), "vmalloc: alignment %lu\n",
+		 (unsigned long)align))
+		return NULL;
+	return do_vmalloc(size, align, gfp, MM_CALLER_IP());
 }
 
 void *vmalloc(size_t size)
 {
-	return do_vmalloc(size, GFP_KERNEL, MM_CALLER_IP());
+	return do_vmalloc(size, PAGE_SIZE, GFP_KERNEL, MM_CALLER_IP());
 }
 
 void *vzalloc(size_t size)
 {
-	return do_vmalloc(size, GFP_KERNEL | __GFP_ZERO, MM_CALLER_IP());
+	return do_vmalloc(size, PAGE_SIZE, GFP_KERNEL | __GFP_ZERO, MM_CALLER_IP());
 }
 
 void vfree(const void *addr)

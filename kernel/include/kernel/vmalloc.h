@@ -42,6 +42,9 @@ void *vzalloc(size_t size);
 /** __vmalloc() - the same with flags: __GFP_ZERO, __GFP_NOWARN. */
 void *__vmalloc(size_t size, gfp_t gfp);
 
+/** __vmalloc_align() - the same, at a multiple of @align, a power of two of at least PAGE_SIZE. */
+void *__vmalloc_align(size_t size, size_t align, gfp_t gfp);
+
 /** vfree() - give an area back; NULL is ignored, any address but the start of an area is warned
  *  about. Any context. The addresses stay unused for a while, so that late accesses are noticed. */
 void vfree(const void *addr);
