@@ -70,6 +70,9 @@ if(NOT REDZONE_MODE STREQUAL "off")
   target_compile_definitions(runtime PRIVATE ${kasan_defs})
   target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
                          ${REDZONE_WARNINGS} -Wvla)
+  # Checked copies end in a jump to the unchecked one, and need no frame to get there.
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/runtime/abi/asan_mem.c PROPERTIES COMPILE_OPTIONS
+    "-foptimize-sibling-calls;-fomit-frame-pointer;-momit-leaf-frame-pointer")
   list(APPEND kernel_objects $<TARGET_OBJECTS:runtime>)
 endif()
 

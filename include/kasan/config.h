@@ -59,6 +59,17 @@
 #endif
 #endif
 
+/*
+ * CONFIG_KASAN_SHADOW_FAULTS - full layout: outline checks load the shadow of any address without looking
+ * whether it has one, as inline checks do, which saves a range test in the hottest code. The port's fault
+ * handler must then give a shadow load that faults inside [__kasan_access_start, __kasan_access_end) the
+ * value "no byte is accessible" and go on behind it; the runtime's slow path finds out the rest. The code
+ * is in the sections .text.kasan_access*, around which the linker script puts the two symbols.
+ */
+#if defined(CONFIG_KASAN_SHADOW_FAULTS) && !defined(CONFIG_KASAN_SHADOW_FULL)
+#error "KASAN: CONFIG_KASAN_SHADOW_FAULTS is for the full layout"
+#endif
+
 /* --- Sizes and bounds ------------------------------------------------------------------------ */
 
 /* CPUs that kasan_port_cpu() may name: 0 .. CONFIG_KASAN_NR_CPUS - 1. */

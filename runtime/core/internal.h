@@ -114,4 +114,13 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
 extern bool kasan_opt_off;	  /* kasan=off: kasan_enabled() is false from then on */
 
+
+/** kasan_running() - kasan_enabled(), inline. kasan_update_active(): what it depends on has changed. */
+extern unsigned int kasan_active;
+static inline bool kasan_running(void)
+{
+	return __atomic_load_n(&kasan_active, __ATOMIC_RELAXED);
+}
+void kasan_update_active(void);
+
 #endif /* KASAN_INTERNAL_H */

@@ -47,6 +47,7 @@ static bool set_kasan(const char *value)
 	if (!parse_switch(value, &on))
 		return false;
 	kasan_opt_off = !on;
+	kasan_update_active();
 	return true;
 }
 
