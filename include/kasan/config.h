@@ -87,9 +87,20 @@
 #define CONFIG_KASAN_STACK_DEPTH 48
 #endif
 
-/* Bytes the stack depot may grow to; taken from kasan_port_alloc() in blocks of 64 KiB. */
+/*
+ * Bytes the stack depot may grow to; taken from kasan_port_alloc() in blocks of 64 KiB. The boot parameter
+ * kasan.depot_size= changes it, up to CONFIG_KASAN_DEPOT_MAX_MIB mebibytes (a plain number, it is part of
+ * a text), for which the runtime has one pointer per block: 16 KiB by default on 64-bit targets.
+ */
 #ifndef CONFIG_KASAN_DEPOT_SIZE
 #define CONFIG_KASAN_DEPOT_SIZE (8UL << 20)
+#endif
+#ifndef CONFIG_KASAN_DEPOT_MAX_MIB
+#if __SIZEOF_POINTER__ > 4
+#define CONFIG_KASAN_DEPOT_MAX_MIB 128
+#else
+#define CONFIG_KASAN_DEPOT_MAX_MIB 8
+#endif
 #endif
 
 /* Buckets of the depot's hash table, a power of two. */
@@ -97,7 +108,8 @@
 #define CONFIG_KASAN_DEPOT_BUCKETS 4096
 #endif
 
-/* The quarantine holds at most 1/2^N of the memory given to kasan_init() (5: 1/32). */
+/* The quarantine holds at most 1/2^N of the memory given to kasan_init() (5: 1/32), unless the boot
+ * parameter kasan.quarantine_size= says otherwise. */
 #ifndef CONFIG_KASAN_QUARANTINE_SHIFT
 #define CONFIG_KASAN_QUARANTINE_SHIFT 5
 #endif

@@ -68,6 +68,11 @@ void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
 bool kasan_quarantine_put(struct kasan_cache *cache, void *object);
 void kasan_quarantine_init(size_t memory);
 
+/* Boot parameters: the quarantine's bound, from kasan_quarantine_init() on; the depot's, at once.
+ * @bytes: in the bounds that options.c has checked. */
+void kasan_quarantine_set_size(size_t bytes);
+void kasan_depot_set_size(size_t bytes);
+
 /* Statistics, for tests and benchmarks. */
 struct kasan_depot_stats {
 	size_t traces, bytes, max_bytes, refused;
@@ -113,7 +118,6 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 /* Options read elsewhere. */
 extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
 extern bool kasan_opt_off;	  /* kasan=off: kasan_enabled() is false from then on */
-
 
 /** kasan_running() - kasan_enabled(), inline. kasan_update_active(): what it depends on has changed. */
 extern unsigned int kasan_active;
