@@ -20,6 +20,8 @@ typedef uint16_t __attribute__((aligned(1), may_alias)) kasan_u16_any;
 typedef uint32_t __attribute__((aligned(1), may_alias)) kasan_u32_any;
 typedef uint64_t __attribute__((aligned(1), may_alias)) kasan_u64_any;
 
+typedef uint64_t __attribute__((may_alias)) kasan_u64_alias; /* aligned */
+
 #define KASAN_UINTPTR_BITS ((unsigned int)sizeof(uintptr_t) * 8)
 
 /* --- Translation -------------------------------------------------------------------------------
@@ -92,6 +94,9 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 /** kasan_shadow_fill() - write @count shadow bytes at @shadow, and no other byte: a neighbouring
  *  granule may be changing on another CPU. */
 void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count);
+
+/** kasan_fill_pages() - write the shadow of whole pages, all of which have some. */
+void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
 
 /** kasan_clear_granules() - make every granule of [@low, @high) accessible as a whole, where it has
  *  shadow. @low is rounded down, @high up. Unlike kasan_unpoison() it leaves no partial granule. */

@@ -74,20 +74,46 @@ void kasan_early_init(void)
 		early_panic("no page tables for the shadow of the kernel image\n");
 }
 
-/* One shadow page, if it is not real yet. pgtable_lock is held. */
-static bool make_real(unsigned long shadow)
+/* An asm loop, for the same reason as in clear_table(). */
+static void fill_memory(void *start, size_t size, u64 value)
+{
+	void *end = (char *)start + size;
+
+	__asm__ __volatile__("1:	stp	%2, %2, [%0]\n"
+			     "	stp	%2, %2, [%0, #16]\n"
+			     "	stp	%2, %2, [%0, #32]\n"
+			     "	stp	%2, %2, [%0, #48]\n"
+			     "	add	%0, %0, #64\n"
+			     "	cmp	%0, %1\n"
+			     "	b.lo	1b"
+			     : "+r"(start)
+			     : "r"(end), "r"(value)
+			     : "cc", "memory");
+}
+
+static bool is_real(unsigned long shadow)
 {
 	int level;
 	u64 entry = READ_ONCE(*pgtable_walk(shadow, &level));
-	phys_addr_t page;
 
-	if ((entry & PTE_VALID) && (entry & PTE_ADDR_MASK) != __pa_symbol(zero_page))
-		return true;
-	page = pgtable_zeroed_page();
-	return page && !__map_kernel_range(shadow, page, PAGE_SIZE, PAGE_KERNEL);
+	return (entry & PTE_VALID) && (entry & PTE_ADDR_MASK) != __pa_symbol(zero_page);
 }
 
-bool kasan_map_shadow(unsigned long va, size_t size)
+/* One shadow page, if it is not real yet. pgtable_lock is held. */
+static bool make_real(unsigned long shadow, u8 value)
+{
+	phys_addr_t page;
+
+	if (is_real(shadow))
+		return true;
+	page = pgtable_page_alloc();
+	if (!page)
+		return false;
+	fill_memory(__va(page), PAGE_SIZE, value * 0x0101010101010101UL);
+	return !__map_kernel_range(shadow, page, PAGE_SIZE, PAGE_KERNEL);
+}
+
+bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
 {
 	unsigned long start, end, shadow;
 	bool ok = true;
@@ -97,11 +123,15 @@ bool kasan_map_shadow(unsigned long va, size_t size)
 	start = shadow_of(va) & PAGE_MASK;
 	end = shadow_of(va + size - 1) + 1;
 	for (shadow = start; shadow < end && ok; shadow += PAGE_SIZE) {
-		unsigned long flags = arch_local_irq_save();
+		unsigned long flags;
 
+		/* Real shadow stays; and nearly always somebody was here before. */
+		if (likely(is_real(shadow)))
+			continue;
+		flags = arch_local_irq_save();
 		/* One page at a time: a large area must not keep interrupts off. */
 		bare_lock(&pgtable_lock, smp_processor_id());
-		ok = make_real(shadow);
+		ok = make_real(shadow, value);
 		bare_unlock(&pgtable_lock);
 		arch_local_irq_restore(flags);
 	}
@@ -139,23 +169,6 @@ bool kasan_shadow_spurious_fault(unsigned long far)
 static u64 *block_of(unsigned long va)
 {
 	return &kasan_blocks[(va - PAGE_OFFSET) >> KASAN_BLOCK_SHIFT];
-}
-
-/* An asm loop, for the same reason as in clear_table(). */
-static void fill_memory(void *start, size_t size, u64 value)
-{
-	void *end = (char *)start + size;
-
-	__asm__ __volatile__("1:	stp	%2, %2, [%0]\n"
-			     "	stp	%2, %2, [%0, #16]\n"
-			     "	stp	%2, %2, [%0, #32]\n"
-			     "	stp	%2, %2, [%0, #48]\n"
-			     "	add	%0, %0, #64\n"
-			     "	cmp	%0, %1\n"
-			     "	b.lo	1b"
-			     : "+r"(start)
-			     : "r"(end), "r"(value)
-			     : "cc", "memory");
 }
 
 /* Give the block of @va memory of its own that says what the shared page said. pgtable_lock is held. */
@@ -228,7 +241,7 @@ static void init_bank(unsigned long start, unsigned long end)
 		*block_of(start) = KASAN_BLOCK_REAL;
 		for (shadow = shadow_of(start) & PAGE_MASK; shadow < shadow_of(next - 1) + 1;
 		     shadow += PAGE_SIZE) {
-			if (!make_real(shadow))
+			if (!make_real(shadow, 0))
 				early_panic("not enough memory for the shadow of RAM\n");
 		}
 	}

@@ -19,7 +19,9 @@ struct vmap_range;
  * @pages: their descriptors.
  * @caller: code address that asked for it.
  * @range: the address space it takes, guard pages included.
+ * @few: where @pages is, if they are few.
  */
+#define VM_FEW_PAGES 4
 struct vm_struct {
 	void *addr;
 	size_t size;
@@ -27,6 +29,7 @@ struct vm_struct {
 	struct page **pages;
 	uintptr_t caller;
 	struct vmap_range *range;
+	struct page *few[VM_FEW_PAGES];
 };
 
 /**

@@ -42,13 +42,13 @@ static inline void kasan_want_linear_shadow(const void *p)
 void kasan_free_boot_memory(unsigned long start, unsigned long end);
 
 /**
- * kasan_map_shadow() - give [@va, @va + @size) real shadow, zeroed where it is new
+ * kasan_map_shadow() - give [@va, @va + @size) real shadow, of @value where it is new
  *
- * Any context, any CPU. Shadow that is real already stays as it is, contents included. Never
- * undone.
+ * Any context, any CPU. Shadow that is real already stays as it is, contents included. Never undone, so
+ * @value must be right for all of the 32 KiB around the range's ends, too.
  * Return: false if there is no memory; what was mapped so far stays.
  */
-bool kasan_map_shadow(unsigned long va, size_t size);
+bool kasan_map_shadow(unsigned long va, size_t size, u8 value);
 
 /** kasan_shadow_is_real() - Return: true if the shadow of @va can be written. */
 bool kasan_shadow_is_real(unsigned long va);
@@ -70,7 +70,7 @@ static inline void kasan_want_linear_shadow(const void *p)
 static inline void kasan_free_boot_memory(unsigned long start, unsigned long end)
 {
 }
-static inline bool kasan_map_shadow(unsigned long va, size_t size)
+static inline bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
 {
 	return true;
 }
