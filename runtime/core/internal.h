@@ -61,8 +61,20 @@ uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count);
 /** kasan_depot_fetch() - Return: number of entries, 0 for a handle that is none (any garbage is safe). */
 size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs);
 
+extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
+void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
+
 /** kasan_set_track() - record task and stack in @track. */
-void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
+static inline void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
+{
+#ifdef KASAN_PORT_HAS_TASK_ID
+	if (!kasan_opt_stacktrace) {
+		*track = (struct kasan_track){.pid = kasan_port_task_id()};
+		return;
+	}
+#endif
+	kasan_set_full_track(track, ip, fp);
+}
 
 /* Quarantine: takes an object that is poisoned and has valid free metadata. False: not taken. */
 bool kasan_quarantine_put(struct kasan_cache *cache, void *object);
@@ -116,8 +128,7 @@ bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t i
 bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp);
 
 /* Options read elsewhere. */
-extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
-extern bool kasan_opt_off;	  /* kasan=off: kasan_enabled() is false from then on */
+extern bool kasan_opt_off; /* kasan=off: kasan_enabled() is false from then on */
 
 /** kasan_running() - kasan_enabled(), inline. kasan_update_active(): what it depends on has changed. */
 extern unsigned int kasan_active;

@@ -95,6 +95,20 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
  *  granule may be changing on another CPU. */
 void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count);
 
+/** kasan_shadow_fill_short() - kasan_shadow_fill() with the counts of small objects inline */
+static inline __attribute__((always_inline)) void
+kasan_shadow_fill_short(uint8_t *shadow, uint8_t value, size_t count)
+{
+	const uint64_t word = value * 0x0101010101010101ULL;
+
+	if (kasan_likely(count - 8 <= 8)) {
+		*(kasan_u64_any *)shadow = word;
+		*(kasan_u64_any *)(shadow + count - 8) = word;
+	} else {
+		kasan_shadow_fill(shadow, value, count);
+	}
+}
+
 /** kasan_fill_pages() - write the shadow of whole pages, all of which have some. */
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
 

@@ -23,7 +23,7 @@
 
 #define RING_ENTRIES 64U /* a power of two */
 #define MOVE_BATCH   16U
-#define EVICT_BATCH  8U
+#define EVICT_BATCH  16U
 #define RING_BYTES   (128UL << 10)
 
 /* One CPU's part. Other CPUs touch it in kasan_cache_shrink() only, hence the lock. */
