@@ -310,7 +310,8 @@ static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr,
 	const uint8_t *shadow, *end;
 
 	/* Also true if the range wraps around. */
-	if (kasan_unlikely(addr < KASAN_FULL_LOW || size - 1 > KASAN_FULL_HIGH - addr))
+	if (kasan_unlikely(addr - KASAN_FULL_LOW > KASAN_FULL_SPAN ||
+			   size - 1 > KASAN_FULL_HIGH - addr))
 		return false;
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 	shadow = (const uint8_t *)kasan_shadow_blind(addr);
