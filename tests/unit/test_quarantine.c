@@ -312,7 +312,8 @@ static void size_from_the_command_line(void)
 	CHECK(bound <= 64UL << 10 && bound > 60UL << 10);
 	unit_clear();
 	for (int round = 0; round < 1000; round++) {
-		REQUIRE(fake_slab_free(slab, fake_slab_alloc(slab, 1000)) == KASAN_FREE_QUARANTINED);
+		REQUIRE(fake_slab_free(slab, fake_slab_alloc(slab, 1000)) ==
+			KASAN_FREE_QUARANTINED);
 		REQUIRE(stats().bytes <= bound);
 	}
 	/* Said once. */
@@ -335,5 +336,4 @@ UNIT_MAIN(UNIT_CASE(freed_objects_wait), UNIT_CASE(never_past_the_bound),
 	  UNIT_CASE(first_freed_first_released), UNIT_CASE(too_large_an_object),
 	  UNIT_CASE(shrink_takes_one_cache_only), UNIT_CASE(shrink_reaches_every_cpu),
 	  UNIT_CASE(bound_holds_over_all_cpus), UNIT_CASE(several_cpus_at_once),
-	  UNIT_CASE(without_memory_for_the_queue),
-	  UNIT_CASE(size_from_the_command_line))
+	  UNIT_CASE(without_memory_for_the_queue), UNIT_CASE(size_from_the_command_line))
