@@ -5,6 +5,7 @@
 #
 #   redzone               the kernel and its KUnit suites
 #   redzone-bugs-removed  the same suites compiled with REDZONE_REMOVE_BUGS: cases must then fail
+#   redzone-bench         the kernel and the benchmark that ./redzone bench runs
 #   <program>             the kernel and one program, for each redzone_add_program() call in the file
 #                         REDZONE_PROGRAMS_FILE
 #
@@ -59,6 +60,7 @@ redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init kunit lib mm rcu
 redzone_kernel_library(kernel-ulib ulib)
 target_include_directories(kernel-ulib BEFORE PRIVATE ${ulib_include})
 redzone_kernel_library(kernel-tests tests)
+redzone_kernel_library(kernel-bench bench)
 redzone_kernel_library(kernel-tests-bugs-removed tests)
 target_compile_definitions(kernel-tests-bugs-removed PRIVATE REDZONE_REMOVE_BUGS=1)
 
@@ -71,6 +73,9 @@ if(NOT REDZONE_MODE STREQUAL "off")
   target_compile_definitions(runtime PRIVATE ${kasan_defs})
   target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
                          ${REDZONE_WARNINGS} -Wvla)
+  # Checked copies end in a jump to the unchecked one, and need no frame to get there.
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/runtime/abi/asan_mem.c PROPERTIES COMPILE_OPTIONS
+    "-foptimize-sibling-calls;-fomit-frame-pointer;-momit-leaf-frame-pointer")
   list(APPEND kernel_objects $<TARGET_OBJECTS:runtime>)
 endif()
 
@@ -138,6 +143,7 @@ function(redzone_add_program name)
 endfunction()
 
 redzone_image(redzone OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests>)
+redzone_image(redzone-bench OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-bench>)
 redzone_image(redzone-bugs-removed
               OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests-bugs-removed>)
 set_target_properties(redzone PROPERTIES EXCLUDE_FROM_ALL FALSE)

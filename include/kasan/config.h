@@ -59,6 +59,17 @@
 #endif
 #endif
 
+/*
+ * CONFIG_KASAN_SHADOW_FAULTS - full layout: outline checks load the shadow of any address without looking
+ * whether it has one, as inline checks do, which saves a range test in the hottest code. The port's fault
+ * handler must then give a shadow load that faults inside [__kasan_access_start, __kasan_access_end) the
+ * value "no byte is accessible" and go on behind it; the runtime's slow path finds out the rest. The code
+ * is in the sections .text.kasan_access*, around which the linker script puts the two symbols.
+ */
+#if defined(CONFIG_KASAN_SHADOW_FAULTS) && !defined(CONFIG_KASAN_SHADOW_FULL)
+#error "KASAN: CONFIG_KASAN_SHADOW_FAULTS is for the full layout"
+#endif
+
 /* --- Sizes and bounds ------------------------------------------------------------------------ */
 
 /* CPUs that kasan_port_cpu() may name: 0 .. CONFIG_KASAN_NR_CPUS - 1. */
@@ -76,9 +87,20 @@
 #define CONFIG_KASAN_STACK_DEPTH 48
 #endif
 
-/* Bytes the stack depot may grow to; taken from kasan_port_alloc() in blocks of 64 KiB. */
+/*
+ * Bytes the stack depot may grow to; taken from kasan_port_alloc() in blocks of 64 KiB. The boot parameter
+ * kasan.depot_size= changes it, up to CONFIG_KASAN_DEPOT_MAX_MIB mebibytes (a plain number, it is part of
+ * a text), for which the runtime has one pointer per block: 16 KiB by default on 64-bit targets.
+ */
 #ifndef CONFIG_KASAN_DEPOT_SIZE
 #define CONFIG_KASAN_DEPOT_SIZE (8UL << 20)
+#endif
+#ifndef CONFIG_KASAN_DEPOT_MAX_MIB
+#if __SIZEOF_POINTER__ > 4
+#define CONFIG_KASAN_DEPOT_MAX_MIB 128
+#else
+#define CONFIG_KASAN_DEPOT_MAX_MIB 8
+#endif
 #endif
 
 /* Buckets of the depot's hash table, a power of two. */
@@ -86,7 +108,8 @@
 #define CONFIG_KASAN_DEPOT_BUCKETS 4096
 #endif
 
-/* The quarantine holds at most 1/2^N of the memory given to kasan_init() (5: 1/32). */
+/* The quarantine holds at most 1/2^N of the memory given to kasan_init() (5: 1/32), unless the boot
+ * parameter kasan.quarantine_size= says otherwise. */
 #ifndef CONFIG_KASAN_QUARANTINE_SHIFT
 #define CONFIG_KASAN_QUARANTINE_SHIFT 5
 #endif

@@ -29,7 +29,9 @@ struct kasan_report_info;
 /* --- REQUIRED, hot: called on allocation paths ---------------------------------------------------
  *
  * A port that cares gives these three as static inline functions in a header that it names with
- * -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'; one that does not writes ordinary functions.
+ * -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'; one that does not writes ordinary functions. With
+ * #define KASAN_PORT_HAS_TASK_ID that header also gives uint32_t kasan_port_task_id(void), the number
+ * that kasan_port_task() would fill in: all that is asked for when no stacks are stored.
  */
 #ifdef KASAN_PORT_INLINE_H
 #include KASAN_PORT_INLINE_H

@@ -15,6 +15,7 @@
 #include <kernel/page_owner.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
+#include <asm/kasan.h>
 
 #include "internal.h"
 
@@ -274,6 +275,7 @@ static struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr)
 		}
 	}
 	prepare_pages(page, nr);
+	kasan_want_linear_shadow(page_to_virt(page));
 	kasan_alloc_pages(page_to_virt(page), page_size(page));
 	page_owner_alloc(page, nr, gfp);
 	if (gfp & __GFP_ZERO)
@@ -455,7 +457,9 @@ void page_alloc_add(unsigned long pfn, unsigned long end)
 
 	for (i = pfn; i < end; i++)
 		pfn_to_page(i)->flags = 0;
-	kasan_free_pages(page_to_virt(pfn_to_page(pfn)), (end - pfn) << PAGE_SHIFT);
+	kasan_free_boot_memory((unsigned long)page_to_virt(pfn_to_page(pfn)),
+			       (unsigned long)page_to_virt(pfn_to_page(pfn)) +
+				       ((end - pfn) << PAGE_SHIFT));
 	spin_lock_irqsave(&zone.lock, flags);
 	put_range(pfn, end - pfn);
 	zone.managed += end - pfn;

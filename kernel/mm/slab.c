@@ -143,7 +143,103 @@ static void add_slab(struct kmem_cache *cache, struct page *slab)
 	spin_unlock_irqrestore(&cache->list_lock, flags);
 }
 
-void *slab_take(struct kmem_cache *cache, gfp_t gfp)
+/* --- Giving back ------------------------------------------------------------------------------------------ */
+
+/* With list_lock held. Return: @slab if it is to be freed now. */
+static struct page *put_shared(struct kmem_cache *cache, struct page *slab, void *slot)
+{
+	bool was_full = !slab->freelist;
+
+	slab_set_next(cache, slot, slab->freelist);
+	slab->freelist = slot;
+	slab->inuse--;
+	if (slab->frozen)
+		return NULL;
+	if (was_full) {
+		list_move_tail(&slab->lru, &cache->partial);
+		cache->nr_partial++;
+	}
+	if (slab->inuse || cache->nr_partial <= SLAB_MIN_PARTIAL)
+		return NULL;
+	list_del(&slab->lru);
+	cache->nr_partial--;
+	cache->nr_slabs--;
+	cache->nr_slots -= slab->objects;
+	return slab;
+}
+
+/* --- Slots that are ready, under KASAN ---------------------------------------------------------------- */
+
+#ifdef CONFIG_KASAN
+
+static __always_inline void *ready_take(struct kmem_cache *cache)
+{
+	struct kmem_cache_cpu *c;
+	unsigned long flags;
+	void *slot = NULL;
+
+	local_irq_save(flags);
+	c = &cache->cpu[smp_processor_id()];
+	cpu_lock(&c->lock);
+	if (likely(c->nr))
+		slot = c->ready[--c->nr];
+	cpu_unlock(&c->lock);
+	local_irq_restore(flags);
+	return slot;
+}
+
+static __always_inline bool ready_put(struct kmem_cache *cache, void *slot)
+{
+	struct kmem_cache_cpu *c;
+	unsigned long flags;
+	bool kept;
+
+	local_irq_save(flags);
+	c = &cache->cpu[smp_processor_id()];
+	cpu_lock(&c->lock);
+	kept = c->nr < SLAB_READY;
+	if (likely(kept))
+		c->ready[c->nr++] = slot;
+	cpu_unlock(&c->lock);
+	local_irq_restore(flags);
+	return kept;
+}
+
+/* Give them back to their slabs; those that are free as a whole then go to @empty. With both locks held. */
+static void ready_flush(struct kmem_cache *cache, struct kmem_cache_cpu *c, struct list_head *empty)
+{
+	struct page *slab;
+	void *slot;
+
+	while (c->nr) {
+		slot = c->ready[--c->nr];
+		slab = put_shared(cache, virt_to_head_page(slot), slot);
+		if (slab)
+			list_add(&slab->lru, empty);
+	}
+}
+
+#else
+
+static __always_inline void *ready_take(struct kmem_cache *cache)
+{
+	return NULL;
+}
+
+static __always_inline bool ready_put(struct kmem_cache *cache, void *slot)
+{
+	return false;
+}
+
+static void ready_flush(struct kmem_cache *cache, struct kmem_cache_cpu *c, struct list_head *empty)
+{
+}
+
+#endif
+
+/* --- Taking and giving back --------------------------------------------------------------------------- */
+
+static noinline void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp)
 {
 	struct kmem_cache_cpu *c;
 	unsigned long flags;
@@ -174,32 +270,14 @@ void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 	return slot;
 }
 
-/* --- Giving back ------------------------------------------------------------------------------------------ */
-
-/* With list_lock held. Return: @slab if it is to be freed now. */
-static struct page *put_shared(struct kmem_cache *cache, struct page *slab, void *slot)
+void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 {
-	bool was_full = !slab->freelist;
+	void *slot = ready_take(cache);
 
-	slab_set_next(cache, slot, slab->freelist);
-	slab->freelist = slot;
-	slab->inuse--;
-	if (slab->frozen)
-		return NULL;
-	if (was_full) {
-		list_move_tail(&slab->lru, &cache->partial);
-		cache->nr_partial++;
-	}
-	if (slab->inuse || cache->nr_partial <= SLAB_MIN_PARTIAL)
-		return NULL;
-	list_del(&slab->lru);
-	cache->nr_partial--;
-	cache->nr_slabs--;
-	cache->nr_slots -= slab->objects;
-	return slab;
+	return likely(slot) ? slot : slab_take_slow(cache, gfp);
 }
 
-void slab_put(struct kmem_cache *cache, struct page *slab, void *slot)
+static noinline void slab_put_slow(struct kmem_cache *cache, struct page *slab, void *slot)
 {
 	struct kmem_cache_cpu *c;
 	struct page *empty = NULL;
@@ -232,9 +310,18 @@ void slab_put(struct kmem_cache *cache, struct page *slab, void *slot)
 		slab_bad_free(slot, "double free", MM_CALLER_IP());
 }
 
+void slab_put(struct kmem_cache *cache, struct page *slab, void *slot)
+{
+	if (!ready_put(cache, slot))
+		slab_put_slow(cache, slab, slot);
+}
+
 void slab_release(struct kasan_cache *kasan, void *object)
 {
-	slab_put(container_of(kasan, struct kmem_cache, kasan), virt_to_head_page(object), object);
+	struct kmem_cache *cache = container_of(kasan, struct kmem_cache, kasan);
+
+	if (!ready_put(cache, object))
+		slab_put_slow(cache, virt_to_head_page(object), object);
 }
 
 /* --- Objects that readers may still look at ---------------------------------------------------------- */
@@ -372,7 +459,9 @@ void kmem_cache_free_bulk(struct kmem_cache *cache, size_t nr, void **objects)
 
 void slab_flush_cpus(struct kmem_cache *cache)
 {
+	struct page *slab, *next;
 	unsigned int cpu;
+	LIST_HEAD(empty);
 
 	for (cpu = 0; cpu < NR_CPUS; cpu++) {
 		struct kmem_cache_cpu *c = &cache->cpu[cpu];
@@ -380,8 +469,9 @@ void slab_flush_cpus(struct kmem_cache *cache)
 
 		local_irq_save(flags);
 		cpu_lock(&c->lock);
+		spin_lock(&cache->list_lock);
+		ready_flush(cache, c, &empty);
 		if (c->slab) {
-			spin_lock(&cache->list_lock);
 			while (c->freelist) {
 				void *slot = c->freelist;
 				bool ok;
@@ -391,11 +481,13 @@ void slab_flush_cpus(struct kmem_cache *cache)
 			}
 			list_slab(cache, c->slab);
 			c->slab = NULL;
-			spin_unlock(&cache->list_lock);
 		}
+		spin_unlock(&cache->list_lock);
 		cpu_unlock(&c->lock);
 		local_irq_restore(flags);
 	}
+	list_for_each_entry_safe (slab, next, &empty, lru)
+		free_slab(slab);
 }
 
 void slab_discard_empty(struct kmem_cache *cache)

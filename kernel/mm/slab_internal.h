@@ -15,11 +15,18 @@
  * @lock: taken by the CPU itself, and by whoever empties it.
  * @freelist: free slots of @slab that only this CPU takes from.
  * @slab: the slab that it allocates from; frozen.
+ * @nr, @ready: KASAN only: free slots of any slab, last in first out. What leaves the quarantine belongs to
+ *	slabs of long ago, which without these would be locked and listed for every single object.
  */
+#define SLAB_READY 29U
 struct kmem_cache_cpu {
 	struct cpu_lock lock;
+	u32 nr;
 	void *freelist;
 	struct page *slab;
+#ifdef CONFIG_KASAN
+	void *ready[SLAB_READY];
+#endif
 } __aligned(SMP_CACHE_BYTES);
 
 /**

@@ -119,7 +119,7 @@ void *stack_alloc(size_t size)
 		kasan_unpoison_vmalloc(stack, size);
 		return stack;
 	}
-	vm = vm_create(size, PAGE_SIZE, GFP_KERNEL, MM_CALLER_IP());
+	vm = vm_create(size, PAGE_SIZE, PAGE_SIZE, GFP_KERNEL, MM_CALLER_IP());
 	return vm ? vm->addr : NULL;
 }
 

@@ -7,8 +7,10 @@
  * never mapped; their shadow says KASAN_VMALLOC_INVALID, so that an access that is checked is reported
  * as one beside this area, and one that is not faults.
  *
- * Addresses that were never in an area keep the shared zero page as shadow: an access there passes the
- * check and faults. Freed ones are poisoned, and rest in a queue for a while before they are used again.
+ * Real shadow, made where an area comes to lie, starts as KASAN_VMALLOC_INVALID, and what lies in no live
+ * area is that again when it is freed: nothing but the area's own bytes is ever written. Addresses far from
+ * any area ever made keep the shared zero page: an access there passes the check and faults. Freed addresses
+ * rest in a queue for a while before they are used again.
  */
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
@@ -32,34 +34,149 @@ static unsigned long nr_areas;
 
 static struct kmem_cache *range_cache, *area_cache;
 
+/*
+ * Descriptors that wait for their next use, a few per CPU. An area takes one of each kind, and most areas
+ * live shortly: under KASAN they would go through the quarantine, and each would record two stacks that
+ * nobody ever asks for.
+ */
+#define SPARE_MAX 8U
+
+struct spare {
+	unsigned int nr;
+	void *object[SPARE_MAX];
+};
+
+enum spare_kind { SPARE_RANGES, SPARE_AREAS, SPARE_KINDS };
+
+struct spares {
+	struct spare kind[SPARE_KINDS];
+};
+
+static DEFINE_PER_CPU(struct spares, cpu_spares);
+
+/* Only the CPU itself comes here, so interrupts off is all the locking that it takes. */
+static void *spare_get(enum spare_kind kind)
+{
+	void *object = NULL;
+	struct spare *spare;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	spare = &per_cpu(cpu_spares, smp_processor_id()).kind[kind];
+	if (likely(spare->nr))
+		object = spare->object[--spare->nr];
+	local_irq_restore(flags);
+	return object;
+}
+
+static bool spare_put(enum spare_kind kind, void *object)
+{
+	struct spare *spare;
+	unsigned long flags;
+	bool kept;
+
+	local_irq_save(flags);
+	spare = &per_cpu(cpu_spares, smp_processor_id()).kind[kind];
+	kept = spare->nr < SPARE_MAX;
+	if (likely(kept))
+		spare->object[spare->nr++] = object;
+	local_irq_restore(flags);
+	return kept;
+}
+
+static struct vmap_range *new_range(gfp_t gfp)
+{
+	struct vmap_range *range = spare_get(SPARE_RANGES);
+
+	if (!range)
+		return kmem_cache_zalloc(range_cache, gfp & ~__GFP_ZERO);
+	*range = (struct vmap_range){0};
+	return range;
+}
+
+static void drop_range(struct vmap_range *range)
+{
+	if (range && !spare_put(SPARE_RANGES, range))
+		kmem_cache_free(range_cache, range);
+}
+
+static struct vm_struct *new_area(gfp_t gfp)
+{
+	struct vm_struct *vm = spare_get(SPARE_AREAS);
+
+	if (!vm)
+		return kmem_cache_zalloc(area_cache, gfp & ~__GFP_ZERO);
+	*vm = (struct vm_struct){0};
+	return vm;
+}
+
+static void drop_area(struct vm_struct *vm)
+{
+	if (!spare_put(SPARE_AREAS, vm))
+		kmem_cache_free(area_cache, vm);
+}
+
 /* --- Address space ------------------------------------------------------------------------------------- */
 
-static struct vmap_range *range_alloc(unsigned long size, struct vm_struct *vm, gfp_t gfp)
+/*
+ * Cut [@start, @start + @size) out of the free range @room. With vmap_lock held. @spare: a descriptor
+ * for what may be left below; taken if it is. Return: a descriptor that is no longer needed, or NULL.
+ */
+static struct vmap_range *carve_locked(struct vmap_range *room, unsigned long start,
+				       unsigned long size, struct vmap_range **spare)
 {
-	struct vmap_range *range = kmem_cache_zalloc(range_cache, gfp & ~__GFP_ZERO);
-	struct vmap_range *room, *used_up = NULL;
+	unsigned long end = start + size;
+
+	if (start != room->start) {
+		struct vmap_range *below = *spare;
+
+		*spare = NULL;
+		below->start = room->start;
+		below->end = start;
+		/* The tree must not hold overlapping ranges at any time: first shorten, then insert. */
+		room->start = start;
+		vmap_resized(room);
+		vmap_insert(&vmap_free, below);
+	}
+	if (room->end == end) {
+		vmap_erase(&vmap_free, room);
+		return room;
+	}
+	room->start = end;
+	vmap_resized(room);
+	return NULL;
+}
+
+static struct vmap_range *range_alloc(unsigned long size, unsigned long align, struct vm_struct *vm,
+				      gfp_t gfp)
+{
+	struct vmap_range *range = new_range(gfp);
+	struct vmap_range *room, *used_up = NULL, *spare = NULL;
 	unsigned long flags;
 
 	if (!range)
 		return NULL;
+	if (align > PAGE_SIZE) {
+		spare = new_range(gfp);
+		if (!spare) {
+			drop_range(range);
+			return NULL;
+		}
+	}
 	range->vm = vm;
 	spin_lock_irqsave(&vmap_lock, flags);
-	room = vmap_first_fit(&vmap_free, size);
+	/* Wherever a range of this size starts, an aligned one fits into it. */
+	room = vmap_first_fit(&vmap_free, size + align - PAGE_SIZE);
 	if (room) {
-		range->start = room->start;
-		range->end = room->start + size;
-		if (room->end == range->end) {
-			vmap_erase(&vmap_free, room);
-			used_up = room;
-		} else {
-			room->start = range->end;
-			vmap_resized(room);
-		}
+		range->start = (room->start + align - 1) & ~(align - 1);
+		range->end = range->start + size;
+		used_up = carve_locked(room, range->start, size, &spare);
 	}
 	spin_unlock_irqrestore(&vmap_lock, flags);
 	if (!room)
 		used_up = range;
-	kmem_cache_free(range_cache, used_up);
+	drop_range(used_up);
+	drop_range(spare);
 	return room ? range : NULL;
 }
 
@@ -120,7 +237,7 @@ static void free_garbage(struct vmap_range *garbage)
 	while (garbage) {
 		struct vmap_range *next = garbage->next;
 
-		kmem_cache_free(range_cache, garbage);
+		drop_range(garbage);
 		garbage = next;
 	}
 }
@@ -164,14 +281,17 @@ static void free_area_pages(struct vm_struct *vm)
 
 	for (i = 0; i < vm->nr_pages; i++)
 		__free_page(vm->pages[i]);
-	kvfree(vm->pages);
+	if (vm->pages != vm->few)
+		kvfree(vm->pages);
 }
 
 /* vm->nr_pages counts what has been had so far, also on failure. */
 static bool alloc_area_pages(struct vm_struct *vm, unsigned int nr, gfp_t gfp)
 {
 	/* The array of a large area is an area itself: 1/512 of the size, so this ends. */
-	vm->pages = kvmalloc((size_t)nr * sizeof(struct page *), gfp & ~__GFP_ZERO);
+	vm->pages = vm->few;
+	if (nr > VM_FEW_PAGES)
+		vm->pages = kvmalloc((size_t)nr * sizeof(struct page *), gfp & ~__GFP_ZERO);
 	if (!vm->pages)
 		return false;
 	while (vm->nr_pages < nr) {
@@ -215,19 +335,22 @@ static void vm_destroy(struct vm_struct *vm, uintptr_t freed_by)
 		vm->range->size = vm->size;
 		vm->range->caller = vm->caller;
 		vm->range->freed_by = freed_by;
-		kasan_poison_vmalloc((void *)vm->range->start, vm->range->end - vm->range->start);
+		/* The guards are poisoned already. */
+		if (vm->nr_pages)
+			kasan_poison_vmalloc(vm->addr, mapped_size(vm));
 		/* Unmapped everywhere before a page can be somebody else's. */
 		if (vm->nr_pages)
 			unmap_kernel_range((unsigned long)vm->addr, mapped_size(vm));
 		range_retire(vm->range);
 	}
 	free_area_pages(vm);
-	kmem_cache_free(area_cache, vm);
+	drop_area(vm);
 }
 
-struct vm_struct *vm_create(size_t size, size_t guard_low, gfp_t gfp, uintptr_t caller)
+struct vm_struct *vm_create(size_t size, size_t guard_low, size_t align, gfp_t gfp,
+			    uintptr_t caller)
 {
-	struct vm_struct *vm = kmem_cache_zalloc(area_cache, gfp & ~__GFP_ZERO);
+	struct vm_struct *vm = new_area(gfp);
 	size_t pages_size = PAGE_ALIGN(size);
 	size_t span = guard_low + pages_size + PAGE_SIZE;
 	struct vmap_range *range;
@@ -238,19 +361,18 @@ struct vm_struct *vm_create(size_t size, size_t guard_low, gfp_t gfp, uintptr_t 
 	vm->caller = caller;
 	if (!alloc_area_pages(vm, (unsigned int)(pages_size >> PAGE_SHIFT), gfp))
 		goto fail;
-	range = range_alloc(span, vm, gfp);
+	range = range_alloc(span, align, vm, gfp);
 	if (!range)
 		goto fail;
 	vm->addr = (void *)(range->start + guard_low);
 	/* Without its own shadow the range must not be poisoned: it goes back as it came. */
-	if (!kasan_map_shadow(range->start, span)) {
+	if (!kasan_map_shadow(range->start, span, KASAN_VMALLOC_INVALID)) {
 		range_retire(range);
 		goto fail;
 	}
 	vm->range = range;
 	if (!map_area(vm))
 		goto fail;
-	kasan_poison_vmalloc((void *)range->start, span);
 	kasan_unpoison_vmalloc(vm->addr, size);
 	range_publish(range);
 	return vm;
@@ -262,14 +384,14 @@ fail:
 
 /* --- The interface ------------------------------------------------------------------------------------------------ */
 
-static void *do_vmalloc(size_t size, gfp_t gfp, uintptr_t caller)
+static void *do_vmalloc(size_t size, size_t align, gfp_t gfp, uintptr_t caller)
 {
 	struct vm_struct *vm = NULL;
 
 	if (WARN(!size, "vmalloc: size is 0\n"))
 		return NULL;
 	if (size >> PAGE_SHIFT < totalram_pages())
-		vm = vm_create(size, 0, gfp, caller);
+		vm = vm_create(size, 0, align, gfp, caller);
 	if (!vm && !(gfp & __GFP_NOWARN))
 		pr_warn("vmalloc: no memory for %lu bytes\n", (unsigned long)size);
 	return vm ? vm->addr : NULL;
@@ -277,17 +399,25 @@ static void *do_vmalloc(size_t size, gfp_t gfp, uintptr_t caller)
 
 void *__vmalloc(size_t size, gfp_t gfp)
 {
-	return do_vmalloc(size, gfp, MM_CALLER_IP());
+	return do_vmalloc(size, PAGE_SIZE, gfp, MM_CALLER_IP());
+}
+
+void *__vmalloc_align(size_t size, size_t align, gfp_t gfp)
+{
+	if (WARN(align < PAGE_SIZE || (align & (align - 1)), "vmalloc: alignment %lu\n",
+		 (unsigned long)align))
+		return NULL;
+	return do_vmalloc(size, align, gfp, MM_CALLER_IP());
 }
 
 void *vmalloc(size_t size)
 {
-	return do_vmalloc(size, GFP_KERNEL, MM_CALLER_IP());
+	return do_vmalloc(size, PAGE_SIZE, GFP_KERNEL, MM_CALLER_IP());
 }
 
 void *vzalloc(size_t size)
 {
-	return do_vmalloc(size, GFP_KERNEL | __GFP_ZERO, MM_CALLER_IP());
+	return do_vmalloc(size, PAGE_SIZE, GFP_KERNEL | __GFP_ZERO, MM_CALLER_IP());
 }
 
 void vfree(const void *addr)

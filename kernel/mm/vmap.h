@@ -73,8 +73,9 @@ extern struct vmap_lazy vmap_lazy;
 extern spinlock_t vmap_lock;
 
 /** vm_create() - an area of @size bytes with @guard_low bytes kept unmapped before it and one page after.
- *  NULL: no memory or address space. */
-struct vm_struct *vm_create(size_t size, size_t guard_low, gfp_t gfp, uintptr_t caller);
+ *  @align: of what @guard_low starts at, at least PAGE_SIZE. NULL: no memory or address space. */
+struct vm_struct *vm_create(size_t size, size_t guard_low, size_t align, gfp_t gfp,
+			    uintptr_t caller);
 
 /** stack_cache_drop() - free the stacks that CPUs keep. */
 void stack_cache_drop(void);

@@ -46,6 +46,12 @@ static void bad_values(struct kunit *test)
 		{"kasan.stacktrace", "2"},
 		{"kasan.stacktrace", NULL},
 		{"kasan_multi_shot", "yes "},
+		{"kasan.depot_size", "63K"},
+		{"kasan.depot_size", "1G"},
+		{"kasan.depot_size", NULL},
+		{"kasan.depot_size", "8MB"},
+		{"kasan.quarantine_size", "-1"},
+		{"kasan.quarantine_size", "much"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)

@@ -11,17 +11,24 @@
  */
 #include "../core/shadow.h"
 
+/* A section of its own: the port must know where a shadow load may fault. */
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+#define KASAN_ACCESS_ABI KASAN_ABI __attribute__((__section__(".text.kasan_access")))
+#else
+#define KASAN_ACCESS_ABI KASAN_ABI
+#endif
+
 #define ABORT_WHY "KASAN: bad access in code built without recovery"
 
 #define DEFINE_ACCESS(name, size, is_write)                                               \
 	void __asan_##name##size##_noabort(uintptr_t addr);                               \
-	KASAN_ABI void __asan_##name##size##_noabort(uintptr_t addr)                      \
+	KASAN_ACCESS_ABI void __asan_##name##size##_noabort(uintptr_t addr)               \
 	{                                                                                 \
 		if (kasan_unlikely(!kasan_access_ok(addr, size)))                         \
 			kasan_access_slow(addr, size, is_write, KASAN_CALLER_IP());       \
 	}                                                                                 \
 	void __asan_##name##size(uintptr_t addr);                                         \
-	KASAN_ABI void __asan_##name##size(uintptr_t addr)                                \
+	KASAN_ACCESS_ABI void __asan_##name##size(uintptr_t addr)                         \
 	{                                                                                 \
 		if (kasan_unlikely(!kasan_access_ok(addr, size)))                         \
 			kasan_access_slow_abort(addr, size, is_write, KASAN_CALLER_IP()); \

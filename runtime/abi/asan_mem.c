@@ -15,31 +15,60 @@
  *
  * A system's own uninstrumented code calls __memcpy() and its sisters instead.
  */
-#include "../core/internal.h"
+#include "../core/shadow.h"
 
-#define DEFINE_COPY(name, raw)                                                          \
-	void *name(void *dst, const void *src, size_t n);                               \
-	KASAN_ABI void *name(void *dst, const void *src, size_t n)                      \
-	{                                                                               \
-		if (kasan_likely(kasan_enabled())) {                                    \
-			const uintptr_t ip = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP(); \
-                                                                                        \
-			if (!kasan_check_operation((uintptr_t)src, n, false, ip, fp) || \
-			    !kasan_check_operation((uintptr_t)dst, n, true, ip, fp))    \
-				return dst;                                             \
-		}                                                                       \
-		return raw(dst, src, n);                                                \
+/*
+ * Where shadow loads may fault there is shadow before there is memory management: early enough for the
+ * first memcpy(), so that the question is put to the slow path.
+ */
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+#define MAY_LOOK() true
+#else
+#define MAY_LOOK() kasan_running()
+#endif
+
+typedef void *(*copy_fn)(void *, const void *, size_t);
+
+/*
+ * The slow halves know by @ip who called: where the compiler makes the call of them a jump, as it should
+ * for the sake of the fast path, their own frame is the frame of the function they stand for.
+ */
+static __attribute__((__noinline__)) void *copy_slow(void *dst, const void *src, size_t n,
+						     copy_fn raw, uintptr_t ip)
+{
+	const uintptr_t fp = kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+
+	if (kasan_running() && (!kasan_check_operation((uintptr_t)src, n, false, ip, fp) ||
+				!kasan_check_operation((uintptr_t)dst, n, true, ip, fp)))
+		return dst;
+	return raw(dst, src, n);
+}
+
+static __attribute__((__noinline__)) void *set_slow(void *dst, int c, size_t n, uintptr_t ip)
+{
+	const uintptr_t fp = kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+
+	if (kasan_running() && !kasan_check_operation((uintptr_t)dst, n, true, ip, fp))
+		return dst;
+	return __memset(dst, c, n);
+}
+
+#define DEFINE_COPY(name, raw)                                                                    \
+	void *name(void *dst, const void *src, size_t n);                                         \
+	KASAN_ABI void *name(void *dst, const void *src, size_t n)                                \
+	{                                                                                         \
+		if (kasan_likely(MAY_LOOK() && kasan_copy_ok((uintptr_t)dst, (uintptr_t)src, n))) \
+			return raw(dst, src, n);                                                  \
+		return copy_slow(dst, src, n, raw, KASAN_CALLER_IP());                            \
 	}
 
-#define DEFINE_SET(name)                                                               \
-	void *name(void *dst, int c, size_t n);                                        \
-	KASAN_ABI void *name(void *dst, int c, size_t n)                               \
-	{                                                                              \
-		if (kasan_likely(kasan_enabled()) &&                                   \
-		    !kasan_check_operation((uintptr_t)dst, n, true, KASAN_CALLER_IP(), \
-					   KASAN_CALLER_FP()))                         \
-			return dst;                                                    \
-		return __memset(dst, c, n);                                            \
+#define DEFINE_SET(name)                                                           \
+	void *name(void *dst, int c, size_t n);                                    \
+	KASAN_ABI void *name(void *dst, int c, size_t n)                           \
+	{                                                                          \
+		if (kasan_likely(MAY_LOOK() && kasan_range_ok((uintptr_t)dst, n))) \
+			return __memset(dst, c, n);                                \
+		return set_slow(dst, c, n, KASAN_CALLER_IP());                     \
 	}
 
 DEFINE_COPY(__asan_memcpy, __memcpy)

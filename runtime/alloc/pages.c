@@ -7,12 +7,12 @@
 
 void kasan_free_pages(const void *addr, size_t size)
 {
-	kasan_poison(addr, size, KASAN_PAGE_FREE);
+	kasan_fill_pages((uintptr_t)addr, size, KASAN_PAGE_FREE);
 }
 
 void kasan_alloc_pages(const void *addr, size_t size)
 {
-	kasan_unpoison(addr, size);
+	kasan_fill_pages((uintptr_t)addr, size, 0);
 }
 
 void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_large_meta *meta)

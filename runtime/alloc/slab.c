@@ -105,6 +105,37 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 
 /* --- Allocation ------------------------------------------------------------------------------- */
 
+/* Where all memory has shadow, that of an object needs no looking for. */
+static inline __attribute__((always_inline)) void open_object(const struct kasan_cache *cache,
+							      void *object, size_t size)
+{
+	const uint32_t span = ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE);
+#ifdef CONFIG_KASAN_SHADOW_FULL
+	uint8_t *shadow;
+
+	/* The commonest by far: what was asked for is what there is, or whole granules of it. */
+	if (kasan_likely(size == span && kasan_shadow_at((uintptr_t)object, &shadow))) {
+		kasan_shadow_fill_short(shadow, 0, span >> KASAN_SHADOW_SCALE_SHIFT);
+		return;
+	}
+#endif
+	kasan_poison_tail(object, size, span, KASAN_SLAB_REDZONE);
+}
+
+static inline __attribute__((always_inline)) void close_object(const struct kasan_cache *cache,
+							       const void *object)
+{
+	const uint32_t span = ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE);
+#ifdef CONFIG_KASAN_SHADOW_FULL
+	uint8_t *shadow;
+
+	if (kasan_likely(kasan_shadow_at((uintptr_t)object, &shadow)))
+		kasan_shadow_fill_short(shadow, KASAN_SLAB_FREE, span >> KASAN_SHADOW_SCALE_SHIFT);
+#else
+	kasan_poison(object, span, KASAN_SLAB_FREE);
+#endif
+}
+
 static inline __attribute__((always_inline)) void
 set_object(struct kasan_cache *cache, void *object, size_t size, uintptr_t ip, uintptr_t fp)
 {
@@ -112,8 +143,7 @@ set_object(struct kasan_cache *cache, void *object, size_t size, uintptr_t ip, u
 
 	if (kasan_unlikely(size > cache->object_size))
 		size = cache->object_size;
-	kasan_poison_tail(object, size, ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE),
-			  KASAN_SLAB_REDZONE);
+	open_object(cache, object, size);
 	kasan_set_track(&meta->alloc, ip, fp);
 	meta->size = (uint32_t)size;
 	/* Last: a report on another CPU believes the rest only if this fits. */
@@ -211,7 +241,7 @@ static inline void poison_freed(struct kasan_cache *cache, void *object)
 {
 	uint8_t *shadow;
 
-	kasan_poison(object, ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE), KASAN_SLAB_FREE);
+	close_object(cache, object);
 	if (kasan_likely(kasan_free_meta(cache, object) &&
 			 kasan_shadow_at((uintptr_t)object, &shadow)))
 		*shadow = KASAN_SLAB_FREE_META;

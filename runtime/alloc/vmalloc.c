@@ -12,11 +12,17 @@ static size_t whole_pages(size_t size)
 
 void kasan_unpoison_vmalloc(const void *start, size_t size)
 {
+	const size_t span = whole_pages(size);
+
+	if (kasan_likely(size == span)) {
+		kasan_fill_pages((uintptr_t)start, size, 0);
+		return;
+	}
 	/* To the byte: what was asked for, not what the pages happen to hold. */
-	kasan_poison_tail(start, size, whole_pages(size), KASAN_VMALLOC_INVALID);
+	kasan_poison_tail(start, size, span, KASAN_VMALLOC_INVALID);
 }
 
 void kasan_poison_vmalloc(const void *start, size_t size)
 {
-	kasan_poison(start, whole_pages(size), KASAN_VMALLOC_INVALID);
+	kasan_fill_pages((uintptr_t)start, whole_pages(size), KASAN_VMALLOC_INVALID);
 }

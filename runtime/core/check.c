@@ -6,8 +6,6 @@
  */
 #include "shadow.h"
 
-#include "../arch/arch.h"
-
 /* --- Scanning shadow ----------------------------------------------------------------------------
  */
 
@@ -25,52 +23,12 @@ static __attribute__((cold, __noinline__)) const uint8_t *first_nonzero(const ui
 	return NULL;
 }
 
-/*
- * Return: the first of @count shadow bytes that is not 0, NULL if there is none. Reads 8 bytes at a
- * time and not one byte outside: shadow may be followed by anything, a hole included.
- */
+/* Return: the first of @count shadow bytes that is not 0, NULL if there is none. */
 static inline const uint8_t *scan_shadow(const uint8_t *shadow, size_t count)
 {
-	const uint8_t *end = shadow + count;
-
-	/* As in kasan_shadow_fill(): two loads, overlapping where they must, cover a short run. */
-	if (count < 4) {
-		if (!count)
-			return NULL;
-		if (kasan_likely(!(shadow[0] | shadow[count / 2] | end[-1])))
-			return NULL;
-		return first_nonzero(shadow, end);
-	}
-	if (count < 8) {
-		if (kasan_likely(
-			    !(*(const kasan_u32_any *)shadow | *(const kasan_u32_any *)(end - 4))))
-			return NULL;
-		return first_nonzero(shadow, end);
-	}
-	if (kasan_unlikely(*(const kasan_u64_any *)shadow))
-		return first_nonzero(shadow, end);
-	shadow = (const uint8_t *)(((uintptr_t)shadow + 8) & ~(uintptr_t)7);
-	while (end - shadow >= 32) {
-		const kasan_u64_any *words = (const kasan_u64_any *)shadow;
-
-		if (kasan_unlikely(words[0] | words[1] | words[2] | words[3]))
-			return first_nonzero(shadow, end);
-		shadow += 32;
-	}
-	while (end - shadow >= 8) {
-		if (kasan_unlikely(*(const kasan_u64_any *)shadow))
-			return first_nonzero(shadow, end);
-		shadow += 8;
-	}
-	if (kasan_unlikely(*(const kasan_u64_any *)(end - 8)))
-		return first_nonzero(end - 8, end);
-	return NULL;
-}
-
-/* May the byte at offset @byte of a granule with this shadow value be touched? */
-static inline bool granule_allows(uint8_t value, uintptr_t byte)
-{
-	return !value || (value < KASAN_GRANULE_SIZE && byte < value);
+	if (kasan_likely(kasan_shadow_clear(shadow, count)))
+		return NULL;
+	return first_nonzero(shadow, shadow + count);
 }
 
 /* The first byte from @addr on that is bad, given that the one in @addr's granule or a later one in
@@ -103,7 +61,7 @@ static inline bool scan_piece(uintptr_t first, uintptr_t last, const uint8_t *sh
 		*bad = first_bad_in(first, where, *found);
 		return true;
 	}
-	if (kasan_likely(granule_allows(shadow[whole], last & KASAN_GRANULE_MASK)))
+	if (kasan_likely(kasan_granule_allows(shadow[whole], last & KASAN_GRANULE_MASK)))
 		return false;
 	*bad = first_bad_in(first, last & ~(uintptr_t)KASAN_GRANULE_MASK, shadow[whole]);
 	return true;
@@ -236,18 +194,6 @@ bool kasan_byte_accessible(const void *addr)
 /* --- The slow half of a fixed-size check
  * ------------------------------------------------------------ */
 
-/*
- * The frame pointer that goes with @ip, the return address that an ABI function found. That
- * function has no frame of its own in its fast path, and where the compiler turns its last call
- * into a jump it never gets one: then our own return address is @ip. Otherwise ours is inside the
- * ABI function, and its frame is the one that our frame record names. Works for either, so no build
- * flag matters.
- */
-static inline uintptr_t abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_t own_fp)
-{
-	return ip == own_ip ? own_fp : kasan_arch_frame_prev(own_fp);
-}
-
 /* Return: true if a report was printed. */
 static inline bool check_slow(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 			      uintptr_t own_ip, uintptr_t own_fp)
@@ -256,7 +202,7 @@ static inline bool check_slow(uintptr_t addr, size_t size, bool is_write, uintpt
 
 	if (kasan_likely(addr + size - 1 >= addr && !find_bad(addr, addr + size - 1, &bad)))
 		return false;
-	return kasan_report_access(addr, size, is_write, ip, abi_frame(ip, own_ip, own_fp));
+	return kasan_report_access(addr, size, is_write, ip, kasan_abi_frame(ip, own_ip, own_fp));
 }
 
 __attribute__((__noinline__)) void kasan_access_slow(uintptr_t addr, size_t size, bool is_write,

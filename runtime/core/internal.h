@@ -61,12 +61,29 @@ uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count);
 /** kasan_depot_fetch() - Return: number of entries, 0 for a handle that is none (any garbage is safe). */
 size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs);
 
+extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
+void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
+
 /** kasan_set_track() - record task and stack in @track. */
-void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
+static inline void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
+{
+#ifdef KASAN_PORT_HAS_TASK_ID
+	if (!kasan_opt_stacktrace) {
+		*track = (struct kasan_track){.pid = kasan_port_task_id()};
+		return;
+	}
+#endif
+	kasan_set_full_track(track, ip, fp);
+}
 
 /* Quarantine: takes an object that is poisoned and has valid free metadata. False: not taken. */
 bool kasan_quarantine_put(struct kasan_cache *cache, void *object);
 void kasan_quarantine_init(size_t memory);
+
+/* Boot parameters: the quarantine's bound, from kasan_quarantine_init() on; the depot's, at once.
+ * @bytes: in the bounds that options.c has checked. */
+void kasan_quarantine_set_size(size_t bytes);
+void kasan_depot_set_size(size_t bytes);
 
 /* Statistics, for tests and benchmarks. */
 struct kasan_depot_stats {
@@ -111,7 +128,14 @@ bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t i
 bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp);
 
 /* Options read elsewhere. */
-extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
-extern bool kasan_opt_off;	  /* kasan=off: kasan_enabled() is false from then on */
+extern bool kasan_opt_off; /* kasan=off: kasan_enabled() is false from then on */
+
+/** kasan_running() - kasan_enabled(), inline. kasan_update_active(): what it depends on has changed. */
+extern unsigned int kasan_active;
+static inline bool kasan_running(void)
+{
+	return __atomic_load_n(&kasan_active, __ATOMIC_RELAXED);
+}
+void kasan_update_active(void);
 
 #endif /* KASAN_INTERNAL_H */

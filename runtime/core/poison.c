@@ -42,12 +42,9 @@ void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count)
 
 	/* Both ends are written; what remains is whole aligned words. */
 	shadow = (uint8_t *)(((uintptr_t)shadow + 8) & ~(uintptr_t)7);
-	while (end - shadow >= 32) {
-		((kasan_u64_any *)shadow)[0] = word;
-		((kasan_u64_any *)shadow)[1] = word;
-		((kasan_u64_any *)shadow)[2] = word;
-		((kasan_u64_any *)shadow)[3] = word;
-		shadow += 32;
+	for (; end - shadow >= 64; shadow += 64) {
+		for (unsigned int i = 0; i < 8; i++)
+			((kasan_u64_any *)shadow)[i] = word;
 		kasan_opaque(shadow);
 	}
 	while (end - shadow >= 8) {
@@ -93,6 +90,26 @@ static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 		if (last - first == size - 1)
 			return;
 	}
+#endif
+}
+
+void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
+{
+#if defined(CONFIG_KASAN_SHADOW_FULL) && (CONFIG_KASAN_PAGE_SIZE & 1023) == 0
+	/* Whole pages of a system that has shadow for all of them: no range test, and no odd ends. */
+	uint8_t *shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
+	uint8_t *const end = shadow + (size >> KASAN_SHADOW_SCALE_SHIFT);
+	const uint64_t word = value * 0x0101010101010101ULL;
+
+	while (shadow != end) {
+#pragma GCC unroll 16
+		for (unsigned int i = 0; i < 16; i++)
+			((kasan_u64_alias *)shadow)[i] = word;
+		shadow += 128;
+		kasan_opaque(shadow);
+	}
+#else
+	fill_granules(addr, size, value);
 #endif
 }
 

@@ -13,10 +13,14 @@
 
 #include "internal.h"
 
+#include "../arch/arch.h"
+
 /* Shadow is read and written in units that are neither aligned nor of their declared type. */
 typedef uint16_t __attribute__((aligned(1), may_alias)) kasan_u16_any;
 typedef uint32_t __attribute__((aligned(1), may_alias)) kasan_u32_any;
 typedef uint64_t __attribute__((aligned(1), may_alias)) kasan_u64_any;
+
+typedef uint64_t __attribute__((may_alias)) kasan_u64_alias; /* aligned */
 
 #define KASAN_UINTPTR_BITS ((unsigned int)sizeof(uintptr_t) * 8)
 
@@ -91,6 +95,23 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
  *  granule may be changing on another CPU. */
 void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count);
 
+/** kasan_shadow_fill_short() - kasan_shadow_fill() with the counts of small objects inline */
+static inline __attribute__((always_inline)) void
+kasan_shadow_fill_short(uint8_t *shadow, uint8_t value, size_t count)
+{
+	const uint64_t word = value * 0x0101010101010101ULL;
+
+	if (kasan_likely(count - 8 <= 8)) {
+		*(kasan_u64_any *)shadow = word;
+		*(kasan_u64_any *)(shadow + count - 8) = word;
+	} else {
+		kasan_shadow_fill(shadow, value, count);
+	}
+}
+
+/** kasan_fill_pages() - write the shadow of whole pages, all of which have some. */
+void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
+
 /** kasan_clear_granules() - make every granule of [@low, @high) accessible as a whole, where it has
  *  shadow. @low is rounded down, @high up. Unlike kasan_unpoison() it leaves no partial granule. */
 void kasan_clear_granules(uintptr_t low, uintptr_t high);
@@ -105,6 +126,18 @@ void kasan_access_slow(uintptr_t addr, size_t size, bool is_write, uintptr_t ip)
 void kasan_access_slow_abort(uintptr_t addr, size_t size, bool is_write, uintptr_t ip);
 
 /*
+ * The frame pointer that goes with @ip, the return address that an ABI function found. That
+ * function has no frame of its own in its fast path, and where the compiler turns its last call
+ * into a jump it never gets one: then our own return address is @ip. Otherwise ours is inside the
+ * ABI function, and its frame is the one that our frame record names. Works for either, so no build
+ * flag matters.
+ */
+static inline uintptr_t kasan_abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_t own_fp)
+{
+	return ip == own_ip ? own_fp : kasan_arch_frame_prev(own_fp);
+}
+
+/*
  * Keeps an intermediate result as it is written. The compilers would join operations with immediate
  * operands into one whose constant arm64 must first move into a register, piece by piece.
  */
@@ -114,15 +147,55 @@ void kasan_access_slow_abort(uintptr_t addr, size_t size, bool is_write, uintptr
 #define kasan_keep(value) ((void)0)
 #endif
 
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+/*
+ * The shadow address of @addr if it has one, anything else if not. Addresses at the top of the address
+ * space stay there when the shift keeps their sign; where the shadow then lies one power of two below,
+ * as on most 64-bit kernels, taking that bit away is one instruction with an immediate operand.
+ */
+static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintptr_t addr)
+{
+	const uintptr_t granule = (uintptr_t)((intptr_t)addr >> KASAN_SHADOW_SCALE_SHIFT);
+	const uintptr_t sign = ~(UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT);
+	const uintptr_t first = (KASAN_FULL_LOW >> KASAN_SHADOW_SCALE_SHIFT) | sign;
+	const uintptr_t below = sign - KASAN_FULL_OFFSET;
+
+	if (!(KASAN_FULL_LOW >> (KASAN_UINTPTR_BITS - 1)))
+		return (addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET;
+	if (!(below & (below - 1)) && (first & below) != 0 &&
+	    below > KASAN_FULL_SPAN >> KASAN_SHADOW_SCALE_SHIFT)
+		return granule & ~below;
+	return granule - below;
+}
+#endif
+
 /**
  * kasan_access_ok() - is an access of constant @size (1, 2, 4, 8 or 16) certainly accessible?
  *
  * One shadow load and one compare. It answers false, and leaves the answer to kasan_access_slow(),
- * for an access that is not aligned to min(@size, 8), because that one may cross into a granule
- * that was not looked at, and for one in a partly accessible granule.
+ * for an access in a partly accessible granule, and for an unaligned one that it would have to look at
+ * more closely.
  */
 static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr, size_t size)
 {
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+	const uintptr_t shadow = kasan_shadow_blind(addr);
+	uint16_t pair;
+
+	if (size == 1)
+		return kasan_likely(*(const uint8_t *)shadow == 0);
+	/*
+	 * The shadow of this granule and the next: nearly always both are 0, and then the alignment
+	 * does not matter, as the access ends in one of them.
+	 */
+	pair = *(const kasan_u16_any *)shadow;
+	if (size == 16)
+		return kasan_likely(!(pair | (uint32_t)(addr & KASAN_GRANULE_MASK) << 16));
+	if (kasan_likely(!pair))
+		return true;
+	/* The last granule of an object: an aligned access stays inside. */
+	return !(addr & (size - 1)) && !*(const uint8_t *)shadow;
+#else
 	/*
 	 * The range test and the alignment test are one: rotating the address right by 3 gives the
 	 * granule's number, with the address's low bits, which must be 0, on top, where they make
@@ -181,6 +254,126 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 	if (size == 16)
 		return kasan_likely(*(const kasan_u16_any *)shadow == 0);
 	return kasan_likely(*(const uint8_t *)shadow == 0);
+#endif
 }
+
+/* --- Scanning shadow ---------------------------------------------------------------------------- */
+
+#define KASAN_WORD(shadow, i) (((const kasan_u64_any *)(shadow))[i])
+#define KASAN_WORDS2(shadow)  (KASAN_WORD(shadow, 0) | KASAN_WORD(shadow, 1))
+#define KASAN_WORDS4(shadow)  (KASAN_WORDS2(shadow) | KASAN_WORD(shadow, 2) | KASAN_WORD(shadow, 3))
+
+#define KASAN_WORDS8(shadow) (KASAN_WORDS4(shadow) | KASAN_WORDS4((shadow) + 32))
+
+/**
+ * kasan_shadow_clear() - are all of @count shadow bytes 0?
+ *
+ * Reads not one byte outside: shadow may be followed by anything, a hole included. Loads that overlap
+ * where they must cover what is left of a run without a loop.
+ */
+static inline __attribute__((always_inline)) bool kasan_shadow_clear(const uint8_t *shadow,
+								     size_t count)
+{
+	const uint8_t *end = shadow + count;
+
+	if (count > 64) {
+		for (; kasan_unlikely(count > 128); count -= 64, shadow += 64) {
+			if (kasan_unlikely(KASAN_WORDS8(shadow)))
+				return false;
+		}
+		return !(KASAN_WORDS8(shadow) | KASAN_WORDS8(end - 64));
+	}
+	if (count > 16) {
+		if (count > 32)
+			return !(KASAN_WORDS4(shadow) | KASAN_WORDS4(end - 32));
+		return !(KASAN_WORDS2(shadow) | KASAN_WORDS2(end - 16));
+	}
+	if (count >= 8)
+		return !(KASAN_WORD(shadow, 0) | KASAN_WORD(end - 8, 0));
+	if (count >= 4)
+		return !(*(const kasan_u32_any *)shadow | *(const kasan_u32_any *)(end - 4));
+	return !count || !(shadow[0] | shadow[count / 2] | end[-1]);
+}
+
+/** kasan_granule_allows() - may the byte at offset @byte of a granule with this shadow be touched? */
+static inline bool kasan_granule_allows(uint8_t value, uintptr_t byte)
+{
+	return !value || (value < KASAN_GRANULE_SIZE && byte < value);
+}
+
+#ifdef CONFIG_KASAN_SHADOW_FULL
+/** kasan_range_ok() - is all of the range certainly accessible? False for a @size of 0, too: the
+ *  caller's slow path knows better. */
+static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr, size_t size)
+{
+	const uintptr_t last = addr + size - 1;
+	const uint8_t *shadow, *end;
+
+	/* Also true if the range wraps around. */
+	if (kasan_unlikely(addr - KASAN_FULL_LOW > KASAN_FULL_SPAN ||
+			   size - 1 > KASAN_FULL_HIGH - addr))
+		return false;
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+	shadow = (const uint8_t *)kasan_shadow_blind(addr);
+	end = (const uint8_t *)kasan_shadow_blind(last);
+#else
+	shadow = (const uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
+	end = (const uint8_t *)((last >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
+#endif
+	if (kasan_unlikely(*end) && !kasan_granule_allows(*end, last & KASAN_GRANULE_MASK))
+		return false;
+	return kasan_shadow_clear(shadow, (size_t)(end - shadow));
+}
+
+/** kasan_copy_ok() - kasan_range_ok() of both ranges of a copy, with what they have in common done
+ *  once: copies of up to 1 KiB are most of what a kernel copies. */
+static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, uintptr_t src,
+								size_t size)
+{
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+	const uintptr_t dst_last = dst + size - 1, src_last = src + size - 1;
+
+	if (KASAN_FULL_HIGH == UINTPTR_MAX && !(KASAN_FULL_SPAN & (KASAN_FULL_SPAN + 1))) {
+		/* Which bits are 1 says all: of addresses inside, the upper; of a sane size none. */
+		const uintptr_t outside = ~(dst & src & dst_last & src_last & ~size);
+		const uint8_t *d, *s, *d_end, *s_end;
+
+		if (kasan_unlikely(outside & KASAN_FULL_LOW))
+			return false;
+		d_end = (const uint8_t *)kasan_shadow_blind(dst_last);
+		s_end = (const uint8_t *)kasan_shadow_blind(src_last);
+		if (kasan_unlikely(*d_end | *s_end)) {
+			if (!kasan_granule_allows(*d_end, dst_last & KASAN_GRANULE_MASK) ||
+			    !kasan_granule_allows(*s_end, src_last & KASAN_GRANULE_MASK))
+				return false;
+		}
+		d = (const uint8_t *)kasan_shadow_blind(dst);
+		s = (const uint8_t *)kasan_shadow_blind(src);
+		/* 64 to 128 granules before the last one, wherever in a granule the ranges start. */
+		if (size - 521 <= 1024 - 521)
+			return !(KASAN_WORDS8(s) | KASAN_WORDS8(s_end - 64) | KASAN_WORDS8(d) |
+				 KASAN_WORDS8(d_end - 64));
+		return size && kasan_shadow_clear(s, (size_t)(s_end - s)) &&
+		       kasan_shadow_clear(d, (size_t)(d_end - d));
+	}
+#endif
+	return kasan_range_ok(src, size) && kasan_range_ok(dst, size);
+}
+#else
+static inline bool kasan_range_ok(uintptr_t addr, size_t size)
+{
+	(void)addr;
+	(void)size;
+	return false;
+}
+
+static inline bool kasan_copy_ok(uintptr_t dst, uintptr_t src, size_t size)
+{
+	(void)dst;
+	(void)src;
+	(void)size;
+	return false;
+}
+#endif
 
 #endif /* KASAN_SHADOW_H */

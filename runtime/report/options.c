@@ -40,6 +40,59 @@ static bool parse_switch(const char *value, bool *on)
 	return false;
 }
 
+/* "512K", "2M": decimal, an optional unit, nothing else. Return: false if it is no size in bounds. */
+static bool parse_size(const char *value, size_t low, size_t high, size_t *size)
+{
+	static const char units[] = "KMG";
+	unsigned int shift = 0;
+	size_t number = 0, i;
+
+	if (!value || *value < '0' || *value > '9')
+		return false;
+	for (; *value >= '0' && *value <= '9'; value++) {
+		if (__builtin_mul_overflow(number, (size_t)10, &number) ||
+		    __builtin_add_overflow(number, (size_t)(*value - '0'), &number))
+			return false;
+	}
+	for (i = 0; *value && units[i]; i++) {
+		if ((*value & ~0x20) == units[i]) {
+			shift = 10 * ((unsigned int)i + 1);
+			value++;
+			break;
+		}
+	}
+	if (*value || number > SIZE_MAX >> shift)
+		return false;
+	number <<= shift;
+	if (number < low || number > high)
+		return false;
+	*size = number;
+	return true;
+}
+
+#define STRING2(x) #x
+#define STRING(x)  STRING2(x)
+
+static bool set_quarantine_size(const char *value)
+{
+	size_t size;
+
+	if (!parse_size(value, 0, SIZE_MAX, &size))
+		return false;
+	kasan_quarantine_set_size(size);
+	return true;
+}
+
+static bool set_depot_size(const char *value)
+{
+	size_t size;
+
+	if (!parse_size(value, 65536, CONFIG_KASAN_DEPOT_MAX_MIB * (1UL << 20), &size))
+		return false;
+	kasan_depot_set_size(size);
+	return true;
+}
+
 static bool set_kasan(const char *value)
 {
 	bool on;
@@ -47,6 +100,7 @@ static bool set_kasan(const char *value)
 	if (!parse_switch(value, &on))
 		return false;
 	kasan_opt_off = !on;
+	kasan_update_active();
 	return true;
 }
 
@@ -87,21 +141,23 @@ static bool set_fault(const char *value)
 	return false;
 }
 
-#define OPTIONS 4
+#define OPTIONS 6
 
 static const struct kasan_option_doc docs[OPTIONS] = {
 	{"kasan", "on|off", "off: no report is printed, no stack stored, no object held back"},
 	{"kasan.fault", "report|panic|panic_on_write",
 	 "what follows a report; panic_on_write: panic after bad writes and frees only"},
 	{"kasan_multi_shot", "on|off", "report every bug, not only the first; without a value: on"},
+	{"kasan.quarantine_size", "a size as in 512K or 16M, at most half of memory",
+	 "bytes of freed objects to hold back; 0: none; by default 1/32 of memory"},
+	{"kasan.depot_size",
+	 "a size as in 512K or 16M, from 64K to " STRING(CONFIG_KASAN_DEPOT_MAX_MIB) "M",
+	 "bytes that stack traces may take"},
 	{"kasan.stacktrace", "on|off", "store the stacks of allocations and frees"},
 };
 
 static bool (*const setters[OPTIONS])(const char *value) = {
-	set_kasan,
-	set_fault,
-	set_multi_shot,
-	set_stacktrace,
+	set_kasan, set_fault, set_multi_shot, set_quarantine_size, set_depot_size, set_stacktrace,
 };
 
 static size_t find_option(const char *name)

@@ -5,7 +5,8 @@
 #include "report.h"
 
 static unsigned int started; /* kasan_init() was called */
-static unsigned int shot;    /* the one report of single-shot mode is gone */
+unsigned int kasan_active;
+static unsigned int shot; /* the one report of single-shot mode is gone */
 
 /* kasan_disable_current(): one depth per CPU. */
 static unsigned int disabled[CONFIG_KASAN_NR_CPUS];
@@ -14,11 +15,19 @@ void kasan_init(size_t memory)
 {
 	kasan_quarantine_init(memory);
 	__atomic_store_n(&started, 1, __ATOMIC_RELEASE);
+	kasan_update_active();
+}
+
+void kasan_update_active(void)
+{
+	__atomic_store_n(&kasan_active,
+			 __atomic_load_n(&started, __ATOMIC_ACQUIRE) && !kasan_opt_off,
+			 __ATOMIC_RELEASE);
 }
 
 bool kasan_enabled(void)
 {
-	return __atomic_load_n(&started, __ATOMIC_RELAXED) && !kasan_opt_off;
+	return kasan_running();
 }
 
 void kasan_disable_current(void)

@@ -6,8 +6,8 @@
  * a walk along one hash chain without a lock: records are filled first and linked with a release
  * store, and are never changed or freed after. Only a new trace takes the lock.
  *
- * Memory comes from kasan_port_alloc() in blocks, up to CONFIG_KASAN_DEPOT_SIZE. At the bound, or
- * when the port has no more, new traces get handle 0 and one line says so; known ones are still
+ * Memory comes from kasan_port_alloc() in blocks, up to CONFIG_KASAN_DEPOT_SIZE or what the boot
+ * parameter kasan.depot_size= says. At the bound, or when the port has no more, new traces get handle 0 and one line says so; known ones are still
  * found.
  */
 #include "track.h"
@@ -15,12 +15,16 @@
 #include "../core/lock.h"
 #include "../report/report.h"
 
-#define BLOCK_SIZE  65536UL
-#define BLOCKS	    ((CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE)
+#define BLOCK_SIZE 65536UL
+#define MAX_SIZE   ((CONFIG_KASAN_DEPOT_MAX_MIB) * (1UL << 20))
+/* A target that builds with a larger depot than that means it. */
+#define BLOCKS \
+	(((CONFIG_KASAN_DEPOT_SIZE) > MAX_SIZE ? (CONFIG_KASAN_DEPOT_SIZE) : MAX_SIZE) / BLOCK_SIZE)
 #define UNIT	    8UL /* records start at multiples of it */
 #define BLOCK_UNITS (BLOCK_SIZE / UNIT)
 
-_Static_assert(BLOCKS >= 1, "CONFIG_KASAN_DEPOT_SIZE is less than one block of 64 KiB");
+_Static_assert((CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE >= 1,
+	       "CONFIG_KASAN_DEPOT_SIZE is less than one block of 64 KiB");
 _Static_assert(BLOCKS < UINT32_MAX / BLOCK_UNITS, "CONFIG_KASAN_DEPOT_SIZE: handles are 32 bits");
 _Static_assert(((CONFIG_KASAN_DEPOT_BUCKETS) & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)) == 0,
 	       "CONFIG_KASAN_DEPOT_BUCKETS must be a power of two");
@@ -39,12 +43,13 @@ struct record {
 
 static struct {
 	struct kasan_lock lock; /* for all that follows but reading */
+	uint32_t max_blocks;	/* the bound */
 	uint32_t blocks;	/* published: blocks[0..blocks) may be read */
 	size_t used;		/* bytes used in the last block */
 	bool full;
 	uint8_t *block[BLOCKS];
 	size_t traces;
-} depot;
+} depot = {.max_blocks = (CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE};
 
 static struct record *buckets[CONFIG_KASAN_DEPOT_BUCKETS];
 static size_t refused;
@@ -97,7 +102,7 @@ static struct record *reserve(size_t size, uint32_t *handle)
 	if (depot.full)
 		return NULL;
 	if (!depot.blocks || depot.used + size > BLOCK_SIZE) {
-		block = depot.blocks < BLOCKS ? kasan_port_alloc(BLOCK_SIZE) : NULL;
+		block = depot.blocks < depot.max_blocks ? kasan_port_alloc(BLOCK_SIZE) : NULL;
 		if (!block) {
 			depot.full = true;
 			return NULL;
@@ -162,7 +167,8 @@ uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count)
 		/* A report in progress keeps the console; the next refusal tries again. */
 		if (!__atomic_load_n(&said_full, __ATOMIC_RELAXED) &&
 		    !__atomic_exchange_n(&said_full, 1, __ATOMIC_RELAXED) &&
-		    !kasan_notice("kasan: stack depot full at %zu traces: new ones are not kept",
+		    !kasan_notice("kasan: stack depot full at %zu traces: new ones are not kept "
+				  "(kasan.depot_size=)",
 				  depot.traces))
 			__atomic_store_n(&said_full, 0, __ATOMIC_RELAXED);
 	}
@@ -188,13 +194,24 @@ size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs)
 	return record->count;
 }
 
+void kasan_depot_set_size(size_t bytes)
+{
+	const unsigned long flags = kasan_lock(&depot.lock);
+
+	depot.max_blocks = (uint32_t)(bytes / BLOCK_SIZE);
+	/* Nothing is ever given back: a bound below what is there means that it is full. */
+	__atomic_store_n(&depot.full, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&said_full, 0, __ATOMIC_RELAXED);
+	kasan_unlock(&depot.lock, flags);
+}
+
 void kasan_depot_stats(struct kasan_depot_stats *stats)
 {
 	const unsigned long flags = kasan_lock(&depot.lock);
 
 	stats->traces = depot.traces;
 	stats->bytes = depot.blocks ? (depot.blocks - 1) * BLOCK_SIZE + depot.used : 0;
-	stats->max_bytes = BLOCKS * BLOCK_SIZE;
+	stats->max_bytes = depot.max_blocks * BLOCK_SIZE;
 	stats->refused = __atomic_load_n(&refused, __ATOMIC_RELAXED);
 	kasan_unlock(&depot.lock, flags);
 }

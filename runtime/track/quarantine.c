@@ -7,7 +7,7 @@
  * and the global queue gives up its oldest to make room first.
  *
  * Bound: rings and global queue together never hold more than 1/2^CONFIG_KASAN_QUARANTINE_SHIFT of
- * the memory given to kasan_init(). An object that is larger than the global queue is not taken at
+ * the memory given to kasan_init(), or what the boot parameter kasan.quarantine_size= says. An object that is larger than the global queue is not taken at
  * all. Without memory for the queue's pages it holds fewer objects, never more.
  *
  * No two locks are ever held at once, and cache->release() is called with none. What is on its way
@@ -19,10 +19,11 @@
 
 #include "../alloc/meta.h"
 #include "../core/lock.h"
+#include "../report/report.h"
 
 #define RING_ENTRIES 64U /* a power of two */
 #define MOVE_BATCH   16U
-#define EVICT_BATCH  8U
+#define EVICT_BATCH  16U
 #define RING_BYTES   (128UL << 10)
 
 /* One CPU's part. Other CPUs touch it in kasan_cache_shrink() only, hence the lock. */
@@ -42,11 +43,33 @@ static struct {
 
 static size_t ring_max, global_max;
 
+/* From the command line. */
+static size_t wanted_size;
+static bool size_is_wanted;
+static unsigned int said_full;
+
+void kasan_quarantine_set_size(size_t bytes)
+{
+	wanted_size = bytes;
+	size_is_wanted = true;
+}
+
 void kasan_quarantine_init(size_t memory)
 {
-	const size_t max = memory >> CONFIG_KASAN_QUARANTINE_SHIFT;
-	size_t ring = max / (2 * CONFIG_KASAN_NR_CPUS);
+	size_t max = memory >> CONFIG_KASAN_QUARANTINE_SHIFT;
+	size_t ring;
 
+	if (size_is_wanted) {
+		max = wanted_size;
+		if (max > memory / 2) {
+			max = memory / 2;
+			kasan_notice(
+				"kasan: kasan.quarantine_size=%zu is more than half of memory: "
+				"it holds %zu bytes",
+				wanted_size, max);
+		}
+	}
+	ring = max / (2 * CONFIG_KASAN_NR_CPUS);
 	if (ring > RING_BYTES)
 		ring = RING_BYTES;
 	ring_max = ring;
@@ -68,6 +91,20 @@ static void release(const struct kasan_held *held, size_t count)
 		kasan_slab_before_release(cache, held[i].object);
 		cache->release(cache, held[i].object);
 	}
+}
+
+/*
+ * Who set the bound wants to know that it was met; by default that is how things are. A report in
+ * progress keeps the console: the next time tries again.
+ */
+static void say_full(void)
+{
+	if (kasan_likely(!size_is_wanted) || __atomic_load_n(&said_full, __ATOMIC_RELAXED) ||
+	    __atomic_exchange_n(&said_full, 1, __ATOMIC_RELAXED))
+		return;
+	if (!kasan_notice("kasan: quarantine full at %zu bytes: the oldest objects are released",
+			  global_max + ring_max * CONFIG_KASAN_NR_CPUS))
+		__atomic_store_n(&said_full, 0, __ATOMIC_RELAXED);
 }
 
 /*
@@ -102,6 +139,8 @@ static void move_to_global(const struct kasan_held *held, size_t count)
 			global.fifo.bytes -= held_bytes(&evicted[evictions++]);
 		}
 		kasan_unlock(&global.lock, flags);
+		if (evictions)
+			say_full();
 		release(evicted, evictions);
 	}
 	release(held + moved, count - moved);

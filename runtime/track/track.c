@@ -15,7 +15,7 @@ static uint32_t save_stack(const struct kasan_port_task *task, uintptr_t ip, uin
 				kasan_stack_walk_in(task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH));
 }
 
-void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
+void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 {
 	struct kasan_port_task task = {0};
 

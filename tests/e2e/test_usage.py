@@ -30,6 +30,10 @@ BAD_OPTIONS = [
     (("run", "main.c", "-O4"), "accepted: 0, 1, 2, 3, s"),
     (("run", "main.c", "--inline", "--outline"), "exclude each other"),
     (("run", "main.c", "verbose"), "'verbose' does not exist; arguments of the program go after --"),
+    (("bench", "--modes", "none,fast"), "accepted: none, generic-inline, generic-outline"),
+    (("bench", "--ops", "sort*"), "kmalloc_64"),
+    (("bench", "--against", "absent.json"), "absent.json"),
+    (("bench", "--against", "main.c"), "is no result of ./redzone bench --json"),
     (("run", "--frobnicate"), "--frobnicate"),
     (("run", "absent.c"), "'absent.c' does not exist"),
     (("run", "."), "is a directory"),
@@ -102,7 +106,7 @@ def test_log_is_left_alone_until_the_machine_starts(redzone, source, tmp_path):
 def test_help_names_only_verbs_that_exist(redzone):
     text = redzone("--help").stdout
     verbs = [line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()]
-    assert verbs == ["run", "test", "build", "doctor", "flags", "amalgamate", "audit"]
+    assert verbs == ["run", "test", "bench", "build", "doctor", "flags", "amalgamate", "audit"]
 
 
 def test_version_of_nothing_is_needed_to_list(redzone):

@@ -15,8 +15,12 @@ static void set_up(void)
 
 static void every_option_is_documented(void)
 {
-	static const char *const known[] = {"kasan", "kasan.fault", "kasan_multi_shot",
-					    "kasan.stacktrace"};
+	static const char *const known[] = {"kasan",
+					    "kasan.fault",
+					    "kasan_multi_shot",
+					    "kasan.stacktrace",
+					    "kasan.quarantine_size",
+					    "kasan.depot_size"};
 	const struct kasan_option_doc *docs;
 	size_t count;
 
@@ -34,6 +38,9 @@ static void every_option_is_documented(void)
 		CHECK(docs[i].help[0]);
 		CHECK(!strcmp(kasan_option_values(docs[i].name), docs[i].values));
 		/* Each value that the table names is accepted; the first is the default or harmless. */
+		REQUIRE(strlen(docs[i].values) < sizeof(values));
+		if (!strchr(docs[i].values, '|'))
+			continue;
 		strcpy(values, docs[i].values);
 		while ((value = strsep(&rest, "|")))
 			CHECKF(kasan_option(docs[i].name, value) == 0, "%s=%s", docs[i].name,
@@ -136,7 +143,46 @@ static void kasan_off_reports_nothing(void)
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(bad, 1));
 }
 
-UNIT_MAIN(UNIT_CASE(every_option_is_documented), UNIT_CASE(unknown_names),
+static size_t depot_bound(void)
+{
+	struct kasan_depot_stats stats;
+
+	kasan_depot_stats(&stats);
+	return stats.max_bytes;
+}
+
+static void sizes(void)
+{
+	static const char *const wrong[] = {NULL,      "",
+					    "K",       "-1",
+					    "1T",      "64KB",
+					    " 64K",    "64 K",
+					    "0x10000", "99999999999999999999",
+					    "1e6",     "64k ",
+					    "17G00",   "18446744073709551615G"};
+	const size_t before = depot_bound();
+
+	CHECK_EQ(before, CONFIG_KASAN_DEPOT_SIZE);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		CHECKF(kasan_option("kasan.depot_size", wrong[i]) == KASAN_OPTION_INVALID, "%s",
+		       wrong[i]);
+		CHECKF(kasan_option("kasan.quarantine_size", wrong[i]) == KASAN_OPTION_INVALID,
+		       "%s", wrong[i]);
+	}
+	/* The depot's bounds are named in the text. */
+	CHECK_EQ(kasan_option("kasan.depot_size", "65535"), KASAN_OPTION_INVALID);
+	CHECK_EQ(kasan_option("kasan.depot_size", "129M"), KASAN_OPTION_INVALID);
+	CHECK(strstr(kasan_option_values("kasan.depot_size"), "64K to 128M"));
+	CHECK_EQ(depot_bound(), before);
+	CHECK_EQ(kasan_option("kasan.depot_size", "64k"), 0);
+	CHECK_EQ(depot_bound(), 64UL << 10);
+	CHECK_EQ(kasan_option("kasan.depot_size", "128M"), 0);
+	CHECK_EQ(depot_bound(), 128UL << 20);
+	CHECK_EQ(kasan_option("kasan.depot_size", "8388608"), 0);
+	CHECK_EQ(depot_bound(), before);
+}
+
+UNIT_MAIN(UNIT_CASE(sizes), UNIT_CASE(every_option_is_documented), UNIT_CASE(unknown_names),
 	  UNIT_CASE(bad_values_keep_what_was_set), UNIT_CASE(panic_on_write_only),
 	  UNIT_CASE(panic_follows_the_report), UNIT_CASE(stacktraces_off),
 	  UNIT_CASE(kasan_off_reports_nothing))

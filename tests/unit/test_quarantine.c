@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../runtime/core/internal.h"
 #include "fake_slab.h"
@@ -287,8 +288,52 @@ static void without_memory_for_the_queue(void)
 	kasan_posix_hooks.alloc = NULL;
 }
 
+static size_t lines_with(const char *text)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < unit_lines(); i++)
+		count += strstr(unit_line(i), text) != NULL;
+	return count;
+}
+
+/* Last: the bounds stay changed. */
+static void size_from_the_command_line(void)
+{
+	struct fake_slab *slab = fake_slab_create("sized", 1000, 8, 0, 200);
+	size_t bound;
+
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(kasan_option("kasan.quarantine_size", "64K"), 0);
+	/* It holds from kasan_init() on. */
+	CHECK_EQ(stats().max_bytes, BOUND);
+	kasan_quarantine_init(4UL << 20);
+	bound = stats().max_bytes;
+	CHECK(bound <= 64UL << 10 && bound > 60UL << 10);
+	unit_clear();
+	for (int round = 0; round < 1000; round++) {
+		REQUIRE(fake_slab_free(slab, fake_slab_alloc(slab, 1000)) ==
+			KASAN_FREE_QUARANTINED);
+		REQUIRE(stats().bytes <= bound);
+	}
+	/* Said once. */
+	CHECK_EQ(lines_with("kasan: quarantine full at "), 1);
+	kasan_cache_shrink(NULL);
+
+	CHECK_EQ(kasan_option("kasan.quarantine_size", "0"), 0);
+	kasan_quarantine_init(4UL << 20);
+	CHECK_EQ(fake_slab_free(slab, fake_slab_alloc(slab, 1000)), KASAN_FREE_NOW);
+	CHECK_EQ(stats().objects, 0);
+
+	CHECK_EQ(kasan_option("kasan.quarantine_size", "1G"), 0);
+	unit_clear();
+	kasan_quarantine_init(4UL << 20);
+	CHECK_EQ(lines_with("is more than half of memory"), 1);
+	CHECK(stats().max_bytes <= 2UL << 20);
+}
+
 UNIT_MAIN(UNIT_CASE(freed_objects_wait), UNIT_CASE(never_past_the_bound),
 	  UNIT_CASE(first_freed_first_released), UNIT_CASE(too_large_an_object),
 	  UNIT_CASE(shrink_takes_one_cache_only), UNIT_CASE(shrink_reaches_every_cpu),
 	  UNIT_CASE(bound_holds_over_all_cpus), UNIT_CASE(several_cpus_at_once),
-	  UNIT_CASE(without_memory_for_the_queue))
+	  UNIT_CASE(without_memory_for_the_queue), UNIT_CASE(size_from_the_command_line))

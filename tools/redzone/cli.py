@@ -242,6 +242,55 @@ def test_verb(context, **options):
     context.exit(runner.run(**options))
 
 
+class Words(click.ParamType):
+    """Words separated by commas, each one of a few."""
+
+    def __init__(self, accepted):
+        self.accepted = tuple(accepted)
+        self.name = ",".join(self.accepted)
+
+    def get_metavar(self, param, ctx=None):
+        return "LIST"
+
+    def convert(self, value, param, context):
+        words = value.split(",")
+        for word in words:
+            if word not in self.accepted:
+                self.fail(f"'{word}' is not accepted; accepted: {', '.join(self.accepted)}")
+        return words
+
+
+@command.command("bench", short_help="Measure what KASAN costs, in instructions.")
+@click.option(
+    "--modes",
+    type=Words(("none", "generic-inline", "generic-outline")),
+    default="none,generic-inline,generic-outline",
+    help="What to measure, by default all: none,generic-inline,generic-outline. Always with none.",
+)
+@click.option("--ops", default="*", metavar="GLOB", help="Only operations that match, as in 'kmalloc*'.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE, too.")
+@click.option("--markdown", "markdown_file", metavar="FILE", help="Write the table to FILE, too.")
+@click.option("--against", metavar="FILE", help="Show ratios to the figures in FILE, from --json.")
+@click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
+@click.pass_context
+def bench_verb(context, **options):
+    """Measure operations in the kernel with and without KASAN, in executed instructions.
+
+    Two runs of the same kernel give the same figures, on any host. Each figure stands beside that of the
+    kernel without KASAN; "no traces" means kasan.stacktrace=off.
+
+    \b
+    Examples:
+      ./redzone bench
+      ./redzone bench --modes generic-inline --ops 'kmalloc*'
+      ./redzone bench --json before.json
+      ./redzone bench --against before.json
+    """
+    from redzone import bench
+
+    context.exit(bench.run(**options))
+
+
 @command.command("build", short_help="Build kernels or the runtime, without running them.")
 @click.argument("presets", nargs=-1, metavar="[PRESET]...")
 @click.option("--list", "listing", is_flag=True, help="List the presets and end.")

@@ -18,6 +18,11 @@ phys_addr_t pgtable_zeroed_page(void);
 void clear_table(void *page);
 /* Copy this table before it is changed: several entries point to it. */
 void pgtable_share(phys_addr_t table);
+
+/** pgtable_set_block_table() - the 2 MiB around @va are mapped by the level 3 table @shared, see
+ *  pgtable_share(); from then on map_kernel_range() of a whole block there needs no memory. Return: false
+ *  if there is no memory for the tables above. */
+bool pgtable_set_block_table(unsigned long va, phys_addr_t shared);
 /* Change from the tables of head.S to swapper_pg_dir. */
 void pgtable_activate(void);
 

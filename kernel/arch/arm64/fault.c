@@ -202,6 +202,14 @@ static bool is_tested_soon(unsigned long pc, unsigned int rt)
 	return false;
 }
 
+/* Is @pc in one of the functions that the runtime checks single accesses with? */
+static bool in_runtime_check(unsigned long pc)
+{
+	extern char __kasan_access_start[], __kasan_access_end[];
+
+	return pc >= (unsigned long)__kasan_access_start && pc < (unsigned long)__kasan_access_end;
+}
+
 bool kasan_fixup_shadow_load(struct pt_regs *regs)
 {
 	unsigned long far = regs->far;
@@ -210,15 +218,23 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 	bool certain = false;
 	u64 value;
 
-	/* With outline checks the runtime looks at the address first, nothing loads blindly. */
+	/* With outline checks it is the runtime that loads blindly, at places that are known. */
+	if (in_runtime_check(regs->pc))
+		certain = true;
 #ifndef CONFIG_KASAN_INLINE
-	return false;
+	else
+		return false;
 #endif
 	if (!FSC_IS_TRANSLATION(ESR_FSC(regs->esr)) && !FSC_IS_ADDRESS_SIZE(ESR_FSC(regs->esr)))
 		return false;
-	if (regs->esr & (ESR_ISS_WNR | ESR_ISS_FNV) || far >= KASAN_SHADOW_START ||
-	    !kasan_shadow_fault_to_access(far, &addr))
+	if (regs->esr & (ESR_ISS_WNR | ESR_ISS_FNV))
 		return false;
+	/* The runtime's way to the shadow of an address that has none leads anywhere. */
+	if (!kasan_shadow_fault_to_access(far, &addr) || far >= KASAN_SHADOW_START) {
+		if (!certain)
+			return false;
+		addr = 0;
+	}
 	if (!is_kernel_text(regs->pc) || !decode_access(*(const u32 *)regs->pc, &a))
 		return false;
 	/* One shadow byte; two for accesses of 16 bytes. */
@@ -230,7 +246,7 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 	 * wild pointer of just such a value. The usual code, offset plus index in two registers,
 	 * leaves no doubt.
 	 */
-	if (a.form == FORM_REGISTER)
+	if (!certain && a.form == FORM_REGISTER)
 		certain = regs->regs[a.rm] == CONFIG_KASAN_SHADOW_OFFSET ||
 			  (a.rn < 31 && regs->regs[a.rn] == CONFIG_KASAN_SHADOW_OFFSET);
 	if (!certain) {

@@ -7,11 +7,17 @@
  *    What it describes is accessible, and nobody can change that.
  *  - image: reserved by the linker script, real from the first C function on, so that boot stacks
  *    and globals can be poisoned before any memory management exists.
- *  - real: made by kasan_shadow_init() for RAM, by kasan_map_shadow() for the rest. Never undone:
- *    the next user of the address finds it there.
+ *  - free: one page of KASAN_PAGE_FREE, read-only, for RAM that was never allocated. Writing an eighth
+ *    of all RAM is most of what booting would cost.
+ *  - real: RAM's when a page of the block is allocated for the first time, kasan_map_shadow()'s for the
+ *    rest. Never undone: the next user of the address finds it there.
+ *
+ * RAM's shadow comes in blocks of 2 MiB, which describe 16 MiB: fewer tables and fewer TLB misses on every
+ * checked access. Their memory is set aside at boot, so making one real cannot fail.
  *
  * Uninstrumented: it runs before there is shadow, and changes shadow under everybody else.
  */
+#include <kasan/kasan.h>
 #include <kernel/errno.h>
 #include <kernel/memblock.h>
 #include <asm/irqflags.h>
@@ -33,6 +39,12 @@ static u64 zero_pte[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
 static u8 zero_page[PAGE_SIZE] __aligned(PAGE_SIZE);
 
 #define SHADOW_BLOCK (1UL << PMD_SHIFT)
+
+static u64 free_pte[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
+static u8 free_page[PAGE_SIZE] __aligned(PAGE_SIZE);
+
+/* One word per 16 MiB of the linear map: where its shadow block lies, and KASAN_BLOCK_*. */
+u64 *kasan_blocks;
 
 static unsigned long shadow_of(unsigned long va)
 {
@@ -62,20 +74,46 @@ void kasan_early_init(void)
 		early_panic("no page tables for the shadow of the kernel image\n");
 }
 
-/* One shadow page, if it is not real yet. pgtable_lock is held. */
-static bool make_real(unsigned long shadow)
+/* An asm loop, for the same reason as in clear_table(). */
+static void fill_memory(void *start, size_t size, u64 value)
+{
+	void *end = (char *)start + size;
+
+	__asm__ __volatile__("1:	stp	%2, %2, [%0]\n"
+			     "	stp	%2, %2, [%0, #16]\n"
+			     "	stp	%2, %2, [%0, #32]\n"
+			     "	stp	%2, %2, [%0, #48]\n"
+			     "	add	%0, %0, #64\n"
+			     "	cmp	%0, %1\n"
+			     "	b.lo	1b"
+			     : "+r"(start)
+			     : "r"(end), "r"(value)
+			     : "cc", "memory");
+}
+
+static bool is_real(unsigned long shadow)
 {
 	int level;
 	u64 entry = READ_ONCE(*pgtable_walk(shadow, &level));
-	phys_addr_t page;
 
-	if ((entry & PTE_VALID) && (entry & PTE_ADDR_MASK) != __pa_symbol(zero_page))
-		return true;
-	page = pgtable_zeroed_page();
-	return page && !__map_kernel_range(shadow, page, PAGE_SIZE, PAGE_KERNEL);
+	return (entry & PTE_VALID) && (entry & PTE_ADDR_MASK) != __pa_symbol(zero_page);
 }
 
-bool kasan_map_shadow(unsigned long va, size_t size)
+/* One shadow page, if it is not real yet. pgtable_lock is held. */
+static bool make_real(unsigned long shadow, u8 value)
+{
+	phys_addr_t page;
+
+	if (is_real(shadow))
+		return true;
+	page = pgtable_page_alloc();
+	if (!page)
+		return false;
+	fill_memory(__va(page), PAGE_SIZE, value * 0x0101010101010101UL);
+	return !__map_kernel_range(shadow, page, PAGE_SIZE, PAGE_KERNEL);
+}
+
+bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
 {
 	unsigned long start, end, shadow;
 	bool ok = true;
@@ -85,11 +123,15 @@ bool kasan_map_shadow(unsigned long va, size_t size)
 	start = shadow_of(va) & PAGE_MASK;
 	end = shadow_of(va + size - 1) + 1;
 	for (shadow = start; shadow < end && ok; shadow += PAGE_SIZE) {
-		unsigned long flags = arch_local_irq_save();
+		unsigned long flags;
 
+		/* Real shadow stays; and nearly always somebody was here before. */
+		if (likely(is_real(shadow)))
+			continue;
+		flags = arch_local_irq_save();
 		/* One page at a time: a large area must not keep interrupts off. */
 		bare_lock(&pgtable_lock, smp_processor_id());
-		ok = make_real(shadow);
+		ok = make_real(shadow, value);
 		bare_unlock(&pgtable_lock);
 		arch_local_irq_restore(flags);
 	}
@@ -122,45 +164,110 @@ bool kasan_shadow_spurious_fault(unsigned long far)
 	return mapped;
 }
 
-/*
- * Shadow of one bank of RAM. Whole 2 MiB of shadow (16 MiB of RAM) are mapped as blocks: fewer
- * tables and fewer TLB misses on every checked access.
- */
-static void map_bank_shadow(unsigned long shadow, unsigned long end)
+/* --- RAM --------------------------------------------------------------------------------------- */
+
+static u64 *block_of(unsigned long va)
 {
-	while (shadow < end) {
-		if (!(shadow & (SHADOW_BLOCK - 1)) && end - shadow >= SHADOW_BLOCK) {
+	return &kasan_blocks[(va - PAGE_OFFSET) >> KASAN_BLOCK_SHIFT];
+}
+
+/* Give the block of @va memory of its own that says what the shared page said. pgtable_lock is held. */
+static void make_block_real(unsigned long va)
+{
+	u64 *block = block_of(va);
+	phys_addr_t pa = READ_ONCE(*block) & PAGE_MASK;
+	unsigned long shadow = shadow_of(va) & ~(SHADOW_BLOCK - 1);
+
+	if (*block & KASAN_BLOCK_REAL)
+		return;
+	fill_memory(__va(pa), SHADOW_BLOCK, *block & KASAN_BLOCK_FREE ? ~0UL : 0);
+	/* Its table exists since kasan_shadow_init(). */
+	if (__map_kernel_range(shadow, pa, SHADOW_BLOCK, PAGE_KERNEL | PROT_BLOCKS_OK))
+		early_panic("the shadow of %lx cannot be mapped\n", va);
+	__atomic_store_n(block, pa | KASAN_BLOCK_REAL, __ATOMIC_RELEASE);
+}
+
+void __kasan_want_linear_shadow(unsigned long va)
+{
+	unsigned long flags = arch_local_irq_save();
+	unsigned int cpu = smp_processor_id();
+	/* Page tables are allocated with the lock held. */
+	bool mine = bare_lock_is_mine(&pgtable_lock, cpu);
+
+	if (!mine)
+		bare_lock(&pgtable_lock, cpu);
+	make_block_real(va);
+	if (!mine)
+		bare_unlock(&pgtable_lock);
+	arch_local_irq_restore(flags);
+}
+
+void kasan_free_boot_memory(unsigned long start, unsigned long end)
+{
+	const unsigned long span = 1UL << KASAN_BLOCK_SHIFT;
+
+	while (start < end) {
+		unsigned long next = min((start & ~(span - 1)) + span, end);
+		u64 *block = block_of(start);
+
+		if (next - start == span && !(*block & KASAN_BLOCK_REAL)) {
+			pgtable_set_block_table(shadow_of(start), __pa_symbol(free_pte));
+			*block |= KASAN_BLOCK_FREE;
+		} else {
+			kasan_want_linear_shadow((void *)start);
+			kasan_free_pages((void *)start, next - start);
+		}
+		start = next;
+	}
+}
+
+/* The shadow of one bank of RAM: whole blocks later, what sticks out at its ends at once. */
+static void init_bank(unsigned long start, unsigned long end)
+{
+	const unsigned long span = 1UL << KASAN_BLOCK_SHIFT;
+	unsigned long shadow, next;
+
+	for (; start < end; start = next) {
+		next = min((start & ~(span - 1)) + span, end);
+		if (next - start == span) {
 			phys_addr_t pa = memblock_phys_alloc(SHADOW_BLOCK, SHADOW_BLOCK);
 
-			if (pa) {
-				char *block = __va(pa);
-
-				for (size_t i = 0; i < SHADOW_BLOCK; i += PAGE_SIZE)
-					clear_table(block + i);
-				if (map_kernel_range(shadow, pa, SHADOW_BLOCK,
-						     PAGE_KERNEL | PROT_BLOCKS_OK))
-					break;
-				shadow += SHADOW_BLOCK;
+			if (pa &&
+			    pgtable_set_block_table(shadow_of(start), __pa_symbol(zero_pte))) {
+				*block_of(start) = pa;
 				continue;
 			}
 		}
-		if (!make_real(shadow))
-			break;
-		shadow += PAGE_SIZE;
+		*block_of(start) = KASAN_BLOCK_REAL;
+		for (shadow = shadow_of(start) & PAGE_MASK; shadow < shadow_of(next - 1) + 1;
+		     shadow += PAGE_SIZE) {
+			if (!make_real(shadow, 0))
+				early_panic("not enough memory for the shadow of RAM\n");
+		}
 	}
-	if (shadow < end)
-		early_panic("not enough memory for the shadow of RAM\n");
 }
 
 void kasan_shadow_init(void)
 {
 	const struct memblock_region *bank;
+	unsigned long end = PAGE_OFFSET;
 
+	fill_memory(free_page, PAGE_SIZE, ~0UL);
+	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
+		free_pte[i] = __pa_symbol(free_page) | PAGE_KERNEL_RO | PTE_TYPE_PAGE;
+	pgtable_share(__pa_symbol(free_pte));
+
+	for (unsigned int i = 0; (bank = memblock_memory_region(i)); i++)
+		end = max(end, (unsigned long)__va(bank->base) + bank->size);
+	kasan_blocks = memblock_alloc((((end - 1 - PAGE_OFFSET) >> KASAN_BLOCK_SHIFT) + 1) *
+					      sizeof(*kasan_blocks),
+				      sizeof(*kasan_blocks));
+	if (!kasan_blocks)
+		early_panic("not enough memory for the shadow of RAM\n");
 	for (unsigned int i = 0; (bank = memblock_memory_region(i)); i++) {
 		unsigned long start = (unsigned long)__va(bank->base);
 
-		map_bank_shadow(shadow_of(start) & PAGE_MASK,
-				shadow_of(start + bank->size - 1) + 1);
+		init_bank(start, start + bank->size);
 	}
 }
 

@@ -41,7 +41,7 @@ phys_addr_t (*pgtable_page_alloc)(void) = boot_table_alloc;
 bare_lock_t pgtable_lock;
 
 /* Tables that many entries point to: they are copied before they are changed. */
-#define MAX_SHARED_TABLES 3
+#define MAX_SHARED_TABLES 4
 static phys_addr_t shared_tables[MAX_SHARED_TABLES];
 
 static const unsigned int level_shift[] = {PGD_SHIFT, PUD_SHIFT, PMD_SHIFT, PAGE_SHIFT};
@@ -233,6 +233,22 @@ int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t p
 		pa += step;
 	}
 	return 0;
+}
+
+bool pgtable_set_block_table(unsigned long va, phys_addr_t shared)
+{
+	unsigned long flags = arch_local_irq_save();
+	u64 *table = swapper_pg_dir;
+	int level;
+
+	bare_lock(&pgtable_lock, smp_processor_id());
+	for (level = 0; level < 2 && table; level++)
+		table = own_table(&table[table_index(va, level)], va, level);
+	if (table)
+		set_entry(&table[table_index(va, 2)], shared | PTE_TYPE_TABLE, va, 2);
+	bare_unlock(&pgtable_lock);
+	arch_local_irq_restore(flags);
+	return table;
 }
 
 int map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot)

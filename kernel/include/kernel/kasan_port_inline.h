@@ -6,6 +6,8 @@
 #ifndef KERNEL_KASAN_PORT_INLINE_H
 #define KERNEL_KASAN_PORT_INLINE_H
 
+#include <kernel/task.h>
+#include <asm/current.h>
 #include <asm/irqflags.h>
 #include <asm/percpu.h>
 
@@ -22,6 +24,12 @@ static inline void kasan_port_irq_restore(unsigned long flags)
 static inline unsigned int kasan_port_cpu(void)
 {
 	return smp_processor_id();
+}
+
+#define KASAN_PORT_HAS_TASK_ID
+static inline uint32_t kasan_port_task_id(void)
+{
+	return (uint32_t)current->pid;
 }
 
 #endif

@@ -19,7 +19,9 @@ struct vmap_range;
  * @pages: their descriptors.
  * @caller: code address that asked for it.
  * @range: the address space it takes, guard pages included.
+ * @few: where @pages is, if they are few.
  */
+#define VM_FEW_PAGES 4
 struct vm_struct {
 	void *addr;
 	size_t size;
@@ -27,6 +29,7 @@ struct vm_struct {
 	struct page **pages;
 	uintptr_t caller;
 	struct vmap_range *range;
+	struct page *few[VM_FEW_PAGES];
 };
 
 /**
@@ -41,6 +44,9 @@ void *vzalloc(size_t size);
 
 /** __vmalloc() - the same with flags: __GFP_ZERO, __GFP_NOWARN. */
 void *__vmalloc(size_t size, gfp_t gfp);
+
+/** __vmalloc_align() - the same, at a multiple of @align, a power of two of at least PAGE_SIZE. */
+void *__vmalloc_align(size_t size, size_t align, gfp_t gfp);
 
 /** vfree() - give an area back; NULL is ignored, any address but the start of an area is warned
  *  about. Any context. The addresses stay unused for a while, so that late accesses are noticed. */

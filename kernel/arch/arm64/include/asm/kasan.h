@@ -3,6 +3,7 @@
 #ifndef ASM_KASAN_H
 #define ASM_KASAN_H
 
+#include <asm/memory.h>
 #include <kernel/types.h>
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
@@ -11,17 +12,43 @@
  *  itself. Before any instrumented code; called by early_init(). */
 void kasan_early_init(void);
 
-/** kasan_shadow_init() - real shadow for all RAM in the linear map. After setup_arch(). */
+/** kasan_shadow_init() - prepare shadow for all RAM in the linear map: as long as nobody allocates it, it
+ *  is accessible. After setup_arch(). */
 void kasan_shadow_init(void);
 
+/* kasan_blocks[]: bits beside a block's physical address. Neither: the shared page of zeroes. */
+#define KASAN_BLOCK_FREE  1UL /* the shared page of KASAN_PAGE_FREE */
+#define KASAN_BLOCK_REAL  2UL /* its own memory */
+#define KASAN_BLOCK_SHIFT 24  /* bytes of RAM that a block describes */
+extern u64 *kasan_blocks;
+void __kasan_want_linear_shadow(unsigned long va);
+
 /**
- * kasan_map_shadow() - give [@va, @va + @size) real shadow, zeroed where it is new
+ * kasan_want_linear_shadow() - make sure that the shadow of @p, in the linear map, can be written
  *
- * Any context, any CPU. Shadow that is real already stays as it is, contents included. Never
- * undone.
+ * For the page allocator, before a page that it hands out is unpoisoned. One call is enough for what lies
+ * in the same 16 MiB, so for each block of the allocator. Any context, any CPU; cannot fail.
+ */
+static inline void kasan_want_linear_shadow(const void *p)
+{
+	const u64 *block = &kasan_blocks[((unsigned long)p - PAGE_OFFSET) >> KASAN_BLOCK_SHIFT];
+
+	if (unlikely(!(READ_ONCE(*block) & KASAN_BLOCK_REAL)))
+		__kasan_want_linear_shadow((unsigned long)p);
+}
+
+/** kasan_free_boot_memory() - poison free RAM [@start, @end), page aligned linear addresses, that was never
+ *  allocated, without writing its shadow where that is possible. Boot only. */
+void kasan_free_boot_memory(unsigned long start, unsigned long end);
+
+/**
+ * kasan_map_shadow() - give [@va, @va + @size) real shadow, of @value where it is new
+ *
+ * Any context, any CPU. Shadow that is real already stays as it is, contents included. Never undone, so
+ * @value must be right for all of the 32 KiB around the range's ends, too.
  * Return: false if there is no memory; what was mapped so far stays.
  */
-bool kasan_map_shadow(unsigned long va, size_t size);
+bool kasan_map_shadow(unsigned long va, size_t size, u8 value);
 
 /** kasan_shadow_is_real() - Return: true if the shadow of @va can be written. */
 bool kasan_shadow_is_real(unsigned long va);
@@ -37,7 +64,13 @@ static inline void kasan_early_init(void)
 static inline void kasan_shadow_init(void)
 {
 }
-static inline bool kasan_map_shadow(unsigned long va, size_t size)
+static inline void kasan_want_linear_shadow(const void *p)
+{
+}
+static inline void kasan_free_boot_memory(unsigned long start, unsigned long end)
+{
+}
+static inline bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
 {
 	return true;
 }

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+/* ops.c - operations on memory that exists or comes from the slab and page allocators. Instrumented. */
+#include <kernel/kernel.h>
+#include <kernel/mm.h>
+#include <kernel/slab.h>
+#include <kernel/string.h>
+
+#include "bench.h"
+
+/* Under the quarantine an object is used again only after 1/32 of memory has been freed: 16 MiB of the
+ * 512 MiB that the tables are measured with. */
+#define QUARANTINE (16UL << 20)
+
+/* Keeps a pointer's origin from the compiler, which would drop an allocation that nobody uses. */
+#define OPAQUE(p) __asm__ __volatile__("" : "+r"(p) : : "memory")
+
+static __always_inline void kmalloc_pair(size_t size)
+{
+	void *p = kmalloc(size, GFP_KERNEL);
+
+	OPAQUE(p);
+	if (unlikely(!p))
+		bench_fail("kmalloc");
+	kfree(p);
+}
+
+static void kmalloc_64(void)
+{
+	kmalloc_pair(64);
+}
+
+static void kmalloc_1024(void)
+{
+	kmalloc_pair(1024);
+}
+
+static void kmalloc_8192(void)
+{
+	kmalloc_pair(8192);
+}
+
+static struct kmem_cache *cache;
+
+static bool make_cache(unsigned long size)
+{
+	cache = kmem_cache_create("bench", (unsigned int)size, 0, 0, NULL);
+	return cache;
+}
+
+static void drop_cache(void)
+{
+	kmem_cache_destroy(cache);
+}
+
+static void cache_pair(void)
+{
+	void *p = kmem_cache_alloc(cache, GFP_KERNEL);
+
+	OPAQUE(p);
+	if (unlikely(!p))
+		bench_fail("a cache's object");
+	kmem_cache_free(cache, p);
+}
+
+/* --- Copies, loads, stores: objects of exactly the size, so that all of it is checked ---------------- */
+
+static char *from, *to;
+
+static bool make_buffers(unsigned long size)
+{
+	from = kzalloc(size, GFP_KERNEL);
+	to = kzalloc(size, GFP_KERNEL);
+	return from && to;
+}
+
+static void drop_buffers(void)
+{
+	kfree(from);
+	kfree(to);
+}
+
+static void copy_1024(void)
+{
+	memcpy(to, from, 1024);
+}
+
+static void set_1024(void)
+{
+	memset(to, 0x5a, 1024);
+}
+
+static void loads_8(void)
+{
+	volatile const u64 *p = (volatile const u64 *)from;
+	unsigned int i;
+
+#pragma GCC unroll 1
+	for (i = 0; i < 128; i++)
+		(void)p[i];
+}
+
+static void stores_1(void)
+{
+	volatile char *p = to;
+	unsigned int i;
+
+#pragma GCC unroll 1
+	for (i = 0; i < 128; i++)
+		p[i] = 1;
+}
+
+/* --- Pages ------------------------------------------------------------------------------------------ */
+
+static __always_inline void pages_pair(unsigned int order)
+{
+	struct page *page = alloc_pages(GFP_KERNEL, order);
+
+	OPAQUE(page);
+	if (unlikely(!page))
+		bench_fail("pages");
+	__free_pages(page, order);
+}
+
+static void pages_0(void)
+{
+	pages_pair(0);
+}
+
+static void pages_3(void)
+{
+	pages_pair(3);
+}
+
+const struct bench_op bench_memory_ops[] = {
+	{"kmalloc_64", kmalloc_64, .warm = QUARANTINE / 64, .rounds = 16384, .smp = true},
+	{"kmalloc_1024", kmalloc_1024, .warm = QUARANTINE / 1024, .rounds = 16384, .smp = true},
+	{"kmalloc_8192", kmalloc_8192, .warm = QUARANTINE / 8192, .rounds = 4096},
+	{"kmem_cache_256", cache_pair, .warm = QUARANTINE / 256, .rounds = 16384,
+	 .setup = make_cache, .teardown = drop_cache, .argument = 256},
+	{"memcpy_1024", copy_1024, .warm = 16, .rounds = 4096, .setup = make_buffers,
+	 .teardown = drop_buffers, .argument = 1024},
+	{"memset_1024", set_1024, .warm = 16, .rounds = 4096, .setup = make_buffers,
+	 .teardown = drop_buffers, .argument = 1024},
+	{"load_8x128", loads_8, .warm = 16, .rounds = 4096, .setup = make_buffers,
+	 .teardown = drop_buffers, .argument = 1024},
+	{"store_1x128", stores_1, .warm = 16, .rounds = 4096, .setup = make_buffers,
+	 .teardown = drop_buffers, .argument = 128},
+	{"pages_0", pages_0, .warm = 1024, .rounds = 4096, .smp = true},
+	{"pages_3", pages_3, .warm = 65536, .rounds = 4096, .smp = true},
+	{},
+};

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone bench`: what KASAN costs, in instructions per operation.
+
+QEMU's -icount makes the machine's clock count executed instructions, so a figure is the same in every run
+and on every host. kernel/bench/ measures; this module boots it in each mode, with and without stack traces,
+and puts each figure beside that of the kernel without KASAN.
+"""
+
+import fnmatch
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from redzone import base, builder, doctor, machine
+from redzone.base import Failure
+
+MODES = {
+    "none": ("off", "inline"),
+    "generic-inline": ("generic", "inline"),
+    "generic-outline": ("generic", "outline"),
+}
+# Parameters of the boots without stack traces.
+NO_TRACES = "kasan.stacktrace=off"
+TOOLS = ("qemu-arm64",)
+TIMEOUT = 1800
+CPUS = (1, 2, 4, 8)
+FORMAT = 1
+
+# What each operation is called in the tables. Groups are the kernel's: kernel/bench/main.c.
+GROUPS = {
+    "memory": {
+        "kmalloc_64": "kmalloc(64)+kfree",
+        "kmalloc_1024": "kmalloc(1024)+kfree",
+        "kmalloc_8192": "kmalloc(8192)+kfree",
+        "kmem_cache_256": "kmem_cache 256 alloc+free",
+        "memcpy_1024": "memcpy 1 KiB",
+        "memset_1024": "memset 1 KiB",
+        "load_8x128": "128 loads of 8 bytes",
+        "store_1x128": "128 stores of 1 byte",
+        "pages_0": "pages order 0",
+        "pages_3": "pages order 3",
+    },
+    "vmalloc": {
+        "vmalloc_4k": "vmalloc(4K)+vfree",
+        "vmalloc_16k": "vmalloc(16K)+vfree",
+        "vmalloc_1m": "vmalloc(1M)+vfree",
+        "test_vmalloc.fix_size": "test_vmalloc fix_size",
+        "test_vmalloc.full_fit": "test_vmalloc full_fit",
+        "test_vmalloc.long_busy_list": "test_vmalloc long_busy_list",
+        "test_vmalloc.random_size": "test_vmalloc random_size",
+        "test_vmalloc.fix_align": "test_vmalloc fix_align",
+    },
+    "boot": {"boot": "boot from reset, 2 GiB"},
+    "live": {
+        f"live.kmalloc_64@{n}": f"kfree+kmalloc(64), {n:,} live" for n in (1000, 10000, 100000, 1000000)
+    },
+    "smp": {
+        f"smp.{op}@{cpus}": f"{title} on {base.plural(cpus, 'CPU')}"
+        for op, title in (
+            ("kmalloc_64", "kmalloc(64)+kfree"),
+            ("kmalloc_1024", "kmalloc(1024)+kfree"),
+            ("pages_0", "pages order 0"),
+            ("pages_3", "pages order 3"),
+            ("vmalloc_4k", "vmalloc(4K)+vfree"),
+            ("test_vmalloc.fix_size", "test_vmalloc fix_size"),
+        )
+        for cpus in CPUS
+    },
+}
+
+_FIGURE = re.compile(r"bench: (?P<name>\S+) (?P<counts>\d+)(?: (?P<times>\d+))?$")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One way to run the operations."""
+
+    mode: str
+    traces: bool
+
+    @property
+    def key(self):
+        return self.mode if self.traces else f"{self.mode}, no traces"
+
+
+def names_matching(pattern):
+    """Return {group: [operation]} of what @pattern selects."""
+    chosen = {
+        group: [name for name in names if fnmatch.fnmatchcase(name, pattern)]
+        for group, names in GROUPS.items()
+    }
+    chosen = {group: names for group, names in chosen.items() if names}
+    if not chosen:
+        every = ", ".join(name for names in GROUPS.values() for name in names)
+        raise Failure(f"no operation matches '{pattern}'; there are: {every}")
+    return chosen
+
+
+def columns_of(modes):
+    """Return the columns for a list of modes; `none` always comes first, the others are measured by it."""
+    columns = [Column("none", True)]
+    for mode in modes:
+        if mode != "none":
+            columns += [Column(mode, True), Column(mode, False)]
+    return columns
+
+
+def _boots(chosen):
+    """Yield (CPUs, memory, arguments) of the boots that give the operations of @chosen."""
+    single = [group for group in ("memory", "vmalloc") if group in chosen]
+    if single:
+        yield 1, "512M", [f"{group}:{name}" for group in single for name in chosen[group]]
+    if "live" in chosen or "boot" in chosen:
+        yield 1, "2G", [f"live:{name}" for name in chosen.get("live", ())]
+    for cpus in CPUS:
+        names = [name for name in chosen.get("smp", ()) if name.endswith(f"@{cpus}")]
+        if names:
+            yield cpus, "512M", [f"smp:{name[len('smp.') :].partition('@')[0]}" for name in names]
+
+
+def parse(lines):
+    """Return {operation: instructions} of a console."""
+    per_count = None
+    figures = {}
+    for line in lines:
+        match = _FIGURE.search(line)
+        if not match:
+            continue
+        if match["name"] == "clock":
+            # One instruction is one nanosecond of the machine's time.
+            per_count = 1e9 / int(match["counts"])
+        elif per_count and match["times"]:
+            figures[match["name"]] = round(int(match["counts"]) * per_count / int(match["times"]), 1)
+    return figures
+
+
+def _measure(column, image, chosen, progress):
+    figures = {}
+    for cpus, memory, arguments in _boots(chosen):
+        progress(f"{column.key}: {base.plural(cpus, 'CPU')}, {memory}")
+        lines = []
+        target = machine.Machine(
+            image,
+            smp=cpus,
+            memory=memory,
+            append=[] if column.traces else [NO_TRACES],
+            arguments=arguments,
+            icount=True,
+            timeout=TIMEOUT,
+        )
+        outcome = machine.boot(target, lambda text, event, value, lines=lines: lines.append(text))
+        if outcome.status != base.OK:
+            tail = "\n".join(lines[-20:])
+            raise Failure(f"{column.key}: {outcome.message or 'KASAN reported'}\n{tail}", base.CRASHED)
+        for name, value in parse(lines).items():
+            # Every boot says how long it took; the one of the table has 2 GiB.
+            if any(name in names for names in chosen.values()) and (name != "boot" or memory == "2G"):
+                figures[name] = value
+    return figures
+
+
+def _load(path):
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        if data["format"] != FORMAT:
+            raise ValueError(f"format {data['format']}")
+        return data["figures"]
+    except OSError as error:
+        raise Failure(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise Failure(f"{path} is no result of ./redzone bench --json ({error})") from None
+
+
+def _number(value):
+    return f"{value:,.0f}" if value >= 10 else f"{value:,.1f}"
+
+
+def _ratio(value, other):
+    return f"{value / other:.2f}" if other else "-"
+
+
+def rows(figures, columns, against=None):
+    """Yield the table as rows of text, the heading first. Ratios are to `none`, or to @against."""
+    heading = ["instructions per operation", columns[0].key]
+    for column in columns[1:]:
+        heading += [column.key, "ratio"]
+    if against is not None:
+        heading += [f"{column.key}, to before" for column in columns]
+    yield heading
+    for names in GROUPS.values():
+        for name, title in names.items():
+            values = [figures.get(column.key, {}).get(name) for column in columns]
+            if all(value is None for value in values):
+                continue
+            row = [title, _number(values[0]) if values[0] is not None else "-"]
+            for value in values[1:]:
+                row += ["-", "-"] if value is None else [_number(value), _ratio(value, values[0])]
+            if against is not None:
+                for column, value in zip(columns, values, strict=True):
+                    before = against.get(column.key, {}).get(name)
+                    row.append("-" if value is None or before is None else _ratio(value, before))
+            yield row
+
+
+def markdown(table):
+    """Return rows of text as a Markdown table."""
+    heading, *body = table
+    lines = ["| " + " | ".join(heading) + " |", "|---" + "|---:" * (len(heading) - 1) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body]) + "\n"
+
+
+def _print(table):
+    heading, *body = table
+    console = Console(width=None if Console().is_terminal else 400)
+    view = Table(box=None, pad_edge=False)
+    for i, text in enumerate(heading):
+        view.add_column(text, justify="left" if i == 0 else "right", no_wrap=i == 0)
+    for row in body:
+        view.add_row(*row)
+    console.print(view)
+
+
+def run(modes, ops, json_file, against, markdown_file, yes):
+    """Carry out the verb. Returns the exit status."""
+    chosen = names_matching(ops)
+    columns = columns_of(modes)
+    before = _load(against) if against else None
+    doctor.require(TOOLS, "run the benchmark", assume_yes=yes)
+    images = {}
+    for column in columns:
+        if column.mode not in images:
+            mode, where = MODES[column.mode]
+            preset = builder.preset_name("arm64", mode, where)
+            images[column.mode] = builder.build(preset, targets=("redzone-bench",), yes=yes)[
+                "redzone-bench"
+            ].image
+    figures = {column.key: _measure(column, images[column.mode], chosen, base.say) for column in columns}
+    table = list(rows(figures, columns, before))
+    _print(table)
+    if json_file:
+        text = json.dumps({"format": FORMAT, "unit": "instructions", "figures": figures}, indent=1)
+        Path(json_file).write_text(text + "\n", encoding="utf-8")
+    if markdown_file:
+        Path(markdown_file).write_text(markdown(table), encoding="utf-8")
+    return base.OK
