@@ -7,7 +7,7 @@
 #   redzone-bugs-removed  the same suites compiled with REDZONE_REMOVE_BUGS: cases must then fail
 #   redzone-bench         the kernel and the benchmark that ./redzone bench runs
 #   <program>             the kernel and one program, for each redzone_add_program() call in the file
-#                         REDZONE_PROGRAMS_FILE
+#                         REDZONE_PROGRAMS_FILE; or Linux's test files, for redzone_add_linux_kunit()
 #
 # An image is linked twice: the first pass has an empty symbol table, from its ELF file
 # tools/kallsyms.py makes the table that the second pass contains. The table lies behind all code, so
@@ -140,6 +140,31 @@ function(redzone_add_program name)
   redzone_image(${name}
     OBJECTS ${kernel_objects} ${linked}
     LINK --defsym=redzone_program_main=main)
+endfunction()
+
+# redzone_add_linux_kunit(<name> SOURCES <file>...)
+#
+# A kernel image whose KUnit suites are those of Linux's own test files, compiled as they are against the
+# headers of ports/linux-kunit. Their style is not ours to judge: no warnings.
+function(redzone_add_linux_kunit name)
+  cmake_parse_arguments(PARSE_ARGV 1 kunit "" "" "SOURCES")
+  set(dir ${CMAKE_SOURCE_DIR}/ports/linux-kunit)
+  include(${dir}/sources.cmake)
+  list(TRANSFORM REDZONE_LINUX_KUNIT_SOURCES PREPEND ${dir}/)
+  add_library(${name}.objects OBJECT EXCLUDE_FROM_ALL ${kunit_SOURCES})
+  add_library(${name}.support OBJECT EXCLUDE_FROM_ALL ${REDZONE_LINUX_KUNIT_SOURCES})
+  target_compile_options(${name}.objects PRIVATE -w)
+  target_compile_options(${name}.support PRIVATE ${REDZONE_WARNINGS})
+  foreach(part IN ITEMS objects support)
+    target_include_directories(${name}.${part} PRIVATE
+      ${dir}/include ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
+    target_compile_definitions(${name}.${part} PRIVATE ${kasan_defs})
+    target_compile_options(${name}.${part} PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
+                           "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
+    kasan_instrument(${name}.${part})
+  endforeach()
+  redzone_image(${name}
+    OBJECTS ${kernel_objects} $<TARGET_OBJECTS:${name}.objects> $<TARGET_OBJECTS:${name}.support>)
 endfunction()
 
 redzone_image(redzone OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests>)

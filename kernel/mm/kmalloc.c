@@ -177,22 +177,23 @@ void kfree(const void *p)
 
 void kfree_sensitive(const void *p)
 {
-	size_t size = ksize(p);
+	size_t size = kmalloc_usable_size(p);
 
 	if (size) {
 		memset((void *)(uintptr_t)p, 0, size);
 		/* Keep the stores: nobody reads them, which is the point. */
 		__asm__ __volatile__("" ::"r"(p) : "memory");
 	}
-	/* For what ksize() has reported already there is nothing left to say. */
+	/* For what it has reported already there is nothing left to say. */
 	if (size || ZERO_OR_NULL_PTR(p))
 		do_kfree(p, MM_CALLER_IP());
 }
 
 /* --- Sizes ------------------------------------------------------------------------------------------------------ */
 
-/* Return: bytes of the live object that starts at @p; 0 if none does. */
-static size_t object_size(const void *p)
+/* Return: bytes of the live object that starts at @p, those that nobody asked for included if @whole;
+ * 0 if none does. Without KASAN nobody knows what was asked for. */
+static size_t object_size(const void *p, bool whole)
 {
 	struct page *page = head_of(p);
 	struct kmem_cache *cache;
@@ -202,26 +203,37 @@ static size_t object_size(const void *p)
 	if (PageLarge(page)) {
 		if (p != page_to_virt(page))
 			return 0;
-		return MM_KASAN ? page->large.size : page_size(page);
+		return MM_KASAN && !whole ? page->large.size : page_size(page);
 	}
 	if (!PageSlab(page))
 		return 0;
 	cache = page->slab_cache;
 	if (slab_slot(cache, page, p) != p)
 		return 0;
-	return MM_KASAN ? kasan_object_size(&cache->kasan, p) : cache->object_size;
+	return MM_KASAN && !whole ? kasan_object_size(&cache->kasan, p) : cache->object_size;
 }
 
-size_t ksize(const void *p)
+/* object_size() of a pointer that anybody may have given. Inline: a report names the caller. */
+static __always_inline size_t checked_size(const void *p, bool whole, uintptr_t ip)
 {
 	size_t size;
 
 	if (ZERO_OR_NULL_PTR(p) || !kasan_check_byte(p))
 		return 0;
-	size = object_size(p);
+	size = object_size(p, whole);
 	if (!size)
-		slab_bad_free(p, "ksize() of no heap object", MM_CALLER_IP());
+		slab_bad_free(p, "ksize() of no heap object", ip);
 	return size;
+}
+
+size_t ksize(const void *p)
+{
+	return checked_size(p, true, MM_CALLER_IP());
+}
+
+size_t kmalloc_usable_size(const void *p)
+{
+	return checked_size(p, false, MM_CALLER_IP());
 }
 
 /* --- Reallocating ------------------------------------------------------------------------------------------------ */
@@ -272,7 +284,7 @@ void *krealloc(const void *p, size_t size, gfp_t gfp)
 	/* Of a freed object nothing may be copied; said here, as the access that it is. */
 	if (!kasan_check_byte(p))
 		return NULL;
-	old = object_size(p);
+	old = object_size(p, false);
 	if (!old) {
 		slab_bad_free(p, "krealloc() of no heap object", MM_CALLER_IP());
 		return NULL;

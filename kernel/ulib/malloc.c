@@ -98,7 +98,7 @@ static void set_object_size(void *ptr, size_t size)
 #else
 static bool object_size(const void *ptr, size_t *size)
 {
-	*size = ksize(ptr);
+	*size = kmalloc_usable_size(ptr);
 	return *size != 0;
 }
 

@@ -99,17 +99,23 @@ static bool create_worker(struct worker_pool *pool)
 	return true;
 }
 
-/* See that there is somebody to take over. The pool is locked, and unlocked in between. */
+/*
+ * See that there is somebody to take over. The pool is locked, and unlocked in between: the new worker may
+ * take an item before this one does, and relies on us, who are still making workers, for the next. So look
+ * again after each.
+ */
 static void keep_one_idle(struct worker_pool *pool)
 {
-	if (pool->nr_idle || pool->creating || pool->nr_workers >= MAX_WORKERS)
-		return;
-	pool->creating = true;
-	spin_unlock_irq(&pool->lock);
-	/* Without memory the items wait for whoever sleeps to go on, and no longer. */
-	create_worker(pool);
-	spin_lock_irq(&pool->lock);
-	pool->creating = false;
+	bool made = true;
+
+	while (made && !pool->nr_idle && !pool->creating && pool->nr_workers < MAX_WORKERS) {
+		pool->creating = true;
+		spin_unlock_irq(&pool->lock);
+		/* Without memory the items wait for whoever sleeps to go on, and no longer. */
+		made = create_worker(pool);
+		spin_lock_irq(&pool->lock);
+		pool->creating = false;
+	}
 }
 
 /* --- Running items ------------------------------------------------------------------------------- */

@@ -35,8 +35,9 @@ _STEP = re.compile(r"^@step (\d+)/(\d+) (.*)$")
 class Program:
     """One program to be linked into a kernel of its own.
 
-    name: of the CMake target. options: for the compiler, from this package. cflags: the same, from the
-    user, in any spelling. Both come behind the options of cmake/Kernel.cmake, and so overrule them.
+    name: of the CMake target. function: the one of cmake/Kernel.cmake that makes it. options: for the
+    compiler, from this package. cflags: the same, from the user, in any spelling. Both come behind the
+    options of cmake/Kernel.cmake, and so overrule them.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Program:
     defines: list = field(default_factory=list)
     options: list = field(default_factory=list)
     cflags: list = field(default_factory=list)
+    function: str = "redzone_add_program"
 
 
 @dataclass
@@ -181,7 +183,7 @@ def _cflags_option(folder, program):
 def _programs_file(folder, programs):
     lines = ["# Written by ./redzone. See redzone_add_program() in cmake/Kernel.cmake."]
     for program in programs:
-        lines.append(f"redzone_add_program({program.name}")
+        lines.append(f"{program.function}({program.name}")
         options = [*program.options, *_defines_option(folder, program), *_cflags_option(folder, program)]
         for keyword, values in (
             ("SOURCES", program.sources),

@@ -208,6 +208,7 @@ def run_verb(context, **options):
 @command.command("test", short_help="Run the tests.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--list", "listing", is_flag=True, help="List the suites and end.")
+@click.option("--mode", type=Choice(builder.MODES), help="Only this mode, for suites that run in several.")
 @click.option("--cases-dir", metavar="DIR", help="Folder of the programs with known verdicts (suite cases).")
 @click.option(
     "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."
@@ -232,6 +233,7 @@ def test_verb(context, **options):
     Examples:
       ./redzone test
       ./redzone test kunit cases
+      ./redzone test linux-kunit --mode generic
       ./redzone test --list
 
     \b

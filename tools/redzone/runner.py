@@ -37,14 +37,16 @@ class Context:
     """What a suite gets: the options of the command and the means to build and boot.
 
     cases_dir: folder of programs with known verdicts, or None. jobs: machines that may run at once.
-    yes: missing packages may be installed. logs: this suite's folder for logs.
+    yes: missing packages may be installed. mode: run configurations of this mode alone, None: of all.
+    logs: this suite's folder for logs.
     """
 
-    def __init__(self, name, jobs, yes, cases_dir):
+    def __init__(self, name, jobs, yes, cases_dir, mode=None):
         self.suite = name
         self.jobs = jobs
         self.yes = yes
         self.cases_dir = cases_dir
+        self.mode = mode
         self.logs = LOGS / name
         shutil.rmtree(self.logs, ignore_errors=True)
         self.logs.mkdir(parents=True)
@@ -209,7 +211,18 @@ def _run_suite(suite, context):
         yield Result("all", FAIL, "the suite gave no result")
 
 
-def run(names, listing, cases_dir, jobs, verbose, yes):
+def _check_mode(mode, chosen, known):
+    """Raise Failure unless every chosen suite has configurations of @mode."""
+    for name in chosen if mode else []:
+        modes = known[name].modes
+        if not modes:
+            able = ", ".join(other for other, suite in known.items() if suite.modes)
+            raise Failure(f"the suite '{name}' does not take --mode; those that do: {able}")
+        if mode not in modes:
+            raise Failure(f"the suite '{name}' has no mode '{mode}'; accepted: {', '.join(modes)}")
+
+
+def run(names, listing, cases_dir, jobs, verbose, yes, mode=None):
     """Do what the options of `./redzone test` say. Returns the exit status."""
     known = suites.load()
     if listing:
@@ -218,6 +231,7 @@ def run(names, listing, cases_dir, jobs, verbose, yes):
             print(f"{name:{width}}  {suite.title}" + (" (slow: only when named)" if suite.slow else ""))
         return base.OK
     chosen = _choose(names, known)
+    _check_mode(mode, chosen, known)
     cases = _cases_dir(cases_dir)
     yes = yes or tools.assume_yes()
     printer = Printer(verbose)
@@ -225,7 +239,7 @@ def run(names, listing, cases_dir, jobs, verbose, yes):
     try:
         for name in chosen:
             printer.begin(name, known[name].title)
-            for result in _run_suite(known[name], Context(name, jobs, yes, cases)):
+            for result in _run_suite(known[name], Context(name, jobs, yes, cases, mode)):
                 printer.result(result)
             lines.append(printer.end())
     finally:

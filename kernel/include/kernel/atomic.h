@@ -35,13 +35,20 @@ typedef atomic64_t atomic_long_t;
 /** xchg() - store @v. Return: what *@ptr was. */
 #define xchg(ptr, v) __full(ptr, __atomic_exchange_n(ptr, v, __ATOMIC_RELEASE))
 
-/** try_cmpxchg() - store @new if *@ptr is *@old, else *@ptr goes to *@old. Return: stored? */
-#define try_cmpxchg(ptr, old, new)                                                              \
-	({                                                                                      \
-		bool __ok = __atomic_compare_exchange_n(ptr, old, new, false, __ATOMIC_RELEASE, \
-							__ATOMIC_RELAXED);                      \
-		smp_mb();                                                                       \
-		__ok;                                                                           \
+/** try_cmpxchg() - store @new if *@ptr is *@old, else *@ptr goes to *@old. Return: stored?
+ *
+ * *@old is read and written by plain C: GCC checks @ptr of its builtin, but not what @old points to. */
+#define try_cmpxchg(ptr, old, new)                                                           \
+	({                                                                                   \
+		__typeof__(old) __old = (old);                                               \
+		__typeof__(*__old) __found = *__old;                                         \
+		bool __ok = __atomic_compare_exchange_n(ptr, &__found, new, false,           \
+							__ATOMIC_RELEASE, __ATOMIC_RELAXED); \
+                                                                                             \
+		if (!__ok)                                                                   \
+			*__old = __found;                                                    \
+		smp_mb();                                                                    \
+		__ok;                                                                        \
 	})
 
 /** cmpxchg() - store @new if *@ptr is @old. Return: what *@ptr was. */
@@ -183,6 +190,32 @@ typedef atomic64_t atomic_long_t;
 	static inline bool prefix##_inc_not_zero(name_t *v)                                        \
 	{                                                                                          \
 		return prefix##_fetch_add_unless(v, 1, 0) != 0;                                    \
+	}                                                                                          \
+	/* Change by one unless the value is below, or above, 0. Return: changed? */               \
+	static inline bool prefix##_inc_unless_negative(name_t *v)                                 \
+	{                                                                                          \
+		int_t old = prefix##_read(v);                                                      \
+                                                                                                   \
+		while (old >= 0 && !prefix##_try_cmpxchg(v, &old, old + 1))                        \
+			;                                                                          \
+		return old >= 0;                                                                   \
+	}                                                                                          \
+	static inline bool prefix##_dec_unless_positive(name_t *v)                                 \
+	{                                                                                          \
+		int_t old = prefix##_read(v);                                                      \
+                                                                                                   \
+		while (old <= 0 && !prefix##_try_cmpxchg(v, &old, old - 1))                        \
+			;                                                                          \
+		return old <= 0;                                                                   \
+	}                                                                                          \
+	/* Subtract one unless that makes it negative. Return: what it is, or would have been. */  \
+	static inline int_t prefix##_dec_if_positive(name_t *v)                                    \
+	{                                                                                          \
+		int_t old = prefix##_read(v);                                                      \
+                                                                                                   \
+		while (old > 0 && !prefix##_try_cmpxchg(v, &old, old - 1))                         \
+			;                                                                          \
+		return old - 1;                                                                    \
 	}
 
 ATOMIC_FUNCTIONS(atomic, atomic_t, int)

@@ -56,6 +56,34 @@ static inline bool test_bit(unsigned long nr, const volatile unsigned long *addr
 	return (addr[BIT_WORD(nr)] >> (nr % BITS_PER_LONG)) & 1;
 }
 
+/* A bit as a lock: nothing behind taking it moves before it, nothing before giving it back moves
+ * behind it. */
+static inline bool test_and_set_bit_lock(unsigned long nr, volatile unsigned long *addr)
+{
+	return __atomic_fetch_or(&addr[BIT_WORD(nr)], BIT_MASK(nr), __ATOMIC_ACQUIRE) &
+	       BIT_MASK(nr);
+}
+
+static inline void clear_bit_unlock(unsigned long nr, volatile unsigned long *addr)
+{
+	__atomic_fetch_and(&addr[BIT_WORD(nr)], ~BIT_MASK(nr), __ATOMIC_RELEASE);
+}
+
+/** __clear_bit_unlock() - the same where nobody else changes a bit of the word meanwhile. */
+static inline void __clear_bit_unlock(unsigned long nr, volatile unsigned long *addr)
+{
+	unsigned long word = __atomic_load_n(&addr[BIT_WORD(nr)], __ATOMIC_RELAXED);
+
+	__atomic_store_n(&addr[BIT_WORD(nr)], word & ~BIT_MASK(nr), __ATOMIC_RELEASE);
+}
+
+/** xor_unlock_is_negative_byte() - flip the bits of @mask, all below bit 7, with release order.
+ *  Return: true if bit 7 was set: somebody waits for the lock bit. */
+static inline bool xor_unlock_is_negative_byte(unsigned long mask, volatile unsigned long *addr)
+{
+	return __atomic_fetch_xor(addr, mask, __ATOMIC_RELEASE) & BIT_MASK(7);
+}
+
 /* Not atomic. */
 static inline void __set_bit(unsigned long nr, volatile unsigned long *addr)
 {
@@ -65,6 +93,35 @@ static inline void __set_bit(unsigned long nr, volatile unsigned long *addr)
 static inline void __clear_bit(unsigned long nr, volatile unsigned long *addr)
 {
 	addr[BIT_WORD(nr)] &= ~BIT_MASK(nr);
+}
+
+static inline void __change_bit(unsigned long nr, volatile unsigned long *addr)
+{
+	addr[BIT_WORD(nr)] ^= BIT_MASK(nr);
+}
+
+static inline bool __test_and_set_bit(unsigned long nr, volatile unsigned long *addr)
+{
+	bool old = test_bit(nr, addr);
+
+	__set_bit(nr, addr);
+	return old;
+}
+
+static inline bool __test_and_clear_bit(unsigned long nr, volatile unsigned long *addr)
+{
+	bool old = test_bit(nr, addr);
+
+	__clear_bit(nr, addr);
+	return old;
+}
+
+static inline bool __test_and_change_bit(unsigned long nr, volatile unsigned long *addr)
+{
+	bool old = test_bit(nr, addr);
+
+	__change_bit(nr, addr);
+	return old;
 }
 
 /** ffs(), fls() - Return: the lowest, highest set bit counted from 1; 0 if none is set. */

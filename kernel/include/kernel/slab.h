@@ -140,15 +140,18 @@ void kfree(const void *p);
 void kfree_sensitive(const void *p);
 
 /**
- * ksize() - how many bytes of a live object may be used
+ * ksize() - how many bytes a live object has, more perhaps than were asked for
  *
- * Without KASAN that is the whole slot, which may be more than was asked for. Under KASAN the bytes
- * behind the requested size are redzone and stay so, so the requested size is the answer: whoever
- * wants more has to krealloc().
+ * Unpoisons nothing: under KASAN the bytes behind the requested size stay redzone. Whoever wants them
+ * asks for kmalloc_size_roundup() bytes, or has krealloc() give more.
  *
  * Return: bytes; 0 for NULL, ZERO_SIZE_PTR and a pointer that is no live object (reported).
  */
 size_t ksize(const void *p);
+
+/** kmalloc_usable_size() - those of them that may be touched: under KASAN what was asked for, without it
+ *  all of ksize(). */
+size_t kmalloc_usable_size(const void *p);
 
 /** kmalloc_size_roundup() - Return: bytes that kmalloc(@size) reserves for the caller at no cost. */
 size_t kmalloc_size_roundup(size_t size);

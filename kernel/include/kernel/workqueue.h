@@ -23,12 +23,16 @@ typedef void (*work_func_t)(struct work_struct *work);
 /**
  * struct work_struct - a function to be called
  * @flags: WORK_* of kernel/workqueue/, changed atomically.
+ * @data: the same word by its name in Linux.
  * @pwq: while it is queued: by which workqueue.
  * @pool: where it is queued or was last.
  * @entry: link in a list of the pool or workqueue.
  */
 struct work_struct {
-	unsigned long flags;
+	union {
+		unsigned long flags;
+		unsigned long data;
+	};
 	struct pool_workqueue *pwq;
 	struct worker_pool *pool;
 	struct list_head entry;
@@ -112,6 +116,9 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags,
 /** alloc_ordered_workqueue() - items run one after the other in the order of queueing. */
 #define alloc_ordered_workqueue(fmt, flags, ...) \
 	alloc_workqueue(fmt, WQ_UNBOUND | (flags), 1, ##__VA_ARGS__)
+
+/** create_workqueue() - one function at a time on each CPU, and it may free memory. */
+#define create_workqueue(name) alloc_workqueue("%s", WQ_MEM_RECLAIM, 1, (name))
 
 /** destroy_workqueue() - wait for all its items, those they queue included, and free it. */
 void destroy_workqueue(struct workqueue_struct *wq);

@@ -6,6 +6,7 @@ A suite module has
   run(context)  yields runner.Result; context is a runner.Context,
 and may have
   TOOLS         keys of redzone.tools that all of it needs: without them the suite is skipped by name,
+  MODES         the KASAN modes that `--mode` may choose from; run() then looks at context.mode,
   SLOW          True: runs only when it is named.
 
 The suite's name is the module's, with `-` for `_`.
@@ -30,6 +31,7 @@ ORDER = (
     "porting",
     "boots",
     "e2e",
+    "linux-kunit",
 )
 
 
@@ -40,6 +42,7 @@ class Suite:
     module: ModuleType
     tools: tuple
     slow: bool
+    modes: tuple
 
 
 def load():
@@ -52,7 +55,8 @@ def load():
         name = info.name.replace("_", "-")
         title = (module.__doc__ or name).strip().splitlines()[0].rstrip(".")
         tools = tuple(getattr(module, "TOOLS", ()))
-        found[name] = Suite(name, title, module, tools, getattr(module, "SLOW", False))
+        modes = tuple(getattr(module, "MODES", ()))
+        found[name] = Suite(name, title, module, tools, getattr(module, "SLOW", False), modes)
     ranks = {name: rank for rank, name in enumerate(ORDER)}
     ordered = sorted(found, key=lambda name: (ranks.get(name, len(ORDER)), name))
     return {name: found[name] for name in ordered}

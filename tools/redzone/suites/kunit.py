@@ -6,6 +6,7 @@ from redzone.builder import preset_name
 from redzone.runner import FAIL, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "qemu-arm64")
+MODES = ("generic", "off")
 TIMEOUT = 600
 
 # (mode, instrumentation, compiler, CPUs). The second Clang and the kernel without KASAN run once each.
@@ -40,6 +41,8 @@ def run(context):
 
     ready = []
     for configuration in CONFIGURATIONS:
+        if context.mode not in (None, configuration[0]):
+            continue
         preset = preset_name("arm64", *configuration[:3])
         reason = context.missing_for(preset)
         if reason:

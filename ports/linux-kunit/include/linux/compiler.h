@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* linux/compiler.h - what to hide from the optimizer, and annotations of static checkers. */
+#ifndef LINUX_KUNIT_LINUX_COMPILER_H
+#define LINUX_KUNIT_LINUX_COMPILER_H
+
+#include <kernel/types.h>
+
+/* Pointers that only RCU's functions may load: a note to static checkers. */
+#define __rcu
+
+/* From here on the compiler knows nothing of the value: not its bounds, not where it came from. */
+#define OPTIMIZER_HIDE_VAR(var) __asm__("" : "=r"(var) : "0"(var))
+
+/* @ptr + @off without what the compiler knows of the object behind @ptr. */
+#define RELOC_HIDE(ptr, off)                                    \
+	({                                                      \
+		uintptr_t __hidden = (uintptr_t)(ptr);          \
+		OPTIMIZER_HIDE_VAR(__hidden);                   \
+		(__typeof__(ptr))(__hidden + (uintptr_t)(off)); \
+	})
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * linux/set_memory.h - permissions of mapped pages. For tests of the tag modes alone: a mode that does
+ * not skip them fails to link.
+ */
+#ifndef LINUX_KUNIT_LINUX_SET_MEMORY_H
+#define LINUX_KUNIT_LINUX_SET_MEMORY_H
+
+#include <kernel/types.h>
+
+int set_memory_ro(unsigned long addr, int pages);
+int set_memory_rw(unsigned long addr, int pages);
+
+#endif

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Linux's own KASAN KUnit test, byte for byte, in our kernel; Linux's own tools on our console.
+
+docs/linux-kunit.md says what is compiled against what, and which case needs what.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+from redzone import builder, ktap, linuxsource, machine
+from redzone.base import ROOT, Failure
+from redzone.builder import preset_name
+from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.suites.kunit import end_error, label
+
+SLOW = True
+MODES = ("generic",)
+TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
+PORT = ROOT / "ports" / "linux-kunit"
+NAME = "linux_kunit"
+TIMEOUT = 300
+
+CONFIGURATIONS = [
+    ("generic", "inline", "clang-19", 1),
+    ("generic", "inline", "clang-19", 4),
+    ("generic", "outline", "clang-19", 4),
+    ("generic", "inline", "gcc", 4),
+    ("generic", "outline", "gcc", 1),
+]
+
+_CODE = re.compile(r"[\w.$]+\+0x[0-9a-f]+/0x[0-9a-f]+")
+_FRAME = re.compile(rf"^ {_CODE.pattern}$")
+_STAMP = re.compile(r"^\[ *\d+\.\d+\] ?")
+
+
+def expectation(mode, compiler):
+    """Return (number of cases, {case: reason} of those that Linux skips)."""
+    wanted = json.loads((PORT / "expected.json").read_text(encoding="utf-8"))[mode]
+    skips = dict(wanted["skips"])
+    if compiler == "gcc":
+        skips.update(wanted["skips_gcc"])
+    return wanted["total"], skips
+
+
+def judge(name, parsed, skips, log):
+    """Yield a Result for each case. A skip must be one of Linux's, and for its reason."""
+    for case in parsed.cases:
+        short = case.name.removeprefix("kasan.")
+        reason = skips.get(short)
+        status, detail = case.status, case.detail
+        if status == SKIP and detail != reason:
+            status = FAIL
+            detail = f"skipped because of '{detail}'; Linux: " + (f"'{reason}'" if reason else "not skipped")
+        elif status == PASS and reason:
+            status, detail = FAIL, f"passed; Linux skips it: '{reason}'"
+        yield Result(f"{name}.{short}", status, detail, log)
+
+
+def closing_line(lines, total, skips):
+    """Return what is wrong with the counts that the suite ends with, or None."""
+    wanted = f"# kasan: pass:{total - len(skips)} fail:0 skip:{len(skips)} total:{total}"
+    found = [line for line in (_STAMP.sub("", line) for line in lines) if line.startswith("# kasan: pass:")]
+    if found == [wanted]:
+        return None
+    return f"expected '{wanted}', found {found or 'none'}"
+
+
+def kunit_parse(source, log, parsed):
+    """Return what Linux's kunit.py counts otherwise than we do, or None."""
+    script = source / "tools" / "testing" / "kunit" / "kunit.py"
+    result = subprocess.run(
+        [sys.executable, str(script), "parse", str(log)],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    counts = {status: sum(case.status == status for case in parsed.cases) for status in (PASS, FAIL, SKIP)}
+    words = {PASS: "passed", FAIL: "failed", SKIP: "skipped"}
+    wanted = f"Ran {len(parsed.cases)} tests: " + ", ".join(
+        f"{words[status]}: {count}" for status, count in counts.items() if count
+    )
+    if wanted in result.stdout:
+        return None
+    last = (result.stdout + result.stderr).strip().splitlines()[-3:]
+    return "\n".join([f"expected '{wanted}', kunit.py says:", *last])
+
+
+def frames(lines):
+    """Return the numbers of the lines that are frames of a trace: the script knows code, no variables."""
+    texts = [_STAMP.sub("", line) for line in lines]
+    return [
+        number
+        for number, text in enumerate(texts)
+        if _FRAME.match(text) and not texts[number - 1].endswith(" belongs to the variable:")
+    ]
+
+
+def decode(source, elf, log, lines, context, name):
+    """Return what Linux's decode_stacktrace.sh does not translate, or None."""
+    script = source / "scripts" / "decode_stacktrace.sh"
+    with open(log, encoding="utf-8", errors="replace") as console:
+        result = subprocess.run(
+            ["bash", str(script), str(elf), str(ROOT)],
+            env=dict(os.environ, LLVM="-19"),
+            check=False,
+            stdin=console,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+    decoded = result.stdout.splitlines()
+    context.write_log(f"{name}-decoded", result.stdout)
+    numbers = frames(lines)
+    if not numbers or len(decoded) != len(lines):
+        return f"{len(numbers)} frames in {len(lines)} lines, {len(decoded)} lines decoded: {decoded[-1:]}"
+    left = [decoded[number] for number in numbers if _CODE.search(decoded[number])]
+    if left:
+        return "\n".join([f"{len(left)} of {len(numbers)} frames not translated:", *left[:10]])
+    return None
+
+
+def run(context):
+    try:
+        source = linuxsource.unpacked()
+    except linuxsource.Unavailable as error:
+        yield Result("all", SKIP, str(error))
+        return
+
+    def boot(item):
+        configuration, image = item
+        name = label(configuration)
+        target = machine.Machine(image.image, smp=configuration[3], timeout=TIMEOUT)
+        outcome, lines, log = context.boot(name, target)
+        parsed = ktap.parse(lines)
+        total, skips = expectation(configuration[0], configuration[2])
+        results = list(judge(name, parsed, skips, log))
+        errors = list(parsed.errors)
+        if end_error(outcome):
+            errors.append(end_error(outcome))
+        wrong = closing_line(lines, total, skips)
+        if wrong:
+            errors.append(wrong)
+        results.append(Result(f"{name}.counts", FAIL if errors else PASS, "\n".join(errors), log))
+        wrong = kunit_parse(source, log, parsed)
+        results.append(Result(f"{name}.kunit-parse", FAIL if wrong else PASS, wrong or "", log))
+        # It looks up each frame by a process of its own: half a minute a console.
+        if configuration[1] == "inline" and configuration[3] == 4:
+            wrong = decode(source, image.elf, log, lines, context, name)
+            results.append(Result(f"{name}.decode-stacktrace", FAIL if wrong else PASS, wrong or "", log))
+        return results
+
+    ready = []
+    images = {}
+    for configuration in CONFIGURATIONS:
+        if context.mode not in (None, configuration[0]):
+            continue
+        preset = preset_name("arm64", *configuration[:3])
+        reason = context.missing_for(preset)
+        if reason:
+            yield Result(label(configuration), SKIP, reason)
+            continue
+        if preset not in images:
+            program = builder.Program(
+                NAME, [source / linuxsource.PINS["test"]], function="redzone_add_linux_kunit"
+            )
+            folder = context.logs / preset
+            folder.mkdir(parents=True)
+            try:
+                images[preset] = context.build(preset, programs=[program], copy_to=folder)[NAME]
+            except Failure as error:
+                log = context.write_log(f"{preset}-build", f"{error}\n")
+                yield Result(label(configuration), FAIL, "\n".join(str(error).splitlines()[:20]), log)
+                continue
+        ready.append((configuration, images[preset]))
+    for results in context.each(boot, ready):
+        yield from results
