@@ -218,6 +218,9 @@ static void typesafe_by_rcu(struct kunit *test)
 		readers[i] = kthread_run(typesafe_reader, shared, "typed_reader");
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, readers[i]);
 	}
+	/* On a busy host the writers could be done before a reader's CPU ever runs. */
+	while (!atomic_long_read(&shared->reads))
+		msleep(10);
 	for (size_t i = 0; i < ARRAY_SIZE(writers); i++) {
 		writers[i] = kthread_run(typesafe_writer, shared, "typed_writer");
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, writers[i]);

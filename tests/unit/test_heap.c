@@ -167,6 +167,13 @@ static void quarantine_is_bounded_and_in_order(void)
 
 	CHECK(kasan_heap_free(&heap, big, 0));
 	CHECK_EQ(release_count, before + 1);
+	/* All that is held back comes out, once, still in order. */
+	kasan_heap_shrink(&heap);
+	CHECK_EQ(release_count, 1001);
+	for (unsigned int i = before + 2; i < release_count; i++)
+		CHECK((char *)released[i] > (char *)released[i - 1]);
+	kasan_heap_shrink(&heap);
+	CHECK_EQ(release_count, 1001);
 }
 
 static void posix_malloc_family(void)

@@ -327,6 +327,27 @@ static void the_report_hook(void)
 	CHECK_EQ(kasan_report_count(), count + 2);
 }
 
+static bool odd_only(const struct kasan_report_info *info)
+{
+	CHECK(!info->bug_type);
+	CHECK_EQ(info->size, 1);
+	return info->addr & 1;
+}
+
+static void the_report_filter(void)
+{
+	uintptr_t p = (uintptr_t)unit_watched(4096);
+	unsigned long count = kasan_report_count();
+
+	kasan_poison((void *)p, 8, KASAN_SLAB_REDZONE);
+	CHECK(!kasan_report_filter(odd_only));
+	EXPECT_NO_REPORT(__asan_load1_noabort(p));
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(p + 1));
+	CHECK_EQ(kasan_report_count(), count + 1);
+	CHECK(kasan_report_filter(NULL) == odd_only);
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(p));
+}
+
 static const char *formatted(void)
 {
 	return unit_line(unit_lines() - 1);
@@ -369,4 +390,5 @@ static void line_formats(void)
 
 UNIT_MAIN(UNIT_CASE(slab_out_of_bounds), UNIT_CASE(slab_use_after_free), UNIT_CASE(double_free),
 	  UNIT_CASE(null_pointer), UNIT_CASE(types), UNIT_CASE(faults), UNIT_CASE(caret),
-	  UNIT_CASE(page_lines), UNIT_CASE(the_report_hook), UNIT_CASE(line_formats))
+	  UNIT_CASE(page_lines), UNIT_CASE(the_report_hook), UNIT_CASE(the_report_filter),
+	  UNIT_CASE(line_formats))
