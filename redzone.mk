@@ -14,14 +14,27 @@
 #
 #	KASAN_CPPFLAGS     for every C file: include path and configuration
 #	KASAN_CODE_FLAGS   for every C file: frames that can be unwound
-#	KASAN_CFLAGS       for the files to be checked, in addition
+#	KASAN_CFLAGS       for the files to be checked, in addition; in a recipe: for the file that is made
 #	KASAN_OBJS         the runtime's objects, made by a rule of this file: link them
+#
+# With $(KASAN_CFLAGS) in the recipe of all objects, files are left out as in Linux, before or behind the
+# include:
+#
+#	KASAN_SANITIZE_uart.o := n                    one object, by its file name, or by its path as it is
+#	                                              written in the target or in the source (drivers/uart.o)
+#	KASAN_SANITIZE := n                           all of this makefile but for KASAN_SANITIZE_<file>.o := y
+#
+# KASAN_MODE := generic (the default), sw_tags or hw_tags. The last two are arm64's. sw_tags needs the full layout;
+# hw_tags has neither a shadow nor checks by the compiler, so no KASAN_WHERE, and KASAN_CFLAGS is empty.
 #
 # More: KASAN_LAYOUT := windowed (default) or full, with KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH;
 # KASAN_STACK := 0, KASAN_GLOBALS := 0; KASAN_DEFINES := CONFIG_KASAN_...=n ...; KASAN_BYPASS := 1 if the
 # Clang driver refuses -fsanitize=kernel-address for your target triple.
 
 REDZONE ?= $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+KASAN_MODE ?= generic
+kasan_no_shadow := $(strip $(foreach name,WHERE LAYOUT SHADOW_OFFSET SHADOW_LOW SHADOW_HIGH DYNAMIC,\
+	$(if $(KASAN_$(name)),KASAN_$(name))))
 KASAN_LAYOUT ?= windowed
 KASAN_WHERE ?= outline
 KASAN_STACK ?= 1
@@ -36,6 +49,19 @@ kasan_cc := $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),clang,
 ifeq ($(filter $(KASAN_ARCH),arm64 riscv64 x86_64 arm),)
 $(error KASAN_ARCH is '$(KASAN_ARCH)'; accepted: arm64, riscv64, x86_64, arm)
 endif
+ifeq ($(filter $(KASAN_MODE),generic sw_tags hw_tags),)
+$(error KASAN_MODE is '$(KASAN_MODE)'; accepted: generic, sw_tags, hw_tags)
+endif
+ifneq ($(KASAN_MODE),generic)
+ifneq ($(KASAN_ARCH),arm64)
+$(error KASAN_MODE=$(KASAN_MODE) with KASAN_ARCH=$(KASAN_ARCH): the runtime has tags for arm64 only)
+endif
+endif
+ifeq ($(KASAN_MODE),hw_tags)
+ifneq ($(kasan_no_shadow),)
+$(error KASAN_MODE=hw_tags has no shadow, and no checks by the compiler: leave out $(kasan_no_shadow))
+endif
+else
 ifeq ($(filter $(KASAN_WHERE),inline outline),)
 $(error KASAN_WHERE is '$(KASAN_WHERE)'; accepted: inline, outline)
 endif
@@ -51,6 +77,26 @@ endif
 ifeq ($(KASAN_DYNAMIC)$(KASAN_SHADOW_OFFSET),)
 ifneq ($(KASAN_WHERE)$(KASAN_STACK),outline0)
 $(error inline checks and stack poison are compiled for one place of the shadow: give KASAN_SHADOW_OFFSET, or KASAN_DYNAMIC=1 (Clang), or KASAN_WHERE=outline with KASAN_STACK=0)
+endif
+endif
+ifeq ($(KASAN_LAYOUT),full)
+ifeq ($(and $(KASAN_SHADOW_OFFSET),$(KASAN_SHADOW_LOW),$(KASAN_SHADOW_HIGH)),)
+$(error KASAN_LAYOUT=full needs KASAN_SHADOW_OFFSET, KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH)
+endif
+endif
+endif
+ifeq ($(KASAN_MODE),sw_tags)
+ifneq ($(KASAN_LAYOUT),full)
+$(error KASAN_MODE=sw_tags needs KASAN_LAYOUT=full: the compilers' checks test no range)
+endif
+ifneq ($(KASAN_DYNAMIC),)
+$(error KASAN_MODE=sw_tags with KASAN_DYNAMIC: give KASAN_SHADOW_OFFSET instead)
+endif
+ifeq ($(kasan_cc)-$(KASAN_WHERE),gcc-inline)
+$(error KASAN_MODE=sw_tags with GCC: it has outline checks only; KASAN_WHERE=outline)
+endif
+ifeq ($(KASAN_BYPASS),1)
+$(error KASAN_MODE=sw_tags with KASAN_BYPASS: Clang has no kernel-hwaddress for such a target; use aarch64-none-elf)
 endif
 endif
 
@@ -75,17 +121,34 @@ kasan_flags_gcc := -fsanitize=kernel-address \
 		-fsanitize-address-use-after-scope) \
 	$(if $(filter 0,$(KASAN_GLOBALS)),--param=asan-globals=0,--param=asan-globals=1)
 
-KASAN_CFLAGS := $(strip $(kasan_flags_$(kasan_cc)))
+kasan_tags_clang := -fsanitize=kernel-hwaddress -mllvm -hwasan-mapping-offset=$(KASAN_SHADOW_OFFSET) \
+	$(if $(filter inline,$(KASAN_WHERE)),-mllvm -hwasan-instrument-with-calls=0 \
+		-mllvm -hwasan-inline-all-checks=1,-mllvm -hwasan-instrument-with-calls=1) \
+	-mllvm -hwasan-instrument-stack=$(KASAN_STACK) -mllvm -hwasan-kernel-mem-intrinsic-prefix=1
+
+kasan_tags_gcc := -fsanitize=kernel-hwaddress --param=hwasan-instrument-stack=$(KASAN_STACK)
+
+kasan_checks_generic := $(kasan_flags_$(kasan_cc))
+kasan_checks_sw_tags := $(kasan_tags_$(kasan_cc))
+kasan_checks := $(strip $(kasan_checks_$(KASAN_MODE)))
+# Recursive: which file is being made is known in its recipe. The most exact name wins.
+kasan_sanitize = $(firstword $(KASAN_SANITIZE_$(basename $<).o) $(KASAN_SANITIZE_$@) \
+	$(KASAN_SANITIZE_$(notdir $@)) $(KASAN_SANITIZE) y)
+KASAN_CFLAGS = $(if $(filter-out y n,$(kasan_sanitize)),$(error KASAN_SANITIZE of \
+	'$@' is '$(kasan_sanitize)'; accepted: y, n),$(if $(filter y,$(kasan_sanitize)),$(kasan_checks)))
 KASAN_CODE_FLAGS := $(strip -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 	-fno-delete-null-pointer-checks \
 	$(if $(filter clang,$(kasan_cc)),-mno-omit-leaf-frame-pointer) \
+	$(if $(filter gcc-arm64-hw_tags,$(kasan_cc)-$(KASAN_ARCH)-$(KASAN_MODE)),-mno-omit-leaf-frame-pointer) \
 	$(if $(filter gcc-arm64,$(kasan_cc)-$(KASAN_ARCH)),-mno-outline-atomics))
-KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) \
-	-DCONFIG_KASAN_GENERIC=1 -DCONFIG_KASAN_STACK=$(KASAN_STACK) \
-	$(if $(filter full,$(KASAN_LAYOUT)),-DCONFIG_KASAN_SHADOW_FULL=1 \
+kasan_layout := $(if $(filter full,$(KASAN_LAYOUT)),-DCONFIG_KASAN_SHADOW_FULL=1 \
 		-DCONFIG_KASAN_SHADOW_LOW=$(KASAN_SHADOW_LOW)UL \
 		-DCONFIG_KASAN_SHADOW_HIGH=$(KASAN_SHADOW_HIGH)UL,-DCONFIG_KASAN_SHADOW_WINDOWED=1) \
-	$(if $(KASAN_SHADOW_OFFSET),-DCONFIG_KASAN_SHADOW_OFFSET=$(KASAN_SHADOW_OFFSET)UL) \
+	$(if $(KASAN_SHADOW_OFFSET),-DCONFIG_KASAN_SHADOW_OFFSET=$(KASAN_SHADOW_OFFSET)UL)
+kasan_config_generic := -DCONFIG_KASAN_GENERIC=1 -DCONFIG_KASAN_STACK=$(KASAN_STACK) $(kasan_layout)
+kasan_config_sw_tags := -DCONFIG_KASAN_SW_TAGS=1 -DCONFIG_KASAN_STACK=$(KASAN_STACK) $(kasan_layout)
+kasan_config_hw_tags := -DCONFIG_KASAN_HW_TAGS=1 -DCONFIG_KASAN_STACK=0
+KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) $(kasan_config_$(KASAN_MODE)) \
 	$(addprefix -D,$(KASAN_DEFINES)))
 
 # --- The runtime -----------------------------------------------------------------------------------------
@@ -96,9 +159,21 @@ kasan_sources := $(patsubst $(REDZONE)/runtime/%,%,$(wildcard $(REDZONE)/runtime
 KASAN_OBJS := $(addprefix $(KASAN_OBJDIR)/,$(kasan_sources:.c=.o))
 kasan_own_flags := -std=gnu17 -O2 -ffreestanding -fno-stack-protector -fno-strict-aliasing
 
-$(KASAN_OBJS): $(KASAN_OBJDIR)/%.o: $(REDZONE)/runtime/%.c
+kasan_compile := $(CC) $(KASAN_CPPFLAGS) $(KASAN_RUNTIME_CFLAGS) $(kasan_own_flags) $(KASAN_CODE_FLAGS)
+
+# Objects made with other options are made anew: half a runtime of one configuration and half of another
+# links, and then checks the wrong bytes. The file changes only when the options do.
+kasan_options := $(KASAN_OBJDIR)/options
+$(kasan_options): kasan-check-options
 	@mkdir -p $(@D)
-	$(CC) $(KASAN_CPPFLAGS) $(KASAN_RUNTIME_CFLAGS) $(kasan_own_flags) $(KASAN_CODE_FLAGS) -MMD -MP -c $< -o $@
+	@printf '%s\n' '$(subst ','\'',$(kasan_compile))' | cmp -s - $@ || \
+		printf '%s\n' '$(subst ','\'',$(kasan_compile))' > $@
+
+$(KASAN_OBJS): $(KASAN_OBJDIR)/%.o: $(REDZONE)/runtime/%.c $(kasan_options)
+	@mkdir -p $(@D)
+	$(kasan_compile) -MMD -MP -c $< -o $@
+
+.PHONY: kasan-check-options
 
 -include $(KASAN_OBJS:.o=.d)
 .DEFAULT_GOAL := $(kasan_goal)

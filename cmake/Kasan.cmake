@@ -5,25 +5,34 @@
 include(RedzoneRuntime)
 
 # Where the arm64 kernel keeps its shadow; kernel/arch/arm64/include/asm/memory.h has the same map.
-set(KASAN_ARM64_SHADOW_OFFSET 0xdfff800000000000)
+# (addr >> 3) + offset in Generic mode, (addr >> 4) + offset with software tags; both end at the same address.
+if(REDZONE_MODE STREQUAL "sw_tags")
+  set(KASAN_ARM64_SHADOW_OFFSET 0xefff800000000000)
+else()
+  set(KASAN_ARM64_SHADOW_OFFSET 0xdfff800000000000)
+endif()
 set(KASAN_ARM64_SHADOW_LOW 0xffff000000000000)
 set(KASAN_ARM64_SHADOW_HIGH 0xffffffffffffffff)
 
 # Macros of the whole kernel, runtime included. Mode "off" defines none, so every hook is empty.
 function(kasan_definitions out)
   set(defs)
-  if(REDZONE_MODE STREQUAL "generic")
+  if(NOT REDZONE_MODE STREQUAL "off")
+    string(TOUPPER ${REDZONE_MODE} mode)
     string(TOUPPER ${REDZONE_INSTRUMENTATION} where)
     set(defs
-      CONFIG_KASAN_GENERIC=1
-      CONFIG_KASAN_${where}=1
-      CONFIG_KASAN_SHADOW_FULL=1
-      CONFIG_KASAN_SHADOW_FAULTS=1
-      CONFIG_KASAN_SHADOW_OFFSET=${KASAN_ARM64_SHADOW_OFFSET}UL
-      CONFIG_KASAN_SHADOW_LOW=${KASAN_ARM64_SHADOW_LOW}UL
-      CONFIG_KASAN_SHADOW_HIGH=${KASAN_ARM64_SHADOW_HIGH}UL
+      CONFIG_KASAN_${mode}=1
       CONFIG_KASAN_NR_CPUS=8
       "KASAN_PORT_INLINE_H=<kernel/kasan_port_inline.h>")
+    if(NOT REDZONE_MODE STREQUAL "hw_tags")
+      list(APPEND defs
+        CONFIG_KASAN_${where}=1
+        CONFIG_KASAN_SHADOW_FULL=1
+        CONFIG_KASAN_SHADOW_FAULTS=1
+        CONFIG_KASAN_SHADOW_OFFSET=${KASAN_ARM64_SHADOW_OFFSET}UL
+        CONFIG_KASAN_SHADOW_LOW=${KASAN_ARM64_SHADOW_LOW}UL
+        CONFIG_KASAN_SHADOW_HIGH=${KASAN_ARM64_SHADOW_HIGH}UL)
+    endif()
     if(REDZONE_EXTRA_INFO)
       list(APPEND defs CONFIG_KASAN_EXTRA_INFO=1)
     endif()
@@ -33,7 +42,7 @@ endfunction()
 
 # Options for instrumented code. @where: inline or outline; @offset: the shadow offset.
 function(kasan_instrumentation_options out where offset)
-  set(words ${where} offset stack globals)
+  set(words ${where} offset stack globals ${REDZONE_MODE})
   if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
     list(APPEND words clang)
   else()
@@ -43,22 +52,16 @@ function(kasan_instrumentation_options out where offset)
   set(${out} "${options}" PARENT_SCOPE)
 endfunction()
 
-# kasan_sanitize(<target> <file> OFF): leave one file of a target alone. Call before kasan_instrument().
-function(kasan_sanitize target file state)
-  if(state STREQUAL "OFF")
-    set_property(TARGET ${target} APPEND PROPERTY KASAN_UNINSTRUMENTED ${file})
-  endif()
-endfunction()
-
-# Give the C files of @target the kernel's instrumentation, if the mode has any. The options go to each
-# file instead of the target, because GCC refuses them together with -fno-sanitize=kernel-address.
+# Give the C files of @target the kernel's instrumentation, if the mode has any, but for those that
+# kasan_sanitize() has turned off before. The options go to each file instead of the target, because GCC
+# refuses them together with -fno-sanitize=kernel-address.
 function(kasan_instrument target)
-  if(REDZONE_MODE STREQUAL "off")
+  if(REDZONE_MODE MATCHES "^(off|hw_tags)$")
     return()
   endif()
   kasan_instrumentation_options(options ${REDZONE_INSTRUMENTATION} ${KASAN_ARM64_SHADOW_OFFSET})
   get_target_property(files ${target} SOURCES)
-  get_target_property(excluded ${target} KASAN_UNINSTRUMENTED)
+  get_target_property(excluded ${target} KASAN_SANITIZE_OFF)
   foreach(file IN LISTS files)
     if(file MATCHES "\\.c$" AND NOT file IN_LIST excluded)
       set_property(SOURCE ${file} PROPERTY COMPILE_OPTIONS "${options}")
@@ -72,10 +75,13 @@ set(REDZONE_WARNINGS
   $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>)
 
-# What every freestanding object needs so that traces can be walked by frame pointers.
-set(REDZONE_FREESTANDING
-  -g -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-strict-aliasing -fno-common
-  -fno-pic -fno-pie -fno-stack-protector -fno-asynchronous-unwind-tables)
+# What every freestanding object needs; the last, so that traces can be walked, is the same for every tree.
 if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
-  list(APPEND REDZONE_FREESTANDING -mno-omit-leaf-frame-pointer)
+  set(words clang)
+else()
+  set(words gcc)
 endif()
+redzone_flags(REDZONE_CODE code "${words};${REDZONE_ARCH};${REDZONE_MODE}")
+set(REDZONE_FREESTANDING
+  -g -O2 -fno-strict-aliasing -fno-common -fno-pic -fno-pie -fno-stack-protector
+  -fno-asynchronous-unwind-tables ${REDZONE_CODE})

@@ -6,6 +6,7 @@
 #   redzone               the kernel and its KUnit suites
 #   redzone-bugs-removed  the same suites compiled with REDZONE_REMOVE_BUGS: cases must then fail
 #   redzone-bench         the kernel and the benchmark that ./redzone bench runs
+#   redzone-soak          the kernel and the soak test that ./redzone test soak runs
 #   <program>             the kernel and one program, for each redzone_add_program() call in the file
 #                         REDZONE_PROGRAMS_FILE; or Linux's test files, for redzone_add_linux_kunit()
 #
@@ -23,16 +24,13 @@ set(REDZONE_OBJCOPY llvm-objcopy-19 CACHE STRING "objcopy that makes the boot Im
 find_program(REDZONE_PYTHON NAMES python3 REQUIRED)
 
 kasan_definitions(kasan_defs)
-# An access through a null pointer is undefined, so a compiler may delete it, and all that follows with it,
-# before there is a check: -fno-delete-null-pointer-checks keeps it, and it is reported.
+if(REDZONE_ALLOCATOR STREQUAL "slab")
+  list(APPEND kasan_defs CONFIG_SLAB=1)
+endif()
 set(kernel_options
   -nostdinc ${REDZONE_COMPILER_INCLUDE}
   ${REDZONE_FREESTANDING}
-  -fno-delete-null-pointer-checks
   -mgeneral-regs-only -mcmodel=small)
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-  list(APPEND kernel_options -mno-outline-atomics)
-endif()
 
 # redzone_kernel_library(<target> <folder>...): objects of some of the kernel's folders.
 function(redzone_kernel_library target)
@@ -56,13 +54,96 @@ function(redzone_kernel_library target)
   kasan_instrument(${target})
 endfunction()
 
-redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init kunit lib mm rcu sched sync workqueue)
+redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init kunit lib mm module rcu sched sync
+                       user workqueue)
 redzone_kernel_library(kernel-ulib ulib)
 target_include_directories(kernel-ulib BEFORE PRIVATE ${ulib_include})
+
+# redzone_add_module(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
+#                    [OPTIONS <compiler option>...])
+#
+# A loadable module, compiled as the kernel is: the relocatable file <name>.ko in the build folder.
+# Makes the target <name>.
+function(redzone_add_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 module "" "" "SOURCES;INCLUDES;DEFINES;OPTIONS")
+  add_library(${name}.objects OBJECT EXCLUDE_FROM_ALL ${module_SOURCES})
+  target_include_directories(${name}.objects PRIVATE ${module_INCLUDES})
+  target_include_directories(${name}.objects SYSTEM PRIVATE
+    ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
+  target_compile_definitions(${name}.objects PRIVATE ${kasan_defs} MODULE=1 ${module_DEFINES})
+  target_compile_options(${name}.objects PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
+    -Wall -Wextra -Wno-unused-parameter ${module_OPTIONS})
+  kasan_instrument(${name}.objects)
+  set(linked ${CMAKE_BINARY_DIR}/${name}.ko)
+  add_custom_command(OUTPUT ${linked}
+    COMMAND ${REDZONE_LINKER} -r "$<TARGET_OBJECTS:${name}.objects>" -o ${linked}
+    DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>"
+    COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "Joining the module ${name}")
+  add_custom_target(${name} DEPENDS ${linked})
+endfunction()
+
+# redzone_user_program(<name> FOLDER <folder>)
+#
+# A program for user mode, of the files that sources.cmake of the folder names: static, at a fixed address,
+# without a C library, and not instrumented, because KASAN is the kernel's. Makes the target <name> and
+# <name>.elf in the build folder.
+function(redzone_user_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 user "" "FOLDER" "")
+  include(${user_FOLDER}/sources.cmake)
+  list(TRANSFORM REDZONE_USER_PROGRAM_SOURCES PREPEND ${user_FOLDER}/ OUTPUT_VARIABLE files)
+  add_library(${name}.objects OBJECT EXCLUDE_FROM_ALL ${files})
+  target_compile_options(${name}.objects PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
+                         ${REDZONE_WARNINGS})
+  set(linked ${CMAKE_BINARY_DIR}/${name}.elf)
+  add_custom_command(OUTPUT ${linked}
+    COMMAND ${REDZONE_LINKER} -nostdlib -static --fatal-warnings --build-id=none --strip-debug
+      -z max-page-size=4096 -z noexecstack --image-base=0x400000 -e _start
+      "$<TARGET_OBJECTS:${name}.objects>" -o ${linked}
+    DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>"
+    COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "User program ${name}")
+  add_custom_target(${name} DEPENDS ${linked})
+endfunction()
+
+# The program that the test kernel runs in user mode is a constant of user_blob.S.
+redzone_user_program(user_tests FOLDER ${kernel_dir}/tests/user)
+set(user_blob ${kernel_dir}/tests/user_blob.S)
+set_property(SOURCE ${user_blob} APPEND PROPERTY COMPILE_DEFINITIONS
+             "USER_TESTS_FILE=\"${CMAKE_BINARY_DIR}/user_tests.elf\"")
+set_property(SOURCE ${user_blob} APPEND PROPERTY OBJECT_DEPENDS ${CMAKE_BINARY_DIR}/user_tests.elf)
+
+# redzone_embed_module(<name> <source> <blob>): the assembly file <blob> includes the module's file, without
+# debug information, as MODULE_<NAME>_FILE. Makes the target module_<name>.stripped.
+function(redzone_embed_module name source blob)
+  set(stripped ${CMAKE_BINARY_DIR}/tests/module_${name}.ko)
+  redzone_add_module(module_${name} SOURCES ${source} OPTIONS ${REDZONE_WARNINGS})
+  add_custom_command(OUTPUT ${stripped}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/tests
+    COMMAND ${REDZONE_OBJCOPY} --strip-debug ${CMAKE_BINARY_DIR}/module_${name}.ko ${stripped}
+    DEPENDS module_${name} ${CMAKE_BINARY_DIR}/module_${name}.ko VERBATIM
+    COMMENT "Stripping module_${name}")
+  add_custom_target(module_${name}.stripped DEPENDS ${stripped})
+  string(TOUPPER ${name} key)
+  set_property(SOURCE ${blob} APPEND PROPERTY COMPILE_DEFINITIONS
+               "MODULE_${key}_FILE=\"${stripped}\"")
+  set_property(SOURCE ${blob} APPEND PROPERTY OBJECT_DEPENDS ${stripped})
+endfunction()
+
+foreach(name IN ITEMS sample user)
+  redzone_embed_module(${name} ${kernel_dir}/tests/module_${name}.c ${kernel_dir}/tests/module_blob.S)
+endforeach()
+redzone_embed_module(soak ${kernel_dir}/soak/module_soak.c ${kernel_dir}/soak/soak_blob.S)
+
 redzone_kernel_library(kernel-tests tests)
 redzone_kernel_library(kernel-bench bench)
+redzone_kernel_library(kernel-soak soak)
+add_dependencies(kernel-soak module_soak.stripped)
 redzone_kernel_library(kernel-tests-bugs-removed tests)
 target_compile_definitions(kernel-tests-bugs-removed PRIVATE REDZONE_REMOVE_BUGS=1)
+foreach(target IN ITEMS kernel-tests kernel-tests-bugs-removed)
+  add_dependencies(${target} module_sample.stripped module_user.stripped user_tests)
+endforeach()
 
 set(kernel_objects $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib>)
 if(NOT REDZONE_MODE STREQUAL "off")
@@ -74,7 +155,8 @@ if(NOT REDZONE_MODE STREQUAL "off")
   target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
                          ${REDZONE_WARNINGS} -Wvla)
   # Checked copies end in a jump to the unchecked one, and need no frame to get there.
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/runtime/abi/asan_mem.c PROPERTIES COMPILE_OPTIONS
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/runtime/abi/asan_mem.c
+    ${CMAKE_SOURCE_DIR}/runtime/abi/hwasan_mem.c PROPERTIES COMPILE_OPTIONS
     "-foptimize-sibling-calls;-fomit-frame-pointer;-momit-leaf-frame-pointer")
   list(APPEND kernel_objects $<TARGET_OBJECTS:runtime>)
 endif()
@@ -113,6 +195,24 @@ function(redzone_image name)
   add_custom_target(${name} DEPENDS ${image})
 endfunction()
 
+# The objects of programs, from the program_* variables of the function that calls it.
+macro(redzone_program_objects target)
+  # What an earlier ./redzone run was given may be gone since: a build by hand does without that program.
+  foreach(file IN LISTS program_SOURCES)
+    if(NOT EXISTS "${file}")
+      message(STATUS "${file} is gone: no ${name}")
+      return()
+    endif()
+  endforeach()
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${program_SOURCES})
+  target_include_directories(${target} PRIVATE ${program_INCLUDES})
+  target_include_directories(${target} SYSTEM BEFORE PRIVATE ${ulib_include})
+  target_compile_definitions(${target} PRIVATE ${program_DEFINES})
+  target_compile_options(${target} PRIVATE -fno-builtin ${kernel_options}
+    -Wall -Wextra -Wno-unused-parameter ${program_OPTIONS})
+  kasan_instrument(${target})
+endmacro()
+
 # redzone_add_program(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
 #                     [OPTIONS <compiler option>...])
 #
@@ -121,13 +221,7 @@ endfunction()
 # functions do: the calls that are written are the calls that are checked.
 function(redzone_add_program name)
   cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;DEFINES;OPTIONS")
-  add_library(${name}.objects OBJECT EXCLUDE_FROM_ALL ${program_SOURCES})
-  target_include_directories(${name}.objects PRIVATE ${program_INCLUDES})
-  target_include_directories(${name}.objects SYSTEM BEFORE PRIVATE ${ulib_include})
-  target_compile_definitions(${name}.objects PRIVATE ${program_DEFINES})
-  target_compile_options(${name}.objects PRIVATE -fno-builtin ${kernel_options}
-    -Wall -Wextra -Wno-unused-parameter ${program_OPTIONS})
-  kasan_instrument(${name}.objects)
+  redzone_program_objects(${name}.objects)
   # The program's names are its own: it may well have a sort() or a panic(), and so has the kernel.
   set(linked ${CMAKE_BINARY_DIR}/${name}.o)
   add_custom_command(OUTPUT ${linked}
@@ -140,6 +234,49 @@ function(redzone_add_program name)
   redzone_image(${name}
     OBJECTS ${kernel_objects} ${linked}
     LINK --defsym=redzone_program_main=main)
+endfunction()
+
+# redzone_add_programs(<name> SOURCES <file>... [INCLUDES <folder>...] [OPTIONS <compiler option>...])
+#
+# One kernel image with many programs: each file is one, compiled as redzone_add_program() does, with a
+# main() of its own. Nothing else of a file is seen by another. The kernel runs them in that order.
+function(redzone_add_programs name)
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;OPTIONS")
+  redzone_program_objects(${name}.objects)
+  set(table ${CMAKE_BINARY_DIR}/${name}.table.c)
+  set(mains "")
+  set(entries "")
+  set(number 0)
+  foreach(file IN LISTS program_SOURCES)
+    get_filename_component(stem "${file}" NAME_WLE)
+    string(APPEND mains "int redzone_each_${number}(int argc, char **argv);\n")
+    string(APPEND entries "\t{\"${stem}\", redzone_each_${number}},\n")
+    math(EXPR number "${number} + 1")
+  endforeach()
+  file(CONFIGURE OUTPUT ${table} @ONLY CONTENT
+"/* Written by redzone_add_programs(). */
+#include <kernel/program.h>
+
+@mains@
+const struct program_entry redzone_programs[] = {
+@entries@};
+const unsigned int redzone_nr_programs = @number@;
+")
+  add_library(${name}.table OBJECT EXCLUDE_FROM_ALL ${table})
+  target_include_directories(${name}.table PRIVATE
+    ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
+  target_compile_options(${name}.table PRIVATE -std=gnu17 -ffreestanding ${kernel_options})
+  set(linked ${CMAKE_BINARY_DIR}/${name}.o)
+  file(GENERATE OUTPUT ${linked}.rsp CONTENT "$<JOIN:$<TARGET_OBJECTS:${name}.objects>,\n>\n")
+  add_custom_command(OUTPUT ${linked}
+    COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/each.py
+            ${REDZONE_OBJCOPY} ${REDZONE_LINKER} ${linked}.rsp ${linked}
+    DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${linked}.rsp
+            ${CMAKE_SOURCE_DIR}/tools/each.py
+    COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "Joining the programs of ${name}")
+  set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
+  redzone_image(${name} OBJECTS ${kernel_objects} $<TARGET_OBJECTS:${name}.table> ${linked})
 endfunction()
 
 # redzone_add_linux_kunit(<name> SOURCES <file>...)
@@ -169,8 +306,13 @@ endfunction()
 
 redzone_image(redzone OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests>)
 redzone_image(redzone-bench OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-bench>)
+redzone_image(redzone-soak OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-soak>)
 redzone_image(redzone-bugs-removed
               OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests-bugs-removed>)
 set_target_properties(redzone PROPERTIES EXCLUDE_FROM_ALL FALSE)
 add_custom_target(default ALL DEPENDS redzone)
-include(${REDZONE_PROGRAMS_FILE} OPTIONAL)
+# Ninja only looks again at files that were there: ./redzone may write this one later.
+if(NOT EXISTS ${REDZONE_PROGRAMS_FILE})
+  file(TOUCH ${REDZONE_PROGRAMS_FILE})
+endif()
+include(${REDZONE_PROGRAMS_FILE})

@@ -4,6 +4,7 @@
 #
 #   redzone_add_runtime(<target> ...)   the runtime as a library, built with the tree's own compiler
 #   redzone_instrument(<target> ...)    compiler options for the files that KASAN shall check
+#   kasan_sanitize(<target> <file> OFF) but not for this one
 #   redzone_flags(<out> <kind> <words>) the options themselves
 #
 # The including file has set REDZONE_SOURCE_DIR (has runtime/), REDZONE_INCLUDE_DIR (has kasan/) and
@@ -50,8 +51,8 @@ function(redzone_flags out kind words)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# The words for this compiler and its target. ARCH may be given; else it is what the compiler makes.
-function(_redzone_words out arch)
+# The words for this compiler, its target and the mode. ARCH may be given; else it is what the compiler makes.
+function(_redzone_words out arch mode)
   if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
     set(words clang)
   elseif(CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -77,32 +78,45 @@ function(_redzone_words out arch)
       message(FATAL_ERROR "Redzone: target '${triple}' has no runtime/arch; give ARCH arm64, riscv64, x86_64 or arm")
     endif()
   endif()
-  list(APPEND words ${arch})
+  list(APPEND words ${arch} ${mode})
   if(CMAKE_C_COMPILER_TARGET MATCHES "^(aarch64-unknown-none|x86_64-(unknown-none-)?elf|i686-none-elf)$")
     list(APPEND words bypass)
   endif()
   set(${out} "${words}" PARENT_SCOPE)
 endfunction()
 
-# redzone_add_runtime(<target> [WINDOWED | FULL] [INLINE | OUTLINE]
-#                     [SHADOW_OFFSET <number> | DYNAMIC] [SHADOW_LOW <number>] [SHADOW_HIGH <number>]
-#                     [NO_STACK] [NO_GLOBALS] [ARCH <arch>]
-#                     [PORT <file>...] [DEFINES <macro[=value]>...] [OPTIONS <option>...])
-#
-# Makes a static library of the runtime and the PORT files, none of them instrumented. OPTIONS are what
-# the tree compiles C with (-march=..., -mcmodel=...). What links <target> gets the include path and
-# the configuration; redzone_instrument() takes its options from it.
-#
-# WINDOWED is the default layout, OUTLINE the default instrumentation.
-function(redzone_add_runtime target)
-  cmake_parse_arguments(PARSE_ARGV 1 rz "WINDOWED;FULL;INLINE;OUTLINE;DYNAMIC;NO_STACK;NO_GLOBALS"
-    "SHADOW_OFFSET;SHADOW_LOW;SHADOW_HIGH;ARCH" "PORT;DEFINES;OPTIONS")
-  set(where "redzone_add_runtime(${target})")
-  if(rz_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "${where}: unknown argument '${rz_UNPARSED_ARGUMENTS}'")
+# What does not go together, of the arguments of redzone_add_runtime() in the caller's rz_ variables.
+function(_redzone_check where words mode)
+  if(NOT mode MATCHES "^(generic|sw_tags|hw_tags)$")
+    message(FATAL_ERROR "${where}: MODE is '${mode}'; accepted: generic, sw_tags, hw_tags")
   endif()
-  _redzone_words(words "${rz_ARCH}")
-
+  if(NOT mode STREQUAL "generic" AND NOT "arm64" IN_LIST words)
+    message(FATAL_ERROR "${where}: MODE ${mode}: the runtime has tags for arm64 only")
+  endif()
+  if(mode STREQUAL "hw_tags")
+    foreach(name IN ITEMS WINDOWED FULL INLINE OUTLINE DYNAMIC SHADOW_OFFSET SHADOW_LOW SHADOW_HIGH)
+      if(rz_${name})
+        message(FATAL_ERROR
+          "${where}: MODE hw_tags has no shadow, and no checks by the compiler: leave out ${name}")
+      endif()
+    endforeach()
+    return()
+  endif()
+  if(mode STREQUAL "sw_tags")
+    if(NOT rz_FULL)
+      message(FATAL_ERROR "${where}: MODE sw_tags needs FULL: the compilers' checks test no range")
+    endif()
+    if(rz_DYNAMIC)
+      message(FATAL_ERROR "${where}: MODE sw_tags with DYNAMIC: give SHADOW_OFFSET instead")
+    endif()
+    if(rz_INLINE AND "gcc" IN_LIST words)
+      message(FATAL_ERROR "${where}: MODE sw_tags with GCC: it has OUTLINE checks only")
+    endif()
+    if("bypass" IN_LIST words)
+      message(FATAL_ERROR "${where}: MODE sw_tags: Clang has no kernel-hwaddress for the target "
+        "'${CMAKE_C_COMPILER_TARGET}'; use aarch64-none-elf")
+    endif()
+  endif()
   if(rz_FULL AND rz_WINDOWED)
     message(FATAL_ERROR "${where}: WINDOWED and FULL exclude each other")
   endif()
@@ -122,10 +136,35 @@ function(redzone_add_runtime target)
     message(FATAL_ERROR "${where}: inline checks and stack poison are compiled for one place of the shadow: give "
       "SHADOW_OFFSET, or DYNAMIC (Clang), or OUTLINE with NO_STACK")
   endif()
+endfunction()
+
+# redzone_add_runtime(<target> [MODE generic | sw_tags | hw_tags] [WINDOWED | FULL] [INLINE | OUTLINE]
+#                     [SHADOW_OFFSET <number> | DYNAMIC] [SHADOW_LOW <number>] [SHADOW_HIGH <number>]
+#                     [NO_STACK] [NO_GLOBALS] [ARCH <arch>]
+#                     [PORT <file>...] [DEFINES <macro[=value]>...] [OPTIONS <option>...])
+#
+# Makes a static library of the runtime and the PORT files, none of them instrumented. OPTIONS are what
+# the tree compiles C with (-march=..., -mcmodel=...). What links <target> gets the include path and
+# the configuration; redzone_instrument() takes its options from it.
+#
+# Generic is the default mode, WINDOWED the default layout, OUTLINE the default instrumentation. sw_tags needs
+# FULL; hw_tags has neither shadow nor instrumentation, so none of the arguments about them. Both are arm64's.
+function(redzone_add_runtime target)
+  cmake_parse_arguments(PARSE_ARGV 1 rz "WINDOWED;FULL;INLINE;OUTLINE;DYNAMIC;NO_STACK;NO_GLOBALS"
+    "MODE;SHADOW_OFFSET;SHADOW_LOW;SHADOW_HIGH;ARCH" "PORT;DEFINES;OPTIONS")
+  set(where "redzone_add_runtime(${target})")
+  if(rz_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${where}: unknown argument '${rz_UNPARSED_ARGUMENTS}'")
+  endif()
+  if(NOT rz_MODE)
+    set(rz_MODE generic)
+  endif()
+  _redzone_words(words "${rz_ARCH}" ${rz_MODE})
+  _redzone_check("${where}" "${words}" ${rz_MODE})
 
   if(rz_INLINE)
     list(APPEND words inline)
-  else()
+  elseif(NOT rz_MODE STREQUAL "hw_tags")
     list(APPEND words outline)
   endif()
   if(rz_SHADOW_OFFSET)
@@ -135,7 +174,7 @@ function(redzone_add_runtime target)
     list(APPEND words dynamic)
   endif()
   set(stack 0)
-  if(NOT rz_NO_STACK)
+  if(NOT rz_NO_STACK AND NOT rz_MODE STREQUAL "hw_tags")
     set(stack 1)
     list(APPEND words stack)
   endif()
@@ -146,11 +185,12 @@ function(redzone_add_runtime target)
   redzone_flags(code code "${words}")
   redzone_flags(runtime runtime "${words}")
 
-  set(defines CONFIG_KASAN_GENERIC=1 CONFIG_KASAN_STACK=${stack})
+  string(TOUPPER ${rz_MODE} mode)
+  set(defines CONFIG_KASAN_${mode}=1 CONFIG_KASAN_STACK=${stack})
   if(rz_FULL)
     list(APPEND defines CONFIG_KASAN_SHADOW_FULL=1 CONFIG_KASAN_SHADOW_LOW=${rz_SHADOW_LOW}UL
          CONFIG_KASAN_SHADOW_HIGH=${rz_SHADOW_HIGH}UL)
-  else()
+  elseif(NOT rz_MODE STREQUAL "hw_tags")
     list(APPEND defines CONFIG_KASAN_SHADOW_WINDOWED=1)
   endif()
   if(rz_SHADOW_OFFSET)
@@ -170,10 +210,48 @@ function(redzone_add_runtime target)
     REDZONE_INSTRUMENT "${instrument}" REDZONE_CODE "${code}")
 endfunction()
 
+# kasan_sanitize(<target> <file> ON | OFF)
+#
+# OFF: no checks in this file of <target>; ON takes that back. <file> is a source that the target has
+# already, by any path that leads to it. Before or behind redzone_instrument(): what was said last holds.
+# The list is a property of the target, so a file of two targets may be checked in one of them.
+function(kasan_sanitize target file state)
+  set(where "kasan_sanitize(${target} ${file} ${state})")
+  if(NOT TARGET "${target}")
+    message(FATAL_ERROR "${where}: '${target}' is no target")
+  endif()
+  if(NOT state MATCHES "^(ON|OFF)$")
+    message(FATAL_ERROR "${where}: '${state}' is not accepted; accepted: ON, OFF")
+  endif()
+  get_target_property(files ${target} SOURCES)
+  get_target_property(dir ${target} SOURCE_DIR)
+  get_target_property(unchecked ${target} KASAN_SANITIZE_OFF)
+  if(NOT unchecked)
+    set(unchecked)
+  endif()
+  get_filename_component(wanted "${file}" ABSOLUTE)
+  set(found FALSE)
+  foreach(source IN LISTS files)
+    get_filename_component(path "${source}" ABSOLUTE BASE_DIR ${dir})
+    if(path STREQUAL wanted OR source STREQUAL file)
+      set(found TRUE)
+      list(REMOVE_ITEM unchecked ${source})
+      if(state STREQUAL "OFF")
+        list(APPEND unchecked ${source})
+      endif()
+    endif()
+  endforeach()
+  if(NOT found)
+    message(FATAL_ERROR "${where}: '${file}' is no source of ${target}")
+  endif()
+  set_target_properties(${target} PROPERTIES KASAN_SANITIZE_OFF "${unchecked}")
+endfunction()
+
 # redzone_instrument(<target> RUNTIME <runtime target> [EXCLUDE <file>...])
 #
 # Compiles the C files of <target> with checks, but for those in EXCLUDE (as they are written in the
-# target's sources), and links the runtime.
+# target's sources) and those that kasan_sanitize() turned off, and links the runtime. With MODE hw_tags there
+# are no checks to compile, and the rest is the same.
 function(redzone_instrument target)
   cmake_parse_arguments(PARSE_ARGV 1 rz "" "RUNTIME" "EXCLUDE")
   if(rz_UNPARSED_ARGUMENTS OR NOT rz_RUNTIME OR NOT TARGET "${rz_RUNTIME}")
@@ -181,7 +259,7 @@ function(redzone_instrument target)
   endif()
   get_target_property(instrument ${rz_RUNTIME} REDZONE_INSTRUMENT)
   get_target_property(code ${rz_RUNTIME} REDZONE_CODE)
-  if(NOT instrument)
+  if(NOT code)
     message(FATAL_ERROR "redzone_instrument(${target}): ${rz_RUNTIME} was not made by redzone_add_runtime()")
   endif()
   get_target_property(files ${target} SOURCES)
@@ -190,13 +268,17 @@ function(redzone_instrument target)
     if(NOT file IN_LIST files)
       message(FATAL_ERROR "redzone_instrument(${target}): EXCLUDE names '${file}', which is no source of it")
     endif()
+    kasan_sanitize(${target} ${file} OFF)
   endforeach()
   # Options of single files: GCC refuses its shadow offset beside -fno-sanitize=kernel-address, so a
-  # file cannot be taken out of options of the whole target.
+  # file cannot be taken out of options of the whole target. Which target compiles the file, and whether
+  # it is turned off there, is asked when the build is generated.
   foreach(file IN LISTS files)
-    if(file MATCHES "\\.c$" AND NOT file IN_LIST rz_EXCLUDE)
+    if(instrument AND file MATCHES "\\.c$")
+      set(is_ours "$<STREQUAL:$<TARGET_PROPERTY:REDZONE_RUNTIME>,${rz_RUNTIME}>")
+      set(is_on "$<NOT:$<IN_LIST:${file},$<TARGET_PROPERTY:KASAN_SANITIZE_OFF>>>")
       set_property(SOURCE ${file} DIRECTORY ${dir} APPEND PROPERTY COMPILE_OPTIONS
-        "$<$<STREQUAL:$<TARGET_PROPERTY:REDZONE_RUNTIME>,${rz_RUNTIME}>:${instrument}>")
+        "$<$<AND:${is_ours},${is_on}>:${instrument}>")
     endif()
   endforeach()
   set_target_properties(${target} PROPERTIES REDZONE_RUNTIME ${rz_RUNTIME})

@@ -67,7 +67,8 @@ int main(int argc, char **argv)
 
 	printf("2. A use after free: the length of a message that was destroyed.\n");
 	message_destroy(message);
-	printf("   The length was %zu; the next owner of this memory would have changed it.\n",
+	printf("   The length read is %zu, for 13 characters: this memory is not the message's "
+	       "now.\n",
 	       message_length(message));
 	return 0;
 }

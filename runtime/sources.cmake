@@ -6,24 +6,37 @@ set(REDZONE_RUNTIME_SOURCES
   abi/asan_mem.c
   abi/asan_report.c
   abi/asan_stack.c
+  abi/hwasan_access.c
+  abi/hwasan_mem.c
+  abi/hwasan_stack.c
   alloc/globals.c
   alloc/heap.c
   alloc/mempool.c
   alloc/pages.c
+  alloc/sample.c
   alloc/slab.c
   alloc/stack.c
+  alloc/tags_pages.c
+  alloc/tags_slab.c
   alloc/vmalloc.c
   core/check.c
+  core/claim.c
   core/mem.c
   core/message.c
   core/poison.c
   core/port_defaults.c
   core/probe.c
+  core/tag_policy.c
+  core/tags_check.c
+  core/tags_hw.c
+  core/tags_sw.c
   core/window.c
   report/classify.c
+  report/tags.c
   report/describe.c
   report/describe_stack.c
   report/format.c
+  report/ignore.c
   report/options.c
   report/print.c
   report/report.c
@@ -31,6 +44,7 @@ set(REDZONE_RUNTIME_SOURCES
   track/depot.c
   track/fifo.c
   track/quarantine.c
+  track/ring.c
   track/stack_walk.c
   track/track.c
 )

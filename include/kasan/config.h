@@ -17,14 +17,46 @@
 
 /* --- Mode: at most one ----------------------------------------------------------------------- */
 
+#if (defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SW_TAGS)) ||     \
+	(defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_HW_TAGS)) || \
+	(defined(CONFIG_KASAN_SW_TAGS) && defined(CONFIG_KASAN_HW_TAGS))
+#error "KASAN: define at most one of CONFIG_KASAN_GENERIC, CONFIG_KASAN_SW_TAGS, CONFIG_KASAN_HW_TAGS"
+#endif
+
 #if defined(CONFIG_KASAN_GENERIC)
 #define CONFIG_KASAN 1
 /* One shadow byte describes 2^3 = 8 bytes: the compilers' default mapping scale. */
 #define KASAN_SHADOW_SCALE_SHIFT 3
 #endif
 
+/*
+ * CONFIG_KASAN_TAGS - what the two tag-based modes have in common: pointers carry a tag in their top
+ * byte, and each 16 bytes of memory have one, in a shadow byte (SW_TAGS) or in the CPU (HW_TAGS).
+ */
 #if defined(CONFIG_KASAN_SW_TAGS) || defined(CONFIG_KASAN_HW_TAGS)
-#error "KASAN: only CONFIG_KASAN_GENERIC exists in this release"
+#define CONFIG_KASAN	  1
+#define CONFIG_KASAN_TAGS 1
+/* Compiler ABI of kernel-hwaddress, and the architecture's granule: 16 bytes. */
+#define KASAN_SHADOW_SCALE_SHIFT 4
+
+#define KASAN_TAG_KERNEL  0xFF /* of a pointer: matches all memory */
+#define KASAN_TAG_INVALID 0xFE /* of memory: freed or nobody's, matches no pointer but the above */
+#define KASAN_TAG_MAX	  0xFD
+#ifdef CONFIG_KASAN_HW_TAGS
+/*
+ * The CPU compares the lower four bits; the upper four are those of a kernel address. Memory that was never
+ * handed out has the tag 0 that it had at reset, so no pointer gets that one; and, as there must be as many odd
+ * tags as even ones, none gets 1.
+ */
+#define KASAN_TAG_MIN 0xF2
+#else
+/* A shadow byte below 16 says how many bytes of the granule are accessible: see docs/tag-modes.md. */
+#define KASAN_TAG_MIN 0x10
+#endif
+
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ < 8
+#error "KASAN: the tag-based modes need 64-bit pointers, whose top byte the CPU ignores"
+#endif
 #endif
 
 #ifdef CONFIG_KASAN
@@ -32,7 +64,7 @@
 #define KASAN_GRANULE_SIZE (1UL << KASAN_SHADOW_SCALE_SHIFT)
 #define KASAN_GRANULE_MASK (KASAN_GRANULE_SIZE - 1)
 
-/* --- Shadow layout: exactly one ---------------------------------------------------------------
+/* --- Shadow layout: exactly one, but for HW_TAGS, which has no shadow ----------------------------
  *
  * CONFIG_KASAN_SHADOW_FULL      every address in [CONFIG_KASAN_SHADOW_LOW, CONFIG_KASAN_SHADOW_HIGH]
  *                               (inclusive) has a mapped shadow byte at
@@ -44,8 +76,15 @@
  *                               the first kasan_window_add() decides, and
  *                               __asan_shadow_memory_dynamic_address is set to it.
  */
-#if defined(CONFIG_KASAN_SHADOW_FULL) == defined(CONFIG_KASAN_SHADOW_WINDOWED)
+#ifdef CONFIG_KASAN_HW_TAGS
+#if defined(CONFIG_KASAN_SHADOW_FULL) || defined(CONFIG_KASAN_SHADOW_WINDOWED)
+#error "KASAN: CONFIG_KASAN_HW_TAGS has no shadow, so no CONFIG_KASAN_SHADOW_* option"
+#endif
+#elif defined(CONFIG_KASAN_SHADOW_FULL) == defined(CONFIG_KASAN_SHADOW_WINDOWED)
 #error "KASAN: define exactly one of CONFIG_KASAN_SHADOW_FULL and CONFIG_KASAN_SHADOW_WINDOWED"
+#endif
+#if defined(CONFIG_KASAN_SW_TAGS) && defined(CONFIG_KASAN_SHADOW_WINDOWED)
+#error "KASAN: CONFIG_KASAN_SW_TAGS needs the full layout: the compilers' checks test no range"
 #endif
 #ifdef CONFIG_KASAN_SHADOW_FULL
 #ifndef CONFIG_KASAN_SHADOW_OFFSET
@@ -75,6 +114,17 @@
 /* CPUs that kasan_port_cpu() may name: 0 .. CONFIG_KASAN_NR_CPUS - 1. */
 #ifndef CONFIG_KASAN_NR_CPUS
 #define CONFIG_KASAN_NR_CPUS 1
+#endif
+
+/*
+ * Reports that wait while another one is printed, about 1 KiB each: bugs inside of that report, and those of
+ * CPUs that hold what the reporting one waits for. Further ones are only counted.
+ */
+#ifndef CONFIG_KASAN_WAITING_REPORTS
+#define CONFIG_KASAN_WAITING_REPORTS (CONFIG_KASAN_NR_CPUS + 3)
+#endif
+#if CONFIG_KASAN_WAITING_REPORTS < 1
+#error "KASAN: CONFIG_KASAN_WAITING_REPORTS must be at least 1"
 #endif
 
 /* Windows of the windowed layout. The first is the fast one. */
@@ -108,7 +158,7 @@
 #define CONFIG_KASAN_DEPOT_BUCKETS 4096
 #endif
 
-/* The quarantine holds at most 1/2^N of the memory given to kasan_init() (5: 1/32), unless the boot
+/* Generic mode: the quarantine holds at most 1/2^N of the memory given to kasan_init() (5: 1/32), unless the boot
  * parameter kasan.quarantine_size= says otherwise. */
 #ifndef CONFIG_KASAN_QUARANTINE_SHIFT
 #define CONFIG_KASAN_QUARANTINE_SHIFT 5
@@ -124,7 +174,12 @@
  * checked for: with it, the first window must cover the image and its stacks.
  */
 #ifndef CONFIG_KASAN_STACK
+#ifdef CONFIG_KASAN_HW_TAGS
+/* The CPU checks memory that somebody has given tags, and no compiler gives the stack any. */
+#define CONFIG_KASAN_STACK 0
+#else
 #define CONFIG_KASAN_STACK 1
+#endif
 #endif
 
 /*

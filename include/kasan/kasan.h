@@ -4,7 +4,12 @@
  *
  * Unless a function says otherwise it may be called in any context (interrupts on or off, any CPU,
  * any lock of the caller held), never sleeps, and takes only locks of its own with interrupts off.
- * Sizes are in bytes. A "granule" is KASAN_GRANULE_SIZE (8) bytes of memory, aligned.
+ * Sizes are in bytes. A "granule" is KASAN_GRANULE_SIZE bytes of memory, aligned: 8 in Generic mode, 16 in
+ * the tag-based modes, where it also is what "aligned to 8" below means.
+ *
+ * Tag-based modes: an allocator gives its users the pointer that a hook returned, and no other. It may keep
+ * free slots and pages in its lists with whatever tag their last user's pointer had: handed back to
+ * kasan_slab_alloc() or kasan_alloc_pages(), that is the tag that the next user will not get.
  *
  * With no mode configured every hook is an empty inline function, so callers need no #ifdef.
  */
@@ -16,7 +21,17 @@
 #include <stdint.h>
 
 #include <kasan/config.h>
+#include <kasan/hw_tags.h>
+#include <kasan/tag.h>
 
+#ifdef CONFIG_KASAN_TAGS
+/* Memory that no pointer may touch has one tag, whatever the reason: reports tell them apart by other means. */
+#define KASAN_PAGE_FREE	      KASAN_TAG_INVALID
+#define KASAN_PAGE_REDZONE    KASAN_TAG_INVALID
+#define KASAN_SLAB_REDZONE    KASAN_TAG_INVALID
+#define KASAN_SLAB_FREE	      KASAN_TAG_INVALID
+#define KASAN_VMALLOC_INVALID KASAN_TAG_INVALID
+#else
 /* --- Shadow values of Generic mode -------------------------------------------------------------
  * 00: all 8 bytes accessible; 01..07: the first N; negative: none, and why. F1-F3, F8 and CA, CB are
  * written or named by the compilers (their ABI); the others are the field's own.
@@ -35,6 +50,7 @@
 #define KASAN_STACK_RIGHT	0xF3 /* compiler */
 #define KASAN_ALLOCA_LEFT	0xCA
 #define KASAN_ALLOCA_RIGHT	0xCB
+#endif
 
 /* --- What is tracked of an object ---------------------------------------------------------------- */
 
@@ -80,9 +96,12 @@ struct kasan_large_meta {
 #define KASAN_CACHE_NO_FREE_META_IN_OBJECT \
 	1U /* constructor or RCU: a free object keeps its bytes */
 #define KASAN_CACHE_NO_QUARANTINE \
-	2U		       /* slots must be released at once (SLAB_TYPESAFE_BY_RCU
+	2U			    /* slots must be released at once (SLAB_TYPESAFE_BY_RCU
 						 objects are neither poisoned nor delayed) */
-#define KASAN_CACHE_KMALLOC 4U /* size class: objects smaller than object_size are usual */
+#define KASAN_CACHE_KMALLOC	 4U /* size class: objects smaller than object_size are usual */
+#define KASAN_CACHE_RELEASE_BULK 8U /* @release_bulk is given */
+/* The allocator never writes into a free slot: who freed its object stays known until it is used again. */
+#define KASAN_CACHE_LEAVES_FREE 16U
 
 #define KASAN_NO_FREE_META UINT32_MAX
 
@@ -96,6 +115,8 @@ struct kasan_large_meta {
  * @flags: KASAN_CACHE_*.
  * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any
  *	context that frees, interrupts on or off, no runtime lock held.
+ * @release_bulk: optional, with KASAN_CACHE_RELEASE_BULK in @flags: the same for @count slots at once,
+ *	as many as come out of the quarantine together; cheaper where the allocator takes a lock.
  */
 struct kasan_cache {
 	const char *name;
@@ -105,6 +126,7 @@ struct kasan_cache {
 	uint32_t free_meta_offset;
 	uint32_t flags;
 	void (*release)(struct kasan_cache *cache, void *object);
+	void (*release_bulk)(struct kasan_cache *cache, void *const *objects, size_t count);
 };
 
 enum kasan_object_kind {
@@ -151,11 +173,12 @@ enum kasan_free_verdict {
 /** struct kasan_report_info - summary of one report, for hooks and tests */
 struct kasan_report_info {
 	const char *bug_type; /* "slab-out-of-bounds", ... */
-	uintptr_t addr;	      /* of the access or free */
+	uintptr_t addr;	      /* of the access or free, in tag modes with the tag of the pointer */
 	size_t size;	      /* of the access, 0 for a free */
 	bool is_write;
 	bool is_free;
-	uintptr_t ip; /* code address of the access */
+	bool is_async; /* hardware tags: some access, some time before; @addr and @size are 0 */
+	uintptr_t ip;  /* code address of the access */
 };
 
 #ifdef CONFIG_KASAN
@@ -176,25 +199,43 @@ void kasan_init(size_t memory);
  * @name: "kasan.fault", "kasan_multi_shot", "kasan.stacktrace", ...
  * @value: its text; NULL if the parameter came without "=".
  *
- * Return: 0; KASAN_OPTION_UNKNOWN: no such name; KASAN_OPTION_INVALID: value not accepted, the
- * option keeps what it had (kasan_option_values() says what would be).
+ * Parameters of every mode are known in every build. "kasan=off" before kasan_init() is for good: see
+ * kasan_on().
+ *
+ * Return: 0; KASAN_OPTION_NO_EFFECT: name and value are right, but for another mode than this build's;
+ * KASAN_OPTION_UNKNOWN: no such name; KASAN_OPTION_INVALID: value not accepted, the option keeps what it had
+ * (kasan_option_values() says what would be).
  */
 int kasan_option(const char *name, const char *value);
-#define KASAN_OPTION_UNKNOWN (-1)
-#define KASAN_OPTION_INVALID (-2)
+#define KASAN_OPTION_NO_EFFECT 1
+#define KASAN_OPTION_UNKNOWN   (-1)
+#define KASAN_OPTION_INVALID   (-2)
 
 /** kasan_option_values() - Return: accepted values of option @name as text, "report|panic", or
  *  NULL if there is no such option. */
 const char *kasan_option_values(const char *name);
 
-/** kasan_options() - the table of options. @count: filled. Each has a name, values and one line. */
+/** kasan_options() - the table of options. @count: filled. Each has a name, values, one line of help, the value
+ *  without the parameter, and the modes in which it does something. */
 struct kasan_option_doc {
-	const char *name, *values, *help;
+	const char *name, *values, *help, *fallback, *modes;
 };
 const struct kasan_option_doc *kasan_options(size_t *count);
 
 /** kasan_enabled() - Return: true between kasan_init() and a stop. */
 bool kasan_enabled(void);
+
+/**
+ * kasan_on() - Return: false if kasan=off was given before kasan_init()
+ *
+ * Then the hooks of slabs, pages, vmalloc areas and pools return at once, as in a kernel without KASAN, and
+ * allocators need no redzones and no room for metadata. It does not change after kasan_init(), so it may decide how memory is laid out.
+ */
+extern bool kasan_hooks_off;
+static inline bool kasan_on(void)
+{
+	return __builtin_expect(!kasan_hooks_off, 1);
+}
 
 /* --- Shadow ----------------------------------------------------------------------------------------- */
 
@@ -223,10 +264,14 @@ const char *kasan_window_add(uintptr_t start, size_t size, void *shadow);
  * Return: NULL if all is well or the caller is not instrumented; else what is wrong and which number
  * would be right.
  */
+#ifdef CONFIG_KASAN_GENERIC
 const char *kasan_probe_begin(const volatile void *object, size_t size, bool has_redzones);
 const char *kasan_probe_end(const volatile void *object);
+#endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if !defined(CONFIG_KASAN_GENERIC)
+/* Tag checks of compiled code are proven by the first tagged access that is refused, not by a probe. */
+#elif defined(__SANITIZE_ADDRESS__)
 #define KASAN_INSTRUMENTED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -253,27 +298,40 @@ static __attribute__((__noinline__, __unused__)) const char *kasan_check_offset(
 #endif
 }
 
-/** kasan_shadow_of() - Return: the shadow byte's address of @addr, NULL where there is none. */
+/** kasan_shadow_of() - Return: the shadow byte's address of @addr, NULL where there is none (with HW_TAGS
+ *  nowhere). */
 uint8_t *kasan_shadow_of(const void *addr);
 
+/** kasan_memory_state() - what a report would print of the granule at @addr: its shadow byte or its
+ *  memory tag. @state: filled. Return: false if it has none. */
+bool kasan_memory_state(const void *addr, uint8_t *state);
+
 /** kasan_poison() - make [@addr, @addr + @size) inaccessible. @addr aligned to 8, @size a multiple of
- *  8, all of it with shadow; @value: KASAN_* above. */
+ *  8, all of it with shadow; @value: KASAN_* above, in tag modes the tag that the memory gets. */
 void kasan_poison(const void *addr, size_t size, uint8_t value);
 
 /** kasan_unpoison() - make [@addr, @addr + @size) accessible to the byte: the rest of the last
- *  granule becomes inaccessible. @addr aligned to 8. */
+ *  granule becomes inaccessible. @addr aligned to 8. In tag modes accessible to pointers with @addr's
+ *  tag; HW_TAGS to the granule only. */
 void kasan_unpoison(const void *addr, size_t size);
 
 /** kasan_poison_tail() - poison what follows an object inside [@addr, @addr + @span): the first
  *  @size bytes stay (or become) accessible, the rest gets @value. @addr, @span aligned to 8. */
 void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value);
 
+/* What is about to be written need not be initialised: GCC takes a pointer to const for a read. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+#define KASAN_READS_NOTHING __attribute__((__access__(__none__, 1)))
+#else
+#define KASAN_READS_NOTHING
+#endif
+
 /* --- Explicit checks -------------------------------------------------------------------------------- */
 
 /** kasan_check_read(), kasan_check_write() - report if [@addr, @addr + @size) is not all accessible.
  *  Return: true if it is. For uninstrumented code that touches memory for somebody. */
 bool kasan_check_read(const volatile void *addr, size_t size);
-bool kasan_check_write(const volatile void *addr, size_t size);
+KASAN_READS_NOTHING bool kasan_check_write(const volatile void *addr, size_t size);
 
 /** kasan_check_byte() - Return: true if the byte at @addr is accessible; reports if not. */
 bool kasan_check_byte(const void *addr);
@@ -287,8 +345,18 @@ bool kasan_byte_accessible(const void *addr);
  *  Return: true if a report was printed. */
 bool kasan_report_fault(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
 
-/** kasan_disable_current(), kasan_enable_current() - checks on this CPU's current context give no
- *  report in between. They nest; interrupts that come in between are not silenced on other CPUs. */
+#ifdef CONFIG_KASAN_TAGS
+/** kasan_report_tag_mismatch() - report an access whose check by tags failed, for the handler of an inline
+ *  check's trap or of the CPU's tag check fault
+ *  @addr: of the access, with its tag. @ip: code address behind the instruction. The others as above. */
+bool kasan_report_tag_mismatch(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
+			       uintptr_t fp);
+#endif
+
+/** kasan_disable_current(), kasan_enable_current() - bad accesses and frees of the running task are not
+ *  reported in between; they take place. The two nest, and the task may sleep, be preempted and move to
+ *  another CPU. Other tasks and interrupt handlers are reported as ever, and so is all that the task makes
+ *  others do. Without kasan_port_task_depth() the silence is that of the CPU: do not let it schedule. */
 void kasan_disable_current(void);
 void kasan_enable_current(void);
 
@@ -310,6 +378,19 @@ void kasan_poison_slab(const void *slab, size_t size);
  *  writable to the runtime, contents undefined. */
 void kasan_init_slab_object(struct kasan_cache *cache, void *object);
 
+/** kasan_init_slab_slot() - the same. Return: the pointer that the allocator shall keep in its list and hand
+ *  to a constructor: in tag modes objects of a cache with constructor or RCU readers have one tag as long as
+ *  their slab exists, because they may contain pointers to themselves. */
+#ifdef CONFIG_KASAN_TAGS
+void *kasan_init_slab_slot(struct kasan_cache *cache, void *object);
+#else
+static inline void *kasan_init_slab_slot(struct kasan_cache *cache, void *object)
+{
+	kasan_init_slab_object(cache, object);
+	return object;
+}
+#endif
+
 /** kasan_unpoison_object(), kasan_poison_object() - let a constructor into a slot that is not
  *  allocated, and shut it again as redzone. */
 void kasan_unpoison_object(struct kasan_cache *cache, void *object);
@@ -317,12 +398,35 @@ void kasan_poison_object(struct kasan_cache *cache, void *object);
 
 /**
  * kasan_slab_alloc() - an object is handed out
- * @object: its address; NULL is passed through.
+ * @object: its address; NULL is passed through. Tag modes: with the tag that its last user's pointer had,
+ *	0xFF if that is not known.
  * @size: bytes asked for, at most @cache->object_size; the slack behind them becomes redzone.
  *
  * Records the allocation stack of the caller. Return: the pointer to give to the user.
  */
 void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_t size);
+
+/**
+ * kasan_has_integrated_init() - is clearing memory while it is tagged cheaper than afterwards?
+ *
+ * If so the allocator asks kasan_slab_alloc_init(), kasan_alloc_pages_init() and kasan_unpoison_vmalloc_init()
+ * for memory that shall read as zero, @init true, and does not clear it itself. They clear only if this is
+ * true: objects to the end of the granule that their last byte is in, areas to the end of their last page.
+ */
+#ifdef CONFIG_KASAN_HW_TAGS
+bool kasan_has_integrated_init(void);
+void *kasan_slab_alloc_init(struct kasan_cache *cache, void *object, size_t size, bool init);
+void *kasan_alloc_pages_init(const void *addr, size_t size, bool init);
+void *kasan_unpoison_vmalloc_init(const void *start, size_t size, bool init);
+#else
+static inline bool kasan_has_integrated_init(void)
+{
+	return false;
+}
+#define kasan_slab_alloc_init(cache, object, size, init) kasan_slab_alloc((cache), (object), (size))
+#define kasan_alloc_pages_init(addr, size, init)	 kasan_alloc_pages((addr), (size))
+#define kasan_unpoison_vmalloc_init(start, size, init)	 kasan_unpoison_vmalloc((start), (size))
+#endif
 
 /** kasan_slab_realloc() - the object stays and now has @size bytes. */
 void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size);
@@ -369,9 +473,19 @@ size_t kasan_object_size(struct kasan_cache *cache, const void *object);
 /* --- Whole pages ------------------------------------------------------------------------------------ */
 
 /** kasan_free_pages(), kasan_alloc_pages() - @size bytes of whole pages at @addr go to, come from the
- *  page allocator. */
+ *  page allocator. kasan_alloc_pages() returns the pointer to give to the user; in tag modes it has a tag
+ *  that differs from those of the memory on either side and from that of @addr, which is the pages' last. */
 void kasan_free_pages(const void *addr, size_t size);
-void kasan_alloc_pages(const void *addr, size_t size);
+#ifdef CONFIG_KASAN_TAGS
+void *kasan_alloc_pages(const void *addr, size_t size);
+#else
+void kasan_unpoison_pages(const void *addr, size_t size);
+static inline void *kasan_alloc_pages(const void *addr, size_t size)
+{
+	kasan_unpoison_pages(addr, size);
+	return (void *)(uintptr_t)addr;
+}
+#endif
 
 /** kasan_kmalloc_large() - @size bytes are handed out of the @span bytes of pages at @ptr; the rest is
  *  redzone. @meta: where to record the stack, or NULL. Return: the pointer for the user. */
@@ -397,26 +511,45 @@ enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base, struct kasan_la
 bool kasan_mempool_poison_object(void *ptr, uintptr_t ip);
 
 /** kasan_mempool_unpoison_object() - the pool hands @ptr out again, for @size bytes. Records the
- *  allocation stack. */
-void kasan_mempool_unpoison_object(void *ptr, size_t size);
+ *  allocation stack. Return: the pointer to give to the user. */
+void *kasan_mempool_unpoison_object(void *ptr, size_t size);
 
 /** kasan_mempool_poison_pages(), kasan_mempool_unpoison_pages() - the same for @size bytes of whole
  *  pages at @addr. Pages that are poisoned already are reported as a double free: false. */
 bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip);
-void kasan_mempool_unpoison_pages(void *addr, size_t size);
+void *kasan_mempool_unpoison_pages(void *addr, size_t size);
+
+/* --- Globals ----------------------------------------------------------------------------------------- */
+
+/** kasan_unload_globals() - the image of a loadable module at @start, @size bytes, is about to go: forget
+ *  the globals whose descriptors lie in it. Its destructors may have done so already, or there are none.
+ *  Their redzones become accessible. The memory must still be readable. */
+void kasan_unload_globals(const void *start, size_t size);
 
 /* --- vmalloc and stacks ------------------------------------------------------------------------------ */
 
 /** kasan_unpoison_vmalloc(), kasan_poison_vmalloc() - an area, whose shadow is mapped, comes and goes.
- *  @size: to the byte for unpoison (the rest of the last page becomes KASAN_VMALLOC_INVALID). */
-void kasan_unpoison_vmalloc(const void *start, size_t size);
+ *  @size: to the byte for unpoison (the rest of the last page becomes KASAN_VMALLOC_INVALID). An area for a
+ *  task's stack is opened by kasan_unpoison_stack() instead, as a stack pointer has no tag.
+ *  Return: the pointer to give to the user. */
+#ifdef CONFIG_KASAN_TAGS
+void *kasan_unpoison_vmalloc(const void *start, size_t size);
+#else
+void kasan_open_vmalloc(const void *start, size_t size);
+static inline void *kasan_unpoison_vmalloc(const void *start, size_t size)
+{
+	kasan_open_vmalloc(start, size);
+	return (void *)(uintptr_t)start;
+}
+#endif
 void kasan_poison_vmalloc(const void *start, size_t size);
 
 /** kasan_unpoison_stack() - a stack, or the part of it in [@low, @high), holds no live frame:
  *  clear what dead frames left poisoned. For new tasks, dying tasks, longjmp. */
 void kasan_unpoison_stack(const void *low, const void *high);
 
-/* --- Simple heaps: malloc-style allocators that know only pointers ------------------------------------- */
+#ifdef CONFIG_KASAN_GENERIC
+/* --- Simple heaps: malloc-style allocators that know only pointers. Generic mode only. ------------------ */
 
 /** struct kasan_fifo - a quarantine's queue, private to the runtime; zeroed: empty */
 struct kasan_fifo {
@@ -502,6 +635,8 @@ void *kasan_heap_calloc(struct kasan_heap *heap, size_t count, size_t size);
 void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size);
 void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_t size);
 
+#endif /* CONFIG_KASAN_GENERIC */
+
 /* --- Report plumbing, for ports and tests ---------------------------------------------------------- */
 
 /** kasan_report_line() - print one formatted line inside a report, for kasan_port_print_*(). Formats:
@@ -525,9 +660,19 @@ void kasan_stack_print(uint32_t handle);
 typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
 kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook);
 
+/**
+ * kasan_flush_reports() - print the reports that wait
+ *
+ * A bug that is found while a report is printed, in the port's own functions, waits until that report is
+ * complete; so does the bug of a CPU that holds what the reporting one waits for. The runtime prints them
+ * right behind. A kasan_port_report_end() or a hook that does not return calls this first, or they come with
+ * the next report. Any context; does nothing inside of a report.
+ */
+void kasan_flush_reports(void);
+
 /** kasan_report_filter() - ask @filter before every report; if it returns false nothing is printed and
  *  the report is not counted. For systems that must not be flooded by a bug in a loop. @info has no bug_type
- *  yet. Called with the report lock not held; not for reports that the runtime would drop anyhow. NULL
+ *  yet. Called before the report lock is taken; not for reports that the runtime would drop anyhow. NULL
  *  removes it. Return: the filter before. */
 typedef bool (*kasan_report_filter_fn)(const struct kasan_report_info *info);
 kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter);

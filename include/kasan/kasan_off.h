@@ -15,11 +15,12 @@
 /* --- Life cycle and options ----------------------------------------------------------------------
  */
 
-#define KASAN_OPTION_UNKNOWN (-1)
-#define KASAN_OPTION_INVALID (-2)
+#define KASAN_OPTION_NO_EFFECT 1
+#define KASAN_OPTION_UNKNOWN   (-1)
+#define KASAN_OPTION_INVALID   (-2)
 
 struct kasan_option_doc {
-	const char *name, *values, *help;
+	const char *name, *values, *help, *fallback, *modes;
 };
 
 static inline void kasan_init(size_t memory)
@@ -51,6 +52,11 @@ static inline bool kasan_enabled(void)
 	return false;
 }
 
+static inline bool kasan_on(void)
+{
+	return false;
+}
+
 /* --- Shadow and checks
  * ------------------------------------------------------------------------------ */
 
@@ -72,6 +78,22 @@ static inline uint8_t *kasan_shadow_of(const void *addr)
 	(void)addr;
 	return NULL;
 }
+
+static inline bool kasan_memory_state(const void *addr, uint8_t *state)
+{
+	(void)addr;
+	(void)state;
+	return false;
+}
+
+static inline bool kasan_has_integrated_init(void)
+{
+	return false;
+}
+
+#define kasan_slab_alloc_init(cache, object, size, init) kasan_slab_alloc((cache), (object), (size))
+#define kasan_alloc_pages_init(addr, size, init)	 kasan_alloc_pages((addr), (size))
+#define kasan_unpoison_vmalloc_init(start, size, init)	 kasan_unpoison_vmalloc((start), (size))
 
 static inline void kasan_poison(const void *addr, size_t size, uint8_t value)
 {
@@ -169,6 +191,12 @@ static inline void kasan_init_slab_object(struct kasan_cache *cache, void *objec
 	(void)object;
 }
 
+static inline void *kasan_init_slab_slot(struct kasan_cache *cache, void *object)
+{
+	(void)cache;
+	return object;
+}
+
 static inline void kasan_unpoison_object(struct kasan_cache *cache, void *object)
 {
 	(void)cache;
@@ -237,10 +265,10 @@ static inline void kasan_free_pages(const void *addr, size_t size)
 	(void)size;
 }
 
-static inline void kasan_alloc_pages(const void *addr, size_t size)
+static inline void *kasan_alloc_pages(const void *addr, size_t size)
 {
-	(void)addr;
 	(void)size;
+	return (void *)(uintptr_t)addr;
 }
 
 static inline void *kasan_kmalloc_large(void *ptr, size_t size, size_t span,
@@ -267,10 +295,10 @@ static inline bool kasan_mempool_poison_object(void *ptr, uintptr_t ip)
 	return true;
 }
 
-static inline void kasan_mempool_unpoison_object(void *ptr, size_t size)
+static inline void *kasan_mempool_unpoison_object(void *ptr, size_t size)
 {
-	(void)ptr;
 	(void)size;
+	return ptr;
 }
 
 static inline bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip)
@@ -281,10 +309,10 @@ static inline bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t
 	return true;
 }
 
-static inline void kasan_mempool_unpoison_pages(void *addr, size_t size)
+static inline void *kasan_mempool_unpoison_pages(void *addr, size_t size)
 {
-	(void)addr;
 	(void)size;
+	return addr;
 }
 
 static inline enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base,
@@ -297,10 +325,10 @@ static inline enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base,
 	return KASAN_FREE_NOW;
 }
 
-static inline void kasan_unpoison_vmalloc(const void *start, size_t size)
+static inline void *kasan_unpoison_vmalloc(const void *start, size_t size)
 {
-	(void)start;
 	(void)size;
+	return (void *)(uintptr_t)start;
 }
 
 static inline void kasan_poison_vmalloc(const void *start, size_t size)
@@ -326,6 +354,12 @@ struct kasan_heap {
 	void *(*acquire)(struct kasan_heap *heap, size_t size);
 	size_t (*raw_size)(struct kasan_heap *heap, const void *raw);
 };
+
+static inline void kasan_unload_globals(const void *start, size_t size)
+{
+	(void)start;
+	(void)size;
+}
 
 static inline void kasan_heap_add(struct kasan_heap *heap)
 {
@@ -443,6 +477,10 @@ static inline kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook)
 {
 	(void)hook;
 	return NULL;
+}
+
+static inline void kasan_flush_reports(void)
+{
 }
 
 static inline kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter)

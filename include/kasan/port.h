@@ -31,7 +31,10 @@ struct kasan_report_info;
  * A port that cares gives these three as static inline functions in a header that it names with
  * -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'; one that does not writes ordinary functions. With
  * #define KASAN_PORT_HAS_TASK_ID that header also gives uint32_t kasan_port_task_id(void), the number
- * that kasan_port_task() would fill in: all that is asked for when no stacks are stored.
+ * that kasan_port_task() would fill in: all that is asked for when no stacks are stored. With
+ * #define KASAN_PORT_HAS_TASK_STACK, besides, it gives bool kasan_port_task_stack(uintptr_t sp, uintptr_t
+ * *start, uintptr_t *end): the running task's stack if @sp, an address on the stack that the CPU is on, lies
+ * in it; false if not, or in an interrupt (see trace_end), and then kasan_port_task() is asked.
  */
 #ifdef KASAN_PORT_INLINE_H
 #include KASAN_PORT_INLINE_H
@@ -52,12 +55,16 @@ unsigned int kasan_port_cpu(void);
  * @stack_start: lowest address of the stack that the CPU is on; 0 if not known (then no stack is
  *	unwound and no stack object described).
  * @stack_end: first address above that stack.
+ * @trace_end: in an interrupt handler that runs on the stack of what it interrupted: address above the
+ *	handler's own frames, else 0. Traces of allocations and frees end there: with what was interrupted
+ *	behind them each would be a new one, and the depot fill up. Those in reports go on.
  */
 struct kasan_port_task {
 	uint32_t id;
 	const char *name;
 	uintptr_t stack_start;
 	uintptr_t stack_end;
+	uintptr_t trace_end;
 };
 
 /* --- REQUIRED ---------------------------------------------------------------------------------- */
@@ -74,8 +81,8 @@ void kasan_port_task(struct kasan_port_task *task);
  * frees of the system, with interrupts off and a lock of the runtime held: it must not recurse into a
  * hooked allocator's locks. A fixed pool is fine. Never given back.
  *
- * Return: zeroed memory aligned to 16 bytes, or NULL: the depot is then full and the quarantine holds
- * fewer objects, nothing else fails.
+ * Return: zeroed memory aligned to 16 bytes, or NULL: the stack is then not kept and the quarantine holds
+ * fewer objects, nothing else fails. Asked again when it is needed again.
  */
 void *kasan_port_alloc(size_t size);
 
@@ -115,6 +122,10 @@ bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol
  *  called. Default: 0, all times print as 0. */
 uint64_t kasan_port_clock(void);
 
+/** kasan_port_seed() - Return: where the sequence of random tags starts (tag modes). Default: 0, every
+ *  boot has the same. */
+uint64_t kasan_port_seed(void);
+
 /** kasan_port_readable() - may @size bytes at @addr be read without a fault? Used only in reports,
  *  before memory that the bug may have corrupted is believed. Default: true if the range has
  *  shadow; in the windowed layout also everywhere else but near null. */
@@ -127,7 +138,8 @@ bool kasan_port_readable(const void *addr, size_t size);
 bool kasan_port_image(uintptr_t *start, uintptr_t *end);
 
 /** kasan_port_is_user() - may @addr, which has no shadow, be user memory? Decides between
- *  user-memory-access and wild-memory-access. Default: false, there is no user memory. */
+ *  user-memory-access and wild-memory-access. A system whose tasks have user memory, or have not, says
+ *  true if the running one has and @addr is in that half. Default: false, there is no user memory. */
 bool kasan_port_is_user(uintptr_t addr);
 
 /** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included?
@@ -136,6 +148,15 @@ bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 
 /** kasan_port_find_area() - which vmalloc area or named region holds @addr? Default: false. */
 bool kasan_port_find_area(const void *addr, struct kasan_area *area);
+
+/** kasan_port_task_depth() - where the running task keeps its depth of kasan_disable_current(); 0 in a new
+ *  task. Called with interrupts off. NULL in an interrupt handler: it has a depth of its CPU, so that a bug
+ *  in it is reported although it came into a silenced task. Default: NULL, depths belong to CPUs. */
+unsigned int *kasan_port_task_depth(void);
+
+/** kasan_port_page_tag() - tag-based modes: which tag have the pointers that kasan_alloc_pages() gave out for
+ *  the page at @addr, or had until it was freed? @tag: filled. Return: false if nobody knows. Default: false. */
+bool kasan_port_page_tag(const void *addr, uint8_t *tag);
 
 /** kasan_port_print_page() - print what the system knows of the page under @addr, by
  *  kasan_report_line(). Called only where the report has room for it. Default: nothing. */
@@ -150,8 +171,8 @@ void kasan_port_print_banner(void);
 void kasan_port_report_begin(void);
 
 /** kasan_port_report_end() - a report is complete. Runs after the last line, with the report lock
- *  released; may panic (panic_on_warn) or not return (tests that jump out). @info: what was
- *  reported. Default: nothing. */
+ *  released; may panic (panic_on_warn) or not return (tests that jump out), after kasan_flush_reports().
+ *  @info: what was reported. Default: nothing. */
 void kasan_port_report_end(const struct kasan_report_info *info);
 
 /* --- OPTIONAL: memory primitives that are not checked. Default: simple portable C. --------------- */

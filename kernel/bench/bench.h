@@ -38,6 +38,7 @@ struct bench_op {
 extern const struct bench_op bench_memory_ops[];  /* ops.c */
 extern const struct bench_op bench_vmalloc_ops[]; /* vmalloc_ops.c */
 extern const struct bench_op bench_live_ops[];	  /* live_ops.c */
+extern const struct bench_op bench_traffic_ops[]; /* traffic_ops.c */
 
 /** bench_fail() - an operation could not be done: its figure would mean nothing. Panics. */
 _Noreturn void bench_fail(const char *what);

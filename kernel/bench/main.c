@@ -2,7 +2,7 @@
 /*
  * main.c - the benchmark: a program linked into the kernel that measures its own kernel.
  *
- * Arguments are groups: "memory", "vmalloc", "live", "smp"; a group may be followed by ":pattern", one
+ * Arguments are groups: "memory", "vmalloc", "live", "smp", "traffic"; a group may be followed by ":pattern", one
  * '*' at its end at most, to select operations by name. The cost of calling an empty operation is
  * measured first and left out of every figure. Output is one line for each figure,
  *
@@ -181,7 +181,7 @@ static bool run_group(const char *argument)
 	} groups[] = {
 		{"memory", bench_memory_ops, false}, {"vmalloc", bench_vmalloc_ops, false},
 		{"live", bench_live_ops, false},     {"smp", bench_memory_ops, true},
-		{"smp", bench_vmalloc_ops, true},
+		{"smp", bench_vmalloc_ops, true},    {"traffic", bench_traffic_ops, false},
 	};
 	const char *colon = strchr(argument, ':');
 	size_t length = colon ? (size_t)(colon - argument) : strlen(argument);

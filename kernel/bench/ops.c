@@ -39,6 +39,32 @@ static void kmalloc_8192(void)
 	kmalloc_pair(8192);
 }
 
+/* Memory that reads as zero: whoever clears it, and however. */
+static __always_inline void kzalloc_pair(size_t size)
+{
+	void *p = kzalloc(size, GFP_KERNEL);
+
+	OPAQUE(p);
+	if (unlikely(!p))
+		bench_fail("kzalloc");
+	kfree(p);
+}
+
+static void kzalloc_64(void)
+{
+	kzalloc_pair(64);
+}
+
+static void kzalloc_1024(void)
+{
+	kzalloc_pair(1024);
+}
+
+static void kzalloc_16384(void)
+{
+	kzalloc_pair(16384);
+}
+
 static struct kmem_cache *cache;
 
 static bool make_cache(unsigned long size)
@@ -55,6 +81,16 @@ static void drop_cache(void)
 static void cache_pair(void)
 {
 	void *p = kmem_cache_alloc(cache, GFP_KERNEL);
+
+	OPAQUE(p);
+	if (unlikely(!p))
+		bench_fail("a cache's object");
+	kmem_cache_free(cache, p);
+}
+
+static void cache_zero_pair(void)
+{
+	void *p = kmem_cache_zalloc(cache, GFP_KERNEL);
 
 	OPAQUE(p);
 	if (unlikely(!p))
@@ -131,11 +167,26 @@ static void pages_3(void)
 	pages_pair(3);
 }
 
+static void zeroed_page(void)
+{
+	unsigned long p = get_zeroed_page(GFP_KERNEL);
+
+	OPAQUE(p);
+	if (unlikely(!p))
+		bench_fail("a page");
+	free_page(p);
+}
+
 const struct bench_op bench_memory_ops[] = {
 	{"kmalloc_64", kmalloc_64, .warm = QUARANTINE / 64, .rounds = 16384, .smp = true},
 	{"kmalloc_1024", kmalloc_1024, .warm = QUARANTINE / 1024, .rounds = 16384, .smp = true},
 	{"kmalloc_8192", kmalloc_8192, .warm = QUARANTINE / 8192, .rounds = 4096},
 	{"kmem_cache_256", cache_pair, .warm = QUARANTINE / 256, .rounds = 16384,
+	 .setup = make_cache, .teardown = drop_cache, .argument = 256},
+	{"kzalloc_64", kzalloc_64, .warm = QUARANTINE / 64, .rounds = 16384},
+	{"kzalloc_1024", kzalloc_1024, .warm = QUARANTINE / 1024, .rounds = 16384},
+	{"kzalloc_16384", kzalloc_16384, .warm = QUARANTINE / 8192, .rounds = 4096},
+	{"kmem_cache_zalloc_256", cache_zero_pair, .warm = QUARANTINE / 256, .rounds = 16384,
 	 .setup = make_cache, .teardown = drop_cache, .argument = 256},
 	{"memcpy_1024", copy_1024, .warm = 16, .rounds = 4096, .setup = make_buffers,
 	 .teardown = drop_buffers, .argument = 1024},
@@ -147,5 +198,6 @@ const struct bench_op bench_memory_ops[] = {
 	 .teardown = drop_buffers, .argument = 128},
 	{"pages_0", pages_0, .warm = 1024, .rounds = 4096, .smp = true},
 	{"pages_3", pages_3, .warm = 65536, .rounds = 4096, .smp = true},
+	{"zeroed_page", zeroed_page, .warm = 1024, .rounds = 4096},
 	{},
 };

@@ -6,8 +6,10 @@
 #include <kasan/kasan.h>
 #include <kernel/initrd.h>
 #include <kernel/kasan_port.h>
+#include <kernel/fault_inject.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
+#include <kernel/module.h>
 #include <kernel/param.h>
 #include <kernel/program.h>
 #include <kernel/rcupdate.h>
@@ -18,6 +20,7 @@
 #include <asm/fault.h>
 #include <asm/irq.h>
 #include <asm/kasan.h>
+#include <asm/mte.h>
 #include <asm/setup.h>
 #include <asm/smp.h>
 #include <asm/timer.h>
@@ -29,6 +32,10 @@
 
 #ifdef CONFIG_KASAN_GENERIC
 #define MODE_NAME "generic"
+#elif defined(CONFIG_KASAN_SW_TAGS)
+#define MODE_NAME "sw_tags"
+#elif defined(CONFIG_KASAN_HW_TAGS)
+#define MODE_NAME "hw_tags"
 #else
 #define MODE_NAME "off"
 #endif
@@ -102,10 +109,44 @@ static int run_the_program(void)
 	return program_status(run_program(argc + 1, argv));
 }
 
+/* The modules of module.load= come before the program, if there is one, and go after it. */
+static int run_with_modules(void)
+{
+	int load = load_wanted_modules();
+	int status = redzone_program_main ? run_the_program() : EXIT_STATUS_OK;
+	int unload = unload_wanted_modules();
+
+	if (kasan_reports_seen())
+		return EXIT_STATUS_KASAN;
+	if (READ_ONCE(oops_count))
+		return EXIT_STATUS_CRASH;
+	return !status && (load || unload) ? EXIT_STATUS_PROGRAM : status;
+}
+
+static int run_the_programs(void)
+{
+	static char *argv[ARGS_MAX + 1];
+	int argc = split_args(program_args, argv + 1, ARGS_MAX - 1);
+
+	if (argc < 0) {
+		pr_err("program: more than %d arguments\n", ARGS_MAX - 1);
+		return EXIT_STATUS_PROGRAM;
+	}
+	if (run_programs(argc + 1, argv))
+		return EXIT_STATUS_OK;
+	if (kasan_reports_seen())
+		return EXIT_STATUS_KASAN;
+	return READ_ONCE(oops_count) ? EXIT_STATUS_CRASH : EXIT_STATUS_PROGRAM;
+}
+
 static int run_the_tests(void)
 {
 	unsigned long before = kasan_reports_seen();
-	bool passed = kunit_run_all();
+	bool passed;
+
+	fault_inject_start();
+	passed = kunit_run_all();
+	fault_inject_pause();
 
 	/* Reports inside the run were provoked by a case, or made it fail; either way KUnit has
 	 * judged. */
@@ -123,13 +164,19 @@ static int kernel_init(void *unused)
 	if (num_online_cpus() > 1)
 		pr_info("smp: %u CPUs online\n", num_online_cpus());
 	initrd_init();
+	mte_print_sampling("of the boot");
 
-	if (redzone_program_main)
+	if (modules_wanted())
+		status = run_with_modules();
+	else if (redzone_program_main)
 		status = run_the_program();
+	else if (have_programs())
+		status = run_the_programs();
 	else if (kunit_enabled())
 		status = run_the_tests();
 
 	program_flush();
+	mte_print_sampling("in all");
 	pr_info("reboot: System halted\n");
 	machine_exit(status);
 }
@@ -138,10 +185,10 @@ void start_kernel(void)
 {
 	const char *boot_args;
 	struct task *init;
+	bool could_check;
 
 	/* Interrupts stay off until this code has become the idle task. */
 	setup_arch(&boot_args);
-	kasan_shadow_init();
 	run_constructors();
 
 	pr_info("Redzone reference kernel " REDZONE_VERSION " (" REDZONE_ARCH_NAME
@@ -150,8 +197,16 @@ void start_kernel(void)
 	pr_info("Kernel command line: %s\n", boot_args);
 	if (strscpy(command_line, boot_args, sizeof(command_line)) < 0)
 		pr_warn("Kernel command line cut to %zu characters\n", sizeof(command_line) - 1);
+	mte_init();
+	could_check = kasan_on();
 	program_args = parse_params(command_line);
+	/* Whatever loglevel= says: tools read here that silence means nothing. */
+	if (could_check && !kasan_on())
+		printk("kasan: kasan=off: KASAN is off, nothing is checked\n");
+	mte_enable();
 
+	/* kasan=off decides whether RAM gets shadow of its own. */
+	kasan_shadow_init();
 	mm_init();
 	kasan_init(totalram_pages() << PAGE_SHIFT);
 	sched_init();

@@ -6,12 +6,18 @@
  * pass (tools/kallsyms.py); the first pass has an empty one, kallsyms_empty.S.
  */
 #include <kernel/kallsyms.h>
+#include <kernel/module.h>
 #include <kernel/types.h>
 #include <asm/memory.h>
 
 /* Offsets ascend and count from _text. */
 extern const u32 kallsyms_num, kallsyms_offsets[], kallsyms_name_offsets[];
 extern const char kallsyms_names[];
+
+/* Symbols with external linkage, for modules; names ascend. */
+extern const u32 ksymtab_num, ksymtab_name_offsets[];
+extern const u64 ksymtab_addresses[];
+extern const char ksymtab_names[];
 
 bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start, unsigned long *size)
 {
@@ -40,6 +46,21 @@ bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start, 
 	return true;
 }
 
+bool kallsyms_matches(const char *pattern, size_t length)
+{
+	for (u32 i = 0; i < kallsyms_num; i++) {
+		const char *name = kallsyms_names + kallsyms_name_offsets[i];
+		size_t n = 0;
+
+		while (n < length && pattern[n] != '*' && pattern[n] == name[n])
+			n++;
+		if ((n < length && pattern[n] == '*') ||
+		    (n == length && (name[n] == '\0' || name[n] == '.')))
+			return true;
+	}
+	return false;
+}
+
 unsigned long kallsyms_address(const char *name)
 {
 	for (u32 i = 0; i < kallsyms_num; i++) {
@@ -49,6 +70,32 @@ unsigned long kallsyms_address(const char *name)
 			;
 		if (*a == *b)
 			return (unsigned long)_text + kallsyms_offsets[i];
+	}
+	return 0;
+}
+
+/* As strcmp(), which is instrumented. */
+static int compare_names(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++, b++)
+		;
+	return (u8)*a - (u8)*b;
+}
+
+unsigned long kallsyms_exported(const char *name)
+{
+	u32 low = 0, high = ksymtab_num;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+		int order = compare_names(name, ksymtab_names + ksymtab_name_offsets[middle]);
+
+		if (!order)
+			return ksymtab_addresses[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
 	}
 	return 0;
 }
@@ -79,9 +126,19 @@ static int format_symbol(char *buf, unsigned long lookup, unsigned long address,
 	unsigned long start, size;
 	const char *name;
 	const char *end = buf + KSYM_SYMBOL_LEN - 1;
+	struct module_place place;
 	char *p = buf;
 
+	place.module[0] = '\0';
 	if (!kallsyms_lookup(lookup, &name, &start, &size)) {
+		name = "";
+		if (module_lookup(lookup, &place) && place.part == MODULE_TEXT) {
+			name = place.name;
+			start = place.start;
+			size = place.size;
+		}
+	}
+	if (!*name) {
 		p = put_hex(p, end, address);
 	} else {
 		p = put_text(p, buf + KSYM_NAME_LEN - 1, name);
@@ -90,6 +147,11 @@ static int format_symbol(char *buf, unsigned long lookup, unsigned long address,
 			p = put_hex(p, end, address - start);
 			p = put_text(p, end, "/");
 			p = put_hex(p, end, size);
+		}
+		if (place.module[0]) {
+			p = put_text(p, end, " [");
+			p = put_text(p, end, place.module);
+			p = put_text(p, end, "]");
 		}
 	}
 	*p = '\0';

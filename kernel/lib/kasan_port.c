@@ -5,6 +5,7 @@
  *
  * Not instrumented: all of it runs inside reports or allocations.
  */
+#include <kasan/config.h>
 #include <kernel/kasan_port.h>
 #include <kernel/types.h>
 
@@ -34,20 +35,24 @@ void kasan_panic_on_warn_release(void)
 	__atomic_fetch_sub(&panic_on_warn_holds, 1, __ATOMIC_RELAXED);
 }
 
-#ifdef CONFIG_KASAN_GENERIC
+#ifdef CONFIG_KASAN
 
 #include <kasan/kasan.h>
 #include <kasan/port.h>
 #include <kernel/bug.h>
 #include <kernel/console.h>
 #include <kernel/kallsyms.h>
+#include <kernel/module.h>
 #include <kernel/preempt.h>
 #include <kernel/program.h>
+#include <kernel/random.h>
+#include <kernel/sched.h>
 #include <kernel/task.h>
 #include <kernel/time.h>
 #include <asm/current.h>
 #include <asm/fault.h>
 #include <asm/stacktrace.h>
+#include <asm/uaccess.h>
 
 void kasan_port_task(struct kasan_port_task *task)
 {
@@ -55,6 +60,12 @@ void kasan_port_task(struct kasan_port_task *task)
 	task->name = current->comm;
 	if (!arch_current_stack(&task->stack_start, &task->stack_end))
 		task->stack_start = task->stack_end = 0;
+	task->trace_end = (uintptr_t)current->irq_regs;
+}
+
+unsigned int *kasan_port_task_depth(void)
+{
+	return in_interrupt() ? NULL : &current->kasan_depth;
 }
 
 uint64_t kasan_port_clock(void)
@@ -62,9 +73,31 @@ uint64_t kasan_port_clock(void)
 	return clock_ns();
 }
 
+/* An address of the lower half is the user's only if the running task has such memory at all: in a
+ * kernel thread it is as wild as any other. */
+bool kasan_port_is_user(uintptr_t addr)
+{
+	return current->mm && addr < TASK_SIZE;
+}
+
+uint64_t kasan_port_seed(void)
+{
+	return random_seed;
+}
+
+static kasan_line_tap_fn line_tap;
+
+kasan_line_tap_fn kasan_line_tap(kasan_line_tap_fn tap)
+{
+	return __atomic_exchange_n(&line_tap, tap, __ATOMIC_ACQ_REL);
+}
+
 void kasan_port_print(const char *text)
 {
-	console_write_line(text);
+	const kasan_line_tap_fn tap = __atomic_load_n(&line_tap, __ATOMIC_ACQUIRE);
+
+	if (!tap || tap(text))
+		console_write_line(text);
 }
 
 void kasan_port_panic(const char *why)
@@ -74,18 +107,28 @@ void kasan_port_panic(const char *why)
 
 bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym)
 {
+	/* Only reports ask, one at a time. */
+	static struct module_place place;
 	unsigned long start, bytes;
 	const char *name;
 	size_t n = 0;
 
-	if (!size || !kallsyms_lookup(pc, &name, &start, &bytes))
+	if (!size)
 		return false;
+	sym->module = NULL;
+	if (!kallsyms_lookup(pc, &name, &start, &bytes)) {
+		if (!module_lookup(pc, &place) || place.part != MODULE_TEXT || !place.name[0])
+			return false;
+		name = place.name;
+		start = place.start;
+		bytes = place.size;
+		sym->module = place.module;
+	}
 	for (; name[n] && n < size - 1; n++)
 		buf[n] = name[n];
 	buf[n] = '\0';
 	sym->start = start;
 	sym->size = bytes;
-	sym->module = NULL;
 	return true;
 }
 
@@ -112,13 +155,23 @@ void kasan_port_report_end(const struct kasan_report_info *info)
 	unsigned long flags;
 
 	__atomic_fetch_add(&reports_seen, 1, __ATOMIC_RELAXED);
-	if (!info->is_free)
+	if (!info->is_free && !info->is_async)
 		arch_note_kasan_report(info->addr, info->size);
 	flags = arch_local_irq_save();
 	console_unlock(flags);
 	preempt_enable();
-	if (panic_on_warn && !__atomic_load_n(&panic_on_warn_holds, __ATOMIC_RELAXED))
+	/* Holding a lock it goes on, and ends where it gives up the last one. */
+	if (current->kflags & PF_ONE_REPORT) {
+		if (preemptible()) {
+			kasan_flush_reports();
+			make_task_dead();
+		}
+		kthread_kill(current);
+	}
+	if (panic_on_warn && !__atomic_load_n(&panic_on_warn_holds, __ATOMIC_RELAXED)) {
+		kasan_flush_reports();
 		panic("KASAN: panic_on_warn set ...");
+	}
 }
 
 #endif

@@ -7,11 +7,15 @@
  * aligned stores; loads may be unaligned, which needs the MMU on unless source and destination
  * agree in their low bits. Without KASAN the plain names are these functions.
  */
+#include <kasan/config.h>
 #include <kernel/string.h>
 
 #undef memcpy
 #undef memmove
 #undef memset
+
+/* With hardware tags mem.S of the architecture has all of them. */
+#ifndef CONFIG_KASAN_HW_TAGS
 
 /* A word as it lies in memory, at any address and of whatever type the caller stored. */
 typedef u64 __attribute__((may_alias, aligned(1))) word_any;
@@ -142,8 +146,10 @@ void *__memset(void *dst, int c, size_t n)
 	return dst;
 }
 
-#ifndef CONFIG_KASAN_GENERIC
+#ifndef CONFIG_KASAN
 void *memcpy(void *dst, const void *src, size_t n) __attribute__((alias("__memcpy")));
 void *memmove(void *dst, const void *src, size_t n) __attribute__((alias("__memmove")));
 void *memset(void *dst, int c, size_t n) __attribute__((alias("__memset")));
 #endif
+
+#endif /* !CONFIG_KASAN_HW_TAGS */

@@ -35,6 +35,13 @@ void vpanic(const char *fmt, va_list args)
 	size_t len;
 
 	local_irq_disable();
+	/*
+	 * A report in here would need locks that the other CPUs, once stopped, never release. What hardware has
+	 * only noted is reported now, and if that is a reason to panic then it is the first one: not yet inside
+	 * panic().
+	 */
+	if (!panic_in_progress())
+		kasan_disable_current();
 	cpu = smp_processor_id();
 	if (!__atomic_compare_exchange_n(&panic_cpu, &nobody, cpu + 1, false, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED)) {
@@ -48,8 +55,6 @@ void vpanic(const char *fmt, va_list args)
 			cpu_relax();
 	}
 
-	/* A report in here would need locks that the other CPUs, once stopped, never release. */
-	kasan_disable_current();
 	len = (size_t)vscnprintf(message, sizeof(message), fmt, args);
 	if (len && message[len - 1] == '\n')
 		message[len - 1] = '\0';
@@ -91,10 +96,10 @@ void warn_slowpath(const char *file, int line, const char *fmt, ...)
 		va_end(args);
 	}
 
-	/* One block on the console. With its lock held no report may start: whoever has the lock of
-	 * the reports could be waiting for the console. */
-	flags = console_lock();
+	/* One block on the console. With its lock held no report may start, also none of what hardware has only
+	 * noted: whoever has the lock of the reports could be waiting for the console. */
 	kasan_disable_current();
+	flags = console_lock();
 	pr_warn("------------[ cut here ]------------\n"
 		"WARNING: CPU: %u PID: %d at %s:%d %pB\n",
 		smp_processor_id(), current->pid, file, line, caller);
@@ -102,8 +107,8 @@ void warn_slowpath(const char *file, int line, const char *fmt, ...)
 		pr_warn("%s", message);
 	dump_stack();
 	pr_warn("---[ end trace 0000000000000000 ]---\n");
-	kasan_enable_current();
 	console_unlock(flags);
+	kasan_enable_current();
 	if (panic_on_warn)
 		panic("kernel: panic_on_warn set ...");
 }

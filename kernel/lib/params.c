@@ -4,6 +4,7 @@
  */
 #include <kasan/kasan.h>
 #include <kernel/ctype.h>
+#include <kernel/kallsyms.h>
 #include <kernel/kernel.h>
 #include <kernel/param.h>
 #include <kernel/string.h>
@@ -55,6 +56,12 @@ static bool same_name(const char *a, const char *b)
 	return *a == *b;
 }
 
+#ifdef CONFIG_KASAN
+#define IS_ENABLED_KASAN true
+#else
+#define IS_ENABLED_KASAN false
+#endif
+
 static void warn_malformed(const char *name, const char *value, const char *expected)
 {
 	if (value)
@@ -65,6 +72,23 @@ static void warn_malformed(const char *name, const char *value, const char *expe
 			expected);
 }
 
+/* The runtime takes any name, because it looks for names in traces only; a slip of the pen would show in
+ * nothing. */
+static void warn_strange_functions(const char *list)
+{
+	size_t length;
+
+	for (; *list; list += length + (list[length] == ',')) {
+		const char *comma = strchr(list, ',');
+
+		length = comma ? (size_t)(comma - list) : strlen(list);
+		if (!kallsyms_matches(list, length))
+			pr_warn("kasan.ignore: the kernel has no function %.*s (inlined, or of a "
+				"module?)\n",
+				(int)length, list);
+	}
+}
+
 /* Hand the parameter to the KASAN runtime. Return: true if it is one of its options. */
 static bool set_kasan_option(const char *name, const char *value)
 {
@@ -72,6 +96,13 @@ static bool set_kasan_option(const char *name, const char *value)
 
 	if (err == KASAN_OPTION_INVALID)
 		warn_malformed(name, value, kasan_option_values(name));
+	/* Without KASAN nobody knows the names: whatever looks like one is taken for one. */
+	if (!IS_ENABLED_KASAN && !strncmp(name, "kasan", 5) && strchr("._-", name[5]))
+		err = KASAN_OPTION_NO_EFFECT;
+	if (err == KASAN_OPTION_NO_EFFECT)
+		pr_info("Kernel parameter %s has no effect in this build\n", name);
+	if (!err && !strcmp(name, "kasan.ignore"))
+		warn_strange_functions(value);
 	return err != KASAN_OPTION_UNKNOWN;
 }
 

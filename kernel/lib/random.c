@@ -8,6 +8,7 @@
 #define DEFAULT_SEED 0x9e3779b97f4a7c15UL
 
 static u64 system_state = DEFAULT_SEED;
+u64 random_seed;
 
 static u64 advance(u64 state)
 {
@@ -91,8 +92,10 @@ static int set_seed(const char *value, void *var)
 	u64 seed;
 	int err = value ? kstrtou64(value, 0, &seed) : -EINVAL;
 
-	if (!err)
+	if (!err) {
+		random_seed = seed;
 		system_state = spread(seed);
+	}
 	return err;
 }
 setup_param("random.seed", set_seed, "a number", "sequence of the random number generator");

@@ -5,23 +5,32 @@
  * Order of locks, outermost first; all of them are taken with interrupts off:
  *   a CPU's slab lock -> kmem_cache.list_lock
  *   a CPU's page list lock -> zone lock
+ *   page quarantine lock (nothing inside)
  * Pages are never asked for and KASAN hooks never called with one of them held: a hook may need pages
  * itself, by kasan_port_alloc().
  */
 #ifndef MM_INTERNAL_H
 #define MM_INTERNAL_H
 
+#include <kasan/kasan.h>
+#include <kernel/fault_inject.h>
 #include <kernel/mm.h>
 #include <kernel/percpu.h>
 #include <kernel/spinlock.h>
 #include <asm/barrier.h>
 #include <asm/irqflags.h>
 
-/* For plain if (): both sides of a decision compile in every mode. */
-#ifdef CONFIG_KASAN
-#define MM_KASAN 1
+/* For plain if (): both sides of a decision compile in every mode. False also with kasan=off. */
+#define MM_KASAN kasan_on()
+
+/* Does memory need redzones around it, and slots room for metadata? Neither, if pointers have tags. */
+#ifdef CONFIG_KASAN_TAGS
+#define MM_REDZONES false
+/* Granules of the tags: no two objects may share one. */
+#define MM_SLAB_ALIGN 16U
 #else
-#define MM_KASAN 0
+#define MM_REDZONES   MM_KASAN
+#define MM_SLAB_ALIGN 8U
 #endif
 
 /* Who called the function that says this: only in functions that are not inlined. */
@@ -60,6 +69,12 @@ void page_alloc_add(unsigned long pfn, unsigned long end);
 /** page_alloc_raw() - a block for somebody who must not reach the KASAN hooks or reclaim: the zone's lock
  *  and nothing else. Its shadow says free. NULL also if this CPU holds that lock already. */
 struct page *page_alloc_raw(unsigned int order);
+
+/** page_kept() - @nr pages were taken by somebody who never gives them back; see mm_kept_pages(). */
+void page_kept(unsigned long nr);
+
+/** page_release() - a freed block of page->nr pages, in no list, goes to the buddy lists. */
+void page_release(struct page *page);
 
 /* --- page_debug.c ------------------------------------------------------------------------------------ */
 

@@ -11,6 +11,7 @@
 #ifdef CONFIG_KASAN
 
 #include <kasan/port.h>
+#include <kernel/module.h>
 #include <kernel/page_owner.h>
 #include <kernel/string.h>
 #include <asm/pgtable.h>
@@ -64,13 +65,16 @@ static struct page *checked_head(struct page *page)
 static bool find_slab_object(const struct page *slab, const void *addr, struct kasan_object *obj)
 {
 	struct kmem_cache *cache = READ_ONCE(slab->slab_cache);
-	uintptr_t start, at = (uintptr_t)addr;
+	uintptr_t start, at = kasan_untag_addr((uintptr_t)addr);
 	size_t index;
 
 	if (!kasan_port_readable(cache, sizeof(*cache)) || cache->magic != SLAB_MAGIC ||
 	    !cache->size)
 		return false;
-	start = (uintptr_t)page_to_virt(slab) + cache->first;
+	/* Slabs of one cache may start at different offsets, so the slab is asked, if it can be believed. */
+	start = (uintptr_t)READ_ONCE(slab->first_slot);
+	if (start - (uintptr_t)page_to_virt(slab) >= page_size(slab))
+		return false;
 	/* What lies before the first or behind the last slot belongs to that. */
 	index = at < start ? 0 : (at - start) / cache->size;
 	if (index >= slab->objects)
@@ -128,9 +132,9 @@ bool kasan_port_find_area(const void *addr, struct kasan_area *area)
 	if (try_vmap_lock()) {
 		range = vmap_lookup(&vmap_busy, (unsigned long)addr);
 		/* Guard pages are nobody's: the runtime itself looks at what lies beside them. */
-		if (range && (uintptr_t)addr - (uintptr_t)range->vm->addr <
+		if (range && (uintptr_t)addr - (uintptr_t)kasan_reset_tag(range->vm->addr) <
 				     ((size_t)range->vm->nr_pages << PAGE_SHIFT)) {
-			area->start = (uintptr_t)range->vm->addr;
+			area->start = (uintptr_t)kasan_reset_tag(range->vm->addr);
 			area->size = range->vm->size;
 			area->caller = range->vm->caller;
 			found = true;
@@ -175,9 +179,31 @@ static void print_freed_area(const void *addr)
 	kasan_report_line(" freed at %pS", (void *)freed_by);
 }
 
+/* Of a module, not even an unloaded one says so by itself: its addresses rest for a while. */
+static void print_module(const void *addr)
+{
+	static const char *const parts[] = {
+		[MODULE_TEXT] = "code",
+		[MODULE_RODATA] = "constants",
+		[MODULE_DATA] = "variables",
+	};
+	/* One report at a time. */
+	static struct module_place place;
+
+	if (!module_lookup((unsigned long)addr, &place))
+		return;
+	if (place.unloaded)
+		kasan_report_line(
+			"The buggy address belonged to the %s of module %s, which was unloaded",
+			parts[place.part], place.module);
+	else
+		kasan_report_line("The buggy address belongs to the %s of module %s",
+				  parts[place.part], place.module);
+}
+
 bool kasan_port_readable(const void *addr, size_t size)
 {
-	uintptr_t at = (uintptr_t)addr, last = at + size - 1;
+	uintptr_t at = kasan_untag_addr((uintptr_t)addr), last = at + size - 1;
 
 	if (!size)
 		return true;
@@ -195,6 +221,18 @@ bool kasan_port_readable(const void *addr, size_t size)
 	return true;
 }
 
+#ifdef CONFIG_KASAN_TAGS
+bool kasan_port_page_tag(const void *addr, uint8_t *tag)
+{
+	struct page *page = linear_page(addr);
+
+	if (!page || page_kasan_tag(page) == KASAN_TAG_KERNEL)
+		return false;
+	*tag = page_kasan_tag(page);
+	return true;
+}
+#endif
+
 void kasan_port_print_page(const void *addr)
 {
 	struct page *page = linear_page(addr), *head;
@@ -202,6 +240,7 @@ void kasan_port_print_page(const void *addr)
 	phys_addr_t pa;
 
 	print_freed_area(addr);
+	print_module(addr);
 	if (!page && mm_is_up() && is_vmalloc_addr(addr)) {
 		pa = kernel_va_to_pa((unsigned long)addr, NULL);
 		if (pa && pfn_valid(pa >> PAGE_SHIFT))

@@ -19,36 +19,30 @@ static const struct {
 	{8192, "kmalloc-8k"},
 };
 
-static struct kmem_cache *caches[ARRAY_SIZE(classes)];
-/* Class of (size - 1) / 8, up to 192 bytes; above, classes are powers of two. */
-static u8 small_class[192 / 8];
-#define CLASS_256 7U
+/* The cache for (size + 7) / 8: 8 KiB for one load instead of a decision. */
+static struct kmem_cache *caches[KMALLOC_MAX_CACHE_SIZE / 8 + 1];
 
-static unsigned int class_of(size_t size)
+static __always_inline struct kmem_cache *cache_of(size_t size)
 {
-	if (size <= 192)
-		return small_class[(size - 1) / 8];
-	return CLASS_256 + (64 - 8 - (unsigned int)__builtin_clzll((size - 1) | 255));
+	return caches[(size + 7) / 8];
 }
 
 void kmalloc_init(void)
 {
-	unsigned int i, class = 0;
+	struct kmem_cache *cache;
+	unsigned int class, i = 0;
 
-	for (i = 0; i < ARRAY_SIZE(small_class); i++) {
-		while (classes[class].size < (i + 1) * 8)
-			class ++;
-		small_class[i] = (u8) class;
-	}
-	for (i = 0; i < ARRAY_SIZE(classes); i++) {
-		u32 size = classes[i].size;
+	for (class = 0; class < ARRAY_SIZE(classes); class ++) {
+		u32 size = classes[class].size;
 
 		/* Powers of two are aligned to their size, which people rely on. */
-		caches[i] = kmem_cache_setup(classes[i].name, size,
-					     size & (size - 1) ? ARCH_KMALLOC_MINALIGN : size, 0,
-					     NULL, true);
-		if (!caches[i])
-			panic("mm: no memory for %s", classes[i].name);
+		cache = kmem_cache_setup(classes[class].name, size,
+					 size & (size - 1) ? ARCH_KMALLOC_MINALIGN : size, 0, NULL,
+					 true);
+		if (!cache)
+			panic("mm: no memory for %s", classes[class].name);
+		for (; i <= size / 8; i++)
+			caches[i] = cache;
 	}
 }
 
@@ -57,21 +51,23 @@ void kmalloc_init(void)
 static noinline void *kmalloc_large(size_t size, gfp_t gfp)
 {
 	unsigned int nr = (unsigned int)DIV_ROUND_UP(size, PAGE_SIZE);
-	gfp_t page_gfp = gfp & ~__GFP_ZERO;
+	/* Pages that are cleared while they get their tag are not to be cleared once more. */
+	const bool cleared = gfp & __GFP_ZERO && kasan_has_integrated_init();
+	gfp_t page_gfp = cleared ? gfp : gfp & ~__GFP_ZERO;
 	struct page *page = NULL;
 	void *p;
 
 	/* Where the object ends with its last page there would be no redzone: one page more, if it can be. */
-	if (MM_KASAN && size % PAGE_SIZE == 0 && nr < 1U << MAX_ORDER)
+	if (MM_REDZONES && size % PAGE_SIZE == 0 && nr < 1U << MAX_ORDER)
 		page = alloc_pages_exact((page_gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN, nr + 1);
 	if (!page)
 		page = alloc_pages_exact(page_gfp, nr);
 	if (!page)
 		return NULL;
 	page->large = (struct kasan_large_meta){.size = size};
-	p = kasan_kmalloc_large(page_to_virt(page), size, page_size(page), &page->large);
+	p = kasan_kmalloc_large(page_address(page), size, page_size(page), &page->large);
 	page_set_flag(page, PG_large);
-	if (gfp & __GFP_ZERO)
+	if (gfp & __GFP_ZERO && !cleared)
 		memset(p, 0, MM_KASAN ? size : page_size(page));
 	return p;
 }
@@ -95,9 +91,10 @@ static __always_inline void *do_kmalloc(size_t size, gfp_t gfp)
 		return ZERO_SIZE_PTR;
 	if (unlikely(size > KMALLOC_MAX_CACHE_SIZE))
 		return size_ok(size, gfp) ? kmalloc_large(size, gfp) : NULL;
-	cache = caches[class_of(size)];
-	object = kasan_slab_alloc(&cache->kasan, slab_take(cache, gfp), size);
-	if (gfp & __GFP_ZERO && object)
+	cache = cache_of(size);
+	object =
+		kasan_slab_alloc_init(&cache->kasan, slab_take(cache, gfp), size, gfp & __GFP_ZERO);
+	if (gfp & __GFP_ZERO && object && !kasan_has_integrated_init())
 		slab_clear(cache, object, size);
 	return object;
 }
@@ -113,7 +110,7 @@ size_t kmalloc_size_roundup(size_t size)
 		return size;
 	if (size > KMALLOC_MAX_CACHE_SIZE)
 		return PAGE_ALIGN(size);
-	return classes[class_of(size)].size;
+	return cache_of(size)->object_size;
 }
 
 /* --- What is it? --------------------------------------------------------------------------------------------- */
@@ -124,14 +121,6 @@ void slab_bad_free(const void *p, const char *why, uintptr_t ip)
 		kasan_report_invalid_free(p, ip);
 	else
 		WARN(1, "invalid free of %016lx by %pS: %s\n", (unsigned long)p, (void *)ip, why);
-}
-
-/* Return: head of the page block that @p lies in; NULL if @p is not in RAM. */
-static struct page *head_of(const void *p)
-{
-	if (!is_linear_address(p) || !pfn_valid(__pa(p) >> PAGE_SHIFT))
-		return NULL;
-	return virt_to_head_page(p);
 }
 
 /* --- Freeing -------------------------------------------------------------------------------------------------- */
@@ -146,9 +135,22 @@ static noinline void free_large(struct page *page, void *p, uintptr_t ip)
 	}
 	if (kasan_kfree_large(p, base, &page->large, ip) != KASAN_FREE_NOW)
 		return;
-	page_clear_flag(page, PG_large);
+	/* Of CPUs that free it at the same time one is through, also where KASAN cannot tell: it is off, or
+	 * sampling has left out the allocation. */
+	if (!(__atomic_fetch_and(&page->flags, ~BIT(PG_large), __ATOMIC_ACQ_REL) & BIT(PG_large))) {
+		slab_bad_free(p, "double free", ip);
+		return;
+	}
 	page_set_flag(page, PG_large_freed);
 	free_pages_exact(page, page->nr);
+}
+
+static __always_inline void free_large_again(struct page *page, void *p, uintptr_t ip)
+{
+	/* Poisoned by now, so that the runtime finds the double free and tells the stacks; unless sampling has
+	 * left it out. */
+	if (kasan_kfree_large(p, page_to_virt(page), &page->large, ip) == KASAN_FREE_NOW)
+		slab_bad_free(p, "double free", ip);
 }
 
 static __always_inline void do_kfree(const void *p, uintptr_t ip)
@@ -158,14 +160,13 @@ static __always_inline void do_kfree(const void *p, uintptr_t ip)
 
 	if (ZERO_OR_NULL_PTR(p))
 		return;
-	page = head_of(p);
+	page = ram_head_page(p);
 	if (likely(page && PageSlab(page)))
 		slab_free(page->slab_cache, page, object, ip);
 	else if (page && PageLarge(page))
 		free_large(page, object, ip);
 	else if (page && page_flag(page, PG_large_freed) && MM_KASAN)
-		/* Poisoned by now, so that the runtime finds the double free and tells the stacks. */
-		kasan_kfree_large(object, page_to_virt(page), &page->large, ip);
+		free_large_again(page, object, ip);
 	else
 		slab_bad_free(p, "no heap object", ip);
 }
@@ -195,13 +196,13 @@ void kfree_sensitive(const void *p)
  * 0 if none does. Without KASAN nobody knows what was asked for. */
 static size_t object_size(const void *p, bool whole)
 {
-	struct page *page = head_of(p);
+	struct page *page = ram_head_page(p);
 	struct kmem_cache *cache;
 
 	if (!page)
 		return 0;
 	if (PageLarge(page)) {
-		if (p != page_to_virt(page))
+		if (kasan_reset_tag(p) != page_to_virt(page))
 			return 0;
 		return MM_KASAN && !whole ? page->large.size : page_size(page);
 	}
@@ -255,7 +256,7 @@ static bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
 		usable = page_size(page);
 		/* Not to be kept where most of its pages would be wasted, nor without a redzone. */
 		if (size <= KMALLOC_MAX_CACHE_SIZE || size > usable || size <= usable / 2 ||
-		    (MM_KASAN && size == usable && size != old))
+		    (MM_REDZONES && size == usable && size != old))
 			return false;
 		kasan_kmalloc_large(p, size, usable, &page->large);
 		page->large.size = size;

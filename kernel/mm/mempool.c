@@ -23,18 +23,30 @@ static __always_inline bool poison_element(const mempool_t *pool, void *element,
 	if (pool->alloc == mempool_alloc_slab || pool->alloc == mempool_kmalloc)
 		return kasan_mempool_poison_object(element, ip);
 	if (pool->alloc == mempool_alloc_pages)
-		return kasan_mempool_poison_pages(page_to_virt(element), page_bytes(pool), ip);
+		return kasan_mempool_poison_pages(page_address(element), page_bytes(pool), ip);
 	return true;
 }
 
-static __always_inline void unpoison_element(const mempool_t *pool, void *element)
+/* Return: the element as its user gets it. */
+static __always_inline void *unpoison_element(const mempool_t *pool, void *element)
 {
-	if (pool->alloc == mempool_kmalloc)
-		kasan_mempool_unpoison_object(element, (size_t)(uintptr_t)pool->pool_data);
-	else if (pool->alloc == mempool_alloc_slab)
-		kasan_mempool_unpoison_object(element, kmem_cache_size(pool->pool_data));
-	else if (pool->alloc == mempool_alloc_pages)
-		kasan_mempool_unpoison_pages(page_to_virt(element), page_bytes(pool));
+	struct page *page;
+	void *p;
+
+	if (pool->alloc == mempool_kmalloc) {
+		p = kasan_mempool_unpoison_object(element, (size_t)(uintptr_t)pool->pool_data);
+		page = virt_to_head_page(p);
+		if (PageLarge(page))
+			page_kasan_tag_set(page, page->nr, kasan_get_tag(p));
+		return p;
+	}
+	if (pool->alloc == mempool_alloc_slab)
+		return kasan_mempool_unpoison_object(element, kmem_cache_size(pool->pool_data));
+	if (pool->alloc == mempool_alloc_pages) {
+		p = kasan_mempool_unpoison_pages(page_address(element), page_bytes(pool));
+		page_kasan_tag_set(element, ((struct page *)element)->nr, kasan_get_tag(p));
+	}
+	return element;
 }
 
 /* --- The reserve --------------------------------------------------------------------------------------- */
@@ -98,7 +110,7 @@ void mempool_exit(mempool_t *pool)
 	void *element;
 
 	while ((element = take_element(pool))) {
-		unpoison_element(pool, element);
+		element = unpoison_element(pool, element);
 		pool->free(element, pool->pool_data);
 	}
 	kfree(pool->elements);
@@ -173,7 +185,7 @@ int mempool_resize(mempool_t *pool, int new_min_nr)
 		spin_unlock_irqrestore(&pool->lock, flags);
 		element = take_element(pool);
 		if (element) {
-			unpoison_element(pool, element);
+			element = unpoison_element(pool, element);
 			pool->free(element, pool->pool_data);
 		}
 	}
@@ -199,9 +211,7 @@ void *mempool_alloc_preallocated(mempool_t *pool)
 {
 	void *element = take_element(pool);
 
-	if (element)
-		unpoison_element(pool, element);
-	return element;
+	return element ? unpoison_element(pool, element) : NULL;
 }
 
 void *mempool_alloc(mempool_t *pool, gfp_t gfp)
@@ -216,10 +226,8 @@ void *mempool_alloc(mempool_t *pool, gfp_t gfp)
 		if (element)
 			return element;
 		element = take_element(pool);
-		if (element) {
-			unpoison_element(pool, element);
-			return element;
-		}
+		if (element)
+			return unpoison_element(pool, element);
 		if (!(gfp & __GFP_DIRECT_RECLAIM))
 			return NULL;
 		wait_event_timeout(pool->wait, READ_ONCE(pool->curr_nr), RETRY_TICKS);

@@ -5,6 +5,7 @@
  */
 #include <kernel/kernel.h>
 #include <kernel/page_owner.h>
+#include <kernel/page_quarantine.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
 #include <asm/pgtable.h>
@@ -13,6 +14,7 @@
 
 struct page *mem_map;
 unsigned long min_pfn, max_pfn;
+struct linear_ram linear_ram;
 
 static bool up;
 
@@ -27,7 +29,10 @@ static phys_addr_t buddy_pgtable_page(void)
 {
 	struct page *page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN, 0);
 
-	return page ? page_to_phys(page) : 0;
+	if (!page)
+		return 0;
+	page_kept(1);
+	return page_to_phys(page);
 }
 
 static void init_mem_map(void)
@@ -43,6 +48,9 @@ static void init_mem_map(void)
 		panic("mm: no memory for %lu page descriptors", max_pfn - min_pfn);
 	for (pfn = min_pfn; pfn < max_pfn; pfn++)
 		pfn_to_page(pfn)->flags = BIT(PG_reserved);
+	linear_ram.pages = mem_map;
+	linear_ram.start = (unsigned long)page_to_virt(mem_map);
+	linear_ram.bytes = (max_pfn - min_pfn) << PAGE_SHIFT;
 }
 
 static void free_all_memblock(void)
@@ -64,6 +72,7 @@ void mm_init(void)
 	page_alloc_init();
 	page_owner_init();
 	free_all_memblock();
+	page_quarantine_init();
 	WRITE_ONCE(pgtable_page_alloc, buddy_pgtable_page);
 	WRITE_ONCE(up, true);
 	kmem_cache_init();

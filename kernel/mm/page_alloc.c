@@ -13,6 +13,7 @@
  */
 #include <kernel/kernel.h>
 #include <kernel/page_owner.h>
+#include <kernel/page_quarantine.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
 #include <asm/kasan.h>
@@ -22,6 +23,9 @@
 /* A CPU's list: filled and emptied by PCP_BATCH pages, emptied above PCP_HIGH. */
 #define PCP_BATCH 16U
 #define PCP_HIGH  64U
+
+/* Pages that leave the page quarantine at once when there are no others. */
+#define QUARANTINE_BATCH 64U
 
 static struct zone {
 	spinlock_t lock;
@@ -237,12 +241,16 @@ static noinline struct page *take_pages_slow(gfp_t gfp, unsigned int order, unsi
 
 	drain_all_pages();
 	page = take_pages(gfp, order, nr);
+	/* From the old end, no more than it takes: what waits is still of use. */
+	while (!page && page_quarantine_drain(max(nr, QUARANTINE_BATCH)))
+		page = take_pages(gfp, order, nr);
 	if (page || !(gfp & __GFP_DIRECT_RECLAIM) || irqs_disabled())
 		return page;
 
 	/* Objects in the quarantine, empty slabs and cached stacks: memory that nobody would miss. */
 	vmalloc_purge();
 	kmem_cache_shrink_all();
+	page_quarantine_drain(ULONG_MAX);
 	drain_all_pages();
 	return take_pages(gfp, order, nr);
 }
@@ -262,10 +270,32 @@ static void prepare_pages(struct page *page, unsigned int nr)
 	__atomic_store_n(&page->refcount, 1, __ATOMIC_RELEASE);
 }
 
+/* Unpoison new pages. @last_tag: of the pointers to the last block that started here. Return: true if they
+ * were cleared, too, because that was wanted and cheaper now than later. */
+static __always_inline bool open_pages(struct page *page, gfp_t gfp, u8 last_tag)
+{
+	void *p = page_to_virt(page);
+	bool init = false;
+
+#ifdef CONFIG_KASAN_TAGS
+	if (gfp & __GFP_SKIP_KASAN)
+		return false;
+	init = gfp & __GFP_ZERO && kasan_has_integrated_init();
+#endif
+	p = kasan_alloc_pages_init(kasan_set_tag(p, last_tag), page_size(page), init);
+	page_kasan_tag_set(page, page->nr, kasan_get_tag(p));
+	return init;
+}
+
 static struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr)
 {
-	struct page *page = take_pages(gfp, order, nr);
+	struct page *page;
+	bool cleared;
+	u8 last_tag;
 
+	if (should_fail(FAULT_PAGE, (size_t)nr << PAGE_SHIFT))
+		return NULL;
+	page = take_pages(gfp, order, nr);
 	if (unlikely(!page)) {
 		page = take_pages_slow(gfp, order, nr);
 		if (!page) {
@@ -274,12 +304,13 @@ static struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr)
 			return NULL;
 		}
 	}
+	last_tag = page_kasan_tag(page);
 	prepare_pages(page, nr);
 	kasan_want_linear_shadow(page_to_virt(page));
-	kasan_alloc_pages(page_to_virt(page), page_size(page));
+	cleared = open_pages(page, gfp, last_tag);
 	page_owner_alloc(page, nr, gfp);
-	if (gfp & __GFP_ZERO)
-		memset(page_to_virt(page), 0, page_size(page));
+	if (gfp & __GFP_ZERO && !cleared)
+		memset(page_address(page), 0, page_size(page));
 	return page;
 }
 
@@ -308,15 +339,21 @@ struct page *page_alloc_raw(unsigned int order)
 	struct page *page = NULL;
 	unsigned long flags;
 
+	if (should_fail(FAULT_RUNTIME, PAGE_SIZE << order))
+		return NULL;
 	local_irq_save(flags);
 	if (!spin_lock_held(&zone.lock)) {
-		spin_lock(&zone.lock);
-		page = take_block(order, 1U << order);
-		spin_unlock(&zone.lock);
+		do {
+			spin_lock(&zone.lock);
+			page = take_block(order, 1U << order);
+			spin_unlock(&zone.lock);
+		} while (!page && page_quarantine_drain(max(1U << order, QUARANTINE_BATCH)));
 	}
 	local_irq_restore(flags);
-	if (page)
+	if (page) {
 		prepare_pages(page, 1U << order);
+		page_kept(1UL << order);
+	}
 	return page;
 }
 
@@ -324,7 +361,7 @@ unsigned long __get_free_pages(gfp_t gfp, unsigned int order)
 {
 	struct page *page = alloc_pages(gfp, order);
 
-	return page ? (unsigned long)page_to_virt(page) : 0;
+	return page ? (unsigned long)page_address(page) : 0;
 }
 
 unsigned long get_zeroed_page(gfp_t gfp)
@@ -334,11 +371,21 @@ unsigned long get_zeroed_page(gfp_t gfp)
 
 /* --- Freeing -------------------------------------------------------------------------------------------- */
 
+/* Pages that nobody may free, for one of the reasons below. */
+#define NOT_TO_BE_FREED                                                                 \
+	(BIT(PG_reserved) | BIT(PG_buddy) | BIT(PG_pcp) | BIT(PG_tail) | BIT(PG_slab) | \
+	 BIT(PG_large) | BIT(PG_quarantine))
+
 /* Return: NULL if the block may be freed, else what is wrong. */
 static const char *free_check(const struct page *page, unsigned int nr)
 {
+	if (likely(!(READ_ONCE(page->flags) & NOT_TO_BE_FREED) && page->nr == nr &&
+		   page_count(page) > 0))
+		return NULL;
 	if (page_flag(page, PG_buddy) || page_flag(page, PG_pcp))
 		return "double free: the page is free already";
+	if (page->nr && page_flag(compound_head((struct page *)page), PG_quarantine))
+		return "double free: the page is free already, in the quarantine";
 	if (PageReserved(page))
 		return "the page was never allocated";
 	if (PageTail(page))
@@ -352,12 +399,28 @@ static const char *free_check(const struct page *page, unsigned int nr)
 	return NULL;
 }
 
+void page_release(struct page *page)
+{
+	const unsigned int nr = page->nr;
+	unsigned long flags;
+	unsigned int i;
+
+	/* What was a large object keeps its shape, for reports of late accesses. */
+	if (page_flag(page, PG_large_freed)) {
+		page->flags &= BIT(PG_large_freed) | PAGE_KASAN_TAG_MASK;
+	} else {
+		for (i = 0; i < nr; i++)
+			page[i].flags &= PAGE_KASAN_TAG_MASK;
+	}
+	spin_lock_irqsave(&zone.lock, flags);
+	put_range(page_to_pfn(page), nr);
+	spin_unlock_irqrestore(&zone.lock, flags);
+}
+
 static void free_nr(struct page *page, unsigned int nr)
 {
 	const char *wrong = free_check(page, nr);
-	unsigned long flags;
-	unsigned int i;
-	int count;
+	int count, taken;
 
 	if (unlikely(wrong)) {
 		bad_page(page, wrong);
@@ -366,29 +429,25 @@ static void free_nr(struct page *page, unsigned int nr)
 	count = __atomic_fetch_sub(&page->refcount, 1, __ATOMIC_ACQ_REL);
 	if (count != 1) {
 		if (unlikely(count <= 0)) {
-			__atomic_fetch_add(&page->refcount, 1, __ATOMIC_RELAXED);
+			/* Undone, unless the page has a new owner by now, whose reference counts. */
+			taken = count - 1;
+			__atomic_compare_exchange_n(&page->refcount, &taken, count, false,
+						    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 			bad_page(page, "double free: two CPUs free it at once");
 		}
 		return;
 	}
 
-	kasan_free_pages(page_to_virt(page), page_size(page));
+	kasan_free_pages(page_address(page), page_size(page));
 	page_owner_free(page, nr);
-	if (nr == 1) {
-		page->flags = 0;
-		pcp_free(page);
+	if (MM_KASAN && unlikely(page_quarantine_max) && page_quarantine_put(page))
+		return;
+	if (nr > 1) {
+		page_release(page);
 		return;
 	}
-	/* What was a large object keeps its shape, for reports of late accesses. */
-	if (page_flag(page, PG_large_freed)) {
-		page->flags = BIT(PG_large_freed);
-	} else {
-		for (i = 0; i < nr; i++)
-			page[i].flags = 0;
-	}
-	spin_lock_irqsave(&zone.lock, flags);
-	put_range(page_to_pfn(page), nr);
-	spin_unlock_irqrestore(&zone.lock, flags);
+	page->flags &= PAGE_KASAN_TAG_MASK;
+	pcp_free(page);
 }
 
 void __free_pages(struct page *page, unsigned int order)
@@ -422,12 +481,24 @@ void free_pages(unsigned long addr, unsigned int order)
 
 unsigned long nr_free_pages(void)
 {
-	unsigned long sum = READ_ONCE(zone.free);
+	unsigned long sum = READ_ONCE(zone.free) + page_quarantine_pages();
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < NR_CPUS; cpu++)
 		sum += READ_ONCE(per_cpu_ptr(&pcp_lists, cpu)->count);
 	return sum;
+}
+
+static unsigned long kept_pages;
+
+void page_kept(unsigned long nr)
+{
+	__atomic_fetch_add(&kept_pages, nr, __ATOMIC_RELAXED);
+}
+
+unsigned long mm_kept_pages(void)
+{
+	return READ_ONCE(kept_pages);
 }
 
 unsigned long nr_free_blocks(unsigned int order)

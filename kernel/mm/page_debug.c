@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* page_debug.c - what is said about pages: their state in words, wrong frees, failed allocations. */
 #include <kernel/kernel.h>
+#include <kernel/page_quarantine.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
 
@@ -10,10 +11,15 @@
 __no_sanitize_address void page_flag_names(unsigned long flags, char *buf, size_t size)
 {
 	static const char *const names[NR_PAGEFLAGS] = {
-		[PG_reserved] = "reserved", [PG_buddy] = "buddy",
-		[PG_pcp] = "pcp",	    [PG_head] = "head",
-		[PG_tail] = "tail",	    [PG_slab] = "slab",
-		[PG_large] = "large",	    [PG_large_freed] = "large_freed",
+		[PG_reserved] = "reserved",
+		[PG_buddy] = "buddy",
+		[PG_pcp] = "pcp",
+		[PG_head] = "head",
+		[PG_tail] = "tail",
+		[PG_slab] = "slab",
+		[PG_large] = "large",
+		[PG_large_freed] = "large_freed",
+		[PG_quarantine] = "quarantine",
 	};
 	size_t at = 0;
 	unsigned int i;
@@ -54,6 +60,8 @@ void show_mem(void)
 	unsigned int order;
 
 	pr_info("Mem-Info: %lu of %lu pages free\n", nr_free_pages(), totalram_pages());
+	if (page_quarantine_max)
+		pr_info("  %lu of them wait in the page quarantine\n", page_quarantine_pages());
 	for (order = 0; order <= MAX_ORDER; order++)
 		pr_info("  %5lu free blocks of %4lu kB\n", nr_free_blocks(order),
 			PAGE_SIZE << order >> 10);

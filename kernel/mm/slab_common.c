@@ -10,7 +10,7 @@
 
 #define SLAB_MAX_SIZE 65536U
 /* Larger slabs are tried up to this order. Under KASAN slots are up to twice as large. */
-#define SLAB_MAX_ORDER (MM_KASAN ? 5U : 3U)
+#define SLAB_MAX_ORDER (MM_REDZONES ? 5U : 3U)
 /* Fewer objects than this in a slab, and a larger slab is tried. */
 #define SLAB_WANT_OBJECTS 4U
 
@@ -33,50 +33,17 @@ static u32 choose_align(u32 size, u32 align, u32 flags)
 			line /= 2;
 		align = max(align, line);
 	}
-	return ALIGN(max(align, 8U), 8U);
+	return ALIGN(max(align, MM_SLAB_ALIGN), MM_SLAB_ALIGN);
 }
 
-/* First byte of a slot's metadata; the slot's end if it has none. */
-static u32 metadata_start(const struct kmem_cache *cache)
-{
-	const struct kasan_cache *kasan = &cache->kasan;
-	u32 start = cache->size;
-
-	if (MM_KASAN) {
-		start = min(start, kasan->alloc_meta_offset);
-		/* Offset 0: it overlays the object. */
-		if (kasan->free_meta_offset && kasan->free_meta_offset != KASAN_NO_FREE_META)
-			start = min(start, kasan->free_meta_offset);
-	}
-	return ALIGN_DOWN(start, 8U);
-}
-
-/*
- * The link between free slots may lie over the object, because nobody uses a free one, unless its
- * contents must survive: a constructor ran once, or an RCU reader still looks. Then it goes as far
- * behind the object as there is room, out of the way of small overflows.
- */
+/* What lies where in a slot: the object, the runtime's part, and what the allocator wants. */
 static void layout_slot(struct kmem_cache *cache)
 {
-	bool keep = cache->ctor || cache->flags & SLAB_TYPESAFE_BY_RCU;
-	u32 start;
-
 	if (MM_KASAN)
 		cache->size = kasan_cache_create(&cache->kasan, cache->align);
 	else
 		cache->size = ALIGN(max(cache->object_size, 8U), cache->align);
-	if (!keep && (cache->object_size >= 8 || !MM_KASAN)) {
-		cache->fp_offset = 0;
-		return;
-	}
-	start = metadata_start(cache);
-	if (start >= ALIGN(cache->object_size, 8U) + 8) {
-		cache->fp_offset = start - 8;
-		return;
-	}
-	cache->fp_offset = ALIGN(cache->size, 8U);
-	cache->size = ALIGN(cache->fp_offset + 8, cache->align);
-	cache->kasan.slot_size = cache->size;
+	slab_layout_slot(cache);
 }
 
 /* How many pages a slab has, and what lies where in it. */
@@ -85,10 +52,11 @@ static void layout_slab(struct kmem_cache *cache)
 	u32 order, span, fit;
 
 	/* A redzone before the first slot, or an underflow there would hit somebody else's page. */
-	cache->first = MM_KASAN ? max(cache->align, 16U) : 0;
+	cache->first = MM_REDZONES ? max(cache->align, 16U) : 0;
 	for (order = 0;; order++) {
 		span = (u32)(PAGE_SIZE << order);
 		fit = span > cache->first ? (span - cache->first) / cache->size : 0;
+		fit = min(fit, (u32)SLAB_MAX_OBJECTS);
 		if (order >= SLAB_MAX_ORDER && fit)
 			break;
 		if (fit >= SLAB_WANT_OBJECTS && span - fit * cache->size <= span / 8)
@@ -101,8 +69,6 @@ static void layout_slab(struct kmem_cache *cache)
 static void init_cache(struct kmem_cache *cache, const char *name, u32 size, u32 align, u32 flags,
 		       void (*ctor)(void *), bool kmalloc)
 {
-	u32 i;
-
 	memset(cache, 0, sizeof(*cache));
 	cache->magic = SLAB_MAGIC;
 	cache->name = name;
@@ -113,6 +79,8 @@ static void init_cache(struct kmem_cache *cache, const char *name, u32 size, u32
 	cache->kasan.name = name;
 	cache->kasan.object_size = size;
 	cache->kasan.release = slab_release;
+	cache->kasan.release_bulk = slab_release_bulk;
+	cache->kasan.flags = KASAN_CACHE_RELEASE_BULK;
 	if (ctor)
 		cache->kasan.flags |= KASAN_CACHE_NO_FREE_META_IN_OBJECT;
 	if (flags & SLAB_TYPESAFE_BY_RCU)
@@ -123,10 +91,9 @@ static void init_cache(struct kmem_cache *cache, const char *name, u32 size, u32
 	spin_lock_init(&cache->list_lock);
 	INIT_LIST_HEAD(&cache->partial);
 	INIT_LIST_HEAD(&cache->full);
-	for (i = 0; i < NR_CPUS; i++)
-		cache->cpu[i].lock.locked = 0;
 	layout_slot(cache);
 	layout_slab(cache);
+	slab_layout_done(cache);
 	spin_lock(&slab_caches_lock);
 	list_add_tail(&cache->list, &slab_caches);
 	spin_unlock(&slab_caches_lock);
@@ -203,19 +170,13 @@ void kmem_cache_shrink_all(void)
 
 static void list_leaked_in(struct kmem_cache *cache, struct page *slab)
 {
-	/* Walking the free list for each slot is quadratic in a slab, and happens once per bug. */
+	const char *start = page_to_virt(slab), *slot = slab->first_slot;
 	u32 i;
 
-	for (i = 0; i < slab->objects; i++) {
-		char *slot = (char *)page_to_virt(slab) + cache->first + (size_t)i * cache->size;
-		const void *free = slab->freelist;
-		bool ok = true;
-
-		while (free && free != slot && ok)
-			free = slab_get_next(cache, slab, free, &ok);
-		if (free != slot)
+	for (i = 0; i < slab->objects; i++, slot += cache->size) {
+		if (!slab_slot_is_free(cache, slab, slot))
 			pr_err("Object 0x%016lx @offset=%u\n", (unsigned long)slot,
-			       cache->first + i * cache->size);
+			       (u32)(slot - start));
 	}
 }
 
@@ -287,6 +248,7 @@ void kmem_cache_info(struct kmem_cache *cache, struct slabinfo *info)
 	info->slot_size = cache->size;
 	info->slab_pages = cache->nr_pages;
 	info->objs_per_slab = (cache->nr_pages * (u32)PAGE_SIZE - cache->first) / cache->size;
+	info->objs_per_slab = min(info->objs_per_slab, (u32)SLAB_MAX_OBJECTS);
 	spin_lock_irqsave(&cache->list_lock, flags);
 	info->slabs = cache->nr_slabs;
 	/* All but the slots that shared lists show as free; what a CPU has taken is in none. */
@@ -294,4 +256,34 @@ void kmem_cache_info(struct kmem_cache *cache, struct slabinfo *info)
 	list_for_each_entry (slab, &cache->partial, lru)
 		info->active -= slab->objects - slab->inuse;
 	spin_unlock_irqrestore(&cache->list_lock, flags);
+}
+
+static unsigned long pages_of(struct kmem_cache *cache)
+{
+	unsigned long flags, sum = 0;
+	struct page *slab;
+
+	spin_lock_irqsave(&cache->list_lock, flags);
+	list_for_each_entry (slab, &cache->partial, lru)
+		sum += slab->nr;
+	list_for_each_entry (slab, &cache->full, lru)
+		sum += slab->nr;
+	spin_unlock_irqrestore(&cache->list_lock, flags);
+	return sum;
+}
+
+void kmem_cache_totals(unsigned long *pages, unsigned long *active)
+{
+	struct kmem_cache *cache;
+	struct slabinfo info;
+
+	*pages = slab_own_pages();
+	*active = 0;
+	spin_lock(&slab_caches_lock);
+	list_for_each_entry (cache, &slab_caches, list) {
+		kmem_cache_info(cache, &info);
+		*pages += pages_of(cache);
+		*active += info.active;
+	}
+	spin_unlock(&slab_caches_lock);
 }

@@ -5,6 +5,9 @@
  * Free slots are poisoned, so the one place that reads and writes them is this file, which is not
  * instrumented. It is also the place that a write to a freed object ends up in: a link is stored mixed
  * with its own address, so that an overwritten one is noticed instead of followed.
+ *
+ * In the tag-based KASAN modes the pointers in the list have the tags of their last users: that is where the
+ * next kasan_slab_alloc() learns which tag it must not give out again.
  */
 #include "slab_internal.h"
 
@@ -16,7 +19,7 @@ static u64 mix(const void *where)
 
 void slab_set_next(const struct kmem_cache *cache, void *slot, void *next)
 {
-	u64 *link = (u64 *)((char *)slot + cache->fp_offset);
+	u64 *link = (u64 *)((char *)kasan_reset_tag(slot) + cache->fp_offset);
 
 	WRITE_ONCE(*link, (u64)(uintptr_t)next ^ mix(link));
 }
@@ -24,9 +27,10 @@ void slab_set_next(const struct kmem_cache *cache, void *slot, void *next)
 void *slab_get_next(const struct kmem_cache *cache, const struct page *slab, const void *slot,
 		    bool *ok)
 {
-	const u64 *link = (const u64 *)((const char *)slot + cache->fp_offset);
+	const u64 *link = (const u64 *)((const char *)kasan_reset_tag(slot) + cache->fp_offset);
 	uintptr_t next = (uintptr_t)(READ_ONCE(*link) ^ mix(link));
 
-	*ok = !next || (next % 8 == 0 && next - (uintptr_t)page_to_virt(slab) < page_size(slab));
+	*ok = !next || (next % 8 == 0 &&
+			kasan_untag_addr(next) - (uintptr_t)page_to_virt(slab) < page_size(slab));
 	return *ok ? (void *)next : NULL;
 }

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: MIT
 set(REDZONE_MM_SOURCES
-	memblock.c mm_init.c page_alloc.c page_debug.c page_owner.c
-	slab.c slab_common.c slab_freelist.c kmalloc.c mempool.c util.c
+	fault_inject.c memblock.c mm_init.c page_alloc.c page_debug.c page_owner.c page_quarantine.c
+	slab_api.c slab_common.c kmalloc.c mempool.c util.c
 	vmap_tree.c vmalloc.c stack.c
 	kasan_glue.c)
+if(REDZONE_ALLOCATOR STREQUAL "slab")
+	set(allocator slab_bitmap.c)
+else()
+	set(allocator slab.c slab_freelist.c)
+endif()
+list(APPEND REDZONE_MM_SOURCES ${allocator})
 
-# kasan_glue.c and page_owner.c run inside reports; page_alloc.c and memblock.c are where it gets the
-# runtime's memory, with locks of the runtime held; slab_freelist.c reads and writes free slots, which are
+# kasan_glue.c and page_owner.c run inside reports; page_alloc.c, page_quarantine.c and memblock.c are where the
+# runtime gets its memory, with locks of its own held; slab_freelist.c reads and writes free slots, which are
 # poisoned. The others are the allocators' hot paths: they touch their own descriptors, and what they do for
 # a user, memcpy() and memset(), is checked under its plain name.
-set(REDZONE_MM_UNINSTRUMENTED memblock.c page_alloc.c page_owner.c slab_freelist.c kasan_glue.c mm_init.c
-	slab.c kmalloc.c vmalloc.c vmap_tree.c stack.c)
+set(REDZONE_MM_UNINSTRUMENTED fault_inject.c memblock.c page_alloc.c page_owner.c page_quarantine.c
+	${allocator} slab_api.c kasan_glue.c mm_init.c kmalloc.c
+	vmalloc.c vmap_tree.c stack.c)

@@ -116,7 +116,7 @@ void *stack_alloc(size_t size)
 	stack = cache_get(size);
 	if (stack) {
 		/* Also clears what the frames of the last task have left. */
-		kasan_unpoison_vmalloc(stack, size);
+		vm_open_stack(stack, size);
 		return stack;
 	}
 	vm = vm_create(size, PAGE_SIZE, PAGE_SIZE, GFP_KERNEL, MM_CALLER_IP());

@@ -84,6 +84,18 @@ static bool spare_put(enum spare_kind kind, void *object)
 	return kept;
 }
 
+unsigned long vmalloc_spare_objects(void)
+{
+	unsigned long sum = READ_ONCE(vmap_free.nr);
+	unsigned int cpu, kind;
+
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		for (kind = 0; kind < SPARE_KINDS; kind++)
+			sum += READ_ONCE(per_cpu(cpu_spares, cpu).kind[kind].nr);
+	}
+	return sum;
+}
+
 static struct vmap_range *new_range(gfp_t gfp)
 {
 	struct vmap_range *range = spare_get(SPARE_RANGES);
@@ -279,14 +291,15 @@ static void free_area_pages(struct vm_struct *vm)
 {
 	unsigned int i;
 
-	for (i = 0; i < vm->nr_pages; i++)
+	for (i = 0; i < vm->nr_pages && !vm->borrowed; i++)
 		__free_page(vm->pages[i]);
 	if (vm->pages != vm->few)
 		kvfree(vm->pages);
 }
 
-/* vm->nr_pages counts what has been had so far, also on failure. */
-static bool alloc_area_pages(struct vm_struct *vm, unsigned int nr, gfp_t gfp)
+/* vm->nr_pages counts what has been had so far, also on failure. @pages: somebody's own, or NULL. */
+static bool get_area_pages(struct vm_struct *vm, unsigned int nr, struct page *const *pages,
+			   gfp_t gfp)
 {
 	/* The array of a large area is an area itself: 1/512 of the size, so this ends. */
 	vm->pages = vm->few;
@@ -294,8 +307,14 @@ static bool alloc_area_pages(struct vm_struct *vm, unsigned int nr, gfp_t gfp)
 		vm->pages = kvmalloc((size_t)nr * sizeof(struct page *), gfp & ~__GFP_ZERO);
 	if (!vm->pages)
 		return false;
+	vm->borrowed = pages;
+	if (pages) {
+		memcpy(vm->pages, pages, (size_t)nr * sizeof(struct page *));
+		vm->nr_pages = nr;
+		return true;
+	}
 	while (vm->nr_pages < nr) {
-		struct page *page = alloc_page(gfp);
+		struct page *page = alloc_page(gfp | __GFP_SKIP_KASAN);
 
 		if (!page)
 			return false;
@@ -314,7 +333,7 @@ static bool map_area(struct vm_struct *vm)
 			;
 		if (map_kernel_range((unsigned long)vm->addr + ((unsigned long)i << PAGE_SHIFT),
 				     page_to_phys(vm->pages[i]), (size_t)n << PAGE_SHIFT,
-				     PAGE_KERNEL))
+				     PAGE_KERNEL_TAGGED))
 			return false;
 	}
 	return true;
@@ -327,11 +346,16 @@ static size_t mapped_size(const struct vm_struct *vm)
 	return (size_t)vm->nr_pages << PAGE_SHIFT;
 }
 
+static unsigned long start_of(const struct vm_struct *vm)
+{
+	return (unsigned long)kasan_reset_tag(vm->addr);
+}
+
 /* @vm is in no tree any more, or not yet. Its pages go, its addresses rest. */
 static void vm_destroy(struct vm_struct *vm, uintptr_t freed_by)
 {
 	if (vm->range) {
-		vm->range->addr = (uintptr_t)vm->addr;
+		vm->range->addr = start_of(vm);
 		vm->range->size = vm->size;
 		vm->range->caller = vm->caller;
 		vm->range->freed_by = freed_by;
@@ -340,46 +364,74 @@ static void vm_destroy(struct vm_struct *vm, uintptr_t freed_by)
 			kasan_poison_vmalloc(vm->addr, mapped_size(vm));
 		/* Unmapped everywhere before a page can be somebody else's. */
 		if (vm->nr_pages)
-			unmap_kernel_range((unsigned long)vm->addr, mapped_size(vm));
+			unmap_kernel_range(start_of(vm), mapped_size(vm));
 		range_retire(vm->range);
 	}
 	free_area_pages(vm);
 	drop_area(vm);
 }
 
-struct vm_struct *vm_create(size_t size, size_t guard_low, size_t align, gfp_t gfp,
-			    uintptr_t caller)
+/* Instrumented code writes the shadow of stacks by itself, and does so with kasan=off as well. */
+static bool map_shadow(unsigned long start, size_t span, size_t guard_low)
+{
+	if (MM_KASAN)
+		return kasan_map_shadow(start, span, KASAN_VMALLOC_INVALID);
+	return !guard_low || kasan_map_shadow(start, span, KASAN_SHADOW_OPEN);
+}
+
+/* With hardware tags somebody else's pages have their owner's: another mapping must not change them. */
+#ifdef CONFIG_KASAN_HW_TAGS
+#define TAGS_ARE_THE_PAGES true
+#else
+#define TAGS_ARE_THE_PAGES false
+#endif
+
+static struct vm_struct *create_area(size_t size, size_t guard_low, size_t align,
+				     struct page *const *pages, gfp_t gfp, uintptr_t caller)
 {
 	struct vm_struct *vm = new_area(gfp);
 	size_t pages_size = PAGE_ALIGN(size);
 	size_t span = guard_low + pages_size + PAGE_SIZE;
+	/* Cleared while the area gets its tag, not page by page before. */
+	const bool clear = gfp & __GFP_ZERO && !guard_low && kasan_has_integrated_init();
 	struct vmap_range *range;
 
 	if (!vm)
 		return NULL;
 	vm->size = size;
 	vm->caller = caller;
-	if (!alloc_area_pages(vm, (unsigned int)(pages_size >> PAGE_SHIFT), gfp))
+	if (!get_area_pages(vm, (unsigned int)(pages_size >> PAGE_SHIFT), pages,
+			    clear ? gfp & ~__GFP_ZERO : gfp))
 		goto fail;
 	range = range_alloc(span, align, vm, gfp);
 	if (!range)
 		goto fail;
 	vm->addr = (void *)(range->start + guard_low);
 	/* Without its own shadow the range must not be poisoned: it goes back as it came. */
-	if (!kasan_map_shadow(range->start, span, KASAN_VMALLOC_INVALID)) {
+	if (!map_shadow(range->start, span, guard_low)) {
 		range_retire(range);
 		goto fail;
 	}
 	vm->range = range;
 	if (!map_area(vm))
 		goto fail;
-	kasan_unpoison_vmalloc(vm->addr, size);
+	/* Guarded on both sides it is a stack. */
+	if (guard_low)
+		vm_open_stack(vm->addr, size);
+	else if (!TAGS_ARE_THE_PAGES || !vm->borrowed)
+		vm->addr = kasan_unpoison_vmalloc_init(vm->addr, size, clear);
 	range_publish(range);
 	return vm;
 
 fail:
 	vm_destroy(vm, 0);
 	return NULL;
+}
+
+struct vm_struct *vm_create(size_t size, size_t guard_low, size_t align, gfp_t gfp,
+			    uintptr_t caller)
+{
+	return create_area(size, guard_low, align, NULL, gfp, caller);
 }
 
 /* --- The interface ------------------------------------------------------------------------------------------------ */
@@ -420,6 +472,12 @@ void *vzalloc(size_t size)
 	return do_vmalloc(size, PAGE_SIZE, GFP_KERNEL | __GFP_ZERO, MM_CALLER_IP());
 }
 
+/* With the tag of an earlier area at the same place @addr is not @vm's. */
+static bool is_start(const struct vm_struct *vm, const void *addr)
+{
+	return addr == vm->addr || addr == kasan_reset_tag(vm->addr);
+}
+
 void vfree(const void *addr)
 {
 	struct vmap_range *range;
@@ -429,8 +487,8 @@ void vfree(const void *addr)
 	if (!addr)
 		return;
 	spin_lock_irqsave(&vmap_lock, flags);
-	range = vmap_lookup(&vmap_busy, (unsigned long)addr);
-	if (range && range->vm->addr == addr) {
+	range = vmap_lookup(&vmap_busy, (unsigned long)kasan_reset_tag(addr));
+	if (range && is_start(range->vm, addr)) {
 		/* From here on a second vfree() finds nothing. */
 		vm = range->vm;
 		vmap_erase(&vmap_busy, range);
@@ -446,6 +504,16 @@ void vfree(const void *addr)
 		WARN(1, "Trying to vfree() nonexistent vm area (%016lx)\n", (unsigned long)addr);
 }
 
+void *vmap(struct page *const *pages, unsigned int nr)
+{
+	struct vm_struct *vm = NULL;
+
+	if (!WARN(!nr, "vmap: no pages\n"))
+		vm = create_area((size_t)nr << PAGE_SHIFT, 0, PAGE_SIZE, pages, GFP_KERNEL,
+				 MM_CALLER_IP());
+	return vm ? vm->addr : NULL;
+}
+
 struct vm_struct *find_vm_area(const void *addr)
 {
 	struct vm_struct *vm = NULL;
@@ -453,10 +521,10 @@ struct vm_struct *find_vm_area(const void *addr)
 	unsigned long flags;
 
 	spin_lock_irqsave(&vmap_lock, flags);
-	range = vmap_lookup(&vmap_busy, (unsigned long)addr);
+	range = vmap_lookup(&vmap_busy, (unsigned long)kasan_reset_tag(addr));
 	if (range) {
 		vm = range->vm;
-		if ((unsigned long)addr - (unsigned long)vm->addr >= mapped_size(vm))
+		if ((unsigned long)kasan_reset_tag(addr) - start_of(vm) >= mapped_size(vm))
 			vm = NULL;
 	}
 	spin_unlock_irqrestore(&vmap_lock, flags);

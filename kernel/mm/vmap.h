@@ -35,8 +35,10 @@ struct vmap_lazy {
 	unsigned long bytes;
 };
 
+/** struct vmap_tree - @nr: ranges in it. @seed: of their priorities. */
 struct vmap_tree {
 	struct vmap_range *root;
+	unsigned long nr;
 	u32 seed;
 };
 
@@ -76,6 +78,15 @@ extern spinlock_t vmap_lock;
  *  @align: of what @guard_low starts at, at least PAGE_SIZE. NULL: no memory or address space. */
 struct vm_struct *vm_create(size_t size, size_t guard_low, size_t align, gfp_t gfp,
 			    uintptr_t caller);
+
+/** vm_open_stack() - let a task use its stack, which has no tag: a stack pointer must match all of it. */
+static inline void vm_open_stack(void *stack, size_t size)
+{
+	if (MM_REDZONES)
+		(void)kasan_unpoison_vmalloc(stack, size);
+	else
+		kasan_unpoison_stack(stack, (char *)stack + size);
+}
 
 /** stack_cache_drop() - free the stacks that CPUs keep. */
 void stack_cache_drop(void);

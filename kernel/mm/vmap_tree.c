@@ -68,6 +68,7 @@ void vmap_insert(struct vmap_tree *tree, struct vmap_range *range)
 {
 	struct vmap_range **link = &tree->root, *parent = NULL;
 
+	tree->nr++;
 	while (*link) {
 		parent = *link;
 		link = range->start < parent->start ? &parent->left : &parent->right;
@@ -92,6 +93,7 @@ void vmap_erase(struct vmap_tree *tree, struct vmap_range *range)
 {
 	struct vmap_range *parent;
 
+	tree->nr--;
 	/* Down until one side is empty: the other then takes its place. */
 	while (range->left && range->right)
 		rotate_up(tree, range, range->left->prio < range->right->prio);

@@ -18,6 +18,7 @@
 #include <kernel/sched.h>
 #include <kernel/spinlock.h>
 #include <kernel/wait.h>
+#include <asm/mte.h>
 #include <asm/smp.h>
 
 #include "rcu.h"
@@ -140,6 +141,8 @@ static void rcu_call(struct rcu_head *head)
 		kvfree((char *)head - (unsigned long)func);
 	else
 		func(head);
+	/* Before the next callback: it may be the one that rcu_barrier() waits for. */
+	mte_check_async_in((unsigned long)func < KFREE_RCU_MAX ? (void *)rcu_call : (void *)func);
 }
 
 static void call_done(struct rcu_cpu *rcp)

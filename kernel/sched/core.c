@@ -15,7 +15,9 @@
 #include <kernel/timer.h>
 #include <kernel/workqueue.h>
 #include <asm/barrier.h>
+#include <asm/mte.h>
 #include <asm/smp.h>
+#include <asm/user.h>
 
 #include "sched.h"
 
@@ -166,8 +168,11 @@ static void __schedule(bool preempt)
 		spin_unlock_irq(&rq->lock);
 		return;
 	}
+	/* While it still is this thread that did it. */
+	mte_check_async();
 	next->on_cpu = 1;
 	WRITE_ONCE(rq->curr, next);
+	user_switch(prev, next);
 	/* Returns when somebody switches back, perhaps on another CPU. */
 	finish_switch(cpu_switch_to(prev, next));
 }
@@ -206,25 +211,43 @@ void schedule_dead(void)
 	panic("dead task %s/%d runs", current->comm, current->pid);
 }
 
+/* @task is current: nobody else knows whether it is on its way out already. */
+static bool is_killed(const struct task *task)
+{
+	return READ_ONCE(task->flags) & BIT(TIF_KILL) && !(task->kflags & PF_EXITING);
+}
+
 void preempt_schedule(void)
 {
 	if (irqs_disabled())
 		return;
 	do {
+		if (unlikely(is_killed(current)))
+			make_task_dead();
 		preempt_disable();
 		__schedule(true);
 		preempt_enable_no_resched();
-	} while (need_resched());
+	} while (need_resched() || is_killed(current));
+}
+
+void kthread_kill(struct task *task)
+{
+	__atomic_fetch_or(&task->flags, BIT(TIF_KILL) | BIT(TIF_NEED_RESCHED), __ATOMIC_SEQ_CST);
+	/* If it runs, the next tick finds it; if not, it looks at its flags when it is back. */
 }
 
 void preempt_schedule_irq(void)
 {
 	do {
+		if (unlikely(is_killed(current))) {
+			local_irq_enable();
+			make_task_dead();
+		}
 		preempt_disable();
 		__schedule(true);
 		local_irq_disable();
 		preempt_enable_no_resched();
-	} while (need_resched());
+	} while (need_resched() || is_killed(current));
 }
 
 void yield(void)
@@ -353,7 +376,7 @@ void timer_tick(void)
 	if (curr->time_slice)
 		curr->time_slice--;
 	/* At 0 it gets a new slice when it is picked again. */
-	if (!curr->time_slice && READ_ONCE(rq->nr_queued))
+	if ((!curr->time_slice && READ_ONCE(rq->nr_queued)) || is_killed(curr))
 		set_need_resched(curr);
 }
 

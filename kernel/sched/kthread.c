@@ -10,9 +10,11 @@
 #include <kasan/kasan.h>
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
+#include <kernel/process.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
+#include <kernel/user_mm.h>
 #include <kernel/vmalloc.h>
 #include <kernel/wait.h>
 #include <kernel/workqueue.h>
@@ -155,6 +157,15 @@ int kthread_join(struct task *task)
 	return value;
 }
 
+bool kthread_join_timeout(struct task *task, long timeout, int *value)
+{
+	/* Waited for by its queue, not by wait_for_completion(): kthread_join() needs the event. */
+	if (!wait_event_timeout(task->exited.wait, completion_done(&task->exited), timeout))
+		return false;
+	*value = kthread_join(task);
+	return true;
+}
+
 int kthread_stop(struct task *task)
 {
 	WRITE_ONCE(task->should_stop, true);
@@ -172,8 +183,11 @@ void kthread_exit(int value)
 {
 	if (current->kflags & PF_IDLE)
 		panic("Attempted to kill the idle task!");
+	current->kflags |= PF_EXITING;
 	abandon_waits();
 	exit_rcu();
+	process_gone();
+	exit_mm();
 	if (current->kflags & PF_WQ_WORKER)
 		wq_worker_dying();
 	current->exit_value = value;

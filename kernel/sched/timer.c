@@ -94,6 +94,23 @@ bool del_timer_sync(struct timer_list *timer)
 	}
 }
 
+/*
+ * The first timer to run. One whose function is still running, on another CPU, is left to that CPU, which
+ * looks again when the function ends: functions need no lock against themselves. Under timer_lock.
+ */
+static struct timer_list *next_timer(unsigned long now)
+{
+	struct timer_list *timer;
+
+	list_for_each_entry (timer, &timers, entry) {
+		if (time_after(timer->expires, now))
+			break;
+		if (!timer_running(timer))
+			return timer;
+	}
+	return NULL;
+}
+
 void run_timers(void)
 {
 	struct timer_list *timer;
@@ -104,10 +121,7 @@ void run_timers(void)
 		return;
 	now = jiffies;
 	spin_lock(&timer_lock);
-	while (!list_empty(&timers)) {
-		timer = list_first_entry(&timers, struct timer_list, entry);
-		if (time_after(timer->expires, now))
-			break;
+	while ((timer = next_timer(now))) {
 		list_del_init(&timer->entry);
 		this_cpu_write(running_timer, timer);
 		spin_unlock(&timer_lock);

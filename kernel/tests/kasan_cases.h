@@ -4,6 +4,7 @@
 /* kasan_test_slab.c */
 KASAN_CASE(kmalloc_oob_right)
 KASAN_CASE(kmalloc_oob_left)
+KASAN_CASE(kmalloc_node_oob_right)
 KASAN_CASE(kmalloc_big_oob_right)
 KASAN_CASE(kmalloc_oob_every_size)
 KASAN_CASE(kmalloc_oob_misaligned)
@@ -110,3 +111,13 @@ KASAN_CASE(kasan_global_static_local_oob)
 /* kasan_test_fault.c */
 KASAN_CASE(kasan_null_ptr_deref)
 KASAN_CASE(kasan_wild_access)
+/* kasan_test_user.c */
+KASAN_CASE(copy_user_oob)
+KASAN_CASE(copy_user_caller)
+KASAN_CASE(copy_user_negative_size)
+KASAN_CASE(copy_user_other_memory)
+KASAN_CASE(get_user_oob)
+KASAN_CASE(user_memory_access)
+KASAN_CASE(user_memory_access_in_syscall)
+KASAN_CASE(copy_user_oob_in_syscall)
+KASAN_CASE(syscall_stack_is_clean)

@@ -3,6 +3,7 @@
  * kasan_clean_test.c - legal code that must not be reported. Each case fails if any report appears
  * while it runs (kasan_test_exit() sees to that), so most have no expectation of their own.
  */
+#include <kasan/stats.h>
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
 #include <kernel/random.h>
@@ -156,7 +157,10 @@ static noinline int use_whole_stack(int depth)
 
 static int fill_stack(void *arg)
 {
-	return use_whole_stack(20);
+	int stale = (int)stale_stack();
+
+	use_whole_stack(20);
+	return stale;
 }
 
 static void thread_exit_leaves_clean_stacks(struct kunit *test)
@@ -167,7 +171,8 @@ static void thread_exit_leaves_clean_stacks(struct kunit *test)
 						"stack/%d", i);
 
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
-		kthread_join(task);
+		/* The first returns 1, the second what it found. */
+		KUNIT_EXPECT_EQ(test, kthread_join(task), i % 2 ? 0 : 1);
 	}
 }
 
@@ -243,7 +248,9 @@ static void work_in_interrupt(struct timer_list *timer)
 static void interrupts(struct kunit *test)
 {
 	struct irq_work work = {.rounds = ATOMIC_INIT(0)};
+	struct kasan_depot_stats before, after;
 
+	kasan_depot_stats(&before);
 	init_completion(&work.done);
 	timer_setup_on_stack(&work.timer, work_in_interrupt, 0);
 	mod_timer(&work.timer, jiffies + 1);
@@ -256,6 +263,10 @@ static void interrupts(struct kunit *test)
 	}
 	del_timer_sync(&work.timer);
 	KUNIT_EXPECT_EQ(test, atomic_read(&work.rounds), 20);
+	/* Traces end where the interrupt came: there is one of the allocation and one of the free, not one
+	 * for each place that was interrupted. */
+	kasan_depot_stats(&after);
+	KUNIT_EXPECT_LE(test, after.traces - before.traces, 4);
 }
 
 static void work_in_ipi(void *arg)

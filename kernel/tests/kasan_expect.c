@@ -8,6 +8,7 @@
  */
 #include <kernel/atomic.h>
 #include <kernel/kernel.h>
+#include <kernel/slab.h>
 #include <kernel/string.h>
 
 #include "kasan_test.h"
@@ -33,6 +34,44 @@ static void note_report(const struct kasan_report_info *info)
 	reports++;
 }
 
+/* More than a CPU has at hand of a size: then some come from one slab, side by side. */
+#define CROWD 96
+
+static void free_object(void *object)
+{
+	kfree(object);
+}
+
+void *kasan_kmalloc_beside(struct kunit *test, size_t size)
+{
+	char *crowd[CROWD], *object = NULL, *beside = NULL;
+	unsigned int n = 0;
+	size_t slot;
+
+	if (KASAN_TEST_GENERIC)
+		return kmalloc(size, GFP_KERNEL);
+	while (n < CROWD && !object && (crowd[n] = kmalloc(size, GFP_KERNEL))) {
+		slot = ALIGN(ksize(crowd[n]), KASAN_GRANULE_SIZE);
+		for (unsigned int i = 0; i < n && !object; i++) {
+			long distance = (char *)kasan_reset_tag(crowd[n]) -
+					(char *)kasan_reset_tag(crowd[i]);
+
+			if (distance != (long)slot && distance != -(long)slot)
+				continue;
+			object = distance < 0 ? crowd[n] : crowd[i];
+			beside = distance < 0 ? crowd[i] : crowd[n];
+		}
+		n++;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		if (crowd[i] != object && crowd[i] != beside)
+			kfree(crowd[i]);
+	}
+	if (beside)
+		KUNIT_EXPECT_EQ(test, kunit_add_action_or_reset(test, free_object, beside), 0);
+	return object;
+}
+
 void kasan_expect_begin(void)
 {
 	reports = 0;
@@ -56,16 +95,58 @@ static enum kasan_access access_of(const struct kasan_report_info *info)
 	return info->is_free ? KASAN_FREE : info->is_write ? KASAN_WRITE : KASAN_READ;
 }
 
+bool kasan_may_be_late(enum kasan_access access)
+{
+#ifdef CONFIG_KASAN_HW_TAGS
+	struct kasan_hw_options options;
+
+	kasan_hw_options(&options);
+	if (options.mode == KASAN_MODE_ASYNC)
+		return access != KASAN_FREE;
+	if (options.mode == KASAN_MODE_ASYMM)
+		return access == KASAN_WRITE || access == KASAN_ANY;
+#endif
+	return false;
+}
+
+/* An asynchronous report claims nothing, so there is nothing in it that could be wrong but a claim. */
+static void check_late(struct kunit *test, const struct kunit_loc *loc, const char *expression,
+		       enum kasan_access access)
+{
+	const struct kasan_report_info *info = &expected_info;
+
+	if (!kasan_may_be_late(access))
+		kunit_fail(test, KUNIT_EXPECTATION, loc,
+			   "the report in \"%s\" is asynchronous, and must not be", expression);
+	if (strcmp(info->bug_type, "invalid-access") != 0 || info->addr || info->size ||
+	    info->is_free)
+		kunit_fail(test, KUNIT_EXPECTATION, loc,
+			   "the asynchronous report in \"%s\" knows more than it can: %s",
+			   expression, info->bug_type);
+}
+
+/* Accesses of more bytes are loops, and an interrupt in the middle reports what was noted so far. */
+#define ONE_ACCESS 16
+
 void kasan_expect_end(struct kunit *test, const struct kunit_loc *loc, const char *expression,
 		      const char *type, enum kasan_access access, size_t size, bool exactly_one)
 {
 	const struct kasan_report_info *info = &expected_info;
-	unsigned int n = reports;
+	unsigned int n;
 
+	kasan_settle();
+	n = reports;
 	expecting = false;
 	if (!n) {
 		kunit_fail(test, KUNIT_EXPECTATION, loc,
 			   "KASAN failure expected in \"%s\", but none occurred", expression);
+		return;
+	}
+	if (exactly_one && n != 1 && (!info->is_async || size <= ONE_ACCESS))
+		kunit_fail(test, KUNIT_EXPECTATION, loc,
+			   "one KASAN report expected in \"%s\", but there were %u", expression, n);
+	if (info->is_async) {
+		check_late(test, loc, expression, access);
 		return;
 	}
 	if (type && strcmp(type, info->bug_type) != 0)
@@ -78,9 +159,6 @@ void kasan_expect_end(struct kunit *test, const struct kunit_loc *loc, const cha
 			   "%s of size %zu expected in \"%s\", but it was a %s of size %zu",
 			   access_name(access), size, expression, access_name(access_of(info)),
 			   info->size);
-	if (exactly_one && n != 1)
-		kunit_fail(test, KUNIT_EXPECTATION, loc,
-			   "one KASAN report expected in \"%s\", but there were %u", expression, n);
 }
 
 int kasan_test_suite_init(struct kunit_suite *suite)
@@ -114,6 +192,7 @@ void kasan_test_exit(struct kunit *test)
 {
 	static const struct kunit_loc nowhere = {.file = "(outside of any expectation)"};
 
+	kasan_settle();
 	if (strays)
 		kunit_fail(test, KUNIT_EXPECTATION, &nowhere,
 			   "%u KASAN reports that nobody expected, the first: %s at %pS", strays,

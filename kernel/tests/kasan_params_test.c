@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* kasan_params_test.c - the runtime's options: names, values, what is refused, single and multi
  * shot. */
+#include <kernel/completion.h>
 #include <kernel/kernel.h>
+#include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
+#include <kernel/time.h>
+#include <kernel/timer.h>
+#include <asm/smp.h>
 
 #include "kasan_test.h"
 
@@ -50,8 +55,25 @@ static void bad_values(struct kunit *test)
 		{"kasan.depot_size", "1G"},
 		{"kasan.depot_size", NULL},
 		{"kasan.depot_size", "8MB"},
+		{"kasan.ignore", NULL},
+		{"kasan.ignore", "two words"},
+		{"kasan.ignore", "a,,b"},
 		{"kasan.quarantine_size", "-1"},
 		{"kasan.quarantine_size", "much"},
+		{"kasan.mode", "fast"},
+		{"kasan.mode", NULL},
+		{"kasan.vmalloc", "yes"},
+		{"kasan.write_only", ""},
+		{"kasan.stack_ring_size", "15"},
+		{"kasan.stack_ring_size", "32K"},
+		{"kasan.page_alloc.sample", "0"},
+		{"kasan.page_alloc.sample", "-1"},
+		{"kasan.page_alloc.sample", "ten"},
+		{"kasan.page_alloc.sample", "2147483648"},
+		{"kasan.page_alloc.sample", "18446744073709551617"},
+		{"kasan.page_alloc.sample", NULL},
+		{"kasan.page_alloc.sample.order", "-1"},
+		{"kasan.page_alloc.sample.order", "65"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -62,10 +84,58 @@ static void bad_values(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kasan_enabled());
 }
 
+/* The text of kasan.mode= as it is, NULL where there is no such thing. */
+static const char *hw_mode(void)
+{
+#ifdef CONFIG_KASAN_HW_TAGS
+	static const char *const names[] = {"sync", "async", "asymm"};
+	struct kasan_hw_options options;
+
+	kasan_hw_options(&options);
+	return names[options.mode];
+#else
+	return NULL;
+#endif
+}
+
+/* A parameter of another mode is known everywhere, and harmless. */
+static void other_modes(struct kunit *test)
+{
+	const struct kasan_option_doc *docs;
+	const char *mode = hw_mode();
+	size_t count = 0, without_effect = 0;
+
+	docs = kasan_options(&count);
+	for (size_t i = 0; i < count; i++) {
+		const char *value = docs[i].fallback;
+		int err;
+
+		if (!strncmp(value, "1/32", 4)) {
+			if (KASAN_TEST_GENERIC)
+				continue;
+			value = "1048576";
+		}
+		err = kasan_option(docs[i].name, value);
+		KUNIT_EXPECT_GE_MSG(test, err, 0, "%s=%s", docs[i].name, value);
+		without_effect += err == KASAN_OPTION_NO_EFFECT;
+		if (!strcmp(docs[i].modes, "all"))
+			KUNIT_EXPECT_EQ_MSG(test, err, 0, "%s", docs[i].name);
+	}
+	/* No mode has a use for all of them. */
+	KUNIT_EXPECT_GT(test, without_effect, 0);
+	/* The suite runs in multi shot, and reports what the test before may have used up. */
+	KUNIT_EXPECT_EQ(test, kasan_option("kasan_multi_shot", "on"), 0);
+	if (mode)
+		KUNIT_EXPECT_EQ(test, kasan_option("kasan.mode", mode), 0);
+}
+
 static void cause_report(char *freed)
 {
 	HIDE_VAR(freed);
 	KASAN_TEST_BUG(READ_ACCESS(freed[20]));
+	/* Counted at once. */
+	kasan_settle();
+	barrier();
 }
 
 static void single_and_multi_shot(struct kunit *test)
@@ -118,6 +188,136 @@ static void disabled_for_a_while(struct kunit *test)
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1, cause_report(ptr));
 }
 
+/* --- kasan_disable_current() belongs to the task ---------------------------------------------- */
+
+struct quiet_task {
+	char *freed;
+	struct completion silent, go;
+	unsigned long reports_inside;
+};
+
+/* Silent before and after each sleep, on whichever CPU it goes on. */
+static int quiet_thread(void *arg)
+{
+	struct quiet_task *quiet = arg;
+	unsigned long before;
+
+	kasan_disable_current();
+	kasan_disable_current();
+	complete(&quiet->silent);
+	wait_for_completion(&quiet->go);
+	before = kasan_report_count();
+	current->cpus_mask = 0;
+	for (int i = 0; i < 8; i++) {
+		cause_report(quiet->freed);
+		msleep(1);
+	}
+	kasan_enable_current();
+	cause_report(quiet->freed);
+	quiet->reports_inside = kasan_report_count() - before;
+	kasan_enable_current();
+	cause_report(quiet->freed);
+	return 0;
+}
+
+static void disabled_for_a_task(struct kunit *test)
+{
+	struct quiet_task quiet = {.freed = kmalloc(32, GFP_KERNEL)};
+	struct task *task;
+
+	KUNIT_ASSERT_NOT_NULL(test, quiet.freed);
+	kfree(quiet.freed);
+	init_completion(&quiet.silent);
+	init_completion(&quiet.go);
+	task = kthread_create(quiet_thread, &quiet, "quiet");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	/* It silences the CPU of this task, goes to sleep there, and this one runs on. */
+	kthread_bind(task, smp_processor_id());
+	wake_up_process(task);
+	wait_for_completion(&quiet.silent);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
+				  cause_report(quiet.freed));
+	/* The one report comes when both are undone. */
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1, complete(&quiet.go),
+				  kthread_join(task));
+	KUNIT_EXPECT_EQ(test, quiet.reports_inside, 0);
+}
+
+static int ends_silent(void *arg)
+{
+	kasan_disable_current();
+	return 0;
+}
+
+/* A task that ends while it is silent leaves no CPU silent, and no task that gets its memory. */
+static void disabled_until_the_end(struct kunit *test)
+{
+	char *ptr = kmalloc(32, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ptr);
+	kfree(ptr);
+	for (int i = 0; i < 8; i++) {
+		struct task *task = kthread_run(ends_silent, NULL, "ends_silent");
+
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+		kthread_join(task);
+		KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
+					  cause_report(ptr));
+	}
+}
+
+static char *interrupt_freed;
+static volatile bool interrupt_ran;
+
+static void report_in_interrupt(struct timer_list *timer)
+{
+	cause_report(interrupt_freed);
+	interrupt_ran = true;
+}
+
+/* An interrupt that comes into a silent task is reported: its bug is another's. */
+static void interrupts_stay_loud(struct kunit *test)
+{
+	DEFINE_TIMER(timer, report_in_interrupt);
+
+	interrupt_freed = kmalloc(32, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, interrupt_freed);
+	kfree(interrupt_freed);
+	interrupt_ran = false;
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1, {
+		kasan_disable_current();
+		mod_timer(&timer, jiffies + 1);
+		while (!interrupt_ran)
+			cpu_relax();
+		kasan_enable_current();
+	});
+	del_timer_sync(&timer);
+}
+
+/* --- kasan.ignore ------------------------------------------------------------------------------ */
+
+static noinline void legacy_driver(char *freed)
+{
+	cause_report(freed);
+	barrier();
+}
+
+static void ignored_by_caller(struct kunit *test)
+{
+	char *ptr = kmalloc(32, GFP_KERNEL);
+	unsigned long before;
+
+	KUNIT_ASSERT_NOT_NULL(test, ptr);
+	kfree(ptr);
+	KUNIT_EXPECT_EQ(test, kasan_option("kasan.ignore", "some_function,legacy_*"), 0);
+	before = kasan_report_count();
+	legacy_driver(ptr);
+	KUNIT_EXPECT_EQ(test, kasan_report_count(), before);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1, cause_report(ptr));
+	KUNIT_EXPECT_EQ(test, kasan_option("kasan.ignore", ""), 0);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1, legacy_driver(ptr));
+}
+
 static void report_fields(struct kunit *test)
 {
 	char *ptr = kmalloc(32, GFP_KERNEL);
@@ -125,8 +325,9 @@ static void report_fields(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ptr);
 	kfree(ptr);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1, cause_report(ptr));
-	KUNIT_EXPECT_PTR_EQ(test, kasan_expect_last()->addr, ptr + 20);
-	KUNIT_EXPECT_FALSE(test, kasan_expect_last()->is_write);
+	KASAN_EXPECT_ADDR(test, ptr + 20);
+	/* Not known it counts as a write, for those who ask for a panic at writes. */
+	KUNIT_EXPECT_EQ(test, kasan_expect_last()->is_write, kasan_expect_last()->is_async);
 	KUNIT_EXPECT_FALSE(test, kasan_expect_last()->is_free);
 	KUNIT_EXPECT_NE(test, kasan_expect_last()->ip, 0);
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
@@ -137,8 +338,13 @@ static struct kunit_case kasan_params_test_cases[] = {
 	KUNIT_CASE(options_are_documented),
 	KUNIT_CASE(unknown_names),
 	KUNIT_CASE(bad_values),
+	KUNIT_CASE(other_modes),
 	KUNIT_CASE(single_and_multi_shot),
 	KUNIT_CASE(disabled_for_a_while),
+	KUNIT_CASE(disabled_for_a_task),
+	KUNIT_CASE(disabled_until_the_end),
+	KUNIT_CASE(interrupts_stay_loud),
+	KUNIT_CASE(ignored_by_caller),
 	KUNIT_CASE(report_fields),
 	{},
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_runtime_test.c - the runtime's inside, through its public interface: shadow encoding,
- * tracks and the stack depot, the quarantine and its bound.
+ * kasan_runtime_test.c - the runtime's inside in Generic mode, through its public interface: shadow encoding,
+ * tracks and the stack depot, the quarantine and its bound. The tag-based modes have kasan_tags_test.c.
  */
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -12,6 +12,8 @@
 #include <kasan/port.h>
 
 #include "kasan_test.h"
+
+#ifdef CONFIG_KASAN_GENERIC
 
 /* --- Shadow ----------------------------------------------------------------------------------- */
 
@@ -199,6 +201,30 @@ static void quarantine_is_released_by_shrink(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
+/* What the quarantine lets go of is poisoned as ever. Who freed it is forgotten where the allocator writes
+ * its links into free slots, and stays known where it does not. */
+static void released_objects(struct kunit *test)
+{
+	struct kmem_cache *cache = kmem_cache_create("released", 128, 0, 0, NULL);
+	char *object, *neighbour;
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	/* Its slab stays, because of the neighbour. */
+	object = kmem_cache_alloc(cache, GFP_KERNEL);
+	neighbour = kmem_cache_alloc(cache, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	KUNIT_ASSERT_NOT_NULL(test, neighbour);
+	KUNIT_ASSERT_PTR_EQ(test, virt_to_head_page(object), virt_to_head_page(neighbour));
+	kmem_cache_free(cache, object);
+	KUNIT_EXPECT_EQ(test, *kasan_shadow_of(object), KASAN_SLAB_FREE_META);
+	KUNIT_EXPECT_EQ(test, kmem_cache_shrink(cache), 1);
+	KUNIT_EXPECT_EQ(test, *kasan_shadow_of(object),
+			SLAB_IS_BITMAP ? KASAN_SLAB_FREE_META : KASAN_SLAB_FREE);
+	KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(object + 127));
+	kmem_cache_free(cache, neighbour);
+	kmem_cache_destroy(cache);
+}
+
 static void quarantine_is_bounded(struct kunit *test)
 {
 	unsigned long total = totalram_pages(), before, lowest;
@@ -247,6 +273,7 @@ static struct kunit_case kasan_runtime_test_cases[] = {
 	KUNIT_CASE(object_sizes),
 	KUNIT_CASE(vmalloc_areas),
 	KUNIT_CASE(quarantine_is_released_by_shrink),
+	KUNIT_CASE(released_objects),
 	KUNIT_CASE(quarantine_is_bounded),
 	KUNIT_CASE(quarantine_delays_on_every_size),
 	{},
@@ -262,3 +289,5 @@ static struct kunit_suite kasan_runtime_test_suite = {
 };
 
 kunit_test_suite(kasan_runtime_test_suite);
+
+#endif /* CONFIG_KASAN_GENERIC */

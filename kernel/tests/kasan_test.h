@@ -9,7 +9,9 @@
 #define TESTS_KASAN_TEST_H
 
 #include <kasan/kasan.h>
+#include <kernel/task.h>
 #include <kernel/types.h>
+#include <asm/current.h>
 #include <kunit/test.h>
 
 #ifdef REDZONE_REMOVE_BUGS
@@ -26,6 +28,18 @@
 #define READ_ACCESS(lvalue)	    ((void)*(const volatile __typeof__(lvalue) *)&(lvalue))
 #define WRITE_ACCESS(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
 
+/** stale_stack() - Return: granules of the running task's stack that may not be accessed, below all of its
+ *  frames: poison of functions that are gone. */
+static noinline __attribute__((unused)) size_t stale_stack(void)
+{
+	const char *frame = __builtin_frame_address(0), *p = current->stack;
+	size_t n = 0;
+
+	for (; p < frame; p += 8)
+		n += !kasan_byte_accessible(p);
+	return n;
+}
+
 enum kasan_access {
 	KASAN_ANY,
 	KASAN_READ,
@@ -33,6 +47,54 @@ enum kasan_access {
 	KASAN_FREE,
 };
 #define KASAN_ANY_SIZE ((size_t)-1)
+
+/*
+ * What differs between the modes. kasan_needs_generic(): skip the case in the others, saying so.
+ * KASAN_TYPE(): the bug type, where the tags say less than Generic mode's shadow.
+ * KASAN_TYPE_BESIDE: of an access behind the last slot of a slab, or behind a block of pages. Tags may take it for a
+ * use after free, if the object there was freed and its last owner had the same tag, which is as good a guess.
+ * KASAN_TYPE_UNMAPPED: of an address of vmalloc space where nothing is mapped: hardware tags are none there.
+ * KASAN_TEST_BYTES: a bad byte is seen in the granule that it shares with good ones. Hardware compares whole
+ * granules; KASAN_END() is where behind a heap object of @size bytes an access is seen.
+ * KASAN_STACK_END: where behind a variable of @size bytes on the stack an access is seen: at the next byte, or
+ * with tags that the compiler gives in whole granules at the next granule.
+ */
+#define kasan_needs(test, condition, what)                          \
+	do {                                                        \
+		if (!(condition))                                   \
+			kunit_skip(test, "Test requires %s", what); \
+	} while (0)
+#ifdef CONFIG_KASAN_GENERIC
+#define KASAN_TEST_GENERIC	  true
+#define KASAN_TYPE(generic, tags) generic
+#else
+#define KASAN_TEST_GENERIC	  false
+#define KASAN_TYPE(generic, tags) tags
+#endif
+#define KASAN_TYPE_BESIDE KASAN_TYPE("slab-out-of-bounds", NULL)
+#ifdef CONFIG_KASAN_HW_TAGS
+#define KASAN_TEST_STACK    false
+#define KASAN_TEST_BYTES    false
+#define KASAN_END(size)	    ALIGN(size, KASAN_GRANULE_SIZE)
+#define KASAN_TYPE_UNMAPPED "wild-memory-access"
+#else
+#define KASAN_TEST_STACK    true
+#define KASAN_TEST_BYTES    true
+#define KASAN_END(size)	    (size)
+#define KASAN_TYPE_UNMAPPED KASAN_TYPE("vmalloc-out-of-bounds", "invalid-access")
+#endif
+#ifdef __clang__
+#define KASAN_TEST_CLANG true
+#else
+#define KASAN_TEST_CLANG false
+#endif
+#define kasan_needs_generic(test) kasan_needs(test, KASAN_TEST_GENERIC, "CONFIG_KASAN_GENERIC=y")
+#define kasan_needs_stack(test)	  kasan_needs(test, KASAN_TEST_STACK, "CONFIG_KASAN_STACK=y")
+#if defined(CONFIG_KASAN_GENERIC) || (defined(CONFIG_KASAN_INLINE) && defined(__clang__))
+#define KASAN_STACK_END(size) (size)
+#else
+#define KASAN_STACK_END(size) ALIGN(size, KASAN_GRANULE_SIZE)
+#endif
 
 #ifdef CONFIG_KASAN
 
@@ -49,6 +111,35 @@ void kasan_expect_end(struct kunit *test, const struct kunit_loc *loc, const cha
 
 /** kasan_expect_last() - Return: the first report of the last expectation. */
 const struct kasan_report_info *kasan_expect_last(void);
+
+/**
+ * kasan_may_be_late() - Return: may the CPU report such an access some time later, and without details?
+ *
+ * So it is with kasan.mode=async and, of writes, asymm. The report is then an "invalid-access" that says nothing
+ * of the access, and so do expectations: whoever calls kasan_expect_end() need not know.
+ */
+bool kasan_may_be_late(enum kasan_access access);
+
+/**
+ * kasan_kmalloc_beside() - a heap object for writes behind its end
+ *
+ * The tag-based modes have no redzones: behind an object that fills its slot lies another one, and the write takes
+ * place after the report. Here it is the case's own, which is freed at the end of it.
+ */
+void *kasan_kmalloc_beside(struct kunit *test, size_t size);
+
+/** kasan_settle() - have what this CPU has noted reported now, as the next context switch would. */
+static inline void kasan_settle(void)
+{
+#ifdef CONFIG_KASAN_HW_TAGS
+	kasan_check_async_faults();
+#endif
+}
+
+/** KASAN_EXPECT_ADDR() - the last expected report was of an access to @address, or could not know. */
+#define KASAN_EXPECT_ADDR(test, address)                     \
+	KUNIT_EXPECT_PTR_EQ(test, kasan_expect_last()->addr, \
+			    kasan_expect_last()->is_async ? 0 : (uintptr_t)(address))
 
 /**
  * kasan_test_suite_init() and others - for suites: every bug is reported, and a report that no

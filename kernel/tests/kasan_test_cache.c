@@ -37,7 +37,7 @@ void kmem_cache_oob(struct kunit *test)
 
 	WRITE_ACCESS(p[199], 0);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[200])));
+				  KASAN_TEST_BUG(READ_ACCESS(p[KASAN_END(200)])));
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(p[-1])));
 	kmem_cache_free(cache, p);
@@ -100,7 +100,7 @@ void kmem_cache_bulk(struct kunit *test)
 	stale = p[7];
 	HIDE_VAR(stale);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(stale[200], 42)));
+				  KASAN_TEST_BUG(WRITE_ACCESS(stale[KASAN_END(200)], 42)));
 	kmem_cache_free_bulk(cache, 10, (void **)p);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(stale[199])));

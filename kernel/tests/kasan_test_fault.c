@@ -40,7 +40,7 @@ static void expect_fault(struct kunit *test, int (*fn)(void *), unsigned long ad
 		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 		value = kthread_join(task);
 	});
-	KUNIT_EXPECT_PTR_EQ(test, kasan_expect_last()->addr, address);
+	KASAN_EXPECT_ADDR(test, address);
 	KUNIT_EXPECT_EQ(test, value, -EFAULT);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(oops_count), oopses + 1);
 }

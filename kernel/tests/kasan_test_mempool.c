@@ -72,7 +72,7 @@ static void mempool_oob_right_helper(struct kunit *test, mempool_t *pool, size_t
 	WRITE_ACCESS(element[0], 1);
 	WRITE_ACCESS(element[size - 1], 1);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(element[size], 'x')));
+				  KASAN_TEST_BUG(WRITE_ACCESS(element[KASAN_END(size)], 'x')));
 	KUNIT_EXPECT_KASAN_REPORT(
 		test, "slab-out-of-bounds", KASAN_READ, 1,
 		KASAN_TEST_BUG(READ_ACCESS(element[ALIGN(size, KASAN_GRANULE_SIZE)])));
@@ -101,7 +101,7 @@ void mempool_slab_oob_right(struct kunit *test)
 static void mempool_uaf_helper(struct kunit *test, mempool_t *pool, bool page, const char *type)
 {
 	void *element = take(test, pool);
-	char *p = page ? page_to_virt(element) : element;
+	char *p = page ? page_address(element) : element;
 
 	HIDE_VAR(p);
 	WRITE_ACCESS(p[0], 1);
@@ -110,7 +110,7 @@ static void mempool_uaf_helper(struct kunit *test, mempool_t *pool, bool page, c
 	/* It is fine again when the pool hands it out. */
 	for (int i = 0; i < POOL_SIZE; i++) {
 		element = take(test, pool);
-		p = page ? page_to_virt(element) : element;
+		p = page ? page_address(element) : element;
 		HIDE_VAR(p);
 		WRITE_ACCESS(p[0], 2);
 		mempool_free(element, pool);

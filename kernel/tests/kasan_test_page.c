@@ -27,11 +27,11 @@ void kmalloc_large_oob_right(struct kunit *test)
 	HIDE_VAR(size);
 	WRITE_ACCESS(ptr[size - 1], 0);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[size], 0)));
+				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[KASAN_END(size)], 0)));
 	kfree(ptr);
 	/* Where the object ends with a page there is a redzone too. */
 	ptr = alloc_large(test, 4 * PAGE_SIZE);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(ptr[4 * PAGE_SIZE])));
 	kfree(ptr);
 }
@@ -73,11 +73,11 @@ void page_alloc_oob_right(struct kunit *test)
 	char *ptr;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	ptr = page_to_virt(page);
+	ptr = page_address(page);
 	HIDE_VAR(ptr);
 	HIDE_VAR(size);
 	WRITE_ACCESS(ptr[size - 1], 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE("use-after-free", NULL), KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(ptr[size])));
 	free_pages_exact(page, 3);
 }
@@ -110,7 +110,7 @@ void vmalloc_oob(struct kunit *test)
 	WRITE_ACCESS(ptr[size - 1], 0);
 	/* Inside the page, so that the access itself does not fault. */
 	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[size])));
+				  KASAN_TEST_BUG(READ_ACCESS(ptr[KASAN_END(size)])));
 	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_WRITE, 1,
 				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[size + 5], 0)));
 	vfree(ptr);
@@ -137,7 +137,7 @@ void vmalloc_uaf(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
 	vfree(ptr);
 	HIDE_VAR(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_READ, 1,
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_UNMAPPED, KASAN_READ, 1,
 				  KASAN_TEST_BUG(kasan_check_read(ptr, 1)));
 }
 
@@ -156,7 +156,11 @@ void vmalloc_helpers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *(volatile char *)&ptr[100], 42);
 	vfree(ptr);
 	HIDE_VAR(linear);
-	/* The page went back to the page allocator with the area. */
+	/* The page went back to the page allocator with the area. With tags the other address has none. */
+	if (!KASAN_TEST_GENERIC) {
+		KUNIT_EXPECT_EQ(test, kasan_get_tag(linear), 0xff);
+		return;
+	}
 	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(linear[100])));
 }

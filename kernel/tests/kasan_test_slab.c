@@ -14,6 +14,16 @@ static char *alloc(struct kunit *test, size_t size)
 	return ptr;
 }
 
+/* The same for writes behind the end that may be behind the slot, too. */
+static char *alloc_beside(struct kunit *test, size_t size)
+{
+	char *ptr = kasan_kmalloc_beside(test, size);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	HIDE_VAR(ptr);
+	return ptr;
+}
+
 /* --- Out of bounds ---------------------------------------------------------------------------- */
 
 void kmalloc_oob_right(struct kunit *test)
@@ -22,16 +32,36 @@ void kmalloc_oob_right(struct kunit *test)
 	char *ptr = alloc(test, size);
 
 	HIDE_VAR(size);
-	/* The first bad byte, in the granule that the object's end shares with it. */
+	/* The first bad byte, in the granule that the object's end shares with it if that is seen. */
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[size], 'x')));
-	KUNIT_EXPECT_PTR_EQ(test, kasan_expect_last()->addr, ptr + size);
+				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[KASAN_END(size)], 'x')));
+	KASAN_EXPECT_ADDR(test, ptr + KASAN_END(size));
 	/* The first byte of the next granule. */
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
 				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[size + 5], 'y')));
 	/* Behind the size class: redzone between the slots. */
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(ptr[128])));
+	kfree(ptr);
+}
+
+void kmalloc_node_oob_right(struct kunit *test)
+{
+	size_t size = 4096;
+	char *ptr = kmalloc_node(size, GFP_KERNEL, 0);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	HIDE_VAR(ptr);
+	HIDE_VAR(size);
+	WRITE_ACCESS(ptr[size - 1], 0);
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(ptr[size])));
+	kfree(ptr);
+	ptr = kzalloc_node(100, GFP_KERNEL, NUMA_NO_NODE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	HIDE_VAR(ptr);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[KASAN_END(104)], 1)));
 	kfree(ptr);
 }
 
@@ -59,11 +89,11 @@ void kmalloc_oob_every_size(struct kunit *test)
 {
 	/* Each offset of the end in its granule, and the classes that sizes up to 200 fall into. */
 	for (size_t size = 1; size <= 200; size += size < 20 ? 1 : 7) {
-		char *ptr = alloc(test, size);
+		char *ptr = alloc_beside(test, size);
 
 		WRITE_ACCESS(ptr[size - 1], 1);
 		KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-					  KASAN_TEST_BUG(WRITE_ACCESS(ptr[size], 1)));
+					  KASAN_TEST_BUG(WRITE_ACCESS(ptr[KASAN_END(size)], 1)));
 		kfree(ptr);
 	}
 }
@@ -75,22 +105,27 @@ struct packed_word {
 
 void kmalloc_oob_misaligned(struct kunit *test)
 {
-	volatile struct packed_word *object = (struct packed_word *)alloc(test, 8);
+	char *bytes = alloc(test, KASAN_END(8));
+	volatile struct packed_word *object = (struct packed_word *)(bytes + KASAN_END(8) - 8);
 
+	HIDE_VAR(object);
 	/* Starts inside the object and ends one byte behind it: only the last byte's granule is
 	 * bad. */
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 8,
 				  KASAN_TEST_BUG((void)object->word));
-	kfree((void *)object);
+	kfree(bytes);
 }
 
 void kmalloc_oob_16(struct kunit *test)
 {
-	unsigned __int128 *ptr = (unsigned __int128 *)alloc(test, sizeof(*ptr) - 3);
+	char *bytes = alloc_beside(test, sizeof(unsigned __int128) - 3);
+	/* Where whole granules are compared it begins in the middle of one, and ends in the next. */
+	unsigned __int128 *ptr = (unsigned __int128 *)(bytes + (KASAN_TEST_BYTES ? 0 : 8));
 
+	HIDE_VAR(ptr);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 16,
 				  KASAN_TEST_BUG(WRITE_ACCESS(*ptr, 5)));
-	kfree(ptr);
+	kfree(bytes);
 }
 
 void kmalloc_uaf_16(struct kunit *test)
@@ -108,13 +143,15 @@ struct row {
 
 void kmalloc_struct_copy(struct kunit *test)
 {
-	struct row *row = (struct row *)alloc(test, sizeof(*row) - sizeof(u32)), zero = {0};
+	const size_t size = sizeof(struct row) - sizeof(u32);
+	char *bytes = alloc_beside(test, size);
+	struct row *row = (struct row *)(bytes + KASAN_END(size) - size), zero = {0};
 
 	HIDE_VAR(zero.cells[0]);
 	/* One check of 24 bytes, a memcpy() or a few stores, as the compiler likes. */
 	KUNIT_EXPECT_KASAN_FAIL(test, KASAN_TEST_BUG(*row = zero));
 	HIDE_VAR(row);
-	kfree(row);
+	kfree(bytes);
 }
 
 /* --- Memory functions ------------------------------------------------------------------------- */
@@ -165,12 +202,12 @@ void kmalloc_oob_memset_16(struct kunit *test)
 
 void kmalloc_oob_memcpy(struct kunit *test)
 {
-	char *from = alloc(test, 100), *to = alloc(test, 60);
-	size_t n = 61;
+	char *from = alloc(test, 100), *to = alloc_beside(test, 60);
+	size_t n = KASAN_END(60) + 1;
 
 	HIDE_VAR(n);
 	memset(from, 0, 100);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 61,
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, n,
 				  KASAN_TEST_BUG(memcpy(to, from, n)));
 	n = 101;
 	HIDE_VAR(n);
@@ -263,6 +300,7 @@ void quarantine_delays_reuse(struct kunit *test)
 {
 	char *ptr = alloc(test, 64);
 
+	kasan_needs_generic(test);
 	kfree(ptr);
 	for (int i = 0; i < 200; i++) {
 		char *other = alloc(test, 64);
@@ -282,7 +320,7 @@ void kmalloc_double_free(struct kunit *test)
 
 	kfree(ptr);
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
-	KUNIT_EXPECT_PTR_EQ(test, kasan_expect_last()->addr, ptr);
+	KASAN_EXPECT_ADDR(test, ptr);
 }
 
 void kmalloc_double_kzfree(struct kunit *test)
@@ -340,7 +378,7 @@ static void realloc_more(struct kunit *test, size_t size1, size_t size2)
 	WRITE_ACCESS(ptr2[size1], 'x');
 	WRITE_ACCESS(ptr2[size2 - 1], 'x');
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr2[size2], 'x')));
+				  KASAN_TEST_BUG(WRITE_ACCESS(ptr2[KASAN_END(size2)], 'x')));
 	KUNIT_EXPECT_KASAN_REPORT(
 		test, "slab-out-of-bounds", KASAN_WRITE, 1,
 		KASAN_TEST_BUG(WRITE_ACCESS(ptr2[ALIGN(size2 + 1, KASAN_GRANULE_SIZE)], 'x')));
@@ -358,7 +396,7 @@ static void realloc_less(struct kunit *test, size_t size1, size_t size2)
 	HIDE_VAR(size2);
 	WRITE_ACCESS(ptr2[size2 - 1], 'x');
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr2[size2], 'x')));
+				  KASAN_TEST_BUG(WRITE_ACCESS(ptr2[KASAN_END(size2)], 'x')));
 	KUNIT_EXPECT_KASAN_REPORT(
 		test, "slab-out-of-bounds", KASAN_WRITE, 1,
 		KASAN_TEST_BUG(WRITE_ACCESS(ptr2[ALIGN(size2 + 1, KASAN_GRANULE_SIZE)], 'x')));
@@ -409,12 +447,12 @@ void ksize_unpoisons_memory(struct kunit *test)
 	size_t real_size = ksize(ptr);
 
 	KUNIT_EXPECT_GT(test, real_size, size);
-	KUNIT_EXPECT_EQ(test, kmalloc_usable_size(ptr), size);
+	KUNIT_EXPECT_EQ(test, kmalloc_usable_size(ptr), KASAN_END(size));
 	HIDE_VAR(size);
 	WRITE_ACCESS(ptr[0], 'x');
 	WRITE_ACCESS(ptr[size - 1], 'x');
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[size])));
+				  KASAN_TEST_BUG(READ_ACCESS(ptr[KASAN_END(size)])));
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(ptr[size + 5])));
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,

@@ -23,12 +23,23 @@ static char *alloc(struct kunit *test, size_t size)
 	return ptr;
 }
 
+/* The same for functions that write behind the end. */
+static char *alloc_beside(struct kunit *test, size_t size)
+{
+	char *ptr = kasan_kmalloc_beside(test, size);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	memset(ptr, 0, size);
+	HIDE_VAR(ptr);
+	return ptr;
+}
+
 /* --- Bytes ------------------------------------------------------------------------------------ */
 
 void kasan_memchr(struct kunit *test)
 {
-	char *ptr = alloc(test, 24);
-	size_t size = 24;
+	size_t size = KASAN_END(24);
+	char *ptr = alloc(test, size);
 
 	HIDE_VAR(size);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
@@ -38,9 +49,9 @@ void kasan_memchr(struct kunit *test)
 
 void kasan_memcmp(struct kunit *test)
 {
-	char *ptr = alloc(test, 24);
-	int zeros[8] = {0};
-	size_t size = 24;
+	size_t size = KASAN_END(24);
+	char *ptr = alloc(test, size);
+	int zeros[9] = {0};
 
 	HIDE_VAR(size);
 	KUNIT_EXPECT_EQ(test, memcmp(ptr, zeros, size), 0);
@@ -73,7 +84,7 @@ void kasan_strings(struct kunit *test)
 
 void kasan_string_copies(struct kunit *test)
 {
-	char *to = alloc(test, 16), *from = alloc(test, 32);
+	char *to = alloc_beside(test, 16), *from = alloc(test, 32);
 
 	strcpy(from, "0123456789abcdef");
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
@@ -92,10 +103,13 @@ void kasan_string_copies(struct kunit *test)
 
 /* --- Bits and atomics ------------------------------------------------------------------------- */
 
-/* Nine bytes: the word of bit 64 begins inside the object and ends outside. */
+/* Nine bytes: the word of bit 64 begins inside the object and ends outside. Where whole granules are compared
+ * it is the next one that is bad. */
+#define BAD_BIT (KASAN_TEST_BYTES ? BITS_PER_LONG : 2UL * BITS_PER_LONG)
+
 static unsigned long *alloc_bits(struct kunit *test)
 {
-	return (unsigned long *)alloc(test, sizeof(unsigned long) + 1);
+	return (unsigned long *)alloc_beside(test, sizeof(unsigned long) + 1);
 }
 
 #define EXPECT_BITOP(test, access, expression) \
@@ -103,7 +117,7 @@ static unsigned long *alloc_bits(struct kunit *test)
 
 void kasan_bitops_modify(struct kunit *test)
 {
-	unsigned long *bits = alloc_bits(test), bit = BITS_PER_LONG;
+	unsigned long *bits = alloc_bits(test), bit = BAD_BIT;
 
 	HIDE_VAR(bit);
 	set_bit(0, bits);
@@ -116,7 +130,7 @@ void kasan_bitops_modify(struct kunit *test)
 
 void kasan_bitops_test_and_modify(struct kunit *test)
 {
-	unsigned long *bits = alloc_bits(test), bit = BITS_PER_LONG;
+	unsigned long *bits = alloc_bits(test), bit = BAD_BIT;
 
 	HIDE_VAR(bit);
 	KUNIT_EXPECT_FALSE(test, test_and_set_bit(1, bits));
@@ -131,8 +145,8 @@ void kasan_atomics(struct kunit *test)
 {
 	/* Four bytes too few for an atomic64_t, and none for an atomic_t behind them. */
 	char *object = alloc(test, 44);
-	atomic64_t *wide = (atomic64_t *)(object + 40);
-	atomic_t *narrow = (atomic_t *)(object + 44);
+	atomic64_t *wide = (atomic64_t *)(object + ALIGN_DOWN(KASAN_END(44), 8));
+	atomic_t *narrow = (atomic_t *)(object + KASAN_END(44));
 
 	HIDE_VAR(wide);
 	HIDE_VAR(narrow);
@@ -157,6 +171,7 @@ void kasan_atomics(struct kunit *test)
 
 void kasan_explicit_checks(struct kunit *test)
 {
+	const size_t end = KASAN_END(20);
 	char *ptr = alloc(test, 20);
 
 	KUNIT_EXPECT_TRUE(test, kasan_check_read(ptr, 20));
@@ -164,13 +179,13 @@ void kasan_explicit_checks(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kasan_check_read(ptr + 20, 0));
 	KUNIT_EXPECT_TRUE(test, kasan_check_byte(ptr + 19));
 	KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(ptr + 19));
-	KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(ptr + 20));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 21,
-				  KASAN_TEST_BUG((void)kasan_check_read(ptr, 21)));
+	KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(ptr + end));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, end + 1,
+				  KASAN_TEST_BUG((void)kasan_check_read(ptr, end + 1)));
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 4,
-				  KASAN_TEST_BUG((void)kasan_check_write(ptr + 17, 4)));
+				  KASAN_TEST_BUG((void)kasan_check_write(ptr + end - 3, 4)));
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG((void)kasan_check_byte(ptr + 20)));
+				  KASAN_TEST_BUG((void)kasan_check_byte(ptr + end)));
 	kfree(ptr);
 }
 
@@ -183,7 +198,7 @@ static void uninstrumented_set_bit(unsigned long nr, unsigned long *addr)
 
 void kasan_bitops_explicit(struct kunit *test)
 {
-	unsigned long *bits = alloc_bits(test), bit = BITS_PER_LONG;
+	unsigned long *bits = alloc_bits(test), bit = BAD_BIT;
 
 	HIDE_VAR(bit);
 	uninstrumented_set_bit(5, bits);

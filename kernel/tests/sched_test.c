@@ -40,6 +40,60 @@ static void exit_values(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kthread_join(task), -EINTR);
 }
 
+static volatile bool spinning, went_on;
+
+static int spin_for_ever(void *arg)
+{
+	spinning = true;
+	for (;;)
+		cpu_relax();
+	return 0;
+}
+
+/* Killed where it must not be preempted, it ends only behind that place. */
+static int spin_atomically(void *arg)
+{
+	preempt_disable();
+	kthread_kill(current);
+	for (unsigned long end = jiffies + 3; time_before(jiffies, end);)
+		cpu_relax();
+	went_on = true;
+	preempt_enable();
+	for (;;)
+		cpu_relax();
+	return 0;
+}
+
+static void kill(struct kunit *test)
+{
+	struct task *task;
+	int value = 0;
+
+	spinning = false;
+	task = kthread_run(spin_for_ever, NULL, "endless");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	while (!spinning)
+		msleep(10);
+	KUNIT_EXPECT_FALSE(test, kthread_join_timeout(task, 2, &value));
+	kthread_kill(task);
+	KUNIT_EXPECT_EQ(test, kthread_join(task), -EFAULT);
+	went_on = false;
+	task = kthread_run(spin_atomically, NULL, "atomic");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	KUNIT_EXPECT_EQ(test, kthread_join(task), -EFAULT);
+	KUNIT_EXPECT_TRUE(test, went_on);
+}
+
+static void join_with_timeout(struct kunit *test)
+{
+	struct task *task = kthread_run(return_arg, (void *)9, "return");
+	int value = 0;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	KUNIT_EXPECT_TRUE(test, kthread_join_timeout(task, MAX_SCHEDULE_TIMEOUT, &value));
+	KUNIT_EXPECT_EQ(test, value, 9);
+}
+
 static int wait_for_stop(void *arg)
 {
 	atomic_t *rounds = arg;
@@ -180,6 +234,40 @@ static void timer_fires(struct timer_list *timer)
 		mod_timer(&t->timer, jiffies + 1);
 	else
 		complete(&t->done);
+}
+
+/* Runs for longer than a tick, and is due again all the time. */
+struct slow_timer {
+	struct timer_list timer;
+	atomic_t running, runs, overlaps;
+};
+
+static void slow_fires(struct timer_list *timer)
+{
+	struct slow_timer *t = from_timer(t, timer, timer);
+	u64 until = clock_ns() + 3 * TICK_NSEC;
+
+	if (atomic_inc_return(&t->running) > 1)
+		atomic_inc(&t->overlaps);
+	if (atomic_inc_return(&t->runs) < 4)
+		mod_timer(&t->timer, jiffies);
+	while (clock_ns() < until)
+		cpu_relax();
+	atomic_dec(&t->running);
+}
+
+/* The other CPUs tick meanwhile, but the function is never in two places. */
+static void timer_overlaps_never(struct kunit *test)
+{
+	struct slow_timer t = {0};
+
+	timer_setup_on_stack(&t.timer, slow_fires, 0);
+	mod_timer(&t.timer, jiffies);
+	while (atomic_read(&t.runs) < 4 || atomic_read(&t.running))
+		msleep(10);
+	KUNIT_EXPECT_FALSE(test, del_timer_sync(&t.timer));
+	KUNIT_EXPECT_EQ(test, atomic_read(&t.runs), 4);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t.overlaps), 0);
 }
 
 static void timers(struct kunit *test)
@@ -385,6 +473,8 @@ static void spread_over_cpus(struct kunit *test)
 
 static struct kunit_case sched_test_cases[] = {
 	KUNIT_CASE(exit_values),
+	KUNIT_CASE(kill),
+	KUNIT_CASE(join_with_timeout),
 	KUNIT_CASE(stop),
 	KUNIT_CASE(sized_stack),
 	KUNIT_CASE(many_threads),
@@ -392,6 +482,7 @@ static struct kunit_case sched_test_cases[] = {
 	KUNIT_CASE(sleeping),
 	KUNIT_CASE(preempt_counting),
 	KUNIT_CASE(timers),
+	KUNIT_CASE(timer_overlaps_never),
 	KUNIT_CASE(spinlocks),
 	KUNIT_CASE(mutexes),
 	KUNIT_CASE(wait_queues),

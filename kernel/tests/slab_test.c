@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* slab_test.c - the slab allocator and kmalloc(): sizes, alignment, contents, caches, pressure. */
 #include <kernel/kernel.h>
+#include <kernel/page.h>
 #include <kernel/random.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
@@ -245,13 +246,118 @@ static void free_on_other_cpu(struct kunit *test)
 	}
 }
 
+#define MANY 600
+
+/* Many slabs of one cache: no slot is handed out twice, all lie in slabs, and all slabs go again. */
+static void slabs_of_a_cache(struct kunit *test)
+{
+	struct kmem_cache *cache = kmem_cache_create("slabs", 200, 0, 0, NULL);
+	u16 **objects = kunit_kzalloc(test, MANY * sizeof(*objects), GFP_KERNEL);
+	unsigned long first_offsets = 0;
+	struct slabinfo info;
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	KUNIT_ASSERT_NOT_NULL(test, objects);
+	for (u16 i = 0; i < MANY; i++) {
+		objects[i] = kmem_cache_alloc(cache, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
+		*objects[i] = i;
+	}
+	kmem_cache_info(cache, &info);
+	KUNIT_EXPECT_GE(test, info.slabs, MANY / info.objs_per_slab);
+	KUNIT_EXPECT_GE(test, info.active, MANY);
+	for (u16 i = 0; i < MANY; i++) {
+		struct page *slab = virt_to_head_page(objects[i]);
+		size_t offset = (uintptr_t)slab->first_slot - (uintptr_t)page_to_virt(slab);
+
+		KUNIT_EXPECT_EQ(test, *objects[i], i);
+		KUNIT_EXPECT_TRUE(test, PageSlab(slab));
+		KUNIT_EXPECT_LE(test, offset + slab->objects * info.slot_size, page_size(slab));
+		first_offsets |= BIT(offset / 64);
+	}
+	if (SLAB_IS_BITMAP) {
+		/* Colours: not all slabs start at one offset. */
+		KUNIT_EXPECT_NE(test, first_offsets & (first_offsets - 1), 0);
+	}
+	/* Every other one, then the rest: slabs become partly free before they are empty. */
+	for (int half = 0; half < 2; half++)
+		for (int i = half; i < MANY; i += 2)
+			kmem_cache_free(cache, objects[i]);
+	KUNIT_EXPECT_EQ(test, kmem_cache_shrink(cache), 0);
+	kmem_cache_info(cache, &info);
+	KUNIT_EXPECT_EQ(test, info.slabs, 0);
+	KUNIT_EXPECT_EQ(test, info.active, 0);
+	kmem_cache_destroy(cache);
+}
+
+/* Of a freed object, which only unchecked code may look at. */
+static noinline __no_sanitize_address bool reads_as_zero(const void *freed, size_t from, size_t to)
+{
+	const volatile u8 *p = kasan_reset_tag(freed);
+	u8 sum = 0;
+
+	for (size_t i = from; i < to; i++)
+		sum |= p[i];
+	return !sum;
+}
+
+static void kfree_sensitive_clears(struct kunit *test)
+{
+	u8 *p = kmalloc(200, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	memset(p, 0xa5, 200);
+	kfree_sensitive(p);
+	HIDE_VAR(p);
+	/* Behind what the allocator or the runtime have written to its first bytes since. */
+	KUNIT_EXPECT_TRUE(test, reads_as_zero(p, 32, 192));
+	kfree_sensitive(NULL);
+	kfree_sensitive(ZERO_SIZE_PTR);
+}
+
+/* The console names each object that is still there; report-extras looks. The cache stays, so that what
+ * uses and frees them later does no harm. */
+static void destroy_with_live_objects(struct kunit *test)
+{
+	struct kmem_cache *cache = kmem_cache_create("leaky", 64, 0, 0, NULL);
+	u8 *objects[5];
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
+		objects[i] = kmem_cache_alloc(cache, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
+	}
+	kmem_cache_free(cache, objects[0]);
+	kmem_cache_free(cache, objects[3]);
+	kunit_info(test, "live %016lx %016lx %016lx", (unsigned long)kasan_reset_tag(objects[1]),
+		   (unsigned long)kasan_reset_tag(objects[2]),
+		   (unsigned long)kasan_reset_tag(objects[4]));
+	kmem_cache_destroy(cache);
+	for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
+		if (i % 3 == 0)
+			continue;
+		memset(objects[i], (int)i, 64);
+		KUNIT_EXPECT_NULL(test, memchr_inv(objects[i], (int)i, 64));
+		kfree(objects[i]);
+	}
+}
+
 static struct kunit_case slab_test_cases[] = {
-	KUNIT_CASE(kmalloc_sizes),	     KUNIT_CASE(kmalloc_zero_and_null),
-	KUNIT_CASE(kmalloc_overflow),	     KUNIT_CASE(kzalloc_clears),
-	KUNIT_CASE(krealloc_keeps_contents), KUNIT_CASE(copies),
-	KUNIT_CASE(kmem_cache_objects),	     KUNIT_CASE(kmem_cache_constructor),
-	KUNIT_CASE(kmem_cache_bulk_objects), KUNIT_CASE(stress_on_all_cpus),
-	KUNIT_CASE(free_on_other_cpu),	     {},
+	KUNIT_CASE(kmalloc_sizes),
+	KUNIT_CASE(kmalloc_zero_and_null),
+	KUNIT_CASE(kmalloc_overflow),
+	KUNIT_CASE(kzalloc_clears),
+	KUNIT_CASE(krealloc_keeps_contents),
+	KUNIT_CASE(copies),
+	KUNIT_CASE(kmem_cache_objects),
+	KUNIT_CASE(kmem_cache_constructor),
+	KUNIT_CASE(kmem_cache_bulk_objects),
+	KUNIT_CASE(stress_on_all_cpus),
+	KUNIT_CASE(free_on_other_cpu),
+	KUNIT_CASE(slabs_of_a_cache),
+	KUNIT_CASE(kfree_sensitive_clears),
+	KUNIT_CASE(destroy_with_live_objects),
+	{},
 };
 
 static struct kunit_suite slab_test_suite = {

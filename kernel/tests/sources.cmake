@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: MIT
 # Suites for every mode; kasan_clean_test.c is legal code, so it holds without KASAN too.
 set(REDZONE_TESTS_SOURCES
+    fault_inject_test.c
     kasan_clean_test.c
     kunit_test.c
     lib_test.c
     mempool_test.c
+    module_blob.S
+    module_test.c
     pages_test.c
     rcu_test.c
     sched_test.c
     slab_cost_test.c
     slab_test.c
+    uaccess_test.c
     ulib_test.c
+    user_blob.S
+    user_test.c
     vmalloc_test.c
     workqueue_test.c)
 # It includes the C library's headers.
@@ -20,9 +26,16 @@ set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c APPEND PROPERTY
 # Suites that need the runtime.
 if(NOT REDZONE_MODE STREQUAL "off")
   list(APPEND REDZONE_TESTS_SOURCES
+    kasan_context_test.c
+    kasan_double_free_test.c
     kasan_expect.c
+    kasan_garbage_test.c
+    kasan_hw_test.c
+    kasan_init_test.c
     kasan_params_test.c
     kasan_runtime_test.c
+    kasan_sample_test.c
+    kasan_tags_test.c
     kasan_test.c
     kasan_test_cache.c
     kasan_test_fault.c
@@ -32,6 +45,13 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_test_slab.c
     kasan_test_stack.c
     kasan_test_string.c
-    page_owner_test.c)
+    kasan_test_user.c
+    kasan_whole.c
+    page_owner_test.c
+    page_quarantine_test.c)
+endif()
+# Only there does the compiler describe variables.
+if(REDZONE_MODE STREQUAL "generic")
+  list(APPEND REDZONE_TESTS_SOURCES kasan_text_test.c)
 endif()
 set(REDZONE_TESTS_UNINSTRUMENTED)

@@ -73,18 +73,25 @@ static bool block_find(const void *ptr, struct block *copy, bool take)
 }
 
 #ifdef CONFIG_KASAN
+#ifdef CONFIG_KASAN_TAGS
+#define EMPTY_OBJECT 0
+#else
+#define EMPTY_OBJECT KASAN_SLAB_REDZONE
+#endif
+
 /* Return: true if a live object starts at @ptr. @size: filled, as asked for. */
 static bool object_size(const void *ptr, size_t *size)
 {
 	struct kasan_object object;
-	const u8 *shadow = kasan_shadow_of(ptr);
+	u8 state;
 
-	if (!shadow || !kasan_port_find_object(ptr, &object) || object.start != ptr)
+	if (!kasan_memory_state(ptr, &state) || !kasan_port_find_object(ptr, &object) ||
+	    object.start != kasan_reset_tag(ptr))
 		return false;
 	*size = object.kind == KASAN_OBJECT_SLAB ? kasan_object_size(object.cache, ptr)
 						 : object.size;
-	/* An object of no bytes is redzone from its start on. */
-	return kasan_byte_accessible(ptr) || (*shadow == KASAN_SLAB_REDZONE && *size == 0);
+	/* An object of no bytes is redzone from its start on, with tags a granule without a byte. */
+	return kasan_byte_accessible(ptr) || (state == EMPTY_OBJECT && *size == 0);
 }
 
 /* Make what lies behind the first @size bytes of a slab object redzone. */

@@ -2,10 +2,12 @@
 /* program.c - runs the ordinary C program that was linked into the kernel, in a thread of its own.
  */
 #include <kernel/errno.h>
+#include <kernel/fault_inject.h>
 #include <kernel/printk.h>
 #include <kernel/program.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
+#include <kernel/time.h>
 #include <kernel/types.h>
 #include <kasan/kasan.h>
 
@@ -13,20 +15,28 @@
 
 /* Ordinary C is used to large stacks; this one is virtually mapped, with guard pages. */
 #define PROGRAM_STACK_SIZE (1UL << 20)
+/* A running thread is gone within a tick or two after kthread_kill(), unless its host has little time. */
+#define KILL_MS 10000
 
 void ulib_unpoison_frames(const void *low, const void *high);
 
 struct program {
+	int (*main)(int argc, char **argv);
 	int argc;
 	char **argv;
+	bool one_report;
 };
 
+/* The thread of the program that run_program() or ulib_run_one() waits for, and whether it came to an
+ * end of its own. A thread that was given up decides nothing more. */
+static struct task *running;
 static bool ended_by_itself;
 
 void ulib_end_program(int status)
 {
 	program_flush();
-	ended_by_itself = true;
+	if (current == READ_ONCE(running))
+		ended_by_itself = true;
 	kthread_exit(status);
 }
 
@@ -38,20 +48,39 @@ void ulib_unpoison_frames(const void *low, const void *high)
 
 static int program_thread(void *arg)
 {
-	struct program *program = arg;
-	int status = redzone_program_main(program->argc, program->argv);
+	struct program program = *(struct program *)arg;
+	int status;
 
+	if (program.one_report)
+		current->kflags |= PF_ONE_REPORT;
+	fault_inject_start();
+	status = program.main(program.argc, program.argv);
 	ulib_run_atexit();
 	ulib_end_program(status);
+}
+
+/* Return: the program's thread, not woken yet. @program must live until it has begun. */
+static struct task *create_thread(struct program *program)
+{
+	const char *name = strrchr(program->argv[0], '/');
+	struct task *task;
+
+	fault_inject_pause();
+	ulib_reset();
+	ended_by_itself = false;
+	task = kthread_create_sized(program_thread, program, PROGRAM_STACK_SIZE, "%s",
+				    name ? name + 1 : program->argv[0]);
+	if (!IS_ERR(task))
+		WRITE_ONCE(running, task);
+	return task;
 }
 
 int run_program(int argc, char **argv)
 {
 	static char default_name[] = "program";
 	char *default_argv[] = {default_name, NULL};
-	struct program program = {.argc = argc, .argv = argv};
+	struct program program = {.main = redzone_program_main, .argc = argc, .argv = argv};
 	struct task *task;
-	const char *name;
 	int status;
 
 	if (!redzone_program_main)
@@ -60,11 +89,7 @@ int run_program(int argc, char **argv)
 		program.argc = 1;
 		program.argv = default_argv;
 	}
-	ulib_reset();
-	ended_by_itself = false;
-	name = strrchr(program.argv[0], '/');
-	task = kthread_create_sized(program_thread, &program, PROGRAM_STACK_SIZE, "%s",
-				    name ? name + 1 : program.argv[0]);
+	task = create_thread(&program);
 	if (IS_ERR(task))
 		return (int)PTR_ERR(task);
 	wake_up_process(task);
@@ -75,6 +100,33 @@ int run_program(int argc, char **argv)
 	if (status)
 		pr_info("program returned %d\n", status);
 	return status;
+}
+
+enum ulib_end ulib_run_one(int (*main)(int argc, char **argv), int argc, char **argv,
+			   unsigned int timeout_ms, int *status)
+{
+	/* Static: a thread that never got a CPU would look at it after this function's end. */
+	static struct program program;
+	struct task *task;
+
+	program = (struct program){.main = main, .argc = argc, .argv = argv, .one_report = true};
+	task = create_thread(&program);
+	if (IS_ERR(task)) {
+		*status = (int)PTR_ERR(task);
+		return ULIB_NO_THREAD;
+	}
+	wake_up_process(task);
+	if (!kthread_join_timeout(task, (long)msecs_to_jiffies(timeout_ms), status)) {
+		WRITE_ONCE(running, NULL);
+		kthread_kill(task);
+		/* One that holds a lock for ever stays behind. */
+		if (!kthread_join_timeout(task, (long)msecs_to_jiffies(KILL_MS), status))
+			put_task_struct(task);
+		program_flush();
+		return ULIB_TIMEOUT;
+	}
+	program_flush();
+	return ended_by_itself ? ULIB_RETURNED : ULIB_KILLED;
 }
 
 bool program_was_killed(void)

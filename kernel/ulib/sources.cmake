@@ -3,6 +3,7 @@
 set(REDZONE_ULIB_SOURCES
     console.c
     ctype.c
+    each.c
     errno.c
     format.c
     image_file.c

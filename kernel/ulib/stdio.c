@@ -38,6 +38,13 @@ FILE *const stdin = &console_in;
 FILE *const stdout = &console_out;
 FILE *const stderr = &console_err;
 
+void ulib_reset_streams(void)
+{
+	console_in = (FILE){.pushed = EOF};
+	console_out = (FILE){.output = true, .pushed = EOF};
+	console_err = (FILE){.output = true, .unbuffered = true, .pushed = EOF};
+}
+
 /* --- Output ----------------------------------------------------------------------------------- */
 
 static bool writable(FILE *file)

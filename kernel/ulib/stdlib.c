@@ -35,6 +35,7 @@ void ulib_reset(void)
 	atexit_count = 0;
 	rand_state = 1;
 	errno = 0;
+	ulib_reset_streams();
 }
 
 void exit(int status)

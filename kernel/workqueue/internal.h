@@ -53,7 +53,7 @@ struct worker {
  * @cpu: NR_CPUS: none.
  * @worklist: items that may run.
  * @nr_running: busy workers that do not sleep.
- * @creating: one of them makes a new worker.
+ * @creating: one of them makes a new worker. @wanting: that failed: the rescuer tries again.
  */
 struct worker_pool {
 	spinlock_t lock;
@@ -63,6 +63,7 @@ struct worker_pool {
 	unsigned int nr_running;
 	unsigned int next_id;
 	bool creating;
+	bool wanting;
 	struct list_head worklist;
 	struct list_head idle;
 	struct list_head busy;

@@ -9,6 +9,7 @@
  */
 #include <kasan/kasan.h>
 #include <kernel/slab.h>
+#include <asm/mte.h>
 
 #include "internal.h"
 
@@ -100,22 +101,84 @@ static bool create_worker(struct worker_pool *pool)
 }
 
 /*
+ * A worker that could not be made would be missed when the last one that runs goes to sleep, perhaps to
+ * wait for an item behind it: nobody would run that, even if there is memory again. One thread, made at
+ * boot, tries until it succeeds.
+ */
+static struct task *rescuer;
+
+/* The pool is locked. */
+static void call_rescuer(struct worker_pool *pool)
+{
+	pool->wanting = true;
+	if (rescuer)
+		wake_up_process(rescuer);
+}
+
+/*
  * See that there is somebody to take over. The pool is locked, and unlocked in between: the new worker may
  * take an item before this one does, and relies on us, who are still making workers, for the next. So look
- * again after each.
+ * again after each. Return: false without memory.
  */
-static void keep_one_idle(struct worker_pool *pool)
+static bool make_until_idle(struct worker_pool *pool)
 {
 	bool made = true;
 
 	while (made && !pool->nr_idle && !pool->creating && pool->nr_workers < MAX_WORKERS) {
 		pool->creating = true;
 		spin_unlock_irq(&pool->lock);
-		/* Without memory the items wait for whoever sleeps to go on, and no longer. */
 		made = create_worker(pool);
 		spin_lock_irq(&pool->lock);
 		pool->creating = false;
 	}
+	return made;
+}
+
+static void keep_one_idle(struct worker_pool *pool)
+{
+	if (!make_until_idle(pool))
+		call_rescuer(pool);
+}
+
+/* How long the rescuer waits for memory before it tries again. */
+#define RESCUE_TICKS max(HZ / 50, 1)
+
+/* Return: false if @pool still wants a worker. */
+static bool rescue(struct worker_pool *pool)
+{
+	bool made;
+
+	if (!READ_ONCE(pool->wanting))
+		return true;
+	spin_lock_irq(&pool->lock);
+	made = make_until_idle(pool);
+	pool->wanting = !made;
+	spin_unlock_irq(&pool->lock);
+	return made;
+}
+
+static int rescuer_thread(void *arg)
+{
+	for (;;) {
+		bool done = true;
+
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		for (unsigned int cpu = 0; cpu <= NR_CPUS; cpu++) {
+			if (READ_ONCE(pools[cpu].wanting))
+				done = false;
+		}
+		if (done) {
+			schedule();
+			continue;
+		}
+		__set_current_state(TASK_RUNNING);
+		done = true;
+		for (unsigned int cpu = 0; cpu <= NR_CPUS; cpu++)
+			done &= rescue(&pools[cpu]);
+		if (!done)
+			msleep(RESCUE_TICKS * 1000 / HZ);
+	}
+	return 0;
 }
 
 /* --- Running items ------------------------------------------------------------------------------- */
@@ -149,6 +212,8 @@ static void process_one_work(struct worker *worker, struct work_struct *work)
 	work_clear(work, WORK_STRUCT_PENDING | WORK_LINKED | WORK_BARRIER);
 	spin_unlock_irq(&pool->lock);
 	func(work);
+	/* Before flush_work() returns. */
+	mte_check_async_in((void *)func);
 	check_context(func);
 	spin_lock_irq(&pool->lock);
 	worker->work = NULL;
@@ -227,6 +292,14 @@ static int worker_thread(void *arg)
 				break;
 			}
 		}
+		/* Made while others came back to be idle: then there are too many. */
+		if (pool->nr_idle > MAX_IDLE) {
+			leave_idle(worker);
+			if (!enter_idle(worker)) {
+				spin_unlock_irq(&pool->lock);
+				break;
+			}
+		}
 		__set_current_state(TASK_UNINTERRUPTIBLE);
 		spin_unlock_irq(&pool->lock);
 		schedule();
@@ -288,8 +361,11 @@ void wq_worker_dying(void)
 	current->kflags &= ~PF_WQ_WORKER;
 	current->wq_worker = NULL;
 	kfree(worker);
-	if (last)
-		create_worker(pool);
+	if (last && !create_worker(pool)) {
+		spin_lock_irq(&pool->lock);
+		call_rescuer(pool);
+		spin_unlock_irq(&pool->lock);
+	}
 }
 
 /* --- Start ---------------------------------------------------------------------------------------- */
@@ -307,4 +383,7 @@ void pools_init(void)
 		if ((cpu < nr_cpu_ids || cpu == NR_CPUS) && !create_worker(pool))
 			panic("workqueue: no memory for the first workers");
 	}
+	rescuer = kthread_run(rescuer_thread, NULL, "kworker/R");
+	if (IS_ERR(rescuer))
+		panic("workqueue: no memory for the rescuer");
 }

@@ -7,6 +7,8 @@
 
 #include "internal.h"
 
+#ifdef CONFIG_KASAN_GENERIC
+
 /*
  * libc shares its memory between our callers and everyone else's, stdio included, so a chunk goes back
  * without poison. What the quarantine let go of is no longer watched anyway.
@@ -89,3 +91,5 @@ void kasan_posix_free(void *ptr)
 {
 	kasan_heap_free(&heap, ptr, (uintptr_t)__builtin_return_address(0));
 }
+
+#endif /* CONFIG_KASAN_GENERIC */

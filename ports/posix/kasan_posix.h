@@ -27,6 +27,7 @@
  * @task: called after the default has filled @task; may change it.
  * @readable: default: asks the kernel whether the bytes are mapped.
  * @is_user: default: no address is another's user memory.
+ * @task_depth: default: NULL, kasan_disable_current() silences the virtual CPU.
  *
  * Set the members while no other thread can be in the runtime. The port's contract holds for the
  * hooks too: they are not instrumented and do not call the runtime's checks.
@@ -43,6 +44,7 @@ struct kasan_posix_hooks {
 	void (*task)(struct kasan_port_task *task);
 	bool (*readable)(const void *addr, size_t size);
 	bool (*is_user)(uintptr_t addr);
+	unsigned int *(*task_depth)(void);
 };
 extern struct kasan_posix_hooks kasan_posix_hooks;
 

@@ -175,6 +175,11 @@ bool kasan_port_is_user(uintptr_t addr)
 	return kasan_posix_hooks.is_user && kasan_posix_hooks.is_user(addr);
 }
 
+unsigned int *kasan_port_task_depth(void)
+{
+	return kasan_posix_hooks.task_depth ? kasan_posix_hooks.task_depth() : NULL;
+}
+
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj)
 {
 	return kasan_posix_hooks.find_object && kasan_posix_hooks.find_object(addr, obj);
@@ -274,6 +279,7 @@ static void parse_options(const char *text)
 	while (*text) {
 		size_t n = 0, v = 0;
 		bool has_value = false;
+		int err;
 
 		while (*text == ' ')
 			text++;
@@ -289,10 +295,15 @@ static void parse_options(const char *text)
 					value[v++] = *text;
 		}
 		name[n] = value[v] = '\0';
-		if (n && kasan_option(name, has_value ? value : NULL) != 0) {
+		if (!n)
+			continue;
+		err = kasan_option(name, has_value ? value : NULL);
+		if (err < 0)
 			write_line("kasan: option not accepted, its default stays:");
+		else if (err == KASAN_OPTION_NO_EFFECT)
+			write_line("kasan: option without effect in this build:");
+		if (err)
 			write_line(name);
-		}
 	}
 }
 

@@ -11,9 +11,9 @@
 void board_puts(const char *text)
 {
 #ifdef __aarch64__
-	volatile uint32_t *data = (volatile uint32_t *)0x09000000;
+	volatile uint32_t *data = (volatile uint32_t *)BOARD_UART;
 #else
-	volatile uint8_t *data = (volatile uint8_t *)0x10000000;
+	volatile uint8_t *data = (volatile uint8_t *)BOARD_UART;
 #endif
 
 	for (; *text; text++) {
@@ -66,10 +66,16 @@ _Noreturn void board_start(void)
 	const uintptr_t start = (uintptr_t)__kasan_window_start;
 	const size_t size = (uintptr_t)__kasan_window_end - start;
 
+#ifdef CONFIG_KASAN_TAGS
+	or_stop(tags_start());
+	/* 64 KiB; the default is 1 MiB. */
+	kasan_option("kasan.stack_ring_size", "2048");
+#else
 	/* Firmware allocates early; such a chunk is adopted when it comes back. */
 	early_chunk = malloc(40);
 
 	or_stop(kasan_window_add(start, size, __kasan_shadow_start));
+#endif
 	heap_watch();
 	run_constructors();
 	kasan_option("kasan_multi_shot", "on");

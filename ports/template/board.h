@@ -6,17 +6,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <kasan/config.h>
+
 /* From the linker script. */
 extern char __image_start[], __image_end[];
 extern char __stack_start[], __stack_end[];
 extern char __heap_start[], __heap_end[];
 extern char __kasan_window_start[], __kasan_window_end[], __kasan_shadow_start[];
 
-/** BOARD_UART_STATUS - a device register, outside every window. */
-#ifdef __aarch64__
-#define BOARD_UART_STATUS ((const volatile uint8_t *)0x09000018)
+/** BOARD_UART - the serial line's registers, outside every window. */
+#ifdef CONFIG_KASAN_TAGS
+#define BOARD_UART 0xffffffffc8000000 /* mapped there by tags.S */
+#elif defined(__aarch64__)
+#define BOARD_UART 0x09000000
 #else
-#define BOARD_UART_STATUS ((const volatile uint8_t *)0x10000005)
+#define BOARD_UART 0x10000000
+#endif
+
+/** BOARD_UART_STATUS - one of them that may be read at any time. */
+#ifdef __aarch64__
+#define BOARD_UART_STATUS ((const volatile uint8_t *)(BOARD_UART + 0x18))
+#else
+#define BOARD_UART_STATUS ((const volatile uint8_t *)(BOARD_UART + 5))
+#endif
+
+#ifdef CONFIG_KASAN_TAGS
+/** tags_start() - tags.c: make tags work, before any allocation. Return: NULL, or why they cannot. */
+const char *tags_start(void);
 #endif
 
 /** board_puts() - write @text to the serial line, polled. */

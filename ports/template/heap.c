@@ -11,6 +11,8 @@
 #include "board.h"
 #include "heap.h"
 
+#ifdef CONFIG_KASAN_GENERIC
+
 /* --- The allocator: free blocks in a list by address, neighbours joined ---------------------------- */
 
 struct block {
@@ -132,3 +134,5 @@ void free(void *ptr)
 {
 	kasan_heap_free(&heap, ptr, (uintptr_t)__builtin_return_address(0));
 }
+
+#endif /* heap_tags.c has the heap of the other modes */

@@ -7,8 +7,9 @@
 
 #include "board.h"
 
-/* Tables of the runtime: one block of the stack depot (64 KiB), some pages of the quarantine's queue. */
-#define POOL_SIZE (96UL << 10)
+/* Tables of the runtime: one block of the stack depot (64 KiB), and some pages of the quarantine's queue, or in
+ * the tag-based modes one block of the stack ring. */
+#define POOL_SIZE (128UL << 10)
 
 unsigned long kasan_port_irq_save(void)
 {

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* start.S - entry: a stack, an empty .bss, then board_start(). QEMU's virt boards, arm64 and riscv64. */
+#include <kasan/config.h>
+
 	.section .text.start, "ax"
 	.globl	_start
 	.type	_start, %function
 _start:
 #ifdef __aarch64__
+#ifdef CONFIG_KASAN_TAGS
+	bl	map_high		/* from here on in the upper half */
+#endif
 	adrp	x0, __stack_end
 	add	x0, x0, :lo12:__stack_end
 	mov	sp, x0

@@ -6,6 +6,8 @@
  */
 #include "../alloc/globals.h"
 
+#ifdef CONFIG_KASAN_GENERIC
+
 void __asan_register_globals(struct kasan_global *globals, size_t n);
 KASAN_ABI void __asan_register_globals(struct kasan_global *globals, size_t n)
 {
@@ -33,3 +35,5 @@ void __asan_after_dynamic_init(void);
 KASAN_ABI void __asan_after_dynamic_init(void)
 {
 }
+
+#endif /* CONFIG_KASAN_GENERIC */

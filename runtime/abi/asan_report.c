@@ -12,6 +12,8 @@
  */
 #include "../core/internal.h"
 
+#ifdef CONFIG_KASAN_GENERIC
+
 #ifdef CONFIG_KASAN_SHADOW_WINDOWED
 #define FAILED_CHECK kasan_check_range
 #else
@@ -59,3 +61,5 @@ DEFINE_REPORT(store, 16, true)
 
 DEFINE_REPORT_N(load, false)
 DEFINE_REPORT_N(store, true)
+
+#endif /* CONFIG_KASAN_GENERIC */

@@ -8,6 +8,8 @@
  */
 #include "../core/shadow.h"
 
+#ifdef CONFIG_KASAN_GENERIC
+
 /* The compilers align an alloca to 32 bytes and leave 32 bytes free on both sides of it. */
 #define ALLOCA_REDZONE 32
 
@@ -178,3 +180,5 @@ DEFINE_FAKE_STACK(7)
 DEFINE_FAKE_STACK(8)
 DEFINE_FAKE_STACK(9)
 DEFINE_FAKE_STACK(10)
+
+#endif /* CONFIG_KASAN_GENERIC */

@@ -17,6 +17,8 @@
 #include "../core/lock.h"
 #include "../core/shadow.h"
 
+#ifdef CONFIG_KASAN_GENERIC
+
 /* has_dynamic_init of a chained array: a mark in the top byte, the length in the rest. */
 #define CHAIN_MARK_SHIFT ((unsigned int)sizeof(uintptr_t) * 8 - 8)
 #define CHAIN_MARK	 ((uintptr_t)0xA9 << CHAIN_MARK_SHIFT)
@@ -83,6 +85,42 @@ void kasan_unregister_globals(struct kasan_global *globals, size_t n)
 	 */
 	for (i = 0; i < n; i++)
 		kasan_unpoison((const void *)globals[i].beg, globals[i].size_with_redzone);
+}
+
+/* The first chained array whose descriptors start inside [@start, @start + @size). */
+static struct kasan_global *find_array_in(uintptr_t start, size_t size)
+{
+	struct kasan_global *at = globals_head;
+	size_t left;
+
+	for (left = globals_arrays; left && at && is_chained(at); left--) {
+		if ((uintptr_t)at - start < size)
+			return at;
+		at = (struct kasan_global *)at->odr_indicator;
+	}
+	return NULL;
+}
+
+void kasan_unload_globals(const void *start, size_t size)
+{
+	struct kasan_global *array;
+	unsigned long flags;
+	bool any = false;
+	size_t n;
+
+	for (;;) {
+		flags = kasan_lock(&globals_lock);
+		array = find_array_in((uintptr_t)start, size);
+		n = array ? array->has_dynamic_init & CHAIN_MAX : 0;
+		kasan_unlock(&globals_lock, flags);
+		if (!array)
+			break;
+		kasan_unregister_globals(array, n);
+		any = true;
+	}
+	/* A report may have found one of them before. */
+	if (any)
+		kasan_wait_for_report();
 }
 
 /*
@@ -158,3 +196,20 @@ const struct kasan_global *kasan_find_global(uintptr_t addr)
 	kasan_unlock(&globals_lock, flags);
 	return choose(&nearest, addr);
 }
+
+#else
+
+/* Tag modes give globals no tag: nobody registers them. */
+void kasan_unload_globals(const void *start, size_t size)
+{
+	(void)start;
+	(void)size;
+}
+
+const struct kasan_global *kasan_find_global(uintptr_t addr)
+{
+	(void)addr;
+	return NULL;
+}
+
+#endif /* CONFIG_KASAN_GENERIC */

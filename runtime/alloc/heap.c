@@ -21,6 +21,8 @@
 #include "../core/shadow.h"
 #include "../track/track.h"
 
+#ifdef CONFIG_KASAN_GENERIC
+
 #define HEADER_MAGIC_LIVE  0x6c697665U
 #define HEADER_MAGIC_FREED 0x66726565U
 #define HEADER_GAP	   8U
@@ -203,8 +205,8 @@ static void *make_object(struct kasan_heap *heap, void *raw, size_t size, size_t
 	header->free_track.pid = header->free_track.stack = 0;
 	seal_header(header, HEADER_MAGIC_LIVE);
 
-	kasan_poison(raw, object - (uintptr_t)raw, KASAN_HEAP_LEFT_REDZONE);
-	kasan_poison_tail((void *)object, size, end - object, KASAN_SLAB_REDZONE);
+	kasan_poison_always(raw, object - (uintptr_t)raw, KASAN_HEAP_LEFT_REDZONE);
+	kasan_poison_tail_always((void *)object, size, end - object, KASAN_SLAB_REDZONE);
 	return (void *)object;
 }
 
@@ -261,7 +263,7 @@ static bool free_early(struct kasan_heap *heap, void *raw, uintptr_t ip, uintptr
 	else if (size == SIZE_MAX)
 		wrong = "invalid-free";
 	else
-		kasan_poison(raw, size & ~(size_t)KASAN_GRANULE_MASK, KASAN_SLAB_FREE);
+		kasan_poison_always(raw, size & ~(size_t)KASAN_GRANULE_MASK, KASAN_SLAB_FREE);
 	kasan_unlock(lock_of(heap), flags);
 	if (wrong) {
 		kasan_report_bad_free(wrong, raw, ip, fp);
@@ -355,7 +357,7 @@ __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void
 	size = header->size;
 	span = header->span;
 	raw = header->raw;
-	kasan_poison(ptr, round8(size), KASAN_SLAB_FREE);
+	kasan_poison_always(ptr, round8(size), KASAN_SLAB_FREE);
 	quarantine(heap, raw, span);
 	return true;
 }
@@ -584,3 +586,5 @@ bool kasan_heap_find(uintptr_t addr, struct kasan_object *obj, struct kasan_trac
 	*freed = chunk.free_track;
 	return true;
 }
+
+#endif /* CONFIG_KASAN_GENERIC */

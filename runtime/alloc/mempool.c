@@ -7,7 +7,9 @@
  * whose purpose is to have it at hand.
  */
 #include "meta.h"
+#include "tags_pages.h"
 
+#include "../core/claim.h"
 #include "../core/shadow.h"
 
 static size_t whole_pages(size_t size)
@@ -15,16 +17,37 @@ static size_t whole_pages(size_t size)
 	return (size + (CONFIG_KASAN_PAGE_SIZE - 1)) & ~(size_t)(CONFIG_KASAN_PAGE_SIZE - 1);
 }
 
+#ifdef CONFIG_KASAN_GENERIC
+static const char *end_large(const struct kasan_object *object, const void *ptr)
+{
+	return kasan_end_pages(ptr, object->start);
+}
+
+static void *open_large(void *ptr, size_t size, size_t span)
+{
+	kasan_poison_tail(ptr, size, span, KASAN_PAGE_REDZONE);
+	return ptr;
+}
+#else
+static const char *end_large(const struct kasan_object *object, const void *ptr)
+{
+	return kasan_tags_on() ? kasan_tags_end_pages(ptr, object->start) : NULL;
+}
+
+static void *open_large(void *ptr, size_t size, size_t span)
+{
+	ptr = kasan_alloc_pages(ptr, span);
+	if (kasan_tags_on())
+		kasan_poison_tail(ptr, size, span, KASAN_PAGE_REDZONE);
+	return ptr;
+}
+#endif
+
 static bool large_to_pool(const struct kasan_object *object, void *ptr,
 			  const struct kasan_caller *caller)
 {
-	const uint8_t *shadow = kasan_shadow_of(object->start);
-	const char *wrong = NULL;
+	const char *wrong = end_large(object, ptr);
 
-	if (shadow && *shadow == KASAN_PAGE_FREE)
-		wrong = "double-free";
-	else if (ptr != object->start)
-		wrong = "invalid-free";
 	if (wrong) {
 		kasan_report_bad_free(wrong, ptr, caller->report_ip, caller->fp);
 		return false;
@@ -44,7 +67,7 @@ __attribute__((__noinline__)) bool kasan_mempool_poison_object(void *ptr, uintpt
 	};
 	struct kasan_object object = {0};
 
-	if (!ptr)
+	if (!ptr || !kasan_on())
 		return true;
 	if (kasan_port_find_object(ptr, &object)) {
 		if (object.kind == KASAN_OBJECT_SLAB)
@@ -56,40 +79,44 @@ __attribute__((__noinline__)) bool kasan_mempool_poison_object(void *ptr, uintpt
 	return false;
 }
 
-__attribute__((__noinline__)) void kasan_mempool_unpoison_object(void *ptr, size_t size)
+__attribute__((__noinline__)) void *kasan_mempool_unpoison_object(void *ptr, size_t size)
 {
 	const struct kasan_caller caller = {.ip = KASAN_CALLER_IP(), .fp = KASAN_CALLER_FP()};
 	struct kasan_object object = {0};
 
-	if (!ptr || !kasan_port_find_object(ptr, &object))
-		return;
-	if (object.kind == KASAN_OBJECT_SLAB) {
-		kasan_slab_from_pool(object.cache, ptr, size, &caller);
-		return;
-	}
+	if (!ptr || !kasan_on() || !kasan_port_find_object(ptr, &object))
+		return ptr;
+	if (object.kind == KASAN_OBJECT_SLAB)
+		return kasan_slab_from_pool(object.cache, ptr, size, &caller);
 	if (object.kind != KASAN_OBJECT_LARGE)
-		return;
-	kasan_poison_tail(ptr, size, whole_pages(object.size), KASAN_PAGE_REDZONE);
+		return ptr;
+	ptr = open_large(ptr, size, whole_pages(object.size));
 	if (object.large) {
 		object.large->free = (struct kasan_track){0};
 		kasan_set_track(&object.large->alloc, caller.ip, caller.fp);
 	}
+	return ptr;
 }
 
+#ifdef CONFIG_KASAN_GENERIC
 __attribute__((__noinline__)) bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip)
 {
-	const uint8_t *shadow = kasan_shadow_of(addr);
+	const char *wrong;
 
-	if (shadow && *shadow == KASAN_PAGE_FREE) {
-		kasan_report_bad_free("double-free", addr, ip ? ip : KASAN_CALLER_IP(),
-				      KASAN_CALLER_FP());
+	if (!kasan_on())
+		return true;
+	wrong = kasan_end_pages(addr, addr);
+	if (wrong) {
+		kasan_report_bad_free(wrong, addr, ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
 		return false;
 	}
 	kasan_poison(addr, size, KASAN_PAGE_FREE);
 	return true;
 }
 
-void kasan_mempool_unpoison_pages(void *addr, size_t size)
+void *kasan_mempool_unpoison_pages(void *addr, size_t size)
 {
 	kasan_unpoison(addr, size);
+	return addr;
 }
+#endif

@@ -24,14 +24,26 @@ static inline uint32_t kasan_mix(uint32_t hash, uint32_t word)
 	return hash ^ (hash >> 15);
 }
 
+/*
+ * A polynomial in an odd factor: three multiplications that need not wait for a shift each, as this
+ * runs on every allocation and every free. An odd factor loses nothing: of a field that was
+ * overwritten the lowest changed bit stays changed in the sum, and the product carries it up.
+ */
+#define KASAN_SEAL_FACTOR 0x9e3779b1U
+
+static inline uint32_t kasan_seal_of(const struct kasan_track *track, const void *object)
+{
+	return (((uint32_t)(uintptr_t)object ^ track->pid) * KASAN_SEAL_FACTOR + track->stack) *
+	       KASAN_SEAL_FACTOR;
+}
+
 /** kasan_meta_seal() - Return: the value of flags that says @state of @object. */
 static inline uint32_t kasan_meta_seal(const struct kasan_alloc_meta *meta, const void *object,
 				       uint32_t state)
 {
-	uint32_t hash = kasan_mix((uint32_t)(uintptr_t)object, meta->alloc.pid);
+	const uint32_t hash =
+		(kasan_seal_of(&meta->alloc, object) + meta->size) * KASAN_SEAL_FACTOR;
 
-	hash = kasan_mix(hash, meta->alloc.stack);
-	hash = kasan_mix(hash, meta->size);
 	return (hash & ~KASAN_META_STATE_MASK) | state;
 }
 
@@ -52,13 +64,16 @@ static inline uint32_t kasan_meta_state(const struct kasan_alloc_meta *meta, con
 /** kasan_free_seal() - Return: the check word of @track as the free track of @object. */
 static inline uintptr_t kasan_free_seal(const struct kasan_track *track, const void *object)
 {
-	return kasan_mix(kasan_mix((uint32_t)(uintptr_t)object, track->pid), track->stack) |
-	       (uintptr_t)1;
+	return kasan_seal_of(track, object) | 1U;
 }
 
 /** kasan_slab_before_release() - @object leaves the quarantine, the allocator may write into it
  * from now on: free metadata that overlays it is no longer believed. */
 void kasan_slab_before_release(struct kasan_cache *cache, void *object);
+
+/** kasan_slab_release() - @count objects of @cache leave the quarantine: the same, and the allocator gets
+ *  its slots back. No lock of the runtime is held. */
+void kasan_slab_release(struct kasan_cache *cache, void *const *objects, size_t count);
 
 /** struct kasan_caller - who called a hook. @ip, @fp: where its trace starts; @report_ip: the code
  *  address that a report of a bad free names. */
@@ -71,12 +86,15 @@ struct kasan_caller {
 bool kasan_slab_to_pool(struct kasan_cache *cache, void *object, void *base,
 			const struct kasan_caller *caller);
 
-/** kasan_slab_from_pool() - the object is handed out again. */
-void kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
-			  const struct kasan_caller *caller);
+/** kasan_slab_from_pool() - the object is handed out again. Return: the pointer for its user. */
+void *kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
+			   const struct kasan_caller *caller);
 
 /** kasan_size_by_shadow() - Return: accessible bytes at @object's start, at most @max. */
 size_t kasan_size_by_shadow(const void *object, size_t max);
+
+/** kasan_size_by_tags() - the same, in tag modes: bytes up to which the tag stays that of the first. */
+size_t kasan_size_by_tags(const void *object, size_t max);
 
 /* --- heap.c ----------------------------------------------------------------------------------- */
 

@@ -12,6 +12,9 @@
 #include "meta.h"
 
 #include "../core/shadow.h"
+#include "../track/quarantine.h"
+
+#ifdef CONFIG_KASAN_GENERIC
 
 #define ROUND_UP(x, to) (((x) + (to) - 1) & ~((uint32_t)(to) - 1))
 
@@ -45,6 +48,11 @@ uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
 			     cache->object_size >= sizeof(struct kasan_free_meta);
 	uint32_t redzone = sizeof(struct kasan_alloc_meta);
 
+	if (!kasan_on()) {
+		cache->slot_size = 0;
+		cache->free_meta_offset = KASAN_NO_FREE_META;
+		return ROUND_UP(cache->object_size, unit);
+	}
 	if (!overlay)
 		redzone += sizeof(struct kasan_free_meta);
 	redzone = ROUND_UP(redzone, KASAN_GRANULE_SIZE);
@@ -74,6 +82,12 @@ struct kasan_free_meta *kasan_free_meta(const struct kasan_cache *cache, const v
 	return (struct kasan_free_meta *)((uintptr_t)object + cache->free_meta_offset);
 }
 
+/* False under kasan=off: its slots are bare. Asked of the cache, which the hooks look at anyhow. */
+static inline bool is_laid_out(const struct kasan_cache *cache)
+{
+	return cache->slot_size;
+}
+
 static inline bool free_meta_overlays(const struct kasan_cache *cache)
 {
 	return cache->free_meta_offset == 0;
@@ -88,6 +102,8 @@ void kasan_poison_slab(const void *slab, size_t size)
 
 void kasan_init_slab_object(struct kasan_cache *cache, void *object)
 {
+	if (!kasan_on())
+		return;
 	__memset(kasan_alloc_meta(cache, object), 0, sizeof(struct kasan_alloc_meta));
 	if (!free_meta_overlays(cache))
 		__memset(kasan_free_meta(cache, object), 0, sizeof(struct kasan_free_meta));
@@ -103,72 +119,174 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 	kasan_poison(object, ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE), KASAN_SLAB_REDZONE);
 }
 
-/* --- Allocation ------------------------------------------------------------------------------- */
+/* --- Shadow of one object ---------------------------------------------------------------------- */
 
-/* Where all memory has shadow, that of an object needs no looking for. */
-static inline __attribute__((always_inline)) void open_object(const struct kasan_cache *cache,
-							      void *object, size_t size)
+/* NULL: it has none. Where all memory has shadow, that of an object needs no looking for. */
+static inline __attribute__((always_inline)) uint8_t *object_shadow(const void *object)
 {
-	const uint32_t span = ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE);
 #ifdef CONFIG_KASAN_SHADOW_FULL
+	return (uint8_t *)(((uintptr_t)object >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
+#else
 	uint8_t *shadow;
 
-	/* The commonest by far: what was asked for is what there is, or whole granules of it. */
-	if (kasan_likely(size == span && kasan_shadow_at((uintptr_t)object, &shadow))) {
-		kasan_shadow_fill_short(shadow, 0, span >> KASAN_SHADOW_SCALE_SHIFT);
+	return kasan_shadow_at((uintptr_t)object, &shadow) ? shadow : NULL;
+#endif
+}
+
+static inline uint32_t object_granules(const struct kasan_cache *cache)
+{
+	return (cache->object_size + KASAN_GRANULE_MASK) >> KASAN_SHADOW_SCALE_SHIFT;
+}
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* Shadow of the 8 granules from where on @size bytes, fewer than 64, are accessible and no others. */
+static inline uint64_t partial_word(size_t size)
+{
+	const unsigned int at = (unsigned int)(size & ~KASAN_GRANULE_MASK);
+	const uint64_t tail = size & KASAN_GRANULE_MASK;
+	const uint64_t word = (KASAN_SLAB_REDZONE * 0x0101010101010101ULL) << at;
+
+	return tail ? word ^ ((KASAN_SLAB_REDZONE ^ tail) << at) : word;
+}
+#endif
+
+/*
+ * Of an object of @count granules, fewer than all bytes are asked for. Up to 128 bytes its shadow is
+ * made in registers and stored at once: in two halves that overlap, or in the one that fits.
+ */
+static void open_partly(uint8_t *shadow, size_t size, uint32_t count)
+{
+	size_t whole = size >> KASAN_SHADOW_SCALE_SHIFT;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	const size_t second = ((size_t)count - 8) << KASAN_SHADOW_SCALE_SHIFT;
+
+	switch (count) {
+	case 1:
+		*shadow = (uint8_t)partial_word(size);
 		return;
+	case 2:
+		*(kasan_u16_any *)shadow = (uint16_t)partial_word(size);
+		return;
+	case 4:
+		*(kasan_u32_any *)shadow = (uint32_t)partial_word(size);
+		return;
+	case 8 ... 16:
+		*(kasan_u64_any *)shadow = size < 64 ? partial_word(size) : 0;
+		*(kasan_u64_any *)(shadow + count - 8) =
+			partial_word(size > second ? size - second : 0);
+		return;
+	default:
+		break;
 	}
 #endif
-	kasan_poison_tail(object, size, span, KASAN_SLAB_REDZONE);
+	kasan_shadow_fill(shadow, 0, whole);
+	if (size & KASAN_GRANULE_MASK)
+		shadow[whole++] = (uint8_t)(size & KASAN_GRANULE_MASK);
+	kasan_shadow_fill(shadow + whole, KASAN_SLAB_REDZONE, count - whole);
 }
 
-static inline __attribute__((always_inline)) void close_object(const struct kasan_cache *cache,
-							       const void *object)
+static void open_object(const struct kasan_cache *cache, void *object, size_t size)
 {
-	const uint32_t span = ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE);
-#ifdef CONFIG_KASAN_SHADOW_FULL
-	uint8_t *shadow;
+	const uint32_t count = object_granules(cache);
+	uint8_t *shadow = object_shadow(object);
 
-	if (kasan_likely(kasan_shadow_at((uintptr_t)object, &shadow)))
-		kasan_shadow_fill_short(shadow, KASAN_SLAB_FREE, span >> KASAN_SHADOW_SCALE_SHIFT);
-#else
-	kasan_poison(object, span, KASAN_SLAB_FREE);
-#endif
+	if (kasan_unlikely(!shadow))
+		return;
+	if (size != (size_t)count << KASAN_SHADOW_SCALE_SHIFT)
+		open_partly(shadow, size, count);
+	else
+		kasan_shadow_fill(shadow, 0, count);
 }
 
-static inline __attribute__((always_inline)) void
-set_object(struct kasan_cache *cache, void *object, size_t size, uintptr_t ip, uintptr_t fp)
+/* Poison a freed object; the shadow says from then on whether its free metadata counts. */
+static void close_object(const struct kasan_cache *cache, const void *object)
 {
-	struct kasan_alloc_meta *meta = kasan_alloc_meta(cache, object);
+	const uint32_t count = object_granules(cache);
+	uint8_t *shadow = object_shadow(object);
 
-	if (kasan_unlikely(size > cache->object_size))
-		size = cache->object_size;
-	open_object(cache, object, size);
-	kasan_set_track(&meta->alloc, ip, fp);
+	if (kasan_unlikely(!shadow))
+		return;
+	kasan_shadow_fill(shadow, KASAN_SLAB_FREE, count);
+	*shadow = KASAN_SLAB_FREE_META;
+}
+
+/* --- Metadata of one object: the cache is laid out, so that there is some ---------------------------- */
+
+static inline struct kasan_alloc_meta *alloc_meta(const struct kasan_cache *cache,
+						  const void *object)
+{
+	return (struct kasan_alloc_meta *)((uintptr_t)object + cache->alloc_meta_offset);
+}
+
+static inline struct kasan_free_meta *free_meta(const struct kasan_cache *cache, const void *object)
+{
+	return (struct kasan_free_meta *)((uintptr_t)object + cache->free_meta_offset);
+}
+
+static inline __attribute__((always_inline)) void seal_alloc(struct kasan_alloc_meta *meta,
+							     const void *object, size_t size)
+{
 	meta->size = (uint32_t)size;
 	/* Last: a report on another CPU believes the rest only if this fits. */
 	__atomic_store_n(&meta->flags, kasan_meta_seal(meta, object, KASAN_META_LIVE),
 			 __ATOMIC_RELEASE);
 }
 
+static void record_free(struct kasan_cache *cache, void *object, uintptr_t ip, uintptr_t fp)
+{
+	struct kasan_free_meta *meta = free_meta(cache, object);
+
+	kasan_set_track(&meta->free, ip, fp);
+	meta->check = kasan_free_seal(&meta->free, object);
+}
+
+/* --- Allocation -------------------------------------------------------------------------------
+ *
+ * The two hooks do the commonest case by themselves, without a call and so without anything to save
+ * across one: all of the object's bytes are asked for, and no stack is to be stored. All else goes to a
+ * function that does everything.
+ */
+
+static __attribute__((__noinline__)) void set_object(struct kasan_cache *cache, void *object,
+						     size_t size, uintptr_t ip, uintptr_t fp)
+{
+	struct kasan_alloc_meta *meta = alloc_meta(cache, object);
+
+	if (kasan_unlikely(size > cache->object_size))
+		size = cache->object_size;
+	open_object(cache, object, size);
+	kasan_set_track(&meta->alloc, ip, fp);
+	seal_alloc(meta, object, size);
+}
+
 __attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, void *object,
 						     size_t size)
 {
+	const uint32_t count = object_granules(cache);
 	struct kasan_alloc_meta *meta;
+	uint8_t *shadow;
 
-	if (kasan_unlikely(!object))
-		return NULL;
-	meta = kasan_alloc_meta(cache, object);
+	if (kasan_unlikely(!object || !is_laid_out(cache)))
+		return object;
+	meta = alloc_meta(cache, object);
 	meta->aux_stack[0] = meta->aux_stack[1] = 0;
-	set_object(cache, object, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	shadow = object_shadow(object);
+	if (kasan_likely(shadow && size == (size_t)count << KASAN_SHADOW_SCALE_SHIFT &&
+			 size <= cache->object_size && kasan_tracks_are_short())) {
+		kasan_shadow_fill_inline(shadow, 0, count);
+		kasan_set_short_track(&meta->alloc);
+		seal_alloc(meta, object, size);
+	} else {
+		set_object(cache, object, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	}
 	return object;
 }
 
 __attribute__((__noinline__)) void *kasan_slab_realloc(struct kasan_cache *cache, void *object,
 						       size_t size)
 {
-	if (kasan_unlikely(!object))
-		return NULL;
+	if (kasan_unlikely(!object || !is_laid_out(cache)))
+		return object;
 	set_object(cache, object, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	return object;
 }
@@ -194,6 +312,8 @@ size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 {
 	const struct kasan_alloc_meta *meta = kasan_alloc_meta(cache, object);
 
+	if (!kasan_on())
+		return cache->object_size;
 	if (kasan_likely(meta && kasan_meta_state(meta, object) == KASAN_META_LIVE))
 		return meta->size;
 	/* The redzone was overwritten; the shadow still knows, to the byte. */
@@ -206,26 +326,29 @@ size_t kasan_object_size(struct kasan_cache *cache, const void *object)
  * Take the object's life, once: of two CPUs that free it at the same time one is told. Where the
  * seal is broken the shadow alone decides, as for allocators without metadata.
  */
-static inline bool end_life(struct kasan_alloc_meta *meta, const void *object)
+static inline __attribute__((always_inline)) bool end_life(struct kasan_alloc_meta *meta,
+							   const void *object)
 {
 	uint32_t live = kasan_meta_seal(meta, object, KASAN_META_LIVE);
-	const uint32_t freed = kasan_meta_seal(meta, object, KASAN_META_FREED);
+	const uint32_t freed = live ^ (KASAN_META_LIVE ^ KASAN_META_FREED);
 
-	return __atomic_compare_exchange_n(&meta->flags, &live, freed, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED) ||
-	       live != freed;
+	if (kasan_likely(__atomic_compare_exchange_n(&meta->flags, &live, freed, false,
+						     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)))
+		return true;
+	return live != freed;
 }
 
-/* What is wrong with freeing @object, which the allocator found in the slot at @base? NULL:
- * nothing. */
-static const char *check_free(struct kasan_cache *cache, const void *object, const void *base)
+/* What is wrong with freeing @object, which the allocator found in the slot at @base? NULL: nothing,
+ * and its life is over. */
+static const char *check_free(const struct kasan_cache *cache, const void *object, const void *base)
 {
-	struct kasan_alloc_meta *meta = kasan_alloc_meta(cache, base);
-	uint8_t *shadow;
+	struct kasan_alloc_meta *meta = alloc_meta(cache, base);
+	const uint8_t *shadow;
 
 	if (kasan_unlikely(object != base))
 		return "invalid-free";
-	if (kasan_shadow_at((uintptr_t)object, &shadow) && kasan_unlikely(*shadow & 0x80)) {
+	shadow = object_shadow(object);
+	if (shadow && kasan_unlikely(*shadow & 0x80)) {
 		if (*shadow == KASAN_SLAB_FREE || *shadow == KASAN_SLAB_FREE_META)
 			return "double-free";
 		/* An object of 0 bytes has no accessible byte, nothing else is redzone from its
@@ -236,65 +359,58 @@ static const char *check_free(struct kasan_cache *cache, const void *object, con
 	return end_life(meta, object) ? NULL : "double-free";
 }
 
-/* Poison a freed object; the shadow says from then on whether its free metadata counts. */
-static inline void poison_freed(struct kasan_cache *cache, void *object)
+static __attribute__((__noinline__)) enum kasan_free_verdict free_object(struct kasan_cache *cache,
+									 void *object, void *base,
+									 uintptr_t ip, uintptr_t fp,
+									 uintptr_t report_ip)
 {
-	uint8_t *shadow;
+	const char *wrong = check_free(cache, object, base);
 
+	if (kasan_unlikely(wrong)) {
+		kasan_report_bad_free(wrong, object, report_ip, fp);
+		return KASAN_FREE_BAD;
+	}
+	/* Readers may still look at an object of a type-safe cache: it stays as it is. */
+	if (cache->flags & KASAN_CACHE_NO_QUARANTINE) {
+		record_free(cache, object, ip, fp);
+		return KASAN_FREE_NOW;
+	}
 	close_object(cache, object);
-	if (kasan_likely(kasan_free_meta(cache, object) &&
-			 kasan_shadow_at((uintptr_t)object, &shadow)))
-		*shadow = KASAN_SLAB_FREE_META;
-}
-
-static inline void record_free(struct kasan_cache *cache, void *object, uintptr_t ip, uintptr_t fp)
-{
-	struct kasan_free_meta *meta = kasan_free_meta(cache, object);
-
-	if (!meta)
-		return;
-	kasan_set_track(&meta->free, ip, fp);
-	meta->check = kasan_free_seal(&meta->free, object);
-}
-
-static inline enum kasan_free_verdict quarantine(struct kasan_cache *cache, void *object)
-{
-	if (kasan_likely(!kasan_opt_off) && kasan_quarantine_put(cache, object))
-		return KASAN_FREE_QUARANTINED;
-	kasan_slab_before_release(cache, object);
-	return KASAN_FREE_NOW;
+	record_free(cache, object, ip, fp);
+	return kasan_quarantine_put(cache, object);
 }
 
 __attribute__((__noinline__)) enum kasan_free_verdict
 kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t ip)
 {
-	const uintptr_t fp = KASAN_CALLER_FP();
-	const char *wrong;
+	struct kasan_free_meta *meta;
+	uint8_t *shadow;
 
-	if (kasan_unlikely(!object))
+	if (kasan_unlikely(!object || !is_laid_out(cache)))
 		return KASAN_FREE_NOW;
-	if (!ip)
-		ip = KASAN_CALLER_IP();
-	wrong = check_free(cache, object, base);
-	if (kasan_unlikely(wrong)) {
-		kasan_report_bad_free(wrong, object, ip, fp);
-		return KASAN_FREE_BAD;
+	shadow = object_shadow(object);
+	if (kasan_likely(object == base && shadow && !(*shadow & 0x80) &&
+			 !(cache->flags & KASAN_CACHE_NO_QUARANTINE) && kasan_tracks_are_short() &&
+			 end_life(alloc_meta(cache, object), object))) {
+		kasan_shadow_fill_inline(shadow, KASAN_SLAB_FREE, object_granules(cache));
+		*shadow = KASAN_SLAB_FREE_META;
+		meta = free_meta(cache, object);
+		kasan_set_short_track(&meta->free);
+		meta->check = kasan_free_seal(&meta->free, object);
+		return kasan_quarantine_put(cache, object);
 	}
-	/* Readers may still look at an object of a type-safe cache: it stays as it is. */
-	if (cache->flags & KASAN_CACHE_NO_QUARANTINE) {
-		record_free(cache, object, KASAN_CALLER_IP(), fp);
-		return KASAN_FREE_NOW;
-	}
-	poison_freed(cache, object);
-	record_free(cache, object, KASAN_CALLER_IP(), fp);
-	return quarantine(cache, object);
+	/* A life that was over before is so at the second look, too. */
+	return free_object(cache, object, base, KASAN_CALLER_IP(), KASAN_CALLER_FP(),
+			   ip ? ip : KASAN_CALLER_IP());
 }
 
 enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
 {
+	if (!kasan_on())
+		return KASAN_FREE_NOW;
 	/* Who freed it is recorded already, and is who the reader of a report looks for. */
-	poison_freed(cache, object);
-	return quarantine(cache, object);
+	close_object(cache, object);
+	return kasan_quarantine_put(cache, object);
 }
 
 bool kasan_slab_to_pool(struct kasan_cache *cache, void *object, void *base,
@@ -306,29 +422,54 @@ bool kasan_slab_to_pool(struct kasan_cache *cache, void *object, void *base,
 		kasan_report_bad_free(wrong, object, caller->report_ip, caller->fp);
 		return false;
 	}
-	poison_freed(cache, object);
+	close_object(cache, object);
 	record_free(cache, object, caller->ip, caller->fp);
 	return true;
 }
 
-void kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
-			  const struct kasan_caller *caller)
+void *kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
+			   const struct kasan_caller *caller)
 {
-	struct kasan_alloc_meta *meta = kasan_alloc_meta(cache, object);
+	struct kasan_alloc_meta *meta = alloc_meta(cache, object);
 
 	meta->aux_stack[0] = meta->aux_stack[1] = 0;
 	set_object(cache, object, size, caller->ip, caller->fp);
+	return object;
+}
+
+/* The allocator's free list, if it is in the slots, will overwrite metadata in the object, but not that in
+ * the redzone. */
+static inline bool release_ends_meta(const struct kasan_cache *cache)
+{
+	return free_meta_overlays(cache) && !(cache->flags & KASAN_CACHE_LEAVES_FREE);
 }
 
 void kasan_slab_before_release(struct kasan_cache *cache, void *object)
 {
-	uint8_t *shadow;
+	uint8_t *shadow = object_shadow(object);
 
-	/* The allocator's free list will overwrite metadata in the object, but not that in the
-	 * redzone. */
-	if (free_meta_overlays(cache) && kasan_shadow_at((uintptr_t)object, &shadow) &&
-	    *shadow == KASAN_SLAB_FREE_META)
+	if (shadow && release_ends_meta(cache))
 		*shadow = KASAN_SLAB_FREE;
+}
+
+void kasan_slab_release(struct kasan_cache *cache, void *const *objects, size_t count)
+{
+	size_t i;
+
+	if (release_ends_meta(cache)) {
+		for (i = 0; i < count; i++) {
+			uint8_t *shadow = object_shadow(objects[i]);
+
+			if (kasan_likely(shadow))
+				*shadow = KASAN_SLAB_FREE;
+		}
+	}
+	if (cache->flags & KASAN_CACHE_RELEASE_BULK) {
+		cache->release_bulk(cache, objects, count);
+		return;
+	}
+	for (i = 0; i < count; i++)
+		cache->release(cache, objects[i]);
 }
 
 __attribute__((__noinline__)) void kasan_report_invalid_free(const void *addr, uintptr_t ip)
@@ -345,3 +486,5 @@ __attribute__((__noinline__)) void kasan_report_invalid_free(const void *addr, u
 		type = "double-free";
 	kasan_report_bad_free(type, addr, ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
+
+#endif /* CONFIG_KASAN_GENERIC */

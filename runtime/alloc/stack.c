@@ -10,5 +10,6 @@
 
 void kasan_unpoison_stack(const void *low, const void *high)
 {
+	/* In tag modes what is left there are tags that only dead pointers have. */
 	kasan_clear_granules((uintptr_t)low, (uintptr_t)high);
 }

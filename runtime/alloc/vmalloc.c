@@ -5,15 +5,19 @@
  */
 #include "../core/shadow.h"
 
+#ifdef CONFIG_KASAN_GENERIC
+
 static size_t whole_pages(size_t size)
 {
 	return (size + (CONFIG_KASAN_PAGE_SIZE - 1)) & ~(size_t)(CONFIG_KASAN_PAGE_SIZE - 1);
 }
 
-void kasan_unpoison_vmalloc(const void *start, size_t size)
+void kasan_open_vmalloc(const void *start, size_t size)
 {
 	const size_t span = whole_pages(size);
 
+	if (!kasan_on())
+		return;
 	if (kasan_likely(size == span)) {
 		kasan_fill_pages((uintptr_t)start, size, 0);
 		return;
@@ -24,5 +28,8 @@ void kasan_unpoison_vmalloc(const void *start, size_t size)
 
 void kasan_poison_vmalloc(const void *start, size_t size)
 {
-	kasan_fill_pages((uintptr_t)start, whole_pages(size), KASAN_VMALLOC_INVALID);
+	if (kasan_on())
+		kasan_fill_pages((uintptr_t)start, whole_pages(size), KASAN_VMALLOC_INVALID);
 }
+
+#endif /* CONFIG_KASAN_GENERIC */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch.h - the processor's part of the runtime: frame records and the spin-wait hint.
+ * arch.h - the processor's part of the runtime: frame records, the spin-wait hint, clearing memory.
  *
  * Each arch/<name>/unwind.h gives
  *	KASAN_FRAME_RECORD_LOW, KASAN_FRAME_RECORD_HIGH
@@ -15,10 +15,12 @@
 #ifndef KASAN_ARCH_H
 #define KASAN_ARCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(__aarch64__)
 #include "arm64/unwind.h"
+#include "arm64/zero.h"
 #elif defined(__riscv) && __riscv_xlen == 64
 #include "riscv64/unwind.h"
 #elif defined(__x86_64__)
@@ -27,6 +29,25 @@
 #include "arm/unwind.h"
 #else
 #error "KASAN: no runtime/arch/<name>/unwind.h for this processor"
+#endif
+
+/*
+ * An arch that can clear memory faster than by stores gives, under KASAN_ARCH_ZERO_BYTES, a power of two,
+ *	kasan_arch_can_zero()  may it be done on this CPU?
+ *	kasan_arch_zero(p)     clear so many bytes at @p, which is aligned to them
+ * It is used on shadow of the full layout only: ordinary memory, with the MMU on.
+ */
+#ifndef KASAN_ARCH_ZERO_BYTES
+#define KASAN_ARCH_ZERO_BYTES 64
+static inline bool kasan_arch_can_zero(void)
+{
+	return false;
+}
+
+static inline void kasan_arch_zero(void *p)
+{
+	(void)p;
+}
 #endif
 
 #endif /* KASAN_ARCH_H */

@@ -6,6 +6,8 @@
  */
 #include "shadow.h"
 
+#ifdef CONFIG_KASAN_GENERIC
+
 /* --- Scanning shadow ----------------------------------------------------------------------------
  */
 
@@ -251,3 +253,15 @@ bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
 	return false;
 #endif
 }
+
+bool kasan_memory_state(const void *addr, uint8_t *state)
+{
+	uint8_t *shadow;
+
+	if (!kasan_shadow_at((uintptr_t)addr, &shadow))
+		return false;
+	*state = __atomic_load_n(shadow, __ATOMIC_RELAXED);
+	return true;
+}
+
+#endif /* CONFIG_KASAN_GENERIC */

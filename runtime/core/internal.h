@@ -9,6 +9,7 @@
 
 #include <kasan/kasan.h>
 #include <kasan/port.h>
+#include <kasan/stats.h>
 
 /* A hook's own caller: where its traces start. Only in functions that are not inlined. */
 #define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
@@ -64,36 +65,43 @@ size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs);
 extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
 void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
 
+/** kasan_tracks_are_short() - do tracks have nothing in them but the task's number, which is at hand? */
+static inline bool kasan_tracks_are_short(void)
+{
+#ifdef KASAN_PORT_HAS_TASK_ID
+	return !kasan_opt_stacktrace;
+#else
+	return false;
+#endif
+}
+
+/** kasan_set_short_track() - kasan_set_track() where kasan_tracks_are_short(). */
+static inline void kasan_set_short_track(struct kasan_track *track)
+{
+#ifdef KASAN_PORT_HAS_TASK_ID
+	*track = (struct kasan_track){.pid = kasan_port_task_id()};
+#else
+	(void)track;
+#endif
+}
+
 /** kasan_set_track() - record task and stack in @track. */
 static inline void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 {
-#ifdef KASAN_PORT_HAS_TASK_ID
-	if (!kasan_opt_stacktrace) {
-		*track = (struct kasan_track){.pid = kasan_port_task_id()};
-		return;
-	}
-#endif
-	kasan_set_full_track(track, ip, fp);
+	if (kasan_tracks_are_short())
+		kasan_set_short_track(track);
+	else
+		kasan_set_full_track(track, ip, fp);
 }
 
-/* Quarantine: takes an object that is poisoned and has valid free metadata. False: not taken. */
-bool kasan_quarantine_put(struct kasan_cache *cache, void *object);
+/* The quarantine; what frees put into it is in track/quarantine.h. _update(): kasan_opt_off has changed. */
 void kasan_quarantine_init(size_t memory);
+void kasan_quarantine_update(void);
 
 /* Boot parameters: the quarantine's bound, from kasan_quarantine_init() on; the depot's, at once.
  * @bytes: in the bounds that options.c has checked. */
 void kasan_quarantine_set_size(size_t bytes);
 void kasan_depot_set_size(size_t bytes);
-
-/* Statistics, for tests and benchmarks. */
-struct kasan_depot_stats {
-	size_t traces, bytes, max_bytes, refused;
-};
-void kasan_depot_stats(struct kasan_depot_stats *stats);
-struct kasan_quarantine_stats {
-	size_t bytes, max_bytes, objects;
-};
-void kasan_quarantine_stats(struct kasan_quarantine_stats *stats);
 
 /* --- alloc/ ------------------------------------------------------------------------------------------ */
 
@@ -116,19 +124,48 @@ bool kasan_heap_find(uintptr_t addr, struct kasan_object *obj, struct kasan_trac
 		     struct kasan_track *freed);
 
 /* Slab metadata of an object; NULL if the cache has none. */
+#ifdef CONFIG_KASAN_GENERIC
 struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache, const void *object);
 struct kasan_free_meta *kasan_free_meta(const struct kasan_cache *cache, const void *object);
+#else
+/* Tag modes have no redzones to keep it in: who did what is in the stack ring. */
+static inline struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache,
+							const void *object)
+{
+	(void)cache;
+	(void)object;
+	return NULL;
+}
+#endif
 
 /* --- report/ ------------------------------------------------------------------------------------------ */
 
 /** kasan_report_access() - report a bad access. Returns false if it was suppressed. */
 bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
 
+/** kasan_wait_for_report() - return when a report that another CPU was just printing is done: it may have
+ *  pointers to what the caller has taken out of a registry. Not for ever, as lock_reports() says. */
+void kasan_wait_for_report(void);
+
 /** kasan_report_bad_free() - @type: "double-free" or "invalid-free". */
 bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp);
 
 /* Options read elsewhere. */
-extern bool kasan_opt_off; /* kasan=off: kasan_enabled() is false from then on */
+extern bool kasan_opt_off;		     /* kasan=off: kasan_enabled() is false from then on */
+extern enum kasan_hw_mode kasan_opt_hw_mode; /* kasan.mode= */
+extern unsigned int kasan_opt_stack_ring_size; /* kasan.stack_ring_size=, entries */
+enum kasan_tag_policy {
+	KASAN_TAG_POLICY_ADJACENT, /* neighbours differ, and so do consecutive owners */
+	KASAN_TAG_POLICY_RANDOM,   /* every tag with equal chance */
+};
+extern enum kasan_tag_policy kasan_opt_tag_policy; /* kasan.tag_policy= */
+extern bool kasan_opt_vmalloc;			   /* kasan.vmalloc= */
+extern unsigned int kasan_opt_sample;		   /* kasan.page_alloc.sample= */
+extern unsigned int kasan_opt_sample_order;	   /* kasan.page_alloc.sample.order= */
+extern bool kasan_opt_write_only;		   /* kasan.write_only= */
+
+/** kasan_started() - Return: true once kasan_init() was called. */
+bool kasan_started(void);
 
 /** kasan_running() - kasan_enabled(), inline. kasan_update_active(): what it depends on has changed. */
 extern unsigned int kasan_active;

@@ -77,4 +77,19 @@ static inline void kasan_unlock(struct kasan_lock *lock, unsigned long flags)
 	kasan_port_irq_restore(flags);
 }
 
+/** kasan_trylock_here(), kasan_unlock_here() - the same for a caller that has interrupts off and knows
+ *  its @cpu anyhow. */
+static inline bool kasan_trylock_here(struct kasan_lock *lock, unsigned int cpu)
+{
+	unsigned int expected = KASAN_LOCK_FREE;
+
+	return __atomic_compare_exchange_n(&lock->owner, &expected, cpu + 1U, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static inline void kasan_unlock_here(struct kasan_lock *lock)
+{
+	__atomic_store_n(&lock->owner, KASAN_LOCK_FREE, __ATOMIC_RELEASE);
+}
+
 #endif /* KASAN_LOCK_H */

@@ -10,8 +10,6 @@
 
 #define KASAN_WEAK __attribute__((weak))
 
-#define kasan_opaque(pointer) __asm__("" : "+r"(pointer))
-
 /* One step of a copy is a word of any alignment: the compiler knows if the target can do that in
  * one load, and uses byte loads if not. */
 #define WORD sizeof(kasan_u64_any)

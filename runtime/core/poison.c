@@ -4,56 +4,17 @@
  *
  * This runs on every allocation and every free, mostly for a few dozen bytes of memory and so for a
  * handful of shadow bytes. Small fills are therefore two overlapping stores, with no loop and no
- * call; large ones store 8 bytes at a time. memset() is never called: the system's may be
+ * call; large ones store 64 bytes at a time. memset() is never called: the system's may be
  * instrumented.
  */
 #include "shadow.h"
 
-/* Hides a loop's pointer, so that no compiler takes the loop for a memset() and calls that. */
-#define kasan_opaque(pointer) __asm__("" : "+r"(pointer))
-
 void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count)
 {
-	const uint64_t word = value * 0x0101010101010101ULL;
-	uint8_t *end = shadow + count;
-
-	/*
-	 * Two stores that may overlap cover every count between one and two times their width, and
-	 * touch nothing outside: the next granule may belong to an object that another CPU is
-	 * freeing.
-	 */
-	if (count < 4) {
-		if (!count)
-			return;
-		shadow[0] = value;
-		shadow[count / 2] = value;
-		end[-1] = value;
-		return;
-	}
-	if (count < 8) {
-		*(kasan_u32_any *)shadow = (uint32_t)word;
-		*(kasan_u32_any *)(end - 4) = (uint32_t)word;
-		return;
-	}
-	*(kasan_u64_any *)shadow = word;
-	*(kasan_u64_any *)(end - 8) = word;
-	if (count <= 16)
-		return;
-
-	/* Both ends are written; what remains is whole aligned words. */
-	shadow = (uint8_t *)(((uintptr_t)shadow + 8) & ~(uintptr_t)7);
-	for (; end - shadow >= 64; shadow += 64) {
-		for (unsigned int i = 0; i < 8; i++)
-			((kasan_u64_any *)shadow)[i] = word;
-		kasan_opaque(shadow);
-	}
-	while (end - shadow >= 8) {
-		*(kasan_u64_any *)shadow = word;
-		shadow += 8;
-		kasan_opaque(shadow);
-	}
+	kasan_shadow_fill_inline(shadow, value, count);
 }
 
+#ifdef CONFIG_KASAN_GENERIC
 /*
  * Fill the shadow of [addr, addr + size), both multiples of a granule. Memory without shadow is
  * left alone: the compilers also name globals and stacks that lie outside every window, and a write
@@ -93,19 +54,32 @@ static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 #endif
 }
 
+/* Shadow of the smallest page that the loops of kasan_fill_pages() are for. */
+#if (CONFIG_KASAN_PAGE_SIZE & 4095) == 0
+#define PAGE_SHADOW (4096U >> KASAN_SHADOW_SCALE_SHIFT)
+#endif
+
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 {
-#if defined(CONFIG_KASAN_SHADOW_FULL) && (CONFIG_KASAN_PAGE_SIZE & 1023) == 0
+#if defined(CONFIG_KASAN_SHADOW_FULL) && defined(PAGE_SHADOW)
 	/* Whole pages of a system that has shadow for all of them: no range test, and no odd ends. */
 	uint8_t *shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
 	uint8_t *const end = shadow + (size >> KASAN_SHADOW_SCALE_SHIFT);
 	const uint64_t word = value * 0x0101010101010101ULL;
 
-	while (shadow != end) {
+	if (!value && kasan_arch_can_zero()) {
+		for (; shadow != end; shadow += PAGE_SHADOW) {
 #pragma GCC unroll 16
-		for (unsigned int i = 0; i < 16; i++)
+			for (unsigned int i = 0; i < PAGE_SHADOW; i += KASAN_ARCH_ZERO_BYTES)
+				kasan_arch_zero(shadow + i);
+		}
+		return;
+	}
+	while (shadow != end) {
+#pragma GCC unroll 64
+		for (unsigned int i = 0; i < PAGE_SHADOW / 8; i++)
 			((kasan_u64_alias *)shadow)[i] = word;
-		shadow += 128;
+		shadow += PAGE_SHADOW;
 		kasan_opaque(shadow);
 	}
 #else
@@ -113,7 +87,7 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 #endif
 }
 
-void kasan_poison(const void *addr, size_t size, uint8_t value)
+void kasan_poison_always(const void *addr, size_t size, uint8_t value)
 {
 	/* The contract asks for whole granules. Of others, poison only those that lie inside. */
 	uintptr_t start = ((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
@@ -123,7 +97,7 @@ void kasan_poison(const void *addr, size_t size, uint8_t value)
 		fill_granules(start, end - start, value);
 }
 
-void kasan_unpoison(const void *addr, size_t size)
+static void unpoison(const void *addr, size_t size)
 {
 	uintptr_t start = (uintptr_t)addr & ~(uintptr_t)KASAN_GRANULE_MASK;
 	uintptr_t end = (uintptr_t)addr + size;
@@ -138,14 +112,14 @@ void kasan_unpoison(const void *addr, size_t size)
 		*shadow = (uint8_t)(end & KASAN_GRANULE_MASK);
 }
 
-void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value)
+void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value)
 {
 	uintptr_t start = (uintptr_t)addr;
 	uintptr_t tail = (start + size + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
 
 	if (size > span)
 		size = span;
-	kasan_unpoison(addr, size);
+	unpoison(addr, size);
 	/*
 	 * The granule in which the object ends already says how much of it is accessible; the
 	 * redzone's value starts behind it. An object of no bytes has no such granule: all of its
@@ -155,6 +129,25 @@ void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value
 		fill_granules(tail, start + span - tail, value);
 }
 
+/* With kasan=off most shadow may be read-only for ever: there is nothing to write, and nothing to clear. */
+void kasan_poison(const void *addr, size_t size, uint8_t value)
+{
+	if (kasan_on())
+		kasan_poison_always(addr, size, value);
+}
+
+void kasan_unpoison(const void *addr, size_t size)
+{
+	if (kasan_on())
+		unpoison(addr, size);
+}
+
+void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value)
+{
+	if (kasan_on())
+		kasan_poison_tail_always(addr, size, span, value);
+}
+
 void kasan_clear_granules(uintptr_t low, uintptr_t high)
 {
 	low &= ~(uintptr_t)KASAN_GRANULE_MASK;
@@ -162,3 +155,5 @@ void kasan_clear_granules(uintptr_t low, uintptr_t high)
 	if (low < high)
 		fill_granules(low, high - low, 0);
 }
+
+#endif /* CONFIG_KASAN_GENERIC */

@@ -24,10 +24,14 @@ KASAN_WEAK uint64_t kasan_port_clock(void)
 	return 0;
 }
 
+KASAN_WEAK uint64_t kasan_port_seed(void)
+{
+	return 0;
+}
+
 KASAN_WEAK bool kasan_port_readable(const void *addr, size_t size)
 {
-	uintptr_t first = (uintptr_t)addr;
-	uint8_t *shadow, *end;
+	const uintptr_t first = kasan_untag_addr((uintptr_t)addr);
 
 	if (!size)
 		return true;
@@ -41,7 +45,7 @@ KASAN_WEAK bool kasan_port_readable(const void *addr, size_t size)
 	if (first >= CONFIG_KASAN_NULL_LIMIT)
 		return true;
 #endif
-	return kasan_shadow_at(first, &shadow) && kasan_shadow_at(first + (size - 1), &end);
+	return kasan_has_shadow(first) && kasan_has_shadow(first + (size - 1));
 }
 
 KASAN_WEAK bool kasan_port_image(uintptr_t *start, uintptr_t *end)
@@ -68,6 +72,18 @@ KASAN_WEAK bool kasan_port_find_area(const void *addr, struct kasan_area *area)
 {
 	(void)addr;
 	(void)area;
+	return false;
+}
+
+KASAN_WEAK unsigned int *kasan_port_task_depth(void)
+{
+	return NULL;
+}
+
+KASAN_WEAK bool kasan_port_page_tag(const void *addr, uint8_t *tag)
+{
+	(void)addr;
+	(void)tag;
 	return false;
 }
 

@@ -10,6 +10,8 @@
 #include "message.h"
 #include "shadow.h"
 
+#ifdef CONFIG_KASAN_GENERIC
+
 #ifdef CONFIG_KASAN_SHADOW_FULL
 #define TO_SET "CONFIG_KASAN_SHADOW_OFFSET and the compiler's shadow offset differ: set both to "
 #else
@@ -55,3 +57,5 @@ const char *kasan_probe_end(const volatile void *object)
 	return kasan_complain(TO_SET, offset_for(addr, shadow), "; a check of poisoned memory at ",
 			      addr, " saw nothing");
 }
+
+#endif /* CONFIG_KASAN_GENERIC */

@@ -39,7 +39,7 @@ struct kasan_window {
 	uintptr_t offset;
 };
 
-#ifdef CONFIG_KASAN_SHADOW_FULL
+#if defined(CONFIG_KASAN_SHADOW_FULL)
 
 #define KASAN_FULL_LOW	  ((uintptr_t)(CONFIG_KASAN_SHADOW_LOW))
 #define KASAN_FULL_HIGH	  ((uintptr_t)(CONFIG_KASAN_SHADOW_HIGH))
@@ -49,13 +49,14 @@ struct kasan_window {
 
 static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 {
+	addr = kasan_untag_addr(addr);
 	if (addr - KASAN_FULL_LOW > KASAN_FULL_SPAN)
 		return false;
 	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
 	return true;
 }
 
-#else /* CONFIG_KASAN_SHADOW_WINDOWED */
+#elif defined(CONFIG_KASAN_SHADOW_WINDOWED)
 
 extern struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
 extern unsigned int kasan_window_count;
@@ -95,35 +96,61 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
  *  granule may be changing on another CPU. */
 void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count);
 
-/** kasan_shadow_fill_short() - kasan_shadow_fill() with the counts of small objects inline */
+/* Hides a loop's pointer, so that no compiler takes the loop for a memset() and calls that. */
+#define kasan_opaque(pointer) __asm__("" : "+r"(pointer))
+
+/**
+ * kasan_shadow_fill_inline() - kasan_shadow_fill() for the hooks of slab objects, which have nothing else
+ * to call and so nothing to save: the counts of small objects first.
+ *
+ * Stores that may overlap cover all counts between one and two times their width, and touch nothing outside.
+ */
 static inline __attribute__((always_inline)) void
-kasan_shadow_fill_short(uint8_t *shadow, uint8_t value, size_t count)
+kasan_shadow_fill_inline(uint8_t *shadow, uint8_t value, size_t count)
 {
 	const uint64_t word = value * 0x0101010101010101ULL;
+	uint8_t *const end = shadow + count;
+	unsigned int i;
 
 	if (kasan_likely(count - 8 <= 8)) {
 		*(kasan_u64_any *)shadow = word;
-		*(kasan_u64_any *)(shadow + count - 8) = word;
-	} else {
-		kasan_shadow_fill(shadow, value, count);
+		*(kasan_u64_any *)(end - 8) = word;
+	} else if (count > 16) {
+		/* To and including the last full 64: what that leaves is 0, and written twice. */
+		for (uint8_t *const last = end - 64; shadow <= last; shadow += 64) {
+#pragma GCC unroll 8
+			for (i = 0; i < 8; i++)
+				((kasan_u64_any *)shadow)[i] = word;
+			kasan_opaque(shadow);
+		}
+		if (end - shadow > 32) {
+			((kasan_u64_any *)shadow)[0] = ((kasan_u64_any *)shadow)[1] = word;
+			((kasan_u64_any *)shadow)[2] = ((kasan_u64_any *)shadow)[3] = word;
+			((kasan_u64_any *)end)[-4] = ((kasan_u64_any *)end)[-3] = word;
+		} else if (end - shadow > 16) {
+			((kasan_u64_any *)shadow)[0] = ((kasan_u64_any *)shadow)[1] = word;
+		}
+		/* Of what there was all but 16 at most are written, and there were more than 16. */
+		((kasan_u64_any *)end)[-2] = ((kasan_u64_any *)end)[-1] = word;
+	} else if (count >= 4) {
+		*(kasan_u32_any *)shadow = (uint32_t)word;
+		*(kasan_u32_any *)(end - 4) = (uint32_t)word;
+	} else if (count) {
+		shadow[0] = shadow[count / 2] = end[-1] = value;
 	}
 }
 
-/** kasan_fill_pages() - write the shadow of whole pages, all of which have some. */
+/** kasan_fill_pages() - write the shadow, or the tags, of whole pages, all of which have some. */
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
+
+/** kasan_poison_always(), kasan_poison_tail_always() - kasan_poison(), kasan_poison_tail() whether or not
+ *  kasan=off was given, for memory whose users cannot do without. */
+void kasan_poison_always(const void *addr, size_t size, uint8_t value);
+void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value);
 
 /** kasan_clear_granules() - make every granule of [@low, @high) accessible as a whole, where it has
  *  shadow. @low is rounded down, @high up. Unlike kasan_unpoison() it leaves no partial granule. */
 void kasan_clear_granules(uintptr_t low, uintptr_t high);
-
-/* --- Checks (core/check.c)
- * ------------------------------------------------------------------------- */
-
-/** kasan_access_slow(), kasan_access_slow_abort() - all that the inline check below could not
- * decide. Report a bad access; _abort stops the system after the report. @ip: the access's return
- * address, as the ABI function sees it. */
-void kasan_access_slow(uintptr_t addr, size_t size, bool is_write, uintptr_t ip);
-void kasan_access_slow_abort(uintptr_t addr, size_t size, bool is_write, uintptr_t ip);
 
 /*
  * The frame pointer that goes with @ip, the return address that an ABI function found. That
@@ -137,16 +164,6 @@ static inline uintptr_t kasan_abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_
 	return ip == own_ip ? own_fp : kasan_arch_frame_prev(own_fp);
 }
 
-/*
- * Keeps an intermediate result as it is written. The compilers would join operations with immediate
- * operands into one whose constant arm64 must first move into a register, piece by piece.
- */
-#ifdef __aarch64__
-#define kasan_keep(value) __asm__("" : "+r"(value))
-#else
-#define kasan_keep(value) ((void)0)
-#endif
-
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 /*
  * The shadow address of @addr if it has one, anything else if not. Addresses at the top of the address
@@ -155,7 +172,8 @@ static inline uintptr_t kasan_abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_
  */
 static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintptr_t addr)
 {
-	const uintptr_t granule = (uintptr_t)((intptr_t)addr >> KASAN_SHADOW_SCALE_SHIFT);
+	const uintptr_t granule =
+		(uintptr_t)((intptr_t)kasan_untag_addr(addr) >> KASAN_SHADOW_SCALE_SHIFT);
 	const uintptr_t sign = ~(UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT);
 	const uintptr_t first = (KASAN_FULL_LOW >> KASAN_SHADOW_SCALE_SHIFT) | sign;
 	const uintptr_t below = sign - KASAN_FULL_OFFSET;
@@ -167,6 +185,26 @@ static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintpt
 		return granule & ~below;
 	return granule - below;
 }
+#endif
+
+#ifdef CONFIG_KASAN_GENERIC
+/* --- Checks (core/check.c)
+ * ------------------------------------------------------------------------- */
+
+/** kasan_access_slow(), kasan_access_slow_abort() - all that the inline check below could not
+ * decide. Report a bad access; _abort stops the system after the report. @ip: the access's return
+ * address, as the ABI function sees it. */
+void kasan_access_slow(uintptr_t addr, size_t size, bool is_write, uintptr_t ip);
+void kasan_access_slow_abort(uintptr_t addr, size_t size, bool is_write, uintptr_t ip);
+
+/*
+ * Keeps an intermediate result as it is written. The compilers would join operations with immediate
+ * operands into one whose constant arm64 must first move into a register, piece by piece.
+ */
+#ifdef __aarch64__
+#define kasan_keep(value) __asm__("" : "+r"(value))
+#else
+#define kasan_keep(value) ((void)0)
 #endif
 
 /**
@@ -257,6 +295,8 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 #endif
 }
 
+#endif /* CONFIG_KASAN_GENERIC */
+
 /* --- Scanning shadow ---------------------------------------------------------------------------- */
 
 #define KASAN_WORD(shadow, i) (((const kasan_u64_any *)(shadow))[i])
@@ -301,7 +341,7 @@ static inline bool kasan_granule_allows(uint8_t value, uintptr_t byte)
 	return !value || (value < KASAN_GRANULE_SIZE && byte < value);
 }
 
-#ifdef CONFIG_KASAN_SHADOW_FULL
+#if defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SHADOW_FULL)
 /** kasan_range_ok() - is all of the range certainly accessible? False for a @size of 0, too: the
  *  caller's slow path knows better. */
 static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr, size_t size)
@@ -359,7 +399,7 @@ static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, u
 #endif
 	return kasan_range_ok(src, size) && kasan_range_ok(dst, size);
 }
-#else
+#elif defined(CONFIG_KASAN_GENERIC)
 static inline bool kasan_range_ok(uintptr_t addr, size_t size)
 {
 	(void)addr;

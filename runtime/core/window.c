@@ -13,11 +13,11 @@
 /* The compilers' name (-asan-force-dynamic-shadow, and Clang's default on riscv64). */
 extern uintptr_t __asan_shadow_memory_dynamic_address;
 
-#ifdef CONFIG_KASAN_SHADOW_FULL
+#if defined(CONFIG_KASAN_SHADOW_FULL)
 
 __attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address = KASAN_FULL_OFFSET;
 
-#else
+#elif defined(CONFIG_KASAN_SHADOW_WINDOWED)
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 __attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address = CONFIG_KASAN_SHADOW_OFFSET;
@@ -145,4 +145,4 @@ const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
 	return NULL;
 }
 
-#endif /* CONFIG_KASAN_SHADOW_FULL */
+#endif /* CONFIG_KASAN_SHADOW_WINDOWED */

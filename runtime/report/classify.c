@@ -4,6 +4,23 @@
  */
 #include "report.h"
 
+/* An address that is nobody's memory. */
+const char *kasan_type_without_shadow(uintptr_t addr)
+{
+	if (addr < CONFIG_KASAN_NULL_LIMIT)
+		return "null-ptr-deref";
+	return kasan_port_is_user(addr) ? "user-memory-access" : "wild-memory-access";
+}
+
+bool kasan_size_is_absurd(const struct kasan_report *report)
+{
+	return !report->is_fault && report->size &&
+	       (report->addr + report->size - 1 < report->addr ||
+		report->size > (size_t)PTRDIFF_MAX);
+}
+
+#ifdef CONFIG_KASAN_GENERIC
+
 /* The first bytes of a granule are accessible: what lies behind them is told by the next granule.
  */
 static uint8_t telling_shadow(const struct kasan_report *report)
@@ -47,31 +64,16 @@ static const char *type_by_shadow(uint8_t shadow)
 	}
 }
 
-/* An address that is nobody's memory. */
-static const char *type_without_shadow(uintptr_t addr)
-{
-	if (addr < CONFIG_KASAN_NULL_LIMIT)
-		return "null-ptr-deref";
-	return kasan_port_is_user(addr) ? "user-memory-access" : "wild-memory-access";
-}
-
 void kasan_classify(struct kasan_report *report)
 {
-	/*
-	 * A size that is negative as a signed number tells more than the memory it starts in.
-	 * Faults have sizes of single accesses, and an error code used as a pointer lies just below
-	 * the wrap-around.
-	 */
-	if (!report->is_fault &&
-	    (report->addr + report->size - 1 < report->addr ||
-	     report->size > (size_t)PTRDIFF_MAX) &&
-	    report->size)
+	/* A size that is negative as a signed number tells more than the memory it starts in. */
+	if (kasan_size_is_absurd(report))
 		report->type = "out-of-bounds";
 	else if (!report->has_shadow)
-		report->type = type_without_shadow(report->addr);
+		report->type = kasan_type_without_shadow(report->addr);
 	else if (report->is_fault && !report->bad_shadow)
 		/* The MMU refused what the shadow allows: mapped by nobody. */
-		report->type = type_without_shadow(report->addr);
+		report->type = kasan_type_without_shadow(report->addr);
 	else
 		report->type = type_by_shadow(telling_shadow(report));
 }
@@ -89,3 +91,5 @@ void kasan_classify_by_owner(struct kasan_report *report)
 	    report->first_bad >= report->owner.start + report->owner.size)
 		report->type = "slab-out-of-bounds";
 }
+
+#endif /* CONFIG_KASAN_GENERIC */

@@ -30,7 +30,7 @@ size_t kasan_copy_string(char *to, const char *from, size_t size)
 	return i;
 }
 
-static void set_name(struct kasan_owner *owner, const char *name, const char *otherwise)
+void kasan_owner_name(struct kasan_owner *owner, const char *name, const char *otherwise)
 {
 	size_t i;
 
@@ -40,6 +40,30 @@ static void set_name(struct kasan_owner *owner, const char *name, const char *ot
 		owner->name[i] = otherwise[i];
 	owner->name[i] = '\0';
 }
+
+/* --- Large allocations ------------------------------------------------------------------------ */
+
+void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *object)
+{
+	const struct kasan_large_meta *large = object->large;
+	uint8_t state = 0;
+
+	owner->kind = KASAN_OBJECT_LARGE;
+	owner->start = (uintptr_t)object->start;
+	owner->size = owner->cache_size = object->size;
+	kasan_owner_name(owner, object->name, "kmalloc-large");
+	(void)kasan_memory_state(object->start, &state);
+	owner->state = state == KASAN_PAGE_FREE ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
+	if (!large || !kasan_port_readable(large, sizeof(*large)))
+		return;
+	owner->alloc = large->alloc;
+	owner->has_alloc = large->alloc.pid || large->alloc.stack;
+	owner->free = large->free;
+	owner->has_free =
+		owner->state == KASAN_OWNER_FREED && (large->free.pid || large->free.stack);
+}
+
+#ifdef CONFIG_KASAN_GENERIC
 
 /* --- Slab objects ----------------------------------------------------------------------------- */
 
@@ -88,7 +112,7 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 	owner->slot_size = cache->slot_size;
 	owner->cache_size = cache->object_size;
 	owner->size = cache->object_size;
-	set_name(owner, cache->name, "?");
+	kasan_owner_name(owner, cache->name, "?");
 	if (!meta || !kasan_port_readable(meta, sizeof(*meta)))
 		return;
 
@@ -116,25 +140,6 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 
 /* --- All kinds -------------------------------------------------------------------------------- */
 
-static void fill_large(struct kasan_owner *owner, const struct kasan_object *object)
-{
-	const struct kasan_large_meta *large = object->large;
-	const uint8_t *shadow = kasan_shadow_of(object->start);
-
-	owner->kind = KASAN_OBJECT_LARGE;
-	owner->start = (uintptr_t)object->start;
-	owner->size = owner->cache_size = object->size;
-	set_name(owner, object->name, "kmalloc-large");
-	owner->state = shadow && *shadow == KASAN_PAGE_FREE ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
-	if (!large || !kasan_port_readable(large, sizeof(*large)))
-		return;
-	owner->alloc = large->alloc;
-	owner->has_alloc = large->alloc.pid || large->alloc.stack;
-	owner->free = large->free;
-	owner->has_free =
-		owner->state == KASAN_OWNER_FREED && (large->free.pid || large->free.stack);
-}
-
 static bool fill_heap(struct kasan_owner *owner, uintptr_t addr)
 {
 	struct kasan_heap_chunk chunk;
@@ -146,7 +151,7 @@ static bool fill_heap(struct kasan_owner *owner, uintptr_t addr)
 	owner->size = owner->cache_size = chunk.size;
 	owner->state = chunk.freed ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
 	owner->corrupt = !chunk.heap;
-	set_name(owner, chunk.heap ? chunk.heap->name : NULL, "heap");
+	kasan_owner_name(owner, chunk.heap ? chunk.heap->name : NULL, "heap");
 	owner->alloc = chunk.alloc_track;
 	owner->free = chunk.free_track;
 	owner->has_alloc = chunk.heap != NULL;
@@ -166,7 +171,7 @@ static bool find_owner(struct kasan_owner *owner, uintptr_t addr)
 		if (object.kind == KASAN_OBJECT_SLAB && object.cache)
 			fill_slab(owner, &object);
 		else if (object.kind == KASAN_OBJECT_LARGE)
-			fill_large(owner, &object);
+			kasan_owner_large(owner, &object);
 		else
 			return fill_heap(owner, addr);
 		return true;
@@ -198,7 +203,7 @@ static void prefer_nearer(struct kasan_owner *owner, uintptr_t addr)
 /* Bytes in front of a slab's first object, where a small underrun of it ends. */
 #define SLAB_HEAD 256
 
-static void describe_object(struct kasan_report *report)
+void kasan_describe_object(struct kasan_report *report)
 {
 	struct kasan_owner *owner = &report->owner;
 	uintptr_t step;
@@ -220,32 +225,51 @@ static void describe_object(struct kasan_report *report)
 	__memset(owner, 0, sizeof(*owner));
 }
 
+#endif /* CONFIG_KASAN_GENERIC */
+
 static void describe_area(struct kasan_report *report)
 {
 	const uintptr_t page = CONFIG_KASAN_PAGE_SIZE;
 	const void *addr = (const void *)report->addr;
 
 	report->has_area = kasan_port_find_area(addr, &report->area);
-	/* Beside an area is its guard page, which belongs to it in the reader's mind. */
-	if (!report->has_area && report->bad_shadow == KASAN_VMALLOC_INVALID)
+	/* Beside an area is its guard page, which belongs to it in the reader's mind. With hardware tags it is
+	 * not mapped, so it has none. */
+	if (!report->has_area &&
+	    (!report->has_shadow || report->bad_shadow == KASAN_VMALLOC_INVALID))
 		report->has_area =
 			kasan_port_find_area((const void *)(report->addr - page), &report->area) ||
 			kasan_port_find_area((const void *)(report->addr + page), &report->area);
 }
 
+#ifdef CONFIG_KASAN_GENERIC
 static bool is_stack_poison(uint8_t shadow)
 {
 	return (shadow >= KASAN_STACK_LEFT && shadow <= KASAN_STACK_RIGHT) ||
 	       shadow == KASAN_STACK_AFTER_SCOPE || shadow == KASAN_ALLOCA_LEFT ||
 	       shadow == KASAN_ALLOCA_RIGHT;
 }
+#else
+/* A tag says nothing of the kind of memory. */
+static bool is_stack_poison(uint8_t tag)
+{
+	(void)tag;
+	return false;
+}
+#endif
 
 void kasan_describe(struct kasan_report *report)
 {
+#ifdef CONFIG_KASAN_HW_TAGS
+	if (!report->has_shadow) {
+		describe_area(report);
+		return;
+	}
+#endif
 	kasan_describe_stack(report);
 	/* A stack may itself be a heap object; the frame is what the reader looks for. */
 	if (!report->on_stack && !is_stack_poison(report->bad_shadow)) {
-		describe_object(report);
+		kasan_describe_object(report);
 		if (report->owner.kind == KASAN_OBJECT_NONE)
 			report->global = kasan_find_global(report->addr);
 	}

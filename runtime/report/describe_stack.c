@@ -13,6 +13,7 @@
 /* How far below an address the start of its frame is looked for, in bytes. */
 #define FRAME_SEARCH_LIMIT ((uintptr_t)1 << 20)
 
+#ifdef CONFIG_KASAN_GENERIC
 static inline uint8_t shadow_at(uintptr_t addr)
 {
 	const uint8_t *shadow = kasan_shadow_of((const void *)addr);
@@ -71,6 +72,16 @@ void kasan_describe_stack(struct kasan_report *report)
 		return;
 	report->has_frame = find_frame(&report->frame, report->addr, limit);
 }
+#else
+/* Tagged frames describe themselves to nobody. */
+void kasan_describe_stack(struct kasan_report *report)
+{
+	const struct kasan_port_task *task = &report->task;
+
+	report->on_stack = task->stack_start && report->addr >= task->stack_start &&
+			   report->addr < task->stack_end;
+}
+#endif
 
 /* --- The description: "n off size namelen name off size namelen name ..."
  * ---------------------------- */

@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.c - boot parameters of the runtime: one table that parses them and documents them.
+ * options.c - boot parameters of the runtime: parses what options.h lists.
  *
- * kasan=off leaves shadow and poison as they are, because instrumented code reads the shadow
- * whatever is said here and allocators rely on the hooks' return values. What stops is everything
- * behind a failed check, and what only serves reports: nothing is ever reported (checks of memcpy()
- * and friends let the operation go on), no stack is walked or stored, no freed object is held back.
- * Objects that are in the quarantine already stay there until kasan_cache_shrink().
+ * kasan=off before kasan_init(), as on a kernel's command line, stops all that KASAN does: the hooks of slabs,
+ * pages, vmalloc areas and pools return at once, so nothing of theirs is ever poisoned and every check passes.
+ * Simple heaps keep their headers and redzones, by which they know their chunks. After kasan_init() it can
+ * only be silent, because objects have redzones and metadata by then: nothing is reported (checks of
+ * memcpy() and friends let the operation go on), no stack is walked or stored, no freed object is held
+ * back; and kasan=on undoes it. Objects that are in the quarantine already stay there until
+ * kasan_cache_shrink().
  */
+#include "options.h"
 #include "report.h"
+
+#include "../core/tags.h"
 
 bool kasan_opt_stacktrace = true;
 bool kasan_opt_off;
+bool kasan_hooks_off;
+unsigned int kasan_opt_stack_ring_size = 32768;
+enum kasan_hw_mode kasan_opt_hw_mode;
+enum kasan_tag_policy kasan_opt_tag_policy = KASAN_TAG_POLICY_ADJACENT;
+bool kasan_opt_vmalloc = true;
+unsigned int kasan_opt_sample = 1;
+unsigned int kasan_opt_sample_order = 3;
+bool kasan_opt_write_only;
 enum kasan_fault_mode kasan_opt_fault = KASAN_FAULT_REPORT;
 unsigned int kasan_opt_multi_shot;
 
@@ -40,20 +53,37 @@ static bool parse_switch(const char *value, bool *on)
 	return false;
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The digits at @value. Return: behind them; NULL if there are none or too many for the type. */
+static const char *parse_digits(const char *value, size_t *number)
+{
+	size_t sum = 0;
+
+	if (!value || !is_digit(*value))
+		return NULL;
+	for (; is_digit(*value); value++) {
+		if (__builtin_mul_overflow(sum, (size_t)10, &sum) ||
+		    __builtin_add_overflow(sum, (size_t)(*value - '0'), &sum))
+			return NULL;
+	}
+	*number = sum;
+	return value;
+}
+
 /* "512K", "2M": decimal, an optional unit, nothing else. Return: false if it is no size in bounds. */
 static bool parse_size(const char *value, size_t low, size_t high, size_t *size)
 {
 	static const char units[] = "KMG";
 	unsigned int shift = 0;
-	size_t number = 0, i;
+	size_t number, i;
 
-	if (!value || *value < '0' || *value > '9')
+	value = parse_digits(value, &number);
+	if (!value)
 		return false;
-	for (; *value >= '0' && *value <= '9'; value++) {
-		if (__builtin_mul_overflow(number, (size_t)10, &number) ||
-		    __builtin_add_overflow(number, (size_t)(*value - '0'), &number))
-			return false;
-	}
 	for (i = 0; *value && units[i]; i++) {
 		if ((*value & ~0x20) == units[i]) {
 			shift = 10 * ((unsigned int)i + 1);
@@ -70,101 +100,225 @@ static bool parse_size(const char *value, size_t low, size_t high, size_t *size)
 	return true;
 }
 
-#define STRING2(x) #x
-#define STRING(x)  STRING2(x)
-
-static bool set_quarantine_size(const char *value)
+/* "10": decimal, no sign, no unit, within bounds. */
+static bool parse_number(const char *value, size_t low, size_t high, size_t *number)
 {
-	size_t size;
-
-	if (!parse_size(value, 0, SIZE_MAX, &size))
-		return false;
-	kasan_quarantine_set_size(size);
-	return true;
+	value = parse_digits(value, number);
+	return value && !*value && *number >= low && *number <= high;
 }
 
-static bool set_depot_size(const char *value)
+/* The index of @value among @count names. Return: false if it is none of them. */
+static bool parse_choice(const char *value, const char *const *names, size_t count, size_t *index)
 {
-	size_t size;
-
-	if (!parse_size(value, 65536, CONFIG_KASAN_DEPOT_MAX_MIB * (1UL << 20), &size))
-		return false;
-	kasan_depot_set_size(size);
-	return true;
+	for (*index = 0; value && *index < count; ++*index) {
+		if (equal(value, names[*index]))
+			return true;
+	}
+	return false;
 }
 
-static bool set_kasan(const char *value)
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* --- Setters: check @value, and take it over if @apply -------------------------------------------------- */
+
+static bool set_switch(const char *value, bool apply, bool *variable)
 {
 	bool on;
 
 	if (!parse_switch(value, &on))
 		return false;
+	if (apply)
+		*variable = on;
+	return true;
+}
+
+static bool set_kasan(const char *value, bool apply)
+{
+	bool on;
+
+	if (!parse_switch(value, &on))
+		return false;
+	if (!apply)
+		return true;
+	/* Nothing has been poisoned since the start, so nothing could be checked from now on. */
+	if (on && kasan_hooks_off && kasan_started())
+		return false;
 	kasan_opt_off = !on;
+	if (!kasan_started())
+		kasan_hooks_off = !on;
 	kasan_update_active();
 	return true;
 }
 
-static bool set_stacktrace(const char *value)
+static bool set_quarantine_size(const char *value, bool apply)
 {
-	return parse_switch(value, &kasan_opt_stacktrace);
+	size_t size;
+
+	if (!parse_size(value, 0, SIZE_MAX, &size))
+		return false;
+#ifdef CONFIG_KASAN_GENERIC
+	if (apply)
+		kasan_quarantine_set_size(size);
+#endif
+	return true;
 }
 
-static bool set_multi_shot(const char *value)
+static bool set_depot_size(const char *value, bool apply)
+{
+	size_t size;
+
+	if (!parse_size(value, 65536, CONFIG_KASAN_DEPOT_MAX_MIB * (1UL << 20), &size))
+		return false;
+	if (apply)
+		kasan_depot_set_size(size);
+	return true;
+}
+
+static bool set_stacktrace(const char *value, bool apply)
+{
+	return set_switch(value, apply, &kasan_opt_stacktrace);
+}
+
+static bool set_multi_shot(const char *value, bool apply)
 {
 	bool on = true;
 
 	/* The field gives this one without a value. */
 	if (value && !parse_switch(value, &on))
 		return false;
-	__atomic_store_n(&kasan_opt_multi_shot, on, __ATOMIC_RELAXED);
+	if (apply)
+		__atomic_store_n(&kasan_opt_multi_shot, on, __ATOMIC_RELAXED);
 	return true;
 }
 
-static bool set_fault(const char *value)
+static bool set_ignore(const char *value, bool apply)
 {
-	static const struct {
-		const char *name;
-		enum kasan_fault_mode mode;
-	} modes[] = {
-		{"report", KASAN_FAULT_REPORT},
-		{"panic", KASAN_FAULT_PANIC},
-		{"panic_on_write", KASAN_FAULT_PANIC_ON_WRITE},
-	};
-	size_t i;
-
-	for (i = 0; value && i < sizeof(modes) / sizeof(modes[0]); i++) {
-		if (equal(value, modes[i].name)) {
-			kasan_opt_fault = modes[i].mode;
-			return true;
-		}
-	}
-	return false;
+	return kasan_ignore_set(value);
 }
 
-#define OPTIONS 6
+static bool set_fault(const char *value, bool apply)
+{
+	/* In the order of enum kasan_fault_mode. */
+	static const char *const names[] = {"report", "panic", "panic_on_write"};
+	size_t i;
 
-static const struct kasan_option_doc docs[OPTIONS] = {
-	{"kasan", "on|off", "off: no report is printed, no stack stored, no object held back"},
-	{"kasan.fault", "report|panic|panic_on_write",
-	 "what follows a report; panic_on_write: panic after bad writes and frees only"},
-	{"kasan_multi_shot", "on|off", "report every bug, not only the first; without a value: on"},
-	{"kasan.quarantine_size", "a size as in 512K or 16M, at most half of memory",
-	 "bytes of freed objects to hold back; 0: none; by default 1/32 of memory"},
-	{"kasan.depot_size",
-	 "a size as in 512K or 16M, from 64K to " STRING(CONFIG_KASAN_DEPOT_MAX_MIB) "M",
-	 "bytes that stack traces may take"},
-	{"kasan.stacktrace", "on|off", "store the stacks of allocations and frees"},
-};
+	if (!parse_choice(value, names, COUNT(names), &i))
+		return false;
+	if (apply)
+		kasan_opt_fault = (enum kasan_fault_mode)i;
+	return true;
+}
 
-static bool (*const setters[OPTIONS])(const char *value) = {
-	set_kasan, set_fault, set_multi_shot, set_quarantine_size, set_depot_size, set_stacktrace,
-};
+static bool set_mode(const char *value, bool apply)
+{
+	/* In the order of enum kasan_hw_mode. */
+	static const char *const names[] = {"sync", "async", "asymm"};
+	size_t i;
+
+	if (!parse_choice(value, names, COUNT(names), &i))
+		return false;
+	if (apply)
+		kasan_opt_hw_mode = (enum kasan_hw_mode)i;
+	return true;
+}
+
+static bool set_vmalloc(const char *value, bool apply)
+{
+	return set_switch(value, apply, &kasan_opt_vmalloc);
+}
+
+static bool set_write_only(const char *value, bool apply)
+{
+	return set_switch(value, apply, &kasan_opt_write_only);
+}
+
+static bool set_number(const char *value, bool apply, size_t low, size_t high,
+		       unsigned int *variable)
+{
+	size_t number;
+
+	if (!parse_number(value, low, high, &number))
+		return false;
+	if (apply)
+		*variable = (unsigned int)number;
+	return true;
+}
+
+static bool set_stack_ring_size(const char *value, bool apply)
+{
+	return set_number(value, apply, 16, 4194304, &kasan_opt_stack_ring_size);
+}
+
+static bool set_tag_policy(const char *value, bool apply)
+{
+	/* In the order of enum kasan_tag_policy. */
+	static const char *const names[] = {"adjacent", "random"};
+	size_t i;
+
+	if (!parse_choice(value, names, COUNT(names), &i))
+		return false;
+	if (apply)
+		kasan_opt_tag_policy = (enum kasan_tag_policy)i;
+	return true;
+}
+
+static bool set_sample(const char *value, bool apply)
+{
+	return set_number(value, apply, 1, INT32_MAX, &kasan_opt_sample);
+}
+
+static bool set_sample_order(const char *value, bool apply)
+{
+	return set_number(value, apply, 0, 64, &kasan_opt_sample_order);
+}
+
+/* --- The table -------------------------------------------------------------------------------------------- */
+
+#if defined(CONFIG_KASAN_GENERIC)
+#define THIS_MODE KASAN_IN_GENERIC
+#elif defined(CONFIG_KASAN_SW_TAGS)
+#define THIS_MODE KASAN_IN_SW_TAGS
+#else
+#define THIS_MODE KASAN_IN_HW_TAGS
+#endif
+
+/* The words of the table. */
+#define MODES_TEXT(modes)                                               \
+	((modes) == KASAN_IN_ALL       ? "all"                          \
+	 : (modes) == KASAN_IN_GENERIC ? "Generic"                      \
+	 : (modes) == KASAN_IN_TAGS    ? "software tags, hardware tags" \
+	 : (modes) == KASAN_IN_HW_TAGS ? "hardware tags"                \
+				       : "software tags")
+
+/* Not static: tools read the table out of an image by this name. */
+extern const struct kasan_option_doc kasan_option_docs[];
+#define DOC(name, modes, setter, values, fallback, help) \
+	{name, values, help, fallback, MODES_TEXT(modes)},
+const struct kasan_option_doc kasan_option_docs[] = {KASAN_OPTIONS(DOC)};
+
+#define ACTION(name, modes, setter, values, fallback, help) {set_##setter, modes},
+static const struct {
+	bool (*set)(const char *value, bool apply);
+	unsigned int modes;
+} actions[] = {KASAN_OPTIONS(ACTION)};
+
+#define OPTIONS COUNT(actions)
+
+/* As on a kernel's command line, names do not tell '-' from '_'; values do. */
+static bool same_name(const char *a, const char *b)
+{
+	while (*a && (*a == *b || (*a == '-' && *b == '_'))) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
 
 static size_t find_option(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < OPTIONS && !equal(name, docs[i].name); i++)
+	for (i = 0; i < OPTIONS && !same_name(name, kasan_option_docs[i].name); i++)
 		;
 	return i;
 }
@@ -172,21 +326,28 @@ static size_t find_option(const char *name)
 int kasan_option(const char *name, const char *value)
 {
 	const size_t i = find_option(name);
+	bool mine;
 
 	if (i == OPTIONS)
 		return KASAN_OPTION_UNKNOWN;
-	return setters[i](value) ? 0 : KASAN_OPTION_INVALID;
+	mine = actions[i].modes & THIS_MODE;
+	/* Where the CPU has no tags nothing can be switched on, and its owner has been told. */
+	if (!kasan_tags_possible())
+		mine = false;
+	if (!actions[i].set(value, mine))
+		return KASAN_OPTION_INVALID;
+	return mine || !kasan_tags_possible() ? 0 : KASAN_OPTION_NO_EFFECT;
 }
 
 const char *kasan_option_values(const char *name)
 {
 	const size_t i = find_option(name);
 
-	return i == OPTIONS ? NULL : docs[i].values;
+	return i == OPTIONS ? NULL : kasan_option_docs[i].values;
 }
 
 const struct kasan_option_doc *kasan_options(size_t *count)
 {
 	*count = OPTIONS;
-	return docs;
+	return kasan_option_docs;
 }

@@ -65,24 +65,35 @@ static void print_track(const char *what, const struct kasan_track *track)
 static void print_header(const struct kasan_report *report)
 {
 	const char *access = report->is_write ? "Write" : "Read";
-	const void *addr = (const void *)report->addr;
+	const void *addr = (const void *)report->pointer;
 	const unsigned int pid = report->task.id;
 
-	if (report->is_fault)
+	if (report->at_pc)
 		kasan_report_line("BUG: KASAN: %s in %pS", report->type, (const void *)report->ip);
 	else
 		kasan_report_line("BUG: KASAN: %s in %pB", report->type, (const void *)report->ip);
-	if (report->is_free)
+	if (report->is_async)
+		kasan_report_line("Asynchronous fault: no details available");
+	else if (report->is_free)
 		kasan_report_line("Free of addr %p by task %s/%u", addr, report->comm, pid);
 	else if (report->size)
 		kasan_report_line("%s of size %zu at addr %p by task %s/%u", access, report->size,
 				  addr, report->comm, pid);
 	else
 		kasan_report_line("%s at addr %p by task %s/%u", access, addr, report->comm, pid);
+#ifdef CONFIG_KASAN_TAGS
+	if (report->has_shadow)
+		kasan_report_line("Pointer tag: [%02x], memory tag: [%02x]",
+				  kasan_addr_tag(report->pointer), report->bad_shadow);
+#endif
 	blank();
-	kasan_port_print_banner();
+	/* The port would speak of the context that prints. */
+	if (report->was_put_off)
+		kasan_report_line("CPU: %u PID: %u Comm: %s", report->cpu, pid, report->comm);
+	else
+		kasan_port_print_banner();
 	kasan_report_line("Call trace:");
-	print_trace(report->pcs, report->depth, report->is_fault);
+	print_trace(report->pcs, report->depth, report->at_pc);
 }
 
 static void print_tracks(const struct kasan_owner *owner)
@@ -253,6 +264,10 @@ void kasan_print_report(const struct kasan_report *report)
 		if (kasan_lines_printed() != before)
 			blank();
 		print_memory(report);
+	} else if (report->has_area) {
+		/* Its guard page, which has no state. */
+		blank();
+		print_area(&report->area);
 	}
 	separator();
 }

@@ -3,32 +3,90 @@
  * report.c - the life of a report: who may report, capture, the order of phases, what follows.
  *
  * One report at a time, over all CPUs: a second CPU waits. A bug that the report path itself runs
- * into, or an interrupt on the reporting CPU, is dropped: reporting it would recurse. The lock is
- * held with interrupts off from capture to the last line, because a context that found a bug may be
- * any, and must not move to another CPU in the middle.
+ * into cannot be printed where it is found: it is captured, and printed behind the report that found
+ * it. The lock is held with interrupts off from capture to the last line, because a context that found
+ * a bug may be any, and must not move to another CPU in the middle.
  */
 #include "report.h"
 
 #include "../core/lock.h"
+#include "../core/tags.h"
 #include "../track/track.h"
 
 static struct kasan_lock report_lock;
 static unsigned long report_count;
 static kasan_report_hook_fn report_hook;
 static kasan_report_filter_fn report_filter;
+/* The filter is being asked on that CPU. */
+static bool asking[CONFIG_KASAN_NR_CPUS];
 
 /* Too large for the stack that the bug may have nearly used up. Guarded by the lock. */
 static struct kasan_report the_report;
 
+/*
+ * Reports that wait for the lock's owner: bugs inside of its report, and those of CPUs that could wait no
+ * longer. Few are enough, because what comes behind them is mostly the same bug again.
+ */
+enum slot_state {
+	SLOT_FREE,
+	SLOT_TAKEN, /* by whoever fills it */
+	SLOT_READY,
+};
+
+static struct slot {
+	unsigned int state;
+	unsigned long order;
+	struct kasan_report report;
+} waiting[CONFIG_KASAN_WAITING_REPORTS];
+
+static unsigned long next_order, left_out;
+/* One of them is being printed. Guarded by the lock. */
+static bool printing_waiting;
+
 /* --- Capture ---------------------------------------------------------------------------------- */
+
+/* More than any stack has, in pages: where the search for its ends stops. */
+#define STACK_PAGES 4096U
+
+/*
+ * Bounds of a stack may be garbage, too, and frames are read wherever they say that there is stack: keep
+ * what can be read around a place that certainly is one.
+ */
+static void clip_stack(struct kasan_port_task *task, uintptr_t fp)
+{
+	const uintptr_t page = CONFIG_KASAN_PAGE_SIZE;
+	uintptr_t at = (uintptr_t)__builtin_frame_address(0), low, high;
+	unsigned int n;
+
+	if (at < task->stack_start || at >= task->stack_end)
+		at = fp >= task->stack_start && fp < task->stack_end ? fp : task->stack_start;
+	low = high = at & ~(page - 1);
+	if (task->stack_end <= task->stack_start || !kasan_port_readable((const void *)low, 1)) {
+		task->stack_start = task->stack_end = 0;
+		return;
+	}
+	for (n = 0; n < STACK_PAGES && low > task->stack_start; n++, low -= page) {
+		if (low < page || !kasan_port_readable((const void *)(low - page), 1))
+			break;
+	}
+	for (n = 0; n < STACK_PAGES && high + page < task->stack_end; n++, high += page) {
+		if (high + page < high || !kasan_port_readable((const void *)(high + page), 1))
+			break;
+	}
+	if (task->stack_start < low)
+		task->stack_start = low;
+	if (task->stack_end > high + page)
+		task->stack_end = high + page;
+}
 
 static void capture_task(struct kasan_report *report)
 {
 	kasan_port_task(&report->task);
+	clip_stack(&report->task, report->fp);
 	if (!report->task.name ||
 	    !kasan_copy_string(report->comm, report->task.name, sizeof(report->comm)))
 		__memcpy(report->comm, "none", 5);
-	if (report->is_fault)
+	if (report->at_pc)
 		report->depth = kasan_stack_walk_fault(&report->task, report->ip, report->fp,
 						       report->pcs, CONFIG_KASAN_STACK_DEPTH);
 	else
@@ -46,20 +104,19 @@ static void capture_first_bad(struct kasan_report *report)
 	if (report->addr + size < report->addr || size > (size_t)PTRDIFF_MAX)
 		size = 0;
 	if (report->has_shadow && !report->is_free)
-		bad = kasan_first_bad(report->addr, size ? size : 1);
+		bad = kasan_first_bad(report->pointer, size ? size : 1);
 	report->first_bad = bad ? bad : report->addr;
 }
 
 static void capture_shadow(struct kasan_report *report)
 {
 	const uintptr_t row = KASAN_REPORT_ROW_SIZE * KASAN_GRANULE_SIZE;
-	const uint8_t *shadow = kasan_shadow_of((const void *)report->first_bad);
 	uintptr_t addr;
 	unsigned int i, j;
 
 	/* The first bad byte may lie behind the last that has shadow, where the range leads out of
 	 * it. */
-	report->bad_shadow = shadow ? *shadow : 0;
+	(void)kasan_memory_state((const void *)report->first_bad, &report->bad_shadow);
 	addr = (report->first_bad & ~(row - 1)) - KASAN_REPORT_ROWS / 2 * row;
 	report->rows_base = addr;
 	for (i = 0; i < KASAN_REPORT_ROWS; i++, addr += row) {
@@ -67,12 +124,11 @@ static void capture_shadow(struct kasan_report *report)
 		 * nothing. */
 		report->row_valid[i] = true;
 		for (j = 0; j < KASAN_REPORT_ROW_SIZE; j++) {
-			shadow = kasan_shadow_of((const void *)(addr + j * KASAN_GRANULE_SIZE));
-			if (!shadow) {
+			if (!kasan_memory_state((const void *)(addr + j * KASAN_GRANULE_SIZE),
+						&report->rows[i][j])) {
 				report->row_valid[i] = false;
 				break;
 			}
-			report->rows[i][j] = __atomic_load_n(shadow, __ATOMIC_RELAXED);
 		}
 	}
 }
@@ -90,107 +146,286 @@ static const char *why_panic(const struct kasan_report_info *info)
 
 /*
  * Wait for the report of another CPU, but not for ever: it may wait for a lock of the console that
- * this CPU held when it ran into its bug. Then this report is the one to drop. A report takes
- * milliseconds, on a serial line tenths of a second; so many tries take longer on any processor.
+ * this CPU held when it ran into its bug. A report takes milliseconds, on a serial line tenths of a
+ * second; so many tries take longer on any processor.
  */
-static bool lock_reports(unsigned long *flags)
-{
-	unsigned int tries;
+#define REPORT_TRIES (1U << 26)
 
-	for (tries = 1U << 28; tries; tries--) {
-		if (kasan_trylock(&report_lock, flags))
+static bool lock_reports(unsigned int tries, unsigned long *flags)
+{
+	for (; tries; tries--) {
+		/* Reading costs the owner nothing, and each try about the same everywhere. */
+		if (kasan_lock_owner(&report_lock) < 0 && kasan_trylock(&report_lock, flags))
 			return true;
 		kasan_arch_relax();
 	}
 	return false;
 }
 
-/* Interrupts off and the lock held: the phases in their order. */
-static void make_report(struct kasan_report *report)
+#define HOW_WRITE 1U
+#define HOW_FREE  2U
+#define HOW_FAULT 4U
+#define HOW_AT_PC 8U
+#define HOW_ASYNC 16U
+
+/** struct bug - what was seen: as the members of struct kasan_report. @how: HOW_*. */
+struct bug {
+	const char *type;
+	uintptr_t addr;
+	size_t size;
+	unsigned int how;
+	uintptr_t ip, fp;
+};
+
+/* Everything that may be something else a moment later. Interrupts are off. */
+static void capture(struct kasan_report *report, const struct bug *bug)
 {
-	kasan_port_report_begin();
+	__memset(report, 0, sizeof(*report));
+	report->type = bug->type;
+	report->addr = kasan_untag_addr(bug->addr);
+	report->pointer = bug->addr;
+	report->size = bug->size;
+	report->is_write = bug->how & HOW_WRITE;
+	report->is_free = bug->how & HOW_FREE;
+	report->is_fault = bug->how & HOW_FAULT;
+	report->at_pc = bug->how & (HOW_FAULT | HOW_AT_PC);
+	report->is_async = bug->how & HOW_ASYNC;
+	report->ip = bug->ip;
+	report->fp = bug->fp;
+	report->cpu = kasan_port_cpu();
 	capture_task(report);
+	if (report->is_async)
+		return;
 	capture_first_bad(report);
 	capture_shadow(report);
+}
+
+/* With hardware tags kernel memory that is not mapped has no state, but may have an owner beside it. */
+#ifdef CONFIG_KASAN_HW_TAGS
+#define MAY_HAVE_NO_TAGS true
+#else
+#define MAY_HAVE_NO_TAGS false
+#endif
+
+static void explain(struct kasan_report *report)
+{
 	if (!report->is_free)
 		kasan_classify(report);
-	if (report->has_shadow)
+	if (report->has_shadow || MAY_HAVE_NO_TAGS)
 		kasan_describe(report);
 	if (!report->is_free)
 		kasan_classify_by_owner(report);
+}
+
+/* Interrupts off, the lock held, kasan_port_report_begin() called: the phases in their order. */
+static void print_captured(struct kasan_report *report)
+{
+	if (!report->is_async)
+		explain(report);
 	kasan_print_report(report);
 	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
 }
 
-#define HOW_WRITE 1U
-#define HOW_FREE  2U
-#define HOW_FAULT 4U
+static struct kasan_report_info info_of(const struct kasan_report *report)
+{
+	return (struct kasan_report_info){
+		.bug_type = report->type,
+		.addr = report->pointer,
+		.size = report->size,
+		.is_write = report->is_write,
+		.is_free = report->is_free,
+		.is_async = report->is_async,
+		.ip = report->ip,
+	};
+}
 
-/* Does the system want this report? */
-static bool is_wanted(uintptr_t addr, size_t size, unsigned int how, uintptr_t ip)
+/* The last line is printed and the lock is free. May not return. */
+static void after_report(const struct kasan_report_info *info)
+{
+	const kasan_report_hook_fn hook = __atomic_load_n(&report_hook, __ATOMIC_ACQUIRE);
+
+	if (hook)
+		hook(info);
+	kasan_port_report_end(info);
+}
+
+static void panic_if_wanted(const struct kasan_report_info *info)
+{
+	const char *why = why_panic(info);
+
+	if (why)
+		kasan_port_panic(why);
+}
+
+/* --- Reports that wait ------------------------------------------------------------------------ */
+
+static struct slot *take_slot(void)
+{
+	unsigned int i, expected;
+
+	for (i = 0; i < CONFIG_KASAN_WAITING_REPORTS; i++) {
+		expected = SLOT_FREE;
+		if (__atomic_compare_exchange_n(&waiting[i].state, &expected, SLOT_TAKEN, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return &waiting[i];
+	}
+	return NULL;
+}
+
+/*
+ * Interrupts are off. A slot is taken first: the capture itself may meet the bug again, and then there are
+ * fewer slots left each time. While one that waited is printed nothing new may wait, or a bug in the
+ * console would be reported for ever.
+ *
+ * Return: true if the report will be printed.
+ */
+static bool put_off(const struct bug *bug, bool inside)
+{
+	struct slot *slot = inside && printing_waiting ? NULL : take_slot();
+
+	if (!slot) {
+		__atomic_fetch_add(&left_out, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	capture(&slot->report, bug);
+	slot->report.was_put_off = true;
+	slot->order = __atomic_fetch_add(&next_order, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->state, SLOT_READY, __ATOMIC_RELEASE);
+	return true;
+}
+
+static struct slot *oldest_ready(void)
+{
+	struct slot *oldest = NULL;
+	unsigned int i;
+
+	for (i = 0; i < CONFIG_KASAN_WAITING_REPORTS; i++) {
+		if (__atomic_load_n(&waiting[i].state, __ATOMIC_ACQUIRE) == SLOT_READY &&
+		    (!oldest || waiting[i].order < oldest->order))
+			oldest = &waiting[i];
+	}
+	return oldest;
+}
+
+void kasan_flush_reports(void)
+{
+	struct kasan_report_info info;
+	unsigned long flags, irq, n;
+	struct slot *slot;
+
+	for (;;) {
+		/* Whoever puts one off tries the lock afterwards, whoever frees the lock looks
+		 * afterwards: one of the two sees the other. */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (kasan_likely(!oldest_ready()))
+			break;
+		irq = kasan_port_irq_save();
+		if (!kasan_trylock(&report_lock, &flags)) {
+			kasan_port_irq_restore(irq);
+			return;
+		}
+		slot = oldest_ready();
+		if (slot) {
+			__memcpy(&the_report, &slot->report, sizeof(the_report));
+			__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
+			printing_waiting = true;
+			kasan_port_report_begin();
+			print_captured(&the_report);
+			printing_waiting = false;
+			info = info_of(&the_report);
+		}
+		kasan_unlock(&report_lock, flags);
+		kasan_port_irq_restore(irq);
+		if (slot) {
+			after_report(&info);
+			panic_if_wanted(&info);
+		}
+	}
+	if (kasan_likely(!__atomic_load_n(&left_out, __ATOMIC_RELAXED)) ||
+	    !kasan_trylock(&report_lock, &flags))
+		return;
+	n = __atomic_exchange_n(&left_out, 0, __ATOMIC_RELAXED);
+	printing_waiting = true;
+	if (n)
+		kasan_report_line("kasan: %lu bugs that were found inside of reports are left out",
+				  n);
+	printing_waiting = false;
+	kasan_unlock(&report_lock, flags);
+}
+
+/* --- The sequence, from the start --------------------------------------------------------------- */
+
+/* Does the system want this report? Interrupts are off. */
+static bool is_wanted(const struct bug *bug)
 {
 	const kasan_report_filter_fn filter = __atomic_load_n(&report_filter, __ATOMIC_ACQUIRE);
 	const struct kasan_report_info info = {
-		.addr = addr,
-		.size = size,
-		.is_write = how & HOW_WRITE,
-		.is_free = how & HOW_FREE,
-		.ip = ip,
+		.addr = bug->addr,
+		.size = bug->size,
+		.is_write = bug->how & HOW_WRITE,
+		.is_free = bug->how & HOW_FREE,
+		.is_async = bug->how & HOW_ASYNC,
+		.ip = bug->ip,
 	};
+	const unsigned int cpu = kasan_port_cpu();
+	bool wanted;
 
-	return !filter || filter(&info);
+	/* A bug of the filter's own is not for it to judge. */
+	if (kasan_likely(!filter) || asking[cpu])
+		return true;
+	asking[cpu] = true;
+	wanted = filter(&info);
+	asking[cpu] = false;
+	return wanted;
 }
 
-/* Return: true if the report was printed. */
+/* Return: true if the report was printed, or will be. */
 static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t addr, size_t size,
 						     unsigned int how, uintptr_t ip, uintptr_t fp)
 {
-	struct kasan_report *report = &the_report;
+	const struct bug bug = {type, addr, size, how, ip, fp};
 	struct kasan_report_info info;
-	kasan_report_hook_fn hook;
 	unsigned long irq, flags;
-	const char *why;
+	bool inside, accepted;
 
+#ifdef CONFIG_KASAN_GENERIC
 	/* The check that kasan_check_offset() provokes: seen, which is all that was asked. */
 	if (kasan_unlikely(addr == __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED)) && addr) {
 		__atomic_store_n(&kasan_probe_addr, 0, __ATOMIC_RELAXED);
 		return false;
 	}
+#endif
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* What this CPU has noted was before: it comes first, and is not blamed on what reports do. */
+	if (!(how & HOW_ASYNC))
+		kasan_report_async_faults(ip, fp);
+#endif
 	/* From here to the lock this CPU must stay the same one. */
 	irq = kasan_port_irq_save();
-	if (kasan_lock_owned(&report_lock) || !kasan_may_report() ||
-	    !is_wanted(addr, size, how, ip) || !kasan_take_shot(how & (HOW_WRITE | HOW_FREE)) ||
-	    !lock_reports(&flags)) {
+	if (!kasan_may_report() || kasan_ignored(ip, fp, how & HOW_FAULT) || !is_wanted(&bug) ||
+	    !kasan_take_shot(how & (HOW_WRITE | HOW_FREE))) {
 		kasan_port_irq_restore(irq);
 		return false;
 	}
-	__memset(report, 0, sizeof(*report));
-	report->type = type;
-	report->addr = addr;
-	report->size = size;
-	report->is_write = how & HOW_WRITE;
-	report->is_free = how & HOW_FREE;
-	report->is_fault = how & HOW_FAULT;
-	report->ip = ip;
-	report->fp = fp;
-	make_report(report);
-
-	info.bug_type = report->type;
-	info.addr = addr;
-	info.size = size;
-	info.is_write = report->is_write;
-	info.is_free = report->is_free;
-	info.ip = ip;
+	inside = kasan_lock_owned(&report_lock);
+	if (inside || !lock_reports(REPORT_TRIES, &flags)) {
+		accepted = put_off(&bug, inside);
+		kasan_port_irq_restore(irq);
+		/* Its owner may have left in the meantime. */
+		if (!inside)
+			kasan_flush_reports();
+		return accepted;
+	}
+	kasan_port_report_begin();
+	capture(&the_report, &bug);
+	print_captured(&the_report);
+	info = info_of(&the_report);
 	kasan_unlock(&report_lock, flags);
 	kasan_port_irq_restore(irq);
 
-	hook = __atomic_load_n(&report_hook, __ATOMIC_ACQUIRE);
-	if (hook)
-		hook(&info);
-	kasan_port_report_end(&info);
-	why = why_panic(&info);
-	if (why)
-		kasan_port_panic(why);
+	after_report(&info);
+	kasan_flush_reports();
+	panic_if_wanted(&info);
 	return true;
 }
 
@@ -211,7 +446,50 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 	return report_bug(type, (uintptr_t)addr, 0, HOW_FREE, ip, fp);
 }
 
+#ifdef CONFIG_KASAN_TAGS
+bool kasan_report_tag_mismatch(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
+			       uintptr_t fp)
+{
+	return report_bug(NULL, addr, size, is_write ? HOW_WRITE : 0, ip, fp);
+}
+#endif
+
+#ifdef CONFIG_KASAN_HW_TAGS
+bool kasan_report_tag_fault(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp,
+			    bool at_pc)
+{
+	return report_bug(NULL, addr, size, (is_write ? HOW_WRITE : 0) | (at_pc ? HOW_AT_PC : 0),
+			  ip, fp);
+}
+
+/* It may have been a write, and who asked for a panic at writes must get one. */
+void kasan_report_async_faults(uintptr_t ip, uintptr_t fp)
+{
+	if (kasan_tags_take_async_fault())
+		report_bug("invalid-access", 0, 0, HOW_ASYNC | HOW_WRITE, ip, fp);
+}
+
+__attribute__((__noinline__)) void kasan_check_async_faults(void)
+{
+	kasan_report_async_faults(KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+void kasan_check_async_faults_at(uintptr_t ip, uintptr_t fp)
+{
+	if (kasan_tags_take_async_fault())
+		report_bug("invalid-access", 0, 0, HOW_ASYNC | HOW_AT_PC | HOW_WRITE, ip, fp);
+}
+#endif
+
 /* --- Around reports --------------------------------------------------------------------------- */
+
+void kasan_wait_for_report(void)
+{
+	unsigned long flags;
+
+	if (lock_reports(4 * REPORT_TRIES, &flags))
+		kasan_unlock(&report_lock, flags);
+}
 
 bool kasan_notice(const char *fmt, ...)
 {

@@ -62,13 +62,18 @@ struct kasan_frame {
 
 struct kasan_report {
 	/* The caller of kasan_report_begin(): what was seen. */
-	const char *type; /* frees: given; accesses: kasan_classify() */
-	uintptr_t addr;
-	size_t size; /* 0: not known, or a free */
+	const char *type;  /* frees: given; accesses: kasan_classify() */
+	uintptr_t addr;	   /* without tag */
+	uintptr_t pointer; /* as it was used */
+	size_t size;	   /* 0: not known, or a free */
 	bool is_write, is_free, is_fault;
+	bool at_pc;    /* @ip is the access itself, not a return address */
+	bool is_async; /* found by the CPU some time ago: nothing but @ip is known */
 	uintptr_t ip, fp;
 
 	/* report.c: who, from where, and the state of memory. */
+	unsigned int cpu;
+	bool was_put_off; /* printed by another context than the one that found it */
 	struct kasan_port_task task;
 	char comm[32];
 	size_t depth;
@@ -99,12 +104,22 @@ bool kasan_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- suppress.c ------------------------------------------------------------------------------- */
 
-/** kasan_may_report() - is reporting on, and not switched off on this CPU? Interrupts are off. */
+/** kasan_may_report() - is reporting on, and not switched off here? Interrupts are off. */
 bool kasan_may_report(void);
 
 /** kasan_take_shot() - Return: true if this is the first report, multi-shot is on, or a panic
  * follows by kasan.fault=panic_on_write. @is_write: bad write or free. */
 bool kasan_take_shot(bool is_write);
+
+/* --- ignore.c --------------------------------------------------------------------------------- */
+
+/** kasan_ignore_set() - replace the list of kasan.ignore=. @value: names separated by commas, a '*' at
+ *  the end of one stands for any rest; "" for none. Return: false if it is no such list; then the list
+ *  stays what it was. */
+bool kasan_ignore_set(const char *value);
+
+/** kasan_ignored() - is a function of the list in the call trace of this report? Interrupts are off. */
+bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault);
 
 /* --- options.c -------------------------------------------------------------------------------- */
 
@@ -126,6 +141,22 @@ void kasan_classify(struct kasan_report *report);
 void kasan_classify_by_owner(struct kasan_report *report);
 
 /* --- describe.c, describe_stack.c ------------------------------------------------------------- */
+
+/** kasan_describe_object() - the heap object part of it. */
+void kasan_describe_object(struct kasan_report *report);
+
+/** kasan_owner_name() - fill in @owner->name: @name if it can be read, else @otherwise. */
+void kasan_owner_name(struct kasan_owner *owner, const char *name, const char *otherwise);
+
+/** kasan_owner_large() - fill @owner with a large allocation. */
+void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *object);
+
+/** kasan_type_without_shadow() - Return: bug type of an address that is nobody's memory. */
+const char *kasan_type_without_shadow(uintptr_t addr);
+
+/** kasan_size_is_absurd() - does @report's range wrap around, or is its size negative? Faults have sizes of
+ *  single accesses, and an error code used as a pointer lies just below the wrap-around. */
+bool kasan_size_is_absurd(const struct kasan_report *report);
 
 /** kasan_describe() - find the owner of @report->addr, all kinds. */
 void kasan_describe(struct kasan_report *report);

@@ -4,25 +4,47 @@
  */
 #include "report.h"
 
+#include "../core/tags.h"
+#include "../track/ring.h"
+
 static unsigned int started; /* kasan_init() was called */
 unsigned int kasan_active;
 static unsigned int shot; /* the one report of single-shot mode is gone */
 
-/* kasan_disable_current(): one depth per CPU. */
+/* kasan_disable_current() where no task is: interrupts, and systems without tasks. One depth per CPU. */
 static unsigned int disabled[CONFIG_KASAN_NR_CPUS];
+
+/* Interrupts are off: the context does not change until the depth was used. */
+static unsigned int *depth_here(void)
+{
+	unsigned int *depth = kasan_port_task_depth();
+
+	return depth ? depth : &disabled[kasan_port_cpu()];
+}
 
 void kasan_init(size_t memory)
 {
+#ifdef CONFIG_KASAN_GENERIC
 	kasan_quarantine_init(memory);
+#else
+	(void)memory;
+	kasan_ring_init();
+#endif
 	__atomic_store_n(&started, 1, __ATOMIC_RELEASE);
 	kasan_update_active();
 }
 
+bool kasan_started(void)
+{
+	return __atomic_load_n(&started, __ATOMIC_ACQUIRE);
+}
+
 void kasan_update_active(void)
 {
-	__atomic_store_n(&kasan_active,
-			 __atomic_load_n(&started, __ATOMIC_ACQUIRE) && !kasan_opt_off,
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&kasan_active, kasan_started() && !kasan_opt_off, __ATOMIC_RELEASE);
+#ifdef CONFIG_KASAN_GENERIC
+	kasan_quarantine_update();
+#endif
 }
 
 bool kasan_enabled(void)
@@ -30,11 +52,38 @@ bool kasan_enabled(void)
 	return kasan_running();
 }
 
+/* Bad accesses that the CPU notes, and that are reported some time later. */
+#ifdef CONFIG_KASAN_HW_TAGS
+static void report_noted(uintptr_t ip, uintptr_t fp)
+{
+	kasan_report_async_faults(ip, fp);
+}
+
+static void drop_noted(void)
+{
+	kasan_tags_take_async_fault();
+}
+#else
+static void report_noted(uintptr_t ip, uintptr_t fp)
+{
+	(void)ip;
+	(void)fp;
+}
+
+static void drop_noted(void)
+{
+}
+#endif
+
 void kasan_disable_current(void)
 {
-	const unsigned long flags = kasan_port_irq_save();
-	unsigned int *depth = &disabled[kasan_port_cpu()];
+	unsigned long flags;
+	unsigned int *depth;
 
+	/* What the CPU has noted until here is not the caller's to hide. */
+	report_noted(KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	flags = kasan_port_irq_save();
+	depth = depth_here();
 	__atomic_store_n(depth, *depth + 1, __ATOMIC_RELAXED);
 	kasan_port_irq_restore(flags);
 }
@@ -42,9 +91,13 @@ void kasan_disable_current(void)
 void kasan_enable_current(void)
 {
 	const unsigned long flags = kasan_port_irq_save();
-	unsigned int *depth = &disabled[kasan_port_cpu()];
+	unsigned int *depth = depth_here();
 
-	/* A caller that moved to another CPU in between must not silence that one for ever. */
+	/* What it has noted since is: now, or it would be reported as of what comes next. */
+	if (*depth == 1)
+		drop_noted();
+	/* Without depths of tasks a caller may have moved to another CPU in between: it must not silence
+	 * that one for ever. */
 	if (*depth)
 		__atomic_store_n(depth, *depth - 1, __ATOMIC_RELAXED);
 	kasan_port_irq_restore(flags);
@@ -52,7 +105,7 @@ void kasan_enable_current(void)
 
 bool kasan_may_report(void)
 {
-	return kasan_enabled() && !disabled[kasan_port_cpu()];
+	return kasan_enabled() && !*depth_here();
 }
 
 bool kasan_take_shot(bool is_write)

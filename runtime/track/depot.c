@@ -53,42 +53,38 @@ static struct {
 
 static struct record *buckets[CONFIG_KASAN_DEPOT_BUCKETS];
 static size_t refused;
-static unsigned int said_full;
+static unsigned int said_full, said_no_memory;
 
-static inline uint32_t hash_trace(const uintptr_t *pcs, size_t count)
+static uint32_t hash_trace(const uintptr_t *pcs, size_t count)
 {
-	uintptr_t hash = count;
+	uintptr_t hash = 0;
 	size_t i;
 
-	/*
-	 * Return addresses of one image differ in their low bits: an odd multiplier carries them
-	 * up, the shift brings the well mixed top down again. One multiplication a frame.
-	 */
-	for (i = 0; i < count; i++) {
-#if UINTPTR_MAX > UINT32_MAX
-		hash = (hash ^ pcs[i]) * 0x9e3779b97f4a7c15UL;
-		hash ^= hash >> 32;
-#else
-		hash = (hash ^ pcs[i]) * 0x9e3779b1UL;
-		hash ^= hash >> 15;
-#endif
+	for (i = 0; i < count; i++)
+		hash = kasan_hash_step(hash, pcs[i]);
+	return kasan_hash_end(hash, count);
+}
+
+static inline bool same(const uintptr_t *a, const uintptr_t *b, size_t count)
+{
+	const uintptr_t *const end = a + count;
+
+	/* Two at a time: whoever has the hash and the length is nearly always the one. */
+	if (count & 1 && *a++ != *b++)
+		return false;
+	for (; a != end; a += 2, b += 2) {
+		if (kasan_unlikely((a[0] ^ b[0]) | (a[1] ^ b[1])))
+			return false;
 	}
-	return (uint32_t)hash;
+	return true;
 }
 
 static inline uint32_t find(const struct record *record, uint32_t hash, const uintptr_t *pcs,
 			    size_t count)
 {
-	size_t i;
-
 	for (; record; record = record->next) {
-		if (record->hash != hash || record->count != count)
-			continue;
-		for (i = 0; i < count; i++) {
-			if (record->pcs[i] != pcs[i])
-				break;
-		}
-		if (kasan_likely(i == count))
+		if (record->hash == hash && record->count == count &&
+		    kasan_likely(same(record->pcs, pcs, count)))
 			return record->handle;
 	}
 	return 0;
@@ -102,11 +98,14 @@ static struct record *reserve(size_t size, uint32_t *handle)
 	if (depot.full)
 		return NULL;
 	if (!depot.blocks || depot.used + size > BLOCK_SIZE) {
-		block = depot.blocks < depot.max_blocks ? kasan_port_alloc(BLOCK_SIZE) : NULL;
-		if (!block) {
-			depot.full = true;
+		if (depot.blocks >= depot.max_blocks) {
+			__atomic_store_n(&depot.full, true, __ATOMIC_RELAXED);
 			return NULL;
 		}
+		/* A system that has no memory now may have some later: the next trace asks again. */
+		block = kasan_port_alloc(BLOCK_SIZE);
+		if (!block)
+			return NULL;
 		depot.block[depot.blocks] = block;
 		depot.used = 0;
 		__atomic_store_n(&depot.blocks, depot.blocks + 1, __ATOMIC_RELEASE);
@@ -146,33 +145,48 @@ static __attribute__((__noinline__, cold)) uint32_t insert(uint32_t hash, const 
 	return handle;
 }
 
-uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count)
+/* Said once, and once more when the bound is reached later. A report in progress keeps the console; the
+ * next refusal tries again. */
+static __attribute__((__noinline__, cold)) void refuse(void)
 {
-	uint32_t hash, handle;
+	static const char *const texts[] = {
+		"kasan: no memory for the stack depot at %zu traces: new ones are not kept until "
+		"there is",
+		"kasan: stack depot full at %zu traces: new ones are not kept (kasan.depot_size=)",
+	};
+	const bool full = __atomic_load_n(&depot.full, __ATOMIC_RELAXED);
+	unsigned int *said = full ? &said_full : &said_no_memory;
 
-	if (kasan_unlikely(count == 0))
-		return 0;
-	if (kasan_unlikely(count > CONFIG_KASAN_STACK_DEPTH))
-		count = CONFIG_KASAN_STACK_DEPTH;
-	hash = hash_trace(pcs, count);
-	handle = find(__atomic_load_n(&buckets[hash & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)],
-				      __ATOMIC_ACQUIRE),
-		      hash, pcs, count);
+	__atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
+	if (__atomic_load_n(said, __ATOMIC_RELAXED) ||
+	    __atomic_exchange_n(said, 1, __ATOMIC_RELAXED))
+		return;
+	if (!kasan_notice(texts[full], depot.traces))
+		__atomic_store_n(said, 0, __ATOMIC_RELAXED);
+}
+
+uint32_t kasan_depot_save_hashed(uint32_t hash, const uintptr_t *pcs, size_t count)
+{
+	uint32_t handle = find(__atomic_load_n(&buckets[hash & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)],
+					       __ATOMIC_ACQUIRE),
+			       hash, pcs, count);
+
 	if (kasan_likely(handle))
 		return handle;
 	if (!__atomic_load_n(&depot.full, __ATOMIC_RELAXED))
 		handle = insert(hash, pcs, count);
-	if (kasan_unlikely(!handle)) {
-		__atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
-		/* A report in progress keeps the console; the next refusal tries again. */
-		if (!__atomic_load_n(&said_full, __ATOMIC_RELAXED) &&
-		    !__atomic_exchange_n(&said_full, 1, __ATOMIC_RELAXED) &&
-		    !kasan_notice("kasan: stack depot full at %zu traces: new ones are not kept "
-				  "(kasan.depot_size=)",
-				  depot.traces))
-			__atomic_store_n(&said_full, 0, __ATOMIC_RELAXED);
-	}
+	if (kasan_unlikely(!handle))
+		refuse();
 	return handle;
+}
+
+uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count)
+{
+	if (kasan_unlikely(count == 0))
+		return 0;
+	if (kasan_unlikely(count > CONFIG_KASAN_STACK_DEPTH))
+		count = CONFIG_KASAN_STACK_DEPTH;
+	return kasan_depot_save_hashed(hash_trace(pcs, count), pcs, count);
 }
 
 size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs)

@@ -2,51 +2,59 @@
 /*
  * quarantine.c - freed slab objects wait here before their memory is used again.
  *
- * The longer a freed object stays poisoned, the more uses after free are seen. Each CPU fills a
- * small ring of its own; a full ring moves its oldest objects to the global queue, 16 at a time,
- * and the global queue gives up its oldest to make room first.
+ * The longer a freed object stays poisoned, the more uses after free are seen. Each CPU fills a chunk
+ * of its own; a full chunk becomes the youngest of the global queue as it is, and the global queue
+ * gives up its oldest chunks to make room first. So nothing is done for a single object but the one
+ * entry (quarantine.h), and what comes out together goes back to its allocator together.
  *
- * Bound: rings and global queue together never hold more than 1/2^CONFIG_KASAN_QUARANTINE_SHIFT of
- * the memory given to kasan_init(), or what the boot parameter kasan.quarantine_size= says. An object that is larger than the global queue is not taken at
- * all. Without memory for the queue's pages it holds fewer objects, never more.
+ * Bound: chunks of CPUs and global queue together never hold more than
+ * 1/2^CONFIG_KASAN_QUARANTINE_SHIFT of the memory given to kasan_init(), or what the boot parameter
+ * kasan.quarantine_size= says. An object that is larger than the global queue is not taken at all.
+ * Chunks are never given back, so there are as many as were once needed; without memory for more the
+ * quarantine holds fewer objects, never more.
  *
- * No two locks are ever held at once, and cache->release() is called with none. What is on its way
- * from one place to the next is in an array on the stack, so kasan_cache_shrink() could miss it:
- * every CPU therefore counts its journeys, travels with interrupts off (so that a journey always
- * ends), and shrinking waits for those it may have missed.
+ * No two locks are ever held at once, and caches get their slots back with none. What is on its way
+ * from one place to the next is in nobody's list, so kasan_cache_shrink() could miss it: every CPU
+ * therefore counts its journeys, travels with interrupts off (so that a journey always ends), and
+ * shrinking waits for those it may have missed.
  */
-#include "track.h"
+#include "quarantine.h"
 
 #include "../alloc/meta.h"
-#include "../core/lock.h"
 #include "../report/report.h"
 
-#define RING_ENTRIES 64U /* a power of two */
-#define MOVE_BATCH   16U
-#define EVICT_BATCH  16U
-#define RING_BYTES   (128UL << 10)
+#ifdef CONFIG_KASAN_GENERIC
 
-/* One CPU's part. Other CPUs touch it in kasan_cache_shrink() only, hence the lock. */
-static struct cpu_queue {
-	struct kasan_lock lock;
-	unsigned int head, count; /* entries [head, head + count), modulo */
-	unsigned int started;	  /* journeys begun by this CPU, under @lock */
-	unsigned int finished;	  /* journeys over */
-	size_t bytes;
-	struct kasan_held ring[RING_ENTRIES];
-} __attribute__((aligned(64))) queues[CONFIG_KASAN_NR_CPUS];
+/* Bytes that a CPU's chunk may hold, if the quarantine is large enough for all CPUs to do so. */
+#define CPU_BYTES (128UL << 10)
+
+_Static_assert(sizeof(struct kasan_chunk) <= KASAN_CHUNK_BYTES &&
+		       CONFIG_KASAN_PAGE_SIZE % KASAN_CHUNK_BYTES == 0,
+	       "chunks fill whole pages");
+
+struct kasan_cpu_queue kasan_cpu_queues[CONFIG_KASAN_NR_CPUS];
 
 static struct {
 	struct kasan_lock lock;
-	struct kasan_fifo fifo;
+	struct kasan_chunk *oldest, *youngest, *spare;
+	size_t bytes, objects;
+	uint32_t seq; /* of the next chunk */
+	uint32_t
+		removals; /* chunks that have left, to tell whether a place in the queue still is one */
 } global;
 
-static size_t ring_max, global_max;
+/* One for each CPU is enough to work without memory from the port. */
+static struct kasan_chunk first_chunks[CONFIG_KASAN_NR_CPUS];
+static bool first_chunks_given;
+
+static size_t cpu_max, global_max;
 
 /* From the command line. */
 static size_t wanted_size;
 static bool size_is_wanted;
 static unsigned int said_full;
+
+/* --- Bounds ----------------------------------------------------------------------------------- */
 
 void kasan_quarantine_set_size(size_t bytes)
 {
@@ -54,10 +62,23 @@ void kasan_quarantine_set_size(size_t bytes)
 	size_is_wanted = true;
 }
 
+void kasan_quarantine_update(void)
+{
+	const size_t limit = kasan_opt_off ? 0 : cpu_max;
+	unsigned long flags;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++) {
+		flags = kasan_lock(&kasan_cpu_queues[cpu].lock);
+		kasan_cpu_queues[cpu].limit = limit;
+		kasan_unlock(&kasan_cpu_queues[cpu].lock, flags);
+	}
+}
+
 void kasan_quarantine_init(size_t memory)
 {
 	size_t max = memory >> CONFIG_KASAN_QUARANTINE_SHIFT;
-	size_t ring;
+	unsigned int cpu;
 
 	if (size_is_wanted) {
 		max = wanted_size;
@@ -69,28 +90,16 @@ void kasan_quarantine_init(size_t memory)
 				wanted_size, max);
 		}
 	}
-	ring = max / (2 * CONFIG_KASAN_NR_CPUS);
-	if (ring > RING_BYTES)
-		ring = RING_BYTES;
-	ring_max = ring;
-	__atomic_store_n(&global_max, max - ring * CONFIG_KASAN_NR_CPUS, __ATOMIC_RELEASE);
-}
-
-static inline size_t held_bytes(const struct kasan_held *held)
-{
-	return ((const struct kasan_cache *)held->info)->slot_size;
-}
-
-static void release(const struct kasan_held *held, size_t count)
-{
-	struct kasan_cache *cache;
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		cache = (struct kasan_cache *)held[i].info;
-		kasan_slab_before_release(cache, held[i].object);
-		cache->release(cache, held[i].object);
+	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS && !first_chunks_given; cpu++) {
+		first_chunks[cpu].head.next = global.spare;
+		global.spare = &first_chunks[cpu];
 	}
+	first_chunks_given = true;
+	cpu_max = max / (2 * CONFIG_KASAN_NR_CPUS);
+	if (cpu_max > CPU_BYTES)
+		cpu_max = CPU_BYTES;
+	__atomic_store_n(&global_max, max - cpu_max * CONFIG_KASAN_NR_CPUS, __ATOMIC_RELEASE);
+	kasan_quarantine_update();
 }
 
 /*
@@ -103,144 +112,255 @@ static void say_full(void)
 	    __atomic_exchange_n(&said_full, 1, __ATOMIC_RELAXED))
 		return;
 	if (!kasan_notice("kasan: quarantine full at %zu bytes: the oldest objects are released",
-			  global_max + ring_max * CONFIG_KASAN_NR_CPUS))
+			  global_max + cpu_max * CONFIG_KASAN_NR_CPUS))
 		__atomic_store_n(&said_full, 0, __ATOMIC_RELAXED);
 }
 
-/*
- * Append @held to the global queue after making room. On return each is queued or released.
- * Interrupts are off and a journey of this CPU is counted.
- */
-static void move_to_global(const struct kasan_held *held, size_t count)
-{
-	struct kasan_held evicted[EVICT_BATCH];
-	size_t moved = 0, evictions, bytes;
-	bool stuck = false;
-	unsigned long flags;
+/* --- Chunks ----------------------------------------------------------------------------------- */
 
-	while (moved < count && !stuck) {
-		evictions = 0;
-		flags = kasan_lock(&global.lock);
-		while (moved < count) {
-			bytes = held_bytes(&held[moved]);
-			if (global.fifo.bytes + bytes <= global_max &&
-			    kasan_fifo_push(&global.fifo, held[moved].object, held[moved].info,
-					    bytes)) {
-				moved++;
-				continue;
-			}
-			if (evictions == EVICT_BATCH)
-				break;
-			if (!kasan_fifo_pop(&global.fifo, &evicted[evictions])) {
-				/* Empty, and yet no room: the port has no memory for it. */
-				stuck = true;
-				break;
-			}
-			global.fifo.bytes -= held_bytes(&evicted[evictions++]);
-		}
-		kasan_unlock(&global.lock, flags);
-		if (evictions)
-			say_full();
-		release(evicted, evictions);
+/* The objects of a chunk that no list holds go back to their caches, in runs of one cache each. */
+static void release(struct kasan_chunk *chunk)
+{
+	struct kasan_cache **from = chunk->cache, **to;
+	struct kasan_cache **const end = from + chunk->head.count;
+
+	for (; from != end; from = to) {
+		struct kasan_cache *cache = *from;
+
+		for (to = from + 1; to != end && *to == cache; to++)
+			;
+		kasan_slab_release(cache, &chunk->object[from - chunk->cache], (size_t)(to - from));
 	}
-	release(held + moved, count - moved);
 }
 
-static inline bool ring_push(struct cpu_queue *queue, void *object, struct kasan_cache *cache)
+static void make_empty(struct kasan_chunk *chunk)
 {
-	struct kasan_held *held;
-
-	if (queue->count == RING_ENTRIES || queue->bytes + cache->slot_size > ring_max)
-		return false;
-	held = &queue->ring[(queue->head + queue->count++) % RING_ENTRIES];
-	held->object = object;
-	held->info = (uintptr_t)cache;
-	queue->bytes += cache->slot_size;
-	return true;
+	chunk->head.next = NULL;
+	chunk->head.count = 0;
+	chunk->head.bytes = 0;
 }
 
-static inline void ring_pop(struct cpu_queue *queue, struct kasan_held *out)
+static void append_object(struct kasan_chunk *chunk, struct kasan_cache *cache, void *object)
 {
-	*out = queue->ring[queue->head];
-	queue->head = (queue->head + 1) % RING_ENTRIES;
-	queue->count--;
-	queue->bytes -= held_bytes(out);
+	chunk->object[chunk->head.count] = object;
+	chunk->cache[chunk->head.count++] = cache;
+	chunk->head.bytes += cache->slot_size;
 }
 
-/* The ring has no room for @object: move its oldest on, or the object itself if it is too large. */
-static __attribute__((__noinline__)) void put_slow(struct kasan_cache *cache, void *object)
+/* Move objects of @cache (NULL: any) from @chunk to @out until that is full; the others move up.
+ * Return: false if some are left. */
+static bool extract(struct kasan_chunk *chunk, const struct kasan_cache *cache,
+		    struct kasan_chunk *out)
 {
-	const bool direct = cache->slot_size > ring_max;
-	struct kasan_held moving[MOVE_BATCH];
-	unsigned long irq, flags;
-	struct cpu_queue *queue;
-	bool done = false;
-	size_t count;
+	const uint32_t count = chunk->head.count;
+	bool all = true;
+	uint32_t i;
 
-	while (!done) {
-		irq = kasan_port_irq_save();
-		queue = &queues[kasan_port_cpu()];
-		flags = kasan_lock(&queue->lock);
-		count = 0;
-		if (direct) {
-			moving[count].object = object;
-			moving[count++].info = (uintptr_t)cache;
-			done = true;
+	chunk->head.count = 0;
+	chunk->head.bytes = 0;
+	for (i = 0; i < count; i++) {
+		const bool wanted = !cache || chunk->cache[i] == cache;
+
+		if (wanted && out->head.count < KASAN_CHUNK_ENTRIES) {
+			append_object(out, chunk->cache[i], chunk->object[i]);
 		} else {
-			while (queue->count && count < MOVE_BATCH)
-				ring_pop(queue, &moving[count++]);
-			done = ring_push(queue, object, cache);
+			append_object(chunk, chunk->cache[i], chunk->object[i]);
+			all &= !wanted;
 		}
-		queue->started++;
-		kasan_unlock(&queue->lock, flags);
-		move_to_global(moving, count);
-		__atomic_fetch_add(&queue->finished, 1, __ATOMIC_RELEASE);
-		kasan_port_irq_restore(irq);
 	}
+	return all;
 }
 
-bool kasan_quarantine_put(struct kasan_cache *cache, void *object)
+/* Some that are empty, in a list. Memory comes in pages. NULL: none left. */
+static struct kasan_chunk *make_chunks(void)
 {
-	struct cpu_queue *queue;
-	unsigned long flags;
-	bool done;
+	struct kasan_chunk *list = NULL, *chunk;
+	char *page = kasan_port_alloc(CONFIG_KASAN_PAGE_SIZE);
+	size_t at;
 
-	/* Also the answer before kasan_init(): the bound is still 0. */
-	if (kasan_unlikely(cache->slot_size > __atomic_load_n(&global_max, __ATOMIC_ACQUIRE)))
-		return false;
-	/* Interrupts may be on and the CPU may change: its lock makes any CPU's ring a right one.
-	 */
-	queue = &queues[kasan_port_cpu()];
-	flags = kasan_lock(&queue->lock);
-	done = ring_push(queue, object, cache);
+	for (at = CONFIG_KASAN_PAGE_SIZE; page && at; at -= KASAN_CHUNK_BYTES) {
+		chunk = (struct kasan_chunk *)(page + at - KASAN_CHUNK_BYTES);
+		chunk->head.next = list;
+		list = chunk;
+	}
+	return list;
+}
+
+static void keep_spares(struct kasan_chunk *list)
+{
+	struct kasan_chunk *last = list;
+	unsigned long flags;
+
+	if (!list)
+		return;
+	while (last->head.next)
+		last = last->head.next;
+	flags = kasan_lock(&global.lock);
+	last->head.next = global.spare;
+	global.spare = list;
+	kasan_unlock(&global.lock, flags);
+}
+
+/* --- The global queue: under its lock ------------------------------------------------------------ */
+
+static void append_chunk(struct kasan_chunk *chunk)
+{
+	chunk->head.next = NULL;
+	chunk->head.seq = global.seq++;
+	if (global.oldest)
+		global.youngest->head.next = chunk;
+	else
+		global.oldest = chunk;
+	global.youngest = chunk;
+	global.bytes += chunk->head.bytes;
+	global.objects += chunk->head.count;
+}
+
+/* Take out the chunk behind @before, NULL: the oldest. */
+static struct kasan_chunk *remove_behind(struct kasan_chunk *before)
+{
+	struct kasan_chunk **link = before ? &before->head.next : &global.oldest;
+	struct kasan_chunk *chunk = *link;
+
+	if (!chunk)
+		return NULL;
+	*link = chunk->head.next;
+	if (global.youngest == chunk)
+		global.youngest = before;
+	global.bytes -= chunk->head.bytes;
+	global.objects -= chunk->head.count;
+	global.removals++;
+	chunk->head.next = NULL;
+	return chunk;
+}
+
+/* --- Putting ---------------------------------------------------------------------------------- */
+
+/*
+ * Queue @full (NULL: nothing) after making room for it. Interrupts are off and a journey of this CPU
+ * is counted. Return: an empty chunk in exchange, NULL if there is no memory.
+ */
+static struct kasan_chunk *exchange(struct kasan_chunk *full)
+{
+	struct kasan_chunk *evicted = NULL, **last = &evicted, *fresh, *chunk;
+	unsigned long flags;
+
+	if (full && !full->head.count)
+		return full;
+	flags = kasan_lock(&global.lock);
+	if (full) {
+		while (global.oldest && global.bytes + full->head.bytes > global_max) {
+			*last = remove_behind(NULL);
+			last = &(*last)->head.next;
+		}
+		append_chunk(full);
+	}
+	fresh = global.spare;
+	if (fresh)
+		global.spare = fresh->head.next;
+	kasan_unlock(&global.lock, flags);
+	if (evicted)
+		say_full();
+	if (kasan_unlikely(!fresh && !evicted)) {
+		fresh = make_chunks();
+		if (fresh) {
+			keep_spares(fresh->head.next);
+		} else {
+			flags = kasan_lock(&global.lock);
+			evicted = remove_behind(NULL);
+			kasan_unlock(&global.lock, flags);
+		}
+	}
+	for (chunk = evicted; chunk; chunk = chunk->head.next)
+		release(chunk);
+	if (!fresh && evicted) {
+		fresh = evicted;
+		evicted = evicted->head.next;
+	}
+	keep_spares(evicted);
+	if (fresh)
+		make_empty(fresh);
+	return fresh;
+}
+
+/* Take a CPU's chunk away, under its lock. */
+static struct kasan_chunk *detach(struct kasan_cpu_queue *queue)
+{
+	struct kasan_chunk *chunk = queue->chunk;
+
+	if (chunk) {
+		chunk->head.count = (uint32_t)(queue->next - chunk->object);
+		chunk->head.bytes = queue->bytes;
+	}
+	queue->chunk = NULL;
+	queue->next = queue->end = NULL;
+	queue->bytes = 0;
+	return chunk;
+}
+
+static void attach(struct kasan_cpu_queue *queue, struct kasan_chunk *chunk)
+{
+	queue->chunk = chunk;
+	queue->next = chunk->object + chunk->head.count;
+	queue->end = chunk->object + KASAN_CHUNK_ENTRIES;
+	queue->bytes = chunk->head.bytes;
+}
+
+/* Return: false if @object could not be kept. */
+static bool put_slow(struct kasan_cache *cache, void *object)
+{
+	/* Too large for a CPU's chunk: it goes to the global queue, alone in one. */
+	const bool direct = cache->slot_size > cpu_max;
+	const unsigned long irq = kasan_port_irq_save();
+	struct kasan_cpu_queue *queue = &kasan_cpu_queues[kasan_port_cpu()];
+	unsigned long flags = kasan_lock(&queue->lock);
+	bool kept = kasan_quarantine_push(queue, cache, object);
+	struct kasan_chunk *chunk;
+
+	/* Another CPU had the lock, or has made room meanwhile. */
+	if (kept) {
+		kasan_unlock(&queue->lock, flags);
+		kasan_port_irq_restore(irq);
+		return true;
+	}
+	chunk = detach(queue);
+	queue->started++;
 	kasan_unlock(&queue->lock, flags);
-	if (kasan_unlikely(!done))
-		put_slow(cache, object);
-	return true;
+
+	chunk = exchange(chunk);
+	if (chunk && direct) {
+		append_object(chunk, cache, object);
+		chunk = exchange(chunk);
+		kept = true;
+	}
+
+	flags = kasan_lock(&queue->lock);
+	/* A cache that was given slots back may have freed something itself. */
+	if (chunk && !queue->chunk) {
+		attach(queue, chunk);
+		chunk = NULL;
+	}
+	if (!kept)
+		kept = kasan_quarantine_push(queue, cache, object);
+	kasan_unlock(&queue->lock, flags);
+	keep_spares(chunk);
+	__atomic_fetch_add(&queue->finished, 1, __ATOMIC_RELEASE);
+	kasan_port_irq_restore(irq);
+	return kept;
+}
+
+__attribute__((__noinline__)) enum kasan_free_verdict
+kasan_quarantine_put_slow(struct kasan_cache *cache, void *object)
+{
+	/* Also the answer before kasan_init(): the bound is still 0. */
+	if (!kasan_opt_off && cache->slot_size <= __atomic_load_n(&global_max, __ATOMIC_ACQUIRE) &&
+	    put_slow(cache, object))
+		return KASAN_FREE_QUARANTINED;
+	kasan_slab_before_release(cache, object);
+	return KASAN_FREE_NOW;
 }
 
 /* --- Shrinking -------------------------------------------------------------------------------- */
-
-/* Take up to @max objects of @cache out of a ring; the others move up. Under its lock. */
-static size_t ring_extract(struct cpu_queue *queue, const struct kasan_cache *cache,
-			   struct kasan_held *out, size_t max)
-{
-	unsigned int i, kept = 0;
-	size_t count = 0;
-	struct kasan_held held;
-
-	for (i = 0; i < queue->count; i++) {
-		held = queue->ring[(queue->head + i) % RING_ENTRIES];
-		if (count < max && (!cache || held.info == (uintptr_t)cache)) {
-			out[count++] = held;
-			queue->bytes -= held_bytes(&held);
-		} else {
-			queue->ring[(queue->head + kept++) % RING_ENTRIES] = held;
-		}
-	}
-	queue->count = kept;
-	return count;
-}
 
 /* Wait until no object that was on its way when this was called is still on it. */
 static void wait_for_journeys(void)
@@ -249,73 +369,136 @@ static void wait_for_journeys(void)
 	unsigned long flags;
 
 	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++) {
-		flags = kasan_lock(&queues[cpu].lock);
-		started = queues[cpu].started;
-		kasan_unlock(&queues[cpu].lock, flags);
-		while ((int)(__atomic_load_n(&queues[cpu].finished, __ATOMIC_ACQUIRE) - started) <
-		       0)
+		struct kasan_cpu_queue *queue = &kasan_cpu_queues[cpu];
+
+		flags = kasan_lock(&queue->lock);
+		started = queue->started;
+		kasan_unlock(&queue->lock, flags);
+		while ((int)(__atomic_load_n(&queue->finished, __ATOMIC_ACQUIRE) - started) < 0)
 			kasan_arch_relax();
 	}
 }
 
-/* Release what @take finds, until it finds nothing. A journey is counted: another CPU that shrinks
- * the same cache must not return before these objects are released. */
-static size_t shrink_rings(struct kasan_cache *cache, unsigned int cpu)
+/* A journey: another CPU that shrinks the same cache must not return before what this one has taken
+ * out is released. Interrupts are off until its end. */
+static struct kasan_cpu_queue *begin_journey(unsigned long *irq)
 {
-	struct kasan_held out[MOVE_BATCH];
-	const unsigned long irq = kasan_port_irq_save();
-	struct cpu_queue *mine = &queues[kasan_port_cpu()];
+	struct kasan_cpu_queue *mine;
 	unsigned long flags;
-	size_t count;
 
+	*irq = kasan_port_irq_save();
+	mine = &kasan_cpu_queues[kasan_port_cpu()];
 	flags = kasan_lock(&mine->lock);
 	mine->started++;
 	kasan_unlock(&mine->lock, flags);
-
-	flags = kasan_lock(&queues[cpu].lock);
-	count = ring_extract(&queues[cpu], cache, out, MOVE_BATCH);
-	kasan_unlock(&queues[cpu].lock, flags);
-	release(out, count);
-
-	__atomic_fetch_add(&mine->finished, 1, __ATOMIC_RELEASE);
-	kasan_port_irq_restore(irq);
-	return count;
+	return mine;
 }
 
-static void shrink_global(struct kasan_cache *cache, struct kasan_fifo_cursor *cursor)
+static void end_journey(struct kasan_cpu_queue *mine, unsigned long irq)
 {
-	struct kasan_held out[MOVE_BATCH];
-	const unsigned long irq = kasan_port_irq_save();
-	struct cpu_queue *mine = &queues[kasan_port_cpu()];
-	unsigned long flags;
-	size_t count, i;
-
-	flags = kasan_lock(&mine->lock);
-	mine->started++;
-	kasan_unlock(&mine->lock, flags);
-
-	flags = kasan_lock(&global.lock);
-	count = kasan_fifo_extract(&global.fifo, (uintptr_t)cache, cursor, out, MOVE_BATCH);
-	for (i = 0; i < count; i++)
-		global.fifo.bytes -= held_bytes(&out[i]);
-	kasan_unlock(&global.lock, flags);
-	release(out, count);
-
 	__atomic_fetch_add(&mine->finished, 1, __ATOMIC_RELEASE);
 	kasan_port_irq_restore(irq);
+}
+
+static void shrink_cpu(struct kasan_cache *cache, struct kasan_cpu_queue *queue)
+{
+	struct kasan_cpu_queue *mine;
+	struct kasan_chunk out, *chunk;
+	unsigned long irq, flags;
+
+	make_empty(&out);
+	mine = begin_journey(&irq);
+	flags = kasan_lock(&queue->lock);
+	chunk = detach(queue);
+	if (chunk) {
+		/* One chunk's objects fit into another one. */
+		(void)extract(chunk, cache, &out);
+		attach(queue, chunk);
+	}
+	kasan_unlock(&queue->lock, flags);
+	release(&out);
+	end_journey(mine, irq);
+}
+
+/**
+ * struct shrink_cursor - how far shrink_global() has come
+ * @seq: of the chunk to look at next; @end: of the first one that is too young.
+ * @before: the chunk before that, as long as global.removals is @removals.
+ */
+struct shrink_cursor {
+	uint32_t seq, end, removals;
+	struct kasan_chunk *before;
+	bool started, finished;
+};
+
+/* Interrupts are off for so many chunks at a time. */
+#define CHUNKS_AT_ONCE 64
+
+static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
+			struct kasan_chunk *out)
+{
+	struct kasan_chunk *before, *chunk;
+	unsigned int i;
+
+	if (!cursor->started) {
+		*cursor = (struct shrink_cursor){.end = global.seq, .started = true};
+		cursor->seq = global.oldest ? global.oldest->head.seq : global.seq;
+		cursor->removals = global.removals;
+	}
+	/* The oldest leave and younger ones come, so a place must be found again: seq tells. */
+	before = cursor->removals == global.removals ? cursor->before : NULL;
+	chunk = before ? before->head.next : global.oldest;
+	for (; chunk && (int32_t)(chunk->head.seq - cursor->seq) < 0; chunk = chunk->head.next)
+		before = chunk;
+	for (i = 0; i < CHUNKS_AT_ONCE; i++) {
+		const size_t bytes = out->head.bytes, objects = out->head.count;
+		bool all;
+
+		cursor->finished = !chunk || (int32_t)(chunk->head.seq - cursor->end) >= 0;
+		if (cursor->finished)
+			break;
+		all = extract(chunk, cache, out);
+		global.bytes -= out->head.bytes - bytes;
+		global.objects -= out->head.count - objects;
+		cursor->seq = chunk->head.seq + all;
+		if (!all)
+			break;
+		if (chunk->head.count) {
+			before = chunk;
+		} else {
+			chunk = remove_behind(before);
+			chunk->head.next = global.spare;
+			global.spare = chunk;
+		}
+		chunk = before ? before->head.next : global.oldest;
+	}
+	cursor->before = before;
+	cursor->removals = global.removals;
+}
+
+static void shrink_global(struct kasan_cache *cache, struct shrink_cursor *cursor)
+{
+	struct kasan_cpu_queue *mine;
+	unsigned long irq, flags;
+	struct kasan_chunk out;
+
+	make_empty(&out);
+	mine = begin_journey(&irq);
+	flags = kasan_lock(&global.lock);
+	walk_chunks(cache, cursor, &out);
+	kasan_unlock(&global.lock, flags);
+	release(&out);
+	end_journey(mine, irq);
 }
 
 void kasan_cache_shrink(struct kasan_cache *cache)
 {
-	struct kasan_fifo_cursor cursor = {0};
+	struct shrink_cursor cursor = {0};
 	unsigned int cpu;
 
-	/* In the direction that objects travel: rings, then the way between, then the global queue.
-	 */
-	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++) {
-		while (shrink_rings(cache, cpu))
-			;
-	}
+	/* In the direction that objects travel: CPUs, then the way between, then the global queue. */
+	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++)
+		shrink_cpu(cache, &kasan_cpu_queues[cpu]);
 	wait_for_journeys();
 	while (!cursor.finished)
 		shrink_global(cache, &cursor);
@@ -327,14 +510,19 @@ void kasan_quarantine_stats(struct kasan_quarantine_stats *stats)
 	unsigned long flags = kasan_lock(&global.lock);
 	unsigned int cpu;
 
-	stats->bytes = global.fifo.bytes;
-	stats->objects = global.fifo.count;
+	stats->bytes = global.bytes;
+	stats->objects = global.objects;
 	kasan_unlock(&global.lock, flags);
-	stats->max_bytes = global_max + ring_max * CONFIG_KASAN_NR_CPUS;
+	stats->max_bytes = global_max + cpu_max * CONFIG_KASAN_NR_CPUS;
 	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++) {
-		flags = kasan_lock(&queues[cpu].lock);
-		stats->bytes += queues[cpu].bytes;
-		stats->objects += queues[cpu].count;
-		kasan_unlock(&queues[cpu].lock, flags);
+		struct kasan_cpu_queue *queue = &kasan_cpu_queues[cpu];
+
+		flags = kasan_lock(&queue->lock);
+		stats->bytes += queue->bytes;
+		if (queue->chunk)
+			stats->objects += (size_t)(queue->next - queue->chunk->object);
+		kasan_unlock(&queue->lock, flags);
 	}
 }
+
+#endif /* CONFIG_KASAN_GENERIC */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * track.h - inside track/: stack walking variants, and the FIFO that both quarantines stand on.
+ * track.h - inside track/: stack walking variants, and the FIFO of a heap's quarantine.
  */
 #ifndef KASAN_TRACK_H
 #define KASAN_TRACK_H
@@ -21,22 +21,46 @@ size_t kasan_stack_walk_in(const struct kasan_port_task *task, uintptr_t ip, uin
 size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
 			      uintptr_t *pcs, size_t max);
 
+struct kasan_fifo;
+
+/* --- depot.c ------------------------------------------------------------------------------------ */
+
+/** kasan_hash_step() - the depot's hash of a trace, one return address after the other, from 0 on;
+ *  kasan_hash_end(): the result. */
+static inline uintptr_t kasan_hash_step(uintptr_t hash, uintptr_t pc)
+{
+	/*
+	 * Return addresses of one image differ in their low bits: an odd multiplier carries them
+	 * up, the shift brings the well mixed top down again. One multiplication a frame.
+	 */
+#if UINTPTR_MAX > UINT32_MAX
+	hash = (hash ^ pc) * 0x9e3779b97f4a7c15UL;
+	return hash ^ (hash >> 32);
+#else
+	hash = (hash ^ pc) * 0x9e3779b1UL;
+	return hash ^ (hash >> 15);
+#endif
+}
+
+static inline uint32_t kasan_hash_end(uintptr_t hash, size_t count)
+{
+	return (uint32_t)(hash + count);
+}
+
+/** kasan_depot_save_hashed() - kasan_depot_save() of 1 to CONFIG_KASAN_STACK_DEPTH return addresses whose
+ *  @hash is known. */
+uint32_t kasan_depot_save_hashed(uint32_t hash, const uintptr_t *pcs, size_t count);
+
 /* --- fifo.c ----------------------------------------------------------------------------------- */
 
 /**
- * struct kasan_held - one object in a quarantine
+ * struct kasan_held - one chunk in a quarantine
  * @object: what to release.
- * @info: slab: its struct kasan_cache; heap: the bytes of the raw chunk.
+ * @info: its bytes.
  */
 struct kasan_held {
 	void *object;
 	uintptr_t info;
-};
-
-/** struct kasan_fifo_cursor - how far kasan_fifo_extract() has come; start with zeroes */
-struct kasan_fifo_cursor {
-	uint32_t seq, index;
-	bool started, finished;
 };
 
 /*
@@ -49,14 +73,5 @@ bool kasan_fifo_push(struct kasan_fifo *fifo, void *object, uintptr_t info, size
 
 /** kasan_fifo_pop() - take the oldest. The caller subtracts its bytes. Return: false if empty. */
 bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *out);
-
-/**
- * kasan_fifo_extract() - take out up to @max entries whose info is @info (0: any)
- * @cursor: looks at no more than one page of entries a call; call again until it says finished.
- *
- * The caller subtracts their bytes. Return: number of entries in @out.
- */
-size_t kasan_fifo_extract(struct kasan_fifo *fifo, uintptr_t info, struct kasan_fifo_cursor *cursor,
-			  struct kasan_held *out, size_t max);
 
 #endif /* KASAN_TRACK_H */

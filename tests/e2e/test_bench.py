@@ -2,8 +2,26 @@
 """`./redzone bench`: figures repeat exactly, goals hold; memory bounds on the command line."""
 
 import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import bench
 
 QUICK = ("bench", "--modes", "generic-inline", "--ops", "mem*")
+
+
+def test_intervals_of_sampling_are_for_hardware_tags():
+    chosen = bench.names_matching("*")
+    generic = bench.that_differ(chosen, bench.columns_of(["generic-inline"]))
+    assert generic["traffic"] == ["page_traffic@1", "page_traffic_bare@1"]
+    assert {group: names for group, names in generic.items() if group != "traffic"} == {
+        group: names for group, names in chosen.items() if group != "traffic"
+    }
+    assert bench.that_differ(chosen, bench.columns_of(["hw_tags"])) == chosen
+    ten = bench.that_differ(bench.names_matching("page_traffic@10"), bench.columns_of(["none"]))
+    assert ten == {"traffic": ["page_traffic@10"]}
 
 
 def test_two_runs_are_equal(redzone, tmp_path):
@@ -28,6 +46,51 @@ def test_goals_of_checked_copies(redzone, tmp_path):
     assert figures["generic-inline"]["memset_1024"] <= figures["none"]["memset_1024"] + 50
 
 
+def test_each_mode_is_measured_once(redzone, tmp_path):
+    path = tmp_path / "figures.json"
+    result = redzone(
+        "bench", "--modes", "none,generic-inline,generic-inline", "--ops", "memset*", "--json", str(path)
+    )
+    assert result.returncode == 0, result.stderr
+    assert list(json.loads(path.read_text())["figures"]) == [
+        "none",
+        "generic-inline",
+        "generic-inline, no traces",
+    ]
+    heading = result.stdout.splitlines()[0]
+    assert heading.count("no traces") == 1
+
+
+def test_bad_input_is_named_before_anything_is_measured(redzone, tmp_path):
+    results = {
+        "text": "no json",
+        "list": '{"format": 1, "figures": [1]}',
+        "format": '{"format": 7, "figures": {}}',
+        "number": '{"format": 1, "figures": {"none": {"memcpy_1024": "many"}}}',
+    }
+    for name, text in results.items():
+        path = tmp_path / name
+        path.write_text(text)
+        result = redzone(*QUICK, "--against", str(path))
+        assert result.returncode == 2, result.stderr
+        assert f"{path} is no result of ./redzone bench --json" in result.stderr
+    other = tmp_path / "other"
+    other.write_text('{"format": 1, "figures": {"none": {"pages_0": 1}}}')
+    wrong = (
+        (("--against", str(tmp_path / "missing")), "missing cannot be read: No such file"),
+        (("--against", str(other)), "other has none of the figures that are to be measured"),
+        (("--json", str(tmp_path / "no" / "file")), "file cannot be written"),
+        (("--markdown", str(tmp_path)), "cannot be written"),
+        (("--modes", "generic"), "'generic' is not accepted; accepted: none, generic-inline"),
+        (("--ops", "kfree"), "no operation matches 'kfree'; there are: kmalloc_64"),
+    )
+    for arguments, message in wrong:
+        result = redzone("bench", "--ops", "memset*", *arguments)
+        assert result.returncode == 2, result.stderr
+        assert message in result.stderr
+        assert "redzone: none:" not in result.stderr
+
+
 FREES = """\
 #include <stdlib.h>
 
@@ -48,6 +111,47 @@ def test_quarantine_bound_is_said_once(redzone, source):
     assert "quarantine full" not in redzone("run", program).stdout
 
 
+STACKS = """\
+#include <stdlib.h>
+
+/* A trace of its own for each value: the calls on the way spell its bits. */
+static void *spell(unsigned int value, unsigned int bits);
+static __attribute__((noinline)) void *one(unsigned int value, unsigned int bits)
+{
+	void *p = spell(value >> 1, bits - 1);
+	__asm__ volatile("");
+	return p;
+}
+static __attribute__((noinline)) void *zero(unsigned int value, unsigned int bits)
+{
+	void *p = spell(value >> 1, bits - 1);
+	__asm__ volatile("");
+	return p;
+}
+static __attribute__((noinline)) void *spell(unsigned int value, unsigned int bits)
+{
+	void *p = bits == 0 ? malloc(8) : value & 1 ? one(value, bits) : zero(value, bits);
+	__asm__ volatile("");
+	return p;
+}
+
+int main(void)
+{
+	for (unsigned int i = 0; i < 2048; i++)
+		free(spell(i, 11));
+	return 0;
+}
+"""
+
+
+def test_depot_bound_is_said_once(redzone, source):
+    program = source(STACKS)
+    result = redzone("run", "--append", "kasan.depot_size=64K", program)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count("kasan: stack depot full at ") == 1
+    assert "stack depot full" not in redzone("run", program).stdout
+
+
 def test_wrong_sizes_name_what_is_accepted(redzone, source):
     program = source(FREES)
     result = redzone("run", "--append", "kasan.depot_size=1K kasan.quarantine_size=lots", program)
@@ -55,3 +159,84 @@ def test_wrong_sizes_name_what_is_accepted(redzone, source):
     assert 'Malformed kernel parameter kasan.depot_size="1K": expected a size' in result.stdout
     assert "from 64K to 128M" in result.stdout
     assert 'Malformed kernel parameter kasan.quarantine_size="lots": expected a size' in result.stdout
+
+
+IGNORED = """\
+#include <stdlib.h>
+
+static __attribute__((noinline)) int old_parser(volatile char *p)
+{
+	return p[13];
+}
+
+static __attribute__((noinline)) int new_parser(volatile char *p)
+{
+	return p[14];
+}
+
+int main(void)
+{
+	volatile char *p = malloc(13);
+	return old_parser(p) & 0 & new_parser(p);
+}
+"""
+
+
+def test_reports_of_named_functions_are_ignored(redzone, source):
+    program = source(IGNORED)
+    result = redzone("run", "--append", "kasan.ignore=old_*", program)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "BUG: KASAN: slab-out-of-bounds in new_parser" in result.stdout
+    assert "BUG: KASAN: slab-out-of-bounds in old_parser" not in result.stdout
+    assert "kasan: reports that have old_* in their trace are ignored" in result.stdout
+    result = redzone("run", "--append", "kasan.ignore=old_parser,new_parser,no_such_parser", program)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "the kernel has no function no_such_parser (inlined, or of a module?)" in result.stdout
+    assert "no function old_parser" not in result.stdout
+    result = redzone("run", "--append", "kasan.ignore=old,,new", program)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert 'Malformed kernel parameter kasan.ignore="old,,new": expected up to 16 names' in result.stdout
+
+
+FAILING = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	int failed = 0;
+
+	for (int i = 0; i < 100; i++) {
+		char *p = malloc(100 + i);
+
+		if (!p && argc == 1) {
+			failed++;
+			continue;
+		}
+		p[0] = 1;
+		free(p);
+	}
+	printf("%d of 100 failed\\n", failed);
+	return failed == 0;
+}
+"""
+
+
+def test_allocations_that_fail_on_purpose(redzone, source):
+    program = source(FAILING)
+    assert redzone("run", program).returncode == 4
+    result = redzone("run", "--append", "failslab=10", program)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "10 of 100 failed" in result.stdout
+    assert "FAULT_INJECTION: forcing a failure of 128 bytes (failslab, 1 so far)" in result.stdout
+    # A limit, and code that does not look.
+    result = redzone("run", "--append", "failslab=10,100,2000,1", program)
+    assert "1 of 100 failed" in result.stdout
+    result = redzone("run", "--append", "failslab=10", program, "--", "careless")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "BUG: KASAN: null-ptr-deref in main" in result.stdout
+    result = redzone("run", "--append", "failslab=10,101", "--append", "fail_page_alloc=0", program)
+    for name, value in (("failslab", "10,101"), ("fail_page_alloc", "0")):
+        wanted = f'Malformed kernel parameter {name}="{value}": expected interval,probability,space,times'
+        assert wanted in result.stdout

@@ -159,4 +159,5 @@ def test_every_combination_of_options_has_a_preset():
     for compiler in builder.COMPILERS:
         for mode in builder.MODES:
             for where in ("inline", "outline"):
-                assert builder.preset_name("arm64", mode, where, compiler) in known
+                exists = builder.preset_name("arm64", mode, where, compiler) in known
+                assert exists == builder.can_instrument(mode, where, compiler)

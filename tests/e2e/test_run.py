@@ -4,9 +4,14 @@
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import mteqemu
 
 HEAP = """\
 #include <stdlib.h>
@@ -122,6 +127,41 @@ def test_mode_off_reports_nothing(redzone, source):
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stderr.splitlines()[-1] == "redzone: KASAN is off: nothing was checked"
     assert "no KASAN report" not in result.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--each",)])
+def test_kasan_off_is_no_verdict(redzone, source, options):
+    """A bug that nobody looked for is not "no KASAN report", nor is what a program says about KASAN."""
+    off = "redzone: KASAN is off: nothing was checked; the kernel said: kasan=off"
+    result = redzone("run", *options, "--append", "kasan=off", "-DAT=13", source(HEAP))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stderr.splitlines()[-1] == off
+    assert "no KASAN report" not in result.stderr
+    text = 'int main(void) { return puts("kasan: kasan=off: KASAN is off, nothing is checked") < 0; }'
+    result = redzone("run", *options, "--append", "kasan=off kasan=on", source("#include <stdio.h>\n" + text))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "nothing was checked" not in result.stderr
+
+
+@pytest.mark.skipif(mteqemu.reason() is not None, reason="no QEMU with memory tags")
+def test_hardware_tags_without_mte(redzone, source):
+    result = redzone("run", "--mode", "hw_tags", "--cpu", "cortex-a72", "-DAT=16", source(HEAP))
+    assert result.returncode == 0, result.stdout + result.stderr
+    said = "redzone: KASAN is off: nothing was checked; the kernel said: this CPU has no memory tags (MTE)"
+    assert result.stderr.splitlines()[-1] == said
+
+
+@pytest.mark.skipif(mteqemu.reason() is not None, reason="no QEMU with memory tags")
+def test_an_asynchronous_report_has_no_exact_place(redzone, source):
+    late = "(asynchronous: the access was earlier; kasan.mode=sync shows where)"
+    options = ("--mode", "hw_tags", "-DAT=16")
+    result = redzone("run", *options, "--append", "kasan.mode=async", source(HEAP))
+    assert result.returncode == 1, result.stdout + result.stderr
+    listed = [line for line in result.stderr.splitlines() if line.startswith("redzone:   1. ")]
+    assert len(listed) == 1 and listed[0].endswith(late) and "program.c" not in listed[0]
+    assert f"{late}\n" in result.stdout
+    result = redzone("run", *options, source(HEAP))
+    assert "program.c:10 in main()" in result.stderr and late not in result.stdout + result.stderr
 
 
 def test_outline_gcc_and_four_cpus(redzone, source):

@@ -3,6 +3,8 @@
 
 import re
 
+import pytest
+
 LOOP = """\
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,3 +120,33 @@ def test_paths_as_they_were_typed(redzone, source, tmp_path):
     assert re.search(r" put \(inlined\) +\.\./include/put\.h:1$", result.stdout, re.MULTILINE)
     assert "../src/main.c:3:22: warning:" in result.stderr
     assert str(tmp_path) not in result.stdout + result.stderr
+
+
+GLOBALS = """\
+static char first[10];
+char second[20];
+
+int main(int argc, char **argv)
+{
+	static int third[5];
+	volatile char *p = argc == 2 ? first : argc == 3 ? second : (char *)third;
+
+	p[20 - 10 * (argc == 2)] = 1;
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@pytest.mark.parametrize(
+    ("arguments", "line", "name"), [(("x",), 1, "first"), (("x", "y"), 2, "second"), ((), 6, "third")]
+)
+def test_global_and_its_line(redzone, source, cc, arguments, line, name):
+    result = redzone("run", "--cc", cc, source(GLOBALS), "--", *arguments)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert re.search(rf" (main\.)?{name}(\.\d+)?\+0x", result.stdout)
+    assert re.search(
+        rf"^variable declared at program\.c:{line}: {name}(\.\d+)?$\n^> +{line} \| .*{name}",
+        result.stdout,
+        re.MULTILINE,
+    ), result.stdout

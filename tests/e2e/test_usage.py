@@ -8,7 +8,7 @@ import pytest
 
 BAD_OPTIONS = [
     (("run", "--arch", "vax"), "accepted: arm64"),
-    (("run", "--mode", "fast"), "accepted: generic, off"),
+    (("run", "--mode", "fast"), "accepted: generic, sw_tags, hw_tags, off"),
     (("run", "--cc", "tcc"), "accepted: clang-19, clang-22, gcc"),
     (("run", "--smp", "0"), "an integer from 1 to 8"),
     (("run", "--smp", "many"), "an integer from 1 to 8"),
@@ -29,6 +29,15 @@ BAD_OPTIONS = [
     (("run", "main.c", "-D", "A-B=1"), "NAME(PARAMETERS)=VALUE"),
     (("run", "main.c", "-O4"), "accepted: 0, 1, 2, 3, s"),
     (("run", "main.c", "--inline", "--outline"), "exclude each other"),
+    (("run", "main.c", "--mode", "hw_tags", "--outline"), "--mode hw_tags with --outline: the CPU checks"),
+    (("run", "main.c", "--mode", "hw_tags", "--inline"), "--mode hw_tags with --inline: the CPU checks"),
+    (("run", "main.c", "--mode", "off", "--outline"), "--mode off with --outline: nothing is checked"),
+    (("run", "--each"), "--each needs files"),
+    (("run", "main.c", "--json", "out.json"), "--json goes with --each"),
+    (("run", "main.c", "--each", "--json", "main.c"), "--json 'main.c' would overwrite 'main.c'"),
+    (("run", "main.c", "--each", "--json", "absent/out.json"), "absent/out.json"),
+    (("run", "main.c", "--each", "--module", "main.c"), "exclude each other"),
+    (("run", "main.c", "--each", "--max-reports", "3"), "--max-reports does not go with --each"),
     (("run", "main.c", "verbose"), "'verbose' does not exist; arguments of the program go after --"),
     (("bench", "--modes", "none,fast"), "accepted: none, generic-inline, generic-outline"),
     (("bench", "--ops", "sort*"), "kmalloc_64"),
@@ -48,6 +57,17 @@ BAD_OPTIONS = [
     (("test", "frobnicate"), "accepted: "),
     (("test", "style", "--", "x"), "only ./redzone run"),
     (("doctor", "--frobnicate"), "--frobnicate"),
+    (("port", "frobnicate"), "frobnicate"),
+    (("port", "u-boot", "--frobnicate"), "see ./redzone port u-boot --help"),
+    (("port", "u-boot", "--run", "--console"), "exclude each other"),
+    (("port", "u-boot", "--input", "CVE-2000-1"), "accepted: all, CVE-2024-57259"),
+    (("port", "u-boot", "--cc", "tcc"), "accepted: clang-19, gcc"),
+    (("port", "u-boot", "--run", "--mem", "64M"), "needs 128M"),
+    (("port", "u-boot", "--console", "--disk", "absent.img"), "'absent.img' is no file"),
+    (("port", "u-boot", "--run", "--disk", "main.c"), "--disk needs --console or --command"),
+    (("port", "u-boot", "--cost", "--plain"), "leave out the others"),
+    (("port", "u-boot", "--jobs", "0"), "an integer from 1"),
+    (("port", "u-boot", "--run", "--log", "absent/console.log"), "its folder does not exist"),
 ]
 
 
@@ -74,7 +94,9 @@ def test_unreadable_file(redzone, tmp_path):
     assert "cannot be read" in result.stderr
 
 
-@pytest.mark.parametrize("verb", [(), ("run",), ("test",), ("build",), ("doctor",)])
+@pytest.mark.parametrize(
+    "verb", [(), ("run",), ("test",), ("build",), ("doctor",), ("port",), ("port", "u-boot")]
+)
 def test_help(redzone, verb):
     result = redzone(*verb, "--help")
     assert result.returncode == 0
@@ -106,7 +128,7 @@ def test_log_is_left_alone_until_the_machine_starts(redzone, source, tmp_path):
 def test_help_names_only_verbs_that_exist(redzone):
     text = redzone("--help").stdout
     verbs = [line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()]
-    assert verbs == ["run", "test", "bench", "build", "doctor", "flags", "amalgamate", "audit"]
+    assert verbs == ["run", "test", "bench", "build", "doctor", "flags", "amalgamate", "audit", "port"]
 
 
 def test_version_of_nothing_is_needed_to_list(redzone):
@@ -156,6 +178,12 @@ def test_missing_tool(redzone, source, path_without, command, package):
     assert command in result.stderr
     assert package in result.stderr
     assert "./redzone doctor --install" in result.stderr
+
+
+def test_port_names_what_is_missing(redzone, path_without):
+    result = redzone("port", "u-boot", PATH=path_without("bison"))
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "bison not found, needed to build U-Boot; ./redzone doctor --install" in result.stderr
 
 
 def test_doctor_names_what_is_missing(redzone, path_without):
@@ -235,3 +263,19 @@ def test_cases_without_their_folder_are_skipped_by_name(redzone, tmp_path):
     result = redzone("test", "cases", "--cases-dir", tmp_path)
     assert result.returncode == 2
     assert "has no INDEX.tsv" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("style", "--seconds", "60"), "no chosen suite takes --seconds; those that do: soak"),
+        (("style", "--seed", "1"), "no chosen suite takes --seed; those that do: soak"),
+        (("soak", "--seconds", "0"), "'0' is not accepted; accepted: an integer from 1 to 1000000"),
+        (("soak", "--seed", "x"), "'x' is not accepted; accepted: an integer from 0 to"),
+        (("soak", "--mode", "sw_tags"), "sw_tags"),
+    ],
+)
+def test_options_of_long_suites(redzone, arguments, text):
+    result = redzone("test", *arguments)
+    assert result.returncode == 2
+    assert text in result.stderr

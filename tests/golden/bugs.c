@@ -15,6 +15,17 @@
 void kfree(const void *p);
 void *vmalloc(unsigned long size);
 void vfree(const void *addr);
+struct mm_struct;
+struct mm_struct *mm_alloc(void);
+void kthread_use_mm(struct mm_struct *mm);
+unsigned long vm_mmap(void *file, unsigned long addr, unsigned long size, unsigned long prot,
+		      unsigned long flags, unsigned long offset);
+
+/* Where behind an object of @size bytes an access is seen: hardware compares granules of 16 bytes. */
+#ifndef GRANULE
+#define GRANULE 1
+#endif
+#define END(size) (((size) + GRANULE - 1) / GRANULE * GRANULE)
 
 static volatile int zero;
 static volatile int thirteen = 13;
@@ -26,14 +37,21 @@ BUG heap_overflow(void)
 {
 	char *p = malloc((size_t)thirteen);
 
-	p[thirteen] = 'x';
+	p[END(thirteen)] = 'x';
 	free(p);
 }
 
 BUG heap_underflow(void)
 {
 	char *p = malloc(40);
+	size_t before, at;
 
+	/* Behind another object of the same page: the report tells what lies there, and of which page it is. */
+	do {
+		before = (uintptr_t)p % 4096;
+		p = malloc(40);
+		at = (uintptr_t)p % 4096;
+	} while (at <= before || at - before > 256);
 	sink = p[zero - 1];
 	free(p);
 }
@@ -114,7 +132,7 @@ BUG vmalloc_overflow(void)
 {
 	char *p = vmalloc(5000);
 
-	sink = p[5000 + zero];
+	sink = p[END(5000) + zero];
 	vfree(p);
 }
 
@@ -141,7 +159,20 @@ BUG wild_access(void)
 	*(volatile short *)pointer = 1;
 }
 
-/* An address of the lower half: user memory elsewhere, but this kernel has no users. */
+/* What a system call does wrong that believes its argument: here in a thread that has user memory. */
+BUG driver_ioctl(const int *argument)
+{
+	sink = *(volatile const int *)argument;
+}
+
+BUG user_access(void)
+{
+	kthread_use_mm(mm_alloc());
+	/* Readable and writable; private and anonymous. */
+	driver_ioctl((const int *)vm_mmap(NULL, 0, 4096, 3, 0x22, 0));
+}
+
+/* An address of the lower half: user memory elsewhere, but this thread has none. */
 BUG low_access(void)
 {
 	pointer = (char *)0x7f1234567000 + zero;
@@ -165,6 +196,7 @@ static const struct {
 	{"vmalloc-out-of-bounds", vmalloc_overflow},
 	{"out-of-bounds", negative_size},
 	{"null-ptr-deref", null_member},
+	{"user-memory-access", user_access},
 	{"wild-memory-access", wild_access},
 	{"wild-memory-access-low", low_access},
 };

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # The example with kasan.c and kasan.h copied into its folder. Variables: CC FLAGS DEFINES CODE MACHINE RAM IMAGE OUT
-# LLD, of which FLAGS, DEFINES and CODE are what ./redzone flags prints.
+# LLD, of which FLAGS, DEFINES and CODE are what ./redzone flags prints; MORE: further sources.
 common := $(MACHINE) -std=gnu17 -ffreestanding -O2 -g -fno-pic -fno-stack-protector -Wall -Wextra -Werror \
 	-Wno-unused-parameter -I. $(DEFINES) -DCONFIG_KASAN_DEPOT_SIZE=65536UL -DCONFIG_KASAN_DEPOT_BUCKETS=256 $(CODE)
 
-$(OUT)/template.elf: template.lds start.S $(addprefix $(OUT)/,main.o board.o heap.o port.o kasan.o)
-	$(CC) $(MACHINE) $(if $(LLD),--ld-path=$(LLD)) -nostdlib -static -T template.lds -Wl,--defsym=RAM_START=$(RAM) \
+more := $(addprefix $(OUT)/,$(patsubst %.c,%.o,$(filter %.c,$(MORE))))
+$(OUT)/template.elf: template.lds start.S $(filter %.S,$(MORE)) $(addprefix $(OUT)/,main.o board.o heap.o port.o kasan.o) \
+		$(more)
+	$(CC) $(MACHINE) -I. $(DEFINES) $(if $(LLD),--ld-path=$(LLD)) -nostdlib -static -T template.lds -Wl,--defsym=RAM_START=$(RAM) \
 		-Wl,--defsym=IMAGE_START=$(IMAGE) -Wl,--build-id=none $(filter %.S %.o,$^) -o $@
 
 $(OUT)/main.o: checks := $(FLAGS)

@@ -68,21 +68,22 @@ def call(command, cwd, ok=True):
     return result.stdout
 
 
-def boot(arch, elf):
+def qemu(arch, mode):
+    """Return the command line of the machine, without the image. Skips the test if there is none."""
+    if mode != "hw_tags":
+        need(QEMU[arch][0])
+        return [*QEMU[arch], "-machine", "virt"]
+    from redzone import mteqemu
+
+    reason = mteqemu.reason()
+    if reason:
+        pytest.skip(reason)
+    return [*mteqemu.command(), "-cpu", "max", "-semihosting", "-machine", "virt,mte=on"]
+
+
+def boot(arch, elf, mode="generic"):
     """Boot the example; return (QEMU's exit status, console)."""
-    need(QEMU[arch][0])
-    command = [
-        *QEMU[arch],
-        "-machine",
-        "virt",
-        "-m",
-        "128M",
-        "-nographic",
-        "-nic",
-        "none",
-        "-kernel",
-        str(elf),
-    ]
+    command = [*qemu(arch, mode), "-m", "128M", "-nographic", "-nic", "none", "-kernel", str(elf)]
     result = subprocess.run(
         command,
         check=False,
@@ -95,25 +96,46 @@ def boot(arch, elf):
     return result.returncode, result.stdout.replace("\r", "")
 
 
-def bugs():
-    """Return {name: type or None} of what the example plants."""
+# Conditions in the example's table of bugs, and the modes in which they hold.
+CONDITIONS = {
+    "#ifdef CONFIG_KASAN_GENERIC": {"generic"},
+    "#ifndef CONFIG_KASAN_HW_TAGS": {"generic", "sw_tags"},
+    "#endif": {"generic", "sw_tags", "hw_tags"},
+}
+
+
+def bugs(mode="generic"):
+    """Return {name: type or None} of what the example plants in @mode."""
     text = (TEMPLATE / "main.c").read_text(encoding="utf-8")
-    found = re.findall(r'^\t\{"(\w+)", (?:"([\w-]+)"|NULL), \w+\},$', text, re.MULTILINE)
-    return {name: kind or None for name, kind in found}
+    table = re.search(r"^static const struct bug bugs\[\] = \{\n(.*?)^\};", text, re.MULTILINE | re.DOTALL)
+    result, modes = {}, CONDITIONS["#endif"]
+    for line in table[1].splitlines():
+        if line.startswith("#"):
+            modes = CONDITIONS[line]
+            continue
+        name, kind = re.fullmatch(r'\t\{"(\w+)", (?:"([\w-]+)"|NULL), \w+\},', line).groups()
+        if mode in modes:
+            result[name] = kind
+    return result
 
 
-def expect_all_reported(arch, elf):
+def expect_all_reported(arch, elf, mode="generic"):
     """Boot the example: each bug must be reported as what it is, with stacks, and nothing else."""
-    status, console = boot(arch, elf)
+    status, console = boot(arch, elf, mode)
     assert status == 0, console
     assert "template: done, all as expected" in console
-    planted = bugs()
-    assert len(planted) >= 13
+    planted = bugs(mode)
+    assert len(planted) >= {"generic": 13, "sw_tags": 10, "hw_tags": 9}[mode]
     for name in planted:
         assert f"template: ok {name}\n" in console
     kinds = re.findall(r"^BUG: KASAN: ([\w-]+) in ", console, re.MULTILINE)
     assert kinds == [kind for kind in planted.values() if kind]
     assert "Allocated by task 0:" in console and "Freed by task 0:" in console
+    # Only there a pointer and its memory have tags, and they differ.
+    tags = re.findall(r"^Pointer tag: \[(..)\], memory tag: \[(..)\]$", console, re.MULTILINE)
+    assert bool(tags) == (mode != "generic")
+    for (pointer, memory), kind in zip(tags, kinds, strict=True) if tags else ():
+        assert pointer != memory or kind == "invalid-free"
 
 
 def make_template(tree, arch, cc, *variables, redzone=ROOT, ok=True):

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: MIT
-# The example by pkg-config alone. Variables: ARCH CC FAMILY (clang, gcc) MACHINE RAM IMAGE OFFSET OUT LLD.
+# The example by pkg-config alone. Variables: ARCH CC FAMILY (clang, gcc) MACHINE RAM IMAGE OUT LLD; MODE (GENERIC,
+# SW_TAGS, HW_TAGS), OFFSET and LAYOUT (options of the shadow), CHECKS and CODE (names of redzone.pc's variables),
+# MORE (further sources).
 pc = $(shell pkg-config --define-variable=shadow_offset=$(OFFSET) --variable=$(1) redzone)
-cppflags := $(shell pkg-config --cflags redzone) -DCONFIG_KASAN_SHADOW_WINDOWED=1 \
-	-DCONFIG_KASAN_SHADOW_OFFSET=$(OFFSET)UL -DCONFIG_KASAN_DEPOT_SIZE=65536UL -DCONFIG_KASAN_DEPOT_BUCKETS=256
-code := $(call pc,$(FAMILY)_code$(if $(filter gcc-arm64,$(FAMILY)-$(ARCH)),_arm64))
+cppflags := $(shell pkg-config --define-variable=mode=$(MODE) --cflags redzone) $(LAYOUT) -DCONFIG_KASAN_DEPOT_SIZE=65536UL -DCONFIG_KASAN_DEPOT_BUCKETS=256
+code := $(call pc,$(CODE))
+more := $(addprefix $(OUT)/,$(patsubst %.c,%.o,$(filter %.c,$(MORE))))
 common := $(MACHINE) -ffreestanding -O2 -g -fno-pic -Wall -Wextra -Wno-unused-parameter $(cppflags) $(code)
 sources := $(call pc,sources)
 runtime := $(addprefix $(OUT)/kasan/,$(notdir $(sources:.c=.o)))
 
-$(OUT)/template.elf: template.lds start.S $(addprefix $(OUT)/,main.o board.o heap.o port.o) $(runtime)
-	$(CC) $(MACHINE) $(if $(LLD),--ld-path=$(LLD)) -nostdlib -static -T template.lds -Wl,--defsym=RAM_START=$(RAM) \
+$(OUT)/template.elf: template.lds start.S $(filter %.S,$(MORE)) $(addprefix $(OUT)/,main.o board.o heap.o port.o) \
+		$(more) $(runtime)
+	$(CC) $(MACHINE) $(cppflags) $(if $(LLD),--ld-path=$(LLD)) -nostdlib -static -T template.lds -Wl,--defsym=RAM_START=$(RAM) \
 		-Wl,--defsym=IMAGE_START=$(IMAGE) -Wl,--build-id=none $(filter %.S %.o,$^) -o $@
 
-$(OUT)/main.o: checks := $(call pc,$(FAMILY)_inline)
+$(OUT)/main.o: checks := $(if $(CHECKS),$(call pc,$(CHECKS)))
 $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(common) $(checks) -c $< -o $@

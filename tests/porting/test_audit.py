@@ -54,6 +54,20 @@ def test_the_example(tree, arch, cc, where):
     json.dumps(result)
 
 
+def test_shadow_reserved_elsewhere_is_a_finding(tree):
+    """The linker script moved the shadow, the compiler's offset stayed."""
+    change(
+        tree,
+        "template.lds",
+        "shadow_start = __kasan_window_end;",
+        "shadow_start = __kasan_window_end + 0x10000;",
+    )
+    elf, _ = make_template(tree, "arm64", "clang-19")
+    (text,) = findings(elf, exclude=PLAIN)
+    assert "__kasan_shadow_start is 0x40710000" in text
+    assert "to 0x40700000: compile for the offset 0x38710000" in text
+
+
 def test_files_without_checks_are_findings(tree):
     elf, _ = make_template(tree, "arm64", "clang-19")
     (text,) = findings(elf, exclude=("b*.c",))
@@ -120,8 +134,8 @@ def test_offsets_of_gcc_are_compared(tree):
     change(
         tree,
         "Makefile",
-        "$(checked): cflags := $(KASAN_CFLAGS)",
-        "$(checked): cflags := $(subst 0x38700000,0x38710000,$(KASAN_CFLAGS))",
+        "$(KASAN_CODE_FLAGS) $(KASAN_CFLAGS)",
+        "$(KASAN_CODE_FLAGS) $(subst 0x38700000,0x38710000,$(KASAN_CFLAGS))",
     )
     elf, _ = make_template(tree, "arm64", "gcc")
     (text,) = findings(elf)
@@ -197,6 +211,99 @@ def test_an_instrumented_runtime_is_a_finding(tree):
     elf, _ = make_template(tree, "arm64", "clang-19", "WHERE=outline", redzone=redzone)
     assert any("the runtime itself is instrumented" in text for text in findings(elf))
     assert amalgamate.sources()
+
+
+# --- Tags ---------------------------------------------------------------------------------------------------
+
+TAG_PLAIN = (*PLAIN, "tags.c", "heap_tags.c")
+
+
+@pytest.mark.parametrize(
+    ("cc", "where"), [("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "outline")]
+)
+def test_software_tags(tree, cc, where):
+    elf, _ = make_template(tree, "arm64", cc, "MODE=sw_tags", f"WHERE={where}")
+    result = audit.audit([elf], exclude=TAG_PLAIN)
+    assert result["findings"] == [] and result["mode"] == "sw_tags"
+    assert [unit["name"] for unit in result["files"]["instrumented"]] == ["main.c"]
+    assert result["files"]["instrumented"][0]["with_checks"] >= 8
+    assert {unit["name"] for unit in result["files"]["not instrumented"]} == set(TAG_PLAIN) - {"heap.c"}
+    assert len(result["files"]["runtime"]) >= 20
+    assert result["shadow"]["layout"] == "full" and result["shadow"]["offset"] == "0xefffffffcb000000"
+    assert "arm64, sw_tags" in audit.text(result)
+    # The objects alone, without the runtime: who wants what of it.
+    objects = audit.audit([tree / "build" / "main.o"])
+    assert objects["mode"] == "sw_tags" and objects["findings"] == []
+    wanted = {entry["name"]: entry for entry in objects["missing_symbols"]}
+    assert all(name.startswith("__hwasan_") and entry["in_runtime"] for name, entry in wanted.items())
+    assert ("__hwasan_load1_noabort" in wanted) == (where == "outline")
+
+
+def test_a_file_of_another_mode(tree):
+    """An object with Generic mode's checks beside a runtime with software tags: the linker names symbols,
+    the audit the mistake."""
+    make_template(tree, "arm64", "clang-19", "MODE=sw_tags", "OUT=tags")
+    make_template(tree, "arm64", "clang-19", "WHERE=outline", "OUT=plain")
+    runtime = sorted((tree / "tags" / "kasan").rglob("*.o"))
+    result = audit.audit([tree / "plain" / "main.o", *runtime])
+    assert result["mode"] == "sw_tags"
+    (text,) = result["findings"]
+    assert "compiled for another mode than the runtime, which is sw_tags's" in text
+    assert "main.o" in text and "--mode sw_tags" in text
+    assert all(not entry["in_runtime"] for entry in result["missing_symbols"])
+
+
+def test_files_without_checks_of_tags_are_findings(tree):
+    change(
+        tree,
+        "Makefile",
+        "KASAN_SANITIZE_tags.o := n",
+        "KASAN_SANITIZE_main.o := n\nKASAN_SANITIZE_tags.o := n",
+    )
+    elf, _ = make_template(tree, "arm64", "clang-19", "MODE=sw_tags")
+    text = " ".join(findings(elf, exclude=TAG_PLAIN))
+    assert "1 file without checks" in text and "main.c" in text and "nothing is instrumented" in text
+
+
+def test_an_instrumented_runtime_with_inline_checks_of_tags(tree):
+    redzone = tree / "redzone"
+    for folder in ("runtime", "include"):
+        shutil.copytree(ROOT / folder, redzone / folder)
+    shutil.copy(ROOT / "redzone.mk", redzone)
+    change(redzone, "redzone.mk", "$(kasan_own_flags)", "$(kasan_own_flags) $(KASAN_CFLAGS)")
+    elf, _ = make_template(tree, "arm64", "clang-19", "MODE=sw_tags", redzone=redzone)
+    assert any("the runtime itself is instrumented" in text for text in findings(elf, exclude=TAG_PLAIN))
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_hardware_tags(tree, cc):
+    """No file has checks, and that is no finding; one that has is."""
+    elf, _ = make_template(tree, "arm64", cc, "MODE=hw_tags")
+    result = audit.audit([elf])
+    assert result["findings"] == [] and result["mode"] == "hw_tags"
+    names = {unit["name"] for unit in result["files"]["checked by the CPU"]}
+    assert names == {"main.c", *TAG_PLAIN} - {"heap.c"}
+    assert not result["files"]["not instrumented"] and not result["files"]["instrumented"]
+    assert "the CPU checks, no file is expected to have checks" in audit.text(result)
+    assert "none" in result["shadow"]["layout"]
+    make_template(tree, "arm64", cc, "WHERE=outline", "OUT=plain")
+    runtime = sorted((tree / "build" / "kasan").rglob("*.o"))
+    text = " ".join(audit.audit([tree / "plain" / "main.o", *runtime])["findings"])
+    assert "compiled with checks, which hardware tags do not need or support: " in text and "main.c" in text
+
+
+def test_known_names_are_those_of_the_runtime_with_tags(amalgamated, tmp_path):
+    need("llvm-nm-19")
+    place = ["OFFSET=0xefff800000000000UL", "LOW=0xffff000000000000UL", "HIGH=0xffffffffffffffffUL"]
+    options = ["-std=gnu17", "-O2", "-ffreestanding", "-DCONFIG_KASAN_SW_TAGS=1"]
+    options += ["-DCONFIG_KASAN_SHADOW_FULL=1", *(f"-DCONFIG_KASAN_SHADOW_{word}" for word in place)]
+    call([*compiler("clang-19", "arm64"), *options, "-c", amalgamated / "kasan.c", "-o", "kasan.o"], tmp_path)
+    text = call(["llvm-nm-19", "--defined-only", "--format=just-symbols", "kasan.o"], tmp_path)
+    names = {name for name in text.split() if name.startswith("__hwasan_")}
+    assert len(names) == 29
+    assert sorted(name for name in names if not audit.RUNTIME_ABI.match(name)) == []
+    for wrong in ("__hwasan_load3", "__hwasan_init", "__hwasan_tag_mismatch", "__hwasan_memcpy_noabort"):
+        assert not audit.RUNTIME_ABI.match(wrong)
 
 
 def test_bad_input(tmp_path):

@@ -16,6 +16,13 @@ OFFSETS = {
     "x86_64": 0xDFFFFC0000000000,
     "arm": 0x28000000,
 }
+SW_TAGS = {
+    "mode": "sw_tags",
+    "offset": 0xEFFF800000000000,
+    "layout": "full",
+    "low": 0xFFFF000000000000,
+    "high": 0xFFFFFFFFFFFFFFFF,
+}
 SAMPLE = """
 int table[10];
 void sink(void *);
@@ -24,7 +31,7 @@ int use(int *p, int i) { char local[20]; sink(local); return p[i] + table[i] + l
 """
 
 
-def undefined(cc, arch, choice, tmp_path):
+def undefined(cc, arch, choice, tmp_path, prefix="__asan"):
     """Compile a sample with the flags of @choice; return the sanitizer's symbols that it wants."""
     need("llvm-nm-19")
     source = tmp_path / "sample.c"
@@ -42,7 +49,7 @@ def undefined(cc, arch, choice, tmp_path):
     command += [f"-D{define}" for define in result.defines]
     call([*command, "-c", source, "-o", tmp_path / "sample.o"], tmp_path)
     text = call(["llvm-nm-19", "-u", "--format=just-symbols", tmp_path / "sample.o"], tmp_path)
-    return {name for name in text.split() if name.startswith("__asan")}
+    return {name for name in text.split() if name.startswith(prefix)}
 
 
 @pytest.mark.parametrize("arch", list(OFFSETS))
@@ -129,8 +136,14 @@ def test_refusals(choice, words):
 
 def test_formats_say_the_same(tmp_path):
     need("make", "cmake")
-    for cc in ("clang-19", "gcc"):
-        choice = flags.Choice(cc=cc, arch="riscv64", offset=0x70700000, inline=False)
+    for cc, options in (
+        ("clang-19", {"arch": "riscv64", "offset": 0x70700000, "inline": False}),
+        ("gcc", {"arch": "riscv64", "offset": 0x70700000, "inline": False}),
+        ("clang-19", SW_TAGS),
+        ("clang-19", {"mode": "hw_tags"}),
+        ("gcc", {"mode": "hw_tags"}),
+    ):
+        choice = flags.Choice(cc=cc, **options)
         result = flags.compute(choice)
         data = json.loads(flags.render(choice, result, "json"))
         assert data["instrument"] == result.instrument and data["defines"] == result.defines
@@ -138,13 +151,13 @@ def test_formats_say_the_same(tmp_path):
             flags.render(choice, result, "make") + "\nall:\n\t@echo $(KASAN_CFLAGS) / $(KASAN_CODE_FLAGS)\n"
         )
         expected = " ".join(result.instrument) + " / " + " ".join(result.code)
-        assert call(["make"], tmp_path).strip() == expected
+        assert call(["make"], tmp_path).split() == expected.split()
         (tmp_path / "f.cmake").write_text(
             flags.render(choice, result, "cmake") + '\nlist(JOIN KASAN_CFLAGS " " t)\nmessage("${t}")\n'
         )
         text = call(["cmake", "-P", "f.cmake"], tmp_path).strip().replace("SHELL:", "")
         assert text == " ".join(result.instrument)
-        for line in (result.instrument, result.code, result.runtime):
+        for line in (result.instrument or ["# (none)"], result.code, result.runtime):
             assert " ".join(line) in flags.render(choice, result, "text").splitlines()
 
 
@@ -163,6 +176,32 @@ def choices():
                             yield flags.Choice(
                                 cc=cc, arch=arch, inline=inline, stack=stack, globals=global_, **place
                             )
+        for stack in (True, False):
+            yield flags.Choice(cc=cc, mode="hw_tags", stack=stack)
+            for inline in (False,) if cc == "gcc" else (True, False):
+                yield flags.Choice(cc=cc, inline=inline, stack=stack, **SW_TAGS)
+
+
+def make_variables(choice):
+    """Return what redzone.mk is told for @choice."""
+    offset = "" if choice.offset is None else f"{choice.offset:#x}"
+    result = {
+        "KASAN_ARCH": choice.arch,
+        "KASAN_MODE": choice.mode,
+        "KASAN_STACK": int(choice.stack),
+        "KASAN_GLOBALS": int(choice.globals),
+        "KASAN_SHADOW_OFFSET": offset,
+        "KASAN_DYNAMIC": "1" if choice.dynamic else "",
+    }
+    if choice.where:
+        result["KASAN_WHERE"] = choice.where
+    if choice.layout == "full":
+        result |= {
+            "KASAN_LAYOUT": "full",
+            "KASAN_SHADOW_LOW": f"{choice.low:#x}",
+            "KASAN_SHADOW_HIGH": f"{choice.high:#x}",
+        }
+    return [f"{name}={value}" for name, value in result.items()]
 
 
 def test_make_and_cmake_agree(tmp_path):
@@ -189,12 +228,7 @@ def test_make_and_cmake_agree(tmp_path):
                 "-s",
                 f"REDZONE={ROOT}",
                 f"CC={' '.join(cc)}",
-                f"KASAN_ARCH={choice.arch}",
-                f"KASAN_WHERE={'inline' if choice.inline else 'outline'}",
-                f"KASAN_STACK={int(choice.stack)}",
-                f"KASAN_GLOBALS={int(choice.globals)}",
-                f"KASAN_SHADOW_OFFSET={offset}",
-                f"KASAN_DYNAMIC={'1' if choice.dynamic else ''}",
+                *make_variables(choice),
             ],
             tmp_path,
         ).splitlines()
@@ -215,3 +249,80 @@ def test_make_and_cmake_agree(tmp_path):
 
 def test_clang_targets_are_the_tests_own():
     assert flags.TRIPLES == CLANG_TARGET
+
+
+# --- Software tags --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("cc", "inline"), [("clang-19", True), ("clang-19", False), ("gcc", False)])
+def test_software_tags_compile(tmp_path, cc, inline):
+    for stack in (True, False):
+        choice = flags.Choice(cc=cc, inline=inline, stack=stack, **SW_TAGS)
+        assert "CONFIG_KASAN_SW_TAGS=1" in flags.compute(choice).defines
+        names = undefined(cc, "arm64", choice, tmp_path, "__hwasan")
+        calls = {name for name in names if re.match(r"__hwasan_(load|store)\d", name)}
+        assert bool(calls) == (not inline)
+        # Inline code tags its stack by stores of its own.
+        assert ("__hwasan_tag_memory" in names) == (stack and not inline)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"arch": "x86_64"}, "for arm64 only"),
+        ({"layout": "windowed", "low": None, "high": None}, "needs --layout full"),
+        ({"cc": "gcc", "inline": True}, "outline checks only"),
+        ({"target": "aarch64-unknown-none"}, "no kernel-hwaddress"),
+        ({"offset": None, "dynamic": True}, "give --shadow-offset"),
+    ],
+)
+def test_software_tags_refusals(change, reason):
+    with pytest.raises(Failure, match=reason):
+        flags.compute(flags.Choice(**{**SW_TAGS, **change}))
+
+
+# --- Hardware tags --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
+def test_hardware_tags_need_no_checks(tmp_path, cc):
+    """No file is instrumented, no -march is asked for, and the runtime compiles with what is printed."""
+    choice = flags.Choice(cc=cc, mode="hw_tags")
+    result = flags.compute(choice)
+    assert result.instrument == []
+    assert result.defines == ["CONFIG_KASAN_HW_TAGS=1", "CONFIG_KASAN_STACK=0"]
+    assert not any(flag.startswith("-march") for flag in result.code + result.runtime)
+    assert undefined(cc, "arm64", choice, tmp_path, "__") == set()
+    command = [*compiler(cc, "arm64"), *result.runtime, *result.code, "-I", ROOT / "include"]
+    command += ["-Wall", "-Wextra", "-Werror", *(f"-D{define}" for define in result.defines)]
+    call([*command, "-c", ROOT / "runtime/core/tags_hw.c", "-o", tmp_path / "tags_hw.o"], tmp_path)
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_hardware_tags_keep_every_frame(tmp_path, cc):
+    """The trace of a fault starts in the function that made it, though it calls nothing."""
+    need("llvm-objdump-19")
+    result = flags.compute(flags.Choice(cc=cc, mode="hw_tags"))
+    source = tmp_path / "leaf.c"
+    source.write_text("int leaf(int *p);\nint leaf(int *p) { return *p; }\n", encoding="utf-8")
+    call([*compiler(cc, "arm64"), "-O2", *result.code, "-c", source, "-o", "leaf.o"], tmp_path)
+    assert re.search(r"stp\s+x29, x30", call(["llvm-objdump-19", "-d", "leaf.o"], tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"arch": "riscv64"}, "arm64's MTE"),
+        ({"arch": "x86_64", "cc": "gcc"}, "arm64's MTE"),
+        ({"inline": True}, "with --inline: the CPU checks"),
+        ({"inline": False}, "with --outline: the CPU checks"),
+        ({"offset": 8}, "--shadow-offset: there is no shadow"),
+        ({"dynamic": True}, "--dynamic: there is no shadow"),
+        ({"layout": "full", "low": 0, "high": 8}, "--layout full, --low, --high: there is no shadow"),
+        ({"cc": "gcc", "target": "aarch64-none-elf"}, "--target is Clang's"),
+    ],
+)
+def test_hardware_tags_refusals(change, reason):
+    with pytest.raises(Failure, match=reason) as error:
+        flags.compute(flags.Choice(mode="hw_tags", **change))
+    assert error.value.status == 2

@@ -18,6 +18,25 @@ PLACE = {
 }
 
 
+# Where the example is in the tag-based modes; the shadow of all that is mapped.
+HIGH = ("0xffffffffc0000000", "0xffffffffc0080000", "0xefffffffcb000000")
+HIGH_END = "0xffffffffc81fffff"
+TAG_FILES = "tags.S tags.c heap_tags.c"
+
+
+# Assembly files of a tree that has kasan.h alone ask for the mode itself.
+TAGS_WORD = {
+    "generic": "CONFIG_KASAN_TAGS",
+    "sw_tags": "CONFIG_KASAN_SW_TAGS",
+    "hw_tags": "CONFIG_KASAN_HW_TAGS",
+}
+
+
+def machine(arch, mode):
+    """Return the machine options: only without an MMU every access must be aligned."""
+    return MACHINE[arch] if mode == "generic" else MACHINE[arch].replace(" -mstrict-align", "")
+
+
 def cmake_template(tree, arch, cc, *options):
     need("cmake", "ninja", "ld.lld-19")
     compiler(cc, arch)
@@ -50,6 +69,29 @@ def test_find_package(tree, prefix, arch, cc, where):
     expect_all_reported(arch, elf)
 
 
+TAG_MODES = [
+    ("sw_tags", "clang-19", "inline"),
+    ("sw_tags", "gcc", "outline"),
+    ("hw_tags", "clang-19", None),
+    ("hw_tags", "gcc", None),
+]
+
+
+@pytest.mark.parametrize(("mode", "cc", "where"), TAG_MODES)
+def test_find_package_tags(tree, prefix, mode, cc, where):
+    options = [f"-DCMAKE_PREFIX_PATH={prefix}", f"-DTEMPLATE_MODE={mode}"]
+    elf = cmake_template(tree, "arm64", cc, *options, *([f"-DTEMPLATE_WHERE={where}"] if where else []))
+    expect_all_reported("arm64", elf, mode)
+
+
+@pytest.mark.parametrize(
+    ("mode", "cc", "where"), [("sw_tags", "clang-19", "outline"), ("hw_tags", "gcc", "inline")]
+)
+def test_add_subdirectory_tags(tree, mode, cc, where):
+    options = [f"-DREDZONE_DIR={ROOT}", f"-DTEMPLATE_MODE={mode}", f"-DTEMPLATE_WHERE={where}"]
+    expect_all_reported("arm64", cmake_template(tree, "arm64", cc, *options), mode)
+
+
 @pytest.mark.parametrize(("arch", "cc", "dynamic"), [("riscv64", "clang-19", "ON"), ("arm64", "gcc", "OFF")])
 def test_add_subdirectory(tree, arch, cc, dynamic):
     elf = cmake_template(tree, arch, cc, f"-DREDZONE_DIR={ROOT}", f"-DTEMPLATE_DYNAMIC={dynamic}")
@@ -62,22 +104,51 @@ def test_make_from_an_installed_redzone(tree, prefix, arch, cc):
     expect_all_reported(arch, elf)
 
 
-@pytest.mark.parametrize(("arch", "cc"), [("arm64", "clang-19"), ("riscv64", "gcc"), ("arm64", "gcc")])
-def test_pkg_config(tree, prefix, arch, cc, monkeypatch):
+@pytest.mark.parametrize(("mode", "cc", "where"), TAG_MODES)
+def test_make_from_an_installed_redzone_tags(tree, prefix, mode, cc, where):
+    variables = [f"MODE={mode}", *([f"WHERE={where}"] if where else [])]
+    elf, _ = make_template(tree, "arm64", cc, *variables, redzone=prefix / "share" / "redzone")
+    expect_all_reported("arm64", elf, mode)
+
+
+@pytest.mark.parametrize(
+    ("mode", "arch", "cc", "where"),
+    [
+        ("generic", "arm64", "clang-19", "inline"),
+        ("generic", "riscv64", "gcc", "inline"),
+        ("generic", "arm64", "gcc", "inline"),
+        *((mode, "arm64", cc, where) for mode, cc, where in TAG_MODES),
+    ],
+)
+def test_pkg_config(tree, prefix, mode, arch, cc, where, monkeypatch):
     need("make", "pkg-config", "ld.lld-19")
-    ram, image, offset = PLACE[arch]
+    ram, image, offset = PLACE[arch] if mode == "generic" else HIGH
     monkeypatch.setenv("PKG_CONFIG_PATH", str(prefix / "share" / "pkgconfig"))
     family = "gcc" if cc == "gcc" else "clang"
+    place = f"-DCONFIG_KASAN_SHADOW_OFFSET={offset}UL"
+    layout = {
+        "generic": f"-DCONFIG_KASAN_SHADOW_WINDOWED=1 {place}",
+        "sw_tags": f"-DCONFIG_KASAN_SHADOW_FULL=1 {place} -DCONFIG_KASAN_SHADOW_LOW={ram}UL "
+        f"-DCONFIG_KASAN_SHADOW_HIGH={HIGH_END}UL",
+        "hw_tags": "",
+    }
+    code = {"hw_tags": f"{family}_code_hw_tags"}.get(mode, f"{family}_code")
+    if arch == "arm64" and mode != "hw_tags":
+        code += "_arm64"
+    checks = {"generic": f"{family}_{where}", "sw_tags": f"{family}_sw_tags_{where}", "hw_tags": ""}
     output = call(
         [
             "make",
             "-j2",
             "-f",
             ROOT / "tests/porting/pkgconfig.mk",
-            f"ARCH={arch}",
-            f"FAMILY={family}",
+            f"MODE={mode.upper()}",
+            f"LAYOUT={layout[mode]}",
+            f"CHECKS={checks[mode]}",
+            f"CODE={code}",
+            f"MORE={'' if mode == 'generic' else TAG_FILES}",
             f"CC={' '.join(compiler(cc, arch))}",
-            f"MACHINE={MACHINE[arch]}",
+            f"MACHINE={machine(arch, mode)}",
             f"RAM={ram}",
             f"IMAGE={image}",
             f"OFFSET={offset}",
@@ -87,24 +158,44 @@ def test_pkg_config(tree, prefix, arch, cc, monkeypatch):
         tree,
     )
     assert "warning" not in output, output
-    expect_all_reported(arch, tree / "build" / "template.elf")
+    expect_all_reported(arch, tree / "build" / "template.elf", mode)
 
 
-@pytest.mark.parametrize(("arch", "cc", "inline"), [("arm64", "gcc", True), ("riscv64", "clang-19", False)])
-def test_two_copied_files(tree, amalgamated, arch, cc, inline):
+@pytest.mark.parametrize(
+    ("mode", "arch", "cc", "inline"),
+    [
+        ("generic", "arm64", "gcc", True),
+        ("generic", "riscv64", "clang-19", False),
+        ("sw_tags", "arm64", "clang-19", True),
+        ("sw_tags", "arm64", "gcc", False),
+        ("hw_tags", "arm64", "clang-19", None),
+        ("hw_tags", "arm64", "gcc", None),
+    ],
+)
+def test_two_copied_files(tree, amalgamated, mode, arch, cc, inline):
     from redzone import flags
 
     need("make", "ld.lld-19")
     for name in ("kasan.c", "kasan.h"):
         shutil.copy(amalgamated / name, tree)
-    for path in tree.glob("*.c"):
+    for path in (*tree.glob("*.c"), *tree.glob("board.h")):
         text = path.read_text(encoding="utf-8")
         if path.name != "kasan.c":
             path.write_text(
-                re.sub(r"#include <kasan/(kasan|port)\.h>", '#include "kasan.h"', text), encoding="utf-8"
+                re.sub(r"#include <kasan/(kasan|port|config)\.h>", '#include "kasan.h"', text),
+                encoding="utf-8",
             )
-    ram, image, offset = PLACE[arch]
-    printed = flags.compute(flags.Choice(cc=cc, arch=arch, inline=inline, offset=int(offset, 0)))
+    for path in tree.glob("*.S"):
+        # The options are macros of the command line; nothing else is needed of the header.
+        text = path.read_text(encoding="utf-8").replace("#include <kasan/config.h>\n", "")
+        path.write_text(text.replace("CONFIG_KASAN_TAGS", TAGS_WORD[mode]), encoding="utf-8")
+    ram, image, offset = PLACE[arch] if mode == "generic" else HIGH
+    choice = flags.Choice(cc=cc, mode=mode, arch=arch, inline=inline)
+    if mode != "hw_tags":
+        choice.offset = int(offset, 0)
+    if mode == "sw_tags":
+        choice.layout, choice.low, choice.high = "full", int(ram, 0), int(HIGH_END, 0)
+    printed = flags.compute(choice)
     defines = " ".join(f"-D{define}" for define in printed.defines)
     call(
         [
@@ -113,7 +204,8 @@ def test_two_copied_files(tree, amalgamated, arch, cc, inline):
             "-f",
             ROOT / "tests/porting/amalgamated.mk",
             f"CC={' '.join(compiler(cc, arch))}",
-            f"MACHINE={MACHINE[arch]}",
+            f"MACHINE={machine(arch, mode)}",
+            f"MORE={'' if mode == 'generic' else TAG_FILES}",
             f"RAM={ram}",
             f"IMAGE={image}",
             "OUT=build",
@@ -124,7 +216,7 @@ def test_two_copied_files(tree, amalgamated, arch, cc, inline):
         ],
         tree,
     )
-    expect_all_reported(arch, tree / "build" / "template.elf")
+    expect_all_reported(arch, tree / "build" / "template.elf", mode)
 
 
 WARNINGS = [
@@ -156,7 +248,10 @@ def test_the_pair_compiles_without_a_warning(amalgamated, tmp_path, arch, cc):
         f"-DCONFIG_KASAN_SHADOW_HIGH={high}",
     ]
     generic = "-DCONFIG_KASAN_GENERIC=1"
-    for layout in ([generic, *full], [generic, "-DCONFIG_KASAN_SHADOW_WINDOWED=1"], []):
+    layouts = [[generic, *full], [generic, "-DCONFIG_KASAN_SHADOW_WINDOWED=1"], []]
+    if arch == "arm64":
+        layouts += [["-DCONFIG_KASAN_SW_TAGS=1", *full], ["-DCONFIG_KASAN_HW_TAGS=1"]]
+    for layout in layouts:
         out = tmp_path / "kasan.o"
         output = call(
             [*compiler(cc, arch), *WARNINGS, *layout, "-c", amalgamated / "kasan.c", "-o", out], tmp_path
@@ -181,7 +276,8 @@ def test_the_pair_compiles_without_a_warning(amalgamated, tmp_path, arch, cc):
         assert not output.strip()
 
 
-def test_the_pair_defines_what_the_runtime_does(amalgamated, tmp_path):
+@pytest.mark.parametrize("mode", ["GENERIC", "SW_TAGS", "HW_TAGS"])
+def test_the_pair_defines_what_the_runtime_does(amalgamated, tmp_path, mode):
     """No function is lost, none becomes public: the same global symbols as the separate objects."""
     need("llvm-nm-19")
     from redzone import amalgamate
@@ -190,9 +286,14 @@ def test_the_pair_defines_what_the_runtime_does(amalgamated, tmp_path):
         "-std=gnu17",
         "-O2",
         "-ffreestanding",
-        "-DCONFIG_KASAN_GENERIC=1",
-        "-DCONFIG_KASAN_SHADOW_WINDOWED=1",
+        f"-DCONFIG_KASAN_{mode}=1",
     ]
+    if mode == "GENERIC":
+        options.append("-DCONFIG_KASAN_SHADOW_WINDOWED=1")
+    elif mode == "SW_TAGS":
+        words = ("OFFSET", "LOW", "HIGH")
+        options.append("-DCONFIG_KASAN_SHADOW_FULL=1")
+        options += [f"-DCONFIG_KASAN_SHADOW_{n}={v}" for n, v in zip(words, WORDS_64, strict=True)]
     objects = []
     for source in amalgamate.sources():
         objects.append(tmp_path / (source.parent.name + source.stem + ".o"))
@@ -224,12 +325,21 @@ def test_a_cmake_tree_that_asks_for_what_does_not_go_together(tree):
     """The CMake functions refuse with a reason, not with a compiler's message."""
     need("cmake", "ninja", "clang-19")
     original = (tree / "CMakeLists.txt").read_text(encoding="utf-8")
-    add = "redzone_add_runtime(kasan ${where} ${place}"
+    add = "redzone_add_runtime(kasan MODE ${TEMPLATE_MODE} ${where} ${place}"
     for old, new, words in (
         (add, "redzone_add_runtime(kasan ${where}", "one place of the shadow"),
         (add, "redzone_add_runtime(kasan FULL ${place}", "SHADOW_LOW"),
+        (add, "redzone_add_runtime(kasan MODE tags", "MODE is 'tags'; accepted: generic"),
+        (add, "redzone_add_runtime(kasan MODE sw_tags ${place}", "MODE sw_tags needs FULL"),
+        (add, "redzone_add_runtime(kasan MODE sw_tags ARCH riscv64", "has tags for arm64 only"),
+        (add, "redzone_add_runtime(kasan MODE sw_tags FULL DYNAMIC", "give SHADOW_OFFSET instead"),
+        (add, "redzone_add_runtime(kasan MODE hw_tags ${place}", "leave out SHADOW_OFFSET"),
+        (add, "redzone_add_runtime(kasan MODE hw_tags OUTLINE", "leave out OUTLINE"),
         (add, "redzone_add_runtime(kasan DYNAMIC SHADOW_OFFSET 0x1", "ignores DYNAMIC"),
-        ("EXCLUDE board.c heap.c", "EXCLUDE borad.c", "'borad.c'"),
+        ("RUNTIME kasan)", "RUNTIME kasan EXCLUDE borad.c)", "'borad.c', which is no source of it"),
+        ("heap.c OFF", "haep.c OFF", "'haep.c' is no source of template.elf"),
+        ("heap.c OFF", "heap.c NO", "'NO' is not accepted; accepted: ON, OFF"),
+        ("(template.elf heap.c", "(tempalte.elf heap.c", "'tempalte.elf' is no target"),
         ("RUNTIME kasan", "RUNTIME nobody", "must name a target"),
     ):
         assert old in original
@@ -252,16 +362,35 @@ def test_a_cmake_tree_that_asks_for_what_does_not_go_together(tree):
         assert words in " ".join(output.split()), output
 
 
+def test_make_compiles_the_runtime_anew_for_other_options(tree):
+    """Objects of two configurations in one image would link, and check the wrong bytes."""
+    make_template(tree, "arm64", "clang-19", "WHERE=inline")
+    objects = sorted((tree / "build" / "kasan").rglob("*.o"))
+    made = {path: path.stat().st_mtime_ns for path in objects}
+    make_template(tree, "arm64", "clang-19", "WHERE=inline")
+    assert all(path.stat().st_mtime_ns == made[path] for path in objects)
+    make_template(tree, "arm64", "clang-19", "WHERE=inline", "DYNAMIC=1")
+    assert all(path.stat().st_mtime_ns != made[path] for path in objects)
+
+
 def test_make_refuses_with_a_reason(tree):
     for variables, words in (
         (("WHERE=both",), "accepted: inline, outline"),
         (("ARCH=mips",), "accepted: arm64, riscv64, x86_64, arm"),
         (("DYNAMIC=1", "KASAN_SHADOW_OFFSET=1"), "ignores KASAN_DYNAMIC"),
+        (("MODE=tags",), "accepted: generic, sw_tags, hw_tags"),
+        (("MODE=sw_tags", "ARCH=riscv64"), "the runtime has tags for arm64 only"),
+        (("MODE=sw_tags", "KASAN_LAYOUT=windowed"), "needs KASAN_LAYOUT=full"),
+        (("MODE=sw_tags", "KASAN_SHADOW_HIGH="), "KASAN_LAYOUT=full needs KASAN_SHADOW_OFFSET"),
+        (("MODE=hw_tags", "KASAN_WHERE=inline"), "leave out KASAN_WHERE"),
+        (("MODE=hw_tags", "KASAN_SHADOW_OFFSET=1", "KASAN_DYNAMIC=1"), "KASAN_SHADOW_OFFSET KASAN_DYNAMIC"),
     ):
         _, output = make_template(tree, "arm64", "clang-19", *variables, ok=False)
         assert words in output
     _, output = make_template(tree, "arm64", "gcc", "DYNAMIC=1", ok=False)
     assert "GCC has no dynamic shadow" in output
+    _, output = make_template(tree, "arm64", "gcc", "MODE=sw_tags", ok=False)
+    assert "it has outline checks only" in output
 
 
 PLAIN_HEAP = """
@@ -271,6 +400,7 @@ void *malloc(size_t size) { return raw_malloc(size); }
 void *memalign(size_t align, size_t size) { return NULL; }
 void *realloc(void *ptr, size_t size) { return NULL; }
 void free(void *ptr) { raw_free(ptr); }
+#endif /* CONFIG_KASAN_GENERIC */
 """
 
 
@@ -284,9 +414,13 @@ def test_a_heap_hooked_by_the_linker(tree, arch, cc):
     makefile = tree / "Makefile"
     text = makefile.read_text(encoding="utf-8")
     wraps = " ".join(f"-Wl,--wrap={name}" for name in ("malloc", "memalign", "realloc", "free"))
-    text = text.replace("$(OUT)/heap.o", "$(OUT)/heap.o $(OUT)/wrap.o").replace(
-        "-nostdlib", f"{wraps} -nostdlib"
-    )
+    for old, new in (
+        ("heap.o port.o ", "heap.o wrap.o port.o "),
+        ("KASAN_SANITIZE_heap.o := n", "KASAN_SANITIZE_heap.o := n\nKASAN_SANITIZE_wrap.o := n"),
+        ("-nostdlib", f"{wraps} -nostdlib"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
     makefile.write_text(text, encoding="utf-8")
     elf, _ = make_template(tree, arch, cc)
     expect_all_reported(arch, elf)

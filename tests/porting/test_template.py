@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from kit import TEMPLATE, boot, expect_all_reported, make_template
+from kit import TEMPLATE, boot, expect_all_reported, make_template, need
 
 
 def replace(path, old, new):
@@ -29,15 +29,54 @@ def test_place_known_at_boot_only(tree, arch, where, cc):
     expect_all_reported(arch, elf)
 
 
+@pytest.mark.parametrize(
+    ("where", "cc"),
+    [("inline", "clang-19"), ("inline", "clang-22"), ("outline", "clang-19"), ("outline", "gcc")],
+)
+def test_software_tags(tree, where, cc):
+    elf, _ = make_template(tree, "arm64", cc, "MODE=sw_tags", f"WHERE={where}")
+    expect_all_reported("arm64", elf, "sw_tags")
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
+def test_hardware_tags(tree, cc):
+    elf, _ = make_template(tree, "arm64", cc, "MODE=hw_tags")
+    expect_all_reported("arm64", elf, "hw_tags")
+
+
+def test_hardware_tags_without_any(tree):
+    """A CPU without MTE: the start says so, and nothing is executed that only others know."""
+    need("qemu-system-aarch64")
+    elf, _ = make_template(tree, "arm64", "clang-19", "MODE=hw_tags")
+    status, console = boot("arm64", elf)
+    assert status == 4, console
+    assert "kasan: this machine has no memory tags (MTE)\n" in console
+
+
+def test_wrong_tags_are_seen(tree):
+    """The heap gives out pointers without their tag: then nothing of it may be reported, and the program says
+    so. What the other tests expect does not come by itself."""
+    replace(
+        tree / "heap_tags.c",
+        "return kasan_slab_alloc(&class->cache, slot, size);",
+        "return kasan_reset_tag(kasan_slab_alloc(&class->cache, slot, size));",
+    )
+    elf, _ = make_template(tree, "arm64", "clang-19", "MODE=sw_tags")
+    status, console = boot("arm64", elf)
+    assert status == 1, console
+    assert "template: NOT OK heap_overflow\n" in console
+    assert "template: ok stack_overread\n" in console
+
+
 @pytest.mark.parametrize("arch", ["arm64", "riscv64"])
 def test_runtime_base_with_gcc(tree, arch):
     """No offset at all: outline checks without stack instrumentation find the shadow at run time."""
     replace(tree / "Makefile", "KASAN_SHADOW_OFFSET := $(offset)", "KASAN_STACK := 0")
-    replace(tree / "main.c", '\t{"stack_overflow", "stack-out-of-bounds", stack_overflow_by_one},\n', "")
+    replace(tree / "main.c", '\t{"stack_overread", "stack-out-of-bounds", stack_overread},\n', "")
     replace(
         tree / "main.c",
-        "static void stack_overflow_by_one",
-        "void stack_overflow_by_one(void);\nvoid stack_overflow_by_one",
+        "static void stack_overread",
+        "void stack_overread(void);\nvoid stack_overread",
     )
     elf, _ = make_template(tree, arch, "gcc", "WHERE=outline")
     status, console = boot(arch, elf)
@@ -88,8 +127,8 @@ def test_wrong_compiler_offset_is_named(tree):
             variables = (f"WHERE={where}", f"OUT=build/{number}-{where}")
             replace(
                 tree / "Makefile",
-                "$(checked): cflags := $(KASAN_CFLAGS)",
-                f"$(checked): cflags := $(subst {right},{int(right, 16) + 0x10000:#x},$(KASAN_CFLAGS))",
+                "$(KASAN_CODE_FLAGS) $(KASAN_CFLAGS)",
+                f"$(KASAN_CODE_FLAGS) $(subst {right},{int(right, 16) + 0x10000:#x},$(KASAN_CFLAGS))",
             )
             make_template(tree, arch, cc, *variables)
             status, console = boot(arch, tree / "build" / f"{number}-{where}" / "template.elf")

@@ -22,6 +22,7 @@ static void no_memory_at_all(void)
 	kasan_posix_hooks.alloc = no_memory;
 	CHECK_EQ(kasan_depot_save(pcs, 2), 0);
 	CHECK(asked > 0);
+	CHECK(unit_find(0, "kasan: no memory for the stack depot at 0 traces") >= 0);
 	CHECK_EQ(kasan_depot_fetch(1, &got), 0);
 	p = kasan_posix_malloc(10);
 	REQUIRE(p);
@@ -32,4 +33,26 @@ static void no_memory_at_all(void)
 	EXPECT_REPORT("invalid-free", kasan_posix_free(p));
 }
 
-UNIT_MAIN(UNIT_CASE(no_memory_at_all))
+/* Memory that is there again is used: one refusal does not end the depot. */
+static void memory_comes_back(void)
+{
+	uintptr_t pcs[] = {0x1000, 0x2000}, others[] = {0x3000, 0x4000};
+	const uintptr_t *got;
+	uint32_t handle;
+
+	kasan_posix_hooks.alloc = no_memory;
+	unit_clear();
+	CHECK_EQ(kasan_depot_save(pcs, 2), 0);
+	CHECK_EQ(kasan_depot_save(pcs, 2), 0);
+	/* Already said by the case before. */
+	CHECK(unit_find(0, "kasan: stack depot full") < 0);
+	kasan_posix_hooks.alloc = NULL;
+	handle = kasan_depot_save(pcs, 2);
+	CHECK(handle);
+	CHECK_EQ(kasan_depot_fetch(handle, &got), 2);
+	CHECK(got[0] == 0x1000 && got[1] == 0x2000);
+	CHECK(kasan_depot_save(others, 2) != handle);
+	CHECK_EQ(kasan_depot_save(pcs, 2), handle);
+}
+
+UNIT_MAIN(UNIT_CASE(no_memory_at_all), UNIT_CASE(memory_comes_back))

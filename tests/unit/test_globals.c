@@ -138,6 +138,32 @@ static void many_arrays(void)
 	__asan_unregister_globals(g[0], 0);
 }
 
+/* The descriptors of a module lie in its image: all that do are forgotten, and no others. */
+static void unloading(void)
+{
+	enum { FILES = 6 };
+	static struct kasan_global g[FILES][2];
+	char *p = unit_watched(4096);
+
+	for (int a = 0; a < FILES; a++) {
+		for (int i = 0; i < 2; i++)
+			g[a][i] = describe(p + (a * 2 + i) * 64, 10, "image", NULL);
+		__asan_register_globals(g[a], 2);
+	}
+	kasan_unload_globals(p, 4096);
+	kasan_unload_globals(g[2], 0);
+	CHECK(kasan_find_global(g[2][0].beg) == &g[2][0]);
+	kasan_unload_globals(g[2], 3 * sizeof(g[2]));
+	for (int a = 0; a < FILES; a++) {
+		bool gone = a >= 2 && a < 5;
+
+		CHECK(kasan_find_global(g[a][1].beg + 3) == (gone ? NULL : &g[a][1]));
+		CHECK(kasan_byte_accessible((void *)(g[a][1].beg + 10)) == gone);
+	}
+	kasan_unload_globals(g, sizeof(g));
+	CHECK_EQ(kasan_first_bad((uintptr_t)p, 4096), 0);
+}
+
 UNIT_MAIN(UNIT_CASE(redzones), UNIT_CASE(report_of_a_clang_global),
 	  UNIT_CASE(report_of_a_gcc_global), UNIT_CASE(garbage_in_a_descriptor),
-	  UNIT_CASE(many_arrays))
+	  UNIT_CASE(many_arrays), UNIT_CASE(unloading))

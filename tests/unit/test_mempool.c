@@ -130,5 +130,37 @@ static void stacks_for_allocators(void)
 	}
 }
 
+static uintptr_t handlers_frame;
+
+static void in_interrupt(struct kasan_port_task *task)
+{
+	task->trace_end = handlers_frame;
+}
+
+static __attribute__((noinline)) uint32_t handler(void)
+{
+	handlers_frame = (uintptr_t)__builtin_frame_address(0);
+	return save_here();
+}
+
+/* What was interrupted is not part of the trace: it would make each a new one. */
+static void stacks_in_interrupts(void)
+{
+	uint32_t here = handler(), there = handler(), again;
+	const uintptr_t *pcs;
+	size_t depth;
+
+	CHECK(here && there && here != there);
+	depth = kasan_depot_fetch(here, &pcs);
+	kasan_posix_hooks.task = in_interrupt;
+	here = handler();
+	again = handler();
+	kasan_posix_hooks.task = NULL;
+	CHECK(here && here == again && here != there);
+	CHECK(kasan_depot_fetch(here, &pcs) < depth);
+	CHECK(kasan_depot_fetch(here, &pcs) >= 2);
+}
+
 UNIT_MAIN(UNIT_CASE(slab_objects), UNIT_CASE(nothing_is_queued), UNIT_CASE(large_objects),
-	  UNIT_CASE(whole_pages), UNIT_CASE(freed_in_two_steps), UNIT_CASE(stacks_for_allocators))
+	  UNIT_CASE(whole_pages), UNIT_CASE(freed_in_two_steps), UNIT_CASE(stacks_for_allocators),
+	  UNIT_CASE(stacks_in_interrupts))

@@ -290,9 +290,11 @@ static void slack_after_an_object_is_poisoned(void)
 
 static unsigned int nested;
 static char *nested_victim;
+static void (*real_print)(const char *text);
 
 static void bad_access_while_printing(const char *text)
 {
+	real_print(text);
 	/* The report path steps on poisoned memory: as if it were instrumented and met corrupt state. */
 	nested++;
 	__asan_load8_noabort((uintptr_t)nested_victim);
@@ -306,13 +308,15 @@ static bool bad_access_while_describing(const void *addr, struct kasan_object *o
 }
 
 /* Mistake: the report path taking locks that the faulting context holds. Here it faults while it
- * holds its own, in every place where the port is called, and must neither hang nor recurse. */
+ * holds its own, in every place where the port is called, and must neither hang nor recurse. What it ran
+ * into is reported behind it, as far as there is room; bugs of those reports are counted. */
 static void report_inside_a_report(void)
 {
-	void (*print)(const char *) = kasan_posix_hooks.print;
 	char *p = unit_watched(4096);
+	int at = 0;
 
 	unit_clear();
+	real_print = kasan_posix_hooks.print;
 	nested_victim = p + 2048;
 	*kasan_shadow_of(nested_victim) = KASAN_SLAB_REDZONE;
 	nested = 0;
@@ -320,10 +324,22 @@ static void report_inside_a_report(void)
 	kasan_posix_hooks.print = bad_access_while_printing;
 	*kasan_shadow_of(p + 1024) = KASAN_SLAB_REDZONE;
 	__asan_load8_noabort((uintptr_t)p + 1024);
-	kasan_posix_hooks.print = print;
+	kasan_posix_hooks.print = real_print;
 	kasan_posix_hooks.find_object = NULL;
 	CHECK(nested > 5);
-	CHECK_EQ(unit_reports(), 1);
+	CHECK_EQ(unit_reports(), 1 + CONFIG_KASAN_WAITING_REPORTS);
+	CHECK(unit_find(0, "kasan: ") > 0);
+	/* One behind the other, each whole. */
+	for (unsigned int i = 0; i < unit_reports(); i++) {
+		int memory, end;
+
+		at = unit_find((size_t)at + 1, "BUG: KASAN: slab-out-of-bounds");
+		REQUIRE(at > 0);
+		memory = unit_find((size_t)at, "Memory state around the buggy address:");
+		end = unit_find((size_t)at, "=====");
+		CHECK(memory > at && end > memory);
+		CHECK_EQ(end, unit_find((size_t)memory, "====="));
+	}
 	/* And the next report is whole. */
 	EXPECT_REPORT("slab-out-of-bounds", __asan_load8_noabort((uintptr_t)p + 1024));
 	CHECK(unit_find(0, "Memory state around the buggy address:") > 0);

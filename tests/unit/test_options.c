@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../../runtime/core/internal.h"
+#include "../../runtime/report/report.h"
 #include "unit.h"
 
 static char *bad;
@@ -20,7 +21,14 @@ static void every_option_is_documented(void)
 					    "kasan_multi_shot",
 					    "kasan.stacktrace",
 					    "kasan.quarantine_size",
-					    "kasan.depot_size"};
+					    "kasan.depot_size",
+					    "kasan.stack_ring_size",
+					    "kasan.mode",
+					    "kasan.vmalloc",
+					    "kasan.page_alloc.sample",
+					    "kasan.page_alloc.sample.order",
+					    "kasan.write_only",
+					    "kasan.ignore"};
 	const struct kasan_option_doc *docs;
 	size_t count;
 
@@ -43,7 +51,7 @@ static void every_option_is_documented(void)
 			continue;
 		strcpy(values, docs[i].values);
 		while ((value = strsep(&rest, "|")))
-			CHECKF(kasan_option(docs[i].name, value) == 0, "%s=%s", docs[i].name,
+			CHECKF(kasan_option(docs[i].name, value) >= 0, "%s=%s", docs[i].name,
 			       value);
 	}
 	CHECK(!kasan_option_values("kasan.no_such"));
@@ -56,12 +64,31 @@ static void every_option_is_documented(void)
 static void unknown_names(void)
 {
 	static const char *const names[] = {
-		"", "kasa", "kasan.", "kasan.faul", "kasan.faultx", "KASAN", "kasan_multi_sho"};
+		"",	 "kasa",   "kasan.",	      "kasan.faul",	 "kasan.faultx",
+		"KASAN", "kasan-", "kasan_multi_sho", "kasan-multi-sho", "kasan_fault"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		CHECK_EQ(kasan_option(names[i], "on"), KASAN_OPTION_UNKNOWN);
 		CHECK_EQ(kasan_option(names[i], NULL), KASAN_OPTION_UNKNOWN);
 	}
+}
+
+/* A name may have `-` for `_`, one or all of them; a value may not. */
+static void dashes_in_names(void)
+{
+	static const char *const names[] = {"kasan.stack-ring-size", "kasan.stack_ring-size"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		CHECK_EQ(kasan_option(names[i], "4096"), KASAN_OPTION_NO_EFFECT);
+		CHECK_EQ(kasan_option(names[i], "15"), KASAN_OPTION_INVALID);
+		CHECK(kasan_option_values(names[i]) ==
+		      kasan_option_values("kasan.stack_ring_size"));
+	}
+	CHECK_EQ(kasan_option("kasan-multi-shot", "off"), 0);
+	CHECK_EQ(kasan_opt_multi_shot, 0);
+	CHECK_EQ(kasan_option("kasan-multi-shot", NULL), 0);
+	CHECK_EQ(kasan_opt_multi_shot, 1);
+	CHECK_EQ(kasan_option("kasan.fault", "panic-on-write"), KASAN_OPTION_INVALID);
 }
 
 static void bad_values_keep_what_was_set(void)
@@ -182,7 +209,36 @@ static void sizes(void)
 	CHECK_EQ(depot_bound(), before);
 }
 
-UNIT_MAIN(UNIT_CASE(sizes), UNIT_CASE(every_option_is_documented), UNIT_CASE(unknown_names),
+static void other_modes(void)
+{
+	static const struct {
+		const char *name, *right, *wrong[4];
+	} of_tags[] = {
+		{"kasan.mode", "asymm", {"", "Sync", "synchronous", NULL}},
+		{"kasan.vmalloc", "off", {"", "2", "o", NULL}},
+		{"kasan.write_only", "on", {"", "true", "-", NULL}},
+		{"kasan.stack_ring_size", "4096", {"0", "15", "4194305", NULL}},
+		{"kasan.page_alloc.sample", "2147483647", {"0", "-1", "2147483648", NULL}},
+		{"kasan.page_alloc.sample.order", "0", {"65", "3 ", "0x3", NULL}},
+	};
+
+	for (size_t i = 0; i < sizeof(of_tags) / sizeof(of_tags[0]); i++) {
+		CHECKF(kasan_option(of_tags[i].name, of_tags[i].right) == KASAN_OPTION_NO_EFFECT,
+		       "%s", of_tags[i].name);
+		for (size_t k = 0; k < 4; k++)
+			CHECKF(kasan_option(of_tags[i].name, of_tags[i].wrong[k]) ==
+				       KASAN_OPTION_INVALID,
+			       "%s=%s", of_tags[i].name,
+			       of_tags[i].wrong[k] ? of_tags[i].wrong[k] : "(none)");
+	}
+	/* Nothing was taken over. */
+	CHECK_EQ(kasan_opt_sample, 1);
+	CHECK(kasan_opt_vmalloc && !kasan_opt_write_only);
+	CHECK_EQ(kasan_opt_hw_mode, KASAN_MODE_SYNC);
+}
+
+UNIT_MAIN(UNIT_CASE(other_modes), UNIT_CASE(sizes), UNIT_CASE(every_option_is_documented),
+	  UNIT_CASE(unknown_names), UNIT_CASE(dashes_in_names),
 	  UNIT_CASE(bad_values_keep_what_was_set), UNIT_CASE(panic_on_write_only),
 	  UNIT_CASE(panic_follows_the_report), UNIT_CASE(stacktraces_off),
 	  UNIT_CASE(kasan_off_reports_nothing))

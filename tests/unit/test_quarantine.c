@@ -86,6 +86,82 @@ static void first_freed_first_released(void)
 	kasan_cache_shrink(&slab->cache);
 }
 
+/* Caches that can take many slots back at once get them so, each in its turn. */
+static void *bulk_objects[2000];
+static unsigned int bulk_count, bulk_calls;
+
+static void release_bulk(struct kasan_cache *cache, void *const *objects, size_t count)
+{
+	bulk_calls++;
+	for (size_t i = 0; i < count; i++) {
+		/* The allocator may write into it now: what lies in it is metadata no more. */
+		CHECK_EQ(*kasan_shadow_of(objects[i]), KASAN_SLAB_FREE);
+		bulk_objects[bulk_count++ % 2000] = objects[i];
+		cache->release(cache, objects[i]);
+	}
+}
+
+static void released_in_bulk(void)
+{
+	struct fake_slab *bulk = fake_slab_create("bulk", 500, 8, KASAN_CACHE_RELEASE_BULK, 200);
+	struct fake_slab *single = fake_slab_create("single", 500, 8, 0, 200);
+	static void *freed[2000];
+	unsigned int by_itself;
+
+	kasan_cache_shrink(NULL);
+	bulk->cache.release_bulk = release_bulk;
+	for (int i = 0; i < 2000; i++) {
+		freed[i] = fake_slab_alloc(bulk, 500);
+		REQUIRE(freed[i]);
+		CHECK_EQ(fake_slab_free(bulk, freed[i]), KASAN_FREE_QUARANTINED);
+		if (i % 7 == 0)
+			CHECK_EQ(fake_slab_free(single, fake_slab_alloc(single, 500)),
+				 KASAN_FREE_QUARANTINED);
+	}
+	by_itself = bulk_count;
+	CHECK(by_itself > 1800 && bulk_calls < by_itself / 2);
+	for (unsigned int i = 0; i < by_itself; i++)
+		CHECK(bulk_objects[i] == freed[i]);
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(bulk_count, 2000);
+	CHECK_EQ(bulk->release_count, 2000);
+	CHECK_EQ(single->release_count, 2000 / 7 + 1);
+}
+
+/* An allocator that leaves free slots alone: who freed one stays known, whichever way it came back. */
+static void free_slots_left_alone(void)
+{
+	struct fake_slab *bulk = fake_slab_create("left", 100, 8, KASAN_CACHE_LEAVES_FREE, 20);
+	void *p = fake_slab_alloc(bulk, 100), *q = fake_slab_alloc(bulk, 100);
+
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(fake_slab_free(bulk, p), KASAN_FREE_QUARANTINED);
+	kasan_cache_shrink(&bulk->cache);
+	CHECK_EQ(*kasan_shadow_of(p), KASAN_SLAB_FREE_META);
+	CHECK_EQ(kasan_option("kasan", "off"), 0);
+	CHECK_EQ(fake_slab_free(bulk, q), KASAN_FREE_NOW);
+	CHECK_EQ(kasan_option("kasan", "on"), 0);
+	CHECK_EQ(*kasan_shadow_of(q), KASAN_SLAB_FREE_META);
+}
+
+/* Switched off, it takes nothing; what it holds comes out as ever. */
+static void switched_off(void)
+{
+	struct fake_slab *slab = fake_slab_create("off", 100, 8, 0, 20);
+
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(fake_slab_free(slab, fake_slab_alloc(slab, 100)), KASAN_FREE_QUARANTINED);
+	CHECK_EQ(kasan_option("kasan", "off"), 0);
+	CHECK_EQ(fake_slab_free(slab, fake_slab_alloc(slab, 100)), KASAN_FREE_NOW);
+	CHECK_EQ(stats().objects, 1);
+	CHECK_EQ(kasan_option("kasan", "on"), 0);
+	CHECK_EQ(fake_slab_free(slab, fake_slab_alloc(slab, 100)), KASAN_FREE_QUARANTINED);
+	CHECK_EQ(stats().objects, 2);
+	kasan_cache_shrink(NULL);
+	CHECK_EQ(slab->release_count, 2);
+	CHECK_EQ(stats().objects, 0);
+}
+
 /* Larger than all of the quarantine: released at once rather than everything else thrown out. */
 static void too_large_an_object(void)
 {
@@ -333,7 +409,8 @@ static void size_from_the_command_line(void)
 }
 
 UNIT_MAIN(UNIT_CASE(freed_objects_wait), UNIT_CASE(never_past_the_bound),
-	  UNIT_CASE(first_freed_first_released), UNIT_CASE(too_large_an_object),
+	  UNIT_CASE(first_freed_first_released), UNIT_CASE(released_in_bulk),
+	  UNIT_CASE(free_slots_left_alone), UNIT_CASE(switched_off), UNIT_CASE(too_large_an_object),
 	  UNIT_CASE(shrink_takes_one_cache_only), UNIT_CASE(shrink_reaches_every_cpu),
 	  UNIT_CASE(bound_holds_over_all_cpus), UNIT_CASE(several_cpus_at_once),
 	  UNIT_CASE(without_memory_for_the_queue), UNIT_CASE(size_from_the_command_line))

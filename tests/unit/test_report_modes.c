@@ -169,6 +169,132 @@ static void other_cpus_still_report(void)
 	pthread_join(thread, NULL);
 }
 
+/* --- Suppression by tasks ------------------------------------------------------------------------------------- */
+
+static unsigned int depths[2], *running;
+
+static unsigned int *depth_of_running(void)
+{
+	return running;
+}
+
+/* Depths of tasks: a switch takes the silence away and brings it back; an interrupt is never silenced. */
+static void suppression_belongs_to_tasks(void)
+{
+	set_up();
+	kasan_posix_hooks.task_depth = depth_of_running;
+	running = &depths[0];
+	kasan_disable_current();
+	kasan_disable_current();
+	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
+	running = &depths[1];
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	running = NULL;
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	/* The handler's own pair changes nothing of the task's. */
+	kasan_disable_current();
+	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
+	kasan_enable_current();
+	/* On another CPU it is still the same task. */
+	kasan_posix_set_cpu(3);
+	running = &depths[0];
+	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
+	kasan_enable_current();
+	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
+	kasan_enable_current();
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	CHECK_EQ(depths[0], 0);
+	CHECK_EQ(depths[1], 0);
+	kasan_posix_hooks.task_depth = NULL;
+}
+
+/* --- Ignored functions ------------------------------------------------------------------------------------------ */
+
+static __attribute__((__noinline__)) void known_bug(void)
+{
+	__asan_load1_noabort(bad);
+	__asm__ volatile("");
+}
+
+static __attribute__((__noinline__)) void calls_known_bug(void)
+{
+	known_bug();
+	__asm__ volatile("");
+}
+
+static size_t notices(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < unit_lines(); i++)
+		count += strstr(unit_line(i), "are ignored (kasan.ignore)") != NULL;
+	return count;
+}
+
+static void ignored_functions(void)
+{
+	static const char *const lists[] = {"known_bug", "calls_known_bug",
+					    "nobody,known_bug,other", "known_*", "calls_k*,x"};
+	static const char *const others[] = {"known_bu", "known_bugs", "nown_bug",
+					     "bug*",	 "",	       "x,y"};
+
+	set_up();
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		CHECK_EQ(kasan_option("kasan.ignore", lists[i]), 0);
+		EXPECT_NO_REPORT(calls_known_bug());
+		/* Said once per list and name. */
+		CHECK_EQ(notices(), 1);
+		EXPECT_NO_REPORT(calls_known_bug());
+		CHECK_EQ(notices(), 0);
+		/* The same bug by another way in. */
+		EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		CHECK_EQ(kasan_option("kasan.ignore", others[i]), 0);
+		EXPECT_REPORT("slab-out-of-bounds", calls_known_bug());
+	}
+	CHECK_EQ(kasan_option("kasan.ignore", "calls_known_bug"), 0);
+	EXPECT_REPORT("slab-out-of-bounds", known_bug());
+	CHECK_EQ(kasan_option("kasan.ignore", ""), 0);
+}
+
+/* A wrong list is refused, and the one before it stays. */
+static void wrong_ignore_lists(void)
+{
+	static const char *const lists[] = {
+		NULL,  ",",   "a,", ",a",  "a,,b", "1a",
+		"a b", "a*b", "*",  "a-b", "a;b",  "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q"};
+	char text[600];
+
+	set_up();
+	CHECK_EQ(kasan_option("kasan.ignore", "known_bug"), 0);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		CHECKF(kasan_option("kasan.ignore", lists[i]) == KASAN_OPTION_INVALID, "%s",
+		       lists[i] ? lists[i] : "(none)");
+	memset(text, 'a', sizeof(text));
+	text[511] = '\0';
+	CHECK_EQ(kasan_option("kasan.ignore", text), KASAN_OPTION_INVALID);
+	text[510] = '\0';
+	EXPECT_NO_REPORT(known_bug());
+	CHECK_EQ(kasan_option("kasan.ignore", text), 0);
+	EXPECT_REPORT("slab-out-of-bounds", known_bug());
+	CHECK_EQ(kasan_option("kasan.ignore", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,known_bug"), 0);
+	EXPECT_NO_REPORT(known_bug());
+	CHECK_EQ(kasan_option("kasan.ignore", ""), 0);
+}
+
+/* A report that is ignored is not the one of a single shot. */
+static void ignored_takes_no_shot(void)
+{
+	set_up();
+	kasan_restore_multi_shot(true);
+	CHECK_EQ(kasan_option("kasan.ignore", "known_bug"), 0);
+	CHECK_EQ(kasan_option("kasan.fault", "panic"), 0);
+	EXPECT_NO_REPORT(known_bug());
+	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
+	CHECK_EQ(kasan_option("kasan.ignore", ""), 0);
+}
+
 /* --- Tasks and stacks that are not known ----------------------------------------------------------------------- */
 
 static void no_stack_bounds(struct kasan_port_task *task)
@@ -249,5 +375,7 @@ static void broken_frame_records(void)
 
 UNIT_MAIN(UNIT_CASE(single_shot), UNIT_CASE(verdicts_without_reports), UNIT_CASE(suppression_nests),
 	  UNIT_CASE(suppressed_operations_take_place), UNIT_CASE(several_threads_at_once),
-	  UNIT_CASE(other_cpus_still_report), UNIT_CASE(tasks_that_are_not_known),
+	  UNIT_CASE(other_cpus_still_report), UNIT_CASE(suppression_belongs_to_tasks),
+	  UNIT_CASE(ignored_functions), UNIT_CASE(wrong_ignore_lists),
+	  UNIT_CASE(ignored_takes_no_shot), UNIT_CASE(tasks_that_are_not_known),
 	  UNIT_CASE(broken_frame_records))

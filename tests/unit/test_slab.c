@@ -42,7 +42,7 @@ static void layout(void)
 
 static void exactly_the_asked_bytes(void)
 {
-	for (uint32_t object = 1; object <= 130; object += 3) {
+	for (uint32_t object = 1; object <= 260; object += object < 140 ? 1 : 7) {
 		struct fake_slab *slab = fake_slab_create("exact", object, 8, 0, 3);
 
 		for (uint32_t size = 1; size <= object; size++) {
@@ -51,6 +51,8 @@ static void exactly_the_asked_bytes(void)
 			REQUIRE(p);
 			CHECK_EQ(kasan_first_bad((uintptr_t)p, slab->slot_size),
 				 (uintptr_t)p + size);
+			for (uint32_t i = size; i < slab->slot_size; i++)
+				CHECK(!kasan_byte_accessible(p + i));
 			CHECK_EQ(kasan_object_size(&slab->cache, p), size);
 			/* What lies before the first slot is not the slab's. */
 			CHECK(p == slab->memory || !kasan_byte_accessible(p - 1));

@@ -97,7 +97,7 @@ def head(title):
 def header():
     """Return the text of kasan.h."""
     writer = Writer()
-    for name in ("kasan.h", "port.h"):
+    for name in ("kasan.h", "port.h", "stats.h"):
         path = INCLUDE_DIR / "kasan" / name
         writer.seen.add(path)
         writer.add(path, guarded=True)

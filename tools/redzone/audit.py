@@ -4,6 +4,9 @@
 Four questions: which files and functions have checks; will the constructors run that register globals; does
 the shadow window cover the image's RAM, and lie clear of it; which sanitizer symbols are missing, and who
 wants them.
+
+Of an image with software tags the checks are others, and there are no globals; of one with hardware tags the
+CPU checks, so nothing is asked of its files.
 """
 
 import fnmatch
@@ -22,14 +25,24 @@ RUNTIME_ABI = re.compile(
     r"|(before|after)_dynamic_init|alloca_poison|allocas_unpoison|(un)?poison_stack_memory"
     r"|set_shadow_(0[0-7]|f[12358])|stack_(malloc(_always)?|free)_\d+"
     r"|option_detect_stack_use_after_return|shadow_memory_dynamic_address)$"
+    r"|^__hwasan_((load|store)(1|2|4|8|16|N)(_noabort)?|mem(cpy|move|set)|tag_memory|generate_tag)$"
 )
+# Of which mode a runtime is: what only that one defines. And how the names of the others' checks begin.
+_RUNTIMES = {
+    "generic": "__asan_load8_noabort",
+    "sw_tags": "__hwasan_load8_noabort",
+    "hw_tags": "kasan_report_tag_fault",
+}
+_FAMILY = {"generic": "__asan_", "sw_tags": "__hwasan_", "hw_tags": None}
+# Calls of instrumented code that check no access.
+_NO_CHECK = re.compile(r"(register_globals|__hwasan_tag_memory|__hwasan_generate_tag)$")
 _SANITIZER = re.compile(r"__(asan|hwasan)_")
 _RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|core|report|track)/[\w/]+\.c$")
 _START = re.compile(r"(start|begin|_s$)", re.IGNORECASE)
 _END = re.compile(r"(end|stop|limit|_e$)", re.IGNORECASE)
 _OFFSET_OPTION = re.compile(r"-(?:fasan-shadow-offset|asan-mapping-offset)=(\w+)")
 REGISTER = "__asan_register_globals"
-KINDS = ("instrumented", "not instrumented", "nothing to check", "assembly", "runtime")
+KINDS = ("instrumented", "not instrumented", "checked by the CPU", "nothing to check", "assembly", "runtime")
 FULL_TEXT = 12  # names in one list of the text form
 
 
@@ -44,9 +57,30 @@ def _names(names, everything=False):
 # --- Coverage -------------------------------------------------------------------------------------
 
 
+def calls_checks(function):
+    """Does the function call checks, but not only their reports?"""
+    return any(name.endswith("_noabort") and "report" not in name for name in function.calls)
+
+
+def runtime_of(images):
+    """Return the mode of the runtime in @images, None if it is not there."""
+    defined = {name for image in images for name in image.symbols}
+    return next((mode for mode, name in _RUNTIMES.items() if name in defined), None)
+
+
+def mode_of(images):
+    """Return the mode that @images are made for: their runtime's, else the one of their checks."""
+    names = {name for image in images for name in image.undefined}
+    functions = [function for image in images for function in image.functions]
+    names |= {name for function in functions for name in function.calls}
+    has_tags = any(function.traps for function in functions)
+    has_tags |= any(name.startswith("__hwasan_") for name in names)
+    return runtime_of(images) or ("sw_tags" if has_tags else "generic")
+
+
 def checked(function):
-    """Does the function check an access? Registering globals is no check."""
-    return any(not name.endswith("register_globals") for name in function.calls)
+    """Does the function check an access? Registering globals and tagging the stack is no check."""
+    return function.traps or any(not _NO_CHECK.search(name) for name in function.calls)
 
 
 def common_folder(images):
@@ -70,22 +104,25 @@ def kind_of(unit):
     if unit.assembly:
         return "assembly"
     names = [function.name for function in unit.functions]
-    if _RUNTIME_FILE.search(unit.path) or any(RUNTIME_ABI.match(name) for name in names):
+    own = any(RUNTIME_ABI.match(name) for name in names) or _RUNTIMES["hw_tags"] in names
+    if own or _RUNTIME_FILE.search(unit.path):
         return "runtime"
-    if any(function.calls for function in unit.functions):
+    if any(function.calls or function.traps for function in unit.functions):
         return "instrumented"
     if not unit.functions or all(function.touches is False for function in unit.functions):
         return "nothing to check"
     return "not instrumented"
 
 
-def coverage(images, exclude):
+def coverage(images, exclude, mode):
     """Return ({kind: [(name, functions, with checks)]}, [functions that access unchecked], findings)."""
     kinds = {kind: [] for kind in KINDS}
     without = []
     for image in images:
         for unit in image.units:
             kind = kind_of(unit)
+            if mode == "hw_tags" and kind == "not instrumented":
+                kind = "checked by the CPU"
             count = sum(checked(function) for function in unit.functions)
             if unit.functions or kind != "nothing to check":
                 kinds[kind].append((unit.shown, len(unit.functions), count))
@@ -93,7 +130,7 @@ def coverage(images, exclude):
                 without += [
                     f"{unit.shown}: {function.name}"
                     for function in unit.functions
-                    if not function.calls and function.touches
+                    if not function.calls and not function.traps and function.touches
                 ]
     findings = []
     plain = sorted({name for name, _, _ in kinds["not instrumented"]})
@@ -101,16 +138,22 @@ def coverage(images, exclude):
     if unnamed:
         files = base.plural(len(unnamed), "file")
         findings.append(f"{files} without checks, not named by --exclude: {', '.join(_names(unnamed))}")
-    if not kinds["instrumented"]:
-        findings.append("nothing is instrumented: no function calls or jumps to __asan_*")
+    if mode == "hw_tags":
+        if kinds["instrumented"]:
+            names = ", ".join(_names(sorted(name for name, _, _ in kinds["instrumented"])))
+            findings.append(f"compiled with checks, which hardware tags do not need or support: {names}")
+    elif not kinds["instrumented"]:
+        findings.append(
+            "nothing is instrumented: no function calls or jumps to __asan_* or __hwasan_*, or has a check "
+            "that traps (with hardware tags none would: audit the image with its runtime)"
+        )
     spoiled = [
         f"{unit.shown}: {function.name}"
         for image in images
         for unit in image.units
         if kind_of(unit) == "runtime"
         for function in unit.functions
-        if any(name.endswith("_noabort") and "report" not in name for name in function.calls)
-        and not RUNTIME_ABI.match(function.name)
+        if function.traps or (calls_checks(function) and not RUNTIME_ABI.match(function.name))
     ]
     if spoiled:
         findings.append(
@@ -224,14 +267,36 @@ def _offsets(image):
     return found
 
 
-def shadow(image, windows, offset):
+def _misplaced(image, windows, offset, shift):
+    """Return the finding that __kasan_shadow_start is not where @offset puts the first window's shadow."""
+    reserved = image.symbols.get("__kasan_shadow_start")
+    if reserved is None or not windows:
+        return []
+    mask = (1 << 8 * image.word) - 1
+    start = windows[0][0]
+    expected = (start >> shift) + offset & mask
+    if reserved == expected:
+        return []
+    return [
+        f"__kasan_shadow_start is {reserved:#x}, but the offset {offset:#x} puts the shadow of the window at "
+        f"{start:#x} to {expected:#x}: compile for the offset {reserved - (start >> shift) & mask:#x}, "
+        "or move the symbol"
+    ]
+
+
+def shadow(image, windows, offset, mode):
     """Return (facts, findings): do @windows ([(start, size)]) cover the image, is the shadow clear of it?"""
     facts, findings = {}, []
+    if mode == "hw_tags":
+        return {"layout": "none, the tags are the memory's"}, []
+    shift = 4 if mode == "sw_tags" else 3
+    granule = 1 << shift
     symbols = image.symbols
     windowed = "kasan_windows" in symbols or "kasan_window_add" in symbols
     built_in = image.read_word("__asan_shadow_memory_dynamic_address")
     recorded = _offsets(image)
-    if not windows and {"__kasan_window_start", "__kasan_window_end"} <= set(symbols):
+    full = built_in is not None and not windowed
+    if not windows and not full and {"__kasan_window_start", "__kasan_window_end"} <= set(symbols):
         start = symbols["__kasan_window_start"]
         windows = [(start, symbols["__kasan_window_end"] - start)]
         facts["window from"] = "__kasan_window_start, __kasan_window_end"
@@ -239,7 +304,7 @@ def shadow(image, windows, offset):
         offset = built_in
         facts["offset from"] = "the runtime's CONFIG_KASAN_SHADOW_OFFSET"
     elif offset is None and windows and "__kasan_shadow_start" in symbols:
-        offset = symbols["__kasan_shadow_start"] - (windows[0][0] >> 3) & (1 << 8 * image.word) - 1
+        offset = symbols["__kasan_shadow_start"] - (windows[0][0] >> shift) & (1 << 8 * image.word) - 1
         facts["offset from"] = "__kasan_shadow_start"
     facts["layout"] = "windowed" if windowed else "full" if built_in is not None else "unknown"
     if offset is not None:
@@ -251,6 +316,7 @@ def shadow(image, windows, offset):
                 )
         if built_in and built_in != offset:
             findings.append(f"the runtime was built for the shadow offset {built_in:#x}, not {offset:#x}")
+        findings += _misplaced(image, windows, offset, shift)
     if image.relocatable:
         facts["note"] = "an object or archive has no addresses"
         return facts, findings
@@ -266,8 +332,8 @@ def shadow(image, windows, offset):
         return facts, findings
     facts["windows"] = [f"{start:#x}..{start + size:#x}" for start, size in windows]
     for start, size in windows:
-        if start % 8 or size % 8:
-            findings.append(f"window {start:#x}:{size:#x} is not a multiple of 8")
+        if start % granule or size % granule:
+            findings.append(f"window {start:#x}:{size:#x} is not a multiple of {granule}")
     first = windows[0]
     for section in writable:
         end = section.address + section.size
@@ -282,18 +348,18 @@ def shadow(image, windows, offset):
     if offset is not None:
         mask = (1 << 8 * image.word) - 1
         for start, size in windows[:1]:
-            where = (start >> 3) + offset & mask
-            facts["shadow"] = f"{where:#x}..{where + size // 8:#x}"
+            where = (start >> shift) + offset & mask
+            facts["shadow"] = f"{where:#x}..{where + size // granule:#x}"
             for section in image.allocated():
-                if section.address < where + size // 8 and where < section.address + section.size:
+                if section.address < where + size // granule and where < section.address + section.size:
                     top = max(s.address + s.size for s in image.allocated())
-                    right = (top + 7 & ~7) - (start >> 3) & mask
+                    right = (top + 7 & ~7) - (start >> shift) & mask
                     findings.append(
                         f"the shadow at {facts['shadow']} overwrites {section.name}: put it above the image, "
                         f"with a shadow offset of at least {right:#x}"
                     )
                     break
-            if start < where + size // 8 and where < start + size:
+            if start < where + size // granule and where < start + size:
                 findings.append(
                     f"the shadow at {facts['shadow']} lies inside its own window {facts['windows'][0]}"
                 )
@@ -311,16 +377,37 @@ def missing(images):
         for name in image.undefined:
             if _SANITIZER.match(name) and name not in defined:
                 wanted.setdefault(name, []).append(image.label)
+    runtime = runtime_of(images)
+
+    def other_mode(name):
+        return runtime is not None and not name.startswith(_FAMILY[runtime] or "\0")
+
     result = [
-        {"name": name, "wanted_by": sorted(users), "in_runtime": bool(RUNTIME_ABI.match(name))}
+        {
+            "name": name,
+            "wanted_by": sorted(users),
+            "in_runtime": bool(RUNTIME_ABI.match(name)) and not other_mode(name),
+        }
         for name, users in sorted(wanted.items())
     ]
-    foreign = [entry["name"] for entry in result if not entry["in_runtime"]]
+    others = [entry for entry in result if other_mode(entry["name"])]
     findings = []
+    if others:
+        users = sorted({user for entry in others for user in entry["wanted_by"]})
+        names = _names([entry["name"] for entry in others])
+        findings.append(
+            f"compiled for another mode than the runtime, which is {runtime}'s: {', '.join(_names(users))} "
+            f"({', '.join(names)}); compile with ./redzone flags --mode {runtime}"
+        )
+    foreign = [e["name"] for e in result if not e["in_runtime"] and not other_mode(e["name"])]
     if foreign:
         findings.append(f"the runtime does not have {', '.join(foreign)}: compile with ./redzone flags")
     linked = [image.label for image in images if not image.relocatable]
-    unresolved = [entry["name"] for entry in result if set(entry["wanted_by"]) & set(linked)]
+    unresolved = [
+        entry["name"]
+        for entry in result
+        if set(entry["wanted_by"]) & set(linked) and not other_mode(entry["name"])
+    ]
     if unresolved:
         findings.append(f"not linked: {', '.join(unresolved)}; link the runtime")
     return result, findings
@@ -337,19 +424,21 @@ def audit(paths, windows=(), offset=None, exclude=()):
     name_units(images)
     for image in images:
         image.find_calls(lambda name: bool(_SANITIZER.search(name)))
-    kinds, without, findings = coverage(images, exclude)
+    mode = mode_of(images)
+    kinds, without, findings = coverage(images, exclude, mode)
     linked = [image for image in images if not image.relocatable]
     ctors, places = {}, {}
     for image in linked or images[:1]:
         ctors, more = constructors(image)
         findings += more
-        places, more = shadow(image, list(windows), offset)
+        places, more = shadow(image, list(windows), offset, mode)
         findings += more
     symbols, more = missing(images)
     findings += more
     result = {
         "images": [image.label for image in images],
         "arch": images[0].arch,
+        "mode": mode,
         "linked": bool(linked),
         "debug_information": all(image.has_dwarf for image in images),
         "files": {
@@ -374,9 +463,12 @@ def audit(paths, windows=(), offset=None, exclude=()):
 
 def text(result, everything=False):
     """Return the result for people."""
-    lines = [f"{', '.join(_names(result['images'], everything))}: {result['arch']}"]
+    lines = [f"{', '.join(_names(result['images'], everything))}: {result['arch']}, {result['mode']}"]
     functions = result["functions"]
-    lines.append(f"functions: {functions['total']}, with checks {functions['with_checks']}")
+    if result["mode"] == "hw_tags":
+        lines.append(f"functions: {functions['total']}; the CPU checks, no file is expected to have checks")
+    else:
+        lines.append(f"functions: {functions['total']}, with checks {functions['with_checks']}")
     if not result["debug_information"]:
         lines.append("files: from the symbol table only (no debug information, -g): some functions have none")
     for kind in KINDS:
@@ -427,7 +519,11 @@ def register(group):
     @group.command("audit", short_help="Say what of an image KASAN covers.")
     @click.argument("files", nargs=-1, required=True, metavar="ELF...")
     @click.option("--window", "windows", multiple=True, metavar="START:SIZE", help="A window of the shadow.")
-    @click.option("--shadow-offset", metavar="NUMBER", help="Shadow of address a is at (a >> 3) + NUMBER.")
+    @click.option(
+        "--shadow-offset",
+        metavar="NUMBER",
+        help="Shadow of address a is at (a >> 3) + NUMBER; software tags: >> 4.",
+    )
     @click.option(
         "--exclude", multiple=True, metavar="GLOB", help="Files that are meant to have no checks: 'boot/*.c'."
     )
@@ -437,7 +533,8 @@ def register(group):
     def audit_verb(context, files, windows, shadow_offset, exclude, everything, as_json):
         """Say which files and functions of an image, of objects or of archives are instrumented, whether the
         constructors that register globals will run, whether the shadow window covers the image's RAM, and
-        which sanitizer symbols are missing and who wants them.
+        which sanitizer symbols are missing and who wants them. In the image of a runtime with hardware tags
+        no file has checks, and none is expected to.
 
         What is not given is read from the image: the symbols __kasan_window_start, __kasan_window_end and
         __kasan_shadow_start, and the runtime's own offset. Debug information (-g) names files.

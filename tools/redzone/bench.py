@@ -8,6 +8,7 @@ and puts each figure beside that of the kernel without KASAN.
 
 import fnmatch
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +19,22 @@ from rich.table import Table
 from redzone import base, builder, doctor, machine
 from redzone.base import Failure
 
+# {name: (mode of the build, where checks are)}.
 MODES = {
     "none": ("off", "inline"),
     "generic-inline": ("generic", "inline"),
     "generic-outline": ("generic", "outline"),
+    "sw_tags-inline": ("sw_tags", "inline"),
+    "sw_tags-outline": ("sw_tags", "outline"),
+    "hw_tags": ("hw_tags", "inline"),
 }
 # Parameters of the boots without stack traces.
 NO_TRACES = "kasan.stacktrace=off"
 TOOLS = ("qemu-arm64",)
 TIMEOUT = 1800
 CPUS = (1, 2, 4, 8)
+# Intervals of kasan.page_alloc.sample= that page traffic is measured with; other modes than hw_tags get one.
+SAMPLES = (1, 2, 5, 10, 20, 100)
 FORMAT = 1
 
 # What each operation is called in the tables. Groups are the kernel's: kernel/bench/main.c.
@@ -37,12 +44,17 @@ GROUPS = {
         "kmalloc_1024": "kmalloc(1024)+kfree",
         "kmalloc_8192": "kmalloc(8192)+kfree",
         "kmem_cache_256": "kmem_cache 256 alloc+free",
+        "kzalloc_64": "kzalloc(64)+kfree",
+        "kzalloc_1024": "kzalloc(1024)+kfree",
+        "kzalloc_16384": "kzalloc(16384)+kfree",
+        "kmem_cache_zalloc_256": "kmem_cache 256 zeroed alloc+free",
         "memcpy_1024": "memcpy 1 KiB",
         "memset_1024": "memset 1 KiB",
         "load_8x128": "128 loads of 8 bytes",
         "store_1x128": "128 stores of 1 byte",
         "pages_0": "pages order 0",
         "pages_3": "pages order 3",
+        "zeroed_page": "zeroed page",
     },
     "vmalloc": {
         "vmalloc_4k": "vmalloc(4K)+vfree",
@@ -69,6 +81,14 @@ GROUPS = {
             ("test_vmalloc.fix_size", "test_vmalloc fix_size"),
         )
         for cpus in CPUS
+    },
+    "traffic": {
+        f"{op}@{sample}": f"{title}, sample={sample}"
+        for op, title in (
+            ("page_traffic", "page traffic with data"),
+            ("page_traffic_bare", "page traffic without"),
+        )
+        for sample in SAMPLES
     },
 }
 
@@ -100,26 +120,51 @@ def names_matching(pattern):
     return chosen
 
 
+def that_differ(chosen, columns):
+    """Return @chosen without the intervals of sampling that no column's mode knows; one of them stays."""
+    if any(column.mode == "hw_tags" for column in columns):
+        return chosen
+    shown = {}
+    for group, names in chosen.items():
+        kept = {name.partition("@")[0]: name for name in reversed(names)} if group == "traffic" else {}
+        shown[group] = [name for name in names if not kept or name in kept.values()]
+    return shown
+
+
 def columns_of(modes):
     """Return the columns for a list of modes; `none` always comes first, the others are measured by it."""
     columns = [Column("none", True)]
-    for mode in modes:
+    for mode in dict.fromkeys(modes):
         if mode != "none":
             columns += [Column(mode, True), Column(mode, False)]
     return columns
 
 
+@dataclass(frozen=True)
+class Boot:
+    """One boot. sample: the interval of kasan.page_alloc.sample=."""
+
+    cpus: int
+    memory: str
+    arguments: list
+    sample: int = 1
+
+
 def _boots(chosen):
-    """Yield (CPUs, memory, arguments) of the boots that give the operations of @chosen."""
+    """Yield the Boots that give the operations of @chosen."""
     single = [group for group in ("memory", "vmalloc") if group in chosen]
     if single:
-        yield 1, "512M", [f"{group}:{name}" for group in single for name in chosen[group]]
+        yield Boot(1, "512M", [f"{group}:{name}" for group in single for name in chosen[group]])
     if "live" in chosen or "boot" in chosen:
-        yield 1, "2G", [f"live:{name}" for name in chosen.get("live", ())]
+        yield Boot(1, "2G", [f"live:{name}" for name in chosen.get("live", ())])
     for cpus in CPUS:
         names = [name for name in chosen.get("smp", ()) if name.endswith(f"@{cpus}")]
         if names:
-            yield cpus, "512M", [f"smp:{name[len('smp.') :].partition('@')[0]}" for name in names]
+            yield Boot(cpus, "512M", [f"smp:{name[len('smp.') :].partition('@')[0]}" for name in names])
+    for sample in SAMPLES:
+        names = [name for name in chosen.get("traffic", ()) if name.endswith(f"@{sample}")]
+        if names:
+            yield Boot(1, "512M", [f"traffic:{name.partition('@')[0]}" for name in names], sample)
 
 
 def parse(lines):
@@ -140,16 +185,21 @@ def parse(lines):
 
 def _measure(column, image, chosen, progress):
     figures = {}
-    for cpus, memory, arguments in _boots(chosen):
-        progress(f"{column.key}: {base.plural(cpus, 'CPU')}, {memory}")
+    mode = MODES[column.mode][0]
+    for boot in _boots(chosen):
+        progress(f"{column.key}: {base.plural(boot.cpus, 'CPU')}, {boot.memory}")
         lines = []
+        parameters = [] if column.traces else [NO_TRACES]
+        if boot.sample != 1:
+            parameters.append(f"kasan.page_alloc.sample={boot.sample}")
         target = machine.Machine(
             image,
-            smp=cpus,
-            memory=memory,
-            append=[] if column.traces else [NO_TRACES],
-            arguments=arguments,
+            smp=boot.cpus,
+            memory=boot.memory,
+            append=parameters,
+            arguments=boot.arguments,
             icount=True,
+            mode=mode,
             timeout=TIMEOUT,
         )
         outcome = machine.boot(target, lambda text, event, value, lines=lines: lines.append(text))
@@ -157,8 +207,10 @@ def _measure(column, image, chosen, progress):
             tail = "\n".join(lines[-20:])
             raise Failure(f"{column.key}: {outcome.message or 'KASAN reported'}\n{tail}", base.CRASHED)
         for name, value in parse(lines).items():
+            if name.startswith("page_traffic"):
+                name += f"@{boot.sample}"
             # Every boot says how long it took; the one of the table has 2 GiB.
-            if any(name in names for names in chosen.values()) and (name != "boot" or memory == "2G"):
+            if any(name in names for names in chosen.values()) and (name != "boot" or boot.memory == "2G"):
                 figures[name] = value
     return figures
 
@@ -168,11 +220,24 @@ def _load(path):
         data = json.loads(Path(path).read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']}")
-        return data["figures"]
+        figures = data["figures"]
+        if not all(
+            isinstance(value, (int, float)) for column in figures.values() for value in column.values()
+        ):
+            raise ValueError("a figure is no number")
+        return figures
     except OSError as error:
         raise Failure(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Failure(f"{path} is no result of ./redzone bench --json ({error})") from None
+
+
+def _check_output(name):
+    """Fail now if the file @name cannot be written, not after minutes of measuring."""
+    path = Path(name)
+    target = path if path.exists() else path.parent
+    if path.is_dir() or not target.exists() or not os.access(target, os.W_OK):
+        raise Failure(f"{name} cannot be written: the name of a file in a folder that exists is expected")
 
 
 def _number(value):
@@ -226,9 +291,19 @@ def _print(table):
 
 def run(modes, ops, json_file, against, markdown_file, yes):
     """Carry out the verb. Returns the exit status."""
-    chosen = names_matching(ops)
     columns = columns_of(modes)
+    chosen = that_differ(names_matching(ops), columns)
     before = _load(against) if against else None
+    if before is not None and not any(
+        name in before.get(column.key, ())
+        for column in columns
+        for names in chosen.values()
+        for name in names
+    ):
+        raise Failure(f"{against} has none of the figures that are to be measured")
+    for name in (json_file, markdown_file):
+        if name:
+            _check_output(name)
     doctor.require(TOOLS, "run the benchmark", assume_yes=yes)
     images = {}
     for column in columns:

@@ -25,7 +25,9 @@ from redzone import base, doctor
 from redzone.base import BUILD, ROOT, Failure
 
 COMPILERS = ("clang-19", "clang-22", "gcc")
-MODES = ("generic", "off")
+MODES = ("generic", "sw_tags", "hw_tags", "off")
+# Modes in which the compiler has no part, so nothing is inline or outline.
+UNINSTRUMENTED = ("hw_tags", "off")
 ARCHES = ("arm64",)
 
 _STEP = re.compile(r"^@step (\d+)/(\d+) (.*)$")
@@ -33,7 +35,7 @@ _STEP = re.compile(r"^@step (\d+)/(\d+) (.*)$")
 
 @dataclass
 class Program:
-    """One program to be linked into a kernel of its own.
+    """One program to be linked into a kernel of its own, or a loadable module.
 
     name: of the CMake target. function: the one of cmake/Kernel.cmake that makes it. options: for the
     compiler, from this package. cflags: the same, from the user, in any spelling. Both come behind the
@@ -48,6 +50,10 @@ class Program:
     cflags: list = field(default_factory=list)
     function: str = "redzone_add_program"
 
+    @property
+    def is_module(self):
+        return self.function == "redzone_add_module"
+
 
 @dataclass
 class Image:
@@ -57,11 +63,19 @@ class Image:
     image: Path
 
 
-def preset_name(arch="arm64", mode="generic", instrumentation="inline", compiler="clang-19"):
+def preset_name(
+    arch="arm64", mode="generic", instrumentation="inline", compiler="clang-19", allocator="slub"
+):
     """Return the CMake preset for these choices."""
     cc = {"clang-19": "clang"}.get(compiler, compiler)
-    parts = [arch, mode] + ([] if mode == "off" else [instrumentation]) + [cc]
+    parts = [arch, mode] + ([] if mode in UNINSTRUMENTED else [instrumentation]) + [cc]
+    parts += [] if allocator == "slub" else [allocator]
     return "-".join(parts)
+
+
+def can_instrument(mode, instrumentation, compiler):
+    """Return whether @compiler makes checks of this kind: GCC inlines none for software tags."""
+    return (mode, instrumentation, compiler) != ("sw_tags", "inline", "gcc")
 
 
 def presets():
@@ -333,11 +347,12 @@ def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False,
     copy_to: folder that gets the kernels' files; without it they stay in the build folder, where a later
     build replaces them. yes: install missing tools without asking.
 
-    Returns {target: Image} of the kernels. Raises Failure (status 2) with the compiler's messages.
+    Returns {target: Image} of the kernels, {name: Path} of the modules. Raises Failure (status 2) with the
+    compiler's messages.
     """
     doctor.require(tools_of(preset), f"build {preset}", assume_yes=yes)
     folder = BUILD / preset
-    kernels = [program.name for program in programs]
+    kernels = [program.name for program in programs if not program.is_module]
     kernels += [target for target in targets if target.startswith("redzone")]
     progress = Progress(preset, quiet)
     with locked(folder):
@@ -367,4 +382,9 @@ def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False,
                 shutil.copyfile(image.image, copy.image)
                 image = copy
             images[name] = image
+        for program in programs:
+            if program.is_module:
+                images[program.name] = folder / f"{program.name}.ko"
+                if copy_to is not None:
+                    images[program.name] = Path(shutil.copy(images[program.name], copy_to))
     return images

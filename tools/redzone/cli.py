@@ -142,7 +142,7 @@ def command():
     "--timeout",
     type=Number(float, 0.1, 86400, "SECONDS"),
     default="60",
-    help="Stop a machine that takes longer. Default: 60.",
+    help="Stop a machine, or with --each a program, that takes longer. Default: 60.",
 )
 @click.option("-I", "includes", multiple=True, metavar="DIR", help="Look for headers in DIR, too.")
 @click.option("-D", "defines", type=Macro(), multiple=True, help="Define a macro.")
@@ -162,6 +162,13 @@ def command():
     help='Make a file readable as fopen("NAME", "r").',
 )
 @click.option(
+    "--module",
+    "modules",
+    multiple=True,
+    metavar="FILE.c",
+    help="Build FILE.c as a kernel module, load it before the program and unload it after.",
+)
+@click.option(
     "--max-reports",
     type=Number(int, 1, 100000, "N"),
     default="20",
@@ -170,6 +177,13 @@ def command():
 @click.option(
     "--icount", is_flag=True, help="Count instructions as time: every run of one kernel is the same."
 )
+@click.option(
+    "--each",
+    "separate",
+    is_flag=True,
+    help="Every file is a program of its own. All run in one boot, with one KTAP result each.",
+)
+@click.option("--json", "report_file", metavar="FILE", help="With --each: write the verdicts to FILE, too.")
 @click.option(
     "--log", metavar="FILE", help="Write the console to FILE, too, whole and as the kernel printed it."
 )
@@ -186,8 +200,15 @@ def run_verb(context, **options):
     An optimiser may remove a bug before it is instrumented (a fully constant overrun of a local array is
     folded at -O1 and above): try -O 0, or --cc gcc, too.
 
+    With --each every file is a program with a main() of its own. They run one after the other in one kernel;
+    each ends with its first report, and one that crashes or hangs ends no other.
+
     The first report is the one to fix. Further reports from the same place are one line each on screen;
     --log and --no-symbolize have them whole.
+
+    A module is kernel code with module_init() and module_exit() of <kernel/module.h>; several are loaded
+    in the order given, and later ones may use what earlier ones define. It needs no program beside it.
+    Exit status 4 says that one could not be loaded, or that its init function returned non-zero.
 
     \b
     Examples:
@@ -195,11 +216,23 @@ def run_verb(context, **options):
       ./redzone run bug.c
       ./redzone run parser.c main.c -I include -D DEBUG=1 -- -v input
       ./redzone run --file input=crash.bin parser.c -- input
+      ./redzone run --module examples/module_oob.c
       ./redzone run --cc gcc --outline --smp 4 bug.c
+      ./redzone run --each --json verdicts.json tests/*.c
       ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
-    if options.pop("inline") and options["outline"]:
+    inline = options.pop("inline")
+    if inline and options["outline"]:
         raise Failure("--inline and --outline exclude each other; give one of them")
+    if options["mode"] in builder.UNINSTRUMENTED and (inline or options["outline"]):
+        who = "the CPU checks each access" if options["mode"] == "hw_tags" else "nothing is checked"
+        raise Failure(
+            f"--mode {options['mode']} with --{'inline' if inline else 'outline'}: {who}, "
+            "the compiler adds no checks; leave it out"
+        )
+    given = context.get_parameter_source("max_reports")
+    if options["separate"] and given is click.core.ParameterSource.COMMANDLINE:
+        raise Failure("--max-reports does not go with --each: a program ends with its first report")
     from redzone import run  # what `--help` does not need is loaded late
 
     context.exit(run.run(arguments=context.obj or [], **options))
@@ -210,6 +243,16 @@ def run_verb(context, **options):
 @click.option("--list", "listing", is_flag=True, help="List the suites and end.")
 @click.option("--mode", type=Choice(builder.MODES), help="Only this mode, for suites that run in several.")
 @click.option("--cases-dir", metavar="DIR", help="Folder of the programs with known verdicts (suite cases).")
+@click.option(
+    "--seconds",
+    type=Number(int, 1, 1000000, "N"),
+    help="How long, for suites that run for as long as one likes (soak: 600).",
+)
+@click.option(
+    "--seed",
+    type=Number(int, 0, (1 << 64) - 1, "N"),
+    help="Random sequence of such a suite. Default: another one each time, which is printed.",
+)
 @click.option(
     "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."
 )
@@ -224,7 +267,7 @@ def run_verb(context, **options):
 def test_verb(context, **options):
     """Run the tests: all suites but those that --list marks as slow, or the suites that are named.
 
-    All of them take about 10 minutes on two CPUs.
+    All of them take about 20 minutes on two CPUs.
 
     Results are KTAP; the last line is `N passed, N failed`, with `, N skipped` if some were. Logs are kept
     in build/logs.
@@ -234,6 +277,7 @@ def test_verb(context, **options):
       ./redzone test
       ./redzone test kunit cases
       ./redzone test linux-kunit --mode generic
+      ./redzone test soak --seconds 60
       ./redzone test --list
 
     \b
@@ -265,9 +309,10 @@ class Words(click.ParamType):
 @command.command("bench", short_help="Measure what KASAN costs, in instructions.")
 @click.option(
     "--modes",
-    type=Words(("none", "generic-inline", "generic-outline")),
+    type=Words(("none", "generic-inline", "generic-outline", "sw_tags-inline", "sw_tags-outline", "hw_tags")),
     default="none,generic-inline,generic-outline",
-    help="What to measure, by default all: none,generic-inline,generic-outline. Always with none.",
+    help="What to measure, any of none,generic-inline,generic-outline,sw_tags-inline,sw_tags-outline,"
+    "hw_tags; by default the first three. Always with none.",
 )
 @click.option("--ops", default="*", metavar="GLOB", help="Only operations that match, as in 'kmalloc*'.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE, too.")
@@ -336,17 +381,17 @@ def doctor_verb(context, arguments):
 
 
 # Verbs that live in modules of their own. They use Choice above, so they come in here.
-from redzone import amalgamate, audit, flags  # noqa: E402
+from redzone import amalgamate, audit, flags, port  # noqa: E402
 
-for _module in (flags, amalgamate, audit):
+for _module in (flags, amalgamate, audit, port):
     _module.register(command)
 
 
 def _usage_message(error):
     """Return click's complaint as one line."""
     text = error.format_message().replace("\n", " ").rstrip(".")
-    name = error.ctx.info_name if error.ctx is not None and error.ctx.parent is not None else ""
-    return f"{text} (see ./redzone {name + ' ' if name else ''}--help)"
+    command = error.ctx.command_path if error.ctx is not None else "./redzone"
+    return f"{text} (see {command} --help)"
 
 
 def _interrupt(number, frame):

@@ -14,7 +14,7 @@ _ACCESS = re.compile(
 # A line of a trace, or the program counter or link register of a register dump.
 FRAME = re.compile(
     r"^(?: |(?P<register>pc|lr) : )(?P<name>[^\s+]+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+)"
-    r"(?: \[\S+\])?$"
+    r"(?: \[(?P<module>\S+)\])?$"
 )
 # Headlines of the traces inside a report.
 _SECTIONS = (
@@ -27,6 +27,9 @@ _PANIC = re.compile(r"^Kernel panic - not syncing: ")
 _OOPS = re.compile(
     r"^(Unable to handle kernel |Internal error: |Insufficient stack space to handle exception)"
 )
+# The kernel could check nothing: no memory tags, or kasan=off.
+_KASAN_OFF = re.compile(r"^kasan: (.+): KASAN is off, ")
+_NO_DETAILS = "Asynchronous fault: no details available"
 _PROGRAM_RETURNED = re.compile(r"^program returned (-?\d+)$")
 _OVERFLOW = re.compile(r"^kernel stack overflow: ")
 _TASK_STACK = re.compile(r"^Task stack: +\[([0-9a-f]{16}), ([0-9a-f]{16})\)$")
@@ -39,20 +42,25 @@ HALTED = "reboot: System halted"
 class Frame:
     """One line of a trace.
 
-    exact: the address is the instruction itself, not the one behind a call. sources: filled by the
-    symbolizer, innermost inlined function first.
+    exact: the address is the instruction itself, not the one behind a call. module: name of the loadable
+    module that it is in, None for the kernel. sources: filled by the symbolizer, innermost inlined
+    function first.
     """
 
     name: str
     offset: int
     size: int
     exact: bool = False
+    module: str | None = None
     sources: list = field(default_factory=list)
 
 
 @dataclass
 class Report:
-    """One KASAN report. @lines: as printed, without the timestamps, rules included."""
+    """One KASAN report. @lines: as printed, without the timestamps, rules included.
+
+    asynchronous: hardware tags noted the access, and it was noticed later: the trace is not its place.
+    """
 
     type: str = ""
     where: str = ""
@@ -61,6 +69,7 @@ class Report:
     address: int | None = None
     lines: list = field(default_factory=list)
     traces: dict = field(default_factory=dict)
+    asynchronous: bool = False
     complete: bool = False
 
 
@@ -78,7 +87,8 @@ class Crash:
 
 
 def _frame(match):
-    return Frame(match["name"], int(match["offset"], 16), int(match["size"], 16), match["register"] == "pc")
+    offset, size = int(match["offset"], 16), int(match["size"], 16)
+    return Frame(match["name"], offset, size, match["register"] == "pc", match["module"])
 
 
 def split(line):
@@ -93,7 +103,7 @@ class Reader:
     reports: list of Report, the last one maybe not complete. panic: the line of a panic; oops: the first
     line of a fault that may have ended one thread only. crash: the first Crash. returned: what the program
     returned if that was not 0. halted: the kernel said that it was done. last: the last line that was not
-    empty.
+    empty. kasan_off: why a kernel with KASAN checks nothing, as it said at boot; None if it checks.
     """
 
     def __init__(self):
@@ -103,6 +113,7 @@ class Reader:
         self.crash = None
         self.returned = None
         self.halted = False
+        self.kasan_off = None
         self.last = None
         self.lines = 0
         self._report = None
@@ -118,11 +129,15 @@ class Reader:
         Report) when it completed one, or (None, None).
         """
         self.lines += 1
-        text = split(line)[1]
+        prefix, text = split(line)
         if text.strip():
             self.last = line
         if text == HALTED:
             self.halted = True
+        # The prefix tells the kernel's words from those of a program.
+        off = _KASAN_OFF.match(text) if prefix else None
+        if off and self.kasan_off is None:
+            self.kasan_off = off[1]
         if self.panic is None and _PANIC.match(text):
             self.panic = text
         if self.oops is None and _OOPS.match(text):
@@ -176,6 +191,8 @@ class Reader:
             self._report = None
             self._rule_seen = False
             return "report", report
+        if text == _NO_DETAILS:
+            report.asynchronous = True
         access = _ACCESS.match(text)
         if access and not report.access:
             report.access = access["access"]

@@ -8,8 +8,9 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 
-from redzone import tools
+from redzone import mteqemu, tools
 
 USAGE = """Usage: ./redzone doctor [--install] [--yes]
 
@@ -22,6 +23,14 @@ Options:
 
 Exit status: 0 if everything that `./redzone run` needs is there, 2 if not.
 """
+
+
+# Title of each level of tools.
+LEVELS = {
+    "run": "Needed by ./redzone run",
+    "test": "Needed by some of ./redzone test",
+    "port": "Needed, besides, by ./redzone port",
+}
 
 
 class Missing(Exception):
@@ -126,7 +135,7 @@ def table():
         max(len(tool.package) for tool in tools.TOOLS),
     ]
     lacking = []
-    for level, title in (("run", "Needed by ./redzone run"), ("test", "Needed by some of ./redzone test")):
+    for level, title in LEVELS.items():
         print(title)
         for tool in (tool for tool in tools.TOOLS if tool.level == level):
             state, version = tools.status(tool)
@@ -144,6 +153,23 @@ def table():
                 line += f" (at least {'.'.join(map(str, tool.minimum))})"
             print(line.rstrip(), flush=True)
     return lacking
+
+
+# What boots kernels with hardware tags.
+HW_TAGS_USE = "run, test and bench with --mode hw_tags, suites hw-tags and porting"
+
+
+def second_qemu():
+    """Say which QEMU runs kernels with hardware tags. It is no package to install: see mteqemu.py."""
+    version, binary, advice = mteqemu.state()
+    mark = f"{'ok' if version else 'missing':8}"
+    if sys.stdout.isatty():
+        mark = f"\033[{32 if version else 33}m{mark}\033[0m"
+    print(f"For hardware tags: a QEMU of at least {'.'.join(map(str, mteqemu.MINIMUM))}, for {HW_TAGS_USE}")
+    where = mteqemu.base.relative(binary) if binary else f"{mteqemu.COMMAND}, the one above"
+    print(f"  {mark} {where}  {version or ''}".rstrip())
+    for line in textwrap.wrap(advice, 98, break_on_hyphens=False):
+        print(f"           {line}")
 
 
 def main(argv):
@@ -165,6 +191,7 @@ def main(argv):
             say(f"{tool.command} is too old and cannot be replaced by this system's packages")
         print()
         lacking = table()
+    second_qemu()
     needed = [tool for tool in lacking if tool.level == "run"]
     print()
     if not lacking:

@@ -28,7 +28,8 @@ SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
 
 @dataclass
 class Function:
-    """A function. calls: names of the interesting functions it calls or jumps to. touches: it reads or
+    """A function. calls: names of the interesting functions it calls or jumps to. traps: it has
+    inline checks of tags. touches: it reads or
     writes memory other than its own frame, None if that is not known."""
 
     name: str
@@ -37,6 +38,7 @@ class Function:
     section: int
     unit: object = None
     calls: set = field(default_factory=set)
+    traps: bool = False
     touches: bool | None = None
 
 
@@ -73,14 +75,21 @@ def _signed(value, bits):
     return value - (1 << bits) if value >> (bits - 1) & 1 else value
 
 
+# The "target" of the trap of Clang's inline check of tags.
+_TRAP = -1
+
+
 def _arm64(data, base):
-    """Yield (address, target or None, touches memory) for each instruction."""
+    """Yield (address, target, touches memory) for each instruction. Target: an address, _TRAP or None."""
     for at, (word,) in zip(
         range(0, len(data), 4), struct.iter_unpack("<I", data[: len(data) & ~3]), strict=False
     ):
         target = None
         if word & 0x7C000000 == 0x14000000:
             target = base + at + 4 * _signed(word & 0x3FFFFFF, 26)
+        elif word & 0xFFFFF81F == 0xD4212000:
+            # brk #0x900 to #0x93f
+            target = _TRAP
         # Loads and stores, but for literals, the stack pointer and the frame pointer.
         touches = (
             word & 0x0A000000 == 0x08000000
@@ -410,13 +419,15 @@ class Image:
                 continue
             starts = [function.address for function in functions]
             for address, target, touches in _DECODERS[self.arch](section.data, section.address):
-                interesting = not self.relocatable and target in targets
+                interesting = target == _TRAP or (not self.relocatable and target in targets)
                 if not interesting and not touches:
                     continue
                 function = self._holder(functions, starts, address)
                 if function is None:
                     continue
-                if interesting:
+                if target == _TRAP:
+                    function.traps = True
+                elif interesting:
                     function.calls.add(targets[target])
                 if touches:
                     function.touches = True

@@ -14,7 +14,7 @@ from redzone.base import ROOT, Failure
 RULES = ROOT / "cmake" / "kasan-flags.json"
 COMPILERS = ("clang-19", "clang-22", "clang", "gcc")
 ARCHES = ("arm64", "riscv64", "x86_64", "arm")
-MODES = ("generic",)
+MODES = ("generic", "sw_tags", "hw_tags")
 LAYOUTS = ("windowed", "full")
 FORMATS = ("text", "json", "make", "cmake")
 PARTS = ("instrument", "code", "runtime", "defines")
@@ -34,11 +34,13 @@ REFUSED_BY_DRIVER = re.compile(
 
 @dataclass
 class Choice:
-    """What options are wanted for. offset: None if it is not known when compiling."""
+    """What options are wanted for. inline: None if nothing was said. offset: None if it is not known when
+    compiling."""
 
     cc: str = "clang-19"
+    mode: str = "generic"
     arch: str = "arm64"
-    inline: bool = True
+    inline: bool | None = None
     offset: int | None = None
     dynamic: bool = False
     stack: bool = True
@@ -51,6 +53,17 @@ class Choice:
     @property
     def family(self):
         return "gcc" if self.cc == "gcc" else "clang"
+
+    @property
+    def where(self):
+        """inline or outline; None where the compiler makes no checks."""
+        if self.mode == "hw_tags":
+            return None
+        return "outline" if self.inline is False else "inline"
+
+    @property
+    def covers_stack(self):
+        return self.stack and self.mode != "hw_tags"
 
 
 @dataclass
@@ -77,6 +90,13 @@ def number(text, what):
 def check(choice):
     """Raise Failure, with the reason, for what does not go together."""
     bits = 32 if choice.arch == "arm" else 64
+    if choice.family == "gcc" and choice.target is not None:
+        raise Failure("--target is Clang's; a GCC has the target it was built for")
+    if choice.mode == "hw_tags":
+        _check_hw_tags(choice)
+        return
+    if choice.mode == "sw_tags":
+        _check_sw_tags(choice)
     if choice.dynamic and choice.offset is not None:
         raise Failure(
             "--dynamic with --shadow-offset: the compiler follows the offset and ignores the other; give one"
@@ -86,8 +106,9 @@ def check(choice):
             "--dynamic with gcc: GCC has no dynamic shadow; give --shadow-offset, or --outline --no-stack, "
             "whose checks are calls and find the shadow at run time"
         )
-    if choice.offset is None and not choice.dynamic and (choice.inline or choice.stack):
-        what = "inline checks are" if choice.inline else "the poison around stack variables is"
+    inline = choice.where == "inline"
+    if choice.offset is None and not choice.dynamic and (inline or choice.stack):
+        what = "inline checks are" if inline else "the poison around stack variables is"
         way = "--dynamic, or " if choice.family == "clang" else ""
         raise Failure(
             f"{what} compiled for one place of the shadow: give --shadow-offset, or {way}--outline --no-stack"
@@ -114,13 +135,63 @@ def check(choice):
             f"--shadow-offset {offset:#x} with Clang on {choice.arch}: it joins a power of two by OR, "
             f"does not add it, which is wrong for some addresses; move the shadow: {offset + 0x1000:#x}"
         )
-    if choice.family == "gcc" and choice.target is not None:
-        raise Failure("--target is Clang's; a GCC has the target it was built for")
+
+
+def _check_sw_tags(choice):
+    """Raise Failure for what software tags cannot have."""
+    if choice.arch != "arm64":
+        raise Failure(
+            f"--mode sw_tags with --arch {choice.arch}: the runtime has tags for arm64 only, whose CPUs "
+            "ignore the top byte of addresses"
+        )
+    if choice.layout != "full":
+        raise Failure("--mode sw_tags needs --layout full: the compilers' checks test no range")
+    if choice.dynamic:
+        raise Failure("--mode sw_tags with --dynamic: give --shadow-offset instead")
+    if choice.family == "gcc" and choice.where == "inline":
+        raise Failure("--mode sw_tags with gcc: GCC has outline checks only; add --outline")
+    if REFUSED_BY_DRIVER.match(choice.target or ""):
+        raise Failure(
+            f"--mode sw_tags with --target {choice.target}: Clang has no kernel-hwaddress for it; use "
+            f"{TRIPLES[choice.arch]}"
+        )
+
+
+def _check_hw_tags(choice):
+    """Raise Failure for what hardware tags cannot have: the CPU does what options of the compiler are for."""
+    if choice.arch != "arm64":
+        raise Failure(
+            f"--mode hw_tags with --arch {choice.arch}: memory tags are those of arm64's MTE; no other CPU "
+            "that the runtime knows has any"
+        )
+    if choice.inline is not None:
+        raise Failure(
+            f"--mode hw_tags with --{'inline' if choice.inline else 'outline'}: the CPU checks each access, "
+            "the compiler adds no checks; leave it out"
+        )
+    given = [
+        name
+        for name, is_given in (
+            ("--shadow-offset", choice.offset is not None),
+            ("--dynamic", choice.dynamic),
+            ("--layout full", choice.layout == "full"),
+            ("--low", choice.low is not None),
+            ("--high", choice.high is not None),
+        )
+        if is_given
+    ]
+    if given:
+        raise Failure(
+            f"--mode hw_tags with {', '.join(given)}: there is no shadow, the tags are in the memory itself; "
+            f"leave {'it' if len(given) == 1 else 'them'} out"
+        )
 
 
 def words(choice):
     """Return the set of words that the rules of kasan-flags.json ask for."""
-    holds = {choice.family, choice.arch, "inline" if choice.inline else "outline"}
+    holds = {choice.family, choice.arch, choice.mode}
+    if choice.where:
+        holds.add(choice.where)
     if choice.offset is not None:
         holds.add("offset")
     if choice.family == "clang" and choice.target and REFUSED_BY_DRIVER.match(choice.target):
@@ -147,7 +218,12 @@ def compute(choice):
         for rule in rules[kind]:
             if applies(rule["if"], holds):
                 getattr(result, kind).extend(rule["flags"].replace("@OFFSET@", offset).split())
-    result.defines = ["CONFIG_KASAN_GENERIC=1", f"CONFIG_KASAN_STACK={int(choice.stack)}"]
+    result.defines = [
+        f"CONFIG_KASAN_{choice.mode.upper()}=1",
+        f"CONFIG_KASAN_STACK={int(choice.covers_stack)}",
+    ]
+    if choice.mode == "hw_tags":
+        return result
     if choice.layout == "full":
         result.defines += [
             "CONFIG_KASAN_SHADOW_FULL=1",
@@ -178,14 +254,19 @@ def groups(arguments):
 
 def describe(choice):
     """Return one line for people: what the options are for."""
+    if choice.mode == "hw_tags":
+        return f"{choice.cc}, {choice.arch}, hw_tags, the CPU checks: no file needs options for it"
+    shift = 3 if choice.mode == "generic" else 4
     if choice.offset is not None:
-        place = f"shadow of address a at (a >> 3) + {choice.offset:#x}"
+        place = f"shadow of address a at (a >> {shift}) + {choice.offset:#x}"
     elif choice.dynamic:
         place = "shadow at (a >> 3) + __asan_shadow_memory_dynamic_address"
     else:
         place = "shadow found at run time"
-    parts = [choice.cc, choice.arch, "generic", "inline checks" if choice.inline else "outline checks", place]
-    parts += [f"without {what}" for what in ("stack", "globals") if not getattr(choice, what)]
+    where = f"{choice.where} checks"
+    parts = [choice.cc, choice.arch, choice.mode, where, place]
+    optional = ("stack", "globals") if choice.mode == "generic" else ("stack",)
+    parts += [f"without {what}" for what in optional if not getattr(choice, what)]
     return ", ".join(parts)
 
 
@@ -196,7 +277,7 @@ def render(choice, result, style):
         data = {
             "compiler": choice.cc,
             "arch": choice.arch,
-            "mode": "generic",
+            "mode": choice.mode,
             "target": (choice.target or TRIPLES[choice.arch]) if choice.family == "clang" else None,
             "instrument": result.instrument,
             "code": result.code,
@@ -207,18 +288,19 @@ def render(choice, result, style):
     lists = [
         ("KASAN_CFLAGS", "the files to be checked", groups(result.instrument)),
         ("KASAN_CODE_FLAGS", "every C file: frames that can be unwound", result.code),
-        ("KASAN_RUNTIME_CFLAGS", "the runtime, never instrumented", result.runtime),
+        ("KASAN_RUNTIME_FLAGS", "the runtime, never instrumented", result.runtime),
         ("KASAN_CPPFLAGS", "every C file: configuration", defines),
     ]
     lines = [f"# {describe(choice)}"]
+    separator = " \\\n\t"
     for name, use, values in lists:
         if style == "make":
-            lines += [f"# {use}", f"{name} := " + " \\\n\t".join(values)]
+            lines += [f"# {use}", f"{name} := {separator.join(values)}".rstrip()]
         elif style == "cmake":
             quoted = [f'"SHELL:{value}"' if " " in value else value for value in values]
             lines += [f"# {use}", f"set({name}", *(f"  {value}" for value in quoted), ")"]
         else:
-            lines += ["", f"# {use}", " ".join(values)]
+            lines += ["", f"# {use}", " ".join(values) or "# (none)"]
     return "\n".join(lines)
 
 
@@ -232,8 +314,12 @@ def register(group):
     @click.option("--cc", type=OneOf(COMPILERS), default="clang-19", help="Compiler. Default: clang-19.")
     @click.option("--arch", type=OneOf(ARCHES), default="arm64", help="Target. Default: arm64.")
     @click.option("--mode", type=OneOf(MODES), default="generic", help="KASAN mode. Default: generic.")
-    @click.option("--inline/--outline", default=True, help="Checks inside the code (default), or as calls.")
-    @click.option("--shadow-offset", metavar="NUMBER", help="Shadow of address a is at (a >> 3) + NUMBER.")
+    @click.option("--inline/--outline", default=None, help="Checks inside the code (default), or as calls.")
+    @click.option(
+        "--shadow-offset",
+        metavar="NUMBER",
+        help="Shadow of address a is at (a >> 3) + NUMBER; software tags: >> 4.",
+    )
     @click.option("--dynamic", is_flag=True, help="The offset is read from a variable at run time (Clang).")
     @click.option("--no-stack", is_flag=True, help="Leave out stack variables.")
     @click.option("--no-globals", is_flag=True, help="Leave out global variables.")
@@ -243,7 +329,7 @@ def register(group):
     @click.option("--target", metavar="TRIPLE", help="The target that you give to Clang.")
     @click.option("--format", "style", type=OneOf(FORMATS), default="text", help="Default: text.")
     @click.option("--only", type=OneOf(PARTS), help="One part on one line, for $(...).")
-    def flags_verb(mode, shadow_offset, no_stack, no_globals, low, high, style, only, **options):
+    def flags_verb(shadow_offset, no_stack, no_globals, low, high, style, only, **options):
         """Print the compiler options for the files that KASAN shall check, for all C files, for the
         runtime, and the macros that go with them.
 
@@ -252,6 +338,9 @@ def register(group):
           ./redzone flags --arch arm64 --outline --shadow-offset 0xdfff800000000000
           ./redzone flags --cc gcc --arch riscv64 --shadow-offset 0x70700000 --format make
           ./redzone flags --dynamic --only instrument
+          ./redzone flags --mode sw_tags --shadow-offset 0xefff800000000000 --layout full \
+            --low 0xffff000000000000 --high 0xffffffffffffffff
+          ./redzone flags --mode hw_tags --cc gcc --format cmake
 
         \b
         Exit status: 0, or 2 for what does not go together (the message says why).

@@ -27,7 +27,7 @@ class Unavailable(Exception):
     """The source cannot be had: the suite is skipped with this reason."""
 
 
-def _call(command, **options):
+def call(command, **options):
     """Run @command. Returns (status, output); a missing command is a failed one."""
     try:
         result = subprocess.run(
@@ -55,12 +55,12 @@ def _digest(path):
 
 def _archive():
     """Return the source's tar file if that very version of the package is installed, else None."""
-    status, version = _call(["dpkg-query", "-W", "-f", "${Version}", PINS["package"]])
+    status, version = call(["dpkg-query", "-W", "-f", "${Version}", PINS["package"]])
     path = Path("/usr/src") / f"{PINS['package']}.tar.xz"
     return path if status == 0 and version == PINS["version"] and path.is_file() else None
 
 
-def _own_lists(folder):
+def own_lists(folder):
     """Write a source list with the backports and security suites of the machine's own archives.
 
     Returns apt options that read it and nothing else, or None if the machine has no archive of Debian's.
@@ -71,7 +71,7 @@ def _own_lists(folder):
         if "=" in line
     )
     codename = release.get("VERSION_CODENAME", "").strip('"')
-    status, targets = _call(
+    status, targets = call(
         ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
     )
     lines = []
@@ -103,13 +103,13 @@ def _download():
     path.unlink(missing_ok=True)
     wanted = f"{PINS['package']}={PINS['version']}"
     base.say(f"fetching {wanted} (150 MB) into {base.relative(FOLDER)}")
-    status, output = _call(["apt-get", "-q", "download", wanted], cwd=FOLDER)
+    status, output = call(["apt-get", "-q", "download", wanted], cwd=FOLDER)
     if status != 0:
-        options = _own_lists(FOLDER / "apt")
+        options = own_lists(FOLDER / "apt")
         if options is not None:
-            status, output = _call(["apt-get", "-q", *options, "update"], cwd=FOLDER)
+            status, output = call(["apt-get", "-q", *options, "update"], cwd=FOLDER)
             if status == 0:
-                status, output = _call(["apt-get", "-q", *options, "download", wanted], cwd=FOLDER)
+                status, output = call(["apt-get", "-q", *options, "download", wanted], cwd=FOLDER)
     if status != 0 or not path.is_file():
         last = (output.strip().splitlines() or ["no output"])[-1]
         raise Unavailable(f"{wanted} is not installed and cannot be fetched: {last}")
@@ -122,11 +122,11 @@ def _unpack(folder):
     """Fill @folder."""
     archive = _archive()
     top = PINS["package"]
-    members = [f"{top}/{name}" for name in (PINS["test"], *TOOLS)]
+    members = [f"{top}/{name}" for name in (*PINS["tests"], *TOOLS)]
     if archive is None:
         archive = FOLDER / f"{top}.tar.xz"
         deb = _download()
-        status, output = _call(
+        status, output = call(
             [
                 *("sh", "-ec", 'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/$3" > "$2"', "sh"),
                 *(str(deb), str(archive), archive.name),
@@ -137,7 +137,7 @@ def _unpack(folder):
     new = folder.with_name(folder.name + ".new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
-    status, output = _call(["tar", "-xJf", str(archive), "-C", str(new), "--strip-components=1", *members])
+    status, output = call(["tar", "-xJf", str(archive), "-C", str(new), "--strip-components=1", *members])
     if archive.parent == FOLDER:
         archive.unlink()
     if status != 0:
@@ -149,10 +149,12 @@ def _unpack(folder):
 def unpacked():
     """Return the folder that has the files, in Linux's own tree. Raises Unavailable or Failure."""
     folder = FOLDER / PINS["version"].replace("~", "-")
-    test = folder / PINS["test"]
     with builder.locked(FOLDER):
-        if not test.is_file():
+        if not all((folder / name).is_file() for name in PINS["tests"]):
             _unpack(folder)
-        if _digest(test) != PINS["sha256"]:
-            raise Failure(f"{base.relative(test)} is not what is expected; remove {base.relative(folder)}")
+        for name, digest in PINS["tests"].items():
+            if _digest(folder / name) != digest:
+                raise Failure(
+                    f"{base.relative(folder / name)} is not what is expected; remove {base.relative(folder)}"
+                )
     return folder

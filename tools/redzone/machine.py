@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import base
+from redzone import base, mteqemu
 from redzone.base import Failure
 from redzone.console import Reader
 
@@ -27,7 +27,8 @@ class Machine:
     """What to boot and how.
 
     memory: QEMU's -m. append: boot parameters. arguments: of the program. icount: count instructions as
-    time, so that two boots run alike. timeout: seconds, None for no limit. max_reports: stop the machine
+    time, so that two boots run alike. mode: the kernel's; with hw_tags the machine gets memory tags, if the
+    CPU can have them. timeout: seconds, None for no limit. max_reports: stop the machine
     after that many complete reports, None for no limit.
     """
 
@@ -40,6 +41,7 @@ class Machine:
     append: list = field(default_factory=list)
     arguments: list = field(default_factory=list)
     icount: bool = False
+    mode: str = "generic"
     timeout: float | None = 60.0
     max_reports: int | None = None
 
@@ -95,11 +97,21 @@ def command_line(append, arguments):
     return text
 
 
+def emulator(machine):
+    """Return the command that starts QEMU."""
+    return mteqemu.command() if machine.mode == "hw_tags" else [COMMAND[machine.arch]]
+
+
+def machine_type(machine):
+    """Return QEMU's -machine for @machine. It refuses memory tags for CPUs that have none."""
+    return "virt,mte=on" if machine.mode == "hw_tags" and machine.cpu == "max" else "virt"
+
+
 def qemu_command(machine):
     """Return QEMU's command line as a list."""
     command = [
-        COMMAND[machine.arch],
-        *("-machine", "virt"),
+        *emulator(machine),
+        *("-machine", machine_type(machine)),
         *("-cpu", machine.cpu),
         *("-smp", str(machine.smp)),
         *("-m", machine.memory),
@@ -148,12 +160,14 @@ def stop_all():
 def boot(machine, on_line=None):
     """Boot @machine; call on_line(text, event, value) for each console line, with Reader.feed()'s result.
 
+    If on_line() returns True the time limit starts anew.
+
     Returns an Outcome. Raises Failure if QEMU could not start the machine.
     """
     command = qemu_command(machine)
     reader = Reader()
     lines = _Lines()
-    started = time.monotonic()
+    started = limit_from = time.monotonic()
     try:
         process = subprocess.Popen(
             command,
@@ -170,11 +184,11 @@ def boot(machine, on_line=None):
     complete = 0
 
     def take(texts):
-        nonlocal complete, stopped
+        nonlocal complete, stopped, limit_from
         for text in texts:
             event, value = reader.feed(text)
-            if on_line is not None:
-                on_line(text, event, value)
+            if on_line is not None and on_line(text, event, value) is True:
+                limit_from = time.monotonic()
             if event == "report":
                 complete += 1
                 if machine.max_reports and complete >= machine.max_reports:
@@ -188,7 +202,7 @@ def boot(machine, on_line=None):
             while selector.get_map() and stopped is None:
                 wait = None
                 if machine.timeout is not None:
-                    wait = started + machine.timeout - time.monotonic()
+                    wait = limit_from + machine.timeout - time.monotonic()
                     if wait <= 0:
                         stopped = "timeout"
                         break

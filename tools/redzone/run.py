@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from redzone import archive, base, builder, doctor, machine, summary, symbolize, view
+from redzone import archive, base, builder, doctor, each, machine, module, summary, view
 from redzone.base import BUILD, ROOT, Failure
 
 EXAMPLE = ROOT / "examples" / "heap_bugs.c"
@@ -44,22 +44,22 @@ def check_includes(folders):
     return [Path(name).resolve() for name in folders]
 
 
-def check_log(name, inputs):
-    """Raise Failure if --log @name cannot be written, or would destroy one of the @inputs (paths)."""
+def check_output(option, name, inputs):
+    """Raise Failure if the file @name of @option cannot be written, or is one of the @inputs (paths)."""
     if name is None:
         return
     path = Path(name)
     for used in inputs:
         if path.exists() and path.samefile(used):
-            raise Failure(f"--log '{name}' would overwrite '{base.relative(used)}', which this run reads")
+            raise Failure(f"{option} '{name}' would overwrite '{base.relative(used)}', which this run reads")
     if path.suffix in (".c", ".h") and path.exists():
-        raise Failure(f"--log '{name}' would overwrite a source file; name another file")
+        raise Failure(f"{option} '{name}' would overwrite a source file; name another file")
     if path.is_dir():
-        raise Failure(f"--log '{name}' cannot be written: it is a directory")
+        raise Failure(f"{option} '{name}' cannot be written: it is a directory")
     if not path.absolute().parent.is_dir():
-        raise Failure(f"--log '{name}' cannot be written: its folder does not exist")
+        raise Failure(f"{option} '{name}' cannot be written: its folder does not exist")
     if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
-        raise Failure(f"--log '{name}' cannot be written: permission denied")
+        raise Failure(f"{option} '{name}' cannot be written: permission denied")
 
 
 class _Log:
@@ -89,52 +89,80 @@ class _Log:
 
 def run(
     files, arch, mode, outline, cc, level, cpu, smp, mem, append, timeout, includes, defines, cflags, data,
-    max_reports, icount, log, no_symbolize, yes, arguments,
+    max_reports, icount, separate, report_file, log, no_symbolize, yes, arguments, modules=(),
 ):  # fmt: skip
     """Do what the options of `./redzone run` say. Returns the exit status."""
-    sources = check_sources(files or [str(EXAMPLE)])
+    if separate and not files:
+        raise Failure("--each needs files: every one is a program of its own")
+    if separate and modules:
+        raise Failure("--each and --module exclude each other; give one of them")
+    if report_file and not separate:
+        raise Failure("--json goes with --each")
+    where = "outline" if outline else "inline"
+    if not builder.can_instrument(mode, where, cc):
+        raise Failure("--mode sw_tags with --cc gcc: GCC has outline checks only; add --outline")
+    sources = check_sources(files or ([] if modules else [str(EXAMPLE)]))
+    module_sources = check_sources(modules)
     includes = check_includes(includes)
     pairs = [archive.parse(text) for text in data]
     for name, path in pairs:
         archive.read(path, f"--file {name}:")
-    check_log(log, [*sources, *(path for _, path in pairs)])
+    for option, name in (("--log", log), ("--json", report_file)):
+        check_output(option, name, [*sources, *(path for _, path in pairs)])
     # All bugs of one run, not only the first. The user's parameters come later and so may overrule it.
     parameters = [*append] if mode == "off" else ["kasan_multi_shot", *append]
     machine.command_line(parameters, arguments)
     yes = yes or doctor.tools.assume_yes()
     needed = [f"qemu-{arch}"] + ([] if no_symbolize else ["symbolizer"])
-    preset = builder.preset_name(arch, mode, "outline" if outline else "inline", cc)
+    preset = builder.preset_name(arch, mode, where, cc)
     doctor.require([*builder.tools_of(preset), *needed], "run a program", assume_yes=yes)
 
+    code = {"defines": list(defines), "options": [f"-O{level}"], "cflags": list(cflags)}
+    target = machine.Machine(
+        None,
+        arch=arch,
+        cpu=cpu,
+        smp=smp,
+        memory=mem,
+        append=parameters,
+        arguments=list(arguments),
+        icount=icount,
+        mode=mode,
+        timeout=timeout,
+        max_reports=None if separate else max_reports,
+    )
+    if separate:
+        program = builder.Program(each.NAME, sources, includes, function="redzone_add_programs", **code)
+        with contextlib.closing(_Log(log)) as console_log:
+            status = each.run(
+                program, list(files), preset, target, pairs, console_log, report_file, no_symbolize, yes
+            )
+            console_log.write("")
+        if mode == "off":
+            base.say(summary.off_text(None))
+        return status
     (BUILD / "runs").mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(dir=BUILD / "runs"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        program = builder.Program(
-            "program", sources, includes, list(defines), options=[f"-O{level}"], cflags=list(cflags)
-        )
-        image = builder.build(preset, programs=[program], copy_to=folder, yes=yes)["program"]
-        initrd = None
+        loaded = module.programs(module_sources, includes, **code)
+        programs = [builder.Program("program", sources, includes, **code)] if sources else []
+        kernel = "program" if sources else "redzone"
+        targets = () if sources else (kernel,)
+        built = builder.build(preset, targets, [*programs, *loaded], copy_to=folder, yes=yes)
+        image = built[kernel]
+        target.image = image.image
+        module_files = module.files(loaded, built)
+        pairs += module_files
+        if module_files:
+            parameters.insert(0, module.parameter(module_files))
         if pairs:
-            initrd = folder / "files.cpio"
-            archive.pack(pairs, initrd)
-        target = machine.Machine(
-            image.image,
-            initrd=initrd,
-            arch=arch,
-            cpu=cpu,
-            smp=smp,
-            memory=mem,
-            append=parameters,
-            arguments=list(arguments),
-            icount=icount,
-            timeout=timeout,
-            max_reports=max_reports,
-        )
+            target.initrd = folder / "files.cpio"
+            archive.pack(pairs, target.initrd)
         symbolizer = None
         if not no_symbolize:
-            symbolizer = stack.enter_context(symbolize.Symbolizer(image.elf))
-        screen = view.View(symbolizer, sources)
+            symbolizer = stack.enter_context(module.Symbolizers(image.elf, module_files))
+        screen = view.View(symbolizer, sources + module_sources)
         console_log = stack.enter_context(contextlib.closing(_Log(log)))
 
         def on_line(text, event, value):
@@ -150,6 +178,8 @@ def run(
             sys.stdout.flush()
         # A machine that said nothing leaves an empty file, not that of an earlier run.
         console_log.write("")
+        if modules and outcome.status == base.PROGRAM_FAILED:
+            outcome.message = "a module could not be loaded or unloaded; the console says why"
         summary.conclude(outcome, screen, checked=mode != "off")
         sys.stdout.flush()
     return outcome.status

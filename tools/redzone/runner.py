@@ -38,15 +38,17 @@ class Context:
 
     cases_dir: folder of programs with known verdicts, or None. jobs: machines that may run at once.
     yes: missing packages may be installed. mode: run configurations of this mode alone, None: of all.
-    logs: this suite's folder for logs.
+    seconds, seed: how long and which sequence, None: the suite's choice. logs: this suite's folder for logs.
     """
 
-    def __init__(self, name, jobs, yes, cases_dir, mode=None):
+    def __init__(self, name, jobs, yes, cases_dir, mode=None, seconds=None, seed=None):
         self.suite = name
         self.jobs = jobs
         self.yes = yes
         self.cases_dir = cases_dir
         self.mode = mode
+        self.seconds = seconds
+        self.seed = seed
         self.logs = LOGS / name
         shutil.rmtree(self.logs, ignore_errors=True)
         self.logs.mkdir(parents=True)
@@ -67,11 +69,24 @@ class Context:
         """builder.build(), without asking and without progress lines."""
         return builder.build(preset, yes=self.yes, quiet=True, jobs=self.jobs, **options)
 
-    def boot(self, name, target):
-        """Boot the Machine @target. Return (Outcome, console lines, log file)."""
+    def note(self, text):
+        """Say something that is no result: where a long test is, what it measured."""
+        print(f"# {text}", flush=True)
+
+    def boot(self, name, target, follow=None):
+        """Boot the Machine @target. Return (Outcome, console lines, log file).
+
+        follow: called for each line, as machine.boot() does.
+        """
         log = self.logs / f"{name}.log"
         lines = []
-        outcome = machine.boot(target, lambda text, event, value: lines.append(text))
+
+        def on_line(text, event, value):
+            lines.append(text)
+            if follow is not None:
+                follow(text, event, value)
+
+        outcome = machine.boot(target, on_line)
         text = "\n".join(lines) + "\n"
         if outcome.message:
             text += f"redzone: {outcome.message}\n"
@@ -222,7 +237,18 @@ def _check_mode(mode, chosen, known):
             raise Failure(f"the suite '{name}' has no mode '{mode}'; accepted: {', '.join(modes)}")
 
 
-def run(names, listing, cases_dir, jobs, verbose, yes, mode=None):
+def _check_options(options, chosen, known):
+    """Raise Failure unless every option of @options that is given is one that a chosen suite takes."""
+    for option, value in options.items():
+        if value is None:
+            continue
+        able = [name for name, suite in known.items() if option in suite.options]
+        if not set(able) & set(chosen):
+            named = ", ".join(able) or "none"
+            raise Failure(f"no chosen suite takes --{option}; those that do: {named}")
+
+
+def run(names, listing, cases_dir, jobs, verbose, yes, mode=None, seconds=None, seed=None):
     """Do what the options of `./redzone test` say. Returns the exit status."""
     known = suites.load()
     if listing:
@@ -232,6 +258,7 @@ def run(names, listing, cases_dir, jobs, verbose, yes, mode=None):
         return base.OK
     chosen = _choose(names, known)
     _check_mode(mode, chosen, known)
+    _check_options({"seconds": seconds, "seed": seed}, chosen, known)
     cases = _cases_dir(cases_dir)
     yes = yes or tools.assume_yes()
     printer = Printer(verbose)
@@ -239,7 +266,8 @@ def run(names, listing, cases_dir, jobs, verbose, yes, mode=None):
     try:
         for name in chosen:
             printer.begin(name, known[name].title)
-            for result in _run_suite(known[name], Context(name, jobs, yes, cases, mode)):
+            context = Context(name, jobs, yes, cases, mode, seconds, seed)
+            for result in _run_suite(known[name], context):
                 printer.result(result)
             lines.append(printer.end())
     finally:

@@ -71,6 +71,17 @@ def returned_text(status):
     return f"the program returned {status}"
 
 
+def off_text(reader):
+    """Return one line about a kernel whose KASAN is off.
+
+    reader: the console.Reader of a kernel with KASAN, None for one without.
+    """
+    text = "KASAN is off: nothing was checked"
+    if reader is None or reader.kasan_off is None:
+        return text
+    return f"{text}; the kernel said: {reader.kasan_off}"
+
+
 def conclude(outcome, screen, checked):
     """Say how it ended.
 
@@ -88,13 +99,13 @@ def conclude(outcome, screen, checked):
         if source is not None:
             for text, _ in view.excerpt(source):
                 print(text, file=sys.stderr)
-    elif outcome.status == base.PROGRAM_FAILED:
+    elif outcome.status == base.PROGRAM_FAILED and reader.returned is not None:
         base.say(returned_text(reader.returned))
     elif outcome.message:
         base.say(outcome.message)
     if reader.reports and crash is not None and crash.frames and crash.text.startswith("Unable"):
         base.say(f"after that, {crash_text(crash, screen.sources)}")
-    if not checked:
-        base.say("KASAN is off: nothing was checked")
+    if not checked or reader.kasan_off is not None:
+        base.say(off_text(reader))
     elif outcome.status == base.OK:
         base.say("no KASAN report")

@@ -65,9 +65,13 @@ def _code_symbols(elf):
 
 
 class Symbolizer:
-    """Answers for one ELF file. Close it, or use it in a with statement."""
+    """Answers for one ELF file. Close it, or use it in a with statement.
+
+    files: the ELF files that it answers for.
+    """
 
     def __init__(self, elf, command="llvm-symbolizer-19"):
+        self.files = [elf]
         self._symbols = self._read_symbols(elf)
         self._code = _Arm64Code(elf)
         self._process = subprocess.Popen(
@@ -94,12 +98,16 @@ class Symbolizer:
         self._process.terminate()
         self._process.wait()
 
+    def candidates(self, name):
+        """Return [(address, size)] of the functions called @name, those more likely meant first."""
+        return self._symbols.get(name, [])
+
     def address(self, frame):
         """Return the address that @frame (of a console.Frame's shape) names, or None.
 
         Static functions may share a name: the size in the frame tells them apart.
         """
-        entries = self._symbols.get(frame.name)
+        entries = self.candidates(frame.name)
         if not entries:
             return None
         start, _ = min(entries, key=lambda entry: abs(frame.size - entry[1]))

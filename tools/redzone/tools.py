@@ -16,8 +16,9 @@ class Tool:
     """One outside program.
 
     key: what the rest of the package calls it. command: looked up in PATH. package: on Debian and Ubuntu.
-    level: "run" (./redzone run needs it), "test" (some suites do). use: for people.
-    minimum: oldest version that works, () for any.
+    level: "run" (./redzone run needs it), "test" (some suites do), "port" (./redzone port does). use: for
+    people. minimum: oldest version that works, () for any. header: a file that stands for the package where
+    there is no command.
     """
 
     key: str
@@ -26,6 +27,7 @@ class Tool:
     level: str
     use: str
     minimum: tuple = ()
+    header: str = ""
 
 
 TOOLS = (
@@ -46,12 +48,22 @@ TOOLS = (
     Tool("qemu-riscv64", "qemu-system-riscv64", "qemu-system-misc", "test", "suite porting", (7, 2)),
     Tool("make", "make", "make", "test", "suite porting"),
     Tool("pkg-config", "pkg-config", "pkg-config", "test", "suite porting"),
-    Tool("libc", "", "libc6-dev", "test", "unit tests on this machine"),
+    Tool("libc", "", "libc6-dev", "test", "unit tests on this machine", header="/usr/include/stdio.h"),
     Tool("clang-format", "clang-format-19", "clang-format-19", "test", "suite style"),
     Tool("clang-tidy", "clang-tidy-19", "clang-tidy-19", "test", "suite style"),
     Tool("git", "git", "git", "test", "suite style"),
     Tool("go", "go", "golang-go", "test", "suite syzkaller"),
     Tool("cargo", "cargo", "cargo", "test", "fetches zlib for its suite"),
+    Tool("tar", "tar", "tar", "port", "unpacks sources"),
+    Tool("xz", "xz", "xz-utils", "port", "unpacks sources"),
+    Tool("patch", "patch", "patch", "port", "applies Debian's patches to U-Boot"),
+    Tool("host-gcc", "gcc", "gcc", "port", "programs that run while U-Boot is built"),
+    Tool("flex", "flex", "flex", "port", "U-Boot's build"),
+    Tool("bison", "bison", "bison", "port", "U-Boot's build"),
+    Tool("bc", "bc", "bc", "port", "U-Boot's build"),
+    Tool("libssl", "", "libssl-dev", "port", "U-Boot's build", header="/usr/include/openssl/evp.h"),
+    Tool("binutils-arm64", "aarch64-linux-gnu-ld", "binutils-aarch64-linux-gnu", "port", "links U-Boot"),
+    Tool("objdump", "llvm-objdump-19", "llvm-19", "port", "looks at what was linked"),
 )
 BY_KEY = {tool.key: tool for tool in TOOLS}
 
@@ -78,8 +90,8 @@ def venv_python():
 
 def version(tool):
     """Return (text, tuple) of the installed version, None if the tool is missing."""
-    if tool.key == "libc":
-        return ("headers found", ()) if os.path.exists("/usr/include/stdio.h") else None
+    if tool.header:
+        return ("headers found", ()) if os.path.exists(tool.header) else None
     path = venv_python() if tool.key == "venv" else shutil.which(tool.command)
     if not path:
         return None
@@ -110,8 +122,8 @@ def missing(keys):
     result = []
     for key in keys:
         tool = BY_KEY[key]
-        if key == "libc":
-            present = os.path.exists("/usr/include/stdio.h")
+        if tool.header:
+            present = os.path.exists(tool.header)
         elif key == "venv":
             present = venv_python() is not None
         else:

@@ -11,12 +11,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from redzone import base, console
+from redzone import base, console, variables
 from redzone.base import ROOT
+from redzone.symbolize import Source
 
 # Sources of these folders are the sanitizer, the allocator and the library: not where the bug is.
 _PLUMBING = tuple(str(ROOT / folder) + "/" for folder in ("runtime", "kernel"))
 _CONTEXT = 2
+# Of a report that comes after its access: a line of source would look like the place of the bug.
+LATE = "asynchronous: the access was earlier; kasan.mode=sync shows where"
 _COLUMN = 36
 
 
@@ -171,6 +174,10 @@ class View:
 
     def _explain(self, report):
         """After a report: the source lines that matter."""
+        if report.asynchronous:
+            self._print(Text(headline(report, self.sources), "bold") if self.color else headline(report, ()))
+            self._print("")
+            return
         for name, words in (("call", ""), ("allocated", "allocated at "), ("freed", "freed at ")):
             source = self._own(report.traces.get(name, []))
             if source is None:
@@ -190,7 +197,31 @@ class View:
             )
             for text, bad in excerpt(source, _CONTEXT if name == "call" else 0):
                 self._print(Text(text, "bold" if bad else "dim") if self.color else text)
+        self._explain_variable(report)
         self._print("")
+
+    def _explain_variable(self, report):
+        """Where the global is declared that the report names."""
+        named = variables.named(report)
+        if named is None:
+            return
+        name, file, line = named
+        if line is not None:
+            source = Source(name, str(Path(file).resolve()), line)
+        else:
+            found = (variables.declared(elf, name, file) for elf in self.symbolizer.files)
+            source = next(filter(None, found), None)
+        if source is None:
+            return
+        place = f"{_shown(source.path)}:{source.line}"
+        self._print("")
+        self._print(
+            Text.assemble(("variable declared at ", "bold"), (place, "cyan"), f": {source.function}")
+            if self.color
+            else f"variable declared at {place}: {source.function}"
+        )
+        for text, bad in excerpt(source, 0):
+            self._print(Text(text, "bold" if bad else "dim") if self.color else text)
 
 
 def excerpt(source, context=_CONTEXT):
@@ -241,6 +272,9 @@ def place_key(report, sources):
 def headline(report, sources):
     """Return one line about @report for a summary."""
     text = report.type
+    if report.asynchronous:
+        function = report.where.partition("+")[0]
+        return f"{text}, noticed in {function}() ({LATE})" if function else f"{text} ({LATE})"
     if report.access:
         text += f", {report.access.lower()}"
         if report.size is not None:

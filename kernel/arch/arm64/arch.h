@@ -61,8 +61,18 @@ void handle_irq(void);
 /* Is this data abort the shadow load of an inline check? Then give it a result. Return: handled.
  * */
 bool kasan_fixup_shadow_load(struct pt_regs *regs);
+/* Bytes that the instruction at the pc accesses, 0 if that is not known. */
+size_t fault_access_size(const struct pt_regs *regs);
 void do_data_abort(struct pt_regs *regs);
 void do_instruction_abort(struct pt_regs *regs);
+
+/* user_traps.c: entry points of user.S. */
+void el0_sync_handler(struct pt_regs *regs);
+void el0_irq_handler(struct pt_regs *regs);
+void el0_fiq_handler(struct pt_regs *regs);
+void el0_error_handler(struct pt_regs *regs);
+/* The last thing before user mode; interrupts off. */
+void exit_to_user_mode(struct pt_regs *regs);
 
 /* Entry points of entry.S and head.S. */
 void el1_sync_handler(struct pt_regs *regs);

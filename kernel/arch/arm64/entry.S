@@ -2,42 +2,14 @@
 /*
  * entry.S - the exception vectors, and changing threads.
  *
- * Exceptions run on the stack of the interrupted thread. Before anything is written there, the
- * entry asks the MMU whether the frame would be mapped: a thread that has run out of stack must
- * not make the entry fault again, without end.
+ * Exceptions of the kernel run on the stack of the interrupted thread. Before anything is written
+ * there, the entry asks the MMU whether the frame would be mapped: a thread that has run out of
+ * stack must not make the entry fault again, without end. A user program's exceptions find the
+ * kernel stack empty, and continue in user.S.
  */
 #include <asm/memory.h>
 #include <asm/ptrace.h>
-
-/*
- * Build struct pt_regs at sp, for which the room was taken already. x29 points to the frame record
- * in it, so a frame pointer walk continues in the interrupted code.
- */
-	.macro	save_regs
-	stp	x0, x1, [sp, #16 * 0]
-	stp	x2, x3, [sp, #16 * 1]
-	stp	x4, x5, [sp, #16 * 2]
-	stp	x6, x7, [sp, #16 * 3]
-	stp	x8, x9, [sp, #16 * 4]
-	stp	x10, x11, [sp, #16 * 5]
-	stp	x12, x13, [sp, #16 * 6]
-	stp	x14, x15, [sp, #16 * 7]
-	stp	x16, x17, [sp, #16 * 8]
-	stp	x18, x19, [sp, #16 * 9]
-	stp	x20, x21, [sp, #16 * 10]
-	stp	x22, x23, [sp, #16 * 11]
-	stp	x24, x25, [sp, #16 * 12]
-	stp	x26, x27, [sp, #16 * 13]
-	stp	x28, x29, [sp, #16 * 14]
-	mrs	x22, elr_el1
-	mrs	x23, spsr_el1
-	mrs	x24, esr_el1
-	mrs	x25, far_el1
-	stp	x22, x23, [sp, #S_PC]
-	stp	x24, x25, [sp, #S_ESR]
-	stp	x29, x22, [sp, #S_FRAME]
-	add	x29, sp, #S_FRAME
-	.endm
+#include "entry_frame.S"
 
 /*
  * One vector: 128 bytes. TPIDRRO_EL0 holds x0 while there is no stack to trust; a misaligned stack
@@ -55,6 +27,16 @@
 	mrs	x0, par_el1
 	tbnz	x0, #0, overflow_entry
 	mrs	x0, tpidrro_el0
+	b	\handler
+	.endm
+
+/*
+ * From user mode: the stack pointer is where the last return to it left it, see user.S. All kinds of
+ * exception build the same frame.
+ */
+	.macro	ventry_user handler
+	.balign	128
+	sub	sp, sp, #PT_REGS_SIZE
 	b	\handler
 	.endm
 
@@ -87,10 +69,10 @@ vectors:
 	ventry	el1_irq
 	ventry	el1_fiq
 	ventry	el1_error
-	ventry_bad			/* EL0, 64-bit */
-	ventry_bad
-	ventry_bad
-	ventry_bad
+	ventry_user	el0_sync	/* EL0, 64-bit */
+	ventry_user	el0_irq
+	ventry_user	el0_fiq
+	ventry_user	el0_error
 	ventry_bad			/* EL0, 32-bit */
 	ventry_bad
 	ventry_bad
@@ -116,27 +98,7 @@ vectors:
 	.type	return_from_exception, %function
 return_from_exception:
 	msr	daifset, #0xf
-	ldp	x22, x23, [sp, #S_PC]
-	msr	elr_el1, x22
-	msr	spsr_el1, x23
-	ldp	x0, x1, [sp, #16 * 0]
-	ldp	x2, x3, [sp, #16 * 1]
-	ldp	x4, x5, [sp, #16 * 2]
-	ldp	x6, x7, [sp, #16 * 3]
-	ldp	x8, x9, [sp, #16 * 4]
-	ldp	x10, x11, [sp, #16 * 5]
-	ldp	x12, x13, [sp, #16 * 6]
-	ldp	x14, x15, [sp, #16 * 7]
-	ldp	x16, x17, [sp, #16 * 8]
-	ldp	x18, x19, [sp, #16 * 9]
-	ldp	x20, x21, [sp, #16 * 10]
-	ldp	x22, x23, [sp, #16 * 11]
-	ldp	x24, x25, [sp, #16 * 12]
-	ldp	x26, x27, [sp, #16 * 13]
-	ldp	x28, x29, [sp, #16 * 14]
-	ldr	x30, [sp, #S_LR]
-	add	sp, sp, #PT_REGS_SIZE
-	eret
+	restore_regs_and_return
 	.size	return_from_exception, . - return_from_exception
 
 	.type	bad_entry, %function

@@ -12,11 +12,15 @@
 #include <kasan/kasan.h>
 #include <kernel/console.h>
 #include <kernel/kernel.h>
+#include <kernel/module.h>
 #include <kernel/sched.h>
+#include <asm/extable.h>
 #include <asm/fault.h>
 #include <asm/kasan.h>
+#include <asm/mte.h>
 #include <asm/pgtable.h>
 #include <asm/stacktrace.h>
+#include <asm/uaccess.h>
 #include "arch.h"
 
 #define ESR_ISS_WNR  BIT(6)
@@ -30,6 +34,7 @@
 #define FSC_IS_ADDRESS_SIZE(fsc) (((fsc) & 0x3c) == 0x00)
 #define FSC_IS_ACCESS_FLAG(fsc)	 (((fsc) & 0x3c) == 0x08)
 #define FSC_EXTERNAL		 0x10
+#define FSC_TAG_CHECK		 0x11
 #define FSC_ALIGNMENT		 0x21
 
 static const char *fsc_name(unsigned int fsc)
@@ -50,7 +55,7 @@ static const char *fsc_name(unsigned int fsc)
 	switch (fsc) {
 	case FSC_EXTERNAL:
 		return "external abort";
-	case 0x11:
+	case FSC_TAG_CHECK:
 		return "tag check fault";
 	case FSC_ALIGNMENT:
 		return "alignment fault";
@@ -113,13 +118,12 @@ static bool decode_access(u32 insn, struct access *a)
 	}
 }
 
-/* Bytes that the instruction at the pc accesses, 0 if that is not known. */
-static size_t access_size(const struct pt_regs *regs)
+size_t fault_access_size(const struct pt_regs *regs)
 {
 	struct access a;
 	u32 insn;
 
-	if (!is_kernel_text(regs->pc))
+	if (!kernel_text_address(regs->pc))
 		return 0;
 	insn = *(const u32 *)regs->pc;
 	if (decode_access(insn, &a))
@@ -168,12 +172,14 @@ void arch_note_kasan_report(uintptr_t addr, size_t size)
 {
 	unsigned long flags = arch_local_irq_save();
 
-	reported[smp_processor_id()] =
-		(struct last_access){.task = current, .addr = addr, .size = size ? size : 1};
+	reported[smp_processor_id()] = (struct last_access){
+		.task = current, .addr = kasan_untag_addr(addr), .size = size ? size : 1};
 	arch_local_irq_restore(flags);
 }
 
 static struct last_access fixed_up[NR_CPUS];
+
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
 
 /*
  * Is @rt compared soon after @pc? A shadow value always is, at once or after the address's low
@@ -184,7 +190,7 @@ static bool is_tested_soon(unsigned long pc, unsigned int rt)
 	for (unsigned int i = 1; i <= 8; i++) {
 		u32 insn;
 
-		if (!is_kernel_text(pc + 4 * i))
+		if (!kernel_text_address(pc + 4 * i))
 			return false;
 		insn = *(const u32 *)(pc + 4 * i);
 		/* cbz, cbnz */
@@ -235,7 +241,7 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 			return false;
 		addr = 0;
 	}
-	if (!is_kernel_text(regs->pc) || !decode_access(*(const u32 *)regs->pc, &a))
+	if (!kernel_text_address(regs->pc) || !decode_access(*(const u32 *)regs->pc, &a))
 		return false;
 	/* One shadow byte; two for accesses of 16 bytes. */
 	if (a.opc == 0 || a.size > 2 || a.rt == 31)
@@ -274,16 +280,26 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 	return true;
 }
 
+#else /* Hardware tags: the CPU keeps them. */
+
+bool kasan_fixup_shadow_load(struct pt_regs *regs)
+{
+	return false;
+}
+
+#endif
+
 /* Return: true if a report was printed for this access, now or just before. */
 static bool kasan_handle_fault(const struct pt_regs *regs, unsigned long addr, bool is_write)
 {
-	if (was_access(reported, addr)) {
+	/* FAR_EL1 has all of the pointer: a tag, or the top byte of one that is none. */
+	if (was_access(reported, kasan_untag_addr(addr))) {
 		forget_access(reported);
 		forget_access(fixed_up);
 		return true;
 	}
 	forget_access(fixed_up);
-	kasan_report_fault(addr, access_size(regs), is_write, regs->pc, regs->regs[29]);
+	kasan_report_fault(addr, fault_access_size(regs), is_write, regs->pc, regs->regs[29]);
 	return false;
 }
 
@@ -315,15 +331,27 @@ void do_data_abort(struct pt_regs *regs)
 	unsigned int fsc = ESR_FSC(regs->esr);
 	bool is_write = (regs->esr & ESR_ISS_WNR) && !(regs->esr & ESR_ISS_CM);
 	const char *what = "paging request";
-	bool explained = false;
+	bool is_pan, explained = false;
 	unsigned long flags;
 
+#ifdef CONFIG_KASAN_HW_TAGS
+	if (fsc == FSC_TAG_CHECK) {
+		mte_tag_check_fault(regs);
+		return;
+	}
+#endif
+	if (fixup_exception(regs))
+		return;
 	if (FSC_IS_TRANSLATION(fsc) && kasan_shadow_spurious_fault(regs->far))
 		return;
 	if (kasan_fixup_shadow_load(regs))
 		return;
 
-	if (FSC_IS_PERMISSION(fsc))
+	/* All that the kernel's own accesses are refused of in the lower half while it is mapped. */
+	is_pan = FSC_IS_PERMISSION(fsc) && regs->far < TASK_SIZE;
+	if (is_pan)
+		what = "access to user memory";
+	else if (FSC_IS_PERMISSION(fsc))
 		what = is_write ? "write to read-only memory" : "read from unreadable memory";
 	else if (!FSC_IS_TRANSLATION(fsc) && !FSC_IS_ADDRESS_SIZE(fsc))
 		what = fsc_name(fsc);
@@ -332,7 +360,9 @@ void do_data_abort(struct pt_regs *regs)
 
 	/* A write to .rodata is no matter of shadow: all of it is accessible, only not for
 	 * writing. */
-	if (!FSC_IS_PERMISSION(fsc))
+	if ((!FSC_IS_PERMISSION(fsc) || is_pan) && mte_leave_mem_function(regs, is_write))
+		return;
+	if (!FSC_IS_PERMISSION(fsc) || is_pan)
 		explained = kasan_handle_fault(regs, regs->far, is_write);
 
 	if (explained) {

@@ -12,19 +12,38 @@
  * early_init() then builds the final map in C.
  */
 #include <asm/memory.h>
+#include <asm/mte.h>
 #include <asm/pgtable.h>
 #include <asm/sysreg.h>
+#include <kasan/config.h>
 
 /* SCTLR_EL1: bits that are one in every version, and stack alignment checks. MMU and caches off. */
 #define SCTLR_EL1_BASE 0x30d00818
 
-/* TCR_EL1: both halves have 48 bits and 4 KiB pages; walks are inner shareable, write-back. */
+/*
+ * TCR_EL1: both halves have 48 bits and 4 KiB pages; walks are inner shareable, write-back. TBI1 in the
+ * tag-based modes: the CPU ignores the top byte of kernel addresses, whatever kasan= says, because objects of
+ * early boot may have a tag. Without it a wild pointer with a wrong top byte faults, which is better.
+ */
+#ifdef CONFIG_KASAN_TAGS
+#define TCR_TBI1 (1 << 38)
+#else
+#define TCR_TBI1 0
+#endif
 #define TCR_LOW	 (16 | (1 << 8) | (1 << 10) | (3 << 12))
-#define TCR_HIGH ((16 << 16) | (1 << 24) | (1 << 26) | (3 << 28) | (2 << 30))
+#define TCR_HIGH ((16 << 16) | (1 << 24) | (1 << 26) | (3 << 28) | (2 << 30) | TCR_TBI1)
 
 /* The console's registers in a coarse map. */
 #define BLOCK_DEVICE (PTE_AF | PTE_TYPE_BLOCK | PTE_PXN | PTE_UXN | \
 		      (MT_DEVICE_nGnRE << PTE_ATTR_SHIFT))
+
+/* Continue at @label unless the CPU has tags in memory. Clobbers @tmp. */
+	.macro	skip_without_mte label, tmp
+	mrs	\tmp, id_aa64pfr1_el1
+	ubfx	\tmp, \tmp, #ID_PFR1_MTE_SHIFT, #4
+	cmp	\tmp, #ID_PFR1_MTE_TAGS
+	b.lo	\label
+	.endm
 
 	.section .head.text, "ax"
 
@@ -59,6 +78,11 @@ el_setup:
 	ret
 1:
 	mov	x9, #(1 << 31)		/* HCR_EL2.RW: EL1 is 64-bit; nothing else is trapped */
+#ifdef CONFIG_KASAN_HW_TAGS
+	skip_without_mte 4f, x10
+	orr	x9, x9, #(1 << HCR_EL2_ATA_SHIFT)
+4:
+#endif
 	msr	hcr_el2, x9
 	isb
 	movz	w9, #(SCTLR_EL1_BASE & 0xffff)
@@ -228,9 +252,16 @@ park:
 	.type	enable_mmu, %function
 enable_mmu:
 	ldr	x9, =MAIR_EL1_VALUE
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* Tagged memory; before the MMU is on, as nobody may keep an old meaning of the attribute. */
+	skip_without_mte 1f, x10
+	mov	x10, #MAIR_EL1_TAGGED
+	bfi	x9, x10, #(MT_NORMAL_TAGGED * 8), #8
+1:
+#endif
 	msr	mair_el1, x9
 
-	/* Top bytes are part of the address. The physical size is the CPU's, at most 48 bits. */
+	/* The physical size is the CPU's, at most 48 bits. */
 	ldr	x9, =(TCR_LOW | TCR_HIGH)
 	mrs	x10, id_aa64mmfr0_el1
 	ubfx	x10, x10, #0, #3
@@ -238,6 +269,12 @@ enable_mmu:
 	cmp	x10, x11
 	csel	x10, x10, x11, ls
 	bfi	x9, x10, #32, #3
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* Pointers without a tag, that is with all its bits set, match all memory. */
+	skip_without_mte 2f, x10
+	orr	x9, x9, #(1 << TCR_EL1_TCMA1_SHIFT)
+2:
+#endif
 	msr	tcr_el1, x9
 
 	adrp	x9, idmap_pg_dir

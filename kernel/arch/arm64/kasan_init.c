@@ -3,8 +3,9 @@
  * kasan_init.c - shadow memory on arm64.
  *
  * Three states of a shadow page:
- *  - zero: one page of zeroes, read-only, for all of the upper half through three shared tables.
- *    What it describes is accessible, and nobody can change that.
+ *  - open: one page of SHADOW_OPEN, read-only, for all of the upper half through three shared tables.
+ *    What it describes is accessible, and nobody can change that. With software tags it says "the tag of
+ *    pointers without a tag", which lets those through at the first comparison.
  *  - image: reserved by the linker script, real from the first C function on, so that boot stacks
  *    and globals can be poisoned before any memory management exists.
  *  - free: one page of KASAN_PAGE_FREE, read-only, for RAM that was never allocated. Writing an eighth
@@ -12,8 +13,8 @@
  *  - real: RAM's when a page of the block is allocated for the first time, kasan_map_shadow()'s for the
  *    rest. Never undone: the next user of the address finds it there.
  *
- * RAM's shadow comes in blocks of 2 MiB, which describe 16 MiB: fewer tables and fewer TLB misses on every
- * checked access. Their memory is set aside at boot, so making one real cannot fail.
+ * RAM's shadow comes in blocks of 2 MiB, which describe 16 MiB (with software tags 32 MiB): fewer tables and
+ * fewer TLB misses on every checked access. Their memory is set aside at boot, so making one real cannot fail.
  *
  * Uninstrumented: it runs before there is shadow, and changes shadow under everybody else.
  */
@@ -30,13 +31,21 @@
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 
 /* The linker script reserves shadow for the image if it sees this symbol. */
-__asm__(".globl __kasan_shadow_wanted\n.set __kasan_shadow_wanted, 1");
+#ifdef CONFIG_KASAN_SW_TAGS
+/* Its value: what the image is divided by to get the shadow of it and of this shadow. */
+__asm__(".globl __kasan_shadow_wanted\n.set __kasan_shadow_wanted, 15");
+#else
+__asm__(".globl __kasan_shadow_wanted\n.set __kasan_shadow_wanted, 7");
+#endif
+#define SHADOW_OPEN (KASAN_SHADOW_OPEN * 0x0101010101010101UL)
+#define SHADOW_FREE (KASAN_PAGE_FREE * 0x0101010101010101UL)
+
 extern char __kasan_image_shadow_start[], __kasan_image_shadow_end[];
 
-static u64 zero_pud[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
-static u64 zero_pmd[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
-static u64 zero_pte[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
-static u8 zero_page[PAGE_SIZE] __aligned(PAGE_SIZE);
+static u64 open_pud[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
+static u64 open_pmd[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
+static u64 open_pte[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
+static u8 open_page[PAGE_SIZE] __aligned(PAGE_SIZE);
 
 #define SHADOW_BLOCK (1UL << PMD_SHIFT)
 
@@ -48,30 +57,7 @@ u64 *kasan_blocks;
 
 static unsigned long shadow_of(unsigned long va)
 {
-	return (va >> 3) + CONFIG_KASAN_SHADOW_OFFSET;
-}
-
-void kasan_early_init(void)
-{
-	extern u64 swapper_pg_dir[];
-	unsigned long image = shadow_of((unsigned long)_text);
-	unsigned long first = (KASAN_SHADOW_START >> PGD_SHIFT) & (PTRS_PER_TABLE - 1);
-	unsigned long count = (KASAN_SHADOW_END - KASAN_SHADOW_START) >> PGD_SHIFT;
-
-	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++) {
-		zero_pte[i] = __pa_symbol(zero_page) | PAGE_KERNEL_RO | PTE_TYPE_PAGE;
-		zero_pmd[i] = __pa_symbol(zero_pte) | PTE_TYPE_TABLE;
-		zero_pud[i] = __pa_symbol(zero_pmd) | PTE_TYPE_TABLE;
-	}
-	for (unsigned long i = first; i < first + count; i++)
-		swapper_pg_dir[i] = __pa_symbol(zero_pud) | PTE_TYPE_TABLE;
-	pgtable_share(__pa_symbol(zero_pud));
-	pgtable_share(__pa_symbol(zero_pmd));
-	pgtable_share(__pa_symbol(zero_pte));
-
-	if (map_kernel_range(image, __pa_symbol(__kasan_image_shadow_start),
-			     __kasan_image_shadow_end - __kasan_image_shadow_start, PAGE_KERNEL))
-		early_panic("no page tables for the shadow of the kernel image\n");
+	return (kasan_untag_addr(va) >> KASAN_SHADOW_SCALE_SHIFT) + CONFIG_KASAN_SHADOW_OFFSET;
 }
 
 /* An asm loop, for the same reason as in clear_table(). */
@@ -91,26 +77,66 @@ static void fill_memory(void *start, size_t size, u64 value)
 			     : "cc", "memory");
 }
 
+void kasan_early_init(void)
+{
+	extern u64 swapper_pg_dir[];
+	unsigned long image = shadow_of((unsigned long)_text);
+	unsigned long first = (KASAN_SHADOW_START >> PGD_SHIFT) & (PTRS_PER_TABLE - 1);
+	unsigned long count = (KASAN_SHADOW_END - KASAN_SHADOW_START) >> PGD_SHIFT;
+
+	/* Both lie in .bss, which is zero. */
+	if (SHADOW_OPEN) {
+		fill_memory(open_page, PAGE_SIZE, SHADOW_OPEN);
+		fill_memory(__kasan_image_shadow_start,
+			    (size_t)(__kasan_image_shadow_end - __kasan_image_shadow_start),
+			    SHADOW_OPEN);
+	}
+	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++) {
+		open_pte[i] = __pa_symbol(open_page) | PAGE_KERNEL_RO | PTE_TYPE_PAGE;
+		open_pmd[i] = __pa_symbol(open_pte) | PTE_TYPE_TABLE;
+		open_pud[i] = __pa_symbol(open_pmd) | PTE_TYPE_TABLE;
+	}
+	for (unsigned long i = first; i < first + count; i++)
+		swapper_pg_dir[i] = __pa_symbol(open_pud) | PTE_TYPE_TABLE;
+	pgtable_share(__pa_symbol(open_pud));
+	pgtable_share(__pa_symbol(open_pmd));
+	pgtable_share(__pa_symbol(open_pte));
+
+	if (map_kernel_range(image, __pa_symbol(__kasan_image_shadow_start),
+			     __kasan_image_shadow_end - __kasan_image_shadow_start, PAGE_KERNEL))
+		early_panic("no page tables for the shadow of the kernel image\n");
+}
+
 static bool is_real(unsigned long shadow)
 {
 	int level;
 	u64 entry = READ_ONCE(*pgtable_walk(shadow, &level));
 
-	return (entry & PTE_VALID) && (entry & PTE_ADDR_MASK) != __pa_symbol(zero_page);
+	return (entry & PTE_VALID) && (entry & PTE_ADDR_MASK) != __pa_symbol(open_page);
 }
+
+/* Under pgtable_lock. */
+static unsigned long nr_real;
 
 /* One shadow page, if it is not real yet. pgtable_lock is held. */
 static bool make_real(unsigned long shadow, u8 value)
 {
-	phys_addr_t page;
+	/* A page that was to be mapped when there was no memory for a table: the next one. */
+	static phys_addr_t spare;
+	phys_addr_t page = spare;
 
 	if (is_real(shadow))
 		return true;
-	page = pgtable_page_alloc();
+	if (!page)
+		page = pgtable_page_alloc();
 	if (!page)
 		return false;
 	fill_memory(__va(page), PAGE_SIZE, value * 0x0101010101010101UL);
-	return !__map_kernel_range(shadow, page, PAGE_SIZE, PAGE_KERNEL);
+	spare = __map_kernel_range(shadow, page, PAGE_SIZE, PAGE_KERNEL) ? page : 0;
+	if (spare)
+		return false;
+	WRITE_ONCE(nr_real, nr_real + 1);
+	return true;
 }
 
 bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
@@ -143,6 +169,11 @@ bool kasan_shadow_is_real(unsigned long va)
 	bool writable = false;
 
 	return kernel_va_to_pa(shadow_of(va), &writable) && writable;
+}
+
+unsigned long kasan_shadow_pages(void)
+{
+	return READ_ONCE(nr_real);
 }
 
 bool kasan_shadow_spurious_fault(unsigned long far)
@@ -180,7 +211,7 @@ static void make_block_real(unsigned long va)
 
 	if (*block & KASAN_BLOCK_REAL)
 		return;
-	fill_memory(__va(pa), SHADOW_BLOCK, *block & KASAN_BLOCK_FREE ? ~0UL : 0);
+	fill_memory(__va(pa), SHADOW_BLOCK, *block & KASAN_BLOCK_FREE ? SHADOW_FREE : SHADOW_OPEN);
 	/* Its table exists since kasan_shadow_init(). */
 	if (__map_kernel_range(shadow, pa, SHADOW_BLOCK, PAGE_KERNEL | PROT_BLOCKS_OK))
 		early_panic("the shadow of %lx cannot be mapped\n", va);
@@ -206,6 +237,8 @@ void kasan_free_boot_memory(unsigned long start, unsigned long end)
 {
 	const unsigned long span = 1UL << KASAN_BLOCK_SHIFT;
 
+	if (!kasan_on())
+		return;
 	while (start < end) {
 		unsigned long next = min((start & ~(span - 1)) + span, end);
 		u64 *block = block_of(start);
@@ -233,7 +266,7 @@ static void init_bank(unsigned long start, unsigned long end)
 			phys_addr_t pa = memblock_phys_alloc(SHADOW_BLOCK, SHADOW_BLOCK);
 
 			if (pa &&
-			    pgtable_set_block_table(shadow_of(start), __pa_symbol(zero_pte))) {
+			    pgtable_set_block_table(shadow_of(start), __pa_symbol(open_pte))) {
 				*block_of(start) = pa;
 				continue;
 			}
@@ -241,7 +274,7 @@ static void init_bank(unsigned long start, unsigned long end)
 		*block_of(start) = KASAN_BLOCK_REAL;
 		for (shadow = shadow_of(start) & PAGE_MASK; shadow < shadow_of(next - 1) + 1;
 		     shadow += PAGE_SIZE) {
-			if (!make_real(shadow, 0))
+			if (!make_real(shadow, KASAN_SHADOW_OPEN))
 				early_panic("not enough memory for the shadow of RAM\n");
 		}
 	}
@@ -250,20 +283,25 @@ static void init_bank(unsigned long start, unsigned long end)
 void kasan_shadow_init(void)
 {
 	const struct memblock_region *bank;
-	unsigned long end = PAGE_OFFSET;
+	unsigned long end = PAGE_OFFSET, blocks;
 
-	fill_memory(free_page, PAGE_SIZE, ~0UL);
+	fill_memory(free_page, PAGE_SIZE, SHADOW_FREE);
 	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
 		free_pte[i] = __pa_symbol(free_page) | PAGE_KERNEL_RO | PTE_TYPE_PAGE;
 	pgtable_share(__pa_symbol(free_pte));
 
 	for (unsigned int i = 0; (bank = memblock_memory_region(i)); i++)
 		end = max(end, (unsigned long)__va(bank->base) + bank->size);
-	kasan_blocks = memblock_alloc((((end - 1 - PAGE_OFFSET) >> KASAN_BLOCK_SHIFT) + 1) *
-					      sizeof(*kasan_blocks),
-				      sizeof(*kasan_blocks));
+	blocks = ((end - 1 - PAGE_OFFSET) >> KASAN_BLOCK_SHIFT) + 1;
+	kasan_blocks = memblock_alloc(blocks * sizeof(*kasan_blocks), sizeof(*kasan_blocks));
 	if (!kasan_blocks)
 		early_panic("not enough memory for the shadow of RAM\n");
+	/* With kasan=off RAM keeps the page of zeroes for ever, and nobody is to ask for more. */
+	if (!kasan_on()) {
+		while (blocks)
+			kasan_blocks[--blocks] = KASAN_BLOCK_REAL;
+		return;
+	}
 	for (unsigned int i = 0; (bank = memblock_memory_region(i)); i++) {
 		unsigned long start = (unsigned long)__va(bank->base);
 

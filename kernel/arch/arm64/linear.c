@@ -45,7 +45,7 @@ void linear_map_init(void)
 		if (banks[i].end - memstart_addr > PAGE_END - PAGE_OFFSET)
 			early_panic("RAM at %lx does not fit into the linear map\n", base);
 		if (map_kernel_range((unsigned long)__va(base), base, banks[i].end - base,
-				     PAGE_KERNEL | PROT_BLOCKS_OK))
+				     PAGE_KERNEL_TAGGED | PROT_BLOCKS_OK))
 			early_panic("no page tables for the linear map\n");
 	}
 	/* The image's code and constants cannot be changed through their second address either. */

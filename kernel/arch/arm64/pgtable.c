@@ -314,6 +314,7 @@ phys_addr_t kernel_va_to_pa(unsigned long va, bool *writable)
 	u64 value;
 	int level;
 
+	va = kasan_untag_addr(va);
 	if (va < PAGE_OFFSET)
 		return 0;
 	value = READ_ONCE(*pgtable_walk(va, &level));
@@ -353,7 +354,7 @@ void pgtable_activate(void)
 	extern u64 empty_pg_dir[];
 
 	write_sysreg(__pa_symbol(swapper_pg_dir), ttbr1_el1);
-	/* No user mode: the lower half is empty, so that null and user pointers fault. */
+	/* The lower half is empty but for tasks with an address space: null and user pointers fault. */
 	write_sysreg(__pa_symbol(empty_pg_dir), ttbr0_el1);
 	isb();
 	flush_tlb_all();

@@ -9,6 +9,7 @@
 #include <asm/pgtable.h>
 #include <asm/setup.h>
 #include <asm/smp.h>
+#include <asm/user.h>
 #include <drivers/fdt.h>
 #include <drivers/pl011.h>
 #include <drivers/psci.h>
@@ -143,6 +144,7 @@ void setup_arch(const char **cmdline)
 	*cmdline = bootargs ? bootargs : "";
 
 	scan_cpus();
+	user_init_cpu();
 	if (!psci_init() && nr_cpu_ids > 1) {
 		pr_warn("psci: no firmware to start CPUs with; only one is used\n");
 		nr_cpu_ids = 1;

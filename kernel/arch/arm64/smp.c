@@ -6,8 +6,10 @@
 #include <kernel/printk.h>
 #include <kernel/sched.h>
 #include <asm/irqflags.h>
+#include <asm/mte.h>
 #include <asm/smp.h>
 #include <asm/timer.h>
+#include <asm/user.h>
 #include <drivers/psci.h>
 #include "arch.h"
 
@@ -148,6 +150,8 @@ void smp_ipi(unsigned int sgi)
 /* First C function of a secondary CPU, on the stack of its idle task, interrupts off. */
 void secondary_start(unsigned int cpu)
 {
+	mte_enable_cpu();
+	user_init_cpu();
 	irq_init_secondary();
 	timer_start_cpu();
 	__atomic_fetch_or(&cpu_online_mask, 1U << cpu, __ATOMIC_RELEASE);

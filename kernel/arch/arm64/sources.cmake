@@ -9,12 +9,20 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	kasan_init.c
 	linear.c
 	machine.c
+	mem.S
+	mte.c
+	mte_fault.c
+	module.c
 	pgtable.c
 	setup.c
 	smp.c
 	stacktrace.c
 	timer.c
 	traps.c
+	uaccess.S
+	user.S
+	user_pgtable.c
+	user_traps.c
 )
 set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
 	early.c
@@ -22,6 +30,8 @@ set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
 	kasan_init.c
 	linear.c
 	machine.c
+	mte.c
+	mte_fault.c
 	pgtable.c
 	stacktrace.c
 	timer.c

@@ -7,6 +7,7 @@
 #include <kernel/console.h>
 #include <kernel/kallsyms.h>
 #include <kernel/kernel.h>
+#include <kernel/module.h>
 #include <kernel/sched.h>
 #include <asm/setup.h>
 #include <asm/stacktrace.h>
@@ -87,9 +88,11 @@ static bool frame_is_set_up(uintptr_t pc)
 {
 	unsigned long start, size;
 
-	if (!is_kernel_text(pc))
+	if (!kernel_text_address(pc))
 		return false;
 	if (!kallsyms_lookup(pc, NULL, &start, &size))
+		start = module_text_start(pc);
+	if (!start)
 		return true;
 	for (uintptr_t p = start; p < pc; p += 4) {
 		u32 insn = *(const u32 *)p;
@@ -117,7 +120,7 @@ static void trace_start(struct trace *t, const struct pt_regs *regs, const void 
 	*t = (struct trace){.u.fp = (uintptr_t)fp};
 	if (regs) {
 		t->early[t->nr_early++] = regs->pc;
-		if (!frame_is_set_up(regs->pc) && is_kernel_text(regs->regs[30]))
+		if (!frame_is_set_up(regs->pc) && kernel_text_address(regs->regs[30]))
 			t->early[t->nr_early++] = regs->regs[30];
 		t->u.fp = regs->regs[29];
 	}
@@ -132,7 +135,7 @@ static bool trace_next(struct trace *t, uintptr_t *pc)
 		return true;
 	}
 	*pc = t->u.fp ? unwind_next(&t->u) : 0;
-	return is_kernel_text(*pc);
+	return kernel_text_address(*pc);
 }
 
 size_t stack_trace_save(uintptr_t *pcs, size_t max, const struct pt_regs *regs)
@@ -199,12 +202,12 @@ static void show_code(const struct pt_regs *regs)
 	char line[6 * 11 + 1];
 	size_t n = 0;
 
-	if (regs->pc & 3 || !is_kernel_text(regs->pc))
+	if (regs->pc & 3 || !kernel_text_address(regs->pc))
 		return;
 	for (int i = -4; i <= 1; i++) {
 		const u32 *insn = (const u32 *)regs->pc + i;
 
-		if (is_kernel_text((uintptr_t)insn))
+		if (kernel_text_address((uintptr_t)insn))
 			n += (size_t)scnprintf(line + n, sizeof(line) - n, i ? " %08x" : " (%08x)",
 					       *insn);
 	}
@@ -216,6 +219,7 @@ void show_regs(struct pt_regs *regs)
 	unsigned long flags = console_lock();
 
 	printk("CPU: %u PID: %d Comm: %s\n", smp_processor_id(), current->pid, current->comm);
+	print_modules();
 	printk("pstate: %08lx (%c%c%c%c %c%c%c%c)\n", regs->pstate,
 	       regs->pstate & BIT(31) ? 'N' : 'n', regs->pstate & BIT(30) ? 'Z' : 'z',
 	       regs->pstate & BIT(29) ? 'C' : 'c', regs->pstate & BIT(28) ? 'V' : 'v',

@@ -5,11 +5,13 @@
  * Uninstrumented, like fault.c. Entered from entry.S with everything masked, on the stack of
  * the interrupted code.
  */
+#include <kasan/kasan.h>
 #include <kernel/console.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <asm/bug.h>
 #include <asm/fault.h>
+#include <asm/mte.h>
 #include <asm/pgtable.h>
 #include <asm/setup.h>
 #include <asm/stacktrace.h>
@@ -101,10 +103,39 @@ void die(const char *msg, struct pt_regs *regs)
 	make_task_dead();
 }
 
+#ifdef CONFIG_KASAN_SW_TAGS
+/* A failed inline check by tags. Return: true if the interrupted code may go on. */
+static bool do_hwasan_brk(struct pt_regs *regs, unsigned int imm)
+{
+	const size_t size = 1UL << (imm & BRK_HWASAN_SIZE_MASK);
+
+	if ((imm & BRK_IMM_HWASAN_MASK) != BRK_IMM_HWASAN)
+		return false;
+	/* Reports want the address behind the instruction, as a call would leave it. */
+	regs->pc += 4;
+	/* To the code it shall be as if it had called: it may be preempted, and ended. */
+	if (!regs_irqs_disabled(regs))
+		arch_local_irq_enable();
+	kasan_report_tag_mismatch(regs->regs[0], size, imm & BRK_HWASAN_WRITE, regs->pc,
+				  regs->regs[29]);
+	arch_local_irq_disable();
+	if (!(imm & BRK_HWASAN_RECOVER))
+		die("Oops - KASAN: bad access in code built without recovery", regs);
+	return true;
+}
+#else
+static bool do_hwasan_brk(struct pt_regs *regs, unsigned int imm)
+{
+	return false;
+}
+#endif
+
 static void do_brk(struct pt_regs *regs)
 {
 	unsigned int imm = regs->esr & 0xffff;
 
+	if (do_hwasan_brk(regs, imm))
+		return;
 	switch (imm) {
 	case BRK_IMM_BUG:
 		/* BUG() has said where. */
@@ -122,6 +153,9 @@ static void do_brk(struct pt_regs *regs)
 
 void el1_sync_handler(struct pt_regs *regs)
 {
+	if (mte_end_of_step(regs, true))
+		return;
+	mte_exception_entry();
 	unmask_errors();
 	/* Before printk() works: the only exceptions are bugs in early_init(). */
 	if (!early_init_done)
@@ -165,13 +199,23 @@ void el1_sync_handler(struct pt_regs *regs)
 
 void el1_irq_handler(struct pt_regs *regs)
 {
+	const struct pt_regs *outer = current->irq_regs;
+
+	mte_end_of_step(regs, false);
+	mte_exception_entry();
 	unmask_errors();
+	/* What the CPU has noted is the interrupted code's now, and the interrupt's at its end. */
+	mte_check_async_of(regs);
+	/* For as long as this frame is there, also when another task has run in between. */
+	current->irq_regs = regs;
 	irq_enter();
 	handle_irq();
+	mte_check_async();
 	irq_exit();
 	/* The interrupted code may be preempted: it had interrupts on, or it would not be here. */
 	if (need_resched() && preempt_count() == 0)
 		preempt_schedule_irq();
+	current->irq_regs = outer;
 }
 
 static _Noreturn void fatal_exception(const char *what, struct pt_regs *regs)
@@ -199,7 +243,7 @@ void bad_mode_handler(struct pt_regs *regs, unsigned int vector)
 	static const char *const names[] = {
 		"Exception on SP_EL0",
 		"Unexpected exception",
-		"Unexpected exception from 64-bit user mode",
+		"Unexpected exception",
 		"Unexpected exception from 32-bit user mode",
 	};
 

@@ -8,6 +8,7 @@
 #ifndef KERNEL_ATOMIC_H
 #define KERNEL_ATOMIC_H
 
+#include <kasan/kasan.h>
 #include <kernel/types.h>
 #include <asm/barrier.h>
 
@@ -35,20 +36,30 @@ typedef atomic64_t atomic_long_t;
 /** xchg() - store @v. Return: what *@ptr was. */
 #define xchg(ptr, v) __full(ptr, __atomic_exchange_n(ptr, v, __ATOMIC_RELEASE))
 
+/* GCC makes an internal function of this one builtin, which its checks by tags do not look at. */
+#if defined(__SANITIZE_HWADDRESS__) && !defined(__clang__)
+#define check_cmpxchg(ptr) ((void)kasan_check_write((ptr), sizeof(*(ptr))))
+#else
+#define check_cmpxchg(ptr) ((void)0)
+#endif
+
 /** try_cmpxchg() - store @new if *@ptr is *@old, else *@ptr goes to *@old. Return: stored?
  *
  * *@old is read and written by plain C: GCC checks @ptr of its builtin, but not what @old points to. */
-#define try_cmpxchg(ptr, old, new)                                                           \
-	({                                                                                   \
-		__typeof__(old) __old = (old);                                               \
-		__typeof__(*__old) __found = *__old;                                         \
-		bool __ok = __atomic_compare_exchange_n(ptr, &__found, new, false,           \
-							__ATOMIC_RELEASE, __ATOMIC_RELAXED); \
-                                                                                             \
-		if (!__ok)                                                                   \
-			*__old = __found;                                                    \
-		smp_mb();                                                                    \
-		__ok;                                                                        \
+#define try_cmpxchg(ptr, old, new)                                                              \
+	({                                                                                      \
+		__typeof__(old) __old = (old);                                                  \
+		__typeof__(*__old) __found = *__old;                                            \
+		bool __ok;                                                                      \
+                                                                                                \
+		check_cmpxchg(ptr);                                                             \
+		__ok = __atomic_compare_exchange_n(ptr, &__found, new, false, __ATOMIC_RELEASE, \
+						   __ATOMIC_RELAXED);                           \
+                                                                                                \
+		if (!__ok)                                                                      \
+			*__old = __found;                                                       \
+		smp_mb();                                                                       \
+		__ok;                                                                           \
 	})
 
 /** cmpxchg() - store @new if *@ptr is @old. Return: what *@ptr was. */

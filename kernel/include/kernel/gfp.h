@@ -18,6 +18,8 @@
 #define __GFP_DIRECT_RECLAIM 0x02U /* may flush caches and the quarantine: takes long */
 #define __GFP_ZERO	     0x04U /* memory comes cleared */
 #define __GFP_NOWARN	     0x08U /* a failure is expected: no message */
+#define __GFP_SKIP_KASAN \
+	0x10U /* tag-based modes: the pages get no tag, whoever asks gives out others */
 
 #define GFP_KERNEL __GFP_DIRECT_RECLAIM
 #define GFP_ATOMIC __GFP_HIGH
@@ -81,7 +83,8 @@ static inline unsigned int get_order(size_t size)
 /** drain_all_pages() - move the pages that CPUs keep for themselves back to the buddy lists. */
 void drain_all_pages(void);
 
-/** nr_free_pages() - Return: pages that are free, those in CPUs' lists included; a snapshot. */
+/** nr_free_pages() - Return: pages that are free, those in CPUs' lists and in the page quarantine included; a
+ *  snapshot. */
 unsigned long nr_free_pages(void);
 
 /** nr_free_blocks() - Return: free blocks of exactly @order in the buddy lists; a snapshot. */

@@ -10,17 +10,26 @@
 #include <kernel/types.h>
 
 #define KSYM_NAME_LEN	256
-#define KSYM_SYMBOL_LEN (KSYM_NAME_LEN + 40)
+#define KSYM_SYMBOL_LEN (KSYM_NAME_LEN + 100)
 
 /** kallsyms_lookup() - the function that holds @pc. @name, @start, @size: filled, each may be NULL.
  *  The size is the distance to the next symbol. Return: true if found. */
 bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start,
 		     unsigned long *size);
 
+/** kallsyms_matches() - is there a function with this name? @pattern: a name, perhaps with '*' at its end.
+ *  @length: characters of it. A clone (name.constprop.0) counts. Modules do not. */
+bool kallsyms_matches(const char *pattern, size_t length);
+
 /** kallsyms_address() - Return: address of the function @name, 0 if there is none. */
 unsigned long kallsyms_address(const char *name);
 
-/** sprint_symbol() - "name+0xoff/0xsize", or "0xaddress" if the address is unknown. @buf:
+/** kallsyms_exported() - Return: address of the function or variable @name, which has external linkage;
+ *  0 if there is none. What modules link to. */
+unsigned long kallsyms_exported(const char *name);
+
+/** sprint_symbol() - "name+0xoff/0xsize", with " [module]" behind it for code of a module, or
+ *  "0xaddress" if the address is unknown. @buf:
  *  KSYM_SYMBOL_LEN bytes. Return: its length. The _backtrace form is for a return address: it names
  *  the call. */
 int sprint_symbol(char *buf, unsigned long address);

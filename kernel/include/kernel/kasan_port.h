@@ -20,6 +20,13 @@ void kasan_reports_forgive(unsigned long n);
 void kasan_panic_on_warn_hold(void);
 void kasan_panic_on_warn_release(void);
 
+/** kasan_line_tap_fn - sees a line of KASAN's before it is printed; one at a time, interrupts off.
+ *  Return: false if the line is not to be printed. */
+typedef bool (*kasan_line_tap_fn)(const char *text);
+
+/** kasan_line_tap() - show KASAN's lines to @tap, for tests; NULL: no more. Return: the tap before. */
+kasan_line_tap_fn kasan_line_tap(kasan_line_tap_fn tap);
+
 /* Exit status of the machine, as the command on the host passes it on. */
 #define EXIT_STATUS_OK	    0
 #define EXIT_STATUS_KASAN   1 /* a report was printed */

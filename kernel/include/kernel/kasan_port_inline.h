@@ -32,4 +32,16 @@ static inline uint32_t kasan_port_task_id(void)
 	return (uint32_t)current->pid;
 }
 
+#define KASAN_PORT_HAS_TASK_STACK
+static inline bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end)
+{
+	const struct task *task = current;
+
+	*start = (uintptr_t)task->stack;
+	*end = *start + task->stack_size;
+	/* Not so on the boot stacks and the overflow stacks, where an idle task has none, and in interrupts,
+	 * whose traces end before the stack does. */
+	return sp - *start < task->stack_size && !task->irq_regs;
+}
+
 #endif

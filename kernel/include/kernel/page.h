@@ -22,24 +22,28 @@ enum pageflags {
 	PG_slab,     /* head of a slab; page->slab_cache and its neighbours are valid */
 	PG_large,    /* head of a large kmalloc(); page->large is valid */
 	PG_large_freed, /* was that until it was freed; page->large still tells who did it */
+	PG_quarantine,	/* head of a freed block that waits; page->nr is valid */
 	NR_PAGEFLAGS,
 };
 
+struct slab_bitmap;
+
 /**
  * struct page - descriptor of a page
- * @flags: bits PG_*.
+ * @flags: bits PG_*; in the tag-based KASAN modes also the tag of pointers to it, see page_kasan_tag().
  * @refcount: references to the block, at its head; 0: free.
  * @order: free block: its order.
  * @nr: head of an allocated block: its pages.
  * @lru: link in a buddy list, a CPU's list or a cache's list of slabs.
  * @rcu_head: slab of a type-safe cache in no list: frees it after a grace period.
  * @slab_cache: slab: the cache it belongs to.
- * @freelist: slab: its free slots, those that a CPU has taken for itself excluded.
+ * @freelist: slab (slub): its free slots, those that a CPU has at hand excluded.
+ * @bitmap: slab (slab): which of its slots are free.
  * @inuse: slab: slots that are not in @freelist.
  * @objects: slab: all slots.
- * @frozen: slab: some CPU allocates from it, so it is in no list.
  * @large: large kmalloc: who allocated and freed it.
  * @head: tail page: the block's head.
+ * @first_slot: slab: its first slot.
  *
  * 64 bytes, so that an array of them wastes no cache line: 1.6 % of RAM.
  */
@@ -57,19 +61,35 @@ struct page {
 	union {
 		struct {
 			struct kmem_cache *slab_cache;
-			void *freelist;
+			union {
+				void *freelist;
+				struct slab_bitmap *bitmap;
+			};
 			u16 inuse;
 			u16 objects;
-			bool frozen;
 		};
 		struct kasan_large_meta large;
 	};
-	struct page *head;
+	union {
+		struct page *head;
+		void *first_slot;
+	};
 };
 
 /* mem_map[] describes the frames [min_pfn, max_pfn); holes between banks are PG_reserved. */
 extern struct page *mem_map;
 extern unsigned long min_pfn, max_pfn;
+
+/**
+ * struct linear_ram - the same for whoever has an address of the linear map and must not believe it
+ * @start: of the first page in the linear map. @bytes: how far mem_map[] goes. @pages: mem_map.
+ *
+ * Side by side, because every kfree() asks.
+ */
+extern struct linear_ram {
+	unsigned long start, bytes;
+	struct page *pages;
+} linear_ram;
 
 static inline bool page_flag(const struct page *page, enum pageflags bit)
 {
@@ -118,12 +138,11 @@ static inline struct page *phys_to_page(phys_addr_t pa)
 	return pfn_to_page((unsigned long)(pa >> PAGE_SHIFT));
 }
 
-/** page_to_virt() - Return: the page's address in the linear map. */
+/** page_to_virt() - Return: the page's address in the linear map, without a tag: for the allocators. */
 static inline void *page_to_virt(const struct page *page)
 {
 	return (void *)__va(page_to_phys(page));
 }
-#define page_address(page) page_to_virt(page)
 
 /** virt_to_page() - @addr: in the linear map, see virt_addr_valid(). */
 static inline struct page *virt_to_page(const void *addr)
@@ -138,9 +157,60 @@ static inline struct page *compound_head(struct page *page)
 	return PageTail(page) ? page->head : page;
 }
 
+/*
+ * page_kasan_tag(), page_kasan_tag_set() - tag of pointers to an allocated page; of a free one what its last
+ * user's had. It is kept inverted, so that flags without it stand for KASAN_TAG_KERNEL. _set() is for a block
+ * of @nr pages.
+ */
+#ifdef CONFIG_KASAN_TAGS
+#define PAGE_KASAN_TAG_SHIFT 56
+#define PAGE_KASAN_TAG_MASK  (0xffUL << PAGE_KASAN_TAG_SHIFT)
+
+static inline u8 page_kasan_tag(const struct page *page)
+{
+	return (u8) ~(READ_ONCE(page->flags) >> PAGE_KASAN_TAG_SHIFT);
+}
+
+static inline void page_kasan_tag_set(struct page *page, unsigned int nr, u8 tag)
+{
+	const unsigned long bits = (unsigned long)(u8)~tag << PAGE_KASAN_TAG_SHIFT;
+
+	for (; nr; nr--, page++)
+		WRITE_ONCE(page->flags, (page->flags & ~PAGE_KASAN_TAG_MASK) | bits);
+}
+#else
+#define PAGE_KASAN_TAG_MASK 0UL
+
+static inline u8 page_kasan_tag(const struct page *page)
+{
+	return 0xff;
+}
+
+static inline void page_kasan_tag_set(struct page *page, unsigned int nr, u8 tag)
+{
+}
+#endif
+
+/** page_address() - Return: the address of an allocated page in the linear map, as its user may use it. */
+static inline void *page_address(const struct page *page)
+{
+	return kasan_set_tag(page_to_virt(page), page_kasan_tag(page));
+}
+
 static inline struct page *virt_to_head_page(const void *addr)
 {
 	return compound_head(virt_to_page(addr));
+}
+
+/** ram_head_page() - Return: head of the block that @addr lies in, NULL if @addr, which may be anything,
+ *  is not in the linear map of RAM. */
+static inline struct page *ram_head_page(const void *addr)
+{
+	unsigned long offset = kasan_untag_addr((unsigned long)addr) - linear_ram.start;
+
+	if (unlikely(offset >= linear_ram.bytes))
+		return NULL;
+	return compound_head(&linear_ram.pages[offset >> PAGE_SHIFT]);
 }
 
 /** page_size() - Return: bytes of the allocated block that @head is the head of. */

@@ -21,6 +21,36 @@ int redzone_program_main(int argc, char **argv) __weak;
  */
 int run_program(int argc, char **argv);
 
+/**
+ * struct program_entry - one of many programs linked into one kernel
+ * @name: its argv[0]. @main: its main(), by a name of its own.
+ */
+struct program_entry {
+	const char *name;
+	int (*main)(int argc, char **argv);
+};
+
+/* The table that tools/each.py makes; weak: absent in other kernels. */
+extern const struct program_entry redzone_programs[] __weak;
+extern const unsigned int redzone_nr_programs __weak;
+
+/** have_programs() - Return: true if the kernel has a table of programs. */
+static inline bool have_programs(void)
+{
+	return &redzone_nr_programs != NULL;
+}
+
+/**
+ * run_programs() - run the table's programs one after the other, and print one KTAP result each
+ * @argc, @argv: arguments of every program; argv[0] is overwritten with its name.
+ *
+ * Each runs in a thread of its own that ends with its first KASAN report, by an oops, or when
+ * each.timeout_ms= have passed. Their memory is not given back. May sleep.
+ *
+ * Return: true if all of them ended by themselves with 0, without a report.
+ */
+bool run_programs(int argc, char **argv);
+
 /** program_was_killed() - Return: true if the last run_program() ended because its thread was
  * killed (an oops), false if it returned a value of its own. */
 bool program_was_killed(void);

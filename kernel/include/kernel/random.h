@@ -10,6 +10,9 @@
 
 #include <kernel/types.h>
 
+/* What random.seed= said, 0 without it: for those who cannot call instrumented code. */
+extern u64 random_seed;
+
 /** struct rnd_state - a generator of one's own */
 struct rnd_state {
 	u64 state;

@@ -91,6 +91,15 @@ int kthread_stop(struct task *task);
 /** kthread_should_stop() - Return: true once kthread_stop() was called on the running task. */
 bool kthread_should_stop(void);
 
+/** kthread_kill() - end @task wherever it next could be preempted, as an oops would: exit value -EFAULT.
+ *  Only for threads that never wait (a program's): a waiting one is queued with what lies on its stack,
+ *  which goes. A mutex that it holds stays locked. Any context. The caller keeps its reference. */
+void kthread_kill(struct task *task);
+
+/** kthread_join_timeout() - kthread_join() that gives up after @timeout ticks. @value: filled with the exit
+ *  value. Return: false if the thread still runs; then the caller keeps its reference. */
+bool kthread_join_timeout(struct task *task, long timeout, int *value);
+
 /** kthread_exit() - end the running thread with @value. */
 _Noreturn void kthread_exit(int value);
 

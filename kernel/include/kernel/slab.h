@@ -14,6 +14,13 @@
 
 struct kmem_cache;
 
+/* Which allocator this is (REDZONE_ALLOCATOR): free slots are known from bitmaps, or from links in them. */
+#ifdef CONFIG_SLAB
+#define SLAB_IS_BITMAP 1
+#else
+#define SLAB_IS_BITMAP 0
+#endif
+
 /* Flags of kmem_cache_create(). */
 #define SLAB_HWCACHE_ALIGN 0x01U /* objects start on a cache line, small ones share one evenly */
 #define SLAB_PANIC	   0x02U /* panic if the cache cannot be created */
@@ -93,6 +100,20 @@ void *kmalloc(size_t size, gfp_t gfp);
 static inline void *kzalloc(size_t size, gfp_t gfp)
 {
 	return kmalloc(size, gfp | __GFP_ZERO);
+}
+
+/** kmalloc_node(), kzalloc_node() - the same, near a CPU; @node: NUMA_NO_NODE or a node's number. There is one
+ *  node, so any is as good. */
+#define NUMA_NO_NODE (-1)
+
+static inline void *kmalloc_node(size_t size, gfp_t gfp, int node)
+{
+	return kmalloc(size, gfp);
+}
+
+static inline void *kzalloc_node(size_t size, gfp_t gfp, int node)
+{
+	return kzalloc(size, gfp);
 }
 
 /** kmalloc_array(), kcalloc() - @n elements of @size bytes; NULL if the product overflows. */
@@ -178,5 +199,9 @@ struct slabinfo {
 	unsigned long active; /* slots not free; a CPU's own and the quarantine's count as active */
 };
 void kmem_cache_info(struct kmem_cache *cache, struct slabinfo *info);
+
+/** kmem_cache_totals() - the same for all caches together: pages of all slabs, slots that are not free; exact
+ *  after kmem_cache_shrink_all(). Not for interrupts. */
+void kmem_cache_totals(unsigned long *pages, unsigned long *active);
 
 #endif /* KERNEL_SLAB_H */

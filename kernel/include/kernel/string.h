@@ -21,11 +21,15 @@ void *__memset(void *dst, int c, size_t n);
 
 /* Files that are compiled without instrumentation get the forms that check nothing. */
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(hwaddress_sanitizer)
 #define KERNEL_STRING_CHECKED 1
 #endif
 #endif
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_HWADDRESS__)
+#define KERNEL_STRING_CHECKED 1
+#endif
+/* With hardware tags no file is instrumented; what is left for the runtime to check is a negative size. */
+#ifdef CONFIG_KASAN_HW_TAGS
 #define KERNEL_STRING_CHECKED 1
 #endif
 #ifndef KERNEL_STRING_CHECKED

@@ -21,14 +21,21 @@
 #define TASK_DEAD	     8U /* left its CPU for ever, or is about to */
 #define TASK_NORMAL	     (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
 
-/* task->flags: bit numbers. Other CPUs set the first, so all changes are atomic. */
+/* task->flags: bit numbers. Other CPUs set them, so all changes are atomic. */
 #define TIF_NEED_RESCHED 0
+#define TIF_KILL	 1 /* kthread_kill(): it ends where it could be preempted */
+#define TIF_PROCESS_KILL 2 /* process_kill(): ends at the latest before it returns to user mode */
 
 /* task->kflags: only the task itself changes them once it runs. */
-#define PF_IDLE	     1U /* an idle task: never queued, never sleeps */
-#define PF_KILLED    2U /* ended by make_task_dead() */
-#define PF_WQ_WORKER 4U /* a worker of kernel/workqueue/: @wq_worker is valid */
+#define PF_IDLE	      1U  /* an idle task: never queued, never sleeps */
+#define PF_KILLED     2U  /* ended by make_task_dead() */
+#define PF_WQ_WORKER  4U  /* a worker of kernel/workqueue/: @wq_worker is valid */
+#define PF_ONE_REPORT 8U  /* ends with its first KASAN report, see kernel/lib/kasan_port.c */
+#define PF_EXITING    16U /* in kthread_exit(): can be killed no more */
 
+struct mm_struct;
+struct process;
+struct pt_regs;
 struct wait_queue_entry;
 struct worker;
 
@@ -42,9 +49,14 @@ struct worker;
  * @wake_lock: serialises wake-ups of this task.
  * @usage: references; the creator owns one, the running task another.
  * @cpus_mask: CPUs it may run on, bit n: CPU n; 0: all.
+ * @kasan_depth: kasan_disable_current() not yet undone.
  * @rcu_read_lock_nesting: readers it is in. @rcu_special: see kernel/rcu/. @rcu_entry: link there.
+ * @mm: address space of user memory; NULL: none. @process: the program that it runs in user mode, NULL
+ * for kernel threads. @user_tls: TPIDR_EL0 while it does not run.
  * @waiting_on: innermost wait queue entry of this task, so that a killed task leaves no entry
  * behind.
+ * @irq_regs: registers of the code that was interrupted, while the task handles the interrupt or is
+ * preempted because of it.
  */
 struct task {
 	struct cpu_context context;
@@ -62,10 +74,14 @@ struct task {
 	unsigned int time_slice;
 	struct list_head run_list;
 	u32 cpus_mask;
+	unsigned int kasan_depth;
 	int rcu_read_lock_nesting;
 	unsigned int rcu_special;
 	struct list_head rcu_entry;
 	struct worker *wq_worker;
+	struct mm_struct *mm;
+	struct process *process;
+	unsigned long user_tls;
 	spinlock_t wake_lock;
 	struct wait_queue_entry *waiting_on;
 	int (*thread_fn)(void *arg);
@@ -74,6 +90,7 @@ struct task {
 	int exit_value;
 	atomic_t usage;
 	struct completion exited;
+	const struct pt_regs *irq_regs;
 };
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * timer.h - call a function later, from the timer interrupt.
  *
- * Resolution is one tick (1/HZ s). The function runs with interrupts off, on any CPU, and may start
- * its timer again or free it.
+ * Resolution is one tick (1/HZ s). The function runs with interrupts off, on any CPU but never on two at
+ * once, and may start its timer again or free it.
  */
 #ifndef KERNEL_TIMER_H
 #define KERNEL_TIMER_H

@@ -39,7 +39,15 @@ typedef int pid_t;
 #define __must_check	__attribute__((warn_unused_result))
 #define __malloc	__attribute__((malloc))
 /* For code that runs before there is shadow, or inside a report. */
+#ifdef CONFIG_KASAN_SW_TAGS
+#ifdef __clang__
+#define __no_sanitize_address __attribute__((no_sanitize("hwaddress")))
+#else
+#define __no_sanitize_address __attribute__((no_sanitize("kernel-hwaddress")))
+#endif
+#else
 #define __no_sanitize_address __attribute__((no_sanitize_address))
+#endif
 
 #define ARRAY_SIZE(a)			(sizeof(a) / sizeof((a)[0]))
 #define BIT(n)				(1UL << (n))

@@ -6,6 +6,7 @@
 #ifndef KERNEL_VMALLOC_H
 #define KERNEL_VMALLOC_H
 
+#include <kasan/tag.h>
 #include <kernel/gfp.h>
 #include <kernel/types.h>
 
@@ -13,15 +14,16 @@ struct vmap_range;
 
 /**
  * struct vm_struct - one area
- * @addr: its first byte.
+ * @addr: its first byte, as its user got it.
  * @size: bytes asked for.
  * @nr_pages: pages behind it.
  * @pages: their descriptors.
  * @caller: code address that asked for it.
  * @range: the address space it takes, guard pages included.
  * @few: where @pages is, if they are few.
+ * @borrowed: the pages are of somebody who called vmap(), and stay his.
  */
-#define VM_FEW_PAGES 4
+#define VM_FEW_PAGES 8
 struct vm_struct {
 	void *addr;
 	size_t size;
@@ -30,6 +32,7 @@ struct vm_struct {
 	uintptr_t caller;
 	struct vmap_range *range;
 	struct page *few[VM_FEW_PAGES];
+	bool borrowed;
 };
 
 /**
@@ -52,10 +55,16 @@ void *__vmalloc_align(size_t size, size_t align, gfp_t gfp);
  *  about. Any context. The addresses stay unused for a while, so that late accesses are noticed. */
 void vfree(const void *addr);
 
+/** vmap() - make @nr pages of the caller's contiguous by address. vfree() undoes it, and leaves the pages
+ *  alone. Return: NULL if there is no memory or address space. */
+void *vmap(struct page *const *pages, unsigned int nr);
+
 /** is_vmalloc_addr() - Return: true if @addr lies in vmalloc space, whether an area is there or not. */
 static inline bool is_vmalloc_addr(const void *addr)
 {
-	return (unsigned long)addr >= VMALLOC_START && (unsigned long)addr < VMALLOC_END;
+	unsigned long at = kasan_untag_addr((unsigned long)addr);
+
+	return at >= VMALLOC_START && at < VMALLOC_END;
 }
 
 /** find_vm_area() - Return: the live area that @addr lies in, guard pages excluded; NULL if none. It is
@@ -80,6 +89,10 @@ void stack_free(void *stack);
 
 /** vmalloc_init() - called once by mm_init(). */
 void vmalloc_init(void);
+
+/** vmalloc_spare_objects() - Return: descriptors that wait for their next use, or describe free addresses;
+ *  they are allocated objects, and how many there are says nothing. */
+unsigned long vmalloc_spare_objects(void);
 
 /** vmalloc_nr_areas(), vmalloc_purge() - Return: live areas; give all freed addresses and all cached
  *  stacks back at once, for tests and when memory is short. */

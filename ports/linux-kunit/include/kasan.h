@@ -28,14 +28,51 @@ static inline bool kasan_save_enable_multi_shot(void)
 
 /* --- What the mode can do ---------------------------------------------------------------------------- */
 
+#ifdef CONFIG_KASAN_HW_TAGS
+
 /** kasan_vmalloc_enabled() - Return: are vmalloc areas checked? */
+static inline bool kasan_vmalloc_enabled(void)
+{
+	struct kasan_hw_options options;
+
+	kasan_hw_options(&options);
+	return options.enabled && options.vmalloc;
+}
+
+static inline enum kasan_hw_mode kasan_mode(void)
+{
+	struct kasan_hw_options options;
+
+	kasan_hw_options(&options);
+	return options.mode;
+}
+
+/** kasan_sync_fault_possible(), kasan_async_fault_possible() - Return: does a bad access report before it
+ *  is carried out, or some time after? */
+static inline bool kasan_sync_fault_possible(void)
+{
+	return kasan_mode() != KASAN_MODE_ASYNC;
+}
+
+static inline bool kasan_async_fault_possible(void)
+{
+	return kasan_mode() != KASAN_MODE_SYNC;
+}
+
+/** kasan_force_async_fault() - have accesses reported that were bad and are not reported yet. */
+static inline void kasan_force_async_fault(void)
+{
+	kasan_check_async_faults();
+}
+
+#else
+
 static inline bool kasan_vmalloc_enabled(void)
 {
 	return kasan_enabled();
 }
 
-/** kasan_sync_fault_possible(), kasan_async_fault_possible() - Return: does a bad access report before it
- *  is carried out, or some time after? Checks by compiled code come before. */
+/* Checks by compiled code come before the access. */
 static inline bool kasan_sync_fault_possible(void)
 {
 	return true;
@@ -46,21 +83,26 @@ static inline bool kasan_async_fault_possible(void)
 	return false;
 }
 
-/** kasan_force_async_fault() - have accesses reported that were bad and are not reported yet: there are
- *  never any where kasan_async_fault_possible() is false. */
 static inline void kasan_force_async_fault(void)
 {
 }
 
-/* For hardware tags alone: declared, and a mode that needs it fails to link. */
-void kasan_enable_hw_tags(void);
+#endif
+
+/** kasan_enable_hw_tags() - checks go on after a report: they were never off. */
+static inline void kasan_enable_hw_tags(void)
+{
+}
+
 /* For kernels with Rust code alone. */
 char kasan_test_rust_uaf(void);
 
 /* --- Tags of pointers and memory --------------------------------------------------------------------- */
 
+#ifndef CONFIG_KASAN_TAGS
 #define KASAN_TAG_KERNEL 0xFF /* of a pointer that matches any memory */
 #define KASAN_TAG_MIN	 0x00 /* lowest tag of an object */
+#endif
 
 /* Without tags every pointer is as if it had KASAN_TAG_KERNEL. */
 static inline u8 get_tag(const void *ptr)

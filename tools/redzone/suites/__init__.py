@@ -30,8 +30,10 @@ ORDER = (
     "zlib",
     "porting",
     "boots",
+    "boot-parameters",
     "e2e",
     "linux-kunit",
+    "soak",
 )
 
 
@@ -43,6 +45,7 @@ class Suite:
     tools: tuple
     slow: bool
     modes: tuple
+    options: tuple
 
 
 def load():
@@ -56,7 +59,8 @@ def load():
         title = (module.__doc__ or name).strip().splitlines()[0].rstrip(".")
         tools = tuple(getattr(module, "TOOLS", ()))
         modes = tuple(getattr(module, "MODES", ()))
-        found[name] = Suite(name, title, module, tools, getattr(module, "SLOW", False), modes)
+        options = tuple(getattr(module, "OPTIONS", ()))
+        found[name] = Suite(name, title, module, tools, getattr(module, "SLOW", False), modes, options)
     ranks = {name: rank for rank, name in enumerate(ORDER)}
     ordered = sorted(found, key=lambda name: (ranks.get(name, len(ORDER)), name))
     return {name: found[name] for name in ordered}

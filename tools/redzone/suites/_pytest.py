@@ -1,31 +1,43 @@
 # SPDX-License-Identifier: MIT
-"""Runs a folder of pytest tests as a suite."""
+"""Runs a folder of pytest tests as a suite: each result is shown when it is there."""
 
+import json
+import os
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
 
+MAIN = ROOT / "tools" / "redzone" / "suites" / "_pytest_main.py"
+LINES = 20  # of what a failed test says: the end has the reason
+STATUS = {"passed": PASS, "failed": FAIL, "skipped": SKIP}
+
 
 def run(context, folder):
     """Yield a Result for each test in @folder."""
-    results = context.logs / "results.xml"
-    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={results}", str(folder)]
-    process = subprocess.run(
-        command, cwd=ROOT, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    log = context.write_log("pytest", process.stdout + process.stderr)
-    if not results.exists():
-        yield Result("all", FAIL, "\n".join((process.stdout + process.stderr).splitlines()[-20:]), log)
-        return
-    for case in ElementTree.parse(results).iter("testcase"):
-        name = f"{case.get('classname', '').rpartition('.')[2]}.{case.get('name')}"
-        status, detail = PASS, ""
-        for child in case:
-            if child.tag in ("failure", "error"):
-                status, detail = FAIL, (child.text or child.get("message") or "")
-            elif child.tag == "skipped":
-                status, detail = SKIP, child.get("message") or ""
-        yield Result(name, status, "\n".join(detail.splitlines()[-20:]), log)
+    log = context.write_log("pytest", "")
+    receive, send = os.pipe()
+    with log.open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(
+            [sys.executable, str(MAIN), str(send), str(folder)],
+            cwd=ROOT,
+            pass_fds=[send],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        os.close(send)
+        count = failed = 0
+        with os.fdopen(receive, encoding="utf-8") as results:
+            for line in results:
+                entry = json.loads(line)
+                count += 1
+                failed += entry["outcome"] == "failed"
+                detail = "\n".join(entry["detail"].splitlines()[-LINES:])
+                yield Result(entry["name"], STATUS[entry["outcome"]], detail, log)
+        status = process.wait()
+    # 1: tests failed, as the results said. All else is pytest's own trouble, or a test that ended it.
+    if count == 0 or status not in (0, 1) or (status == 1 and not failed):
+        said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:]
+        yield Result("all", FAIL, "\n".join([f"pytest ended with status {status}", *said]), log)

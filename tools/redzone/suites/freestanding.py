@@ -35,13 +35,27 @@ def symbols(files):
     return undefined - defined, defined
 
 
-def judge(name, files):
+# What a whole runtime defines: what compiled code calls, or the port's fault handler where the CPU checks.
+_GIVES = {
+    "generic": re.compile(r"^__asan_load8_noabort$"),
+    "sw_tags": re.compile(r"^__hwasan_load8_noabort$"),
+    "hw_tags": re.compile(r"^kasan_report_tag_fault$"),
+}
+
+
+def judge(name, mode, files):
     undefined, defined = symbols(files)
-    if not any(_SANITIZER.match(symbol) for symbol in defined):
-        return Result(name, FAIL, "the objects define no __asan_* symbol: not the whole runtime")
+    if not any(_GIVES[mode].match(symbol) for symbol in defined):
+        return Result(
+            name, FAIL, f"the objects define no {_GIVES[mode].pattern[1:-1]}: not the whole runtime"
+        )
     bad = sorted(symbol for symbol in undefined if _SANITIZER.match(symbol))
     if bad:
         return Result(name, FAIL, "instrumented, or incomplete: " + ", ".join(bad))
+    if mode == "hw_tags":
+        extra = sorted(symbol for symbol in defined if _SANITIZER.match(symbol))
+        if extra:
+            return Result(name, FAIL, "nobody calls, where the CPU checks: " + ", ".join(extra))
     foreign = sorted(symbol for symbol in undefined if not _ALLOWED.match(symbol))
     if foreign:
         return Result(name, FAIL, "needs symbols that no port has to give: " + ", ".join(foreign))
@@ -63,4 +77,5 @@ def run(context):
             log = context.write_log(name, f"{error}\n")
             yield Result(name, FAIL, "\n".join(str(error).splitlines()[:20]), log)
             continue
-        yield judge(name, [BUILD / preset / "libkasan.a"])
+        mode = next((mode for mode in ("sw_tags", "hw_tags") if mode in name), "generic")
+        yield judge(name, mode, [BUILD / preset / "libkasan.a"])

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Golden reports: one console for each bug type, compared line by line.
 
-tests/golden/bugs.c has the bugs, tests/golden/TYPE.log the console that the kernel printed once. What
-differs from boot to boot or from build to build (addresses, task numbers, code offsets) is masked on both
-sides; everything else is text that tools and people read, and must stay.
+tests/golden/bugs.c has the bugs, tests/golden/TYPE.log the console that the kernel printed once; those of
+software and of hardware tags are in folders of their own. What differs from boot to boot or from build to
+build (addresses, task numbers, code offsets) is masked on both sides; everything else is text that tools and
+people read, and must stay.
 
 With REDZONE_UPDATE_GOLDEN=1 in the environment, reports that differ are written anew instead.
 """
@@ -12,7 +13,7 @@ import difflib
 import os
 import re
 
-from redzone import base, builder, console, machine
+from redzone import base, builder, console, machine, mteqemu
 from redzone.base import ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
@@ -20,10 +21,31 @@ TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 HERE = ROOT / "tests" / "golden"
 TIMEOUT = 60
 # The golden reports are taken from the first. All must print the same, but for what is masked.
-CONFIGURATIONS = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "inline"))
+CONFIGURATIONS = (
+    ("generic", "clang-19", "inline"),
+    ("generic", "clang-19", "outline"),
+    ("generic", "gcc", "inline"),
+    ("sw_tags", "clang-19", "inline"),
+    ("sw_tags", "clang-19", "outline"),
+    ("hw_tags", "clang-19", "sync"),
+    ("hw_tags", "gcc", "sync"),
+    ("hw_tags", "clang-19", "async"),
+    ("hw_tags", "clang-19", "asymm"),
+)
+MODES = ("generic", "sw_tags", "hw_tags")
+# Whose reports are written as golden ones.
+FIRST = (("clang-19", "inline"), ("clang-19", "sync"))
+# With software tags outline code tags whole granules of the stack, and this bug ends inside of one.
+IN_GRANULE = {("sw_tags", "outline"): {"stack-out-of-bounds"}}
+# Not for the CPU to find by tags, so that kasan.mode= makes no difference: the runtime's checks, MMU faults.
+NOT_BY_TAG = {"double-free", "invalid-free", "out-of-bounds", "null-ptr-deref", "user-memory-access"}
+NOT_BY_TAG |= {"wild-memory-access", "wild-memory-access-low"}
+LATE = "asynchronous"
+_NO_DETAILS = "Asynchronous fault: no details available"
 
 _HEX16 = re.compile(r"\b(?:0x)?([0-9a-f]{16})\b")
 _FRAME = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+")
+_TAG = re.compile(r"\[([0-9a-f]{2})\]")
 _ROW = re.compile(r"^([ >])[0-9a-f]{16}:((?: [0-9a-f]{2}){16})$")
 # Compilers add these to a function's name when they make a copy of it.
 _COPY = re.compile(r"(?<=\w)\.(?:constprop|isra|part|cold)(?:\.\d+)*(?=\+|\b)")
@@ -31,14 +53,25 @@ _COPY = re.compile(r"(?<=\w)\.(?:constprop|isra|part|cold)(?:\.\d+)*(?=\+|\b)")
 _NEAR = 1 << 16
 
 
-def titles():
+def folder(mode):
+    """Return where the golden reports of @mode are."""
+    return HERE if mode == "generic" else HERE / mode
+
+
+def titles(mode="generic"):
     """Return {name: title} of the golden reports, from titles.tsv."""
     found = {}
-    for line in (HERE / "titles.tsv").read_text(encoding="utf-8").splitlines():
+    for line in (folder(mode) / "titles.tsv").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             name, title = line.split("\t")
             found[name] = title
     return found
+
+
+def golden_name(where, name, title):
+    """Return which golden report a bug must resemble: its own, or that of all that the CPU only notes."""
+    late = where == "async" or (where == "asymm" and " Write in " in title)
+    return LATE if late and name not in NOT_BY_TAG else name
 
 
 def reports(lines):
@@ -53,23 +86,37 @@ def _relative(address, origin):
     """Return @address as text that is the same wherever the object lies."""
     if origin is None or address < 1 << 16:
         return f"{address:016x}"
-    distance = address - origin
+    # A pointer's tag is drawn by chance, and not part of where it points to.
+    distance = _untagged(address) - _untagged(origin)
     if abs(distance) >= _NEAR:
         return "ADDRESS"
     return f"ACCESS{distance:+#x}" if distance else "ACCESS"
 
 
-def _caret(text, middle):
+def _untagged(address):
+    return address | 0xFF << 56 if address >> 55 & 1 else address
+
+
+def _mask_tag(text):
+    """Return the tag @text, or what stands for any tag: freed memory, match-all and short granules stay."""
+    return text if text in ("fe", "ff") or int(text, 16) < 16 else "TAG"
+
+
+def _caret(text, middle, tags):
     """Return the shadow byte above the caret, from the row in the middle of the memory state."""
     at = len(text) - 1
-    return middle[at : at + 2] if middle and at + 2 <= len(middle) else "??"
+    found = middle[at : at + 2] if middle and at + 2 <= len(middle) else "??"
+    return _mask_tag(found) if tags else found
 
 
 def normalize(report):
     """Return the lines of a console.Report without what changes from boot to boot."""
+    if _NO_DETAILS in report.lines:
+        return _normalize_late(report)
     origin = report.address
     result = []
     middle = None
+    tags = any(text.startswith("Pointer tag: ") for text in report.lines)
     for text in report.lines:
         row = _ROW.match(text)
         if row:
@@ -78,11 +125,13 @@ def normalize(report):
             result.append(f"{row[1]}ROW: 16 granules")
             continue
         if middle and text.strip() == "^":
-            result.append(f"^ under {_caret(text, middle)}")
+            result.append(f"^ under {_caret(text, middle, tags)}")
             middle = None
             continue
         text = _FRAME.sub("+OFFSET/SIZE", _COPY.sub("", text))
         text = _HEX16.sub(lambda match: _relative(int(match[1], 16), origin), text)
+        if text.startswith("Pointer tag: "):
+            text = _TAG.sub(lambda match: f"[{_mask_tag(match[1])}]", text)
         text = re.sub(r"(by task \S+|of task \S+)/\d+", r"\1/PID", text)
         text = re.sub(r"by task \d+:", "by task PID:", text)
         text = re.sub(r"^CPU: \d+ PID: \d+ ", "CPU: N PID: PID ", text)
@@ -97,6 +146,15 @@ def normalize(report):
         text = re.sub(r"^ defined (?:at|in) \S*?([\w.-]+?)(?::\d+)?$", r" defined in \1", text)
         result.append(text)
     return result
+
+
+def _normalize_late(report):
+    """The lines of an asynchronous report. Where it was noticed (a tick, a context switch) is chance."""
+    text = "\n".join(report.lines)
+    text = re.sub(r"(?m)^(BUG: KASAN: \S+ in) \w+\+0x[0-9a-f]+/0x[0-9a-f]+$", r"\1 FUNCTION", text)
+    text = re.sub(r"(?m)^CPU: \d+ PID: \d+ Comm: \S+", "CPU: N PID: PID Comm: TASK", text)
+    text = re.sub(r"(?m)^(?: \S+\+0x[0-9a-f]+/0x[0-9a-f]+\n)+", " FRAMES\n", text)
+    return text.splitlines()
 
 
 def prefix_width(lines):
@@ -119,20 +177,24 @@ def judge(name, lines, golden):
     return wrong + list(difference)
 
 
-def _configuration(context, compiler, where, update):
-    label = f"{compiler}.{where}"
-    preset = builder.preset_name(instrumentation=where, compiler=compiler)
-    reason = context.missing_for(preset)
+def _configuration(context, mode, compiler, where, update):
+    label = f"{compiler}.{where}" if mode == "generic" else f"{mode}.{compiler}.{where}"
+    preset = builder.preset_name(mode=mode, instrumentation=where, compiler=compiler)
+    hardware = mode == "hw_tags"
+    reason = context.missing_for(preset) or (mteqemu.reason() if hardware else None)
     if reason:
         yield Result(label, SKIP, reason)
         return
-    program = builder.Program("golden_bugs", [HERE / "bugs.c"])
+    defines = ["GRANULE=16"] if hardware else []
+    program = builder.Program("golden_bugs", [HERE / "bugs.c"], defines=defines)
     image = context.build(preset, programs=[program])["golden_bugs"]
 
+    append = [f"kasan.mode={where}"] if hardware else []
+
     def one(name):
-        target = machine.Machine(image.image, arguments=[name], timeout=TIMEOUT)
+        target = machine.Machine(image.image, mode=mode, append=append, arguments=[name], timeout=TIMEOUT)
         _, lines, log = context.boot(f"{label}/{name}", target)
-        path = HERE / f"{name}.log"
+        path = folder(mode) / f"{golden_name(where, name, named[name])}.log"
         golden = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         wrong = judge(name, lines, golden) if reports(golden) else ["there is no golden report of this name"]
         if wrong and update:
@@ -145,10 +207,41 @@ def _configuration(context, compiler, where, update):
             wrong = []
         return Result(f"{label}.{name}", FAIL if wrong else PASS, "\n".join(wrong), log)
 
-    yield from context.each(one, titles())
+    unseen = IN_GRANULE.get((mode, where), ())
+    named = titles(mode)
+    yield from context.each(one, [name for name in named if name not in unseen])
+
+
+def _types():
+    """Every bug type of docs/reports.md needs a golden report, and a KUnit case that expects that type."""
+    text = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
+    table = text.partition("## 1. The bug type")[2].partition("\n## ")[0]
+    types = re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)
+    golden = {
+        report.type
+        for path in HERE.rglob("*.log")
+        for report in reports(path.read_text(encoding="utf-8").splitlines())
+    }
+    sources = (ROOT / "kernel" / "tests").glob("kasan*test*.c")
+    expected = set(re.findall(r'"([a-z-]+)",\s*KASAN_(?:READ|WRITE|FREE)\b', "".join(map(_text, sources))))
+    for name in types:
+        wrong = [] if name in golden else ["there is no golden report of this type"]
+        if name not in expected:
+            wrong.append("no KUnit case expects this type")
+        yield Result(f"types.{name}", FAIL if wrong else PASS, "; ".join(wrong))
+    if not types:
+        yield Result("types", FAIL, "docs/reports.md lists no types")
+
+
+def _text(path):
+    return path.read_text(encoding="utf-8")
 
 
 def run(context):
+    yield from _types()
     update = os.environ.get("REDZONE_UPDATE_GOLDEN", "") not in ("", "0")
-    for number, (compiler, where) in enumerate(CONFIGURATIONS):
-        yield from _configuration(context, compiler, where, update and number == 0)
+    for mode, compiler, where in CONFIGURATIONS:
+        if context.mode in (None, mode):
+            # Of all asynchronous reports the first one serves, and only if there is none.
+            first = (compiler, where) in FIRST or not (folder(mode) / f"{LATE}.log").exists()
+            yield from _configuration(context, mode, compiler, where, update and first)

@@ -5,12 +5,15 @@ A case expects a report if the console of the ordinary kernel shows one while it
 redzone-bugs-removed has the same suites, compiled with REDZONE_REMOVE_BUGS.
 """
 
-from redzone import ktap, machine
+from redzone import ktap
 from redzone.builder import preset_name
-from redzone.runner import FAIL, PASS, Result
-from redzone.suites.kunit import TIMEOUT, end_error
+from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.suites import kunit
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+# Of each mode whose cases expect something else; as in the suite kunit.
+CONFIGURATIONS = (("generic", "inline", "clang-19", 1), ("hw_tags", "sync", "clang-19", 1))
+MODES = tuple(configuration[0] for configuration in CONFIGURATIONS)
 
 
 def verdict(with_bug, without):
@@ -28,21 +31,36 @@ def verdict(with_bug, without):
     return PASS, ""
 
 
-def run(context):
-    preset = preset_name()
+def _compare(context, configuration):
+    mode = configuration[0]
+    prefix = "" if mode == "generic" else f"{mode}."
+    preset = preset_name("arm64", *configuration[:3])
     images = context.build(preset, targets=["redzone", "redzone-bugs-removed"])
     parsed = {}
     for name, image in images.items():
-        outcome, lines, log = context.boot(name, machine.Machine(image.image, timeout=TIMEOUT))
+        outcome, lines, log = context.boot(
+            prefix + name, kunit.machine_of(configuration, image, timeout=kunit.TIMEOUT)
+        )
         parsed[name] = ktap.parse(lines)
-        error = end_error(outcome)
+        error = kunit.end_error(outcome)
         if error or parsed[name].errors:
-            yield Result(name, FAIL, "\n".join([*parsed[name].errors, error or ""]).strip(), log)
+            yield Result(prefix + name, FAIL, "\n".join([*parsed[name].errors, error or ""]).strip(), log)
     without = parsed["redzone-bugs-removed"].by_name()
     expecting = 0
     for case in parsed["redzone"].cases:
         expecting += case.reports > 0
         status, detail = verdict(case, without.get(case.name))
-        yield Result(case.name, status, detail)
+        yield Result(prefix + case.name, status, detail)
     if expecting == 0:
-        yield Result("all", FAIL, "no case expects a report")
+        yield Result(f"{prefix}all", FAIL, "no case expects a report")
+
+
+def run(context):
+    for configuration in CONFIGURATIONS:
+        if context.mode not in (None, configuration[0]):
+            continue
+        reason = kunit.missing_for(context, configuration)
+        if reason:
+            yield Result(kunit.label(configuration), SKIP, reason)
+        else:
+            yield from _compare(context, configuration)

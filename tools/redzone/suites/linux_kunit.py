@@ -10,14 +10,14 @@ import re
 import subprocess
 import sys
 
-from redzone import builder, ktap, linuxsource, machine
+from redzone import builder, ktap, linuxsource
 from redzone.base import ROOT, Failure
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.suites.kunit import end_error, label
+from redzone.suites.kunit import end_error, label, machine_of, missing_for
 
 SLOW = True
-MODES = ("generic",)
+MODES = ("generic", "sw_tags", "hw_tags")
 TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
 PORT = ROOT / "ports" / "linux-kunit"
 NAME = "linux_kunit"
@@ -29,6 +29,17 @@ CONFIGURATIONS = [
     ("generic", "outline", "clang-19", 4),
     ("generic", "inline", "gcc", 4),
     ("generic", "outline", "gcc", 1),
+    ("sw_tags", "inline", "clang-19", 1),
+    ("sw_tags", "inline", "clang-19", 4),
+    ("sw_tags", "outline", "clang-19", 4),
+    ("sw_tags", "outline", "gcc", 4),
+    ("hw_tags", "sync", "clang-19", 1),
+    ("hw_tags", "sync", "clang-19", 4),
+    ("hw_tags", "async", "clang-19", 1),
+    ("hw_tags", "async", "clang-19", 4),
+    ("hw_tags", "asymm", "clang-19", 1),
+    ("hw_tags", "asymm", "clang-19", 4),
+    ("hw_tags", "sync", "gcc", 4),
 ]
 
 _CODE = re.compile(r"[\w.$]+\+0x[0-9a-f]+/0x[0-9a-f]+")
@@ -41,7 +52,7 @@ def expectation(mode, compiler):
     wanted = json.loads((PORT / "expected.json").read_text(encoding="utf-8"))[mode]
     skips = dict(wanted["skips"])
     if compiler == "gcc":
-        skips.update(wanted["skips_gcc"])
+        skips.update(wanted.get("skips_gcc", {}))
     return wanted["total"], skips
 
 
@@ -135,7 +146,7 @@ def run(context):
     def boot(item):
         configuration, image = item
         name = label(configuration)
-        target = machine.Machine(image.image, smp=configuration[3], timeout=TIMEOUT)
+        target = machine_of(configuration, image, timeout=TIMEOUT)
         outcome, lines, log = context.boot(name, target)
         parsed = ktap.parse(lines)
         total, skips = expectation(configuration[0], configuration[2])
@@ -161,13 +172,15 @@ def run(context):
         if context.mode not in (None, configuration[0]):
             continue
         preset = preset_name("arm64", *configuration[:3])
-        reason = context.missing_for(preset)
+        reason = missing_for(context, configuration)
         if reason:
             yield Result(label(configuration), SKIP, reason)
             continue
         if preset not in images:
             program = builder.Program(
-                NAME, [source / linuxsource.PINS["test"]], function="redzone_add_linux_kunit"
+                NAME,
+                [source / name for name in linuxsource.PINS["tests"]],
+                function="redzone_add_linux_kunit",
             )
             folder = context.logs / preset
             folder.mkdir(parents=True)

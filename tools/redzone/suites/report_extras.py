@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parts of reports that are off by default: the page's owner; CPU and time of allocation and free."""
+"""What is off by default: the page's owner, the page quarantine; CPU and time of allocation and free."""
 
 import re
 
@@ -48,6 +48,52 @@ def verdict(name, wrong, log):
     return Result(name, FAIL, wrong, log) if wrong else Result(name, PASS)
 
 
+def totals(lines, suite):
+    """Return (passed, failed, skipped) of a suite, None if it did not end."""
+    found = (re.fullmatch(rf"# {suite}: pass:(\d+) fail:(\d+) skip:(\d+) total:\d+", line) for line in lines)
+    return next((tuple(map(int, match.groups())) for match in found if match), None)
+
+
+def page_quarantine(context, image):
+    """A page that is used again at once: its late access is found with a page quarantine, and only so."""
+    held = ("kasan.page_quarantine=4M", "page_owner=on")
+    outcome, lines, log = boot(context, "page-quarantine-missed", image, "page_quarantine")
+    wrong = None
+    if totals(lines, "page_quarantine") != (1, 0, 4) or outcome.reader.reports:
+        wrong = "without it the case immediate_reuse must pass, without a report, and no other run"
+    yield verdict("page-quarantine.missed-without", wrong, log)
+
+    outcome, lines, log = boot(context, "page-quarantine-caught", image, "page_quarantine", *held)
+    counts = totals(lines, "page_quarantine")
+    wrong = None if counts == (5, 0, 0) and outcome.reader.reports else outcome.message or "cases failed"
+    if sum("page_quarantine: full at 1024 pages" in line for line in lines) != 1:
+        wrong = "that the bound is reached must be said once"
+    yield verdict("page-quarantine.caught-with", wrong, log)
+
+    outcome, lines, log = boot(context, "page-quarantine-report", image, "kasan.page_alloc_uaf", *held)
+    missing = missing_in_order([r"flags: 0x[0-9a-f]+\(head\|quarantine\)", *_PAGE], lines)
+    yield verdict("page-quarantine.report", missing and f"no line is: {missing}", log)
+
+    outcome, lines, log = boot(context, "page-quarantine-all", image, "*", *held)
+    failed = [line for line in lines if line.startswith("not ok")]
+    wrong = "\n".join(failed) or (
+        None if outcome.reader.halted else "the kernel did not say that it was done"
+    )
+    yield verdict("page-quarantine.all-suites", wrong, log)
+
+
+def live_objects_wrong(lines):
+    """Return what is wrong with how a cache that is destroyed names its live objects, or None."""
+    text = "\n".join(lines)
+    wanted = re.search(r"destroy_with_live_objects: live (\w+) (\w+) (\w+)$", text, re.MULTILINE)
+    named = re.findall(r"^Object 0x([0-9a-f]{16}) @offset=\d+$", text, re.MULTILINE)
+    if not wanted or sorted(wanted.groups()) != sorted(named):
+        return f"named are {named}, live are {wanted and wanted.groups()}"
+    if "BUG leaky: Objects remaining on kmem_cache_destroy()" not in text:
+        return "no line says which cache"
+    return None
+
+
 def run(context):
     image = context.build(preset_name(), targets=["redzone"])["redzone"]
 
@@ -68,6 +114,10 @@ def run(context):
         line.startswith('Malformed kernel parameter page_owner="maybe": expected on|off') for line in lines
     )
     yield verdict("page-owner.wrong-value", None if said else "no line names it and what is accepted", log)
+
+    yield from page_quarantine(context, image)
+    outcome, lines, log = boot(context, "live-objects", image, "slab.destroy_with_live_objects")
+    yield verdict("live-objects.named", live_objects_wrong(lines), log)
 
     preset = preset_name() + "-extra-info"
     reason = context.missing_for(preset)

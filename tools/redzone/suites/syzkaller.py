@@ -105,11 +105,17 @@ _DAMAGE = (
 )
 
 
+def _label(mode, name):
+    return name if mode == "generic" else f"{mode}.{name}"
+
+
 def _rules():
-    for name, wanted in golden.titles().items():
-        path = golden.HERE / f"{name}.log"
+    every = [(mode, *title) for mode in golden.MODES for title in golden.titles(mode).items()]
+    for mode, name, wanted in every:
+        path = golden.folder(mode) / f"{name}.log"
+        label = f"rules.{_label(mode, name)}"
         if not path.exists():
-            yield Result(f"rules.{name}", FAIL, f"{base.relative(path)} does not exist")
+            yield Result(label, FAIL, f"{base.relative(path)} does not exist")
             continue
         title, corrupted = parse(path.read_text(encoding="utf-8"))
         wrong = []
@@ -117,7 +123,7 @@ def _rules():
             wrong.append(f"title {title!r}, expected {wanted!r}")
         if corrupted:
             wrong.append(f"corrupted: {corrupted}")
-        yield Result(f"rules.{name}", FAIL if wrong else PASS, "\n".join(wrong))
+        yield Result(label, FAIL if wrong else PASS, "\n".join(wrong))
     good = (golden.HERE / "slab-use-after-free.log").read_text(encoding="utf-8")
     for name, pattern, replacement in _DAMAGE:
         bad = re.sub(pattern, replacement, good)
@@ -130,8 +136,8 @@ def _rules():
 # --- The parser itself --------------------------------------------------------------------------------
 
 
-def _go(arguments, timeout):
-    environment = dict(os.environ, REDZONE_GOLDEN=str(golden.HERE), GOFLAGS="", GOWORK="off")
+def _go(arguments, timeout, mode="generic"):
+    environment = dict(os.environ, REDZONE_GOLDEN=str(golden.folder(mode)), GOFLAGS="", GOWORK="off")
     return subprocess.run(
         ["go", *arguments],
         cwd=FOLDER,
@@ -181,8 +187,14 @@ def _parser(context):
     if reason:
         yield Result("parser", SKIP, reason)
         return
-    result = _go(["test", "-mod=readonly", "-json", "./..."], TEST_TIMEOUT)
-    log = context.write_log("parser", result.stdout + result.stderr)
+    for mode in golden.MODES:
+        yield from _parse_all(context, mode)
+
+
+def _parse_all(context, mode):
+    """All golden reports of @mode through the parser."""
+    result = _go(["test", "-mod=readonly", "-json", "-count=1", "./..."], TEST_TIMEOUT, mode)
+    log = context.write_log(_label(mode, "parser"), result.stdout + result.stderr)
     said = {}
     count = 0
     for line in result.stdout.splitlines():
@@ -194,9 +206,11 @@ def _parser(context):
             count += 1
             failed = event["Action"] == "fail"
             text = "\n".join(said.get(name, [])) if failed else ""
-            yield Result(f"parser.{name.split('/', 1)[1]}", FAIL if failed else PASS, text, log)
-    if count != len(golden.titles()):
-        yield Result("parser", FAIL, f"{count} reports were parsed\n{result.stderr.strip()}", log)
+            label = _label(mode, name.split("/", 1)[1])
+            yield Result(f"parser.{label}", FAIL if failed else PASS, text, log)
+    if count != len(golden.titles(mode)):
+        text = f"{count} reports were parsed\n{result.stderr.strip()}"
+        yield Result(_label(mode, "parser"), FAIL, text, log)
 
 
 def run(context):

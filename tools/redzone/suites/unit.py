@@ -68,5 +68,7 @@ def _preset(context, compiler, preset):
 
 
 def run(context):
+    # What symbols a compiler emits is asked of every one there is; one that cannot be had is a skip.
+    context.missing("clang-22")
     for compiler, preset in PRESETS.items():
         yield from _preset(context, compiler, preset)

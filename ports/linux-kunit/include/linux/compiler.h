@@ -8,6 +8,10 @@
 /* Pointers that only RCU's functions may load: a note to static checkers. */
 #define __rcu
 
+/* Code that runs once is kept like any other. */
+#define __init
+#define __maybe_unused __unused
+
 /* From here on the compiler knows nothing of the value: not its bounds, not where it came from. */
 #define OPTIMIZER_HIDE_VAR(var) __asm__("" : "=r"(var) : "0"(var))
 

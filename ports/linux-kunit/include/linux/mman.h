@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* linux/mman.h - what maps memory for user mode; test files name it and use the kernel side alone. */
+/* linux/mman.h - mapping memory for user mode. */
 #ifndef LINUX_KUNIT_LINUX_MMAN_H
 #define LINUX_KUNIT_LINUX_MMAN_H
 
+#include <kernel/user_mm.h>
 #include <linux/mm.h>
 
 #endif

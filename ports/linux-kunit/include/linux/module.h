@@ -7,4 +7,15 @@
 
 #define MODULE_LICENSE(license) _Static_assert(sizeof(license) > 1, "no license given")
 
+/** linux_module_init() - what the one file linked in that is a module does when it is loaded:
+ *  module_case.c calls it. */
+int linux_module_init(void);
+
+#define module_init(fn)             \
+	int linux_module_init(void) \
+	{                           \
+		return fn();        \
+	}                           \
+	_Static_assert(1, "module_init")
+
 #endif

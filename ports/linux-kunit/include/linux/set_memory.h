@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * linux/set_memory.h - permissions of mapped pages. For tests of the tag modes alone: a mode that does
- * not skip them fails to link.
+ * linux/set_memory.h - permissions of mapped pages. Return: 0, or a negative error if one is not mapped.
  */
 #ifndef LINUX_KUNIT_LINUX_SET_MEMORY_H
 #define LINUX_KUNIT_LINUX_SET_MEMORY_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* linux/uaccess.h - the two halves of the address space; test files name it and use the kernel side alone. */
+/* linux/uaccess.h - copies between kernel and user memory. */
 #ifndef LINUX_KUNIT_LINUX_UACCESS_H
 #define LINUX_KUNIT_LINUX_UACCESS_H
 
+#include <kernel/uaccess.h>
 #include <linux/mm.h>
 
 #endif

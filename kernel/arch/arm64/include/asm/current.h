@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * current.h - the running task. SP_EL0 is free in a kernel without user mode and holds it; the
- * boot CPU starts with &init_task there, the others with their idle task.
+ * current.h - the running task. SP_EL0, free while the kernel runs on SP_EL1, holds it; the boot CPU
+ * starts with &init_task there, the others with their idle task. In user mode it is the program's
+ * stack pointer: user.S exchanges the two.
  */
 #ifndef ASM_CURRENT_H
 #define ASM_CURRENT_H

@@ -16,7 +16,7 @@ extern unsigned int oops_count;
  * The port's kasan_port_report_end() calls this. If the access then faults by the same thread, the
  * oops says so in few lines and does not report it a second time.
  */
-#ifdef CONFIG_KASAN_SHADOW_OFFSET
+#ifdef CONFIG_KASAN
 void arch_note_kasan_report(uintptr_t addr, size_t size);
 #else
 static inline void arch_note_kasan_report(uintptr_t addr, size_t size)

@@ -4,11 +4,19 @@
 #define ASM_KASAN_H
 
 #include <asm/memory.h>
+#include <kasan/config.h>
 #include <kernel/types.h>
+
+/* Shadow of memory that may be accessed: with tags that of pointers without one. */
+#ifdef CONFIG_KASAN_TAGS
+#define KASAN_SHADOW_OPEN KASAN_TAG_KERNEL
+#else
+#define KASAN_SHADOW_OPEN 0
+#endif
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 
-/** kasan_early_init() - map all shadow read-only to one zero page and the image's shadow to
+/** kasan_early_init() - map all shadow read-only to one page that says "accessible" and the image's shadow to
  *  itself. Before any instrumented code; called by early_init(). */
 void kasan_early_init(void);
 
@@ -16,10 +24,11 @@ void kasan_early_init(void);
  *  is accessible. After setup_arch(). */
 void kasan_shadow_init(void);
 
-/* kasan_blocks[]: bits beside a block's physical address. Neither: the shared page of zeroes. */
-#define KASAN_BLOCK_FREE  1UL /* the shared page of KASAN_PAGE_FREE */
-#define KASAN_BLOCK_REAL  2UL /* its own memory */
-#define KASAN_BLOCK_SHIFT 24  /* bytes of RAM that a block describes */
+/* kasan_blocks[]: bits beside a block's physical address. Neither: the shared page of what is accessible. */
+#define KASAN_BLOCK_FREE 1UL /* the shared page of KASAN_PAGE_FREE */
+#define KASAN_BLOCK_REAL 2UL /* its own memory */
+/* Bytes of RAM that a block of 2 MiB describes: 16 MiB, with software tags 32 MiB. */
+#define KASAN_BLOCK_SHIFT (21 + KASAN_SHADOW_SCALE_SHIFT)
 extern u64 *kasan_blocks;
 void __kasan_want_linear_shadow(unsigned long va);
 
@@ -27,11 +36,12 @@ void __kasan_want_linear_shadow(unsigned long va);
  * kasan_want_linear_shadow() - make sure that the shadow of @p, in the linear map, can be written
  *
  * For the page allocator, before a page that it hands out is unpoisoned. One call is enough for what lies
- * in the same 16 MiB, so for each block of the allocator. Any context, any CPU; cannot fail.
+ * in the same block, so for each block of the allocator. Any context, any CPU; cannot fail.
  */
 static inline void kasan_want_linear_shadow(const void *p)
 {
-	const u64 *block = &kasan_blocks[((unsigned long)p - PAGE_OFFSET) >> KASAN_BLOCK_SHIFT];
+	unsigned long at = kasan_untag_addr((unsigned long)p) - PAGE_OFFSET;
+	const u64 *block = &kasan_blocks[at >> KASAN_BLOCK_SHIFT];
 
 	if (unlikely(!(READ_ONCE(*block) & KASAN_BLOCK_REAL)))
 		__kasan_want_linear_shadow((unsigned long)p);
@@ -45,13 +55,17 @@ void kasan_free_boot_memory(unsigned long start, unsigned long end);
  * kasan_map_shadow() - give [@va, @va + @size) real shadow, of @value where it is new
  *
  * Any context, any CPU. Shadow that is real already stays as it is, contents included. Never undone, so
- * @value must be right for all of the 32 KiB around the range's ends, too.
+ * @value must be right for all of the 32 KiB (with software tags 64 KiB) around the range's ends, too.
  * Return: false if there is no memory; what was mapped so far stays.
  */
 bool kasan_map_shadow(unsigned long va, size_t size, u8 value);
 
 /** kasan_shadow_is_real() - Return: true if the shadow of @va can be written. */
 bool kasan_shadow_is_real(unsigned long va);
+
+/** kasan_shadow_pages() - Return: shadow pages that were made real one by one: those of vmalloc and module
+ *  space, and a few at the ends of RAM. None is ever given back. */
+unsigned long kasan_shadow_pages(void);
 
 /** kasan_shadow_spurious_fault() - did a fault at shadow address @far meet a page table that
  *  another CPU was changing? Return: true: try the access again. */
@@ -77,6 +91,10 @@ static inline bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
 static inline bool kasan_shadow_is_real(unsigned long va)
 {
 	return false;
+}
+static inline unsigned long kasan_shadow_pages(void)
+{
+	return 0;
 }
 static inline bool kasan_shadow_spurious_fault(unsigned long far)
 {

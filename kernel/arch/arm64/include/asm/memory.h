@@ -26,9 +26,14 @@
 #define PAGE_OFFSET _AC_UL(0xffff000000000000)
 #define PAGE_END    _AC_UL(0xffff600000000000)
 
-/* (addr >> 3) + CONFIG_KASAN_SHADOW_OFFSET of the lowest and behind the highest kernel address. */
+/* Shadow of the lowest and behind the highest kernel address: (addr >> 3), with software tags (addr >> 4),
+ * + CONFIG_KASAN_SHADOW_OFFSET. Half as much is needed then; what is below stays empty. */
+#ifdef CONFIG_KASAN_SW_TAGS
+#define KASAN_SHADOW_START _AC_UL(0xffff700000000000)
+#else
 #define KASAN_SHADOW_START _AC_UL(0xffff600000000000)
-#define KASAN_SHADOW_END   _AC_UL(0xffff800000000000)
+#endif
+#define KASAN_SHADOW_END _AC_UL(0xffff800000000000)
 
 #define MODULES_VADDR _AC_UL(0xffff800078000000)
 #define MODULES_END   _AC_UL(0xffff800080000000)
@@ -66,6 +71,7 @@
 
 #ifndef __ASSEMBLER__
 
+#include <kasan/tag.h>
 #include <kernel/types.h>
 
 /* Physical address that PAGE_OFFSET maps; a multiple of 1 GiB. Set by setup_arch(). */
@@ -79,9 +85,12 @@ extern char __rodata_start[], __rodata_end[], __data_start[], _edata[];
 
 #define __va(pa) ((void *)((unsigned long)(pa) - memstart_addr + PAGE_OFFSET))
 
+/* All of these take pointers with tags, too: see <kasan/tag.h>. */
+
 /** __pa() - physical address of an address in the linear map or in the kernel image. */
 static inline phys_addr_t __pa_nodebug(unsigned long va)
 {
+	va = kasan_untag_addr(va);
 	if (va >= KIMAGE_VADDR)
 		return va - kimage_voffset;
 	return va - PAGE_OFFSET + memstart_addr;
@@ -92,13 +101,17 @@ static inline phys_addr_t __pa_nodebug(unsigned long va)
 /** is_linear_address() - Return: true if @va lies in the linear map's window (mapped or not). */
 static inline bool is_linear_address(const void *va)
 {
-	return (unsigned long)va >= PAGE_OFFSET && (unsigned long)va < PAGE_END;
+	unsigned long addr = kasan_untag_addr((unsigned long)va);
+
+	return addr >= PAGE_OFFSET && addr < PAGE_END;
 }
 
 /** is_kernel_image() - Return: true if @va lies inside the kernel image, .bss included. */
 static inline bool is_kernel_image(const void *va)
 {
-	return (unsigned long)va >= (unsigned long)_text && (unsigned long)va < (unsigned long)_end;
+	unsigned long addr = kasan_untag_addr((unsigned long)va);
+
+	return addr >= (unsigned long)_text && addr < (unsigned long)_end;
 }
 
 /** is_kernel_text() - Return: true if @pc is a code address. */

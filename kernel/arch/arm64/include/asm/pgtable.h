@@ -31,7 +31,14 @@
 #define MT_NORMAL	0
 #define MT_DEVICE_nGnRE 1
 #define MT_NORMAL_NC	2
-#define MAIR_EL1_VALUE	_AC_UL(0x4404ff)
+#define MAIR_EL1_VALUE	_AC_UL(0xff4404ff)
+/* With tags, where the CPU has any: head.S then changes this one's byte to f0. */
+#ifdef CONFIG_KASAN_HW_TAGS
+#define MT_NORMAL_TAGGED 3
+#else
+#define MT_NORMAL_TAGGED MT_NORMAL
+#endif
+#define MAIR_EL1_TAGGED 0xf0
 
 #define PROT_NORMAL_BASE (PTE_AF | PTE_SH_INNER | (MT_NORMAL << PTE_ATTR_SHIFT))
 
@@ -46,6 +53,8 @@ typedef u64 pgprot_t;
 #define PAGE_KERNEL	 (PROT_NORMAL_BASE | PTE_PXN | PTE_UXN)
 #define PAGE_KERNEL_RO	 (PROT_NORMAL_BASE | PTE_PXN | PTE_UXN | PTE_RDONLY)
 #define PAGE_KERNEL_EXEC (PROT_NORMAL_BASE | PTE_UXN | PTE_RDONLY)
+/* Memory of which pieces are handed out: the linear map, vmalloc areas. */
+#define PAGE_KERNEL_TAGGED (PAGE_KERNEL | ((u64)MT_NORMAL_TAGGED << PTE_ATTR_SHIFT))
 #define PAGE_DEVICE \
 	(PTE_AF | PTE_SH_INNER | ((u64)MT_DEVICE_nGnRE << PTE_ATTR_SHIFT) | PTE_PXN | PTE_UXN)
 

@@ -2,7 +2,7 @@
 /*
  * setup.h - how the architecture brings the machine up.
  *
- * The order in start_kernel(): setup_arch(), kasan_shadow_init(), constructors, memory management,
+ * The order in start_kernel(): setup_arch(), constructors, parameters, kasan_shadow_init(), memory management,
  * scheduler, init_IRQ(), time_init(), and later smp_boot_secondaries() in a thread.
  */
 #ifndef ASM_SETUP_H

@@ -4,6 +4,7 @@
 #define ASM_SWITCH_H
 
 #include <kernel/types.h>
+#include <asm/ptrace.h>
 
 struct task;
 
@@ -28,7 +29,8 @@ void ret_from_fork(void);
 
 /**
  * arch_init_context() - prepare a new thread
- * @ctx: its context. @stack_top: first address above its stack, aligned to 16.
+ * @ctx: its context. @stack_top: first address above its stack, aligned to 16. The frame of user mode
+ * has its place there, see task_pt_regs(), so the thread starts below it.
  *
  * A zero frame pointer ends its traces at ret_from_fork().
  */
@@ -38,7 +40,7 @@ static inline void arch_init_context(struct cpu_context *ctx, void *stack_top, i
 	*ctx = (struct cpu_context){
 		.x19 = (u64)fn,
 		.x20 = (u64)arg,
-		.sp = (u64)stack_top,
+		.sp = (u64)stack_top - 16 - PT_REGS_SIZE,
 		.pc = (u64)ret_from_fork,
 	};
 }

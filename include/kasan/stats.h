@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stats.h - how much the runtime's own tables hold, for tests, benchmarks and whoever watches memory. A
+ * snapshot; any context. What a mode does not have is all 0.
+ */
+#ifndef KASAN_STATS_H
+#define KASAN_STATS_H
+
+#include <kasan/kasan.h>
+
+/** struct kasan_depot_stats - @traces: different ones; @bytes: that they take; @refused: traces that were
+ *  not recorded because @max_bytes are taken. */
+struct kasan_depot_stats {
+	size_t traces, bytes, max_bytes, refused;
+};
+
+/** struct kasan_quarantine_stats - @bytes: of the @objects' slots; @max_bytes: its bound. Generic mode. */
+struct kasan_quarantine_stats {
+	size_t bytes, max_bytes, objects;
+};
+
+#ifdef CONFIG_KASAN
+void kasan_depot_stats(struct kasan_depot_stats *stats);
+#else
+static inline void kasan_depot_stats(struct kasan_depot_stats *stats)
+{
+	*stats = (struct kasan_depot_stats){0};
+}
+#endif
+
+#ifdef CONFIG_KASAN_GENERIC
+void kasan_quarantine_stats(struct kasan_quarantine_stats *stats);
+#else
+static inline void kasan_quarantine_stats(struct kasan_quarantine_stats *stats)
+{
+	*stats = (struct kasan_quarantine_stats){0};
+}
+#endif
+
+#endif /* KASAN_STATS_H */

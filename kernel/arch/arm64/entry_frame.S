@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* entry_frame.S - the register frame of an exception, as macros: included by entry.S and user.S. */
+#include <asm/ptrace.h>
+
+/*
+ * Build struct pt_regs at sp, for which the room was taken already; sp and lr of the interrupted
+ * code are left to the user of the macro. x29 points to the frame record in it, so a frame pointer
+ * walk continues in the interrupted code. x22 to x25 are lost.
+ */
+	.macro	save_regs
+	stp	x0, x1, [sp, #16 * 0]
+	stp	x2, x3, [sp, #16 * 1]
+	stp	x4, x5, [sp, #16 * 2]
+	stp	x6, x7, [sp, #16 * 3]
+	stp	x8, x9, [sp, #16 * 4]
+	stp	x10, x11, [sp, #16 * 5]
+	stp	x12, x13, [sp, #16 * 6]
+	stp	x14, x15, [sp, #16 * 7]
+	stp	x16, x17, [sp, #16 * 8]
+	stp	x18, x19, [sp, #16 * 9]
+	stp	x20, x21, [sp, #16 * 10]
+	stp	x22, x23, [sp, #16 * 11]
+	stp	x24, x25, [sp, #16 * 12]
+	stp	x26, x27, [sp, #16 * 13]
+	stp	x28, x29, [sp, #16 * 14]
+	mrs	x22, elr_el1
+	mrs	x23, spsr_el1
+	mrs	x24, esr_el1
+	mrs	x25, far_el1
+	stp	x22, x23, [sp, #S_PC]
+	stp	x24, x25, [sp, #S_ESR]
+	stp	x29, x22, [sp, #S_FRAME]
+	add	x29, sp, #S_FRAME
+	.endm
+
+/* The way back: everything masked, the frame at sp. Ends the exception. */
+	.macro	restore_regs_and_return
+	ldp	x22, x23, [sp, #S_PC]
+	msr	elr_el1, x22
+	msr	spsr_el1, x23
+	ldp	x0, x1, [sp, #16 * 0]
+	ldp	x2, x3, [sp, #16 * 1]
+	ldp	x4, x5, [sp, #16 * 2]
+	ldp	x6, x7, [sp, #16 * 3]
+	ldp	x8, x9, [sp, #16 * 4]
+	ldp	x10, x11, [sp, #16 * 5]
+	ldp	x12, x13, [sp, #16 * 6]
+	ldp	x14, x15, [sp, #16 * 7]
+	ldp	x16, x17, [sp, #16 * 8]
+	ldp	x18, x19, [sp, #16 * 9]
+	ldp	x20, x21, [sp, #16 * 10]
+	ldp	x22, x23, [sp, #16 * 11]
+	ldp	x24, x25, [sp, #16 * 12]
+	ldp	x26, x27, [sp, #16 * 13]
+	ldp	x28, x29, [sp, #16 * 14]
+	ldr	x30, [sp, #S_LR]
+	add	sp, sp, #PT_REGS_SIZE
+	eret
+	.endm

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mte.h - the Memory Tagging Extension in this kernel: bringing CPUs up with it, and its faults.
+ *
+ * See ID_AA64PFR1_EL1 and the registers below in the Arm Architecture Reference Manual. Everything is empty
+ * but for hardware tags (CONFIG_KASAN_HW_TAGS).
+ */
+#ifndef ASM_MTE_H
+#define ASM_MTE_H
+
+#include <asm/memory.h>
+
+/* ID_AA64PFR1_EL1.MTE: from this value on there are tags in memory; from the next, asymmetric checks. */
+#define ID_PFR1_MTE_SHIFT 8
+#define ID_PFR1_MTE_TAGS  2
+#define ID_PFR1_MTE_ASYMM 3
+
+/* HCR_EL2.ATA: EL1 may use tags. */
+#define HCR_EL2_ATA_SHIFT 56
+
+/* TCR_EL1.TCMA1: accesses of the upper half with tag 15 are not checked. */
+#define TCR_EL1_TCMA1_SHIFT 58
+
+#ifndef __ASSEMBLER__
+#include <kasan/kasan.h>
+#include <asm/sysreg.h>
+
+struct pt_regs;
+
+#ifdef CONFIG_KASAN_HW_TAGS
+
+/* Read in exception entries and context switches; never changes after the first lines of the boot. */
+extern bool mte_present, mte_may_be_async;
+
+/** mte_init() - boot CPU, before the parameters are parsed: has the CPU tags? Without them KASAN is off. */
+void mte_init(void);
+
+/** mte_enable() - boot CPU, parameters known, before memory management: checks begin. */
+void mte_enable(void);
+
+/** mte_enable_cpu() - the other CPUs, before they run anything else. */
+void mte_enable_cpu(void);
+
+/** mte_print_sampling() - say how many page allocations were tagged so far, if not all. @when: "of the boot". */
+void mte_print_sampling(const char *when);
+
+/** mte_exception_entry() - taking an exception switched checks off: on again. First in a handler. */
+static __always_inline void mte_exception_entry(void)
+{
+	/* msr tco, #0; the name is known to assemblers only with the extension. */
+	if (mte_present)
+		__asm__ __volatile__(".inst 0xd503409f" ::: "memory");
+}
+
+/**
+ * mte_check_async() - report what the CPU found of late, in the modes async and asymm
+ *
+ * Called where a thread's time on the CPU ends, or an interrupt's: context switch, end of an interrupt, return
+ * to user mode.
+ */
+static __always_inline void mte_check_async(void)
+{
+	if (unlikely(mte_may_be_async))
+		kasan_check_async_faults();
+}
+
+/** mte_check_async_of() - at the start of an interrupt, for the code that it came into: @regs */
+void __mte_check_async_of(const struct pt_regs *regs);
+static __always_inline void mte_check_async_of(const struct pt_regs *regs)
+{
+	if (unlikely(mte_may_be_async))
+		__mte_check_async_of(regs);
+}
+
+/**
+ * mte_check_async_in() - the same where a callback @func returns that others may wait for
+ *
+ * Whoever waits runs on at once, perhaps on another CPU, and the report would come after that; and a thread that
+ * calls many would be named in the place of the one that is to blame.
+ */
+static __always_inline void mte_check_async_in(const void *func)
+{
+	if (unlikely(mte_may_be_async))
+		kasan_check_async_faults_at((unsigned long)func,
+					    (unsigned long)__builtin_frame_address(0));
+}
+
+/** mte_tag_check_fault() - a data abort with the status "tag check fault": report, and go on. */
+void mte_tag_check_fault(struct pt_regs *regs);
+
+/**
+ * mte_leave_mem_function() - a fault in memcpy() or another function of mem.S: report the range that was asked for
+ *
+ * Return: true if there was a report; the function has returned then, as if it had been done.
+ */
+bool mte_leave_mem_function(struct pt_regs *regs, bool is_write);
+
+/**
+ * mte_end_of_step() - an exception came: it ends what mte_tag_check_fault() let run without checks
+ * @sync: a synchronous one.
+ *
+ * Before anything else in a handler, debug exceptions still masked. @regs is again as it was before the run.
+ * Return: true if there is nothing else to the exception.
+ */
+bool __mte_end_of_step(struct pt_regs *regs, bool sync);
+static __always_inline bool mte_end_of_step(struct pt_regs *regs, bool sync)
+{
+	return mte_present && __mte_end_of_step(regs, sync);
+}
+
+#else
+static inline void mte_init(void)
+{
+}
+static inline void mte_enable(void)
+{
+}
+static inline void mte_enable_cpu(void)
+{
+}
+static inline void mte_print_sampling(const char *when)
+{
+}
+static inline void mte_exception_entry(void)
+{
+}
+static inline void mte_check_async(void)
+{
+}
+static inline void mte_check_async_of(const struct pt_regs *regs)
+{
+}
+static inline void mte_check_async_in(const void *func)
+{
+}
+static inline bool mte_end_of_step(struct pt_regs *regs, bool sync)
+{
+	return false;
+}
+static inline bool mte_leave_mem_function(struct pt_regs *regs, bool is_write)
+{
+	return false;
+}
+#endif
+#endif /* !__ASSEMBLER__ */
+#endif

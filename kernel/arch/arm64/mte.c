@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mte.c - Memory Tagging Extension: what the CPUs can do, and switching it on.
+ *
+ * Memory with tags is what the page tables call MT_NORMAL_TAGGED: the linear map and vmalloc space. Where
+ * the CPU has no tags head.S gives that attribute the meaning of MT_NORMAL.
+ *
+ * Uninstrumented, like everything around faults.
+ */
+#include <kasan/kasan.h>
+#include <kernel/kernel.h>
+#include <kernel/memblock.h>
+#include <kernel/sched.h>
+#include <asm/barrier.h>
+#include <asm/mte.h>
+#include "arch.h"
+
+#ifdef CONFIG_KASAN_HW_TAGS
+
+/* By encoding: assemblers know the names only with the right -march. */
+#define GCR_EL1	     S3_0_C1_C0_6
+#define RGSR_EL1     S3_0_C1_C0_5
+#define TFSR_EL1     S3_0_C5_C6_0
+#define ID_AA64PFR2  S3_0_C0_C4_2
+#define SCTLR_ATA    BIT(43)
+#define SCTLR_TCF(n) ((u64)(n) << 40)
+#define SCTLR_TCSO   BIT(59)
+#define TCF_SYNC     1
+#define TCF_ASYNC    2
+#define TCF_ASYMM    3
+
+/* Tags that irg must not give: below KASAN_TAG_MIN, invalid, match-all. */
+#define GCR_EXCLUDE 0xc003
+
+bool mte_present, mte_may_be_async;
+
+static u64 sctlr_checks;
+
+static unsigned int mte_version(void)
+{
+	return (read_sysreg(id_aa64pfr1_el1) >> ID_PFR1_MTE_SHIFT) & 15;
+}
+
+/* FEAT_MTE_STORE_ONLY */
+static bool has_store_only(void)
+{
+	return (read_sysreg(ID_AA64PFR2) >> 4) & 15;
+}
+
+void mte_init(void)
+{
+	const char *why = "this CPU has no memory tags (MTE)";
+	phys_addr_t page;
+
+	mte_present = mte_version() >= ID_PFR1_MTE_TAGS;
+	if (mte_present) {
+		write_sysreg(read_sysreg(sctlr_el1) | SCTLR_ATA, sctlr_el1);
+		isb();
+		page = memblock_phys_alloc(PAGE_SIZE, PAGE_SIZE);
+		mte_present = page && kasan_hw_tags_work(__va(page));
+		memblock_phys_free(page, PAGE_SIZE);
+		why = "this machine's memory tags (MTE) do not work, as in QEMU before 8";
+	}
+	kasan_init_hw_tags(mte_present);
+	if (!mte_present)
+		pr_info("kasan: %s: KASAN is off, its parameters are ignored\n", why);
+}
+
+static void enable_cpu(void)
+{
+	u64 sctlr = read_sysreg(sctlr_el1) & ~(SCTLR_TCF(3) | SCTLR_TCSO);
+	/* Any start but 0 does, but no two CPUs should give the same sequence. */
+	u64 seed = read_sysreg(cntvct_el0) ^ ((u64)smp_processor_id() << 12);
+
+	write_sysreg(GCR_EXCLUDE, GCR_EL1);
+	write_sysreg((seed & 0xffff) << 8 | BIT(8), RGSR_EL1);
+	write_sysreg(0, TFSR_EL1);
+	write_sysreg(sctlr | SCTLR_ATA | sctlr_checks, sctlr_el1);
+	isb();
+	mte_exception_entry();
+}
+
+void mte_enable(void)
+{
+	static const u64 fields[] = {
+		[KASAN_MODE_SYNC] = SCTLR_TCF(TCF_SYNC),
+		[KASAN_MODE_ASYNC] = SCTLR_TCF(TCF_ASYNC),
+		[KASAN_MODE_ASYMM] = SCTLR_TCF(TCF_ASYMM),
+	};
+	static const char *const names[] = {"sync", "async", "asymm"};
+	struct kasan_hw_options want;
+
+	if (!mte_present)
+		return;
+	kasan_hw_options(&want);
+	if (!want.enabled)
+		return;
+	if (want.mode == KASAN_MODE_ASYMM && mte_version() < ID_PFR1_MTE_ASYMM) {
+		pr_warn("kasan.mode=asymm: this CPU cannot do that; sync is used\n");
+		want.mode = KASAN_MODE_SYNC;
+	}
+	sctlr_checks = fields[want.mode];
+	if (want.write_only) {
+		if (has_store_only())
+			sctlr_checks |= SCTLR_TCSO;
+		else
+			pr_warn("kasan.write_only=on: this CPU cannot do that; reads are checked, "
+				"too\n");
+	}
+	mte_may_be_async = want.mode != KASAN_MODE_SYNC;
+	enable_cpu();
+	pr_info("kasan: hardware tags, mode %s, vmalloc %s, stack traces %s%s\n", names[want.mode],
+		want.vmalloc ? "on" : "off", want.stacktrace ? "on" : "off",
+		sctlr_checks & SCTLR_TCSO ? ", writes only" : "");
+}
+
+void mte_enable_cpu(void)
+{
+	if (!mte_present || !sctlr_checks)
+		return;
+	if (mte_version() < ID_PFR1_MTE_TAGS)
+		panic("CPU %u has no memory tags, the first one has", smp_processor_id());
+	enable_cpu();
+}
+
+void mte_print_sampling(const char *when)
+{
+	struct kasan_sample_stats stats;
+
+	kasan_sample_stats(&stats);
+	if (stats.interval == 1 || !stats.allocations)
+		return;
+	pr_info("kasan: page_alloc.sample=%u: %lu of %lu page allocations %s are tagged (%lu %%)\n",
+		stats.interval, stats.allocations - stats.skipped, stats.allocations, when,
+		(stats.allocations - stats.skipped) * 100 / stats.allocations);
+}
+
+void __mte_check_async_of(const struct pt_regs *regs)
+{
+	kasan_check_async_faults_at(regs->pc, regs->regs[29]);
+}
+
+#endif /* CONFIG_KASAN_HW_TAGS */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * uaccess.S - copies between kernel and user memory.
+ *
+ * User memory is touched by ldtr and sttr alone: they have the rights of EL0, so an address of the
+ * kernel faults whatever the checks before have let through, and PAN does not apply to them. Each of
+ * them has an entry in the exception table: where to go on if it faults. An access to *kernel*
+ * memory has none; if that faults it is a bug of the kernel.
+ *
+ * Nothing here checks shadow or the range, <kernel/uaccess.h> does.
+ */
+
+/* An access to user memory; after a fault execution continues at \fixup. */
+	.macro	user fixup, insn:vararg
+.Luser\@:
+	\insn
+	.pushsection .rodata.ex_table, "a", %progbits
+	.balign	4
+	.long	.Luser\@ - ., \fixup - .
+	.popsection
+	.endm
+
+	.macro	function name
+	.globl	\name
+	.type	\name, %function
+	.balign	16
+\name:
+	.endm
+
+	.macro	end_function name
+	.size	\name, . - \name
+	.endm
+
+	.pushsection .rodata.ex_table, "a", %progbits
+	.balign	8
+	.globl	__start___ex_table
+__start___ex_table:
+	.popsection
+
+	.text
+
+/*
+ * unsigned long __arch_copy_from_user(void *to, const void __user *from, unsigned long n)
+ *
+ * Blocks of 32 bytes, then bytes. A block that faults is done again byte by byte, so that the result
+ * is exact: x0 to x2 move only when a block is complete.
+ */
+function __arch_copy_from_user
+	cmp	x2, #32
+	b.lo	2f
+1:	user	2f, ldtr x3, [x1]
+	user	2f, ldtr x4, [x1, #8]
+	user	2f, ldtr x5, [x1, #16]
+	user	2f, ldtr x6, [x1, #24]
+	add	x1, x1, #32
+	stp	x3, x4, [x0]
+	stp	x5, x6, [x0, #16]
+	add	x0, x0, #32
+	sub	x2, x2, #32
+	cmp	x2, #32
+	b.hs	1b
+2:	cbz	x2, 4f
+3:	user	4f, ldtrb w3, [x1]
+	add	x1, x1, #1
+	strb	w3, [x0], #1
+	subs	x2, x2, #1
+	b.ne	3b
+4:	mov	x0, x2
+	ret
+end_function __arch_copy_from_user
+
+/* unsigned long __arch_copy_to_user(void __user *to, const void *from, unsigned long n) */
+function __arch_copy_to_user
+	cmp	x2, #32
+	b.lo	2f
+1:	ldp	x3, x4, [x1]
+	ldp	x5, x6, [x1, #16]
+	user	2f, sttr x3, [x0]
+	user	2f, sttr x4, [x0, #8]
+	user	2f, sttr x5, [x0, #16]
+	user	2f, sttr x6, [x0, #24]
+	add	x0, x0, #32
+	add	x1, x1, #32
+	sub	x2, x2, #32
+	cmp	x2, #32
+	b.hs	1b
+2:	cbz	x2, 4f
+3:	ldrb	w3, [x1]
+	user	4f, sttrb w3, [x0]
+	add	x0, x0, #1
+	add	x1, x1, #1
+	subs	x2, x2, #1
+	b.ne	3b
+4:	mov	x0, x2
+	ret
+end_function __arch_copy_to_user
+
+/* unsigned long __arch_clear_user(void __user *to, unsigned long n) */
+function __arch_clear_user
+	cmp	x1, #32
+	b.lo	2f
+1:	user	2f, sttr xzr, [x0]
+	user	2f, sttr xzr, [x0, #8]
+	user	2f, sttr xzr, [x0, #16]
+	user	2f, sttr xzr, [x0, #24]
+	add	x0, x0, #32
+	sub	x1, x1, #32
+	cmp	x1, #32
+	b.hs	1b
+2:	cbz	x1, 4f
+3:	user	4f, sttrb wzr, [x0]
+	add	x0, x0, #1
+	subs	x1, x1, #1
+	b.ne	3b
+4:	mov	x0, x1
+	ret
+end_function __arch_clear_user
+
+/*
+ * long __arch_strncpy_from_user(char *to, const char __user *from, unsigned long n)
+ *
+ * Returns the characters copied, n if there was no NUL among them, -1 after a fault.
+ */
+function __arch_strncpy_from_user
+	mov	x3, #0
+1:	cmp	x3, x2
+	b.hs	2f
+	user	3f, ldtrb w4, [x1]
+	strb	w4, [x0, x3]
+	cbz	w4, 2f
+	add	x1, x1, #1
+	add	x3, x3, #1
+	b	1b
+2:	mov	x0, x3
+	ret
+3:	mov	x0, #-1
+	ret
+end_function __arch_strncpy_from_user
+
+/* long __arch_strnlen_user(const char __user *s, unsigned long n) - the same without a copy. */
+function __arch_strnlen_user
+	mov	x3, #0
+1:	cmp	x3, x1
+	b.hs	2f
+	user	3f, ldtrb w4, [x0]
+	cbz	w4, 2f
+	add	x0, x0, #1
+	add	x3, x3, #1
+	b	1b
+2:	mov	x0, x3
+	ret
+3:	mov	x0, #-1
+	ret
+end_function __arch_strnlen_user
+
+/* struct user_value __arch_get_user_N(const void __user *from): x0 the value, x1 zero or -1. */
+	.macro	get_user name, insn:vararg
+function \name
+	user	1f, \insn
+	mov	x1, #0
+	ret
+1:	mov	x0, #0
+	mov	x1, #-1
+	ret
+end_function \name
+	.endm
+
+	get_user __arch_get_user_1, ldtrb w0, [x0]
+	get_user __arch_get_user_2, ldtrh w0, [x0]
+	get_user __arch_get_user_4, ldtr w0, [x0]
+	get_user __arch_get_user_8, ldtr x0, [x0]
+
+/* long __arch_put_user_N(void __user *to, u64 value): zero or -1. */
+	.macro	put_user name, insn:vararg
+function \name
+	user	1f, \insn
+	mov	x0, #0
+	ret
+1:	mov	x0, #-1
+	ret
+end_function \name
+	.endm
+
+	put_user __arch_put_user_1, sttrb w1, [x0]
+	put_user __arch_put_user_2, sttrh w1, [x0]
+	put_user __arch_put_user_4, sttr w1, [x0]
+	put_user __arch_put_user_8, sttr x1, [x0]
+
+	.pushsection .rodata.ex_table, "a", %progbits
+	.globl	__stop___ex_table
+__stop___ex_table:
+	.popsection

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * user.S - into user mode and out of it.
+ *
+ * While a program runs at EL0, SP_EL1 stands 16 bytes below the top of its task's kernel stack. The
+ * word there is the task: SP_EL0, which holds `current` in the kernel, is the program's own stack
+ * pointer, and the register frame, task_pt_regs(), is what the entry builds below that word.
+ */
+#include <asm/ptrace.h>
+#include "entry_frame.S"
+
+	.text
+
+/*
+ * The frame record in the frame is a null one: a walk by frame pointers must not go on with what a
+ * program has in x29.
+ */
+	.macro	handle_user name, function
+	.globl	\name
+	.type	\name, %function
+\name:
+	save_regs
+	mrs	x21, sp_el0
+	stp	x30, x21, [sp, #S_LR]
+	stp	xzr, xzr, [sp, #S_FRAME]
+	ldr	x22, [sp, #PT_REGS_SIZE]
+	msr	sp_el0, x22
+	mov	x0, sp
+	bl	\function
+	b	return_to_user
+	.size	\name, . - \name
+	.endm
+
+	handle_user	el0_sync, el0_sync_handler
+	handle_user	el0_irq, el0_irq_handler
+	handle_user	el0_fiq, el0_fiq_handler
+	handle_user	el0_error, el0_error_handler
+
+/* enter_user_mode(regs): regs is task_pt_regs(current); all that the stack holds is dropped. */
+	.globl	enter_user_mode
+	.type	enter_user_mode, %function
+enter_user_mode:
+	msr	daifset, #0xf
+	mov	sp, x0
+	mrs	x1, sp_el0
+	str	x1, [sp, #PT_REGS_SIZE]
+	stp	xzr, xzr, [sp, #S_FRAME]
+	add	x29, sp, #S_FRAME
+	b	return_to_user
+	.size	enter_user_mode, . - enter_user_mode
+
+/*
+ * TPIDRRO_EL0 is a scratch register of the kernel's entries that programs can read: it must not tell
+ * them anything.
+ */
+	.type	return_to_user, %function
+return_to_user:
+	msr	daifset, #0xf
+	mov	x0, sp
+	bl	exit_to_user_mode
+	msr	daifset, #0xf
+	ldr	x21, [sp, #S_SP]
+	msr	sp_el0, x21
+	msr	tpidrro_el0, xzr
+	restore_regs_and_return
+	.size	return_to_user, . - return_to_user

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module.h - code that is loaded into the running kernel and taken out of it again.
+ *
+ * A module is a relocatable ELF file. Its source includes this header and says which functions run
+ * when it comes and when it goes:
+ *
+ *	static int hello_init(void) { pr_info("hello\n"); return 0; }
+ *	static void hello_exit(void) { pr_info("bye\n"); }
+ *	module_init(hello_init);
+ *	module_exit(hello_exit);
+ *	MODULE_LICENSE("MIT");
+ *
+ * It may use every function and variable with external linkage of the kernel, and those of modules
+ * that were loaded before it, which then stay until it has gone.
+ */
+#ifndef KERNEL_MODULE_H
+#define KERNEL_MODULE_H
+
+#include <kernel/atomic.h>
+#include <kernel/kallsyms.h>
+#include <kernel/kernel.h>
+#include <kernel/list.h>
+#include <kernel/types.h>
+#include <asm/memory.h>
+
+#define MODULE_NAME_LEN 56
+
+struct module;
+struct module_symtab;
+
+/* Variables in sections that the loader reads: no redzones between them. GCC gives none to variables with
+ * a section of their own. */
+#ifdef __clang__
+#define __module_plain __no_sanitize_address
+#else
+#define __module_plain
+#endif
+
+/* Where the loader finds the functions. Not by name or alias: compilers rename such functions, and traces
+ * would not show the name that the source has. */
+#define MODULE_INIT_SECTION ".module_init"
+#define MODULE_EXIT_SECTION ".module_exit"
+#define MODULE_THIS_SECTION ".this_module"
+
+/** THIS_MODULE - the module that the code is in, NULL in the kernel itself. A pointer that the loader
+ *  fills in: struct module may lie farther away than code can address. */
+#ifdef MODULE
+static struct module *volatile __this_module __used __section(MODULE_THIS_SECTION) __module_plain;
+#define THIS_MODULE ((struct module *)__this_module)
+#else
+#define THIS_MODULE ((struct module *)NULL)
+#endif
+
+/** module_init() - @fn, int (*)(void), runs once when all else is in place. Other than 0: the module
+ *  is taken out again. */
+#define module_init(fn)                                                                  \
+	static int (*const __module_init_fn)(void) __used __section(MODULE_INIT_SECTION) \
+		__module_plain = fn
+
+/** module_exit() - @fn, void (*)(void), runs before the module goes. Without it, a module that has an
+ *  init function stays for ever. */
+#define module_exit(fn)                                                                   \
+	static void (*const __module_exit_fn)(void) __used __section(MODULE_EXIT_SECTION) \
+		__module_plain = fn
+
+/* What module_info() finds: "tag=text" strings, one behind the other. */
+#define __modinfo_concat2(a, b) a##b
+#define __modinfo_concat(a, b)	__modinfo_concat2(a, b)
+#define MODULE_INFO(tag, text)                                                            \
+	static const char __modinfo_concat(__modinfo_##tag, __LINE__)[] __used __section( \
+		".modinfo") __aligned(1) __module_plain = #tag "=" text
+
+#define MODULE_LICENSE(text)	 MODULE_INFO(license, text)
+#define MODULE_AUTHOR(text)	 MODULE_INFO(author, text)
+#define MODULE_DESCRIPTION(text) MODULE_INFO(description, text)
+#define MODULE_VERSION(text)	 MODULE_INFO(version, text)
+
+enum module_state {
+	MODULE_STATE_COMING, /* its init function runs, or was killed */
+	MODULE_STATE_LIVE,
+	MODULE_STATE_GOING,    /* its exit function runs, or was killed */
+	MODULE_STATE_UNLOADED, /* memory is gone; name and symbols remain for old traces */
+};
+
+/** struct module_part - pages of one protection. @size: bytes used of them. */
+struct module_part {
+	unsigned long start;
+	size_t size;
+};
+
+enum module_part_type {
+	MODULE_TEXT,   /* read and execute; branch veneers behind the code */
+	MODULE_RODATA, /* read; constructor tables and the GOT too */
+	MODULE_DATA,   /* read and write */
+	MODULE_PARTS,
+};
+
+/**
+ * struct module - a module, from its loading until its traces are forgotten
+ * @name: letters, digits and '_'.
+ * @refcnt: users that keep it from being unloaded; -1 when it is being unloaded.
+ * @parts: where it lies.
+ * @base, @span: all of its address space, with a guard page on either side.
+ * @unloaded_at: counts unloadings: the larger, the later.
+ * @has_shadow: of its own, for all of @span.
+ * @veneers: branches that go through one, because the kernel is too far away for the instruction.
+ * @modinfo, @modinfo_size: its .modinfo section, inside @parts.
+ * @uses: modules whose symbols it has; each holds a reference.
+ */
+struct module {
+	char name[MODULE_NAME_LEN];
+	enum module_state state;
+	atomic_t refcnt;
+	struct list_head list;
+	struct module_part parts[MODULE_PARTS];
+	unsigned long base;
+	size_t span;
+	struct page **pages;
+	unsigned int nr_pages;
+	bool has_shadow;
+	unsigned long unloaded_at;
+	unsigned int veneers;
+	int (*init)(void);
+	void (*exit)(void);
+	void (*const *ctors)(void);
+	void (*const *dtors)(void);
+	size_t nr_ctors, nr_dtors;
+	const char *modinfo;
+	size_t modinfo_size;
+	struct module_symtab *symtab;
+	struct module **uses;
+	size_t nr_uses;
+};
+
+/** struct module_error - why a module cannot be loaded, one line that names what is wrong */
+struct module_error {
+	char text[192];
+};
+
+/* Flags of load_module(). */
+#define MODULE_LOAD_FAR \
+	1U /* as far from the kernel as module space allows: branches need veneers */
+#define MODULE_LOAD_NO_RUN 2U /* map and relocate, but call nothing: no constructors, no init */
+
+/**
+ * load_module() - link a relocatable file into the kernel and run its init function
+ * @name: its name from then on; characters that are no letter or digit become '_'.
+ * @image, @size: the file, only needed during the call; need not be aligned.
+ * @flags: MODULE_LOAD_*.
+ * @module: filled if not NULL.
+ * @error: filled if not NULL when it fails, otherwise the reason is printed.
+ *
+ * The init function runs in the calling thread. May sleep.
+ *
+ * Return: 0; -ENOEXEC (the file is damaged or not for this kernel), -ENOENT (it needs a symbol that
+ * nobody has), -EEXIST (the name is taken), -EINVAL (no name), -ENOMEM, -EFBIG (no room in module
+ * space); or what the init function returned. On failure nothing of it remains.
+ */
+int load_module(const char *name, const void *image, size_t size, unsigned int flags,
+		struct module **module, struct module_error *error);
+
+/**
+ * unload_module() - run a module's exit function and take it out
+ *
+ * May sleep. Return: 0; -ENOENT (no such module), -EBUSY (referenced, or its init or exit function
+ * runs or was killed, or it cannot be unloaded because it has no exit function).
+ */
+int unload_module(const char *name);
+
+/** module_purge() - forget unloaded modules at once: their addresses may be used again, and frames of
+ *  old traces in them print as numbers. */
+void module_purge(void);
+
+/** find_module() - Return: the module @name, NULL if there is none. Only good while somebody keeps it
+ *  from being unloaded. */
+struct module *find_module(const char *name);
+
+/** try_module_get() - keep @module from being unloaded; NULL stands for the kernel itself. Any
+ *  context. Return: false if it is on its way out. */
+bool try_module_get(struct module *module);
+void module_put(struct module *module);
+
+/** module_refcount() - Return: references, those of dependent modules included. */
+static inline int module_refcount(struct module *module)
+{
+	return atomic_read(&module->refcnt);
+}
+
+/** module_address() - Return: address of a symbol of @module, local ones included; 0: none. */
+unsigned long module_address(const struct module *module, const char *symbol);
+
+/** module_info() - Return: text of the first MODULE_INFO(@tag, ...) of @module; NULL: none. */
+const char *module_info(const struct module *module, const char *tag);
+
+/** module_used_pages() - Return: pages of memory that loaded modules take, for tests. */
+unsigned long module_used_pages(void);
+
+/* --- For traces and reports: any context, no locks, not instrumented ---------------------------------- */
+
+/** struct module_place - an address in a module, live or unloaded. @name: of the symbol, "" if there
+ *  is none; @start, @size: its extent. @part: what the address lies in. */
+struct module_place {
+	char module[MODULE_NAME_LEN];
+	char name[KSYM_NAME_LEN];
+	unsigned long start, size;
+	enum module_part_type part;
+	bool unloaded;
+};
+
+/** module_lookup() - which module and symbol does @addr lie in? For code addresses the function, for
+ *  data the section only. Return: true if it is a module's. */
+bool module_lookup(unsigned long addr, struct module_place *place);
+
+/** is_module_text() - Return: true if @pc lies in the code of a module that is loaded. */
+bool is_module_text(unsigned long pc);
+
+/** kernel_text_address() - Return: true if @pc is code of the kernel or of a loaded module. */
+static inline bool kernel_text_address(unsigned long pc)
+{
+	return is_kernel_text(pc) || is_module_text(pc);
+}
+
+/** module_text_start() - Return: start of the loaded module's function that holds @pc, 0: unknown. */
+unsigned long module_text_start(unsigned long pc);
+
+/** print_modules() - print "Modules linked in: a b", nothing if there are none. */
+void print_modules(void);
+
+/* --- Boot -------------------------------------------------------------------------------------------- */
+
+/** modules_wanted() - Return: true if the parameter module.load= names any. */
+bool modules_wanted(void);
+
+/** load_wanted_modules(), unload_wanted_modules() - those of module.load=, from the initrd, in order;
+ *  and back, each in a thread of its own. Return: 0, or the first error; -EFAULT: its thread was
+ *  killed. */
+int load_wanted_modules(void);
+int unload_wanted_modules(void);
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/*
+ * fault_inject.c - which allocations fail on purpose; see <kernel/fault_inject.h>.
+ *
+ * Uninstrumented and without locks: it is asked inside allocations of the runtime as well.
+ */
+#include <kernel/fault_inject.h>
+#include <kernel/kernel.h>
+#include <kernel/param.h>
+#include <kernel/preempt.h>
+#include <kernel/printk.h>
+#include <asm/stacktrace.h>
+
+#include "internal.h"
+
+unsigned int fault_kinds;
+
+/* --- One allocation, for tests --------------------------------------------------------------------- */
+
+static struct {
+	bool armed;
+	unsigned long nth, seen;
+	const struct task *task;
+	uintptr_t site[FAULT_SITE_DEPTH];
+} single;
+
+static bool is_the_one(void)
+{
+	if (single.task && (current != single.task || in_interrupt()))
+		return false;
+	if (__atomic_add_fetch(&single.seen, 1, __ATOMIC_RELAXED) != single.nth)
+		return false;
+	stack_trace_save(single.site, FAULT_SITE_DEPTH, NULL);
+	return true;
+}
+
+/* --- A share of all, from the command line --------------------------------------------------------- */
+
+/**
+ * struct fault_attr - failslab= or fail_page_alloc=
+ * @interval: every so many calls. @probability: in percent of those. @space: bytes that come through
+ *	before the first failure. @times: failures left, -1: no limit.
+ */
+struct fault_attr {
+	const char *name;
+	unsigned int kind;
+	unsigned long interval, probability;
+	long space, times;
+	unsigned long calls, failures;
+};
+
+static struct fault_attr attrs[] = {
+	{.name = "failslab", .kind = FAULT_SLAB},
+	{.name = "fail_page_alloc", .kind = FAULT_PAGE},
+};
+static unsigned int started_kinds;
+
+/* "interval,probability,space,times"; what is left out at the end is 100, 0, -1. */
+static int set_attr(const char *value, struct fault_attr *attr)
+{
+	long numbers[] = {0, 100, 0, -1};
+	unsigned int i;
+	char part[24];
+
+	if (!value)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		size_t n = 0;
+
+		while (value[n] && value[n] != ',' && n < sizeof(part) - 1) {
+			part[n] = value[n];
+			n++;
+		}
+		part[n] = '\0';
+		if (kstrtol(part, 10, &numbers[i]))
+			return -EINVAL;
+		value += n;
+		if (!*value)
+			break;
+		if (*value++ != ',')
+			return -EINVAL;
+	}
+	if (*value || numbers[0] < 1 || numbers[1] < 0 || numbers[1] > 100 || numbers[2] < 0 ||
+	    numbers[3] < -1)
+		return -EINVAL;
+	attr->interval = (unsigned long)numbers[0];
+	attr->probability = (unsigned long)numbers[1];
+	attr->space = numbers[2];
+	attr->times = numbers[3];
+	return 0;
+}
+
+static int set_failslab(const char *value, void *var)
+{
+	return set_attr(value, &attrs[0]);
+}
+
+static int set_fail_page_alloc(const char *value, void *var)
+{
+	return set_attr(value, &attrs[1]);
+}
+
+#define VALUES "interval,probability,space,times as in 10,100,0,-1"
+setup_param("failslab", set_failslab, VALUES,
+	    "while a program or the tests run: of every so many object allocations one fails, with "
+	    "this "
+	    "probability in percent, after so many bytes, at most so often (-1: no limit)");
+setup_param("fail_page_alloc", set_fail_page_alloc, VALUES, "the same for page allocations");
+
+/* Percent that are the same in every boot. */
+static unsigned int next_percent(void)
+{
+	static u64 state = 0x9e3779b97f4a7c15ULL;
+	u64 x = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15ULL, __ATOMIC_RELAXED);
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return (unsigned int)((x ^ x >> 31) % 100);
+}
+
+static bool is_chosen(struct fault_attr *attr, size_t size)
+{
+	unsigned long n;
+
+	if (attr->space > 0 && __atomic_sub_fetch(&attr->space, (long)size, __ATOMIC_RELAXED) > 0)
+		return false;
+	if (__atomic_add_fetch(&attr->calls, 1, __ATOMIC_RELAXED) % attr->interval ||
+	    next_percent() >= attr->probability)
+		return false;
+	if (attr->times >= 0 && __atomic_fetch_sub(&attr->times, 1, __ATOMIC_RELAXED) <= 0) {
+		__atomic_store_n(&attr->times, 0, __ATOMIC_RELAXED);
+		return false;
+	}
+	n = __atomic_add_fetch(&attr->failures, 1, __ATOMIC_RELAXED);
+	/* The 1st, 2nd, 4th, 8th...: enough to see that it happens. */
+	if (!(n & (n - 1)))
+		pr_info("FAULT_INJECTION: forcing a failure of %lu bytes (%s, %lu so far)\n",
+			(unsigned long)size, attr->name, n);
+	return true;
+}
+
+/* --- Asking ---------------------------------------------------------------------------------------- */
+
+noinline bool __should_fail(unsigned int kind, size_t size)
+{
+	unsigned int i;
+
+	if (READ_ONCE(single.armed))
+		return is_the_one();
+	for (i = 0; i < ARRAY_SIZE(attrs); i++) {
+		if (attrs[i].kind == kind && attrs[i].interval)
+			return is_chosen(&attrs[i], size);
+	}
+	return false;
+}
+
+void fault_inject_nth(unsigned int kinds, unsigned long nth, const struct task *task)
+{
+	unsigned int i;
+
+	for (i = 0; i < FAULT_SITE_DEPTH; i++)
+		single.site[i] = 0;
+	single.nth = nth;
+	single.task = task;
+	WRITE_ONCE(single.seen, 0);
+	WRITE_ONCE(single.armed, true);
+	__atomic_store_n(&fault_kinds, kinds, __ATOMIC_RELEASE);
+}
+
+unsigned long fault_inject_stop(uintptr_t site[FAULT_SITE_DEPTH])
+{
+	unsigned int i;
+
+	__atomic_store_n(&fault_kinds, started_kinds, __ATOMIC_RELEASE);
+	WRITE_ONCE(single.armed, false);
+	for (i = 0; site && i < FAULT_SITE_DEPTH; i++)
+		site[i] = single.site[i];
+	return READ_ONCE(single.seen);
+}
+
+void fault_inject_pause(void)
+{
+	started_kinds = 0;
+	__atomic_store_n(&fault_kinds, 0, __ATOMIC_RELEASE);
+}
+
+void fault_inject_start(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(attrs); i++) {
+		if (attrs[i].interval)
+			started_kinds |= attrs[i].kind;
+	}
+	__atomic_store_n(&fault_kinds, started_kinds, __ATOMIC_RELEASE);
+}

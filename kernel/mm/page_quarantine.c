@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+/*
+ * page_quarantine.c - freed pages wait before they are used again (boot parameter
+ * kasan.page_quarantine=SIZE).
+ *
+ * A late access to a freed page is found only while the page is free. Without this a block may have a
+ * new owner a moment after its free, and whoever still uses it reads and writes that owner's memory
+ * unseen. Here blocks of any order stand in one queue, poisoned, marked PG_quarantine, and go to the
+ * buddy lists in the order in which they came, when the queue has more than SIZE bytes. An allocation
+ * that finds no memory drains the queue from its old end before anything else is tried and before it
+ * fails, so no memory is lost by it.
+ *
+ * The queue is made of the pages' own descriptors: it needs no memory. Who freed a waiting page is in
+ * reports with page_owner=on.
+ *
+ * Uninstrumented, as the page allocator that calls it is.
+ */
+#include <kasan/kasan.h>
+#include <kernel/kernel.h>
+#include <kernel/page_quarantine.h>
+#include <kernel/param.h>
+#include <kernel/printk.h>
+
+#include "internal.h"
+
+static struct {
+	spinlock_t lock;
+	struct list_head blocks; /* by page->lru, oldest first */
+	unsigned long pages;
+	bool said_full;
+} queue = {.blocks = LIST_HEAD_INIT(queue.blocks)};
+
+unsigned long page_quarantine_max;
+
+/* --- Boot ------------------------------------------------------------------------------------------- */
+
+static unsigned long wanted; /* bytes */
+
+static int set_wanted(const char *value, void *var)
+{
+	unsigned long long size;
+	char *rest;
+
+	/* memparse() takes a sign and other bases; a size has neither. */
+	if (!value || *value < '0' || *value > '9' || (value[0] == '0' && value[1]))
+		return -EINVAL;
+	size = memparse(value, &rest);
+	if (*rest || size > LONG_MAX || (size && size < PAGE_SIZE))
+		return -EINVAL;
+	wanted = size;
+	return 0;
+}
+setup_param("kasan.page_quarantine", set_wanted, "a size as in 512K or 16M, at most half of memory",
+	    "bytes of freed pages to hold back; 0, the default: none");
+
+void page_quarantine_init(void)
+{
+	unsigned long half = totalram_pages() / 2, pages = wanted >> PAGE_SHIFT;
+
+	if (!pages)
+		return;
+	if (!MM_KASAN || !kasan_on()) {
+		pr_warn("page_quarantine: nothing poisons freed pages without KASAN: off\n");
+		return;
+	}
+	if (pages > half) {
+		pr_warn("page_quarantine: %luK is more than half of memory, %luK\n",
+			(unsigned long)wanted >> 10, half << (PAGE_SHIFT - 10));
+		pages = half;
+	}
+	pr_info("page_quarantine: holds up to %lu freed pages\n", pages);
+	WRITE_ONCE(page_quarantine_max, pages);
+}
+
+/* --- The queue -------------------------------------------------------------------------------------- */
+
+/* Lock held. Move blocks from the old end to @out until @pages are left or gone. */
+static unsigned long expel(unsigned long pages, struct list_head *out)
+{
+	unsigned long moved = 0;
+
+	while (moved < pages && !list_empty(&queue.blocks)) {
+		struct page *page = list_first_entry(&queue.blocks, struct page, lru);
+
+		list_move_tail(&page->lru, out);
+		moved += page->nr;
+	}
+	WRITE_ONCE(queue.pages, queue.pages - moved);
+	return moved;
+}
+
+/* No lock of the quarantine held: a release takes the zone's. */
+static void release_all(struct list_head *blocks)
+{
+	while (!list_empty(blocks)) {
+		struct page *page = list_first_entry(blocks, struct page, lru);
+
+		list_del(&page->lru);
+		page_clear_flag(page, PG_quarantine);
+		page_release(page);
+	}
+}
+
+bool page_quarantine_put(struct page *page)
+{
+	const unsigned long max = READ_ONCE(page_quarantine_max);
+	LIST_HEAD(out);
+	bool full = false;
+	unsigned long flags;
+
+	if (page->nr > max)
+		return false;
+	page_set_flag(page, PG_quarantine);
+	spin_lock_irqsave(&queue.lock, flags);
+	list_add_tail(&page->lru, &queue.blocks);
+	WRITE_ONCE(queue.pages, queue.pages + page->nr);
+	if (queue.pages > max) {
+		full = !queue.said_full;
+		queue.said_full = true;
+		expel(queue.pages - max, &out);
+	}
+	spin_unlock_irqrestore(&queue.lock, flags);
+	release_all(&out);
+	if (unlikely(full))
+		pr_info("page_quarantine: full at %lu pages: the oldest are released\n", max);
+	return true;
+}
+
+unsigned long page_quarantine_drain(unsigned long pages)
+{
+	unsigned long flags, moved;
+	LIST_HEAD(out);
+
+	local_irq_save(flags);
+	/* Reports look for memory, too, and may come from anywhere. */
+	if (!READ_ONCE(queue.pages) || spin_lock_held(&queue.lock)) {
+		local_irq_restore(flags);
+		return 0;
+	}
+	spin_lock(&queue.lock);
+	moved = expel(pages, &out);
+	spin_unlock(&queue.lock);
+	release_all(&out);
+	local_irq_restore(flags);
+	return moved;
+}
+
+unsigned long page_quarantine_pages(void)
+{
+	return READ_ONCE(queue.pages);
+}

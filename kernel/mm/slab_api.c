@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+/*
+ * slab_api.c - what is the same whichever allocator stands behind it: making and unmaking slabs, the KASAN
+ * hooks around taking and putting back, objects that outlive their free, kmem_cache_alloc() and its kin.
+ *
+ * slab_internal.h says what an allocator has to bring.
+ */
+#include <kernel/kernel.h>
+#include <kernel/printk.h>
+#include <kernel/string.h>
+
+#include "slab_internal.h"
+
+/* --- Slabs ---------------------------------------------------------------------------------------------- */
+
+/* Return: the pointer that the allocator is to keep, if it keeps pointers. */
+static void *init_slot(struct kmem_cache *cache, void *slot)
+{
+	slot = kasan_init_slab_slot(&cache->kasan, slot);
+	if (cache->ctor) {
+		kasan_unpoison_object(&cache->kasan, slot);
+		cache->ctor(slot);
+		kasan_poison_object(&cache->kasan, slot);
+	}
+	return slot;
+}
+
+struct page *slab_new(struct kmem_cache *cache, gfp_t gfp)
+{
+	struct page *slab;
+	u32 i;
+
+	/* If memory is too fragmented for a slab as it should be, one with a single object will do. */
+	gfp = (gfp & ~__GFP_ZERO) | __GFP_SKIP_KASAN;
+	slab = alloc_pages_exact(cache->min_pages < cache->nr_pages
+					 ? (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN
+					 : gfp,
+				 cache->nr_pages);
+	if (!slab && cache->min_pages < cache->nr_pages)
+		slab = alloc_pages_exact(gfp, cache->min_pages);
+	if (!slab)
+		return NULL;
+	slab->slab_cache = cache;
+	slab->inuse = 0;
+	slab->objects = (u16)min((page_size(slab) - cache->first) / cache->size, SLAB_MAX_OBJECTS);
+	slab->first_slot = (char *)page_to_virt(slab) + slab_first(cache, slab);
+	if (!slab_prepare(cache, slab, gfp & ~__GFP_SKIP_KASAN)) {
+		slab->slab_cache = NULL;
+		free_pages_exact(slab, slab->nr);
+		return NULL;
+	}
+	kasan_poison_slab(page_to_virt(slab), page_size(slab));
+	/* From the last to the first, so that a list begins with the lowest. */
+	for (i = slab->objects; i; i--)
+		slab_add_slot(cache, slab,
+			      init_slot(cache,
+					(char *)slab->first_slot + (i - 1U) * (size_t)cache->size));
+	/* Last: who sees the flag may look at the rest. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	page_set_flag(slab, PG_slab);
+	return slab;
+}
+
+static void free_slab_now(struct page *slab)
+{
+	page_clear_flag(slab, PG_slab);
+	slab_retire(slab);
+	slab->slab_cache = NULL;
+	free_pages_exact(slab, slab->nr);
+}
+
+static void free_slab_rcu(struct rcu_head *head)
+{
+	free_slab_now(container_of(head, struct page, rcu_head));
+}
+
+/* @slab is in no list and no slot of it is used. */
+static void free_slab(struct page *slab)
+{
+	/* A reader may still look at an object of a type-safe cache: it must stay one until he leaves. */
+	if (slab->slab_cache->flags & SLAB_TYPESAFE_BY_RCU)
+		call_rcu(&slab->rcu_head, free_slab_rcu);
+	else
+		free_slab_now(slab);
+}
+
+void slab_free_all(struct list_head *empty)
+{
+	struct page *slab, *next;
+
+	list_for_each_entry_safe (slab, next, empty, lru)
+		free_slab(slab);
+}
+
+void slab_add(struct kmem_cache *cache, struct page *slab)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cache->list_lock, flags);
+	cache->nr_slabs++;
+	cache->nr_slots += slab->objects;
+	list_add_tail(&slab->lru, &cache->partial);
+	cache->nr_partial++;
+	spin_unlock_irqrestore(&cache->list_lock, flags);
+}
+
+void slab_discard_empty(struct kmem_cache *cache)
+{
+	struct page *slab, *next;
+	unsigned long flags;
+	LIST_HEAD(empty);
+
+	spin_lock_irqsave(&cache->list_lock, flags);
+	list_for_each_entry_safe (slab, next, &cache->partial, lru) {
+		if (slab->inuse)
+			continue;
+		list_move(&slab->lru, &empty);
+		cache->nr_partial--;
+		cache->nr_slabs--;
+		cache->nr_slots -= slab->objects;
+	}
+	spin_unlock_irqrestore(&cache->list_lock, flags);
+	slab_free_all(&empty);
+}
+
+/* --- What the quarantine lets go of ------------------------------------------------------------------------ */
+
+void slab_release(struct kasan_cache *kasan, void *object)
+{
+	slab_put(container_of(kasan, struct kmem_cache, kasan), object, 0);
+}
+
+void slab_release_bulk(struct kasan_cache *kasan, void *const *objects, size_t count)
+{
+	slab_put_many(container_of(kasan, struct kmem_cache, kasan), objects, count);
+}
+
+/* --- Objects that readers may still look at ---------------------------------------------------------- */
+
+struct deferred_free {
+	struct rcu_head head;
+	void *object;
+};
+
+static void free_after_rcu(struct rcu_head *head)
+{
+	struct deferred_free *deferred = container_of(head, struct deferred_free, head);
+	struct kmem_cache *cache = slab_page_of(deferred->object)->slab_cache;
+	void *object = deferred->object;
+
+	kfree(deferred);
+	if (kasan_slab_free_deferred(&cache->kasan, object) == KASAN_FREE_NOW)
+		slab_put(cache, object, 0);
+}
+
+void slab_put_typesafe(struct kmem_cache *cache, void *object, uintptr_t ip)
+{
+	struct deferred_free *deferred = NULL;
+
+	/*
+	 * The object could be reused at once. Under KASAN it is held back until its readers have left
+	 * and poisoned then, as only after that every access is a bug. Without memory for the record
+	 * there is nothing to be told.
+	 */
+	if (MM_KASAN)
+		deferred = kmalloc(sizeof(*deferred), GFP_NOWAIT | __GFP_NOWARN);
+	if (!deferred) {
+		slab_put(cache, object, ip);
+		return;
+	}
+	deferred->object = object;
+	kasan_record_aux_stack(object);
+	call_rcu(&deferred->head, free_after_rcu);
+}
+
+/* --- The interface ------------------------------------------------------------------------------------------- */
+
+void slab_clear(const struct kmem_cache *cache, void *object, size_t size)
+{
+	/*
+	 * Without KASAN nobody knows later how much was asked for, so that all of it is cleared: then
+	 * krealloc() can grow into the rest.
+	 */
+	memset(object, 0, MM_KASAN ? size : cache->object_size);
+}
+
+/* Inlined, so that allocation stacks start with the function that the user knows. */
+static __always_inline void *alloc_object(struct kmem_cache *cache, gfp_t gfp)
+{
+	void *object = slab_take(cache, gfp);
+	bool zero;
+
+	if (likely(!(gfp & __GFP_ZERO)))
+		return kasan_slab_alloc(&cache->kasan, object, cache->object_size);
+	/* Clearing would destroy what the constructor made. */
+	zero = !WARN_ON_ONCE(cache->ctor);
+	object = kasan_slab_alloc_init(&cache->kasan, object, cache->object_size, zero);
+	if (zero && object && !kasan_has_integrated_init())
+		slab_clear(cache, object, cache->object_size);
+	return object;
+}
+
+void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
+{
+	return alloc_object(cache, gfp);
+}
+
+void kmem_cache_free(struct kmem_cache *cache, void *object)
+{
+	struct page *slab;
+
+	if (!object)
+		return;
+	slab = slab_page_of(object);
+	if (unlikely(!slab)) {
+		slab_bad_free(object, "no slab object", MM_CALLER_IP());
+		return;
+	}
+	if (unlikely(slab->slab_cache != cache)) {
+		WARN(1, "kmem_cache_free: object %016lx is of cache %s, not of %s\n",
+		     (unsigned long)object, slab->slab_cache->name, cache->name);
+		cache = slab->slab_cache;
+	}
+	slab_free(cache, slab, object, MM_CALLER_IP());
+}
+
+size_t kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t nr, void **objects)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		objects[i] = alloc_object(cache, gfp);
+		if (!objects[i]) {
+			kmem_cache_free_bulk(cache, i, objects);
+			return 0;
+		}
+	}
+	return nr;
+}
+
+void kmem_cache_free_bulk(struct kmem_cache *cache, size_t nr, void **objects)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		kmem_cache_free(cache, objects[i]);
+}

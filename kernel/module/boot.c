@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/*
+ * boot.c - the parameter module.load=: modules of the initrd that are loaded at boot, and unloaded
+ * before the machine ends. Each comes and goes in a thread of its own, which a bug may end.
+ */
+#include <kernel/initrd.h>
+#include <kernel/mm.h>
+#include <kernel/module.h>
+#include <kernel/param.h>
+#include <kernel/sched.h>
+#include <kernel/string.h>
+
+#define MODULE_STACK_SIZE (64UL << 10)
+#define MODULES_AT_BOOT	  64
+
+static char *wanted;
+core_param("module.load", wanted, charp, "names of modules in the initrd, separated by commas",
+	   "load these modules at boot, unload them at the end");
+
+static char loaded[MODULES_AT_BOOT][MODULE_NAME_LEN];
+static unsigned int nr_loaded;
+
+bool modules_wanted(void)
+{
+	return wanted && *wanted;
+}
+
+/* The file "NAME.ko", or one that is called just NAME. */
+static const struct initrd_file *find_file(const char *name)
+{
+	char *with_suffix = kasprintf(GFP_KERNEL, "%s.ko", name);
+	const struct initrd_file *file = with_suffix ? initrd_find(with_suffix) : NULL;
+
+	kfree(with_suffix);
+	return file ? file : initrd_find(name);
+}
+
+struct job {
+	const char *name;
+	bool ended;
+	int err;
+};
+
+static int load_thread(void *arg)
+{
+	struct job *job = arg;
+	const struct initrd_file *file = find_file(job->name);
+	struct module *module;
+
+	if (!file) {
+		pr_err("module %s: no such file in the initrd\n", job->name);
+		job->err = -ENOENT;
+	} else {
+		job->err = load_module(job->name, file->data, file->size, 0, &module, NULL);
+		if (!job->err) {
+			strscpy(loaded[nr_loaded], module->name, MODULE_NAME_LEN);
+			pr_info("module %s: loaded at %016lx, %u KiB\n", module->name, module->base,
+				module->nr_pages << (PAGE_SHIFT - 10));
+		}
+	}
+	job->ended = true;
+	return 0;
+}
+
+static int unload_thread(void *arg)
+{
+	struct job *job = arg;
+
+	job->err = unload_module(job->name);
+	if (job->err == -EBUSY)
+		pr_err("module %s: in use, it stays\n", job->name);
+	else if (job->err)
+		pr_err("module %s: not loaded\n", job->name);
+	else
+		pr_info("module %s: unloaded\n", job->name);
+	job->ended = true;
+	return 0;
+}
+
+/* Return: how it went; -EFAULT if the thread was killed. */
+static int run(int (*fn)(void *arg), const char *name)
+{
+	struct job job = {.name = name};
+	struct task *task = kthread_create_sized(fn, &job, MODULE_STACK_SIZE, "%s", name);
+
+	if (IS_ERR(task))
+		return (int)PTR_ERR(task);
+	wake_up_process(task);
+	kthread_join(task);
+	return job.ended ? job.err : -EFAULT;
+}
+
+int load_wanted_modules(void)
+{
+	char *list = wanted, *name;
+	int err = 0, one;
+
+	while ((name = strsep(&list, ","))) {
+		if (!*name)
+			continue;
+		if (nr_loaded == MODULES_AT_BOOT) {
+			pr_err("module %s: more than %d modules\n", name, MODULES_AT_BOOT);
+			return err ? err : -E2BIG;
+		}
+		one = run(load_thread, name);
+		if (!one)
+			nr_loaded++;
+		else if (!err)
+			err = one;
+	}
+	return err;
+}
+
+int unload_wanted_modules(void)
+{
+	int err = 0, one;
+
+	while (nr_loaded) {
+		one = run(unload_thread, loaded[--nr_loaded]);
+		if (one && !err)
+			err = one;
+	}
+	return err;
+}

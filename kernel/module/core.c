@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+/*
+ * core.c - the modules that there are: loading, references, unloading, and what is kept of a module
+ * after that.
+ *
+ * Code of a module (constructors, init, exit) runs without module_mutex: it may fault, and the thread
+ * that then ends must not take the lock with it. A module whose init or exit function was killed
+ * stays as it is, because nobody knows what still points into it.
+ *
+ * The last few unloaded modules keep their addresses and their symbols: stack traces that were
+ * recorded while they were there can be printed, and an access to where one was is a bad access.
+ */
+#include <kernel/ctype.h>
+#include <kernel/mm.h>
+#include <kernel/mutex.h>
+#include <kernel/string.h>
+
+#include "internal.h"
+
+LIST_HEAD(modules);
+DEFINE_MUTEX(module_mutex);
+
+/* --- Finding ------------------------------------------------------------------------------------- */
+
+static struct module *find_locked(const char *name)
+{
+	struct module *m;
+
+	list_for_each_entry (m, &modules, list) {
+		if (m->state != MODULE_STATE_UNLOADED && strcmp(m->name, name) == 0)
+			return m;
+	}
+	return NULL;
+}
+
+struct module *find_module(const char *name)
+{
+	struct module *m;
+
+	mutex_lock(&module_mutex);
+	m = find_locked(name);
+	mutex_unlock(&module_mutex);
+	return m;
+}
+
+static const struct module_symbol *find_symbol(const struct module *module, const char *name,
+					       bool global_only)
+{
+	const struct module_symtab *table = module->symtab;
+
+	for (size_t i = 0; table && i < table->nr; i++) {
+		if ((table->symbols[i].global || !global_only) &&
+		    strcmp(table->names + table->symbols[i].name, name) == 0)
+			return &table->symbols[i];
+	}
+	return NULL;
+}
+
+unsigned long module_address(const struct module *module, const char *symbol)
+{
+	const struct module_symbol *found = find_symbol(module, symbol, false);
+
+	return found ? found->address : 0;
+}
+
+unsigned long module_find_symbol(const char *name, struct module **owner)
+{
+	struct module *m;
+
+	list_for_each_entry (m, &modules, list) {
+		const struct module_symbol *found;
+
+		if (m->state != MODULE_STATE_LIVE)
+			continue;
+		found = find_symbol(m, name, true);
+		if (found) {
+			*owner = m;
+			return found->address;
+		}
+	}
+	return 0;
+}
+
+const char *module_info(const struct module *module, const char *tag)
+{
+	const char *at = module->modinfo, *end = at + module->modinfo_size;
+	size_t length = strlen(tag);
+
+	while (at < end) {
+		size_t left = (size_t)(end - at), n = strnlen(at, left);
+
+		if (n == left)
+			break;
+		if (n > length && at[length] == '=' && strncmp(at, tag, length) == 0)
+			return at + length + 1;
+		at += n + 1;
+	}
+	return NULL;
+}
+
+/* --- References ---------------------------------------------------------------------------------- */
+
+bool try_module_get(struct module *module)
+{
+	int refs;
+
+	if (!module)
+		return true;
+	refs = atomic_read(&module->refcnt);
+	while (refs >= 0) {
+		if (atomic_try_cmpxchg(&module->refcnt, &refs, refs + 1))
+			return true;
+	}
+	return false;
+}
+
+void module_put(struct module *module)
+{
+	if (module)
+		WARN(atomic_dec_return(&module->refcnt) < 0,
+		     "module %s: more references given up than taken\n", module->name);
+}
+
+/* --- The end of a module ---------------------------------------------------------------------------- */
+
+/* Nothing of it remains, symbols included. With module_mutex held. */
+static void forget(struct module *module)
+{
+	if (module->base)
+		__list_del(module->list.prev, module->list.next);
+	/* Its links stay as they are: a reader may be just there. */
+	if (!module_wait_for_readers()) {
+		pr_warn("module %s: its symbols stay in memory, somebody reads them for ever\n",
+			module->name);
+		return;
+	}
+	kvfree(module->symtab);
+	kfree(module);
+}
+
+void module_forget_unloaded(unsigned int keep)
+{
+	for (;;) {
+		struct module *m, *oldest = NULL;
+		unsigned int unloaded = 0;
+
+		list_for_each_entry (m, &modules, list) {
+			if (m->state != MODULE_STATE_UNLOADED)
+				continue;
+			unloaded++;
+			if (!oldest || m->unloaded_at < oldest->unloaded_at)
+				oldest = m;
+		}
+		if (unloaded <= keep)
+			return;
+		forget(oldest);
+	}
+}
+
+void module_purge(void)
+{
+	mutex_lock(&module_mutex);
+	module_forget_unloaded(0);
+	mutex_unlock(&module_mutex);
+}
+
+/* Memory and references go. With module_mutex held. */
+static void release_memory(struct module *module)
+{
+	WRITE_ONCE(module->state, MODULE_STATE_UNLOADED);
+	module_space_free(module);
+	for (size_t i = 0; i < module->nr_uses; i++)
+		module_put(module->uses[i]);
+	kfree(module->uses);
+	module->uses = NULL;
+	module->nr_uses = 0;
+	module->modinfo = NULL;
+	module->modinfo_size = 0;
+}
+
+static void run_destructors(struct module *module)
+{
+	for (size_t i = module->nr_dtors; i-- > 0;)
+		module->dtors[i]();
+}
+
+/* After the last code of @module has run. */
+static void retire(struct module *module)
+{
+	static unsigned long unloadings;
+
+	mutex_lock(&module_mutex);
+	module->unloaded_at = ++unloadings;
+	release_memory(module);
+	module_forget_unloaded(MODULE_MAX_UNLOADED);
+	mutex_unlock(&module_mutex);
+}
+
+int unload_module(const char *name)
+{
+	struct module *module;
+	int err = 0;
+
+	mutex_lock(&module_mutex);
+	module = find_locked(name);
+	if (!module)
+		err = -ENOENT;
+	else if (module->state != MODULE_STATE_LIVE || (module->init && !module->exit) ||
+		 atomic_cmpxchg(&module->refcnt, 0, -1) != 0)
+		err = -EBUSY;
+	else
+		WRITE_ONCE(module->state, MODULE_STATE_GOING);
+	mutex_unlock(&module_mutex);
+	if (err)
+		return err;
+
+	if (module->exit)
+		module->exit();
+	run_destructors(module);
+	retire(module);
+	return 0;
+}
+
+/* --- The start of a module ------------------------------------------------------------------------- */
+
+int module_fail(struct load_info *info, int err, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(info->error->text, sizeof(info->error->text), fmt, args);
+	va_end(args);
+	return err;
+}
+
+/* "foo-bar.ko" is module foo_bar. Return: 0 or -EINVAL. */
+static int set_name(struct load_info *info, const char *name)
+{
+	const char *slash = strrchr(name, '/'), *p = slash ? slash + 1 : name;
+	char *to = info->module->name;
+	size_t n = strcspn(p, ".");
+
+	if (!n || n >= MODULE_NAME_LEN)
+		return module_fail(info, -EINVAL, "a name has 1 to %d characters",
+				   MODULE_NAME_LEN - 1);
+	for (size_t i = 0; i < n; i++)
+		to[i] = isalnum((u8)p[i]) ? p[i] : '_';
+	to[n] = '\0';
+	return 0;
+}
+
+/* The file is copied: sections need alignment, and of an exact copy no byte too many is read unnoticed. */
+static int copy_image(struct load_info *info, const void *image, size_t size)
+{
+	if (!size)
+		return module_fail(info, -ENOEXEC, "the file is empty");
+	info->image = __vmalloc(size, GFP_KERNEL | __GFP_NOWARN);
+	if (!info->image)
+		return module_fail(info, -ENOMEM, "no memory for a file of %zu bytes", size);
+	memcpy(info->image, image, size);
+	info->size = size;
+	return 0;
+}
+
+static int link_locked(struct load_info *info)
+{
+	struct module *module = info->module;
+	int err;
+
+	mutex_lock(&module_mutex);
+	if (find_locked(module->name))
+		err = module_fail(info, -EEXIST, "a module of this name is loaded");
+	else
+		err = module_link(info);
+	if (err) {
+		/* No trace can have seen it: nothing is kept. */
+		release_memory(module);
+		forget(module);
+	}
+	mutex_unlock(&module_mutex);
+	return err;
+}
+
+/* Run what @module brings. Return: 0, or what its init function returned, and then it is gone. */
+static int start(struct module *module, struct load_info *info)
+{
+	int err = 0;
+
+	if (!(info->flags & MODULE_LOAD_NO_RUN)) {
+		for (size_t i = 0; i < module->nr_ctors; i++)
+			module->ctors[i]();
+		if (module->init)
+			err = module->init();
+	} else {
+		/* What did not start need not end. */
+		module->nr_dtors = 0;
+		module->init = NULL;
+		module->exit = NULL;
+	}
+	if (!err) {
+		WRITE_ONCE(module->state, MODULE_STATE_LIVE);
+		return 0;
+	}
+	module_fail(info, err, "its init function returned %d", err);
+	WRITE_ONCE(module->state, MODULE_STATE_GOING);
+	atomic_set(&module->refcnt, -1);
+	run_destructors(module);
+	retire(module);
+	return err;
+}
+
+int load_module(const char *name, const void *image, size_t size, unsigned int flags,
+		struct module **result, struct module_error *error)
+{
+	struct module_error own_error = {""};
+	struct load_info info = {.flags = flags, .error = error ? error : &own_error};
+	struct module *module = kzalloc(sizeof(*module), GFP_KERNEL);
+	int err;
+
+	info.module = module;
+	if (!module) {
+		err = module_fail(&info, -ENOMEM, "no memory");
+		goto out;
+	}
+	module->state = MODULE_STATE_COMING;
+	err = set_name(&info, name);
+	if (!err)
+		err = copy_image(&info, image, size);
+	if (!err)
+		err = module_elf_check(&info);
+	if (err)
+		kfree(module);
+	else
+		err = link_locked(&info);
+	module_release_info(&info);
+	if (!err)
+		err = start(module, &info);
+out:
+	if (err && !error)
+		pr_err("module %s: %s\n", name, own_error.text);
+	if (result)
+		*result = err ? NULL : module;
+	return err;
+}

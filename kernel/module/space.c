@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/*
+ * space.c - where modules lie: addresses of module space, pages, protection and shadow.
+ *
+ * A module's range is one guard page, its code, its constants, its variables, one guard page. All of
+ * it gets real shadow: the parts accessible to the byte, the rest KASAN_VMALLOC_INVALID; after
+ * unloading all of it is that, and the shadow pages stay for the next user of the addresses.
+ *
+ * Ranges are taken from the upper end, beside the kernel, so that most branches reach it directly, and in
+ * steps of MODULE_STEP: the same few addresses come up again and again, so stack traces through a module
+ * that is loaded again are nearly always known to the depot.
+ */
+#include <kasan/kasan.h>
+#include <kernel/mm.h>
+#include <kernel/mutex.h>
+#include <kernel/rculist.h>
+#include <kernel/string.h>
+#include <asm/kasan.h>
+#include <asm/pgtable.h>
+
+#include "internal.h"
+
+#define MODULE_STEP (64UL << 10)
+
+static unsigned long used_pages;
+
+unsigned long module_used_pages(void)
+{
+	return READ_ONCE(used_pages);
+}
+
+static const struct module *overlapping(unsigned long start, size_t span)
+{
+	const struct module *m;
+
+	list_for_each_entry (m, &modules, list) {
+		if (start < m->base + m->span && m->base < start + span)
+			return m;
+	}
+	return NULL;
+}
+
+/* Return: start of a free range, 0 if there is none. */
+static unsigned long find_room(size_t span, bool far)
+{
+	unsigned long start = far ? MODULES_VADDR : MODULES_END - span;
+	const struct module *m;
+
+	while ((m = overlapping(start, span))) {
+		if (far) {
+			start = m->base + m->span;
+			if (start > MODULES_END - span)
+				return 0;
+		} else {
+			if (m->base < MODULES_VADDR + span)
+				return 0;
+			start = m->base - span;
+		}
+	}
+	return start;
+}
+
+static size_t part_pages(const struct module *module, enum module_part_type type)
+{
+	return PAGE_ALIGN(module->parts[type].size) >> PAGE_SHIFT;
+}
+
+static int map_pages(struct module *module)
+{
+	for (unsigned int i = 0; i < module->nr_pages; i++) {
+		unsigned long va = module->base + PAGE_SIZE + ((unsigned long)i << PAGE_SHIFT);
+
+		if (map_kernel_range(va, page_to_phys(module->pages[i]), PAGE_SIZE, PAGE_KERNEL))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int alloc_pages_of(struct module *module, size_t nr)
+{
+	module->pages = kvmalloc(nr * sizeof(*module->pages), GFP_KERNEL);
+	if (!module->pages)
+		return -ENOMEM;
+	while (module->nr_pages < nr) {
+		struct page *page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+
+		if (!page)
+			return -ENOMEM;
+		module->pages[module->nr_pages++] = page;
+		used_pages++;
+	}
+	return 0;
+}
+
+int module_space_alloc(struct module *module, bool far)
+{
+	unsigned long at;
+	size_t nr = 0;
+	int err;
+
+	for (int i = 0; i < MODULE_PARTS; i++)
+		nr += part_pages(module, i);
+	module->span = ALIGN((nr + 2) << PAGE_SHIFT, MODULE_STEP);
+	module->base = find_room(module->span, far);
+	if (!module->base) {
+		/* Addresses that rest are better than none. */
+		module_forget_unloaded(0);
+		module->base = find_room(module->span, far);
+	}
+	if (!module->base)
+		return -EFBIG;
+	at = module->base + PAGE_SIZE;
+	for (int i = 0; i < MODULE_PARTS; i++) {
+		module->parts[i].start = at;
+		at += part_pages(module, i) << PAGE_SHIFT;
+	}
+	/* From here on traces may find it. */
+	list_add_tail_rcu(&module->list, &modules);
+	err = alloc_pages_of(module, nr);
+	if (!err) {
+		module->has_shadow =
+			kasan_map_shadow(module->base, module->span, KASAN_VMALLOC_INVALID);
+		err = module->has_shadow ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = map_pages(module);
+	if (err)
+		return err;
+	/* What is nobody's is poisoned, from the first use of the addresses on. */
+	for (int i = 0; i < MODULE_PARTS; i++)
+		kasan_unpoison_vmalloc((void *)module->parts[i].start, module->parts[i].size);
+	return 0;
+}
+
+static void protect_part(struct module *module, enum module_part_type type, pgprot_t prot)
+{
+	unsigned long va = module->parts[type].start;
+
+	/* The tables exist, so nothing can fail. */
+	for (size_t i = 0; i < part_pages(module, type); i++, va += PAGE_SIZE)
+		map_kernel_range(va, kernel_va_to_pa(va, NULL), PAGE_SIZE, prot);
+}
+
+void module_space_protect(struct module *module)
+{
+	module_sync_code(module->parts[MODULE_TEXT].start, module->parts[MODULE_TEXT].size);
+	protect_part(module, MODULE_TEXT, PAGE_KERNEL_EXEC);
+	protect_part(module, MODULE_RODATA, PAGE_KERNEL_RO);
+}
+
+void module_space_free(struct module *module)
+{
+	if (!module->base)
+		return;
+	/* While its descriptors can still be read. */
+	kasan_unload_globals((void *)module->base, module->span);
+	if (module->has_shadow)
+		kasan_poison_vmalloc((void *)module->base, module->span);
+	/* Unmapped everywhere before a page can be somebody else's. */
+	unmap_kernel_range(module->base, module->span);
+	used_pages -= module->nr_pages;
+	while (module->nr_pages)
+		__free_page(module->pages[--module->nr_pages]);
+	kvfree(module->pages);
+	module->pages = NULL;
+}

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: MIT
+/*
+ * bugs.c - the planted bugs. Each is committed by a function soak_bug_NAME(), so its report's call trace
+ * names it, and must be reported exactly once, as TYPE.
+ *
+ * Memory that was freed must not be somebody else's before it is touched: what lies between is short and
+ * not preempted, or the memory goes to nobody else (a pool's reserve, a CPU's own pages). The quarantine
+ * covers the rest: it takes far longer to pass than a callback does to run.
+ */
+#include <kernel/completion.h>
+#include <kernel/kernel.h>
+#include <kernel/mempool.h>
+#include <kernel/mm.h>
+#include <kernel/preempt.h>
+#include <kernel/rcupdate.h>
+#include <kernel/sched.h>
+#include <kernel/string.h>
+#include <kernel/timer.h>
+#include <kernel/workqueue.h>
+#include <asm/irqflags.h>
+
+#include "soak.h"
+
+#define PLANTERS 2U
+/* On average half of that lies between two bugs of a planter. */
+#define PAUSE_MS 1600U
+
+/* Which traces a report has besides that of the access, as console.py names them. */
+#define ALLOCATED "allocated"
+#define FREED	  "allocated,freed"
+#define WORK	  "allocated,freed,work"
+#define NONE	  "none"
+
+/* What a planter owns. */
+struct planter {
+	mempool_t *pool;
+	struct kmem_cache *cache;
+};
+
+/* --- Slab objects ------------------------------------------------------------------------------------ */
+
+static noinline void *soak_object(size_t size)
+{
+	void *p = kmalloc(size, GFP_KERNEL);
+
+	if (!p)
+		soak_no_memory();
+	SOAK_HIDE(p);
+	return p;
+}
+
+static size_t object_size(struct soak_worker *w)
+{
+	return 9 + soak_below(w, 1000);
+}
+
+static noinline bool soak_bug_slab_right(struct soak_worker *w)
+{
+	size_t size = object_size(w);
+	char *p = soak_object(size);
+
+	if (!p)
+		return false;
+	SOAK_WRITE(p[size], 1);
+	kfree(p);
+	return true;
+}
+
+static noinline bool soak_bug_slab_left(struct soak_worker *w)
+{
+	char *p = soak_object(object_size(w));
+
+	if (!p)
+		return false;
+	SOAK_READ(p[-1]);
+	kfree(p);
+	return true;
+}
+
+static noinline bool soak_bug_slab_memset(struct soak_worker *w)
+{
+	size_t size = object_size(w);
+	char *p = soak_object(size);
+
+	if (!p)
+		return false;
+	size++;
+	SOAK_HIDE(size);
+	memset(p, 0, size);
+	kfree(p);
+	return true;
+}
+
+static noinline bool soak_bug_negative_size(struct soak_worker *w)
+{
+	char *p = soak_object(object_size(w));
+	volatile size_t size = (size_t)-2;
+
+	if (!p)
+		return false;
+	memset(p, 0, size);
+	kfree(p);
+	return true;
+}
+
+static noinline bool soak_bug_large_right(struct soak_worker *w)
+{
+	size_t size = KMALLOC_MAX_CACHE_SIZE + object_size(w);
+	char *p = soak_object(size);
+
+	if (!p)
+		return false;
+	SOAK_READ(p[size]);
+	kfree(p);
+	return true;
+}
+
+static noinline bool soak_bug_uaf(struct soak_worker *w)
+{
+	char *p = soak_object(object_size(w));
+
+	if (!p)
+		return false;
+	preempt_disable();
+	kfree(p);
+	SOAK_WRITE(p[8], 1);
+	preempt_enable();
+	return true;
+}
+
+static noinline bool soak_bug_krealloc_uaf(struct soak_worker *w)
+{
+	char *p = soak_object(40), *moved;
+
+	if (!p)
+		return false;
+	preempt_disable();
+	moved = krealloc(p, 3000, GFP_ATOMIC);
+	if (moved)
+		SOAK_READ(p[3]);
+	preempt_enable();
+	kfree(moved ? moved : p);
+	return moved;
+}
+
+static noinline bool soak_bug_double_free(struct soak_worker *w)
+{
+	char *p = soak_object(object_size(w));
+
+	if (!p)
+		return false;
+	preempt_disable();
+	kfree(p);
+	kfree(p);
+	preempt_enable();
+	return true;
+}
+
+static noinline bool soak_bug_invalid_free(struct soak_worker *w)
+{
+	char *p = soak_object(object_size(w));
+
+	if (!p)
+		return false;
+	kfree(p + 8);
+	kfree(p);
+	return true;
+}
+
+static noinline bool soak_bug_cache_uaf(struct soak_worker *w)
+{
+	struct planter *planter = w->private;
+	char *p = kmem_cache_alloc(planter->cache, GFP_KERNEL);
+
+	if (!p)
+		return false;
+	SOAK_HIDE(p);
+	preempt_disable();
+	kmem_cache_free(planter->cache, p);
+	SOAK_READ(p[20]);
+	preempt_enable();
+	return true;
+}
+
+static noinline bool soak_bug_bulk_double_free(struct soak_worker *w)
+{
+	struct planter *planter = w->private;
+	void *objects[2];
+
+	objects[0] = kmem_cache_alloc(planter->cache, GFP_KERNEL);
+	objects[1] = objects[0];
+	if (!objects[0])
+		return false;
+	preempt_disable();
+	kmem_cache_free_bulk(planter->cache, 2, objects);
+	preempt_enable();
+	return true;
+}
+
+static noinline bool soak_bug_pool_uaf(struct soak_worker *w)
+{
+	struct planter *planter = w->private;
+	char *p = mempool_alloc_preallocated(planter->pool);
+
+	SOAK_HIDE(p);
+	mempool_free(p, planter->pool);
+	SOAK_READ(p[5]);
+	return true;
+}
+
+static noinline bool soak_bug_pool_double_free(struct soak_worker *w)
+{
+	struct planter *planter = w->private;
+	char *a = mempool_alloc_preallocated(planter->pool);
+	char *b = mempool_alloc_preallocated(planter->pool);
+
+	/* With the other one missing the reserve is not full, so it is the pool that notices. */
+	mempool_free(a, planter->pool);
+	mempool_free(a, planter->pool);
+	mempool_free(b, planter->pool);
+	return true;
+}
+
+/* --- Objects that others free ------------------------------------------------------------------------ */
+
+struct handed_over {
+	struct rcu_head rcu;
+	struct work_struct work;
+	struct completion *done;
+	u32 value;
+};
+
+static struct handed_over *new_handed_over(struct completion *done)
+{
+	struct handed_over *object = soak_object(sizeof(*object));
+
+	if (object) {
+		init_completion(done);
+		object->done = done;
+	}
+	return object;
+}
+
+static noinline void soak_bug_rcu_uaf(struct rcu_head *rcu)
+{
+	struct handed_over *object = container_of(rcu, struct handed_over, rcu);
+	struct completion *done = object->done;
+
+	SOAK_HIDE(object);
+	kfree(object);
+	SOAK_READ(object->value);
+	complete(done);
+}
+
+static bool plant_rcu_uaf(struct soak_worker *w)
+{
+	struct completion done;
+	struct handed_over *object = new_handed_over(&done);
+
+	if (!object)
+		return false;
+	call_rcu(&object->rcu, soak_bug_rcu_uaf);
+	wait_for_completion(&done);
+	return true;
+}
+
+static noinline void soak_bug_work_uaf(struct work_struct *work)
+{
+	struct handed_over *object = container_of(work, struct handed_over, work);
+	struct completion *done = object->done;
+
+	SOAK_HIDE(object);
+	preempt_disable();
+	kfree(object);
+	SOAK_READ(object->value);
+	preempt_enable();
+	complete(done);
+}
+
+static bool plant_work_uaf(struct soak_worker *w)
+{
+	struct completion done;
+	struct handed_over *object = new_handed_over(&done);
+
+	if (!object)
+		return false;
+	INIT_WORK(&object->work, soak_bug_work_uaf);
+	queue_work(soak_below(w, 2) ? system_wq : system_unbound_wq, &object->work);
+	wait_for_completion(&done);
+	return true;
+}
+
+/* In an interrupt. */
+struct alarm {
+	struct timer_list timer;
+	struct completion done;
+	char *p;
+	size_t size;
+};
+
+static noinline void soak_bug_timer_right(struct timer_list *timer)
+{
+	struct alarm *alarm = from_timer(alarm, timer, timer);
+
+	SOAK_WRITE(alarm->p[alarm->size], 1);
+	complete(&alarm->done);
+}
+
+static bool plant_timer_right(struct soak_worker *w)
+{
+	struct alarm alarm = {.size = object_size(w)};
+
+	alarm.p = soak_object(alarm.size);
+	if (!alarm.p)
+		return false;
+	init_completion(&alarm.done);
+	timer_setup_on_stack(&alarm.timer, soak_bug_timer_right, 0);
+	mod_timer(&alarm.timer, jiffies + soak_below(w, 4));
+	wait_for_completion(&alarm.done);
+	del_timer_sync(&alarm.timer);
+	kfree(alarm.p);
+	return true;
+}
+
+/* --- Pages and areas --------------------------------------------------------------------------------- */
+
+static noinline bool soak_bug_page_uaf(struct soak_worker *w)
+{
+	unsigned long flags;
+	char *p;
+
+	/* A CPU's own free pages are for nobody else. */
+	local_irq_save(flags);
+	p = (char *)__get_free_page(GFP_ATOMIC);
+	SOAK_HIDE(p);
+	if (p) {
+		free_page((unsigned long)p);
+		SOAK_READ(p[100]);
+	}
+	local_irq_restore(flags);
+	return p;
+}
+
+static noinline bool soak_bug_vmalloc_right(struct soak_worker *w)
+{
+	size_t size = 1 + soak_below(w, PAGE_SIZE - 1);
+	char *p = vmalloc(size);
+
+	SOAK_HIDE(p);
+	if (p)
+		SOAK_READ(p[size]);
+	vfree(p);
+	return p;
+}
+
+/* Of guard pages: memset() asks before it writes, and does not write then. */
+static noinline bool soak_bug_vmalloc_guard(struct soak_worker *w)
+{
+	size_t size = PAGE_SIZE << soak_below(w, 3);
+	char *p = vmalloc(size);
+
+	SOAK_HIDE(p);
+	if (p)
+		memset(p + size - 8, 0, 24);
+	vfree(p);
+	return p;
+}
+
+static noinline bool soak_bug_vmalloc_left(struct soak_worker *w)
+{
+	char *p = vmalloc(PAGE_SIZE);
+
+	SOAK_HIDE(p);
+	if (p)
+		memset(p - 16, 0, 16);
+	vfree(p);
+	return p;
+}
+
+/* --- Variables --------------------------------------------------------------------------------------- */
+
+static char global_array[30];
+
+static noinline bool soak_bug_global_right(struct soak_worker *w)
+{
+	char *p = global_array;
+	size_t size = sizeof(global_array);
+
+	SOAK_HIDE(p);
+	SOAK_HIDE(size);
+	SOAK_READ(p[size]);
+	return true;
+}
+
+static noinline bool soak_bug_stack_right(struct soak_worker *w)
+{
+	char array[10];
+	char *p = array;
+	size_t size = sizeof(array);
+
+	SOAK_HIDE(p);
+	SOAK_HIDE(size);
+	SOAK_WRITE(p[size], 0);
+	return true;
+}
+
+static noinline bool soak_bug_alloca_left(struct soak_worker *w)
+{
+	volatile size_t size = 1 + soak_below(w, 100);
+	char *p = __builtin_alloca(size);
+
+	SOAK_HIDE(p);
+	SOAK_READ(p[-1]);
+	return true;
+}
+
+static noinline bool soak_bug_after_scope(struct soak_worker *w)
+{
+	volatile int *stale = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		volatile int local[4];
+		volatile int *p = local;
+
+		if (i)
+			break;
+		SOAK_HIDE(p);
+		p[2] = i;
+		stale = p;
+	}
+	SOAK_HIDE(stale);
+	(void)stale[2];
+	return true;
+}
+
+/* --- Pointers to nothing: the thread does not survive that --------------------------------------------- */
+
+static unsigned int lost_threads;
+
+unsigned int soak_threads_to_lose(void)
+{
+	return lost_threads;
+}
+
+static noinline int soak_bug_null(void *offset)
+{
+	SOAK_HIDE(offset);
+	SOAK_READ(*(char *)offset);
+	return 0;
+}
+
+static bool plant_null(struct soak_worker *w)
+{
+	void *offset = (void *)(uintptr_t)soak_below(w, 500);
+	struct task *task = kthread_run(soak_bug_null, offset, "soak_null");
+
+	if (IS_ERR(task))
+		return false;
+	__atomic_fetch_add(&lost_threads, 1, __ATOMIC_RELAXED);
+	if (kthread_join(task) != -EFAULT)
+		soak_fail("a thread survived a null pointer");
+	return true;
+}
+
+/* --- Modules ------------------------------------------------------------------------------------------- */
+
+static bool plant_module_global(struct soak_worker *w)
+{
+	return soak_module_bug(w, "soak_bug_module_global");
+}
+
+static bool plant_module_slab(struct soak_worker *w)
+{
+	return soak_module_bug(w, "soak_bug_module_slab");
+}
+
+static bool plant_module_stack(struct soak_worker *w)
+{
+	return soak_module_bug(w, "soak_bug_module_stack");
+}
+
+/* --- Planting -------------------------------------------------------------------------------------------- */
+
+static const struct bug {
+	const char *name, *type, *traces;
+	bool (*plant)(struct soak_worker *w);
+} bugs[] = {
+	{"slab_right", "slab-out-of-bounds", ALLOCATED, soak_bug_slab_right},
+	{"slab_left", "slab-out-of-bounds", NONE, soak_bug_slab_left},
+	{"slab_memset", "slab-out-of-bounds", ALLOCATED, soak_bug_slab_memset},
+	{"negative_size", "out-of-bounds", ALLOCATED, soak_bug_negative_size},
+	{"large_right", "slab-out-of-bounds", ALLOCATED, soak_bug_large_right},
+	{"uaf", "slab-use-after-free", FREED, soak_bug_uaf},
+	{"krealloc_uaf", "slab-use-after-free", FREED, soak_bug_krealloc_uaf},
+	{"double_free", "double-free", FREED, soak_bug_double_free},
+	{"invalid_free", "invalid-free", ALLOCATED, soak_bug_invalid_free},
+	{"cache_uaf", "slab-use-after-free", FREED, soak_bug_cache_uaf},
+	{"bulk_double_free", "double-free", FREED, soak_bug_bulk_double_free},
+	{"pool_uaf", "slab-use-after-free", FREED, soak_bug_pool_uaf},
+	{"pool_double_free", "double-free", FREED, soak_bug_pool_double_free},
+	{"rcu_uaf", "slab-use-after-free", WORK, plant_rcu_uaf},
+	{"work_uaf", "slab-use-after-free", WORK, plant_work_uaf},
+	{"timer_right", "slab-out-of-bounds", ALLOCATED, plant_timer_right},
+	{"page_uaf", "use-after-free", NONE, soak_bug_page_uaf},
+	{"vmalloc_right", "vmalloc-out-of-bounds", NONE, soak_bug_vmalloc_right},
+	{"vmalloc_guard", "vmalloc-out-of-bounds", NONE, soak_bug_vmalloc_guard},
+	{"vmalloc_left", "vmalloc-out-of-bounds", NONE, soak_bug_vmalloc_left},
+	{"global_right", "global-out-of-bounds", NONE, soak_bug_global_right},
+	{"stack_right", "stack-out-of-bounds", NONE, soak_bug_stack_right},
+	{"alloca_left", "alloca-out-of-bounds", NONE, soak_bug_alloca_left},
+	{"after_scope", "use-after-scope", NONE, soak_bug_after_scope},
+	{"null", "null-ptr-deref", NONE, plant_null},
+	{"module_global", "global-out-of-bounds", NONE, plant_module_global},
+	{"module_slab", "slab-out-of-bounds", ALLOCATED, plant_module_slab},
+	{"module_stack", "stack-out-of-bounds", NONE, plant_module_stack},
+};
+
+static unsigned int planted[ARRAY_SIZE(bugs)];
+
+static bool planter_setup(struct soak_worker *w)
+{
+	struct planter *planter = kzalloc(sizeof(*planter), GFP_KERNEL);
+
+	w->private = planter;
+	if (!planter)
+		return false;
+	planter->pool = mempool_create_kmalloc_pool(4, 120);
+	planter->cache = kmem_cache_create("soak_planted", 150, 0, 0, NULL);
+	return planter->pool && planter->cache;
+}
+
+static void planter_step(struct soak_worker *w)
+{
+	/* All kinds once, shared among the planters; then at random, and now and then. */
+	size_t first = w->steps * PLANTERS + w->nth;
+	size_t i = first < ARRAY_SIZE(bugs) ? first : soak_below(w, ARRAY_SIZE(bugs));
+
+	if (bugs[i].plant(w))
+		__atomic_fetch_add(&planted[i], 1, __ATOMIC_RELAXED);
+	if (first >= ARRAY_SIZE(bugs))
+		msleep(soak_below(w, PAUSE_MS));
+}
+
+bool soak_all_planted(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(bugs); i++) {
+		if (!__atomic_load_n(&planted[i], __ATOMIC_RELAXED))
+			return false;
+	}
+	return true;
+}
+
+static void planter_teardown(struct soak_worker *w)
+{
+	struct planter *planter = w->private;
+
+	mempool_destroy(planter->pool);
+	kmem_cache_destroy(planter->cache);
+	kfree(planter);
+}
+
+void soak_print_planted(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(bugs); i++)
+		pr_info("soak: planted %s %s %s %u\n", bugs[i].name, bugs[i].type, bugs[i].traces,
+			READ_ONCE(planted[i]));
+}
+
+const struct soak_kind soak_bug_kinds[] = {
+	{.name = "planter",
+	 .threads = PLANTERS,
+	 .setup = planter_setup,
+	 .step = planter_step,
+	 .teardown = planter_teardown,
+	 .plants = true},
+	{},
+};

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: MIT
+/*
+ * fault_inject_test.c - no memory, at every place that allocates, one after the other.
+ *
+ * Each case has a piece of work that allocates in many places and gives all of it back. It is done again
+ * and again: the first time its first allocation fails, then its second, until one time none does. Each
+ * time it must come back with an error or have managed without, no report may come, and all memory
+ * must be where it was before: objects and pages are counted.
+ */
+#include <kernel/completion.h>
+#include <kernel/fault_inject.h>
+#include <kernel/kernel.h>
+#include <kernel/mempool.h>
+#include <kernel/mm.h>
+#include <kernel/module.h>
+#include <kernel/rcupdate.h>
+#include <kernel/sched.h>
+#include <kernel/string.h>
+#include <kernel/time.h>
+#include <kernel/workqueue.h>
+#include <asm/smp.h>
+
+#include "kasan_test.h"
+#include "module_sample.h"
+
+/* --- Counting memory --------------------------------------------------------------------------- */
+
+struct counters {
+	unsigned long objects, pages;
+};
+
+/* What is held back is given back first, on the way that lack of memory goes. */
+static struct counters count_memory(void)
+{
+	struct counters counters;
+	unsigned long slab_pages;
+
+	rcu_barrier();
+	module_purge();
+	vmalloc_purge();
+	kmem_cache_shrink_all();
+	drain_all_pages();
+	kmem_cache_totals(&slab_pages, &counters.objects);
+	counters.objects -= vmalloc_spare_objects();
+	/* How many slabs the objects take depends on where they lie in them. */
+	counters.pages = totalram_pages() - nr_free_pages() - mm_kept_pages() - slab_pages;
+	return counters;
+}
+
+/* Threads may still be on their way out: give them time, and only then believe it. */
+static bool memory_is_back(const struct counters *before, struct counters *after)
+{
+	for (int tries = 0; tries < 200; tries++) {
+		*after = count_memory();
+		if (after->objects <= before->objects && after->pages <= before->pages)
+			return true;
+		msleep(10);
+	}
+	return false;
+}
+
+/* --- The walk ------------------------------------------------------------------------------------ */
+
+/* Return: 0, or an error; memory as before either way. */
+typedef int (*work_fn)(void);
+
+/* No work here allocates so often; more means that it does not end. */
+#define MAX_FAILURES 2000UL
+#define MAX_SITES    256U
+
+struct walk {
+	unsigned long sites[MAX_SITES];
+	unsigned int nr_sites;
+	unsigned long failures, errors;
+};
+
+static void note_site(struct walk *walk, const uintptr_t *site)
+{
+	unsigned long hash = 0;
+
+	for (int i = 0; i < FAULT_SITE_DEPTH; i++)
+		hash = (hash ^ site[i]) * 0x9e3779b97f4a7c15UL;
+	for (unsigned int i = 0; i < walk->nr_sites; i++) {
+		if (walk->sites[i] == hash)
+			return;
+	}
+	if (walk->nr_sites < MAX_SITES)
+		walk->sites[walk->nr_sites++] = hash;
+}
+
+static void show_site(struct kunit *test, const uintptr_t *site)
+{
+	for (int i = 0; i < FAULT_SITE_DEPTH && site[i]; i++)
+		kunit_info(test, "  %pB", (void *)site[i]);
+}
+
+static void walk_kinds(struct kunit *test, work_fn work, unsigned int kinds,
+		       const struct task *task, unsigned int least)
+{
+	struct walk *walk = kunit_kzalloc(test, sizeof(*walk), GFP_KERNEL);
+	uintptr_t site[FAULT_SITE_DEPTH];
+	struct counters before, after;
+	unsigned long nth, seen;
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, walk);
+	/* Once as it is: tables and caches that stay come into being. */
+	KUNIT_ASSERT_EQ(test, work(), 0);
+	KUNIT_ASSERT_EQ(test, work(), 0);
+	before = count_memory();
+	for (nth = 1; nth <= MAX_FAILURES; nth++) {
+		fault_inject_nth(kinds, nth, task);
+		err = work();
+		seen = fault_inject_stop(site);
+		if (seen < nth)
+			break;
+		walk->failures++;
+		walk->errors += err != 0;
+		note_site(walk, site);
+		if (!memory_is_back(&before, &after)) {
+			KUNIT_EXPECT_LE(test, after.objects, before.objects);
+			KUNIT_EXPECT_LE(test, after.pages, before.pages);
+			kunit_info(test, "lost after failure %lu, result %d, in:", nth, err);
+			show_site(test, site);
+			before = after;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_LE(test, nth, MAX_FAILURES);
+	KUNIT_EXPECT_GE(test, walk->nr_sites, least);
+	kunit_info(test, "%lu failures at %u sites, %lu times an error", walk->failures,
+		   walk->nr_sites, walk->errors);
+}
+
+/* All that this task allocates for @work; other tasks are not disturbed. */
+static void walk_own(struct kunit *test, work_fn work, unsigned int least)
+{
+	walk_kinds(test, work, FAULT_ALL, current, least);
+}
+
+/* --- Objects --------------------------------------------------------------------------------------- */
+
+static int objects_work(void)
+{
+	static const size_t sizes[] = {1, 8, 64, 192, 1000, 4096, 8192, 8193, 40000};
+	void *p[ARRAY_SIZE(sizes)] = {0}, *more;
+	char *s = NULL, *copy = NULL;
+	int err = -ENOMEM;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		p[i] = kmalloc(sizes[i], i % 2 ? GFP_KERNEL : GFP_ATOMIC | __GFP_ZERO);
+		if (!p[i])
+			goto out;
+		memset(p[i], 1, sizes[i]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		more = krealloc(p[i], sizes[i] * 3, GFP_KERNEL);
+		if (!more) {
+			/* The old one is as it was. */
+			if (memchr_inv(p[i], 1, sizes[i]))
+				err = -EIO;
+			goto out;
+		}
+		p[i] = more;
+	}
+	s = kstrdup("every site", GFP_KERNEL);
+	copy = s ? kmemdup(s, strlen(s) + 1, GFP_KERNEL) : NULL;
+	if (copy && !strcmp(copy, "every site"))
+		err = 0;
+out:
+	kfree(copy);
+	kfree(s);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		kfree(p[i]);
+	return err;
+}
+
+static void objects(struct kunit *test)
+{
+	/* As the source has them: Clang unrolls the loops and has more. */
+	walk_own(test, objects_work, 7);
+}
+
+static void construct(void *object)
+{
+	memset(object, 0x77, 100);
+}
+
+static int cache_of(unsigned int size, unsigned int flags, void (*ctor)(void *))
+{
+	struct kmem_cache *cache = kmem_cache_create("fault_inject", size, 0, flags, ctor);
+	void *one = NULL, *many[40];
+	int err = -ENOMEM;
+
+	if (!cache)
+		return -ENOMEM;
+	one = kmem_cache_alloc(cache, GFP_KERNEL);
+	if (!one)
+		goto out;
+	if (ctor && memchr_inv(one, 0x77, 100)) {
+		err = -EIO;
+		goto out;
+	}
+	if (kmem_cache_alloc_bulk(cache, GFP_KERNEL, ARRAY_SIZE(many), many) != ARRAY_SIZE(many))
+		goto out;
+	kmem_cache_free_bulk(cache, ARRAY_SIZE(many), many);
+	err = 0;
+out:
+	kmem_cache_free(cache, one);
+	kmem_cache_destroy(cache);
+	return err;
+}
+
+static int caches_work(void)
+{
+	int err = cache_of(100, 0, NULL);
+
+	err = err ?: cache_of(100, SLAB_HWCACHE_ALIGN, construct);
+	err = err ?: cache_of(3000, 0, NULL);
+	return err;
+}
+
+static void caches(struct kunit *test)
+{
+	walk_own(test, caches_work, 6);
+}
+
+static int typesafe_work(void)
+{
+	return cache_of(100, SLAB_TYPESAFE_BY_RCU, construct);
+}
+
+/* Freeing such an object takes memory as well, and must do without. */
+static void typesafe_caches(struct kunit *test)
+{
+	walk_own(test, typesafe_work, 4);
+}
+
+/* --- Pages, areas, stacks ---------------------------------------------------------------------------- */
+
+static int pages_work(void)
+{
+	struct page *pages[8] = {0};
+	int err = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(pages) && !err; i++) {
+		pages[i] = alloc_pages(i % 2 ? GFP_KERNEL : GFP_NOWAIT, i / 2);
+		err = pages[i] ? 0 : -ENOMEM;
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(pages); i++) {
+		if (pages[i])
+			__free_pages(pages[i], i / 2);
+	}
+	return err;
+}
+
+static void pages(struct kunit *test)
+{
+	walk_own(test, pages_work, 1);
+}
+
+static int areas_work(void)
+{
+	void *small = vmalloc(100), *cleared = vzalloc(70000);
+	void *large = __vmalloc(3UL << 20, GFP_KERNEL | __GFP_NOWARN);
+	void *aligned = __vmalloc_align(PAGE_SIZE, 1UL << 16, GFP_KERNEL | __GFP_NOWARN);
+	void *either = kvmalloc(6UL << 20, GFP_KERNEL | __GFP_NOWARN);
+	int err = small && cleared && large && aligned && either ? 0 : -ENOMEM;
+
+	if (cleared && memchr_inv(cleared, 0, 70000))
+		err = -EIO;
+	vfree(small);
+	vfree(cleared);
+	vfree(large);
+	vfree(aligned);
+	kvfree(either);
+	return err;
+}
+
+/* Page by page: the objects first, then of the pages some, as there are thousands of one kind. */
+static void areas(struct kunit *test)
+{
+	walk_kinds(test, areas_work, FAULT_SLAB | FAULT_RUNTIME, current, 1);
+}
+
+static int small_areas_work(void)
+{
+	void *one = vmalloc(1), *some = vmalloc(9 * PAGE_SIZE);
+	int err = one && some ? 0 : -ENOMEM;
+
+	vfree(one);
+	vfree(some);
+	return err;
+}
+
+static void area_pages(struct kunit *test)
+{
+	walk_own(test, small_areas_work, 2);
+}
+
+/* An area at addresses where nothing ever was: page tables and shadow are made, and stay. */
+static int far_area_work(void)
+{
+	/* Each alignment leads farther away, and comes back when there is no farther. */
+	static unsigned int run;
+	void *p = __vmalloc_align(PAGE_SIZE, 1UL << (33 + run++ % 11), GFP_KERNEL | __GFP_NOWARN);
+
+	vfree(p);
+	return p ? 0 : -ENOMEM;
+}
+
+static void far_areas(struct kunit *test)
+{
+	walk_own(test, far_area_work, 1);
+}
+
+static int nothing(void *arg)
+{
+	return 17;
+}
+
+static int thread_of(size_t stack)
+{
+	struct task *task = kthread_create_sized(nothing, NULL, stack, "fault_inject");
+	int value;
+
+	if (IS_ERR(task))
+		return (int)PTR_ERR(task);
+	wake_up_process(task);
+	value = kthread_join(task);
+	return value == 17 ? 0 : -EIO;
+}
+
+static int threads_work(void)
+{
+	int err;
+
+	/* Without the stacks that are kept for the next thread. */
+	vmalloc_purge();
+	err = thread_of(THREAD_SIZE);
+	return err ?: thread_of(256UL << 10);
+}
+
+static void threads(struct kunit *test)
+{
+	walk_own(test, threads_work, 3);
+}
+
+/* --- Pools, RCU, workqueues -------------------------------------------------------------------------- */
+
+static int pool_of(mempool_t *pool, bool resize)
+{
+	void *elements[6] = {0};
+	int err = 0;
+
+	if (!pool)
+		return -ENOMEM;
+	if (resize)
+		err = mempool_resize(pool, 6);
+	/* What the pool promises: this many can always be had. */
+	for (int i = 0; i < 4; i++) {
+		elements[i] = mempool_alloc(pool, GFP_NOWAIT);
+		if (!elements[i])
+			err = -EIO;
+	}
+	for (int i = 0; i < 4; i++)
+		mempool_free(elements[i], pool);
+	mempool_destroy(pool);
+	return err;
+}
+
+static int pools_work(void)
+{
+	struct kmem_cache *cache;
+	int err = pool_of(mempool_create_kmalloc_pool(4, 100), true);
+
+	err = err ?: pool_of(mempool_create_page_pool(4, 1), false);
+	if (err)
+		return err;
+	cache = kmem_cache_create("fault_inject_pool", 300, 0, 0, NULL);
+	if (!cache)
+		return -ENOMEM;
+	err = pool_of(mempool_create_slab_pool(4, cache), true);
+	kmem_cache_destroy(cache);
+	return err;
+}
+
+static void pools(struct kunit *test)
+{
+	walk_own(test, pools_work, 8);
+}
+
+struct rcu_object {
+	struct rcu_head head;
+	char payload[50];
+};
+
+static int rcu_work(void)
+{
+	struct rcu_object *objects[8];
+	int err = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++) {
+		objects[i] = kmalloc(sizeof(*objects[i]), GFP_KERNEL);
+		if (!objects[i])
+			err = -ENOMEM;
+		else if (i % 4 == 0)
+			kfree_rcu_mightsleep(objects[i]);
+		else
+			kfree_rcu(objects[i], head);
+	}
+	rcu_barrier();
+	return err;
+}
+
+static void rcu(struct kunit *test)
+{
+	walk_own(test, rcu_work, 1);
+}
+
+/* Items that each wait for the one queued behind it: that takes a worker for each. */
+struct item {
+	struct work_struct work;
+	struct item *waits_for;
+	struct completion done;
+};
+
+static void run_item(struct work_struct *work)
+{
+	struct item *item = container_of(work, struct item, work);
+
+	if (item->waits_for)
+		wait_for_completion(&item->waits_for->done);
+	complete(&item->done);
+}
+
+static int workqueue_work(void)
+{
+	struct workqueue_struct *wq = alloc_workqueue("fault_inject", 0, 0);
+	struct item items[6];
+
+	if (!wq)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < ARRAY_SIZE(items); i++) {
+		items[i].waits_for = i + 1 < ARRAY_SIZE(items) ? &items[i + 1] : NULL;
+		init_completion(&items[i].done);
+		INIT_WORK_ONSTACK(&items[i].work, run_item);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(items); i++)
+		queue_work_on(0, wq, &items[i].work);
+	wait_for_completion(&items[0].done);
+	destroy_workqueue(wq);
+	return 0;
+}
+
+static void workqueues(struct kunit *test)
+{
+	walk_own(test, workqueue_work, 1);
+}
+
+/* The same with the allocations of the threads that make workers, and of everybody else. A worker that cannot
+ * be made is made later, or the items would wait for ever. */
+static void workers(struct kunit *test)
+{
+	walk_kinds(test, workqueue_work, FAULT_ALL, NULL, 1);
+}
+
+/* --- Modules ------------------------------------------------------------------------------------------- */
+
+static int module_work(void)
+{
+	struct module *module;
+	int err = load_module("module_sample.ko", module_sample_start,
+			      (size_t)(module_sample_end - module_sample_start), 0, &module, NULL);
+
+	return err ?: unload_module("module_sample");
+}
+
+static void modules(struct kunit *test)
+{
+	walk_own(test, module_work, 6);
+}
+
+/* --- The runtime's own memory ----------------------------------------------------------------------------- */
+
+#ifdef CONFIG_KASAN
+
+static void *spell(unsigned int value, unsigned int bits);
+
+static noinline void *spell_one(unsigned int value, unsigned int bits)
+{
+	void *p = spell(value >> 1, bits - 1);
+
+	barrier();
+	return p;
+}
+
+static noinline void *spell_zero(unsigned int value, unsigned int bits)
+{
+	void *p = spell(value >> 1, bits - 1);
+
+	barrier();
+	return p;
+}
+
+/* An object whose allocation has a stack of its own for each value. */
+static noinline void *spell(unsigned int value, unsigned int bits)
+{
+	void *p;
+
+	if (!bits)
+		p = kmalloc(40, GFP_KERNEL);
+	else
+		p = value & 1 ? spell_one(value, bits) : spell_zero(value, bits);
+	barrier();
+	return p;
+}
+
+static unsigned int next_word;
+
+static int stacks_work(void)
+{
+	int err = 0;
+
+	/* Enough for some blocks of the depot, and enough frees for queues of the quarantine. */
+	for (int i = 0; i < 400; i++) {
+		void *p = spell(next_word++, 14);
+
+		if (!p)
+			err = -ENOMEM;
+		kfree(p);
+	}
+	return err;
+}
+
+static void use_after_free(char *freed)
+{
+	HIDE_VAR(freed);
+	KASAN_TEST_BUG(READ_ACCESS(freed[10]));
+}
+
+/* Without memory for its tables the runtime keeps fewer stacks and objects, and goes on. What comes later has
+ * its stacks again, and bugs are found all the time. */
+static void runtime_tables(struct kunit *test)
+{
+	unsigned long failures = 0, seen;
+	char *p;
+
+	if (!kasan_enabled())
+		kunit_skip(test, "KASAN is off (kasan=off)");
+	for (unsigned long nth = 1; nth <= 12; nth++) {
+		fault_inject_nth(FAULT_RUNTIME, nth, NULL);
+		for (int i = 0; i < 8 && failures < nth; i++)
+			KUNIT_EXPECT_EQ(test, stacks_work(), 0);
+		seen = fault_inject_stop(NULL);
+		failures += seen >= nth;
+		p = spell(next_word++, 14);
+		KUNIT_ASSERT_NOT_NULL(test, p);
+		kfree(p);
+		KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
+					  use_after_free(p));
+	}
+	KUNIT_EXPECT_GE(test, failures, 1);
+	kunit_info(test, "%lu failures", failures);
+}
+
+#endif
+
+static struct kunit_case fault_inject_test_cases[] = {
+	KUNIT_CASE(objects),
+	KUNIT_CASE(caches),
+	KUNIT_CASE(typesafe_caches),
+	KUNIT_CASE(pages),
+	KUNIT_CASE(areas),
+	KUNIT_CASE(area_pages),
+	KUNIT_CASE(far_areas),
+	KUNIT_CASE(threads),
+	KUNIT_CASE(pools),
+	KUNIT_CASE(rcu),
+	KUNIT_CASE(workqueues),
+	KUNIT_CASE(workers),
+	KUNIT_CASE(modules),
+#ifdef CONFIG_KASAN
+	KUNIT_CASE(runtime_tables),
+#endif
+	{},
+};
+
+static struct kunit_suite fault_inject_test_suite = {
+	.name = "fault_inject",
+	.suite_init = kasan_test_suite_init,
+	.suite_exit = kasan_test_suite_exit,
+	.init = kasan_test_init,
+	.exit = kasan_test_exit,
+	.test_cases = fault_inject_test_cases,
+};
+
+kunit_test_suite(fault_inject_test_suite);

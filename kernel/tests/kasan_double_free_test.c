@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kasan_double_free_test.c - several CPUs free the same object at the same time. One free must count, every
+ * other must be reported as a double free, and the allocator must get the memory back once.
+ *
+ * All CPUs meet before each free, so that they reach it within a few instructions of each other. Who comes
+ * second has to be told whatever state the first one has left the object in.
+ */
+#include <kernel/gfp.h>
+#include <kernel/kernel.h>
+#include <kernel/kasan_port.h>
+#include <kernel/rcupdate.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
+#include <kernel/string.h>
+
+#include "kasan_test.h"
+
+#ifdef CONFIG_KASAN
+
+#define ROUNDS 60U
+/* Objects that are allocated afterwards, to look at what the free lists hold: more than CPUs keep at hand. */
+#define PROBES 400U
+
+/* What is freed; several CPUs do the same to it. Return: true if the free counted, false if not or not known. */
+typedef bool (*free_fn)(struct kmem_cache *cache, void *object);
+
+static struct {
+	struct kmem_cache *cache;
+	free_fn free;
+	void *objects[ROUNDS];
+	unsigned int cpus;
+	/* Counts up to cpus times the number of meetings: nobody has to set it back. */
+	unsigned int arrived;
+	unsigned int counted;
+	unsigned int double_frees, others;
+} race;
+
+static kasan_report_hook_fn saved_hook;
+static bool saved_multi_shot;
+
+static void count_report(const struct kasan_report_info *info)
+{
+	if (info->is_free && strcmp(info->bug_type, "double-free") == 0)
+		__atomic_fetch_add(&race.double_frees, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_add(&race.others, 1, __ATOMIC_RELAXED);
+}
+
+/* Thousands of reports would say the same. */
+static bool print_nothing(const char *text)
+{
+	return false;
+}
+
+/* Return when all CPUs are here for the @n-th time. */
+static void meet(unsigned int n)
+{
+	__atomic_fetch_add(&race.arrived, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&race.arrived, __ATOMIC_ACQUIRE) < n * race.cpus)
+		cpu_relax();
+}
+
+static void *new_object(struct kmem_cache *cache, size_t size)
+{
+	return cache ? kmem_cache_alloc(cache, GFP_KERNEL) : kmalloc(size, GFP_KERNEL);
+}
+
+static int racer(void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		meet(i + 1);
+		if (race.free(race.cache, race.objects[i]))
+			__atomic_fetch_add(&race.counted, 1, __ATOMIC_RELAXED);
+	}
+	return 0;
+}
+
+/* All CPUs free each of ROUNDS objects of @size bytes, or of @cache. */
+static void run_race(struct kunit *test, struct kmem_cache *cache, size_t size, free_fn free)
+{
+	struct task *tasks[NR_CPUS];
+	unsigned int i;
+
+	memset(&race, 0, sizeof(race));
+	race.cache = cache;
+	race.free = free;
+	race.cpus = nr_cpu_ids;
+	for (i = 0; i < ROUNDS; i++) {
+		race.objects[i] = new_object(cache, size);
+		KUNIT_ASSERT_NOT_NULL(test, race.objects[i]);
+	}
+	for (i = 0; i < race.cpus; i++) {
+		tasks[i] = kthread_create(racer, NULL, "free/%u", i);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);
+		kthread_bind(tasks[i], i);
+	}
+	kasan_line_tap(print_nothing);
+	for (i = 0; i < race.cpus; i++)
+		wake_up_process(tasks[i]);
+	for (i = 0; i < race.cpus; i++)
+		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
+	if (cache)
+		rcu_barrier();
+	kasan_line_tap(NULL);
+}
+
+static void expect_one_free_each(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, race.double_frees, ROUNDS * (race.cpus - 1));
+	KUNIT_EXPECT_EQ(test, race.others, 0U);
+}
+
+/* No slot is free twice: every object that is handed out has memory of its own. */
+static void expect_distinct_objects(struct kunit *test, struct kmem_cache *cache, size_t size)
+{
+	u32 **objects = kunit_kzalloc(test, PROBES * sizeof(*objects), GFP_KERNEL);
+	unsigned int i, shared = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, objects);
+	/* Out of the quarantine too, if there is one. */
+	kmem_cache_shrink_all();
+	for (i = 0; i < PROBES; i++) {
+		objects[i] = new_object(cache, size);
+		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
+		*(volatile u32 *)kasan_reset_tag(objects[i]) = i;
+	}
+	for (i = 0; i < PROBES; i++) {
+		shared += *(volatile u32 *)kasan_reset_tag(objects[i]) != i;
+		if (cache)
+			kmem_cache_free(cache, objects[i]);
+		else
+			kfree(objects[i]);
+	}
+	KUNIT_EXPECT_EQ(test, shared, 0U);
+}
+
+/* @cache is destroyed, and has nothing left to destroy: its slabs count their objects right. */
+static void expect_nothing_left(struct kunit *test, struct kmem_cache *cache)
+{
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, kmem_cache_shrink(cache), 0);
+	kmem_cache_destroy(cache);
+}
+
+/* --- What is freed -------------------------------------------------------------------------------------- */
+
+static bool by_kfree(struct kmem_cache *cache, void *object)
+{
+	kfree(object);
+	return false;
+}
+
+static bool by_cache(struct kmem_cache *cache, void *object)
+{
+	kmem_cache_free(cache, object);
+	return false;
+}
+
+static bool into_pool(struct kmem_cache *cache, void *object)
+{
+	return kasan_mempool_poison_object(object, 0);
+}
+
+static void constructor(void *object)
+{
+	memset(object, 0x5a, 64);
+}
+
+static void race_in_cache(struct kunit *test, unsigned int size, unsigned int flags,
+			  void (*ctor)(void *))
+{
+	struct kmem_cache *cache = kmem_cache_create("double_free", size, 0, flags, ctor);
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	run_race(test, cache, 0, by_cache);
+	expect_one_free_each(test);
+	expect_distinct_objects(test, cache, 0);
+	expect_nothing_left(test, cache);
+}
+
+static void slab_object(struct kunit *test)
+{
+	race_in_cache(test, 64, 0, NULL);
+}
+
+/* Where a short granule says whose the object is, it does so in two places. */
+static void object_below_a_granule(struct kunit *test)
+{
+	run_race(test, NULL, 5, by_kfree);
+	expect_one_free_each(test);
+	expect_distinct_objects(test, NULL, 5);
+}
+
+static void constructed_object(struct kunit *test)
+{
+	race_in_cache(test, 64, 0, constructor);
+}
+
+static void typesafe_object(struct kunit *test)
+{
+	race_in_cache(test, 64, SLAB_TYPESAFE_BY_RCU, NULL);
+}
+
+static void large_object(struct kunit *test)
+{
+	const size_t size = 3 * PAGE_SIZE - 100;
+	unsigned long before;
+
+	run_race(test, NULL, size, by_kfree);
+	expect_one_free_each(test);
+	before = nr_free_pages();
+	expect_distinct_objects(test, NULL, size);
+	/* What was freed was freed once: the same pages come and go. */
+	KUNIT_EXPECT_LE(test, before, nr_free_pages() + 64);
+}
+
+#ifdef CONFIG_KASAN_HW_TAGS
+/* Its memory has the tags of free pages all the time: only the allocator knows that it is one. */
+static void large_object_that_sampling_left_out(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, kasan_option("kasan.page_alloc.sample", "1000000000"), 0);
+	KUNIT_ASSERT_EQ(test, kasan_option("kasan.page_alloc.sample.order", "0"), 0);
+	/* The first of each CPU gets tags. */
+	run_race(test, NULL, 3 * PAGE_SIZE, by_kfree);
+	kasan_option("kasan.page_alloc.sample.order", "3");
+	kasan_option("kasan.page_alloc.sample", "1");
+	expect_one_free_each(test);
+	expect_distinct_objects(test, NULL, 3 * PAGE_SIZE);
+}
+#endif
+
+/* Elements of pools stay allocated: whoever's free counts would put them into its reserve. */
+static void pool_elements(struct kunit *test)
+{
+	static const size_t sizes[] = {5, 64, 3 * PAGE_SIZE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		run_race(test, NULL, sizes[i], into_pool);
+		expect_one_free_each(test);
+		KUNIT_EXPECT_EQ(test, race.counted, ROUNDS);
+		for (unsigned int n = 0; n < ROUNDS; n++)
+			kfree(kasan_mempool_unpoison_object(race.objects[n], sizes[i]));
+	}
+}
+
+/* --- The suite ------------------------------------------------------------------------------------------- */
+
+static int suite_init(struct kunit_suite *suite)
+{
+	saved_multi_shot = kasan_save_multi_shot();
+	saved_hook = kasan_report_hook(count_report);
+	return 0;
+}
+
+static void suite_exit(struct kunit_suite *suite)
+{
+	kasan_report_hook(saved_hook);
+	kasan_restore_multi_shot(saved_multi_shot);
+}
+
+static int init(struct kunit *test)
+{
+	if (!kasan_enabled())
+		kunit_skip(test, "KASAN is off (kasan=off)");
+	kasan_needs(test, nr_cpu_ids > 1, "more than one CPU");
+	return 0;
+}
+
+static struct kunit_case kasan_double_free_test_cases[] = {
+	KUNIT_CASE(slab_object),
+	KUNIT_CASE(object_below_a_granule),
+	KUNIT_CASE(constructed_object),
+	KUNIT_CASE(typesafe_object),
+	KUNIT_CASE(large_object),
+#ifdef CONFIG_KASAN_HW_TAGS
+	KUNIT_CASE(large_object_that_sampling_left_out),
+#endif
+	KUNIT_CASE(pool_elements),
+	{},
+};
+
+static struct kunit_suite kasan_double_free_test_suite = {
+	.name = "kasan_double_free",
+	.suite_init = suite_init,
+	.suite_exit = suite_exit,
+	.init = init,
+	.test_cases = kasan_double_free_test_cases,
+};
+
+kunit_test_suite(kasan_double_free_test_suite);
+
+#endif /* CONFIG_KASAN */

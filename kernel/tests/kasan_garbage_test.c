@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kasan_garbage_test.c - what a report looks at may be what the bug has destroyed: each such thing is
+ * overwritten with garbage, again and again, and the report must come out whole.
+ *
+ * kasan_test.rounds= says how often, kasan_test.seed= with which garbage. Of each case only the first report
+ * is printed; the others are read.
+ */
+#include <kernel/kernel.h>
+#include <kernel/mm.h>
+#include <kernel/param.h>
+#include <kernel/random.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
+#include <kernel/string.h>
+#include <kasan/port.h>
+
+#include "kasan_test.h"
+#include "kasan_whole.h"
+
+static unsigned int rounds = 100;
+core_param("kasan_test.rounds", rounds, uint, "a number",
+	   "rounds of each case of the suite kasan_garbage");
+
+static unsigned long seed = 1;
+core_param("kasan_test.seed", seed, ulong, "a number", "garbage of the suite kasan_garbage");
+
+/* --- Garbage ---------------------------------------------------------------------------------- */
+
+#define GARBAGE_MAX 256
+
+static struct rnd_state rnd;
+static u8 saved[GARBAGE_MAX];
+
+static u64 random_u64(void)
+{
+	return (u64)prandom_u32_state(&rnd) << 32 | prandom_u32_state(&rnd);
+}
+
+/* Any bits; and words that look like something: addresses of memory, or beside it, small numbers. */
+static u64 garbage_word(void)
+{
+	u64 word = random_u64();
+
+	switch (prandom_u32_state(&rnd) % 8) {
+	case 0:
+		return PAGE_OFFSET + word % (1UL << 30);
+	case 1:
+		return VMALLOC_START + word % (1UL << 24);
+	case 2:
+		return KIMAGE_VADDR + word % (1UL << 22);
+	case 3:
+		return word % 4096;
+	case 4:
+		return 0 - word % 4096;
+	case 5:
+		return (u64)(uintptr_t)saved + word % 64;
+	default:
+		return word;
+	}
+}
+
+/* Overwrite @size bytes, in a redzone or not: the unchecked functions of the runtime may. */
+static void spoil(void *ptr, size_t size)
+{
+	u64 words[GARBAGE_MAX / 8];
+
+	BUG_ON(size > GARBAGE_MAX);
+	__memcpy(saved, ptr, size);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		words[i] = garbage_word();
+	/* Now and then all of it the same byte, as a memset() that went too far leaves it. */
+	if (prandom_u32_state(&rnd) % 8 == 0)
+		memset(words, (int)words[0], sizeof(words));
+	__memcpy(ptr, words, size);
+}
+
+static void restore(void *ptr, size_t size)
+{
+	__memcpy(ptr, saved, size);
+}
+
+/* --- Rounds ----------------------------------------------------------------------------------- */
+
+/** struct subject - what a case spoils, and the access that causes the report */
+struct subject {
+	char *object;
+	const struct kasan_cache *cache;
+	struct kmem_cache *own;
+	struct page *page;
+	void *kept;
+};
+
+static noinline void read_byte(char *p)
+{
+	HIDE_VAR(p);
+	KASAN_TEST_BUG(READ_ACCESS(*p));
+	/* While there is garbage. */
+	kasan_settle();
+	barrier();
+}
+
+/* What cannot be known any more, as lines begin that say it. */
+static const char *unknown;
+static unsigned int invented;
+
+static void look_for_unknown(unsigned int complete, const char *text)
+{
+	if (unknown && strncmp(text, unknown, strlen(unknown)) == 0)
+		invented++;
+}
+
+/* @round must cause one report each time, which does not say what @not_known begins. */
+static void run_rounds(struct kunit *test, void (*round)(struct subject *subject),
+		       struct subject *subject, const char *not_known)
+{
+	const char *wrong = NULL;
+	unsigned int i, n = 0;
+
+	prandom_seed_state(&rnd, seed);
+	unknown = not_known;
+	invented = 0;
+	_KUNIT_SAVE_LOC(test);
+	kasan_expect_begin();
+	kasan_watch_begin(1, look_for_unknown);
+	for (i = 0; i < rounds && !wrong; i++) {
+		/* Nobody else may look at it before it is as it was. */
+		preempt_disable();
+		round(subject);
+		preempt_enable();
+		n = kasan_watched(&wrong);
+		if (n != i + 1)
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, kasan_watch_end(test, KUNIT_CURRENT_LOC), rounds);
+	KUNIT_EXPECT_EQ(test, invented, 0);
+	kasan_expect_end(test, KUNIT_CURRENT_LOC, "run_rounds()", NULL, KASAN_READ, 1, false);
+	kunit_info(test, "%u of %u rounds, kasan_test.seed=%lu", n, rounds, seed);
+}
+
+/* --- What the allocator knows ----------------------------------------------------------------- */
+
+/* A freed object in a cache of the test's own, so that nobody allocates or frees while its parts are garbage. */
+static void own_cache(struct kunit *test, struct subject *subject)
+{
+	subject->own = kmem_cache_create("kasan_garbage", 64, 0, 0, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, subject->own);
+	subject->kept = kmem_cache_alloc(subject->own, GFP_KERNEL);
+	subject->object = kmem_cache_alloc(subject->own, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, subject->kept);
+	KUNIT_ASSERT_NOT_NULL(test, subject->object);
+	kmem_cache_free(subject->own, subject->object);
+	/* Out of the quarantine; the slab stays, as one of its objects is in use. */
+	kmem_cache_shrink(subject->own);
+}
+
+static void destroy_cache(struct subject *subject)
+{
+	kmem_cache_free(subject->own, subject->kept);
+	kmem_cache_destroy(subject->own);
+}
+
+static void spoil_free_slot(struct subject *subject)
+{
+	void *slot = kasan_reset_tag(subject->object);
+
+	spoil(slot, 64);
+	read_byte(subject->object + 20);
+	restore(slot, 64);
+}
+
+/* The link to the next free slot is in the slot. */
+static void freelist_pointer(struct kunit *test)
+{
+	struct subject subject = {};
+
+	own_cache(test, &subject);
+	run_rounds(test, spoil_free_slot, &subject, NULL);
+	/* It is as it was: this takes the slots. */
+	for (int i = 0; i < 40; i++) {
+		void *other = kmem_cache_alloc(subject.own, GFP_KERNEL);
+
+		KUNIT_EXPECT_NOT_NULL(test, other);
+		kmem_cache_free(subject.own, other);
+	}
+	destroy_cache(&subject);
+}
+
+static void spoil_slab(struct subject *subject)
+{
+	struct page *page = subject->page;
+	/* Not the flags, which the page allocator looks at when a neighbour is freed. */
+	const size_t from = offsetof(struct page, slab_cache);
+
+	spoil((char *)page + from, sizeof(*page) - from);
+	read_byte(subject->object + 20);
+	restore((char *)page + from, sizeof(*page) - from);
+}
+
+static void descriptor_of_a_slab(struct kunit *test)
+{
+	struct subject subject = {};
+
+	own_cache(test, &subject);
+	subject.page = virt_to_page(subject.object);
+	KUNIT_ASSERT_TRUE(test, PageSlab(subject.page));
+	run_rounds(test, spoil_slab, &subject, NULL);
+	destroy_cache(&subject);
+}
+
+/* --- The task --------------------------------------------------------------------------------- */
+
+/* Interrupts are off: whatever else looks at a task's stack is an interrupt. */
+static noinline void spoil_stack_pointer(struct subject *subject)
+{
+	void *record = __builtin_frame_address(0);
+	bool frame = prandom_u32_state(&rnd) % 2;
+	size_t size = current->stack_size;
+	void *stack = current->stack;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	/* With a frame that leads elsewhere, too, as of a stack that was overwritten. */
+	if (frame)
+		spoil(record, 16);
+	switch (prandom_u32_state(&rnd) % 4) {
+	case 0:
+		current->stack = (void *)(uintptr_t)garbage_word();
+		break;
+	case 1:
+		current->stack_size = garbage_word();
+		break;
+	case 2:
+		/* Around this place, so that it is believed, and far more than there is. */
+		current->stack = (void *)((uintptr_t)record - random_u64() % (1UL << 40));
+		current->stack_size =
+			(uintptr_t)record - (uintptr_t)current->stack + random_u64() % (1UL << 40);
+		/* Climbing, but not to a frame. */
+		if (frame)
+			*(uintptr_t *)record = (uintptr_t)record + 8 * (random_u64() % (1UL << 24));
+		break;
+	default:
+		current->stack = (void *)(uintptr_t)garbage_word();
+		current->stack_size = garbage_word();
+	}
+	read_byte(subject->object + 20);
+	current->stack = stack;
+	current->stack_size = size;
+	if (frame)
+		restore(record, 16);
+	local_irq_restore(flags);
+}
+
+static void stack_pointer_of_the_task(struct kunit *test)
+{
+	struct subject subject = {};
+
+	own_cache(test, &subject);
+	run_rounds(test, spoil_stack_pointer, &subject, NULL);
+	destroy_cache(&subject);
+}
+
+/* The two words of a frame: the caller's frame, and where to return to. */
+static noinline void spoil_frame_record(struct subject *subject)
+{
+	void *record = __builtin_frame_address(0);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	spoil(record, 16);
+	read_byte(subject->object + 20);
+	restore(record, 16);
+	local_irq_restore(flags);
+}
+
+static void frame_record(struct kunit *test)
+{
+	struct subject subject = {};
+
+	own_cache(test, &subject);
+	run_rounds(test, spoil_frame_record, &subject, NULL);
+	destroy_cache(&subject);
+}
+
+static void spoil_name(struct subject *subject)
+{
+	spoil(current->comm, sizeof(current->comm));
+	read_byte(subject->object + 20);
+	restore(current->comm, sizeof(current->comm));
+}
+
+static void name_of_the_task(struct kunit *test)
+{
+	struct subject subject = {};
+
+	own_cache(test, &subject);
+	run_rounds(test, spoil_name, &subject, NULL);
+	destroy_cache(&subject);
+}
+
+#ifdef CONFIG_KASAN_GENERIC
+
+/* --- Metadata of objects ------------------------------------------------------------------ */
+
+static void find_cache(struct kunit *test, struct subject *subject)
+{
+	struct kasan_object object;
+
+	KUNIT_ASSERT_NOT_NULL(test, subject->object);
+	KUNIT_ASSERT_TRUE(test, kasan_port_find_object(subject->object, &object));
+	KUNIT_ASSERT_EQ(test, object.kind, KASAN_OBJECT_SLAB);
+	subject->cache = object.cache;
+}
+
+static struct kasan_alloc_meta *meta_of(const struct subject *subject)
+{
+	return (void *)(subject->object + subject->cache->alloc_meta_offset);
+}
+
+static void spoil_live_meta(struct subject *subject)
+{
+	spoil(meta_of(subject), sizeof(struct kasan_alloc_meta));
+	read_byte(subject->object + 40);
+	restore(meta_of(subject), sizeof(struct kasan_alloc_meta));
+}
+
+static void metadata_of_a_live_object(struct kunit *test)
+{
+	struct subject subject = {.object = kmalloc(40, GFP_KERNEL)};
+
+	find_cache(test, &subject);
+	run_rounds(test, spoil_live_meta, &subject, "Allocated by task ");
+	kfree(subject.object);
+}
+
+static void spoil_freed_meta(struct subject *subject)
+{
+	spoil(meta_of(subject), sizeof(struct kasan_alloc_meta));
+	read_byte(subject->object + 20);
+	restore(meta_of(subject), sizeof(struct kasan_alloc_meta));
+}
+
+static void metadata_of_a_freed_object(struct kunit *test)
+{
+	struct subject subject = {.object = kmalloc(40, GFP_KERNEL)};
+
+	find_cache(test, &subject);
+	kfree(subject.object);
+	run_rounds(test, spoil_freed_meta, &subject, "Allocated by task ");
+}
+
+/* Who freed it and from where is in the object itself. */
+static void spoil_freed_object(struct subject *subject)
+{
+	void *meta = subject->object + subject->cache->free_meta_offset;
+
+	spoil(meta, sizeof(struct kasan_free_meta));
+	read_byte(subject->object + 20);
+	restore(meta, sizeof(struct kasan_free_meta));
+}
+
+static void track_of_a_free(struct kunit *test)
+{
+	struct subject subject = {.object = kmalloc(40, GFP_KERNEL)};
+
+	find_cache(test, &subject);
+	kfree(subject.object);
+	run_rounds(test, spoil_freed_object, &subject, "Freed by task ");
+}
+
+/* These handles have no seal: any value goes to the depot. */
+static void spoil_handles(struct subject *subject)
+{
+	struct kasan_alloc_meta *meta = meta_of(subject);
+	u32 near;
+
+	spoil(meta->aux_stack, sizeof(meta->aux_stack));
+	if (prandom_u32_state(&rnd) % 2) {
+		/* Inside of the depot, but of no record. */
+		__memcpy(&near, &meta->alloc.stack, sizeof(near));
+		near += prandom_u32_state(&rnd) % 4096 - 2048;
+		__memcpy(&meta->aux_stack[prandom_u32_state(&rnd) % 2], &near, sizeof(near));
+	}
+	read_byte(subject->object + 40);
+	restore(meta->aux_stack, sizeof(meta->aux_stack));
+}
+
+static void handles_of_stacks(struct kunit *test)
+{
+	struct subject subject = {.object = kmalloc(40, GFP_KERNEL)};
+
+	find_cache(test, &subject);
+	run_rounds(test, spoil_handles, &subject, NULL);
+	kfree(subject.object);
+}
+
+static void spoil_large(struct subject *subject)
+{
+	spoil(&subject->page->large, sizeof(subject->page->large));
+	read_byte(subject->object + 20000);
+	restore(&subject->page->large, sizeof(subject->page->large));
+}
+
+static void metadata_of_a_large_object(struct kunit *test)
+{
+	struct subject subject = {.object = kmalloc(20000, GFP_KERNEL)};
+
+	KUNIT_ASSERT_NOT_NULL(test, subject.object);
+	subject.page = virt_to_page(subject.object);
+	KUNIT_ASSERT_TRUE(test, PageLarge(subject.page));
+	run_rounds(test, spoil_large, &subject, NULL);
+	kfree(subject.object);
+}
+
+/* --- Frames ----------------------------------------------------------------------------------- */
+
+/* The three words in a frame's left redzone: a magic number, where its variables are described, and
+ * its function. */
+static noinline void spoil_frame_description(struct subject *subject)
+{
+	char array[24];
+	char *p = array;
+	size_t size = 24;
+	const u8 *shadow;
+
+	HIDE_VAR(p);
+	for (shadow = kasan_shadow_of(p); *shadow != KASAN_STACK_LEFT; shadow--)
+		p -= 8;
+	for (; shadow[-1] == KASAN_STACK_LEFT; shadow--)
+		p -= 8;
+	p = (char *)((uintptr_t)p & ~7UL);
+	/* With the magic number as it is, the others are believed. */
+	if (prandom_u32_state(&rnd) % 2) {
+		p += 8;
+		size -= 8;
+	}
+	spoil(p, size);
+	read_byte(array + sizeof(array));
+	restore(p, size);
+}
+
+static void frame_description(struct kunit *test)
+{
+	struct subject subject = {};
+
+	run_rounds(test, spoil_frame_description, &subject, NULL);
+}
+
+#endif /* CONFIG_KASAN_GENERIC */
+
+static struct kunit_case kasan_garbage_test_cases[] = {
+	KUNIT_CASE(freelist_pointer),
+	KUNIT_CASE(descriptor_of_a_slab),
+	KUNIT_CASE(stack_pointer_of_the_task),
+	KUNIT_CASE(frame_record),
+	KUNIT_CASE(name_of_the_task),
+#ifdef CONFIG_KASAN_GENERIC
+	KUNIT_CASE(metadata_of_a_live_object),
+	KUNIT_CASE(metadata_of_a_freed_object),
+	KUNIT_CASE(track_of_a_free),
+	KUNIT_CASE(handles_of_stacks),
+	KUNIT_CASE(metadata_of_a_large_object),
+	KUNIT_CASE(frame_description),
+#endif
+	{},
+};
+
+static struct kunit_suite kasan_garbage_test_suite = {
+	.name = "kasan_garbage",
+	.suite_init = kasan_test_suite_init,
+	.suite_exit = kasan_test_suite_exit,
+	.init = kasan_bug_test_init,
+	.exit = kasan_test_exit,
+	.test_cases = kasan_garbage_test_cases,
+};
+
+kunit_test_suite(kasan_garbage_test_suite);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kasan_sample_test.c - sampling of page allocations (kasan.page_alloc.sample=) by tasks that change their CPU
+ * all the time. Every allocation draws one number from one CPU's counter; none is drawn twice and none is lost,
+ * so the counters tell exactly how many allocations must have got a tag.
+ *
+ * tests/unit/test_sample.c interrupts a draw after each single instruction. This is the same under load.
+ */
+#include <kernel/gfp.h>
+#include <kernel/kernel.h>
+#include <kernel/page.h>
+#include <kernel/sched.h>
+
+#include "kasan_test.h"
+
+#ifdef CONFIG_KASAN_HW_TAGS
+
+#define TASKS_PER_CPU 3U
+#define DRAWS	      4000U
+#define INTERVAL      7UL
+
+static unsigned long tagged;
+static unsigned int moves;
+
+/* More tasks than CPUs, of which some sleep: who wakes goes where it is idle. */
+static int allocate(void *arg)
+{
+	unsigned int i, cpu = smp_processor_id(), mine = 0;
+
+	for (i = 0; i < DRAWS; i++) {
+		struct page *page = alloc_pages(GFP_KERNEL, 0);
+
+		if (!page)
+			return -ENOMEM;
+		mine += kasan_get_tag(page_address(page)) != KASAN_TAG_KERNEL;
+		__free_pages(page, 0);
+		if (i % 61 == (uintptr_t)arg)
+			msleep(1);
+		else if (i % 3 == 0)
+			yield();
+		if (cpu != smp_processor_id()) {
+			cpu = smp_processor_id();
+			__atomic_fetch_add(&moves, 1, __ATOMIC_RELAXED);
+		}
+	}
+	__atomic_fetch_add(&tagged, mine, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* Of the first @n draws from a counter so many get a tag. */
+static unsigned long due(unsigned long n)
+{
+	return DIV_ROUND_UP(n, INTERVAL);
+}
+
+static void migrating_tasks(struct kunit *test)
+{
+	const unsigned int nr = TASKS_PER_CPU * nr_cpu_ids;
+	struct task *tasks[TASKS_PER_CPU * NR_CPUS];
+	unsigned long before[NR_CPUS], drawn = 0, expected = 0, done = (unsigned long)nr * DRAWS;
+	struct kasan_sample_stats start, stats;
+	unsigned int i;
+
+	kasan_needs(test, kasan_on(), "kasan=on");
+	tagged = moves = 0;
+	/* Created first: a stack is made of single pages, which are allocations as well. */
+	for (i = 0; i < nr; i++) {
+		tasks[i] = kthread_create(allocate, (void *)(uintptr_t)i, "sample/%u", i);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);
+	}
+	for (i = 0; i < NR_CPUS; i++)
+		before[i] = kasan_sample_tickets(i);
+	kasan_sample_stats(&start);
+	KUNIT_ASSERT_EQ(test, kasan_option("kasan.page_alloc.sample.order", "0"), 0);
+	KUNIT_ASSERT_EQ(test, kasan_option("kasan.page_alloc.sample", "7"), 0);
+	for (i = 0; i < nr; i++)
+		wake_up_process(tasks[i]);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
+	kasan_option("kasan.page_alloc.sample", "1");
+	kasan_option("kasan.page_alloc.sample.order", "3");
+	kasan_sample_stats(&stats);
+	for (i = 0; i < NR_CPUS; i++) {
+		const unsigned long n = kasan_sample_tickets(i);
+
+		drawn += n - before[i];
+		expected += due(n) - due(before[i]);
+	}
+	/* The kernel itself may have allocated a page or two beside them. */
+	stats.allocations -= start.allocations;
+	stats.skipped -= start.skipped;
+	kunit_info(test, "%lu draws on %u CPUs, %u moves: %lu tagged", drawn, nr_cpu_ids, moves,
+		   stats.allocations - stats.skipped);
+	KUNIT_EXPECT_GE(test, stats.allocations, done);
+	KUNIT_EXPECT_LE(test, stats.allocations, done + 1000);
+	KUNIT_EXPECT_EQ(test, drawn, stats.allocations);
+	KUNIT_EXPECT_EQ(test, stats.allocations - stats.skipped, expected);
+	/* The tasks saw the same, but for what others have drawn. */
+	KUNIT_EXPECT_LE(test, tagged, expected);
+	KUNIT_EXPECT_GE(test, tagged + (drawn - done), expected);
+	/* How many is the host's business, but without any this was another test. */
+	if (nr_cpu_ids > 1)
+		KUNIT_EXPECT_GT(test, moves, 0U);
+}
+
+static struct kunit_case kasan_sample_test_cases[] = {
+	KUNIT_CASE(migrating_tasks),
+	{},
+};
+
+static struct kunit_suite kasan_sample_test_suite = {
+	.name = "kasan_sample",
+	.suite_init = kasan_test_suite_init,
+	.suite_exit = kasan_test_suite_exit,
+	.init = kasan_bug_test_init,
+	.exit = kasan_test_exit,
+	.test_cases = kasan_sample_test_cases,
+};
+
+kunit_test_suite(kasan_sample_test_suite);
+
+#endif /* CONFIG_KASAN_HW_TAGS */

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kasan_tags_test.c - the tag-based modes through their public interface: which tags pointers and memory get,
+ * what the tag policies promise and what they leave to chance, short granules, and what the stack ring knows.
+ *
+ * Nothing here touches memory through a wrong pointer: kasan_byte_accessible() says what a check would.
+ */
+#include <kernel/kernel.h>
+#include <kernel/mm.h>
+#include <kernel/printk.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
+#include <kernel/string.h>
+#include <kernel/vmalloc.h>
+#include <kasan/port.h>
+
+#include "kasan_test.h"
+
+#ifdef CONFIG_KASAN_TAGS
+
+#ifdef CONFIG_KASAN_HW_TAGS
+#define IS_HW_TAGS true
+#else
+#define IS_HW_TAGS false
+#endif
+
+#define ROUNDS	  10000U
+#define TAG_COUNT (KASAN_TAG_MAX - KASAN_TAG_MIN + 1U)
+
+static const size_t sizes[] = {16, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048};
+
+/* For one case: the policy of kasan.tag_policy= as it is in use otherwise. */
+static void set_policy(struct kunit *test, const char *policy)
+{
+	KUNIT_ASSERT_EQ(test, kasan_option("kasan.tag_policy", policy), 0);
+}
+
+static int restore_policy(void)
+{
+	return kasan_option("kasan.tag_policy", "adjacent");
+}
+
+/* --- The 20,000 ---------------------------------------------------------------------------------------- */
+
+/* A pointer runs one granule over the end of its object. Return: how often that is seen. */
+static unsigned int linear_overflows(struct kunit *test)
+{
+	unsigned int caught = 0, n = 0;
+
+	while (n < ROUNDS) {
+		/* A few objects of a size, so that most have a neighbour that lives. */
+		const size_t size = sizes[n % ARRAY_SIZE(sizes)];
+		char *objects[16];
+		size_t i;
+
+		for (i = 0; i < ARRAY_SIZE(objects); i++) {
+			objects[i] = kmalloc(size, GFP_KERNEL);
+			KUNIT_ASSERT_NOT_NULL(test, objects[i]);
+		}
+		for (i = 0; i < ARRAY_SIZE(objects) && n < ROUNDS; i++, n++) {
+			KUNIT_ASSERT_TRUE(test, kasan_byte_accessible(objects[i] + size - 1));
+			caught += !kasan_byte_accessible(objects[i] + size);
+		}
+		for (i = 0; i < ARRAY_SIZE(objects); i++)
+			kfree(objects[i]);
+	}
+	return caught;
+}
+
+/* An object is freed and its slot handed out again, and then used by the first pointer. */
+static unsigned int immediate_reuses(struct kunit *test)
+{
+	unsigned int caught = 0, n;
+
+	for (n = 0; n < ROUNDS;) {
+		const size_t size = sizes[n % ARRAY_SIZE(sizes)];
+		char *stale = kmalloc(size, GFP_KERNEL), *other;
+
+		KUNIT_ASSERT_NOT_NULL(test, stale);
+		kfree(stale);
+		other = kmalloc(size, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, other);
+		/* Now and then an interrupt, or another CPU, has taken the slot in between. */
+		if (kasan_reset_tag(other) == kasan_reset_tag(stale)) {
+			caught += !kasan_byte_accessible(stale);
+			n++;
+		}
+		kfree(other);
+	}
+	return caught;
+}
+
+static void adjacent_policy_is_certain(struct kunit *test)
+{
+	unsigned int overflows, reuses;
+
+	set_policy(test, "adjacent");
+	overflows = linear_overflows(test);
+	reuses = immediate_reuses(test);
+	kunit_info(test, "adjacent: %u of %u linear overflows, %u of %u reuses caught", overflows,
+		   ROUNDS, reuses, ROUNDS);
+	KUNIT_EXPECT_EQ(test, overflows, ROUNDS);
+	KUNIT_EXPECT_EQ(test, reuses, ROUNDS);
+}
+
+static void random_policy_has_its_rate(struct kunit *test)
+{
+	/* One in TAG_COUNT is missed where both tags are drawn at random. */
+	const unsigned int expected = ROUNDS - ROUNDS / TAG_COUNT;
+	unsigned int overflows, reuses;
+
+	set_policy(test, "random");
+	overflows = linear_overflows(test);
+	reuses = immediate_reuses(test);
+	restore_policy();
+	kunit_info(test, "random: %u of %u linear overflows, %u of %u reuses caught; expected %u",
+		   overflows, ROUNDS, reuses, ROUNDS, expected);
+	/* Six standard deviations: the square root of ROUNDS / TAG_COUNT is below 27 for any mode. */
+	KUNIT_EXPECT_GE(test, reuses, expected - 6 * 27);
+	KUNIT_EXPECT_GE(test, overflows, expected - 6 * 27);
+	KUNIT_EXPECT_LT(test, reuses, ROUNDS);
+}
+
+/* --- Tags ---------------------------------------------------------------------------------------------- */
+
+static void pointers_have_tags(struct kunit *test)
+{
+	struct page *page = alloc_pages(GFP_KERNEL, 1);
+	void *object = kmalloc(100, GFP_KERNEL), *large = kmalloc(3 * PAGE_SIZE, GFP_KERNEL);
+	void *area = vmalloc(PAGE_SIZE);
+	void *pointers[4];
+	u8 state;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	pointers[0] = object;
+	pointers[1] = large;
+	pointers[2] = area;
+	pointers[3] = page_address(page);
+	for (size_t i = 0; i < ARRAY_SIZE(pointers); i++) {
+		if (pointers[i] == area && !kasan_get_tag(area))
+			continue;
+		KUNIT_ASSERT_NOT_NULL(test, pointers[i]);
+		KUNIT_EXPECT_GE(test, kasan_get_tag(pointers[i]), KASAN_TAG_MIN);
+		KUNIT_EXPECT_LE(test, kasan_get_tag(pointers[i]), KASAN_TAG_MAX);
+		KUNIT_ASSERT_TRUE(test, kasan_memory_state(pointers[i], &state));
+		KUNIT_EXPECT_EQ(test, state, kasan_get_tag(pointers[i]));
+		KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(pointers[i]));
+		KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(kasan_reset_tag(pointers[i])));
+		KUNIT_EXPECT_FALSE(test,
+				   kasan_byte_accessible(kasan_set_tag(pointers[i], state ^ 1)));
+	}
+	kfree(object);
+	kfree(large);
+	vfree(area);
+	__free_pages(page, 1);
+	/* What nobody has matches no pointer but those without a tag. */
+	KUNIT_ASSERT_TRUE(test, kasan_memory_state(pointers[3], &state));
+	KUNIT_EXPECT_EQ(test, state, KASAN_TAG_INVALID);
+	KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(pointers[3]));
+	KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(kasan_reset_tag(pointers[3])));
+}
+
+/* Addresses from pointers with tags: where the kernel computes with them. */
+static void tags_are_no_address(struct kunit *test)
+{
+	char *object = kmalloc(100, GFP_KERNEL), *area = vmalloc(PAGE_SIZE);
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	KUNIT_ASSERT_NOT_NULL(test, area);
+	KUNIT_EXPECT_EQ(test, __pa(object), __pa(kasan_reset_tag(object)));
+	KUNIT_EXPECT_PTR_EQ(test, virt_to_page(object), virt_to_page(kasan_reset_tag(object)));
+	KUNIT_EXPECT_TRUE(test, is_linear_address(object));
+	KUNIT_EXPECT_TRUE(test, virt_addr_valid(object));
+	KUNIT_EXPECT_FALSE(test, is_vmalloc_addr(object));
+	KUNIT_EXPECT_FALSE(test, is_kernel_image(object));
+	KUNIT_EXPECT_TRUE(test, is_vmalloc_addr(area));
+	KUNIT_EXPECT_PTR_EQ(test, vmalloc_to_page(area), vmalloc_to_page(kasan_reset_tag(area)));
+	KUNIT_EXPECT_PTR_EQ(test, find_vm_area(area), find_vm_area(kasan_reset_tag(area)));
+	kfree(object);
+	vfree(area);
+}
+
+/* The user's null pointers and addresses stay what they are. */
+static void untagging(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, kasan_untag_addr(0), 0UL);
+	KUNIT_EXPECT_EQ(test, kasan_untag_addr(0x42UL << 56 | 0x1234), 0x1234UL);
+	KUNIT_EXPECT_EQ(test, kasan_untag_addr(0x42ff000000001234UL), 0xffff000000001234UL);
+	KUNIT_EXPECT_EQ(test, kasan_addr_tag(0x42ff000000001234UL), 0x42);
+	KUNIT_EXPECT_EQ(test, kasan_tag_addr(0xffff000000001234UL, 0x17), 0x17ff000000001234UL);
+}
+
+static int *constructed_self;
+
+static void construct(void *object)
+{
+	*(void **)object = object;
+	constructed_self = object;
+}
+
+/* Objects with a constructor may point to themselves: their tag stays for as long as the slab does. */
+static void constructed_objects_keep_their_tag(struct kunit *test)
+{
+	struct kmem_cache *cache = kmem_cache_create("tags_ctor", 64, 0, 0, construct);
+	void **object;
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	for (int i = 0; i < 50; i++) {
+		object = kmem_cache_alloc(cache, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, object);
+		KUNIT_EXPECT_NE(test, kasan_get_tag(object), KASAN_TAG_KERNEL);
+		KUNIT_EXPECT_PTR_EQ(test, *object, object);
+		kmem_cache_free(cache, object);
+		KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(object));
+	}
+	kmem_cache_destroy(cache);
+}
+
+static void object_sizes(struct kunit *test)
+{
+	for (size_t size = 1; size <= 8192; size += 1 + size / 3) {
+		char *ptr = kmalloc(size, GFP_KERNEL);
+		struct kasan_object object;
+		size_t known = size;
+
+		KUNIT_ASSERT_NOT_NULL(test, ptr);
+		KUNIT_ASSERT_TRUE(test, kasan_port_find_object(ptr + size - 1, &object));
+		/* Whole granules, but no more than the size class: the smallest has 8 bytes. */
+		if (IS_HW_TAGS && ALIGN(size, KASAN_GRANULE_SIZE) <= object.cache->object_size)
+			known = ALIGN(size, KASAN_GRANULE_SIZE);
+		else if (IS_HW_TAGS)
+			known = object.cache->object_size;
+		KUNIT_EXPECT_PTR_EQ(test, object.start, kasan_reset_tag(ptr));
+		KUNIT_EXPECT_EQ(test, kasan_object_size(object.cache, ptr), known);
+		kfree(ptr);
+	}
+}
+
+/* --- Short granules (software tags) ---------------------------------------------------------------------- */
+
+static void short_granules(struct kunit *test)
+{
+	kasan_needs(test, !IS_HW_TAGS, "CONFIG_KASAN_SW_TAGS=y");
+	for (size_t size = 1; size <= 64; size++) {
+		char *ptr = kmalloc(size, GFP_KERNEL);
+		u8 state;
+
+		KUNIT_ASSERT_NOT_NULL(test, ptr);
+		for (size_t i = 0; i < 80; i++)
+			KUNIT_EXPECT_EQ_MSG(test, kasan_byte_accessible(ptr + i), i < size,
+					    "byte %zu of %zu", i, size);
+		/* The last granule says how much of it is the object's, and keeps the tag in its last byte. */
+		if (size % KASAN_GRANULE_SIZE) {
+			size_t last = size & ~(KASAN_GRANULE_SIZE - 1);
+
+			KUNIT_ASSERT_TRUE(test, kasan_memory_state(ptr + last, &state));
+			KUNIT_EXPECT_EQ(test, state, size % KASAN_GRANULE_SIZE);
+			KUNIT_EXPECT_EQ(test, *((volatile u8 *)kasan_reset_tag(ptr) + last + 15),
+					kasan_get_tag(ptr));
+		}
+		kfree(ptr);
+	}
+}
+
+/* Ranges that end in, cross and start in a short granule. */
+static void short_granule_ranges(struct kunit *test)
+{
+	char *ptr = kmalloc(45, GFP_KERNEL);
+
+	kasan_needs(test, !IS_HW_TAGS, "CONFIG_KASAN_SW_TAGS=y");
+	KUNIT_ASSERT_NOT_NULL(test, ptr);
+	kasan_disable_current();
+	for (size_t start = 0; start < 45; start++)
+		for (size_t size = 1; start + size <= 50; size++)
+			KUNIT_EXPECT_EQ_MSG(test, kasan_check_read(ptr + start, size),
+					    start + size <= 45, "[%zu, +%zu)", start, size);
+	kasan_enable_current();
+	kfree(ptr);
+}
+
+/* --- What the ring knows ------------------------------------------------------------------------------- */
+
+static void types_are_inferred(struct kunit *test)
+{
+	char *ptr = kmalloc(64, GFP_KERNEL), *below = kmalloc(64, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ptr);
+	KUNIT_ASSERT_NOT_NULL(test, below);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(kasan_check_read(ptr + 64, 1)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(kasan_check_read(ptr - 1, 1)));
+	kfree(ptr);
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
+				  KASAN_TEST_BUG(kasan_check_read(ptr, 1)));
+	/* A pointer that nobody was ever given. */
+	KUNIT_EXPECT_KASAN_REPORT(
+		test, "invalid-access", KASAN_READ, 1,
+		KASAN_TEST_BUG(kasan_check_read(kasan_set_tag(below, KASAN_TAG_MIN - 1), 1)));
+	kfree(below);
+}
+
+static struct kunit_case kasan_tags_test_cases[] = {
+	KUNIT_CASE(adjacent_policy_is_certain),
+	KUNIT_CASE(random_policy_has_its_rate),
+	KUNIT_CASE(pointers_have_tags),
+	KUNIT_CASE(tags_are_no_address),
+	KUNIT_CASE(untagging),
+	KUNIT_CASE(constructed_objects_keep_their_tag),
+	KUNIT_CASE(object_sizes),
+	KUNIT_CASE(short_granules),
+	KUNIT_CASE(short_granule_ranges),
+	KUNIT_CASE(types_are_inferred),
+	{},
+};
+
+static struct kunit_suite kasan_tags_test_suite = {
+	.name = "kasan_tags",
+	.suite_init = kasan_test_suite_init,
+	.suite_exit = kasan_test_suite_exit,
+	.init = kasan_bug_test_init,
+	.exit = kasan_test_exit,
+	.test_cases = kasan_tags_test_cases,
+};
+
+kunit_test_suite(kasan_tags_test_suite);
+
+#endif /* CONFIG_KASAN_TAGS */

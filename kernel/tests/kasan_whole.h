@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* kasan_whole.h - are reports whole? Reads them line by line as they are printed. */
+#ifndef TESTS_KASAN_WHOLE_H
+#define TESTS_KASAN_WHOLE_H
+
+#include <kernel/types.h>
+#include <kunit/test.h>
+
+/**
+ * kasan_watch_begin() - from here on every report is read, by one watcher at a time
+ * @show: reports that are printed, too; the others are only read.
+ * @on_line: called at each line with the number of complete reports before it; may be NULL. It runs
+ *	inside of the report.
+ */
+void kasan_watch_begin(unsigned int show, void (*on_line)(unsigned int complete, const char *text));
+
+/** kasan_watch_end() - no more. @test fails if a report was not whole, or mixed up with another.
+ *  Return: complete reports. */
+unsigned int kasan_watch_end(struct kunit *test, const struct kunit_loc *loc);
+
+/** kasan_watched() - Return: complete reports so far. @wrong: filled with what was not, NULL: nothing. */
+unsigned int kasan_watched(const char **wrong);
+
+/** kasan_watch_wait() - until there are @n complete reports, or 10 seconds have passed. May sleep. */
+void kasan_watch_wait(unsigned int n);
+
+/** kasan_watched_title() - Return: the title "TYPE in FUNCTION" of complete report @n, counted from 0, of
+ *  the first few; "" of others. */
+const char *kasan_watched_title(unsigned int n);
+
+/** kasan_watched_other() - Return: lines of KASAN's that were in no report. */
+unsigned int kasan_watched_other(void);
+
+#endif

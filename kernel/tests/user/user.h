@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* user.h - system calls as a program in user mode makes them. Results are the kernel's: an error is a
+ * negative number. */
+#ifndef TESTS_USER_USER_H
+#define TESTS_USER_USER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	NR_openat = 56,
+	NR_close = 57,
+	NR_lseek = 62,
+	NR_read = 63,
+	NR_write = 64,
+	NR_exit = 93,
+	NR_exit_group = 94,
+	NR_nanosleep = 101,
+	NR_clock_gettime = 113,
+	NR_sched_yield = 124,
+	NR_kill = 129,
+	NR_uname = 160,
+	NR_getcpu = 168,
+	NR_getpid = 172,
+	NR_brk = 214,
+	NR_munmap = 215,
+	NR_mmap = 222,
+	NR_wait4 = 260,
+	NR_getrandom = 278,
+	NR_spawn = 1024,
+	NR_own = 1040,
+};
+
+enum {
+	EPERM = 1,
+	ESRCH = 3,
+	ENOEXEC = 8,
+	EBADF = 9,
+	ECHILD = 10,
+	ENOMEM = 12,
+	EFAULT = 14,
+	EINVAL = 22,
+	ENOSYS = 38
+};
+
+#define PAGE_SIZE 4096UL
+
+static inline long syscall6(long nr, unsigned long a, unsigned long b, unsigned long c,
+			    unsigned long d, unsigned long e, unsigned long f)
+{
+	register unsigned long x8 __asm__("x8") = (unsigned long)nr;
+	register unsigned long x0 __asm__("x0") = a;
+	register unsigned long x1 __asm__("x1") = b;
+	register unsigned long x2 __asm__("x2") = c;
+	register unsigned long x3 __asm__("x3") = d;
+	register unsigned long x4 __asm__("x4") = e;
+	register unsigned long x5 __asm__("x5") = f;
+
+	__asm__ __volatile__("svc #0"
+			     : "+r"(x0)
+			     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			     : "memory");
+	return (long)x0;
+}
+
+#define syscall3(nr, a, b, c) \
+	syscall6(nr, (unsigned long)(a), (unsigned long)(b), (unsigned long)(c), 0, 0, 0)
+#define syscall2(nr, a, b) syscall3(nr, a, b, 0)
+#define syscall1(nr, a)	   syscall3(nr, a, 0, 0)
+#define syscall0(nr)	   syscall3(nr, 0, 0, 0)
+
+/** map() - @size bytes of fresh memory with @prot rights, of mmap(2). Return: the address, or an error. */
+static inline long map(size_t size, unsigned long prot)
+{
+	return syscall6(NR_mmap, 0, size, prot, 0x22, (unsigned long)-1, 0);
+}
+
+/* lib.c */
+size_t strlen(const char *s);
+int strcmp(const char *a, const char *b);
+void *memset(void *to, int c, size_t n);
+void *memcpy(void *to, const void *from, size_t n);
+unsigned long number(const char *s);
+void print(const char *s);
+void print_number(unsigned long n);
+_Noreturn void user_start(unsigned long *stack);
+
+/* start.S */
+long check_registers(unsigned long rounds);
+
+int main(int argc, char **argv);
+
+/** CHECK() - the program ends with its line's number, modulo 255 and plus 1, if @condition is false. */
+#define CHECK(condition)                                                       \
+	do {                                                                   \
+		if (!(condition))                                              \
+			syscall1(NR_exit, check_failed(#condition, __LINE__)); \
+	} while (0)
+int check_failed(const char *what, int line);
+
+/* memory.c, calls.c: cases of main.c's table. */
+int case_memory(int argc, char **argv);
+int case_hog(int argc, char **argv);
+int case_isolation(int argc, char **argv);
+int case_bad_pointers(int argc, char **argv);
+int case_partial(int argc, char **argv);
+int case_fuzz(int argc, char **argv);
+int case_crash(int argc, char **argv);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/*
+ * each.c - many programs in one boot: one after the other, each with a verdict of its own.
+ *
+ * A verdict is one KTAP line, and a line "# each: NUMBER NAME" comes before the program's output. The first
+ * report of a program is what counts for it; later ones, such as those of a thread that was given up,
+ * are printed and change nothing. What programs allocate is theirs for ever, as nobody knows who still has
+ * a pointer to it; when half of the memory is gone, the rest of the programs is left to another boot.
+ */
+#include <kasan/kasan.h>
+#include <kernel/errno.h>
+#include <kernel/gfp.h>
+#include <kernel/kernel.h>
+#include <kernel/param.h>
+#include <kernel/printk.h>
+#include <kernel/program.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
+#include <kernel/string.h>
+
+#include "ulib.h"
+
+static unsigned int timeout_ms = 60000;
+core_param("each.timeout_ms", timeout_ms, uint, "a number of milliseconds",
+	   "time of each of many programs; one that takes longer is ended");
+
+static unsigned int first = 1;
+core_param("each.first", first, uint, "a number", "first of many programs to run, counted from 1");
+
+/* The first report since a program began. Written in the context of the bug, read after the program's
+ * end, so no lock; volatile, as the compiler sees no call that could change it. */
+static volatile bool reported;
+static const char *bug_type;
+static uintptr_t bug_ip;
+
+#ifdef CONFIG_KASAN
+static void note_report(const struct kasan_report_info *info)
+{
+	if (reported)
+		return;
+	bug_type = info->bug_type;
+	bug_ip = info->ip;
+	reported = true;
+}
+#endif
+
+/* Return: true if it ended well. */
+static bool print_result(unsigned int number, const char *name, enum ulib_end end, int status)
+{
+	if (reported) {
+		printk("not ok %u %s # KASAN: %s in %pS\n", number, name, bug_type, (void *)bug_ip);
+		return false;
+	}
+	switch (end) {
+	case ULIB_RETURNED:
+		if (!status) {
+			printk("ok %u %s\n", number, name);
+			return true;
+		}
+		printk("not ok %u %s # returned %d\n", number, name, status);
+		return false;
+	case ULIB_KILLED:
+		printk("not ok %u %s # crashed\n", number, name);
+		return false;
+	case ULIB_TIMEOUT:
+		printk("not ok %u %s # no end after %u ms\n", number, name, timeout_ms);
+		return false;
+	default:
+		printk("not ok %u %s # no thread: error %d\n", number, name, -status);
+		return false;
+	}
+}
+
+/* Return: a copy of @argv with @name before it, which the program may keep; NULL without memory. */
+static char **copy_argv(const char *name, int argc, char **argv)
+{
+	char **copy = kcalloc((size_t)argc + 1, sizeof(*copy), GFP_KERNEL);
+
+	if (!copy)
+		return NULL;
+	for (int i = 0; i < argc; i++) {
+		copy[i] = kstrdup(i ? argv[i] : name, GFP_KERNEL);
+		if (copy[i])
+			continue;
+		while (i--)
+			kfree(copy[i]);
+		kfree(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+bool run_programs(int argc, char **argv)
+{
+	unsigned int count = redzone_nr_programs;
+	unsigned long memory = nr_free_pages();
+	bool ok = true;
+
+#ifdef CONFIG_KASAN
+	kasan_save_multi_shot();
+	kasan_report_hook(note_report);
+#endif
+	printk("KTAP version 1\n");
+	printk("1..%u\n", count);
+	for (unsigned int number = max(first, 1U); number <= count; number++) {
+		const struct program_entry *entry = &redzone_programs[number - 1];
+		enum ulib_end end = ULIB_NO_THREAD;
+		int status = -ENOMEM;
+		char **own;
+
+		if (nr_free_pages() < memory / 2) {
+			printk("# each: half of the memory is gone; %u wants another boot\n",
+			       number);
+			break;
+		}
+		reported = false;
+		printk("# each: %u %s\n", number, entry->name);
+		own = copy_argv(entry->name, argc, argv);
+		if (own)
+			end = ulib_run_one(entry->main, argc, own, timeout_ms, &status);
+		ok &= print_result(number, entry->name, end, status);
+	}
+	return ok;
+}

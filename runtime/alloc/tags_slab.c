@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tags_slab.c - objects of slab caches in the tag-based modes: tags, double and invalid frees.
+ *
+ * An object is its granules and nothing else: no redzone and no metadata, but for those that readers reach
+ * after their free: there one granule behind the object says whether it was freed. A free object's granules are
+ * KASAN_TAG_INVALID, a live one's are its tag, and the slack behind what was asked for stays invalid. What
+ * the next owner must not get, the tag of the last one, waits in the allocator's own list: in the top byte of
+ * the pointer that was freed.
+ */
+#include "meta.h"
+
+#include "../core/tags.h"
+#include "../track/ring.h"
+
+#ifdef CONFIG_KASAN_TAGS
+
+#define ROUND_UP(x, to) (((x) + (to) - 1) & ~((uint32_t)(to) - 1))
+
+/* --- Layout ----------------------------------------------------------------------------------- */
+
+/* Objects that readers may look at after their free: it changes nothing but the state behind them. */
+static inline bool outlives_free(const struct kasan_cache *cache)
+{
+	return cache->flags & KASAN_CACHE_NO_QUARANTINE;
+}
+
+uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
+{
+	const uint32_t unit = align < KASAN_GRANULE_SIZE ? (uint32_t)KASAN_GRANULE_SIZE : align;
+	uint32_t size = ROUND_UP(cache->object_size, (uint32_t)KASAN_GRANULE_SIZE);
+
+	cache->free_meta_offset = KASAN_NO_FREE_META;
+	if (outlives_free(cache)) {
+		/* At its end: in front there is room for an allocator's link. */
+		size = ROUND_UP(size + (uint32_t)KASAN_GRANULE_SIZE, unit);
+		cache->alloc_meta_offset = size - (uint32_t)sizeof(uint64_t);
+	} else {
+		size = ROUND_UP(size, unit);
+		cache->alloc_meta_offset = size;
+	}
+	cache->slot_size = size;
+	return size;
+}
+
+static inline size_t object_span(const struct kasan_cache *cache)
+{
+	return ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE);
+}
+
+/* Objects that may contain pointers to themselves, or that readers reach after the free. */
+static inline bool has_fixed_tag(const struct kasan_cache *cache)
+{
+	return cache->flags & (KASAN_CACHE_NO_FREE_META_IN_OBJECT | KASAN_CACHE_NO_QUARANTINE);
+}
+
+/* --- Objects that outlive their free ------------------------------------------------------------ */
+
+static uint32_t *state_of(const struct kasan_cache *cache, const void *object)
+{
+	return (uint32_t *)(kasan_untag_addr((uintptr_t)object) + cache->alloc_meta_offset);
+}
+
+/* The word that says @state of @object: one that a bug has written is unlikely to be any. */
+static uint32_t state_word(const void *object, uint32_t state)
+{
+	return (kasan_mix(0, (uint32_t)kasan_untag_addr((uintptr_t)object)) &
+		~KASAN_META_STATE_MASK) |
+	       state;
+}
+
+/* Once, as their tag stays. Return: false if the object was freed before. */
+static bool end_typesafe(const struct kasan_cache *cache, const void *object)
+{
+	const uint32_t freed = state_word(object, KASAN_META_FREED);
+	uint32_t live = state_word(object, KASAN_META_LIVE);
+
+	/* Overwritten it says nothing: then tags decide, when the readers have left. */
+	return __atomic_compare_exchange_n(state_of(cache, object), &live, freed, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) ||
+	       live != freed;
+}
+
+/* --- Tags of slots ------------------------------------------------------------------------------- */
+
+/*
+ * Whatever address a slab starts at, from one slot to the next the quotient grows by exactly one: neighbours
+ * differ in its lowest bit.
+ */
+static inline uint8_t next_tag(const struct kasan_cache *cache, const void *object)
+{
+	const uintptr_t addr = kasan_untag_addr((uintptr_t)object), end = addr + cache->slot_size;
+	const unsigned int parity = (unsigned int)(addr / cache->slot_size) & 1;
+	const uint8_t tag = kasan_tag_for_slot(parity, kasan_get_tag(object));
+
+	/* Behind the last slot of a page, and before the first, may be somebody else's. */
+	if (kasan_unlikely(!(addr & (CONFIG_KASAN_PAGE_SIZE - 1)) ||
+			   (addr ^ end) >= CONFIG_KASAN_PAGE_SIZE))
+		return kasan_tag_beside(tag, kasan_get_tag(object),
+					kasan_tags_owner(addr - KASAN_GRANULE_SIZE),
+					kasan_tags_owner(end));
+	return tag;
+}
+
+/* --- Slabs and slots -------------------------------------------------------------------------- */
+
+void kasan_poison_slab(const void *slab, size_t size)
+{
+	kasan_poison(slab, size, KASAN_SLAB_REDZONE);
+}
+
+void kasan_init_slab_object(struct kasan_cache *cache, void *object)
+{
+	(void)cache;
+	(void)object;
+}
+
+void *kasan_init_slab_slot(struct kasan_cache *cache, void *object)
+{
+	if (!has_fixed_tag(cache) || !kasan_tags_on())
+		return object;
+	return kasan_set_tag(object, next_tag(cache, kasan_reset_tag(object)));
+}
+
+void kasan_unpoison_object(struct kasan_cache *cache, void *object)
+{
+	kasan_unpoison(object, cache->object_size);
+}
+
+void kasan_poison_object(struct kasan_cache *cache, void *object)
+{
+	kasan_poison(object, object_span(cache), KASAN_SLAB_REDZONE);
+}
+
+/* --- Allocation ------------------------------------------------------------------------------- */
+
+static inline __attribute__((always_inline)) void *open_object(struct kasan_cache *cache,
+							       void *object, size_t size, bool init,
+							       const struct kasan_caller *caller)
+{
+	uint8_t tag;
+
+	if (kasan_unlikely(!kasan_tags_on())) {
+		object = kasan_reset_tag(object);
+		if (init)
+			__memset(object, 0, size);
+		return object;
+	}
+	if (kasan_unlikely(size > cache->object_size))
+		size = cache->object_size;
+	if (kasan_unlikely(has_fixed_tag(cache) && kasan_get_tag(object) != KASAN_TAG_KERNEL))
+		tag = kasan_get_tag(object);
+	else
+		tag = next_tag(cache, object);
+	if (kasan_unlikely(outlives_free(cache)))
+		__atomic_store_n(state_of(cache, object), state_word(object, KASAN_META_LIVE),
+				 __ATOMIC_RELAXED);
+	object = kasan_set_tag(object, tag);
+	kasan_tags_open((uintptr_t)object, size, tag, init);
+	if (kasan_likely(kasan_opt_stacktrace))
+		kasan_ring_add(object, size, false, caller->ip, caller->fp);
+	return object;
+}
+
+__attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, void *object,
+						     size_t size)
+{
+	const struct kasan_caller caller = {.ip = KASAN_CALLER_IP(), .fp = KASAN_CALLER_FP()};
+
+	if (kasan_unlikely(!object))
+		return NULL;
+	return open_object(cache, object, size, false, &caller);
+}
+
+#ifdef CONFIG_KASAN_HW_TAGS
+__attribute__((__noinline__)) void *kasan_slab_alloc_init(struct kasan_cache *cache, void *object,
+							  size_t size, bool init)
+{
+	const struct kasan_caller caller = {.ip = KASAN_CALLER_IP(), .fp = KASAN_CALLER_FP()};
+
+	if (kasan_unlikely(!object))
+		return NULL;
+	return open_object(cache, object, size, init && kasan_has_integrated_init(), &caller);
+}
+#endif
+
+__attribute__((__noinline__)) void *kasan_slab_realloc(struct kasan_cache *cache, void *object,
+						       size_t size)
+{
+	const uint8_t tag = kasan_get_tag(object);
+
+	/* It stays where it is, and there may be more pointers to it, so it keeps its tag. */
+	if (kasan_unlikely(!object || !kasan_tags_on() || tag == KASAN_TAG_KERNEL))
+		return object;
+	if (size > cache->object_size)
+		size = cache->object_size;
+	kasan_poison_tail(object, size, object_span(cache), KASAN_SLAB_REDZONE);
+	if (kasan_opt_stacktrace)
+		kasan_ring_add(object, size, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	return object;
+}
+
+size_t kasan_size_by_tags(const void *object, size_t max)
+{
+	const uintptr_t start = kasan_untag_addr((uintptr_t)object);
+	const uint8_t tag = kasan_tags_owner(start);
+	size_t size = 0;
+	uint8_t state;
+
+	while (size < max && kasan_tags_read(start + size, &state)) {
+		if (state != tag) {
+			/* A short granule is the end, if it is the same object's. */
+			if (state < KASAN_GRANULE_SIZE && kasan_tags_owner(start + size) == tag)
+				size += state;
+			break;
+		}
+		size += KASAN_GRANULE_SIZE;
+	}
+	return size < max ? size : max;
+}
+
+size_t kasan_object_size(struct kasan_cache *cache, const void *object)
+{
+	if (kasan_unlikely(!kasan_tags_on() ||
+			   kasan_tags_owner((uintptr_t)object) == KASAN_TAG_INVALID))
+		return cache->object_size;
+	return kasan_size_by_tags(object, cache->object_size);
+}
+
+/* --- Free ------------------------------------------------------------------------------------- */
+
+/*
+ * The object at @base is not, or not any more, that of the pointer @object: free, or by now somebody else's. But
+ * one of less than a granule keeps its tag in its last byte, the first that an overflow hits: that was
+ * reported, and is no reason to call it freed. Return: is it such an object, and its life is over now?
+ */
+static __attribute__((__noinline__)) bool claim_overrun(const void *object, const void *base)
+{
+	uint8_t state;
+
+	return kasan_tags_read((uintptr_t)base, &state) && state < KASAN_GRANULE_SIZE &&
+	       kasan_ring_lives(object) && kasan_tags_claim((uintptr_t)base, KASAN_TAG_KERNEL);
+}
+
+/* What is wrong with freeing @object, which the allocator found in the slot at @base? NULL: nothing, and its
+ * life is over: its first granule is nobody's. */
+static inline const char *check_free(const void *object, const void *base)
+{
+	if (kasan_unlikely(kasan_reset_tag(object) != kasan_reset_tag(base)))
+		return "invalid-free";
+	if (kasan_likely(kasan_tags_claim((uintptr_t)base, kasan_get_tag(object))) ||
+	    claim_overrun(object, base))
+		return NULL;
+	return "double-free";
+}
+
+/* The same of one that outlives its free: it stays its owner's and the readers' until they have left. */
+static const char *check_typesafe_free(const struct kasan_cache *cache, const void *object,
+				       const void *base)
+{
+	if (kasan_reset_tag(object) != kasan_reset_tag(base))
+		return "invalid-free";
+	if (!kasan_tag_owns(kasan_get_tag(object), kasan_tags_owner((uintptr_t)base)) ||
+	    !end_typesafe(cache, base))
+		return "double-free";
+	return NULL;
+}
+
+static inline void close_object(struct kasan_cache *cache, const void *object,
+				const struct kasan_caller *caller)
+{
+	if (kasan_likely(kasan_opt_stacktrace))
+		kasan_ring_add(object, cache->object_size, true, caller->ip, caller->fp);
+	kasan_tags_fill((uintptr_t)object, object_span(cache), KASAN_SLAB_FREE);
+}
+
+__attribute__((__noinline__)) enum kasan_free_verdict
+kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t ip)
+{
+	const struct kasan_caller caller = {
+		.ip = KASAN_CALLER_IP(),
+		.fp = KASAN_CALLER_FP(),
+		.report_ip = ip ? ip : KASAN_CALLER_IP(),
+	};
+	const char *wrong;
+
+	if (kasan_unlikely(!object || !kasan_tags_on()))
+		return KASAN_FREE_NOW;
+	wrong = kasan_unlikely(outlives_free(cache)) ? check_typesafe_free(cache, object, base)
+						     : check_free(object, base);
+	if (kasan_unlikely(wrong)) {
+		kasan_report_bad_free(wrong, object, caller.report_ip, caller.fp);
+		return KASAN_FREE_BAD;
+	}
+	if (kasan_likely(!outlives_free(cache)))
+		close_object(cache, object, &caller);
+	else if (kasan_opt_stacktrace)
+		kasan_ring_add(object, cache->object_size, true, caller.ip, caller.fp);
+	return KASAN_FREE_NOW;
+}
+
+__attribute__((__noinline__)) enum kasan_free_verdict
+kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
+{
+	if (!kasan_tags_on())
+		return KASAN_FREE_NOW;
+	/* Twice in the same grace period, and the state that would have told was overwritten. */
+	if (kasan_unlikely(!kasan_tags_claim((uintptr_t)object, KASAN_TAG_KERNEL))) {
+		kasan_report_bad_free("double-free", object, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+		return KASAN_FREE_QUARANTINED;
+	}
+	/* Who freed it is recorded already, and is who the reader of a report looks for. */
+	kasan_tags_fill((uintptr_t)object, object_span(cache), KASAN_SLAB_FREE);
+	return KASAN_FREE_NOW;
+}
+
+bool kasan_slab_to_pool(struct kasan_cache *cache, void *object, void *base,
+			const struct kasan_caller *caller)
+{
+	const char *wrong;
+
+	if (!kasan_tags_on())
+		return true;
+	wrong = check_free(object, base);
+	if (kasan_unlikely(wrong)) {
+		kasan_report_bad_free(wrong, object, caller->report_ip, caller->fp);
+		return false;
+	}
+	close_object(cache, object, caller);
+	return true;
+}
+
+void *kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
+			   const struct kasan_caller *caller)
+{
+	return open_object(cache, object, size, false, caller);
+}
+
+__attribute__((__noinline__)) void kasan_report_invalid_free(const void *addr, uintptr_t ip)
+{
+	const char *type = "invalid-free";
+	uint8_t state;
+
+	/* A pointer with a tag to memory that is free was, most likely, an object before. So was one without,
+	 * if sampling leaves out allocations. */
+	if (!((uintptr_t)addr & (CONFIG_KASAN_PAGE_SIZE - 1)) &&
+	    (kasan_get_tag(addr) != KASAN_TAG_KERNEL || kasan_opt_sample != 1) &&
+	    kasan_tags_read((uintptr_t)addr, &state) && state == KASAN_PAGE_FREE)
+		type = "double-free";
+	kasan_report_bad_free(type, addr, ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+/* Nothing is held back: a freed object is found by its tag, however soon it is used again. */
+void kasan_cache_shrink(struct kasan_cache *cache)
+{
+	(void)cache;
+}
+
+#endif /* CONFIG_KASAN_TAGS */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * claim.c - of several CPUs that free the same allocation at the same time one is told to.
+ *
+ * Slab objects of Generic mode have a word of their own for that (alloc/slab.c), slab objects of the software
+ * tag-based mode their first shadow byte. Here is what is left: memory tags of the CPU, which no instruction
+ * exchanges, short granules, whose owner is not in the shadow, and whole pages.
+ */
+#include "claim.h"
+#include "shadow.h"
+#include "tags.h"
+
+struct kasan_claim_lock kasan_claim_locks[KASAN_CLAIM_LOCKS];
+
+#ifdef CONFIG_KASAN_GENERIC
+const char *kasan_end_pages(const void *ptr, const void *base)
+{
+	struct kasan_lock *lock = kasan_claim_lock_of((uintptr_t)base);
+	uint8_t *shadow = kasan_shadow_of(base);
+	const char *wrong = ptr != base ? "invalid-free" : NULL;
+	unsigned long flags;
+
+	/* Without shadow there is nothing to tell by. */
+	if (!shadow)
+		return wrong;
+	flags = kasan_lock(lock);
+	/*
+	 * Pages that are free, or that nobody has taken since they were freed, carry the value that
+	 * kasan_free_pages() left; any pointer into them was freed before.
+	 */
+	if (*shadow == KASAN_PAGE_FREE)
+		wrong = "double-free";
+	else if (!wrong)
+		*shadow = KASAN_PAGE_FREE;
+	kasan_unlock(lock, flags);
+	return wrong;
+}
+#endif
+
+#ifdef CONFIG_KASAN_SW_TAGS
+
+/* Under the lock, as the owner's tag and what says that there is one are in two places. */
+static __attribute__((__noinline__)) bool claim_short(uintptr_t base, uint8_t *shadow, uint8_t tag)
+{
+	struct kasan_lock *lock = kasan_claim_lock_of(base);
+	const unsigned long flags = kasan_lock(lock);
+	/* With acquire: the last byte that belongs to a new owner's shadow is the new one. */
+	const uint8_t state = __atomic_load_n(shadow, __ATOMIC_ACQUIRE);
+	const bool ok = state < KASAN_GRANULE_SIZE && kasan_tag_owns(tag, kasan_tags_owner(base));
+
+	if (ok)
+		__atomic_store_n(shadow, KASAN_TAG_INVALID, __ATOMIC_RELAXED);
+	kasan_unlock(lock, flags);
+	return ok;
+}
+
+bool kasan_tags_claim(uintptr_t base, uint8_t tag)
+{
+	uint8_t *shadow, state;
+
+	if (!kasan_shadow_at(base, &shadow))
+		return false;
+	state = __atomic_load_n(shadow, __ATOMIC_RELAXED);
+	if (kasan_unlikely(state < KASAN_GRANULE_SIZE))
+		return claim_short(base, shadow, tag);
+	if (!kasan_tag_owns(tag, state))
+		return false;
+	/* If somebody else was first the object is free, or by now another owner's, with another tag. */
+	return __atomic_compare_exchange_n(shadow, &state, KASAN_TAG_INVALID, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+#endif

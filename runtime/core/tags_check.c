@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tags_check.c - decides by tags whether a range is accessible, and changes whose it is: what both
+ * tag-based modes do with tag memory. The counterpart of check.c and poison.c.
+ */
+#include "shadow.h"
+#include "tags.h"
+
+#ifdef CONFIG_KASAN_TAGS
+
+/* --- Making memory accessible ------------------------------------------------------------------- */
+
+void kasan_tags_open(uintptr_t addr, size_t size, uint8_t tag, bool init)
+{
+	size_t whole = size & ~(size_t)KASAN_GRANULE_MASK;
+	const size_t rest = size & KASAN_GRANULE_MASK;
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* The CPU knows whole granules only: then all of the last one is the object's, and cleared with it. */
+	const bool is_short = !size;
+#else
+	const bool is_short = (rest || !size) && tag != KASAN_TAG_KERNEL;
+#endif
+
+	/* Whoever comes without a tag needs no bound, and the byte that would hold it may be somebody's. */
+	if (rest && !is_short)
+		whole += KASAN_GRANULE_SIZE;
+	if (init)
+		kasan_tags_fill_zero(addr, whole, tag);
+	else
+		kasan_tags_fill(addr, whole, tag);
+	if (kasan_likely(!is_short))
+		return;
+	if (init)
+		__memset((void *)kasan_untag_addr(addr + whole), 0, rest);
+	kasan_tags_short(addr + whole, (unsigned int)rest, tag);
+}
+
+void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
+{
+	kasan_tags_fill(addr, size, value);
+}
+
+void kasan_poison(const void *addr, size_t size, uint8_t value)
+{
+	/* The contract asks for whole granules. Of others, poison only those that lie inside. */
+	const uintptr_t start =
+		((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const uintptr_t end = ((uintptr_t)addr + size) & ~(uintptr_t)KASAN_GRANULE_MASK;
+
+	if (start < end && kasan_tags_on())
+		kasan_tags_fill(start, end - start, value);
+}
+
+void kasan_unpoison(const void *addr, size_t size)
+{
+	if (size && kasan_tags_on())
+		kasan_tags_open((uintptr_t)addr & ~(uintptr_t)KASAN_GRANULE_MASK,
+				size + ((uintptr_t)addr & KASAN_GRANULE_MASK), kasan_get_tag(addr),
+				false);
+}
+
+void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value)
+{
+	size_t covered = (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+
+	if (!kasan_tags_on())
+		return;
+	if (size > span)
+		size = span;
+	/* An object without a byte still has an owner, whom its first granule remembers. */
+	if (!covered)
+		covered = KASAN_GRANULE_SIZE;
+	kasan_tags_open((uintptr_t)addr, size, kasan_get_tag(addr), false);
+	if (covered < span)
+		kasan_poison((const char *)addr + covered, span - covered, value);
+}
+
+void kasan_clear_granules(uintptr_t low, uintptr_t high)
+{
+#ifdef CONFIG_KASAN_SW_TAGS
+	low &= ~(uintptr_t)KASAN_GRANULE_MASK;
+	high = (high + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	if (low < high)
+		kasan_tags_fill(low, high - low, KASAN_TAG_KERNEL);
+#else
+	/* The stack has no tags: no compiler's instrumentation gives it any. */
+	(void)low;
+	(void)high;
+#endif
+}
+
+/* --- Checks ---------------------------------------------------------------------------------------- */
+
+bool kasan_tags_match(uintptr_t addr)
+{
+	const uint8_t tag = kasan_addr_tag(addr);
+	uint8_t state;
+
+	return tag == KASAN_TAG_KERNEL || !kasan_tags_read(addr, &state) ||
+	       kasan_granule_matches(addr, state, tag, addr & KASAN_GRANULE_MASK);
+}
+
+uint8_t kasan_tags_owner(uintptr_t addr)
+{
+	uint8_t state;
+
+	if (!kasan_tags_read(addr, &state))
+		return KASAN_TAG_INVALID;
+#ifdef CONFIG_KASAN_SW_TAGS
+	if (state < KASAN_GRANULE_SIZE)
+		return *(const volatile uint8_t *)(kasan_untag_addr(addr) | KASAN_GRANULE_MASK);
+#endif
+	return state;
+}
+
+#ifdef CONFIG_KASAN_SW_TAGS
+/* Are all of @count shadow bytes those of @word? Reads not one outside. */
+static inline bool all_equal(const uint8_t *shadow, size_t count, uint64_t word)
+{
+	const uint8_t *const end = shadow + count;
+
+	if (count < 8) {
+		for (; shadow < end; shadow++) {
+			if (*shadow != (uint8_t)word)
+				return false;
+		}
+		return true;
+	}
+	for (; end - shadow > 32; shadow += 32) {
+		if ((KASAN_WORD(shadow, 0) ^ word) | (KASAN_WORD(shadow, 1) ^ word) |
+		    (KASAN_WORD(shadow, 2) ^ word) | (KASAN_WORD(shadow, 3) ^ word))
+			return false;
+	}
+	for (; end - shadow > 8; shadow += 8) {
+		if (KASAN_WORD(shadow, 0) ^ word)
+			return false;
+	}
+	return KASAN_WORD(end - 8, 0) == word;
+}
+
+/* Is all of [first, last] certainly the memory of pointers with @tag? Of a short granule the slow way knows. */
+static inline bool range_ok(uintptr_t first, uintptr_t last, uint8_t tag)
+{
+	uint8_t *shadow, *end;
+
+	if (kasan_unlikely(last < first || !kasan_shadow_at(first, &shadow) ||
+			   !kasan_shadow_at(last, &end)))
+		return false;
+	return all_equal(shadow, (size_t)(end - shadow), tag * 0x0101010101010101ULL) &&
+	       kasan_granule_matches(last, *end, tag, last & KASAN_GRANULE_MASK);
+}
+#endif
+
+/*
+ * True: some byte of [addr, addr + size) is bad, and *bad is the first such, without a tag. A pointer
+ * without a tag may touch everything that a kernel address can name; what it meets where nothing is mapped
+ * is the MMU's business. One with a tag belongs to memory that has tags.
+ */
+static bool find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
+{
+	const uint8_t tag = kasan_addr_tag(addr);
+	const uintptr_t first = kasan_untag_addr(addr), last = first + (size - 1);
+	uintptr_t granule = first & ~(uintptr_t)KASAN_GRANULE_MASK;
+	uint8_t state;
+
+	if (kasan_likely(tag == KASAN_TAG_KERNEL))
+		return false;
+#ifdef CONFIG_KASAN_SW_TAGS
+	if (kasan_likely(range_ok(first, last, tag)))
+		return false;
+#endif
+	for (;; granule += KASAN_GRANULE_SIZE) {
+		const bool ends = last - granule < KASAN_GRANULE_SIZE;
+
+		if (!kasan_tags_read(granule, &state))
+			break;
+		if (!kasan_granule_matches(granule, state, tag,
+					   ends ? last & KASAN_GRANULE_MASK : KASAN_GRANULE_MASK)) {
+#ifdef CONFIG_KASAN_SW_TAGS
+			/* Of a short granule the first bytes may be its pointer's. */
+			if (state && state < KASAN_GRANULE_SIZE &&
+			    kasan_granule_matches(granule, state, tag, 0))
+				granule += state;
+#endif
+			break;
+		}
+		if (ends)
+			return false;
+	}
+	*bad = granule > first ? granule : first;
+	return true;
+}
+
+/* A range that wraps around, or whose size is a negative number that lost its sign. */
+static inline bool range_is_absurd(uintptr_t addr, size_t size)
+{
+	return addr + size - 1 < addr || size > (size_t)PTRDIFF_MAX;
+}
+
+uintptr_t kasan_first_bad(uintptr_t addr, size_t size)
+{
+	uintptr_t bad;
+
+	if (!size || !find_bad(addr, size, &bad))
+		return 0;
+	return bad;
+}
+
+bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
+{
+	uintptr_t bad;
+
+	if (kasan_unlikely(!size))
+		return true;
+	if (kasan_likely(!range_is_absurd(addr, size) && !find_bad(addr, size, &bad)))
+		return true;
+	if (!kasan_tags_on())
+		return true;
+	kasan_report_access(addr, size, is_write, ip, fp);
+	return false;
+}
+
+bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
+{
+	uintptr_t bad;
+
+	if (kasan_unlikely(!size))
+		return true;
+	if (kasan_unlikely(range_is_absurd(addr, size))) {
+		kasan_report_access(addr, size, is_write, ip, fp);
+		return false;
+	}
+	if (kasan_likely(!find_bad(addr, size, &bad)))
+		return true;
+	return !kasan_report_access(addr, size, is_write, ip, fp);
+}
+
+bool kasan_check_read(const volatile void *addr, size_t size)
+{
+	return kasan_check_range((uintptr_t)addr, size, false, KASAN_CALLER_IP(),
+				 KASAN_CALLER_FP());
+}
+
+bool kasan_check_write(const volatile void *addr, size_t size)
+{
+	return kasan_check_range((uintptr_t)addr, size, true, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+bool kasan_check_byte(const void *addr)
+{
+	return kasan_check_range((uintptr_t)addr, 1, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+bool kasan_byte_accessible(const void *addr)
+{
+	uintptr_t bad;
+
+	return !find_bad((uintptr_t)addr, 1, &bad);
+}
+
+/* --- For others ------------------------------------------------------------------------------------ */
+
+bool kasan_memory_state(const void *addr, uint8_t *state)
+{
+	return kasan_tags_read((uintptr_t)addr, state);
+}
+
+bool kasan_has_shadow(uintptr_t addr)
+{
+	uint8_t tag;
+
+	return kasan_tags_read(addr, &tag);
+}
+
+#ifdef CONFIG_KASAN_HW_TAGS
+uint8_t *kasan_shadow_of(const void *addr)
+{
+	(void)addr;
+	return NULL;
+}
+
+bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
+{
+	(void)shadow;
+	(void)addr;
+	return false;
+}
+#endif
+
+#endif /* CONFIG_KASAN_TAGS */

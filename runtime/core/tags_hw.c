@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tags_hw.c - memory tags in the CPU: the backend of the hardware tag-based mode.
+ *
+ * Slab objects are a few granules, so two of them are tagged by one instruction; pages are many, so
+ * instructions are used that cover a block: stgm, which writes the tags of 256 bytes at most, and where
+ * memory is to be cleared as well, dc gzva.
+ */
+#include "claim.h"
+#include "tags.h"
+
+#ifdef CONFIG_KASAN_HW_TAGS
+
+#include "../arch/arm64/mte.h"
+
+/* The CPU has tags: the instructions of mte.h can be used. */
+static bool present;
+
+/* Bytes of a block: for tags alone; for tags and zeroes. Powers of two, or more than any range. */
+static size_t multiple_size = SIZE_MAX, zero_size = SIZE_MAX;
+
+/* Up to so many bytes looking for blocks costs more than it saves. */
+#define SMALL 128U
+
+static inline uintptr_t with_tag(uintptr_t addr, uint8_t tag)
+{
+	return (addr & (UINTPTR_MAX >> 8)) | (uintptr_t)tag << 56;
+}
+
+void kasan_init_hw_tags(bool has_tags)
+{
+	if (has_tags) {
+		const size_t zero = kasan_mte_zero_size();
+
+		/* Smaller blocks than those of st2g, which the architecture allows, are of no use. */
+		multiple_size =
+			kasan_mte_multiple_size() > 32 ? kasan_mte_multiple_size() : SIZE_MAX;
+		zero_size = zero > 32 ? zero : SIZE_MAX;
+	}
+	present = has_tags;
+	if (!has_tags) {
+		kasan_hooks_off = true;
+		kasan_opt_off = true;
+		kasan_update_active();
+	}
+}
+
+bool kasan_hw_tags_work(void *memory)
+{
+	const uintptr_t at = (uintptr_t)memory;
+
+	kasan_mte_stg(with_tag(at, 0xf5));
+	kasan_mte_stg(with_tag(at + 2 * KASAN_GRANULE_SIZE, 0xf6));
+	return (kasan_mte_ldg(at) >> 56 & 15) == 5 &&
+	       (kasan_mte_ldg(at + 2 * KASAN_GRANULE_SIZE) >> 56 & 15) == 6;
+}
+
+bool kasan_tags_possible(void)
+{
+	return present;
+}
+
+void kasan_hw_options(struct kasan_hw_options *options)
+{
+	options->enabled = present && kasan_on();
+	options->mode = kasan_opt_hw_mode;
+	options->vmalloc = kasan_opt_vmalloc;
+	options->stacktrace = kasan_opt_stacktrace;
+	options->write_only = kasan_opt_write_only;
+}
+
+bool kasan_has_integrated_init(void)
+{
+	return kasan_tags_on();
+}
+
+bool kasan_tags_take_async_fault(void)
+{
+	unsigned long flags;
+	bool noted;
+
+	if (!kasan_tags_on() || kasan_opt_hw_mode == KASAN_MODE_SYNC ||
+	    kasan_likely(!kasan_mte_async_fault()))
+		return false;
+	/* Again: an interrupt may have taken it meanwhile, or moved this task to a CPU with a note of its own. */
+	flags = kasan_port_irq_save();
+	noted = kasan_mte_async_fault();
+	if (noted)
+		kasan_mte_clear_async_fault();
+	kasan_port_irq_restore(flags);
+	return noted;
+}
+
+static inline uintptr_t fill_small(uintptr_t at, uintptr_t end)
+{
+	while (end - at >= 2 * KASAN_GRANULE_SIZE)
+		at = kasan_mte_st2g(at);
+	if (at != end)
+		at = kasan_mte_stg(at);
+	return at;
+}
+
+static __attribute__((__noinline__)) void fill_large(uintptr_t at, uintptr_t end)
+{
+	/* A copy: the compiler must take it that storing tags changes globals. */
+	const size_t step = multiple_size, mask = step - 1;
+	const uint64_t tags = (at >> 56 & 15) * 0x1111111111111111ULL;
+	uintptr_t block, last;
+
+	if (end - at < step + mask) {
+		fill_small(at, end);
+		return;
+	}
+	at = fill_small(at, (at + mask) & ~mask);
+	block = kasan_untag_addr(at);
+	last = block + ((end - at) & ~mask);
+	/* A page of 4 KiB has 16 blocks of 256 bytes. */
+	while (last - block >= 4 * step) {
+		kasan_mte_stgm(block, tags);
+		kasan_mte_stgm(block + step, tags);
+		kasan_mte_stgm(block + 2 * step, tags);
+		kasan_mte_stgm(block + 3 * step, tags);
+		block += 4 * step;
+	}
+	for (; block != last; block += step)
+		kasan_mte_stgm(block, tags);
+	fill_small(end - ((end - at) & mask), end);
+}
+
+void kasan_tags_fill(uintptr_t addr, size_t size, uint8_t tag)
+{
+	const uintptr_t at = with_tag(addr, tag);
+
+	if (kasan_likely(size <= SMALL))
+		fill_small(at, at + size);
+	else
+		fill_large(at, at + size);
+}
+
+static inline uintptr_t zero_small(uintptr_t at, uintptr_t end)
+{
+	while (end - at >= 2 * KASAN_GRANULE_SIZE)
+		at = kasan_mte_stz2g(at);
+	if (at != end)
+		at = kasan_mte_stzg(at);
+	return at;
+}
+
+void kasan_tags_fill_zero(uintptr_t addr, size_t size, uint8_t tag)
+{
+	const size_t step = zero_size, mask = step - 1;
+	uintptr_t at = with_tag(addr, tag), end = at + size, last;
+
+	if (size <= SMALL || size < step + mask) {
+		zero_small(at, end);
+		return;
+	}
+	at = zero_small(at, (at + mask) & ~mask);
+	last = at + ((end - at) & ~mask);
+	while (last - at >= 4 * step) {
+		kasan_mte_dc_gzva(at);
+		kasan_mte_dc_gzva(at + step);
+		kasan_mte_dc_gzva(at + 2 * step);
+		kasan_mte_dc_gzva(at + 3 * step);
+		at += 4 * step;
+	}
+	for (; at != last; at += step)
+		kasan_mte_dc_gzva(at);
+	zero_small(at, end);
+}
+
+bool kasan_tags_read(uintptr_t addr, uint8_t *tag)
+{
+	unsigned long flags;
+	bool tagged;
+
+	if (!present)
+		return false;
+	addr = kasan_untag_addr(addr);
+	flags = kasan_port_irq_save();
+	tagged = kasan_mte_is_tagged(addr);
+	if (tagged)
+		*tag = (uint8_t)(kasan_mte_ldg(addr) >> 56) | 0xf0;
+	kasan_port_irq_restore(flags);
+	return tagged;
+}
+
+/*
+ * No instruction exchanges tags. The memory is known to have some: it was given out with them, and where it has
+ * none after all both instructions do nothing.
+ */
+bool kasan_tags_claim(uintptr_t base, uint8_t tag)
+{
+	const uintptr_t addr = kasan_untag_addr(base);
+	struct kasan_lock *lock = kasan_claim_lock_of(addr);
+	const unsigned long flags = kasan_lock(lock);
+	const bool ok = kasan_tag_owns(tag, (uint8_t)(kasan_mte_ldg(addr) >> 56) | 0xf0);
+
+	if (kasan_likely(ok))
+		kasan_mte_stg(with_tag(addr, KASAN_TAG_INVALID));
+	kasan_unlock(lock, flags);
+	return ok;
+}
+
+/* The CPU checks whole granules. */
+void kasan_tags_short(uintptr_t granule, unsigned int bytes, uint8_t tag)
+{
+	if (bytes)
+		kasan_mte_stg(with_tag(granule, tag));
+}
+
+#endif /* CONFIG_KASAN_HW_TAGS */

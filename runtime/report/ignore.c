@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ignore.c - kasan.ignore=: functions whose reports nobody wants to see.
+ *
+ * A report is left out if a named function is anywhere in its call trace. So a list can say "this
+ * function has a known bug" as well as "nothing that this driver does". The check goes on as it does
+ * when reports are suppressed: the program runs as without a sanitizer.
+ *
+ * Nothing is left out in silence: the first time each name matches one line says so.
+ */
+#include "../track/track.h"
+#include "report.h"
+
+/* Longest list, NUL included, and most names in it. */
+#define TEXT_SIZE 512U
+#define NAMES	  16U
+
+struct ignore_list {
+	unsigned int count;
+	unsigned int said[NAMES]; /* the line was printed */
+	uint16_t name[NAMES];	  /* offset in @text */
+	char text[TEXT_SIZE];	  /* names, each NUL-terminated; the last byte is always NUL */
+};
+
+/* Readers take no lock: a new list is written into the one that is not in use. */
+static struct ignore_list lists[2];
+static struct ignore_list *current_list;
+
+/* A reader that runs into a bug of its own must not look at the list again. */
+static bool matching[CONFIG_KASAN_NR_CPUS];
+
+static bool is_name_char(char c, bool first)
+{
+	const char lower = (char)(c | 0x20);
+
+	return (lower >= 'a' && lower <= 'z') || c == '_' || c == '.' || c == '$' ||
+	       (!first && c >= '0' && c <= '9');
+}
+
+/* One name, and perhaps a '*' behind it. Return: its length, 0 if it is none. */
+static size_t name_length(const char *text)
+{
+	size_t n = 0;
+
+	while (is_name_char(text[n], n == 0))
+		n++;
+	if (n && text[n] == '*')
+		n++;
+	return text[n] == '\0' || text[n] == ',' ? n : 0;
+}
+
+bool kasan_ignore_set(const char *value)
+{
+	struct ignore_list *list =
+		__atomic_load_n(&current_list, __ATOMIC_RELAXED) == lists ? &lists[1] : &lists[0];
+	size_t used = 0, length;
+
+	if (!value)
+		return false;
+	__memset(list, 0, sizeof(*list));
+	while (*value) {
+		length = name_length(value);
+		if (!length || list->count == NAMES || used + length + 1 >= TEXT_SIZE)
+			return false;
+		list->name[list->count++] = (uint16_t)used;
+		__memcpy(list->text + used, value, length);
+		used += length + 1;
+		value += length;
+		if (*value != ',')
+			continue;
+		value++;
+		/* A comma is between two names. */
+		if (!*value)
+			return false;
+	}
+	__atomic_store_n(&current_list, list, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Compilers split and clone functions: "name.constprop.0" is "name", too. */
+static bool name_matches(const char *pattern, const char *symbol)
+{
+	while (*pattern && *pattern == *symbol) {
+		pattern++;
+		symbol++;
+	}
+	return *pattern == '*' || (!*pattern && (!*symbol || *symbol == '.'));
+}
+
+/* Return: index of the name that ignores a report with this trace, or the number of names. */
+static unsigned int find_match(const struct ignore_list *list, const uintptr_t *pcs, size_t depth,
+			       bool first_is_exact)
+{
+	char symbol[128];
+	struct kasan_symbol sym = {0};
+	size_t i;
+	unsigned int k;
+
+	for (i = 0; i < depth; i++) {
+		/* Of a return address the call is meant, which may be its function's last. */
+		if (!kasan_port_symbol(pcs[i] - (i || !first_is_exact), symbol, sizeof(symbol),
+				       &sym))
+			continue;
+		for (k = 0; k < list->count; k++) {
+			if (name_matches(list->text + list->name[k], symbol))
+				return k;
+		}
+	}
+	return list->count;
+}
+
+bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault)
+{
+	struct ignore_list *list = __atomic_load_n(&current_list, __ATOMIC_ACQUIRE);
+	const unsigned int cpu = kasan_port_cpu();
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+	struct kasan_port_task task = {0};
+	unsigned int match;
+	size_t depth;
+
+	if (kasan_likely(!list || !list->count) || matching[cpu])
+		return false;
+	matching[cpu] = true;
+	kasan_port_task(&task);
+	depth = is_fault ? kasan_stack_walk_fault(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH)
+			 : kasan_stack_walk_in(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH);
+	match = find_match(list, pcs, depth, is_fault);
+	if (match < list->count && !__atomic_exchange_n(&list->said[match], 1, __ATOMIC_RELAXED) &&
+	    !kasan_notice("kasan: reports that have %s in their trace are ignored "
+			  "(kasan.ignore), the first: in %pB",
+			  list->text + list->name[match], (const void *)ip))
+		__atomic_store_n(&list->said[match], 0, __ATOMIC_RELAXED);
+	matching[cpu] = false;
+	return match < list->count;
+}

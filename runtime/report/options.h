@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options.h - the boot parameters of KASAN, all of them: the one source of the parser (options.c) and of
+ * the table in docs/boot-parameters.md.
+ */
+#ifndef KASAN_OPTIONS_H
+#define KASAN_OPTIONS_H
+
+/* Builds in which a parameter does something; others check its value and say that it has no effect. */
+#define KASAN_IN_GENERIC 1U
+#define KASAN_IN_SW_TAGS 2U
+#define KASAN_IN_HW_TAGS 4U
+#define KASAN_IN_TAGS	 (KASAN_IN_SW_TAGS | KASAN_IN_HW_TAGS)
+#define KASAN_IN_ALL	 (KASAN_IN_GENERIC | KASAN_IN_TAGS)
+
+#define KASAN_STRING2(x) #x
+#define KASAN_STRING(x)	 KASAN_STRING2(x)
+
+/**
+ * KASAN_OPTIONS() - expand @OPTION(name, modes, setter, values, fallback, help) for each
+ *
+ * modes: KASAN_IN_*. setter: bool set_<setter>(const char *value, bool apply) in options.c. values: what is
+ * accepted; words separated by "|" are each accepted as they are. fallback: the value without the
+ * parameter.
+ */
+#define KASAN_OPTIONS(OPTION)                                                                      \
+	OPTION("kasan", KASAN_IN_ALL, kasan, "on|off", "on",                                       \
+	       "off: nothing is poisoned, tagged, stored or reported, as without KASAN")           \
+	OPTION("kasan.fault", KASAN_IN_ALL, fault, "report|panic|panic_on_write", "report",        \
+	       "what follows a report; panic_on_write: panic after bad writes and frees only")     \
+	OPTION("kasan_multi_shot", KASAN_IN_ALL, multi_shot, "on|off", "off",                      \
+	       "report every bug, not only the first; without a value: on")                        \
+	OPTION("kasan.ignore", KASAN_IN_ALL, ignore,                                               \
+	       "up to 16 names of functions as in f,g or drv_*, nothing for none", "none",         \
+	       "leave out reports whose call trace has one of these functions")                    \
+	OPTION("kasan.stacktrace", KASAN_IN_ALL, stacktrace, "on|off", "on",                       \
+	       "store the stacks of allocations and frees")                                        \
+	OPTION("kasan.depot_size", KASAN_IN_ALL, depot_size,                                       \
+	       "a size as in 512K or 16M, from 64K to " KASAN_STRING(                              \
+		       CONFIG_KASAN_DEPOT_MAX_MIB) "M",                                            \
+	       "8M", "bytes that stack traces may take")                                           \
+	OPTION("kasan.quarantine_size", KASAN_IN_GENERIC, quarantine_size,                         \
+	       "a size as in 512K or 16M, at most half of memory", "1/32 of memory",               \
+	       "bytes of freed objects to hold back; 0: none")                                     \
+	OPTION("kasan.stack_ring_size", KASAN_IN_TAGS, stack_ring_size,                            \
+	       "a number of entries, from 16 to 4194304", "32768",                                 \
+	       "allocations and frees whose stacks are remembered; rounded up to a power of two")  \
+	OPTION("kasan.tag_policy", KASAN_IN_TAGS, tag_policy, "adjacent|random", "adjacent",       \
+	       "adjacent: neighbours, and an object and its predecessor, never have the same tag") \
+	OPTION("kasan.mode", KASAN_IN_HW_TAGS, mode, "sync|async|asymm", "sync",                   \
+	       "when a bad access is seen: at once, later, or reads at once and writes later")     \
+	OPTION("kasan.vmalloc", KASAN_IN_HW_TAGS, vmalloc, "on|off", "on", "tag vmalloc areas")    \
+	OPTION("kasan.page_alloc.sample", KASAN_IN_HW_TAGS, sample,                                \
+	       "a number from 1 to 2147483647", "1",                                               \
+	       "tag only every Nth page allocation of at least the sampled order; 1: all of them") \
+	OPTION("kasan.page_alloc.sample.order", KASAN_IN_HW_TAGS, sample_order,                    \
+	       "a number from 0 to 64", "3",                                                       \
+	       "smallest order of page allocations that are sampled")                              \
+	OPTION("kasan.write_only", KASAN_IN_HW_TAGS, write_only, "on|off", "off",                  \
+	       "check writes only, where the CPU can do that (FEAT_MTE_STORE_ONLY)")
+
+#endif /* KASAN_OPTIONS_H */

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tags.c - reports of the tag-based modes: what kind of bug, and whose memory.
+ *
+ * A mismatch of tags only says that a pointer is not the memory's. Whose it was, and what became of that,
+ * is in the stack ring: the object with the pointer's tag. Without a record there the bug is called
+ * invalid-access, which is true of every one.
+ */
+#include "report.h"
+
+#include "../alloc/meta.h"
+#include "../core/tags.h"
+#include "../track/ring.h"
+
+#ifdef CONFIG_KASAN_TAGS
+
+/* An overrun is believed to be of an object that is at most so many slots away, or so many bytes. Farther off
+ * the same tag is more likely to be a coincidence. */
+#define NEAR_SLOTS 2
+#define NEAR_BYTES 256
+
+/**
+ * struct candidate - the object that a pointer was made for, as the ring knows it
+ * @start: its address; 0: none found. @size: bytes asked for.
+ * @freed: it was freed, and @free tells by whom.
+ * @age: how many records are younger than the one that decided.
+ */
+struct candidate {
+	uintptr_t start;
+	size_t size;
+	unsigned long age;
+	bool freed, has_alloc;
+	struct kasan_track alloc, free;
+};
+
+static size_t distance_to(uintptr_t addr, uintptr_t start, size_t size)
+{
+	if (addr < start)
+		return start - addr;
+	return addr < start + size ? 0 : addr - (start + size) + 1;
+}
+
+/* What the ring says of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). */
+static bool find_history(struct candidate *found, uintptr_t start, uint8_t tag)
+{
+	struct kasan_ring_cursor cursor = {0};
+	struct kasan_ring_record record;
+	unsigned long age = 0;
+
+	__memset(found, 0, sizeof(*found));
+	for (; kasan_ring_next(&cursor, &record); age++) {
+		if (kasan_untag_addr(record.ptr) != start ||
+		    (tag != KASAN_TAG_KERNEL && kasan_addr_tag(record.ptr) != tag))
+			continue;
+		if (record.is_free) {
+			/* The free before the allocation is of another life. */
+			if (found->freed)
+				break;
+			found->freed = true;
+			found->age = age;
+			found->free = record.track;
+			found->size = record.size;
+			found->start = start;
+			tag = kasan_addr_tag(record.ptr);
+			continue;
+		}
+		found->start = start;
+		found->size = record.size;
+		found->alloc = record.track;
+		found->has_alloc = true;
+		break;
+	}
+	return found->start != 0;
+}
+
+/* The live object nearest to @addr whose pointers have @tag, at most @limit bytes away. */
+static bool find_nearest(struct candidate *found, uintptr_t addr, uint8_t tag, size_t limit)
+{
+	struct kasan_ring_cursor cursor = {0};
+	struct kasan_ring_record record;
+	size_t best = limit + 1;
+	unsigned long age = 0;
+
+	__memset(found, 0, sizeof(*found));
+	for (; kasan_ring_next(&cursor, &record); age++) {
+		const uintptr_t start = kasan_untag_addr(record.ptr);
+		size_t distance;
+
+		if (record.is_free || kasan_addr_tag(record.ptr) != tag)
+			continue;
+		distance = distance_to(addr, start, record.size);
+		/* Only of a live object its memory still has the tag. */
+		if (distance >= best || kasan_tags_owner(start) != tag)
+			continue;
+		best = distance;
+		found->age = age;
+		found->start = start;
+		found->size = record.size;
+		found->alloc = record.track;
+		found->has_alloc = true;
+	}
+	return found->start != 0;
+}
+
+static void fill_owner(struct kasan_owner *owner, const struct candidate *candidate)
+{
+	owner->start = candidate->start;
+	owner->size = candidate->size;
+	owner->state = candidate->freed ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
+	owner->alloc = candidate->alloc;
+	owner->has_alloc = candidate->has_alloc;
+	owner->free = candidate->free;
+	owner->has_free = candidate->freed;
+}
+
+/* The cache of the slab object at @start, NULL if there is none. */
+static const struct kasan_cache *cache_at(uintptr_t start)
+{
+	struct kasan_object object = {0};
+
+	if (!kasan_port_find_object((const void *)start, &object) ||
+	    object.kind != KASAN_OBJECT_SLAB)
+		return NULL;
+	return object.cache;
+}
+
+/* The slab object that the pointer was made for, in the slot at @slot (0: the address is in none) or near. */
+static bool describe_slab(struct kasan_report *report, uintptr_t slot, size_t slot_size)
+{
+	struct kasan_owner *owner = &report->owner;
+	const uint8_t tag = kasan_addr_tag(report->pointer);
+	const size_t near = slot_size * NEAR_SLOTS;
+	const bool may_be_near = tag != KASAN_TAG_KERNEL && !report->is_free;
+	struct candidate own, next, *found = NULL;
+	const struct kasan_cache *cache;
+
+	if (slot && find_history(&own, slot, tag))
+		found = &own;
+	/*
+	 * A former owner of the slot had the pointer's tag, and so has the live object beside it. Whichever
+	 * came last is meant: a slot that has been free for long was other caches', too, whose tags say
+	 * nothing.
+	 */
+	if (found && own.freed && may_be_near &&
+	    find_nearest(&next, report->addr, tag, slot_size) && next.age < own.age)
+		found = &next;
+	if (!found && may_be_near &&
+	    find_nearest(&next, report->addr, tag, near > NEAR_BYTES ? near : NEAR_BYTES))
+		found = &next;
+	cache = found ? cache_at(found->start) : NULL;
+	if (!cache)
+		return false;
+	fill_owner(owner, found);
+	owner->kind = KASAN_OBJECT_SLAB;
+	owner->slot_size = cache->slot_size;
+	owner->cache_size = cache->object_size;
+	/* A free is recorded with the cache's size; if its allocation is no more in the ring that is all. */
+	if (owner->size > cache->object_size)
+		owner->size = cache->object_size;
+	kasan_owner_name(owner, cache->name, "?");
+	return true;
+}
+
+/* Nobody knows whose the pointer was. The owner of the memory is what there is to say. */
+static void describe_slot(struct kasan_owner *owner, const struct kasan_object *object)
+{
+	const struct kasan_cache *cache = object->cache;
+	const uintptr_t slot = kasan_untag_addr((uintptr_t)object->start);
+
+	owner->kind = KASAN_OBJECT_SLAB;
+	owner->start = slot;
+	owner->slot_size = cache->slot_size;
+	owner->cache_size = owner->size = cache->object_size;
+	owner->state = KASAN_OWNER_UNKNOWN;
+	if (kasan_tags_owner(slot) != KASAN_TAG_INVALID) {
+		owner->state = KASAN_OWNER_LIVE;
+		owner->size = kasan_size_by_tags((const void *)slot, cache->object_size);
+	}
+	kasan_owner_name(owner, cache->name, "?");
+}
+
+/* Is the page at @addr nobody's now, and was it that of pointers with @tag? */
+static bool was_page_of(uintptr_t addr, uint8_t tag)
+{
+	uint8_t last;
+
+	return kasan_tags_owner(addr) == KASAN_TAG_INVALID &&
+	       kasan_port_page_tag((const void *)addr, &last) && last == tag;
+}
+
+/* A large allocation at @addr whose pointers have, or had, the tag of the report's? */
+static bool describe_large(struct kasan_report *report, uintptr_t addr)
+{
+	const uint8_t tag = kasan_addr_tag(report->pointer);
+	struct kasan_object object = {0};
+
+	if (!kasan_port_find_object((const void *)addr, &object) ||
+	    object.kind != KASAN_OBJECT_LARGE)
+		return false;
+	if (!report->is_free && kasan_tags_owner((uintptr_t)object.start) != tag &&
+	    !was_page_of((uintptr_t)object.start, tag))
+		return false;
+	kasan_owner_large(&report->owner, &object);
+	return true;
+}
+
+void kasan_describe_object(struct kasan_report *report)
+{
+	const void *addr = (const void *)report->addr;
+	struct kasan_object object = {0};
+	bool in_slab;
+
+	if (!kasan_port_find_object(addr, &object))
+		object.kind = KASAN_OBJECT_NONE;
+	in_slab = object.kind == KASAN_OBJECT_SLAB && object.cache;
+	if (describe_slab(report, in_slab ? kasan_untag_addr((uintptr_t)object.start) : 0,
+			  in_slab ? object.cache->slot_size : 0))
+		return;
+	/* Where an overrun of whole pages begins. */
+	if (describe_large(report, report->addr) ||
+	    describe_large(report, report->addr - KASAN_GRANULE_SIZE) ||
+	    describe_large(report, report->addr - CONFIG_KASAN_PAGE_SIZE))
+		return;
+	if (in_slab)
+		describe_slot(&report->owner, &object);
+	else if (object.kind == KASAN_OBJECT_LARGE && report->is_free)
+		kasan_owner_large(&report->owner, &object);
+}
+
+/* --- The name of the bug ---------------------------------------------------------------------------- */
+
+void kasan_classify(struct kasan_report *report)
+{
+	if (kasan_size_is_absurd(report))
+		report->type = "out-of-bounds";
+	else if (!report->has_shadow || report->is_fault)
+		/* A fault is what the tags allow and the MMU does not: mapped by nobody. */
+		report->type = kasan_type_without_shadow(report->addr);
+	else
+		report->type = "invalid-access";
+}
+
+static bool is_invalid_access(const struct kasan_report *report)
+{
+	return !report->is_fault && report->has_shadow && !kasan_size_is_absurd(report);
+}
+
+/* Compilers take any number for the tag of a stack object, also what elsewhere is a short granule. */
+static bool is_stack_tag(const struct kasan_report *report, uintptr_t addr, uint8_t tag)
+{
+	uint8_t state;
+
+	return addr >= report->task.stack_start && addr < report->task.stack_end &&
+	       kasan_tags_read(addr, &state) && (state == tag || kasan_tags_owner(addr) == tag);
+}
+
+/* Does memory near the address, on the same stack, have the pointer's tag? */
+static bool is_near_stack_object(const struct kasan_report *report, uint8_t tag)
+{
+	uintptr_t at = report->addr & ~(uintptr_t)KASAN_GRANULE_MASK;
+	uintptr_t low = at, high = at;
+
+	for (; high - at <= NEAR_BYTES; high += KASAN_GRANULE_SIZE, low -= KASAN_GRANULE_SIZE) {
+		if (is_stack_tag(report, low, tag) || is_stack_tag(report, high, tag))
+			return true;
+	}
+	return false;
+}
+
+void kasan_classify_by_owner(struct kasan_report *report)
+{
+	const struct kasan_owner *owner = &report->owner;
+	const uint8_t tag = kasan_addr_tag(report->pointer);
+
+	if (!report->has_shadow && report->has_area && !kasan_size_is_absurd(report)) {
+		report->type = "vmalloc-out-of-bounds";
+		return;
+	}
+	if (!is_invalid_access(report) || tag == KASAN_TAG_KERNEL)
+		return;
+	if (owner->kind == KASAN_OBJECT_SLAB && (owner->has_alloc || owner->has_free)) {
+		if (owner->state == KASAN_OWNER_FREED)
+			report->type = "slab-use-after-free";
+		else if (report->first_bad < owner->start ||
+			 report->addr + report->size > owner->start + owner->size)
+			report->type = "slab-out-of-bounds";
+	} else if (owner->kind == KASAN_OBJECT_LARGE) {
+		report->type =
+			owner->state == KASAN_OWNER_FREED ? "use-after-free" : "slab-out-of-bounds";
+	} else if (report->has_area && kasan_tags_owner(report->area.start) == tag) {
+		report->type = "vmalloc-out-of-bounds";
+	} else if (report->on_stack) {
+		if (is_near_stack_object(report, tag))
+			report->type = "stack-out-of-bounds";
+	} else if (was_page_of(report->addr, tag)) {
+		report->type = "use-after-free";
+	}
+}
+
+#endif /* CONFIG_KASAN_TAGS */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quarantine.h - the part of the quarantine that every free runs: an entry in a list of this CPU's own.
+ *
+ * All else is in quarantine.c. Included by the slab hooks only.
+ */
+#ifndef KASAN_QUARANTINE_H
+#define KASAN_QUARANTINE_H
+
+#include "../core/internal.h"
+#include "../core/lock.h"
+
+#define KASAN_CHUNK_BYTES 512UL
+#define KASAN_CHUNK_ENTRIES \
+	((KASAN_CHUNK_BYTES - sizeof(struct kasan_chunk_head)) / (2 * sizeof(void *)))
+
+struct kasan_chunk_head {
+	struct kasan_chunk *next;
+	uint32_t seq; /* grows from chunk to chunk of the global queue */
+	uint32_t count;
+	size_t bytes;
+};
+
+/**
+ * struct kasan_chunk - some objects that wait, oldest first
+ *
+ * Objects of one cache lie side by side when they come back together, so that they can go on together.
+ * Links inside the freed objects would cost no memory, but they are freed memory that somebody may still
+ * write to, and finding exactly such writes is what a quarantine is for.
+ */
+struct kasan_chunk {
+	struct kasan_chunk_head head;
+	void *object[KASAN_CHUNK_ENTRIES];
+	struct kasan_cache *cache[KASAN_CHUNK_ENTRIES];
+};
+
+/**
+ * struct kasan_cpu_queue - one CPU's part
+ * @lock: for all but @finished. Other CPUs take it in kasan_cache_shrink() only.
+ * @started, @finished: journeys of this CPU begun and over, see quarantine.c.
+ * @next, @end: where the next object goes, inside @chunk; equal: nowhere.
+ * @bytes: of the objects in @chunk, which must not become more than @limit. Both of @chunk's own count
+ *	and bytes are set only when it leaves.
+ */
+struct kasan_cpu_queue {
+	struct kasan_lock lock;
+	unsigned int started;
+	void **next, **end;
+	size_t bytes, limit;
+	struct kasan_chunk *chunk;
+	unsigned int finished;
+} __attribute__((aligned(64)));
+
+extern struct kasan_cpu_queue kasan_cpu_queues[CONFIG_KASAN_NR_CPUS];
+
+/** kasan_quarantine_push() - append under the queue's lock. Return: false if there is no room. */
+static inline __attribute__((always_inline)) bool
+kasan_quarantine_push(struct kasan_cpu_queue *queue, struct kasan_cache *cache, void *object)
+{
+	const size_t bytes = queue->bytes + cache->slot_size;
+	void **const next = queue->next;
+
+	if (kasan_unlikely(next == queue->end || bytes > queue->limit))
+		return false;
+	next[0] = object;
+	/* The entry of the other array. */
+	next[KASAN_CHUNK_ENTRIES] = cache;
+	queue->next = next + 1;
+	queue->bytes = bytes;
+	return true;
+}
+
+/** kasan_quarantine_put_slow() - kasan_quarantine_put() when this CPU's chunk is full, or is taken. */
+enum kasan_free_verdict kasan_quarantine_put_slow(struct kasan_cache *cache, void *object);
+
+/** kasan_quarantine_put() - take an object that is poisoned and has valid free metadata. Return: what
+ *  the allocator must do; KASAN_FREE_NOW: it was not taken. */
+static inline __attribute__((always_inline)) enum kasan_free_verdict
+kasan_quarantine_put(struct kasan_cache *cache, void *object)
+{
+	const unsigned long irq = kasan_port_irq_save();
+	const unsigned int cpu = kasan_port_cpu();
+	struct kasan_cpu_queue *queue = &kasan_cpu_queues[cpu];
+	bool done = false;
+
+	if (kasan_likely(kasan_trylock_here(&queue->lock, cpu))) {
+		done = kasan_quarantine_push(queue, cache, object);
+		kasan_unlock_here(&queue->lock);
+	}
+	kasan_port_irq_restore(irq);
+	return kasan_likely(done) ? KASAN_FREE_QUARANTINED
+				  : kasan_quarantine_put_slow(cache, object);
+}
+
+#endif /* KASAN_QUARANTINE_H */

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone run --each`: many programs in one boot, a verdict each, whatever the others do."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import console, each, machine
+
+PROGRAMS = {
+    # Names clash on purpose: each file is a program of its own.
+    "clean": "int helper(void) { return 0; }\nint main(void) { return helper(); }\n",
+    "uaf": (
+        "#include <stdlib.h>\n#include <stdio.h>\n"
+        "int helper(void) { return 1; }\n"
+        # As is a function of the kernel's.
+        "static __attribute__((noinline)) void sort(volatile char *p)\n{\n\tp[3] = 1;\n}\n"
+        "int main(void)\n{\n\tvolatile char *p = malloc(10);\n\tfree((void *)p);\n\tsort(p);\n"
+        '\tprintf("went on\\n");\n\treturn helper();\n}\n'
+    ),
+    "hang": "int main(void)\n{\n\tvolatile int go = 1;\n\twhile (go)\n\t\tcontinue;\n\treturn 0;\n}\n",
+    "deep": (
+        "int helper(int n)\n{\n\tvolatile char a[1000];\n\ta[n % 1000] = 1;\n"
+        "\treturn n < 0 ? 0 : helper(n + 1) + a[5];\n}\nint main(void) { return helper(0); }\n"
+    ),
+    "trap": "int main(void) { __builtin_trap(); }\n",
+    "status": "int main(void) { return 3; }\n",
+    # A name that looks like the comment of a result.
+    "a # crashed": "int helper(void) { return 0; }\nint main(void) { return helper(); }\n",
+    "arguments": (
+        "#include <string.h>\nint main(int argc, char **argv)\n{\n"
+        '\treturn argc != 2 || strcmp(argv[0], "arguments") || strcmp(strtok(argv[1], " "), "an");\n}\n'
+    ),
+}
+# Takes 150 MiB, and leaves them to nobody.
+LEAK = (
+    "#include <stdlib.h>\n#include <string.h>\nint main(void)\n{\n\tfor (int i = 0; i < 150; i++) {\n"
+    "\t\tchar *p = malloc(1 << 20);\n\t\tif (!p)\n\t\t\treturn 1;\n\t\tmemset(p, 1, 1 << 20);\n\t}\n"
+    "\treturn 0;\n}\n"
+)
+
+
+@pytest.fixture
+def files(redzone):
+    for name, text in PROGRAMS.items():
+        (redzone.folder / f"{name}.c").write_text(text, encoding="utf-8")
+    return [f"{name}.c" for name in PROGRAMS]
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_one_verdict_each(redzone, files, cc):
+    options = ["--each", "--cc", cc, "--timeout", "10", "--json", "out.json", "--log", "console"]
+    result = redzone("run", *options, *files, "--", "an argument")
+    assert result.returncode == 1, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[:2] == ["KTAP version 1", "1..8"]
+    assert [line.partition(".c")[0] for line in lines[2:]] == [
+        "ok 1 clean",
+        "not ok 2 uaf",
+        "not ok 3 hang",
+        "not ok 4 deep",
+        "not ok 5 trap",
+        "not ok 6 status",
+        "ok 7 a # crashed",
+        "ok 8 arguments",
+    ]
+    assert lines[3].endswith("# KASAN: slab-use-after-free, write of 1 byte, uaf.c:6 in sort()") or lines[
+        3
+    ].endswith("uaf.c:6 in sort.constprop.0()")
+    assert "overflowed its stack (1 MiB): helper() at deep.c:" in lines[5]
+    assert "main() at trap.c:1" in lines[6]
+    assert "8 programs in 2 boots: 3 passed, 5 failed" in result.stderr
+    data = json.loads((redzone.folder / "out.json").read_text(encoding="utf-8"))
+    assert (data["passed"], data["failed"]) == (3, 5)
+    ends = [program["end"] for program in data["programs"]]
+    assert ends == ["ok", "report", "timeout", "crash", "crash", "status", "ok", "ok"]
+    report = data["programs"][1]["report"]
+    assert (report["type"], report["access"], report["size"]) == ("slab-use-after-free", "write", 1)
+    assert (data["programs"][1]["source"]["file"], data["programs"][1]["source"]["line"]) == ("uaf.c", 6)
+    # The first report ends a program.
+    assert "went on" not in (redzone.folder / "console").read_text(encoding="utf-8")
+
+
+def test_all_clean(redzone, files):
+    result = redzone("run", "--each", "clean.c", "a # crashed.c")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.splitlines()[2:] == ["ok 1 clean.c", "ok 2 a # crashed.c"]
+
+
+def test_memory_of_others(redzone, source):
+    """What one program leaks is not missing to another."""
+    names = [source(LEAK, f"leak{number}.c").name for number in range(4)]
+    result = redzone("run", "--each", "--mem", "256M", *names)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "4 programs in 4 boots: 4 passed, 0 failed" in result.stderr
+
+
+def test_without_kasan(redzone, files):
+    result = redzone("run", "--each", "--mode", "off", "clean.c", "status.c")
+    assert result.returncode == 4, result.stdout + result.stderr
+    assert "KASAN is off" in result.stderr
+
+
+def test_file_without_main(redzone, files):
+    (redzone.folder / "part.c").write_text("int part(void) { return 0; }\n", encoding="utf-8")
+    result = redzone("run", "--each", "clean.c", "part.c")
+    assert result.returncode == 2
+    assert "part.c has no main()" in result.stderr
+
+
+CONSOLE = """\
+[    0.100000] KTAP version 1
+[    0.100000] 1..3
+[    0.100000] # each: 1 one
+hello
+[    0.200000] ok 1 one
+[    0.200000] # each: 2 two
+"""
+
+
+def test_machine_that_hangs(monkeypatch):
+    """A program that hangs the kernel, too, is ended with its machine; the others run in another."""
+    started = []
+
+    def boot(target, on_line):
+        reader = console.Reader()
+        started.append(target.append[-1])
+        text = (
+            CONSOLE
+            if len(started) == 1
+            else "[    0.100000] # each: 3 three\n[    0.100000] not ok 3 three # crashed"
+        )
+        restarts = [on_line(line, *reader.feed(line)) for line in text.splitlines()]
+        if len(started) == 1:
+            assert restarts == [False, False, True, False, True, True]
+        return machine.Outcome(3, "no end after 70 s", None, reader, 70.0, len(started) != 1)
+
+    monkeypatch.setattr(machine, "boot", boot)
+    verdicts, log = [], []
+    follower = each.Follower(
+        ["one.c", "two.c", "three.c"], ["one.c", "two.c", "three.c"], None, verdicts.append
+    )
+    assert each.boots(machine.Machine(None, timeout=10.0), follower, log.append)[0] == 2
+    assert started == ["each.first=1", "each.first=3"]
+    assert [(verdict.number, verdict.end) for verdict in verdicts] == [
+        (1, "ok"),
+        (2, "timeout"),
+        (3, "crash"),
+    ]
+    assert verdicts[1].title == "no end, and the kernel hangs with it"
+    assert "".join(log).startswith(CONSOLE)

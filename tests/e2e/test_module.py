@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone run --module`: loadable modules from source to symbolized report, and every exit status."""
+
+import re
+
+import pytest
+
+MODULE = """\
+#include <kernel/module.h>
+#include <kernel/slab.h>
+#include <kernel/string.h>
+
+static char table[10];
+
+int shared_value(int i);
+int shared_value(int i)
+{
+	return i * 3;
+}
+
+static int first_init(void)
+{
+	volatile char *p = table;
+
+	pr_info("first: init\\n");
+#ifdef GLOBAL
+	p[10] = 1;
+#endif
+#ifdef NULLPTR
+	*(volatile int *)(p - table + NULLPTR) = 1;
+#endif
+#ifdef UNKNOWN
+	extern int nobody_has_this(void);
+	nobody_has_this();
+#endif
+#ifdef RESULT
+	return RESULT;
+#endif
+	return p[0];
+}
+
+static void first_exit(void)
+{
+	pr_info("first: exit\\n");
+}
+
+module_init(first_init);
+module_exit(first_exit);
+MODULE_LICENSE("MIT");
+"""
+
+SECOND = """\
+#include <kernel/module.h>
+
+int shared_value(int i);
+
+static int second_init(void)
+{
+	pr_info("second: %d\\n", shared_value(14));
+	return 0;
+}
+
+static void second_exit(void)
+{
+	pr_info("second: exit\\n");
+}
+
+module_init(second_init);
+module_exit(second_exit);
+MODULE_LICENSE("MIT");
+"""
+
+
+@pytest.fixture
+def first(source):
+    return source(MODULE, "first.c")
+
+
+@pytest.mark.parametrize("options", [(), ("--outline",), ("--cc", "gcc"), ("--cc", "gcc", "--outline")])
+def test_example_has_two_symbolized_reports(redzone, options):
+    result = redzone("run", *options, "--module", "examples/module_oob.c", cwd=redzone.root)
+    assert result.returncode == 1, result.stdout + result.stderr
+    reports = re.findall(r"BUG: KASAN: (\S+) in ([\w.]+)\+0x\w+/0x\w+ \[module_oob\]", result.stdout)
+    assert [kind for kind, _ in reports] == ["global-out-of-bounds", "slab-out-of-bounds"]
+    assert "slots+0x28/0x28" in result.stdout
+    assert re.search(r"module_oob_init\+\S+ \[module_oob\]\s+examples/module_oob\.c:\d+", result.stdout)
+    assert "examples/module_oob.c:21 in fill_slots" in result.stderr
+    assert "examples/module_oob.c:27 in fill_name" in result.stderr
+    assert "module module_oob: unloaded" in result.stdout
+
+
+def test_clean_module(redzone, first):
+    result = redzone("run", "--module", first)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.index("first: init") < result.stdout.index("first: exit")
+    assert "no KASAN report" in result.stderr
+
+
+def test_without_kasan(redzone, first):
+    result = redzone("run", "--mode", "off", "-DGLOBAL", "--module", first)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_init_that_fails_is_status_4(redzone, first):
+    result = redzone("run", "-DRESULT=-19", "--module", first)
+    assert result.returncode == 4, result.stdout + result.stderr
+    assert "module first: its init function returned -19" in result.stdout
+    assert "a module could not be loaded" in result.stderr
+
+
+def test_unknown_symbol_is_named(redzone, first):
+    result = redzone("run", "-DUNKNOWN", "--module", first)
+    assert result.returncode == 4, result.stdout + result.stderr
+    assert "module first: unknown symbol nobody_has_this" in result.stdout
+
+
+def test_null_pointer_in_init(redzone, first):
+    result = redzone("run", "-DNULLPTR=8", "--module", first)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert re.search(r"BUG: KASAN: null-ptr-deref in first_init\+\S+ \[first\]", result.stdout)
+    crashed = redzone("run", "--mode", "off", "-DNULLPTR=8", "--module", first)
+    assert crashed.returncode == 3, crashed.stdout + crashed.stderr
+    assert "Modules linked in: first" in crashed.stdout
+    assert re.search(r"pc : first_init\+\S+ \[first\]\s+first\.c:\d+", crashed.stdout)
+
+
+def test_modules_that_use_each_other_and_a_program(redzone, first, source):
+    second = source(SECOND, "second.c")
+    program = source('#include <stdio.h>\nint main(void) { puts("program"); return 0; }')
+    result = redzone("run", "--module", first, "--module", second, program)
+    assert result.returncode == 0, result.stdout + result.stderr
+    order = ["first: init", "second: 42", "program", "second: exit", "first: exit"]
+    places = [result.stdout.index(text) for text in order]
+    assert places == sorted(places)
+    # The other way round the second finds nobody who has its symbol.
+    result = redzone("run", "--module", second, "--module", first)
+    assert result.returncode == 4, result.stdout + result.stderr
+    assert "module second: unknown symbol shared_value" in result.stdout
+
+
+def test_file_that_is_no_module(redzone, tmp_path):
+    (tmp_path / "bad.ko").write_bytes(b"\x7fELF" + bytes(200))
+    result = redzone("run", "--file", "bad.ko=bad.ko", "--append", "module.load=bad,absent", cwd=tmp_path)
+    assert "module bad: not a 64-bit little-endian ELF file" in result.stdout
+    assert "module absent: no such file in the initrd" in result.stdout
+
+
+def test_usage_errors(redzone, source, tmp_path):
+    result = redzone("run", "--module", "absent.c")
+    assert result.returncode == 2
+    assert "'absent.c' does not exist" in result.stderr
+    a, b = source(MODULE, "a/m-x.c"), source(MODULE, "b/m_x.c")
+    result = redzone("run", "--module", a, "--module", b)
+    assert result.returncode == 2
+    assert "would both be module m_x" in result.stderr
+    result = redzone("run", "--module", source("int x = ;", "broken.c"))
+    assert result.returncode == 2
+    assert "broken.c:1" in result.stderr

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone test soak`: a short run for real, and how consoles of runs that went wrong are judged."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import console, soak
+
+PLANTED = """\
+soak: planted uaf slab-use-after-free allocated,freed 2
+soak: planted module_global global-out-of-bounds none 1
+"""
+
+
+def report(kind="slab-use-after-free", where="soak_bug_uaf+0x10/0x80", allocator="soak_object", freed=True):
+    text = f"""\
+{console.RULE}
+BUG: KASAN: {kind} in {where}
+Write of size 1 at addr ffff00000612a04d by task soak_planter/0/21
+
+Call trace:
+ {where}
+ planter_step+0x48/0x120
+
+Allocated by task 21:
+ {allocator}+0x38/0x58
+"""
+    if freed:
+        text += "\nFreed by task 21:\n kfree+0x30/0x120\n"
+    return text + f"\n{console.RULE}\n"
+
+
+MODULE = report("global-out-of-bounds", "soak_bug_module_global+0x4/0x40 [soak_bug_0]")
+
+
+def judge(*reports):
+    """Return ({bug: error}, [other reports]) of a console with @reports."""
+    reader = console.Reader()
+    seen = soak.Console()
+    for line in "".join([*reports, PLANTED]).splitlines():
+        reader.feed(line)
+        seen.feed(line)
+    return soak.judge_reports(reader.reports, seen.planted)
+
+
+def test_short_run(redzone):
+    result = redzone("test", "soak", "--seconds", 8, "--seed", 11)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "seed 11: repeat with --seconds 8 --seed 11" in result.stdout
+    for name in ("ends", "planted.uaf", "planted.module_slab", "no-other-report", "no-growth.live"):
+        assert re.search(rf"^ok \d+ soak\.{name}$", result.stdout, re.M), name
+
+
+def test_without_kasan(redzone):
+    result = redzone("test", "soak", "--mode", "off", "--seconds", 5)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "soak.planted" not in result.stdout
+
+
+def test_all_reported():
+    errors, others = judge(report(), MODULE, report())
+    assert errors == {"uaf": None, "module_global": None}
+    assert others == []
+
+
+@pytest.mark.parametrize(
+    ("reports", "error"),
+    [
+        ([report()], "planted 2 times, reported 1 times"),
+        ([report(), report(), report()], "planted 2 times, reported 3 times"),
+        ([report(), report("double-free")], "it says double-free, not slab-use-after-free"),
+        ([report(), report(freed=False)], "it has no trace 'freed'"),
+        ([report(allocator="slab_step"), report()], "it was not allocated by slab_step()"),
+    ],
+)
+def test_wrong_reports_are_named(reports, error):
+    errors, _ = judge(MODULE, *reports)
+    assert error in errors["uaf"]
+    assert errors["module_global"] is None
+
+
+def test_module_must_be_named():
+    errors, _ = judge(report(), report(), MODULE.replace(" [soak_bug_0]", ""))
+    assert errors["module_global"].endswith("no frame names a module")
+
+
+def test_other_reports():
+    _, others = judge(report(), report(), MODULE, report(where="slab_step+0x4/0x40"))
+    assert others == ["BUG: KASAN: slab-use-after-free in slab_step+0x4/0x40"]
+
+
+def test_what_the_kernel_complains_of():
+    seen = soak.Console()
+    for line in (
+        "[    1.000000] soak: FAILED: a reader saw a node that was freed",
+        "[    1.000000] WARNING: CPU: 0 PID: 1 at kernel/mm/vmalloc.c:1 vfree+0x1/0x2",
+        "[    1.000000] BUG: Bad page state: pfn:00001: double free",
+        "[    1.000000] BUG: KASAN: double-free in soak_bug_double_free+0x10/0x80",
+        "[    1.000000] Thread soak_null/350 is killed",
+    ):
+        seen.feed(line)
+    assert len(seen.failures) == 3
+    assert seen.killed == 1
+
+
+def quiet(used, live=100):
+    """Return the samples of a run whose memory at rest was @used pages, one number for each rest."""
+    seen = soak.Console()
+    for number, pages in enumerate(used):
+        assert seen.feed(
+            f"soak: quiet {number} used={pages} slab=10 live={live} shadow=5 modules=0 areas=4 traces=900"
+        )
+    return seen.quiet
+
+
+@pytest.mark.parametrize(
+    ("used", "grows"),
+    [
+        ([100, 900, 1000, 1010, 1000, 1000, 1010, 1000, 1010, 1000], False),
+        # A table that grew by a block once, and an outlier.
+        ([100, 900, 1000, 1000, 1000, 1016, 1016, 1016, 1016, 1016], False),
+        ([100, 900, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 5000], False),
+        ([1000, 1030, 1060, 1090, 1120, 1150, 1180, 1210, 1240, 1270], True),
+    ],
+)
+def test_growth(used, grows):
+    errors = soak.judge_memory(quiet(used), 600)
+    assert bool(errors["used"]) == grows
+    assert errors["live"] is None
+    # Of a short run only what cannot be warming up is judged.
+    assert set(soak.judge_memory(quiet(used), 60)) == {"live", "areas"}

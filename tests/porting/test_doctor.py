@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""./redzone doctor: the second QEMU, for hardware tags. Nothing is fetched here."""
+
+import pytest
+from redzone import doctor, mteqemu
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where the second QEMU would be; the machine's own has one tag a page."""
+    monkeypatch.setattr(mteqemu, "FOLDER", tmp_path / "qemu")
+    monkeypatch.setattr(mteqemu, "_installed", lambda: ((7, 2), "7.2"))
+    return tmp_path / "qemu" / "root" / "usr" / "bin"
+
+
+def put(folder, script):
+    folder.mkdir(parents=True)
+    path = folder / mteqemu.COMMAND
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_missing(folder, capsys):
+    doctor.second_qemu()
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"missing {folder / mteqemu.COMMAND}" in text
+    assert "--mode hw_tags" in text and "suites hw-tags and porting" in text
+    assert "The first command that needs it fetches Debian's backport" in text
+    assert "install QEMU 8.1 or newer, or unpack the backports suite's qemu-system-arm" in text
+    assert "tests that would are skipped" in text and "does not run" not in text
+
+
+def test_there(folder, capsys):
+    path = put(folder, "echo QEMU emulator version 10.0.2")
+    doctor.second_qemu()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 and lines[1].split() == ["ok", str(path), "10.0.2"]
+
+
+def test_there_but_broken(folder, capsys):
+    put(folder, "exit 127")
+    doctor.second_qemu()
+    text = " ".join(capsys.readouterr().out.split())
+    assert "missing" in text and "does not run: delete" in text
+
+
+def test_the_own_is_new_enough(folder, monkeypatch, capsys):
+    monkeypatch.setattr(mteqemu, "_installed", lambda: ((9, 0), "9.0"))
+    doctor.second_qemu()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 and lines[1].split()[:2] == ["ok", "qemu-system-aarch64,"]

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Joins the objects of many programs, one file each, into one object (redzone_add_programs() in CMake).
+
+usage: each.py OBJCOPY LINKER RSPFILE OUTPUT.o
+
+RSPFILE has one object a line, in the order of the programs. In the result all that is left global of
+object N, counted from 0, is a second name of its main(): redzone_each_N.
+"""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+
+def part_of(number, name, folder, objcopy, linker):
+    """Make program @number's part of the object @name. Returns (its path, None) or (path, what is wrong)."""
+    part = folder / f"{number}.o"
+    alias = f"redzone_each_{number}"
+    for command in (
+        [linker, "-r", f"--defsym={alias}=main", name, "-o", str(part)],
+        [objcopy, f"--keep-global-symbol={alias}", str(part)],
+    ):
+        result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
+        if "symbol not found: main" in result.stderr:
+            source = Path(name).name.removesuffix(".obj").removesuffix(".o")
+            return part, f"error: {source} has no main(): with --each every file is a program of its own"
+        if result.returncode != 0:
+            return part, result.stderr or f"{Path(command[0]).name} failed: {result.returncode}"
+    return part, None
+
+
+def main(objcopy, linker, rsp, output):
+    objects = [name for name in Path(rsp).read_text(encoding="utf-8").split("\n") if name]
+    folder = Path(output).with_suffix(".parts")
+    folder.mkdir(exist_ok=True)
+    # Processes do the work, one thread just waits for each.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        made = list(pool.map(lambda item: part_of(*item, folder, objcopy, linker), enumerate(objects)))
+    wrong = [error for _, error in made if error]
+    if wrong:
+        sys.exit("\n".join(wrong))
+    joined = folder / "parts.rsp"
+    joined.write_text("\n".join(f'"{part}"' for part, _ in made) + "\n", encoding="utf-8")
+    sys.exit(subprocess.run([linker, "-r", f"@{joined}", "-o", output], check=False).returncode)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

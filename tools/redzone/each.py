@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone run --each`: many programs in one boot, one verdict each, as KTAP and JSON.
+
+The kernel runs them one after the other (kernel/ulib/each.c). One that takes the whole machine down is
+noted as crashed, and the machine boots again for those that follow.
+"""
+
+import contextlib
+import json
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from redzone import archive, base, builder, console, machine, summary, symbolize, view
+from redzone.base import BUILD, Failure
+
+NAME = "programs"
+# Seconds beside a program's own in which something must happen: a boot, the end of one that hangs.
+GRACE = 60
+
+_BEGIN = re.compile(r"^# each: (\d+) ")
+_ALIAS = "redzone_each_"
+
+
+@dataclass
+class Verdict:
+    """What became of one program.
+
+    end: "ok", "report", "crash", "timeout", "status" (returned non-zero) or "error" (did not begin).
+    title: one line about it, "" if all is well. report: the first console.Report, or None. source: where
+    its bug is, or where it crashed, if that is known.
+    """
+
+    number: int
+    file: str
+    end: str
+    title: str = ""
+    report: console.Report | None = None
+    source: symbolize.Source | None = None
+
+    def line(self):
+        """Return the KTAP line."""
+        if self.end == "ok":
+            return f"ok {self.number} {self.file}"
+        return f"not ok {self.number} {self.file} # {self.title}"
+
+    def record(self):
+        """Return what the JSON file has of it."""
+        record = {"number": self.number, "file": self.file, "ok": self.end == "ok", "end": self.end}
+        if self.title:
+            record["title"] = self.title
+        if self.source is not None:
+            record["source"] = {
+                "file": base.relative(self.source.path),
+                "line": self.source.line,
+                "function": self.source.function,
+            }
+        if self.report is not None:
+            record["report"] = {
+                "type": self.report.type,
+                "access": self.report.access.lower() or None,
+                "size": self.report.size,
+                "where": self.report.where,
+            }
+        return record
+
+
+class ProgramSymbolizer(symbolize.Symbolizer):
+    """A Symbolizer that knows that each program has functions of its own, whatever their names.
+
+    use(): the number of the program, counted from 0, that frames come from: its functions and the kernel's
+    are meant, never those of another.
+    """
+
+    def _read_symbols(self, elf):
+        self._owners = _owners(elf)
+        self._user = None
+        return super()._read_symbols(elf)
+
+    def use(self, number):
+        self._user = number
+
+    def candidates(self, name):
+        entries = super().candidates(name)
+        own = [entry for entry in entries if self._owners.get(entry[0]) == self._user]
+        return own + [entry for entry in entries if entry[0] not in self._owners]
+
+
+def _owners(elf):
+    """Return {address of a function: number of its program} from the ELF file's symbols.
+
+    The linker groups local symbols by file; the group with a main() where redzone_each_N is, is program N.
+    """
+    groups, numbers = [[]], {}
+    with open(elf, "rb") as file:
+        for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols():
+            kind, address = symbol["st_info"]["type"], symbol["st_value"]
+            if kind == "STT_FILE":
+                groups.append([])
+            elif symbol.name.startswith(_ALIAS):
+                numbers[address] = int(symbol.name.removeprefix(_ALIAS))
+            elif kind == "STT_FUNC" and symbol["st_info"]["bind"] == "STB_LOCAL":
+                groups[-1].append(address)
+    owners = {}
+    for group in groups:
+        for number in [numbers[address] for address in group if address in numbers]:
+            owners.update(dict.fromkeys(group, number))
+    return owners
+
+
+class Follower:
+    """Reads the consoles, and calls on_verdict() for each program that has ended.
+
+    current: number of the program that runs, counted from 1, or None. done: of the last that has ended.
+    """
+
+    def __init__(self, files, sources, symbolizer, on_verdict):
+        self.files = files
+        self.names = [Path(source).stem for source in sources]
+        self.sources = {str(source) for source in sources}
+        self.symbolizer = symbolizer
+        self.on_verdict = on_verdict
+        self.done = 0
+        self._begin(None)
+
+    def _begin(self, number):
+        self.current = number
+        # What one program did is no business of the next one.
+        self.reader = console.Reader()
+
+    def line(self, text):
+        """Take a console line. Returns True if a program began or ended with it."""
+        prefix, rest = console.split(text)
+        begin = _BEGIN.match(rest) if prefix else None
+        if begin and int(begin[1]) <= len(self.files):
+            self._begin(int(begin[1]))
+            return True
+        if self.current is None:
+            return False
+        self.reader.feed(text)
+        ended = f"ok {self.current} {self.names[self.current - 1]}"
+        if not prefix or not rest.removeprefix("not ").startswith(ended):
+            return False
+        self._end(rest.startswith("ok"), rest.rpartition(" # ")[2])
+        return True
+
+    def _end(self, ok, reason):
+        if self.reader.reports:
+            self._verdict("report", "")
+        elif ok:
+            self._verdict("ok", "")
+        elif reason == "crashed":
+            self._verdict("crash", "")
+        elif reason.startswith("no end"):
+            self._verdict("timeout", reason)
+        elif reason.startswith("returned"):
+            self._verdict("status", summary.returned_text(int(reason.split()[1])))
+        else:
+            self._verdict("error", reason)
+
+    def machine_died(self, outcome):
+        """The machine ended before the current program did."""
+        title = f"took the machine down: {outcome.message or 'no reason given'}"
+        if not outcome.ended:
+            title = "no end, and the kernel hangs with it"
+        if self.reader.reports:
+            self._verdict("report", title)
+        else:
+            self._verdict("crash" if outcome.ended else "timeout", title)
+
+    def _symbolize(self, traces):
+        if self.symbolizer is not None:
+            self.symbolizer.use(self.current - 1)
+            for frame in (frame for trace in traces for frame in trace):
+                self.symbolizer.frame(frame)
+
+    def _verdict(self, end, title):
+        report = self.reader.reports[0] if self.reader.reports else None
+        crash = self.reader.crash
+        source = None
+        if report is not None:
+            self._symbolize(report.traces.values())
+            source = view.own_source(report.traces.get("call", []), self.sources)
+            headline = f"KASAN: {view.headline(report, self.sources)}"
+            title = f"{headline}; {title}" if title else headline
+        elif end == "crash" and crash is not None:
+            self._symbolize([crash.frames])
+            source = summary.crash_place(crash, self.sources)
+            title = summary.crash_text(crash, self.sources)
+        verdict = Verdict(self.current, self.files[self.current - 1], end, title or end, report, source)
+        if end == "ok":
+            verdict.title = ""
+        self.done = self.current
+        self._begin(None)
+        self.on_verdict(verdict)
+
+
+def _status(verdicts):
+    """Return the exit status: what KASAN saw counts most, then crashes, then what programs returned."""
+    ends = {verdict.end for verdict in verdicts}
+    if "report" in ends:
+        return base.REPORTED
+    if ends & {"crash", "timeout", "error"}:
+        return base.CRASHED
+    return base.PROGRAM_FAILED if "status" in ends else base.OK
+
+
+def _write_json(path, verdicts):
+    failed = sum(verdict.end != "ok" for verdict in verdicts)
+    data = {
+        "passed": len(verdicts) - failed,
+        "failed": failed,
+        "programs": [verdict.record() for verdict in verdicts],
+    }
+    try:
+        Path(path).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"--json '{path}' cannot be written: {error.strerror}") from None
+
+
+def boots(target, follower, log):
+    """Boot @target until every program has had its turn, and feed the consoles to @follower and log().
+
+    target.timeout is the time that each program has. Returns the number of boots and the console.Reader of
+    the last one.
+    """
+    timeout, append, count = target.timeout, target.append, len(follower.files)
+
+    def on_line(text, event, value):
+        log(text + "\n")
+        return follower.line(text)
+
+    done, reader = 0, None
+    while follower.done < count:
+        first = follower.done + 1
+        target.append = [*append, f"each.timeout_ms={int(timeout * 1000)}", f"each.first={first}"]
+        # It starts anew with every program. The kernel ends one that hangs: this is for dead kernels.
+        target.timeout = timeout + GRACE
+        outcome = machine.boot(target, on_line)
+        done += 1
+        reader = outcome.reader
+        if follower.current is not None:
+            follower.machine_died(outcome)
+        elif follower.done < first:
+            raise Failure(f"no program began: {outcome.message or 'the kernel was done'}", base.CRASHED)
+    return done, reader
+
+
+def run(program, files, preset, target, pairs, log, report_file, no_symbolize, yes):
+    """Build, boot and judge. Returns the exit status.
+
+    @program: the builder.Program with all sources, @files: their names as given. @target: the machine, its
+    timeout the one of each program. @log: has write(); gets the consoles.
+    """
+    verdicts = []
+
+    def on_verdict(verdict):
+        verdicts.append(verdict)
+        print(verdict.line(), flush=True)
+
+    (BUILD / "runs").mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(dir=BUILD / "runs"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        image = builder.build(preset, programs=[program], copy_to=folder, yes=yes)[NAME]
+        target.image = image.image
+        if pairs:
+            target.initrd = folder / "files.cpio"
+            archive.pack(pairs, target.initrd)
+        symbolizer = None
+        if not no_symbolize:
+            symbolizer = stack.enter_context(ProgramSymbolizer(image.elf))
+        follower = Follower(files, program.sources, symbolizer, on_verdict)
+        print("KTAP version 1")
+        print(f"1..{len(files)}", flush=True)
+        booted, reader = boots(target, follower, log.write)
+    if report_file:
+        _write_json(report_file, verdicts)
+    failed = sum(verdict.end != "ok" for verdict in verdicts)
+    base.say(
+        f"{base.plural(len(verdicts), 'program')} in {base.plural(booted, 'boot')}: "
+        f"{len(verdicts) - failed} passed, {failed} failed"
+    )
+    if reader is not None and reader.kasan_off is not None:
+        base.say(summary.off_text(reader))
+    return _status(verdicts)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Finds a QEMU whose memory tags work, for kernels with hardware tags.
+
+QEMU before 8 gives all of a page the same tag: what it emulates is not MTE. Where the machine's own QEMU is
+that old, Debian's backport is unpacked beside it, below build/: 13 MB are fetched once, nothing is installed,
+and the machine's configuration of apt stays as it is.
+"""
+
+import functools
+import shutil
+
+from redzone import base, tools
+from redzone.base import BUILD, Failure
+
+# builder and linuxsource, which need more than the standard library, are imported where there is something
+# to fetch: doctor looks here, too.
+
+MINIMUM = (8, 1)
+COMMAND = "qemu-system-aarch64"
+FOLDER = BUILD / "qemu"
+PACKAGES = ("qemu-system-arm", "qemu-system-common", "qemu-system-data")
+
+
+class Unavailable(Failure):
+    """There is none, and none can be had."""
+
+
+def _installed():
+    """Return (version, text of it) of the machine's own QEMU, None if there is none."""
+    found = tools.version(tools.BY_KEY["qemu-arm64"])
+    return (found[1], found[0]) if found else None
+
+
+def _fetch(why):
+    """Unpack the packages into FOLDER/root."""
+    from redzone import linuxsource
+
+    options = linuxsource.own_lists(FOLDER / "apt")
+    if options is None:
+        raise Unavailable(f"{why}, and this machine has no archive with a newer one")
+    base.say(f"{why}; fetching Debian's newer one (13 MB) into {base.relative(FOLDER)}")
+    for command in (["update"], ["download", *PACKAGES]):
+        status, output = linuxsource.call(["apt-get", "-q", *options, *command], cwd=FOLDER)
+        if status != 0:
+            last = (output.strip().splitlines() or ["no output"])[-1]
+            raise Unavailable(f"{why}, and a newer one cannot be fetched: {last}")
+    new = FOLDER / "new"
+    shutil.rmtree(new, ignore_errors=True)
+    for package in sorted(FOLDER.glob("*.deb")):
+        status, output = linuxsource.call(["dpkg-deb", "-x", str(package), str(new)])
+        if status != 0:
+            raise Failure(f"{base.relative(package)} cannot be unpacked:\n{output}")
+        package.unlink()
+    new.rename(FOLDER / "root")
+
+
+def _works(command):
+    from redzone import linuxsource
+
+    status, output = linuxsource.call([str(command), "--version"])
+    return status == 0, (output.strip().splitlines() or ["no output"])[-1]
+
+
+def state():
+    """Return (version or None, the file or None, what to do) of what is there now; fetches nothing.
+
+    The file is None if it is the machine's own QEMU."""
+    own = _installed()
+    if own and own[0] >= MINIMUM:
+        return own[1], None, ""
+    binary = FOLDER / "root" / "usr" / "bin" / COMMAND
+    found = tools.version(tools.Tool("qemu-mte", str(binary), "", "test", "")) if binary.is_file() else None
+    if found:
+        return found[0], binary, ""
+    where = base.relative(FOLDER)
+    broken = f"{base.relative(binary)} does not run: delete {where}. " if binary.is_file() else ""
+    advice = (
+        f"The first command that needs it fetches Debian's backport (13 MB) into {where}. If that is not "
+        f"possible, install QEMU {'.'.join(map(str, MINIMUM))} or newer, or unpack the backports suite's "
+        f"{', '.join(PACKAGES)} by dpkg-deb -x into {where}/root. Without it kernels with hardware tags are "
+        "built, but not run, and tests that would are skipped."
+    )
+    return None, binary, broken + advice
+
+
+@functools.cache
+def command():
+    """Return QEMU's command and the options that it always needs. Raises Unavailable."""
+    own = _installed()
+    if own and own[0] >= MINIMUM:
+        return [COMMAND]
+    why = f"QEMU {own[1]} has one memory tag a page, not one in 16 bytes" if own else "QEMU is not installed"
+    from redzone import builder
+
+    root = FOLDER / "root"
+    binary = root / "usr" / "bin" / COMMAND
+    with builder.locked(FOLDER):
+        if not binary.is_file():
+            _fetch(why)
+    works, last = _works(binary)
+    if not works:
+        raise Unavailable(f"{why}, and the newer one does not run: {last}")
+    return [str(binary), "-L", str(root / "usr" / "share" / "qemu")]
+
+
+def reason():
+    """Return why kernels with hardware tags cannot be booted, None if they can."""
+    try:
+        command()
+    except Unavailable as error:
+        return str(error)
+    return None

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone port u-boot`: U-Boot 2023.01 for QEMU's arm64 board under Generic KASAN."""
+
+import sys
+from pathlib import Path
+
+from redzone import base, doctor, tools, uboot_build, uboot_cost, uboot_machine, uboot_session
+from redzone.base import Failure, say
+from redzone.run import check_output
+from redzone.uboot_session import CVES, OPEN
+from redzone.uboot_source import HOME, PORT
+
+# What --run plants: the command, the type of its report, the stacks that the report must have.
+PLANTED = (
+    ("kasan heap", "slab-out-of-bounds", ("call", "allocated")),
+    ("kasan uaf", "slab-use-after-free", ("call", "allocated", "freed")),
+)
+# Shadow, heap and image do not fit into less.
+MEMORY_MIN = 128 << 20
+ACTIONS = ("run", "console", "ordinary", "selftest", "cost")
+
+
+def what_is_added(image, cc):
+    """Return lines that say what the build adds to U-Boot."""
+    place = "shadow found at run time, no stack variables" if cc == "gcc" else "shadow offset from a variable"
+    return [
+        "U-Boot's source is not changed. Added on the command line:",
+        f"  compiler   {base.relative(PORT / 'cc')}: {cc}, outline checks, {place}",
+        f"  excluded   {base.relative(PORT / 'ignorelist.txt')}, and every function marked __efi_runtime",
+        f"  linker     {base.relative(PORT / 'kasan.lds')} (constructors)",
+        f"  --wrap     {', '.join(uboot_build.WRAPPED)}",
+        f"  objects    the runtime and {base.relative(PORT)}/*.c",
+        f"  options    {', '.join(f'{key}={value}' for key, value in uboot_build.KASAN_CONFIG.items())}",
+        f"  image      {base.relative(image.binary)}",
+        f"  symbols    {base.relative(image.elf)}",
+    ]
+
+
+def _status(session):
+    """Return the exit status of an ordinary session, having said how it ended."""
+    if session.reports:
+        say(f"{base.plural(len(session.reports), 'KASAN report')} (log: {base.relative(session.log)})")
+    if session.ended:
+        say(f"U-Boot stopped: {session.ended} (log: {base.relative(session.log)})")
+    if session.reports:
+        return base.REPORTED
+    return base.CRASHED if session.ended else base.OK
+
+
+def _planted_problem(session):
+    """Return what is wrong with the reports of the planted bugs, or None."""
+    for at, (command, kind, stacks) in enumerate(PLANTED):
+        reports = session.by_command[at + 1] if at + 1 < len(session.by_command) else []
+        if [report.type for report in reports] != [kind]:
+            found = ", ".join(report.type for report in reports) or "nothing"
+            return f"'{command}' must be reported as {kind}; reported: {found}"
+        lost = [stack for stack in stacks if not reports[0].traces.get(stack)]
+        if lost:
+            return f"the report of '{command}' has no stack '{lost[0]}'"
+    return None
+
+
+def _run(image, tree, log, **machine):
+    """Boot to the prompt and plant two bugs."""
+    commands = ["version", *(command for command, *_ in PLANTED), "kasan"] if image.kasan else ["version"]
+    session = uboot_session.play(image, tree, commands, log, echo=_print, **machine)
+    _print("")
+    status = _status(session)
+    if image.kasan and not session.ended:
+        problem = _planted_problem(session)
+        if problem:
+            say(f"the port does not work: {problem}")
+            return base.CRASHED
+        say("the two bugs that were planted are reported; ./redzone port u-boot --console: type yourself")
+    return status
+
+
+def _console(image, tree, log, timeout, **machine):
+    """Connect the user with U-Boot, a line at a time, until the input or U-Boot ends."""
+    session = uboot_session.Session(log=log)
+    terminal = sys.stdin.isatty()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    source = HOME / "source" / tree
+    # A terminal shows what is typed already.
+    with uboot_machine.Machine(
+        image, source, log=log, echo=_print, echo_typed=not terminal, **machine
+    ) as target:
+        try:
+            target.wait_prompt(timeout)
+            if terminal:
+                say("end with Ctrl-D")
+            while True:
+                text = input(uboot_machine.PROMPT) if terminal else sys.stdin.readline()
+                if not terminal and not text:
+                    break
+                target.command(text.rstrip("\n"), timeout)
+        except EOFError:
+            _print("")
+        except uboot_machine.Stopped as stopped:
+            session.ended = str(stopped)
+        session.reports = list(target.reports)
+    return _status(session)
+
+
+def _ordinary(image, tree, log):
+    session, lacking = uboot_session.ordinary(image, tree, log, echo=_print)
+    _print("")
+    say(f"{base.plural(len(session.outputs), 'command')}, {base.plural(len(session.reports), 'report')}")
+    for line in lacking:
+        say(line)
+    return _status(session) or (base.CRASHED if lacking else base.OK)
+
+
+def _inputs(names, tree, kasan, cc, jobs, yes):
+    """Feed U-Boot each malicious input. Return the exit status of them all."""
+    status = base.OK
+    for name in names:
+        session = uboot_session.attack(name, tree, kasan=kasan, cc=cc, jobs=jobs, yes=yes, echo=_print)
+        _print("")
+        found = uboot_session.expected(uboot_session.input_module(name), session) or session.reports
+        if found:
+            say(f"{name}, {tree}: {uboot_session.describe(found[0])}")
+            status = base.REPORTED
+        elif session.ended:
+            say(f"{name}, {tree}: no report; U-Boot stopped: {session.ended}")
+            status = status or base.CRASHED
+        else:
+            say(f"{name}, {tree}: no report")
+    return status
+
+
+def _print(text):
+    print(text, flush=True)
+
+
+def _chosen_inputs(words):
+    """Return the names of inputs that @words mean."""
+    names = []
+    for word in words:
+        if word not in ("all", *CVES, *OPEN):
+            raise Failure(f"--input '{word}' is not accepted; accepted: all, {', '.join(CVES + OPEN)}")
+        names += CVES if word == "all" else [word]
+    return list(dict.fromkeys(names))
+
+
+def _check(options):
+    """Raise Failure for what does not go together. Return the one action, or None."""
+    chosen = [action for action in ACTIONS if options[action]]
+    chosen += [word for word in ("command", "input") if options[word]]
+    if len(chosen) > 1:
+        raise Failure(f"--{chosen[0]} and --{chosen[1]} exclude each other; give one of them")
+    action = chosen[0] if chosen else None
+    if options["disk"] and action not in ("console", "command"):
+        raise Failure("--disk needs --console or --command")
+    for name in options["disk"]:
+        if not Path(name).is_file():
+            raise Failure(f"--disk '{name}' is no file")
+    if action in ("ordinary", "selftest", "cost", "input") and options["mem"] != "512M":
+        raise Failure(f"--mem and --{action} exclude each other")
+    size = int(options["mem"][:-1]) << {"K": 10, "M": 20, "G": 30}[options["mem"][-1]]
+    if size < MEMORY_MIN:
+        raise Failure(f"--mem {options['mem']} is not enough; U-Boot under KASAN needs {MEMORY_MIN >> 20}M")
+    check_output("--log", options["log"], [Path(name) for name in options["disk"]])
+    if options["log"] and action not in ("run", "console", "command", "ordinary", "selftest"):
+        raise Failure("--log needs a boot: --run, --console, --command, --ordinary or --selftest")
+    if action == "cost" and (options["plain"] or options["unpatched"]):
+        raise Failure("--cost builds with and without KASAN, from the patched source; leave out the others")
+    return action
+
+
+def port_uboot(**options):
+    """Do what the options of `./redzone port u-boot` say. Returns the exit status."""
+    action = _check(options)
+    names = _chosen_inputs(options["input"])
+    tree = "original" if options["unpatched"] else "patched"
+    yes = options["yes"] or tools.assume_yes()
+    cc, jobs, kasan = options["cc"], options["jobs"], not options["plain"]
+    if action:
+        doctor.require(("qemu-arm64", "symbolizer"), "run U-Boot", assume_yes=yes)
+    if action == "input":
+        return _inputs(names, tree, kasan, cc, jobs, yes)
+    if action == "cost":
+        return uboot_cost.measure(cc, jobs, yes)
+    image = uboot_build.build(tree, kasan=kasan, cc=cc, jobs=jobs, yes=yes)
+    log = Path(options["log"] or HOME / "logs" / f"{action}.log")
+    machine = {"memory": options["mem"], "timeout": options["timeout"]}
+    if action == "run":
+        return _run(image, tree, log, **machine)
+    if action == "console":
+        disks = {"disks": options["disk"], "protect": True}
+        return _console(image, tree, log, **disks, **machine)
+    if action == "command":
+        disks = {"disks": options["disk"], "protect": True}
+        return _status(
+            uboot_session.play(image, tree, options["command"], log, echo=_print, **disks, **machine)
+        )
+    if action == "ordinary":
+        return _ordinary(image, tree, log)
+    if action == "selftest":
+        return _status(uboot_session.selftest(image, tree, log, echo=_print))
+    lines = what_is_added(image, cc) if kasan else [f"plain build: {base.relative(image.binary)}"]
+    _print("\n".join(lines))
+    return base.OK
+
+
+def register(group):
+    """Add the verb u-boot to @group."""
+    import click
+
+    from redzone.cli import Choice, Memory, Number
+
+    @group.command("u-boot", short_help="U-Boot 2023.01 (Debian) on QEMU's arm64 board.")
+    @click.option("--run", is_flag=True, help="Boot to the prompt and plant two bugs, which are reported.")
+    @click.option("--console", is_flag=True, help="Boot and type commands yourself (or from a file: <FILE).")
+    @click.option("--command", multiple=True, metavar="TEXT", help="Boot and type TEXT; may be repeated.")
+    @click.option("--ordinary", is_flag=True, help="Type all of ports/u-boot/commands.txt: no report.")
+    @click.option("--selftest", is_flag=True, help="Run U-Boot's own test of its EFI implementation.")
+    @click.option(
+        "--input",
+        multiple=True,
+        metavar="NAME",
+        help=f"Feed the malicious input of a known bug: {', '.join(CVES)}; all; {', '.join(OPEN)}.",
+    )
+    @click.option("--cost", is_flag=True, help="Measure size, memory and boot with and without KASAN.")
+    @click.option("--unpatched", is_flag=True, help="The original source, without Debian's security patches.")
+    @click.option("--plain", is_flag=True, help="Without KASAN, for comparison.")
+    @click.option(
+        "--cc",
+        type=Choice(uboot_build.COMPILERS),
+        default="clang-19",
+        help="Compiler; gcc leaves out stack variables. Default: clang-19.",
+    )
+    @click.option(
+        "--disk",
+        multiple=True,
+        metavar="FILE",
+        help="A disk image, virtio 0, 1 and so on. Is not written to.",
+    )
+    @click.option("--mem", type=Memory(), default="512M", help="Memory, 128M or more. Default: 512M.")
+    @click.option(
+        "--timeout",
+        type=Number(float, 1, 86400, "SECONDS"),
+        default=str(uboot_session.TIMEOUT),
+        help=f"Stop when a command takes longer. Default: {uboot_session.TIMEOUT}.",
+    )
+    @click.option("--log", metavar="FILE", help="Write the console to FILE, as it came.")
+    @click.option(
+        "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Compile N files at once. Default: 2."
+    )
+    @click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
+    @click.pass_context
+    def uboot_verb(context, **options):
+        """Fetch U-Boot's source as a Debian source package, build it under KASAN, boot it in QEMU.
+
+        Without an option it builds, and says what is added to U-Boot: not one line of it is changed. The
+        first build takes about a minute on two idle CPUs.
+
+        \b
+        Examples:
+          ./redzone port u-boot --run
+          ./redzone port u-boot --console
+          ./redzone port u-boot --input CVE-2024-57259 --unpatched
+          ./redzone port u-boot --disk stick.img --command "ls virtio 0:1"
+
+        \b
+        Exit status:
+          0  no KASAN report
+          1  KASAN reported (so it does with --run, which plants bugs)
+          2  usage or build error, or the source cannot be fetched
+          3  U-Boot crashed or hung, or what was planted was not reported
+          130  interrupted
+        """
+        context.exit(port_uboot(**options))

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""Judges the console of the soak test (kernel/soak/): planted bugs, other reports, memory.
+
+Every planted bug is committed by a kernel function soak_bug_NAME(), which the call trace of its report names.
+Memory is compared where the kernel has come to rest ("quiet" lines): every worker has given everything
+back, queues are flushed, caches and the quarantine are empty.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from redzone import base, console
+
+_LINE = re.compile(r"^soak: (?P<what>[a-z]+) ?(?P<rest>.*)$")
+_PAIR = re.compile(r"(\w+)=(\d+)")
+_FAILED = re.compile(r"^soak: FAILED: (.*)$")
+# What the kernel says when something is wrong that KASAN does not see.
+_COMPLAINT = re.compile(
+    r"^(WARNING: |BUG:? (?!KASAN: )|invalid free of |page allocation failure|vmalloc: no memory"
+    r"|module \S+: its symbols stay|kasan: stack depot full)"
+)
+_KILLED = re.compile(r"^Thread \S+ is killed$")
+_PREFIX = "soak_bug_"
+
+# {key of a quiet line: (what it is, growth allowed over the last half as a share, as a number)}. The numbers
+# are what workers of workqueues, CPUs' own objects and the like make out from one rest to the next. The
+# depot keeps each different stack trace once; rare ones are met for the first time late.
+LIMITS = {
+    "live": ("slab objects", 0, 32),
+    "areas": ("vmalloc areas", 0, 4),
+    "slab": ("slab pages", 0, 24),
+    "shadow": ("shadow pages of vmalloc and module space", 0.02, 4),
+    "traces": ("stack traces in the depot", 0.2, 16),
+    "used": ("pages in use", 0, 48),
+}
+# What fills up in the first minutes, and so says nothing about a shorter run.
+SLOW_KEYS = ("slab", "shadow", "traces", "used")
+LONG_RUN = 300
+
+
+@dataclass
+class Planted:
+    """A kind of bug: its type in reports, which traces a report has, how often it was planted."""
+
+    name: str
+    type: str
+    traces: tuple
+    count: int
+
+
+@dataclass
+class Console:
+    """What a console of the soak test says.
+
+    begin, end: {key: number} of those lines, None if there are none. busy, quiet: samples, {key: number}
+    with "seconds". planted: {name: Planted}. failures: what is wrong besides reports. killed: threads.
+    """
+
+    begin: dict | None = None
+    end: dict | None = None
+    busy: list = field(default_factory=list)
+    quiet: list = field(default_factory=list)
+    planted: dict = field(default_factory=dict)
+    failures: list = field(default_factory=list)
+    killed: int = 0
+
+    def feed(self, line):
+        """Take a console line. Return the sample that it holds, or None."""
+        text = console.split(line)[1]
+        failed = _FAILED.match(text)
+        if failed:
+            self.failures.append(failed[1])
+        elif _COMPLAINT.match(text):
+            self.failures.append(text)
+        elif _KILLED.match(text):
+            self.killed += 1
+        match = _LINE.match(text)
+        if not match:
+            return None
+        numbers = {key: int(value) for key, value in _PAIR.findall(match["rest"])}
+        if match["what"] in ("begin", "end"):
+            setattr(self, match["what"], numbers)
+        elif match["what"] in ("busy", "quiet"):
+            numbers["seconds"] = int(match["rest"].split()[0])
+            getattr(self, match["what"]).append(numbers)
+            return numbers
+        elif match["what"] == "planted":
+            name, kind, traces, count = match["rest"].split()
+            traces = () if traces == "none" else tuple(traces.split(","))
+            self.planted[name] = Planted(name, kind, traces, int(count))
+        return None
+
+
+def bug_of(report):
+    """Return the name of the planted bug that @report is about, or None."""
+    for frame in report.traces.get("call", ()):
+        # Compilers add suffixes to the names of copies.
+        name = frame.name.partition(".")[0]
+        if name.startswith(_PREFIX):
+            return name.removeprefix(_PREFIX)
+    return None
+
+
+def fault_of(report, planted):
+    """Return what is wrong with a report of the bug @planted, or None."""
+    if not report.complete:
+        return "it is not complete"
+    if report.type != planted.type:
+        return f"it says {report.type}, not {planted.type}"
+    for trace in planted.traces:
+        if not report.traces.get(trace):
+            return f"it has no trace '{trace}'"
+    allocated = report.traces.get("allocated", ())
+    if "allocated" in planted.traces and not any(f.name.startswith(("soak_", "plant_")) for f in allocated):
+        return f"it was not allocated by {allocated[0].name}()"
+    if planted.name.startswith("module_") and not any(f.module for f in report.traces["call"]):
+        return "no frame names a module"
+    return None
+
+
+def judge_reports(reports, planted):
+    """Compare @reports with what was @planted: {name: Planted}.
+
+    Returns ({name: error or None}, [headline of each other report]).
+    """
+    seen = Counter()
+    faults = {}
+    others = []
+    for report in reports:
+        name = bug_of(report)
+        if name not in planted:
+            others.append(report.lines[1] if len(report.lines) > 1 else report.type)
+            continue
+        seen[name] += 1
+        fault = fault_of(report, planted[name])
+        if fault:
+            faults.setdefault(name, f"report {seen[name]}: {fault}")
+    errors = {}
+    for name, bug in planted.items():
+        errors[name] = faults.get(name)
+        if not bug.count:
+            errors[name] = "it was never planted: the run was too short"
+        elif seen[name] != bug.count:
+            errors[name] = f"planted {base.plural(bug.count, 'time')}, reported {seen[name]} times"
+    return errors, others
+
+
+def growth(samples, key):
+    """Return (before, after): memory at the start and at the end of the last half of the quiet @samples.
+
+    Each is the better of two: one that grew only once, or shrank, is no growth.
+    """
+    half = samples[(len(samples) - 1) // 2 :]
+    before = max(sample[key] for sample in half[:2])
+    after = min(sample[key] for sample in half[-2:])
+    return before, after
+
+
+def judge_memory(samples, seconds):
+    """Return {key: error or None} of a run of @seconds, for the keys of LIMITS that it tells of."""
+    errors = {}
+    for key, (title, share, number) in LIMITS.items():
+        if key in SLOW_KEYS and seconds < LONG_RUN:
+            continue
+        before, after = growth(samples, key)
+        limit = before + max(int(before * share), number)
+        errors[key] = None
+        if after > limit:
+            errors[key] = f"{title}: {before} in the middle of the run, {after} at its end; allowed: {limit}"
+    return errors
+
+
+def memory_text(samples):
+    """Return a line that says how memory was in the middle and at the end of the run."""
+    parts = []
+    for key, (title, _, _) in LIMITS.items():
+        before, after = growth(samples, key)
+        parts.append(f"{title} {before} -> {after}")
+    return "; ".join(parts)

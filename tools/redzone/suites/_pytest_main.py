@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""A program: `_pytest_main.py FD FOLDER` runs the tests of FOLDER by pytest, and writes one line of JSON for
+each that has ended to the file descriptor FD."""
+
+import json
+import os
+import sys
+
+
+class _Results:
+    """Joins the three phases of a test (set-up, call, tear-down) to one result: the worst of them."""
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.outcome, self.detail = "passed", ""
+
+    def pytest_runtest_logstart(self, nodeid, location):
+        self.outcome, self.detail = "passed", ""
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.outcome, self.detail = "failed", self.detail + report.longreprtext
+        elif report.skipped and self.outcome == "passed":
+            # A skip has (file, line, "Skipped: reason").
+            where = report.longrepr
+            reason = where[2] if isinstance(where, tuple) else str(where)
+            self.outcome, self.detail = "skipped", reason.removeprefix("Skipped: ")
+
+    def pytest_runtest_logfinish(self, nodeid, location):
+        path, _, name = nodeid.partition("::")
+        module = os.path.basename(path).removesuffix(".py")
+        entry = {"name": f"{module}.{name}", "outcome": self.outcome, "detail": self.detail}
+        print(json.dumps(entry), file=self.stream, flush=True)
+
+
+def main(descriptor, folder):
+    # This file's folder is first on the path, and has modules by names that pytest's own have, too.
+    del sys.path[0]
+    import pytest
+
+    with os.fdopen(int(descriptor), "w", encoding="utf-8") as stream:
+        return pytest.main(["-q", folder], plugins=[_Results(stream)])
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Hardware tags: a CPU without them, kasan=off, asynchronous reports, sampling of page allocations."""
+
+import re
+import shutil
+
+from redzone import base, builder, ktap, machine, mteqemu
+from redzone.base import BUILD, ROOT
+from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.suites.kunit import end_error
+
+TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+MODES = ("hw_tags",)
+TIMEOUT = 300
+# Suites that expect no report, so that they hold whether KASAN is on or not.
+SUITES = "kunit.filter_glob=lib,sched,pages,slab,vmalloc,workqueue"
+NO_TAGS = "kasan: this CPU has no memory tags (MTE): KASAN is off, its parameters are ignored"
+NOT_WANTED = "kasan: kasan=off: KASAN is off, nothing is checked"
+SAMPLE = re.compile(r"page_alloc\.sample=10: (\d+) of (\d+) page allocations (of the boot|in all) are tagged")
+
+# An access that is only noted, and at once a way to the end that no context switch or interrupt is on.
+LATE_PANIC = """\
+#include <stdlib.h>
+
+int main(void)
+{
+	char *volatile freed = malloc(64);
+
+	free(freed);
+	freed[20] = 1;
+	__builtin_trap();
+}
+"""
+REASON = "Kernel panic - not syncing: kasan.fault=panic: bad access or free"
+
+
+def _result(name, wrong, log):
+    return Result(name, FAIL if wrong else PASS, "\n".join(wrong), log)
+
+
+def _suites(context, image, name, target_options, said):
+    """Boot SUITES: they pass, nothing is reported, and the line @said comes once (None: nothing is asked)."""
+    target = machine.Machine(image.image, smp=4, mode="hw_tags", timeout=TIMEOUT, **target_options)
+    outcome, lines, log = context.boot(name, target)
+    parsed = ktap.parse(lines)
+    wrong = [f"{case.name}: {case.detail}" for case in parsed.cases if case.status == FAIL] + parsed.errors
+    wrong += [error for error in [end_error(outcome)] if error]
+    wrong += [f"reported: {report.type}" for report in outcome.reader.reports]
+    if not parsed.cases:
+        wrong.append("no test case ran")
+    if said and sum(line.endswith(said) for line in lines) != 1:
+        wrong.append(f"not said, or more than once: {said}")
+    return wrong, lines, log
+
+
+def _reports(context, image, kasan_mode):
+    """Boot the example with two bugs, of which the second is a read of freed memory."""
+    target = machine.Machine(
+        image.image, mode="hw_tags", append=["kasan_multi_shot", f"kasan.mode={kasan_mode}"], timeout=TIMEOUT
+    )
+    outcome, lines, log = context.boot(f"report-{kasan_mode}", target)
+    wrong = [] if outcome.status == base.REPORTED else [f"status {outcome.status}: {outcome.message}"]
+    text = "\n".join(lines)
+    late = "Asynchronous fault: no details available" in text
+    if late != (kasan_mode == "async"):
+        wrong.append("an asynchronous report" if late else "no asynchronous report")
+    if not late and "BUG: KASAN: slab-use-after-free in message_length+" not in text:
+        wrong.append("no report of the read of freed memory")
+    return _result(f"report.{kasan_mode}", wrong, log)
+
+
+def _late_panic(context, image):
+    """The report comes before the panic, not inside of it: that would be the end of both."""
+    append = ["kasan.mode=async", "kasan.fault=panic", "panic_on_oops=1"]
+    target = machine.Machine(image.image, mode="hw_tags", append=append, timeout=TIMEOUT)
+    outcome, lines, log = context.boot("late-panic", target)
+    wrong = [] if outcome.status == base.REPORTED else [f"status {outcome.status}: {outcome.message}"]
+    wrong += [] if any(line.endswith(REASON) for line in lines) else [f"not said: {REASON}"]
+    return _result("late-panic", wrong, log)
+
+
+def run(context):
+    reason = mteqemu.reason()
+    if reason:
+        yield Result("all", SKIP, reason)
+        return
+    folder = BUILD / "runs" / "hw-tags"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    program = builder.Program("hw_tags_bugs", [ROOT / "examples" / "heap_bugs.c"])
+    source = folder / "late_panic.c"
+    source.write_text(LATE_PANIC, encoding="utf-8")
+    programs = [program, builder.Program("hw_tags_late_panic", [source])]
+    preset = builder.preset_name(mode="hw_tags")
+    built = context.build(preset, targets=["redzone"], programs=programs, copy_to=folder)
+    image = built["redzone"]
+
+    # A parameter with a right value, and one that no other mode has: both are ignored without a word.
+    parameters = [SUITES, "kasan.mode=async", "kasan.fault=panic"]
+    options = {"cpu": "cortex-a72", "append": parameters}
+    wrong, _, log = _suites(context, image, "cortex-a72", options, NO_TAGS)
+    yield _result("cortex-a72", wrong, log)
+
+    wrong, _, log = _suites(context, image, "off", {"append": [SUITES, "kasan=off"]}, NOT_WANTED)
+    yield _result("off", wrong, log)
+
+    options = {"append": [SUITES, "kasan.page_alloc.sample=10"]}
+    wrong, lines, log = _suites(context, image, "sample", options, None)
+    found = [match for match in map(SAMPLE.search, lines) if match]
+    if [match[3] for match in found] != ["of the boot", "in all"]:
+        wrong.append("the share of tagged page allocations is not said")
+    elif not 0 < int(found[1][1]) < int(found[1][2]):
+        wrong.append(f"{found[1][0]}: all or none of them")
+    yield _result("sample", wrong, log)
+
+    for kasan_mode in ("sync", "async", "asymm"):
+        yield _reports(context, built["hw_tags_bugs"], kasan_mode)
+    yield _late_panic(context, built["hw_tags_late_panic"])
+    shutil.rmtree(folder, ignore_errors=True)

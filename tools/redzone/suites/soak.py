@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Ten minutes of random traffic with planted bugs: all are reported, nothing else is, memory does not grow.
+
+docs/soak.md says what runs and what is compared. --seconds and --seed choose the length and the sequence.
+"""
+
+import random
+
+from redzone import machine, soak
+from redzone.builder import preset_name
+from redzone.runner import FAIL, PASS, Result
+
+SLOW = True
+MODES = ("generic", "off")
+OPTIONS = ("seconds", "seed")
+TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+SECONDS = 600
+CPUS = 4
+MEMORY = "512M"
+# The machine may wait for the host: no more than a few times as long, and the boot.
+TIMEOUT_FACTOR = 4
+TIMEOUT_MORE = 300
+NOTE_SECONDS = 10
+
+
+def run(context):
+    seconds = context.seconds or SECONDS
+    seed = context.seed if context.seed is not None else random.randrange(1 << 32)
+    mode = context.mode or "generic"
+    image = context.build(preset_name("arm64", mode), targets=["redzone-soak"])["redzone-soak"]
+    context.note(f"{seconds} s, seed {seed}: repeat with --seconds {seconds} --seed {seed}")
+    target = machine.Machine(
+        image.image,
+        smp=CPUS,
+        memory=MEMORY,
+        append=["kasan_multi_shot"],
+        arguments=[f"seconds={seconds}", f"seed={seed}"],
+        timeout=seconds * TIMEOUT_FACTOR + TIMEOUT_MORE,
+    )
+    seen = soak.Console()
+    reports = []
+    noted = 0
+
+    def follow(text, event, value):
+        nonlocal noted
+        sample = seen.feed(text)
+        if event == "report":
+            reports.append(value)
+        if sample and sample["seconds"] >= noted + NOTE_SECONDS:
+            noted = sample["seconds"]
+            context.note(
+                f"{noted} of {seconds} s: {sample['steps']} steps, {len(reports)} reports, "
+                f"{sample['used']} pages in use, {sample['quarantine'] >> 20} MiB in quarantine"
+            )
+
+    outcome, _, log = context.boot(mode, target, follow)
+    yield from results(seen, outcome, log)
+    if len(seen.quiet) > 1:
+        context.note(f"at rest, middle and end of the run: {soak.memory_text(seen.quiet)}")
+        context.note(f"{seen.quiet[-1]['steps']} steps, {len(reports)} reports")
+
+
+def results(seen, outcome, log):
+    """Yield the results of a run: @seen on the console, ended with @outcome."""
+
+    def result(name, error):
+        return Result(name, FAIL if error else PASS, error or "", log)
+
+    error = None
+    if outcome.reader.panic or not outcome.reader.halted:
+        error = outcome.message or "the kernel did not come to its end"
+    elif not seen.begin or not seen.end or not seen.quiet:
+        error = "the soak test did not come to its end"
+    yield result("ends", error)
+    if error:
+        return
+    errors, others = soak.judge_reports(outcome.reader.reports, seen.planted)
+    for name, text in errors.items():
+        if seen.begin["bugs"]:
+            yield result(f"planted.{name}", text)
+    yield result("no-other-report", "\n".join(others))
+    failures = list(seen.failures)
+    if seen.killed != seen.end["killed"]:
+        failures.append(f"{seen.killed} threads were killed, {seen.end['killed']} of them by planted bugs")
+    if seen.end["no_memory"]:
+        failures.append(f"{seen.end['no_memory']} allocations failed: the machine has too little memory")
+    yield result("nothing-else-wrong", "\n".join(failures))
+    for key, text in soak.judge_memory(seen.quiet, seen.begin["seconds"]).items():
+        yield result(f"no-growth.{key}", text)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""U-Boot under KASAN: planted bugs, real vulnerabilities, ordinary commands, its own tests.
+
+Fetches Debian's source package the first time, and builds it five times: about ten minutes on two CPUs.
+"""
+
+from redzone import uboot_build, uboot_session
+from redzone.runner import FAIL, PASS, SKIP, Result
+
+SLOW = True
+TOOLS = (*uboot_build.tools(), "qemu-arm64", "symbolizer")
+
+# Command of the port, type of the report, the function that it must name, the stacks that it must have.
+PLANTED = (
+    ("heap", "slab-out-of-bounds", "bug_heap", ("call", "allocated")),
+    ("uaf", "slab-use-after-free", "bug_uaf", ("call", "allocated", "freed")),
+    ("double-free", "double-free", "drop_buffer", ("call", "allocated", "freed")),
+    ("header", "invalid-free", "drop_buffer", ("call",)),
+    ("global", "global-out-of-bounds", "bug_global", ("call",)),
+    ("stack", "stack-out-of-bounds", "bug_stack", ("call",)),
+)
+# Of the stacks of the first two: functions of U-Boot's own, which only the host can name.
+NAMED = {"do_kasan", "cmd_process", "main_loop", "board_init_r"}
+MEMORIES = ("128M", "512M", "6G")
+ORDINARY = 200
+# What U-Boot's own tests print at their end, the same without KASAN: some expect the sandbox board.
+OWN_TESTS = {
+    "ut lib": "Failures: 0",
+    "ut env": "Failures: 0",
+    "ut str": "Failures: 0",
+    "ut unicode": "Failures: 0",
+    "ut overlay": "Failures: 0",
+    "ut mem": "Failures: 9",
+    "ut print": "Failures: 4",
+    "ut log": "Failures: 1",
+    "ut common": "Failures: 1",
+}
+
+
+def _names(session):
+    text = "; ".join(uboot_session.describe(report) for report in session.reports) or "no report"
+    return f"{text}; U-Boot stopped: {session.ended}" if session.ended else text
+
+
+def _report_problem(report, kind, function, stacks):
+    """Return what is wrong with the report of a planted bug, or None."""
+    if report.type != kind:
+        return f"{report.type}, expected {kind}"
+    if uboot_session.culprit(report) != function:
+        return f"in {uboot_session.culprit(report)}(), expected {function}()"
+    for stack in stacks:
+        names = {frame.name for frame in report.traces.get(stack, [])}
+        if not names >= NAMED:
+            return f"the stack '{stack}' lacks {', '.join(sorted(NAMED - names))}"
+    return None
+
+
+def _planted(image):
+    for memory in MEMORIES:
+        log = uboot_session.HOME / "logs" / f"planted-{memory}.log"
+        commands = [f"kasan {name}" for name, *_ in PLANTED]
+        session = uboot_session.play(image, "patched", commands, log, memory=memory)
+        for at, (name, *expected) in enumerate(PLANTED):
+            reports = session.by_command[at] if at < len(session.by_command) else []
+            if len(reports) == 1:
+                problem = _report_problem(reports[0], *expected)
+            else:
+                problem = f"{len(reports)} reports, expected 1; {_names(session)}"
+            yield Result(f"planted.{memory}.{name}", FAIL if problem else PASS, problem or "", log)
+
+
+def _unpatched(name, jobs):
+    """The bug is reported, at the function that has it."""
+    module = uboot_session.input_module(name)
+    session = uboot_session.attack(name, "original", jobs=jobs)
+    if uboot_session.expected(module, session):
+        return Result(f"unpatched.{name}", PASS)
+    detail = f"expected {' or '.join(module.TYPES)} in {module.FUNCTION}(); {_names(session)}"
+    return Result(f"unpatched.{name}", FAIL, detail, session.log)
+
+
+def _patched(name, jobs):
+    """The bug is not reported, U-Boot has seen the input and goes on."""
+    module = uboot_session.input_module(name)
+    session = uboot_session.attack(name, "patched", jobs=jobs)
+    title = f"patched.{name}"
+    if session.ended:
+        return Result(title, FAIL, _names(session), session.log)
+    if hasattr(module, "server") and not session.answers:
+        return Result(title, FAIL, "U-Boot has asked the malicious server nothing", session.log)
+    if uboot_session.expected(module, session) or uboot_session.unknown(module, session):
+        return Result(title, FAIL, _names(session), session.log)
+    return Result(title, PASS)
+
+
+def _open(name, jobs):
+    """What docs/u-boot.md says of the patched source is so."""
+    module = uboot_session.input_module(name)
+    session = uboot_session.attack(name, "patched", jobs=jobs)
+    if uboot_session.expected(module, session):
+        return Result(f"patched.{name}", PASS)
+    return Result(f"patched.{name}", FAIL, f"{_names(session)}; docs/u-boot.md says otherwise", session.log)
+
+
+def _ordinary(image):
+    log = uboot_session.HOME / "logs" / "ordinary.log"
+    session, lacking = uboot_session.ordinary(image, "patched", log)
+    count = len(session.outputs)
+    if session.ended or session.reports:
+        return Result("ordinary-commands", FAIL, f"command {count}: {_names(session)}", log)
+    if lacking or count < ORDINARY:
+        return Result("ordinary-commands", FAIL, "\n".join([f"{count} commands", *lacking]), log)
+    return Result("ordinary-commands", PASS)
+
+
+def _own_tests(image):
+    log = uboot_session.HOME / "logs" / "own-tests.log"
+    session = uboot_session.play(image, "patched", list(OWN_TESTS), log)
+    for at, (command, text) in enumerate(OWN_TESTS.items()):
+        title = f"own-tests.{command.replace(' ', '-')}"
+        output = session.outputs[at] if at < len(session.outputs) else []
+        reports = session.by_command[at] if at < len(session.by_command) else []
+        if reports or not any(text in line for line in output):
+            yield Result(title, FAIL, f"expected '{text}' and no report; {_names(session)}", log)
+        else:
+            yield Result(title, PASS)
+
+
+def _selftest(image):
+    """U-Boot's test of its EFI implementation: it passes; the reports are those of docs/u-boot.md."""
+    log = uboot_session.HOME / "logs" / "selftest.log"
+    session = uboot_session.selftest(image, "patched", log)
+    if session.ended or not any("Summary: 0 failures" in line for line in session.lines):
+        return Result("own-tests.bootefi-selftest", FAIL, _names(session), log)
+    left = list(session.reports)
+    for kind, function in uboot_session.OPEN_SELFTEST:
+        found = uboot_session.matching(left, (kind,), function)
+        if not found:
+            detail = f"no {kind} in {function}(); docs/u-boot.md says otherwise"
+            return Result("own-tests.bootefi-selftest", FAIL, detail, log)
+        left = [report for report in left if report not in found]
+    if left:
+        detail = "; ".join(uboot_session.describe(report) for report in left)
+        return Result("own-tests.bootefi-selftest", FAIL, detail, log)
+    return Result("own-tests.bootefi-selftest", PASS)
+
+
+def _gcc(context):
+    """The same built with GCC: it has no stack variables, and whole files less."""
+    reason = context.missing(*uboot_build.tools("gcc"))
+    if reason:
+        yield Result("gcc", SKIP, reason)
+        return
+    image = uboot_build.build(cc="gcc", jobs=context.jobs)
+    log = uboot_session.HOME / "logs" / "planted-gcc.log"
+    chosen = [planted for planted in PLANTED if planted[0] != "stack"]
+    session = uboot_session.play(image, "patched", [f"kasan {name}" for name, *_ in chosen], log)
+    for at, (name, *expected) in enumerate(chosen):
+        reports = session.by_command[at] if at < len(session.by_command) else []
+        problem = _report_problem(reports[0], *expected) if len(reports) == 1 else _names(session)
+        yield Result(f"gcc.{name}", FAIL if problem else PASS, problem or "", log)
+
+
+def run(context):
+    image = uboot_build.build(jobs=context.jobs, yes=context.yes)
+    yield from _planted(image)
+    yield _ordinary(image)
+    yield from _own_tests(image)
+    yield _selftest(image)
+    for name in uboot_session.CVES:
+        yield _unpatched(name, context.jobs)
+        yield _patched(name, context.jobs)
+    for name in uboot_session.OPEN:
+        yield _open(name, context.jobs)
+    yield from _gcc(context)

@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: MIT
+"""Builds U-Boot with and without the sanitizer.
+
+Nothing of U-Boot is changed: what is added are compiler and linker options, the runtime's objects and the
+port's (ports/u-boot). Everything happens below build/u-boot.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from redzone import amalgamate, builder, doctor, flags, uboot_source
+from redzone.base import ROOT, Failure
+from redzone.uboot_source import HOME, PINS, PORT, VERSION, execute, failed
+
+TARGET = "aarch64-linux-gnu"
+COMPILERS = ("clang-19", "gcc")
+# Keys of redzone.tools: what fetching and building take.
+TOOLS = (
+    "tar",
+    "xz",
+    "patch",
+    "make",
+    "host-gcc",
+    "flex",
+    "bison",
+    "bc",
+    "libssl",
+    "binutils-arm64",
+    "nm",
+    "objdump",
+)
+COMPILER_TOOLS = {"clang-19": "clang-19", "gcc": "gcc-arm64"}
+
+# What U-Boot's configuration gets besides its own defaults for the board. n: off.
+CONFIG = {
+    # Clang does not take the assembler's architecture switch, nor the examples' linker options.
+    "ARM64_CRC32": "n",
+    "EXAMPLES": "n",
+    # A host tool with dependencies of its own.
+    "TOOLS_MKEFICAPSULE": "n",
+    # Straight to the prompt.
+    "BOOTDELAY": "-1",
+    # More to look at.
+    "CMD_SQUASHFS": "y",
+    "CMD_EXT4_WRITE": "y",
+    "CMD_EROFS": "y",
+    "FS_CBFS": "y",
+    "CMD_CBFS": "y",
+    "CMD_BTRFS": "y",
+    "CMD_GPT": "y",
+    "CMD_MBR": "y",
+    "CMD_DNS": "y",
+    "CMD_SNTP": "y",
+    "CMD_HASH": "y",
+    "CMD_MD5SUM": "y",
+    "CMD_SHA1SUM": "y",
+    "CMD_MEMINFO": "y",
+    "CMD_MEMTEST": "y",
+    "CMD_MX_CYCLIC": "n",
+    "CMD_STRINGS": "y",
+    "CMD_UNZIP": "y",
+    "CMD_LZMADEC": "y",
+    "CMD_ENV_FLAGS": "y",
+    "CMD_ENV_CALLBACK": "y",
+    "CMD_NVEDIT_INFO": "y",
+    "CMD_GREPENV": "y",
+    "CMD_ASKENV": "y",
+    "CMD_EFIDEBUG": "y",
+    "CMD_LOG": "y",
+    "CMD_TIMER": "y",
+    "CMD_TIME": "y",
+    "CMD_RNG": "y",
+    "CMD_LSBLK": "y",
+    "CMD_CONFIG": "y",
+    "BOOTSTD_FULL": "y",
+    "CMD_BOOTDEV": "y",
+    "CMD_BOOTMETH": "y",
+    "CMD_BOOTFLOW_FULL": "y",
+    "CMD_MEM_SEARCH": "y",
+    "CMD_BLOCK_CACHE": "y",
+    "CMD_SETEXPR_FMT": "y",
+    "REGEX": "y",
+    "BZIP2": "y",
+    "LZMA": "y",
+    "LZO": "y",
+    "LZ4": "y",
+    "ZSTD": "y",
+    # For U-Boot's own tests.
+    "CONSOLE_RECORD": "y",
+    "CONSOLE_RECORD_OUT_SIZE": "0x8000",
+    "UT_TIME": "y",
+    "LOG": "y",
+    "UNIT_TEST": "y",
+    "UT_LIB": "y",
+    # Times of the stages of the boot, for the table of costs.
+    "BOOTSTAGE": "y",
+    "CMD_BOOTSTAGE": "y",
+}
+KASAN_CONFIG = {
+    "SYS_MEM_TOP_HIDE": "0x1800000",
+    "SYS_MALLOC_LEN": "0x4000000",
+}
+# The distribution's defaults insist on DHCP; the shell comes with them.
+BOOTP_CONFIG = {"DISTRO_DEFAULTS": "n", "CMD_DHCP": "n", "HUSH_PARSER": "y", "CMD_BOOTP": "y"}
+
+WRAPPED = (
+    *("malloc", "free", "calloc", "realloc", "memalign", "malloc_usable_size", "mallinfo"),
+    *("memcpy", "memmove", "memset"),
+    *("mem_malloc_init", "net_process_received_packet", "blk_dread", "blk_dwrite", "longjmp", "do_sync"),
+)
+
+# For the runtime and the port's own files. State goes to .data: .bss does not exist before relocation.
+RUNTIME_FLAGS = (
+    *("-std=gnu17", "-O2", "-g", "-ffreestanding", "-nostdinc"),
+    *("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"),
+    *("-fno-pic", "-fno-common", "-fno-strict-aliasing", "-fno-stack-protector"),
+    *("-fno-omit-frame-pointer", "-fno-zero-initialized-in-bss", "-ffunction-sections", "-fdata-sections"),
+    *("-mgeneral-regs-only", "-mno-outline-atomics", "-ffixed-x18", "-march=armv8-a"),
+    *("-mbranch-protection=none", f"-I{ROOT / 'include'}", f"-I{PORT}"),
+    f'-DKASAN_PORT_CONFIG_H="{PORT / "kasan_config.h"}"',
+    f'-DKASAN_PORT_INLINE_H="{PORT / "kasan_inline.h"}"',
+)
+# The plain names are U-Boot's own; the linker sends their callers to the checked ones.
+CHECKED_NAMES = tuple(f"-D{name}=__wrap_{name}" for name in ("memcpy", "memmove", "memset"))
+# They run before the MMU is on, when no access may be unaligned.
+STRICT_FILES = ("copy.c", "mem.c", "poison.c")
+# For the traces: everything but heap.c keeps its frames.
+NO_TAIL_CALLS = "-fno-optimize-sibling-calls"
+# Lines of make that stand for a compiled or linked file, and about how many a build from nothing has.
+_STEP = re.compile(r"^  (?:(?:HOST)?(?:CC|AS|LD)|AR)\s+(.+)$")
+STEPS = 765
+
+
+@dataclass(frozen=True)
+class Image:
+    """A built U-Boot. binary: for QEMU's -bios. elf: with symbols. kasan: is the runtime in it?"""
+
+    folder: Path
+    binary: Path
+    elf: Path
+    kasan: bool
+
+
+def tools(cc="clang-19"):
+    """Return the keys of the outside tools that building with @cc takes."""
+    return [COMPILER_TOOLS[cc], *TOOLS]
+
+
+# --- What is instrumented -------------------------------------------------------------------------
+
+
+def efi_runtime(source):
+    """Return ({function: file}) of what is marked __efi_runtime: it runs under an operating system."""
+    names = {}
+    for folder in ("arch/arm", "drivers", "lib"):
+        for path in sorted((source / folder).rglob("*.c")):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            for match in re.finditer(r"__efi_runtime\b([^;(){}#\"]*)\(", text):
+                words = re.findall(r"\w+", match.group(1))
+                if words:
+                    names[words[-1]] = str(path.relative_to(source))
+    return names
+
+
+def _sanitizer(cc, tree, source):
+    """Return the environment for ports/u-boot/cc with the sanitizer's options in it."""
+    choice = flags.Choice(
+        cc=cc,
+        inline=False,
+        dynamic=cc != "gcc",
+        stack=cc != "gcc",
+        target=None if cc == "gcc" else TARGET,
+    )
+    chosen = flags.compute(choice)
+    options = [*chosen.instrument, *chosen.code]
+    listed = (PORT / "ignorelist.txt").read_text(encoding="utf-8")
+    runtime = efi_runtime(source)
+    if cc == "gcc":
+        # It knows no list: whole files, which the script leaves out.
+        files = [f"*/{name}" for name in sorted({*runtime.values()})]
+        files += re.findall(r"(?m)^mainfile:(\S+)$", listed)
+        return {"REDZONE_UBOOT_KASAN": shlex.join(options), "REDZONE_UBOOT_PLAIN_FILES": " ".join(files)}
+    # Stack redzones by calls, too: the runtime leaves out those of stacks that have no shadow (yet).
+    options += ["-mllvm", "-asan-max-inline-poisoning-size=0"]
+    functions = "".join(f"fun:{name}\n" for name in sorted(runtime))
+    text = f"{listed}\n# __efi_runtime\n{functions}"
+    # The name changes with the list, and so everything is compiled anew.
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    ignore = HOME / f"ignorelist-{tree}-{digest}.txt"
+    ignore.write_text(text, encoding="utf-8")
+    options.append(f"-fsanitize-ignorelist={ignore}")
+    return {"REDZONE_UBOOT_KASAN": shlex.join(options)}
+
+
+# --- The runtime and the port ---------------------------------------------------------------------
+
+
+def _compiler(cc):
+    """Return the compiler's command for the runtime, with the folder of its own headers."""
+    if cc == "gcc":
+        command, query = [f"{TARGET}-gcc"], "-print-file-name=include"
+    else:
+        command, query = [cc, f"--target={TARGET}"], "-print-resource-dir"
+    result = subprocess.run([*command, query], check=True, capture_output=True, text=True)
+    include = Path(result.stdout.strip())
+    return [*command, "-isystem", str(include if cc == "gcc" else include / "include")]
+
+
+def _newer(target, inputs):
+    if not target.is_file():
+        return True
+    made = target.stat().st_mtime
+    return any(path.stat().st_mtime > made for path in inputs)
+
+
+def _uboot_command(folder):
+    """Return U-Boot's own compiler command for a file, from the record of the first that it compiled."""
+    record = folder / "lib" / ".asm-offsets.s.cmd"
+    line = record.read_text(encoding="utf-8").splitlines()[0]
+    words = shlex.split(line.partition(":=")[2])
+    kept = []
+    for word in words[1:]:
+        if word.startswith(("-Wp,", "-DKBUILD", "-DDO_DEPS_ONLY")) or word in ("-S", "-fverbose-asm"):
+            continue
+        if word == "-o":
+            break
+        kept.append(word)
+    return [words[0], *kept]
+
+
+def _compile_port(folder, cc, environment, jobs, log):
+    """Compile the runtime and the port. Return the object files."""
+    objects = folder / "kasan"
+    objects.mkdir(exist_ok=True)
+    headers = [*(ROOT / "include").rglob("*.h"), *(ROOT / "runtime").rglob("*.h"), *PORT.glob("*.h")]
+    runtime = [*_compiler(cc), *RUNTIME_FLAGS]
+    uboot = [*_uboot_command(folder), f"-I{PORT}"]
+    work = [
+        (path, [*runtime, NO_TAIL_CALLS])
+        for path in [*amalgamate.sources(), PORT / "port.c", PORT / "start.c", PORT / "io.c", PORT / "copy.c"]
+    ]
+    work += [
+        (PORT / "heap.c", runtime),
+        (PORT / "board.c", uboot),
+        (PORT / "command.c", [*uboot, f"-DKBUILD_MODNAME={json.dumps('kasan')}"]),
+    ]
+
+    def one(item):
+        source, command = item
+        target = objects / f"{source.parent.name}_{source.stem}.o"
+        if _newer(target, [source, *headers, Path(__file__)]):
+            extra = [*(CHECKED_NAMES if source.name == "asan_mem.c" else ())]
+            extra += ["-mstrict-align"] if source.name in STRICT_FILES else []
+            (folder / "u-boot").unlink(missing_ok=True)
+            execute([*command, *extra, "-c", source, "-o", target], log, cwd=folder, env=environment)
+        return target
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        return list(pool.map(one, work))
+
+
+# --- Build ----------------------------------------------------------------------------------------
+
+
+def _make(command, progress, total, log, **options):
+    """Run make with its output appended to @log; count what it makes of about @total files."""
+    done = 0
+    with open(log, "ab") as file:
+        file.write(f"$ {shlex.join(map(str, command))}\n".encode())
+        process = subprocess.Popen(
+            list(map(str, command)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            **options,
+        )
+        try:
+            for line in process.stdout:
+                file.write(line)
+                step = _STEP.match(line.decode("utf-8", "replace").rstrip("\n"))
+                if step:
+                    done += 1
+                    progress.step(done, max(done, total), step[1])
+            process.wait()
+        finally:
+            if process.poll() is None:
+                # make's children, too: an interrupted build leaves nobody behind.
+                os.killpg(process.pid, signal.SIGTERM)
+                process.wait()
+    if process.returncode != 0:
+        raise failed(command, log)
+
+
+def _configure(source, folder, make, options, log, environment):
+    """Write the configuration, from nothing if @options are others than last time. Return whether it was."""
+    stamp = folder / ".redzone-options"
+    wanted = json.dumps(options, sort_keys=True)
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
+        return False
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    execute([*make, "qemu_arm64_defconfig"], log, env=environment, cwd=source)
+    lines = [
+        f"# CONFIG_{key} is not set" if value == "n" else f"CONFIG_{key}={value}"
+        for key, value in options["config"].items()
+    ]
+    with open(folder / ".config", "a", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    execute([*make, "olddefconfig"], log, env=environment, cwd=source)
+    result = set((folder / ".config").read_text(encoding="utf-8").splitlines())
+    lost = [
+        line
+        for line in lines
+        if line not in result and not (line.startswith("#") and f"{line.split()[1]}=y" not in result)
+    ]
+    if lost:
+        raise Failure(f"U-Boot's configuration did not take: {', '.join(lost)}")
+    stamp.write_text(wanted, encoding="utf-8")
+    return True
+
+
+def _audit_efi_runtime(elf):
+    """Raise Failure if code that runs under an operating system calls the sanitizer."""
+    result = subprocess.run(
+        ["llvm-objdump-19", "-d", "--no-show-raw-insn", "--section=.efi_runtime", str(elf)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    bad = sorted(set(re.findall(r"<(__asan_\w+|__wrap_\w+)", result.stdout)))
+    if bad:
+        raise Failure(f"EFI runtime code calls {', '.join(bad)}: it would fail under an operating system")
+
+
+@functools.cache
+def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2, yes=False):
+    """Build U-Boot from @tree. Return an Image. dhcp: without it `bootp` speaks BOOTP and nothing else.
+    yes: install missing tools without asking. Once per command: make takes its time to find nothing to do."""
+    doctor.require(tools(cc), "build U-Boot", assume_yes=yes)
+    source = uboot_source.unpacked(tree)
+    parts = [tree, "kasan" if kasan else "plain"]
+    parts += [] if dhcp else ["bootp"]
+    parts += [] if cc == "clang-19" else [cc]
+    folder = HOME / "-".join(parts)
+    image = Image(folder, folder / "u-boot.bin", folder / "u-boot", kasan)
+    log = HOME / f"build-{folder.name}.log"
+    what = f"U-Boot {VERSION.partition('+')[0]}, {tree}, {'with KASAN' if kasan else 'plain'}"
+    with builder.locked(HOME / "locks" / folder.name):
+        log.unlink(missing_ok=True)
+        sanitizer = _sanitizer(cc, tree, source) if kasan else {}
+        options = {
+            "config": {**CONFIG, **(KASAN_CONFIG if kasan else {}), **({} if dhcp else BOOTP_CONFIG)},
+            "sanitizer": sanitizer,
+            "compiler": (PORT / "cc").read_text(encoding="utf-8"),
+        }
+        environment = {
+            **{
+                name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "CC", "CFLAGS")
+            },
+            "SOURCE_DATE_EPOCH": PINS["epoch"],
+            "REDZONE_UBOOT_CC": f"{TARGET}-gcc" if cc == "gcc" else f"{cc} --target={TARGET}",
+            **sanitizer,
+            "LC_ALL": "C",
+        }
+        make = ["make", f"O={folder}", f"CROSS_COMPILE={TARGET}-", f"CC={PORT / 'cc'}", f"-j{jobs}"]
+        progress = builder.Progress(what)
+        try:
+            total = STEPS if _configure(source, folder, make, options, log, environment) else 0
+            if kasan:
+                _make([*make, "prepare"], progress, total, log, env=environment, cwd=source)
+                made = _compile_port(folder, cc, environment, jobs, log)
+                link = ["-T", PORT / "kasan.lds", *(f"--wrap={name}" for name in WRAPPED), *made]
+                environment["MAKEFILES"] = str(PORT / "redzone.mk")
+                environment["REDZONE_UBOOT_LINK"] = shlex.join(map(str, link))
+            _make([*make, "u-boot.bin"], progress, total, log, env=environment, cwd=source)
+        finally:
+            progress.end()
+        if kasan:
+            _audit_efi_runtime(image.elf)
+    return image

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""U-Boot's source for the port: Debian's source package, fetched by apt, unpacked with and without patches.
+
+Which package, and its checksums: ports/u-boot/source.json. apt reads the machine's own package sources, asked
+for source packages, from lists below build/u-boot: the machine's configuration stays as it is, nothing is
+installed, and no root is needed.
+"""
+
+import hashlib
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from redzone import base, builder
+from redzone.base import BUILD, ROOT, Failure, say
+
+PORT = ROOT / "ports" / "u-boot"
+HOME = BUILD / "u-boot"
+DOWNLOAD = HOME / "download"
+PINS = json.loads((PORT / "source.json").read_text(encoding="utf-8"))
+VERSION = PINS["version"]
+# "original" has the bugs, "patched" all of Debian's patches.
+TREES = ("patched", "original")
+
+
+def execute(command, log, **options):
+    """Run @command with its output appended to @log. Raise Failure with the last lines if it fails."""
+    with open(log, "ab") as file:
+        file.write(f"$ {shlex.join(map(str, command))}\n".encode())
+        file.flush()
+        result = subprocess.run(
+            list(map(str, command)),
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            **options,
+        )
+    if result.returncode != 0:
+        raise failed(command, log)
+
+
+def failed(command, log):
+    """Return the Failure of @command, with what matters of @log."""
+    lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = [line for line in lines if not line.startswith("$ ")]
+    errors = [line for line in lines if re.search(r"(?i)\berror\b|^E: |undefined", line)]
+    shown = "\n".join((errors or lines)[-12:])
+    return Failure(f"'{Path(str(command[0])).name}' failed, see {base.relative(log)}\n{shown}")
+
+
+# --- Fetch ----------------------------------------------------------------------------------------
+
+
+def _one_line_source(line):
+    """Return a line of a sources.list as a deb822 stanza of source packages, or None."""
+    match = re.match(r"\s*deb(?:-src)?\s+(?:\[([^]]*)\]\s+)?(\S+)\s+(\S+)\s*([^#]*)", line)
+    if not match:
+        return None
+    options, uri, suite, components = match.groups()
+    stanza = f"Types: deb-src\nURIs: {uri}\nSuites: {suite}"
+    if components.strip():
+        stanza += f"\nComponents: {components.strip()}"
+    for key, value in re.findall(r"(signed-by|trusted|check-valid-until)=(\S+)", options or ""):
+        stanza += f"\n{key.title()}: {value}"
+    return stanza
+
+
+def source_stanzas(etc="/etc/apt"):
+    """Return the package sources in folder @etc as deb822 stanzas of source packages."""
+    stanzas = []
+    parts = Path(etc) / "sources.list.d"
+    for path in sorted(parts.glob("*.sources")):
+        text = re.sub(r"(?m)^#.*\n?", "", path.read_text(encoding="utf-8", errors="replace"))
+        for stanza in re.split(r"\n\s*\n", text):
+            if re.search(r"(?im)^URIs:", stanza) and not re.search(r"(?im)^Enabled:\s*no", stanza):
+                stanzas.append(re.sub(r"(?im)^Types:.*$", "Types: deb-src", stanza).strip())
+    for path in [Path(etc) / "sources.list", *sorted(parts.glob("*.list"))]:
+        if not path.is_file():
+            continue
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            stanza = _one_line_source(line)
+            if stanza and stanza not in stanzas:
+                stanzas.append(stanza)
+    return stanzas
+
+
+def of_release(stanzas, names):
+    """Return those of @stanzas that have a suite of a release with one of @names."""
+    pattern = re.compile(rf"(?im)^Suites:.*?(?<!\S)(?:{'|'.join(map(re.escape, names))})(?:-\S+|/\S*)?(?!\S)")
+    return [stanza for stanza in stanzas if pattern.search(stanza)]
+
+
+def for_release(stanzas, names):
+    """Return @stanzas of the release with one of @names, with its suites made those of the release that has
+    the package: the same archive may have that, too."""
+    words = "|".join(map(re.escape, names))
+    return [
+        re.sub(
+            r"(?im)^Suites:.*$",
+            lambda line: re.sub(rf"(?<!\S)(?:{words})(?=[-/\s]|$)", PINS["release"], line[0]),
+            stanza,
+        )
+        for stanza in of_release(stanzas, names)
+    ]
+
+
+def _digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def absent_files(folder=None):
+    """Return the names of the package's files that are not in @folder, DOWNLOAD if it is None. Raise Failure
+    on one that is another file."""
+    folder = folder or DOWNLOAD
+    absent = []
+    for name, expected in PINS["files"].items():
+        path = folder / name
+        if not path.is_file():
+            absent.append(name)
+        elif _digest(path) != expected:
+            raise Failure(
+                f"{base.relative(path)} is not the file that the port was made for: "
+                "its SHA-256 differs; remove it"
+            )
+    return absent
+
+
+def _by_hand(why):
+    names = " and ".join(PINS["files"])
+    return Failure(
+        f"U-Boot's source cannot be fetched: {why}\n"
+        f"get {names} of Debian's source package {PINS['package']} {VERSION} "
+        f"by another way, and put them into {base.relative(DOWNLOAD)}"
+    )
+
+
+def _apt(stanzas, log):
+    """Have apt fetch the package from the sources @stanzas. Raise Failure if it cannot."""
+    apt = HOME / "apt"
+    for folder in ("parts", "lists/partial", "cache/archives/partial"):
+        (apt / folder).mkdir(parents=True, exist_ok=True)
+    (apt / "parts" / "port.sources").write_text("\n\n".join(stanzas) + "\n", encoding="utf-8")
+    options = {
+        "Dir::Etc::SourceList": "/dev/null",
+        "Dir::Etc::SourceParts": apt / "parts",
+        "Dir::State::Lists": apt / "lists",
+        "Dir::Cache": apt / "cache",
+        # As root apt would drop its rights, and then could not write here.
+        "APT::Sandbox::User": "root",
+    }
+    get = ["apt-get", *(part for key, value in options.items() for part in ("-o", f"{key}={value}"))]
+    # One of the sources may have no source packages: whether that matters is seen at the next step.
+    update = None
+    try:
+        execute([*get, "-o", "APT::Update::Error-Mode=any", "update"], log)
+    except Failure as error:
+        update = error
+    try:
+        execute([*get, "source", "--download-only", f"{PINS['package']}={VERSION}"], log, cwd=DOWNLOAD)
+    except Failure as error:
+        # Without lists apt speaks of missing sources, which is not what has gone wrong.
+        raise update or error from None
+
+
+def _release_names():
+    """Return the names that the machine's own release has in package sources."""
+    names = ["stable", "testing", "unstable", "sid"]
+    try:
+        text = Path("/etc/os-release").read_text(encoding="utf-8")
+    except OSError:
+        return names
+    match = re.search(r'(?m)^VERSION_CODENAME="?([\w-]+)', text)
+    return [match[1], *names] if match else names
+
+
+def fetch():
+    """Download what is absent of the source package."""
+    DOWNLOAD.mkdir(parents=True, exist_ok=True)
+    if not absent_files():
+        return
+    if not shutil.which("apt-get"):
+        raise _by_hand("there is no apt-get on this machine")
+    say(f"fetching the source package {PINS['package']} {VERSION} (16 MB) into {base.relative(DOWNLOAD)}")
+    every, names = source_stanzas(), _release_names()
+    attempts = [of_release(every, names) or every]
+    if PINS["release"] not in names:
+        attempts.append(for_release(every, names))
+    log = HOME / "fetch.log"
+    log.unlink(missing_ok=True)
+    why = "this machine's apt has no package sources"
+    for stanzas in attempts:
+        if not stanzas:
+            continue
+        try:
+            _apt(stanzas, log)
+        except Failure as error:
+            why = str(error)
+        if not absent_files():
+            return
+    raise _by_hand(why)
+
+
+# --- Unpack ---------------------------------------------------------------------------------------
+
+
+def _patch(source, log):
+    """Apply Debian's patches, in the order of their list."""
+    folder = HOME / "source" / "debian"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    execute(["tar", "xf", DOWNLOAD / PINS["debian"], "--strip-components=1", "-C", folder], log)
+    patches = folder / "patches"
+    for line in (patches / "series").read_text(encoding="utf-8").splitlines():
+        name = line.partition("#")[0].strip()
+        if name:
+            execute(["patch", "-p1", "--silent", "-i", patches / name], log, cwd=source)
+
+
+def unpacked(tree):
+    """Return the source folder of @tree, one of TREES."""
+    source = HOME / "source" / tree
+    stamp = source / ".redzone-unpacked"
+    with builder.locked(HOME / "source"):
+        if stamp.is_file() and stamp.read_text(encoding="utf-8") == VERSION:
+            return source
+        fetch()
+        say(f"unpacking U-Boot's {tree} source")
+        shutil.rmtree(source, ignore_errors=True)
+        source.mkdir(parents=True)
+        log = HOME / f"unpack-{tree}.log"
+        log.unlink(missing_ok=True)
+        execute(["tar", "xf", DOWNLOAD / PINS["original"], "--strip-components=1", "-C", source], log)
+        if tree == "patched":
+            _patch(source, log)
+        stamp.write_text(VERSION, encoding="utf-8")
+    return source

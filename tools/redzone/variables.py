@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Where a global variable is declared, from an ELF file's debug information.
+
+GCC writes the line into the program, and the kernel prints it. Clang does not: then it is looked up here.
+"""
+
+import re
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from redzone.base import ROOT
+from redzone.symbolize import Source
+
+_HEADLINE = "The buggy address belongs to the variable:"
+_NAME = re.compile(r"^ (?:\d+ bytes to the left of )?([\w.$<> ]+)\+0x[0-9a-f]+/0x[0-9a-f]+$")
+_DEFINED = re.compile(r"^ defined (?:in|at) (.+?)(?::(\d+))?$")
+
+
+def named(report):
+    """Return (variable, file, line or None) as a console.Report names them, or None."""
+    if _HEADLINE not in report.lines:
+        return None
+    at = report.lines.index(_HEADLINE)
+    name, defined = (
+        pattern.match(text)
+        for pattern, text in zip((_NAME, _DEFINED), report.lines[at + 1 : at + 3], strict=False)
+    )
+    if not (name and defined):
+        return None
+    return name[1], defined[1], int(defined[2]) if defined[2] else None
+
+
+def _text(die, attribute):
+    value = die.attributes.get(attribute)
+    return value.value.decode("utf-8", "replace") if value is not None else ""
+
+
+def _lines(die, name, function, inside=""):
+    """Yield the lines of declarations of @name below @die, in @function if that is not ""."""
+    for child in die.iter_children():
+        if child.tag == "DW_TAG_variable":
+            line = child.attributes.get("DW_AT_decl_line")
+            if line is not None and _text(child, "DW_AT_name") == name and function in ("", inside):
+                yield line.value
+        elif child.has_children:
+            within = _text(child, "DW_AT_name") if child.tag == "DW_TAG_subprogram" else inside
+            yield from _lines(child, name, function, within)
+
+
+def declared(elf, name, file):
+    """Return the Source where the variable @name of the source @file is declared, or None.
+
+    A static variable of a function is called FUNCTION.NAME, by Clang.
+    """
+    parts = [part for part in name.split(".") if not part.isdecimal()]
+    if not parts or not parts[-1]:
+        return None
+    function = parts[0] if len(parts) > 1 else ""
+    lines = set()
+    with open(elf, "rb") as binary:
+        image = ELFFile(binary)
+        if not image.has_dwarf_info():
+            return None
+        for unit in image.get_dwarf_info().iter_CUs():
+            top = unit.get_top_DIE()
+            path = str(Path(_text(top, "DW_AT_comp_dir")) / _text(top, "DW_AT_name"))
+            if path == file or path.endswith(f"/{file}"):
+                lines.update(_lines(top, parts[-1], function))
+    if len(lines) != 1:
+        return None
+    path = Path(file) if Path(file).is_absolute() else ROOT / file
+    return Source(parts[-1], str(path), lines.pop())
