@@ -244,6 +244,23 @@ void user_memory_access(struct kunit *test)
 	expect_user_access(test, &t, KASAN_READ, 24, false);
 }
 
+/*
+ * The fault handler remembers what was reported, so that the fault that follows is not reported again. That must
+ * end with its thread: the next ones, some of which get its memory, make the same access, and none is missed.
+ */
+void user_memory_access_again(struct kunit *test)
+{
+	struct toucher t = {.touch = read_unchecked};
+	unsigned int i;
+
+	if (!cpu_has_pan())
+		kunit_skip(test, "Test requires a CPU with PAN");
+	t.address = user_page(test);
+	t.mm = current->mm;
+	for (i = 0; i < 24; i++)
+		expect_user_access(test, &t, KASAN_READ, 4, true);
+}
+
 static long sys_without_copy(const u64 *args)
 {
 	KASAN_TEST_BUG(return *(volatile int *)args[0] != 0);

@@ -140,9 +140,9 @@ size_t fault_access_size(const struct pt_regs *regs)
 /* --- KASAN -------------------------------------------------------------------------------------
  * */
 
-/** struct last_access - an access of @task's that was dealt with: [@addr, @addr + @size) */
+/** struct last_access - an access of the task @pid that was dealt with: [@addr, @addr + @size) */
 struct last_access {
-	struct task *task;
+	pid_t pid; /* not a pointer: the next task has the memory of one that died of its report */
 	unsigned long addr;
 	size_t size;
 };
@@ -154,7 +154,7 @@ static struct last_access reported[NR_CPUS];
 static bool was_access(const struct last_access *list, unsigned long addr)
 {
 	for (unsigned int i = 0; i < NR_CPUS; i++) {
-		if (list[i].task == current && addr - list[i].addr < list[i].size)
+		if (list[i].pid == current->pid && addr - list[i].addr < list[i].size)
 			return true;
 	}
 	return false;
@@ -163,8 +163,8 @@ static bool was_access(const struct last_access *list, unsigned long addr)
 static void forget_access(struct last_access *list)
 {
 	for (unsigned int i = 0; i < NR_CPUS; i++) {
-		if (list[i].task == current)
-			list[i].task = NULL;
+		if (list[i].pid == current->pid)
+			list[i].size = 0;
 	}
 }
 
@@ -173,7 +173,7 @@ void arch_note_kasan_report(uintptr_t addr, size_t size)
 	unsigned long flags = arch_local_irq_save();
 
 	reported[smp_processor_id()] = (struct last_access){
-		.task = current, .addr = kasan_untag_addr(addr), .size = size ? size : 1};
+		.pid = current->pid, .addr = kasan_untag_addr(addr), .size = size ? size : 1};
 	arch_local_irq_restore(flags);
 }
 
@@ -276,7 +276,7 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 	regs->pc += 4;
 	/* The access itself comes next: its granule, and up to 16 bytes from there. */
 	fixed_up[smp_processor_id()] =
-		(struct last_access){.task = current, .addr = addr, .size = 24};
+		(struct last_access){.pid = current->pid, .addr = addr, .size = 24};
 	return true;
 }
 
