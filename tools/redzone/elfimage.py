@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Reads ELF files for `./redzone audit`: functions, the files they come from, the calls they make.
 
-Branches are decoded here, for the four architectures that the runtime knows: calls of named functions are all
-that is asked, so no disassembler is needed.
+What the instructions do is known to elfcode; which function one belongs to, and its name, is known here.
 """
 
 import bisect
 import io
-import re
 import struct
 from dataclasses import dataclass, field
 
@@ -17,6 +15,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import Section as PlainSection
 from elftools.elf.sections import SymbolTableSection
 
+from redzone import elfcode
 from redzone.base import Failure
 
 ARCHES = {"EM_AARCH64": "arm64", "EM_RISCV": "riscv64", "EM_X86_64": "x86_64", "EM_ARM": "arm"}
@@ -66,170 +65,6 @@ class Section:
     flags: int
     data: bytes
     kind: str = ""
-
-
-# --- Branches and memory accesses, per architecture -------------------------------------------------------
-
-
-def _signed(value, bits):
-    return value - (1 << bits) if value >> (bits - 1) & 1 else value
-
-
-# The "target" of the trap of Clang's inline check of tags.
-_TRAP = -1
-
-
-def _arm64(data, base):
-    """Yield (address, target, touches memory) for each instruction. Target: an address, _TRAP or None."""
-    for at, (word,) in zip(
-        range(0, len(data), 4), struct.iter_unpack("<I", data[: len(data) & ~3]), strict=False
-    ):
-        target = None
-        if word & 0x7C000000 == 0x14000000:
-            target = base + at + 4 * _signed(word & 0x3FFFFFF, 26)
-        elif word & 0xFFFFF81F == 0xD4212000:
-            # brk #0x900 to #0x93f
-            target = _TRAP
-        # Loads and stores, but for literals, the stack pointer and the frame pointer.
-        touches = (
-            word & 0x0A000000 == 0x08000000
-            and word & 0x3B000000 != 0x18000000
-            and word >> 5 & 31 not in (29, 31)
-        )
-        yield base + at, target, touches
-
-
-def _riscv64(data, base):
-    at = 0
-    high = {}  # what auipc put into which register
-    while at + 2 <= len(data):
-        half = data[at] | data[at + 1] << 8
-        if half & 3 != 3:
-            funct, quadrant = half >> 13, half & 3
-            target = None
-            if quadrant == 1 and funct == 5:
-                bits = (
-                    (12, 11),
-                    (11, 4),
-                    (10, 9),
-                    (9, 8),
-                    (8, 10),
-                    (7, 6),
-                    (6, 7),
-                    (5, 3),
-                    (4, 2),
-                    (3, 1),
-                    (2, 5),
-                )
-                offset = sum((half >> source & 1) << to for source, to in bits)
-                target = base + at + _signed(offset, 12)
-            # Register 8 is the frame pointer.
-            touches = quadrant == 0 and funct in (1, 2, 3, 5, 6, 7) and half >> 7 & 7 != 0
-            yield base + at, target, touches
-            at += 2
-            continue
-        if at + 4 > len(data):
-            return
-        word = half | data[at + 2] << 16 | data[at + 3] << 24
-        opcode, target = word & 0x7F, None
-        if opcode == 0x6F:
-            offset = (
-                (word >> 31) << 20
-                | (word >> 12 & 0xFF) << 12
-                | (word >> 20 & 1) << 11
-                | (word >> 21 & 0x3FF) << 1
-            )
-            target = base + at + _signed(offset, 21)
-        elif opcode == 0x17:
-            high[word >> 7 & 31] = base + at + _signed(word & 0xFFFFF000, 32)
-        elif opcode == 0x67 and word >> 15 & 31 in high:
-            target = high[word >> 15 & 31] + _signed(word >> 20, 12)
-        touches = opcode in (0x03, 0x07, 0x23, 0x27, 0x2F) and word >> 15 & 31 not in (2, 8)
-        yield base + at, target, touches
-        at += 4
-
-
-def _x86_64(data, base):
-    # Instructions have no fixed place: every byte that could start a near call or jump is tried. That the
-    # four bytes behind it lead to exactly a sanitizer's function is no accident.
-    for found in re.finditer(rb"(?=[\xe8\xe9](....))", data, re.DOTALL):
-        at = found.start()
-        yield base + at, base + at + 5 + struct.unpack("<i", found[1])[0], None
-
-
-def _arm(data, base):
-    for at in range(0, len(data) - 3, 2):
-        first, second = struct.unpack_from("<HH", data, at)
-        word = first | second << 16
-        if at % 4 == 0 and word & 0x0E000000 == 0x0A000000:
-            offset = _signed(word & 0xFFFFFF, 24) * 4
-            yield base + at, base + at + 8 + offset, None
-            if word >> 28 == 15:  # BLX, to Thumb
-                yield base + at, base + at + 8 + offset + (word >> 23 & 2), None
-        if first & 0xF800 == 0xF000 and second & 0x9000 in (0x9000,):
-            s = first >> 10 & 1
-            i1, i2 = 1 - (second >> 13 & 1 ^ s), 1 - (second >> 11 & 1 ^ s)
-            offset = _signed(
-                s << 24 | i1 << 23 | i2 << 22 | (first & 0x3FF) << 12 | (second & 0x7FF) << 1, 25
-            )
-            yield base + at, base + at + 4 + offset, None
-
-
-_DECODERS = {"arm64": _arm64, "riscv64": _riscv64, "x86_64": _x86_64, "arm": _arm}
-
-
-def _materialized(arch, data, base):
-    """Yield the addresses that code puts together from its own: adrp+add, auipc+addi, lui+addi, lea."""
-    if arch == "arm64":
-        pages = {}
-        for at, (word,) in zip(
-            range(0, len(data), 4), struct.iter_unpack("<I", data[: len(data) & ~3]), strict=False
-        ):
-            if word & 0x9F000000 in (0x90000000, 0x10000000):
-                offset = _signed((word >> 5 & 0x7FFFF) << 2 | word >> 29 & 3, 21)
-                page = word >> 31
-                address = ((base + at) & ~4095) + offset * 4096 if page else base + at + offset
-                pages[word & 31] = address
-                yield address
-            elif word & 0xFF800000 == 0x91000000 and word >> 5 & 31 in pages:
-                shift = 12 if word >> 22 & 1 else 0
-                yield pages[word >> 5 & 31] + ((word >> 10 & 0xFFF) << shift)
-            elif word & 0x3B000000 == 0x39000000 and word >> 5 & 31 in pages:
-                yield pages[word >> 5 & 31] + ((word >> 10 & 0xFFF) << (word >> 30))
-    elif arch == "riscv64":
-        high = {}
-        at = 0
-        while at + 4 <= len(data):
-            word = int.from_bytes(data[at : at + 4], "little")
-            if word & 3 != 3:
-                if word & 0xE003 == 0x6001:  # c.lui
-                    high[word >> 7 & 31] = _signed((word >> 12 & 1) << 17 | (word >> 2 & 31) << 12, 18)
-                at += 2
-                continue
-            opcode = word & 0x7F
-            if opcode in (0x17, 0x37):
-                high[word >> 7 & 31] = _signed(word & 0xFFFFF000, 32) + (base + at if opcode == 0x17 else 0)
-            elif opcode in (0x13, 0x03) and word >> 15 & 31 in high:
-                yield high[word >> 15 & 31] + _signed(word >> 20, 12)
-            at += 4
-    elif arch == "x86_64":
-        for found in re.finditer(
-            rb"(?=[\x48\x4c]\x8d[\x05\x0d\x15\x1d\x25\x2d\x35\x3d](....))", data, re.DOTALL
-        ):
-            yield base + found.start() + 7 + struct.unpack("<i", found[1])[0]
-        for found in re.finditer(
-            rb"(?=(?:\x48\xc7[\xc0-\xc7]|[\xb8-\xbf]|\x48\x81[\xf8-\xff])(....))", data, re.DOTALL
-        ):
-            yield struct.unpack("<i", found[1])[0] & (1 << 64) - 1
-    else:
-        low = {}
-        for at in range(0, len(data) - 3, 4):
-            (word,) = struct.unpack_from("<I", data, at)
-            value = word >> 4 & 0xF000 | word & 0xFFF
-            if word & 0x0FF00000 == 0x03000000:
-                low[word >> 12 & 15] = value
-            elif word & 0x0FF00000 == 0x03400000 and word >> 12 & 15 in low:
-                yield value << 16 | low[word >> 12 & 15]
 
 
 # --- One file ----------------------------------------------------------------------------------------------
@@ -418,14 +253,14 @@ class Image:
             if not section.flags & SHF_EXECINSTR:
                 continue
             starts = [function.address for function in functions]
-            for address, target, touches in _DECODERS[self.arch](section.data, section.address):
-                interesting = target == _TRAP or (not self.relocatable and target in targets)
+            for address, target, touches in elfcode.DECODERS[self.arch](section.data, section.address):
+                interesting = target == elfcode.TRAP or (not self.relocatable and target in targets)
                 if not interesting and not touches:
                     continue
                 function = self._holder(functions, starts, address)
                 if function is None:
                     continue
-                if target == _TRAP:
+                if target == elfcode.TRAP:
                     function.traps = True
                 elif interesting:
                     function.calls.add(targets[target])
@@ -465,10 +300,11 @@ class Image:
 
     def refers_to(self, address):
         """Does code, or a literal or table that code reads, name @address?"""
+        starts = {function.address for function in self.functions}
         for section in self.allocated():
             if not section.flags & SHF_EXECINSTR:
                 continue
-            if address in _materialized(self.arch, section.data, section.address):
+            if address in elfcode.addresses(self.arch, section.data, section.address, starts):
                 return True
             needle = address.to_bytes(self.word, "little")
             at = section.data.find(needle)
