@@ -7,6 +7,7 @@
 #include <kernel/slab.h>
 #include <kernel/string.h>
 
+#include "../mm/slab_internal.h"
 #include "kasan_test.h"
 
 static void kmalloc_sizes(struct kunit *test)
@@ -342,6 +343,58 @@ static void destroy_with_live_objects(struct kunit *test)
 	}
 }
 
+#ifndef CONFIG_SLAB
+static void free_page_of_slots(void *page)
+{
+	__free_pages(page, 0);
+}
+
+/* Of a write to a free slot, of whatever length and value, the list is cut off, not led astray. */
+static void overwritten_links(struct kunit *test)
+{
+	struct kmem_cache *cache = kunit_kzalloc(test, sizeof(*cache), GFP_KERNEL);
+	struct page *page = alloc_pages(GFP_KERNEL, 0);
+	char *slots;
+	bool ok;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_page_of_slots, page), 0);
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	slots = page_address(page);
+	for (unsigned int i = 0; i < 64; i++) {
+		char *slot = slots + i * 64UL, *next = i == 63 ? NULL : slot + 64;
+		u8 *link = kasan_reset_tag(slot);
+
+		/* In the tag-based modes the uppermost is the pointer's tag, which may be any. */
+		for (unsigned int byte = 0; byte < (KASAN_TEST_GENERIC ? 8 : 7); byte++) {
+			for (unsigned int flip = 1; flip < 256; flip++) {
+				slab_set_next(cache, slot, next);
+				link[byte] ^= (u8)flip;
+				slab_get_next(cache, page, slot, &ok);
+				KUNIT_ASSERT_FALSE_MSG(test, ok, "slot %u, byte %u ^ %02x", i, byte,
+						       flip);
+			}
+		}
+		for (unsigned int size = 1; size <= 8; size++) {
+			slab_set_next(cache, slot, next);
+			__memset(link, 0, size);
+			slab_get_next(cache, page, slot, &ok);
+			KUNIT_ASSERT_FALSE_MSG(test, ok, "slot %u, %u bytes cleared", i, size);
+		}
+		slab_set_next(cache, slot, next);
+		KUNIT_ASSERT_PTR_EQ(test, slab_get_next(cache, page, slot, &ok), next);
+		KUNIT_ASSERT_TRUE(test, ok);
+		/* Another slot's, as a copy of a whole object leaves it. */
+		if (i) {
+			__memcpy(link, link - 64, 8);
+			slab_get_next(cache, page, slot, &ok);
+			KUNIT_ASSERT_FALSE_MSG(test, ok, "slot %u, as before it", i);
+			slab_set_next(cache, slot, next);
+		}
+	}
+}
+#endif
+
 static struct kunit_case slab_test_cases[] = {
 	KUNIT_CASE(kmalloc_sizes),
 	KUNIT_CASE(kmalloc_zero_and_null),
@@ -357,6 +410,9 @@ static struct kunit_case slab_test_cases[] = {
 	KUNIT_CASE(slabs_of_a_cache),
 	KUNIT_CASE(kfree_sensitive_clears),
 	KUNIT_CASE(destroy_with_live_objects),
+#ifndef CONFIG_SLAB
+	KUNIT_CASE(overwritten_links),
+#endif
 	{},
 };
 
