@@ -140,12 +140,13 @@ void copy_user_other_memory(struct kunit *test)
 	(void)left;
 }
 
-/* get_user() stores like any other code: where it stores is checked there. */
+/* get_user() stores like any other code: where it stores is checked there. Five words leave a granule of the slot
+ * free in each mode. */
 void get_user_oob(struct kunit *test)
 {
 	u64 __user *user __unused = (u64 __user *)user_page(test);
-	u64 *kernel = kunit_kmalloc(test, 3 * sizeof(u64), GFP_KERNEL);
-	size_t past = KASAN_END(3 * sizeof(u64)) / sizeof(u64);
+	u64 *kernel = kunit_kmalloc(test, 5 * sizeof(u64), GFP_KERNEL);
+	size_t past = KASAN_END(5 * sizeof(u64)) / sizeof(u64);
 
 	KUNIT_ASSERT_NOT_NULL(test, kernel);
 	HIDE_VAR(kernel);
