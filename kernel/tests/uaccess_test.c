@@ -34,21 +34,22 @@ static int uaccess_init(struct kunit *test)
 	return 0;
 }
 
-/* Fill user memory from @from to the end of the page with bytes that tell where they are. */
-static void fill_user(struct kunit *test)
-{
-	u8 *bytes = kunit_kmalloc(test, PAGE_SIZE, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, bytes);
-	for (size_t i = 0; i < PAGE_SIZE; i++)
-		bytes[i] = (u8)(i * 7 + 1);
-	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)page, bytes, PAGE_SIZE), 0UL);
-	kunit_kfree(test, bytes);
-}
-
 static u8 user_byte(unsigned long at)
 {
 	return (u8)((at - page) * 7 + 1);
+}
+
+/* Fill the last @size bytes of user memory with bytes that tell where they are. */
+static void fill_user(struct kunit *test, size_t size)
+{
+	u8 *bytes = kunit_kmalloc(test, size, GFP_KERNEL);
+	unsigned long at = page_end - size;
+
+	KUNIT_ASSERT_NOT_NULL(test, bytes);
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = user_byte(at + i);
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)at, bytes, size), 0UL);
+	kunit_kfree(test, bytes);
 }
 
 static void whole_page(struct kunit *test)
@@ -60,7 +61,7 @@ static void whole_page(struct kunit *test)
 	memset(bytes, 0xee, PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, copy_from_user(bytes, (void __user *)page, PAGE_SIZE), 0UL);
 	KUNIT_EXPECT_NULL(test, memchr_inv(bytes, 0, PAGE_SIZE));
-	fill_user(test);
+	fill_user(test, PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, copy_from_user(bytes, (void __user *)page, PAGE_SIZE), 0UL);
 	for (size_t i = 0; i < PAGE_SIZE; i++)
 		KUNIT_ASSERT_EQ(test, bytes[i], user_byte(page + i));
@@ -78,7 +79,7 @@ static void partial_copies(struct kunit *test)
 		for (unsigned long n = 0; n <= 150; n += 1 + n / 40) {
 			unsigned long at = page_end - mapped, left = n > mapped ? n - mapped : 0;
 
-			fill_user(test);
+			fill_user(test, 128);
 			memset(bytes, 0xee, 160);
 			KUNIT_ASSERT_EQ(test, copy_from_user(bytes, (void __user *)at, n), left);
 			for (unsigned long i = 0; i < 160; i++)
@@ -108,7 +109,7 @@ static void kernel_misalignment(struct kunit *test)
 	u8 *bytes = kunit_kzalloc(test, 256, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, bytes);
-	fill_user(test);
+	fill_user(test, PAGE_SIZE);
 	for (unsigned long to = 0; to < 16; to++) {
 		for (unsigned long n = 0; n <= 100; n++) {
 			memset(bytes, 0xee, 256);

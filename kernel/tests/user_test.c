@@ -323,9 +323,9 @@ static void no_page_is_lost(struct kunit *test)
 {
 	unsigned long pages = user_pages_in_use(), tables = user_tables_in_use(), before = 0;
 
-	for (int round = 0; round < 24; round++) {
+	for (int round = 0; round < 16; round++) {
 		/* What the kernel keeps for itself (slabs, quarantine, stacks) has settled by then. */
-		if (round == 12)
+		if (round == 8)
 			before = nr_free_pages();
 		USER_TEST_PASSES(test, "exit", "0");
 		KUNIT_EXPECT_EQ(test, USER_TEST_RUN(test, "crash", "null"), SIGSEGV);
@@ -335,25 +335,53 @@ static void no_page_is_lost(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, user_pages_in_use(), pages);
 		KUNIT_ASSERT_EQ(test, user_tables_in_use(), tables);
 	}
-	/* 12 rounds of 3 programs of about 50 pages each: a leak of them would be 1800. */
+	/* 8 rounds of 3 programs of about 50 pages each: a leak of them would be 1200. */
 	KUNIT_EXPECT_GT(test, nr_free_pages() + 300, before);
+}
+
+static void free_blocks(void *blocks)
+{
+	struct page *block, *next;
+
+	list_for_each_entry_safe (block, next, (struct list_head *)blocks, lru)
+		__free_pages(block, MAX_ORDER);
+}
+
+/* Take free memory, which is not touched for it, until only @pages are left. */
+static bool leave_free(struct kunit *test, unsigned long pages)
+{
+	struct list_head *blocks = kunit_kzalloc(test, sizeof(*blocks), GFP_KERNEL);
+	struct page *block;
+
+	if (!blocks)
+		return false;
+	INIT_LIST_HEAD(blocks);
+	while (nr_free_pages() > pages) {
+		block = alloc_pages(GFP_KERNEL | __GFP_NOWARN, MAX_ORDER);
+		if (!block)
+			break;
+		list_add(&block->lru, blocks);
+	}
+	return kunit_add_action_or_reset(test, free_blocks, blocks) == 0;
 }
 
 /*
  * Several programs want all of memory. None gets the kernel's share, and all of it comes back. The first
  * that gets no more does so when the others have all the rest: what they had at most adds up to that.
+ * All is 128 MiB here, as the programs touch each page.
  */
 static void memory_runs_out(struct kunit *test)
 {
 	static const char *const argv[] = {"hog", NULL};
 	const unsigned long reserve = totalram_pages() / 8;
-	unsigned long pages = user_pages_in_use(), before = nr_free_pages(), least = before,
-		      had = 0;
+	unsigned long pages = user_pages_in_use(), before, least, had = 0;
 	struct captured *texts = kunit_kzalloc(test, 3 * sizeof(*texts), GFP_KERNEL);
 	struct process *processes[3];
 	bool running;
 
 	KUNIT_ASSERT_NOT_NULL(test, texts);
+	KUNIT_ASSERT_TRUE(test, leave_free(test, reserve + (128UL << (20 - PAGE_SHIFT))));
+	before = least = nr_free_pages();
 	for (unsigned int i = 0; i < ARRAY_SIZE(processes); i++) {
 		processes[i] = create(argv);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(processes[i]));

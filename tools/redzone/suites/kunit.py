@@ -26,8 +26,7 @@ CONFIGURATIONS += [
     for where, compiler in (("inline", "clang-19"), ("outline", "clang-19"), ("outline", "gcc"))
     for cpus in (1, 4)
 ] + [("sw_tags", "inline", "clang-22", 4)]
-# With hardware tags; the other compilers once. Only with --mode hw_tags: 2 of 24 boots failed,
-# as docs/tag-modes.md says, and a test that fails now and then hides those of others.
+# With hardware tags; the other compilers once.
 CONFIGURATIONS += [
     ("hw_tags", where, "clang-19", cpus) for where in ("sync", "async", "asymm") for cpus in (1, 4)
 ] + [("hw_tags", "sync", compiler, 4) for compiler in ("gcc", "clang-22")]
@@ -80,8 +79,6 @@ def run(context):
     ready = []
     for configuration in CONFIGURATIONS:
         if context.mode not in (None, configuration[0]):
-            continue
-        if context.mode is None and configuration[0] == "hw_tags":
             continue
         preset = preset_name("arm64", *configuration[:3], *configuration[4:])
         reason = missing_for(context, configuration)
