@@ -239,6 +239,12 @@ static inline void kasan_report_invalid_free(const void *addr, uintptr_t ip)
 	(void)ip;
 }
 
+static inline void kasan_report_double_free(const void *addr, uintptr_t ip)
+{
+	(void)addr;
+	(void)ip;
+}
+
 static inline void kasan_record_aux_stack(const void *addr)
 {
 	(void)addr;

@@ -125,6 +125,33 @@ void slab_bad_free(const void *p, const char *why, uintptr_t ip)
 
 /* --- Freeing -------------------------------------------------------------------------------------------------- */
 
+/* Of two CPUs the later one, or of any number of times the second: known to the allocator alone if sampling has left
+ * out the allocation. */
+static noinline void large_double_free(const void *p, uintptr_t ip)
+{
+	if (MM_KASAN)
+		kasan_report_double_free(p, ip);
+	else
+		slab_bad_free(p, "double free", ip);
+}
+
+/*
+ * Of CPUs that free it at the same time one is through, also where KASAN cannot tell: it is off, or sampling has left
+ * out the allocation. The others must see at each moment that it is, or was, a large object. Return: are we the one?
+ */
+static bool end_large(struct page *page)
+{
+	unsigned long flags = READ_ONCE(page->flags);
+
+	do {
+		if (!(flags & BIT(PG_large)))
+			return false;
+	} while (!__atomic_compare_exchange_n(&page->flags, &flags,
+					      (flags & ~BIT(PG_large)) | BIT(PG_large_freed), false,
+					      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	return true;
+}
+
 static noinline void free_large(struct page *page, void *p, uintptr_t ip)
 {
 	void *base = page_to_virt(page);
@@ -135,13 +162,10 @@ static noinline void free_large(struct page *page, void *p, uintptr_t ip)
 	}
 	if (kasan_kfree_large(p, base, &page->large, ip) != KASAN_FREE_NOW)
 		return;
-	/* Of CPUs that free it at the same time one is through, also where KASAN cannot tell: it is off, or
-	 * sampling has left out the allocation. */
-	if (!(__atomic_fetch_and(&page->flags, ~BIT(PG_large), __ATOMIC_ACQ_REL) & BIT(PG_large))) {
-		slab_bad_free(p, "double free", ip);
+	if (!end_large(page)) {
+		large_double_free(p, ip);
 		return;
 	}
-	page_set_flag(page, PG_large_freed);
 	free_pages_exact(page, page->nr);
 }
 
@@ -150,7 +174,7 @@ static __always_inline void free_large_again(struct page *page, void *p, uintptr
 	/* Poisoned by now, so that the runtime finds the double free and tells the stacks; unless sampling has
 	 * left it out. */
 	if (kasan_kfree_large(p, page_to_virt(page), &page->large, ip) == KASAN_FREE_NOW)
-		slab_bad_free(p, "double free", ip);
+		large_double_free(p, ip);
 }
 
 static __always_inline void do_kfree(const void *p, uintptr_t ip)

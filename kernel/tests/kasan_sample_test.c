@@ -8,9 +8,12 @@
  */
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
+#include <kernel/mm.h>
 #include <kernel/page.h>
 #include <kernel/sched.h>
+#include <kernel/slab.h>
 
+#include "../../runtime/arch/arm64/mte.h"
 #include "kasan_test.h"
 
 #ifdef CONFIG_KASAN_HW_TAGS
@@ -103,8 +106,77 @@ static void migrating_tasks(struct kunit *test)
 		KUNIT_EXPECT_GT(test, moves, 0U);
 }
 
+/* So many pages may be left for others. */
+#define LEFT 4096UL
+
+static void free_all(void *list)
+{
+	struct page *page, *next;
+
+	list_for_each_entry_safe (page, next, (struct list_head *)list, lru)
+		__free_pages(page, page->nr == 1 ? 0 : (unsigned int)__builtin_ctz(page->nr));
+}
+
+/* Granules of @page, of one in 16, with a tag that pointers have, too. */
+static unsigned int owned(const struct page *page)
+{
+	const char *at = page_to_virt(page), *end = at + page_size(page);
+	unsigned int n = 0;
+
+	for (; at < end; at += 16 * KASAN_GRANULE_SIZE) {
+		const u8 tag = (u8)(kasan_mte_ldg((uintptr_t)at) >> 56) | 0xf0;
+
+		n += tag >= KASAN_TAG_MIN && tag <= KASAN_TAG_MAX;
+	}
+	return n;
+}
+
+/*
+ * What is skipped is not written to: its tags are those of free pages, or if it was never allocated the machine's
+ * first ones. None may be left of what a page was before: a pointer of that time would match.
+ */
+static void skipped_pages_are_nobodys(struct kunit *test)
+{
+	struct list_head *all = kunit_kzalloc(test, sizeof(*all), GFP_KERNEL);
+	unsigned long pages = 0, bad = 0;
+	unsigned int order = MAX_ORDER + 1;
+	struct page *page, *first = NULL;
+
+	kasan_needs(test, kasan_on(), "kasan=on");
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	INIT_LIST_HEAD(all);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_all, all), 0);
+	KUNIT_ASSERT_EQ(test, kasan_option("kasan.page_alloc.sample.order", "0"), 0);
+	KUNIT_ASSERT_EQ(test, kasan_option("kasan.page_alloc.sample", "1000000000"), 0);
+	while (order--) {
+		while (nr_free_pages() > LEFT + (1UL << order)) {
+			page = alloc_pages(GFP_NOWAIT | __GFP_NOWARN, order);
+			if (!page)
+				break;
+			list_add(&page->lru, all);
+		}
+	}
+	kasan_option("kasan.page_alloc.sample", "1");
+	kasan_option("kasan.page_alloc.sample.order", "3");
+	list_for_each_entry (page, all, lru) {
+		/* The first of each CPU is not skipped. */
+		if (kasan_get_tag(page_address(page)) != KASAN_TAG_KERNEL)
+			continue;
+		pages += page->nr;
+		if (owned(page)) {
+			bad++;
+			first = first ? first : page;
+		}
+	}
+	KUNIT_EXPECT_GT(test, pages, totalram_pages() / 2);
+	KUNIT_EXPECT_EQ_MSG(test, bad, 0UL,
+			    "blocks with tags of others, the first at %016lx, of %u pages",
+			    first ? (unsigned long)page_to_virt(first) : 0, first ? first->nr : 0);
+}
+
 static struct kunit_case kasan_sample_test_cases[] = {
 	KUNIT_CASE(migrating_tasks),
+	KUNIT_CASE(skipped_pages_are_nobodys),
 	{},
 };
 

@@ -446,6 +446,11 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 	return report_bug(type, (uintptr_t)addr, 0, HOW_FREE, ip, fp);
 }
 
+__attribute__((__noinline__)) void kasan_report_double_free(const void *addr, uintptr_t ip)
+{
+	kasan_report_bad_free("double-free", addr, ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
 #ifdef CONFIG_KASAN_TAGS
 bool kasan_report_tag_mismatch(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 			       uintptr_t fp)

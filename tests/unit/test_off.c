@@ -105,6 +105,7 @@ static void nothing_is_reported(void)
 	CHECK_EQ(poisoned(p, 64), 0);
 	EXPECT_NO_REPORT(CHECK(kasan_check_write(p, 64)));
 	EXPECT_NO_REPORT(kasan_report_invalid_free(p, 0));
+	EXPECT_NO_REPORT(kasan_report_double_free(p, 0));
 }
 
 static void there_is_no_way_back(void)

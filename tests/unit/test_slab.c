@@ -141,6 +141,8 @@ static void invalid_free(void)
 	/* What no allocator knows. */
 	EXPECT_REPORT("invalid-free", kasan_report_invalid_free(&p, (uintptr_t)invalid_free));
 	CHECK(unit_last()->is_free);
+	EXPECT_REPORT("double-free", kasan_report_double_free(&p, (uintptr_t)invalid_free));
+	CHECK(unit_last()->is_free);
 }
 
 static void zero_sized_objects(void)
