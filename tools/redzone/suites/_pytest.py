@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Runs a folder of pytest tests as a suite: each result is shown when it is there."""
 
+import contextlib
 import json
 import os
+import queue
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
@@ -14,30 +17,78 @@ LINES = 20  # of what a failed test says: the end has the reason
 STATUS = {"passed": PASS, "failed": FAIL, "skipped": SKIP}
 
 
-def run(context, folder):
-    """Yield a Result for each test in @folder."""
-    log = context.write_log("pytest", "")
-    receive, send = os.pipe()
-    with log.open("w", encoding="utf-8") as output:
-        process = subprocess.Popen(
-            [sys.executable, str(MAIN), str(send), str(folder)],
-            cwd=ROOT,
-            pass_fds=[send],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+class _Run:
+    """One pytest process. results(): its Results as they come; stop() ends it from another thread."""
+
+    def __init__(self, context, path, name):
+        self.name, self.log = name, context.write_log(name, "")
+        receive, send = os.pipe()
+        self.receive = os.fdopen(receive, encoding="utf-8")
+        with self.log.open("w", encoding="utf-8") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, str(MAIN), str(send), str(path)],
+                cwd=ROOT,
+                pass_fds=[send],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
         os.close(send)
+
+    def stop(self):
+        self.process.kill()
+
+    def results(self):
         count = failed = 0
-        with os.fdopen(receive, encoding="utf-8") as results:
+        with self.receive as results:
             for line in results:
                 entry = json.loads(line)
                 count += 1
                 failed += entry["outcome"] == "failed"
                 detail = "\n".join(entry["detail"].splitlines()[-LINES:])
-                yield Result(entry["name"], STATUS[entry["outcome"]], detail, log)
-        status = process.wait()
-    # 1: tests failed, as the results said. All else is pytest's own trouble, or a test that ended it.
-    if count == 0 or status not in (0, 1) or (status == 1 and not failed):
-        said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:]
-        yield Result("all", FAIL, "\n".join([f"pytest ended with status {status}", *said]), log)
+                yield Result(entry["name"], STATUS[entry["outcome"]], detail, self.log)
+        status = self.process.wait()
+        # 1: tests failed, as the results said. All else is pytest's own trouble, or a test that ended it.
+        if count == 0 or status not in (0, 1) or (status == 1 and not failed):
+            said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:]
+            yield Result(self.name, FAIL, "\n".join([f"pytest ended with status {status}", *said]), self.log)
+
+
+def run(context, folder):
+    """Yield a Result for each test in @folder, one after the other."""
+    yield from _Run(context, folder, "pytest").results()
+
+
+def run_files(context, folder):
+    """The same, with as many files of tests at once as there are jobs: for tests that share nothing."""
+    results = queue.SimpleQueue()
+    runs = []
+
+    def run_file(path):
+        try:
+            current = _Run(context, path, path.stem)
+            runs.append(current)
+            for result in current.results():
+                results.put(result)
+        finally:
+            results.put(None)
+
+    files = sorted(folder.glob("test_*.py"))
+    with ThreadPoolExecutor(max_workers=context.jobs) as pool:
+        futures = [pool.submit(run_file, path) for path in files]
+        try:
+            left = len(files)
+            while left:
+                result = results.get()
+                if result is None:
+                    left -= 1
+                else:
+                    yield result
+            for future in futures:
+                future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+            for current in runs:
+                with contextlib.suppress(OSError):
+                    current.stop()
