@@ -458,9 +458,7 @@ enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void
 
 /** kasan_report_invalid_free() - the allocator found that @addr is no object of its own. */
 void kasan_report_invalid_free(const void *addr, uintptr_t ip);
-
-/** kasan_report_double_free() - the allocator found that @addr was freed before, where memory itself does not say
- *  so, as of allocations that sampling left out. @ip: who frees it now, 0: the caller. */
+/** kasan_report_double_free() - it knows that @addr was freed before. @ip: who frees it, 0: the caller. */
 void kasan_report_double_free(const void *addr, uintptr_t ip);
 
 /** kasan_record_aux_stack() - remember the current stack as work created for the object at @addr. */
