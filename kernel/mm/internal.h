@@ -70,8 +70,8 @@ void page_alloc_add(unsigned long pfn, unsigned long end);
  *  and nothing else. Its shadow says free. NULL also if this CPU holds that lock already. */
 struct page *page_alloc_raw(unsigned int order);
 
-/** page_kept() - @nr pages were taken by somebody who never gives them back; see mm_kept_pages(). */
-void page_kept(unsigned long nr);
+/** page_kept() - KASAN or the page tables took @nr pages; see mm_kept_pages(). Negative: gave them back. */
+void page_kept(long nr);
 
 /** page_release() - a freed block of page->nr pages, in no list, goes to the buddy lists. */
 void page_release(struct page *page);

@@ -352,7 +352,7 @@ struct page *page_alloc_raw(unsigned int order)
 	local_irq_restore(flags);
 	if (page) {
 		prepare_pages(page, 1U << order);
-		page_kept(1UL << order);
+		page_kept(1L << order);
 	}
 	return page;
 }
@@ -491,9 +491,9 @@ unsigned long nr_free_pages(void)
 
 static unsigned long kept_pages;
 
-void page_kept(unsigned long nr)
+void page_kept(long nr)
 {
-	__atomic_fetch_add(&kept_pages, nr, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&kept_pages, (unsigned long)nr, __ATOMIC_RELAXED);
 }
 
 unsigned long mm_kept_pages(void)

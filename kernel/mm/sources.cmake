@@ -2,7 +2,7 @@
 set(REDZONE_MM_SOURCES
 	fault_inject.c memblock.c mm_init.c page_alloc.c page_debug.c page_owner.c page_quarantine.c
 	slab_api.c slab_common.c kmalloc.c mempool.c util.c
-	vmap_tree.c vmalloc.c stack.c
+	vmap_tree.c vmap_shadow.c vmalloc.c stack.c
 	kasan_glue.c)
 if(REDZONE_ALLOCATOR STREQUAL "slab")
 	set(allocator slab_bitmap.c)
@@ -17,4 +17,4 @@ list(APPEND REDZONE_MM_SOURCES ${allocator})
 # a user, memcpy() and memset(), is checked under its plain name.
 set(REDZONE_MM_UNINSTRUMENTED fault_inject.c memblock.c page_alloc.c page_owner.c page_quarantine.c
 	${allocator} slab_api.c kasan_glue.c mm_init.c kmalloc.c
-	vmalloc.c vmap_tree.c stack.c)
+	vmalloc.c vmap_tree.c vmap_shadow.c stack.c)

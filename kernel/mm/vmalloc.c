@@ -10,7 +10,8 @@
  * Real shadow, made where an area comes to lie, starts as KASAN_VMALLOC_INVALID, and what lies in no live
  * area is that again when it is freed: nothing but the area's own bytes is ever written. Addresses far from
  * any area ever made keep the shared zero page: an access there passes the check and faults. Freed addresses
- * rest in a queue for a while before they are used again.
+ * rest in a queue for a while before they are used again. Their shadow stays for the next area, within the
+ * bound that vmap_shadow.c keeps.
  */
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
@@ -29,7 +30,7 @@ struct vmap_tree vmap_busy;
 struct vmap_lazy vmap_lazy;
 
 /* All of this under vmap_lock, too. */
-static struct vmap_tree vmap_free;
+struct vmap_tree vmap_free;
 static unsigned long nr_areas;
 
 static struct kmem_cache *range_cache, *area_cache;
@@ -182,6 +183,7 @@ static struct vmap_range *range_alloc(unsigned long size, unsigned long align, s
 	if (room) {
 		range->start = (room->start + align - 1) & ~(align - 1);
 		range->end = range->start + size;
+		vmap_shadow_taken(room->start, room->end, range->start, range->end);
 		used_up = carve_locked(room, range->start, size, &spare);
 	}
 	spin_unlock_irqrestore(&vmap_lock, flags);
@@ -211,6 +213,7 @@ static void range_free_locked(struct vmap_range *range, struct vmap_range **garb
 {
 	struct vmap_range *below = vmap_lookup(&vmap_free, range->start - 1);
 	struct vmap_range *above = vmap_lookup(&vmap_free, range->end);
+	const unsigned long start = range->start, end = range->end;
 
 	range->vm = NULL;
 	if (below) {
@@ -226,6 +229,7 @@ static void range_free_locked(struct vmap_range *range, struct vmap_range **garb
 		*garbage = above;
 	}
 	vmap_insert(&vmap_free, range);
+	vmap_shadow_freed(range->start, range->end, start, end);
 }
 
 /* Take the oldest freed ranges out of the queue until it is within bounds. With vmap_lock held. */
@@ -271,6 +275,7 @@ static void range_retire(struct vmap_range *range)
 	lazy_trim_locked(LAZY_MAX_RANGES, LAZY_MAX_BYTES, &garbage);
 	spin_unlock_irqrestore(&vmap_lock, flags);
 	free_garbage(garbage);
+	vmap_shadow_limit();
 }
 
 void vmalloc_purge(void)
@@ -283,6 +288,7 @@ void vmalloc_purge(void)
 	lazy_trim_locked(0, 0, &garbage);
 	spin_unlock_irqrestore(&vmap_lock, flags);
 	free_garbage(garbage);
+	vmap_shadow_drop();
 }
 
 /* --- Pages -------------------------------------------------------------------------------------------------- */
@@ -556,4 +562,5 @@ void vmalloc_init(void)
 	all->start = VMALLOC_START + PAGE_SIZE;
 	all->end = VMALLOC_END;
 	vmap_insert(&vmap_free, all);
+	vmap_shadow_init();
 }

@@ -52,6 +52,9 @@ void vmap_resized(struct vmap_range *range);
 /** vmap_first_fit() - Return: the lowest range of at least @size bytes, NULL if there is none. */
 struct vmap_range *vmap_first_fit(const struct vmap_tree *tree, unsigned long size);
 
+/** vmap_last_below() - Return: the highest range that starts below @addr, NULL if there is none. */
+struct vmap_range *vmap_last_below(const struct vmap_tree *tree, unsigned long addr);
+
 /** vmap_lookup() - Return: the range that holds @addr. Inline for the sake of the report path, which
  *  must not run instrumented code. */
 static inline struct vmap_range *vmap_lookup(const struct vmap_tree *tree, unsigned long addr)
@@ -69,10 +72,57 @@ static inline struct vmap_range *vmap_lookup(const struct vmap_tree *tree, unsig
 	return NULL;
 }
 
-/* The used ranges, the freed ones, and the lock of all of it: for the report path. */
+/* The used ranges, the freed ones, those that can be used, and the lock of all of it. */
 extern struct vmap_tree vmap_busy;
 extern struct vmap_lazy vmap_lazy;
+extern struct vmap_tree vmap_free;
 extern spinlock_t vmap_lock;
+
+/* --- vmap_shadow.c ------------------------------------------------------------------------------------- */
+
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+
+/** vmap_shadow_init() - totalram_pages() is known. */
+void vmap_shadow_init(void);
+
+/**
+ * vmap_shadow_taken(), vmap_shadow_freed() - keep count of the shadow that is needed
+ * @room, @room_end: the free range that [@start, @end) is about to be cut out of, or has just become part of.
+ *
+ * With vmap_lock held.
+ */
+void vmap_shadow_taken(unsigned long room, unsigned long room_end, unsigned long start,
+		       unsigned long end);
+void vmap_shadow_freed(unsigned long room, unsigned long room_end, unsigned long start,
+		       unsigned long end);
+
+/** vmap_shadow_limit() - give shadow back if more is kept than may be. Without vmap_lock; any context. */
+void vmap_shadow_limit(void);
+
+/** vmap_shadow_drop() - give all shadow back that free addresses have. Without vmap_lock; any context. */
+void vmap_shadow_drop(void);
+
+#else
+static inline void vmap_shadow_init(void)
+{
+}
+static inline void vmap_shadow_taken(unsigned long room, unsigned long room_end,
+				     unsigned long start, unsigned long end)
+{
+}
+static inline void vmap_shadow_freed(unsigned long room, unsigned long room_end,
+				     unsigned long start, unsigned long end)
+{
+}
+static inline void vmap_shadow_limit(void)
+{
+}
+static inline void vmap_shadow_drop(void)
+{
+}
+#endif
+
+/* --- vmalloc.c, stack.c -------------------------------------------------------------------------------- */
 
 /** vm_create() - an area of @size bytes with @guard_low bytes kept unmapped before it and one page after.
  *  @align: of what @guard_low starts at, at least PAGE_SIZE. NULL: no memory or address space. */

@@ -102,6 +102,18 @@ void vmap_erase(struct vmap_tree *tree, struct vmap_range *range)
 	vmap_resized(parent);
 }
 
+struct vmap_range *vmap_last_below(const struct vmap_tree *tree, unsigned long addr)
+{
+	struct vmap_range *range = tree->root, *found = NULL;
+
+	while (range) {
+		if (range->start < addr)
+			found = range;
+		range = range->start < addr ? range->right : range->left;
+	}
+	return found;
+}
+
 struct vmap_range *vmap_first_fit(const struct vmap_tree *tree, unsigned long size)
 {
 	struct vmap_range *range = tree->root;

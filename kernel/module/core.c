@@ -126,8 +126,10 @@ void module_put(struct module *module)
 /* Nothing of it remains, symbols included. With module_mutex held. */
 static void forget(struct module *module)
 {
-	if (module->base)
+	if (module->base) {
 		__list_del(module->list.prev, module->list.next);
+		module_space_forget(module);
+	}
 	/* Its links stay as they are: a reader may be just there. */
 	if (!module_wait_for_readers()) {
 		pr_warn("module %s: its symbols stay in memory, somebody reads them for ever\n",

@@ -110,8 +110,12 @@ void module_release_info(struct load_info *info);
 int module_space_alloc(struct module *module, bool far);
 void module_space_protect(struct module *module);
 
-/** module_space_free() - give pages and shadow back; the addresses stay with @module. */
+/** module_space_free() - give the pages back; the addresses stay with @module, their shadow poisoned. */
 void module_space_free(struct module *module);
+
+/** module_space_forget() - give the shadow back, too: after module_space_free(), before somebody else gets the
+ *  addresses. */
+void module_space_forget(struct module *module);
 
 /* core.c */
 

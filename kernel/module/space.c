@@ -4,7 +4,7 @@
  *
  * A module's range is one guard page, its code, its constants, its variables, one guard page. All of
  * it gets real shadow: the parts accessible to the byte, the rest KASAN_VMALLOC_INVALID; after
- * unloading all of it is that, and the shadow pages stay for the next user of the addresses.
+ * unloading all of it is that. The shadow pages go when the module is forgotten.
  *
  * Ranges are taken from the upper end, beside the kernel, so that most branches reach it directly, and in
  * steps of MODULE_STEP: the same few addresses come up again and again, so stack traces through a module
@@ -20,6 +20,7 @@
 
 #include "internal.h"
 
+/* Whole shadow pages, too: no two modules share one. */
 #define MODULE_STEP (64UL << 10)
 
 static unsigned long used_pages;
@@ -163,4 +164,9 @@ void module_space_free(struct module *module)
 		__free_page(module->pages[--module->nr_pages]);
 	kvfree(module->pages);
 	module->pages = NULL;
+}
+
+void module_space_forget(struct module *module)
+{
+	vmalloc_release_shadow(module->base, module->base + module->span);
 }

@@ -83,6 +83,7 @@ KASAN_CASE(page_alloc_uaf)
 KASAN_CASE(vmalloc_oob)
 KASAN_CASE(vmalloc_guard_page)
 KASAN_CASE(vmalloc_uaf)
+KASAN_CASE(vmalloc_uaf_without_shadow)
 KASAN_CASE(vmalloc_helpers)
 /* kasan_test_string.c */
 KASAN_CASE(kasan_memchr)

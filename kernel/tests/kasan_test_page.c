@@ -5,6 +5,7 @@
 #include <kernel/page.h>
 #include <kernel/string.h>
 #include <kernel/vmalloc.h>
+#include <asm/kasan.h>
 
 #include "kasan_test.h"
 
@@ -139,6 +140,20 @@ void vmalloc_uaf(struct kunit *test)
 	HIDE_VAR(ptr);
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_UNMAPPED, KASAN_READ, 1,
 				  KASAN_TEST_BUG(kasan_check_read(ptr, 1)));
+}
+
+/* Long after: nothing rests any more, and the shadow page has gone to somebody else. */
+void vmalloc_uaf_without_shadow(struct kunit *test)
+{
+	char *ptr = vmalloc(1UL << 20);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	vfree(ptr);
+	vmalloc_purge();
+	HIDE_VAR(ptr);
+	KUNIT_EXPECT_FALSE(test, kasan_shadow_is_real((unsigned long)ptr + (512UL << 10)));
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_UNMAPPED, KASAN_WRITE, 8,
+				  KASAN_TEST_BUG(kasan_check_write(ptr + (512UL << 10), 8)));
 }
 
 void vmalloc_helpers(struct kunit *test)

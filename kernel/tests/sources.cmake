@@ -18,6 +18,7 @@ set(REDZONE_TESTS_SOURCES
     user_blob.S
     user_test.c
     vmalloc_test.c
+    vmap_test.c
     workqueue_test.c)
 # It includes the C library's headers.
 set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c APPEND PROPERTY

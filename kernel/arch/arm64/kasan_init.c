@@ -2,7 +2,7 @@
 /*
  * kasan_init.c - shadow memory on arm64.
  *
- * Three states of a shadow page:
+ * The states of a shadow page:
  *  - open: one page of SHADOW_OPEN, read-only, for all of the upper half through three shared tables.
  *    What it describes is accessible, and nobody can change that. With software tags it says "the tag of
  *    pointers without a tag", which lets those through at the first comparison.
@@ -10,8 +10,9 @@
  *    and globals can be poisoned before any memory management exists.
  *  - free: one page of KASAN_PAGE_FREE, read-only, for RAM that was never allocated. Writing an eighth
  *    of all RAM is most of what booting would cost.
- *  - real: RAM's when a page of the block is allocated for the first time, kasan_map_shadow()'s for the
- *    rest. Never undone: the next user of the address finds it there.
+ *  - real: RAM's when a page of the block is allocated for the first time, and then for ever;
+ *    kasan_map_shadow()'s for vmalloc and module space.
+ *  - closed: one page of KASAN_VMALLOC_INVALID, read-only, where kasan_unmap_shadow() has taken real ones.
  *
  * RAM's shadow comes in blocks of 2 MiB, which describe 16 MiB (with software tags 32 MiB): fewer tables and
  * fewer TLB misses on every checked access. Their memory is set aside at boot, so making one real cannot fail.
@@ -37,8 +38,9 @@ __asm__(".globl __kasan_shadow_wanted\n.set __kasan_shadow_wanted, 15");
 #else
 __asm__(".globl __kasan_shadow_wanted\n.set __kasan_shadow_wanted, 7");
 #endif
-#define SHADOW_OPEN (KASAN_SHADOW_OPEN * 0x0101010101010101UL)
-#define SHADOW_FREE (KASAN_PAGE_FREE * 0x0101010101010101UL)
+#define SHADOW_OPEN   (KASAN_SHADOW_OPEN * 0x0101010101010101UL)
+#define SHADOW_FREE   (KASAN_PAGE_FREE * 0x0101010101010101UL)
+#define SHADOW_CLOSED (KASAN_VMALLOC_INVALID * 0x0101010101010101UL)
 
 extern char __kasan_image_shadow_start[], __kasan_image_shadow_end[];
 
@@ -51,6 +53,7 @@ static u8 open_page[PAGE_SIZE] __aligned(PAGE_SIZE);
 
 static u64 free_pte[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
 static u8 free_page[PAGE_SIZE] __aligned(PAGE_SIZE);
+static u8 closed_page[PAGE_SIZE] __aligned(PAGE_SIZE);
 
 /* One word per 16 MiB of the linear map: where its shadow block lies, and KASAN_BLOCK_*. */
 u64 *kasan_blocks;
@@ -112,11 +115,18 @@ static bool is_real(unsigned long shadow)
 	int level;
 	u64 entry = READ_ONCE(*pgtable_walk(shadow, &level));
 
-	return (entry & PTE_VALID) && (entry & PTE_ADDR_MASK) != __pa_symbol(open_page);
+	/* Of the shared pages, writable ones there are none. */
+	return (entry & (PTE_VALID | PTE_RDONLY)) == PTE_VALID;
 }
 
 /* Under pgtable_lock. */
-static unsigned long nr_real;
+static unsigned long nr_real, nr_vmalloc;
+
+/* Nothing that has shadow lies above vmalloc space. */
+static bool is_of_vmalloc(unsigned long shadow)
+{
+	return shadow >= shadow_of(VMALLOC_START);
+}
 
 /* One shadow page, if it is not real yet. pgtable_lock is held. */
 static bool make_real(unsigned long shadow, u8 value)
@@ -136,6 +146,8 @@ static bool make_real(unsigned long shadow, u8 value)
 	if (spare)
 		return false;
 	WRITE_ONCE(nr_real, nr_real + 1);
+	if (is_of_vmalloc(shadow))
+		WRITE_ONCE(nr_vmalloc, nr_vmalloc + 1);
 	return true;
 }
 
@@ -164,6 +176,45 @@ bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
 	return ok;
 }
 
+unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *pages)
+{
+	const unsigned long start = shadow_of(va), end = start + (size >> KASAN_SHADOW_SCALE_SHIFT);
+	/* With kasan=off nobody is to find anything. */
+	const u64 shared = kasan_on() ? __pa_symbol(closed_page) : __pa_symbol(open_page);
+	unsigned long flags = arch_local_irq_save();
+	unsigned long shadow;
+	unsigned int n = 0;
+	int level;
+
+	bare_lock(&pgtable_lock, smp_processor_id());
+	/* Break before make, for all of them at once: flushing the TLBs of all CPUs is what costs. */
+	for (shadow = start; shadow < end; shadow += PAGE_SIZE) {
+		u64 *entry = pgtable_walk(shadow, &level);
+
+		if (!is_real(shadow))
+			continue;
+		pages[n++] = *entry & PTE_ADDR_MASK;
+		WRITE_ONCE(*entry, 0);
+		WRITE_ONCE(nr_real, nr_real - 1);
+		if (is_of_vmalloc(shadow))
+			WRITE_ONCE(nr_vmalloc, nr_vmalloc - 1);
+	}
+	if (n)
+		flush_tlb_kernel_range(start, end);
+	for (shadow = start; n && shadow < end; shadow += PAGE_SIZE) {
+		u64 *entry = pgtable_walk(shadow, &level);
+
+		if (!(READ_ONCE(*entry) & PTE_VALID))
+			WRITE_ONCE(*entry, shared | PAGE_KERNEL_RO | PTE_TYPE_PAGE);
+	}
+	/* The tables' walkers must see it before somebody who waits for the lock tries again. */
+	dsb(ishst);
+	isb();
+	bare_unlock(&pgtable_lock);
+	arch_local_irq_restore(flags);
+	return n;
+}
+
 bool kasan_shadow_is_real(unsigned long va)
 {
 	bool writable = false;
@@ -174,6 +225,11 @@ bool kasan_shadow_is_real(unsigned long va)
 unsigned long kasan_shadow_pages(void)
 {
 	return READ_ONCE(nr_real);
+}
+
+unsigned long kasan_vmalloc_shadow_pages(void)
+{
+	return READ_ONCE(nr_vmalloc);
 }
 
 bool kasan_shadow_spurious_fault(unsigned long far)
@@ -286,6 +342,7 @@ void kasan_shadow_init(void)
 	unsigned long end = PAGE_OFFSET, blocks;
 
 	fill_memory(free_page, PAGE_SIZE, SHADOW_FREE);
+	fill_memory(closed_page, PAGE_SIZE, SHADOW_CLOSED);
 	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
 		free_pte[i] = __pa_symbol(free_page) | PAGE_KERNEL_RO | PTE_TYPE_PAGE;
 	pgtable_share(__pa_symbol(free_pte));

@@ -27,8 +27,8 @@ bool mm_is_up(void);
 /** totalram_pages() - Return: pages that the page allocator manages, free or not. */
 unsigned long totalram_pages(void);
 
-/** mm_kept_pages() - Return: pages that KASAN's tables, page tables and the shadow of vmalloc space have taken;
- *  they are never given back. What is neither free nor these belongs to somebody. */
+/** mm_kept_pages() - Return: pages that KASAN's tables, page tables and the shadow of vmalloc space have taken.
+ *  What is neither free nor these belongs to somebody. */
 unsigned long mm_kept_pages(void);
 
 /** show_mem() - print how much memory is free and in which block sizes. */

@@ -94,9 +94,17 @@ void vmalloc_init(void);
  *  they are allocated objects, and how many there are says nothing. */
 unsigned long vmalloc_spare_objects(void);
 
-/** vmalloc_nr_areas(), vmalloc_purge() - Return: live areas; give all freed addresses and all cached
- *  stacks back at once, for tests and when memory is short. */
+/** vmalloc_nr_areas(), vmalloc_purge() - Return: live areas; give all freed addresses, their shadow, and all
+ *  cached stacks back at once, for tests and when memory is short. */
 unsigned long vmalloc_nr_areas(void);
 void vmalloc_purge(void);
+
+/** vmalloc_kept_shadow() - Return: shadow pages that describe only addresses nobody uses, and that are kept for
+ *  the next areas. @max: filled, if not NULL, with how many there may be. Both 0 without shadow. */
+unsigned long vmalloc_kept_shadow(unsigned long *max);
+
+/** vmalloc_release_shadow() - give back the real shadow of [@start, @end), whole shadow pages of addresses
+ *  that nobody uses or can get meanwhile, and that are poisoned. Any context. */
+void vmalloc_release_shadow(unsigned long start, unsigned long end);
 
 #endif /* KERNEL_VMALLOC_H */

@@ -54,18 +54,36 @@ void kasan_free_boot_memory(unsigned long start, unsigned long end);
 /**
  * kasan_map_shadow() - give [@va, @va + @size) real shadow, of @value where it is new
  *
- * Any context, any CPU. Shadow that is real already stays as it is, contents included. Never undone, so
- * @value must be right for all of the 32 KiB (with software tags 64 KiB) around the range's ends, too.
+ * Any context, any CPU. Shadow that is real already stays as it is, contents included. It comes in whole
+ * pages, so @value must be right for all of the KASAN_SHADOW_PAGE_SPAN bytes around the range's ends, too.
  * Return: false if there is no memory; what was mapped so far stays.
  */
 bool kasan_map_shadow(unsigned long va, size_t size, u8 value);
 
+/* Bytes that one shadow page describes: 32 KiB, with software tags 64 KiB. */
+#define KASAN_SHADOW_PAGE_SPAN (PAGE_SIZE << KASAN_SHADOW_SCALE_SHIFT)
+
+/**
+ * kasan_unmap_shadow() - take the real shadow of free addresses away again
+ * @va, @size: multiples of KASAN_SHADOW_PAGE_SPAN, in vmalloc or module space. Nothing in there is in use,
+ *	and all of its real shadow says KASAN_VMALLOC_INVALID.
+ * @pages: filled with the physical addresses of the pages taken: one for each KASAN_SHADOW_PAGE_SPAN bytes at
+ *	most. No CPU reaches them any more; they are the caller's.
+ *
+ * A shared page says KASAN_VMALLOC_INVALID in their place, so late accesses are still reported. Any context,
+ * any CPU; the caller sees to it that nobody maps shadow there at the same time. Return: number of pages.
+ */
+unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *pages);
+
 /** kasan_shadow_is_real() - Return: true if the shadow of @va can be written. */
 bool kasan_shadow_is_real(unsigned long va);
 
-/** kasan_shadow_pages() - Return: shadow pages that were made real one by one: those of vmalloc and module
- *  space, and a few at the ends of RAM. None is ever given back. */
+/** kasan_shadow_pages() - Return: real shadow pages that were made one by one: those of vmalloc and module
+ *  space, and a few at the ends of RAM. */
 unsigned long kasan_shadow_pages(void);
+
+/** kasan_vmalloc_shadow_pages() - Return: those of them that belong to vmalloc space. */
+unsigned long kasan_vmalloc_shadow_pages(void);
 
 /** kasan_shadow_spurious_fault() - did a fault at shadow address @far meet a page table that
  *  another CPU was changing? Return: true: try the access again. */
@@ -93,6 +111,10 @@ static inline bool kasan_shadow_is_real(unsigned long va)
 	return false;
 }
 static inline unsigned long kasan_shadow_pages(void)
+{
+	return 0;
+}
+static inline unsigned long kasan_vmalloc_shadow_pages(void)
 {
 	return 0;
 }

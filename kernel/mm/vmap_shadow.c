@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vmap_shadow.c - how much shadow of vmalloc space is kept for areas to come.
+ *
+ * A shadow page is needed while any address that it describes lies in an area, or in a freed range that
+ * rests. A page that is not needed is kept: the next area there finds it, and most areas need not make any. What
+ * is kept is bounded by 1/KEPT_SHARE of RAM; past that, pages are given back, those of the highest addresses
+ * first, because areas take the lowest that fit. The rest goes when memory is short.
+ *
+ * The number of pages that are needed is counted from the bounds of ranges alone: a page becomes needed when
+ * a range is cut out of a free one that held all of its addresses, and is free again when they are all together
+ * in one free range. So nothing is stored for a page, and each count takes a few additions.
+ */
+#include <kernel/kernel.h>
+#include <kernel/mm.h>
+#include <asm/kasan.h>
+
+#include "vmap.h"
+
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+
+#define SPAN KASAN_SHADOW_PAGE_SPAN
+
+/* At 512 MiB of RAM 512 pages: the shadow of 16 MiB of areas. A working set that fits never makes a page twice. */
+#define KEPT_SHARE 256
+#define KEPT_MIN   32UL
+/* Once over the bound, this much is given back at once, so that what it takes to find it is spread. */
+#define SLACK(max) ((max) / 4)
+
+/* Pages looked at with interrupts off. */
+#define BATCH 32U
+
+static unsigned long kept_max = KEPT_MIN;
+
+/*
+ * Under vmap_lock. @nr_needed: shadow pages with addresses that are not free; one that is about to be made
+ * is counted already, and the first one always, because vmalloc space starts with a guard page that is never
+ * free. @top: no shadow page at or above this address is real.
+ */
+static unsigned long nr_needed = 1, top = VMALLOC_START;
+
+/* Shadow pages all of whose addresses lie in [@start, @end). */
+static unsigned long whole_pages(unsigned long start, unsigned long end)
+{
+	unsigned long first = (start + SPAN - 1) / SPAN, last = end / SPAN;
+
+	return last > first ? last - first : 0;
+}
+
+static unsigned long pages_between(unsigned long room, unsigned long room_end, unsigned long start,
+				   unsigned long end)
+{
+	return whole_pages(room, room_end) - whole_pages(room, start) - whole_pages(end, room_end);
+}
+
+void vmap_shadow_taken(unsigned long room, unsigned long room_end, unsigned long start,
+		       unsigned long end)
+{
+	WRITE_ONCE(nr_needed, nr_needed + pages_between(room, room_end, start, end));
+	if (unlikely(end > top))
+		top = ALIGN(end, SPAN);
+}
+
+void vmap_shadow_freed(unsigned long room, unsigned long room_end, unsigned long start,
+		       unsigned long end)
+{
+	WRITE_ONCE(nr_needed, nr_needed - pages_between(room, room_end, start, end));
+}
+
+/* Never more than there are; fewer while an area waits for its shadow, or, with kasan=off, has none. */
+static unsigned long nr_kept(void)
+{
+	unsigned long real = kasan_vmalloc_shadow_pages(), needed = READ_ONCE(nr_needed);
+
+	return real > needed ? real - needed : 0;
+}
+
+unsigned long vmalloc_kept_shadow(unsigned long *max)
+{
+	if (max)
+		*max = kept_max;
+	return nr_kept();
+}
+
+/* The pages come from the page tables' allocator, which counts them as kept. */
+static void free_shadow(const phys_addr_t *pages, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		__free_page(phys_to_page(pages[i]));
+	page_kept(-(long)nr);
+}
+
+void vmalloc_release_shadow(unsigned long start, unsigned long end)
+{
+	phys_addr_t pages[BATCH];
+
+	while (start < end) {
+		size_t size = min(end - start, BATCH * SPAN);
+
+		free_shadow(pages, kasan_unmap_shadow(start, size, pages));
+		start += size;
+	}
+}
+
+/*
+ * Give back shadow of the highest free addresses below *@cursor, a batch at most, and move the cursor down to
+ * where to go on. Between two calls ranges may come and go: shadow that appears above the cursor stays.
+ * Return: false if there is nothing below it any more.
+ */
+static bool release_batch(unsigned long *cursor)
+{
+	unsigned long low, high, flags;
+	phys_addr_t pages[BATCH];
+	struct vmap_range *range;
+	unsigned int n = 0;
+
+	/* Nobody can get these addresses, and map shadow there, while the lock is held. */
+	spin_lock_irqsave(&vmap_lock, flags);
+	*cursor = min(*cursor, top);
+	range = vmap_last_below(&vmap_free, *cursor);
+	if (range) {
+		low = ALIGN(range->start, SPAN);
+		high = min(range->end / SPAN * SPAN, *cursor);
+		if (low < high) {
+			if (high - low > BATCH * SPAN)
+				low = high - BATCH * SPAN;
+			n = kasan_unmap_shadow(low, high - low, pages);
+			if (high == top)
+				top = low;
+			*cursor = low;
+		} else {
+			*cursor = range->start;
+		}
+	}
+	spin_unlock_irqrestore(&vmap_lock, flags);
+	free_shadow(pages, n);
+	return range;
+}
+
+void vmap_shadow_drop(void)
+{
+	unsigned long cursor = VMALLOC_END;
+
+	while (release_batch(&cursor))
+		;
+}
+
+static noinline void give_some_back(void)
+{
+	static u32 busy;
+	unsigned long cursor = VMALLOC_END;
+
+	/* One CPU is enough, and two would give back twice as much. */
+	if (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
+		return;
+	while (nr_kept() > kept_max - SLACK(kept_max) && release_batch(&cursor))
+		;
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+void vmap_shadow_limit(void)
+{
+	if (unlikely(nr_kept() > kept_max))
+		give_some_back();
+}
+
+void vmap_shadow_init(void)
+{
+	kept_max = max(totalram_pages() / KEPT_SHARE, KEPT_MIN);
+}
+
+#else
+
+unsigned long vmalloc_kept_shadow(unsigned long *max)
+{
+	if (max)
+		*max = 0;
+	return 0;
+}
+
+void vmalloc_release_shadow(unsigned long start, unsigned long end)
+{
+}
+
+#endif /* CONFIG_KASAN_SHADOW_OFFSET */
