@@ -39,18 +39,14 @@ static unsigned long kept_max = KEPT_MIN;
  */
 static unsigned long nr_needed = 1, top = VMALLOC_START;
 
-/* Shadow pages all of whose addresses lie in [@start, @end). */
-static unsigned long whole_pages(unsigned long start, unsigned long end)
-{
-	unsigned long first = (start + SPAN - 1) / SPAN, last = end / SPAN;
-
-	return last > first ? last - first : 0;
-}
-
+/* Shadow pages that [@start, @end) touches, and all of whose addresses lie in [@room, @room_end) around it. */
 static unsigned long pages_between(unsigned long room, unsigned long room_end, unsigned long start,
 				   unsigned long end)
 {
-	return whole_pages(room, room_end) - whole_pages(room, start) - whole_pages(end, room_end);
+	unsigned long first = max((room + SPAN - 1) / SPAN, start / SPAN);
+	unsigned long last = min(room_end / SPAN, (end + SPAN - 1) / SPAN);
+
+	return last > first ? last - first : 0;
 }
 
 void vmap_shadow_taken(unsigned long room, unsigned long room_end, unsigned long start,

@@ -228,13 +228,12 @@ static void shadow_comes_back(struct kunit *test)
 		u8 *p = vmalloc(size);
 
 		KUNIT_ASSERT_NOT_NULL(test, p);
-		/* Every byte, by instrumented code: a wrong shadow byte would be reported. */
+		/* All over it, by instrumented code: a wrong shadow byte would be reported. */
 		for (size_t at = 0; at < size; at += 509)
 			((volatile u8 *)p)[at] = (u8)i;
 		((volatile u8 *)p)[size - 1] = (u8)i;
 		KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(p + size - 1));
-		KUNIT_EXPECT_FALSE(test,
-				   kasan_byte_accessible(p + ALIGN(size, KASAN_GRANULE_SIZE)));
+		KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(p + PAGE_ALIGN(size)));
 		vfree(p);
 		KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(p + size / 2));
 		vmalloc_purge();
