@@ -109,7 +109,7 @@ def test_what_the_kernel_complains_of():
 
 
 def quiet(values, key="used"):
-    """Return the samples of a run in which @key was one of @values at each rest, and all else did not change."""
+    """Return the samples of a run: at each rest @key was one of @values, and all else as ever."""
     seen = soak.Console()
     for number, value in enumerate(values):
         same = {"used": 1000, "slab": 10, "live": 100, "shadow": 5, "modules": 0, "areas": 4, "traces": 900}

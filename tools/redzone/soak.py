@@ -25,8 +25,8 @@ _PREFIX = "soak_bug_"
 
 # {key of a quiet line: (what it is, growth allowed over the last half as a share, as a number)}. The numbers
 # are what workers of workqueues, CPUs' own objects and the like make out from one rest to the next. The
-# depot keeps each different stack trace once, and rare ones are met for the first time late: about a fifth more in
-# twice the time. One that stored traces again would have twice as many.
+# depot keeps each different stack trace once, and rare ones are met for the first time late: about a fifth
+# more in twice the time. One that stored traces again would have twice as many.
 LIMITS = {
     "live": ("slab objects", 0, 32),
     "areas": ("vmalloc areas", 0, 4),
