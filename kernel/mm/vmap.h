@@ -6,6 +6,8 @@
 #ifndef MM_VMAP_H
 #define MM_VMAP_H
 
+#include <asm/kasan.h>
+
 #include "internal.h"
 
 /**
@@ -82,8 +84,32 @@ extern spinlock_t vmap_lock;
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 
+/**
+ * struct vmap_shadow - how much shadow there has to be, and may be
+ * @needed: shadow pages with addresses that are not free; one that is about to be made is counted already.
+ *	Written under vmap_lock.
+ * @top: no shadow page at or above this address is real. Under vmap_lock.
+ * @kept_max: this many more may be kept.
+ */
+struct vmap_shadow {
+	unsigned long needed, top, kept_max;
+};
+
+extern struct vmap_shadow vmap_shadow;
+
 /** vmap_shadow_init() - totalram_pages() is known. */
 void vmap_shadow_init(void);
+
+/* Shadow pages that [@start, @end) touches, and all of whose addresses lie in [@room, @room_end) around it. */
+static inline unsigned long vmap_shadow_pages(unsigned long room, unsigned long room_end,
+					      unsigned long start, unsigned long end)
+{
+	const unsigned long span = KASAN_SHADOW_PAGE_SPAN;
+	unsigned long first = max((room + span - 1) / span, start / span);
+	unsigned long last = min(room_end / span, (end + span - 1) / span);
+
+	return last > first ? last - first : 0;
+}
 
 /**
  * vmap_shadow_taken(), vmap_shadow_freed() - keep count of the shadow that is needed
@@ -91,13 +117,41 @@ void vmap_shadow_init(void);
  *
  * With vmap_lock held.
  */
-void vmap_shadow_taken(unsigned long room, unsigned long room_end, unsigned long start,
-		       unsigned long end);
-void vmap_shadow_freed(unsigned long room, unsigned long room_end, unsigned long start,
-		       unsigned long end);
+static inline void vmap_shadow_taken(unsigned long room, unsigned long room_end,
+				     unsigned long start, unsigned long end)
+{
+	WRITE_ONCE(vmap_shadow.needed,
+		   vmap_shadow.needed + vmap_shadow_pages(room, room_end, start, end));
+	if (unlikely(end > vmap_shadow.top))
+		vmap_shadow.top = ALIGN(end, KASAN_SHADOW_PAGE_SPAN);
+}
 
-/** vmap_shadow_limit() - give shadow back if more is kept than may be. Without vmap_lock; any context. */
-void vmap_shadow_limit(void);
+static inline void vmap_shadow_freed(unsigned long room, unsigned long room_end,
+				     unsigned long start, unsigned long end)
+{
+	WRITE_ONCE(vmap_shadow.needed,
+		   vmap_shadow.needed - vmap_shadow_pages(room, room_end, start, end));
+}
+
+/** vmap_shadow_kept() - Return: shadow pages that are real and not needed: never too many; too few while an
+ *  area waits for its shadow, or, with kasan=off, has none. */
+static inline unsigned long vmap_shadow_kept(void)
+{
+	unsigned long real = kasan_vmalloc_shadow_pages(), needed = READ_ONCE(vmap_shadow.needed);
+
+	return real > needed ? real - needed : 0;
+}
+
+/** vmap_shadow_trim() - give back a quarter of what may be kept, and what is above that. Without vmap_lock;
+ *  any context. */
+void vmap_shadow_trim(void);
+
+/** vmap_shadow_limit() - the same, if more is kept than may be. */
+static inline void vmap_shadow_limit(void)
+{
+	if (unlikely(vmap_shadow_kept() > vmap_shadow.kept_max))
+		vmap_shadow_trim();
+}
 
 /** vmap_shadow_drop() - give all shadow back that free addresses have. Without vmap_lock; any context. */
 void vmap_shadow_drop(void);

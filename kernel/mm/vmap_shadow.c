@@ -30,52 +30,14 @@
 /* Pages looked at with interrupts off. */
 #define BATCH 32U
 
-static unsigned long kept_max = KEPT_MIN;
-
-/*
- * Under vmap_lock. @nr_needed: shadow pages with addresses that are not free; one that is about to be made
- * is counted already, and the first one always, because vmalloc space starts with a guard page that is never
- * free. @top: no shadow page at or above this address is real.
- */
-static unsigned long nr_needed = 1, top = VMALLOC_START;
-
-/* Shadow pages that [@start, @end) touches, and all of whose addresses lie in [@room, @room_end) around it. */
-static unsigned long pages_between(unsigned long room, unsigned long room_end, unsigned long start,
-				   unsigned long end)
-{
-	unsigned long first = max((room + SPAN - 1) / SPAN, start / SPAN);
-	unsigned long last = min(room_end / SPAN, (end + SPAN - 1) / SPAN);
-
-	return last > first ? last - first : 0;
-}
-
-void vmap_shadow_taken(unsigned long room, unsigned long room_end, unsigned long start,
-		       unsigned long end)
-{
-	WRITE_ONCE(nr_needed, nr_needed + pages_between(room, room_end, start, end));
-	if (unlikely(end > top))
-		top = ALIGN(end, SPAN);
-}
-
-void vmap_shadow_freed(unsigned long room, unsigned long room_end, unsigned long start,
-		       unsigned long end)
-{
-	WRITE_ONCE(nr_needed, nr_needed - pages_between(room, room_end, start, end));
-}
-
-/* Never more than there are; fewer while an area waits for its shadow, or, with kasan=off, has none. */
-static unsigned long nr_kept(void)
-{
-	unsigned long real = kasan_vmalloc_shadow_pages(), needed = READ_ONCE(nr_needed);
-
-	return real > needed ? real - needed : 0;
-}
+/* The first page is needed always: vmalloc space starts with a guard page that is never free. */
+struct vmap_shadow vmap_shadow = {.needed = 1, .top = VMALLOC_START, .kept_max = KEPT_MIN};
 
 unsigned long vmalloc_kept_shadow(unsigned long *max)
 {
 	if (max)
-		*max = kept_max;
-	return nr_kept();
+		*max = vmap_shadow.kept_max;
+	return vmap_shadow_kept();
 }
 
 /* The pages come from the page tables' allocator, which counts them as kept. */
@@ -112,7 +74,7 @@ static bool release_batch(unsigned long *cursor)
 
 	/* Nobody can get these addresses, and map shadow there, while the lock is held. */
 	spin_lock_irqsave(&vmap_lock, flags);
-	*cursor = min(*cursor, top);
+	*cursor = min(*cursor, vmap_shadow.top);
 	range = vmap_last_below(&vmap_free, *cursor);
 	if (range) {
 		low = ALIGN(range->start, SPAN);
@@ -121,8 +83,8 @@ static bool release_batch(unsigned long *cursor)
 			if (high - low > BATCH * SPAN)
 				low = high - BATCH * SPAN;
 			n = kasan_unmap_shadow(low, high - low, pages);
-			if (high == top)
-				top = low;
+			if (high == vmap_shadow.top)
+				vmap_shadow.top = low;
 			*cursor = low;
 		} else {
 			*cursor = range->start;
@@ -141,28 +103,23 @@ void vmap_shadow_drop(void)
 		;
 }
 
-static noinline void give_some_back(void)
+void vmap_shadow_trim(void)
 {
 	static u32 busy;
+	const unsigned long max = vmap_shadow.kept_max;
 	unsigned long cursor = VMALLOC_END;
 
 	/* One CPU is enough, and two would give back twice as much. */
 	if (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
 		return;
-	while (nr_kept() > kept_max - SLACK(kept_max) && release_batch(&cursor))
+	while (vmap_shadow_kept() > max - SLACK(max) && release_batch(&cursor))
 		;
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
-void vmap_shadow_limit(void)
-{
-	if (unlikely(nr_kept() > kept_max))
-		give_some_back();
-}
-
 void vmap_shadow_init(void)
 {
-	kept_max = max(totalram_pages() / KEPT_SHARE, KEPT_MIN);
+	vmap_shadow.kept_max = max(totalram_pages() / KEPT_SHARE, KEPT_MIN);
 }
 
 #else

@@ -119,8 +119,9 @@ static bool is_real(unsigned long shadow)
 	return (entry & (PTE_VALID | PTE_RDONLY)) == PTE_VALID;
 }
 
-/* Under pgtable_lock. */
-static unsigned long nr_real, nr_vmalloc;
+/* Written under pgtable_lock. Of all of them, and of those of vmalloc space. */
+static unsigned long nr_real;
+unsigned long kasan_nr_vmalloc_shadow;
 
 /* Nothing that has shadow lies above vmalloc space. */
 static bool is_of_vmalloc(unsigned long shadow)
@@ -147,7 +148,7 @@ static bool make_real(unsigned long shadow, u8 value)
 		return false;
 	WRITE_ONCE(nr_real, nr_real + 1);
 	if (is_of_vmalloc(shadow))
-		WRITE_ONCE(nr_vmalloc, nr_vmalloc + 1);
+		WRITE_ONCE(kasan_nr_vmalloc_shadow, kasan_nr_vmalloc_shadow + 1);
 	return true;
 }
 
@@ -197,7 +198,7 @@ unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *page
 		WRITE_ONCE(*entry, 0);
 		WRITE_ONCE(nr_real, nr_real - 1);
 		if (is_of_vmalloc(shadow))
-			WRITE_ONCE(nr_vmalloc, nr_vmalloc - 1);
+			WRITE_ONCE(kasan_nr_vmalloc_shadow, kasan_nr_vmalloc_shadow - 1);
 	}
 	if (n)
 		flush_tlb_kernel_range(start, end);
@@ -225,11 +226,6 @@ bool kasan_shadow_is_real(unsigned long va)
 unsigned long kasan_shadow_pages(void)
 {
 	return READ_ONCE(nr_real);
-}
-
-unsigned long kasan_vmalloc_shadow_pages(void)
-{
-	return READ_ONCE(nr_vmalloc);
 }
 
 bool kasan_shadow_spurious_fault(unsigned long far)

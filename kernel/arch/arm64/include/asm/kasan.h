@@ -83,7 +83,12 @@ bool kasan_shadow_is_real(unsigned long va);
 unsigned long kasan_shadow_pages(void);
 
 /** kasan_vmalloc_shadow_pages() - Return: those of them that belong to vmalloc space. */
-unsigned long kasan_vmalloc_shadow_pages(void);
+static inline unsigned long kasan_vmalloc_shadow_pages(void)
+{
+	extern unsigned long kasan_nr_vmalloc_shadow;
+
+	return READ_ONCE(kasan_nr_vmalloc_shadow);
+}
 
 /** kasan_shadow_spurious_fault() - did a fault at shadow address @far meet a page table that
  *  another CPU was changing? Return: true: try the access again. */
