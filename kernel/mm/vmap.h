@@ -153,8 +153,9 @@ static inline void vmap_shadow_limit(void)
 		vmap_shadow_trim();
 }
 
-/** vmap_shadow_drop() - give all shadow back that free addresses have. Without vmap_lock; any context. */
-void vmap_shadow_drop(void);
+/** vmap_shadow_drop() - give all shadow back that free addresses have. Without vmap_lock; any context. Return:
+ *  how many times the lock was taken for it. */
+unsigned long vmap_shadow_drop(void);
 
 #else
 static inline void vmap_shadow_init(void)
@@ -171,8 +172,9 @@ static inline void vmap_shadow_freed(unsigned long room, unsigned long room_end,
 static inline void vmap_shadow_limit(void)
 {
 }
-static inline void vmap_shadow_drop(void)
+static inline unsigned long vmap_shadow_drop(void)
 {
+	return 0;
 }
 #endif
 

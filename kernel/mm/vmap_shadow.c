@@ -63,6 +63,7 @@ void vmalloc_release_shadow(unsigned long start, unsigned long end)
 /*
  * Give back shadow of the highest free addresses below *@cursor, a batch at most, and move the cursor down to
  * where to go on. Between two calls ranges may come and go: shadow that appears above the cursor stays.
+ * Addresses that never had shadow are passed over at once: the highest range may be terabytes.
  * Return: false if there is nothing below it any more.
  */
 static bool release_batch(unsigned long *cursor)
@@ -80,9 +81,11 @@ static bool release_batch(unsigned long *cursor)
 		low = ALIGN(range->start, SPAN);
 		high = min(range->end / SPAN * SPAN, *cursor);
 		if (low < high) {
-			if (high - low > BATCH * SPAN)
-				low = high - BATCH * SPAN;
-			n = kasan_unmap_shadow(low, high - low, pages);
+			unsigned long from = kasan_shadow_below(low, high);
+
+			if (from - low > BATCH * SPAN)
+				low = from - BATCH * SPAN;
+			n = kasan_unmap_shadow(low, from - low, pages);
 			if (high == vmap_shadow.top)
 				vmap_shadow.top = low;
 			*cursor = low;
@@ -95,12 +98,14 @@ static bool release_batch(unsigned long *cursor)
 	return range;
 }
 
-void vmap_shadow_drop(void)
+unsigned long vmap_shadow_drop(void)
 {
-	unsigned long cursor = VMALLOC_END;
+	unsigned long cursor = VMALLOC_END, batches = 0;
 
-	while (release_batch(&cursor))
-		;
+	/* Only without KASAN there may be some that is not counted. */
+	while ((!MM_KASAN || vmap_shadow_kept()) && release_batch(&cursor))
+		batches++;
+	return batches;
 }
 
 void vmap_shadow_trim(void)

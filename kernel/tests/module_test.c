@@ -401,6 +401,37 @@ static void again_and_again(struct kunit *test)
 	KUNIT_EXPECT_GE(test, free_memory() + 100, before);
 }
 
+/* Real shadow that is not vmalloc space's: modules' and a few pages of RAM's that never change. */
+static unsigned long module_shadow(void)
+{
+	return kasan_shadow_pages() - kasan_vmalloc_shadow_pages();
+}
+
+static void shadow_goes_when_forgotten(struct kunit *test)
+{
+	unsigned long before, loaded;
+	struct module *near, *far;
+
+	module_purge();
+	before = module_shadow();
+	KUNIT_ASSERT_EQ(test,
+			load_module("near", module_sample_start, sample_size(), 0, &near, NULL), 0);
+	KUNIT_ASSERT_EQ(
+		test,
+		load_module("far", module_sample_start, sample_size(), MODULE_LOAD_FAR, &far, NULL),
+		0);
+	loaded = module_shadow();
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+	KUNIT_EXPECT_EQ(test, loaded, before + (near->span + far->span) / KASAN_SHADOW_PAGE_SPAN);
+#endif
+	KUNIT_EXPECT_EQ(test, unload_module("near"), 0);
+	KUNIT_EXPECT_EQ(test, unload_module("far"), 0);
+	/* Late accesses are still told whose the addresses were. */
+	KUNIT_EXPECT_EQ(test, module_shadow(), loaded);
+	module_purge();
+	KUNIT_EXPECT_EQ(test, module_shadow(), before);
+}
+
 static int loading_thread(void *arg)
 {
 	char name[MODULE_NAME_LEN], text[KSYM_SYMBOL_LEN];
@@ -500,6 +531,7 @@ static struct kunit_case module_test_cases[] = {
 	KUNIT_CASE(corrupted),
 	KUNIT_CASE(symbols_outlive),
 	KUNIT_CASE(again_and_again),
+	KUNIT_CASE(shadow_goes_when_forgotten),
 	KUNIT_CASE(on_all_cpus),
 #ifdef CONFIG_KASAN
 	KUNIT_CASE(bugs),

@@ -220,6 +220,59 @@ static void kept_shadow_is_used_again(struct kunit *test)
 	KUNIT_EXPECT_LT(test, kasan_vmalloc_shadow_pages(), before);
 }
 
+static void neighbours_share_shadow(struct kunit *test)
+{
+	unsigned long before, pages = 0, last = 0;
+	u8 *p[16];
+
+	needs_shadow(test);
+	expect_kept(test, 0);
+	before = kasan_vmalloc_shadow_pages();
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
+		unsigned long span;
+
+		p[i] = vmalloc(PAGE_SIZE);
+		KUNIT_ASSERT_NOT_NULL(test, p[i]);
+		/* Each takes the lowest place, so they come in order of their addresses. */
+		span = (unsigned long)kasan_reset_tag(p[i]) / KASAN_SHADOW_PAGE_SPAN;
+		pages += span != last;
+		last = span;
+	}
+	/* A guard page each, so two to four of them in each shadow page, but for where holes were. */
+	KUNIT_EXPECT_LE(test, pages, 3 * ARRAY_SIZE(p) / 4);
+	KUNIT_EXPECT_LE(test, kasan_vmalloc_shadow_pages(), before + pages + 2);
+	for (size_t i = 0; i < ARRAY_SIZE(p); i += 2)
+		vfree(p[i]);
+	vmalloc_purge();
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
+		KUNIT_EXPECT_EQ(test, kasan_byte_accessible(p[i]), i % 2 == 1);
+	for (size_t i = 1; i < ARRAY_SIZE(p); i += 2)
+		vfree(p[i]);
+}
+
+static void far_shadow_is_found_at_once(struct kunit *test)
+{
+	unsigned long batches;
+
+	needs_shadow(test);
+	/* Each one far behind the one before, with nothing between them. */
+	for (unsigned int shift = 30; shift <= 42; shift += 3) {
+		void *p = __vmalloc_align(PAGE_SIZE, 1UL << shift, GFP_KERNEL);
+
+		KUNIT_ASSERT_NOT_NULL(test, p);
+		vfree(p);
+	}
+	/* Out of the queue where freed addresses rest. */
+	for (int i = 0; i < 40; i++)
+		vfree(vmalloc(PAGE_SIZE));
+	KUNIT_EXPECT_GT(test, vmalloc_kept_shadow(NULL), 0);
+	batches = vmap_shadow_drop();
+	KUNIT_EXPECT_GT(test, batches, 0);
+	/* One area has two tables of 512 shadow pages each; terabytes have millions of pages. */
+	KUNIT_EXPECT_LE(test, batches, 2000);
+	expect_kept(test, 0);
+}
+
 static void shadow_comes_back(struct kunit *test)
 {
 	needs_shadow(test);
@@ -291,6 +344,8 @@ static struct kunit_case vmap_test_cases[] = {
 	KUNIT_CASE(tree_agrees_with_a_table),
 	KUNIT_CASE(kept_shadow_is_bounded),
 	KUNIT_CASE(kept_shadow_is_used_again),
+	KUNIT_CASE(neighbours_share_shadow),
+	KUNIT_CASE(far_shadow_is_found_at_once),
 	KUNIT_CASE(shadow_comes_back),
 	KUNIT_CASE(all_at_once),
 	{},

@@ -13,6 +13,10 @@ extern bare_lock_t pgtable_lock;
 int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, u64 prot);
 /* The entry that ends the walk for @va in the upper half, a leaf or an invalid one. */
 u64 *pgtable_walk(unsigned long va, int *level);
+/* An address in [@low, @high]; between it and @high no page is mapped through a table of its own: only blocks,
+ * shared tables, or nothing. Without the lock: tables never go away. */
+unsigned long pgtable_own_below(unsigned long low, unsigned long high);
+
 /* A page from pgtable_page_alloc(), cleared; its physical address, 0 without memory. */
 phys_addr_t pgtable_zeroed_page(void);
 void clear_table(void *page);

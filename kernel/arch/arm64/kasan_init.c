@@ -216,6 +216,14 @@ unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *page
 	return n;
 }
 
+unsigned long kasan_shadow_below(unsigned long low, unsigned long high)
+{
+	unsigned long start = shadow_of(low);
+
+	return low +
+	       ((pgtable_own_below(start, shadow_of(high)) - start) << KASAN_SHADOW_SCALE_SHIFT);
+}
+
 bool kasan_shadow_is_real(unsigned long va)
 {
 	bool writable = false;

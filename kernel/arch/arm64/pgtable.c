@@ -282,6 +282,28 @@ u64 *pgtable_walk(unsigned long va, int *level)
 	}
 }
 
+unsigned long pgtable_own_below(unsigned long low, unsigned long high)
+{
+	while (high > low) {
+		unsigned long va = high - PAGE_SIZE;
+		u64 *table = swapper_pg_dir;
+		int level;
+
+		for (level = 0; level < 3; level++) {
+			u64 value = READ_ONCE(table[table_index(va, level)]);
+
+			if (!is_table(value, level) || is_shared(value & PTE_ADDR_MASK))
+				break;
+			table = table_va(value & PTE_ADDR_MASK);
+		}
+		if (level == 3)
+			return high;
+		/* Nothing below this entry is a page of its own. */
+		high = va & ~((1UL << level_shift[level]) - 1);
+	}
+	return low;
+}
+
 void unmap_kernel_range(unsigned long va, size_t size)
 {
 	unsigned long start = va, end = va + size;

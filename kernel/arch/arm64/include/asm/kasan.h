@@ -75,6 +75,15 @@ bool kasan_map_shadow(unsigned long va, size_t size, u8 value);
  */
 unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *pages);
 
+/**
+ * kasan_shadow_below() - where to look for real shadow
+ * @low, @high: multiples of KASAN_SHADOW_PAGE_SPAN.
+ *
+ * As fast for a large range as for a small one: what has never had shadow is passed over by its tables. Return:
+ * an address in [@low, @high], a multiple of KASAN_SHADOW_PAGE_SPAN; from there up to @high no shadow is real.
+ */
+unsigned long kasan_shadow_below(unsigned long low, unsigned long high);
+
 /** kasan_shadow_is_real() - Return: true if the shadow of @va can be written. */
 bool kasan_shadow_is_real(unsigned long va);
 
