@@ -5,9 +5,13 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
 from redzone import bench
+from redzone.runner import FAIL
+from redzone.suites import bench as suite
 
 QUICK = ("bench", "--modes", "generic-inline", "--ops", "mem*")
 
@@ -44,6 +48,41 @@ def test_goals_of_checked_copies(redzone, tmp_path):
     figures = json.loads(path.read_text())["figures"]
     assert figures["generic-inline"]["memcpy_1024"] <= figures["none"]["memcpy_1024"] + 80
     assert figures["generic-inline"]["memset_1024"] <= figures["none"]["memset_1024"] + 50
+
+
+def test_goals_of_allocations(redzone, tmp_path):
+    path = tmp_path / "figures.json"
+    result = redzone(
+        "bench", "--modes", "generic-inline", "--ops", "[kv]malloc_[46][4k]", "--json", str(path)
+    )
+    assert result.returncode == 0, result.stderr
+    figures = json.loads(path.read_text())["figures"]
+    assert figures["generic-inline, no traces"]["kmalloc_64"] <= suite.KMALLOC
+    assert figures["generic-inline"]["vmalloc_4k"] <= figures["none"]["vmalloc_4k"] * suite.TIMES
+
+
+@pytest.mark.parametrize(
+    ("column", "operation", "value", "goal"),
+    [
+        ("generic-outline", "load_8x128", 1548 + 128, "outline-check.load_8x128"),
+        ("generic-inline", "memcpy_1024", 320, "generic-inline.memcpy_1024"),
+        ("generic-outline, no traces", "kmalloc_64", 301, "generic-outline.kmalloc_64-no-traces"),
+        ("generic-inline", "boot", 21e6, "generic-inline.boot"),
+        ("generic-inline", "vmalloc_4k", 2000, "generic-inline.vmalloc_4k"),
+        ("generic-inline", "live.kmalloc_64@1000000", 1100, "generic-inline.live-objects"),
+        ("generic-outline", "smp.kmalloc_64@8", 1000, "generic-outline.cpus.kmalloc_64"),
+    ],
+)
+def test_the_suite_sees_what_misses_a_goal(column, operation, value, goal):
+    recorded = bench.load(suite.RECORDED)
+    figures = {key: dict(values) for key, values in recorded.items()}
+    assert not [result.name for result in suite.goals(figures) if result.status == FAIL]
+    assert not suite.stale(figures, recorded)
+    figures[column][operation] = value
+    assert [result.name for result in suite.goals(figures) if result.status == FAIL] == [f"goal.{goal}"]
+    # Within a twentieth it is not called stale, and on several CPUs it is never.
+    far = abs(value - recorded[column][operation]) > suite.TOLERANCE * recorded[column][operation]
+    assert len(suite.stale(figures, recorded)) == (far and not operation.startswith("smp."))
 
 
 def test_each_mode_is_measured_once(redzone, tmp_path):

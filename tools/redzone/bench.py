@@ -183,7 +183,9 @@ def parse(lines):
     return figures
 
 
-def _measure(column, image, chosen, progress):
+def measure(column, image, chosen, progress):
+    """Return {operation: instructions} of @column for @chosen, as names_matching() gives it. @progress: told
+    what is under way."""
     figures = {}
     mode = MODES[column.mode][0]
     for boot in _boots(chosen):
@@ -215,7 +217,8 @@ def _measure(column, image, chosen, progress):
     return figures
 
 
-def _load(path):
+def load(path):
+    """Return the figures in the file @path, from --json: {column: {operation: instructions}}."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
@@ -293,7 +296,7 @@ def run(modes, ops, json_file, against, markdown_file, yes):
     """Carry out the verb. Returns the exit status."""
     columns = columns_of(modes)
     chosen = that_differ(names_matching(ops), columns)
-    before = _load(against) if against else None
+    before = load(against) if against else None
     if before is not None and not any(
         name in before.get(column.key, ())
         for column in columns
@@ -313,7 +316,7 @@ def run(modes, ops, json_file, against, markdown_file, yes):
             images[column.mode] = builder.build(preset, targets=("redzone-bench",), yes=yes)[
                 "redzone-bench"
             ].image
-    figures = {column.key: _measure(column, images[column.mode], chosen, base.say) for column in columns}
+    figures = {column.key: measure(column, images[column.mode], chosen, base.say) for column in columns}
     table = list(rows(figures, columns, before))
     _print(table)
     if json_file:

@@ -33,6 +33,7 @@ ORDER = (
     "boot-parameters",
     "e2e",
     "linux-kunit",
+    "bench",
     "soak",
 )
 
