@@ -20,11 +20,13 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 HERE = ROOT / "tests" / "golden"
 TIMEOUT = 60
-# The golden reports are taken from the first. All must print the same, but for what is masked.
+# The golden reports are taken from the first. All must print the same, but for what is masked. (mode, compiler,
+# instrumentation or kasan.mode=), and the slab allocator if it is not the default: reports find objects by slab.
 CONFIGURATIONS = (
     ("generic", "clang-19", "inline"),
     ("generic", "clang-19", "outline"),
     ("generic", "gcc", "inline"),
+    ("generic", "clang-19", "inline", "slab"),
     ("sw_tags", "clang-19", "inline"),
     ("sw_tags", "clang-19", "outline"),
     ("hw_tags", "clang-19", "sync"),
@@ -177,9 +179,10 @@ def judge(name, lines, golden):
     return wrong + list(difference)
 
 
-def _configuration(context, mode, compiler, where, update):
-    label = f"{compiler}.{where}" if mode == "generic" else f"{mode}.{compiler}.{where}"
-    preset = builder.preset_name(mode=mode, instrumentation=where, compiler=compiler)
+def _configuration(context, configuration, update):
+    mode, compiler, where, *allocator = configuration
+    label = ".".join(([] if mode == "generic" else [mode]) + [compiler, where, *allocator])
+    preset = builder.preset_name("arm64", mode, where, compiler, *allocator)
     hardware = mode == "hw_tags"
     reason = context.missing_for(preset) or (mteqemu.reason() if hardware else None)
     if reason:
@@ -240,8 +243,9 @@ def _text(path):
 def run(context):
     yield from _types()
     update = os.environ.get("REDZONE_UPDATE_GOLDEN", "") not in ("", "0")
-    for mode, compiler, where in CONFIGURATIONS:
+    for configuration in CONFIGURATIONS:
+        mode = configuration[0]
         if context.mode in (None, mode):
             # Of all asynchronous reports the first one serves, and only if there is none.
-            first = (compiler, where) in FIRST or not (folder(mode) / f"{LATE}.log").exists()
-            yield from _configuration(context, mode, compiler, where, update and first)
+            first = configuration[1:] in FIRST or not (folder(mode) / f"{LATE}.log").exists()
+            yield from _configuration(context, configuration, update and first)
