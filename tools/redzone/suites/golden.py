@@ -20,8 +20,9 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 HERE = ROOT / "tests" / "golden"
 TIMEOUT = 60
-# The golden reports are taken from the first. All must print the same, but for what is masked. (mode, compiler,
-# instrumentation or kasan.mode=), and the slab allocator if it is not the default: reports find objects by slab.
+# The golden reports are taken from the first. All must print the same, but for what is masked. (mode,
+# compiler, instrumentation or kasan.mode=), and the slab allocator if it is not the default: reports find
+# objects by slab.
 CONFIGURATIONS = (
     ("generic", "clang-19", "inline"),
     ("generic", "clang-19", "outline"),

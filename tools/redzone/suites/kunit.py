@@ -35,6 +35,11 @@ CONFIGURATIONS += [
 # kernel's other suites run in one.
 KASAN_SUITES = "kunit.filter_glob=kasan*"
 
+# A CPU that cannot keep the kernel out of user memory (no PAN): the other column of docs/usermode.md's table.
+NO_PAN = "cortex-a72"
+WITHOUT_PAN = ("generic", "inline", "clang-19", 4)
+USER_SUITES = "kunit.filter_glob=user,uaccess,kasan"
+
 
 def has_all_suites(configuration):
     return configuration[0] != "hw_tags" or configuration[1:4] == ("sync", "clang-19", 4)
@@ -68,11 +73,15 @@ def end_error(outcome):
 
 def run(context):
     def boot(item):
-        configuration, image = item
+        configuration, image, cpu = item
         name = label(configuration)
         target = machine_of(configuration, image, timeout=TIMEOUT)
         if not has_all_suites(configuration):
             target.append.append(KASAN_SUITES)
+        if cpu:
+            name = f"{name}-{cpu}"
+            target.cpu = cpu
+            target.append.append(USER_SUITES)
         outcome, lines, log = context.boot(name, target)
         return name, outcome, ktap.parse(lines), log
 
@@ -86,7 +95,9 @@ def run(context):
             yield Result(label(configuration), SKIP, reason)
             continue
         image = context.build(preset, targets=["redzone"])["redzone"]
-        ready.append((configuration, image))
+        ready.append((configuration, image, None))
+        if configuration == WITHOUT_PAN:
+            ready.append((configuration, image, NO_PAN))
     for name, outcome, parsed, log in context.each(boot, ready):
         for case in parsed.cases:
             yield Result(f"{name}.{case.name}", case.status, case.detail, log)
