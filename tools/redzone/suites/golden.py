@@ -52,6 +52,8 @@ _TAG = re.compile(r"\[([0-9a-f]{2})\]")
 _ROW = re.compile(r"^([ >])[0-9a-f]{16}:((?: [0-9a-f]{2}){16})$")
 # Compilers add these to a function's name when they make a copy of it.
 _COPY = re.compile(r"(?<=\w)\.(?:constprop|isra|part|cold)(?:\.\d+)*(?=\+|\b)")
+# A bug type in the runtime's sources.
+_BUG_TYPE = re.compile(r'"([a-z]+(?:-[a-z]+)*-(?:free|bounds|access|deref|scope))"')
 # An address this near to the accessed one is printed relative to it.
 _NEAR = 1 << 16
 
@@ -233,8 +235,14 @@ def _types():
         if name not in expected:
             wrong.append("no KUnit case expects this type")
         yield Result(f"types.{name}", FAIL if wrong else PASS, "; ".join(wrong))
-    if not types:
-        yield Result("types", FAIL, "docs/reports.md lists no types")
+    # A type cannot be left out of the document and so of all that is asked above.
+    runtime = "".join(map(_text, (ROOT / "runtime").rglob("*.c")))
+    reported = set(_BUG_TYPE.findall(runtime))
+    missing = sorted(reported - set(types))
+    unknown = sorted(set(types) - reported)
+    wrong = [f"the runtime reports {name}, docs/reports.md does not have it" for name in missing]
+    wrong += [f"docs/reports.md has {name}, which the runtime never reports" for name in unknown]
+    yield Result("types", FAIL if wrong or not types else PASS, "\n".join(wrong))
 
 
 def _text(path):
