@@ -110,9 +110,10 @@ static void look_for_unknown(unsigned int complete, const char *text)
 		invented++;
 }
 
-/* @round must cause one report each time, which does not say what @not_known begins. */
-static void run_rounds(struct kunit *test, void (*round)(struct subject *subject),
-		       struct subject *subject, const char *not_known)
+/* @round must cause one report each time, of @access of @size bytes, which does not say what @not_known begins. */
+static void run_rounds_of(struct kunit *test, void (*round)(struct subject *subject),
+			  struct subject *subject, const char *not_known, enum kasan_access access,
+			  size_t size)
 {
 	const char *wrong = NULL;
 	unsigned int i, n = 0;
@@ -134,8 +135,15 @@ static void run_rounds(struct kunit *test, void (*round)(struct subject *subject
 	}
 	KUNIT_EXPECT_EQ(test, kasan_watch_end(test, KUNIT_CURRENT_LOC), rounds);
 	KUNIT_EXPECT_EQ(test, invented, 0);
-	kasan_expect_end(test, KUNIT_CURRENT_LOC, "run_rounds()", NULL, KASAN_READ, 1, false);
+	kasan_expect_end(test, KUNIT_CURRENT_LOC, "run_rounds()", NULL, access, size, false);
 	kunit_info(test, "%u of %u rounds, kasan_test.seed=%lu", n, rounds, seed);
+}
+
+/* The same with a bad read of a byte. */
+static void run_rounds(struct kunit *test, void (*round)(struct subject *subject),
+		       struct subject *subject, const char *not_known)
+{
+	run_rounds_of(test, round, subject, not_known, KASAN_READ, 1);
 }
 
 /* --- What the allocator knows ----------------------------------------------------------------- */
@@ -368,6 +376,28 @@ static void track_of_a_free(struct kunit *test)
 	run_rounds(test, spoil_freed_object, &subject, "Freed by task ");
 }
 
+/* Here the allocator reads what it is about to be given back. */
+static void spoil_and_free(struct subject *subject)
+{
+	bool inside = prandom_u32_state(&rnd) % 2;
+	void *meta = inside ? subject->object + subject->cache->free_meta_offset
+			    : (char *)meta_of(subject);
+	size_t size = inside ? sizeof(struct kasan_free_meta) : sizeof(struct kasan_alloc_meta);
+
+	spoil(meta, size);
+	KASAN_TEST_BUG(kfree(subject->object));
+	restore(meta, size);
+}
+
+static void freed_again(struct kunit *test)
+{
+	struct subject subject = {.object = kmalloc(40, GFP_KERNEL)};
+
+	find_cache(test, &subject);
+	kfree(subject.object);
+	run_rounds_of(test, spoil_and_free, &subject, NULL, KASAN_FREE, 0);
+}
+
 /* These handles have no seal: any value goes to the depot. */
 static void spoil_handles(struct subject *subject)
 {
@@ -458,6 +488,7 @@ static struct kunit_case kasan_garbage_test_cases[] = {
 	KUNIT_CASE(metadata_of_a_live_object),
 	KUNIT_CASE(metadata_of_a_freed_object),
 	KUNIT_CASE(track_of_a_free),
+	KUNIT_CASE(freed_again),
 	KUNIT_CASE(handles_of_stacks),
 	KUNIT_CASE(metadata_of_a_large_object),
 	KUNIT_CASE(frame_description),
