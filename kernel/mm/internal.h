@@ -76,10 +76,16 @@ void page_kept(long nr);
 /** page_release() - a freed block of page->nr pages, in no list, goes to the buddy lists. */
 void page_release(struct page *page);
 
+/** free_pages_by() - __free_pages() for somebody at @ip, who is named if it is wrong. */
+void free_pages_by(struct page *page, unsigned int order, uintptr_t ip);
+
 /* --- page_debug.c ------------------------------------------------------------------------------------ */
 
 /** bad_page() - @page was freed wrongly: say why, go on. */
 void bad_page(const struct page *page, const char *why);
+
+/** page_double_free() - it was free already when somebody at @ip freed it: KASAN's report, or bad_page(). */
+void page_double_free(const struct page *page, const char *why, uintptr_t ip);
 
 /** warn_alloc_failed() - an allocation of @nr pages failed. */
 void warn_alloc_failed(gfp_t gfp, unsigned int nr);

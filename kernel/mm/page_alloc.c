@@ -376,27 +376,51 @@ unsigned long get_zeroed_page(gfp_t gfp)
 	(BIT(PG_reserved) | BIT(PG_buddy) | BIT(PG_pcp) | BIT(PG_tail) | BIT(PG_slab) | \
 	 BIT(PG_large) | BIT(PG_quarantine))
 
-/* Return: NULL if the block may be freed, else what is wrong. */
-static const char *free_check(const struct page *page, unsigned int nr)
+static __always_inline bool looks_allocated(const struct page *page, unsigned int nr)
 {
-	if (likely(!(READ_ONCE(page->flags) & NOT_TO_BE_FREED) && page->nr == nr &&
-		   page_count(page) > 0))
-		return NULL;
+	return likely(!(READ_ONCE(page->flags) & NOT_TO_BE_FREED) && page->nr == nr &&
+		      page_count(page) > 0);
+}
+
+/* Return: by what it shows that @page is free; NULL: by nothing. */
+static const char *why_free(struct page *page)
+{
 	if (page_flag(page, PG_buddy) || page_flag(page, PG_pcp))
 		return "double free: the page is free already";
-	if (page->nr && page_flag(compound_head((struct page *)page), PG_quarantine))
+	if (page->nr && page_flag(compound_head(page), PG_quarantine))
 		return "double free: the page is free already, in the quarantine";
+	if (!PageReserved(page) && !PageTail(page) && page_count(page) <= 0)
+		return "double free: the page has no reference";
+	return NULL;
+}
+
+/* Return: what else is wrong; NULL: nothing, at a second look. */
+static const char *why_wrong(const struct page *page, unsigned int nr)
+{
 	if (PageReserved(page))
 		return "the page was never allocated";
 	if (PageTail(page))
 		return "the page is not the first of its block";
-	if (page_count(page) <= 0)
-		return "double free: the page has no reference";
 	if (PageSlab(page) || PageLarge(page))
 		return "the page still belongs to the slab allocator";
 	if (page->nr != nr)
 		return "freed with another order than it was allocated with";
 	return NULL;
+}
+
+/* Say what is wrong with freeing the block. Return: false if nothing is. */
+static noinline bool refuse_free(struct page *page, unsigned int nr, uintptr_t ip)
+{
+	const char *why = why_free(page);
+
+	if (why) {
+		page_double_free(page, why, ip);
+		return true;
+	}
+	why = why_wrong(page, nr);
+	if (why)
+		bad_page(page, why);
+	return why;
 }
 
 void page_release(struct page *page)
@@ -417,15 +441,13 @@ void page_release(struct page *page)
 	spin_unlock_irqrestore(&zone.lock, flags);
 }
 
-static void free_nr(struct page *page, unsigned int nr)
+/* Inlined, so that @ip, which only a report wants, is there for nothing. */
+static __always_inline void free_nr(struct page *page, unsigned int nr, uintptr_t ip)
 {
-	const char *wrong = free_check(page, nr);
 	int count, taken;
 
-	if (unlikely(wrong)) {
-		bad_page(page, wrong);
+	if (unlikely(!looks_allocated(page, nr)) && refuse_free(page, nr, ip))
 		return;
-	}
 	count = __atomic_fetch_sub(&page->refcount, 1, __ATOMIC_ACQ_REL);
 	if (count != 1) {
 		if (unlikely(count <= 0)) {
@@ -433,7 +455,7 @@ static void free_nr(struct page *page, unsigned int nr)
 			taken = count - 1;
 			__atomic_compare_exchange_n(&page->refcount, &taken, count, false,
 						    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-			bad_page(page, "double free: two CPUs free it at once");
+			page_double_free(page, "double free: two CPUs free it at once", ip);
 		}
 		return;
 	}
@@ -450,20 +472,30 @@ static void free_nr(struct page *page, unsigned int nr)
 	pcp_free(page);
 }
 
+static __always_inline void free_block(struct page *page, unsigned int order, uintptr_t ip)
+{
+	free_nr(page, order <= MAX_ORDER ? 1U << order : 0, ip);
+}
+
 void __free_pages(struct page *page, unsigned int order)
 {
-	free_nr(page, order <= MAX_ORDER ? 1U << order : 0);
+	free_block(page, order, MM_CALLER_IP());
+}
+
+void free_pages_by(struct page *page, unsigned int order, uintptr_t ip)
+{
+	free_block(page, order, ip);
 }
 
 void free_pages_exact(struct page *page, unsigned int nr)
 {
-	free_nr(page, nr);
+	free_nr(page, nr, MM_CALLER_IP());
 }
 
 void put_page(struct page *page)
 {
 	page = compound_head(page);
-	free_nr(page, page->nr);
+	free_nr(page, page->nr, MM_CALLER_IP());
 }
 
 void free_pages(unsigned long addr, unsigned int order)
@@ -474,7 +506,7 @@ void free_pages(unsigned long addr, unsigned int order)
 		WARN(1, "free_pages: %016lx is not in RAM\n", addr);
 		return;
 	}
-	__free_pages(virt_to_page((void *)addr), order);
+	free_block(virt_to_page((void *)addr), order, MM_CALLER_IP());
 }
 
 /* --- Totals and bring-up ---------------------------------------------------------------------------------- */

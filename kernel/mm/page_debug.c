@@ -55,6 +55,15 @@ void bad_page(const struct page *page, const char *why)
 	dump_page(page, why);
 }
 
+void page_double_free(const struct page *page, const char *why, uintptr_t ip)
+{
+	/* The report has the page's state in it, too. */
+	if (kasan_enabled())
+		kasan_report_double_free(page_address(page), ip);
+	else
+		bad_page(page, why);
+}
+
 void show_mem(void)
 {
 	unsigned int order;

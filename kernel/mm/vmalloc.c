@@ -484,6 +484,37 @@ static bool is_start(const struct vm_struct *vm, const void *addr)
 	return addr == vm->addr || addr == kasan_reset_tag(vm->addr);
 }
 
+/* Return: was @addr the start of an area that is freed, and whose addresses still rest, or have a new area? */
+static bool was_freed(const void *addr)
+{
+	const unsigned long start = (unsigned long)kasan_reset_tag(addr);
+	const struct vmap_range *range;
+	unsigned long flags;
+	bool freed = false;
+
+	spin_lock_irqsave(&vmap_lock, flags);
+	range = vmap_lookup(&vmap_busy, start);
+	/* An area that starts there, but not with this tag. */
+	if (range)
+		freed = start_of(range->vm) == start;
+	/* What never was complete has nobody who freed it, and nobody was given its address. */
+	for (range = vmap_lazy.first; range && !freed; range = range->next)
+		freed = range->addr == start && range->freed_by;
+	spin_unlock_irqrestore(&vmap_lock, flags);
+	return freed;
+}
+
+static noinline void bad_vfree(const void *addr, bool inside, uintptr_t ip)
+{
+	if (kasan_enabled() && was_freed(addr))
+		kasan_report_double_free(addr, ip);
+	else if (inside)
+		WARN(1, "Trying to vfree() bad address (%016lx): not the start of its area\n",
+		     (unsigned long)addr);
+	else
+		WARN(1, "Trying to vfree() nonexistent vm area (%016lx)\n", (unsigned long)addr);
+}
+
 void vfree(const void *addr)
 {
 	struct vmap_range *range;
@@ -503,11 +534,8 @@ void vfree(const void *addr)
 	spin_unlock_irqrestore(&vmap_lock, flags);
 	if (vm)
 		vm_destroy(vm, MM_CALLER_IP());
-	else if (range)
-		WARN(1, "Trying to vfree() bad address (%016lx): not the start of its area\n",
-		     (unsigned long)addr);
 	else
-		WARN(1, "Trying to vfree() nonexistent vm area (%016lx)\n", (unsigned long)addr);
+		bad_vfree(addr, range, MM_CALLER_IP());
 }
 
 void *vmap(struct page *const *pages, unsigned int nr)

@@ -161,6 +161,17 @@ void kasan_expect_end(struct kunit *test, const struct kunit_loc *loc, const cha
 			   info->size);
 }
 
+void kasan_expect_in(struct kunit *test, const struct kunit_loc *loc, const char *function)
+{
+	char where[80];
+
+	/* A return address may lie behind the function's end. */
+	snprintf(where, sizeof(where), "%pS", (void *)(expected_info.ip - 1));
+	if (strncmp(where, function, strlen(function)) != 0 || where[strlen(function)] != '+')
+		kunit_fail(test, KUNIT_EXPECTATION, loc, "the report is of %s, not of %s", where,
+			   function);
+}
+
 int kasan_test_suite_init(struct kunit_suite *suite)
 {
 	saved_multi_shot = kasan_save_multi_shot();

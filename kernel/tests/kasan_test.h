@@ -136,6 +136,14 @@ static inline void kasan_settle(void)
 #endif
 }
 
+/** kasan_expect_in() - the last expected report names @function as where it was, and so does its title. */
+void kasan_expect_in(struct kunit *test, const struct kunit_loc *loc, const char *function);
+#define KASAN_EXPECT_IN(test, function)                             \
+	do {                                                        \
+		_KUNIT_SAVE_LOC(test);                              \
+		kasan_expect_in(test, KUNIT_CURRENT_LOC, function); \
+	} while (0)
+
 /** KASAN_EXPECT_ADDR() - the last expected report was of an access to @address, or could not know. */
 #define KASAN_EXPECT_ADDR(test, address)                     \
 	KUNIT_EXPECT_PTR_EQ(test, kasan_expect_last()->addr, \

@@ -97,6 +97,37 @@ void page_alloc_uaf(struct kunit *test)
 				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[4 * PAGE_SIZE - 1], 0)));
 }
 
+static noinline void free_page_twice(struct kunit *test, unsigned int order)
+{
+	struct page *page = alloc_pages(GFP_KERNEL, order);
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	__free_pages(page, order);
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(__free_pages(page, order)));
+	KASAN_EXPECT_IN(test, "free_page_twice");
+}
+
+void page_alloc_double_free(struct kunit *test)
+{
+	unsigned long addr = __get_free_pages(GFP_KERNEL, 1);
+	struct page *page;
+
+	/* Each order has another list that it is free in. */
+	free_page_twice(test, 0);
+	free_page_twice(test, 2);
+	KUNIT_ASSERT_NE(test, addr, 0);
+	page = virt_to_page((void *)addr);
+	free_pages(addr, 1);
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(free_pages(addr, 1)));
+	KASAN_EXPECT_IN(test, "page_alloc_double_free");
+	/* By reference, and nobody has one. */
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(put_page(page)));
+	KASAN_EXPECT_IN(test, "page_alloc_double_free");
+}
+
 /* --- vmalloc ---------------------------------------------------------------------------------- */
 
 void vmalloc_oob(struct kunit *test)
@@ -140,6 +171,23 @@ void vmalloc_uaf(struct kunit *test)
 	HIDE_VAR(ptr);
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_UNMAPPED, KASAN_READ, 1,
 				  KASAN_TEST_BUG(kasan_check_read(ptr, 1)));
+}
+
+void vmalloc_double_free(struct kunit *test)
+{
+	char *first = vmalloc(PAGE_SIZE), *second = vmalloc(3 * PAGE_SIZE - 100);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, first);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, second);
+	vfree(first);
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(vfree(first)));
+	KASAN_EXPECT_IN(test, "vmalloc_double_free");
+	vfree(second);
+	/* Whichever was freed last. */
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(vfree(first)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(vfree(second)));
+	KASAN_EXPECT_IN(test, "vmalloc_double_free");
 }
 
 /* Long after: nothing rests any more, and the shadow page has gone to somebody else. */
