@@ -79,6 +79,12 @@ void page_release(struct page *page);
 /** free_pages_by() - __free_pages() for somebody at @ip, who is named if it is wrong. */
 void free_pages_by(struct page *page, unsigned int order, uintptr_t ip);
 
+/* --- kmalloc.c, slab_api.c --------------------------------------------------------------------------- */
+
+/** kfree_by(), kmem_cache_free_by() - kfree(), kmem_cache_free() for somebody at @ip, whom reports name. */
+void kfree_by(const void *p, uintptr_t ip);
+void kmem_cache_free_by(struct kmem_cache *cache, void *object, uintptr_t ip);
+
 /* --- page_debug.c ------------------------------------------------------------------------------------ */
 
 /** bad_page() - @page was freed wrongly: say why, go on. */

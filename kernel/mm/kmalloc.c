@@ -200,6 +200,11 @@ void kfree(const void *p)
 	do_kfree(p, MM_CALLER_IP());
 }
 
+void kfree_by(const void *p, uintptr_t ip)
+{
+	do_kfree(p, ip);
+}
+
 void kfree_sensitive(const void *p)
 {
 	size_t size = kmalloc_usable_size(p);

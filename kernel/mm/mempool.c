@@ -2,6 +2,7 @@
 /* mempool.c - memory pools: a reserve of elements in front of an allocator. */
 #include <kernel/kernel.h>
 #include <kernel/mempool.h>
+#include <kernel/page_owner.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
 
@@ -12,9 +13,48 @@
 
 /* --- KASAN -------------------------------------------------------------------------------------------- */
 
+static unsigned int page_order_of(const mempool_t *pool)
+{
+	return (unsigned int)(uintptr_t)pool->pool_data;
+}
+
 static size_t page_bytes(const mempool_t *pool)
 {
-	return PAGE_SIZE << (unsigned int)(uintptr_t)pool->pool_data;
+	return PAGE_SIZE << page_order_of(pool);
+}
+
+/*
+ * A page in the reserve has no reference: so the page allocator, and another mempool_free(), see that nobody may
+ * free it, and of two CPUs that do so one is told. One that others hold references to keeps those.
+ * Return: false if it has none before.
+ */
+static bool page_rests(struct page *page)
+{
+	int count = 1;
+
+	return __atomic_compare_exchange_n(&page->refcount, &count, 0, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED) ||
+	       count > 0;
+}
+
+static void page_returns(struct page *page)
+{
+	if (page_count(page) <= 0)
+		__atomic_store_n(&page->refcount, 1, __ATOMIC_RELEASE);
+}
+
+static __always_inline bool poison_page(const mempool_t *pool, struct page *page, uintptr_t ip)
+{
+	if (!page_rests(page)) {
+		page_double_free(page, "double free: the page is free, or in a memory pool", ip);
+		return false;
+	}
+	if (!kasan_mempool_poison_pages(page_address(page), page_bytes(pool), ip)) {
+		page_returns(page);
+		return false;
+	}
+	page_owner_free(page, 1U << page_order_of(pool));
+	return true;
 }
 
 /* Return: false if the element must not go into the reserve: it is there already, or none at all. */
@@ -23,7 +63,7 @@ static __always_inline bool poison_element(const mempool_t *pool, void *element,
 	if (pool->alloc == mempool_alloc_slab || pool->alloc == mempool_kmalloc)
 		return kasan_mempool_poison_object(element, ip);
 	if (pool->alloc == mempool_alloc_pages)
-		return kasan_mempool_poison_pages(page_address(element), page_bytes(pool), ip);
+		return poison_page(pool, element, ip);
 	return true;
 }
 
@@ -43,10 +83,34 @@ static __always_inline void *unpoison_element(const mempool_t *pool, void *eleme
 	if (pool->alloc == mempool_alloc_slab)
 		return kasan_mempool_unpoison_object(element, kmem_cache_size(pool->pool_data));
 	if (pool->alloc == mempool_alloc_pages) {
-		p = kasan_mempool_unpoison_pages(page_address(element), page_bytes(pool));
-		page_kasan_tag_set(element, ((struct page *)element)->nr, kasan_get_tag(p));
+		page = element;
+		p = kasan_mempool_unpoison_pages(page_address(page), page_bytes(pool));
+		page_kasan_tag_set(page, page->nr, kasan_get_tag(p));
+		page_returns(page);
 	}
 	return element;
+}
+
+/* The same for a user who asked for it with @gfp. */
+static __always_inline void *hand_out(const mempool_t *pool, void *element, gfp_t gfp)
+{
+	element = unpoison_element(pool, element);
+	if (pool->alloc == mempool_alloc_pages)
+		page_owner_alloc(element, 1U << page_order_of(pool), gfp);
+	return element;
+}
+
+/* There is no room for it in the reserve. What is wrong with it the allocator sees, and names who is at @ip. */
+static void free_element(const mempool_t *pool, void *element, uintptr_t ip)
+{
+	if (pool->free == mempool_kfree)
+		kfree_by(element, ip);
+	else if (pool->free == mempool_free_slab)
+		kmem_cache_free_by(pool->pool_data, element, ip);
+	else if (pool->free == mempool_free_pages)
+		free_pages_by(element, page_order_of(pool), ip);
+	else
+		pool->free(element, pool->pool_data);
 }
 
 /* --- The reserve --------------------------------------------------------------------------------------- */
@@ -211,7 +275,7 @@ void *mempool_alloc_preallocated(mempool_t *pool)
 {
 	void *element = take_element(pool);
 
-	return element ? unpoison_element(pool, element) : NULL;
+	return element ? hand_out(pool, element, GFP_NOWAIT) : NULL;
 }
 
 void *mempool_alloc(mempool_t *pool, gfp_t gfp)
@@ -227,7 +291,7 @@ void *mempool_alloc(mempool_t *pool, gfp_t gfp)
 			return element;
 		element = take_element(pool);
 		if (element)
-			return unpoison_element(pool, element);
+			return hand_out(pool, element, gfp);
 		if (!(gfp & __GFP_DIRECT_RECLAIM))
 			return NULL;
 		wait_event_timeout(pool->wait, READ_ONCE(pool->curr_nr), RETRY_TICKS);
@@ -242,7 +306,7 @@ void mempool_free(void *element, mempool_t *pool)
 		wake_up(&pool->wait);
 		return;
 	}
-	pool->free(element, pool->pool_data);
+	free_element(pool, element, MM_CALLER_IP());
 }
 
 /* --- Kinds --------------------------------------------------------------------------------------------------- */

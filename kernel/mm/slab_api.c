@@ -205,7 +205,7 @@ void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
 	return alloc_object(cache, gfp);
 }
 
-void kmem_cache_free(struct kmem_cache *cache, void *object)
+static __always_inline void free_object(struct kmem_cache *cache, void *object, uintptr_t ip)
 {
 	struct page *slab;
 
@@ -213,7 +213,7 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 		return;
 	slab = slab_page_of(object);
 	if (unlikely(!slab)) {
-		slab_bad_free(object, "no slab object", MM_CALLER_IP());
+		slab_bad_free(object, "no slab object", ip);
 		return;
 	}
 	if (unlikely(slab->slab_cache != cache)) {
@@ -221,7 +221,17 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 		     (unsigned long)object, slab->slab_cache->name, cache->name);
 		cache = slab->slab_cache;
 	}
-	slab_free(cache, slab, object, MM_CALLER_IP());
+	slab_free(cache, slab, object, ip);
+}
+
+void kmem_cache_free(struct kmem_cache *cache, void *object)
+{
+	free_object(cache, object, MM_CALLER_IP());
+}
+
+void kmem_cache_free_by(struct kmem_cache *cache, void *object, uintptr_t ip)
+{
+	free_object(cache, object, ip);
 }
 
 size_t kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t nr, void **objects)

@@ -9,6 +9,7 @@
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
 #include <kernel/kasan_port.h>
+#include <kernel/mempool.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
@@ -27,6 +28,7 @@ typedef bool (*free_fn)(struct kmem_cache *cache, void *object);
 
 static struct {
 	struct kmem_cache *cache;
+	mempool_t *pool;
 	free_fn free;
 	void *objects[ROUNDS];
 	unsigned int cpus;
@@ -78,20 +80,20 @@ static int racer(void *unused)
 	return 0;
 }
 
-/* All CPUs free each of ROUNDS objects of @size bytes, or of @cache. */
-static void run_race(struct kunit *test, struct kmem_cache *cache, size_t size, free_fn free)
+static void prepare_race(struct kmem_cache *cache, free_fn free)
 {
-	struct task *tasks[NR_CPUS];
-	unsigned int i;
-
 	memset(&race, 0, sizeof(race));
 	race.cache = cache;
 	race.free = free;
 	race.cpus = nr_cpu_ids;
-	for (i = 0; i < ROUNDS; i++) {
-		race.objects[i] = new_object(cache, size);
-		KUNIT_ASSERT_NOT_NULL(test, race.objects[i]);
-	}
+}
+
+/* All CPUs free each of race.objects[]. */
+static void start_race(struct kunit *test)
+{
+	struct task *tasks[NR_CPUS];
+	unsigned int i;
+
 	for (i = 0; i < race.cpus; i++) {
 		tasks[i] = kthread_create(racer, NULL, "free/%u", i);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);
@@ -102,9 +104,20 @@ static void run_race(struct kunit *test, struct kmem_cache *cache, size_t size, 
 		wake_up_process(tasks[i]);
 	for (i = 0; i < race.cpus; i++)
 		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
-	if (cache)
+	if (race.cache)
 		rcu_barrier();
 	kasan_line_tap(NULL);
+}
+
+/* All CPUs free each of ROUNDS objects of @size bytes, or of @cache. */
+static void run_race(struct kunit *test, struct kmem_cache *cache, size_t size, free_fn free)
+{
+	prepare_race(cache, free);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		race.objects[i] = new_object(cache, size);
+		KUNIT_ASSERT_NOT_NULL(test, race.objects[i]);
+	}
+	start_race(test);
 }
 
 static void expect_one_free_each(struct kunit *test)
@@ -246,6 +259,39 @@ static void pool_elements(struct kunit *test)
 	}
 }
 
+static bool into_page_pool(struct kmem_cache *cache, void *page)
+{
+	mempool_free(page, race.pool);
+	return false;
+}
+
+/* Places that are never taken: a free that is refused holds one for a moment. */
+#define ROOM NR_CPUS
+
+static void pooled_pages(struct kunit *test)
+{
+	mempool_t *pool = mempool_create_page_pool(ROUNDS + ROOM, 0);
+	struct page *page;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, pool);
+	prepare_race(NULL, into_page_pool);
+	race.pool = pool;
+	for (i = 0; i < ROOM; i++)
+		__free_page(mempool_alloc_preallocated(pool));
+	for (i = 0; i < ROUNDS; i++)
+		race.objects[i] = mempool_alloc_preallocated(pool);
+	start_race(test);
+	expect_one_free_each(test);
+	/* Each page is in the reserve, and once. */
+	for (i = 0; (page = mempool_alloc_preallocated(pool)); i++) {
+		KUNIT_EXPECT_EQ(test, page_count(page), 1);
+		__free_page(page);
+	}
+	KUNIT_EXPECT_EQ(test, i, ROUNDS);
+	mempool_destroy(pool);
+}
+
 /* --- The suite ------------------------------------------------------------------------------------------- */
 
 static int suite_init(struct kunit_suite *suite)
@@ -279,6 +325,7 @@ static struct kunit_case kasan_double_free_test_cases[] = {
 	KUNIT_CASE(large_object_that_sampling_left_out),
 #endif
 	KUNIT_CASE(pool_elements),
+	KUNIT_CASE(pooled_pages),
 	{},
 };
 

@@ -174,6 +174,84 @@ void mempool_page_alloc_double_free(struct kunit *test)
 	mempool_double_free_helper(test, page_pool(test, 2));
 }
 
+/* The reserve is full: what comes then goes to the allocator. */
+static noinline void full_double_free(struct kunit *test, mempool_t *pool, bool page)
+{
+	void *element = take(test, pool);
+
+	HIDE_VAR(element);
+	mempool_free(element, pool);
+	KUNIT_EXPECT_TRUE(test, mempool_is_saturated(pool));
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(mempool_free(element, pool)));
+	/* One title for each bug: not that of a function of the pool. */
+	KASAN_EXPECT_IN(test, "full_double_free");
+	/* The allocator did not take it: it is the pool's alone, and good for its next user. */
+	for (int i = 0; i < POOL_SIZE; i++) {
+		void *other = mempool_alloc(pool, GFP_KERNEL);
+
+		KUNIT_EXPECT_PTR_NE(test, kasan_reset_tag(other), kasan_reset_tag(element));
+		mempool_free(other, pool);
+	}
+	element = take(test, pool);
+	WRITE_ACCESS(*(char *)(page ? page_address(element) : element), 1);
+	mempool_free(element, pool);
+}
+
+/* The other way round: the first free went past the reserve. */
+static noinline void double_free_into_reserve(struct kunit *test, mempool_t *pool)
+{
+	void *extra = mempool_alloc(pool, GFP_KERNEL), *element;
+
+	KUNIT_ASSERT_NOT_NULL(test, extra);
+	HIDE_VAR(extra);
+	KUNIT_EXPECT_TRUE(test, mempool_is_saturated(pool));
+	mempool_free(extra, pool);
+	element = take(test, pool);
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(mempool_free(extra, pool)));
+	KASAN_EXPECT_IN(test, "double_free_into_reserve");
+	KUNIT_EXPECT_FALSE(test, mempool_is_saturated(pool));
+	mempool_free(element, pool);
+}
+
+void mempool_full_double_free(struct kunit *test)
+{
+	mempool_t *pools[] = {
+		object_pool(test, 128, NULL),
+		object_pool(test, LARGE_SIZE, NULL),
+		object_pool(test, 0, pool_cache(test, 123)),
+		page_pool(test, 0),
+		page_pool(test, 2),
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pools); i++) {
+		full_double_free(test, pools[i], i >= 3);
+		double_free_into_reserve(test, pools[i]);
+	}
+}
+
+/* Not by the pool: the page allocator itself must see that the page waits in one. */
+void mempool_page_freed_in_pool(struct kunit *test)
+{
+	mempool_t *pool = page_pool(test, 0);
+	struct page *page = take(test, pool);
+
+	mempool_free(page, pool);
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
+				  KASAN_TEST_BUG(__free_page(page)));
+	KASAN_EXPECT_IN(test, "mempool_page_freed_in_pool");
+	/* Somebody else's reference is no reason to complain, and outlasts the reserve. */
+	page = take(test, pool);
+	KUNIT_EXPECT_EQ(test, page_count(page), 1);
+	get_page(page);
+	mempool_free(page, pool);
+	KUNIT_EXPECT_PTR_EQ(test, take(test, pool), page);
+	KUNIT_EXPECT_EQ(test, page_count(page), 2);
+	put_page(page);
+	mempool_free(page, pool);
+}
+
 /* --- Invalid free --------------------------------------------------------------------------------------- */
 
 static void mempool_invalid_free_helper(struct kunit *test, mempool_t *pool)
