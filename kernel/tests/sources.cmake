@@ -33,6 +33,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_garbage_test.c
     kasan_hw_test.c
     kasan_init_test.c
+    kasan_mempool_test.c
     kasan_params_test.c
     kasan_runtime_test.c
     kasan_sample_test.c

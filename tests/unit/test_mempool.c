@@ -8,23 +8,44 @@
 #include "../../runtime/core/internal.h"
 #include "fake_slab.h"
 
+/* The users of a pool, by whose names their stacks are known. */
+static __attribute__((noinline)) bool put_back(void *p)
+{
+	return kasan_mempool_poison_object(p, 0);
+}
+
+static __attribute__((noinline)) void *take_out(void *p, size_t size)
+{
+	return kasan_mempool_unpoison_object(p, size);
+}
+
+/* Does the last report have the section @headline, and does that begin with @first? */
+static bool has_stack(const char *headline, const char *first)
+{
+	int at = unit_find(0, headline);
+
+	return at > 0 && unit_find((size_t)at, first) == at + 1;
+}
+
 static void slab_objects(void)
 {
 	struct fake_slab *slab = fake_slab_create("pool", 64, 8, 0, 3);
 	char *p = fake_slab_alloc(slab, 40);
 	uintptr_t start = (uintptr_t)p;
 
-	CHECK(kasan_mempool_poison_object(p, 0));
+	CHECK(put_back(p));
 	CHECK(!kasan_byte_accessible(p));
 	EXPECT_REPORT("slab-use-after-free", kasan_check_read(p + 8, 1));
-	CHECK(unit_find(0, "Freed by task ") > 0);
+	CHECK(has_stack("Allocated by task ", " fake_slab_alloc+0x"));
+	CHECK(has_stack("Freed by task ", " put_back+0x"));
 	EXPECT_REPORT("double-free", CHECK(!kasan_mempool_poison_object(p, 0)));
 	EXPECT_REPORT("double-free", CHECK_EQ(fake_slab_free(slab, p), KASAN_FREE_BAD));
-	kasan_mempool_unpoison_object(p, 50);
+	take_out(p, 50);
 	CHECK_EQ(kasan_first_bad(start, 64), start + 50);
 	CHECK_EQ(kasan_object_size(&slab->cache, p), 50);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 50, 1));
-	CHECK(unit_find(0, "Allocated by task ") > 0);
+	CHECK(has_stack("Allocated by task ", " take_out+0x"));
+	CHECK(unit_find(0, "Freed by task ") < 0);
 	EXPECT_REPORT("invalid-free", CHECK(!kasan_mempool_poison_object(p + 1, 0)));
 	/* Nothing of all that was an end: the allocator takes it back. */
 	EXPECT_NO_REPORT(CHECK(fake_slab_free(slab, p) != KASAN_FREE_BAD));
@@ -72,11 +93,16 @@ static void large_objects(void)
 	kasan_posix_hooks.find_object = find_large;
 	CHECK(kasan_kmalloc_large(pages, LARGE, 3 * 4096, &meta) == pages);
 	EXPECT_REPORT("invalid-free", CHECK(!kasan_mempool_poison_object(pages + 8, 0)));
-	CHECK(kasan_mempool_poison_object(pages, 0));
+	CHECK(put_back(pages));
 	EXPECT_REPORT("use-after-free", kasan_check_write(pages + LARGE - 1, 1));
+	CHECK(has_stack("Allocated by task ", " large_objects+0x"));
+	CHECK(has_stack("Freed by task ", " put_back+0x"));
 	EXPECT_REPORT("double-free", CHECK(!kasan_mempool_poison_object(pages, 0)));
-	kasan_mempool_unpoison_object(pages, LARGE);
+	take_out(pages, LARGE);
 	CHECK_EQ(kasan_first_bad(start, 3 * 4096), start + LARGE);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + LARGE, 1));
+	CHECK(has_stack("Allocated by task ", " take_out+0x"));
+	CHECK(unit_find(0, "Freed by task ") < 0);
 	fake_slab_forget();
 	/* Memory of nobody. */
 	EXPECT_REPORT("invalid-free", CHECK(!kasan_mempool_poison_object(pages, 0)));

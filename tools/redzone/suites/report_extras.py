@@ -105,6 +105,11 @@ def run(context):
     wrong = None if "# Totals: pass:3 fail:0 skip:0 total:3" in lines else outcome.message or "cases failed"
     yield verdict("page-owner.suite", wrong, log)
 
+    outcome, lines, log = boot(context, "page-owner-pools", image, "kasan_mempool", "page_owner=on")
+    counts = totals(lines, "kasan_mempool")
+    wrong = None if counts and counts[0] and counts[1:] == (0, 0) else outcome.message or "cases failed"
+    yield verdict("page-owner.pools", wrong, log)
+
     outcome, lines, log = boot(context, "page-owner-off", image, "kasan.page_alloc_uaf")
     wrong = next((line for line in lines if "page_owner" in line or "last allocated" in line), None)
     yield verdict("page-owner.off-by-default", wrong, log)
