@@ -92,6 +92,9 @@ bool kasan_port_find_object(const void *addr, struct kasan_object *obj)
 	head = page ? checked_head(page) : NULL;
 	if (!head)
 		return false;
+	/* A page that is free may still say that it is a tail of what has been somebody else's since. */
+	if ((PageSlab(head) || PageLarge(head)) && (size_t)(page - head) >= READ_ONCE(head->nr))
+		return false;
 	if (PageSlab(head))
 		return find_slab_object(head, addr, obj);
 	if (!PageLarge(head) && !page_flag(head, PG_large_freed))

@@ -48,6 +48,16 @@ void kmalloc_init(void)
 
 /* --- Allocating ------------------------------------------------------------------------------------------ */
 
+/* Fewer bytes than this between a large object and the end of its pages are no redzone. */
+#define LARGE_REDZONE 256U
+
+/* Is an object of @size bytes to get a page more than @nr, which hold it? The largest ones cannot. */
+static bool wants_redzone_page(size_t size, unsigned int nr)
+{
+	return MM_REDZONES && ((size_t)nr << PAGE_SHIFT) - size < LARGE_REDZONE &&
+	       nr < 1U << MAX_ORDER;
+}
+
 static noinline void *kmalloc_large(size_t size, gfp_t gfp)
 {
 	unsigned int nr = (unsigned int)DIV_ROUND_UP(size, PAGE_SIZE);
@@ -57,8 +67,8 @@ static noinline void *kmalloc_large(size_t size, gfp_t gfp)
 	struct page *page = NULL;
 	void *p;
 
-	/* Where the object ends with its last page there would be no redzone: one page more, if it can be. */
-	if (MM_REDZONES && size % PAGE_SIZE == 0 && nr < 1U << MAX_ORDER)
+	/* Without memory for the redzone the object is worth more than none. */
+	if (wants_redzone_page(size, nr))
 		page = alloc_pages_exact((page_gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN, nr + 1);
 	if (!page)
 		page = alloc_pages_exact(page_gfp, nr);
@@ -283,9 +293,9 @@ static bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
 		kasan_slab_realloc(&cache->kasan, p, size);
 	} else {
 		usable = page_size(page);
-		/* Not to be kept where most of its pages would be wasted, nor without a redzone. */
+		/* Not to be kept where most of its pages would be wasted, nor to grow into its redzone. */
 		if (size <= KMALLOC_MAX_CACHE_SIZE || size > usable || size <= usable / 2 ||
-		    (MM_REDZONES && size == usable && size != old))
+		    (size > old && wants_redzone_page(size, page->nr)))
 			return false;
 		kasan_kmalloc_large(p, size, usable, &page->large);
 		page->large.size = size;

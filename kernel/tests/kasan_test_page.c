@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* kasan_test_page.c - bugs with whole pages: large kmalloc() objects, the page allocator, vmalloc.
  */
+#include <kasan/port.h>
 #include <kernel/mm.h>
 #include <kernel/page.h>
 #include <kernel/string.h>
@@ -35,6 +36,108 @@ void kmalloc_large_oob_right(struct kunit *test)
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(ptr[4 * PAGE_SIZE])));
 	kfree(ptr);
+}
+
+/* Would a report of @addr name the large object of @size bytes at @start? */
+static void expect_owner(struct kunit *test, const void *addr, const void *start, size_t size)
+{
+	struct kasan_object object = {0};
+
+	KUNIT_EXPECT_TRUE(test, kasan_port_find_object(addr, &object));
+	KUNIT_EXPECT_EQ(test, object.kind, KASAN_OBJECT_LARGE);
+	KUNIT_EXPECT_PTR_EQ(test, object.start, kasan_reset_tag(start));
+	KUNIT_EXPECT_EQ(test, object.size, size);
+}
+
+/* The end comes close to that of a page: there is still a redzone, and never a free page in place of it. */
+void kmalloc_large_oob_page_end(struct kunit *test)
+{
+	for (size_t size = 3 * PAGE_SIZE - 8; size <= 3 * PAGE_SIZE; size++) {
+		char *ptr = alloc_large(test, size);
+		struct kasan_object behind;
+
+		WRITE_ACCESS(ptr[size - 1], 0);
+		KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
+					  KASAN_TEST_BUG(READ_ACCESS(ptr[KASAN_END(size)])));
+		if (KASAN_TEST_GENERIC) {
+			/* The next page, and the least that a redzone has: both are the object's own. */
+			KUNIT_EXPECT_KASAN_REPORT(
+				test, "slab-out-of-bounds", KASAN_WRITE, 1,
+				KASAN_TEST_BUG(WRITE_ACCESS(ptr[PAGE_ALIGN(size)], 0)));
+			KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
+						  KASAN_TEST_BUG(READ_ACCESS(ptr[size + 255])));
+			expect_owner(test, ptr + PAGE_ALIGN(size), ptr, size);
+			expect_owner(test, ptr + size + 255, ptr, size);
+			/* What lies behind may have been of a larger object that started here. */
+			behind = (struct kasan_object){0};
+			kasan_port_find_object(ptr + PAGE_ALIGN(size + 256), &behind);
+			KUNIT_EXPECT_PTR_NE(test, behind.start, kasan_reset_tag(ptr));
+		}
+		kfree(ptr);
+	}
+}
+
+#define BLOCKS 8
+
+/* Return: a large object, and right behind its pages are others that nobody uses. */
+static char *alloc_largest(struct kunit *test, size_t size)
+{
+	struct page *blocks[BLOCKS], *behind;
+	char *objects[BLOCKS], *object = NULL;
+	unsigned int n = 0;
+
+	for (; n < BLOCKS && !object; n++) {
+		objects[n] = kmalloc(size, GFP_KERNEL);
+		blocks[n] = alloc_pages(GFP_KERNEL, MAX_ORDER);
+		KUNIT_EXPECT_NOT_NULL(test, objects[n]);
+		KUNIT_EXPECT_NOT_NULL(test, blocks[n]);
+		for (unsigned int i = 0; objects[n] && blocks[n] && i <= n && !object; i++) {
+			behind = virt_to_page(objects[i]) + (1L << MAX_ORDER);
+			for (unsigned int k = 0; k <= n; k++)
+				object = blocks[k] == behind ? objects[i] : object;
+		}
+	}
+	while (n--) {
+		if (objects[n] != object)
+			kfree(objects[n]);
+		if (blocks[n])
+			__free_pages(blocks[n], MAX_ORDER);
+	}
+	return object;
+}
+
+/* No page is left for a redzone, but while nobody uses the next one the overrun is seen for what it is. */
+void kmalloc_largest_oob_right(struct kunit *test)
+{
+	for (size_t size = KMALLOC_MAX_SIZE - 1; size <= KMALLOC_MAX_SIZE; size++) {
+		char *ptr = alloc_largest(test, size);
+
+		KUNIT_ASSERT_NOT_NULL(test, ptr);
+		HIDE_VAR(ptr);
+		WRITE_ACCESS(ptr[size - 1], 0);
+		KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
+					  KASAN_TEST_BUG(READ_ACCESS(ptr[KASAN_END(size)])));
+		KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
+					  KASAN_TEST_BUG(READ_ACCESS(ptr[KMALLOC_MAX_SIZE + 8])));
+		kfree(ptr);
+	}
+}
+
+/* What ksize() gives is no less than the pages, of which the rest stays what it was. */
+void ksize_large(struct kunit *test)
+{
+	for (size_t size = 3 * PAGE_SIZE - 300; size <= 3 * PAGE_SIZE; size += 100) {
+		char *ptr = alloc_large(test, size);
+
+		KUNIT_EXPECT_GE(test, ksize(ptr), PAGE_ALIGN(size));
+		KUNIT_EXPECT_EQ(test, kmalloc_usable_size(ptr), size);
+		WRITE_ACCESS(ptr[size - 1], 0);
+		if (KASAN_TEST_GENERIC || KASAN_END(size) < PAGE_ALIGN(size))
+			KUNIT_EXPECT_KASAN_REPORT(
+				test, "slab-out-of-bounds", KASAN_READ, 1,
+				KASAN_TEST_BUG(READ_ACCESS(ptr[KASAN_END(size)])));
+		kfree(ptr);
+	}
 }
 
 void kmalloc_large_uaf(struct kunit *test)

@@ -80,15 +80,17 @@ void kasan_classify(struct kasan_report *report)
 
 void kasan_classify_by_owner(struct kasan_report *report)
 {
-	/*
-	 * The partial granule was the last before accessible memory, or memory without shadow: the
-	 * shadow does not tell whose end was overrun, but the object's bounds do.
-	 */
-	if (report->bad_shadow == 0 || report->bad_shadow >= KASAN_GRANULE_SIZE ||
-	    report->owner.kind == KASAN_OBJECT_NONE || telling_shadow(report) >= KASAN_GRANULE_SIZE)
+	const struct kasan_owner *owner = &report->owner;
+
+	if (report->bad_shadow == 0 || owner->kind == KASAN_OBJECT_NONE ||
+	    kasan_size_is_absurd(report) || report->first_bad < owner->start + owner->size)
 		return;
-	if (report->size <= (size_t)PTRDIFF_MAX &&
-	    report->first_bad >= report->owner.start + report->owner.size)
+	/*
+	 * Behind the end of a live object its end was overrun, whatever lies there: free pages, somebody
+	 * else's poison. And if the partial granule was the last before accessible memory, or memory without
+	 * shadow, the object's bounds alone tell anything.
+	 */
+	if (owner->state == KASAN_OWNER_LIVE || telling_shadow(report) < KASAN_GRANULE_SIZE)
 		report->type = "slab-out-of-bounds";
 }
 

@@ -203,6 +203,22 @@ static void prefer_nearer(struct kasan_owner *owner, uintptr_t addr)
 /* Bytes in front of a slab's first object, where a small underrun of it ends. */
 #define SLAB_HEAD 256
 
+/* Bytes behind a large object whose pages have no room for a redzone, where a small overrun of it ends. */
+#define LARGE_TAIL 256
+
+/* Is @addr, on a free page, so close behind a live large object that ends with the page before? */
+static bool find_large_before(struct kasan_owner *owner, uintptr_t addr)
+{
+	const uintptr_t page = addr & ~(uintptr_t)(CONFIG_KASAN_PAGE_SIZE - 1);
+
+	if (addr - page < LARGE_TAIL && find_owner(owner, page - 1) &&
+	    owner->kind == KASAN_OBJECT_LARGE && owner->state == KASAN_OWNER_LIVE &&
+	    addr - (owner->start + owner->size) < LARGE_TAIL)
+		return true;
+	__memset(owner, 0, sizeof(*owner));
+	return false;
+}
+
 void kasan_describe_object(struct kasan_report *report)
 {
 	struct kasan_owner *owner = &report->owner;
@@ -213,6 +229,8 @@ void kasan_describe_object(struct kasan_report *report)
 		return;
 	}
 	if (report->first_bad != report->addr && find_owner(owner, report->first_bad))
+		return;
+	if (report->bad_shadow == KASAN_PAGE_FREE && find_large_before(owner, report->first_bad))
 		return;
 	/* Poison of an allocator, and yet no object there: one may start a little further up. */
 	if (report->bad_shadow != KASAN_SLAB_REDZONE && report->bad_shadow != KASAN_PAGE_REDZONE &&

@@ -10,12 +10,12 @@
 
 static char *pages;
 static struct kasan_large_meta meta;
-static size_t large_size;
+static size_t large_size, large_span = SIZE;
 
 /* The allocator's answer: one large allocation at the start of the arena. */
 static bool find_large(const void *addr, struct kasan_object *obj)
 {
-	if ((const char *)addr < pages || (const char *)addr >= pages + SIZE)
+	if ((const char *)addr < pages || (const char *)addr >= pages + large_span)
 		return false;
 	obj->kind = KASAN_OBJECT_LARGE;
 	obj->start = pages;
@@ -83,6 +83,40 @@ static void large_allocations(void)
 	CHECK(kasan_kmalloc_large(pages, 10, 4096, NULL) == pages);
 }
 
+/* The allocator had no room for a redzone: behind the object are pages that are free. */
+static void large_without_redzone(void)
+{
+	const size_t span = 4 * 4096;
+	size_t at;
+
+	set_up();
+	large_span = span;
+	kasan_posix_hooks.find_object = find_large;
+	for (large_size = span - 7; large_size <= span; large_size++) {
+		kasan_free_pages(pages, SIZE);
+		kasan_alloc_pages(pages, span);
+		kasan_kmalloc_large(pages, large_size, span, &meta);
+		for (at = large_size; at < large_size + 256; at += at < span + 1 ? 1 : 51) {
+			EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(pages + at, 1));
+			CHECK(unit_saw("The buggy address is located %zu bytes to the right of",
+				       at - large_size));
+			CHECK(unit_saw(" allocated %zu-byte region [%016lx, %016lx)", large_size,
+				       (uintptr_t)pages, (uintptr_t)pages + large_size));
+		}
+		EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + 100, SIZE - 100));
+		/* So far away it is the page that tells more. */
+		EXPECT_REPORT("use-after-free", kasan_check_read(pages + span + 256, 1));
+		CHECK(unit_find(0, " allocated ") < 0);
+		/* Of an object that is free itself nothing is overrun. */
+		CHECK_EQ(kasan_kfree_large(pages, pages, &meta, 0), KASAN_FREE_NOW);
+		kasan_free_pages(pages, span);
+		EXPECT_REPORT("use-after-free", kasan_check_read(pages + span, 1));
+		CHECK(unit_find(0, "The buggy address is located ") < 0);
+	}
+	large_span = SIZE;
+	kasan_posix_hooks.find_object = NULL;
+}
+
 /* --- vmalloc ------------------------------------------------------------------------------------------------ */
 
 static struct kasan_area area;
@@ -119,4 +153,4 @@ static void vmalloc_areas(void)
 }
 
 UNIT_MAIN(UNIT_CASE(free_and_allocate_pages), UNIT_CASE(large_allocations),
-	  UNIT_CASE(vmalloc_areas))
+	  UNIT_CASE(large_without_redzone), UNIT_CASE(vmalloc_areas))

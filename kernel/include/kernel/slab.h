@@ -32,7 +32,7 @@ struct kmem_cache;
 #define ZERO_SIZE_PTR	    ((void *)16)
 #define ZERO_OR_NULL_PTR(p) ((uintptr_t)(p) <= (uintptr_t)ZERO_SIZE_PTR)
 
-/* Largest kmalloc() from a slab, and at all. */
+/* Largest kmalloc() from a slab, and at all. The very largest have no redzone: see docs/slab-cost.md. */
 #define KMALLOC_MAX_CACHE_SIZE 8192UL
 #define KMALLOC_MAX_SIZE       (PAGE_SIZE << MAX_ORDER)
 /* Every object is aligned to at least this; one of a power of two bytes to its own size. */
