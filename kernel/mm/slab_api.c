@@ -205,6 +205,7 @@ void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
 	return alloc_object(cache, gfp);
 }
 
+/* Inlined, so that stacks start with the function that the user knows. @ip: who called that. */
 static __always_inline void free_object(struct kmem_cache *cache, void *object, uintptr_t ip)
 {
 	struct page *slab;
@@ -216,6 +217,7 @@ static __always_inline void free_object(struct kmem_cache *cache, void *object, 
 		slab_bad_free(object, "no slab object", ip);
 		return;
 	}
+	/* The object is a good one and goes back to where it belongs; so no report, but a warning. */
 	if (unlikely(slab->slab_cache != cache)) {
 		WARN(1, "kmem_cache_free: object %016lx is of cache %s, not of %s\n",
 		     (unsigned long)object, slab->slab_cache->name, cache->name);
@@ -253,5 +255,5 @@ void kmem_cache_free_bulk(struct kmem_cache *cache, size_t nr, void **objects)
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		kmem_cache_free(cache, objects[i]);
+		free_object(cache, objects[i], MM_CALLER_IP());
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* kasan_test_cache.c - bugs with objects of kmem_caches, and with the caches themselves. */
+#include <kernel/kallsyms.h>
 #include <kernel/mm.h>
 #include <kernel/page.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
+#include <kernel/string.h>
 
 #include "kasan_test.h"
 
@@ -157,12 +159,15 @@ void kmem_cache_shrink_uaf(struct kunit *test)
 void kmem_cache_bulk_double_free(struct kunit *test)
 {
 	struct kmem_cache *cache = create(test, 200, NULL);
-	char *p[4];
+	char *p[4], text[KSYM_SYMBOL_LEN];
 
 	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, 4, (void **)p), 4);
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
 				  KASAN_TEST_BUG(void *twice[] = {p[0], p[1], p[0], p[2]};
 						 kmem_cache_free_bulk(cache, 4, twice)));
+	/* The title names this function, not one of the allocator's. */
+	sprint_backtrace(text, kasan_expect_last()->ip);
+	KUNIT_EXPECT_TRUE_MSG(test, str_has_prefix(text, __func__), "%s", text);
 #ifdef REDZONE_REMOVE_BUGS
 	kmem_cache_free_bulk(cache, 3, (void **)p);
 #endif

@@ -26,7 +26,9 @@ static void kmalloc_sizes(struct kunit *test)
 			KUNIT_EXPECT_TRUE_MSG(test, IS_ALIGNED((uintptr_t)p, size), "size %zu",
 					      size);
 		memset(p, 0xa5, size);
-		KUNIT_EXPECT_GE(test, ksize(p), size);
+		/* Large ones have whole pages. */
+		KUNIT_EXPECT_GE(test, ksize(p),
+				size > KMALLOC_MAX_CACHE_SIZE ? PAGE_ALIGN(size) : size);
 		KUNIT_EXPECT_GE(test, kmalloc_size_roundup(size), size);
 		kfree(p);
 	}
@@ -136,16 +138,27 @@ static void construct(void *object)
 static void kmem_cache_constructor(struct kunit *test)
 {
 	struct kmem_cache *cache = kmem_cache_create("slab_test_ctor", 50, 0, 0, construct);
+	void *keep, *last = NULL;
+	unsigned int again = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, cache);
+	/* With an object in use the slab stays, and so do the slots that were constructed with it. */
+	keep = kmem_cache_alloc(cache, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, keep);
 	for (int i = 0; i < 50; i++) {
 		u8 *object = kmem_cache_alloc(cache, GFP_KERNEL);
 
 		KUNIT_ASSERT_NOT_NULL(test, object);
 		/* Constructed once; it goes back as it was, so it always comes so. */
 		KUNIT_EXPECT_NULL(test, memchr_inv(object, 0x77, 50));
+		again += kasan_reset_tag(object) == last;
+		last = kasan_reset_tag(object);
 		kmem_cache_free(cache, object);
+		/* Out of the quarantine, and back into the slab. */
+		kmem_cache_shrink(cache);
 	}
+	KUNIT_EXPECT_EQ(test, again, 49);
+	kmem_cache_free(cache, keep);
 	kmem_cache_destroy(cache);
 }
 
@@ -291,6 +304,40 @@ static void slabs_of_a_cache(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
+/* Freed into another cache than it is of: said on the console, where report-extras looks, and put right. */
+static void free_into_wrong_cache(struct kunit *test)
+{
+	struct kmem_cache *cache = kmem_cache_create("right", 64, 0, 0, NULL);
+	struct kmem_cache *other = kmem_cache_create("wrong", 64, 0, 0, NULL);
+	void *object, *kmalloced = kmalloc(64, GFP_KERNEL), *mine;
+	struct slabinfo info;
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_ASSERT_NOT_NULL(test, kmalloced);
+	object = kmem_cache_alloc(cache, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	kmem_cache_free(other, object);
+	kmem_cache_free(other, kmalloced);
+	/* Neither comes out of the cache that it was given to. */
+	kasan_cache_shrink(NULL);
+	mine = kmem_cache_alloc(other, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, mine);
+	KUNIT_EXPECT_PTR_EQ(test, virt_to_head_page(mine)->slab_cache, other);
+	kmem_cache_free(other, mine);
+	KUNIT_EXPECT_EQ(test, kmem_cache_shrink(other), 0);
+	kmem_cache_info(other, &info);
+	KUNIT_EXPECT_EQ(test, info.slabs, 0);
+	KUNIT_EXPECT_EQ(test, info.active, 0);
+	/* Both have gone back to their own. */
+	KUNIT_EXPECT_EQ(test, kmem_cache_shrink(cache), 0);
+	kmem_cache_info(cache, &info);
+	KUNIT_EXPECT_EQ(test, info.slabs, 0);
+	KUNIT_EXPECT_EQ(test, info.active, 0);
+	kmem_cache_destroy(other);
+	kmem_cache_destroy(cache);
+}
+
 /* Of a freed object, which only unchecked code may look at. */
 static noinline __no_sanitize_address bool reads_as_zero(const void *freed, size_t from, size_t to)
 {
@@ -408,6 +455,7 @@ static struct kunit_case slab_test_cases[] = {
 	KUNIT_CASE(stress_on_all_cpus),
 	KUNIT_CASE(free_on_other_cpu),
 	KUNIT_CASE(slabs_of_a_cache),
+	KUNIT_CASE(free_into_wrong_cache),
 	KUNIT_CASE(kfree_sensitive_clears),
 	KUNIT_CASE(destroy_with_live_objects),
 #ifndef CONFIG_SLAB

@@ -94,6 +94,13 @@ def live_objects_wrong(lines):
     return None
 
 
+def wrong_cache_wrong(lines):
+    """Return what is wrong with the warnings of objects that are freed into another cache, or None."""
+    said = r"kmem_cache_free: object [0-9a-f]{16} is of cache (\S+), not of wrong"
+    named = [match.group(1) for match in (re.fullmatch(said, line) for line in lines) if match]
+    return None if named == ["right", "kmalloc-64"] else f"warned was of {named}"
+
+
 def run(context):
     image = context.build(preset_name(), targets=["redzone"])["redzone"]
 
@@ -123,6 +130,9 @@ def run(context):
     yield from page_quarantine(context, image)
     outcome, lines, log = boot(context, "live-objects", image, "slab.destroy_with_live_objects")
     yield verdict("live-objects.named", live_objects_wrong(lines), log)
+    outcome, lines, log = boot(context, "wrong-cache", image, "slab.free_into_wrong_cache")
+    wrong = wrong_cache_wrong(lines) if totals(lines, "slab") == (1, 0, 0) else "the case failed"
+    yield verdict("wrong-cache.warned", wrong, log)
 
     preset = preset_name() + "-extra-info"
     reason = context.missing_for(preset)
