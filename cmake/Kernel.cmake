@@ -226,8 +226,10 @@ function(redzone_add_program name)
   set(linked ${CMAKE_BINARY_DIR}/${name}.o)
   add_custom_command(OUTPUT ${linked}
     COMMAND ${REDZONE_LINKER} -r "$<TARGET_OBJECTS:${name}.objects>" -o ${linked}
-    COMMAND ${REDZONE_OBJCOPY} --keep-global-symbol=main ${linked}
+    COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/constructors.py
+            ${linked} ${REDZONE_OBJCOPY} main program
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>"
+            ${CMAKE_SOURCE_DIR}/tools/constructors.py
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the program ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
@@ -250,7 +252,10 @@ function(redzone_add_programs name)
   foreach(file IN LISTS program_SOURCES)
     get_filename_component(stem "${file}" NAME_WLE)
     string(APPEND mains "int redzone_each_${number}(int argc, char **argv);\n")
-    string(APPEND entries "\t{\"${stem}\", redzone_each_${number}},\n")
+    string(APPEND mains "extern program_hook_t redzone_ctors_${number}[] __weak;\n")
+    string(APPEND mains "extern program_hook_t redzone_dtors_${number}[] __weak;\n")
+    string(APPEND entries "\t{\"${stem}\", redzone_each_${number}, "
+           "redzone_ctors_${number}, redzone_dtors_${number}},\n")
     math(EXPR number "${number} + 1")
   endforeach()
   file(CONFIGURE OUTPUT ${table} @ONLY CONTENT
@@ -272,7 +277,7 @@ const unsigned int redzone_nr_programs = @number@;
     COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/each.py
             ${REDZONE_OBJCOPY} ${REDZONE_LINKER} ${linked}.rsp ${linked}
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${linked}.rsp
-            ${CMAKE_SOURCE_DIR}/tools/each.py
+            ${CMAKE_SOURCE_DIR}/tools/each.py ${CMAKE_SOURCE_DIR}/tools/constructors.py
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the programs of ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)

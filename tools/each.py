@@ -4,7 +4,8 @@
 usage: each.py OBJCOPY LINKER RSPFILE OUTPUT.o
 
 RSPFILE has one object a line, in the order of the programs. In the result all that is left global of
-object N, counted from 0, is a second name of its main(): redzone_each_N.
+object N, counted from 0, is a second name of its main(), redzone_each_N, and the names of its arrays of
+constructors and destructors, if it has any: redzone_ctors_N and redzone_dtors_N.
 """
 
 import os
@@ -13,22 +14,21 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import constructors
+
 
 def part_of(number, name, folder, objcopy, linker):
     """Make program @number's part of the object @name. Returns (its path, None) or (path, what is wrong)."""
     part = folder / f"{number}.o"
     alias = f"redzone_each_{number}"
-    for command in (
-        [linker, "-r", f"--defsym={alias}=main", name, "-o", str(part)],
-        [objcopy, f"--keep-global-symbol={alias}", str(part)],
-    ):
-        result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
-        if "symbol not found: main" in result.stderr:
-            source = Path(name).name.removesuffix(".obj").removesuffix(".o")
-            return part, f"error: {source} has no main(): with --each every file is a program of its own"
-        if result.returncode != 0:
-            return part, result.stderr or f"{Path(command[0]).name} failed: {result.returncode}"
-    return part, None
+    command = [linker, "-r", f"--defsym={alias}=main", name, "-o", str(part)]
+    result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
+    if "symbol not found: main" in result.stderr:
+        source = Path(name).name.removesuffix(".obj").removesuffix(".o")
+        return part, f"error: {source} has no main(): with --each every file is a program of its own"
+    if result.returncode != 0:
+        return part, result.stderr or f"{Path(linker).name} failed: {result.returncode}"
+    return part, constructors.finish(part, objcopy, alias, number)
 
 
 def main(objcopy, linker, rsp, output):

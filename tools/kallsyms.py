@@ -27,7 +27,14 @@ OWN = {
 }
 
 # Names that mark places and name no code.
-MARKERS = ("_text", "_stext", "_etext", "redzone_program_main")
+MARKERS = (
+    "_text",
+    "_stext",
+    "_etext",
+    "redzone_program_main",
+    "redzone_ctors_program",
+    "redzone_dtors_program",
+)
 # Second names of the main()s of many programs (tools/each.py).
 MARKER_PREFIX = "redzone_each_"
 

@@ -74,7 +74,8 @@ core_param("program.name", program_name, charp, "a name", "argv[0] and thread na
 static char command_line[COMMAND_LINE_MAX];
 static char *program_args;
 
-/* The linker script's bounds of .init_array: with KASAN, the registration of every global. */
+/* The linker script's bounds of .init_array: with KASAN, the registration of every global. Not what
+ * somebody wrote into a program: that wants memory, and waits for the program's thread. */
 extern void (*const __init_array_start[])(void);
 extern void (*const __init_array_end[])(void);
 

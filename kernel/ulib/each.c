@@ -117,7 +117,7 @@ bool run_programs(int argc, char **argv)
 		printk("# each: %u %s\n", number, entry->name);
 		own = copy_argv(entry->name, argc, argv);
 		if (own)
-			end = ulib_run_one(entry->main, argc, own, timeout_ms, &status);
+			end = ulib_run_one(entry, argc, own, timeout_ms, &status);
 		ok &= print_result(number, entry->name, end, status);
 	}
 	return ok;

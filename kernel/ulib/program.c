@@ -22,6 +22,8 @@ void ulib_unpoison_frames(const void *low, const void *high);
 
 struct program {
 	int (*main)(int argc, char **argv);
+	program_hook_t *ctors;
+	program_hook_t *dtors;
 	int argc;
 	char **argv;
 	bool one_report;
@@ -31,6 +33,8 @@ struct program {
  * end of its own. A thread that was given up decides nothing more. */
 static struct task *running;
 static bool ended_by_itself;
+/* Of the running program: the destructors that were not called yet, NULL if there are none. */
+static program_hook_t *destructors;
 
 void ulib_end_program(int status)
 {
@@ -46,6 +50,15 @@ void ulib_unpoison_frames(const void *low, const void *high)
 	kasan_unpoison_stack(low, high);
 }
 
+void ulib_run_destructors(void)
+{
+	if (current != READ_ONCE(running))
+		return;
+	/* A destructor may call exit(), and so come here again. */
+	while (destructors && *destructors)
+		(*destructors++)();
+}
+
 static int program_thread(void *arg)
 {
 	struct program program = *(struct program *)arg;
@@ -54,6 +67,10 @@ static int program_thread(void *arg)
 	if (program.one_report)
 		current->kflags |= PF_ONE_REPORT;
 	fault_inject_start();
+	/* Only now, in this thread: they may do what the program may, and their bugs are the program's. */
+	destructors = program.dtors;
+	for (program_hook_t *ctor = program.ctors; ctor && *ctor; ctor++)
+		(*ctor)();
 	status = program.main(program.argc, program.argv);
 	ulib_run_atexit();
 	ulib_end_program(status);
@@ -79,7 +96,11 @@ int run_program(int argc, char **argv)
 {
 	static char default_name[] = "program";
 	char *default_argv[] = {default_name, NULL};
-	struct program program = {.main = redzone_program_main, .argc = argc, .argv = argv};
+	struct program program = {.main = redzone_program_main,
+				  .ctors = redzone_ctors_program,
+				  .dtors = redzone_dtors_program,
+				  .argc = argc,
+				  .argv = argv};
 	struct task *task;
 	int status;
 
@@ -98,18 +119,23 @@ int run_program(int argc, char **argv)
 	if (!ended_by_itself)
 		return -EFAULT;
 	if (status)
-		pr_info("program returned %d\n", status);
+		printk("program returned %d\n", status);
 	return status;
 }
 
-enum ulib_end ulib_run_one(int (*main)(int argc, char **argv), int argc, char **argv,
+enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **argv,
 			   unsigned int timeout_ms, int *status)
 {
 	/* Static: a thread that never got a CPU would look at it after this function's end. */
 	static struct program program;
 	struct task *task;
 
-	program = (struct program){.main = main, .argc = argc, .argv = argv, .one_report = true};
+	program = (struct program){.main = entry->main,
+				   .ctors = entry->ctors,
+				   .dtors = entry->dtors,
+				   .argc = argc,
+				   .argv = argv,
+				   .one_report = true};
 	task = create_thread(&program);
 	if (IS_ERR(task)) {
 		*status = (int)PTR_ERR(task);

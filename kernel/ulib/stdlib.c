@@ -28,6 +28,7 @@ void ulib_run_atexit(void)
 {
 	while (atexit_count)
 		atexit_functions[--atexit_count]();
+	ulib_run_destructors();
 }
 
 void ulib_reset(void)

@@ -47,6 +47,8 @@ bool ulib_image_file(const char *path, const unsigned char **data, size_t *size)
 /** ulib_end_program() - end the program's thread with @status, without running atexit(). */
 _Noreturn void ulib_end_program(int status);
 
+struct program_entry;
+
 /** enum ulib_end - how a program of many came to its end */
 enum ulib_end {
 	ULIB_RETURNED,	/* from main(), or by exit() */
@@ -55,9 +57,12 @@ enum ulib_end {
 	ULIB_NO_THREAD, /* it did not begin: no memory */
 };
 
+/** ulib_run_destructors() - call what is left of the destructors of the program that runs. */
+void ulib_run_destructors(void);
+
 /** ulib_run_one() - run one program of many. @argv must stay as it is for ever. @status: filled with the
  *  exit value, or the error of ULIB_NO_THREAD. May sleep; one at a time. */
-enum ulib_end ulib_run_one(int (*main)(int argc, char **argv), int argc, char **argv,
+enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **argv,
 			   unsigned int timeout_ms, int *status);
 
 /* --- stdio.c ---------------------------------------------------------------------------------- */
@@ -67,7 +72,8 @@ void ulib_reset_streams(void);
 
 /* --- stdlib.c --------------------------------------------------------------------------------- */
 
-/** ulib_run_atexit() - call what atexit() registered, last first, each once. */
+/** ulib_run_atexit() - call what atexit() registered, last first, each once; then the
+ *  destructors. */
 void ulib_run_atexit(void);
 /** ulib_reset() - forget what an earlier program left: atexit functions, rand() state, errno, the state
  *  of the standard streams. */

@@ -112,6 +112,61 @@ def test_file_without_main(redzone, files):
     assert "part.c has no main()" in result.stderr
 
 
+CONSTRUCTORS = {
+    "heap": (
+        "#include <stdio.h>\n#include <stdlib.h>\nstatic char *p;\nstatic int step;\n"
+        "__attribute__((constructor)) static void second(void) { step = p && step == 1 ? 2 : 9; }\n"
+        "__attribute__((constructor(200))) static void first(void) { p = malloc(10); step++; }\n"
+        '__attribute__((destructor)) static void last(void) { free(p); puts("heap: last"); }\n'
+        'int main(void) { puts("heap: main"); return step != 2; }\n'
+    ),
+    "bug": (
+        "static char g[10];\nstatic volatile int at = 10;\n"
+        "__attribute__((constructor)) static void bad(void) { g[at] = 1; }\n"
+        "int main(void) { return g[3]; }\n"
+    ),
+    "own": (
+        "static int mine;\n__attribute__((constructor)) static void add(void) { mine++; }\n"
+        "int main(void) { return mine != 1; }\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_constructors(redzone, source, cc):
+    """Constructors run when there is memory, in their own program, and those of no other program do."""
+    names = [source(text, f"{name}.c").name for name, text in CONSTRUCTORS.items()]
+    result = redzone("run", "--each", "--cc", cc, "--log", "console", *names)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert result.stdout.splitlines()[2:] == [
+        "ok 1 heap.c",
+        "not ok 2 bug.c # KASAN: global-out-of-bounds, write of 1 byte, bug.c:3 in bad()",
+        "ok 3 own.c",
+    ]
+    assert "1 boot:" in result.stderr
+    console_text = (redzone.folder / "console").read_text(encoding="utf-8")
+    assert console_text.index("heap: main") < console_text.index("heap: last")
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_constructors_of_one_program(redzone, source, cc):
+    """The same without --each, from two files; the C library's exit() runs the destructors, too."""
+    heap = source(CONSTRUCTORS["heap"].replace("return step", "exit(step").replace("2; }\n", "2); }\n"))
+    other = source(CONSTRUCTORS["own"].partition("int main")[0], "other.c")
+    result = redzone("run", "--cc", cc, heap.name, other.name)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "heap: main\nheap: last\n" in result.stdout
+
+
+def test_boot_that_fails(redzone, source):
+    """The JSON file says so, and is not that of an earlier run."""
+    big = source("volatile char big[60 << 20];\nint main(void) { return big[1]; }\n", "big.c").name
+    result = redzone("run", "--each", "--mem", "64M", "--json", "out.json", big)
+    assert result.returncode == 2, result.stdout + result.stderr
+    data = json.loads((redzone.folder / "out.json").read_text(encoding="utf-8"))
+    assert data["programs"] == [] and "too large to fit in RAM" in data["error"]
+
+
 CONSOLE = """\
 [    0.100000] KTAP version 1
 [    0.100000] 1..3

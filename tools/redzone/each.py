@@ -209,13 +209,16 @@ def _status(verdicts):
     return base.PROGRAM_FAILED if "status" in ends else base.OK
 
 
-def _write_json(path, verdicts):
+def _write_json(path, verdicts, error=None):
+    """Write the file of --json. @error: why the rest of the programs have no verdict, if that is so."""
     failed = sum(verdict.end != "ok" for verdict in verdicts)
     data = {
         "passed": len(verdicts) - failed,
         "failed": failed,
         "programs": [verdict.record() for verdict in verdicts],
     }
+    if error is not None:
+        data["error"] = error
     try:
         Path(path).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
@@ -277,7 +280,13 @@ def run(program, files, preset, target, pairs, log, report_file, no_symbolize, y
         follower = Follower(files, program.sources, symbolizer, on_verdict)
         print("KTAP version 1")
         print(f"1..{len(files)}", flush=True)
-        booted, reader = boots(target, follower, log.write)
+        try:
+            booted, reader = boots(target, follower, log.write)
+        except Failure as error:
+            # What ran has its verdict, in the file as on the screen.
+            if report_file:
+                _write_json(report_file, verdicts, str(error))
+            raise
     if report_file:
         _write_json(report_file, verdicts)
     failed = sum(verdict.end != "ok" for verdict in verdicts)

@@ -9,6 +9,14 @@
  * NULL in a kernel that was linked without a program. */
 int redzone_program_main(int argc, char **argv) __weak;
 
+/** program_hook_t - a constructor or destructor of a program, as an entry of their arrays */
+typedef void (*const program_hook_t)(void);
+
+/* What tools/constructors.py took out of the program's .init_array and .fini_array, in the order of the
+ * calls, NULL behind the last. Weak: absent without any. */
+extern program_hook_t redzone_ctors_program[] __weak;
+extern program_hook_t redzone_dtors_program[] __weak;
+
 /**
  * run_program() - run the linked program to its end in a thread of its own
  * @argc, @argv: as for main(): argv[0] is the program's name, argv[argc] is NULL. With @argc 0 the
@@ -23,14 +31,17 @@ int run_program(int argc, char **argv);
 
 /**
  * struct program_entry - one of many programs linked into one kernel
- * @name: its argv[0]. @main: its main(), by a name of its own.
+ * @name: its argv[0]. @main: its main(), by a name of its own. @ctors, @dtors: its constructors and
+ * destructors, NULL behind the last; NULL without any.
  */
 struct program_entry {
 	const char *name;
 	int (*main)(int argc, char **argv);
+	program_hook_t *ctors;
+	program_hook_t *dtors;
 };
 
-/* The table that tools/each.py makes; weak: absent in other kernels. */
+/* The table that redzone_add_programs() makes; weak: absent in other kernels. */
 extern const struct program_entry redzone_programs[] __weak;
 extern const unsigned int redzone_nr_programs __weak;
 
