@@ -64,12 +64,13 @@ static bool same_name(const char *a, const char *b)
 
 static void warn_malformed(const char *name, const char *value, const char *expected)
 {
+	/* Without a level: who asked for what there is not hears of it whatever loglevel= says. */
 	if (value)
-		pr_warn("Malformed kernel parameter %s=\"%s\": expected %s; keeping the default\n",
-			name, value, expected);
+		printk("Malformed kernel parameter %s=\"%s\": expected %s; keeping the default\n",
+		       name, value, expected);
 	else
-		pr_warn("Malformed kernel parameter %s: expected %s; keeping the default\n", name,
-			expected);
+		printk("Malformed kernel parameter %s: expected %s; keeping the default\n", name,
+		       expected);
 }
 
 /* The runtime takes any name, because it looks for names in traces only; a slip of the pen would show in
@@ -83,9 +84,9 @@ static void warn_strange_functions(const char *list)
 
 		length = comma ? (size_t)(comma - list) : strlen(list);
 		if (!kallsyms_matches(list, length))
-			pr_warn("kasan.ignore: the kernel has no function %.*s (inlined, or of a "
-				"module?)\n",
-				(int)length, list);
+			printk("kasan.ignore: the kernel has no function %.*s (inlined, or of a "
+			       "module?)\n",
+			       (int)length, list);
 	}
 }
 
@@ -100,7 +101,7 @@ static bool set_kasan_option(const char *name, const char *value)
 	if (!IS_ENABLED_KASAN && !strncmp(name, "kasan", 5) && strchr("._-", name[5]))
 		err = KASAN_OPTION_NO_EFFECT;
 	if (err == KASAN_OPTION_NO_EFFECT)
-		pr_info("Kernel parameter %s has no effect in this build\n", name);
+		printk("Kernel parameter %s has no effect in this build\n", name);
 	if (!err && !strcmp(name, "kasan.ignore"))
 		warn_strange_functions(value);
 	return err != KASAN_OPTION_UNKNOWN;
@@ -120,9 +121,9 @@ static void set_param(char *name, char *value)
 	if (set_kasan_option(name, value))
 		return;
 	if (value)
-		pr_warn("Unknown kernel command line parameter \"%s=%s\", ignored\n", name, value);
+		printk("Unknown kernel command line parameter \"%s=%s\", ignored\n", name, value);
 	else
-		pr_warn("Unknown kernel command line parameter \"%s\", ignored\n", name);
+		printk("Unknown kernel command line parameter \"%s\", ignored\n", name);
 }
 
 char *parse_params(char *cmdline)

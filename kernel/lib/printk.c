@@ -24,7 +24,8 @@ int vprintk(const char *fmt, va_list args)
 		text += 2;
 		len -= 2;
 	}
-	if (level < (int)loglevel)
+	/* Emergencies are never hidden: a panic is the last that is said. */
+	if (level < (int)max(loglevel, 1U))
 		console_write_lines(text, (size_t)len);
 	return len;
 }

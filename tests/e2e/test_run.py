@@ -143,6 +143,25 @@ def test_kasan_off_is_no_verdict(redzone, source, options):
     assert "nothing was checked" not in result.stderr
 
 
+def test_a_quiet_kernel_is_no_crash(redzone, source):
+    """loglevel= hides no line that the verdict depends on, and none about the parameters themselves."""
+    clean = source("int main(int argc, char **argv) { return argc - 1; }\n")
+    quiet = ("run", "--append", "loglevel=0 kasan.fault=x kasan.fualt=panic")
+    result = redzone(*quiet, clean)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert 'Malformed kernel parameter kasan.fault="x": expected report|' in result.stdout
+    assert 'Unknown kernel command line parameter "kasan.fualt=panic"' in result.stdout
+    assert "CPU" not in result.stdout.partition("Malformed")[2]
+    result = redzone(*quiet, clean, "--", "one", "two")
+    assert (result.returncode, result.stderr.splitlines()[-1]) == (4, "redzone: the program returned 2")
+    result = redzone(*quiet, source("int main(void) { __builtin_trap(); }\n"))
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert "program.c:1" in result.stderr
+    result = redzone(*quiet, "--append", "kasan.fault=panic", source(HEAP), "-DAT=13")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "Kernel panic - not syncing: " in result.stdout
+
+
 @pytest.mark.skipif(mteqemu.reason() is not None, reason="no QEMU with memory tags")
 def test_hardware_tags_without_mte(redzone, source):
     result = redzone("run", "--mode", "hw_tags", "--cpu", "cortex-a72", "-DAT=16", source(HEAP))

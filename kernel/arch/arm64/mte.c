@@ -63,7 +63,7 @@ void mte_init(void)
 	}
 	kasan_init_hw_tags(mte_present);
 	if (!mte_present)
-		pr_info("kasan: %s: KASAN is off, its parameters are ignored\n", why);
+		printk("kasan: %s: KASAN is off, its parameters are ignored\n", why);
 }
 
 static void enable_cpu(void)
