@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Gets Debian's package of Linux's source and takes the few files out of it that a suite compiles or calls.
 
-Which version, and its checksums: ports/linux-kunit/linux-source.json. Looked for in this order: unpacked
-already, installed, offered by the machine's own apt sources, offered by the backports or security suite of
-the same archive. For the last a list of our own is read, below build/: the machine's configuration of apt
-stays as it is, and nothing is installed.
+Looked for in this order: installed, in whatever version; unpacked already, in the version that is known;
+offered by the machine's own apt sources, or by the backports or security suite of the same archive, in the
+known version, else in the one that is there. For those suites a list of our own is read, below build/: the
+machine's configuration of apt stays as it is, and nothing is installed.
+
+The known version, and the checksums of its files: ports/linux-kunit/linux-source.json. What the suite expects
+of each case was recorded with these files.
 """
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from redzone import base, builder
@@ -18,13 +23,26 @@ from redzone.base import BUILD, ROOT, Failure
 
 PINS = json.loads((ROOT / "ports" / "linux-kunit" / "linux-source.json").read_text(encoding="utf-8"))
 FOLDER = BUILD / "linux-source"
+USR_SRC = Path("/usr/src")
 # What is unpacked beside the test: Linux's own readers of kernel consoles.
 TOOLS = ("tools/testing/kunit", "scripts/decode_stacktrace.sh")
 TIMEOUT = 900
 
 
 class Unavailable(Exception):
-    """The source cannot be had: the suite is skipped with this reason."""
+    """The source cannot be had; the text says why, and what to do."""
+
+
+@dataclass
+class Source:
+    """An unpacked source. folder: Linux's tree. version: of the package. digests: {test file: its SHA-256}.
+    differing: the test files that are not those of the known version.
+    """
+
+    folder: Path
+    version: str
+    digests: dict
+    differing: list
 
 
 def call(command, **options):
@@ -53,11 +71,13 @@ def _digest(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _archive():
-    """Return the source's tar file if that very version of the package is installed, else None."""
-    status, version = call(["dpkg-query", "-W", "-f", "${Version}", PINS["package"]])
-    path = Path("/usr/src") / f"{PINS['package']}.tar.xz"
-    return path if status == 0 and version == PINS["version"] and path.is_file() else None
+def _installed():
+    """Return (version, tar file) of the installed package, whichever version that is, or None."""
+    command = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PINS["package"]]
+    status, output = call(command)
+    word, _, version = output.strip().partition(" ")
+    path = USR_SRC / f"{PINS['package']}.tar.xz"
+    return (version, path) if status == 0 and word == "installed" and path.is_file() else None
 
 
 def own_lists(folder):
@@ -94,15 +114,8 @@ def own_lists(folder):
     ]
 
 
-def _download():
-    """Return the package's file, fetched if it is not there."""
-    name = f"{PINS['package']}_{PINS['version'].replace(':', '%3a')}_all.deb"
-    path = FOLDER / name
-    if path.is_file() and _digest(path) == PINS["deb"]:
-        return path
-    path.unlink(missing_ok=True)
-    wanted = f"{PINS['package']}={PINS['version']}"
-    base.say(f"fetching {wanted} (150 MB) into {base.relative(FOLDER)}")
+def _fetch(wanted):
+    """Have apt-get put the package @wanted, maybe with a version, into FOLDER. Returns (status, output)."""
     status, output = call(["apt-get", "-q", "download", wanted], cwd=FOLDER)
     if status != 0:
         options = own_lists(FOLDER / "apt")
@@ -110,30 +123,56 @@ def _download():
             status, output = call(["apt-get", "-q", *options, "update"], cwd=FOLDER)
             if status == 0:
                 status, output = call(["apt-get", "-q", *options, "download", wanted], cwd=FOLDER)
-    if status != 0 or not path.is_file():
-        last = (output.strip().splitlines() or ["no output"])[-1]
-        raise Unavailable(f"{wanted} is not installed and cannot be fetched: {last}")
-    if _digest(path) != PINS["deb"]:
-        raise Failure(f"{base.relative(path)} is not the package whose checksum this repository has")
-    return path
+    return status, output
 
 
-def _unpack(folder):
-    """Fill @folder."""
-    archive = _archive()
-    top = PINS["package"]
-    members = [f"{top}/{name}" for name in (*PINS["tests"], *TOOLS)]
-    if archive is None:
-        archive = FOLDER / f"{top}.tar.xz"
-        deb = _download()
-        status, output = call(
-            [
-                *("sh", "-ec", 'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/$3" > "$2"', "sh"),
-                *(str(deb), str(archive), archive.name),
-            ]
-        )
-        if status != 0:
-            raise Failure(f"{base.relative(deb)} cannot be unpacked:\n{output}")
+def _download():
+    """Return (version, the package's file), fetched if it is not there: the known version if that can be had,
+    else whichever the archives have."""
+    name = f"{PINS['package']}_{PINS['version'].replace(':', '%3a')}_all.deb"
+    path = FOLDER / name
+    if path.is_file() and _digest(path) == PINS["deb"]:
+        return PINS["version"], path
+    path.unlink(missing_ok=True)
+    wanted = f"{PINS['package']}={PINS['version']}"
+    base.say(f"fetching {wanted} (150 MB) into {base.relative(FOLDER)}")
+    status, output = _fetch(wanted)
+    if status == 0 and path.is_file():
+        if _digest(path) != PINS["deb"]:
+            raise Failure(f"{base.relative(path)} is not the package whose checksum this repository has")
+        return PINS["version"], path
+    base.say(f"{wanted} is not in the archives; fetching the version that they have")
+    before = set(FOLDER.glob(f"{PINS['package']}_*.deb"))
+    status, other = _fetch(PINS["package"])
+    new = sorted(set(FOLDER.glob(f"{PINS['package']}_*.deb")) - before) or sorted(before)
+    if new:
+        status, version = call(["dpkg-deb", "-f", str(new[-1]), "Version"])
+        if status == 0:
+            return version.strip(), new[-1]
+    last = ((other if status else output).strip().splitlines() or ["no output"])[-1]
+    raise Unavailable(
+        f"{PINS['package']} is not installed and cannot be fetched: {last}; "
+        f"install it (apt-get install {PINS['package']}) or give this machine a way to Debian's archive"
+    )
+
+
+def _extract(deb):
+    """Take the source's tar file out of the package's file @deb. Returns it."""
+    archive = FOLDER / f"{PINS['package']}.tar.xz"
+    status, output = call(
+        [
+            *("sh", "-ec", 'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/$3" > "$2"', "sh"),
+            *(str(deb), str(archive), archive.name),
+        ]
+    )
+    if status != 0:
+        raise Failure(f"{base.relative(deb)} cannot be unpacked:\n{output}")
+    return archive
+
+
+def _unpack(archive, folder):
+    """Fill @folder from the source's tar file @archive."""
+    members = [f"{PINS['package']}/{name}" for name in (*PINS["tests"], *TOOLS)]
     new = folder.with_name(folder.name + ".new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
@@ -146,15 +185,45 @@ def _unpack(folder):
     new.rename(folder)
 
 
+def _folder(version):
+    return FOLDER / re.sub(r"[~:]", "-", version)
+
+
+def _complete(folder):
+    return all((folder / name).is_file() for name in (*PINS["tests"], *TOOLS) if "." in name)
+
+
+def _get():
+    """Return (version, folder), unpacked."""
+    installed = _installed()
+    if installed is not None:
+        version, archive = installed
+        folder = _folder(version)
+        stamp = folder / ".archive"
+        # Two packages may have one version: those that somebody built.
+        state = f"{archive.stat().st_size} {archive.stat().st_mtime_ns}"
+        if not _complete(folder) or not stamp.is_file() or stamp.read_text(encoding="utf-8") != state:
+            _unpack(archive, folder)
+            stamp.write_text(state, encoding="utf-8")
+        return version, folder
+    if _complete(_folder(PINS["version"])):
+        return PINS["version"], _folder(PINS["version"])
+    version, deb = _download()
+    folder = _folder(version)
+    if not _complete(folder):
+        _unpack(_extract(deb), folder)
+    return version, folder
+
+
 def unpacked():
-    """Return the folder that has the files, in Linux's own tree. Raises Unavailable or Failure."""
-    folder = FOLDER / PINS["version"].replace("~", "-")
+    """Return the Source, unpacked in Linux's own tree. Raises Unavailable or Failure."""
     with builder.locked(FOLDER):
-        if not all((folder / name).is_file() for name in PINS["tests"]):
-            _unpack(folder)
-        for name, digest in PINS["tests"].items():
-            if _digest(folder / name) != digest:
-                raise Failure(
-                    f"{base.relative(folder / name)} is not what is expected; remove {base.relative(folder)}"
-                )
-    return folder
+        version, folder = _get()
+        digests = {name: _digest(folder / name) for name in PINS["tests"]}
+    differing = [name for name, digest in digests.items() if digest != PINS["tests"][name]]
+    if differing and version == PINS["version"]:
+        raise Failure(
+            f"{base.relative(folder / differing[0])} is not that of {PINS['package']} {version}; "
+            f"remove {base.relative(folder)}"
+        )
+    return Source(folder, version, digests, differing)
