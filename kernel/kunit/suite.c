@@ -21,8 +21,8 @@ struct stats {
 };
 
 /* 0: none; 1: of suites and parameterized cases; 2: always. As Linux's parameter of that name. */
-static int stats_enabled = 1;
-core_param("kunit.stats_enabled", stats_enabled, int, "0|1|2", "print counts of test results");
+static unsigned int stats_enabled = 1;
+range_param("kunit.stats_enabled", stats_enabled, 0, 2, "a number", "print counts of test results");
 
 static unsigned long total(const struct stats *stats)
 {

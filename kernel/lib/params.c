@@ -62,16 +62,53 @@ static bool same_name(const char *a, const char *b)
 #define IS_ENABLED_KASAN false
 #endif
 
+/* --- What is set -------------------------------------------------------------------------------- */
+
+/* What was accepted last for each parameter; there are fewer of them than places. */
+static struct setting {
+	const char *name, *value;
+} settings[64];
+static unsigned int nr_settings;
+
+static struct setting *find_setting(const char *name)
+{
+	for (unsigned int i = 0; i < nr_settings; i++) {
+		if (same_name(name, settings[i].name))
+			return &settings[i];
+	}
+	return NULL;
+}
+
+static void note_setting(const char *name, const char *value)
+{
+	struct setting *setting = find_setting(name);
+
+	if (!setting && nr_settings < ARRAY_SIZE(settings))
+		setting = &settings[nr_settings++];
+	if (setting)
+		*setting = (struct setting){.name = name, .value = value};
+}
+
 static void warn_malformed(const char *name, const char *value, const char *expected)
 {
-	/* Without a level: who asked for what there is not hears of it whatever loglevel= says. */
-	if (value)
-		printk("Malformed kernel parameter %s=\"%s\": expected %s; keeping the default\n",
-		       name, value, expected);
+	const struct setting *kept = find_setting(name);
+	const char *text = value ? value : "", *quote = value ? "\"" : "";
+
+	/* "name" alone, or name="value". Without a level: who asked for what there is not hears of it whatever loglevel=
+	 * says. */
+	if (!kept)
+		printk("Malformed kernel parameter %s%s%s%s%s: expected %s; keeping the default\n",
+		       name, value ? "=" : "", quote, text, quote, expected);
+	else if (kept->value)
+		printk("Malformed kernel parameter %s%s%s%s%s: expected %s; keeping %s=\"%s\"\n",
+		       name, value ? "=" : "", quote, text, quote, expected, kept->name,
+		       kept->value);
 	else
-		printk("Malformed kernel parameter %s: expected %s; keeping the default\n", name,
-		       expected);
+		printk("Malformed kernel parameter %s%s%s%s%s: expected %s; keeping %s\n", name,
+		       value ? "=" : "", quote, text, quote, expected, kept->name);
 }
+
+/* --- Who wants it ------------------------------------------------------------------------------- */
 
 /* The runtime takes any name, because it looks for names in traces only; a slip of the pen would show in
  * nothing. */
@@ -100,6 +137,8 @@ static bool set_kasan_option(const char *name, const char *value)
 	/* Without KASAN nobody knows the names: whatever looks like one is taken for one. */
 	if (!IS_ENABLED_KASAN && !strncmp(name, "kasan", 5) && strchr("._-", name[5]))
 		err = KASAN_OPTION_NO_EFFECT;
+	if (!err)
+		note_setting(name, value);
 	if (err == KASAN_OPTION_NO_EFFECT)
 		printk("Kernel parameter %s has no effect in this build\n", name);
 	if (!err && !strcmp(name, "kasan.ignore"))
@@ -116,6 +155,8 @@ static void set_param(char *name, char *value)
 			continue;
 		if (param->set(value, param->var) < 0)
 			warn_malformed(param->name, value, param->values);
+		else
+			note_setting(param->name, value);
 		return;
 	}
 	if (set_kasan_option(name, value))
@@ -158,23 +199,57 @@ int split_args(char *text, char **argv, int max)
 	return argc;
 }
 
+/* --- Types -------------------------------------------------------------------------------------- */
+
+/* Not kstrtobool(), which looks at the first letters only. */
 int param_set_bool(const char *value, void *var)
 {
-	if (!value) {
-		*(bool *)var = true;
-		return 0;
+	bool on = !value || !strcmp(value, "on") || !strcmp(value, "1");
+
+	if (!on && strcmp(value, "off") != 0 && strcmp(value, "0") != 0)
+		return -EINVAL;
+	*(bool *)var = on;
+	return 0;
+}
+
+int param_set_range(const char *value, void *var)
+{
+	const struct param_range *range = var;
+	unsigned int number;
+	int err = value ? kstrtouint(value, 0, &number) : -EINVAL;
+
+	if (!err && (number < range->low || number > range->high))
+		err = -ERANGE;
+	if (!err)
+		*range->variable = number;
+	return err;
+}
+
+int param_parse_size(const char *value, size_t *size)
+{
+	static const char units[] = "kmg";
+	unsigned int shift = 0;
+	size_t number = 0;
+	const char *unit;
+
+	if (!value || !isdigit((u8)*value))
+		return -EINVAL;
+	for (; isdigit((u8)*value); value++) {
+		if (__builtin_mul_overflow(number, (size_t)10, &number) ||
+		    __builtin_add_overflow(number, (size_t)(*value - '0'), &number))
+			return -ERANGE;
 	}
-	return kstrtobool(value, var);
-}
-
-int param_set_int(const char *value, void *var)
-{
-	return value ? kstrtoint(value, 0, var) : -EINVAL;
-}
-
-int param_set_uint(const char *value, void *var)
-{
-	return value ? kstrtouint(value, 0, var) : -EINVAL;
+	unit = *value ? strchr(units, tolower((u8)*value)) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned int)(unit - units + 1);
+		value++;
+	}
+	if (*value)
+		return -EINVAL;
+	if (number > SIZE_MAX >> shift)
+		return -ERANGE;
+	*size = number << shift;
+	return 0;
 }
 
 int param_set_ulong(const char *value, void *var)
@@ -184,7 +259,7 @@ int param_set_ulong(const char *value, void *var)
 
 int param_set_charp(const char *value, void *var)
 {
-	if (!value)
+	if (!value || !*value)
 		return -EINVAL;
 	*(const char **)var = value;
 	return 0;

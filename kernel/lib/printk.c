@@ -6,7 +6,7 @@
 #include <kernel/printk.h>
 
 static unsigned int loglevel = 8;
-core_param("loglevel", loglevel, uint, "0..8", "print only messages more urgent than this");
+range_param("loglevel", loglevel, 0, 8, "a number", "print only messages more urgent than this");
 
 /* Level of a message without KERN_*: more urgent than any loglevel= refuses. */
 #define LEVEL_NONE (-1)

@@ -98,4 +98,5 @@ static int set_seed(const char *value, void *var)
 	}
 	return err;
 }
-setup_param("random.seed", set_seed, "a number", "sequence of the random number generator");
+setup_param("random.seed", set_seed, "a number below 2^64",
+	    "sequence of the random number generator");

@@ -100,7 +100,9 @@ static int set_fail_page_alloc(const char *value, void *var)
 	return set_attr(value, &attrs[1]);
 }
 
-#define VALUES "interval,probability,space,times as in 10,100,0,-1"
+#define VALUES                                                 \
+	"interval,probability,space,times as in 10,100,0,-1: " \
+	"from 1, from 0 to 100, from 0, from -1"
 setup_param("failslab", set_failslab, VALUES,
 	    "while a program or the tests run: of every so many object allocations one fails, with "
 	    "this "

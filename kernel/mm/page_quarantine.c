@@ -34,24 +34,26 @@ unsigned long page_quarantine_max;
 
 /* --- Boot ------------------------------------------------------------------------------------------- */
 
-static unsigned long wanted; /* bytes */
+#define NAME   "kasan.page_quarantine"
+#define VALUES "0 or a size as in 512K or 16M, from 4K to half of memory"
+
+static size_t wanted; /* bytes */
+static const char *wanted_text;
 
 static int set_wanted(const char *value, void *var)
 {
-	unsigned long long size;
-	char *rest;
+	size_t size;
+	int err = param_parse_size(value, &size);
 
-	/* memparse() takes a sign and other bases; a size has neither. */
-	if (!value || *value < '0' || *value > '9' || (value[0] == '0' && value[1]))
-		return -EINVAL;
-	size = memparse(value, &rest);
-	if (*rest || size > LONG_MAX || (size && size < PAGE_SIZE))
-		return -EINVAL;
-	wanted = size;
-	return 0;
+	if (!err && size && size < PAGE_SIZE)
+		err = -ERANGE;
+	if (!err) {
+		wanted = size;
+		wanted_text = value;
+	}
+	return err;
 }
-setup_param("kasan.page_quarantine", set_wanted, "a size as in 512K or 16M, at most half of memory",
-	    "bytes of freed pages to hold back; 0, the default: none");
+setup_param(NAME, set_wanted, VALUES, "bytes of freed pages to hold back; 0, the default: none");
 
 void page_quarantine_init(void)
 {
@@ -59,14 +61,16 @@ void page_quarantine_init(void)
 
 	if (!pages)
 		return;
+	/* How much memory there is was not known when the parameter was read. */
+	if (pages > half) {
+		pr_warn("Malformed kernel parameter " NAME "=\"%s\": expected " VALUES
+			", which is %luK; keeping the default\n",
+			wanted_text, half << (PAGE_SHIFT - 10));
+		return;
+	}
 	if (!MM_KASAN || !kasan_on()) {
 		pr_warn("page_quarantine: nothing poisons freed pages without KASAN: off\n");
 		return;
-	}
-	if (pages > half) {
-		pr_warn("page_quarantine: %luK is more than half of memory, %luK\n",
-			(unsigned long)wanted >> 10, half << (PAGE_SHIFT - 10));
-		pages = half;
 	}
 	pr_info("page_quarantine: holds up to %lu freed pages\n", pages);
 	WRITE_ONCE(page_quarantine_max, pages);

@@ -53,8 +53,8 @@ static struct {
 };
 
 static unsigned int stall_timeout = 21;
-core_param("rcupdate.rcu_cpu_stall_timeout", stall_timeout, uint, "a number of seconds",
-	   "warn of a grace period that takes so long; 0: never");
+range_param("rcupdate.rcu_cpu_stall_timeout", stall_timeout, 0, 4294967295, "a number of seconds",
+	    "warn of a grace period that takes so long; 0: never");
 
 /* --- Quiescent states --------------------------------------------------------------------------- */
 

@@ -19,11 +19,12 @@
 #include "kasan_whole.h"
 
 static unsigned int rounds = 100;
-core_param("kasan_test.rounds", rounds, uint, "a number",
-	   "rounds of each case of the suite kasan_garbage");
+range_param("kasan_test.rounds", rounds, 1, 4294967295, "a number",
+	    "rounds of each case of the suite kasan_garbage");
 
 static unsigned long seed = 1;
-core_param("kasan_test.seed", seed, ulong, "a number", "garbage of the suite kasan_garbage");
+core_param("kasan_test.seed", seed, ulong, "a number below 2^64",
+	   "garbage of the suite kasan_garbage");
 
 /* --- Garbage ---------------------------------------------------------------------------------- */
 

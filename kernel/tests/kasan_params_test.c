@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* kasan_params_test.c - the runtime's options: names, values, what is refused, single and multi
  * shot. */
+#include <kasan/stats.h>
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
@@ -11,6 +12,9 @@
 #include <asm/smp.h>
 
 #include "kasan_test.h"
+
+#include "../../runtime/core/internal.h"
+#include "../../runtime/report/report.h"
 
 static void options_are_documented(struct kunit *test)
 {
@@ -37,6 +41,42 @@ static void unknown_names(struct kunit *test)
 	}
 }
 
+/* All that options set, but kasan.ignore. */
+struct options {
+	bool enabled, stacktrace, vmalloc, write_only;
+	enum kasan_fault_mode fault;
+	enum kasan_hw_mode hw_mode;
+	enum kasan_tag_policy tag_policy;
+	unsigned int multi_shot, ring_size, sample, sample_order;
+	size_t depot_size, quarantine_size;
+};
+
+static void save_options(struct options *options)
+{
+	struct kasan_quarantine_stats quarantine;
+	struct kasan_depot_stats depot;
+
+	kasan_quarantine_stats(&quarantine);
+	kasan_depot_stats(&depot);
+	/* Padding is compared, too. */
+	memset(options, 0, sizeof(*options));
+	options->enabled = kasan_enabled();
+	options->stacktrace = kasan_opt_stacktrace;
+	options->vmalloc = kasan_opt_vmalloc;
+	options->write_only = kasan_opt_write_only;
+	options->fault = kasan_opt_fault;
+	options->hw_mode = kasan_opt_hw_mode;
+	options->tag_policy = kasan_opt_tag_policy;
+	options->multi_shot = kasan_opt_multi_shot;
+	options->ring_size = kasan_opt_stack_ring_size;
+	options->sample = kasan_opt_sample;
+	options->sample_order = kasan_opt_sample_order;
+	options->depot_size = depot.max_bytes;
+	options->quarantine_size = quarantine.max_bytes;
+}
+
+static void cause_report(char *freed);
+
 static void bad_values(struct kunit *test)
 {
 	static const struct {
@@ -58,6 +98,8 @@ static void bad_values(struct kunit *test)
 		{"kasan.ignore", NULL},
 		{"kasan.ignore", "two words"},
 		{"kasan.ignore", "a,,b"},
+		/* The first of them is in every trace here. */
+		{"kasan.ignore", "bad_values,,b"},
 		{"kasan.quarantine_size", "-1"},
 		{"kasan.quarantine_size", "much"},
 		{"kasan.mode", "fast"},
@@ -76,12 +118,23 @@ static void bad_values(struct kunit *test)
 		{"kasan.page_alloc.sample.order", "65"},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+	char *ptr = kmalloc(32, GFP_KERNEL);
+	struct options before, after;
+
+	KUNIT_ASSERT_NOT_NULL(test, ptr);
+	kfree(ptr);
+	save_options(&before);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		const char *value = bad[i].value ? bad[i].value : "(none)";
+
 		KUNIT_EXPECT_EQ_MSG(test, kasan_option(bad[i].name, bad[i].value),
-				    KASAN_OPTION_INVALID, "%s=%s", bad[i].name,
-				    bad[i].value ? bad[i].value : "(none)");
-	/* What was refused changed nothing. */
-	KUNIT_EXPECT_TRUE(test, kasan_enabled());
+				    KASAN_OPTION_INVALID, "%s=%s", bad[i].name, value);
+		/* What was refused changed nothing. */
+		save_options(&after);
+		KUNIT_EXPECT_MEMEQ_MSG(test, &after, &before, sizeof(before), "%s=%s", bad[i].name,
+				       value);
+	}
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1, cause_report(ptr));
 }
 
 /* The text of kasan.mode= as it is, NULL where there is no such thing. */

@@ -9,6 +9,7 @@ set(REDZONE_TESTS_SOURCES
     module_blob.S
     module_test.c
     pages_test.c
+    params_test.c
     rcu_test.c
     sched_test.c
     slab_cost_test.c

@@ -21,11 +21,12 @@
 #include "ulib.h"
 
 static unsigned int timeout_ms = 60000;
-core_param("each.timeout_ms", timeout_ms, uint, "a number of milliseconds",
-	   "time of each of many programs; one that takes longer is ended");
+range_param("each.timeout_ms", timeout_ms, 1, 4294967295, "a number of milliseconds",
+	    "time of each of many programs; one that takes longer is ended");
 
 static unsigned int first = 1;
-core_param("each.first", first, uint, "a number", "first of many programs to run, counted from 1");
+range_param("each.first", first, 1, 4294967295, "a number",
+	    "first of many programs to run, counted from 1");
 
 /* The first report since a program began. Written in the context of the bug, read after the program's
  * end, so no lock; volatile, as the compiler sees no call that could change it. */
@@ -102,7 +103,7 @@ bool run_programs(int argc, char **argv)
 #endif
 	printk("KTAP version 1\n");
 	printk("1..%u\n", count);
-	for (unsigned int number = max(first, 1U); number <= count; number++) {
+	for (unsigned int number = first; number <= count; number++) {
 		const struct program_entry *entry = &redzone_programs[number - 1];
 		enum ulib_end end = ULIB_NO_THREAD;
 		int status = -ENOMEM;

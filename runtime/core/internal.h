@@ -98,8 +98,8 @@ static inline void kasan_set_track(struct kasan_track *track, uintptr_t ip, uint
 void kasan_quarantine_init(size_t memory);
 void kasan_quarantine_update(void);
 
-/* Boot parameters: the quarantine's bound, from kasan_quarantine_init() on; the depot's, at once.
- * @bytes: in the bounds that options.c has checked. */
+/* Boot parameters: the quarantine's bound, from kasan_quarantine_init() on, which refuses more than half of
+ * memory; the depot's, at once. @bytes: in the bounds that options.c has checked. */
 void kasan_quarantine_set_size(size_t bytes);
 void kasan_depot_set_size(size_t bytes);
 

@@ -81,13 +81,15 @@ void kasan_quarantine_init(size_t memory)
 	unsigned int cpu;
 
 	if (size_is_wanted) {
-		max = wanted_size;
-		if (max > memory / 2) {
-			max = memory / 2;
-			kasan_notice(
-				"kasan: kasan.quarantine_size=%zu is more than half of memory: "
-				"it holds %zu bytes",
-				wanted_size, max);
+		/* Refused only now: how much memory there is was not known when the parameter was read. */
+		if (wanted_size > memory / 2) {
+			size_is_wanted = false;
+			kasan_notice("kasan: kasan.quarantine_size=%zu: expected %s, which is %zu; "
+				     "keeping the default, %zu",
+				     wanted_size, kasan_option_values("kasan.quarantine_size"),
+				     memory / 2, max);
+		} else {
+			max = wanted_size;
 		}
 	}
 	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS && !first_chunks_given; cpu++) {

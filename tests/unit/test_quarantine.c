@@ -401,11 +401,19 @@ static void size_from_the_command_line(void)
 	CHECK_EQ(fake_slab_free(slab, fake_slab_alloc(slab, 1000)), KASAN_FREE_NOW);
 	CHECK_EQ(stats().objects, 0);
 
-	CHECK_EQ(kasan_option("kasan.quarantine_size", "1G"), 0);
+	/* Half of memory is accepted; more is refused with its bounds, and leaves the default. */
+	CHECK_EQ(kasan_option("kasan.quarantine_size", "2M"), 0);
 	unit_clear();
 	kasan_quarantine_init(4UL << 20);
-	CHECK_EQ(lines_with("is more than half of memory"), 1);
-	CHECK(stats().max_bytes <= 2UL << 20);
+	CHECK_EQ(unit_lines(), 0);
+	CHECK_EQ(stats().max_bytes, 2UL << 20);
+	CHECK_EQ(kasan_option("kasan.quarantine_size", "2097153"), 0);
+	kasan_quarantine_init(4UL << 20);
+	CHECK_EQ(lines_with("kasan: kasan.quarantine_size=2097153: expected a size as in 512K or "
+			    "16M, at most "
+			    "half of memory, which is 2097152; keeping the default, 131072"),
+		 1);
+	CHECK_EQ(stats().max_bytes, 128UL << 10);
 }
 
 UNIT_MAIN(UNIT_CASE(freed_objects_wait), UNIT_CASE(never_past_the_bound),

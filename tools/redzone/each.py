@@ -240,7 +240,7 @@ def boots(target, follower, log):
     done, reader = 0, None
     while follower.done < count:
         first = follower.done + 1
-        target.append = [*append, f"each.timeout_ms={int(timeout * 1000)}", f"each.first={first}"]
+        target.append = [*append, f"each.timeout_ms={max(1, int(timeout * 1000))}", f"each.first={first}"]
         # It starts anew with every program. The kernel ends one that hangs: this is for dead kernels.
         target.timeout = timeout + GRACE
         outcome = machine.boot(target, on_line)

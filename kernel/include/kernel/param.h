@@ -17,7 +17,7 @@
  * struct kernel_param - one parameter
  * @set: parses @value (NULL: there was no "="), stores it at @var. Returns 0, or a negative error
  *	and leaves the variable alone.
- * @values: what is accepted, for the warning: "on|off", "a number".
+ * @values: what is accepted, for the warning: "on|off", "a number from 0 to 8".
  * @help: one line.
  */
 struct kernel_param {
@@ -39,10 +39,24 @@ extern const struct kernel_param __init_params_end[];
 	static const struct kernel_param __param_concat(__param_, __LINE__) \
 	__used __section(".init.params") __aligned(8) = {__VA_ARGS__}
 
-/** core_param() - a variable: @type is bool, int, uint, ulong or charp. The text of a charp stays
- *  in place for ever. "name" alone means true for bool and is malformed for the others. */
+/** core_param() - a variable: @type is bool, ulong or charp. The text of a charp has at least one character and
+ *  stays in place for ever. A bool is on, off, 1 or 0. "name" alone means true for bool and is malformed for the
+ *  others. */
 #define core_param(param_name, variable, type, values_doc, help_text) \
 	__define_param(param_name, param_set_##type, &(variable), values_doc, help_text)
+
+/** struct param_range - an unsigned int and its bounds */
+struct param_range {
+	unsigned int *variable;
+	unsigned int low, high;
+};
+
+/** range_param() - an unsigned int from @low to @high, both plain numbers. @what: "a number of seconds". */
+#define range_param(param_name, variable, low, high, what, help_text)                           \
+	static struct param_range __param_concat(__param_range_, __LINE__) = {&(variable), low, \
+									      high};            \
+	__define_param(param_name, param_set_range, &__param_concat(__param_range_, __LINE__),  \
+		       what " from " #low " to " #high, help_text)
 
 /** setup_param() - a function int fn(const char *value, void *var). */
 #define setup_param(param_name, fn, values_doc, help_text) \
@@ -52,17 +66,20 @@ extern const struct kernel_param __init_params_end[];
 #define __setup(param_name, fn) setup_param(param_name, fn, "a valid value", "")
 
 int param_set_bool(const char *value, void *var);
-int param_set_int(const char *value, void *var);
-int param_set_uint(const char *value, void *var);
+int param_set_range(const char *value, void *var);
 int param_set_ulong(const char *value, void *var);
 int param_set_charp(const char *value, void *var);
+
+/** param_parse_size() - "4096", "512K", "16M", "1G": digits, a unit or none, nothing else. @size: filled.
+ *  Return: 0; -EINVAL; -ERANGE: too large for the type. */
+int param_parse_size(const char *value, size_t *size);
 
 /**
  * parse_params() - set all parameters of a command line
  * @cmdline: cut into pieces in place; must stay for ever. Ends at " -- ".
  *
- * Warns of unknown and malformed parameters by name, and goes on. "kasan" names go to
- * kasan_option().
+ * Warns of unknown and malformed parameters by name, says what stays in place of a value that is refused,
+ * and goes on. "kasan" names go to kasan_option().
  *
  * Return: the text after " -- ", NULL if there is none.
  */

@@ -4,10 +4,14 @@
 The tables are read out of a built kernel: those of the runtime (runtime/report/options.h) and of the kernel
 (core_param() and others, in the section .init.params). With REDZONE_UPDATE_DOCS=1 in the environment they are
 written into the document instead.
+
+Wrong values are tried in a few boots, many in each; a test in the kernel (kernel/tests/params_test.c) prints
+what all parameters are then.
 """
 
 import difflib
 import os
+import re
 import struct
 
 from elftools.elf.elffile import ELFFile
@@ -21,8 +25,75 @@ TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 DOCUMENT = ROOT / "docs" / "boot-parameters.md"
 TIMEOUT = 120
 
-# A value that no parameter accepts: neither a number, a switch, a size nor a word.
-WRONG = "?"
+# Values that a parameter must refuse: out of range, empty, with a sign, with something behind it, of another
+# kind; None: the name alone.
+_SWITCH = ("", "?", "yes", "2", "-1", "on ", "1x")
+_RANGE = (None, "", "?", "-1", "1x", "4294967296")
+_WORD = (None, "", "?")
+_TEXT = (None, "")
+_SIZE = (None, "", "?", "-1", "1T", "64KB", "99999999999999999999", "17179869184G")
+_FAULTS = (None, "", "?", "0", "10,101", "10,-1", "10,100,-1", "10,100,0,-2", "10,", "10,100,0,1,1", "1x")
+WRONG = {
+    "each.first": ("0", *_RANGE),
+    "each.timeout_ms": ("0", *_RANGE),
+    "fail_page_alloc": _FAULTS,
+    "failslab": _FAULTS,
+    "kasan": (None, *_SWITCH),
+    "kasan.depot_size": ("65535", "129M", *_SIZE),
+    "kasan.fault": ("panics", *_WORD),
+    "kasan.ignore": (None, "two words", "a,,b", "?"),
+    "kasan.mode": ("Sync", *_WORD),
+    "kasan.page_alloc.sample": ("0", "2147483648", *_RANGE),
+    "kasan.page_alloc.sample.order": ("65", *_RANGE),
+    "kasan.page_quarantine": ("1", "4095", *_SIZE),
+    "kasan.quarantine_size": _SIZE,
+    "kasan.stack_ring_size": ("15", "4194305", "32K", *_RANGE),
+    "kasan.stacktrace": (None, *_SWITCH),
+    "kasan.tag_policy": _WORD,
+    "kasan.vmalloc": (None, *_SWITCH),
+    "kasan.write_only": (None, *_SWITCH),
+    "kasan_multi_shot": _SWITCH,
+    "kasan_test.rounds": ("0", *_RANGE),
+    "kasan_test.seed": (None, "", "?", "-1", "1x", "18446744073709551616"),
+    "kunit.enable": _SWITCH,
+    "kunit.filter_glob": _TEXT,
+    "kunit.filter_skip": _TEXT,
+    "kunit.stats_enabled": ("3", "7", "-3", *_RANGE),
+    "loglevel": ("9", "99", *_RANGE),
+    "module.load": _TEXT,
+    "page_owner": _SWITCH,
+    "panic_on_oops": _SWITCH,
+    "panic_on_warn": _SWITCH,
+    "program.name": _TEXT,
+    "random.seed": (None, "", "?", "-1", "1x", "18446744073709551616"),
+    "rcupdate.rcu_cpu_stall_timeout": _RANGE,
+}
+
+# Sizes that are refused when it is known how much memory there is: the value, and the line's beginning.
+TOO_LARGE = {
+    "kasan.quarantine_size": ("99G", r"kasan: {name}=106300440576: expected {values}, which is \d+; "),
+    "kasan.page_quarantine": (
+        "99G",
+        r'Malformed kernel parameter {name}="99G": expected {values}, which is \d+K; ',
+    ),
+}
+
+# Set to something else than the default and then to a wrong value: what was set is kept. The third is what
+# the kernel's test prints, None where it does not.
+KEPT = {
+    "kasan_multi_shot": (None, "3", None),
+    "kasan.depot_size": ("1M", "1K", "1048576"),
+    "kasan.fault": ("panic_on_write", "x", "2"),
+    "kasan.stacktrace": ("off", "2", "0"),
+    "kunit.stats_enabled": ("2", "7", "2"),
+    "loglevel": ("7", "99", "7"),
+    "panic_on_oops": ("1", "yes", "1"),
+    "random.seed": ("5", "five", "5"),
+    "rcupdate.rcu_cpu_stall_timeout": ("30", "-1", "30"),
+}
+
+# A kernel's command line has at most 4095 characters.
+LINE_MAX = 3500
 
 
 class _Memory:
@@ -106,16 +177,96 @@ def insert(text, wanted):
     return "\n".join(result) + "\n"
 
 
+def _argument(name, value):
+    if value is None:
+        return name
+    return f'{name}="{value}"' if " " in value else f"{name}={value}"
+
+
+def _malformed(name, value, expected, kept):
+    text = name if value is None else f'{name}="{value}"'
+    return f"Malformed kernel parameter {text}: expected {expected}; keeping {kept}"
+
+
+def _boot(context, name, image, append):
+    """Return ([lines], {parameter: its value, as the kernel's test prints it}, [errors], the log)."""
+    target = machine.Machine(image, append=[*append, "kunit.filter_glob=params"], timeout=TIMEOUT)
+    outcome, lines, log = context.boot(name, target)
+    found = (re.search(r"# values: value: ([^=]+)=(.*)$", line) for line in lines)
+    values = dict(match.groups() for match in found if match)
+    errors = ktap.parse(lines).errors + [error for error in [end_error(outcome)] if error]
+    if any("FAULT_INJECTION: forcing" in line for line in lines):
+        errors.append("allocations failed on purpose")
+    return lines, values, errors, log
+
+
+def _pieces(arguments):
+    """Yield lists of @arguments, each of which fits on a command line."""
+    piece = []
+    for argument in arguments:
+        if piece and len(" ".join([*piece, argument])) > LINE_MAX:
+            yield piece
+            piece = []
+        piece.append(argument)
+    yield piece
+
+
+def _changed(values, default):
+    """Return what is wrong with @values, which should be those of @default."""
+    return [
+        f"{name} is {values.get(name)}, not {value}"
+        for name, value in default.items()
+        if values.get(name) != value
+    ]
+
+
+def _verdict(name, wrong, log=None):
+    return Result(name, FAIL, "\n".join(wrong), log) if wrong else Result(name, PASS)
+
+
 def _wrong_values(context, image, names):
-    """Boot with a wrong value for each parameter: each must be named, with what is accepted."""
-    target = machine.Machine(
-        image, append=[f"{name}={WRONG}" for name in names] + ["kunit.filter_glob=none"], timeout=TIMEOUT
-    )
-    _, lines, log = context.boot("wrong-values", target)
-    for name, values in names.items():
-        line = f'Malformed kernel parameter {name}="{WRONG}": expected {values}; keeping the default'
-        found = any(text.endswith(line) for text in lines)
-        yield Result(f"wrong.{name}", PASS if found else FAIL, "" if found else f"no line: {line}", log)
+    """Boot with wrong values: each must be named, with what is accepted, and all defaults stay."""
+    _, default, errors, log = _boot(context, "defaults", image, [])
+    # The others have no variable, or the test needs them.
+    silent = set(names) - set(default)
+    unread = silent - {"failslab", "fail_page_alloc", "kasan.ignore", "kasan_multi_shot"}
+    errors += [f"not printed: {name}" for name in sorted(unread)]
+    yield _verdict("wrong.values-are-read", errors, log)
+    yield _verdict("wrong.table", [f"of one table only: {name}" for name in set(names) ^ set(WRONG)])
+    lines = []
+    arguments = [_argument(name, value) for name in names for value in WRONG.get(name, ())]
+    for number, piece in enumerate(_pieces(arguments)):
+        some, values, errors, log = _boot(context, f"wrong-values-{number}", image, piece)
+        wrong = errors + _changed(values, default)
+        yield _verdict(f"wrong.default-stays.{number}", wrong, log)
+        lines += some
+    for name, expected in names.items():
+        wanted = [_malformed(name, value, expected, "the default") for value in WRONG.get(name, ())]
+        absent = [f"no line: {text}" for text in wanted if not any(line.endswith(text) for line in lines)]
+        yield _verdict(f"wrong.{name}", absent, log)
+
+    append = [_argument(name, value) for name, (value, _) in TOO_LARGE.items()]
+    lines, values, errors, log = _boot(context, "too-large", image, append)
+    for name, (_, pattern) in TOO_LARGE.items():
+        # What is used instead follows where it depends on the memory, too.
+        pattern = pattern.format(name=re.escape(name), values=re.escape(names[name]))
+        if not any(re.search(pattern + r"keeping the default(, \d+)?$", line) for line in lines):
+            errors.append(f"no line: {pattern}")
+    yield _verdict("wrong.too-large", errors + _changed(values, default), log)
+
+
+def _kept_values(context, image, names):
+    """Boot with right values and then wrong ones: what was set stays, and the line says so."""
+    append = [_argument(name, value) for name, values in KEPT.items() for value in values[:2]]
+    lines, values, errors, log = _boot(context, "kept", image, append)
+    for name, (right, wrong, shown) in KEPT.items():
+        kept = name if right is None else f'{name}="{right}"'
+        text = _malformed(name, wrong, names[name], kept)
+        if not any(line.endswith(text) for line in lines):
+            errors.append(f"no line: {text}")
+        if shown is not None and values.get(name) != shown:
+            errors.append(f"{name} is {values.get(name)}, not {shown}")
+    yield _verdict("wrong.set-before", errors, log)
 
 
 def _off(context, image):
@@ -150,8 +301,6 @@ def run(context):
 
     kasan, kernel = tables(built.elf)
     names = {row[0].strip("`="): row[1] for row in kasan + kernel}
-    # Any text is a name or a pattern.
-    anything = ("program.name", "kunit.filter_glob", "kunit.filter_skip", "module.load")
-    names = {name: values for name, values in names.items() if name not in anything}
     yield from _wrong_values(context, built.image, names)
+    yield from _kept_values(context, built.image, names)
     yield from _off(context, built.image)
