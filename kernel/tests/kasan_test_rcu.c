@@ -74,7 +74,7 @@ void workqueue_uaf(struct kunit *test)
 				  KASAN_TEST_BUG(READ_ACCESS(work->func)));
 }
 
-/* Two creations of work, by different functions: the report has both, the newer first. */
+/* Two creations of work, by different functions. That the report has both is for kasan_text_test.c to see. */
 struct both {
 	struct rcu_head rcu;
 	struct work_struct work;

@@ -1,44 +1,62 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_text_test.c - what reports say of variables: names and places of those on stacks, names and lines of
- * globals. The types are the business of kasan_test_stack.c.
+ * kasan_text_test.c - what reports say besides their type: names and places of variables on stacks, names and
+ * lines of globals, whose stack it is, who created work for an object, on which CPUs it was allocated and freed.
+ * The types are the business of kasan_test_stack.c and kasan_test_rcu.c.
  */
 #include <kernel/kernel.h>
+#include <kernel/rcupdate.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
 #include <kernel/string.h>
+#include <kernel/workqueue.h>
+#include <asm/smp.h>
 
 #include "kasan_test.h"
 #include "kasan_whole.h"
 
-#define LINES_MAX 8
+#define LINES_MAX 12
 
-/* Texts that must be in lines of the report, and whether they were. */
-static const char *wanted[LINES_MAX];
-static bool found[LINES_MAX];
+/* Texts that must be in lines of the report, in this order; of one that starts with '>' the rest must be in the
+ * line behind the one of the text before. How many were. */
+static const char *wanted[LINES_MAX + 1];
+static unsigned int found;
+static bool found_before;
 
 static void look_for_wanted(unsigned int complete, const char *text)
 {
-	for (unsigned int i = 0; i < LINES_MAX && wanted[i]; i++)
-		found[i] |= strstr(text, wanted[i]) != NULL;
+	const bool adjoins = found_before;
+	const char *want;
+
+	found_before = false;
+	for (; (want = wanted[found]) != NULL; found++, found_before = true) {
+		if (want[0] == '>' && !adjoins)
+			break;
+		if (!strstr(text, want + (want[0] == '>')))
+			break;
+	}
 }
 
 /* The report that @expression causes must have lines with these texts; NULL behind the last. */
-#define EXPECT_TEXT(test, type, texts, ...)                                                     \
-	do {                                                                                    \
-		memset(wanted, 0, sizeof(wanted));                                              \
-		memset(found, 0, sizeof(found));                                                \
-		for (unsigned int __i = 0; (texts)[__i]; __i++)                                 \
-			wanted[__i] = (texts)[__i];                                             \
-		_KUNIT_SAVE_LOC(test);                                                          \
-		kasan_expect_begin();                                                           \
-		kasan_watch_begin(1, look_for_wanted);                                          \
-		barrier();                                                                      \
-		__VA_ARGS__;                                                                    \
-		barrier();                                                                      \
-		KUNIT_EXPECT_EQ(test, kasan_watch_end(test, KUNIT_CURRENT_LOC), 1);             \
-		kasan_expect_end(test, KUNIT_CURRENT_LOC, #__VA_ARGS__, type, KASAN_ANY,        \
-				 KASAN_ANY_SIZE, true);                                         \
-		for (unsigned int __i = 0; wanted[__i]; __i++)                                  \
-			KUNIT_EXPECT_TRUE_MSG(test, found[__i], "no line \"%s\"", wanted[__i]); \
+#define EXPECT_TEXT(test, type, texts, ...)                                                   \
+	do {                                                                                  \
+		memset(wanted, 0, sizeof(wanted));                                            \
+		found = 0;                                                                    \
+		found_before = false;                                                         \
+		for (unsigned int __i = 0; (texts)[__i]; __i++) {                             \
+			KUNIT_ASSERT_LT(test, __i, LINES_MAX);                                \
+			wanted[__i] = (texts)[__i];                                           \
+		}                                                                             \
+		_KUNIT_SAVE_LOC(test);                                                        \
+		kasan_expect_begin();                                                         \
+		kasan_watch_begin(1, look_for_wanted);                                        \
+		barrier();                                                                    \
+		__VA_ARGS__;                                                                  \
+		barrier();                                                                    \
+		KUNIT_EXPECT_EQ(test, kasan_watch_end(test, KUNIT_CURRENT_LOC), 1);           \
+		kasan_expect_end(test, KUNIT_CURRENT_LOC, #__VA_ARGS__, type, KASAN_ANY,      \
+				 KASAN_ANY_SIZE, true);                                       \
+		KUNIT_EXPECT_TRUE_MSG(test, !wanted[found], "no line \"%s\"", wanted[found]); \
 	} while (0)
 
 static noinline void read_behind(char *p)
@@ -64,10 +82,11 @@ static noinline void two_arrays(void)
 static void variables_of_a_frame(struct kunit *test)
 {
 	static const char *const texts[] = {"The buggy address belongs to stack of task ",
+					    "> and is located at offset ",
+					    "> two_arrays+0x",
 					    "This frame has 2 objects:",
 					    "'first_array'",
 					    "'second_array'",
-					    " two_arrays+0x",
 					    NULL};
 
 	EXPECT_TEXT(test, "stack-out-of-bounds", texts, two_arrays());
@@ -89,8 +108,8 @@ static noinline void ended_block(void)
 
 static void variable_of_an_ended_block(struct kunit *test)
 {
-	static const char *const texts[] = {"This frame has 1 object:", "'inner_array'",
-					    " ended_block+0x", NULL};
+	static const char *const texts[] = {" and is located at offset ", "> ended_block+0x",
+					    "This frame has 1 object:", ">'inner_array'", NULL};
 
 	EXPECT_TEXT(test, "use-after-scope", texts, ended_block());
 }
@@ -118,11 +137,217 @@ static void name_and_line_of_a_global(struct kunit *test)
 	EXPECT_TEXT(test, "global-out-of-bounds", texts, read_behind(p + sizeof(named_global)));
 }
 
+/* --- Who created work -------------------------------------------------------------------------- */
+
+#define LAST	    "Last potentially related work creation:"
+#define SECOND_LAST "Second to last potentially related work creation:"
+
+struct busy {
+	struct rcu_head rcu;
+	struct work_struct work;
+	struct delayed_work dwork;
+};
+
+static void free_in_work(struct work_struct *work)
+{
+	kfree(container_of(work, struct busy, work));
+}
+
+static void free_in_delayed_work(struct work_struct *work)
+{
+	kfree(container_of(to_delayed_work(work), struct busy, dwork));
+}
+
+static void queue_in_callback(struct rcu_head *head)
+{
+	queue_work(system_wq, &container_of(head, struct busy, rcu)->work);
+}
+
+static noinline void start_with_rcu(struct busy *busy)
+{
+	call_rcu(&busy->rcu, queue_in_callback);
+}
+
+static noinline void start_later(struct busy *busy)
+{
+	queue_delayed_work(system_wq, &busy->dwork, HZ);
+}
+
+static noinline void start_sooner(struct busy *busy)
+{
+	mod_delayed_work(system_wq, &busy->dwork, 1);
+}
+
+static noinline void free_with_rcu(struct busy *busy)
+{
+	kfree_rcu(busy, rcu);
+}
+
+static struct busy *alloc_busy(struct kunit *test)
+{
+	struct busy *busy = kzalloc(sizeof(*busy), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, busy);
+	INIT_WORK(&busy->work, free_in_work);
+	INIT_DELAYED_WORK(&busy->dwork, free_in_delayed_work);
+	return busy;
+}
+
+/* Queuing to RCU, and from there to a workqueue: the newer one comes first. */
+static void work_of_rcu_and_workqueue(struct kunit *test)
+{
+	static const char *const texts[] = {"Freed by task ",
+					    LAST,
+					    "> queue_work_on+0x",
+					    "> queue_in_callback+0x",
+					    SECOND_LAST,
+					    "> call_rcu+0x",
+					    "> start_with_rcu+0x",
+					    "> work_of_rcu_and_workqueue+0x",
+					    NULL};
+	struct busy *busy = alloc_busy(test);
+
+	start_with_rcu(busy);
+	rcu_barrier();
+	flush_workqueue(system_wq);
+	EXPECT_TEXT(test, "slab-use-after-free", texts, read_behind((char *)busy));
+}
+
+/* Who asked for it, not the timer that queues it in the end. */
+static void work_of_delayed_work(struct kunit *test)
+{
+	static const char *const texts[] = {"Freed by task ", LAST, "> queue_delayed_work_on+0x",
+					    "> start_later+0x", NULL};
+	struct busy *busy = alloc_busy(test);
+
+	start_later(busy);
+	flush_delayed_work(&busy->dwork);
+	EXPECT_TEXT(test, "slab-use-after-free", texts, read_behind((char *)busy));
+}
+
+static void work_of_modified_delayed_work(struct kunit *test)
+{
+	static const char *const texts[] = {
+		"Freed by task ",    LAST,	  "> mod_delayed_work_on+0x",
+		"> start_sooner+0x", SECOND_LAST, "> queue_delayed_work_on+0x",
+		"> start_later+0x",  NULL};
+	struct busy *busy = alloc_busy(test);
+
+	start_later(busy);
+	start_sooner(busy);
+	flush_delayed_work(&busy->dwork);
+	EXPECT_TEXT(test, "slab-use-after-free", texts, read_behind((char *)busy));
+}
+
+static void work_of_kfree_rcu(struct kunit *test)
+{
+	static const char *const texts[] = {"Freed by task ", LAST, "> call_rcu+0x",
+					    "> free_with_rcu+0x", NULL};
+	struct busy *busy = alloc_busy(test);
+
+	free_with_rcu(busy);
+	rcu_barrier();
+	EXPECT_TEXT(test, "slab-use-after-free", texts, read_behind((char *)busy));
+}
+
+static noinline void free_typesafe(struct kmem_cache *cache, void *object)
+{
+	kmem_cache_free(cache, object);
+}
+
+/* The grace period frees it: what the reader wants to know is who asked for that. */
+static void work_of_a_typesafe_free(struct kunit *test)
+{
+	static const char *const texts[] = {"Freed by task ", LAST, " free_typesafe+0x",
+					    "The buggy address belongs to the object at ", NULL};
+	struct kmem_cache *cache =
+		kmem_cache_create("typesafe", 100, 0, SLAB_TYPESAFE_BY_RCU, NULL);
+	char *p;
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	p = kmem_cache_alloc(cache, GFP_KERNEL);
+	if (p) {
+		free_typesafe(cache, p);
+		rcu_barrier();
+		EXPECT_TEXT(test, "slab-use-after-free", texts, read_behind(p));
+	}
+	kmem_cache_destroy(cache);
+	KUNIT_EXPECT_NOT_NULL(test, p);
+}
+
+/* --- On which CPUs ------------------------------------------------------------------------------ */
+
+#ifdef CONFIG_KASAN_EXTRA_INFO
+#define TEST_EXTRA_INFO true
+#else
+#define TEST_EXTRA_INFO false
+#endif
+
+#define ALLOC_CPU  2
+#define FREE_CPU   3
+#define REPORT_CPU 1
+
+static char *traveller;
+
+static int alloc_traveller(void *arg)
+{
+	traveller = kmalloc(40, GFP_KERNEL);
+	return 0;
+}
+
+static int free_traveller(void *arg)
+{
+	kfree(traveller);
+	return 0;
+}
+
+static int read_traveller(void *arg)
+{
+	read_behind(traveller);
+	return 0;
+}
+
+static struct task *new_on_cpu(struct kunit *test, unsigned int cpu, int (*fn)(void *))
+{
+	struct task *task = kthread_create(fn, NULL, "text/%u", cpu);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	kthread_bind(task, cpu);
+	return task;
+}
+
+static void run(struct task *task)
+{
+	wake_up_process(task);
+	kthread_join(task);
+}
+
+static void cpus_of_allocation_and_free(struct kunit *test)
+{
+	char banner[40], alloc[60], free[60];
+	const char *const texts[] = {banner, alloc, free, NULL};
+	struct task *task;
+
+	kasan_needs(test, TEST_EXTRA_INFO, "CONFIG_KASAN_EXTRA_INFO=y");
+	kasan_needs(test, num_online_cpus() > FREE_CPU, "4 CPUs");
+	task = new_on_cpu(test, ALLOC_CPU, alloc_traveller);
+	snprintf(alloc, sizeof(alloc), "Allocated by task %d on cpu %d at ", task->pid, ALLOC_CPU);
+	run(task);
+	KUNIT_ASSERT_NOT_NULL(test, traveller);
+	task = new_on_cpu(test, FREE_CPU, free_traveller);
+	snprintf(free, sizeof(free), "Freed by task %d on cpu %d at ", task->pid, FREE_CPU);
+	run(task);
+	task = new_on_cpu(test, REPORT_CPU, read_traveller);
+	snprintf(banner, sizeof(banner), "CPU: %d PID: %d ", REPORT_CPU, task->pid);
+	EXPECT_TEXT(test, "slab-use-after-free", texts, run(task));
+}
+
 static struct kunit_case kasan_text_test_cases[] = {
-	KUNIT_CASE(variables_of_a_frame),
-	KUNIT_CASE(variable_of_an_ended_block),
-	KUNIT_CASE(name_and_line_of_a_global),
-	{},
+	KUNIT_CASE(variables_of_a_frame),	 KUNIT_CASE(variable_of_an_ended_block),
+	KUNIT_CASE(name_and_line_of_a_global),	 KUNIT_CASE(work_of_rcu_and_workqueue),
+	KUNIT_CASE(work_of_delayed_work),	 KUNIT_CASE(work_of_modified_delayed_work),
+	KUNIT_CASE(work_of_kfree_rcu),		 KUNIT_CASE(work_of_a_typesafe_free),
+	KUNIT_CASE(cpus_of_allocation_and_free), {},
 };
 
 static struct kunit_suite kasan_text_test_suite = {

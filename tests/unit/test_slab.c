@@ -199,6 +199,43 @@ static void location_lines(void)
 	CHECK(unit_saw(" freed 40-byte region [%016lx, %016lx)", start, start + 40));
 }
 
+static __attribute__((noinline)) void first_record(const void *p)
+{
+	kasan_record_aux_stack(p);
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void second_record(const void *p)
+{
+	kasan_record_aux_stack(p);
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void third_record(const void *p)
+{
+	kasan_record_aux_stack(p);
+	__asm__ volatile("");
+}
+
+/* Two are kept, the newest first. */
+static void last_two_aux_stacks(void)
+{
+	struct fake_slab *slab = fake_slab_create("aux", 64, 8, 0, 3);
+	char *p = fake_slab_alloc(slab, 64);
+	int last, second;
+
+	first_record(p);
+	second_record(p + 63);
+	third_record(p + 1);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 64, 1));
+	last = unit_find(0, "Last potentially related work creation:");
+	second = unit_find(0, "Second to last potentially related work creation:");
+	REQUIRE(last > 0 && second > last);
+	CHECK(unit_find((size_t)last, " third_record+0x") == last + 1);
+	CHECK(unit_find((size_t)second, " second_record+0x") == second + 1);
+	CHECK(unit_find(0, " first_record+0x") < 0);
+}
+
 static void aux_stacks(void)
 {
 	struct fake_slab *slab = fake_slab_create("aux", 64, 8, 0, 3);
@@ -348,5 +385,6 @@ static void corrupt_stack_handle(void)
 UNIT_MAIN(UNIT_CASE(layout), UNIT_CASE(exactly_the_asked_bytes), UNIT_CASE(realloc_in_place),
 	  UNIT_CASE(constructors_may_enter), UNIT_CASE(double_free), UNIT_CASE(invalid_free),
 	  UNIT_CASE(zero_sized_objects), UNIT_CASE(typesafe_by_rcu), UNIT_CASE(location_lines),
-	  UNIT_CASE(aux_stacks), UNIT_CASE(random_bytes_over_metadata),
-	  UNIT_CASE(corrupt_size_is_not_printed), UNIT_CASE(corrupt_stack_handle))
+	  UNIT_CASE(aux_stacks), UNIT_CASE(last_two_aux_stacks),
+	  UNIT_CASE(random_bytes_over_metadata), UNIT_CASE(corrupt_size_is_not_printed),
+	  UNIT_CASE(corrupt_stack_handle))

@@ -21,6 +21,8 @@ _PAGE = [
     _FRAME,
 ]
 _TRACK = r"(Allocated|Freed) by task \d+ on cpu \d+ at \d+\.\d{6}s:"
+# The case of the kernel that knows which CPUs they must be.
+_CPUS = "cpus_of_allocation_and_free"
 
 
 def text_of(lines):
@@ -140,9 +142,11 @@ def run(context):
         yield Result("extra-info", SKIP, reason)
         return
     image = context.build(preset, targets=["redzone"])["redzone"]
-    outcome, lines, log = boot(context, "extra-info", image, "kasan")
+    outcome, lines, log = boot(context, "extra-info", image, f"kasan,kasan_text.{_CPUS}")
     tracks = [line for line in lines if re.match(r"(Allocated|Freed) by task ", line)]
     odd = [line for line in tracks if not re.fullmatch(_TRACK, line)]
     failed = [line for line in lines if line.startswith("not ok")]
     wrong = "\n".join(odd[:5] + failed) or (None if tracks else "no track was printed")
     yield verdict("extra-info.report", wrong, log)
+    passed = any(re.fullmatch(rf"ok \d+ {_CPUS}", line.strip()) for line in lines)
+    yield verdict("extra-info.cpus", None if passed else f"{_CPUS} did not pass", log)
