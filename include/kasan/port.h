@@ -149,6 +149,10 @@ bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 /** kasan_port_find_area() - which vmalloc area or named region holds @addr? Default: false. */
 bool kasan_port_find_area(const void *addr, struct kasan_area *area);
 
+/** kasan_port_stack_owner() - which task, other than the running one, has a stack that holds @addr? @task:
+ *  zeroed; @id and @name are filled. Runs inside reports. Default: false, reports say "another task". */
+bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
+
 /** kasan_port_task_depth() - where the running task keeps its depth of kasan_disable_current(); 0 in a new
  *  task. Called with interrupts off. NULL in an interrupt handler: it has a depth of its CPU, so that a bug
  *  in it is reported although it came into a silenced task. Default: NULL, depths belong to CPUs. */

@@ -14,6 +14,7 @@
 #include <kernel/module.h>
 #include <kernel/page_owner.h>
 #include <kernel/string.h>
+#include <kernel/task.h>
 #include <asm/pgtable.h>
 
 #include "slab_internal.h"
@@ -146,6 +147,33 @@ bool kasan_port_find_area(const void *addr, struct kasan_area *area)
 	}
 	local_irq_restore(flags);
 	return found;
+}
+
+bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *owner)
+{
+	/* One report at a time. */
+	static char comm[TASK_COMM_LEN];
+	const struct task *task = NULL;
+	struct vmap_range *range;
+	unsigned long flags;
+
+	if (!mm_is_up() || !is_vmalloc_addr(addr))
+		return false;
+	local_irq_save(flags);
+	if (try_vmap_lock()) {
+		range = vmap_lookup(&vmap_busy, (unsigned long)addr);
+		/* It may be on its way out at this moment, and its memory have another tag already. */
+		task = range ? kasan_reset_tag(READ_ONCE(range->vm->task)) : NULL;
+		if (task && kasan_port_readable(task, sizeof(*task)) &&
+		    READ_ONCE(task->stack) == range->vm->addr) {
+			owner->id = (uint32_t)task->pid;
+			__memcpy(comm, task->comm, sizeof(comm) - 1);
+			owner->name = comm;
+		}
+		__raw_spin_unlock(&vmap_lock);
+	}
+	local_irq_restore(flags);
+	return owner->name != NULL;
 }
 
 /* Say whose @addr was, if that was freed a short time ago. */

@@ -17,15 +17,17 @@
 
 struct stack_cache {
 	struct cpu_lock lock;
-	struct {
+	struct cached_stack {
 		void *stack;
 		size_t size;
+		struct vm_struct *vm;
 	} slot[CACHED_STACKS];
 };
 
 static DEFINE_PER_CPU(struct stack_cache, stack_caches);
 
-static void *cache_get(size_t size)
+/* Return: the stack, and its area in @vm; NULL if there is none of that size. */
+static void *cache_get(size_t size, struct vm_struct **vm)
 {
 	struct stack_cache *cache;
 	void *stack = NULL;
@@ -38,8 +40,8 @@ static void *cache_get(size_t size)
 	for (i = 0; i < CACHED_STACKS && !stack; i++) {
 		if (cache->slot[i].size == size) {
 			stack = cache->slot[i].stack;
-			cache->slot[i].stack = NULL;
-			cache->slot[i].size = 0;
+			*vm = cache->slot[i].vm;
+			cache->slot[i] = (struct cached_stack){0};
 		}
 	}
 	cpu_unlock(&cache->lock);
@@ -48,7 +50,7 @@ static void *cache_get(size_t size)
 }
 
 /* Return: true if kept. */
-static bool cache_put(void *stack, size_t size)
+static bool cache_put(void *stack, struct vm_struct *vm)
 {
 	struct stack_cache *cache;
 	unsigned long flags;
@@ -60,8 +62,7 @@ static bool cache_put(void *stack, size_t size)
 	cpu_lock(&cache->lock);
 	for (i = 0; i < CACHED_STACKS && !kept; i++) {
 		if (!cache->slot[i].stack) {
-			cache->slot[i].stack = stack;
-			cache->slot[i].size = size;
+			cache->slot[i] = (struct cached_stack){stack, vm->size, vm};
 			kept = true;
 		}
 	}
@@ -96,8 +97,7 @@ void stack_cache_drop(void)
 			local_irq_save(flags);
 			cpu_lock(&cache->lock);
 			stack = cache->slot[i].stack;
-			cache->slot[i].stack = NULL;
-			cache->slot[i].size = 0;
+			cache->slot[i] = (struct cached_stack){0};
 			cpu_unlock(&cache->lock);
 			local_irq_restore(flags);
 			vfree(stack);
@@ -105,7 +105,7 @@ void stack_cache_drop(void)
 	}
 }
 
-void *stack_alloc(size_t size)
+void *stack_alloc(size_t size, const struct task *task)
 {
 	struct vm_struct *vm;
 	void *stack;
@@ -113,14 +113,18 @@ void *stack_alloc(size_t size)
 	size = PAGE_ALIGN(size);
 	if (WARN(!size, "stack_alloc: bad size\n"))
 		return NULL;
-	stack = cache_get(size);
+	stack = cache_get(size, &vm);
 	if (stack) {
 		/* Also clears what the frames of the last task have left. */
 		vm_open_stack(stack, size);
+		WRITE_ONCE(vm->task, task);
 		return stack;
 	}
 	vm = vm_create(size, PAGE_SIZE, PAGE_SIZE, GFP_KERNEL, MM_CALLER_IP());
-	return vm ? vm->addr : NULL;
+	if (!vm)
+		return NULL;
+	WRITE_ONCE(vm->task, task);
+	return vm->addr;
 }
 
 void stack_free(void *stack)
@@ -134,7 +138,8 @@ void stack_free(void *stack)
 		WARN(1, "stack_free: %016lx is no stack in use\n", (unsigned long)stack);
 		return;
 	}
+	WRITE_ONCE(vm->task, NULL);
 	kasan_poison_vmalloc(stack, vm->size);
-	if (vm->size > CACHED_STACK_MAX || !cache_put(stack, vm->size))
+	if (vm->size > CACHED_STACK_MAX || !cache_put(stack, vm))
 		vfree(stack);
 }

@@ -37,7 +37,7 @@ struct task *task_alloc(size_t stack_size)
 	if (!task)
 		return NULL;
 	task->stack_size = PAGE_ALIGN(max(stack_size, PAGE_SIZE));
-	task->stack = stack_alloc(task->stack_size);
+	task->stack = stack_alloc(task->stack_size, task);
 	if (!task->stack) {
 		kmem_cache_free(task_cache, task);
 		return NULL;

@@ -4,6 +4,7 @@
  * lines of globals, whose stack it is, who created work for an object, on which CPUs it was allocated and freed.
  * The types are the business of kasan_test_stack.c and kasan_test_rcu.c.
  */
+#include <kernel/completion.h>
 #include <kernel/kernel.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
@@ -25,15 +26,19 @@ static bool found_before;
 
 static void look_for_wanted(unsigned int complete, const char *text)
 {
-	const bool adjoins = found_before;
+	bool adjoins = found_before;
 	const char *want;
 
 	found_before = false;
-	for (; (want = wanted[found]) != NULL; found++, found_before = true) {
+	while ((want = wanted[found]) != NULL) {
 		if (want[0] == '>' && !adjoins)
 			break;
 		if (!strstr(text, want + (want[0] == '>')))
 			break;
+		/* From here on "the line behind" is another one. */
+		adjoins = false;
+		found_before = true;
+		found++;
 	}
 }
 
@@ -112,6 +117,103 @@ static void variable_of_an_ended_block(struct kunit *test)
 					    "This frame has 1 object:", ">'inner_array'", NULL};
 
 	EXPECT_TEXT(test, "use-after-scope", texts, ended_block());
+}
+
+static noinline void alloca_and_array(volatile size_t size)
+{
+	char fixed_array[24], *q = fixed_array;
+	char *p = __builtin_alloca(size);
+
+	HIDE_VAR(p);
+	HIDE_VAR(q);
+	q[0] = p[0] = 1;
+	read_behind(p + size);
+}
+
+static noinline void alloca_alone(volatile size_t size)
+{
+	char *p = __builtin_alloca(size);
+
+	HIDE_VAR(p);
+	p[0] = 1;
+	read_behind(p - 1);
+}
+
+/* GCC's copies for one argument have a suffix, so the functions' names are not followed by "+0x". */
+static void frame_of_an_alloca(struct kunit *test)
+{
+	static const char *const texts[] = {"The buggy address belongs to stack of task ",
+					    "> and is located beside memory of alloca() in frame:",
+					    "> alloca_and_array",
+					    "This frame has 1 object:",
+					    ">'fixed_array'",
+					    NULL};
+
+	EXPECT_TEXT(test, "alloca-out-of-bounds", texts, alloca_and_array(20));
+}
+
+static noinline void calls_alloca_alone(void)
+{
+	char callers_array[24], *q = callers_array;
+
+	HIDE_VAR(q);
+	q[0] = 1;
+	alloca_alone(20);
+	READ_ACCESS(q[0]);
+}
+
+/* Nothing in its frame is described, and the variables of its caller are not taken for its own. */
+static void function_of_an_alloca(struct kunit *test)
+{
+	static const char *const texts[] = {"The buggy address belongs to stack of task ",
+					    "> and is located beside memory of alloca() in frame:",
+					    "> alloca_alone",
+					    ">",
+					    ">The buggy address belongs to a ",
+					    NULL};
+
+	EXPECT_TEXT(test, "alloca-out-of-bounds", texts, calls_alloca_alone());
+}
+
+struct loan {
+	char *p;
+	struct completion lent, back;
+};
+
+static int lend(void *arg)
+{
+	struct loan *loan = arg;
+	char lent_array[32], *p = lent_array;
+
+	HIDE_VAR(p);
+	p[0] = 1;
+	loan->p = p;
+	complete(&loan->lent);
+	wait_for_completion(&loan->back);
+	return 0;
+}
+
+static void stack_of_another_task(struct kunit *test)
+{
+	char owner[80];
+	const char *const texts[] = {owner,	      "> and is located at offset ",
+				     "> lend+0x",     "This frame has 1 object:",
+				     ">'lent_array'", NULL};
+	struct loan *loan = kzalloc(sizeof(*loan), GFP_KERNEL);
+	struct task *task;
+
+	KUNIT_ASSERT_NOT_NULL(test, loan);
+	init_completion(&loan->lent);
+	init_completion(&loan->back);
+	task = kthread_run(lend, loan, "lender");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	snprintf(owner, sizeof(owner), "The buggy address belongs to stack of task lender/%d",
+		 task->pid);
+	wait_for_completion(&loan->lent);
+	EXPECT_TEXT(test, "stack-out-of-bounds", texts, read_behind(loan->p + 32));
+	complete(&loan->back);
+	kthread_join(task);
+	kfree(loan);
 }
 
 /* --- Globals ---------------------------------------------------------------------------------- */
@@ -343,11 +445,19 @@ static void cpus_of_allocation_and_free(struct kunit *test)
 }
 
 static struct kunit_case kasan_text_test_cases[] = {
-	KUNIT_CASE(variables_of_a_frame),	 KUNIT_CASE(variable_of_an_ended_block),
-	KUNIT_CASE(name_and_line_of_a_global),	 KUNIT_CASE(work_of_rcu_and_workqueue),
-	KUNIT_CASE(work_of_delayed_work),	 KUNIT_CASE(work_of_modified_delayed_work),
-	KUNIT_CASE(work_of_kfree_rcu),		 KUNIT_CASE(work_of_a_typesafe_free),
-	KUNIT_CASE(cpus_of_allocation_and_free), {},
+	KUNIT_CASE(variables_of_a_frame),
+	KUNIT_CASE(variable_of_an_ended_block),
+	KUNIT_CASE(frame_of_an_alloca),
+	KUNIT_CASE(function_of_an_alloca),
+	KUNIT_CASE(stack_of_another_task),
+	KUNIT_CASE(name_and_line_of_a_global),
+	KUNIT_CASE(work_of_rcu_and_workqueue),
+	KUNIT_CASE(work_of_delayed_work),
+	KUNIT_CASE(work_of_modified_delayed_work),
+	KUNIT_CASE(work_of_kfree_rcu),
+	KUNIT_CASE(work_of_a_typesafe_free),
+	KUNIT_CASE(cpus_of_allocation_and_free),
+	{},
 };
 
 static struct kunit_suite kasan_text_test_suite = {

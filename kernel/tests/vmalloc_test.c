@@ -116,7 +116,7 @@ static void memory_comes_back(struct kunit *test)
 
 static void stacks(struct kunit *test)
 {
-	u8 *stack = stack_alloc(THREAD_SIZE);
+	u8 *stack = stack_alloc(THREAD_SIZE, NULL);
 
 	KUNIT_ASSERT_NOT_NULL(test, stack);
 	memset(stack, 0, THREAD_SIZE);

@@ -75,6 +75,13 @@ KASAN_WEAK bool kasan_port_find_area(const void *addr, struct kasan_area *area)
 	return false;
 }
 
+KASAN_WEAK bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task)
+{
+	(void)addr;
+	(void)task;
+	return false;
+}
+
 KASAN_WEAK unsigned int *kasan_port_task_depth(void)
 {
 	return NULL;

@@ -23,7 +23,7 @@ bool kasan_size_is_absurd(const struct kasan_report *report)
 
 /* The first bytes of a granule are accessible: what lies behind them is told by the next granule.
  */
-static uint8_t telling_shadow(const struct kasan_report *report)
+uint8_t kasan_telling_shadow(const struct kasan_report *report)
 {
 	const uint8_t *next;
 
@@ -75,7 +75,7 @@ void kasan_classify(struct kasan_report *report)
 		/* The MMU refused what the shadow allows: mapped by nobody. */
 		report->type = kasan_type_without_shadow(report->addr);
 	else
-		report->type = type_by_shadow(telling_shadow(report));
+		report->type = type_by_shadow(kasan_telling_shadow(report));
 }
 
 void kasan_classify_by_owner(struct kasan_report *report)
@@ -90,7 +90,7 @@ void kasan_classify_by_owner(struct kasan_report *report)
 	 * else's poison. And if the partial granule was the last before accessible memory, or memory without
 	 * shadow, the object's bounds alone tell anything.
 	 */
-	if (owner->state == KASAN_OWNER_LIVE || telling_shadow(report) < KASAN_GRANULE_SIZE)
+	if (owner->state == KASAN_OWNER_LIVE || kasan_telling_shadow(report) < KASAN_GRANULE_SIZE)
 		report->type = "slab-out-of-bounds";
 }
 

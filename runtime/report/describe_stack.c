@@ -8,10 +8,29 @@
  */
 #include "report.h"
 
+#include "../track/walk.h"
+
 #define FRAME_MAGIC 0x41b58ab3U
 
 /* How far below an address the start of its frame is looked for, in bytes. */
 #define FRAME_SEARCH_LIMIT ((uintptr_t)1 << 20)
+
+/* Is it the stack that the report was found on, or whose else? */
+static void find_stack(struct kasan_report *report)
+{
+	const struct kasan_port_task *task = &report->task;
+	struct kasan_port_task other = {0};
+
+	report->on_stack = task->stack_start && report->addr >= task->stack_start &&
+			   report->addr < task->stack_end;
+	if (report->on_stack || !kasan_port_stack_owner((const void *)report->addr, &other))
+		return;
+	report->on_other_stack = true;
+	report->other_id = other.id;
+	if (!other.name ||
+	    !kasan_copy_string(report->other_comm, other.name, sizeof(report->other_comm)))
+		__memcpy(report->other_comm, "none", 5);
+}
 
 #ifdef CONFIG_KASAN_GENERIC
 static inline uint8_t shadow_at(uintptr_t addr)
@@ -35,9 +54,8 @@ static uintptr_t find_left_redzone(uintptr_t addr, uintptr_t limit)
 	return at;
 }
 
-static bool find_frame(struct kasan_frame *frame, uintptr_t addr, uintptr_t limit)
+static bool read_frame(struct kasan_frame *frame, uintptr_t base)
 {
-	const uintptr_t base = find_left_redzone(addr, limit);
 	const uintptr_t *words = (const uintptr_t *)base;
 
 	if (!base || !kasan_port_readable(words, 3 * sizeof(words[0])) || words[0] != FRAME_MAGIC)
@@ -48,14 +66,60 @@ static bool find_frame(struct kasan_frame *frame, uintptr_t addr, uintptr_t limi
 	return kasan_port_readable(frame->descr, 1);
 }
 
+static bool same_function(uintptr_t entry, uintptr_t pc)
+{
+	struct kasan_symbol symbol = {0};
+	char name[8];
+
+	return kasan_port_symbol(pc, name, sizeof(name), &symbol) &&
+	       entry - symbol.start < symbol.size;
+}
+
+/*
+ * Memory of alloca() lies below the fixed part of its frame: below the frame record, which is the lowest one
+ * above it, and below the redzone with the three words. Where the redzone lies is the compiler's choice, and
+ * without fixed variables that are watched there is none, so the next one may be a caller's.
+ */
+static void describe_alloca(struct kasan_report *report)
+{
+	const struct kasan_port_task *task = &report->task;
+	uintptr_t fp, prev, at, pc = report->ip;
+	struct kasan_bounds bounds;
+
+	if (!kasan_get_bounds(task->stack_start, task->stack_end, &bounds))
+		return;
+	fp = report->at_pc ? report->fp : kasan_skip_to(&bounds, report->ip, report->fp);
+	for (;; fp = prev) {
+		if (!kasan_is_frame(&bounds, fp))
+			return;
+		prev = kasan_arch_frame_prev(fp);
+		if (fp > report->first_bad)
+			break;
+		pc = kasan_arch_frame_ra(fp);
+		if (prev <= fp)
+			return;
+	}
+	report->alloca_pc = pc;
+	at = report->first_bad & ~KASAN_GRANULE_MASK;
+	while (at < task->stack_end && shadow_at(at) != KASAN_STACK_LEFT)
+		at += KASAN_GRANULE_SIZE;
+	/* A return address may lie behind the end of a function that ends with a call. */
+	report->has_frame = at < task->stack_end && read_frame(&report->frame, at) &&
+			    (at < fp || same_function(report->frame.function, pc - 1));
+}
+
 void kasan_describe_stack(struct kasan_report *report)
 {
 	const struct kasan_port_task *task = &report->task;
-	const uint8_t bad = report->bad_shadow;
+	const uint8_t bad = kasan_telling_shadow(report);
 	uintptr_t limit;
 
-	report->on_stack = task->stack_start && report->addr >= task->stack_start &&
-			   report->addr < task->stack_end;
+	find_stack(report);
+	if (bad == KASAN_ALLOCA_LEFT || bad == KASAN_ALLOCA_RIGHT) {
+		if (report->on_stack)
+			describe_alloca(report);
+		return;
+	}
 	limit = report->addr > FRAME_SEARCH_LIMIT ? report->addr - FRAME_SEARCH_LIMIT : 0;
 	if (report->on_stack) {
 		if (limit < task->stack_start)
@@ -64,22 +128,13 @@ void kasan_describe_stack(struct kasan_report *report)
 		   bad != KASAN_STACK_AFTER_SCOPE) {
 		return;
 	}
-	/*
-	 * Memory of alloca() lies below its frame's fixed part, so the frame that a search
-	 * downwards finds would be another function's.
-	 */
-	if (bad == KASAN_ALLOCA_LEFT || bad == KASAN_ALLOCA_RIGHT)
-		return;
-	report->has_frame = find_frame(&report->frame, report->addr, limit);
+	report->has_frame = read_frame(&report->frame, find_left_redzone(report->addr, limit));
 }
 #else
 /* Tagged frames describe themselves to nobody. */
 void kasan_describe_stack(struct kasan_report *report)
 {
-	const struct kasan_port_task *task = &report->task;
-
-	report->on_stack = task->stack_start && report->addr >= task->stack_start &&
-			   report->addr < task->stack_end;
+	find_stack(report);
 }
 #endif
 

@@ -181,12 +181,23 @@ static void print_stack_owner(const struct kasan_report *report)
 	if (report->on_stack)
 		kasan_report_line("The buggy address belongs to stack of task %s/%u", report->comm,
 				  (unsigned int)report->task.id);
+	else if (report->on_other_stack)
+		kasan_report_line("The buggy address belongs to stack of task %s/%u",
+				  report->other_comm, (unsigned int)report->other_id);
 	else
 		kasan_report_line("The buggy address belongs to stack of another task");
-	if (report->has_frame) {
+	if (report->alloca_pc) {
+		kasan_report_line(" and is located beside memory of alloca() in frame:");
+		if (report->has_frame)
+			kasan_report_line(" %pS", (const void *)report->frame.function);
+		else
+			kasan_report_line(" %pB", (const void *)report->alloca_pc);
+	} else if (report->has_frame) {
 		kasan_report_line(" and is located at offset %lu in frame:",
 				  (unsigned long)(report->addr - report->frame.base));
 		kasan_report_line(" %pS", (const void *)report->frame.function);
+	}
+	if (report->has_frame) {
 		blank();
 		kasan_print_frame(&report->frame);
 	}
@@ -255,7 +266,7 @@ void kasan_print_report(const struct kasan_report *report)
 		}
 		if (report->global)
 			print_global(report);
-		if (report->on_stack || report->has_frame)
+		if (report->on_stack || report->on_other_stack || report->has_frame)
 			print_stack_owner(report);
 		before = kasan_lines_printed();
 		if (report->has_area)

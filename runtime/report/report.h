@@ -89,7 +89,12 @@ struct kasan_report {
 	/* describe.c: whose memory. */
 	struct kasan_owner owner;
 	const struct kasan_global *global;
-	bool on_stack; /* of @task */
+	bool on_stack;	     /* of @task */
+	bool on_other_stack; /* of task @other_comm with number @other_id */
+	uint32_t other_id;
+	char other_comm[32];
+	uintptr_t
+		alloca_pc; /* code address in the function whose alloca() it is; 0: none, or not known */
 	bool has_frame;
 	struct kasan_frame frame;
 	bool has_area;
@@ -139,6 +144,10 @@ void kasan_classify(struct kasan_report *report);
 /** kasan_classify_by_owner() - second thoughts, where the shadow was no help but an object was
  * found. */
 void kasan_classify_by_owner(struct kasan_report *report);
+
+/** kasan_telling_shadow() - Generic mode. Return: the shadow that names the bug: of the first bad byte, or
+ *  of the granule behind it if the first bytes of its own are accessible. */
+uint8_t kasan_telling_shadow(const struct kasan_report *report);
 
 /* --- describe.c, describe_stack.c ------------------------------------------------------------- */
 

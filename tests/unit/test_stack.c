@@ -129,6 +129,41 @@ static void no_frame_below(void)
 	kasan_unpoison((void *)start, 64);
 }
 
+/* Whose stack all memory is but the running thread's; NULL: nobody knows. */
+static const char *owner;
+
+/* Instead of the runtime's weak one. */
+bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task)
+{
+	(void)addr;
+	task->id = 77;
+	task->name = owner;
+	return owner;
+}
+
+static void stack_of_another_task(void)
+{
+	struct frame *f = unit_watched(sizeof(*f));
+
+	lay_out(f, "1 32 10 5 array");
+	EXPECT_REPORT("stack-out-of-bounds", __asan_load1_noabort((uintptr_t)&f->first[10]));
+	CHECK(unit_saw("The buggy address belongs to stack of another task"));
+	CHECK(unit_saw(" and is located at offset 42 in frame:"));
+	CHECK(unit_saw(" [32, 42) 'array'"));
+	owner = "lender";
+	EXPECT_REPORT("stack-out-of-bounds", __asan_load1_noabort((uintptr_t)&f->first[10]));
+	CHECK(unit_saw("The buggy address belongs to stack of task lender/77"));
+	CHECK(unit_saw(" [32, 42) 'array'"));
+	/* Without poison of a stack, too: it may be gone by now. */
+	clean(f);
+	kasan_poison(f, 32, KASAN_PAGE_FREE);
+	EXPECT_REPORT("use-after-free", __asan_load1_noabort((uintptr_t)f));
+	CHECK(unit_saw("The buggy address belongs to stack of task lender/77"));
+	CHECK(unit_find(0, "This frame has ") < 0);
+	owner = NULL;
+	clean(f);
+}
+
 static void use_after_scope(void)
 {
 	struct frame f;
@@ -154,4 +189,5 @@ static void unpoison_after_a_jump(void)
 
 UNIT_MAIN(UNIT_CASE(clang_description), UNIT_CASE(gcc_description), UNIT_CASE(names_with_blanks),
 	  UNIT_CASE(descriptions_that_are_garbage), UNIT_CASE(no_frame_below),
-	  UNIT_CASE(use_after_scope), UNIT_CASE(unpoison_after_a_jump))
+	  UNIT_CASE(stack_of_another_task), UNIT_CASE(use_after_scope),
+	  UNIT_CASE(unpoison_after_a_jump))

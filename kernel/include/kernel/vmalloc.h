@@ -10,6 +10,7 @@
 #include <kernel/gfp.h>
 #include <kernel/types.h>
 
+struct task;
 struct vmap_range;
 
 /**
@@ -17,22 +18,24 @@ struct vmap_range;
  * @addr: its first byte, as its user got it.
  * @size: bytes asked for.
  * @nr_pages: pages behind it.
+ * @borrowed: the pages are of somebody who called vmap(), and stay his.
  * @pages: their descriptors.
  * @caller: code address that asked for it.
  * @range: the address space it takes, guard pages included.
  * @few: where @pages is, if they are few.
- * @borrowed: the pages are of somebody who called vmap(), and stay his.
+ * @task: whose stack it is; NULL: it is none in use.
  */
 #define VM_FEW_PAGES 8
 struct vm_struct {
 	void *addr;
 	size_t size;
 	unsigned int nr_pages;
+	bool borrowed;
 	struct page **pages;
 	uintptr_t caller;
 	struct vmap_range *range;
 	struct page *few[VM_FEW_PAGES];
-	bool borrowed;
+	const struct task *task;
 };
 
 /**
@@ -77,12 +80,13 @@ struct page *vmalloc_to_page(const void *addr);
 /**
  * stack_alloc() - a stack for a task
  * @size: bytes, rounded up to pages.
+ * @task: the task, whose @stack will be what is returned; reports name it. NULL: nobody.
  *
  * Its shadow is clean whatever ran on it before. Contents are undefined.
  *
  * Return: its lowest address; NULL if there is no memory. Not for interrupts.
  */
-void *stack_alloc(size_t size);
+void *stack_alloc(size_t size, const struct task *task);
 
 /** stack_free() - give a stack back, once nothing runs on it any more. NULL is ignored. Any context. */
 void stack_free(void *stack);
