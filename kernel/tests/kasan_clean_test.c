@@ -176,6 +176,64 @@ static void thread_exit_leaves_clean_stacks(struct kunit *test)
 	}
 }
 
+/* Two threads of one CPU that never give it up: each gets to where the other waits only by preemption. */
+struct preempted {
+	struct preempted *other;
+	volatile unsigned int deep;
+	unsigned int lost, stale;
+};
+
+#define PREEMPTED_ROUNDS 5
+
+static noinline void preempted_deep(struct preempted *p, int depth)
+{
+	volatile u8 array[40];
+
+	array[depth] = 1;
+	if (depth > 0) {
+		preempted_deep(p, depth - 1);
+	} else {
+		p->deep++;
+		while (p->other->deep < p->deep)
+			barrier();
+	}
+	/* What the others have done meanwhile took nothing away from this frame either. */
+	p->lost += (array[depth] != 1) + !kasan_byte_accessible((void *)&array[39]);
+}
+
+static int be_preempted(void *arg)
+{
+	struct preempted *p = arg;
+
+	for (int i = 0; i < PREEMPTED_ROUNDS; i++) {
+		preempted_deep(p, 30);
+		p->stale += (unsigned int)stale_stack();
+	}
+	/* Accesses where the deep frames were, redzones included. */
+	use_whole_stack(20);
+	return 0;
+}
+
+static void preempted_threads_leave_clean_stacks(struct kunit *test)
+{
+	struct preempted p[2] = {{.other = &p[1]}, {.other = &p[0]}};
+	struct task *tasks[2];
+
+	for (int i = 0; i < 2; i++) {
+		tasks[i] = kthread_create(be_preempted, &p[i], "preempted/%d", i);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);
+		kthread_bind(tasks[i], num_online_cpus() - 1);
+	}
+	for (int i = 0; i < 2; i++)
+		wake_up_process(tasks[i]);
+	for (int i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
+		KUNIT_EXPECT_EQ(test, p[i].deep, PREEMPTED_ROUNDS);
+		KUNIT_EXPECT_EQ(test, p[i].lost, 0);
+		KUNIT_EXPECT_EQ(test, p[i].stale, 0);
+	}
+}
+
 static void alloca_in_loops(struct kunit *test)
 {
 	for (volatile size_t n = 1; n < 200; n += 7) {
@@ -336,6 +394,7 @@ static struct kunit_case kasan_clean_test_cases[] = {
 	KUNIT_CASE(bit_fields),
 	KUNIT_CASE(recursion),
 	KUNIT_CASE(thread_exit_leaves_clean_stacks),
+	KUNIT_CASE(preempted_threads_leave_clean_stacks),
 	KUNIT_CASE(alloca_in_loops),
 	KUNIT_CASE(scopes_come_again),
 	KUNIT_CASE(interrupts),
