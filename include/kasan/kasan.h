@@ -89,6 +89,7 @@ struct kasan_large_meta {
 	struct kasan_track alloc;
 	struct kasan_track free;
 	size_t size;
+	uint32_t aux_stack[2]; /* last two related work creations, newest first */
 };
 
 /* --- Caches (slab allocators) ---------------------------------------------------------------------- */
@@ -461,7 +462,8 @@ void kasan_report_invalid_free(const void *addr, uintptr_t ip);
 /** kasan_report_double_free() - it knows that @addr was freed before. @ip: who frees it, 0: the caller. */
 void kasan_report_double_free(const void *addr, uintptr_t ip);
 
-/** kasan_record_aux_stack() - remember the current stack as work created for the object at @addr. */
+/** kasan_record_aux_stack() - remember the current stack as work created for the object, of a cache or of
+ *  whole pages, at @addr. */
 void kasan_record_aux_stack(const void *addr);
 
 /** kasan_cache_shrink() - release all that the quarantine holds of @cache, or of every cache if NULL.

@@ -54,6 +54,7 @@ KASAN_CASE(kfree_via_phys)
 /* kasan_test_rcu.c */
 KASAN_CASE(rcu_uaf)
 KASAN_CASE(kfree_rcu_uaf)
+KASAN_CASE(kfree_rcu_large_uaf)
 KASAN_CASE(workqueue_uaf)
 KASAN_CASE(rcu_then_workqueue_uaf)
 KASAN_CASE(kmem_cache_rcu_uaf)

@@ -4,6 +4,7 @@
  * objects outlive their free by a grace period.
  */
 #include <kernel/kernel.h>
+#include <kernel/page.h>
 #include <kernel/rcupdate.h>
 #include <kernel/slab.h>
 #include <kernel/workqueue.h>
@@ -52,6 +53,27 @@ void kfree_rcu_uaf(struct kunit *test)
 	rcu_barrier();
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 4,
 				  KASAN_TEST_BUG(READ_ACCESS(object->i)));
+}
+
+/* An object of whole pages remembers who queued it as one of a slab does; report-extras reads the report. */
+void kfree_rcu_large_uaf(struct kunit *test)
+{
+	struct {
+		struct rcu_head rcu;
+		char rest[KMALLOC_MAX_CACHE_SIZE + 800];
+	} *object = kmalloc(sizeof(*object), GFP_KERNEL);
+	struct page *page;
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	page = virt_to_page(object);
+	KUNIT_EXPECT_EQ(test, page->large.aux_stack[0], 0);
+	kfree_rcu(object, rcu);
+	HIDE_VAR(object);
+	KUNIT_EXPECT_NE(test, page->large.aux_stack[0], 0);
+	KUNIT_EXPECT_EQ(test, page->large.aux_stack[1], 0);
+	rcu_barrier();
+	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(object->rest[7])));
 }
 
 static void workqueue_uaf_work(struct work_struct *work)

@@ -93,6 +93,7 @@ __attribute__((__noinline__)) void *kasan_mempool_unpoison_object(void *ptr, siz
 	ptr = open_large(ptr, size, whole_pages(object.size));
 	if (object.large) {
 		object.large->free = (struct kasan_track){0};
+		object.large->aux_stack[0] = object.large->aux_stack[1] = 0;
 		kasan_set_track(&object.large->alloc, caller.ip, caller.fp);
 	}
 	return ptr;

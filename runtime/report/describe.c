@@ -58,6 +58,8 @@ void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *obj
 		return;
 	owner->alloc = large->alloc;
 	owner->has_alloc = large->alloc.pid || large->alloc.stack;
+	owner->aux_stack[0] = large->aux_stack[0];
+	owner->aux_stack[1] = large->aux_stack[1];
 	owner->free = large->free;
 	owner->has_free =
 		owner->state == KASAN_OWNER_FREED && (large->free.pid || large->free.stack);

@@ -61,19 +61,30 @@ __attribute__((__noinline__)) uint32_t kasan_stack_save(uintptr_t ip)
 			  KASAN_CALLER_FP());
 }
 
+/* Where the handles of the object that @addr lies in are; NULL: nowhere. */
+static uint32_t *aux_stacks(const void *addr)
+{
+	struct kasan_object object = {0};
+	struct kasan_alloc_meta *meta = NULL;
+
+	if (!kasan_port_find_object(addr, &object))
+		return NULL;
+	if (object.kind == KASAN_OBJECT_LARGE)
+		return object.large ? object.large->aux_stack : NULL;
+	if (object.kind == KASAN_OBJECT_SLAB)
+		meta = kasan_alloc_meta(object.cache, object.start);
+	return meta ? meta->aux_stack : NULL;
+}
+
 __attribute__((__noinline__)) void kasan_record_aux_stack(const void *addr)
 {
 	struct kasan_port_task task = {0};
-	struct kasan_object object = {0};
-	struct kasan_alloc_meta *meta;
-	uint32_t stack;
+	uint32_t *aux, stack;
 
 	if (!addr || !kasan_opt_stacktrace || kasan_opt_off)
 		return;
-	if (!kasan_port_find_object(addr, &object) || object.kind != KASAN_OBJECT_SLAB)
-		return;
-	meta = kasan_alloc_meta(object.cache, object.start);
-	if (!meta)
+	aux = aux_stacks(addr);
+	if (!aux)
 		return;
 	kasan_port_task(&task);
 	stack = save_stack(task.stack_start, trace_end(&task), KASAN_CALLER_IP(),
@@ -82,7 +93,6 @@ __attribute__((__noinline__)) void kasan_record_aux_stack(const void *addr)
 	 * Two CPUs that queue work for one object at once may lose one of the two stacks; each
 	 * handle stays a whole one, which is all that a report needs.
 	 */
-	__atomic_store_n(&meta->aux_stack[1],
-			 __atomic_load_n(&meta->aux_stack[0], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-	__atomic_store_n(&meta->aux_stack[0], stack, __ATOMIC_RELAXED);
+	__atomic_store_n(&aux[1], __atomic_load_n(&aux[0], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	__atomic_store_n(&aux[0], stack, __ATOMIC_RELAXED);
 }

@@ -83,6 +83,43 @@ static void large_allocations(void)
 	CHECK(kasan_kmalloc_large(pages, 10, 4096, NULL) == pages);
 }
 
+/* Who queued work for a large object is known while it lives, after that, and not in its next life. */
+static void large_aux_stacks(void)
+{
+	static const char first[] = "Last potentially related work creation:";
+	static const char second[] = "Second to last potentially related work creation:";
+	int at;
+
+	set_up();
+	large_size = 3 * 4096;
+	kasan_posix_hooks.find_object = find_large;
+	kasan_alloc_pages(pages, 4 * 4096);
+	kasan_kmalloc_large(pages, large_size, 4 * 4096, &meta);
+	kasan_record_aux_stack(pages + 5000);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + large_size, 1));
+	at = unit_find(0, first);
+	CHECK(at > unit_find(0, "Allocated by task "));
+	CHECK(unit_find((size_t)at, " large_aux_stacks+0x") == at + 1);
+	CHECK(unit_find(0, second) < 0);
+	kasan_record_aux_stack(pages);
+	CHECK_EQ(kasan_kfree_large(pages, pages, &meta, 0), KASAN_FREE_NOW);
+	kasan_free_pages(pages, 4 * 4096);
+	EXPECT_REPORT("use-after-free", kasan_check_read(pages + 100, 1));
+	CHECK(unit_find(0, first) > unit_find(0, "Freed by task "));
+	CHECK(unit_find(0, second) > unit_find(0, first));
+	kasan_alloc_pages(pages, 4 * 4096);
+	kasan_kmalloc_large(pages, large_size, 4 * 4096, &meta);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + large_size, 1));
+	CHECK(unit_find(0, first) < 0);
+	/* An element of a pool has another life each time it is taken out. */
+	kasan_record_aux_stack(pages);
+	CHECK(kasan_mempool_poison_object(pages, 0));
+	CHECK(kasan_mempool_unpoison_object(pages, large_size) == pages);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + large_size, 1));
+	CHECK(unit_find(0, first) < 0);
+	kasan_posix_hooks.find_object = NULL;
+}
+
 /* The allocator had no room for a redzone: behind the object are pages that are free. */
 static void large_without_redzone(void)
 {
@@ -153,4 +190,4 @@ static void vmalloc_areas(void)
 }
 
 UNIT_MAIN(UNIT_CASE(free_and_allocate_pages), UNIT_CASE(large_allocations),
-	  UNIT_CASE(large_without_redzone), UNIT_CASE(vmalloc_areas))
+	  UNIT_CASE(large_aux_stacks), UNIT_CASE(large_without_redzone), UNIT_CASE(vmalloc_areas))

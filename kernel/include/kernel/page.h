@@ -44,6 +44,7 @@ struct slab_bitmap;
  * @large: large kmalloc: who allocated and freed it.
  * @head: tail page: the block's head.
  * @first_slot: slab: its first slot.
+ * @not_head: room for @slab_cache and others, none of which a tail page has.
  *
  * 64 bytes, so that an array of them wastes no cache line: 1.6 % of RAM.
  */
@@ -67,12 +68,13 @@ struct page {
 			};
 			u16 inuse;
 			u16 objects;
+			void *first_slot;
 		};
 		struct kasan_large_meta large;
-	};
-	union {
-		struct page *head;
-		void *first_slot;
+		struct {
+			u64 not_head[3];
+			struct page *head;
+		};
 	};
 };
 

@@ -20,6 +20,14 @@ _PAGE = [
     r"page last free pid \d+ tgid \d+ stack trace:",
     _FRAME,
 ]
+_LARGE_WORK = [
+    r"BUG: KASAN: use-after-free in kfree_rcu_large_uaf\+0x.*",
+    r"Freed by task \d+:",
+    r"Last potentially related work creation:",
+    r" call_rcu\+0x.*",
+    r" kfree_rcu_large_uaf\+0x.*",
+    r" which belongs to the cache kmalloc-large of size \d+",
+]
 _TRACK = r"(Allocated|Freed) by task \d+ on cpu \d+ at \d+\.\d{6}s:"
 # The case of the kernel that knows which CPUs they must be.
 _CPUS = "cpus_of_allocation_and_free"
@@ -135,6 +143,10 @@ def run(context):
     outcome, lines, log = boot(context, "wrong-cache", image, "slab.free_into_wrong_cache")
     wrong = wrong_cache_wrong(lines) if totals(lines, "slab") == (1, 0, 0) else "the case failed"
     yield verdict("wrong-cache.warned", wrong, log)
+
+    outcome, lines, log = boot(context, "large-work", image, "kasan.kfree_rcu_large_uaf")
+    missing = missing_in_order(_LARGE_WORK, lines)
+    yield verdict("large-work.creation", missing and f"no line is: {missing}", log)
 
     preset = preset_name() + "-extra-info"
     reason = context.missing_for(preset)
