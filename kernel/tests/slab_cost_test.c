@@ -14,8 +14,21 @@ static const struct {
 } costs[] = {
 #define SLAB_COST(size, slot, objects, pages, kasan_slot, kasan_objects, kasan_pages) \
 	{size, {slot, objects, pages}, {kasan_slot, kasan_objects, kasan_pages}},
+#define SLAB_COST_KEPT(...)
 #include "slab_cost.h"
 #undef SLAB_COST
+#undef SLAB_COST_KEPT
+};
+
+static const struct {
+	unsigned int size, off[2], generic[2];
+} kept_costs[] = {
+#define SLAB_COST(...)
+#define SLAB_COST_KEPT(size, slot, kept, kasan_slot, kasan_kept) \
+	{size, {slot, kept}, {kasan_slot, kasan_kept}},
+#include "slab_cost.h"
+#undef SLAB_COST
+#undef SLAB_COST_KEPT
 };
 
 /* What shares no tag: two objects are never in one. */
@@ -58,8 +71,48 @@ static void kmalloc_classes(struct kunit *test)
 	}
 }
 
+static void construct(void *object)
+{
+}
+
+static unsigned int slot_of(struct kunit *test, unsigned int size, unsigned int flags,
+			    void (*ctor)(void *))
+{
+	struct kmem_cache *cache = kmem_cache_create("slab_cost", size, 0, flags, ctor);
+	struct slabinfo info;
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	kmem_cache_info(cache, &info);
+	kmem_cache_destroy(cache);
+	return info.slot_size;
+}
+
+/* Where a free object must keep its bytes, the free list's link and the free metadata need room of their own. */
+static void objects_that_are_kept(struct kunit *test)
+{
+	if (HAS_TAGS)
+		kunit_skip(test, "with tags a slot is its object, in whole granules");
+	if (SLAB_IS_BITMAP)
+		kunit_skip(test, "REDZONE_ALLOCATOR=slab has no links");
+#ifdef CONFIG_KASAN_EXTRA_INFO
+	if (kasan_on())
+		kunit_skip(test, "CONFIG_KASAN_EXTRA_INFO makes metadata larger");
+#endif
+	for (size_t i = 0; i < ARRAY_SIZE(kept_costs); i++) {
+		const unsigned int size = kept_costs[i].size;
+		const unsigned int *slot = kasan_on() ? kept_costs[i].generic : kept_costs[i].off;
+
+		KUNIT_EXPECT_EQ_MSG(test, slot_of(test, size, 0, NULL), slot[0], "size %u", size);
+		KUNIT_EXPECT_EQ_MSG(test, slot_of(test, size, 0, construct), slot[1], "size %u",
+				    size);
+		KUNIT_EXPECT_EQ_MSG(test, slot_of(test, size, SLAB_TYPESAFE_BY_RCU, NULL), slot[1],
+				    "size %u", size);
+	}
+}
+
 static struct kunit_case slab_cost_test_cases[] = {
 	KUNIT_CASE(kmalloc_classes),
+	KUNIT_CASE(objects_that_are_kept),
 	{},
 };
 

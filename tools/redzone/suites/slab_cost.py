@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of docs/slab-cost.md says what the KUnit suite slab_cost checks in the kernel."""
+"""The tables of docs/slab-cost.md say what the KUnit suite slab_cost checks in the kernel."""
 
 import re
 
@@ -9,13 +9,16 @@ from redzone.runner import FAIL, PASS, Result
 PAGE = 4096
 
 
-def expected():
-    """Return the lines of the table, from the rows of kernel/tests/slab_cost.h."""
+def rows_of(macro):
+    """Return the numbers of each row of kernel/tests/slab_cost.h that is given by @macro."""
     text = (ROOT / "kernel" / "tests" / "slab_cost.h").read_text(encoding="utf-8")
-    for match in re.finditer(r"^SLAB_COST\(([\d, ]+)\)$", text, re.MULTILINE):
-        size, slot, objects, pages, kasan_slot, kasan_objects, kasan_pages = map(
-            int, match.group(1).split(",")
-        )
+    rows = re.findall(rf"^{macro}\(([\d, ]+)\)$", text, re.MULTILINE)
+    return [list(map(int, row.split(","))) for row in rows]
+
+
+def kmalloc_classes():
+    """Return the lines of the table of size classes."""
+    for size, slot, objects, pages, kasan_slot, kasan_objects, kasan_pages in rows_of("SLAB_COST"):
         each = round(pages * PAGE / objects)
         kasan_each = round(kasan_pages * PAGE / kasan_objects)
         yield (
@@ -24,12 +27,22 @@ def expected():
         )
 
 
+def kept_objects():
+    """Return the lines of the table of objects that keep their bytes."""
+    for row in rows_of("SLAB_COST_KEPT"):
+        yield "| " + " | ".join(map(str, row)) + " |"
+
+
+def compare(name, rows, shown):
+    if rows and rows == shown:
+        return Result(name, PASS)
+    wrong = [row for row in rows if row not in shown] + [row for row in shown if row not in rows]
+    return Result(name, FAIL, "\n".join(wrong) or "no rows")
+
+
 def run(context):
-    rows = list(expected())
     lines = (ROOT / "docs" / "slab-cost.md").read_text(encoding="utf-8").splitlines()
     shown = [line for line in lines if re.match(r"\| \d+ \| \d+ \| \d+ in ", line)]
-    if rows and rows == shown:
-        yield Result("table", PASS)
-    else:
-        wrong = [row for row in rows if row not in shown] + [row for row in shown if row not in rows]
-        yield Result("table", FAIL, "\n".join(wrong) or "no rows")
+    yield compare("table", list(kmalloc_classes()), shown)
+    shown = [line for line in lines if re.fullmatch(r"(\| \d+ ){5}\|", line)]
+    yield compare("kept", list(kept_objects()), shown)
