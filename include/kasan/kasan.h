@@ -462,8 +462,7 @@ void kasan_report_invalid_free(const void *addr, uintptr_t ip);
 /** kasan_report_double_free() - it knows that @addr was freed before. @ip: who frees it, 0: the caller. */
 void kasan_report_double_free(const void *addr, uintptr_t ip);
 
-/** kasan_record_aux_stack() - remember the current stack as work created for the object, of a cache or of
- *  whole pages, at @addr. */
+/** kasan_record_aux_stack() - remember the current stack as work created for the object at @addr. */
 void kasan_record_aux_stack(const void *addr);
 
 /** kasan_cache_shrink() - release all that the quarantine holds of @cache, or of every cache if NULL.
