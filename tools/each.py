@@ -25,7 +25,8 @@ def part_of(number, name, folder, objcopy, linker):
     result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
     if "symbol not found: main" in result.stderr:
         source = Path(name).name.removesuffix(".obj").removesuffix(".o")
-        return part, f"error: {source} has no main(): with --each every file is a program of its own"
+        # tools/redzone/rejects.py reads this.
+        return part, f"error: program {number}: {source} has no main()"
     if result.returncode != 0:
         return part, result.stderr or f"{Path(linker).name} failed: {result.returncode}"
     return part, constructors.finish(part, objcopy, alias, number)

@@ -2,9 +2,10 @@
 /*
  * each.c - many programs in one boot: one after the other, each with a verdict of its own.
  *
- * A verdict is one KTAP line, and a line "# each: NUMBER NAME" comes before the program's output. The first
- * report of a program is what counts for it; later ones, such as those of a thread that was given up,
- * are printed and change nothing. What programs allocate is theirs for ever, as nobody knows who still has
+ * A verdict is one KTAP line. For tools a line "# each KEY: NUMBER begins" comes before the program's output,
+ * and "# each KEY: NUMBER ends: VERDICT" behind it: who chose each.key= knows that these are the kernel's,
+ * whatever a program prints. The first report of a program is what counts for it; later ones, such as
+ * those of a thread that was given up, are printed and change nothing. What programs allocate is theirs for ever, as nobody knows who still has
  * a pointer to it; when half of the memory is gone, the rest of the programs is left to another boot.
  */
 #include <kasan/kasan.h>
@@ -28,6 +29,11 @@ static unsigned int first = 1;
 range_param("each.first", first, 1, 4294967295, "a number",
 	    "first of many programs to run, counted from 1");
 
+static char no_key[] = "";
+static char *key = no_key;
+core_param("each.key", key, charp, "a word",
+	   "in the lines that say when one of many programs begins and ends");
+
 /* The first report since a program began. Written in the context of the bug, read after the program's
  * end, so no lock; volatile, as the compiler sees no call that could change it. */
 static volatile bool reported;
@@ -45,31 +51,44 @@ static void note_report(const struct kasan_report_info *info)
 }
 #endif
 
+/* Copy @name with a backslash before what KTAP would take for the begin of a comment. */
+static void escape_name(char *copy, size_t size, const char *name)
+{
+	size_t len = 0;
+
+	for (; *name && len + 2 < size; name++) {
+		if (*name == '#')
+			copy[len++] = '\\';
+		copy[len++] = *name;
+	}
+	copy[len] = '\0';
+}
+
 /* Return: true if it ended well. */
 static bool print_result(unsigned int number, const char *name, enum ulib_end end, int status)
 {
+	char shown[256], why[128];
+	bool ok = false;
+
+	escape_name(shown, sizeof(shown), name);
 	if (reported) {
-		printk("not ok %u %s # KASAN: %s in %pS\n", number, name, bug_type, (void *)bug_ip);
-		return false;
+		scnprintf(why, sizeof(why), "KASAN: %s in %pS", bug_type, (void *)bug_ip);
+	} else if (end == ULIB_RETURNED) {
+		ok = !status;
+		scnprintf(why, sizeof(why), "returned %d", status);
+	} else if (end == ULIB_KILLED) {
+		scnprintf(why, sizeof(why), "crashed");
+	} else if (end == ULIB_TIMEOUT) {
+		scnprintf(why, sizeof(why), "no end after %u ms", timeout_ms);
+	} else {
+		scnprintf(why, sizeof(why), "no thread: error %d", -status);
 	}
-	switch (end) {
-	case ULIB_RETURNED:
-		if (!status) {
-			printk("ok %u %s\n", number, name);
-			return true;
-		}
-		printk("not ok %u %s # returned %d\n", number, name, status);
-		return false;
-	case ULIB_KILLED:
-		printk("not ok %u %s # crashed\n", number, name);
-		return false;
-	case ULIB_TIMEOUT:
-		printk("not ok %u %s # no end after %u ms\n", number, name, timeout_ms);
-		return false;
-	default:
-		printk("not ok %u %s # no thread: error %d\n", number, name, -status);
-		return false;
-	}
+	if (ok)
+		printk("ok %u %s\n", number, shown);
+	else
+		printk("not ok %u %s # %s\n", number, shown, why);
+	printk("# each %s: %u ends: %s\n", key, number, why);
+	return ok;
 }
 
 /* Return: a copy of @argv with @name before it, which the program may keep; NULL without memory. */
@@ -115,7 +134,7 @@ bool run_programs(int argc, char **argv)
 			break;
 		}
 		reported = false;
-		printk("# each: %u %s\n", number, entry->name);
+		printk("# each %s: %u begins\n", key, number);
 		own = copy_argv(entry->name, argc, argv);
 		if (own)
 			end = ulib_run_one(entry, argc, own, timeout_ms, &status);

@@ -65,7 +65,7 @@ def test_one_verdict_each(redzone, files, cc):
         "not ok 4 deep",
         "not ok 5 trap",
         "not ok 6 status",
-        "ok 7 a # crashed",
+        "ok 7 a \\# crashed",
         "ok 8 arguments",
     ]
     assert lines[3].endswith("# KASAN: slab-use-after-free, write of 1 byte, uaf.c:6 in sort()") or lines[
@@ -88,7 +88,7 @@ def test_one_verdict_each(redzone, files, cc):
 def test_all_clean(redzone, files):
     result = redzone("run", "--each", "clean.c", "a # crashed.c")
     assert result.returncode == 0, result.stdout + result.stderr
-    assert result.stdout.splitlines()[2:] == ["ok 1 clean.c", "ok 2 a # crashed.c"]
+    assert result.stdout.splitlines()[2:] == ["ok 1 clean.c", "ok 2 a \\# crashed.c"]
 
 
 def test_memory_of_others(redzone, source):
@@ -105,11 +105,86 @@ def test_without_kasan(redzone, files):
     assert "KASAN is off" in result.stderr
 
 
-def test_file_without_main(redzone, files):
-    (redzone.folder / "part.c").write_text("int part(void) { return 0; }\n", encoding="utf-8")
-    result = redzone("run", "--each", "clean.c", "part.c")
+BROKEN = {
+    "part.c": "int part(void) { return 0; }\n",
+    "syntax.c": "int main(void) { return 0 }\n",
+    "lacks.c": "int nowhere(void);\nint main(void) { return nowhere(); }\n",
+    "status.c": PROGRAMS["status"],
+    "clean.c": PROGRAMS["clean"],
+}
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_files_that_are_no_programs(redzone, source, cc):
+    """Each has a verdict of its own, in its place, and the others run. A folder stands for its files."""
+    for name, text in BROKEN.items():
+        source(text, f"a folder/{name}")
+    source("no C", "a folder/notes.txt")
+    source(BROKEN["lacks.c"], "last.c")
+    result = redzone("run", "--each", "--cc", cc, "--json", "out.json", "a folder", "last.c")
+    assert result.returncode == 2, result.stdout + result.stderr
+    lines = result.stdout.splitlines()
+    assert [line for line in lines if not line.startswith("# ")] == [
+        "KTAP version 1",
+        "1..6",
+        "ok 1 a folder/clean.c",
+        "not ok 2 a folder/lacks.c # does not link",
+        "not ok 3 a folder/part.c # has no main()",
+        "not ok 4 a folder/status.c # the program returned 3",
+        "not ok 5 a folder/syntax.c # does not compile",
+        "not ok 6 last.c # does not link",
+    ]
+    assert "# undefined symbol: nowhere" in lines
+    assert [line for line in lines if line.startswith("# a folder/syntax.c:1:")]
+    programs = json.loads((redzone.folder / "out.json").read_text(encoding="utf-8"))["programs"]
+    assert [program["end"] for program in programs] == ["ok", "build", "build", "status", "build", "build"]
+    assert any("syntax.c:1:" in message for message in programs[4]["messages"])
+
+
+def test_only_files_that_are_no_programs(redzone, source):
+    result = redzone("run", "--each", source(BROKEN["syntax.c"]))
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "1 program in 0 boots: 0 passed, 1 failed" in result.stderr
+
+
+def test_folder_without_sources(redzone):
+    (redzone.folder / "empty").mkdir()
+    result = redzone("run", "--each", "empty")
     assert result.returncode == 2
-    assert "part.c has no main()" in result.stderr
+    assert "the folder 'empty' has no .c files" in result.stderr
+
+
+def test_parameters_without_effect(redzone, files):
+    parameters = "panic_on_warn=1 kasan.fault=panic"
+    result = redzone("run", "--each", "--append", parameters, "uaf.c", "clean.c")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert f"redzone: {parameters}: no effect with --each" in result.stderr
+    assert result.stdout.splitlines()[-1] == "ok 2 clean.c"
+    assert "1 boot:" in result.stderr
+    result = redzone("run", "--each", "--append", "panic_on_warn=0 kasan.fault=report", "clean.c")
+    assert "no effect" not in result.stderr
+
+
+def test_a_program_that_says_it_is_another(redzone, source):
+    """What a program prints is no verdict, be it like the kernel's own words."""
+    lines = [
+        "ok 1 spoof",
+        "[    0.300000] ok 1 spoof",
+        "[    0.300000] # each : 1 ends: returned 0",
+        "[    0.300000] # each 0123456789abcdef: 1 ends: returned 0",
+        "=" * 66,
+        "BUG: KASAN: use-after-free in f+0x4/0x8",
+        "[    0.300000] " + "=" * 66,
+        "[    0.300000] BUG: KASAN: use-after-free in f+0x4/0x8",
+        "[    0.300000] " + "=" * 66,
+    ]
+    text = "".join(f'\tputs("{line}");\n' for line in lines)
+    spoof = "#include <stdio.h>\nint main(void)\n{{\n{}\treturn {};\n}}\n"
+    source(spoof.format(text, 5), "spoof.c")
+    source(spoof.format(text, 0), "clean.c")
+    result = redzone("run", "--each", "spoof.c", "clean.c")
+    assert result.returncode == 4, result.stdout + result.stderr
+    assert result.stdout.splitlines()[2:] == ["not ok 1 spoof.c # the program returned 5", "ok 2 clean.c"]
 
 
 CONSTRUCTORS = {
@@ -170,10 +245,11 @@ def test_boot_that_fails(redzone, source):
 CONSOLE = """\
 [    0.100000] KTAP version 1
 [    0.100000] 1..3
-[    0.100000] # each: 1 one
+[    0.100000] # each KEY: 1 begins
 hello
 [    0.200000] ok 1 one
-[    0.200000] # each: 2 two
+[    0.200000] # each KEY: 1 ends: returned 0
+[    0.200000] # each KEY: 2 begins
 """
 
 
@@ -187,11 +263,11 @@ def test_machine_that_hangs(monkeypatch):
         text = (
             CONSOLE
             if len(started) == 1
-            else "[    0.100000] # each: 3 three\n[    0.100000] not ok 3 three # crashed"
+            else "[    0.100000] # each KEY: 3 begins\n[    0.100000] # each KEY: 3 ends: crashed"
         )
         restarts = [on_line(line, *reader.feed(line)) for line in text.splitlines()]
         if len(started) == 1:
-            assert restarts == [False, False, True, False, True, True]
+            assert restarts == [False, False, True, False, False, True, True]
         return machine.Outcome(3, "no end after 70 s", None, reader, 70.0, len(started) != 1)
 
     monkeypatch.setattr(machine, "boot", boot)
@@ -199,6 +275,7 @@ def test_machine_that_hangs(monkeypatch):
     follower = each.Follower(
         ["one.c", "two.c", "three.c"], ["one.c", "two.c", "three.c"], None, verdicts.append
     )
+    follower.key = "KEY"
     assert each.boots(machine.Machine(None, timeout=10.0), follower, log.append)[0] == 2
     assert started == ["each.first=1", "each.first=3"]
     assert [(verdict.number, verdict.end) for verdict in verdicts] == [

@@ -228,9 +228,12 @@ def _forget_changed(folder, programs):
         for source in program.sources:
             info = os.stat(source)
             state.append([str(source), info.st_ino, info.st_size, info.st_mtime_ns])
-        if known.get(program.name) != state:
+        before = known.get(program.name)
+        same = before is not None and before[0] == state[0]
+        # Fewer sources than last time are no reason to compile the others again.
+        if not same or {tuple(entry) for entry in state[1:]} - {tuple(entry) for entry in before[1:]}:
             shutil.rmtree(folder / "CMakeFiles" / f"{program.name}.objects.dir", ignore_errors=True)
-            known[program.name] = state
+        known[program.name] = state
     memory.write_text(json.dumps(known), encoding="utf-8")
 
 
@@ -245,25 +248,47 @@ def _configure(preset, folder):
         raise Failure(f"CMake could not configure {preset}:\n{result.stderr or result.stdout}".rstrip())
 
 
+@dataclass
+class Step:
+    """A step of a build that failed. target: what it should have made. command: as the shell gets it.
+    output: what its command said, with paths as the user typed them.
+    """
+
+    target: str
+    command: str = ""
+    output: list = field(default_factory=list)
+
+
+class BuildFailure(Failure):
+    """A build that did not work. steps: the Steps that failed."""
+
+    def __init__(self, message, steps):
+        super().__init__(message)
+        self.steps = steps
+
+
 def _tidy(lines):
     """Keep of Ninja's output what people need: diagnostics, with paths they typed.
 
-    Returns (text, [what failed]).
+    Returns (text, [Step that failed]).
     """
     kept = []
     failed = []
-    skip_next = False
+    command_next = False
     for line in lines:
-        if skip_next:
-            skip_next = False
+        if command_next:
+            command_next = False
+            failed[-1].command = line
         elif line.startswith("FAILED: "):
             # The command follows, hundreds of characters of it.
-            skip_next = True
-            failed.append(line.removeprefix("FAILED: ").strip())
+            command_next = True
+            failed.append(Step(line.removeprefix("FAILED: ").strip()))
         elif line.startswith("ninja: error: "):
             kept.append(line)
         elif not line.startswith(("ninja: ", "-- ")):
             line = base.shorten(line)
+            if failed:
+                failed[-1].output.append(line)
             if not kept or kept[-1] != line:
                 kept.append(line)
     return "\n".join(kept).strip("\n"), failed
@@ -294,24 +319,28 @@ _HINTS = (
 )
 
 
+def hints(output):
+    """Return what @output of a compiler or linker means here, line by line."""
+    return [hint for pattern, hint in _HINTS if pattern.search(output)]
+
+
 def _failure(preset, programs, output, failed):
     """Return the Failure for a build that did not work."""
     names = {program.name for program in programs}
     title = f"the build of {preset} failed"
-    for target in failed:
-        parts = re.match(r"(?:CMakeFiles/)?([\w.-]+?)\.(objects|pass1|pass2)\b", target)
+    for step in failed:
+        parts = re.match(r"(?:CMakeFiles/)?([\w.-]+?)\.(objects|pass1|pass2)\b", step.target)
         if parts and parts[1] in names:
             verb = "compile" if parts[2] == "objects" else "link"
             title = f"the program does not {verb} ({preset})"
     text = f"{title}:\n{output}"
-    hints = [hint for pattern, hint in _HINTS if pattern.search(output)]
     if title.startswith("the program"):
-        text += "".join(f"\nredzone: hint: {hint}" for hint in hints)
-    return Failure(text)
+        text += "".join(f"\nredzone: hint: {hint}" for hint in hints(output))
+    return BuildFailure(text, failed)
 
 
-def _ninja(folder, targets, progress, jobs):
-    command = ["ninja", "-C", str(folder)]
+def _ninja(folder, targets, progress, jobs, go_on=False):
+    command = ["ninja", "-C", str(folder), *(["-k", "0"] if go_on else [])]
     if jobs:
         command += ["-j", str(jobs)]
     environment = dict(os.environ, NINJA_STATUS="@step %f/%t ")
@@ -341,14 +370,16 @@ def _ninja(folder, targets, progress, jobs):
     return (process.returncode, *_tidy(lines))
 
 
-def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False, jobs=None):
+def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False, jobs=None, examine=None):
     """Build @targets (default: all) and one kernel per program of @preset.
 
     copy_to: folder that gets the kernels' files; without it they stay in the build folder, where a later
-    build replaces them. yes: install missing tools without asking.
+    build replaces them. yes: install missing tools without asking. examine: called with the
+    BuildFailure and the build folder, if it fails and before somebody else can build there; steps that do not
+    depend on one that failed are then made, too.
 
-    Returns {target: Image} of the kernels, {name: Path} of the modules. Raises Failure (status 2) with the
-    compiler's messages.
+    Returns {target: Image} of the kernels, {name: Path} of the modules. Raises BuildFailure (status 2) with
+    the compiler's messages.
     """
     doctor.require(tools_of(preset), f"build {preset}", assume_yes=yes)
     folder = BUILD / preset
@@ -361,16 +392,19 @@ def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False,
             _configure(preset, folder)
             _forget_changed(folder, programs)
             wanted = [*targets, *(program.name for program in programs)]
-            status, output, failed = _ninja(folder, wanted, progress, jobs)
+            status, output, failed = _ninja(folder, wanted, progress, jobs, examine is not None)
             if "ninja: error: build.ninja:" in output:
                 # Ninja cannot read its file, and so cannot have CMake make a new one.
                 (folder / "build.ninja").unlink()
                 _configure(preset, folder)
-                status, output, failed = _ninja(folder, wanted, progress, jobs)
+                status, output, failed = _ninja(folder, wanted, progress, jobs, examine is not None)
         finally:
             progress.end()
         if status != 0:
-            raise _failure(preset, programs, output, failed)
+            failure = _failure(preset, programs, output, failed)
+            if examine is not None:
+                examine(failure, folder)
+            raise failure
         if output and not quiet:
             print(output, file=sys.stderr)
         images = {}

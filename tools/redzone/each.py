@@ -8,21 +8,23 @@ noted as crashed, and the machine boots again for those that follow.
 import contextlib
 import json
 import re
+import secrets
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from redzone import archive, base, builder, console, machine, summary, symbolize, view
+from redzone import archive, base, console, machine, rejects, summary, symbolize, view
 from redzone.base import BUILD, Failure
 
 NAME = "programs"
 # Seconds beside a program's own in which something must happen: a boot, the end of one that hangs.
 GRACE = 60
 
-_BEGIN = re.compile(r"^# each: (\d+) ")
+# What the kernel says of a program, with the key of this run: no program can say the same.
+_WORD = re.compile(r"^# each (?P<key>\w+): (?P<number>\d+) (?:begins|ends: (?P<end>.*))$")
 _ALIAS = "redzone_each_"
 
 
@@ -30,9 +32,9 @@ _ALIAS = "redzone_each_"
 class Verdict:
     """What became of one program.
 
-    end: "ok", "report", "crash", "timeout", "status" (returned non-zero) or "error" (did not begin).
-    title: one line about it, "" if all is well. report: the first console.Report, or None. source: where
-    its bug is, or where it crashed, if that is known.
+    end: "ok", "report", "crash", "timeout", "status" (returned non-zero), "error" (did not begin) or "build"
+    (there is no program). title: one line about it, "" if all is well. report: the first console.Report, or
+    None. source: where its bug is, or where it crashed, if that is known. messages: of the compiler.
     """
 
     number: int
@@ -41,18 +43,23 @@ class Verdict:
     title: str = ""
     report: console.Report | None = None
     source: symbolize.Source | None = None
+    messages: list = field(default_factory=list)
 
     def line(self):
-        """Return the KTAP line."""
+        """Return the KTAP line; the messages follow it as KTAP's diagnostics."""
+        # A number sign begins KTAP's comment.
+        file = self.file.replace("#", "\\#")
         if self.end == "ok":
-            return f"ok {self.number} {self.file}"
-        return f"not ok {self.number} {self.file} # {self.title}"
+            return f"ok {self.number} {file}"
+        return "\n# ".join([f"not ok {self.number} {file} # {self.title}", *self.messages])
 
     def record(self):
         """Return what the JSON file has of it."""
         record = {"number": self.number, "file": self.file, "ok": self.end == "ok", "end": self.end}
         if self.title:
             record["title"] = self.title
+        if self.messages:
+            record["messages"] = self.messages
         if self.source is not None:
             record["source"] = {
                 "file": base.relative(self.source.path),
@@ -116,11 +123,12 @@ class Follower:
     """Reads the consoles, and calls on_verdict() for each program that has ended.
 
     current: number of the program that runs, counted from 1, or None. done: of the last that has ended.
+    key: what the kernel must be told as each.key=.
     """
 
     def __init__(self, files, sources, symbolizer, on_verdict):
+        self.key = secrets.token_hex(8)
         self.files = files
-        self.names = [Path(source).stem for source in sources]
         self.sources = {str(source) for source in sources}
         self.symbolizer = symbolizer
         self.on_verdict = on_verdict
@@ -135,23 +143,27 @@ class Follower:
     def line(self, text):
         """Take a console line. Returns True if a program began or ended with it."""
         prefix, rest = console.split(text)
-        begin = _BEGIN.match(rest) if prefix else None
-        if begin and int(begin[1]) <= len(self.files):
-            self._begin(int(begin[1]))
+        word = _WORD.match(rest) if prefix else None
+        if word and word["key"] == self.key and int(word["number"]) <= len(self.files):
+            if word["end"] is None:
+                self._begin(int(word["number"]))
+            elif int(word["number"]) == self.current:
+                self._end(word["end"])
             return True
-        if self.current is None:
-            return False
-        self.reader.feed(text)
-        ended = f"ok {self.current} {self.names[self.current - 1]}"
-        if not prefix or not rest.removeprefix("not ").startswith(ended):
-            return False
-        self._end(rest.startswith("ok"), rest.rpartition(" # ")[2])
-        return True
+        # Without a timestamp it is the program's own word, and no evidence.
+        if self.current is not None and prefix:
+            self.reader.feed(text)
+        return False
 
-    def _end(self, ok, reason):
+    def _end(self, reason):
+        # What programs print may look like a report; only the kernel knows what one was.
+        if not reason.startswith("KASAN: "):
+            self.reader.reports.clear()
         if self.reader.reports:
             self._verdict("report", "")
-        elif ok:
+        elif reason.startswith("KASAN: "):
+            self._verdict("report", reason)
+        elif reason == "returned 0":
             self._verdict("ok", "")
         elif reason == "crashed":
             self._verdict("crash", "")
@@ -200,12 +212,15 @@ class Follower:
 
 
 def _status(verdicts):
-    """Return the exit status: what KASAN saw counts most, then crashes, then what programs returned."""
+    """Return the exit status: what KASAN saw counts most, then crashes, then files that are no programs, then
+    what programs returned."""
     ends = {verdict.end for verdict in verdicts}
     if "report" in ends:
         return base.REPORTED
     if ends & {"crash", "timeout", "error"}:
         return base.CRASHED
+    if "build" in ends:
+        return base.USAGE
     return base.PROGRAM_FAILED if "status" in ends else base.OK
 
 
@@ -240,7 +255,8 @@ def boots(target, follower, log):
     done, reader = 0, None
     while follower.done < count:
         first = follower.done + 1
-        target.append = [*append, f"each.timeout_ms={max(1, int(timeout * 1000))}", f"each.first={first}"]
+        target.append = [*append, f"each.timeout_ms={max(1, int(timeout * 1000))}"]
+        target.append += [f"each.key={follower.key}", f"each.first={first}"]
         # It starts anew with every program. The kernel ends one that hangs: this is for dead kernels.
         target.timeout = timeout + GRACE
         outcome = machine.boot(target, on_line)
@@ -261,23 +277,39 @@ def run(program, files, preset, target, pairs, log, report_file, no_symbolize, y
     """
     verdicts = []
 
-    def on_verdict(verdict):
+    def say(verdict):
         verdicts.append(verdict)
         print(verdict.line(), flush=True)
+
+    def say_rejects(end):
+        """Say what became of the files, in their place, up to that number, that are no programs."""
+        for number in range(len(verdicts) + 1, end):
+            reject = rejected[number - 1]
+            say(Verdict(number, files[number - 1], "build", reject.title, messages=reject.messages))
+
+    def on_verdict(verdict):
+        # The kernel knows nothing of the files that were left out.
+        verdict.number = numbers[verdict.number - 1]
+        say_rejects(verdict.number)
+        say(verdict)
 
     (BUILD / "runs").mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(dir=BUILD / "runs"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        image = builder.build(preset, programs=[program], copy_to=folder, yes=yes)[NAME]
-        target.image = image.image
+        image, rejected = rejects.build(preset, program, folder, yes)
+        numbers = [number for number in range(1, len(files) + 1) if number - 1 not in rejected]
+        target.image = image and image.image
         if pairs:
             target.initrd = folder / "files.cpio"
             archive.pack(pairs, target.initrd)
         symbolizer = None
-        if not no_symbolize:
+        if image and not no_symbolize:
             symbolizer = stack.enter_context(ProgramSymbolizer(image.elf))
-        follower = Follower(files, program.sources, symbolizer, on_verdict)
+        names = [files[number - 1] for number in numbers]
+        follower = Follower(
+            names, [program.sources[number - 1] for number in numbers], symbolizer, on_verdict
+        )
         print("KTAP version 1")
         print(f"1..{len(files)}", flush=True)
         try:
@@ -287,6 +319,7 @@ def run(program, files, preset, target, pairs, log, report_file, no_symbolize, y
             if report_file:
                 _write_json(report_file, verdicts, str(error))
             raise
+    say_rejects(len(files) + 1)
     if report_file:
         _write_json(report_file, verdicts)
     failed = sum(verdict.end != "ok" for verdict in verdicts)

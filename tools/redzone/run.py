@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -33,6 +34,31 @@ def check_sources(files):
         base.remember_typed(name)
         sources.append(path.resolve())
     return sources
+
+
+def expand(files):
+    """Return @files with each folder's .c files, sorted, in its place."""
+    names = []
+    for name in files:
+        if not Path(name).is_dir():
+            names.append(name)
+            continue
+        found = sorted(str(path) for path in Path(name).iterdir() if path.suffix == ".c" and path.is_file())
+        if not found:
+            raise Failure(f"the folder '{name}' has no .c files")
+        names += found
+    return names
+
+
+# What would end the kernel at the first report: with --each it ends the program that has the bug.
+_ENDS = re.compile(r"(kasan\.fault=panic\w*|panic_on_warn(?:=(?!0$)\S*)?)$")
+
+
+def say_without_effect(append):
+    """Name the boot parameters of @append that --each leaves no effect."""
+    words = [word for text in append for word in text.split() if _ENDS.match(word.replace("-", "_"))]
+    if words:
+        base.say(f"{' '.join(words)}: no effect with --each, where a report ends its program only")
 
 
 def check_includes(folders):
@@ -101,6 +127,9 @@ def run(
     where = "outline" if outline else "inline"
     if not builder.can_instrument(mode, where, cc):
         raise Failure("--mode sw_tags with --cc gcc: GCC has outline checks only; add --outline")
+    if separate:
+        files = expand(files)
+        say_without_effect(append)
     sources = check_sources(files or ([] if modules else [str(EXAMPLE)]))
     module_sources = check_sources(modules)
     includes = check_includes(includes)

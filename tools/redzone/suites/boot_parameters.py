@@ -35,6 +35,7 @@ _SIZE = (None, "", "?", "-1", "1T", "64KB", "99999999999999999999", "17179869184
 _FAULTS = (None, "", "?", "0", "10,101", "10,-1", "10,100,-1", "10,100,0,-2", "10,", "10,100,0,1,1", "1x")
 WRONG = {
     "each.first": ("0", *_RANGE),
+    "each.key": _TEXT,
     "each.timeout_ms": ("0", *_RANGE),
     "fail_page_alloc": _FAULTS,
     "failslab": _FAULTS,

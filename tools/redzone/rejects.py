@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone run --each`: builds what can be built, and says of every other file why it cannot.
+
+A file that does not compile, has no main(), or calls what does not exist is no reason to run none of the
+others: it is left out, and gets a verdict of its own.
+"""
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from redzone import builder
+
+_NO_MAIN = re.compile(r"^error: program (\d+): .* has no main\(\)$")
+_UNDEFINED = re.compile(r"error: undefined symbol: (\S+)$")
+
+
+@dataclass
+class Reject:
+    """A file that is no program. title: one line about it. messages: what the tools said, line by line."""
+
+    title: str
+    messages: list
+
+
+def _compiled(step, sources):
+    """Return the index of the source that the failed Step @step compiles, or None."""
+    try:
+        words = shlex.split(step.command)
+    except ValueError:
+        return None
+    if "-c" not in words[:-1]:
+        return None
+    path = Path(words[words.index("-c") + 1])
+    return sources.index(path) if path in sources else None
+
+
+def _undefined(part):
+    """Return the names that the object @part takes from others."""
+    with open(part, "rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+        return [symbol.name for symbol in symbols if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name]
+
+
+def _unlinked(step, sources, parts):
+    """Return {index: [names]} of the sources that use what the linker did not find."""
+    wanted = {match[1] for match in map(_UNDEFINED.search, step.output) if match}
+    if not wanted:
+        return {}
+    used = {index: _undefined(parts / f"{index}.o") for index in range(len(sources))}
+    return {
+        index: hit for index, names in used.items() if (hit := [name for name in names if name in wanted])
+    }
+
+
+def of(failure, sources, parts):
+    """Return {index in @sources: Reject} for a builder.BuildFailure; empty if it is not a file's fault.
+
+    @parts: folder with the programs' objects, as tools/each.py makes them.
+    """
+    found = {}
+    for step in failure.steps:
+        index = _compiled(step, sources)
+        if index is not None:
+            found[index] = Reject("does not compile", step.output)
+        for match in filter(None, map(_NO_MAIN.match, step.output)):
+            found[int(match[1])] = Reject("has no main()", [])
+        for index, names in _unlinked(step, sources, parts).items():
+            found[index] = Reject("does not link", [f"undefined symbol: {name}" for name in names])
+    for reject in found.values():
+        reject.messages += [f"hint: {hint}" for hint in builder.hints("\n".join(reject.messages))]
+    return found
+
+
+def build(preset, program, folder, yes):
+    """Build the Program @program of many without the files that cannot be programs.
+
+    Returns (the builder.Image, or None without a file that is left; {index in program.sources: Reject}).
+    Raises Failure for whatever else is wrong.
+    """
+    rejects = {}
+    while True:
+        left = [index for index in range(len(program.sources)) if index not in rejects]
+        if not left:
+            return None, rejects
+        part = replace(program, sources=[program.sources[index] for index in left])
+        found = {}
+
+        def examine(failure, place, part=part, found=found):
+            found.update(of(failure, part.sources, place / f"{part.name}.parts"))
+
+        try:
+            built = builder.build(preset, programs=[part], copy_to=folder, yes=yes, examine=examine)
+        except builder.BuildFailure:
+            if not found:
+                raise
+            rejects |= {left[index]: reject for index, reject in found.items()}
+        else:
+            return built[program.name], rejects
