@@ -20,123 +20,9 @@
 #include <kernel/workqueue.h>
 #include <asm/smp.h>
 
+#include "fault_walk.h"
 #include "kasan_test.h"
 #include "module_sample.h"
-
-/* --- Counting memory --------------------------------------------------------------------------- */
-
-struct counters {
-	unsigned long objects, pages;
-};
-
-/* What is held back is given back first, on the way that lack of memory goes. */
-static struct counters count_memory(void)
-{
-	struct counters counters;
-	unsigned long slab_pages;
-
-	rcu_barrier();
-	module_purge();
-	vmalloc_purge();
-	kmem_cache_shrink_all();
-	drain_all_pages();
-	kmem_cache_totals(&slab_pages, &counters.objects);
-	counters.objects -= vmalloc_spare_objects();
-	/* How many slabs the objects take depends on where they lie in them. */
-	counters.pages = totalram_pages() - nr_free_pages() - mm_kept_pages() - slab_pages;
-	return counters;
-}
-
-/* Threads may still be on their way out: give them time, and only then believe it. */
-static bool memory_is_back(const struct counters *before, struct counters *after)
-{
-	for (int tries = 0; tries < 200; tries++) {
-		*after = count_memory();
-		if (after->objects <= before->objects && after->pages <= before->pages)
-			return true;
-		msleep(10);
-	}
-	return false;
-}
-
-/* --- The walk ------------------------------------------------------------------------------------ */
-
-/* Return: 0, or an error; memory as before either way. */
-typedef int (*work_fn)(void);
-
-/* No work here allocates so often; more means that it does not end. */
-#define MAX_FAILURES 2000UL
-#define MAX_SITES    256U
-
-struct walk {
-	unsigned long sites[MAX_SITES];
-	unsigned int nr_sites;
-	unsigned long failures, errors;
-};
-
-static void note_site(struct walk *walk, const uintptr_t *site)
-{
-	unsigned long hash = 0;
-
-	for (int i = 0; i < FAULT_SITE_DEPTH; i++)
-		hash = (hash ^ site[i]) * 0x9e3779b97f4a7c15UL;
-	for (unsigned int i = 0; i < walk->nr_sites; i++) {
-		if (walk->sites[i] == hash)
-			return;
-	}
-	if (walk->nr_sites < MAX_SITES)
-		walk->sites[walk->nr_sites++] = hash;
-}
-
-static void show_site(struct kunit *test, const uintptr_t *site)
-{
-	for (int i = 0; i < FAULT_SITE_DEPTH && site[i]; i++)
-		kunit_info(test, "  %pB", (void *)site[i]);
-}
-
-static void walk_kinds(struct kunit *test, work_fn work, unsigned int kinds,
-		       const struct task *task, unsigned int least)
-{
-	struct walk *walk = kunit_kzalloc(test, sizeof(*walk), GFP_KERNEL);
-	uintptr_t site[FAULT_SITE_DEPTH];
-	struct counters before, after;
-	unsigned long nth, seen;
-	int err;
-
-	KUNIT_ASSERT_NOT_NULL(test, walk);
-	/* Once as it is: tables and caches that stay come into being. */
-	KUNIT_ASSERT_EQ(test, work(), 0);
-	KUNIT_ASSERT_EQ(test, work(), 0);
-	before = count_memory();
-	for (nth = 1; nth <= MAX_FAILURES; nth++) {
-		fault_inject_nth(kinds, nth, task);
-		err = work();
-		seen = fault_inject_stop(site);
-		if (seen < nth)
-			break;
-		walk->failures++;
-		walk->errors += err != 0;
-		note_site(walk, site);
-		if (!memory_is_back(&before, &after)) {
-			KUNIT_EXPECT_LE(test, after.objects, before.objects);
-			KUNIT_EXPECT_LE(test, after.pages, before.pages);
-			kunit_info(test, "lost after failure %lu, result %d, in:", nth, err);
-			show_site(test, site);
-			before = after;
-		}
-	}
-	KUNIT_EXPECT_EQ(test, err, 0);
-	KUNIT_EXPECT_LE(test, nth, MAX_FAILURES);
-	KUNIT_EXPECT_GE(test, walk->nr_sites, least);
-	kunit_info(test, "%lu failures at %u sites, %lu times an error", walk->failures,
-		   walk->nr_sites, walk->errors);
-}
-
-/* All that this task allocates for @work; other tasks are not disturbed. */
-static void walk_own(struct kunit *test, work_fn work, unsigned int least)
-{
-	walk_kinds(test, work, FAULT_ALL, current, least);
-}
 
 /* --- Objects --------------------------------------------------------------------------------------- */
 
@@ -178,7 +64,7 @@ out:
 static void objects(struct kunit *test)
 {
 	/* As the source has them: Clang unrolls the loops and has more. */
-	walk_own(test, objects_work, 7);
+	fault_walk_own(test, objects_work, 7);
 }
 
 static void construct(void *object)
@@ -222,7 +108,7 @@ static int caches_work(void)
 
 static void caches(struct kunit *test)
 {
-	walk_own(test, caches_work, 6);
+	fault_walk_own(test, caches_work, 6);
 }
 
 static int typesafe_work(void)
@@ -233,7 +119,7 @@ static int typesafe_work(void)
 /* Freeing such an object takes memory as well, and must do without. */
 static void typesafe_caches(struct kunit *test)
 {
-	walk_own(test, typesafe_work, 4);
+	fault_walk_own(test, typesafe_work, 4);
 }
 
 /* --- Pages, areas, stacks ---------------------------------------------------------------------------- */
@@ -256,7 +142,7 @@ static int pages_work(void)
 
 static void pages(struct kunit *test)
 {
-	walk_own(test, pages_work, 1);
+	fault_walk_own(test, pages_work, 1);
 }
 
 static int areas_work(void)
@@ -280,7 +166,7 @@ static int areas_work(void)
 /* Page by page: the objects first, then of the pages some, as there are thousands of one kind. */
 static void areas(struct kunit *test)
 {
-	walk_kinds(test, areas_work, FAULT_SLAB | FAULT_RUNTIME, current, 1);
+	fault_walk(test, areas_work, FAULT_SLAB | FAULT_RUNTIME, current, 1);
 }
 
 static int small_areas_work(void)
@@ -295,7 +181,7 @@ static int small_areas_work(void)
 
 static void area_pages(struct kunit *test)
 {
-	walk_own(test, small_areas_work, 2);
+	fault_walk_own(test, small_areas_work, 2);
 }
 
 /* An area at addresses where nothing ever was: page tables and shadow are made, and stay. */
@@ -311,7 +197,7 @@ static int far_area_work(void)
 
 static void far_areas(struct kunit *test)
 {
-	walk_own(test, far_area_work, 1);
+	fault_walk_own(test, far_area_work, 1);
 }
 
 static int nothing(void *arg)
@@ -343,7 +229,7 @@ static int threads_work(void)
 
 static void threads(struct kunit *test)
 {
-	walk_own(test, threads_work, 3);
+	fault_walk_own(test, threads_work, 3);
 }
 
 /* --- Pools, RCU, workqueues -------------------------------------------------------------------------- */
@@ -387,7 +273,7 @@ static int pools_work(void)
 
 static void pools(struct kunit *test)
 {
-	walk_own(test, pools_work, 8);
+	fault_walk_own(test, pools_work, 8);
 }
 
 struct rcu_object {
@@ -415,7 +301,7 @@ static int rcu_work(void)
 
 static void rcu(struct kunit *test)
 {
-	walk_own(test, rcu_work, 1);
+	fault_walk_own(test, rcu_work, 1);
 }
 
 /* Items that each wait for the one queued behind it: that takes a worker for each. */
@@ -455,14 +341,14 @@ static int workqueue_work(void)
 
 static void workqueues(struct kunit *test)
 {
-	walk_own(test, workqueue_work, 1);
+	fault_walk_own(test, workqueue_work, 1);
 }
 
 /* The same with the allocations of the threads that make workers, and of everybody else. A worker that cannot
  * be made is made later, or the items would wait for ever. */
 static void workers(struct kunit *test)
 {
-	walk_kinds(test, workqueue_work, FAULT_ALL, NULL, 1);
+	fault_walk(test, workqueue_work, FAULT_ALL, NULL, 1);
 }
 
 /* --- Modules ------------------------------------------------------------------------------------------- */
@@ -478,7 +364,7 @@ static int module_work(void)
 
 static void modules(struct kunit *test)
 {
-	walk_own(test, module_work, 6);
+	fault_walk_own(test, module_work, 6);
 }
 
 /* --- The runtime's own memory ----------------------------------------------------------------------------- */

@@ -2,6 +2,9 @@
 # Suites for every mode; kasan_clean_test.c is legal code, so it holds without KASAN too.
 set(REDZONE_TESTS_SOURCES
     fault_inject_test.c
+    fault_sites_test.c
+    fault_ulib_test.c
+    fault_walk.c
     kasan_clean_test.c
     kunit_test.c
     lib_test.c
@@ -21,8 +24,8 @@ set(REDZONE_TESTS_SOURCES
     vmalloc_test.c
     vmap_test.c
     workqueue_test.c)
-# It includes the C library's headers.
-set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c APPEND PROPERTY
+# They include the C library's headers.
+set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c ${CMAKE_CURRENT_LIST_DIR}/fault_ulib_test.c APPEND PROPERTY
              INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR}/../ulib/include)
 
 # Suites that need the runtime.

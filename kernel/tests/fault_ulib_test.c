@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/*
+ * fault_ulib_test.c - no memory, at every place where the C library of programs allocates.
+ *
+ * Includes the library's headers, so none of the kernel's that declares the same names.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault_walk.h"
+#include "kasan_test.h"
+
+/* More than the page allocator has in one piece: an area, and an entry of the table of those. */
+#define LARGE (20UL << 20)
+
+static char *allocate(unsigned int kind)
+{
+	void *p = NULL;
+
+	switch (kind) {
+	case 0:
+		return malloc(100);
+	case 1:
+		return malloc(0);
+	case 2:
+		return calloc(10, 100);
+	case 3:
+		return aligned_alloc(64, 200);
+	case 4:
+		/* It says so by its result; errno stays. */
+		if (posix_memalign(&p, 256, 1000) == ENOMEM)
+			errno = p ? EINVAL : ENOMEM;
+		return p;
+	case 5:
+		return aligned_alloc(4096, 3 * 4096);
+	case 6:
+		return strdup("every site");
+	case 7:
+		return reallocarray(NULL, 10, 1000);
+	default:
+		return malloc(LARGE);
+	}
+}
+
+#define KINDS 9U
+
+/* Return: 0; ENOMEM: refused, and @p is as it was; EIO: wrong. */
+static int enlarge(char **p, size_t old, size_t size)
+{
+	char *more;
+
+	memset(*p, 0x5a, old);
+	errno = 0;
+	more = realloc(*p, size);
+	if (more)
+		*p = more;
+	else if (errno != ENOMEM)
+		return EIO;
+	for (size_t i = 0; i < old; i++) {
+		if ((*p)[i] != 0x5a)
+			return EIO;
+	}
+	return more ? 0 : ENOMEM;
+}
+
+static int allocations(bool large)
+{
+	char *p[KINDS] = {NULL};
+	int err = 0;
+
+	for (unsigned int i = 0; i < KINDS - !large && !err; i++) {
+		errno = 0;
+		p[i] = allocate(i);
+		if (!p[i])
+			err = errno == ENOMEM ? ENOMEM : EIO;
+	}
+	/* From object to object, and to an area. */
+	if (!err)
+		err = enlarge(&p[0], 100, 5000);
+	if (!err && large)
+		err = enlarge(&p[0], 5000, LARGE);
+	for (unsigned int i = 0; i < KINDS; i++)
+		free(p[i]);
+	return -err;
+}
+
+static int small_work(void)
+{
+	return allocations(false);
+}
+
+static void c_library(struct kunit *test)
+{
+	fault_walk_own(test, small_work, 9);
+}
+
+static int large_work(void)
+{
+	return allocations(true);
+}
+
+/* Objects and tables; of the thousands of pages that areas have, one is like the other. */
+static void c_library_areas(struct kunit *test)
+{
+	fault_walk(test, large_work, FAULT_SLAB | FAULT_RUNTIME, current, 6);
+}
+
+static struct kunit_case fault_ulib_test_cases[] = {
+	KUNIT_CASE(c_library),
+	KUNIT_CASE(c_library_areas),
+	{},
+};
+
+static struct kunit_suite fault_ulib_test_suite = {
+	.name = "fault_ulib",
+	.suite_init = kasan_test_suite_init,
+	.suite_exit = kasan_test_suite_exit,
+	.init = kasan_test_init,
+	.exit = kasan_test_exit,
+	.test_cases = fault_ulib_test_cases,
+};
+
+kunit_test_suite(fault_ulib_test_suite);
