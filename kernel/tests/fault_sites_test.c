@@ -137,17 +137,21 @@ static void work_on_each_cpu(struct kunit *test)
 static int text_work(void)
 {
 	char *text = kasprintf(GFP_KERNEL, "%s of %d", "every site", 7);
-	int err = text ? 0 : -ENOMEM;
+	char *start = kstrndup("every site", 5, GFP_KERNEL);
+	int err = text && start ? 0 : -ENOMEM;
 
 	if (text && strcmp(text, "every site of 7") != 0)
 		err = -EIO;
+	if (start && strcmp(start, "every") != 0)
+		err = -EIO;
+	kfree(start);
 	kfree(text);
 	return err;
 }
 
 static void formatted_text(struct kunit *test)
 {
-	fault_walk_own(test, text_work, 1);
+	fault_walk_own(test, text_work, 2);
 }
 
 /* One file "f" of 2 bytes. */

@@ -38,12 +38,14 @@ static char *allocate(unsigned int kind)
 		return strdup("every site");
 	case 7:
 		return reallocarray(NULL, 10, 1000);
+	case 8:
+		return strndup("every site", 5);
 	default:
 		return malloc(LARGE);
 	}
 }
 
-#define KINDS 9U
+#define KINDS 10U
 
 /* Return: 0; ENOMEM: refused, and @p is as it was; EIO: wrong. */
 static int enlarge(char **p, size_t old, size_t size)
