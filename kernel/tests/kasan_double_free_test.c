@@ -28,7 +28,6 @@ typedef bool (*free_fn)(struct kmem_cache *cache, void *object);
 
 static struct {
 	struct kmem_cache *cache;
-	mempool_t *pool;
 	free_fn free;
 	void *objects[ROUNDS];
 	unsigned int cpus;
@@ -259,37 +258,43 @@ static void pool_elements(struct kunit *test)
 	}
 }
 
-static bool into_page_pool(struct kmem_cache *cache, void *page)
+struct pooled {
+	mempool_t pool;
+	struct page *page;
+};
+
+static bool into_page_pool(struct kmem_cache *cache, void *object)
 {
-	mempool_free(page, race.pool);
+	struct pooled *pooled = object;
+
+	mempool_free(pooled->page, &pooled->pool);
 	return false;
 }
 
-/* Places that are never taken: a free that is refused holds one for a moment. */
-#define ROOM NR_CPUS
-
+/* One place in each reserve: the first comes to it, the others to the page allocator, perhaps before the first. */
 static void pooled_pages(struct kunit *test)
 {
-	mempool_t *pool = mempool_create_page_pool(ROUNDS + ROOM, 0);
+	struct pooled *pooled = kunit_kzalloc(test, ROUNDS * sizeof(*pooled), GFP_KERNEL);
 	struct page *page;
-	unsigned int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, pool);
+	KUNIT_ASSERT_NOT_NULL(test, pooled);
 	prepare_race(NULL, into_page_pool);
-	race.pool = pool;
-	for (i = 0; i < ROOM; i++)
-		__free_page(mempool_alloc_preallocated(pool));
-	for (i = 0; i < ROUNDS; i++)
-		race.objects[i] = mempool_alloc_preallocated(pool);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		KUNIT_ASSERT_EQ(test, mempool_init_page_pool(&pooled[i].pool, 1, 0), 0);
+		pooled[i].page = mempool_alloc_preallocated(&pooled[i].pool);
+		race.objects[i] = &pooled[i];
+	}
 	start_race(test);
 	expect_one_free_each(test);
-	/* Each page is in the reserve, and once. */
-	for (i = 0; (page = mempool_alloc_preallocated(pool)); i++) {
-		KUNIT_EXPECT_EQ(test, page_count(page), 1);
-		__free_page(page);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		page = mempool_alloc_preallocated(&pooled[i].pool);
+		if (page) {
+			KUNIT_EXPECT_PTR_EQ(test, page, pooled[i].page);
+			KUNIT_EXPECT_EQ(test, page_count(page), 1);
+			__free_page(page);
+		}
+		mempool_exit(&pooled[i].pool);
 	}
-	KUNIT_EXPECT_EQ(test, i, ROUNDS);
-	mempool_destroy(pool);
 }
 
 /* --- The suite ------------------------------------------------------------------------------------------- */
