@@ -141,7 +141,7 @@ def run(context):
     outcome, lines, log = boot(context, "live-objects", image, "slab.destroy_with_live_objects")
     yield verdict("live-objects.named", live_objects_wrong(lines), log)
     outcome, lines, log = boot(context, "wrong-cache", image, "slab.free_into_wrong_cache")
-    wrong = wrong_cache_wrong(lines) if totals(lines, "slab") == (1, 0, 0) else "the case failed"
+    wrong = wrong_cache_wrong(lines) if "ok 1 slab" in lines else "the case failed"
     yield verdict("wrong-cache.warned", wrong, log)
 
     outcome, lines, log = boot(context, "large-work", image, "kasan.kfree_rcu_large_uaf")
