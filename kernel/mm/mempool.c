@@ -298,7 +298,8 @@ void *mempool_alloc(mempool_t *pool, gfp_t gfp)
 	}
 }
 
-void mempool_free(void *element, mempool_t *pool)
+/* GCC would make a part of an inlinable one a function of its own, and that would be whom it is freed by. */
+noinline void mempool_free(void *element, mempool_t *pool)
 {
 	if (!element)
 		return;

@@ -40,7 +40,7 @@ static int create_work(void)
 
 static void creating_processes(struct kunit *test)
 {
-	fault_walk_own(test, create_work, 16);
+	fault_walk_own(test, create_work, 12);
 }
 
 /* What programs say about their failures is not of interest. */
@@ -68,7 +68,7 @@ static int run_work(void)
 /* With what the process itself causes, and whoever cleans up behind it. */
 static void running_processes(struct kunit *test)
 {
-	fault_walk(test, run_work, FAULT_ALL, NULL, 16);
+	fault_walk(test, run_work, FAULT_ALL, NULL, 12);
 }
 
 static int spawn_work(void)
@@ -79,7 +79,7 @@ static int spawn_work(void)
 /* Processes that start others, and give up when they cannot. */
 static void spawning_processes(struct kunit *test)
 {
-	fault_walk(test, spawn_work, FAULT_ALL, NULL, 30);
+	fault_walk(test, spawn_work, FAULT_ALL, NULL, 24);
 }
 
 static int address_space_work(void)
@@ -105,7 +105,7 @@ static int address_space_work(void)
 
 static void address_spaces(struct kunit *test)
 {
-	fault_walk_own(test, address_space_work, 15);
+	fault_walk_own(test, address_space_work, 8);
 }
 
 /* --- Small users --------------------------------------------------------------------------------------- */

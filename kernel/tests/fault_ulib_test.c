@@ -94,7 +94,7 @@ static int small_work(void)
 
 static void c_library(struct kunit *test)
 {
-	fault_walk_own(test, small_work, 9);
+	fault_walk_own(test, small_work, 7);
 }
 
 static int large_work(void)
@@ -105,7 +105,7 @@ static int large_work(void)
 /* Objects and tables; of the thousands of pages that areas have, one is like the other. */
 static void c_library_areas(struct kunit *test)
 {
-	fault_walk(test, large_work, FAULT_SLAB | FAULT_RUNTIME, current, 6);
+	fault_walk(test, large_work, FAULT_SLAB | FAULT_RUNTIME, current, 4);
 }
 
 static struct kunit_case fault_ulib_test_cases[] = {
