@@ -216,20 +216,18 @@ static noinline void free_page_twice(struct kunit *test, unsigned int order)
 void page_alloc_double_free(struct kunit *test)
 {
 	unsigned long addr = __get_free_pages(GFP_KERNEL, 1);
-	struct page *page;
 
 	/* Each order has another list that it is free in. */
 	free_page_twice(test, 0);
 	free_page_twice(test, 2);
 	KUNIT_ASSERT_NE(test, addr, 0);
-	page = virt_to_page((void *)addr);
 	free_pages(addr, 1);
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
 				  KASAN_TEST_BUG(free_pages(addr, 1)));
 	KASAN_EXPECT_IN(test, "page_alloc_double_free");
 	/* By reference, and nobody has one. */
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(put_page(page)));
+				  KASAN_TEST_BUG(put_page(virt_to_page((void *)addr))));
 	KASAN_EXPECT_IN(test, "page_alloc_double_free");
 }
 
