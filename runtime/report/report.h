@@ -93,8 +93,7 @@ struct kasan_report {
 	bool on_other_stack; /* of task @other_comm with number @other_id */
 	uint32_t other_id;
 	char other_comm[32];
-	uintptr_t
-		alloca_pc; /* code address in the function whose alloca() it is; 0: none, or not known */
+	uintptr_t alloca_pc; /* in the function whose alloca() it is; 0: none, or not known */
 	bool has_frame;
 	struct kasan_frame frame;
 	bool has_area;
