@@ -9,10 +9,13 @@
 #include <kernel/atomic.h>
 #include <kernel/kernel.h>
 #include <kernel/slab.h>
+#include <kernel/spinlock.h>
 #include <kernel/string.h>
 
 #include "kasan_test.h"
 
+/* Guards all that the hook writes. */
+static DEFINE_SPINLOCK(notes_lock);
 /* Between kasan_expect_begin() and _end(). */
 static volatile bool expecting;
 static volatile unsigned int reports, strays;
@@ -21,17 +24,22 @@ static struct kasan_report_info expected_info, stray_info;
 static bool saved_multi_shot;
 static kasan_report_hook_fn saved_hook;
 
+/* Runs behind the report, so on several CPUs at once. */
 static void note_report(const struct kasan_report_info *info)
 {
+	unsigned long flags;
+
+	spin_lock_irqsave(&notes_lock, flags);
 	if (!expecting) {
 		if (!strays)
 			stray_info = *info;
 		strays++;
-		return;
+	} else {
+		if (!reports)
+			expected_info = *info;
+		reports++;
 	}
-	if (!reports)
-		expected_info = *info;
-	reports++;
+	spin_unlock_irqrestore(&notes_lock, flags);
 }
 
 /* More than a CPU has at hand of a size: then some come from one slab, side by side. */
@@ -81,6 +89,17 @@ void kasan_expect_begin(void)
 const struct kasan_report_info *kasan_expect_last(void)
 {
 	return &expected_info;
+}
+
+unsigned int kasan_expect_count(void)
+{
+	unsigned long flags;
+	unsigned int n;
+
+	spin_lock_irqsave(&notes_lock, flags);
+	n = reports;
+	spin_unlock_irqrestore(&notes_lock, flags);
+	return n;
 }
 
 static const char *access_name(enum kasan_access access)

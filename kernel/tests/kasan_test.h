@@ -109,6 +109,9 @@ void kasan_expect_begin(void);
 void kasan_expect_end(struct kunit *test, const struct kunit_loc *loc, const char *expression,
 		      const char *type, enum kasan_access access, size_t size, bool exactly_one);
 
+/** kasan_expect_count() - Return: reports since kasan_expect_begin(), also of other CPUs. */
+unsigned int kasan_expect_count(void);
+
 /** kasan_expect_last() - Return: the first report of the last expectation. */
 const struct kasan_report_info *kasan_expect_last(void);
 

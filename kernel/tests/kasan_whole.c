@@ -219,7 +219,8 @@ void kasan_watch_wait(unsigned int n)
 {
 	const u64 start = clock_ns();
 
-	while (READ_ONCE(complete) < n && clock_ns() - start < 10 * NSEC_PER_SEC)
+	while ((READ_ONCE(complete) < n || kasan_expect_count() < n) &&
+	       clock_ns() - start < 10 * NSEC_PER_SEC)
 		msleep(1);
 }
 

@@ -21,7 +21,12 @@ unsigned int kasan_watch_end(struct kunit *test, const struct kunit_loc *loc);
 /** kasan_watched() - Return: complete reports so far. @wrong: filled with what was not, NULL: nothing. */
 unsigned int kasan_watched(const char **wrong);
 
-/** kasan_watch_wait() - until there are @n complete reports, or 10 seconds have passed. May sleep. */
+/**
+ * kasan_watch_wait() - until there are @n complete reports, or 10 seconds have passed
+ *
+ * Complete to whoever reads the console, and counted: a CPU counts its report after the last line of it.
+ * Context: between kasan_expect_begin() and _end(). May sleep.
+ */
 void kasan_watch_wait(unsigned int n);
 
 /** kasan_watched_title() - Return: the title "TYPE in FUNCTION" of complete report @n, counted from 0, of

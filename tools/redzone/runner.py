@@ -21,6 +21,9 @@ from redzone import base, builder, doctor, machine, suites, tools
 from redzone.base import LOGS, ROOT, Failure
 
 PASS, FAIL, SKIP = "pass", "fail", "skip"
+# Of the failures that the summary repeats: how many, and the last lines of each.
+FAILED_SHOWN = 20
+FAILED_LINES = 8
 
 
 @dataclass
@@ -123,6 +126,7 @@ class Printer:
         self.verbose = verbose or not self.terminal
         self.number = 0
         self.counts = {PASS: 0, FAIL: 0, SKIP: 0}
+        self.failed = []
         self.status = None
         if self.terminal:
             self.status = Status("", console=Console(), spinner="line")
@@ -145,6 +149,8 @@ class Printer:
         first, *rest = (result.detail or "").splitlines() or [""]
         if result.status == SKIP:
             line += f" # SKIP {first}"
+        if result.status == FAIL:
+            self.failed.append((f"{self.suite}.{result.name}", [first, *rest]))
         if self.verbose or result.status != PASS:
             if self.terminal:
                 color = {FAIL: "31", SKIP: "33", PASS: "32"}[result.status]
@@ -170,12 +176,23 @@ class Printer:
         return text
 
     def finish(self, lines):
-        """The plan and the summary; the last line is the one that scripts look at."""
+        """The plan and the summary; the last line is the one that scripts look at.
+
+        What failed is said once more here: whoever has the end of a log alone must not need the rest.
+        """
         print(f"1..{self.number}")
         if len(lines) > 1:
             print("# summary")
             for line in lines:
                 print(line)
+            if self.failed:
+                print("# failed")
+            for name, detail in self.failed[:FAILED_SHOWN]:
+                print(f"# {name}")
+                for text in detail[-FAILED_LINES:]:
+                    print(f"#   {text}")
+            if len(self.failed) > FAILED_SHOWN:
+                print(f"# and {len(self.failed) - FAILED_SHOWN} more")
         print(summary(self.counts), flush=True)
 
 
