@@ -32,6 +32,7 @@ ORDER = (
     "boots",
     "boot-parameters",
     "e2e",
+    "kunit-matrix",
     "linux-kunit",
     "bench",
     "soak",

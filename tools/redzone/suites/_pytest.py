@@ -55,12 +55,10 @@ class _Run:
 
 
 def run(context, folder):
-    """Yield a Result for each test in @folder, one after the other."""
-    yield from _Run(context, folder, "pytest").results()
+    """Yield a Result for each test in @folder: as many files at once as there are jobs.
 
-
-def run_files(context, folder):
-    """The same, with as many files of tests at once as there are jobs: for tests that share nothing."""
+    Tests of different files must share nothing but what the builder locks.
+    """
     results = queue.SimpleQueue()
     runs = []
 

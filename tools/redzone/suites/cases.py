@@ -199,12 +199,12 @@ def run(context):
         return
     cases = load(context.cases_dir)
     if context.mode in (None, "generic"):
-        for where in ("inline", "outline"):
+        # A kernel for each program with all kinds of checks where that is asked for: most is known from one.
+        for where in ("inline", "outline") if context.mode else ("inline",):
             yield from _configuration(context, cases, where)
         for compiler, where in TOGETHER:
             yield from _together(context, cases, compiler, where)
     if context.mode in (None, "sw_tags"):
-        # A kernel for each program where it is asked for: most is known from one boot.
         if context.mode:
             chosen = [case for case in cases if for_tags(case, "clang-19", "inline")]
             yield from _configuration(context, chosen, "inline", "sw_tags")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, both slab allocators, 1 and 4 CPUs."""
+"""The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, both slab allocators, 1 and 4 CPUs.
+
+Every suite runs in each mode and with each slab allocator; those of memory in every configuration."""
 
 from redzone import ktap, machine, mteqemu
 from redzone.builder import preset_name
@@ -31,8 +33,21 @@ CONFIGURATIONS += [
     ("hw_tags", where, "clang-19", cpus) for where in ("sync", "async", "asymm") for cpus in (1, 4)
 ] + [("hw_tags", "sync", compiler, 4) for compiler in ("gcc", "clang-22")]
 
-# How a bad access is reported is all that differs from one to the other, and tags are slow to emulate: the
-# kernel's other suites run in one.
+# Memory management and the runtime are what differs from one compiler and kind of check to another. What lies
+# above runs where nothing like it ran before, and in all configurations by the suite kunit-matrix.
+MEMORY_SUITES = "kunit.filter_glob=kasan*,slab*,mempool,page*,vm*,module,fault_inject"
+ALL_SUITES = {
+    ("generic", "inline", "clang-19", 1),
+    ("generic", "inline", "clang-19", 4),
+    ("generic", "outline", "gcc", 4),
+    ("generic", "inline", "clang-19", 4, "slab"),
+    ("off", "inline", "clang-19", 4),
+    ("sw_tags", "inline", "clang-19", 4),
+    ("sw_tags", "outline", "gcc", 1),
+    ("hw_tags", "sync", "clang-19", 4),
+}
+# How a bad access is reported is all that differs from one mode of hardware tags to the other, and tags are
+# slow to emulate.
 KASAN_SUITES = "kunit.filter_glob=kasan*"
 
 # A CPU that cannot keep the kernel out of user memory (no PAN): the other column of docs/usermode.md's table.
@@ -41,8 +56,11 @@ WITHOUT_PAN = ("generic", "inline", "clang-19", 4)
 USER_SUITES = "kunit.filter_glob=user,uaccess,kasan"
 
 
-def has_all_suites(configuration):
-    return configuration[0] != "hw_tags" or configuration[1:4] == ("sync", "clang-19", 4)
+def filters(configuration):
+    """Return the boot parameters that choose the suites of @configuration."""
+    if configuration in ALL_SUITES:
+        return []
+    return [KASAN_SUITES if configuration[0] == "hw_tags" else MEMORY_SUITES]
 
 
 def label(configuration):
@@ -71,17 +89,19 @@ def end_error(outcome):
     return None
 
 
-def run(context):
+def run(context, matrix=False):
+    """Yield the results. @matrix: of all suites in all configurations."""
+
     def boot(item):
         configuration, image, cpu = item
         name = label(configuration)
         target = machine_of(configuration, image, timeout=TIMEOUT)
-        if not has_all_suites(configuration):
-            target.append.append(KASAN_SUITES)
         if cpu:
             name = f"{name}-{cpu}"
             target.cpu = cpu
             target.append.append(USER_SUITES)
+        elif not matrix:
+            target.append += filters(configuration)
         outcome, lines, log = context.boot(name, target)
         return name, outcome, ktap.parse(lines), log
 
@@ -98,6 +118,8 @@ def run(context):
         ready.append((configuration, image, None))
         if configuration == WITHOUT_PAN:
             ready.append((configuration, image, NO_PAN))
+    # The longest first, so that none is left over at the end for one CPU of the host.
+    ready.sort(key=lambda item: (item[0] not in ALL_SUITES, item[0][0] != "hw_tags"))
     for name, outcome, parsed, log in context.each(boot, ready):
         for case in parsed.cases:
             yield Result(f"{name}.{case.name}", case.status, case.detail, log)

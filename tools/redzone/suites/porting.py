@@ -22,4 +22,4 @@ TOOLS = (
 def run(context):
     # Both compilers' tests skip by name where one is missing.
     context.missing("clang-22", "gcc-arm64", "gcc-riscv64", "gcc-arm", "gcc")
-    yield from _pytest.run_files(context, ROOT / "tests" / "porting")
+    yield from _pytest.run(context, ROOT / "tests" / "porting")
