@@ -9,26 +9,30 @@
 #include <kernel/param.h>
 #include <kernel/preempt.h>
 #include <kernel/printk.h>
+#include <kernel/string.h>
 #include <asm/stacktrace.h>
 
 #include "internal.h"
 
 unsigned int fault_kinds;
 
-/* --- One allocation, for tests --------------------------------------------------------------------- */
+/* --- Chosen allocations, for tests --------------------------------------------------------------------- */
 
 static struct {
 	bool armed;
-	unsigned long nth, seen;
+	unsigned long nth, count, seen;
 	const struct task *task;
 	uintptr_t site[FAULT_SITE_DEPTH];
 } single;
 
-static bool is_the_one(void)
+static bool is_one_of_them(void)
 {
+	unsigned long n;
+
 	if (single.task && (current != single.task || in_interrupt()))
 		return false;
-	if (__atomic_add_fetch(&single.seen, 1, __ATOMIC_RELAXED) != single.nth)
+	n = __atomic_add_fetch(&single.seen, 1, __ATOMIC_RELAXED);
+	if (n < single.nth || n - single.nth >= single.count)
 		return false;
 	stack_trace_save(single.site, FAULT_SITE_DEPTH, NULL);
 	return true;
@@ -141,6 +145,65 @@ static bool is_chosen(struct fault_attr *attr, size_t size)
 	return true;
 }
 
+/* --- What one place causes, from the command line ------------------------------------------------------- */
+
+/* Deeper than anything between a place in the kernel and the allocator. */
+#define PLACE_DEPTH 32
+
+static struct {
+	uintptr_t address;
+	long times; /* failures left, -1: no limit */
+	unsigned long failures;
+} place;
+
+/* "address,times": from now on, as what the boot itself allocates counts, too. */
+static int set_fail_site(const char *value, void *var)
+{
+	const size_t n = value ? strcspn(value, ",") : 0;
+	unsigned long number;
+	char address[24];
+	long times = -1;
+
+	if (n >= sizeof(address))
+		return -EINVAL;
+	memcpy(address, value, n);
+	address[n] = '\0';
+	if (kstrtoul(address, 16, &number) || !number)
+		return -EINVAL;
+	if (value[n] && (kstrtol(value + n + 1, 10, &times) || times < -1))
+		return -EINVAL;
+	place.address = number;
+	place.times = times;
+	fault_kinds = FAULT_ALL;
+	return 0;
+}
+
+setup_param("fail_site", set_fail_site,
+	    "address,times as in ffff800080001234,-1: a hexadecimal number other than 0, from -1",
+	    "from the start of the boot: every allocation fails that this return address is in the "
+	    "call chain of, at most so often (-1, if left out: no limit)");
+
+static bool is_in_place(size_t size)
+{
+	uintptr_t chain[PLACE_DEPTH];
+	unsigned int i, n = stack_trace_save(chain, PLACE_DEPTH, NULL);
+
+	for (i = 0; i < n && chain[i] != place.address; i++)
+		;
+	if (i == n)
+		return false;
+	if (place.times >= 0 && __atomic_fetch_sub(&place.times, 1, __ATOMIC_RELAXED) <= 0) {
+		__atomic_store_n(&place.times, 0, __ATOMIC_RELAXED);
+		return false;
+	}
+	n = (unsigned int)__atomic_add_fetch(&place.failures, 1, __ATOMIC_RELAXED);
+	if (!(n & (n - 1)))
+		pr_info("FAULT_INJECTION: forcing a failure of %lu bytes (fail_site at %pB, %u so "
+			"far)\n",
+			(unsigned long)size, (void *)place.address, n);
+	return true;
+}
+
 /* --- Asking ---------------------------------------------------------------------------------------- */
 
 noinline bool __should_fail(unsigned int kind, size_t size)
@@ -148,21 +211,33 @@ noinline bool __should_fail(unsigned int kind, size_t size)
 	unsigned int i;
 
 	if (READ_ONCE(single.armed))
-		return is_the_one();
+		return is_one_of_them();
+	if (place.address && is_in_place(size))
+		return true;
 	for (i = 0; i < ARRAY_SIZE(attrs); i++) {
-		if (attrs[i].kind == kind && attrs[i].interval)
+		if (attrs[i].kind == kind && (started_kinds & kind))
 			return is_chosen(&attrs[i], size);
 	}
 	return false;
 }
 
-void fault_inject_nth(unsigned int kinds, unsigned long nth, const struct task *task)
+/* What the command line asked for. */
+static void set_kinds(void)
+{
+	unsigned int kinds = place.address ? FAULT_ALL : started_kinds;
+
+	__atomic_store_n(&fault_kinds, kinds, __ATOMIC_RELEASE);
+}
+
+void fault_inject_nth(unsigned int kinds, unsigned long nth, unsigned long count,
+		      const struct task *task)
 {
 	unsigned int i;
 
 	for (i = 0; i < FAULT_SITE_DEPTH; i++)
 		single.site[i] = 0;
 	single.nth = nth;
+	single.count = count;
 	single.task = task;
 	WRITE_ONCE(single.seen, 0);
 	WRITE_ONCE(single.armed, true);
@@ -173,7 +248,7 @@ unsigned long fault_inject_stop(uintptr_t site[FAULT_SITE_DEPTH])
 {
 	unsigned int i;
 
-	__atomic_store_n(&fault_kinds, started_kinds, __ATOMIC_RELEASE);
+	set_kinds();
 	WRITE_ONCE(single.armed, false);
 	for (i = 0; site && i < FAULT_SITE_DEPTH; i++)
 		site[i] = single.site[i];
@@ -183,7 +258,7 @@ unsigned long fault_inject_stop(uintptr_t site[FAULT_SITE_DEPTH])
 void fault_inject_pause(void)
 {
 	started_kinds = 0;
-	__atomic_store_n(&fault_kinds, 0, __ATOMIC_RELEASE);
+	set_kinds();
 }
 
 void fault_inject_start(void)
@@ -194,5 +269,5 @@ void fault_inject_start(void)
 		if (attrs[i].interval)
 			started_kinds |= attrs[i].kind;
 	}
-	__atomic_store_n(&fault_kinds, started_kinds, __ATOMIC_RELEASE);
+	set_kinds();
 }

@@ -28,10 +28,12 @@ bool modules_wanted(void)
 /* The file "NAME.ko", or one that is called just NAME. */
 static const struct initrd_file *find_file(const char *name)
 {
-	char *with_suffix = kasprintf(GFP_KERNEL, "%s.ko", name);
-	const struct initrd_file *file = with_suffix ? initrd_find(with_suffix) : NULL;
+	const struct initrd_file *file = NULL;
+	char with_suffix[128];
 
-	kfree(with_suffix);
+	/* A longer one is no module's: the name of a module has MODULE_NAME_LEN characters at most. */
+	if (snprintf(with_suffix, sizeof(with_suffix), "%s.ko", name) < (int)sizeof(with_suffix))
+		file = initrd_find(with_suffix);
 	return file ? file : initrd_find(name);
 }
 
@@ -83,8 +85,10 @@ static int run(int (*fn)(void *arg), const char *name)
 	struct job job = {.name = name};
 	struct task *task = kthread_create_sized(fn, &job, MODULE_STACK_SIZE, "%s", name);
 
-	if (IS_ERR(task))
+	if (IS_ERR(task)) {
+		pr_err("module %s: no memory for its thread\n", name);
 		return (int)PTR_ERR(task);
+	}
 	wake_up_process(task);
 	kthread_join(task);
 	return job.ended ? job.err : -EFAULT;

@@ -184,6 +184,46 @@ static void area_pages(struct kunit *test)
 	fault_walk_own(test, small_areas_work, 2);
 }
 
+static int second_ways_work(void)
+{
+	void *either = kvmalloc(3 * PAGE_SIZE, GFP_KERNEL | __GFP_NOWARN);
+	int err = either ? 0 : -ENOMEM;
+
+	kvfree(either);
+	/* Slabs of several pages, and of one where there are no several. */
+	return err ?: cache_of(3000, 0, NULL);
+}
+
+/* What is tried when the first way has failed fails, too. */
+static void second_ways(struct kunit *test)
+{
+	fault_walk_onwards(test, second_ways_work, 6);
+}
+
+/* More areas at once than all CPUs have descriptors at hand for. */
+#define AREAS 48
+
+static int many_areas_work(void)
+{
+	void *areas[AREAS];
+	int err = 0;
+
+	for (unsigned int i = 0; i < AREAS; i++) {
+		areas[i] = __vmalloc(1, GFP_KERNEL | __GFP_NOWARN);
+		if (!areas[i])
+			err = -ENOMEM;
+	}
+	for (unsigned int i = 0; i < AREAS; i++)
+		vfree(areas[i]);
+	return err;
+}
+
+/* Objects alone: the pages of such areas are walked above. */
+static void descriptors_of_areas(struct kunit *test)
+{
+	fault_walk(test, many_areas_work, FAULT_SLAB, current, 3);
+}
+
 /* An area at addresses where nothing ever was: page tables and shadow are made, and stay. */
 static int far_area_work(void)
 {
@@ -320,9 +360,9 @@ static void run_item(struct work_struct *work)
 	complete(&item->done);
 }
 
-static int workqueue_work(void)
+static int queue_items(unsigned int flags)
 {
-	struct workqueue_struct *wq = alloc_workqueue("fault_inject", 0, 0);
+	struct workqueue_struct *wq = alloc_workqueue("fault_inject", flags, 0);
 	struct item items[6];
 
 	if (!wq)
@@ -332,11 +372,25 @@ static int workqueue_work(void)
 		init_completion(&items[i].done);
 		INIT_WORK_ONSTACK(&items[i].work, run_item);
 	}
-	for (unsigned int i = 0; i < ARRAY_SIZE(items); i++)
-		queue_work_on(0, wq, &items[i].work);
+	for (unsigned int i = 0; i < ARRAY_SIZE(items); i++) {
+		if (flags & WQ_UNBOUND)
+			queue_work(wq, &items[i].work);
+		else
+			queue_work_on(0, wq, &items[i].work);
+	}
 	wait_for_completion(&items[0].done);
 	destroy_workqueue(wq);
 	return 0;
+}
+
+static int workqueue_work(void)
+{
+	return queue_items(0);
+}
+
+static int unbound_work(void)
+{
+	return queue_items(WQ_UNBOUND);
 }
 
 static void workqueues(struct kunit *test)
@@ -349,6 +403,7 @@ static void workqueues(struct kunit *test)
 static void workers(struct kunit *test)
 {
 	fault_walk(test, workqueue_work, FAULT_ALL, NULL, 1);
+	fault_walk(test, unbound_work, FAULT_ALL, NULL, 1);
 }
 
 /* --- Modules ------------------------------------------------------------------------------------------- */
@@ -365,6 +420,31 @@ static int module_work(void)
 static void modules(struct kunit *test)
 {
 	fault_walk_own(test, module_work, 6);
+}
+
+static int module_user_work(void)
+{
+	struct module *module;
+	int err;
+
+	err = load_module("module_sample.ko", module_sample_start,
+			  (size_t)(module_sample_end - module_sample_start), 0, &module, NULL);
+	if (err)
+		return err;
+	err = load_module("module_user.ko", module_user_start,
+			  (size_t)(module_user_end - module_user_start), 0, &module, NULL);
+	if (!err && unload_module("module_sample") != -EBUSY)
+		return -EIO;
+	if (!err && unload_module("module_user"))
+		return -EIO;
+	/* One that could not be loaded uses nothing any more. */
+	return unload_module("module_sample") ? -EIO : err;
+}
+
+/* A module that uses another. */
+static void users_of_modules(struct kunit *test)
+{
+	fault_walk_own(test, module_user_work, 7);
 }
 
 /* --- The runtime's own memory ----------------------------------------------------------------------------- */
@@ -429,17 +509,20 @@ static void use_after_free(char *freed)
  * its stacks again, and bugs are found all the time. */
 static void runtime_tables(struct kunit *test)
 {
+	uintptr_t site[FAULT_SITE_DEPTH];
 	unsigned long failures = 0, seen;
 	char *p;
 
 	if (!kasan_enabled())
 		kunit_skip(test, "KASAN is off (kasan=off)");
 	for (unsigned long nth = 1; nth <= 12; nth++) {
-		fault_inject_nth(FAULT_RUNTIME, nth, NULL);
+		fault_inject_nth(FAULT_RUNTIME, nth, 1, NULL);
 		for (int i = 0; i < 8 && failures < nth; i++)
 			KUNIT_EXPECT_EQ(test, stacks_work(), 0);
-		seen = fault_inject_stop(NULL);
+		seen = fault_inject_stop(site);
 		failures += seen >= nth;
+		if (seen >= nth)
+			fault_print_site(test, site);
 		p = spell(next_word++, 14);
 		KUNIT_ASSERT_NOT_NULL(test, p);
 		kfree(p);
@@ -459,6 +542,8 @@ static struct kunit_case fault_inject_test_cases[] = {
 	KUNIT_CASE(pages),
 	KUNIT_CASE(areas),
 	KUNIT_CASE(area_pages),
+	KUNIT_CASE(second_ways),
+	KUNIT_CASE(descriptors_of_areas),
 	KUNIT_CASE(far_areas),
 	KUNIT_CASE(threads),
 	KUNIT_CASE(pools),
@@ -466,6 +551,7 @@ static struct kunit_case fault_inject_test_cases[] = {
 	KUNIT_CASE(workqueues),
 	KUNIT_CASE(workers),
 	KUNIT_CASE(modules),
+	KUNIT_CASE(users_of_modules),
 #ifdef CONFIG_KASAN
 	KUNIT_CASE(runtime_tables),
 #endif

@@ -97,6 +97,21 @@ static void c_library(struct kunit *test)
 	fault_walk_own(test, small_work, 7);
 }
 
+static int pages_work(void)
+{
+	void *p = malloc(3 * 4096);
+	int err = p ? 0 : -errno;
+
+	free(p);
+	return err;
+}
+
+/* Neither in one piece nor page by page. */
+static void c_library_pages(struct kunit *test)
+{
+	fault_walk_onwards(test, pages_work, 1);
+}
+
 static int large_work(void)
 {
 	return allocations(true);
@@ -110,6 +125,7 @@ static void c_library_areas(struct kunit *test)
 
 static struct kunit_case fault_ulib_test_cases[] = {
 	KUNIT_CASE(c_library),
+	KUNIT_CASE(c_library_pages),
 	KUNIT_CASE(c_library_areas),
 	{},
 };

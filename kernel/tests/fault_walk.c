@@ -65,11 +65,13 @@ struct walk {
 	unsigned long failures, errors;
 };
 
-static void print_site(struct kunit *test, const uintptr_t *site)
+void fault_print_site(struct kunit *test, const uintptr_t *site)
 {
 	char text[FAULT_SITE_DEPTH * 18 + 1] = "";
 	size_t n = 0;
 
+	if (!print_sites)
+		return;
 	for (int i = 0; i < FAULT_SITE_DEPTH && site[i]; i++)
 		n += (size_t)scnprintf(text + n, sizeof(text) - n, " %lx", (unsigned long)site[i]);
 	kunit_info(test, "site:%s", text);
@@ -87,8 +89,7 @@ static void note_site(struct kunit *test, struct walk *walk, const uintptr_t *si
 	}
 	if (walk->nr_sites < MAX_SITES)
 		walk->sites[walk->nr_sites++] = hash;
-	if (print_sites)
-		print_site(test, site);
+	fault_print_site(test, site);
 }
 
 static void show_site(struct kunit *test, const uintptr_t *site)
@@ -97,8 +98,8 @@ static void show_site(struct kunit *test, const uintptr_t *site)
 		kunit_info(test, "  %pB", (void *)site[i]);
 }
 
-void fault_walk(struct kunit *test, fault_work_fn work, unsigned int kinds, const struct task *task,
-		unsigned int least)
+static void walk_by(struct kunit *test, fault_work_fn work, unsigned int kinds, unsigned long count,
+		    const struct task *task, unsigned int least)
 {
 	struct walk *walk = kunit_kzalloc(test, sizeof(*walk), GFP_KERNEL);
 	uintptr_t site[FAULT_SITE_DEPTH];
@@ -112,7 +113,7 @@ void fault_walk(struct kunit *test, fault_work_fn work, unsigned int kinds, cons
 	KUNIT_ASSERT_EQ(test, work(), 0);
 	before = count_memory();
 	for (nth = 1; nth <= MAX_FAILURES; nth++) {
-		fault_inject_nth(kinds, nth, task);
+		fault_inject_nth(kinds, nth, count, task);
 		err = work();
 		seen = fault_inject_stop(site);
 		if (seen < nth)
@@ -137,6 +138,17 @@ void fault_walk(struct kunit *test, fault_work_fn work, unsigned int kinds, cons
 	KUNIT_EXPECT_GE(test, walk->nr_sites, least);
 	kunit_info(test, "%lu failures at %u sites, %lu times an error", walk->failures,
 		   walk->nr_sites, walk->errors);
+}
+
+void fault_walk(struct kunit *test, fault_work_fn work, unsigned int kinds, const struct task *task,
+		unsigned int least)
+{
+	walk_by(test, work, kinds, 1, task, least);
+}
+
+void fault_walk_onwards(struct kunit *test, fault_work_fn work, unsigned int least)
+{
+	walk_by(test, work, FAULT_ALL, ULONG_MAX, current, least);
 }
 
 void fault_walk_own(struct kunit *test, fault_work_fn work, unsigned int least)

@@ -28,4 +28,12 @@ void fault_walk(struct kunit *test, fault_work_fn work, unsigned int kinds, cons
 /** fault_walk_own() - all that this task allocates for @work; other tasks are not disturbed. */
 void fault_walk_own(struct kunit *test, fault_work_fn work, unsigned int least);
 
+/** fault_walk_onwards() - the same, but with the one that fails all that follow fail: what is tried when the first
+ *  way is closed is closed, too. */
+void fault_walk_onwards(struct kunit *test, fault_work_fn work, unsigned int least);
+
+/** fault_print_site() - with kasan_test.fault_sites, for the suite fault-sites of ./redzone test: @site, as
+ *  fault_inject_stop() gives it, has been refused. */
+void fault_print_site(struct kunit *test, const uintptr_t *site);
+
 #endif

@@ -81,7 +81,7 @@ static bool print_result(unsigned int number, const char *name, enum ulib_end en
 	} else if (end == ULIB_TIMEOUT) {
 		scnprintf(why, sizeof(why), "no end after %u ms", timeout_ms);
 	} else {
-		scnprintf(why, sizeof(why), "no thread: error %d", -status);
+		scnprintf(why, sizeof(why), "no memory to begin with: error %d", -status);
 	}
 	if (ok)
 		printk("ok %u %s\n", number, shown);

@@ -111,8 +111,10 @@ int run_program(int argc, char **argv)
 		program.argv = default_argv;
 	}
 	task = create_thread(&program);
-	if (IS_ERR(task))
+	if (IS_ERR(task)) {
+		pr_err("program: no memory for its thread\n");
 		return (int)PTR_ERR(task);
+	}
 	wake_up_process(task);
 	status = kthread_join(task);
 	program_flush();
@@ -157,5 +159,6 @@ enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **a
 
 bool program_was_killed(void)
 {
-	return !ended_by_itself;
+	/* One that never got a thread did not die. */
+	return READ_ONCE(running) && !ended_by_itself;
 }

@@ -2,9 +2,10 @@
 /*
  * fault_inject.h - allocations that fail on purpose, to see what becomes of those who asked.
  *
- * Two ways. On the command line, failslab= and fail_page_alloc= make a share of all allocations fail
- * while a program or the tests run. In tests, fault_inject_nth() makes exactly one fail,
- * so that a loop over it walks through every place that allocates.
+ * Three ways. On the command line, failslab= and fail_page_alloc= make a share of all allocations fail
+ * while a program or the tests run, and fail_site= those that one place of the code causes, from the start
+ * of the boot. In tests, fault_inject_nth() makes exactly one fail, or some in a row, so that a loop over it
+ * walks through every place that allocates.
  */
 #ifndef KERNEL_FAULT_INJECT_H
 #define KERNEL_FAULT_INJECT_H
@@ -30,18 +31,21 @@ static __always_inline bool should_fail(unsigned int kind, size_t size)
 }
 
 /**
- * fault_inject_nth() - let one allocation fail: the @nth from now on, counted from 1
+ * fault_inject_nth() - let allocations fail: the @nth from now on, counted from 1
  * @kinds: FAULT_*; others neither fail nor count.
+ * @count: so many in a row; ULONG_MAX: all, until fault_inject_stop(). More than one finds what is tried
+ *	when the first way has failed.
  * @task: only its allocations, outside of interrupts; NULL: everybody's.
  *
  * One user at a time. The command line's failures rest until fault_inject_stop().
  */
-void fault_inject_nth(unsigned int kinds, unsigned long nth, const struct task *task);
+void fault_inject_nth(unsigned int kinds, unsigned long nth, unsigned long count,
+		      const struct task *task);
 
 /**
  * fault_inject_stop() - no more failures
- * @site: filled with code addresses of who was refused, innermost first, 0 where there are fewer; may be
- *	NULL.
+ * @site: filled with code addresses of who was refused last, innermost first, 0 where there are fewer; may
+ *	be NULL.
  *
  * Return: allocations that were counted; less than @nth: none has failed.
  */

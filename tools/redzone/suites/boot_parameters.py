@@ -32,12 +32,14 @@ _RANGE = (None, "", "?", "-1", "1x", "4294967296")
 _WORD = (None, "", "?")
 _TEXT = (None, "")
 _SIZE = (None, "", "?", "-1", "1T", "64KB", "99999999999999999999", "17179869184G")
+_SITE = (None, "", "?", "0", "0x", ",", "ffff,", "ffff,-2", "ffff,1,1", "-1", "1ffffffffffffffff", "f" * 30)
 _FAULTS = (None, "", "?", "0", "10,101", "10,-1", "10,100,-1", "10,100,0,-2", "10,", "10,100,0,1,1", "1x")
 WRONG = {
     "each.first": ("0", *_RANGE),
     "each.key": _TEXT,
     "each.timeout_ms": ("0", *_RANGE),
     "fail_page_alloc": _FAULTS,
+    "fail_site": _SITE,
     "failslab": _FAULTS,
     "kasan": (None, *_SWITCH),
     "kasan.depot_size": ("65535", "129M", *_SIZE),
@@ -231,7 +233,7 @@ def _wrong_values(context, image, names):
     _, default, errors, log = _boot(context, "defaults", image, [])
     # The others have no variable, or the test needs them.
     silent = set(names) - set(default)
-    unread = silent - {"failslab", "fail_page_alloc", "kasan.ignore", "kasan_multi_shot"}
+    unread = silent - {"failslab", "fail_page_alloc", "fail_site", "kasan.ignore", "kasan_multi_shot"}
     errors += [f"not printed: {name}" for name in sorted(unread)]
     yield _verdict("wrong.values-are-read", errors, log)
     yield _verdict("wrong.table", [f"of one table only: {name}" for name in set(names) ^ set(WRONG)])

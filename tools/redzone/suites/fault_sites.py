@@ -4,15 +4,20 @@
 The places are the call instructions of the image whose target is an allocation function; those that were
 reached are in the call chains that the KUnit suites fault_* print with kasan_test.fault_sites. Copies that
 the compiler made of one source line count as one.
+
+What no suite of a running kernel can reach (the boot itself, programs, modules that are loaded at boot) has a
+boot of its own for each place, with fail_site=.
 """
 
 import re
+import shutil
 import struct
+from dataclasses import dataclass
 
 from elftools.elf.elffile import ELFFile
 
-from redzone import base, builder, ktap, machine
-from redzone.base import ROOT
+from redzone import archive, base, builder, each, ktap, machine, module
+from redzone.base import BUILD, ROOT
 from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import end_error
 from redzone.symbolize import Symbolizer
@@ -62,45 +67,89 @@ ALLOCATE = frozenset(
 # Tests are not tested.
 ELSEWHERE = ("kernel/tests/", "kernel/kunit/", "kernel/bench/", "kernel/soak/")
 
-_BOOT = "at boot: without it there is no system, and it says so or cannot go on"
-_TABLES = "the runtime's own tables: fault_inject.runtime_tables, which looks at what comes of it instead"
-_PROGRAM = "in an image with programs only"
-_FILE = "needs an open file, of which this image has none"
-_SECOND = (
-    "another way when the first has failed, or pages of which areas has thousands: one failure at a time"
-)
-_SPARE = "spare objects are taken first, so it is asked too seldom to rely on it"
-_MODULES = "module.load= only; the loader is walked"
-
-# File:function function-that-allocates: why no walk reaches it.
+# File:function function-that-allocates: why nothing here reaches it.
 NOT_REACHED = {
-    "kernel/init/main.c:start_kernel kthread_create": _BOOT,
-    "kernel/mm/vmalloc.c:vmalloc_init kmem_cache_create": _BOOT,
-    "kernel/mm/vmalloc.c:vmalloc_init kmem_cache_alloc": _BOOT,
-    "kernel/rcu/callback.c:rcu_callbacks_init kthread_create": _BOOT,
-    "kernel/rcu/gp.c:rcu_gp_init kthread_create": _BOOT,
-    "kernel/sched/kthread.c:kthread_init kmem_cache_create": _BOOT,
-    "kernel/workqueue/pool.c:pools_init kthread_create": _BOOT,
-    "kernel/workqueue/queue.c:workqueue_init alloc_workqueue": _BOOT,
-    "kernel/mm/kasan_glue.c:kasan_port_alloc page_alloc_raw": _TABLES,
-    "runtime/track/depot.c:reserve kasan_port_alloc": _TABLES,
-    "runtime/track/quarantine.c:make_chunks kasan_port_alloc": _TABLES,
-    "runtime/track/fifo.c:add_page kasan_port_alloc": "heaps of ports; the unit tests refuse it",
-    "kernel/mm/slab_api.c:slab_new alloc_pages_exact": _SECOND,
-    "kernel/mm/util.c:kvmalloc __vmalloc": _SECOND,
-    "kernel/ulib/malloc.c:malloc_large __vmalloc": _SECOND,
-    "kernel/mm/vmalloc.c:new_area kmem_cache_alloc": _SPARE,
-    "kernel/mm/vmalloc.c:new_range kmem_cache_alloc": _SPARE,
-    "kernel/module/loader.c:add_use krealloc": "a module that uses another: there is no walk of two",
-    "kernel/workqueue/pool.c:create_worker kthread_create": "one of its two lines, for workers without a CPU",
-    "kernel/module/boot.c:run kthread_create_sized": _MODULES,
-    "kernel/module/boot.c:find_file kasprintf": _MODULES,
-    "kernel/ulib/each.c:copy_argv kmalloc": _PROGRAM,
-    "kernel/ulib/each.c:copy_argv kstrdup": _PROGRAM,
-    "kernel/ulib/program.c:create_thread kthread_create_sized": _PROGRAM,
-    "kernel/ulib/stdio.c:fopen calloc": _FILE,
-    "kernel/ulib/stdio.c:getline realloc": _FILE,
+    "runtime/track/fifo.c:add_page kasan_port_alloc": "ports' heaps: none is here; the unit tests refuse it",
 }
+
+# What the kernel says where it refuses, as fail_site= wants it.
+FORCED = "FAULT_INJECTION: forcing a failure"
+SOURCES = ROOT / "tests" / "fault-sites"
+
+
+@dataclass
+class Site:
+    """A place that a boot of its own refuses memory.
+
+    image: which kernel. says: what its console must have, in this order. status: how the machine must end.
+    times: so many failures, -1: all.
+    """
+
+    place: str
+    image: str
+    says: list
+    status: int = base.OK
+    times: int = 1
+
+
+def _panic(place, text):
+    """Without it there is no system: the kernel must say what it has no memory for."""
+    return Site(place, "redzone", [f"Kernel panic - not syncing: {text}"], base.CRASHED, -1)
+
+
+SITES = [
+    _panic("kernel/init/main.c:start_kernel kthread_create", "no memory for the first thread"),
+    _panic("kernel/mm/vmalloc.c:vmalloc_init kmem_cache_create", "kmem_cache_create(vm"),
+    _panic("kernel/mm/vmalloc.c:vmalloc_init kmem_cache_alloc", "vmalloc: no memory"),
+    _panic("kernel/rcu/callback.c:rcu_callbacks_init kthread_create", "rcu: no memory for the threads"),
+    _panic("kernel/rcu/gp.c:rcu_gp_init kthread_create", "rcu: no memory for the grace-period thread"),
+    _panic(
+        "kernel/sched/kthread.c:kthread_init kmem_cache_create", "kmem_cache_create(task_struct): no memory"
+    ),
+    _panic("kernel/workqueue/pool.c:pools_init kthread_create", "workqueue: no memory for the rescuer"),
+    _panic(
+        "kernel/workqueue/queue.c:workqueue_init alloc_workqueue", "workqueue: no memory for the system's"
+    ),
+    Site(
+        "kernel/ulib/program.c:create_thread kthread_create_sized",
+        "files",
+        ["program: no memory for its thread"],
+        base.PROGRAM_FAILED,
+    ),
+    Site(
+        "kernel/ulib/stdio.c:fopen calloc",
+        "files",
+        ["fopen: refused, no memory", "the line is one"],
+    ),
+    Site(
+        "kernel/ulib/stdio.c:getline realloc",
+        "files",
+        ["getline: refused, no memory", "the line is one"],
+    ),
+    Site(
+        "kernel/module/boot.c:run kthread_create_sized",
+        "module",
+        ["module module: no memory for its thread"],
+        base.PROGRAM_FAILED,
+    ),
+    *(
+        Site(
+            f"kernel/ulib/{place}",
+            each.NAME,
+            [
+                "not ok 1 files # no memory to begin with: error 12",
+                "argument has 0 arguments",
+                "ok 2 argument",
+            ],
+            base.PROGRAM_FAILED,
+        )
+        for place in (
+            "each.c:copy_argv kmalloc",
+            "each.c:copy_argv kstrdup",
+            "program.c:create_thread kthread_create_sized",
+        )
+    ),
+]
 
 
 def _calls(elf):
@@ -143,8 +192,89 @@ def _places(elf):
     return places
 
 
+def _build(context, folder):
+    """Return {name: Site.image}: (builder.Image, machine.Machine)}."""
+    files, argument, loaded = (SOURCES / f"{name}.c" for name in ("files", "argument", "module"))
+    modules = module.programs([loaded], [])
+    programs = [
+        builder.Program("files", [files]),
+        builder.Program(each.NAME, [files, argument], function="redzone_add_programs"),
+        *modules,
+    ]
+    built = context.build(builder.preset_name(), targets=["redzone"], programs=programs, copy_to=folder)
+    text = folder / "input"
+    text.write_text("one\ntwo\n", encoding="utf-8")
+    pairs = module.files(modules, built)
+    initrd = folder / "files.cpio"
+    archive.pack([("input", text), *pairs], initrd)
+    return {
+        "redzone": (built["redzone"], []),
+        "files": (built["files"], []),
+        each.NAME: (built[each.NAME], ["each.timeout_ms=10000", "each.key=key", "each.first=1"]),
+        "module": (built["redzone"], [module.parameter(pairs)]),
+    }, initrd
+
+
+def _in_order(wanted, lines):
+    """Return the first of the texts @wanted that no line has behind the one before it, or None."""
+    rest = iter(lines)
+    return next((text for text in wanted if not any(text in line for line in rest)), None)
+
+
+def _wrong(site, outcome, lines):
+    """Return what is wrong with the boot that refused @site, as a list of texts."""
+    missing = _in_order([FORCED, *site.says], lines)
+    wrong = [f"no line, or not in its place: {missing}"] if missing else []
+    if outcome.status != site.status:
+        wrong.append(f"ended with status {outcome.status}, expected {site.status}: {outcome.message}")
+    return wrong + [f"a report: {report.type}" for report in outcome.reader.reports]
+
+
+def _refuse(context, site, number, image, append, initrd, addresses):
+    """Boot with the copies of one line refused, one after the other. Return the Result."""
+    name = f"{site.image}/{site.place.split('/')[-1]}.{number}".replace(" ", ".").replace(":", ".")
+    wrong, reached, log = [], False, None
+    for address in sorted(addresses):
+        parameters = [*append, f"fail_site={address:x},{site.times}"]
+        target = machine.Machine(image.image, append=parameters, initrd=initrd, timeout=TIMEOUT)
+        outcome, lines, log = context.boot(f"{name}-{address:x}", target)
+        # A copy that is for another caller is not come by, and the boot is one like any other.
+        if any(FORCED in line for line in lines):
+            reached = True
+            wrong += _wrong(site, outcome, lines)
+    if not reached:
+        wrong.append("the boot does not come by here")
+    return Result(name, FAIL if wrong else PASS, "\n".join(wrong), log)
+
+
+def _boots(context, images, initrd, places):
+    """Yield (Result, place) for each line of each of SITES. @places: of the kernel, as _places() has them."""
+    known = {"redzone": places, "module": places}
+
+    def one(item):
+        site, number, addresses = item
+        image, append = images[site.image]
+        return _refuse(context, site, number, image, append, initrd, addresses), site.place
+
+    work = []
+    for site in SITES:
+        if site.image not in known:
+            known[site.image] = _places(images[site.image][0].elf)
+        found = [
+            addresses for (place, _), addresses in sorted(known[site.image].items()) if place == site.place
+        ]
+        if not found:
+            yield Result(f"{site.image}.{site.place}", FAIL, "there is no such place"), site.place
+        work += [(site, number, addresses) for number, addresses in enumerate(found, 1)]
+    yield from context.each(one, work)
+
+
 def run(context):
-    built = context.build(builder.preset_name(), targets=["redzone"])["redzone"]
+    folder = BUILD / "runs" / "fault-sites"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    images, initrd = _build(context, folder)
+    built = images["redzone"][0]
     target = machine.Machine(
         built.image, smp=4, append=["kunit.filter_glob=fault_*", "kasan_test.fault_sites"], timeout=TIMEOUT
     )
@@ -159,12 +289,21 @@ def run(context):
         match = re.search(r": site:((?: [0-9a-f]+)+)$", line)
         reached.update(int(word, 16) for word in match[1].split()) if match else None
     places = _places(built.elf)
+    own_boots = set()
+    for result, place in _boots(context, images, initrd, places):
+        own_boots.add(place)
+        yield result
     missing = [
         f"{place} (line {line})"
         for (place, line), addresses in sorted(places.items())
-        if not addresses & reached and place not in NOT_REACHED
+        if not addresses & reached and place not in own_boots and place not in NOT_REACHED
     ]
-    base.say(f"{len(places)} places allocate, {sum(bool(a & reached) for a in places.values())} reached")
-    yield Result("reached", FAIL if missing else PASS, "\n".join(["no walk reaches:", *missing]), log)
+    by_walks = sum(bool(addresses & reached) for addresses in places.values())
+    by_boots = sum(place in own_boots and not a & reached for (place, _), a in places.items())
+    context.note(
+        f"{len(places)} places allocate: {by_walks} refused by walks, {by_boots} by boots of their own"
+    )
+    yield Result("reached", FAIL if missing else PASS, "\n".join(["nothing reaches:", *missing]), log)
     gone = sorted(set(NOT_REACHED) - {place for place, _ in places})
     yield Result("listed", FAIL if gone else PASS, "\n".join(["there is no such place:", *gone]))
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+/* argument.c - a program that says what it was called with. */
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	printf("%s has %d arguments\n", argv[0], argc - 1);
+	return 0;
+}
