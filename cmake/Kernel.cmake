@@ -62,8 +62,9 @@ target_include_directories(kernel-ulib BEFORE PRIVATE ${ulib_include})
 # redzone_add_module(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
 #                    [OPTIONS <compiler option>...])
 #
-# A loadable module, compiled as the kernel is: the relocatable file <name>.ko in the build folder.
-# Makes the target <name>.
+# A loadable module, compiled as the kernel is: the relocatable file <name>.ko in the build folder. Makes the
+# target <name>. For module-NAME, which are the user's, the file is modules/NAME.ko: Linux's decode_stacktrace.sh
+# looks for a module under the name that the kernel has for it.
 function(redzone_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 module "" "" "SOURCES;INCLUDES;DEFINES;OPTIONS")
   add_library(${name}.objects OBJECT EXCLUDE_FROM_ALL ${module_SOURCES})
@@ -75,6 +76,10 @@ function(redzone_add_module name)
     -Wall -Wextra -Wno-unused-parameter ${module_OPTIONS})
   kasan_instrument(${name}.objects)
   set(linked ${CMAKE_BINARY_DIR}/${name}.ko)
+  if(name MATCHES "^module-(.+)$")
+    set(linked ${CMAKE_BINARY_DIR}/modules/${CMAKE_MATCH_1}.ko)
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/modules)
+  endif()
   add_custom_command(OUTPUT ${linked}
     COMMAND ${REDZONE_LINKER} -r "$<TARGET_OBJECTS:${name}.objects>" -o ${linked}
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>"

@@ -221,7 +221,7 @@ static int many_areas_work(void)
 /* Objects alone: the pages of such areas are walked above. */
 static void descriptors_of_areas(struct kunit *test)
 {
-	fault_walk(test, many_areas_work, FAULT_SLAB, current, 3);
+	fault_walk(test, many_areas_work, FAULT_SLAB, current, 2);
 }
 
 /* An area at addresses where nothing ever was: page tables and shadow are made, and stay. */

@@ -129,6 +129,7 @@ def test_kunit_counts(tmp_path, said, right):
     [
         ("fill (kernel/mm/fill.c:12)", True),
         ("fill (kernel/mm/a.c:96 kernel/mm/b.c:104 (discriminator 1))", True),
+        ("fill (examples/m.c:12) module_oob", True),
         ("fill (??:?)", False),
         ("fill (kernel/mm/a.c:96 ??:0)", False),
         ("fill+0x4/0x8", False),

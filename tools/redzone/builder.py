@@ -418,7 +418,7 @@ def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False,
             images[name] = image
         for program in programs:
             if program.is_module:
-                images[program.name] = folder / f"{program.name}.ko"
+                images[program.name] = folder / "modules" / f"{program.name.removeprefix('module-')}.ko"
                 if copy_to is not None:
                     images[program.name] = Path(shutil.copy(images[program.name], copy_to))
     return images

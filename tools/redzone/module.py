@@ -32,7 +32,7 @@ def programs(sources, includes, **code):
         if name in seen:
             raise Failure(f"--module: '{seen[name].name}' and '{source.name}' would both be module {name}")
         seen[name] = source
-    # The prefix keeps the names of build targets apart: a module may be called "redzone".
+    # The prefix keeps the names of build targets apart: a module may be called "redzone". Its file has none.
     return [
         Program(f"module-{name_of(source)}", [source], includes, **code, function="redzone_add_module")
         for source in sources
@@ -41,7 +41,7 @@ def programs(sources, includes, **code):
 
 def files(built, targets):
     """Return [(name in the initrd, host path)] of @built modules; @targets: what builder.build() gave."""
-    return [(f"{program.name.removeprefix('module-')}.ko", targets[program.name]) for program in built]
+    return [(targets[program.name].name, targets[program.name]) for program in built]
 
 
 def parameter(pairs):

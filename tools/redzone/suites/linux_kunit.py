@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-from redzone import builder, ktap, linuxsource
+from redzone import archive, builder, ktap, linuxsource, machine, module
 from redzone.base import ROOT, Failure
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
@@ -21,6 +21,7 @@ MODES = ("generic", "sw_tags", "hw_tags")
 TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
 PORT = ROOT / "ports" / "linux-kunit"
 NAME = "linux_kunit"
+MODULE = ROOT / "examples" / "module_oob.c"
 TIMEOUT = 300
 
 CONFIGURATIONS = [
@@ -43,10 +44,11 @@ CONFIGURATIONS = [
 ]
 
 _CODE = re.compile(r"[\w.$]+\+0x[0-9a-f]+/0x[0-9a-f]+")
-_FRAME = re.compile(rf"^ {_CODE.pattern}$")
+_FRAME = re.compile(rf"^ {_CODE.pattern}(?: \[\w+\])?$")
 _STAMP = re.compile(r"^\[ *\d+\.\d+\] ?")
-# What decode_stacktrace.sh makes of a frame: the function, and a source line for each function inlined there.
-_DECODED = re.compile(r"[\w.$]+ \([^\s()?]+:\d+(?: [^()?]*(?:\([^()?]*\)[^()?]*)*)?\)\s*$")
+# What decode_stacktrace.sh makes of a frame: the function, a source line for each function inlined there, and
+# the module's name.
+_DECODED = re.compile(r"[\w.$]+ \([^\s()?]+:\d+(?: [^()?]*(?:\([^()?]*\)[^()?]*)*)?\)(?: \w+)?\s*$")
 _TESTING_COMPLETE = re.compile(r"^\[\d\d:\d\d:\d\d\] Testing complete\. (.*)$")
 TEST = "mm/kasan/kasan_test_c.c"
 
@@ -121,12 +123,12 @@ def frames(lines):
     ]
 
 
-def decode(source, elf, log, lines, context, name):
-    """Return what Linux's decode_stacktrace.sh does not translate, or None."""
+def decode(source, elf, log, lines, context, name, modules=()):
+    """Return what Linux's decode_stacktrace.sh does not translate, or None. @modules: folders of theirs."""
     script = source / "scripts" / "decode_stacktrace.sh"
     with open(log, encoding="utf-8", errors="replace") as console:
         result = subprocess.run(
-            ["bash", str(script), str(elf), str(ROOT)],
+            ["bash", str(script), str(elf), str(ROOT), *map(str, modules)],
             env=dict(os.environ, LLVM="-19"),
             check=False,
             stdin=console,
@@ -144,6 +146,28 @@ def decode(source, elf, log, lines, context, name):
     if left:
         return "\n".join([f"{len(left)} of {len(numbers)} frames not translated:", *left[:10]])
     return None
+
+
+def decode_module(context, source):
+    """Return the Result of decoding the reports of a module, whose file the script has to find."""
+    modules = module.programs([MODULE], [])
+    folder = context.logs / "module"
+    folder.mkdir(parents=True)
+    # Outline checks: behind the call of an inline one lies an instruction without a line.
+    preset = preset_name(instrumentation="outline")
+    built = context.build(preset, targets=["redzone"], programs=modules, copy_to=folder)
+    pairs = module.files(modules, built)
+    initrd = folder / "files.cpio"
+    archive.pack(pairs, initrd)
+    parameters = ["kasan_multi_shot", module.parameter(pairs)]
+    target = machine.Machine(built["redzone"].image, initrd=initrd, append=parameters, timeout=TIMEOUT)
+    _, lines, log = context.boot("module", target)
+    wrong = decode(source, built["redzone"].elf, log, lines, context, "module", [folder])
+    name = module.name_of(MODULE)
+    decoded = (context.logs / "module-decoded.log").read_text(encoding="utf-8")
+    if not wrong and not re.search(rf"\({MODULE.relative_to(ROOT)}:[1-9]\d*\) {name}", decoded):
+        wrong = f"no frame is on a line of {MODULE.relative_to(ROOT)}"
+    return Result("module.decode-stacktrace", FAIL if wrong else PASS, wrong or "", log)
 
 
 def run(context):
@@ -215,3 +239,5 @@ def run(context):
         ready.append((configuration, images[preset]))
     for results in context.each(boot, ready):
         yield from results
+    if context.mode in (None, "generic"):
+        yield decode_module(context, source)
