@@ -193,7 +193,7 @@ def _places(elf):
 
 
 def _build(context, folder):
-    """Return {name: Site.image}: (builder.Image, machine.Machine)}."""
+    """Return {Site.image: (builder.Image, boot parameters)}, and the initrd of all of them."""
     files, argument, loaded = (SOURCES / f"{name}.c" for name in ("files", "argument", "module"))
     modules = module.programs([loaded], [])
     programs = [
