@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "unit.h"
 
-#define MAX_LINES 4096
-#define MAX_NOTES 20
+#define MAX_LINES  4096
+#define MAX_NOTES  20
+#define STACK_SIZE (512UL << 10)
 
 static char lines[MAX_LINES][256];
 static size_t line_count;
@@ -249,10 +251,25 @@ static bool wanted(const char *name, int argc, char **argv)
 	return argc <= 1;
 }
 
+/*
+ * Every report asks page by page whether the stack can be read: of 8 MiB, which the main thread has, that takes
+ * longer than all else in a test.
+ */
+static void small_stack(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur < STACK_SIZE)
+		return;
+	limit.rlim_cur = STACK_SIZE;
+	setrlimit(RLIMIT_STACK, &limit);
+}
+
 int unit_run(const struct unit_case *cases, size_t count, int argc, char **argv)
 {
 	static unsigned int passed, failed, skipped;
 
+	small_stack();
 	/* Tests of the text must see every report, and none may be lost to an earlier one. */
 	kasan_save_multi_shot();
 	kasan_posix_hooks.print = capture;
