@@ -138,9 +138,22 @@ def expect_all_reported(arch, elf, mode="generic"):
         assert pointer != memory or kind == "invalid-free"
 
 
+# {what make was told: folder with the runtime's objects}, of the first tree that was built so.
+_runtimes = {}
+
+
 def make_template(tree, arch, cc, *variables, redzone=ROOT, ok=True):
-    """Build the example with its Makefile; return (ELF, output)."""
+    """Build the example with its Makefile; return (ELF, output).
+
+    A tree that was built as another one was begins with that one's runtime: the makefile sees to it that it
+    is compiled anew where the tree says something else.
+    """
     need("make", "ld.lld-19")
+    out = next((word.removeprefix("OUT=") for word in variables if word.startswith("OUT=")), "build")
+    told = (arch, cc, tuple(word for word in variables if not word.startswith("OUT=")), redzone)
+    objects = tree / out / "kasan"
+    if told in _runtimes and not objects.exists():
+        shutil.copytree(_runtimes[told], objects)
     command = [
         "make",
         "-j2",
@@ -151,4 +164,6 @@ def make_template(tree, arch, cc, *variables, redzone=ROOT, ok=True):
     ]
     output = call(command, tree, ok)
     assert "warning" not in output, output
+    if ok:
+        _runtimes.setdefault(told, objects)
     return tree / "build" / "template.elf", output
