@@ -32,6 +32,28 @@ QEMU = {
 }
 
 
+# What the example is compiled for, and where it is.
+MACHINE = {
+    "arm64": "-mgeneral-regs-only -mstrict-align",
+    "riscv64": "-march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany",
+}
+PLACE = {
+    "arm64": ("0x40000000", "0x40080000", "0x38700000"),
+    "riscv64": ("0x80000000", "0x80000000", "0x70700000"),
+}
+
+
+# Where the example is in the tag-based modes; the shadow of all that is mapped.
+HIGH = ("0xffffffffc0000000", "0xffffffffc0080000", "0xefffffffcb000000")
+HIGH_END = "0xffffffffc81fffff"
+TAG_FILES = "tags.S tags.c heap_tags.c"
+
+
+def machine(arch, mode):
+    """Return the machine options: only without an MMU every access must be aligned."""
+    return MACHINE[arch] if mode == "generic" else MACHINE[arch].replace(" -mstrict-align", "")
+
+
 def need(*commands):
     """Skip the test if an outside program is missing."""
     for command in commands:

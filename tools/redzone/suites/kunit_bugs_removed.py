@@ -37,10 +37,13 @@ def _compare(context, configuration):
     preset = preset_name("arm64", *configuration[:3])
     images = context.build(preset, targets=["redzone", "redzone-bugs-removed"])
     parsed = {}
-    for name, image in images.items():
-        outcome, lines, log = context.boot(
-            prefix + name, kunit.machine_of(configuration, image, timeout=kunit.TIMEOUT)
-        )
+
+    def boot(item):
+        name, image = item
+        target = kunit.machine_of(configuration, image, timeout=kunit.TIMEOUT)
+        return name, *context.boot(prefix + name, target)
+
+    for name, outcome, lines, log in context.each(boot, images.items()):
         parsed[name] = ktap.parse(lines)
         error = kunit.end_error(outcome)
         if error or parsed[name].errors:

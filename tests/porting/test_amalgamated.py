@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""kasan.c and kasan.h, the two files to copy into another tree: they work, compile without a warning by every
+compiler for every architecture, and are all of the runtime."""
+
+import re
+import shutil
+
+import pytest
+from kit import (
+    CLANG_TARGET,
+    HIGH,
+    HIGH_END,
+    PLACE,
+    ROOT,
+    TAG_FILES,
+    call,
+    compiler,
+    expect_all_reported,
+    machine,
+    need,
+)
+
+# Assembly files of a tree that has kasan.h alone ask for the mode itself.
+TAGS_WORD = {
+    "generic": "CONFIG_KASAN_TAGS",
+    "sw_tags": "CONFIG_KASAN_SW_TAGS",
+    "hw_tags": "CONFIG_KASAN_HW_TAGS",
+}
+
+
+@pytest.mark.parametrize(
+    ("mode", "arch", "cc", "inline"),
+    [
+        ("generic", "arm64", "gcc", True),
+        ("generic", "riscv64", "clang-19", False),
+        ("sw_tags", "arm64", "clang-19", True),
+        ("sw_tags", "arm64", "gcc", False),
+        ("hw_tags", "arm64", "clang-19", None),
+        ("hw_tags", "arm64", "gcc", None),
+    ],
+)
+def test_two_copied_files(tree, amalgamated, mode, arch, cc, inline):
+    from redzone import flags
+
+    need("make", "ld.lld-19")
+    for name in ("kasan.c", "kasan.h"):
+        shutil.copy(amalgamated / name, tree)
+    for path in (*tree.glob("*.c"), *tree.glob("board.h")):
+        text = path.read_text(encoding="utf-8")
+        if path.name != "kasan.c":
+            path.write_text(
+                re.sub(r"#include <kasan/(kasan|port|config)\.h>", '#include "kasan.h"', text),
+                encoding="utf-8",
+            )
+    for path in tree.glob("*.S"):
+        # The options are macros of the command line; nothing else is needed of the header.
+        text = path.read_text(encoding="utf-8").replace("#include <kasan/config.h>\n", "")
+        path.write_text(text.replace("CONFIG_KASAN_TAGS", TAGS_WORD[mode]), encoding="utf-8")
+    ram, image, offset = PLACE[arch] if mode == "generic" else HIGH
+    choice = flags.Choice(cc=cc, mode=mode, arch=arch, inline=inline)
+    if mode != "hw_tags":
+        choice.offset = int(offset, 0)
+    if mode == "sw_tags":
+        choice.layout, choice.low, choice.high = "full", int(ram, 0), int(HIGH_END, 0)
+    printed = flags.compute(choice)
+    defines = " ".join(f"-D{define}" for define in printed.defines)
+    call(
+        [
+            "make",
+            "-j2",
+            "-f",
+            ROOT / "tests/porting/amalgamated.mk",
+            f"CC={' '.join(compiler(cc, arch))}",
+            f"MACHINE={machine(arch, mode)}",
+            f"MORE={'' if mode == 'generic' else TAG_FILES}",
+            f"RAM={ram}",
+            f"IMAGE={image}",
+            "OUT=build",
+            f"LLD={'' if cc == 'gcc' else 'ld.lld-19'}",
+            f"FLAGS={' '.join(printed.instrument)}",
+            f"DEFINES={defines}",
+            f"CODE={' '.join(printed.code)}",
+        ],
+        tree,
+    )
+    expect_all_reported(arch, tree / "build" / "template.elf", mode)
+
+
+WARNINGS = [
+    "-std=gnu17",
+    "-O2",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wno-unused-parameter",
+    "-Wmissing-prototypes",
+    "-Wstrict-prototypes",
+    "-Wshadow",
+    "-Wvla",
+    "-ffreestanding",
+    "-fno-stack-protector",
+]
+WORD = {"arm": ("0x20000000UL", "0x0UL", "0xffffffffUL")}
+WORDS_64 = ("0xdfff800000000000UL", "0xffff000000000000UL", "0xffffffffffffffffUL")
+
+
+@pytest.mark.parametrize("arch", list(CLANG_TARGET))
+@pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
+def test_the_pair_compiles_without_a_warning(amalgamated, tmp_path, arch, cc):
+    offset, low, high = WORD.get(arch, WORDS_64)
+    full = [
+        "-DCONFIG_KASAN_SHADOW_FULL=1",
+        f"-DCONFIG_KASAN_SHADOW_OFFSET={offset}",
+        f"-DCONFIG_KASAN_SHADOW_LOW={low}",
+        f"-DCONFIG_KASAN_SHADOW_HIGH={high}",
+    ]
+    generic = "-DCONFIG_KASAN_GENERIC=1"
+    layouts = [[generic, *full], [generic, "-DCONFIG_KASAN_SHADOW_WINDOWED=1"], []]
+    if arch == "arm64":
+        layouts += [["-DCONFIG_KASAN_SW_TAGS=1", *full], ["-DCONFIG_KASAN_HW_TAGS=1"]]
+    for layout in layouts:
+        out = tmp_path / "kasan.o"
+        output = call(
+            [*compiler(cc, arch), *WARNINGS, *layout, "-c", amalgamated / "kasan.c", "-o", out], tmp_path
+        )
+        assert not output.strip()
+        user = tmp_path / "user.c"
+        user.write_text('#include "kasan.h"\nint use(void);\nint use(void) { return kasan_enabled(); }\n')
+        output = call(
+            [
+                *compiler(cc, arch),
+                *WARNINGS,
+                *layout,
+                "-I",
+                amalgamated,
+                "-c",
+                user,
+                "-o",
+                tmp_path / "user.o",
+            ],
+            tmp_path,
+        )
+        assert not output.strip()
+
+
+@pytest.mark.parametrize("mode", ["GENERIC", "SW_TAGS", "HW_TAGS"])
+def test_the_pair_defines_what_the_runtime_does(amalgamated, tmp_path, mode):
+    """No function is lost, none becomes public: the same global symbols as the separate objects."""
+    need("llvm-nm-19")
+    from redzone import amalgamate
+
+    options = [
+        "-std=gnu17",
+        "-O2",
+        "-ffreestanding",
+        f"-DCONFIG_KASAN_{mode}=1",
+    ]
+    if mode == "GENERIC":
+        options.append("-DCONFIG_KASAN_SHADOW_WINDOWED=1")
+    elif mode == "SW_TAGS":
+        words = ("OFFSET", "LOW", "HIGH")
+        options.append("-DCONFIG_KASAN_SHADOW_FULL=1")
+        options += [f"-DCONFIG_KASAN_SHADOW_{n}={v}" for n, v in zip(words, WORDS_64, strict=True)]
+    objects = []
+    for source in amalgamate.sources():
+        objects.append(tmp_path / (source.parent.name + source.stem + ".o"))
+        call(
+            [
+                *compiler("clang-19", "arm64"),
+                *options,
+                "-I",
+                ROOT / "include",
+                "-c",
+                source,
+                "-o",
+                objects[-1],
+            ],
+            tmp_path,
+        )
+    call([*compiler("clang-19", "arm64"), *options, "-c", amalgamated / "kasan.c", "-o", "kasan.o"], tmp_path)
+
+    def names(*files):
+        text = call(
+            ["llvm-nm-19", "--defined-only", "--extern-only", "--format=just-symbols", *files], tmp_path
+        )
+        return {line for line in text.splitlines() if line and not line.endswith(":")}
+
+    assert names("kasan.o") == names(*objects)
