@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, both slab allocators, 1 and 4 CPUs.
 
-Every suite runs in each mode and by each compiler, those of memory in nearly every configuration; the
+Every suite runs in each mode, those of memory in nearly every configuration; the
 suite kunit-matrix runs all in all."""
 
 from redzone import ktap, machine, mteqemu
