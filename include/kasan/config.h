@@ -11,6 +11,8 @@
 #ifndef KASAN_CONFIG_H
 #define KASAN_CONFIG_H
 
+#include <kasan/version.h>
+
 #ifdef KASAN_PORT_CONFIG_H
 #include KASAN_PORT_CONFIG_H
 #endif

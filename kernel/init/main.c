@@ -4,6 +4,7 @@
  * does, and with which status the machine ends.
  */
 #include <kasan/kasan.h>
+#include <kasan/version.h>
 #include <kernel/initrd.h>
 #include <kernel/kasan_port.h>
 #include <kernel/fault_inject.h>
@@ -56,10 +57,6 @@
 #define COMPILER_NAME                                                                 \
 	"gcc " __stringify(__GNUC__) "." __stringify(__GNUC_MINOR__) "." __stringify( \
 		__GNUC_PATCHLEVEL__)
-#endif
-
-#ifndef REDZONE_VERSION
-#define REDZONE_VERSION "0.1.0"
 #endif
 
 #ifndef REDZONE_ARCH_NAME

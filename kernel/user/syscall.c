@@ -6,6 +6,7 @@
  * ours. Arguments are whatever the program has in its registers. A pointer that leads nowhere gives
  * -EFAULT, a number that is in no table -ENOSYS.
  */
+#include <kasan/version.h>
 #include <kernel/kernel.h>
 #include <kernel/random.h>
 #include <kernel/sched.h>
@@ -39,7 +40,7 @@ static long sys_uname(const u64 *args)
 	static const struct user_utsname name = {
 		.sysname = "Redzone",
 		.nodename = "redzone",
-		.release = "0.1.0",
+		.release = REDZONE_VERSION,
 		.version = "reference kernel",
 		.machine = "aarch64",
 	};

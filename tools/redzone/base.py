@@ -72,10 +72,9 @@ def shorten(text):
 
 
 def version():
-    """Return the version of this tree, which CMakeLists.txt has."""
-    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
-    match = re.search(r"^project\(redzone VERSION ([0-9.]+)", text, re.MULTILINE)
-    return match[1] if match else "unknown"
+    """Return the version of this tree, which include/kasan/version.h states."""
+    text = (ROOT / "include" / "kasan" / "version.h").read_text(encoding="utf-8")
+    return ".".join(re.findall(r"^#define REDZONE_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", text, re.MULTILINE))
 
 
 def plural(count, noun):
