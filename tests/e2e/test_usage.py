@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Bad options, bad files and missing tools: one clear message, exit status 2, and no traceback."""
 
+import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -114,8 +116,27 @@ def test_help_has_the_exit_statuses(redzone):
 def test_version(redzone):
     result = redzone("--version")
     assert result.returncode == 0
-    version = (redzone.root / "CMakeLists.txt").read_text().partition("VERSION ")[2]
-    assert result.stdout == "redzone " + version.partition("VERSION ")[2].split()[0] + "\n"
+    newest = re.search(r"^## \[?(\d+\.\d+\.\d+)", (redzone.root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert result.stdout == f"redzone {newest[1]}\n"
+
+
+def test_the_kernel_has_the_same_version(redzone, source):
+    version = redzone("--version").stdout.split()[1]
+    result = redzone("run", source("int main(void) { return 0; }"))
+    assert f"Redzone reference kernel {version} (" in result.stdout
+
+
+def test_clangd_finds_how_files_are_compiled(redzone, source):
+    redzone("run", source("int main(void) { return 0; }"))
+    entries = json.loads((redzone.root / "build" / "compile_commands.json").read_text())
+    found = {
+        str(Path(entry["file"]).relative_to(redzone.root)): entry
+        for entry in entries
+        if Path(entry["file"]).is_relative_to(redzone.root)
+    }
+    for name in ("kernel/init/main.c", "runtime/report/report.c"):
+        assert "-ffreestanding" in found[name].get("command", "") + " ".join(found[name].get("arguments", ()))
+    assert len(found) == len(entries), "one entry a file, none of a user's program"
 
 
 def test_log_is_left_alone_until_the_machine_starts(redzone, source, tmp_path):

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone import base, doctor
+from redzone import base, compiledb, doctor
 from redzone.base import BUILD, ROOT, Failure
 
 COMPILERS = ("clang-19", "clang-22", "gcc")
@@ -405,6 +405,7 @@ def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False,
             if examine is not None:
                 examine(failure, folder)
             raise failure
+        compiledb.update()
         if output and not quiet:
             print(output, file=sys.stderr)
         images = {}
