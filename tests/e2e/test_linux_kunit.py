@@ -25,7 +25,7 @@ def machine(tmp_path, monkeypatch):
     state = {"installed": None, "archive": None}
     monkeypatch.setattr(linuxsource, "FOLDER", tmp_path / "build")
     monkeypatch.setattr(linuxsource, "USR_SRC", tmp_path / "src")
-    monkeypatch.setattr(linuxsource, "own_lists", lambda folder: None)
+    monkeypatch.setattr(linuxsource, "newer_lists", lambda folder: None)
     real = linuxsource.call
 
     def tar(path, text):

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What the other modules share: paths, exit statuses, the error that ends a command, messages."""
+"""What the other modules share: paths, exit statuses, the error that ends a command, messages, locks.
 
+Standard library only: `doctor` uses it, which runs before there is a virtual environment.
+"""
+
+import contextlib
+import fcntl
+import hashlib
 import re
 import sys
 from pathlib import Path
@@ -69,6 +75,21 @@ def shorten(text):
     for real in sorted(_typed, key=lambda folder: len(folder.parts), reverse=True):
         text = text.replace(f"{real}/", f"{_typed[real]}/")
     return text
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """Hold the lock of @folder below build/, which is made: nobody else changes it meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".redzone.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def sha256(path):
+    """Return the SHA-256 of the file @path, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def version():

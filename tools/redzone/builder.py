@@ -5,8 +5,6 @@ Two commands may run at once in one tree: a file lock per preset is held while i
 and what a run needs of it is copied out before the lock is released.
 """
 
-import contextlib
-import fcntl
 import json
 import os
 import re
@@ -136,15 +134,6 @@ class Progress:
             self.status.stop()
         if self.steps > 12 and not self.quiet:
             base.say(f"built {self.title} ({time.monotonic() - self.started:.1f} s)")
-
-
-@contextlib.contextmanager
-def locked(folder):
-    """Hold the lock of a build folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / ".redzone.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 # Characters that CMake or Ninja cannot have in a file's name.
@@ -386,7 +375,7 @@ def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False,
     kernels = [program.name for program in programs if not program.is_module]
     kernels += [target for target in targets if target.startswith("redzone")]
     progress = Progress(preset, quiet)
-    with locked(folder):
+    with base.locked(folder):
         _write_if_changed(folder / "programs.cmake", _programs_file(folder, programs))
         try:
             _configure(preset, folder)

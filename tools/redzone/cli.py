@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The verbs of ./redzone and their options."""
 
-import re
 import signal
 import sys
 
 import click
 
-from redzone import base, builder, doctor, machine
+from redzone import amalgamate, audit, base, builder, doctor, flags, machine, port
 from redzone.base import Failure
+from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Words
 
 EXIT_STATUSES = """\b
 Exit status:
@@ -26,79 +26,6 @@ class Order(click.Group):
 
     def list_commands(self, context):
         return list(self.commands)
-
-
-class Choice(click.ParamType):
-    """One of a few words; the message says which."""
-
-    def __init__(self, accepted):
-        self.accepted = tuple(accepted)
-        self.name = "|".join(self.accepted)
-
-    def get_metavar(self, param, ctx=None):
-        return self.name
-
-    def convert(self, value, param, context):
-        if value not in self.accepted:
-            self.fail(f"'{value}' is not accepted; accepted: {', '.join(self.accepted)}")
-        return value
-
-
-class Number(click.ParamType):
-    """A number in a range. @kind: int or float."""
-
-    def __init__(self, kind, low, high, what):
-        self.kind, self.low, self.high, self.what = kind, low, high, what
-        self.name = what
-
-    def get_metavar(self, param, ctx=None):
-        return self.what
-
-    def convert(self, value, param, context):
-        try:
-            number = self.kind(value)
-        except ValueError:
-            number = None
-        if number is None or not self.low <= number <= self.high:
-            word = "an integer" if self.kind is int else "a number"
-            self.fail(f"'{value}' is not accepted; accepted: {word} from {self.low} to {self.high}")
-        return number
-
-
-class Memory(click.ParamType):
-    """A memory size."""
-
-    name = "SIZE"
-
-    def convert(self, value, param, context):
-        try:
-            return machine.memory_size(value)
-        except ValueError:
-            self.fail(f"'{value}' is not accepted; accepted: 64M to 64G, as in 256M or 2G")
-
-
-class Macro(click.ParamType):
-    """What may follow #define: NAME, NAME=VALUE, NAME(PARAMETERS)=VALUE."""
-
-    name = "MACRO[=VALUE]"
-
-    def convert(self, value, param, context):
-        name, _, text = value.partition("=")
-        if not re.fullmatch(r"[A-Za-z_]\w*(\([\w\s,.]*\))?", name, re.ASCII) or "\n" in text:
-            self.fail(f"'{value}' is not accepted; accepted: NAME, NAME=VALUE or NAME(PARAMETERS)=VALUE")
-        return value
-
-
-class Pair(click.ParamType):
-    """NAME=VALUE, kept as text."""
-
-    name = "NAME=HOSTPATH"
-
-    def convert(self, value, param, context):
-        name, equals, path = value.partition("=")
-        if not (name and equals and path):
-            self.fail(f"'{value}' is not accepted; accepted: NAME=HOSTPATH")
-        return value
 
 
 @click.group(cls=Order, context_settings={"help_option_names": ["-h", "--help"]})
@@ -188,7 +115,7 @@ def command():
     "--log", metavar="FILE", help="Write the console to FILE, too, whole and as the kernel printed it."
 )
 @click.option("--no-symbolize", is_flag=True, help="Print reports as they come, without source lines.")
-@click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
+@YES
 @click.pass_context
 def run_verb(context, **options):
     """Build the kernel with your C files inside, boot it, and show what KASAN finds.
@@ -262,7 +189,7 @@ def run_verb(context, **options):
     is_flag=True,
     help="Show passed tests, too; a terminal gets only failed and skipped ones otherwise.",
 )
-@click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
+@YES
 @click.pass_context
 def test_verb(context, **options):
     """Run the tests: all suites but those that --list marks as slow, or the suites that are named.
@@ -288,24 +215,6 @@ def test_verb(context, **options):
     context.exit(runner.run(**options))
 
 
-class Words(click.ParamType):
-    """Words separated by commas, each one of a few."""
-
-    def __init__(self, accepted):
-        self.accepted = tuple(accepted)
-        self.name = ",".join(self.accepted)
-
-    def get_metavar(self, param, ctx=None):
-        return "LIST"
-
-    def convert(self, value, param, context):
-        words = value.split(",")
-        for word in words:
-            if word not in self.accepted:
-                self.fail(f"'{word}' is not accepted; accepted: {', '.join(self.accepted)}")
-        return words
-
-
 @command.command("bench", short_help="Measure what KASAN costs, in instructions.")
 @click.option(
     "--modes",
@@ -318,7 +227,7 @@ class Words(click.ParamType):
 @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE, too.")
 @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the table to FILE, too.")
 @click.option("--against", metavar="FILE", help="Show ratios to the figures in FILE, from --json.")
-@click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
+@YES
 @click.pass_context
 def bench_verb(context, **options):
     """Measure operations in the kernel with and without KASAN, in executed instructions.
@@ -341,7 +250,7 @@ def bench_verb(context, **options):
 @command.command("build", short_help="Build kernels or the runtime, without running them.")
 @click.argument("presets", nargs=-1, metavar="[PRESET]...")
 @click.option("--list", "listing", is_flag=True, help="List the presets and end.")
-@click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
+@YES
 @click.pass_context
 def build_verb(context, presets, listing, yes):
     """Build presets, by default arm64-generic-inline-clang, into build/PRESET.
@@ -380,9 +289,7 @@ def doctor_verb(context, arguments):
     context.exit(doctor.main(list(arguments)))
 
 
-# Verbs that live in modules of their own. They use Choice above, so they come in here.
-from redzone import amalgamate, audit, flags, port  # noqa: E402
-
+# Verbs that live in modules of their own.
 for _module in (flags, amalgamate, audit, port):
     _module.register(command)
 

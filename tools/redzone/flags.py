@@ -308,7 +308,7 @@ def register(group):
     """Add the verb to the command."""
     import click
 
-    from redzone.cli import Choice as OneOf
+    from redzone.options import Choice as OneOf
 
     @group.command("flags", short_help="Print the compiler options of KASAN.")
     @click.option("--cc", type=OneOf(COMPILERS), default="clang-19", help="Compiler. Default: clang-19.")

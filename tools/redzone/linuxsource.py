@@ -10,15 +10,14 @@ The known version, and the checksums of its files: ports/linux-kunit/linux-sourc
 of each case was recorded with these files.
 """
 
-import hashlib
 import json
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import base, builder
+from redzone import base
+from redzone.apt import call, last_line, newer_lists
 from redzone.base import BUILD, ROOT, Failure
 
 PINS = json.loads((ROOT / "ports" / "linux-kunit" / "linux-source.json").read_text(encoding="utf-8"))
@@ -26,7 +25,6 @@ FOLDER = BUILD / "linux-source"
 USR_SRC = Path("/usr/src")
 # What is unpacked beside the test: Linux's own readers of kernel consoles.
 TOOLS = ("tools/testing/kunit", "scripts/decode_stacktrace.sh")
-TIMEOUT = 900
 
 
 class Unavailable(Exception):
@@ -45,32 +43,6 @@ class Source:
     differing: list
 
 
-def call(command, **options):
-    """Run @command. Returns (status, output); a missing command is a failed one."""
-    try:
-        result = subprocess.run(
-            command,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT,
-            **options,
-        )
-    except OSError as error:
-        return 127, f"{command[0]}: {error.strerror}"
-    except subprocess.TimeoutExpired:
-        return 124, f"{command[0]}: no end after {TIMEOUT} s"
-    return result.returncode, result.stdout
-
-
-def _digest(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _installed():
     """Return (version, tar file) of the installed package, whichever version that is, or None."""
     command = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PINS["package"]]
@@ -80,45 +52,11 @@ def _installed():
     return (version, path) if status == 0 and word == "installed" and path.is_file() else None
 
 
-def own_lists(folder):
-    """Write a source list with the backports and security suites of the machine's own archives.
-
-    Returns apt options that read it and nothing else, or None if the machine has no archive of Debian's.
-    """
-    release = dict(
-        line.split("=", 1)
-        for line in Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
-        if "=" in line
-    )
-    codename = release.get("VERSION_CODENAME", "").strip('"')
-    status, targets = call(
-        ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
-    )
-    lines = []
-    for target in sorted(set(targets.splitlines())) if status == 0 and codename else []:
-        uri, _, suite = target.partition(" ")
-        if suite == codename:
-            lines.append(f"deb {uri} {codename}-backports main")
-        elif suite == f"{codename}-security":
-            lines.append(f"deb {uri} {suite} main")
-    if not lines:
-        return None
-    for name in ("lists/partial", "cache/archives/partial", "none"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    (folder / "sources.list").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return [
-        *("-o", f"Dir::Etc::SourceList={folder / 'sources.list'}"),
-        *("-o", f"Dir::Etc::SourceParts={folder / 'none'}"),
-        *("-o", f"Dir::State::Lists={folder / 'lists'}"),
-        *("-o", f"Dir::Cache={folder / 'cache'}"),
-    ]
-
-
 def _fetch(wanted):
     """Have apt-get put the package @wanted, maybe with a version, into FOLDER. Returns (status, output)."""
     status, output = call(["apt-get", "-q", "download", wanted], cwd=FOLDER)
     if status != 0:
-        options = own_lists(FOLDER / "apt")
+        options = newer_lists(FOLDER / "apt")
         if options is not None:
             status, output = call(["apt-get", "-q", *options, "update"], cwd=FOLDER)
             if status == 0:
@@ -131,14 +69,14 @@ def _download():
     else whichever the archives have."""
     name = f"{PINS['package']}_{PINS['version'].replace(':', '%3a')}_all.deb"
     path = FOLDER / name
-    if path.is_file() and _digest(path) == PINS["deb"]:
+    if path.is_file() and base.sha256(path) == PINS["deb"]:
         return PINS["version"], path
     path.unlink(missing_ok=True)
     wanted = f"{PINS['package']}={PINS['version']}"
     base.say(f"fetching {wanted} (150 MB) into {base.relative(FOLDER)}")
     status, output = _fetch(wanted)
     if status == 0 and path.is_file():
-        if _digest(path) != PINS["deb"]:
+        if base.sha256(path) != PINS["deb"]:
             raise Failure(f"{base.relative(path)} is not the package whose checksum this repository has")
         return PINS["version"], path
     base.say(f"{wanted} is not in the archives; fetching the version that they have")
@@ -149,7 +87,7 @@ def _download():
         status, version = call(["dpkg-deb", "-f", str(new[-1]), "Version"])
         if status == 0:
             return version.strip(), new[-1]
-    last = ((other if status else output).strip().splitlines() or ["no output"])[-1]
+    last = last_line(other if status else output)
     raise Unavailable(
         f"{PINS['package']} is not installed and cannot be fetched: {last}; "
         f"install it (apt-get install {PINS['package']}) or give this machine a way to Debian's archive"
@@ -217,9 +155,9 @@ def _get():
 
 def unpacked():
     """Return the Source, unpacked in Linux's own tree. Raises Unavailable or Failure."""
-    with builder.locked(FOLDER):
+    with base.locked(FOLDER):
         version, folder = _get()
-        digests = {name: _digest(folder / name) for name in PINS["tests"]}
+        digests = {name: base.sha256(folder / name) for name in PINS["tests"]}
     differing = [name for name, digest in digests.items() if digest != PINS["tests"][name]]
     if differing and version == PINS["version"]:
         raise Failure(

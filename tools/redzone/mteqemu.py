@@ -4,16 +4,15 @@
 QEMU before 8 gives all of a page the same tag: what it emulates is not MTE. Where the machine's own QEMU is
 that old, Debian's backport is unpacked beside it, below build/: 13 MB are fetched once, nothing is installed,
 and the machine's configuration of apt stays as it is.
+
+Standard library only: `doctor` uses it, which runs before there is a virtual environment.
 """
 
 import functools
 import shutil
 
-from redzone import base, tools
+from redzone import apt, base, tools
 from redzone.base import BUILD, Failure
-
-# builder and linuxsource, which need more than the standard library, are imported where there is something
-# to fetch: doctor looks here, too.
 
 MINIMUM = (8, 1)
 COMMAND = "qemu-system-aarch64"
@@ -33,21 +32,18 @@ def _installed():
 
 def _fetch(why):
     """Unpack the packages into FOLDER/root."""
-    from redzone import linuxsource
-
-    options = linuxsource.own_lists(FOLDER / "apt")
+    options = apt.newer_lists(FOLDER / "apt")
     if options is None:
         raise Unavailable(f"{why}, and this machine has no archive with a newer one")
     base.say(f"{why}; fetching Debian's newer one (13 MB) into {base.relative(FOLDER)}")
     for command in (["update"], ["download", *PACKAGES]):
-        status, output = linuxsource.call(["apt-get", "-q", *options, *command], cwd=FOLDER)
+        status, output = apt.call(["apt-get", "-q", *options, *command], cwd=FOLDER)
         if status != 0:
-            last = (output.strip().splitlines() or ["no output"])[-1]
-            raise Unavailable(f"{why}, and a newer one cannot be fetched: {last}")
+            raise Unavailable(f"{why}, and a newer one cannot be fetched: {apt.last_line(output)}")
     new = FOLDER / "new"
     shutil.rmtree(new, ignore_errors=True)
     for package in sorted(FOLDER.glob("*.deb")):
-        status, output = linuxsource.call(["dpkg-deb", "-x", str(package), str(new)])
+        status, output = apt.call(["dpkg-deb", "-x", str(package), str(new)])
         if status != 0:
             raise Failure(f"{base.relative(package)} cannot be unpacked:\n{output}")
         package.unlink()
@@ -55,10 +51,8 @@ def _fetch(why):
 
 
 def _works(command):
-    from redzone import linuxsource
-
-    status, output = linuxsource.call([str(command), "--version"])
-    return status == 0, (output.strip().splitlines() or ["no output"])[-1]
+    status, output = apt.call([str(command), "--version"])
+    return status == 0, apt.last_line(output)
 
 
 def state():
@@ -90,11 +84,9 @@ def command():
     if own and own[0] >= MINIMUM:
         return [COMMAND]
     why = f"QEMU {own[1]} has one memory tag a page, not one in 16 bytes" if own else "QEMU is not installed"
-    from redzone import builder
-
     root = FOLDER / "root"
     binary = root / "usr" / "bin" / COMMAND
-    with builder.locked(FOLDER):
+    with base.locked(FOLDER):
         if not binary.is_file():
             _fetch(why)
     works, last = _works(binary)

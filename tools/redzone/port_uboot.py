@@ -207,7 +207,7 @@ def register(group):
     """Add the verb u-boot to @group."""
     import click
 
-    from redzone.cli import Choice, Memory, Number
+    from redzone.options import Choice, Memory, Number
 
     @group.command("u-boot", short_help="U-Boot 2023.01 (Debian) on QEMU's arm64 board.")
     @click.option("--run", is_flag=True, help="Boot to the prompt and plant two bugs, which are reported.")

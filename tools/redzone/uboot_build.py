@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import amalgamate, builder, doctor, flags, uboot_source
+from redzone import amalgamate, base, builder, doctor, flags, uboot_source
 from redzone.base import ROOT, Failure
 from redzone.uboot_source import HOME, PINS, PORT, VERSION, execute, failed
 
@@ -356,7 +356,7 @@ def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2, yes=Fals
     image = Image(folder, folder / "u-boot.bin", folder / "u-boot", kasan)
     log = HOME / f"build-{folder.name}.log"
     what = f"U-Boot {VERSION.partition('+')[0]}, {tree}, {'with KASAN' if kasan else 'plain'}"
-    with builder.locked(HOME / "locks" / folder.name):
+    with base.locked(HOME / "locks" / folder.name):
         log.unlink(missing_ok=True)
         sanitizer = _sanitizer(cc, tree, source) if kasan else {}
         options = {

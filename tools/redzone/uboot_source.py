@@ -6,7 +6,6 @@ for source packages, from lists below build/u-boot: the machine's configuration 
 installed, and no root is needed.
 """
 
-import hashlib
 import json
 import re
 import shlex
@@ -14,7 +13,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from redzone import base, builder
+from redzone import apt, base
 from redzone.base import BUILD, ROOT, Failure, say
 
 PORT = ROOT / "ports" / "u-boot"
@@ -108,11 +107,6 @@ def for_release(stanzas, names):
     ]
 
 
-def _digest(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def absent_files(folder=None):
     """Return the names of the package's files that are not in @folder, DOWNLOAD if it is None. Raise Failure
     on one that is another file."""
@@ -122,7 +116,7 @@ def absent_files(folder=None):
         path = folder / name
         if not path.is_file():
             absent.append(name)
-        elif _digest(path) != expected:
+        elif base.sha256(path) != expected:
             raise Failure(
                 f"{base.relative(path)} is not the file that the port was made for: "
                 "its SHA-256 differs; remove it"
@@ -141,19 +135,8 @@ def _by_hand(why):
 
 def _apt(stanzas, log):
     """Have apt fetch the package from the sources @stanzas. Raise Failure if it cannot."""
-    apt = HOME / "apt"
-    for folder in ("parts", "lists/partial", "cache/archives/partial"):
-        (apt / folder).mkdir(parents=True, exist_ok=True)
-    (apt / "parts" / "port.sources").write_text("\n\n".join(stanzas) + "\n", encoding="utf-8")
-    options = {
-        "Dir::Etc::SourceList": "/dev/null",
-        "Dir::Etc::SourceParts": apt / "parts",
-        "Dir::State::Lists": apt / "lists",
-        "Dir::Cache": apt / "cache",
-        # As root apt would drop its rights, and then could not write here.
-        "APT::Sandbox::User": "root",
-    }
-    get = ["apt-get", *(part for key, value in options.items() for part in ("-o", f"{key}={value}"))]
+    options = apt.options(HOME / "apt", "port.sources", "\n\n".join(stanzas) + "\n")
+    get = ["apt-get", *options]
     # One of the sources may have no source packages: whether that matters is seen at the next step.
     update = None
     try:
@@ -170,12 +153,7 @@ def _apt(stanzas, log):
 def _release_names():
     """Return the names that the machine's own release has in package sources."""
     names = ["stable", "testing", "unstable", "sid"]
-    try:
-        text = Path("/etc/os-release").read_text(encoding="utf-8")
-    except OSError:
-        return names
-    match = re.search(r'(?m)^VERSION_CODENAME="?([\w-]+)', text)
-    return [match[1], *names] if match else names
+    return [apt.codename(), *names] if apt.codename() else names
 
 
 def fetch():
@@ -225,7 +203,7 @@ def unpacked(tree):
     """Return the source folder of @tree, one of TREES."""
     source = HOME / "source" / tree
     stamp = source / ".redzone-unpacked"
-    with builder.locked(HOME / "source"):
+    with base.locked(HOME / "source"):
         if stamp.is_file() and stamp.read_text(encoding="utf-8") == VERSION:
             return source
         fetch()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Formatting, lint, layering and the other rules of the source tree."""
 
+import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -98,9 +100,51 @@ def _tree_rules(paths):
     yield _lines("trailing-space", spaces)
 
 
+def _imported(text, package):
+    """Yield the names of all that the Python source @text of a module in @package imports, anywhere in it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")[: 1 - node.level or None] if node.level else []
+            module = ".".join([*parts, *([node.module] if node.module else [])])
+            yield from (name for alias in node.names for name in (f"{module}.{alias.name}", module))
+
+
+def import_cycle(sources):
+    """Return a circle of modules of which each imports the next, as a list of names, or None.
+
+    sources: {module's name: its text}. An import inside a function counts: it hides a circle, it does not
+    open it.
+    """
+    graph = {
+        name: {found for found in _imported(text, name.rpartition(".")[0]) if found in sources}
+        for name, text in sources.items()
+    }
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        # It lists each module before those that import it.
+        return error.args[1][::-1]
+    return None
+
+
+def _modules(paths):
+    """Return {name: text} of the modules behind ./redzone among the files @paths."""
+    found = {}
+    for path in paths:
+        if path.suffix == ".py" and path.is_relative_to(ROOT / "tools" / "redzone"):
+            parts = path.relative_to(ROOT / "tools").with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
 def run(context):
     paths = files()
     yield from _tree_rules(paths)
+    cycle = import_cycle(_modules(paths))
+    yield _lines("import-cycles", [" imports ".join(cycle)] if cycle else [])
 
     yield _command("ruff-check", [sys.executable, "-m", "ruff", "check", "--quiet", "."])
     yield _command("ruff-format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."])
