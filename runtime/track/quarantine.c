@@ -14,9 +14,13 @@
  * quarantine holds fewer objects, never more.
  *
  * No two locks are ever held at once, and caches get their slots back with none. What is on its way
- * from one place to the next is in nobody's list, so kasan_cache_shrink() could miss it: every CPU
- * therefore counts its journeys, travels with interrupts off (so that a journey always ends), and
- * shrinking waits for those it may have missed.
+ * from one place to the next is in nobody's list, so kasan_cache_shrink() could miss it. Every CPU
+ * therefore counts its journeys, and shrinking waits for those it may have missed. A CPU travels with
+ * interrupts off, so a journey always ends.
+ *
+ * Journeys nest: a cache that gets a slot back may free something itself, and that free may travel.
+ * Only the outermost journey is counted. If the end of an inner one counted, it would look to a shrinking
+ * CPU like the end of the outer one, whose objects are still on their way.
  */
 #include "quarantine.h"
 
@@ -236,13 +240,51 @@ static struct kasan_chunk *remove_behind(struct kasan_chunk *before)
 	return chunk;
 }
 
+/* --- Journeys --------------------------------------------------------------------------------- */
+
+/* Under @mine's lock, with interrupts off until end_journey(). @mine: of the CPU that travels. */
+static void begin_journey(struct kasan_cpu_queue *mine)
+{
+	if (!mine->depth++)
+		mine->started++;
+}
+
+/* No lock is needed: nobody but this CPU changes @depth, and interrupts are off. */
+static void end_journey(struct kasan_cpu_queue *mine)
+{
+	if (!--mine->depth)
+		__atomic_fetch_add(&mine->finished, 1, __ATOMIC_RELEASE);
+}
+
+/*
+ * Wait until no object that was on its way when this was called is still on it. Inside of a journey that
+ * would be for ever: it is not over before this returns, and two CPUs that do so would wait for each other.
+ */
+static void wait_for_journeys(void)
+{
+	unsigned long flags = kasan_port_irq_save();
+	const bool travelling = kasan_cpu_queues[kasan_port_cpu()].depth != 0;
+	unsigned int cpu, started;
+
+	kasan_port_irq_restore(flags);
+	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS && !travelling; cpu++) {
+		struct kasan_cpu_queue *queue = &kasan_cpu_queues[cpu];
+
+		flags = kasan_lock(&queue->lock);
+		started = queue->started;
+		kasan_unlock(&queue->lock, flags);
+		while ((int)(__atomic_load_n(&queue->finished, __ATOMIC_ACQUIRE) - started) < 0)
+			kasan_arch_relax();
+	}
+}
+
 /* --- Putting ---------------------------------------------------------------------------------- */
 
 /*
  * Queue @full (NULL: nothing) after making room for it. Interrupts are off and a journey of this CPU
- * is counted. Return: an empty chunk in exchange, NULL if there is no memory.
+ * is counted. @evicts: set if others had to go. Return: an empty chunk in exchange, NULL if there is no memory.
  */
-static struct kasan_chunk *exchange(struct kasan_chunk *full)
+static struct kasan_chunk *exchange(struct kasan_chunk *full, bool *evicts)
 {
 	struct kasan_chunk *evicted = NULL, **last = &evicted, *fresh, *chunk;
 	unsigned long flags;
@@ -261,8 +303,7 @@ static struct kasan_chunk *exchange(struct kasan_chunk *full)
 	if (fresh)
 		global.spare = fresh->head.next;
 	kasan_unlock(&global.lock, flags);
-	if (evicted)
-		say_full();
+	*evicts |= evicted != NULL;
 	if (kasan_unlikely(!fresh && !evicted)) {
 		fresh = make_chunks();
 		if (fresh) {
@@ -318,6 +359,7 @@ static bool put_slow(struct kasan_cache *cache, void *object)
 	unsigned long flags = kasan_lock(&queue->lock);
 	bool kept = kasan_quarantine_push(queue, cache, object);
 	struct kasan_chunk *chunk;
+	bool evicts = false;
 
 	/* Another CPU had the lock, or has made room meanwhile. */
 	if (kept) {
@@ -326,13 +368,13 @@ static bool put_slow(struct kasan_cache *cache, void *object)
 		return true;
 	}
 	chunk = detach(queue);
-	queue->started++;
+	begin_journey(queue);
 	kasan_unlock(&queue->lock, flags);
 
-	chunk = exchange(chunk);
+	chunk = exchange(chunk, &evicts);
 	if (chunk && direct) {
 		append_object(chunk, cache, object);
-		chunk = exchange(chunk);
+		chunk = exchange(chunk, &evicts);
 		kept = true;
 	}
 
@@ -346,8 +388,11 @@ static bool put_slow(struct kasan_cache *cache, void *object)
 		kept = kasan_quarantine_push(queue, cache, object);
 	kasan_unlock(&queue->lock, flags);
 	keep_spares(chunk);
-	__atomic_fetch_add(&queue->finished, 1, __ATOMIC_RELEASE);
+	end_journey(queue);
 	kasan_port_irq_restore(irq);
+	/* Not on the journey: a notice may have reports to print, and they may not return. */
+	if (evicts)
+		say_full();
 	return kept;
 }
 
@@ -364,26 +409,9 @@ kasan_quarantine_put_slow(struct kasan_cache *cache, void *object)
 
 /* --- Shrinking -------------------------------------------------------------------------------- */
 
-/* Wait until no object that was on its way when this was called is still on it. */
-static void wait_for_journeys(void)
-{
-	unsigned int cpu, started;
-	unsigned long flags;
-
-	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++) {
-		struct kasan_cpu_queue *queue = &kasan_cpu_queues[cpu];
-
-		flags = kasan_lock(&queue->lock);
-		started = queue->started;
-		kasan_unlock(&queue->lock, flags);
-		while ((int)(__atomic_load_n(&queue->finished, __ATOMIC_ACQUIRE) - started) < 0)
-			kasan_arch_relax();
-	}
-}
-
-/* A journey: another CPU that shrinks the same cache must not return before what this one has taken
- * out is released. Interrupts are off until its end. */
-static struct kasan_cpu_queue *begin_journey(unsigned long *irq)
+/* A journey from outside of the queues: another CPU that shrinks the same cache must not return before what
+ * this one has taken out is released. Interrupts are off until stop_shrinking(). */
+static struct kasan_cpu_queue *start_shrinking(unsigned long *irq)
 {
 	struct kasan_cpu_queue *mine;
 	unsigned long flags;
@@ -391,14 +419,14 @@ static struct kasan_cpu_queue *begin_journey(unsigned long *irq)
 	*irq = kasan_port_irq_save();
 	mine = &kasan_cpu_queues[kasan_port_cpu()];
 	flags = kasan_lock(&mine->lock);
-	mine->started++;
+	begin_journey(mine);
 	kasan_unlock(&mine->lock, flags);
 	return mine;
 }
 
-static void end_journey(struct kasan_cpu_queue *mine, unsigned long irq)
+static void stop_shrinking(struct kasan_cpu_queue *mine, unsigned long irq)
 {
-	__atomic_fetch_add(&mine->finished, 1, __ATOMIC_RELEASE);
+	end_journey(mine);
 	kasan_port_irq_restore(irq);
 }
 
@@ -409,7 +437,7 @@ static void shrink_cpu(struct kasan_cache *cache, struct kasan_cpu_queue *queue)
 	unsigned long irq, flags;
 
 	make_empty(&out);
-	mine = begin_journey(&irq);
+	mine = start_shrinking(&irq);
 	flags = kasan_lock(&queue->lock);
 	chunk = detach(queue);
 	if (chunk) {
@@ -419,7 +447,7 @@ static void shrink_cpu(struct kasan_cache *cache, struct kasan_cpu_queue *queue)
 	}
 	kasan_unlock(&queue->lock, flags);
 	release(&out);
-	end_journey(mine, irq);
+	stop_shrinking(mine, irq);
 }
 
 /**
@@ -485,12 +513,12 @@ static void shrink_global(struct kasan_cache *cache, struct shrink_cursor *curso
 	struct kasan_chunk out;
 
 	make_empty(&out);
-	mine = begin_journey(&irq);
+	mine = start_shrinking(&irq);
 	flags = kasan_lock(&global.lock);
 	walk_chunks(cache, cursor, &out);
 	kasan_unlock(&global.lock, flags);
 	release(&out);
-	end_journey(mine, irq);
+	stop_shrinking(mine, irq);
 }
 
 void kasan_cache_shrink(struct kasan_cache *cache)

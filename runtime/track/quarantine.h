@@ -36,8 +36,10 @@ struct kasan_chunk {
 
 /**
  * struct kasan_cpu_queue - one CPU's part
- * @lock: for all but @finished. Other CPUs take it in kasan_cache_shrink() only.
- * @started, @finished: journeys of this CPU begun and over, see quarantine.c.
+ * @lock: for all but @depth and @finished. Other CPUs take it in kasan_cache_shrink() only.
+ * @started, @finished: journeys of this CPU begun and over, without those inside of others; see quarantine.c.
+ * @depth: how many journeys this CPU is on, one inside of the other. Only this CPU reads or changes it, with
+ *	interrupts off.
  * @next, @end: where the next object goes, inside @chunk; equal: nowhere.
  * @bytes: of the objects in @chunk, which must not become more than @limit. Both of @chunk's own count
  *	and bytes are set only when it leaves.
@@ -48,7 +50,7 @@ struct kasan_cpu_queue {
 	void **next, **end;
 	size_t bytes, limit;
 	struct kasan_chunk *chunk;
-	unsigned int finished;
+	unsigned int finished, depth;
 } __attribute__((aligned(64)));
 
 extern struct kasan_cpu_queue kasan_cpu_queues[CONFIG_KASAN_NR_CPUS];

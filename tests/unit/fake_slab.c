@@ -31,7 +31,7 @@ void *fake_slab_slot(const struct fake_slab *slab, const void *addr)
 	return slab->memory + i * slab->slot_size;
 }
 
-static void put_slot(struct fake_slab *slab, void *slot)
+void fake_slab_put(struct fake_slab *slab, void *slot)
 {
 	slab->free_list[slab->free_count++] =
 		(unsigned int)((size_t)((char *)slot - slab->memory) / slab->slot_size);
@@ -42,7 +42,7 @@ static void release(struct kasan_cache *cache, void *object)
 	struct fake_slab *slab = (struct fake_slab *)cache;
 
 	slab->released[slab->release_count++ % (sizeof(slab->released) / sizeof(void *))] = object;
-	put_slot(slab, object);
+	fake_slab_put(slab, object);
 }
 
 struct fake_slab *fake_slab_create(const char *name, uint32_t size, uint32_t align, uint32_t flags,
@@ -63,7 +63,7 @@ struct fake_slab *fake_slab_create(const char *name, uint32_t size, uint32_t ali
 	kasan_poison_slab(slab->memory, slab->memory_size);
 	for (unsigned int i = 0; i < slots; i++) {
 		kasan_init_slab_object(&slab->cache, slab->memory + (size_t)i * slab->slot_size);
-		put_slot(slab, slab->memory + (size_t)(slots - 1 - i) * slab->slot_size);
+		fake_slab_put(slab, slab->memory + (size_t)(slots - 1 - i) * slab->slot_size);
 	}
 	slab->next = slabs;
 	slabs = slab;
@@ -89,7 +89,7 @@ __attribute__((noinline)) enum kasan_free_verdict fake_slab_free(struct fake_sla
 		kasan_slab_free(&slab->cache, object, slot, (uintptr_t)__builtin_return_address(0));
 
 	if (verdict == KASAN_FREE_NOW)
-		put_slot(slab, slot);
+		fake_slab_put(slab, slot);
 	return verdict;
 }
 

@@ -36,6 +36,9 @@ void *fake_slab_alloc(struct fake_slab *slab, size_t size);
 /** fake_slab_free() - hand @object to kasan_slab_free() and act on its verdict. */
 enum kasan_free_verdict fake_slab_free(struct fake_slab *slab, void *object);
 
+/** fake_slab_put() - take a slot back without asking anybody, as a release callback does. */
+void fake_slab_put(struct fake_slab *slab, void *slot);
+
 /** fake_slab_slot() - Return: start of the slot that holds @addr. */
 void *fake_slab_slot(const struct fake_slab *slab, const void *addr);
 

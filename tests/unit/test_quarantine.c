@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../../runtime/core/internal.h"
 #include "fake_slab.h"
@@ -340,6 +341,122 @@ static void several_cpus_at_once(void)
 	CHECK_EQ(unit_reports(), 0);
 }
 
+/* --- Journeys that nest: a release callback that frees objects of another cache ------------------- */
+
+static struct nesting {
+	struct fake_slab *outer, *inner;
+	pthread_t shrinker;
+	unsigned int releases, inner_releases;
+	bool shrinking, shrunk, shrunk_early;
+} nesting;
+
+static void *shrink_outer(void *unused)
+{
+	kasan_posix_set_cpu(0);
+	__atomic_store_n(&nesting.shrinking, true, __ATOMIC_SEQ_CST);
+	kasan_cache_shrink(&nesting.outer->cache);
+	__atomic_store_n(&nesting.shrunk, true, __ATOMIC_SEQ_CST);
+	return unused;
+}
+
+/*
+ * While the one object of @outer is being released, another CPU shrinks its cache, and this one begins and
+ * ends journeys of @inner's objects. If shrinking does not wait for the release it returns within a few
+ * rounds; how long the rounds take does not matter where it does wait.
+ */
+static void release_outer(struct kasan_cache *cache, void *object)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	nesting.releases++;
+	REQUIRE(!pthread_create(&nesting.shrinker, NULL, shrink_outer, NULL));
+	while (!__atomic_load_n(&nesting.shrinking, __ATOMIC_SEQ_CST))
+		nanosleep(&moment, NULL);
+	for (int round = 0; round < 50 && !nesting.shrunk_early; round++) {
+		/* More than a chunk holds, so that some of them travel. */
+		for (int i = 0; i < 80; i++)
+			fake_slab_free(nesting.inner, fake_slab_alloc(nesting.inner, 800));
+		nanosleep(&moment, NULL);
+		nesting.shrunk_early = __atomic_load_n(&nesting.shrunk, __ATOMIC_SEQ_CST);
+	}
+	fake_slab_put(nesting.outer, object);
+}
+
+static void release_outer_bulk(struct kasan_cache *cache, void *const *objects, size_t count)
+{
+	CHECK_EQ(count, 1);
+	release_outer(cache, objects[0]);
+}
+
+/* @bulk: by way of release_bulk. @by_free: frees of other objects push it out; else this CPU shrinks, too. */
+static void shrink_during_release(bool bulk, bool by_free)
+{
+	struct nesting fresh = {0};
+
+	kasan_cache_shrink(NULL);
+	nesting = fresh;
+	nesting.outer = fake_slab_create("outer", 500, 8, bulk ? KASAN_CACHE_RELEASE_BULK : 0, 4);
+	nesting.inner = fake_slab_create("inner", 800, 8, 0, 250);
+	nesting.outer->cache.release = release_outer;
+	nesting.outer->cache.release_bulk = release_outer_bulk;
+	kasan_posix_set_cpu(1);
+	CHECK_EQ(fake_slab_free(nesting.outer, fake_slab_alloc(nesting.outer, 500)),
+		 KASAN_FREE_QUARANTINED);
+	if (by_free)
+		for (int i = 0; i < 1000 && !nesting.releases; i++)
+			fake_slab_free(nesting.inner, fake_slab_alloc(nesting.inner, 800));
+	else
+		kasan_cache_shrink(&nesting.outer->cache);
+	REQUIRE(nesting.releases == 1);
+	CHECKF(!nesting.shrunk_early, "the cache was shrunk while its object was being released");
+	pthread_join(nesting.shrinker, NULL);
+	kasan_cache_shrink(NULL);
+	kasan_posix_set_cpu(0);
+	CHECK_EQ(stats().objects, 0);
+	CHECK_EQ(nesting.outer->free_count, 4);
+	CHECK_EQ(nesting.inner->free_count, 250);
+}
+
+static void release_frees(void)
+{
+	shrink_during_release(false, true);
+	shrink_during_release(false, false);
+}
+
+static void release_bulk_frees(void)
+{
+	shrink_during_release(true, true);
+	shrink_during_release(true, false);
+}
+
+/* A release that shrinks another cache must not wait for the journey that it is part of. */
+static void release_and_shrink(struct kasan_cache *cache, void *object)
+{
+	nesting.releases++;
+	kasan_cache_shrink(&nesting.inner->cache);
+	nesting.inner_releases = nesting.inner->release_count;
+	fake_slab_put(nesting.outer, object);
+}
+
+static void release_shrinks(void)
+{
+	struct nesting fresh = {0};
+
+	kasan_cache_shrink(NULL);
+	nesting = fresh;
+	nesting.outer = fake_slab_create("outer", 500, 8, 0, 4);
+	nesting.inner = fake_slab_create("inner", 800, 8, 0, 4);
+	nesting.outer->cache.release = release_and_shrink;
+	CHECK_EQ(fake_slab_free(nesting.outer, fake_slab_alloc(nesting.outer, 500)),
+		 KASAN_FREE_QUARANTINED);
+	CHECK_EQ(fake_slab_free(nesting.inner, fake_slab_alloc(nesting.inner, 800)),
+		 KASAN_FREE_QUARANTINED);
+	kasan_cache_shrink(&nesting.outer->cache);
+	CHECK_EQ(nesting.releases, 1);
+	CHECK_EQ(nesting.inner_releases, 1);
+	CHECK_EQ(stats().objects, 0);
+}
+
 /* The port has no memory for the queue: fewer objects wait, none is lost. */
 static void *no_memory(size_t size)
 {
@@ -421,4 +538,5 @@ UNIT_MAIN(UNIT_CASE(freed_objects_wait), UNIT_CASE(never_past_the_bound),
 	  UNIT_CASE(free_slots_left_alone), UNIT_CASE(switched_off), UNIT_CASE(too_large_an_object),
 	  UNIT_CASE(shrink_takes_one_cache_only), UNIT_CASE(shrink_reaches_every_cpu),
 	  UNIT_CASE(bound_holds_over_all_cpus), UNIT_CASE(several_cpus_at_once),
+	  UNIT_CASE(release_frees), UNIT_CASE(release_bulk_frees), UNIT_CASE(release_shrinks),
 	  UNIT_CASE(without_memory_for_the_queue), UNIT_CASE(size_from_the_command_line))
