@@ -169,7 +169,11 @@ def run_verb(context, **options):
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--list", "listing", is_flag=True, help="List the suites and end.")
 @click.option("--mode", type=Choice(builder.MODES), help="Only this mode, for suites that run in several.")
-@click.option("--cases-dir", metavar="DIR", help="Folder of the programs with known verdicts (suite cases).")
+@click.option(
+    "--cases-dir",
+    metavar="DIR",
+    help="Folder of the programs with known verdicts (suite cases). Default: tests/cases.",
+)
 @click.option(
     "--seconds",
     type=Number(int, 1, 1000000, "N"),

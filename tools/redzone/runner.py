@@ -39,7 +39,7 @@ class Result:
 class Context:
     """What a suite gets: the options of the command and the means to build and boot.
 
-    cases_dir: folder of programs with known verdicts, or None. jobs: machines that may run at once.
+    cases_dir: folder of programs with known verdicts. jobs: machines that may run at once.
     yes: missing packages may be installed. mode: run configurations of this mode alone, None: of all.
     seconds, seed: how long and which sequence, None: the suite's choice. logs: this suite's folder for logs.
     """
@@ -203,15 +203,11 @@ def summary(counts):
 
 
 def _cases_dir(option):
-    """Return the folder of the cases: the option, the environment, or beside the repository."""
-    chosen = option or os.environ.get("REDZONE_CASES")
-    if chosen:
-        path = Path(chosen)
-        if not (path / "INDEX.tsv").is_file():
-            raise Failure(f"the cases folder '{chosen}' has no INDEX.tsv")
-        return path.resolve()
-    path = ROOT.parent / "shared" / "cases"
-    return path if (path / "INDEX.tsv").is_file() else None
+    """Return the folder of the cases: the option, the environment, or the repository's own."""
+    chosen = option or os.environ.get("REDZONE_CASES") or ROOT / "tests" / "cases"
+    if not (Path(chosen) / "INDEX.tsv").is_file():
+        raise Failure(f"the cases folder '{chosen}' has no INDEX.tsv")
+    return Path(chosen).resolve()
 
 
 def _choose(names, known):
