@@ -159,6 +159,8 @@ static bool set_quarantine_size(const char *value, bool apply)
 #ifdef CONFIG_KASAN_GENERIC
 	if (apply)
 		kasan_quarantine_set_size(size);
+#else
+	(void)apply; /* the tag modes have no quarantine */
 #endif
 	return true;
 }
@@ -193,6 +195,7 @@ static bool set_multi_shot(const char *value, bool apply)
 
 static bool set_ignore(const char *value, bool apply)
 {
+	(void)apply; /* all modes have the list */
 	return kasan_ignore_set(value);
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""./redzone flags: every combination that it prints is accepted by the compiler and does what it says; the
-others are refused with a reason; all who write down compiler options write the same."""
+"""./redzone flags: compilers accept every combination that it prints and do what it says; it refuses the
+others with a reason; redzone.mk and the CMake package use the same options."""
 
 import json
 import re
@@ -116,7 +116,7 @@ def test_targets_that_only_the_driver_refuses(tmp_path, target):
     ("choice", "words"),
     [
         (flags.Choice(cc="gcc", dynamic=True), "GCC has no dynamic shadow"),
-        (flags.Choice(dynamic=True, offset=1 << 36), "ignores the other"),
+        (flags.Choice(dynamic=True, offset=1 << 36), "ignores --dynamic"),
         (flags.Choice(), "inline checks are compiled for one place"),
         (flags.Choice(inline=False), "poison around stack variables"),
         (flags.Choice(arch="arm", offset=0x120000000), "more than the 32 bits"),
@@ -132,6 +132,56 @@ def test_refusals(choice, words):
         flags.compute(choice)
     assert words in str(error.value)
     assert error.value.status == 2
+
+
+@pytest.mark.parametrize(
+    ("choice", "reasons"),
+    [
+        (flags.Choice(mode="sw_tags"), ["needs --layout full, --shadow-offset, --low and --high: "]),
+        (flags.Choice(mode="sw_tags", layout="full", low=0), ["needs --shadow-offset and --high: "]),
+        (flags.Choice(mode="sw_tags", cc="gcc", offset=8), ["--layout full, --low and --high", "--outline"]),
+        (flags.Choice(layout="full", high=8), ["--layout full needs --shadow-offset and --low"]),
+        (flags.Choice(low=8), ["belong to --layout full", "give --shadow-offset, or --dynamic"]),
+        (flags.Choice(cc="gcc", target="arm-none-eabi", dynamic=True), ["is Clang's", "no dynamic shadow"]),
+        (flags.Choice(arch="arm", offset=1 << 32, low=9, high=8, layout="full"), ["32 bits", "lies above"]),
+        (flags.Choice(mode="hw_tags", arch="arm", inline=True), ["arm64's MTE", "with --inline"]),
+    ],
+)
+def test_all_that_is_missing_or_wrong_is_said_at_once(choice, reasons):
+    with pytest.raises(Failure) as error:
+        flags.compute(choice)
+    lines = str(error.value).splitlines()
+    if len(reasons) > 1:
+        assert lines.pop(0) == f"{len(reasons)} things to change:"
+    assert len(lines) == len(reasons)
+    assert all(reason in line for reason, line in zip(reasons, lines, strict=True))
+
+
+def flags_verb(capsys, *arguments):
+    """Run the verb; return (stdout, stderr)."""
+    from redzone import cli
+
+    cli.command.main(["flags", *arguments], standalone_mode=False)
+    return capsys.readouterr()
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@pytest.mark.parametrize("arch", list(OFFSETS))
+def test_without_a_word_on_the_shadow(capsys, arch, cc):
+    """The options of --outline --no-stack, which suit every place of the shadow. stdout has nothing else."""
+    short, said = flags_verb(capsys, "--arch", arch, "--cc", cc, "--only", "instrument")
+    long, nothing = flags_verb(
+        capsys, "--arch", arch, "--cc", cc, "--outline", "--no-stack", "--only", "instrument"
+    )
+    assert short == long and nothing == ""
+    assert "--outline --no-stack" in said
+    assert ("or --dynamic" in said) == (cc != "gcc")
+
+
+@pytest.mark.parametrize("word", ["--inline", "--outline"])
+def test_checks_that_were_asked_for_are_not_replaced(capsys, word):
+    with pytest.raises(Failure, match="compiled for one place"):
+        flags_verb(capsys, word)
 
 
 def test_formats_say_the_same(tmp_path):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`./redzone amalgamate`: the runtime as one kasan.c and one kasan.h, for trees that copy files.
 
-The files are put one after the other; headers where they are first included. What is private to a file
-stays so: its macros end with it, and a static name that occurs in another file, too, is made unique.
+It puts the files one after the other, and each header where it is first included. The private names of a
+file stay private: its macros end with it, and a static name that another file uses as well gets a suffix.
 """
 
 import re
@@ -36,7 +36,7 @@ def statics(text):
 
 
 def rename(text, names, suffix):
-    """Return @text with @suffix behind the identifiers @names, but not in comments, strings and members."""
+    """Return @text with @suffix behind the identifiers @names, except in comments, strings and members."""
     if not names:
         return text
     token = re.compile(
@@ -46,7 +46,7 @@ def rename(text, names, suffix):
 
 
 class Writer:
-    """Puts files together. @seen: headers that are in already."""
+    """Puts files together. @seen: headers that the text already has."""
 
     def __init__(self, seen=()):
         self.seen = set(seen)
@@ -67,7 +67,7 @@ class Writer:
             if header is None:
                 self.lines.append(line)
             elif header not in self.seen:
-                # Inside a condition it may not count: then its own guard keeps a second copy out.
+                # A condition may leave this copy out, so a later one must stay; the guard drops it if not.
                 if depth == 0:
                     self.seen.add(header)
                 self.add(header, guarded=True)
@@ -125,7 +125,7 @@ def source():
         writer.lines.append("")
     title = "kasan.c - Redzone's runtime in one file. Never instrument it."
     start = head(title) + '#include "kasan.h"\n\n#ifdef CONFIG_KASAN\n\n'
-    # Inline functions of headers: here they look like the file's own.
+    # A header's inline functions look like the file's own here, and some have no caller.
     start += '#pragma GCC diagnostic ignored "-Wunused-function"\n\n'
     return start + writer.text() + "#endif /* CONFIG_KASAN */\n"
 
@@ -151,10 +151,10 @@ def register(group):
     @group.command("amalgamate", short_help="Write the runtime as one kasan.c and kasan.h.")
     @click.argument("folder", metavar="[FOLDER]", default="build/amalgamated")
     def amalgamate_verb(folder):
-        """Write kasan.c and kasan.h into FOLDER (default: build/amalgamated), to be copied into a tree.
+        """Write kasan.c and kasan.h into FOLDER (default: build/amalgamated), for trees that copy files.
 
-        They are the whole runtime with its public headers. Compile kasan.c without -fsanitize, include
-        "kasan.h", and give both the macros that `./redzone flags --only defines` prints.
+        The two hold the whole runtime with its public headers. Compile kasan.c without -fsanitize, include
+        "kasan.h", and compile both with the macros that `./redzone flags --only defines` prints.
 
         \b
         Examples:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """`./redzone flags`: the compiler options of KASAN for a compiler, an architecture and a place of the shadow.
 
-The options themselves are in cmake/kasan-flags.json, which the CMake package reads, too. Here is what goes
-together and what does not, and the four ways of writing it down.
+cmake/kasan-flags.json holds the options themselves, and the CMake package reads it as well. This module
+knows which of them go together, and the four formats in which they are printed.
 """
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from redzone.base import ROOT, Failure
+from redzone.base import ROOT, Failure, say
 
 RULES = ROOT / "cmake" / "kasan-flags.json"
 COMPILERS = ("clang-19", "clang-22", "clang", "gcc")
@@ -34,8 +34,8 @@ REFUSED_BY_DRIVER = re.compile(
 
 @dataclass
 class Choice:
-    """What options are wanted for. inline: None if nothing was said. offset: None if it is not known when
-    compiling."""
+    """The build that options are wanted for. inline: None if the user named neither --inline nor --outline.
+    offset: None if it is not known when compiling."""
 
     cc: str = "clang-19"
     mode: str = "generic"
@@ -56,7 +56,7 @@ class Choice:
 
     @property
     def where(self):
-        """inline or outline; None where the compiler makes no checks."""
+        """inline or outline; None if the compiler makes no checks."""
         if self.mode == "hw_tags":
             return None
         return "outline" if self.inline is False else "inline"
@@ -88,42 +88,66 @@ def number(text, what):
 
 
 def check(choice):
-    """Raise Failure, with the reason, for what does not go together."""
-    bits = 32 if choice.arch == "arm" else 64
+    """Raise Failure for what does not go together or is missing: all of it, with the reasons."""
+    found = list(_problems(choice))
+    if len(found) == 1:
+        raise Failure(found[0])
+    if found:
+        raise Failure("\n".join([f"{len(found)} things to change:", *(f"  - {text}" for text in found)]))
+
+
+def _problems(choice):
+    """Yield all that keeps @choice from working. What a mode cannot have is not asked for in addition."""
     if choice.family == "gcc" and choice.target is not None:
-        raise Failure("--target is Clang's; a GCC has the target it was built for")
+        yield "--target is Clang's; a GCC has the target it was built for"
     if choice.mode == "hw_tags":
-        _check_hw_tags(choice)
+        yield from _problems_of_hw_tags(choice)
         return
+    bits = 32 if choice.arch == "arm" else 64
+    for name, value in (("--shadow-offset", choice.offset), ("--low", choice.low), ("--high", choice.high)):
+        if value is not None and value >= 1 << bits:
+            yield f"{name} {value:#x} has more than the {bits} bits of {choice.arch}"
+    if choice.low is not None and choice.high is not None and choice.low > choice.high:
+        yield f"--low {choice.low:#x} lies above --high {choice.high:#x}"
     if choice.mode == "sw_tags":
-        _check_sw_tags(choice)
+        yield from _problems_of_sw_tags(choice)
+    else:
+        yield from _problems_of_generic(choice)
+
+
+def _missing(choice, *others):
+    """Return the options of the full layout that @choice lacks and @others, as "A, B and C"; "" for none."""
+    given = (("--shadow-offset", choice.offset), ("--low", choice.low), ("--high", choice.high))
+    names = [*others, *(name for name, value in given if value is None)]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _problems_of_generic(choice):
+    """Yield what Generic mode cannot have or lacks."""
     if choice.dynamic and choice.offset is not None:
-        raise Failure(
-            "--dynamic with --shadow-offset: the compiler follows the offset and ignores the other; give one"
-        )
+        yield "--dynamic with --shadow-offset: the compiler uses the offset and ignores --dynamic; give one"
     if choice.dynamic and choice.family == "gcc":
-        raise Failure(
+        yield (
             "--dynamic with gcc: GCC has no dynamic shadow; give --shadow-offset, or --outline --no-stack, "
             "whose checks are calls and find the shadow at run time"
         )
-    inline = choice.where == "inline"
-    if choice.offset is None and not choice.dynamic and (inline or choice.stack):
-        what = "inline checks are" if inline else "the poison around stack variables is"
-        way = "--dynamic, or " if choice.family == "clang" else ""
-        raise Failure(
-            f"{what} compiled for one place of the shadow: give --shadow-offset, or {way}--outline --no-stack"
-        )
-    for name, value in (("--shadow-offset", choice.offset), ("--low", choice.low), ("--high", choice.high)):
-        if value is not None and value >= 1 << bits:
-            raise Failure(f"{name} {value:#x} has more than the {bits} bits of {choice.arch}")
     if choice.layout == "full":
-        if choice.offset is None or choice.low is None or choice.high is None:
-            raise Failure("--layout full needs --shadow-offset, --low and --high")
-        if choice.low > choice.high:
-            raise Failure(f"--low {choice.low:#x} lies above --high {choice.high:#x}")
-    elif choice.low is not None or choice.high is not None:
-        raise Failure("--low and --high belong to --layout full; windows are added at run time")
+        missing = _missing(choice)
+        if missing:
+            yield f"--layout full needs {missing}"
+    else:
+        if choice.low is not None or choice.high is not None:
+            yield "--low and --high belong to --layout full; windows are added at run time"
+        inline = choice.where == "inline"
+        if choice.offset is None and not choice.dynamic and (inline or choice.stack):
+            what = "inline checks are" if inline else "the poison around stack variables is"
+            way = "--dynamic, or " if choice.family == "clang" else ""
+            yield (
+                f"{what} compiled for one place of the shadow: give --shadow-offset, or {way}"
+                "--outline --no-stack"
+            )
     offset = choice.offset or 0
+    bits = 32 if choice.arch == "arm" else 64
     if (
         choice.family == "clang"
         and choice.arch in ("x86_64", "arm")
@@ -131,41 +155,46 @@ def check(choice):
         and offset & (offset - 1) == 0
         and offset < 1 << (bits - 3)
     ):
-        raise Failure(
-            f"--shadow-offset {offset:#x} with Clang on {choice.arch}: it joins a power of two by OR, "
-            f"does not add it, which is wrong for some addresses; move the shadow: {offset + 0x1000:#x}"
+        yield (
+            f"--shadow-offset {offset:#x} with Clang on {choice.arch}: Clang joins a power of two by OR "
+            f"instead of adding it, which is wrong for some addresses; move the shadow: {offset + 0x1000:#x}"
         )
 
 
-def _check_sw_tags(choice):
-    """Raise Failure for what software tags cannot have."""
+def _problems_of_sw_tags(choice):
+    """Yield what software tags cannot have or lack."""
     if choice.arch != "arm64":
-        raise Failure(
+        yield (
             f"--mode sw_tags with --arch {choice.arch}: the runtime has tags for arm64 only, whose CPUs "
             "ignore the top byte of addresses"
         )
-    if choice.layout != "full":
-        raise Failure("--mode sw_tags needs --layout full: the compilers' checks test no range")
+        return
+    missing = _missing(choice, *(["--layout full"] if choice.layout != "full" else []))
+    if missing:
+        yield (
+            f"--mode sw_tags needs {missing}: the compilers' checks test no range, so every address needs "
+            "shadow"
+        )
     if choice.dynamic:
-        raise Failure("--mode sw_tags with --dynamic: give --shadow-offset instead")
+        yield "--mode sw_tags with --dynamic: give --shadow-offset instead"
     if choice.family == "gcc" and choice.where == "inline":
-        raise Failure("--mode sw_tags with gcc: GCC has outline checks only; add --outline")
+        yield "--mode sw_tags with gcc: GCC has outline checks only; add --outline"
     if REFUSED_BY_DRIVER.match(choice.target or ""):
-        raise Failure(
+        yield (
             f"--mode sw_tags with --target {choice.target}: Clang has no kernel-hwaddress for it; use "
             f"{TRIPLES[choice.arch]}"
         )
 
 
-def _check_hw_tags(choice):
-    """Raise Failure for what hardware tags cannot have: the CPU does what options of the compiler are for."""
+def _problems_of_hw_tags(choice):
+    """Yield what hardware tags cannot have: the CPU does what options of the compiler are for."""
     if choice.arch != "arm64":
-        raise Failure(
-            f"--mode hw_tags with --arch {choice.arch}: memory tags are those of arm64's MTE; no other CPU "
-            "that the runtime knows has any"
+        yield (
+            f"--mode hw_tags with --arch {choice.arch}: memory tags are those of arm64's MTE; the runtime "
+            "knows no other CPU that has them"
         )
     if choice.inline is not None:
-        raise Failure(
+        yield (
             f"--mode hw_tags with --{'inline' if choice.inline else 'outline'}: the CPU checks each access, "
             "the compiler adds no checks; leave it out"
         )
@@ -181,10 +210,18 @@ def _check_hw_tags(choice):
         if is_given
     ]
     if given:
-        raise Failure(
+        yield (
             f"--mode hw_tags with {', '.join(given)}: there is no shadow, the tags are in the memory itself; "
             f"leave {'it' if len(given) == 1 else 'them'} out"
         )
+
+
+def without_place(choice):
+    """Return @choice as it works where nothing was said about the place of the shadow and about the checks:
+    outline, without stack variables. Return None where something was said."""
+    said = choice.mode != "generic" or choice.layout == "full" or choice.low is not None
+    said |= choice.offset is not None or choice.dynamic or choice.inline is not None
+    return None if said else replace(choice, inline=False, stack=False)
 
 
 def words(choice):
@@ -330,20 +367,24 @@ def register(group):
     @click.option("--format", "style", type=OneOf(FORMATS), default="text", help="Default: text.")
     @click.option("--only", type=OneOf(PARTS), help="One part on one line, for $(...).")
     def flags_verb(shadow_offset, no_stack, no_globals, low, high, style, only, **options):
-        """Print the compiler options for the files that KASAN shall check, for all C files, for the
+        """Print the compiler options for the files that KASAN checks, for all C files, for the
         runtime, and the macros that go with them.
+
+        Without --shadow-offset, --dynamic, --inline and --outline it prints what works at any place of
+        the shadow, which is --outline --no-stack, and says so on stderr.
 
         \b
         Examples:
           ./redzone flags --arch arm64 --outline --shadow-offset 0xdfff800000000000
           ./redzone flags --cc gcc --arch riscv64 --shadow-offset 0x70700000 --format make
+          ./redzone flags --arch arm
           ./redzone flags --dynamic --only instrument
           ./redzone flags --mode sw_tags --shadow-offset 0xefff800000000000 --layout full \
             --low 0xffff000000000000 --high 0xffffffffffffffff
           ./redzone flags --mode hw_tags --cc gcc --format cmake
 
         \b
-        Exit status: 0, or 2 for what does not go together (the message says why).
+        Exit status: 0, or 2 if options do not go together or are missing (the message lists all of them).
         """
         choice = Choice(
             offset=None if shadow_offset is None else number(shadow_offset, "--shadow-offset"),
@@ -353,6 +394,14 @@ def register(group):
             high=None if high is None else number(high, "--high"),
             **options,
         )
+        plain = without_place(choice)
+        if plain:
+            choice = plain
+            say(
+                "without --shadow-offset: these are the options for --outline --no-stack, whose checks find "
+                "the shadow at run time. Stack variables and inline checks need --shadow-offset"
+                + (" or --dynamic" if choice.family == "clang" else "")
+            )
         result = compute(choice)
         if only:
             values = getattr(result, only)
