@@ -143,7 +143,8 @@ bool kasan_port_image(uintptr_t *start, uintptr_t *end);
 bool kasan_port_is_user(uintptr_t addr);
 
 /** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included?
- *  @obj: filled, see <kasan/kasan.h>. Default: false (objects of kasan_heap are found without it). */
+ *  @obj: filled, see <kasan/kasan.h>. The runtime finds objects of a kasan_heap by itself, also inside of what this
+ *  function names. Default: false. */
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 
 /** kasan_port_find_area() - which vmalloc area or named region holds @addr? Default: false. */

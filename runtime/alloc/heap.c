@@ -33,6 +33,9 @@
 /* How far kasan_heap_lookup() goes back for the start of an object: 256 MiB. */
 #define SEARCH_LIMIT ((uintptr_t)256 << 20)
 
+/* How many chunks it passes over on the way, those of a heap that lies inside of the chunk it looks for. */
+#define SEARCH_CHUNKS 1024U
+
 struct heap_header {
 	uint32_t magic;
 	uint32_t check; /* of all other words and of the header's address */
@@ -125,13 +128,17 @@ static inline void widen_bounds(uintptr_t low, uintptr_t high)
 		;
 }
 
-/* Does an object start at @object, so that its header may be read? */
+/*
+ * Does an object start at @object, so that its header may be read? If another heap has put a chunk of its own
+ * at the very start of the object, the two left redzones look like one, and the header decides.
+ */
 static bool is_object_start(uintptr_t object)
 {
 	return object > LEFT_SIZE && !(object & KASAN_GRANULE_MASK) &&
 	       shadow_is(object - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
 	       shadow_is(object - LEFT_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
-	       !shadow_is(object, KASAN_HEAP_LEFT_REDZONE);
+	       (!shadow_is(object, KASAN_HEAP_LEFT_REDZONE) ||
+		header_valid(header_of((void *)object)));
 }
 
 /* --- Hooks ------------------------------------------------------------------------------------ */
@@ -223,12 +230,15 @@ static inline bool is_added(const struct kasan_heap *heap)
 	return __atomic_load_n(&heap->added, __ATOMIC_ACQUIRE);
 }
 
+static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int tries);
+
+/* An early chunk has no heap inside that the nearest chunk below it could be part of: one try tells. */
 static bool is_early(const struct kasan_heap *heap, const void *ptr)
 {
 	struct kasan_heap_chunk chunk;
 
 	return (uintptr_t)ptr - heap->early_start < heap->early_end - heap->early_start &&
-	       !kasan_heap_lookup((uintptr_t)ptr, &chunk);
+	       !lookup((uintptr_t)ptr, &chunk, 1);
 }
 
 /* Return: whole granules of the early chunk at @raw; 0: not known. SIZE_MAX: the allocator's own header
@@ -485,27 +495,12 @@ __attribute__((__noinline__)) void *kasan_heap_realloc(struct kasan_heap *heap, 
 
 /* --- For reports ------------------------------------------------------------------------------ */
 
-/* Start of the object at or before @addr, from the shadow; 0 if there is none. */
-static uintptr_t find_start(uintptr_t addr)
+/* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none. */
+static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
 {
-	uintptr_t at = addr & ~KASAN_GRANULE_MASK;
-	const uintptr_t low = __atomic_load_n(&chunks_low, __ATOMIC_RELAXED);
-	uintptr_t limit = at > SEARCH_LIMIT ? at - SEARCH_LIMIT : 0;
-	uint8_t *shadow;
+	uint8_t *shadow, *earlier;
 
-	if (addr < low || addr >= __atomic_load_n(&chunks_high, __ATOMIC_RELAXED))
-		return 0;
-	if (limit < low)
-		limit = low;
-
-	if (shadow_is(at, KASAN_HEAP_LEFT_REDZONE)) {
-		while (shadow_is(at, KASAN_HEAP_LEFT_REDZONE))
-			at += KASAN_GRANULE_SIZE;
-		return at;
-	}
 	while (at > limit && kasan_shadow_at(at, &shadow)) {
-		uint8_t *earlier;
-
 		/* The inside of a large object, or memory that is no heap: eight granules a step. */
 		if (at - limit > 8 * KASAN_GRANULE_SIZE &&
 		    kasan_shadow_at(at - 7 * KASAN_GRANULE_SIZE, &earlier) &&
@@ -533,40 +528,83 @@ static bool is_registered(const struct kasan_heap *heap)
 	return at != NULL;
 }
 
-bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
+/* The object at @start has lost its header: what can be said of it, the shadow says. */
+static void describe_by_shadow(struct kasan_heap_chunk *chunk, uintptr_t start)
 {
-	const struct heap_header *header;
-	uintptr_t start;
+	uintptr_t low = start, high;
 
-	if (!__atomic_load_n(&heaps, __ATOMIC_ACQUIRE))
-		return false;
-	start = find_start(addr);
-	if (!start || !is_object_start(start))
-		return false;
-	header = header_of((void *)start);
-	if (!kasan_port_readable(header, sizeof(*header)))
-		return false;
+	chunk->freed = shadow_is(start, KASAN_SLAB_FREE);
+	while (chunk->freed && shadow_is(start + chunk->size, KASAN_SLAB_FREE))
+		chunk->size += KASAN_GRANULE_SIZE;
+	if (!chunk->freed)
+		chunk->size = kasan_size_by_shadow(
+			(void *)start, __atomic_load_n(&chunks_high, __ATOMIC_RELAXED) - start);
+	while (shadow_is(low - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE))
+		low -= KASAN_GRANULE_SIZE;
+	high = start + round8(chunk->size);
+	while (shadow_is(high, KASAN_SLAB_REDZONE))
+		high += KASAN_GRANULE_SIZE;
+	chunk->raw = low;
+	chunk->span = high - low;
+}
+
+static void describe_chunk(struct kasan_heap_chunk *chunk, uintptr_t start)
+{
+	const struct heap_header *header = header_of((void *)start);
 
 	__memset(chunk, 0, sizeof(*chunk));
 	chunk->start = start;
 	if (!header_valid(header) || !is_registered(header->heap)) {
-		chunk->freed = shadow_is(start, KASAN_SLAB_FREE);
-		while (chunk->freed && shadow_is(start + chunk->size, KASAN_SLAB_FREE))
-			chunk->size += KASAN_GRANULE_SIZE;
-		if (!chunk->freed)
-			chunk->size = kasan_size_by_shadow(
-				(void *)start,
-				__atomic_load_n(&chunks_high, __ATOMIC_RELAXED) - start);
-		return true;
+		describe_by_shadow(chunk, start);
+		return;
 	}
-	if (addr < (uintptr_t)header->raw || addr - (uintptr_t)header->raw >= header->span)
-		return false;
 	chunk->heap = header->heap;
+	chunk->raw = (uintptr_t)header->raw;
+	chunk->span = header->span;
 	chunk->size = header->size;
 	chunk->freed = header->magic == HEADER_MAGIC_FREED;
 	chunk->alloc_track = header->alloc_track;
 	chunk->free_track = header->free_track;
-	return true;
+}
+
+/* As kasan_heap_lookup(), but gives up after @tries chunks that do not hold @addr. */
+static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int tries)
+{
+	const uintptr_t low = __atomic_load_n(&chunks_low, __ATOMIC_RELAXED);
+	uintptr_t at = addr & ~KASAN_GRANULE_MASK, limit, start;
+
+	if (addr < low || addr >= __atomic_load_n(&chunks_high, __ATOMIC_RELAXED))
+		return false;
+	limit = at > SEARCH_LIMIT && at - SEARCH_LIMIT > low ? at - SEARCH_LIMIT : low;
+	/* In a left redzone: its object starts where it ends. */
+	while (shadow_is(at + KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
+	       shadow_is(at, KASAN_HEAP_LEFT_REDZONE))
+		at += KASAN_GRANULE_SIZE;
+	for (; tries; tries--) {
+		start = end_of_redzone_below(at, limit);
+		if (!start)
+			return false;
+		at = start - KASAN_GRANULE_SIZE;
+		if (is_object_start(start) &&
+		    kasan_port_readable(header_of((void *)start), sizeof(struct heap_header))) {
+			describe_chunk(chunk, start);
+			if (addr - chunk->raw < chunk->span)
+				return true;
+			/* A header that fits and yet says this would lead nowhere. */
+			if (chunk->raw > at)
+				return false;
+			at = chunk->raw;
+		}
+		if (at <= limit)
+			return false;
+		at -= KASAN_GRANULE_SIZE;
+	}
+	return false;
+}
+
+bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
+{
+	return __atomic_load_n(&heaps, __ATOMIC_ACQUIRE) && lookup(addr, chunk, SEARCH_CHUNKS);
 }
 
 bool kasan_heap_find(uintptr_t addr, struct kasan_object *obj, struct kasan_track *alloc,

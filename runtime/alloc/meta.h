@@ -100,19 +100,19 @@ size_t kasan_size_by_tags(const void *object, size_t max);
 
 /**
  * struct kasan_heap_chunk - a simple heap's object as kasan_heap_lookup() finds it
- * @heap: NULL if the header was overwritten; then only @start, @size and @freed are known, from the
- *	shadow.
+ * @heap: NULL if the header was overwritten; then the shadow tells all but the tracks, which are not known.
+ * @raw, @span: what the allocator gave: the object with its redzones.
  */
 struct kasan_heap_chunk {
 	struct kasan_heap *heap;
-	uintptr_t start;
-	size_t size;
+	uintptr_t start, raw;
+	size_t size, span;
 	bool freed;
 	struct kasan_track alloc_track, free_track;
 };
 
-/** kasan_heap_lookup() - the chunk whose object or redzones hold @addr. For reports: reads shadow
- * byte by byte. Return: false if there is none. */
+/** kasan_heap_lookup() - the chunk whose object or redzones hold @addr; of two heaps, one inside the other,
+ *  the inner one's. For reports: reads shadow byte by byte. Return: false if there is none. */
 bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk);
 
 #endif /* KASAN_META_H */

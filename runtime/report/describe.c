@@ -142,43 +142,55 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 
 /* --- All kinds -------------------------------------------------------------------------------- */
 
-static bool fill_heap(struct kasan_owner *owner, uintptr_t addr)
+static void fill_heap(struct kasan_owner *owner, const struct kasan_heap_chunk *chunk)
 {
-	struct kasan_heap_chunk chunk;
-
-	if (!kasan_heap_lookup(addr, &chunk))
-		return false;
 	owner->kind = KASAN_OBJECT_HEAP;
-	owner->start = chunk.start;
-	owner->size = owner->cache_size = chunk.size;
-	owner->state = chunk.freed ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
-	owner->corrupt = !chunk.heap;
-	kasan_owner_name(owner, chunk.heap ? chunk.heap->name : NULL, "heap");
-	owner->alloc = chunk.alloc_track;
-	owner->free = chunk.free_track;
-	owner->has_alloc = chunk.heap != NULL;
-	owner->has_free = chunk.heap && chunk.freed;
-	return true;
+	owner->start = chunk->start;
+	owner->size = owner->cache_size = chunk->size;
+	owner->state = chunk->freed ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
+	owner->corrupt = !chunk->heap;
+	kasan_owner_name(owner, chunk->heap ? chunk->heap->name : NULL, "heap");
+	owner->alloc = chunk->alloc_track;
+	owner->free = chunk->free_track;
+	owner->has_alloc = chunk->heap != NULL;
+	owner->has_free = chunk->heap && chunk->freed;
 }
 
-static bool find_owner(struct kasan_owner *owner, uintptr_t addr)
+/* Return: bytes of the object that the port knows at @addr, slot or pages; 0 if it knows none. */
+static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
 {
 	struct kasan_object object;
 
 	__memset(owner, 0, sizeof(*owner));
-	if (!kasan_has_shadow(addr))
-		return false;
 	__memset(&object, 0, sizeof(object));
-	if (kasan_port_find_object((const void *)addr, &object)) {
-		if (object.kind == KASAN_OBJECT_SLAB && object.cache)
-			fill_slab(owner, &object);
-		else if (object.kind == KASAN_OBJECT_LARGE)
-			kasan_owner_large(owner, &object);
-		else
-			return fill_heap(owner, addr);
-		return true;
+	if (!kasan_has_shadow(addr) || !kasan_port_find_object((const void *)addr, &object))
+		return 0;
+	if (object.kind == KASAN_OBJECT_SLAB && object.cache) {
+		fill_slab(owner, &object);
+		return owner->slot_size;
 	}
-	return fill_heap(owner, addr);
+	if (object.kind != KASAN_OBJECT_LARGE)
+		return 0;
+	kasan_owner_large(owner, &object);
+	return owner->size;
+}
+
+/*
+ * A heap may have its memory from an allocator that the port knows, or the other way round. Both objects hold
+ * the address then, and one lies inside of the other: the smaller one is what the program was given.
+ */
+static bool find_owner(struct kasan_owner *owner, uintptr_t addr)
+{
+	const size_t size = ask_port(owner, addr);
+	struct kasan_heap_chunk chunk;
+
+	if (!kasan_has_shadow(addr) || !kasan_heap_lookup(addr, &chunk))
+		return owner->kind != KASAN_OBJECT_NONE;
+	if (owner->kind == KASAN_OBJECT_NONE || chunk.span <= size) {
+		__memset(owner, 0, sizeof(*owner));
+		fill_heap(owner, &chunk);
+	}
+	return true;
 }
 
 /*
@@ -213,12 +225,25 @@ static bool find_large_before(struct kasan_owner *owner, uintptr_t addr)
 {
 	const uintptr_t page = addr & ~(uintptr_t)(CONFIG_KASAN_PAGE_SIZE - 1);
 
-	if (addr - page < LARGE_TAIL && find_owner(owner, page - 1) &&
+	if (addr - page < LARGE_TAIL && ask_port(owner, page - 1) &&
 	    owner->kind == KASAN_OBJECT_LARGE && owner->state == KASAN_OWNER_LIVE &&
 	    addr - (owner->start + owner->size) < LARGE_TAIL)
 		return true;
 	__memset(owner, 0, sizeof(*owner));
 	return false;
+}
+
+/*
+ * An access that leaves the object it starts in has overrun that one. If it goes wrong before, it has come
+ * upon another one that lies inside, and that is the one to describe.
+ */
+static void prefer_inner(struct kasan_owner *owner, const struct kasan_report *report)
+{
+	struct kasan_owner inner;
+
+	if (report->first_bad != report->addr && report->first_bad - owner->start < owner->size &&
+	    find_owner(&inner, report->first_bad) && inner.start != owner->start)
+		*owner = inner;
 }
 
 void kasan_describe_object(struct kasan_report *report)
@@ -228,6 +253,7 @@ void kasan_describe_object(struct kasan_report *report)
 
 	if (find_owner(owner, report->addr)) {
 		prefer_nearer(owner, report->addr);
+		prefer_inner(owner, report);
 		return;
 	}
 	if (report->first_bad != report->addr && find_owner(owner, report->first_bad))
@@ -291,7 +317,7 @@ void kasan_describe(struct kasan_report *report)
 	if (!report->on_stack && !is_stack_poison(report->bad_shadow)) {
 		kasan_describe_object(report);
 		if (report->owner.kind == KASAN_OBJECT_NONE)
-			report->global = kasan_find_global(report->addr);
+			report->global = kasan_find_global(report->first_bad);
 	}
 	describe_area(report);
 }

@@ -12,134 +12,10 @@
 
 #define FRAME_MAGIC 0x41b58ab3U
 
-/* How far below an address the start of its frame is looked for, in bytes. */
+/* How far below the first bad byte the start of its frame is looked for, in bytes. */
 #define FRAME_SEARCH_LIMIT ((uintptr_t)1 << 20)
 
-/* Is it the stack that the report was found on, or whose else? */
-static void find_stack(struct kasan_report *report)
-{
-	const struct kasan_port_task *task = &report->task;
-	struct kasan_port_task other = {0};
-
-	report->on_stack = task->stack_start && report->addr >= task->stack_start &&
-			   report->addr < task->stack_end;
-	if (report->on_stack || !kasan_port_stack_owner((const void *)report->addr, &other))
-		return;
-	report->on_other_stack = true;
-	report->other_id = other.id;
-	if (!other.name ||
-	    !kasan_copy_string(report->other_comm, other.name, sizeof(report->other_comm)))
-		__memcpy(report->other_comm, "none", 5);
-}
-
-#ifdef CONFIG_KASAN_GENERIC
-static inline uint8_t shadow_at(uintptr_t addr)
-{
-	const uint8_t *shadow = kasan_shadow_of((const void *)addr);
-
-	return shadow ? *shadow : 0;
-}
-
-/* Lowest address of the left redzone at or below @addr, 0 if there is none down to @limit. */
-static uintptr_t find_left_redzone(uintptr_t addr, uintptr_t limit)
-{
-	uintptr_t at = addr & ~KASAN_GRANULE_MASK;
-
-	while (at > limit && shadow_at(at) != KASAN_STACK_LEFT)
-		at -= KASAN_GRANULE_SIZE;
-	if (shadow_at(at) != KASAN_STACK_LEFT)
-		return 0;
-	while (at > limit && shadow_at(at - KASAN_GRANULE_SIZE) == KASAN_STACK_LEFT)
-		at -= KASAN_GRANULE_SIZE;
-	return at;
-}
-
-static bool read_frame(struct kasan_frame *frame, uintptr_t base)
-{
-	const uintptr_t *words = (const uintptr_t *)base;
-
-	if (!base || !kasan_port_readable(words, 3 * sizeof(words[0])) || words[0] != FRAME_MAGIC)
-		return false;
-	frame->base = base;
-	frame->descr = (const char *)words[1];
-	frame->function = words[2];
-	return kasan_port_readable(frame->descr, 1);
-}
-
-static bool same_function(uintptr_t entry, uintptr_t pc)
-{
-	struct kasan_symbol symbol = {0};
-	char name[8];
-
-	return kasan_port_symbol(pc, name, sizeof(name), &symbol) &&
-	       entry - symbol.start < symbol.size;
-}
-
-/*
- * Memory of alloca() lies below the fixed part of its frame: below the frame record, which is the lowest one
- * above it, and below the redzone with the three words. Where the redzone lies is the compiler's choice, and
- * without fixed variables that are watched there is none, so the next one may be a caller's.
- */
-static void describe_alloca(struct kasan_report *report)
-{
-	const struct kasan_port_task *task = &report->task;
-	uintptr_t fp, prev, at, pc = report->ip;
-	struct kasan_bounds bounds;
-
-	if (!kasan_get_bounds(task->stack_start, task->stack_end, &bounds))
-		return;
-	fp = report->at_pc ? report->fp : kasan_skip_to(&bounds, report->ip, report->fp);
-	for (;; fp = prev) {
-		if (!kasan_is_frame(&bounds, fp))
-			return;
-		prev = kasan_arch_frame_prev(fp);
-		if (fp > report->first_bad)
-			break;
-		pc = kasan_arch_frame_ra(fp);
-		if (prev <= fp)
-			return;
-	}
-	report->alloca_pc = pc;
-	at = report->first_bad & ~KASAN_GRANULE_MASK;
-	while (at < task->stack_end && shadow_at(at) != KASAN_STACK_LEFT)
-		at += KASAN_GRANULE_SIZE;
-	/* A return address may lie behind the end of a function that ends with a call. */
-	report->has_frame = at < task->stack_end && read_frame(&report->frame, at) &&
-			    (at < fp || same_function(report->frame.function, pc - 1));
-}
-
-void kasan_describe_stack(struct kasan_report *report)
-{
-	const struct kasan_port_task *task = &report->task;
-	const uint8_t bad = kasan_telling_shadow(report);
-	uintptr_t limit;
-
-	find_stack(report);
-	if (bad == KASAN_ALLOCA_LEFT || bad == KASAN_ALLOCA_RIGHT) {
-		if (report->on_stack)
-			describe_alloca(report);
-		return;
-	}
-	limit = report->addr > FRAME_SEARCH_LIMIT ? report->addr - FRAME_SEARCH_LIMIT : 0;
-	if (report->on_stack) {
-		if (limit < task->stack_start)
-			limit = task->stack_start;
-	} else if ((bad < KASAN_STACK_LEFT || bad > KASAN_STACK_RIGHT) &&
-		   bad != KASAN_STACK_AFTER_SCOPE) {
-		return;
-	}
-	report->has_frame = read_frame(&report->frame, find_left_redzone(report->addr, limit));
-}
-#else
-/* Tagged frames describe themselves to nobody. */
-void kasan_describe_stack(struct kasan_report *report)
-{
-	find_stack(report);
-}
-#endif
-
-/* --- The description: "n off size namelen name off size namelen name ..."
- * ---------------------------- */
+/* --- The description: "n off size namelen name off size namelen name ..." ------------------------ */
 
 struct cursor {
 	const char *at;
@@ -191,6 +67,188 @@ static void next_name(struct cursor *cursor, unsigned long length, char *name, s
 	}
 	name[kept] = '\0';
 }
+
+/* --- The frame ------------------------------------------------------------------------------- */
+
+static bool is_on_stack(const struct kasan_port_task *task, uintptr_t addr)
+{
+	return task->stack_start && addr >= task->stack_start && addr < task->stack_end;
+}
+
+/*
+ * Does the access touch the stack of the task that ran into the bug, or whose else? One that leads out of a
+ * stack, or into one, concerns it as much as one that stays inside.
+ */
+static void find_stack(struct kasan_report *report)
+{
+	const struct kasan_port_task *task = &report->task;
+	struct kasan_port_task other = {0};
+
+	report->on_stack = is_on_stack(task, report->first_bad) || is_on_stack(task, report->addr);
+	if (report->on_stack || !kasan_port_stack_owner((const void *)report->first_bad, &other))
+		return;
+	report->on_other_stack = true;
+	report->other_id = other.id;
+	if (!other.name ||
+	    !kasan_copy_string(report->other_comm, other.name, sizeof(report->other_comm)))
+		__memcpy(report->other_comm, "none", 5);
+}
+
+#ifdef CONFIG_KASAN_GENERIC
+static inline uint8_t shadow_at(uintptr_t addr)
+{
+	const uint8_t *shadow = kasan_shadow_of((const void *)addr);
+
+	return shadow ? *shadow : 0;
+}
+
+/*
+ * A frame lies between its left and its right redzone. On the way down from a place inside there is thus no
+ * right redzone, unless the place itself is in it.
+ *
+ * Return: lowest address of the left redzone of the frame that holds @addr; 0 if there is none down to @limit.
+ */
+static uintptr_t find_left_redzone(uintptr_t addr, uintptr_t limit)
+{
+	uintptr_t at = addr & ~KASAN_GRANULE_MASK;
+
+	while (at > limit && shadow_at(at) == KASAN_STACK_RIGHT)
+		at -= KASAN_GRANULE_SIZE;
+	while (at > limit && shadow_at(at) != KASAN_STACK_LEFT) {
+		if (shadow_at(at) == KASAN_STACK_RIGHT)
+			return 0;
+		at -= KASAN_GRANULE_SIZE;
+	}
+	if (shadow_at(at) != KASAN_STACK_LEFT)
+		return 0;
+	while (at > limit && shadow_at(at - KASAN_GRANULE_SIZE) == KASAN_STACK_LEFT)
+		at -= KASAN_GRANULE_SIZE;
+	return at;
+}
+
+static bool read_frame(struct kasan_frame *frame, uintptr_t base)
+{
+	const uintptr_t *words = (const uintptr_t *)base;
+
+	if (!base || !kasan_port_readable(words, 3 * sizeof(words[0])) || words[0] != FRAME_MAGIC)
+		return false;
+	frame->base = base;
+	frame->descr = (const char *)words[1];
+	frame->function = words[2];
+	return kasan_port_readable(frame->descr, 1);
+}
+
+/* Return: where the last variable of the description ends, in bytes from the base; 0 if it cannot be read. */
+static uintptr_t described_size(const struct kasan_frame *frame)
+{
+	struct cursor cursor = {.at = frame->descr};
+	unsigned long count = next_number(&cursor), i, offset, size, line;
+	uintptr_t end = 0;
+	char name[2];
+
+	for (i = 0; i < count && !cursor.broken; i++) {
+		offset = next_number(&cursor);
+		size = next_number(&cursor);
+		next_name(&cursor, next_number(&cursor), name, sizeof(name), &line);
+		if (offset + size > end)
+			end = offset + size;
+	}
+	return cursor.broken ? 0 : end;
+}
+
+/*
+ * A dead frame may have lost its upper part to a later one, the right redzone with it, so not all that lies
+ * above its left redzone is its own: only the variables, and the redzone that goes on behind the last.
+ */
+static bool is_in_frame(const struct kasan_frame *frame, uintptr_t addr)
+{
+	const uintptr_t size = described_size(frame);
+	uintptr_t at;
+
+	if (!size || addr - frame->base < size)
+		return true;
+	at = (frame->base + size + KASAN_GRANULE_MASK) & ~KASAN_GRANULE_MASK;
+	while (at + KASAN_GRANULE_SIZE <= addr &&
+	       (shadow_at(at) == KASAN_STACK_MID || shadow_at(at) == KASAN_STACK_RIGHT))
+		at += KASAN_GRANULE_SIZE;
+	return at + KASAN_GRANULE_SIZE > addr;
+}
+
+static bool same_function(uintptr_t entry, uintptr_t pc)
+{
+	struct kasan_symbol symbol = {0};
+	char name[8];
+
+	return kasan_port_symbol(pc, name, sizeof(name), &symbol) &&
+	       entry - symbol.start < symbol.size;
+}
+
+/*
+ * Memory of alloca() lies below the fixed part of its frame: below the frame record, which is the lowest one
+ * above it, and below the redzone with the three words. Where the redzone lies is the compiler's choice, and
+ * without fixed variables that are watched there is none, so the next one may be a caller's.
+ */
+static void describe_alloca(struct kasan_report *report)
+{
+	const struct kasan_port_task *task = &report->task;
+	uintptr_t fp, prev, at, pc = report->ip;
+	struct kasan_bounds bounds;
+
+	if (!kasan_get_bounds(task->stack_start, task->stack_end, &bounds))
+		return;
+	fp = report->at_pc ? report->fp : kasan_skip_to(&bounds, report->ip, report->fp);
+	for (;; fp = prev) {
+		if (!kasan_is_frame(&bounds, fp))
+			return;
+		prev = kasan_arch_frame_prev(fp);
+		if (fp > report->first_bad)
+			break;
+		pc = kasan_arch_frame_ra(fp);
+		if (prev <= fp)
+			return;
+	}
+	report->alloca_pc = pc;
+	at = report->first_bad & ~KASAN_GRANULE_MASK;
+	while (at < task->stack_end && shadow_at(at) != KASAN_STACK_LEFT)
+		at += KASAN_GRANULE_SIZE;
+	/* A return address may lie behind the end of a function that ends with a call. */
+	report->has_frame = at < task->stack_end && read_frame(&report->frame, at) &&
+			    (at < fp || same_function(report->frame.function, pc - 1));
+}
+
+void kasan_describe_stack(struct kasan_report *report)
+{
+	const struct kasan_port_task *task = &report->task;
+	const uint8_t bad = kasan_telling_shadow(report);
+	const uintptr_t bad_at = report->first_bad;
+	uintptr_t limit;
+
+	find_stack(report);
+	if (bad == KASAN_ALLOCA_LEFT || bad == KASAN_ALLOCA_RIGHT) {
+		if (is_on_stack(task, bad_at))
+			describe_alloca(report);
+		return;
+	}
+	limit = bad_at > FRAME_SEARCH_LIMIT ? bad_at - FRAME_SEARCH_LIMIT : 0;
+	if (is_on_stack(task, bad_at)) {
+		if (limit < task->stack_start)
+			limit = task->stack_start;
+	} else if ((bad < KASAN_STACK_LEFT || bad > KASAN_STACK_RIGHT) &&
+		   bad != KASAN_STACK_AFTER_SCOPE) {
+		return;
+	}
+	report->has_frame = read_frame(&report->frame, find_left_redzone(bad_at, limit)) &&
+			    is_in_frame(&report->frame, bad_at);
+}
+#else
+/* Tagged frames describe themselves to nobody. */
+void kasan_describe_stack(struct kasan_report *report)
+{
+	find_stack(report);
+}
+#endif
+
+/* --- The text -------------------------------------------------------------------------------- */
 
 void kasan_print_frame(const struct kasan_frame *frame)
 {

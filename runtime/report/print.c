@@ -193,8 +193,12 @@ static void print_stack_owner(const struct kasan_report *report)
 		else
 			kasan_report_line(" %pB", (const void *)report->alloca_pc);
 	} else if (report->has_frame) {
+		/* An access may begin below the frame that its first bad byte lies in. */
+		const uintptr_t at =
+			report->addr >= report->frame.base ? report->addr : report->first_bad;
+
 		kasan_report_line(" and is located at offset %lu in frame:",
-				  (unsigned long)(report->addr - report->frame.base));
+				  (unsigned long)(at - report->frame.base));
 		kasan_report_line(" %pS", (const void *)report->frame.function);
 	}
 	if (report->has_frame) {

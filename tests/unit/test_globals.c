@@ -76,6 +76,20 @@ static void report_of_a_gcc_global(void)
 	__asan_unregister_globals(&g, 1);
 }
 
+/* An access starts in memory that is nobody's variable and goes wrong behind the end of one. */
+static void first_bad_byte_of_a_long_access(void)
+{
+	char *p = unit_watched(4096);
+	struct kasan_global g = describe(p + 512, 13, "table", NULL);
+
+	__asan_register_globals(&g, 1);
+	EXPECT_REPORT("global-out-of-bounds", kasan_check_write(p + 112, 1000));
+	CHECK(unit_saw(" 400 bytes to the left of table+0x0/0xd"));
+	EXPECT_REPORT("global-out-of-bounds", kasan_check_write(p + 516, 1000));
+	CHECK(unit_saw(" table+0x4/0xd"));
+	__asan_unregister_globals(&g, 1);
+}
+
 /* Names and locations are memory that a bug may have overwritten. */
 static void garbage_in_a_descriptor(void)
 {
@@ -165,5 +179,5 @@ static void unloading(void)
 }
 
 UNIT_MAIN(UNIT_CASE(redzones), UNIT_CASE(report_of_a_clang_global),
-	  UNIT_CASE(report_of_a_gcc_global), UNIT_CASE(garbage_in_a_descriptor),
-	  UNIT_CASE(many_arrays), UNIT_CASE(unloading))
+	  UNIT_CASE(report_of_a_gcc_global), UNIT_CASE(first_bad_byte_of_a_long_access),
+	  UNIT_CASE(garbage_in_a_descriptor), UNIT_CASE(many_arrays), UNIT_CASE(unloading))

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../runtime/core/internal.h"
 #include "abi.h"
@@ -187,7 +188,60 @@ static void unpoison_after_a_jump(void)
 	CHECK_EQ(kasan_first_bad((uintptr_t)f, sizeof(f)), 0);
 }
 
+/* Two frames with a stretch of stack between them that no instrumented function uses. */
+struct stretch {
+	struct frame low;
+	char between[4096];
+	struct frame high;
+};
+
+/* memset() over what a dead frame has left: that frame is named, not one that lies far below. */
+static void first_bad_byte_of_a_long_access(void)
+{
+	struct stretch s;
+
+	kasan_unpoison_stack(&s, &s + 1);
+	lay_out(&s.low, "1 32 10 3 low");
+	lay_out(&s.high, "1 32 10 4 high");
+	EXPECT_REPORT("stack-out-of-bounds",
+		      kasan_check_write(s.between + 3500, sizeof(s.between) - 3500 + 16));
+	CHECK(unit_saw("The buggy address belongs to stack of task test_stack/%d", getpid()));
+	CHECK(unit_saw(" [32, 42) 'high'"));
+	/* The access starts below the frame: the first bad byte's place in it is what there is to say. */
+	CHECK(unit_saw(" and is located at offset 0 in frame:"));
+	/* From a variable of the frame itself: the place of the access, as ever. */
+	EXPECT_REPORT("stack-out-of-bounds", kasan_check_write(s.high.first + 2, 20));
+	CHECK(unit_saw(" and is located at offset 34 in frame:"));
+	clean(&s.low);
+	clean(&s.high);
+}
+
+/* What dead frames have left behind is no part of the next living one below. */
+static void beyond_the_frame(void)
+{
+	struct stretch s;
+
+	kasan_unpoison_stack(&s, &s + 1);
+	lay_out(&s.low, "2 32 10 3 low 64 4 1 n");
+	/* Poison without a left redzone: nobody knows whose it was. */
+	kasan_poison(s.between + 512, 32, KASAN_STACK_MID);
+	EXPECT_REPORT("stack-out-of-bounds", kasan_check_write(s.between + 512, 1));
+	CHECK(unit_saw("The buggy address belongs to stack of task test_stack/%d", getpid()));
+	CHECK(unit_find(0, " and is located at offset ") < 0);
+	CHECK(unit_find(0, "This frame has ") < 0);
+	/* The last byte of the frame's redzone is its own; so is all of the redzone. */
+	EXPECT_REPORT("stack-out-of-bounds", kasan_check_write(s.low.right + 31, 1));
+	CHECK(unit_saw(" and is located at offset 127 in frame:"));
+	/* A later frame took the upper part of this one, with its right redzone. */
+	kasan_unpoison_stack(s.low.second, &s.low + 1);
+	EXPECT_REPORT("stack-out-of-bounds", kasan_check_write(s.between + 512, 1));
+	CHECK(unit_find(0, " and is located at offset ") < 0);
+	clean(&s.low);
+	kasan_unpoison_stack(&s, &s + 1);
+}
+
 UNIT_MAIN(UNIT_CASE(clang_description), UNIT_CASE(gcc_description), UNIT_CASE(names_with_blanks),
 	  UNIT_CASE(descriptions_that_are_garbage), UNIT_CASE(no_frame_below),
 	  UNIT_CASE(stack_of_another_task), UNIT_CASE(use_after_scope),
-	  UNIT_CASE(unpoison_after_a_jump))
+	  UNIT_CASE(unpoison_after_a_jump), UNIT_CASE(first_bad_byte_of_a_long_access),
+	  UNIT_CASE(beyond_the_frame))
