@@ -39,6 +39,15 @@ static inline int kasan_lock_owner(const struct kasan_lock *lock)
 	return (int)__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) - 1;
 }
 
+/** kasan_lock_taken() - does another CPU hold @lock? Interrupts are off. If not, all that its last owner did
+ *  under it is visible. */
+static inline bool kasan_lock_taken(const struct kasan_lock *lock)
+{
+	const unsigned int owner = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE);
+
+	return owner != KASAN_LOCK_FREE && owner != kasan_port_cpu() + 1U;
+}
+
 /** kasan_trylock() - take @lock if it is free. @flags: filled on success, for kasan_unlock(); on
  *  failure interrupts are as they were. Return: true if taken. */
 static inline bool kasan_trylock(struct kasan_lock *lock, unsigned long *flags)

@@ -125,11 +125,12 @@ bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault)
 	depth = is_fault ? kasan_stack_walk_fault(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH)
 			 : kasan_stack_walk_in(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH);
 	match = find_match(list, pcs, depth, is_fault);
+	matching[cpu] = false;
+	/* Behind the match: a notice may have reports to print, and they may not return. */
 	if (match < list->count && !__atomic_exchange_n(&list->said[match], 1, __ATOMIC_RELAXED) &&
 	    !kasan_notice("kasan: reports that have %s in their trace are ignored "
 			  "(kasan.ignore), the first: in %pB",
 			  list->text + list->name[match], (const void *)ip))
 		__atomic_store_n(&list->said[match], 0, __ATOMIC_RELAXED);
-	matching[cpu] = false;
 	return match < list->count;
 }

@@ -151,11 +151,14 @@ static const char *why_panic(const struct kasan_report_info *info)
  */
 #define REPORT_TRIES (1U << 26)
 
-static bool lock_reports(unsigned int tries, unsigned long *flags)
+/* Interrupts are off, and @cpu is this one. Return: false if the lock did not come free. */
+static bool lock_reports(unsigned int cpu)
 {
-	for (; tries; tries--) {
+	unsigned int tries;
+
+	for (tries = REPORT_TRIES; tries; tries--) {
 		/* Reading costs the owner nothing, and each try about the same everywhere. */
-		if (kasan_lock_owner(&report_lock) < 0 && kasan_trylock(&report_lock, flags))
+		if (kasan_lock_owner(&report_lock) < 0 && kasan_trylock_here(&report_lock, cpu))
 			return true;
 		kasan_arch_relax();
 	}
@@ -307,43 +310,48 @@ static struct slot *oldest_ready(void)
 	return oldest;
 }
 
-void kasan_flush_reports(void)
+/*
+ * Print the report that has waited longest. Return: false if none waits, or if another context has the
+ * lock: that one looks when it frees it. Else the caller looks again, because what came meanwhile found the
+ * lock taken.
+ */
+static bool print_waiting(void)
 {
 	struct kasan_report_info info;
-	unsigned long flags, irq, n;
+	unsigned long flags;
 	struct slot *slot;
 
-	for (;;) {
-		/* Whoever puts one off tries the lock afterwards, whoever frees the lock looks
-		 * afterwards: one of the two sees the other. */
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (kasan_likely(!oldest_ready()))
-			break;
-		irq = kasan_port_irq_save();
-		if (!kasan_trylock(&report_lock, &flags)) {
-			kasan_port_irq_restore(irq);
-			return;
-		}
-		slot = oldest_ready();
-		if (slot) {
-			__memcpy(&the_report, &slot->report, sizeof(the_report));
-			__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
-			printing_waiting = true;
-			kasan_port_report_begin();
-			print_captured(&the_report);
-			printing_waiting = false;
-			info = info_of(&the_report);
-		}
-		kasan_unlock(&report_lock, flags);
-		kasan_port_irq_restore(irq);
-		if (slot) {
-			after_report(&info);
-			panic_if_wanted(&info);
-		}
+	/* Who puts a report off tries the lock afterwards, who frees the lock looks afterwards: one of the two
+	 * sees the other. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (kasan_likely(!oldest_ready()) || !kasan_trylock(&report_lock, &flags))
+		return false;
+	slot = oldest_ready();
+	if (slot) {
+		__memcpy(&the_report, &slot->report, sizeof(the_report));
+		__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
+		printing_waiting = true;
+		kasan_port_report_begin();
+		print_captured(&the_report);
+		printing_waiting = false;
+		info = info_of(&the_report);
 	}
+	kasan_unlock(&report_lock, flags);
+	if (slot) {
+		after_report(&info);
+		panic_if_wanted(&info);
+	}
+	return true;
+}
+
+/* Return: true if the lock was taken and is free again: the caller looks for what came meanwhile. */
+static bool say_left_out(void)
+{
+	unsigned long flags, n;
+
 	if (kasan_likely(!__atomic_load_n(&left_out, __ATOMIC_RELAXED)) ||
 	    !kasan_trylock(&report_lock, &flags))
-		return;
+		return false;
 	n = __atomic_exchange_n(&left_out, 0, __ATOMIC_RELAXED);
 	printing_waiting = true;
 	if (n)
@@ -351,6 +359,32 @@ void kasan_flush_reports(void)
 				  n);
 	printing_waiting = false;
 	kasan_unlock(&report_lock, flags);
+	return true;
+}
+
+void kasan_flush_reports(void)
+{
+	while (print_waiting())
+		;
+	/* Said once: a bug in the console is found again by this line, and would be for ever. */
+	if (say_left_out())
+		while (print_waiting())
+			;
+}
+
+/*
+ * Free the lock and look for what came to wait meanwhile: a report that was put off has nobody else to
+ * print it. @flags: interrupts, as they were before the lock was taken. @printed: the report that was
+ * printed under the lock, or NULL. May not return.
+ */
+static void unlock_and_look(unsigned long flags, const struct kasan_report_info *printed)
+{
+	kasan_unlock(&report_lock, flags);
+	if (printed)
+		after_report(printed);
+	kasan_flush_reports();
+	if (printed)
+		panic_if_wanted(printed);
 }
 
 /* --- The sequence, from the start --------------------------------------------------------------- */
@@ -385,8 +419,8 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 {
 	const struct bug bug = {type, addr, size, how, ip, fp};
 	struct kasan_report_info info;
-	unsigned long irq, flags;
 	bool inside, accepted;
+	unsigned long irq;
 
 #ifdef CONFIG_KASAN_GENERIC
 	/* The check that kasan_check_offset() provokes: seen, which is all that was asked. */
@@ -408,7 +442,7 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 		return false;
 	}
 	inside = kasan_lock_owned(&report_lock);
-	if (inside || !lock_reports(REPORT_TRIES, &flags)) {
+	if (inside || !lock_reports(kasan_port_cpu())) {
 		accepted = put_off(&bug, inside);
 		kasan_port_irq_restore(irq);
 		/* Its owner may have left in the meantime. */
@@ -420,12 +454,7 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 	capture(&the_report, &bug);
 	print_captured(&the_report);
 	info = info_of(&the_report);
-	kasan_unlock(&report_lock, flags);
-	kasan_port_irq_restore(irq);
-
-	after_report(&info);
-	kasan_flush_reports();
-	panic_if_wanted(&info);
+	unlock_and_look(irq, &info);
 	return true;
 }
 
@@ -488,12 +517,20 @@ void kasan_check_async_faults_at(uintptr_t ip, uintptr_t fp)
 
 /* --- Around reports --------------------------------------------------------------------------- */
 
+/* It only watches the lock: a context that held it, even for a moment, would have to look for what came to
+ * wait. Interrupts stay on between the tries, and a CPU that is inside of its own report waits for nothing. */
 void kasan_wait_for_report(void)
 {
-	unsigned long flags;
+	unsigned int tries;
+	unsigned long irq;
+	bool taken = true;
 
-	if (lock_reports(4 * REPORT_TRIES, &flags))
-		kasan_unlock(&report_lock, flags);
+	for (tries = 4 * REPORT_TRIES; taken && tries; tries--) {
+		irq = kasan_port_irq_save();
+		taken = kasan_lock_taken(&report_lock);
+		kasan_port_irq_restore(irq);
+		kasan_arch_relax();
+	}
 }
 
 bool kasan_notice(const char *fmt, ...)
@@ -507,7 +544,7 @@ bool kasan_notice(const char *fmt, ...)
 	va_start(args, fmt);
 	kasan_format_line(fmt, args);
 	va_end(args);
-	kasan_unlock(&report_lock, flags);
+	unlock_and_look(flags, NULL);
 	return true;
 }
 

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/report/report.h"
 #include "abi.h"
 #include "unit.h"
 
@@ -142,6 +142,95 @@ static void several_threads_at_once(void)
 	}
 	CHECK(!inside);
 	CHECK_EQ(begun, THREADS * EACH);
+}
+
+/* --- Who frees the report lock prints what came to wait ------------------------------------------------------- */
+
+static void (*print_before)(const char *text);
+/* Bugs that the console has left, and the start of the line with which it meets one. */
+static unsigned int console_bugs;
+static const char *console_bug_line;
+
+static void print_with_a_bug(const char *text)
+{
+	print_before(text);
+	if (console_bugs && !strncmp(text, console_bug_line, strlen(console_bug_line))) {
+		console_bugs--;
+		__asan_load1_noabort(bad);
+	}
+}
+
+static void break_console(unsigned int bugs, const char *line)
+{
+	print_before = kasan_posix_hooks.print;
+	kasan_posix_hooks.print = print_with_a_bug;
+	console_bugs = bugs;
+	console_bug_line = line;
+	unit_clear();
+}
+
+static void repair_console(void)
+{
+	kasan_posix_hooks.print = print_before;
+}
+
+/* A bug that is found while a notice is printed comes right behind it, not with the next report. */
+static void bug_inside_of_a_notice(void)
+{
+	set_up();
+	break_console(1, "a notice");
+	CHECK(kasan_notice("a notice"));
+	CHECK_EQ(unit_reports(), 1);
+	CHECK(unit_find(0, "a notice") == 0);
+	CHECK(unit_find(0, "BUG: KASAN: slab-out-of-bounds") == 2);
+	repair_console();
+	/* A console that has a bug in each line: one report, the others are counted, and it ends. */
+	break_console(1000, "");
+	CHECK(kasan_notice("a notice"));
+	CHECK_EQ(unit_reports(), 1);
+	CHECK(unit_find(0, "kasan: ") > 0);
+	repair_console();
+	unit_clear();
+	kasan_flush_reports();
+	CHECK_EQ(unit_reports(), 0);
+}
+
+static void *report_once(void *arg)
+{
+	kasan_posix_set_cpu(2);
+	__asan_load1_noabort(bad);
+	return arg;
+}
+
+static void print_and_report_elsewhere(const char *text)
+{
+	pthread_t thread;
+
+	print_before(text);
+	if (strncmp(text, "kasan: ", 7) != 0) {
+		__asan_load1_noabort(bad);
+		return;
+	}
+	/* It waits for the lock until it can wait no longer, and leaves its report here. */
+	REQUIRE(!pthread_create(&thread, NULL, report_once, NULL));
+	pthread_join(thread, NULL);
+}
+
+/* So does a report of another CPU that gives up while the line about reports that were left out is printed. */
+static void report_during_the_last_line(void)
+{
+	set_up();
+	kasan_posix_set_cpu(0);
+	break_console(0, "");
+	kasan_posix_hooks.print = print_and_report_elsewhere;
+	__asan_load1_noabort(bad);
+	repair_console();
+	CHECK(unit_find(0, "kasan: ") > 0);
+	/* All slots but one were filled by the first report: the other CPU's is the last. */
+	CHECK_EQ(unit_reports(), 1 + CONFIG_KASAN_WAITING_REPORTS + 1);
+	unit_clear();
+	kasan_flush_reports();
+	CHECK_EQ(unit_reports(), 0);
 }
 
 static void *suppress_here(void *arg)
@@ -375,6 +464,7 @@ static void broken_frame_records(void)
 
 UNIT_MAIN(UNIT_CASE(single_shot), UNIT_CASE(verdicts_without_reports), UNIT_CASE(suppression_nests),
 	  UNIT_CASE(suppressed_operations_take_place), UNIT_CASE(several_threads_at_once),
+	  UNIT_CASE(bug_inside_of_a_notice), UNIT_CASE(report_during_the_last_line),
 	  UNIT_CASE(other_cpus_still_report), UNIT_CASE(suppression_belongs_to_tasks),
 	  UNIT_CASE(ignored_functions), UNIT_CASE(wrong_ignore_lists),
 	  UNIT_CASE(ignored_takes_no_shot), UNIT_CASE(tasks_that_are_not_known),
