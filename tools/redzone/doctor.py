@@ -152,6 +152,8 @@ def table():
             if state == "old":
                 line += f" (at least {'.'.join(map(str, tool.minimum))})"
             print(line.rstrip(), flush=True)
+    for problem in tools.PROBLEMS:
+        say(f"left out: {problem}")
     return lacking
 
 

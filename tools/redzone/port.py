@@ -1,16 +1,64 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone port NAME`: someone else's system under the runtime. Each system is a verb of its own below."""
+"""`./redzone port NAME`: someone else's system under the runtime. Each port's own port.py has its verb."""
 
 import click
 
-from redzone import port_uboot
+from redzone import ports
+from redzone.base import Failure
+
+
+def _list(context, param, value):
+    """--list: print the ports, and end."""
+    if not value:
+        return
+    width = max(map(len, ports.names()))
+    commands = ports.names("port")
+    for name in ports.names():
+        where = "" if name in commands else f" (no command: see ports/{name}/README.md)"
+        click.echo(f"{name:{width}}  {ports.summary(name)}{where}")
+    context.exit()
+
+
+class Ports(click.Group):
+    """The verbs of the ports. A port's code is not read before its verb is used."""
+
+    def list_commands(self, context):
+        return ports.names("port")
+
+    def get_command(self, context, name):
+        ports.check(name)
+        if name not in ports.names("port"):
+            raise Failure(f"the port '{name}' has no command; ports/{name}/README.md says how it is used")
+        command = getattr(ports.load(name, "port"), "command", None)
+        if not isinstance(command, click.Command):
+            raise Failure(f"ports/{name}/port.py has no click command called 'command'; see ports/README.md")
+        return command
+
+    def format_commands(self, context, formatter):
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, ports.summary(name)) for name in self.list_commands(context)])
 
 
 def register(group):
     """Add the verb to the command."""
+    listing = click.option(
+        "--list",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_list,
+        help="List all ports, also those without a command, and end.",
+    )
 
-    @group.group("port", short_help="Build and boot someone else's system under KASAN.")
-    def port_verb():
+    @group.group(
+        "port",
+        cls=Ports,
+        invoke_without_command=True,
+        short_help="Build and boot someone else's system under KASAN.",
+    )
+    @listing
+    @click.pass_context
+    def port_verb(context):
         """Build and boot someone else's system under KASAN.
 
         Nothing of that system is kept here: its source is fetched when it is needed. Each name has its own
@@ -18,9 +66,10 @@ def register(group):
 
         \b
         Examples:
+          ./redzone port --list
           ./redzone port u-boot --run
           ./redzone port u-boot --help
         """
-
-    assert isinstance(port_verb, click.Group)
-    port_uboot.register(port_verb)
+        if context.invoked_subcommand is None:
+            verbs = ", ".join(ports.names("port"))
+            raise Failure(f"which port? Those with a command: {verbs} (see ./redzone port --help)")

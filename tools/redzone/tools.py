@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The outside programs that Redzone calls: which there are, their versions, their Debian packages.
 
-Standard library only: `doctor` and the first use run without the virtual environment.
+The table has what Redzone itself calls; what only one port calls is in its tools.toml. Standard library
+only: `doctor` and the first use run without the virtual environment.
 """
 
 import os
 import re
 import shutil
 import subprocess
+import tomllib
 from dataclasses import dataclass
+
+from redzone import base
 
 
 @dataclass(frozen=True)
@@ -56,15 +60,27 @@ TOOLS = (
     Tool("cargo", "cargo", "cargo", "test", "fetches zlib for its suite"),
     Tool("tar", "tar", "tar", "port", "unpacks sources"),
     Tool("xz", "xz", "xz-utils", "port", "unpacks sources"),
-    Tool("patch", "patch", "patch", "port", "applies Debian's patches to U-Boot"),
-    Tool("host-gcc", "gcc", "gcc", "port", "programs that run while U-Boot is built"),
-    Tool("flex", "flex", "flex", "port", "U-Boot's build"),
-    Tool("bison", "bison", "bison", "port", "U-Boot's build"),
-    Tool("bc", "bc", "bc", "port", "U-Boot's build"),
-    Tool("libssl", "", "libssl-dev", "port", "U-Boot's build", header="/usr/include/openssl/evp.h"),
-    Tool("binutils-arm64", "aarch64-linux-gnu-ld", "binutils-aarch64-linux-gnu", "port", "links U-Boot"),
     Tool("objdump", "llvm-objdump-19", "llvm-19", "port", "looks at what was linked"),
 )
+
+
+def _of_ports(known):
+    """Return what the ports' tools.toml add to @known: ([Tool], [a line about each file that is wrong])."""
+    found, problems = {}, []
+    for path in sorted(base.ROOT.glob("ports/*/tools.toml")):
+        try:
+            for row in tomllib.loads(path.read_text(encoding="utf-8"))["tool"]:
+                tool = Tool(**{**row, "level": "port", "minimum": tuple(row.get("minimum", ()))})
+                other = known.get(tool.key) or found.setdefault(tool.key, tool)
+                if (other.command, other.package) != (tool.command, tool.package):
+                    raise ValueError(f"the key '{tool.key}' belongs to another program already")
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            problems.append(f"{base.relative(path)}: {type(error).__name__}: {error}")
+    return [*found.values()], problems
+
+
+_port_tools, PROBLEMS = _of_ports({tool.key: tool for tool in TOOLS})
+TOOLS += tuple(_port_tools)
 BY_KEY = {tool.key: tool for tool in TOOLS}
 
 
@@ -121,6 +137,8 @@ def missing(keys):
     """Return those of the tools named @keys that cannot be found. Cheap: looks at PATH only."""
     result = []
     for key in keys:
+        if key not in BY_KEY:
+            raise base.Failure("; ".join([f"no program has the key '{key}'", *PROBLEMS]))
         tool = BY_KEY[key]
         if tool.header:
             present = os.path.exists(tool.header)

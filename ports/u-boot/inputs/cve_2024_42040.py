@@ -5,7 +5,7 @@ The reply ends with options that are all padding: U-Boot reads on, 240 bytes pas
 there it takes for options, and may send to the server. Only a configuration without DHCP has this function.
 """
 
-import bootp
+from . import bootp
 
 FUNCTION = "bootp_process_vendor"
 TYPES = ("slab-out-of-bounds",)

@@ -8,7 +8,7 @@ an extended directory, says that its index goes on for longer than the table is.
 
 import struct
 
-import squashfs
+from . import squashfs
 
 FUNCTION = "sqfs_inode_size"
 # Whose memory it is behind the table depends on what happened before.

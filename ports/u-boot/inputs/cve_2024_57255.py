@@ -6,7 +6,7 @@ all memory with shadow, so what KASAN reports is the fault, or where there is me
 that follows.
 """
 
-import squashfs
+from . import squashfs
 
 FUNCTION = "sqfs_resolve_symlink"
 TYPES = ("wild-memory-access", "slab-out-of-bounds")

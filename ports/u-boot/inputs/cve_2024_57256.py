@@ -5,7 +5,7 @@ The inode says 4 GiB - 1, so the chunk has no bytes, and the target is read into
 writes no compiler can check.
 """
 
-import ext2
+from . import ext2
 
 FUNCTION = "ext4fs_read_symlink"
 # The patch computes in 64 bits and then asks for 4 GiB; zalloc() clears what it got without looking whether

@@ -5,7 +5,7 @@ Two links that name each other use up the stack. The bug is no access out of an 
 the first access to the memory that the port closes below the stack.
 """
 
-import squashfs
+from . import squashfs
 
 FUNCTION = "sqfs_search_dir"
 TYPES = ("stack-out-of-bounds",)

@@ -5,7 +5,7 @@ A path goes through a symbolic link: its target, a slash and the rest of the pat
 which the slash was not counted. The terminating zero lies behind the chunk.
 """
 
-import squashfs
+from . import squashfs
 
 FUNCTION = "sqfs_search_dir"
 TYPES = ("slab-out-of-bounds",)

@@ -5,7 +5,7 @@ The last byte of the packet is the number of an option. The loop checks that the
 is a length behind it.
 """
 
-import bootp
+from . import bootp
 
 FUNCTION = "bootp_process_vendor"
 TYPES = ("slab-out-of-bounds",)

@@ -6,7 +6,7 @@ by a shift that is one too short, so October is month 20, of a table of twelve. 
 allowed, has month 0, and the table is read before its start.
 """
 
-import fat
+from . import fat
 
 FUNCTION = "rtc_calc_weekday"
 TYPES = ("global-out-of-bounds",)

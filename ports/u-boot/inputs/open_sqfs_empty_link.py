@@ -5,7 +5,7 @@ It looks at the last character of a path without asking whether there is one. A 
 target makes such a path.
 """
 
-import squashfs
+from . import squashfs
 
 FUNCTION = "sqfs_count_tokens"
 TYPES = ("slab-out-of-bounds",)

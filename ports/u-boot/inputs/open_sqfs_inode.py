@@ -5,7 +5,7 @@ The size of an inode is taken from the image and added up, without a look at the
 symbolic link claims 64 KiB, which does not overflow anything that the patches check.
 """
 
-import squashfs
+from . import squashfs
 
 FUNCTION = "sqfs_find_inode"
 TYPES = ("slab-out-of-bounds", "out-of-bounds", "slab-use-after-free")

@@ -6,7 +6,7 @@ which sets the count to 0. Every level takes 128 bytes of stack and 17 KiB of he
 the two come to their ends at about the same time.
 """
 
-import squashfs
+from . import squashfs
 
 FUNCTION = "sqfs_size"
 TYPES = ("stack-out-of-bounds",)

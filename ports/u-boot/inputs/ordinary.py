@@ -5,9 +5,7 @@ import gzip
 import struct
 import zlib
 
-import ext2
-import fat
-import squashfs
+from . import ext2, fat, squashfs
 
 TEXT = b"".join(b"line %d of an ordinary file\n" % number for number in range(200))
 SCRIPT = b"echo hello from a script\nsetenv scripted yes\n"

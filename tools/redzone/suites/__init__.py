@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The suites of `./redzone test`, one module each.
+"""The suites of `./redzone test`, one module each: those of this folder, and suite.py of a port.
 
 A suite module has
   a docstring   whose first line is the suite's title,
@@ -9,13 +9,16 @@ and may have
   MODES         the KASAN modes that `--mode` may choose from; run() then looks at context.mode,
   SLOW          True: runs only when it is named.
 
-The suite's name is the module's, with `-` for `_`.
+The suite's name is the module's, with `-` for `_`, or the port's.
 """
 
 import importlib
 import pkgutil
 from dataclasses import dataclass
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+
+from redzone import ports
+from redzone.base import Failure
 
 # Quick ones first; a suite that is not listed runs after those that are.
 ORDER = (
@@ -50,14 +53,29 @@ class Suite:
     options: tuple
 
 
+def _of_port(name):
+    """Return the module of the suite of the port @name. One that cannot be read fails when it runs."""
+    try:
+        return ports.load(name, "suite")
+    except Failure as error:
+        failure = error
+
+    def run(context):
+        raise failure
+
+    return SimpleNamespace(__doc__=str(failure), run=run, SLOW=True)
+
+
 def load():
     """Return {name: Suite} in the order in which they run."""
+    modules = {
+        info.name.replace("_", "-"): importlib.import_module(f"{__name__}.{info.name}")
+        for info in pkgutil.iter_modules(__path__)
+        if not info.name.startswith("_")
+    }
+    modules |= {name: _of_port(name) for name in ports.names("suite")}
     found = {}
-    for info in pkgutil.iter_modules(__path__):
-        if info.name.startswith("_"):
-            continue
-        module = importlib.import_module(f"{__name__}.{info.name}")
-        name = info.name.replace("_", "-")
+    for name, module in modules.items():
         title = (module.__doc__ or name).strip().splitlines()[0].rstrip(".")
         tools = tuple(getattr(module, "TOOLS", ()))
         modes = tuple(getattr(module, "MODES", ()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a folder of pytest tests as a suite: each result is shown when it is there."""
+"""Runs folders of pytest tests as a suite: each result is shown when it is there."""
 
 import contextlib
 import json
@@ -54,8 +54,8 @@ class _Run:
             yield Result(self.name, FAIL, "\n".join([f"pytest ended with status {status}", *said]), self.log)
 
 
-def run(context, folder):
-    """Yield a Result for each test in @folder: as many files at once as there are jobs.
+def run(context, *folders):
+    """Yield a Result for each test in @folders: as many files at once as there are jobs.
 
     Tests of different files must share nothing but what the builder locks.
     """
@@ -71,7 +71,7 @@ def run(context, folder):
         finally:
             results.put(None)
 
-    files = sorted(folder.glob("test_*.py"))
+    files = [path for folder in folders for path in sorted(folder.glob("test_*.py"))]
     with ThreadPoolExecutor(max_workers=context.jobs) as pool:
         futures = [pool.submit(run_file, path) for path in files]
         try:

@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 
-from redzone.base import ROOT
+from redzone import ports, tools
+from redzone.base import ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 MAX_LINES = 700
@@ -133,14 +134,36 @@ def import_cycle(sources):
 
 
 def _modules(paths):
-    """Return {name: text} of the modules behind ./redzone among the files @paths."""
+    """Return {name: text} of the modules behind ./redzone, and of the ports, among the files @paths."""
     found = {}
     for path in paths:
-        if path.suffix == ".py" and path.is_relative_to(ROOT / "tools" / "redzone"):
+        if path.suffix != ".py":
+            continue
+        if path.is_relative_to(ROOT / "tools" / "redzone"):
             parts = path.relative_to(ROOT / "tools").with_suffix("").parts
-            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            found[name] = path.read_text(encoding="utf-8")
+        elif path.is_relative_to(ports.FOLDER):
+            parts = path.relative_to(ports.FOLDER).with_suffix("").parts
+            parts = ("redzone", "ports", parts[0].replace("-", "_"), *parts[1:])
+        else:
+            continue
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = path.read_text(encoding="utf-8")
     return found
+
+
+def _port_problems():
+    """Return what is wrong with the folders of ports/, by the rules of ports/README.md."""
+    problems = list(tools.PROBLEMS)
+    for name in ports.names():
+        if not ports.summary(name):
+            problems.append(f"ports/{name}/README.md has no heading, which ./redzone port --list shows")
+        for part in ("port", "suite"):
+            try:
+                if name in ports.names(part):
+                    ports.load(name, part)
+            except Failure as error:
+                problems.append(str(error))
+    return problems
 
 
 def run(context):
@@ -148,6 +171,7 @@ def run(context):
     yield from _tree_rules(paths)
     cycle = import_cycle(_modules(paths))
     yield _lines("import-cycles", [" imports ".join(cycle)] if cycle else [])
+    yield _lines("ports", _port_problems())
 
     yield _command("ruff-check", [sys.executable, "-m", "ruff", "check", "--quiet", "."])
     yield _command("ruff-format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."])

@@ -108,7 +108,7 @@ class Decoder:
 class Machine:
     """One U-Boot in QEMU. Use it in a with statement.
 
-    image: uboot_build.Image. disks: raw image files, in order virtio 0, 1, ...; protect: nothing is written
+    image: build.Image. disks: raw image files, in order virtio 0, 1, ...; protect: nothing is written
     to them. network: a -netdev argument with id=net, "user" for QEMU's own, None for no network. extra: more
     arguments of QEMU. log: file for the console as it comes. echo: called with every line for people;
     echo_typed: also with those that were typed.

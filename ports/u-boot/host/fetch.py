@@ -14,9 +14,9 @@ import subprocess
 from pathlib import Path
 
 from redzone import apt, base
-from redzone.base import BUILD, ROOT, Failure, say
+from redzone.base import BUILD, Failure, say
 
-PORT = ROOT / "ports" / "u-boot"
+PORT = Path(__file__).resolve().parent.parent
 HOME = BUILD / "u-boot"
 DOWNLOAD = HOME / "download"
 PINS = json.loads((PORT / "source.json").read_text(encoding="utf-8"))

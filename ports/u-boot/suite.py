@@ -4,11 +4,12 @@
 Fetches Debian's source package the first time, and builds it five times: about ten minutes on two CPUs.
 """
 
-from redzone import uboot_build, uboot_session
 from redzone.runner import FAIL, PASS, SKIP, Result
 
+from .host import boots, build
+
 SLOW = True
-TOOLS = (*uboot_build.tools(), "qemu-arm64", "symbolizer")
+TOOLS = (*build.tools(), "qemu-arm64", "symbolizer")
 
 # Command of the port, type of the report, the function that it must name, the stacks that it must have.
 PLANTED = (
@@ -38,7 +39,7 @@ OWN_TESTS = {
 
 
 def _names(session):
-    text = "; ".join(uboot_session.describe(report) for report in session.reports) or "no report"
+    text = "; ".join(boots.describe(report) for report in session.reports) or "no report"
     return f"{text}; U-Boot stopped: {session.ended}" if session.ended else text
 
 
@@ -46,8 +47,8 @@ def _report_problem(report, kind, function, stacks):
     """Return what is wrong with the report of a planted bug, or None."""
     if report.type != kind:
         return f"{report.type}, expected {kind}"
-    if uboot_session.culprit(report) != function:
-        return f"in {uboot_session.culprit(report)}(), expected {function}()"
+    if boots.culprit(report) != function:
+        return f"in {boots.culprit(report)}(), expected {function}()"
     for stack in stacks:
         names = {frame.name for frame in report.traces.get(stack, [])}
         if not names >= NAMED:
@@ -57,9 +58,9 @@ def _report_problem(report, kind, function, stacks):
 
 def _planted(image):
     for memory in MEMORIES:
-        log = uboot_session.HOME / "logs" / f"planted-{memory}.log"
+        log = boots.HOME / "logs" / f"planted-{memory}.log"
         commands = [f"kasan {name}" for name, *_ in PLANTED]
-        session = uboot_session.play(image, "patched", commands, log, memory=memory)
+        session = boots.play(image, "patched", commands, log, memory=memory)
         for at, (name, *expected) in enumerate(PLANTED):
             reports = session.by_command[at] if at < len(session.by_command) else []
             if len(reports) == 1:
@@ -71,9 +72,9 @@ def _planted(image):
 
 def _unpatched(name, jobs):
     """The bug is reported, at the function that has it."""
-    module = uboot_session.input_module(name)
-    session = uboot_session.attack(name, "original", jobs=jobs)
-    if uboot_session.expected(module, session):
+    module = boots.input_module(name)
+    session = boots.attack(name, "original", jobs=jobs)
+    if boots.expected(module, session):
         return Result(f"unpatched.{name}", PASS)
     detail = f"expected {' or '.join(module.TYPES)} in {module.FUNCTION}(); {_names(session)}"
     return Result(f"unpatched.{name}", FAIL, detail, session.log)
@@ -81,30 +82,30 @@ def _unpatched(name, jobs):
 
 def _patched(name, jobs):
     """The bug is not reported, U-Boot has seen the input and goes on."""
-    module = uboot_session.input_module(name)
-    session = uboot_session.attack(name, "patched", jobs=jobs)
+    module = boots.input_module(name)
+    session = boots.attack(name, "patched", jobs=jobs)
     title = f"patched.{name}"
     if session.ended:
         return Result(title, FAIL, _names(session), session.log)
     if hasattr(module, "server") and not session.answers:
         return Result(title, FAIL, "U-Boot has asked the malicious server nothing", session.log)
-    if uboot_session.expected(module, session) or uboot_session.unknown(module, session):
+    if boots.expected(module, session) or boots.unknown(module, session):
         return Result(title, FAIL, _names(session), session.log)
     return Result(title, PASS)
 
 
 def _open(name, jobs):
     """What docs/u-boot.md says of the patched source is so."""
-    module = uboot_session.input_module(name)
-    session = uboot_session.attack(name, "patched", jobs=jobs)
-    if uboot_session.expected(module, session):
+    module = boots.input_module(name)
+    session = boots.attack(name, "patched", jobs=jobs)
+    if boots.expected(module, session):
         return Result(f"patched.{name}", PASS)
     return Result(f"patched.{name}", FAIL, f"{_names(session)}; docs/u-boot.md says otherwise", session.log)
 
 
 def _ordinary(image):
-    log = uboot_session.HOME / "logs" / "ordinary.log"
-    session, lacking = uboot_session.ordinary(image, "patched", log)
+    log = boots.HOME / "logs" / "ordinary.log"
+    session, lacking = boots.ordinary(image, "patched", log)
     count = len(session.outputs)
     if session.ended or session.reports:
         return Result("ordinary-commands", FAIL, f"command {count}: {_names(session)}", log)
@@ -114,8 +115,8 @@ def _ordinary(image):
 
 
 def _own_tests(image):
-    log = uboot_session.HOME / "logs" / "own-tests.log"
-    session = uboot_session.play(image, "patched", list(OWN_TESTS), log)
+    log = boots.HOME / "logs" / "own-tests.log"
+    session = boots.play(image, "patched", list(OWN_TESTS), log)
     for at, (command, text) in enumerate(OWN_TESTS.items()):
         title = f"own-tests.{command.replace(' ', '-')}"
         output = session.outputs[at] if at < len(session.outputs) else []
@@ -128,33 +129,33 @@ def _own_tests(image):
 
 def _selftest(image):
     """U-Boot's test of its EFI implementation: it passes; the reports are those of docs/u-boot.md."""
-    log = uboot_session.HOME / "logs" / "selftest.log"
-    session = uboot_session.selftest(image, "patched", log)
+    log = boots.HOME / "logs" / "selftest.log"
+    session = boots.selftest(image, "patched", log)
     if session.ended or not any("Summary: 0 failures" in line for line in session.lines):
         return Result("own-tests.bootefi-selftest", FAIL, _names(session), log)
     left = list(session.reports)
-    for kind, function in uboot_session.OPEN_SELFTEST:
-        found = uboot_session.matching(left, (kind,), function)
+    for kind, function in boots.OPEN_SELFTEST:
+        found = boots.matching(left, (kind,), function)
         if not found:
             detail = f"no {kind} in {function}(); docs/u-boot.md says otherwise"
             return Result("own-tests.bootefi-selftest", FAIL, detail, log)
         left = [report for report in left if report not in found]
     if left:
-        detail = "; ".join(uboot_session.describe(report) for report in left)
+        detail = "; ".join(boots.describe(report) for report in left)
         return Result("own-tests.bootefi-selftest", FAIL, detail, log)
     return Result("own-tests.bootefi-selftest", PASS)
 
 
 def _gcc(context):
     """The same built with GCC: it has no stack variables, and whole files less."""
-    reason = context.missing(*uboot_build.tools("gcc"))
+    reason = context.missing(*build.tools("gcc"))
     if reason:
         yield Result("gcc", SKIP, reason)
         return
-    image = uboot_build.build(cc="gcc", jobs=context.jobs)
-    log = uboot_session.HOME / "logs" / "planted-gcc.log"
+    image = build.build(cc="gcc", jobs=context.jobs)
+    log = boots.HOME / "logs" / "planted-gcc.log"
     chosen = [planted for planted in PLANTED if planted[0] != "stack"]
-    session = uboot_session.play(image, "patched", [f"kasan {name}" for name, *_ in chosen], log)
+    session = boots.play(image, "patched", [f"kasan {name}" for name, *_ in chosen], log)
     for at, (name, *expected) in enumerate(chosen):
         reports = session.by_command[at] if at < len(session.by_command) else []
         problem = _report_problem(reports[0], *expected) if len(reports) == 1 else _names(session)
@@ -162,14 +163,14 @@ def _gcc(context):
 
 
 def run(context):
-    image = uboot_build.build(jobs=context.jobs, yes=context.yes)
+    image = build.build(jobs=context.jobs)
     yield from _planted(image)
     yield _ordinary(image)
     yield from _own_tests(image)
     yield _selftest(image)
-    for name in uboot_session.CVES:
+    for name in boots.CVES:
         yield _unpatched(name, context.jobs)
         yield _patched(name, context.jobs)
-    for name in uboot_session.OPEN:
+    for name in boots.OPEN:
         yield _open(name, context.jobs)
     yield from _gcc(context)

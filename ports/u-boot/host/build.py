@@ -18,9 +18,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import amalgamate, base, builder, doctor, flags, uboot_source
+from redzone import amalgamate, base, builder, flags
 from redzone.base import ROOT, Failure
-from redzone.uboot_source import HOME, PINS, PORT, VERSION, execute, failed
+
+from . import fetch
+from .fetch import HOME, PINS, PORT, VERSION, execute, failed
 
 TARGET = "aarch64-linux-gnu"
 COMPILERS = ("clang-19", "gcc")
@@ -344,11 +346,13 @@ def _audit_efi_runtime(elf):
 
 
 @functools.cache
-def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2, yes=False):
-    """Build U-Boot from @tree. Return an Image. dhcp: without it `bootp` speaks BOOTP and nothing else.
-    yes: install missing tools without asking. Once per command: make takes its time to find nothing to do."""
-    doctor.require(tools(cc), "build U-Boot", assume_yes=yes)
-    source = uboot_source.unpacked(tree)
+def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2):
+    """Build U-Boot from @tree. Return an Image.
+
+    dhcp: without it `bootp` speaks BOOTP and nothing else. The result is kept for as long as the command
+    runs, because make takes its time to find nothing to do.
+    """
+    source = fetch.unpacked(tree)
     parts = [tree, "kasan" if kasan else "plain"]
     parts += [] if dhcp else ["bootp"]
     parts += [] if cc == "clang-19" else [cc]

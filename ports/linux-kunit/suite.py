@@ -9,17 +9,20 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
-from redzone import archive, builder, ktap, linuxsource, machine, module
+from redzone import archive, builder, ktap, machine, module
 from redzone.base import ROOT, Failure
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import end_error, label, machine_of, missing_for
 
+from . import source as linuxsource
+
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags")
 TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
-PORT = ROOT / "ports" / "linux-kunit"
+PORT = Path(__file__).parent
 NAME = "linux_kunit"
 MODULE = ROOT / "examples" / "module_oob.c"
 TIMEOUT = 300

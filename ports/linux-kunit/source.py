@@ -18,9 +18,9 @@ from pathlib import Path
 
 from redzone import base
 from redzone.apt import call, last_line, newer_lists
-from redzone.base import BUILD, ROOT, Failure
+from redzone.base import BUILD, Failure
 
-PINS = json.loads((ROOT / "ports" / "linux-kunit" / "linux-source.json").read_text(encoding="utf-8"))
+PINS = json.loads(Path(__file__).with_name("linux-source.json").read_text(encoding="utf-8"))
 FOLDER = BUILD / "linux-source"
 USR_SRC = Path("/usr/src")
 # What is unpacked beside the test: Linux's own readers of kernel consoles.

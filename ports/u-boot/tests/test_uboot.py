@@ -8,11 +8,10 @@ import struct
 import subprocess
 
 import pytest
-from kit import ROOT
-from redzone import uboot_build, uboot_session, uboot_source
-from redzone.base import Failure
+from redzone.base import ROOT, Failure
+from redzone.ports.u_boot.host import boots, build, fetch
 
-BUGS = uboot_session.CVES + uboot_session.OPEN
+BUGS = boots.CVES + boots.OPEN
 SCRIPT = ROOT / "ports" / "u-boot" / "cc"
 
 
@@ -21,7 +20,7 @@ SCRIPT = ROOT / "ports" / "u-boot" / "cc"
 
 @pytest.mark.parametrize("name", BUGS)
 def test_input_is_the_same_every_time(name):
-    module = uboot_session.input_module(name)
+    module = boots.input_module(name)
     assert module.TYPES and module.FUNCTION and module.COMMANDS
     assert module.__doc__.startswith(name if name.startswith("CVE") else "Open in the patched source")
     if hasattr(module, "image"):
@@ -36,14 +35,14 @@ def test_input_is_the_same_every_time(name):
 
 
 def test_ordinary_disks_are_the_same_every_time():
-    ordinary = uboot_session.load_input("ordinary")
+    ordinary = boots.load_input("ordinary")
     assert ordinary.disks() == ordinary.disks()
     assert all(len(disk) % 512 == 0 for disk in ordinary.disks())
     assert ordinary.served() == ordinary.served()
 
 
 def test_squashfs_says_what_was_asked():
-    squashfs = uboot_session.load_input("squashfs")
+    squashfs = boots.load_input("squashfs")
     link = squashfs.Symlink("link", b"target", size=0xFFFFFFFF)
     image = squashfs.Writer(squashfs.Dir("", [squashfs.File("file", b"contents"), link])).image()
     magic, inodes = struct.unpack_from("<II", image)
@@ -56,7 +55,7 @@ def test_squashfs_says_what_was_asked():
 
 
 def test_ext2_link():
-    ext2 = uboot_session.load_input("ext2")
+    ext2 = boots.load_input("ext2")
     volume = ext2.Image()
     volume.add("short", ext2.SYMLINK, b"elsewhere")
     volume.add("long", ext2.SYMLINK, b"/x", size=0xFFFFFFFF)
@@ -68,7 +67,7 @@ def test_ext2_link():
 
 
 def test_bootp_frame():
-    bootp = uboot_session.load_input("bootp")
+    bootp = boots.load_input("bootp")
     request = bytes(range(236))
     answer = bootp.reply(request, bootp.MAGIC + b"\xff")
     frame = bootp.frame(b"\x52" * 6, answer)
@@ -87,7 +86,7 @@ def test_bootp_frame():
 
 
 def test_ordinary_commands():
-    commands = uboot_session.ordinary_commands()
+    commands = boots.ordinary_commands()
     assert len(commands) >= 200
     assert sum(bool(texts) for _, texts in commands) >= 150
 
@@ -96,13 +95,13 @@ def test_expectation_without_command(tmp_path):
     path = tmp_path / "commands.txt"
     path.write_text("# comment\n> text\n")
     with pytest.raises(Failure, match="without a command"):
-        uboot_session.ordinary_commands(path)
+        boots.ordinary_commands(path)
 
 
 def test_shortcomings():
     commands = [("one", ["a", "b"]), ("two", [])]
-    assert uboot_session.shortcomings(commands, [["ba"], []]) == []
-    assert uboot_session.shortcomings(commands, [["a"], []]) == ["'one' does not print 'b'"]
+    assert boots.shortcomings(commands, [["ba"], []]) == []
+    assert boots.shortcomings(commands, [["a"], []]) == ["'one' does not print 'b'"]
 
 
 # --- The compiler script --------------------------------------------------------------------------
@@ -172,7 +171,7 @@ def test_efi_runtime_functions(tmp_path):
         "void third(void) { }\n"
         "static int __efi_runtime_data table[2] = { 1, 2 };\n"
     )
-    assert uboot_build.efi_runtime(tmp_path) == {"first": "lib/a.c", "second": "lib/a.c"}
+    assert build.efi_runtime(tmp_path) == {"first": "lib/a.c", "second": "lib/a.c"}
 
 
 # --- The source -----------------------------------------------------------------------------------
@@ -198,7 +197,7 @@ def etc(tmp_path):
 
 
 def test_sources_become_sources_of_sources(etc):
-    stanzas = uboot_source.source_stanzas(etc)
+    stanzas = fetch.source_stanzas(etc)
     assert [stanza.splitlines()[0] for stanza in stanzas] == ["Types: deb-src"] * len(stanzas)
     text = "\n\n".join(stanzas)
     assert "Suites: trixie\nComponents: main contrib\nSigned-By: /keys/a.gpg" in text
@@ -207,24 +206,24 @@ def test_sources_become_sources_of_sources(etc):
 
 
 def test_other_release_of_the_same_archive(etc):
-    stanzas = uboot_source.source_stanzas(etc)
-    own = uboot_source.of_release(stanzas, ["trixie", "stable"])
+    stanzas = fetch.source_stanzas(etc)
+    own = fetch.of_release(stanzas, ["trixie", "stable"])
     assert len(own) == 3 and not any("other.example" in stanza for stanza in own)
-    text = "\n".join(uboot_source.for_release(stanzas, ["trixie", "stable"]))
+    text = "\n".join(fetch.for_release(stanzas, ["trixie", "stable"]))
     assert "Suites: bookworm\n" in text and "Suites: bookworm-security" in text and "trixie" not in text
-    assert uboot_source.of_release(stanzas, ["noble"]) == []
+    assert fetch.of_release(stanzas, ["noble"]) == []
 
 
 def test_wrong_file_is_refused(tmp_path):
-    assert uboot_source.absent_files(tmp_path) == list(uboot_source.PINS["files"])
-    name = next(iter(uboot_source.PINS["files"]))
+    assert fetch.absent_files(tmp_path) == list(fetch.PINS["files"])
+    name = next(iter(fetch.PINS["files"]))
     (tmp_path / name).write_bytes(b"something else")
     with pytest.raises(Failure, match="SHA-256 differs"):
-        uboot_source.absent_files(tmp_path)
+        fetch.absent_files(tmp_path)
 
 
 def test_no_apt(tmp_path, monkeypatch):
-    monkeypatch.setattr(uboot_source, "DOWNLOAD", tmp_path / "download")
+    monkeypatch.setattr(fetch, "DOWNLOAD", tmp_path / "download")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Failure, match=r"no apt-get.*\n.*orig\.tar\.xz.*by another way"):
-        uboot_source.fetch()
+        fetch.fetch()

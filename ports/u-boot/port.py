@@ -4,11 +4,15 @@
 import sys
 from pathlib import Path
 
-from redzone import base, doctor, tools, uboot_build, uboot_cost, uboot_machine, uboot_session
+import click
+from redzone import base, doctor
 from redzone.base import Failure, say
+from redzone.options import YES, Choice, Memory, Number
 from redzone.run import check_output
-from redzone.uboot_session import CVES, OPEN
-from redzone.uboot_source import HOME, PORT
+
+from .host import boots, build, cost, qemu
+from .host.boots import CVES, OPEN
+from .host.fetch import HOME, PORT
 
 # What --run plants: the command, the type of its report, the stacks that the report must have.
 PLANTED = (
@@ -28,9 +32,9 @@ def what_is_added(image, cc):
         f"  compiler   {base.relative(PORT / 'cc')}: {cc}, outline checks, {place}",
         f"  excluded   {base.relative(PORT / 'ignorelist.txt')}, and every function marked __efi_runtime",
         f"  linker     {base.relative(PORT / 'kasan.lds')} (constructors)",
-        f"  --wrap     {', '.join(uboot_build.WRAPPED)}",
+        f"  --wrap     {', '.join(build.WRAPPED)}",
         f"  objects    the runtime and {base.relative(PORT)}/*.c",
-        f"  options    {', '.join(f'{key}={value}' for key, value in uboot_build.KASAN_CONFIG.items())}",
+        f"  options    {', '.join(f'{key}={value}' for key, value in build.KASAN_CONFIG.items())}",
         f"  image      {base.relative(image.binary)}",
         f"  symbols    {base.relative(image.elf)}",
     ]
@@ -63,7 +67,7 @@ def _planted_problem(session):
 def _run(image, tree, log, **machine):
     """Boot to the prompt and plant two bugs."""
     commands = ["version", *(command for command, *_ in PLANTED), "kasan"] if image.kasan else ["version"]
-    session = uboot_session.play(image, tree, commands, log, echo=_print, **machine)
+    session = boots.play(image, tree, commands, log, echo=_print, **machine)
     _print("")
     status = _status(session)
     if image.kasan and not session.ended:
@@ -77,33 +81,31 @@ def _run(image, tree, log, **machine):
 
 def _console(image, tree, log, timeout, **machine):
     """Connect the user with U-Boot, a line at a time, until the input or U-Boot ends."""
-    session = uboot_session.Session(log=log)
+    session = boots.Session(log=log)
     terminal = sys.stdin.isatty()
     log.parent.mkdir(parents=True, exist_ok=True)
     source = HOME / "source" / tree
     # A terminal shows what is typed already.
-    with uboot_machine.Machine(
-        image, source, log=log, echo=_print, echo_typed=not terminal, **machine
-    ) as target:
+    with qemu.Machine(image, source, log=log, echo=_print, echo_typed=not terminal, **machine) as target:
         try:
             target.wait_prompt(timeout)
             if terminal:
                 say("end with Ctrl-D")
             while True:
-                text = input(uboot_machine.PROMPT) if terminal else sys.stdin.readline()
+                text = input(qemu.PROMPT) if terminal else sys.stdin.readline()
                 if not terminal and not text:
                     break
                 target.command(text.rstrip("\n"), timeout)
         except EOFError:
             _print("")
-        except uboot_machine.Stopped as stopped:
+        except qemu.Stopped as stopped:
             session.ended = str(stopped)
         session.reports = list(target.reports)
     return _status(session)
 
 
 def _ordinary(image, tree, log):
-    session, lacking = uboot_session.ordinary(image, tree, log, echo=_print)
+    session, lacking = boots.ordinary(image, tree, log, echo=_print)
     _print("")
     say(f"{base.plural(len(session.outputs), 'command')}, {base.plural(len(session.reports), 'report')}")
     for line in lacking:
@@ -111,15 +113,15 @@ def _ordinary(image, tree, log):
     return _status(session) or (base.CRASHED if lacking else base.OK)
 
 
-def _inputs(names, tree, kasan, cc, jobs, yes):
+def _inputs(names, tree, kasan, cc, jobs):
     """Feed U-Boot each malicious input. Return the exit status of them all."""
     status = base.OK
     for name in names:
-        session = uboot_session.attack(name, tree, kasan=kasan, cc=cc, jobs=jobs, yes=yes, echo=_print)
+        session = boots.attack(name, tree, kasan=kasan, cc=cc, jobs=jobs, echo=_print)
         _print("")
-        found = uboot_session.expected(uboot_session.input_module(name), session) or session.reports
+        found = boots.expected(boots.input_module(name), session) or session.reports
         if found:
-            say(f"{name}, {tree}: {uboot_session.describe(found[0])}")
+            say(f"{name}, {tree}: {boots.describe(found[0])}")
             status = base.REPORTED
         elif session.ended:
             say(f"{name}, {tree}: no report; U-Boot stopped: {session.ended}")
@@ -168,20 +170,19 @@ def _check(options):
     return action
 
 
-def port_uboot(**options):
+def run(**options):
     """Do what the options of `./redzone port u-boot` say. Returns the exit status."""
     action = _check(options)
     names = _chosen_inputs(options["input"])
     tree = "original" if options["unpatched"] else "patched"
-    yes = options["yes"] or tools.assume_yes()
     cc, jobs, kasan = options["cc"], options["jobs"], not options["plain"]
-    if action:
-        doctor.require(("qemu-arm64", "symbolizer"), "run U-Boot", assume_yes=yes)
+    needed = [*build.tools(cc), *(("qemu-arm64", "symbolizer") if action else ())]
+    doctor.require(needed, "build U-Boot and run it" if action else "build U-Boot", options["yes"])
     if action == "input":
-        return _inputs(names, tree, kasan, cc, jobs, yes)
+        return _inputs(names, tree, kasan, cc, jobs)
     if action == "cost":
-        return uboot_cost.measure(cc, jobs, yes)
-    image = uboot_build.build(tree, kasan=kasan, cc=cc, jobs=jobs, yes=yes)
+        return cost.measure(cc, jobs)
+    image = build.build(tree, kasan=kasan, cc=cc, jobs=jobs)
     log = Path(options["log"] or HOME / "logs" / f"{action}.log")
     machine = {"memory": options["mem"], "timeout": options["timeout"]}
     if action == "run":
@@ -191,83 +192,75 @@ def port_uboot(**options):
         return _console(image, tree, log, **disks, **machine)
     if action == "command":
         disks = {"disks": options["disk"], "protect": True}
-        return _status(
-            uboot_session.play(image, tree, options["command"], log, echo=_print, **disks, **machine)
-        )
+        return _status(boots.play(image, tree, options["command"], log, echo=_print, **disks, **machine))
     if action == "ordinary":
         return _ordinary(image, tree, log)
     if action == "selftest":
-        return _status(uboot_session.selftest(image, tree, log, echo=_print))
+        return _status(boots.selftest(image, tree, log, echo=_print))
     lines = what_is_added(image, cc) if kasan else [f"plain build: {base.relative(image.binary)}"]
     _print("\n".join(lines))
     return base.OK
 
 
-def register(group):
-    """Add the verb u-boot to @group."""
-    import click
+@click.command()
+@click.option("--run", is_flag=True, help="Boot to the prompt and plant two bugs, which are reported.")
+@click.option("--console", is_flag=True, help="Boot and type commands yourself (or from a file: <FILE).")
+@click.option("--command", multiple=True, metavar="TEXT", help="Boot and type TEXT; may be repeated.")
+@click.option("--ordinary", is_flag=True, help="Type all of ports/u-boot/commands.txt: no report.")
+@click.option("--selftest", is_flag=True, help="Run U-Boot's own test of its EFI implementation.")
+@click.option(
+    "--input",
+    multiple=True,
+    metavar="NAME",
+    help=f"Feed the malicious input of a known bug: {', '.join(CVES)}; all; {', '.join(OPEN)}.",
+)
+@click.option("--cost", is_flag=True, help="Measure size, memory and boot with and without KASAN.")
+@click.option("--unpatched", is_flag=True, help="The original source, without Debian's security patches.")
+@click.option("--plain", is_flag=True, help="Without KASAN, for comparison.")
+@click.option(
+    "--cc",
+    type=Choice(build.COMPILERS),
+    default="clang-19",
+    help="Compiler; gcc leaves out stack variables. Default: clang-19.",
+)
+@click.option(
+    "--disk",
+    multiple=True,
+    metavar="FILE",
+    help="A disk image, virtio 0, 1 and so on. Is not written to.",
+)
+@click.option("--mem", type=Memory(), default="512M", help="Memory, 128M or more. Default: 512M.")
+@click.option(
+    "--timeout",
+    type=Number(float, 1, 86400, "SECONDS"),
+    default=str(boots.TIMEOUT),
+    help=f"Stop when a command takes longer. Default: {boots.TIMEOUT}.",
+)
+@click.option("--log", metavar="FILE", help="Write the console to FILE, as it came.")
+@click.option(
+    "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Compile N files at once. Default: 2."
+)
+@YES
+@click.pass_context
+def command(context, **options):
+    """Fetch U-Boot's source as a Debian source package, build it under KASAN, boot it in QEMU.
 
-    from redzone.options import Choice, Memory, Number
+    Without an option it builds, and says what is added to U-Boot: not one line of it is changed. The
+    first build takes about a minute on two idle CPUs.
 
-    @group.command("u-boot", short_help="U-Boot 2023.01 (Debian) on QEMU's arm64 board.")
-    @click.option("--run", is_flag=True, help="Boot to the prompt and plant two bugs, which are reported.")
-    @click.option("--console", is_flag=True, help="Boot and type commands yourself (or from a file: <FILE).")
-    @click.option("--command", multiple=True, metavar="TEXT", help="Boot and type TEXT; may be repeated.")
-    @click.option("--ordinary", is_flag=True, help="Type all of ports/u-boot/commands.txt: no report.")
-    @click.option("--selftest", is_flag=True, help="Run U-Boot's own test of its EFI implementation.")
-    @click.option(
-        "--input",
-        multiple=True,
-        metavar="NAME",
-        help=f"Feed the malicious input of a known bug: {', '.join(CVES)}; all; {', '.join(OPEN)}.",
-    )
-    @click.option("--cost", is_flag=True, help="Measure size, memory and boot with and without KASAN.")
-    @click.option("--unpatched", is_flag=True, help="The original source, without Debian's security patches.")
-    @click.option("--plain", is_flag=True, help="Without KASAN, for comparison.")
-    @click.option(
-        "--cc",
-        type=Choice(uboot_build.COMPILERS),
-        default="clang-19",
-        help="Compiler; gcc leaves out stack variables. Default: clang-19.",
-    )
-    @click.option(
-        "--disk",
-        multiple=True,
-        metavar="FILE",
-        help="A disk image, virtio 0, 1 and so on. Is not written to.",
-    )
-    @click.option("--mem", type=Memory(), default="512M", help="Memory, 128M or more. Default: 512M.")
-    @click.option(
-        "--timeout",
-        type=Number(float, 1, 86400, "SECONDS"),
-        default=str(uboot_session.TIMEOUT),
-        help=f"Stop when a command takes longer. Default: {uboot_session.TIMEOUT}.",
-    )
-    @click.option("--log", metavar="FILE", help="Write the console to FILE, as it came.")
-    @click.option(
-        "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Compile N files at once. Default: 2."
-    )
-    @click.option("--yes", is_flag=True, help="Install missing packages without asking (so does CI=true).")
-    @click.pass_context
-    def uboot_verb(context, **options):
-        """Fetch U-Boot's source as a Debian source package, build it under KASAN, boot it in QEMU.
+    \b
+    Examples:
+      ./redzone port u-boot --run
+      ./redzone port u-boot --console
+      ./redzone port u-boot --input CVE-2024-57259 --unpatched
+      ./redzone port u-boot --disk stick.img --command "ls virtio 0:1"
 
-        Without an option it builds, and says what is added to U-Boot: not one line of it is changed. The
-        first build takes about a minute on two idle CPUs.
-
-        \b
-        Examples:
-          ./redzone port u-boot --run
-          ./redzone port u-boot --console
-          ./redzone port u-boot --input CVE-2024-57259 --unpatched
-          ./redzone port u-boot --disk stick.img --command "ls virtio 0:1"
-
-        \b
-        Exit status:
-          0  no KASAN report
-          1  KASAN reported (so it does with --run, which plants bugs)
-          2  usage or build error, or the source cannot be fetched
-          3  U-Boot crashed or hung, or what was planted was not reported
-          130  interrupted
-        """
-        context.exit(port_uboot(**options))
+    \b
+    Exit status:
+      0  no KASAN report
+      1  KASAN reported (so it does with --run, which plants bugs)
+      2  usage or build error, or the source cannot be fetched
+      3  U-Boot crashed or hung, or what was planted was not reported
+      130  interrupted
+    """
+    context.exit(run(**options))

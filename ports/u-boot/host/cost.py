@@ -10,9 +10,11 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-from redzone import base, uboot_build, uboot_machine
+from redzone import base
 from redzone.base import Failure, say
-from redzone.uboot_source import HOME
+
+from . import build, qemu
+from .fetch import HOME
 
 TIMEOUT = 600
 MEMORIES = ("512M", "6G")
@@ -74,7 +76,7 @@ def _boot(image, memory, work):
     log = HOME / "logs" / f"cost-{image.folder.name}-{memory}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     counted = ["-icount", "shift=0,sleep=off"]
-    with uboot_machine.Machine(image, memory=memory, network=None, extra=counted, log=log) as target:
+    with qemu.Machine(image, memory=memory, network=None, extra=counted, log=log) as target:
         try:
             target.wait_prompt(TIMEOUT)
             found = [
@@ -90,7 +92,7 @@ def _boot(image, memory, work):
                 if not timer:
                     raise Failure(f"U-Boot does not say how long '{command}' took, see {base.relative(log)}")
                 times[name] = int(timer[1] + timer[2]) * 1_000_000
-        except uboot_machine.Stopped as stopped:
+        except qemu.Stopped as stopped:
             raise Failure(f"U-Boot stopped: {stopped}, see {base.relative(log)}", base.CRASHED) from None
     return int(found[0][1].replace(",", "")) * 1000, times
 
@@ -120,9 +122,9 @@ def table(plain, kasan):
     return "\n".join(lines)
 
 
-def measure(cc, jobs, yes):
+def measure(cc, jobs):
     """Build and measure both; print the table. Returns the exit status."""
-    images = [uboot_build.build(kasan=kasan, cc=cc, jobs=jobs, yes=yes) for kasan in (False, True)]
+    images = [build.build(kasan=kasan, cc=cc, jobs=jobs) for kasan in (False, True)]
     results = []
     for image in images:
         say(f"measuring {base.relative(image.binary)}")

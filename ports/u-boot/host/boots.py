@@ -3,15 +3,15 @@
 
 import importlib
 import shutil
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import base, uboot_build, uboot_machine
+from redzone import base
 from redzone.base import Failure
-from redzone.uboot_source import HOME, PORT
 
-INPUTS = PORT / "inputs"
+from . import build, qemu
+from .fetch import HOME, PORT
+
 CVES = (
     "CVE-2024-57259",
     "CVE-2024-57256",
@@ -39,9 +39,7 @@ _CARRIERS = {
 
 def load_input(name):
     """Return the generator module @name of ports/u-boot/inputs."""
-    if str(INPUTS) not in sys.path:
-        sys.path.insert(0, str(INPUTS))
-    return importlib.import_module(name)
+    return importlib.import_module(f"...inputs.{name}", __name__)
 
 
 def input_module(name):
@@ -115,10 +113,10 @@ class Session:
 
 
 def play(image, tree, commands, log, timeout=TIMEOUT, echo=None, **machine):
-    """Boot @image, type @commands, return the Session. The other arguments are uboot_machine.Machine's."""
+    """Boot @image, type @commands, return the Session. The other arguments are qemu.Machine's."""
     session = Session(log=log)
     Path(log).parent.mkdir(parents=True, exist_ok=True)
-    with uboot_machine.Machine(image, HOME / "source" / tree, log=log, echo=echo, **machine) as target:
+    with qemu.Machine(image, HOME / "source" / tree, log=log, echo=echo, **machine) as target:
         try:
             target.wait_prompt(timeout)
             for command in commands:
@@ -128,7 +126,7 @@ def play(image, tree, commands, log, timeout=TIMEOUT, echo=None, **machine):
                     session.outputs[-1] = target.command(command, timeout)
                 finally:
                     session.by_command.append(target.reports[before:])
-        except uboot_machine.Stopped as stopped:
+        except qemu.Stopped as stopped:
             session.ended = str(stopped)
             target.wait_end(1)
         session.reports = list(target.reports)
@@ -142,12 +140,12 @@ def selftest(image, tree, log, timeout=TIMEOUT, echo=None):
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     extra = ["-device", "virtio-rng-device"]
     source = HOME / "source" / tree
-    with uboot_machine.Machine(image, source, extra=extra, log=log, echo=echo) as target:
+    with qemu.Machine(image, source, extra=extra, log=log, echo=echo) as target:
         try:
             target.wait_prompt(timeout)
             target.type("bootefi selftest\n")
             target.wait_text("Press any key", timeout)
-        except uboot_machine.Stopped as stopped:
+        except qemu.Stopped as stopped:
             session.ended = str(stopped)
         session.reports = list(target.reports)
         session.lines = list(target.lines)
@@ -221,11 +219,11 @@ def shortcomings(commands, outputs):
 # --- Malicious input ------------------------------------------------------------------------------
 
 
-def attack(name, tree, kasan=True, cc="clang-19", jobs=2, yes=False, echo=None, log=None):
+def attack(name, tree, kasan=True, cc="clang-19", jobs=2, echo=None, log=None):
     """Build U-Boot from @tree and feed it the malicious input of @name. Return the Session."""
     module = input_module(name)
     dhcp = getattr(module, "DHCP", True)
-    image = uboot_build.build(tree, kasan=kasan, dhcp=dhcp, cc=cc, jobs=jobs, yes=yes)
+    image = build.build(tree, kasan=kasan, dhcp=dhcp, cc=cc, jobs=jobs)
     folder = HOME / "inputs"
     folder.mkdir(parents=True, exist_ok=True)
     arguments, server = {}, None

@@ -2,17 +2,14 @@
 """The parts of the suite linux-kunit that judge: which source is taken, what Linux's tools said."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
-from redzone import ktap, linuxsource
+from redzone import ktap
 from redzone.base import Failure
+from redzone.ports.linux_kunit import source as linuxsource
+from redzone.ports.linux_kunit import suite as linux_kunit
 from redzone.runner import FAIL, PASS, SKIP
-from redzone.suites import linux_kunit
 
 KUNIT = "tools/testing/kunit/kunit.py"
 SCRIPT = "scripts/decode_stacktrace.sh"

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone port`: which ports it finds, and that a broken one breaks nothing else.
+
+Ports of our making are put into a copy of the tree.
+"""
+
+import shutil
+import subprocess
+
+import pytest
+
+COMMAND = """
+import click
+from redzone import base
+from .host.greeting import TEXT
+
+@click.command()
+@click.option("--twice", is_flag=True, help="Say it twice.")
+@click.pass_context
+def command(context, twice):
+    \"\"\"Say hello.\"\"\"
+    click.echo(TEXT * (2 if twice else 1))
+    context.exit(base.CRASHED if twice else base.OK)
+"""
+SUITE = '''"""A suite of a port."""
+from redzone.runner import PASS, Result
+
+TOOLS = ("frobnicator",)
+
+def run(context):
+    yield Result("one", PASS)
+'''
+TOOL = '{ key = "frobnicator", command = "frobnicate-7", package = "frob", use = "frobnicates" }'
+
+
+@pytest.fixture
+def tree(redzone, tmp_path):
+    """A copy of what ./redzone needs. tree(...) runs it; tree.put() adds a file."""
+
+    class Tree:
+        root = tmp_path / "tree"
+
+        def __call__(self, *arguments):
+            return subprocess.run(
+                [str(self.root / "redzone"), *arguments],
+                cwd=self.root,
+                env=redzone.environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+
+        def put(self, name, text):
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    shutil.copytree(redzone.root / "tools", Tree.root / "tools")
+    for name in ("redzone", "CMakeLists.txt", "CMakePresets.json", "include/kasan/version.h"):
+        (Tree.root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(redzone.root / name, Tree.root / name)
+    (Tree.root / ".venv").symlink_to(redzone.root / ".venv")
+    (Tree.root / "ports").mkdir()
+    return Tree()
+
+
+def one_error(result, *texts):
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert result.stderr.startswith("redzone: error: ") and len(result.stderr.splitlines()) == 1, (
+        result.stderr
+    )
+    for text in texts:
+        assert text in result.stderr
+
+
+def test_a_folder_is_a_port(tree):
+    """Its command, its programs in doctor, its suite; and what has no Python part."""
+    tree.put("ports/my-os/README.md", "# My own system\n")
+    tree.put("ports/my-os/port.py", COMMAND)
+    tree.put("ports/my-os/host/greeting.py", 'TEXT = "hello"\n')
+    tree.put("ports/my-os/suite.py", SUITE)
+    tree.put("ports/my-os/tools.toml", f"tool = [\n{TOOL},\n]\n")
+    tree.put("ports/plain/README.md", "# Only C\n")
+    assert tree("port", "--list").stdout.splitlines() == [
+        "my-os  My own system",
+        "plain  Only C (no command: see ports/plain/README.md)",
+    ]
+    text = tree("port", "--help").stdout
+    assert "my-os  My own system" in text and "Only C" not in text
+    assert "--twice" in tree("port", "my-os", "--help").stdout
+    assert tree("port", "my-os").stdout == "hello\n"
+    result = tree("port", "my-os", "--twice")
+    assert (result.returncode, result.stdout) == (3, "hellohello\n")
+    assert "my-os" in tree("test", "--list").stdout
+    assert "my-os.all # SKIP frobnicate-7 not found" in tree("test", "my-os").stdout
+    lines = [line.split() for line in tree("doctor").stdout.splitlines()]
+    assert ["missing", "frobnicate-7", "frob", "frobnicates"] in lines
+    one_error(tree("port", "plain"), "the port 'plain' has no command", "ports/plain/README.md")
+    one_error(tree("port", "other"), "there is no port 'other'; those that exist: my-os, plain")
+    one_error(tree("port"), "Those with a command: my-os")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def command(:\n", "ports/bad/port.py:1: SyntaxError"),
+        ("\nimport absent\n", "ports/bad/port.py:2: ModuleNotFoundError"),
+        ("from .late import x\n", "ports/bad/late.py:1: ZeroDivisionError"),
+        ("raise SystemExit(0)\n", "ports/bad/port.py:1: SystemExit"),
+        ("verb = None\n", "ports/bad/port.py has no click command called 'command'"),
+    ],
+)
+def test_a_broken_command_names_its_file(tree, text, message):
+    tree.put("ports/bad/README.md", "# Broken\n")
+    tree.put("ports/bad/late.py", "x = 1 / 0\n")
+    tree.put("ports/bad/port.py", text)
+    one_error(tree("port", "bad"), message)
+
+
+def test_other_verbs_do_not_read_a_broken_command(tree):
+    tree.put("ports/bad/README.md", "# Broken\n")
+    tree.put("ports/bad/port.py", "def command(:\n")
+    tree.put("ports/bad/tools.toml", "tool = [\n")
+    assert "bad  Broken" in tree("port", "--list").stdout
+    for arguments in (("port", "--help"), ("test", "--list"), ("build", "--list")):
+        result = tree(*arguments)
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_broken_suite_fails_alone(tree):
+    tree.put("ports/bad/README.md", "# Broken\n")
+    tree.put("ports/bad/suite.py", "import absent\n")
+    result = tree("test", "--list")
+    assert result.returncode == 0 and "bad" in result.stdout and "ports/bad/suite.py:1" in result.stdout
+    result = tree("test", "bad")
+    assert result.returncode == 1 and "not ok 1 bad.all" in result.stdout
+    assert "ports/bad/suite.py:1: ModuleNotFoundError" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tool = [\n", "TOMLDecodeError"),
+        ('tool = [{ key = "x" }]\n', "TypeError"),
+        ("[[tools]]\n", "KeyError: 'tool'"),
+        (f"tool = [{TOOL.replace('frobnicator', 'make')}]\n", "the key 'make' belongs to another program"),
+    ],
+)
+def test_broken_tools_name_their_file(tree, text, message):
+    tree.put("ports/bad/README.md", "# Broken\n")
+    tree.put("ports/bad/suite.py", SUITE)
+    tree.put("ports/bad/tools.toml", text)
+    result = tree("doctor")
+    assert "left out: ports/bad/tools.toml: " in result.stderr and message in result.stderr
+    result = tree("test", "bad")
+    assert result.returncode != 0 and "ports/bad/tools.toml: " in result.stdout + result.stderr

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Finds the ports: the folders of ports/, and the Python that each brings along.
+
+ports/README.md says what a port's folder holds. ports/u-boot is the package redzone.ports.u_boot: its modules
+are found there, and are read when something asks for them, so one that is broken does no harm to the others.
+"""
+
+import importlib
+import importlib.machinery
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+
+from redzone import base
+from redzone.base import Failure
+
+FOLDER = base.ROOT / "ports"
+
+
+def names(part=None):
+    """Return the names of the ports, sorted. @part: only of those with a module of that name."""
+    wanted = (f"{part}.py",) if part else ("README.md", "port.py")
+    return sorted({path.parent.name for file in wanted for path in FOLDER.glob(f"*/{file}")})
+
+
+def summary(name):
+    """Return one line about the port @name: the heading of its README.md, "" if it has none."""
+    path = FOLDER / name / "README.md"
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    return next((line.removeprefix("# ") for line in lines if line.startswith("# ")), "")
+
+
+def check(name):
+    """Raise Failure, with those that exist, unless there is a port @name."""
+    if name not in names():
+        raise Failure(f"there is no port '{name}'; those that exist: {', '.join(names())}")
+
+
+def _package(folder):
+    """Make the port's @folder known as a package. Return the package's name."""
+    name = f"{__name__}.{folder.name.replace('-', '_')}"
+    if name not in sys.modules:
+        spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+    return name
+
+
+def _place(error, folder):
+    """Return the file of the port in @folder, and its line, where the exception @error comes from."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{base.relative(error.filename)}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    return f"{base.relative(own[-1].filename)}:{own[-1].lineno}" if own else base.relative(folder)
+
+
+def load(name, part):
+    """Return the module @part of the port @name. Raise Failure, which names the file, if it is broken."""
+    folder = FOLDER / name
+    try:
+        return importlib.import_module(f"{_package(folder)}.{part}")
+    except Failure:
+        raise
+    except (Exception, SystemExit) as error:
+        text = getattr(error, "msg", None) or str(error)
+        place = _place(error, folder)
+        raise Failure(f"the port '{name}' is broken: {place}: {type(error).__name__}: {text}") from error
+
+
+for _folder in FOLDER.iterdir():
+    if _folder.is_dir():
+        _package(_folder)
