@@ -173,7 +173,8 @@
 
 /*
  * 0: code is compiled without stack instrumentation (asan-stack=0). It says what the start may be
- * checked for: with it, the first window must cover the image and its stacks.
+ * checked for: with it, the first window must cover the image. Stacks outside of the image may lie in other
+ * windows, whose shadow then has the first window's offset.
  */
 #ifndef CONFIG_KASAN_STACK
 #ifdef CONFIG_KASAN_HW_TAGS

@@ -39,8 +39,7 @@ KASAN_ABI void __asan_allocas_unpoison(uintptr_t top, uintptr_t bottom)
 	kasan_clear_granules(top, bottom & ~(uintptr_t)KASAN_GRANULE_MASK);
 }
 
-/* --- Functions that do not return
- * ------------------------------------------------------------------ */
+/* --- Functions that do not return ------------------------------------------------------------------ */
 
 /*
  * Called before every call of a noreturn function. The frames above us will never run their
@@ -60,14 +59,33 @@ KASAN_ABI void __asan_handle_no_return(void)
 	kasan_clear_granules(here, task.stack_end);
 }
 
-/* --- Use after scope
- * --------------------------------------------------------------------------------- */
+/* --- Use after scope -------------------------------------------------------------------------------- */
+
+#ifdef CONFIG_KASAN_SHADOW_WINDOWED
+/*
+ * Not all of it in the first window: the stack may lie in another one, or in none, as the stack that firmware
+ * boots on does, or any before there is a window. The compiler knows one offset, the first window's. Taken
+ * off again it leaves the memory that is meant, and from that follow the window and where its shadow really
+ * lies.
+ */
+static __attribute__((__noinline__, cold)) void set_shadow_elsewhere(uintptr_t addr, uint8_t value,
+								     size_t size)
+{
+	const uintptr_t granule = addr - kasan_windows[0].offset;
+	const uintptr_t last_granule = UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT;
+
+	/* A shadow address that no memory has. */
+	if (granule > last_granule || size > last_granule - granule)
+		return;
+	/* Also clears, if @value is 0; writes what has shadow and leaves the rest alone. */
+	kasan_poison_always((const void *)(granule << KASAN_SHADOW_SCALE_SHIFT),
+			    size << KASAN_SHADOW_SCALE_SHIFT, value);
+}
+#endif
 
 /*
  * Clang, for variables too big for inline stores, or for all with -asan-max-inline-poisoning-size=0: @addr is
- * the shadow's address, @size counts shadow bytes. In the windowed layout a stack may lie outside the window:
- * the one that firmware boots on, or any before there is a window. The address computed for it is then
- * somewhere in memory that is no shadow.
+ * the shadow's address, @size counts shadow bytes.
  */
 static inline void set_shadow(uintptr_t addr, uint8_t value, size_t size)
 {
@@ -76,8 +94,10 @@ static inline void set_shadow(uintptr_t addr, uint8_t value, size_t size)
 	const uintptr_t at = addr - (window->start >> KASAN_SHADOW_SCALE_SHIFT) - window->offset;
 	const uintptr_t limit = window->size >> KASAN_SHADOW_SCALE_SHIFT;
 
-	if (at >= limit || size > limit - at)
+	if (kasan_unlikely(at >= limit || size > limit - at)) {
+		set_shadow_elsewhere(addr, value, size);
 		return;
+	}
 #endif
 	kasan_shadow_fill((uint8_t *)addr, value, size);
 }

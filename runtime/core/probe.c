@@ -25,6 +25,26 @@ static uintptr_t offset_for(uintptr_t addr, const uint8_t *shadow)
 	return (uintptr_t)shadow - (addr >> KASAN_SHADOW_SCALE_SHIFT);
 }
 
+/*
+ * Compiled code did not find the shadow of @addr, which lies at @shadow. @what, @found: what was looked at, and
+ * the address of it. In another window than the first the window is wrong rather than the compiler: there is
+ * one offset for all code.
+ */
+static const char *wrong_offset(uintptr_t addr, const uint8_t *shadow, const char *what,
+				uintptr_t found, const char *after)
+{
+#ifdef CONFIG_KASAN_SHADOW_WINDOWED
+	const struct kasan_window *window = kasan_window_of(addr);
+
+	if (window && window->offset != kasan_windows[0].offset)
+		return kasan_complain(
+			"the stack is in the window at ", window->start,
+			", whose shadow has another offset than the first window's: put it at ",
+			(window->start >> KASAN_SHADOW_SCALE_SHIFT) + kasan_windows[0].offset, "");
+#endif
+	return kasan_complain(TO_SET, offset_for(addr, shadow), what, found, after);
+}
+
 const char *kasan_probe_begin(const volatile void *object, size_t size, bool has_redzones)
 {
 	const uintptr_t addr = (uintptr_t)object;
@@ -32,12 +52,12 @@ const char *kasan_probe_begin(const volatile void *object, size_t size, bool has
 
 	if (!kasan_shadow_at(addr, &shadow) || !kasan_shadow_at(addr + size, &behind))
 		return kasan_complain("the stack at ", addr,
-				      " has no shadow: the first window must cover it, up to ",
-				      addr + size, " at least");
+				      " has no shadow: a window must cover it, up to ", addr + size,
+				      " at least");
 	if (has_redzones &&
 	    (*shadow || (*behind != KASAN_STACK_MID && *behind != KASAN_STACK_RIGHT)))
-		return kasan_complain(TO_SET, offset_for(addr, shadow),
-				      "; stack poison was not found at ", (uintptr_t)behind, "");
+		return wrong_offset(addr, shadow, "; stack poison was not found at ",
+				    (uintptr_t)behind, "");
 	kasan_poison((const void *)addr, KASAN_GRANULE_SIZE, KASAN_STACK_MID);
 	__atomic_store_n(&kasan_probe_addr, addr, __ATOMIC_RELAXED);
 	return NULL;
@@ -54,8 +74,7 @@ const char *kasan_probe_end(const volatile void *object)
 	kasan_unpoison((const void *)addr, KASAN_GRANULE_SIZE);
 	if (!missed)
 		return NULL;
-	return kasan_complain(TO_SET, offset_for(addr, shadow), "; a check of poisoned memory at ",
-			      addr, " saw nothing");
+	return wrong_offset(addr, shadow, "; a check of poisoned memory at ", addr, " saw nothing");
 }
 
 #endif /* CONFIG_KASAN_GENERIC */

@@ -3,6 +3,7 @@
  * test_windows.c - the windowed layout: windows are added or refused with the numbers that are wrong,
  * every window is checked, and everything outside is accessible.
  */
+#include <pthread.h>
 #include <string.h>
 
 #include "../../runtime/core/internal.h"
@@ -183,6 +184,90 @@ static void report_at_an_edge(void)
 	kasan_unpoison(second + WINDOW - 8, 8);
 }
 
+/* What Clang hands to __asan_set_shadow_xx(): the shadow at the one offset that compiled code knows. */
+static uintptr_t compiled_shadow(const char *p)
+{
+	return ((uintptr_t)p >> 3) + __asan_shadow_memory_dynamic_address;
+}
+
+/* Stacks may lie in any window, and the second one has an offset of its own. */
+static void stack_hooks_in_every_window(void)
+{
+	for (int w = 0; w < 2; w++) {
+		char *p = w ? second : first, *end = p + WINDOW;
+		const uintptr_t at = (uintptr_t)p;
+
+		__asan_set_shadow_f8(compiled_shadow(p + 256), 8);
+		CHECK_EQ(kasan_first_bad(at, WINDOW), at + 256);
+		EXPECT_REPORT("use-after-scope", __asan_load8_noabort(at + 312));
+		EXPECT_NO_REPORT(__asan_load8_noabort(at + 320));
+		__asan_set_shadow_00(compiled_shadow(p + 256), 8);
+		CHECK_EQ(kasan_first_bad(at, WINDOW), 0);
+		__asan_set_shadow_05(compiled_shadow(p + 256), 1);
+		CHECK_EQ(kasan_first_bad(at, WINDOW), at + 256 + 5);
+		kasan_unpoison_stack(p, end);
+		CHECK_EQ(kasan_first_bad(at, WINDOW), 0);
+
+		/* Over an edge: no byte is written that is no shadow of the window. */
+		__asan_set_shadow_f1(compiled_shadow(end - 16), 4);
+		__asan_set_shadow_f1(compiled_shadow(p - 16), 3);
+		CHECK_EQ(kasan_first_bad(at, WINDOW), at);
+		CHECK_EQ(kasan_first_bad(at + 8, WINDOW - 8), at + WINDOW - 16);
+		__asan_set_shadow_00(compiled_shadow(end - 16), 4);
+		__asan_set_shadow_00(compiled_shadow(p - 16), 3);
+		CHECK_EQ(kasan_first_bad(at, WINDOW), 0);
+
+		__asan_alloca_poison(at + 512, 40);
+		EXPECT_REPORT("alloca-out-of-bounds", __asan_load1_noabort(at + 511));
+		EXPECT_REPORT("alloca-out-of-bounds", __asan_load1_noabort(at + 552));
+		__asan_allocas_unpoison(at + 480, at + 640);
+		CHECK_EQ(kasan_first_bad(at, WINDOW), 0);
+
+		__asan_poison_stack_memory(at + 1024, 16);
+		EXPECT_REPORT("use-after-scope", __asan_load4_noabort(at + 1036));
+		__asan_unpoison_stack_memory(at + 1024, 13);
+		CHECK_EQ(kasan_first_bad(at, WINDOW), at + 1037);
+		__asan_unpoison_stack_memory(at + 1024, 16);
+		CHECK_EQ(kasan_first_bad(at, WINDOW), 0);
+	}
+	/* Between the windows, and addresses that are no memory's shadow. */
+	__asan_set_shadow_f8(compiled_shadow(outside), 100);
+	__asan_set_shadow_f8(compiled_shadow(NULL) - 8, 100);
+	__asan_set_shadow_f8(compiled_shadow(NULL) - 8, SIZE_MAX);
+	__asan_set_shadow_f8(compiled_shadow(second), SIZE_MAX);
+	__asan_set_shadow_f8(0, 8);
+	CHECK_EQ(kasan_first_bad((uintptr_t)first, 4 * WINDOW), 0);
+}
+
+static __attribute__((noinline)) void will_not_return(void)
+{
+	__asan_handle_no_return();
+	__asm__ volatile("");
+}
+
+/* Called on a stack in the second window. */
+static void *clear_own_stack(void *unused)
+{
+	char frame[64] __attribute__((aligned(8))) = {0};
+
+	kasan_poison(frame, sizeof(frame), KASAN_STACK_MID);
+	CHECK(!kasan_byte_accessible(frame));
+	will_not_return();
+	CHECK_EQ(kasan_first_bad((uintptr_t)frame, sizeof(frame)), 0);
+	return unused;
+}
+
+static void noreturn_in_the_second_window(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	REQUIRE(!pthread_attr_init(&attr));
+	REQUIRE(!pthread_attr_setstack(&attr, second, WINDOW));
+	REQUIRE(!pthread_create(&thread, &attr, clear_own_stack, NULL));
+	pthread_join(thread, NULL);
+}
+
 static void no_more_than_the_table_holds(void)
 {
 	char *more = unit_arena(4096 * 32);
@@ -199,4 +284,5 @@ static void no_more_than_the_table_holds(void)
 UNIT_MAIN(UNIT_CASE(without_windows), UNIT_CASE(windows_that_are_wrong), UNIT_CASE(first_window),
 	  UNIT_CASE(windows_that_overlap), UNIT_CASE(second_window), UNIT_CASE(edges),
 	  UNIT_CASE(outside_is_accessible), UNIT_CASE(report_at_an_edge),
+	  UNIT_CASE(stack_hooks_in_every_window), UNIT_CASE(noreturn_in_the_second_window),
 	  UNIT_CASE(no_more_than_the_table_holds))
