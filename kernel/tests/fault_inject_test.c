@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * fault_inject_test.c - no memory, at every place that allocates, one after the other.
+ * fault_inject_test.c - lets the allocators fail at every place that allocates, one place after the other.
  *
- * Each case has a piece of work that allocates in many places and gives all of it back. It is done again
- * and again: the first time its first allocation fails, then its second, until one time none does. Each
- * time it must come back with an error or have managed without, no report may come, and all memory
- * must be where it was before: objects and pages are counted.
+ * Each case has a piece of work that allocates in many places and gives everything back. The work is repeated:
+ * first its first allocation fails, then its second, until none fails. Each time the work must return an error
+ * or succeed without the memory, no report may come, and objects and pages are counted: none may be lost.
  */
 #include <kernel/completion.h>
 #include <kernel/fault_inject.h>
@@ -42,7 +41,7 @@ static int objects_work(void)
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		more = krealloc(p[i], sizes[i] * 3, GFP_KERNEL);
 		if (!more) {
-			/* The old one is as it was. */
+			/* The old object is unchanged. */
 			if (memchr_inv(p[i], 1, sizes[i]))
 				err = -EIO;
 			goto out;
@@ -63,7 +62,7 @@ out:
 
 static void objects(struct kunit *test)
 {
-	/* As the source has them: Clang unrolls the loops and has more. */
+	/* The number of places in the source; Clang unrolls the loops and has more. */
 	fault_walk_own(test, objects_work, 7);
 }
 
@@ -116,7 +115,7 @@ static int typesafe_work(void)
 	return cache_of(100, SLAB_TYPESAFE_BY_RCU, construct);
 }
 
-/* Freeing such an object takes memory as well, and must do without. */
+/* Freeing such an object needs memory, and must succeed without it. */
 static void typesafe_caches(struct kunit *test)
 {
 	fault_walk_own(test, typesafe_work, 4);
@@ -163,7 +162,7 @@ static int areas_work(void)
 	return err;
 }
 
-/* Page by page: the objects first, then of the pages some, as there are thousands of one kind. */
+/* The objects first, then some of the pages: there are thousands of one kind. */
 static void areas(struct kunit *test)
 {
 	fault_walk(test, areas_work, FAULT_SLAB | FAULT_RUNTIME, current, 1);
@@ -194,13 +193,13 @@ static int second_ways_work(void)
 	return err ?: cache_of(3000, 0, NULL);
 }
 
-/* What is tried when the first way has failed fails, too. */
+/* The second way is closed as well. */
 static void second_ways(struct kunit *test)
 {
 	fault_walk_onwards(test, second_ways_work, 6);
 }
 
-/* More areas at once than all CPUs have descriptors at hand for. */
+/* More areas at once than there are spare descriptors on all CPUs. */
 #define AREAS 48
 
 static int many_areas_work(void)
@@ -227,7 +226,7 @@ static void descriptors_of_areas(struct kunit *test)
 /* An area at addresses where nothing ever was: page tables and shadow are made, and stay. */
 static int far_area_work(void)
 {
-	/* Each alignment leads farther away, and comes back when there is no farther. */
+	/* Each alignment leads farther away, and starts again at the end of the address space. */
 	static unsigned int run;
 	void *p = __vmalloc_align(PAGE_SIZE, 1UL << (33 + run++ % 11), GFP_KERNEL | __GFP_NOWARN);
 
@@ -261,7 +260,7 @@ static int threads_work(void)
 {
 	int err;
 
-	/* Without the stacks that are kept for the next thread. */
+	/* First drop the stacks that are kept for the next thread. */
 	vmalloc_purge();
 	err = thread_of(THREAD_SIZE);
 	return err ?: thread_of(256UL << 10);
@@ -283,7 +282,7 @@ static int pool_of(mempool_t *pool, bool resize)
 		return -ENOMEM;
 	if (resize)
 		err = mempool_resize(pool, 6);
-	/* What the pool promises: this many can always be had. */
+	/* The pool promises that this many elements can always be allocated. */
 	for (int i = 0; i < 4; i++) {
 		elements[i] = mempool_alloc(pool, GFP_NOWAIT);
 		if (!elements[i])
@@ -344,7 +343,7 @@ static void rcu(struct kunit *test)
 	fault_walk_own(test, rcu_work, 1);
 }
 
-/* Items that each wait for the one queued behind it: that takes a worker for each. */
+/* Each item waits for the item queued behind it, so each needs a worker. */
 struct item {
 	struct work_struct work;
 	struct item *waits_for;
@@ -398,8 +397,8 @@ static void workqueues(struct kunit *test)
 	fault_walk_own(test, workqueue_work, 1);
 }
 
-/* The same with the allocations of the threads that make workers, and of everybody else. A worker that cannot
- * be made is made later, or the items would wait for ever. */
+/* The same with the allocations of the threads that create workers, and of all others. A worker that cannot be
+ * created now must be created later, or the items would wait for ever. */
 static void workers(struct kunit *test)
 {
 	fault_walk(test, workqueue_work, FAULT_ALL, NULL, 1);
@@ -437,7 +436,7 @@ static int module_user_work(void)
 		return -EIO;
 	if (!err && unload_module("module_user"))
 		return -EIO;
-	/* One that could not be loaded uses nothing any more. */
+	/* A module that could not be loaded uses nothing. */
 	return unload_module("module_sample") ? -EIO : err;
 }
 
@@ -488,7 +487,7 @@ static int stacks_work(void)
 {
 	int err = 0;
 
-	/* Enough for some blocks of the depot, and enough frees for queues of the quarantine. */
+	/* Enough traces for some blocks of the depot, and enough frees for queues of the quarantine. */
 	for (int i = 0; i < 400; i++) {
 		void *p = spell(next_word++, 14);
 
@@ -505,8 +504,8 @@ static void use_after_free(char *freed)
 	KASAN_TEST_BUG(READ_ACCESS(freed[10]));
 }
 
-/* Without memory for its tables the runtime keeps fewer stacks and objects, and goes on. What comes later has
- * its stacks again, and bugs are found all the time. */
+/* Without memory for its tables the runtime keeps fewer stacks and objects, and goes on. Later objects have
+ * stacks again, and bugs are found all the time. */
 static void runtime_tables(struct kunit *test)
 {
 	uintptr_t site[FAULT_SITE_DEPTH];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * fault_sites_test.c - no memory, at every place that allocates: user mode and its memory, and small users of the
- * allocators (formatted text, the RAM disk's table, work on every CPU). The allocators themselves, and what is
- * built right above them, are in fault_inject_test.c.
+ * fault_sites_test.c - lets the allocators fail at every place that allocates: user mode and its memory, and
+ * small users of the allocators (formatted text, the RAM disk's table, work on every CPU). fault_inject_test.c
+ * has the allocators themselves and their direct users.
  */
 #include <kernel/initrd.h>
 #include <kernel/kernel.h>
@@ -43,7 +43,7 @@ static void creating_processes(struct kunit *test)
 	fault_walk_own(test, create_work, 12);
 }
 
-/* What programs say about their failures is not of interest. */
+/* The programs' own messages about their failures do not matter. */
 static void swallow(void *arg, const char *text, size_t n)
 {
 }
@@ -56,7 +56,7 @@ static int run_process(const char *name, const char *argument)
 		return (int)PTR_ERR(process);
 	process->output = swallow;
 	process_start(process);
-	/* It may have been refused something, and says so. */
+	/* The program may have been refused memory, and says so. */
 	return process_wait(process) ? -ENOMEM : 0;
 }
 
@@ -65,7 +65,7 @@ static int run_work(void)
 	return run_process("exit", "0");
 }
 
-/* With what the process itself causes, and whoever cleans up behind it. */
+/* Includes the allocations of the process itself and of the code that cleans up behind it. */
 static void running_processes(struct kunit *test)
 {
 	fault_walk(test, run_work, FAULT_ALL, NULL, 12);
@@ -90,13 +90,13 @@ static int address_space_work(void)
 
 	if (IS_ERR(mm))
 		return (int)PTR_ERR(mm);
-	/* Far apart: tables of every level. */
+	/* Far apart, so that each needs tables of every level. */
 	first = mm_map(mm, MMAP_MIN_ADDR, 5 * PAGE_SIZE, PROT_READ);
 	second = mm_map(mm, 0, 3 * PAGE_SIZE, PROT_READ | PROT_WRITE);
 	mm->start_brk = mm->brk = 1UL << 32;
 	if (first > 0 && second > 0 && mm_brk(mm, mm->brk + 3 * PAGE_SIZE) != mm->start_brk)
 		err = 0;
-	/* A hole makes two areas of one. */
+	/* A hole splits one area into two. */
 	if (!err)
 		err = mm_unmap(mm, MMAP_MIN_ADDR + 2 * PAGE_SIZE, PAGE_SIZE);
 	mmput(mm);
@@ -123,7 +123,7 @@ static int each_cpu_work(void)
 
 	atomic_set(&ran, 0);
 	err = schedule_on_each_cpu(count_cpu);
-	/* All of them, or none. */
+	/* All CPUs or none. */
 	if (atomic_read(&ran) != (err ? 0 : (int)num_online_cpus()))
 		return -EIO;
 	return err;
@@ -172,7 +172,7 @@ static const char archive[] __aligned(4) = "070701"
 					   "f\0"
 					   "ok\0\0";
 
-/* Without memory for the table there are no files, and who looks for one is told so. */
+/* Without memory for the table there are no files, and an open() fails with that error. */
 static int initrd_work(void)
 {
 	const unsigned long start = initrd_start, end = initrd_end;
@@ -197,7 +197,7 @@ static int initrd_work(void)
 
 static void initrd_table(struct kunit *test)
 {
-	/* There is none in this boot, so nobody's is lost. */
+	/* This boot has no RAM disk, so no real table is lost. */
 	if (initrd_start < initrd_end)
 		kunit_skip(test, "the table of a RAM disk is in use");
 	fault_walk_own(test, initrd_work, 1);

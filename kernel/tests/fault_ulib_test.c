@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * fault_ulib_test.c - no memory, at every place where the C library of programs allocates.
+ * fault_ulib_test.c - lets the allocators fail at every place where the C library of programs allocates.
  *
- * Includes the library's headers, so none of the kernel's that declares the same names.
+ * It includes the library's headers, so it cannot include kernel headers that declare the same names.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static char *allocate(unsigned int kind)
 	case 3:
 		return aligned_alloc(64, 200);
 	case 4:
-		/* It says so by its result; errno stays. */
+		/* The result reports the failure; errno stays. */
 		if (posix_memalign(&p, 256, 1000) == ENOMEM)
 			errno = p ? EINVAL : ENOMEM;
 		return p;
@@ -47,7 +47,7 @@ static char *allocate(unsigned int kind)
 
 #define KINDS 10U
 
-/* Return: 0; ENOMEM: refused, and @p is as it was; EIO: wrong. */
+/* Return: 0; ENOMEM: refused, and @p is unchanged; EIO: wrong. */
 static int enlarge(char **p, size_t old, size_t size)
 {
 	char *more;
@@ -117,7 +117,7 @@ static int large_work(void)
 	return allocations(true);
 }
 
-/* Objects and tables; of the thousands of pages that areas have, one is like the other. */
+/* Objects and tables only: the thousands of pages of an area are all alike. */
 static void c_library_areas(struct kunit *test)
 {
 	fault_walk(test, large_work, FAULT_SLAB | FAULT_RUNTIME, current, 4);

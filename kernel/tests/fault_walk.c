@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* fault_walk.c - a piece of work again and again, each time with another allocation failing. */
+/* fault_walk.c - repeats a piece of work; each time another allocation fails. */
 #include <kernel/fault_inject.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -22,7 +22,7 @@ struct counters {
 	unsigned long objects, pages;
 };
 
-/* What is held back is given back first, on the way that lack of memory goes. */
+/* Memory that is held back is given back first, by the path that a lack of memory takes. */
 static struct counters count_memory(void)
 {
 	struct counters counters;
@@ -41,7 +41,7 @@ static struct counters count_memory(void)
 	return counters;
 }
 
-/* Threads may still be on their way out: give them time, and only then believe it. */
+/* Threads may still be ending: give them time before the numbers count. */
 static bool memory_is_back(const struct counters *before, struct counters *after)
 {
 	for (int tries = 0; tries < 200; tries++) {
@@ -55,7 +55,7 @@ static bool memory_is_back(const struct counters *before, struct counters *after
 
 /* --- The walk ------------------------------------------------------------------------------------ */
 
-/* No work here allocates so often; more means that it does not end. */
+/* No work here allocates this often: more means that the walk does not end. */
 #define MAX_FAILURES 2000UL
 #define MAX_SITES    256U
 
@@ -108,7 +108,7 @@ static void walk_by(struct kunit *test, fault_work_fn work, unsigned int kinds, 
 	int err;
 
 	KUNIT_ASSERT_NOT_NULL(test, walk);
-	/* Once as it is: tables and caches that stay come into being. */
+	/* The first run makes tables and caches that stay. */
 	KUNIT_ASSERT_EQ(test, work(), 0);
 	KUNIT_ASSERT_EQ(test, work(), 0);
 	before = count_memory();

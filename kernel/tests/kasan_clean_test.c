@@ -128,7 +128,7 @@ static void recursion(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, recurse(30, first), 31);
 }
 
-/* Leaves arrays of many frames poisoned behind it, because none of them returns. */
+/* Leaves the arrays of many frames poisoned, because none of them returns. */
 static noinline int exit_deep(volatile int depth)
 {
 	volatile u8 array[40];
@@ -165,18 +165,19 @@ static int fill_stack(void *arg)
 
 static void thread_exit_leaves_clean_stacks(struct kunit *test)
 {
-	/* A stack used by one thread that ended in the middle is the next thread's. */
+	/* The next thread gets the stack of a thread that ended in the middle of its frames. */
 	for (int i = 0; i < 40; i++) {
 		struct task *task = kthread_run(i % 2 ? fill_stack : exit_without_unwinding, NULL,
 						"stack/%d", i);
 
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
-		/* The first returns 1, the second what it found. */
+		/* The first returns 1, the second the value that it found. */
 		KUNIT_EXPECT_EQ(test, kthread_join(task), i % 2 ? 0 : 1);
 	}
 }
 
-/* Two threads of one CPU that never give it up: each gets to where the other waits only by preemption. */
+/* Two threads on one CPU that never yield: only preemption lets each one reach the place where the other
+ * waits. */
 struct preempted {
 	struct preempted *other;
 	volatile unsigned int deep;
@@ -197,7 +198,7 @@ static noinline void preempted_deep(struct preempted *p, int depth)
 		while (p->other->deep < p->deep)
 			barrier();
 	}
-	/* What the others have done meanwhile took nothing away from this frame either. */
+	/* The other threads left this frame untouched meanwhile. */
 	p->lost += (array[depth] != 1) + !kasan_byte_accessible((void *)&array[39]);
 }
 
@@ -321,8 +322,8 @@ static void interrupts(struct kunit *test)
 	}
 	del_timer_sync(&work.timer);
 	KUNIT_EXPECT_EQ(test, atomic_read(&work.rounds), 20);
-	/* Traces end where the interrupt came: there is one of the allocation and one of the free, not one
-	 * for each place that was interrupted. */
+	/* Traces end at the interrupt: there is one trace of the allocation and one of the free, not one for each
+	 * interrupted place. */
 	kasan_depot_stats(&after);
 	KUNIT_EXPECT_LE(test, after.traces - before.traces, 4);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * kasan_context_test.c - bugs in places where a report is hard to print: interrupts, the console's own
- * code, a report, several CPUs at once. All must come out, one after the other, each of them whole.
+ * code, a report, several CPUs at once. All reports must come, one after the other, each whole.
  */
 #include <kernel/atomic.h>
 #include <kernel/completion.h>
@@ -19,7 +19,7 @@
 #include "kasan_test.h"
 #include "kasan_whole.h"
 
-/* A freed object that a case may run into, in a cache of the suite's own: nobody gets it in the meantime. */
+/* A freed object for the cases to touch, in the suite's own cache so that it is not allocated again meanwhile. */
 static struct kmem_cache *cache;
 static char *freed;
 
@@ -45,8 +45,8 @@ static noinline void read_freed(void)
 
 	HIDE_VAR(p);
 	KASAN_TEST_BUG(READ_ACCESS(p[20]));
-	/* Where it was only noted: now, in this context. Interrupts of this suite do not settle: theirs is
-	 * reported at their end. */
+	/* If the CPU only noted the access, have it reported now, in this context. Interrupts of this suite do not
+	 * settle: their reports come at their end. */
 	if (!in_interrupt())
 		kasan_settle();
 	barrier();
@@ -63,7 +63,7 @@ static noinline void write_freed(void)
 	barrier();
 }
 
-/* An interrupt's end is where its late reports come from. */
+/* Late reports of an interrupt come from its end. */
 #define IRQ_HANDLER "el1_irq_handler"
 
 /* @where: the function that a late report names, NULL: the one that made the access. */
@@ -136,7 +136,7 @@ static void in_an_interrupt_of_another_cpu(struct kunit *test)
 
 		smp_call_function_single(other, bug_in_ipi, NULL, true);
 		preempt_enable();
-		/* The call is done before the interrupt has ended, and that is when a late report comes. */
+		/* The call ends before the interrupt does, and a late report comes at the interrupt's end. */
 		kasan_watch_wait(1);
 	});
 	KUNIT_EXPECT_TRUE(test, was_in_interrupt);
@@ -171,8 +171,8 @@ static void with_the_console_locked(struct kunit *test)
 }
 
 /*
- * One CPU has the console and runs into a bug; another reports one meanwhile, and waits for the console.
- * Each waits for what the other has.
+ * One CPU holds the console and runs into a bug. Another CPU reports a bug meanwhile and waits for the
+ * console. Each waits for a lock that the other one holds.
  */
 static struct completion console_taken;
 static volatile bool about_to_report;
@@ -185,7 +185,7 @@ static int bug_with_the_console(void *unused)
 	complete(&console_taken);
 	while (!about_to_report)
 		cpu_relax();
-	/* Let the other one come as far as it can. It makes no difference if it does not. */
+	/* Let the other CPU come as far as it can. The test also holds if it does not. */
 	for (start = clock_ns(); clock_ns() - start < 20 * NSEC_PER_MSEC;)
 		cpu_relax();
 	write_freed();
@@ -238,14 +238,14 @@ static void bug_at_every_line(unsigned int complete, const char *text)
 	write_freed();
 }
 
-/* A console whose own code is broken: reports end all the same, and say that there was more. */
+/* A console with a bug in its own code: reports still end, and say that there were more. */
 static void in_every_line(struct kunit *test)
 {
 	EXPECT_WHOLE(test, 1 + CONFIG_KASAN_WAITING_REPORTS, 1, bug_at_every_line, read_freed());
 	KUNIT_EXPECT_TRUE(test, title_is(0, KASAN_READ, NULL));
 	KUNIT_EXPECT_TRUE(test, title_is(CONFIG_KASAN_WAITING_REPORTS, KASAN_WRITE, NULL));
 	KUNIT_EXPECT_EQ(test, kasan_watched_other(), 1);
-	/* And the next one is as always; the line about those that were left out has had one, too. */
+	/* The next report is complete again. Printing the line about the omitted reports caused one as well. */
 	EXPECT_WHOLE(test, 1, 1, NULL, read_freed());
 }
 
@@ -321,7 +321,7 @@ static void ends_with_the_first(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, kthread_join(task), -EFAULT);
 		});
 		KUNIT_EXPECT_FALSE(test, went_on);
-		/* Not while it has a lock, and nobody waits for that in vain. */
+		/* A thread that holds a lock must not end there, or others would wait for the lock for ever. */
 		KUNIT_EXPECT_EQ(test, left_the_lock, with_lock != 0);
 		spin_lock(&held_lock);
 		spin_unlock(&held_lock);

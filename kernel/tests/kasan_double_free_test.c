@@ -3,8 +3,8 @@
  * kasan_double_free_test.c - several CPUs free the same object at the same time. One free must count, every
  * other must be reported as a double free, and the allocator must get the memory back once.
  *
- * All CPUs meet before each free, so that they reach it within a few instructions of each other. Who comes
- * second has to be told whatever state the first one has left the object in.
+ * All CPUs meet before each free, so that they reach it within a few instructions of each other. The second
+ * CPU must notice the double free whatever state the first one has left the object in.
  */
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
@@ -20,10 +20,11 @@
 #ifdef CONFIG_KASAN
 
 #define ROUNDS 60U
-/* Objects that are allocated afterwards, to look at what the free lists hold: more than CPUs keep at hand. */
+/* Objects that are allocated afterwards to examine the free lists: more than CPUs keep at hand. */
 #define PROBES 400U
 
-/* What is freed; several CPUs do the same to it. Return: true if the free counted, false if not or not known. */
+/* Frees one thing; several CPUs call it with the same argument. Return: true if the free counted; false if
+ * not, or if that is not known. */
 typedef bool (*free_fn)(struct kmem_cache *cache, void *object);
 
 static struct {
@@ -31,7 +32,7 @@ static struct {
 	free_fn free;
 	void *objects[ROUNDS];
 	unsigned int cpus;
-	/* Counts up to cpus times the number of meetings: nobody has to set it back. */
+	/* Counts up to cpus times the number of meetings, so it is never reset. */
 	unsigned int arrived;
 	unsigned int counted;
 	unsigned int double_frees, others;
@@ -132,7 +133,7 @@ static void expect_distinct_objects(struct kunit *test, struct kmem_cache *cache
 	unsigned int i, shared = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, objects);
-	/* Out of the quarantine too, if there is one. */
+	/* Objects also leave the quarantine, if there is one. */
 	kmem_cache_shrink_all();
 	for (i = 0; i < PROBES; i++) {
 		objects[i] = new_object(cache, size);
@@ -149,7 +150,7 @@ static void expect_distinct_objects(struct kunit *test, struct kmem_cache *cache
 	KUNIT_EXPECT_EQ(test, shared, 0U);
 }
 
-/* @cache is destroyed, and has nothing left to destroy: its slabs count their objects right. */
+/* Destroying @cache finds no object left, so its slabs have counted their objects correctly. */
 static void expect_nothing_left(struct kunit *test, struct kmem_cache *cache)
 {
 	rcu_barrier();
@@ -198,7 +199,7 @@ static void slab_object(struct kunit *test)
 	race_in_cache(test, 64, 0, NULL);
 }
 
-/* Where a short granule says whose the object is, it does so in two places. */
+/* A short granule keeps the object's tag in two places. */
 static void object_below_a_granule(struct kunit *test)
 {
 	run_race(test, NULL, 5, by_kfree);
@@ -225,12 +226,12 @@ static void large_object(struct kunit *test)
 	expect_one_free_each(test);
 	before = nr_free_pages();
 	expect_distinct_objects(test, NULL, size);
-	/* What was freed was freed once: the same pages come and go. */
+	/* Every page was freed exactly once, so the same pages come and go. */
 	KUNIT_EXPECT_LE(test, before, nr_free_pages() + 64);
 }
 
 #ifdef CONFIG_KASAN_HW_TAGS
-/* Its memory has the tags of free pages all the time: only the allocator knows that it is one. */
+/* Its memory has the tags of free pages all the time: only the allocator knows that it is allocated. */
 static void large_object_that_sampling_left_out(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, kasan_option("kasan.page_alloc.sample", "1000000000"), 0);
@@ -244,7 +245,7 @@ static void large_object_that_sampling_left_out(struct kunit *test)
 }
 #endif
 
-/* Elements of pools stay allocated: whoever's free counts would put them into its reserve. */
+/* Elements of pools stay allocated: the free that counts puts the element into the reserve of its pool. */
 static void pool_elements(struct kunit *test)
 {
 	static const size_t sizes[] = {5, 64, 3 * PAGE_SIZE};
@@ -271,7 +272,7 @@ static bool into_page_pool(struct kmem_cache *cache, void *object)
 	return false;
 }
 
-/* One place in each reserve: the first comes to it, the others to the page allocator, perhaps before the first. */
+/* Each reserve has one place: the first free takes it, the others reach the page allocator, perhaps earlier. */
 static void pooled_pages(struct kunit *test)
 {
 	struct pooled *pooled = kunit_kzalloc(test, ROUNDS * sizeof(*pooled), GFP_KERNEL);

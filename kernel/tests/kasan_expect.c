@@ -3,8 +3,8 @@
  * kasan_expect.c - counts the reports that a test case causes and compares them with what it
  * expects.
  *
- * What the hook writes is volatile: to the compiler a bad access cannot change any variable,
- * because the call of the runtime is added after it has decided what a function may touch.
+ * The hook writes volatile variables. The compiler adds the call of the runtime after it has decided what a
+ * function may change, so it believes that a bad access changes no variable.
  */
 #include <kernel/atomic.h>
 #include <kernel/kernel.h>
@@ -19,7 +19,7 @@ static DEFINE_SPINLOCK(notes_lock);
 /* Between kasan_expect_begin() and _end(). */
 static volatile bool expecting;
 static volatile unsigned int reports, strays;
-/* Of the first report of an expectation, and of the first stray one. */
+/* The first report of an expectation, and the first stray one. */
 static struct kasan_report_info expected_info, stray_info;
 static bool saved_multi_shot;
 static kasan_report_hook_fn saved_hook;
@@ -42,7 +42,7 @@ static void note_report(const struct kasan_report_info *info)
 	spin_unlock_irqrestore(&notes_lock, flags);
 }
 
-/* More than a CPU has at hand of a size: then some come from one slab, side by side. */
+/* More objects of a size than a CPU keeps at hand, so that some lie side by side in one slab. */
 #define CROWD 96
 
 static void free_object(void *object)
@@ -128,7 +128,7 @@ bool kasan_may_be_late(enum kasan_access access)
 	return false;
 }
 
-/* An asynchronous report claims nothing, so there is nothing in it that could be wrong but a claim. */
+/* An asynchronous report must not claim any details of the access. */
 static void check_late(struct kunit *test, const struct kunit_loc *loc, const char *expression,
 		       enum kasan_access access)
 {
@@ -144,7 +144,7 @@ static void check_late(struct kunit *test, const struct kunit_loc *loc, const ch
 			   expression, info->bug_type);
 }
 
-/* Accesses of more bytes are loops, and an interrupt in the middle reports what was noted so far. */
+/* Larger accesses are loops, and an interrupt in the middle reports the accesses noted so far. */
 #define ONE_ACCESS 16
 
 void kasan_expect_end(struct kunit *test, const struct kunit_loc *loc, const char *expression,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_garbage_test.c - what a report looks at may be what the bug has destroyed: each such thing is
- * overwritten with garbage, again and again, and the report must come out whole.
+ * kasan_garbage_test.c - a bug may destroy the data that its report reads. Each piece of that data is overwritten
+ * with garbage, again and again, and the report must still be whole.
  *
- * kasan_test.rounds= says how often, kasan_test.seed= with which garbage. Of each case only the first report
- * is printed; the others are read.
+ * kasan_test.rounds= sets how often, kasan_test.seed= chooses the garbage. Each case prints its first
+ * report only and reads the others.
  */
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -38,7 +38,7 @@ static u64 random_u64(void)
 	return (u64)prandom_u32_state(&rnd) << 32 | prandom_u32_state(&rnd);
 }
 
-/* Any bits; and words that look like something: addresses of memory, or beside it, small numbers. */
+/* Random bits, and plausible words: addresses of memory, or beside it, and small numbers. */
 static u64 garbage_word(void)
 {
 	u64 word = random_u64();
@@ -61,7 +61,7 @@ static u64 garbage_word(void)
 	}
 }
 
-/* Overwrite @size bytes, in a redzone or not: the unchecked functions of the runtime may. */
+/* Overwrite @size bytes, also in redzones: the runtime's unchecked functions may do that. */
 static void spoil(void *ptr, size_t size)
 {
 	u64 words[GARBAGE_MAX / 8];
@@ -70,7 +70,7 @@ static void spoil(void *ptr, size_t size)
 	__memcpy(saved, ptr, size);
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		words[i] = garbage_word();
-	/* Now and then all of it the same byte, as a memset() that went too far leaves it. */
+	/* Sometimes all bytes are equal, like after a memset() that went too far. */
 	if (prandom_u32_state(&rnd) % 8 == 0)
 		memset(words, (int)words[0], sizeof(words));
 	__memcpy(ptr, words, size);
@@ -83,7 +83,7 @@ static void restore(void *ptr, size_t size)
 
 /* --- Rounds ----------------------------------------------------------------------------------- */
 
-/** struct subject - what a case spoils, and the access that causes the report */
+/** struct subject - the data that a case overwrites, and the access that causes the report */
 struct subject {
 	char *object;
 	const struct kasan_cache *cache;
@@ -96,12 +96,12 @@ static noinline void read_byte(char *p)
 {
 	HIDE_VAR(p);
 	KASAN_TEST_BUG(READ_ACCESS(*p));
-	/* While there is garbage. */
+	/* Runs while the garbage is in place. */
 	kasan_settle();
 	barrier();
 }
 
-/* What cannot be known any more, as lines begin that say it. */
+/* Begins of the lines that the report cannot have any more. */
 static const char *unknown;
 static unsigned int invented;
 
@@ -111,7 +111,7 @@ static void look_for_unknown(unsigned int complete, const char *text)
 		invented++;
 }
 
-/* @round must cause one report each time, of @access of @size bytes, which does not say what @not_known begins. */
+/* Each @round must cause one report of @access of @size bytes, without lines that begin with @not_known. */
 static void run_rounds_of(struct kunit *test, void (*round)(struct subject *subject),
 			  struct subject *subject, const char *not_known, enum kasan_access access,
 			  size_t size)
@@ -126,7 +126,7 @@ static void run_rounds_of(struct kunit *test, void (*round)(struct subject *subj
 	kasan_expect_begin();
 	kasan_watch_begin(1, look_for_unknown);
 	for (i = 0; i < rounds && !wrong; i++) {
-		/* Nobody else may look at it before it is as it was. */
+		/* No other code may read the data before it is restored. */
 		preempt_disable();
 		round(subject);
 		preempt_enable();
@@ -149,7 +149,8 @@ static void run_rounds(struct kunit *test, void (*round)(struct subject *subject
 
 /* --- What the allocator knows ----------------------------------------------------------------- */
 
-/* A freed object in a cache of the test's own, so that nobody allocates or frees while its parts are garbage. */
+/* A freed object in the test's own cache, so that no other code allocates or frees while its parts are
+ * garbage. */
 static void own_cache(struct kunit *test, struct subject *subject)
 {
 	subject->own = kmem_cache_create("kasan_garbage", 64, 0, 0, NULL);
@@ -185,7 +186,7 @@ static void freelist_pointer(struct kunit *test)
 
 	own_cache(test, &subject);
 	run_rounds(test, spoil_free_slot, &subject, NULL);
-	/* It is as it was: this takes the slots. */
+	/* The link is restored, so these allocations take the slots. */
 	for (int i = 0; i < 40; i++) {
 		void *other = kmem_cache_alloc(subject.own, GFP_KERNEL);
 
@@ -219,7 +220,7 @@ static void descriptor_of_a_slab(struct kunit *test)
 
 /* --- The task --------------------------------------------------------------------------------- */
 
-/* Interrupts are off: whatever else looks at a task's stack is an interrupt. */
+/* Interrupts are off, because only an interrupt could look at this task's stack. */
 static noinline void spoil_stack_pointer(struct subject *subject)
 {
 	void *record = __builtin_frame_address(0);
@@ -229,7 +230,7 @@ static noinline void spoil_stack_pointer(struct subject *subject)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	/* With a frame that leads elsewhere, too, as of a stack that was overwritten. */
+	/* The frame record may also lead elsewhere, as on an overwritten stack. */
 	if (frame)
 		spoil(record, 16);
 	switch (prandom_u32_state(&rnd) % 4) {
@@ -240,7 +241,7 @@ static noinline void spoil_stack_pointer(struct subject *subject)
 		current->stack_size = garbage_word();
 		break;
 	case 2:
-		/* Around this place, so that it is believed, and far more than there is. */
+		/* Bounds around this place, so that they are plausible, and far larger than the stack. */
 		current->stack = (void *)((uintptr_t)record - random_u64() % (1UL << 40));
 		current->stack_size =
 			(uintptr_t)record - (uintptr_t)current->stack + random_u64() % (1UL << 40);
@@ -358,7 +359,7 @@ static void metadata_of_a_freed_object(struct kunit *test)
 	run_rounds(test, spoil_freed_meta, &subject, "Allocated by task ");
 }
 
-/* Who freed it and from where is in the object itself. */
+/* The object itself stores which task freed it, and from where. */
 static void spoil_freed_object(struct subject *subject)
 {
 	void *meta = subject->object + subject->cache->free_meta_offset;
@@ -377,7 +378,7 @@ static void track_of_a_free(struct kunit *test)
 	run_rounds(test, spoil_freed_object, &subject, "Freed by task ");
 }
 
-/* Here the allocator reads what it is about to be given back. */
+/* The allocator reads the object that is about to be freed here. */
 static void spoil_and_free(struct subject *subject)
 {
 	bool inside = prandom_u32_state(&rnd) % 2;
@@ -460,7 +461,7 @@ static noinline void spoil_frame_description(struct subject *subject)
 	for (; shadow[-1] == KASAN_STACK_LEFT; shadow--)
 		p -= 8;
 	p = (char *)((uintptr_t)p & ~7UL);
-	/* With the magic number as it is, the others are believed. */
+	/* The magic number stays, so the other two words are used. */
 	if (prandom_u32_state(&rnd) % 2) {
 		p += 8;
 		size -= 8;

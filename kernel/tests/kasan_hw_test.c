@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_hw_test.c - hardware tags: the instructions that fill tags, against a plain loop, and when a bad access is
- * reported in the modes of kasan.mode= that only note it.
+ * kasan_hw_test.c - hardware tags: the instructions that fill tags are compared with a plain loop; and the
+ * moments at which the modes of kasan.mode= that only note a bad access report it.
  */
 #include <kernel/errno.h>
 #include <kernel/kallsyms.h>
@@ -30,13 +30,13 @@
 #define AREA_ORDER 4
 #define AREA	   (PAGE_SIZE << AREA_ORDER)
 #define PATTERN	   0xa5a5a5a5a5a5a5a5UL
-/* Tags: of the memory around, of what is filled. Never the same one twice in a row. */
+/* Tags of the surrounding memory and of the filled range. Never the same tag twice in a row. */
 #define AROUND KASAN_TAG_INVALID
 #define TAG(n) ((u8)(KASAN_TAG_MIN + (n) % (KASAN_TAG_MAX - KASAN_TAG_MIN + 1)))
-/* So much before and behind a range is looked at: more than a block of any instruction here. */
+/* Bytes that are examined before and behind a range: more than the block of any instruction here. */
 #define MARGIN (64 * GRANULE)
 
-/* Memory that is nobody else's, by an address without a tag, which matches all. */
+/* The test's own memory, by an address without a tag, which matches all. */
 static char *area;
 
 static void plain_fill(char *from, size_t size, u8 tag, bool zero)
@@ -71,7 +71,7 @@ static void fill_suite_exit(struct kunit_suite *suite)
 	area = NULL;
 }
 
-/* Return: how many granules of [@from, @from + @size) have not the tag @tag and the bytes of @zero. */
+/* Return: number of granules in [@from, @from + @size) without the tag @tag or the bytes of @zero. */
 static size_t wrong_granules(const char *from, size_t size, u8 tag, bool zero)
 {
 	const u64 word = zero ? 0 : PATTERN;
@@ -86,7 +86,7 @@ static size_t wrong_granules(const char *from, size_t size, u8 tag, bool zero)
 	return wrong;
 }
 
-/* [@at, @at + @size) was filled: that, and nothing beside it. Then it is as it was before. */
+/* Check that exactly [@at, @at + @size) was filled. Then restore it. */
 static void check_filled(struct kunit *test, char *at, size_t size, u8 tag, bool zero)
 {
 	KUNIT_EXPECT_EQ_MSG(test, wrong_granules(at - MARGIN, MARGIN, AROUND, false), 0UL,
@@ -113,7 +113,7 @@ static void fill(struct kunit *test, size_t offset, size_t granules)
 
 static void every_size(struct kunit *test)
 {
-	/* Starts before, at and behind those of the blocks that stgm and dc gzva fill, also before a page's end. */
+	/* Ranges start before, at and behind the blocks that stgm and dc gzva fill, also near a page's end. */
 	static const size_t offsets[] = {0, 1, 3, 8, 15, 251};
 
 	for (size_t granules = 1; granules <= 640; granules++)
@@ -138,7 +138,7 @@ static void several_pages(struct kunit *test)
 				fill(test, offset, pages * page - 1 + more);
 }
 
-/* An address without a tag asks for tag 15; ends of ranges are where the caller says, whatever the tag. */
+/* An address without a tag asks for tag 15; the tag does not move the end of a range. */
 static void every_tag(struct kunit *test)
 {
 	for (unsigned int tag = KASAN_TAG_MIN; tag <= 0xff; tag++) {
@@ -155,7 +155,7 @@ static void every_tag(struct kunit *test)
 	check_filled(test, area + PAGE_SIZE, 0, 0xf3, false);
 }
 
-/* Each instruction by itself: so many bytes, cleared or not. */
+/* Each instruction alone: this many bytes, cleared or not. */
 static void instructions(struct kunit *test)
 {
 	const size_t multiple = kasan_mte_multiple_size(), zero = kasan_mte_zero_size();
@@ -210,7 +210,7 @@ static void needs_late(struct kunit *test)
 	kasan_needs(test, kasan_may_be_late(KASAN_WRITE), "kasan.mode=async or asymm");
 }
 
-/* A write, so that asymm notes it, too. */
+/* A write, because asymm only notes writes. */
 static noinline void write_noted(char *freed)
 {
 	HIDE_VAR(freed);
@@ -245,7 +245,7 @@ static void at_a_context_switch(struct kunit *test)
 		local_irq_save(flags);
 		before = kasan_report_count();
 		write_noted(freed);
-		/* Nothing has looked since. */
+		/* No place that looks has been passed since. */
 		KUNIT_EXPECT_EQ(test, kasan_report_count(), before);
 		local_irq_restore(flags);
 		msleep(1);
@@ -274,7 +274,7 @@ static void at_a_tick(struct kunit *test)
 		preempt_enable();
 		KUNIT_EXPECT_EQ(test, kasan_report_count(), before + 1);
 	});
-	/* It names the code that the interrupt came into, not the interrupt. */
+	/* The report names the interrupted code, not the interrupt. */
 	KUNIT_EXPECT_FALSE(test, reported_in("el1_irq_handler"));
 	KUNIT_EXPECT_FALSE(test, reported_in("__schedule"));
 }
@@ -320,7 +320,7 @@ static noinline void late_work(struct work_struct *work)
 	write_noted(container_of(work, struct late_callback, work)->freed);
 }
 
-/* Who waits for a callback finds its report printed, and the report names it. */
+/* After the wait for a callback its report is printed, and the report names the callback. */
 static void at_the_end_of_a_callback(struct kunit *test)
 {
 	static struct late_callback late;
@@ -349,11 +349,11 @@ static void at_the_end_of_a_callback(struct kunit *test)
 		});
 		named += reported_in("late_work");
 	}
-	/* An interrupt may come in between, and find it first. */
+	/* An interrupt in between may find it first. */
 	KUNIT_EXPECT_GE(test, named, 20U);
 }
 
-/* What was noted while a task is silent stays so when it is loud again; what was noted before does not. */
+/* An access noted while a task is silenced is never reported. An access noted before is. */
 static void silence_has_sharp_ends(struct kunit *test)
 {
 	char *freed = freed_object(test);
@@ -395,7 +395,7 @@ static void filter_knows(struct kunit *test)
 		kasan_settle();
 	});
 	KUNIT_EXPECT_TRUE(test, filter_saw_late);
-	/* Of a free all is known, in every mode. */
+	/* A bad free is reported in full in every mode. */
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(freed)));
 	KUNIT_EXPECT_FALSE(test, filter_saw_late);
 	kasan_report_filter(saved);
@@ -441,7 +441,7 @@ static int read_guard_page(void *guard)
 	return 0;
 }
 
-/* Nothing is mapped there, so there is no tag to compare; but one knows whose end it is. */
+/* Nothing is mapped there, so there is no tag to compare. But the area that ends there is known. */
 static void guard_page_of_an_area(struct kunit *test)
 {
 	char *p = vmalloc(2 * PAGE_SIZE);
@@ -463,7 +463,7 @@ static u8 tag_at(const void *p)
 	return (u8)(kasan_mte_ldg((uintptr_t)kasan_reset_tag(p)) >> 56) | 0xf0;
 }
 
-/* Whoever has pages keeps them: a second mapping has no tag of its own. */
+/* vmap() leaves the pages to their owner: a second mapping has no tag of its own. */
 static void vmap_leaves_tags_alone(struct kunit *test)
 {
 	struct page *page = alloc_page(GFP_KERNEL);
@@ -482,7 +482,7 @@ static void vmap_leaves_tags_alone(struct kunit *test)
 	__free_page(page);
 }
 
-/* What sampling leaves out keeps the tags that free pages have, so all free pages must have them. */
+/* Skipped pages keep the tags of free pages, so all free pages must have those tags. */
 static void pages_of_an_area_look_free(struct kunit *test)
 {
 	char *p = vmalloc(PAGE_SIZE);
@@ -490,14 +490,14 @@ static void pages_of_an_area_look_free(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	page = vmalloc_to_page(p);
-	/* Held, so that nobody else gets it in between. */
+	/* The page is held, so that it is not allocated again in between. */
 	get_page(page);
 	vfree(p);
 	KUNIT_EXPECT_EQ(test, tag_at(page_to_virt(page)), KASAN_TAG_INVALID);
 	put_page(page);
 }
 
-/* Memory functions end at a bad byte, also where the MMU finds it first, and the caller goes on. */
+/* Memory functions end at a bad byte, also if the MMU finds it first, and the caller goes on. */
 static void memory_function_at_null(struct kunit *test)
 {
 	char local[24] = {1}, *to = local, *from = (char *)8;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_init_test.c - memory that was asked for as zero: it is, to its last byte, whoever had it before and
- * whether it is cleared by the instructions that tag it (hardware tags) or afterwards. And nothing else is:
- * behind an object only its last granule may be cleared with it.
+ * kasan_init_test.c - zeroed memory is zero to its last byte, whatever it held before, and whether the
+ * instructions that tag it clear it (hardware tags) or a later memset(). Nothing else is cleared: only the last
+ * granule behind an object may be.
  *
- * Nobody may touch slack, so it is looked at through pointers without a tag, and in Generic mode not at all.
+ * Checked code may not touch slack, so the test reads it through pointers without a tag, and not at all in
+ * Generic mode.
  */
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
@@ -20,7 +21,7 @@
 #define OBJECTS 8
 
 #ifdef CONFIG_KASAN_HW_TAGS
-/* The CPU's tags and the instructions that clear with them know whole granules. */
+/* Hardware tags, and the instructions that clear with them, work on whole granules. */
 #define CLEARED(size) ALIGN(size, KASAN_GRANULE_SIZE)
 #else
 #define CLEARED(size) (size)
@@ -45,7 +46,7 @@ static void expect_zero(struct kunit *test, const void *p, size_t size)
 	KUNIT_EXPECT_TRUE(test, kasan_byte_accessible((const char *)p + size - 1));
 }
 
-/* The slots that the next objects get are dirty to the last byte. The list's link lies in the first ones. */
+/* Make the slots of the next objects dirty to the last byte. The free list's link lies in the first bytes. */
 static void dirty_slots(struct kunit *test, struct kmem_cache *cache, size_t size)
 {
 	void *objects[OBJECTS];
@@ -60,7 +61,7 @@ static void dirty_slots(struct kunit *test, struct kmem_cache *cache, size_t siz
 		kfree(objects[i]);
 }
 
-/* All around the sizes at which another way of clearing takes over: granules, blocks of dc gzva, pages. */
+/* Sizes around the points where the way of clearing changes: granules, blocks of dc gzva, pages. */
 static void kzalloc_is_zero(struct kunit *test)
 {
 	static const size_t sizes[] = {1,   8,	 15,  16,  17,	31,  32,   33,	 64,   100,  127,
@@ -77,8 +78,8 @@ static void kzalloc_is_zero(struct kunit *test)
 		expect_zero(test, p, size);
 		expect_zero(test, p, CLEARED(size));
 		usable = ksize(p);
-		/* What is not the object's is not touched: neither memory nor, in shadow, its state. Of a short
-		 * granule the last byte holds the tag; a link to the next free slot may have been in front. */
+		/* Memory behind the object and its shadow are not touched. The last byte of a short granule holds the
+		 * tag; a link to the next free slot may have been in front. */
 		at = max(ALIGN(size, KASAN_GRANULE_SIZE), 16UL);
 		if (at < usable) {
 			KUNIT_EXPECT_EQ_MSG(test, differs(p, at, usable, DIRT), usable, "size %zu",
@@ -116,7 +117,7 @@ static void kmem_cache_zalloc_is_zero(struct kunit *test)
 	}
 }
 
-/* And without the flag nothing is cleared: a constructor's work, or what is cheaper not done. */
+/* Without the flag nothing is cleared: a constructor's work must survive, and clearing costs. */
 static void only_if_asked_for(struct kunit *test)
 {
 	struct kmem_cache *cache = kmem_cache_create("not_zeroed", 128, 0, 0, NULL);
@@ -137,7 +138,7 @@ static void pages_are_zero(struct kunit *test)
 		const size_t size = PAGE_SIZE << order;
 		char *p;
 
-		/* The oldest free page comes first: dirty enough of them for one of these to be met. */
+		/* The oldest free page comes first, so make enough pages dirty to meet one of them. */
 		for (unsigned int n = 0; n < 4; n++) {
 			struct page *page = alloc_pages(GFP_KERNEL | __GFP_ZERO, order);
 
@@ -165,7 +166,7 @@ static void large_and_vmalloc_are_zero(struct kunit *test)
 			expect_zero(test, p, size);
 			KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(p + CLEARED(size)));
 			expect_zero(test, area, size);
-			/* Pages may be mapped elsewhere: to their end, also where nobody may look. */
+			/* Pages may be mapped elsewhere, so they are cleared to their end, also behind the area's size. */
 			KUNIT_EXPECT_EQ(test, differs(area, 0, CLEARED(size), 0), CLEARED(size));
 			memset(p, DIRT, size);
 			memset(area, DIRT, size);

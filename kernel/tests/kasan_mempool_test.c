@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_mempool_test.c - the stacks in reports of elements of memory pools: whom the pool handed the element
- * to, and who gave it back, not who filled the pool. The types are the business of kasan_test_mempool.c.
+ * kasan_mempool_test.c - the stacks in reports about elements of memory pools: the task that took the
+ * element from the pool and the task that gave it back, not the one that filled the pool.
+ * kasan_test_mempool.c tests the bug types.
  */
 #include <kernel/kernel.h>
 #include <kernel/mempool.h>
@@ -44,7 +45,7 @@ static void note_frames(unsigned int complete, const char *text)
 	}
 }
 
-/* Read the byte at @p, which is none, and note the report's frames. */
+/* Read the bad byte at @p and note the report's frames. */
 static void report_of(struct kunit *test, char *p)
 {
 	memset(frames, 0, sizeof(frames));
@@ -112,7 +113,7 @@ static mempool_t *new_pool(struct kunit *test, mempool_alloc_t *alloc, mempool_f
 	return pool;
 }
 
-/* An object of @size bytes: once it is back, and once it is handed out again. */
+/* An object of @size bytes: first after it went back, then after it is handed out again. */
 static void stacks_of_object(struct kunit *test, mempool_t *pool, size_t size)
 {
 	char *p = take_out(pool);
@@ -122,7 +123,7 @@ static void stacks_of_object(struct kunit *test, mempool_t *pool, size_t size)
 	report_of(test, p + size / 2);
 	EXPECT_FRAMES(test, ALLOCATED, "mempool_alloc_preallocated", "take_out");
 	EXPECT_FRAMES(test, FREED, "mempool_free", "put_back");
-	/* Behind it, tags know of another object. */
+	/* With tags there is another object behind it. */
 	if (!KASAN_TEST_GENERIC)
 		return;
 	p = take_out(pool);
@@ -152,7 +153,7 @@ static void kmalloc_objects(struct kunit *test)
 				 sizes[i]);
 }
 
-/* KASAN itself has no room for stacks of pages. */
+/* KASAN itself stores no stacks for pages. */
 static void pages(struct kunit *test)
 {
 	mempool_t *pool;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* kasan_params_test.c - the runtime's options: names, values, what is refused, single and multi
- * shot. */
+/* kasan_params_test.c - the runtime's options: names, accepted and refused values, single and multi shot. */
 #include <kasan/stats.h>
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
@@ -41,7 +40,7 @@ static void unknown_names(struct kunit *test)
 	}
 }
 
-/* All that options set, but kasan.ignore. */
+/* Everything that options set except kasan.ignore. */
 struct options {
 	bool enabled, stacktrace, vmalloc, write_only;
 	enum kasan_fault_mode fault;
@@ -58,7 +57,7 @@ static void save_options(struct options *options)
 
 	kasan_quarantine_stats(&quarantine);
 	kasan_depot_stats(&depot);
-	/* Padding is compared, too. */
+	/* Padding is compared as well. */
 	memset(options, 0, sizeof(*options));
 	options->enabled = kasan_enabled();
 	options->stacktrace = kasan_opt_stacktrace;
@@ -129,7 +128,7 @@ static void bad_values(struct kunit *test)
 
 		KUNIT_EXPECT_EQ_MSG(test, kasan_option(bad[i].name, bad[i].value),
 				    KASAN_OPTION_INVALID, "%s=%s", bad[i].name, value);
-		/* What was refused changed nothing. */
+		/* A refused value changes nothing. */
 		save_options(&after);
 		KUNIT_EXPECT_MEMEQ_MSG(test, &after, &before, sizeof(before), "%s=%s", bad[i].name,
 				       value);
@@ -137,7 +136,7 @@ static void bad_values(struct kunit *test)
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1, cause_report(ptr));
 }
 
-/* The text of kasan.mode= as it is, NULL where there is no such thing. */
+/* The current text of kasan.mode=; NULL in modes without it. */
 static const char *hw_mode(void)
 {
 #ifdef CONFIG_KASAN_HW_TAGS
@@ -176,7 +175,8 @@ static void other_modes(struct kunit *test)
 	}
 	/* No mode has a use for all of them. */
 	KUNIT_EXPECT_GT(test, without_effect, 0);
-	/* The suite runs in multi shot, and reports what the test before may have used up. */
+	/* Single shot reports once in a boot, and an earlier case may have used that up. The suite runs in
+	 * multi shot. */
 	KUNIT_EXPECT_EQ(test, kasan_option("kasan_multi_shot", "on"), 0);
 	if (mode)
 		KUNIT_EXPECT_EQ(test, kasan_option("kasan.mode", mode), 0);
@@ -249,7 +249,7 @@ struct quiet_task {
 	unsigned long reports_inside;
 };
 
-/* Silent before and after each sleep, on whichever CPU it goes on. */
+/* Silent before and after each sleep, whichever CPU it continues on. */
 static int quiet_thread(void *arg)
 {
 	struct quiet_task *quiet = arg;
@@ -379,7 +379,7 @@ static void report_fields(struct kunit *test)
 	kfree(ptr);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1, cause_report(ptr));
 	KASAN_EXPECT_ADDR(test, ptr + 20);
-	/* Not known it counts as a write, for those who ask for a panic at writes. */
+	/* An unknown access counts as a write for panic_on_write. */
 	KUNIT_EXPECT_EQ(test, kasan_expect_last()->is_write, kasan_expect_last()->is_async);
 	KUNIT_EXPECT_FALSE(test, kasan_expect_last()->is_free);
 	KUNIT_EXPECT_NE(test, kasan_expect_last()->ip, 0);

@@ -201,8 +201,8 @@ static void quarantine_is_released_by_shrink(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-/* What the quarantine lets go of is poisoned as ever. Who freed it is forgotten where the allocator writes
- * its links into free slots, and stays known where it does not. */
+/* Objects that leave the quarantine stay poisoned. The stack of the free is lost if the allocator writes
+ * its links into free slots, and kept if it does not. */
 static void released_objects(struct kunit *test)
 {
 	struct kmem_cache *cache = kmem_cache_create("released", 128, 0, 0, NULL);
@@ -240,7 +240,7 @@ static void quarantine_is_bounded(struct kunit *test)
 		if (i % 512 == 0)
 			lowest = min(lowest, nr_free_pages());
 	}
-	/* 1/32 of memory, and room for redzones, slabs that are only partly held, and CPUs' queues.
+	/* 1/32 of memory, plus room for redzones, slabs that are only partly held, and the CPUs' queues.
 	 */
 	KUNIT_EXPECT_LE(test, before - lowest, total / 8 + 2048);
 }

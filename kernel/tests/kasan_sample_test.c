@@ -25,7 +25,7 @@
 static unsigned long tagged;
 static unsigned int moves;
 
-/* More tasks than CPUs, of which some sleep: who wakes goes where it is idle. */
+/* More tasks than CPUs, and some sleep: a task that wakes up goes to an idle CPU. */
 static int allocate(void *arg)
 {
 	unsigned int i, cpu = smp_processor_id(), mine = 0;
@@ -50,7 +50,7 @@ static int allocate(void *arg)
 	return 0;
 }
 
-/* Of the first @n draws from a counter so many get a tag. */
+/* Return: number of the first @n draws from a counter that get a tag. */
 static unsigned long due(unsigned long n)
 {
 	return DIV_ROUND_UP(n, INTERVAL);
@@ -98,15 +98,15 @@ static void migrating_tasks(struct kunit *test)
 	KUNIT_EXPECT_LE(test, stats.allocations, done + 1000);
 	KUNIT_EXPECT_EQ(test, drawn, stats.allocations);
 	KUNIT_EXPECT_EQ(test, stats.allocations - stats.skipped, expected);
-	/* The tasks saw the same, but for what others have drawn. */
+	/* The tasks saw the same numbers, except for draws of others. */
 	KUNIT_EXPECT_LE(test, tagged, expected);
 	KUNIT_EXPECT_GE(test, tagged + (drawn - done), expected);
-	/* How many is the host's business, but without any this was another test. */
+	/* Their number depends on the host, but without any the test has not tested this. */
 	if (nr_cpu_ids > 1)
 		KUNIT_EXPECT_GT(test, moves, 0U);
 }
 
-/* So many pages may be left for others. */
+/* Leave this many pages for others. */
 #define LEFT 4096UL
 
 static void free_all(void *list)
@@ -117,7 +117,7 @@ static void free_all(void *list)
 		__free_pages(page, page->nr == 1 ? 0 : (unsigned int)__builtin_ctz(page->nr));
 }
 
-/* Granules of @page, of one in 16, with a tag that pointers have, too. */
+/* Return: granules of @page, every 16th counted, with a tag that pointers can have. */
 static unsigned int owned(const struct page *page)
 {
 	const char *at = page_to_virt(page), *end = at + page_size(page);
@@ -132,8 +132,8 @@ static unsigned int owned(const struct page *page)
 }
 
 /*
- * What is skipped is not written to: its tags are those of free pages, or if it was never allocated the machine's
- * first ones. None may be left of what a page was before: a pointer of that time would match.
+ * A skipped page is not tagged: it keeps the tags of free pages, or the machine's initial tags if it was
+ * never allocated. No tag of an earlier owner may be left, because a stale pointer would match it.
  */
 static void skipped_pages_are_nobodys(struct kunit *test)
 {

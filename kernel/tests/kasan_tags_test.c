@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_tags_test.c - the tag-based modes through their public interface: which tags pointers and memory get,
- * what the tag policies promise and what they leave to chance, short granules, and what the stack ring knows.
+ * kasan_tags_test.c - the tag-based modes through their public interface: the tags of pointers and memory, the
+ * promises of the tag policies and what they leave to chance, short granules, and the stack ring.
  *
- * Nothing here touches memory through a wrong pointer: kasan_byte_accessible() says what a check would.
+ * No case touches memory through a wrong pointer: kasan_byte_accessible() gives the result of a check.
  */
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -29,7 +29,7 @@
 
 static const size_t sizes[] = {16, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048};
 
-/* For one case: the policy of kasan.tag_policy= as it is in use otherwise. */
+/* The policy of kasan.tag_policy= before the case changed it. */
 static void set_policy(struct kunit *test, const char *policy)
 {
 	KUNIT_ASSERT_EQ(test, kasan_option("kasan.tag_policy", policy), 0);
@@ -42,13 +42,13 @@ static int restore_policy(void)
 
 /* --- The 20,000 ---------------------------------------------------------------------------------------- */
 
-/* A pointer runs one granule over the end of its object. Return: how often that is seen. */
+/* A pointer runs one granule over the end of its object. Return: how often a check sees it. */
 static unsigned int linear_overflows(struct kunit *test)
 {
 	unsigned int caught = 0, n = 0;
 
 	while (n < ROUNDS) {
-		/* A few objects of a size, so that most have a neighbour that lives. */
+		/* A few objects of a size, so that most have a live neighbour. */
 		const size_t size = sizes[n % ARRAY_SIZE(sizes)];
 		char *objects[16];
 		size_t i;
@@ -67,7 +67,7 @@ static unsigned int linear_overflows(struct kunit *test)
 	return caught;
 }
 
-/* An object is freed and its slot handed out again, and then used by the first pointer. */
+/* An object is freed, its slot is handed out again, and the stale pointer is used. */
 static unsigned int immediate_reuses(struct kunit *test)
 {
 	unsigned int caught = 0, n;
@@ -80,7 +80,7 @@ static unsigned int immediate_reuses(struct kunit *test)
 		kfree(stale);
 		other = kmalloc(size, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, other);
-		/* Now and then an interrupt, or another CPU, has taken the slot in between. */
+		/* Sometimes an interrupt or another CPU has taken the slot in between. */
 		if (kasan_reset_tag(other) == kasan_reset_tag(stale)) {
 			caught += !kasan_byte_accessible(stale);
 			n++;
@@ -153,14 +153,14 @@ static void pointers_have_tags(struct kunit *test)
 	kfree(large);
 	vfree(area);
 	__free_pages(page, 1);
-	/* What nobody has matches no pointer but those without a tag. */
+	/* Unused memory matches only pointers without a tag. */
 	KUNIT_ASSERT_TRUE(test, kasan_memory_state(pointers[3], &state));
 	KUNIT_EXPECT_EQ(test, state, KASAN_TAG_INVALID);
 	KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(pointers[3]));
 	KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(kasan_reset_tag(pointers[3])));
 }
 
-/* Addresses from pointers with tags: where the kernel computes with them. */
+/* The kernel computes with addresses, so it removes tags from pointers there. */
 static void tags_are_no_address(struct kunit *test)
 {
 	char *object = kmalloc(100, GFP_KERNEL), *area = vmalloc(PAGE_SIZE);
@@ -180,7 +180,7 @@ static void tags_are_no_address(struct kunit *test)
 	vfree(area);
 }
 
-/* The user's null pointers and addresses stay what they are. */
+/* Null pointers and user addresses are not changed. */
 static void untagging(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, kasan_untag_addr(0), 0UL);
@@ -294,7 +294,7 @@ static void types_are_inferred(struct kunit *test)
 	kfree(ptr);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
 				  KASAN_TEST_BUG(kasan_check_read(ptr, 1)));
-	/* A pointer that nobody was ever given. */
+	/* A pointer with a tag that was never given out. */
 	KUNIT_EXPECT_KASAN_REPORT(
 		test, "invalid-access", KASAN_READ, 1,
 		KASAN_TEST_BUG(kasan_check_read(kasan_set_tag(below, KASAN_TAG_MIN - 1), 1)));

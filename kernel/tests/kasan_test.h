@@ -20,11 +20,11 @@
 #define KASAN_TEST_BUG(...) __VA_ARGS__
 #endif
 
-/* The compiler knows nothing of @var's value from here on: no warning of a bug it could prove, and
- * no bug optimized away because it is undefined. */
+/* Hides @var's value from the compiler: it neither warns of a bug that it could prove nor removes one as
+ * undefined behaviour. */
 #define HIDE_VAR(var) __asm__ __volatile__("" : "+r"(var) : : "memory")
 
-/* A load that stays, although nobody uses the value; a store that stays. */
+/* A load and a store that the compiler keeps, although the value is not used. */
 #define READ_ACCESS(lvalue)	    ((void)*(const volatile __typeof__(lvalue) *)&(lvalue))
 #define WRITE_ACCESS(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
 
@@ -49,15 +49,15 @@ enum kasan_access {
 #define KASAN_ANY_SIZE ((size_t)-1)
 
 /*
- * What differs between the modes. kasan_needs_generic(): skip the case in the others, saying so.
- * KASAN_TYPE(): the bug type, where the tags say less than Generic mode's shadow.
- * KASAN_TYPE_BESIDE: of an access behind the last slot of a slab, or behind a block of pages. Tags may take it for a
- * use after free, if the object there was freed and its last owner had the same tag, which is as good a guess.
- * KASAN_TYPE_UNMAPPED: of an address of vmalloc space where nothing is mapped: hardware tags are none there.
- * KASAN_TEST_BYTES: a bad byte is seen in the granule that it shares with good ones. Hardware compares whole
- * granules; KASAN_END() is where behind a heap object of @size bytes an access is seen.
- * KASAN_STACK_END: where behind a variable of @size bytes on the stack an access is seen: at the next byte, or
- * with tags that the compiler gives in whole granules at the next granule.
+ * Differences between the modes. kasan_needs_generic(): skips the case in the other modes, with a reason.
+ * KASAN_TYPE(): the bug type, if tags say less than Generic mode's shadow.
+ * KASAN_TYPE_BESIDE: of an access behind the last slot of a slab, or behind a block of pages. Tags may take
+ * it for a use after free, if the object there was freed and its last owner had the same tag, which is as
+ * good a guess. KASAN_TYPE_UNMAPPED: for an unmapped address of vmalloc space, which has no hardware tag.
+ * KASAN_TEST_BYTES: a bad byte is seen in the granule that it shares with good ones. Hardware compares
+ * whole granules; KASAN_END() is where behind a heap object of @size bytes an access is seen.
+ * KASAN_STACK_END: where behind a variable of @size bytes on the stack an access is seen: at the next byte,
+ * or with tags that the compiler gives in whole granules at the next granule.
  */
 #define kasan_needs(test, condition, what)                          \
 	do {                                                        \
@@ -98,13 +98,13 @@ enum kasan_access {
 
 #ifdef CONFIG_KASAN
 
-/** kasan_expect_begin() - from here on reports are expected ones. */
+/** kasan_expect_begin() - reports from here on are expected. */
 void kasan_expect_begin(void);
 
 /**
  * kasan_expect_end() - check what was reported since kasan_expect_begin()
  * @type: bug type, NULL: any. @access, @size: of the access; size of a free is 0.
- * @exactly_one: more than one report fails too.
+ * @exactly_one: more than one report fails as well.
  */
 void kasan_expect_end(struct kunit *test, const struct kunit_loc *loc, const char *expression,
 		      const char *type, enum kasan_access access, size_t size, bool exactly_one);
@@ -118,20 +118,20 @@ const struct kasan_report_info *kasan_expect_last(void);
 /**
  * kasan_may_be_late() - Return: may the CPU report such an access some time later, and without details?
  *
- * So it is with kasan.mode=async and, of writes, asymm. The report is then an "invalid-access" that says nothing
- * of the access, and so do expectations: whoever calls kasan_expect_end() need not know.
+ * It may with kasan.mode=async, and with asymm for writes. The report is then an "invalid-access" without
+ * details, and expectations adapt: the caller of kasan_expect_end() need not care.
  */
 bool kasan_may_be_late(enum kasan_access access);
 
 /**
  * kasan_kmalloc_beside() - a heap object for writes behind its end
  *
- * The tag-based modes have no redzones: behind an object that fills its slot lies another one, and the write takes
- * place after the report. Here it is the case's own, which is freed at the end of it.
+ * The tag-based modes have no redzones: another object lies behind one that fills its slot, and the write takes
+ * place after the report. Here that object is the case's own, and is freed at its end.
  */
 void *kasan_kmalloc_beside(struct kunit *test, size_t size);
 
-/** kasan_settle() - have what this CPU has noted reported now, as the next context switch would. */
+/** kasan_settle() - report now what this CPU has noted, as the next context switch would. */
 static inline void kasan_settle(void)
 {
 #ifdef CONFIG_KASAN_HW_TAGS
@@ -139,7 +139,7 @@ static inline void kasan_settle(void)
 #endif
 }
 
-/** kasan_expect_in() - the last expected report names @function as where it was, and so does its title. */
+/** kasan_expect_in() - the last expected report and its title name @function as the place. */
 void kasan_expect_in(struct kunit *test, const struct kunit_loc *loc, const char *function);
 #define KASAN_EXPECT_IN(test, function)                             \
 	do {                                                        \
@@ -147,7 +147,7 @@ void kasan_expect_in(struct kunit *test, const struct kunit_loc *loc, const char
 		kasan_expect_in(test, KUNIT_CURRENT_LOC, function); \
 	} while (0)
 
-/** KASAN_EXPECT_ADDR() - the last expected report was of an access to @address, or could not know. */
+/** KASAN_EXPECT_ADDR() - the last expected report was of an access to @address, or has no address. */
 #define KASAN_EXPECT_ADDR(test, address)                     \
 	KUNIT_EXPECT_PTR_EQ(test, kasan_expect_last()->addr, \
 			    kasan_expect_last()->is_async ? 0 : (uintptr_t)(address))

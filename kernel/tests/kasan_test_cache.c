@@ -141,7 +141,7 @@ void kmem_cache_double_destroy(struct kunit *test)
 				  KASAN_TEST_BUG(kmem_cache_destroy(cache)));
 }
 
-/* Nothing is left of a shrunk cache: its slabs' pages are free, and so is what the quarantine held. */
+/* A shrunk cache keeps nothing: its slabs' pages are free, and so are the objects of the quarantine. */
 void kmem_cache_shrink_uaf(struct kunit *test)
 {
 	struct kmem_cache *cache = create(test, 200, NULL);
@@ -152,7 +152,7 @@ void kmem_cache_shrink_uaf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kmem_cache_shrink(cache), 0);
 	kmem_cache_info(cache, &info);
 	KUNIT_EXPECT_EQ(test, info.slabs, 0);
-	/* The page is nobody's, or somebody else's by now: then the report is of another type. */
+	/* The page is free or in use again by now; in the second case the report has another type. */
 	KUNIT_EXPECT_KASAN_FAIL(test, KASAN_TEST_BUG(kasan_check_read(p, 200)));
 }
 
@@ -171,7 +171,7 @@ void kmem_cache_bulk_double_free(struct kunit *test)
 #ifdef REDZONE_REMOVE_BUGS
 	kmem_cache_free_bulk(cache, 3, (void **)p);
 #endif
-	/* The others were freed all the same. */
+	/* The other objects were still freed. */
 	KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(p[2]));
 	WRITE_ACCESS(p[3][199], 1);
 	kmem_cache_free(cache, p[3]);
@@ -202,7 +202,7 @@ void wrong_pointer_frees(struct kunit *test)
 		KASAN_TEST_BUG(KUNIT_EXPECT_NULL(test, krealloc(p + 16, 200, GFP_KERNEL))));
 	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
 				  KASAN_TEST_BUG((void)ksize(p + 24)));
-	/* Neither is harmed. */
+	/* Neither object is harmed. */
 	WRITE_ACCESS(p[99], 1);
 	WRITE_ACCESS(bytes[4095], 1);
 	kfree(p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_test_fault.c - accesses to addresses that are nobody's memory. The access faults behind the
- * report and ends its thread, so each has a thread of its own.
+ * kasan_test_fault.c - accesses to addresses without memory. The access faults after the report and ends
+ * its thread, so each case has its own thread.
  */
 #include <kernel/errno.h>
 #include <kernel/sched.h>
@@ -53,7 +53,7 @@ void kasan_null_ptr_deref(struct kunit *test)
 
 void kasan_wild_access(struct kunit *test)
 {
-	/* Neither half of the address space. */
+	/* In neither half of the address space. */
 	expect_fault(test, read_int, 0x5a5a5a5a5a5a5a58UL, "wild-memory-access", KASAN_READ, 4);
 	expect_fault(test, write_long, 0x4141414141414140UL, "wild-memory-access", KASAN_WRITE, 8);
 }

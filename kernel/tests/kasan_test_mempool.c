@@ -148,7 +148,7 @@ static void mempool_double_free_helper(struct kunit *test, mempool_t *pool)
 	mempool_free(first, pool);
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
 				  KASAN_TEST_BUG(mempool_free(first, pool)));
-	/* It was not taken a second time: there is room for the other one. */
+	/* The pool did not take it a second time, so there is room for the other element. */
 	KUNIT_EXPECT_FALSE(test, mempool_is_saturated(pool));
 	mempool_free(second, pool);
 	KUNIT_EXPECT_TRUE(test, mempool_is_saturated(pool));
@@ -174,7 +174,7 @@ void mempool_page_alloc_double_free(struct kunit *test)
 	mempool_double_free_helper(test, page_pool(test, 2));
 }
 
-/* The reserve is full: what comes then goes to the allocator. */
+/* The reserve is full, so the next element goes to the allocator. */
 static noinline void full_double_free(struct kunit *test, mempool_t *pool, bool page)
 {
 	void *element = take(test, pool);
@@ -186,7 +186,7 @@ static noinline void full_double_free(struct kunit *test, mempool_t *pool, bool 
 				  KASAN_TEST_BUG(mempool_free(element, pool)));
 	/* One title for each bug: not that of a function of the pool. */
 	KASAN_EXPECT_IN(test, "full_double_free");
-	/* The allocator did not take it: it is the pool's alone, and good for its next user. */
+	/* The allocator did not take it: the element belongs to the pool alone and can be used again. */
 	for (int i = 0; i < POOL_SIZE; i++) {
 		void *other = mempool_alloc(pool, GFP_KERNEL);
 
@@ -241,7 +241,7 @@ void mempool_page_freed_in_pool(struct kunit *test)
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
 				  KASAN_TEST_BUG(__free_page(page)));
 	KASAN_EXPECT_IN(test, "mempool_page_freed_in_pool");
-	/* Somebody else's reference is no reason to complain, and outlasts the reserve. */
+	/* Another holder's reference causes no report and outlasts the reserve. */
 	page = take(test, pool);
 	KUNIT_EXPECT_EQ(test, page_count(page), 1);
 	get_page(page);

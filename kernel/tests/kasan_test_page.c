@@ -31,7 +31,7 @@ void kmalloc_large_oob_right(struct kunit *test)
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
 				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[KASAN_END(size)], 0)));
 	kfree(ptr);
-	/* Where the object ends with a page there is a redzone too. */
+	/* An object that ends with its page has a redzone as well. */
 	ptr = alloc_large(test, 4 * PAGE_SIZE);
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(ptr[4 * PAGE_SIZE])));
@@ -68,7 +68,7 @@ void kmalloc_large_oob_page_end(struct kunit *test)
 						  KASAN_TEST_BUG(READ_ACCESS(ptr[size + 255])));
 			expect_owner(test, ptr + PAGE_ALIGN(size), ptr, size);
 			expect_owner(test, ptr + size + 255, ptr, size);
-			/* What lies behind may have been of a larger object that started here. */
+			/* The pages behind may have belonged to a larger object that started here. */
 			behind = (struct kasan_object){0};
 			kasan_port_find_object(ptr + PAGE_ALIGN(size + 256), &behind);
 			KUNIT_EXPECT_PTR_NE(test, behind.start, kasan_reset_tag(ptr));
@@ -79,7 +79,7 @@ void kmalloc_large_oob_page_end(struct kunit *test)
 
 #define BLOCKS 16
 
-/* Return: a large object, and right behind its pages are others that nobody uses; NULL if there is no such place. */
+/* Return: a large object with free pages right behind its own; NULL if there is no such place. */
 static char *alloc_largest(size_t size)
 {
 	struct page *blocks[BLOCKS], *behind;
@@ -108,7 +108,7 @@ static char *alloc_largest(size_t size)
 	return object;
 }
 
-/* No page is left for a redzone, but while nobody uses the next one the overrun is seen for what it is. */
+/* No page is left for a redzone, but the overrun is described correctly while the next page is free. */
 void kmalloc_largest_oob_right(struct kunit *test)
 {
 	for (size_t size = KMALLOC_MAX_SIZE - 1; size <= KMALLOC_MAX_SIZE; size++) {
@@ -125,7 +125,7 @@ void kmalloc_largest_oob_right(struct kunit *test)
 	}
 }
 
-/* What ksize() gives is no less than the pages, of which the rest stays what it was. */
+/* ksize() gives the size of the pages; the rest of them keeps its state. */
 void ksize_large(struct kunit *test)
 {
 	for (size_t size = 3 * PAGE_SIZE - 300; size <= 3 * PAGE_SIZE; size += 100) {
@@ -170,8 +170,8 @@ void kmalloc_large_double_free(struct kunit *test)
 
 /* --- The page allocator ----------------------------------------------------------------------- */
 
-/* Pages have no redzones: what is caught behind them is caught because the next page is free. It is
- * here, as it was cut off the block of four that the three come from. */
+/* Pages have no redzones: an overrun is caught only if the next page is free. It is free here: the three
+ * pages come from a block of four. */
 void page_alloc_oob_right(struct kunit *test)
 {
 	struct page *page = alloc_pages_exact(GFP_KERNEL, 3);
@@ -217,7 +217,7 @@ void page_alloc_double_free(struct kunit *test)
 {
 	unsigned long addr = __get_free_pages(GFP_KERNEL, 1);
 
-	/* Each order has another list that it is free in. */
+	/* Each order has its own free list. */
 	free_page_twice(test, 0);
 	free_page_twice(test, 2);
 	KUNIT_ASSERT_NE(test, addr, 0);
@@ -286,14 +286,14 @@ void vmalloc_double_free(struct kunit *test)
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(vfree(first)));
 	KASAN_EXPECT_IN(test, "vmalloc_double_free");
 	vfree(second);
-	/* Whichever was freed last. */
+	/* The area that was freed last. */
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(vfree(first)));
 	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
 				  KASAN_TEST_BUG(vfree(second)));
 	KASAN_EXPECT_IN(test, "vmalloc_double_free");
 }
 
-/* Long after: nothing rests any more, and the shadow page has gone to somebody else. */
+/* Much later: no addresses rest, and the shadow page is used elsewhere. */
 void vmalloc_uaf_without_shadow(struct kunit *test)
 {
 	char *ptr = vmalloc(1UL << 20);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_test_rcu.c - bugs with objects that RCU or a workqueue has in its hands, and with caches whose
- * objects outlive their free by a grace period.
+ * kasan_test_rcu.c - bugs with objects that wait in RCU or in a workqueue, and with caches whose objects
+ * outlive their free by a grace period.
  */
 #include <kernel/kernel.h>
 #include <kernel/page.h>
@@ -55,7 +55,8 @@ void kfree_rcu_uaf(struct kunit *test)
 				  KASAN_TEST_BUG(READ_ACCESS(object->i)));
 }
 
-/* An object of whole pages remembers who queued it as one of a slab does; report-extras reads the report. */
+/* An object of whole pages remembers the stacks of its queuing like a slab object; report-extras reads the
+ * report. */
 void kfree_rcu_large_uaf(struct kunit *test)
 {
 	struct {
@@ -177,7 +178,7 @@ void kmem_cache_rcu_double_free(struct kunit *test)
 				  KASAN_TEST_BUG(kmem_cache_free(cache, p)));
 }
 
-/* The reverse of what one may do: each function takes what the other one allocated. */
+/* Crossed frees: each function gets an object of the other one's allocator. */
 void kmem_cache_wrong_free(struct kunit *test)
 {
 	struct kmem_cache *cache = kmem_cache_create("test_cache", 200, 0, 0, NULL);
@@ -192,7 +193,7 @@ void kmem_cache_wrong_free(struct kunit *test)
 	kfree(p);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(p[199])));
-	/* Memory that is no object of any cache is not kmem_cache_free()'s. */
+	/* kmem_cache_free() must refuse memory that belongs to no cache. */
 	p = kmalloc(3 * PAGE_SIZE, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	HIDE_VAR(p);

@@ -148,7 +148,7 @@ void kmalloc_struct_copy(struct kunit *test)
 	struct row *row = (struct row *)(bytes + KASAN_END(size) - size), zero = {0};
 
 	HIDE_VAR(zero.cells[0]);
-	/* One check of 24 bytes, a memcpy() or a few stores, as the compiler likes. */
+	/* The compiler chooses: one check of 24 bytes, a memcpy(), or a few stores. */
 	KUNIT_EXPECT_KASAN_FAIL(test, KASAN_TEST_BUG(*row = zero));
 	HIDE_VAR(row);
 	kfree(bytes);
@@ -373,7 +373,7 @@ static void realloc_more(struct kunit *test, size_t size1, size_t size2)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr2);
 	HIDE_VAR(ptr2);
 	HIDE_VAR(size2);
-	/* All that was asked for now may be used. */
+	/* All bytes of the new size may be used. */
 	WRITE_ACCESS(ptr2[size1 - 1], 'x');
 	WRITE_ACCESS(ptr2[size1], 'x');
 	WRITE_ACCESS(ptr2[size2 - 1], 'x');
@@ -438,8 +438,7 @@ void krealloc_uaf(struct kunit *test)
 				  KASAN_TEST_BUG(READ_ACCESS(*ptr)));
 }
 
-/* The name is the field's; what ksize() gives today is what may be used without unpoisoning
- * anything. */
+/* The name of the case is Linux's. Today ksize() gives the size that may be used without unpoisoning. */
 void ksize_unpoisons_memory(struct kunit *test)
 {
 	size_t size = 128 - KASAN_GRANULE_SIZE - 5;

@@ -116,7 +116,7 @@ void kasan_use_after_scope_large(struct kunit *test)
 	volatile char *stale;
 
 	kasan_needs_stack(test);
-	/* GCC lets a tag live as long as its frame. */
+	/* GCC keeps a variable's tag as long as its frame. */
 	kasan_needs(test, KASAN_TEST_GENERIC || KASAN_TEST_CLANG, "CONFIG_CC_IS_CLANG=y");
 	{
 		/* Large variables are poisoned by a call instead of inline stores. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_test_user.c - user memory: copies whose kernel side is too small, and kernel code that does
- * without a copy. A CPU with PAN faults behind the report of the latter, one without goes on.
+ * kasan_test_user.c - user memory: copies whose kernel side is too small, and kernel code that accesses it
+ * without a copy function. After the second kind's report a CPU with PAN faults, and one without goes on.
  */
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
@@ -67,7 +67,7 @@ void copy_user_oob(struct kunit *test)
 		KASAN_TEST_BUG(left = copy_from_user(kernel + size - 4, user, 200)));
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 3,
 				  KASAN_TEST_BUG(left = copy_to_user(user, kernel - 3, 3)));
-	/* The kernel's bug is reported whatever the user's pointer is worth. */
+	/* The kernel's bug is reported whether or not the user's pointer is good. */
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, size + 1,
 				  KASAN_TEST_BUG(left = copy_from_user(kernel, NULL, size + 1)));
 }
@@ -175,7 +175,7 @@ static void write_short(unsigned long address)
 	KASAN_TEST_BUG(*(volatile short *)address = 1);
 }
 
-/* Code that nobody instrumented: without PAN nothing can see it. */
+/* Code without instrumentation: without PAN nothing can see its access. */
 static void read_unchecked(unsigned long address)
 {
 	KASAN_TEST_BUG(({
@@ -239,15 +239,16 @@ void user_memory_access(struct kunit *test)
 		t.touch = read_unchecked;
 		expect_user_access(test, &t, KASAN_READ, 4, true);
 	}
-	/* It is the user's half of the addresses that matters, not what is mapped there. */
+	/* The half of the address space decides, not whether anything is mapped there. */
 	t.address = 0xdeadbeef000;
 	t.touch = copy_memory;
 	expect_user_access(test, &t, KASAN_READ, 24, false);
 }
 
 /*
- * The fault handler remembers what was reported, so that the fault that follows is not reported again. That must
- * end with its thread: the next ones, some of which get its memory, make the same access, and none is missed.
+ * The fault handler remembers what was reported, so that the fault that follows is not reported again. Its
+ * thread's end must clear that memory: the next threads, some at the same address, make the same access,
+ * and none may be missed.
  */
 void user_memory_access_again(struct kunit *test)
 {
@@ -268,7 +269,7 @@ static long sys_without_copy(const u64 *args)
 	return 0;
 }
 
-/* A system call that uses its argument as it comes. Where PAN ends it, only that program ends. */
+/* A system call that uses its argument unchecked. If PAN ends it, only that program ends. */
 void user_memory_access_in_syscall(struct kunit *test)
 {
 	unsigned int oopses = READ_ONCE(oops_count);
@@ -284,7 +285,7 @@ void user_memory_access_in_syscall(struct kunit *test)
 	USER_TEST_PASSES(test, "getpid");
 }
 
-/* Leaves nothing behind: its frame is poisoned around the arrays only as long as it runs. */
+/* Leaves no poison: the redzones around its arrays last only as long as it runs. */
 static noinline long use_the_stack(unsigned int depth)
 {
 	volatile char bytes[100];
@@ -302,7 +303,7 @@ static long sys_looks_at_its_stack(const u64 *args)
 	    task_pt_regs(current)->regs[8] != SYSCALL_FIRST_OWN)
 		return 15;
 	use_the_stack(20);
-	/* Below this frame, and what the guest of user mode left of the stack above it: its registers. */
+	/* The stack below this frame, and above it only the saved registers of user mode. */
 	for (const char *p = current->stack; p < end - 1024; p += KASAN_GRANULE_SIZE)
 		bad += !kasan_byte_accessible(p);
 	for (const char *p = (char *)task_pt_regs(current);
@@ -311,7 +312,7 @@ static long sys_looks_at_its_stack(const u64 *args)
 	return bad ? 16 : 0;
 }
 
-/* A program's task has dropped the frames that it came with, and each system call starts anew. */
+/* A program's task has dropped its first frames, and each system call starts with an empty stack. */
 void syscall_stack_is_clean(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, user_test_init(test), 0);
@@ -344,7 +345,7 @@ static long sys_copies_too_much(const u64 *args)
 	return result;
 }
 
-/* A size from the user that nobody looked at: the report comes from the system call, and it fails. */
+/* An unchecked size from the user: the report comes from the system call, and the call fails. */
 void copy_user_oob_in_syscall(struct kunit *test)
 {
 	int status = 0;

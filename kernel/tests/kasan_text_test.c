@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_text_test.c - what reports say besides their type: names and places of variables on stacks, names and
- * lines of globals, whose stack it is, who created work for an object, on which CPUs it was allocated and freed.
- * The types are the business of kasan_test_stack.c and kasan_test_rcu.c.
+ * kasan_text_test.c - the text of reports besides their type: names and places of stack variables, names
+ * and lines of globals, the owner of a stack, the creation of work for an object, the CPUs of allocation
+ * and free. kasan_test_stack.c and kasan_test_rcu.c test the types.
  */
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
@@ -83,7 +83,7 @@ static noinline void two_arrays(void)
 	read_behind(p + sizeof(first_array));
 }
 
-/* The frame is named by the function that has it, not by the one that runs into it. */
+/* The report names the function that owns the frame, not the one whose access hits it. */
 static void variables_of_a_frame(struct kunit *test)
 {
 	static const char *const texts[] = {"The buggy address belongs to stack of task ",
@@ -315,7 +315,7 @@ static void work_of_rcu_and_workqueue(struct kunit *test)
 	EXPECT_TEXT(test, "slab-use-after-free", texts, read_behind((char *)busy));
 }
 
-/* Who asked for it, not the timer that queues it in the end. */
+/* The code that asked for it, not the timer that queues it in the end. */
 static void work_of_delayed_work(struct kunit *test)
 {
 	static const char *const texts[] = {"Freed by task ", LAST, "> queue_delayed_work_on+0x",
@@ -357,7 +357,7 @@ static noinline void free_typesafe(struct kmem_cache *cache, void *object)
 	kmem_cache_free(cache, object);
 }
 
-/* The grace period frees it: what the reader wants to know is who asked for that. */
+/* The grace period frees it, so the report must show the code that asked for that. */
 static void work_of_a_typesafe_free(struct kunit *test)
 {
 	static const char *const texts[] = {"Freed by task ", LAST, " free_typesafe+0x",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_whole.c - reads reports line by line, and says whether each is whole: all its parts, in their
- * order, with nothing between them that is of another one.
+ * kasan_whole.c - reads reports line by line and checks that each is whole: all its parts, in their order,
+ * without lines of another report between them.
  */
 #include <kernel/kasan_port.h>
 #include <kernel/kernel.h>
@@ -16,7 +16,7 @@
 #define TITLE_SIZE 80
 #define LINE_SIZE  256
 
-/* What the next line may be. */
+/* The kinds of lines that may come next. */
 enum part {
 	OUTSIDE,
 	TITLE,

@@ -8,23 +8,23 @@
 
 /**
  * kasan_watch_begin() - from here on every report is read, by one watcher at a time
- * @show: reports that are printed, too; the others are only read.
+ * @show: number of reports that are also printed; the others are only read.
  * @on_line: called at each line with the number of complete reports before it; may be NULL. It runs
  *	inside of the report.
  */
 void kasan_watch_begin(unsigned int show, void (*on_line)(unsigned int complete, const char *text));
 
-/** kasan_watch_end() - no more. @test fails if a report was not whole, or mixed up with another.
+/** kasan_watch_end() - stop reading. @test fails if a report was not whole, or mixed up with another.
  *  Return: complete reports. */
 unsigned int kasan_watch_end(struct kunit *test, const struct kunit_loc *loc);
 
-/** kasan_watched() - Return: complete reports so far. @wrong: filled with what was not, NULL: nothing. */
+/** kasan_watched() - Return: complete reports so far. @wrong: filled with the first fault, NULL: none. */
 unsigned int kasan_watched(const char **wrong);
 
 /**
  * kasan_watch_wait() - until there are @n complete reports, or 10 seconds have passed
  *
- * Complete to whoever reads the console, and counted: a CPU counts its report after the last line of it.
+ * Complete on the console and counted: a CPU counts its report after its last line.
  * Context: between kasan_expect_begin() and _end(). May sleep.
  */
 void kasan_watch_wait(unsigned int n);

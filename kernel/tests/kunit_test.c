@@ -205,7 +205,7 @@ static void try_times_out(struct kunit *test)
 	inner->name = "inner";
 	hang_ends = hang_ended = false;
 	KUNIT_EXPECT_EQ(test, kunit_try(inner, hang, 50), KUNIT_TRY_TIMEOUT);
-	/* A real case stays; this one has to leave before its memory goes. */
+	/* A real case stays in memory; this one must be removed before its memory is freed. */
 	hang_ends = true;
 	while (!hang_ended)
 		msleep(10);

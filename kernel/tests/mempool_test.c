@@ -11,7 +11,7 @@
 
 #include "kasan_test.h"
 
-/* An allocator that has nothing, when it is told so. */
+/* An allocator that fails on request. */
 struct meagre {
 	bool empty;
 	int live;
@@ -171,7 +171,7 @@ static int typesafe_reader(void *arg)
 
 			rcu_read_lock();
 			typed = rcu_dereference(shared->slots[i]);
-			/* Freed by now, perhaps another object; but one of this type. */
+			/* The object may be freed and used again by now, but it still has this type. */
 			for (int n = 0; typed && n < 20; n++) {
 				if (READ_ONCE(typed->mark) != TYPE_MARK)
 					atomic_inc(&shared->errors);
@@ -237,7 +237,7 @@ static void typesafe_by_rcu(struct kunit *test)
 	kmem_cache_destroy(shared->cache);
 }
 
-/* The pages of a type-safe cache stay its own for as long as a reader may look, and no longer. */
+/* A type-safe cache keeps its pages as long as a reader may look, and no longer. */
 static void typesafe_slabs_are_freed(struct kunit *test)
 {
 	struct kmem_cache *cache =

@@ -2,7 +2,7 @@
 /* module_blob.S - the files of the modules that module_test.c loads. */
 	.section .rodata.modules, "a", %progbits
 	.globl	module_sample_start, module_sample_end, module_user_start, module_user_end
-	/* Not aligned: files in an archive are not, either. */
+	/* Not aligned, like files in an archive. */
 	.balign	8
 	.byte	0
 module_sample_start:

@@ -16,7 +16,7 @@ const u32 sample_table[4] = {2, 3, 5, 7};
 static const char *const words[] = {"zero", "one", "two", "three", "four", "five", "six"};
 static int (*operation)(int a, int b) = sample_sum;
 
-/* Nobody has this one: its address is null, read from a global offset table or a literal. */
+/* No file defines this symbol: its address is null, read from a global offset table or a literal. */
 extern int module_sample_absent __weak;
 
 int sample_sum(int a, int b)

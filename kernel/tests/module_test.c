@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * module_test.c - the module loader: what a module may contain, what becomes of it when it goes, and
- * that no file, however damaged, does more than give an error that names what is wrong.
+ * module_test.c - the module loader: the contents of modules, their end, and damaged files, which must only
+ * give an error that names the fault.
  */
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -99,7 +99,7 @@ static void far_code(struct kunit *test)
 	check_code(test, MODULE_LOAD_FAR);
 }
 
-/* An address of modules without a tag matches all memory; with one it does not match what is nobody's. */
+/* A module address without a tag matches all memory; with a tag it does not match unused memory. */
 #define TAGGED(va) kasan_set_tag((void *)(va), 0x42)
 
 static void protection(struct kunit *test)
@@ -287,7 +287,7 @@ static void damaged_fields(struct kunit *test)
 	EXPECT_BAD(rela->r_info, 0xffffffff00000000ULL | ELF64_R_TYPE(rela->r_info),
 		   "symbol 4294967295");
 	EXPECT_BAD(rela->r_offset, ~0ULL, "relocation at 0xffffffffffffffff");
-	/* What was changed back is a module as before. */
+	/* Once restored, the file is a good module again. */
 	KUNIT_EXPECT_EQ(test, try_image(image, sample_size(), &error), 0);
 	KUNIT_EXPECT_EQ(test, try_image(image, 0, &error), -ENOEXEC);
 	vfree(image);
@@ -320,7 +320,7 @@ static unsigned long free_memory(void)
 	return nr_free_pages();
 }
 
-/* Whatever is in the file, loading it (without running it) ends with an error or a module. */
+/* Whatever the file contains, loading it (without running it) ends with an error or a module. */
 static void corrupted(struct kunit *test)
 {
 	u64 state = 0x9e3779b97f4a7c15ULL;
@@ -426,7 +426,7 @@ static void shadow_goes_when_forgotten(struct kunit *test)
 #endif
 	KUNIT_EXPECT_EQ(test, unload_module("near"), 0);
 	KUNIT_EXPECT_EQ(test, unload_module("far"), 0);
-	/* Late accesses are still told whose the addresses were. */
+	/* Reports of late accesses still name the module. */
 	KUNIT_EXPECT_EQ(test, module_shadow(), loaded);
 	module_purge();
 	KUNIT_EXPECT_EQ(test, module_shadow(), before);

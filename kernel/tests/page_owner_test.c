@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* page_owner_test.c - what page_owner=on records. Without it there is nothing to look at. */
+/* page_owner_test.c - the records of page_owner=on. Without it the cases are skipped. */
 #include <kernel/page_owner.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
@@ -60,7 +60,7 @@ static void freed_by_another(struct kunit *test)
 
 static void many_pages(struct kunit *test)
 {
-	/* Records are per page: whatever is allocated, there are no more of them, nor new stacks. */
+	/* Records are per page: repeated allocations add neither records nor stacks. */
 	for (int i = 0; i < 2000; i++) {
 		void *p = kmalloc((size_t)(1 + i % 20) << 12, GFP_KERNEL);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * page_quarantine_test.c - kasan.page_quarantine=: freed pages wait, the bound holds, memory comes
- * back under pressure. Without the parameter one case remains: the bug that is then not seen.
+ * back under pressure. Without the parameter one case remains, which shows that the bug is then missed.
  */
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -41,18 +41,18 @@ static bool hold_all(struct held *held)
 }
 
 /*
- * The bug that this is for: a page is freed, somebody else gets it at once, and the first owner writes
- * to it. The freed block's twin is taken, so it is the only free one of its size.
+ * The bug that the page quarantine finds: a page is freed, allocated again at once, and the first owner
+ * writes to it. The freed block's twin is taken, so it is the only free one of its size.
  */
 static void immediate_reuse(struct kunit *test)
 {
 	struct held *held = kunit_kzalloc(test, sizeof(*held), GFP_KERNEL);
 	struct page *block, *next = NULL;
-	/* Addresses, which tags leave alone; and what the first owner has, which may be a pointer with a tag. */
+	/* Plain addresses, and the first owner's pointer, which may have a tag. */
 	char *stale = NULL, *mine = NULL, *kept = NULL;
 
 	KUNIT_ASSERT_NOT_NULL(test, held);
-	/* Other CPUs take pages, too: again, if one came in between. */
+	/* Other CPUs take pages as well: try again if one came in between. */
 	for (int i = 0; i < 50 && stale == mine && hold_all(held); i++) {
 		block = held->block[--held->n];
 		stale = page_to_virt(block);
@@ -85,7 +85,7 @@ static void immediate_reuse(struct kunit *test)
 		__free_pages(held->block[--held->n], 1);
 }
 
-/* Every order, and numbers of pages that are none. */
+/* Every order, and numbers of pages that are not a power of two. */
 static void all_sizes_wait(struct kunit *test)
 {
 	static const unsigned int sizes[] = {1, 2, 3, 4, 8, 13, 16, 64};
@@ -126,7 +126,7 @@ static void bound_holds(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, first);
 	__free_page(first);
 	KUNIT_EXPECT_TRUE(test, page_flag(first, PG_quarantine));
-	/* Until it has left, what comes later waits as well. */
+	/* Later blocks wait as well until this one has left. */
 	while (page_flag(first, PG_quarantine) && n < 2 * page_quarantine_max) {
 		page = alloc_pages(GFP_KERNEL, 1);
 		KUNIT_ASSERT_NOT_NULL(test, page);
@@ -148,7 +148,7 @@ static void bound_holds(struct kunit *test)
 	}
 }
 
-/* Every page can be had, without the kinds of allocation that may wait: memory is not lost. */
+/* All pages can be allocated again, also by allocations that may not wait: no memory is lost. */
 static void pressure(struct kunit *test)
 {
 	unsigned long free, got = 0;
@@ -168,7 +168,7 @@ static void pressure(struct kunit *test)
 		got++;
 	}
 	KUNIT_EXPECT_EQ(test, page_quarantine_pages(), 0);
-	/* All but what other CPUs and the runtime took meanwhile. */
+	/* All pages except those that other CPUs and the runtime took meanwhile. */
 	KUNIT_EXPECT_GE(test, got + 1024, free);
 	while (list) {
 		page = list;

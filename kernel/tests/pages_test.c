@@ -63,7 +63,7 @@ static void nothing_is_lost(struct kunit *test)
 	struct page *pages[200];
 	unsigned long before, after;
 
-	/* The first round also makes what the allocator itself needs. */
+	/* The first round also creates the allocator's own objects. */
 	for (int round = 0; round < 2; round++) {
 		drain_all_pages();
 		before = nr_free_pages();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * params_test.c - the types of boot parameters, and what all of them are in this boot.
+ * params_test.c - the types of boot parameters, and the values of all parameters in this boot.
  *
- * The last case judges little: it prints a line for every parameter that can be read back, so that
- * ./redzone test boot-parameters sees by two boots what a wrong value has changed, which is nothing.
+ * The last case checks little. It prints a line for every parameter that can be read back, so that
+ * ./redzone test boot-parameters can compare two boots: a wrong value must change nothing.
  */
 #include <kernel/kernel.h>
 #include <kernel/page_quarantine.h>

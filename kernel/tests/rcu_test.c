@@ -187,7 +187,7 @@ static void reader_holds_up(struct kunit *test)
 		wait_for_completion(&holders[i].inside);
 	call_rcu(&flag->rcu, set_order);
 	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&flag->done, HZ / 2), 0);
-	/* One after the other leaves; each of them is waited for. */
+	/* The readers leave one after the other; each one is waited for. */
 	for (unsigned int i = 0; i < n; i++) {
 		KUNIT_EXPECT_FALSE(test, completion_done(&flag->done));
 		holders[i].leave = true;
@@ -211,7 +211,7 @@ static void synchronize_waits(struct kunit *test)
 	}
 	for (unsigned int i = 0; i < n; i++)
 		wait_for_completion(&holders[i].inside);
-	/* They are told to leave, and those that do not run have not seen it yet. */
+	/* They are told to leave, but readers that do not run have not seen it yet. */
 	for (unsigned int i = 0; i < n; i++)
 		holders[i].leave = true;
 	synchronize_rcu();
@@ -307,7 +307,7 @@ static int read_pointers(void *arg)
 		rcu_read_lock();
 		item = rcu_dereference(stress->pointers[(i + i / 512) % NR_POINTERS]);
 		check_item(stress, item);
-		/* Some stay for several time slices of everybody: what they hold is replaced, its
+		/* Some readers stay for several time slices of all tasks. Their node is replaced meanwhile, and its
 		 * callback would be due. */
 		if (i % 512 == 0) {
 			u64 until = clock_ns() + 200 * NSEC_PER_MSEC;
@@ -342,7 +342,7 @@ static int read_list(void *arg)
 	return 0;
 }
 
-/* A reader in the timer interrupt, on top of whatever the CPU does. */
+/* A reader in the timer interrupt, on top of any other code. */
 static void read_in_interrupt(struct timer_list *timer)
 {
 	struct stress *stress = from_timer(stress, timer, timer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* slab_cost_test.c - the documented cost of an object is what an object costs. */
+/* slab_cost_test.c - compares the documented cost of an object with its real cost. */
 #include <kernel/kernel.h>
 #include <kernel/page.h>
 #include <kernel/slab.h>
@@ -31,7 +31,7 @@ static const struct {
 #undef SLAB_COST_KEPT
 };
 
-/* What shares no tag: two objects are never in one. */
+/* Objects never share a tag granule. */
 #define TAG_GRANULE 16U
 #ifdef CONFIG_KASAN_TAGS
 #define HAS_TAGS true

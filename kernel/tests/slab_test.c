@@ -149,7 +149,7 @@ static void kmem_cache_constructor(struct kunit *test)
 		u8 *object = kmem_cache_alloc(cache, GFP_KERNEL);
 
 		KUNIT_ASSERT_NOT_NULL(test, object);
-		/* Constructed once; it goes back as it was, so it always comes so. */
+		/* Constructed once: objects go back in that state, so they always come in it. */
 		KUNIT_EXPECT_NULL(test, memchr_inv(object, 0x77, 50));
 		again += kasan_reset_tag(object) == last;
 		last = kasan_reset_tag(object);
@@ -304,7 +304,8 @@ static void slabs_of_a_cache(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-/* Freed into another cache than it is of: said on the console, where report-extras looks, and put right. */
+/* An object freed into the wrong cache: the console says so, which report-extras checks, and the object
+ * goes to the right cache. */
 static void free_into_wrong_cache(struct kunit *test)
 {
 	struct kmem_cache *cache = kmem_cache_create("right", 64, 0, 0, NULL);
@@ -319,7 +320,7 @@ static void free_into_wrong_cache(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	kmem_cache_free(other, object);
 	kmem_cache_free(other, kmalloced);
-	/* Neither comes out of the cache that it was given to. */
+	/* Neither object comes out of the wrong cache. */
 	kasan_cache_shrink(NULL);
 	mine = kmem_cache_alloc(other, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, mine);
@@ -338,7 +339,7 @@ static void free_into_wrong_cache(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-/* Of a freed object, which only unchecked code may look at. */
+/* Reads a freed object, which only unchecked code may do. */
 static noinline __no_sanitize_address bool reads_as_zero(const void *freed, size_t from, size_t to)
 {
 	const volatile u8 *p = kasan_reset_tag(freed);
@@ -396,7 +397,7 @@ static void free_page_of_slots(void *page)
 	__free_pages(page, 0);
 }
 
-/* Of a write to a free slot, of whatever length and value, the list is cut off, not led astray. */
+/* After any write to a free slot the list is cut off; it never leads elsewhere. */
 static void overwritten_links(struct kunit *test)
 {
 	struct kmem_cache *cache = kunit_kzalloc(test, sizeof(*cache), GFP_KERNEL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * uaccess_test.c - copies between kernel and user memory: exact where part of the range is missing,
- * refused where it is not the user's. The suite's user memory is a page of its own address space with
- * nothing behind it.
+ * uaccess_test.c - copies between kernel and user memory: exact if part of the range is missing, refused if
+ * the range is not the user's. The suite's user memory is one page of its own address space with nothing
+ * mapped behind it.
  */
 #include <kernel/kernel.h>
 #include <kernel/random.h>
@@ -69,7 +69,7 @@ static void whole_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, copy_to_user(NULL, NULL, 0), 0UL);
 }
 
-/* Every size and alignment around the end of what is mapped: to the byte. */
+/* Every size and alignment around the end of the mapped page, exact to the byte. */
 static void partial_copies(struct kunit *test)
 {
 	u8 *bytes = kunit_kmalloc(test, 160, GFP_KERNEL);
@@ -152,7 +152,7 @@ static const unsigned long not_user[] = {
 	0xfffffffffffffff8,
 };
 
-/* What is not the user's is refused, and nothing is read or written there. */
+/* Memory that is not the user's is refused, and neither read nor written. */
 static void bad_addresses(struct kunit *test)
 {
 	u8 bytes[64];
@@ -271,7 +271,7 @@ static void strings(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)(page_end - 8), "aaaaaaaa", 8), 0UL);
 	KUNIT_EXPECT_EQ(test, strncpy_from_user(bytes, (char __user *)(page_end - 8), 8), 8L);
 	KUNIT_EXPECT_EQ(test, strnlen_user((char __user *)(page_end - 8), 8), 9L);
-	/* No NUL before the end of what is mapped. */
+	/* No NUL before the end of the mapped page. */
 	KUNIT_EXPECT_EQ(test, strncpy_from_user(bytes, (char __user *)(page_end - 8), 9),
 			(long)-EFAULT);
 	KUNIT_EXPECT_EQ(test, strnlen_user((char __user *)(page_end - 8), 9), 0L);

@@ -3,8 +3,8 @@
  * ulib_test.c - the C library that programs get: formatting, scanning, numbers, memory, strings,
  * jumps.
  *
- * Includes the library's headers, so none of the kernel's that declares the same names. Nothing is
- * printed: output without a timestamp would disturb whoever reads the results.
+ * It includes the library's headers, so it cannot include kernel headers that declare the same names. It
+ * prints nothing, because output without a timestamp would confuse parsers of the results.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -105,8 +105,7 @@ static void heap(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, p);
 		KUNIT_EXPECT_TRUE(test, IS_ALIGNED((uintptr_t)p, sizes[i] > 8 ? 16 : 8));
 		memset(p, 0x5a, sizes[i]);
-		/* Without KASAN nobody remembers the size that was asked for, to the byte; hardware tags
-		 * remember granules. */
+		/* Without KASAN the exact size is not recorded; hardware tags record granules. */
 		if (kasan_on() && sizes[i] == KASAN_END(sizes[i]))
 			KUNIT_EXPECT_PTR_EQ(test, realloc(p, sizes[i]), p);
 		q = realloc(p, bigger);
@@ -169,7 +168,7 @@ static void heap_bugs(struct kunit *test)
 		kunit_skip(test, "KASAN is off (kasan=off)");
 	HIDE_VAR(none);
 	p = malloc(none);
-	/* What is behind the only granule is another slot. */
+	/* Another slot lies behind the only granule. */
 	if (KASAN_TEST_BYTES)
 		KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
 					  KASAN_TEST_BUG(WRITE_ACCESS(p[0], 1)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * user_test.c - programs in user mode: what they can do, what ends them, and that nothing else ends
- * with them. The program is kernel/tests/user/; it judges itself what can be judged from there.
+ * user_test.c - programs in user mode: their abilities, their ends, and that nothing else ends with them.
+ * The program is kernel/tests/user/; it checks itself as far as it can.
  */
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -240,7 +240,7 @@ static void crash_ends_the_program_only(struct kunit *test)
 	unsigned int oopses = READ_ONCE(oops_count);
 
 	KUNIT_EXPECT_EQ(test, USER_TEST_RUN(test, "crash", crash->kind), crash->signal);
-	/* No oops: it is nothing to the kernel. */
+	/* No oops: a program's fault does not concern the kernel. */
 	KUNIT_EXPECT_EQ(test, READ_ONCE(oops_count), oopses);
 }
 
@@ -324,7 +324,7 @@ static void no_page_is_lost(struct kunit *test)
 	unsigned long pages = user_pages_in_use(), tables = user_tables_in_use(), before = 0;
 
 	for (int round = 0; round < 16; round++) {
-		/* What the kernel keeps for itself (slabs, quarantine, stacks) has settled by then. */
+		/* The kernel's own caches (slabs, quarantine, stacks) have settled by then. */
 		if (round == 8)
 			before = nr_free_pages();
 		USER_TEST_PASSES(test, "exit", "0");
@@ -347,7 +347,7 @@ static void free_blocks(void *blocks)
 		__free_pages(block, MAX_ORDER);
 }
 
-/* Take free memory, which is not touched for it, until only @pages are left. */
+/* Allocate free memory without touching it until only @pages are left. */
 static bool leave_free(struct kunit *test, unsigned long pages)
 {
 	struct list_head *blocks = kunit_kzalloc(test, sizeof(*blocks), GFP_KERNEL);
@@ -366,9 +366,9 @@ static bool leave_free(struct kunit *test, unsigned long pages)
 }
 
 /*
- * Several programs want all of memory. None gets the kernel's share, and all of it comes back. The first
- * that gets no more does so when the others have all the rest: what they had at most adds up to that.
- * All is 128 MiB here, as the programs touch each page.
+ * Several programs want all of memory. None gets the kernel's share, and all memory comes back. When the
+ * first program gets no more, the others have all the rest, so the maxima of all programs add up to it.
+ * "All" is 128 MiB here, because the programs touch each page.
  */
 static void memory_runs_out(struct kunit *test)
 {
@@ -404,13 +404,13 @@ static void memory_runs_out(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kstrtoul(texts[i].text, 10, &n), 0);
 		had += n << (22 - PAGE_SHIFT);
 	}
-	/* Page tables come on top, and pieces that were refused while they counted as taken. */
+	/* Page tables come on top, and pieces that were refused while they still counted. */
 	KUNIT_EXPECT_GT(test, least + reserve / 8, reserve);
 	KUNIT_EXPECT_GT(test, had + before / 8 + 6 * 1024, before - reserve);
 	KUNIT_EXPECT_EQ(test, user_pages_in_use(), pages);
 }
 
-/* As many address spaces as there are numbers for them; the next one waits for one to go. */
+/* As many address spaces as there are ASIDs; the next one waits until one is free. */
 static void all_address_spaces(struct kunit *test)
 {
 	struct mm_struct **mms = kunit_kzalloc(test, 300 * sizeof(struct mm_struct *), GFP_KERNEL);
@@ -439,7 +439,7 @@ static void try_image(struct kunit *test, const char *image, size_t size)
 	static const char *const argv[] = {"damaged", "exit", "0"};
 	struct process *process = process_create(image, size, "damaged", 3, argv);
 
-	/* It may load, but it is not run: what it would do is anybody's guess. */
+	/* It may load, but it is not run. */
 	if (!IS_ERR(process))
 		process_put(process);
 	else

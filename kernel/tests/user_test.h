@@ -28,8 +28,7 @@ int user_test_run(struct kunit *test, const char *const *argv);
 /** USER_TEST_PASSES() - the program ends by itself and says that all is well. */
 #define USER_TEST_PASSES(test, ...) KUNIT_EXPECT_EQ(test, USER_TEST_RUN(test, __VA_ARGS__), 0)
 
-/** user_test_image() - what nobody but a test would do: a copy of the file, to be damaged; freed with
- *  the case. */
+/** user_test_image() - a copy of the program's file, to be damaged; freed with the case. */
 char *user_test_image(struct kunit *test, size_t *size);
 
 #endif

@@ -83,7 +83,7 @@ static void addresses_come_back(struct kunit *test)
 {
 	unsigned long areas = vmalloc_nr_areas();
 
-	/* Far more than the address space would hold of them if none came back: 16 TiB / 64 MiB. */
+	/* Far more areas than the address space could hold if none came back: 16 TiB / 64 MiB. */
 	for (int i = 0; i < 2000; i++) {
 		void *p = vmalloc(PAGE_SIZE * (1 + (size_t)i % 20));
 

@@ -95,7 +95,7 @@ static bool has_shadow(void)
 	return kasan_enabled();
 }
 
-/* Shadow pages that are kept, by looking at each. Above its bound no free range has ever been used. */
+/* Counts the kept shadow pages one by one. No free range above the bound has ever been used. */
 static unsigned long count_kept(unsigned long *counted)
 {
 	unsigned long at = VMALLOC_END, kept = 0, flags;
@@ -187,7 +187,7 @@ static void kept_shadow_is_bounded(struct kunit *test)
 	for (size_t i = 0; i < ARRAY_SIZE(area); i++)
 		area[i] = wide_area(test, page, nr);
 	KUNIT_EXPECT_GE(test, kasan_vmalloc_shadow_pages(), before + 3 * max);
-	/* Some of it in the middle, too: area[1] and area[2] are between others. */
+	/* Some of it lies in the middle: area[1] and area[2] are between others. */
 	vfree(area[1]);
 	vfree(area[2]);
 	expect_kept(test, max);
@@ -209,7 +209,7 @@ static void kept_shadow_is_used_again(struct kunit *test)
 	unsigned long before;
 
 	needs_shadow(test);
-	/* What the queue of freed addresses holds has its own shadow: fill it first. */
+	/* The queue of resting addresses keeps shadow as well, so fill it first. */
 	for (int i = 0; i < 100; i++)
 		vfree(vmalloc(1UL << 20));
 	before = kasan_vmalloc_shadow_pages();
@@ -238,7 +238,7 @@ static void neighbours_share_shadow(struct kunit *test)
 		pages += span != last;
 		last = span;
 	}
-	/* A guard page each, so two to four of them in each shadow page, but for where holes were. */
+	/* Each area has a guard page, so two to four areas share a shadow page, except at holes. */
 	KUNIT_EXPECT_LE(test, pages, 3 * ARRAY_SIZE(p) / 4);
 	KUNIT_EXPECT_LE(test, kasan_vmalloc_shadow_pages(), before + pages + 2);
 	for (size_t i = 0; i < ARRAY_SIZE(p); i += 2)
@@ -262,7 +262,7 @@ static void far_shadow_is_found_at_once(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, p);
 		vfree(p);
 	}
-	/* Out of the queue where freed addresses rest. */
+	/* Empty the queue of resting addresses. */
 	for (int i = 0; i < 40; i++)
 		vfree(vmalloc(PAGE_SIZE));
 	KUNIT_EXPECT_GT(test, vmalloc_kept_shadow(NULL), 0);
@@ -281,7 +281,7 @@ static void shadow_comes_back(struct kunit *test)
 		u8 *p = vmalloc(size);
 
 		KUNIT_ASSERT_NOT_NULL(test, p);
-		/* All over it, by instrumented code: a wrong shadow byte would be reported. */
+		/* Instrumented code writes the whole area: a wrong shadow byte would be reported. */
 		for (size_t at = 0; at < size; at += 509)
 			((volatile u8 *)p)[at] = (u8)i;
 		((volatile u8 *)p)[size - 1] = (u8)i;
@@ -294,7 +294,7 @@ static void shadow_comes_back(struct kunit *test)
 	}
 }
 
-/* Areas of all sizes while others give all shadow back: what is in use must never lose its own. */
+/* Areas of all sizes while other threads give all shadow back: areas in use must keep their shadow. */
 static int vmap_thread(void *arg)
 {
 	u8 *slot[12] = {NULL};

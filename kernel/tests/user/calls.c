@@ -67,7 +67,7 @@ int case_bad_pointers(int argc, char **argv)
 	return 0;
 }
 
-/* A page with nothing behind it: what is there is used, the result says how much that was. */
+/* A page with nothing behind it: the call uses the bytes of the page, and its result gives their number. */
 int case_partial(int argc, char **argv)
 {
 	long page = map(2 * PAGE_SIZE, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* crash.c - what a program in user mode may not do. `crash KIND` returns only if it could. */
+/* crash.c - actions that are forbidden in user mode. `crash KIND` returns only if the action was possible. */
 #include "user.h"
 
 static volatile unsigned long data[4] = {0xd65f03c0d65f03c0}; /* ret, ret */
@@ -29,7 +29,7 @@ static void overflow_stack(unsigned long depth)
 	volatile char frame[512];
 
 	frame[0] = (char)depth;
-	/* So many frames that no stack holds them. */
+	/* More frames than any stack holds. */
 	if (depth < 1UL << 40)
 		overflow_stack(depth + 1);
 	frame[1] = frame[0];

@@ -92,7 +92,7 @@ static int case_family(int argc, char **argv)
 	CHECK(syscall2(NR_kill, 1, 9) == -ESRCH);
 	CHECK(syscall2(NR_kill, pid, 9) == 0);
 	CHECK(syscall3(NR_wait4, -1, &status, 0) == pid && status == 9);
-	/* One that nobody waits for. */
+	/* A child without a wait. */
 	CHECK(syscall2(NR_spawn, "user_tests", exits) > 0);
 	CHECK(syscall2(NR_spawn, "no such program", exits) == -2);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* memory.c - a program's own memory: it comes cleared, stays what it is, and is nobody else's. */
+/* memory.c - a program's own memory: it is cleared at first, keeps its contents, and is private. */
 #include "user.h"
 
 static long brk(unsigned long at)
@@ -31,12 +31,12 @@ static void heap(void)
 		      (long)(start + (long)(i * PAGE_SIZE)));
 	CHECK(p[0] == 1 && is_zero(p + 1, 300 * PAGE_SIZE - 1));
 	p[299 * PAGE_SIZE] = 2;
-	/* Less, and more again: what comes back is cleared. */
+	/* Shrink, then grow: the new memory is cleared. */
 	CHECK(brk((unsigned long)start + 10) == start + 10);
 	CHECK(brk((unsigned long)start + 300 * PAGE_SIZE) ==
 	      (long)(start + (long)(300 * PAGE_SIZE)));
 	CHECK(p[0] == 1 && p[299 * PAGE_SIZE] == 0);
-	/* What cannot be leaves it where it is. */
+	/* An impossible size changes nothing. */
 	CHECK(brk((unsigned long)start - 1) == (long)(start + (long)(300 * PAGE_SIZE)));
 	CHECK(brk(1UL << 46) == (long)(start + (long)(300 * PAGE_SIZE)));
 	CHECK(brk(1UL << 43) == (long)(start + (long)(300 * PAGE_SIZE)));
@@ -79,7 +79,7 @@ static void mappings(void)
 	CHECK(syscall2(NR_munmap, a, 1UL << 45) == 0);
 }
 
-/* So many that mapping them fails at some point; all of it can be given back. */
+/* So many areas that mapping fails at some point; all of them can be given back. */
 static void many_areas(void)
 {
 	long start = map(PAGE_SIZE, 0), at = start;
@@ -107,8 +107,7 @@ int case_memory(int argc, char **argv)
 	return 0;
 }
 
-/* hog: take all memory there is, in pieces of 4 MiB, and look that they stay what they are. Prints how
- * many. */
+/* hog: take all memory in pieces of 4 MiB and check that they keep their contents. Prints their number. */
 int case_hog(int argc, char **argv)
 {
 	const unsigned long piece = 4UL << 20;
