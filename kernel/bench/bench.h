@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench.h - what the files of the benchmark share.
+ * bench.h - declarations shared by the files of the benchmark.
  *
  * The clock under `qemu -icount shift=0` counts executed instructions, one nanosecond each, so every
  * figure repeats exactly. main.c measures and is not instrumented; the operations are, as a user's code
@@ -17,9 +17,8 @@
  * @run: does it once. Called with interrupts off.
  * @setup: optional, before the warm-up; Return: false if there is no memory. May sleep.
  * @teardown: optional, undoes it.
- * @warm: times that it is done before the clock starts: what fills up (quarantine, free lists, shadow)
- *	is then as full as it gets.
- * @rounds: times that it is measured.
+ * @warm: runs before the clock starts, so that quarantine, free lists and shadow are full.
+ * @rounds: runs that are measured.
  * @argument: for @setup.
  * @smp: it is also measured on all CPUs at once.
  */

@@ -2,13 +2,14 @@
 /*
  * main.c - the benchmark: a program linked into the kernel that measures its own kernel.
  *
- * Arguments are groups: "memory", "vmalloc", "live", "smp", "traffic"; a group may be followed by ":pattern", one
- * '*' at its end at most, to select operations by name. The cost of calling an empty operation is
- * measured first and left out of every figure. Output is one line for each figure,
+ * Arguments are groups: "memory", "vmalloc", "live", "smp", "traffic"; a group may be
+ * followed by ":pattern", with at most one '*' at its end, to select operations by name. The cost of
+ * calling an empty operation is measured first and left out of every figure. Output is one line for each
+ * figure,
  *
  *	bench: <name> <counts of the clock> <times that the operation was done>
  *
- * and `./redzone bench` does the rest. Not instrumented: the loop is not what is measured.
+ * and `./redzone bench` does the rest. Not instrumented, because the loop must not be measured.
  */
 #include <kernel/bug.h>
 #include <kernel/errno.h>
@@ -171,7 +172,7 @@ static void run_table(const struct bench_op *op, const char *pattern, bool smp)
 	}
 }
 
-/* Return: false if there is no such group. */
+/* Return: false if the group does not exist. */
 static bool run_group(const char *argument)
 {
 	static const struct {
@@ -199,7 +200,7 @@ static bool run_group(const char *argument)
 
 int redzone_program_main(int argc, char **argv)
 {
-	/* What has happened since reset: the machine's counter starts at 0. */
+	/* Everything since reset: the machine's counter starts at 0. */
 	u64 boot = read_clock();
 	int i;
 

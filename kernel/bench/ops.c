@@ -11,7 +11,7 @@
  * 512 MiB that the tables are measured with. */
 #define QUARANTINE (16UL << 20)
 
-/* Keeps a pointer's origin from the compiler, which would drop an allocation that nobody uses. */
+/* Hides a pointer's origin from the compiler, which would drop an unused allocation. */
 #define OPAQUE(p) __asm__ __volatile__("" : "+r"(p) : : "memory")
 
 static __always_inline void kmalloc_pair(size_t size)
@@ -39,7 +39,7 @@ static void kmalloc_8192(void)
 	kmalloc_pair(8192);
 }
 
-/* Memory that reads as zero: whoever clears it, and however. */
+/* Zeroed memory, whichever layer clears it. */
 static __always_inline void kzalloc_pair(size_t size)
 {
 	void *p = kzalloc(size, GFP_KERNEL);

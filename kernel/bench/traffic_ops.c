@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-/* What the sender has and the receiver wants: one of the largest buffers. */
+/* The source and the target of the copies: one of the largest buffers. */
 static char *source, *sink;
 static unsigned int round_;
 
@@ -27,7 +27,7 @@ static void drop_ends(void)
 	free_pages((unsigned long)sink, 5);
 }
 
-/* Orders 3, 4, 5 in turn, of each an eighth is used: messages seldom fill their buffer. */
+/* Orders 3, 4, 5 in turn. An eighth of each is used, because messages seldom fill their buffer. */
 static void one_message(void)
 {
 	unsigned int order = 3 + round_++ % 3;
@@ -41,7 +41,7 @@ static void one_message(void)
 	free_pages((unsigned long)buffer, order);
 }
 
-/* The bare traffic: what sampling is about. */
+/* The bare traffic, whose cost sampling reduces. */
 static void no_message(void)
 {
 	unsigned int order = 3 + round_++ % 3;

@@ -71,7 +71,7 @@ static bool keep_areas(unsigned long nr)
 	return true;
 }
 
-/* Every second one goes: what stays behind is holes of one page and its guard. */
+/* Free every second area, which leaves holes of one page and its guard. */
 static bool keep_holes(unsigned long nr)
 {
 	unsigned long i;
@@ -116,7 +116,7 @@ static void random_size(void)
 	touch_pair((prandom_u32_state(&sizes) % 100 + 1) * PAGE_SIZE);
 }
 
-/* What a thread stack of 16 KiB in a kernel with aligned stacks asks for. */
+/* Like a thread stack of 16 KiB in a kernel with aligned stacks. */
 #define ALIGN_BYTES (32UL << 10)
 
 static void fix_align(void)

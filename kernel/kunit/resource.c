@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* resource.c - what a case leaves to the framework: deferred actions, and memory freed at its end.
+/* resource.c - deferred actions of a case, and memory that is freed at its end.
  */
 #include <kernel/errno.h>
 #include <kernel/slab.h>

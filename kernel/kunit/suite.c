@@ -8,7 +8,7 @@
 
 #include "kunit.h"
 
-/* KTAP indents what lies one level deeper by four blanks. */
+/* KTAP indents each level by four blanks. */
 enum level {
 	LEVEL_SUITE,
 	LEVEL_CASE,
@@ -43,7 +43,7 @@ static void add(struct stats *sum, const struct stats *part)
 	sum->skipped += part->skipped;
 }
 
-/* What several results are together: a failure beats a success, a success beats a skip. */
+/* Combines several results: a failure beats a success, a success beats a skip. */
 static enum kunit_status sum_up(const struct stats *stats)
 {
 	if (stats->failed)
@@ -91,7 +91,7 @@ void __kunit_mark_skipped(struct kunit *test, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(test->status_comment, sizeof(test->status_comment), fmt, args);
 	va_end(args);
-	/* What failed before stays failed. */
+	/* A failure is never overwritten. */
 	if (test->status != KUNIT_FAILURE)
 		test->status = KUNIT_SKIPPED;
 }

@@ -3,9 +3,9 @@
  * bugs.c - the planted bugs. Each is committed by a function soak_bug_NAME(), so its report's call trace
  * names it, and must be reported exactly once, as TYPE.
  *
- * Memory that was freed must not be somebody else's before it is touched: what lies between is short and
- * not preempted, or the memory goes to nobody else (a pool's reserve, a CPU's own pages). The quarantine
- * covers the rest: it takes far longer to pass than a callback does to run.
+ * Freed memory must not be allocated again before the bug touches it. The code in between is short and not
+ * preempted, or no other user can get the memory (a pool's reserve, a CPU's own pages). The quarantine
+ * covers the rest: passing through it takes far longer than running a callback.
  */
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
@@ -25,13 +25,13 @@
 /* On average half of that lies between two bugs of a planter. */
 #define PAUSE_MS 1600U
 
-/* Which traces a report has besides that of the access, as console.py names them. */
+/* The traces that a report has besides that of the access, as console.py names them. */
 #define ALLOCATED "allocated"
 #define FREED	  "allocated,freed"
 #define WORK	  "allocated,freed,work"
 #define NONE	  "none"
 
-/* What a planter owns. */
+/* The data of one planter. */
 struct planter {
 	mempool_t *pool;
 	struct kmem_cache *cache;
@@ -329,7 +329,7 @@ static noinline bool soak_bug_page_uaf(struct soak_worker *w)
 	unsigned long flags;
 	char *p;
 
-	/* A CPU's own free pages are for nobody else. */
+	/* Only this CPU takes its own free pages. */
 	local_irq_save(flags);
 	p = (char *)__get_free_page(GFP_ATOMIC);
 	SOAK_HIDE(p);
@@ -353,7 +353,7 @@ static noinline bool soak_bug_vmalloc_right(struct soak_worker *w)
 	return p;
 }
 
-/* Of guard pages: memset() asks before it writes, and does not write then. */
+/* For guard pages: memset() checks first, and then writes nothing. */
 static noinline bool soak_bug_vmalloc_guard(struct soak_worker *w)
 {
 	size_t size = PAGE_SIZE << soak_below(w, 3);
@@ -531,7 +531,7 @@ static bool planter_setup(struct soak_worker *w)
 
 static void planter_step(struct soak_worker *w)
 {
-	/* All kinds once, shared among the planters; then at random, and now and then. */
+	/* All kinds once, shared among the planters; then random kinds from time to time. */
 	size_t first = w->steps * PLANTERS + w->nth;
 	size_t i = first < ARRAY_SIZE(bugs) ? first : soak_below(w, ARRAY_SIZE(bugs));
 

@@ -15,7 +15,7 @@
 
 #define NODES 64U
 
-/* What readers find: two words that agree for as long as the node may be looked at. */
+/* A node for readers: its two words agree as long as readers may look at it. */
 struct node {
 	u64 value, inverse;
 	struct rcu_head rcu;
@@ -106,7 +106,7 @@ static void item_work(struct work_struct *work)
 	void *p = kmalloc(item->key % 2000 + 1, GFP_KERNEL);
 
 	soak_check(item->bytes, sizeof(item->bytes), item->key, "a work item");
-	/* Somebody else gets the pool's thread meanwhile. */
+	/* Other items get the pool's thread meanwhile. */
 	if (!(item->key % 16))
 		msleep(item->key % 5);
 	kfree(p);

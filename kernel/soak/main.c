@@ -6,7 +6,7 @@
  *
  *	soak: begin seconds=N seed=N cpus=N workers=N ram=PAGES bugs=0|1
  *	soak: busy SECONDS KEY=VALUE...		while traffic goes on
- *	soak: quiet SECONDS KEY=VALUE...	when everybody has given everything back
+ *	soak: quiet SECONDS KEY=VALUE...	when all workers have given everything back
  *	soak: planted NAME TYPE TRACES COUNT	at the end, for each kind of bug
  *	soak: FAILED: TEXT			something that KASAN does not see is wrong
  *	soak: end failures=N no_memory=N killed=N
@@ -32,7 +32,7 @@
 #define QUIET_INTERVALS 10U
 /* Samples in between. */
 #define BUSY_INTERVALS 60U
-/* Longer than any step: somebody is stuck. */
+/* Longer than any step: a worker is stuck. */
 #define QUIET_TIMEOUT_MS 120000U
 
 static const struct soak_kind *const tables[] = {
@@ -42,7 +42,7 @@ static const struct soak_kind *const tables[] = {
 static struct soak_worker workers[MAX_WORKERS];
 static unsigned int nr_workers;
 
-/* What the workers look at: STATE_QUIET asks them to give everything back and wait. */
+/* The workers poll it: STATE_QUIET asks them to give everything back and wait. */
 static enum { STATE_BUSY, STATE_QUIET, STATE_END } state;
 
 static unsigned int failures, no_memory;
@@ -178,7 +178,7 @@ static bool make_workers(u64 seed, bool bugs)
 	return true;
 }
 
-/* Return: the worker that has not given everything back after a long time; NULL: all have. */
+/* Return: a worker that has not given everything back after a long time; NULL: there is none. */
 static const struct soak_worker *wait_for_workers(void)
 {
 	unsigned int i = 0;
@@ -213,7 +213,7 @@ static void print_memory(const char *title)
 		quarantine.bytes, depot.bytes, depot.traces, steps);
 }
 
-/* Nothing is kept for later use: only what has no owner any more is left. */
+/* Drops everything that is kept for later use, so that only leaked memory is left. */
 static void purge(void)
 {
 	for (int round = 0; round < 2; round++) {

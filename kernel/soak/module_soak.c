@@ -29,7 +29,7 @@ static void count_work(struct work_struct *unused)
 	worked++;
 }
 
-/* Return: the sum of what was stored so far; 0: no memory. */
+/* Return: the sum of the values stored so far; 0: no memory. */
 u32 soak_module_step(u32 value);
 u32 soak_module_step(u32 value)
 {

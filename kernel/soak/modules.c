@@ -79,7 +79,7 @@ static void use_module(struct soak_worker *w, struct loaded *l)
 		soak_fail("%s counted %u, not %u", l->module->name, sum, l->sum);
 }
 
-/* One byte of a copy is another one: whatever that is, nothing of it may remain. */
+/* One byte of a copy is changed. Whatever byte it is, nothing of the module may remain. */
 static void damage_module(struct soak_worker *w)
 {
 	struct module_error error;

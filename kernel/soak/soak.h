@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soak.h - what the files of the soak test share.
+ * soak.h - declarations shared by the files of the soak test.
  *
  * Workers make traffic: each owns a few things (objects, areas, modules, ...), and a step creates, checks
  * or drops one of them at random. From time to time all drop everything and wait, so that memory can be
- * compared with what it was before. Planters commit bugs meanwhile, each of which must be reported once.
+ * compared with its state before. Planters commit bugs meanwhile, each of which must be reported once.
  */
 #ifndef SOAK_SOAK_H
 #define SOAK_SOAK_H
@@ -12,9 +12,9 @@
 #include <kernel/random.h>
 #include <kernel/types.h>
 
-/* The compiler knows nothing of @var's value from here on: no bug is folded away. */
+/* Hides @var's value from the compiler, so that no bug is folded away. */
 #define SOAK_HIDE(var) __asm__ __volatile__("" : "+r"(var) : : "memory")
-/* A load and a store that stay. */
+/* A load and a store that the compiler keeps. */
 #define SOAK_READ(lvalue)	  ((void)*(const volatile __typeof__(lvalue) *)&(lvalue))
 #define SOAK_WRITE(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
 
@@ -23,7 +23,7 @@ struct soak_worker;
 /**
  * struct soak_kind - a kind of traffic
  * @name: of its threads, at most 8 characters.
- * @threads: how many work at it.
+ * @threads: number of its threads.
  * @setup: optional, once for each worker before any starts. Return: false without memory.
  * @step: does one thing.
  * @drain: optional: gives back all that the worker owns. It may go on afterwards.
@@ -45,7 +45,7 @@ struct soak_kind {
 /**
  * struct soak_worker - a thread of a kind
  * @index: among all workers; @nth: among those of its kind.
- * @private: what the kind keeps for it.
+ * @private: data of the kind.
  */
 struct soak_worker {
 	const struct soak_kind *kind;
@@ -75,17 +75,18 @@ static inline u32 soak_below(struct soak_worker *w, u32 ceil)
 /** soak_fail() - something is wrong that KASAN does not see: print it and count it. Any context. */
 void soak_fail(const char *fmt, ...) __printf(1, 2);
 
-/** soak_no_memory() - an allocation that may fail did. Counted: it should be rare. */
+/** soak_no_memory() - an allocation that may fail did. It is counted, and should be rare. */
 void soak_no_memory(void);
 
-/** soak_fill(), soak_check() - write a pattern of @key over @size bytes; is it still there? Of large
- *  objects both ends and every 61st byte. */
+/** soak_fill(), soak_check() - write a pattern of @key over @size bytes; check that it is still there. Large
+ * objects
+ *  have it at both ends and in every 61st byte. */
 void soak_fill(void *p, size_t size, u32 key);
 void soak_check(const void *p, size_t size, u32 key, const char *what);
 
 /* --- deferred.c -------------------------------------------------------------------------------------- */
 
-/** soak_deferred_flush() - wait for work that has no owner any more. */
+/** soak_deferred_flush() - wait for work whose owner has let it go. */
 void soak_deferred_flush(void);
 
 /* --- bugs.c ------------------------------------------------------------------------------------------ */
@@ -93,7 +94,7 @@ void soak_deferred_flush(void);
 /** soak_all_planted() - Return: true once each kind of bug was planted. */
 bool soak_all_planted(void);
 
-/** soak_print_planted() - one line for each kind of bug: what was planted how often. */
+/** soak_print_planted() - one line for each kind of bug, with its count. */
 void soak_print_planted(void);
 
 /** soak_threads_to_lose() - Return: threads that planted bugs have killed. */

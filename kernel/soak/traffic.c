@@ -34,7 +34,7 @@ static void free_private(struct soak_worker *w)
 	kfree(w->private);
 }
 
-/* Mostly small, now and then more than a slab has room for. */
+/* Mostly small, sometimes too large for a slab. */
 static u32 random_size(struct soak_worker *w)
 {
 	u32 size = 1 + soak_below(w, 1U << (3 + soak_below(w, 8)));
@@ -82,7 +82,7 @@ static void resize_object(struct soak_worker *w, struct object *o)
 		soak_no_memory();
 		return;
 	}
-	/* What both have in common has been kept; the pattern's gaps depend on the size. */
+	/* The bytes that both sizes share are kept; the pattern's gaps depend on the size. */
 	soak_check(p, min(both, 64U), o->key, "krealloc");
 	o->p = p;
 	o->size = size;
@@ -258,7 +258,7 @@ static void pool_step(struct soak_worker *w)
 		pool->element[i] = NULL;
 		return;
 	}
-	/* The reserve is used, too, not only when memory is short. */
+	/* The reserve is used as well, not only when memory is short. */
 	if (soak_below(w, 2))
 		pool->element[i] = mempool_alloc_preallocated(pool->pool);
 	else

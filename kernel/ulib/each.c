@@ -3,10 +3,10 @@
  * each.c - many programs in one boot: one after the other, each with a verdict of its own.
  *
  * A verdict is one KTAP line. For tools a line "# each KEY: NUMBER begins" comes before the program's output,
- * and "# each KEY: NUMBER ends: VERDICT" behind it: who chose each.key= knows that these are the kernel's,
- * whatever a program prints. The first report of a program is what counts for it; later ones, such as
- * those of a thread that was given up, are printed and change nothing. What programs allocate is theirs for ever, as nobody knows who still has
- * a pointer to it; when half of the memory is gone, the rest of the programs is left to another boot.
+ * and "# each KEY: NUMBER ends: VERDICT" behind it. A program cannot fake these lines, because it does not know
+ * each.key=. Only the first report of a program counts; later ones, such as those of a thread that was
+ * given up, are printed and change nothing. Memory that a program leaks is never reused, because a pointer
+ * to it may still exist. When half of the memory is gone, the rest of the programs is left to another boot.
  */
 #include <kasan/kasan.h>
 #include <kernel/errno.h>
@@ -51,7 +51,7 @@ static void note_report(const struct kasan_report_info *info)
 }
 #endif
 
-/* Copy @name with a backslash before what KTAP would take for the begin of a comment. */
+/* Copy @name with a backslash before each '#', which would start a comment in KTAP. */
 static void escape_name(char *copy, size_t size, const char *name)
 {
 	size_t len = 0;

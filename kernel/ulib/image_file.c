@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* image_file.c - what fopen() finds: the files that the boot image (initrd) carries. */
+/* image_file.c - the files that fopen() finds: those that the boot image (initrd) carries. */
 #include <kernel/initrd.h>
 #include <kernel/types.h>
 

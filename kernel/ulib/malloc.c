@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * malloc.c - malloc() and its kin over kmalloc(), so that KASAN knows a program's objects as it
- * knows the kernel's.
+ * malloc.c - malloc() and its relatives over kmalloc(), so that KASAN knows a program's objects like the
+ * kernel's.
  *
  * Objects too large for the slab and page allocators are listed in a small hash table, because
- * vmalloc areas end at pages and free() has to know them. For all others nothing is kept here.
+ * vmalloc areas end at pages and free() has to know them. Other objects need no entry.
  */
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
@@ -51,7 +51,7 @@ static bool block_add(void *ptr, size_t size)
 	return true;
 }
 
-/* @copy: filled with what the table has of @ptr, which is dropped from it if @take. */
+/* @copy: filled with the table's entry of @ptr. @take: remove the entry. */
 static bool block_find(const void *ptr, struct block *copy, bool take)
 {
 	struct block **link, *block;
@@ -94,7 +94,7 @@ static bool object_size(const void *ptr, size_t *size)
 	return kasan_byte_accessible(ptr) || (state == EMPTY_OBJECT && *size == 0);
 }
 
-/* Make what lies behind the first @size bytes of a slab object redzone. */
+/* Turn everything behind the first @size bytes of a slab object into redzone. */
 static void set_object_size(void *ptr, size_t size)
 {
 	struct kasan_object object;
@@ -131,7 +131,7 @@ void *malloc(size_t size)
 {
 	void *ptr;
 
-	/* No warning: more than the page allocator has in one piece is no fault here. */
+	/* No warning: a size that is too large for the page allocator is not a fault here. */
 	ptr = size <= KMALLOC_MAX_SIZE ? kmalloc(size ? size : 1, GFP_KERNEL | __GFP_NOWARN) : NULL;
 	if (!ptr && size > PAGE_SIZE)
 		ptr = malloc_large(size);
@@ -163,7 +163,7 @@ void free(void *ptr)
 
 	if (!ptr)
 		return;
-	/* A pointer that is no object is reported by kfree(). */
+	/* kfree() reports a pointer that is not an object. */
 	if (is_vmalloc_addr(ptr) && block_find(ptr, &block, true))
 		vfree(ptr);
 	else

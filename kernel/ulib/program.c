@@ -33,7 +33,7 @@ struct program {
  * end of its own. A thread that was given up decides nothing more. */
 static struct task *running;
 static bool ended_by_itself;
-/* Of the running program: the destructors that were not called yet, NULL if there are none. */
+/* The running program's destructors that were not called yet; NULL if there are none. */
 static program_hook_t *destructors;
 
 void ulib_end_program(int status)
@@ -67,7 +67,8 @@ static int program_thread(void *arg)
 	if (program.one_report)
 		current->kflags |= PF_ONE_REPORT;
 	fault_inject_start();
-	/* Only now, in this thread: they may do what the program may, and their bugs are the program's. */
+	/* Constructors run now, in the program's thread: they may do all that the program may, and their
+	 * bugs count as the program's. */
 	destructors = program.dtors;
 	for (program_hook_t *ctor = program.ctors; ctor && *ctor; ctor++)
 		(*ctor)();
@@ -147,7 +148,7 @@ enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **a
 	if (!kthread_join_timeout(task, (long)msecs_to_jiffies(timeout_ms), status)) {
 		WRITE_ONCE(running, NULL);
 		kthread_kill(task);
-		/* One that holds a lock for ever stays behind. */
+		/* A thread that holds a lock for ever stays behind. */
 		if (!kthread_join_timeout(task, (long)msecs_to_jiffies(KILL_MS), status))
 			put_task_struct(task);
 		program_flush();
@@ -159,6 +160,6 @@ enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **a
 
 bool program_was_killed(void)
 {
-	/* One that never got a thread did not die. */
+	/* A program that never got a thread did not die. */
 	return READ_ONCE(running) && !ended_by_itself;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ulib.h - what the C library's own files share.
+ * ulib.h - declarations shared by the C library's own files.
  *
  * Two kinds of file live here and do not mix: ordinary C (format.c, scan.c, string.c ...) includes
  * only the library's headers, and the few that reach the kernel (malloc.c, program.c, console.c,
@@ -34,7 +34,7 @@ int ulib_format(struct ulib_sink *sink, const char *name, const char *fmt, va_li
 
 /** ulib_console_put() - one more character; a line feed or a full buffer writes the buffer out. */
 void ulib_console_put(char c);
-/** ulib_console_flush() - write the buffer out as it is. */
+/** ulib_console_flush() - write the buffer out, even in the middle of a line. */
 void ulib_console_flush(void);
 
 /* --- image_file.c: files of the boot image ---------------------------------------------------- */
@@ -57,7 +57,7 @@ enum ulib_end {
 	ULIB_NO_THREAD, /* it did not begin: no memory */
 };
 
-/** ulib_run_destructors() - call what is left of the destructors of the program that runs. */
+/** ulib_run_destructors() - call the remaining destructors of the running program. */
 void ulib_run_destructors(void);
 
 /** ulib_run_one() - run one program of many. @argv must stay as it is for ever. @status: filled with the
@@ -75,8 +75,8 @@ void ulib_reset_streams(void);
 /** ulib_run_atexit() - call what atexit() registered, last first, each once; then the
  *  destructors. */
 void ulib_run_atexit(void);
-/** ulib_reset() - forget what an earlier program left: atexit functions, rand() state, errno, the state
- *  of the standard streams. */
+/** ulib_reset() - undo an earlier program's changes: atexit functions, rand() state, errno, the state of the
+ *  standard streams. */
 void ulib_reset(void);
 
 #endif

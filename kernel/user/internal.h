@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* internal.h - what the files of kernel/user/ share. */
+/* internal.h - declarations shared by the files of kernel/user/. */
 #ifndef USER_INTERNAL_H
 #define USER_INTERNAL_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * mm.c - address spaces of user programs: areas, the pages in them, and who uses them.
+ * mm.c - address spaces of user programs: areas, their pages, and references to them.
  *
- * An area's pages are all there or the area is not, so nothing here or in user copies ever waits for
- * a page. Page tables are the architecture's, see <asm/user.h>.
+ * An area exists only with all of its pages, so nothing here or in user copies ever waits for a page. Page
+ * tables are the architecture's, see <asm/user.h>.
  */
 #include <kernel/atomic.h>
 #include <kernel/gfp.h>
@@ -82,7 +82,7 @@ static void remove_area(struct mm_struct *mm, struct vm_area *area)
 	mm->nr_areas--;
 }
 
-/* Neighbours with the same rights become one: a heap that grows page by page stays one area. */
+/* Neighbours with the same rights are merged: a heap that grows page by page stays one area. */
 static void insert_area(struct mm_struct *mm, struct vm_area *area)
 {
 	struct vm_area *next = find_area(mm, area->start), *prev;
@@ -116,7 +116,7 @@ static void unmap_pages(struct mm_struct *mm, unsigned long start, unsigned long
 		if (page)
 			list_add_tail(&page->lru, &freed);
 	}
-	/* No CPU may reach a page that somebody else has already. */
+	/* No CPU may reach a page that has a new owner. */
 	user_flush_tlb(mm, start, end);
 	list_for_each_entry_safe (page, next, &freed, lru) {
 		list_del(&page->lru);
@@ -145,8 +145,8 @@ static int map_pages(struct mm_struct *mm, unsigned long start, unsigned long en
 }
 
 /*
- * Programs leave the kernel an eighth of memory, and what would fail in the end fails at once, before it
- * takes long. What others are mapping just now counts as gone.
+ * Programs leave an eighth of memory to the kernel. A request that would fail in the end fails at once, before it
+ * takes long. Pages that other programs are mapping now count as gone.
  */
 static bool reserve_pages(unsigned long nr)
 {
@@ -155,7 +155,7 @@ static bool reserve_pages(unsigned long nr)
 	return all + totalram_pages() / 8 <= nr_free_pages();
 }
 
-/* Tables are made by mapping only, so this is where their number is brought up to date. */
+/* Only mapping makes tables, so their number is updated here. */
 static int map_area(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned int prot)
 {
 	unsigned long tables = mm->nr_tables, nr = (end - start) >> PAGE_SHIFT;
@@ -210,7 +210,7 @@ long mm_map(struct mm_struct *mm, unsigned long start, size_t size, unsigned int
 	return result;
 }
 
-/* Areas that nobody may access have no pages, and may be as large as all of user space. */
+/* Areas without access rights have no pages, and may be as large as all of user space. */
 static void unmap_range(struct mm_struct *mm, const struct vm_area *area, unsigned long start,
 			unsigned long end)
 {
@@ -377,7 +377,7 @@ void mmput(struct mm_struct *mm)
 
 	if (!atomic_dec_and_test(&mm->users))
 		return;
-	/* The lock may be held for ever, by a task that was killed under it; nobody else is left. */
+	/* A task that was killed under the lock may hold it for ever; no other user is left. */
 	user_pgtable_destroy(mm);
 	atomic64_sub((long)mm->nr_pages, &pages_in_use);
 	atomic64_sub((long)mm->nr_tables, &tables_in_use);

@@ -2,9 +2,9 @@
 /*
  * process.c - the life of a process: made, started, ended, waited for.
  *
- * A process ends by one of three ways, all in its own task: it exits; it is killed, noticed on the way
- * to user mode; or the kernel itself fails in one of its system calls, and the oops ends the task.
- * Whatever the way, kthread_exit() calls process_gone().
+ * A process ends in one of three ways, all in its own task: it exits; it is killed, which it notices on the
+ * way to user mode; or the kernel fails in one of its system calls, and the oops ends the task. In each
+ * case kthread_exit() calls process_gone().
  */
 #include <kasan/kasan.h>
 #include <kernel/initrd.h>
@@ -17,7 +17,7 @@
 
 #include "internal.h"
 
-/* Who is whose child. */
+/* Guards the lists of children. */
 static DEFINE_SPINLOCK(family_lock);
 
 /* --- Making and starting -------------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ void process_put(struct process *process)
 {
 	if (!atomic_dec_and_test(&process->usage))
 		return;
-	/* Of one that was never started. */
+	/* The end of a process that was never started. */
 	if (process->mm)
 		mmput(process->mm);
 	if (process->task && process->task->state == TASK_NEW)
@@ -177,14 +177,14 @@ void process_adopt(struct process *child)
 	spin_unlock(&family_lock);
 }
 
-/* The parent's reference to its child comes along. */
+/* The caller gets the parent's reference to its child. */
 static void take_from_parent(struct process *child)
 {
 	list_del_init(&child->sibling);
 	child->parent = NULL;
 }
 
-/* Find a child that @pid means and that has ended. @any: there is one that may still do so. */
+/* Find a child that matches @pid and has ended. @any: set if a matching child is still running. */
 static struct process *find_ended_child(struct process *parent, long pid, bool *any)
 {
 	struct process *child, *found = NULL;
@@ -249,7 +249,7 @@ long process_kill_child(long pid, int signal)
 	return 0;
 }
 
-/* The process ends: nobody waits for its children any more. */
+/* The process ends, so its children have no parent to wait for them. */
 static void abandon_children(struct process *parent)
 {
 	for (;;) {
@@ -275,7 +275,7 @@ void process_gone(void)
 	if (!process)
 		return;
 	current->process = NULL;
-	/* Its memory goes first: who has waited for it finds it given back. */
+	/* Its memory goes first, so that it is free when the waiting parent continues. */
 	exit_mm();
 	abandon_children(process);
 	if (current->kflags & PF_KILLED)

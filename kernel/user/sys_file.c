@@ -133,7 +133,7 @@ long sys_read(const u64 *args)
 	return (long)(n - left);
 }
 
-/* write(fd, buffer, size): the console. What could be read of the buffer is written. */
+/* write(fd, buffer, size): the console. The readable part of the buffer is written. */
 long sys_write(const u64 *args)
 {
 	const char __user *from = (const char __user *)args[1];

@@ -157,7 +157,7 @@ long sys_wait4(const u64 *args)
 	return pid;
 }
 
-/* kill(pid, signal): a process may end its children; signal 0 asks whether there is such a child. */
+/* kill(pid, signal): a process may end its children; signal 0 only tests whether the child exists. */
 long sys_kill(const u64 *args)
 {
 	int signal = (int)args[1];

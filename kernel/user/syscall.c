@@ -2,9 +2,9 @@
 /*
  * syscall.c - the table of system calls, and those that belong nowhere else.
  *
- * Numbers and arguments are those of Linux's generic ABI, as far as there is such a call; spawn() is
- * ours. Arguments are whatever the program has in its registers. A pointer that leads nowhere gives
- * -EFAULT, a number that is in no table -ENOSYS.
+ * Numbers and arguments are those of Linux's generic ABI, as far as it has the call; spawn() is our own.
+ * Arguments are the raw contents of the program's registers. A pointer that leads nowhere gives -EFAULT, a
+ * number that is in no table -ENOSYS.
  */
 #include <kasan/version.h>
 #include <kernel/kernel.h>

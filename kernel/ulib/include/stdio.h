@@ -7,8 +7,8 @@
  * for writing fails with errno EROFS. stdin is always at its end.
  *
  * There is no floating point in the kernel: a format with %f, %e, %g or %a is refused, the
- * function prints a message that says so and returns -1 with errno ENOTSUP. All other C17
- * conversions work but for wide characters (%lc, %ls).
+ * function prints a message that says so and returns -1 with errno ENOTSUP. All other C17 conversions work,
+ * except for wide characters (%lc, %ls).
  */
 #ifndef _STDIO_H
 #define _STDIO_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unistd.h - what portable libraries take from it besides system calls, of which there are none. */
+/* unistd.h - the few names that portable libraries need. There are no system calls. */
 #ifndef _UNISTD_H
 #define _UNISTD_H
 
