@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats.h - how much the runtime's own tables hold, for tests, benchmarks and whoever watches memory. A
- * snapshot; any context. What a mode does not have is all 0.
+ * stats.h - how much the runtime's own tables hold, for tests, benchmarks and whoever watches memory. Each
+ * function takes a snapshot, in any context. What a mode does not have is all 0.
  */
 #ifndef KASAN_STATS_H
 #define KASAN_STATS_H
 
-#include <kasan/kasan.h>
+#include <kasan/hook.h>
 
 /** struct kasan_depot_stats - @traces: different ones; @bytes: that they take; @refused: traces that were
  *  not recorded because @max_bytes are taken. */
@@ -19,14 +19,8 @@ struct kasan_quarantine_stats {
 	size_t bytes, max_bytes, objects;
 };
 
-#ifdef CONFIG_KASAN
-void kasan_depot_stats(struct kasan_depot_stats *stats);
-#else
-static inline void kasan_depot_stats(struct kasan_depot_stats *stats)
-{
-	*stats = (struct kasan_depot_stats){0};
-}
-#endif
+KASAN_HOOK void kasan_depot_stats(struct kasan_depot_stats *stats)
+	KASAN_OFF(*stats = (struct kasan_depot_stats){0});
 
 #ifdef CONFIG_KASAN_GENERIC
 void kasan_quarantine_stats(struct kasan_quarantine_stats *stats);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.h - life cycle, options, shadow and explicit checks: what every port needs of <kasan/kasan.h>.
+ */
+#ifndef KASAN_CORE_H
+#define KASAN_CORE_H
+
+#include <kasan/hook.h>
+#include <kasan/tag.h>
+
+/* --- Life cycle --- */
+
+/**
+ * kasan_init() - start reporting
+ * @memory: bytes of memory under management; the quarantine's bound is 1/32 of it
+ *	(CONFIG_KASAN_QUARANTINE_SHIFT).
+ *
+ * Call once, on the boot CPU, after real shadow is in place. Before it a failed check is ignored.
+ */
+KASAN_HOOK void kasan_init(size_t memory) KASAN_OFF();
+
+/** kasan_enabled() - Return: true while bad accesses are reported: from kasan_init() on, unless kasan=off. */
+KASAN_HOOK bool kasan_enabled(void) KASAN_OFF(return false);
+
+/**
+ * kasan_on() - Return: false if kasan=off was given before kasan_init()
+ *
+ * Then the hooks of slabs, pages, vmalloc areas and pools return at once, as in a kernel without KASAN, and
+ * allocators need no redzones and no room for metadata. The answer does not change after kasan_init(), so
+ * it may decide how memory is laid out.
+ */
+#ifdef CONFIG_KASAN
+extern bool kasan_hooks_off;
+static inline bool kasan_on(void)
+{
+	return __builtin_expect(!kasan_hooks_off, 1);
+}
+#else
+static inline bool kasan_on(void)
+{
+	return false;
+}
+#endif
+
+/* --- Options --- */
+
+#define KASAN_OPTION_NO_EFFECT 1
+#define KASAN_OPTION_UNKNOWN   (-1)
+#define KASAN_OPTION_INVALID   (-2)
+
+/**
+ * kasan_option() - set one option by its boot parameter name
+ * @name: "kasan.fault", "kasan_multi_shot", "kasan.stacktrace", ...
+ * @value: its text; NULL if the parameter came without "=".
+ *
+ * Every build knows the parameters of every mode. "kasan=off" before kasan_init() is for good: see kasan_on().
+ *
+ * Return: 0; KASAN_OPTION_NO_EFFECT: name and value are right, but for another mode than this build's;
+ * KASAN_OPTION_UNKNOWN: no option has this name; KASAN_OPTION_INVALID: the value was not accepted, and the
+ * option keeps the one it had (kasan_option_values() says what is accepted).
+ */
+KASAN_HOOK int kasan_option(const char *name, const char *value)
+	KASAN_OFF(return KASAN_OPTION_UNKNOWN);
+
+/** kasan_option_values() - Return: the values that option @name accepts as text, "report|panic"; NULL if no
+ *  option has this name. */
+KASAN_HOOK const char *kasan_option_values(const char *name) KASAN_OFF(return NULL);
+
+/**
+ * struct kasan_option_doc - one option, for help texts
+ * @values: as kasan_option_values() has them. @help: one line. @fallback: the value without the parameter.
+ * @modes: in which the option does something.
+ */
+struct kasan_option_doc {
+	const char *name, *values, *help, *fallback, *modes;
+};
+
+/** kasan_options() - Return: the table of all options. @count: filled with their number. */
+KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
+	KASAN_OFF(*count = 0; return NULL);
+
+/* --- Shadow --- */
+
+#ifdef CONFIG_KASAN_TAGS
+/* Memory that no pointer may touch has one tag, whatever the reason: reports tell them apart by other means. */
+#define KASAN_PAGE_FREE		KASAN_TAG_INVALID
+#define KASAN_PAGE_REDZONE	KASAN_TAG_INVALID
+#define KASAN_SLAB_REDZONE	KASAN_TAG_INVALID
+#define KASAN_SLAB_FREE		KASAN_TAG_INVALID
+#define KASAN_VMALLOC_INVALID	KASAN_TAG_INVALID
+#define KASAN_HEAP_LEFT_REDZONE KASAN_TAG_INVALID
+#else
+/*
+ * Values of Generic mode. 00: all 8 bytes of the granule are accessible; 01..07: the first N; negative: none,
+ * and why. The compilers' ABI names or writes F1-F3, F8, CA and CB; the others are the field's own.
+ */
+#define KASAN_PAGE_FREE		0xFF /* page given back to the page allocator */
+#define KASAN_PAGE_REDZONE	0xFE /* behind a large allocation, up to the end of its pages */
+#define KASAN_SLAB_REDZONE	0xFC /* slab memory that no object owns */
+#define KASAN_SLAB_FREE		0xFB /* freed slab object */
+#define KASAN_SLAB_FREE_META	0xFA /* same, and its first bytes hold a valid kasan_free_meta */
+#define KASAN_GLOBAL_REDZONE	0xF9
+#define KASAN_STACK_AFTER_SCOPE 0xF8 /* compiler */
+#define KASAN_VMALLOC_INVALID	0xF7 /* vmalloc space that no area owns */
+#define KASAN_HEAP_LEFT_REDZONE 0xF6 /* simple heap: before the object */
+#define KASAN_STACK_LEFT	0xF1 /* compiler */
+#define KASAN_STACK_MID		0xF2 /* compiler */
+#define KASAN_STACK_RIGHT	0xF3 /* compiler */
+#define KASAN_ALLOCA_LEFT	0xCA
+#define KASAN_ALLOCA_RIGHT	0xCB
+#endif
+
+#if defined(CONFIG_KASAN_SHADOW_WINDOWED) || !defined(CONFIG_KASAN)
+/**
+ * kasan_window_add() - give a range of memory its shadow
+ * @start: first byte, aligned to 8.
+ * @size: bytes, a multiple of 8.
+ * @shadow: @size / 8 bytes, outside the range; zeroed here.
+ *
+ * Inline checks and stack instrumentation use the first window: its shadow must lie at
+ * (start >> 3) + CONFIG_KASAN_SHADOW_OFFSET where that is defined.
+ *
+ * Return: NULL, or a message that says what is wrong and which number would be right.
+ */
+KASAN_HOOK const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
+	KASAN_OFF(return NULL);
+#endif
+
+/**
+ * kasan_check_offset() - does instrumented code see the shadow where the runtime keeps it?
+ *
+ * Call it from an instrumented file once shadow is in place (after kasan_window_add()), and stop with
+ * its message if there is one: without it a wrong offset shows only as strange behaviour.
+ * CONFIG_KASAN_STACK=0 leaves out what needs stack instrumentation. In the tag-based modes the first tagged
+ * access that is refused proves the same.
+ *
+ * Return: NULL if all is well or the caller is not instrumented; else what is wrong and which number
+ * would be right.
+ */
+#ifdef CONFIG_KASAN_GENERIC
+#ifdef __SANITIZE_ADDRESS__
+#define KASAN_INSTRUMENTED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KASAN_INSTRUMENTED 1
+#endif
+#endif
+const char *kasan_probe_begin(const volatile void *object, size_t size, bool has_redzones);
+const char *kasan_probe_end(const volatile void *object);
+#endif
+
+static __attribute__((__noinline__, __unused__)) const char *kasan_check_offset(void)
+{
+#ifdef KASAN_INSTRUMENTED
+	char object[16] __attribute__((__aligned__(8)));
+	volatile char *touched = object;
+	const char *wrong;
+
+	/* The compiler must not know what is touched: it would prove that no check is needed. */
+	__asm__ volatile("" : "+r"(touched) : : "memory");
+	wrong = kasan_probe_begin(touched, sizeof(object), CONFIG_KASAN_STACK);
+	if (wrong)
+		return wrong;
+	(void)touched[0];
+	return kasan_probe_end(touched);
+#else
+	return NULL;
+#endif
+}
+
+/** kasan_shadow_of() - Return: address of the shadow byte of @addr, NULL if it has none (CONFIG_KASAN_HW_TAGS:
+ *  never). */
+KASAN_HOOK uint8_t *kasan_shadow_of(const void *addr) KASAN_OFF(return NULL);
+
+/** kasan_memory_state() - read the state of the granule at @addr that a report would print: its shadow byte or
+ *  its memory tag. @state: filled. Return: false if it has none. */
+KASAN_HOOK bool kasan_memory_state(const void *addr, uint8_t *state) KASAN_OFF(return false);
+
+/** kasan_shadow_fault_to_access() - full layout: find the memory address whose shadow lies at @shadow. For
+ *  fault handlers: an inline check of a wild pointer faults on the shadow load.
+ *  Return: false if @shadow is below the shadow of address 0. */
+KASAN_HOOK bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
+	KASAN_OFF(return false);
+
+/** kasan_poison() - make [@addr, @addr + @size) inaccessible. @addr, @size: aligned to a granule, all of it
+ *  with shadow. @value: KASAN_* above, in tag modes the tag that the memory gets. */
+KASAN_HOOK void kasan_poison(const void *addr, size_t size, uint8_t value) KASAN_OFF();
+
+/** kasan_unpoison() - make [@addr, @addr + @size) accessible to the byte: the rest of the last
+ *  granule becomes inaccessible. @addr: aligned to a granule. In tag modes the memory becomes accessible to
+ *  pointers with @addr's tag; CONFIG_KASAN_HW_TAGS: to the end of the granule. */
+KASAN_HOOK void kasan_unpoison(const void *addr, size_t size) KASAN_OFF();
+
+/** kasan_poison_tail() - poison what follows an object inside [@addr, @addr + @span): the first
+ *  @size bytes stay (or become) accessible, the rest gets @value. @addr, @span: aligned to a granule. */
+KASAN_HOOK void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value)
+	KASAN_OFF();
+
+/* --- Explicit checks --- */
+
+/* What is about to be written need not be initialised: GCC takes a pointer to const for a read. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+#define KASAN_READS_NOTHING __attribute__((__access__(__none__, 1)))
+#else
+#define KASAN_READS_NOTHING
+#endif
+
+/** kasan_check_read(), kasan_check_write() - report if [@addr, @addr + @size) is not all accessible. For
+ *  uninstrumented code that touches memory for somebody. Return: true if it is accessible. */
+KASAN_HOOK bool kasan_check_read(const volatile void *addr, size_t size) KASAN_OFF(return true);
+KASAN_HOOK KASAN_READS_NOTHING bool kasan_check_write(const volatile void *addr, size_t size)
+	KASAN_OFF(return true);
+
+/** kasan_check_byte() - report if the byte at @addr is not accessible. Return: true if it is. */
+KASAN_HOOK bool kasan_check_byte(const void *addr) KASAN_OFF(return true);
+
+/** kasan_byte_accessible() - the same without a report. */
+KASAN_HOOK bool kasan_byte_accessible(const void *addr) KASAN_OFF(return true);
+
+/**
+ * kasan_disable_current(), kasan_enable_current() - do not report what the running task does in between
+ *
+ * Its bad accesses and frees still take place. The two nest, and the task may sleep, be preempted and move to
+ * another CPU. Other tasks and interrupt handlers are reported as ever, and so is everything that the task
+ * makes others do. Without kasan_port_task_depth() the silence is that of the CPU: do not let it schedule.
+ */
+KASAN_HOOK void kasan_disable_current(void) KASAN_OFF();
+KASAN_HOOK void kasan_enable_current(void) KASAN_OFF();
+
+#endif /* KASAN_CORE_H */

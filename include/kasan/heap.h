@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap.h - simple heaps: malloc-style allocators that know only pointers.
+ *
+ * Without a mode a chunk is an object, with nothing around it and the allocator's own alignment.
+ */
+#ifndef KASAN_HEAP_H
+#define KASAN_HEAP_H
+
+#include <kasan/hook.h>
+
+/** struct kasan_fifo - a quarantine's queue, private to the runtime; zeroed: empty */
+struct kasan_fifo {
+	void *head, *tail, *spare;
+	size_t count, bytes;
+};
+
+/**
+ * struct kasan_heap - one heap under the runtime; zero-initialised but for @name and @release
+ * @name: for reports.
+ * @redzone: bytes of redzone behind an object, at least 8; 0 selects 16. The redzone before it holds the
+ *	runtime's header.
+ * @quarantine_max: bytes of freed chunks to hold back; 0: none.
+ * @release: gives a raw chunk back to the allocator; called from kasan_heap_free(), no runtime lock held.
+ * @acquire: optional: takes @size bytes from the allocator, aligned to 8; NULL: none left. Only for
+ *	kasan_heap_malloc() and the others that allocate themselves.
+ * @raw_size: optional: usable bytes of a raw chunk. Only for early chunks, see kasan_heap_adopt().
+ */
+struct kasan_heap {
+	const char *name;
+	size_t redzone;
+	size_t quarantine_max;
+	void (*release)(struct kasan_heap *heap, void *raw);
+	void *(*acquire)(struct kasan_heap *heap, size_t size);
+	size_t (*raw_size)(struct kasan_heap *heap, const void *raw);
+#ifdef CONFIG_KASAN
+	/* private to the runtime from here on */
+	struct kasan_heap *next;
+	struct kasan_fifo quarantine;
+	uintptr_t early_start, early_end;
+	unsigned int lock;
+	bool added;
+#endif
+};
+
+#if !defined(CONFIG_KASAN_TAGS)
+
+/* --- Around an allocator of your own --- */
+
+/** kasan_heap_add() - register a heap, after its memory has shadow. Until then kasan_heap_malloc() and
+ *  the others hand out and take back raw chunks, and the heap remembers where those lie. */
+KASAN_HOOK void kasan_heap_add(struct kasan_heap *heap) KASAN_OFF();
+
+/**
+ * kasan_heap_adopt() - raw chunks in [@start, @start + @size) were handed out before the hooks
+ *
+ * For allocations that did not come through kasan_heap_malloc(): one range per heap, a second call
+ * extends it to cover both. A pointer in it that belongs to no chunk with a header is then an early
+ * chunk: kasan_heap_free() gives it to @heap->release. With @heap->raw_size it is also poisoned and
+ * held back in the quarantine, a second free of it is reported, and it can be reallocated.
+ */
+KASAN_HOOK void kasan_heap_adopt(struct kasan_heap *heap, const void *start, size_t size)
+	KASAN_OFF();
+
+/** kasan_heap_span() - Return: bytes to ask of the allocator for @size bytes at alignment @align (power
+ *  of two, 0: 16); 0 on overflow. */
+KASAN_HOOK size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
+	KASAN_OFF(return size);
+
+/** kasan_heap_alloc() - turn a raw chunk of kasan_heap_span() bytes, aligned to 8, into an object.
+ *  Return: the user's pointer, aligned to @align; NULL if @raw is NULL. */
+KASAN_HOOK void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t size, size_t align)
+	KASAN_OFF(return raw);
+
+/** kasan_heap_free() - take an object back: check, poison, quarantine, @release. @ptr NULL is ignored.
+ *  @ip: code address that frees, for the report, 0: the caller.
+ *  Return: false if a double or invalid free was reported. */
+KASAN_HOOK bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
+	KASAN_OFF(if (ptr) heap->release(heap, ptr); return true);
+
+/** kasan_heap_shrink() - release all that the quarantine of @heap holds: the allocator has run out, or its
+ *  own counters are about to be read. No lock of the allocator may be held. */
+KASAN_HOOK void kasan_heap_shrink(struct kasan_heap *heap) KASAN_OFF();
+
+/** kasan_heap_size() - Return: bytes asked for of the live object @ptr; of an early chunk what
+ *  @heap->raw_size says; 0 if it is none. */
+KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
+	KASAN_OFF(return ptr && heap->raw_size ? heap->raw_size((struct kasan_heap *)heap, ptr)
+					       : 0);
+
+/* --- The C functions over @heap->acquire --- */
+
+/**
+ * kasan_heap_malloc(), kasan_heap_calloc(), kasan_heap_memalign(), kasan_heap_realloc()
+ * @align: a power of two, 0: 16.
+ *
+ * Return: the object, distinct and without an accessible byte if the size is 0; NULL if there is no
+ * memory or the size overflows. Before kasan_heap_add() a raw chunk, with the alignment that those have
+ * by themselves; NULL if @align asks for more.
+ *
+ * kasan_heap_realloc() always moves, so that a use of the old pointer is caught. It returns NULL, with
+ * the old object as it was, if there is no memory, if @ptr is no live object (that is reported), or if it
+ * is an early chunk and nobody knows its size.
+ */
+KASAN_HOOK void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size)
+	KASAN_OFF(void *raw = heap->acquire ? heap->acquire(heap, size ? size : 1) : NULL;
+		  if (raw && align && ((uintptr_t)raw & (align - 1))) {
+			  heap->release(heap, raw);
+			  raw = NULL;
+		  } return raw);
+KASAN_HOOK void *kasan_heap_malloc(struct kasan_heap *heap, size_t size)
+	KASAN_OFF(return kasan_heap_memalign(heap, 0, size));
+KASAN_HOOK void *kasan_heap_calloc(struct kasan_heap *heap, size_t count, size_t size)
+	KASAN_OFF(size_t bytes = 0; void *raw = NULL;
+		  if (!__builtin_mul_overflow(count, size, &bytes))
+			  raw = kasan_heap_malloc(heap, bytes);
+		  return raw ? __builtin_memset(raw, 0, bytes) : NULL);
+KASAN_HOOK void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_t size)
+	KASAN_OFF(const size_t old = kasan_heap_size(heap, ptr); void *raw = NULL;
+		  if (!ptr || old) raw = kasan_heap_malloc(heap, size); if (raw && ptr) {
+			  __builtin_memcpy(raw, ptr, old < size ? old : size);
+			  heap->release(heap, ptr);
+		  } return raw);
+
+#endif /* !CONFIG_KASAN_TAGS */
+
+#endif /* KASAN_HEAP_H */

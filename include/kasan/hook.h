@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hook.h - how a hook is declared together with the empty function that stands for it without a mode.
+ *
+ *	KASAN_HOOK bool kasan_check_byte(const void *addr) KASAN_OFF(return true);
+ *
+ * With a mode selected this declares a function of the runtime. Without one it defines a static inline
+ * function with the body that KASAN_OFF() gives, so callers need no #ifdef and pay nothing. A body gives
+ * the answer of a system in which no byte is poisoned: checks pass, a free goes ahead at once.
+ */
+#ifndef KASAN_HOOK_H
+#define KASAN_HOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <kasan/config.h>
+
+#ifdef CONFIG_KASAN
+#define KASAN_HOOK
+#define KASAN_OFF(...)
+#else
+#define KASAN_HOOK                     \
+	_Pragma("GCC diagnostic push") \
+		_Pragma("GCC diagnostic ignored \"-Wunused-parameter\"") static inline
+/* The struct is for the semicolon behind the hook, which a function body must not have. */
+#define KASAN_OFF(...)       \
+	{                    \
+		__VA_ARGS__; \
+	}                    \
+	_Pragma("GCC diagnostic pop") struct kasan_hook_ends
+#endif
+
+#endif /* KASAN_HOOK_H */

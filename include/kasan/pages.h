@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pages.h - hooks for whatever comes in whole pages (page allocator, large allocations, vmalloc areas, stacks),
+ * for memory pools, and for the globals of loadable modules.
+ */
+#ifndef KASAN_PAGES_H
+#define KASAN_PAGES_H
+
+#include <kasan/slab.h>
+
+/* --- Whole pages --- */
+
+/** kasan_free_pages() - @size bytes of whole pages at @addr go back to the page allocator. */
+KASAN_HOOK void kasan_free_pages(const void *addr, size_t size) KASAN_OFF();
+
+/** kasan_alloc_pages() - they come from it. Return: the pointer to give to the user; in tag modes its tag
+ *  differs from those of the memory on either side and from that of @addr, which is the pages' last. */
+#ifdef CONFIG_KASAN_GENERIC
+void kasan_unpoison_pages(const void *addr, size_t size);
+static inline void *kasan_alloc_pages(const void *addr, size_t size)
+{
+	kasan_unpoison_pages(addr, size);
+	return (void *)(uintptr_t)addr;
+}
+#else
+KASAN_HOOK void *kasan_alloc_pages(const void *addr, size_t size)
+	KASAN_OFF(return (void *)(uintptr_t)addr);
+#endif
+
+/** kasan_alloc_pages_init() - see kasan_has_integrated_init(). */
+#ifdef CONFIG_KASAN_HW_TAGS
+void *kasan_alloc_pages_init(const void *addr, size_t size, bool init);
+#else
+#define kasan_alloc_pages_init(addr, size, init) kasan_alloc_pages((addr), (size))
+#endif
+
+/* --- Allocations that take pages of their own --- */
+
+/** struct kasan_large_meta - tracks of one page-level allocation; the port keeps it beside the
+ *  page's own descriptor, zeroed when the page is first created */
+struct kasan_large_meta {
+	struct kasan_track alloc;
+	struct kasan_track free;
+	size_t size;
+	uint32_t aux_stack[2]; /* last two related work creations, newest first */
+};
+
+/** kasan_kmalloc_large() - @size bytes are handed out of the @span bytes of pages at @ptr; the rest is
+ *  redzone. @meta: where to record the stack, or NULL. Return: the pointer for the user. */
+KASAN_HOOK void *kasan_kmalloc_large(void *ptr, size_t size, size_t span,
+				     struct kasan_large_meta *meta) KASAN_OFF(return ptr);
+
+/** kasan_kfree_large() - @ptr comes back; @base: start of its allocation. Return: KASAN_FREE_NOW or
+ *  KASAN_FREE_BAD. The caller gives the pages to kasan_free_pages(). */
+KASAN_HOOK enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base,
+						     struct kasan_large_meta *meta, uintptr_t ip)
+	KASAN_OFF(return KASAN_FREE_NOW);
+
+/* --- Memory pools --- */
+
+/**
+ * kasan_mempool_poison_object() - an object goes into a pool of spare ones instead of being freed
+ * @ptr: the pointer that the user gave; of a slab cache or a large allocation, which
+ *	kasan_port_find_object() tells.
+ * @ip: code address that frees, for the report.
+ *
+ * Checks for double and invalid frees, poisons, and records the stack, but queues nothing.
+ *
+ * Return: false if a bug was reported: the pool must not take @ptr.
+ */
+KASAN_HOOK bool kasan_mempool_poison_object(void *ptr, uintptr_t ip) KASAN_OFF(return true);
+
+/** kasan_mempool_unpoison_object() - the pool hands @ptr out again, for @size bytes. Records the
+ *  allocation stack. Return: the pointer to give to the user. */
+KASAN_HOOK void *kasan_mempool_unpoison_object(void *ptr, size_t size) KASAN_OFF(return ptr);
+
+/** kasan_mempool_poison_pages(), kasan_mempool_unpoison_pages() - the same for @size bytes of whole
+ *  pages at @addr. Pages that are poisoned already are reported as a double free: false. */
+KASAN_HOOK bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip)
+	KASAN_OFF(return true);
+KASAN_HOOK void *kasan_mempool_unpoison_pages(void *addr, size_t size) KASAN_OFF(return addr);
+
+/* --- vmalloc and stacks --- */
+
+/** kasan_unpoison_vmalloc() - an area comes, and its shadow is mapped. @size: to the byte; the rest of the last
+ *  page becomes KASAN_VMALLOC_INVALID. Open the area of a task's stack by kasan_unpoison_stack() instead, as a
+ *  stack pointer has no tag. Return: the pointer to give to the user. */
+#ifdef CONFIG_KASAN_GENERIC
+void kasan_open_vmalloc(const void *start, size_t size);
+static inline void *kasan_unpoison_vmalloc(const void *start, size_t size)
+{
+	kasan_open_vmalloc(start, size);
+	return (void *)(uintptr_t)start;
+}
+#else
+KASAN_HOOK void *kasan_unpoison_vmalloc(const void *start, size_t size)
+	KASAN_OFF(return (void *)(uintptr_t)start);
+#endif
+
+/** kasan_unpoison_vmalloc_init() - see kasan_has_integrated_init(). */
+#ifdef CONFIG_KASAN_HW_TAGS
+void *kasan_unpoison_vmalloc_init(const void *start, size_t size, bool init);
+#else
+#define kasan_unpoison_vmalloc_init(start, size, init) kasan_unpoison_vmalloc((start), (size))
+#endif
+
+/** kasan_poison_vmalloc() - the area goes. Its shadow is still mapped. */
+KASAN_HOOK void kasan_poison_vmalloc(const void *start, size_t size) KASAN_OFF();
+
+/** kasan_unpoison_stack() - a stack, or the part of it in [@low, @high), holds no live frame:
+ *  clear what dead frames left poisoned. For new tasks, dying tasks, longjmp. */
+KASAN_HOOK void kasan_unpoison_stack(const void *low, const void *high) KASAN_OFF();
+
+/* --- Loadable modules --- */
+
+/** kasan_unload_globals() - the image of a loadable module at @start, @size bytes, is about to go: forget the
+ *  globals whose descriptors lie in it, whether or not its destructors have done so. Their redzones become
+ *  accessible. The memory must still be readable. */
+KASAN_HOOK void kasan_unload_globals(const void *start, size_t size) KASAN_OFF();
+
+#endif /* KASAN_PAGES_H */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.h - bugs that the system finds itself, what it says of its memory when a report asks, and what ports
+ * and tests do with reports.
+ */
+#ifndef KASAN_PUBLIC_REPORT_H
+#define KASAN_PUBLIC_REPORT_H
+
+#include <kasan/pages.h>
+
+/* --- Bugs that the system finds --- */
+
+/** kasan_report_fault() - report an access that the MMU refused (null, user, wild)
+ *  @addr: address of the access; @size: bytes, 0 if not known; @ip: code address of the access;
+ *  @fp: frame pointer there, for the call trace, 0 if unknown.
+ *  Return: true if a report was printed. */
+KASAN_HOOK bool kasan_report_fault(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
+				   uintptr_t fp) KASAN_OFF(return false);
+
+#ifdef CONFIG_KASAN_TAGS
+/** kasan_report_tag_mismatch() - report an access whose check by tags failed, for the handler of an inline
+ *  check's trap or of the CPU's tag check fault
+ *  @addr: of the access, with its tag. @ip: code address behind the instruction. The others as above. */
+bool kasan_report_tag_mismatch(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
+			       uintptr_t fp);
+#endif
+
+/** kasan_report_invalid_free() - the allocator found that @addr is no object of its own. @ip: code address
+ *  that frees it, 0: the caller. */
+KASAN_HOOK void kasan_report_invalid_free(const void *addr, uintptr_t ip) KASAN_OFF();
+
+/** kasan_report_double_free() - the allocator knows that @addr was freed before. @ip: as above. */
+KASAN_HOOK void kasan_report_double_free(const void *addr, uintptr_t ip) KASAN_OFF();
+
+/* --- What the port says of memory: kasan_port_find_object(), kasan_port_find_area() --- */
+
+enum kasan_object_kind {
+	KASAN_OBJECT_NONE,
+	KASAN_OBJECT_SLAB,  /* slot of a kasan_cache */
+	KASAN_OBJECT_LARGE, /* page-level kmalloc */
+	KASAN_OBJECT_HEAP,  /* chunk of a kasan_heap */
+};
+
+/**
+ * struct kasan_object - an object as kasan_port_find_object() describes it
+ * @kind: which members are valid.
+ * @cache: SLAB: its cache.
+ * @start: first byte of the object (not of its slot's redzone).
+ * @size: LARGE and HEAP: bytes asked for; SLAB: ignored (the runtime knows better).
+ * @large: LARGE: its tracks, may be NULL.
+ * @name: LARGE and HEAP: name of the allocator or heap for the report, may be NULL.
+ */
+struct kasan_object {
+	enum kasan_object_kind kind;
+	struct kasan_cache *cache;
+	void *start;
+	size_t size;
+	struct kasan_large_meta *large;
+	const char *name;
+};
+
+/** struct kasan_area - a vmalloc area. @start, @size: without guard pages. @caller: code address that
+ *  asked for it, 0 if unknown. */
+struct kasan_area {
+	uintptr_t start;
+	size_t size;
+	uintptr_t caller;
+};
+
+/* --- Before, inside and after a report --- */
+
+/** struct kasan_report_info - summary of one report, for hooks and tests */
+struct kasan_report_info {
+	const char *bug_type; /* "slab-out-of-bounds", ... */
+	uintptr_t addr;	      /* of the access or free, in tag modes with the tag of the pointer */
+	size_t size;	      /* of the access, 0 for a free */
+	bool is_write;
+	bool is_free;
+	bool is_async; /* hardware tags: some access, some time before; @addr and @size are 0 */
+	uintptr_t ip;  /* code address of the access */
+};
+
+/** kasan_report_filter() - ask @filter before every report; if it returns false nothing is printed and
+ *  the report is not counted. For systems that must not be flooded by a bug in a loop. @info has no bug_type
+ *  yet. The filter runs before the report lock is taken, and is not asked about reports that the runtime drops
+ *  anyhow. NULL removes it. Return: the filter before. */
+typedef bool (*kasan_report_filter_fn)(const struct kasan_report_info *info);
+KASAN_HOOK kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter)
+	KASAN_OFF(return NULL);
+
+/** kasan_report_line() - print one formatted line inside a report, for kasan_port_print_*(). Formats:
+ *  %s %c %d %u %x %lx %lu %zu %p (16 hex digits, 8 on 32-bit) %pS (name+0xoff/0xsize; 0x and hex digits
+ *  if nobody can name it) %pB (the same for a return address), with width and 0; %.*s. */
+KASAN_HOOK __attribute__((format(printf, 1, 2))) void kasan_report_line(const char *fmt, ...)
+	KASAN_OFF();
+
+/** kasan_report_hook() - call @hook at the end of every report, before kasan_port_report_end().
+ *  NULL removes it. Return: the hook before. */
+typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
+KASAN_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook) KASAN_OFF(return NULL);
+
+/**
+ * kasan_flush_reports() - print the reports that wait
+ *
+ * A bug that is found while a report is printed, in the port's own functions, waits until that report is
+ * complete; so does the bug of a CPU that holds what the reporting one waits for. The runtime prints them
+ * right behind. A kasan_port_report_end() or a hook that does not return calls this first, or they come with
+ * the next report. Any context; does nothing inside of a report.
+ */
+KASAN_HOOK void kasan_flush_reports(void) KASAN_OFF();
+
+/** kasan_report_count() - Return: reports printed since boot. */
+KASAN_HOOK unsigned long kasan_report_count(void) KASAN_OFF(return 0);
+
+/** kasan_save_multi_shot(), kasan_restore_multi_shot() - let every bug be reported for a while, as tests
+ *  need. Return: what to restore. */
+KASAN_HOOK bool kasan_save_multi_shot(void) KASAN_OFF(return false);
+KASAN_HOOK void kasan_restore_multi_shot(bool saved) KASAN_OFF();
+
+/* --- Stacks for allocators that keep records of their own --- */
+
+/**
+ * kasan_stack_save() - remember the calling stack
+ * @ip: return address where the trace shall start, the caller's own or one further out; 0: the caller.
+ *
+ * Return: a handle, the same for equal stacks; 0 if there is no room for it.
+ */
+KASAN_HOOK uint32_t kasan_stack_save(uintptr_t ip) KASAN_OFF(return 0);
+
+/** kasan_stack_print() - inside a report, print the stack of @handle as reports do. Any value is safe. */
+KASAN_HOOK void kasan_stack_print(uint32_t handle) KASAN_OFF();
+
+#endif /* KASAN_PUBLIC_REPORT_H */

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slab.h - hooks for allocators that cut slabs into objects of one size.
+ */
+#ifndef KASAN_SLAB_H
+#define KASAN_SLAB_H
+
+#include <kasan/hook.h>
+
+/* --- What is tracked of an object --- */
+
+/**
+ * struct kasan_track - who did it, and with CONFIG_KASAN_EXTRA_INFO where and when
+ * @pid: task number. @stack: stack depot handle, 0: none.
+ * @cpu: number of the CPU. @when: kasan_port_clock() in units of 256 ns, which lasts for 52 days.
+ */
+struct kasan_track {
+	uint32_t pid;
+	uint32_t stack;
+#ifdef CONFIG_KASAN_EXTRA_INFO
+	uint64_t cpu : 20;
+	uint64_t when : 44;
+#endif
+};
+#define KASAN_TRACK_CLOCK_SHIFT 8
+
+/** struct kasan_alloc_meta - lives in an object's redzone while the slot exists */
+struct kasan_alloc_meta {
+	struct kasan_track alloc;
+	uint32_t aux_stack[2]; /* last two related work creations, newest first */
+	uint32_t size;	       /* bytes asked for at the last allocation */
+	uint32_t flags;	       /* KASAN_META_* */
+};
+
+/** struct kasan_free_meta - overlays a freed object's first bytes, or sits in its redzone */
+struct kasan_free_meta {
+	uintptr_t check; /* of @free and the object's address: a write after the free shows */
+	struct kasan_track free;
+};
+
+/* --- Caches --- */
+
+/* struct kasan_cache.flags: a constructor or RCU needs the bytes of a free object. */
+#define KASAN_CACHE_NO_FREE_META_IN_OBJECT 1U
+/* Slots are released at once: objects of SLAB_TYPESAFE_BY_RCU are neither poisoned nor delayed. */
+#define KASAN_CACHE_NO_QUARANTINE 2U
+/* A size class: objects smaller than object_size are usual. */
+#define KASAN_CACHE_KMALLOC 4U
+/* @release_bulk is given. */
+#define KASAN_CACHE_RELEASE_BULK 8U
+/* The allocator never writes into a free slot: who freed its object stays known until it is used again. */
+#define KASAN_CACHE_LEAVES_FREE 16U
+
+#define KASAN_NO_FREE_META UINT32_MAX
+
+/**
+ * struct kasan_cache - what the runtime knows of one cache; the port embeds it in its own descriptor
+ * @name: for reports; must outlive the cache.
+ * @object_size: usable bytes of an object.
+ * @slot_size: distance of two objects, redzone and metadata included.
+ * @alloc_meta_offset: of struct kasan_alloc_meta, from the object's start.
+ * @free_meta_offset: of struct kasan_free_meta, or KASAN_NO_FREE_META.
+ * @flags: KASAN_CACHE_*.
+ * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any
+ *	context that frees, interrupts on or off, no runtime lock held.
+ * @release_bulk: optional, with KASAN_CACHE_RELEASE_BULK in @flags: the same for @count slots at once,
+ *	as many as come out of the quarantine together; cheaper where the allocator takes a lock.
+ */
+struct kasan_cache {
+	const char *name;
+	uint32_t object_size;
+	uint32_t slot_size;
+	uint32_t alloc_meta_offset;
+	uint32_t free_meta_offset;
+	uint32_t flags;
+	void (*release)(struct kasan_cache *cache, void *object);
+	void (*release_bulk)(struct kasan_cache *cache, void *const *objects, size_t count);
+};
+
+/**
+ * kasan_cache_create() - lay out a cache's redzones and metadata
+ * @cache: name, object_size, flags and release filled by the caller; the rest is filled here.
+ * @align: alignment of objects, a power of two of at least 8.
+ *
+ * Return: the slot size to use, a multiple of @align.
+ */
+KASAN_HOOK uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
+	KASAN_OFF(cache->alloc_meta_offset = 0; cache->free_meta_offset = KASAN_NO_FREE_META;
+		  return cache->slot_size = (cache->object_size + (align - 1)) & ~(align - 1));
+
+/** kasan_cache_shrink() - release all that the quarantine holds of @cache, or of every cache if NULL.
+ *  Call before a cache is destroyed. It empties the queues of other CPUs as well and may take long. */
+KASAN_HOOK void kasan_cache_shrink(struct kasan_cache *cache) KASAN_OFF();
+
+/* --- Slabs and slots --- */
+
+/** kasan_poison_slab() - pages become a slab: all of it is redzone until objects are handed out. */
+KASAN_HOOK void kasan_poison_slab(const void *slab, size_t size) KASAN_OFF();
+
+/** kasan_init_slab_object() - a slot of a new slab exists: clear its metadata. The slot's memory is
+ *  writable to the runtime, contents undefined. */
+KASAN_HOOK void kasan_init_slab_object(struct kasan_cache *cache, void *object) KASAN_OFF();
+
+/** kasan_init_slab_slot() - the same. Return: the pointer that the allocator shall keep in its list and hand
+ *  to a constructor: in tag modes objects of a cache with constructor or RCU readers have one tag as long as
+ *  their slab exists, because they may contain pointers to themselves. */
+#ifdef CONFIG_KASAN_TAGS
+void *kasan_init_slab_slot(struct kasan_cache *cache, void *object);
+#else
+static inline void *kasan_init_slab_slot(struct kasan_cache *cache, void *object)
+{
+	kasan_init_slab_object(cache, object);
+	return object;
+}
+#endif
+
+/** kasan_unpoison_object(), kasan_poison_object() - let a constructor into a slot that is not
+ *  allocated, and shut it again as redzone. */
+KASAN_HOOK void kasan_unpoison_object(struct kasan_cache *cache, void *object) KASAN_OFF();
+KASAN_HOOK void kasan_poison_object(struct kasan_cache *cache, void *object) KASAN_OFF();
+
+/* --- Objects --- */
+
+enum kasan_free_verdict {
+	KASAN_FREE_NOW,		/* the allocator releases the slot now */
+	KASAN_FREE_QUARANTINED, /* the runtime keeps it and calls @release later */
+	KASAN_FREE_BAD, /* reported: double or invalid free; the allocator must not touch it */
+};
+
+/**
+ * kasan_slab_alloc() - an object is handed out
+ * @object: its address; NULL is passed through. Tag modes: with the tag that its last user's pointer had,
+ *	0xFF if that is not known.
+ * @size: bytes asked for, at most @cache->object_size; the slack behind them becomes redzone.
+ *
+ * Records the allocation stack of the caller. Return: the pointer to give to the user.
+ */
+KASAN_HOOK void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_t size)
+	KASAN_OFF(return object);
+
+/**
+ * kasan_has_integrated_init() - is clearing memory while it is tagged cheaper than afterwards?
+ *
+ * If so, the allocator asks kasan_slab_alloc_init(), kasan_alloc_pages_init() and kasan_unpoison_vmalloc_init()
+ * for memory that shall read as zero, @init true, and does not clear it itself. They clear only if this is
+ * true: objects to the end of the granule that their last byte is in, areas to the end of their last page.
+ */
+#ifdef CONFIG_KASAN_HW_TAGS
+bool kasan_has_integrated_init(void);
+void *kasan_slab_alloc_init(struct kasan_cache *cache, void *object, size_t size, bool init);
+#else
+static inline bool kasan_has_integrated_init(void)
+{
+	return false;
+}
+#define kasan_slab_alloc_init(cache, object, size, init) kasan_slab_alloc((cache), (object), (size))
+#endif
+
+/** kasan_slab_realloc() - the object stays and now has @size bytes. */
+KASAN_HOOK void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size)
+	KASAN_OFF(return object);
+
+/** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was
+ *  allocated (without a mode: what it has room for). Unpoisons nothing. */
+KASAN_HOOK size_t kasan_object_size(struct kasan_cache *cache, const void *object)
+	KASAN_OFF(return cache->object_size);
+
+/**
+ * kasan_slab_free() - an object comes back
+ * @object: the pointer that the user gave.
+ * @base: start of the slot that holds @object, as the allocator knows it.
+ * @ip: code address that frees, for the report.
+ *
+ * Checks for double and invalid frees, poisons, records the stack, queues.
+ *
+ * Return: what the allocator must do with the slot.
+ */
+KASAN_HOOK enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, void *object,
+						   void *base, uintptr_t ip)
+	KASAN_OFF(return KASAN_FREE_NOW);
+
+/**
+ * kasan_slab_free_deferred() - nobody can look any more at an object of a KASAN_CACHE_NO_QUARANTINE
+ *	cache that kasan_slab_free() let go with KASAN_FREE_NOW
+ * @object: freed, and not handed out since.
+ *
+ * For allocators that hold such objects back until their readers have left (SLAB_TYPESAFE_BY_RCU). Only now
+ * the object is poisoned and queued.
+ *
+ * Return: as kasan_slab_free(), but never KASAN_FREE_BAD.
+ */
+KASAN_HOOK enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
+	KASAN_OFF(return KASAN_FREE_NOW);
+
+/** kasan_record_aux_stack() - remember the current stack as work created for the object at @addr. */
+KASAN_HOOK void kasan_record_aux_stack(const void *addr) KASAN_OFF();
+
+#endif /* KASAN_SLAB_H */
