@@ -22,7 +22,7 @@
 #
 #	KASAN_SANITIZE_uart.o := n                    one object, by its file name, or by its path as it is
 #	                                              written in the target or in the source (drivers/uart.o)
-#	KASAN_SANITIZE := n                           all of this makefile but for KASAN_SANITIZE_<file>.o := y
+#	KASAN_SANITIZE := n                           all of this makefile except KASAN_SANITIZE_<file>.o := y
 #
 # KASAN_MODE := generic (the default), sw_tags or hw_tags. The last two are arm64's. sw_tags needs the full layout;
 # hw_tags has neither a shadow nor checks by the compiler, so no KASAN_WHERE, and KASAN_CFLAGS is empty.

@@ -45,7 +45,7 @@ foreach(cc IN ITEMS clang gcc)
     if(cc STREQUAL "clang")
       _variable(clang_${where}_dynamic instrument "clang;${where};dynamic;stack;globals;generic")
     endif()
-    # GCC has no inline checks of tags.
+    # GCC does not inline tag checks.
     if(NOT "${cc}_${where}" STREQUAL "gcc_inline")
       _variable(${cc}_sw_tags_${where} instrument "${cc};${where};offset;stack;sw_tags;arm64")
     endif()

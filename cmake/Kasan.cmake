@@ -52,8 +52,8 @@ function(kasan_instrumentation_options out where offset)
   set(${out} "${options}" PARENT_SCOPE)
 endfunction()
 
-# Give the C files of @target the kernel's instrumentation, if the mode has any, but for those that
-# kasan_sanitize() has turned off before. The options go to each file instead of the target, because GCC
+# Give the C files of @target the kernel's instrumentation, if the mode has any, except for the files
+# that kasan_sanitize() has turned off before. The options go to each file instead of the target, because GCC
 # refuses them together with -fno-sanitize=kernel-address.
 function(kasan_instrument target)
   if(REDZONE_MODE MATCHES "^(off|hw_tags)$")
@@ -75,7 +75,7 @@ set(REDZONE_WARNINGS
   $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>)
 
-# What every freestanding object needs; the last, so that traces can be walked, is the same for every tree.
+# Options of every freestanding object; the last ones, which keep traces walkable, are the same for every tree.
 if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
   set(words clang)
 else()

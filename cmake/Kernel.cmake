@@ -152,7 +152,7 @@ endforeach()
 
 set(kernel_objects $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib>)
 if(NOT REDZONE_MODE STREQUAL "off")
-  # The runtime checks; nobody checks the runtime.
+  # The runtime makes the checks, so it is not checked itself.
   add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
   target_include_directories(runtime PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
@@ -202,7 +202,7 @@ endfunction()
 
 # The objects of programs, from the program_* variables of the function that calls it.
 macro(redzone_program_objects target)
-  # What an earlier ./redzone run was given may be gone since: a build by hand does without that program.
+  # The files of an earlier ./redzone run may be gone: a build by hand goes on without that program.
   foreach(file IN LISTS program_SOURCES)
     if(NOT EXISTS "${file}")
       message(STATUS "${file} is gone: no ${name}")
@@ -286,7 +286,7 @@ const unsigned int redzone_nr_programs = @number@;
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the programs of ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
-  # ./redzone wants to know of all programs that lack something.
+  # ./redzone needs the list of all programs that lack something.
   redzone_image(${name} OBJECTS ${kernel_objects} $<TARGET_OBJECTS:${name}.table> ${linked}
                 LINK --error-limit=0)
 endfunction()

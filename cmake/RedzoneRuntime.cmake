@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-#
-# What other people's trees use, by find_package(Redzone) or add_subdirectory():
+# The functions for other people's trees, by find_package(Redzone) or add_subdirectory():
 #
 #   redzone_add_runtime(<target> ...)   the runtime as a library, built with the tree's own compiler
 #   redzone_instrument(<target> ...)    compiler options for the files that KASAN shall check
@@ -51,7 +50,7 @@ function(redzone_flags out kind words)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# The words for this compiler, its target and the mode. ARCH may be given; else it is what the compiler makes.
+# The words for this compiler, its target and the mode. ARCH defaults to the compiler's own target.
 function(_redzone_words out arch mode)
   if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
     set(words clang)
@@ -85,7 +84,7 @@ function(_redzone_words out arch mode)
   set(${out} "${words}" PARENT_SCOPE)
 endfunction()
 
-# What does not go together, of the arguments of redzone_add_runtime() in the caller's rz_ variables.
+# Refuses arguments of redzone_add_runtime() that contradict each other; reads the caller's rz_ variables.
 function(_redzone_check where words mode)
   if(NOT mode MATCHES "^(generic|sw_tags|hw_tags)$")
     message(FATAL_ERROR "${where}: MODE is '${mode}'; accepted: generic, sw_tags, hw_tags")
@@ -213,7 +212,7 @@ endfunction()
 # kasan_sanitize(<target> <file> ON | OFF)
 #
 # OFF: no checks in this file of <target>; ON takes that back. <file> is a source that the target has
-# already, by any path that leads to it. Before or behind redzone_instrument(): what was said last holds.
+# already, by any path that leads to it. Before or behind redzone_instrument(): the last call holds.
 # The list is a property of the target, so a file of two targets may be checked in one of them.
 function(kasan_sanitize target file state)
   set(where "kasan_sanitize(${target} ${file} ${state})")

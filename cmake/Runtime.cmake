@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The runtime's file list, and its build alone: freestanding, for one target, with nothing of a kernel
-# around it. That build is a test of the layering: a file that includes what it may not, fails here.
+# around it. That build tests the layering: a file with a forbidden include fails here.
 
 include(${CMAKE_SOURCE_DIR}/runtime/sources.cmake)
 set(REDZONE_RUNTIME_FILES ${REDZONE_RUNTIME_SOURCES})

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-#
-# What the toolchain files share. The including file sets redzone_compiler and, for Clang,
+# Settings shared by the toolchain files. The including file sets redzone_compiler and, for Clang,
 # redzone_target. A freestanding target cannot link CMake's test programs, so the compilers are taken as
 # working; that also makes the first configuration fast.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES REDZONE_CLANG_VERSION)

@@ -23,7 +23,7 @@ from redzone.base import BUILD, Failure
 PINS = json.loads(Path(__file__).with_name("linux-source.json").read_text(encoding="utf-8"))
 FOLDER = BUILD / "linux-source"
 USR_SRC = Path("/usr/src")
-# What is unpacked beside the test: Linux's own readers of kernel consoles.
+# Unpacked beside the test: Linux's own readers of kernel consoles.
 TOOLS = ("tools/testing/kunit", "scripts/decode_stacktrace.sh")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Linux's own KASAN KUnit test, byte for byte, in our kernel; Linux's own tools on our console.
 
-docs/linux-kunit.md says what is compiled against what, and which case needs what.
+docs/linux-kunit.md says which files are compiled with which headers, and what each case needs.
 """
 
 import json
@@ -49,7 +49,7 @@ CONFIGURATIONS = [
 _CODE = re.compile(r"[\w.$]+\+0x[0-9a-f]+/0x[0-9a-f]+")
 _FRAME = re.compile(rf"^ {_CODE.pattern}(?: \[\w+\])?$")
 _STAMP = re.compile(r"^\[ *\d+\.\d+\] ?")
-# What decode_stacktrace.sh makes of a frame: the function, a source line for each function inlined there, and
+# decode_stacktrace.sh turns a frame into: the function, a source line for each function inlined there, and
 # the module's name.
 _DECODED = re.compile(r"[\w.$]+ \([^\s()?]+:\d+(?: [^()?]*(?:\([^()?]*\)[^()?]*)*)?\)(?: \w+)?\s*$")
 _TESTING_COMPLETE = re.compile(r"^\[\d\d:\d\d:\d\d\] Testing complete\. (.*)$")
@@ -68,7 +68,7 @@ def expectation(mode, compiler):
 def judge(name, parsed, skips, log, known=True):
     """Yield a Result for each case. A skip must be one of Linux's, and for its reason.
 
-    @known: False for a test file of another version, of which nobody has recorded what is skipped.
+    @known: False for a test file of another version, whose expected skips are not recorded.
     """
     for case in parsed.cases:
         short = case.name.removeprefix("kasan.")
@@ -85,7 +85,7 @@ def judge(name, parsed, skips, log, known=True):
 
 
 def closing_line(lines, total, skipped):
-    """Return what is wrong with the counts that the suite ends with, or None."""
+    """Return the fault in the counts at the end of the suite, or None."""
     wanted = f"# kasan: pass:{total - skipped} fail:0 skip:{skipped} total:{total}"
     found = [line for line in (_STAMP.sub("", line) for line in lines) if line.startswith("# kasan: pass:")]
     if found == [wanted]:
@@ -177,7 +177,7 @@ def run(context):
     try:
         linux = linuxsource.unpacked()
     except linuxsource.Unavailable as error:
-        # Who runs this suite has named it: nothing tested is no success.
+        # The user has named this suite, so testing nothing is not a success.
         yield Result("all", FAIL, str(error))
         return
     source, known = linux.folder, TEST not in linux.differing

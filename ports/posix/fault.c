@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fault.c - accesses that the MMU refused: what a kernel's fault handler does, over signals. */
+/* fault.c - accesses that the MMU refuses: the work of a kernel's fault handler, done in signal handlers. */
 #include <signal.h>
 #include <ucontext.h>
 

@@ -11,7 +11,7 @@
 
 /*
  * libc shares its memory between our callers and everyone else's, stdio included, so a chunk goes back
- * without poison. What the quarantine let go of is no longer watched anyway.
+ * without poison. Objects that have left the quarantine are no longer watched anyway.
  */
 static void give_back(struct kasan_heap *heap, void *raw)
 {

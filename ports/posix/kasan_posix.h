@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kasan_posix.h - what the POSIX port offers to the programs that link it, beyond <kasan/kasan.h>.
+ * kasan_posix.h - the POSIX port's interface for programs that link it, beyond <kasan/kasan.h>.
  *
  * The port puts the runtime under an ordinary Linux process: for the host unit tests, for fuzzers,
  * and as the smallest complete example of a port.

@@ -28,13 +28,13 @@ void kasan_posix_reserve_shadow(void)
 	/* Kernels before 4.17 take the flag for a hint. */
 	if (got != want)
 		kasan_posix_die("cannot map the shadow: ", "its address range is taken");
-	/* A core file with 16 TiB of zeroes helps nobody. */
+	/* Keep 16 TiB of zeroes out of core files. */
 	madvise(got, SHADOW_SIZE, MADV_DONTDUMP);
 }
 
 #else
 
-/* Windowed: whoever owns memory worth watching brings its shadow along to kasan_window_add(). */
+/* Windowed: the owner of watched memory gives kasan_window_add() the shadow for it. */
 void kasan_posix_reserve_shadow(void)
 {
 }

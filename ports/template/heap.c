@@ -3,8 +3,7 @@
  * heap.c - a small first-fit allocator, as firmware has them, and its C functions under KASAN: two
  * callbacks and one-line functions.
  *
- * Not instrumented: the allocator's own words lie between the objects, in memory that nobody else may
- * touch.
+ * Not instrumented: the allocator's own words lie between the objects, in memory that no other code may touch.
  */
 #include <kasan/kasan.h>
 

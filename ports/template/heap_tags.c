@@ -3,9 +3,9 @@
  * heap_tags.c - the heap in the tag-based modes: objects of seven sizes, each in a region of its own, by the
  * hooks for slab allocators. Objects have neither header nor redzone: whose memory it is, its tag says.
  *
- * Not instrumented: the list of free slots lies in them, in memory that nobody else may touch, and is walked
- * by pointers without a tag. What the list keeps is the pointer that was freed, because the runtime gives the
- * slot's next owner another tag than that.
+ * Not instrumented: the list of free slots lies in the slots, in memory that no other code may touch, and
+ * is walked by pointers without a tag. The list keeps the pointer that was freed, because the runtime gives
+ * the slot's next owner another tag than that.
  */
 #include <kasan/kasan.h>
 #include <kasan/port.h>

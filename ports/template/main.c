@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * main.c - the program: instrumented. It does what firmware does wrong, one bug at a time, and says at
- * the end whether each was reported as what it is. Exit status: 0 all were, 1 some were not.
+ * the end whether each was reported correctly. Exit status: 0 all were, 1 some were not.
  */
 #include <kasan/kasan.h>
 #include <kasan/port.h>

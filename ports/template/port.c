@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port.c - the port: what the runtime needs of a machine with one CPU, one stack and no tasks. Seven
- * required functions, and one that lets the start be checked. Never instrumented.
+ * port.c - the port: the functions that the runtime needs, for a machine with one CPU, one stack and no
+ * tasks. Seven required functions, and one that lets the start be checked. Never instrumented.
  */
 #include <kasan/port.h>
 

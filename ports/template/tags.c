@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags.c - arm64 in the tag-based modes: what comes before the first allocation, and the exceptions by which
+ * tags.c - arm64 in the tag-based modes: the steps before the first allocation, and the exceptions by which
  * bad accesses are noticed. Never instrumented. tags.S has switched the MMU on.
  */
 #include <kasan/kasan.h>

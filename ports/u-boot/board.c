@@ -103,7 +103,7 @@ static unsigned long fault_address(void)
 	return address;
 }
 
-/* An access outside every window is nobody's business until the bus refuses it. */
+/* An access outside every window counts only if the bus refuses it. */
 void __wrap_do_sync(struct pt_regs *regs)
 {
 	if (ESR_EC(regs->esr) == EC_DATA_ABORT && !(regs->esr & ESR_FNV))

@@ -3,7 +3,7 @@
  * clang.h - included before every C file of U-Boot that Clang compiles: lists that the linker makes.
  *
  * U-Boot marks the ends of such a list by static arrays without elements, and reads its entries behind the
- * first of them. Nobody stores to that array, so Clang takes what lies behind it for undefined, and drops the
+ * first of them. No code stores to that array, so Clang takes the memory behind it for undefined, and drops the
  * loop: no driver of a PCI device is ever found. The same symbols, by an address that Clang knows nothing of.
  */
 #ifndef UBOOT_CLANG_H

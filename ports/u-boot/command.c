@@ -14,7 +14,7 @@ unsigned long kasan_report_count(void);
 /* Of the runtime: never checked. */
 void *__memset(void *dest, int value, size_t size);
 
-/* Keeps the compiler from knowing what a pointer or an index is. */
+/* Hides the value of a pointer or an index from the compiler. */
 #define opaque(value) asm volatile("" : "+r"(value))
 
 static volatile char table[10];

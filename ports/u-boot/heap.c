@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * heap.c - U-Boot's dlmalloc under the runtime: the linker sends calls of malloc() and its family here
- * (--wrap), and what they need of dlmalloc is __real_malloc() and __real_free().
+ * (--wrap), and they reach dlmalloc through __real_malloc() and __real_free().
  *
- * What was allocated before the runtime started comes from U-Boot's early pool, which is never given back. Until
+ * Chunks from before the runtime's start come from U-Boot's early pool, which is never given back. Until
  * then calls pass through: before relocation the runtime's state cannot even be written.
  *
  * This file is compiled with tail calls, so that the stack of an allocation starts at malloc()'s caller.
@@ -63,7 +63,7 @@ static struct kasan_heap heap = {
 
 void uboot_heap_start(const struct uboot_layout *layout, unsigned long start, unsigned long size)
 {
-	/* Only dlmalloc, which is not checked, may touch what nobody has allocated. */
+	/* Only dlmalloc, which is not checked, may touch memory that is not allocated. */
 	kasan_poison((void *)start, size, KASAN_SLAB_REDZONE);
 	early_start = layout->early_start;
 	early_end = layout->early_end;

@@ -19,7 +19,7 @@ void __wrap_net_process_received_packet(unsigned char *packet, int size);
 
 /*
  * A driver hands a received packet on in a buffer of 1,536 bytes, left over from other packets: reading past a
- * short one is no bad access there. In a buffer of exactly its size it is.
+ * short one is not a bad access there. It is one in a buffer of exactly its size.
  */
 void __wrap_net_process_received_packet(unsigned char *packet, int size)
 {

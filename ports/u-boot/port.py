@@ -14,7 +14,7 @@ from .host import boots, build, cost, qemu
 from .host.boots import CVES, OPEN
 from .host.fetch import HOME, PORT
 
-# What --run plants: the command, the type of its report, the stacks that the report must have.
+# The bugs that --run plants: the command, the type of its report, the stacks that the report must have.
 PLANTED = (
     ("kasan heap", "slab-out-of-bounds", ("call", "allocated")),
     ("kasan uaf", "slab-use-after-free", ("call", "allocated", "freed")),
@@ -52,7 +52,7 @@ def _status(session):
 
 
 def _planted_problem(session):
-    """Return what is wrong with the reports of the planted bugs, or None."""
+    """Return the fault in the reports of the planted bugs, or None."""
     for at, (command, kind, stacks) in enumerate(PLANTED):
         reports = session.by_command[at + 1] if at + 1 < len(session.by_command) else []
         if [report.type for report in reports] != [kind]:
@@ -85,7 +85,7 @@ def _console(image, tree, log, timeout, **machine):
     terminal = sys.stdin.isatty()
     log.parent.mkdir(parents=True, exist_ok=True)
     source = HOME / "source" / tree
-    # A terminal shows what is typed already.
+    # A terminal echoes the input already.
     with qemu.Machine(image, source, log=log, echo=_print, echo_typed=not terminal, **machine) as target:
         try:
             target.wait_prompt(timeout)
@@ -156,7 +156,7 @@ def _check(options):
         raise Failure("--disk needs --console or --command")
     for name in options["disk"]:
         if not Path(name).is_file():
-            raise Failure(f"--disk '{name}' is no file")
+            raise Failure(f"--disk '{name}' is not a file")
     if action in ("ordinary", "selftest", "cost", "input") and options["mem"] != "512M":
         raise Failure(f"--mem and --{action} exclude each other")
     size = int(options["mem"][:-1]) << {"K": 10, "M": 20, "G": 30}[options["mem"][-1]]

@@ -18,8 +18,8 @@
 #include "uboot.h"
 
 /*
- * U-Boot has no bound for its stack but what it keeps from EFI programs, 16 MiB. UEFI asks of firmware for
- * 128 KiB. More than twice that is taken for a runaway recursion: what lies below is closed.
+ * U-Boot's only bound for its stack is the 16 MiB that it keeps from EFI programs. UEFI asks firmware for
+ * 128 KiB. A stack of twice that is taken for a runaway recursion: the memory below it is poisoned.
  */
 #define STACK_SIZE  (256UL << 10)
 #define STACK_GUARD (256UL << 10)

@@ -20,11 +20,11 @@ PLANTED = (
     ("global", "global-out-of-bounds", "bug_global", ("call",)),
     ("stack", "stack-out-of-bounds", "bug_stack", ("call",)),
 )
-# Of the stacks of the first two: functions of U-Boot's own, which only the host can name.
+# U-Boot's own functions in the stacks of the first two; only the host can name them.
 NAMED = {"do_kasan", "cmd_process", "main_loop", "board_init_r"}
 MEMORIES = ("128M", "512M", "6G")
 ORDINARY = 200
-# What U-Boot's own tests print at their end, the same without KASAN: some expect the sandbox board.
+# The last lines of U-Boot's own tests, the same without KASAN: some tests expect the sandbox board.
 OWN_TESTS = {
     "ut lib": "Failures: 0",
     "ut env": "Failures: 0",
@@ -44,7 +44,7 @@ def _names(session):
 
 
 def _report_problem(report, kind, function, stacks):
-    """Return what is wrong with the report of a planted bug, or None."""
+    """Return the fault in the report of a planted bug, or None."""
     if report.type != kind:
         return f"{report.type}, expected {kind}"
     if boots.culprit(report) != function:
@@ -95,7 +95,7 @@ def _patched(name, jobs):
 
 
 def _open(name, jobs):
-    """What docs/u-boot.md says of the patched source is so."""
+    """docs/u-boot.md is right about the patched source."""
     module = boots.input_module(name)
     session = boots.attack(name, "patched", jobs=jobs)
     if boots.expected(module, session):
@@ -147,7 +147,7 @@ def _selftest(image):
 
 
 def _gcc(context):
-    """The same built with GCC: it has no stack variables, and whole files less."""
+    """The same built with GCC: stack variables and some whole files have no checks."""
     reason = context.missing(*build.tools("gcc"))
     if reason:
         yield Result("gcc", SKIP, reason)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uboot.h - what the port's files share. U-Boot's headers and <kasan/kasan.h> both define the standard integer
- * types, and not alike, so no file includes both: board.c and command.c speak U-Boot, the others speak
- * <kasan/kasan.h>, and this header uses plain C types only.
+ * uboot.h - declarations shared by the port's files. U-Boot's headers and <kasan/kasan.h> both define the
+ * standard integer types, and not alike, so no file includes both: board.c and command.c speak U-Boot, the
+ * others speak <kasan/kasan.h>, and this header uses plain C types only.
  */
 #ifndef UBOOT_PORT_H
 #define UBOOT_PORT_H
@@ -50,7 +50,7 @@ void uboot_put_hex(const char *before, unsigned long value);
 /** uboot_heap_start() - from now on malloc() and its family go through the runtime. @start, @size: the heap. */
 void uboot_heap_start(const struct uboot_layout *layout, unsigned long start, unsigned long size);
 
-/** uboot_heap_settle() - release what the quarantine holds, so that the heap's own counters are right. */
+/** uboot_heap_settle() - empty the quarantine, so that the heap's own counters are right. */
 void uboot_heap_settle(void);
 
 #endif /* UBOOT_PORT_H */

@@ -2,7 +2,7 @@
 /*
  * bugs.c - one bug of each type, for the golden reports. `bugs TYPE` runs that one.
  *
- * Functions are named after what they do wrong, not inlined, and called from main() alone, so that the
+ * Functions are named after their mistake, not inlined, and called from main() alone, so that the
  * report's trace is short and says it all.
  */
 #include <stdio.h>
@@ -46,7 +46,7 @@ BUG heap_underflow(void)
 	char *p = malloc(40);
 	size_t before, at;
 
-	/* Behind another object of the same page: the report tells what lies there, and of which page it is. */
+	/* Behind another object of the same page: the report describes that object and its page. */
 	do {
 		before = (uintptr_t)p % 4096;
 		p = malloc(40);
@@ -159,7 +159,7 @@ BUG wild_access(void)
 	*(volatile short *)pointer = 1;
 }
 
-/* What a system call does wrong that believes its argument: here in a thread that has user memory. */
+/* The mistake of a system call that trusts its argument, here in a thread that has user memory. */
 BUG driver_ioctl(const int *argument)
 {
 	sink = *(volatile const int *)argument;

@@ -97,7 +97,7 @@ def unknown(module, session):
 
 @dataclass
 class Session:
-    """What a boot with some commands gave. ended: why it stopped early, None if it did not.
+    """The result of a boot with some commands. ended: why it stopped early, None if it did not.
 
     outputs: the lines of each command; by_command: the reports of each, both in order. answers: of the
     malicious server, if there was one.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Builds U-Boot with and without the sanitizer.
 
-Nothing of U-Boot is changed: what is added are compiler and linker options, the runtime's objects and the
+No file of U-Boot is changed. Added are compiler and linker options, the runtime's objects and the
 port's (ports/u-boot). Everything happens below build/u-boot.
 """
 
@@ -43,7 +43,7 @@ TOOLS = (
 )
 COMPILER_TOOLS = {"clang-19": "clang-19", "gcc": "gcc-arm64"}
 
-# What U-Boot's configuration gets besides its own defaults for the board. n: off.
+# Options of U-Boot's configuration beyond its own defaults for the board. n: off.
 CONFIG = {
     # Clang does not take the assembler's architecture switch, nor the examples' linker options.
     "ARM64_CRC32": "n",
@@ -192,7 +192,7 @@ def _sanitizer(cc, tree, source):
         files = [f"*/{name}" for name in sorted({*runtime.values()})]
         files += re.findall(r"(?m)^mainfile:(\S+)$", listed)
         return {"REDZONE_UBOOT_KASAN": shlex.join(options), "REDZONE_UBOOT_PLAIN_FILES": " ".join(files)}
-    # Stack redzones by calls, too: the runtime leaves out those of stacks that have no shadow (yet).
+    # Stack redzones by calls as well: the runtime leaves out those of stacks that have no shadow (yet).
     options += ["-mllvm", "-asan-max-inline-poisoning-size=0"]
     functions = "".join(f"fun:{name}\n" for name in sorted(runtime))
     text = f"{listed}\n# __efi_runtime\n{functions}"
@@ -297,7 +297,7 @@ def _make(command, progress, total, log, **options):
             process.wait()
         finally:
             if process.poll() is None:
-                # make's children, too: an interrupted build leaves nobody behind.
+                # make's children as well: an interrupted build leaves no process behind.
                 os.killpg(process.pid, signal.SIGTERM)
                 process.wait()
     if process.returncode != 0:

@@ -41,8 +41,8 @@ class Figures:
 
 
 def _sections(elf):
-    """Return the section headers of @elf. By LLVM's tool: the hash table of U-Boot's file has no symbol table
-    behind it, at which the library that reads other files stumbles."""
+    """Return the section headers of @elf. LLVM's tool reads them, because pyelftools
+    does not accept the hash table of U-Boot's file, which has no symbol table behind it."""
     command = ["llvm-readelf-19", "--sections", "--elf-output-style=JSON", str(elf)]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
     return [entry["Section"] for entry in json.loads(result.stdout)[0]["Sections"]]

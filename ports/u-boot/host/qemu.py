@@ -194,7 +194,7 @@ class Machine:
             value.sources = inlined
         self.lines.append(named)
         if text == self._typed:
-            # The echo of what was typed, behind a prompt that has been taken away.
+            # The echo of the typed text, behind a prompt that has been removed.
             self._typed = None
             if not self._echo_typed:
                 return named

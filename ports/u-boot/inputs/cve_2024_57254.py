@@ -2,7 +2,7 @@
 """CVE-2024-57254: sqfs_inode_size() adds the size of a symbolic link to that of its inode, in 32 bits.
 
 The sum wraps to 8: the next inode is looked for inside this one, where the image has bytes of its own choice.
-That is a wrong place but no bad access. What KASAN reports is what follows from it: the forged inode there,
+That is a wrong place but not a bad access. KASAN reports the consequence: the forged inode there,
 an extended directory, says that its index goes on for longer than the table is.
 """
 
@@ -11,7 +11,7 @@ import struct
 from . import squashfs
 
 FUNCTION = "sqfs_inode_size"
-# Whose memory it is behind the table depends on what happened before.
+# The owner of the memory behind the table depends on earlier commands.
 TYPES = ("slab-out-of-bounds", "slab-use-after-free")
 COMMANDS = ("sqfsls virtio 0 /dir",)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """CVE-2024-57257: sqfs_search_dir() follows symbolic links by calling itself, without a limit.
 
-Two links that name each other use up the stack. The bug is no access out of an object: what KASAN reports is
+Two links that name each other use up the stack. The bug is not an access outside of an object: KASAN reports
 the first access to the memory that the port closes below the stack.
 """
 

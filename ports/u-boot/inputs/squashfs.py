@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes small squashfs images, well formed or not: nothing is compressed, a file has at most one block.
 
-A node is Dir, File or Symlink. What an image says about a node can be overridden, that is the point.
+A node is Dir, File or Symlink. Everything that an image says about a node can be overridden.
 """
 
 import struct

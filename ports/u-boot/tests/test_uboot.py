@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The U-Boot port without U-Boot: its generators, its compiler script, where its source comes from.
 
-What needs the source is the suite `u-boot`.
+Tests that need the source are in the suite `u-boot`.
 """
 
 import struct
@@ -121,7 +121,7 @@ def through_script(*arguments, cc="clang-19", **environment):
 
 @pytest.fixture
 def compilers(tmp_path):
-    """A folder with a clang-19 that only says what it got."""
+    """A folder with a clang-19 that only prints its arguments."""
     fake = tmp_path / "clang-19"
     fake.write_text('#!/bin/sh\necho clang-19 "$@"\n')
     fake.chmod(0o755)

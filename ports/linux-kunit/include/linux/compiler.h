@@ -15,7 +15,7 @@
 /* From here on the compiler knows nothing of the value: not its bounds, not where it came from. */
 #define OPTIMIZER_HIDE_VAR(var) __asm__("" : "=r"(var) : "0"(var))
 
-/* @ptr + @off without what the compiler knows of the object behind @ptr. */
+/* @ptr + @off, hiding from the compiler which object @ptr points to. */
 #define RELOC_HIDE(ptr, off)                                    \
 	({                                                      \
 		uintptr_t __hidden = (uintptr_t)(ptr);          \

@@ -13,7 +13,7 @@
 #define IS_ENABLED(option)	  LINUX_KUNIT_IS_ONE(option)
 #define LINUX_KUNIT_IS_ONE(value) (LINUX_KUNIT_TEXT(value)[0] == '1')
 #define LINUX_KUNIT_TEXT(value)	  #value
-/* Tests are linked into the kernel; this one is for #if, too. */
+/* Tests are linked into the kernel; this macro also works in #if. */
 #define IS_MODULE(option) 0
 
 #ifdef __clang__

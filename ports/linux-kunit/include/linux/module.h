@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* linux/module.h - what a file says of itself. Nothing reads the license of a file linked into the kernel. */
+/* linux/module.h - macros by which a file describes itself. Nothing reads the license of a file linked into
+ * the kernel. */
 #ifndef LINUX_KUNIT_LINUX_MODULE_H
 #define LINUX_KUNIT_LINUX_MODULE_H
 
@@ -7,7 +8,7 @@
 
 #define MODULE_LICENSE(license) _Static_assert(sizeof(license) > 1, "no license given")
 
-/** linux_module_init() - what the one file linked in that is a module does when it is loaded:
+/** linux_module_init() - the init function of the one linked file that is a module:
  *  module_case.c calls it. */
 int linux_module_init(void);
 

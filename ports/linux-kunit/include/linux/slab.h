@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* linux/slab.h - objects. There is nobody to be accounted. */
+/* linux/slab.h - objects. Accounting does not exist here. */
 #ifndef LINUX_KUNIT_LINUX_SLAB_H
 #define LINUX_KUNIT_LINUX_SLAB_H
 
