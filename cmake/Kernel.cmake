@@ -55,7 +55,11 @@ function(redzone_kernel_library target)
 endfunction()
 
 redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init kunit lib mm module rcu sched sync
-                       user workqueue)
+                       user)
+# The KUnit suites hold threads back inside of the workqueues: kernel/workqueue/internal.h.
+redzone_kernel_library(kernel-workqueue workqueue)
+redzone_kernel_library(kernel-workqueue-hook workqueue)
+target_compile_definitions(kernel-workqueue-hook PRIVATE REDZONE_WORKQUEUE_HOOK=1)
 redzone_kernel_library(kernel-ulib ulib)
 target_include_directories(kernel-ulib BEFORE PRIVATE ${ulib_include})
 
@@ -150,7 +154,7 @@ foreach(target IN ITEMS kernel-tests kernel-tests-bugs-removed)
   add_dependencies(${target} module_sample.stripped module_user.stripped user_tests)
 endforeach()
 
-set(kernel_objects $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib>)
+set(shared_objects $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib>)
 if(NOT REDZONE_MODE STREQUAL "off")
   # The runtime makes the checks, so it is not checked itself.
   add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
@@ -163,8 +167,10 @@ if(NOT REDZONE_MODE STREQUAL "off")
   set_source_files_properties(${CMAKE_SOURCE_DIR}/runtime/abi/asan_mem.c
     ${CMAKE_SOURCE_DIR}/runtime/abi/hwasan_mem.c PROPERTIES COMPILE_OPTIONS
     "-foptimize-sibling-calls;-fomit-frame-pointer;-momit-leaf-frame-pointer")
-  list(APPEND kernel_objects $<TARGET_OBJECTS:runtime>)
+  list(APPEND shared_objects $<TARGET_OBJECTS:runtime>)
 endif()
+set(kernel_objects ${shared_objects} $<TARGET_OBJECTS:kernel-workqueue>)
+set(tested_objects ${shared_objects} $<TARGET_OBJECTS:kernel-workqueue-hook>)
 
 # lld is called as such: the same line links the objects of both compilers.
 set(linker_script ${arch_dir}/kernel.lds)
@@ -316,11 +322,11 @@ function(redzone_add_linux_kunit name)
     OBJECTS ${kernel_objects} $<TARGET_OBJECTS:${name}.objects> $<TARGET_OBJECTS:${name}.support>)
 endfunction()
 
-redzone_image(redzone OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests>)
+redzone_image(redzone OBJECTS ${tested_objects} $<TARGET_OBJECTS:kernel-tests>)
 redzone_image(redzone-bench OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-bench>)
 redzone_image(redzone-soak OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-soak>)
 redzone_image(redzone-bugs-removed
-              OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-tests-bugs-removed>)
+              OBJECTS ${tested_objects} $<TARGET_OBJECTS:kernel-tests-bugs-removed>)
 set_target_properties(redzone PROPERTIES EXCLUDE_FROM_ALL FALSE)
 add_custom_target(default ALL DEPENDS redzone)
 # Ninja only looks again at files that were there: ./redzone may write this one later.

@@ -23,6 +23,8 @@ set(REDZONE_TESTS_SOURCES
     user_test.c
     vmalloc_test.c
     vmap_test.c
+    workqueue_race_test.c
+    workqueue_stress_test.c
     workqueue_test.c)
 # They include the C library's headers.
 set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c ${CMAKE_CURRENT_LIST_DIR}/fault_ulib_test.c APPEND PROPERTY

@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* workqueue_test.c - workqueues: order, waiting, cancelling, sleeping and dying items, many at once. */
-#include <kernel/atomic.h>
-#include <kernel/completion.h>
+/* workqueue_test.c - workqueues: order, waiting, cancelling, sleeping and dying items. */
 #include <kernel/kernel.h>
-#include <kernel/random.h>
-#include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/time.h>
-#include <kernel/workqueue.h>
 #include <asm/smp.h>
 
-#include "kasan_test.h"
+#include "workqueue_test.h"
 
-struct item {
-	struct work_struct work;
-	struct delayed_work dwork;
-	struct completion start, go, done;
-	struct workqueue_struct *wq;
-	struct item *other;
-	atomic_t runs, inside, errors;
-	unsigned int cpu;
-	u64 when;
-};
-
-static void count(struct work_struct *work)
+void wq_test_count(struct work_struct *work)
 {
 	struct item *item = container_of(work, struct item, work);
 
@@ -33,7 +17,7 @@ static void count(struct work_struct *work)
 	complete_all(&item->done);
 }
 
-static void count_delayed(struct work_struct *work)
+void wq_test_count_delayed(struct work_struct *work)
 {
 	struct item *item = container_of(to_delayed_work(work), struct item, dwork);
 
@@ -43,7 +27,7 @@ static void count_delayed(struct work_struct *work)
 }
 
 /* Says that it runs, and stays until it may go. */
-static void stay(struct work_struct *work)
+void wq_test_stay(struct work_struct *work)
 {
 	struct item *item = container_of(work, struct item, work);
 
@@ -55,13 +39,13 @@ static void stay(struct work_struct *work)
 	atomic_inc(&item->runs);
 }
 
-static struct item *make(struct kunit *test, work_func_t func)
+struct item *wq_test_item(struct kunit *test, work_func_t func)
 {
 	struct item *item = kunit_kzalloc(test, sizeof(*item), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, item);
 	INIT_WORK(&item->work, func);
-	INIT_DELAYED_WORK(&item->dwork, count_delayed);
+	INIT_DELAYED_WORK(&item->dwork, wq_test_count_delayed);
 	init_completion(&item->start);
 	init_completion(&item->go);
 	init_completion(&item->done);
@@ -73,7 +57,7 @@ static void destroy(void *wq)
 	destroy_workqueue(wq);
 }
 
-static struct workqueue_struct *make_wq(struct kunit *test, unsigned int flags, unsigned int max)
+struct workqueue_struct *wq_test_wq(struct kunit *test, unsigned int flags, unsigned int max)
 {
 	struct workqueue_struct *wq = alloc_workqueue("test/%u", flags, max, flags);
 
@@ -86,7 +70,7 @@ static struct workqueue_struct *make_wq(struct kunit *test, unsigned int flags, 
 
 static void runs_once(struct kunit *test)
 {
-	struct item *item = make(test, count);
+	struct item *item = wq_test_item(test, wq_test_count);
 
 	KUNIT_EXPECT_FALSE(test, flush_work(&item->work));
 	KUNIT_EXPECT_TRUE(test, schedule_work(&item->work));
@@ -101,7 +85,7 @@ static void runs_once(struct kunit *test)
 
 static void runs_on_its_cpu(struct kunit *test)
 {
-	struct item *item = make(test, count);
+	struct item *item = wq_test_item(test, wq_test_count);
 	unsigned int cpu;
 
 	for_each_online_cpu (cpu) {
@@ -113,7 +97,7 @@ static void runs_on_its_cpu(struct kunit *test)
 
 static void queued_while_running(struct kunit *test)
 {
-	struct item *item = make(test, stay);
+	struct item *item = wq_test_item(test, wq_test_stay);
 	unsigned int cpu;
 
 	queue_work(system_wq, &item->work);
@@ -133,7 +117,7 @@ static void queued_while_running(struct kunit *test)
 
 static void delayed(struct kunit *test)
 {
-	struct item *item = make(test, count);
+	struct item *item = wq_test_item(test, wq_test_count);
 	u64 before = clock_ns();
 
 	KUNIT_EXPECT_TRUE(test, schedule_delayed_work(&item->dwork, 5));
@@ -173,8 +157,9 @@ static int let_go(void *arg)
 
 static void flush_waits(struct kunit *test)
 {
-	struct item *item = make(test, stay), *second = make(test, count);
-	struct workqueue_struct *wq = make_wq(test, 0, 1);
+	struct item *item = wq_test_item(test, wq_test_stay),
+		    *second = wq_test_item(test, wq_test_count);
+	struct workqueue_struct *wq = wq_test_wq(test, 0, 1);
 	struct task *task;
 
 	queue_work_on(0, wq, &item->work);
@@ -201,9 +186,10 @@ static int flusher(void *arg)
 
 static void cancel_inactive(struct kunit *test)
 {
-	struct item *item = make(test, stay), *second = make(test, count),
-		    *third = make(test, count);
-	struct workqueue_struct *wq = make_wq(test, 0, 1);
+	struct item *item = wq_test_item(test, wq_test_stay),
+		    *second = wq_test_item(test, wq_test_count),
+		    *third = wq_test_item(test, wq_test_count);
+	struct workqueue_struct *wq = wq_test_wq(test, 0, 1);
 	struct task *task;
 
 	queue_work_on(0, wq, &item->work);
@@ -233,10 +219,10 @@ static void again(struct work_struct *work)
 
 static void cancel_self_queueing(struct kunit *test)
 {
-	struct item *item = make(test, again);
+	struct item *item = wq_test_item(test, again);
 	int runs;
 
-	item->wq = make_wq(test, 0, 0);
+	item->wq = wq_test_wq(test, 0, 0);
 	for (int i = 0; i < 20; i++) {
 		queue_work(item->wq, &item->work);
 		if (i % 2)
@@ -275,7 +261,7 @@ static void items_wait_for_items(struct kunit *test)
 
 	/* Each waits for the next on the same CPU: that many workers sleep at once. */
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++) {
-		items[i] = make(test, wait_for_other);
+		items[i] = wq_test_item(test, wait_for_other);
 		if (i)
 			items[i - 1]->other = items[i];
 	}
@@ -305,12 +291,12 @@ static void note_order(struct work_struct *work)
 static void ordered(struct kunit *test)
 {
 	struct workqueue_struct *wq = alloc_ordered_workqueue("ordered", 0);
-	struct item *items[20], *shared = make(test, count);
+	struct item *items[20], *shared = wq_test_item(test, wq_test_count);
 
 	KUNIT_ASSERT_NOT_NULL(test, wq);
 	atomic_set(&order, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++) {
-		items[i] = make(test, note_order);
+		items[i] = wq_test_item(test, note_order);
 		items[i]->other = shared;
 		queue_work(wq, &items[i]->work);
 	}
@@ -324,11 +310,11 @@ static void ordered(struct kunit *test)
 
 static void unbound_runs_all(struct kunit *test)
 {
-	struct workqueue_struct *wq = make_wq(test, WQ_UNBOUND, 0);
+	struct workqueue_struct *wq = wq_test_wq(test, WQ_UNBOUND, 0);
 	struct item *items[10];
 
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++) {
-		items[i] = make(test, stay);
+		items[i] = wq_test_item(test, wq_test_stay);
 		queue_work(wq, &items[i]->work);
 	}
 	/* All at the same time. */
@@ -341,11 +327,11 @@ static void unbound_runs_all(struct kunit *test)
 
 static void max_active(struct kunit *test)
 {
-	struct workqueue_struct *wq = make_wq(test, WQ_UNBOUND, 2);
+	struct workqueue_struct *wq = wq_test_wq(test, WQ_UNBOUND, 2);
 	struct item *items[5];
 
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++) {
-		items[i] = make(test, stay);
+		items[i] = wq_test_item(test, wq_test_stay);
 		queue_work(wq, &items[i]->work);
 	}
 	wait_for_completion(&items[0]->start);
@@ -373,7 +359,7 @@ static void chain(struct work_struct *work)
 static void destroy_drains(struct kunit *test)
 {
 	struct workqueue_struct *wq = alloc_workqueue("chained", 0, 0);
-	struct item *item = make(test, chain);
+	struct item *item = wq_test_item(test, chain);
 
 	KUNIT_ASSERT_NOT_NULL(test, wq);
 	item->wq = wq;
@@ -403,7 +389,7 @@ static void die(struct work_struct *work)
 
 static void worker_dies(struct kunit *test)
 {
-	struct item *item = make(test, die), *next = make(test, count);
+	struct item *item = wq_test_item(test, die), *next = wq_test_item(test, wq_test_count);
 
 	for (int i = 0; i < 5; i++) {
 		queue_work_on(0, system_wq, &item->work);
@@ -414,134 +400,6 @@ static void worker_dies(struct kunit *test)
 		INIT_WORK(&item->work, die);
 	}
 	flush_workqueue(system_wq);
-}
-
-/* --- Stress ------------------------------------------------------------------------------------------------- */
-
-#define STRESS_ITEMS 64
-
-struct stress {
-	struct workqueue_struct *wqs[4];
-	struct item items[STRESS_ITEMS];
-	volatile bool stop;
-	atomic_long_t freed, made;
-};
-
-static void stress_item(struct work_struct *work)
-{
-	struct item *item = container_of(work, struct item, work);
-
-	if (atomic_inc_return(&item->inside) != 1)
-		atomic_inc(&item->errors);
-	if (get_random_u32() % 16 == 0)
-		msleep(1);
-	atomic_inc(&item->runs);
-	atomic_dec(&item->inside);
-}
-
-struct passing {
-	struct work_struct work;
-	struct rcu_head rcu;
-	struct stress *stress;
-};
-
-static void free_itself(struct work_struct *work)
-{
-	struct passing *passing = container_of(work, struct passing, work);
-
-	atomic_long_inc(&passing->stress->freed);
-	if (get_random_u32() % 2)
-		kfree(passing);
-	else
-		kfree_rcu(passing, rcu);
-}
-
-static int stress_thread(void *arg)
-{
-	struct stress *stress = arg;
-
-	while (!stress->stop) {
-		struct item *item = &stress->items[get_random_u32() % STRESS_ITEMS];
-		struct workqueue_struct *wq = item->wq;
-		struct passing *passing;
-
-		switch (get_random_u32() % 12) {
-		case 0:
-			cancel_work_sync(&item->work);
-			break;
-		case 1:
-			flush_work(&item->work);
-			break;
-		case 2:
-			cancel_work(&item->work);
-			break;
-		case 3:
-			mod_delayed_work(wq, &item->dwork, get_random_u32() % 3);
-			break;
-		case 4:
-			cancel_delayed_work_sync(&item->dwork);
-			break;
-		case 5:
-			if (get_random_u32() % 8 == 0)
-				flush_workqueue(wq);
-			break;
-		case 6:
-			passing = kmalloc(sizeof(*passing), GFP_KERNEL);
-			if (!passing)
-				break;
-			INIT_WORK(&passing->work, free_itself);
-			passing->stress = stress;
-			atomic_long_inc(&stress->made);
-			queue_work(wq, &passing->work);
-			break;
-		default:
-			queue_work_on(get_random_u32() % num_online_cpus(), wq, &item->work);
-		}
-	}
-	return 0;
-}
-
-static void stress_all(struct kunit *test)
-{
-	struct stress *stress = kunit_kzalloc(test, sizeof(*stress), GFP_KERNEL);
-	unsigned int n = 2 * num_online_cpus(), runs = 0;
-	struct task *tasks[2 * NR_CPUS];
-
-	KUNIT_ASSERT_NOT_NULL(test, stress);
-	stress->wqs[0] = make_wq(test, 0, 0);
-	stress->wqs[1] = make_wq(test, 0, 2);
-	stress->wqs[2] = make_wq(test, WQ_UNBOUND, 0);
-	stress->wqs[3] = make_wq(test, WQ_UNBOUND, 1);
-	for (int i = 0; i < STRESS_ITEMS; i++) {
-		struct item *item = &stress->items[i];
-
-		item->wq = stress->wqs[i % 4];
-		INIT_WORK(&item->work, stress_item);
-		INIT_DELAYED_WORK(&item->dwork, count_delayed);
-		init_completion(&item->done);
-	}
-	for (unsigned int i = 0; i < n; i++) {
-		tasks[i] = kthread_run(stress_thread, stress, "wq_stress/%u", i);
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);
-	}
-	msleep(1500);
-	stress->stop = true;
-	for (unsigned int i = 0; i < n; i++)
-		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
-	for (int i = 0; i < STRESS_ITEMS; i++) {
-		struct item *item = &stress->items[i];
-
-		cancel_delayed_work_sync(&item->dwork);
-		cancel_work_sync(&item->work);
-		KUNIT_EXPECT_EQ(test, atomic_read(&item->errors), 0);
-		runs += (unsigned int)atomic_read(&item->runs);
-	}
-	for (int i = 0; i < 4; i++)
-		flush_workqueue(stress->wqs[i]);
-	rcu_barrier();
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&stress->freed), atomic_long_read(&stress->made));
-	KUNIT_EXPECT_GT(test, runs, 10);
-	kunit_info(test, "%u runs, %ld freed themselves", runs, atomic_long_read(&stress->freed));
 }
 
 static struct kunit_case workqueue_test_cases[] = {
@@ -559,7 +417,14 @@ static struct kunit_case workqueue_test_cases[] = {
 	KUNIT_CASE(destroy_drains),
 	KUNIT_CASE(each_cpu),
 	KUNIT_CASE(worker_dies),
-	KUNIT_CASE_SLOW(stress_all),
+	KUNIT_CASE_PARAM(moved_while_locking, moved_gen_params),
+	KUNIT_CASE(pending_with_interrupts_off),
+	KUNIT_CASE(reused_item_runs),
+	KUNIT_CASE(reused_item_is_flushed),
+	{.run_case = stress_all,
+	 .name = "stress_all",
+	 .speed = KUNIT_SPEED_SLOW,
+	 .generate_params = stress_gen_params},
 	{},
 };
 

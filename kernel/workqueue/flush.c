@@ -2,9 +2,9 @@
 /*
  * flush.c - waiting for work items.
  *
- * For one item a barrier, an item of its own, is put right behind it, for the same worker. For a
- * whole workqueue there are two colors: a flush lets new items take the other one, and waits until
- * none of the old color is in flight.
+ * To wait for one item, flush_work() puts a second item, the barrier, right behind it, for the same worker.
+ * To wait for a whole workqueue, there are two colors: a flush gives new items the other color, and waits
+ * until no item of the old color is in flight.
  */
 #include <kernel/slab.h>
 
@@ -20,16 +20,19 @@ static void barrier_reached(struct work_struct *work)
 	complete(&container_of(work, struct barrier, work)->done);
 }
 
-/* With the pool locked: put @barrier behind @work if it is queued, else behind the worker's run of it.
- * Return: false if it is neither queued nor running. */
-static bool insert_barrier(struct worker_pool *pool, struct work_struct *work,
-			   struct barrier *barrier)
+/*
+ * Put @barrier behind @work, which is queued by @pwq; or, if that is NULL, behind the worker's run of it.
+ * @pool is locked, and @pwq's. Return: false if it is neither queued nor running there.
+ */
+static bool insert_barrier(struct worker_pool *pool, struct pool_workqueue *pwq,
+			   struct work_struct *work, struct barrier *barrier)
 {
 	unsigned long flags = WORK_STRUCT_PENDING | WORK_BARRIER;
 	struct worker *worker;
 
 	barrier->work.pool = pool;
-	if (work->pwq && !list_empty(&work->entry)) {
+	if (pwq) {
+		wq_point(WQ_CHANGE, work, pool);
 		/* What was linked to the item stays so, behind the barrier. */
 		flags |= work_flags(work) & WORK_LINKED;
 		work_set(work, WORK_LINKED);
@@ -47,21 +50,24 @@ static bool insert_barrier(struct worker_pool *pool, struct work_struct *work,
 
 bool flush_work(struct work_struct *work)
 {
+	struct pool_workqueue *pwq;
 	struct worker_pool *pool;
 	struct barrier barrier;
-	unsigned long flags;
 	bool wait;
 
 	might_sleep();
-	if (WARN_ON_ONCE(current_work() == work))
+	if (WARN_ON_ONCE(is_current_work(work)))
 		return false;
 	INIT_WORK_ONSTACK(&barrier.work, barrier_reached);
 	init_completion(&barrier.done);
-	pool = lock_work_pool(work, &flags);
-	if (!pool)
+	local_irq_disable();
+	pool = lock_work_pool(work, &pwq);
+	if (!pool) {
+		local_irq_enable();
 		return false;
-	wait = insert_barrier(pool, work, &barrier);
-	spin_unlock_irqrestore(&pool->lock, flags);
+	}
+	wait = insert_barrier(pool, pwq, work, &barrier);
+	spin_unlock_irq(&pool->lock);
 	if (wait)
 		wait_for_completion(&barrier.done);
 	return wait;
@@ -69,13 +75,15 @@ bool flush_work(struct work_struct *work)
 
 bool flush_delayed_work(struct delayed_work *dwork)
 {
-	if (del_timer_sync(&dwork->timer)) {
-		unsigned long flags;
+	unsigned long flags;
 
-		local_irq_save(flags);
+	/* With the timer, the pending bit is ours: see take_pending(). */
+	local_irq_save(flags);
+	if (del_timer_sync(&dwork->timer)) {
+		wq_point(WQ_PENDING, &dwork->work, NULL);
 		delayed_work_timer_fn(&dwork->timer);
-		local_irq_restore(flags);
 	}
+	local_irq_restore(flags);
 	return flush_work(&dwork->work);
 }
 
@@ -100,7 +108,7 @@ void flush_workqueue(struct workqueue_struct *wq)
 	might_sleep();
 	WARN_ONCE(current_wq() == wq, "workqueue: %s is flushed by its own item\n", wq->name);
 	mutex_lock(&wq->flush_mutex);
-	/* All of a workqueue's parts have the same color between flushes. */
+	/* Between flushes all parts of a workqueue have the same color. */
 	old = wq->pwqs[0].color;
 	for (unsigned int i = 0; i < wq->nr_pwqs; i++) {
 		spin_lock_irq(&wq->pwqs[i].pool->lock);
@@ -118,7 +126,7 @@ void drain_workqueue(struct workqueue_struct *wq)
 	WRITE_ONCE(wq->draining, true);
 	do {
 		flush_workqueue(wq);
-		/* An item that queues itself for ever makes this wait for ever: say so. */
+		/* If an item queues itself for ever, this never ends: say so. */
 		if (++rounds == 10 || rounds % 100 == 0)
 			pr_warn("workqueue %s: drain isn't complete after %u tries\n", wq->name,
 				rounds);

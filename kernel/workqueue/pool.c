@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c - the worker threads: who runs, who takes over, how many there are.
+ * pool.c - the worker threads: which one runs, which one takes over, how many there are.
  *
- * Of a CPU's workers one runs. The scheduler tells when it is about to sleep in some function; if
- * there is more to do, an idle one is woken then. So that there is always one to wake, a worker
- * makes another before it starts on an item, unless one is idle. The unbound pool does not count who
- * runs: each item may have a worker at once.
+ * One worker of each CPU runs at a time. When it is about to sleep in a function, the scheduler says so,
+ * and an idle worker is woken if there is more to do. To have one to wake, a worker that finds no idle one
+ * makes another before it starts on an item. The unbound pool does not count running workers: every item
+ * may have a worker at once.
  */
 #include <kasan/kasan.h>
 #include <kernel/slab.h>
@@ -41,7 +41,7 @@ struct worker *find_worker_executing(struct worker_pool *pool, const struct work
 	struct worker *worker;
 
 	list_for_each_entry (worker, &pool->busy, entry) {
-		if (worker->work == work)
+		if (worker_executes(worker, work))
 			return worker;
 	}
 	return NULL;
@@ -54,7 +54,7 @@ void move_linked_works(struct work_struct *work, struct list_head *to)
 
 	do {
 		linked = work_flags(work) & WORK_LINKED;
-		/* Not looked at if it is the list's end. */
+		/* At the end of the list this is no item, but then nothing is linked. */
 		next = list_next_entry(work, entry);
 		list_move_tail(&work->entry, to);
 		work = next;
@@ -101,9 +101,9 @@ static bool create_worker(struct worker_pool *pool)
 }
 
 /*
- * A worker that could not be made would be missed when the last one that runs goes to sleep, perhaps to
- * wait for an item behind it: nobody would run that, even if there is memory again. One thread, made at
- * boot, tries until it succeeds.
+ * Without memory there may be no idle worker when the last one that runs goes to sleep. If that one waits
+ * for an item behind it, no worker would ever run the item, even once there is memory again. So this
+ * thread, which is made at boot, tries until it succeeds.
  */
 static struct task *rescuer;
 
@@ -116,9 +116,9 @@ static void call_rescuer(struct worker_pool *pool)
 }
 
 /*
- * See that there is somebody to take over. The pool is locked, and unlocked in between: the new worker may
- * take an item before this one does, and relies on us, who are still making workers, for the next. So look
- * again after each. Return: false without memory.
+ * Make workers until one is idle and can take over. The pool is locked on entry and return, and unlocked in
+ * between: the new worker may take an item before this one does, and leaves it to this one, which is still
+ * creating, to make the next. So look again after each. Return: false without memory.
  */
 static bool make_until_idle(struct worker_pool *pool)
 {
@@ -196,7 +196,7 @@ static void check_context(work_func_t func)
 	current->preempt_count = 0;
 }
 
-/* The first of @worker's own list. The pool is locked, and unlocked in between. */
+/* Run @work, the first of @worker's own list. The pool is locked, and unlocked while the function runs. */
 static void process_one_work(struct worker *worker, struct work_struct *work)
 {
 	struct worker_pool *pool = worker->pool;
@@ -204,21 +204,22 @@ static void process_one_work(struct worker *worker, struct work_struct *work)
 	work_func_t func = work->func;
 
 	worker->work = work;
+	worker->func = func;
 	worker->pwq = flags & WORK_BARRIER ? NULL : work->pwq;
 	worker->color = flags & WORK_COLOR ? 1 : 0;
-	work->pwq = NULL;
+	WRITE_ONCE(work->pwq, NULL);
 	list_del_init(&work->entry);
-	/* From here on it can be queued again, or freed: nothing below looks at it. */
+	/* From here on it can be queued again, or be freed by its function: nothing below follows it. */
 	work_clear(work, WORK_STRUCT_PENDING | WORK_LINKED | WORK_BARRIER);
 	spin_unlock_irq(&pool->lock);
 	func(work);
-	/* Before flush_work() returns. */
+	/* Report a bad access of the function before flush_work() returns. */
 	mte_check_async_in((void *)func);
 	check_context(func);
 	spin_lock_irq(&pool->lock);
 	worker->work = NULL;
 	if (worker->pwq)
-		pwq_landed(worker->pwq, worker->color, false);
+		pwq_landed(worker->pwq, worker->color);
 	worker->pwq = NULL;
 }
 
@@ -229,7 +230,7 @@ static void process_scheduled(struct worker *worker)
 				 list_first_entry(&worker->scheduled, struct work_struct, entry));
 }
 
-/* Take the first item of the pool, if it is for us. */
+/* Run the first item of the pool, or hand it to the worker that must run it. */
 static void take_work(struct worker *worker)
 {
 	struct worker_pool *pool = worker->pool;
@@ -237,7 +238,7 @@ static void take_work(struct worker *worker)
 	struct worker *other = find_worker_executing(pool, work);
 
 	if (other) {
-		/* Queued again while it runs: the same worker runs it again. */
+		/* It was queued again while it runs: the same worker runs it again afterwards. */
 		move_linked_works(work, &other->scheduled);
 		return;
 	}
@@ -254,7 +255,7 @@ static void leave_idle(struct worker *worker)
 	list_move(&worker->entry, &worker->pool->busy);
 }
 
-/* Return: false if there are idle workers enough: this one is out of the pool. */
+/* Return: false if enough workers are idle: this one has left the pool and must end. */
 static bool enter_idle(struct worker *worker)
 {
 	struct worker_pool *pool = worker->pool;
@@ -284,7 +285,8 @@ static int worker_thread(void *arg)
 				keep_one_idle(pool);
 				if (!list_empty(&pool->worklist))
 					take_work(worker);
-				/* Of two that run, woken from sleep in some function, one stops. */
+				/* A second worker may run, after a sleep in its function: then this one
+				 * stops. */
 			} while (!list_empty(&pool->worklist) &&
 				 (!is_bound(pool) || pool->nr_running <= 1));
 			if (!enter_idle(worker)) {
@@ -292,7 +294,7 @@ static int worker_thread(void *arg)
 				break;
 			}
 		}
-		/* Made while others came back to be idle: then there are too many. */
+		/* Others may have become idle while this one was made: then there is one too many. */
 		if (pool->nr_idle > MAX_IDLE) {
 			leave_idle(worker);
 			if (!enter_idle(worker)) {
@@ -310,7 +312,7 @@ static int worker_thread(void *arg)
 	return 0;
 }
 
-/* --- What the scheduler tells ---------------------------------------------------------------------- */
+/* --- Calls from the scheduler ---------------------------------------------------------------------- */
 
 void wq_worker_sleeping(void)
 {
@@ -351,9 +353,9 @@ void wq_worker_dying(void)
 	pool->nr_running--;
 	pool->nr_workers--;
 	list_del(&worker->entry);
-	/* Who waits for the item need not wait for ever. */
+	/* The item counts as run, so that a flush ends. */
 	if (worker->pwq)
-		pwq_landed(worker->pwq, worker->color, false);
+		pwq_landed(worker->pwq, worker->color);
 	list_splice_init(&worker->scheduled, &pool->worklist);
 	pool_kick(pool);
 	last = !pool->nr_idle && !pool->creating;

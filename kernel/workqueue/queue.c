@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue.c - workqueues and what goes into them: making, queueing at once or later.
+ * queue.c - workqueues: making them, queueing items now or later, and taking items out again.
  */
 #include <kasan/kasan.h>
 #include <kernel/slab.h>
@@ -10,6 +10,11 @@
 struct workqueue_struct *system_wq;
 struct workqueue_struct *system_long_wq;
 struct workqueue_struct *system_unbound_wq;
+
+#ifdef REDZONE_WORKQUEUE_HOOK
+void (*workqueue_hook)(enum workqueue_point point, struct work_struct *work,
+		       struct worker_pool *pool);
+#endif
 
 /* --- Active and inactive ------------------------------------------------------------------------- */
 
@@ -29,15 +34,12 @@ void pwq_activate(struct pool_workqueue *pwq, struct work_struct *work)
 	pool_kick(pwq->pool);
 }
 
-void pwq_landed(struct pool_workqueue *pwq, unsigned int color, bool inactive)
+void pwq_landed(struct pool_workqueue *pwq, unsigned int color)
 {
-	if (!inactive) {
-		pwq->nr_active--;
-		if (!list_empty(&pwq->inactive) && pwq->nr_active < pwq->wq->max_active)
-			pwq_activate(pwq,
-				     list_first_entry(&pwq->inactive, struct work_struct, entry));
-	}
-	/* Inside the lock: who frees the workqueue takes it once before. */
+	pwq->nr_active--;
+	if (!list_empty(&pwq->inactive) && pwq->nr_active < pwq->wq->max_active)
+		pwq_activate(pwq, list_first_entry(&pwq->inactive, struct work_struct, entry));
+	/* Inside the lock: destroy_workqueue() takes it once before it frees the workqueue. */
 	if (!--pwq->in_flight[color])
 		wake_up_all(&pwq->wq->flush_wait);
 }
@@ -55,23 +57,44 @@ struct work_struct *current_work(void)
 	return in_task() && current->kflags & PF_WQ_WORKER ? current->wq_worker->work : NULL;
 }
 
+bool is_current_work(const struct work_struct *work)
+{
+	return in_task() && current->kflags & PF_WQ_WORKER &&
+	       worker_executes(current->wq_worker, work);
+}
+
 /* --- Queueing ------------------------------------------------------------------------------------- */
 
-struct worker_pool *lock_work_pool(struct work_struct *work, unsigned long *flags)
+/*
+ * The item's pool may change before it is locked, and while it is locked: __queue_work() on another CPU may
+ * be putting the item into another pool, and holds that pool's lock only. It writes work->pool before
+ * work->pwq. So if this function sees the new pwq, it sees the new pool as well, and tries again. A pwq of
+ * the locked pool stays until the pool is unlocked, because it is changed under that lock only. Until the
+ * pool is known to be the right one the pwq is not followed: its workqueue may be gone.
+ */
+struct worker_pool *lock_work_pool(struct work_struct *work, struct pool_workqueue **pwq)
 {
 	for (;;) {
 		struct worker_pool *pool = READ_ONCE(work->pool);
 
 		if (!pool)
 			return NULL;
-		spin_lock_irqsave(&pool->lock, *flags);
-		if (pool == READ_ONCE(work->pool))
+		spin_lock(&pool->lock);
+		wq_point(WQ_POOL_LOCKED, work, pool);
+		*pwq = smp_load_acquire(&work->pwq);
+		if (pool == READ_ONCE(work->pool)) {
+			wq_point(WQ_POOL_FOUND, work, pool);
 			return pool;
-		spin_unlock_irqrestore(&pool->lock, *flags);
+		}
+		spin_unlock(&pool->lock);
 	}
 }
 
-/* Lock the pool that @work goes to. Not @pwq's if it runs elsewhere: it must not run twice at once. */
+/*
+ * Lock the pool that @work goes to. That is @pwq's, unless @work runs in another pool for the same
+ * workqueue: it then goes there, because it must not run twice at once. Return: the part of the workqueue
+ * in the locked pool.
+ */
 static struct pool_workqueue *lock_target(struct pool_workqueue *pwq, struct work_struct *work)
 {
 	struct worker_pool *last = READ_ONCE(work->pool);
@@ -88,7 +111,20 @@ static struct pool_workqueue *lock_target(struct pool_workqueue *pwq, struct wor
 	return pwq;
 }
 
-/* Interrupts are off and the pending bit is the caller's. */
+/*
+ * The owner of the pending bit keeps interrupts off until the item is queued, its timer is set or the bit
+ * is clear: an interrupt handler on this CPU might wait for that in grab(), and would wait for ever.
+ * Return: true if the bit was clear: the caller owns it now.
+ */
+static bool take_pending(struct work_struct *work)
+{
+	if (!work_take_pending(work))
+		return false;
+	wq_point(WQ_PENDING, work, NULL);
+	return true;
+}
+
+/* Interrupts are off, and the caller owns the pending bit. */
 static void __queue_work(unsigned int cpu, struct workqueue_struct *wq, struct work_struct *work)
 {
 	struct pool_workqueue *pwq;
@@ -101,13 +137,15 @@ static void __queue_work(unsigned int cpu, struct workqueue_struct *wq, struct w
 	if (cpu >= nr_cpu_ids || !cpu_online(cpu))
 		cpu = smp_processor_id();
 	pwq = lock_target(&wq->pwqs[wq->flags & WQ_UNBOUND ? 0 : cpu], work);
+	wq_point(WQ_TARGET_LOCKED, work, pwq->pool);
 	pwq->in_flight[pwq->color]++;
 	if (pwq->color)
 		work_set(work, WORK_COLOR);
 	else
 		work_clear(work, WORK_COLOR);
-	work->pwq = pwq;
+	/* lock_work_pool() relies on this order. */
 	WRITE_ONCE(work->pool, pwq->pool);
+	smp_store_release(&work->pwq, pwq);
 	if (pwq->nr_active < wq->max_active) {
 		pwq->nr_active++;
 		insert_active(pwq, work);
@@ -122,17 +160,19 @@ static void __queue_work(unsigned int cpu, struct workqueue_struct *wq, struct w
 bool queue_work_on(unsigned int cpu, struct workqueue_struct *wq, struct work_struct *work)
 {
 	unsigned long flags;
+	bool taken;
 
-	if (!work_take_pending(work))
-		return false;
-	kasan_record_aux_stack(work);
 	local_irq_save(flags);
-	__queue_work(cpu, wq, work);
+	taken = take_pending(work);
+	if (taken) {
+		kasan_record_aux_stack(work);
+		__queue_work(cpu, wq, work);
+	}
 	local_irq_restore(flags);
-	return true;
+	return taken;
 }
 
-/* --- Later ---------------------------------------------------------------------------------------- */
+/* --- Queueing later -------------------------------------------------------------------------- */
 
 void delayed_work_timer_fn(struct timer_list *timer)
 {
@@ -142,109 +182,125 @@ void delayed_work_timer_fn(struct timer_list *timer)
 	__queue_work(dwork->cpu, dwork->wq, &dwork->work);
 }
 
-/* The pending bit is the caller's. */
+/* Interrupts are off, and the caller owns the pending bit. */
 static void start_delayed(unsigned int cpu, struct workqueue_struct *wq, struct delayed_work *dwork,
 			  unsigned long delay)
 {
-	unsigned long flags;
-
 	WARN_ON_ONCE(!wq);
+	/* Here and not in the timer, so that a report shows the caller. */
+	kasan_record_aux_stack(dwork);
 	dwork->wq = wq;
 	dwork->cpu = cpu;
-	if (delay) {
+	if (delay)
 		mod_timer(&dwork->timer, jiffies + delay);
-		return;
-	}
-	local_irq_save(flags);
-	__queue_work(cpu, wq, &dwork->work);
-	local_irq_restore(flags);
+	else
+		__queue_work(cpu, wq, &dwork->work);
 }
 
 bool queue_delayed_work_on(unsigned int cpu, struct workqueue_struct *wq,
 			   struct delayed_work *dwork, unsigned long delay)
 {
-	if (!work_take_pending(&dwork->work))
-		return false;
-	/* Here, and not in the timer: the reader of a report wants to know who asked. */
-	kasan_record_aux_stack(dwork);
-	start_delayed(cpu, wq, dwork, delay);
-	return true;
+	unsigned long flags;
+	bool taken;
+
+	local_irq_save(flags);
+	taken = take_pending(&dwork->work);
+	if (taken)
+		start_delayed(cpu, wq, dwork, delay);
+	local_irq_restore(flags);
+	return taken;
 }
 
 /* --- Taking out ------------------------------------------------------------------------------------ */
 
-/* With its pool locked: take @work out if it is in a list. */
-static bool steal(struct work_struct *work)
+/* Take @work out. @pwq has it queued, in @pool, which is locked. The caller owns the pending bit
+ * afterwards. */
+static void steal(struct worker_pool *pool, struct pool_workqueue *pwq, struct work_struct *work)
 {
-	struct pool_workqueue *pwq = work->pwq;
-
-	if (!pwq || list_empty(&work->entry))
-		return false;
-	/* What is linked to it must get into the pool's list, where somebody will run it. */
+	wq_point(WQ_CHANGE, work, pool);
+	/* A barrier behind it must get into the pool's list, where a worker will run it. */
 	if (work_flags(work) & WORK_INACTIVE)
 		pwq_activate(pwq, work);
 	list_del_init(&work->entry);
-	work->pwq = NULL;
+	WRITE_ONCE(work->pwq, NULL);
 	work_clear(work, WORK_LINKED);
-	pwq_landed(pwq, work_flags(work) & WORK_COLOR ? 1 : 0, false);
-	return true;
+	pwq_landed(pwq, work_flags(work) & WORK_COLOR ? 1 : 0);
+}
+
+/* One try of grab(), with interrupts off. */
+static bool try_grab(struct work_struct *work, struct delayed_work *dwork, bool *was_pending)
+{
+	struct pool_workqueue *pwq;
+	struct worker_pool *pool;
+
+	*was_pending = true;
+	if (dwork && del_timer(&dwork->timer))
+		return true;
+	if (work_take_pending(work)) {
+		*was_pending = false;
+		return true;
+	}
+	pool = lock_work_pool(work, &pwq);
+	if (!pool)
+		return false;
+	if (pwq)
+		steal(pool, pwq, work);
+	spin_unlock(&pool->lock);
+	return pwq != NULL;
 }
 
 /**
- * grab() - get the pending bit, and so the right to queue
- * @dwork: @work's, if it is one.
- * @was_pending: it had been queued.
+ * grab() - get the pending bit, and with it the right to queue @work
+ * @dwork: the delayed work that @work is part of, or NULL.
+ * @was_pending: filled with true if it had been queued or its timer was running.
+ * @flags: filled with the interrupt state. On success interrupts are off, and the caller restores them once
+ *	it has given the bit up.
  *
- * Return: false if somebody in cancel_work_sync() has it.
+ * Waits while another CPU moves @work from the timer, or from the caller of queue_work(), into a list.
+ *
+ * Return: false if a caller of cancel_work_sync() has the bit. Interrupts are as before then.
  */
-static bool grab(struct work_struct *work, struct delayed_work *dwork, bool *was_pending)
+static bool grab(struct work_struct *work, struct delayed_work *dwork, bool *was_pending,
+		 unsigned long *flags)
 {
 	for (;;) {
-		struct worker_pool *pool;
-		unsigned long flags;
-
-		*was_pending = true;
-		if (dwork && del_timer(&dwork->timer))
-			return true;
-		if (work_take_pending(work)) {
-			*was_pending = false;
+		local_irq_save(*flags);
+		if (try_grab(work, dwork, was_pending)) {
+			wq_point(WQ_PENDING, work, NULL);
 			return true;
 		}
-		pool = lock_work_pool(work, &flags);
-		if (pool) {
-			bool stolen = steal(work);
-
-			spin_unlock_irqrestore(&pool->lock, flags);
-			if (stolen)
-				return true;
-		}
+		local_irq_restore(*flags);
 		if (work_flags(work) & WORK_CANCELING)
 			return false;
-		/* On its way from the timer, or from whoever queues it, into a list. */
 		cpu_relax();
 	}
 }
 
 static bool cancel(struct work_struct *work, struct delayed_work *dwork)
 {
+	unsigned long flags;
 	bool was_pending;
 
-	if (!grab(work, dwork, &was_pending))
+	if (!grab(work, dwork, &was_pending, &flags))
 		return false;
 	work_clear(work, WORK_STRUCT_PENDING);
+	local_irq_restore(flags);
 	return was_pending;
 }
 
 static bool cancel_sync(struct work_struct *work, struct delayed_work *dwork)
 {
+	unsigned long flags;
 	bool was_pending;
 
 	might_sleep();
-	/* Another canceller waits for the function: so does this one. */
-	while (!grab(work, dwork, &was_pending))
+	/* Another canceller has the bit, and waits for the function to end: so does this one. */
+	while (!grab(work, dwork, &was_pending, &flags))
 		schedule_timeout_uninterruptible(1);
-	/* While the bit is ours nobody can queue it, itself included. */
+	/* As long as this thread owns the bit, nothing can queue the item, not even its own function. With
+	 * this mark nobody waits for the bit, so interrupts may come. */
 	work_set(work, WORK_CANCELING);
+	local_irq_restore(flags);
 	flush_work(work);
 	work_clear(work, WORK_CANCELING | WORK_STRUCT_PENDING);
 	return was_pending;
@@ -273,12 +329,13 @@ bool cancel_delayed_work_sync(struct delayed_work *dwork)
 bool mod_delayed_work_on(unsigned int cpu, struct workqueue_struct *wq, struct delayed_work *dwork,
 			 unsigned long delay)
 {
+	unsigned long flags;
 	bool was_pending;
 
-	if (!grab(&dwork->work, dwork, &was_pending))
+	if (!grab(&dwork->work, dwork, &was_pending, &flags))
 		return false;
-	kasan_record_aux_stack(dwork);
 	start_delayed(cpu, wq, dwork, delay);
+	local_irq_restore(flags);
 	return was_pending;
 }
 
@@ -313,7 +370,7 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags,
 void destroy_workqueue(struct workqueue_struct *wq)
 {
 	drain_workqueue(wq);
-	/* A worker that has just landed the last item may still be in the lock. */
+	/* The worker that ran the last item may still hold the lock, and use the workqueue. */
 	for (unsigned int i = 0; i < wq->nr_pwqs; i++) {
 		spin_lock_irq(&wq->pwqs[i].pool->lock);
 		spin_unlock_irq(&wq->pwqs[i].pool->lock);

@@ -2,9 +2,10 @@
 /*
  * workqueue.h - have a function called soon, in a kernel thread that may sleep.
  *
- * Each CPU has a pool of worker threads that all workqueues share. One of them runs at a time; when
- * it sleeps inside a function another takes over, so functions may wait for each other. A work item
- * is never run by two workers at once. It may free itself, or queue itself again.
+ * Each CPU has a pool of worker threads that all workqueues share. One of them runs at a time. When it
+ * sleeps inside a function, another takes over, so functions may wait for each other. Two workers never run
+ * the same item at once, as long as it is always queued to the same workqueue. An item may free itself, or
+ * queue itself again.
  */
 #ifndef KERNEL_WORKQUEUE_H
 #define KERNEL_WORKQUEUE_H
@@ -24,9 +25,9 @@ typedef void (*work_func_t)(struct work_struct *work);
  * struct work_struct - a function to be called
  * @flags: WORK_* of kernel/workqueue/, changed atomically.
  * @data: the same word by its name in Linux.
- * @pwq: while it is queued: by which workqueue.
- * @pool: where it is queued or was last.
- * @entry: link in a list of the pool or workqueue.
+ * @pwq: the workqueue's part that has it queued; NULL if it is not queued.
+ * @pool: the pool where it is queued, or was queued last.
+ * @entry: link in a list of the pool or of the workqueue.
  */
 struct work_struct {
 	union {
@@ -39,7 +40,7 @@ struct work_struct {
 	work_func_t func;
 };
 
-/** struct delayed_work - one that is queued by a timer. @wq, @cpu: where then. */
+/** struct delayed_work - an item that a timer queues, on @cpu of @wq. */
 struct delayed_work {
 	struct work_struct work;
 	struct timer_list timer;
@@ -58,7 +59,7 @@ struct delayed_work {
 			  .function = delayed_work_timer_fn},       \
 	}
 
-/** delayed_work_timer_fn() - the function of every delayed work's timer. */
+/** delayed_work_timer_fn() - the timer function of every delayed work. */
 void delayed_work_timer_fn(struct timer_list *timer);
 
 static inline void init_work(struct work_struct *work, work_func_t func)
@@ -80,7 +81,7 @@ static inline struct delayed_work *to_delayed_work(struct work_struct *work)
 	return container_of(work, struct delayed_work, work);
 }
 
-/** work_pending() - Return: true if it is queued, or its timer runs; a hint. */
+/** work_pending() - Return: true if it is queued, or its timer runs. A hint: it may change at any time. */
 #define work_pending(work)	(READ_ONCE((work)->flags) & WORK_STRUCT_PENDING)
 #define delayed_work_pending(w) work_pending(&(w)->work)
 
@@ -90,14 +91,13 @@ static inline struct delayed_work *to_delayed_work(struct work_struct *work)
 /* Flags of alloc_workqueue(). */
 #define WQ_UNBOUND 1U /* functions run on any CPU, all at once */
 #define WQ_MEM_RECLAIM \
-	2U	      /* used where memory is freed; no difference: every pool has a worker in
-			      reserve for as long as there was memory to make one */
+	2U	      /* its items free memory: no effect, as every pool has a worker in reserve */
 #define WQ_HIGHPRI 4U /* ahead of others in its pool's list */
 
 #define WQ_MAX_ACTIVE 512U
 #define WQ_DFL_ACTIVE 256U
 
-/* Always there. Functions that take long go to system_long_wq or system_unbound_wq. */
+/* They always exist. Queue functions that take long to system_long_wq or system_unbound_wq. */
 extern struct workqueue_struct *system_wq;
 extern struct workqueue_struct *system_long_wq;
 extern struct workqueue_struct *system_unbound_wq;
@@ -106,7 +106,7 @@ extern struct workqueue_struct *system_unbound_wq;
  * alloc_workqueue() - make a workqueue
  * @fmt: printf format of its name.
  * @flags: WQ_*.
- * @max_active: how many of its items may run or sleep at once on a CPU; 0: WQ_DFL_ACTIVE.
+ * @max_active: how many of its items may run or sleep at once on one CPU; 0 means WQ_DFL_ACTIVE.
  *
  * May sleep. Return: NULL if there is no memory.
  */
@@ -120,22 +120,25 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags,
 /** create_workqueue() - one function at a time on each CPU, and it may free memory. */
 #define create_workqueue(name) alloc_workqueue("%s", WQ_MEM_RECLAIM, 1, (name))
 
-/** destroy_workqueue() - wait for all its items, those they queue included, and free it. */
+/** destroy_workqueue() - wait for all items, including those that they queue, and free the workqueue.
+ *  Sleeps. */
 void destroy_workqueue(struct workqueue_struct *wq);
 
-/** drain_workqueue() - wait until it is empty. Meanwhile only its own items may queue more. */
+/** drain_workqueue() - wait until the workqueue is empty. Meanwhile only its own items may queue more.
+ *  Sleeps. */
 void drain_workqueue(struct workqueue_struct *wq);
 
-/** queue_work_on() - queue @work on @cpu, which is online. Any context. Return: false if it was
- *  queued already (and will run). */
+/** queue_work_on() - queue @work on @cpu, which is online. Any context. Return: false if it was queued
+ *  already; it will run. */
 bool queue_work_on(unsigned int cpu, struct workqueue_struct *wq, struct work_struct *work);
 
-/** queue_delayed_work_on() - the same after @delay ticks. */
+/** queue_delayed_work_on() - queue @dwork in @delay ticks from now. Any context. Return: as
+ *  queue_work_on(). */
 bool queue_delayed_work_on(unsigned int cpu, struct workqueue_struct *wq,
 			   struct delayed_work *dwork, unsigned long delay);
 
-/** mod_delayed_work_on() - queue, or queued already: move to @delay ticks from now. Return: true if
- *  it was pending. */
+/** mod_delayed_work_on() - queue @dwork in @delay ticks from now, even if it was to be queued at another
+ *  time. Any context. Return: true if it was pending. */
 bool mod_delayed_work_on(unsigned int cpu, struct workqueue_struct *wq, struct delayed_work *dwork,
 			 unsigned long delay);
 
@@ -160,28 +163,29 @@ static inline bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_
 #define schedule_work_on(cpu, work)	queue_work_on(cpu, system_wq, work)
 #define schedule_delayed_work(dwork, n) queue_delayed_work(system_wq, dwork, n)
 
-/** schedule_on_each_cpu() - call @func on every online CPU and wait. Return: 0 or -ENOMEM. */
+/** schedule_on_each_cpu() - call @func on every online CPU and wait for it. Sleeps. Return: 0 or
+ *  -ENOMEM. */
 int schedule_on_each_cpu(work_func_t func);
 
-/** flush_work() - wait for the last queueing of @work that came before. Sleeps. Return: false if it
- *  was idle. flush_delayed_work() does not wait for the timer: it queues at once. */
+/** flush_work() - wait until @work has run, if it was queued before the call. Sleeps. Return: false if it
+ *  was idle. flush_delayed_work() does not wait for the timer: it queues the item at once. */
 bool flush_work(struct work_struct *work);
 bool flush_delayed_work(struct delayed_work *dwork);
 
-/** flush_workqueue() - wait for all that was queued before. Sleeps. */
+/** flush_workqueue() - wait for all items that were queued before the call. Sleeps. */
 void flush_workqueue(struct workqueue_struct *wq);
 
-/** cancel_work(), cancel_delayed_work() - take it out of the queue; it may be running. Any context.
- *  Return: true if it was pending. */
+/** cancel_work(), cancel_delayed_work() - take it out of the queue; its function may still be running. Any
+ *  context. Return: true if it was pending. */
 bool cancel_work(struct work_struct *work);
 bool cancel_delayed_work(struct delayed_work *dwork);
 
-/** cancel_work_sync(), cancel_delayed_work_sync() - the same, and wait until it does not run on any
- *  CPU; one that queues itself again is stopped. Sleeps; not from the function itself. */
+/** cancel_work_sync(), cancel_delayed_work_sync() - take it out of the queue, and wait until its function
+ *  has ended. Stops an item that queues itself again. Sleeps. The function itself must not call it. */
 bool cancel_work_sync(struct work_struct *work);
 bool cancel_delayed_work_sync(struct delayed_work *dwork);
 
-/** current_work() - Return: the item whose function the running thread is in, NULL: none. */
+/** current_work() - Return: the item whose function this thread is in; NULL if it is in none. */
 struct work_struct *current_work(void);
 
 /* --- Called by the kernel -------------------------------------------------------------------- */
@@ -189,12 +193,12 @@ struct work_struct *current_work(void);
 /** workqueue_init() - make the pools and the system's workqueues. After sched_init(). */
 void workqueue_init(void);
 
-/** wq_worker_sleeping(), wq_worker_running() - around a worker's schedule(): another may take over.
- *  Only for tasks with PF_WQ_WORKER. */
+/** wq_worker_sleeping(), wq_worker_running() - schedule() calls them before and after a worker sleeps, so
+ *  that another one takes over. Only for tasks with PF_WQ_WORKER. */
 void wq_worker_sleeping(void);
 void wq_worker_running(void);
 
-/** wq_worker_dying() - a worker is killed inside a function. */
+/** wq_worker_dying() - a worker is about to end inside a function, because of a bug in it. */
 void wq_worker_dying(void);
 
 #endif

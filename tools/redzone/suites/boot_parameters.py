@@ -71,6 +71,7 @@ WRONG = {
     "program.name": _TEXT,
     "random.seed": (None, "", "?", "-1", "1x", "18446744073709551616"),
     "rcupdate.rcu_cpu_stall_timeout": _RANGE,
+    "workqueue_test.rounds": ("0", *_RANGE),
 }
 
 # Sizes that are refused when it is known how much memory there is: the value, and the line's beginning.
