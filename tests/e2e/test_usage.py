@@ -290,7 +290,9 @@ def test_cases_without_their_folder_are_skipped_by_name(redzone, tmp_path):
     ("arguments", "text"),
     [
         (("style", "--seconds", "60"), "no chosen suite takes --seconds; those that do: soak"),
-        (("style", "--seed", "1"), "no chosen suite takes --seed; those that do: soak"),
+        (("style", "--seed", "1"), "no chosen suite takes --seed; those that do: soak, workqueue-stress"),
+        (("soak", "--rounds", "9"), "no chosen suite takes --rounds; those that do: workqueue-stress"),
+        (("workqueue-stress", "--rounds", "0"), "'0' is not accepted; accepted: an integer from 1 to"),
         (("soak", "--seconds", "0"), "'0' is not accepted; accepted: an integer from 1 to 1000000"),
         (("soak", "--seed", "x"), "'x' is not accepted; accepted: an integer from 0 to"),
         (("soak", "--mode", "sw_tags"), "sw_tags"),

@@ -180,6 +180,11 @@ def run_verb(context, **options):
     help="How long, for suites that run for as long as one likes (soak: 600).",
 )
 @click.option(
+    "--rounds",
+    type=Number(int, 1, (1 << 32) - 1, "N"),
+    help="How often, for suites that repeat one thing (workqueue-stress: 10000).",
+)
+@click.option(
     "--seed",
     type=Number(int, 0, (1 << 64) - 1, "N"),
     help="Random sequence of such a suite. Default: another one each time, which is printed.",
@@ -209,6 +214,7 @@ def test_verb(context, **options):
       ./redzone test kunit cases
       ./redzone test linux-kunit --mode generic
       ./redzone test soak --seconds 60
+      ./redzone test workqueue-stress --mode generic --rounds 1000
       ./redzone test --list
 
     \b

@@ -41,10 +41,11 @@ class Context:
 
     cases_dir: folder of programs with known verdicts. jobs: machines that may run at once.
     yes: missing packages may be installed. mode: run configurations of this mode alone, None: of all.
-    seconds, seed: how long and which sequence, None: the suite's choice. logs: this suite's folder for logs.
+    seconds, rounds, seed: how long, how often and which sequence, None: the suite's choice.
+    logs: this suite's folder for logs.
     """
 
-    def __init__(self, name, jobs, yes, cases_dir, mode=None, seconds=None, seed=None):
+    def __init__(self, name, jobs, yes, cases_dir, mode=None, seconds=None, seed=None, rounds=None):
         self.suite = name
         self.jobs = jobs
         self.yes = yes
@@ -52,6 +53,7 @@ class Context:
         self.mode = mode
         self.seconds = seconds
         self.seed = seed
+        self.rounds = rounds
         self.logs = LOGS / name
         shutil.rmtree(self.logs, ignore_errors=True)
         self.logs.mkdir(parents=True)
@@ -261,7 +263,7 @@ def _check_options(options, chosen, known):
             raise Failure(f"no chosen suite takes --{option}; those that do: {named}")
 
 
-def run(names, listing, cases_dir, jobs, verbose, yes, mode=None, seconds=None, seed=None):
+def run(names, listing, cases_dir, jobs, verbose, yes, mode=None, seconds=None, seed=None, rounds=None):
     """Do what the options of `./redzone test` say. Returns the exit status."""
     known = suites.load()
     if listing:
@@ -271,7 +273,7 @@ def run(names, listing, cases_dir, jobs, verbose, yes, mode=None, seconds=None, 
         return base.OK
     chosen = _choose(names, known)
     _check_mode(mode, chosen, known)
-    _check_options({"seconds": seconds, "seed": seed}, chosen, known)
+    _check_options({"seconds": seconds, "rounds": rounds, "seed": seed}, chosen, known)
     cases = _cases_dir(cases_dir)
     yes = yes or tools.assume_yes()
     printer = Printer(verbose)
@@ -279,7 +281,7 @@ def run(names, listing, cases_dir, jobs, verbose, yes, mode=None, seconds=None, 
     try:
         for name in chosen:
             printer.begin(name, known[name].title)
-            context = Context(name, jobs, yes, cases, mode, seconds, seed)
+            context = Context(name, jobs, yes, cases, mode, seconds, seed, rounds)
             for result in _run_suite(known[name], context):
                 printer.result(result)
             lines.append(printer.end())

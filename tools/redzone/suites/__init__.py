@@ -39,6 +39,7 @@ ORDER = (
     "linux-kunit",
     "bench",
     "soak",
+    "workqueue-stress",
 )
 
 
