@@ -107,8 +107,9 @@ void kasan_port_panic(const char *why)
 
 bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym)
 {
-	/* Only reports ask, one at a time. */
-	static struct module_place place;
+	/* Interrupts are off. Reports ask one at a time, but kasan.ignore= asks before them, on any CPU. */
+	static struct module_place places[NR_CPUS];
+	struct module_place *const place = &places[smp_processor_id()];
 	unsigned long start, bytes;
 	const char *name;
 	size_t n = 0;
@@ -117,12 +118,12 @@ bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol
 		return false;
 	sym->module = NULL;
 	if (!kallsyms_lookup(pc, &name, &start, &bytes)) {
-		if (!module_lookup(pc, &place) || place.part != MODULE_TEXT || !place.name[0])
+		if (!module_lookup(pc, place) || place->part != MODULE_TEXT || !place->name[0])
 			return false;
-		name = place.name;
-		start = place.start;
-		bytes = place.size;
-		sym->module = place.module;
+		name = place->name;
+		start = place->start;
+		bytes = place->size;
+		sym->module = place->module;
 	}
 	for (; name[n] && n < size - 1; n++)
 		buf[n] = name[n];

@@ -18,4 +18,17 @@ bool kasan_posix_symbolize(uintptr_t pc, char *buf, size_t size, struct kasan_sy
 /** kasan_posix_die() - write a message without stdio and abort. */
 _Noreturn void kasan_posix_die(const char *what, const char *detail);
 
+/* Which locks of the runtime the running thread holds. */
+#define KASAN_POSIX_NO_LOCK	    1U
+#define KASAN_POSIX_REPORT_LOCK	    2U
+#define KASAN_POSIX_LEAF	    4U /* any other lock */
+#define KASAN_POSIX_REPORT_AND_LEAF 8U
+
+/* Ends the process if port function @function is called under other locks than the @allowed ones. */
+void kasan_posix_check_call(const char *function, unsigned int allowed);
+
+/* In a report, and elsewhere with no lock held. */
+#define KASAN_POSIX_CHECK_CALL() \
+	kasan_posix_check_call(__func__, KASAN_POSIX_NO_LOCK | KASAN_POSIX_REPORT_LOCK)
+
 #endif /* KASAN_POSIX_INTERNAL_H */

@@ -59,6 +59,12 @@ void kasan_posix_set_cpu(unsigned int cpu);
 /** kasan_posix_irq_depth() - Return: nesting of kasan_port_irq_save() in this thread; 0 outside. */
 unsigned int kasan_posix_irq_depth(void);
 
+/** kasan_posix_locks_held() - Return: locks of the runtime that this thread holds. */
+unsigned int kasan_posix_locks_held(void);
+
+/** kasan_posix_locks_taken() - Return: how often this thread has taken a lock of the runtime so far. */
+unsigned long kasan_posix_locks_taken(void);
+
 /** kasan_posix_leave() - forget this thread's nesting and release its virtual CPU: for a hook that
  *  jumps out of the runtime. */
 void kasan_posix_leave(void);

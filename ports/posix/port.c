@@ -87,6 +87,9 @@ unsigned int kasan_posix_irq_depth(void)
 
 void kasan_posix_leave(void)
 {
+	/* Nobody would free them. */
+	if (kasan_posix_locks_held())
+		kasan_posix_die("kasan_posix_leave: ", "a lock of the runtime is held");
 	if (self.irq_depth)
 		kasan_port_irq_restore(0);
 }
@@ -117,6 +120,7 @@ bool kasan_posix_stack(uintptr_t *start, uintptr_t *end)
 
 void kasan_port_task(struct kasan_port_task *task)
 {
+	KASAN_POSIX_CHECK_CALL();
 	if (!self.tid) {
 		self.tid = (uint32_t)syscall(SYS_gettid);
 		prctl(PR_GET_NAME, self.name);
@@ -134,6 +138,7 @@ void *kasan_port_alloc(size_t size)
 {
 	void *mem;
 
+	kasan_posix_check_call(__func__, KASAN_POSIX_NO_LOCK | KASAN_POSIX_LEAF);
 	if (kasan_posix_hooks.alloc)
 		return kasan_posix_hooks.alloc(size);
 	mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -172,21 +177,25 @@ bool kasan_port_readable(const void *addr, size_t size)
 
 bool kasan_port_is_user(uintptr_t addr)
 {
+	KASAN_POSIX_CHECK_CALL();
 	return kasan_posix_hooks.is_user && kasan_posix_hooks.is_user(addr);
 }
 
 unsigned int *kasan_port_task_depth(void)
 {
+	KASAN_POSIX_CHECK_CALL();
 	return kasan_posix_hooks.task_depth ? kasan_posix_hooks.task_depth() : NULL;
 }
 
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj)
 {
+	KASAN_POSIX_CHECK_CALL();
 	return kasan_posix_hooks.find_object && kasan_posix_hooks.find_object(addr, obj);
 }
 
 bool kasan_port_find_area(const void *addr, struct kasan_area *area)
 {
+	KASAN_POSIX_CHECK_CALL();
 	return kasan_posix_hooks.find_area && kasan_posix_hooks.find_area(addr, area);
 }
 
@@ -217,6 +226,7 @@ static void write_line(const char *text)
 
 void kasan_port_print(const char *text)
 {
+	KASAN_POSIX_CHECK_CALL();
 	if (kasan_posix_hooks.print)
 		kasan_posix_hooks.print(text);
 	else
@@ -225,29 +235,34 @@ void kasan_port_print(const char *text)
 
 bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym)
 {
+	KASAN_POSIX_CHECK_CALL();
 	return kasan_posix_symbolize(pc, buf, size, sym);
 }
 
 void kasan_port_print_page(const void *addr)
 {
+	kasan_posix_check_call(__func__, KASAN_POSIX_REPORT_LOCK);
 	if (kasan_posix_hooks.print_page)
 		kasan_posix_hooks.print_page(addr);
 }
 
 void kasan_port_report_begin(void)
 {
+	kasan_posix_check_call(__func__, KASAN_POSIX_REPORT_LOCK);
 	if (kasan_posix_hooks.report_begin)
 		kasan_posix_hooks.report_begin();
 }
 
 void kasan_port_report_end(const struct kasan_report_info *info)
 {
+	kasan_posix_check_call(__func__, KASAN_POSIX_NO_LOCK);
 	if (kasan_posix_hooks.report_end)
 		kasan_posix_hooks.report_end(info);
 }
 
 _Noreturn void kasan_port_panic(const char *why)
 {
+	KASAN_POSIX_CHECK_CALL();
 	if (kasan_posix_hooks.panic)
 		kasan_posix_hooks.panic(why);
 	kasan_posix_die("panic: ", why);

@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - struct kasan_lock, the runtime's only lock.
+ * lock.h - struct kasan_lock, the runtime's only lock, and the order in which locks are taken.
  *
  * A test-and-set spin lock that is held with interrupts off and that knows which CPU holds it. The
  * runtime cannot use the system's locks: they may be instrumented, may be the thing that is broken,
- * or may be held by the very code that is being reported. No lock of the runtime is held while
- * another one is taken or while the port is called for anything but memory and interrupt state.
+ * or may be held by the very code that is being reported.
+ *
+ * The order has two levels. The report lock comes first. All others are leaves: a context that holds one
+ * takes no second lock.
+ *
+ *	lock		of		taken under the report lock		the port is called under it for
+ *	report		report.c	-					all that a report needs
+ *	globals		globals.c	by kasan_find_global(), tries only	kasan_port_readable()
+ *	depot		depot.c		no					kasan_port_alloc()
+ *	a heap's	heap.c		no					kasan_port_alloc()
+ *	heaps		heap.c		no					nothing
+ *	quarantine's	quarantine.c	no					nothing
+ *	claims		claim.c		no					nothing
+ *
+ * The number of the CPU and the state of interrupts are asked for under every lock. Callbacks of allocators
+ * (release, acquire), report hooks, kasan_port_report_end() and kasan_port_panic() run with no lock held. One
+ * exception: code built without recovery that has a bug inside of a report ends in kasan_port_panic() there.
+ * The host's unit tests check every lock that they take against this (ports/posix/lock_check.c).
+ *
+ * A report may have to come out while its own CPU, interrupted, holds a leaf. So what reports call must only
+ * try a lock, and must not wait for one that its own CPU holds.
  */
 #ifndef KASAN_LOCK_H
 #define KASAN_LOCK_H
@@ -24,6 +43,15 @@ struct kasan_lock {
 
 #define KASAN_LOCK_FREE 0U
 #define KASAN_LOCK_INIT {KASAN_LOCK_FREE}
+
+/* Told after a lock was taken and before it is freed, if somebody checks the order. */
+#ifdef KASAN_LOCK_CHECK
+void kasan_lock_check_take(const struct kasan_lock *lock);
+void kasan_lock_check_free(const struct kasan_lock *lock);
+#else
+#define kasan_lock_check_take(lock) ((void)(lock))
+#define kasan_lock_check_free(lock) ((void)(lock))
+#endif
 
 /** kasan_lock_owned() - does this CPU hold @lock? Certain with interrupts off; with interrupts on,
  * true can only mean that this CPU was interrupted while it held the lock. */
@@ -58,6 +86,7 @@ static inline bool kasan_trylock(struct kasan_lock *lock, unsigned long *flags)
 	if (__atomic_compare_exchange_n(&lock->owner, &expected, kasan_port_cpu() + 1U, false,
 					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 		*flags = saved;
+		kasan_lock_check_take(lock);
 		return true;
 	}
 	kasan_port_irq_restore(saved);
@@ -82,6 +111,7 @@ static inline unsigned long kasan_lock(struct kasan_lock *lock)
 /** kasan_unlock() - release @lock. @flags: from kasan_lock() or kasan_trylock(). */
 static inline void kasan_unlock(struct kasan_lock *lock, unsigned long flags)
 {
+	kasan_lock_check_free(lock);
 	__atomic_store_n(&lock->owner, KASAN_LOCK_FREE, __ATOMIC_RELEASE);
 	kasan_port_irq_restore(flags);
 }
@@ -92,12 +122,16 @@ static inline bool kasan_trylock_here(struct kasan_lock *lock, unsigned int cpu)
 {
 	unsigned int expected = KASAN_LOCK_FREE;
 
-	return __atomic_compare_exchange_n(&lock->owner, &expected, cpu + 1U, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	if (!__atomic_compare_exchange_n(&lock->owner, &expected, cpu + 1U, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return false;
+	kasan_lock_check_take(lock);
+	return true;
 }
 
 static inline void kasan_unlock_here(struct kasan_lock *lock)
 {
+	kasan_lock_check_free(lock);
 	__atomic_store_n(&lock->owner, KASAN_LOCK_FREE, __ATOMIC_RELEASE);
 }
 

@@ -9,11 +9,10 @@
  */
 #include "report.h"
 
-#include "../core/lock.h"
 #include "../core/tags.h"
 #include "../track/track.h"
 
-static struct kasan_lock report_lock;
+struct kasan_lock kasan_report_lock;
 static unsigned long report_count;
 static kasan_report_hook_fn report_hook;
 static kasan_report_filter_fn report_filter;
@@ -158,7 +157,8 @@ static bool lock_reports(unsigned int cpu)
 
 	for (tries = REPORT_TRIES; tries; tries--) {
 		/* Reading costs the owner nothing, and each try about the same everywhere. */
-		if (kasan_lock_owner(&report_lock) < 0 && kasan_trylock_here(&report_lock, cpu))
+		if (kasan_lock_owner(&kasan_report_lock) < 0 &&
+		    kasan_trylock_here(&kasan_report_lock, cpu))
 			return true;
 		kasan_arch_relax();
 	}
@@ -324,7 +324,7 @@ static bool print_waiting(void)
 	/* Who puts a report off tries the lock afterwards, who frees the lock looks afterwards: one of the two
 	 * sees the other. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (kasan_likely(!oldest_ready()) || !kasan_trylock(&report_lock, &flags))
+	if (kasan_likely(!oldest_ready()) || !kasan_trylock(&kasan_report_lock, &flags))
 		return false;
 	slot = oldest_ready();
 	if (slot) {
@@ -336,7 +336,7 @@ static bool print_waiting(void)
 		printing_waiting = false;
 		info = info_of(&the_report);
 	}
-	kasan_unlock(&report_lock, flags);
+	kasan_unlock(&kasan_report_lock, flags);
 	if (slot) {
 		after_report(&info);
 		panic_if_wanted(&info);
@@ -350,7 +350,7 @@ static bool say_left_out(void)
 	unsigned long flags, n;
 
 	if (kasan_likely(!__atomic_load_n(&left_out, __ATOMIC_RELAXED)) ||
-	    !kasan_trylock(&report_lock, &flags))
+	    !kasan_trylock(&kasan_report_lock, &flags))
 		return false;
 	n = __atomic_exchange_n(&left_out, 0, __ATOMIC_RELAXED);
 	printing_waiting = true;
@@ -358,7 +358,7 @@ static bool say_left_out(void)
 		kasan_report_line("kasan: %lu bugs that were found inside of reports are left out",
 				  n);
 	printing_waiting = false;
-	kasan_unlock(&report_lock, flags);
+	kasan_unlock(&kasan_report_lock, flags);
 	return true;
 }
 
@@ -379,7 +379,7 @@ void kasan_flush_reports(void)
  */
 static void unlock_and_look(unsigned long flags, const struct kasan_report_info *printed)
 {
-	kasan_unlock(&report_lock, flags);
+	kasan_unlock(&kasan_report_lock, flags);
 	if (printed)
 		after_report(printed);
 	kasan_flush_reports();
@@ -441,7 +441,7 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 		kasan_port_irq_restore(irq);
 		return false;
 	}
-	inside = kasan_lock_owned(&report_lock);
+	inside = kasan_lock_owned(&kasan_report_lock);
 	if (inside || !lock_reports(kasan_port_cpu())) {
 		accepted = put_off(&bug, inside);
 		kasan_port_irq_restore(irq);
@@ -527,7 +527,7 @@ void kasan_wait_for_report(void)
 
 	for (tries = 4 * REPORT_TRIES; taken && tries; tries--) {
 		irq = kasan_port_irq_save();
-		taken = kasan_lock_taken(&report_lock);
+		taken = kasan_lock_taken(&kasan_report_lock);
 		kasan_port_irq_restore(irq);
 		kasan_arch_relax();
 	}
@@ -539,7 +539,7 @@ bool kasan_notice(const char *fmt, ...)
 	va_list args;
 
 	/* Try only: the caller may be the allocator that the reporting CPU waits for. */
-	if (!kasan_trylock(&report_lock, &flags))
+	if (!kasan_trylock(&kasan_report_lock, &flags))
 		return false;
 	va_start(args, fmt);
 	kasan_format_line(fmt, args);

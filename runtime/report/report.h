@@ -12,6 +12,7 @@
 #include <stdarg.h>
 
 #include "../core/internal.h"
+#include "../core/lock.h"
 
 #define KASAN_REPORT_ROWS     5
 #define KASAN_REPORT_ROW_SIZE 16 /* granules */
@@ -61,7 +62,7 @@ struct kasan_frame {
 };
 
 struct kasan_report {
-	/* The caller of kasan_report_begin(): what was seen. */
+	/* report.c, capture(): what was seen, as the ways in (kasan_report_access() and the others) had it. */
 	const char *type;  /* frees: given; accesses: kasan_classify() */
 	uintptr_t addr;	   /* without tag */
 	uintptr_t pointer; /* as it was used */
@@ -71,7 +72,7 @@ struct kasan_report {
 	bool is_async; /* found by the CPU some time ago: nothing but @ip is known */
 	uintptr_t ip, fp;
 
-	/* report.c: who, from where, and the state of memory. */
+	/* report.c, capture(): who, from where, and the state of memory. */
 	unsigned int cpu;
 	bool was_put_off; /* printed by another context than the one that found it */
 	struct kasan_port_task task;
@@ -102,8 +103,12 @@ struct kasan_report {
 
 /* --- report.c --------------------------------------------------------------------------------- */
 
-/** kasan_notice() - print one line that is no report, from any hook. Return: false if a report is
- * being printed: nothing was printed then. */
+/* The first of the runtime's locks in their order, see core/lock.h. */
+extern struct kasan_lock kasan_report_lock;
+
+/** kasan_notice() - print one line that is no report, from any hook, with no lock held. Prints the reports that
+ *  came to wait meanwhile, and may not return, as a report may not. Return: false if a report is being
+ *  printed: nothing was printed then. */
 bool kasan_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- suppress.c ------------------------------------------------------------------------------- */

@@ -41,6 +41,7 @@ static void release(struct kasan_cache *cache, void *object)
 {
 	struct fake_slab *slab = (struct fake_slab *)cache;
 
+	CHECK_EQ(kasan_posix_locks_held(), 0);
 	slab->released[slab->release_count++ % (sizeof(slab->released) / sizeof(void *))] = object;
 	fake_slab_put(slab, object);
 }

@@ -309,6 +309,7 @@ static void page_lines(void)
 static void hooked(const struct kasan_report_info *info)
 {
 	CHECK(!strcmp(info->bug_type, "slab-out-of-bounds"));
+	CHECK_EQ(kasan_posix_locks_held(), 0);
 	kasan_posix_hooks.print("hook");
 }
 
@@ -330,6 +331,7 @@ static void the_report_hook(void)
 static bool odd_only(const struct kasan_report_info *info)
 {
 	CHECK(!info->bug_type);
+	CHECK_EQ(kasan_posix_locks_held(), 0);
 	CHECK_EQ(info->size, 1);
 	return info->addr & 1;
 }

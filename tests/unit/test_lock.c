@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_lock.c - the order of the runtime's locks: what core/lock.h allows passes, and the checker that all
+ * unit tests run under ends a process that does something else.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../runtime/report/report.h"
+#include "unit.h"
+
+#define FIRST &kasan_report_lock
+
+static struct kasan_lock leaf, other;
+
+/* Return: does a process that runs @scenario end by abort()? */
+static bool dies(void (*scenario)(void))
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		/* What the checker says is expected. */
+		close(STDERR_FILENO);
+		scenario();
+		_exit(0);
+	}
+	REQUIRE(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status) || (WIFEXITED(status) && !WEXITSTATUS(status)));
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void one_leaf(void)
+{
+	kasan_unlock(&leaf, kasan_lock(&leaf));
+	kasan_unlock(&other, kasan_lock(&other));
+}
+
+static void leaf_under_report(void)
+{
+	const unsigned long flags = kasan_lock(FIRST);
+
+	kasan_unlock(&leaf, kasan_lock(&leaf));
+	kasan_unlock(FIRST, flags);
+}
+
+static void leaf_under_leaf(void)
+{
+	kasan_lock(&leaf);
+	kasan_lock(&other);
+}
+
+static void report_under_leaf(void)
+{
+	unsigned long flags;
+
+	kasan_lock(&leaf);
+	kasan_trylock(FIRST, &flags);
+}
+
+static void two_leaves_under_report(void)
+{
+	kasan_lock(FIRST);
+	kasan_lock(&leaf);
+	kasan_lock(&other);
+}
+
+static void freed_in_another_order(void)
+{
+	const unsigned long flags = kasan_lock(FIRST);
+
+	kasan_lock(&leaf);
+	kasan_unlock(FIRST, flags);
+}
+
+static void interrupts_on(void)
+{
+	kasan_trylock_here(&leaf, kasan_port_cpu());
+}
+
+static void panic_under_a_lock(void)
+{
+	kasan_lock(&leaf);
+	kasan_port_panic("never seen");
+}
+
+static void print_under_a_leaf(void)
+{
+	kasan_lock(&leaf);
+	kasan_report_line("never seen");
+}
+
+static void memory_under_the_report_lock(void)
+{
+	kasan_lock(FIRST);
+	kasan_port_alloc(CONFIG_KASAN_PAGE_SIZE);
+}
+
+static void order_that_is_right(void)
+{
+	CHECK(!dies(one_leaf));
+	CHECK(!dies(leaf_under_report));
+}
+
+static void order_that_is_wrong(void)
+{
+	CHECK(dies(leaf_under_leaf));
+	CHECK(dies(report_under_leaf));
+	CHECK(dies(two_leaves_under_report));
+	CHECK(dies(freed_in_another_order));
+	CHECK(dies(interrupts_on));
+}
+
+static void calls_that_are_wrong(void)
+{
+	CHECK(dies(panic_under_a_lock));
+	CHECK(dies(print_under_a_leaf));
+	CHECK(dies(memory_under_the_report_lock));
+}
+
+/* A context that waits for a report's end takes no lock, so it has nothing to look for when it frees one. */
+static void waiting_takes_no_lock(void)
+{
+	const unsigned long taken = kasan_posix_locks_taken();
+
+	kasan_wait_for_report();
+	CHECK_EQ(kasan_posix_locks_taken(), taken);
+	CHECK_EQ(kasan_posix_locks_held(), 0);
+}
+
+UNIT_MAIN(UNIT_CASE(order_that_is_right), UNIT_CASE(order_that_is_wrong),
+	  UNIT_CASE(calls_that_are_wrong), UNIT_CASE(waiting_takes_no_lock))
