@@ -11,6 +11,7 @@ set(REDZONE_RUNTIME_SOURCES
   abi/hwasan_stack.c
   alloc/globals.c
   alloc/heap.c
+  alloc/heap_find.c
   alloc/mempool.c
   alloc/pages.c
   alloc/sample.c

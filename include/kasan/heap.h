@@ -2,6 +2,9 @@
 /*
  * heap.h - simple heaps: malloc-style allocators that know only pointers.
  *
+ * In the tag-based modes an object has a tag of its own besides the redzones. The allocator is given pointers
+ * without tags, so it may write anywhere in its memory.
+ *
  * Without a mode a chunk is an object, with nothing around it and the allocator's own alignment.
  */
 #ifndef KASAN_HEAP_H
@@ -18,7 +21,7 @@ struct kasan_fifo {
 /**
  * struct kasan_heap - one heap under the runtime; zero-initialised but for @name and @release
  * @name: for reports.
- * @redzone: bytes of redzone behind an object, at least 8; 0 selects 16. The redzone before it holds the
+ * @redzone: bytes of redzone behind an object, at least a granule; 0 selects 16. The redzone before it holds the
  *	runtime's header.
  * @quarantine_max: bytes of freed chunks to hold back; 0: none.
  * @release: gives a raw chunk back to the allocator; called from kasan_heap_free(), no runtime lock held.
@@ -38,12 +41,11 @@ struct kasan_heap {
 	struct kasan_heap *next;
 	struct kasan_fifo quarantine;
 	uintptr_t early_start, early_end;
+	uintptr_t low, high;
 	unsigned int lock;
 	bool added;
 #endif
 };
-
-#if !defined(CONFIG_KASAN_TAGS)
 
 /* --- Around an allocator of your own --- */
 
@@ -121,7 +123,5 @@ KASAN_HOOK void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_t s
 			  __builtin_memcpy(raw, ptr, old < size ? old : size);
 			  heap->release(heap, ptr);
 		  } return raw);
-
-#endif /* !CONFIG_KASAN_TAGS */
 
 #endif /* KASAN_HEAP_H */

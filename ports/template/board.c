@@ -66,14 +66,14 @@ _Noreturn void board_start(void)
 	const uintptr_t start = (uintptr_t)__kasan_window_start;
 	const size_t size = (uintptr_t)__kasan_window_end - start;
 
+	/* Firmware allocates early; such a chunk is adopted when it comes back. */
+	early_chunk = malloc(40);
+
 #ifdef CONFIG_KASAN_TAGS
 	or_stop(tags_start());
 	/* 64 KiB; the default is 1 MiB. */
 	kasan_option("kasan.stack_ring_size", "2048");
 #else
-	/* Firmware allocates early; such a chunk is adopted when it comes back. */
-	early_chunk = malloc(40);
-
 	or_stop(kasan_window_add(start, size, __kasan_shadow_start));
 #endif
 	heap_watch();

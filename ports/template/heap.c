@@ -4,13 +4,12 @@
  * callbacks and one-line functions.
  *
  * Not instrumented: the allocator's own words lie between the objects, in memory that no other code may touch.
+ * In the tag-based modes it reaches them by pointers without a tag.
  */
 #include <kasan/kasan.h>
 
 #include "board.h"
 #include "heap.h"
-
-#ifdef CONFIG_KASAN_GENERIC
 
 /* --- The allocator: free blocks in a list by address, neighbours joined ---------------------------- */
 
@@ -133,5 +132,3 @@ void free(void *ptr)
 {
 	kasan_heap_free(&heap, ptr, (uintptr_t)__builtin_return_address(0));
 }
-
-#endif /* heap_tags.c has the heap of the other modes */

@@ -13,7 +13,7 @@ void free(void *ptr);
 /** heap_watch() - put the heap under KASAN: call it when its memory has shadow. */
 void heap_watch(void);
 
-/** early_chunk - allocated before heap_watch(); in the tag-based modes nothing is. */
+/** early_chunk - allocated before heap_watch(). */
 extern char *early_chunk;
 
 #endif /* HEAP_H */

@@ -97,13 +97,12 @@ static void invalid_free(void)
 	free(text);
 }
 
-#ifdef CONFIG_KASAN_GENERIC
 /* By code that is not instrumented, or a device: the check comes too late, the report does not. */
 static void overwritten_header(void)
 {
 	char *text = malloc(40);
 
-	__memset(text - runtime(56), 0x41, 56);
+	__memset((char *)kasan_reset_tag(text) - runtime(56), 0x41, 56);
 	free(text);
 }
 
@@ -113,6 +112,7 @@ static void early_double_free(void)
 	free((void *)runtime((size_t)early_chunk));
 }
 
+#ifdef CONFIG_KASAN_GENERIC
 static void global_overflow(void)
 {
 	char *entry = (char *)runtime((size_t)table);
@@ -156,9 +156,9 @@ static const struct bug bugs[] = {
 	{"use_after_realloc", "slab-use-after-free", use_after_realloc},
 	{"double_free", "double-free", double_free},
 	{"invalid_free", "invalid-free", invalid_free},
-#ifdef CONFIG_KASAN_GENERIC
 	{"overwritten_header", "invalid-free", overwritten_header},
 	{"early_double_free", "double-free", early_double_free},
+#ifdef CONFIG_KASAN_GENERIC
 	{"global_overflow", "global-out-of-bounds", global_overflow},
 #endif
 #ifndef CONFIG_KASAN_HW_TAGS

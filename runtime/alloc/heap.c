@@ -5,143 +5,166 @@
  *	raw                        object
  *	| left redzone: header, gap | size bytes | slack | right redzone |
  *
- * The header sits in the left redzone, 8 bytes away from the object so that the commonest
- *underflows leave it whole, and carries a checksum. Objects are found by address from the shadow
- *alone, which no bug in checked code can write: the run of KASAN_HEAP_LEFT_REDZONE bytes ends where
- *the object starts. So there is no list of live objects that a bug could cut.
+ * The header sits in the left redzone, 8 bytes away from the object so that the commonest underflows leave
+ * it whole, and carries a checksum. heap_find.c finds chunks by address, from the shadow or the memory tags,
+ * which no bug in checked code can write. So there is no list of live objects that a bug could cut.
  *
  * Firmware allocates before it has shadow. Such early chunks are raw, for as long as they live: they
  * have no redzones, and their users keep pointers, so nothing can be put around them later. They are
  * recognised when they come back: in the range where early chunks were handed out, and part of no chunk
- * that has a header.
+ * that has a header. In the tag-based modes their pointers have no tag.
  */
+#include "heap.h"
 #include "meta.h"
 
 #include "../core/lock.h"
 #include "../core/shadow.h"
+#include "../core/tags.h"
+#include "../track/ring.h"
 #include "../track/track.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#ifdef CONFIG_KASAN
 
-#define HEADER_MAGIC_LIVE  0x6c697665U
-#define HEADER_MAGIC_FREED 0x66726565U
-#define HEADER_GAP	   8U
-#define DEFAULT_REDZONE	   16U
-#define DEFAULT_ALIGN	   16U
-#define EVICT_BATCH	   8U
-
-/* How far kasan_heap_lookup() goes back for the start of an object: 256 MiB. */
-#define SEARCH_LIMIT ((uintptr_t)256 << 20)
-
-/* How many chunks it passes over on the way, those of a heap that lies inside of the chunk it looks for. */
-#define SEARCH_CHUNKS 1024U
-
-struct heap_header {
-	uint32_t magic;
-	uint32_t check; /* of all other words and of the header's address */
-	struct kasan_heap *heap;
-	void *raw;
-	size_t span;
-	size_t size;
-	struct kasan_track alloc_track;
-	struct kasan_track free_track;
-};
-
-#define LEFT_SIZE (((sizeof(struct heap_header) + 7) & ~(size_t)7) + HEADER_GAP)
+#define DEFAULT_REDZONE 16U
+#define DEFAULT_ALIGN	16U
+#define RAW_ALIGN	8U /* of a raw chunk */
+#define EVICT_BATCH	8U
 
 /* The lock lives in the port's struct as a plain integer: core/lock.h is not public. */
 _Static_assert(sizeof(struct kasan_lock) == sizeof(unsigned int), "struct kasan_heap.lock");
 
-static struct kasan_heap *heaps;
+struct kasan_heap *kasan_heaps;
 static struct kasan_lock heaps_lock;
-
-/*
- * All chunks ever seen lie in [chunks_low, chunks_high). A lookup stays inside: beyond there may be
- * terabytes of shadow that say "accessible" because nobody has an opinion on them.
- */
-static uintptr_t chunks_low = UINTPTR_MAX, chunks_high;
 
 static inline struct kasan_lock *lock_of(struct kasan_heap *heap)
 {
 	return (struct kasan_lock *)&heap->lock;
 }
 
-static inline size_t round8(size_t size)
+static inline size_t round_up(size_t size)
 {
-	return (size + 7) & ~(size_t)7;
+	return (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
 }
 
-static inline struct heap_header *header_of(const void *object)
-{
-	return (struct heap_header *)((uintptr_t)object - LEFT_SIZE);
-}
-
-/* Both halves: a size whose upper half alone was overwritten must not pass. */
-static inline uint32_t mix_word(uint32_t hash, uintptr_t word)
-{
-	return kasan_mix(kasan_mix(hash, (uint32_t)word), (uint32_t)((uint64_t)word >> 32));
-}
-
-static uint32_t header_check(const struct heap_header *header)
-{
-	uint32_t hash = kasan_mix((uint32_t)(uintptr_t)header, header->magic);
-
-	hash = mix_word(hash, (uintptr_t)header->heap);
-	hash = mix_word(hash, (uintptr_t)header->raw);
-	hash = mix_word(hash, header->span);
-	hash = mix_word(hash, header->size);
-	hash = kasan_mix(hash, header->alloc_track.pid);
-	hash = kasan_mix(hash, header->alloc_track.stack);
-	hash = kasan_mix(hash, header->free_track.pid);
-	return kasan_mix(hash, header->free_track.stack);
-}
-
-static inline void seal_header(struct heap_header *header, uint32_t magic)
+static inline void seal_header(struct kasan_heap_header *header, uint32_t magic)
 {
 	header->magic = magic;
-	header->check = header_check(header);
+	header->check = kasan_heap_check(header);
 }
 
-static bool header_valid(const struct heap_header *header)
+/* All chunks of a heap ever seen lie in [low, high). */
+static inline void widen_bounds(struct kasan_heap *heap, uintptr_t low, uintptr_t high)
 {
-	return (header->magic == HEADER_MAGIC_LIVE || header->magic == HEADER_MAGIC_FREED) &&
-	       header->check == header_check(header);
-}
+	uintptr_t seen = __atomic_load_n(&heap->low, __ATOMIC_RELAXED);
 
-static inline bool shadow_is(uintptr_t addr, uint8_t value)
-{
-	uint8_t *shadow;
-
-	return kasan_shadow_at(addr, &shadow) && *shadow == value;
-}
-
-static inline void widen_bounds(uintptr_t low, uintptr_t high)
-{
-	uintptr_t seen = __atomic_load_n(&chunks_low, __ATOMIC_RELAXED);
-
-	while (low < seen && !__atomic_compare_exchange_n(&chunks_low, &seen, low, true,
-							  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while ((!seen || low < seen) &&
+	       !__atomic_compare_exchange_n(&heap->low, &seen, low, true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
 		;
-	seen = __atomic_load_n(&chunks_high, __ATOMIC_RELAXED);
-	while (high > seen && !__atomic_compare_exchange_n(&chunks_high, &seen, high, true,
+	seen = __atomic_load_n(&heap->high, __ATOMIC_RELAXED);
+	while (high > seen && !__atomic_compare_exchange_n(&heap->high, &seen, high, true,
 							   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 }
 
-/*
- * Does an object start at @object, so that its header may be read? If another heap has put a chunk of its own
- * at the very start of the object, the two left redzones look like one, and the header decides.
- */
-static bool is_object_start(uintptr_t object)
+/* Is the granule at @ptr freed memory? */
+static inline bool is_freed(const void *ptr)
 {
-	return object > LEFT_SIZE && !(object & KASAN_GRANULE_MASK) &&
-	       shadow_is(object - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
-	       shadow_is(object - LEFT_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
-	       (!shadow_is(object, KASAN_HEAP_LEFT_REDZONE) ||
-		header_valid(header_of((void *)object)));
+	uint8_t state;
+
+	return kasan_memory_state(ptr, &state) && state == KASAN_SLAB_FREE;
 }
 
-/* --- Hooks ------------------------------------------------------------------------------------ */
+/* --- What the modes do differently --- */
+
+#ifdef CONFIG_KASAN_GENERIC
+
+static void *open_object(struct kasan_heap_header *header, uintptr_t object, uintptr_t end)
+{
+	kasan_poison_always(header->raw, object - (uintptr_t)header->raw, KASAN_HEAP_LEFT_REDZONE);
+	kasan_poison_tail_always((void *)object, header->size, end - object, KASAN_SLAB_REDZONE);
+	return (void *)object;
+}
+
+static void close_memory(const void *ptr, size_t size)
+{
+	kasan_poison_always(ptr, size, KASAN_SLAB_FREE);
+}
+
+static inline size_t closed_span(size_t size)
+{
+	return round_up(size);
+}
+
+static bool owns(const struct kasan_heap_header *header, const void *ptr)
+{
+	(void)header;
+	(void)ptr;
+	return true;
+}
+
+static void remember(const struct kasan_heap_header *header, bool is_free)
+{
+	(void)header;
+	(void)is_free;
+}
+
+#else
+
+/*
+ * The header's granules and those behind the object are nobody's. The tag of the last object whose header was
+ * here is not used again: what it says of memory that was something else does no harm.
+ */
+static void *open_object(struct kasan_heap_header *header, uintptr_t object, uintptr_t end)
+{
+	const size_t closed = KASAN_HEAP_LEFT + (header->size ? 0 : KASAN_GRANULE_SIZE);
+	uint8_t state;
+
+	end &= ~(uintptr_t)KASAN_GRANULE_MASK;
+	if (!kasan_tags_on() || !kasan_tags_read(object, &state)) {
+		header->tag = KASAN_TAG_KERNEL;
+		return (void *)object;
+	}
+	header->tag =
+		kasan_tag_avoiding((uint8_t)header->tag, KASAN_TAG_INVALID, KASAN_TAG_INVALID);
+	object = kasan_tag_addr(object, (uint8_t)header->tag);
+	kasan_tags_fill(object - KASAN_HEAP_LEFT, closed, KASAN_TAG_INVALID);
+	kasan_poison_tail((void *)object, header->size, end - kasan_untag_addr(object),
+			  KASAN_SLAB_REDZONE);
+	return (void *)object;
+}
+
+static void close_memory(const void *ptr, size_t size)
+{
+	kasan_poison(ptr, size, KASAN_SLAB_FREE);
+}
+
+/* Also an object without a byte has a granule, which says whose it is. */
+static inline size_t closed_span(size_t size)
+{
+	return round_up(size ? size : 1);
+}
+
+/* A pointer without a tag matches all memory, so it may free all as well. */
+static bool owns(const struct kasan_heap_header *header, const void *ptr)
+{
+	return ptr == kasan_reset_tag(ptr) || kasan_get_tag(ptr) == header->tag;
+}
+
+/* Reports look for the object of a pointer by its tag, in the ring. */
+static void remember(const struct kasan_heap_header *header, bool is_free)
+{
+	const uintptr_t object = (uintptr_t)header + KASAN_HEAP_LEFT;
+
+	if (kasan_opt_stacktrace && header->tag != KASAN_TAG_KERNEL)
+		kasan_ring_put((const void *)kasan_tag_addr(object, (uint8_t)header->tag),
+			       header->size, is_free,
+			       is_free ? &header->free_track : &header->alloc_track);
+}
+
+#endif
+
+/* --- Hooks --- */
 
 void kasan_heap_add(struct kasan_heap *heap)
 {
@@ -151,11 +174,11 @@ void kasan_heap_add(struct kasan_heap *heap)
 		heap->redzone = DEFAULT_REDZONE;
 	else if (heap->redzone < KASAN_GRANULE_SIZE)
 		heap->redzone = KASAN_GRANULE_SIZE;
-	heap->redzone = round8(heap->redzone);
+	heap->redzone = round_up(heap->redzone);
 
 	flags = kasan_lock(&heaps_lock);
-	heap->next = heaps;
-	__atomic_store_n(&heaps, heap, __ATOMIC_RELEASE);
+	heap->next = kasan_heaps;
+	__atomic_store_n(&kasan_heaps, heap, __ATOMIC_RELEASE);
 	kasan_unlock(&heaps_lock, flags);
 	__atomic_store_n(&heap->added, true, __ATOMIC_RELEASE);
 }
@@ -172,49 +195,52 @@ void kasan_heap_adopt(struct kasan_heap *heap, const void *start, size_t size)
 		heap->early_end = first + size;
 }
 
+static inline size_t object_align(size_t align)
+{
+	if (!align)
+		return DEFAULT_ALIGN;
+	return align < KASAN_GRANULE_SIZE ? KASAN_GRANULE_SIZE : align;
+}
+
 size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 {
-	size_t span = LEFT_SIZE + heap->redzone + KASAN_GRANULE_MASK;
+	/* The last granule of the chunk may be its neighbour's as well. */
+	size_t span = KASAN_HEAP_LEFT + heap->redzone + KASAN_GRANULE_MASK +
+		      (KASAN_GRANULE_SIZE - RAW_ALIGN);
 
-	if (!align)
-		align = DEFAULT_ALIGN;
-	/* Raw chunks are aligned to 8 already. */
-	if (align > KASAN_GRANULE_SIZE &&
-	    __builtin_add_overflow(span, align - KASAN_GRANULE_SIZE, &span))
+	align = object_align(align);
+	if (__builtin_add_overflow(span, align - RAW_ALIGN, &span) ||
+	    __builtin_add_overflow(span, size, &span))
 		return 0;
-	if (__builtin_add_overflow(span, size, &span))
-		return 0;
-	return span & ~KASAN_GRANULE_MASK;
+	return span & ~(size_t)(RAW_ALIGN - 1);
 }
 
 static void *make_object(struct kasan_heap *heap, void *raw, size_t size, size_t align,
 			 uintptr_t ip, uintptr_t fp)
 {
 	const size_t span = kasan_heap_span(heap, size, align);
-	struct heap_header *header;
-	uintptr_t object, end;
+	struct kasan_heap_header *header;
+	uintptr_t start, object;
+	void *ptr;
 
 	if (kasan_unlikely(!raw || !span))
 		return NULL;
-	if (!align)
-		align = DEFAULT_ALIGN;
-	object = ((uintptr_t)raw + LEFT_SIZE + align - 1) & ~((uintptr_t)align - 1);
-	object = round8(object);
-	end = (uintptr_t)raw + span;
-	widen_bounds((uintptr_t)raw, end);
+	align = object_align(align);
+	start = kasan_untag_addr((uintptr_t)raw);
+	object = (start + KASAN_HEAP_LEFT + align - 1) & ~((uintptr_t)align - 1);
+	widen_bounds(heap, start, start + span);
 
-	header = header_of((void *)object);
+	header = kasan_heap_header_of((void *)object);
 	header->heap = heap;
 	header->raw = raw;
 	header->span = span;
 	header->size = size;
 	kasan_set_track(&header->alloc_track, ip, fp);
 	header->free_track.pid = header->free_track.stack = 0;
-	seal_header(header, HEADER_MAGIC_LIVE);
-
-	kasan_poison_always(raw, object - (uintptr_t)raw, KASAN_HEAP_LEFT_REDZONE);
-	kasan_poison_tail_always((void *)object, size, end - object, KASAN_SLAB_REDZONE);
-	return (void *)object;
+	ptr = open_object(header, object, start + span);
+	seal_header(header, KASAN_HEAP_LIVE);
+	remember(header, false);
+	return ptr;
 }
 
 __attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, void *raw,
@@ -223,22 +249,18 @@ __attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, vo
 	return make_object(heap, raw, size, align, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
-/* --- Early chunks ----------------------------------------------------------------------------- */
+/* --- Early chunks --- */
 
 static inline bool is_added(const struct kasan_heap *heap)
 {
 	return __atomic_load_n(&heap->added, __ATOMIC_ACQUIRE);
 }
 
-static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int tries);
-
-/* An early chunk has no heap inside that the nearest chunk below it could be part of: one try tells. */
 static bool is_early(const struct kasan_heap *heap, const void *ptr)
 {
-	struct kasan_heap_chunk chunk;
-
-	return (uintptr_t)ptr - heap->early_start < heap->early_end - heap->early_start &&
-	       !lookup((uintptr_t)ptr, &chunk, 1);
+	return ptr == kasan_reset_tag(ptr) &&
+	       (uintptr_t)ptr - heap->early_start < heap->early_end - heap->early_start &&
+	       !kasan_heap_holds((uintptr_t)ptr);
 }
 
 /* Return: whole granules of the early chunk at @raw; 0: not known. SIZE_MAX: the allocator's own header
@@ -255,6 +277,14 @@ static size_t early_size(struct kasan_heap *heap, const void *raw)
 	return size;
 }
 
+/* Was the early chunk of @size bytes at @raw freed? One without a whole granule cannot tell. */
+static bool is_freed_early(const void *raw, size_t size)
+{
+	const uintptr_t first = round_up((uintptr_t)raw);
+
+	return size >= first + KASAN_GRANULE_SIZE - (uintptr_t)raw && is_freed((void *)first);
+}
+
 static void quarantine(struct kasan_heap *heap, void *raw, size_t span);
 
 static bool free_early(struct kasan_heap *heap, void *raw, uintptr_t ip, uintptr_t fp)
@@ -268,12 +298,12 @@ static bool free_early(struct kasan_heap *heap, void *raw, uintptr_t ip, uintptr
 		return true;
 	}
 	flags = kasan_lock(lock_of(heap));
-	if (shadow_is((uintptr_t)raw, KASAN_SLAB_FREE))
+	if (is_freed_early(raw, size))
 		wrong = "double-free";
 	else if (size == SIZE_MAX)
 		wrong = "invalid-free";
 	else
-		kasan_poison_always(raw, size & ~(size_t)KASAN_GRANULE_MASK, KASAN_SLAB_FREE);
+		close_memory(raw, size & ~(size_t)(RAW_ALIGN - 1));
 	kasan_unlock(lock_of(heap), flags);
 	if (wrong) {
 		kasan_report_bad_free(wrong, raw, ip, fp);
@@ -283,31 +313,30 @@ static bool free_early(struct kasan_heap *heap, void *raw, uintptr_t ip, uintptr
 	return true;
 }
 
-/* --- Frees ------------------------------------------------------------------------------------ */
+/* --- Frees --- */
 
 /* End the object's life under the heap's lock: of two concurrent frees one is told. */
 static const char *end_life(struct kasan_heap *heap, void *object, uintptr_t ip, uintptr_t fp)
 {
-	struct heap_header *header = header_of(object);
+	struct kasan_heap_header *header = kasan_heap_header_of(object);
 	struct kasan_track track;
 	const char *wrong = NULL;
 	unsigned long flags;
 
-	if (!is_object_start((uintptr_t)object))
+	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)object)))
 		return "invalid-free";
 	kasan_set_track(&track, ip, fp);
 	flags = kasan_lock(lock_of(heap));
-	if (!header_valid(header)) {
+	if (!kasan_heap_valid(header)) {
 		/* Overwritten: the raw chunk cannot be given back, nobody knows where it starts. */
-		wrong = shadow_is((uintptr_t)object, KASAN_SLAB_FREE) ? "double-free"
-								      : "invalid-free";
-	} else if (header->magic == HEADER_MAGIC_FREED) {
+		wrong = is_freed(object) ? "double-free" : "invalid-free";
+	} else if (header->magic == KASAN_HEAP_FREED || !owns(header, object)) {
 		wrong = "double-free";
 	} else if (header->heap != heap) {
 		wrong = "invalid-free";
 	} else {
 		header->free_track = track;
-		seal_header(header, HEADER_MAGIC_FREED);
+		seal_header(header, KASAN_HEAP_FREED);
 	}
 	kasan_unlock(lock_of(heap), flags);
 	return wrong;
@@ -346,7 +375,7 @@ static void quarantine(struct kasan_heap *heap, void *raw, size_t span)
 __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
 {
 	const uintptr_t fp = KASAN_CALLER_FP();
-	struct heap_header *header = header_of(ptr);
+	struct kasan_heap_header *header = kasan_heap_header_of(ptr);
 	const char *wrong;
 	size_t size, span;
 	void *raw;
@@ -367,18 +396,19 @@ __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void
 	size = header->size;
 	span = header->span;
 	raw = header->raw;
-	kasan_poison_always(ptr, round8(size), KASAN_SLAB_FREE);
+	remember(header, true);
+	close_memory(ptr, closed_span(size));
 	quarantine(heap, raw, span);
 	return true;
 }
 
 /* Return: the header of the live object @ptr of @heap, NULL if it is none. */
-static const struct heap_header *live_header(const struct kasan_heap *heap, const void *ptr)
+static const struct kasan_heap_header *live_header(const struct kasan_heap *heap, const void *ptr)
 {
-	const struct heap_header *header = header_of(ptr);
+	const struct kasan_heap_header *header = kasan_heap_header_of(ptr);
 
-	if (!is_object_start((uintptr_t)ptr) || !header_valid(header) || header->heap != heap ||
-	    header->magic != HEADER_MAGIC_LIVE)
+	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)ptr)) || !kasan_heap_valid(header) ||
+	    header->heap != heap || header->magic != KASAN_HEAP_LIVE || !owns(header, ptr))
 		return NULL;
 	return header;
 }
@@ -402,23 +432,21 @@ void kasan_heap_shrink(struct kasan_heap *heap)
 
 size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
 {
-	const struct heap_header *header;
+	const struct kasan_heap_header *header;
 	size_t size;
 
 	if (!ptr)
 		return 0;
 	if (kasan_unlikely(!is_added(heap) || is_early(heap, ptr))) {
 		/* Of a chunk that was freed the allocator may still know a size. */
-		size = shadow_is((uintptr_t)ptr, KASAN_SLAB_FREE)
-			       ? 0
-			       : early_size((struct kasan_heap *)heap, ptr);
-		return size == SIZE_MAX ? 0 : size;
+		size = early_size((struct kasan_heap *)heap, ptr);
+		return size == SIZE_MAX || is_freed_early(ptr, size) ? 0 : size;
 	}
 	header = live_header(heap, ptr);
 	return header ? header->size : 0;
 }
 
-/* --- A whole malloc --------------------------------------------------------------------------- */
+/* --- A whole malloc --- */
 
 static void *acquire(struct kasan_heap *heap, size_t align, size_t size, uintptr_t ip, uintptr_t fp)
 {
@@ -462,7 +490,7 @@ __attribute__((__noinline__)) void *kasan_heap_calloc(struct kasan_heap *heap, s
 		return NULL;
 	ptr = acquire(heap, 0, bytes, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	if (ptr)
-		__memset(ptr, 0, bytes);
+		__memset(kasan_reset_tag(ptr), 0, bytes);
 	return ptr;
 }
 
@@ -488,141 +516,9 @@ __attribute__((__noinline__)) void *kasan_heap_realloc(struct kasan_heap *heap, 
 	moved = acquire(heap, 0, size, ip, fp);
 	if (!moved || !ptr)
 		return moved;
-	__memcpy(moved, ptr, old < size ? old : size);
+	__memcpy(kasan_reset_tag(moved), kasan_reset_tag(ptr), old < size ? old : size);
 	kasan_heap_free(heap, ptr, ip);
 	return moved;
 }
 
-/* --- For reports ------------------------------------------------------------------------------ */
-
-/* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none. */
-static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
-{
-	uint8_t *shadow, *earlier;
-
-	while (at > limit && kasan_shadow_at(at, &shadow)) {
-		/* The inside of a large object, or memory that is no heap: eight granules a step. */
-		if (at - limit > 8 * KASAN_GRANULE_SIZE &&
-		    kasan_shadow_at(at - 7 * KASAN_GRANULE_SIZE, &earlier) &&
-		    earlier == shadow - 7 && !*(const kasan_u64_any *)earlier) {
-			at -= 8 * KASAN_GRANULE_SIZE;
-			continue;
-		}
-		if (*shadow == KASAN_HEAP_LEFT_REDZONE)
-			return at + KASAN_GRANULE_SIZE;
-		/* Objects and what follows them have no other values. */
-		if (*shadow >= KASAN_GRANULE_SIZE && *shadow != KASAN_SLAB_FREE &&
-		    *shadow != KASAN_SLAB_REDZONE)
-			return 0;
-		at -= KASAN_GRANULE_SIZE;
-	}
-	return 0;
-}
-
-static bool is_registered(const struct kasan_heap *heap)
-{
-	const struct kasan_heap *at = __atomic_load_n(&heaps, __ATOMIC_ACQUIRE);
-
-	while (at && at != heap)
-		at = at->next;
-	return at != NULL;
-}
-
-/* The object at @start has lost its header: what can be said of it, the shadow says. */
-static void describe_by_shadow(struct kasan_heap_chunk *chunk, uintptr_t start)
-{
-	uintptr_t low = start, high;
-
-	chunk->freed = shadow_is(start, KASAN_SLAB_FREE);
-	while (chunk->freed && shadow_is(start + chunk->size, KASAN_SLAB_FREE))
-		chunk->size += KASAN_GRANULE_SIZE;
-	if (!chunk->freed)
-		chunk->size = kasan_size_by_shadow(
-			(void *)start, __atomic_load_n(&chunks_high, __ATOMIC_RELAXED) - start);
-	while (shadow_is(low - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE))
-		low -= KASAN_GRANULE_SIZE;
-	high = start + round8(chunk->size);
-	while (shadow_is(high, KASAN_SLAB_REDZONE))
-		high += KASAN_GRANULE_SIZE;
-	chunk->raw = low;
-	chunk->span = high - low;
-}
-
-static void describe_chunk(struct kasan_heap_chunk *chunk, uintptr_t start)
-{
-	const struct heap_header *header = header_of((void *)start);
-
-	__memset(chunk, 0, sizeof(*chunk));
-	chunk->start = start;
-	if (!header_valid(header) || !is_registered(header->heap)) {
-		describe_by_shadow(chunk, start);
-		return;
-	}
-	chunk->heap = header->heap;
-	chunk->raw = (uintptr_t)header->raw;
-	chunk->span = header->span;
-	chunk->size = header->size;
-	chunk->freed = header->magic == HEADER_MAGIC_FREED;
-	chunk->alloc_track = header->alloc_track;
-	chunk->free_track = header->free_track;
-}
-
-/* As kasan_heap_lookup(), but gives up after @tries chunks that do not hold @addr. */
-static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int tries)
-{
-	const uintptr_t low = __atomic_load_n(&chunks_low, __ATOMIC_RELAXED);
-	uintptr_t at = addr & ~KASAN_GRANULE_MASK, limit, start;
-
-	if (addr < low || addr >= __atomic_load_n(&chunks_high, __ATOMIC_RELAXED))
-		return false;
-	limit = at > SEARCH_LIMIT && at - SEARCH_LIMIT > low ? at - SEARCH_LIMIT : low;
-	/* In a left redzone: its object starts where it ends. */
-	while (shadow_is(at + KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
-	       shadow_is(at, KASAN_HEAP_LEFT_REDZONE))
-		at += KASAN_GRANULE_SIZE;
-	for (; tries; tries--) {
-		start = end_of_redzone_below(at, limit);
-		if (!start)
-			return false;
-		at = start - KASAN_GRANULE_SIZE;
-		if (is_object_start(start) &&
-		    kasan_port_readable(header_of((void *)start), sizeof(struct heap_header))) {
-			describe_chunk(chunk, start);
-			if (addr - chunk->raw < chunk->span)
-				return true;
-			/* A header that fits and yet says this would lead nowhere. */
-			if (chunk->raw > at)
-				return false;
-			at = chunk->raw;
-		}
-		if (at <= limit)
-			return false;
-		at -= KASAN_GRANULE_SIZE;
-	}
-	return false;
-}
-
-bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
-{
-	return __atomic_load_n(&heaps, __ATOMIC_ACQUIRE) && lookup(addr, chunk, SEARCH_CHUNKS);
-}
-
-bool kasan_heap_find(uintptr_t addr, struct kasan_object *obj, struct kasan_track *alloc,
-		     struct kasan_track *freed)
-{
-	struct kasan_heap_chunk chunk;
-
-	if (!kasan_heap_lookup(addr, &chunk))
-		return false;
-	obj->kind = KASAN_OBJECT_HEAP;
-	obj->cache = NULL;
-	obj->start = (void *)chunk.start;
-	obj->size = chunk.size;
-	obj->large = NULL;
-	obj->name = chunk.heap ? chunk.heap->name : NULL;
-	*alloc = chunk.alloc_track;
-	*freed = chunk.free_track;
-	return true;
-}
-
-#endif /* CONFIG_KASAN_GENERIC */
+#endif /* CONFIG_KASAN */

@@ -96,7 +96,7 @@ size_t kasan_size_by_shadow(const void *object, size_t max);
 /** kasan_size_by_tags() - the same, in tag modes: bytes up to which the tag stays that of the first. */
 size_t kasan_size_by_tags(const void *object, size_t max);
 
-/* --- heap.c ----------------------------------------------------------------------------------- */
+/* --- heap_find.c --- */
 
 /**
  * struct kasan_heap_chunk - a simple heap's object as kasan_heap_lookup() finds it
@@ -109,10 +109,17 @@ struct kasan_heap_chunk {
 	size_t size, span;
 	bool freed;
 	struct kasan_track alloc_track, free_track;
+#ifdef CONFIG_KASAN_TAGS
+	uint8_t tag; /* of its pointer, KASAN_TAG_KERNEL: it has none */
+#endif
 };
 
-/** kasan_heap_lookup() - the chunk whose object or redzones hold @addr; of two heaps, one inside the other,
- *  the inner one's. For reports: reads shadow byte by byte. Return: false if there is none. */
+/** kasan_heap_lookup() - find the chunk whose object or redzones hold @addr, which has no tag; of two heaps, one
+ *  inside the other, the inner one's. For reports: slow. Return: false if there is none. */
 bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk);
+
+/** kasan_heap_name_at() - tag modes: find the heap that has had a chunk on either side of @addr. @name: filled.
+ *  Return: false if there is none. */
+bool kasan_heap_name_at(uintptr_t addr, const char **name);
 
 #endif /* KASAN_META_H */

@@ -119,10 +119,6 @@ struct kasan_global {
 };
 const struct kasan_global *kasan_find_global(uintptr_t addr);
 
-/** kasan_heap_find() - which chunk of a registered kasan_heap holds @addr? Fills @obj and the tracks. */
-bool kasan_heap_find(uintptr_t addr, struct kasan_object *obj, struct kasan_track *alloc,
-		     struct kasan_track *freed);
-
 /* Slab metadata of an object; NULL if the cache has none. */
 #ifdef CONFIG_KASAN_GENERIC
 struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache, const void *object);

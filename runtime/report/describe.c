@@ -65,6 +65,22 @@ void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *obj
 		owner->state == KASAN_OWNER_FREED && (large->free.pid || large->free.stack);
 }
 
+/* --- Simple heaps --- */
+
+void kasan_owner_heap(struct kasan_owner *owner, const struct kasan_heap_chunk *chunk)
+{
+	owner->kind = KASAN_OBJECT_HEAP;
+	owner->start = chunk->start;
+	owner->size = owner->cache_size = chunk->size;
+	owner->state = chunk->freed ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
+	owner->corrupt = !chunk->heap;
+	kasan_owner_name(owner, chunk->heap ? chunk->heap->name : NULL, "heap");
+	owner->alloc = chunk->alloc_track;
+	owner->free = chunk->free_track;
+	owner->has_alloc = chunk->heap != NULL;
+	owner->has_free = chunk->heap && chunk->freed;
+}
+
 #ifdef CONFIG_KASAN_GENERIC
 
 /* --- Slab objects ----------------------------------------------------------------------------- */
@@ -142,20 +158,6 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 
 /* --- All kinds -------------------------------------------------------------------------------- */
 
-static void fill_heap(struct kasan_owner *owner, const struct kasan_heap_chunk *chunk)
-{
-	owner->kind = KASAN_OBJECT_HEAP;
-	owner->start = chunk->start;
-	owner->size = owner->cache_size = chunk->size;
-	owner->state = chunk->freed ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
-	owner->corrupt = !chunk->heap;
-	kasan_owner_name(owner, chunk->heap ? chunk->heap->name : NULL, "heap");
-	owner->alloc = chunk->alloc_track;
-	owner->free = chunk->free_track;
-	owner->has_alloc = chunk->heap != NULL;
-	owner->has_free = chunk->heap && chunk->freed;
-}
-
 /* Return: bytes of the object that the port knows at @addr, slot or pages; 0 if it knows none. */
 static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
 {
@@ -188,7 +190,7 @@ static bool find_owner(struct kasan_owner *owner, uintptr_t addr)
 		return owner->kind != KASAN_OBJECT_NONE;
 	if (owner->kind == KASAN_OBJECT_NONE || chunk.span <= size) {
 		__memset(owner, 0, sizeof(*owner));
-		fill_heap(owner, &chunk);
+		kasan_owner_heap(owner, &chunk);
 	}
 	return true;
 }

@@ -18,6 +18,8 @@
 #define KASAN_REPORT_ROW_SIZE 16 /* granules */
 
 /* How certain a report may be about an object's state. */
+struct kasan_heap_chunk;
+
 enum kasan_owner_state {
 	KASAN_OWNER_UNKNOWN, /* metadata overwritten */
 	KASAN_OWNER_NEVER,   /* the slot was never allocated */
@@ -163,6 +165,9 @@ void kasan_owner_name(struct kasan_owner *owner, const char *name, const char *o
 
 /** kasan_owner_large() - fill @owner with a large allocation. */
 void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *object);
+
+/** kasan_owner_heap() - fill @owner, which is zeroed, with the chunk of a simple heap. */
+void kasan_owner_heap(struct kasan_owner *owner, const struct kasan_heap_chunk *chunk);
 
 /** kasan_type_without_shadow() - Return: bug type of an address that is nobody's memory. */
 const char *kasan_type_without_shadow(uintptr_t addr);

@@ -113,32 +113,69 @@ static void fill_owner(struct kasan_owner *owner, const struct candidate *candid
 	owner->has_free = candidate->freed;
 }
 
-/* The cache of the slab object at @start, NULL if there is none. */
-static const struct kasan_cache *cache_at(uintptr_t start)
+/* The object that the youngest record with @tag (KASAN_TAG_KERNEL: any) has at @addr, as its history has it. */
+static bool find_covering(struct candidate *found, uintptr_t addr, uint8_t tag)
 {
-	struct kasan_object object = {0};
+	struct kasan_ring_cursor cursor = {0};
+	struct kasan_ring_record record;
 
-	if (!kasan_port_find_object((const void *)start, &object) ||
-	    object.kind != KASAN_OBJECT_SLAB)
-		return NULL;
-	return object.cache;
+	while (kasan_ring_next(&cursor, &record)) {
+		const uintptr_t start = kasan_untag_addr(record.ptr);
+
+		if ((tag == KASAN_TAG_KERNEL || kasan_addr_tag(record.ptr) == tag) &&
+		    addr - start < (record.size ? record.size : 1))
+			return find_history(found, start, kasan_addr_tag(record.ptr));
+	}
+	return false;
 }
 
-/* The slab object that the pointer was made for, in the slot at @slot (0: the address is in none) or near. */
-static bool describe_slab(struct kasan_report *report, uintptr_t slot, size_t slot_size)
+/* Whose the object at @start is: a cache's, or a heap's. */
+static bool fill_allocator(struct kasan_owner *owner, uintptr_t start)
+{
+	struct kasan_object object = {0};
+	struct kasan_heap_chunk chunk;
+	const char *name = NULL;
+
+	if (kasan_port_find_object((const void *)start, &object) &&
+	    object.kind == KASAN_OBJECT_SLAB && object.cache) {
+		owner->kind = KASAN_OBJECT_SLAB;
+		owner->slot_size = object.cache->slot_size;
+		owner->cache_size = object.cache->object_size;
+		/* A free is recorded with the cache's size; if its allocation is no longer in the ring that
+		 * is all. */
+		if (owner->size > object.cache->object_size)
+			owner->size = object.cache->object_size;
+		kasan_owner_name(owner, object.cache->name, "?");
+		return true;
+	}
+	if (kasan_heap_lookup(start, &chunk) && chunk.start == start)
+		name = chunk.heap->name;
+	else if (!kasan_heap_name_at(start, &name))
+		return false;
+	owner->kind = KASAN_OBJECT_HEAP;
+	owner->cache_size = owner->size;
+	kasan_owner_name(owner, name, "heap");
+	return true;
+}
+
+/* The object that the pointer was made for, in the slot at @slot (0: the address is in none) or near. */
+static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t slot_size)
 {
 	struct kasan_owner *owner = &report->owner;
 	const uint8_t tag = kasan_addr_tag(report->pointer);
 	const size_t near = slot_size * NEAR_SLOTS;
 	const bool may_be_near = tag != KASAN_TAG_KERNEL && !report->is_free;
 	struct candidate own, next, *found = NULL;
-	const struct kasan_cache *cache;
+	const char *heap;
 
-	if (slot && find_history(&own, slot, tag))
+	/* The chunks of a heap are no slots, even if it has them from a slab allocator. */
+	if (slot && !kasan_heap_name_at(report->addr, &heap)
+		    ? find_history(&own, slot, tag)
+		    : find_covering(&own, report->addr, tag))
 		found = &own;
 	/*
 	 * A former owner of the slot had the pointer's tag, and so has the live object beside it. Whichever
-	 * came last is meant: a slot that has been free for long was other caches', too, whose tags say
+	 * came last is meant: a slot that has been free for long was other caches' as well, whose tags say
 	 * nothing.
 	 */
 	if (found && own.freed && may_be_near &&
@@ -147,17 +184,26 @@ static bool describe_slab(struct kasan_report *report, uintptr_t slot, size_t sl
 	if (!found && may_be_near &&
 	    find_nearest(&next, report->addr, tag, near > NEAR_BYTES ? near : NEAR_BYTES))
 		found = &next;
-	cache = found ? cache_at(found->start) : NULL;
-	if (!cache)
+	if (!found)
 		return false;
 	fill_owner(owner, found);
-	owner->kind = KASAN_OBJECT_SLAB;
-	owner->slot_size = cache->slot_size;
-	owner->cache_size = cache->object_size;
-	/* A free is recorded with the cache's size; if its allocation is no more in the ring that is all. */
-	if (owner->size > cache->object_size)
-		owner->size = cache->object_size;
-	kasan_owner_name(owner, cache->name, "?");
+	if (fill_allocator(owner, found->start))
+		return true;
+	__memset(owner, 0, sizeof(*owner));
+	return false;
+}
+
+/* What the ring has forgotten a heap's header may know: of the pointer's object only if its tag is the same. */
+static bool describe_by_header(struct kasan_report *report)
+{
+	const uint8_t tag = kasan_addr_tag(report->pointer);
+	struct kasan_heap_chunk chunk;
+
+	if (!kasan_heap_lookup(report->addr, &chunk))
+		return false;
+	kasan_owner_heap(&report->owner, &chunk);
+	if (tag != chunk.tag)
+		report->owner.has_alloc = report->owner.has_free = false;
 	return true;
 }
 
@@ -213,8 +259,9 @@ void kasan_describe_object(struct kasan_report *report)
 	if (!kasan_port_find_object(addr, &object))
 		object.kind = KASAN_OBJECT_NONE;
 	in_slab = object.kind == KASAN_OBJECT_SLAB && object.cache;
-	if (describe_slab(report, in_slab ? kasan_untag_addr((uintptr_t)object.start) : 0,
-			  in_slab ? object.cache->slot_size : 0))
+	if (describe_by_ring(report, in_slab ? kasan_untag_addr((uintptr_t)object.start) : 0,
+			     in_slab ? object.cache->slot_size : 0) ||
+	    describe_by_header(report))
 		return;
 	/* Where an overrun of whole pages begins. */
 	if (describe_large(report, report->addr) ||
@@ -278,7 +325,8 @@ void kasan_classify_by_owner(struct kasan_report *report)
 	}
 	if (!is_invalid_access(report) || tag == KASAN_TAG_KERNEL)
 		return;
-	if (owner->kind == KASAN_OBJECT_SLAB && (owner->has_alloc || owner->has_free)) {
+	if ((owner->kind == KASAN_OBJECT_SLAB || owner->kind == KASAN_OBJECT_HEAP) &&
+	    (owner->has_alloc || owner->has_free)) {
 		if (owner->state == KASAN_OWNER_FREED)
 			report->type = "slab-use-after-free";
 		else if (report->first_bad < owner->start ||

@@ -9,7 +9,7 @@
  */
 #include "track.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#ifdef CONFIG_KASAN
 
 #define PAGE_ENTRIES \
 	((CONFIG_KASAN_PAGE_SIZE - sizeof(struct page_head)) / sizeof(struct kasan_held))
@@ -94,4 +94,4 @@ bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *out)
 	return true;
 }
 
-#endif /* CONFIG_KASAN_GENERIC */
+#endif /* CONFIG_KASAN */

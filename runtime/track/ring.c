@@ -76,26 +76,41 @@ size_t kasan_ring_entries(void)
 	return (size_t)__atomic_load_n(&ring.entries, __ATOMIC_ACQUIRE);
 }
 
-void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, uintptr_t fp)
+static inline void put(const void *ptr, size_t size, bool is_free, const struct kasan_track *track,
+		       uint64_t entries)
 {
-	const uint64_t entries = __atomic_load_n(&ring.entries, __ATOMIC_ACQUIRE);
-	struct kasan_track track;
 	struct entry *entry;
 	uint64_t number;
 
-	if (kasan_unlikely(!entries))
-		return;
-	/* The long part first: an entry shall not be BUSY while a stack is walked. */
-	kasan_set_track(&track, ip, fp);
 	number = __atomic_fetch_add(&ring.next, 1, __ATOMIC_RELAXED);
 	entry = entry_of(number, entries);
 	if (kasan_unlikely(__atomic_exchange_n(&entry->seq, BUSY, __ATOMIC_ACQUIRE) == BUSY))
 		return;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	entry->ptr = (uintptr_t)ptr;
-	entry->track = track;
+	entry->track = *track;
 	entry->size = (uint32_t)size | (is_free ? FREE_FLAG : 0);
 	__atomic_store_n(&entry->seq, number + 1, __ATOMIC_RELEASE);
+}
+
+void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, uintptr_t fp)
+{
+	const uint64_t entries = __atomic_load_n(&ring.entries, __ATOMIC_ACQUIRE);
+	struct kasan_track track;
+
+	if (kasan_unlikely(!entries))
+		return;
+	/* The long part first: an entry shall not be BUSY while a stack is walked. */
+	kasan_set_track(&track, ip, fp);
+	put(ptr, size, is_free, &track, entries);
+}
+
+void kasan_ring_put(const void *ptr, size_t size, bool is_free, const struct kasan_track *track)
+{
+	const uint64_t entries = __atomic_load_n(&ring.entries, __ATOMIC_ACQUIRE);
+
+	if (entries)
+		put(ptr, size, is_free, track, entries);
 }
 
 /* Return: false if record @number is not there, or not any more. */

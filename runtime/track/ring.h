@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.h - the stack ring: the last allocations and frees of slab objects, of all CPUs, in their order.
+ * ring.h - the stack ring: the last allocations and frees of objects, of all CPUs, in their order.
  *
- * The tag-based modes keep nothing beside an object. What a report wants to know of it, who allocated it with
+ * The tag-based modes keep nothing beside a slab object. What a report wants to know of it, who allocated it with
  * which size and who freed it, is looked for here, by address and pointer tag.
  */
 #ifndef KASAN_RING_H
@@ -15,7 +15,7 @@
 /**
  * struct kasan_ring_record - one allocation or free
  * @ptr: the object as its user saw it: with its tag.
- * @size: bytes asked for; of a free the cache's object size.
+ * @size: bytes asked for; of a slab object's free the cache's object size.
  * @is_free: which of the two.
  * @track: who and from where.
  */
@@ -29,6 +29,9 @@ struct kasan_ring_record {
 /** kasan_ring_add() - remember it, with the stack that starts at @ip, @fp. Takes no lock. Before
  *  kasan_ring_init(), or without memory for a ring, nothing happens. */
 void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, uintptr_t fp);
+
+/** kasan_ring_put() - the same for a caller that has its @track already. */
+void kasan_ring_put(const void *ptr, size_t size, bool is_free, const struct kasan_track *track);
 
 /** kasan_ring_init() - get memory for the ring, half as much again and again if there is not enough. */
 void kasan_ring_init(void);

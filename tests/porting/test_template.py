@@ -57,9 +57,9 @@ def test_wrong_tags_are_seen(tree):
     """The heap gives out pointers without their tag: then nothing of it may be reported, and the program says
     so. What the other tests expect does not come by itself."""
     replace(
-        tree / "heap_tags.c",
-        "return kasan_slab_alloc(&class->cache, slot, size);",
-        "return kasan_reset_tag(kasan_slab_alloc(&class->cache, slot, size));",
+        tree / "heap.c",
+        "return kasan_heap_malloc(&heap, size);",
+        "return kasan_reset_tag(kasan_heap_malloc(&heap, size));",
     )
     elf, _ = make_template(tree, "arm64", "clang-19", "MODE=sw_tags")
     status, console = boot("arm64", elf)

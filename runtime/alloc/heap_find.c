@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_find.c - the chunk of a simple heap that an address lies in, for frees and for reports.
+ *
+ * The shadow tells where an object starts: the run of KASAN_HEAP_LEFT_REDZONE bytes ends there. Memory tags do
+ * not, as one tag means all memory that is nobody's. There a chunk is found by its header: its granules are
+ * nobody's, and its checksum, which depends on its address, fits.
+ */
+#include "heap.h"
+
+#include "../core/shadow.h"
+#include "../core/tags.h"
+
+#ifdef CONFIG_KASAN
+
+/* How far a search goes back for the start of an object: 256 MiB, as eight granules of shadow are a step; with
+ * tags each granule is one. */
+#ifdef CONFIG_KASAN_GENERIC
+#define SEARCH_LIMIT ((uintptr_t)256 << 20)
+/* How many chunks it passes over on the way, those of a heap that lies inside of the chunk it looks for. */
+#define SEARCH_CHUNKS 1024U
+#else
+#define SEARCH_LIMIT ((uintptr_t)16 << 20)
+#endif
+
+/* --- Headers --- */
+
+/* Both halves: a size whose upper half alone was overwritten must not pass. */
+static inline uint32_t mix_word(uint32_t hash, uintptr_t word)
+{
+	return kasan_mix(kasan_mix(hash, (uint32_t)word), (uint32_t)((uint64_t)word >> 32));
+}
+
+uint32_t kasan_heap_check(const struct kasan_heap_header *header)
+{
+	uint32_t hash = kasan_mix((uint32_t)(uintptr_t)header, header->magic);
+
+	hash = mix_word(hash, (uintptr_t)header->heap);
+	hash = mix_word(hash, (uintptr_t)header->raw);
+	hash = mix_word(hash, header->span);
+	hash = mix_word(hash, header->size);
+	hash = kasan_mix(hash, header->alloc_track.pid);
+	hash = kasan_mix(hash, header->alloc_track.stack);
+	hash = kasan_mix(hash, header->free_track.pid);
+#ifdef CONFIG_KASAN_TAGS
+	hash = kasan_mix(hash, header->tag);
+#endif
+	return kasan_mix(hash, header->free_track.stack);
+}
+
+bool kasan_heap_valid(const struct kasan_heap_header *header)
+{
+	return (header->magic == KASAN_HEAP_LIVE || header->magic == KASAN_HEAP_FREED) &&
+	       header->check == kasan_heap_check(header);
+}
+
+static bool is_registered(const struct kasan_heap *heap)
+{
+	const struct kasan_heap *at = __atomic_load_n(&kasan_heaps, __ATOMIC_ACQUIRE);
+
+	while (at && at != heap)
+		at = at->next;
+	return at != NULL;
+}
+
+/*
+ * The bounds of all heaps that may have a chunk at @addr. A search stays inside: beyond there may be terabytes
+ * of shadow that say "accessible" because nobody has an opinion on them. Return: false if none has.
+ */
+static bool find_bounds(uintptr_t addr, uintptr_t *low, uintptr_t *high)
+{
+	const struct kasan_heap *heap = __atomic_load_n(&kasan_heaps, __ATOMIC_ACQUIRE);
+
+	for (*low = UINTPTR_MAX, *high = 0; heap; heap = heap->next) {
+		const uintptr_t start = __atomic_load_n(&heap->low, __ATOMIC_RELAXED);
+		const uintptr_t end = __atomic_load_n(&heap->high, __ATOMIC_RELAXED);
+
+		if (addr < start || addr >= end)
+			continue;
+		*low = start < *low ? start : *low;
+		*high = end > *high ? end : *high;
+	}
+	return *low < *high;
+}
+
+static void fill_chunk(struct kasan_heap_chunk *chunk, uintptr_t start,
+		       const struct kasan_heap_header *header)
+{
+	__memset(chunk, 0, sizeof(*chunk));
+	chunk->heap = header->heap;
+	chunk->start = start;
+	chunk->raw = kasan_untag_addr((uintptr_t)header->raw);
+	chunk->span = header->span;
+	chunk->size = header->size;
+	chunk->freed = header->magic == KASAN_HEAP_FREED;
+	chunk->alloc_track = header->alloc_track;
+	chunk->free_track = header->free_track;
+#ifdef CONFIG_KASAN_TAGS
+	chunk->tag = (uint8_t)header->tag;
+#endif
+}
+
+#ifdef CONFIG_KASAN_GENERIC
+
+/* --- By the shadow --- */
+
+static inline bool shadow_is(uintptr_t addr, uint8_t value)
+{
+	uint8_t *shadow;
+
+	return kasan_shadow_at(addr, &shadow) && *shadow == value;
+}
+
+/*
+ * If another heap has put a chunk of its own at the very start of the object, the two left redzones look like
+ * one, and the header decides.
+ */
+bool kasan_heap_is_start(uintptr_t object)
+{
+	return object > KASAN_HEAP_LEFT && !(object & KASAN_GRANULE_MASK) &&
+	       shadow_is(object - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
+	       shadow_is(object - KASAN_HEAP_LEFT, KASAN_HEAP_LEFT_REDZONE) &&
+	       (!shadow_is(object, KASAN_HEAP_LEFT_REDZONE) ||
+		kasan_heap_valid(kasan_heap_header_of((void *)object)));
+}
+
+/* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none. */
+static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
+{
+	uint8_t *shadow, *earlier;
+
+	while (at > limit && kasan_shadow_at(at, &shadow)) {
+		/* The inside of a large object, or memory that is no heap: eight granules a step. */
+		if (at - limit > 8 * KASAN_GRANULE_SIZE &&
+		    kasan_shadow_at(at - 7 * KASAN_GRANULE_SIZE, &earlier) &&
+		    earlier == shadow - 7 && !*(const kasan_u64_any *)earlier) {
+			at -= 8 * KASAN_GRANULE_SIZE;
+			continue;
+		}
+		if (*shadow == KASAN_HEAP_LEFT_REDZONE)
+			return at + KASAN_GRANULE_SIZE;
+		/* Objects and what follows them have no other values. */
+		if (*shadow >= KASAN_GRANULE_SIZE && *shadow != KASAN_SLAB_FREE &&
+		    *shadow != KASAN_SLAB_REDZONE)
+			return 0;
+		at -= KASAN_GRANULE_SIZE;
+	}
+	return 0;
+}
+
+/* The object at @start has lost its header: what can be said of it, the shadow says. */
+static void describe_by_shadow(struct kasan_heap_chunk *chunk, uintptr_t start, uintptr_t end)
+{
+	uintptr_t low = start, high;
+
+	chunk->freed = shadow_is(start, KASAN_SLAB_FREE);
+	while (chunk->freed && shadow_is(start + chunk->size, KASAN_SLAB_FREE))
+		chunk->size += KASAN_GRANULE_SIZE;
+	if (!chunk->freed)
+		chunk->size = kasan_size_by_shadow((void *)start, end - start);
+	while (shadow_is(low - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE))
+		low -= KASAN_GRANULE_SIZE;
+	high = start + ((chunk->size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK);
+	while (shadow_is(high, KASAN_SLAB_REDZONE))
+		high += KASAN_GRANULE_SIZE;
+	chunk->raw = low;
+	chunk->span = high - low;
+}
+
+static void describe_chunk(struct kasan_heap_chunk *chunk, uintptr_t start, uintptr_t end)
+{
+	const struct kasan_heap_header *header = kasan_heap_header_of((void *)start);
+
+	if (kasan_heap_valid(header) && is_registered(header->heap)) {
+		fill_chunk(chunk, start, header);
+		return;
+	}
+	__memset(chunk, 0, sizeof(*chunk));
+	chunk->start = start;
+	describe_by_shadow(chunk, start, end);
+}
+
+/* As kasan_heap_lookup(), but gives up after @tries chunks that do not hold @addr. */
+static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int tries)
+{
+	uintptr_t at = addr & ~KASAN_GRANULE_MASK, low, high, limit, start;
+
+	if (!find_bounds(addr, &low, &high))
+		return false;
+	limit = at > SEARCH_LIMIT && at - SEARCH_LIMIT > low ? at - SEARCH_LIMIT : low;
+	/* In a left redzone: its object starts where it ends. */
+	while (shadow_is(at + KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
+	       shadow_is(at, KASAN_HEAP_LEFT_REDZONE))
+		at += KASAN_GRANULE_SIZE;
+	for (; tries; tries--) {
+		start = end_of_redzone_below(at, limit);
+		if (!start)
+			return false;
+		at = start - KASAN_GRANULE_SIZE;
+		if (kasan_heap_is_start(start) &&
+		    kasan_port_readable(kasan_heap_header_of((void *)start),
+					sizeof(struct kasan_heap_header))) {
+			describe_chunk(chunk, start, high);
+			if (addr - chunk->raw < chunk->span)
+				return true;
+			/* A header that fits and yet says this would lead nowhere. */
+			if (chunk->raw > at)
+				return false;
+			at = chunk->raw;
+		}
+		if (at <= limit)
+			return false;
+		at -= KASAN_GRANULE_SIZE;
+	}
+	return false;
+}
+
+bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
+{
+	return lookup(addr, chunk, SEARCH_CHUNKS);
+}
+
+/* An early chunk has no heap inside that the nearest chunk below it could be part of: one try tells. */
+bool kasan_heap_holds(uintptr_t addr)
+{
+	struct kasan_heap_chunk chunk;
+
+	return lookup(addr, &chunk, 1);
+}
+
+#else
+
+/* --- By memory tags --- */
+
+/* Without tags all memory of a heap may be a header: the program is believed. */
+static bool is_nobodys(uintptr_t granule)
+{
+	uint8_t state;
+
+	if (!kasan_tags_on())
+		return true;
+	return kasan_tags_read(granule, &state) ? state == KASAN_TAG_INVALID
+						: kasan_port_readable((void *)granule, 1);
+}
+
+bool kasan_heap_is_start(uintptr_t object)
+{
+	uintptr_t low, high;
+
+	return !(object & KASAN_GRANULE_MASK) && find_bounds(object, &low, &high) &&
+	       object - low >= KASAN_HEAP_LEFT && is_nobodys(object - KASAN_GRANULE_SIZE) &&
+	       is_nobodys(object - KASAN_HEAP_LEFT);
+}
+
+/* The header of the object at @start: its own, or one that it has left behind there; NULL: there is none. */
+static const struct kasan_heap_header *find_header(uintptr_t start)
+{
+	const struct kasan_heap_header *header = kasan_heap_header_of((void *)start);
+
+	if (!kasan_heap_is_start(start) || !kasan_port_readable(header, sizeof(*header)) ||
+	    !kasan_heap_valid(header) || !is_registered(header->heap))
+		return NULL;
+	return header;
+}
+
+/* @nearest: give up at a live chunk that does not hold @addr. */
+static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest)
+{
+	const uintptr_t granule = addr & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const struct kasan_heap_header *header;
+	uintptr_t at, first, low, high;
+
+	if (!find_bounds(addr, &low, &high))
+		return false;
+	first = granule - low > SEARCH_LIMIT ? granule - SEARCH_LIMIT : low;
+	/* Without tags nothing tells where a header cannot be: only the object that starts here is looked for. */
+	if (!kasan_tags_on())
+		first = granule;
+	/*
+	 * From above, as the address may be in a left redzone. Freed chunks may leave headers where other chunks
+	 * are now, and a heap may lie inside of another one's chunk: the first that holds the address counts.
+	 */
+	for (at = granule + KASAN_HEAP_LEFT; at >= first; at -= KASAN_GRANULE_SIZE) {
+		header = find_header(at);
+		if (header && addr - kasan_untag_addr((uintptr_t)header->raw) < header->span) {
+			fill_chunk(chunk, at, header);
+			return true;
+		}
+		if (header && nearest && at <= addr && header->magic == KASAN_HEAP_LIVE)
+			return false;
+	}
+	return false;
+}
+
+bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
+{
+	return lookup(addr, chunk, false);
+}
+
+bool kasan_heap_holds(uintptr_t addr)
+{
+	struct kasan_heap_chunk chunk;
+
+	return lookup(addr, &chunk, true);
+}
+
+bool kasan_heap_name_at(uintptr_t addr, const char **name)
+{
+	const struct kasan_heap *heap = __atomic_load_n(&kasan_heaps, __ATOMIC_ACQUIRE);
+
+	for (; heap; heap = heap->next) {
+		if (addr >= __atomic_load_n(&heap->low, __ATOMIC_RELAXED) &&
+		    addr < __atomic_load_n(&heap->high, __ATOMIC_RELAXED)) {
+			*name = heap->name;
+			return true;
+		}
+	}
+	return false;
+}
+
+#endif
+#endif /* CONFIG_KASAN */
