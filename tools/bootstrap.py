@@ -20,11 +20,8 @@ REQUIREMENTS = ROOT / "tools" / "requirements.txt"
 STAMP = VENV / "requirements.txt"
 
 sys.path.insert(0, str(ROOT / "tools"))
-from redzone import doctor, tools  # noqa: E402  (standard library only, both of them)
-
-
-def say(text):
-    print(f"redzone: {text}", file=sys.stderr, flush=True)
+from redzone import doctor, tools  # noqa: E402  (standard library only, all of them)
+from redzone.base import say  # noqa: E402
 
 
 def complete():
@@ -40,7 +37,11 @@ def make_environment(argv):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if complete():
             return
-        doctor.require(("venv",), "set up its Python environment", assume_yes=tools.assume_yes(argv))
+        try:
+            doctor.require(("venv",), "set up its Python environment", tools.assume_yes(argv))
+        except doctor.Missing as error:
+            say(f"error: {error}")
+            sys.exit(2)
         started = time.monotonic()
         names = "click, rich, pyelftools, pytest, ruff"
         say(f"first use: setting up .venv with {names} (pinned by hash)")

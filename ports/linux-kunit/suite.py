@@ -153,7 +153,7 @@ def decode(source, elf, log, lines, context, name, modules=()):
 
 def decode_module(context, source):
     """Return the Result of decoding the reports of a module, whose file the script has to find."""
-    modules = module.programs([MODULE], [])
+    modules = module.programs([MODULE])
     folder = context.logs / "module"
     folder.mkdir(parents=True)
     # Outline checks: behind the call of an inline one lies an instruction without a line.

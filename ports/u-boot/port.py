@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 from redzone import base, doctor
 from redzone.base import Failure, say
-from redzone.options import YES, Choice, Memory, Number
-from redzone.run import check_output
+from redzone.options import YES, Choice, Memory, Number, check_output
 
 from .host import boots, build, cost, qemu
 from .host.boots import CVES, OPEN

@@ -8,7 +8,6 @@ and puts each figure beside that of the kernel without KASAN.
 
 import fnmatch
 import json
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from rich.table import Table
 
 from redzone import base, builder, doctor, machine
 from redzone.base import Failure
+from redzone.options import check_output
 
 # {name: (mode of the build, where checks are)}.
 MODES = {
@@ -31,6 +31,7 @@ MODES = {
 # Parameters of the boots without stack traces.
 NO_TRACES = "kasan.stacktrace=off"
 TOOLS = ("qemu-arm64",)
+KERNEL = "redzone-bench"
 TIMEOUT = 1800
 CPUS = (1, 2, 4, 8)
 # Intervals of kasan.page_alloc.sample= that page traffic is measured with; other modes than hw_tags get one.
@@ -235,14 +236,6 @@ def load(path):
         raise Failure(f"{path} is no result of ./redzone bench --json ({error})") from None
 
 
-def _check_output(name):
-    """Fail now if the file @name cannot be written, not after minutes of measuring."""
-    path = Path(name)
-    target = path if path.exists() else path.parent
-    if path.is_dir() or not target.exists() or not os.access(target, os.W_OK):
-        raise Failure(f"{name} cannot be written: the name of a file in a folder that exists is expected")
-
-
 def _number(value):
     return f"{value:,.0f}" if value >= 10 else f"{value:,.1f}"
 
@@ -304,18 +297,15 @@ def run(modes, ops, json_file, against, markdown_file, yes):
         for name in names
     ):
         raise Failure(f"{against} has none of the figures that are to be measured")
-    for name in (json_file, markdown_file):
-        if name:
-            _check_output(name)
-    doctor.require(TOOLS, "run the benchmark", assume_yes=yes)
-    images = {}
-    for column in columns:
-        if column.mode not in images:
-            mode, where = MODES[column.mode]
-            preset = builder.preset_name("arm64", mode, where)
-            images[column.mode] = builder.build(preset, targets=("redzone-bench",), yes=yes)[
-                "redzone-bench"
-            ].image
+    # Now, not after minutes of measuring.
+    check_output("--json", json_file)
+    check_output("--markdown", markdown_file)
+    presets = {column.mode: builder.preset_name("arm64", *MODES[column.mode]) for column in columns}
+    needed = [key for preset in presets.values() for key in builder.tools_of(preset)]
+    doctor.require([*needed, *TOOLS], "run the benchmark", yes)
+    images = {
+        mode: builder.build(preset, targets=(KERNEL,))[KERNEL].image for mode, preset in presets.items()
+    }
     figures = {column.key: measure(column, images[column.mode], chosen, base.say) for column in columns}
     table = list(rows(figures, columns, before))
     _print(table)

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone import base, compiledb, doctor
+from redzone import base, compiledb
 from redzone.base import BUILD, ROOT, Failure
 
 COMPILERS = ("clang-19", "clang-22", "gcc")
@@ -359,18 +359,17 @@ def _ninja(folder, targets, progress, jobs, go_on=False):
     return (process.returncode, *_tidy(lines))
 
 
-def build(preset, targets=(), programs=(), copy_to=None, yes=False, quiet=False, jobs=None, examine=None):
-    """Build @targets (default: all) and one kernel per program of @preset.
+def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None, examine=None):
+    """Build @targets (default: all) and one kernel per program of @preset, with the tools of tools_of().
 
     copy_to: folder that gets the kernels' files; without it they stay in the build folder, where a later
-    build replaces them. yes: install missing tools without asking. examine: called with the
+    build replaces them. examine: called with the
     BuildFailure and the build folder, if it fails and before somebody else can build there; steps that do not
     depend on one that failed are then made, too.
 
     Returns {target: Image} of the kernels, {name: Path} of the modules. Raises BuildFailure (status 2) with
     the compiler's messages.
     """
-    doctor.require(tools_of(preset), f"build {preset}", assume_yes=yes)
     folder = BUILD / preset
     kernels = [program.name for program in programs if not program.is_module]
     kernels += [target for target in targets if target.startswith("redzone")]

@@ -160,9 +160,9 @@ def run_verb(context, **options):
     given = context.get_parameter_source("max_reports")
     if options["separate"] and given is click.core.ParameterSource.COMMANDLINE:
         raise Failure("--max-reports does not go with --each: a program ends with its first report")
-    from redzone import run  # what `--help` does not need is loaded late
+    from redzone import job, run  # what `--help` does not need is loaded late
 
-    context.exit(run.run(arguments=context.obj or [], **options))
+    context.exit(run.run(job.Options(arguments=context.obj or [], **options)))
 
 
 @command.command("test", short_help="Run the tests.")
@@ -280,8 +280,11 @@ def build_verb(context, presets, listing, yes):
     for name in presets:
         if name not in known:
             raise Failure(f"there is no preset '{name}'; ./redzone build --list shows those that exist")
-    for name in presets or ("arm64-generic-inline-clang",):
-        images = builder.build(name, targets=("redzone",) if name.startswith("arm64-") else (), yes=yes)
+    presets = presets or ("arm64-generic-inline-clang",)
+    needed = [key for name in presets for key in builder.tools_of(name)]
+    doctor.require(needed, f"build {', '.join(presets)}", yes)
+    for name in presets:
+        images = builder.build(name, targets=("redzone",) if name.startswith("arm64-") else ())
         for image in images.values():
             click.echo(f"{base.relative(image.elf)}\n{base.relative(image.image)}")
 

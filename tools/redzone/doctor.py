@@ -10,7 +10,8 @@ import subprocess
 import sys
 import textwrap
 
-from redzone import mteqemu, tools
+from redzone import base, mteqemu, tools
+from redzone.base import say
 
 USAGE = """Usage: ./redzone doctor [--install] [--yes]
 
@@ -33,12 +34,8 @@ LEVELS = {
 }
 
 
-class Missing(Exception):
-    """Outside programs are missing and were not installed."""
-
-
-def say(text=""):
-    print(f"redzone: {text}" if text else "", file=sys.stderr, flush=True)
+class Missing(base.Failure):
+    """Outside programs are missing and were not installed. The text says what to do."""
 
 
 def interactive():
@@ -71,15 +68,15 @@ def install(packages):
     say("apt-get update")
     subprocess.run([*get, "update"], check=False, stdout=sys.stderr)
     say("apt-get install --no-install-recommends " + " ".join(packages))
-    base = [*get, "install", "--no-install-recommends"]
-    if subprocess.run([*base, *packages], check=False, stdout=sys.stderr).returncode == 0:
+    install_some = [*get, "install", "--no-install-recommends"]
+    if subprocess.run([*install_some, *packages], check=False, stdout=sys.stderr).returncode == 0:
         say("installed")
         return []
     # One unknown package must not keep the others out.
     failed = []
     for number, package in enumerate(packages, 1):
         say(f"[{number}/{len(packages)}] {package}")
-        if subprocess.run([*base, package], check=False, stdout=sys.stderr).returncode != 0:
+        if subprocess.run([*install_some, package], check=False, stdout=sys.stderr).returncode != 0:
             failed.append(package)
     if failed:
         say("could not install: " + " ".join(failed))
@@ -93,17 +90,8 @@ def packages_of(found):
 def require(keys, purpose, assume_yes=False):
     """Make sure that the tools named @keys are there, installing them if that is allowed.
 
-    Exits with status 2 and a message that says what to do if they are not.
+    purpose: goes on from "needed to". Raise Missing if they are not there.
     """
-    try:
-        ensure(keys, purpose, assume_yes)
-    except Missing as error:
-        say(f"error: {error}")
-        sys.exit(2)
-
-
-def ensure(keys, purpose, assume_yes=False):
-    """As require(), but raise Missing."""
     found = tools.missing(keys)
     if not found:
         return
@@ -168,7 +156,7 @@ def second_qemu():
     if sys.stdout.isatty():
         mark = f"\033[{32 if version else 33}m{mark}\033[0m"
     print(f"For hardware tags: a QEMU of at least {'.'.join(map(str, mteqemu.MINIMUM))}, for {HW_TAGS_USE}")
-    where = mteqemu.base.relative(binary) if binary else f"{mteqemu.COMMAND}, the one above"
+    where = base.relative(binary) if binary else f"{mteqemu.COMMAND}, the one above"
     print(f"  {mark} {where}  {version or ''}".rstrip())
     for line in textwrap.wrap(advice, 98, break_on_hyphens=False):
         print(f"           {line}")

@@ -9,15 +9,13 @@ import contextlib
 import json
 import re
 import secrets
-import shutil
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from redzone import archive, base, console, machine, rejects, summary, symbolize, view
-from redzone.base import BUILD, Failure
+from redzone import base, builder, console, machine, rejects, summary, symbolize, view
+from redzone.base import Failure
 
 NAME = "programs"
 # Seconds beside a program's own in which something must happen: a boot, the end of one that hangs.
@@ -269,13 +267,12 @@ def boots(target, follower, log):
     return done, reader
 
 
-def run(program, files, preset, target, pairs, log, report_file, no_symbolize, yes):
-    """Build, boot and judge. Returns the exit status.
+def run(work, folder, log):
+    """Build, boot and judge the job.Job @work. Return the exit status.
 
-    @program: the builder.Program with all sources, @files: their names as given. @target: the machine, its
-    timeout the one of each program. @log: has write(); gets the consoles.
+    folder: for what is built. log: has write(), and gets the consoles.
     """
-    verdicts = []
+    options, files, verdicts = work.options, work.options.files, []
 
     def say(verdict):
         verdicts.append(verdict)
@@ -293,40 +290,35 @@ def run(program, files, preset, target, pairs, log, report_file, no_symbolize, y
         say_rejects(verdict.number)
         say(verdict)
 
-    (BUILD / "runs").mkdir(parents=True, exist_ok=True)
-    with contextlib.ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(dir=BUILD / "runs"))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        image, rejected = rejects.build(preset, program, folder, yes)
-        numbers = [number for number in range(1, len(files) + 1) if number - 1 not in rejected]
-        target.image = image and image.image
-        if pairs:
-            target.initrd = folder / "files.cpio"
-            archive.pack(pairs, target.initrd)
-        symbolizer = None
-        if image and not no_symbolize:
-            symbolizer = stack.enter_context(ProgramSymbolizer(image.elf))
-        names = [files[number - 1] for number in numbers]
-        follower = Follower(
-            names, [program.sources[number - 1] for number in numbers], symbolizer, on_verdict
-        )
-        print("KTAP version 1")
-        print(f"1..{len(files)}", flush=True)
-        try:
-            booted, reader = boots(target, follower, log.write)
-        except Failure as error:
-            # What ran has its verdict, in the file as on the screen.
-            if report_file:
-                _write_json(report_file, verdicts, str(error))
-            raise
+    program = builder.Program(NAME, work.sources, function="redzone_add_programs", **work.code)
+    image, rejected = rejects.build(work.preset, program, folder)
+    numbers = [number for number in range(1, len(files) + 1) if number - 1 not in rejected]
+    print("KTAP version 1")
+    print(f"1..{len(files)}", flush=True)
+    booted, reader = 0, None
+    if image:
+        with contextlib.ExitStack() as stack:
+            symbolizer = None
+            if not options.no_symbolize:
+                symbolizer = stack.enter_context(ProgramSymbolizer(image.elf))
+            names = [files[number - 1] for number in numbers]
+            sources = [work.sources[number - 1] for number in numbers]
+            follower = Follower(names, sources, symbolizer, on_verdict)
+            try:
+                booted, reader = boots(work.machine(image, folder), follower, log.write)
+            except Failure as error:
+                # What ran has its verdict, in the file as on the screen.
+                if options.report_file:
+                    _write_json(options.report_file, verdicts, str(error))
+                raise
     say_rejects(len(files) + 1)
-    if report_file:
-        _write_json(report_file, verdicts)
+    if options.report_file:
+        _write_json(options.report_file, verdicts)
     failed = sum(verdict.end != "ok" for verdict in verdicts)
     base.say(
         f"{base.plural(len(verdicts), 'program')} in {base.plural(booted, 'boot')}: "
         f"{len(verdicts) - failed} passed, {failed} failed"
     )
-    if reader is not None and reader.kasan_off is not None:
+    if options.mode == "off" or (reader is not None and reader.kasan_off is not None):
         base.say(summary.off_text(reader))
     return _status(verdicts)

@@ -20,7 +20,7 @@ def name_of(path):
     return re.sub(r"[^A-Za-z0-9]", "_", Path(path).name.partition(".")[0])
 
 
-def programs(sources, includes, **code):
+def programs(sources, **code):
     """Return what to build, a builder.Program for each of @sources (absolute paths). @code: its options."""
     if len(sources) > MAX_MODULES:
         raise Failure(f"{len(sources)} modules; at most {MAX_MODULES} are possible")
@@ -34,7 +34,7 @@ def programs(sources, includes, **code):
         seen[name] = source
     # The prefix keeps the names of build targets apart: a module may be called "redzone". Its file has none.
     return [
-        Program(f"module-{name_of(source)}", [source], includes, **code, function="redzone_add_module")
+        Program(f"module-{name_of(source)}", [source], **code, function="redzone_add_module")
         for source in sources
     ]
 

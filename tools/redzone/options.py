@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What the options of several verbs share: the types of their values, and --yes."""
+"""What the options of several verbs share: the types of their values, the checks of files, and --yes."""
 
+import os
 import re
+from pathlib import Path
 
 import click
 
-from redzone import machine, tools
+from redzone import base, machine, tools
+from redzone.base import Failure
 
 
 class Choice(click.ParamType):
@@ -97,6 +100,27 @@ class Words(click.ParamType):
             if word not in self.accepted:
                 self.fail(f"'{word}' is not accepted; accepted: {', '.join(self.accepted)}")
         return words
+
+
+def check_output(option, name, inputs=()):
+    """Raise Failure if the file @name of @option cannot be written, or is one of the @inputs (paths).
+
+    name: None if the option was not given.
+    """
+    if name is None:
+        return
+    path = Path(name)
+    for used in inputs:
+        if path.exists() and path.samefile(used):
+            raise Failure(f"{option} '{name}' would overwrite '{base.relative(used)}', which this run reads")
+    if path.suffix in (".c", ".h") and path.exists():
+        raise Failure(f"{option} '{name}' would overwrite a source file; name another file")
+    if path.is_dir():
+        raise Failure(f"{option} '{name}' cannot be written: it is a directory")
+    if not path.absolute().parent.is_dir():
+        raise Failure(f"{option} '{name}' cannot be written: its folder does not exist")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise Failure(f"{option} '{name}' cannot be written: permission denied")
 
 
 def _or_environment(context, param, value):

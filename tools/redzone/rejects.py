@@ -75,7 +75,7 @@ def of(failure, sources, parts):
     return found
 
 
-def build(preset, program, folder, yes):
+def build(preset, program, folder):
     """Build the Program @program of many without the files that cannot be programs.
 
     Returns (the builder.Image, or None without a file that is left; {index in program.sources: Reject}).
@@ -93,7 +93,7 @@ def build(preset, program, folder, yes):
             found.update(of(failure, part.sources, place / f"{part.name}.parts"))
 
         try:
-            built = builder.build(preset, programs=[part], copy_to=folder, yes=yes, examine=examine)
+            built = builder.build(preset, programs=[part], copy_to=folder, examine=examine)
         except builder.BuildFailure:
             if not found:
                 raise

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone import base, builder, doctor, machine, suites, tools
+from redzone import base, builder, doctor, machine, suites
 from redzone.base import LOGS, ROOT, Failure
 
 PASS, FAIL, SKIP = "pass", "fail", "skip"
@@ -61,7 +61,7 @@ class Context:
     def missing(self, *keys):
         """Make sure of the tools named @keys. Return None, or the reason why a test must be skipped."""
         try:
-            doctor.ensure(keys, f"run the suite {self.suite}", self.yes)
+            doctor.require(keys, f"run the suite {self.suite}", self.yes)
         except doctor.Missing as error:
             return str(error)
         return None
@@ -72,7 +72,8 @@ class Context:
 
     def build(self, preset, **options):
         """builder.build(), without asking and without progress lines."""
-        return builder.build(preset, yes=self.yes, quiet=True, jobs=self.jobs, **options)
+        doctor.require(builder.tools_of(preset), f"build {preset}", self.yes)
+        return builder.build(preset, quiet=True, jobs=self.jobs, **options)
 
     def note(self, text):
         """Say something that is no result: where a long test is, what it measured."""
@@ -275,7 +276,6 @@ def run(names, listing, cases_dir, jobs, verbose, yes, mode=None, seconds=None, 
     _check_mode(mode, chosen, known)
     _check_options({"seconds": seconds, "rounds": rounds, "seed": seed}, chosen, known)
     cases = _cases_dir(cases_dir)
-    yes = yes or tools.assume_yes()
     printer = Printer(verbose)
     lines = []
     try:

@@ -195,7 +195,7 @@ def _places(elf):
 def _build(context, folder):
     """Return {Site.image: (builder.Image, boot parameters)}, and the initrd of all of them."""
     files, argument, loaded = (SOURCES / f"{name}.c" for name in ("files", "argument", "module"))
-    modules = module.programs([loaded], [])
+    modules = module.programs([loaded])
     programs = [
         builder.Program("files", [files]),
         builder.Program(each.NAME, [files, argument], function="redzone_add_programs"),
