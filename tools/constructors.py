@@ -24,7 +24,7 @@ SECTIONS = {".init_array": ".redzone_ctors", ".fini_array": ".redzone_dtors"}
 _ARRAY = re.compile(r"(\.init_array|\.fini_array)(?:\.(\d+))?$")
 # Functions that only a compiler's own constructors call.
 _REGISTRATION = re.compile(r"__(asan_(un)?register_\w*globals|asan_init|hwasan_init)$")
-# Of an array without a number.
+# For an array without a number.
 _LAST = 65535
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")

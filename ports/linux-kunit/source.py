@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from redzone import base
-from redzone.apt import call, last_line, newer_lists
+from redzone.apt import newer_lists
 from redzone.base import BUILD, Failure
+from redzone.process import call, last_line
 
 PINS = json.loads(Path(__file__).with_name("linux-source.json").read_text(encoding="utf-8"))
 FOLDER = BUILD / "linux-source"

@@ -15,7 +15,7 @@ from redzone import archive, builder, ktap, machine, module
 from redzone.base import ROOT, Failure
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.suites.kunit import end_error, label, machine_of, missing_for
+from redzone.suites.kunit import errors_of, label, machine_of, missing_for
 
 from . import source as linuxsource
 
@@ -200,9 +200,7 @@ def run(context):
             own = [case for case in parsed.cases if case.name.startswith("kasan.")]
             total, skipped = len(own), sum(case.status == SKIP for case in own)
         results = list(judge(name, parsed, skips, log, known))
-        errors = list(parsed.errors)
-        if end_error(outcome):
-            errors.append(end_error(outcome))
+        errors = errors_of(outcome, parsed)
         wrong = closing_line(lines, total, skipped)
         if wrong:
             errors.append(wrong)

@@ -80,16 +80,12 @@ def _run(image, tree, log, **machine):
 
 def _console(image, tree, log, timeout, **machine):
     """Connect the user with U-Boot, a line at a time, until the input or U-Boot ends."""
-    session = boots.Session(log=log)
     terminal = sys.stdin.isatty()
-    log.parent.mkdir(parents=True, exist_ok=True)
-    source = HOME / "source" / tree
-    # A terminal echoes the input already.
-    with qemu.Machine(image, source, log=log, echo=_print, echo_typed=not terminal, **machine) as target:
+
+    def work(session, target):
+        if terminal:
+            say("end with Ctrl-D")
         try:
-            target.wait_prompt(timeout)
-            if terminal:
-                say("end with Ctrl-D")
             while True:
                 text = input(qemu.PROMPT) if terminal else sys.stdin.readline()
                 if not terminal and not text:
@@ -97,10 +93,11 @@ def _console(image, tree, log, timeout, **machine):
                 target.command(text.rstrip("\n"), timeout)
         except EOFError:
             _print("")
-        except qemu.Stopped as stopped:
-            session.ended = str(stopped)
-        session.reports = list(target.reports)
-    return _status(session)
+
+    # A terminal echoes the input already.
+    return _status(
+        boots.booted(image, tree, log, work, timeout, echo=_print, echo_typed=not terminal, **machine)
+    )
 
 
 def _ordinary(image, tree, log):

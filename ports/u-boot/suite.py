@@ -95,7 +95,7 @@ def _patched(name, jobs):
 
 
 def _open(name, jobs):
-    """docs/u-boot.md is right about the patched source."""
+    """Check what docs/u-boot.md says about the patched source."""
     module = boots.input_module(name)
     session = boots.attack(name, "patched", jobs=jobs)
     if boots.expected(module, session):

@@ -112,7 +112,7 @@ def test_bad_input_is_named_before_anything_is_measured(redzone, tmp_path):
         path.write_text(text)
         result = redzone(*QUICK, "--against", str(path))
         assert result.returncode == 2, result.stderr
-        assert f"{path} is no result of ./redzone bench --json" in result.stderr
+        assert f"{path} is not a result of ./redzone bench --json" in result.stderr
     other = tmp_path / "other"
     other.write_text('{"format": 1, "figures": {"none": {"pages_0": 1}}}')
     wrong = (

@@ -44,7 +44,7 @@ BAD_OPTIONS = [
     (("bench", "--modes", "none,fast"), "accepted: none, generic-inline, generic-outline"),
     (("bench", "--ops", "sort*"), "kmalloc_64"),
     (("bench", "--against", "absent.json"), "absent.json"),
-    (("bench", "--against", "main.c"), "is no result of ./redzone bench --json"),
+    (("bench", "--against", "main.c"), "is not a result of ./redzone bench --json"),
     (("run", "--frobnicate"), "--frobnicate"),
     (("run", "absent.c"), "'absent.c' does not exist"),
     (("run", "."), "is a directory"),

@@ -5,36 +5,9 @@ The machine's configuration of apt stays as it is, nothing is installed, and no 
 library only: `doctor` uses it, which runs before there is a virtual environment.
 """
 
-import subprocess
 from pathlib import Path
 
-TIMEOUT = 900
-
-
-def call(command, **options):
-    """Run @command. Return (status, output); a missing command is a failed one."""
-    try:
-        result = subprocess.run(
-            command,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT,
-            **options,
-        )
-    except OSError as error:
-        return 127, f"{command[0]}: {error.strerror}"
-    except subprocess.TimeoutExpired:
-        return 124, f"{command[0]}: no end after {TIMEOUT} s"
-    return result.returncode, result.stdout
-
-
-def last_line(output):
-    """Return the last line of a command's @output, which usually says why the command failed."""
-    return (output.strip().splitlines() or ["no output"])[-1]
+from redzone.process import call
 
 
 def options(folder, name, sources):

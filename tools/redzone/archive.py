@@ -4,8 +4,6 @@
 Format: cpio "newc", each header 110 characters, names and data padded to 4 bytes.
 """
 
-from pathlib import Path
-
 from redzone.base import Failure
 
 
@@ -15,14 +13,6 @@ def _entry(number, name, data, mode):
     header = b"070701" + "".join(f"{field:08x}" for field in fields).encode() + raw
     header += b"\0" * (-len(header) % 4)
     return header + data + b"\0" * (-len(data) % 4)
-
-
-def parse(text):
-    """Split one --file value. Returns (name in the kernel, host path)."""
-    name, equals, path = text.partition("=")
-    if not equals or not name or not path:
-        raise Failure(f"--file takes NAME=HOSTPATH, not '{text}'")
-    return name, Path(path)
 
 
 def read(path, what):

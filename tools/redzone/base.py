@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the other modules share: paths, exit statuses, the error that ends a command, messages, locks.
+"""Paths, exit statuses, messages, locks and the error that ends a command: all other modules use these.
 
 Standard library only: `doctor` uses it, which runs before there is a virtual environment.
 """
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
 
-# Exit statuses of `./redzone run`. OK and REPORTED serve `test` too: nothing failed, something failed.
+# Exit statuses of `./redzone run`. In `test`, OK means that nothing failed, REPORTED that something did.
 OK = 0
 REPORTED = 1
 USAGE = 2
@@ -41,7 +41,7 @@ _typed = {}
 
 
 def remember_typed(name, folder=False):
-    """The user typed the path @name of a file (or @folder): paths below `../` are then shown that way."""
+    """Note that the user typed the path @name of a file (or @folder). Paths below `../` are then shown so."""
     path = Path(name)
     if path.is_absolute() or ".." not in path.parts:
         return
@@ -79,7 +79,7 @@ def shorten(text):
 
 @contextlib.contextmanager
 def locked(folder):
-    """Hold the lock of @folder below build/, which is made: nobody else changes it meanwhile."""
+    """Make @folder, below build/, and hold its lock: no other command changes the folder meanwhile."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".redzone.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -38,7 +38,7 @@ CPUS = (1, 2, 4, 8)
 SAMPLES = (1, 2, 5, 10, 20, 100)
 FORMAT = 1
 
-# What each operation is called in the tables. Groups are the kernel's: kernel/bench/main.c.
+# The name of each operation in the tables. The groups are those of kernel/bench/main.c.
 GROUPS = {
     "memory": {
         "kmalloc_64": "kmalloc(64)+kfree",
@@ -228,12 +228,12 @@ def load(path):
         if not all(
             isinstance(value, (int, float)) for column in figures.values() for value in column.values()
         ):
-            raise ValueError("a figure is no number")
+            raise ValueError("a figure is not a number")
         return figures
     except OSError as error:
         raise Failure(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Failure(f"{path} is no result of ./redzone bench --json ({error})") from None
+        raise Failure(f"{path} is not a result of ./redzone bench --json ({error})") from None
 
 
 def _number(value):

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone import base, compiledb
+from redzone import base, compiledb, process
 from redzone.base import BUILD, ROOT, Failure
 
 COMPILERS = ("clang-19", "clang-22", "gcc")
@@ -219,7 +219,7 @@ def _forget_changed(folder, programs):
             state.append([str(source), info.st_ino, info.st_size, info.st_mtime_ns])
         before = known.get(program.name)
         same = before is not None and before[0] == state[0]
-        # Fewer sources than last time are no reason to compile the others again.
+        # If there are fewer sources than last time, the others need not be compiled again.
         if not same or {tuple(entry) for entry in state[1:]} - {tuple(entry) for entry in before[1:]}:
             shutil.rmtree(folder / "CMakeFiles" / f"{program.name}.objects.dir", ignore_errors=True)
         known[program.name] = state
@@ -283,7 +283,7 @@ def _tidy(lines):
     return "\n".join(kept).strip("\n"), failed
 
 
-# What a compiler or linker says, and what that means here.
+# Messages of compilers and linkers, with their meaning here.
 _HINTS = (
     (
         re.compile(r"symbol not found: main\b"),
@@ -332,31 +332,18 @@ def _ninja(folder, targets, progress, jobs, go_on=False):
     command = ["ninja", "-C", str(folder), *(["-k", "0"] if go_on else [])]
     if jobs:
         command += ["-j", str(jobs)]
-    environment = dict(os.environ, NINJA_STATUS="@step %f/%t ")
     lines = []
-    process = subprocess.Popen(
-        [*command, *targets],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    try:
-        for line in process.stdout:
-            line = line.rstrip("\n")
-            step = _STEP.match(line)
-            if step:
-                progress.step(int(step[1]), int(step[2]), step[3])
-            elif not line.startswith("ninja: Entering directory"):
-                lines.append(line)
-        process.wait()
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-    return (process.returncode, *_tidy(lines))
+
+    def on_line(line):
+        step = _STEP.match(line)
+        if step:
+            progress.step(int(step[1]), int(step[2]), step[3])
+        elif not line.startswith("ninja: Entering directory"):
+            lines.append(line)
+
+    environment = dict(os.environ, NINJA_STATUS="@step %f/%t ")
+    status = process.follow([*command, *targets], on_line, env=environment)
+    return (status, *_tidy(lines))
 
 
 def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None, examine=None):
@@ -365,7 +352,7 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
     copy_to: folder that gets the kernels' files; without it they stay in the build folder, where a later
     build replaces them. examine: called with the
     BuildFailure and the build folder, if it fails and before somebody else can build there; steps that do not
-    depend on one that failed are then made, too.
+    depend on one that failed are then made as well.
 
     Returns {target: Image} of the kernels, {name: Path} of the modules. Raises BuildFailure (status 2) with
     the compiler's messages.

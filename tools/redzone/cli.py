@@ -71,7 +71,7 @@ def command():
     default="60",
     help="Stop a machine, or with --each a program, that takes longer. Default: 60.",
 )
-@click.option("-I", "includes", multiple=True, metavar="DIR", help="Look for headers in DIR, too.")
+@click.option("-I", "includes", multiple=True, metavar="DIR", help="Look for headers in DIR as well.")
 @click.option("-D", "defines", type=Macro(), multiple=True, help="Define a macro.")
 @click.option(
     "--cflag",
@@ -110,9 +110,9 @@ def command():
     is_flag=True,
     help="Every file is a program of its own. All run in one boot, with one KTAP result each.",
 )
-@click.option("--json", "report_file", metavar="FILE", help="With --each: write the verdicts to FILE, too.")
+@click.option("--json", "report_file", metavar="FILE", help="With --each: also write the verdicts to FILE.")
 @click.option(
-    "--log", metavar="FILE", help="Write the console to FILE, too, whole and as the kernel printed it."
+    "--log", metavar="FILE", help="Also write the console to FILE, whole and as the kernel printed it."
 )
 @click.option("--no-symbolize", is_flag=True, help="Print reports as they come, without source lines.")
 @YES
@@ -121,17 +121,17 @@ def run_verb(context, **options):
     """Build the kernel with your C files inside, boot it, and show what KASAN finds.
 
     The files are ordinary C with an int main(int argc, char **argv): malloc() is the kernel's kmalloc(),
-    printf() goes to the console. Without files a shipped example runs that has a heap overflow and a
+    printf() goes to the console. Without files, a shipped example runs, which has a heap overflow and a
     use-after-free.
 
     An optimiser may remove a bug before it is instrumented (a fully constant overrun of a local array is
-    folded at -O1 and above): try -O 0, or --cc gcc, too.
+    folded at -O1 and above): try -O 0 or --cc gcc as well.
 
     With --each every file is a program with a main() of its own. They run one after the other in one kernel;
-    each ends with its first report, and one that crashes or hangs ends no other.
+    each ends with its first report, and one that crashes or hangs does not end the others.
 
     The first report is the one to fix. Further reports from the same place are one line each on screen;
-    --log and --no-symbolize have them whole.
+    --log and --no-symbolize show them whole.
 
     A module is kernel code with module_init() and module_exit() of <kernel/module.h>; several are loaded
     in the order given, and later ones may use what earlier ones define. It needs no program beside it.
@@ -196,7 +196,7 @@ def run_verb(context, **options):
     "--verbose",
     "-v",
     is_flag=True,
-    help="Show passed tests, too; a terminal gets only failed and skipped ones otherwise.",
+    help="Also show passed tests; otherwise a terminal gets only failed and skipped ones.",
 )
 @YES
 @click.pass_context
@@ -234,8 +234,8 @@ def test_verb(context, **options):
     "hw_tags; by default the first three. Always with none.",
 )
 @click.option("--ops", default="*", metavar="GLOB", help="Only operations that match, as in 'kmalloc*'.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE, too.")
-@click.option("--markdown", "markdown_file", metavar="FILE", help="Write the table to FILE, too.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
+@click.option("--markdown", "markdown_file", metavar="FILE", help="Write the table to FILE as well.")
 @click.option("--against", metavar="FILE", help="Show ratios to the figures in FILE, from --json.")
 @YES
 @click.pass_context
@@ -322,7 +322,7 @@ def main(argv=None):
     """Entry of the command. Does not return."""
     argv = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
-        # Bytes of a program's output that are no UTF-8 leave as they came.
+        # Bytes of a program's output that are not UTF-8 leave unchanged.
         stream.reconfigure(errors="surrogateescape")
     program = []
     if "--" in argv:
@@ -355,6 +355,6 @@ def main(argv=None):
             where = f" '{error.filename}'" if error.filename else ""
             base.say(f"error: {error.strerror}{where}")
             sys.exit(base.USAGE)
-        # The reader of our output has gone (as in `| head`): nothing is left to say, nor anyone to hear.
+        # The reader of our output has gone, as in `| head`: there is nothing left to say.
         sys.stderr.close()
         sys.exit(141)

@@ -177,7 +177,7 @@ class Reader:
         frame = FRAME.match(text)
         if frame:
             parsed = _frame(frame)
-            # The link register is no frame of its own: the trace has the caller.
+            # The link register is not a frame of its own: the trace has the caller.
             if self._in_crash and frame["register"] != "lr":
                 self.crash.frames.append(parsed)
             return "frame", parsed

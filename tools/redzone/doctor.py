@@ -30,7 +30,7 @@ Exit status: 0 if everything that `./redzone run` needs is there, 2 if not.
 LEVELS = {
     "run": "Needed by ./redzone run",
     "test": "Needed by some of ./redzone test",
-    "port": "Needed, besides, by ./redzone port",
+    "port": "Also needed by ./redzone port",
 }
 
 
@@ -54,7 +54,7 @@ def privilege():
 def install(packages):
     """Install Debian @packages with apt-get. Return those that could not be installed."""
     if not shutil.which("apt-get"):
-        say("this is no Debian or Ubuntu: install by hand what gives these packages' programs:")
+        say("this is not Debian or Ubuntu: install the programs of these packages by hand:")
         say("  " + " ".join(packages))
         return list(packages)
     prefix = privilege()
@@ -145,12 +145,12 @@ def table():
     return lacking
 
 
-# What boots kernels with hardware tags.
+# The verbs and suites that boot kernels with hardware tags.
 HW_TAGS_USE = "run, test and bench with --mode hw_tags, suites hw-tags and porting"
 
 
 def second_qemu():
-    """Say which QEMU runs kernels with hardware tags. It is no package to install: see mteqemu.py."""
+    """Say which QEMU runs kernels with hardware tags. It is not a package to install: see mteqemu.py."""
     version, binary, advice = mteqemu.state()
     mark = f"{'ok' if version else 'missing':8}"
     if sys.stdout.isatty():

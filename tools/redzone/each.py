@@ -21,14 +21,14 @@ NAME = "programs"
 # Seconds beside a program's own in which something must happen: a boot, the end of one that hangs.
 GRACE = 60
 
-# What the kernel says of a program, with the key of this run: no program can say the same.
+# The kernel's words about a program. They carry the key of this run, so a program cannot forge them.
 _WORD = re.compile(r"^# each (?P<key>\w+): (?P<number>\d+) (?:begins|ends: (?P<end>.*))$")
 _ALIAS = "redzone_each_"
 
 
 @dataclass
 class Verdict:
-    """What became of one program.
+    """The result of one program.
 
     end: "ok", "report", "crash", "timeout", "status" (returned non-zero), "error" (did not begin) or "build"
     (there is no program). title: one line about it, "" if all is well. report: the first console.Report, or
@@ -135,7 +135,7 @@ class Follower:
 
     def _begin(self, number):
         self.current = number
-        # What one program did is no business of the next one.
+        # The next program starts with nothing of what this one did.
         self.reader = console.Reader()
 
     def line(self, text):
@@ -148,13 +148,13 @@ class Follower:
             elif int(word["number"]) == self.current:
                 self._end(word["end"])
             return True
-        # Without a timestamp it is the program's own word, and no evidence.
+        # A line without a timestamp is the program's own, and proves nothing.
         if self.current is not None and prefix:
             self.reader.feed(text)
         return False
 
     def _end(self, reason):
-        # What programs print may look like a report; only the kernel knows what one was.
+        # The output of a program may look like a report; only the kernel knows whether it was one.
         if not reason.startswith("KASAN: "):
             self.reader.reports.clear()
         if self.reader.reports:
@@ -210,8 +210,8 @@ class Follower:
 
 
 def _status(verdicts):
-    """Return the exit status: what KASAN saw counts most, then crashes, then files that are no programs, then
-    what programs returned."""
+    """Return the exit status: reports count most, then crashes, then files that are not programs, then the
+    values that programs returned."""
     ends = {verdict.end for verdict in verdicts}
     if "report" in ends:
         return base.REPORTED
@@ -279,7 +279,7 @@ def run(work, folder, log):
         print(verdict.line(), flush=True)
 
     def say_rejects(end):
-        """Say what became of the files, in their place, up to that number, that are no programs."""
+        """Give the files up to number @end that are not programs their verdicts, in their places."""
         for number in range(len(verdicts) + 1, end):
             reject = rejected[number - 1]
             say(Verdict(number, files[number - 1], "build", reject.title, messages=reject.messages))
@@ -307,7 +307,7 @@ def run(work, folder, log):
             try:
                 booted, reader = boots(work.machine(image, folder), follower, log.write)
             except Failure as error:
-                # What ran has its verdict, in the file as on the screen.
+                # The programs that ran have their verdicts, in the file as on the screen.
                 if options.report_file:
                     _write_json(options.report_file, verdicts, str(error))
                 raise

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `./redzone run` is asked for: its options, the checks of them, and the machine that they describe."""
+"""Owns the options of `./redzone run`: checks them, and makes the machine that they describe."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from redzone.base import ROOT, Failure
 from redzone.options import check_output
 
 EXAMPLE = ROOT / "examples" / "heap_bugs.c"
-# What would end the kernel at the first report: with --each it ends the program that has the bug.
+# Parameters that end the kernel at its first report. With --each the report ends its program instead.
 _ENDS = re.compile(r"(kasan\.fault=panic\w*|panic_on_warn(?:=(?!0$)\S*)?)$")
 
 
@@ -18,8 +18,8 @@ _ENDS = re.compile(r"(kasan\.fault=panic\w*|panic_on_warn(?:=(?!0$)\S*)?)$")
 class Options:
     """The options of `./redzone run`, by the names that cli.py gives them.
 
-    level: of optimisation. separate: --each. report_file: of --json. data: the values of --file. arguments:
-    of the program, from behind `--`.
+    level: of optimisation. separate: --each. report_file: of --json. data: of --file,
+    [(name, Path)]. arguments: of the program, from behind `--`.
     """
 
     files: list
@@ -167,7 +167,7 @@ def check(options):
         sources=_sources(options.files or example),
         modules=_sources(options.modules),
         code={"includes": _includes(options.includes), "defines": list(options.defines)},
-        files=[archive.parse(text) for text in options.data],
+        files=list(options.data),
     )
     job.code |= {"options": [f"-O{options.level}"], "cflags": list(options.cflags)}
     for name, path in job.files:

@@ -42,7 +42,7 @@ class Parsed:
 
 
 def parse(lines):
-    """Parse console @lines. Lines that are no part of KTAP are kept as detail for what fails next."""
+    """Parse console @lines. Lines that are not KTAP are kept as the detail of the next failure."""
     parsed = Parsed()
     plans = {}
     seen = {}

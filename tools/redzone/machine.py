@@ -24,7 +24,7 @@ MAX_LINE = 16384
 
 @dataclass
 class Machine:
-    """What to boot and how.
+    """A kernel to boot, and the machine for it.
 
     memory: QEMU's -m. append: boot parameters. arguments: of the program. icount: count instructions as
     time, so that two boots run alike. mode: the kernel's; with hw_tags the machine gets memory tags, if the

@@ -16,7 +16,7 @@ MAX_MODULES = 64
 
 
 def name_of(path):
-    """Return the module's name in the kernel: the file's, with '_' for what is no letter or digit."""
+    """Return the module's name in the kernel: the file's, with '_' for everything but letters and digits."""
     return re.sub(r"[^A-Za-z0-9]", "_", Path(path).name.partition(".")[0])
 
 

@@ -11,7 +11,7 @@ Standard library only: `doctor` uses it, which runs before there is a virtual en
 import functools
 import shutil
 
-from redzone import apt, base, tools
+from redzone import apt, base, process, tools
 from redzone.base import BUILD, Failure
 
 MINIMUM = (8, 1)
@@ -37,13 +37,13 @@ def _fetch(why):
         raise Unavailable(f"{why}, and this machine has no archive with a newer one")
     base.say(f"{why}; fetching Debian's newer one (13 MB) into {base.relative(FOLDER)}")
     for command in (["update"], ["download", *PACKAGES]):
-        status, output = apt.call(["apt-get", "-q", *options, *command], cwd=FOLDER)
+        status, output = process.call(["apt-get", "-q", *options, *command], cwd=FOLDER)
         if status != 0:
-            raise Unavailable(f"{why}, and a newer one cannot be fetched: {apt.last_line(output)}")
+            raise Unavailable(f"{why}, and a newer one cannot be fetched: {process.last_line(output)}")
     new = FOLDER / "new"
     shutil.rmtree(new, ignore_errors=True)
     for package in sorted(FOLDER.glob("*.deb")):
-        status, output = apt.call(["dpkg-deb", "-x", str(package), str(new)])
+        status, output = process.call(["dpkg-deb", "-x", str(package), str(new)])
         if status != 0:
             raise Failure(f"{base.relative(package)} cannot be unpacked:\n{output}")
         package.unlink()
@@ -51,8 +51,8 @@ def _fetch(why):
 
 
 def _works(command):
-    status, output = apt.call([str(command), "--version"])
-    return status == 0, apt.last_line(output)
+    status, output = process.call([str(command), "--version"])
+    return status == 0, process.last_line(output)
 
 
 def state():

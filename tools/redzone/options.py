@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the options of several verbs share: the types of their values, the checks of files, and --yes."""
+"""Owns what the options of several verbs share: types of values, checks of files, and --yes."""
 
 import os
 import re
@@ -11,31 +11,45 @@ from redzone import base, machine, tools
 from redzone.base import Failure
 
 
-class Choice(click.ParamType):
-    """One of a few words; the message says which."""
+class _Type(click.ParamType):
+    """A type whose messages say what is accepted. name: stands for the value in help texts."""
+
+    def get_metavar(self, param, ctx=None):
+        return self.name
+
+    def refuse(self, value, accepted):
+        self.fail(f"'{value}' is not accepted; accepted: {accepted}")
+
+
+class Choice(_Type):
+    """One of a few words."""
 
     def __init__(self, accepted):
         self.accepted = tuple(accepted)
         self.name = "|".join(self.accepted)
 
-    def get_metavar(self, param, ctx=None):
-        return self.name
-
     def convert(self, value, param, context):
         if value not in self.accepted:
-            self.fail(f"'{value}' is not accepted; accepted: {', '.join(self.accepted)}")
+            self.refuse(value, ", ".join(self.accepted))
         return value
 
 
-class Number(click.ParamType):
+class Words(Choice):
+    """Words separated by commas, each one of a few."""
+
+    def __init__(self, accepted):
+        super().__init__(accepted)
+        self.name = "LIST"
+
+    def convert(self, value, param, context):
+        return [super(Words, self).convert(word, param, context) for word in value.split(",")]
+
+
+class Number(_Type):
     """A number in a range. @kind: int or float."""
 
-    def __init__(self, kind, low, high, what):
-        self.kind, self.low, self.high, self.what = kind, low, high, what
-        self.name = what
-
-    def get_metavar(self, param, ctx=None):
-        return self.what
+    def __init__(self, kind, low, high, name):
+        self.kind, self.low, self.high, self.name = kind, low, high, name
 
     def convert(self, value, param, context):
         try:
@@ -44,11 +58,11 @@ class Number(click.ParamType):
             number = None
         if number is None or not self.low <= number <= self.high:
             word = "an integer" if self.kind is int else "a number"
-            self.fail(f"'{value}' is not accepted; accepted: {word} from {self.low} to {self.high}")
+            self.refuse(value, f"{word} from {self.low} to {self.high}")
         return number
 
 
-class Memory(click.ParamType):
+class Memory(_Type):
     """A memory size."""
 
     name = "SIZE"
@@ -57,49 +71,31 @@ class Memory(click.ParamType):
         try:
             return machine.memory_size(value)
         except ValueError:
-            self.fail(f"'{value}' is not accepted; accepted: 64M to 64G, as in 256M or 2G")
+            return self.refuse(value, "64M to 64G, as in 256M or 2G")
 
 
-class Macro(click.ParamType):
-    """What may follow #define: NAME, NAME=VALUE, NAME(PARAMETERS)=VALUE."""
+class Macro(_Type):
+    """The words after #define: NAME, NAME=VALUE, NAME(PARAMETERS)=VALUE."""
 
     name = "MACRO[=VALUE]"
 
     def convert(self, value, param, context):
         name, _, text = value.partition("=")
         if not re.fullmatch(r"[A-Za-z_]\w*(\([\w\s,.]*\))?", name, re.ASCII) or "\n" in text:
-            self.fail(f"'{value}' is not accepted; accepted: NAME, NAME=VALUE or NAME(PARAMETERS)=VALUE")
+            self.refuse(value, "NAME, NAME=VALUE or NAME(PARAMETERS)=VALUE")
         return value
 
 
-class Pair(click.ParamType):
-    """NAME=VALUE, kept as text."""
+class Pair(_Type):
+    """The value of --file, which becomes (name in the kernel, Path on the host)."""
 
     name = "NAME=HOSTPATH"
 
     def convert(self, value, param, context):
         name, equals, path = value.partition("=")
         if not (name and equals and path):
-            self.fail(f"'{value}' is not accepted; accepted: NAME=HOSTPATH")
-        return value
-
-
-class Words(click.ParamType):
-    """Words separated by commas, each one of a few."""
-
-    def __init__(self, accepted):
-        self.accepted = tuple(accepted)
-        self.name = ",".join(self.accepted)
-
-    def get_metavar(self, param, ctx=None):
-        return "LIST"
-
-    def convert(self, value, param, context):
-        words = value.split(",")
-        for word in words:
-            if word not in self.accepted:
-                self.fail(f"'{word}' is not accepted; accepted: {', '.join(self.accepted)}")
-        return words
+            self.refuse(value, self.name)
+        return name, Path(path)
 
 
 def check_output(option, name, inputs=()):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`./redzone run --each`: builds what can be built, and says of every other file why it cannot.
 
-A file that does not compile, has no main(), or calls what does not exist is no reason to run none of the
-others: it is left out, and gets a verdict of its own.
+A file that does not compile, has no main(), or calls a function that does not exist is left out, and gets a
+verdict of its own. The others run.
 """
 
 import re
@@ -20,7 +20,7 @@ _UNDEFINED = re.compile(r"error: undefined symbol: (\S+)$")
 
 @dataclass
 class Reject:
-    """A file that is no program. title: one line about it. messages: what the tools said, line by line."""
+    """A file that is not a program. title: one line about it. messages: the tools' output, line by line."""
 
     title: str
     messages: list

@@ -21,14 +21,14 @@ from redzone import base, builder, doctor, machine, suites
 from redzone.base import LOGS, ROOT, Failure
 
 PASS, FAIL, SKIP = "pass", "fail", "skip"
-# Of the failures that the summary repeats: how many, and the last lines of each.
+# How many failures the summary repeats, and how many of the last lines of each.
 FAILED_SHOWN = 20
 FAILED_LINES = 8
 
 
 @dataclass
 class Result:
-    """What became of one test. detail: why it was skipped or failed. log: file with the whole output."""
+    """The result of one test. detail: why it was skipped or failed. log: file with the whole output."""
 
     name: str
     status: str
@@ -37,7 +37,7 @@ class Result:
 
 
 class Context:
-    """What a suite gets: the options of the command and the means to build and boot.
+    """The options of the command, and the means to build and boot: each suite gets one.
 
     cases_dir: folder of programs with known verdicts. jobs: machines that may run at once.
     yes: missing packages may be installed. mode: run configurations of this mode alone, None: of all.
@@ -76,7 +76,7 @@ class Context:
         return builder.build(preset, quiet=True, jobs=self.jobs, **options)
 
     def note(self, text):
-        """Say something that is no result: where a long test is, what it measured."""
+        """Say something that is not a result, such as how far a long test has come."""
         print(f"# {text}", flush=True)
 
     def boot(self, name, target, follow=None):
@@ -181,7 +181,7 @@ class Printer:
     def finish(self, lines):
         """The plan and the summary; the last line is the one that scripts look at.
 
-        What failed is said once more here: whoever has the end of a log alone must not need the rest.
+        The failures are repeated here, so that the end of a log is enough.
         """
         print(f"1..{self.number}")
         if len(lines) > 1:
@@ -223,7 +223,7 @@ def _choose(names, known):
 
 
 def _run_suite(suite, context):
-    """Yield the results of one suite; whatever it raises becomes a result, too."""
+    """Yield the results of one suite. A Failure that it raises becomes a result as well."""
     reason = context.missing(*suite.tools) if suite.tools else None
     if reason:
         yield Result("all", SKIP, reason)

@@ -15,7 +15,7 @@ from redzone import base, console
 _LINE = re.compile(r"^soak: (?P<what>[a-z]+) ?(?P<rest>.*)$")
 _PAIR = re.compile(r"(\w+)=(\d+)")
 _FAILED = re.compile(r"^soak: FAILED: (.*)$")
-# What the kernel says when something is wrong that KASAN does not see.
+# The kernel's words when something is wrong that KASAN does not see.
 _COMPLAINT = re.compile(
     r"^(WARNING: |BUG:? (?!KASAN: )|invalid free of |page allocation failure|vmalloc: no memory"
     r"|module \S+: its symbols stay|kasan: stack depot full)"
@@ -35,7 +35,7 @@ LIMITS = {
     "traces": ("stack traces in the depot", 0.4, 16),
     "used": ("pages in use", 0, 48),
 }
-# What fills up in the first minutes, and so says nothing about a shorter run.
+# Counts that grow in the first minutes, so that a shorter run says nothing about them.
 SLOW_KEYS = ("slab", "shadow", "traces", "used")
 LONG_RUN = 300
 
@@ -52,7 +52,7 @@ class Planted:
 
 @dataclass
 class Console:
-    """What a console of the soak test says.
+    """The contents of a console of the soak test.
 
     begin, end: {key: number} of those lines, None if there are none. busy, quiet: samples, {key: number}
     with "seconds". planted: {name: Planted}. failures: what is wrong besides reports. killed: threads.
@@ -150,7 +150,7 @@ def judge_reports(reports, planted):
 def growth(samples, key):
     """Return (before, after): memory at the start and at the end of the last half of the quiet @samples.
 
-    Each is the better of two: one that grew only once, or shrank, is no growth.
+    Each is the better of two: one that grew only once, or shrank, does not count as growth.
     """
     half = samples[(len(samples) - 1) // 2 :]
     before = max(sample[key] for sample in half[:2])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `./redzone run` says when the machine has ended: the reports, a crash with its place, the verdict."""
+"""Sums up `./redzone run` when the machine has ended: the reports, a crash with its place, the verdict."""
 
 import sys
 

@@ -18,7 +18,7 @@ from redzone.symbolize import Source
 # Sources of these folders are the sanitizer, the allocator and the library: not where the bug is.
 _PLUMBING = tuple(str(ROOT / folder) + "/" for folder in ("runtime", "kernel"))
 _CONTEXT = 2
-# Of a report that comes after its access: a line of source would look like the place of the bug.
+# For a report that comes after its access, where a line of source would look like the place of the bug.
 LATE = "asynchronous: the access was earlier; kasan.mode=sync shows where"
 _COLUMN = 36
 
@@ -90,7 +90,7 @@ class View:
         self._end_same()
         stamped = bool(console.split(held[0][0])[0])
         for text, event, value in held:
-            # What the program printed meanwhile on another CPU.
+            # The program printed this meanwhile, on another CPU.
             if stamped and not console.split(text)[0]:
                 self._show(text, event, value)
         text = f"redzone: again: {headline(report, self.sources)} (report {self._count})"
@@ -147,7 +147,7 @@ class View:
             return "bold"
         if rest.startswith(">"):
             return "yellow"
-        # What the kernel says is background; what the program says is not.
+        # The kernel's lines are background; the program's are not.
         return "dim"
 
     def _frame(self, prefix, rest, frame):

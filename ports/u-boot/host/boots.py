@@ -112,20 +112,17 @@ class Session:
     answers: int = 0
 
 
-def play(image, tree, commands, log, timeout=TIMEOUT, echo=None, **machine):
-    """Boot @image, type @commands, return the Session. The other arguments are qemu.Machine's."""
+def booted(image, tree, log, work, timeout=TIMEOUT, **machine):
+    """Boot @image up to its prompt, call work(session, target) there, and return the Session.
+
+    target: the qemu.Machine, which gets the other arguments. It may raise qemu.Stopped.
+    """
     session = Session(log=log)
     Path(log).parent.mkdir(parents=True, exist_ok=True)
-    with qemu.Machine(image, HOME / "source" / tree, log=log, echo=echo, **machine) as target:
+    with qemu.Machine(image, HOME / "source" / tree, log=log, **machine) as target:
         try:
             target.wait_prompt(timeout)
-            for command in commands:
-                before = len(target.reports)
-                session.outputs.append([])
-                try:
-                    session.outputs[-1] = target.command(command, timeout)
-                finally:
-                    session.by_command.append(target.reports[before:])
+            work(session, target)
         except qemu.Stopped as stopped:
             session.ended = str(stopped)
             target.wait_end(1)
@@ -134,22 +131,29 @@ def play(image, tree, commands, log, timeout=TIMEOUT, echo=None, **machine):
     return session
 
 
+def play(image, tree, commands, log, timeout=TIMEOUT, **machine):
+    """Boot @image, type @commands, return the Session. The other arguments are qemu.Machine's."""
+
+    def work(session, target):
+        for command in commands:
+            before = len(target.reports)
+            session.outputs.append([])
+            try:
+                session.outputs[-1] = target.command(command, timeout)
+            finally:
+                session.by_command.append(target.reports[before:])
+
+    return booted(image, tree, log, work, timeout, **machine)
+
+
 def selftest(image, tree, log, timeout=TIMEOUT, echo=None):
     """Run U-Boot's own test of its EFI implementation, which ends with a reset. Return the Session."""
-    session = Session(log=log)
-    Path(log).parent.mkdir(parents=True, exist_ok=True)
-    extra = ["-device", "virtio-rng-device"]
-    source = HOME / "source" / tree
-    with qemu.Machine(image, source, extra=extra, log=log, echo=echo) as target:
-        try:
-            target.wait_prompt(timeout)
-            target.type("bootefi selftest\n")
-            target.wait_text("Press any key", timeout)
-        except qemu.Stopped as stopped:
-            session.ended = str(stopped)
-        session.reports = list(target.reports)
-        session.lines = list(target.lines)
-    return session
+
+    def work(session, target):
+        target.type("bootefi selftest\n")
+        target.wait_text("Press any key", timeout)
+
+    return booted(image, tree, log, work, timeout, extra=["-device", "virtio-rng-device"], echo=echo)
 
 
 # --- Ordinary commands ----------------------------------------------------------------------------

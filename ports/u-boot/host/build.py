@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,9 +19,10 @@ from pathlib import Path
 
 from redzone import amalgamate, base, builder, flags
 from redzone.base import ROOT, Failure
+from redzone.process import execute, failed, follow
 
 from . import fetch
-from .fetch import HOME, PINS, PORT, VERSION, execute, failed
+from .fetch import HOME, PINS, PORT, VERSION
 
 TARGET = "aarch64-linux-gnu"
 COMPILERS = ("clang-19", "gcc")
@@ -45,7 +45,7 @@ COMPILER_TOOLS = {"clang-19": "clang-19", "gcc": "gcc-arm64"}
 
 # Options of U-Boot's configuration beyond its own defaults for the board. n: off.
 CONFIG = {
-    # Clang does not take the assembler's architecture switch, nor the examples' linker options.
+    # Clang takes neither the assembler's architecture switch nor the examples' linker options.
     "ARM64_CRC32": "n",
     "EXAMPLES": "n",
     # A host tool with dependencies of its own.
@@ -277,30 +277,19 @@ def _compile_port(folder, cc, environment, jobs, log):
 def _make(command, progress, total, log, **options):
     """Run make with its output appended to @log; count what it makes of about @total files."""
     done = 0
-    with open(log, "ab") as file:
-        file.write(f"$ {shlex.join(map(str, command))}\n".encode())
-        process = subprocess.Popen(
-            list(map(str, command)),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            **options,
-        )
-        try:
-            for line in process.stdout:
-                file.write(line)
-                step = _STEP.match(line.decode("utf-8", "replace").rstrip("\n"))
-                if step:
-                    done += 1
-                    progress.step(done, max(done, total), step[1])
-            process.wait()
-        finally:
-            if process.poll() is None:
-                # make's children as well: an interrupted build leaves no process behind.
-                os.killpg(process.pid, signal.SIGTERM)
-                process.wait()
-    if process.returncode != 0:
+    with open(log, "a", encoding="utf-8") as file:
+        file.write(f"$ {shlex.join(map(str, command))}\n")
+
+        def on_line(line):
+            nonlocal done
+            file.write(f"{line}\n")
+            step = _STEP.match(line)
+            if step:
+                done += 1
+                progress.step(done, max(done, total), step[1])
+
+        status = follow(command, on_line, **options)
+    if status != 0:
         raise failed(command, log)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What KASAN costs U-Boot: size of the image, memory, and boot and work in executed instructions.
+"""Measures the cost of KASAN in U-Boot: size of the image, memory, and instructions of boot and work.
 
 QEMU's -icount makes the machine's clock count instructions, one a nanosecond, and U-Boot's own bootstage
 records give the clock at the prompt: two runs give the same figures, on any host.
@@ -33,7 +33,7 @@ _TIMER = re.compile(r"^(\d+)\.(\d{3})$")
 
 @dataclass
 class Figures:
-    """Of one build. sizes: {name: bytes}; boots: {memory: instructions}; work: {name: instructions}."""
+    """Figures of one build. sizes: {name: bytes}; boots and work: {memory or name: instructions}."""
 
     sizes: dict
     boots: dict

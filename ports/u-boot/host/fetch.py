@@ -8,13 +8,12 @@ installed, and no root is needed.
 
 import json
 import re
-import shlex
 import shutil
-import subprocess
 from pathlib import Path
 
 from redzone import apt, base
 from redzone.base import BUILD, Failure, say
+from redzone.process import execute
 
 PORT = Path(__file__).resolve().parent.parent
 HOME = BUILD / "u-boot"
@@ -23,32 +22,6 @@ PINS = json.loads((PORT / "source.json").read_text(encoding="utf-8"))
 VERSION = PINS["version"]
 # "original" has the bugs, "patched" all of Debian's patches.
 TREES = ("patched", "original")
-
-
-def execute(command, log, **options):
-    """Run @command with its output appended to @log. Raise Failure with the last lines if it fails."""
-    with open(log, "ab") as file:
-        file.write(f"$ {shlex.join(map(str, command))}\n".encode())
-        file.flush()
-        result = subprocess.run(
-            list(map(str, command)),
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            **options,
-        )
-    if result.returncode != 0:
-        raise failed(command, log)
-
-
-def failed(command, log):
-    """Return the Failure of @command, with what matters of @log."""
-    lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
-    lines = [line for line in lines if not line.startswith("$ ")]
-    errors = [line for line in lines if re.search(r"(?i)\berror\b|^E: |undefined", line)]
-    shown = "\n".join((errors or lines)[-12:])
-    return Failure(f"'{Path(str(command[0])).name}' failed, see {base.relative(log)}\n{shown}")
 
 
 # --- Fetch ----------------------------------------------------------------------------------------
@@ -94,8 +67,8 @@ def of_release(stanzas, names):
 
 
 def for_release(stanzas, names):
-    """Return @stanzas of the release with one of @names, with its suites made those of the release that has
-    the package: the same archive may have that, too."""
+    """Return those of @stanzas that have a suite of a release with one of @names, changed to the release that
+    has the package: the same archive may have that as well."""
     words = "|".join(map(re.escape, names))
     return [
         re.sub(

@@ -19,7 +19,7 @@ from elftools.elf.elffile import ELFFile
 from redzone import base, builder, ktap, machine
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, Result
-from redzone.suites.kunit import end_error
+from redzone.suites.kunit import end_error, wrong_with
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 DOCUMENT = ROOT / "docs" / "boot-parameters.md"
@@ -279,11 +279,8 @@ def _off(context, image):
     target = machine.Machine(image, smp=4, append=["kasan=off"], timeout=6 * TIMEOUT)
     outcome, lines, log = context.boot("off", target)
     parsed = ktap.parse(lines)
-    wrong = [f"{case.name}: {case.detail}" for case in parsed.cases if case.status == FAIL] + parsed.errors
-    wrong += [error for error in [end_error(outcome)] if error]
+    wrong = wrong_with(outcome, parsed)
     wrong += [f"reported: {report.type}" for report in outcome.reader.reports]
-    if not parsed.cases:
-        wrong.append("no test case ran")
     yield Result("off", FAIL if wrong else PASS, "\n".join(wrong), log)
 
 

@@ -19,7 +19,7 @@ from elftools.elf.elffile import ELFFile
 from redzone import archive, base, builder, each, ktap, machine, module
 from redzone.base import BUILD, ROOT
 from redzone.runner import FAIL, PASS, Result
-from redzone.suites.kunit import end_error
+from redzone.suites.kunit import wrong_with
 from redzone.symbolize import Symbolizer
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
@@ -280,8 +280,7 @@ def run(context):
     )
     outcome, lines, log = context.boot("walks", target)
     parsed = ktap.parse(lines)
-    wrong = [f"{case.name}: {case.detail}" for case in parsed.cases if case.status == FAIL] + parsed.errors
-    wrong += [error for error in [end_error(outcome)] if error]
+    wrong = wrong_with(outcome, parsed)
     yield Result("walks", FAIL if wrong else PASS, "\n".join(wrong), log)
 
     reached = set()

@@ -7,7 +7,7 @@ import shutil
 from redzone import base, builder, ktap, machine, mteqemu
 from redzone.base import BUILD, ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.suites.kunit import end_error
+from redzone.suites.kunit import wrong_with
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 MODES = ("hw_tags",)
@@ -43,11 +43,8 @@ def _suites(context, image, name, target_options, said):
     target = machine.Machine(image.image, smp=4, mode="hw_tags", timeout=TIMEOUT, **target_options)
     outcome, lines, log = context.boot(name, target)
     parsed = ktap.parse(lines)
-    wrong = [f"{case.name}: {case.detail}" for case in parsed.cases if case.status == FAIL] + parsed.errors
-    wrong += [error for error in [end_error(outcome)] if error]
+    wrong = wrong_with(outcome, parsed)
     wrong += [f"reported: {report.type}" for report in outcome.reader.reports]
-    if not parsed.cases:
-        wrong.append("no test case ran")
     if said and sum(line.endswith(said) for line in lines) != 1:
         wrong.append(f"not said, or more than once: {said}")
     return wrong, lines, log

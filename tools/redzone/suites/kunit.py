@@ -99,6 +99,18 @@ def end_error(outcome):
     return None
 
 
+def errors_of(outcome, parsed):
+    """Return what is wrong with a boot of suites besides failed cases. parsed: what ktap.parse() gave."""
+    errors = [*parsed.errors, *filter(None, [end_error(outcome)])]
+    return errors if parsed.cases else [*errors, "no test case ran"]
+
+
+def wrong_with(outcome, parsed):
+    """Return what is wrong with a boot of suites, failed cases included."""
+    failed = [f"{case.name}: {case.detail}" for case in parsed.cases if case.status == FAIL]
+    return failed + errors_of(outcome, parsed)
+
+
 def run(context, matrix=False):
     """Yield the results. @matrix: of all suites in all configurations, those of MATRIX_ONLY included."""
 
@@ -133,10 +145,6 @@ def run(context, matrix=False):
     for name, outcome, parsed, log in context.each(boot, ready):
         for case in parsed.cases:
             yield Result(f"{name}.{case.name}", case.status, case.detail, log)
-        errors = list(parsed.errors)
-        if end_error(outcome):
-            errors.append(end_error(outcome))
-        if not parsed.cases:
-            errors.append("no test case ran")
+        errors = errors_of(outcome, parsed)
         if errors:
             yield Result(name, FAIL, "\n".join(errors), log)

@@ -12,7 +12,7 @@ from redzone import base, ktap, machine
 from redzone.base import Failure
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, Result
-from redzone.suites.kunit import end_error
+from redzone.suites.kunit import errors_of
 
 TOOLS = ("cmake", "ninja", "clang-19", "gcc-arm64", "lld", "nm", "objcopy", "qemu-arm64")
 SLOW = True
@@ -60,8 +60,6 @@ def run(context):
             ):
                 wrong.append(f"not {ROUNDS} rounds with seed {seed}")
             yield Result(f"{label}.{case.name}", FAIL if wrong else PASS, "\n".join(wrong), log)
-        errors = [*parsed.errors, *filter(None, [end_error(outcome)])]
-        if not parsed.cases:
-            errors.append("no test case ran")
+        errors = errors_of(outcome, parsed)
         if errors:
             yield Result(label, FAIL, "\n".join([*errors, f"REDZONE_SEED={seed}"]), log)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Runs outside programs: for their output, with a log, or line by line.
+
+Standard library only: `doctor` uses it, which runs before there is a virtual environment.
+"""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+from pathlib import Path
+
+from redzone import base
+from redzone.base import Failure
+
+# Seconds that call() gives a program.
+TIMEOUT = 900
+
+
+def call(command, **options):
+    """Run @command. Return (status, output); a missing command is a failed one."""
+    try:
+        result = subprocess.run(
+            command,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT,
+            **options,
+        )
+    except OSError as error:
+        return 127, f"{command[0]}: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return 124, f"{command[0]}: no end after {TIMEOUT} s"
+    return result.returncode, result.stdout
+
+
+def last_line(output):
+    """Return the last line of a command's @output, which usually says why the command failed."""
+    return (output.strip().splitlines() or ["no output"])[-1]
+
+
+def execute(command, log, **options):
+    """Run @command with its output appended to @log. Raise Failure with the last lines if it fails."""
+    with open(log, "ab") as file:
+        file.write(f"$ {shlex.join(map(str, command))}\n".encode())
+        file.flush()
+        result = subprocess.run(
+            list(map(str, command)),
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            **options,
+        )
+    if result.returncode != 0:
+        raise failed(command, log)
+
+
+def failed(command, log):
+    """Return the Failure of @command, with what matters of @log."""
+    lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = [line for line in lines if not line.startswith("$ ")]
+    errors = [line for line in lines if re.search(r"(?i)\berror\b|^E: |undefined", line)]
+    shown = "\n".join((errors or lines)[-12:])
+    return Failure(f"'{Path(str(command[0])).name}' failed, see {base.relative(log)}\n{shown}")
+
+
+def follow(command, on_line, **options):
+    """Run @command; call on_line(text) for each line of its output. Return its exit status.
+
+    When this is interrupted, the program is ended together with all that it has started.
+    """
+    process = subprocess.Popen(
+        list(map(str, command)),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        **options,
+    )
+    try:
+        with process.stdout:
+            for line in process.stdout:
+                on_line(line.rstrip("\n"))
+        return process.wait()
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
