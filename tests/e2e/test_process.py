@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Outside programs: their output, their failures, and that an interrupted one leaves no process behind."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import process
+from redzone.base import Failure
+
+
+def runs(pid):
+    """Is there a process @pid that is not a zombie?"""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_call_has_status_and_output():
+    assert process.call(["sh", "-c", "echo out; echo err >&2; exit 3"]) == (3, "out\nerr\n")
+    status, output = process.call(["no-such-program"])
+    assert status == 127 and process.last_line(output) == "no-such-program: No such file or directory"
+    assert process.last_line("\n") == "no output"
+
+
+def test_execute_shows_what_matters_of_the_log(tmp_path):
+    log = tmp_path / "log"
+    process.execute(["sh", "-c", "echo fine"], log)
+    with pytest.raises(Failure, match="'sh' failed, see ") as failure:
+        process.execute(["sh", "-c", "echo 'a.c:1: error: wrong'; echo more; exit 1"], log)
+    assert str(failure.value).splitlines()[1:] == ["a.c:1: error: wrong"]
+    assert "fine\n" in log.read_text() and "$ sh -c 'echo fine'\n" in log.read_text()
+
+
+def test_follow_gives_lines_and_the_status():
+    lines = []
+    assert process.follow(["sh", "-c", "printf 'one\\ntwo'; exit 4"], lines.append) == 4
+    assert lines == ["one", "two"]
+
+
+def test_interrupted_program_takes_its_children_along():
+    pids = []
+
+    def on_line(line):
+        pids.append(int(line))
+        if len(pids) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        process.follow(["sh", "-c", "echo $$; sleep 1000 & echo $!; wait"], on_line)
+    deadline = time.monotonic() + 10
+    while any(runs(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(runs(pid) for pid in pids), os.popen("ps -ef").read()
