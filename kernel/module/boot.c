@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * boot.c - the parameter module.load=: modules of the initrd that are loaded at boot, and unloaded
- * before the machine ends. Each comes and goes in a thread of its own, which a bug may end.
+ * boot.c - the parameter module.load=: loads modules of the initrd at boot, and unloads them before the
+ * machine stops. Each is loaded and unloaded in a thread of its own, because a bug may end the thread.
  */
 #include <kernel/initrd.h>
 #include <kernel/mm.h>
@@ -25,13 +25,13 @@ bool modules_wanted(void)
 	return wanted && *wanted;
 }
 
-/* The file "NAME.ko", or one that is called just NAME. */
+/* Return: the file NAME.ko, or the file NAME, or NULL. */
 static const struct initrd_file *find_file(const char *name)
 {
 	const struct initrd_file *file = NULL;
 	char with_suffix[128];
 
-	/* A longer one is no module's: the name of a module has MODULE_NAME_LEN characters at most. */
+	/* A longer name cannot be a module's: those have less than MODULE_NAME_LEN characters. */
 	if (snprintf(with_suffix, sizeof(with_suffix), "%s.ko", name) < (int)sizeof(with_suffix))
 		file = initrd_find(with_suffix);
 	return file ? file : initrd_find(name);
@@ -79,7 +79,7 @@ static int unload_thread(void *arg)
 	return 0;
 }
 
-/* Return: how it went; -EFAULT if the thread was killed. */
+/* Run @fn for the module @name in a thread. Return: its result; -EFAULT if the thread was killed. */
 static int run(int (*fn)(void *arg), const char *name)
 {
 	struct job job = {.name = name};

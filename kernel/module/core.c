@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * core.c - the modules that there are: loading, references, unloading, and what is kept of a module
- * after that.
+ * core.c - the list of modules: loading, references, unloading, and what is kept of a module after that.
  *
- * Code of a module (constructors, init, exit) runs without module_mutex: it may fault, and the thread
- * that then ends must not take the lock with it. A module whose init or exit function was killed
- * stays as it is, because nobody knows what still points into it.
+ * Code of a module (constructors, init, exit) runs without module_mutex: it may fault, and the thread that
+ * then ends must not hold the mutex. A module whose init or exit function was killed stays as it is,
+ * because pointers into it may be left anywhere.
  *
- * The last few unloaded modules keep their addresses and their symbols: stack traces that were
- * recorded while they were there can be printed, and an access to where one was is a bad access.
+ * The last few unloaded modules keep their addresses and their symbols. So stack traces from their time can
+ * still be printed, and an access to the memory of an unloaded module is found as a bad access.
  */
 #include <kernel/ctype.h>
 #include <kernel/mm.h>
@@ -123,14 +122,14 @@ void module_put(struct module *module)
 
 /* --- The end of a module ---------------------------------------------------------------------------- */
 
-/* Nothing of it remains, symbols included. With module_mutex held. */
+/* Give up everything of @module, its symbols included. module_mutex is held. */
 static void forget(struct module *module)
 {
 	if (module->base) {
 		__list_del(module->list.prev, module->list.next);
 		module_space_forget(module);
 	}
-	/* Its links stay as they are: a reader may be just there. */
+	/* The module's own links stay as they are, because a reader may be at it. */
 	if (!module_wait_for_readers()) {
 		pr_warn("module %s: its symbols stay in memory, somebody reads them for ever\n",
 			module->name);
@@ -166,7 +165,7 @@ void module_purge(void)
 	mutex_unlock(&module_mutex);
 }
 
-/* Memory and references go. With module_mutex held. */
+/* Free the memory of @module, and give up its references. module_mutex is held. */
 static void release_memory(struct module *module)
 {
 	WRITE_ONCE(module->state, MODULE_STATE_UNLOADED);
@@ -186,7 +185,7 @@ static void run_destructors(struct module *module)
 		module->dtors[i]();
 }
 
-/* After the last code of @module has run. */
+/* @module is unloaded: the last of its code has run. */
 static void retire(struct module *module)
 {
 	static unsigned long unloadings;
@@ -235,7 +234,7 @@ int module_fail(struct load_info *info, int err, const char *fmt, ...)
 	return err;
 }
 
-/* "foo-bar.ko" is module foo_bar. Return: 0 or -EINVAL. */
+/* Name the module after the file: "foo-bar.ko" is module foo_bar. Return: 0 or -EINVAL. */
 static int set_name(struct load_info *info, const char *name)
 {
 	const char *slash = strrchr(name, '/'), *p = slash ? slash + 1 : name;
@@ -251,7 +250,7 @@ static int set_name(struct load_info *info, const char *name)
 	return 0;
 }
 
-/* The file is copied: sections need alignment, and of an exact copy no byte too many is read unnoticed. */
+/* Copy the file: sections need alignment, and KASAN sees a read beyond a copy of the exact size. */
 static int copy_image(struct load_info *info, const void *image, size_t size)
 {
 	if (!size)
@@ -275,7 +274,7 @@ static int link_locked(struct load_info *info)
 	else
 		err = module_link(info);
 	if (err) {
-		/* No trace can have seen it: nothing is kept. */
+		/* None of its code has run, so no trace can show it: keep nothing. */
 		release_memory(module);
 		forget(module);
 	}
@@ -283,7 +282,8 @@ static int link_locked(struct load_info *info)
 	return err;
 }
 
-/* Run what @module brings. Return: 0, or what its init function returned, and then it is gone. */
+/* Run the constructors and the init function of @module. Return: 0, or the error of the init function; then
+ * the module is unloaded. */
 static int start(struct module *module, struct load_info *info)
 {
 	int err = 0;
@@ -294,7 +294,7 @@ static int start(struct module *module, struct load_info *info)
 		if (module->init)
 			err = module->init();
 	} else {
-		/* What did not start need not end. */
+		/* Nothing was started, so nothing must be ended. */
 		module->nr_dtors = 0;
 		module->init = NULL;
 		module->exit = NULL;

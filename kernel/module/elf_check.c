@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * elf_check.c - may this file be loaded? Everything that later code uses as an offset, index or size is
- * compared with the file first, and the complaint names the part that is wrong.
+ * elf_check.c - decides whether a file may be loaded. Everything that later code uses as an offset, an
+ * index or a size is compared with the file here. The error names the part of the file that is wrong.
  */
 #include <kernel/string.h>
 
 #include "internal.h"
 
-/* Is [@offset, @offset + @size) inside the file? */
+/* Return: true if [@offset, @offset + @size) is inside the file. */
 static bool in_file(const struct load_info *info, u64 offset, u64 size)
 {
 	return offset <= info->size && size <= info->size - offset;
@@ -45,7 +45,7 @@ static int check_header(struct load_info *info)
 	return 0;
 }
 
-/* Is section @i a table of strings, the last of them terminated? */
+/* Return: true if section @i is a string table whose last string is terminated. */
 static bool is_string_table(const struct load_info *info, unsigned int i)
 {
 	const Elf64_Shdr *s;
@@ -156,7 +156,7 @@ static int check_symbol(struct load_info *info, unsigned int i)
 	return 0;
 }
 
-/* A table of relocations for a section that is loaded. */
+/* Check section @i, which relocates a section that is loaded. */
 static int check_relocations(struct load_info *info, unsigned int i)
 {
 	const Elf64_Shdr *s = &info->sections[i], *target = &info->sections[s->sh_info];
@@ -213,7 +213,7 @@ int module_elf_check(struct load_info *info)
 		if (!err && info->sections[i].sh_type == SHT_SYMTAB)
 			err = check_symbol_table(info, i);
 	}
-	/* The first symbol is nobody's; its name may be printed all the same. */
+	/* The first symbol stands for "none", but its name may be printed: check it as well. */
 	for (unsigned int i = 0; !err && i < info->nr_symbols; i++)
 		err = check_symbol(info, i);
 	for (unsigned int i = 1; !err && i < info->nr_sections; i++) {

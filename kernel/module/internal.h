@@ -2,9 +2,9 @@
 /*
  * internal.h - what the files of the module loader share.
  *
- * Who owns what: elf_check.c decides whether a file may be believed; loader.c lays it out, copies and
- * relocates it; space.c owns addresses, pages and shadow; core.c the list of modules and their lives;
- * lookup.c the view that traces and reports have of the list; boot.c the parameter module.load=.
+ * elf_check.c decides whether a file is well-formed. loader.c lays it out, copies and relocates it. space.c
+ * owns addresses, pages and shadow. core.c owns the list of modules, and loads and unloads them. lookup.c
+ * is the view that traces and reports have of the list. boot.c owns the parameter module.load=.
  */
 #ifndef MODULE_INTERNAL_H
 #define MODULE_INTERNAL_H
@@ -13,15 +13,15 @@
 #include <kernel/module.h>
 #include <asm/module.h>
 
-/* Largest module. Far below a branch's reach, so that branches inside of one always arrive. */
+/* Largest module, in bytes. Branches reach much farther, so those inside a module never need a veneer. */
 #define MODULE_MAX_SIZE (32UL << 20)
 
-/* Unloaded modules whose addresses rest and whose symbols are kept for old traces. */
+/* How many unloaded modules keep their addresses, unused, and their symbols, for old traces. */
 #define MODULE_MAX_UNLOADED 8U
 
 /**
  * struct module_symbol - a symbol of a module, for traces and for other modules
- * @address: absolute. @name: offset into the table's names.
+ * @address: absolute. @name: offset in the table's names, in bytes.
  */
 struct module_symbol {
 	unsigned long address;
@@ -29,7 +29,7 @@ struct module_symbol {
 	bool code, global;
 };
 
-/** struct module_symtab - all symbols of a module by ascending address. One allocation. */
+/** struct module_symtab - all symbols of a module, by ascending address; one allocation with their names */
 struct module_symtab {
 	size_t nr;
 	const char *names;
@@ -48,10 +48,10 @@ struct section_place {
  * struct load_info - a file that is being loaded
  * @image: aligned copy of the file.
  * @sections, @names: section headers and their names.
- * @symbols, @strings: symbol table. NULL if the file has none.
- * @places: by section number.
- * @values: by symbol number, resolved.
- * @got_slots: by symbol number: entry of the GOT + 1.
+ * @symbols, @strings: the symbol table and its names; NULL if the file has none.
+ * @places: where each section goes, by section number.
+ * @values: the value of each symbol, by symbol number.
+ * @got_slots: by symbol number: the number of its entry in the GOT, counted from 1; 0 if it has none.
  */
 struct load_info {
 	struct module *module;
@@ -75,7 +75,7 @@ struct load_info {
 	size_t got_offset, nr_got, max_got;
 };
 
-/** module_fail() - say why, and Return: @err. */
+/** module_fail() - store the reason of the failure. Return: @err. */
 int module_fail(struct load_info *info, int err, const char *fmt, ...) __printf(3, 4);
 
 static inline const char *section_name(const struct load_info *info, unsigned int section)
@@ -90,50 +90,51 @@ static inline const char *symbol_name(const struct load_info *info, unsigned int
 
 /* elf_check.c */
 
-/** module_elf_check() - believe nothing of info->image until this has looked at it; fills in what is
- *  found. Return: 0 or -ENOEXEC. */
+/** module_elf_check() - check info->image, and fill in what is found. Nothing in the image may be used before.
+ *  Return: 0 or -ENOEXEC. */
 int module_elf_check(struct load_info *info);
 
 /* loader.c */
 
-/** module_link() - from a checked file to code in place: info->module has its list entry. With
- *  module_mutex held. Return: 0 or a negative error; the caller cleans up. */
+/** module_link() - put the code and data of a checked file in place, and info->module on the list.
+ *  module_mutex is held. Return: 0 or a negative error; the caller cleans up. */
 int module_link(struct load_info *info);
 
-/** module_release_info() - free what belongs to the loading. */
+/** module_release_info() - free what was needed for loading only. */
 void module_release_info(struct load_info *info);
 
-/* space.c; with module_mutex held */
+/* space.c: module_mutex is held in all of these */
 
-/** module_space_alloc() - addresses, pages and shadow for @module, whose parts' sizes are known; it is
- *  put on the list. All parts can be written until module_space_protect(). */
+/** module_space_alloc() - get addresses, pages and shadow for @module, whose parts' sizes are known, and
+ *  put it on the list. All parts can be written until module_space_protect(). Return: 0; -EFBIG: no room;
+ *  -ENOMEM. */
 int module_space_alloc(struct module *module, bool far);
 void module_space_protect(struct module *module);
 
-/** module_space_free() - give the pages back; the addresses stay with @module, their shadow poisoned. */
+/** module_space_free() - free the pages. The addresses stay with @module, and their shadow is poisoned. */
 void module_space_free(struct module *module);
 
-/** module_space_forget() - give the shadow back, too: after module_space_free(), before somebody else gets the
- *  addresses. */
+/** module_space_forget() - free the shadow as well, after module_space_free() and before another module
+ *  gets the addresses. */
 void module_space_forget(struct module *module);
 
 /* core.c */
 
-/* All modules, unloaded ones too; changed under module_mutex, read by lookup.c without it. */
+/* All modules, including unloaded ones. Changed under module_mutex; lookup.c reads it without. */
 extern struct list_head modules;
 extern struct mutex module_mutex;
 
-/** module_forget_unloaded() - down to @keep. With module_mutex held. */
+/** module_forget_unloaded() - forget the oldest unloaded modules; @keep are left. module_mutex is held. */
 void module_forget_unloaded(unsigned int keep);
 
-/** module_find_symbol() - Return: address of what a loaded module exports as @name, and the module as
- *  @owner; 0: nobody does. With module_mutex held. */
+/** module_find_symbol() - find the symbol @name that a loaded module exports. @owner: filled with the
+ *  module. module_mutex is held. Return: its address; 0 if no module exports it. */
 unsigned long module_find_symbol(const char *name, struct module **owner);
 
 /* lookup.c */
 
-/** module_wait_for_readers() - after @module was taken off the list. Return: true if nobody reads it
- *  any more, so that it may be freed. */
+/** module_wait_for_readers() - wait until no reader can be at a module that was taken off the list. Sleeps.
+ *  Return: true if it may be freed; false if a reader has not left in time. */
 bool module_wait_for_readers(void);
 
 #endif

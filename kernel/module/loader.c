@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * loader.c - from a checked relocatable file to code in place: layout, copy, symbols, relocations.
+ * loader.c - puts the code of a checked relocatable file in place: layout, copy, symbols, relocations.
  *
- * The file is trusted to be well-formed here (elf_check.c), and for nothing else: a relocation may
+ * elf_check.c has found the file to be well-formed. Everything else may still be wrong: a relocation may
  * overflow, a symbol may be missing.
  */
 #include <kernel/mm.h>
@@ -23,14 +23,14 @@ static enum module_part_type part_of(const struct load_info *info, unsigned int 
 
 	if (s->sh_flags & SHF_EXECINSTR)
 		return MODULE_TEXT;
-	/* Written by relocations only. */
+	/* Only relocations write to these. */
 	if (!(s->sh_flags & SHF_WRITE) || s->sh_type == SHT_INIT_ARRAY ||
 	    s->sh_type == SHT_FINI_ARRAY || str_has_prefix(name, ".data.rel.ro"))
 		return MODULE_RODATA;
 	return MODULE_DATA;
 }
 
-/* Return: offset of @size bytes behind what the part holds so far. */
+/* Reserve @size bytes at the end of a part. Return: their offset in it. */
 static size_t append(struct module *module, enum module_part_type type, size_t size, size_t align)
 {
 	size_t offset = ALIGN(module->parts[type].size, align);
@@ -39,7 +39,7 @@ static size_t append(struct module *module, enum module_part_type type, size_t s
 	return offset;
 }
 
-/* Constructors first by priority, as a linker would put them; unmarked ones come last. */
+/* The order of constructors is by priority, as a linker puts them. Those without a priority come last. */
 static unsigned long array_priority(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -49,7 +49,7 @@ static unsigned long array_priority(const char *name)
 	return simple_strtoul(dot + 1, NULL, 10);
 }
 
-/* Place all sections of @type, SHT_INIT_ARRAY or SHT_FINI_ARRAY, side by side. Return: bytes. */
+/* Place all sections of @type, SHT_INIT_ARRAY or SHT_FINI_ARRAY, side by side. Return: bytes used. */
 static size_t place_arrays(struct load_info *info, u32 type, size_t *start)
 {
 	size_t total = 0;
@@ -82,7 +82,7 @@ static size_t place_arrays(struct load_info *info, u32 type, size_t *start)
 	}
 }
 
-/* Does @symbol lie in what is loaded of this file? */
+/* Return: true if @symbol is in a section of this file that is loaded. */
 static bool is_loaded(const struct load_info *info, u32 symbol)
 {
 	unsigned int section = info->symbols[symbol].st_shndx;
@@ -90,7 +90,7 @@ static bool is_loaded(const struct load_info *info, u32 symbol)
 	return section < SHN_LORESERVE && info->places[section].loaded;
 }
 
-/* How many veneers and GOT entries can be needed at most. */
+/* Count how many veneers and GOT entries may be needed at most. */
 static void count_extras(struct load_info *info)
 {
 	for (unsigned int i = 1; i < info->nr_sections; i++) {
@@ -103,8 +103,8 @@ static void count_extras(struct load_info *info)
 			u32 symbol = ELF64_R_SYM(rela->r_info), type = ELF64_R_TYPE(rela->r_info);
 
 			/*
-			 * One of each for a symbol: the marks are cleared again below. What is
-			 * loaded itself is never too far away.
+			 * A symbol needs one of each at most; the marks for that are cleared below.
+			 * A branch inside the module never needs a veneer.
 			 */
 			if (module_reloc_is_branch(type)) {
 				if (is_loaded(info, symbol))
@@ -138,7 +138,7 @@ static int lay_out(struct load_info *info, size_t *ctors, size_t *dtors)
 		place->part = part_of(info, i);
 		place->offset = append(module, place->part, s->sh_size,
 				       s->sh_addralign ? s->sh_addralign : 1);
-		/* Sizes are bounded one by one, so the sum of a step cannot wrap around. */
+		/* Each size is bounded, and the sum is checked at each step, so it cannot wrap. */
 		if (module->parts[place->part].size > MODULE_MAX_SIZE)
 			return module_fail(info, -EFBIG, "larger than %lu MiB",
 					   MODULE_MAX_SIZE >> 20);
@@ -157,7 +157,7 @@ static int lay_out(struct load_info *info, size_t *ctors, size_t *dtors)
 	return 0;
 }
 
-/* Return: section @name of what is loaded, 0 if there is none. */
+/* Return: the number of the loaded section @name; 0 if there is none. */
 static unsigned int find_section(const struct load_info *info, const char *name)
 {
 	for (unsigned int i = 1; i < info->nr_sections; i++) {
@@ -178,11 +178,11 @@ static void copy_sections(struct load_info *info)
 		if (!place->loaded)
 			continue;
 		place->address = info->module->parts[place->part].start + place->offset;
-		/* Pages come cleared. */
+		/* The pages are zero already, as a section without data must be. */
 		if (s->sh_type != SHT_NOBITS)
 			memcpy((void *)place->address, info->image + s->sh_offset, s->sh_size);
 	}
-	/* THIS_MODULE, once for each file that was joined. */
+	/* THIS_MODULE: there is one for each file that was joined into this one. */
 	this = find_section(info, MODULE_THIS_SECTION);
 	for (size_t i = 0; this && i < info->sections[this].sh_size / sizeof(info->module); i++)
 		memcpy((struct module **)info->places[this].address + i, &info->module,
@@ -191,7 +191,7 @@ static void copy_sections(struct load_info *info)
 
 /* --- Symbols -------------------------------------------------------------------------------------- */
 
-/* @module needs @owner. Return: 0 or -ENOMEM. */
+/* Note that @module uses symbols of @owner. Return: 0 or -ENOMEM. */
 static int add_use(struct module *module, struct module *owner)
 {
 	struct module **uses;
@@ -205,7 +205,7 @@ static int add_use(struct module *module, struct module *owner)
 	if (!uses)
 		return -ENOMEM;
 	module->uses = uses;
-	/* With module_mutex held nobody starts to unload it. */
+	/* module_mutex is held, so @owner cannot begin to be unloaded. */
 	atomic_inc(&owner->refcnt);
 	uses[module->nr_uses++] = owner;
 	return 0;
@@ -263,7 +263,7 @@ static bool is_interesting(const struct load_info *info, unsigned int i)
 	unsigned int type = ELF64_ST_TYPE(symbol->st_info);
 	const char *name = symbol_name(info, i);
 
-	/* Names with '$' mark code and data for disassemblers, those with ".L" are the compiler's. */
+	/* Names with '$' mark code and data for disassemblers; the compiler's labels begin with ".L". */
 	return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE &&
 	       info->places[symbol->st_shndx].loaded && *name && *name != '$' &&
 	       !str_has_prefix(name, ".L") && type <= STT_FUNC;
@@ -275,7 +275,7 @@ static int compare_symbols(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	/* Of several names of one place traces show the first: one that everybody knows. */
+	/* Traces show the first of several names of one address: let it be a global one. */
 	return (int)y->global - (int)x->global;
 }
 
@@ -291,7 +291,7 @@ static int make_symtab(struct load_info *info)
 			bytes += strlen(symbol_name(info, i)) + 1;
 		}
 	}
-	/* Names may overlap in the file, so their sum can be far larger than it. */
+	/* Names may overlap in the file, so all of them together may be far larger than the file. */
 	if (bytes > MODULE_MAX_SIZE)
 		return module_fail(info, -EFBIG, "%zu bytes of symbol names", bytes);
 	room = sizeof(*table) + nr * sizeof(table->symbols[0]);
@@ -323,7 +323,7 @@ static int make_symtab(struct load_info *info)
 
 /* --- Relocations ---------------------------------------------------------------------------------- */
 
-/* Return: address of the GOT entry that holds symbol @i's address. */
+/* Return: the address of the GOT entry that holds the address of symbol @i. */
 static u64 got_entry(struct load_info *info, u32 i)
 {
 	u64 *got = (u64 *)(info->module->parts[MODULE_RODATA].start + info->got_offset);
@@ -335,14 +335,14 @@ static u64 got_entry(struct load_info *info, u32 i)
 	return (u64)(uintptr_t)&got[info->got_slots[i] - 1];
 }
 
-/* Return: code that jumps to @target. */
+/* Return: the address of code that jumps to @target. */
 static u64 veneer_for(struct load_info *info, u64 target)
 {
 	char *veneers = (char *)info->module->parts[MODULE_TEXT].start + info->veneer_offset;
 	char *veneer = veneers;
 
 	for (size_t i = 0; i < info->nr_veneers; i++, veneer += MODULE_VENEER_SIZE) {
-		/* Its last word is where it goes. */
+		/* The last word of a veneer is its target. */
 		if (*(u64 *)(veneer + MODULE_VENEER_SIZE - sizeof(u64)) == target)
 			return (u64)(uintptr_t)veneer;
 	}
@@ -402,7 +402,7 @@ static int relocate(struct load_info *info)
 	return 0;
 }
 
-/* --- All of it ------------------------------------------------------------------------------------ */
+/* --- The whole load ------------------------------------------------------------------------------------ */
 
 static bool is_function(const struct load_info *info, unsigned long address)
 {
@@ -411,7 +411,7 @@ static bool is_function(const struct load_info *info, unsigned long address)
 	return address - text->start < text->size && !(address & 3);
 }
 
-/* The function that the pointer in section @name points to; NULL without such a section. */
+/* Read the pointer to a function in section @name. @entry: filled with it; 0 without such a section. */
 static int find_entry(struct load_info *info, const char *name, unsigned long *entry)
 {
 	unsigned int section = find_section(info, name);
@@ -465,7 +465,7 @@ int module_link(struct load_info *info)
 	int err;
 
 	info->places = kvzalloc(info->nr_sections * sizeof(*info->places), GFP_KERNEL);
-	/* At least one of each, so that there is something to free. */
+	/* One more than needed, so that the size is never 0. */
 	info->values = kvzalloc((info->nr_symbols + 1UL) * sizeof(*info->values), GFP_KERNEL);
 	info->got_slots = kvzalloc((info->nr_symbols + 1UL) * sizeof(*info->got_slots), GFP_KERNEL);
 	if (!info->places || !info->values || !info->got_slots)

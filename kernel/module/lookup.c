@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * lookup.c - addresses to names, for traces and reports.
+ * lookup.c - finds the names of addresses in modules, for traces and reports.
  *
- * Not instrumented, and without locks: a report may come from inside the loader, on a CPU that holds
- * any lock. Who reads the list of modules is counted; who takes a module off it waits for those readers
- * before the memory goes. There are two counters, so that readers who come later hold up nobody.
+ * It is not instrumented and takes no locks, because a report may come from inside the loader, on a CPU
+ * that holds any lock. Readers of the list of modules are counted, and the memory of a module that was taken
+ * off the list is freed after they have left. There are two counters, so that later readers do not matter.
  */
 #include <kernel/module.h>
 #include <kernel/printk.h>
@@ -14,14 +14,14 @@
 
 #include "internal.h"
 
-/* Longer than any lookup takes, also for one that was preempted. */
+/* Longer than any lookup takes, even one that is preempted. */
 #define READERS_TIMEOUT_MS 1000
 
 static unsigned int readers[2];
-/* Its lowest bit says which counter new readers take. */
+/* The lowest bit says which counter new readers take. */
 static unsigned int phase;
 
-/* Return: what read_end() needs. */
+/* Return: the argument for read_end(). */
 static unsigned int read_begin(void)
 {
 	unsigned int i = __atomic_load_n(&phase, __ATOMIC_SEQ_CST) & 1;
@@ -39,8 +39,8 @@ bool module_wait_for_readers(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	/*
-	 * Twice, because a reader that has looked at the phase may be late to count itself: then it counts
-	 * in the phase that is not the present one.
+	 * Twice, because a reader may be late to count itself after its look at the phase: it then counts
+	 * in the counter that new readers no longer take.
 	 */
 	for (int round = 0; round < 2; round++) {
 		unsigned int old = __atomic_fetch_add(&phase, 1, __ATOMIC_SEQ_CST) & 1;
@@ -59,7 +59,7 @@ static bool in_module_space(unsigned long addr)
 	return addr >= MODULES_VADDR && addr < MODULES_END;
 }
 
-/* For a reader: the module that @addr belongs to, and which part. */
+/* Find the module and the part that @addr belongs to. For use between read_begin() and read_end(). */
 static const struct module *find(unsigned long addr, enum module_part_type *part)
 {
 	const struct list_head *at;
@@ -77,7 +77,7 @@ static const struct module *find(unsigned long addr, enum module_part_type *part
 	return NULL;
 }
 
-/* The function that holds @pc: the last one that starts at or before it. @end: where it ends. */
+/* Find the function that contains @pc: the last one that starts at or before it. @end: set to its end. */
 static const struct module_symbol *find_function(const struct module *m, unsigned long pc,
 						 unsigned long *end)
 {
@@ -96,7 +96,7 @@ static const struct module_symbol *find_function(const struct module *m, unsigne
 			*end = symbol->address;
 			break;
 		}
-		/* Of several names of one address the first is the best. */
+		/* If one address has several names, the first is the best. */
 		if (!found || symbol->address != found->address)
 			found = symbol;
 	}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * space.c - where modules lie: addresses of module space, pages, protection and shadow.
+ * space.c - the memory of modules: addresses in module space, pages, protection and shadow.
  *
- * A module's range is one guard page, its code, its constants, its variables, one guard page. All of
- * it gets real shadow: the parts accessible to the byte, the rest KASAN_VMALLOC_INVALID; after
- * unloading all of it is that. The shadow pages go when the module is forgotten.
+ * A module's range has a guard page, the code, the constants, the variables, and another guard page. The
+ * whole range gets real shadow. The parts are accessible, exact to the byte, and the rest is
+ * KASAN_VMALLOC_INVALID. After unloading all of it is. The shadow is freed when the module is forgotten.
  *
- * Ranges are taken from the upper end, beside the kernel, so that most branches reach it directly, and in
- * steps of MODULE_STEP: the same few addresses come up again and again, so stack traces through a module
- * that is loaded again are nearly always known to the depot.
+ * Ranges are taken from the upper end, beside the kernel, so that most branches reach the kernel directly.
+ * They are taken in steps of MODULE_STEP, so that the same few addresses are used again and again: the
+ * depot then nearly always knows the stack traces of a module that is loaded again.
  */
 #include <kasan/kasan.h>
 #include <kernel/mm.h>
@@ -20,7 +20,7 @@
 
 #include "internal.h"
 
-/* Whole shadow pages, too: no two modules share one. */
+/* In bytes. Its shadow is whole pages, so no two modules share a page of shadow. */
 #define MODULE_STEP (64UL << 10)
 
 static unsigned long used_pages;
@@ -41,7 +41,7 @@ static const struct module *overlapping(unsigned long start, size_t span)
 	return NULL;
 }
 
-/* Return: start of a free range, 0 if there is none. */
+/* Return: the start of a free range of @span bytes; 0 if there is none. @far: search from the lower end. */
 static unsigned long find_room(size_t span, bool far)
 {
 	unsigned long start = far ? MODULES_VADDR : MODULES_END - span;
@@ -104,7 +104,7 @@ int module_space_alloc(struct module *module, bool far)
 	module->span = ALIGN((nr + 2) << PAGE_SHIFT, MODULE_STEP);
 	module->base = find_room(module->span, far);
 	if (!module->base) {
-		/* Addresses that rest are better than none. */
+		/* Use the addresses that are kept for unloaded modules. */
 		module_forget_unloaded(0);
 		module->base = find_room(module->span, far);
 	}
@@ -115,7 +115,7 @@ int module_space_alloc(struct module *module, bool far)
 		module->parts[i].start = at;
 		at += part_pages(module, i) << PAGE_SHIFT;
 	}
-	/* From here on traces may find it. */
+	/* From here on traces can find it. */
 	list_add_tail_rcu(&module->list, &modules);
 	err = alloc_pages_of(module, nr);
 	if (!err) {
@@ -127,7 +127,7 @@ int module_space_alloc(struct module *module, bool far)
 		err = map_pages(module);
 	if (err)
 		return err;
-	/* What is nobody's is poisoned, from the first use of the addresses on. */
+	/* Everything outside the parts stays poisoned, as kasan_map_shadow() has left it. */
 	for (int i = 0; i < MODULE_PARTS; i++)
 		kasan_unpoison_vmalloc((void *)module->parts[i].start, module->parts[i].size);
 	return 0;
@@ -137,7 +137,7 @@ static void protect_part(struct module *module, enum module_part_type type, pgpr
 {
 	unsigned long va = module->parts[type].start;
 
-	/* The tables exist, so nothing can fail. */
+	/* The page tables exist, so this cannot fail. */
 	for (size_t i = 0; i < part_pages(module, type); i++, va += PAGE_SIZE)
 		map_kernel_range(va, kernel_va_to_pa(va, NULL), PAGE_SIZE, prot);
 }
@@ -153,11 +153,11 @@ void module_space_free(struct module *module)
 {
 	if (!module->base)
 		return;
-	/* While its descriptors can still be read. */
+	/* First the globals, while their descriptors can still be read. */
 	kasan_unload_globals((void *)module->base, module->span);
 	if (module->has_shadow)
 		kasan_poison_vmalloc((void *)module->base, module->span);
-	/* Unmapped everywhere before a page can be somebody else's. */
+	/* Unmap before the pages are freed: another owner may get them at once. */
 	unmap_kernel_range(module->base, module->span);
 	used_pages -= module->nr_pages;
 	while (module->nr_pages)

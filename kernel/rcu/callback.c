@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callback.c - what is to be called after a grace period: one list for each CPU in three segments.
+ * callback.c - the callbacks that wait for a grace period. Each CPU has three lists:
  *
- *	NEXT    queued since the current grace period began; waits for the next one
- *	WAIT    queued before; waits for the current one
- *	DONE    its grace period is over; to be called by the CPU's thread, rcuc/N
+ *	NEXT    queued since the current grace period began: they wait for the next one
+ *	WAIT    queued before that: they wait for the current one
+ *	DONE    their grace period is over: the CPU's thread, rcuc/N, will call them
  *
- * A callback moves through them in the order in which it was queued, which rcu_barrier() relies on.
+ * Callbacks move from list to list in the order in which they were queued. rcu_barrier() relies on that.
  */
 #include <kasan/kasan.h>
 #include <kernel/atomic.h>
@@ -23,7 +23,7 @@
 
 #include "rcu.h"
 
-/* Callbacks that are called before the thread lets others run. */
+/* How many callbacks are called before the thread lets others run. */
 #define BATCH 16
 
 enum segment {
@@ -35,14 +35,15 @@ enum segment {
 
 struct rcu_list {
 	struct rcu_head *head;
-	struct rcu_head **tail; /* NULL: never used */
+	struct rcu_head **tail; /* not valid while the list is empty */
 };
 
 /**
  * struct rcu_cpu - one CPU's callbacks
  * @lock: guards the lists. Taken with interrupts off.
- * @len: callbacks that have not returned yet; more than the lists hold while some are called.
- * @wait: its thread waits here for DONE.
+ * @len: number of callbacks that have not returned yet, including those that have left the lists.
+ * @wait: where the CPU's thread waits for the list DONE.
+ * @barrier: what rcu_barrier() queues here.
  */
 struct rcu_cpu {
 	spinlock_t lock;
@@ -79,7 +80,7 @@ static void splice(struct rcu_list *from, struct rcu_list *to)
 	WRITE_ONCE(from->head, NULL);
 }
 
-/* Queue on any CPU's list. */
+/* Queue @head on the list of @cpu, which may be any. */
 static void queue(struct rcu_cpu *cpu, struct rcu_head *head, rcu_callback_t func)
 {
 	unsigned long flags;
@@ -95,7 +96,7 @@ static void queue(struct rcu_cpu *cpu, struct rcu_head *head, rcu_callback_t fun
 void call_rcu(struct rcu_head *head, rcu_callback_t func)
 {
 	kasan_record_aux_stack(head);
-	/* Whichever CPU this is by now: any list is a right one. */
+	/* The thread may have moved to another CPU by now, but any list will do. */
 	queue(per_cpu_ptr(&rcu_cpus, smp_processor_id()), head, func);
 }
 
@@ -141,7 +142,7 @@ static void rcu_call(struct rcu_head *head)
 		kvfree((char *)head - (unsigned long)func);
 	else
 		func(head);
-	/* Before the next callback: it may be the one that rcu_barrier() waits for. */
+	/* A bad access of this callback is reported before the next one, which may end rcu_barrier(). */
 	mte_check_async_in((unsigned long)func < KFREE_RCU_MAX ? (void *)rcu_call : (void *)func);
 }
 
@@ -156,10 +157,10 @@ static void call_done(struct rcu_cpu *rcp)
 	WRITE_ONCE(rcp->lists[RCU_DONE].head, NULL);
 	spin_unlock_irqrestore(&rcp->lock, flags);
 
-	/* With preemption off, so that a callback that sleeps is noticed. */
+	/* Preemption is off, so that might_sleep() notices a callback that sleeps. */
 	preempt_disable();
 	for (; head; head = next) {
-		/* The object, and the head in it, may be gone when the function returns. */
+		/* The callback may free the object, and the head with it. */
 		next = head->next;
 		rcu_call(head);
 		atomic_long_dec(&rcp->len);
@@ -198,7 +199,7 @@ void synchronize_rcu(void)
 {
 	struct rcu_waiter waiter;
 
-	/* A single task on a single CPU that is here is in no reader, and there is nobody else. */
+	/* Early in the boot there is one task on one CPU. It is here, so it is in no reader. */
 	if (!rcu_gp_running())
 		return;
 	might_sleep();
@@ -233,10 +234,10 @@ void rcu_barrier(void)
 		return;
 	might_sleep();
 	mutex_lock(&barrier_mutex);
-	/* What the caller queued is counted in some CPU's length before that is read. */
+	/* What the caller has queued must be in the lengths that are read below. */
 	smp_mb();
 	reinit_completion(&barrier_done);
-	/* One too many, so that it does not reach 0 before the last CPU has its callback. */
+	/* The count starts at one, so that it cannot reach 0 before the last CPU has its callback. */
 	atomic_set(&barrier_count, 1);
 	rcu_expedite();
 	for_each_possible_cpu (cpu) {

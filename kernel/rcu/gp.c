@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gp.c - grace periods: whom each one waits for, and the thread that runs them.
+ * gp.c - grace periods: the CPUs and tasks that each one waits for, and the thread that runs them.
  *
- * A grace period begins by noting every CPU. A CPU is crossed off when it is seen in a quiescent
- * state: outside of any reader, which a context switch, the tick and (if somebody waits) an
- * interrupt sent for the purpose can tell. A reader that is switched away does not hold up its CPU:
- * it goes into a list. Into that of the current grace period, if its CPU was not crossed off yet, as
- * it may have begun before; else into that of the next one. The grace period ends when no CPU is
- * left and its list is empty.
+ * A grace period begins by noting every CPU that is online. A CPU is crossed off when it is seen in a
+ * quiescent state, that is, outside of any reader. A context switch and the tick look for that, and so does
+ * an interrupt that is sent for the purpose when a caller waits. A reader that is switched away does not
+ * hold up its CPU: it goes into a list. If its CPU is not crossed off yet, the reader may have begun before
+ * the grace period, and goes into the list of the current one, else into that of the next one. The grace
+ * period ends when no CPU is left and its list is empty.
  *
- * Memory order: a writer's unlinking comes before the start, which is under the lock; a CPU takes
- * the lock to be crossed off, so its later readers see it. What its earlier readers did comes before
- * that, and so before the end.
+ * Memory order: a writer unlinks an object before the grace period starts, and the start takes the lock. A
+ * CPU takes the same lock to be crossed off, so readers that it runs later see the unlinking. All that its
+ * earlier readers did comes before it took the lock, and so before the end of the grace period.
  */
 #include <kernel/atomic.h>
 #include <kernel/kernel.h>
@@ -25,15 +25,16 @@
 
 /**
  * struct rcu_state - the grace periods of this kernel
- * @lock: guards what follows up to @wanted. Taken with interrupts off; nothing is woken inside it.
- * @seq: grace periods begun and ended: odd while one runs.
- * @online: CPUs that take part.
- * @pending: CPUs that the current one waits for.
- * @blocking: tasks switched away inside a reader that the current one waits for.
- * @blocked: the others; the next one will wait for them.
- * @wanted: somebody needs one that has not begun yet.
- * @expedited: how many want it to be quick.
- * @wait: the thread waits here for both, and for the end.
+ * @lock: guards the members below, up to @wanted. Taken with interrupts off; its holder wakes no task.
+ * @seq: counts every start and every end of a grace period: odd while one runs.
+ * @online: CPUs that take part, as a mask.
+ * @pending: CPUs that the current grace period waits for, as a mask.
+ * @blocking: tasks that were switched away inside a reader, and that the current grace period waits for.
+ * @blocked: the same for the next grace period.
+ * @wanted: a callback needs a grace period that has not begun yet.
+ * @expedited: number of callers that wait, and so want it to be quick.
+ * @running: the thread has started.
+ * @wait: where the thread waits for @wanted and @expedited, and for the end of a grace period.
  */
 static struct {
 	spinlock_t lock;
@@ -58,14 +59,14 @@ range_param("rcupdate.rcu_cpu_stall_timeout", stall_timeout, 0, 4294967295, "a n
 
 /* --- Quiescent states --------------------------------------------------------------------------- */
 
-/* With the lock held. */
+/* The lock is held. */
 static bool gp_over(void)
 {
 	return !rcu.pending && list_empty(&rcu.blocking);
 }
 
-/* Under the lock: this CPU is outside of any reader. Return: true if that was the last thing that
- * the grace period waited for. */
+/* Cross off this CPU, which is outside of any reader. The lock is held. Return: true if the grace period
+ * waited for nothing else. */
 static bool cross_off_cpu(void)
 {
 	u32 bit = 1U << smp_processor_id();
@@ -93,7 +94,7 @@ static bool cpu_pending(void)
 	return READ_ONCE(rcu.pending) & 1U << smp_processor_id();
 }
 
-/* In an interrupt: was this CPU in no reader when it came? */
+/* In an interrupt: cross this CPU off if the interrupt found it outside of any reader. */
 static void look_at_interrupted(void)
 {
 	struct task *task = current;
@@ -104,7 +105,7 @@ static void look_at_interrupted(void)
 		WRITE_ONCE(task->rcu_special, task->rcu_special | RCU_SPECIAL_NEED_QS);
 		return;
 	}
-	/* Whoever has preemption off counts as a reader; the next tick looks again. */
+	/* Code with preemption off counts as a reader; the next tick looks again. */
 	if (preempt_count() & ~HARDIRQ_MASK)
 		return;
 	report_cpu();
@@ -117,7 +118,8 @@ void rcu_tick(void)
 
 static void expedite_cpu(void *unused)
 {
-	/* A CPU may also serve the call while it waits with interrupts off, which is no interrupt. */
+	/* A CPU that waits with interrupts off serves the call as well. Then this is not an interrupt, and
+	 * the CPU may be in a reader. */
 	if (in_interrupt())
 		look_at_interrupted();
 }
@@ -180,17 +182,17 @@ void rcu_cpu_starting(void)
 {
 	unsigned long flags;
 
-	/* A grace period that runs already does not wait for this CPU, whose readers come later. */
+	/* A grace period that has begun does not wait for this CPU: its readers all begin later. */
 	spin_lock_irqsave(&rcu.lock, flags);
 	rcu.online |= 1U << smp_processor_id();
 	spin_unlock_irqrestore(&rcu.lock, flags);
 }
 
-/* --- Wishes --------------------------------------------------------------------------------------- */
+/* --- Requests --------------------------------------------------------------------------------------- */
 
 void rcu_want_gp(void)
 {
-	/* Full order between the caller's queueing and the flag: see gp_thread(). */
+	/* The full barrier of xchg() keeps the caller's queueing before the flag: see gp_thread(). */
 	if (!xchg(&rcu.wanted, true))
 		wake_up(&rcu.wait);
 }
@@ -222,7 +224,7 @@ static void begin(void)
 	WRITE_ONCE(rcu.pending, rcu.online);
 	list_splice_init(&rcu.blocked, &rcu.blocking);
 	spin_unlock_irqrestore(&rcu.lock, flags);
-	/* This thread is no reader, and whoever was one on its CPU has been switched away. */
+	/* This thread is not a reader, and a reader that was on its CPU has been switched away. */
 	report_cpu();
 }
 
@@ -288,7 +290,7 @@ static int gp_thread(void *unused)
 	WRITE_ONCE(rcu.running, true);
 	while (!kthread_should_stop()) {
 		wait_event(rcu.wait, READ_ONCE(rcu.wanted));
-		/* Cleared before the callbacks are taken: one queued later sets it again. */
+		/* Cleared before the callbacks are taken, so that a later one sets it again. */
 		xchg(&rcu.wanted, false);
 		rcu_callbacks_assign();
 		begin();
@@ -314,9 +316,9 @@ void rcu_gp_init(void)
 
 unsigned long get_state_synchronize_rcu(void)
 {
-	/* The caller's stores come before the look at the counter. */
+	/* The caller's stores come before the load of the counter. */
 	smp_mb();
-	/* The one that may be running is too old: the next must have ended. */
+	/* One that runs now may have begun too early, so the one after it must have ended. */
 	return (READ_ONCE(rcu.seq) + 3) & ~1UL;
 }
 

@@ -2,12 +2,12 @@
 /*
  * core.c - the scheduler: run queues, switching, waking, preemption, the tick.
  *
- * What keeps it free of races, in short:
- *  - A task's on_rq says that it is runnable; it changes under its run queue's lock only.
- *  - A task's on_cpu says that a CPU still uses its stack. A waker that finds the task dequeued
- *    waits for on_cpu to fall before it lets another CPU run the task.
- *  - The waker stores the condition before it reads the task's state; the sleeper stores its state
- *    before it reads the condition; full barriers between. One of them sees the other.
+ * Three rules keep it free of races:
+ *  - task->on_rq says that the task is runnable. It changes only under the lock of the task's run queue.
+ *  - task->on_cpu says that a CPU still uses the task's stack. A waker that finds the task out of the queue
+ *    waits until on_cpu is 0 before it lets another CPU run the task.
+ *  - The waker stores the condition, then reads the task's state. The sleeper stores its state, then reads
+ *    the condition. Each has a full barrier in between, so at least one sees what the other has stored.
  */
 #include <kernel/kernel.h>
 #include <kernel/rcupdate.h>
@@ -23,7 +23,7 @@
 
 DEFINE_DECLARED_PER_CPU(runqueues);
 
-/* Lock the run queue that @task belongs to, which may change until it is locked. */
+/* Lock the run queue that @task belongs to. The task may move to another one until that is done. */
 static struct rq *lock_task_rq(struct task *task)
 {
 	for (;;) {
@@ -58,7 +58,7 @@ static void clear_need_resched(struct task *task)
 	__atomic_fetch_and(&task->flags, ~BIT(TIF_NEED_RESCHED), __ATOMIC_SEQ_CST);
 }
 
-/* Make the CPU of @rq, which is locked, call __schedule() soon. */
+/* Make the CPU of @rq call __schedule() soon. @rq is locked. */
 static void resched_curr(struct rq *rq)
 {
 	set_need_resched(rq->curr);
@@ -88,8 +88,7 @@ static struct task *pull_task(struct rq *rq)
 			busiest = cpu_rq(cpu);
 		}
 	}
-	/* The other CPU may be waiting for our lock just now, so only try; the next tick tries
-	 * again. */
+	/* The other CPU may be waiting for our lock, so only try. The next tick tries again. */
 	if (!busiest || !spin_trylock(&busiest->lock))
 		return NULL;
 	list_for_each_entry (task, &busiest->queue, run_list) {
@@ -117,11 +116,11 @@ static struct task *pick_next(struct rq *rq)
 	return task;
 }
 
-/* The first thing that runs after a switch, in the next task: let go of @prev and of the queue. */
+/* Runs first after a switch, in the next task: release @prev and the run queue. */
 static void finish_switch(struct task *prev)
 {
 	struct rq *rq = this_rq();
-	/* Behind the store @prev may run elsewhere; only a dead task's state stands still. */
+	/* Once on_cpu is 0, @prev may run elsewhere and change its state, unless that is TASK_DEAD. */
 	bool dead = prev->state == TASK_DEAD;
 
 	smp_store_release(&prev->on_cpu, 0);
@@ -140,10 +139,10 @@ void schedule_tail(struct task *prev)
 
 /**
  * __schedule() - switch to the next task
- * @preempt: the running task was interrupted: it stays runnable whatever its state says, because it
- *	may be just about to look at the condition that it sets out to wait for.
+ * @preempt: the task did not ask for it. It stays runnable whatever its state says, because it may have set
+ *	its state to sleep and not yet have looked at the condition that it waits for.
  *
- * Preemption is off by one level. Returns with interrupts on.
+ * Preemption is off by exactly one level. Returns with interrupts on.
  */
 static void __schedule(bool preempt)
 {
@@ -168,12 +167,12 @@ static void __schedule(bool preempt)
 		spin_unlock_irq(&rq->lock);
 		return;
 	}
-	/* While it still is this thread that did it. */
+	/* A late report of a bad access must name the task that did it, so look before the switch. */
 	mte_check_async();
 	next->on_cpu = 1;
 	WRITE_ONCE(rq->curr, next);
 	user_switch(prev, next);
-	/* Returns when somebody switches back, perhaps on another CPU. */
+	/* Returns when a CPU switches back to this task, perhaps another CPU than this. */
 	finish_switch(cpu_switch_to(prev, next));
 }
 
@@ -203,7 +202,7 @@ void schedule(void)
 
 void schedule_dead(void)
 {
-	/* Not preemptible from here: a preempted task would go back into the queue, dead. */
+	/* Not preemptible from here: preemption would put the dead task back into the queue. */
 	preempt_disable();
 	local_irq_disable();
 	__set_current_state(TASK_DEAD);
@@ -211,7 +210,7 @@ void schedule_dead(void)
 	panic("dead task %s/%d runs", current->comm, current->pid);
 }
 
-/* @task is current: nobody else knows whether it is on its way out already. */
+/* @task is current: other tasks cannot tell whether it is exiting already. */
 static bool is_killed(const struct task *task)
 {
 	return READ_ONCE(task->flags) & BIT(TIF_KILL) && !(task->kflags & PF_EXITING);
@@ -233,7 +232,7 @@ void preempt_schedule(void)
 void kthread_kill(struct task *task)
 {
 	__atomic_fetch_or(&task->flags, BIT(TIF_KILL) | BIT(TIF_NEED_RESCHED), __ATOMIC_SEQ_CST);
-	/* If it runs, the next tick finds it; if not, it looks at its flags when it is back. */
+	/* If the task runs, the next tick sees the flag. If not, the task looks when it runs again. */
 }
 
 void preempt_schedule_irq(void)
@@ -274,12 +273,12 @@ bool idle_cpu(unsigned int cpu)
 	       !READ_ONCE(rq->nr_queued);
 }
 
-/* Where should @task run? On its last CPU if that idles, any that does, the shortest queue. */
+/* Choose a CPU for @task: its last one if idle, else any idle one, else the one with the shortest queue. */
 static unsigned int select_cpu(const struct task *task)
 {
 	unsigned int best = task->cpu, cpu;
 
-	/* One that is bound is bound to one CPU, and has never been on another. */
+	/* A task is bound to one CPU at most, and then it has never been on another. */
 	if (task->cpus_mask || idle_cpu(best))
 		return best;
 	for_each_online_cpu (cpu) {
@@ -297,7 +296,7 @@ static unsigned int select_cpu(const struct task *task)
 	return best;
 }
 
-/* The task is still in its queue, or running: then its state is all there is to change. */
+/* Wake @task if it is still in its queue, or running: only its state must change. Return: false if not. */
 static bool wake_runnable(struct task *task)
 {
 	struct rq *rq = lock_task_rq(task);
@@ -323,8 +322,8 @@ bool wake_up_state(struct task *task, unsigned int state)
 	if (smp_load_acquire(&task->on_rq) && wake_runnable(task))
 		goto out;
 
-	/* It sleeps, but its CPU may not have left its stack. That CPU has interrupts off and waits
-	 * for nothing that we hold. */
+	/* The task sleeps, but its CPU may still use its stack. That CPU has interrupts off and waits for
+	 * no lock that is held here, so this ends. */
 	while (smp_load_acquire(&task->on_cpu))
 		cpu_relax();
 	rq = cpu_rq(select_cpu(task));
@@ -333,7 +332,7 @@ bool wake_up_state(struct task *task, unsigned int state)
 	WRITE_ONCE(task->state, TASK_RUNNING);
 	task->on_rq = 1;
 	enqueue(rq, task);
-	/* A CPU that has not started has neither; its first tick finds the task. */
+	/* On a CPU that has not started, both are NULL. Its first tick will find the task. */
 	if (rq->idle && rq->curr == rq->idle)
 		resched_curr(rq);
 	spin_unlock(&rq->lock);
@@ -375,7 +374,7 @@ void timer_tick(void)
 	}
 	if (curr->time_slice)
 		curr->time_slice--;
-	/* At 0 it gets a new slice when it is picked again. */
+	/* With no time left it gets a new slice when it is picked again. */
 	if ((!curr->time_slice && READ_ONCE(rq->nr_queued)) || is_killed(curr))
 		set_need_resched(curr);
 }
@@ -420,8 +419,8 @@ void cpu_startup_entry(void)
 
 	WRITE_ONCE(rq->online, true);
 	for (;;) {
-		/* With interrupts off nothing can be woken between the look and the wait; a pending
-		 * interrupt ends wfi() all the same. */
+		/* With interrupts off no task can be woken between the check and the wait. A pending
+		 * interrupt ends wfi() even so. */
 		local_irq_disable();
 		if (!need_resched())
 			wfi();
@@ -444,7 +443,7 @@ void __might_sleep(const char *file, int line)
 
 	if (likely(preemptible()) || !this_rq()->online || panic_in_progress())
 		return;
-	/* One a second is enough to find it. */
+	/* One message a second is enough. */
 	now = jiffies;
 	if (last && now - last < HZ)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* init_task.c - the boot CPU's first task: start_kernel() runs in it, then it idles. */
+/* init_task.c - the boot CPU's first task. start_kernel() runs in it; after that it is the idle task. */
 #include <kernel/completion.h>
 #include <kernel/sched.h>
 #include <asm/memory.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kthread.c - kernel threads: made, ended, joined.
+ * kthread.c - kernel threads: how they are made, ended and joined.
  *
- * A task structure has two references at first: its creator's, and the running thread's own, which
- * the next task on its last CPU gives up. The stack goes at that moment too, so a late use of a
- * dead thread's stack is found at once; what was left poisoned on it by frames that never returned
- * is cleared first.
+ * A task structure starts with two references: the creator's and the thread's own. When the thread has
+ * ended, the next task on its CPU gives the second one up and frees the stack, so a late use of a dead
+ * thread's stack is found at once. Poison that frames left there, because they never returned, is removed
+ * first.
  */
 #include <kasan/kasan.h>
 #include <kernel/completion.h>
@@ -71,7 +71,7 @@ void task_gone(struct task *task)
 	put_task_struct(task);
 }
 
-/* Where every thread's own code starts. */
+/* The first function of every kernel thread. */
 static int kthread(void *arg)
 {
 	struct task *task = current;
@@ -126,7 +126,7 @@ void kthread_bind(struct task *task, unsigned int cpu)
 	task->cpus_mask = 1U << cpu;
 }
 
-/* End a thread that nobody ever started. Return: false if somebody did. */
+/* End @task if it was never started. Return: false if it was. */
 static bool discard_new(struct task *task)
 {
 	unsigned long flags;
@@ -159,7 +159,7 @@ int kthread_join(struct task *task)
 
 bool kthread_join_timeout(struct task *task, long timeout, int *value)
 {
-	/* Waited for by its queue, not by wait_for_completion(): kthread_join() needs the event. */
+	/* Waits on the completion's queue: the completion itself is left to kthread_join(). */
 	if (!wait_event_timeout(task->exited.wait, completion_done(&task->exited), timeout))
 		return false;
 	*value = kthread_join(task);
@@ -169,7 +169,7 @@ bool kthread_join_timeout(struct task *task, long timeout, int *value)
 int kthread_stop(struct task *task)
 {
 	WRITE_ONCE(task->should_stop, true);
-	/* wake_up_state() orders the store before its look at the task's state. */
+	/* wake_up_state() has a barrier between this store and its load of the task's state. */
 	wake_up_state(task, TASK_NORMAL);
 	return kthread_join(task);
 }

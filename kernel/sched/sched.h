@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sched.h - what the files of this folder share: run queues and the life of a task. */
+/* sched.h - what the files of this folder share: run queues, and how a task begins and ends. */
 #ifndef SCHED_SCHED_H
 #define SCHED_SCHED_H
 
@@ -9,11 +9,11 @@
 
 /**
  * struct rq - one CPU's run queue
- * @lock: taken with interrupts off; held across the switch of tasks, released by the next one.
- *	Inside a task's wake_lock. Two at once only by trying the second.
- * @queue: runnable tasks that do not run, in the order in which they will.
- * @nr_queued: length of @queue; others read it without the lock, as a hint.
- * @curr: the task that runs. @idle: what runs when there is nothing else.
+ * @lock: taken with interrupts off, inside a task's wake_lock. It is held across a switch, and the next
+ *	task releases it. A CPU that holds one may only try to take a second one.
+ * @queue: the runnable tasks that do not run yet, in the order in which they will.
+ * @nr_queued: length of @queue. Other CPUs read it without the lock, as a hint.
+ * @curr: the task that runs. @idle: the task that runs when the queue is empty.
  * @online: the CPU has reached its idle loop.
  */
 struct rq {
@@ -31,22 +31,22 @@ DECLARE_PER_CPU(struct rq, runqueues);
 #define cpu_rq(n) per_cpu_ptr(&runqueues, n)
 #define this_rq() this_cpu_ptr(&runqueues)
 
-/* What spin_lock() and preempt_disable() leave in preempt_count while __schedule() switches: a new
- * task starts inside that, and schedule_tail() takes it back. */
+/* The preempt_count during a switch, from preempt_disable() and spin_lock() in __schedule(). A new task
+ * starts with it, and schedule_tail() takes it back. */
 #define SWITCH_PREEMPT_COUNT 2
 
-/** schedule_dead() - the running task, whose state becomes TASK_DEAD, leaves its CPU for ever. */
+/** schedule_dead() - set the running task's state to TASK_DEAD and leave the CPU for ever. */
 _Noreturn void schedule_dead(void);
 
-/** task_gone() - @task is dead and off its CPU: free its stack, wake who joins it, drop its own
+/** task_gone() - @task is dead and off its CPU: free its stack, wake the task that joins it, drop its own
  *  reference. Interrupts on, preemption off. */
 void task_gone(struct task *task);
 
 /** kthread_init() - make the cache of task structures. */
 void kthread_init(void);
 
-/** task_alloc() - a task in state TASK_NEW with one reference and a stack. Return: NULL without
- * memory. */
+/** task_alloc() - make a task in state TASK_NEW, with one reference and a stack of @stack_size bytes,
+ *  rounded up to pages. Return: NULL without memory. */
 struct task *task_alloc(size_t stack_size);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timer.c - timers and sleeping for a time.
+ * timer.c - timers, and sleeping for a time.
  *
- * One list for the whole system, sorted by expiry: whichever CPU ticks first after that runs the
- * timer. There are few timers at a time, and the most recent one is usually the last to expire, so
- * the search goes from the end.
+ * One list for the whole system holds the timers, sorted by expiry. The first CPU that ticks after a
+ * timer's expiry runs it. There are few timers at a time, and the most recent one usually expires last, so
+ * a new one is placed by a search from the end.
  */
 #include <kernel/percpu.h>
 #include <kernel/sched.h>
@@ -14,7 +14,7 @@
 
 static DEFINE_SPINLOCK(timer_lock);
 static LIST_HEAD(timers);
-/* The timer whose function each CPU is in. Compared, never followed: the function may free it. */
+/* The timer whose function the CPU is in. It is compared, never followed: the function may free it. */
 static DEFINE_PER_CPU(struct timer_list *, running_timer);
 
 void timer_setup(struct timer_list *timer, void (*function)(struct timer_list *),
@@ -35,7 +35,7 @@ bool mod_timer(struct timer_list *timer, unsigned long expires)
 	pending = !list_empty(&timer->entry);
 	list_del_init(&timer->entry);
 	timer->expires = expires;
-	/* Behind all that expire no later; @other ends as the list's head if there is none. */
+	/* It goes behind the timers that expire no later; without any, @other ends as the list's head. */
 	list_for_each_entry_reverse(other, &timers, entry)
 	{
 		if (!time_after(other->expires, expires))
@@ -63,7 +63,7 @@ bool del_timer(struct timer_list *timer)
 	return pending;
 }
 
-/* Is a CPU in the function of @timer? Under timer_lock. */
+/* Return: true if a CPU is in the function of @timer. timer_lock is held. */
 static bool timer_running(const struct timer_list *timer)
 {
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
@@ -95,8 +95,9 @@ bool del_timer_sync(struct timer_list *timer)
 }
 
 /*
- * The first timer to run. One whose function is still running, on another CPU, is left to that CPU, which
- * looks again when the function ends: functions need no lock against themselves. Under timer_lock.
+ * Return: the first timer to run, or NULL. If the timer's function still runs on another CPU, the timer is
+ * left to that CPU, which looks again when the function ends: so a function never runs twice at once.
+ * timer_lock is held.
  */
 static struct timer_list *next_timer(unsigned long now)
 {
@@ -116,7 +117,7 @@ void run_timers(void)
 	struct timer_list *timer;
 	unsigned long now;
 
-	/* Most ticks find nothing, and need no lock for that. */
+	/* Most ticks find no timer, and need no lock for that. */
 	if (list_empty(&timers))
 		return;
 	now = jiffies;
@@ -160,7 +161,7 @@ long schedule_timeout(long timeout)
 	timer_setup(&sleeper.timer, wake_sleeper, 0);
 	mod_timer(&sleeper.timer, expires);
 	schedule();
-	/* The timer is on this stack: no CPU may be using it when we return. */
+	/* The timer is on this stack, so no CPU may use it after the return. */
 	del_timer_sync(&sleeper.timer);
 	left = (long)(expires - jiffies);
 	return max(left, 0L);
@@ -180,7 +181,7 @@ long schedule_timeout_uninterruptible(long timeout)
 
 void msleep(unsigned int ms)
 {
-	/* One more tick, because the current one has begun already. */
+	/* One tick more, because part of the current one is over. */
 	long left = (long)msecs_to_jiffies(ms) + 1;
 
 	might_sleep();

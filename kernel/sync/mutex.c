@@ -2,15 +2,15 @@
 /*
  * mutex.c - sleeping locks.
  *
- * Unlocking passes the mutex on to the first waiter instead of setting it free, so nobody overtakes
- * and a waiter that wakes is the owner.
+ * If there are waiters, mutex_unlock() makes the first one the owner instead of releasing the mutex. So no
+ * task overtakes another, and a waiter that wakes up is the owner.
  */
 #include <kernel/kernel.h>
 #include <kernel/mutex.h>
 #include <kernel/sched.h>
 #include <asm/barrier.h>
 
-/* Lives on the waiter's stack; gone as soon as the waiter sees itself as the owner. */
+/* It lies on the waiter's stack, and is gone as soon as the waiter sees that it is the owner. */
 struct mutex_waiter {
 	struct list_head entry;
 	struct task *task;
@@ -72,7 +72,7 @@ void mutex_unlock(struct mutex *mutex)
 		waiter = list_first_entry(&mutex->waiters, struct mutex_waiter, entry);
 		list_del(&waiter->entry);
 		next = waiter->task;
-		/* Once it is the owner it may run on, and even end, before it is woken here. */
+		/* As the owner it may go on, and even end, before it is woken here. */
 		get_task_struct(next);
 	}
 	smp_store_release(&mutex->owner, next);

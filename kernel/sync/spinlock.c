@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* spinlock.c - waiting for a spin lock, and noticing when that will never end. */
+/* spinlock.c - waiting for a spin lock, and noticing a wait that will never end. */
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/spinlock.h>
 #include <asm/barrier.h>
 
-/* A lock is held for microseconds; even an emulated CPU on a busy host lets go of it by then. */
+/* A lock is held for microseconds. Even an emulated CPU on a busy host has released it by then. */
 #define LOCKUP_NS (20 * NSEC_PER_SEC)
 
-/* The clock is looked at once in so many rounds. */
+/* How many rounds of waiting pass between two looks at the clock. */
 #define ROUNDS_PER_LOOK 65536U
 
 static void report_lockup(const spinlock_t *lock, unsigned int cpu)
@@ -26,11 +26,11 @@ void spin_lock_wait(spinlock_t *lock)
 	bool reported = false;
 	u64 start = 0;
 
-	/* Whoever waits for itself waits for ever. */
+	/* A CPU that waits for itself waits for ever. */
 	if (READ_ONCE(lock->holder) == cpu + 1)
 		panic("spinlock recursion on CPU#%u, %s/%d, lock %pS", cpu, current->comm,
 		      current->pid, lock);
-	/* Only a load while it is taken: a store would claim the cache line from its holder. */
+	/* While the lock is taken, only load: a store would take the cache line away from the holder. */
 	while (READ_ONCE(lock->holder) || !__raw_spin_trylock(lock)) {
 		cpu_relax();
 		if (++rounds % ROUNDS_PER_LOOK || reported)

@@ -2,7 +2,7 @@
 /*
  * wait.c - wait queues and completions.
  *
- * A queue's lock orders everything: an entry is on its queue, or not, only under it. A waker never
+ * A queue's lock orders everything: an entry is put on the queue and taken off only under it. A waker never
  * touches an entry's task without the lock, so a task that has taken its entry off may end.
  */
 #include <kernel/completion.h>
@@ -28,14 +28,14 @@ static void prepare(struct wait_queue_head *queue, struct wait_queue_entry *wait
 	spin_lock_irqsave(&queue->lock, flags);
 	wait->queue = queue;
 	wait->exclusive = exclusive;
-	/* Exclusive ones behind the others: wake_up() reaches all of those first. */
+	/* Exclusive entries go behind the others, so wake_up() reaches all of the others first. */
 	if (list_empty(&wait->entry)) {
 		if (exclusive)
 			list_add_tail(&wait->entry, &queue->head);
 		else
 			list_add(&wait->entry, &queue->head);
 	}
-	/* Under the lock, so a waker that finds the entry finds the state too. */
+	/* Under the lock, so that a waker that finds the entry finds the new state as well. */
 	set_current_state(state);
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
@@ -84,8 +84,7 @@ static void wake_up_locked(struct wait_queue_head *queue, unsigned int nr)
 	list_for_each_entry_safe (wait, next, &queue->head, entry) {
 		bool exclusive = wait->exclusive;
 
-		/* One that already runs looks at its condition anyway, and does not use up the
-		 * wake-up. */
+		/* A task that runs already will look at its condition, and does not use up the wake-up. */
 		if (!wake_up_state(wait->task, TASK_NORMAL))
 			continue;
 		list_del_init(&wait->entry);
@@ -128,7 +127,7 @@ void complete_all(struct completion *x)
 	spin_unlock_irqrestore(&x->wait.lock, flags);
 }
 
-/* Pass if @x is done. The lock is held. */
+/* Return: true if @x is done, and the caller may pass. The lock is held. */
 static bool pass(struct completion *x)
 {
 	if (!x->done)
@@ -138,7 +137,7 @@ static bool pass(struct completion *x)
 	return true;
 }
 
-/* The waiter checks under the queue's lock: when it passes, the waker is through with @x. */
+/* The waiter checks under the queue's lock: when it passes, the waker no longer uses @x. */
 static long wait_common(struct completion *x, long timeout)
 {
 	struct wait_queue_entry wait = {.task = current, .queue = &x->wait, .exclusive = true};
@@ -188,7 +187,7 @@ bool completion_done(struct completion *x)
 	unsigned long flags;
 	bool done;
 
-	/* Through the lock, so that whoever called complete() has left it. */
+	/* With the lock, so that complete(), on another CPU, no longer uses @x if this returns true. */
 	spin_lock_irqsave(&x->wait.lock, flags);
 	done = x->done != 0;
 	spin_unlock_irqrestore(&x->wait.lock, flags);
