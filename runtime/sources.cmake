@@ -40,6 +40,7 @@ set(REDZONE_RUNTIME_SOURCES
   report/ignore.c
   report/options.c
   report/print.c
+  report/repeat.c
   report/report.c
   report/suppress.c
   track/depot.c

@@ -129,6 +129,17 @@
 #error "KASAN: CONFIG_KASAN_WAITING_REPORTS must be at least 1"
 #endif
 
+/*
+ * Places of bugs that are remembered, so that the next report of one is a single line (kasan.repeat=brief): 56 bytes
+ * each, 28 on 32-bit systems. When there are more, the one that was quiet for longest is forgotten.
+ */
+#ifndef CONFIG_KASAN_REPEAT_PLACES
+#define CONFIG_KASAN_REPEAT_PLACES 64
+#endif
+#if CONFIG_KASAN_REPEAT_PLACES < 1
+#error "KASAN: CONFIG_KASAN_REPEAT_PLACES must be at least 1"
+#endif
+
 /* Windows of the windowed layout. The first is the fast one. */
 #ifndef CONFIG_KASAN_MAX_WINDOWS
 #define CONFIG_KASAN_MAX_WINDOWS 4

@@ -206,9 +206,10 @@ void kasan_port_print_banner(void);
  *  called for this one. Default: nothing. */
 void kasan_port_report_begin(void);
 
-/** kasan_port_report_end() - a report is complete. Runs on the CPU that printed it, after the last line, with the
- *  report lock free and interrupts as they were before the report. It may call the runtime, may panic
- *  (panic_on_warn), and need not return (tests that jump out): then it calls kasan_flush_reports() first.
+/** kasan_port_report_end() - a report is complete, whole or a single line (kasan.repeat=). Runs on the CPU that
+ *  printed it, after the last line, with the report lock free and interrupts as they were before the report. It
+ *  may call the runtime, may panic (panic_on_warn), and need not return (tests that jump out): then it calls
+ *  kasan_flush_reports() first.
  *  @info: what was reported. Default: nothing. */
 void kasan_port_report_end(const struct kasan_report_info *info);
 

@@ -94,7 +94,8 @@ KASAN_HOOK kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn fil
 KASAN_HOOK __attribute__((format(printf, 1, 2))) void kasan_report_line(const char *fmt, ...)
 	KASAN_OFF();
 
-/** kasan_report_hook() - call @hook at the end of every report, before kasan_port_report_end().
+/** kasan_report_hook() - call @hook at the end of every report, whole or a single line, before
+ *  kasan_port_report_end().
  *  NULL removes it. Return: the hook before. */
 typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
 KASAN_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook) KASAN_OFF(return NULL);
@@ -109,7 +110,7 @@ KASAN_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook) KAS
  */
 KASAN_HOOK void kasan_flush_reports(void) KASAN_OFF();
 
-/** kasan_report_count() - Return: reports printed since boot. */
+/** kasan_report_count() - Return: reports printed since boot; one that is a single line counts as well. */
 KASAN_HOOK unsigned long kasan_report_count(void) KASAN_OFF(return 0);
 
 /** kasan_save_multi_shot(), kasan_restore_multi_shot() - let every bug be reported for a while, as tests

@@ -2,6 +2,7 @@
 /* kasan_params_test.c - the runtime's options: names, accepted and refused values, single and multi shot. */
 #include <kasan/stats.h>
 #include <kernel/completion.h>
+#include <kernel/kasan_port.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
@@ -42,7 +43,7 @@ static void unknown_names(struct kunit *test)
 
 /* Everything that options set except kasan.ignore. */
 struct options {
-	bool enabled, stacktrace, vmalloc, write_only;
+	bool enabled, stacktrace, vmalloc, write_only, repeat_full;
 	enum kasan_fault_mode fault;
 	enum kasan_hw_mode hw_mode;
 	enum kasan_tag_policy tag_policy;
@@ -63,6 +64,7 @@ static void save_options(struct options *options)
 	options->stacktrace = kasan_opt_stacktrace;
 	options->vmalloc = kasan_opt_vmalloc;
 	options->write_only = kasan_opt_write_only;
+	options->repeat_full = kasan_opt_repeat_full;
 	options->fault = kasan_opt_fault;
 	options->hw_mode = kasan_opt_hw_mode;
 	options->tag_policy = kasan_opt_tag_policy;
@@ -90,6 +92,9 @@ static void bad_values(struct kunit *test)
 		{"kasan.stacktrace", "2"},
 		{"kasan.stacktrace", NULL},
 		{"kasan_multi_shot", "yes "},
+		{"kasan.repeat", "short"},
+		{"kasan.repeat", "on"},
+		{"kasan.repeat", NULL},
 		{"kasan.depot_size", "63K"},
 		{"kasan.depot_size", "1G"},
 		{"kasan.depot_size", NULL},
@@ -220,6 +225,54 @@ static void single_and_multi_shot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kasan_report_count(), before + 1);
 	kasan_expect_end(test, KUNIT_CURRENT_LOC, "cause_report()", NULL, KASAN_READ, 1, false);
 	kasan_restore_multi_shot(saved);
+}
+
+static unsigned int whole_reports, repeat_lines;
+
+static bool count_reports(const char *text)
+{
+	whole_reports += !strncmp(text, "BUG: KASAN: ", 12);
+	repeat_lines += !strncmp(text, "KASAN: ", 7) && strstr(text, " again (");
+	return true;
+}
+
+static noinline void bug_in_a_loop(char *freed, unsigned int rounds)
+{
+	while (rounds--)
+		cause_report(freed);
+	barrier();
+}
+
+/* kasan.repeat=: a known place is one line with the default, a whole report with "full"; each counts as one. */
+static void repeats(struct kunit *test)
+{
+	const bool was_full = kasan_opt_repeat_full;
+	char *ptr = kmalloc(32, GFP_KERNEL);
+	unsigned long before;
+
+	KUNIT_ASSERT_NOT_NULL(test, ptr);
+	kfree(ptr);
+	before = kasan_report_count();
+	whole_reports = repeat_lines = 0;
+	kasan_expect_begin();
+	kasan_line_tap(count_reports);
+	KUNIT_EXPECT_EQ(test, kasan_option("kasan.repeat", "brief"), 0);
+	bug_in_a_loop(ptr, 5);
+	KUNIT_EXPECT_EQ(test, whole_reports + repeat_lines, 5U);
+	/* A late report begins wherever it was noticed, and that need not be the same place each time. */
+	if (!kasan_may_be_late(KASAN_READ))
+		KUNIT_EXPECT_EQ(test, whole_reports, 1U);
+	whole_reports = repeat_lines = 0;
+	KUNIT_EXPECT_EQ(test, kasan_option("kasan.repeat", "full"), 0);
+	bug_in_a_loop(ptr, 3);
+	KUNIT_EXPECT_EQ(test, whole_reports, 3U);
+	KUNIT_EXPECT_EQ(test, repeat_lines, 0U);
+	kasan_line_tap(NULL);
+	KUNIT_EXPECT_EQ(test, kasan_option("kasan.repeat", was_full ? "full" : "brief"), 0);
+	KUNIT_EXPECT_EQ(test, kasan_report_count(), before + 8);
+	KUNIT_EXPECT_EQ(test, kasan_expect_count(), 8U);
+	kasan_expect_end(test, KUNIT_CURRENT_LOC, "bug_in_a_loop()", "slab-use-after-free",
+			 KASAN_READ, 1, false);
 }
 
 static void disabled_for_a_while(struct kunit *test)
@@ -393,6 +446,7 @@ static struct kunit_case kasan_params_test_cases[] = {
 	KUNIT_CASE(bad_values),
 	KUNIT_CASE(other_modes),
 	KUNIT_CASE(single_and_multi_shot),
+	KUNIT_CASE(repeats),
 	KUNIT_CASE(disabled_for_a_while),
 	KUNIT_CASE(disabled_for_a_task),
 	KUNIT_CASE(disabled_until_the_end),

@@ -12,6 +12,8 @@
 #include "kasan_test.h"
 #include "kasan_whole.h"
 
+#include "../../runtime/report/report.h"
+
 #define TITLES	   16
 #define TITLE_SIZE 80
 #define LINE_SIZE  256
@@ -38,6 +40,7 @@ static unsigned int complete, rows, carets, others, shown;
 static char titles[TITLES][TITLE_SIZE];
 static const char *volatile wrong;
 static char wrong_line[LINE_SIZE];
+static bool was_full;
 static void (*watcher)(unsigned int complete, const char *text);
 
 static bool starts(const char *text, const char *with)
@@ -195,12 +198,17 @@ void kasan_watch_begin(unsigned int show, void (*on_line)(unsigned int complete,
 	memset(titles, 0, sizeof(titles));
 	shown = show;
 	watcher = on_line;
+	/* The same bug each time, in most of the tests: every report must be a whole one. */
+	was_full = kasan_opt_repeat_full;
+	kasan_option("kasan.repeat", "full");
 	kasan_line_tap(watch_line);
 }
 
 unsigned int kasan_watch_end(struct kunit *test, const struct kunit_loc *loc)
 {
 	kasan_line_tap(NULL);
+	if (!was_full)
+		kasan_option("kasan.repeat", "brief");
 	if (!wrong && part != OUTSIDE)
 		wrong = "the last report has no end";
 	if (wrong)

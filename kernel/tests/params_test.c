@@ -164,6 +164,7 @@ static void show_kasan(struct kunit *test)
 	SHOW("kasan.stacktrace", "%d", kasan_opt_stacktrace);
 	SHOW("kasan.depot_size", "%zu", depot.max_bytes);
 	SHOW("kasan.quarantine_size", "%zu", quarantine.max_bytes);
+	SHOW("kasan.repeat", "%d", kasan_opt_repeat_full);
 	SHOW("kasan.stack_ring_size", "%u", kasan_opt_stack_ring_size);
 	SHOW("kasan.tag_policy", "%d", kasan_opt_tag_policy);
 	SHOW("kasan.mode", "%d", kasan_opt_hw_mode);

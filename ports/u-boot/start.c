@@ -71,5 +71,7 @@ void __wrap_mem_malloc_init(unsigned long start, unsigned long size)
 		(*call)();
 	uboot_heap_start(&layout, start, size);
 	kasan_option("kasan_multi_shot", NULL);
+	/* The port's filter says how many reports a place may have; those are whole. */
+	kasan_option("kasan.repeat", "full");
 	kasan_init(size);
 }

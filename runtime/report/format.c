@@ -11,14 +11,9 @@
  */
 #include "report.h"
 
-#define LINE_MAX    255
+#define LINE_MAX    (sizeof(((struct kasan_line *)NULL)->text) - 1)
 #define SYMBOL_MAX  128
 #define ADDR_DIGITS ((unsigned int)sizeof(uintptr_t) * 2)
-
-struct line {
-	size_t length;
-	char text[LINE_MAX + 1];
-};
 
 struct spec {
 	bool zero;
@@ -28,14 +23,14 @@ struct spec {
 
 static unsigned long lines_printed;
 
-static void put(struct line *line, char c)
+static void put(struct kasan_line *line, char c)
 {
 	/* A task's name that a bug has overwritten must neither end the line nor steer a terminal. */
 	if (line->length < LINE_MAX)
 		line->text[line->length++] = c >= ' ' && c <= '~' ? c : '?';
 }
 
-static void put_string(struct line *line, const char *s, const struct spec *spec)
+static void put_string(struct kasan_line *line, const char *s, const struct spec *spec)
 {
 	size_t length = 0, i;
 
@@ -47,7 +42,7 @@ static void put_string(struct line *line, const char *s, const struct spec *spec
 		put(line, s[i]);
 }
 
-static void put_number(struct line *line, uintptr_t value, unsigned int base, bool negative,
+static void put_number(struct kasan_line *line, uintptr_t value, unsigned int base, bool negative,
 		       const struct spec *spec)
 {
 	char digits[24];
@@ -68,7 +63,7 @@ static void put_number(struct line *line, uintptr_t value, unsigned int base, bo
 		put(line, digits[--count]);
 }
 
-static void put_symbol(struct line *line, uintptr_t pc, bool is_return)
+static void put_symbol(struct kasan_line *line, uintptr_t pc, bool is_return)
 {
 	static const struct spec plain = {.precision = SYMBOL_MAX};
 	const uintptr_t inside = pc - (is_return && pc ? 1 : 0);
@@ -95,7 +90,7 @@ static void put_symbol(struct line *line, uintptr_t pc, bool is_return)
 }
 
 /* %p and its kinds; @fmt stands behind the p. Return: where the format goes on. */
-static const char *put_pointer(struct line *line, const char *fmt, const void *pointer)
+static const char *put_pointer(struct kasan_line *line, const char *fmt, const void *pointer)
 {
 	static const struct spec address = {.zero = true, .width = ADDR_DIGITS};
 
@@ -116,7 +111,7 @@ static const char *parse_number(const char *fmt, unsigned int *number)
 }
 
 /* One conversion; @fmt stands behind the %. */
-static const char *convert(struct line *line, const char *fmt, va_list *args)
+static const char *convert(struct kasan_line *line, const char *fmt, va_list *args)
 {
 	struct spec spec = {.precision = LINE_MAX};
 	bool is_long = false;
@@ -174,23 +169,43 @@ static const char *convert(struct line *line, const char *fmt, va_list *args)
 	return fmt + 1;
 }
 
-void kasan_format_line(const char *fmt, va_list args)
+static void add(struct kasan_line *line, const char *fmt, va_list args)
 {
-	struct line line;
 	va_list copy;
 
-	line.length = 0;
 	va_copy(copy, args);
 	while (*fmt) {
 		if (*fmt == '%')
-			fmt = convert(&line, fmt + 1, &copy);
+			fmt = convert(line, fmt + 1, &copy);
 		else
-			put(&line, *fmt++);
+			put(line, *fmt++);
 	}
 	va_end(copy);
-	line.text[line.length] = '\0';
+}
+
+void kasan_line_add(struct kasan_line *line, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	add(line, fmt, args);
+	va_end(args);
+}
+
+void kasan_line_print(struct kasan_line *line)
+{
+	line->text[line->length] = '\0';
 	__atomic_fetch_add(&lines_printed, 1, __ATOMIC_RELAXED);
-	kasan_port_print(line.text);
+	kasan_port_print(line->text);
+}
+
+void kasan_format_line(const char *fmt, va_list args)
+{
+	struct kasan_line line;
+
+	line.length = 0;
+	add(&line, fmt, args);
+	kasan_line_print(&line);
 }
 
 void kasan_report_line(const char *fmt, ...)

@@ -27,6 +27,7 @@ unsigned int kasan_opt_sample_order = 3;
 bool kasan_opt_write_only;
 enum kasan_fault_mode kasan_opt_fault = KASAN_FAULT_REPORT;
 unsigned int kasan_opt_multi_shot;
+bool kasan_opt_repeat_full;
 
 static bool equal(const char *a, const char *b)
 {
@@ -190,6 +191,18 @@ static bool set_multi_shot(const char *value, bool apply)
 		return false;
 	if (apply)
 		__atomic_store_n(&kasan_opt_multi_shot, on, __ATOMIC_RELAXED);
+	return true;
+}
+
+static bool set_repeat(const char *value, bool apply)
+{
+	static const char *const names[] = {"brief", "full"};
+	size_t i;
+
+	if (!parse_choice(value, names, COUNT(names), &i))
+		return false;
+	if (apply)
+		kasan_opt_repeat_full = i;
 	return true;
 }
 

@@ -30,6 +30,8 @@
 	       "what follows a report; panic_on_write: panic after bad writes and frees only")     \
 	OPTION("kasan_multi_shot", KASAN_IN_ALL, multi_shot, "on|off", "off",                      \
 	       "report every bug, not only the first; without a value: on")                        \
+	OPTION("kasan.repeat", KASAN_IN_ALL, repeat, "brief|full", "brief",                        \
+	       "with kasan_multi_shot, a place that was reported before: one line, or all again")  \
 	OPTION("kasan.ignore", KASAN_IN_ALL, ignore,                                               \
 	       "up to 16 names of functions as in f,g or drv_*, nothing for none", "none",         \
 	       "leave out reports whose call trace has one of these functions")                    \

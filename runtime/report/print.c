@@ -62,25 +62,57 @@ static void print_track(const char *what, const struct kasan_track *track)
 	print_stack(track->stack);
 }
 
-static void print_header(const struct kasan_report *report)
+/* "slab-out-of-bounds in f+0x8/0x20" */
+static void add_title(struct kasan_line *line, const struct kasan_report *report)
 {
-	const char *access = report->is_write ? "Write" : "Read";
-	const void *addr = (const void *)report->pointer;
-	const unsigned int pid = report->task.id;
+	const void *ip = (const void *)report->ip;
 
 	if (report->at_pc)
-		kasan_report_line("BUG: KASAN: %s in %pS", report->type, (const void *)report->ip);
+		kasan_line_add(line, "%s in %pS", report->type, ip);
 	else
-		kasan_report_line("BUG: KASAN: %s in %pB", report->type, (const void *)report->ip);
+		kasan_line_add(line, "%s in %pB", report->type, ip);
+}
+
+/* "Write of size 4 at addr ffff000012345678 by task main/21"; @capital: as the line's first word, else within one. */
+static void add_access(struct kasan_line *line, const struct kasan_report *report, bool capital)
+{
+	static const char *const words[][2] = {
+		{"asynchronous fault: no details available",
+		 "Asynchronous fault: no details available"},
+		{"free", "Free"},
+		{"write", "Write"},
+		{"read", "Read"},
+	};
+	const unsigned int which = report->is_async   ? 0
+				   : report->is_free  ? 1
+				   : report->is_write ? 2
+						      : 3;
+	const void *addr = (const void *)report->pointer;
+
+	kasan_line_add(line, "%s", words[which][capital]);
 	if (report->is_async)
-		kasan_report_line("Asynchronous fault: no details available");
-	else if (report->is_free)
-		kasan_report_line("Free of addr %p by task %s/%u", addr, report->comm, pid);
+		return;
+	if (report->is_free)
+		kasan_line_add(line, " of addr %p", addr);
 	else if (report->size)
-		kasan_report_line("%s of size %zu at addr %p by task %s/%u", access, report->size,
-				  addr, report->comm, pid);
+		kasan_line_add(line, " of size %zu at addr %p", report->size, addr);
 	else
-		kasan_report_line("%s at addr %p by task %s/%u", access, addr, report->comm, pid);
+		kasan_line_add(line, " at addr %p", addr);
+	kasan_line_add(line, " by task %s/%u", report->comm, (unsigned int)report->task.id);
+}
+
+static void print_header(const struct kasan_report *report)
+{
+	const unsigned int pid = report->task.id;
+	struct kasan_line line;
+
+	line.length = 0;
+	kasan_line_add(&line, "BUG: KASAN: ");
+	add_title(&line, report);
+	kasan_line_print(&line);
+	line.length = 0;
+	add_access(&line, report, true);
+	kasan_line_print(&line);
 #ifdef CONFIG_KASAN_TAGS
 	if (report->has_shadow)
 		kasan_report_line("Pointer tag: [%02x], memory tag: [%02x]",
@@ -254,6 +286,27 @@ static void print_memory(const struct kasan_report *report)
 			kasan_report_line("%s^", caret);
 		}
 	}
+}
+
+/*
+ * Not "BUG: KASAN:": parsers take that for the beginning of a report and miss the rest. Nor "Write of size": they
+ * would read it as the access of a double free that was reported before. The callers tell which of the
+ * reports before it is meant. They come last, because a line that is too long is cut.
+ */
+void kasan_print_again(const struct kasan_report *report, unsigned long count)
+{
+	struct kasan_line line;
+	size_t i;
+
+	line.length = 0;
+	kasan_line_add(&line, "KASAN: ");
+	add_title(&line, report);
+	kasan_line_add(&line, " again (%lu times): ", count);
+	add_access(&line, report, false);
+	for (i = 1; i < report->depth && i < KASAN_PLACE_FRAMES; i++)
+		kasan_line_add(&line, i == 1 ? ", called by %pB" : " < %pB",
+			       (const void *)report->pcs[i]);
+	kasan_line_print(&line);
 }
 
 void kasan_print_report(const struct kasan_report *report)

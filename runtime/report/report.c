@@ -220,15 +220,6 @@ static void explain(struct kasan_report *report)
 		kasan_classify_by_owner(report);
 }
 
-/* Interrupts off, the lock held, kasan_port_report_begin() called: the phases in their order. */
-static void print_captured(struct kasan_report *report)
-{
-	if (!report->is_async)
-		explain(report);
-	kasan_print_report(report);
-	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
-}
-
 static struct kasan_report_info info_of(const struct kasan_report *report)
 {
 	return (struct kasan_report_info){
@@ -240,6 +231,30 @@ static struct kasan_report_info info_of(const struct kasan_report *report)
 		.is_async = report->is_async,
 		.ip = report->ip,
 	};
+}
+
+/* What ends the system is printed whole, wherever it is. */
+static bool is_brief(const struct kasan_report *report)
+{
+	const struct kasan_report_info info = info_of(report);
+
+	return !kasan_opt_repeat_full && __atomic_load_n(&kasan_opt_multi_shot, __ATOMIC_RELAXED) &&
+	       !why_panic(&info);
+}
+
+/* Interrupts off, the lock held, kasan_port_report_begin() called: the phases in their order. */
+static void print_captured(struct kasan_report *report)
+{
+	unsigned long count;
+
+	if (!report->is_async)
+		explain(report);
+	count = kasan_count_repeats(report);
+	if (count > 1 && is_brief(report))
+		kasan_print_again(report, count);
+	else
+		kasan_print_report(report);
+	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
 }
 
 /* The last line is printed and the lock is free. May not return. */

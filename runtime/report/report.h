@@ -14,6 +14,9 @@
 #include "../core/internal.h"
 #include "../core/lock.h"
 
+/* The bad access and its callers, by which a place that was reported before is known. */
+#define KASAN_PLACE_FRAMES 3
+
 #define KASAN_REPORT_ROWS     5
 #define KASAN_REPORT_ROW_SIZE 16 /* granules */
 
@@ -122,6 +125,12 @@ bool kasan_may_report(void);
  * follows by kasan.fault=panic_on_write. @is_write: bad write or free. */
 bool kasan_take_shot(bool is_write);
 
+/* --- repeat.c --------------------------------------------------------------------------------- */
+
+/** kasan_count_repeats() - how often has the place of @report been reported, this time included? Its type is
+ *  known, the lock of reports is held. Return: 1 for a place that is new, or was forgotten. */
+unsigned long kasan_count_repeats(const struct kasan_report *report);
+
 /* --- ignore.c --------------------------------------------------------------------------------- */
 
 /** kasan_ignore_set() - replace the list of kasan.ignore=. @value: names separated by commas, a '*' at
@@ -141,6 +150,7 @@ enum kasan_fault_mode {
 };
 extern enum kasan_fault_mode kasan_opt_fault;
 extern unsigned int kasan_opt_multi_shot; /* read and written with atomics */
+extern bool kasan_opt_repeat_full;	  /* kasan.repeat=full */
 
 /* --- classify.c ------------------------------------------------------------------------------- */
 
@@ -189,11 +199,22 @@ void kasan_print_frame(const struct kasan_frame *frame);
  * at memory that cannot be read; unprintable characters become '?'. Return: characters copied. */
 size_t kasan_copy_string(char *to, const char *from, size_t size);
 
-/* --- print.c, format.c
- * ---------------------------------------------------------------------------- */
+/* --- print.c, format.c ------------------------------------------------------------------------ */
 
 /** kasan_print_report() - the text. */
 void kasan_print_report(const struct kasan_report *report);
+
+/** kasan_print_again() - the one line of a report whose place is known. @count: how often, this time included. */
+void kasan_print_again(const struct kasan_report *report, unsigned long count);
+
+/** struct kasan_line - a line that is put together from pieces; zeroed: empty. What is too long is cut. */
+struct kasan_line {
+	size_t length;
+	char text[256];
+};
+void kasan_line_add(struct kasan_line *line, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void kasan_line_print(struct kasan_line *line);
 
 /** kasan_format_line() - kasan_report_line() with a va_list. */
 void kasan_format_line(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));

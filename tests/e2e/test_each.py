@@ -85,6 +85,23 @@ def test_one_verdict_each(redzone, files, cc):
     assert "went on" not in (redzone.folder / "console").read_text(encoding="utf-8")
 
 
+def test_one_bug_of_two_programs(redzone, source):
+    """The call trace begins with frames of the library only, the same in both: each has a whole report."""
+    text = (
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint main(void)\n{\n"
+        '\tchar *p = malloc(10);\n\tstrcpy(p, "text");\n\tfree(p);\n\tprintf("%s\\n", p);\n\treturn 0;\n}\n'
+    )
+    names = [source(text, f"{name}.c") for name in ("one", "two")]
+    result = redzone("run", "--each", "--json", "out.json", "--log", "console", *names)
+    assert result.returncode == 1, result.stderr
+    console = (redzone.folder / "console").read_text(encoding="utf-8")
+    assert console.count("BUG: KASAN: slab-use-after-free") == 2, console
+    programs = json.loads((redzone.folder / "out.json").read_text(encoding="utf-8"))["programs"]
+    assert [program["end"] for program in programs] == ["report", "report"]
+    places = [(program["source"]["file"], program["source"]["line"]) for program in programs]
+    assert places == [("one.c", 9), ("two.c", 9)]
+
+
 def test_all_clean(redzone, files):
     result = redzone("run", "--each", "clean.c", "a # crashed.c")
     assert result.returncode == 0, result.stdout + result.stderr

@@ -57,6 +57,65 @@ def test_two_reports_and_a_cut_one():
     assert [report.complete for report in reader.reports] == [True, True, False]
 
 
+AGAIN = (
+    "KASAN: slab-out-of-bounds in fill+0x58/0x7c again (12 times): "
+    "write of size 1 at addr ffff00000612a04e by task main/21, called by main+0x48/0x120\n"
+)
+
+
+def test_repeated_report_is_one_line():
+    reader = console.Reader()
+    events = [reader.feed("[    1.000000] " + line) for line in (REPORT + AGAIN).splitlines()]
+    whole, again = reader.reports
+    assert events[-1] == ("again", again)
+    assert again.again and again.complete and not whole.again
+    assert (again.type, again.where, again.access, again.size) == (
+        "slab-out-of-bounds", "fill+0x58/0x7c", "Write", 1,
+    )  # fmt: skip
+    assert again.address == 0xFFFF00000612A04E
+    # It has the traces of the report of the same place.
+    assert again.traces is whole.traces
+
+
+@pytest.mark.parametrize(
+    ("change", "known"),
+    [
+        # By the other caller: another place, but the nearest there is if it was not seen.
+        (("main+0x48/0x120", "other+0x8/0x10"), True),
+        # The end of a line that was too long is missing.
+        ((", called by main+0x48/0x120", ", called by main+0x4"), True),
+        ((", called by main+0x48/0x120", ""), True),
+        (("write of", "read of"), False),
+        (("slab-out-of-bounds", "slab-use-after-free"), False),
+        (("in fill+0x58", "in fill+0x5c"), False),
+    ],
+)
+def test_repeated_report_of_another_place(change, known):
+    whole, again = feed(REPORT + AGAIN.replace(*change)).reports
+    assert again.again
+    assert again.traces == (whole.traces if known else {})
+
+
+def test_repeated_report_of_one_of_two_callers():
+    other = REPORT.replace(" main+0x48/0x120", " other+0x8/0x10")
+    first, second, again = feed(REPORT + other + AGAIN).reports
+    assert again.traces is first.traces and again.traces is not second.traces
+    first, second, again = feed(other + REPORT + AGAIN).reports
+    assert again.traces is second.traces
+
+
+def test_repeated_asynchronous_report():
+    text = "KASAN: invalid-access in tick+0x8/0x10 again (3 times): asynchronous fault: no details available"
+    (report,) = feed(text).reports
+    assert report.asynchronous and report.again and not report.access and report.size is None
+
+
+def test_ktap_counts_repeated_reports():
+    case = "ok 1 first\n" + REPORT + AGAIN + "ok 2 second\n"
+    parsed = ktap.parse(("KTAP version 1\n1..2\n" + case).splitlines())
+    assert [case.reports for case in parsed.cases] == [0, 2]
+
+
 def test_text_of_a_program_is_no_report():
     reader = feed("BUG: KASAN: slab-out-of-bounds in nothing\n")
     assert reader.reports == []

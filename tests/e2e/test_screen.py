@@ -45,6 +45,15 @@ def headlines(text):
     return re.findall(r"BUG: KASAN: (\S+) in (\w+)", text)
 
 
+def repeats(text):
+    """Return the numbers in the lines that the kernel prints of places that it has reported before."""
+    line = (
+        r"^\[ *\S+\] KASAN: slab-out-of-bounds in main\+\S+/\S+ again \((\d+) times\): "
+        r"write of size 1 at addr [0-9a-f]{16} by task \S+/\d+, called by \S+ < \S+$"
+    )
+    return [int(number) for number in re.findall(line, text, re.MULTILINE)]
+
+
 def test_repeated_reports(redzone, source, tmp_path):
     result = redzone("run", "--log", "console.log", source(LOOP))
     assert result.returncode == 1, result.stdout + result.stderr
@@ -63,13 +72,35 @@ def test_repeated_reports(redzone, source, tmp_path):
         "redzone:   2. slab-out-of-bounds, write of 1 byte, program.c:13 in main()",
         "redzone: later reports may be consequences of the first: fix that one first",
     ]
-    assert len(headlines((tmp_path / "console.log").read_text())) == 20
+    # The kernel itself was as brief.
+    log = (tmp_path / "console.log").read_text()
+    assert len(headlines(log)) == 2
+    assert repeats(log) == list(range(2, 20))
 
 
-def test_no_symbolize_keeps_every_report(redzone, source):
+def test_repeated_reports_in_full(redzone, source, tmp_path):
+    full = ("--append", "kasan.repeat=full", "--log", "console.log")
+    result = redzone("run", *full, source(LOOP))
+    assert result.returncode == 1, result.stdout + result.stderr
+    # The screen is the same: what it has shown it does not show again.
+    assert len(headlines(result.stdout)) == 2
+    assert len(re.findall(r"^redzone: again: ", result.stdout, re.MULTILINE)) == 18
+    assert "redzone: 20 KASAN reports from 2 places:" in result.stderr.splitlines()
+    log = (tmp_path / "console.log").read_text()
+    assert len(headlines(log)) == 20
+    assert not repeats(log)
+
+
+def test_no_symbolize_shows_what_the_kernel_prints(redzone, source):
     result = redzone("run", "--no-symbolize", source(LOOP), "--", "3")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert len(headlines(result.stdout)) == 2
+    assert repeats(result.stdout) == [2, 3]
+    assert "redzone: 4 KASAN reports" in result.stderr.splitlines()
+    result = redzone("run", "--no-symbolize", "--append", "kasan.repeat=full", source(LOOP), "--", "3")
     assert len(headlines(result.stdout)) == 4
-    assert "again" not in result.stdout
+    assert not repeats(result.stdout)
+    assert "redzone: 4 KASAN reports" in result.stderr.splitlines()
 
 
 def test_stack_overflow_names_its_place(redzone, source, tmp_path):

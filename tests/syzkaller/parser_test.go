@@ -52,6 +52,46 @@ func newReporter(t *testing.T) *report.Reporter {
 	return reporter
 }
 
+// repeats returns the lines that kasan.repeat=brief prints for the reports of the console.
+func repeats(t *testing.T, console string) string {
+	t.Helper()
+	var lines strings.Builder
+	for _, line := range strings.Split(console, "\n") {
+		prefix, bug, found := strings.Cut(line, "BUG: KASAN: ")
+		if !found {
+			continue
+		}
+		lines.WriteString(prefix + "KASAN: " + bug + " again (2 times): " +
+			"write of size 1 at addr ffff000012345678 by task main/21, " +
+			"called by main+0x48/0x120 < program_thread+0x10/0x80\n")
+	}
+	if lines.Len() == 0 {
+		t.Fatal("no report in the console")
+	}
+	return lines.String()
+}
+
+// checkRepeats: the one line of a repeated report is no report, and spoils none that it stands beside.
+func checkRepeats(t *testing.T, reporter *report.Reporter, console, title string) {
+	t.Helper()
+	again := repeats(t, console)
+	if reporter.ContainsCrash([]byte(again)) {
+		t.Errorf("taken for a report: %s", again)
+	}
+	for _, text := range []string{again + console, console + again + again} {
+		found := reporter.Parse([]byte(text))
+		if found == nil {
+			t.Fatal("no report found beside the line of a repeated one")
+		}
+		if found.Title != title {
+			t.Errorf("title %q beside the line of a repeated report, expected %q", found.Title, title)
+		}
+		if found.Corrupted {
+			t.Errorf("corrupted by the line of a repeated report: %s", found.CorruptedReason)
+		}
+	}
+}
+
 func TestGoldenReports(t *testing.T) {
 	folder := os.Getenv("REDZONE_GOLDEN")
 	if folder == "" {
@@ -74,6 +114,7 @@ func TestGoldenReports(t *testing.T) {
 			if found.Corrupted {
 				t.Errorf("corrupted: %s", found.CorruptedReason)
 			}
+			checkRepeats(t, reporter, string(console), title)
 		})
 	}
 }

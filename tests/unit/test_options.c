@@ -19,6 +19,7 @@ static void every_option_is_documented(void)
 	static const char *const known[] = {"kasan",
 					    "kasan.fault",
 					    "kasan_multi_shot",
+					    "kasan.repeat",
 					    "kasan.stacktrace",
 					    "kasan.quarantine_size",
 					    "kasan.depot_size",
@@ -59,6 +60,7 @@ static void every_option_is_documented(void)
 	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
 	CHECK_EQ(kasan_option("kasan_multi_shot", NULL), 0);
 	CHECK_EQ(kasan_option("kasan.stacktrace", "on"), 0);
+	CHECK_EQ(kasan_option("kasan.repeat", "full"), 0);
 }
 
 static void unknown_names(void)

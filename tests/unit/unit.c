@@ -272,6 +272,7 @@ int unit_run(const struct unit_case *cases, size_t count, int argc, char **argv)
 	small_stack();
 	/* Tests of the text must see every report, and none may be lost to an earlier one. */
 	kasan_save_multi_shot();
+	kasan_option("kasan.repeat", "full");
 	kasan_posix_hooks.print = capture;
 	kasan_posix_hooks.report_end = report_ended;
 	kasan_posix_hooks.panic = panic;

@@ -11,6 +11,13 @@ _BUG = re.compile(r"^BUG: KASAN: (?P<type>[a-z-]+)(?: in (?P<where>\S+))?")
 _ACCESS = re.compile(
     r"^(?P<access>Read|Write|Free) of (?:size (?P<size>\d+) at )?addr (?P<addr>[0-9a-f]{16})"
 )
+# A place that was reported before: the bug and the access, then the callers.
+AGAIN = re.compile(
+    r"^KASAN: (?P<type>[a-z-]+) in (?P<where>.+?) again \((?P<times>\d+) times\): (?P<access>.*?)"
+    r"(?:, called by (?P<callers>.*))?$"
+)
+# So many lines of a trace tell which place it is.
+_PLACE_FRAMES = 3
 # A line of a trace, or the program counter or link register of a register dump.
 FRAME = re.compile(
     r"^(?: |(?P<register>pc|lr) : )(?P<name>[^\s+]+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+)"
@@ -60,6 +67,8 @@ class Report:
     """One KASAN report. @lines: as printed, without the timestamps, rules included.
 
     asynchronous: hardware tags noted the access, and it was noticed later: the trace is not its place.
+    again: it is one line; the traces are those of the report of the same place that came before, if there
+    was one.
     """
 
     type: str = ""
@@ -70,7 +79,14 @@ class Report:
     lines: list = field(default_factory=list)
     traces: dict = field(default_factory=dict)
     asynchronous: bool = False
+    again: bool = False
     complete: bool = False
+
+    def place(self):
+        """Return what the lines of two reports of one place have in common."""
+        at = self.lines.index("Call trace:") + 1 if "Call trace:" in self.lines else len(self.lines)
+        trace = [line.strip() for line in self.lines[at : at + _PLACE_FRAMES] if line.startswith(" ")]
+        return self.type, self.access, tuple(trace)
 
 
 @dataclass
@@ -126,7 +142,7 @@ class Reader:
         """Take one line, without its line feed.
 
         Returns ("frame", Frame), ("begin", Report) when this line is the headline of one, ("report",
-        Report) when it completed one, or (None, None).
+        Report) when it completed one, ("again", Report) when this line is all of one, or (None, None).
         """
         self.lines += 1
         prefix, text = split(line)
@@ -174,6 +190,10 @@ class Reader:
             self.reports.append(self._report)
             return "begin", self._report
         self._rule_seen = text == RULE
+        again = AGAIN.match(text)
+        if again:
+            self.reports.append(self._repeated(again, text))
+            return "again", self.reports[-1]
         frame = FRAME.match(text)
         if frame:
             parsed = _frame(frame)
@@ -182,6 +202,38 @@ class Reader:
                 self.crash.frames.append(parsed)
             return "frame", parsed
         return None, None
+
+    def _repeated(self, again, text):
+        """Return the Report that the line @text stands for; @again: its match."""
+        report = Report(again["type"], again["where"].split()[0], lines=[text], again=True, complete=True)
+        access = again["access"][:1].upper() + again["access"][1:]
+        self._note_access(report, access)
+        report.asynchronous = access == _NO_DETAILS
+        callers = again["callers"].split(" < ") if again["callers"] else []
+        place = (report.type, report.access, (again["where"], *callers))
+        whole = [other for other in self.reports if not other.again]
+        # A line that is too long has lost its end.
+        first = next((other for other in whole if other.place() == place), None) or next(
+            (
+                other
+                for other in whole
+                if (other.type, other.access, other.where) == (report.type, report.access, report.where)
+            ),
+            None,
+        )
+        if first is not None:
+            report.traces = first.traces
+        return report
+
+    @staticmethod
+    def _note_access(report, text):
+        """Put into @report what the line @text says of the access."""
+        access = _ACCESS.match(text)
+        if not access:
+            return
+        report.access = access["access"]
+        report.size = int(access["size"]) if access["size"] else None
+        report.address = int(access["addr"], 16)
 
     def _inside(self, text):
         report = self._report
@@ -193,11 +245,8 @@ class Reader:
             return "report", report
         if text == _NO_DETAILS:
             report.asynchronous = True
-        access = _ACCESS.match(text)
-        if access and not report.access:
-            report.access = access["access"]
-            report.size = int(access["size"]) if access["size"] else None
-            report.address = int(access["addr"], 16)
+        if not report.access:
+            self._note_access(report, text)
         for name, pattern in _SECTIONS:
             if pattern.match(text):
                 self._section = name

@@ -176,5 +176,8 @@ def check(options):
         check_output(option, name, [*job.sources, *(path for _, path in job.files)])
     # All bugs of one run, not only the first. The user's parameters come later, and so they overrule it.
     job.parameters = [*([] if options.mode == "off" else ["kasan_multi_shot"]), *options.append]
+    if options.separate and options.mode != "off":
+        # Two programs may have a bug in one function of the library: each has a whole report of its own.
+        job.parameters.insert(0, "kasan.repeat=full")
     machine.command_line(job.parameters, options.arguments)
     return job

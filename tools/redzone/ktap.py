@@ -61,7 +61,7 @@ def parse(lines):
             continue
         result = _RESULT.match(text) if started else None
         if result is None:
-            if _BUG.match(text):
+            if _BUG.match(text) or console.AGAIN.match(text):
                 reports += 1
             if text.strip() and started:
                 context.append(text.strip())

@@ -189,7 +189,7 @@ def boot(machine, on_line=None):
             event, value = reader.feed(text)
             if on_line is not None and on_line(text, event, value) is True:
                 limit_from = time.monotonic()
-            if event == "report":
+            if event in ("report", "again"):
                 complete += 1
                 if machine.max_reports and complete >= machine.max_reports:
                     stopped = "reports"

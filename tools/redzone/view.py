@@ -57,6 +57,8 @@ class View:
             if console.split(text)[1] == console.RULE:
                 # The next line tells whether it is the head of a report.
                 self._held.append((text, event, value))
+            elif event == "again":
+                self._again(text, value)
             else:
                 self._show(text, event, value)
             return
@@ -93,6 +95,19 @@ class View:
             # The program printed this meanwhile, on another CPU.
             if stamped and not console.split(text)[0]:
                 self._show(text, event, value)
+        self._say_again(report)
+
+    def _again(self, text, report):
+        """The kernel itself says that it has reported this place before."""
+        self._count += 1
+        if place_key(report, self.sources) not in self._seen:
+            # Not on this screen, so what the kernel says is all there is.
+            self._show(text, None, None)
+            return
+        self._end_same()
+        self._say_again(report)
+
+    def _say_again(self, report):
         text = f"redzone: again: {headline(report, self.sources)} (report {self._count})"
         self._print(Text(text, "bold") if self.color else text)
 

@@ -33,7 +33,7 @@ def run(context):
         image.image,
         smp=CPUS,
         memory=MEMORY,
-        append=["kasan_multi_shot"],
+        append=["kasan_multi_shot", "kasan.repeat=full"],
         arguments=[f"seconds={seconds}", f"seed={seed}"],
         timeout=seconds * TIMEOUT_FACTOR + TIMEOUT_MORE,
     )

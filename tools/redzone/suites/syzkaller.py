@@ -32,6 +32,8 @@ _FREES = ("double-free", "invalid-free")
 _STACK = re.compile(r"Call [Tt]race:|Allocated by task \d+:|Freed by task \d+:")
 _FRAME = re.compile(r"^ +[a-zA-Z0-9_.]+\+0x[0-9a-f]+/0x[0-9a-f]+")
 _NO_STACK = "(stack is not available)"
+# What begins a report of any kind.
+_ANY_OOPS = re.compile(r"BUG:|WARNING:|INFO:|Unable to handle|Internal error|Kernel panic|Call Trace:")
 # Functions that a title never names: the sanitizer's, memory and string functions; for frees, allocators'.
 _SKIPPED = re.compile(
     r"kasan|__asan|check_memory_region|memcpy|memcmp|memset|memchr|memmove|strcmp|strncmp|strcpy|strncpy"
@@ -109,6 +111,18 @@ def _label(mode, name):
     return name if mode == "generic" else f"{mode}.{name}"
 
 
+def _again(console):
+    """Return the lines that kasan.repeat=brief prints for the reports of @console."""
+    access = (
+        "write of size 1 at addr ffff000012345678 by task main/21, called by main+0x48/0x120 < run+0x8/0x10"
+    )
+    return [
+        line.replace("BUG: KASAN: ", "KASAN: ") + f" again (2 times): {access}"
+        for line in console.splitlines()
+        if "BUG: KASAN: " in line
+    ]
+
+
 def _rules():
     every = [(mode, *title) for mode in golden.MODES for title in golden.titles(mode).items()]
     for mode, name, wanted in every:
@@ -124,6 +138,18 @@ def _rules():
         if corrupted:
             wrong.append(f"corrupted: {corrupted}")
         yield Result(label, FAIL if wrong else PASS, "\n".join(wrong))
+        # The line of a repeated report is none, and changes nothing of those beside it.
+        text = path.read_text(encoding="utf-8")
+        again = "\n".join(_again(text)) + "\n"
+        spoiled = parse(again + text) != (wanted, None) or parse(text + again) != (wanted, None)
+        taken = _ANY_OOPS.search(again) or _ACCESS.search(again)
+        yield Result(
+            f"rules.{_label(mode, name)}-again",
+            FAIL if spoiled or taken else PASS,
+            "the line of a repeated report is taken for one, or for a part of one"
+            if spoiled or taken
+            else "",
+        )
     good = (golden.HERE / "slab-use-after-free.log").read_text(encoding="utf-8")
     for name, pattern, replacement in _DAMAGE:
         bad = re.sub(pattern, replacement, good)

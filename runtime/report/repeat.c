@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * repeat.c - kasan.repeat=: the places whose bugs have been reported.
+ *
+ * A bug in a loop is found each time round, and the second report says what the first one said. So the table
+ * remembers the places of reports, and the printer says the rest in one line.
+ *
+ * A place is the type of the bug, the kind of access, and the first frames of the call trace: the bad access with its
+ * callers, as one helper may serve many of them. An asynchronous report does not begin at its access: there the
+ * whole trace is the place, and two bugs that one tick notices are the same only if all of it is.
+ *
+ * The table is bounded. When it is full, the place that was quiet for longest is forgotten: a bug in a loop keeps its
+ * entry, and a forgotten one is reported whole again.
+ */
+#include "report.h"
+
+/** struct place - @count: reports of it, 0: a free entry. @last: the table's clock at the last one. */
+struct place {
+	unsigned long count, last;
+	const char *type;
+	bool is_write, is_free, is_async;
+	uintptr_t pcs[KASAN_PLACE_FRAMES];
+};
+
+/* Guarded by the lock of reports. */
+static struct place places[CONFIG_KASAN_REPEAT_PLACES];
+static unsigned long table_clock;
+
+/* Types are constants, but each file may have a copy of its own. */
+static bool same_type(const char *a, const char *b)
+{
+	while (a != b && *a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static bool same_place(const struct place *a, const struct place *b)
+{
+	unsigned int i;
+
+	if (a->is_write != b->is_write || a->is_free != b->is_free || a->is_async != b->is_async)
+		return false;
+	for (i = 0; i < KASAN_PLACE_FRAMES; i++) {
+		if (a->pcs[i] != b->pcs[i])
+			return false;
+	}
+	return same_type(a->type, b->type);
+}
+
+static struct place place_of(const struct kasan_report *report)
+{
+	struct place place = {
+		.type = report->type,
+		.is_write = report->is_write,
+		.is_free = report->is_free,
+		.is_async = report->is_async,
+	};
+	size_t i;
+
+	for (i = 0; i < report->depth && i < KASAN_PLACE_FRAMES; i++)
+		place.pcs[i] = report->pcs[i];
+	/* The rest of the trace goes into the last of them. The factor is odd, so no bit is lost. */
+	for (; i < report->depth && report->is_async; i++)
+		place.pcs[KASAN_PLACE_FRAMES - 1] =
+			(place.pcs[KASAN_PLACE_FRAMES - 1] ^ report->pcs[i]) * 0x9e3779b1U;
+	return place;
+}
+
+unsigned long kasan_count_repeats(const struct kasan_report *report)
+{
+	struct place place = place_of(report), *entry = places, *found = NULL;
+	unsigned int i;
+
+	for (i = 0; i < CONFIG_KASAN_REPEAT_PLACES && !found; i++) {
+		if (places[i].count && same_place(&places[i], &place))
+			found = &places[i];
+		else if (places[i].last < entry->last)
+			entry = &places[i];
+	}
+	if (!found) {
+		found = entry;
+		*found = place;
+	}
+	found->last = ++table_clock;
+	return ++found->count;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_repeat.c - kasan.repeat=: a place that was reported before is one line with a count, and all else about its
+ * report is as ever.
+ */
+#include <pthread.h>
+#include <regex.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../runtime/report/report.h"
+#include "abi.h"
+#include "unit.h"
+
+#define NOINLINE __attribute__((noinline))
+#define RULER	 "=================================================================="
+#define FRAME(f) f "\\+0x[0-9a-f]+/0x[0-9a-f]+"
+
+static uintptr_t bad;
+
+static void set_up(void)
+{
+	bad = (uintptr_t)unit_watched(4096);
+	kasan_poison((void *)bad, 64, KASAN_SLAB_REDZONE);
+	kasan_poison((void *)(bad + 64), 64, KASAN_SLAB_FREE);
+	CHECK_EQ(kasan_option("kasan.repeat", "brief"), 0);
+}
+
+static bool is_whole(void)
+{
+	return unit_lines() > 10 && !strcmp(unit_line(0), RULER) &&
+	       unit_find(0, "BUG: KASAN: ") == 1 && !strcmp(unit_line(unit_lines() - 1), RULER);
+}
+
+/* Is the captured text one line, and @pattern? */
+static bool is_line(const char *pattern)
+{
+	char anchored[512];
+	regex_t re;
+	bool ok;
+
+	snprintf(anchored, sizeof(anchored), "^%s$", pattern);
+	REQUIRE(!regcomp(&re, anchored, REG_EXTENDED | REG_NOSUB));
+	ok = unit_lines() == 1 && regexec(&re, unit_line(0), 0, NULL, 0) == 0;
+	regfree(&re);
+	if (!ok)
+		unit_dump();
+	return ok;
+}
+
+static NOINLINE void touch(uintptr_t addr)
+{
+	__asan_store4_noabort(addr);
+	__asm__ volatile("");
+}
+
+static NOINLINE void first_caller(uintptr_t addr)
+{
+	touch(addr);
+	__asm__ volatile("");
+}
+
+static NOINLINE void second_caller(uintptr_t addr)
+{
+	touch(addr);
+	__asm__ volatile("");
+}
+
+static void one_line_from_the_second_time_on(void)
+{
+	const unsigned long before = kasan_report_count();
+	char pattern[256];
+
+	set_up();
+	for (unsigned int i = 1; i <= 12; i++) {
+		const uintptr_t addr = bad + 4 * (i % 4);
+
+		/* The hooks of the port and of the system are called each time. */
+		EXPECT_REPORT("slab-out-of-bounds", first_caller(addr));
+		CHECK_EQ(unit_last()->addr, addr);
+		CHECK_EQ(unit_last()->size, 4);
+		CHECK(unit_last()->is_write);
+		if (i == 1) {
+			CHECK(is_whole());
+			continue;
+		}
+		snprintf(pattern, sizeof(pattern),
+			 "KASAN: slab-out-of-bounds in " FRAME(
+				 "touch") " again \\(%u times\\): "
+					  "write of size 4 at addr %016lx by task test_repeat/%d, "
+					  "called by " FRAME("first_caller") " < " FRAME(
+						  "one_line_from_the_second_time_on"),
+			 i, addr, getpid());
+		CHECK(is_line(pattern));
+	}
+	CHECK_EQ(kasan_report_count(), before + 12);
+}
+
+/* The same line of a helper is another place under another caller, and so is another bug of it. */
+static void other_places(void)
+{
+	set_up();
+	for (int i = 0; i < 3; i++) {
+		EXPECT_REPORT("slab-out-of-bounds", second_caller(bad));
+		CHECK_EQ(is_whole(), i == 0);
+		EXPECT_REPORT("slab-use-after-free", second_caller(bad + 64));
+		CHECK_EQ(is_whole(), i == 0);
+		EXPECT_REPORT("invalid-free", kasan_report_invalid_free((void *)bad, 0));
+		CHECK_EQ(is_whole(), i == 0);
+	}
+	CHECK(is_line("KASAN: invalid-free in " FRAME(
+		"other_places") " again \\(3 times\\): "
+				"free of addr [0-9a-f]{16} by task test_repeat/[0-9]+(, called by "
+				".*)?"));
+}
+
+static void full_prints_all(void)
+{
+	set_up();
+	CHECK_EQ(kasan_option("kasan.repeat", "full"), 0);
+	for (int i = 0; i < 5; i++) {
+		if (i == 3)
+			CHECK_EQ(kasan_option("kasan.repeat", "brief"), 0);
+		EXPECT_REPORT("slab-out-of-bounds", touch(bad));
+		CHECK_EQ(is_whole(), i < 3);
+	}
+	/* Those that were printed whole have been counted. */
+	CHECK(is_line("KASAN: .* again \\(5 times\\): write of size 4 .*"));
+	CHECK_EQ(kasan_option("kasan.repeat", "shorter"), KASAN_OPTION_INVALID);
+	CHECK_EQ(kasan_option("kasan.repeat", NULL), KASAN_OPTION_INVALID);
+}
+
+/* What ends the system is whole, however well its place is known. */
+static void panics_are_whole(void)
+{
+	set_up();
+	for (int i = 0; i < 4; i++) {
+		if (i == 2)
+			CHECK_EQ(kasan_option("kasan.fault", "panic_on_write"), 0);
+		unit_clear();
+		if (i < 2)
+			touch(bad + 8);
+		else
+			EXPECT_PANIC(touch(bad + 8));
+		CHECK_EQ(is_whole(), i != 1);
+	}
+	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
+}
+
+static void report_at(unsigned int place)
+{
+	/* No frame behind it: the code address alone is the place. */
+	CHECK(kasan_report_fault(bad, 1, false, 0x10000 + 16UL * place, 0));
+}
+
+/* When the table is full the place that was quiet for longest is forgotten; one in a loop never is. */
+static void more_places_than_are_remembered(void)
+{
+	const unsigned int many = CONFIG_KASAN_REPEAT_PLACES;
+
+	set_up();
+	report_at(0);
+	for (unsigned int i = 1; i <= 3 * many; i++) {
+		unit_clear();
+		report_at(i);
+		CHECK(is_whole());
+		unit_clear();
+		report_at(0);
+		CHECK(!is_whole());
+	}
+	unit_clear();
+	report_at(3 * many - (many - 2));
+	CHECK(!is_whole());
+	unit_clear();
+	report_at(3 * many - many);
+	CHECK(is_whole());
+}
+
+/* An asynchronous report does not begin at its access: only equal traces are one place. */
+static void asynchronous_reports(void)
+{
+	static struct kasan_report report = {
+		.type = "invalid-access", .is_async = true, .is_write = true, .depth = 6};
+
+	for (uintptr_t i = 0; i < 6; i++)
+		report.pcs[i] = 0x500000 + i;
+	CHECK_EQ(kasan_count_repeats(&report), 1);
+	CHECK_EQ(kasan_count_repeats(&report), 2);
+	report.pcs[5]++;
+	CHECK_EQ(kasan_count_repeats(&report), 1);
+	report.pcs[5]--;
+	CHECK_EQ(kasan_count_repeats(&report), 3);
+	/* With the same frames a synchronous one is another. */
+	report.is_async = false;
+	CHECK_EQ(kasan_count_repeats(&report), 1);
+	report.pcs[5]++;
+	CHECK_EQ(kasan_count_repeats(&report), 2);
+}
+
+#define THREADS 4
+#define EACH	50
+
+static atomic_uint ended;
+static pthread_barrier_t barrier;
+
+static void count_report(const struct kasan_report_info *info)
+{
+	(void)info;
+	atomic_fetch_add(&ended, 1);
+}
+
+static void *report_often(void *arg)
+{
+	(void)arg;
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < EACH; i++)
+		touch(bad + 32);
+	return NULL;
+}
+
+/* All threads have the same place: whole once, then a line each, with every number once and in order. */
+static void several_threads_at_once(void)
+{
+	void (*saved)(const struct kasan_report_info *) = kasan_posix_hooks.report_end;
+	pthread_t threads[THREADS];
+	unsigned int rulers = 0, lines = 0, count;
+	const char *at;
+
+	set_up();
+	unit_clear();
+	kasan_posix_hooks.report_end = count_report;
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		REQUIRE(!pthread_create(&threads[i], NULL, report_often, NULL));
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	kasan_posix_hooks.report_end = saved;
+	CHECK_EQ(ended, THREADS * EACH);
+	for (size_t i = 0; i < unit_lines(); i++) {
+		if (!strcmp(unit_line(i), RULER)) {
+			rulers++;
+			continue;
+		}
+		at = strstr(unit_line(i), " again (");
+		if (!at)
+			continue;
+		CHECK_EQ(rulers, 2);
+		CHECK_EQ(sscanf(at, " again (%u times): ", &count), 1);
+		CHECK_EQ(count, ++lines + 1);
+	}
+	CHECK_EQ(rulers, 2);
+	CHECK_EQ(lines, THREADS * EACH - 1);
+}
+
+/* A line that is too long loses its end, where the callers are; nothing else. */
+static void long_names(void)
+{
+	static struct kasan_report report = {.type = "slab-out-of-bounds",
+					     .size = 4,
+					     .depth = 3,
+					     .comm = "a-task-whose-name-is-thirty-one"};
+
+	report.pcs[0] = report.ip = (uintptr_t)one_line_from_the_second_time_on + 1;
+	report.pcs[1] = (uintptr_t)more_places_than_are_remembered + 1;
+	report.pcs[2] = (uintptr_t)more_places_than_are_remembered + 1;
+	unit_clear();
+	kasan_print_again(&report, ~0UL);
+	CHECK_EQ(unit_lines(), 1);
+	CHECK(strlen(unit_line(0)) <= 255);
+	CHECK(strstr(unit_line(0), " again (18446744073709551615 times): read of size 4 at addr "));
+}
+
+UNIT_MAIN(UNIT_CASE(one_line_from_the_second_time_on), UNIT_CASE(other_places),
+	  UNIT_CASE(full_prints_all), UNIT_CASE(panics_are_whole),
+	  UNIT_CASE(more_places_than_are_remembered), UNIT_CASE(asynchronous_reports),
+	  UNIT_CASE(several_threads_at_once), UNIT_CASE(long_names))
