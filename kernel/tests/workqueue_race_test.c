@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * workqueue_race_test.c - two threads at one work item: each is held at a point inside of the workqueue
- * code until the other has got where it must be. And items that take over the memory of one that runs.
+ * workqueue_race_test.c - two threads that use one work item: each is held at a point inside the workqueue
+ * code until the other one is where the test needs it. Also items in the memory of an item that still runs.
  */
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
@@ -14,10 +14,10 @@
 
 /* --- An item moves to another pool while somebody locks the old one --------------------------------- */
 
-/* One thread queues the item on this CPU, the other one is about to lock the pool where it was last. */
+/* A thread on TO_CPU queues the item there. A thread on FROM_CPU locks the pool where the item was last. */
 #define FROM_CPU 0U
 #define TO_CPU	 1U
-/* A hold ends with this error, instead of never, if the other thread does not come. */
+/* A thread that waits so long for the other one gives up, and the case fails. */
 #define HOLD_NSEC (20 * NSEC_PER_SEC)
 
 enum action { CANCEL, CANCEL_SYNC, CANCEL_DELAYED_SYNC, FLUSH };
@@ -51,11 +51,13 @@ const void *moved_gen_params(const void *prev, char *desc)
 }
 
 /**
- * struct race - the two threads
- * @queueing: the one that queues has locked the new pool. @locked: the other one has locked the old pool.
- * @queued: the first is through. @acted: so is the other one.
- * @alone: a hold has ended without the other thread.
- * @changes: of lists and counters, by the other thread; @wrong: with another pool locked than the item's.
+ * struct race - the state of the two threads
+ * @queueing: the queueing thread has locked the new pool. @locked: the acting thread has locked the old
+ *	pool.
+ * @queued: the queueing thread has finished. @acted: the acting thread has finished.
+ * @alone: a thread has waited for the other one in vain.
+ * @changes: how often the acting thread changed lists and counters. @wrong: how often it had another pool
+ *	locked than the item's.
  */
 static struct race {
 	struct item *item;
@@ -66,7 +68,7 @@ static struct race {
 	atomic_t changes, wrong;
 } race;
 
-/* Interrupts may be off: nothing else runs on this CPU. */
+/* Waits without sleeping, because interrupts may be off. */
 static void wait_for(const bool *flag)
 {
 	u64 end = clock_ns() + HOLD_NSEC;
@@ -145,7 +147,7 @@ void moved_while_locking(struct kunit *test)
 	race.work = moved->action == CANCEL_DELAYED_SYNC ? &item->dwork.work : &item->work;
 	queue_work_on(FROM_CPU, wq, race.work);
 	flush_work(race.work);
-	/* On the other CPU one item may be active, and this one is: the next one stays in the queue. */
+	/* On TO_CPU one item may be active, and this one is. So the item will stay in the queue there. */
 	queue_work_on(TO_CPU, wq, &first->work);
 	wait_for_completion(&first->start);
 
@@ -159,7 +161,7 @@ void moved_while_locking(struct kunit *test)
 	wake_up_process(actor);
 	wake_up_process(queuer);
 	kthread_join(queuer);
-	/* A flush ends only when the item has run, which is after the first one. */
+	/* A flush ends only after the item has run, and it cannot run before this one has ended. */
 	while (!READ_ONCE(race.acted) && !atomic_read(&race.changes))
 		msleep(10);
 	complete(&first->go);
@@ -171,7 +173,7 @@ void moved_while_locking(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&race.wrong), 0);
 	if (moved->action == FLUSH) {
 		KUNIT_EXPECT_EQ(test, atomic_read(&item->runs), 2);
-		/* One that has looked already need not wait for what is queued after that. */
+		/* A flush that has looked already need not wait for an item that is queued later. */
 		if (moved->hold == WQ_POOL_LOCKED)
 			KUNIT_EXPECT_TRUE(test, race.result);
 	} else {
@@ -204,8 +206,8 @@ static void note_interrupts(enum workqueue_point point, struct work_struct *work
 		atomic_inc(&pending.interruptible);
 }
 
-/* An interrupt handler may call cancel_work(), which waits until whoever has the bit puts it down: that
- * must not be the thread that it interrupted. */
+/* An interrupt handler may call cancel_work(), which waits for the owner of the pending bit. If it had
+ * interrupted the owner, it would wait for ever. */
 void pending_with_interrupts_off(struct kunit *test)
 {
 	struct item *item = wq_test_item(test, wq_test_count);
@@ -233,7 +235,8 @@ void pending_with_interrupts_off(struct kunit *test)
 
 /* --- An item in the memory of one that still runs ---------------------------------------------------- */
 
-/* What a function finds that has freed its item, when somebody else has got the memory for an item. */
+/* Make another item in the memory of @item and queue it, as happens when a function has freed its own
+ * item. */
 static void become_another(struct item *item)
 {
 	INIT_WORK(&item->work, wq_test_count);
@@ -245,7 +248,7 @@ static void wait_for_successor(struct work_struct *work)
 	struct item *item = container_of(work, struct item, work);
 
 	become_another(item);
-	/* Not behind this function: it is none of its business. */
+	/* The new item must not wait until this function has ended. */
 	if (!wait_for_completion_timeout(&item->done, 10 * HZ))
 		atomic_inc(&item->errors);
 }
@@ -254,7 +257,7 @@ static void flush_successor(struct work_struct *work)
 {
 	struct item *item = container_of(work, struct item, work);
 
-	/* A CPU's pool runs one function at a time: it cannot have run before this one sleeps. */
+	/* A CPU's pool runs one function at a time, so the new item cannot run before this one sleeps. */
 	become_another(item);
 	if (!flush_work(&item->work) || atomic_read(&item->runs) != 1)
 		atomic_inc(&item->errors);
@@ -294,7 +297,7 @@ void reused_item_is_flushed(struct kunit *test)
 	wait_for_completion(&item->start);
 	become_another(item);
 	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&item->done, 10 * HZ), 0);
-	/* It has run; the function that stays is another item's. */
+	/* The new item has run. The function that still runs belongs to another item. */
 	task = kthread_run(flush_it, item, "wq_flusher");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
 	ended = kthread_join_timeout(task, 10 * HZ, &value);

@@ -2,13 +2,13 @@
 /*
  * workqueue_stress_test.c - all that can be done with work items, by two threads for each CPU at once.
  *
- * A round is: every thread does OPS operations, drawn at random, with items drawn at random; then all items
- * are cancelled, all workqueues are flushed, and every count must be what it was before. Meanwhile threads
- * are held back at the points where another CPU could do harm (see kernel/workqueue/internal.h), so that
- * windows of a few instructions are hit.
+ * In a round, every thread does OPS random operations with random items. Then all items are cancelled, all
+ * workqueues are flushed, and every count must be 0 again. During the operations threads are held back at
+ * the points where another CPU could do harm (see kernel/workqueue/internal.h), so that windows of a few
+ * instructions are hit.
  *
- * workqueue_test.rounds= says how many rounds. They run in batches, each of which gets a result of its own:
- * a long run shows where it is, and one that hangs ends.
+ * workqueue_test.rounds= sets the number of rounds. They run in batches, and each batch has a result of its
+ * own. So a long run shows how far it is, and a run that hangs ends.
  */
 #include <kernel/kernel.h>
 #include <kernel/param.h>
@@ -29,14 +29,12 @@ range_param("workqueue_test.rounds", rounds, 1, 4294967295, "a number",
 #define ITEMS 64
 #define OPS   32
 #define BATCH 100U
-/* How long threads are held back, in turns of an empty loop: with these the window was seen to be hit. And
- * one time in how many: a thread that waits for another one, and tries again and again, would be held most
- * of the time. */
+/* How long a thread is held back, in turns of an empty loop: long enough to hit the window. Where pools are
+ * locked, one time in HOLD_ONE_IN only, because cancel_work() locks again and again while it waits. */
 #define HOLD_LOCKED 2000U
 #define HOLD_TARGET 1000U
 #define HOLD_ONE_IN 4U
-/* A thread that is not through with its few operations by then hangs: a round takes a fraction of a
- * second. */
+/* A round takes a fraction of a second: a thread that has not finished by then hangs. */
 #define HANG_SECONDS 120
 
 enum op {
@@ -48,7 +46,7 @@ enum op {
 	OP_FLUSH_DELAYED,
 	OP_FLUSH_WORKQUEUE,
 	OP_FREE_ITSELF,
-	OP_QUEUE, /* this one and those after it */
+	OP_QUEUE, /* and all numbers after it: queueing is what most operations do */
 	NR_OPS = 14,
 };
 
@@ -211,7 +209,7 @@ static int stress_thread(void *arg)
 	return 0;
 }
 
-/* Return: false if a thread hangs. It and all that it uses must be left alone then. */
+/* Return: false if a thread hangs. It may still use everything, so nothing may be freed then. */
 static bool run_threads(struct kunit *test, struct stress *stress, struct stress_thread *threads,
 			unsigned int n)
 {
@@ -237,7 +235,7 @@ static bool run_threads(struct kunit *test, struct stress *stress, struct stress
 
 /* --- The rounds ------------------------------------------------------------------------------------ */
 
-/* Return: true if no part of @wq has anything queued, running or counted. */
+/* Return: true if no part of @wq has an item that is queued, runs or is counted. */
 static bool at_rest(struct workqueue_struct *wq)
 {
 	bool rest = true;
@@ -306,14 +304,14 @@ static void run_batch(struct kunit *test, struct stress *stress, unsigned int n)
 	}
 	kfree(threads);
 	KUNIT_EXPECT_GT(test, runs, n);
-	/* Without the hook nothing would be shown. */
+	/* Without the hook this would show little. */
 	KUNIT_EXPECT_GT(test, atomic_long_read(&holds), n);
 	kunit_info(test, "%u rounds in %llu ms: %lu runs, %ld freed themselves, %ld holds", n,
 		   (unsigned long long)(clock_ns() - begin) / NSEC_PER_MSEC, runs,
 		   atomic_long_read(&stress->freed), atomic_long_read(&holds));
 }
 
-/* The batches: those before this one are done. */
+/* The first round of the batch, counted from 0. */
 static unsigned int first_round;
 
 const void *stress_gen_params(const void *prev, char *desc)
@@ -333,7 +331,7 @@ void stress_all(struct kunit *test)
 	struct stress *stress = kzalloc(sizeof(*stress), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, stress);
-	/* Nothing is freed after a failure: somebody may still be at it. */
+	/* Nothing is freed after a failure: a thread may still use it. */
 	KUNIT_ASSERT_TRUE(test, make_wqs(stress));
 	for (unsigned int i = 0; i < ITEMS; i++) {
 		struct item *item = &stress->items[i];

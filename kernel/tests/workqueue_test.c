@@ -26,7 +26,7 @@ void wq_test_count_delayed(struct work_struct *work)
 	complete_all(&item->done);
 }
 
-/* Says that it runs, and stays until it may go. */
+/* Completes @start, and stays until @go is completed. */
 void wq_test_stay(struct work_struct *work)
 {
 	struct item *item = container_of(work, struct item, work);
@@ -102,7 +102,8 @@ static void queued_while_running(struct kunit *test)
 
 	queue_work(system_wq, &item->work);
 	wait_for_completion(&item->start);
-	/* It runs, so it can be queued, once; and never runs twice at a time, on whatever CPU. */
+	/* It runs, so it can be queued once more. It never runs twice at once, whichever CPU it is queued
+	 * on. */
 	for_each_online_cpu (cpu)
 		KUNIT_EXPECT_EQ(test, queue_work_on(cpu, system_wq, &item->work), cpu == 0);
 	msleep(20);
@@ -126,14 +127,14 @@ static void delayed(struct kunit *test)
 	wait_for_completion(&item->done);
 	KUNIT_EXPECT_GE(test, item->when - before, 4 * TICK_NSEC);
 
-	/* Cancelled before its time. */
+	/* Cancelled before its timer runs. */
 	KUNIT_EXPECT_TRUE(test, schedule_delayed_work(&item->dwork, 2));
 	KUNIT_EXPECT_TRUE(test, cancel_delayed_work_sync(&item->dwork));
 	KUNIT_EXPECT_FALSE(test, cancel_delayed_work(&item->dwork));
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, atomic_read(&item->runs), 1);
 
-	/* Moved, and then flushed before its time. */
+	/* Moved to another time, and then flushed before its timer runs. */
 	KUNIT_EXPECT_FALSE(test, mod_delayed_work(system_wq, &item->dwork, 1000 * HZ));
 	KUNIT_EXPECT_TRUE(test, mod_delayed_work(system_wq, &item->dwork, 2000 * HZ));
 	flush_delayed_work(&item->dwork);
@@ -164,7 +165,7 @@ static void flush_waits(struct kunit *test)
 
 	queue_work_on(0, wq, &item->work);
 	wait_for_completion(&item->start);
-	/* Only one may be active: this one waits in the workqueue. */
+	/* Only one item may be active, so the second one waits in the workqueue. */
 	queue_work_on(0, wq, &second->work);
 	KUNIT_EXPECT_TRUE(test, work_pending(&second->work));
 	task = kthread_run(let_go, item, "let_go");
@@ -196,7 +197,7 @@ static void cancel_inactive(struct kunit *test)
 	wait_for_completion(&item->start);
 	queue_work_on(0, wq, &second->work);
 	queue_work_on(0, wq, &third->work);
-	/* Somebody waits for an item that is then cancelled: he must not wait for ever. */
+	/* A thread waits for an item that is then cancelled: the thread must not wait for ever. */
 	task = kthread_run(flusher, second, "flusher");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
 	msleep(30);
@@ -235,7 +236,7 @@ static void cancel_self_queueing(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, work_pending(&item->work));
 	}
 	KUNIT_EXPECT_GT(test, atomic_read(&item->runs), 0);
-	/* A flush waits for what was queued before, not for what that queues. */
+	/* A flush waits for items that were queued before it, not for those that they queue. */
 	queue_work(item->wq, &item->work);
 	flush_workqueue(item->wq);
 	flush_work(&item->work);
@@ -259,7 +260,7 @@ static void items_wait_for_items(struct kunit *test)
 {
 	struct item *items[40];
 
-	/* Each waits for the next on the same CPU: that many workers sleep at once. */
+	/* Each item waits for the next one on the same CPU, so as many workers sleep at once. */
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++) {
 		items[i] = wq_test_item(test, wait_for_other);
 		if (i)
@@ -300,7 +301,7 @@ static void ordered(struct kunit *test)
 		items[i]->other = shared;
 		queue_work(wq, &items[i]->work);
 	}
-	/* Waits for all of them. */
+	/* This waits for all of them. */
 	destroy_workqueue(wq);
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++) {
 		KUNIT_EXPECT_EQ(test, items[i]->cpu, i + 1);
@@ -317,7 +318,7 @@ static void unbound_runs_all(struct kunit *test)
 		items[i] = wq_test_item(test, wq_test_stay);
 		queue_work(wq, &items[i]->work);
 	}
-	/* All at the same time. */
+	/* They all run at the same time. */
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++)
 		KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&items[i]->start, 10 * HZ), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* workqueue_test.h - what the files of the suite workqueue share: an item, and how it is made. */
+/* workqueue_test.h - what the files of the suite workqueue share: an item, and how to make one. */
 #ifndef WORKQUEUE_TEST_H
 #define WORKQUEUE_TEST_H
 
@@ -10,10 +10,11 @@
 #include "kasan_test.h"
 
 /**
- * struct item - a work item, and a delayed one, with what tests want to know of them
- * @start: the function has begun. @go: it may end. @done: it is through.
- * @inside: how many run it now. @errors: how often a function saw something that must not be.
- * @cpu: where it ran. @when: the time, as clock_ns().
+ * struct item - a work item and a delayed work item, with what tests want to know of them
+ * @start: completed when the function begins. @go: when it may end. @done: when it ends.
+ * @runs: number of runs. @inside: number of workers that run it now. @errors: number of times that the
+ *	function found something wrong.
+ * @cpu: the CPU where it ran. @when: the time, from clock_ns().
  */
 struct item {
 	struct work_struct work;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* completion.h - wait until somebody else has done something. */
+/* completion.h - wait until another task or an interrupt handler has finished something. */
 #ifndef KERNEL_COMPLETION_H
 #define KERNEL_COMPLETION_H
 

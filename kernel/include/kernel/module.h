@@ -154,8 +154,8 @@ struct module_error {
  * The init function runs in the calling thread. May sleep.
  *
  * Return: 0; -ENOEXEC (the file is damaged or not for this kernel), -ENOENT (it needs a symbol that
- * nobody has), -EEXIST (the name is taken), -EINVAL (no name), -ENOMEM, -EFBIG (no room in module
- * space); or what the init function returned. On failure nothing of it remains.
+ * does not exist), -EEXIST (the name is taken), -EINVAL (no name), -ENOMEM, -EFBIG (no room in module
+ * space); or what the init function returned. After a failure nothing of the module remains.
  */
 int load_module(const char *name, const void *image, size_t size, unsigned int flags,
 		struct module **module, struct module_error *error);
@@ -172,12 +172,12 @@ int unload_module(const char *name);
  *  old traces in them print as numbers. */
 void module_purge(void);
 
-/** find_module() - Return: the module @name, NULL if there is none. Only good while somebody keeps it
- *  from being unloaded. */
+/** find_module() - Return: the module @name, or NULL. Valid only as long as the caller knows that it
+ *  is not unloaded. */
 struct module *find_module(const char *name);
 
 /** try_module_get() - keep @module from being unloaded; NULL stands for the kernel itself. Any
- *  context. Return: false if it is on its way out. */
+ *  context. Return: false if it is being unloaded. */
 bool try_module_get(struct module *module);
 void module_put(struct module *module);
 

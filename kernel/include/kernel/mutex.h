@@ -35,7 +35,7 @@ bool mutex_trylock(struct mutex *mutex);
 /** mutex_unlock() - warns if the running task is not the owner. */
 void mutex_unlock(struct mutex *mutex);
 
-/** mutex_is_locked() - Return: true if somebody owns it; a hint. */
+/** mutex_is_locked() - Return: true if a task owns it; a hint. */
 static inline bool mutex_is_locked(const struct mutex *mutex)
 {
 	return READ_ONCE(mutex->owner) != NULL;

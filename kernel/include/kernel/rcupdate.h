@@ -5,7 +5,7 @@
  * A writer unlinks an object, so that no new reader finds it, and frees it a grace period later: by
  * then every reader that may have found it before has left its read-side critical section. Readers
  * may be preempted and interrupted, nest, and run in any context; they must not sleep by themselves.
- * Code with preemption or interrupts off counts as a reader too.
+ * Code with preemption or interrupts off counts as a reader as well.
  */
 #ifndef KERNEL_RCUPDATE_H
 #define KERNEL_RCUPDATE_H
@@ -65,7 +65,7 @@ static inline bool rcu_read_lock_held(void)
 /** rcu_access_pointer() - look at the pointer without following it. */
 #define rcu_access_pointer(p) READ_ONCE(p)
 
-/** rcu_assign_pointer() - publish: what was stored in *@v before is seen by who loads @p. */
+/** rcu_assign_pointer() - publish @v: a reader that loads @p sees all that was stored in *@v before. */
 #define rcu_assign_pointer(p, v) __atomic_store_n(&(p), (v), __ATOMIC_RELEASE)
 
 /** RCU_INIT_POINTER() - store where no reader can look yet, or NULL. */
@@ -105,7 +105,7 @@ void rcu_barrier(void);
 /* "Functions" below this are offsets of the head in an object that is just to be freed. */
 #define KFREE_RCU_MAX 4096UL
 
-/** kfree_rcu_mightsleep() - the same for an object without a head: waits itself. */
+/** kfree_rcu_mightsleep() - the same for an object without a head: it waits for the grace period. Sleeps. */
 void kfree_rcu_mightsleep(const void *ptr);
 
 /** get_state_synchronize_rcu() - Return: a cookie for poll_state_synchronize_rcu(). */
@@ -119,20 +119,20 @@ void cond_synchronize_rcu(unsigned long cookie);
 
 /* --- Called by the kernel -------------------------------------------------------------------- */
 
-/** rcu_init() - once, after sched_init(): makes the threads. Before it call_rcu() queues only. */
+/** rcu_init() - make the threads; once, after sched_init(). Before that call_rcu() only queues. */
 void rcu_init(void);
 
 /** rcu_cpu_starting() - this CPU, whose interrupts are off, takes part from now on. */
 void rcu_cpu_starting(void);
 
 /** rcu_note_context_switch() - the running task is about to leave its CPU. Interrupts off, no run
- *  queue locked. @preempt: not by its own wish. */
+ *  queue locked. @preempt: it did not ask for that. */
 void rcu_note_context_switch(bool preempt);
 
 /** rcu_tick() - from the timer interrupt of each CPU. */
 void rcu_tick(void);
 
-/** exit_rcu() - the running task ends; a read-side critical section it may be in ends too. */
+/** exit_rcu() - the running task ends; if it is in a read-side critical section, that ends as well. */
 void exit_rcu(void);
 
 #endif

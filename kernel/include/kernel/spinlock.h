@@ -45,7 +45,7 @@ static inline void __raw_spin_unlock(spinlock_t *lock)
 	__atomic_store_n(&lock->holder, 0, __ATOMIC_RELEASE);
 }
 
-/** spin_is_locked() - Return: true if somebody holds it; a hint. */
+/** spin_is_locked() - Return: true if a CPU holds it; a hint. */
 static inline bool spin_is_locked(const spinlock_t *lock)
 {
 	return READ_ONCE(lock->holder) != 0;

@@ -35,7 +35,7 @@ static inline void init_waitqueue_head(struct wait_queue_head *queue)
 	INIT_LIST_HEAD(&queue->head);
 }
 
-/** waitqueue_active() - Return: true if somebody waits; a hint. */
+/** waitqueue_active() - Return: true if a task waits; a hint. */
 static inline bool waitqueue_active(const struct wait_queue_head *queue)
 {
 	return !list_empty(&queue->head);
