@@ -60,16 +60,6 @@ BAD_OPTIONS = [
     (("test", "style", "--", "x"), "only ./redzone run"),
     (("doctor", "--frobnicate"), "--frobnicate"),
     (("port", "frobnicate"), "frobnicate"),
-    (("port", "u-boot", "--frobnicate"), "see ./redzone port u-boot --help"),
-    (("port", "u-boot", "--run", "--console"), "exclude each other"),
-    (("port", "u-boot", "--input", "CVE-2000-1"), "accepted: all, CVE-2024-57259"),
-    (("port", "u-boot", "--cc", "tcc"), "accepted: clang-19, gcc"),
-    (("port", "u-boot", "--run", "--mem", "64M"), "needs 128M"),
-    (("port", "u-boot", "--console", "--disk", "absent.img"), "'absent.img' is not a file"),
-    (("port", "u-boot", "--run", "--disk", "main.c"), "--disk needs --console or --command"),
-    (("port", "u-boot", "--cost", "--plain"), "leave out the others"),
-    (("port", "u-boot", "--jobs", "0"), "an integer from 1"),
-    (("port", "u-boot", "--run", "--log", "absent/console.log"), "its folder does not exist"),
 ]
 
 

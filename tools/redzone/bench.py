@@ -34,7 +34,7 @@ TOOLS = ("qemu-arm64",)
 KERNEL = "redzone-bench"
 TIMEOUT = 1800
 CPUS = (1, 2, 4, 8)
-# Intervals of kasan.page_alloc.sample= that page traffic is measured with; other modes than hw_tags get one.
+# Intervals of kasan.page_alloc.sample= for page traffic. Modes other than hw_tags get one.
 SAMPLES = (1, 2, 5, 10, 20, 100)
 FORMAT = 1
 

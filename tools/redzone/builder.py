@@ -205,7 +205,7 @@ def _write_if_changed(path, text):
 
 
 def _forget_changed(folder, programs):
-    """Remove a program's objects if one of its sources is another file than last time.
+    """Remove a program's objects if one of its sources is not the same file as last time.
 
     Ninja compares times only: a source replaced by an *older* file would not be compiled again. Nor does
     it look into the file of the user's options.
@@ -257,7 +257,7 @@ class BuildFailure(Failure):
 
 
 def _tidy(lines):
-    """Keep of Ninja's output what people need: diagnostics, with paths they typed.
+    """Reduce Ninja's output to what people need: diagnostics, with paths as they typed them.
 
     Returns (text, [Step that failed]).
     """
@@ -369,7 +369,7 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
             wanted = [*targets, *(program.name for program in programs)]
             status, output, failed = _ninja(folder, wanted, progress, jobs, examine is not None)
             if "ninja: error: build.ninja:" in output:
-                # Ninja cannot read its file, and so cannot have CMake make a new one.
+                # Ninja cannot read its file, so it cannot have CMake write a new one.
                 (folder / "build.ninja").unlink()
                 _configure(preset, folder)
                 status, output, failed = _ninja(folder, wanted, progress, jobs, examine is not None)

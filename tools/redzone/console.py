@@ -116,7 +116,7 @@ def split(line):
 class Reader:
     """Follows one console. After feed(), the attributes say what is known so far.
 
-    reports: list of Report, the last one maybe not complete. panic: the line of a panic; oops: the first
+    reports: list of Report; the last one may be incomplete. panic: the line of a panic; oops: the first
     line of a fault that may have ended one thread only. crash: the first Crash. returned: what the program
     returned if that was not 0. halted: the kernel said that it was done. last: the last line that was not
     empty. kasan_off: why a kernel with KASAN checks nothing, as it said at boot; None if it checks.

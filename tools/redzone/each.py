@@ -18,7 +18,7 @@ from redzone import base, builder, console, machine, rejects, summary, symbolize
 from redzone.base import Failure
 
 NAME = "programs"
-# Seconds beside a program's own in which something must happen: a boot, the end of one that hangs.
+# Seconds added to a program's own limit: for a boot, and for the end of a program that hangs.
 GRACE = 60
 
 # The kernel's words about a program. They carry the key of this run, so a program cannot forge them.
@@ -75,7 +75,7 @@ class Verdict:
 
 
 class ProgramSymbolizer(symbolize.Symbolizer):
-    """A Symbolizer that knows that each program has functions of its own, whatever their names.
+    """A Symbolizer for programs whose functions may share names.
 
     use(): the number of the program, counted from 0, that frames come from: its functions and the kernel's
     are meant, never those of another.
@@ -121,7 +121,7 @@ class Follower:
     """Reads the consoles, and calls on_verdict() for each program that has ended.
 
     current: number of the program that runs, counted from 1, or None. done: of the last that has ended.
-    key: what the kernel must be told as each.key=.
+    key: for the boot parameter each.key=.
     """
 
     def __init__(self, files, sources, symbolizer, on_verdict):
@@ -223,7 +223,7 @@ def _status(verdicts):
 
 
 def _write_json(path, verdicts, error=None):
-    """Write the file of --json. @error: why the rest of the programs have no verdict, if that is so."""
+    """Write the file of --json. @error: why the other programs have no verdict."""
     failed = sum(verdict.end != "ok" for verdict in verdicts)
     data = {
         "passed": len(verdicts) - failed,
@@ -255,7 +255,7 @@ def boots(target, follower, log):
         first = follower.done + 1
         target.append = [*append, f"each.timeout_ms={max(1, int(timeout * 1000))}"]
         target.append += [f"each.key={follower.key}", f"each.first={first}"]
-        # It starts anew with every program. The kernel ends one that hangs: this is for dead kernels.
+        # The limit starts anew with every program. The kernel ends one that hangs: this is for dead kernels.
         target.timeout = timeout + GRACE
         outcome = machine.boot(target, on_line)
         done += 1
@@ -285,7 +285,7 @@ def run(work, folder, log):
             say(Verdict(number, files[number - 1], "build", reject.title, messages=reject.messages))
 
     def on_verdict(verdict):
-        # The kernel knows nothing of the files that were left out.
+        # The kernel does not know the files that were left out.
         verdict.number = numbers[verdict.number - 1]
         say_rejects(verdict.number)
         say(verdict)

@@ -18,7 +18,7 @@ MAX_CPUS = 8
 # Bytes of the kernel's command line buffer, its NUL included; arguments of a program (kernel/init/main.c).
 MAX_COMMAND_LINE = 4096
 MAX_ARGUMENTS = 255
-# A line that does not end: show what is there instead of keeping it from the user.
+# A line that is longer is shown in parts, so that the user need not wait for its end.
 MAX_LINE = 16384
 
 
@@ -64,7 +64,7 @@ class Outcome:
 
 
 def memory_size(text):
-    """Return @text as QEMU's -m wants it. Raises ValueError."""
+    """Return @text as QEMU's -m takes it. Raises ValueError."""
     match = re.fullmatch(r"(\d+)([KMGkmg]?)", text)
     if not match:
         raise ValueError(text)
@@ -127,7 +127,7 @@ def qemu_command(machine):
 
 
 class _Lines:
-    """Cuts a stream of bytes into lines of text. A carriage return before the line feed goes too."""
+    """Cuts a stream of bytes into lines of text. A carriage return before the line feed is dropped."""
 
     def __init__(self):
         self._rest = b""

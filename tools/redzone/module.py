@@ -32,7 +32,7 @@ def programs(sources, **code):
         if name in seen:
             raise Failure(f"--module: '{seen[name].name}' and '{source.name}' would both be module {name}")
         seen[name] = source
-    # The prefix keeps the names of build targets apart: a module may be called "redzone". Its file has none.
+    # The prefix keeps the names of build targets apart: a module may be called "redzone".
     return [
         Program(f"module-{name_of(source)}", [source], **code, function="redzone_add_module")
         for source in sources

@@ -21,7 +21,7 @@ PACKAGES = ("qemu-system-arm", "qemu-system-common", "qemu-system-data")
 
 
 class Unavailable(Failure):
-    """There is none, and none can be had."""
+    """There is no such QEMU, and none can be fetched."""
 
 
 def _installed():

@@ -179,7 +179,7 @@ class Printer:
         return text
 
     def finish(self, lines):
-        """The plan and the summary; the last line is the one that scripts look at.
+        """Print the plan and the summary; scripts look at the last line.
 
         The failures are repeated here, so that the end of a log is enough.
         """

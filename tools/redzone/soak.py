@@ -24,9 +24,9 @@ _KILLED = re.compile(r"^Thread \S+ is killed$")
 _PREFIX = "soak_bug_"
 
 # {key of a quiet line: (what it is, growth allowed over the last half as a share, as a number)}. The numbers
-# are what workers of workqueues, CPUs' own objects and the like make out from one rest to the next. The
-# depot keeps each different stack trace once, and rare ones are met for the first time late: about a fifth
-# more in twice the time. One that stored traces again would have twice as many.
+# are the differences that workers of workqueues, objects of CPUs and the like make from one rest to the next.
+# The depot keeps each different stack trace once, and rare traces come late: it grows by about a fifth in
+# twice the time. A depot that stored traces again would have twice as many.
 LIMITS = {
     "live": ("slab objects", 0, 32),
     "areas": ("vmalloc areas", 0, 4),
@@ -159,7 +159,7 @@ def growth(samples, key):
 
 
 def judge_memory(samples, seconds):
-    """Return {key: error or None} of a run of @seconds, for the keys of LIMITS that it tells of."""
+    """Return {key: error or None} of a run of @seconds, for those keys of LIMITS that it has figures of."""
     errors = {}
     for key, (title, share, number) in LIMITS.items():
         if key in SLOW_KEYS and seconds < LONG_RUN:

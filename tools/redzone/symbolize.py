@@ -99,7 +99,7 @@ class Symbolizer:
         self._process.wait()
 
     def candidates(self, name):
-        """Return [(address, size)] of the functions called @name, those more likely meant first."""
+        """Return [(address, size)] of the functions called @name, the most likely one first."""
         return self._symbols.get(name, [])
 
     def address(self, frame):

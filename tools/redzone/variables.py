@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where a global variable is declared, from an ELF file's debug information.
+"""Finds where a global variable is declared, in an ELF file's debug information.
 
 GCC writes the line into the program, and the kernel prints it. Clang does not: then it is looked up here.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Shows a console: colour on a terminal, source lines beside trace frames, an explanation after a report.
 
-What the screen says twice it says once: a report from a place that has already been reported is one line,
-equal frames in a row are counted. Without a symbolizer everything is printed as it comes.
+Nothing is shown twice: a report from a place that has already been reported is one line, and equal frames in
+a row are counted. Without a symbolizer everything is printed as it comes.
 """
 
 import sys
@@ -15,7 +15,7 @@ from redzone import base, console, variables
 from redzone.base import ROOT
 from redzone.symbolize import Source
 
-# Sources of these folders are the sanitizer, the allocator and the library: not where the bug is.
+# The sanitizer, the allocator and the library: the bug is not in the sources of these folders.
 _PLUMBING = tuple(str(ROOT / folder) + "/" for folder in ("runtime", "kernel"))
 _CONTEXT = 2
 # For a report that comes after its access, where a line of source would look like the place of the bug.
@@ -40,7 +40,7 @@ class View:
         self._in_report = False
         self._seen = set()
         self._count = 0
-        # The frame printed last, and how many like it came behind.
+        # The frame printed last, and how many equal ones followed it.
         self._last_frame = None
         self._same = 0
         self._same_prefix = ""
@@ -132,7 +132,7 @@ class View:
             self._print(Text.assemble((prefix, "dim"), (rest, self._style(rest))))
 
     def _end_same(self):
-        """The row of equal frames, if there was one, is over."""
+        """End the row of equal frames, if there is one."""
         if self._same:
             text = f" ... {self._same} more of the same"
             self._print(
@@ -188,7 +188,7 @@ class View:
         return own_source(frames, self.sources)
 
     def _explain(self, report):
-        """After a report: the source lines that matter."""
+        """Show the source lines that matter, after a report."""
         if report.asynchronous:
             self._print(Text(headline(report, self.sources), "bold") if self.color else headline(report, ()))
             self._print("")
@@ -216,7 +216,7 @@ class View:
         self._print("")
 
     def _explain_variable(self, report):
-        """Where the global is declared that the report names."""
+        """Show where the global variable of the report is declared."""
         named = variables.named(report)
         if named is None:
             return
