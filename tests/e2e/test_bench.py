@@ -28,6 +28,20 @@ def test_intervals_of_sampling_are_for_hardware_tags():
     assert ten == {"traffic": ["page_traffic@10"]}
 
 
+@pytest.mark.parametrize("name", [name for names in bench.GROUPS.values() for name in names])
+def test_operations_have_the_name_that_the_table_shows(name):
+    (title,) = (names[name] for names in bench.GROUPS.values() if name in names)
+    for pattern in (name, title, title[:-1] + "*"):
+        assert name in [op for names in bench.names_matching(pattern).values() for op in names], pattern
+
+
+def test_a_title_selects_what_it_names():
+    assert bench.names_matching("kmalloc(64)+kfree") == {"memory": ["kmalloc_64"]}
+    found = bench.names_matching("kmalloc(64)*")
+    assert found["memory"] == ["kmalloc_64"]
+    assert found["smp"] == [f"smp.kmalloc_64@{cpus}" for cpus in bench.CPUS]
+
+
 def test_two_runs_are_equal(redzone, tmp_path):
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     before = redzone(*QUICK, "--json", str(first))

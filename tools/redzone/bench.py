@@ -109,14 +109,18 @@ class Column:
 
 
 def names_matching(pattern):
-    """Return {group: [operation]} of what @pattern selects."""
+    """Return {group: [operation]} of what @pattern selects, by name or as the tables call it."""
     chosen = {
-        group: [name for name in names if fnmatch.fnmatchcase(name, pattern)]
+        group: [
+            name
+            for name, title in names.items()
+            if fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(title, pattern)
+        ]
         for group, names in GROUPS.items()
     }
     chosen = {group: names for group, names in chosen.items() if names}
     if not chosen:
-        every = ", ".join(name for names in GROUPS.values() for name in names)
+        every = "; ".join(f"{name} = '{title}'" for names in GROUPS.values() for name, title in names.items())
         raise Failure(f"no operation matches '{pattern}'; there are: {every}")
     return chosen
 
