@@ -66,7 +66,7 @@ int main(void)
 @pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
 def test_null_pointer_write_is_not_optimised_away(redzone, source, cc):
     if shutil.which(cc) is None and cc == "clang-22":
-        pytest.skip("clang-22 not found")
+        pytest.skip("clang-22 not found; ./redzone doctor --install installs it where it can be had")
     result = redzone("run", "--cc", cc, source(NULL_WRITE))
     assert result.returncode == 1, result.stdout + result.stderr
     assert [kind for kind, _ in reports(result.stdout)] == ["null-ptr-deref"]

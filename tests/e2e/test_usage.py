@@ -4,9 +4,14 @@
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import tools
 
 BAD_OPTIONS = [
     (("run", "--arch", "vax"), "accepted: arm64"),
@@ -42,7 +47,7 @@ BAD_OPTIONS = [
     (("run", "main.c", "--each", "--max-reports", "3"), "--max-reports does not go with --each"),
     (("run", "main.c", "verbose"), "'verbose' does not exist; arguments of the program go after --"),
     (("bench", "--modes", "none,fast"), "accepted: none, generic-inline, generic-outline"),
-    (("bench", "--ops", "sort*"), "kmalloc_64"),
+    (("bench", "--ops", "sort*"), "kmalloc_64 = 'kmalloc(64)+kfree'"),
     (("bench", "--against", "absent.json"), "absent.json"),
     (("bench", "--against", "main.c"), "is not a result of ./redzone bench --json"),
     (("run", "--frobnicate"), "--frobnicate"),
@@ -192,9 +197,19 @@ def test_missing_tool(redzone, source, path_without, command, package):
 
 
 def test_port_names_what_is_missing(redzone, path_without):
+    """On any machine: bison, and beside it only what this machine has not got."""
     result = redzone("port", "u-boot", PATH=path_without("bison"))
     assert result.returncode == 2, result.stdout + result.stderr
-    assert "bison not found, needed to build U-Boot; ./redzone doctor --install" in result.stderr
+    said = re.search(
+        r"^redzone: error: (.*) not found, needed to build U-Boot; ./redzone doctor --install installs (.*)$",
+        result.stderr,
+        re.MULTILINE,
+    )
+    assert said, result.stderr
+    absent = [tool.command or tool.package for tool in tools.TOOLS if tools.status(tool)[0] == "missing"]
+    named = said[1].split(", ")
+    assert "bison" in named and "bison" in said[2].split()
+    assert set(named) <= {"bison", *absent}
 
 
 def test_doctor_names_what_is_missing(redzone, path_without):
@@ -243,12 +258,30 @@ def test_missing_tool_is_installed(redzone, source, path_without, how):
 
 def test_doctor_installs_only_what_is_missing(redzone, path_without):
     folder = path_without("qemu-system-aarch64")
+    before = redzone("doctor", PATH=folder)
+    missing = [line.split()[1:] for line in before.stdout.splitlines() if line.startswith("  missing")]
+    # A row has the command, or the package's name for want of one, and the package.
+    packages = {row[1] for row in missing}
+    assert "qemu-system-arm" in packages and "cmake" not in packages
     fake_apt(folder, {"qemu-system-aarch64": real("qemu-system-aarch64")})
     result = redzone("doctor", "--install", PATH=folder)
     assert result.returncode == 0, result.stdout + result.stderr
     installs = [line for line in (Path(folder) / "calls").read_text().splitlines() if "install" in line]
     assert len(installs) == 1
-    assert installs[0].endswith("qemu-system-arm")
+    assert set(installs[0].partition("--no-install-recommends ")[2].split()) == packages
+
+
+@pytest.mark.parametrize(("archive", "package"), [("cargo-web", "cargo-web"), ("nothing", "cargo")])
+def test_the_newer_package_is_installed(redzone, path_without, archive, package):
+    """Debian 12 has a second cargo, in a version that can read its registry."""
+    folder = path_without("cargo", "apt-cache")
+    fake_apt(folder, {})
+    cache = Path(folder) / "apt-cache"
+    cache.write_text(f'#!/bin/sh\n[ "$*" = "show {archive}" ] && echo "Package: $2"\n', encoding="utf-8")
+    cache.chmod(0o755)
+    redzone("doctor", "--install", PATH=folder)
+    installs = [line for line in (Path(folder) / "calls").read_text().splitlines() if "install" in line]
+    assert package in installs[0].split()
 
 
 def test_offer_to_install_on_a_terminal(redzone, source, path_without):
@@ -283,6 +316,7 @@ def test_cases_without_their_folder_are_skipped_by_name(redzone, tmp_path):
         (("style", "--seed", "1"), "no chosen suite takes --seed; those that do: soak, workqueue-stress"),
         (("soak", "--rounds", "9"), "no chosen suite takes --rounds; those that do: workqueue-stress"),
         (("workqueue-stress", "--rounds", "0"), "'0' is not accepted; accepted: an integer from 1 to"),
+        (("style", "--quick"), "no chosen suite takes --quick; those that do: fresh-machine"),
         (("soak", "--seconds", "0"), "'0' is not accepted; accepted: an integer from 1 to 1000000"),
         (("soak", "--seed", "x"), "'x' is not accepted; accepted: an integer from 0 to"),
         (("soak", "--mode", "sw_tags"), "sw_tags"),

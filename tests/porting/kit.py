@@ -58,7 +58,7 @@ def need(*commands):
     """Skip the test if an outside program is missing."""
     for command in commands:
         if not shutil.which(command):
-            pytest.skip(f"{command} is not installed")
+            pytest.skip(f"{command} is not installed; ./redzone doctor --install")
 
 
 def compiler(cc, arch):

@@ -51,6 +51,15 @@ def privilege():
     return ["sudo"] if interactive() else ["sudo", "-n"]
 
 
+def newest(package):
+    """Return the name under which this machine's archives have the newest version of @package."""
+    other = tools.NEWER.get(package)
+    if other is None or not shutil.which("apt-cache"):
+        return package
+    known = subprocess.run(["apt-cache", "show", other], check=False, capture_output=True)
+    return other if known.returncode == 0 and known.stdout else package
+
+
 def install(packages):
     """Install Debian @packages with apt-get. Return those that could not be installed."""
     if not shutil.which("apt-get"):
@@ -67,6 +76,7 @@ def install(packages):
     say("installing: " + " ".join(packages))
     say("apt-get update")
     subprocess.run([*get, "update"], check=False, stdout=sys.stderr)
+    packages = [newest(package) for package in packages]
     say("apt-get install --no-install-recommends " + " ".join(packages))
     install_some = [*get, "install", "--no-install-recommends"]
     if subprocess.run([*install_some, *packages], check=False, stdout=sys.stderr).returncode == 0:

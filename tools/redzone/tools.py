@@ -58,6 +58,8 @@ TOOLS = (
     Tool("git", "git", "git", "test", "suite style"),
     Tool("go", "go", "golang-go", "test", "suite syzkaller"),
     Tool("cargo", "cargo", "cargo", "test", "fetches zlib for its suite"),
+    Tool("mmdebstrap", "mmdebstrap", "mmdebstrap", "test", "suite fresh-machine"),
+    Tool("unshare", "unshare", "util-linux", "test", "suite fresh-machine"),
     Tool("tar", "tar", "tar", "port", "unpacks sources"),
     Tool("xz", "xz", "xz-utils", "port", "unpacks sources"),
     Tool("objdump", "llvm-objdump-19", "llvm-19", "port", "looks at what was linked"),
@@ -81,6 +83,9 @@ def _of_ports(known):
 
 _port_tools, PROBLEMS = _of_ports({tool.key: tool for tool in TOOLS})
 TOOLS += tuple(_port_tools)
+# Packages that some releases have under another name in a newer version, which is then the one to install.
+# Debian 12: its cargo cannot read the index that its registry has now.
+NEWER = {"cargo": "cargo-web"}
 BY_KEY = {tool.key: tool for tool in TOOLS}
 
 

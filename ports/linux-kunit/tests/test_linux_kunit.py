@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The parts of the suite linux-kunit that judge: which source is taken, what Linux's tools said."""
 
-import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -31,7 +31,8 @@ def machine(tmp_path, monkeypatch):
             (top / name).parent.mkdir(parents=True, exist_ok=True)
             (top / name).write_text(f"{name} {text}\n", encoding="utf-8")
         path.parent.mkdir(exist_ok=True)
-        subprocess.run(["tar", "-cJf", path, "-C", tmp_path / "tree", package], check=True)
+        with tarfile.open(path, "w:xz") as archive:
+            archive.add(tmp_path / "tree" / package, package)
 
     def call(command, **options):
         if command[0] == "dpkg-query":
@@ -68,6 +69,25 @@ def test_whatever_version_is_installed(machine):
     # Another package with that version is not taken for this one.
     machine["install"]("6.12.999-1", "other")
     assert (linuxsource.unpacked().folder / linux_kunit.TEST).read_text(encoding="utf-8").endswith(" other\n")
+
+
+def test_no_command_is_needed_to_unpack(machine, tmp_path, monkeypatch):
+    """A minimal system has tar, but not xz, which it calls."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    machine["install"]("6.12.999-1", "a")
+    source = linuxsource.unpacked()
+    assert (source.folder / KUNIT).read_text(encoding="utf-8").endswith(" a\n")
+    assert sorted(path.name for path in source.folder.iterdir() if not path.name.startswith(".")) == sorted(
+        {name.partition("/")[0] for name in (*linuxsource.PINS["tests"], KUNIT, SCRIPT)}
+    )
+
+
+def test_a_damaged_archive_is_named(machine):
+    machine["install"]("6.12.999-1", "a")
+    archive = linuxsource.USR_SRC / f"{linuxsource.PINS['package']}.tar.xz"
+    archive.write_bytes(archive.read_bytes()[:200])
+    with pytest.raises(Failure, match=r"tar\.xz cannot be unpacked: "):
+        linuxsource.unpacked()
 
 
 def test_the_known_version_is_the_known_file(machine):
