@@ -189,6 +189,7 @@ def run_verb(context, **options):
     type=Number(int, 0, (1 << 64) - 1, "N"),
     help="Random sequence of such a suite. Default: another one each time, which is printed.",
 )
+@click.option("--quick", is_flag=True, help="Run a part only, for suites that have one (fresh-machine).")
 @click.option(
     "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."
 )
@@ -215,6 +216,7 @@ def test_verb(context, **options):
       ./redzone test linux-kunit --mode generic
       ./redzone test soak --seconds 60
       ./redzone test workqueue-stress --mode generic --rounds 1000
+      ./redzone test fresh-machine --quick
       ./redzone test --list
 
     \b
@@ -233,7 +235,12 @@ def test_verb(context, **options):
     help="What to measure, any of none,generic-inline,generic-outline,sw_tags-inline,sw_tags-outline,"
     "hw_tags; by default the first three. Always with none.",
 )
-@click.option("--ops", default="*", metavar="GLOB", help="Only operations that match, as in 'kmalloc*'.")
+@click.option(
+    "--ops",
+    default="*",
+    metavar="GLOB",
+    help="Only operations whose name or title in the table matches, as in 'kmalloc(64)*'.",
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
 @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the table to FILE as well.")
 @click.option("--against", metavar="FILE", help="Show ratios to the figures in FILE, from --json.")

@@ -41,11 +41,13 @@ class Context:
 
     cases_dir: folder of programs with known verdicts. jobs: machines that may run at once.
     yes: missing packages may be installed. mode: run configurations of this mode alone, None: of all.
-    seconds, rounds, seed: how long, how often and which sequence, None: the suite's choice.
-    logs: this suite's folder for logs.
+    seconds, rounds, seed: how long, how often and which sequence, None: the suite's choice. quick: a part of
+    the suite will do. logs: this suite's folder for logs.
     """
 
-    def __init__(self, name, jobs, yes, cases_dir, mode=None, seconds=None, seed=None, rounds=None):
+    def __init__(
+        self, name, jobs, yes, cases_dir, mode=None, seconds=None, seed=None, rounds=None, quick=False
+    ):
         self.suite = name
         self.jobs = jobs
         self.yes = yes
@@ -54,6 +56,7 @@ class Context:
         self.seconds = seconds
         self.seed = seed
         self.rounds = rounds
+        self.quick = quick
         self.logs = LOGS / name
         shutil.rmtree(self.logs, ignore_errors=True)
         self.logs.mkdir(parents=True)
@@ -264,7 +267,19 @@ def _check_options(options, chosen, known):
             raise Failure(f"no chosen suite takes --{option}; those that do: {named}")
 
 
-def run(names, listing, cases_dir, jobs, verbose, yes, mode=None, seconds=None, seed=None, rounds=None):
+def run(
+    names,
+    listing,
+    cases_dir,
+    jobs,
+    verbose,
+    yes,
+    mode=None,
+    seconds=None,
+    seed=None,
+    rounds=None,
+    quick=False,
+):
     """Do what the options of `./redzone test` say. Returns the exit status."""
     known = suites.load()
     if listing:
@@ -274,14 +289,15 @@ def run(names, listing, cases_dir, jobs, verbose, yes, mode=None, seconds=None, 
         return base.OK
     chosen = _choose(names, known)
     _check_mode(mode, chosen, known)
-    _check_options({"seconds": seconds, "rounds": rounds, "seed": seed}, chosen, known)
+    given = {"seconds": seconds, "rounds": rounds, "seed": seed, "quick": quick or None}
+    _check_options(given, chosen, known)
     cases = _cases_dir(cases_dir)
     printer = Printer(verbose)
     lines = []
     try:
         for name in chosen:
             printer.begin(name, known[name].title)
-            context = Context(name, jobs, yes, cases, mode, seconds, seed, rounds)
+            context = Context(name, jobs, yes, cases, mode, seconds, seed, rounds, quick)
             for result in _run_suite(known[name], context):
                 printer.result(result)
             lines.append(printer.end())

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""The README's commands on minimal Debian systems, bookworm and trixie, in a chroot (root; an hour and more).
+
+Each system has Python, Git and certificates, and nothing else; the tree is cloned into it as it is committed.
+What its commands need they install themselves. On bookworm both of the README's commands run whole, on trixie
+`run` and the suites style, unit and e2e; with --quick `run` and e2e on bookworm alone.
+
+The base systems are kept in build/fresh-machine/ for a week. Each command has its log in the suite's folder.
+"""
+
+import os
+import re
+import time
+from dataclasses import dataclass
+
+from redzone import base, debianroot
+from redzone.base import BUILD, ROOT, Failure
+from redzone.runner import FAIL, PASS, Result
+
+SLOW = True
+OPTIONS = ("quick",)
+TOOLS = debianroot.TOOLS
+FOLDER = BUILD / "fresh-machine"
+CLONE = "/root/redzone"
+TIMEOUT = 4 * 3600
+# After this many seconds without a suite's end a note says how far a command is.
+QUIET_SECONDS = 60
+SKIPS_SHOWN = 20
+
+_RESULT = re.compile(r"^(?P<word>ok|not ok) \d+ (?P<name>.+?)(?: # SKIP (?P<reason>.*))?$")
+_TOTAL = re.compile(r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?$")
+_SUITE_END = re.compile(r"^# \S+: \d+ passed, \d+ failed")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command in a fresh machine. judge: function of (status, lines); returns what is wrong, or ""."""
+
+    release: str
+    name: str
+    words: tuple
+    judge: object
+
+
+def judge_run(status, lines):
+    """Return what is wrong with `./redzone run`: its example has two bugs, which KASAN has to report."""
+    wrong = [] if status == base.REPORTED else [_ended(status) + f", expected status {base.REPORTED}"]
+    for title in ("slab-out-of-bounds", "slab-use-after-free"):
+        if not any(f"BUG: KASAN: {title} " in line for line in lines):
+            wrong.append(f"no report of the {title}")
+    return "\n".join(wrong + (lines[-5:] if wrong else []))
+
+
+def judge_test(status, lines):
+    """Return what is wrong with `./redzone test`: the names of what failed, or that it did not end well."""
+    failed = [match["name"] for match in map(_RESULT.match, lines) if match and match["word"] == "not ok"]
+    total = _TOTAL.match(lines[-1]) if lines else None
+    if total is None:
+        return "\n".join([_ended(status) + ", without a line of totals", *lines[-5:]])
+    if failed or int(total["failed"]):
+        return "\n".join([f"{lines[-1]}:", *failed])
+    if status != base.OK:
+        return f"{_ended(status)} after '{lines[-1]}'"
+    return "" if int(total["passed"]) else "nothing was tested"
+
+
+def _ended(status):
+    return f"no end after {TIMEOUT} s" if status is None else f"ended with status {status}"
+
+
+def skipped(lines):
+    """Return (name, reason) of each skipped test."""
+    found = [_RESULT.match(line) for line in lines]
+    return [(match["name"], match["reason"]) for match in found if match and match["reason"] is not None]
+
+
+def steps(quick):
+    """Return the Steps, those of one release side by side."""
+    run = ("./redzone", "run", "--yes")
+    test = ("./redzone", "test", "--yes")
+    if quick:
+        return [
+            Step("bookworm", "run", run, judge_run),
+            Step("bookworm", "test-e2e", (*test, "e2e"), judge_test),
+        ]
+    return [
+        Step("bookworm", "run", run, judge_run),
+        Step("bookworm", "test", test, judge_test),
+        Step("trixie", "run", run, judge_run),
+        Step("trixie", "test-style-unit-e2e", (*test, "style", "unit", "e2e"), judge_test),
+    ]
+
+
+class _Progress:
+    """Notes of a running command: the end of each suite, what failed, how far it is."""
+
+    def __init__(self, context, name):
+        self.context, self.name = context, name
+        self.lines, self.results = [], 0
+        self.noted = time.monotonic()
+
+    def line(self, text):
+        self.lines.append(text)
+        result = _RESULT.match(text)
+        self.results += bool(result)
+        if (result and result["word"] == "not ok") or _SUITE_END.match(text) or text.startswith("redzone: "):
+            self._note(text.removeprefix("# "))
+        elif time.monotonic() - self.noted >= QUIET_SECONDS:
+            self._note(f"{base.plural(self.results, 'result')} so far, the last line is: {text[:100]}")
+
+    def _note(self, text):
+        self.context.note(f"{self.name}: {text}")
+        self.noted = time.monotonic()
+
+
+def _release(context, release, chosen):
+    """Make a machine of @release and yield the Result of each Step of @chosen there."""
+    root = FOLDER / release
+    try:
+        cached = (FOLDER / f"{release}.tar").is_file()
+        how = "unpacking" if cached else "making, which takes a minute or two,"
+        context.note(f"{release}: {how} the base system")
+        log = context.logs / f"{release}-base.log"
+        debianroot.make_root(debianroot.base_system(release, FOLDER, log), root)
+        debianroot.clone(ROOT, root, CLONE)
+        for step in chosen:
+            name = f"{release}.{step.name}"
+            context.note(f"{name}: {' '.join(step.words)}")
+            progress = _Progress(context, name)
+            log = context.logs / f"{name}.log"
+            command = debianroot.inside(root, CLONE, step.words)
+            status = debianroot.run(command, log, progress.line, TIMEOUT)
+            wrong = step.judge(status, progress.lines)
+            left_out = skipped(progress.lines)
+            for test, reason in left_out[:SKIPS_SHOWN]:
+                context.note(f"{name}: skipped {test}: {reason}")
+            if len(left_out) > SKIPS_SHOWN:
+                context.note(f"{name}: and {len(left_out) - SKIPS_SHOWN} more were skipped")
+            if not wrong and progress.lines and _TOTAL.match(progress.lines[-1]):
+                context.note(f"{name}: {progress.lines[-1]}")
+            yield Result(name, FAIL if wrong else PASS, wrong, log)
+    except Failure as error:
+        yield Result(f"{release}.machine", FAIL, str(error), log)
+    finally:
+        debianroot.remove(root)
+
+
+def run(context):
+    if os.geteuid() != 0:
+        # This suite runs when it is named: nothing tested is no success.
+        yield Result("all", FAIL, "root is needed for a chroot; run as root: ./redzone test fresh-machine")
+        return
+    changed = debianroot.uncommitted(ROOT)
+    if changed:
+        context.note(
+            f"warning: the tree is tested as it is committed, without the changes to {changed[0]}"
+            + (f" and {len(changed) - 1} more" if len(changed) > 1 else "")
+        )
+    with base.locked(FOLDER):
+        chosen = steps(context.quick)
+        for release in dict.fromkeys(step.release for step in chosen):
+            yield from _release(context, release, [step for step in chosen if step.release == release])
