@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+""".ci/run: one line of totals at the end, whatever happens to the commands that it runs."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone.base import ROOT
+
+
+@pytest.mark.parametrize(
+    ("default", "slow", "last", "status"),
+    [
+        (("10 passed, 0 failed", 0), ("3 passed, 0 failed", 0), "13 passed, 0 failed", 0),
+        (
+            ("10 passed, 0 failed, 2 skipped", 0),
+            ("3 passed, 0 failed", 0),
+            "13 passed, 0 failed, 2 skipped",
+            0,
+        ),
+        (("9 passed, 1 failed", 1), ("3 passed, 0 failed", 0), "12 passed, 1 failed", 1),
+        (("10 passed, 0 failed", 0), ("2 passed, 1 failed", 1), "12 passed, 1 failed", 1),
+        (("redzone: error: broken", 2), ("3 passed, 0 failed", 0), "3 passed, 1 failed", 2),
+        (("10 passed, 0 failed", 0), ("", 139), "10 passed, 1 failed", 139),
+    ],
+)
+def test_totals_and_status(tmp_path, default, slow, last, status):
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
+    fake = tmp_path / "redzone"
+    fake.write_text(
+        "#!/bin/sh\n"
+        f'echo "$CI $*" >> {tmp_path}/calls\n'
+        f'case "$*" in\n"test --yes") echo "ok 1 a"; echo "{default[0]}"; exit {default[1]} ;;\n'
+        f'*) echo "{slow[0]}"; exit {slow[1]} ;;\nesac\n'
+    )
+    fake.chmod(0o755)
+    result = subprocess.run([tmp_path / ".ci" / "run"], capture_output=True, text=True, check=False)
+    assert (result.stdout.splitlines()[-1], result.returncode) == (last, status), (
+        result.stdout + result.stderr
+    )
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls[0] == "true test --yes", "the README's command comes first, as it is"
+    assert len(calls) == 2 and {"linux-kunit", "soak"} <= set(calls[1].split())
