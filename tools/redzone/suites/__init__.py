@@ -6,7 +6,7 @@ A suite module has
   run(context)  yields runner.Result; context is a runner.Context,
 and may have
   TOOLS         keys of redzone.tools that all of it needs: without them the suite is skipped by name,
-  OPTIONS       those of `seconds`, `seed` and `quick` that run() looks at in its context,
+  OPTIONS       those of `seconds`, `rounds`, `seed` and `quick` that run() looks at in its context,
   MODES         the KASAN modes that `--mode` may choose from; run() then looks at context.mode,
   SLOW          True: runs only when it is named.
 
