@@ -28,6 +28,7 @@ MODES = ("generic", "sw_tags", "hw_tags", "off")
 UNINSTRUMENTED = ("hw_tags", "off")
 ARCHES = ("arm64",)
 
+_CACHED_TOOLS = re.compile(r"(?m)^CMAKE_(?:MAKE_PROGRAM|\w+_COMPILER):\w+=(/.+)$")
 _STEP = re.compile(r"^@step (\d+)/(\d+) (.*)$")
 
 
@@ -226,11 +227,21 @@ def _forget_changed(folder, programs):
     memory.write_text(json.dumps(known), encoding="utf-8")
 
 
+def _tools_are_there(folder):
+    """Return whether the programs that CMake found for the build folder are still where they were."""
+    cache = folder / "CMakeCache.txt"
+    text = cache.read_text(encoding="utf-8") if cache.is_file() else ""
+    return all(Path(path).exists() for path in _CACHED_TOOLS.findall(text))
+
+
 def _configure(preset, folder):
-    """Run CMake if the build folder is new. Later changes make Ninja do it."""
-    if (folder / "build.ninja").exists():
+    """Run CMake if the build folder is new, or if its programs have moved. Later changes make Ninja do it."""
+    known = _tools_are_there(folder)
+    if known and (folder / "build.ninja").exists():
         return
-    command = ["cmake", "--preset", preset, f"-DREDZONE_PYTHON={sys.executable}"]
+    # Without --fresh CMake would keep the paths that it found before.
+    fresh = [] if known else ["--fresh"]
+    command = ["cmake", *fresh, "--preset", preset, f"-DREDZONE_PYTHON={sys.executable}"]
     result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     if result.returncode != 0:
         (folder / "build.ninja").unlink(missing_ok=True)

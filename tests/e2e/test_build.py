@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone build`: build folders whose programs have moved."""
+
+import shutil
+
+
+def test_programs_that_have_moved(redzone, path_without):
+    """A folder that was configured with programs of another place is configured anew, not given up."""
+    preset = "runtime-arm-clang-windowed"
+    folder = redzone.root / "build" / preset
+    shutil.rmtree(folder, ignore_errors=True)
+    other = path_without()
+    result = redzone("build", preset, PATH=other)
+    assert result.returncode == 0, result.stderr
+    assert f"={other}/ninja\n" in (folder / "CMakeCache.txt").read_text()
+    shutil.rmtree(other)
+    result = redzone("build", preset)
+    assert result.returncode == 0, result.stderr
+    assert other not in (folder / "CMakeCache.txt").read_text()
