@@ -210,7 +210,9 @@ def summary(counts):
 
 def _cases_dir(option):
     """Return the folder of the cases: the option, the environment, or the repository's own."""
-    chosen = option or os.environ.get("REDZONE_CASES") or ROOT / "tests" / "cases"
+    chosen = option or os.environ.get("REDZONE_CASES")
+    if not chosen:
+        return ROOT / "tests" / "cases"
     if not (Path(chosen) / "INDEX.tsv").is_file():
         raise Failure(f"the cases folder '{chosen}' has no INDEX.tsv")
     return Path(chosen).resolve()
