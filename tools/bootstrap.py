@@ -43,7 +43,7 @@ def make_environment(argv):
             say(f"error: {error}")
             sys.exit(2)
         started = time.monotonic()
-        names = "click, rich, pyelftools, pytest, ruff"
+        names = "capstone, click, rich, pyelftools, pytest, ruff"
         say(f"first use: setting up .venv with {names} (pinned by hash)")
         # After an installation of python3-venv it is the system's Python that can do it.
         python = tools.venv_python() or sys.executable

@@ -16,7 +16,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 _DIRECTIVE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|endif)\b")
 _MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
 _SPDX = re.compile(r"\A/\* SPDX-License-Identifier: MIT \*/\n")
-_ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 # The name that a file-scope definition gives: a static's, without its type.
 _STATIC = re.compile(r"^static\b[^;={(]*?\b(\w+)\s*(?:\(|\[|=|;|,)", re.MULTILINE)
 
@@ -32,7 +32,7 @@ def sources():
 
 def statics(text):
     """Return the names that @text defines as static at file scope."""
-    return set(_STATIC.findall(_ATTRIBUTE.sub("", text))) - {"bool"}
+    return set(_STATIC.findall(ATTRIBUTE.sub("", text))) - {"bool"}
 
 
 def rename(text, names, suffix):

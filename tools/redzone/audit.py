@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone audit`: what of an image KASAN checks, and whether it can work at all.
+"""`./redzone audit`: which parts of an image KASAN checks, and whether it can work at all.
 
-Four questions: which files and functions have checks; will the constructors run that register globals; does
-the shadow window cover the image's RAM, and lie clear of it; which sanitizer symbols are missing, and who
-wants them.
+It answers four questions. Which files and functions have checks? Will the constructors that register globals
+run? Do the shadow windows cover the image's variables, and does the shadow lie clear of the image? Which
+sanitizer symbols are missing, and which objects want them?
 
-Of an image with software tags the checks are others, and there are no globals; of one with hardware tags the
-CPU checks, so nothing is asked of its files.
+Software tags have other checks and no globals. With hardware tags the CPU checks, so files need nothing.
 """
 
 import fnmatch
+import functools
+import itertools
 import json
 import os
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import base
+from redzone import amalgamate, base
 from redzone.base import Failure
 
-# What the runtime gives. A test compares this with its objects.
+# The symbols that the runtime defines for compilers. A test compares this with its objects.
 RUNTIME_ABI = re.compile(
     r"^__asan_((report_)?(load|store)(1|2|4|8|16)(_noabort)?|(load|store)N(_noabort)?"
     r"|report_(load|store)_n(_noabort)?|mem(cpy|move|set)|handle_no_return|(un)?register_globals"
@@ -27,7 +29,7 @@ RUNTIME_ABI = re.compile(
     r"|option_detect_stack_use_after_return|shadow_memory_dynamic_address)$"
     r"|^__hwasan_((load|store)(1|2|4|8|16|N)(_noabort)?|mem(cpy|move|set)|tag_memory|generate_tag)$"
 )
-# Of which mode a runtime is: what only that one defines. And how the names of the others' checks begin.
+# Which mode a runtime is for: a symbol that only this one defines, and how the names of its checks begin.
 _RUNTIMES = {
     "generic": "__asan_load8_noabort",
     "sw_tags": "__hwasan_load8_noabort",
@@ -37,6 +39,12 @@ _FAMILY = {"generic": "__asan_", "sw_tags": "__hwasan_", "hw_tags": None}
 # Calls of instrumented code that check no access.
 _NO_CHECK = re.compile(r"(register_globals|__hwasan_tag_memory|__hwasan_generate_tag)$")
 _SANITIZER = re.compile(r"__(asan|hwasan)_")
+# What compilers put behind the names of functions that they split or clone, and amalgamate behind statics.
+_SUFFIX = re.compile(r"(\.(constprop|isra|part|cold|specialized|llvm|lto_priv)\b.*|_of_\w+)$")
+# A function's definition: a line that begins with its type, and a brace before any semicolon.
+_DEFINITION = re.compile(r"^ ?(?:\w[^\n;={(]*?)?\b(\w+)\((?=[^;{]*\{)", re.MULTILINE)
+# Functions that others define in the runtime's place, in files of the same name as well.
+_REPLACED = re.compile(r"__mem(cpy|move|set)$|kasan_port_")
 _RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|core|report|track)/[\w/]+\.c$")
 _START = re.compile(r"(start|begin|_s$)", re.IGNORECASE)
 _END = re.compile(r"(end|stop|limit|_e$)", re.IGNORECASE)
@@ -44,6 +52,7 @@ _OFFSET_OPTION = re.compile(r"-(?:fasan-shadow-offset|asan-mapping-offset)=(\w+)
 REGISTER = "__asan_register_globals"
 KINDS = ("instrumented", "not instrumented", "checked by the CPU", "nothing to check", "assembly", "runtime")
 FULL_TEXT = 12  # names in one list of the text form
+MUCH_CODE = 384 << 10  # bytes that take longer than about two seconds to read
 
 
 def _names(names, everything=False):
@@ -69,7 +78,7 @@ def runtime_of(images):
 
 
 def mode_of(images):
-    """Return the mode that @images are made for: their runtime's, else the one of their checks."""
+    """Return the mode that @images are made for: their runtime's, else that of their checks."""
     names = {name for image in images for name in image.undefined}
     functions = [function for image in images for function in image.functions]
     names |= {name for function in functions for name in function.calls}
@@ -79,7 +88,7 @@ def mode_of(images):
 
 
 def checked(function):
-    """Does the function check an access? Registering globals and tagging the stack is no check."""
+    """Does the function check an access? Registering globals and tagging the stack are not checks."""
     return function.traps or any(not _NO_CHECK.search(name) for name in function.calls)
 
 
@@ -92,26 +101,60 @@ def common_folder(images):
 
 
 def name_units(images):
-    """Give each unit the name that people know it by: relative to the folder of all."""
+    """Give each unit the name that the output shows: relative to the folder that holds all of them."""
     folder = common_folder(images)
     for image in images:
         for unit in image.units:
             unit.shown = unit.path.removeprefix(folder)
 
 
+@functools.cache
+def _runtime_functions():
+    """Return {C file of the runtime: the functions that it and the headers define}. Raises Failure."""
+
+    def defined(path):
+        text = amalgamate.ATTRIBUTE.sub("", path.read_text(encoding="utf-8"))
+        return set(_DEFINITION.findall(text))
+
+    headers = set().union(*map(defined, amalgamate.RUNTIME_DIR.rglob("*.h")))
+    result = {}
+    for path in amalgamate.sources():
+        result[path.name] = result.get(path.name, headers) | defined(path)
+    return result | {"kasan.c": set().union(*result.values())}
+
+
+def is_runtime(unit):
+    """Is @unit a file of the runtime? Without debug information, or in a folder of another name, it is one if
+    it has the name of one and at least half of its functions are those of the file of that name."""
+    names = [function.name for function in unit.functions]
+    if any(RUNTIME_ABI.match(name) for name in names) or _RUNTIMES["hw_tags"] in names:
+        return True
+    if _RUNTIME_FILE.search(unit.path):
+        return True
+    own = _runtime_functions().get(Path(unit.path).name, ())
+    if unit.folder:
+        # Debug information names the folder, and it is another one: enough of a doubt for these.
+        own = [name for name in own if not _REPLACED.match(name)]
+    known = sum(_SUFFIX.sub("", name) in own for name in names)
+    return known > 0 and known * 2 >= len(names)
+
+
 def kind_of(unit):
     """Return one of KINDS."""
     if unit.assembly:
         return "assembly"
-    names = [function.name for function in unit.functions]
-    own = any(RUNTIME_ABI.match(name) for name in names) or _RUNTIMES["hw_tags"] in names
-    if own or _RUNTIME_FILE.search(unit.path):
+    if is_runtime(unit):
         return "runtime"
     if any(function.calls or function.traps for function in unit.functions):
         return "instrumented"
-    if not unit.functions or all(function.touches is False for function in unit.functions):
+    if not any(function.touches for function in unit.functions):
         return "nothing to check"
     return "not instrumented"
+
+
+def excluded(name, patterns):
+    """Does one of @patterns match the file @name, or its end behind a slash?"""
+    return any(fnmatch.fnmatch(name, form) for pattern in patterns for form in (pattern, f"*/{pattern}"))
 
 
 def coverage(images, exclude, mode):
@@ -134,7 +177,7 @@ def coverage(images, exclude, mode):
                 ]
     findings = []
     plain = sorted({name for name, _, _ in kinds["not instrumented"]})
-    unnamed = [name for name in plain if not any(fnmatch.fnmatch(name, pattern) for pattern in exclude)]
+    unnamed = [name for name in plain if not excluded(name, exclude)]
     if unnamed:
         files = base.plural(len(unnamed), "file")
         findings.append(f"{files} without checks, not named by --exclude: {', '.join(_names(unnamed))}")
@@ -145,7 +188,7 @@ def coverage(images, exclude, mode):
     elif not kinds["instrumented"]:
         findings.append(
             "nothing is instrumented: no function calls or jumps to __asan_* or __hwasan_*, or has a check "
-            "that traps (with hardware tags none would: audit the image with its runtime)"
+            "that traps (with hardware tags none does: audit the image with its runtime)"
         )
     spoiled = [
         f"{unit.shown}: {function.name}"
@@ -165,46 +208,87 @@ def coverage(images, exclude, mode):
 # --- Constructors ---------------------------------------------------------------------------------
 
 
-def _bound(image, low, high, pattern, last, like=""):
-    """Return (address, name) of the symbol in [low, high] that looks like a bound: the nearest one, and of
-    several there the one whose name begins as @like does."""
-    found = [
-        (at, name)
-        for at, names in image.names_by_address.items()
-        if low <= at <= high
-        for name in names
-        if pattern.search(name)
-    ]
-    if not found:
-        return None
-    address = (max if last else min)(found)[0]
-    there = [name for at, name in found if at == address]
+@dataclass
+class Array:
+    """Words of one section that hold addresses of constructors. words: {address of the word: constructor}.
+    bounds: (first address, end) if symbols name both. names: these symbols, "" where there is none."""
 
-    def likeness(name):
-        return next((i for i, (a, b) in enumerate(zip(name, like, strict=False)) if a != b), len(like))
+    section: object
+    words: dict = field(default_factory=dict)
+    bounds: tuple | None = None
+    names: tuple = ("", "")
 
-    return address, max(there, key=likeness)
+    def share(self, word):
+        """Return how much of the array is constructors that register globals."""
+        low, high = self.bounds or (min(self.words), max(self.words) + word)
+        return len(self.words) * word / max(high - low, word)
 
 
-def _array_of(image, words):
-    """Return the section that holds the addresses @words, None if they lie in several."""
+def _alike(candidates, like):
+    """Return the one of @candidates whose name has the longest beginning in common with @like."""
+    ends = range(len(like), 0, -1)
+    return max(candidates, key=lambda name: next((end for end in ends if name.startswith(like[:end])), 0))
+
+
+def _arrays(image, words):
+    """Return the Arrays that @words ({address of the word: constructor}) lie in, the likeliest first.
+
+    Words belong to the array whose start is the nearest bound below them. A table of symbols is none: it
+    holds addresses of constructors among those of all functions.
+    """
+    found = {}
+    functions = image.words_with({function.pointer for function in image.functions})
     for section in image.allocated():
-        if all(section.address <= word < section.address + section.size for word in words):
-            return section
-    return None
+        end = section.address + section.size
+        marks = []
+        for at, names in image.names_by_address.items():
+            if section.address <= at <= end:
+                starts = [name for name in names if _START.search(name)]
+                ends = [name for name in names if _END.search(name)]
+                if starts or ends:
+                    marks.append((at, starts, ends))
+        marks.sort()
+        for word, function in words.items():
+            if not section.address <= word < end:
+                continue
+            below = [mark for mark in marks if mark[0] <= word]
+            above = [(at, ends) for at, _, ends in marks if at > word and ends]
+            start = below[-1] if below and below[-1][1] else None
+            key = section.address, start and start[0]
+            if key not in found:
+                found[key] = Array(section)
+                if start and above:
+                    last = _alike(above[0][1], start[1][0])
+                    found[key].bounds = start[0], above[0][0]
+                    found[key].names = _alike(start[1], last), last
+                else:
+                    found[key].names = (start[1][0] if start else "", "")
+            found[key].words[word] = function
+
+    def is_table(array):
+        low, high = array.bounds or (array.section.address, array.section.address + array.section.size)
+        held = {function for word, function in functions.items() if low <= word < high}
+        return not array.section.is_array and len(held) * 2 > len(image.functions)
+
+    arrays = [array for array in found.values() if not is_table(array)]
+    return sorted(
+        arrays, key=lambda a: (a.section.is_array, bool(a.bounds), a.share(image.word)), reverse=True
+    )
 
 
 def constructors(image):
     """Return (facts, findings) on the functions that register globals."""
-    registering = {f.address: f.name for f in image.functions if REGISTER in f.calls}
+    registering = {function.pointer for function in image.functions if REGISTER in function.calls}
     facts = {"registering": len(registering)}
     if not registering:
         return facts, []
     if image.relocatable:
         facts["note"] = "an object or archive: the link decides"
         return facts, []
-    words = image.words_with(set(registering))
-    kept = set(words.values())
+    arrays = _arrays(image, image.words_with(registering))
+    # Besides the likeliest, only what holds little else is an array of constructors.
+    arrays = [array for array in arrays if array is arrays[0] or array.share(image.word) >= 0.5]
+    kept = set().union(*(array.words.values() for array in arrays))
     facts["kept"] = len(kept)
     findings = []
     if len(kept) < len(registering):
@@ -215,29 +299,26 @@ def constructors(image):
         )
     if not kept:
         return facts, findings
-    section = _array_of(image, words)
-    if section is None:
-        facts["array"] = "several sections"
-        return facts, findings
-    low, high = min(words), max(words)
-    start = _bound(image, section.address, low, _START, last=True)
-    end = _bound(
-        image, high + image.word, section.address + section.size, _END, False, start[1] if start else ""
-    )
-    facts["array"] = f"{section.name} {low:#x}..{high + image.word:#x}"
-    if start is None or end is None:
-        side = "start" if start is None else "end"
-        findings.append(
-            f"no symbol bounds the {side} of the constructors in {section.name} "
-            f"({low:#x}..{high + image.word:#x}): nobody can walk them"
-        )
-        return facts, findings
-    facts["bounds"] = [start[1], end[1]]
-    facts["walked"] = image.refers_to(start[0])
-    if not facts["walked"]:
-        findings.append(
-            f"no code refers to {start[1]}: the constructors will not run; call all in {start[1]}..{end[1]}"
-        )
+    places, bounds, walked = [], [], True
+    for array in arrays:
+        low, high = min(array.words), max(array.words) + image.word
+        places.append(f"{array.section.name} {low:#x}..{high:#x}")
+        if not array.bounds:
+            findings.append(
+                f"no symbol bounds the {'end' if array.names[0] else 'start'} of the constructors in "
+                f"{places[-1]}: no code can find them"
+            )
+            continue
+        bounds += array.names
+        if not image.refers_to(array.bounds[0]):
+            walked = False
+            start, end = array.names
+            findings.append(
+                f"no code refers to {start}: the constructors will not run; call all in {start}..{end}"
+            )
+    facts["array"] = places[0] if len(places) == 1 else places
+    if bounds:
+        facts |= {"bounds": bounds, "walked": walked}
     return facts, findings
 
 
@@ -320,7 +401,7 @@ def shadow(image, windows, offset, mode):
     if image.relocatable:
         facts["note"] = "an object or archive has no addresses"
         return facts, findings
-    writable = [section for section in image.allocated() if section.flags & 1 and section.address]
+    writable = image.variables()
     if not writable:
         return facts, findings
     low = min(section.address for section in writable)
@@ -334,36 +415,63 @@ def shadow(image, windows, offset, mode):
     for start, size in windows:
         if start % granule or size % granule:
             findings.append(f"window {start:#x}:{size:#x} is not a multiple of {granule}")
-    first = windows[0]
-    for section in writable:
-        end = section.address + section.size
-        inside = [start <= section.address and end <= start + size for start, size in windows]
-        if not any(inside):
+    for (start, size), (after, length) in itertools.pairwise(sorted(windows)):
+        if after < start + size:
             findings.append(
-                f"{section.name} ({section.address:#x}..{end:#x}) lies in no window: its variables are not "
-                f"watched, and poison for them is written elsewhere; a window from "
-                f"{min(first[0], section.address):#x} needs "
-                f"{max(end, first[0] + first[1]) - min(first[0], section.address):#x} bytes"
+                f"the windows {start:#x}..{start + size:#x} and {after:#x}..{after + length:#x} overlap"
             )
+    findings += [
+        _in_no_window(section, windows)
+        for section in writable
+        if not any(
+            start <= section.address and section.address + section.size <= start + size
+            for start, size in windows
+        )
+    ]
     if offset is not None:
-        mask = (1 << 8 * image.word) - 1
-        for start, size in windows[:1]:
-            where = (start >> shift) + offset & mask
-            facts["shadow"] = f"{where:#x}..{where + size // granule:#x}"
-            for section in image.allocated():
-                if section.address < where + size // granule and where < section.address + section.size:
-                    top = max(s.address + s.size for s in image.allocated())
-                    right = (top + 7 & ~7) - (start >> shift) & mask
-                    findings.append(
-                        f"the shadow at {facts['shadow']} overwrites {section.name}: put it above the image, "
-                        f"with a shadow offset of at least {right:#x}"
-                    )
-                    break
-            if start < where + size // granule and where < start + size:
-                findings.append(
-                    f"the shadow at {facts['shadow']} lies inside its own window {facts['windows'][0]}"
-                )
+        # Compilers know the shadow of the first window; kasan_window_add() is told that of each other one.
+        start, size = windows[0]
+        where = (start >> shift) + offset & (1 << 8 * image.word) - 1
+        facts["shadow"] = f"{where:#x}..{where + size // granule:#x}"
+        findings += _shadow_in_the_way(image, windows[0], (where, size // granule), shift)
     return facts, findings
+
+
+def _in_no_window(section, windows):
+    """Return the finding that no window holds @section: which window to change, or that one is missing."""
+    end = section.address + section.size
+
+    def grown(window):
+        low = min(window[0], section.address)
+        return low, max(end, window[0] + window[1]) - low
+
+    low, size = min((grown(window) for window in windows), key=lambda window: window[1])
+    return (
+        f"{section.name} ({section.address:#x}..{end:#x}) lies in no window: its variables are not watched, "
+        f"and poison for them is written elsewhere; a window from {low:#x} needs {size:#x} bytes, or add a "
+        "window of its own"
+    )
+
+
+def _shadow_in_the_way(image, window, shadow_range, shift):
+    """Return the findings that the shadow of @window lies over the image or inside the window. Both are
+    (start, size)."""
+    findings = []
+    start, size = window
+    where, length = shadow_range
+    place = f"the shadow at {where:#x}..{where + length:#x}"
+    sections = image.allocated()
+    over = [s.name for s in sections if s.address < where + length and where < s.address + s.size]
+    if over:
+        top = max(section.address + section.size for section in sections)
+        right = (top + 7 & ~7) - (start >> shift) & (1 << 8 * image.word) - 1
+        findings.append(
+            f"{place} overwrites {over[0]}: put it above the image, "
+            f"with a shadow offset of at least {right:#x}"
+        )
+    if start < where + length and where < start + size:
+        findings.append(f"{place} lies inside its own window {start:#x}..{start + size:#x}")
+    return findings
 
 
 # --- Symbols --------------------------------------------------------------------------------------
@@ -422,8 +530,11 @@ def audit(paths, windows=(), offset=None, exclude=()):
 
     images = [image for path in paths for image in elfimage.load(Path(path))]
     name_units(images)
+    size = sum(section.size for image in images for section in image.sections if section.is_code)
+    if size > MUCH_CODE:
+        base.say(f"reading {size >> 10} KiB of machine code")
     for image in images:
-        image.find_calls(lambda name: bool(_SANITIZER.search(name)))
+        image.read_code(lambda name: bool(_SANITIZER.search(name)))
     mode = mode_of(images)
     kinds, without, findings = coverage(images, exclude, mode)
     linked = [image for image in images if not image.relocatable]
@@ -470,7 +581,7 @@ def text(result, everything=False):
     else:
         lines.append(f"functions: {functions['total']}, with checks {functions['with_checks']}")
     if not result["debug_information"]:
-        lines.append("files: from the symbol table only (no debug information, -g): some functions have none")
+        lines.append("files: without debug information (-g), from symbol tables: some functions have no file")
     for kind in KINDS:
         units = result["files"][kind]
         if not units:
@@ -518,26 +629,32 @@ def register(group):
 
     @group.command("audit", short_help="Say what of an image KASAN covers.")
     @click.argument("files", nargs=-1, required=True, metavar="ELF...")
-    @click.option("--window", "windows", multiple=True, metavar="START:SIZE", help="A window of the shadow.")
+    @click.option(
+        "--window", "windows", multiple=True, metavar="START:SIZE", help="A window; may be repeated."
+    )
     @click.option(
         "--shadow-offset",
         metavar="NUMBER",
         help="Shadow of address a is at (a >> 3) + NUMBER; software tags: >> 4.",
     )
     @click.option(
-        "--exclude", multiple=True, metavar="GLOB", help="Files that are meant to have no checks: 'boot/*.c'."
+        "--exclude",
+        multiple=True,
+        metavar="GLOB",
+        help="Files that need no checks, in any folder: board.c, 'boot/*.c'.",
     )
-    @click.option("--all", "everything", is_flag=True, help="Long lists in full.")
+    @click.option("--all", "everything", is_flag=True, help="Print long lists in full.")
     @click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
     @click.pass_context
     def audit_verb(context, files, windows, shadow_offset, exclude, everything, as_json):
         """Say which files and functions of an image, of objects or of archives are instrumented, whether the
-        constructors that register globals will run, whether the shadow window covers the image's RAM, and
-        which sanitizer symbols are missing and who wants them. In the image of a runtime with hardware tags
-        no file has checks, and none is expected to.
+        constructors that register globals will run, whether the shadow windows cover the image's variables,
+        and which sanitizer symbols are missing and which objects want them. With hardware tags no file has
+        checks, and the audit expects none.
 
-        What is not given is read from the image: the symbols __kasan_window_start, __kasan_window_end and
-        __kasan_shadow_start, and the runtime's own offset. Debug information (-g) names files.
+        The image itself can say where its window is, by the symbols __kasan_window_start, __kasan_window_end
+        and __kasan_shadow_start; the offset is the runtime's own. Give --window once for each window if it
+        does not, or has several. Debug information (-g) names files.
 
         \b
         Examples:

@@ -1,270 +1,219 @@
 # SPDX-License-Identifier: MIT
-"""What machine code does, as far as an audit asks: branches, accesses to memory, the addresses that it names.
+"""Machine code, as far as an audit asks: branches, accesses to memory, the addresses that code names.
 
-No disassembler: of each instruction set the few forms that compilers use for these three things.
+Capstone decodes the instructions. This module knows which of them matter on each architecture.
 """
 
-import re
-import struct
+import functools
+from dataclasses import dataclass
 
-# --- Branches and memory accesses, per architecture -------------------------------------------------------
-
-
-def _signed(value, bits):
-    return value - (1 << bits) if value >> (bits - 1) & 1 else value
+import capstone
+from capstone import CS_OP_IMM, CS_OP_MEM, CS_OP_REG, arm64_const, arm_const, riscv_const, x86_const
 
 
-# The "target" of the trap of Clang's inline check of tags.
-TRAP = -1
+@dataclass(slots=True)
+class Step:
+    """What one instruction does. target: where it branches to, or None. traps: it is the trap of Clang's
+    inline check of tags. touches: it reads or writes memory outside its own frame. named: the addresses that
+    it completes."""
+
+    address: int
+    target: int | None = None
+    traps: bool = False
+    touches: bool = False
+    named: tuple = ()
 
 
-def _arm64(data, base):
-    """Yield (address, target, touches memory) for each instruction. Target: an address, TRAP or None."""
-    for at, (word,) in zip(
-        range(0, len(data), 4), struct.iter_unpack("<I", data[: len(data) & ~3]), strict=False
-    ):
-        target = None
-        if word & 0x7C000000 == 0x14000000:
-            target = base + at + 4 * _signed(word & 0x3FFFFFF, 26)
-        elif word & 0xFFFFF81F == 0xD4212000:
-            # brk #0x900 to #0x93f
-            target = TRAP
-        # Loads and stores, but for literals, the stack pointer and the frame pointer.
-        touches = (
-            word & 0x0A000000 == 0x08000000
-            and word & 0x3B000000 != 0x18000000
-            and word >> 5 & 31 not in (29, 31)
-        )
-        yield base + at, target, touches
+def _last_immediate(operands):
+    return operands[-1].imm if operands and operands[-1].type == CS_OP_IMM else None
 
 
-def _riscv64(data, base):
-    at = 0
-    high = {}  # what auipc put into which register
-    while at + 2 <= len(data):
-        half = data[at] | data[at + 1] << 8
-        if half & 3 != 3:
-            funct, quadrant = half >> 13, half & 3
-            target = None
-            if quadrant == 1 and funct == 5:
-                bits = (
-                    (12, 11),
-                    (11, 4),
-                    (10, 9),
-                    (9, 8),
-                    (8, 10),
-                    (7, 6),
-                    (6, 7),
-                    (5, 3),
-                    (4, 2),
-                    (3, 1),
-                    (2, 5),
-                )
-                offset = sum((half >> source & 1) << to for source, to in bits)
-                target = base + at + _signed(offset, 12)
-            # Register 8 is the frame pointer.
-            touches = quadrant == 0 and funct in (1, 2, 3, 5, 6, 7) and half >> 7 & 7 != 0
-            yield base + at, target, touches
-            at += 2
-            continue
-        if at + 4 > len(data):
-            return
-        word = half | data[at + 2] << 16 | data[at + 3] << 24
-        opcode, target = word & 0x7F, None
-        if opcode == 0x6F:
-            offset = (
-                (word >> 31) << 20
-                | (word >> 12 & 0xFF) << 12
-                | (word >> 20 & 1) << 11
-                | (word >> 21 & 0x3FF) << 1
-            )
-            target = base + at + _signed(offset, 21)
-        elif opcode == 0x17:
-            high[word >> 7 & 31] = base + at + _signed(word & 0xFFFFF000, 32)
-        elif opcode == 0x67 and word >> 15 & 31 in high:
-            target = high[word >> 15 & 31] + _signed(word >> 20, 12)
-        touches = opcode in (0x03, 0x07, 0x23, 0x27, 0x2F) and word >> 15 & 31 not in (2, 8)
-        yield base + at, target, touches
-        at += 4
+# --- What an instruction does, per architecture ------------------------------------------------------------
+#
+# Each function fills a Step. @known: {register: value} of the registers that hold half of an address; a
+# function changes it. An upper half counts only until its register is written.
 
 
-def _x86_64(data, base):
-    # Instructions have no fixed place: every byte that could start a near call or jump is tried. That the
-    # four bytes behind it lead to exactly a sanitizer's function is no accident.
-    for found in re.finditer(rb"(?=[\xe8\xe9](....))", data, re.DOTALL):
-        at = found.start()
-        yield base + at, base + at + 5 + struct.unpack("<i", found[1])[0], None
+def _forget(known, insn, number):
+    """Drop from @known the registers that @insn writes. @number: the name under which @known has them."""
+    if known:
+        for register in insn.regs_access()[1]:
+            known.pop(number(register), None)
 
 
-def _arm(data, base):
-    for at in range(0, len(data) - 3, 2):
-        first, second = struct.unpack_from("<HH", data, at)
-        word = first | second << 16
-        if at % 4 == 0 and word & 0x0E000000 == 0x0A000000:
-            offset = _signed(word & 0xFFFFFF, 24) * 4
-            yield base + at, base + at + 8 + offset, None
-            if word >> 28 == 15:  # BLX, to Thumb
-                yield base + at, base + at + 8 + offset + (word >> 23 & 2), None
-        if first & 0xF800 == 0xF000 and second & 0x9000 in (0x9000,):
-            s = first >> 10 & 1
-            i1, i2 = 1 - (second >> 13 & 1 ^ s), 1 - (second >> 11 & 1 ^ s)
-            offset = _signed(
-                s << 24 | i1 << 23 | i2 << 22 | (first & 0x3FF) << 12 | (second & 0x7FF) << 1, 25
-            )
-            yield base + at, base + at + 4 + offset, None
+def _x(register):
+    """Return the 64-bit register that an arm64 register is a part of."""
+    if arm64_const.ARM64_REG_W0 <= register <= arm64_const.ARM64_REG_W28:
+        return arm64_const.ARM64_REG_X0 + register - arm64_const.ARM64_REG_W0
+    return register
 
 
-# By architecture: a function that yields (address, target, touches memory) of instructions. Target: where a
-# branch leads, TRAP, or None.
-DECODERS = {"arm64": _arm64, "riscv64": _riscv64, "x86_64": _x86_64, "arm": _arm}
+_ARM64_FRAME = (arm64_const.ARM64_REG_SP, arm64_const.ARM64_REG_FP)
+_ARM64_CALLS = (arm64_const.ARM64_INS_BL, arm64_const.ARM64_INS_BLR)
+# The registers that a callee need not preserve: x0 to x18.
+_ARM64_TEMPORARY = range(arm64_const.ARM64_REG_X0, arm64_const.ARM64_REG_X18 + 1)
 
 
-# --- Addresses that code puts together ---------------------------------------------------------------------
-
-
-def _loads(word):
-    """Does this arm64 load or store write general registers? Yield those that it writes."""
-    pair, simd = word & 0x38000000 == 0x28000000, word >> 26 & 1
-    if word & 0x38000000 == 0x18000000:  # literal
-        loads = True
-    elif word & 0x38000000 == 0x38000000:
-        loads = word >> 22 & 3 != 0
-    else:
-        loads = word >> 22 & 1
-    if loads and not simd:
-        yield word & 31
-        if pair or word & 0x3F200000 == 0x08200000:
-            yield word >> 10 & 31
-    # The base, where the access moves it.
-    if (pair and word >> 23 & 1) or (word & 0x3B200400 == 0x38000400):
-        yield word >> 5 & 31
-
-
-def _arm64_writes(word):
-    """Return the general registers that an instruction changes, as far as it matters to addresses."""
-    group = word >> 25 & 15
-    if group in (8, 9):
-        return (word & 31,)
-    if group in (10, 11):
-        # Calls: all that the callee need not preserve.
-        if word >> 26 == 0x25 or word & 0xFFFFFC1F == 0xD63F0000:
-            return (*range(19), 30)
-        return (word & 31,) if word & 0xFFE00000 == 0xD5200000 else ()
-    if group & 5 == 4:
-        return tuple(_loads(word))
-    # Conditional comparisons have flags there.
-    if group & 7 == 5 and word & 0x1FE00000 != 0x1A400000:
-        return (word & 31,)
-    return ()
-
-
-def _arm64_addresses(data, base, starts):
-    known = {}
-    for at, (word,) in zip(
-        range(0, len(data), 4), struct.iter_unpack("<I", data[: len(data) & ~3]), strict=False
-    ):
-        if base + at in starts:
-            known.clear()
-        source = known.get(word >> 5 & 31)
-        result = None
-        if word & 0x1F000000 == 0x10000000:
-            offset = _signed((word >> 5 & 0x7FFFF) << 2 | word >> 29 & 3, 21)
-            if word >> 31:
-                # A page: all that lies in it is named this way, so it is no address yet.
-                result = ((base + at) & ~4095) + offset * 4096
-            else:
-                yield base + at + offset
-        elif source is not None and word & 0xFF800000 == 0x91000000:
-            yield source + ((word >> 10 & 0xFFF) << (12 if word >> 22 & 1 else 0))
-        elif source is not None and word & 0x3B000000 == 0x39000000:
-            yield source + ((word >> 10 & 0xFFF) << (word >> 30))
-        for register in _arm64_writes(word):
+def _arm64(step, insn, operands, known):
+    if insn.group(capstone.CS_GRP_BRANCH_RELATIVE):
+        step.target = _last_immediate(operands)
+    elif insn.id == arm64_const.ARM64_INS_BRK and 0x900 <= operands[0].imm <= 0x93F:
+        step.traps = True
+    for operand in operands:
+        if operand.type == CS_OP_MEM:
+            step.touches = operand.mem.base not in _ARM64_FRAME
+            if operand.mem.base in known and not operand.mem.index:
+                step.named = (known[operand.mem.base] + operand.mem.disp,)
+    page = None
+    if insn.id == arm64_const.ARM64_INS_ADR:
+        step.named = (operands[1].imm,)
+    elif insn.id == arm64_const.ARM64_INS_ADRP:
+        # Code names all that lies in a page this way, so the page is no address yet.
+        page = operands[1].imm
+    elif insn.id == arm64_const.ARM64_INS_ADD and operands[1].reg in known and operands[2].type == CS_OP_IMM:
+        step.named = (known[operands[1].reg] + (operands[2].imm << operands[2].shift.value),)
+    _forget(known, insn, _x)
+    if insn.id in _ARM64_CALLS:
+        for register in _ARM64_TEMPORARY:
             known.pop(register, None)
-        if result is not None:
-            known[word & 31] = result
+    if page is not None:
+        known[operands[0].reg] = page
 
 
-# What a call leaves in no defined state: ra, t0-t2, a0-a7, t3-t6.
-_RISCV_TEMPORARY = (1, 5, 6, 7, *range(10, 18), *range(28, 32))
+RISCV_GP = riscv_const.RISCV_REG_X3
+_RISCV_FRAME = (riscv_const.RISCV_REG_X2, riscv_const.RISCV_REG_X8)
+_RISCV_BRANCHES = (riscv_const.RISCV_INS_JAL, riscv_const.RISCV_INS_C_J)
+_RISCV_UPPER = (riscv_const.RISCV_INS_LUI, riscv_const.RISCV_INS_C_LUI, riscv_const.RISCV_INS_AUIPC)
+# ra, t0 to t2, a0 to a7, t3 to t6.
+_RISCV_TEMPORARY = [
+    riscv_const.RISCV_REG_X0 + number for number in (1, 5, 6, 7, *range(10, 18), *range(28, 32))
+]
 
 
-def _riscv_short_writes(word):
-    """_arm64_writes() of a compressed RISC-V instruction."""
-    quadrant, funct = word & 3, word >> 13 & 7
-    if quadrant == 0:
-        return (8 + (word >> 2 & 7),) if funct in (0, 2, 3) else ()
-    if quadrant == 1:
-        if funct == 4:
-            return (8 + (word >> 7 & 7),)
-        return (word >> 7 & 31,) if funct < 4 else ()
-    if funct == 4 and word >> 2 & 31 == 0:
-        # c.jr, and c.jalr, which calls.
-        return _RISCV_TEMPORARY if word >> 12 & 1 else ()
-    return (word >> 7 & 31,) if funct in (0, 2, 3, 4) else ()
-
-
-def _riscv64_addresses(data, base, starts):
-    known = {}
-    at = 0
-    while at + 2 <= len(data):
-        if base + at in starts:
-            known.clear()
-        word = int.from_bytes(data[at : at + 4], "little")
-        result, target = None, word >> 7 & 31
-        if word & 3 != 3:
-            writes = _riscv_short_writes(word & 0xFFFF)
-            if word & 0xE003 == 0x6001:  # c.lui
-                result = _signed((word >> 12 & 1) << 17 | (word >> 2 & 31) << 12, 18)
-            at += 2
-        else:
-            opcode = word & 0x7F
-            # Branches and stores write none; what links is a call.
-            writes = () if opcode in (0x63, 0x23, 0x27, 0x07) else (target,)
-            if opcode in (0x6F, 0x67) and target == 1:
-                writes = _RISCV_TEMPORARY
-            if opcode in (0x17, 0x37):
-                result = _signed(word & 0xFFFFF000, 32) + (base + at if opcode == 0x17 else 0)
-            elif opcode in (0x13, 0x03) and word >> 15 & 31 in known:
-                yield known[word >> 15 & 31] + _signed(word >> 20, 12)
-            at += 4
-        for register in writes:
+def _riscv64(step, insn, operands, known):
+    first = operands[0].reg if operands and operands[0].type == CS_OP_REG else None
+    kinds = [operand.type for operand in operands]
+    links = insn.group(capstone.CS_GRP_CALL) and first != riscv_const.RISCV_REG_X0
+    upper = None
+    if insn.id in _RISCV_BRANCHES:
+        step.target = insn.address + operands[-1].imm
+        links &= len(operands) == 1 or first == riscv_const.RISCV_REG_X1
+    elif insn.id == riscv_const.RISCV_INS_JALR and len(operands) == 3 and operands[1].reg in known:
+        step.target = known[operands[1].reg] + operands[2].imm
+    elif insn.id in _RISCV_UPPER:
+        upper = (operands[1].imm & 0xFFFFF) << 12
+        upper -= (upper & 1 << 31) << 1
+        upper += insn.address if insn.id == riscv_const.RISCV_INS_AUIPC else 0
+    elif insn.id == riscv_const.RISCV_INS_ADDI and len(operands) == 3 and operands[1].reg in known:
+        step.named = (known[operands[1].reg] + operands[2].imm,)
+    elif kinds[1:] == [CS_OP_MEM]:
+        base = operands[1].mem.base
+        step.touches = base not in _RISCV_FRAME
+        if base in known:
+            step.named = (known[base] + operands[1].mem.disp,)
+    elif kinds == [CS_OP_REG, CS_OP_IMM, CS_OP_REG] or insn.group(riscv_const.RISCV_GRP_HASSTDEXTA):
+        # Compressed accesses and atomics: Capstone has the base as the last register.
+        step.touches = operands[-1].reg not in _RISCV_FRAME
+    # Capstone does not say which register a RISC-V instruction writes. It is the first or none, and compilers
+    # have no use for half an address as the first operand of a store or a branch.
+    if first != RISCV_GP:
+        known.pop(first, None)
+    if links:
+        for register in _RISCV_TEMPORARY:
             known.pop(register, None)
-        if result is not None:
-            known[target] = result
+    if upper is not None:
+        known[first] = upper
 
 
-def _x86_64_addresses(data, base, _starts):
-    for found in re.finditer(rb"(?=[\x48\x4c]\x8d[\x05\x0d\x15\x1d\x25\x2d\x35\x3d](....))", data, re.DOTALL):
-        yield base + found.start() + 7 + struct.unpack("<i", found[1])[0]
-    for found in re.finditer(
-        rb"(?=(?:\x48\xc7[\xc0-\xc7]|[\xb8-\xbf]|\x48\x81[\xf8-\xff])(....))", data, re.DOTALL
-    ):
-        yield struct.unpack("<i", found[1])[0] & (1 << 64) - 1
+_X86_FRAME = (x86_const.X86_REG_RSP, x86_const.X86_REG_RBP)
+_X86_NO_ACCESS = (x86_const.X86_INS_LEA, x86_const.X86_INS_NOP)
 
 
-def _arm_addresses(data, _base, _starts):
-    low = {}
-    for at in range(0, len(data) - 3, 4):
-        (word,) = struct.unpack_from("<I", data, at)
-        value = word >> 4 & 0xF000 | word & 0xFFF
-        if word & 0x0FF00000 == 0x03000000:
-            low[word >> 12 & 15] = value
-        elif word & 0x0FF00000 == 0x03400000 and word >> 12 & 15 in low:
-            yield value << 16 | low[word >> 12 & 15]
+def _x86_64(step, insn, operands, _known):
+    if insn.group(capstone.CS_GRP_BRANCH_RELATIVE):
+        step.target = _last_immediate(operands)
+        return
+    named = []
+    for operand in operands:
+        if operand.type == CS_OP_IMM:
+            named.append(operand.imm)
+        elif operand.type == CS_OP_MEM:
+            step.touches = insn.id not in _X86_NO_ACCESS and operand.mem.base not in _X86_FRAME
+            if operand.mem.base == x86_const.X86_REG_RIP:
+                named.append(operand.mem.disp + insn.address + insn.size)
+            elif operand.mem.disp:
+                named.append(operand.mem.disp)
+    step.named = named
 
 
-_ADDRESSES = {
-    "arm64": _arm64_addresses,
-    "riscv64": _riscv64_addresses,
-    "x86_64": _x86_64_addresses,
-    "arm": _arm_addresses,
+# r7 and r11 are the frame pointers of Thumb and of ARM code; what lies at pc is a literal.
+_ARM_FRAME = tuple(getattr(arm_const, f"ARM_REG_{name}") for name in ("SP", "R7", "R11", "PC"))
+_ARM_MOVES = (arm_const.ARM_INS_MOV, arm_const.ARM_INS_MOVW)  # Capstone calls some movw a mov
+_ARM_MULTIPLE = tuple(getattr(arm_const, f"ARM_INS_{name}") for name in ("LDM", "LDMDB", "STM", "STMDB"))
+
+
+def _arm(step, insn, operands, known):
+    if insn.group(capstone.CS_GRP_BRANCH_RELATIVE):
+        step.target = _last_immediate(operands)
+    elif insn.id in _ARM_MULTIPLE:
+        step.touches = operands[0].reg not in _ARM_FRAME
+    for operand in operands:
+        if operand.type == CS_OP_MEM:
+            step.touches = operand.mem.base not in _ARM_FRAME
+    low = None
+    if insn.id in _ARM_MOVES and operands[1].type == CS_OP_IMM:
+        low = operands[1].imm
+    elif insn.id == arm_const.ARM_INS_MOVT and operands[0].reg in known:
+        step.named = (operands[1].imm << 16 | known[operands[0].reg] & 0xFFFF,)
+    _forget(known, insn, int)
+    if low is not None:
+        known[operands[0].reg] = low
+
+
+_DECODERS = {"arm64": _arm64, "riscv64": _riscv64, "x86_64": _x86_64, "arm": _arm, "thumb": _arm}
+_MODES = {
+    "arm64": (capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM),
+    "riscv64": (capstone.CS_ARCH_RISCV, capstone.CS_MODE_RISCV64 | capstone.CS_MODE_RISCVC),
+    "x86_64": (capstone.CS_ARCH_X86, capstone.CS_MODE_64),
+    "arm": (capstone.CS_ARCH_ARM, capstone.CS_MODE_ARM | capstone.CS_MODE_V8),
+    "thumb": (
+        capstone.CS_ARCH_ARM,
+        capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS | capstone.CS_MODE_V8,
+    ),
 }
 
 
-def addresses(arch, data, base, starts):
-    """Yield the addresses that code puts together: adrp+add, auipc+addi, lui+addi, lea.
+def _length(arch, code, offset):
+    """Return the length of an instruction that Capstone does not know."""
+    if arch == "riscv64":
+        return 4 if code[offset][0] & 3 == 3 else 2
+    if arch == "thumb":
+        return 4 if code[offset + 1][0] >> 3 >= 29 else 2
+    return 1 if arch == "x86_64" else 4
 
-    starts: where functions begin. An upper half counts only while its register holds it: until that is
-    written, until a call for those that a callee need not preserve, and never beyond the function.
-    """
-    return _ADDRESSES[arch](data, base, starts)
+
+@functools.cache
+def _decoder(arch):
+    decoder = capstone.Cs(*_MODES[arch])
+    decoder.detail = True
+    decoder.skipdata_setup = (".byte", lambda code, _size, offset, _: _length(arch, code, offset), None)
+    decoder.skipdata = True
+    return decoder
+
+
+def steps(arch, data, base, constants=None):
+    """Yield a Step for each instruction of a function. @data: its code, at the address @base. @arch: as in
+    flags.ARCHES, or thumb. @constants: {register: value} of what holds everywhere, such as RISC-V's gp."""
+    known = dict(constants or {})
+    fill = _DECODERS[arch]
+    mask = 0xFFFFFFFF if arch in ("arm", "thumb") else 0xFFFFFFFFFFFFFFFF
+    for insn in _decoder(arch).disasm(data, base):
+        if insn.id:
+            step = Step(insn.address)
+            fill(step, insn, insn.operands, known)
+            # Capstone's numbers are signed.
+            if step.target is not None:
+                step.target &= mask
+            if step.named:
+                step.named = [address & mask for address in step.named]
+            yield step

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Reads ELF files for `./redzone audit`: functions, the files they come from, the calls they make.
 
-What the instructions do is known to elfcode; which function one belongs to, and its name, is known here.
+elfcode knows what instructions do; this module knows which function an instruction belongs to, and its name.
 """
 
 import bisect
 import io
+import itertools
+import re
 import struct
 from dataclasses import dataclass, field
 
@@ -21,15 +23,17 @@ from redzone.base import Failure
 ARCHES = {"EM_AARCH64": "arm64", "EM_RISCV": "riscv64", "EM_X86_64": "x86_64", "EM_ARM": "arm"}
 # Relocations that put a load-time address into a word; the address is the addend.
 RELATIVE = {"arm64": 1027, "riscv64": 3, "x86_64": 8, "arm": 23}
+RISCV_WORDS = {1: 4, 2: 8}  # R_RISCV_32 and R_RISCV_64, and their sizes
 DW_LANG_ASSEMBLER = 0x8001
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
+ARRAY_NAME = re.compile(r"\.((preinit|init|fini)_array|ctors|dtors)\b")
 
 
 @dataclass
 class Function:
-    """A function. calls: names of the interesting functions it calls or jumps to. traps: it has
-    inline checks of tags. touches: it reads or
-    writes memory other than its own frame, None if that is not known."""
+    """A function. calls: names of the interesting functions it calls or jumps to. traps: it has inline
+    checks of tags. touches: it reads or writes memory outside its own frame. thumb: pointers to it have bit 0
+    set."""
 
     name: str
     address: int
@@ -38,12 +42,17 @@ class Function:
     unit: object = None
     calls: set = field(default_factory=set)
     traps: bool = False
-    touches: bool | None = None
+    touches: bool = False
+    thumb: bool = False
+
+    @property
+    def pointer(self):
+        return self.address | self.thumb
 
 
 @dataclass
 class Unit:
-    """A file that was compiled, as DWARF or the symbol table names it. shown: its name for people."""
+    """A file that was compiled, as DWARF or the symbol table names it. shown: its name in the output."""
 
     name: str
     folder: str = ""
@@ -66,8 +75,37 @@ class Section:
     data: bytes
     kind: str = ""
 
+    @property
+    def is_code(self):
+        return bool(self.flags & SHF_EXECINSTR)
+
+    @property
+    def is_array(self):
+        """Does it hold constructors or destructors, whatever type the linker script gave it?"""
+        return self.kind.endswith("_ARRAY") or bool(ARRAY_NAME.match(self.name))
+
 
 # --- One file ----------------------------------------------------------------------------------------------
+
+
+def _relocated(data):
+    """Return @data with the addresses in a RISC-V object's debug information filled in. The library does that
+    for the other architectures, and refuses RISC-V's relocations."""
+    elf = _Elf(io.BytesIO(data))
+    if elf["e_machine"] != "EM_RISCV" or elf["e_type"] != "ET_REL":
+        return data
+    result = bytearray(data)
+    for relocations in elf.iter_sections():
+        if not isinstance(relocations, RelocationSection) or not relocations.name.startswith(".rela.debug_"):
+            continue
+        target, symbols = (elf.get_section(relocations[key]) for key in ("sh_info", "sh_link"))
+        for relocation in relocations.iter_relocations():
+            size = RISCV_WORDS.get(relocation["r_info_type"])
+            if size:
+                value = symbols.get_symbol(relocation["r_info_sym"])["st_value"] + relocation["r_addend"]
+                at = target["sh_offset"] + relocation["r_offset"]
+                result[at : at + size] = (value % (1 << 8 * size)).to_bytes(size, "little")
+    return bytes(result)
 
 
 class _Elf(ELFFile):
@@ -81,14 +119,14 @@ class _Elf(ELFFile):
 
 
 class Image:
-    """An ELF file or a member of an archive. @label: its name for people."""
+    """An ELF file or a member of an archive. @label: its name in the output."""
 
     def __init__(self, data, label):
         self.label = label
         try:
-            self.elf = _Elf(io.BytesIO(data))
+            self.elf = _Elf(io.BytesIO(_relocated(data)))
             self._read(label)
-        except (ELFError, ValueError, KeyError, IndexError, AttributeError, struct.error) as error:
+        except (ELFError, ValueError, KeyError, IndexError, AttributeError, TypeError, struct.error) as error:
             raise Failure(f"{label} cannot be read as ELF: {error}") from None
 
     def _read(self, label):
@@ -98,6 +136,8 @@ class Image:
         self.relocatable = self.elf["e_type"] == "ET_REL"
         self.word = 8 if self.elf.elfclass == 64 else 4
         self.sections = [self._section(section) for section in self.elf.iter_sections()]
+        loads = [segment for segment in self.elf.iter_segments("PT_LOAD") if segment["p_filesz"]]
+        self.loads = [(load["p_vaddr"], load["p_memsz"], load["p_paddr"]) for load in loads]
         self._read_symbols()
         self._read_units()
 
@@ -118,26 +158,50 @@ class Image:
     def allocated(self):
         return [section for section in self.sections if section.flags & SHF_ALLOC and section.size]
 
+    def variables(self):
+        """Return the sections that a running system writes: neither constructor arrays, which linkers mark as
+        writable, nor what stays in ROM. An image that copies its data to RAM has other load addresses for
+        them; all that stays where it was loaded is in ROM."""
+        stays = [(start, size) for start, size, load in self.loads if load == start]
+        copies = len(stays) < len(self.loads)
+
+        def in_rom(section):
+            inside = any(start <= section.address < start + size for start, size in stays)
+            return copies and section.kind != "SHT_NOBITS" and inside
+
+        return [
+            section
+            for section in self.allocated()
+            if section.flags & SHF_WRITE and section.address and not section.is_array and not in_rom(section)
+        ]
+
     def _read_symbols(self):
-        """Fill symbols {name: address} of what is defined, undefined, functions with the file of locals."""
+        """Fill symbols {name: address} of what is defined; undefined; functions, with the file of the local
+        ones; names_by_address; marks {section: {address: kind of the code that begins there}}."""
         self.symbols, self.undefined, self.functions = {}, set(), []
-        self.names_by_address = {}
+        self.names_by_address, self.marks, self.files = {}, {}, []
         table = next((s for s in self.elf.iter_sections() if isinstance(s, SymbolTableSection)), None)
         file = None
         for symbol in table.iter_symbols() if table else ():
             kind, name = symbol["st_info"]["type"], symbol.name
             if kind == "STT_FILE":
                 file = name
+                self.files.append(name)
                 continue
             if symbol["st_shndx"] == "SHN_UNDEF":
                 if name:
                     self.undefined.add(name)
                 continue
+            address = symbol["st_value"]
+            thumb = self.arch == "arm" and kind == "STT_FUNC" and bool(address & 1)
+            address -= thumb
+            mark = name[1:2] if name.startswith("$") else ("at"[thumb] if kind == "STT_FUNC" else "")
+            if mark:
+                marks = self.marks.setdefault(symbol["st_shndx"], {})
+                if name.startswith("$") or address not in marks:
+                    marks[address] = mark
             if not name or kind == "STT_SECTION" or name.startswith(("$", ".L")):
                 continue
-            address = (
-                symbol["st_value"] & ~1 if self.arch == "arm" and kind == "STT_FUNC" else symbol["st_value"]
-            )
             local = symbol["st_info"]["bind"] == "STB_LOCAL"
             self.symbols[name] = address
             if symbol["st_shndx"] == "SHN_ABS":
@@ -145,7 +209,7 @@ class Image:
             if not self.relocatable:
                 self.names_by_address.setdefault(address, []).append(name)
             if kind == "STT_FUNC":
-                function = Function(name, address, symbol["st_size"], symbol["st_shndx"])
+                function = Function(name, address, symbol["st_size"], symbol["st_shndx"], thumb=thumb)
                 function.unit = file if local else None
                 self.functions.append(function)
 
@@ -162,7 +226,10 @@ class Image:
         ranges.sort(key=lambda entry: entry[0])
         starts = [entry[0] for entry in ranges]
         by_file = {}
+        # All of an object is of one file, its global functions as well.
+        whole = self.files[0] if self.relocatable and len(self.files) == 1 and not self.units else None
         for function in self.functions:
+            function.unit = whole or function.unit
             unit = None
             if self.relocatable and len(self.units) == 1:
                 unit = self.units[0]
@@ -181,7 +248,7 @@ class Image:
                 unit.functions.append(function)
 
     def _dwarf_units(self):
-        dwarf = self.elf.get_dwarf_info(relocate_dwarf_sections=self.relocatable)
+        dwarf = self.elf.get_dwarf_info(relocate_dwarf_sections=self.relocatable and self.arch != "riscv64")
         lists = dwarf.range_lists()
         ranges = []
         for compilation in dwarf.iter_CUs():
@@ -206,12 +273,7 @@ class Image:
                 ranges.append((low, high, unit))
             elif "DW_AT_ranges" in values and lists is not None:
                 base = low or 0
-                where = values["DW_AT_ranges"]
-                if compilation["version"] >= 5:
-                    entries = lists.get_range_list_at_offset(where, cu=compilation)
-                else:
-                    entries = lists.get_range_list_at_offset(where)
-                for entry in entries:
+                for entry in lists.get_range_list_at_offset(values["DW_AT_ranges"], cu=compilation):
                     if hasattr(entry, "base_address"):
                         base = entry.base_address
                         continue
@@ -239,36 +301,51 @@ class Image:
             return None
         return functions[at]
 
-    def find_calls(self, wanted):
-        """Fill calls and touches of every function. @wanted(name): is a call of it interesting?"""
+    def _pieces(self, number):
+        """Yield (kind, start, end) of the functions in a section: kind t is Thumb code. Literals, which
+        assemblers mark with d, are left out."""
+        section = self.sections[number]
+        low, high = section.address, section.address + section.size
+        # Assembly may begin with code that no symbol calls a function.
+        marks = {low: "", **self.marks.get(number, {}), high: ""}
+        for (start, kind), (end, _) in itertools.pairwise(sorted(marks.items())):
+            if kind != "d" and low <= start and end <= high:
+                yield kind, start, end
+
+    def read_code(self, wanted):
+        """Fill calls, traps and touches of every function, and named: the addresses that code puts together.
+        @wanted(name): is a call of it interesting?"""
+        self.named = set()
         targets = {address: name for name, address in self.symbols.items() if wanted(name)}
+        table = self.elf.get_section_by_name(".symtab")
+        pointer = self.symbols.get("__global_pointer$")
+        constants = {} if pointer is None else {elfcode.RISCV_GP: pointer}
         relocated = {}
         if self.relocatable:
-            for section in self.elf.iter_sections():
-                if isinstance(section, RelocationSection):
-                    relocated[section["sh_info"]] = section
-        table = self.elf.get_section_by_name(".symtab")
-        for number, functions in self._by_section().items():
-            section = self.sections[number]
-            if not section.flags & SHF_EXECINSTR:
+            targets.clear()
+            sections = [s for s in self.elf.iter_sections() if isinstance(s, RelocationSection)]
+            relocated = {section["sh_info"]: section for section in sections}
+        holders = self._by_section()
+        for number, section in enumerate(self.sections):
+            if not section.is_code:
                 continue
+            functions = holders.get(number, [])
             starts = [function.address for function in functions]
-            for address, target, touches in elfcode.DECODERS[self.arch](section.data, section.address):
-                interesting = target == elfcode.TRAP or (not self.relocatable and target in targets)
-                if not interesting and not touches:
-                    continue
-                function = self._holder(functions, starts, address)
-                if function is None:
-                    continue
-                if target == elfcode.TRAP:
-                    function.traps = True
-                elif interesting:
-                    function.calls.add(targets[target])
-                if touches:
-                    function.touches = True
-            for function in functions:
-                if function.touches is None and self.arch in ("arm64", "riscv64"):
-                    function.touches = False
+            for kind, start, end in self._pieces(number):
+                code = section.data[start - section.address : end - section.address]
+                arch = "thumb" if kind == "t" else self.arch
+                for step in elfcode.steps(arch, code, start, constants):
+                    self.named.update(step.named)
+                    name = targets.get(step.target)
+                    if not (name or step.touches or step.traps):
+                        continue
+                    function = self._holder(functions, starts, step.address)
+                    if function is None:
+                        continue
+                    function.traps |= step.traps
+                    function.touches |= step.touches
+                    if name:
+                        function.calls.add(name)
             for relocation in relocated[number].iter_relocations() if number in relocated else ():
                 name = table.get_symbol(relocation["r_info_sym"]).name
                 if wanted(name):
@@ -277,12 +354,12 @@ class Image:
                         function.calls.add(name)
 
     def words_with(self, values):
-        """Return {address of a word: value} for the words of data that hold one of @values, also if the
-        loader has to put it there."""
+        """Return {address of a word: value} for the words of data that hold one of @values, or into which a
+        loader puts one."""
         found = {}
         for section in self.allocated():
-            # Not relocations and symbol tables, which name addresses, too.
-            if section.flags & SHF_EXECINSTR or not section.kind.endswith(("PROGBITS", "_ARRAY")):
+            # Relocations and ELF's symbol tables name addresses as well, and are no data.
+            if not section.kind.endswith(("PROGBITS", "_ARRAY")):
                 continue
             first = -section.address % self.word
             body = section.data[first : first + (len(section.data) - first) // self.word * self.word]
@@ -300,12 +377,11 @@ class Image:
 
     def refers_to(self, address):
         """Does code, or a literal or table that code reads, name @address?"""
-        starts = {function.address for function in self.functions}
+        if address in self.named:
+            return True
         for section in self.allocated():
-            if not section.flags & SHF_EXECINSTR:
+            if not section.is_code:
                 continue
-            if address in elfcode.addresses(self.arch, section.data, section.address, starts):
-                return True
             needle = address.to_bytes(self.word, "little")
             at = section.data.find(needle)
             while at >= 0:
