@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* argument.c - a program that says what it was called with. */
+/* argument.c - a program that prints its name and how many arguments it has. */
 #include <stdio.h>
 
 int main(int argc, char **argv)

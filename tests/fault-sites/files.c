@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* files.c - a program that opens a file and reads a line, and asks once more where it was refused memory. */
+/* files.c - a program that opens a file and reads a line. If it is refused memory, it tries once more. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

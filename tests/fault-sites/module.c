@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* module.c - a module that only says that it is there. */
+/* module.c - a module that only prints that it is loaded. */
 #include <kernel/module.h>
 #include <kernel/printk.h>
 

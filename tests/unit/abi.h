@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi.h - the compilers' ABI as C declarations. No header of the runtime has them: compilers call
- * these by name. The list itself is abi_symbols.def.
+ * abi.h - the compilers' ABI as C declarations. No header of the runtime declares these symbols, because
+ * compilers call them by name. abi_symbols.def lists them.
  */
 #ifndef UNIT_ABI_H
 #define UNIT_ABI_H

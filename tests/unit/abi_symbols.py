@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The compilers' ABI and the runtime's archive, compared by name.
+"""Compares the compilers' ABI with the runtime's archive, by name.
 
-Three questions, each one TAP result a library or compiler:
+Three questions, each with one TAP result for each library or compiler:
   - does the archive define every symbol of abi_symbols.def?
-  - do the archive's objects refer to no __asan_ or __hwasan_ symbol but those it defines, that is: is
-    none of the runtime instrumented? Compiled code would show, too, by a frame's description strings.
+  - does the archive define each __asan_ or __hwasan_ symbol that its objects refer to? If not, a part of
+    the runtime is instrumented. Constructors for globals show that as well.
   - is every symbol that an installed compiler refers to, with any of its options, in the archive?
 
 usage: abi_symbols.py ARCHIVE ABI_SYMBOLS_DEF ABI_SAMPLE_C

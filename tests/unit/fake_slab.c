@@ -25,7 +25,7 @@ void *fake_slab_slot(const struct fake_slab *slab, const void *addr)
 {
 	size_t i = (size_t)((const char *)addr - slab->memory) / slab->slot_size;
 
-	/* The slab's tail that holds no slot belongs to the last one. */
+	/* The rest of the slab after the last slot counts as part of that slot. */
 	if (i >= slab->slots)
 		i = slab->slots - 1;
 	return slab->memory + i * slab->slot_size;

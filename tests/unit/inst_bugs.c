@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inst_bugs.c - real bugs in instrumented code: this file is compiled with -fsanitize=kernel-address,
- * inline and outline, by the compiler under test. Each bug must give one report with the right type, size,
- * direction and function; each legal neighbour none.
+ * inst_bugs.c - real bugs in instrumented code. The compiler under test compiles this file with
+ * -fsanitize=kernel-address, inline and outline. Each bug must give one report with the right type, size,
+ * direction and function, and the legal access beside it must give none.
  *
- * Indices come through volatile variables: a compiler that sees the bug may do with it what it wants.
+ * Indices come from volatile variables, because a compiler that sees the bug may turn it into anything.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static bool names(const char *function)
 	return unit_find(0, title) == 1;
 }
 
-/* --- Heap ----------------------------------------------------------------------------------------------- */
+/* --- Heap ------------------------------------------------------------------------------------- */
 
 #define ACCESS(bits, type)                         \
 	static NOINLINE void read_##bits(char *p)  \
@@ -68,7 +68,8 @@ static void heap_overflow_of_every_size(void)
 		char *p = kasan_posix_malloc(48);
 
 		REQUIRE(p);
-		/* Aligned: of an unaligned access Clang's inline code checks the two ends, one report each. */
+		/* Aligned accesses only: Clang's inline code checks both ends of an unaligned one, and
+		 * reports each. */
 		for (size_t at = 0; at + size <= 48; at += size) {
 			EXPECT_NO_REPORT(accesses[a].read(p + at));
 			EXPECT_NO_REPORT(accesses[a].write(p + at));
@@ -106,7 +107,7 @@ static void off_by_one(void)
 	kasan_posix_free(p);
 }
 
-/* --- Memory functions ------------------------------------------------------------------------------------ */
+/* --- Memory functions ------------------------------------------------------------------------- */
 
 struct block {
 	char bytes[200];
@@ -134,7 +135,7 @@ static NOINLINE void move_bytes(char *to, const char *from, size_t n)
 
 static void memory_functions(void)
 {
-	/* Ends in the redzone: of a large copy GCC's inline code checks the two ends. */
+	/* The copy ends in the redzone, because GCC's inline code checks only the two ends of a large copy. */
 	char *small = kasan_posix_malloc(190), *large = kasan_posix_malloc(200);
 
 	REQUIRE(small && large);
@@ -158,7 +159,7 @@ static void memory_functions(void)
 	kasan_posix_free(large);
 }
 
-/* --- Stack ----------------------------------------------------------------------------------------------- */
+/* --- Stack ------------------------------------------------------------------------------------ */
 
 static NOINLINE char stack_read(int i)
 {
@@ -218,7 +219,7 @@ static void alloca_out_of_bounds(void)
 	}
 }
 
-/* Every turn of the loop has its own array, and the function's end takes all their poison away. */
+/* Each turn of the loop has its own array. The end of the function removes the poison of all of them. */
 static NOINLINE void allocas_in_a_loop(int n)
 {
 	for (int i = 1; i < n; i++) {
@@ -288,7 +289,7 @@ static void use_after_scope(void)
 	CHECK(names("large_after_scope") && unit_last()->size == 8);
 }
 
-/* --- Leaving frames without unwinding them ----------------------------------------------------------------- */
+/* --- Leaving frames without unwinding them ---------------------------------------------------- */
 
 static jmp_buf environment;
 
@@ -345,7 +346,7 @@ static void *living_thread(void *arg)
 	return arg;
 }
 
-/* glibc gives the next thread the same stack. */
+/* glibc gives the same stack to the next thread. */
 static void pthread_exit_leaves_no_poison(void)
 {
 	unit_clear();
@@ -358,7 +359,7 @@ static void pthread_exit_leaves_no_poison(void)
 	CHECK_EQ(unit_reports(), 0);
 }
 
-/* --- Null and wild pointers, without touching them --------------------------------------------------------- */
+/* --- Null and wild pointers, without touching them -------------------------------------------- */
 
 static sigjmp_buf fault_environment;
 
@@ -386,7 +387,7 @@ static void null_pointer(void)
 	CHECK(unit_find(0, " null_pointer+0x") > 0);
 }
 
-/* --- Legal code -------------------------------------------------------------------------------------------- */
+/* --- Legal code ------------------------------------------------------------------------------- */
 
 typedef long unaligned_long __attribute__((aligned(1)));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inst_globals.c - global variables of instrumented files. Mistakes caught here: "globals whose constructors
- * never run" (then no overflow is seen) and "instrumented code that runs before there is shadow" (the
- * constructor below is such code, and crashes if the port starts after it).
+ * inst_globals.c - global variables of instrumented files. The tests catch two mistakes: "globals whose
+ * constructors never run" (then no overflow is seen), and "instrumented code that runs before there is
+ * shadow" (the constructor below is such code, and crashes if the port starts after it).
  */
 #include <string.h>
 
@@ -25,7 +25,8 @@ static struct {
 
 static int constructor_ran;
 
-/* The highest priority that is not reserved: before other files' constructors, globals included. */
+/* The highest priority that is not reserved. It runs before other files' constructors, including those of
+ * globals. */
 __attribute__((constructor(101))) static void early(void)
 {
 	char bytes[100];
@@ -89,7 +90,7 @@ static void every_kind_of_global(void)
 	EXPECT_REPORT("global-out-of-bounds", sink = get((const char *)public_numbers, -1));
 }
 
-/* A static inside a function is a global too. */
+/* A static variable inside a function is also a global. */
 static NOINLINE long function_static(int i)
 {
 	static short table[5] = {1, 2, 3, 4, 5};

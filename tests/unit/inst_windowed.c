@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inst_windowed.c - instrumented code over the windowed layout, the way a firmware uses it: outline
- * checks, a heap inside the one window, stack and globals not instrumented.
+ * inst_windowed.c - instrumented code with the windowed layout, as firmware uses it: outline checks, a heap
+ * inside the only window, and neither stack nor globals instrumented.
  */
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inst_windowed_stack.c - instrumented code on a stack that lies in the second window of two.
+ * inst_windowed_stack.c - instrumented code on a stack in the second of two windows.
  *
- * The shadow of both windows lies where the compiler's offset says. With SECOND_ELSEWHERE the second one's
- * does not: then the compiler must leave all stack poison to the runtime.
+ * The shadow of both windows is where the compiler's offset says. With SECOND_ELSEWHERE the second window's
+ * shadow is in another place; then the compiler must leave all stack poison to the runtime.
  *
- * The main thread's stack has no shadow, not even memory where it would be: functions with variables that
- * are watched run on the other stack only.
+ * The main thread's stack has no shadow: no memory is mapped where it would be. So functions with watched
+ * variables run only on the stack in the second window.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 static char *first, *second;
 static volatile char sink;
 
-/* Memory where the shadow of [@start, @start + WINDOW) is for the compiler. */
+/* Map memory where the compiler expects the shadow of [@start, @start + WINDOW). */
 static void *shadow_where_compiled(const char *start)
 {
 	void *want = (void *)(((uintptr_t)start >> 3) + COMPILED_OFFSET);
@@ -61,7 +61,7 @@ static void on_second_window(void *(*test)(void *))
 	pthread_join(thread, NULL);
 }
 
-/* Compilers write the poison of small frames inline and call the runtime for large ones: both. */
+/* Compilers poison small frames inline, and call the runtime for large ones: test both. */
 static NOINLINE void large_frame(size_t at)
 {
 	volatile char large[4096];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oracle.h - the truth about a piece of memory, one bit (kept as a byte) per byte.
+ * oracle.h - which bytes of a piece of memory are accessible: one flag for each byte.
  *
- * It knows nothing of granules or shadow values: every operation is a loop over bytes. What the runtime
- * answers is compared with it.
+ * The oracle has no granules and no shadow values: every operation is a loop over bytes. Tests compare the
+ * runtime's answers with the oracle's.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -22,7 +22,8 @@ static inline void oracle_set(struct oracle *o, uintptr_t addr, size_t size, boo
 		o->accessible[addr - o->base + i] = accessible;
 }
 
-/* What the contract of kasan_unpoison() says: the bytes, and not the rest of the last granule. */
+/* As the contract of kasan_unpoison() says: the bytes become accessible, the rest of the last granule does
+ * not. */
 static inline void oracle_unpoison(struct oracle *o, uintptr_t addr, size_t size)
 {
 	oracle_set(o, addr, size, true);
@@ -30,7 +31,7 @@ static inline void oracle_unpoison(struct oracle *o, uintptr_t addr, size_t size
 		o->accessible[a - o->base] = false;
 }
 
-/* Return: address of the first inaccessible byte, 0 if there is none. */
+/* Return: the address of the first inaccessible byte; 0 if there is none. */
 static inline uintptr_t oracle_first_bad(const struct oracle *o, uintptr_t addr, size_t size)
 {
 	for (size_t i = 0; i < size; i++)

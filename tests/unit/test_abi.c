@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_abi.c - every symbol of the compilers' ABI is there, callable, and does what its name says.
+ * test_abi.c - every symbol of the compilers' ABI exists, can be called, and does what its name says.
  *
- * The program does not link if one is missing; abi_symbols.py names them all at once.
+ * If a symbol is missing, the program does not link; abi_symbols.py lists all missing ones.
  */
 #include <string.h>
 
@@ -28,7 +28,8 @@ static void bad_access(const char *name, size_t size, bool is_write, uintptr_t a
 	CHECKF(!unit_last()->is_free, "%s: reported as a free", name);
 }
 
-/* Good memory: nothing. Bad memory: one report of this size and direction, and the call returns. */
+/* Good memory gives no report. Bad memory gives one report with this size and direction, and the call
+ * returns. */
 static void noabort_functions(void)
 {
 	uintptr_t good, bad;
@@ -71,7 +72,7 @@ static void noabort_functions(void)
 #undef ABI_OTHER
 }
 
-/* The same without _noabort: compiled code does not expect them to return, so they must not. */
+/* The same without _noabort: these functions must not return, because compiled code does not expect it. */
 static void aborting_functions(void)
 {
 	uintptr_t good, bad;
@@ -141,7 +142,7 @@ static void set_shadow_functions(void)
 		}
 }
 
-/* GCC's use-after-scope: a variable with its redzone behind it, as the frame's prologue lays it out. */
+/* GCC's use-after-scope: a variable followed by its redzone, as the frame's prologue lays them out. */
 static void stack_memory_functions(void)
 {
 	for (size_t size = 1; size <= 64; size++) {
@@ -169,7 +170,7 @@ static void stack_memory_functions(void)
 static void alloca_redzones(void)
 {
 	for (size_t size = 1; size <= 100; size++) {
-		/* The compiler reserves 32 bytes before and, from the rounded-up end, 32 bytes after. */
+		/* The compiler reserves 32 bytes before the object, and 32 bytes after its rounded-up end. */
 		char *object;
 		size_t rounded = (size + 31) & ~31UL;
 
@@ -190,14 +191,14 @@ static void alloca_redzones(void)
 		__asan_allocas_unpoison((uintptr_t)object - 32, (uintptr_t)object + rounded + 32);
 		CHECK_EQ(kasan_first_bad((uintptr_t)object - 64, rounded + 128), 0);
 	}
-	/* A function that called alloca() on some paths only asks for nothing on the others. */
+	/* On a path without alloca() a function passes 0: nothing is unpoisoned. */
 	arena = unit_watched(8192);
 	kasan_poison(arena, 4096, KASAN_SLAB_REDZONE);
 	__asan_allocas_unpoison(0, (uintptr_t)arena + 4096);
 	CHECK(!kasan_byte_accessible(arena));
 }
 
-/* --- Memory functions: the operation, and which half of a bad call is reported ------------------------ */
+/* --- Memory functions: the operation, and which half of a bad call is reported ---------------- */
 
 typedef void *(*copy_fn)(void *, const void *, size_t);
 typedef void *(*set_fn)(void *, int, size_t);
@@ -212,23 +213,23 @@ static void check_copy(const char *name, copy_fn copy)
 	CHECKF(copy(arena, text, sizeof(text)) == arena, "%s: return value", name);
 	CHECKF(!strcmp(arena, text), "%s: contents", name);
 	CHECK_EQ(unit_reports(), 0);
-	/* Bad source: a read. */
+	/* Bad source: a read is reported. */
 	unit_clear();
 	copy(arena + 100, arena + 996, 8);
 	CHECKF(unit_reports() == 1 && !unit_last()->is_write, "%s: bad source", name);
 	CHECK_EQ(unit_last()->addr, (uintptr_t)arena + 996);
 	CHECK_EQ(unit_last()->size, 8);
-	/* Bad destination: a write, and nothing is overwritten. */
+	/* Bad destination: a write is reported, and nothing is overwritten. */
 	arena[1000] = 'x';
 	unit_clear();
 	copy(arena + 996, arena, 8);
 	CHECKF(unit_reports() == 1 && unit_last()->is_write, "%s: bad destination", name);
 	CHECK_EQ(unit_last()->addr, (uintptr_t)arena + 996);
 	CHECKF(arena[1000] == 'x', "%s: wrote after its report", name);
-	/* No byte, no access: even through pointers that lead nowhere. */
+	/* A size of 0 is no access, even with bad pointers. */
 	EXPECT_NO_REPORT(copy(arena + 2000, arena + 3000, 0));
 	EXPECT_NO_REPORT(copy(NULL, NULL, 0));
-	/* A length that is a negative number. */
+	/* A negative number as the length. */
 	EXPECT_REPORT("out-of-bounds", copy(arena, arena + 100, (size_t)-8));
 }
 
@@ -251,7 +252,7 @@ static void check_set(const char *name, set_fn set)
 
 static void memory_functions(void)
 {
-	/* Through volatile pointers, or the compiler would expand the calls itself. */
+	/* Called through volatile pointers, so that the compiler does not expand the calls itself. */
 	static const struct {
 		const char *name;
 		copy_fn fn;
@@ -278,7 +279,7 @@ static void memory_functions(void)
 	}
 }
 
-/* All alignments and lengths of the primitives, overlaps included, against a loop over bytes. */
+/* Compare the primitives with a loop over bytes: all alignments and lengths, and overlaps. */
 static void memory_primitives(void)
 {
 	static unsigned char a[400], b[400], want[400];
@@ -293,7 +294,7 @@ static void memory_primitives(void)
 				__memcpy(b + 100 + to, a + from, len);
 				CHECK(!memcmp(b, want, sizeof(b)));
 
-				/* Overlapping, both directions. */
+				/* Overlapping, in both directions. */
 				for (size_t i = 0; i < sizeof(a); i++)
 					want[i] = a[i];
 				for (size_t i = 0; i < len; i++)
@@ -319,7 +320,7 @@ static void memory_primitives(void)
 			}
 }
 
-/* --- The rest --------------------------------------------------------------------------------------------- */
+/* --- The rest --------------------------------------------------------------------------------- */
 
 static void dynamic_shadow_address(void)
 {
@@ -328,7 +329,7 @@ static void dynamic_shadow_address(void)
 		 ((uintptr_t)arena >> 3) + __asan_shadow_memory_dynamic_address);
 }
 
-/* Before a call that does not return: what the frames below left poisoned is on the way out. */
+/* Compiled code calls this before a function that does not return: the poison of its frames must go. */
 __attribute__((noinline)) static void leave_poison(char *frame, size_t size)
 {
 	kasan_poison(frame, size, KASAN_STACK_MID);
@@ -343,12 +344,12 @@ static void handle_no_return(void)
 	leave_poison(frame, sizeof(frame));
 	CHECK_EQ(kasan_first_bad((uintptr_t)frame, sizeof(frame)), 0);
 #else
-	/* The process's stack is in no window: the call must still be safe. */
+	/* The process's stack is outside all windows: the call must still be safe. */
 	__asan_handle_no_return();
 #endif
 }
 
-/* GCC's fake stacks: a kernel has none, so a function must be told to keep its own frame. */
+/* GCC's fake stacks: a kernel has none, so the runtime must tell a function to use its own frame. */
 static void no_fake_stacks(void)
 {
 	CHECK_EQ(__asan_option_detect_stack_use_after_return, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_depot.c - the stack depot: equal traces share a handle, garbage handles are harmless, threads
- * agree, and at the bound new traces are refused and known ones still found.
+ * test_depot.c - the stack depot: equal traces share a handle, garbage handles do no harm, and threads get
+ * the same handles. A full depot refuses new traces and still finds known ones.
  *
- * Built with a depot of one block (CONFIG_KASAN_DEPOT_SIZE=65536) and few hash buckets, so that the
- * bound is near and chains are long.
+ * Built with a depot of one block (CONFIG_KASAN_DEPOT_SIZE=65536) and few hash buckets, so that the bound
+ * is soon reached and chains are long.
  */
 #include <pthread.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "../../runtime/core/internal.h"
 #include "unit.h"
 
-/* A trace that depends on @n alone: 1 to 16 frames of addresses in one image. */
+/* Make a trace that depends on @n alone: 1 to 16 frames with addresses of one image. */
 static size_t make_trace(uint64_t n, uintptr_t *pcs)
 {
 	size_t count = 1 + n % 16;
@@ -60,7 +60,7 @@ static void equal_traces_share_a_handle(void)
 	}
 }
 
-/* A prefix, an extension, and one frame changed anywhere are other traces. */
+/* A prefix, an extension, or a trace with one changed frame is a different trace. */
 static void near_traces_differ(void)
 {
 	uintptr_t pcs[16];
@@ -93,7 +93,8 @@ static void long_and_empty_traces(void)
 	CHECK_EQ(kasan_depot_save(pcs, 0), 0);
 }
 
-/* Handles come out of redzones, where any bug may have written: no value may crash or lie. */
+/* Handles are read from redzones, which any bug may overwrite: no value may crash the depot or give a wrong
+ * trace. */
 static void garbage_handles(void)
 {
 	const uintptr_t *pcs;
@@ -102,13 +103,13 @@ static void garbage_handles(void)
 	CHECK_EQ(kasan_depot_fetch(0, &pcs), 0);
 	CHECK_EQ(kasan_depot_fetch(UINT32_MAX, &pcs), 0);
 	for (uint32_t i = 0; i < 300000; i++) {
-		/* All small values, where real handles are, then anything. */
+		/* Try all small values, because real handles are small; then random ones. */
 		uint32_t handle = i < 100000 ? i : (uint32_t)unit_random();
 		size_t count = kasan_depot_fetch(handle, &pcs);
 
 		CHECK(count <= CONFIG_KASAN_STACK_DEPTH);
 		if (count) {
-			/* What it leads to is a trace: saving it again finds the same handle. */
+			/* The handle leads to a real trace: saving that again gives the same handle. */
 			accepted++;
 			CHECK_EQ(kasan_depot_save(pcs, count), handle);
 		}
@@ -116,7 +117,7 @@ static void garbage_handles(void)
 	CHECK(accepted > 0 && accepted < 5000);
 }
 
-/* --- Threads --------------------------------------------------------------------------------------------- */
+/* --- Threads ---------------------------------------------------------------------------------- */
 
 #define THREADS 4
 #define SHARED	150
@@ -162,7 +163,7 @@ static void threads_agree(void)
 	}
 }
 
-/* --- The bound: these come last, nothing fits after them --------------------------------------------------- */
+/* --- The bound: these cases come last, because they leave the depot full ---------------------- */
 
 static void at_and_past_the_bound(void)
 {
@@ -185,21 +186,21 @@ static void at_and_past_the_bound(void)
 	}
 	REQUIRE(last && n < 100000);
 	CHECK(stats.max_bytes <= CONFIG_KASAN_DEPOT_SIZE);
-	/* It was nearly full: no more than one trace of the largest size was missing. */
+	/* The depot is nearly full: at most the room for one trace of the largest size is left. */
 	CHECK(stats.max_bytes - stats.bytes <= 64 + 16 * sizeof(pcs[0]));
 	CHECK(stats.refused > 0);
-	/* Past the bound: thousands more are refused, and one line said so. */
+	/* Past the bound: thousands more traces are refused, and one line says so. */
 	for (n++; n < 12000; n++)
 		CHECK_EQ(kasan_depot_save(pcs, make_trace(n, pcs)), 0);
 	CHECK_EQ(unit_lines(), 1);
 	CHECK(strstr(unit_line(0), "depot"));
-	/* What it knows, it still knows. */
+	/* Known traces are still found. */
 	CHECK_EQ(kasan_depot_save(pcs, make_trace(last_n, pcs)), last);
 	CHECK_EQ(kasan_depot_save(pcs, make_trace(1000, pcs)), thread_handles[0][0]);
 	CHECK(holds(thread_handles[0][0], pcs, make_trace(1000, pcs)));
 }
 
-/* A report with nothing but the task to say of an allocation is still whole. */
+/* A report that knows only the task of an allocation is still whole. */
 static void reports_without_a_stack(void)
 {
 	char *p = kasan_posix_malloc(24);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_depot_memory.c - a port that has no memory for the depot: nothing fails but the stacks. */
+/* test_depot_memory.c - a port without memory for the depot: only the stacks are missing. */
 #include <string.h>
 
 #include "../../runtime/core/internal.h"
@@ -29,11 +29,11 @@ static void no_memory_at_all(void)
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p, 11));
 	CHECK(unit_saw(" (stack is not available)"));
 	kasan_posix_free(p);
-	/* Nothing could be held back, so the chunk is libc's again and no object any more. */
+	/* The quarantine could not hold the chunk, so libc has it again and it is not an object. */
 	EXPECT_REPORT("invalid-free", kasan_posix_free(p));
 }
 
-/* Memory that is there again is used: one refusal does not end the depot. */
+/* The depot uses memory that becomes available later: one refusal does not stop it. */
 static void memory_comes_back(void)
 {
 	uintptr_t pcs[] = {0x1000, 0x2000}, others[] = {0x3000, 0x4000};
@@ -44,7 +44,7 @@ static void memory_comes_back(void)
 	unit_clear();
 	CHECK_EQ(kasan_depot_save(pcs, 2), 0);
 	CHECK_EQ(kasan_depot_save(pcs, 2), 0);
-	/* Already said by the case before. */
+	/* The case before has printed this already. */
 	CHECK(unit_find(0, "kasan: stack depot full") < 0);
 	kasan_posix_hooks.alloc = NULL;
 	handle = kasan_depot_save(pcs, 2);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_encoding.c - shadow memory against the bit-per-byte oracle: poison, unpoison, poison_tail and
- * every check, for all small offsets and sizes and for random large ones.
+ * test_encoding.c - compares shadow memory with the oracle: poison, unpoison, poison_tail and every check,
+ * for all small offsets and sizes and for random large ones.
  *
- * Built once per shadow geometry: the linked variant of the runtime decides which translation runs.
+ * Built once for each shadow layout: the runtime that is linked decides how addresses are translated.
  */
 #include <string.h>
 
@@ -28,12 +28,12 @@ static void all_poisoned(struct oracle *o, uint8_t value)
 	oracle_set(o, o->base, o->size, false);
 }
 
-/* Ask about every range [start, start + len) with len up to 64, inside the first SMALL bytes. */
+/* Check every range [start, start + len) that starts in the first SMALL bytes, with len up to 64. */
 static void compare_small(const struct oracle *o)
 {
 	uintptr_t next_bad[SMALL + 64 + 1];
 
-	/* The oracle's own loop per question would be slow; from the end its answers follow in one pass. */
+	/* Asking the oracle about each range would be slow; one pass from the end gives all its answers. */
 	next_bad[SMALL + 64] = UINTPTR_MAX;
 	for (size_t i = SMALL + 64; i-- > 0;)
 		next_bad[i] = o->accessible[i] ? next_bad[i + 1] : o->base + i;
@@ -87,7 +87,7 @@ static void poison_tail_all_sizes(void)
 	for (int before = 0; before < 2; before++)
 		for (size_t span = 8; span <= 72; span += 8)
 			for (size_t size = 0; size <= span; size++) {
-				/* "stay (or become) accessible": whatever was there before. */
+				/* "stay (or become) accessible": whatever state they were in before. */
 				all_poisoned(&o, KASAN_SLAB_REDZONE);
 				if (before) {
 					kasan_unpoison((void *)(o.base + 64), span);
@@ -143,7 +143,7 @@ static void random_large_ranges(void)
 	}
 }
 
-/* One byte that is bad in a good megabyte, and the other way round: found at every distance. */
+/* One bad granule in good memory is found at every distance from the start. */
 static void single_bad_granule(void)
 {
 	struct oracle o = make_oracle(64 * 1024);
@@ -162,7 +162,7 @@ static void single_bad_granule(void)
 	}
 }
 
-/* The rest of the shadow must stay as it was: neighbours of an object belong to somebody. */
+/* The rest of the shadow must not change, because it belongs to other objects. */
 static void neighbours_are_untouched(void)
 {
 	struct oracle o = make_oracle(4096);
@@ -186,9 +186,9 @@ static void neighbours_are_untouched(void)
 	}
 }
 
-/* --- The same questions through the compiler's ABI -------------------------------------------------- */
+/* --- The same questions through the compiler's ABI -------------------------------------------- */
 
-/* Shadow of three granules in every combination that matters, then every access that touches them. */
+/* Set the shadow of three granules to every combination that matters; then try every access to them. */
 static void every_access_function(void)
 {
 	static const uint8_t values[] = {0, 1, 3, 4, 5, 7, KASAN_SLAB_FREE};
@@ -210,7 +210,8 @@ static void every_access_function(void)
 				uintptr_t addr = o.base + 64 + offset;
 				bool bad = oracle_first_bad(&o, addr, fn->size) != 0;
 
-				/* All pairs of good answers, a sample of the slow bad ones. */
+				/* Try all good accesses, but only one in four bad ones, because reports are
+				 * slow. */
 				if (bad && unit_below(4))
 					continue;
 				unit_clear();
@@ -259,7 +260,7 @@ static void sized_access_functions(void)
 				CHECK(!bad || unit_last()->size == len);
 			}
 	}
-	/* No byte is touched: nothing can be wrong. */
+	/* No byte is touched, so nothing can be wrong. */
 	EXPECT_NO_REPORT(__asan_loadN_noabort(o.base, 0); __asan_storeN_noabort(o.base, 0));
 }
 

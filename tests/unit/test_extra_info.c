@@ -8,13 +8,13 @@
 
 static uint64_t now;
 
-/* Instead of the runtime's weak one. */
+/* Replaces the runtime's weak function. */
 uint64_t kasan_port_clock(void)
 {
 	return now;
 }
 
-/* The line of @what must show @ns, to what 256 ns let it. */
+/* The line that starts with @what must show @ns, rounded down to a multiple of 256 ns. */
 static void check_line(const char *what, uint64_t ns)
 {
 	char line[128];

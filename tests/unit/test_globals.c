@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_globals.c - global variables' descriptors as Clang and GCC write them: redzones, the registry, and
- * what a report says of a variable.
+ * test_globals.c - descriptors of global variables as Clang and GCC write them: redzones, the registry, and
+ * the lines of a report about a variable.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 static const struct kasan_source_location gcc_location = {"drivers/x.c", 12, 5};
 
-/* One object of 13 bytes in 64, the way the compilers round it up. */
+/* Describe a variable of @size bytes with the redzone that compilers give it: 13 bytes take 64. */
 static struct kasan_global describe(char *at, size_t size, const char *name,
 				    const struct kasan_source_location *location)
 {
@@ -58,7 +58,7 @@ static void report_of_a_clang_global(void)
 	CHECK(unit_saw(" defined in kernel/y.c"));
 	EXPECT_REPORT("global-out-of-bounds", __asan_store4_noabort((uintptr_t)p + 64 + 18));
 	CHECK(unit_saw(" second_table+0x12/0x14"));
-	/* One element before the second: that one is meant, not the far end of the first. */
+	/* One element before the second variable: the report names that one, not the first. */
 	EXPECT_REPORT("global-out-of-bounds", __asan_load4_noabort((uintptr_t)p + 60));
 	CHECK(unit_saw(" 4 bytes to the left of second_table+0x0/0x14"));
 	__asan_unregister_globals(g, 2);
@@ -76,7 +76,7 @@ static void report_of_a_gcc_global(void)
 	__asan_unregister_globals(&g, 1);
 }
 
-/* An access starts in memory that is nobody's variable and goes wrong behind the end of one. */
+/* An access starts outside all variables, or inside one, and runs past the end of one. */
 static void first_bad_byte_of_a_long_access(void)
 {
 	char *p = unit_watched(4096);
@@ -90,7 +90,7 @@ static void first_bad_byte_of_a_long_access(void)
 	__asan_unregister_globals(&g, 1);
 }
 
-/* Names and locations are memory that a bug may have overwritten. */
+/* Names and locations are in memory that a bug may have overwritten. */
 static void garbage_in_a_descriptor(void)
 {
 	char *p = unit_watched(4096);
@@ -116,7 +116,8 @@ static void garbage_in_a_descriptor(void)
 #define ARRAYS 200
 #define EACH   3
 
-/* As many arrays as files: registered, found, and taken out of the middle, first and last. */
+/* One array for each file: all are registered, found, and removed, from the ends first and then from the
+ * middle. */
 static void many_arrays(void)
 {
 	static struct kasan_global g[ARRAYS][EACH];
@@ -128,7 +129,7 @@ static void many_arrays(void)
 			g[a][i] = describe(p + (a * EACH + i) * 64, 10, "many", NULL);
 		__asan_register_globals(g[a], EACH);
 	}
-	/* Registering an array twice, as a module loader by mistake, changes nothing. */
+	/* Registering an array twice, as a wrong module loader does, changes nothing. */
 	__asan_register_globals(g[7], EACH);
 	for (int round = 0; round < 2 * ARRAYS; round++) {
 		size_t victim = round == 0 ? ARRAYS - 1 : round == 1 ? 0 : unit_below(ARRAYS);
@@ -146,13 +147,13 @@ static void many_arrays(void)
 			CHECK(kasan_byte_accessible((void *)(g[a][e].beg + 10)) == gone[a]);
 		}
 	}
-	/* One that is not registered, and an empty one. */
+	/* An array that is not registered, and an empty one. */
 	__asan_unregister_globals(g[3], EACH);
 	__asan_register_globals(g[0], 0);
 	__asan_unregister_globals(g[0], 0);
 }
 
-/* The descriptors of a module lie in its image: all that do are forgotten, and no others. */
+/* A module's descriptors are in its image: unloading forgets all of those, and no others. */
 static void unloading(void)
 {
 	enum { FILES = 6 };

@@ -17,13 +17,13 @@ static void note_release(struct kasan_heap *heap, void *raw)
 	released[release_count++ % 4096] = raw;
 }
 
-/* A heap of the smallest kind: chunks are cut off an arena and never merged. */
+/* The smallest kind of heap: chunks are cut from an arena and never merged. */
 static void *new_chunk(struct kasan_heap *heap, char **bump, size_t size, size_t align)
 {
 	size_t span = kasan_heap_span(heap, size, align);
 	char *raw = *bump;
 
-	*bump += span + 8; /* raw chunks are aligned to 8 and no better */
+	*bump += span + 8; /* raw chunks are aligned to 8, not more */
 	return kasan_heap_alloc(heap, raw, size, align);
 }
 
@@ -57,7 +57,7 @@ static void every_size_and_alignment(void)
 					CHECK(!kasan_byte_accessible(p + size + i));
 				for (size_t i = 1; i <= 8; i++)
 					CHECK(!kasan_byte_accessible(p - i));
-				/* Not a byte outside the chunk. */
+				/* No byte outside the chunk is poisoned. */
 				CHECK(kasan_byte_accessible(raw + span));
 			}
 	}
@@ -112,7 +112,7 @@ static void bad_frees(void)
 	CHECK(unit_last()->is_free && unit_last()->size == 0);
 }
 
-/* A pointer of one heap given to another is no object of that one. */
+/* A pointer from one heap is not an object of another heap. */
 static void heaps_are_told_apart(void)
 {
 	static struct kasan_heap a = {.name = "heap-a", .release = note_release};
@@ -161,13 +161,13 @@ static void quarantine_is_bounded_and_in_order(void)
 	CHECK(1000 - release_count == 4096 / span);
 	for (unsigned int i = 1; i < release_count; i++)
 		CHECK((char *)released[i] > (char *)released[i - 1]);
-	/* Larger than the whole quarantine: released at once, nothing else thrown out. */
+	/* An object larger than the whole quarantine is released at once, and pushes nothing out. */
 	unsigned int before = release_count;
 	char *big = new_chunk(&heap, &bump, 5000, 0);
 
 	CHECK(kasan_heap_free(&heap, big, 0));
 	CHECK_EQ(release_count, before + 1);
-	/* All that is held back comes out, once, still in order. */
+	/* All objects that wait are released, once each and in order. */
 	kasan_heap_shrink(&heap);
 	CHECK_EQ(release_count, 1001);
 	for (unsigned int i = before + 2; i < release_count; i++)
@@ -198,7 +198,7 @@ static void posix_malloc_family(void)
 	EXPECT_NO_REPORT(kasan_posix_free(q));
 }
 
-/* Any one bit of the header: it is no longer believed, or it was not part of it. */
+/* Flip one bit: either the header is not believed then, or the bit was not part of it. */
 static void one_flipped_bit(void)
 {
 	static struct kasan_heap heap = {.name = "flip", .release = note_release};
@@ -226,11 +226,11 @@ static void one_flipped_bit(void)
 		}
 		CHECK(kasan_byte_accessible(raw + span));
 	}
-	/* Only the gap before the object holds nothing of the header's. */
+	/* Only the gap before the object contains no part of the header. */
 	CHECK(kept <= (8 + 16) * 8);
 }
 
-/* Random bytes over everything a wild write could reach: no crash, one whole report. */
+/* Random bytes over everything that a wild write could reach: no crash, and one whole report. */
 static void corrupted_headers(void)
 {
 	static struct kasan_heap heap = {.name = "corrupt", .release = note_release};
@@ -264,7 +264,7 @@ static void corrupted_headers(void)
 		CHECK_EQ(unit_reports(), 1);
 		CHECK(unit_find(0, "Memory state around the buggy address:") > 0);
 		CHECK(!strcmp(unit_line(0), unit_line(unit_lines() - 1)));
-		/* With its header overwritten the chunk cannot be given back, and must not be. */
+		/* The header is overwritten, so the chunk cannot be released, and must not be. */
 		kasan_heap_free(&heap, p, 0);
 		kasan_unpoison(raw, span);
 	}

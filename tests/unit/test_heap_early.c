@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heap_early.c - simple heaps from their first allocation on: chunks from before the hooks, which
- * have no header and never get one, and the malloc family over kasan_heap.acquire.
+ * test_heap_early.c - simple heaps from their first allocation on: chunks from before the hooks, which have
+ * no header and never get one, and the malloc family on top of kasan_heap.acquire.
  */
 #include <string.h>
 
 #include "../../runtime/core/internal.h"
 #include "unit.h"
 
-/* An allocator of the smallest kind that knows its chunks' sizes: one word before each. */
+/* The smallest allocator that knows its chunks' sizes: a word before each chunk holds its size. */
 static char *bump;
 static unsigned int released;
 static void *last_released;
@@ -92,7 +92,7 @@ static void early_chunks_are_adopted(void)
 	CHECK_EQ(kasan_first_bad((uintptr_t)early, 40), 0);
 	CHECK_EQ(kasan_heap_size(&heap, early), 40);
 
-	/* Freed: poisoned, held back, and a second free is told. */
+	/* Freed: the chunk is poisoned and held back, and a second free is reported. */
 	EXPECT_NO_REPORT(kasan_heap_free(&heap, early, 0));
 	CHECK_EQ(released, 0);
 	EXPECT_REPORT("slab-use-after-free", kasan_check_read(early + 8, 8));
@@ -100,14 +100,14 @@ static void early_chunks_are_adopted(void)
 	CHECK_EQ(kasan_heap_size(&heap, early), 0);
 	EXPECT_REPORT("double-free", CHECK(!kasan_heap_realloc(&heap, early, 80)));
 
-	/* Moved: the new object has redzones, the old is freed. */
+	/* Reallocated: the new object has redzones, and the old one is freed. */
 	memset(other, 9, 40);
 	other = kasan_heap_realloc(&heap, other, 60);
 	REQUIRE(other);
 	CHECK_EQ(other[39], 9);
 	CHECK_EQ(kasan_first_bad((uintptr_t)other, 61), (uintptr_t)other + 60);
 
-	/* Inside an object with a header nothing is early, nor outside of the range. */
+	/* An address inside an object with a header, or outside the range, is not an early chunk. */
 	EXPECT_REPORT("invalid-free", kasan_heap_free(&heap, p + 8, 0));
 	EXPECT_REPORT("invalid-free", kasan_heap_free(&heap, bump + 1024, 0));
 	EXPECT_NO_REPORT(kasan_heap_free(&heap, p, 0));
@@ -122,7 +122,7 @@ static void a_range_can_be_named(void)
 	early = raw_take(&heap, 64);
 	kasan_heap_add(&heap);
 	kasan_heap_adopt(&heap, early, 64);
-	/* Without raw_size: nobody knows how much to poison or to copy. */
+	/* Without raw_size: the size to poison or copy is unknown. */
 	CHECK_EQ(kasan_heap_size(&heap, early), 0);
 	CHECK(!kasan_heap_realloc(&heap, early, 100));
 	EXPECT_NO_REPORT(kasan_heap_free(&heap, early, 0));
@@ -163,7 +163,7 @@ static void malloc_family(void)
 	for (int i = 0; i < 25; i++)
 		CHECK_EQ(p[i], 0);
 	memset(p, 3, 25);
-	/* Always to another place, smaller or larger. */
+	/* Realloc always moves the object, to a smaller size as well. */
 	q = kasan_heap_realloc(&heap, p, 10);
 	CHECK(q && q != p && q[9] == 3);
 	EXPECT_REPORT("slab-use-after-free", kasan_check_read(p, 1));

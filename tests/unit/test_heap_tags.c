@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heap_tags.c - simple heaps in the software tag-based mode: tags and redzones of objects, bad frees, reuse,
- * early chunks, and reports from the stack ring and from headers.
+ * test_heap_tags.c - simple heaps in the software tag-based mode: tags and redzones of objects, bad frees,
+ * reuse, early chunks, and reports from the stack ring and from headers.
  *
- * The host's CPU ignores no top byte, so nothing is touched through a pointer with a tag.
+ * The host's CPU does not ignore the top byte of an address, so pointers with a tag are never dereferenced.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 #define GRANULE 16
 
-/* An allocator that knows its chunks' sizes, one word before each, and writes into those that are free. */
+/* An allocator that keeps each chunk's size in a word before it, and writes into free chunks. */
 static char *arena, *bump;
 static void *last_released;
 static unsigned int released;
@@ -57,7 +57,7 @@ static char *plain(const void *p)
 	return kasan_reset_tag(p);
 }
 
-/* Every granule of the chunk but the object's is nobody's, whatever sizes, alignments and places. */
+/* Each granule of the chunk outside the object is inaccessible, for all sizes, alignments and places. */
 static void every_size_and_alignment(void)
 {
 	static struct kasan_heap heaps[5];
@@ -86,7 +86,7 @@ static void every_size_and_alignment(void)
 				for (size_t at = 0; at < (h ? 4UL << h : 16); at++)
 					CHECK(!kasan_byte_accessible(p + size + at));
 				CHECK_EQ(kasan_heap_size(heap, p), size);
-				/* Not a byte outside of the chunk. */
+				/* No byte outside the chunk is changed. */
 				CHECK_EQ(raw[span], 0);
 				CHECK(kasan_heap_free(heap, p, 0));
 				CHECK(last_released == raw);
@@ -118,12 +118,12 @@ static void tags_change_with_the_owner(void)
 	CHECK(unit_find(0, "Freed by task ") > unit_find(0, "Allocated by task "));
 	CHECK(unit_saw(" which belongs to the cache reuse of size 40"));
 	EXPECT_NO_REPORT(kasan_check_write(q, 30));
-	/* A stale pointer frees nothing, and reallocates nothing. */
+	/* A stale pointer can neither free nor reallocate. */
 	EXPECT_REPORT("double-free", CHECK(!kasan_heap_free(&heap, p, 0)));
 	EXPECT_REPORT("double-free", CHECK(!kasan_heap_realloc(&heap, p, 10)));
 	CHECK_EQ(kasan_heap_size(&heap, p), 0);
 	CHECK_EQ(kasan_heap_size(&heap, q), 30);
-	/* A pointer without a tag is everybody's. */
+	/* A pointer without a tag fits any object. */
 	CHECK_EQ(kasan_heap_size(&heap, plain(q)), 30);
 	EXPECT_NO_REPORT(CHECK(kasan_heap_free(&heap, plain(q), 0)));
 }
@@ -155,7 +155,8 @@ static void reports(void)
 	CHECK(unit_saw(" freed 100-byte region [%016lx, %016lx)", (unsigned long)plain(q),
 		       (unsigned long)plain(q) + 100));
 	CHECK(unit_saw("The buggy address is located 50 bytes inside of"));
-	/* Nothing in the ring: headers tell, of a live object and of one that is held back. */
+	/* With nothing in the ring, reports use the headers, both for live objects and for those that are
+	 * held back. */
 	CHECK_EQ(kasan_option("kasan.stacktrace", "off"), 0);
 	q = kasan_heap_malloc(&heap, 100);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(q + 100, 1));
@@ -188,11 +189,11 @@ static void bad_frees(void)
 	EXPECT_NO_REPORT(CHECK(kasan_heap_free(&heap, p, 0)));
 	EXPECT_REPORT("double-free", CHECK(!kasan_heap_free(&heap, p, 0)));
 	CHECK(unit_find(0, "Freed by task ") > 0);
-	/* Its header is gone, as the allocator has the chunk. */
+	/* The allocator has the chunk again, so its header is gone. */
 	kasan_heap_shrink(&heap);
 	CHECK_EQ(released, 1);
 	EXPECT_REPORT("double-free", CHECK(!kasan_heap_free(&heap, p, 0)));
-	/* With its header overwritten the chunk cannot be given back. */
+	/* The header is overwritten, so the chunk cannot be released. */
 	p = kasan_heap_malloc(&heap, 40);
 	__memset(plain(p) - 64, 0x41, 48);
 	EXPECT_REPORT("invalid-free", CHECK(!kasan_heap_free(&heap, p, 0)));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_image.c - the first window against the program's own image: shadow on top of it is refused, and
- * so is a window that leaves part of it out; inline callbacks of addresses outside give no report.
+ * test_image.c - the first window and the program's own image: a window is refused if its shadow overlaps
+ * the image, or if it does not cover the whole image. Inline callbacks for addresses outside give no
+ * report.
  */
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static void image_and_window(void)
 	image = start + 4096;
 	image_end = start + 8193;
 	CHECK(!kasan_window_add(start, WINDOW, shadow));
-	/* Only the first has to cover it. */
+	/* Only the first window has to cover the image. */
 	CHECK(!kasan_window_add((uintptr_t)unit_arena(4096), 4096, unit_arena(512)));
 }
 
@@ -71,10 +72,10 @@ static void the_probe(void)
 	char *object = (char *)image + 1024;
 	const char *why;
 
-	/* No stack poison behind the object: the compiler put it elsewhere. */
+	/* There is no stack poison behind the object: the compiler put it elsewhere. */
 	why = kasan_probe_begin(object, 16, true);
 	CHECKF(why && strstr(why, "shadow offset"), "%s", why);
-	/* A check that misses, one that hits. */
+	/* A check that sees nothing, then one that sees the object. */
 	CHECK(!kasan_probe_begin(object, 16, false));
 	why = kasan_probe_end(object);
 	CHECKF(why && strstr(why, "saw nothing"), "%s", why);
@@ -82,7 +83,7 @@ static void the_probe(void)
 	EXPECT_NO_REPORT(__asan_load1_noabort((uintptr_t)object));
 	CHECK(!kasan_probe_end(object));
 	CHECK(kasan_byte_accessible(object));
-	/* Outside every window. */
+	/* Outside all windows. */
 	why = kasan_probe_begin(unit_arena(4096), 16, true);
 	CHECKF(why && strstr(why, "no shadow"), "%s", why);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_lock.c - the order of the runtime's locks: what core/lock.h allows passes, and the checker that all
- * unit tests run under ends a process that does something else.
+ * test_lock.c - the order of the runtime's locks. Any order that core/lock.h allows passes. The checker,
+ * which is active in all unit tests, ends a process that uses another order.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -14,14 +14,14 @@
 
 static struct kasan_lock leaf, other;
 
-/* Return: does a process that runs @scenario end by abort()? */
+/* Return: true if a process that runs @scenario ends by abort(). */
 static bool dies(void (*scenario)(void))
 {
 	int status = 0;
 	pid_t pid = fork();
 
 	if (!pid) {
-		/* What the checker says is expected. */
+		/* The checker's message is expected: hide it. */
 		close(STDERR_FILENO);
 		scenario();
 		_exit(0);
@@ -119,7 +119,8 @@ static void calls_that_are_wrong(void)
 	CHECK(dies(memory_under_the_report_lock));
 }
 
-/* A context that waits for a report's end takes no lock, so it has nothing to look for when it frees one. */
+/* Waiting for the end of a report takes no lock. So there is no unlock after which it must look for waiting
+ * reports. */
 static void waiting_takes_no_lock(void)
 {
 	const unsigned long taken = kasan_posix_locks_taken();

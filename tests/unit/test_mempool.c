@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_mempool.c - hooks of memory pools, objects that are freed in two steps, and stacks that allocators
- * keep for themselves.
+ * store themselves.
  */
 #include <string.h>
 
 #include "../../runtime/core/internal.h"
 #include "fake_slab.h"
 
-/* The users of a pool, by whose names their stacks are known. */
+/* The users of a pool: their stacks are recognised by these names. */
 static __attribute__((noinline)) bool put_back(void *p)
 {
 	return kasan_mempool_poison_object(p, 0);
@@ -19,7 +19,7 @@ static __attribute__((noinline)) void *take_out(void *p, size_t size)
 	return kasan_mempool_unpoison_object(p, size);
 }
 
-/* Does the last report have the section @headline, and does that begin with @first? */
+/* Return: true if the last report has the section @headline, and its first line begins with @first. */
 static bool has_stack(const char *headline, const char *first)
 {
 	int at = unit_find(0, headline);
@@ -47,7 +47,7 @@ static void slab_objects(void)
 	CHECK(has_stack("Allocated by task ", " take_out+0x"));
 	CHECK(unit_find(0, "Freed by task ") < 0);
 	EXPECT_REPORT("invalid-free", CHECK(!kasan_mempool_poison_object(p + 1, 0)));
-	/* Nothing of all that was an end: the allocator takes it back. */
+	/* None of this has freed the object: the allocator takes it back. */
 	EXPECT_NO_REPORT(CHECK(fake_slab_free(slab, p) != KASAN_FREE_BAD));
 	EXPECT_NO_REPORT(CHECK(kasan_mempool_poison_object(NULL, 0)));
 }
@@ -104,7 +104,7 @@ static void large_objects(void)
 	CHECK(has_stack("Allocated by task ", " take_out+0x"));
 	CHECK(unit_find(0, "Freed by task ") < 0);
 	fake_slab_forget();
-	/* Memory of nobody. */
+	/* Memory without an owner. */
 	EXPECT_REPORT("invalid-free", CHECK(!kasan_mempool_poison_object(pages, 0)));
 }
 
@@ -120,7 +120,7 @@ static void whole_pages(void)
 	EXPECT_NO_REPORT(kasan_check_write(p, 8192));
 }
 
-/* SLAB_TYPESAFE_BY_RCU: freed and still readable, then poisoned and queued. */
+/* SLAB_TYPESAFE_BY_RCU: the object is freed and still readable, then poisoned and queued. */
 static void freed_in_two_steps(void)
 {
 	struct fake_slab *slab = fake_slab_create("rcu", 64, 8, KASAN_CACHE_NO_QUARANTINE, 3);
@@ -169,7 +169,7 @@ static __attribute__((noinline)) uint32_t handler(void)
 	return save_here();
 }
 
-/* What was interrupted is not part of the trace: it would make each a new one. */
+/* The interrupted code is not part of the trace: else each trace would be a new one. */
 static void stacks_in_interrupts(void)
 {
 	uint32_t here = handler(), there = handler(), again;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_mistakes.c - one named test for each mistake that other sanitizer runtimes have made. The
- * comment above each names the mistake; the test fails on a runtime that makes it.
+ * test_mistakes.c - one test for each mistake that other sanitizer runtimes have made. The comment above a
+ * test names the mistake. The test fails on a runtime that makes it.
  *
- * Two more need instrumented code and are tests of their own: "the report path itself instrumented"
- * (abi_symbols.py looks at the objects)and "globals whose constructors never run" (inst_globals.c).
+ * Two more mistakes need instrumented code and have their own tests: "the report path itself instrumented"
+ * (abi_symbols.py looks at the objects) and "globals whose constructors never run" (inst_globals.c).
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ static void addresses_keep_all_64_bits(void)
 {
 	char *low = mmap((void *)0x10000000, 4096, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	/* The same low 32 bits, 2^45 higher. */
+	/* An address with the same low 32 bits, 2^45 higher. */
 	char *high = mmap((void *)0x200010000000, 4096, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
@@ -67,7 +67,7 @@ static void range_check_sees_every_granule(void)
 		EXPECT_REPORT("slab-use-after-free", __asan_loadN_noabort((uintptr_t)p, 4096));
 		kasan_unpoison(p + at, 8);
 	}
-	/* And an access that starts in a good granule and ends in the next. */
+	/* Accesses that start in a good granule and end in the next. */
 	kasan_poison(p + 64, 8, KASAN_SLAB_FREE);
 	EXPECT_REPORT("slab-use-after-free", __asan_load2_noabort((uintptr_t)p + 63));
 	EXPECT_REPORT("slab-use-after-free", __asan_load4_noabort((uintptr_t)p + 61));
@@ -81,7 +81,7 @@ static void range_check_sees_every_granule(void)
 	kasan_unpoison(p + 72, 8);
 }
 
-/* --- Counting instructions: the trap flag raises SIGTRAP after each one ------------------------------- */
+/* --- Counting instructions: the trap flag raises SIGTRAP after each one ----------------------- */
 
 static volatile unsigned long steps;
 
@@ -108,7 +108,7 @@ static void range_check_reads_words(void)
 {
 	char *p = unit_watched(65536);
 
-	/* 64 KiB have 8192 shadow bytes: one by one that is more than 8192 instructions. */
+	/* 64 KiB have 8192 shadow bytes: reading each byte takes more than 8192 instructions. */
 	for (size_t skew = 0; skew < 16; skew += 5) {
 		unsigned long n = count_instructions((uintptr_t)p + skew, 65536 - skew);
 
@@ -116,20 +116,20 @@ static void range_check_reads_words(void)
 	}
 }
 
-/* --- Heaps ------------------------------------------------------------------------------------------------ */
+/* --- Heaps ------------------------------------------------------------------------------------ */
 
 static char *handed_back;
 static size_t handed_back_size;
 
 static void release_and_reuse(struct kasan_heap *heap, void *raw)
 {
-	/* What an allocator does whose next caller is already waiting. */
+	/* Like an allocator whose next caller is already waiting: use the chunk at once. */
 	handed_back = raw;
 	kasan_unpoison(raw, handed_back_size);
 	memset(raw, 0x11, handed_back_size);
 }
 
-/* Mistake: the chunk poisoned after it was handed back. */
+/* Mistake: poisoning the chunk after it was handed back. */
 static void chunk_is_not_touched_after_release(void)
 {
 	static struct kasan_heap heap = {.name = "reuse", .release = release_and_reuse};
@@ -183,7 +183,7 @@ static void stores_are_writes(void)
 		CHECKF(unit_last()->is_write == fn->is_write, "%s", fn->name);
 		CHECKF(unit_find(0, fn->is_write ? "Write of size " : "Read of size ") >= 0,
 		       "%s: the text", fn->name);
-		/* And with the direction lost in the slow path: misaligned, over the edge. */
+		/* A misaligned access over the edge: the slow path must not lose the direction. */
 		unit_clear();
 		fn->call((uintptr_t)p + 5);
 		CHECKF(unit_last()->is_write == fn->is_write, "%s, misaligned", fn->name);
@@ -230,7 +230,7 @@ static void allocas_unpoison_takes_the_lower_address_first(void)
 	CHECK(!kasan_byte_accessible((void *)(p + 1024 - 8)));
 	__asan_allocas_unpoison(p + 1024 - 32, p + 1024 + 96);
 	CHECK_EQ(kasan_first_bad(p + 1024 - 64, 256), 0);
-	/* And nothing outside [top, bottom). */
+	/* Nothing outside [top, bottom) is unpoisoned. */
 	kasan_poison((void *)(p + 512), 8, KASAN_ALLOCA_LEFT);
 	kasan_poison((void *)(p + 2048), 8, KASAN_ALLOCA_RIGHT);
 	__asan_allocas_unpoison(p + 520, p + 2048);
@@ -256,7 +256,7 @@ static void crossing_a_granule_is_legal(void)
 			EXPECT_NO_REPORT(__asan_loadN_noabort((uintptr_t)p + 1024 + at, len));
 }
 
-/* Mistake: whole-node unpoisoning that hides the slack after an object. */
+/* Mistake: unpoisoning the whole slot, which hides the slack after an object. */
 static void slack_after_an_object_is_poisoned(void)
 {
 	struct fake_slab *slab = fake_slab_create("slack", 256, 8, KASAN_CACHE_KMALLOC, 4);
@@ -286,7 +286,7 @@ static void slack_after_an_object_is_poisoned(void)
 	kasan_posix_free(p);
 }
 
-/* --- Reports ---------------------------------------------------------------------------------------------- */
+/* --- Reports ---------------------------------------------------------------------------------- */
 
 static unsigned int nested;
 static char *nested_victim;
@@ -295,7 +295,7 @@ static void (*real_print)(const char *text);
 static void bad_access_while_printing(const char *text)
 {
 	real_print(text);
-	/* The report path steps on poisoned memory: as if it were instrumented and met corrupt state. */
+	/* The report path touches poisoned memory, as if it were instrumented and read corrupt state. */
 	nested++;
 	__asan_load8_noabort((uintptr_t)nested_victim);
 }
@@ -307,9 +307,9 @@ static bool bad_access_while_describing(const void *addr, struct kasan_object *o
 	return false;
 }
 
-/* Mistake: the report path taking locks that the faulting context holds. Here it faults while it
- * holds its own, in every place where the port is called, and must neither hang nor recurse. What it ran
- * into is reported behind it, as far as there is room; bugs of those reports are counted. */
+/* Mistake: the report path takes locks that the faulting context holds. Here the report path faults while
+ * it holds its own lock, wherever it calls the port. It must neither hang nor recurse. These bugs are
+ * reported after it, as many as there is room for; bugs in those reports are only counted. */
 static void report_inside_a_report(void)
 {
 	char *p = unit_watched(4096);
@@ -329,7 +329,7 @@ static void report_inside_a_report(void)
 	CHECK(nested > 5);
 	CHECK_EQ(unit_reports(), 1 + CONFIG_KASAN_WAITING_REPORTS);
 	CHECK(unit_find(0, "kasan: ") > 0);
-	/* One behind the other, each whole. */
+	/* The reports come one after the other, each whole. */
 	for (unsigned int i = 0; i < unit_reports(); i++) {
 		int memory, end;
 
@@ -340,7 +340,7 @@ static void report_inside_a_report(void)
 		CHECK(memory > at && end > memory);
 		CHECK_EQ(end, unit_find((size_t)memory, "====="));
 	}
-	/* And the next report is whole. */
+	/* The next report is whole as well. */
 	EXPECT_REPORT("slab-out-of-bounds", __asan_load8_noabort((uintptr_t)p + 1024));
 	CHECK(unit_find(0, "Memory state around the buggy address:") > 0);
 	kasan_unpoison(p, 4096);
@@ -371,7 +371,7 @@ static void stacks_are_clean_for_the_next_task(void)
 	}
 	kasan_unpoison_stack(stack, stack + 65536);
 	CHECK_EQ(kasan_first_bad((uintptr_t)stack, 65536), 0);
-	/* A part of a stack: only that part. */
+	/* A part of a stack: only that part is unpoisoned. */
 	kasan_poison(stack, 65536, KASAN_STACK_MID);
 	kasan_unpoison_stack(stack + 4096, stack + 8192);
 	CHECK_EQ(kasan_first_bad((uintptr_t)stack + 4096, 8192), (uintptr_t)stack + 8192);

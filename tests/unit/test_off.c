@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_off.c - kasan=off from the start (KASAN_OPTIONS in the environment): hooks leave memory, layout and
- * shadow alone, no check fails, and there is no way back.
+ * shadow alone, no check fails, and KASAN cannot be turned on later.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "../../runtime/core/internal.h"
 #include "fake_slab.h"
 
-/* The options are read before any constructor runs, so a process without them starts itself anew. */
+/* The options are read before any constructor runs. So a process without them sets them and executes itself
+ * again. */
 __attribute__((constructor)) static void restart(int argc, char **argv)
 {
 	if (getenv("KASAN_OPTIONS"))
@@ -81,7 +82,7 @@ static void pages_and_areas(void)
 	CHECK_EQ(poisoned(p, 8192), 0);
 }
 
-/* Heaps know their chunks by poison, so they keep it; but nobody hears of it. */
+/* Heaps know their chunks by poison, so they still poison; but nothing is reported. */
 static void heaps_work(void)
 {
 	char *p = kasan_posix_malloc(20), *q;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_options.c - boot parameters: accepted values, refused ones keep what was set, all documented. */
+/* test_options.c - boot parameters: which values are accepted, that a refused one changes nothing, and that
+ * all are documented. */
 #include <string.h>
 
 #include "../../runtime/core/internal.h"
@@ -46,7 +47,7 @@ static void every_option_is_documented(void)
 
 		CHECK(docs[i].help[0]);
 		CHECK(!strcmp(kasan_option_values(docs[i].name), docs[i].values));
-		/* Each value that the table names is accepted; the first is the default or harmless. */
+		/* Each value in the table is accepted; the first one is the default or harmless. */
 		REQUIRE(strlen(docs[i].values) < sizeof(values));
 		if (!strchr(docs[i].values, '|'))
 			continue;
@@ -75,7 +76,7 @@ static void unknown_names(void)
 	}
 }
 
-/* A name may have `-` for `_`, one or all of them; a value may not. */
+/* A name may have `-` instead of any `_`; a value may not. */
 static void dashes_in_names(void)
 {
 	static const char *const names[] = {"kasan.stack-ring-size", "kasan.stack_ring-size"};
@@ -103,7 +104,7 @@ static void bad_values_keep_what_was_set(void)
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		CHECK_EQ(kasan_option("kasan.fault", values[i]), KASAN_OPTION_INVALID);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(bad, 1));
-	/* Something else set: kept as well. */
+	/* A value that is not the default is kept as well. */
 	CHECK_EQ(kasan_option("kasan.fault", "panic"), 0);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		CHECK_EQ(kasan_option("kasan.fault", values[i]), KASAN_OPTION_INVALID);
@@ -123,7 +124,7 @@ static void panic_on_write_only(void)
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(bad, 1));
 	EXPECT_PANIC(kasan_check_write(bad, 1));
 	CHECK(strlen(unit_panic_text()) > 0 && !strchr(unit_panic_text(), '\n'));
-	/* A bad free corrupts as a write does. */
+	/* A bad free corrupts memory, as a write does. */
 	EXPECT_PANIC(kasan_report_invalid_free(bad, 0));
 	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
 }
@@ -198,7 +199,7 @@ static void sizes(void)
 		CHECKF(kasan_option("kasan.quarantine_size", wrong[i]) == KASAN_OPTION_INVALID,
 		       "%s", wrong[i]);
 	}
-	/* The depot's bounds are named in the text. */
+	/* The text names the depot's bounds. */
 	CHECK_EQ(kasan_option("kasan.depot_size", "65535"), KASAN_OPTION_INVALID);
 	CHECK_EQ(kasan_option("kasan.depot_size", "129M"), KASAN_OPTION_INVALID);
 	CHECK(strstr(kasan_option_values("kasan.depot_size"), "64K to 128M"));
@@ -233,7 +234,7 @@ static void other_modes(void)
 			       "%s=%s", of_tags[i].name,
 			       of_tags[i].wrong[k] ? of_tags[i].wrong[k] : "(none)");
 	}
-	/* Nothing was taken over. */
+	/* None of the values took effect. */
 	CHECK_EQ(kasan_opt_sample, 1);
 	CHECK(kasan_opt_vmalloc && !kasan_opt_write_only);
 	CHECK_EQ(kasan_opt_hw_mode, KASAN_MODE_SYNC);

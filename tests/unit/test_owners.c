@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_owners.c - whose memory a report names where allocators lie inside each other, and where an access
- * starts in one object and goes wrong in another.
+ * test_owners.c - which owner a report names if the memory of one allocator is inside another's, and if an
+ * access starts in one object and its first bad byte is in another.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void keep(struct kasan_heap *heap, void *raw)
 static struct kasan_heap inner = {.name = "inner", .release = keep};
 static struct kasan_heap outer = {.name = "outer", .release = keep};
 
-/* What the port says: one large allocation, which holds @large_start .. @large_start + @large_size. */
+/* The port's answer: one large allocation at [large_start, large_start + large_size). */
 static char *large_start;
 static size_t large_size;
 
@@ -68,7 +68,7 @@ static void check_region(const char *name, const char *state, const void *start,
 		unit_dump();
 }
 
-/* A heap takes its memory from a hooked page allocator. */
+/* A heap gets its memory from a hooked page allocator. */
 static void heap_in_pages(void)
 {
 	char *p, *q;
@@ -92,7 +92,8 @@ static void heap_in_pages(void)
 	check_region("inner", "", p, 40);
 }
 
-/* The rest of these pages is no heap's, however close a chunk is, and whatever happened to its header. */
+/* The rest of these pages belongs to no heap, even if a chunk is close, and even if its header is
+ * overwritten. */
 static void pages_beside_a_heap(void)
 {
 	char *p;
@@ -112,7 +113,7 @@ static void pages_beside_a_heap(void)
 	kasan_heap_free(&inner, p, 0);
 }
 
-/* A pool of its own inside of a kmalloc() object. */
+/* A heap inside a kmalloc() object. */
 static void heap_in_a_slab_object(void)
 {
 	struct fake_slab *slab;
@@ -126,14 +127,14 @@ static void heap_in_a_slab_object(void)
 	check_region("inner", "allocated ", p, 100);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(object + 1024, 1));
 	check_region("pool", "allocated ", object, 1024);
-	/* The pool is gone, and its objects with it. */
+	/* The object is freed, and the heap's objects with it. */
 	fake_slab_free(slab, object);
 	EXPECT_REPORT("slab-use-after-free", kasan_check_read(p, 1));
 	check_region("pool", "freed ", object, 1024);
 	fake_slab_forget();
 }
 
-/* The other way round: what the port's allocator has, it has from a heap. */
+/* The other way round: the port's allocator gets its memory from a heap. */
 static void pages_in_a_heap(void)
 {
 	char *p;
@@ -150,7 +151,7 @@ static void pages_in_a_heap(void)
 	kasan_heap_free(&outer, p, 0);
 }
 
-/* Chunks of one heap lie in front of the end of another heap's chunk. */
+/* Chunks of one heap are inside a chunk of another heap, before its end. */
 static void heap_in_a_heap(void)
 {
 	char *whole, *p[8];
@@ -163,7 +164,7 @@ static void heap_in_a_heap(void)
 	check_region("inner", "allocated ", p[5], 100);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(whole + 8192, 1));
 	check_region("outer", "allocated ", whole, 8192);
-	/* One of them with its header overwritten is passed over, as the others are. */
+	/* A chunk whose header is overwritten is passed over, as the others are. */
 	__memset(p[6] - 64, 0x5a, 48);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(whole + 8200, 1));
 	check_region("outer", "allocated ", whole, 8192);
@@ -172,7 +173,7 @@ static void heap_in_a_heap(void)
 	check_region("outer", "freed ", whole, 8192);
 }
 
-/* An access that starts in the pages, beside the heap, and goes wrong at one of its chunks. */
+/* An access starts in the pages, beside the heap, and its first bad byte is at one of the heap's chunks. */
 static void first_bad_byte_in_the_inner_one(void)
 {
 	char *p;
@@ -185,7 +186,7 @@ static void first_bad_byte_in_the_inner_one(void)
 		       (size_t)(p - pages - 512)));
 }
 
-/* It leaves the object that it starts in: that one was overrun, whatever lies behind. */
+/* An access that leaves the object in which it starts overruns that one, whatever comes after it. */
 static void first_bad_byte_in_the_next_one(void)
 {
 	char *p;

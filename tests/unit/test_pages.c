@@ -12,7 +12,7 @@ static char *pages;
 static struct kasan_large_meta meta;
 static size_t large_size, large_span = SIZE;
 
-/* The allocator's answer: one large allocation at the start of the arena. */
+/* The port's answer: one large allocation at the start of the arena. */
 static bool find_large(const void *addr, struct kasan_object *obj)
 {
 	if ((const char *)addr < pages || (const char *)addr >= pages + large_span)
@@ -72,7 +72,7 @@ static void large_allocations(void)
 	CHECK(unit_find(0, "Freed by task ") > 0);
 	EXPECT_REPORT("double-free",
 		      CHECK(kasan_kfree_large(pages, pages, &meta, 0) == KASAN_FREE_BAD));
-	/* A new life forgets who freed the last. */
+	/* A new allocation forgets the last free. */
 	kasan_alloc_pages(pages, 4 * 4096);
 	kasan_kmalloc_large(pages, 100, 4096, &meta);
 	large_size = 100;
@@ -83,7 +83,8 @@ static void large_allocations(void)
 	CHECK(kasan_kmalloc_large(pages, 10, 4096, NULL) == pages);
 }
 
-/* Who queued work for a large object is known while it lives, after that, and not in its next life. */
+/* The stacks that queued work for a large object are kept while it lives and after its free, but not in its
+ * next life. */
 static void large_aux_stacks(void)
 {
 	static const char first[] = "Last potentially related work creation:";
@@ -111,7 +112,7 @@ static void large_aux_stacks(void)
 	kasan_kmalloc_large(pages, large_size, 4 * 4096, &meta);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + large_size, 1));
 	CHECK(unit_find(0, first) < 0);
-	/* An element of a pool has another life each time it is taken out. */
+	/* An element of a pool has a new life each time it is taken out. */
 	kasan_record_aux_stack(pages);
 	CHECK(kasan_mempool_poison_object(pages, 0));
 	CHECK(kasan_mempool_unpoison_object(pages, large_size) == pages);
@@ -120,7 +121,7 @@ static void large_aux_stacks(void)
 	kasan_posix_hooks.find_object = NULL;
 }
 
-/* The allocator had no room for a redzone: behind the object are pages that are free. */
+/* The allocator had no room for a redzone: the pages behind the object are free. */
 static void large_without_redzone(void)
 {
 	const size_t span = 4 * 4096;
@@ -141,10 +142,10 @@ static void large_without_redzone(void)
 				       (uintptr_t)pages, (uintptr_t)pages + large_size));
 		}
 		EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + 100, SIZE - 100));
-		/* So far away it is the page that tells more. */
+		/* So far away from the object, the report is about the free page. */
 		EXPECT_REPORT("use-after-free", kasan_check_read(pages + span + 256, 1));
 		CHECK(unit_find(0, " allocated ") < 0);
-		/* Of an object that is free itself nothing is overrun. */
+		/* An object that is free cannot be overrun. */
 		CHECK_EQ(kasan_kfree_large(pages, pages, &meta, 0), KASAN_FREE_NOW);
 		kasan_free_pages(pages, span);
 		EXPECT_REPORT("use-after-free", kasan_check_read(pages + span, 1));
@@ -154,7 +155,7 @@ static void large_without_redzone(void)
 	kasan_posix_hooks.find_object = NULL;
 }
 
-/* --- vmalloc ------------------------------------------------------------------------------------------------ */
+/* --- vmalloc ---------------------------------------------------------------------------------- */
 
 static struct kasan_area area;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_quarantine.c - freed objects wait, in order, within a bound, per CPU, until shrunk.
+ * test_quarantine.c - freed objects wait in order, for each CPU and within a bound, until the quarantine is
+ * shrunk.
  *
  * Built with KASAN_POSIX_MEMORY of 4 MiB, so that the quarantine holds at most 128 KiB.
  */
@@ -35,7 +36,7 @@ static void freed_objects_wait(void)
 	CHECK_EQ(stats().objects, 1);
 	CHECK_EQ(stats().bytes, slab->slot_size);
 	CHECK_EQ(slab->release_count, 0);
-	/* A use after free is seen, however many other objects are allocated. */
+	/* A use after free is found, no matter how many other objects are allocated. */
 	for (int i = 0; i < 15; i++)
 		CHECK(fake_slab_alloc(slab, 128) != p);
 	CHECK(!fake_slab_alloc(slab, 128));
@@ -87,7 +88,7 @@ static void first_freed_first_released(void)
 	kasan_cache_shrink(&slab->cache);
 }
 
-/* Caches that can take many slots back at once get them so, each in its turn. */
+/* Caches that can take many slots back at once get them in bulk, each cache in its turn. */
 static void *bulk_objects[2000];
 static unsigned int bulk_count, bulk_calls;
 
@@ -95,7 +96,7 @@ static void release_bulk(struct kasan_cache *cache, void *const *objects, size_t
 {
 	bulk_calls++;
 	for (size_t i = 0; i < count; i++) {
-		/* The allocator may write into it now: what lies in it is metadata no more. */
+		/* The allocator may write into the slot now: its contents are not metadata any longer. */
 		CHECK_EQ(*kasan_shadow_of(objects[i]), KASAN_SLAB_FREE);
 		bulk_objects[bulk_count++ % 2000] = objects[i];
 		cache->release(cache, objects[i]);
@@ -129,7 +130,7 @@ static void released_in_bulk(void)
 	CHECK_EQ(single->release_count, 2000 / 7 + 1);
 }
 
-/* An allocator that leaves free slots alone: who freed one stays known, whichever way it came back. */
+/* An allocator leaves free slots alone: the record of the free stays, whichever way the slot came back. */
 static void free_slots_left_alone(void)
 {
 	struct fake_slab *bulk = fake_slab_create("left", 100, 8, KASAN_CACHE_LEAVES_FREE, 20);
@@ -145,7 +146,7 @@ static void free_slots_left_alone(void)
 	CHECK_EQ(*kasan_shadow_of(q), KASAN_SLAB_FREE_META);
 }
 
-/* Switched off, it takes nothing; what it holds comes out as ever. */
+/* While KASAN is off, the quarantine takes nothing; the objects in it are released as usual. */
 static void switched_off(void)
 {
 	struct fake_slab *slab = fake_slab_create("off", 100, 8, 0, 20);
@@ -163,7 +164,7 @@ static void switched_off(void)
 	CHECK_EQ(stats().objects, 0);
 }
 
-/* Larger than all of the quarantine: released at once rather than everything else thrown out. */
+/* An object larger than the whole quarantine is released at once: it must not push everything else out. */
 static void too_large_an_object(void)
 {
 	struct fake_slab *small = fake_slab_create("small", 64, 8, 0, 8);
@@ -219,7 +220,7 @@ static void shrink_reaches_every_cpu(void)
 	CHECK_EQ(stats().objects, 0);
 }
 
-/* Every CPU's ring full at once is still within the bound. */
+/* Even with the rings of all CPUs full, the bound holds. */
 static void bound_holds_over_all_cpus(void)
 {
 	struct fake_slab *slab = fake_slab_create("spread", 4000, 8, 0, 250);
@@ -239,7 +240,7 @@ static void bound_holds_over_all_cpus(void)
 	CHECK_EQ(slab->release_count, 2000);
 }
 
-/* --- Threads: the allocator's own lock is the fake slab's, the quarantine brings its own ---------------- */
+/* --- Threads: a lock here protects each fake slab; the quarantine has its own ----------------- */
 
 #define THREADS	  4
 #define PER_ROUND 40
@@ -251,7 +252,7 @@ struct worker {
 };
 static volatile bool stop_shrinking;
 
-/* Each thread has a cache of its own, but the quarantine gives its objects back on any thread. */
+/* Each thread has its own cache, but the quarantine may give back the objects on any thread. */
 static pthread_mutex_t slab_locks[THREADS];
 static struct worker workers[THREADS];
 
@@ -285,7 +286,7 @@ static void *alloc_and_free(void *arg)
 			pthread_mutex_unlock(lock);
 			if (!held[n])
 				break;
-			/* Ours alone: no thread may have poisoned it meanwhile. */
+			/* The object is ours alone: no thread may have poisoned it meanwhile. */
 			if (kasan_first_bad((uintptr_t)held[n], 100))
 				return "a live object is poisoned";
 		}
@@ -341,7 +342,7 @@ static void several_cpus_at_once(void)
 	CHECK_EQ(unit_reports(), 0);
 }
 
-/* --- Journeys that nest: a release callback that frees objects of another cache ------------------- */
+/* --- Journeys that nest: a release callback that frees objects of another cache --------------- */
 
 static struct nesting {
 	struct fake_slab *outer, *inner;
@@ -360,9 +361,9 @@ static void *shrink_outer(void *unused)
 }
 
 /*
- * While the one object of @outer is being released, another CPU shrinks its cache, and this one begins and
- * ends journeys of @inner's objects. If shrinking does not wait for the release it returns within a few
- * rounds; how long the rounds take does not matter where it does wait.
+ * While the only object of @outer is being released, another CPU shrinks the cache of @outer, and this CPU
+ * begins and ends journeys of @inner's objects. If shrinking does not wait for the release, it returns
+ * within a few rounds. If it waits, the time that the rounds take does not matter.
  */
 static void release_outer(struct kasan_cache *cache, void *object)
 {
@@ -373,7 +374,7 @@ static void release_outer(struct kasan_cache *cache, void *object)
 	while (!__atomic_load_n(&nesting.shrinking, __ATOMIC_SEQ_CST))
 		nanosleep(&moment, NULL);
 	for (int round = 0; round < 50 && !nesting.shrunk_early; round++) {
-		/* More than a chunk holds, so that some of them travel. */
+		/* More objects than a chunk holds, so that some of them travel. */
 		for (int i = 0; i < 80; i++)
 			fake_slab_free(nesting.inner, fake_slab_alloc(nesting.inner, 800));
 		nanosleep(&moment, NULL);
@@ -388,7 +389,8 @@ static void release_outer_bulk(struct kasan_cache *cache, void *const *objects, 
 	release_outer(cache, objects[0]);
 }
 
-/* @bulk: by way of release_bulk. @by_free: frees of other objects push it out; else this CPU shrinks, too. */
+/* @bulk: release by release_bulk. @by_free: frees of other objects push the object out; else this CPU
+ * shrinks as well. */
 static void shrink_during_release(bool bulk, bool by_free)
 {
 	struct nesting fresh = {0};
@@ -429,7 +431,7 @@ static void release_bulk_frees(void)
 	shrink_during_release(true, false);
 }
 
-/* A release that shrinks another cache must not wait for the journey that it is part of. */
+/* If a release callback shrinks another cache, it must not wait for its own journey. */
 static void release_and_shrink(struct kasan_cache *cache, void *object)
 {
 	nesting.releases++;
@@ -457,7 +459,7 @@ static void release_shrinks(void)
 	CHECK_EQ(stats().objects, 0);
 }
 
-/* The port has no memory for the queue: fewer objects wait, none is lost. */
+/* The port has no memory for the queue: fewer objects wait, and none is lost. */
 static void *no_memory(size_t size)
 {
 	return NULL;
@@ -490,7 +492,7 @@ static size_t lines_with(const char *text)
 	return count;
 }
 
-/* Last: the bounds stay changed. */
+/* This case is the last, because the bounds stay changed. */
 static void size_from_the_command_line(void)
 {
 	struct fake_slab *slab = fake_slab_create("sized", 1000, 8, 0, 200);
@@ -498,7 +500,7 @@ static void size_from_the_command_line(void)
 
 	kasan_cache_shrink(NULL);
 	CHECK_EQ(kasan_option("kasan.quarantine_size", "64K"), 0);
-	/* It holds from kasan_init() on. */
+	/* The new size takes effect in kasan_init(). */
 	CHECK_EQ(stats().max_bytes, BOUND);
 	kasan_quarantine_init(4UL << 20);
 	bound = stats().max_bytes;
@@ -509,7 +511,7 @@ static void size_from_the_command_line(void)
 			KASAN_FREE_QUARANTINED);
 		REQUIRE(stats().bytes <= bound);
 	}
-	/* Said once. */
+	/* Printed once. */
 	CHECK_EQ(lines_with("kasan: quarantine full at "), 1);
 	kasan_cache_shrink(NULL);
 
@@ -518,7 +520,8 @@ static void size_from_the_command_line(void)
 	CHECK_EQ(fake_slab_free(slab, fake_slab_alloc(slab, 1000)), KASAN_FREE_NOW);
 	CHECK_EQ(stats().objects, 0);
 
-	/* Half of memory is accepted; more is refused with its bounds, and leaves the default. */
+	/* Half of memory is accepted. A larger size is refused with a line that names the bound, and the
+	 * default stays. */
 	CHECK_EQ(kasan_option("kasan.quarantine_size", "2M"), 0);
 	unit_clear();
 	kasan_quarantine_init(4UL << 20);

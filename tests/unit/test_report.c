@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report.c - the text contract, line by line and in order, for one report of each kind; and the
- * formats of kasan_report_line().
+ * test_report.c - compares one report of each kind with the text contract, line by line and in order; and
+ * tests the formats of kasan_report_line().
  */
 #include <regex.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool matches(const char *text, const char *pattern)
 	return ok;
 }
 
-/* The captured lines must be these patterns, in this order. "*" stands for any number of frames. */
+/* The captured lines must match these patterns, in this order. "*" stands for any number of frames. */
 static void check_lines(const char *const *patterns, const char *what)
 {
 	size_t at = 0;
@@ -177,7 +177,7 @@ static void double_free(void)
 	check_lines(want, "double-free");
 }
 
-/* Where nothing has shadow there is neither owner nor memory state. */
+/* An address without shadow has neither an owner nor a memory state. */
 static void null_pointer(void)
 {
 	static const char *const want[] = {
@@ -229,7 +229,7 @@ static void types(void)
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		kasan_poison((void *)(p + 1024), 64, expected[i].value);
 		EXPECT_REPORT(expected[i].type, __asan_load1_noabort(p + 1024));
-		/* The first bytes of a granule are good: the next granule tells what follows them. */
+		/* The first bytes of a granule are good: the type comes from the next granule. */
 		kasan_unpoison((void *)(p + 1024), 3);
 		EXPECT_REPORT(expected[i].type, __asan_store1_noabort(p + 1024 + 3));
 		EXPECT_REPORT(expected[i].type, __asan_load8_noabort(p + 1024));
@@ -260,7 +260,7 @@ static void faults(void)
 	CHECK(!strcmp(unit_last()->bug_type, "wild-memory-access"));
 }
 
-/* The caret stands under the granule of the first bad byte, the row in the middle is its row. */
+/* The row in the middle is that of the first bad byte, and the caret is under its granule. */
 static void caret(void)
 {
 	uintptr_t p = (uintptr_t)unit_watched(65536);
@@ -376,7 +376,7 @@ static void line_formats(void)
 	FORMATS("0000000000000000", "%p", (void *)0);
 	kasan_report_line("%s", "");
 	CHECK(!strcmp(formatted(), ""));
-	/* At most 255 characters, whatever is put in: the port's buffer ends there. */
+	/* A line has at most 255 characters, whatever the arguments, because the port's buffer ends there. */
 	memset(longest, 'x', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
 	kasan_report_line("%s", longest);

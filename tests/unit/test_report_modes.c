@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report_modes.c - when a report is printed: before init, single and multi shot, suppression, two
- * threads at once, a stack that cannot be walked.
+ * test_report_modes.c - when a report is printed: single and multi shot, suppression, several threads at
+ * once, ignored functions, and stacks that cannot be walked.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,7 +19,7 @@ static void set_up(void)
 	kasan_poison((void *)bad, 64, KASAN_SLAB_REDZONE);
 }
 
-/* The first case: the harness has turned multi-shot on, a kernel starts without it. */
+/* This case comes first. The harness has turned multi-shot on; a kernel starts without it. */
 static void single_shot(void)
 {
 	set_up();
@@ -30,7 +30,7 @@ static void single_shot(void)
 		EXPECT_NO_REPORT(__asan_store4_noabort(bad));
 	EXPECT_NO_REPORT(kasan_report_invalid_free((void *)bad, 0));
 	CHECK_EQ(unit_lines(), 0);
-	/* Tests need more: for a while, and then it is single again. */
+	/* Tests need more reports for a while; after that the mode is single shot again. */
 	CHECK(!kasan_save_multi_shot());
 	for (int i = 0; i < 3; i++)
 		EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
@@ -66,7 +66,7 @@ static void suppression_nests(void)
 	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
 	kasan_enable_current();
 	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
-	/* One enable too many does not turn the next disable off. */
+	/* One enable too many does not cancel the next disable. */
 	kasan_enable_current();
 	kasan_disable_current();
 	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
@@ -74,7 +74,7 @@ static void suppression_nests(void)
 	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
 }
 
-/* A suppressed memcpy() takes place: the program behaves as without a sanitizer. */
+/* A suppressed memcpy() takes place: the program behaves as it does without a sanitizer. */
 static void suppressed_operations_take_place(void)
 {
 	char *p;
@@ -90,7 +90,7 @@ static void suppressed_operations_take_place(void)
 	CHECK(p[0] == 'a');
 }
 
-/* --- Threads ------------------------------------------------------------------------------------------------- */
+/* --- Threads ---------------------------------------------------------------------------------- */
 
 #define THREADS 4
 #define EACH	50
@@ -111,7 +111,7 @@ static void *report_often(void *arg)
 	return NULL;
 }
 
-/* Two threads that report at once: whole reports, one after the other. */
+/* Several threads report at once: their reports are whole, and come one after the other. */
 static void several_threads_at_once(void)
 {
 	void (*saved)(const struct kasan_report_info *) = kasan_posix_hooks.report_end;
@@ -144,10 +144,10 @@ static void several_threads_at_once(void)
 	CHECK_EQ(begun, THREADS * EACH);
 }
 
-/* --- Who frees the report lock prints what came to wait ------------------------------------------------------- */
+/* --- The owner of the report lock prints the waiting reports when it unlocks ------------------ */
 
 static void (*print_before)(const char *text);
-/* Bugs that the console has left, and the start of the line with which it meets one. */
+/* How many more bugs the console has, and the start of the lines that run into one. */
 static unsigned int console_bugs;
 static const char *console_bug_line;
 
@@ -174,7 +174,7 @@ static void repair_console(void)
 	kasan_posix_hooks.print = print_before;
 }
 
-/* A bug that is found while a notice is printed comes right behind it, not with the next report. */
+/* A bug that is found while a notice is printed is reported right after it, not with the next report. */
 static void bug_inside_of_a_notice(void)
 {
 	set_up();
@@ -184,7 +184,8 @@ static void bug_inside_of_a_notice(void)
 	CHECK(unit_find(0, "a notice") == 0);
 	CHECK(unit_find(0, "BUG: KASAN: slab-out-of-bounds") == 2);
 	repair_console();
-	/* A console that has a bug in each line: one report, the others are counted, and it ends. */
+	/* A console that has a bug in each line gives one report. The others are only counted, and printing
+	 * ends. */
 	break_console(1000, "");
 	CHECK(kasan_notice("a notice"));
 	CHECK_EQ(unit_reports(), 1);
@@ -211,12 +212,13 @@ static void print_and_report_elsewhere(const char *text)
 		__asan_load1_noabort(bad);
 		return;
 	}
-	/* It waits for the lock until it can wait no longer, and leaves its report here. */
+	/* The thread waits for the lock until its time is up, and leaves its report in a slot. */
 	REQUIRE(!pthread_create(&thread, NULL, report_once, NULL));
 	pthread_join(thread, NULL);
 }
 
-/* So does a report of another CPU that gives up while the line about reports that were left out is printed. */
+/* The same for a report of another CPU, which stops waiting while the line about left-out reports is
+ * printed. */
 static void report_during_the_last_line(void)
 {
 	set_up();
@@ -226,7 +228,7 @@ static void report_during_the_last_line(void)
 	__asan_load1_noabort(bad);
 	repair_console();
 	CHECK(unit_find(0, "kasan: ") > 0);
-	/* All slots but one were filled by the first report: the other CPU's is the last. */
+	/* The first report, those from the slots that it filled, and the other CPU's as the last. */
 	CHECK_EQ(unit_reports(), 1 + CONFIG_KASAN_WAITING_REPORTS + 1);
 	unit_clear();
 	kasan_flush_reports();
@@ -243,7 +245,7 @@ static void *suppress_here(void *arg)
 	return NULL;
 }
 
-/* Suppression is this CPU's: another one still reports. */
+/* Suppression affects this CPU only: another one still reports. */
 static void other_cpus_still_report(void)
 {
 	pthread_t thread;
@@ -258,7 +260,7 @@ static void other_cpus_still_report(void)
 	pthread_join(thread, NULL);
 }
 
-/* --- Suppression by tasks ------------------------------------------------------------------------------------- */
+/* --- Suppression by tasks --------------------------------------------------------------------- */
 
 static unsigned int depths[2], *running;
 
@@ -267,7 +269,8 @@ static unsigned int *depth_of_running(void)
 	return running;
 }
 
-/* Depths of tasks: a switch takes the silence away and brings it back; an interrupt is never silenced. */
+/* Each task has its depth: a switch ends the suppression, and a switch back restores it. Interrupts are
+ * never suppressed. */
 static void suppression_belongs_to_tasks(void)
 {
 	set_up();
@@ -280,7 +283,7 @@ static void suppression_belongs_to_tasks(void)
 	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
 	running = NULL;
 	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
-	/* The handler's own pair changes nothing of the task's. */
+	/* The handler's own pair does not change the task's depth. */
 	kasan_disable_current();
 	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
 	kasan_enable_current();
@@ -297,7 +300,7 @@ static void suppression_belongs_to_tasks(void)
 	kasan_posix_hooks.task_depth = NULL;
 }
 
-/* --- Ignored functions ------------------------------------------------------------------------------------------ */
+/* --- Ignored functions ------------------------------------------------------------------------ */
 
 static __attribute__((__noinline__)) void known_bug(void)
 {
@@ -331,11 +334,11 @@ static void ignored_functions(void)
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		CHECK_EQ(kasan_option("kasan.ignore", lists[i]), 0);
 		EXPECT_NO_REPORT(calls_known_bug());
-		/* Said once per list and name. */
+		/* Printed once for each list and name. */
 		CHECK_EQ(notices(), 1);
 		EXPECT_NO_REPORT(calls_known_bug());
 		CHECK_EQ(notices(), 0);
-		/* The same bug by another way in. */
+		/* The same bad access from another function. */
 		EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -347,7 +350,7 @@ static void ignored_functions(void)
 	CHECK_EQ(kasan_option("kasan.ignore", ""), 0);
 }
 
-/* A wrong list is refused, and the one before it stays. */
+/* A wrong list is refused, and the list before it stays. */
 static void wrong_ignore_lists(void)
 {
 	static const char *const lists[] = {
@@ -372,7 +375,7 @@ static void wrong_ignore_lists(void)
 	CHECK_EQ(kasan_option("kasan.ignore", ""), 0);
 }
 
-/* A report that is ignored is not the one of a single shot. */
+/* An ignored report is not the one report of single-shot mode. */
 static void ignored_takes_no_shot(void)
 {
 	set_up();
@@ -384,7 +387,7 @@ static void ignored_takes_no_shot(void)
 	CHECK_EQ(kasan_option("kasan.ignore", ""), 0);
 }
 
-/* --- Tasks and stacks that are not known ----------------------------------------------------------------------- */
+/* --- Tasks and stacks that are not known ------------------------------------------------------ */
 
 static void no_stack_bounds(struct kasan_port_task *task)
 {
@@ -410,7 +413,7 @@ static void tasks_that_are_not_known(void)
 	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
 	at = unit_find(0, "Call trace:");
 	REQUIRE(at > 0);
-	/* The access itself is known without any stack. */
+	/* The place of the access is known without a stack. */
 	CHECK(unit_find((size_t)at, " tasks_that_are_not_known+0x") == at + 1);
 	CHECK(unit_line((size_t)at + 2)[0] != ' ');
 	kasan_posix_hooks.task = nobody;
@@ -425,7 +428,7 @@ static void tasks_that_are_not_known(void)
 	kasan_posix_hooks.task = NULL;
 }
 
-/* Frame records that a bug has overwritten: the walk ends, inside the stack, and does not loop. */
+/* A bug has overwritten the frame records: the walk stays inside the stack, does not loop, and ends. */
 static void broken_frame_records(void)
 {
 	uintptr_t stack[64], pcs[32];
@@ -455,7 +458,7 @@ static void broken_frame_records(void)
 		CHECK(n >= 1 && n <= 32);
 		CHECK_EQ(pcs[0], 0x1234);
 	}
-	/* A chain that points to itself. */
+	/* A frame record that points to itself. */
 	stack[0] = (uintptr_t)stack;
 	CHECK(kasan_stack_walk(0x1234, (uintptr_t)stack, pcs, 32) <= 2);
 	CHECK_EQ(kasan_stack_walk(0x1234, 0, pcs, 32), 1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_sample.c - the counters of kasan.page_alloc.sample=: what a draw does if it is interrupted, or if its
- * task is moved to another CPU, after each single one of its instructions; and if many draw at once.
+ * test_sample.c - the counters of kasan.page_alloc.sample=. A draw is interrupted, or its task is moved to
+ * another CPU, after each of its instructions; and many threads draw at once.
  *
- * runtime/alloc/sample.c alone, with a port whose CPU number the test sets. A tracer steps a draw forward by
- * instructions and then sends a signal. Its handler is what happens meanwhile: others draw, and the task goes
- * on elsewhere. Right is what sample.c promises: no ticket is lost, none is drawn twice.
+ * Tests runtime/alloc/sample.c alone, with a port whose CPU number the test sets. A tracer steps a draw by
+ * single instructions and then sends a signal. The signal's handler does what may happen meanwhile: others
+ * draw, and the task moves to another CPU. As sample.c promises, no ticket may be lost or drawn twice.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -51,13 +51,14 @@ static bool result(bool ok, const char *name, const char *what)
 	return ok;
 }
 
-/* Of the first @n draws from a counter so many get a tag. */
+/* Return: how many of the first @n draws from a counter get a tag. */
 static unsigned long due(unsigned long n)
 {
 	return (n + INTERVAL - 1) / INTERVAL;
 }
 
-/* Do the counters say that @draws were made, of which @tagged got a tag? @what: filled if not. */
+/* Return: true if the counters say that @draws were made and that @tagged of them got a tag. @what: filled
+ * with the figures. */
 static bool adds_up(unsigned long draws, unsigned long tagged, char *what, size_t size)
 {
 	unsigned long drawn = 0, expected = 0;
@@ -71,7 +72,7 @@ static bool adds_up(unsigned long draws, unsigned long tagged, char *what, size_
 	return drawn == draws && tagged == expected;
 }
 
-/* --- One draw, interrupted ------------------------------------------------------------------------------- */
+/* --- One draw, interrupted -------------------------------------------------------------------- */
 
 /* Shared by the tracer and the task that it steps. */
 static struct shared {
@@ -90,7 +91,7 @@ static void draw(void)
 	shared->tagged += tag;
 }
 
-/* What the others do meanwhile. An odd number of draws, so that tickets do not match again by chance. */
+/* The draws of others in the meantime. Their number is odd, so that tickets do not match again by chance. */
 static void meanwhile(int sig)
 {
 	const unsigned int cpu = cpu_number;
@@ -100,7 +101,7 @@ static void meanwhile(int sig)
 		draw();
 	if (!shared->moves)
 		return;
-	/* Where it was others go on, and where it comes to there were others before. */
+	/* The task moves to another CPU, on which others have drawn as well. */
 	cpu_number = (cpu + 1) % CPUS;
 	for (unsigned int i = 0; i < 4; i++)
 		draw();
@@ -137,8 +138,8 @@ static bool step(pid_t task)
 	       WIFSTOPPED(status);
 }
 
-/* Return: 1 if the draw was interrupted behind its @steps-th instruction, 0 if it has not so many, -1: cannot
- * be traced here. */
+/* Return: 1 if the draw was interrupted after its @steps-th instruction; 0 if it has fewer; -1 if processes
+ * cannot be traced here. */
 static int interrupt_after(unsigned int steps, bool moves)
 {
 	int status, found = 0;
@@ -191,11 +192,11 @@ static void interrupted_draw(const char *name, bool moves)
 		return;
 	}
 	printf("# interrupted behind each of %u instructions, %u times wrongly\n", steps, wrong);
-	/* A draw that is not interrupted at all proves nothing. */
+	/* Too few interruptions prove nothing. */
 	result(found >= 0 && steps > 10 && !wrong, name, what);
 }
 
-/* --- Many at once --------------------------------------------------------------------------------------- */
+/* --- Many at once ----------------------------------------------------------------------------- */
 
 static void *drawer(void *arg)
 {
@@ -226,12 +227,13 @@ static void threads_draw_each_ticket_once(void)
 		pthread_join(threads[i], NULL);
 		sum += tagged[i];
 	}
-	/* The counters know those of one_after_the_other(), too. */
+	/* The counters include the draws of one_after_the_other(). */
 	ok = adds_up(THREADS * DRAWS + 3 * INTERVAL, sum + 3, what, sizeof(what));
 	result(ok, __func__, what);
 }
 
-/* Alone on a CPU: every fifth, from the first on; small allocations always, and without a ticket. */
+/* Alone on a CPU: every fifth allocation gets a tag, starting with the first. Small ones always get one,
+ * and take no ticket. */
 static void one_after_the_other(void)
 {
 	const unsigned long before = kasan_sample_tickets(0);
@@ -257,7 +259,7 @@ int main(void)
 	if (shared == MAP_FAILED)
 		return 2;
 	printf("TAP version 13\n1..4\n");
-	/* First those in processes of their own: they start with counters at 0. */
+	/* First the cases in separate processes: they must start with counters at 0. */
 	interrupted_draw("interrupt_after_each_instruction", false);
 	interrupted_draw("migration_after_each_instruction", true);
 	one_after_the_other();

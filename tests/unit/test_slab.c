@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_slab.c - hooks of slab allocators: layout, sizes, double and invalid frees, and reports that come
- * out whole after the objects' metadata was overwritten.
+ * test_slab.c - hooks of slab allocators: layout, sizes, double and invalid frees, and reports that are
+ * whole even if the objects' metadata is overwritten.
  */
 #include <string.h>
 #include <unistd.h>
@@ -54,7 +54,7 @@ static void exactly_the_asked_bytes(void)
 			for (uint32_t i = size; i < slab->slot_size; i++)
 				CHECK(!kasan_byte_accessible(p + i));
 			CHECK_EQ(kasan_object_size(&slab->cache, p), size);
-			/* What lies before the first slot is not the slab's. */
+			/* Memory before the first slot does not belong to the slab. */
 			CHECK(p == slab->memory || !kasan_byte_accessible(p - 1));
 			CHECK(fake_slab_free(slab, p) != KASAN_FREE_BAD);
 			CHECK(!kasan_byte_accessible(p));
@@ -91,7 +91,7 @@ static void constructors_may_enter(void)
 	memset(slot, 0x7e, 48);
 	kasan_poison_object(&slab->cache, slot);
 	CHECK(!kasan_byte_accessible(slot));
-	/* What the constructor wrote outlives an allocation and a free. */
+	/* The constructor's data is still there after an allocation and a free. */
 	p = fake_slab_alloc(slab, 48);
 	CHECK(p == slot);
 	fake_slab_free(slab, p);
@@ -113,10 +113,10 @@ static void double_free(void)
 	CHECK(unit_find(0, "Allocated by task ") > 0);
 	freed = unit_find(0, "Freed by task ");
 	CHECK(freed > 0);
-	/* Also after the slot went back to the allocator. */
+	/* The same after the slot went back to the allocator. */
 	kasan_cache_shrink(NULL);
 	EXPECT_REPORT("double-free", CHECK(fake_slab_free(slab, p) == KASAN_FREE_BAD));
-	/* The slot is good for a new life, once. */
+	/* The slot can be used again, once. */
 	p = fake_slab_alloc(slab, 10);
 	EXPECT_NO_REPORT(fake_slab_free(slab, p));
 	CHECK_EQ(slab->free_count, 3);
@@ -130,15 +130,15 @@ static void invalid_free(void)
 	for (int off = 1; off < 60; off += 7)
 		EXPECT_REPORT("invalid-free",
 			      CHECK(fake_slab_free(slab, p + off) == KASAN_FREE_BAD));
-	/* Still alive. */
+	/* The object is still alive. */
 	CHECK_EQ(kasan_first_bad((uintptr_t)p, 50), 0);
 	EXPECT_NO_REPORT(fake_slab_free(slab, p));
-	/* The middle of an object that is freed already: not its second free, but no object either. */
+	/* The middle of an object that is freed already: this is not a second free, and not an object. */
 	EXPECT_REPORT("invalid-free", CHECK(fake_slab_free(slab, p + 16) == KASAN_FREE_BAD));
-	/* A slot that was never handed out. */
+	/* A slot that was never allocated. */
 	EXPECT_REPORT("invalid-free", CHECK(fake_slab_free(slab, slab->memory + slab->slot_size) ==
 					    KASAN_FREE_BAD));
-	/* What no allocator knows. */
+	/* An address that no allocator knows. */
 	EXPECT_REPORT("invalid-free", kasan_report_invalid_free(&p, (uintptr_t)invalid_free));
 	CHECK(unit_last()->is_free);
 	EXPECT_REPORT("double-free", kasan_report_double_free(&p, (uintptr_t)invalid_free));
@@ -156,7 +156,8 @@ static void zero_sized_objects(void)
 	EXPECT_REPORT("double-free", fake_slab_free(slab, p));
 }
 
-/* Readers may look at a freed object of such a cache: neither poison nor delay, but no double free. */
+/* Readers may look at a freed object of such a cache. So it is neither poisoned nor delayed, but a double
+ * free is still found. */
 static void typesafe_by_rcu(void)
 {
 	struct fake_slab *slab = fake_slab_create("rcu", 64, 8, KASAN_CACHE_NO_QUARANTINE, 2);
@@ -170,7 +171,7 @@ static void typesafe_by_rcu(void)
 	EXPECT_REPORT("double-free", CHECK(fake_slab_free(slab, p) == KASAN_FREE_BAD));
 }
 
-/* --- Which side, how far, of what ------------------------------------------------------------------------- */
+/* --- The lines about the place: which side, how far, and of which object ---------------------- */
 
 static void location_lines(void)
 {
@@ -189,7 +190,7 @@ static void location_lines(void)
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p - 1, 1));
 	CHECK(unit_saw("The buggy address is located 1 bytes to the left of"));
 	CHECK(unit_saw("The buggy address belongs to the object at %016lx", start));
-	/* A range that starts inside and leaves: the address is that of the access. */
+	/* A range that starts inside the object and leaves it: the report shows the address of the access. */
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p + 30, 20));
 	CHECK(unit_saw("Write of size 20 at addr %016lx by task %s/%u", start + 30, "test_slab",
 		       unit_find(0, "CPU: ") >= 0 ? (unsigned int)getpid() : 0));
@@ -217,7 +218,7 @@ static __attribute__((noinline)) void third_record(const void *p)
 	__asm__ volatile("");
 }
 
-/* Two are kept, the newest first. */
+/* The last two stacks are kept, and the newest is printed first. */
 static void last_two_aux_stacks(void)
 {
 	struct fake_slab *slab = fake_slab_create("aux", 64, 8, 0, 3);
@@ -247,10 +248,10 @@ static void aux_stacks(void)
 	at = unit_find(0, "Last potentially related work creation:");
 	CHECK(at > unit_find(0, "Allocated by task "));
 	CHECK(unit_find((size_t)at, " aux_stacks+0x") == at + 1);
-	/* An address that belongs to nobody is ignored. */
+	/* An address that belongs to no object is ignored. */
 	kasan_record_aux_stack(&p);
 	kasan_record_aux_stack(NULL);
-	/* A new owner has none. */
+	/* A new owner of the slot has no such stack. */
 	fake_slab_free(slab, p);
 	kasan_cache_shrink(NULL);
 	CHECK(fake_slab_alloc(slab, 64) == p);
@@ -258,9 +259,9 @@ static void aux_stacks(void)
 	CHECK(unit_find(0, "Last potentially related work creation:") < 0);
 }
 
-/* --- Corruption --------------------------------------------------------------------------------------------- */
+/* --- Corruption ------------------------------------------------------------------------------- */
 
-/* Is what was captured one complete report? */
+/* Return: NULL if the captured lines are one complete report; else the part that is wrong. */
 static const char *not_whole(void)
 {
 	size_t n = unit_lines();
@@ -284,7 +285,7 @@ static const char *not_whole(void)
 		for (; *line; line++)
 			if (*line < ' ' || *line > '~')
 				return "a character that is no text";
-		/* Headings are never followed by nothing. */
+		/* Each heading is followed by at least one line of its section. */
 		if (!strncmp(unit_line(i), "Allocated by task ", 18) ||
 		    !strncmp(unit_line(i), "Freed by task ", 14) ||
 		    !strcmp(unit_line(i), "Call trace:"))
@@ -294,7 +295,7 @@ static const char *not_whole(void)
 	return NULL;
 }
 
-/* Whatever bytes an overflow or a use after free wrote over the metadata: the report comes whole. */
+/* The report is whole, whatever bytes an overflow or a use after free has written over the metadata. */
 static void random_bytes_over_metadata(void)
 {
 	struct fake_slab *slabs[3] = {
@@ -315,7 +316,8 @@ static void random_bytes_over_metadata(void)
 		REQUIRE(p);
 		if (freed)
 			fake_slab_free(slab, p);
-		/* Anywhere in the slot but in a live object's own bytes, which are the user's. */
+		/* Overwrite any part of the slot; but leave the bytes of a live object alone, because they
+		 * belong to the user. */
 		from = p + (freed ? unit_below(slab->slot_size)
 				  : object_size + unit_below(slab->slot_size - object_size));
 		n = 1 + unit_below((uint64_t)(p + slab->slot_size - from));
@@ -345,7 +347,7 @@ static void random_bytes_over_metadata(void)
 		if (!freed)
 			fake_slab_free(slab, p);
 		kasan_cache_shrink(&slab->cache);
-		/* A slot whose free was refused is lost to the allocator; a new slab would come. */
+		/* A slot whose free was refused is lost to the allocator. So make the slab new. */
 		for (char *slot = slab->memory; slot < slab->memory + 4 * slab->slot_size;
 		     slot += slab->slot_size)
 			kasan_init_slab_object(&slab->cache, slot);
@@ -370,7 +372,7 @@ static void corrupt_size_is_not_printed(void)
 	CHECK(!not_whole());
 }
 
-/* A stack handle that is garbage gives no stack, and says so. */
+/* A garbage stack handle gives a whole report, without that stack. */
 static void corrupt_stack_handle(void)
 {
 	struct fake_slab *slab = fake_slab_create("handle", 64, 8, 0, 4);

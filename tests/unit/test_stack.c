@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_stack.c - what a report says of a stack address: frames laid out by hand, with the descriptions
- * that Clang and GCC write, and with garbage.
+ * test_stack.c - the lines of a report about a stack address. Frames are laid out by hand, with the
+ * descriptions that Clang and GCC write, and with garbage.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define MAGIC 0x41b58ab3UL
 
-/* 32 bytes of left redzone with the compiler's three words, a 10-byte variable, a 4-byte one. */
+/* 32 bytes of left redzone with the compiler's three words, a 10-byte variable, and a 4-byte variable. */
 struct frame {
 	uintptr_t words[4];
 	char first[32];
@@ -64,7 +64,7 @@ static void gcc_description(void)
 	clean(&f);
 }
 
-/* A name with a blank in it: its length counts, not the blank. */
+/* A name that contains a blank: its length tells where it ends, not the blank. */
 static void names_with_blanks(void)
 {
 	struct frame f;
@@ -106,7 +106,7 @@ static void descriptions_that_are_garbage(void)
 		CHECK(unit_lines() < 200);
 		clean(&f);
 	}
-	/* And pointers that lead nowhere. */
+	/* Pointers that lead nowhere. */
 	for (int round = 0; round < 2000; round++) {
 		lay_out(&f, "1 32 10 1 a");
 		f.words[1 + unit_below(2)] = unit_below(2) ? unit_random() : unit_below(70000);
@@ -117,23 +117,23 @@ static void descriptions_that_are_garbage(void)
 	}
 }
 
-/* The first frame on the stack, an address with no left redzone below it: no end is overrun. */
+/* An address at the low end of the stack, with no left redzone below it: the search stays inside the stack. */
 static void no_frame_below(void)
 {
 	uintptr_t start, end;
 
 	REQUIRE(kasan_posix_stack(&start, &end));
-	/* Only the shadow is touched: the stack's lowest page need not even be mapped. */
+	/* Only the shadow is touched, because the lowest page of the stack need not be mapped. */
 	kasan_poison((void *)start, 64, KASAN_STACK_MID);
 	EXPECT_REPORT("stack-out-of-bounds", __asan_load1_noabort(start + 8));
 	CHECK(unit_find(0, "This frame has ") < 0);
 	kasan_unpoison((void *)start, 64);
 }
 
-/* Whose stack all memory is but the running thread's; NULL: nobody knows. */
+/* Name of the task that owns all memory outside the running thread's stack; NULL: unknown. */
 static const char *owner;
 
-/* Instead of the runtime's weak one. */
+/* Replaces the runtime's weak function. */
 bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task)
 {
 	(void)addr;
@@ -155,7 +155,7 @@ static void stack_of_another_task(void)
 	EXPECT_REPORT("stack-out-of-bounds", __asan_load1_noabort((uintptr_t)&f->first[10]));
 	CHECK(unit_saw("The buggy address belongs to stack of task lender/77"));
 	CHECK(unit_saw(" [32, 42) 'array'"));
-	/* Without poison of a stack, too: it may be gone by now. */
+	/* The owner is named without stack poison as well, because the stack may be freed by now. */
 	clean(f);
 	kasan_poison(f, 32, KASAN_PAGE_FREE);
 	EXPECT_REPORT("use-after-free", __asan_load1_noabort((uintptr_t)f));
@@ -195,7 +195,7 @@ struct stretch {
 	struct frame high;
 };
 
-/* memset() over what a dead frame has left: that frame is named, not one that lies far below. */
+/* memset() over the poison of a dead frame: the report names that frame, not one far below. */
 static void first_bad_byte_of_a_long_access(void)
 {
 	struct stretch s;
@@ -207,32 +207,32 @@ static void first_bad_byte_of_a_long_access(void)
 		      kasan_check_write(s.between + 3500, sizeof(s.between) - 3500 + 16));
 	CHECK(unit_saw("The buggy address belongs to stack of task test_stack/%d", getpid()));
 	CHECK(unit_saw(" [32, 42) 'high'"));
-	/* The access starts below the frame: the first bad byte's place in it is what there is to say. */
+	/* The access starts below the frame, so the report shows the place of the first bad byte in it. */
 	CHECK(unit_saw(" and is located at offset 0 in frame:"));
-	/* From a variable of the frame itself: the place of the access, as ever. */
+	/* The access starts in a variable of the frame, so the report shows the place of the access. */
 	EXPECT_REPORT("stack-out-of-bounds", kasan_check_write(s.high.first + 2, 20));
 	CHECK(unit_saw(" and is located at offset 34 in frame:"));
 	clean(&s.low);
 	clean(&s.high);
 }
 
-/* What dead frames have left behind is no part of the next living one below. */
+/* The poison that dead frames have left is not part of the live frame below it. */
 static void beyond_the_frame(void)
 {
 	struct stretch s;
 
 	kasan_unpoison_stack(&s, &s + 1);
 	lay_out(&s.low, "2 32 10 3 low 64 4 1 n");
-	/* Poison without a left redzone: nobody knows whose it was. */
+	/* Poison without a left redzone: its frame is unknown. */
 	kasan_poison(s.between + 512, 32, KASAN_STACK_MID);
 	EXPECT_REPORT("stack-out-of-bounds", kasan_check_write(s.between + 512, 1));
 	CHECK(unit_saw("The buggy address belongs to stack of task test_stack/%d", getpid()));
 	CHECK(unit_find(0, " and is located at offset ") < 0);
 	CHECK(unit_find(0, "This frame has ") < 0);
-	/* The last byte of the frame's redzone is its own; so is all of the redzone. */
+	/* All of the right redzone belongs to the frame, up to its last byte. */
 	EXPECT_REPORT("stack-out-of-bounds", kasan_check_write(s.low.right + 31, 1));
 	CHECK(unit_saw(" and is located at offset 127 in frame:"));
-	/* A later frame took the upper part of this one, with its right redzone. */
+	/* A later frame has taken the upper part of this one, including its right redzone. */
 	kasan_unpoison_stack(s.low.second, &s.low + 1);
 	EXPECT_REPORT("stack-out-of-bounds", kasan_check_write(s.between + 512, 1));
 	CHECK(unit_find(0, " and is located at offset ") < 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_tags.c - the software tag-based mode over plain shadow: memory tags, policy, short granules, the hooks'
- * pointers, the ABI's checks, and reports that infer the bug.
+ * test_tags.c - the software tag-based mode over plain shadow: memory tags, policy, short granules, the
+ * pointers that hooks return, the ABI's checks, and reports that infer the bug.
  *
- * The host's CPU ignores no top byte, so nothing is touched through a pointer with a tag: the checks are
- * called, as compiled code would call them.
+ * The host's CPU does not ignore the top byte of an address, so pointers with a tag are never dereferenced.
+ * The tests call the checks as compiled code would.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static uint8_t state_of(const void *p)
 	return state;
 }
 
-/* The tag of the object whose first granule this is; of one that is short, in its last byte. */
+/* Return: the tag of the object whose first granule is at @p. A short granule has it in its last byte. */
 static uint8_t owner_of(const char *p)
 {
 	uint8_t state = state_of(p);
@@ -39,7 +39,7 @@ static uint8_t owner_of(const char *p)
 	return state < GRANULE ? *(const uint8_t *)(p + GRANULE - 1) : state;
 }
 
-/* --- A slab as an allocator has it: free slots with the tag of their last user --------------------------- */
+/* --- A slab as allocators use it: a free slot keeps the tag of its last user ------------------ */
 
 static struct slab {
 	struct kasan_cache cache;
@@ -66,7 +66,7 @@ static void make_slab(uint32_t size, uint32_t flags)
 	slab.cache = (struct kasan_cache){.name = "tagged", .object_size = size, .flags = flags};
 	slab.slot = kasan_cache_create(&slab.cache, 8);
 	slab.memory = unit_arena((SLOTS * slab.slot + 8191) & ~4095UL);
-	/* Away from the page's ends, where other rules hold. */
+	/* Stay away from the page's ends, where other rules hold. */
 	slab.memory += 1024;
 	kasan_poison_slab(slab.memory, SLOTS * slab.slot);
 	slab.nr = 0;
@@ -93,7 +93,7 @@ static enum kasan_free_verdict give(char *object)
 	return verdict;
 }
 
-/* --- Tags of memory ------------------------------------------------------------------------------------- */
+/* --- Tags of memory --------------------------------------------------------------------------- */
 
 static void fill_writes_its_granules(void)
 {
@@ -118,7 +118,7 @@ static void pointers(void)
 	CHECK_EQ(kasan_get_tag(tagged), 0x37);
 	CHECK(kasan_reset_tag(tagged) == p);
 	CHECK(kasan_reset_tag(NULL) == NULL);
-	/* An address of the upper half keeps its half, whatever the tag. */
+	/* An address in the upper half stays there, whatever the tag. */
 	CHECK(kasan_untag_addr(0x37ff000000000010UL) == 0xffff000000000010UL);
 	CHECK(kasan_tag_addr(0xffff000000000010UL, 0x37) == 0x37ff000000000010UL);
 	kasan_unpoison(tagged, 64);
@@ -131,7 +131,7 @@ static void pointers(void)
 	CHECK(kasan_byte_accessible(kasan_set_tag(p, KASAN_TAG_KERNEL)));
 }
 
-/* --- Policy ------------------------------------------------------------------------------------------------ */
+/* --- Policy ----------------------------------------------------------------------------------- */
 
 static void neighbours_differ(void)
 {
@@ -147,7 +147,7 @@ static void neighbours_differ(void)
 				objects[i] = take(sizes[s]);
 				seen[kasan_get_tag(objects[i])]++;
 			}
-			/* Taken from the lowest up, in the first round. */
+			/* In the first round the slots are taken from the lowest up. */
 			for (size_t i = 0; i < SLOTS; i++) {
 				char *at = slab.memory + i * slab.slot;
 
@@ -183,7 +183,7 @@ static unsigned int same_tags(unsigned int rounds)
 static void reuse_changes_the_tag(void)
 {
 	CHECK_EQ(same_tags(10000), 0);
-	/* With random tags one in 238: 42 of 10,000, give or take six standard deviations. */
+	/* With random tags one in 238 stays the same: 42 of 10,000, plus or minus six standard deviations. */
 	CHECK_EQ(kasan_option("kasan.tag_policy", "random"), 0);
 	CHECKF(same_tags(10000) - 4 < 78, "%u of 10,000 got their last tag again",
 	       same_tags(10000));
@@ -191,7 +191,7 @@ static void reuse_changes_the_tag(void)
 	CHECK_EQ(kasan_option("kasan.tag_policy", "odd"), KASAN_OPTION_INVALID);
 }
 
-/* Pages differ from what lies beside them, and from what they were. */
+/* The tag of pages differs from those of their neighbours, and from their last one. */
 static void pages_differ(void)
 {
 	char *pages = unit_arena(8 * 4096);
@@ -229,7 +229,7 @@ static void constructed_objects_keep_theirs(void)
 	CHECK(kasan_byte_accessible(second));
 }
 
-/* --- Short granules ------------------------------------------------------------------------------------------ */
+/* --- Short granules --------------------------------------------------------------------------- */
 
 static void short_granules(void)
 {
@@ -250,7 +250,7 @@ static void short_granules(void)
 	}
 }
 
-/* The last byte of a short granule is the tag's: overwritten, the object is still there and can be freed. */
+/* The last byte of a short granule holds the tag. An object can still be freed if that byte is overwritten. */
 static void overwritten_short_granule(void)
 {
 	char *p;
@@ -278,7 +278,7 @@ static void realloc_in_place(void)
 	give(p);
 }
 
-/* --- The compilers' checks ------------------------------------------------------------------------------------ */
+/* --- The compilers' checks -------------------------------------------------------------------- */
 
 static void fixed_size_checks(void)
 {
@@ -297,7 +297,7 @@ static void fixed_size_checks(void)
 
 		for (size_t c = 0; c < sizeof(checks) / sizeof(checks[0]); c++) {
 			for (size_t at = 0; at + checks[c].size <= 80; at++) {
-				/* Of whatever alignment, to the last byte. */
+				/* Good accesses have any alignment, and reach up to the last byte. */
 				if (at + checks[c].size <= object)
 					EXPECT_NO_REPORT(checks[c].check((uintptr_t)p + at));
 				else
@@ -321,9 +321,10 @@ static void other_checks(void)
 	CHECK_EQ(unit_last()->size, 40);
 	CHECK(unit_last()->is_write);
 	CHECK_EQ(unit_last()->addr, (uintptr_t)p + 1);
+	/* A bad copy does not take place: this CPU could not even use the pointer. */
 	EXPECT_REPORT("slab-out-of-bounds", __hwasan_memcpy(bytes, p, 41));
 	EXPECT_REPORT("out-of-bounds", __hwasan_memcpy(bytes, p, (size_t)-2));
-	/* Nothing is copied then, through a pointer that this CPU could not even use. */
+	/* A pointer with the tag KASAN_TAG_KERNEL may access any memory. */
 	EXPECT_NO_REPORT(
 		__hwasan_store8_noabort((uintptr_t)kasan_set_tag(p, KASAN_TAG_KERNEL) + 60));
 	give(q);
@@ -332,7 +333,7 @@ static void other_checks(void)
 	give(p);
 }
 
-/* --- Reports ------------------------------------------------------------------------------------------------- */
+/* --- Reports ---------------------------------------------------------------------------------- */
 
 static void report_text(void)
 {
@@ -349,7 +350,7 @@ static void report_text(void)
 	CHECK(unit_saw("The buggy address is located 0 bytes to the right of"));
 	CHECK(unit_saw(" allocated 44-byte region [%016lx, %016lx)", (unsigned long)plain,
 		       (unsigned long)plain + 44));
-	/* Past the neighbour's start it is still this object's overrun, by its tag. */
+	/* Beyond the neighbour's start, the tag still shows that this object was overrun. */
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 70, 1));
 	CHECK(unit_saw("The buggy address is located 26 bytes to the right of"));
 	give(p);
@@ -363,7 +364,7 @@ static void report_text(void)
 	give(p);
 }
 
-/* What the ring does not know is not guessed. */
+/* The report does not guess about objects that are not in the ring. */
 static void invalid_access(void)
 {
 	char *p, *forged;
@@ -380,7 +381,7 @@ static void invalid_access(void)
 	give(p);
 	EXPECT_REPORT("invalid-access", kasan_check_read(p, 1));
 	CHECK_EQ(kasan_option("kasan.stacktrace", "on"), 0);
-	/* Long ago: more than the ring holds has happened since. */
+	/* The free was long ago: the ring cannot hold all events since. */
 	p = take(64);
 	give(p);
 	for (unsigned int i = 0; i < 20000; i++)
@@ -389,7 +390,7 @@ static void invalid_access(void)
 	EXPECT_REPORT("invalid-access", kasan_check_read(p, 1));
 }
 
-/* The object is used again, by whom the stale pointer's tag does not tell: its own history does. */
+/* The slot is used again. The report shows the history of the stale pointer's tag, not of the new owner. */
 static void reused_object(void)
 {
 	char *stale, *now;
@@ -409,7 +410,8 @@ static void reused_object(void)
 	give(now);
 }
 
-/* The live object and a former owner of the free slot behind it had the same tag: the later one is meant. */
+/* A live object and a former owner of the free slot behind it have the same tag: the report names the later
+ * owner. */
 static void same_tag_on_both_sides(void)
 {
 	char *live, *gone;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_windows.c - the windowed layout: windows are added or refused with the numbers that are wrong,
- * every window is checked, and everything outside is accessible.
+ * test_windows.c - the windowed layout: windows are added, or refused with a message that names the wrong
+ * numbers. Every window is checked, and everything outside is accessible.
  */
 #include <pthread.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static const char *hex(uintptr_t value)
 	return text;
 }
 
-/* Before any window: nothing is checked, nothing crashes. */
+/* Before the first window nothing is checked, and nothing crashes. */
 static void without_windows(void)
 {
 	char *p = unit_arena(4096);
@@ -50,7 +50,7 @@ static void without_windows(void)
 	EXPECT_NO_REPORT(__asan_store16_noabort((uintptr_t)p + 3));
 	EXPECT_NO_REPORT(__asan_loadN_noabort((uintptr_t)p, 4096));
 	CHECK(kasan_check_read(p, 1000));
-	/* Poisoning what has no shadow does nothing, rather than write somewhere. */
+	/* Memory without shadow counts as accessible. */
 	CHECK_EQ(kasan_first_bad((uintptr_t)p, 4096), 0);
 }
 
@@ -59,7 +59,7 @@ static void windows_that_are_wrong(void)
 	uintptr_t start;
 	void *shadow = unit_arena(WINDOW / 8);
 
-	/* Three neighbours: what lies between two windows is outside both. */
+	/* Three neighbours: the memory between the two windows is outside both. */
 	first = unit_arena(4 * WINDOW);
 	outside = first + WINDOW;
 	second = first + 2 * WINDOW;
@@ -73,7 +73,7 @@ static void windows_that_are_wrong(void)
 	refused(start, WINDOW, NULL, hex(WINDOW / 8));
 	refused(start, WINDOW, first + 128, hex(start + 128));
 	refused(start, WINDOW, first - 8, hex(start - 8));
-	/* None of them left anything behind. */
+	/* None of the refused windows left anything behind. */
 	CHECK(!kasan_shadow_of(first));
 }
 
@@ -101,7 +101,7 @@ static void windows_that_overlap(void)
 	refused(start - 8, 16, shadow, hex(start));
 	refused(start + WINDOW - 8, 4096, shadow, hex(start));
 	refused(start, 3 * WINDOW, shadow, hex(start));
-	/* Its shadow in the other's shadow. */
+	/* The shadow of one window inside the other's shadow. */
 	refused((uintptr_t)second, WINDOW, kasan_shadow_of(first) + 8, hex(start));
 	CHECK(!kasan_shadow_of(second));
 }
@@ -124,7 +124,7 @@ static void second_window(void)
 	}
 }
 
-/* The last granule of a window and the first after it: no shadow byte is read that is not there. */
+/* The last granule of a window and the first one after it: no byte outside the shadow is read. */
 static void edges(void)
 {
 	for (int w = 0; w < 2; w++) {
@@ -143,7 +143,7 @@ static void edges(void)
 				CHECKF(unit_reports() == bad, "%s at end%+d", fn->name, at);
 			}
 		kasan_unpoison(end - 8, 8);
-		/* And into a window from before it. */
+		/* An access that starts before a window and runs into it. */
 		kasan_poison(end - WINDOW, 8, KASAN_SLAB_FREE);
 		for (const struct access_fn *fn = access_fns; fn->name; fn++)
 			for (int at = -16; at < 0; at++) {
@@ -163,7 +163,7 @@ static void outside_is_accessible(void)
 	EXPECT_NO_REPORT(__asan_store8_noabort(0x10));
 	EXPECT_NO_REPORT(__asan_store8_noabort(UINTPTR_MAX - 7));
 	CHECK(kasan_byte_accessible(outside));
-	/* A range over both windows and what lies between. */
+	/* A range over both windows and the memory between them. */
 	CHECK_EQ(kasan_first_bad((uintptr_t)first, 4 * WINDOW), 0);
 	kasan_poison(second + WINDOW - 8, 8, KASAN_SLAB_FREE);
 	CHECK_EQ(kasan_first_bad((uintptr_t)first, 4 * WINDOW), (uintptr_t)second + WINDOW - 8);
@@ -171,7 +171,7 @@ static void outside_is_accessible(void)
 	kasan_unpoison(second + WINDOW - 8, 8);
 }
 
-/* A report at a window's very edge does not read shadow outside it. */
+/* A report at the edge of a window does not read beyond the window's shadow. */
 static void report_at_an_edge(void)
 {
 	kasan_poison(first, 8, KASAN_SLAB_REDZONE);
@@ -184,13 +184,13 @@ static void report_at_an_edge(void)
 	kasan_unpoison(second + WINDOW - 8, 8);
 }
 
-/* What Clang hands to __asan_set_shadow_xx(): the shadow at the one offset that compiled code knows. */
+/* The address that Clang passes to __asan_set_shadow_xx(): shadow at the only offset that compiled code has. */
 static uintptr_t compiled_shadow(const char *p)
 {
 	return ((uintptr_t)p >> 3) + __asan_shadow_memory_dynamic_address;
 }
 
-/* Stacks may lie in any window, and the second one has an offset of its own. */
+/* Stacks may be in any window, and the second window has another offset. */
 static void stack_hooks_in_every_window(void)
 {
 	for (int w = 0; w < 2; w++) {
@@ -208,7 +208,7 @@ static void stack_hooks_in_every_window(void)
 		kasan_unpoison_stack(p, end);
 		CHECK_EQ(kasan_first_bad(at, WINDOW), 0);
 
-		/* Over an edge: no byte is written that is no shadow of the window. */
+		/* Over an edge: no byte outside the window's shadow is written. */
 		__asan_set_shadow_f1(compiled_shadow(end - 16), 4);
 		__asan_set_shadow_f1(compiled_shadow(p - 16), 3);
 		CHECK_EQ(kasan_first_bad(at, WINDOW), at);
@@ -230,7 +230,7 @@ static void stack_hooks_in_every_window(void)
 		__asan_unpoison_stack_memory(at + 1024, 16);
 		CHECK_EQ(kasan_first_bad(at, WINDOW), 0);
 	}
-	/* Between the windows, and addresses that are no memory's shadow. */
+	/* Addresses between the windows, and addresses that are not the shadow of any memory. */
 	__asan_set_shadow_f8(compiled_shadow(outside), 100);
 	__asan_set_shadow_f8(compiled_shadow(NULL) - 8, 100);
 	__asan_set_shadow_f8(compiled_shadow(NULL) - 8, SIZE_MAX);

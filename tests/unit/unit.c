@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unit.c - the harness: runs cases, prints TAP, keeps what the runtime prints. */
+/* unit.c - the harness: runs cases, prints TAP, and keeps the lines that the runtime prints. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ volatile bool unit_panic_armed;
 static bool panicked;
 static char panic_text[256];
 
-/* --- What the runtime tells -------------------------------------------------------------------------- */
+/* --- The runtime's output --------------------------------------------------------------------- */
 
 static void capture(const char *text)
 {
@@ -128,7 +128,7 @@ void unit_dump(void)
 		printf("#   | %s\n", lines[i]);
 }
 
-/* --- Checks --------------------------------------------------------------------------------------------- */
+/* --- Checks ----------------------------------------------------------------------------------- */
 
 bool unit_check(bool ok, const char *file, int line, const char *fmt, ...)
 {
@@ -138,7 +138,7 @@ bool unit_check(bool ok, const char *file, int line, const char *fmt, ...)
 	if (ok)
 		return true;
 	case_failed = true;
-	/* The first few tell the story; a loop over thousands of states would bury it. */
+	/* Print the first few only: a loop over thousands of states would hide them. */
 	if (notes++ < MAX_NOTES) {
 		printf("# %s:%d: ", slash ? slash + 1 : file, line);
 		va_start(ap, fmt);
@@ -178,7 +178,7 @@ bool unit_expect(const char *type, const char *file, int line, const char *what)
 	return ok;
 }
 
-/* --- Memory and numbers ----------------------------------------------------------------------------------- */
+/* --- Memory and numbers ----------------------------------------------------------------------- */
 
 void *unit_arena(size_t size)
 {
@@ -241,7 +241,7 @@ uint64_t unit_below(uint64_t n)
 	return unit_random() % n;
 }
 
-/* --- Running ------------------------------------------------------------------------------------------------ */
+/* --- Running ---------------------------------------------------------------------------------- */
 
 static bool wanted(const char *name, int argc, char **argv)
 {
@@ -252,8 +252,8 @@ static bool wanted(const char *name, int argc, char **argv)
 }
 
 /*
- * Every report asks page by page whether the stack can be read: of 8 MiB, which the main thread has, that takes
- * longer than all else in a test.
+ * Every report asks for each page of the stack if it can be read. The main thread has 8 MiB; that would
+ * take longer than everything else in a test.
  */
 static void small_stack(void)
 {
@@ -270,7 +270,7 @@ int unit_run(const struct unit_case *cases, size_t count, int argc, char **argv)
 	static unsigned int passed, failed, skipped;
 
 	small_stack();
-	/* Tests of the text must see every report, and none may be lost to an earlier one. */
+	/* Tests of the text must see every report: an earlier one may not suppress it. */
 	kasan_save_multi_shot();
 	kasan_option("kasan.repeat", "full");
 	kasan_posix_hooks.print = capture;

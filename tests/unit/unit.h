@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit.h - the harness of the host unit tests: cases, checks, and reports caught as data.
+ * unit.h - the harness of the host unit tests: cases, checks, and captured reports.
  *
- * A test program is a list of cases; it prints TAP version 13 and exits 0 if all passed. Arguments, if
- * any, are the names of the cases to run. Nothing here is instrumented.
+ * A test program is a list of cases. It prints TAP version 13, and its exit status is 0 if all cases
+ * passed. Name cases as arguments to run only those. Nothing here is instrumented.
  */
 #ifndef UNIT_H
 #define UNIT_H
@@ -32,7 +32,7 @@ struct unit_case {
 
 int unit_run(const struct unit_case *cases, size_t count, int argc, char **argv);
 
-/* --- Checks: a failed CHECK is noted and the case goes on, a failed REQUIRE ends it ---------------- */
+/* --- Checks: after a failed CHECK the case goes on; a failed REQUIRE ends it ------------------ */
 
 bool unit_check(bool ok, const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -54,25 +54,25 @@ _Noreturn void unit_skip(const char *reason);
 			unit_abandon();                                     \
 	} while (0)
 
-/* --- Reports ----------------------------------------------------------------------------------------- */
+/* --- Reports ---------------------------------------------------------------------------------- */
 
 /** unit_clear() - forget all captured lines and reports. Done before every case. */
 void unit_clear(void);
 
-/** unit_reports() - Return: reports that ended since unit_clear(). */
+/** unit_reports() - Return: how many reports ended since unit_clear(). */
 unsigned int unit_reports(void);
 
-/** unit_last() - summary of the last report; bug_type "" if there was none. */
+/** unit_last() - Return: summary of the last report; its bug_type is "" if there was none. */
 const struct kasan_report_info *unit_last(void);
 
-/** unit_lines() - Return: captured lines. unit_line() - Return: one of them, "" past the end. */
+/** unit_lines() - Return: the number of captured lines. unit_line() - Return: line @i; "" past the end. */
 size_t unit_lines(void);
 const char *unit_line(size_t i);
 
-/** unit_find() - Return: index of the first line at or after @from that starts with @prefix; -1: none. */
+/** unit_find() - Return: the index of the first line from @from on that starts with @prefix; -1: none. */
 int unit_find(size_t from, const char *prefix);
 
-/** unit_saw() - was a line printed that equals the formatted text? */
+/** unit_saw() - Return: true if a captured line equals the formatted text. */
 bool unit_saw(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /** unit_dump() - print the captured lines as TAP comments. */
@@ -104,25 +104,26 @@ bool unit_expect(const char *type, const char *file, int line, const char *what)
 	})
 extern jmp_buf unit_panic_env;
 extern volatile bool unit_panic_armed;
-/** unit_panicked() - did the armed statement panic? Disarms. */
+/** unit_panicked() - Return: true if the statement in EXPECT_PANIC() has panicked. Disarms. */
 bool unit_panicked(void);
-/** unit_panic_text() - what the last panic said. */
+/** unit_panic_text() - Return: the message of the last panic. */
 const char *unit_panic_text(void);
 
-/* --- Memory and numbers -------------------------------------------------------------------------------- */
+/* --- Memory and numbers ----------------------------------------------------------------------- */
 
-/** unit_arena() - Return: @size bytes of zeroed pages with accessible shadow; ends the program on
- *  failure. Freed by nobody. */
+/** unit_arena() - Return: @size bytes of zeroed pages with accessible shadow; ends the program on failure.
+ *  It is never freed. */
 void *unit_arena(size_t size);
 
-/** unit_watched() - Return: the first @size bytes, at most 1 MiB, of one arena that has shadow in every layout,
- *  all accessible. Every call gives the same memory. */
+/** unit_watched() - Return: the first @size bytes, at most 1 MiB, of one arena that has shadow in every
+ *  layout. All of them are accessible. Every call returns the same memory. */
 void *unit_watched(size_t size);
 
-/** unit_poison_below() - Return: poisoned granules in the @bytes of dead stack below the caller. */
+/** unit_poison_below() - Return: how many granules are poisoned in the @bytes of unused stack below the
+ *  caller. */
 size_t unit_poison_below(size_t bytes);
 
-/** unit_random() - Return: the next of a fixed sequence; unit_below(n): reduced to [0, n). */
+/** unit_random() - Return: the next number of a fixed sequence. unit_below() - Return: the same, in [0, @n). */
 uint64_t unit_random(void);
 uint64_t unit_below(uint64_t n);
 

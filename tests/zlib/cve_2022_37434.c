@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cve_2022_37434.c - a gzip header whose extra field is longer than the caller's buffer, fed to inflate()
- * in pieces: zlib 1.2.11 computes "room left" as an unsigned difference that goes below zero and copies
- * about 4 GiB.
+ * cve_2022_37434.c - feeds inflate(), in pieces, a gzip header whose extra field is longer than the
+ * caller's buffer. zlib 1.2.11 computes the room that is left as an unsigned difference, which goes below
+ * zero, and copies about 4 GiB.
  *
- * A caller that does everything right: it asks for at most EXTRA_ROOM bytes of the field.
+ * The caller does everything right: it asks for at most EXTRA_ROOM bytes of the field.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define EXTRA_FIELD 300
 #define PIECE	    48
 
-/* A gzip member by hand: header with the FEXTRA flag, then an empty deflate stream. */
+/* Make a gzip member by hand: a header with the FEXTRA flag, then an empty deflate stream. */
 static size_t compose(unsigned char *out)
 {
 	static const unsigned char header[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zlib_roundtrip.c - 1 MiB through deflate and inflate, at several levels and window sizes, in pieces of
- * awkward sizes. A clean program: it must end well, without a report.
+ * zlib_roundtrip.c - runs 1 MiB through deflate and inflate, at several levels and window sizes, in pieces
+ * of awkward sizes. The program is clean: it must succeed without a report.
  *
  * Usage: zlib_roundtrip [LEVEL...]   default: 0 1 6 9
  */
@@ -24,7 +24,8 @@ static uint32_t next_random(void)
 	return state;
 }
 
-/* Text with repetitions near and far, runs of one byte, and noise: every path of the match finder. */
+/* Text with repetitions near and far, runs of one byte, and noise: this reaches every path of the match
+ * finder. */
 static void generate(unsigned char *data, size_t size)
 {
 	size_t at = 0;
@@ -57,7 +58,7 @@ static void generate(unsigned char *data, size_t size)
 	}
 }
 
-/* Return: compressed bytes, 0 on an error. @piece: most bytes of input and output a call. */
+/* @piece: bytes of input and of output for each call, at most. Return: compressed bytes; 0 on an error. */
 static size_t compress_all(int level, int bits, const unsigned char *in, size_t size,
 			   unsigned char *out, size_t room, size_t piece)
 {
@@ -92,7 +93,7 @@ fail:
 	return 0;
 }
 
-/* Return: true if @in unpacks to exactly @size bytes. */
+/* Return: 1 if @in unpacks to exactly @size bytes, else 0. */
 static int expand_all(int bits, const unsigned char *in, size_t in_size, unsigned char *out,
 		      size_t size, size_t piece)
 {
