@@ -4,15 +4,26 @@
 # the options that make Clang or GCC instrument. The options themselves are in kasan-flags.json.
 include(RedzoneRuntime)
 
-# Where the arm64 kernel keeps its shadow; kernel/arch/arm64/include/asm/memory.h has the same map.
-# (addr >> 3) + offset in Generic mode, (addr >> 4) + offset with software tags; both end at the same address.
+# Where a kernel of REDZONE_ARCH keeps its shadow: the offset, then the lowest and the highest address that has one.
+# The shadow of an address is (addr >> 3) + offset in Generic mode, (addr >> 4) + offset with software tags. Nothing
+# else states these numbers: <asm/memory.h> derives the shadow's bounds from them and asserts that they fit the map.
+set(shadow_arm64 0xdfff800000000000 0xffff000000000000 0xffffffffffffffff)
 if(REDZONE_MODE STREQUAL "sw_tags")
-  set(KASAN_ARM64_SHADOW_OFFSET 0xefff800000000000)
-else()
-  set(KASAN_ARM64_SHADOW_OFFSET 0xdfff800000000000)
+  # Half as much shadow, which ends at the same address.
+  set(shadow_arm64 0xefff800000000000 0xffff000000000000 0xffffffffffffffff)
 endif()
-set(KASAN_ARM64_SHADOW_LOW 0xffff000000000000)
-set(KASAN_ARM64_SHADOW_HIGH 0xffffffffffffffff)
+# No kernel yet, only the runtime by itself: plausible places.
+set(shadow_riscv64 0xdfffffff00000000 0xffffffc000000000 0xffffffffffffffff)
+set(shadow_x86_64 0xdffffc0000000000 0xffff800000000000 0xffffffffffffffff)
+set(shadow_arm 0x20000000 0 0xffffffff)
+list(GET shadow_${REDZONE_ARCH} 0 KASAN_SHADOW_OFFSET)
+list(GET shadow_${REDZONE_ARCH} 1 KASAN_SHADOW_LOW)
+list(GET shadow_${REDZONE_ARCH} 2 KASAN_SHADOW_HIGH)
+set(KASAN_FULL_SHADOW
+  CONFIG_KASAN_SHADOW_FULL=1
+  CONFIG_KASAN_SHADOW_OFFSET=${KASAN_SHADOW_OFFSET}UL
+  CONFIG_KASAN_SHADOW_LOW=${KASAN_SHADOW_LOW}UL
+  CONFIG_KASAN_SHADOW_HIGH=${KASAN_SHADOW_HIGH}UL)
 
 # Macros of the whole kernel, runtime included. Mode "off" defines none, so every hook is empty.
 function(kasan_definitions out)
@@ -22,16 +33,13 @@ function(kasan_definitions out)
     string(TOUPPER ${REDZONE_INSTRUMENTATION} where)
     set(defs
       CONFIG_KASAN_${mode}=1
-      CONFIG_KASAN_NR_CPUS=8
+      CONFIG_KASAN_NR_CPUS=${REDZONE_NR_CPUS}
       "KASAN_PORT_INLINE_H=<kernel/kasan_port_inline.h>")
     if(NOT REDZONE_MODE STREQUAL "hw_tags")
       list(APPEND defs
         CONFIG_KASAN_${where}=1
-        CONFIG_KASAN_SHADOW_FULL=1
         CONFIG_KASAN_SHADOW_FAULTS=1
-        CONFIG_KASAN_SHADOW_OFFSET=${KASAN_ARM64_SHADOW_OFFSET}UL
-        CONFIG_KASAN_SHADOW_LOW=${KASAN_ARM64_SHADOW_LOW}UL
-        CONFIG_KASAN_SHADOW_HIGH=${KASAN_ARM64_SHADOW_HIGH}UL)
+        ${KASAN_FULL_SHADOW})
     endif()
     if(REDZONE_EXTRA_INFO)
       list(APPEND defs CONFIG_KASAN_EXTRA_INFO=1)
@@ -59,7 +67,7 @@ function(kasan_instrument target)
   if(REDZONE_MODE MATCHES "^(off|hw_tags)$")
     return()
   endif()
-  kasan_instrumentation_options(options ${REDZONE_INSTRUMENTATION} ${KASAN_ARM64_SHADOW_OFFSET})
+  kasan_instrumentation_options(options ${REDZONE_INSTRUMENTATION} ${KASAN_SHADOW_OFFSET})
   get_target_property(files ${target} SOURCES)
   get_target_property(excluded ${target} KASAN_SANITIZE_OFF)
   foreach(file IN LISTS files)

@@ -14,23 +14,30 @@
 # tools/kallsyms.py makes the table that the second pass contains. The table lies behind all code, so
 # no function moves, which is checked.
 
-if(NOT REDZONE_ARCH STREQUAL "arm64")
-  message(FATAL_ERROR "The kernel exists for arm64 only, not for '${REDZONE_ARCH}'")
-endif()
 set(kernel_dir ${CMAKE_SOURCE_DIR}/kernel)
 set(arch_dir ${kernel_dir}/arch/${REDZONE_ARCH})
+if(NOT EXISTS ${arch_dir}/arch.cmake)
+  message(FATAL_ERROR "There is no kernel for '${REDZONE_ARCH}': docs/architecture-port.md says how to write one")
+endif()
+include(${kernel_dir}/config.cmake)
+include(${arch_dir}/arch.cmake)
+math(EXPR page_size "1 << ${REDZONE_PAGE_SHIFT}")
 set(ulib_include ${kernel_dir}/ulib/include)
 set(REDZONE_OBJCOPY llvm-objcopy-19 CACHE STRING "objcopy that makes the boot Image")
 find_program(REDZONE_PYTHON NAMES python3 REQUIRED)
 
-kasan_definitions(kasan_defs)
+kasan_definitions(kernel_defs)
+list(APPEND kernel_defs
+  CONFIG_ARCH_NAME="${REDZONE_ARCH}"
+  CONFIG_NR_CPUS=${REDZONE_NR_CPUS}
+  CONFIG_PAGE_SHIFT=${REDZONE_PAGE_SHIFT})
 if(REDZONE_ALLOCATOR STREQUAL "slab")
-  list(APPEND kasan_defs CONFIG_SLAB=1)
+  list(APPEND kernel_defs CONFIG_SLAB=1)
 endif()
 set(kernel_options
   -nostdinc ${REDZONE_COMPILER_INCLUDE}
   ${REDZONE_FREESTANDING}
-  -mgeneral-regs-only -mcmodel=small)
+  ${REDZONE_ARCH_OPTIONS})
 
 # redzone_kernel_library(<target> <folder>...): objects of some of the kernel's folders.
 function(redzone_kernel_library target)
@@ -48,7 +55,7 @@ function(redzone_kernel_library target)
   endforeach()
   target_include_directories(${target} PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
-  target_compile_definitions(${target} PRIVATE ${kasan_defs})
+  target_compile_definitions(${target} PRIVATE ${kernel_defs})
   target_compile_options(${target} PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
     ${REDZONE_WARNINGS} "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
   kasan_instrument(${target})
@@ -75,7 +82,7 @@ function(redzone_add_module name)
   target_include_directories(${name}.objects PRIVATE ${module_INCLUDES})
   target_include_directories(${name}.objects SYSTEM PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
-  target_compile_definitions(${name}.objects PRIVATE ${kasan_defs} MODULE=1 ${module_DEFINES})
+  target_compile_definitions(${name}.objects PRIVATE ${kernel_defs} MODULE=1 ${module_DEFINES})
   target_compile_options(${name}.objects PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
     -Wall -Wextra -Wno-unused-parameter ${module_OPTIONS})
   kasan_instrument(${name}.objects)
@@ -102,12 +109,14 @@ function(redzone_user_program name)
   include(${user_FOLDER}/sources.cmake)
   list(TRANSFORM REDZONE_USER_PROGRAM_SOURCES PREPEND ${user_FOLDER}/ OUTPUT_VARIABLE files)
   add_library(${name}.objects OBJECT EXCLUDE_FROM_ALL ${files})
+  target_include_directories(${name}.objects PRIVATE ${arch_dir}/tests)
+  target_compile_definitions(${name}.objects PRIVATE CONFIG_PAGE_SHIFT=${REDZONE_PAGE_SHIFT})
   target_compile_options(${name}.objects PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
                          ${REDZONE_WARNINGS})
   set(linked ${CMAKE_BINARY_DIR}/${name}.elf)
   add_custom_command(OUTPUT ${linked}
     COMMAND ${REDZONE_LINKER} -nostdlib -static --fatal-warnings --build-id=none --strip-debug
-      -z max-page-size=4096 -z noexecstack --image-base=0x400000 -e _start
+      -z max-page-size=${page_size} -z noexecstack --image-base=${REDZONE_USER_BASE} -e _start
       "$<TARGET_OBJECTS:${name}.objects>" -o ${linked}
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>"
     COMMAND_EXPAND_LISTS VERBATIM
@@ -160,7 +169,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
   add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
   target_include_directories(runtime PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
-  target_compile_definitions(runtime PRIVATE ${kasan_defs})
+  target_compile_definitions(runtime PRIVATE ${kernel_defs})
   target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
                          ${REDZONE_WARNINGS} -Wvla)
   # Checked copies end in a jump to the unchecked one, and need no frame to get there.
@@ -172,11 +181,24 @@ endif()
 set(kernel_objects ${shared_objects} $<TARGET_OBJECTS:kernel-workqueue>)
 set(tested_objects ${shared_objects} $<TARGET_OBJECTS:kernel-workqueue-hook>)
 
+# The linker script has its numbers from <asm/memory.h>.
+set(linker_script ${CMAKE_BINARY_DIR}/kernel.lds)
+list(TRANSFORM kernel_defs PREPEND -D OUTPUT_VARIABLE script_options)
+if(CMAKE_C_COMPILER_TARGET)
+  list(APPEND script_options --target=${CMAKE_C_COMPILER_TARGET})
+endif()
+add_custom_command(OUTPUT ${linker_script}
+  COMMAND ${CMAKE_C_COMPILER} -E -P -x assembler-with-cpp ${script_options}
+          -I${CMAKE_SOURCE_DIR}/include -I${arch_dir}/include -MD -MF ${linker_script}.d -MT kernel.lds
+          ${arch_dir}/kernel.lds.S -o ${linker_script}
+  DEPENDS ${arch_dir}/kernel.lds.S DEPFILE ${linker_script}.d
+  COMMENT "Linker script" VERBATIM)
+add_custom_target(linker_script DEPENDS ${linker_script})
+
 # lld is called as such: the same line links the objects of both compilers.
-set(linker_script ${arch_dir}/kernel.lds)
 set(CMAKE_C_LINK_EXECUTABLE
   "${REDZONE_LINKER} -nostdlib -static --no-gc-sections --fatal-warnings --build-id=none \
--z max-page-size=4096 -z noexecstack -T \"${linker_script}\" <LINK_FLAGS> <OBJECTS> -o <TARGET>")
+-z max-page-size=${page_size} -z noexecstack -T \"${linker_script}\" <LINK_FLAGS> <OBJECTS> -o <TARGET>")
 
 # redzone_image(<name> LINK <linker options>... OBJECTS <objects>... SOURCES <files>...): two link passes
 # and the boot Image. Makes the target <name>; files <name>.elf and <name>.Image in the build folder.
@@ -191,6 +213,7 @@ function(redzone_image name)
     add_executable(${name}.${pass} EXCLUDE_FROM_ALL ${image_OBJECTS})
     target_link_options(${name}.${pass} PRIVATE ${image_LINK})
     set_target_properties(${name}.${pass} PROPERTIES LINK_DEPENDS ${linker_script} LINKER_LANGUAGE C)
+    add_dependencies(${name}.${pass} linker_script)
   endforeach()
   add_custom_command(OUTPUT ${table}
     COMMAND ${REDZONE_PYTHON} ${kallsyms} generate $<TARGET_FILE:${name}.pass1> ${table}
@@ -281,6 +304,7 @@ const unsigned int redzone_nr_programs = @number@;
   add_library(${name}.table OBJECT EXCLUDE_FROM_ALL ${table})
   target_include_directories(${name}.table PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
+  target_compile_definitions(${name}.table PRIVATE ${kernel_defs})
   target_compile_options(${name}.table PRIVATE -std=gnu17 -ffreestanding ${kernel_options})
   set(linked ${CMAKE_BINARY_DIR}/${name}.o)
   file(GENERATE OUTPUT ${linked}.rsp CONTENT "$<JOIN:$<TARGET_OBJECTS:${name}.objects>,\n>\n")
@@ -313,7 +337,7 @@ function(redzone_add_linux_kunit name)
   foreach(part IN ITEMS objects support)
     target_include_directories(${name}.${part} PRIVATE
       ${dir}/include ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
-    target_compile_definitions(${name}.${part} PRIVATE ${kasan_defs})
+    target_compile_definitions(${name}.${part} PRIVATE ${kernel_defs})
     target_compile_options(${name}.${part} PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
                            "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
     kasan_instrument(${name}.${part})

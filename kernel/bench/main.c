@@ -11,28 +11,22 @@
  *
  * and `./redzone bench` does the rest. Not instrumented, because the loop must not be measured.
  */
+#include <kernel/arch.h>
 #include <kernel/bug.h>
 #include <kernel/errno.h>
+#include <kernel/irqflags.h>
 #include <kernel/kernel.h>
 #include <kernel/program.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
 #include <asm/barrier.h>
-#include <asm/irqflags.h>
-#include <asm/sysreg.h>
 
 #include "bench.h"
-
-static u64 read_clock(void)
-{
-	isb();
-	return read_sysreg(cntvct_el0);
-}
 
 static noinline void nothing(void)
 {
 	/* An empty operation, which the compiler must not leave out. */
-	__asm__ __volatile__("");
+	barrier();
 }
 
 _Noreturn void bench_fail(const char *what)
@@ -53,9 +47,9 @@ static u64 measure(void (*run)(void), unsigned long times)
 	u64 counts;
 
 	local_irq_save(flags);
-	counts = read_clock();
+	counts = arch_counter();
 	repeat(run, times);
-	counts = read_clock() - counts;
+	counts = arch_counter() - counts;
 	local_irq_restore(flags);
 	return counts;
 }
@@ -130,12 +124,12 @@ static void run_smp(const struct bench_op *op)
 			cpu_relax();
 	}
 	local_irq_save(flags);
-	counts = read_clock();
+	counts = arch_counter();
 	smp_store_release(&stage, 1);
 	repeat(op->run, op->rounds);
 	while (__atomic_load_n(&finished, __ATOMIC_ACQUIRE) < cpus - 1)
 		cpu_relax();
-	counts = read_clock() - counts;
+	counts = arch_counter() - counts;
 	local_irq_restore(flags);
 	for (i = 1; i < cpus; i++)
 		kthread_join(tasks[i]);
@@ -201,10 +195,10 @@ static bool run_group(const char *argument)
 int redzone_program_main(int argc, char **argv)
 {
 	/* Everything since reset: the machine's counter starts at 0. */
-	u64 boot = read_clock();
+	u64 boot = arch_counter();
 	int i;
 
-	pr_info("bench: clock %lu\n", (unsigned long)read_sysreg(cntfrq_el0));
+	pr_info("bench: clock %lu\n", (unsigned long)arch_counter_hz());
 	pr_info("bench: boot %lu 1\n", (unsigned long)boot);
 	for (i = 1; i < argc; i++) {
 		if (!run_group(argv[i])) {

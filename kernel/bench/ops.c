@@ -11,14 +11,12 @@
  * 512 MiB that the tables are measured with. */
 #define QUARANTINE (16UL << 20)
 
-/* Hides a pointer's origin from the compiler, which would drop an unused allocation. */
-#define OPAQUE(p) __asm__ __volatile__("" : "+r"(p) : : "memory")
-
+/* HIDE_VAR() hides a pointer's origin from the compiler, which would drop an unused allocation. */
 static __always_inline void kmalloc_pair(size_t size)
 {
 	void *p = kmalloc(size, GFP_KERNEL);
 
-	OPAQUE(p);
+	HIDE_VAR(p);
 	if (unlikely(!p))
 		bench_fail("kmalloc");
 	kfree(p);
@@ -44,7 +42,7 @@ static __always_inline void kzalloc_pair(size_t size)
 {
 	void *p = kzalloc(size, GFP_KERNEL);
 
-	OPAQUE(p);
+	HIDE_VAR(p);
 	if (unlikely(!p))
 		bench_fail("kzalloc");
 	kfree(p);
@@ -82,7 +80,7 @@ static void cache_pair(void)
 {
 	void *p = kmem_cache_alloc(cache, GFP_KERNEL);
 
-	OPAQUE(p);
+	HIDE_VAR(p);
 	if (unlikely(!p))
 		bench_fail("a cache's object");
 	kmem_cache_free(cache, p);
@@ -92,7 +90,7 @@ static void cache_zero_pair(void)
 {
 	void *p = kmem_cache_zalloc(cache, GFP_KERNEL);
 
-	OPAQUE(p);
+	HIDE_VAR(p);
 	if (unlikely(!p))
 		bench_fail("a cache's object");
 	kmem_cache_free(cache, p);
@@ -151,7 +149,7 @@ static __always_inline void pages_pair(unsigned int order)
 {
 	struct page *page = alloc_pages(GFP_KERNEL, order);
 
-	OPAQUE(page);
+	HIDE_VAR(page);
 	if (unlikely(!page))
 		bench_fail("pages");
 	__free_pages(page, order);
@@ -171,7 +169,7 @@ static void zeroed_page(void)
 {
 	unsigned long p = get_zeroed_page(GFP_KERNEL);
 
-	OPAQUE(p);
+	HIDE_VAR(p);
 	if (unlikely(!p))
 		bench_fail("a page");
 	free_page(p);

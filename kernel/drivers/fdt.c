@@ -9,7 +9,6 @@
 #include <kernel/string.h>
 #include <kernel/types.h>
 #include <drivers/fdt.h>
-#include <drivers/gic.h>
 
 #define FDT_MAGIC 0xd00dfeedU
 
@@ -479,20 +478,4 @@ int fdt_path(const char *path)
 		}
 	}
 	return -1;
-}
-
-/* --- Interrupts
- * ----------------------------------------------------------------------------------------- */
-
-unsigned int fdt_irq(int node, unsigned int index)
-{
-	/* Kind, number within its kind, trigger. */
-	u32 kind = fdt_u32(node, "interrupts", index * 3, ~0U);
-	u32 number = fdt_u32(node, "interrupts", index * 3 + 1, ~0U);
-
-	if (kind == 0 && number < 1020 - 32)
-		return number + 32;
-	if (kind == 1 && number < 16)
-		return number + 16;
-	return 0;
 }

@@ -2,13 +2,14 @@
 /*
  * pl011.c - the ARM PrimeCell UART, polled.
  *
- * Uninstrumented and without locks: it is the last thing that still works in a crash. Who writes
- * whole lines at a time is the console's business.
+ * Uninstrumented and without locks: it is the last thing that still works in a crash. The console sees to it
+ * that whole lines are written at a time.
  */
 #include <asm/io.h>
 #include <asm/memory.h>
 #include <drivers/fdt.h>
 #include <drivers/pl011.h>
+#include <drivers/uart.h>
 
 #define UARTDR	  0x00
 #define UARTFR	  0x18
@@ -16,7 +17,6 @@
 #define UARTCR	  0x30
 
 #define FR_BUSY BIT(3)
-#define FR_RXFE BIT(4)
 #define FR_TXFF BIT(5)
 
 #define LCR_H_FIFO  BIT(4)
@@ -65,13 +65,6 @@ void uart_flush(void)
 		if (!(readl_relaxed(reg(UARTFR)) & FR_BUSY))
 			return;
 	}
-}
-
-int uart_getc(void)
-{
-	if (readl_relaxed(reg(UARTFR)) & FR_RXFE)
-		return -1;
-	return (int)(readl_relaxed(reg(UARTDR)) & 0xff);
 }
 
 phys_addr_t pl011_probe(void)

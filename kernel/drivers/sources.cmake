@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Device drivers. The console and the firmware calls are used by reports and by the last steps of a panic.
+# Device drivers. An architecture that has no device tree or another UART gets its own list here: one file of it
+# supplies <drivers/uart.h>. The console is used by reports and by the last steps of a panic.
 set(REDZONE_DRIVERS_SOURCES
 	fdt.c
-	gicv2.c
-	gicv3.c
 	pl011.c
-	psci.c
 )
 set(REDZONE_DRIVERS_UNINSTRUMENTED
 	pl011.c
-	psci.c
 )

@@ -5,6 +5,7 @@
  */
 #include <kasan/kasan.h>
 #include <kasan/version.h>
+#include <kernel/arch.h>
 #include <kernel/initrd.h>
 #include <kernel/kasan_port.h>
 #include <kernel/fault_inject.h>
@@ -15,16 +16,10 @@
 #include <kernel/program.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
+#include <kernel/smp.h>
 #include <kernel/string.h>
 #include <kernel/workqueue.h>
 #include <kunit/test.h>
-#include <asm/fault.h>
-#include <asm/irq.h>
-#include <asm/kasan.h>
-#include <asm/mte.h>
-#include <asm/setup.h>
-#include <asm/smp.h>
-#include <asm/timer.h>
 
 /* Arguments of the program, its name included. */
 #define ARGS_MAX 256
@@ -57,10 +52,6 @@
 #define COMPILER_NAME                                                                 \
 	"gcc " __stringify(__GNUC__) "." __stringify(__GNUC_MINOR__) "." __stringify( \
 		__GNUC_PATCHLEVEL__)
-#endif
-
-#ifndef REDZONE_ARCH_NAME
-#define REDZONE_ARCH_NAME "arm64"
 #endif
 
 static char program_name_default[] = "main";
@@ -137,6 +128,21 @@ static int run_the_programs(void)
 	return READ_ONCE(oops_count) ? EXIT_STATUS_CRASH : EXIT_STATUS_PROGRAM;
 }
 
+/* How many page allocations were tagged so far, if not all. @when: "of the boot". */
+static void print_sampling(const char *when)
+{
+#ifdef CONFIG_KASAN_HW_TAGS
+	struct kasan_sample_stats stats;
+
+	kasan_sample_stats(&stats);
+	if (stats.interval == 1 || !stats.allocations)
+		return;
+	pr_info("kasan: page_alloc.sample=%u: %lu of %lu page allocations %s are tagged (%lu %%)\n",
+		stats.interval, stats.allocations - stats.skipped, stats.allocations, when,
+		(stats.allocations - stats.skipped) * 100 / stats.allocations);
+#endif
+}
+
 static int run_the_tests(void)
 {
 	unsigned long before = kasan_reports_seen();
@@ -162,7 +168,7 @@ static int kernel_init(void *unused)
 	if (num_online_cpus() > 1)
 		pr_info("smp: %u CPUs online\n", num_online_cpus());
 	initrd_init();
-	mte_print_sampling("of the boot");
+	print_sampling("of the boot");
 
 	if (modules_wanted())
 		status = run_with_modules();
@@ -174,7 +180,7 @@ static int kernel_init(void *unused)
 		status = run_the_tests();
 
 	program_flush();
-	mte_print_sampling("in all");
+	print_sampling("in all");
 	/* Whatever loglevel= says: without this line the end would look like a crash. */
 	printk("reboot: System halted\n");
 	machine_exit(status);
@@ -190,19 +196,19 @@ void start_kernel(void)
 	setup_arch(&boot_args);
 	run_constructors();
 
-	pr_info("Redzone reference kernel " REDZONE_VERSION " (" REDZONE_ARCH_NAME
+	pr_info("Redzone reference kernel " REDZONE_VERSION " (" CONFIG_ARCH_NAME
 		", " MODE_NAME INSTRUMENTATION_NAME ", " COMPILER_NAME ", %u CPUs, %lu MiB)\n",
 		nr_cpu_ids, (unsigned long)(memblock_phys_mem_size() >> 20));
 	pr_info("Kernel command line: %s\n", boot_args);
 	if (strscpy(command_line, boot_args, sizeof(command_line)) < 0)
 		pr_warn("Kernel command line cut to %zu characters\n", sizeof(command_line) - 1);
-	mte_init();
+	arch_kasan_probe();
 	could_check = kasan_on();
 	program_args = parse_params(command_line);
 	/* Whatever loglevel= says: tools read here that silence means nothing. */
 	if (could_check && !kasan_on())
 		printk("kasan: kasan=off: KASAN is off, nothing is checked\n");
-	mte_enable();
+	arch_kasan_enable();
 
 	/* kasan=off decides whether RAM gets shadow of its own. */
 	kasan_shadow_init();

@@ -6,9 +6,10 @@
  * nest: a CPU that faults, or finds a bug, while it prints has to be able to say so.
  */
 #include <kernel/console.h>
+#include <kernel/irqflags.h>
 #include <kernel/time.h>
+#include <drivers/uart.h>
 #include <asm/barrier.h>
-#include <asm/irqflags.h>
 #include <asm/percpu.h>
 
 /* How long console_bust() waits for a line of another CPU to end. */

@@ -6,12 +6,12 @@
  * is used. Each member is a header of 110 ASCII characters, the name with its NUL, padding to 4
  * bytes, the data, padding to 4 bytes. The last member is called TRAILER!!!.
  */
+#include <kernel/arch.h>
 #include <kernel/ctype.h>
 #include <kernel/initrd.h>
 #include <kernel/kernel.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
-#include <asm/setup.h>
 
 #define MAGIC_LEN  6
 #define FIELD_LEN  8

@@ -6,6 +6,7 @@
  * Not instrumented: all of it runs inside reports or allocations.
  */
 #include <kasan/config.h>
+#include <kernel/arch.h>
 #include <kernel/kasan_port.h>
 #include <kernel/types.h>
 
@@ -50,9 +51,6 @@ void kasan_panic_on_warn_release(void)
 #include <kernel/task.h>
 #include <kernel/time.h>
 #include <asm/current.h>
-#include <asm/fault.h>
-#include <asm/stacktrace.h>
-#include <asm/uaccess.h>
 
 void kasan_port_task(struct kasan_port_task *task)
 {

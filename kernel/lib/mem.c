@@ -23,9 +23,6 @@ typedef u64 __attribute__((may_alias)) word;
 
 #define BLOCK 64
 
-/* Keeps the compilers from recognising a loop as the function it is in. */
-#define OPAQUE(p) __asm__("" : "+r"(p))
-
 static __always_inline void copy_block(word *d, const word_any *s)
 {
 	u64 a = s[0], b = s[1], c = s[2], e = s[3], f = s[4], g = s[5], h = s[6], i = s[7];
@@ -50,18 +47,18 @@ static __always_inline void *copy_forward(void *dst, const void *src, size_t n)
 		while ((uintptr_t)d % 8) {
 			*d++ = *s++;
 			n--;
-			OPAQUE(d);
+			OPTIMIZER_HIDE_VAR(d);
 		}
 		for (; n >= BLOCK; n -= BLOCK, d += BLOCK, s += BLOCK)
 			copy_block((word *)d, (const word_any *)s);
 		for (; n >= 8; n -= 8, d += 8, s += 8) {
 			*(word *)d = *(const word_any *)s;
-			OPAQUE(d);
+			OPTIMIZER_HIDE_VAR(d);
 		}
 	}
 	for (; n; n--) {
 		*d++ = *s++;
-		OPAQUE(d);
+		OPTIMIZER_HIDE_VAR(d);
 	}
 	return dst;
 }
@@ -75,7 +72,7 @@ static __always_inline void *copy_backward(void *dst, const void *src, size_t n)
 		while ((uintptr_t)d % 8) {
 			*--d = *--s;
 			n--;
-			OPAQUE(d);
+			OPTIMIZER_HIDE_VAR(d);
 		}
 		for (; n >= BLOCK; n -= BLOCK) {
 			d -= BLOCK;
@@ -86,12 +83,12 @@ static __always_inline void *copy_backward(void *dst, const void *src, size_t n)
 			d -= 8;
 			s -= 8;
 			*(word *)d = *(const word_any *)s;
-			OPAQUE(d);
+			OPTIMIZER_HIDE_VAR(d);
 		}
 	}
 	for (; n; n--) {
 		*--d = *--s;
-		OPAQUE(d);
+		OPTIMIZER_HIDE_VAR(d);
 	}
 	return dst;
 }
@@ -119,7 +116,7 @@ void *__memset(void *dst, int c, size_t n)
 		while ((uintptr_t)d % 8) {
 			*d++ = (u8)c;
 			n--;
-			OPAQUE(d);
+			OPTIMIZER_HIDE_VAR(d);
 		}
 		for (; n >= BLOCK; n -= BLOCK, d += BLOCK) {
 			word *w = (word *)d;
@@ -132,16 +129,16 @@ void *__memset(void *dst, int c, size_t n)
 			w[5] = pattern;
 			w[6] = pattern;
 			w[7] = pattern;
-			OPAQUE(d);
+			OPTIMIZER_HIDE_VAR(d);
 		}
 		for (; n >= 8; n -= 8, d += 8) {
 			*(word *)d = pattern;
-			OPAQUE(d);
+			OPTIMIZER_HIDE_VAR(d);
 		}
 	}
 	for (; n; n--) {
 		*d++ = (u8)c;
-		OPAQUE(d);
+		OPTIMIZER_HIDE_VAR(d);
 	}
 	return dst;
 }

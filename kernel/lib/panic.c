@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* panic.c - the end of the system, and the warnings that come before it. */
 #include <kasan/kasan.h>
+#include <kernel/arch.h>
 #include <kernel/console.h>
 #include <kernel/kallsyms.h>
 #include <kernel/kasan_port.h>
@@ -8,9 +9,7 @@
 #include <kernel/param.h>
 #include <kernel/program.h>
 #include <kernel/sched.h>
-#include <asm/setup.h>
-#include <asm/smp.h>
-#include <asm/stacktrace.h>
+#include <kernel/smp.h>
 
 #define MESSAGE_MAX 512
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 set(REDZONE_LIB_SOURCES
     console.c
+    early_printk.c
     initrd.c
     kallsyms.c
     kallsyms_empty.S
@@ -18,6 +19,7 @@ set(REDZONE_LIB_SOURCES
 # Reports pass through these; mem.c is what the checked memcpy() ends in.
 set(REDZONE_LIB_UNINSTRUMENTED
     console.c
+    early_printk.c
     kallsyms.c
     kasan_port.c
     mem.c)

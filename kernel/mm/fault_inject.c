@@ -4,13 +4,13 @@
  *
  * Uninstrumented and without locks: it is asked inside allocations of the runtime as well.
  */
+#include <kernel/arch.h>
 #include <kernel/fault_inject.h>
 #include <kernel/kernel.h>
 #include <kernel/param.h>
 #include <kernel/preempt.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
-#include <asm/stacktrace.h>
 
 #include "internal.h"
 

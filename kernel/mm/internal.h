@@ -13,12 +13,13 @@
 #define MM_INTERNAL_H
 
 #include <kasan/kasan.h>
+#include <kernel/bare_lock.h>
 #include <kernel/fault_inject.h>
+#include <kernel/irqflags.h>
 #include <kernel/mm.h>
 #include <kernel/percpu.h>
 #include <kernel/spinlock.h>
 #include <asm/barrier.h>
-#include <asm/irqflags.h>
 
 /* For plain if (): both sides of a decision compile in every mode. False also with kasan=off. */
 #define MM_KASAN kasan_on()
@@ -35,28 +36,6 @@
 
 /* Who called the function that says this: only in functions that are not inlined. */
 #define MM_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
-
-/*
- * struct cpu_lock - guards what belongs to one CPU. Others come only to empty it, so it is nearly
- * never contended, and as interrupts are off anyway it need not touch the preemption count: one
- * atomic exchange, one store.
- */
-struct cpu_lock {
-	u32 locked;
-};
-
-static __always_inline void cpu_lock(struct cpu_lock *lock)
-{
-	while (__atomic_exchange_n(&lock->locked, 1, __ATOMIC_ACQUIRE)) {
-		while (__atomic_load_n(&lock->locked, __ATOMIC_RELAXED))
-			cpu_relax();
-	}
-}
-
-static __always_inline void cpu_unlock(struct cpu_lock *lock)
-{
-	__atomic_store_n(&lock->locked, 0, __ATOMIC_RELEASE);
-}
 
 /* --- page_alloc.c ------------------------------------------------------------------------------------ */
 

@@ -11,11 +11,11 @@
 #ifdef CONFIG_KASAN
 
 #include <kasan/port.h>
+#include <kernel/arch.h>
 #include <kernel/module.h>
 #include <kernel/page_owner.h>
 #include <kernel/string.h>
 #include <kernel/task.h>
-#include <asm/pgtable.h>
 
 #include "slab_internal.h"
 #include "vmap.h"

@@ -222,7 +222,7 @@ void kfree_sensitive(const void *p)
 	if (size) {
 		memset((void *)(uintptr_t)p, 0, size);
 		/* Keep the stores: nobody reads them, which is the point. */
-		__asm__ __volatile__("" ::"r"(p) : "memory");
+		HIDE_VAR(p);
 	}
 	/* For what it has reported already there is nothing left to say. */
 	if (size || ZERO_OR_NULL_PTR(p))

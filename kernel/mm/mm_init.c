@@ -3,12 +3,12 @@
  * mm_init.c - bring-up: makes the array of page descriptors, hands over what memblock has left, and
  * starts the allocators that stand on it.
  */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/page_owner.h>
 #include <kernel/page_quarantine.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
-#include <asm/pgtable.h>
 
 #include "internal.h"
 

@@ -11,12 +11,12 @@
  * unpoisoned by whoever allocates them after they have left all lists. So a free page is poisoned at
  * every moment, and no two CPUs write the same shadow.
  */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/page_owner.h>
 #include <kernel/page_quarantine.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
-#include <asm/kasan.h>
 
 #include "internal.h"
 
@@ -39,7 +39,7 @@ static struct zone {
 } zone;
 
 struct pcp {
-	struct cpu_lock lock;
+	struct bare_lock lock;
 	unsigned int count;
 	struct list_head list;
 };
@@ -168,7 +168,7 @@ static struct page *pcp_alloc(gfp_t gfp)
 
 	local_irq_save(flags);
 	pcp = this_cpu_ptr(&pcp_lists);
-	cpu_lock(&pcp->lock);
+	bare_lock(&pcp->lock);
 	if (!pcp->count)
 		pcp_refill_locked(pcp, gfp);
 	if (pcp->count) {
@@ -177,7 +177,7 @@ static struct page *pcp_alloc(gfp_t gfp)
 		page_clear_flag(page, PG_pcp);
 		pcp->count--;
 	}
-	cpu_unlock(&pcp->lock);
+	bare_unlock(&pcp->lock);
 	local_irq_restore(flags);
 	return page;
 }
@@ -189,7 +189,7 @@ static void pcp_free(struct page *page)
 
 	local_irq_save(flags);
 	pcp = this_cpu_ptr(&pcp_lists);
-	cpu_lock(&pcp->lock);
+	bare_lock(&pcp->lock);
 	page_set_flag(page, PG_pcp);
 	/* The order of reuse: see put_block(). */
 	if (MM_KASAN)
@@ -199,7 +199,7 @@ static void pcp_free(struct page *page)
 	pcp->count++;
 	if (pcp->count > PCP_HIGH)
 		pcp_drain_locked(pcp, PCP_HIGH - PCP_BATCH);
-	cpu_unlock(&pcp->lock);
+	bare_unlock(&pcp->lock);
 	local_irq_restore(flags);
 }
 
@@ -212,9 +212,9 @@ void drain_all_pages(void)
 		struct pcp *pcp = per_cpu_ptr(&pcp_lists, cpu);
 
 		local_irq_save(flags);
-		cpu_lock(&pcp->lock);
+		bare_lock(&pcp->lock);
 		pcp_drain_locked(pcp, 0);
-		cpu_unlock(&pcp->lock);
+		bare_unlock(&pcp->lock);
 		local_irq_restore(flags);
 	}
 }

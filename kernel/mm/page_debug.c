@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* page_debug.c - what is said about pages: their state in words, wrong frees, failed allocations. */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/page_quarantine.h>
 #include <kernel/printk.h>

@@ -8,7 +8,7 @@
  * it the stack of a free stays known until the slot is used again.
  * The price is a lock for each allocation, one for all CPUs.
  *
- * To the KASAN hooks it is everything that slab.c is not. It never reads or writes a free slot. It takes the
+ * To the KASAN hooks it is everything that slub.c is not. It never reads or writes a free slot. It takes the
  * lowest free slot of a slab, not the one that was freed last. Slabs of one cache start at different offsets
  * ("colours": what is left over at a slab's end goes in front, so that first slots do not all share cache
  * lines). And making a slab takes two allocations, of which the second can fail.

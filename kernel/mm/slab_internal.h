@@ -4,7 +4,7 @@
  *
  * Two allocators can stand behind it; CMake's REDZONE_ALLOCATOR chooses one.
  *
- *	slub  slab.c, slab_freelist.c: slots at hand for each CPU; in a slab the free slots are a list
+ *	slub  slub.c, slub_freelist.c: slots at hand for each CPU; in a slab the free slots are a list
  *	      through the slots themselves
  *	slab  slab_bitmap.c (CONFIG_SLAB): one lock for a cache, nothing for each CPU; which slots are free
  *	      is written beside the slab, and slabs start at different offsets
@@ -41,7 +41,7 @@
  *	allocations and frees do; slabs are only looked at when there is none left or no room.
  */
 struct kmem_cache_cpu {
-	struct cpu_lock lock;
+	struct bare_lock lock;
 	u32 nr;
 	void *ready[SLAB_READY];
 } __aligned(SMP_CACHE_BYTES);
@@ -102,7 +102,7 @@ void slab_put(struct kmem_cache *cache, void *slot, uintptr_t ip);
 
 #else
 
-/* --- slab_freelist.c: uninstrumented, as free slots are poisoned -------------------------------------- */
+/* --- slub_freelist.c: uninstrumented, as free slots are poisoned -------------------------------------- */
 
 /** slab_set_next() - @slot, which is free, is followed by @next (NULL: by none). */
 void slab_set_next(const struct kmem_cache *cache, void *slot, void *next);
@@ -112,7 +112,7 @@ void slab_set_next(const struct kmem_cache *cache, void *slot, void *next);
 void *slab_get_next(const struct kmem_cache *cache, const struct page *slab, const void *slot,
 		    bool *ok);
 
-/* --- slab.c ---------------------------------------------------------------------------------------------- */
+/* --- slub.c ---------------------------------------------------------------------------------------------- */
 
 /** slab_take_slow() - slab_take() when this CPU has no slot at hand. */
 void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp);
@@ -134,10 +134,10 @@ static __always_inline void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 		return NULL;
 	local_irq_save(flags);
 	c = &cache->cpu[smp_processor_id()];
-	cpu_lock(&c->lock);
+	bare_lock(&c->lock);
 	if (likely(c->nr))
 		slot = c->ready[--c->nr];
-	cpu_unlock(&c->lock);
+	bare_unlock(&c->lock);
 	local_irq_restore(flags);
 	return likely(slot) ? slot : slab_take_slow(cache, gfp);
 }
@@ -151,14 +151,14 @@ static __always_inline void slab_put(struct kmem_cache *cache, void *slot, uintp
 
 	local_irq_save(flags);
 	c = &cache->cpu[smp_processor_id()];
-	cpu_lock(&c->lock);
+	bare_lock(&c->lock);
 	/* Twice in a row is all that can be seen without KASAN, at the price of one comparison. */
 	if (c->nr && unlikely(c->ready[c->nr - 1] == slot))
 		again = !MM_KASAN;
 	room = c->nr < cache->max_ready;
 	if (likely(room && !again))
 		c->ready[c->nr++] = slot;
-	cpu_unlock(&c->lock);
+	bare_unlock(&c->lock);
 	local_irq_restore(flags);
 	if (unlikely(again))
 		slab_double_free(slot, ip);

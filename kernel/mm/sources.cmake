@@ -7,12 +7,12 @@ set(REDZONE_MM_SOURCES
 if(REDZONE_ALLOCATOR STREQUAL "slab")
 	set(allocator slab_bitmap.c)
 else()
-	set(allocator slab.c slab_freelist.c)
+	set(allocator slub.c slub_freelist.c)
 endif()
 list(APPEND REDZONE_MM_SOURCES ${allocator})
 
 # kasan_glue.c and page_owner.c run inside reports; page_alloc.c, page_quarantine.c and memblock.c are where the
-# runtime gets its memory, with locks of its own held; slab_freelist.c reads and writes free slots, which are
+# runtime gets its memory, with locks of its own held; slub_freelist.c reads and writes free slots, which are
 # poisoned. The others are the allocators' hot paths: they touch their own descriptors, and what they do for
 # a user, memcpy() and memset(), is checked under its plain name.
 set(REDZONE_MM_UNINSTRUMENTED fault_inject.c memblock.c page_alloc.c page_owner.c page_quarantine.c

@@ -16,7 +16,7 @@
 #define CACHED_STACK_MAX (64UL << 10)
 
 struct stack_cache {
-	struct cpu_lock lock;
+	struct bare_lock lock;
 	struct cached_stack {
 		void *stack;
 		size_t size;
@@ -36,7 +36,7 @@ static void *cache_get(size_t size, struct vm_struct **vm)
 
 	local_irq_save(flags);
 	cache = this_cpu_ptr(&stack_caches);
-	cpu_lock(&cache->lock);
+	bare_lock(&cache->lock);
 	for (i = 0; i < CACHED_STACKS && !stack; i++) {
 		if (cache->slot[i].size == size) {
 			stack = cache->slot[i].stack;
@@ -44,7 +44,7 @@ static void *cache_get(size_t size, struct vm_struct **vm)
 			cache->slot[i] = (struct cached_stack){0};
 		}
 	}
-	cpu_unlock(&cache->lock);
+	bare_unlock(&cache->lock);
 	local_irq_restore(flags);
 	return stack;
 }
@@ -59,14 +59,14 @@ static bool cache_put(void *stack, struct vm_struct *vm)
 
 	local_irq_save(flags);
 	cache = this_cpu_ptr(&stack_caches);
-	cpu_lock(&cache->lock);
+	bare_lock(&cache->lock);
 	for (i = 0; i < CACHED_STACKS && !kept; i++) {
 		if (!cache->slot[i].stack) {
 			cache->slot[i] = (struct cached_stack){stack, vm->size, vm};
 			kept = true;
 		}
 	}
-	cpu_unlock(&cache->lock);
+	bare_unlock(&cache->lock);
 	local_irq_restore(flags);
 	return kept;
 }
@@ -95,10 +95,10 @@ void stack_cache_drop(void)
 			void *stack;
 
 			local_irq_save(flags);
-			cpu_lock(&cache->lock);
+			bare_lock(&cache->lock);
 			stack = cache->slot[i].stack;
 			cache->slot[i] = (struct cached_stack){0};
-			cpu_unlock(&cache->lock);
+			bare_unlock(&cache->lock);
 			local_irq_restore(flags);
 			vfree(stack);
 		}

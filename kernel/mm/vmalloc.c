@@ -13,11 +13,10 @@
  * rest in a queue for a while before they are used again. Their shadow stays for the next area, within the
  * bound that vmap_shadow.c keeps.
  */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
-#include <asm/kasan.h>
-#include <asm/pgtable.h>
 
 #include "vmap.h"
 

@@ -6,8 +6,7 @@
 #ifndef MM_VMAP_H
 #define MM_VMAP_H
 
-#include <asm/kasan.h>
-
+#include <kernel/arch.h>
 #include "internal.h"
 
 /**

@@ -11,9 +11,9 @@
  * a range is cut out of a free one that held all of its addresses, and is free again when they are all together
  * in one free range. So nothing is stored for a page, and each count takes a few additions.
  */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
-#include <asm/kasan.h>
 
 #include "vmap.h"
 

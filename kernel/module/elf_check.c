@@ -24,9 +24,9 @@ static int check_header(struct load_info *info)
 		return module_fail(info, -ENOEXEC, "not an ELF file");
 	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB)
 		return module_fail(info, -ENOEXEC, "not a 64-bit little-endian ELF file");
-	if (h->e_machine != MODULE_ELF_MACHINE)
+	if (h->e_machine != ELF_MACHINE)
 		return module_fail(info, -ENOEXEC, "for machine %u, this kernel is for machine %u",
-				   h->e_machine, MODULE_ELF_MACHINE);
+				   h->e_machine, ELF_MACHINE);
 	if (h->e_type != ET_REL)
 		return module_fail(info, -ENOEXEC, "ELF type %u, a module is relocatable (type %u)",
 				   h->e_type, ET_REL);

@@ -9,9 +9,10 @@
 #ifndef MODULE_INTERNAL_H
 #define MODULE_INTERNAL_H
 
+#include <kernel/arch.h>
 #include <kernel/elf.h>
 #include <kernel/module.h>
-#include <asm/module.h>
+#include <asm/elf.h>
 
 /* Largest module, in bytes. Branches reach much farther, so those inside a module never need a veneer. */
 #define MODULE_MAX_SIZE (32UL << 20)

@@ -11,12 +11,11 @@
  * depot then nearly always knows the stack traces of a module that is loaded again.
  */
 #include <kasan/kasan.h>
+#include <kernel/arch.h>
 #include <kernel/mm.h>
 #include <kernel/mutex.h>
 #include <kernel/rculist.h>
 #include <kernel/string.h>
-#include <asm/kasan.h>
-#include <asm/pgtable.h>
 
 #include "internal.h"
 

@@ -9,6 +9,7 @@
  * Callbacks move from list to list in the order in which they were queued. rcu_barrier() relies on that.
  */
 #include <kasan/kasan.h>
+#include <kernel/arch.h>
 #include <kernel/atomic.h>
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
@@ -16,10 +17,9 @@
 #include <kernel/mutex.h>
 #include <kernel/percpu.h>
 #include <kernel/sched.h>
+#include <kernel/smp.h>
 #include <kernel/spinlock.h>
 #include <kernel/wait.h>
-#include <asm/mte.h>
-#include <asm/smp.h>
 
 #include "rcu.h"
 
@@ -143,7 +143,8 @@ static void rcu_call(struct rcu_head *head)
 	else
 		func(head);
 	/* A bad access of this callback is reported before the next one, which may end rcu_barrier(). */
-	mte_check_async_in((unsigned long)func < KFREE_RCU_MAX ? (void *)rcu_call : (void *)func);
+	arch_check_async_faults_in((unsigned long)func < KFREE_RCU_MAX ? (void *)rcu_call
+								       : (void *)func);
 }
 
 static void call_done(struct rcu_cpu *rcp)

@@ -17,9 +17,9 @@
 #include <kernel/kernel.h>
 #include <kernel/param.h>
 #include <kernel/sched.h>
+#include <kernel/smp.h>
 #include <kernel/spinlock.h>
 #include <kernel/wait.h>
-#include <asm/smp.h>
 
 #include "rcu.h"
 

@@ -9,15 +9,14 @@
  *  - The waker stores the condition, then reads the task's state. The sleeper stores its state, then reads
  *    the condition. Each has a full barrier in between, so at least one sees what the other has stored.
  */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
+#include <kernel/smp.h>
 #include <kernel/timer.h>
 #include <kernel/workqueue.h>
 #include <asm/barrier.h>
-#include <asm/mte.h>
-#include <asm/smp.h>
-#include <asm/user.h>
 
 #include "sched.h"
 
@@ -168,10 +167,11 @@ static void __schedule(bool preempt)
 		return;
 	}
 	/* A late report of a bad access must name the task that did it, so look before the switch. */
-	mte_check_async();
+	arch_check_async_faults();
 	next->on_cpu = 1;
 	WRITE_ONCE(rq->curr, next);
-	user_switch(prev, next);
+	if (unlikely(prev->mm || next->mm))
+		arch_switch_user(prev, next);
 	/* Returns when a CPU switches back to this task, perhaps another CPU than this. */
 	finish_switch(cpu_switch_to(prev, next));
 }
@@ -420,20 +420,14 @@ void cpu_startup_entry(void)
 	WRITE_ONCE(rq->online, true);
 	for (;;) {
 		/* With interrupts off no task can be woken between the check and the wait. A pending
-		 * interrupt ends wfi() even so. */
+		 * interrupt ends the wait even so. */
 		local_irq_disable();
 		if (!need_resched())
-			wfi();
+			arch_cpu_idle();
 		local_irq_enable();
 		if (need_resched())
 			schedule();
 	}
-}
-
-void secondary_idle(void)
-{
-	rcu_cpu_starting();
-	cpu_startup_entry();
 }
 
 void __might_sleep(const char *file, int line)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* init_task.c - the boot CPU's first task. start_kernel() runs in it; after that it is the idle task. */
+#include <kernel/arch.h>
 #include <kernel/completion.h>
 #include <kernel/sched.h>
 #include <asm/memory.h>
-#include <asm/setup.h>
 
 struct task init_task = {
 	.kflags = PF_IDLE,

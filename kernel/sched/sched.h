@@ -42,6 +42,9 @@ _Noreturn void schedule_dead(void);
  *  reference. Interrupts on, preemption off. */
 void task_gone(struct task *task);
 
+/** idle_task() - the idle task of @cpu, made when first asked for. May sleep. Return: NULL without memory. */
+struct task *idle_task(unsigned int cpu);
+
 /** kthread_init() - make the cache of task structures. */
 void kthread_init(void);
 

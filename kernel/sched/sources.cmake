@@ -3,5 +3,6 @@ set(REDZONE_SCHED_SOURCES
     core.c
     init_task.c
     kthread.c
+    smp.c
     timer.c)
 set(REDZONE_SCHED_UNINSTRUMENTED)

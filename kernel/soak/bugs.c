@@ -8,6 +8,7 @@
  * covers the rest: passing through it takes far longer than running a callback.
  */
 #include <kernel/completion.h>
+#include <kernel/irqflags.h>
 #include <kernel/kernel.h>
 #include <kernel/mempool.h>
 #include <kernel/mm.h>
@@ -17,7 +18,6 @@
 #include <kernel/string.h>
 #include <kernel/timer.h>
 #include <kernel/workqueue.h>
-#include <asm/irqflags.h>
 
 #include "soak.h"
 
@@ -45,7 +45,7 @@ static noinline void *soak_object(size_t size)
 
 	if (!p)
 		soak_no_memory();
-	SOAK_HIDE(p);
+	HIDE_VAR(p);
 	return p;
 }
 
@@ -85,7 +85,7 @@ static noinline bool soak_bug_slab_memset(struct soak_worker *w)
 	if (!p)
 		return false;
 	size++;
-	SOAK_HIDE(size);
+	HIDE_VAR(size);
 	memset(p, 0, size);
 	kfree(p);
 	return true;
@@ -174,7 +174,7 @@ static noinline bool soak_bug_cache_uaf(struct soak_worker *w)
 
 	if (!p)
 		return false;
-	SOAK_HIDE(p);
+	HIDE_VAR(p);
 	preempt_disable();
 	kmem_cache_free(planter->cache, p);
 	SOAK_READ(p[20]);
@@ -202,7 +202,7 @@ static noinline bool soak_bug_pool_uaf(struct soak_worker *w)
 	struct planter *planter = w->private;
 	char *p = mempool_alloc_preallocated(planter->pool);
 
-	SOAK_HIDE(p);
+	HIDE_VAR(p);
 	mempool_free(p, planter->pool);
 	SOAK_READ(p[5]);
 	return true;
@@ -246,7 +246,7 @@ static noinline void soak_bug_rcu_uaf(struct rcu_head *rcu)
 	struct handed_over *object = container_of(rcu, struct handed_over, rcu);
 	struct completion *done = object->done;
 
-	SOAK_HIDE(object);
+	HIDE_VAR(object);
 	kfree(object);
 	SOAK_READ(object->value);
 	complete(done);
@@ -269,7 +269,7 @@ static noinline void soak_bug_work_uaf(struct work_struct *work)
 	struct handed_over *object = container_of(work, struct handed_over, work);
 	struct completion *done = object->done;
 
-	SOAK_HIDE(object);
+	HIDE_VAR(object);
 	preempt_disable();
 	kfree(object);
 	SOAK_READ(object->value);
@@ -332,7 +332,7 @@ static noinline bool soak_bug_page_uaf(struct soak_worker *w)
 	/* Only this CPU takes its own free pages. */
 	local_irq_save(flags);
 	p = (char *)__get_free_page(GFP_ATOMIC);
-	SOAK_HIDE(p);
+	HIDE_VAR(p);
 	if (p) {
 		free_page((unsigned long)p);
 		SOAK_READ(p[100]);
@@ -346,7 +346,7 @@ static noinline bool soak_bug_vmalloc_right(struct soak_worker *w)
 	size_t size = 1 + soak_below(w, PAGE_SIZE - 1);
 	char *p = vmalloc(size);
 
-	SOAK_HIDE(p);
+	HIDE_VAR(p);
 	if (p)
 		SOAK_READ(p[size]);
 	vfree(p);
@@ -359,7 +359,7 @@ static noinline bool soak_bug_vmalloc_guard(struct soak_worker *w)
 	size_t size = PAGE_SIZE << soak_below(w, 3);
 	char *p = vmalloc(size);
 
-	SOAK_HIDE(p);
+	HIDE_VAR(p);
 	if (p)
 		memset(p + size - 8, 0, 24);
 	vfree(p);
@@ -370,7 +370,7 @@ static noinline bool soak_bug_vmalloc_left(struct soak_worker *w)
 {
 	char *p = vmalloc(PAGE_SIZE);
 
-	SOAK_HIDE(p);
+	HIDE_VAR(p);
 	if (p)
 		memset(p - 16, 0, 16);
 	vfree(p);
@@ -386,8 +386,8 @@ static noinline bool soak_bug_global_right(struct soak_worker *w)
 	char *p = global_array;
 	size_t size = sizeof(global_array);
 
-	SOAK_HIDE(p);
-	SOAK_HIDE(size);
+	HIDE_VAR(p);
+	HIDE_VAR(size);
 	SOAK_READ(p[size]);
 	return true;
 }
@@ -398,8 +398,8 @@ static noinline bool soak_bug_stack_right(struct soak_worker *w)
 	char *p = array;
 	size_t size = sizeof(array);
 
-	SOAK_HIDE(p);
-	SOAK_HIDE(size);
+	HIDE_VAR(p);
+	HIDE_VAR(size);
 	SOAK_WRITE(p[size], 0);
 	return true;
 }
@@ -409,7 +409,7 @@ static noinline bool soak_bug_alloca_left(struct soak_worker *w)
 	volatile size_t size = 1 + soak_below(w, 100);
 	char *p = __builtin_alloca(size);
 
-	SOAK_HIDE(p);
+	HIDE_VAR(p);
 	SOAK_READ(p[-1]);
 	return true;
 }
@@ -424,11 +424,11 @@ static noinline bool soak_bug_after_scope(struct soak_worker *w)
 
 		if (i)
 			break;
-		SOAK_HIDE(p);
+		HIDE_VAR(p);
 		p[2] = i;
 		stale = p;
 	}
-	SOAK_HIDE(stale);
+	HIDE_VAR(stale);
 	(void)stale[2];
 	return true;
 }
@@ -444,7 +444,7 @@ unsigned int soak_threads_to_lose(void)
 
 static noinline int soak_bug_null(void *offset)
 {
-	SOAK_HIDE(offset);
+	HIDE_VAR(offset);
 	SOAK_READ(*(char *)offset);
 	return 0;
 }

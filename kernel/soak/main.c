@@ -15,6 +15,7 @@
  * traces of the depot; steps of all workers.
  */
 #include <kasan/stats.h>
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/module.h>
@@ -22,7 +23,6 @@
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
-#include <asm/kasan.h>
 
 #include "soak.h"
 

@@ -57,8 +57,8 @@ noinline bool soak_bug_module_global(void)
 	char *p = table;
 	size_t size = sizeof(table);
 
-	SOAK_HIDE(p);
-	SOAK_HIDE(size);
+	HIDE_VAR(p);
+	HIDE_VAR(size);
 	SOAK_READ(p[size]);
 	return true;
 }
@@ -70,8 +70,8 @@ noinline bool soak_bug_module_slab(void)
 
 	if (!p)
 		return false;
-	SOAK_HIDE(p);
-	SOAK_HIDE(size);
+	HIDE_VAR(p);
+	HIDE_VAR(size);
 	SOAK_WRITE(p[size], 1);
 	kfree(p);
 	return true;
@@ -83,8 +83,8 @@ noinline bool soak_bug_module_stack(void)
 	char *p = array;
 	size_t size = sizeof(array);
 
-	SOAK_HIDE(p);
-	SOAK_HIDE(size);
+	HIDE_VAR(p);
+	HIDE_VAR(size);
 	SOAK_READ(p[size]);
 	return true;
 }

@@ -12,8 +12,6 @@
 #include <kernel/random.h>
 #include <kernel/types.h>
 
-/* Hides @var's value from the compiler, so that no bug is folded away. */
-#define SOAK_HIDE(var) __asm__ __volatile__("" : "+r"(var) : : "memory")
 /* A load and a store that the compiler keeps. */
 #define SOAK_READ(lvalue)	  ((void)*(const volatile __typeof__(lvalue) *)&(lvalue))
 #define SOAK_WRITE(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))

@@ -14,10 +14,10 @@
 #include <kernel/module.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
+#include <kernel/smp.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
 #include <kernel/workqueue.h>
-#include <asm/smp.h>
 
 #include "fault_walk.h"
 #include "kasan_test.h"

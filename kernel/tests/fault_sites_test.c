@@ -4,6 +4,7 @@
  * small users of the allocators (formatted text, the RAM disk's table, work on every CPU). fault_inject_test.c
  * has the allocators themselves and their direct users.
  */
+#include <kernel/arch.h>
 #include <kernel/initrd.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -12,7 +13,6 @@
 #include <kernel/string.h>
 #include <kernel/user_mm.h>
 #include <kernel/workqueue.h>
-#include <asm/setup.h>
 
 #include "fault_walk.h"
 #include "kasan_test.h"

@@ -9,9 +9,9 @@
 #include <kernel/random.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
+#include <kernel/smp.h>
 #include <kernel/string.h>
 #include <kernel/timer.h>
-#include <asm/smp.h>
 
 #include "kasan_test.h"
 

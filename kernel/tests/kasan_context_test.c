@@ -10,11 +10,11 @@
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
+#include <kernel/smp.h>
 #include <kernel/spinlock.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
 #include <kernel/timer.h>
-#include <asm/smp.h>
 
 #include "kasan_test.h"
 #include "kasan_whole.h"

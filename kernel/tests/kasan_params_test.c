@@ -6,10 +6,10 @@
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
+#include <kernel/smp.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
 #include <kernel/timer.h>
-#include <asm/smp.h>
 
 #include "kasan_test.h"
 

@@ -20,9 +20,8 @@
 #define KASAN_TEST_BUG(...) __VA_ARGS__
 #endif
 
-/* Hides @var's value from the compiler: it neither warns of a bug that it could prove nor removes one as
- * undefined behaviour. */
-#define HIDE_VAR(var) __asm__ __volatile__("" : "+r"(var) : : "memory")
+/* Bugs use HIDE_VAR() to hide a value from the compiler, so that it neither warns of a bug that it could prove nor
+ * removes one as undefined behaviour. */
 
 /* A load and a store that the compiler keeps, although the value is not used. */
 #define READ_ACCESS(lvalue)	    ((void)*(const volatile __typeof__(lvalue) *)&(lvalue))

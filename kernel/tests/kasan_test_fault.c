@@ -3,9 +3,9 @@
  * kasan_test_fault.c - accesses to addresses without memory. The access faults after the report and ends
  * its thread, so each case has its own thread.
  */
+#include <kernel/arch.h>
 #include <kernel/errno.h>
 #include <kernel/sched.h>
-#include <asm/fault.h>
 
 #include "kasan_test.h"
 

@@ -2,11 +2,11 @@
 /* kasan_test_page.c - bugs with whole pages: large kmalloc() objects, the page allocator, vmalloc.
  */
 #include <kasan/port.h>
+#include <kernel/arch.h>
 #include <kernel/mm.h>
 #include <kernel/page.h>
 #include <kernel/string.h>
 #include <kernel/vmalloc.h>
-#include <asm/kasan.h>
 
 #include "kasan_test.h"
 

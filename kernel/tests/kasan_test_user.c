@@ -3,14 +3,13 @@
  * kasan_test_user.c - user memory: copies whose kernel side is too small, and kernel code that accesses it
  * without a copy function. After the second kind's report a CPU with PAN faults, and one without goes on.
  */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
 #include <kernel/uaccess.h>
 #include <kernel/user_mm.h>
-#include <asm/fault.h>
-#include <asm/user.h>
 
 #include "kasan_test.h"
 #include "user_test.h"
@@ -176,13 +175,9 @@ static void write_short(unsigned long address)
 }
 
 /* Code without instrumentation: without PAN nothing can see its access. */
-static void read_unchecked(unsigned long address)
+static __no_sanitize_address void read_unchecked(unsigned long address)
 {
-	KASAN_TEST_BUG(({
-		u32 value;
-
-		__asm__ __volatile__("ldr %w0, [%1]" : "=r"(value) : "r"(address));
-	}));
+	KASAN_TEST_BUG(READ_ACCESS(*(u32 *)address));
 }
 
 static void copy_memory(unsigned long address)
@@ -300,7 +295,7 @@ static long sys_looks_at_its_stack(const u64 *args)
 	long bad = 0;
 
 	if (current->process->task != current ||
-	    task_pt_regs(current)->regs[8] != SYSCALL_FIRST_OWN)
+	    regs_syscall_nr(task_pt_regs(current)) != SYSCALL_FIRST_OWN)
 		return 15;
 	use_the_stack(20);
 	/* The stack below this frame, and above it only the saved registers of user mode. */

@@ -9,9 +9,9 @@
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
+#include <kernel/smp.h>
 #include <kernel/string.h>
 #include <kernel/workqueue.h>
-#include <asm/smp.h>
 
 #include "kasan_test.h"
 #include "kasan_whole.h"

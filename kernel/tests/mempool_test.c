@@ -6,8 +6,8 @@
 #include <kernel/random.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
+#include <kernel/smp.h>
 #include <kernel/string.h>
-#include <asm/smp.h>
 
 #include "kasan_test.h"
 

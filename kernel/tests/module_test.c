@@ -3,14 +3,13 @@
  * module_test.c - the module loader: the contents of modules, their end, and damaged files, which must only
  * give an error that names the fault.
  */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/module.h>
 #include <kernel/random.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
-#include <asm/kasan.h>
-#include <asm/pgtable.h>
 
 #include <kernel/elf.h>
 

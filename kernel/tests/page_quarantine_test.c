@@ -7,8 +7,8 @@
 #include <kernel/mm.h>
 #include <kernel/page_quarantine.h>
 #include <kernel/sched.h>
+#include <kernel/smp.h>
 #include <kernel/string.h>
-#include <asm/smp.h>
 
 #include "kasan_test.h"
 

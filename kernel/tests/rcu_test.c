@@ -13,11 +13,11 @@
 #include <kernel/rculist.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
+#include <kernel/smp.h>
 #include <kernel/spinlock.h>
 #include <kernel/time.h>
 #include <kernel/timer.h>
 #include <kernel/vmalloc.h>
-#include <asm/smp.h>
 
 #include "kasan_test.h"
 

@@ -6,11 +6,11 @@
 #include <kernel/kernel.h>
 #include <kernel/mutex.h>
 #include <kernel/sched.h>
+#include <kernel/smp.h>
 #include <kernel/spinlock.h>
 #include <kernel/time.h>
 #include <kernel/timer.h>
 #include <kernel/wait.h>
-#include <asm/smp.h>
 
 #include "kasan_test.h"
 

@@ -37,12 +37,10 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_double_free_test.c
     kasan_expect.c
     kasan_garbage_test.c
-    kasan_hw_test.c
     kasan_init_test.c
     kasan_mempool_test.c
     kasan_params_test.c
     kasan_runtime_test.c
-    kasan_sample_test.c
     kasan_tags_test.c
     kasan_test.c
     kasan_test_cache.c
@@ -57,6 +55,11 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_whole.c
     page_owner_test.c
     page_quarantine_test.c)
+endif()
+if(REDZONE_MODE STREQUAL "hw_tags")
+  list(APPEND REDZONE_TESTS_SOURCES
+    ../arch/${REDZONE_ARCH}/tests/kasan_hw_test.c
+    ../arch/${REDZONE_ARCH}/tests/kasan_sample_test.c)
 endif()
 # Only there does the compiler describe variables.
 if(REDZONE_MODE STREQUAL "generic")

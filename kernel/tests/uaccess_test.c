@@ -146,9 +146,11 @@ static const unsigned long not_user[] = {
 	TASK_SIZE - 8,
 	TASK_SIZE,
 	0x8000000000000000,
-	0xdfff800000000000,
 	PAGE_OFFSET,
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+	CONFIG_KASAN_SHADOW_OFFSET,
 	KASAN_SHADOW_START,
+#endif
 	0xfffffffffffffff8,
 };
 

@@ -3,6 +3,7 @@
  * user_test.c - programs in user mode: their abilities, their ends, and that nothing else ends with them.
  * The program is kernel/tests/user/; it checks itself as far as it can.
  */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/random.h>
@@ -10,8 +11,6 @@
 #include <kernel/slab.h>
 #include <kernel/uaccess.h>
 #include <kernel/user_mm.h>
-#include <asm/fault.h>
-#include <asm/user.h>
 
 #include "kasan_test.h"
 #include "user_test.h"

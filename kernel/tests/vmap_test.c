@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* vmap_test.c - the address space of vmalloc: its trees, and how much shadow is kept for it. */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/random.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
 #include <kernel/vmalloc.h>
-#include <asm/kasan.h>
 
 #include "../mm/vmap.h"
 #include "kasan_test.h"

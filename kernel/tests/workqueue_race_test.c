@@ -5,9 +5,9 @@
  */
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
+#include <kernel/smp.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
-#include <asm/smp.h>
 
 #include "../workqueue/internal.h"
 #include "workqueue_test.h"

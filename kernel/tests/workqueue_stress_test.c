@@ -16,8 +16,8 @@
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
+#include <kernel/smp.h>
 #include <kernel/time.h>
-#include <asm/smp.h>
 
 #include "../workqueue/internal.h"
 #include "workqueue_test.h"

@@ -3,8 +3,8 @@
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
+#include <kernel/smp.h>
 #include <kernel/time.h>
-#include <asm/smp.h>
 
 #include "workqueue_test.h"
 

@@ -3,11 +3,13 @@
  * elf.c - from an ELF file to an address space that is ready to run.
  *
  * The file may come from anywhere, so every number in it is checked before it is used. Accepted are
- * static programs at fixed addresses (ET_EXEC) for 64-bit little-endian arm64.
+ * static programs at fixed addresses (ET_EXEC) for 64-bit little-endian machines of this architecture.
  */
+#include <kernel/elf.h>
 #include <kernel/kernel.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
+#include <asm/elf.h>
 
 #include "internal.h"
 
@@ -15,74 +17,51 @@
 /* Programs end below what vm_mmap() hands out, with room for the heap. */
 #define ELF_ADDR_MAX (MMAP_BASE / 2)
 
-#define ET_EXEC	   2
-#define EM_AARCH64 183
-#define PT_LOAD	   1
-#define PT_INTERP  3
-#define PF_X	   1
-#define PF_W	   2
-#define PF_R	   4
-
 #define AT_NULL	  0
 #define AT_PAGESZ 6
 
-struct elf_header {
-	u8 ident[16];
-	u16 type, machine;
-	u32 version;
-	u64 entry, phoff, shoff;
-	u32 flags;
-	u16 ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
-};
-
-struct elf_phdr {
-	u32 type, flags;
-	u64 offset, vaddr, paddr, filesz, memsz, align;
-};
-
-static bool header_is_valid(const struct elf_header *h, size_t size)
+static bool header_is_valid(const Elf64_Ehdr *h, size_t size)
 {
 	/* Magic, 64 bits, little endian, version 1. */
 	static const u8 ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
 
-	return !memcmp(h->ident, ident, sizeof(ident)) && h->type == ET_EXEC &&
-	       h->machine == EM_AARCH64 && h->phentsize == sizeof(struct elf_phdr) &&
-	       h->phnum <= ELF_PHDRS_MAX && h->phoff <= size &&
-	       h->phnum * sizeof(struct elf_phdr) <= size - h->phoff;
+	return !memcmp(h->e_ident, ident, sizeof(ident)) && h->e_type == ET_EXEC &&
+	       h->e_machine == ELF_MACHINE && h->e_phentsize == sizeof(Elf64_Phdr) &&
+	       h->e_phnum <= ELF_PHDRS_MAX && h->e_phoff <= size &&
+	       h->e_phnum * sizeof(Elf64_Phdr) <= size - h->e_phoff;
 }
 
-static int load_segment(struct mm_struct *mm, const struct elf_phdr *ph, const char *image,
-			size_t size)
+static int load_segment(struct mm_struct *mm, const Elf64_Phdr *ph, const char *image, size_t size)
 {
-	unsigned long start = ph->vaddr & PAGE_MASK;
+	unsigned long start = ph->p_vaddr & PAGE_MASK;
 	unsigned int prot = 0;
 	long at;
 
-	if (!ph->memsz)
+	if (!ph->p_memsz)
 		return 0;
-	if (ph->filesz > ph->memsz || ph->offset > size || ph->filesz > size - ph->offset ||
-	    ph->vaddr < MMAP_MIN_ADDR || ph->vaddr >= ELF_ADDR_MAX ||
-	    ph->memsz > ELF_ADDR_MAX - ph->vaddr)
+	if (ph->p_filesz > ph->p_memsz || ph->p_offset > size ||
+	    ph->p_filesz > size - ph->p_offset || ph->p_vaddr < MMAP_MIN_ADDR ||
+	    ph->p_vaddr >= ELF_ADDR_MAX || ph->p_memsz > ELF_ADDR_MAX - ph->p_vaddr)
 		return -ENOEXEC;
-	if (ph->flags & PF_R)
+	if (ph->p_flags & PF_R)
 		prot |= PROT_READ;
-	if (ph->flags & PF_W)
+	if (ph->p_flags & PF_W)
 		prot |= PROT_WRITE;
-	if (ph->flags & PF_X)
+	if (ph->p_flags & PF_X)
 		prot |= PROT_EXEC;
 	if (!prot)
 		return -ENOEXEC;
 	/* Two segments that share a page would need its rights twice: -EEXIST. */
-	at = mm_map(mm, start, ph->vaddr + ph->memsz - start, prot);
+	at = mm_map(mm, start, ph->p_vaddr + ph->p_memsz - start, prot);
 	if (at < 0)
 		return at == -ENOMEM ? -ENOMEM : -ENOEXEC;
-	return mm_write(mm, ph->vaddr, image + ph->offset, ph->filesz);
+	return mm_write(mm, ph->p_vaddr, image + ph->p_offset, ph->p_filesz);
 }
 
 int elf_load(struct mm_struct *mm, const void *image, size_t size, unsigned long *entry)
 {
 	bool entry_is_code = false;
-	struct elf_header header;
+	Elf64_Ehdr header;
 	unsigned long end = 0;
 	int err;
 
@@ -91,26 +70,26 @@ int elf_load(struct mm_struct *mm, const void *image, size_t size, unsigned long
 	memcpy(&header, image, sizeof(header));
 	if (!header_is_valid(&header, size))
 		return -ENOEXEC;
-	for (unsigned int i = 0; i < header.phnum; i++) {
-		struct elf_phdr ph;
+	for (unsigned int i = 0; i < header.e_phnum; i++) {
+		Elf64_Phdr ph;
 
-		memcpy(&ph, (const char *)image + header.phoff + i * sizeof(ph), sizeof(ph));
-		if (ph.type == PT_INTERP)
+		memcpy(&ph, (const char *)image + header.e_phoff + i * sizeof(ph), sizeof(ph));
+		if (ph.p_type == PT_INTERP)
 			return -ENOEXEC;
-		if (ph.type != PT_LOAD)
+		if (ph.p_type != PT_LOAD)
 			continue;
 		err = load_segment(mm, &ph, image, size);
 		if (err)
 			return err;
-		if (ph.flags & PF_X && header.entry - ph.vaddr < ph.memsz)
+		if (ph.p_flags & PF_X && header.e_entry - ph.p_vaddr < ph.p_memsz)
 			entry_is_code = true;
-		if (ph.memsz)
-			end = max(end, (unsigned long)(ph.vaddr + ph.memsz));
+		if (ph.p_memsz)
+			end = max(end, (unsigned long)(ph.p_vaddr + ph.p_memsz));
 	}
-	if (!entry_is_code || header.entry & 3)
+	if (!entry_is_code || header.e_entry % ELF_CODE_ALIGN)
 		return -ENOEXEC;
 	mm->start_brk = mm->brk = PAGE_ALIGN(end);
-	*entry = header.entry;
+	*entry = header.e_entry;
 	return 0;
 }
 

@@ -3,18 +3,20 @@
  * mm.c - address spaces of user programs: areas, their pages, and references to them.
  *
  * An area exists only with all of its pages, so nothing here or in user copies ever waits for a page. Page
- * tables are the architecture's, see <asm/user.h>.
+ * tables are the architecture's, see <kernel/arch.h>.
  */
+#include <kernel/arch.h>
 #include <kernel/atomic.h>
 #include <kernel/gfp.h>
+#include <kernel/irqflags.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
 #include <kernel/user_mm.h>
-#include <asm/irqflags.h>
-#include <asm/user.h>
+
+_Static_assert(USER_STACK_TOP <= TASK_SIZE && MMAP_BASE < USER_STACK_TOP, "the map of user memory");
 
 static atomic64_t pages_in_use, tables_in_use, pages_being_mapped;
 

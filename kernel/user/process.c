@@ -7,13 +7,13 @@
  * case kthread_exit() calls process_gone().
  */
 #include <kasan/kasan.h>
+#include <kernel/arch.h>
 #include <kernel/initrd.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
 #include <kernel/wait.h>
-#include <asm/user.h>
 
 #include "internal.h"
 

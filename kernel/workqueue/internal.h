@@ -15,11 +15,11 @@
 #include <kernel/list.h>
 #include <kernel/mutex.h>
 #include <kernel/sched.h>
+#include <kernel/smp.h>
 #include <kernel/spinlock.h>
 #include <kernel/wait.h>
 #include <kernel/workqueue.h>
 #include <asm/barrier.h>
-#include <asm/smp.h>
 
 /* work->flags, besides WORK_STRUCT_PENDING. */
 #define WORK_LINKED    2UL  /* the same worker must run the next entry of the list */

@@ -8,8 +8,8 @@
  * may have a worker at once.
  */
 #include <kasan/kasan.h>
+#include <kernel/arch.h>
 #include <kernel/slab.h>
-#include <asm/mte.h>
 
 #include "internal.h"
 
@@ -214,7 +214,7 @@ static void process_one_work(struct worker *worker, struct work_struct *work)
 	spin_unlock_irq(&pool->lock);
 	func(work);
 	/* Report a bad access of the function before flush_work() returns. */
-	mte_check_async_in((void *)func);
+	arch_check_async_faults_in((void *)func);
 	check_context(func);
 	spin_lock_irq(&pool->lock);
 	worker->work = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* set_memory.c - permissions of mapped pages, for tests that hand them a pointer with a tag. */
+#include <kernel/arch.h>
 #include <kernel/errno.h>
 #include <linux/set_memory.h>
-#include <asm/pgtable.h>
 
 static int set_protection(unsigned long addr, int pages, pgprot_t prot)
 {

@@ -59,7 +59,10 @@ def command():
 )
 @click.option("--cpu", default="max", metavar="MODEL", help="QEMU's CPU model. Default: max.")
 @click.option(
-    "--smp", type=Number(int, 1, machine.MAX_CPUS, "N"), default="1", help="CPUs, 1 to 8. Default: 1."
+    "--smp",
+    type=Number(int, 1, machine.MAX_CPUS, "N"),
+    default="1",
+    help=f"CPUs, 1 to {machine.MAX_CPUS}. Default: 1.",
 )
 @click.option("--mem", type=Memory(), default="512M", help="Memory, as in 256M or 2G. Default: 512M.")
 @click.option(

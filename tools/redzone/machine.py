@@ -14,7 +14,8 @@ from redzone.base import Failure
 from redzone.console import Reader
 
 COMMAND = {"arm64": "qemu-system-aarch64"}
-MAX_CPUS = 8
+# The kernel's own limits. CPUs:
+MAX_CPUS = int(re.search(r"set\(REDZONE_NR_CPUS (\d+)\)", (base.ROOT / "kernel/config.cmake").read_text())[1])
 # Bytes of the kernel's command line buffer, its NUL included; arguments of a program (kernel/init/main.c).
 MAX_COMMAND_LINE = 4096
 MAX_ARGUMENTS = 255

@@ -178,21 +178,6 @@ ret_from_fork:
 	brk	#0x800
 	.size	ret_from_fork, . - ret_from_fork
 
-/* call_on_stack(fn, arg, stack_top) */
-	.globl	call_on_stack
-	.type	call_on_stack, %function
-call_on_stack:
-	stp	x29, x30, [sp, #-16]!
-	mov	x29, sp
-	mov	sp, x2
-	mov	x9, x0
-	mov	x0, x1
-	blr	x9
-	mov	sp, x29
-	ldp	x29, x30, [sp], #16
-	ret
-	.size	call_on_stack, . - call_on_stack
-
 /* semihosting_call(op, block): the trap handler skips the instruction where nobody answers it. */
 	.globl	semihosting_call, semihosting_insn
 	.type	semihosting_call, %function

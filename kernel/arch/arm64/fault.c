@@ -10,18 +10,14 @@
  * and direction. The access itself faults next, and ends the thread.
  */
 #include <kasan/kasan.h>
+#include <kernel/arch.h>
 #include <kernel/console.h>
 #include <kernel/kernel.h>
 #include <kernel/module.h>
 #include <kernel/sched.h>
-#include <asm/extable.h>
-#include <asm/fault.h>
-#include <asm/kasan.h>
-#include <asm/mte.h>
-#include <asm/pgtable.h>
-#include <asm/stacktrace.h>
-#include <asm/uaccess.h>
-#include "arch.h"
+#include "extable.h"
+#include "internal.h"
+#include "mte.h"
 
 #define ESR_ISS_WNR  BIT(6)
 #define ESR_ISS_CM   BIT(8)

@@ -12,9 +12,9 @@
  * early_init() then builds the final map in C.
  */
 #include <asm/memory.h>
-#include <asm/mte.h>
+#include "mte.h"
 #include <asm/pgtable.h>
-#include <asm/sysreg.h>
+#include "sysreg.h"
 #include <kasan/config.h>
 
 /* SCTLR_EL1: bits that are one in every version, and stack alignment checks. MMU and caches off. */
@@ -383,31 +383,31 @@ secondary_switched:
 
 /* Tables that are written before the MMU is on. */
 	.section .boot_pgtables, "aw", %nobits
-	.balign	4096
+	.balign	PAGE_SIZE
 idmap_pg_dir:
-	.space	4096
+	.space	PAGE_SIZE
 idmap_pud:
-	.space	4096
+	.space	PAGE_SIZE
 idmap_pmd:
-	.space	4096
+	.space	PAGE_SIZE
 init_pg_dir:
-	.space	4096
+	.space	PAGE_SIZE
 init_pud:
-	.space	4096
+	.space	PAGE_SIZE
 init_pmd:
-	.space	4096
+	.space	PAGE_SIZE
 
 	.bss
-	.balign	4096
+	.balign	PAGE_SIZE
 	.globl	swapper_pg_dir, empty_pg_dir
 swapper_pg_dir:
-	.space	4096
+	.space	PAGE_SIZE
 empty_pg_dir:
-	.space	4096
+	.space	PAGE_SIZE
 	.globl	boot_stack, boot_stack_top, overflow_stack
 	.balign	16
 boot_stack:
 	.space	BOOT_STACK_SIZE
 boot_stack_top:
 overflow_stack:
-	.space	OVERFLOW_STACK_SIZE * 8
+	.space	OVERFLOW_STACK_SIZE * CONFIG_NR_CPUS

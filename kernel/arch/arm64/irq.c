@@ -2,13 +2,17 @@
 /*
  * irq.c - from a pending interrupt to its handler.
  */
+#include <kernel/arch.h>
 #include <kernel/bug.h>
 #include <kernel/errno.h>
 #include <kernel/printk.h>
-#include <asm/irq.h>
+#include <drivers/fdt.h>
 #include <asm/percpu.h>
-#include <drivers/gic.h>
-#include "arch.h"
+#include "gic.h"
+#include "internal.h"
+
+/* GIC numbers: 0-15 between CPUs, 16-31 private to a CPU, 32 and up shared. */
+#define NR_IRQS 1020
 
 /* Interrupts between CPUs come first in the GIC's numbering, then the private ones. */
 #define FIRST_PRIVATE 16
@@ -20,7 +24,20 @@ static struct irq_action {
 	irq_handler_t fn;
 	void *arg;
 } actions[NR_IRQS];
-static bare_lock_t actions_lock;
+static struct bare_lock actions_lock;
+
+unsigned int fdt_irq(int node, unsigned int index)
+{
+	/* Kind, number within its kind, trigger. */
+	u32 kind = fdt_u32(node, "interrupts", index * 3, ~0U);
+	u32 number = fdt_u32(node, "interrupts", index * 3 + 1, ~0U);
+
+	if (kind == 0 && number < NR_IRQS - FIRST_SHARED)
+		return number + FIRST_SHARED;
+	if (kind == 1 && number < FIRST_SHARED - FIRST_PRIVATE)
+		return number + FIRST_PRIVATE;
+	return 0;
+}
 
 int request_irq(unsigned int irq, irq_handler_t fn, void *arg)
 {
@@ -30,7 +47,7 @@ int request_irq(unsigned int irq, irq_handler_t fn, void *arg)
 	if (!gic || !fn || irq < FIRST_PRIVATE || irq >= gic->nr_irqs || irq >= NR_IRQS)
 		return -EINVAL;
 	flags = arch_local_irq_save();
-	bare_lock(&actions_lock, smp_processor_id());
+	bare_lock(&actions_lock);
 	if (actions[irq].fn) {
 		err = -EBUSY;
 	} else {
@@ -41,20 +58,6 @@ int request_irq(unsigned int irq, irq_handler_t fn, void *arg)
 	bare_unlock(&actions_lock);
 	arch_local_irq_restore(flags);
 	return err;
-}
-
-void free_irq(unsigned int irq)
-{
-	unsigned long flags;
-
-	if (!gic || irq < FIRST_PRIVATE || irq >= gic->nr_irqs || irq >= NR_IRQS)
-		return;
-	flags = arch_local_irq_save();
-	bare_lock(&actions_lock, smp_processor_id());
-	gic->disable(irq);
-	smp_store_release(&actions[irq].fn, (irq_handler_t)NULL);
-	bare_unlock(&actions_lock);
-	arch_local_irq_restore(flags);
 }
 
 static void handle_one(unsigned int irq)
@@ -79,10 +82,9 @@ void handle_irq(void)
 		if (irq >= 1020)
 			return;
 		if (irq < FIRST_PRIVATE) {
-			/* Acknowledged first: the same one may be sent again while it is handled.
-			 * */
+			/* Acknowledged first: the same one may be sent again while it is handled. */
 			gic->eoi(ack);
-			smp_ipi(irq);
+			smp_handle_ipi(irq);
 			continue;
 		}
 		handle_one(irq);
@@ -90,11 +92,11 @@ void handle_irq(void)
 	}
 }
 
-void irq_send_ipi(u32 mask, unsigned int sgi)
+void arch_send_ipi(u32 mask, unsigned int ipi)
 {
 	/* What was written for the other CPU must be visible before the interrupt arrives. */
 	dsb(ishst);
-	gic->ipi(mask, sgi);
+	gic->ipi(mask, ipi);
 }
 
 void irq_enable_private(unsigned int irq)

@@ -20,24 +20,16 @@
  * Uninstrumented: it runs before there is shadow, and changes shadow under everybody else.
  */
 #include <kasan/kasan.h>
+#include <kernel/arch.h>
 #include <kernel/errno.h>
 #include <kernel/memblock.h>
+#include <kernel/printk.h>
 #include <asm/irqflags.h>
-#include <asm/kasan.h>
 #include <asm/percpu.h>
-#include <asm/pgtable.h>
-#include <asm/setup.h>
-#include "arch.h"
+#include "internal.h"
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 
-/* The linker script reserves shadow for the image if it sees this symbol. */
-#ifdef CONFIG_KASAN_SW_TAGS
-/* Its value: what the image is divided by to get the shadow of it and of this shadow. */
-__asm__(".globl __kasan_shadow_wanted\n.set __kasan_shadow_wanted, 15");
-#else
-__asm__(".globl __kasan_shadow_wanted\n.set __kasan_shadow_wanted, 7");
-#endif
 #define SHADOW_OPEN   (KASAN_SHADOW_OPEN * 0x0101010101010101UL)
 #define SHADOW_FREE   (KASAN_PAGE_FREE * 0x0101010101010101UL)
 #define SHADOW_CLOSED (KASAN_VMALLOC_INVALID * 0x0101010101010101UL)
@@ -119,7 +111,7 @@ static bool is_real(unsigned long shadow)
 	return (entry & (PTE_VALID | PTE_RDONLY)) == PTE_VALID;
 }
 
-/* Written under pgtable_lock. Of all of them, and of those of vmalloc space. */
+/* Written under the page tables' lock. Of all of them, and of those of vmalloc space. */
 static unsigned long nr_real;
 unsigned long kasan_nr_vmalloc_shadow;
 
@@ -129,7 +121,7 @@ static bool is_of_vmalloc(unsigned long shadow)
 	return shadow >= shadow_of(VMALLOC_START);
 }
 
-/* One shadow page, if it is not real yet. pgtable_lock is held. */
+/* One shadow page, if it is not real yet. The lock is held. */
 static bool make_real(unsigned long shadow, u8 value)
 {
 	/* A page that was to be mapped when there was no memory for a table: the next one. */
@@ -167,12 +159,10 @@ bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
 		/* Real shadow stays; and nearly always somebody was here before. */
 		if (likely(is_real(shadow)))
 			continue;
-		flags = arch_local_irq_save();
 		/* One page at a time: a large area must not keep interrupts off. */
-		bare_lock(&pgtable_lock, smp_processor_id());
+		flags = pgtable_lock_irqsave();
 		ok = make_real(shadow, value);
-		bare_unlock(&pgtable_lock);
-		arch_local_irq_restore(flags);
+		pgtable_unlock_irqrestore(flags);
 	}
 	return ok;
 }
@@ -182,12 +172,11 @@ unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *page
 	const unsigned long start = shadow_of(va), end = start + (size >> KASAN_SHADOW_SCALE_SHIFT);
 	/* With kasan=off nobody is to find anything. */
 	const u64 shared = kasan_on() ? __pa_symbol(closed_page) : __pa_symbol(open_page);
-	unsigned long flags = arch_local_irq_save();
+	unsigned long flags = pgtable_lock_irqsave();
 	unsigned long shadow;
 	unsigned int n = 0;
 	int level;
 
-	bare_lock(&pgtable_lock, smp_processor_id());
 	/* Break before make, for all of them at once: flushing the TLBs of all CPUs is what costs. */
 	for (shadow = start; shadow < end; shadow += PAGE_SIZE) {
 		u64 *entry = pgtable_walk(shadow, &level);
@@ -211,8 +200,7 @@ unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *page
 	/* The tables' walkers must see it before somebody who waits for the lock tries again. */
 	dsb(ishst);
 	isb();
-	bare_unlock(&pgtable_lock);
-	arch_local_irq_restore(flags);
+	pgtable_unlock_irqrestore(flags);
 	return n;
 }
 
@@ -238,20 +226,17 @@ unsigned long kasan_shadow_pages(void)
 
 bool kasan_shadow_spurious_fault(unsigned long far)
 {
-	unsigned int cpu = smp_processor_id();
 	unsigned long flags;
 	bool mapped;
 	int level;
 
 	if (far < KASAN_SHADOW_START || far >= KASAN_SHADOW_END)
 		return false;
-	if (bare_lock_is_mine(&pgtable_lock, cpu))
+	if (pgtable_lock_is_mine())
 		return false;
-	flags = arch_local_irq_save();
-	bare_lock(&pgtable_lock, cpu);
+	flags = pgtable_lock_irqsave();
 	mapped = READ_ONCE(*pgtable_walk(far, &level)) & PTE_VALID;
-	bare_unlock(&pgtable_lock);
-	arch_local_irq_restore(flags);
+	pgtable_unlock_irqrestore(flags);
 	return mapped;
 }
 
@@ -262,7 +247,7 @@ static u64 *block_of(unsigned long va)
 	return &kasan_blocks[(va - PAGE_OFFSET) >> KASAN_BLOCK_SHIFT];
 }
 
-/* Give the block of @va memory of its own that says what the shared page said. pgtable_lock is held. */
+/* Give the block of @va memory of its own that says what the shared page said. The lock is held. */
 static void make_block_real(unsigned long va)
 {
 	u64 *block = block_of(va);
@@ -281,15 +266,14 @@ static void make_block_real(unsigned long va)
 void __kasan_want_linear_shadow(unsigned long va)
 {
 	unsigned long flags = arch_local_irq_save();
-	unsigned int cpu = smp_processor_id();
 	/* Page tables are allocated with the lock held. */
-	bool mine = bare_lock_is_mine(&pgtable_lock, cpu);
+	bool mine = pgtable_lock_is_mine();
 
 	if (!mine)
-		bare_lock(&pgtable_lock, cpu);
+		pgtable_lock();
 	make_block_real(va);
 	if (!mine)
-		bare_unlock(&pgtable_lock);
+		pgtable_unlock();
 	arch_local_irq_restore(flags);
 }
 

@@ -4,10 +4,9 @@
  *
  * Uninstrumented: reports ask whether an address is RAM.
  */
-#include <asm/memory.h>
-#include <asm/pgtable.h>
-#include <asm/setup.h>
-#include "arch.h"
+#include <kernel/arch.h>
+#include <kernel/printk.h>
+#include "internal.h"
 
 #define MAX_BANKS 32
 

@@ -4,12 +4,12 @@
  *
  * Uninstrumented: the last step of every panic.
  */
+#include <kernel/arch.h>
 #include <asm/barrier.h>
 #include <asm/irqflags.h>
-#include <asm/setup.h>
-#include <drivers/pl011.h>
-#include <drivers/psci.h>
-#include "arch.h"
+#include <drivers/uart.h>
+#include "internal.h"
+#include "psci.h"
 
 /* Semihosting: end of program, with its status. */
 #define SYS_EXIT_EXTENDED	    0x20

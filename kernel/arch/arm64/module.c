@@ -3,10 +3,43 @@
  * module.c - relocations of "ELF for the Arm 64-bit Architecture" that compilers emit for a kernel
  * without position independence, and the cache maintenance that new code needs.
  */
+#include <kernel/arch.h>
 #include <kernel/elf.h>
 #include <kernel/string.h>
 #include <asm/barrier.h>
-#include <asm/module.h>
+#include <asm/elf.h>
+
+#define R_AARCH64_NONE		      0
+#define R_AARCH64_WITHDRAWN	      256
+#define R_AARCH64_ABS64		      257
+#define R_AARCH64_ABS32		      258
+#define R_AARCH64_ABS16		      259
+#define R_AARCH64_PREL64	      260
+#define R_AARCH64_PREL32	      261
+#define R_AARCH64_PREL16	      262
+#define R_AARCH64_MOVW_UABS_G0	      263
+#define R_AARCH64_MOVW_UABS_G0_NC     264
+#define R_AARCH64_MOVW_UABS_G1	      265
+#define R_AARCH64_MOVW_UABS_G1_NC     266
+#define R_AARCH64_MOVW_UABS_G2	      267
+#define R_AARCH64_MOVW_UABS_G2_NC     268
+#define R_AARCH64_MOVW_UABS_G3	      269
+#define R_AARCH64_LD_PREL_LO19	      273
+#define R_AARCH64_ADR_PREL_LO21	      274
+#define R_AARCH64_ADR_PREL_PG_HI21    275
+#define R_AARCH64_ADR_PREL_PG_HI21_NC 276
+#define R_AARCH64_ADD_ABS_LO12_NC     277
+#define R_AARCH64_LDST8_ABS_LO12_NC   278
+#define R_AARCH64_TSTBR14	      279
+#define R_AARCH64_CONDBR19	      280
+#define R_AARCH64_JUMP26	      282
+#define R_AARCH64_CALL26	      283
+#define R_AARCH64_LDST16_ABS_LO12_NC  284
+#define R_AARCH64_LDST32_ABS_LO12_NC  285
+#define R_AARCH64_LDST64_ABS_LO12_NC  286
+#define R_AARCH64_LDST128_ABS_LO12_NC 299
+#define R_AARCH64_ADR_GOT_PAGE	      311
+#define R_AARCH64_LD64_GOT_LO12_NC    312
 
 /* How a value gets into its place. */
 enum field {

@@ -12,8 +12,8 @@
 #include <kernel/memblock.h>
 #include <kernel/sched.h>
 #include <asm/barrier.h>
-#include <asm/mte.h>
-#include "arch.h"
+#include "internal.h"
+#include "mte.h"
 
 #ifdef CONFIG_KASAN_HW_TAGS
 
@@ -47,7 +47,7 @@ static bool has_store_only(void)
 	return (read_sysreg(ID_AA64PFR2) >> 4) & 15;
 }
 
-void mte_init(void)
+void arch_kasan_probe(void)
 {
 	const char *why = "this CPU has no memory tags (MTE)";
 	phys_addr_t page;
@@ -80,7 +80,7 @@ static void enable_cpu(void)
 	mte_exception_entry();
 }
 
-void mte_enable(void)
+void arch_kasan_enable(void)
 {
 	static const u64 fields[] = {
 		[KASAN_MODE_SYNC] = SCTLR_TCF(TCF_SYNC),
@@ -121,18 +121,6 @@ void mte_enable_cpu(void)
 	if (mte_version() < ID_PFR1_MTE_TAGS)
 		panic("CPU %u has no memory tags, the first one has", smp_processor_id());
 	enable_cpu();
-}
-
-void mte_print_sampling(const char *when)
-{
-	struct kasan_sample_stats stats;
-
-	kasan_sample_stats(&stats);
-	if (stats.interval == 1 || !stats.allocations)
-		return;
-	pr_info("kasan: page_alloc.sample=%u: %lu of %lu page allocations %s are tagged (%lu %%)\n",
-		stats.interval, stats.allocations - stats.skipped, stats.allocations, when,
-		(stats.allocations - stats.skipped) * 100 / stats.allocations);
 }
 
 void __mte_check_async_of(const struct pt_regs *regs)

@@ -18,8 +18,8 @@
 #include <kernel/module.h>
 #include <kernel/sched.h>
 #include <asm/barrier.h>
-#include <asm/mte.h>
-#include "arch.h"
+#include "internal.h"
+#include "mte.h"
 
 #ifdef CONFIG_KASAN_HW_TAGS
 

@@ -11,12 +11,11 @@
  * shadow memory, where that can happen to innocent code, the fault handler waits for the lock and
  * tries again (see kasan_shadow_spurious_fault()).
  */
+#include <kernel/arch.h>
 #include <kernel/errno.h>
-#include <asm/bare_lock.h>
 #include <asm/irqflags.h>
 #include <asm/percpu.h>
-#include <asm/pgtable.h>
-#include "arch.h"
+#include "internal.h"
 
 extern u64 swapper_pg_dir[PTRS_PER_TABLE];
 
@@ -38,7 +37,7 @@ static phys_addr_t boot_table_alloc(void)
 
 phys_addr_t (*pgtable_page_alloc)(void) = boot_table_alloc;
 
-bare_lock_t pgtable_lock;
+struct pgtable_lock pgtable_guard;
 
 /* Tables that many entries point to: they are copied before they are changed. */
 #define MAX_SHARED_TABLES 4
@@ -237,29 +236,25 @@ int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t p
 
 bool pgtable_set_block_table(unsigned long va, phys_addr_t shared)
 {
-	unsigned long flags = arch_local_irq_save();
+	unsigned long flags = pgtable_lock_irqsave();
 	u64 *table = swapper_pg_dir;
 	int level;
 
-	bare_lock(&pgtable_lock, smp_processor_id());
 	for (level = 0; level < 2 && table; level++)
 		table = own_table(&table[table_index(va, level)], va, level);
 	if (table)
 		set_entry(&table[table_index(va, 2)], shared | PTE_TYPE_TABLE, va, 2);
-	bare_unlock(&pgtable_lock);
-	arch_local_irq_restore(flags);
+	pgtable_unlock_irqrestore(flags);
 	return table;
 }
 
 int map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot)
 {
-	unsigned long flags = arch_local_irq_save();
+	unsigned long flags = pgtable_lock_irqsave();
 	int err;
 
-	bare_lock(&pgtable_lock, smp_processor_id());
 	err = __map_kernel_range(va, pa, size, prot);
-	bare_unlock(&pgtable_lock);
-	arch_local_irq_restore(flags);
+	pgtable_unlock_irqrestore(flags);
 	return err;
 }
 
@@ -307,9 +302,8 @@ unsigned long pgtable_own_below(unsigned long low, unsigned long high)
 void unmap_kernel_range(unsigned long va, size_t size)
 {
 	unsigned long start = va, end = va + size;
-	unsigned long flags = arch_local_irq_save();
+	unsigned long flags = pgtable_lock_irqsave();
 
-	bare_lock(&pgtable_lock, smp_processor_id());
 	while (va < end) {
 		int level;
 		u64 *entry = pgtable_walk(va, &level);
@@ -327,8 +321,7 @@ void unmap_kernel_range(unsigned long va, size_t size)
 		va = (va & ~(block - 1)) + block;
 	}
 	flush_tlb_kernel_range(start, end);
-	bare_unlock(&pgtable_lock);
-	arch_local_irq_restore(flags);
+	pgtable_unlock_irqrestore(flags);
 }
 
 phys_addr_t kernel_va_to_pa(unsigned long va, bool *writable)
@@ -352,11 +345,10 @@ void *ioremap(phys_addr_t pa, size_t size)
 {
 	static unsigned long next = IOREMAP_START;
 	unsigned long offset = pa & ~PAGE_MASK;
-	unsigned long flags = arch_local_irq_save();
-	unsigned long va = 0;
+	unsigned long va = 0, flags;
 
 	size = PAGE_ALIGN(size + offset);
-	bare_lock(&pgtable_lock, smp_processor_id());
+	flags = pgtable_lock_irqsave();
 	if (size && size <= IOREMAP_END - next &&
 	    !__map_kernel_range(next, pa & PAGE_MASK, size, PAGE_DEVICE)) {
 		va = next + offset;
@@ -365,8 +357,7 @@ void *ioremap(phys_addr_t pa, size_t size)
 		if (next > IOREMAP_END)
 			next = IOREMAP_END;
 	}
-	bare_unlock(&pgtable_lock);
-	arch_local_irq_restore(flags);
+	pgtable_unlock_irqrestore(flags);
 	return (void *)va;
 }
 

@@ -3,17 +3,15 @@
  * setup.c - what the device tree says of the machine: memory, command line, RAM disk, CPUs,
  * console.
  */
+#include <kernel/arch.h>
 #include <kernel/memblock.h>
 #include <kernel/printk.h>
+#include <kernel/smp.h>
 #include <kernel/string.h>
-#include <asm/pgtable.h>
-#include <asm/setup.h>
-#include <asm/smp.h>
-#include <asm/user.h>
 #include <drivers/fdt.h>
 #include <drivers/pl011.h>
-#include <drivers/psci.h>
-#include "arch.h"
+#include "internal.h"
+#include "psci.h"
 
 unsigned long initrd_start, initrd_end;
 

@@ -5,6 +5,8 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	entry.S
 	early.c
 	fault.c
+	gicv2.c
+	gicv3.c
 	irq.c
 	kasan_init.c
 	linear.c
@@ -14,6 +16,7 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	mte_fault.c
 	module.c
 	pgtable.c
+	psci.c
 	setup.c
 	smp.c
 	stacktrace.c
@@ -33,6 +36,7 @@ set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
 	mte.c
 	mte_fault.c
 	pgtable.c
+	psci.c
 	stacktrace.c
 	timer.c
 	traps.c

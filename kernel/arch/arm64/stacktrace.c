@@ -4,14 +4,13 @@
  *
  * Uninstrumented: it reads frames that may be poisoned or garbage, inside reports.
  */
+#include <kernel/arch.h>
 #include <kernel/console.h>
 #include <kernel/kallsyms.h>
 #include <kernel/kernel.h>
 #include <kernel/module.h>
 #include <kernel/sched.h>
-#include <asm/setup.h>
-#include <asm/stacktrace.h>
-#include "arch.h"
+#include "internal.h"
 
 /* A runaway recursion has thousands of frames: of such a trace both ends are printed. */
 #define TRACE_INNER 32

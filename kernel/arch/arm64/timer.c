@@ -3,17 +3,15 @@
  * timer.c - the architected timer. Time is the virtual counter; each CPU has its own comparator,
  * which gives the tick.
  */
+#include <kernel/arch.h>
 #include <kernel/bug.h>
 #include <kernel/printk.h>
+#include <kernel/time.h>
+#include <kernel/smp.h>
 #include <asm/barrier.h>
-#include <asm/irq.h>
-#include <asm/smp.h>
-#include <asm/timer.h>
 #include <drivers/fdt.h>
-#include <drivers/gic.h>
-#include "arch.h"
-
-#define NSEC_PER_SEC 1000000000UL
+#include "gic.h"
+#include "internal.h"
 
 #define CNTV_CTL_ENABLE BIT(0)
 
@@ -30,10 +28,15 @@ static unsigned int timer_irq;
 static u64 next_tick[NR_CPUS];
 
 /* The barrier keeps the counter from being read before what comes first in the program. */
-static u64 read_count(void)
+u64 arch_counter(void)
 {
 	isb();
 	return read_sysreg(cntvct_el0);
+}
+
+u64 arch_counter_hz(void)
+{
+	return frequency;
 }
 
 void early_clock_init(void)
@@ -43,21 +46,21 @@ void early_clock_init(void)
 	if (!frequency)
 		frequency = 62500000;
 	ns_per_count = (NSEC_PER_SEC << 32) / frequency;
-	boot_count = read_count();
+	boot_count = arch_counter();
 }
 
 u64 clock_ns(void)
 {
 	/* 128 bits: 64 would overflow after some seconds. */
-	return (u64)(((unsigned __int128)(read_count() - boot_count) * ns_per_count) >> 32);
+	return (u64)(((unsigned __int128)(arch_counter() - boot_count) * ns_per_count) >> 32);
 }
 
 void udelay(unsigned long us)
 {
-	u64 start = read_count();
+	u64 start = arch_counter();
 	u64 counts = us * frequency / 1000000 + 1;
 
-	while (read_count() - start < counts)
+	while (arch_counter() - start < counts)
 		cpu_relax();
 }
 
@@ -79,7 +82,7 @@ static void timer_interrupt(unsigned int irq, void *arg)
 {
 	unsigned int cpu = smp_processor_id();
 	u64 *next = &next_tick[cpu];
-	u64 now = read_count();
+	u64 now = arch_counter();
 
 	/* Ticks that were missed, in a debugger or with interrupts off for long, are not made up
 	 * for. */
@@ -94,7 +97,7 @@ static void timer_interrupt(unsigned int irq, void *arg)
 
 static void start_tick(void)
 {
-	u64 next = read_count() + interval;
+	u64 next = arch_counter() + interval;
 
 	next_tick[smp_processor_id()] = next;
 	write_sysreg(next, cntv_cval_el0);

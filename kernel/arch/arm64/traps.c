@@ -6,16 +6,13 @@
  * the interrupted code.
  */
 #include <kasan/kasan.h>
+#include <kernel/arch.h>
 #include <kernel/console.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <asm/bug.h>
-#include <asm/fault.h>
-#include <asm/mte.h>
-#include <asm/pgtable.h>
-#include <asm/setup.h>
-#include <asm/stacktrace.h>
-#include "arch.h"
+#include "internal.h"
+#include "mte.h"
 
 _Static_assert(offsetof(struct pt_regs, regs[30]) == S_LR, "entry.S");
 _Static_assert(offsetof(struct pt_regs, sp) == S_SP, "entry.S");
@@ -210,7 +207,7 @@ void el1_irq_handler(struct pt_regs *regs)
 	current->irq_regs = regs;
 	irq_enter();
 	handle_irq();
-	mte_check_async();
+	arch_check_async_faults();
 	irq_exit();
 	/* The interrupted code may be preempted: it had interrupts on, or it would not be here. */
 	if (need_resched() && preempt_count() == 0)

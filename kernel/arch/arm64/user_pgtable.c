@@ -7,14 +7,13 @@
  * register and flushes nothing. 8 bits are used, which every CPU has: 255 address spaces at a time.
  * ASID 0 goes with the empty table, which kernel threads run with.
  */
+#include <kernel/arch.h>
 #include <kernel/errno.h>
 #include <kernel/gfp.h>
 #include <kernel/spinlock.h>
 #include <kernel/user_mm.h>
 #include <asm/barrier.h>
-#include <asm/pgtable.h>
-#include <asm/sysreg.h>
-#include <asm/user.h>
+#include "sysreg.h"
 
 /* Descriptor bits that only user mappings have. */
 #define PTE_USER _AC_UL(0x40)  /* EL0 may access it */
@@ -221,7 +220,7 @@ void user_activate_mm(struct mm_struct *mm)
 	isb();
 }
 
-void __user_switch(struct task *prev, struct task *next)
+void arch_switch_user(struct task *prev, struct task *next)
 {
 	/* A program may keep what it likes there; the kernel's entries use it as scratch only on
 	 * their way to a panic. */

@@ -5,15 +5,14 @@
  *
  * Entered from user.S with everything masked, `current` set, on the empty kernel stack of the task.
  */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/process.h>
 #include <kernel/sched.h>
-#include <asm/extable.h>
 #include <asm/irqflags.h>
-#include <asm/mte.h>
-#include <asm/uaccess.h>
-#include <asm/user.h>
-#include "arch.h"
+#include "extable.h"
+#include "internal.h"
+#include "mte.h"
 
 #define ESR_EC(esr)  ((unsigned int)((esr) >> 26) & 0x3f)
 #define ESR_ISS_WNR  BIT(6)
@@ -124,7 +123,7 @@ void el0_sync_handler(struct pt_regs *regs)
 	mte_exception_entry();
 	switch (class) {
 	case EC_SVC64:
-		regs->regs[0] = (u64)user_syscall(regs->regs[8], regs->regs);
+		regs->regs[0] = (u64)user_syscall(regs_syscall_nr(regs), regs->regs);
 		return;
 	case EC_DABT_LOWER:
 	case EC_IABT_LOWER:
@@ -179,7 +178,7 @@ void el0_irq_handler(struct pt_regs *regs)
 	unmask_errors();
 	irq_enter();
 	handle_irq();
-	mte_check_async();
+	arch_check_async_faults();
 	irq_exit();
 }
 
@@ -205,7 +204,7 @@ void exit_to_user_mode(struct pt_regs *regs)
 	if (WARN(preempt_count(), "return to user mode with preempt_count %d", preempt_count()))
 		current->preempt_count = 0;
 	/* First, so that the report does not depend on who else wants the CPU now. */
-	mte_check_async();
+	arch_check_async_faults();
 	for (;;) {
 		unsigned long flags = READ_ONCE(current->flags);
 

@@ -25,9 +25,6 @@ _Noreturn void vpanic(const char *fmt, va_list args) __printf(1, 0);
 /** panic_in_progress() - Return: true once panic() was called on any CPU. */
 bool panic_in_progress(void);
 
-/** dump_stack() - print the running task and its call trace. */
-void dump_stack(void);
-
 /** bug_print() - print the "kernel BUG at" line of BUG(). */
 void bug_print(const char *file, int line);
 

@@ -36,7 +36,4 @@ void console_write_line(const char *text);
  *  optional. */
 void console_write_lines(const char *text, size_t n);
 
-/** uart_write() - the driver: put @n bytes on the wire, polling. */
-void uart_write(const char *text, size_t n);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf.h - the parts of the ELF-64 format that relocatable files use. Names and values are those of the
- * generic ABI and of "ELF for the Arm 64-bit Architecture".
+ * elf.h - the parts of the ELF-64 format that modules and programs use. Names and values are those of the
+ * generic ABI; the numbers of a machine are in <asm/elf.h>.
  */
 #ifndef KERNEL_ELF_H
 #define KERNEL_ELF_H
@@ -16,8 +16,8 @@
 #define ELFCLASS64  2
 #define ELFDATA2LSB 1
 
-#define ET_REL	   1
-#define EM_AARCH64 183
+#define ET_REL	1
+#define ET_EXEC 2
 
 typedef struct {
 	u8 e_ident[EI_NIDENT];
@@ -82,36 +82,16 @@ typedef struct {
 	s64 r_addend;
 } Elf64_Rela;
 
-#define R_AARCH64_NONE		      0
-#define R_AARCH64_WITHDRAWN	      256
-#define R_AARCH64_ABS64		      257
-#define R_AARCH64_ABS32		      258
-#define R_AARCH64_ABS16		      259
-#define R_AARCH64_PREL64	      260
-#define R_AARCH64_PREL32	      261
-#define R_AARCH64_PREL16	      262
-#define R_AARCH64_MOVW_UABS_G0	      263
-#define R_AARCH64_MOVW_UABS_G0_NC     264
-#define R_AARCH64_MOVW_UABS_G1	      265
-#define R_AARCH64_MOVW_UABS_G1_NC     266
-#define R_AARCH64_MOVW_UABS_G2	      267
-#define R_AARCH64_MOVW_UABS_G2_NC     268
-#define R_AARCH64_MOVW_UABS_G3	      269
-#define R_AARCH64_LD_PREL_LO19	      273
-#define R_AARCH64_ADR_PREL_LO21	      274
-#define R_AARCH64_ADR_PREL_PG_HI21    275
-#define R_AARCH64_ADR_PREL_PG_HI21_NC 276
-#define R_AARCH64_ADD_ABS_LO12_NC     277
-#define R_AARCH64_LDST8_ABS_LO12_NC   278
-#define R_AARCH64_TSTBR14	      279
-#define R_AARCH64_CONDBR19	      280
-#define R_AARCH64_JUMP26	      282
-#define R_AARCH64_CALL26	      283
-#define R_AARCH64_LDST16_ABS_LO12_NC  284
-#define R_AARCH64_LDST32_ABS_LO12_NC  285
-#define R_AARCH64_LDST64_ABS_LO12_NC  286
-#define R_AARCH64_LDST128_ABS_LO12_NC 299
-#define R_AARCH64_ADR_GOT_PAGE	      311
-#define R_AARCH64_LD64_GOT_LO12_NC    312
+#define PT_LOAD	  1
+#define PT_INTERP 3
+
+#define PF_X 1
+#define PF_W 2
+#define PF_R 4
+
+typedef struct {
+	u32 p_type, p_flags;
+	u64 p_offset, p_vaddr, p_paddr, p_filesz, p_memsz, p_align;
+} Elf64_Phdr;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * initrd.h - files that the boot loader brought along: an archive in the format "cpio newc" at
- * [initrd_start, initrd_end), see <asm/setup.h>.
+ * [initrd_start, initrd_end), see <kernel/arch.h>.
  */
 #ifndef KERNEL_INITRD_H
 #define KERNEL_INITRD_H

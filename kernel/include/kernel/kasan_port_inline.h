@@ -6,9 +6,9 @@
 #ifndef KERNEL_KASAN_PORT_INLINE_H
 #define KERNEL_KASAN_PORT_INLINE_H
 
+#include <kernel/irqflags.h>
 #include <kernel/task.h>
 #include <asm/current.h>
-#include <asm/irqflags.h>
 #include <asm/percpu.h>
 
 static inline unsigned long kasan_port_irq_save(void)

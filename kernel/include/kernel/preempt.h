@@ -8,10 +8,10 @@
 #ifndef KERNEL_PREEMPT_H
 #define KERNEL_PREEMPT_H
 
+#include <kernel/irqflags.h>
 #include <kernel/task.h>
 #include <kernel/types.h>
 #include <asm/current.h>
-#include <asm/irqflags.h>
 
 #define HARDIRQ_OFFSET 0x00010000
 #define HARDIRQ_MASK   0x000f0000

@@ -30,6 +30,13 @@
 int printk(const char *fmt, ...) __printf(1, 2);
 int vprintk(const char *fmt, va_list args) __printf(1, 0);
 
+/** early_printk() - print straight to the UART, no locks, no prefix: for the time before printk()
+ *  works and for when it no longer does. Formats: %s %c %d %u %x %lx %lu %p. */
+void early_printk(const char *fmt, ...) __printf(1, 2);
+
+/** early_panic() - early_printk() a message, then leave with EXIT_STATUS_CRASH. */
+_Noreturn void early_panic(const char *fmt, ...) __printf(1, 2);
+
 /* A file may define its own before it includes this. */
 #ifndef pr_fmt
 #define pr_fmt(fmt) fmt

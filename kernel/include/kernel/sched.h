@@ -10,11 +10,11 @@
 #define KERNEL_SCHED_H
 
 #include <kernel/preempt.h>
+#include <kernel/smp.h>
 #include <kernel/task.h>
 #include <kernel/time.h>
 #include <kernel/types.h>
 #include <asm/current.h>
-#include <asm/smp.h>
 
 #define RR_TIMESLICE 2U /* ticks */
 
@@ -31,23 +31,9 @@ extern struct task init_task;
  *  this threads can be created and woken, but none runs before cpu_startup_entry(). */
 void sched_init(void);
 
-/** idle_task() - the idle task of @cpu, made when first asked for. A secondary CPU enters with
- *  `current` set to it, on its stack, and calls secondary_idle(). May sleep. Return: NULL without
- *  memory. */
-struct task *idle_task(unsigned int cpu);
-
 /** cpu_startup_entry() - this CPU is ready: become its idle loop. Interrupts off. From here on the
- *  CPU takes part in scheduling. secondary_idle() is the same for the other CPUs. */
+ *  CPU takes part in scheduling. */
 _Noreturn void cpu_startup_entry(void);
-
-/* --- Called by the architecture -------------------------------------------------------------- */
-
-/** timer_tick() - HZ times a second on each CPU, in its timer interrupt, interrupts off. */
-void timer_tick(void);
-
-/** schedule_tail() - first code of a new task, before its function. @prev: what cpu_switch_to()
- *  left behind. Returns with interrupts on. */
-void schedule_tail(struct task *prev);
 
 /* --- Kernel threads -------------------------------------------------------------------------- */
 
@@ -158,6 +144,12 @@ void __might_sleep(const char *file, int line);
 static inline pid_t task_pid_nr(const struct task *task)
 {
 	return task->pid;
+}
+
+/** task_pt_regs() - where the registers of @task's program are while it is in the kernel. */
+static inline struct pt_regs *task_pt_regs(const struct task *task)
+{
+	return arch_user_regs((char *)task->stack + task->stack_size);
 }
 
 /** idle_cpu() - Return: true if @cpu has nothing to run; a hint. */

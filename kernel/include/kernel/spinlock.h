@@ -9,9 +9,9 @@
 #ifndef KERNEL_SPINLOCK_H
 #define KERNEL_SPINLOCK_H
 
+#include <kernel/irqflags.h>
 #include <kernel/preempt.h>
 #include <kernel/sync_types.h>
-#include <asm/irqflags.h>
 #include <asm/percpu.h>
 
 #define __SPIN_LOCK_UNLOCKED(name) {0}

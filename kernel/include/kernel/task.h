@@ -52,7 +52,7 @@ struct worker;
  * @kasan_depth: kasan_disable_current() not yet undone.
  * @rcu_read_lock_nesting: readers it is in. @rcu_special: see kernel/rcu/. @rcu_entry: link there.
  * @mm: address space of user memory; NULL: none. @process: the program that it runs in user mode, NULL
- * for kernel threads. @user_tls: TPIDR_EL0 while it does not run.
+ * for kernel threads. @user_tls: its program's thread pointer while it does not run; the architecture's.
  * @waiting_on: innermost wait queue entry of this task, so that a killed task leaves no entry
  * behind.
  * @irq_regs: registers of the code that was interrupted, while the task handles the interrupt or is

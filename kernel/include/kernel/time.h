@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* time.h - ticks and their conversion. The clock, clock_ns(), and HZ are the architecture's. */
+/* time.h - ticks and their conversion. The clock, clock_ns(), is the architecture's. */
 #ifndef KERNEL_TIME_H
 #define KERNEL_TIME_H
 
+#include <kernel/arch.h>
 #include <kernel/types.h>
-#include <asm/timer.h>
+
+#define HZ 100 /* ticks per second */
 
 #define NSEC_PER_SEC  1000000000UL
 #define NSEC_PER_MSEC 1000000UL

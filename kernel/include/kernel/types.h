@@ -38,6 +38,8 @@ typedef int pid_t;
 #define __weak		__attribute__((weak))
 #define __must_check	__attribute__((warn_unused_result))
 #define __malloc	__attribute__((malloc))
+/* A pointer into the address space of the program that runs: for the reader's eyes. */
+#define __user
 /* For code that runs before there is shadow, or inside a report. */
 #ifdef CONFIG_KASAN_SW_TAGS
 #ifdef __clang__
@@ -71,13 +73,16 @@ typedef int pid_t;
 #define READ_ONCE(x)	 (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 #define barrier()	 __asm__ __volatile__("" ::: "memory")
+/* The compiler knows nothing about the value of @var any more; HIDE_VAR() nothing about memory either. */
+#define OPTIMIZER_HIDE_VAR(var) __asm__("" : "+r"(var))
+#define HIDE_VAR(var)		__asm__ __volatile__("" : "+r"(var) : : "memory")
 
-#define PAGE_SHIFT    12
+#define PAGE_SHIFT    CONFIG_PAGE_SHIFT
 #define PAGE_SIZE     (1UL << PAGE_SHIFT)
 #define PAGE_MASK     (~(PAGE_SIZE - 1))
 #define PAGE_ALIGN(x) ALIGN((x), PAGE_SIZE)
 
-#define NR_CPUS 8
+#define NR_CPUS CONFIG_NR_CPUS
 
 /* Errors as small negative numbers, or inside pointers. */
 #define MAX_ERRNO 4095

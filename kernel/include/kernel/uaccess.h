@@ -14,10 +14,10 @@
 #define KERNEL_UACCESS_H
 
 #include <kasan/kasan.h>
+#include <kernel/arch.h>
 #include <kernel/errno.h>
 #include <kernel/string.h>
 #include <kernel/types.h>
-#include <asm/uaccess.h>
 
 /** access_ok() - Return: true if all of [@addr, @addr + @size) are user addresses; they need not be
  *  mapped. */

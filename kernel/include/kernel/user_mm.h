@@ -9,11 +9,11 @@
 #ifndef KERNEL_USER_MM_H
 #define KERNEL_USER_MM_H
 
+#include <kernel/arch.h>
 #include <kernel/atomic.h>
 #include <kernel/list.h>
 #include <kernel/mutex.h>
 #include <kernel/types.h>
-#include <asm/uaccess.h>
 
 struct page;
 

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <syscall.h>
+
 enum {
 	NR_openat = 56,
 	NR_close = 57,
@@ -43,25 +45,7 @@ enum {
 	ENOSYS = 38
 };
 
-#define PAGE_SIZE 4096UL
-
-static inline long syscall6(long nr, unsigned long a, unsigned long b, unsigned long c,
-			    unsigned long d, unsigned long e, unsigned long f)
-{
-	register unsigned long x8 __asm__("x8") = (unsigned long)nr;
-	register unsigned long x0 __asm__("x0") = a;
-	register unsigned long x1 __asm__("x1") = b;
-	register unsigned long x2 __asm__("x2") = c;
-	register unsigned long x3 __asm__("x3") = d;
-	register unsigned long x4 __asm__("x4") = e;
-	register unsigned long x5 __asm__("x5") = f;
-
-	__asm__ __volatile__("svc #0"
-			     : "+r"(x0)
-			     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-			     : "memory");
-	return (long)x0;
-}
+#define PAGE_SIZE (1UL << CONFIG_PAGE_SHIFT)
 
 #define syscall3(nr, a, b, c) \
 	syscall6(nr, (unsigned long)(a), (unsigned long)(b), (unsigned long)(c), 0, 0, 0)
@@ -85,7 +69,7 @@ void print(const char *s);
 void print_number(unsigned long n);
 _Noreturn void user_start(unsigned long *stack);
 
-/* start.S */
+/* user_start.S of the architecture */
 long check_registers(unsigned long rounds);
 
 int main(int argc, char **argv);

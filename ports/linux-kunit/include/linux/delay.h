@@ -3,7 +3,7 @@
 #ifndef LINUX_KUNIT_LINUX_DELAY_H
 #define LINUX_KUNIT_LINUX_DELAY_H
 
+#include <kernel/arch.h>
 #include <kernel/sched.h>
-#include <asm/timer.h>
 
 #endif

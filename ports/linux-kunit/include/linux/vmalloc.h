@@ -3,8 +3,8 @@
 #ifndef LINUX_KUNIT_LINUX_VMALLOC_H
 #define LINUX_KUNIT_LINUX_VMALLOC_H
 
+#include <kernel/arch.h>
 #include <kernel/vmalloc.h>
-#include <asm/pgtable.h>
 
 #define VM_MAP 0x4UL
 

@@ -20,10 +20,10 @@
 #define smp_load_acquire(p)	__atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
-/* wfi() wakes for a pending interrupt even while interrupts are masked. */
 #define wfi() __asm__ __volatile__("dsb sy\n\twfi" ::: "memory")
-#define wfe() __asm__ __volatile__("wfe" ::: "memory")
-#define sev() __asm__ __volatile__("dsb ishst\n\tsev" ::: "memory")
+
+/** arch_cpu_idle() - wait for an interrupt. A pending one ends the wait even while interrupts are masked. */
+#define arch_cpu_idle() wfi()
 
 static inline void cpu_relax(void)
 {

@@ -47,17 +47,4 @@ static __always_inline bool arch_irqs_disabled_flags(unsigned long flags)
 	return (flags & PSR_I_BIT) != 0;
 }
 
-#define local_irq_disable() arch_local_irq_disable()
-#define local_irq_enable()  arch_local_irq_enable()
-#define local_irq_save(flags)                    \
-	do {                                     \
-		(flags) = arch_local_irq_save(); \
-	} while (0)
-#define local_irq_restore(flags) arch_local_irq_restore(flags)
-#define local_save_flags(flags)                    \
-	do {                                       \
-		(flags) = arch_local_save_flags(); \
-	} while (0)
-#define irqs_disabled() arch_irqs_disabled_flags(arch_local_save_flags())
-
 #endif

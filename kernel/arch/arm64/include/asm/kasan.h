@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* kasan.h - where shadow memory comes from on this architecture. See also <asm/memory.h>. */
+/* kasan.h - KASAN's hot paths on this architecture. The rest is in <kernel/arch.h>. */
 #ifndef ASM_KASAN_H
 #define ASM_KASAN_H
 
-#include <asm/memory.h>
-#include <kasan/config.h>
+#include <kasan/kasan.h>
 #include <kernel/types.h>
-
-/* Shadow of memory that may be accessed: with tags that of pointers without one. */
-#ifdef CONFIG_KASAN_TAGS
-#define KASAN_SHADOW_OPEN KASAN_TAG_KERNEL
-#else
-#define KASAN_SHADOW_OPEN 0
-#endif
+#include <asm/memory.h>
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
-
-/** kasan_early_init() - map all shadow read-only to one page that says "accessible" and the image's shadow to
- *  itself. Before any instrumented code; called by early_init(). */
-void kasan_early_init(void);
-
-/** kasan_shadow_init() - prepare shadow for all RAM in the linear map: as long as nobody allocates it, it
- *  is accessible. After setup_arch(). */
-void kasan_shadow_init(void);
-
 /* kasan_blocks[]: bits beside a block's physical address. Neither: the shared page of what is accessible. */
 #define KASAN_BLOCK_FREE 1UL /* the shared page of KASAN_PAGE_FREE */
 #define KASAN_BLOCK_REAL 2UL /* its own memory */
@@ -46,95 +30,48 @@ static inline void kasan_want_linear_shadow(const void *p)
 	if (unlikely(!(READ_ONCE(*block) & KASAN_BLOCK_REAL)))
 		__kasan_want_linear_shadow((unsigned long)p);
 }
-
-/** kasan_free_boot_memory() - poison free RAM [@start, @end), page aligned linear addresses, that was never
- *  allocated, without writing its shadow where that is possible. Boot only. */
-void kasan_free_boot_memory(unsigned long start, unsigned long end);
-
-/**
- * kasan_map_shadow() - give [@va, @va + @size) real shadow, of @value where it is new
- *
- * Any context, any CPU. Shadow that is real already stays as it is, contents included. It comes in whole
- * pages, so @value must be right for all of the KASAN_SHADOW_PAGE_SPAN bytes around the range's ends, too.
- * Return: false if there is no memory; what was mapped so far stays.
- */
-bool kasan_map_shadow(unsigned long va, size_t size, u8 value);
-
-/* Bytes that one shadow page describes: 32 KiB, with software tags 64 KiB. */
-#define KASAN_SHADOW_PAGE_SPAN (PAGE_SIZE << KASAN_SHADOW_SCALE_SHIFT)
-
-/**
- * kasan_unmap_shadow() - take the real shadow of free addresses away again
- * @va, @size: multiples of KASAN_SHADOW_PAGE_SPAN, in vmalloc or module space. Nothing in there is in use,
- *	and all of its real shadow says KASAN_VMALLOC_INVALID.
- * @pages: filled with the physical addresses of the pages taken: one for each KASAN_SHADOW_PAGE_SPAN bytes at
- *	most. No CPU reaches them any more; they are the caller's.
- *
- * A shared page says KASAN_VMALLOC_INVALID in their place, so late accesses are still reported. Any context,
- * any CPU; the caller sees to it that nobody maps shadow there at the same time. Return: number of pages.
- */
-unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *pages);
-
-/**
- * kasan_shadow_below() - where to look for real shadow
- * @low, @high: multiples of KASAN_SHADOW_PAGE_SPAN.
- *
- * As fast for a large range as for a small one: what has never had shadow is passed over by its tables. Return:
- * an address in [@low, @high], a multiple of KASAN_SHADOW_PAGE_SPAN; from there up to @high no shadow is real.
- */
-unsigned long kasan_shadow_below(unsigned long low, unsigned long high);
-
-/** kasan_shadow_is_real() - Return: true if the shadow of @va can be written. */
-bool kasan_shadow_is_real(unsigned long va);
-
-/** kasan_shadow_pages() - Return: real shadow pages that were made one by one: those of vmalloc and module
- *  space, and a few at the ends of RAM. */
-unsigned long kasan_shadow_pages(void);
-
-/** kasan_vmalloc_shadow_pages() - Return: those of them that belong to vmalloc space. */
-static inline unsigned long kasan_vmalloc_shadow_pages(void)
-{
-	extern unsigned long kasan_nr_vmalloc_shadow;
-
-	return READ_ONCE(kasan_nr_vmalloc_shadow);
-}
-
-/** kasan_shadow_spurious_fault() - did a fault at shadow address @far meet a page table that
- *  another CPU was changing? Return: true: try the access again. */
-bool kasan_shadow_spurious_fault(unsigned long far);
-
 #else
-static inline void kasan_early_init(void)
-{
-}
-static inline void kasan_shadow_init(void)
-{
-}
 static inline void kasan_want_linear_shadow(const void *p)
 {
 }
-static inline void kasan_free_boot_memory(unsigned long start, unsigned long end)
+#endif
+
+#ifdef CONFIG_KASAN_HW_TAGS
+/* Never changes after the first lines of the boot. */
+extern bool mte_may_be_async;
+
+/**
+ * arch_check_async_faults() - report what the CPU found of late, in the modes async and asymm
+ *
+ * Called where a thread's time on the CPU ends, or an interrupt's: context switch, end of an interrupt, return
+ * to user mode.
+ */
+static __always_inline void arch_check_async_faults(void)
+{
+	if (unlikely(mte_may_be_async))
+		kasan_check_async_faults();
+}
+
+/**
+ * arch_check_async_faults_in() - the same where a callback @func returns that others may wait for
+ *
+ * Whoever waits runs on at once, perhaps on another CPU, and the report would come after that; and a thread that
+ * calls many would be named in the place of the one that is to blame.
+ */
+static __always_inline void arch_check_async_faults_in(const void *func)
+{
+	if (unlikely(mte_may_be_async))
+		kasan_check_async_faults_at((unsigned long)func,
+					    (unsigned long)__builtin_frame_address(0));
+}
+#else
+static inline void arch_check_async_faults(void)
 {
 }
-static inline bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
+
+static inline void arch_check_async_faults_in(const void *func)
 {
-	return true;
-}
-static inline bool kasan_shadow_is_real(unsigned long va)
-{
-	return false;
-}
-static inline unsigned long kasan_shadow_pages(void)
-{
-	return 0;
-}
-static inline unsigned long kasan_vmalloc_shadow_pages(void)
-{
-	return 0;
-}
-static inline bool kasan_shadow_spurious_fault(unsigned long far)
-{
-	return false;
 }
 #endif
+
 #endif

@@ -16,9 +16,14 @@
 
 #ifdef __ASSEMBLER__
 #define _AC_UL(x) x
+#define PAGE_SIZE (1 << CONFIG_PAGE_SHIFT) /* C: <kernel/types.h> */
 #else
 #define _AC_UL2(x) x##UL
 #define _AC_UL(x)  _AC_UL2(x)
+#endif
+
+#if CONFIG_PAGE_SHIFT != 12
+#error head.S and pgtable.c are written for pages of 4 KiB
 #endif
 
 #define VA_BITS 48
@@ -26,14 +31,8 @@
 #define PAGE_OFFSET _AC_UL(0xffff000000000000)
 #define PAGE_END    _AC_UL(0xffff600000000000)
 
-/* Shadow of the lowest and behind the highest kernel address: (addr >> 3), with software tags (addr >> 4),
- * + CONFIG_KASAN_SHADOW_OFFSET. Half as much is needed then; what is below stays empty. */
-#ifdef CONFIG_KASAN_SW_TAGS
-#define KASAN_SHADOW_START _AC_UL(0xffff700000000000)
-#else
-#define KASAN_SHADOW_START _AC_UL(0xffff600000000000)
-#endif
-#define KASAN_SHADOW_END _AC_UL(0xffff800000000000)
+/* User addresses are below this. */
+#define TASK_SIZE (_AC_UL(1) << VA_BITS)
 
 #define MODULES_VADDR _AC_UL(0xffff800078000000)
 #define MODULES_END   _AC_UL(0xffff800080000000)
@@ -79,6 +78,18 @@ extern phys_addr_t memstart_addr;
 /* Virtual minus physical address of the kernel image. Set by the first instructions. */
 extern u64 kimage_voffset;
 
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+/* Shadow of the lowest kernel address, and behind that of the highest. Software tags need half as much; what is
+ * below stays empty. */
+#define KASAN_SHADOW_START ((PAGE_OFFSET >> KASAN_SHADOW_SCALE_SHIFT) + CONFIG_KASAN_SHADOW_OFFSET)
+#define KASAN_SHADOW_END   ((1UL << (64 - KASAN_SHADOW_SCALE_SHIFT)) + CONFIG_KASAN_SHADOW_OFFSET)
+
+_Static_assert(PAGE_OFFSET == CONFIG_KASAN_SHADOW_LOW, "the shadow starts with the linear map's");
+_Static_assert(KASAN_SHADOW_START >= PAGE_END && KASAN_SHADOW_START < KASAN_SHADOW_END &&
+		       KASAN_SHADOW_END <= MODULES_VADDR,
+	       "the shadow lies between the linear map and the modules");
+#endif
+
 /* Linker script: the image from its first byte to the last byte of .bss. */
 extern char _text[], _etext[], _end[];
 extern char __rodata_start[], __rodata_end[], __data_start[], _edata[];
@@ -119,12 +130,6 @@ static inline bool is_kernel_text(unsigned long pc)
 {
 	return pc >= (unsigned long)_text && pc < (unsigned long)_etext;
 }
-
-/** virt_addr_valid() - Return: true if @va is in the linear map and backed by RAM. */
-bool virt_addr_valid(const void *va);
-
-/** pa_is_ram() - Return: true if @pa is RAM by the device tree. */
-bool pa_is_ram(phys_addr_t pa);
 
 #endif /* !__ASSEMBLER__ */
 #endif /* ASM_MEMORY_H */

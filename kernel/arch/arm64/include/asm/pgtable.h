@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * pgtable.h - the kernel's page tables: 4 levels of 4 KiB tables in the upper half.
- *
- * All functions may be called in any context and from several CPUs at once; tables that an address
- * range needed once are kept for the next mapping there.
- */
+/* pgtable.h - the kernel's page tables: 4 levels of 4 KiB tables in the upper half. */
 #ifndef ASM_PGTABLE_H
 #define ASM_PGTABLE_H
 
@@ -57,41 +52,6 @@ typedef u64 pgprot_t;
 #define PAGE_KERNEL_TAGGED (PAGE_KERNEL | ((u64)MT_NORMAL_TAGGED << PTE_ATTR_SHIFT))
 #define PAGE_DEVICE \
 	(PTE_AF | PTE_SH_INNER | ((u64)MT_DEVICE_nGnRE << PTE_ATTR_SHIFT) | PTE_PXN | PTE_UXN)
-
-/**
- * pgtable_page_alloc - where page tables and shadow pages come from
- *
- * Starts as the boot pool inside the image, becomes memblock in setup_arch(); memory management
- * sets it to the page allocator. Called with interrupts off and the page table lock held; must not
- * map anything. Returns the physical address of one page of RAM, contents undefined, 0 if there is
- * none.
- */
-extern phys_addr_t (*pgtable_page_alloc)(void);
-
-/**
- * map_kernel_range() - map [@va, @va + @size) to memory from @pa on
- * @va, @pa, @size: multiples of PAGE_SIZE; @va in the upper half.
- * @prot: PAGE_*, optionally with PROT_BLOCKS_OK.
- *
- * A range that is mapped already is mapped anew. Return: 0, or -ENOMEM with the pages before the
- * failure mapped.
- */
-int map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot);
-
-/** unmap_kernel_range() - unmap pages and blocks that lie in [@va, @va + @size) and flush the TLBs
- *  of all CPUs. Parts that are not mapped are skipped. */
-void unmap_kernel_range(unsigned long va, size_t size);
-
-/** kernel_va_to_pa() - Return: physical address that @va maps to, offset in the page included; 0
- *  if it is not mapped. @writable: filled if not NULL. Takes no lock. */
-phys_addr_t kernel_va_to_pa(unsigned long va, bool *writable);
-
-/** ioremap() - map @size bytes of device registers at @pa. Return: their address, NULL if the
- *  device window or the page tables are exhausted. Mappings are never taken back. */
-void *ioremap(phys_addr_t pa, size_t size);
-
-/** flush_tlb_kernel_range() - on all CPUs. */
-void flush_tlb_kernel_range(unsigned long start, unsigned long end);
 
 #endif /* !__ASSEMBLER__ */
 #endif /* ASM_PGTABLE_H */

@@ -39,12 +39,15 @@ struct pt_regs {
 	u64 frame[2];
 };
 
+/** regs_syscall_nr() - Return: number of the system call that the program made. */
+static inline u64 regs_syscall_nr(const struct pt_regs *regs)
+{
+	return regs->regs[8];
+}
+
 static inline bool regs_irqs_disabled(const struct pt_regs *regs)
 {
 	return (regs->pstate & PSR_I_BIT) != 0;
 }
-
-/** show_regs() - print registers, the code around the pc and the call trace. */
-void show_regs(struct pt_regs *regs);
 #endif
 #endif /* ASM_PTRACE_H */

@@ -16,13 +16,6 @@ struct cpu_context {
 	u64 pc;
 };
 
-/**
- * cpu_switch_to() - continue @next where it left off
- *
- * Interrupts off. Sets `current`. Return (later, in @prev's life): the task that ran before.
- */
-struct task *cpu_switch_to(struct task *prev, struct task *next);
-
 /** ret_from_fork() - where a new thread starts: schedule_tail(prev), then kthread_exit(fn(arg)).
  *  Not to be called; arch_init_context() points a thread at it. */
 void ret_from_fork(void);
@@ -30,7 +23,7 @@ void ret_from_fork(void);
 /**
  * arch_init_context() - prepare a new thread
  * @ctx: its context. @stack_top: first address above its stack, aligned to 16. The frame of user mode
- * has its place there, see task_pt_regs(), so the thread starts below it.
+ * has its place there, see arch_user_regs(), so the thread starts below it.
  *
  * A zero frame pointer ends its traces at ret_from_fork().
  */
@@ -45,10 +38,11 @@ static inline void arch_init_context(struct cpu_context *ctx, void *stack_top, i
 	};
 }
 
-/**
- * call_on_stack() - run fn(arg) on another stack and come back
- * @stack_top: first address above it, aligned to 16.
- */
-void call_on_stack(void (*fn)(void *), void *arg, void *stack_top);
+/** arch_user_regs() - where on a kernel stack the registers of user mode are while the task is in the kernel.
+ *  @stack_top: first address above the stack. The 16 bytes below that hold the task, for the entry. */
+static inline struct pt_regs *arch_user_regs(void *stack_top)
+{
+	return (struct pt_regs *)((char *)stack_top - 16) - 1;
+}
 
 #endif

@@ -13,10 +13,8 @@
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 
-#include "../../runtime/arch/arm64/mte.h"
-#include "kasan_test.h"
-
-#ifdef CONFIG_KASAN_HW_TAGS
+#include "../../../../runtime/arch/arm64/mte.h"
+#include "../../../tests/kasan_test.h"
 
 #define TASKS_PER_CPU 3U
 #define DRAWS	      4000U
@@ -190,5 +188,3 @@ static struct kunit_suite kasan_sample_test_suite = {
 };
 
 kunit_test_suite(kasan_sample_test_suite);
-
-#endif /* CONFIG_KASAN_HW_TAGS */

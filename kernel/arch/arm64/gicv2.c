@@ -2,13 +2,13 @@
 /*
  * gicv2.c - interrupt controller with a memory-mapped CPU interface, up to 8 CPUs.
  */
+#include <kernel/arch.h>
 #include <kernel/bug.h>
 #include <kernel/types.h>
 #include <asm/io.h>
 #include <asm/percpu.h>
-#include <asm/pgtable.h>
 #include <drivers/fdt.h>
-#include <drivers/gic.h>
+#include "gic.h"
 
 /* Distributor */
 #define GICD_CTLR	0x000

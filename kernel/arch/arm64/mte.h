@@ -5,8 +5,8 @@
  * See ID_AA64PFR1_EL1 and the registers below in the Arm Architecture Reference Manual. Everything is empty
  * but for hardware tags (CONFIG_KASAN_HW_TAGS).
  */
-#ifndef ASM_MTE_H
-#define ASM_MTE_H
+#ifndef ARM64_MTE_H
+#define ARM64_MTE_H
 
 #include <asm/memory.h>
 
@@ -23,26 +23,17 @@
 
 #ifndef __ASSEMBLER__
 #include <kasan/kasan.h>
-#include <asm/sysreg.h>
+#include "sysreg.h"
 
 struct pt_regs;
 
 #ifdef CONFIG_KASAN_HW_TAGS
 
 /* Read in exception entries and context switches; never changes after the first lines of the boot. */
-extern bool mte_present, mte_may_be_async;
-
-/** mte_init() - boot CPU, before the parameters are parsed: has the CPU tags? Without them KASAN is off. */
-void mte_init(void);
-
-/** mte_enable() - boot CPU, parameters known, before memory management: checks begin. */
-void mte_enable(void);
+extern bool mte_present;
 
 /** mte_enable_cpu() - the other CPUs, before they run anything else. */
 void mte_enable_cpu(void);
-
-/** mte_print_sampling() - say how many page allocations were tagged so far, if not all. @when: "of the boot". */
-void mte_print_sampling(const char *when);
 
 /** mte_exception_entry() - taking an exception switched checks off: on again. First in a handler. */
 static __always_inline void mte_exception_entry(void)
@@ -52,37 +43,12 @@ static __always_inline void mte_exception_entry(void)
 		__asm__ __volatile__(".inst 0xd503409f" ::: "memory");
 }
 
-/**
- * mte_check_async() - report what the CPU found of late, in the modes async and asymm
- *
- * Called where a thread's time on the CPU ends, or an interrupt's: context switch, end of an interrupt, return
- * to user mode.
- */
-static __always_inline void mte_check_async(void)
-{
-	if (unlikely(mte_may_be_async))
-		kasan_check_async_faults();
-}
-
 /** mte_check_async_of() - at the start of an interrupt, for the code that it came into: @regs */
 void __mte_check_async_of(const struct pt_regs *regs);
 static __always_inline void mte_check_async_of(const struct pt_regs *regs)
 {
 	if (unlikely(mte_may_be_async))
 		__mte_check_async_of(regs);
-}
-
-/**
- * mte_check_async_in() - the same where a callback @func returns that others may wait for
- *
- * Whoever waits runs on at once, perhaps on another CPU, and the report would come after that; and a thread that
- * calls many would be named in the place of the one that is to blame.
- */
-static __always_inline void mte_check_async_in(const void *func)
-{
-	if (unlikely(mte_may_be_async))
-		kasan_check_async_faults_at((unsigned long)func,
-					    (unsigned long)__builtin_frame_address(0));
 }
 
 /** mte_tag_check_fault() - a data abort with the status "tag check fault": report, and go on. */
@@ -109,28 +75,13 @@ static __always_inline bool mte_end_of_step(struct pt_regs *regs, bool sync)
 }
 
 #else
-static inline void mte_init(void)
-{
-}
-static inline void mte_enable(void)
-{
-}
 static inline void mte_enable_cpu(void)
-{
-}
-static inline void mte_print_sampling(const char *when)
 {
 }
 static inline void mte_exception_entry(void)
 {
 }
-static inline void mte_check_async(void)
-{
-}
 static inline void mte_check_async_of(const struct pt_regs *regs)
-{
-}
-static inline void mte_check_async_in(const void *func)
 {
 }
 static inline bool mte_end_of_step(struct pt_regs *regs, bool sync)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* smp.h - the other CPUs: starting them, interrupting them, stopping them. */
-#ifndef ASM_SMP_H
-#define ASM_SMP_H
+/* smp.h - the other CPUs: how many there are, starting them, calling functions on them, stopping them. */
+#ifndef KERNEL_SMP_H
+#define KERNEL_SMP_H
 
 #include <kernel/types.h>
 #include <asm/percpu.h>
 
-/* CPUs that the device tree lists, at most NR_CPUS; numbered from 0, 0 is the one that booted. */
+/* CPUs that the machine has, at most NR_CPUS; numbered from 0, 0 is the one that booted. Set by setup_arch(). */
 extern unsigned int nr_cpu_ids;
 /* Bit n: CPU n runs and takes interrupts. */
 extern u32 cpu_online_mask;
@@ -29,14 +29,8 @@ static inline unsigned int num_online_cpus(void)
 	for ((cpu) = 0; (cpu) < nr_cpu_ids; (cpu)++) \
 		if (cpu_online(cpu))
 
-/**
- * smp_boot_secondaries() - start all CPUs of the device tree
- *
- * Thread context, interrupts on, after init_IRQ() and time_init(). The scheduler supplies
- * idle_task(cpu), a task with a stack, and secondary_idle(), called with interrupts off on
- * the new CPU once it takes interrupts; it does not return. A CPU that does not come up within a
- * second is left out with a warning.
- */
+/** smp_boot_secondaries() - start all CPUs. Thread context, interrupts on, after time_init(). A CPU that does not
+ *  come up within a second is left out with a warning. */
 void smp_boot_secondaries(void);
 
 /** smp_send_reschedule() - interrupt @cpu so that it looks at need_resched. */
@@ -57,10 +51,5 @@ void smp_call_function_single(unsigned int cpu, void (*fn)(void *), void *arg, b
 /** smp_send_stop() - stop all other CPUs for good: panic, shutdown. Gives up on a CPU that keeps
  *  its interrupts off for 100 ms. Any context. */
 void smp_send_stop(void);
-
-/* Supplied by the scheduler. */
-struct task;
-struct task *idle_task(unsigned int cpu);
-_Noreturn void secondary_idle(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sysreg.h - system register access by name, and the fields that more than one file needs. */
-#ifndef ASM_SYSREG_H
-#define ASM_SYSREG_H
+#ifndef ARM64_SYSREG_H
+#define ARM64_SYSREG_H
 
 #ifndef __ASSEMBLER__
 #include <kernel/types.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* extable.h - instructions that may fault, and where to go on then. */
-#ifndef ASM_EXTABLE_H
-#define ASM_EXTABLE_H
+#ifndef ARM64_EXTABLE_H
+#define ARM64_EXTABLE_H
 
 #include <kernel/types.h>
 #include <asm/ptrace.h>

@@ -3,15 +3,15 @@
  * gicv3.c - interrupt controller with system registers as the CPU interface and a redistributor
  * per CPU.
  */
+#include <kernel/arch.h>
 #include <kernel/bug.h>
 #include <kernel/types.h>
 #include <asm/barrier.h>
 #include <asm/io.h>
 #include <asm/percpu.h>
-#include <asm/pgtable.h>
-#include <asm/sysreg.h>
 #include <drivers/fdt.h>
-#include <drivers/gic.h>
+#include "gic.h"
+#include "sysreg.h"
 
 /* Distributor; the redistributor's second frame has the same registers for the private interrupts.
  * */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * slab_freelist.c - the links between free slots, which lie inside the slots.
+ * slub_freelist.c - the links between free slots, which lie inside the slots.
  *
  * Free slots are poisoned, so the one place that reads and writes them is this file, which is not
  * instrumented. It is also the place that a write to a freed object ends up in: a link is stored encoded,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * slab.c - the allocator that is chosen by REDZONE_ALLOCATOR=slub: taking slots out of slabs and putting
+ * slub.c - the allocator that is chosen by REDZONE_ALLOCATOR=slub: taking slots out of slabs and putting
  * them back, the paths that everybody runs.
  *
  * Each CPU keeps some free slots of each cache at hand, which it takes from and gives back to without
@@ -201,7 +201,7 @@ noinline void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp)
 	for (;;) {
 		local_irq_save(flags);
 		c = &cache->cpu[smp_processor_id()];
-		cpu_lock(&c->lock);
+		bare_lock(&c->lock);
 		/* An interrupt may have left some by now, and the CPU may be another one. */
 		if (!c->nr) {
 			spin_lock(&cache->list_lock);
@@ -210,7 +210,7 @@ noinline void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp)
 		}
 		if (c->nr)
 			slot = c->ready[--c->nr];
-		cpu_unlock(&c->lock);
+		bare_unlock(&c->lock);
 		local_irq_restore(flags);
 		if (unlikely(corrupt))
 			report_corrupt_list(cache, corrupt);
@@ -234,7 +234,7 @@ void slab_put_many(struct kmem_cache *cache, void *const *slots, size_t count)
 
 	local_irq_save(flags);
 	c = &cache->cpu[smp_processor_id()];
-	cpu_lock(&c->lock);
+	bare_lock(&c->lock);
 	while (count) {
 		if (unlikely(c->nr >= cache->max_ready)) {
 			spin_lock(&cache->list_lock);
@@ -249,7 +249,7 @@ void slab_put_many(struct kmem_cache *cache, void *const *slots, size_t count)
 		slots += some;
 		count -= some;
 	}
-	cpu_unlock(&c->lock);
+	bare_unlock(&c->lock);
 	local_irq_restore(flags);
 	slab_free_all(&empty);
 }
@@ -276,11 +276,11 @@ void slab_flush_cpus(struct kmem_cache *cache)
 		unsigned long flags;
 
 		local_irq_save(flags);
-		cpu_lock(&c->lock);
+		bare_lock(&c->lock);
 		spin_lock(&cache->list_lock);
 		put_ready(cache, c, c->nr, &empty);
 		spin_unlock(&cache->list_lock);
-		cpu_unlock(&c->lock);
+		bare_unlock(&c->lock);
 		local_irq_restore(flags);
 	}
 	slab_free_all(&empty);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gic.h - the interrupt controller: GICv2 and GICv3 behind one table of operations. */
-#ifndef DRIVERS_GIC_H
-#define DRIVERS_GIC_H
+#ifndef ARM64_GIC_H
+#define ARM64_GIC_H
 
 #include <kernel/types.h>
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.lds - the image: linked at KIMAGE_VADDR, loaded at 0x40200000 as an ELF file, anywhere at
- * a 2 MiB boundary as a raw image.
+ * kernel.lds.S - the image: linked at KIMAGE_VADDR, loaded at KIMAGE_LOAD as an ELF file, anywhere at
+ * a 2 MiB boundary as a raw image. The preprocessor makes the linker script of it.
  *
  * Three segments, each with its own protection, page aligned. What is a table of constructors,
  * parameters or test suites is an array between two symbols: the sections hold nothing else.
  */
+#include <kasan/config.h>
+#include <asm/memory.h>
+
+#define KIMAGE_LOAD   0x40200000
+#define KASAN_GRANULE (1 << KASAN_SHADOW_SCALE_SHIFT)
+
 OUTPUT_ARCH(aarch64)
 ENTRY(_head)
-
-KIMAGE_VADDR = 0xffff800080000000;
-KIMAGE_LOAD = 0x40200000;
 
 PHDRS
 {
@@ -42,7 +45,7 @@ SECTIONS
 		_etext = .;
 	} :text
 
-	. = ALIGN(4096);
+	. = ALIGN(PAGE_SIZE);
 	.rodata : AT(ADDR(.rodata) - KIMAGE_VADDR + KIMAGE_LOAD) {
 		__rodata_start = .;
 		*(.rodata .rodata.*)
@@ -80,7 +83,7 @@ SECTIONS
 		KEEP(*(.kallsyms))
 		KEEP(*(.kallsyms.*))
 	} :rodata
-	. = ALIGN(4096);
+	. = ALIGN(PAGE_SIZE);
 	__rodata_end = .;
 
 	.data : AT(ADDR(.data) - KIMAGE_VADDR + KIMAGE_LOAD) {
@@ -96,36 +99,36 @@ SECTIONS
 		*(.bss .bss.*)
 		*(COMMON)
 
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
 		/*
-		 * Shadow of the image: an eighth of all that lies between _text and _end, this
-		 * part included, so a seventh of the rest; with software tags a sixteenth. Only in a
-		 * kernel that asks for it, by a symbol whose value is that 7 or 15.
+		 * Shadow of the image: an eighth of all that lies between _text and _end, this part
+		 * included, so a seventh of the rest; with software tags a sixteenth, so a fifteenth.
 		 */
-		. = ALIGN(4096);
+		. = ALIGN(PAGE_SIZE);
 		__kasan_image_shadow_start = .;
-		. += DEFINED(__kasan_shadow_wanted)
-		     ? ((. - _text) / __kasan_shadow_wanted + 3 * 4096) & ~4095 : 0;
+		. += ALIGN((. - _text) / (KASAN_GRANULE - 1) + 2 * PAGE_SIZE, PAGE_SIZE);
 		__kasan_image_shadow_end = .;
+#endif
 		. = ALIGN(16);
 		__bss_stop = .;
 	} :data
 
 	.boot_pgtables (NOLOAD) : AT(ADDR(.boot_pgtables) - KIMAGE_VADDR + KIMAGE_LOAD) {
-		. = ALIGN(4096);
+		. = ALIGN(PAGE_SIZE);
 		__boot_pgtables_start = .;
 		*(.boot_pgtables)
-		. = ALIGN(4096);
+		. = ALIGN(PAGE_SIZE);
 		__boot_pgtables_end = .;
 	} :data
-	. = ALIGN(4096);
+	. = ALIGN(PAGE_SIZE);
 	_end = .;
 	_image_size = _end - _text;
 
-	ASSERT(_end - _text <= 0x8000000, "the image is larger than its 128 MiB of address space")
-	ASSERT(!DEFINED(__kasan_shadow_wanted) ||
-	       (__kasan_image_shadow_end - __kasan_image_shadow_start) *
-			(__kasan_shadow_wanted + 1) >= _end - _text,
+	ASSERT(_end - _text <= KIMAGE_END - KIMAGE_VADDR, "the image is larger than its address space")
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+	ASSERT((__kasan_image_shadow_end - __kasan_image_shadow_start) * KASAN_GRANULE >= _end - _text,
 	       "the image's shadow is too small")
+#endif
 
 	/DISCARD/ : {
 		*(.fini_array .fini_array.* .dtors .eh_frame .eh_frame_hdr)

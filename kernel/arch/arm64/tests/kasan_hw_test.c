@@ -3,7 +3,9 @@
  * kasan_hw_test.c - hardware tags: the instructions that fill tags are compared with a plain loop; and the
  * moments at which the modes of kasan.mode= that only note a bad access report it.
  */
+#include <kernel/arch.h>
 #include <kernel/errno.h>
+#include <kernel/irqflags.h>
 #include <kernel/kallsyms.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -14,15 +16,11 @@
 #include <kernel/time.h>
 #include <kernel/vmalloc.h>
 #include <kernel/workqueue.h>
-#include <asm/irqflags.h>
-#include <asm/user.h>
 
-#include "../../runtime/arch/arm64/mte.h"
-#include "../../runtime/core/tags.h"
-#include "kasan_test.h"
-#include "user_test.h"
-
-#ifdef CONFIG_KASAN_HW_TAGS
+#include "../../../../runtime/arch/arm64/mte.h"
+#include "../../../../runtime/core/tags.h"
+#include "../../../tests/kasan_test.h"
+#include "../../../tests/user_test.h"
 
 /* --- Filling ------------------------------------------------------------------------------------------- */
 
@@ -538,5 +536,3 @@ static struct kunit_suite kasan_hw_suite = {
 };
 
 kunit_test_suite(kasan_hw_suite);
-
-#endif /* CONFIG_KASAN_HW_TAGS */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* start.S - where a program in user mode starts, and a loop over all its registers. */
+/* user_start.S - where a program in user mode starts, and a loop over all its registers. */
 	.text
 
 	.globl	_start

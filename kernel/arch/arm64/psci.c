@@ -6,11 +6,10 @@
  */
 #include <kernel/errno.h>
 #include <drivers/fdt.h>
-#include <drivers/psci.h>
+#include "psci.h"
 
-#define PSCI_SYSTEM_OFF	  0x84000008U
-#define PSCI_SYSTEM_RESET 0x84000009U
-#define PSCI_CPU_ON_64	  0xc4000003U
+#define PSCI_SYSTEM_OFF 0x84000008U
+#define PSCI_CPU_ON_64	0xc4000003U
 
 #define PSCI_INVALID_PARAMETERS (-2)
 #define PSCI_DENIED		(-3)
@@ -92,9 +91,4 @@ int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context)
 void psci_system_off(void)
 {
 	psci_call(PSCI_SYSTEM_OFF, 0, 0, 0);
-}
-
-void psci_system_reset(void)
-{
-	psci_call(PSCI_SYSTEM_RESET, 0, 0, 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* crash.c - actions that are forbidden in user mode. `crash KIND` returns only if the action was possible. */
-#include "user.h"
+/* user_crash.c - actions that are forbidden in user mode. `crash KIND` returns only if the action was possible. */
+#include "../../../tests/user/user.h"
 
 static volatile unsigned long data[4] = {0xd65f03c0d65f03c0}; /* ret, ret */
 static const unsigned long constant[] = {5, 6};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* psci.h - the firmware interface that starts CPUs and ends the machine. */
-#ifndef DRIVERS_PSCI_H
-#define DRIVERS_PSCI_H
+#ifndef ARM64_PSCI_H
+#define ARM64_PSCI_H
 
 #include <kernel/types.h>
 
@@ -13,8 +13,7 @@ bool psci_init(void);
  *  Return: 0 or a negative errno. */
 int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context);
 
-/** psci_system_off(), psci_system_reset() - return only if there is no firmware for it. */
+/** psci_system_off() - returns only if there is no firmware for it. */
 void psci_system_off(void);
-void psci_system_reset(void);
 
 #endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* elf.h - ELF files of this architecture: programs and modules. */
+#ifndef ASM_ELF_H
+#define ASM_ELF_H
+
+#define ELF_MACHINE    183 /* EM_AARCH64 */
+#define ELF_CODE_ALIGN 4   /* bytes that an instruction's address is a multiple of */
+
+/* A branch reaches 128 MiB; what is farther away is reached through one of these. */
+#define MODULE_VENEER_SIZE 16
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* internal.h - what the files of this folder share among themselves. */
+#ifndef ARM64_INTERNAL_H
+#define ARM64_INTERNAL_H
+
+#include <kernel/arch.h>
+#include <kernel/bare_lock.h>
+#include <asm/irqflags.h>
+#include <asm/percpu.h>
+#include <asm/ptrace.h>
+#include "sysreg.h"
+
+/* pgtable.c */
+
+/* The lock of the kernel's page tables, taken with interrupts off. @holder: the CPU that has it + 1, for the fault
+ * handler. One structure: two stores with one address. */
+extern struct pgtable_lock {
+	struct bare_lock lock;
+	unsigned int holder;
+} pgtable_guard;
+
+static inline void pgtable_lock(void)
+{
+	bare_lock(&pgtable_guard.lock);
+	WRITE_ONCE(pgtable_guard.holder, smp_processor_id() + 1);
+}
+
+static inline void pgtable_unlock(void)
+{
+	WRITE_ONCE(pgtable_guard.holder, 0);
+	bare_unlock(&pgtable_guard.lock);
+}
+
+/* Return: true if this CPU holds the lock. */
+static inline bool pgtable_lock_is_mine(void)
+{
+	return READ_ONCE(pgtable_guard.holder) == smp_processor_id() + 1;
+}
+
+static inline unsigned long pgtable_lock_irqsave(void)
+{
+	unsigned long flags = arch_local_irq_save();
+
+	pgtable_lock();
+	return flags;
+}
+
+static inline void pgtable_unlock_irqrestore(unsigned long flags)
+{
+	pgtable_unlock();
+	arch_local_irq_restore(flags);
+}
+
+/* The caller holds the lock. */
+int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, u64 prot);
+/* The entry that ends the walk for @va in the upper half, a leaf or an invalid one. */
+u64 *pgtable_walk(unsigned long va, int *level);
+/* An address in [@low, @high]; between it and @high no page is mapped through a table of its own: only blocks,
+ * shared tables, or nothing. Without the lock: tables never go away. */
+unsigned long pgtable_own_below(unsigned long low, unsigned long high);
+
+/* A page from pgtable_page_alloc(), cleared; its physical address, 0 without memory. */
+phys_addr_t pgtable_zeroed_page(void);
+void clear_table(void *page);
+/* Copy this table before it is changed: several entries point to it. */
+void pgtable_share(phys_addr_t table);
+
+/** pgtable_set_block_table() - the 2 MiB around @va are mapped by the level 3 table @shared, see
+ *  pgtable_share(); from then on map_kernel_range() of a whole block there needs no memory. Return: false
+ *  if there is no memory for the tables above. */
+bool pgtable_set_block_table(unsigned long va, phys_addr_t shared);
+/* Change from the tables of head.S to swapper_pg_dir. */
+void pgtable_activate(void);
+
+/* Forget [@start, @end) on all CPUs. */
+void flush_tlb_kernel_range(unsigned long start, unsigned long end);
+
+/* linear.c */
+bool ram_add_bank(phys_addr_t base, u64 size);
+void linear_map_init(void);
+
+/* early.c */
+extern phys_addr_t boot_fdt_phys;
+void early_init(phys_addr_t fdt);
+/* False until the final map, the shadow and the UART exist: printk() must not be used. */
+extern bool early_init_done;
+
+/* entry.S */
+u64 semihosting_call(u64 op, void *block);
+extern char semihosting_insn[], vectors[], overflow_stack[];
+
+/* smp.c */
+struct secondary_boot {
+	struct task *task;
+	void *stack_top;
+};
+extern struct secondary_boot secondary_boot[NR_CPUS];
+_Noreturn void secondary_start(unsigned int cpu);
+/* CPUs by number, from the device tree. */
+extern u64 cpu_mpidr[NR_CPUS];
+
+/* irq.c */
+/**
+ * request_irq() - call fn(irq, arg) for interrupt @irq, with interrupts off, on the interrupted
+ * thread's stack
+ *
+ * Shared interrupts go to CPU 0. A private one is enabled on the calling CPU only.
+ * Return: 0; -EINVAL: no such interrupt; -EBUSY: taken.
+ */
+typedef void (*irq_handler_t)(unsigned int irq, void *arg);
+int request_irq(unsigned int irq, irq_handler_t fn, void *arg);
+void irq_init_secondary(void);
+void irq_enable_private(unsigned int irq);
+void handle_irq(void);
+
+/* timer.c */
+/* Take the counter's value as the time of boot. */
+void early_clock_init(void);
+/* Start the tick on the calling CPU, a secondary one. */
+void timer_start_cpu(void);
+
+/* kasan_init.c */
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+/* Map all shadow read-only to one page that says "accessible", and the image's shadow to itself. Before any
+ * instrumented code. */
+void kasan_early_init(void);
+/* Did a fault at shadow address @far meet a page table that another CPU was changing? Return: true: try again. */
+bool kasan_shadow_spurious_fault(unsigned long far);
+#else
+static inline void kasan_early_init(void)
+{
+}
+static inline bool kasan_shadow_spurious_fault(unsigned long far)
+{
+	return false;
+}
+#endif
+
+/* stacktrace.c */
+/* The stack that holds @sp: the current task's, the boot stack or this CPU's overflow stack. @start, @end: filled.
+ * Return: false if @sp is on none of them. */
+bool arch_stack_bounds(uintptr_t sp, uintptr_t *start, uintptr_t *end);
+/* Print "Call trace:" and the frames of @regs, or of the caller if NULL. */
+void show_trace(const struct pt_regs *regs);
+
+/* traps.c */
+/* Print registers, the code around the pc and the call trace. */
+void show_regs(struct pt_regs *regs);
+/**
+ * die() - end the current thread because of an exception
+ * @msg: "Oops", "Oops - BUG", ...
+ *
+ * Prints registers and trace; then ends the thread, or panics if that is not possible: in
+ * interrupts, with preemption off, in an idle or boot task, or by panic_on_oops.
+ */
+_Noreturn void die(const char *msg, struct pt_regs *regs);
+
+/* fault.c */
+/* Is this data abort the shadow load of an inline check? Then give it a result. Return: handled. */
+bool kasan_fixup_shadow_load(struct pt_regs *regs);
+/* Bytes that the instruction at the pc accesses, 0 if that is not known. */
+size_t fault_access_size(const struct pt_regs *regs);
+void do_data_abort(struct pt_regs *regs);
+void do_instruction_abort(struct pt_regs *regs);
+
+/* user_traps.c */
+/* Set this CPU up for user mode, PAN included if it has that. Once on each. */
+void user_init_cpu(void);
+/* Entry points of user.S. */
+void el0_sync_handler(struct pt_regs *regs);
+void el0_irq_handler(struct pt_regs *regs);
+void el0_fiq_handler(struct pt_regs *regs);
+void el0_error_handler(struct pt_regs *regs);
+/* The last thing before user mode; interrupts off. */
+void exit_to_user_mode(struct pt_regs *regs);
+
+/* Entry points of entry.S and head.S. */
+void el1_sync_handler(struct pt_regs *regs);
+void el1_irq_handler(struct pt_regs *regs);
+void el1_fiq_handler(struct pt_regs *regs);
+void el1_error_handler(struct pt_regs *regs);
+_Noreturn void bad_mode_handler(struct pt_regs *regs, unsigned int vector);
+_Noreturn void overflow_handler(struct pt_regs *regs);
+
+#endif
