@@ -28,3 +28,35 @@ def test_import_cycle():
     assert style.import_cycle(relative) is not None
     relative["redzone.ports.x.b"] = "from .. import a\n"
     assert style.import_cycle(relative) is None
+
+
+def test_behind_contract():
+    """Each way around the contract between kernel and architecture, planted in the tree's own files."""
+    paths = [
+        *(style.ROOT / "kernel/arch/arm64").rglob("*.h"),
+        style.ROOT / "kernel/arch/arm64/smp.c",
+        style.ROOT / "kernel/include/kernel/arch.h",
+        style.ROOT / "kernel/sched/core.c",
+    ]
+    sources = {str(path.relative_to(style.ROOT)): path.read_text() for path in paths}
+    assert style.behind_contract(sources) == []
+
+    def planted(text, name="kernel/sched/core.c"):
+        return style.behind_contract({**sources, name: sources[name] + text})
+
+    for text in (
+        "#include <asm/made_up.h>\n",
+        '#include "../arch/arm64/mte.h"\n',
+        "static int f(void)\n{\n\tmte_enable_cpu();\n}\n",
+        "static u64 f(void)\n{\n\treturn read_sysreg(mpidr_el1);\n}\n",
+        "static void f(void)\n{\n\tisb();\n}\n",
+        "static u64 f(u64 entry)\n{\n\treturn entry & PTE_VALID;\n}\n",
+        'static void f(void)\n{\n\t__asm__ __volatile__("" ::: "memory");\n}\n',
+        "static void f(void)\n{\n\tasm goto(l);\n}\n",
+    ):
+        found = planted(text)
+        assert len(found) == 1 and found[0].startswith("kernel/sched/core.c:"), (text, found)
+    # Comments, strings, an architecture's own files, and a function of the same name are none.
+    for text in ("/* isb() */\n", 'static char s[] = "isb()";\n', "static void die(int x)\n{\n}\n"):
+        assert planted(text) == [], text
+    assert planted("static void f(void)\n{\n\tisb();\n}\n", "kernel/arch/arm64/smp.c") == []

@@ -166,11 +166,60 @@ def _port_problems():
     return problems
 
 
+_CONTRACT = "kernel/include/kernel/arch.h"
+_NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_DEFINED = re.compile(
+    r"^#define\s+(\w+)|^[A-Za-z_][\w \t*]*?\b(\w+)\(|^extern [^;(]*?(\w+)(?:\[\w*\])?;", re.MULTILINE
+)
+_ASM = re.compile(r"\b(asm|__asm|__asm__)\s*(\(|volatile\b|__volatile__\b|goto\b)")
+# The C library of programs, and the tests' program for user mode: neither is the kernel.
+_NO_KERNEL = ("kernel/ulib/", "kernel/tests/user/")
+
+
+def behind_contract(sources):
+    """Return what the kernel's generic code takes from an architecture behind its contract, a line each.
+
+    sources: {name: text} of files of the kernel. Generic is all that is not in kernel/arch/. A name belongs
+    to an architecture if one of its headers declares or defines it; it is part of the contract if arch.h
+    contains the word.
+    """
+    contract = sources[_CONTRACT]
+    words = set(re.findall(r"\w+", contract))
+    headers = set(re.findall(r"<(asm/\w+\.h)>", contract))
+    arch = [name for name in sources if re.match(r"kernel/arch/\w+/(include/asm/)?\w+\.h$", name)]
+    code = {name: _NO_CODE.sub(lambda m: "\n" * m[0].count("\n"), text) for name, text in sources.items()}
+    hidden = {}
+    for name in arch:
+        for found in _DEFINED.findall(code[name]):
+            hidden.update({word: name for word in found if word and word not in {*words, "__attribute__"}})
+    problems = []
+    for name, text in code.items():
+        if name.startswith(("kernel/arch/", *_NO_KERNEL)):
+            continue
+        for quote, header in _INCLUDE.findall(sources[name]):
+            inside = quote == "<" and header.startswith("asm/") and header not in headers
+            if inside or "arch/" in header:
+                problems.append(f"{name}: includes {header}, which {_CONTRACT} does not name")
+        own = set(re.findall(r"^(?:static|#define)\b[^;=]*?\b(\w+)\(", text, re.MULTILINE))
+        for number, line in enumerate(text.splitlines(), 1):
+            if _ASM.search(line) and name != "kernel/include/kernel/types.h":
+                problems.append(f"{name}:{number}: inline assembly belongs into kernel/arch/")
+            problems += [
+                f"{name}:{number}: {word} is of {hidden[word]}; {_CONTRACT} does not name it"
+                for word in re.findall(r"(?<![.>\w])[A-Za-z_]\w*", line)
+                if word in hidden and word not in own
+            ]
+    return problems
+
+
 def run(context):
     paths = files()
     yield from _tree_rules(paths)
     cycle = import_cycle(_modules(paths))
     yield _lines("import-cycles", [" imports ".join(cycle)] if cycle else [])
+    kernel = {str(path.relative_to(ROOT)): path for path in paths if path.is_relative_to(ROOT / "kernel")}
+    texts = {name: path.read_text() for name, path in kernel.items() if path.suffix in (".c", ".h", ".S")}
+    yield _lines("architecture-contract", behind_contract(texts))
     yield _lines("ports", _port_problems())
 
     yield _command("ruff-check", [sys.executable, "-m", "ruff", "check", "--quiet", "."])
