@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_repeat.c - kasan.repeat=: a place that was reported before is one line with a count, and all else about its
- * report is as ever.
+ * test_repeat.c - kasan.repeat=: a bug at a place that was reported before gives one line with a count.
+ * Nothing else about its report changes.
  */
 #include <pthread.h>
 #include <regex.h>
@@ -34,7 +34,7 @@ static bool is_whole(void)
 	       unit_find(0, "BUG: KASAN: ") == 1 && !strcmp(unit_line(unit_lines() - 1), RULER);
 }
 
-/* Is the captured text one line, and @pattern? */
+/* Return: true if the captured text is one line, and matches @pattern. */
 static bool is_line(const char *pattern)
 {
 	char anchored[512];
@@ -77,7 +77,7 @@ static void one_line_from_the_second_time_on(void)
 	for (unsigned int i = 1; i <= 12; i++) {
 		const uintptr_t addr = bad + 4 * (i % 4);
 
-		/* The hooks of the port and of the system are called each time. */
+		/* The hooks of the port and the system are called each time. */
 		EXPECT_REPORT("slab-out-of-bounds", first_caller(addr));
 		CHECK_EQ(unit_last()->addr, addr);
 		CHECK_EQ(unit_last()->size, 4);
@@ -98,7 +98,8 @@ static void one_line_from_the_second_time_on(void)
 	CHECK_EQ(kasan_report_count(), before + 12);
 }
 
-/* The same line of a helper is another place under another caller, and so is another bug of it. */
+/* The same line of a helper is a different place under another caller. Another type of bug there is a
+ * different place as well. */
 static void other_places(void)
 {
 	set_up();
@@ -126,13 +127,13 @@ static void full_prints_all(void)
 		EXPECT_REPORT("slab-out-of-bounds", touch(bad));
 		CHECK_EQ(is_whole(), i < 3);
 	}
-	/* Those that were printed whole have been counted. */
+	/* The reports that were printed whole are counted as well. */
 	CHECK(is_line("KASAN: .* again \\(5 times\\): write of size 4 .*"));
 	CHECK_EQ(kasan_option("kasan.repeat", "shorter"), KASAN_OPTION_INVALID);
 	CHECK_EQ(kasan_option("kasan.repeat", NULL), KASAN_OPTION_INVALID);
 }
 
-/* What ends the system is whole, however well its place is known. */
+/* A report that ends the system is whole, even if its place is known. */
 static void panics_are_whole(void)
 {
 	set_up();
@@ -151,11 +152,11 @@ static void panics_are_whole(void)
 
 static void report_at(unsigned int place)
 {
-	/* No frame behind it: the code address alone is the place. */
+	/* There are no callers: the code address alone is the place. */
 	CHECK(kasan_report_fault(bad, 1, false, 0x10000 + 16UL * place, 0));
 }
 
-/* When the table is full the place that was quiet for longest is forgotten; one in a loop never is. */
+/* When the table is full, the place that was quiet for longest is forgotten. A place in a loop never is. */
 static void more_places_than_are_remembered(void)
 {
 	const unsigned int many = CONFIG_KASAN_REPEAT_PLACES;
@@ -178,7 +179,7 @@ static void more_places_than_are_remembered(void)
 	CHECK(is_whole());
 }
 
-/* An asynchronous report does not begin at its access: only equal traces are one place. */
+/* The trace of an asynchronous report does not begin at the access, so only equal traces are one place. */
 static void asynchronous_reports(void)
 {
 	static struct kasan_report report = {
@@ -192,7 +193,7 @@ static void asynchronous_reports(void)
 	CHECK_EQ(kasan_count_repeats(&report), 1);
 	report.pcs[5]--;
 	CHECK_EQ(kasan_count_repeats(&report), 3);
-	/* With the same frames a synchronous one is another. */
+	/* A synchronous report with the same frames is a different place. */
 	report.is_async = false;
 	CHECK_EQ(kasan_count_repeats(&report), 1);
 	report.pcs[5]++;
@@ -220,7 +221,8 @@ static void *report_often(void *arg)
 	return NULL;
 }
 
-/* All threads have the same place: whole once, then a line each, with every number once and in order. */
+/* All threads report the same place: once whole, then one line each time, with each number once and in
+ * order. */
 static void several_threads_at_once(void)
 {
 	void (*saved)(const struct kasan_report_info *) = kasan_posix_hooks.report_end;
@@ -254,7 +256,7 @@ static void several_threads_at_once(void)
 	CHECK_EQ(lines, THREADS * EACH - 1);
 }
 
-/* A line that is too long loses its end, where the callers are; nothing else. */
+/* A line that is too long loses only its end, where the callers are. */
 static void long_names(void)
 {
 	static struct kasan_report report = {.type = "slab-out-of-bounds",
