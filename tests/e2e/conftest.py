@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fixtures of the end-to-end tests: run ./redzone as a user would, in an environment of our making."""
+"""Fixtures of the end-to-end tests: run ./redzone as a user would, in a known environment."""
 
 import os
 import pty
@@ -22,7 +22,7 @@ class Command:
         self.folder = folder
 
     def environment(self, **changes):
-        """The environment without CI, so that nothing gets installed behind a test's back."""
+        """The environment without CI, so that a test never installs anything unnoticed."""
         result = {key: value for key, value in os.environ.items() if key not in ("CI", "REDZONE_CASES")}
         result.update(changes)
         return result
@@ -41,7 +41,7 @@ class Command:
         )
 
     def start(self, *arguments, **changes):
-        """As a call, but do not wait. Returns the Popen object."""
+        """Like a call, but do not wait. Returns the Popen object."""
         return subprocess.Popen(
             [str(ROOT / "redzone"), *map(str, arguments)],
             cwd=self.folder,

@@ -52,7 +52,7 @@ def test_two_runs_are_equal(redzone, tmp_path):
     rows = [line for line in after.stdout.splitlines() if line.startswith(("memcpy", "memset"))]
     assert len(rows) == 2
     for row in rows:
-        # Against the run before: the kernel without KASAN, with traces, without.
+        # Compared with the first run: the kernel without KASAN, with traces, and without traces.
         assert row.split()[-3:] == ["1.00", "1.00", "1.00"]
 
 
@@ -94,7 +94,7 @@ def test_the_suite_sees_what_misses_a_goal(column, operation, value, goal):
     assert not suite.stale(figures, recorded)
     figures[column][operation] = value
     assert [result.name for result in suite.goals(figures) if result.status == FAIL] == [f"goal.{goal}"]
-    # Within a twentieth it is not called stale, and on several CPUs it is never.
+    # A figure that is off by a twentieth or less is not stale. A figure of several CPUs never is.
     far = abs(value - recorded[column][operation]) > suite.TOLERANCE * recorded[column][operation]
     assert len(suite.stale(figures, recorded)) == (far and not operation.startswith("smp."))
 
@@ -283,7 +283,7 @@ def test_allocations_that_fail_on_purpose(redzone, source):
     assert result.returncode == 0, result.stdout + result.stderr
     assert "10 of 100 failed" in result.stdout
     assert "FAULT_INJECTION: forcing a failure of 128 bytes (failslab, 1 so far)" in result.stdout
-    # A limit, and code that does not look.
+    # A limit; then code that does not check the result.
     result = redzone("run", "--append", "failslab=10,100,2000,1", program)
     assert "1 of 100 failed" in result.stdout
     result = redzone("run", "--append", "failslab=10", program, "--", "careless")

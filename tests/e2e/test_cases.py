@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs with known verdicts: each clone has them, and their index is that of the programs."""
+"""The programs with known verdicts: every clone has them, and their index fits them."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ FOLDER = ROOT / "tests" / "cases"
 
 
 def test_a_clone_has_them(monkeypatch):
-    """The suite takes them from the tree itself: nothing has to lie beside it."""
+    """The suite takes them from the tree itself: nothing else is needed."""
     monkeypatch.delenv("REDZONE_CASES", raising=False)
     assert runner._cases_dir(None) == FOLDER
     assert len(cases.load(FOLDER)) == 107

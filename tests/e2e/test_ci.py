@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-""".ci/run: one line of totals at the end, whatever happens to the commands that it runs."""
+""".ci/run: a line of totals at the end, whatever happens to the commands that it runs."""
 
 import shutil
 import subprocess

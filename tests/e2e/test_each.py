@@ -12,12 +12,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 from redzone import console, each, machine
 
 PROGRAMS = {
-    # Names clash on purpose: each file is a program of its own.
+    # Names clash on purpose: each file is a separate program.
     "clean": "int helper(void) { return 0; }\nint main(void) { return helper(); }\n",
     "uaf": (
         "#include <stdlib.h>\n#include <stdio.h>\n"
         "int helper(void) { return 1; }\n"
-        # As is a function of the kernel's.
+        # The kernel has a function with this name.
         "static __attribute__((noinline)) void sort(volatile char *p)\n{\n\tp[3] = 1;\n}\n"
         "int main(void)\n{\n\tvolatile char *p = malloc(10);\n\tfree((void *)p);\n\tsort(p);\n"
         '\tprintf("went on\\n");\n\treturn helper();\n}\n'
@@ -29,14 +29,14 @@ PROGRAMS = {
     ),
     "trap": "int main(void) { __builtin_trap(); }\n",
     "status": "int main(void) { return 3; }\n",
-    # A name that looks like the comment of a result.
+    # A name that looks like a comment after a result.
     "a # crashed": "int helper(void) { return 0; }\nint main(void) { return helper(); }\n",
     "arguments": (
         "#include <string.h>\nint main(int argc, char **argv)\n{\n"
         '\treturn argc != 2 || strcmp(argv[0], "arguments") || strcmp(strtok(argv[1], " "), "an");\n}\n'
     ),
 }
-# Takes 150 MiB, and leaves them to nobody.
+# Allocates 150 MiB, and never frees them.
 LEAK = (
     "#include <stdlib.h>\n#include <string.h>\nint main(void)\n{\n\tfor (int i = 0; i < 150; i++) {\n"
     "\t\tchar *p = malloc(1 << 20);\n\t\tif (!p)\n\t\t\treturn 1;\n\t\tmemset(p, 1, 1 << 20);\n\t}\n"
@@ -81,12 +81,12 @@ def test_one_verdict_each(redzone, files, cc):
     report = data["programs"][1]["report"]
     assert (report["type"], report["access"], report["size"]) == ("slab-use-after-free", "write", 1)
     assert (data["programs"][1]["source"]["file"], data["programs"][1]["source"]["line"]) == ("uaf.c", 6)
-    # The first report ends a program.
+    # A program ends at its first report.
     assert "went on" not in (redzone.folder / "console").read_text(encoding="utf-8")
 
 
 def test_one_bug_of_two_programs(redzone, source):
-    """The call trace begins with frames of the library only, the same in both: each has a whole report."""
+    """The call traces begin with the same frames of the library: each program still has a whole report."""
     text = (
         "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint main(void)\n{\n"
         '\tchar *p = malloc(10);\n\tstrcpy(p, "text");\n\tfree(p);\n\tprintf("%s\\n", p);\n\treturn 0;\n}\n'
@@ -109,7 +109,7 @@ def test_all_clean(redzone, files):
 
 
 def test_memory_of_others(redzone, source):
-    """What one program leaks is not missing to another."""
+    """The memory that one program leaks is available to the next."""
     names = [source(LEAK, f"leak{number}.c").name for number in range(4)]
     result = redzone("run", "--each", "--mem", "256M", *names)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -133,7 +133,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_files_that_are_no_programs(redzone, source, cc):
-    """Each has a verdict of its own, in its place, and the others run. A folder stands for its files."""
+    """Each has its own verdict, in its place, and the others run. A folder stands for its files."""
     for name, text in BROKEN.items():
         source(text, f"a folder/{name}")
     source("no C", "a folder/notes.txt")
@@ -183,7 +183,7 @@ def test_parameters_without_effect(redzone, files):
 
 
 def test_a_program_that_says_it_is_another(redzone, source):
-    """What a program prints is no verdict, be it like the kernel's own words."""
+    """A program's output never is a verdict, even if it looks like the kernel's."""
     lines = [
         "ok 1 spoof",
         "[    0.300000] ok 1 spoof",
@@ -226,7 +226,7 @@ CONSTRUCTORS = {
 
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_constructors(redzone, source, cc):
-    """Constructors run when there is memory, in their own program, and those of no other program do."""
+    """Constructors run after memory is set up, and only those of the running program."""
     names = [source(text, f"{name}.c").name for name, text in CONSTRUCTORS.items()]
     result = redzone("run", "--each", "--cc", cc, "--log", "console", *names)
     assert result.returncode == 1, result.stdout + result.stderr
@@ -242,7 +242,7 @@ def test_constructors(redzone, source, cc):
 
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_constructors_of_one_program(redzone, source, cc):
-    """The same without --each, from two files; the C library's exit() runs the destructors, too."""
+    """The same without --each, from two files. The C library's exit() runs the destructors as well."""
     heap = source(CONSTRUCTORS["heap"].replace("return step", "exit(step").replace("2; }\n", "2); }\n"))
     other = source(CONSTRUCTORS["own"].partition("int main")[0], "other.c")
     result = redzone("run", "--cc", cc, heap.name, other.name)
@@ -251,7 +251,7 @@ def test_constructors_of_one_program(redzone, source, cc):
 
 
 def test_boot_that_fails(redzone, source):
-    """The JSON file says so, and is not that of an earlier run."""
+    """The JSON file says so; it is not left from an earlier run."""
     big = source("volatile char big[60 << 20];\nint main(void) { return big[1]; }\n", "big.c").name
     result = redzone("run", "--each", "--mem", "64M", "--json", "out.json", big)
     assert result.returncode == 2, result.stdout + result.stderr
@@ -271,7 +271,7 @@ hello
 
 
 def test_machine_that_hangs(monkeypatch):
-    """A program that hangs the kernel, too, is ended with its machine; the others run in another."""
+    """If a program hangs the kernel as well, its machine is ended. The others run in another machine."""
     started = []
 
     def boot(target, on_line):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The suite fresh-machine: its judges, what it takes along from this machine, and that it cleans up.
+"""The suite fresh-machine: its verdicts, what it takes along from this machine, and that it cleans up.
 
-The suite itself needs root and an hour; here nothing is fetched and nothing is mounted.
+The suite itself needs root and an hour. These tests fetch and mount nothing.
 """
 
 import os
@@ -23,7 +23,7 @@ RUN = ["BUG: KASAN: slab-out-of-bounds in a+0x1/0x2", "BUG: KASAN: slab-use-afte
 
 
 class Context:
-    """What the suite uses of a runner.Context."""
+    """The parts of a runner.Context that the suite uses."""
 
     def __init__(self, logs, quick=False):
         self.logs, self.quick, self.notes = logs, quick, []
@@ -95,7 +95,7 @@ def test_root_is_needed(tmp_path, monkeypatch):
 
 @pytest.fixture
 def machines(tmp_path, monkeypatch):
-    """The suite without root: base systems are empty folders, and commands run right here."""
+    """The suite without root: base systems are empty folders, and commands run directly on this machine."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(fresh_machine, "FOLDER", tmp_path / "machines")
     monkeypatch.setattr(debianroot, "base_system", lambda release, folder, log: folder / f"{release}.tar")
@@ -151,7 +151,7 @@ def test_an_interrupt_ends_the_command_and_removes_the_machine(machines, tmp_pat
     assert not (machines / "bookworm").exists()
     pid = int(pids.read_text())
     for _ in range(100):
-        # A zombie of another parent is as good as gone.
+        # A zombie of another parent counts as ended.
         try:
             if Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
                 break

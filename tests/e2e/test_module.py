@@ -132,7 +132,7 @@ def test_modules_that_use_each_other_and_a_program(redzone, first, source):
     order = ["first: init", "second: 42", "program", "second: exit", "first: exit"]
     places = [result.stdout.index(text) for text in order]
     assert places == sorted(places)
-    # The other way round the second finds nobody who has its symbol.
+    # The other way round, no loaded module has the symbol that the second one needs.
     result = redzone("run", "--module", second, "--module", first)
     assert result.returncode == 4, result.stdout + result.stderr
     assert "module second: unknown symbol shared_value" in result.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the command reads: consoles, KTAP, the index of cases; and what it writes: archives, arguments."""
+"""The command reads consoles, KTAP and the index of cases; it writes archives and arguments."""
 
 import sys
 from pathlib import Path
@@ -73,14 +73,14 @@ def test_repeated_report_is_one_line():
         "slab-out-of-bounds", "fill+0x58/0x7c", "Write", 1,
     )  # fmt: skip
     assert again.address == 0xFFFF00000612A04E
-    # It has the traces of the report of the same place.
+    # It has the traces of the whole report from the same place.
     assert again.traces is whole.traces
 
 
 @pytest.mark.parametrize(
     ("change", "known"),
     [
-        # By the other caller: another place, but the nearest there is if it was not seen.
+        # Another caller is another place. If that has no whole report, the nearest place counts.
         (("main+0x48/0x120", "other+0x8/0x10"), True),
         # The end of a line that was too long is missing.
         ((", called by main+0x48/0x120", ", called by main+0x4"), True),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone port`: which ports it finds, and that a broken one breaks nothing else.
+"""`./redzone port`: which ports it finds, and that a broken port breaks nothing else.
 
-Ports of our making are put into a copy of the tree.
+The tests put their own ports into a copy of the tree.
 """
 
 import shutil
@@ -35,7 +35,7 @@ TOOL = '{ key = "frobnicator", command = "frobnicate-7", package = "frob", use =
 
 @pytest.fixture
 def tree(redzone, tmp_path):
-    """A copy of what ./redzone needs. tree(...) runs it; tree.put() adds a file."""
+    """A copy of the files that ./redzone needs. tree(...) runs it; tree.put() adds a file."""
 
     class Tree:
         root = tmp_path / "tree"
@@ -78,7 +78,7 @@ def one_error(result, *texts):
 
 
 def test_a_folder_is_a_port(tree):
-    """Its command, its programs in doctor, its suite; and what has no Python part."""
+    """Its command, its programs in doctor, and its suite; and a port without a Python part."""
     tree.put("ports/my-os/README.md", "# My own system\n")
     tree.put("ports/my-os/port.py", COMMAND)
     tree.put("ports/my-os/host/greeting.py", 'TEXT = "hello"\n')

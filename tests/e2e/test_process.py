@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Outside programs: their output, their failures, and that an interrupted one leaves no process behind."""
+"""Outside programs: their output, their failures, and that an interruption leaves no process behind."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from redzone.base import Failure
 
 
 def runs(pid):
-    """Is there a process @pid that is not a zombie?"""
+    """Return whether there is a process @pid that is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

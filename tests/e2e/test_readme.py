@@ -43,7 +43,7 @@ Write of size 1 at addr ffff0000001111dd by task main/9
 
 
 def test_the_readme_shows_what_is_printed(redzone):
-    """If this fails: look at what changed, then `python3 tools/redzone/sample.py` writes the sample anew."""
+    """If this fails, look at the difference; `python3 tools/redzone/sample.py` writes the sample again."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     result = redzone("run", cwd=ROOT)
     assert result.returncode == 1, result.stdout + result.stderr

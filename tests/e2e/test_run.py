@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone run`: what programs can do, what is shown, and the five exit statuses."""
+"""`./redzone run`: what programs can do, what the screen shows, and the five exit statuses."""
 
 import re
 import shutil
@@ -131,7 +131,7 @@ def test_mode_off_reports_nothing(redzone, source):
 
 @pytest.mark.parametrize("options", [(), ("--each",)])
 def test_kasan_off_is_no_verdict(redzone, source, options):
-    """A bug that nobody looked for is not "no KASAN report", nor is what a program says about KASAN."""
+    """Without checks there is no line "no KASAN report". A program's own lines about KASAN do not count."""
     off = "redzone: KASAN is off: nothing was checked; the kernel said: kasan=off"
     result = redzone("run", *options, "--append", "kasan=off", "-DAT=13", source(HEAP))
     assert result.returncode == 0, result.stdout + result.stderr
@@ -144,7 +144,7 @@ def test_kasan_off_is_no_verdict(redzone, source, options):
 
 
 def test_a_quiet_kernel_is_no_crash(redzone, source):
-    """loglevel= hides no line that the verdict depends on, and none about the parameters themselves."""
+    """loglevel= hides no line that the verdict depends on, and no line about the parameters themselves."""
     clean = source("int main(int argc, char **argv) { return argc - 1; }\n")
     quiet = ("run", "--append", "loglevel=0 kasan.fault=x kasan.fualt=panic")
     result = redzone(*quiet, clean)
@@ -351,7 +351,7 @@ def test_two_runs_at_once(redzone, source):
 
 
 def test_older_file_under_the_same_name(redzone, source, tmp_path):
-    """A changed source is compiled even if its time says that it is older."""
+    """A changed source is compiled even if its time says that it is older than the last build."""
     import os
 
     file = source("int main(void) { return 0; }")
@@ -362,7 +362,7 @@ def test_older_file_under_the_same_name(redzone, source, tmp_path):
 
 
 def test_no_machine_stays_behind(redzone, source):
-    """Ended by a signal, the command takes its QEMU with it."""
+    """A command that is ended by a signal ends its QEMU as well."""
     process = redzone.start("run", source('#include <stdio.h>\nint main(void) { puts("up"); for (;;) ; }'))
     while process.stdout.readline().strip() != "up":
         assert process.poll() is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `./redzone run` puts on the screen: repeated reports, crashes and their place, paths."""
+"""The screen of `./redzone run`: repeated reports, crashes and their places, paths."""
 
 import re
 
@@ -46,7 +46,7 @@ def headlines(text):
 
 
 def repeats(text):
-    """Return the numbers in the lines that the kernel prints of places that it has reported before."""
+    """Return the numbers in the kernel's lines about places that it has reported before."""
     line = (
         r"^\[ *\S+\] KASAN: slab-out-of-bounds in main\+\S+/\S+ again \((\d+) times\): "
         r"write of size 1 at addr [0-9a-f]{16} by task \S+/\d+, called by \S+ < \S+$"
@@ -62,7 +62,7 @@ def test_repeated_reports(redzone, source, tmp_path):
     assert len(again) == 18
     assert again[0] == "slab-out-of-bounds, write of 1 byte, program.c:10 in main() (report 2)"
     assert again[-1].endswith("(report 19)")
-    # What the program says in between stays where it was.
+    # The program's own output stays where it was.
     lines = result.stdout.splitlines()
     assert lines.index("round 3") == lines.index("redzone: again: " + again[2]) + 1
     said = result.stderr.splitlines()
@@ -72,7 +72,7 @@ def test_repeated_reports(redzone, source, tmp_path):
         "redzone:   2. slab-out-of-bounds, write of 1 byte, program.c:13 in main()",
         "redzone: later reports may be consequences of the first: fix that one first",
     ]
-    # The kernel itself was as brief.
+    # The kernel itself prints each place whole only once.
     log = (tmp_path / "console.log").read_text()
     assert len(headlines(log)) == 2
     assert repeats(log) == list(range(2, 20))
@@ -82,7 +82,7 @@ def test_repeated_reports_in_full(redzone, source, tmp_path):
     full = ("--append", "kasan.repeat=full", "--log", "console.log")
     result = redzone("run", *full, source(LOOP))
     assert result.returncode == 1, result.stdout + result.stderr
-    # The screen is the same: what it has shown it does not show again.
+    # The screen is the same: it does not show a known place again.
     assert len(headlines(result.stdout)) == 2
     assert len(re.findall(r"^redzone: again: ", result.stdout, re.MULTILINE)) == 18
     assert "redzone: 20 KASAN reports from 2 places:" in result.stderr.splitlines()
@@ -133,7 +133,7 @@ def test_crash_after_a_report(redzone, source):
     text = "int main(void)\n{\n\t*(volatile int *)0xffff8000deadbee0UL = 3;\n\treturn 0;\n}\n"
     result = redzone("run", source(text))
     assert result.returncode == 1, result.stdout + result.stderr
-    # The trace starts at the faulting instruction itself: what lies before it is of another line.
+    # The trace starts at the faulting instruction itself: the one before it belongs to another line.
     assert "wild-memory-access, write of 4 bytes, program.c:3 in main()" in result.stderr
     assert "redzone: after that, the program crashed: paging request" in result.stderr
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone test soak`: a short run for real, and how consoles of runs that went wrong are judged."""
+"""`./redzone test soak`: a short real run, and the verdicts on the consoles of failed runs."""
 
 import re
 import sys
@@ -109,7 +109,7 @@ def test_what_the_kernel_complains_of():
 
 
 def quiet(values, key="used"):
-    """Return the samples of a run: at each rest @key was one of @values, and all else as ever."""
+    """Return the samples of a run: at each rest @key has the next of @values, and nothing else changes."""
     seen = soak.Console()
     for number, value in enumerate(values):
         same = {"used": 1000, "slab": 10, "live": 100, "shadow": 5, "modules": 0, "areas": 4, "traces": 900}
@@ -122,7 +122,7 @@ def quiet(values, key="used"):
     ("used", "grows"),
     [
         ([100, 900, 1000, 1010, 1000, 1000, 1010, 1000, 1010, 1000], False),
-        # A table that grew by a block once, and an outlier.
+        # A table that grew by one block, and an outlier.
         ([100, 900, 1000, 1000, 1000, 1016, 1016, 1016, 1016, 1016], False),
         ([100, 900, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 5000], False),
         ([1000, 1030, 1060, 1090, 1120, 1150, 1180, 1210, 1240, 1270], True),
@@ -132,18 +132,18 @@ def test_growth(used, grows):
     errors = soak.judge_memory(quiet(used), 600)
     assert bool(errors["used"]) == grows
     assert errors["live"] is None
-    # Of a short run only what cannot be warming up is judged.
+    # In a short run, only those figures are judged that do not grow while the kernel warms up.
     assert set(soak.judge_memory(quiet(used), 60)) == {"live", "areas"}
 
 
 @pytest.mark.parametrize(
     ("key", "values", "grows"),
     [
-        # As measured: shadow at rest, once it is given back and once while it was not; traces that are rare.
+        # Measured: shadow that is given back at rest, shadow that was not, and traces of rare paths.
         ("shadow", [96, 96, 99, 96, 95, 97, 99, 98, 98, 98], False),
         ("shadow", [228, 230, 235, 238, 238, 240, 240, 244, 249, 250], True),
         ("traces", [681, 802, 863, 951, 989, 1025, 1127, 1194, 1211, 1226], False),
-        # Every trace stored anew, at half the rate.
+        # Every trace is stored again, at half the rate.
         ("traces", [300, 500, 700, 900, 1100, 1300, 1500, 1700, 1900, 2100], True),
     ],
 )

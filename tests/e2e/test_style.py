@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rules of the suite style that are more than a call of a linter."""
+"""The rules of the suite style that no linter checks."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from redzone.suites import style
 
 
 def test_import_cycle():
-    """Also one that an import inside a function hides, and one of relative imports."""
+    """A cycle is found even if an import inside a function hides it, and if the imports are relative."""
     sources = {
         "redzone.a": "import json\nfrom redzone import b\n",
         "redzone.b": "def late():\n    from redzone.c import thing\n",

@@ -83,7 +83,7 @@ def test_bad_usage(redzone, source, arguments, message):
 
 
 def test_unreadable_file(redzone, tmp_path):
-    """Not by its mode, which does not stop root: address 0 of a process cannot be read by anybody."""
+    """No user can read address 0 of a process. A file's mode would not stop root."""
     file = tmp_path / "program.c"
     file.symlink_to("/proc/self/mem")
     result = redzone("run", file)
@@ -197,7 +197,7 @@ def test_missing_tool(redzone, source, path_without, command, package):
 
 
 def test_port_names_what_is_missing(redzone, path_without):
-    """On any machine: bison, and beside it only what this machine has not got."""
+    """The command names bison, and apart from it only programs that this machine does not have."""
     result = redzone("port", "u-boot", PATH=path_without("bison"))
     assert result.returncode == 2, result.stdout + result.stderr
     said = re.search(
@@ -222,7 +222,7 @@ def test_doctor_names_what_is_missing(redzone, path_without):
 
 
 def fake_apt(folder, commands):
-    """Put an apt-get into @folder that writes its calls to a file, and makes @commands appear."""
+    """Put an apt-get into @folder that writes its arguments to a file, and creates @commands."""
     script = "#!/bin/sh\n" + f'echo "$@" >>{folder}/calls\n'
     for name, target in commands.items():
         script += f'case "$*" in *install*) ln -sf {target} {folder}/{name} ;; esac\n'
@@ -260,7 +260,7 @@ def test_doctor_installs_only_what_is_missing(redzone, path_without):
     folder = path_without("qemu-system-aarch64")
     before = redzone("doctor", PATH=folder)
     missing = [line.split()[1:] for line in before.stdout.splitlines() if line.startswith("  missing")]
-    # A row has the command, or the package's name for want of one, and the package.
+    # A row has the command (or the package if there is no command) and the package.
     packages = {row[1] for row in missing}
     assert "qemu-system-arm" in packages and "cmake" not in packages
     fake_apt(folder, {"qemu-system-aarch64": real("qemu-system-aarch64")})
@@ -273,7 +273,7 @@ def test_doctor_installs_only_what_is_missing(redzone, path_without):
 
 @pytest.mark.parametrize(("archive", "package"), [("cargo-web", "cargo-web"), ("nothing", "cargo")])
 def test_the_newer_package_is_installed(redzone, path_without, archive, package):
-    """Debian 12 has a second cargo, in a version that can read its registry."""
+    """Debian 12 has a second package of cargo, whose version can read its registry."""
     folder = path_without("cargo", "apt-cache")
     fake_apt(folder, {})
     cache = Path(folder) / "apt-cache"

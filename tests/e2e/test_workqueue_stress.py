@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone test workqueue-stress`: one result for each mode, and it says how many rounds were run."""
+"""`./redzone test workqueue-stress`: one result for each mode, with the number of rounds."""
 
 import re
 
