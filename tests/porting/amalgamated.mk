@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The example with kasan.c and kasan.h copied into its folder. Variables: CC FLAGS DEFINES CODE MACHINE RAM IMAGE OUT
-# LLD, of which FLAGS, DEFINES and CODE are what ./redzone flags prints; MORE: further sources.
+# Builds the example with kasan.c and kasan.h copied into its folder. Variables: CC MACHINE RAM IMAGE OUT LLD;
+# FLAGS, DEFINES and CODE, as ./redzone flags prints them; MORE: further sources.
 common := $(MACHINE) -std=gnu17 -ffreestanding -O2 -g -fno-pic -fno-stack-protector -Wall -Wextra -Werror \
 	-Wno-unused-parameter -I. $(DEFINES) -DCONFIG_KASAN_DEPOT_SIZE=65536UL -DCONFIG_KASAN_DEPOT_BUCKETS=256 $(CODE)
 

@@ -9,7 +9,7 @@ from kit import ROOT, TEMPLATE, call, need
 
 @pytest.fixture
 def tree(tmp_path):
-    """A copy of the example, outside of the repository."""
+    """A copy of the example, outside the repository."""
     copy = tmp_path / "tree"
     shutil.copytree(TEMPLATE, copy, ignore=shutil.ignore_patterns("build"))
     return copy
@@ -17,7 +17,7 @@ def tree(tmp_path):
 
 @pytest.fixture(scope="session")
 def prefix(tmp_path_factory):
-    """Redzone, installed, and moved afterwards: nothing in it may name the place it was made for."""
+    """Redzone, installed and then moved: no file in it may contain the path that it was installed to."""
     need("cmake")
     work = tmp_path_factory.mktemp("install")
     call(

@@ -32,7 +32,7 @@ QEMU = {
 }
 
 
-# What the example is compiled for, and where it is.
+# Options for the machine that the example is compiled for, and the places of its parts.
 MACHINE = {
     "arm64": "-mgeneral-regs-only -mstrict-align",
     "riscv64": "-march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany",
@@ -43,14 +43,14 @@ PLACE = {
 }
 
 
-# Where the example is in the tag-based modes; the shadow of all that is mapped.
+# The same for the tag-based modes, and the end of the mapped memory.
 HIGH = ("0xffffffffc0000000", "0xffffffffc0080000", "0xefffffffcb000000")
 HIGH_END = "0xffffffffc81fffff"
 TAG_FILES = "tags.S tags.c"
 
 
 def machine(arch, mode):
-    """Return the machine options: only without an MMU every access must be aligned."""
+    """Return the machine options. Without an MMU, and only then, every access must be aligned."""
     return MACHINE[arch] if mode == "generic" else MACHINE[arch].replace(" -mstrict-align", "")
 
 
@@ -71,7 +71,7 @@ def compiler(cc, arch):
 
 
 def call(command, cwd, ok=True):
-    """Run a command; return its output. Fails the test if it fails (or, with ok=False, if it does not)."""
+    """Run a command; return its output. The test fails if the command fails (ok=False: if it succeeds)."""
     environment = {
         name: value for name, value in os.environ.items() if name not in ("CC", "CFLAGS", "MAKEFLAGS")
     }
@@ -91,7 +91,7 @@ def call(command, cwd, ok=True):
 
 
 def qemu(arch, mode):
-    """Return the command line of the machine, without the image. Skips the test if there is none."""
+    """Return the command line of the machine, without the image. Skips the test if it is not installed."""
     if mode != "hw_tags":
         need(QEMU[arch][0])
         return [*QEMU[arch], "-machine", "virt"]
@@ -127,7 +127,7 @@ CONDITIONS = {
 
 
 def bugs(mode="generic"):
-    """Return {name: type or None} of what the example plants in @mode."""
+    """Return {name: type or None} of the bugs that the example plants in @mode."""
     text = (TEMPLATE / "main.c").read_text(encoding="utf-8")
     table = re.search(r"^static const struct bug bugs\[\] = \{\n(.*?)^\};", text, re.MULTILINE | re.DOTALL)
     result, modes = {}, CONDITIONS["#endif"]
@@ -142,7 +142,7 @@ def bugs(mode="generic"):
 
 
 def expect_all_reported(arch, elf, mode="generic"):
-    """Boot the example: each bug must be reported as what it is, with stacks, and nothing else."""
+    """Boot the example: each bug must be reported with its type and with stacks, and nothing else may be."""
     status, console = boot(arch, elf, mode)
     assert status == 0, console
     assert "template: done, all as expected" in console
@@ -153,22 +153,22 @@ def expect_all_reported(arch, elf, mode="generic"):
     kinds = re.findall(r"^BUG: KASAN: ([\w-]+) in ", console, re.MULTILINE)
     assert kinds == [kind for kind in planted.values() if kind]
     assert "Allocated by task 0:" in console and "Freed by task 0:" in console
-    # Only there a pointer and its memory have tags, and they differ.
+    # In the tag-based modes the pointer and its memory have tags, and these differ.
     tags = re.findall(r"^Pointer tag: \[(..)\], memory tag: \[(..)\]$", console, re.MULTILINE)
     assert bool(tags) == (mode != "generic")
     for (pointer, memory), kind in zip(tags, kinds, strict=True) if tags else ():
         assert pointer != memory or kind == "invalid-free"
 
 
-# {what make was told: folder with the runtime's objects}, of the first tree that was built so.
+# {make's options: folder with the runtime's objects}, for the first tree that was built with these options.
 _runtimes = {}
 
 
 def make_template(tree, arch, cc, *variables, redzone=ROOT, ok=True):
     """Build the example with its Makefile; return (ELF, output).
 
-    A tree that was built as another one was begins with that one's runtime: the makefile sees to it that it
-    is compiled anew where the tree says something else.
+    A tree that is built with the options of an earlier one starts with that one's runtime objects. If its
+    settings differ, the makefile compiles the runtime again.
     """
     need("make", "ld.lld-19")
     out = next((word.removeprefix("OUT=") for word in variables if word.startswith("OUT=")), "build")

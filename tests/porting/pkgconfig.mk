@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The example by pkg-config alone. Variables: ARCH CC FAMILY (clang, gcc) MACHINE RAM IMAGE OUT LLD; MODE (GENERIC,
+# Builds the example with pkg-config alone. Variables: ARCH CC FAMILY (clang, gcc) MACHINE RAM IMAGE OUT LLD; MODE (GENERIC,
 # SW_TAGS, HW_TAGS), OFFSET and LAYOUT (options of the shadow), CHECKS and CODE (names of redzone.pc's variables),
 # MORE (further sources).
 pc = $(shell pkg-config --define-variable=shadow_offset=$(OFFSET) --variable=$(1) redzone)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""kasan.c and kasan.h, the two files to copy into another tree: they work, compile without a warning by every
-compiler for every architecture, and are all of the runtime."""
+"""kasan.c and kasan.h, the two files to copy into another tree: they work, they are the whole runtime, and
+every compiler compiles them for every architecture without a warning."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ from kit import (
     need,
 )
 
-# Assembly files of a tree that has kasan.h alone ask for the mode itself.
+# Assembly files of a tree with kasan.h alone must test the macro of the mode itself.
 TAGS_WORD = {
     "generic": "CONFIG_KASAN_TAGS",
     "sw_tags": "CONFIG_KASAN_SW_TAGS",
@@ -53,7 +53,7 @@ def test_two_copied_files(tree, amalgamated, mode, arch, cc, inline):
                 encoding="utf-8",
             )
     for path in tree.glob("*.S"):
-        # The options are macros of the command line; nothing else is needed of the header.
+        # The options are macros on the command line; the assembly files need nothing else from the header.
         text = path.read_text(encoding="utf-8").replace("#include <kasan/config.h>\n", "")
         path.write_text(text.replace("CONFIG_KASAN_TAGS", TAGS_WORD[mode]), encoding="utf-8")
     ram, image, offset = PLACE[arch] if mode == "generic" else HIGH
@@ -103,14 +103,14 @@ WORD = {"arm": ("0x20000000UL", "0x0UL", "0xffffffffUL")}
 WORDS_64 = ("0xdfff800000000000UL", "0xffff000000000000UL", "0xffffffffffffffffUL")
 
 
-# Further machines: a Cortex-M has Thumb alone.
+# Another machine: a Cortex-M has only Thumb.
 CORTEX_M = ["-mcpu=cortex-m3", "-mthumb", "-mfloat-abi=soft"]
 
 
 @pytest.mark.parametrize("arch", [*CLANG_TARGET, "cortex-m"])
 @pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
 def test_the_pair_compiles_without_a_warning(amalgamated, tmp_path, arch, cc):
-    """In every mode and layout, and without KASAN. GCC's warnings differ between levels of optimisation."""
+    """In every mode and layout, and without KASAN. GCC's warnings depend on the optimisation level."""
     machine_options = CORTEX_M if arch == "cortex-m" else []
     arch = "arm" if arch == "cortex-m" else arch
     offset, low, high = WORD.get(arch, WORDS_64)
@@ -136,7 +136,7 @@ def test_the_pair_compiles_without_a_warning(amalgamated, tmp_path, arch, cc):
 
 @pytest.mark.parametrize("mode", ["GENERIC", "SW_TAGS", "HW_TAGS"])
 def test_the_pair_defines_what_the_runtime_does(amalgamated, tmp_path, mode):
-    """No function is lost, none becomes public: the same global symbols as the separate objects."""
+    """No function is lost, and none becomes public: the global symbols are those of the separate objects."""
     need("llvm-nm-19")
     from redzone import amalgamate
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./redzone audit: on the example, and on images in which one thing at a time is wrong."""
+"""./redzone audit: on the example, and on images with one fault each."""
 
 import json
 import shutil
@@ -49,13 +49,13 @@ def test_the_example(tree, arch, cc, where):
     assert result["shadow"]["offset"] == f"{offset:#x}"
     assert result["shadow"]["windows"] == [f"{start:#x}..{start + 0x700000:#x}"]
     assert result["missing_symbols"] == []
-    # The same in other words.
+    # The text says the same.
     assert "no findings" in audit.text(result)
     json.dumps(result)
 
 
 def test_shadow_reserved_elsewhere_is_a_finding(tree):
-    """The linker script moved the shadow, the compiler's offset stayed."""
+    """The linker script moved the shadow, but the compiler's offset is as before."""
     change(
         tree,
         "template.lds",
@@ -124,13 +124,13 @@ def test_windows(tree):
     # The runtime of this image was built for another offset.
     text = " ".join(findings(elf, windows=good, offset=0x38780000))
     assert "built for the shadow offset 0x38700000" in text
-    # Shadow at 0x40080000, where the image is, and inside of the window.
+    # Shadow at 0x40080000, which is in the image and in the window.
     text = " ".join(findings(elf, windows=good, offset=0x38080000))
     assert "overwrites .text" in text and "inside its own window" in text
 
 
 def test_offsets_of_gcc_are_compared(tree):
-    """GCC records its options: a file compiled for another offset is named."""
+    """GCC records its options, so the audit names a file that is compiled for another offset."""
     change(
         tree,
         "Makefile",
@@ -202,7 +202,7 @@ def test_known_names_are_those_of_the_runtime(amalgamated, tmp_path):
 
 
 def test_an_instrumented_runtime_is_a_finding(tree):
-    """The commonest mistake with a copied runtime: the tree's own flags on it."""
+    """The commonest mistake with a copied runtime: it is compiled with the tree's own flags."""
     redzone = tree / "redzone"
     for folder in ("runtime", "include"):
         shutil.copytree(ROOT / folder, redzone / folder)
@@ -231,7 +231,7 @@ def test_software_tags(tree, cc, where):
     assert len(result["files"]["runtime"]) >= 20
     assert result["shadow"]["layout"] == "full" and result["shadow"]["offset"] == "0xefffffffcb000000"
     assert "arm64, sw_tags" in audit.text(result)
-    # The objects alone, without the runtime: who wants what of it.
+    # The objects alone, without the runtime: the audit lists the symbols that they need from it.
     objects = audit.audit([tree / "build" / "main.o"])
     assert objects["mode"] == "sw_tags" and objects["findings"] == []
     wanted = {entry["name"]: entry for entry in objects["missing_symbols"]}
@@ -240,8 +240,8 @@ def test_software_tags(tree, cc, where):
 
 
 def test_a_file_of_another_mode(tree):
-    """An object with Generic mode's checks beside a runtime with software tags: the linker names symbols,
-    the audit the mistake."""
+    """An object with Generic mode's checks, and a runtime with software tags: the linker names only symbols,
+    the audit names the mistake."""
     make_template(tree, "arm64", "clang-19", "MODE=sw_tags", "OUT=tags")
     make_template(tree, "arm64", "clang-19", "WHERE=outline", "OUT=plain")
     runtime = sorted((tree / "tags" / "kasan").rglob("*.o"))
@@ -277,7 +277,7 @@ def test_an_instrumented_runtime_with_inline_checks_of_tags(tree):
 
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_hardware_tags(tree, cc):
-    """No file has checks, and that is no finding; one that has is."""
+    """Files without checks are not a finding; a file with checks is."""
     elf, _ = make_template(tree, "arm64", cc, "MODE=hw_tags")
     result = audit.audit([elf])
     assert result["findings"] == [] and result["mode"] == "hw_tags"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""./redzone audit on images as others link them: constructors in flash, Thumb, GNU ld's relaxation, two banks
-of RAM, a table of symbols, debug information of several ages. They are linked, never booted."""
+"""./redzone audit on images as other projects link them: constructors in flash, Thumb, GNU ld's relaxation,
+two banks of RAM, a table of symbols, several versions of debug information. The images are never booted."""
 
 import shutil
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from kit import ROOT, call, compiler, need
 from redzone import amalgamate, audit, flags
 
 SOURCES = Path(__file__).parent / "images"
-SIZE = 0x80000  # of the first window; the second is 64 KiB
+SIZE = 0x80000  # of the first window; the second has 64 KiB
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Where an image lies, and its machine options. gnu_ld: GNU ld links what Clang compiled."""
+    """The addresses of an image, and its machine options. gnu_ld: GNU ld links Clang's objects."""
 
     arch: str
     flash: int
@@ -52,13 +52,13 @@ class Builder:
     def __init__(self, folder, amalgamated, name, cc):
         self.folder, self.amalgamated, self.cc = folder, amalgamated, cc
         self.machine = MACHINES[name]
-        # What `./redzone flags --arch ...` prints if nothing else is said.
+        # As `./redzone flags --arch ...` prints them without other options.
         printed = flags.compute(flags.without_place(flags.Choice(cc=cc, arch=self.machine.arch)))
         self.instrument = printed.instrument
         self.common = [*self.machine.options, *printed.code, *(f"-D{define}" for define in printed.defines)]
         self.common += ["-std=gnu17", "-O2", "-ffreestanding", "-fno-pic", "-fno-stack-protector", "-Wall"]
         self.common += ["-Wextra", "-Werror", "-DCONFIG_KASAN_DEPOT_SIZE=65536UL", f"-I{amalgamated}"]
-        # Debian 12's GNU ld crashes on relocations that Clang has for DWARF 5 on RISC-V.
+        # Debian 12's GNU ld crashes on Clang's relocations for DWARF 5 on RISC-V.
         self.debug = "-gdwarf-4" if self.machine.gnu_ld else "-g"
         (folder / "src" / "board").mkdir(parents=True)
         shutil.copy(SOURCES / "app.c", folder / "src")
@@ -106,7 +106,7 @@ class Builder:
             need("ld.lld-19")
             command = [*compiler(self.cc, machine.arch), "--ld-path=ld.lld-19"]
         command += [*machine.options, "-nostdlib", "-static", "-T", "image.lds", "-Wl,--build-id=none"]
-        # The helpers for division and copies, which code for arm calls, are in compilers' libraries.
+        # Code for arm calls helpers for division and copies, which are in the compilers' libraries.
         command += ["-Wl,--unresolved-symbols=ignore-all"] if machine.arch == "arm" else []
         command += [*objects, "-o", "image.elf"]
         call(command, self.folder)
@@ -141,7 +141,7 @@ def test_constructors_in_flash_and_two_banks(builder, name, cc):
     assert ctors["registering"] == ctors["kept"] == 1 and ctors["walked"]
     assert ctors["bounds"] == ["__init_array_start", "__init_array_end"]
     assert int(ctors["array"].split()[1].split(".")[0], 16) >> 20 == made.machine.flash >> 20
-    # One window is missing, then the other: only variables are looked for, and each is named.
+    # One window is missing, then the other: the audit looks only for variables, and names each section.
     (text,) = made.audit(image, windows=made.machine.windows()[:1])["findings"]
     assert text.startswith(".bank (") and "lies in no window" in text and "add a window" in text
     text = " ".join(made.audit(image, windows=made.machine.windows()[1:])["findings"])
@@ -165,7 +165,7 @@ def test_windows_that_overlap(builder):
 @pytest.mark.parametrize("name", list(MACHINES))
 @pytest.mark.parametrize("with_names", [False, True])
 def test_a_table_of_symbols_is_no_array(builder, tmp_path, name, with_names):
-    """An image that holds the addresses of its own functions, as a kernel does for its traces."""
+    """An image that contains the addresses of its own functions, as a kernel does for its traces."""
     need("llvm-nm-19")
     made = builder(name)
     objects = [
@@ -187,7 +187,7 @@ def test_a_table_of_symbols_is_no_array(builder, tmp_path, name, with_names):
     result = made.audit(made.link(objects))
     assert result["findings"] == []
     assert result["constructors"]["array"].startswith(".init_array ")
-    # Without the array the table must not stand for it.
+    # Without the array, the audit must not take the table for it.
     dropped = (
         ("KEEP(*(SORT_BY_INIT_PRIORITY(.init_array.*))) KEEP(*(.init_array))", ""),
         ("/DISCARD/ : {", "/DISCARD/ : { *(.init_array .init_array.*)"),
@@ -199,7 +199,7 @@ def test_a_table_of_symbols_is_no_array(builder, tmp_path, name, with_names):
 @pytest.mark.parametrize("old", [2, 3, 4])
 @pytest.mark.parametrize(("name", "cc"), [("cortex-m", "clang-19"), ("riscv64", "gcc"), ("arm64", "gcc")])
 def test_debug_information_of_two_ages(builder, name, cc, old):
-    """A library that was compiled long ago, in sections of its functions, beside a file of today."""
+    """A library with an old version of debug information and a section per function, beside a new file."""
     made = builder(name, cc)
     start = made.start(f"-gdwarf-{old}", "-ffunction-sections")
     runtime = made.compile(made.amalgamated / "kasan.c")
@@ -219,7 +219,7 @@ def test_debug_information_of_objects(builder, name, cc):
 
 
 def test_the_runtime_without_debug_information(builder):
-    """No file of the runtime has checks, and that is no finding where nothing but names tells its files."""
+    """Files of the runtime have no checks. That is not a finding, even if only their names identify them."""
     made = builder("arm64")
     objects = [made.compile(path, "-I", ROOT / "include") for path in amalgamate.sources()]
     app, start = made.app("-g"), made.start("-g")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./redzone doctor: the second QEMU, for hardware tags. Nothing is fetched here."""
+"""./redzone doctor: the second QEMU, for hardware tags. These tests fetch nothing."""
 
 import pytest
 from redzone import doctor, mteqemu
@@ -7,7 +7,7 @@ from redzone import doctor, mteqemu
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where the second QEMU would be; the machine's own has one tag a page."""
+    """The folder where the second QEMU would be. The machine's own QEMU has only one tag for each page."""
     monkeypatch.setattr(mteqemu, "FOLDER", tmp_path / "qemu")
     monkeypatch.setattr(mteqemu, "_installed", lambda: ((7, 2), "7.2"))
     return tmp_path / "qemu" / "root" / "usr" / "bin"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What an audit reads from machine code: branches, accesses to memory, and the addresses that code names. Its
-result must not depend on where things lie."""
+"""Reads branches, memory accesses and addresses from machine code, as the audit does. The audit's findings
+must not depend on the addresses of code and data."""
 
 import pytest
 from elftools.elf.elffile import ELFFile
@@ -19,7 +19,7 @@ ARM64 = {
     "flags are no register": ("adrp x2, #0x1000; ccmp x5, x6, #2, eq; add x2, x2, #0x18", [0x18]),
     "kept over a call": ("adrp x19, #0x1000; bl .; add x0, x19, #0x18", [0x18]),
     "moved base": ("adrp x0, #0x1000; ldr x1, [x0], #8; add x0, x0, #0x18", [0]),
-    # The rest names no address, or by a register that no longer holds the page.
+    # The rest contains no address, or uses a register that no longer holds the page.
     "page alone": ("adrp x0, #0x1000; mov x1, x0", []),
     "overwritten": ("adrp x0, #0x1000; mov x0, x5; add x1, x0, #0x18", []),
     "added once": ("adrp x0, #0x1000; add x0, x0, #0x18; add x0, x0, #8", [0x18]),
@@ -31,7 +31,7 @@ ARM64 = {
     "system register": ("adrp x0, #0x1000; mrs x0, tpidr_el1; add x0, x0, #0x18", []),
     "another function": ("adrp x0, #0x1000; ret; .balign 64; add x0, x0, #0x18", []),
 }
-# No offset fits into a compressed instruction: code adds those to what is an address already.
+# No offset fits into a compressed instruction: code adds such offsets only to complete addresses.
 RISCV64 = {
     "pair": ("auipc a0, 1; addi a0, a0, 0x158", [0x158]),
     "load": ("auipc a0, 1; ld a1, 0x158(a0)", [0x158]),
@@ -70,7 +70,7 @@ THUMB = {
     "another function": ("movw r0, #0x1018; .balign 64; movt r0, #0x4008", []),
 }
 ADDRESSES = {"arm64": ARM64, "riscv64": RISCV64, "x86_64": X86_64, "thumb": THUMB, "arm": THUMB}
-# Code: (where it branches to, from BASE, and the accesses that count, one letter for each instruction).
+# Code: (targets of its branches, from BASE; accesses that count, one letter for each instruction).
 STEPS = {
     "arm64": (
         "bl .+0x40; b .+0x40; cbz x0, .+8; blr x1; brk #0x910; brk #0x800",
@@ -101,7 +101,7 @@ STEPS = {
         [],
         "M---M-",
     ),
-    # Of another extension than Capstone knows: what follows must still be read.
+    # Capstone does not know this extension: the code that follows must still be read.
     "riscv64, unknown": (".4byte 0x0ef0070b; jal ra, .+0x40", [0x44], "-"),
     "arm": (
         "bl .+0x40; blx .+0x40; ldr r0, [r1]; ldr r0, [pc, #4]; ldr r0, [r11, #-4]",
@@ -116,7 +116,7 @@ def assemble(tmp_path, arch, text):
     need("ld.lld-19")
     start = {"riscv64": ".option rvc\n.option norelax\n", "thumb": ".syntax unified\n.thumb\n"}.get(arch, "")
     source = tmp_path / "code.S"
-    # Room for the places that branches lead to.
+    # Room for the targets of branches.
     source.write_text(f".text\n{start}{text}\n.balign 4\n.space 256\n", encoding="utf-8")
     command = compiler("clang-19", "arm" if arch == "thumb" else arch)
     call([*command, "-c", source, "-o", "code.o"], tmp_path)
@@ -135,7 +135,7 @@ def assemble(tmp_path, arch, text):
 )
 def test_addresses(tmp_path, arch, text, offsets):
     data = assemble(tmp_path, arch, text)[:-256]
-    # The second function of those that have two begins at 64.
+    # Where there are two functions, the second one begins at 64.
     parts = [(BASE + at, data[at : at + 64]) for at in range(0, len(data), 64)]
     found = [
         address for at, code in parts for step in elfcode.steps(arch, code, at) for address in step.named
@@ -155,7 +155,7 @@ def test_branches_and_accesses(tmp_path, name, text, targets, letters):
 
 
 def test_constants(tmp_path):
-    """GNU ld makes offsets to gp of addresses, and gp never changes."""
+    """GNU ld turns addresses into offsets from gp, and gp never changes."""
     data = assemble(tmp_path, "riscv64", "addi a0, gp, -0x7f8; jal ra, .+8; ld a1, 0x10(gp)")
     steps = list(elfcode.steps("riscv64", data, BASE, {elfcode.RISCV_GP: BASE + 0x1000}))
     assert [list(step.named) for step in steps[:3]] == [[BASE + 0x808], [], [BASE + 0x1010]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""./redzone flags: compilers accept every combination that it prints and do what it says; it refuses the
-others with a reason; redzone.mk and the CMake package use the same options."""
+"""./redzone flags: compilers accept every combination that it prints, and do what it says. It refuses the
+others with a reason. redzone.mk and the CMake package use the same options."""
 
 import json
 import re
@@ -32,7 +32,7 @@ int use(int *p, int i) { char local[20]; sink(local); return p[i] + table[i] + l
 
 
 def undefined(cc, arch, choice, tmp_path, prefix="__asan"):
-    """Compile a sample with the flags of @choice; return the sanitizer's symbols that it wants."""
+    """Compile a sample with the flags of @choice; return the sanitizer's symbols that it needs."""
     need("llvm-nm-19")
     source = tmp_path / "sample.c"
     source.write_text(SAMPLE, encoding="utf-8")
@@ -68,7 +68,7 @@ def test_compilers_do_what_the_flags_say(tmp_path, arch, cc):
                 assert bool(calls) != inline
                 assert ("__asan_register_globals" in names) == global_
                 assert "__asan_unregister_globals" not in names or cc == "gcc"
-                # Recoverable: no name that stops the system.
+                # Recoverable: no function that stops the system is called.
                 assert all(name.endswith("_noabort") for name in reports | calls)
                 assert "__asan_shadow_memory_dynamic_address" not in names
 
@@ -83,12 +83,12 @@ def test_dynamic(tmp_path, arch):
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 @pytest.mark.parametrize("arch", list(OFFSETS))
 def test_no_place_at_all(tmp_path, arch, cc):
-    """Outline, no stack: nothing that is compiled depends on where the shadow is."""
+    """Outline, no stack: the compiled code does not depend on the place of the shadow."""
     choice = flags.Choice(cc=cc, arch=arch, inline=False, stack=False)
     assert undefined(cc, arch, choice, tmp_path)
     other = flags.Choice(cc=cc, arch=arch, inline=False, stack=False, offset=OFFSETS[arch])
     first = (tmp_path / "sample.o").read_bytes()
-    if cc == "gcc":  # no name of a variable of the runtime creeps in
+    if cc == "gcc":  # the object contains no name of a runtime variable
         undefined(cc, arch, other, tmp_path)
         assert (tmp_path / "sample.o").read_bytes() == first
 
@@ -168,7 +168,7 @@ def flags_verb(capsys, *arguments):
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 @pytest.mark.parametrize("arch", list(OFFSETS))
 def test_without_a_word_on_the_shadow(capsys, arch, cc):
-    """The options of --outline --no-stack, which suit every place of the shadow. stdout has nothing else."""
+    """stdout has only the options of --outline --no-stack, which fit every place of the shadow."""
     short, said = flags_verb(capsys, "--arch", arch, "--cc", cc, "--only", "instrument")
     long, nothing = flags_verb(
         capsys, "--arch", arch, "--cc", cc, "--outline", "--no-stack", "--only", "instrument"
@@ -233,7 +233,7 @@ def choices():
 
 
 def make_variables(choice):
-    """Return what redzone.mk is told for @choice."""
+    """Return the variables of redzone.mk for @choice."""
     offset = "" if choice.offset is None else f"{choice.offset:#x}"
     result = {
         "KASAN_ARCH": choice.arch,
@@ -255,7 +255,7 @@ def make_variables(choice):
 
 
 def test_make_and_cmake_agree(tmp_path):
-    """redzone.mk and RedzoneRuntime.cmake against the command, for all that goes together."""
+    """redzone.mk and RedzoneRuntime.cmake agree with the command, for all valid combinations."""
     need("make", "cmake", "clang-19")
     (tmp_path / "Makefile").write_text(
         f"include {ROOT}/redzone.mk\nall:\n\t@echo $(KASAN_CFLAGS)\n\t@echo $(KASAN_CODE_FLAGS)\n"
@@ -312,7 +312,7 @@ def test_software_tags_compile(tmp_path, cc, inline):
         names = undefined(cc, "arm64", choice, tmp_path, "__hwasan")
         calls = {name for name in names if re.match(r"__hwasan_(load|store)\d", name)}
         assert bool(calls) == (not inline)
-        # Inline code tags its stack by stores of its own.
+        # Inline code tags its stack with its own stores.
         assert ("__hwasan_tag_memory" in names) == (stack and not inline)
 
 
@@ -336,7 +336,7 @@ def test_software_tags_refusals(change, reason):
 
 @pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
 def test_hardware_tags_need_no_checks(tmp_path, cc):
-    """No file is instrumented, no -march is asked for, and the runtime compiles with what is printed."""
+    """No file is instrumented, no -march is needed, and the runtime compiles with the printed options."""
     choice = flags.Choice(cc=cc, mode="hw_tags")
     result = flags.compute(choice)
     assert result.instrument == []
@@ -350,7 +350,7 @@ def test_hardware_tags_need_no_checks(tmp_path, cc):
 
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_hardware_tags_keep_every_frame(tmp_path, cc):
-    """The trace of a fault starts in the function that made it, though it calls nothing."""
+    """The trace of a fault starts in the function that caused it, even if that calls nothing."""
     need("llvm-objdump-19")
     result = flags.compute(flags.Choice(cc=cc, mode="hw_tags"))
     source = tmp_path / "leaf.c"

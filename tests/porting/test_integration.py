@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The ways into another tree, each from a copy of the example outside of this repository: CMake package,
-CMake subdirectory, make, pkg-config. The two files to copy are in test_amalgamated.py."""
+"""The ways to use Redzone in another tree, each from a copy of the example outside this repository: CMake
+package, CMake subdirectory, make, pkg-config. test_amalgamated.py tests the two files to copy."""
 
 import shutil
 
@@ -145,7 +145,7 @@ def test_pkg_config(tree, prefix, mode, arch, cc, where, monkeypatch):
 
 
 def test_a_cmake_tree_that_asks_for_what_does_not_go_together(tree):
-    """The CMake functions refuse with a reason, not with a compiler's message."""
+    """The CMake functions refuse with a reason; the compiler is never asked."""
     need("cmake", "ninja", "clang-19")
     original = (tree / "CMakeLists.txt").read_text(encoding="utf-8")
     add = "redzone_add_runtime(kasan MODE ${TEMPLATE_MODE} ${where} ${place}"
@@ -186,7 +186,7 @@ def test_a_cmake_tree_that_asks_for_what_does_not_go_together(tree):
 
 
 def test_make_compiles_the_runtime_anew_for_other_options(tree):
-    """Objects of two configurations in one image would link, and check the wrong bytes."""
+    """Otherwise objects of two configurations would link into one image, and check the wrong bytes."""
     make_template(tree, "arm64", "clang-19", "WHERE=inline")
     objects = sorted((tree / "build" / "kasan").rglob("*.o"))
     made = {path: path.stat().st_mtime_ns for path in objects}
@@ -229,7 +229,7 @@ void free(void *ptr) { raw_free(ptr); }
 
 @pytest.mark.parametrize(("arch", "cc"), [("arm64", "gcc"), ("riscv64", "clang-19")])
 def test_a_heap_hooked_by_the_linker(tree, arch, cc):
-    """--wrap: the allocator and its callers stay as they are, early allocations included."""
+    """--wrap: the allocator and its callers need no change; early allocations work as well."""
     heap = tree / "heap.c"
     text = heap.read_text(encoding="utf-8")
     heap.write_text(text[: text.index("/* --- Under KASAN")] + PLAIN_HEAP, encoding="utf-8")

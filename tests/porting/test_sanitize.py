@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Leaving files out of the checks, from a tree of its own: kasan_sanitize() of CMake,
-KASAN_SANITIZE of make. What counts is which objects call the sanitizer."""
+"""Leaving files out of the checks, in a separate tree: kasan_sanitize() of CMake,
+KASAN_SANITIZE of make. The tests look at which objects call the sanitizer."""
 
 import pytest
 from kit import CLANG_TARGET, GCC, ROOT, call, compiler, need
@@ -21,7 +21,7 @@ def sources(tmp_path):
 
 
 def checked_files(folder):
-    """Return the sources whose objects below @folder want anything of the sanitizer."""
+    """Return how many objects are below @folder, and the sources of those that call the sanitizer."""
     need("llvm-nm-19")
     found = set()
     objects = [path for path in folder.rglob("*.o*") if path.suffix in (".o", ".obj")]
@@ -83,7 +83,7 @@ def test_make(sources, prefix, cc):
         assert make(sources, redzone, cc) == ALL
     for lines, off in (
         ("KASAN_SANITIZE_disk.o := n", {"drivers/disk.c"}),
-        # A file name alone means it in every folder; a path is one file, as target or as source.
+        # A file name alone stands for that file in every folder. A path is one file, as target or as source.
         ("KASAN_SANITIZE_uart.o := n", {"uart.c", "drivers/uart.c"}),
         ("KASAN_SANITIZE_drivers/uart.o := n", {"drivers/uart.c"}),
         ("KASAN_SANITIZE_out/drivers/uart.o := n", {"drivers/uart.c"}),
@@ -146,7 +146,7 @@ def test_cmake(sources, prefix, cc):
     one = "kasan_sanitize(first drivers/uart.c OFF)"
     for where in (package, subdirectory):
         assert cmake(sources, where, cc) == (ALL, True)
-        # Of one target only, before or behind redzone_instrument().
+        # For one target only, before or after redzone_instrument().
         assert cmake(sources, where, cc, before=one) == (ALL - {"drivers/uart.c"}, True)
         assert cmake(sources, where, cc, after=one) == (ALL - {"drivers/uart.c"}, True)
     full = "kasan_sanitize(first ${CMAKE_CURRENT_SOURCE_DIR}/uart.c OFF)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The example on bare metal: boots, reports its planted bugs; and what its start refuses."""
+"""The example on bare metal: it boots and reports its planted bugs, and its start refuses wrong settings."""
 
 import re
 
@@ -45,7 +45,7 @@ def test_hardware_tags(tree, cc):
 
 
 def test_hardware_tags_without_any(tree):
-    """A CPU without MTE: the start says so, and nothing is executed that only others know."""
+    """A CPU without MTE: the start says so, and executes no instruction that this CPU does not have."""
     need("qemu-system-aarch64")
     elf, _ = make_template(tree, "arm64", "clang-19", "MODE=hw_tags")
     status, console = boot("arm64", elf)
@@ -54,8 +54,8 @@ def test_hardware_tags_without_any(tree):
 
 
 def test_wrong_tags_are_seen(tree):
-    """The heap gives out pointers without their tag: then nothing of it may be reported, and the program says
-    so. What the other tests expect does not come by itself."""
+    """The heap returns pointers without a tag. Then nothing in it may be reported, and the program must say
+    so. This shows that the other tests can fail."""
     replace(
         tree / "heap.c",
         "return kasan_heap_malloc(&heap, size);",
@@ -70,7 +70,7 @@ def test_wrong_tags_are_seen(tree):
 
 @pytest.mark.parametrize("arch", ["arm64", "riscv64"])
 def test_runtime_base_with_gcc(tree, arch):
-    """No offset at all: outline checks without stack instrumentation find the shadow at run time."""
+    """Without an offset, outline checks without stack instrumentation find the shadow at run time."""
     replace(tree / "Makefile", "KASAN_SHADOW_OFFSET := $(offset)", "KASAN_STACK := 0")
     replace(tree / "main.c", '\t{"stack_overread", "stack-out-of-bounds", stack_overread},\n', "")
     replace(
@@ -97,7 +97,7 @@ REQUIRED = ("irq_save", "irq_restore", "cpu", "task", "alloc", "print", "panic")
 
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_forgotten_hook_fails_at_link(tree, cc):
-    """Each required function, left out, is named by the linker."""
+    """The linker names each required function that is left out."""
     make_template(tree, "arm64", cc)
     original = (tree / "port.c").read_text(encoding="utf-8")
     for hook in REQUIRED:
@@ -140,7 +140,7 @@ def test_wrong_compiler_offset_is_named(tree):
 
 
 def test_runtime_offset_against_the_linker_script(tree):
-    """The script moved the shadow: the message says what to set the offset to."""
+    """The script moved the shadow: the message gives the offset to set."""
     replace(
         tree / "template.lds",
         "__kasan_shadow_start = __kasan_window_end;",
@@ -189,14 +189,14 @@ def test_wrong_windows_are_refused_with_numbers(tree, old, new, words):
         replace(
             tree / "template.lds", "shadow_start = __kasan_window_end", "shadow_start = RAM_START + 0x700000"
         )
-    # The place is decided at boot, so that only the window is wrong.
+    # The shadow's place is decided at boot, so that only the window is wrong.
     message = refused(tree, "arm64", "clang-19", "DYNAMIC=1")
     for word in words:
         assert word in message
 
 
 def test_shadow_over_the_image_is_refused(tree):
-    """A window that ends below the image, its shadow in the middle of it."""
+    """A window that ends below the image, with its shadow in the middle of the image."""
     replace(
         tree / "template.lds",
         "__kasan_window_end = RAM_START + 0x700000;",

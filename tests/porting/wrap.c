@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wrap.c - a heap put under KASAN without a changed line in it: linked with
+ * wrap.c - puts a heap under KASAN without changing a line of it. Linked with
  * --wrap=malloc --wrap=memalign --wrap=realloc --wrap=free. Not instrumented.
  */
 #include <kasan/kasan.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * app.c - the instrumented file of the audit's images: globals, so that it has a constructor, and accesses.
+ * app.c - the instrumented file of the audit's images. It has globals, and so a constructor, and accesses.
  */
 int app(int index, char *text);
 #ifdef SECOND_BANK

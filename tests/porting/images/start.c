@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * start.c - the uninstrumented rest of the audit's images: vectors, the way from reset to app(), and the port.
- * These images are linked and audited, never booted, so the port prints and locks nothing.
+ * start.c - the uninstrumented rest of the audit's images: vectors, the code from reset to app(), and the
+ * port. The images are linked and audited, never booted, so the port prints and locks nothing.
  */
 #include "kasan.h"
 
@@ -62,7 +62,7 @@ void reset(void)
 	{
 		const unsigned long *symbol;
 
-		/* Something that walks the symbols, as a loader of modules does. */
+		/* Walk the symbols, as a module loader does. */
 		for (symbol = symbols_start; symbol < symbols_end; symbol++)
 			message[0] ^= (char)*symbol;
 	}
