@@ -226,7 +226,7 @@ static void check_copy(const char *name, copy_fn copy)
 	CHECKF(unit_reports() == 1 && unit_last()->is_write, "%s: bad destination", name);
 	CHECK_EQ(unit_last()->addr, (uintptr_t)arena + 996);
 	CHECKF(arena[1000] == 'x', "%s: wrote after its report", name);
-	/* A size of 0 is no access, even with bad pointers. */
+	/* A size of 0 is not an access, even with bad pointers. */
 	EXPECT_NO_REPORT(copy(arena + 2000, arena + 3000, 0));
 	EXPECT_NO_REPORT(copy(NULL, NULL, 0));
 	/* A negative number as the length. */

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-// Cargo wants a target in every package; this one has nothing to build.
+// Cargo needs a target in every package; this one has nothing to build.
