@@ -8,7 +8,7 @@ import click
 
 from redzone import amalgamate, audit, base, builder, doctor, flags, machine, port
 from redzone.base import Failure
-from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Words
+from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Patterns, Words
 
 EXIT_STATUSES = """\b
 Exit status:
@@ -192,6 +192,11 @@ def run_verb(context, **options):
     type=Number(int, 0, (1 << 64) - 1, "N"),
     help="Random sequence of such a suite. Default: another one each time, which is printed.",
 )
+@click.option(
+    "--filter",
+    type=Patterns(),
+    help="Only cases that match, in one boot of each mode and two more: 'slab*,kasan.kmalloc*' (kunit).",
+)
 @click.option("--quick", is_flag=True, help="Run a part only, for suites that have one (fresh-machine).")
 @click.option(
     "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."
@@ -216,6 +221,7 @@ def test_verb(context, **options):
     Examples:
       ./redzone test
       ./redzone test kunit cases
+      ./redzone test kunit --mode generic --filter 'slab*,kasan.kmalloc*'
       ./redzone test linux-kunit --mode generic
       ./redzone test soak --seconds 60
       ./redzone test workqueue-stress --mode generic --rounds 1000

@@ -45,6 +45,17 @@ class Words(Choice):
         return [super(Words, self).convert(word, param, context) for word in value.split(",")]
 
 
+class Patterns(_Type):
+    """KUnit's patterns, separated by commas: one word, because it becomes a boot parameter."""
+
+    name = "PATTERNS"
+
+    def convert(self, value, param, context):
+        if not re.fullmatch(r"[\w*?.,\[\]!-]+", value, re.ASCII):
+            self.refuse(value, "suites or suite.case with the shell's wildcards, separated by commas")
+        return value
+
+
 class Number(_Type):
     """A number in a range. @kind: int or float."""
 

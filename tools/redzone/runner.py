@@ -39,24 +39,26 @@ class Result:
 class Context:
     """The options of the command, and the means to build and boot: each suite gets one.
 
-    cases_dir: folder of programs with known verdicts. jobs: machines that may run at once.
-    yes: missing packages may be installed. mode: run configurations of this mode alone, None: of all.
-    seconds, rounds, seed: how long, how often and which sequence, None: the suite's choice. quick: a part of
-    the suite will do. logs: this suite's folder for logs.
+    @options: those of the command by name. jobs: machines that may run at once. yes: missing packages may be
+    installed. mode: run configurations of this mode alone, None: of all.
+
+    Options that a suite names in its OPTIONS: seconds, rounds, seed, filter: how long, how often, which sequence
+    and which cases, None: the suite's choice; quick: a part of the suite will do.
+
+    cases_dir: folder of programs with known verdicts. logs: this suite's folder for logs.
     """
 
-    def __init__(
-        self, name, jobs, yes, cases_dir, mode=None, seconds=None, seed=None, rounds=None, quick=False
-    ):
+    def __init__(self, name, cases_dir, options):
         self.suite = name
-        self.jobs = jobs
-        self.yes = yes
+        self.jobs = options["jobs"]
+        self.yes = options["yes"]
         self.cases_dir = cases_dir
-        self.mode = mode
-        self.seconds = seconds
-        self.seed = seed
-        self.rounds = rounds
-        self.quick = quick
+        self.mode = options["mode"]
+        self.seconds = options["seconds"]
+        self.seed = options["seed"]
+        self.rounds = options["rounds"]
+        self.filter = options["filter"]
+        self.quick = options["quick"]
         self.logs = LOGS / name
         shutil.rmtree(self.logs, ignore_errors=True)
         self.logs.mkdir(parents=True)
@@ -261,7 +263,7 @@ def _check_mode(mode, chosen, known):
 def _check_options(options, chosen, known):
     """Raise Failure unless every option of @options that is given is one that a chosen suite takes."""
     for option, value in options.items():
-        if value is None:
+        if value in (None, False):
             continue
         able = [name for name, suite in known.items() if option in suite.options]
         if not set(able) & set(chosen):
@@ -269,20 +271,8 @@ def _check_options(options, chosen, known):
             raise Failure(f"no chosen suite takes --{option}; those that do: {named}")
 
 
-def run(
-    names,
-    listing,
-    cases_dir,
-    jobs,
-    verbose,
-    yes,
-    mode=None,
-    seconds=None,
-    seed=None,
-    rounds=None,
-    quick=False,
-):
-    """Do what the options of `./redzone test` say. Returns the exit status."""
+def run(names, listing, verbose, cases_dir, **options):
+    """Do what the options of `./redzone test` say. @options: those for Context. Returns the exit status."""
     known = suites.load()
     if listing:
         width = max(map(len, known))
@@ -290,16 +280,15 @@ def run(
             print(f"{name:{width}}  {suite.title}" + (" (slow: only when named)" if suite.slow else ""))
         return base.OK
     chosen = _choose(names, known)
-    _check_mode(mode, chosen, known)
-    given = {"seconds": seconds, "rounds": rounds, "seed": seed, "quick": quick or None}
-    _check_options(given, chosen, known)
+    _check_mode(options["mode"], chosen, known)
+    _check_options({name: options[name] for name in suites.OPTIONS}, chosen, known)
     cases = _cases_dir(cases_dir)
     printer = Printer(verbose)
     lines = []
     try:
         for name in chosen:
             printer.begin(name, known[name].title)
-            context = Context(name, jobs, yes, cases, mode, seconds, seed, rounds, quick)
+            context = Context(name, cases, options)
             for result in _run_suite(known[name], context):
                 printer.result(result)
             lines.append(printer.end())

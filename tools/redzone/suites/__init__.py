@@ -6,7 +6,7 @@ A suite module has
   run(context)  yields runner.Result; context is a runner.Context,
 and may have
   TOOLS         keys of redzone.tools that all of it needs: without them the suite is skipped by name,
-  OPTIONS       those of `seconds`, `rounds`, `seed` and `quick` that run() looks at in its context,
+  OPTIONS       those of suites.OPTIONS that run() looks at in its context,
   MODES         the KASAN modes that `--mode` may choose from; run() then looks at context.mode,
   SLOW          True: runs only when it is named.
 
@@ -20,6 +20,9 @@ from types import ModuleType, SimpleNamespace
 
 from redzone import ports
 from redzone.base import Failure
+
+# Options of the command that only some suites take; each names its own.
+OPTIONS = ("seconds", "rounds", "seed", "filter", "quick")
 
 # Quick ones first; a suite that is not listed runs after those that are.
 ORDER = (

@@ -10,6 +10,7 @@ from redzone.runner import FAIL, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "qemu-arm64")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
+OPTIONS = ("filter",)
 TIMEOUT = 600
 
 # (mode, instrumentation, compiler, CPUs), and the slab allocator if it is not the default; with hardware tags
@@ -122,6 +123,8 @@ def run(context, matrix=False):
             name = f"{name}-{cpu}"
             target.cpu = cpu
             target.append.append(USER_SUITES)
+        elif context.filter:
+            target.append.append(f"kunit.filter_glob={context.filter}")
         elif not matrix:
             target.append += filters(configuration)
         outcome, lines, log = context.boot(name, target)
@@ -131,6 +134,8 @@ def run(context, matrix=False):
     for configuration in CONFIGURATIONS:
         if context.mode not in (None, configuration[0]) or (configuration in MATRIX_ONLY and not matrix):
             continue
+        if context.filter and configuration not in ALL_SUITES:
+            continue
         preset = preset_name("arm64", *configuration[:3], *configuration[4:])
         reason = missing_for(context, configuration)
         if reason:
@@ -138,7 +143,7 @@ def run(context, matrix=False):
             continue
         image = context.build(preset, targets=["redzone"])["redzone"]
         ready.append((configuration, image, None))
-        if configuration == WITHOUT_PAN:
+        if configuration == WITHOUT_PAN and not context.filter:
             ready.append((configuration, image, NO_PAN))
     # The longest first, so that none is left over at the end for one CPU of the host.
     ready.sort(key=lambda item: (item[0] not in ALL_SUITES, item[0][0] != "hw_tags"))
