@@ -5,7 +5,7 @@ import shutil
 
 
 def test_programs_that_have_moved(redzone, path_without):
-    """A folder that was configured with programs of another place is configured anew, not given up."""
+    """A folder is configured again, not given up, if its programs have moved since."""
     preset = "runtime-arm-clang-windowed"
     folder = redzone.root / "build" / preset
     shutil.rmtree(folder, ignore_errors=True)
