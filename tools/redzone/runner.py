@@ -42,8 +42,8 @@ class Context:
     @options: those of the command by name. jobs: machines that may run at once. yes: missing packages may be
     installed. mode: run configurations of this mode alone, None: of all.
 
-    Options that a suite names in its OPTIONS: seconds, rounds, seed, filter: how long, how often, which sequence
-    and which cases, None: the suite's choice; quick: a part of the suite will do.
+    Options that a suite names in its OPTIONS: seconds, rounds, seed, filter: how long, how often, which
+    sequence and which cases, None: the suite's choice; quick: a part of the suite will do.
 
     cases_dir: folder of programs with known verdicts. logs: this suite's folder for logs.
     """
