@@ -162,6 +162,22 @@ static void single_bad_granule(void)
 	}
 }
 
+/* A good granule in bad memory is found by a check of that granule alone. */
+static void single_good_granule(void)
+{
+	struct oracle o = make_oracle(64 * 1024);
+
+	for (size_t at = 8; at < 2048; at += 8) {
+		kasan_poison((void *)o.base, o.size, KASAN_GLOBAL_REDZONE);
+		kasan_unpoison((void *)(o.base + at), 8);
+		CHECK_EQ(kasan_first_bad(o.base + at, 8), 0);
+		CHECK_EQ(kasan_first_bad(o.base + at - 1, 9), o.base + at - 1);
+		CHECK_EQ(kasan_first_bad(o.base + at, 9), o.base + at + 8);
+		CHECK_EQ(kasan_first_bad(o.base, o.size), o.base);
+	}
+	kasan_unpoison((void *)o.base, o.size);
+}
+
 /* The rest of the shadow must not change, because it belongs to other objects. */
 static void neighbours_are_untouched(void)
 {
@@ -297,6 +313,6 @@ static void explicit_checks(void)
 
 UNIT_MAIN(UNIT_CASE(unpoison_all_offsets_and_sizes), UNIT_CASE(poison_all_offsets_and_sizes),
 	  UNIT_CASE(poison_tail_all_sizes), UNIT_CASE(random_large_ranges),
-	  UNIT_CASE(single_bad_granule), UNIT_CASE(neighbours_are_untouched),
-	  UNIT_CASE(every_access_function), UNIT_CASE(sized_access_functions),
-	  UNIT_CASE(explicit_checks))
+	  UNIT_CASE(single_bad_granule), UNIT_CASE(single_good_granule),
+	  UNIT_CASE(neighbours_are_untouched), UNIT_CASE(every_access_function),
+	  UNIT_CASE(sized_access_functions), UNIT_CASE(explicit_checks))
