@@ -2,15 +2,14 @@
 /*
  * early.c - the first C function: final page tables and early shadow.
  *
- * Uninstrumented, and calls nothing that is instrumented: until it has finished there is no shadow
- * to check.
+ * Not instrumented, and calls no instrumented code: there is no shadow to check until it has finished.
  */
 #include <kernel/arch.h>
 #include <kernel/printk.h>
 #include <asm/irqflags.h>
 #include "internal.h"
 
-/* Not in .bss: head.S writes it just after clearing that, and it must not depend on the order. */
+/* Not in .bss: head.S writes it just after it has cleared .bss, and must not depend on that order. */
 u64 kimage_voffset __section(".data") = 0;
 phys_addr_t memstart_addr;
 bool early_init_done;
@@ -30,7 +29,7 @@ static void map_segment(const char *start, const char *end, pgprot_t prot, const
 	map_or_die(va, __pa_symbol(va), PAGE_ALIGN((unsigned long)end) - va, prot, what);
 }
 
-/* head.S mapped the UART in its own tables at the same address: messages work from the start. */
+/* Messages work from the start, because head.S has mapped the UART at the same address. */
 void early_init(phys_addr_t fdt)
 {
 	map_or_die(FIX_UART_VADDR, PL011_DEFAULT_PHYS, PAGE_SIZE, PAGE_DEVICE, "the UART");

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry.S - the exception vectors, and changing threads.
+ * entry.S - the exception vectors, and the switch between threads.
  *
- * Exceptions of the kernel run on the stack of the interrupted thread. Before anything is written
- * there, the entry asks the MMU whether the frame would be mapped: a thread that has run out of
- * stack must not make the entry fault again, without end. A user program's exceptions find the
- * kernel stack empty, and continue in user.S.
+ * Exceptions of the kernel run on the stack of the interrupted thread. Before the entry writes there, it asks the
+ * MMU whether the frame is mapped: if a thread has run out of stack, the entry must not fault again and again.
+ * Exceptions of a user program find the kernel stack empty, and continue in user.S.
  */
 #include <asm/memory.h>
 #include <asm/ptrace.h>
 #include "entry_frame.S"
 
 /*
- * One vector: 128 bytes. TPIDRRO_EL0 holds x0 while there is no stack to trust; a misaligned stack
- * pointer would fault in the first store like an unmapped one, so both take the same way out.
+ * One vector: 128 bytes. TPIDRRO_EL0 holds x0 until the stack is known to be usable. A misaligned stack pointer
+ * would fault in the first store like an unmapped one, so both branch to overflow_entry.
  */
 	.macro	ventry handler
 	.balign	128
@@ -31,7 +30,7 @@
 	.endm
 
 /*
- * From user mode: the stack pointer is where the last return to it left it, see user.S. All kinds of
+ * From user mode: the stack pointer has not changed since the last return to user mode, see user.S. All kinds of
  * exception build the same frame.
  */
 	.macro	ventry_user handler
@@ -61,7 +60,7 @@
 	.balign	2048
 	.globl	vectors
 vectors:
-	ventry_bad			/* EL1 on SP_EL0: that register holds `current` */
+	ventry_bad			/* EL1 on SP_EL0: not used, SP_EL0 holds `current` */
 	ventry_bad
 	ventry_bad
 	ventry_bad
@@ -116,8 +115,8 @@ bad_entry:
 	.size	bad_entry, . - bad_entry
 
 /*
- * The stack pointer, lowered by a frame, points nowhere. x0 is in TPIDRRO_EL0. Change to this
- * CPU's overflow stack; x1 waits in TPIDR_EL0 until it can be stored.
+ * There is no usable stack below the stack pointer. Change to this CPU's overflow stack. x0 is in
+ * TPIDRRO_EL0, and x1 is kept in TPIDR_EL0 until it can be stored.
  */
 	.type	overflow_entry, %function
 overflow_entry:
@@ -141,8 +140,8 @@ overflow_entry:
 	.size	overflow_entry, . - overflow_entry
 
 /*
- * cpu_switch_to(prev, next): what a C function must keep goes to prev's context, at offset 0 of
- * its task, and comes from next's. x0, prev, is the result for next.
+ * cpu_switch_to(prev, next): save the registers that a C function must preserve in prev's context, at offset 0 of
+ * its task, and load them from next's. next gets x0, prev, as the result.
  */
 	.globl	cpu_switch_to
 	.type	cpu_switch_to, %function
@@ -178,7 +177,7 @@ ret_from_fork:
 	brk	#0x800
 	.size	ret_from_fork, . - ret_from_fork
 
-/* semihosting_call(op, block): the trap handler skips the instruction where nobody answers it. */
+/* semihosting_call(op, block): the trap handler skips the instruction if no emulator answers it. */
 	.globl	semihosting_call, semihosting_insn
 	.type	semihosting_call, %function
 semihosting_call:

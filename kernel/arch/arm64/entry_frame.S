@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* entry_frame.S - the register frame of an exception, as macros: included by entry.S and user.S. */
+/* entry_frame.S - macros for the register frame of an exception, for entry.S and user.S. */
 #include <asm/ptrace.h>
 
 /*
- * Build struct pt_regs at sp, for which the room was taken already; sp and lr of the interrupted
- * code are left to the user of the macro. x29 points to the frame record in it, so a frame pointer
- * walk continues in the interrupted code. x22 to x25 are lost.
+ * Build struct pt_regs at sp, which has been lowered already. The caller stores sp and lr of the
+ * interrupted code. x29 then points to the frame record in the frame, so a frame pointer walk continues in
+ * the interrupted code. Clobbers x22 to x25.
  */
 	.macro	save_regs
 	stp	x0, x1, [sp, #16 * 0]
@@ -33,7 +33,7 @@
 	add	x29, sp, #S_FRAME
 	.endm
 
-/* The way back: everything masked, the frame at sp. Ends the exception. */
+/* Return from the exception: everything is masked, and the frame is at sp. */
 	.macro	restore_regs_and_return
 	ldp	x22, x23, [sp, #S_PC]
 	msr	elr_el1, x22

@@ -2,12 +2,12 @@
 /*
  * fault.c - memory accesses that the MMU refuses.
  *
- * Uninstrumented: the code that explains a bad access must not make one.
+ * Not instrumented: the code that explains a bad access must not make one.
  *
- * The interesting case under KASAN: an inline check of a null, user or wild pointer faults on the
- * *shadow* load, since such an address has no shadow. That load gets the result "poisoned" and the
- * thread goes on: the compiler's slow path then reports the access with its exact address, size
- * and direction. The access itself faults next, and ends the thread.
+ * The interesting case under KASAN: an inline check of a null, user or wild pointer faults on the *shadow*
+ * load, because such an address has no shadow. The fault handler gives that load the result "poisoned" and
+ * continues the thread: the compiler's slow path then reports the access with its exact address, size and
+ * direction. The access itself faults next, and ends the thread.
  */
 #include <kasan/kasan.h>
 #include <kernel/arch.h>
@@ -24,7 +24,7 @@
 #define ESR_ISS_FNV  BIT(10)
 #define ESR_FSC(esr) ((unsigned int)((esr) & 0x3f))
 
-/* Fault status codes; the low two bits of the first three groups are the level. */
+/* Fault status codes; the low two bits of the first three groups hold the level. */
 #define FSC_IS_TRANSLATION(fsc)	 (((fsc) & 0x3c) == 0x04)
 #define FSC_IS_PERMISSION(fsc)	 (((fsc) & 0x3c) == 0x0c)
 #define FSC_IS_ADDRESS_SIZE(fsc) (((fsc) & 0x3c) == 0x00)
@@ -64,8 +64,7 @@ static const char *fsc_name(unsigned int fsc)
 
 #ifdef CONFIG_KASAN
 
-/* --- Instructions ------------------------------------------------------------------------------
- * */
+/* --- Instructions ----------------------------------------------------------------------------- */
 
 enum address_form { FORM_OFFSET, FORM_UNSCALED, FORM_POST, FORM_PRE, FORM_REGISTER };
 
@@ -74,8 +73,8 @@ struct access {
 	enum address_form form;
 	unsigned int rt, rn, rm;
 	unsigned int size; /* bytes */
-	unsigned int opc;  /* 0: store, 1: load, 2: load, signed to 64 bits, 3: to 32 */
-	long imm;	   /* of the unscaled, post- and pre-indexed forms */
+	unsigned int opc;  /* 0: store, 1: load, 2: load and sign-extend to 64 bits, 3: to 32 */
+	long imm;	   /* for the unscaled, post- and pre-indexed forms */
 };
 
 static bool decode_access(u32 insn, struct access *a)
@@ -133,18 +132,16 @@ size_t fault_access_size(const struct pt_regs *regs)
 	return 0;
 }
 
-/* --- KASAN -------------------------------------------------------------------------------------
- * */
+/* --- KASAN ------------------------------------------------------------------------------------ */
 
-/** struct last_access - an access of the task @pid that was dealt with: [@addr, @addr + @size) */
+/** struct last_access - an access by the task @pid that has been handled: [@addr, @addr + @size) */
 struct last_access {
-	pid_t pid; /* not a pointer: the next task has the memory of one that died of its report */
+	pid_t pid; /* not a pointer: a new task may get the memory of one that its report ended */
 	unsigned long addr;
 	size_t size;
 };
 
-/* Written by the CPU itself, interrupts off. All are looked at: the task may have moved meanwhile.
- * */
+/* Each CPU writes its own entry, interrupts off. Readers look at all: the task may have moved to another CPU. */
 static struct last_access reported[NR_CPUS];
 
 static bool was_access(const struct last_access *list, unsigned long addr)
@@ -178,8 +175,8 @@ static struct last_access fixed_up[NR_CPUS];
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 
 /*
- * Is @rt compared soon after @pc? A shadow value always is, at once or after the address's low
- * bits were prepared.
+ * Is @rt compared soon after @pc? A shadow value always is, either at once or after the address's low bits
+ * are prepared.
  */
 static bool is_tested_soon(unsigned long pc, unsigned int rt)
 {
@@ -204,7 +201,7 @@ static bool is_tested_soon(unsigned long pc, unsigned int rt)
 	return false;
 }
 
-/* Is @pc in one of the functions that the runtime checks single accesses with? */
+/* Is @pc in one of the runtime's functions that check single accesses? */
 static bool in_runtime_check(unsigned long pc)
 {
 	extern char __kasan_access_start[], __kasan_access_end[];
@@ -220,7 +217,7 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 	bool certain = false;
 	u64 value;
 
-	/* With outline checks it is the runtime that loads blindly, at places that are known. */
+	/* With outline checks the blind load is in the runtime, at known places. */
 	if (in_runtime_check(regs->pc))
 		certain = true;
 #ifndef CONFIG_KASAN_INLINE
@@ -231,7 +228,7 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 		return false;
 	if (regs->esr & (ESR_ISS_WNR | ESR_ISS_FNV))
 		return false;
-	/* The runtime's way to the shadow of an address that has none leads anywhere. */
+	/* The address may have no shadow; then the runtime's calculation can lead anywhere. */
 	if (!kasan_shadow_fault_to_access(far, &addr) || far >= KASAN_SHADOW_START) {
 		if (!certain)
 			return false;
@@ -239,13 +236,13 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 	}
 	if (!kernel_text_address(regs->pc) || !decode_access(*(const u32 *)regs->pc, &a))
 		return false;
-	/* One shadow byte; two for accesses of 16 bytes. */
+	/* A check loads one shadow byte, or two for an access of 16 bytes. */
 	if (a.opc == 0 || a.size > 2 || a.rt == 31)
 		return false;
 
 	/*
-	 * Between the shadow's offset and the kernel's half a fault could also be an access to a
-	 * wild pointer of just such a value. The usual code, offset plus index in two registers,
+	 * A fault between the shadow's offset and the kernel's half could also be an access through a wild
+	 * pointer that has just such a value. The usual code, with offset and index in two registers,
 	 * leaves no doubt.
 	 */
 	if (!certain && a.form == FORM_REGISTER)
@@ -262,7 +259,7 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 			return false;
 		regs->regs[a.rn] += (u64)a.imm;
 	}
-	/* "None of the bytes is accessible", as the load would have extended it. */
+	/* "No byte is accessible", extended as the load would have done it. */
 	value = a.size == 1 ? 0xff : 0xffff;
 	if (a.opc == 2)
 		value = ~0UL;
@@ -270,13 +267,13 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 		value = 0xffffffffUL;
 	regs->regs[a.rt] = value;
 	regs->pc += 4;
-	/* The access itself comes next: its granule, and up to 16 bytes from there. */
+	/* The access itself comes next: it lies in this granule and up to 16 bytes from there. */
 	fixed_up[smp_processor_id()] =
 		(struct last_access){.pid = current->pid, .addr = addr, .size = 24};
 	return true;
 }
 
-#else /* Hardware tags: the CPU keeps them. */
+#else /* Hardware tags have no shadow: the CPU keeps the tags. */
 
 bool kasan_fixup_shadow_load(struct pt_regs *regs)
 {
@@ -285,10 +282,10 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs)
 
 #endif
 
-/* Return: true if a report was printed for this access, now or just before. */
+/* Return: true if this access was reported before the fault. */
 static bool kasan_handle_fault(const struct pt_regs *regs, unsigned long addr, bool is_write)
 {
-	/* FAR_EL1 has all of the pointer: a tag, or the top byte of one that is none. */
+	/* FAR_EL1 holds the whole pointer, including its top byte: a tag or, in a wild pointer, anything. */
 	if (was_access(reported, kasan_untag_addr(addr))) {
 		forget_access(reported);
 		forget_access(fixed_up);
@@ -313,8 +310,7 @@ static bool kasan_handle_fault(const struct pt_regs *regs, unsigned long addr, b
 
 #endif /* CONFIG_KASAN */
 
-/* --- Oopses -------------------------------------------------------------------------------------
- * */
+/* --- Oopses ----------------------------------------------------------------------------------- */
 
 static void print_fault(const struct pt_regs *regs, const char *what, const char *access)
 {
@@ -343,7 +339,7 @@ void do_data_abort(struct pt_regs *regs)
 	if (kasan_fixup_shadow_load(regs))
 		return;
 
-	/* All that the kernel's own accesses are refused of in the lower half while it is mapped. */
+	/* In the lower half a permission fault means that the kernel itself accessed user memory. */
 	is_pan = FSC_IS_PERMISSION(fsc) && regs->far < TASK_SIZE;
 	if (is_pan)
 		what = "access to user memory";
@@ -354,8 +350,7 @@ void do_data_abort(struct pt_regs *regs)
 	else if (regs->far < PAGE_SIZE)
 		what = "NULL pointer dereference";
 
-	/* A write to .rodata is no matter of shadow: all of it is accessible, only not for
-	 * writing. */
+	/* Shadow does not matter for a write to .rodata: its bytes are accessible, but not for writing. */
 	if ((!FSC_IS_PERMISSION(fsc) || is_pan) && mte_leave_mem_function(regs, is_write))
 		return;
 	if (!FSC_IS_PERMISSION(fsc) || is_pan)

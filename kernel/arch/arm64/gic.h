@@ -5,16 +5,16 @@
 
 #include <kernel/types.h>
 
-/* What acknowledging gives when nothing is pending. */
+/* The result of @ack if nothing is pending. */
 #define GIC_SPURIOUS 1023U
 
 /**
  * struct gic_ops - one kind of controller
- * @init_cpu: this CPU's own part; called on each CPU with interrupts off.
- * @ack: take the highest pending interrupt. Return: its number, with what @eoi needs.
- * @eoi: @ack's value was handled.
- * @enable, @disable: @irq below nr_irqs; private ones on this CPU. Level triggered.
- * @ipi: send interrupt @sgi, 0-15, to the CPUs in @mask, one at least.
+ * @init_cpu: set up this CPU's own part; called on each CPU with interrupts off.
+ * @ack: take the pending interrupt of highest priority. Return: a value with its number, for @eoi.
+ * @eoi: the interrupt with this value of @ack has been handled.
+ * @enable, @disable: @irq is below nr_irqs; private ones change on this CPU only. Level triggered.
+ * @ipi: send interrupt @sgi, 0-15, to the CPUs in @mask, at least one.
  */
 struct gic_ops {
 	const char *name;

@@ -27,12 +27,12 @@
 #define GICC_IAR  0x0c
 #define GICC_EOIR 0x10
 
-/* All interrupts are equal; every CPU takes all of them. */
+/* All interrupts have the same priority; every CPU takes all of them. */
 #define PRIORITY      0xa0U
 #define PRIORITY_MASK 0xf0U
 
 static char *dist, *cpuif;
-/* The controller's own numbers of the CPUs, one bit each. */
+/* The controller's own numbers for the CPUs, one bit each. */
 static u8 cpu_bit[NR_CPUS];
 
 static struct gic_ops gicv2_ops;
@@ -60,13 +60,13 @@ static void gicv2_init_cpu(void)
 	unsigned int cpu = smp_processor_id();
 	u32 targets = 0;
 
-	/* The first registers are this CPU's own: its private interrupts, and who it is. */
+	/* The first registers are banked by CPU: its private interrupts, and its own number. */
 	for (unsigned int i = 0; i < 32 && !targets; i += 4)
 		targets = readl(dist + GICD_ITARGETSR + i);
 	targets |= targets >> 16;
 	targets |= targets >> 8;
 	cpu_bit[cpu] = (u8)targets;
-	/* A controller for one CPU has no such register. */
+	/* A controller for a single CPU does not have this register. */
 	if (!cpu_bit[cpu])
 		cpu_bit[cpu] = 1;
 
@@ -91,7 +91,7 @@ static void gicv2_eoi(u32 ack)
 
 static void gicv2_enable(unsigned int irq)
 {
-	/* Shared ones go to the boot CPU. */
+	/* Shared interrupts go to the boot CPU. */
 	if (irq >= 32)
 		writeb_relaxed(cpu_bit[0], dist + GICD_ITARGETSR + irq);
 	writel(1U << (irq % 32), dist + GICD_ISENABLER + irq / 32 * 4);

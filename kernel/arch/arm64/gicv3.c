@@ -13,8 +13,7 @@
 #include "gic.h"
 #include "sysreg.h"
 
-/* Distributor; the redistributor's second frame has the same registers for the private interrupts.
- * */
+/* Distributor; the redistributor's second frame has the same registers for the private interrupts. */
 #define GICD_CTLR	0x0000
 #define GICD_TYPER	0x0004
 #define GICD_IGROUPR	0x0080
@@ -53,12 +52,12 @@ static struct {
 	u64 size;
 } regions[MAX_REGIONS];
 static char *redist[NR_CPUS];
-/* MPIDR affinity fields of the CPUs that have come up. */
+/* MPIDR affinity fields of the CPUs that are online. */
 static u64 affinity[NR_CPUS];
 
 static struct gic_ops gicv3_ops;
 
-/* Writes take effect some time later; the register says when. */
+/* Writes take effect with a delay; a bit in the register tells when. */
 static void wait_for(const char *ctlr, u32 busy)
 {
 	for (int polls = 0; readl(ctlr) & busy; polls++) {
@@ -89,7 +88,7 @@ static void gicv3_init_dist(void)
 		writeq_relaxed(boot, dist + GICD_IROUTER + irq * 8UL);
 }
 
-/* The redistributor whose affinity is this CPU's. */
+/* Find the redistributor with this CPU's affinity. */
 static char *find_redist(u64 mpidr)
 {
 	u64 wanted = (mpidr & 0xffffff) | (mpidr >> 8 & 0xff000000);
@@ -137,7 +136,7 @@ static void gicv3_init_cpu(void)
 	isb();
 	write_sysreg(PRIORITY_MASK, ICC_PMR_EL1);
 	write_sysreg(0, ICC_BPR1_EL1);
-	write_sysreg(0, ICC_CTLR_EL1); /* EOI ends and deactivates */
+	write_sysreg(0, ICC_CTLR_EL1); /* EOI also deactivates the interrupt */
 	write_sysreg(1, ICC_IGRPEN1_EL1);
 	isb();
 }
@@ -178,7 +177,7 @@ static void gicv3_ipi(u32 mask, unsigned int sgi)
 
 		if (!(mask & (1U << cpu)))
 			continue;
-		/* Affinities 3 to 1, then within those 16 CPUs by bit, in groups of 16. */
+		/* Affinities 3 to 1 select a cluster; within it, a group of 16 CPUs has one bit each. */
 		target = (aff >> 32 & 0xff) << 48 | (aff >> 16 & 0xff) << 32 |
 			 (aff >> 8 & 0xff) << 16 | (aff >> 4 & 0xf) << 44 | 1UL << (aff & 0xf) |
 			 (u64)sgi << 24;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * head.S - the first instructions: from whatever the boot loader left to C with the MMU on.
+ * head.S - the first instructions: from the state that the boot loader left to C code with the MMU on.
  *
- * Two ways in, one entry. As a raw image (the arm64 Linux boot protocol) x0 holds the physical
- * address of the device tree; as an ELF file in QEMU x0 is 0 and the tree lies 2 MiB below the
- * kernel. The code runs wherever it was loaded, at a 2 MiB boundary, and uses no absolute address
- * before the MMU is on.
+ * One entry serves two ways to load the kernel. As a raw image (the arm64 Linux boot protocol) it gets the
+ * physical address of the device tree in x0; as an ELF file in QEMU it gets 0, and the tree lies 2 MiB below
+ * the kernel. The code runs at any 2 MiB boundary, and uses no absolute address before the MMU is on.
  *
- * Two sets of tables are built here, both coarse: the identity map of this code for the moment in
- * which the MMU comes on (kept for the other CPUs), and the image at its link address.
- * early_init() then builds the final map in C.
+ * It builds two coarse sets of tables: the identity map of this code for the moment when the MMU is switched
+ * on (kept for the other CPUs), and the image at its link address. early_init() then builds the final map in C.
  */
 #include <asm/memory.h>
 #include "mte.h"
@@ -17,13 +15,13 @@
 #include "sysreg.h"
 #include <kasan/config.h>
 
-/* SCTLR_EL1: bits that are one in every version, and stack alignment checks. MMU and caches off. */
+/* SCTLR_EL1: bits that are one in every version, and stack alignment checks. MMU and caches are off. */
 #define SCTLR_EL1_BASE 0x30d00818
 
 /*
- * TCR_EL1: both halves have 48 bits and 4 KiB pages; walks are inner shareable, write-back. TBI1 in the
- * tag-based modes: the CPU ignores the top byte of kernel addresses, whatever kasan= says, because objects of
- * early boot may have a tag. Without it a wild pointer with a wrong top byte faults, which is better.
+ * TCR_EL1: both halves have 48 bits and 4 KiB pages; walks are inner shareable, write-back. With TBI1 the CPU
+ * ignores the top byte of kernel addresses. The tag-based modes set it even with kasan=off, because objects of
+ * early boot may have a tag. Generic mode does not: a wild pointer with a wrong top byte had better fault.
  */
 #ifdef CONFIG_KASAN_TAGS
 #define TCR_TBI1 (1 << 38)
@@ -33,11 +31,11 @@
 #define TCR_LOW	 (16 | (1 << 8) | (1 << 10) | (3 << 12))
 #define TCR_HIGH ((16 << 16) | (1 << 24) | (1 << 26) | (3 << 28) | (2 << 30) | TCR_TBI1)
 
-/* The console's registers in a coarse map. */
+/* The console's registers, in a coarse map. */
 #define BLOCK_DEVICE (PTE_AF | PTE_TYPE_BLOCK | PTE_PXN | PTE_UXN | \
 		      (MT_DEVICE_nGnRE << PTE_ATTR_SHIFT))
 
-/* Continue at @label unless the CPU has tags in memory. Clobbers @tmp. */
+/* Continue at @label unless the CPU has memory tags. Clobbers @tmp. */
 	.macro	skip_without_mte label, tmp
 	mrs	\tmp, id_aa64pfr1_el1
 	ubfx	\tmp, \tmp, #ID_PFR1_MTE_SHIFT, #4
@@ -52,7 +50,7 @@ _head:
 	b	primary_entry
 	nop
 	.quad	0			/* offset of the image from a 2 MiB boundary */
-	.quad	_image_size		/* with .bss: memory that must stay free */
+	.quad	_image_size		/* with .bss: this memory must stay free */
 	.quad	0xa			/* little endian, 4 KiB pages, anywhere in memory */
 	.quad	0
 	.quad	0
@@ -61,7 +59,7 @@ _head:
 	.long	0
 
 /*
- * el_setup - come out at EL1 with interrupts masked, MMU off; called at EL1 or EL2, returns by lr.
+ * el_setup - change to EL1 with interrupts masked and the MMU off. Called at EL1 or EL2, returns by lr.
  * Clobbers x9, x10.
  */
 	.type	el_setup, %function
@@ -70,7 +68,7 @@ el_setup:
 	mrs	x9, CurrentEL
 	cmp	x9, #(2 << 2)
 	b.eq	1f
-	b.hi	park			/* EL3: no boot protocol enters there */
+	b.hi	park			/* EL3: boot protocols do not enter here */
 	movz	w9, #(SCTLR_EL1_BASE & 0xffff)
 	movk	w9, #(SCTLR_EL1_BASE >> 16), lsl #16
 	msr	sctlr_el1, x9
@@ -91,7 +89,7 @@ el_setup:
 	mov	x9, #3			/* EL1 may read the counters */
 	msr	cnthctl_el2, x9
 	msr	cntvoff_el2, xzr
-	mov	x9, #0x33ff		/* no traps to EL2 of floating point */
+	mov	x9, #0x33ff		/* floating point does not trap to EL2 */
 	msr	cptr_el2, x9
 	msr	hstr_el2, xzr
 	msr	mdcr_el2, xzr
@@ -101,7 +99,7 @@ el_setup:
 	mrs	x9, mpidr_el1
 	msr	vmpidr_el2, x9
 
-	mrs	x9, id_aa64pfr0_el1	/* GIC system registers: EL1 may use them */
+	mrs	x9, id_aa64pfr0_el1	/* EL1 may use the GIC's system registers */
 	ubfx	x9, x9, #24, #4
 	cbz	x9, 2f
 	mrs	x9, ICC_SRE_EL2
@@ -113,7 +111,7 @@ el_setup:
 	tbz	x9, #0, 2f
 	msr	ICH_HCR_EL2, xzr
 2:
-	mrs	x9, id_aa64mmfr0_el1	/* fine-grained traps: none */
+	mrs	x9, id_aa64mmfr0_el1	/* no fine-grained traps */
 	ubfx	x9, x9, #56, #4
 	cbz	x9, 3f
 	msr	S3_4_C1_C1_4, xzr	/* HFGRTR_EL2 */
@@ -147,12 +145,11 @@ primary_entry:
 	mov	x21, x0
 	bl	el_setup
 
-	adrp	x20, _text		/* where the image is */
+	adrp	x20, _text		/* physical address of the image */
 	tst	x20, #((1 << PMD_SHIFT) - 1)
-	b.ne	park			/* nothing can be mapped, and nothing can be said */
+	b.ne	park			/* it cannot map anything, and cannot print */
 
-	/* The device tree: what the loader says, else in front of the image. 0: none, early_init()
-	 * complains. */
+	/* The device tree: given by the loader, or else in front of the image. 0: not found; early_init() reports it. */
 	cbnz	x21, 1f
 	sub	x21, x20, #(1 << PMD_SHIFT)
 1:	tst	x21, #7
@@ -165,14 +162,14 @@ primary_entry:
 	b.eq	3f
 2:	mov	x21, #0
 3:
-	/* The boot tables lie apart from .bss: .bss is cleared later, through the cache. */
+	/* The boot tables are not in .bss, which is cleared later, through the cache. */
 	adrp	x0, __boot_pgtables_start
 	adrp	x1, __boot_pgtables_end
 4:	stp	xzr, xzr, [x0], #16
 	cmp	x0, x1
 	b.lo	4b
 
-	/* Identity: the 2 MiB at the start of the image, executable, read-only. */
+	/* Identity map: the 2 MiB at the start of the image, executable, read-only. */
 	adrp	x4, idmap_pg_dir
 	adrp	x5, idmap_pud
 	adrp	x6, idmap_pmd
@@ -206,7 +203,7 @@ primary_entry:
 	ldr	x3, =(PROT_NORMAL_BASE | PTE_TYPE_BLOCK | PTE_UXN)
 	bl	map_blocks
 
-	/* The UART at its guessed place, so that a crash in the first C function can print. */
+	/* The UART at its presumed address, so that a crash in the first C function can print. */
 	ldr	x0, =FIX_UART_VADDR
 	ubfx	x0, x0, #PMD_SHIFT, #9
 	add	x0, x6, x0, lsl #3
@@ -215,7 +212,7 @@ primary_entry:
 	ldr	x3, =(BLOCK_DEVICE)
 	bl	map_blocks
 
-	/* All that was written with the cache off must not be hidden by stale lines. */
+	/* Stale cache lines must not hide data written with the cache off. */
 	dmb	sy
 	adrp	x0, __boot_pgtables_start
 	adrp	x1, __boot_pgtables_end
@@ -246,14 +243,14 @@ park:
 	.size	primary_entry, . - primary_entry
 
 /*
- * enable_mmu - x1: physical address of the tables for the upper half; continues at x30, a virtual
- * address. Clobbers x9-x11.
+ * enable_mmu - switch the MMU on, continue at x30, a virtual address. x1: physical address of the tables for the
+ * upper half. Clobbers x9-x11.
  */
 	.type	enable_mmu, %function
 enable_mmu:
 	ldr	x9, =MAIR_EL1_VALUE
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* Tagged memory; before the MMU is on, as nobody may keep an old meaning of the attribute. */
+	/* Tagged memory. Set before the MMU is on, so that no TLB entry has the old meaning of the attribute. */
 	skip_without_mte 1f, x10
 	mov	x10, #MAIR_EL1_TAGGED
 	bfi	x9, x10, #(MT_NORMAL_TAGGED * 8), #8
@@ -261,7 +258,7 @@ enable_mmu:
 #endif
 	msr	mair_el1, x9
 
-	/* The physical size is the CPU's, at most 48 bits. */
+	/* The size of physical addresses is the CPU's, at most 48 bits. */
 	ldr	x9, =(TCR_LOW | TCR_HIGH)
 	mrs	x10, id_aa64mmfr0_el1
 	ubfx	x10, x10, #0, #3
@@ -270,7 +267,7 @@ enable_mmu:
 	csel	x10, x10, x11, ls
 	bfi	x9, x10, #32, #3
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* Pointers without a tag, that is with all its bits set, match all memory. */
+	/* Pointers without a tag, whose tag bits are all ones, match all memory. */
 	skip_without_mte 2f, x10
 	orr	x9, x9, #(1 << TCR_EL1_TCMA1_SHIFT)
 2:
@@ -280,8 +277,7 @@ enable_mmu:
 	adrp	x9, idmap_pg_dir
 	msr	ttbr0_el1, x9
 	msr	ttbr1_el1, x1
-	/* Debug and performance counters quiet, floating point traps, kernel code runs with PAN as
-	 * it is. */
+	/* Debug exceptions are off, floating point traps, PAN stays as it is. */
 	msr	mdscr_el1, xzr
 	msr	cpacr_el1, xzr
 	isb
@@ -302,7 +298,7 @@ enable_mmu:
 	.size	enable_mmu, . - enable_mmu
 
 /*
- * secondary_entry - firmware starts a CPU here with x0 = its number
+ * secondary_entry - firmware starts a secondary CPU here; x0 = its number
  */
 	.globl	secondary_entry
 	.type	secondary_entry, %function
@@ -344,7 +340,7 @@ primary_switched:
 
 	mov	x29, #0
 	mov	x30, #0
-	msr	daifclr, #0xd		/* debug, SError and FIQ shall be seen; no interrupts yet */
+	msr	daifclr, #0xd		/* unmask debug, SError and FIQ; no interrupts yet */
 	mov	x0, x21
 	bl	early_init
 	bl	start_kernel
@@ -381,7 +377,7 @@ secondary_switched:
 
 	.ltorg
 
-/* Tables that are written before the MMU is on. */
+/* Tables that this file writes before the MMU is on. */
 	.section .boot_pgtables, "aw", %nobits
 	.balign	PAGE_SIZE
 idmap_pg_dir:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* internal.h - what the files of this folder share among themselves. */
+/* internal.h - declarations shared by the files of this folder. */
 #ifndef ARM64_INTERNAL_H
 #define ARM64_INTERNAL_H
 
@@ -12,8 +12,9 @@
 
 /* pgtable.c */
 
-/* The lock of the kernel's page tables, taken with interrupts off. @holder: the CPU that has it + 1, for the fault
- * handler. One structure: two stores with one address. */
+/* The lock of the kernel's page tables, taken with interrupts off. @holder: the number of the CPU that
+ * holds it + 1, for the fault handler. Both are in one structure, so that one address serves for both
+ * stores. */
 extern struct pgtable_lock {
 	struct bare_lock lock;
 	unsigned int holder;
@@ -53,26 +54,26 @@ static inline void pgtable_unlock_irqrestore(unsigned long flags)
 
 /* The caller holds the lock. */
 int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, u64 prot);
-/* The entry that ends the walk for @va in the upper half, a leaf or an invalid one. */
+/* Return: the entry that ends the walk for @va in the upper half: a leaf or an invalid one. */
 u64 *pgtable_walk(unsigned long va, int *level);
-/* An address in [@low, @high]; between it and @high no page is mapped through a table of its own: only blocks,
- * shared tables, or nothing. Without the lock: tables never go away. */
+/* Return: an address in [@low, @high] from which up to @high no page is mapped through a table of its own:
+ * there are only blocks, shared tables, or nothing. Takes no lock: tables are never freed. */
 unsigned long pgtable_own_below(unsigned long low, unsigned long high);
 
-/* A page from pgtable_page_alloc(), cleared; its physical address, 0 without memory. */
+/* Return: physical address of a cleared page from pgtable_page_alloc(), 0 if there is no memory. */
 phys_addr_t pgtable_zeroed_page(void);
 void clear_table(void *page);
-/* Copy this table before it is changed: several entries point to it. */
+/* Mark a table that several entries point to: it is copied before a change. */
 void pgtable_share(phys_addr_t table);
 
-/** pgtable_set_block_table() - the 2 MiB around @va are mapped by the level 3 table @shared, see
- *  pgtable_share(); from then on map_kernel_range() of a whole block there needs no memory. Return: false
- *  if there is no memory for the tables above. */
+/** pgtable_set_block_table() - map the 2 MiB around @va by the level 3 table @shared, see pgtable_share().
+ * From then on map_kernel_range() of a whole block there needs no memory. Return: false if there is no
+ * memory for the tables above. */
 bool pgtable_set_block_table(unsigned long va, phys_addr_t shared);
 /* Change from the tables of head.S to swapper_pg_dir. */
 void pgtable_activate(void);
 
-/* Forget [@start, @end) on all CPUs. */
+/* Remove [@start, @end) from the TLBs of all CPUs. */
 void flush_tlb_kernel_range(unsigned long start, unsigned long end);
 
 /* linear.c */
@@ -124,7 +125,8 @@ void timer_start_cpu(void);
 /* Map all shadow read-only to one page that says "accessible", and the image's shadow to itself. Before any
  * instrumented code. */
 void kasan_early_init(void);
-/* Did a fault at shadow address @far meet a page table that another CPU was changing? Return: true: try again. */
+/* Did a fault at shadow address @far hit a page table that another CPU was changing? Return: true if the
+ * access is to be tried again. */
 bool kasan_shadow_spurious_fault(unsigned long far);
 #else
 static inline void kasan_early_init(void)
@@ -137,8 +139,8 @@ static inline bool kasan_shadow_spurious_fault(unsigned long far)
 #endif
 
 /* stacktrace.c */
-/* The stack that holds @sp: the current task's, the boot stack or this CPU's overflow stack. @start, @end: filled.
- * Return: false if @sp is on none of them. */
+/* Find the stack that holds @sp: the current task's, the boot stack or this CPU's overflow stack. @start,
+ * @end: filled. Return: false if @sp is not on any of them. */
 bool arch_stack_bounds(uintptr_t sp, uintptr_t *start, uintptr_t *end);
 /* Print "Call trace:" and the frames of @regs, or of the caller if NULL. */
 void show_trace(const struct pt_regs *regs);
@@ -156,15 +158,15 @@ void show_regs(struct pt_regs *regs);
 _Noreturn void die(const char *msg, struct pt_regs *regs);
 
 /* fault.c */
-/* Is this data abort the shadow load of an inline check? Then give it a result. Return: handled. */
+/* Give the shadow load of an inline check a result, if this data abort is one. Return: true if it is. */
 bool kasan_fixup_shadow_load(struct pt_regs *regs);
-/* Bytes that the instruction at the pc accesses, 0 if that is not known. */
+/* Return: bytes that the instruction at the pc accesses, 0 if not known. */
 size_t fault_access_size(const struct pt_regs *regs);
 void do_data_abort(struct pt_regs *regs);
 void do_instruction_abort(struct pt_regs *regs);
 
 /* user_traps.c */
-/* Set this CPU up for user mode, PAN included if it has that. Once on each. */
+/* Set this CPU up for user mode, with PAN if it has that. Called once on each CPU. */
 void user_init_cpu(void);
 /* Entry points of user.S. */
 void el0_sync_handler(struct pt_regs *regs);

@@ -14,7 +14,7 @@
 /* GIC numbers: 0-15 between CPUs, 16-31 private to a CPU, 32 and up shared. */
 #define NR_IRQS 1020
 
-/* Interrupts between CPUs come first in the GIC's numbering, then the private ones. */
+/* The GIC numbers interrupts between CPUs first, then the private ones. */
 #define FIRST_PRIVATE 16
 #define FIRST_SHARED  32
 
@@ -72,7 +72,7 @@ static void handle_one(unsigned int irq)
 	gic->disable(irq);
 }
 
-/* All that is pending, interrupts off. */
+/* Handle all pending interrupts. Interrupts off. */
 void handle_irq(void)
 {
 	for (;;) {
@@ -82,7 +82,7 @@ void handle_irq(void)
 		if (irq >= 1020)
 			return;
 		if (irq < FIRST_PRIVATE) {
-			/* Acknowledged first: the same one may be sent again while it is handled. */
+			/* Acknowledge first: the same interrupt may be sent again while it is handled. */
 			gic->eoi(ack);
 			smp_handle_ipi(irq);
 			continue;
@@ -94,7 +94,7 @@ void handle_irq(void)
 
 void arch_send_ipi(u32 mask, unsigned int ipi)
 {
-	/* What was written for the other CPU must be visible before the interrupt arrives. */
+	/* Data written for the other CPU must be visible before the interrupt arrives. */
 	dsb(ishst);
 	gic->ipi(mask, ipi);
 }

@@ -4,20 +4,21 @@
  *
  * The states of a shadow page:
  *  - open: one page of SHADOW_OPEN, read-only, for all of the upper half through three shared tables.
- *    What it describes is accessible, and nobody can change that. With software tags it says "the tag of
- *    pointers without a tag", which lets those through at the first comparison.
- *  - image: reserved by the linker script, real from the first C function on, so that boot stacks
- *    and globals can be poisoned before any memory management exists.
- *  - free: one page of KASAN_PAGE_FREE, read-only, for RAM that was never allocated. Writing an eighth
- *    of all RAM is most of what booting would cost.
- *  - real: RAM's when a page of the block is allocated for the first time, and then for ever;
- *    kasan_map_shadow()'s for vmalloc and module space.
- *  - closed: one page of KASAN_VMALLOC_INVALID, read-only, where kasan_unmap_shadow() has taken real ones.
+ *    The memory it describes is accessible, and that cannot be changed. With software tags it holds "the tag of
+ *    pointers without a tag", so those pass the first comparison.
+ *  - image: reserved by the linker script and real from the first C function on, so that boot stacks and globals
+ *    can be poisoned before memory management exists.
+ *  - free: one page of KASAN_PAGE_FREE, read-only, for RAM that was never allocated. Writing the shadow of all
+ *    RAM, an eighth of it, would take most of the boot time.
+ *  - real: shadow of RAM from the first allocation of a page of the block on, and for ever; shadow of vmalloc and
+ *    module space from kasan_map_shadow() on.
+ *  - closed: one page of KASAN_VMALLOC_INVALID, read-only, where kasan_unmap_shadow() has taken real pages away.
  *
- * RAM's shadow comes in blocks of 2 MiB, which describe 16 MiB (with software tags 32 MiB): fewer tables and
- * fewer TLB misses on every checked access. Their memory is set aside at boot, so making one real cannot fail.
+ * The shadow of RAM is made of blocks of 2 MiB, each for 16 MiB of RAM (with software tags 32 MiB). That
+ * takes fewer tables, and checked accesses miss the TLB less often. Their memory is set aside at boot, so
+ * making a block real cannot fail.
  *
- * Uninstrumented: it runs before there is shadow, and changes shadow under everybody else.
+ * Not instrumented: it runs before there is shadow, and changes shadow while other code is using it.
  */
 #include <kasan/kasan.h>
 #include <kernel/arch.h>
@@ -47,7 +48,7 @@ static u64 free_pte[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
 static u8 free_page[PAGE_SIZE] __aligned(PAGE_SIZE);
 static u8 closed_page[PAGE_SIZE] __aligned(PAGE_SIZE);
 
-/* One word per 16 MiB of the linear map: where its shadow block lies, and KASAN_BLOCK_*. */
+/* One word for each block: the physical address of its memory, and KASAN_BLOCK_*. */
 u64 *kasan_blocks;
 
 static unsigned long shadow_of(unsigned long va)
@@ -55,7 +56,7 @@ static unsigned long shadow_of(unsigned long va)
 	return (kasan_untag_addr(va) >> KASAN_SHADOW_SCALE_SHIFT) + CONFIG_KASAN_SHADOW_OFFSET;
 }
 
-/* An asm loop, for the same reason as in clear_table(). */
+/* A loop in assembly, for the same reason as in clear_table(). */
 static void fill_memory(void *start, size_t size, u64 value)
 {
 	void *end = (char *)start + size;
@@ -107,24 +108,24 @@ static bool is_real(unsigned long shadow)
 	int level;
 	u64 entry = READ_ONCE(*pgtable_walk(shadow, &level));
 
-	/* Of the shared pages, writable ones there are none. */
+	/* The shared pages are never writable. */
 	return (entry & (PTE_VALID | PTE_RDONLY)) == PTE_VALID;
 }
 
-/* Written under the page tables' lock. Of all of them, and of those of vmalloc space. */
+/* Numbers of real shadow pages: all, and those of vmalloc space. Written under the page tables' lock. */
 static unsigned long nr_real;
 unsigned long kasan_nr_vmalloc_shadow;
 
-/* Nothing that has shadow lies above vmalloc space. */
+/* Nothing above vmalloc space has shadow. */
 static bool is_of_vmalloc(unsigned long shadow)
 {
 	return shadow >= shadow_of(VMALLOC_START);
 }
 
-/* One shadow page, if it is not real yet. The lock is held. */
+/* Make one shadow page real, unless it is. The lock is held. */
 static bool make_real(unsigned long shadow, u8 value)
 {
-	/* A page that was to be mapped when there was no memory for a table: the next one. */
+	/* A page that could not be mapped, for want of memory for a table. It is used next. */
 	static phys_addr_t spare;
 	phys_addr_t page = spare;
 
@@ -156,10 +157,10 @@ bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
 	for (shadow = start; shadow < end && ok; shadow += PAGE_SIZE) {
 		unsigned long flags;
 
-		/* Real shadow stays; and nearly always somebody was here before. */
+		/* Real shadow stays, and nearly always an earlier call has made it. */
 		if (likely(is_real(shadow)))
 			continue;
-		/* One page at a time: a large area must not keep interrupts off. */
+		/* Lock for one page at a time: a large area must not keep interrupts off. */
 		flags = pgtable_lock_irqsave();
 		ok = make_real(shadow, value);
 		pgtable_unlock_irqrestore(flags);
@@ -170,14 +171,14 @@ bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
 unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *pages)
 {
 	const unsigned long start = shadow_of(va), end = start + (size >> KASAN_SHADOW_SCALE_SHIFT);
-	/* With kasan=off nobody is to find anything. */
+	/* With kasan=off no access is to be reported. */
 	const u64 shared = kasan_on() ? __pa_symbol(closed_page) : __pa_symbol(open_page);
 	unsigned long flags = pgtable_lock_irqsave();
 	unsigned long shadow;
 	unsigned int n = 0;
 	int level;
 
-	/* Break before make, for all of them at once: flushing the TLBs of all CPUs is what costs. */
+	/* Break before make, for all pages at once: the expensive part is flushing the TLBs of all CPUs. */
 	for (shadow = start; shadow < end; shadow += PAGE_SIZE) {
 		u64 *entry = pgtable_walk(shadow, &level);
 
@@ -197,7 +198,7 @@ unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *page
 		if (!(READ_ONCE(*entry) & PTE_VALID))
 			WRITE_ONCE(*entry, shared | PAGE_KERNEL_RO | PTE_TYPE_PAGE);
 	}
-	/* The tables' walkers must see it before somebody who waits for the lock tries again. */
+	/* Table walks must see this before a CPU that waits for the lock tries again. */
 	dsb(ishst);
 	isb();
 	pgtable_unlock_irqrestore(flags);
@@ -240,14 +241,14 @@ bool kasan_shadow_spurious_fault(unsigned long far)
 	return mapped;
 }
 
-/* --- RAM --------------------------------------------------------------------------------------- */
+/* --- RAM -------------------------------------------------------------------------------------- */
 
 static u64 *block_of(unsigned long va)
 {
 	return &kasan_blocks[(va - PAGE_OFFSET) >> KASAN_BLOCK_SHIFT];
 }
 
-/* Give the block of @va memory of its own that says what the shared page said. The lock is held. */
+/* Give the block of @va its own memory, with the value that the shared page had. The lock is held. */
 static void make_block_real(unsigned long va)
 {
 	u64 *block = block_of(va);
@@ -257,7 +258,7 @@ static void make_block_real(unsigned long va)
 	if (*block & KASAN_BLOCK_REAL)
 		return;
 	fill_memory(__va(pa), SHADOW_BLOCK, *block & KASAN_BLOCK_FREE ? SHADOW_FREE : SHADOW_OPEN);
-	/* Its table exists since kasan_shadow_init(). */
+	/* kasan_shadow_init() has made its table. */
 	if (__map_kernel_range(shadow, pa, SHADOW_BLOCK, PAGE_KERNEL | PROT_BLOCKS_OK))
 		early_panic("the shadow of %lx cannot be mapped\n", va);
 	__atomic_store_n(block, pa | KASAN_BLOCK_REAL, __ATOMIC_RELEASE);
@@ -266,7 +267,7 @@ static void make_block_real(unsigned long va)
 void __kasan_want_linear_shadow(unsigned long va)
 {
 	unsigned long flags = arch_local_irq_save();
-	/* Page tables are allocated with the lock held. */
+	/* The caller may hold the lock already: page tables are allocated under it. */
 	bool mine = pgtable_lock_is_mine();
 
 	if (!mine)
@@ -298,7 +299,7 @@ void kasan_free_boot_memory(unsigned long start, unsigned long end)
 	}
 }
 
-/* The shadow of one bank of RAM: whole blocks later, what sticks out at its ends at once. */
+/* Prepare the shadow of one bank of RAM: whole blocks become real later, the parts at its ends now. */
 static void init_bank(unsigned long start, unsigned long end)
 {
 	const unsigned long span = 1UL << KASAN_BLOCK_SHIFT;
@@ -341,7 +342,7 @@ void kasan_shadow_init(void)
 	kasan_blocks = memblock_alloc(blocks * sizeof(*kasan_blocks), sizeof(*kasan_blocks));
 	if (!kasan_blocks)
 		early_panic("not enough memory for the shadow of RAM\n");
-	/* With kasan=off RAM keeps the page of zeroes for ever, and nobody is to ask for more. */
+	/* With kasan=off RAM keeps the shared open page for ever, and no block is made real. */
 	if (!kasan_on()) {
 		while (blocks)
 			kasan_blocks[--blocks] = KASAN_BLOCK_REAL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.lds.S - the image: linked at KIMAGE_VADDR, loaded at KIMAGE_LOAD as an ELF file, anywhere at
- * a 2 MiB boundary as a raw image. The preprocessor makes the linker script of it.
+ * kernel.lds.S - the image: linked at KIMAGE_VADDR, loaded at KIMAGE_LOAD as an ELF file, at any 2 MiB
+ * boundary as a raw image. The preprocessor turns this file into the linker script.
  *
- * Three segments, each with its own protection, page aligned. What is a table of constructors,
- * parameters or test suites is an array between two symbols: the sections hold nothing else.
+ * Three segments, each with its own protection, page aligned. The tables of constructors, parameters and test
+ * suites are arrays between two symbols: their sections hold nothing else.
  */
 #include <kasan/config.h>
 #include <asm/memory.h>
@@ -50,15 +50,13 @@ SECTIONS
 		__rodata_start = .;
 		*(.rodata .rodata.*)
 		*(.data.rel.ro .data.rel.ro.*)
-		/* Weak symbols that nobody defines are looked up here: the table must not be an
-		 * orphan. */
+		/* Undefined weak symbols are looked up here: the table must not be an orphan section. */
 		*(.got .got.*)
 		/* Addresses of weak symbols that may be absent. */
 		*(.got .got.plt)
 
-		/* Constructors; those that register instrumented globals among them. Those that
-		 * somebody wrote into a program are called by the program's thread: arrays with a
-		 * NULL behind the last. */
+		/* Constructors, including those that register instrumented globals. The constructors in a
+		 * program's source are called by the program's thread: arrays with a NULL behind the last. */
 		. = ALIGN(8);
 		KEEP(*(.redzone_ctors .redzone_dtors))
 		. = ALIGN(8);
@@ -77,8 +75,7 @@ SECTIONS
 		KEEP(*(.kunit_test_suites))
 		__kunit_suites_end = .;
 
-		/* Last: between the two link passes only this grows, and code stays where it is.
-		 * */
+		/* Last: only this grows between the two link passes, so addresses stay. */
 		. = ALIGN(8);
 		KEEP(*(.kallsyms))
 		KEEP(*(.kallsyms.*))
@@ -101,8 +98,8 @@ SECTIONS
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 		/*
-		 * Shadow of the image: an eighth of all that lies between _text and _end, this part
-		 * included, so a seventh of the rest; with software tags a sixteenth, so a fifteenth.
+		 * Shadow of the image: an eighth of everything between _text and _end, including the shadow itself, so a
+		 * seventh of the rest; with software tags a sixteenth, so a fifteenth.
 		 */
 		. = ALIGN(PAGE_SIZE);
 		__kasan_image_shadow_start = .;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * linear.c - RAM and its linear map: all of it at PAGE_OFFSET, in the largest blocks that fit.
+ * linear.c - RAM and its linear map: all RAM is mapped at PAGE_OFFSET, in the largest blocks that fit.
  *
- * Uninstrumented: reports ask whether an address is RAM.
+ * Not instrumented: reports ask whether an address is RAM.
  */
 #include <kernel/arch.h>
 #include <kernel/printk.h>
@@ -34,8 +34,7 @@ void linear_map_init(void)
 
 	for (unsigned int i = 0; i < nr_banks; i++)
 		lowest = min(lowest, banks[i].base);
-	/* At this distance physical and virtual addresses have their block boundaries in common.
-	 * */
+	/* At this distance block boundaries of physical and virtual addresses coincide. */
 	memstart_addr = lowest & ~((1UL << PUD_SHIFT) - 1);
 
 	for (unsigned int i = 0; i < nr_banks; i++) {
@@ -47,7 +46,7 @@ void linear_map_init(void)
 				     PAGE_KERNEL_TAGGED | PROT_BLOCKS_OK))
 			early_panic("no page tables for the linear map\n");
 	}
-	/* The image's code and constants cannot be changed through their second address either. */
+	/* The image's code and constants are read-only at their second address as well. */
 	if (pa_is_ram(image) && map_kernel_range((unsigned long)__va(image), image,
 						 (size_t)(__rodata_end - _text), PAGE_KERNEL_RO))
 		early_panic("no page tables for the linear map\n");

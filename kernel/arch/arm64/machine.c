@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine.c - the end: leaving the emulator with a status, or switching off.
+ * machine.c - the end: leave the emulator with a status, or switch the machine off.
  *
- * Uninstrumented: the last step of every panic.
+ * Not instrumented: this is the last step of every panic.
  */
 #include <kernel/arch.h>
 #include <asm/barrier.h>
@@ -21,7 +21,7 @@ void machine_exit(int code)
 
 	arch_local_irq_disable();
 	uart_flush();
-	/* Returns only where nobody answers: el1_sync_handler() then skips the instruction. */
+	/* Returns only if no emulator answers: el1_sync_handler() then skips the instruction. */
 	semihosting_call(SYS_EXIT_EXTENDED, block);
 	psci_system_off();
 	for (;;)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem.S - __memcpy(), __memmove() and __memset() for hardware tags: what the runtime's memcpy() and others jump
- * to, where the CPU checks them access by access.
+ * mem.S - __memcpy(), __memmove() and __memset() for hardware tags. The runtime's memcpy() and others jump
+ * here, because the CPU checks each access.
  *
- * A tag check fault in here means that part of the range is somebody else's. Generic mode then leaves the
- * operation out; here it ends where it was found, because the rest would only destroy more. For that, and to
- * report the range that was asked for, the fault handler relies on what holds at every instruction:
- * x0, x1 and x2 are the arguments, x30 the return address, and nothing was pushed.
+ * A tag check fault here means that part of the range belongs to another object. Generic mode then skips the
+ * operation; here it ends at the fault, because the rest would only destroy more. To return early, and to
+ * report the whole range, the fault handler relies on a state that holds at every instruction: x0, x1 and x2
+ * are the arguments, x30 is the return address, and the stack is unchanged.
  */
 #ifdef CONFIG_KASAN_HW_TAGS
 
@@ -23,7 +23,7 @@
 
 	.section .text.kasan_mem, "ax"
 
-/* x3: to, x4: from, x5: bytes left; a block is loaded as a whole before it is stored. */
+/* x3: to, x4: from, x5: bytes left. A block is loaded as a whole before it is stored. */
 	function __memcpy
 	mov	x3, x0
 	mov	x4, x1
@@ -63,7 +63,7 @@
 8:	ret
 	end __memcpy
 
-/* Forward unless the destination starts inside the source; tags are not part of where things are. */
+/* Copies forward unless the destination starts inside the source, by the addresses without tags. */
 	function __memmove
 	mov	x3, x0
 	mov	x4, x1

@@ -41,7 +41,7 @@
 #define R_AARCH64_ADR_GOT_PAGE	      311
 #define R_AARCH64_LD64_GOT_LO12_NC    312
 
-/* How a value gets into its place. */
+/* How a value is encoded in its field. */
 enum field {
 	FIELD_DATA64,
 	FIELD_DATA32,
@@ -54,7 +54,7 @@ enum field {
 	FIELD_IMM26, /* bits 0-25 */
 };
 
-/* What is computed: S + A, relative to the place, or both by pages. */
+/* How the value is computed: S + A, or relative to the place, or either of them in pages. */
 enum operation {
 	OP_ABS,
 	OP_PREL,
@@ -65,12 +65,12 @@ enum check {
 	CHECK_NONE,
 	CHECK_SIGNED,
 	CHECK_UNSIGNED,
-	CHECK_EITHER, /* data: fits as a signed or as an unsigned number */
+	CHECK_EITHER, /* data: must fit as a signed or as an unsigned number */
 };
 
 /**
  * struct howto - one relocation type
- * @low: lowest bit of the value that goes into the field; those below must be 0 for branches.
+ * @low: lowest bit of the value that goes into the field; for branches the bits below must be 0.
  * @bits: bits of the value, from 0, that count for the overflow check.
  */
 struct howto {
@@ -235,7 +235,7 @@ enum module_reloc_result module_relocate(void *place, u32 type, u64 value)
 
 void module_write_veneer(void *veneer, u64 target)
 {
-	/* x16 is the register that the procedure call standard leaves to such code. */
+	/* The procedure call standard reserves x16 for such code. */
 	static const u32 code[2] = {
 		0x58000050, /* ldr x16, .+8 */
 		0xd61f0200, /* br x16 */
@@ -251,7 +251,7 @@ void module_sync_code(unsigned long start, size_t size)
 	unsigned long ctr, line, end = start + size;
 
 	__asm__ __volatile__("mrs %0, ctr_el0" : "=r"(ctr));
-	/* Sizes of the smallest lines, as logarithms of words. */
+	/* Sizes of the smallest cache lines, as logarithms of words. */
 	line = 4UL << ((ctr >> 16) & 0xf);
 	for (unsigned long va = start & ~(line - 1); va < end; va += line)
 		__asm__ __volatile__("dc cvau, %0" ::"r"(va) : "memory");

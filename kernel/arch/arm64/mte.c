@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mte.c - Memory Tagging Extension: what the CPUs can do, and switching it on.
+ * mte.c - Memory Tagging Extension: finding out what the CPUs can do, and switching it on.
  *
- * Memory with tags is what the page tables call MT_NORMAL_TAGGED: the linear map and vmalloc space. Where
- * the CPU has no tags head.S gives that attribute the meaning of MT_NORMAL.
+ * Memory with tags has the attribute MT_NORMAL_TAGGED in the page tables: the linear map and vmalloc space.
+ * On a CPU without tags head.S gives that attribute the meaning of MT_NORMAL.
  *
- * Uninstrumented, like everything around faults.
+ * Not instrumented, like everything around faults.
  */
 #include <kasan/kasan.h>
 #include <kernel/kernel.h>
@@ -17,7 +17,7 @@
 
 #ifdef CONFIG_KASAN_HW_TAGS
 
-/* By encoding: assemblers know the names only with the right -march. */
+/* Written as encodings: assemblers know the names only with the right -march. */
 #define GCR_EL1	     S3_0_C1_C0_6
 #define RGSR_EL1     S3_0_C1_C0_5
 #define TFSR_EL1     S3_0_C5_C6_0
@@ -69,7 +69,7 @@ void arch_kasan_probe(void)
 static void enable_cpu(void)
 {
 	u64 sctlr = read_sysreg(sctlr_el1) & ~(SCTLR_TCF(3) | SCTLR_TCSO);
-	/* Any start but 0 does, but no two CPUs should give the same sequence. */
+	/* Any start except 0 works, but no two CPUs should produce the same sequence. */
 	u64 seed = read_sysreg(cntvct_el0) ^ ((u64)smp_processor_id() << 12);
 
 	write_sysreg(GCR_EXCLUDE, GCR_EL1);

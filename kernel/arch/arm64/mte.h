@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mte.h - the Memory Tagging Extension in this kernel: bringing CPUs up with it, and its faults.
+ * mte.h - the Memory Tagging Extension in this kernel: enabling it on each CPU, and its faults.
  *
- * See ID_AA64PFR1_EL1 and the registers below in the Arm Architecture Reference Manual. Everything is empty
- * but for hardware tags (CONFIG_KASAN_HW_TAGS).
+ * See ID_AA64PFR1_EL1 and the registers below in the Arm Architecture Reference Manual. Without hardware
+ * tags (CONFIG_KASAN_HW_TAGS) all functions are empty.
  */
 #ifndef ARM64_MTE_H
 #define ARM64_MTE_H
 
 #include <asm/memory.h>
 
-/* ID_AA64PFR1_EL1.MTE: from this value on there are tags in memory; from the next, asymmetric checks. */
+/* ID_AA64PFR1_EL1.MTE: from this value on memory has tags; from the next on there are asymmetric checks. */
 #define ID_PFR1_MTE_SHIFT 8
 #define ID_PFR1_MTE_TAGS  2
 #define ID_PFR1_MTE_ASYMM 3
@@ -18,7 +18,7 @@
 /* HCR_EL2.ATA: EL1 may use tags. */
 #define HCR_EL2_ATA_SHIFT 56
 
-/* TCR_EL1.TCMA1: accesses of the upper half with tag 15 are not checked. */
+/* TCR_EL1.TCMA1: accesses to the upper half with tag 15 are not checked. */
 #define TCR_EL1_TCMA1_SHIFT 58
 
 #ifndef __ASSEMBLER__
@@ -29,13 +29,13 @@ struct pt_regs;
 
 #ifdef CONFIG_KASAN_HW_TAGS
 
-/* Read in exception entries and context switches; never changes after the first lines of the boot. */
+/* Read in exception entries and context switches; does not change after early boot. */
 extern bool mte_present;
 
-/** mte_enable_cpu() - the other CPUs, before they run anything else. */
+/** mte_enable_cpu() - start checks on a secondary CPU, before it does anything else. */
 void mte_enable_cpu(void);
 
-/** mte_exception_entry() - taking an exception switched checks off: on again. First in a handler. */
+/** mte_exception_entry() - switch checks on again, which taking an exception switches off. First in a handler. */
 static __always_inline void mte_exception_entry(void)
 {
 	/* msr tco, #0; the name is known to assemblers only with the extension. */
@@ -43,7 +43,7 @@ static __always_inline void mte_exception_entry(void)
 		__asm__ __volatile__(".inst 0xd503409f" ::: "memory");
 }
 
-/** mte_check_async_of() - at the start of an interrupt, for the code that it came into: @regs */
+/** mte_check_async_of() - at the start of an interrupt, check for the interrupted code: @regs */
 void __mte_check_async_of(const struct pt_regs *regs);
 static __always_inline void mte_check_async_of(const struct pt_regs *regs)
 {
@@ -51,22 +51,22 @@ static __always_inline void mte_check_async_of(const struct pt_regs *regs)
 		__mte_check_async_of(regs);
 }
 
-/** mte_tag_check_fault() - a data abort with the status "tag check fault": report, and go on. */
+/** mte_tag_check_fault() - handle a data abort with the status "tag check fault": report, and continue. */
 void mte_tag_check_fault(struct pt_regs *regs);
 
 /**
- * mte_leave_mem_function() - a fault in memcpy() or another function of mem.S: report the range that was asked for
+ * mte_leave_mem_function() - handle a fault in memcpy() or another function of mem.S: report its whole range
  *
- * Return: true if there was a report; the function has returned then, as if it had been done.
+ * Return: true if there was a report; @regs then continues behind the call, as if the function had returned.
  */
 bool mte_leave_mem_function(struct pt_regs *regs, bool is_write);
 
 /**
- * mte_end_of_step() - an exception came: it ends what mte_tag_check_fault() let run without checks
- * @sync: a synchronous one.
+ * mte_end_of_step() - end, at an exception, the run without checks that mte_tag_check_fault() started
+ * @sync: the exception is synchronous.
  *
- * Before anything else in a handler, debug exceptions still masked. @regs is again as it was before the run.
- * Return: true if there is nothing else to the exception.
+ * Called before anything else in a handler, with debug exceptions still masked. Restores in @regs what the
+ * run had changed. Return: true if the exception was the end of the run and nothing else.
  */
 bool __mte_end_of_step(struct pt_regs *regs, bool sync);
 static __always_inline bool mte_end_of_step(struct pt_regs *regs, bool sync)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mte_fault.c - tag check faults: decoding, reporting, and going on.
+ * mte_fault.c - tag check faults: decode, report, and continue.
  *
- * After the report the access is done all the same, as in the other modes. It is run with checks off
- * (PSTATE.TCO) up to a breakpoint behind it, with interrupts masked so that it stays on this CPU:
+ * After the report the access is still done, as in the other modes. It runs with checks off (PSTATE.TCO) up
+ * to a breakpoint behind it, with interrupts masked so that it stays on this CPU. What runs in this way is:
  *
- *  - one instruction, as a rule;
- *  - a loop of exclusive accesses up to its ends: an exception between its load and its store would make the
- *    store fail, for ever. If it has too many, it runs up to the next exception;
- *  - memcpy() and others in mem.S are ended instead, if there was a report: it named the whole range, and the
- *    rest of it is not theirs. Without one (kasan_disable_current()) they run to their end.
+ *  - usually one instruction;
+ *  - a loop of exclusive accesses up to its exits: an exception between its load and its store would make the
+ *    store fail each time. If it has too many exits, it runs up to the next exception;
+ *  - memcpy() and the others in mem.S, to their end, if there was no report (kasan_disable_current()). After a
+ *    report they return at once: the report named the whole range, and the rest of it may belong to others.
  *
- * Uninstrumented: the code that explains a bad access must not make one.
+ * Not instrumented: the code that explains a bad access must not make one.
  */
 #include <kasan/kasan.h>
 #include <kernel/kernel.h>
@@ -28,32 +28,32 @@
 #define ESR_EC(esr)   ((unsigned int)((esr) >> 26) & 0x3f)
 #define EC_BREAKPOINT 0x31
 
-/* MDSCR_EL1: breakpoints, also of the exception level that takes them. */
+/* MDSCR_EL1: enable breakpoints, also at the exception level that takes them. */
 #define MDSCR_KDE BIT(13)
 #define MDSCR_MDE BIT(15)
-/* DBGBCR0_EL1: on, all 4 bytes of an instruction, at EL1. */
+/* DBGBCR0_EL1: enabled, for all 4 bytes of an instruction, at EL1. */
 #define BCR_EL1_CODE (BIT(0) | BIT(1) | 0xfUL << 5)
 
-/* FAR_EL1[63:60] is not defined for tag check faults. All kernel addresses have ones there. */
+/* FAR_EL1[63:60] is undefined for tag check faults. All kernel addresses have ones there. */
 #define FAR_UNDEFINED (0xfUL << 60)
 
 extern char __kasan_mem_start[], __kasan_mem_end[];
 
-/* Breakpoints that are used; every CPU with memory tags has at least as many. */
+/* Number of breakpoints that are used; every CPU with memory tags has at least as many. */
 #define MAX_STOPS 4
 
 /**
  * struct step - what this CPU runs without checks
- * @active: something, until the next exception.
- * @masked: with breakpoints and interrupts masked; else the next exception of any kind ends it.
- * @pstate: of the code that runs, before.
+ * @active: it runs something, until the next exception.
+ * @masked: breakpoints are set and interrupts masked; if not, the next exception of any kind ends it.
+ * @pstate: of the code that runs, before the change.
  */
 static struct step {
 	bool active, masked;
 	u64 pstate;
 } steps[NR_CPUS];
 
-/** struct stops - places at which the unchecked run ends; @many: more than there are breakpoints for */
+/** struct stops - places at which the unchecked run ends; @many: there are more than breakpoints */
 struct stops {
 	unsigned long pc[MAX_STOPS];
 	unsigned int count;
@@ -95,7 +95,7 @@ static void run_unchecked(struct pt_regs *regs, const struct stops *stops)
 	if (!step->masked)
 		return;
 	regs->pstate |= PSR_I_BIT;
-	/* The lock that a reset leaves closed keeps debug exceptions away. */
+	/* Open the lock that a reset closes: it blocks debug exceptions. */
 	write_sysreg(0, oslar_el1);
 	for (unsigned int i = 0; i < stops->count; i++)
 		set_breakpoint(i, stops->pc[i], BCR_EL1_CODE);
@@ -122,9 +122,9 @@ bool __mte_end_of_step(struct pt_regs *regs, bool sync)
 	return sync && ESR_EC(regs->esr) == EC_BREAKPOINT;
 }
 
-/* --- Instructions --------------------------------------------------------------------------------- */
+/* --- Instructions ----------------------------------------------------------------------------- */
 
-/* Load exclusive of one register or two, with acquire or without. */
+/* Exclusive load of one register or two, with or without acquire. */
 static bool is_load_exclusive(u32 insn)
 {
 	return (insn & 0x3fc00000) == 0x08400000;
@@ -135,7 +135,7 @@ static bool is_store_exclusive(u32 insn)
 	return (insn & 0x3fc00000) == 0x08000000;
 }
 
-/* Return: where the conditional branch @insn at @pc leads, 0 if it is none. */
+/* Return: where the conditional branch @insn at @pc leads, 0 if it is not a conditional branch. */
 static unsigned long branch_target(u32 insn, unsigned long pc)
 {
 	/* cbz, cbnz; b.cond: 19 bits of offset. tbz, tbnz: 14. */
@@ -159,8 +159,9 @@ static void add_stop(struct stops *stops, unsigned long pc)
 }
 
 /*
- * The exits of the loop that the load exclusive at @pc starts: behind the branch that follows its store, and
- * where other branches lead, as those of a compare and exchange that finds another value.
+ * Find the exits of the loop that starts with the exclusive load at @pc: the instruction behind the branch
+ * that follows its store, and the targets of other branches out of it. Compare and exchange has such a
+ * branch, for the case that it finds another value.
  */
 static void stops_of_exclusive(struct stops *stops, unsigned long pc)
 {
@@ -198,11 +199,11 @@ static void stops_behind(struct stops *stops, unsigned long pc)
 		add_stop(stops, pc + 4);
 }
 
-/* --- The fault -------------------------------------------------------------------------------------- */
+/* --- The fault -------------------------------------------------------------------------------- */
 
 bool mte_leave_mem_function(struct pt_regs *regs, bool is_write)
 {
-	/* Arguments, return address and frame pointer are as they were on entry. */
+	/* Arguments, return address and frame pointer still have their values of the entry. */
 	if (!is_mem_function(regs->pc) ||
 	    !kasan_report_tag_fault(is_write ? regs->regs[0] : regs->regs[1], regs->regs[2],
 				    is_write, regs->regs[30], regs->regs[29], false))
@@ -211,14 +212,14 @@ bool mte_leave_mem_function(struct pt_regs *regs, bool is_write)
 	return true;
 }
 
-/* Return: true if there was a report, and the caller of a function in mem.S goes on behind it. */
+/* Return: true if a function in mem.S was reported and left: its caller continues behind the call. */
 static bool report_fault(struct pt_regs *regs)
 {
 	bool is_write = regs->esr & ESR_ISS_WNR;
 
 	if (is_mem_function(regs->pc))
 		return mte_leave_mem_function(regs, is_write);
-	/* The first half of an atomic operation, whose second one is run without checks: it writes. */
+	/* The load of an atomic operation. Its store runs without checks, so report a write now. */
 	is_write |= is_load_exclusive(*(const u32 *)regs->pc);
 	kasan_report_tag_fault(regs->far | FAR_UNDEFINED, fault_access_size(regs), is_write,
 			       regs->pc, regs->regs[29], true);
@@ -230,11 +231,11 @@ void mte_tag_check_fault(struct pt_regs *regs)
 	struct stops stops = {0};
 	bool left;
 
-	/* To the code it shall be as if it had called: it may be preempted, and ended by its report. */
+	/* As if the code had made a call: it may be preempted here, and its report may end it. */
 	if (!regs_irqs_disabled(regs))
 		arch_local_irq_enable();
 	left = report_fault(regs);
-	/* The run without checks is this CPU's, whichever it is now. */
+	/* The thread may have changed its CPU. The run without checks belongs to the present one. */
 	arch_local_irq_disable();
 	if (left)
 		return;

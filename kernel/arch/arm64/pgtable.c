@@ -2,14 +2,13 @@
 /*
  * pgtable.c - the kernel's page tables: mapping, unmapping, walking; the device window.
  *
- * Uninstrumented: it builds the shadow that instrumentation needs, and the fault handler walks
- * here.
+ * Not instrumented: it builds the shadow that instrumentation needs, and the fault handler walks here.
  *
  * One lock guards all changes. Walks take none: tables are never freed, and a descriptor is one
- * 64-bit word. A live descriptor is changed the way the architecture demands: made invalid,
- * flushed from all TLBs, then written anew. A CPU that touches the range in between faults; for
- * shadow memory, where that can happen to innocent code, the fault handler waits for the lock and
- * tries again (see kasan_shadow_spurious_fault()).
+ * 64-bit word. A live descriptor is changed as the architecture demands: made invalid, flushed from all
+ * TLBs, then written anew. A CPU that touches the range in between takes a fault. In shadow memory that can
+ * happen to innocent code, so the fault handler waits for the lock and tries again (see
+ * kasan_shadow_spurious_fault()).
  */
 #include <kernel/arch.h>
 #include <kernel/errno.h>
@@ -20,9 +19,8 @@
 extern u64 swapper_pg_dir[PTRS_PER_TABLE];
 
 /*
- * Tables for what is mapped before memblock can give any: the image page by page (64 tables at its
- * largest), the linear map, which needs at most a few tables per bank of RAM, and the shadow of
- * both.
+ * Tables for mappings that are made before memblock can give memory: the image page by page (at most 64
+ * tables), the linear map (a few tables for each bank of RAM), and the shadow of both.
  */
 #define BOOT_TABLES 128
 static u8 boot_tables[BOOT_TABLES][PAGE_SIZE] __aligned(PAGE_SIZE);
@@ -39,13 +37,13 @@ phys_addr_t (*pgtable_page_alloc)(void) = boot_table_alloc;
 
 struct pgtable_lock pgtable_guard;
 
-/* Tables that many entries point to: they are copied before they are changed. */
+/* Tables that many entries point to. They are copied before a change. */
 #define MAX_SHARED_TABLES 4
 static phys_addr_t shared_tables[MAX_SHARED_TABLES];
 
 static const unsigned int level_shift[] = {PGD_SHIFT, PUD_SHIFT, PMD_SHIFT, PAGE_SHIFT};
 
-/* Tables of the boot pool are reached through the image: the linear map may not exist yet. */
+/* Tables of the boot pool are accessed through the image: the linear map may not exist yet. */
 static u64 *table_va(phys_addr_t pa)
 {
 	unsigned long in_image = pa + kimage_voffset;
@@ -91,8 +89,8 @@ static void flush_tlb_all(void)
 void flush_tlb_kernel_range(unsigned long start, unsigned long end)
 {
 	/*
-	 * Each operation is broadcast, and waited for, one by one: what it costs is the number of
-	 * them, above all where an emulator has to stop every CPU for each.
+	 * Each operation is broadcast and waited for one by one, so the cost is their number, above all in
+	 * an emulator that stops every CPU for each.
 	 */
 	if (end - start > 2 * PAGE_SIZE) {
 		flush_tlb_all();
@@ -111,7 +109,7 @@ static void set_entry(u64 *entry, u64 value, unsigned long va, int level)
 		return;
 	if (old & PTE_VALID) {
 		WRITE_ONCE(*entry, 0);
-		/* A table has any number of translations below it. */
+		/* A table may have any number of translations below it. */
 		if (is_table(old, level))
 			flush_tlb_all();
 		else
@@ -122,7 +120,7 @@ static void set_entry(u64 *entry, u64 value, unsigned long va, int level)
 	isb();
 }
 
-/* An asm loop: a C loop over zeroes becomes a call of memset(), which checks shadow. */
+/* A loop in assembly: compilers turn a C loop over zeroes into a call of memset(), which checks shadow. */
 void clear_table(void *page)
 {
 	u64 *end = (u64 *)page + PTRS_PER_TABLE;
@@ -164,8 +162,8 @@ static bool is_shared(phys_addr_t table)
 }
 
 /*
- * The table that @entry, of @level, points to, ready to be changed: created if there is none,
- * copied if it is shared, a block cut into pieces of the next level. NULL without memory.
+ * Return: the table that @entry, of @level, points to, ready to be changed: it is created if there is none,
+ * copied if it is shared; a block is cut into pieces of the next level. NULL if there is no memory.
  */
 static u64 *own_table(u64 *entry, unsigned long va, int level)
 {
@@ -213,7 +211,7 @@ int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t p
 			unsigned long block = 1UL << level_shift[level];
 			u64 *entry = &table[table_index(va, level)];
 
-			/* Level 0 knows no blocks; a table that exists is kept. */
+			/* Level 0 has no blocks; an existing table is kept. */
 			if (level > 0 && blocks && end - va >= block &&
 			    !((va | pa) & (block - 1)) &&
 			    (!is_table(READ_ONCE(*entry), level) ||
@@ -293,7 +291,7 @@ unsigned long pgtable_own_below(unsigned long low, unsigned long high)
 		}
 		if (level == 3)
 			return high;
-		/* Nothing below this entry is a page of its own. */
+		/* Below this entry there are no pages of its own. */
 		high = va & ~((1UL << level_shift[level]) - 1);
 	}
 	return low;
@@ -309,12 +307,11 @@ void unmap_kernel_range(unsigned long va, size_t size)
 		u64 *entry = pgtable_walk(va, &level);
 		unsigned long block = 1UL << level_shift[level];
 
-		/* A block that sticks out of the range keeps its other part: cut it, look again.
-		 * */
+		/* A block that extends beyond the range keeps its other part: cut it, and look again. */
 		if (is_leaf(*entry, level) && ((va & (block - 1)) || end - va < block)) {
 			if (own_table(entry, va, level))
 				continue;
-			/* Without memory to cut it, it stays. */
+			/* If there is no memory to cut it, it stays. */
 		} else {
 			WRITE_ONCE(*entry, 0);
 		}
@@ -352,7 +349,7 @@ void *ioremap(phys_addr_t pa, size_t size)
 	if (size && size <= IOREMAP_END - next &&
 	    !__map_kernel_range(next, pa & PAGE_MASK, size, PAGE_DEVICE)) {
 		va = next + offset;
-		/* One unmapped page behind each device. */
+		/* An unmapped page follows each device. */
 		next += size + PAGE_SIZE;
 		if (next > IOREMAP_END)
 			next = IOREMAP_END;
@@ -367,7 +364,7 @@ void pgtable_activate(void)
 	extern u64 empty_pg_dir[];
 
 	write_sysreg(__pa_symbol(swapper_pg_dir), ttbr1_el1);
-	/* The lower half is empty but for tasks with an address space: null and user pointers fault. */
+	/* The lower half is empty, except while a task with an address space runs: null and user pointers fault. */
 	write_sysreg(__pa_symbol(empty_pg_dir), ttbr0_el1);
 	isb();
 	flush_tlb_all();

@@ -2,7 +2,7 @@
 /*
  * psci.c - calling the firmware: SMC calling convention, PSCI 0.2 and later.
  *
- * Uninstrumented: switching off is the last step of a panic.
+ * Not instrumented: switching off is the last step of a panic.
  */
 #include <kernel/errno.h>
 #include <drivers/fdt.h>
@@ -25,7 +25,7 @@ static long psci_call(u32 function, u64 arg0, u64 arg1, u64 arg2)
 	register u64 x2 __asm__("x2") = arg1;
 	register u64 x3 __asm__("x3") = arg2;
 
-	/* The callee may change x4-x17 under the first version of the convention. */
+	/* The first version of the convention lets the callee change x4-x17. */
 	if (method == PSCI_HVC)
 		__asm__ __volatile__("hvc #0"
 				     : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)::"x4", "x5", "x6",
@@ -72,7 +72,7 @@ int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context)
 {
 	if (method == PSCI_NONE)
 		return -ENODEV;
-	/* Results are 32 bits, signed. */
+	/* Results are signed, 32 bits. */
 	switch ((s32)psci_call(PSCI_CPU_ON_64, mpidr, entry, context)) {
 	case 0:
 		return 0;

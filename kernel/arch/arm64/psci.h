@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* psci.h - the firmware interface that starts CPUs and ends the machine. */
+/* psci.h - the firmware interface that starts CPUs and switches the machine off. */
 #ifndef ARM64_PSCI_H
 #define ARM64_PSCI_H
 
@@ -13,7 +13,7 @@ bool psci_init(void);
  *  Return: 0 or a negative errno. */
 int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context);
 
-/** psci_system_off() - returns only if there is no firmware for it. */
+/** psci_system_off() - switch the machine off. Returns only if the firmware cannot do it. */
 void psci_system_off(void);
 
 #endif

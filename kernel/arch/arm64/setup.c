@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setup.c - what the device tree says of the machine: memory, command line, RAM disk, CPUs,
- * console.
+ * setup.c - what the device tree says about the machine: memory, command line, RAM disk, CPUs, console.
  */
 #include <kernel/arch.h>
 #include <kernel/memblock.h>
@@ -20,7 +19,7 @@ static phys_addr_t memblock_page(void)
 	return memblock_phys_alloc(PAGE_SIZE, PAGE_SIZE);
 }
 
-/* Reserving more than once, or what is no RAM, does no harm; a full table would. */
+/* Reserving memory twice, or addresses without RAM, does no harm; a full table would. */
 static void reserve(phys_addr_t base, u64 size, const char *what)
 {
 	if (size && memblock_reserve(base, size))
@@ -39,7 +38,7 @@ static void scan_memory(void)
 		if (!type || strcmp(type, "memory") || !fdt_available(node))
 			continue;
 		for (unsigned int i = 0; fdt_reg(node, i, &base, &size); i++) {
-			/* More banks than the table holds are memory that is not used. */
+			/* Banks that do not fit in the table are not used. */
 			if (!ram_add_bank(base, size))
 				continue;
 			if (memblock_add(PAGE_ALIGN(base),
@@ -73,7 +72,7 @@ static void scan_initrd(int chosen)
 
 	if (end <= start || !pa_is_ram(start) || !pa_is_ram(end - 1))
 		return;
-	/* Whole pages: what shares a page with the archive must not be handed out. */
+	/* Whole pages: the rest of the archive's first and last page must not be handed out. */
 	reserve(start & PAGE_MASK, PAGE_ALIGN(end) - (start & PAGE_MASK), "the RAM disk");
 	initrd_start = (unsigned long)__va(start);
 	initrd_end = (unsigned long)__va(end);
@@ -110,7 +109,7 @@ static void move_console(void)
 {
 	phys_addr_t uart = pl011_probe();
 
-	/* The registers fill one page, and start it. */
+	/* The registers start at a page boundary and fill one page. */
 	if (uart && !(uart & ~PAGE_MASK) && uart != PL011_DEFAULT_PHYS)
 		map_kernel_range(FIX_UART_VADDR, uart, PAGE_SIZE, PAGE_DEVICE);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * smp.c - starting the other CPUs by the firmware, and stopping them.
+ * smp.c - starting the other CPUs through the firmware, and stopping them.
  */
 #include <kernel/arch.h>
 #include <kernel/sched.h>

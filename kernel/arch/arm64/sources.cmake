@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The arm64 port, and which of its files run before there is shadow or inside a report.
+# The arm64 port, and its files that run before there is shadow or inside a report.
 set(REDZONE_ARCH_ARM64_SOURCES
 	head.S
 	entry.S

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacktrace.c - which stack is this, and who called whom on it.
+ * stacktrace.c - finding out which stack this is, and the calls on it.
  *
- * Uninstrumented: it reads frames that may be poisoned or garbage, inside reports.
+ * Not instrumented: inside reports it reads frames that may be poisoned or garbage.
  */
 #include <kernel/arch.h>
 #include <kernel/console.h>
@@ -12,7 +12,7 @@
 #include <kernel/sched.h>
 #include "internal.h"
 
-/* A runaway recursion has thousands of frames: of such a trace both ends are printed. */
+/* A runaway recursion has thousands of frames: only both ends of such a trace are printed. */
 #define TRACE_INNER 32
 #define TRACE_OUTER 8
 
@@ -46,7 +46,7 @@ bool arch_current_stack(uintptr_t *start, uintptr_t *end)
 
 struct unwind {
 	uintptr_t fp;
-	uintptr_t start, end; /* of the stack that fp is on */
+	uintptr_t start, end; /* bounds of the stack that fp points into */
 };
 
 static bool frame_fits(uintptr_t fp, uintptr_t start, uintptr_t end)
@@ -65,7 +65,7 @@ static uintptr_t unwind_next(struct unwind *u)
 	next = record[0];
 	pc = record[1];
 	if (next <= u->fp || !frame_fits(next, u->start, u->end)) {
-		/* From the overflow stack, once, to the stack that overflowed; else the end. */
+		/* Change once from the overflow stack to the stack that overflowed; other cases are the end. */
 		if (next && arch_stack_bounds(next, &start, &end) && start != u->start &&
 		    u->start >= (uintptr_t)overflow_stack &&
 		    u->start < (uintptr_t)overflow_stack + NR_CPUS * OVERFLOW_STACK_SIZE) {
@@ -80,8 +80,8 @@ static uintptr_t unwind_next(struct unwind *u)
 }
 
 /*
- * Has the function around @pc stored its frame record yet? If not (a leaf, or its first
- * instructions) the caller is in the link register and nowhere else.
+ * Has the function around @pc stored its frame record yet? If not (a leaf, or its first instructions) only
+ * the link register has the caller.
  */
 static bool frame_is_set_up(uintptr_t pc)
 {
@@ -105,7 +105,7 @@ static bool frame_is_set_up(uintptr_t pc)
 
 /**
  * struct trace - a trace being walked, one code address at a time
- * @early: addresses that come from registers, innermost first; @nr_early, @at: how many, how far.
+ * @early: addresses that come from registers, innermost first. @nr_early: their number. @at: the next one.
  */
 struct trace {
 	struct unwind u;
@@ -113,7 +113,7 @@ struct trace {
 	unsigned int nr_early, at;
 };
 
-/* @fp: frame record of the innermost function if there are no @regs. */
+/* @fp: frame record of the innermost function, if @regs is NULL. */
 static void trace_start(struct trace *t, const struct pt_regs *regs, const void *fp)
 {
 	*t = (struct trace){.u.fp = (uintptr_t)fp};

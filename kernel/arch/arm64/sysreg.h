@@ -6,7 +6,7 @@
 #ifndef __ASSEMBLER__
 #include <kernel/types.h>
 
-/* Two steps: a name that is a macro, an encoding, is expanded first. */
+/* In two steps: a name that is a macro for an encoding is expanded first. */
 #define __sysreg_str1(x) #x
 #define __sysreg_str(x)	 __sysreg_str1(x)
 
@@ -24,7 +24,7 @@
 	} while (0)
 #endif
 
-/* GICv3 CPU interface, by encoding: assemblers know the names only with the right -march. */
+/* GICv3 CPU interface, as encodings: assemblers know the names only with the right -march. */
 #define ICC_PMR_EL1	S3_0_C4_C6_0
 #define ICC_SGI1R_EL1	S3_0_C12_C11_5
 #define ICC_IAR1_EL1	S3_0_C12_C12_0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timer.c - the architected timer. Time is the virtual counter; each CPU has its own comparator,
- * which gives the tick.
+ * timer.c - the architected timer. The virtual counter gives the time; each CPU has its own comparator for
+ * the tick.
  */
 #include <kernel/arch.h>
 #include <kernel/bug.h>
@@ -15,7 +15,7 @@
 
 #define CNTV_CTL_ENABLE BIT(0)
 
-/* In the device tree's list: secure, non-secure, virtual, hypervisor. */
+/* The device tree lists: secure, non-secure, virtual, hypervisor. */
 #define FDT_TIMER_VIRTUAL 2
 
 static u64 boot_count;
@@ -27,7 +27,7 @@ static u64 interval;
 static unsigned int timer_irq;
 static u64 next_tick[NR_CPUS];
 
-/* The barrier keeps the counter from being read before what comes first in the program. */
+/* The barrier keeps the CPU from reading the counter before earlier instructions are done. */
 u64 arch_counter(void)
 {
 	isb();
@@ -42,7 +42,7 @@ u64 arch_counter_hz(void)
 void early_clock_init(void)
 {
 	frequency = read_sysreg(cntfrq_el0);
-	/* Firmware that forgot to say: the machine's own 62.5 MHz. */
+	/* The firmware did not set it: assume the 62.5 MHz of QEMU's machine. */
 	if (!frequency)
 		frequency = 62500000;
 	ns_per_count = (NSEC_PER_SEC << 32) / frequency;
@@ -51,7 +51,7 @@ void early_clock_init(void)
 
 u64 clock_ns(void)
 {
-	/* 128 bits: 64 would overflow after some seconds. */
+	/* 128 bits: 64 bits would overflow after some seconds. */
 	return (u64)(((unsigned __int128)(arch_counter() - boot_count) * ns_per_count) >> 32);
 }
 
@@ -65,10 +65,10 @@ void udelay(unsigned long us)
 }
 
 /*
- * Emulators that count instructions run the CPUs one after another, and some come back to the first
- * at every tick: a loop there starves all others. The hint in cpu_relax() passes the turn. Each CPU
- * gives it at all of its ticks but one in so many as there are CPUs, after which it keeps its turn.
- * Where CPUs run in parallel the hint does nothing.
+ * Emulators that count instructions run the CPUs one after another, and some return to the first CPU at
+ * every tick: a loop there starves all others. The hint in cpu_relax() passes the turn. With n CPUs each
+ * CPU gives the hint at n - 1 of its n ticks, and keeps its turn after the other one. Where CPUs run in
+ * parallel the hint does nothing.
  */
 static void pass_turn(unsigned int cpu)
 {
@@ -84,8 +84,7 @@ static void timer_interrupt(unsigned int irq, void *arg)
 	u64 *next = &next_tick[cpu];
 	u64 now = arch_counter();
 
-	/* Ticks that were missed, in a debugger or with interrupts off for long, are not made up
-	 * for. */
+	/* Missed ticks (in a debugger, or with interrupts off for long) are not made up for. */
 	do {
 		*next += interval;
 	} while ((s64)(*next - now) <= 0);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * traps.c - exceptions by class: who handles them, and the end of a thread or the machine.
+ * traps.c - dispatches exceptions by class, and ends a thread or the machine.
  *
- * Uninstrumented, like fault.c. Entered from entry.S with everything masked, on the stack of
- * the interrupted code.
+ * Not instrumented, like fault.c. entry.S enters it with everything masked, on the stack of the interrupted code.
  */
 #include <kasan/kasan.h>
 #include <kernel/arch.h>
@@ -37,18 +36,17 @@ _Static_assert(sizeof(struct pt_regs) == PT_REGS_SIZE, "entry.S");
 
 unsigned int oops_count;
 
-/* Exceptions inside die() on each CPU: the second one only says so. */
+/* Depth of die() on each CPU: an exception inside it only prints that it happened. */
 static unsigned int dying[NR_CPUS];
 static bool overflowed[NR_CPUS];
 
-/* Debug, SError and FIQ back on: an error inside the handler shall be seen. Interrupts stay off.
- * */
+/* Unmask debug exceptions, SError and FIQ, so that an error inside the handler is seen. Interrupts stay off. */
 static void unmask_errors(void)
 {
 	__asm__ __volatile__("msr daifclr, #0xd" ::: "memory");
 }
 
-/* For when printk() cannot be trusted: before it exists, or because it is what failed. */
+/* For the time before printk() exists, and for exceptions that it may have caused itself. */
 static _Noreturn void bare_panic(const char *what, const struct pt_regs *regs)
 {
 	early_printk("\n%s: ESR %lx FAR %lx\n", what, regs->esr, regs->far);
@@ -108,9 +106,9 @@ static bool do_hwasan_brk(struct pt_regs *regs, unsigned int imm)
 
 	if ((imm & BRK_IMM_HWASAN_MASK) != BRK_IMM_HWASAN)
 		return false;
-	/* Reports want the address behind the instruction, as a call would leave it. */
+	/* Reports expect the address behind the instruction, as after a call. */
 	regs->pc += 4;
-	/* To the code it shall be as if it had called: it may be preempted, and ended. */
+	/* As if the code had made a call: it may be preempted here, and ended. */
 	if (!regs_irqs_disabled(regs))
 		arch_local_irq_enable();
 	kasan_report_tag_mismatch(regs->regs[0], size, imm & BRK_HWASAN_WRITE, regs->pc,
@@ -135,7 +133,7 @@ static void do_brk(struct pt_regs *regs)
 		return;
 	switch (imm) {
 	case BRK_IMM_BUG:
-		/* BUG() has said where. */
+		/* BUG() has already printed the place. */
 		die("Oops - BUG", regs);
 	case BRK_IMM_CLANG:
 	case BRK_IMM_GCC:
@@ -154,7 +152,7 @@ void el1_sync_handler(struct pt_regs *regs)
 		return;
 	mte_exception_entry();
 	unmask_errors();
-	/* Before printk() works: the only exceptions are bugs in early_init(). */
+	/* printk() does not work yet, so the cause can only be a bug in early_init(). */
 	if (!early_init_done)
 		bare_panic("Exception in early_init()", regs);
 
@@ -170,7 +168,7 @@ void el1_sync_handler(struct pt_regs *regs)
 		return;
 	case EC_UNKNOWN:
 		if (regs->pc == (unsigned long)semihosting_insn) {
-			/* Nobody listens to semihosting: it returns an error. */
+			/* There is no semihosting here: the call returns an error. */
 			regs->regs[0] = ~0UL;
 			regs->pc += 4;
 			return;
@@ -201,15 +199,15 @@ void el1_irq_handler(struct pt_regs *regs)
 	mte_end_of_step(regs, false);
 	mte_exception_entry();
 	unmask_errors();
-	/* What the CPU has noted is the interrupted code's now, and the interrupt's at its end. */
+	/* Bad accesses that the CPU has noted belong to the interrupted code now, and to the interrupt at its end. */
 	mte_check_async_of(regs);
-	/* For as long as this frame is there, also when another task has run in between. */
+	/* Stays set as long as this frame exists, even if another task runs in between. */
 	current->irq_regs = regs;
 	irq_enter();
 	handle_irq();
 	arch_check_async_faults();
 	irq_exit();
-	/* The interrupted code may be preempted: it had interrupts on, or it would not be here. */
+	/* The interrupted code had interrupts on, so it may be preempted. */
 	if (need_resched() && preempt_count() == 0)
 		preempt_schedule_irq();
 	current->irq_regs = outer;
@@ -258,7 +256,7 @@ void overflow_handler(struct pt_regs *regs)
 	unmask_errors();
 	if (!early_init_done)
 		bare_panic(what, regs);
-	/* This stack has overflowed as well, or what this prints faults. */
+	/* This stack has overflowed as well, or printing causes a fault. */
 	if (overflowed[cpu])
 		bare_panic("Overflow stack exhausted", regs);
 	overflowed[cpu] = true;

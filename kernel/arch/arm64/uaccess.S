@@ -2,12 +2,12 @@
 /*
  * uaccess.S - copies between kernel and user memory.
  *
- * User memory is touched by ldtr and sttr alone: they have the rights of EL0, so an address of the
- * kernel faults whatever the checks before have let through, and PAN does not apply to them. Each of
- * them has an entry in the exception table: where to go on if it faults. An access to *kernel*
- * memory has none; if that faults it is a bug of the kernel.
+ * Only ldtr and sttr access user memory. They have the rights of EL0: a kernel address faults even if it
+ * has passed the checks before, and PAN does not apply. Each has an entry in the exception table, the place
+ * to continue after a fault. Accesses to *kernel* memory have no entry: a fault there is a bug of the
+ * kernel.
  *
- * Nothing here checks shadow or the range, <kernel/uaccess.h> does.
+ * These functions check neither shadow nor the range; <kernel/uaccess.h> does.
  */
 
 /* An access to user memory; after a fault execution continues at \fixup. */
@@ -42,8 +42,8 @@ __start___ex_table:
 /*
  * unsigned long __arch_copy_from_user(void *to, const void __user *from, unsigned long n)
  *
- * Blocks of 32 bytes, then bytes. A block that faults is done again byte by byte, so that the result
- * is exact: x0 to x2 move only when a block is complete.
+ * Copies blocks of 32 bytes, then bytes. A block that faults is done again byte by byte, so that the result is
+ * exact: x0 to x2 advance only after a complete block.
  */
 function __arch_copy_from_user
 	cmp	x2, #32
@@ -119,7 +119,7 @@ end_function __arch_clear_user
 /*
  * long __arch_strncpy_from_user(char *to, const char __user *from, unsigned long n)
  *
- * Returns the characters copied, n if there was no NUL among them, -1 after a fault.
+ * Returns the number of characters before the NUL, n if there is none among the first n; -1 after a fault.
  */
 function __arch_strncpy_from_user
 	mov	x3, #0

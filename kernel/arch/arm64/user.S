@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * user.S - into user mode and out of it.
+ * user.S - enters and leaves user mode.
  *
- * While a program runs at EL0, SP_EL1 stands 16 bytes below the top of its task's kernel stack. The
- * word there is the task: SP_EL0, which holds `current` in the kernel, is the program's own stack
- * pointer, and the register frame, task_pt_regs(), is what the entry builds below that word.
+ * While a program runs at EL0, SP_EL1 points 16 bytes below the top of its task's kernel stack. The word there is
+ * the task, because SP_EL0, which holds `current` in the kernel, is then the program's stack pointer. The entry
+ * builds the register frame, task_pt_regs(), below that word.
  */
 #include <asm/ptrace.h>
 #include "entry_frame.S"
@@ -12,8 +12,7 @@
 	.text
 
 /*
- * The frame record in the frame is a null one: a walk by frame pointers must not go on with what a
- * program has in x29.
+ * The frame record in the frame is zero: a walk along frame pointers must not continue with a program's x29.
  */
 	.macro	handle_user name, function
 	.globl	\name
@@ -36,7 +35,7 @@
 	handle_user	el0_fiq, el0_fiq_handler
 	handle_user	el0_error, el0_error_handler
 
-/* enter_user_mode(regs): regs is task_pt_regs(current); all that the stack holds is dropped. */
+/* enter_user_mode(regs): regs is task_pt_regs(current); everything on the stack is dropped. */
 	.globl	enter_user_mode
 	.type	enter_user_mode, %function
 enter_user_mode:
@@ -50,8 +49,7 @@ enter_user_mode:
 	.size	enter_user_mode, . - enter_user_mode
 
 /*
- * TPIDRRO_EL0 is a scratch register of the kernel's entries that programs can read: it must not tell
- * them anything.
+ * Programs can read TPIDRRO_EL0, which the kernel's entries use as a scratch register: clear it.
  */
 	.type	return_to_user, %function
 return_to_user:

@@ -3,9 +3,9 @@
  * user_pgtable.c - page tables of the lower half, one set for each address space, and the address
  * space identifiers (ASIDs) that keep their TLB entries apart.
  *
- * An address space has its ASID from its first to its last moment, so a change of tasks writes one
- * register and flushes nothing. 8 bits are used, which every CPU has: 255 address spaces at a time.
- * ASID 0 goes with the empty table, which kernel threads run with.
+ * An address space keeps its ASID all its life, so a change of tasks writes one register and flushes
+ * nothing. ASIDs have 8 bits, as many as every CPU supports: there can be 255 address spaces at a time.
+ * ASID 0 belongs to the empty table of kernel threads.
  */
 #include <kernel/arch.h>
 #include <kernel/errno.h>
@@ -22,7 +22,7 @@
 #define NR_ASIDS   256U
 #define ASID_SHIFT 48
 
-/* Above that many pages one flush of all of an address space is less work. */
+/* Above this number of pages it is less work to flush the whole address space. */
 #define FLUSH_PAGES_MAX 16
 
 extern u64 empty_pg_dir[];
@@ -31,7 +31,7 @@ static DEFINE_SPINLOCK(asid_lock);
 static u64 asid_used[NR_ASIDS / 64] = {1}; /* 0 is taken */
 static unsigned int asid_last;
 
-/* The next free one behind the last that was given out: one that was just used rests longest. */
+/* Take the next free ASID after the last one given out, so a freed ASID is reused as late as possible. */
 static unsigned int asid_alloc(void)
 {
 	unsigned long flags;
@@ -109,7 +109,7 @@ int user_pgtable_init(struct mm_struct *mm)
 	return -EAGAIN;
 }
 
-/* @level: of @table, 0 to 3. A leaf of level 3 is a page, every other valid entry a table. */
+/* @level: the level of @table, 0 to 3. A valid entry is a page at level 3, a table at the others. */
 static void free_table(u64 *table, int level)
 {
 	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++) {
@@ -133,8 +133,8 @@ void user_pgtable_destroy(struct mm_struct *mm)
 	mm->pgd = NULL;
 }
 
-/* The entry of level 3 for @va; with @create the tables on the way are made. NULL: there is none, or
- * no memory for it. */
+/* Return: the level 3 entry for @va; NULL if there is none. @create: make missing tables; NULL if there is
+ * no memory. */
 static u64 *walk(struct mm_struct *mm, unsigned long va, bool create)
 {
 	u64 *table = mm->pgd;
@@ -148,7 +148,7 @@ static u64 *walk(struct mm_struct *mm, unsigned long va, bool create)
 			table = table_alloc(mm);
 			if (!table)
 				return NULL;
-			/* Its zeroes must be seen before it is. */
+			/* The zeroes must be visible before the table is. */
 			dsb(ishst);
 			WRITE_ONCE(*entry, (u64)__pa(table) | PTE_TYPE_TABLE);
 		} else {
@@ -171,7 +171,7 @@ int user_map_page(struct mm_struct *mm, unsigned long va, struct page *page, uns
 	if (!(prot & PROT_EXEC))
 		value |= PTE_UXN;
 	WRITE_ONCE(*entry, value);
-	/* Invalid entries are in no TLB, but the store must be there before the program looks. */
+	/* TLBs hold no invalid entries, but the store must be visible before the program accesses the page. */
 	dsb(ishst);
 	isb();
 	return 0;
@@ -205,7 +205,7 @@ void user_sync_icache(struct page *page)
 	for (unsigned long at = va; at < va + PAGE_SIZE; at += line)
 		__asm__ __volatile__("dc cvau, %0" ::"r"(at) : "memory");
 	dsb(ish);
-	/* By address would miss a virtually indexed cache: the program has the page elsewhere. */
+	/* Invalidate all: with a virtually indexed cache, this address would miss the lines at the program's address. */
 	__asm__ __volatile__("ic ialluis" ::: "memory");
 	dsb(ish);
 	isb();
@@ -222,8 +222,7 @@ void user_activate_mm(struct mm_struct *mm)
 
 void arch_switch_user(struct task *prev, struct task *next)
 {
-	/* A program may keep what it likes there; the kernel's entries use it as scratch only on
-	 * their way to a panic. */
+	/* A program may keep any value there; the kernel's entries only use the register on their way to a panic. */
 	prev->user_tls = read_sysreg(tpidr_el0);
 	write_sysreg(next->user_tls, tpidr_el0);
 	if (prev->mm != next->mm)

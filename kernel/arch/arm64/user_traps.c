@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * user_traps.c - exceptions from user mode: system calls, interrupts, and programs that do what they
- * may not; and what is left to do before a task goes back there.
+ * user_traps.c - exceptions from user mode (system calls, interrupts, forbidden actions of programs), and
+ * the work that is left before a task returns there.
  *
- * Entered from user.S with everything masked, `current` set, on the empty kernel stack of the task.
+ * user.S enters it with everything masked and `current` set, on the task's empty kernel stack.
  */
 #include <kernel/arch.h>
 #include <kernel/kernel.h>
@@ -32,9 +32,9 @@
 #define EC_SP_ALIGN   0x26
 #define EC_BRK64      0x3c
 
-/* ID_AA64MMFR1_EL1: the CPU can be told not to let the kernel touch user memory. */
+/* ID_AA64MMFR1_EL1: the CPU can keep the kernel from accessing user memory. */
 #define MMFR1_PAN_SHIFT 20
-/* PSTATE.PAN by name needs -march=armv8.1-a of some assemblers. */
+/* PSTATE.PAN: some assemblers know the name only with -march=armv8.1-a. */
 #define PSTATE_PAN     S3_0_C4_C2_3
 #define PSTATE_PAN_BIT BIT(22)
 
@@ -68,7 +68,7 @@ void user_init_cpu(void)
 
 bool fixup_exception(struct pt_regs *regs)
 {
-	/* So short that looking at all of it is nothing beside the exception itself. */
+	/* The table is so short that a search through all of it takes no time beside the exception itself. */
 	for (const struct exception_entry *e = __start___ex_table; e < __stop___ex_table; e++) {
 		if ((unsigned long)&e->insn + (unsigned long)(long)e->insn != regs->pc)
 			continue;
@@ -84,7 +84,7 @@ void user_init_regs(struct pt_regs *regs, unsigned long pc, unsigned long sp)
 	*regs = (struct pt_regs){.pc = pc, .sp = sp};
 }
 
-/* --- Faults ------------------------------------------------------------------------------------- */
+/* --- Faults ----------------------------------------------------------------------------------- */
 
 static const char *access_of(const struct pt_regs *regs)
 {
@@ -118,7 +118,7 @@ void el0_sync_handler(struct pt_regs *regs)
 {
 	unsigned int class = ESR_EC(regs->esr);
 
-	/* What describes the exception is in the frame. */
+	/* The frame has everything that describes the exception. */
 	__asm__ __volatile__("msr daifclr, #0xf" ::: "memory");
 	mte_exception_entry();
 	switch (class) {
@@ -130,7 +130,7 @@ void el0_sync_handler(struct pt_regs *regs)
 		user_fault(regs);
 		return;
 	case EC_WFX:
-		/* Hints: not to wait is allowed. */
+		/* These are hints: the program need not wait. */
 		regs->pc += 4;
 		cond_resched();
 		return;
@@ -165,7 +165,7 @@ void el0_sync_handler(struct pt_regs *regs)
 	}
 }
 
-/* --- Interrupts and errors ------------------------------------------------------------------------ */
+/* --- Interrupts and errors -------------------------------------------------------------------- */
 
 static void unmask_errors(void)
 {
@@ -192,18 +192,18 @@ void el0_error_handler(struct pt_regs *regs)
 	el1_error_handler(regs);
 }
 
-/* --- The way back ---------------------------------------------------------------------------------- */
+/* --- The way back ----------------------------------------------------------------------------- */
 
 /*
- * Called by user.S with interrupts off, returns so. Whatever woke up or was asked for until the last
- * look is dealt with; what comes later is an interrupt, which ends in here again.
+ * Called by user.S with interrupts off, and returns with them off. Handles everything that was requested
+ * before the last look. A later request comes with an interrupt, which ends here again.
  */
 void exit_to_user_mode(struct pt_regs *regs)
 {
-	/* What a system call left locked would stay so for ever. */
+	/* A lock that a system call left held would stay held for ever. */
 	if (WARN(preempt_count(), "return to user mode with preempt_count %d", preempt_count()))
 		current->preempt_count = 0;
-	/* First, so that the report does not depend on who else wants the CPU now. */
+	/* First, so that the report does not depend on other tasks that want this CPU now. */
 	arch_check_async_faults();
 	for (;;) {
 		unsigned long flags = READ_ONCE(current->flags);

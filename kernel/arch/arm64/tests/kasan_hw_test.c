@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_hw_test.c - hardware tags: the instructions that fill tags are compared with a plain loop; and the
- * moments at which the modes of kasan.mode= that only note a bad access report it.
+ * kasan_hw_test.c - hardware tags: compares the instructions that fill tags with a plain loop, and checks
+ * when the modes of kasan.mode= that only note a bad access report it.
  */
 #include <kernel/arch.h>
 #include <kernel/errno.h>
@@ -22,7 +22,7 @@
 #include "../../../tests/kasan_test.h"
 #include "../../../tests/user_test.h"
 
-/* --- Filling ------------------------------------------------------------------------------------------- */
+/* --- Filling ---------------------------------------------------------------------------------- */
 
 #define GRANULE	   KASAN_GRANULE_SIZE
 #define AREA_ORDER 4
@@ -201,7 +201,7 @@ static struct kunit_suite kasan_hw_fill_suite = {
 
 kunit_test_suite(kasan_hw_fill_suite);
 
-/* --- Late reports -------------------------------------------------------------------------------------- */
+/* --- Late reports ----------------------------------------------------------------------------- */
 
 static void needs_late(struct kunit *test)
 {
@@ -224,7 +224,7 @@ static char *freed_object(struct kunit *test)
 	return p;
 }
 
-/* Does the symbol of the last report's place begin so? */
+/* Does the symbol of the last report's place begin with @name? */
 static bool reported_in(const char *name)
 {
 	char text[KSYM_SYMBOL_LEN];
@@ -243,7 +243,7 @@ static void at_a_context_switch(struct kunit *test)
 		local_irq_save(flags);
 		before = kasan_report_count();
 		write_noted(freed);
-		/* No place that looks has been passed since. */
+		/* No place that looks for noted accesses has been passed since. */
 		KUNIT_EXPECT_EQ(test, kasan_report_count(), before);
 		local_irq_restore(flags);
 		msleep(1);
@@ -428,7 +428,7 @@ static void null_pointer_after_a_late_report(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kasan_report_count(), before + 2);
 }
 
-/* --- Faults of the MMU, in every mode ------------------------------------------------------------------ */
+/* --- Faults of the MMU, in every mode --------------------------------------------------------- */
 
 static int read_guard_page(void *guard)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* user_crash.c - actions that are forbidden in user mode. `crash KIND` returns only if the action was possible. */
+/* user_crash.c - actions that are forbidden in user mode. `crash KIND` returns only if the action was
+ * possible. */
 #include "../../../tests/user/user.h"
 
 static volatile unsigned long data[4] = {0xd65f03c0d65f03c0}; /* ret, ret */
@@ -8,7 +9,7 @@ static volatile unsigned long sink;
 
 static void read_at(unsigned long address)
 {
-	/* Compilers need not know where. */
+	/* Hides the address from the compiler. */
 	__asm__("" : "+r"(address));
 	sink = *(volatile unsigned long *)address;
 }
@@ -29,7 +30,7 @@ static void overflow_stack(unsigned long depth)
 	volatile char frame[512];
 
 	frame[0] = (char)depth;
-	/* More frames than any stack holds. */
+	/* More frames than a stack can hold. */
 	if (depth < 1UL << 40)
 		overflow_stack(depth + 1);
 	frame[1] = frame[0];

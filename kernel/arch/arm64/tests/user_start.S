@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* user_start.S - where a program in user mode starts, and a loop over all its registers. */
+/* user_start.S - the start of a program in user mode, and a loop over all its registers. */
 	.text
 
 	.globl	_start
@@ -13,9 +13,8 @@ _start:
 	.size	_start, . - _start
 
 /*
- * long check_registers(unsigned long rounds): give every register a value of its own, and look that it
- * keeps it, through interrupts (most rounds) and a system call (every 4096th). Returns 0 if all
- * did.
+ * long check_registers(unsigned long rounds): give every register its own value, and check that it keeps it
+ * through interrupts (most rounds) and a system call (every 4096th). Returns 0 if all did.
  */
 	.globl	check_registers
 	.type	check_registers, %function

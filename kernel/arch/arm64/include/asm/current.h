@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * current.h - the running task. SP_EL0, free while the kernel runs on SP_EL1, holds it; the boot CPU
- * starts with &init_task there, the others with their idle task. In user mode it is the program's
- * stack pointer: user.S exchanges the two.
+ * current.h - the running task. SP_EL0 holds it, because the kernel itself runs on SP_EL1. The boot CPU
+ * starts with &init_task there, the other CPUs with their idle tasks. In user mode the register is the
+ * program's stack pointer: user.S exchanges the two.
  */
 #ifndef ASM_CURRENT_H
 #define ASM_CURRENT_H
@@ -13,7 +13,7 @@ static inline __attribute__((always_inline)) struct task *get_current(void)
 {
 	unsigned long sp_el0;
 
-	/* Not volatile: for the code of one task the value never changes. */
+	/* Not volatile: the value never changes while the code of one task runs. */
 	__asm__("mrs %0, sp_el0" : "=r"(sp_el0));
 	return (struct task *)sp_el0;
 }

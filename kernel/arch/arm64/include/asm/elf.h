@@ -4,9 +4,9 @@
 #define ASM_ELF_H
 
 #define ELF_MACHINE    183 /* EM_AARCH64 */
-#define ELF_CODE_ALIGN 4   /* bytes that an instruction's address is a multiple of */
+#define ELF_CODE_ALIGN 4   /* bytes; addresses of instructions are multiples of it */
 
-/* A branch reaches 128 MiB; what is farther away is reached through one of these. */
+/* A branch reaches 128 MiB. Code that is farther away is reached through a veneer. */
 #define MODULE_VENEER_SIZE 16
 
 #endif

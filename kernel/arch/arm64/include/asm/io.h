@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io.h - device register access. The plain forms order against normal memory, as a driver expects
- * that hands buffers to a device; the _relaxed ones do not. Inline assembly keeps the compiler
- * from choosing an addressing form that an emulator or hypervisor cannot decode, and from checking
- * it.
+ * io.h - device register access. The plain forms are ordered against normal memory, as drivers that hand
+ * buffers to a device expect; the _relaxed forms are not. They are inline assembly, so that the compiler
+ * neither checks the access nor chooses an addressing form that an emulator or hypervisor cannot decode.
  */
 #ifndef ASM_IO_H
 #define ASM_IO_H

@@ -2,8 +2,8 @@
 /*
  * irqflags.h - masking interrupts on this CPU.
  *
- * Only PSTATE.I is used: the machine delivers interrupts as IRQ. FIQ and SError stay unmasked
- * outside exception entry, because each of them is an error to be reported.
+ * Only PSTATE.I is used: the machine delivers interrupts as IRQ. FIQ and SError stay unmasked outside of
+ * exception entry, because each of them is an error that must be reported.
  */
 #ifndef ASM_IRQFLAGS_H
 #define ASM_IRQFLAGS_H
@@ -28,7 +28,7 @@ static __always_inline void arch_local_irq_enable(void)
 	__asm__ __volatile__("msr daifclr, #2" ::: "memory");
 }
 
-/** arch_local_irq_save() - mask interrupts. Return: what arch_local_irq_restore() wants. */
+/** arch_local_irq_save() - mask interrupts. Return: the state before, for arch_local_irq_restore(). */
 static __always_inline unsigned long arch_local_irq_save(void)
 {
 	unsigned long flags = arch_local_save_flags();

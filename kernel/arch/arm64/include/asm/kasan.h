@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kasan.h - KASAN's hot paths on this architecture. The rest is in <kernel/arch.h>. */
+/* kasan.h - KASAN's hot paths on this architecture. <kernel/arch.h> has the rest. */
 #ifndef ASM_KASAN_H
 #define ASM_KASAN_H
 
@@ -8,19 +8,20 @@
 #include <asm/memory.h>
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
-/* kasan_blocks[]: bits beside a block's physical address. Neither: the shared page of what is accessible. */
+/* kasan_blocks[]: bits beside a block's physical address. If neither is set, the block is the shared page
+ * KASAN_SHADOW_OPEN. */
 #define KASAN_BLOCK_FREE 1UL /* the shared page of KASAN_PAGE_FREE */
 #define KASAN_BLOCK_REAL 2UL /* its own memory */
-/* Bytes of RAM that a block of 2 MiB describes: 16 MiB, with software tags 32 MiB. */
+/* Bytes of RAM that a block of 2 MiB of shadow describes: 16 MiB, with software tags 32 MiB. */
 #define KASAN_BLOCK_SHIFT (21 + KASAN_SHADOW_SCALE_SHIFT)
 extern u64 *kasan_blocks;
 void __kasan_want_linear_shadow(unsigned long va);
 
 /**
- * kasan_want_linear_shadow() - make sure that the shadow of @p, in the linear map, can be written
+ * kasan_want_linear_shadow() - make the shadow of @p, an address in the linear map, writable
  *
- * For the page allocator, before a page that it hands out is unpoisoned. One call is enough for what lies
- * in the same block, so for each block of the allocator. Any context, any CPU; cannot fail.
+ * The page allocator calls it before it unpoisons a page. One call serves all memory of the same shadow
+ * block, so one call is enough for each block of the allocator. Any context, any CPU; cannot fail.
  */
 static inline void kasan_want_linear_shadow(const void *p)
 {
@@ -37,14 +38,13 @@ static inline void kasan_want_linear_shadow(const void *p)
 #endif
 
 #ifdef CONFIG_KASAN_HW_TAGS
-/* Never changes after the first lines of the boot. */
+/* Does not change after early boot. */
 extern bool mte_may_be_async;
 
 /**
- * arch_check_async_faults() - report what the CPU found of late, in the modes async and asymm
+ * arch_check_async_faults() - report bad accesses that the CPU has noted, in the modes async and asymm
  *
- * Called where a thread's time on the CPU ends, or an interrupt's: context switch, end of an interrupt, return
- * to user mode.
+ * Called where a thread or an interrupt leaves the CPU: context switch, end of an interrupt, return to user mode.
  */
 static __always_inline void arch_check_async_faults(void)
 {
@@ -53,10 +53,10 @@ static __always_inline void arch_check_async_faults(void)
 }
 
 /**
- * arch_check_async_faults_in() - the same where a callback @func returns that others may wait for
+ * arch_check_async_faults_in() - the same after a callback @func, which others may wait for
  *
- * Whoever waits runs on at once, perhaps on another CPU, and the report would come after that; and a thread that
- * calls many would be named in the place of the one that is to blame.
+ * Without it the report would come after a waiter has continued, perhaps on another CPU, and would blame
+ * the thread that calls many callbacks, not the one callback.
  */
 static __always_inline void arch_check_async_faults_in(const void *func)
 {

@@ -2,7 +2,7 @@
 /*
  * memory.h - the kernel's address space and the translation between addresses and memory.
  *
- * Assembly and C both include this: the upper half is preprocessor constants only.
+ * Assembly and C include it: the first part of this file has preprocessor constants only.
  *
  *   ffff000000000000  linear map of all RAM                  (PAGE_OFFSET .. PAGE_END)
  *   ffff600000000000  KASAN shadow of the whole upper half
@@ -44,19 +44,19 @@
 #define IOREMAP_END   _AC_UL(0xffff80008f000000)
 
 /* Fixed places, known before anything can be allocated. */
-#define FIX_UART_VADDR _AC_UL(0xffff80008f000000) /* console UART, from the first C on */
+#define FIX_UART_VADDR _AC_UL(0xffff80008f000000) /* console UART, from the first C function on */
 #define FIX_FDT_VADDR  _AC_UL(0xffff80008f200000) /* device tree: 2 MiB at any 4 KiB boundary */
 #define FIX_FDT_SIZE   _AC_UL(0x200000)
 
-/* The UART of QEMU's "virt" machine, the console until the device tree was read. 2 MiB aligned. */
+/* The UART of QEMU's "virt" machine: the console until the device tree has been read. 2 MiB aligned. */
 #define PL011_DEFAULT_PHYS _AC_UL(0x09000000)
 
 #define VMALLOC_START _AC_UL(0xffff800090000000)
 #define VMALLOC_END   _AC_UL(0xffffa00000000000)
 
 /*
- * Stacks that exist before there is an allocator, and the one that a CPU changes to when its
- * thread has run out of stack. Instrumented frames are up to four times as large as plain ones.
+ * Stacks that exist before there is an allocator, and the stack that a CPU changes to when its thread has
+ * run out of stack. Instrumented frames are up to four times as large as plain ones.
  */
 #define BOOT_STACK_SIZE	     _AC_UL(32768)
 #define OVERFLOW_STACK_SHIFT 14
@@ -75,12 +75,12 @@
 
 /* Physical address that PAGE_OFFSET maps; a multiple of 1 GiB. Set by setup_arch(). */
 extern phys_addr_t memstart_addr;
-/* Virtual minus physical address of the kernel image. Set by the first instructions. */
+/* Virtual minus physical address of the kernel image. head.S sets it. */
 extern u64 kimage_voffset;
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
-/* Shadow of the lowest kernel address, and behind that of the highest. Software tags need half as much; what is
- * below stays empty. */
+/* Shadow of the lowest kernel address, and the end of the shadow of the highest. Software tags need half as
+ * much; the part below stays empty. */
 #define KASAN_SHADOW_START ((PAGE_OFFSET >> KASAN_SHADOW_SCALE_SHIFT) + CONFIG_KASAN_SHADOW_OFFSET)
 #define KASAN_SHADOW_END   ((1UL << (64 - KASAN_SHADOW_SCALE_SHIFT)) + CONFIG_KASAN_SHADOW_OFFSET)
 
@@ -90,13 +90,13 @@ _Static_assert(KASAN_SHADOW_START >= PAGE_END && KASAN_SHADOW_START < KASAN_SHAD
 	       "the shadow lies between the linear map and the modules");
 #endif
 
-/* Linker script: the image from its first byte to the last byte of .bss. */
+/* From the linker script: the image from its first byte to the end of .bss. */
 extern char _text[], _etext[], _end[];
 extern char __rodata_start[], __rodata_end[], __data_start[], _edata[];
 
 #define __va(pa) ((void *)((unsigned long)(pa) - memstart_addr + PAGE_OFFSET))
 
-/* All of these take pointers with tags, too: see <kasan/tag.h>. */
+/* These functions also take pointers with tags: see <kasan/tag.h>. */
 
 /** __pa() - physical address of an address in the linear map or in the kernel image. */
 static inline phys_addr_t __pa_nodebug(unsigned long va)

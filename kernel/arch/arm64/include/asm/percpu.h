@@ -5,13 +5,13 @@
 
 #include <kernel/types.h>
 
-/** smp_processor_id() - Return: this CPU's number, below NR_CPUS. Stable without preemption. */
+/** smp_processor_id() - Return: this CPU's number, below NR_CPUS. Stable while preemption is off. */
 static __always_inline unsigned int smp_processor_id(void)
 {
 	unsigned long cpu;
 
 	__asm__ __volatile__("mrs %0, tpidr_el1" : "=r"(cpu));
-	/* Spares whoever indexes an array by it the instruction that clears the upper half. */
+	/* The compiler then indexes arrays without an instruction that clears the upper half. */
 	if (cpu >= NR_CPUS)
 		__builtin_unreachable();
 	return (unsigned int)cpu;

@@ -27,7 +27,7 @@
 #define MT_DEVICE_nGnRE 1
 #define MT_NORMAL_NC	2
 #define MAIR_EL1_VALUE	_AC_UL(0xff4404ff)
-/* With tags, where the CPU has any: head.S then changes this one's byte to f0. */
+/* Memory with tags. On a CPU that has them, head.S changes the byte of this index to f0. */
 #ifdef CONFIG_KASAN_HW_TAGS
 #define MT_NORMAL_TAGGED 3
 #else
@@ -48,7 +48,7 @@ typedef u64 pgprot_t;
 #define PAGE_KERNEL	 (PROT_NORMAL_BASE | PTE_PXN | PTE_UXN)
 #define PAGE_KERNEL_RO	 (PROT_NORMAL_BASE | PTE_PXN | PTE_UXN | PTE_RDONLY)
 #define PAGE_KERNEL_EXEC (PROT_NORMAL_BASE | PTE_UXN | PTE_RDONLY)
-/* Memory of which pieces are handed out: the linear map, vmalloc areas. */
+/* Memory that allocators hand out: the linear map, vmalloc areas. */
 #define PAGE_KERNEL_TAGGED (PAGE_KERNEL | ((u64)MT_NORMAL_TAGGED << PTE_ATTR_SHIFT))
 #define PAGE_DEVICE \
 	(PTE_AF | PTE_SH_INNER | ((u64)MT_DEVICE_nGnRE << PTE_ATTR_SHIFT) | PTE_PXN | PTE_UXN)

@@ -2,8 +2,8 @@
 /*
  * ptrace.h - the register frame that exception entry builds.
  *
- * @frame is a frame record: code that follows frame pointers walks through the exception into the
- * interrupted function without knowing of it.
+ * @frame is a frame record: a walk along frame pointers passes from the exception into the interrupted
+ * function without special code.
  */
 #ifndef ASM_PTRACE_H
 #define ASM_PTRACE_H
@@ -25,7 +25,7 @@
 /**
  * struct pt_regs - the interrupted context
  * @regs: x0 .. x30.
- * @sp, @pc, @pstate: as they were when the exception was taken.
+ * @sp, @pc, @pstate: their values when the exception was taken.
  * @esr, @far: syndrome and fault address; valid for synchronous exceptions and SError.
  * @frame: { x29, pc } of the interrupted code.
  */

@@ -8,7 +8,7 @@
 
 struct task;
 
-/** struct cpu_context - what a thread that is not running keeps; first member of struct task */
+/** struct cpu_context - registers of a thread that is not running; first member of struct task */
 struct cpu_context {
 	u64 x19, x20, x21, x22, x23, x24, x25, x26, x27, x28;
 	u64 fp;
@@ -17,13 +17,13 @@ struct cpu_context {
 };
 
 /** ret_from_fork() - where a new thread starts: schedule_tail(prev), then kthread_exit(fn(arg)).
- *  Not to be called; arch_init_context() points a thread at it. */
+ *  Not called directly; arch_init_context() makes a thread start there. */
 void ret_from_fork(void);
 
 /**
  * arch_init_context() - prepare a new thread
- * @ctx: its context. @stack_top: first address above its stack, aligned to 16. The frame of user mode
- * has its place there, see arch_user_regs(), so the thread starts below it.
+ * @ctx: its context. @stack_top: first address above its stack, aligned to 16. The top of the stack is
+ * reserved for the registers of user mode, see arch_user_regs(), so the thread starts below them.
  *
  * A zero frame pointer ends its traces at ret_from_fork().
  */
@@ -38,8 +38,9 @@ static inline void arch_init_context(struct cpu_context *ctx, void *stack_top, i
 	};
 }
 
-/** arch_user_regs() - where on a kernel stack the registers of user mode are while the task is in the kernel.
- *  @stack_top: first address above the stack. The 16 bytes below that hold the task, for the entry. */
+/** arch_user_regs() - Return: where on a kernel stack the registers of user mode are while the task is in
+ * the kernel. @stack_top: first address above the stack. The entry code finds the task in the 16 bytes
+ * below that address. */
 static inline struct pt_regs *arch_user_regs(void *stack_top)
 {
 	return (struct pt_regs *)((char *)stack_top - 16) - 1;
