@@ -174,7 +174,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
                          ${REDZONE_WARNINGS} -Wvla)
   # Checked copies end in a jump to the unchecked one, and need no frame to get there.
   set_source_files_properties(${CMAKE_SOURCE_DIR}/runtime/abi/asan_mem.c
-    ${CMAKE_SOURCE_DIR}/runtime/abi/hwasan_mem.c PROPERTIES COMPILE_OPTIONS
+    ${CMAKE_SOURCE_DIR}/runtime/abi/tags_mem.c PROPERTIES COMPILE_OPTIONS
     "-foptimize-sibling-calls;-fomit-frame-pointer;-momit-leaf-frame-pointer")
   list(APPEND shared_objects $<TARGET_OBJECTS:runtime>)
 endif()

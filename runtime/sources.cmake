@@ -7,45 +7,48 @@ set(REDZONE_RUNTIME_SOURCES
   abi/asan_report.c
   abi/asan_stack.c
   abi/hwasan_access.c
-  abi/hwasan_mem.c
   abi/hwasan_stack.c
+  abi/tags_mem.c
+  alloc/aux_stack.c
+  alloc/fifo.c
   alloc/globals.c
   alloc/heap.c
   alloc/heap_find.c
   alloc/mempool.c
   alloc/pages.c
+  alloc/quarantine.c
   alloc/sample.c
+  alloc/shadow_pages.c
   alloc/slab.c
   alloc/stack.c
   alloc/tags_pages.c
   alloc/tags_slab.c
-  alloc/vmalloc.c
   core/check.c
   core/claim.c
+  core/format.c
   core/mem.c
   core/message.c
   core/poison.c
   core/port_defaults.c
   core/probe.c
+  core/shadow_check.c
+  core/state.c
   core/tag_policy.c
   core/tags_check.c
   core/tags_hw.c
   core/tags_sw.c
   core/window.c
   report/classify.c
-  report/tags.c
   report/describe.c
   report/describe_stack.c
-  report/format.c
+  report/describe_tags.c
   report/ignore.c
+  report/lifecycle.c
   report/options.c
   report/print.c
   report/repeat.c
   report/report.c
-  report/suppress.c
   track/depot.c
-  track/fifo.c
-  track/quarantine.c
   track/ring.c
   track/stack_walk.c
   track/track.c

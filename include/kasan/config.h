@@ -17,7 +17,7 @@
 #include KASAN_PORT_CONFIG_H
 #endif
 
-/* --- Mode: at most one ----------------------------------------------------------------------- */
+/* --- Mode: at most one --- */
 
 #if (defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SW_TAGS)) ||     \
 	(defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_HW_TAGS)) || \
@@ -66,8 +66,9 @@
 #define KASAN_GRANULE_SIZE (1UL << KASAN_SHADOW_SCALE_SHIFT)
 #define KASAN_GRANULE_MASK (KASAN_GRANULE_SIZE - 1)
 
-/* --- Shadow layout: exactly one, but for HW_TAGS, which has no shadow ----------------------------
- *
+/* --- Shadow layout: exactly one, but for HW_TAGS, which has no shadow --- */
+
+/*
  * CONFIG_KASAN_SHADOW_FULL      every address in [CONFIG_KASAN_SHADOW_LOW, CONFIG_KASAN_SHADOW_HIGH]
  *                               (inclusive) has a mapped shadow byte at
  *                               (addr >> 3) + CONFIG_KASAN_SHADOW_OFFSET. A check needs no range
@@ -111,7 +112,7 @@
 #error "KASAN: CONFIG_KASAN_SHADOW_FAULTS is for the full layout"
 #endif
 
-/* --- Sizes and bounds ------------------------------------------------------------------------ */
+/* --- Sizes and bounds --- */
 
 /* CPUs that kasan_port_cpu() may name: 0 .. CONFIG_KASAN_NR_CPUS - 1. */
 #ifndef CONFIG_KASAN_NR_CPUS

@@ -38,8 +38,9 @@ struct kasan_object;
 struct kasan_area;
 struct kasan_report_info;
 
-/* --- REQUIRED, hot: called on allocation paths ---------------------------------------------------
- *
+/* --- REQUIRED, hot: called on allocation paths --- */
+
+/*
  * A port that cares gives these three as static inline functions in a header that it names with
  * -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'; one that does not writes ordinary functions. With
  * #define KASAN_PORT_HAS_TASK_ID that header also gives uint32_t kasan_port_task_id(void), the number
@@ -81,7 +82,7 @@ struct kasan_port_task {
 	uintptr_t trace_end;
 };
 
-/* --- REQUIRED ---------------------------------------------------------------------------------- */
+/* --- REQUIRED --- */
 
 /** kasan_port_task() - describe the running task. @task: zeroed by the caller. Hot: allocations and frees
  *  call it for the task number and the stack bounds. Reports call it in the context that found the bug. */
@@ -118,7 +119,7 @@ void kasan_port_print(const char *text);
  *  @why: one line. */
 _Noreturn void kasan_port_panic(const char *why);
 
-/* --- OPTIONAL ---------------------------------------------------------------------------------- */
+/* --- OPTIONAL --- */
 
 /**
  * kasan_port_symbol() - name a code address
@@ -213,8 +214,9 @@ void kasan_port_report_begin(void);
  *  @info: what was reported. Default: nothing. */
 void kasan_port_report_end(const struct kasan_report_info *info);
 
-/* --- OPTIONAL: memory primitives that are not checked. Default: simple portable C. ---------------
- *
+/* --- OPTIONAL: memory primitives that are not checked. Default: simple portable C. --- */
+
+/*
  * Called by the checked memcpy(), memmove() and memset() after the check, and by the runtime for its own memory,
  * in reports as well. Pointers are valid unless the checked operation's were not.
  */

@@ -7,10 +7,8 @@
  * recovery (Clang: -mllvm -asan-recover=0, GCC: -fno-sanitize-recover=kernel-address): after their report the
  * system stops.
  *
- * A file that includes this gives the mode's three parts, all of them (addr, size) and more:
- *   ok          the fast path, inlined: true if the access is certainly right
- *   slow        the cold call behind it, which looks again and may report
- *   slow_abort  the same for code built without recovery
+ * A file that includes this gives the mode's fast path: ok(addr, size), inlined, true if the access is certainly
+ * right. Behind it is a cold call, which looks again and may report.
  */
 #ifndef KASAN_ABI_ACCESS_H
 #define KASAN_ABI_ACCESS_H
@@ -24,19 +22,45 @@
 
 #define KASAN_ABORT_WHY "KASAN: bad access in code built without recovery"
 
+/* Return: true if a report was printed. */
+static inline __attribute__((always_inline)) bool kasan_check_slow(uintptr_t addr, size_t size,
+								   bool is_write, uintptr_t ip,
+								   uintptr_t own_ip,
+								   uintptr_t own_fp)
+{
+	uintptr_t bad;
+
+	if (kasan_likely(addr + size - 1 >= addr && !kasan_find_bad(addr, size, &bad)))
+		return false;
+	return kasan_report_access(addr, size, is_write, ip, kasan_abi_frame(ip, own_ip, own_fp));
+}
+
+static __attribute__((__noinline__)) void kasan_access_slow(uintptr_t addr, size_t size,
+							    bool is_write, uintptr_t ip)
+{
+	kasan_check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+static __attribute__((__noinline__)) void kasan_access_slow_abort(uintptr_t addr, size_t size,
+								  bool is_write, uintptr_t ip)
+{
+	if (kasan_check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()))
+		kasan_port_panic(KASAN_ABORT_WHY);
+}
+
 /* The slow call is the last thing a function does, so the fast path needs no stack frame. */
-#define KASAN_DEFINE_ACCESS(prefix, name, size, is_write, ok, slow, slow_abort) \
-	void prefix##name##size##_noabort(uintptr_t addr);                      \
-	KASAN_ACCESS_ABI void prefix##name##size##_noabort(uintptr_t addr)      \
-	{                                                                       \
-		if (kasan_unlikely(!ok(addr, size)))                            \
-			slow(addr, size, is_write, KASAN_CALLER_IP());          \
-	}                                                                       \
-	void prefix##name##size(uintptr_t addr);                                \
-	KASAN_ACCESS_ABI void prefix##name##size(uintptr_t addr)                \
-	{                                                                       \
-		if (kasan_unlikely(!ok(addr, size)))                            \
-			slow_abort(addr, size, is_write, KASAN_CALLER_IP());    \
+#define KASAN_DEFINE_ACCESS(prefix, name, size, is_write, ok)                             \
+	void prefix##name##size##_noabort(uintptr_t addr);                                \
+	KASAN_ACCESS_ABI void prefix##name##size##_noabort(uintptr_t addr)                \
+	{                                                                                 \
+		if (kasan_unlikely(!ok(addr, size)))                                      \
+			kasan_access_slow(addr, size, is_write, KASAN_CALLER_IP());       \
+	}                                                                                 \
+	void prefix##name##size(uintptr_t addr);                                          \
+	KASAN_ACCESS_ABI void prefix##name##size(uintptr_t addr)                          \
+	{                                                                                 \
+		if (kasan_unlikely(!ok(addr, size)))                                      \
+			kasan_access_slow_abort(addr, size, is_write, KASAN_CALLER_IP()); \
 	}
 
 /* Accesses of other sizes: structure copies, bit fields, vectors, and what is not known to be aligned. */
@@ -54,12 +78,12 @@
 			kasan_port_panic(KASAN_ABORT_WHY);                                     \
 	}
 
-#define KASAN_DEFINE_ACCESSES(prefix, name, is_write, ok, slow, slow_abort)   \
-	KASAN_DEFINE_ACCESS(prefix, name, 1, is_write, ok, slow, slow_abort)  \
-	KASAN_DEFINE_ACCESS(prefix, name, 2, is_write, ok, slow, slow_abort)  \
-	KASAN_DEFINE_ACCESS(prefix, name, 4, is_write, ok, slow, slow_abort)  \
-	KASAN_DEFINE_ACCESS(prefix, name, 8, is_write, ok, slow, slow_abort)  \
-	KASAN_DEFINE_ACCESS(prefix, name, 16, is_write, ok, slow, slow_abort) \
+#define KASAN_DEFINE_ACCESSES(prefix, name, is_write, ok)   \
+	KASAN_DEFINE_ACCESS(prefix, name, 1, is_write, ok)  \
+	KASAN_DEFINE_ACCESS(prefix, name, 2, is_write, ok)  \
+	KASAN_DEFINE_ACCESS(prefix, name, 4, is_write, ok)  \
+	KASAN_DEFINE_ACCESS(prefix, name, 8, is_write, ok)  \
+	KASAN_DEFINE_ACCESS(prefix, name, 16, is_write, ok) \
 	KASAN_DEFINE_ACCESS_N(prefix, name, is_write)
 
 #endif /* KASAN_ABI_ACCESS_H */

@@ -12,9 +12,7 @@
 
 #include "access.h"
 
-KASAN_DEFINE_ACCESSES(__asan_, load, false, kasan_access_ok, kasan_access_slow,
-		      kasan_access_slow_abort)
-KASAN_DEFINE_ACCESSES(__asan_, store, true, kasan_access_ok, kasan_access_slow,
-		      kasan_access_slow_abort)
+KASAN_DEFINE_ACCESSES(__asan_, load, false, kasan_access_ok)
+KASAN_DEFINE_ACCESSES(__asan_, store, true, kasan_access_ok)
 
 #endif /* CONFIG_KASAN_GENERIC */

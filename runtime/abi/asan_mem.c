@@ -18,7 +18,7 @@
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 #define MAY_LOOK() true
 #else
-#define MAY_LOOK() kasan_running()
+#define MAY_LOOK() kasan_live()
 #endif
 
 #define COPY_OK(dst, src, n) (MAY_LOOK() && kasan_copy_ok(dst, src, n))

@@ -13,8 +13,7 @@
 /* The compilers align an alloca to 32 bytes and leave 32 bytes free on both sides of it. */
 #define ALLOCA_REDZONE 32
 
-/* --- alloca() and variable-length arrays ---------------------------------------------------------
- */
+/* --- alloca() and variable-length arrays --- */
 
 void __asan_alloca_poison(uintptr_t addr, size_t size);
 KASAN_ABI void __asan_alloca_poison(uintptr_t addr, size_t size)
@@ -39,7 +38,7 @@ KASAN_ABI void __asan_allocas_unpoison(uintptr_t top, uintptr_t bottom)
 	kasan_clear_granules(top, bottom & ~(uintptr_t)KASAN_GRANULE_MASK);
 }
 
-/* --- Functions that do not return ------------------------------------------------------------------ */
+/* --- Functions that do not return --- */
 
 /*
  * Called before every call of a noreturn function. The frames above us will never run their
@@ -59,7 +58,7 @@ KASAN_ABI void __asan_handle_no_return(void)
 	kasan_clear_granules(here, task.stack_end);
 }
 
-/* --- Use after scope -------------------------------------------------------------------------------- */
+/* --- Use after scope --- */
 
 #ifdef CONFIG_KASAN_SHADOW_WINDOWED
 /*
@@ -158,9 +157,9 @@ KASAN_ABI void __asan_unpoison_stack_memory(uintptr_t addr, size_t size)
 		*shadow = tail;
 }
 
-/* --- Use after return (GCC, --param asan-use-after-return=1)
- * -------------------------------------------
- *
+/* --- Use after return (GCC, --param asan-use-after-return=1) --- */
+
+/*
  * Fake frames in a heap are a scheme of user space: a kernel's frames must lie on its stack. The
  * option is off, so instrumented functions keep their real frames; the symbols exist for code built
  * with it.

@@ -30,30 +30,7 @@ static inline __attribute__((always_inline)) bool access_ok(uintptr_t addr, size
 		kasan_likely((addr & KASAN_GRANULE_MASK) <= KASAN_GRANULE_SIZE - size));
 }
 
-/* Return: true if a report was printed. */
-static inline __attribute__((always_inline)) bool check_slow(uintptr_t addr, size_t size,
-							     bool is_write, uintptr_t ip,
-							     uintptr_t own_ip, uintptr_t own_fp)
-{
-	if (kasan_likely(kasan_addr_tag(addr) == KASAN_TAG_KERNEL) || !kasan_first_bad(addr, size))
-		return false;
-	return kasan_report_access(addr, size, is_write, ip, kasan_abi_frame(ip, own_ip, own_fp));
-}
-
-static __attribute__((__noinline__)) void access_slow(uintptr_t addr, size_t size, bool is_write,
-						      uintptr_t ip)
-{
-	check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
-}
-
-static __attribute__((__noinline__)) void access_slow_abort(uintptr_t addr, size_t size,
-							    bool is_write, uintptr_t ip)
-{
-	if (check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()))
-		kasan_port_panic(KASAN_ABORT_WHY);
-}
-
-KASAN_DEFINE_ACCESSES(__hwasan_, load, false, access_ok, access_slow, access_slow_abort)
-KASAN_DEFINE_ACCESSES(__hwasan_, store, true, access_ok, access_slow, access_slow_abort)
+KASAN_DEFINE_ACCESSES(__hwasan_, load, false, access_ok)
+KASAN_DEFINE_ACCESSES(__hwasan_, store, true, access_ok)
 
 #endif /* CONFIG_KASAN_SW_TAGS */

@@ -6,6 +6,20 @@
 
 #include "../core/internal.h"
 
+/** kasan_find_global() - descriptor of the registered global nearest to @addr within its redzone. */
+struct kasan_global {
+	/* The compilers' descriptor: 8 words, see docs. Clang leaves location 0. */
+	uintptr_t beg, size, size_with_redzone;
+	const char *name, *module;
+	uintptr_t has_dynamic_init;
+	const struct kasan_source_location {
+		const char *file;
+		uint32_t line, column;
+	} *location;
+	uintptr_t odr_indicator;
+};
+const struct kasan_global *kasan_find_global(uintptr_t addr);
+
 /** kasan_register_globals() - poison the redzones of @n globals and remember @globals, which must
  * stay writable and in place until it is unregistered. Registering an array twice poisons again and
  * is otherwise harmless. */

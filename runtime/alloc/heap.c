@@ -121,7 +121,7 @@ static void *open_object(struct kasan_heap_header *header, uintptr_t object, uin
 	uint8_t state;
 
 	end &= ~(uintptr_t)KASAN_GRANULE_MASK;
-	if (!kasan_tags_on() || !kasan_tags_read(object, &state)) {
+	if (!kasan_on() || !kasan_tags_read(object, &state)) {
 		header->tag = KASAN_TAG_KERNEL;
 		return (void *)object;
 	}
@@ -347,7 +347,7 @@ static const char *end_life(struct kasan_heap *heap, void *object, uintptr_t ip,
 static void quarantine(struct kasan_heap *heap, void *raw, size_t span)
 {
 	struct kasan_held evicted[EVICT_BATCH];
-	bool queued = false, stuck = kasan_opt_off || span > heap->quarantine_max;
+	bool queued = false, stuck = kasan_silent() || span > heap->quarantine_max;
 	size_t count, i;
 	unsigned long flags;
 

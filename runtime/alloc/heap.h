@@ -51,4 +51,27 @@ bool kasan_heap_is_start(uintptr_t object);
  *  with a header? */
 bool kasan_heap_holds(uintptr_t addr);
 
+/* --- fifo.c --- */
+
+/**
+ * struct kasan_held - one chunk in a quarantine
+ * @object: what to release.
+ * @info: its bytes.
+ */
+struct kasan_held {
+	void *object;
+	uintptr_t info;
+};
+
+/*
+ * The caller's lock protects a fifo. Its entries live in pages of kasan_port_alloc(), beside the
+ * objects and not inside them: a write after free must not be able to break the queue.
+ */
+
+/** kasan_fifo_push() - append. @bytes: what it counts for. Return: false if there is no memory. */
+bool kasan_fifo_push(struct kasan_fifo *fifo, void *object, uintptr_t info, size_t bytes);
+
+/** kasan_fifo_pop() - take the oldest. The caller subtracts its bytes. Return: false if empty. */
+bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *out);
+
 #endif /* KASAN_ALLOC_HEAP_H */

@@ -237,7 +237,7 @@ static bool is_nobodys(uintptr_t granule)
 {
 	uint8_t state;
 
-	if (!kasan_tags_on())
+	if (!kasan_on())
 		return true;
 	return kasan_tags_read(granule, &state) ? state == KASAN_TAG_INVALID
 						: kasan_port_readable((void *)granule, 1);
@@ -274,7 +274,7 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest)
 		return false;
 	first = granule - low > SEARCH_LIMIT ? granule - SEARCH_LIMIT : low;
 	/* Without tags nothing tells where a header cannot be: only the object that starts here is looked for. */
-	if (!kasan_tags_on())
+	if (!kasan_on())
 		first = granule;
 	/*
 	 * From above, as the address may be in a left redzone. Freed chunks may leave headers where other chunks

@@ -7,46 +7,14 @@
  * whose purpose is to have it at hand.
  */
 #include "meta.h"
-#include "tags_pages.h"
+#include "pages.h"
 
-#include "../core/claim.h"
-#include "../core/shadow.h"
-
-static size_t whole_pages(size_t size)
-{
-	return (size + (CONFIG_KASAN_PAGE_SIZE - 1)) & ~(size_t)(CONFIG_KASAN_PAGE_SIZE - 1);
-}
-
-#ifdef CONFIG_KASAN_GENERIC
-static const char *end_large(const struct kasan_object *object, const void *ptr)
-{
-	return kasan_end_pages(ptr, object->start);
-}
-
-static void *open_large(void *ptr, size_t size, size_t span)
-{
-	kasan_poison_tail(ptr, size, span, KASAN_PAGE_REDZONE);
-	return ptr;
-}
-#else
-static const char *end_large(const struct kasan_object *object, const void *ptr)
-{
-	return kasan_tags_on() ? kasan_tags_end_pages(ptr, object->start) : NULL;
-}
-
-static void *open_large(void *ptr, size_t size, size_t span)
-{
-	ptr = kasan_alloc_pages(ptr, span);
-	if (kasan_tags_on())
-		kasan_poison_tail(ptr, size, span, KASAN_PAGE_REDZONE);
-	return ptr;
-}
-#endif
+#include "../track/track.h"
 
 static bool large_to_pool(const struct kasan_object *object, void *ptr,
 			  const struct kasan_caller *caller)
 {
-	const char *wrong = end_large(object, ptr);
+	const char *wrong = kasan_end_pages(ptr, object->start);
 
 	if (wrong) {
 		kasan_report_bad_free(wrong, ptr, caller->report_ip, caller->fp);
@@ -54,7 +22,7 @@ static bool large_to_pool(const struct kasan_object *object, void *ptr,
 	}
 	if (object->large)
 		kasan_set_track(&object->large->free, caller->ip, caller->fp);
-	kasan_poison(ptr, whole_pages(object->size), KASAN_PAGE_FREE);
+	kasan_poison(ptr, kasan_whole_pages(object->size), KASAN_PAGE_FREE);
 	return true;
 }
 
@@ -90,7 +58,8 @@ __attribute__((__noinline__)) void *kasan_mempool_unpoison_object(void *ptr, siz
 		return kasan_slab_from_pool(object.cache, ptr, size, &caller);
 	if (object.kind != KASAN_OBJECT_LARGE)
 		return ptr;
-	ptr = open_large(ptr, size, whole_pages(object.size));
+	ptr = kasan_alloc_pages(ptr, kasan_whole_pages(object.size));
+	kasan_poison_tail(ptr, size, kasan_whole_pages(object.size), KASAN_PAGE_REDZONE);
 	if (object.large) {
 		object.large->free = (struct kasan_track){0};
 		object.large->aux_stack[0] = object.large->aux_stack[1] = 0;
@@ -98,26 +67,3 @@ __attribute__((__noinline__)) void *kasan_mempool_unpoison_object(void *ptr, siz
 	}
 	return ptr;
 }
-
-#ifdef CONFIG_KASAN_GENERIC
-__attribute__((__noinline__)) bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip)
-{
-	const char *wrong;
-
-	if (!kasan_on())
-		return true;
-	wrong = kasan_end_pages(addr, addr);
-	if (wrong) {
-		kasan_report_bad_free(wrong, addr, ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
-		return false;
-	}
-	kasan_poison(addr, size, KASAN_PAGE_FREE);
-	return true;
-}
-
-void *kasan_mempool_unpoison_pages(void *addr, size_t size)
-{
-	kasan_unpoison(addr, size);
-	return addr;
-}
-#endif

@@ -12,6 +12,21 @@
 
 #include "../core/internal.h"
 
+/* Slab metadata of an object; NULL if the cache has none. */
+#ifdef CONFIG_KASAN_GENERIC
+struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache, const void *object);
+struct kasan_free_meta *kasan_free_meta(const struct kasan_cache *cache, const void *object);
+#else
+/* Tag modes have no redzones to keep it in: who did what is in the stack ring. */
+static inline struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache,
+							const void *object)
+{
+	(void)cache;
+	(void)object;
+	return NULL;
+}
+#endif
+
 #define KASAN_META_STATE_MASK 3U
 #define KASAN_META_NEVER      0U /* no object was ever in this slot; flags is 0 as a whole */
 #define KASAN_META_LIVE	      1U

@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pages.c - whole pages: the page allocator's hooks, and allocations that take pages of their own
- * (kmalloc() above the largest slab).
+ * pages.c - allocations that take pages of their own (kmalloc() above the largest slab), and elements of memory
+ * pools that are pages, in all modes.
  */
-#include "../core/claim.h"
-#include "../core/shadow.h"
+#include "pages.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#include "../track/track.h"
 
-void kasan_free_pages(const void *addr, size_t size)
-{
-	if (kasan_on())
-		kasan_fill_pages((uintptr_t)addr, size, KASAN_PAGE_FREE);
-}
-
-void kasan_unpoison_pages(const void *addr, size_t size)
-{
-	if (kasan_on())
-		kasan_fill_pages((uintptr_t)addr, size, 0);
-}
+bool kasan_opt_vmalloc = true;
 
 void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_large_meta *meta)
 {
 	if (!ptr || !kasan_on())
 		return ptr;
-	/* All of the span is written, so that the hook also serves to change the size in place. */
-	kasan_poison_tail(ptr, size, span, KASAN_PAGE_REDZONE);
+#ifdef CONFIG_KASAN_TAGS
+	/* Pages that sampling has left out keep the tags of free pages. */
+	if (kasan_get_tag(ptr) != KASAN_TAG_KERNEL)
+#endif
+		/* All of the span is written, so that the hook also serves to change the size in place. */
+		kasan_poison_tail(ptr, size, span, KASAN_PAGE_REDZONE);
 	if (meta) {
 		meta->size = size;
 		/* Tracks of the pages' last life would be printed as this object's. */
@@ -53,4 +46,19 @@ enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base, struct kasan_la
 	return KASAN_FREE_NOW;
 }
 
-#endif /* CONFIG_KASAN_GENERIC */
+__attribute__((__noinline__)) bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip)
+{
+	const char *wrong = kasan_on() ? kasan_end_pages(addr, addr) : NULL;
+
+	if (wrong) {
+		kasan_report_bad_free(wrong, addr, ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
+		return false;
+	}
+	kasan_free_pages(addr, size);
+	return true;
+}
+
+void *kasan_mempool_unpoison_pages(void *addr, size_t size)
+{
+	return kasan_alloc_pages(addr, size);
+}

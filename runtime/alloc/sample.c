@@ -13,6 +13,9 @@
  */
 #include "sample.h"
 
+unsigned int kasan_opt_sample = 1;
+unsigned int kasan_opt_sample_order = 3;
+
 #ifdef CONFIG_KASAN_HW_TAGS
 
 /* One line of the cache for each CPU: they write them all the time. */

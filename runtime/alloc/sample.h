@@ -5,6 +5,9 @@
 
 #include "../core/internal.h"
 
+extern unsigned int kasan_opt_sample;	    /* kasan.page_alloc.sample= */
+extern unsigned int kasan_opt_sample_order; /* kasan.page_alloc.sample.order= */
+
 #ifdef CONFIG_KASAN_HW_TAGS
 
 bool kasan_sample_slow(size_t size);

@@ -11,8 +11,10 @@
  */
 #include "meta.h"
 
+#include "quarantine.h"
+
 #include "../core/shadow.h"
-#include "../track/quarantine.h"
+#include "../track/track.h"
 
 #ifdef CONFIG_KASAN_GENERIC
 
@@ -21,7 +23,7 @@
 _Static_assert(sizeof(struct kasan_alloc_meta) == 16 + sizeof(struct kasan_track),
 	       "metadata is part of every slot: keep it small");
 
-/* --- Layout ----------------------------------------------------------------------------------- */
+/* --- Layout --- */
 
 /* Larger objects have longer strides, so overflows that skip bytes: their redzones grow with them.
  */
@@ -93,7 +95,7 @@ static inline bool free_meta_overlays(const struct kasan_cache *cache)
 	return cache->free_meta_offset == 0;
 }
 
-/* --- Slabs and slots -------------------------------------------------------------------------- */
+/* --- Slabs and slots --- */
 
 void kasan_poison_slab(const void *slab, size_t size)
 {
@@ -119,7 +121,7 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 	kasan_poison(object, ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE), KASAN_SLAB_REDZONE);
 }
 
-/* --- Shadow of one object ---------------------------------------------------------------------- */
+/* --- Shadow of one object --- */
 
 /* NULL: it has none. Where all memory has shadow, that of an object needs no looking for. */
 static inline __attribute__((always_inline)) uint8_t *object_shadow(const void *object)
@@ -210,7 +212,7 @@ static void close_object(const struct kasan_cache *cache, const void *object)
 	*shadow = KASAN_SLAB_FREE_META;
 }
 
-/* --- Metadata of one object: the cache is laid out, so that there is some ---------------------------- */
+/* --- Metadata of one object: the cache is laid out, so that there is some --- */
 
 static inline struct kasan_alloc_meta *alloc_meta(const struct kasan_cache *cache,
 						  const void *object)
@@ -240,8 +242,9 @@ static void record_free(struct kasan_cache *cache, void *object, uintptr_t ip, u
 	meta->check = kasan_free_seal(&meta->free, object);
 }
 
-/* --- Allocation -------------------------------------------------------------------------------
- *
+/* --- Allocation --- */
+
+/*
  * The two hooks do the commonest case by themselves, without a call and so without anything to save
  * across one: all of the object's bytes are asked for, and no stack is to be stored. All else goes to a
  * function that does everything.
@@ -320,7 +323,7 @@ size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 	return kasan_size_by_shadow(object, cache->object_size);
 }
 
-/* --- Free ------------------------------------------------------------------------------------- */
+/* --- Free --- */
 
 /*
  * Take the object's life, once: of two CPUs that free it at the same time one is told. Where the

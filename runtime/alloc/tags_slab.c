@@ -9,6 +9,7 @@
  * the pointer that was freed.
  */
 #include "meta.h"
+#include "sample.h"
 
 #include "../core/tags.h"
 #include "../track/ring.h"
@@ -17,7 +18,7 @@
 
 #define ROUND_UP(x, to) (((x) + (to) - 1) & ~((uint32_t)(to) - 1))
 
-/* --- Layout ----------------------------------------------------------------------------------- */
+/* --- Layout --- */
 
 /* Objects that readers may look at after their free: it changes nothing but the state behind them. */
 static inline bool outlives_free(const struct kasan_cache *cache)
@@ -54,7 +55,7 @@ static inline bool has_fixed_tag(const struct kasan_cache *cache)
 	return cache->flags & (KASAN_CACHE_NO_FREE_META_IN_OBJECT | KASAN_CACHE_NO_QUARANTINE);
 }
 
-/* --- Objects that outlive their free ------------------------------------------------------------ */
+/* --- Objects that outlive their free --- */
 
 static uint32_t *state_of(const struct kasan_cache *cache, const void *object)
 {
@@ -81,7 +82,7 @@ static bool end_typesafe(const struct kasan_cache *cache, const void *object)
 	       live != freed;
 }
 
-/* --- Tags of slots ------------------------------------------------------------------------------- */
+/* --- Tags of slots --- */
 
 /*
  * Whatever address a slab starts at, from one slot to the next the quotient grows by exactly one: neighbours
@@ -102,7 +103,7 @@ static inline uint8_t next_tag(const struct kasan_cache *cache, const void *obje
 	return tag;
 }
 
-/* --- Slabs and slots -------------------------------------------------------------------------- */
+/* --- Slabs and slots --- */
 
 void kasan_poison_slab(const void *slab, size_t size)
 {
@@ -117,7 +118,7 @@ void kasan_init_slab_object(struct kasan_cache *cache, void *object)
 
 void *kasan_init_slab_slot(struct kasan_cache *cache, void *object)
 {
-	if (!has_fixed_tag(cache) || !kasan_tags_on())
+	if (!has_fixed_tag(cache) || !kasan_on())
 		return object;
 	return kasan_set_tag(object, next_tag(cache, kasan_reset_tag(object)));
 }
@@ -132,7 +133,7 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 	kasan_poison(object, object_span(cache), KASAN_SLAB_REDZONE);
 }
 
-/* --- Allocation ------------------------------------------------------------------------------- */
+/* --- Allocation --- */
 
 static inline __attribute__((always_inline)) void *open_object(struct kasan_cache *cache,
 							       void *object, size_t size, bool init,
@@ -140,7 +141,7 @@ static inline __attribute__((always_inline)) void *open_object(struct kasan_cach
 {
 	uint8_t tag;
 
-	if (kasan_unlikely(!kasan_tags_on())) {
+	if (kasan_unlikely(!kasan_on())) {
 		object = kasan_reset_tag(object);
 		if (init)
 			__memset(object, 0, size);
@@ -190,7 +191,7 @@ __attribute__((__noinline__)) void *kasan_slab_realloc(struct kasan_cache *cache
 	const uint8_t tag = kasan_get_tag(object);
 
 	/* It stays where it is, and there may be more pointers to it, so it keeps its tag. */
-	if (kasan_unlikely(!object || !kasan_tags_on() || tag == KASAN_TAG_KERNEL))
+	if (kasan_unlikely(!object || !kasan_on() || tag == KASAN_TAG_KERNEL))
 		return object;
 	if (size > cache->object_size)
 		size = cache->object_size;
@@ -221,13 +222,12 @@ size_t kasan_size_by_tags(const void *object, size_t max)
 
 size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 {
-	if (kasan_unlikely(!kasan_tags_on() ||
-			   kasan_tags_owner((uintptr_t)object) == KASAN_TAG_INVALID))
+	if (kasan_unlikely(!kasan_on() || kasan_tags_owner((uintptr_t)object) == KASAN_TAG_INVALID))
 		return cache->object_size;
 	return kasan_size_by_tags(object, cache->object_size);
 }
 
-/* --- Free ------------------------------------------------------------------------------------- */
+/* --- Free --- */
 
 /*
  * The object at @base is not, or not any more, that of the pointer @object: free, or by now somebody else's. But
@@ -284,7 +284,7 @@ kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t i
 	};
 	const char *wrong;
 
-	if (kasan_unlikely(!object || !kasan_tags_on()))
+	if (kasan_unlikely(!object || !kasan_on()))
 		return KASAN_FREE_NOW;
 	wrong = kasan_unlikely(outlives_free(cache)) ? check_typesafe_free(cache, object, base)
 						     : check_free(object, base);
@@ -302,7 +302,7 @@ kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t i
 __attribute__((__noinline__)) enum kasan_free_verdict
 kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
 {
-	if (!kasan_tags_on())
+	if (!kasan_on())
 		return KASAN_FREE_NOW;
 	/* Twice in the same grace period, and the state that would have told was overwritten. */
 	if (kasan_unlikely(!kasan_tags_claim((uintptr_t)object, KASAN_TAG_KERNEL))) {
@@ -319,7 +319,7 @@ bool kasan_slab_to_pool(struct kasan_cache *cache, void *object, void *base,
 {
 	const char *wrong;
 
-	if (!kasan_tags_on())
+	if (!kasan_on())
 		return true;
 	wrong = check_free(object, base);
 	if (kasan_unlikely(wrong)) {

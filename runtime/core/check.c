@@ -1,127 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - decides whether a range is accessible, finds the first byte that is not, and hands what
- * is wrong to the report. The inline check of one small access is in shadow.h; this file is behind
- * it.
+ * check.c - checks of ranges, in all modes: what may not be touched is reported. Whether it may, the mode says:
+ * kasan_find_bad() in shadow_check.c and tags_check.c.
  */
-#include "shadow.h"
-
-#ifdef CONFIG_KASAN_GENERIC
-
-/* --- Scanning shadow ----------------------------------------------------------------------------
- */
-
-/*
- * The byte by byte end of a scan that saw something. It must not rely on finding it again: another
- * CPU may have made the memory accessible in between.
- */
-static __attribute__((cold, __noinline__)) const uint8_t *first_nonzero(const uint8_t *shadow,
-									const uint8_t *end)
-{
-	for (; shadow < end; shadow++) {
-		if (__atomic_load_n(shadow, __ATOMIC_RELAXED))
-			return shadow;
-	}
-	return NULL;
-}
-
-/* Return: the first of @count shadow bytes that is not 0, NULL if there is none. */
-static inline const uint8_t *scan_shadow(const uint8_t *shadow, size_t count)
-{
-	if (kasan_likely(kasan_shadow_clear(shadow, count)))
-		return NULL;
-	return first_nonzero(shadow, shadow + count);
-}
-
-/* The first byte from @addr on that is bad, given that the one in @addr's granule or a later one in
- * the granule at @granule with shadow @value is. */
-static uintptr_t first_bad_in(uintptr_t addr, uintptr_t granule, uint8_t value)
-{
-	uintptr_t bad = granule + (value < KASAN_GRANULE_SIZE ? value : 0);
-
-	return bad > addr ? bad : addr;
-}
-
-/*
- * Check [first, last] (inclusive, so that the last byte of the address space is no special case),
- * all of it in one piece of memory whose shadow starts at @shadow. True: some byte is bad, and *bad
- * is the first.
- */
-static inline bool scan_piece(uintptr_t first, uintptr_t last, const uint8_t *shadow,
-			      uintptr_t *bad)
-{
-	const uintptr_t granule = first & ~(uintptr_t)KASAN_GRANULE_MASK;
-	const size_t whole =
-		(last >> KASAN_SHADOW_SCALE_SHIFT) - (first >> KASAN_SHADOW_SCALE_SHIFT);
-	/* All granules but the last are touched up to their end, so only 0 will do. */
-	const uint8_t *found = scan_shadow(shadow, whole);
-
-	if (kasan_unlikely(found)) {
-		uintptr_t where =
-			granule + ((uintptr_t)(found - shadow) << KASAN_SHADOW_SCALE_SHIFT);
-
-		*bad = first_bad_in(first, where, *found);
-		return true;
-	}
-	if (kasan_likely(kasan_granule_allows(shadow[whole], last & KASAN_GRANULE_MASK)))
-		return false;
-	*bad = first_bad_in(first, last & ~(uintptr_t)KASAN_GRANULE_MASK, shadow[whole]);
-	return true;
-}
-
-/* True: some byte of [first, last] is bad, and *bad is the first such. */
-static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
-{
-#ifdef CONFIG_KASAN_SHADOW_FULL
-	uintptr_t end = last;
-	uint8_t *shadow;
-
-	if (kasan_unlikely(!kasan_shadow_at(first, &shadow))) {
-		*bad = first;
-		return true;
-	}
-	if (kasan_unlikely(last > KASAN_FULL_HIGH))
-		end = KASAN_FULL_HIGH;
-	if (kasan_unlikely(scan_piece(first, end, shadow, bad)))
-		return true;
-	if (kasan_unlikely(end != last)) {
-		*bad = end + 1;
-		return true;
-	}
-	return false;
-#else
-	/* Walk through the range window by window; what lies between windows is accessible. */
-	for (;;) {
-		const struct kasan_window *window = kasan_window_of(first);
-		uintptr_t end = last;
-		unsigned int i, count;
-
-		if (kasan_likely(window)) {
-			uintptr_t offset = window->offset;
-
-			if (window->size - 1 < last - window->start)
-				end = window->start + (window->size - 1);
-			if (kasan_unlikely(scan_piece(
-				    first, end,
-				    (const uint8_t *)((first >> KASAN_SHADOW_SCALE_SHIFT) + offset),
-				    bad)))
-				return true;
-		} else {
-			/* Up to the byte before the next window that starts inside the range. */
-			count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
-			for (i = 0; i < count; i++) {
-				uintptr_t start = kasan_windows[i].start;
-
-				if (start > first && start - 1 < end)
-					end = start - 1;
-			}
-		}
-		if (kasan_likely(end == last))
-			return false;
-		first = end + 1;
-	}
-#endif
-}
+#include "internal.h"
 
 /* A range that wraps around, or whose size is a negative number that lost its sign. */
 static inline bool range_is_absurd(uintptr_t addr, size_t size)
@@ -129,14 +11,11 @@ static inline bool range_is_absurd(uintptr_t addr, size_t size)
 	return addr + size - 1 < addr || size > (size_t)PTRDIFF_MAX;
 }
 
-/* --- Checks of ranges
- * ----------------------------------------------------------------------------- */
-
 uintptr_t kasan_first_bad(uintptr_t addr, size_t size)
 {
 	uintptr_t bad;
 
-	if (!size || !find_bad(addr, addr + size - 1, &bad))
+	if (!size || !kasan_find_bad(addr, size, &bad))
 		return 0;
 	return bad;
 }
@@ -145,12 +24,16 @@ bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 {
 	uintptr_t bad;
 
-	/* Nothing is touched, so any pointer will do: memcpy(NULL, NULL, 0) is common and harmless.
-	 */
+	/* Nothing is touched, so any pointer will do: memcpy(NULL, NULL, 0) is common and harmless. */
 	if (kasan_unlikely(!size))
 		return true;
-	if (kasan_likely(!range_is_absurd(addr, size) && !find_bad(addr, addr + size - 1, &bad)))
+	if (kasan_likely(!range_is_absurd(addr, size) && !kasan_find_bad(addr, size, &bad)))
 		return true;
+#ifdef CONFIG_KASAN_TAGS
+	/* With kasan=off no memory has been given its tag. */
+	if (!kasan_on())
+		return true;
+#endif
 	kasan_report_access(addr, size, is_write, ip, fp);
 	return false;
 }
@@ -165,7 +48,7 @@ bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t
 		kasan_report_access(addr, size, is_write, ip, fp);
 		return false;
 	}
-	if (kasan_likely(!find_bad(addr, addr + size - 1, &bad)))
+	if (kasan_likely(!kasan_find_bad(addr, size, &bad)))
 		return true;
 	return !kasan_report_access(addr, size, is_write, ip, fp);
 }
@@ -190,78 +73,12 @@ bool kasan_byte_accessible(const void *addr)
 {
 	uintptr_t bad;
 
-	return !find_bad((uintptr_t)addr, (uintptr_t)addr, &bad);
-}
-
-/* --- The slow half of a fixed-size check
- * ------------------------------------------------------------ */
-
-/* Return: true if a report was printed. */
-static inline bool check_slow(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
-			      uintptr_t own_ip, uintptr_t own_fp)
-{
-	uintptr_t bad;
-
-	if (kasan_likely(addr + size - 1 >= addr && !find_bad(addr, addr + size - 1, &bad)))
-		return false;
-	return kasan_report_access(addr, size, is_write, ip, kasan_abi_frame(ip, own_ip, own_fp));
-}
-
-__attribute__((__noinline__)) void kasan_access_slow(uintptr_t addr, size_t size, bool is_write,
-						     uintptr_t ip)
-{
-	check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
-}
-
-__attribute__((__noinline__)) void kasan_access_slow_abort(uintptr_t addr, size_t size,
-							   bool is_write, uintptr_t ip)
-{
-	if (check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()))
-		kasan_port_panic("KASAN: bad access in code built without recovery");
-}
-
-/* --- Translation for others
- * -------------------------------------------------------------------------- */
-
-uint8_t *kasan_shadow_of(const void *addr)
-{
-	uint8_t *shadow;
-
-	return kasan_shadow_at((uintptr_t)addr, &shadow) ? shadow : NULL;
+	return !kasan_find_bad((uintptr_t)addr, 1, &bad);
 }
 
 bool kasan_has_shadow(uintptr_t addr)
 {
-	uint8_t *shadow;
+	uint8_t state;
 
-	return kasan_shadow_at(addr, &shadow);
+	return kasan_memory_state((const void *)addr, &state);
 }
-
-bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
-{
-#ifdef CONFIG_KASAN_SHADOW_FULL
-	uintptr_t granule = shadow - KASAN_FULL_OFFSET;
-
-	/* Below the shadow of address 0 the difference wraps; both ends fail the same test. */
-	if (granule > UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT)
-		return false;
-	*addr = granule << KASAN_SHADOW_SCALE_SHIFT;
-	return true;
-#else
-	(void)shadow;
-	(void)addr;
-	return false;
-#endif
-}
-
-bool kasan_memory_state(const void *addr, uint8_t *state)
-{
-	uint8_t *shadow;
-
-	if (!kasan_shadow_at((uintptr_t)addr, &shadow))
-		return false;
-	*state = __atomic_load_n(shadow, __ATOMIC_RELAXED);
-	return true;
-}
-
-#endif /* CONFIG_KASAN_GENERIC */

@@ -12,31 +12,6 @@
 
 struct kasan_claim_lock kasan_claim_locks[KASAN_CLAIM_LOCKS];
 
-#ifdef CONFIG_KASAN_GENERIC
-const char *kasan_end_pages(const void *ptr, const void *base)
-{
-	struct kasan_lock *lock = kasan_claim_lock_of((uintptr_t)base);
-	uint8_t *shadow = kasan_shadow_of(base);
-	const char *wrong = ptr != base ? "invalid-free" : NULL;
-	unsigned long flags;
-
-	/* Without shadow there is nothing to tell by. */
-	if (!shadow)
-		return wrong;
-	flags = kasan_lock(lock);
-	/*
-	 * Pages that are free, or that nobody has taken since they were freed, carry the value that
-	 * kasan_free_pages() left; any pointer into them was freed before.
-	 */
-	if (*shadow == KASAN_PAGE_FREE)
-		wrong = "double-free";
-	else if (!wrong)
-		*shadow = KASAN_PAGE_FREE;
-	kasan_unlock(lock, flags);
-	return wrong;
-}
-#endif
-
 #ifdef CONFIG_KASAN_SW_TAGS
 
 /* Under the lock, as the owner's tag and what says that there is one are in two places. */

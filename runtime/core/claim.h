@@ -37,11 +37,4 @@ static inline struct kasan_lock *kasan_claim_lock_of(uintptr_t addr)
 	return &kasan_claim_locks[addr / CONFIG_KASAN_PAGE_SIZE % KASAN_CLAIM_LOCKS].lock;
 }
 
-#ifdef CONFIG_KASAN_GENERIC
-/** kasan_end_pages() - free @ptr, of the allocation that starts at the page @base. Return: what is wrong with
- *  that, "double-free" or "invalid-free"; NULL: nothing, and of several CPUs that do it at once only one is told
- *  so. The allocation's first granule is then KASAN_PAGE_FREE. */
-const char *kasan_end_pages(const void *ptr, const void *base);
-#endif
-
 #endif /* KASAN_CLAIM_H */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal.h - what the runtime's own files share: the seams between core/, alloc/, track/, report/.
+ * internal.h - what every file of the runtime may use: the public headers, a few macros, the two states, checks of
+ * ranges, and the one way up.
  *
- * Nothing outside runtime/ includes this. The runtime is never instrumented.
+ * Includes go down only: abi/, report/, alloc/, track/, core/, arch/. Each folder declares what is its own:
+ * track/track.h, track/ring.h; alloc/meta.h and others; report/report.h. Nothing outside runtime/ includes these.
+ * The runtime is never instrumented.
  */
 #ifndef KASAN_INTERNAL_H
 #define KASAN_INTERNAL_H
@@ -21,9 +24,39 @@
 /* The compilers' ABI names are defined here but declared by no header. */
 #define KASAN_ABI __attribute__((__used__, __noinline__))
 
-/* --- core/lock.h holds struct kasan_lock; core/shadow.h the translation and hot checks ------------- */
+/* --- States: core/state.c --- */
 
-/* core/check.c */
+/*
+ * Two things can be off. The hooks are, for good, if kasan=off came before kasan_init() or the CPU has no memory
+ * tags: kasan_on() in <kasan/core.h>. Reporting is off before kasan_init(), and silent while kasan=off holds.
+ */
+enum kasan_reporting {
+	KASAN_NOT_YET, /* before kasan_init() */
+	KASAN_LIVE,
+	KASAN_SILENT, /* kasan=off, or the hooks are off */
+};
+extern unsigned int kasan_reporting;
+
+/** kasan_live() - kasan_enabled(), inline. */
+static inline bool kasan_live(void)
+{
+	return __atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_LIVE;
+}
+
+/** kasan_silent() - will nobody read what is recorded now? Before kasan_init() somebody may. */
+static inline bool kasan_silent(void)
+{
+	return kasan_unlikely(__atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_SILENT);
+}
+
+/** kasan_set_reporting() - enter the state @reporting. */
+void kasan_set_reporting(enum kasan_reporting reporting);
+
+/* --- Checks: core/check.c --- */
+
+/** kasan_find_bad() - is some byte of the range inaccessible? @bad: filled with the first such address, without a
+ *  tag, if the answer is true. @size > 0 and no wrap-around. The mode's: shadow_check.c, tags_check.c. */
+bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad);
 
 /** kasan_first_bad() - Return: the first inaccessible byte's address in the range, 0 if all of it is
  *  accessible. @size > 0 and no wrap-around. */
@@ -48,127 +81,21 @@ extern uintptr_t kasan_probe_addr;
 /** kasan_has_shadow() - may the shadow of @addr be read? */
 bool kasan_has_shadow(uintptr_t addr);
 
-/* --- track/ ----------------------------------------------------------------------------------------- */
+/* --- The way up: report/report.c --- */
 
-/** kasan_stack_walk() - collect return addresses into @pcs
- *  @ip: first entry; @fp: frame pointer of the function that @ip returned to us from, i.e.
- *  KASAN_CALLER_FP() beside KASAN_CALLER_IP(); 0: @ip alone. Frame records are believed only inside the
- *  stack that kasan_port_task() names, aligned and ascending. Return: entries. */
-size_t kasan_stack_walk(uintptr_t ip, uintptr_t fp, uintptr_t *pcs, size_t max);
+/*
+ * Whatever finds a bug reports it, and what finds bugs lies below report/. So these few are declared here, for
+ * all; every other call goes down.
+ */
 
-/** kasan_depot_save() - Return: handle of this trace, the same for equal traces; 0: depot full. */
-uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count);
-
-/** kasan_depot_fetch() - Return: number of entries, 0 for a handle that is none (any garbage is safe). */
-size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs);
-
-extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
-void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
-
-/** kasan_tracks_are_short() - do tracks have nothing in them but the task's number, which is at hand? */
-static inline bool kasan_tracks_are_short(void)
-{
-#ifdef KASAN_PORT_HAS_TASK_ID
-	return !kasan_opt_stacktrace;
-#else
-	return false;
-#endif
-}
-
-/** kasan_set_short_track() - kasan_set_track() where kasan_tracks_are_short(). */
-static inline void kasan_set_short_track(struct kasan_track *track)
-{
-#ifdef KASAN_PORT_HAS_TASK_ID
-	*track = (struct kasan_track){.pid = kasan_port_task_id()};
-#else
-	(void)track;
-#endif
-}
-
-/** kasan_set_track() - record task and stack in @track. */
-static inline void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
-{
-	if (kasan_tracks_are_short())
-		kasan_set_short_track(track);
-	else
-		kasan_set_full_track(track, ip, fp);
-}
-
-/* The quarantine; what frees put into it is in track/quarantine.h. _update(): kasan_opt_off has changed. */
-void kasan_quarantine_init(size_t memory);
-void kasan_quarantine_update(void);
-
-/* Boot parameters: the quarantine's bound, from kasan_quarantine_init() on, which refuses more than half of
- * memory; the depot's, at once. @bytes: in the bounds that options.c has checked. */
-void kasan_quarantine_set_size(size_t bytes);
-void kasan_depot_set_size(size_t bytes);
-
-/* --- alloc/ ------------------------------------------------------------------------------------------ */
-
-/** kasan_find_global() - descriptor of the registered global nearest to @addr within its redzone. */
-struct kasan_global {
-	/* The compilers' descriptor: 8 words, see docs. Clang leaves location 0. */
-	uintptr_t beg, size, size_with_redzone;
-	const char *name, *module;
-	uintptr_t has_dynamic_init;
-	const struct kasan_source_location {
-		const char *file;
-		uint32_t line, column;
-	} *location;
-	uintptr_t odr_indicator;
-};
-const struct kasan_global *kasan_find_global(uintptr_t addr);
-
-/* Slab metadata of an object; NULL if the cache has none. */
-#ifdef CONFIG_KASAN_GENERIC
-struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache, const void *object);
-struct kasan_free_meta *kasan_free_meta(const struct kasan_cache *cache, const void *object);
-#else
-/* Tag modes have no redzones to keep it in: who did what is in the stack ring. */
-static inline struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache,
-							const void *object)
-{
-	(void)cache;
-	(void)object;
-	return NULL;
-}
-#endif
-
-/* --- report/ ------------------------------------------------------------------------------------------ */
-
-/** kasan_report_access() - report a bad access. Returns false if it was suppressed. */
+/** kasan_report_access() - report a bad access. Return: false if it was suppressed. */
 bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
-
-/** kasan_wait_for_report() - return when a report that another CPU was just printing is done: it may have
- *  pointers to what the caller has taken out of a registry. Not for ever, as lock_reports() says. */
-void kasan_wait_for_report(void);
 
 /** kasan_report_bad_free() - @type: "double-free" or "invalid-free". */
 bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp);
 
-/* Options read elsewhere. */
-extern bool kasan_opt_off;		     /* kasan=off: kasan_enabled() is false from then on */
-extern enum kasan_hw_mode kasan_opt_hw_mode; /* kasan.mode= */
-extern unsigned int kasan_opt_stack_ring_size; /* kasan.stack_ring_size=, entries */
-enum kasan_tag_policy {
-	KASAN_TAG_POLICY_ADJACENT, /* neighbours differ, and so do consecutive owners */
-	KASAN_TAG_POLICY_RANDOM,   /* every tag with equal chance */
-};
-extern enum kasan_tag_policy kasan_opt_tag_policy; /* kasan.tag_policy= */
-extern bool kasan_opt_vmalloc;			   /* kasan.vmalloc= */
-extern unsigned int kasan_opt_sample;		   /* kasan.page_alloc.sample= */
-extern unsigned int kasan_opt_sample_order;	   /* kasan.page_alloc.sample.order= */
-extern bool kasan_opt_write_only;		   /* kasan.write_only= */
-
-/** kasan_started() - Return: true once kasan_init() was called. */
-bool kasan_started(void);
-
-/** kasan_running() - kasan_enabled(), inline. kasan_update_active(): what it depends on has changed. */
-extern unsigned int kasan_active;
-static inline bool kasan_running(void)
-{
-	return __atomic_load_n(&kasan_active, __ATOMIC_RELAXED);
-}
-void kasan_update_active(void);
+/** kasan_wait_for_report() - return when a report that another CPU was just printing is done: it may have
+ *  pointers to what the caller has taken out of a registry. Not for ever, as lock_reports() says. */
+void kasan_wait_for_report(void);
 
 #endif /* KASAN_INTERNAL_H */

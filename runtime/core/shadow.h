@@ -24,8 +24,7 @@ typedef uint64_t __attribute__((may_alias)) kasan_u64_alias; /* aligned */
 
 #define KASAN_UINTPTR_BITS ((unsigned int)sizeof(uintptr_t) * 8)
 
-/* --- Translation -------------------------------------------------------------------------------
- */
+/* --- Translation --- */
 
 /**
  * struct kasan_window - a range of memory with shadow (windowed layout)
@@ -89,8 +88,7 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 
 #endif
 
-/* --- Writing shadow (core/poison.c)
- * ---------------------------------------------------------------- */
+/* --- Writing shadow (core/poison.c) --- */
 
 /** kasan_shadow_fill() - write @count shadow bytes at @shadow, and no other byte: a neighbouring
  *  granule may be changing on another CPU. */
@@ -188,14 +186,7 @@ static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintpt
 #endif
 
 #ifdef CONFIG_KASAN_GENERIC
-/* --- Checks (core/check.c)
- * ------------------------------------------------------------------------- */
-
-/** kasan_access_slow(), kasan_access_slow_abort() - all that the inline check below could not
- * decide. Report a bad access; _abort stops the system after the report. @ip: the access's return
- * address, as the ABI function sees it. */
-void kasan_access_slow(uintptr_t addr, size_t size, bool is_write, uintptr_t ip);
-void kasan_access_slow_abort(uintptr_t addr, size_t size, bool is_write, uintptr_t ip);
+/* --- Checks (core/check.c) --- */
 
 /*
  * Keeps an intermediate result as it is written. The compilers would join operations with immediate
@@ -210,7 +201,7 @@ void kasan_access_slow_abort(uintptr_t addr, size_t size, bool is_write, uintptr
 /**
  * kasan_access_ok() - is an access of constant @size (1, 2, 4, 8 or 16) certainly accessible?
  *
- * One shadow load and one compare. It answers false, and leaves the answer to kasan_access_slow(),
+ * One shadow load and one compare. It answers false, and leaves the answer to kasan_find_bad(),
  * for an access in a partly accessible granule, and for an unaligned one that it would have to look at
  * more closely.
  */
@@ -297,7 +288,7 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 
 #endif /* CONFIG_KASAN_GENERIC */
 
-/* --- Scanning shadow ---------------------------------------------------------------------------- */
+/* --- Scanning shadow --- */
 
 #define KASAN_WORD(shadow, i) (((const kasan_u64_any *)(shadow))[i])
 #define KASAN_WORDS2(shadow)  (KASAN_WORD(shadow, 0) | KASAN_WORD(shadow, 1))
@@ -306,33 +297,44 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 #define KASAN_WORDS8(shadow) (KASAN_WORDS4(shadow) | KASAN_WORDS4((shadow) + 32))
 
 /**
- * kasan_shadow_clear() - are all of @count shadow bytes 0?
+ * kasan_shadows_clear() - are all of @count shadow bytes at @a and all at @b 0?
  *
  * Reads not one byte outside: shadow may be followed by anything, a hole included. Loads that overlap
  * where they must cover what is left of a run without a loop.
  */
+static inline __attribute__((always_inline)) bool
+kasan_shadows_clear(const uint8_t *a, const uint8_t *b, size_t count)
+{
+	const uint8_t *const a_end = a + count, *const b_end = b + count;
+
+	if (count > 64) {
+		for (; kasan_unlikely(count > 128); count -= 64, a += 64, b += 64) {
+			if (kasan_unlikely(KASAN_WORDS8(a) | KASAN_WORDS8(b)))
+				return false;
+		}
+		return !(KASAN_WORDS8(a) | KASAN_WORDS8(a_end - 64) | KASAN_WORDS8(b) |
+			 KASAN_WORDS8(b_end - 64));
+	}
+	if (count > 32)
+		return !(KASAN_WORDS4(a) | KASAN_WORDS4(a_end - 32) | KASAN_WORDS4(b) |
+			 KASAN_WORDS4(b_end - 32));
+	if (count > 16)
+		return !(KASAN_WORDS2(a) | KASAN_WORDS2(a_end - 16) | KASAN_WORDS2(b) |
+			 KASAN_WORDS2(b_end - 16));
+	if (count >= 8)
+		return !(KASAN_WORD(a, 0) | KASAN_WORD(a_end - 8, 0) | KASAN_WORD(b, 0) |
+			 KASAN_WORD(b_end - 8, 0));
+	if (count >= 4)
+		return !(*(const kasan_u32_any *)a | *(const kasan_u32_any *)(a_end - 4) |
+			 *(const kasan_u32_any *)b | *(const kasan_u32_any *)(b_end - 4));
+	return !count || !(a[0] | a[count / 2] | a_end[-1] | b[0] | b[count / 2] | b_end[-1]);
+}
+
+/** kasan_shadow_clear() - the same of one run. */
 static inline __attribute__((always_inline)) bool kasan_shadow_clear(const uint8_t *shadow,
 								     size_t count)
 {
-	const uint8_t *end = shadow + count;
-
-	if (count > 64) {
-		for (; kasan_unlikely(count > 128); count -= 64, shadow += 64) {
-			if (kasan_unlikely(KASAN_WORDS8(shadow)))
-				return false;
-		}
-		return !(KASAN_WORDS8(shadow) | KASAN_WORDS8(end - 64));
-	}
-	if (count > 16) {
-		if (count > 32)
-			return !(KASAN_WORDS4(shadow) | KASAN_WORDS4(end - 32));
-		return !(KASAN_WORDS2(shadow) | KASAN_WORDS2(end - 16));
-	}
-	if (count >= 8)
-		return !(KASAN_WORD(shadow, 0) | KASAN_WORD(end - 8, 0));
-	if (count >= 4)
-		return !(*(const kasan_u32_any *)shadow | *(const kasan_u32_any *)(end - 4));
-	return !count || !(shadow[0] | shadow[count / 2] | end[-1]);
+	return kasan_shadows_clear(shadow, shadow, count);
 }
 
 /** kasan_granule_allows() - may the byte at offset @byte of a granule with this shadow be touched? */
@@ -365,8 +367,7 @@ static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr,
 	return kasan_shadow_clear(shadow, (size_t)(end - shadow));
 }
 
-/** kasan_copy_ok() - kasan_range_ok() of both ranges of a copy, with what they have in common done
- *  once: copies of up to 1 KiB are most of what a kernel copies. */
+/** kasan_copy_ok() - kasan_range_ok() of both ranges of a copy, with what they have in common done once. */
 static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, uintptr_t src,
 								size_t size)
 {
@@ -377,8 +378,9 @@ static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, u
 		/* Which bits are 1 says all: of addresses inside, the upper; of a sane size none. */
 		const uintptr_t outside = ~(dst & src & dst_last & src_last & ~size);
 		const uint8_t *d, *s, *d_end, *s_end;
+		size_t count;
 
-		if (kasan_unlikely(outside & KASAN_FULL_LOW))
+		if (kasan_unlikely((outside & KASAN_FULL_LOW) || !size))
 			return false;
 		d_end = (const uint8_t *)kasan_shadow_blind(dst_last);
 		s_end = (const uint8_t *)kasan_shadow_blind(src_last);
@@ -389,12 +391,14 @@ static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, u
 		}
 		d = (const uint8_t *)kasan_shadow_blind(dst);
 		s = (const uint8_t *)kasan_shadow_blind(src);
-		/* 64 to 128 granules before the last one, wherever in a granule the ranges start. */
-		if (size - 521 <= 1024 - 521)
-			return !(KASAN_WORDS8(s) | KASAN_WORDS8(s_end - 64) | KASAN_WORDS8(d) |
-				 KASAN_WORDS8(d_end - 64));
-		return size && kasan_shadow_clear(s, (size_t)(s_end - s)) &&
-		       kasan_shadow_clear(d, (size_t)(d_end - d));
+		/*
+		 * The ranges may differ by one granule. Then the last granule of one of them must be
+		 * accessible as a whole, or the slow path looks again.
+		 */
+		count = (size_t)(d_end - d);
+		if ((size_t)(s_end - s) > count)
+			count = (size_t)(s_end - s);
+		return kasan_shadows_clear(d, s, count);
 	}
 #endif
 	return kasan_range_ok(src, size) && kasan_range_ok(dst, size);

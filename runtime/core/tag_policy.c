@@ -12,6 +12,8 @@
  */
 #include "tags.h"
 
+enum kasan_tag_policy kasan_opt_tag_policy = KASAN_TAG_POLICY_ADJACENT;
+
 #ifdef CONFIG_KASAN_TAGS
 
 #define TAG_COUNT (KASAN_TAG_MAX - KASAN_TAG_MIN + 1)

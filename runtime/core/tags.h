@@ -22,16 +22,19 @@ static inline bool kasan_tags_possible(void)
 }
 #endif
 
+enum kasan_tag_policy {
+	KASAN_TAG_POLICY_ADJACENT, /* neighbours differ, and so do consecutive owners */
+	KASAN_TAG_POLICY_RANDOM,   /* every tag with equal chance */
+};
+
+/* Boot parameters. A build without tags checks their values, and nobody reads them. */
+extern enum kasan_tag_policy kasan_opt_tag_policy; /* kasan.tag_policy= */
+extern enum kasan_hw_mode kasan_opt_hw_mode;	   /* kasan.mode= */
+extern bool kasan_opt_write_only;		   /* kasan.write_only= */
+
 #ifdef CONFIG_KASAN_TAGS
 
-/* --- Backend ----------------------------------------------------------------------------------- */
-
-/** kasan_tags_on() - are allocations tagged? If not the hooks pass pointers through: pointers without a tag
- *  match all memory. */
-static inline bool kasan_tags_on(void)
-{
-	return kasan_on();
-}
+/* --- Backend --- */
 
 /* Bad accesses that the CPU only notes: kasan.mode=async, asymm. */
 #ifdef CONFIG_KASAN_HW_TAGS
@@ -64,7 +67,7 @@ bool kasan_tags_read(uintptr_t addr, uint8_t *tag);
  */
 void kasan_tags_short(uintptr_t granule, unsigned int bytes, uint8_t tag);
 
-/* --- Checks: core/tags_check.c ------------------------------------------------------------------- */
+/* --- Checks: core/tags_check.c --- */
 
 /** kasan_granule_matches() - may a pointer with @tag touch bytes up to offset @last of the granule at
  *  @granule, whose state is @state? */
@@ -107,7 +110,7 @@ bool kasan_tags_claim(uintptr_t base, uint8_t tag);
  *  backend can, and clear them if @init. @addr: a granule's. */
 void kasan_tags_open(uintptr_t addr, size_t size, uint8_t tag, bool init);
 
-/* --- Policy: core/tag_policy.c -------------------------------------------------------------------- */
+/* --- Policy: core/tag_policy.c --- */
 
 /** kasan_tag_random() - Return: any valid tag. */
 uint8_t kasan_tag_random(void);

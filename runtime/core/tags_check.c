@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tags_check.c - decides by tags whether a range is accessible, and changes whose it is: what both
- * tag-based modes do with tag memory. The counterpart of check.c and poison.c.
+ * tag-based modes do with tag memory. The counterpart of shadow_check.c and poison.c.
  */
 #include "shadow.h"
 #include "tags.h"
 
 #ifdef CONFIG_KASAN_TAGS
 
-/* --- Making memory accessible ------------------------------------------------------------------- */
+/* --- Making memory accessible --- */
 
 void kasan_tags_open(uintptr_t addr, size_t size, uint8_t tag, bool init)
 {
@@ -47,13 +47,13 @@ void kasan_poison(const void *addr, size_t size, uint8_t value)
 		((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
 	const uintptr_t end = ((uintptr_t)addr + size) & ~(uintptr_t)KASAN_GRANULE_MASK;
 
-	if (start < end && kasan_tags_on())
+	if (start < end && kasan_on())
 		kasan_tags_fill(start, end - start, value);
 }
 
 void kasan_unpoison(const void *addr, size_t size)
 {
-	if (size && kasan_tags_on())
+	if (size && kasan_on())
 		kasan_tags_open((uintptr_t)addr & ~(uintptr_t)KASAN_GRANULE_MASK,
 				size + ((uintptr_t)addr & KASAN_GRANULE_MASK), kasan_get_tag(addr),
 				false);
@@ -63,7 +63,7 @@ void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value
 {
 	size_t covered = (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
 
-	if (!kasan_tags_on())
+	if (!kasan_on())
 		return;
 	if (size > span)
 		size = span;
@@ -89,7 +89,7 @@ void kasan_clear_granules(uintptr_t low, uintptr_t high)
 #endif
 }
 
-/* --- Checks ---------------------------------------------------------------------------------------- */
+/* --- Checks --- */
 
 bool kasan_tags_match(uintptr_t addr)
 {
@@ -156,7 +156,7 @@ static inline bool range_ok(uintptr_t first, uintptr_t last, uint8_t tag)
  * without a tag may touch everything that a kernel address can name; what it meets where nothing is mapped
  * is the MMU's business. One with a tag belongs to memory that has tags.
  */
-static bool find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
+bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 {
 	const uint8_t tag = kasan_addr_tag(addr);
 	const uintptr_t first = kasan_untag_addr(addr), last = first + (size - 1);
@@ -191,85 +191,11 @@ static bool find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 	return true;
 }
 
-/* A range that wraps around, or whose size is a negative number that lost its sign. */
-static inline bool range_is_absurd(uintptr_t addr, size_t size)
-{
-	return addr + size - 1 < addr || size > (size_t)PTRDIFF_MAX;
-}
-
-uintptr_t kasan_first_bad(uintptr_t addr, size_t size)
-{
-	uintptr_t bad;
-
-	if (!size || !find_bad(addr, size, &bad))
-		return 0;
-	return bad;
-}
-
-bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
-{
-	uintptr_t bad;
-
-	if (kasan_unlikely(!size))
-		return true;
-	if (kasan_likely(!range_is_absurd(addr, size) && !find_bad(addr, size, &bad)))
-		return true;
-	if (!kasan_tags_on())
-		return true;
-	kasan_report_access(addr, size, is_write, ip, fp);
-	return false;
-}
-
-bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
-{
-	uintptr_t bad;
-
-	if (kasan_unlikely(!size))
-		return true;
-	if (kasan_unlikely(range_is_absurd(addr, size))) {
-		kasan_report_access(addr, size, is_write, ip, fp);
-		return false;
-	}
-	if (kasan_likely(!find_bad(addr, size, &bad)))
-		return true;
-	return !kasan_report_access(addr, size, is_write, ip, fp);
-}
-
-bool kasan_check_read(const volatile void *addr, size_t size)
-{
-	return kasan_check_range((uintptr_t)addr, size, false, KASAN_CALLER_IP(),
-				 KASAN_CALLER_FP());
-}
-
-bool kasan_check_write(const volatile void *addr, size_t size)
-{
-	return kasan_check_range((uintptr_t)addr, size, true, KASAN_CALLER_IP(), KASAN_CALLER_FP());
-}
-
-bool kasan_check_byte(const void *addr)
-{
-	return kasan_check_range((uintptr_t)addr, 1, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
-}
-
-bool kasan_byte_accessible(const void *addr)
-{
-	uintptr_t bad;
-
-	return !find_bad((uintptr_t)addr, 1, &bad);
-}
-
-/* --- For others ------------------------------------------------------------------------------------ */
+/* --- For others --- */
 
 bool kasan_memory_state(const void *addr, uint8_t *state)
 {
 	return kasan_tags_read((uintptr_t)addr, state);
-}
-
-bool kasan_has_shadow(uintptr_t addr)
-{
-	uint8_t tag;
-
-	return kasan_tags_read(addr, &tag);
 }
 
 #ifdef CONFIG_KASAN_HW_TAGS

@@ -9,6 +9,9 @@
 #include "claim.h"
 #include "tags.h"
 
+enum kasan_hw_mode kasan_opt_hw_mode;
+bool kasan_opt_write_only;
+
 #ifdef CONFIG_KASAN_HW_TAGS
 
 #include "../arch/arm64/mte.h"
@@ -38,11 +41,8 @@ void kasan_init_hw_tags(bool has_tags)
 		zero_size = zero > 32 ? zero : SIZE_MAX;
 	}
 	present = has_tags;
-	if (!has_tags) {
+	if (!has_tags)
 		kasan_hooks_off = true;
-		kasan_opt_off = true;
-		kasan_update_active();
-	}
 }
 
 bool kasan_hw_tags_work(void *memory)
@@ -60,18 +60,9 @@ bool kasan_tags_possible(void)
 	return present;
 }
 
-void kasan_hw_options(struct kasan_hw_options *options)
-{
-	options->enabled = present && kasan_on();
-	options->mode = kasan_opt_hw_mode;
-	options->vmalloc = kasan_opt_vmalloc;
-	options->stacktrace = kasan_opt_stacktrace;
-	options->write_only = kasan_opt_write_only;
-}
-
 bool kasan_has_integrated_init(void)
 {
-	return kasan_tags_on();
+	return kasan_on();
 }
 
 bool kasan_tags_take_async_fault(void)
@@ -79,7 +70,7 @@ bool kasan_tags_take_async_fault(void)
 	unsigned long flags;
 	bool noted;
 
-	if (!kasan_tags_on() || kasan_opt_hw_mode == KASAN_MODE_SYNC ||
+	if (!kasan_on() || kasan_opt_hw_mode == KASAN_MODE_SYNC ||
 	    kasan_likely(!kasan_mte_async_fault()))
 		return false;
 	/* Again: an interrupt may have taken it meanwhile, or moved this task to a CPU with a note of its own. */

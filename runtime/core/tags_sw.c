@@ -46,7 +46,7 @@ void kasan_tags_short(uintptr_t granule, unsigned int bytes, uint8_t tag)
 	__atomic_store_n(shadow, (uint8_t)bytes, __ATOMIC_RELEASE);
 }
 
-/* --- Translation for others ------------------------------------------------------------------------ */
+/* --- Translation for others --- */
 
 uint8_t *kasan_shadow_of(const void *addr)
 {

@@ -63,8 +63,7 @@ static const char *check_image(uintptr_t start, size_t size, uintptr_t shadow, s
 	return NULL;
 }
 
-/* --- Adding
- * ---------------------------------------------------------------------------------------- */
+/* --- Adding --- */
 
 static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
 {

@@ -10,7 +10,7 @@
 
 #include "../alloc/meta.h"
 
-/* --- Strings ---------------------------------------------------------------------------------- */
+/* --- Strings --- */
 
 size_t kasan_copy_string(char *to, const char *from, size_t size)
 {
@@ -41,7 +41,7 @@ void kasan_owner_name(struct kasan_owner *owner, const char *name, const char *o
 	owner->name[i] = '\0';
 }
 
-/* --- Large allocations ------------------------------------------------------------------------ */
+/* --- Large allocations --- */
 
 void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *object)
 {
@@ -83,7 +83,7 @@ void kasan_owner_heap(struct kasan_owner *owner, const struct kasan_heap_chunk *
 
 #ifdef CONFIG_KASAN_GENERIC
 
-/* --- Slab objects ----------------------------------------------------------------------------- */
+/* --- Slab objects --- */
 
 static enum kasan_owner_state owner_state(uint32_t meta_state)
 {
@@ -156,7 +156,7 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 		fill_slab_free(owner, cache, object->start);
 }
 
-/* --- All kinds -------------------------------------------------------------------------------- */
+/* --- All kinds --- */
 
 /* Return: bytes of the object that the port knows at @addr, slot or pages; 0 if it knows none. */
 static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)

@@ -15,7 +15,7 @@
 /* How far below the first bad byte the start of its frame is looked for, in bytes. */
 #define FRAME_SEARCH_LIMIT ((uintptr_t)1 << 20)
 
-/* --- The description: "n off size namelen name off size namelen name ..." ------------------------ */
+/* --- The description: "n off size namelen name off size namelen name ..." --- */
 
 struct cursor {
 	const char *at;
@@ -68,7 +68,7 @@ static void next_name(struct cursor *cursor, unsigned long length, char *name, s
 	name[kept] = '\0';
 }
 
-/* --- The frame ------------------------------------------------------------------------------- */
+/* --- The frame --- */
 
 static bool is_on_stack(const struct kasan_port_task *task, uintptr_t addr)
 {
@@ -248,7 +248,7 @@ void kasan_describe_stack(struct kasan_report *report)
 }
 #endif
 
-/* --- The text -------------------------------------------------------------------------------- */
+/* --- The text --- */
 
 void kasan_print_frame(const struct kasan_frame *frame)
 {

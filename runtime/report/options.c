@@ -13,18 +13,12 @@
 #include "options.h"
 #include "report.h"
 
+#include "../alloc/quarantine.h"
+#include "../alloc/sample.h"
+#include "../alloc/pages.h"
 #include "../core/tags.h"
+#include "../track/ring.h"
 
-bool kasan_opt_stacktrace = true;
-bool kasan_opt_off;
-bool kasan_hooks_off;
-unsigned int kasan_opt_stack_ring_size = 32768;
-enum kasan_hw_mode kasan_opt_hw_mode;
-enum kasan_tag_policy kasan_opt_tag_policy = KASAN_TAG_POLICY_ADJACENT;
-bool kasan_opt_vmalloc = true;
-unsigned int kasan_opt_sample = 1;
-unsigned int kasan_opt_sample_order = 3;
-bool kasan_opt_write_only;
 enum kasan_fault_mode kasan_opt_fault = KASAN_FAULT_REPORT;
 unsigned int kasan_opt_multi_shot;
 bool kasan_opt_repeat_full;
@@ -120,7 +114,7 @@ static bool parse_choice(const char *value, const char *const *names, size_t cou
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* --- Setters: check @value, and take it over if @apply -------------------------------------------------- */
+/* --- Setters: check @value, and take it over if @apply --- */
 
 static bool set_switch(const char *value, bool apply, bool *variable)
 {
@@ -141,13 +135,17 @@ static bool set_kasan(const char *value, bool apply)
 		return false;
 	if (!apply)
 		return true;
-	/* Nothing has been poisoned since the start, so nothing could be checked from now on. */
-	if (on && kasan_hooks_off && kasan_started())
-		return false;
-	kasan_opt_off = !on;
-	if (!kasan_started())
+	if (__atomic_load_n(&kasan_reporting, __ATOMIC_ACQUIRE) == KASAN_NOT_YET) {
 		kasan_hooks_off = !on;
-	kasan_update_active();
+		return true;
+	}
+	/* Nothing has been poisoned since the start, so nothing could be checked from now on. */
+	if (on && !kasan_on())
+		return false;
+	kasan_set_reporting(on ? KASAN_LIVE : KASAN_SILENT);
+#ifdef CONFIG_KASAN_GENERIC
+	kasan_quarantine_update();
+#endif
 	return true;
 }
 
@@ -288,7 +286,7 @@ static bool set_sample_order(const char *value, bool apply)
 	return set_number(value, apply, 0, 64, &kasan_opt_sample_order);
 }
 
-/* --- The table -------------------------------------------------------------------------------------------- */
+/* --- The table --- */
 
 #if defined(CONFIG_KASAN_GENERIC)
 #define THIS_MODE KASAN_IN_GENERIC
@@ -367,3 +365,14 @@ const struct kasan_option_doc *kasan_options(size_t *count)
 	*count = OPTIONS;
 	return kasan_option_docs;
 }
+
+#ifdef CONFIG_KASAN_HW_TAGS
+void kasan_hw_options(struct kasan_hw_options *options)
+{
+	options->enabled = kasan_tags_possible() && kasan_on();
+	options->mode = kasan_opt_hw_mode;
+	options->vmalloc = kasan_opt_vmalloc;
+	options->stacktrace = kasan_opt_stacktrace;
+	options->write_only = kasan_opt_write_only;
+}
+#endif

@@ -12,7 +12,6 @@
 #include "../core/tags.h"
 #include "../track/track.h"
 
-struct kasan_lock kasan_report_lock;
 static unsigned long report_count;
 static kasan_report_hook_fn report_hook;
 static kasan_report_filter_fn report_filter;
@@ -42,7 +41,7 @@ static unsigned long next_order, left_out;
 /* One of them is being printed. Guarded by the lock. */
 static bool printing_waiting;
 
-/* --- Capture ---------------------------------------------------------------------------------- */
+/* --- Capture --- */
 
 /* More than any stack has, in pages: where the search for its ends stops. */
 #define STACK_PAGES 4096U
@@ -132,7 +131,7 @@ static void capture_shadow(struct kasan_report *report)
 	}
 }
 
-/* --- The sequence ----------------------------------------------------------------------------- */
+/* --- The sequence --- */
 
 static const char *why_panic(const struct kasan_report_info *info)
 {
@@ -275,7 +274,7 @@ static void panic_if_wanted(const struct kasan_report_info *info)
 		kasan_port_panic(why);
 }
 
-/* --- Reports that wait ------------------------------------------------------------------------ */
+/* --- Reports that wait --- */
 
 static struct slot *take_slot(void)
 {
@@ -402,7 +401,7 @@ static void unlock_and_look(unsigned long flags, const struct kasan_report_info 
 		panic_if_wanted(printed);
 }
 
-/* --- The sequence, from the start --------------------------------------------------------------- */
+/* --- The sequence, from the start --- */
 
 /* Does the system want this report? Interrupts are off. */
 static bool is_wanted(const struct bug *bug)
@@ -473,7 +472,7 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 	return true;
 }
 
-/* --- Ways in ---------------------------------------------------------------------------------- */
+/* --- Ways in --- */
 
 bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
 {
@@ -530,7 +529,7 @@ void kasan_check_async_faults_at(uintptr_t ip, uintptr_t fp)
 }
 #endif
 
-/* --- Around reports --------------------------------------------------------------------------- */
+/* --- Around reports --- */
 
 /* It only watches the lock: a context that held it, even for a moment, would have to look for what came to
  * wait. Interrupts stay on between the tries, and a CPU that is inside of its own report waits for nothing. */
@@ -546,21 +545,6 @@ void kasan_wait_for_report(void)
 		kasan_port_irq_restore(irq);
 		kasan_arch_relax();
 	}
-}
-
-bool kasan_notice(const char *fmt, ...)
-{
-	unsigned long flags;
-	va_list args;
-
-	/* Try only: the caller may be the allocator that the reporting CPU waits for. */
-	if (!kasan_trylock(&kasan_report_lock, &flags))
-		return false;
-	va_start(args, fmt);
-	kasan_format_line(fmt, args);
-	va_end(args);
-	unlock_and_look(flags, NULL);
-	return true;
 }
 
 kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter)

@@ -9,10 +9,10 @@
 #ifndef KASAN_REPORT_H
 #define KASAN_REPORT_H
 
-#include <stdarg.h>
-
-#include "../core/internal.h"
-#include "../core/lock.h"
+#include "../alloc/globals.h"
+#include "../alloc/meta.h"
+#include "../core/notice.h"
+#include "../track/track.h"
 
 /* The bad access and its callers, by which a place that was reported before is known. */
 #define KASAN_PLACE_FRAMES 3
@@ -21,8 +21,6 @@
 #define KASAN_REPORT_ROW_SIZE 16 /* granules */
 
 /* How certain a report may be about an object's state. */
-struct kasan_heap_chunk;
-
 enum kasan_owner_state {
 	KASAN_OWNER_UNKNOWN, /* metadata overwritten */
 	KASAN_OWNER_NEVER,   /* the slot was never allocated */
@@ -106,17 +104,7 @@ struct kasan_report {
 	struct kasan_area area;
 };
 
-/* --- report.c --------------------------------------------------------------------------------- */
-
-/* The first of the runtime's locks in their order, see core/lock.h. */
-extern struct kasan_lock kasan_report_lock;
-
-/** kasan_notice() - print one line that is no report, from any hook, with no lock held. Prints the reports that
- *  came to wait meanwhile, and may not return, as a report may not. Return: false if a report is being
- *  printed: nothing was printed then. */
-bool kasan_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* --- suppress.c ------------------------------------------------------------------------------- */
+/* --- lifecycle.c --- */
 
 /** kasan_may_report() - is reporting on, and not switched off here? Interrupts are off. */
 bool kasan_may_report(void);
@@ -125,13 +113,13 @@ bool kasan_may_report(void);
  * follows by kasan.fault=panic_on_write. @is_write: bad write or free. */
 bool kasan_take_shot(bool is_write);
 
-/* --- repeat.c --------------------------------------------------------------------------------- */
+/* --- repeat.c --- */
 
 /** kasan_count_repeats() - how often has the place of @report been reported, this time included? Its type is
  *  known, the lock of reports is held. Return: 1 for a place that is new, or was forgotten. */
 unsigned long kasan_count_repeats(const struct kasan_report *report);
 
-/* --- ignore.c --------------------------------------------------------------------------------- */
+/* --- ignore.c --- */
 
 /** kasan_ignore_set() - replace the list of kasan.ignore=. @value: names separated by commas, a '*' at
  *  the end of one stands for any rest; "" for none. Return: false if it is no such list; then the list
@@ -141,7 +129,7 @@ bool kasan_ignore_set(const char *value);
 /** kasan_ignored() - is a function of the list in the call trace of this report? Interrupts are off. */
 bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault);
 
-/* --- options.c -------------------------------------------------------------------------------- */
+/* --- options.c --- */
 
 enum kasan_fault_mode {
 	KASAN_FAULT_REPORT,
@@ -152,7 +140,7 @@ extern enum kasan_fault_mode kasan_opt_fault;
 extern unsigned int kasan_opt_multi_shot; /* read and written with atomics */
 extern bool kasan_opt_repeat_full;	  /* kasan.repeat=full */
 
-/* --- classify.c ------------------------------------------------------------------------------- */
+/* --- classify.c --- */
 
 /** kasan_classify() - name the bug, from address, size and shadow. Sets @report->type. */
 void kasan_classify(struct kasan_report *report);
@@ -165,7 +153,7 @@ void kasan_classify_by_owner(struct kasan_report *report);
  *  of the granule behind it if the first bytes of its own are accessible. */
 uint8_t kasan_telling_shadow(const struct kasan_report *report);
 
-/* --- describe.c, describe_stack.c ------------------------------------------------------------- */
+/* --- describe.c, describe_stack.c --- */
 
 /** kasan_describe_object() - the heap object part of it. */
 void kasan_describe_object(struct kasan_report *report);
@@ -199,27 +187,12 @@ void kasan_print_frame(const struct kasan_frame *frame);
  * at memory that cannot be read; unprintable characters become '?'. Return: characters copied. */
 size_t kasan_copy_string(char *to, const char *from, size_t size);
 
-/* --- print.c, format.c ------------------------------------------------------------------------ */
+/* --- print.c --- */
 
 /** kasan_print_report() - the text. */
 void kasan_print_report(const struct kasan_report *report);
 
 /** kasan_print_again() - the one line of a report whose place is known. @count: how often, this time included. */
 void kasan_print_again(const struct kasan_report *report, unsigned long count);
-
-/** struct kasan_line - a line that is put together from pieces; zeroed: empty. What is too long is cut. */
-struct kasan_line {
-	size_t length;
-	char text[256];
-};
-void kasan_line_add(struct kasan_line *line, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-void kasan_line_print(struct kasan_line *line);
-
-/** kasan_format_line() - kasan_report_line() with a va_list. */
-void kasan_format_line(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
-
-/** kasan_lines_printed() - Return: lines printed so far; to see whether the port printed any. */
-unsigned long kasan_lines_printed(void);
 
 #endif /* KASAN_REPORT_H */

@@ -13,7 +13,7 @@
 #include "track.h"
 
 #include "../core/lock.h"
-#include "../report/report.h"
+#include "../core/notice.h"
 
 #define BLOCK_SIZE 65536UL
 #define MAX_SIZE   ((CONFIG_KASAN_DEPOT_MAX_MIB) * (1UL << 20))

@@ -13,7 +13,9 @@
  */
 #include "ring.h"
 
-#include "../report/report.h"
+#include "../core/notice.h"
+
+unsigned int kasan_opt_stack_ring_size = 32768;
 
 #ifdef CONFIG_KASAN_TAGS
 

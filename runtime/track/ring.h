@@ -8,7 +8,9 @@
 #ifndef KASAN_RING_H
 #define KASAN_RING_H
 
-#include "../core/internal.h"
+#include "track.h"
+
+extern unsigned int kasan_opt_stack_ring_size; /* kasan.stack_ring_size=, entries */
 
 #ifdef CONFIG_KASAN_TAGS
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * track.c - kasan_track and auxiliary stacks: one answer to "who did it, and from where".
+ * track.c - struct kasan_track: one answer to "who did it, and from where".
  */
 #include "walk.h"
 
-#include "../alloc/meta.h"
+bool kasan_opt_stacktrace = true;
 
 /* The stack of the code that calls a hook, as a depot handle: walked and hashed in one go. */
 static inline __attribute__((always_inline)) uint32_t save_stack(uintptr_t start, uintptr_t end,
@@ -46,53 +46,21 @@ void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 	track->when = kasan_port_clock() >> KASAN_TRACK_CLOCK_SHIFT;
 #endif
 	/* A switched-off runtime prints no report, so nobody would ever read the stack. */
-	if (kasan_likely(kasan_opt_stacktrace && !kasan_opt_off))
+	if (kasan_likely(kasan_opt_stacktrace && !kasan_silent()))
 		track->stack = save_stack(task.stack_start, trace_end(&task), ip, fp);
 	else
 		track->stack = 0;
 }
 
+uint32_t kasan_save_stack(uintptr_t ip, uintptr_t fp)
+{
+	struct kasan_port_task task = {0};
+
+	kasan_port_task(&task);
+	return save_stack(task.stack_start, trace_end(&task), ip, fp);
+}
+
 __attribute__((__noinline__)) uint32_t kasan_stack_save(uintptr_t ip)
 {
-	struct kasan_port_task task = {0};
-
-	kasan_port_task(&task);
-	return save_stack(task.stack_start, trace_end(&task), ip ? ip : KASAN_CALLER_IP(),
-			  KASAN_CALLER_FP());
-}
-
-/* Where the handles of the object that @addr lies in are; NULL: nowhere. */
-static uint32_t *aux_stacks(const void *addr)
-{
-	struct kasan_object object = {0};
-	struct kasan_alloc_meta *meta = NULL;
-
-	if (!kasan_port_find_object(addr, &object))
-		return NULL;
-	if (object.kind == KASAN_OBJECT_LARGE)
-		return object.large ? object.large->aux_stack : NULL;
-	if (object.kind == KASAN_OBJECT_SLAB)
-		meta = kasan_alloc_meta(object.cache, object.start);
-	return meta ? meta->aux_stack : NULL;
-}
-
-__attribute__((__noinline__)) void kasan_record_aux_stack(const void *addr)
-{
-	struct kasan_port_task task = {0};
-	uint32_t *aux, stack;
-
-	if (!addr || !kasan_opt_stacktrace || kasan_opt_off)
-		return;
-	aux = aux_stacks(addr);
-	if (!aux)
-		return;
-	kasan_port_task(&task);
-	stack = save_stack(task.stack_start, trace_end(&task), KASAN_CALLER_IP(),
-			   KASAN_CALLER_FP());
-	/*
-	 * Two CPUs that queue work for one object at once may lose one of the two stacks; each
-	 * handle stays a whole one, which is all that a report needs.
-	 */
-	__atomic_store_n(&aux[1], __atomic_load_n(&aux[0], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-	__atomic_store_n(&aux[0], stack, __ATOMIC_RELAXED);
+	return kasan_save_stack(ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * track.h - inside track/: stack walking variants, and the FIFO of a heap's quarantine.
+ * track.h - who did it: stack traces, the depot that keeps them, and struct kasan_track.
  */
 #ifndef KASAN_TRACK_H
 #define KASAN_TRACK_H
 
 #include "../core/internal.h"
+
+/* --- stack_walk.c --- */
+
+/** kasan_stack_walk() - collect return addresses into @pcs
+ *  @ip: first entry; @fp: frame pointer of the function that @ip returned to us from, i.e.
+ *  KASAN_CALLER_FP() beside KASAN_CALLER_IP(); 0: @ip alone. Frame records are believed only inside the
+ *  stack that kasan_port_task() names, aligned and ascending. Return: entries. */
+size_t kasan_stack_walk(uintptr_t ip, uintptr_t fp, uintptr_t *pcs, size_t max);
 
 /**
  * kasan_stack_walk_in() - kasan_stack_walk() for a caller that already asked kasan_port_task()
@@ -21,9 +29,16 @@ size_t kasan_stack_walk_in(const struct kasan_port_task *task, uintptr_t ip, uin
 size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
 			      uintptr_t *pcs, size_t max);
 
-struct kasan_fifo;
+/* --- depot.c --- */
 
-/* --- depot.c ------------------------------------------------------------------------------------ */
+/** kasan_depot_save() - Return: handle of this trace, the same for equal traces; 0: depot full. */
+uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count);
+
+/** kasan_depot_fetch() - Return: number of entries, 0 for a handle that is none (any garbage is safe). */
+size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs);
+
+/* kasan.depot_size=, at once. @bytes: in the bounds that options.c has checked. */
+void kasan_depot_set_size(size_t bytes);
 
 /** kasan_hash_step() - the depot's hash of a trace, one return address after the other, from 0 on;
  *  kasan_hash_end(): the result. */
@@ -51,27 +66,42 @@ static inline uint32_t kasan_hash_end(uintptr_t hash, size_t count)
  *  @hash is known. */
 uint32_t kasan_depot_save_hashed(uint32_t hash, const uintptr_t *pcs, size_t count);
 
-/* --- fifo.c ----------------------------------------------------------------------------------- */
+/* --- track.c --- */
 
-/**
- * struct kasan_held - one chunk in a quarantine
- * @object: what to release.
- * @info: its bytes.
- */
-struct kasan_held {
-	void *object;
-	uintptr_t info;
-};
+extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
 
-/*
- * The caller's lock protects a fifo. Its entries live in pages of kasan_port_alloc(), beside the
- * objects and not inside them: a write after free must not be able to break the queue.
- */
+/** kasan_save_stack() - Return: handle of the stack of the running task, from @ip, @fp on; 0: none. */
+uint32_t kasan_save_stack(uintptr_t ip, uintptr_t fp);
 
-/** kasan_fifo_push() - append. @bytes: what it counts for. Return: false if there is no memory. */
-bool kasan_fifo_push(struct kasan_fifo *fifo, void *object, uintptr_t info, size_t bytes);
+void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
 
-/** kasan_fifo_pop() - take the oldest. The caller subtracts its bytes. Return: false if empty. */
-bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *out);
+/** kasan_tracks_are_short() - do tracks have nothing in them but the task's number, which is at hand? */
+static inline bool kasan_tracks_are_short(void)
+{
+#ifdef KASAN_PORT_HAS_TASK_ID
+	return !kasan_opt_stacktrace;
+#else
+	return false;
+#endif
+}
+
+/** kasan_set_short_track() - kasan_set_track() where kasan_tracks_are_short(). */
+static inline void kasan_set_short_track(struct kasan_track *track)
+{
+#ifdef KASAN_PORT_HAS_TASK_ID
+	*track = (struct kasan_track){.pid = kasan_port_task_id()};
+#else
+	(void)track;
+#endif
+}
+
+/** kasan_set_track() - record task and stack in @track. */
+static inline void kasan_set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
+{
+	if (kasan_tracks_are_short())
+		kasan_set_short_track(track);
+	else
+		kasan_set_full_track(track, ip, fp);
+}
 
 #endif /* KASAN_TRACK_H */

@@ -60,3 +60,24 @@ def test_behind_contract():
     for text in ("/* isb() */\n", 'static char s[] = "isb()";\n', "static void die(int x)\n{\n}\n"):
         assert planted(text) == [], text
     assert planted("static void f(void)\n{\n\tisb();\n}\n", "kernel/arch/arm64/smp.c") == []
+
+
+def test_includes_of_the_runtime_go_down():
+    def problems(name, text):
+        path = style.ROOT / name
+        return style.upward_includes({path: name}, {path: text})
+
+    assert problems("runtime/track/planted.c", '#include "../alloc/meta.h"\n')
+    assert problems("runtime/core/planted.h", '#include "../report/report.h"\n')
+    assert problems("runtime/arch/arm64/planted.h", '#include "../../core/internal.h"\n')
+    assert problems("runtime/misc/planted.c", "")
+    assert not problems("runtime/alloc/planted.c", '#include "meta.h"\n#include "../track/track.h"\n')
+    assert not problems("runtime/report/planted.c", '#include "../core/../alloc/meta.h"\n')
+
+
+def test_headings_of_sections():
+    """clang-format breaks a longer one over two lines."""
+    assert style.RULE.fullmatch("/* --- Frees --- */")
+    assert not style.RULE.fullmatch("/* --- Frees")
+    assert not style.RULE.fullmatch("/* --- Frees ------------------------------------- */")
+    assert not style.RULE.fullmatch(f"/* --- {'x' * 90} --- */")

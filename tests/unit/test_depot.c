@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/track/track.h"
 #include "unit.h"
 
 /* Make a trace that depends on @n alone: 1 to 16 frames with addresses of one image. */

@@ -2,7 +2,7 @@
 /* test_depot_memory.c - a port without memory for the depot: only the stacks are missing. */
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/track/track.h"
 #include "unit.h"
 
 static unsigned int asked;

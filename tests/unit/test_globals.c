@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/alloc/globals.h"
 #include "abi.h"
 #include "unit.h"
 

@@ -5,7 +5,8 @@
  */
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/alloc/meta.h"
+#include "../../runtime/track/track.h"
 #include "fake_slab.h"
 
 /* The users of a pool: their stacks are recognised by these names. */

@@ -3,7 +3,9 @@
  * all are documented. */
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/alloc/pages.h"
+#include "../../runtime/alloc/sample.h"
+#include "../../runtime/core/tags.h"
 #include "../../runtime/report/report.h"
 #include "unit.h"
 

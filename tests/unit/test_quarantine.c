@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/alloc/quarantine.h"
 #include "fake_slab.h"
 
 #define BOUND ((4UL << 20) >> CONFIG_KASAN_QUARANTINE_SHIFT)

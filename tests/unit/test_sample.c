@@ -29,8 +29,10 @@
 #define THREADS	  4U
 #define DRAWS	  200000UL
 
-unsigned int kasan_opt_sample = INTERVAL;
-unsigned int kasan_opt_sample_order = 3;
+__attribute__((constructor)) static void set_interval(void)
+{
+	kasan_opt_sample = INTERVAL;
+}
 
 static _Thread_local volatile unsigned int cpu_number;
 

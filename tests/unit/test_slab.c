@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/alloc/meta.h"
 #include "fake_slab.h"
 
 /* Metadata must fit behind the object and inside the slot, for every size, alignment and flag. */

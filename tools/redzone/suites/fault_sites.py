@@ -69,7 +69,7 @@ ELSEWHERE = ("kernel/tests/", "kernel/kunit/", "kernel/bench/", "kernel/soak/")
 
 # File:function function-that-allocates: why nothing here reaches it.
 NOT_REACHED = {
-    "runtime/track/fifo.c:add_page kasan_port_alloc": "ports' heaps: none is here; the unit tests refuse it",
+    "runtime/alloc/fifo.c:add_page kasan_port_alloc": "ports' heaps: none is here; the unit tests refuse it",
 }
 
 # What the kernel says where it refuses, as fail_site= wants it.

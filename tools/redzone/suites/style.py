@@ -24,6 +24,11 @@ _FREESTANDING = {
     "stdnoreturn.h",
 }  # fmt: skip
 
+# The runtime's folders, the lowest first: a file includes headers of its own folder and of those before it.
+_LAYERS = ("arch", "core", "track", "alloc", "report", "abi")
+# A section's heading: too short for clang-format to break it.
+RULE = re.compile(r"/\* --- \S.{0,85} --- \*/")
+
 
 def files():
     """Return the repository's files: those that Git knows or would add, or all without Git."""
@@ -58,6 +63,25 @@ def _command(title, command, limit=20):
     return Result(title, FAIL, "\n".join(text[:limit]))
 
 
+def upward_includes(names, texts):
+    """Return what a file of runtime/ includes from a folder above its own."""
+    problems = []
+    for path, text in texts.items():
+        folder = names[path].split("/")[1] if names[path].startswith("runtime/") else None
+        if folder not in _LAYERS:
+            if folder and path.suffix in (".c", ".h"):
+                problems.append(f"{names[path]}: runtime/{folder} has no place among {', '.join(_LAYERS)}")
+            continue
+        for quote, header in _INCLUDE.findall(text):
+            target = (path.parent / header).resolve()
+            if quote != '"' or ROOT / "runtime" not in target.parents:
+                continue
+            other = target.relative_to(ROOT / "runtime").parts[0]
+            if other not in _LAYERS[: _LAYERS.index(folder) + 1]:
+                problems.append(f"{names[path]}: includes {header}; {folder}/ lies below {other}/")
+    return problems
+
+
 def _tree_rules(paths):
     names = {path: str(path.relative_to(ROOT)) for path in paths}
     code = [path for path in paths if path.suffix in _CODE]
@@ -84,6 +108,17 @@ def _tree_rules(paths):
             if not own or reaches_out:
                 upward.append(f"{names[path]}: includes {header}")
     yield _lines("layering", upward)
+
+    yield _lines("runtime-layers", upward_includes(names, texts))
+
+    rules = [
+        f"{names[path]}:{number}: {line}"
+        for path, text in texts.items()
+        if names[path].startswith(("runtime/", "include/")) and path.suffix in (".c", ".h")
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.startswith("/* --") and not RULE.fullmatch(line)
+    ]
+    yield _lines("section-rules", rules)
 
     words = re.compile(r"\b(TODO|FIXME|XXX)\b")
     marks = [

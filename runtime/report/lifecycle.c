@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * suppress.c - may a report be printed now? Life cycle, nesting switches, single shot, the count.
+ * lifecycle.c - from when on are bugs reported, and may this one be? kasan_init(), nesting switches, single shot.
  */
 #include "report.h"
 
+#include "../alloc/quarantine.h"
 #include "../core/tags.h"
 #include "../track/ring.h"
 
-static unsigned int started; /* kasan_init() was called */
-unsigned int kasan_active;
 static unsigned int shot; /* the one report of single-shot mode is gone */
 
 /* kasan_disable_current() where no task is: interrupts, and systems without tasks. One depth per CPU. */
@@ -30,26 +29,7 @@ void kasan_init(size_t memory)
 	(void)memory;
 	kasan_ring_init();
 #endif
-	__atomic_store_n(&started, 1, __ATOMIC_RELEASE);
-	kasan_update_active();
-}
-
-bool kasan_started(void)
-{
-	return __atomic_load_n(&started, __ATOMIC_ACQUIRE);
-}
-
-void kasan_update_active(void)
-{
-	__atomic_store_n(&kasan_active, kasan_started() && !kasan_opt_off, __ATOMIC_RELEASE);
-#ifdef CONFIG_KASAN_GENERIC
-	kasan_quarantine_update();
-#endif
-}
-
-bool kasan_enabled(void)
-{
-	return kasan_running();
+	kasan_set_reporting(kasan_on() ? KASAN_LIVE : KASAN_SILENT);
 }
 
 /* Bad accesses that the CPU notes, and that are reported some time later. */
@@ -105,7 +85,7 @@ void kasan_enable_current(void)
 
 bool kasan_may_report(void)
 {
-	return kasan_enabled() && !*depth_here();
+	return kasan_live() && !*depth_here();
 }
 
 bool kasan_take_shot(bool is_write)

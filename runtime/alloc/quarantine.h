@@ -53,6 +53,14 @@ struct kasan_cpu_queue {
 	unsigned int finished, depth;
 } __attribute__((aligned(64)));
 
+/** kasan_quarantine_init() - set the bounds. kasan_quarantine_update(): kasan_silent() has changed. */
+void kasan_quarantine_init(size_t memory);
+void kasan_quarantine_update(void);
+
+/** kasan_quarantine_set_size() - kasan.quarantine_size=: the bound from kasan_quarantine_init() on, which refuses
+ *  more than half of memory. */
+void kasan_quarantine_set_size(size_t bytes);
+
 extern struct kasan_cpu_queue kasan_cpu_queues[CONFIG_KASAN_NR_CPUS];
 
 /** kasan_quarantine_push() - append under the queue's lock. Return: false if there is no room. */

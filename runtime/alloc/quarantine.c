@@ -22,10 +22,10 @@
  * Only the outermost journey is counted. If the end of an inner one counted, it would look to a shrinking
  * CPU like the end of the outer one, whose objects are still on their way.
  */
+#include "meta.h"
 #include "quarantine.h"
 
-#include "../alloc/meta.h"
-#include "../report/report.h"
+#include "../core/notice.h"
 
 #ifdef CONFIG_KASAN_GENERIC
 
@@ -58,7 +58,7 @@ static size_t wanted_size;
 static bool size_is_wanted;
 static unsigned int said_full;
 
-/* --- Bounds ----------------------------------------------------------------------------------- */
+/* --- Bounds --- */
 
 void kasan_quarantine_set_size(size_t bytes)
 {
@@ -68,7 +68,7 @@ void kasan_quarantine_set_size(size_t bytes)
 
 void kasan_quarantine_update(void)
 {
-	const size_t limit = kasan_opt_off ? 0 : cpu_max;
+	const size_t limit = kasan_silent() ? 0 : cpu_max;
 	unsigned long flags;
 	unsigned int cpu;
 
@@ -122,7 +122,7 @@ static void say_full(void)
 		__atomic_store_n(&said_full, 0, __ATOMIC_RELAXED);
 }
 
-/* --- Chunks ----------------------------------------------------------------------------------- */
+/* --- Chunks --- */
 
 /* The objects of a chunk that no list holds go back to their caches, in runs of one cache each. */
 static void release(struct kasan_chunk *chunk)
@@ -207,7 +207,7 @@ static void keep_spares(struct kasan_chunk *list)
 	kasan_unlock(&global.lock, flags);
 }
 
-/* --- The global queue: under its lock ------------------------------------------------------------ */
+/* --- The global queue: under its lock --- */
 
 static void append_chunk(struct kasan_chunk *chunk)
 {
@@ -240,7 +240,7 @@ static struct kasan_chunk *remove_behind(struct kasan_chunk *before)
 	return chunk;
 }
 
-/* --- Journeys --------------------------------------------------------------------------------- */
+/* --- Journeys --- */
 
 /* Under @mine's lock, with interrupts off until end_journey(). @mine: of the CPU that travels. */
 static void begin_journey(struct kasan_cpu_queue *mine)
@@ -278,7 +278,7 @@ static void wait_for_journeys(void)
 	}
 }
 
-/* --- Putting ---------------------------------------------------------------------------------- */
+/* --- Putting --- */
 
 /*
  * Queue @full (NULL: nothing) after making room for it. Interrupts are off and a journey of this CPU
@@ -400,14 +400,14 @@ __attribute__((__noinline__)) enum kasan_free_verdict
 kasan_quarantine_put_slow(struct kasan_cache *cache, void *object)
 {
 	/* Also the answer before kasan_init(): the bound is still 0. */
-	if (!kasan_opt_off && cache->slot_size <= __atomic_load_n(&global_max, __ATOMIC_ACQUIRE) &&
+	if (!kasan_silent() && cache->slot_size <= __atomic_load_n(&global_max, __ATOMIC_ACQUIRE) &&
 	    put_slow(cache, object))
 		return KASAN_FREE_QUARANTINED;
 	kasan_slab_before_release(cache, object);
 	return KASAN_FREE_NOW;
 }
 
-/* --- Shrinking -------------------------------------------------------------------------------- */
+/* --- Shrinking --- */
 
 /* A journey from outside of the queues: another CPU that shrinks the same cache must not return before what
  * this one has taken out is released. Interrupts are off until stop_shrinking(). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags.c - reports of the tag-based modes: what kind of bug, and whose memory.
+ * describe_tags.c - reports of the tag-based modes: what kind of bug, and whose memory.
  *
  * A mismatch of tags only says that a pointer is not the memory's. Whose it was, and what became of that,
  * is in the stack ring: the object with the pointer's tag. Without a record there the bug is called
@@ -274,7 +274,7 @@ void kasan_describe_object(struct kasan_report *report)
 		kasan_owner_large(&report->owner, &object);
 }
 
-/* --- The name of the bug ---------------------------------------------------------------------------- */
+/* --- The name of the bug --- */
 
 void kasan_classify(struct kasan_report *report)
 {

@@ -7,7 +7,7 @@
  * pages are kept for the queue's next use and never given back, so a queue holds as many as it once
  * needed.
  */
-#include "track.h"
+#include "heap.h"
 
 #ifdef CONFIG_KASAN
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hwasan_mem.c - checked memcpy(), memmove(), memset() of the tag-based modes, under the plain names and under
+ * tags_mem.c - checked memcpy(), memmove(), memset() of the tag-based modes, under the plain names and under
  * the __hwasan_ names that Clang's -hwasan-kernel-mem-intrinsic-prefix=1 calls. The rules are those of
  * mem.h.
  *

@@ -9,7 +9,7 @@
  * address, which is looked up one byte before because a call may be the last instruction of its
  * function. An address that nobody can name prints as 0x and its digits.
  */
-#include "report.h"
+#include "notice.h"
 
 #define LINE_MAX    (sizeof(((struct kasan_line *)NULL)->text) - 1)
 #define SYMBOL_MAX  128
@@ -220,4 +220,25 @@ void kasan_report_line(const char *fmt, ...)
 unsigned long kasan_lines_printed(void)
 {
 	return __atomic_load_n(&lines_printed, __ATOMIC_RELAXED);
+}
+
+/* --- Notices --- */
+
+struct kasan_lock kasan_report_lock;
+
+bool kasan_notice(const char *fmt, ...)
+{
+	unsigned long flags;
+	va_list args;
+
+	/* Try only: the caller may be the allocator that the reporting CPU waits for. */
+	if (!kasan_trylock(&kasan_report_lock, &flags))
+		return false;
+	va_start(args, fmt);
+	kasan_format_line(fmt, args);
+	va_end(args);
+	kasan_unlock(&kasan_report_lock, flags);
+	/* Whoever frees the lock looks for what came to wait meanwhile. */
+	kasan_flush_reports();
+	return true;
 }

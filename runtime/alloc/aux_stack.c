@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * aux_stack.c - auxiliary stacks: who created work for an object, kept in the object's metadata.
+ */
+#include "meta.h"
+
+#include "../track/track.h"
+
+/* Where the handles of the object that @addr lies in are; NULL: nowhere. */
+static uint32_t *aux_stacks(const void *addr)
+{
+	struct kasan_object object = {0};
+	struct kasan_alloc_meta *meta = NULL;
+
+	if (!kasan_port_find_object(addr, &object))
+		return NULL;
+	if (object.kind == KASAN_OBJECT_LARGE)
+		return object.large ? object.large->aux_stack : NULL;
+	if (object.kind == KASAN_OBJECT_SLAB)
+		meta = kasan_alloc_meta(object.cache, object.start);
+	return meta ? meta->aux_stack : NULL;
+}
+
+__attribute__((__noinline__)) void kasan_record_aux_stack(const void *addr)
+{
+	uint32_t *aux, stack;
+
+	if (!addr || !kasan_opt_stacktrace || kasan_silent())
+		return;
+	aux = aux_stacks(addr);
+	if (!aux)
+		return;
+	stack = kasan_save_stack(KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	/*
+	 * Two CPUs that queue work for one object at once may lose one of the two stacks; each
+	 * handle stays a whole one, which is all that a report needs.
+	 */
+	__atomic_store_n(&aux[1], __atomic_load_n(&aux[0], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	__atomic_store_n(&aux[0], stack, __ATOMIC_RELAXED);
+}

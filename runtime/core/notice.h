@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * notice.h - lines of text: those of reports, and those that are no report.
+ */
+#ifndef KASAN_NOTICE_H
+#define KASAN_NOTICE_H
+
+#include <stdarg.h>
+
+#include "internal.h"
+#include "lock.h"
+
+/* Whoever prints holds it. The first of the runtime's locks in their order, see lock.h. */
+extern struct kasan_lock kasan_report_lock;
+
+/** kasan_notice() - print one line that is no report, from any hook, with no lock held. Prints the reports that
+ *  came to wait meanwhile, and may not return, as a report may not. Return: false if a report is being
+ *  printed: nothing was printed then. */
+bool kasan_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/** struct kasan_line - a line that is put together from pieces; zeroed: empty. What is too long is cut. */
+struct kasan_line {
+	size_t length;
+	char text[256];
+};
+void kasan_line_add(struct kasan_line *line, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void kasan_line_print(struct kasan_line *line);
+
+/** kasan_format_line() - kasan_report_line() with a va_list. */
+void kasan_format_line(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
+
+/** kasan_lines_printed() - Return: lines printed so far; to see whether the port printed any. */
+unsigned long kasan_lines_printed(void);
+
+#endif /* KASAN_NOTICE_H */
