@@ -13,8 +13,11 @@
 
 #include "kasan_test.h"
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/alloc/pages.h"
+#include "../../runtime/alloc/sample.h"
+#include "../../runtime/core/tags.h"
 #include "../../runtime/report/report.h"
+#include "../../runtime/track/ring.h"
 
 static void options_are_documented(struct kunit *test)
 {

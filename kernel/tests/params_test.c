@@ -16,8 +16,11 @@
 #ifdef CONFIG_KASAN
 #include <kasan/stats.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/alloc/pages.h"
+#include "../../runtime/alloc/sample.h"
+#include "../../runtime/core/tags.h"
 #include "../../runtime/report/report.h"
+#include "../../runtime/track/ring.h"
 #endif
 
 /* --- Types -------------------------------------------------------------------------------------- */

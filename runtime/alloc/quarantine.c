@@ -68,7 +68,7 @@ void kasan_quarantine_set_size(size_t bytes)
 
 void kasan_quarantine_update(void)
 {
-	const size_t limit = kasan_silent() ? 0 : cpu_max;
+	const size_t limit = kasan_silent() || !kasan_on() ? 0 : cpu_max;
 	unsigned long flags;
 	unsigned int cpu;
 

@@ -297,44 +297,33 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 #define KASAN_WORDS8(shadow) (KASAN_WORDS4(shadow) | KASAN_WORDS4((shadow) + 32))
 
 /**
- * kasan_shadows_clear() - are all of @count shadow bytes at @a and all at @b 0?
+ * kasan_shadow_clear() - are all of @count shadow bytes 0?
  *
  * Reads not one byte outside: shadow may be followed by anything, a hole included. Loads that overlap
  * where they must cover what is left of a run without a loop.
  */
-static inline __attribute__((always_inline)) bool
-kasan_shadows_clear(const uint8_t *a, const uint8_t *b, size_t count)
-{
-	const uint8_t *const a_end = a + count, *const b_end = b + count;
-
-	if (count > 64) {
-		for (; kasan_unlikely(count > 128); count -= 64, a += 64, b += 64) {
-			if (kasan_unlikely(KASAN_WORDS8(a) | KASAN_WORDS8(b)))
-				return false;
-		}
-		return !(KASAN_WORDS8(a) | KASAN_WORDS8(a_end - 64) | KASAN_WORDS8(b) |
-			 KASAN_WORDS8(b_end - 64));
-	}
-	if (count > 32)
-		return !(KASAN_WORDS4(a) | KASAN_WORDS4(a_end - 32) | KASAN_WORDS4(b) |
-			 KASAN_WORDS4(b_end - 32));
-	if (count > 16)
-		return !(KASAN_WORDS2(a) | KASAN_WORDS2(a_end - 16) | KASAN_WORDS2(b) |
-			 KASAN_WORDS2(b_end - 16));
-	if (count >= 8)
-		return !(KASAN_WORD(a, 0) | KASAN_WORD(a_end - 8, 0) | KASAN_WORD(b, 0) |
-			 KASAN_WORD(b_end - 8, 0));
-	if (count >= 4)
-		return !(*(const kasan_u32_any *)a | *(const kasan_u32_any *)(a_end - 4) |
-			 *(const kasan_u32_any *)b | *(const kasan_u32_any *)(b_end - 4));
-	return !count || !(a[0] | a[count / 2] | a_end[-1] | b[0] | b[count / 2] | b_end[-1]);
-}
-
-/** kasan_shadow_clear() - the same of one run. */
 static inline __attribute__((always_inline)) bool kasan_shadow_clear(const uint8_t *shadow,
 								     size_t count)
 {
-	return kasan_shadows_clear(shadow, shadow, count);
+	const uint8_t *end = shadow + count;
+
+	if (count > 64) {
+		for (; kasan_unlikely(count > 128); count -= 64, shadow += 64) {
+			if (kasan_unlikely(KASAN_WORDS8(shadow)))
+				return false;
+		}
+		return !(KASAN_WORDS8(shadow) | KASAN_WORDS8(end - 64));
+	}
+	if (count > 16) {
+		if (count > 32)
+			return !(KASAN_WORDS4(shadow) | KASAN_WORDS4(end - 32));
+		return !(KASAN_WORDS2(shadow) | KASAN_WORDS2(end - 16));
+	}
+	if (count >= 8)
+		return !(KASAN_WORD(shadow, 0) | KASAN_WORD(end - 8, 0));
+	if (count >= 4)
+		return !(*(const kasan_u32_any *)shadow | *(const kasan_u32_any *)(end - 4));
+	return !count || !(shadow[0] | shadow[count / 2] | end[-1]);
 }
 
 /** kasan_granule_allows() - may the byte at offset @byte of a granule with this shadow be touched? */
@@ -378,9 +367,8 @@ static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, u
 		/* Which bits are 1 says all: of addresses inside, the upper; of a sane size none. */
 		const uintptr_t outside = ~(dst & src & dst_last & src_last & ~size);
 		const uint8_t *d, *s, *d_end, *s_end;
-		size_t count;
 
-		if (kasan_unlikely((outside & KASAN_FULL_LOW) || !size))
+		if (kasan_unlikely(outside & KASAN_FULL_LOW))
 			return false;
 		d_end = (const uint8_t *)kasan_shadow_blind(dst_last);
 		s_end = (const uint8_t *)kasan_shadow_blind(src_last);
@@ -391,14 +379,18 @@ static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, u
 		}
 		d = (const uint8_t *)kasan_shadow_blind(dst);
 		s = (const uint8_t *)kasan_shadow_blind(src);
-		/*
-		 * The ranges may differ by one granule. Then the last granule of one of them must be
-		 * accessible as a whole, or the slow path looks again.
-		 */
-		count = (size_t)(d_end - d);
-		if ((size_t)(s_end - s) > count)
-			count = (size_t)(s_end - s);
-		return kasan_shadows_clear(d, s, count);
+		/* Between half and all of what two overlapping runs of loads cover, wherever the ranges start. */
+		if (size - 513 <= 1024 - 513)
+			return !(KASAN_WORDS8(s) | KASAN_WORDS8(s_end - 64) | KASAN_WORDS8(d) |
+				 KASAN_WORDS8(d_end - 64));
+		if (size - 257 <= 512 - 257)
+			return !(KASAN_WORDS4(s) | KASAN_WORDS4(s_end - 32) | KASAN_WORDS4(d) |
+				 KASAN_WORDS4(d_end - 32));
+		if (size - 129 <= 256 - 129)
+			return !(KASAN_WORDS2(s) | KASAN_WORDS2(s_end - 16) | KASAN_WORDS2(d) |
+				 KASAN_WORDS2(d_end - 16));
+		return size && kasan_shadow_clear(s, (size_t)(s_end - s)) &&
+		       kasan_shadow_clear(d, (size_t)(d_end - d));
 	}
 #endif
 	return kasan_range_ok(src, size) && kasan_range_ok(dst, size);
