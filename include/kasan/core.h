@@ -198,13 +198,6 @@ KASAN_HOOK void kasan_poison_tail(const void *addr, size_t size, size_t span, ui
 
 /* --- Explicit checks --- */
 
-/* What is about to be written need not be initialised: GCC takes a pointer to const for a read. */
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
-#define KASAN_READS_NOTHING __attribute__((__access__(__none__, 1)))
-#else
-#define KASAN_READS_NOTHING
-#endif
-
 /** kasan_check_read(), kasan_check_write() - report if [@addr, @addr + @size) is not all accessible. For
  *  uninstrumented code that touches memory for somebody. Return: true if it is accessible. */
 KASAN_HOOK bool kasan_check_read(const volatile void *addr, size_t size) KASAN_OFF(return true);

@@ -32,4 +32,11 @@
 	_Pragma("GCC diagnostic pop") struct kasan_hook_ends
 #endif
 
+/* Of a hook whose first argument need not point to initialised memory: GCC takes a pointer to const for a read. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+#define KASAN_READS_NOTHING __attribute__((__access__(__none__, 1)))
+#else
+#define KASAN_READS_NOTHING
+#endif
+
 #endif /* KASAN_HOOK_H */

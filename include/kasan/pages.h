@@ -109,7 +109,8 @@ KASAN_HOOK void kasan_poison_vmalloc(const void *start, size_t size) KASAN_OFF()
 
 /** kasan_unpoison_stack() - a stack, or the part of it in [@low, @high), holds no live frame:
  *  clear what dead frames left poisoned. For new tasks, dying tasks, longjmp. */
-KASAN_HOOK void kasan_unpoison_stack(const void *low, const void *high) KASAN_OFF();
+KASAN_HOOK KASAN_READS_NOTHING void kasan_unpoison_stack(const void *low, const void *high)
+	KASAN_OFF();
 
 /* --- Loadable modules --- */
 
