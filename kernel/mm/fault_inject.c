@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * fault_inject.c - which allocations fail on purpose; see <kernel/fault_inject.h>.
+ * fault_inject.c - chooses the allocations that fail on purpose; see <kernel/fault_inject.h>.
  *
- * Uninstrumented and without locks: it is asked inside allocations of the runtime as well.
+ * Uninstrumented and without locks, because allocations of the runtime call it as well.
  */
 #include <kernel/arch.h>
 #include <kernel/fault_inject.h>
@@ -16,7 +16,7 @@
 
 unsigned int fault_kinds;
 
-/* --- Chosen allocations, for tests --------------------------------------------------------------------- */
+/* --- Chosen allocations, for tests ------------------------------------------------------------ */
 
 static struct {
 	bool armed;
@@ -38,12 +38,12 @@ static bool is_one_of_them(void)
 	return true;
 }
 
-/* --- A share of all, from the command line --------------------------------------------------------- */
+/* --- A share of all, from the command line ---------------------------------------------------- */
 
 /**
  * struct fault_attr - failslab= or fail_page_alloc=
- * @interval: every so many calls. @probability: in percent of those. @space: bytes that come through
- *	before the first failure. @times: failures left, -1: no limit.
+ * @interval: only every @interval-th call may fail. @probability: how many of those fail, in percent.
+ * @space: bytes that are allocated before the first failure. @times: failures left; -1: no limit.
  */
 struct fault_attr {
 	const char *name;
@@ -59,7 +59,7 @@ static struct fault_attr attrs[] = {
 };
 static unsigned int started_kinds;
 
-/* "interval,probability,space,times"; what is left out at the end is 100, 0, -1. */
+/* Parse "interval,probability,space,times". Defaults from the second on: 100, 0, -1. */
 static int set_attr(const char *value, struct fault_attr *attr)
 {
 	long numbers[] = {0, 100, 0, -1};
@@ -113,7 +113,7 @@ setup_param("failslab", set_failslab, VALUES,
 	    "probability in percent, after so many bytes, at most so often (-1: no limit)");
 setup_param("fail_page_alloc", set_fail_page_alloc, VALUES, "the same for page allocations");
 
-/* Percent that are the same in every boot. */
+/* Return: a number below 100. Each boot has the same sequence. */
 static unsigned int next_percent(void)
 {
 	static u64 state = 0x9e3779b97f4a7c15ULL;
@@ -138,16 +138,16 @@ static bool is_chosen(struct fault_attr *attr, size_t size)
 		return false;
 	}
 	n = __atomic_add_fetch(&attr->failures, 1, __ATOMIC_RELAXED);
-	/* The 1st, 2nd, 4th, 8th...: enough to see that it happens. */
+	/* The 1st, 2nd, 4th, 8th...: enough to show that it happens. */
 	if (!(n & (n - 1)))
 		pr_info("FAULT_INJECTION: forcing a failure of %lu bytes (%s, %lu so far)\n",
 			(unsigned long)size, attr->name, n);
 	return true;
 }
 
-/* --- What one place causes, from the command line ------------------------------------------------------- */
+/* --- The allocations of one place, from the command line -------------------------------------- */
 
-/* Deeper than anything between a place in the kernel and the allocator. */
+/* More frames than there are between any place in the kernel and the allocator. */
 #define PLACE_DEPTH 32
 
 static struct {
@@ -156,7 +156,7 @@ static struct {
 	unsigned long failures;
 } place;
 
-/* "address,times": from now on, as what the boot itself allocates counts, too. */
+/* Parse "address,times". It takes effect now, because allocations of the boot count as well. */
 static int set_fail_site(const char *value, void *var)
 {
 	const size_t n = value ? strcspn(value, ",") : 0;
@@ -204,7 +204,7 @@ static bool is_in_place(size_t size)
 	return true;
 }
 
-/* --- Asking ---------------------------------------------------------------------------------------- */
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 noinline bool __should_fail(unsigned int kind, size_t size)
 {
@@ -221,7 +221,7 @@ noinline bool __should_fail(unsigned int kind, size_t size)
 	return false;
 }
 
-/* What the command line asked for. */
+/* Turn on the kinds that the command line asks for. */
 static void set_kinds(void)
 {
 	unsigned int kinds = place.address ? FAULT_ALL : started_kinds;

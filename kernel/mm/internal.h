@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal.h - what the files of memory management share with each other and with nobody else.
+ * internal.h - what the files of memory management share, for use in kernel/mm only.
  *
  * Order of locks, outermost first; all of them are taken with interrupts off:
  *   a CPU's slab lock -> kmem_cache.list_lock
  *   a CPU's page list lock -> zone lock
  *   page quarantine lock (nothing inside)
- * Pages are never asked for and KASAN hooks never called with one of them held: a hook may need pages
- * itself, by kasan_port_alloc().
+ * While one of them is held, do not allocate pages or call KASAN hooks: a hook may need pages itself
+ * and get them by kasan_port_alloc().
  */
 #ifndef MM_INTERNAL_H
 #define MM_INTERNAL_H
@@ -21,10 +21,11 @@
 #include <kernel/spinlock.h>
 #include <asm/barrier.h>
 
-/* For plain if (): both sides of a decision compile in every mode. False also with kasan=off. */
+/* For use in a plain if (): both branches compile in every mode. With kasan=off it is false as well. */
 #define MM_KASAN kasan_on()
 
-/* Does memory need redzones around it, and slots room for metadata? Neither, if pointers have tags. */
+/* True if memory needs redzones around it, and slots need room for metadata. If pointers have tags,
+ * neither is needed. */
 #ifdef CONFIG_KASAN_TAGS
 #define MM_REDZONES false
 /* Granules of the tags: no two objects may share one. */
@@ -34,45 +35,49 @@
 #define MM_SLAB_ALIGN 8U
 #endif
 
-/* Who called the function that says this: only in functions that are not inlined. */
+/* The caller of the function that uses this. Use it only in functions that are not inlined. */
 #define MM_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
 
-/* --- page_alloc.c ------------------------------------------------------------------------------------ */
+/* --- page_alloc.c ----------------------------------------------------------------------------- */
 
-/** page_alloc_init() - empty lists. */
+/** page_alloc_init() - make all lists empty. */
 void page_alloc_init(void);
 
-/** page_alloc_add() - frames [@pfn, @end) are RAM that nobody uses: hand them out from now on. */
+/** page_alloc_add() - add the frames [@pfn, @end), unused RAM, to the free memory. */
 void page_alloc_add(unsigned long pfn, unsigned long end);
 
-/** page_alloc_raw() - a block for somebody who must not reach the KASAN hooks or reclaim: the zone's lock
- *  and nothing else. Its shadow says free. NULL also if this CPU holds that lock already. */
+/** page_alloc_raw() - allocate a block without KASAN hooks or reclaim: it takes the locks of the zone
+ *  and of the page quarantine, and nothing else. The shadow still says that the block is free.
+ *  Return: NULL if there is no memory, or if this CPU holds the zone's lock already. */
 struct page *page_alloc_raw(unsigned int order);
 
-/** page_kept() - KASAN or the page tables took @nr pages; see mm_kept_pages(). Negative: gave them back. */
+/** page_kept() - count @nr pages that KASAN or the page tables took, or gave back if @nr is negative;
+ *  see mm_kept_pages(). */
 void page_kept(long nr);
 
-/** page_release() - a freed block of page->nr pages, in no list, goes to the buddy lists. */
+/** page_release() - put a freed block of page->nr pages, which is in no list, into the buddy lists. */
 void page_release(struct page *page);
 
-/** free_pages_by() - __free_pages() for somebody at @ip, who is named if it is wrong. */
+/** free_pages_by() - __free_pages() for the caller @ip, which reports of a bad free name. */
 void free_pages_by(struct page *page, unsigned int order, uintptr_t ip);
 
-/* --- kmalloc.c, slab_api.c --------------------------------------------------------------------------- */
+/* --- kmalloc.c, slab_api.c -------------------------------------------------------------------- */
 
-/** kfree_by(), kmem_cache_free_by() - kfree(), kmem_cache_free() for somebody at @ip, whom reports name. */
+/** kfree_by(), kmem_cache_free_by() - kfree(), kmem_cache_free() for the caller @ip, which reports
+ *  name. */
 void kfree_by(const void *p, uintptr_t ip);
 void kmem_cache_free_by(struct kmem_cache *cache, void *object, uintptr_t ip);
 
-/* --- page_debug.c ------------------------------------------------------------------------------------ */
+/* --- page_debug.c ----------------------------------------------------------------------------- */
 
-/** bad_page() - @page was freed wrongly: say why, go on. */
+/** bad_page() - warn that @page was freed wrongly, with the reason @why, and go on. */
 void bad_page(const struct page *page, const char *why);
 
-/** page_double_free() - it was free already when somebody at @ip freed it: KASAN's report, or bad_page(). */
+/** page_double_free() - report that the caller @ip freed @page, which was free already: by KASAN, or
+ *  by bad_page(). */
 void page_double_free(const struct page *page, const char *why, uintptr_t ip);
 
-/** warn_alloc_failed() - an allocation of @nr pages failed. */
+/** warn_alloc_failed() - warn that an allocation of @nr pages failed. */
 void warn_alloc_failed(gfp_t gfp, unsigned int nr);
 
 #endif /* MM_INTERNAL_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * kasan_glue.c - memory management's part of the KASAN port: memory for the runtime, and what a report
- * wants to know of an address.
+ * kasan_glue.c - the part of the KASAN port that needs memory management: it gives memory to the
+ * runtime, and tells reports what an address belongs to.
  *
- * Uninstrumented. It runs inside reports, on a CPU that may hold any lock of this kernel, so it takes
- * none that it would have to wait for, and it believes page descriptors only after looking at them.
+ * Uninstrumented. It runs inside reports, on a CPU that may hold any lock of this kernel. So it never
+ * waits for a lock, and it checks a page descriptor before it uses it.
  */
 #include <kasan/kasan.h>
 
@@ -20,12 +20,13 @@
 #include "slab_internal.h"
 #include "vmap.h"
 
-/* How often a busy lock is tried: longer than anybody holds it, shorter than a reader waits. */
+/* How often a busy lock is tried. That takes longer than any CPU holds it, but not so long that a
+ * reader of the report notices. */
 #define LOCK_TRIES 100000
 
 /*
- * The pages keep the shadow of free ones. The runtime does not mind, it is not instrumented, and
- * whoever else writes into its tables is reported.
+ * The shadow of these pages still says that they are free. The runtime can use them, because it is
+ * not instrumented; any other code that writes into its tables is reported.
  */
 void *kasan_port_alloc(size_t size)
 {
@@ -42,7 +43,7 @@ void *kasan_port_alloc(size_t size)
 	return p;
 }
 
-/* Return: descriptor of the page at @addr of the linear map, NULL if there is none. */
+/* Return: the descriptor of the page at @addr in the linear map; NULL if there is none. */
 static struct page *linear_page(const void *addr)
 {
 	if (!mm_is_up() || !is_linear_address(addr) || !pfn_valid(__pa(addr) >> PAGE_SHIFT))
@@ -50,7 +51,8 @@ static struct page *linear_page(const void *addr)
 	return virt_to_page(addr);
 }
 
-/* A descriptor may be garbage as well as anything else: @head must be one, and not far away. */
+/* A descriptor may be overwritten like any other memory: check that page->head points to a
+ * descriptor, and to one nearby. Return: the head; NULL if it cannot be one. */
 static struct page *checked_head(struct page *page)
 {
 	struct page *head = page;
@@ -72,11 +74,12 @@ static bool find_slab_object(const struct page *slab, const void *addr, struct k
 	if (!kasan_port_readable(cache, sizeof(*cache)) || cache->magic != SLAB_MAGIC ||
 	    !cache->size)
 		return false;
-	/* Slabs of one cache may start at different offsets, so the slab is asked, if it can be believed. */
+	/* Slabs of one cache may start at different offsets, so read it from the slab, and check it. */
 	start = (uintptr_t)READ_ONCE(slab->first_slot);
 	if (start - (uintptr_t)page_to_virt(slab) >= page_size(slab))
 		return false;
-	/* What lies before the first or behind the last slot belongs to that. */
+	/* Memory before the first slot counts as part of it, and memory behind the last one as part
+	 * of that. */
 	index = at < start ? 0 : (at - start) / cache->size;
 	if (index >= slab->objects)
 		index = slab->objects ? slab->objects - 1U : 0;
@@ -93,14 +96,14 @@ bool kasan_port_find_object(const void *addr, struct kasan_object *obj)
 	head = page ? checked_head(page) : NULL;
 	if (!head)
 		return false;
-	/* A page that is free may still say that it is a tail of what has been somebody else's since. */
+	/* A free page may still say that it is a tail of a block that has been reused since. */
 	if ((PageSlab(head) || PageLarge(head)) && (size_t)(page - head) >= READ_ONCE(head->nr))
 		return false;
 	if (PageSlab(head))
 		return find_slab_object(head, addr, obj);
 	if (!PageLarge(head) && !page_flag(head, PG_large_freed))
 		return false;
-	/* Of a freed one the pages may have gone to others since. */
+	/* Some pages of a freed large object may have been reused since. */
 	if (!PageLarge(head) && (size_t)(page - head) >= DIV_ROUND_UP(head->large.size, PAGE_SIZE))
 		return false;
 	obj->kind = KASAN_OBJECT_LARGE;
@@ -111,8 +114,8 @@ bool kasan_port_find_object(const void *addr, struct kasan_object *obj)
 	return true;
 }
 
-/* Interrupts are off. Return: true if vmap_lock was taken, without touching the preemption count: a
- * report must not end in the scheduler. */
+/* Interrupts are off. Take vmap_lock without a change of the preemption count, because a report must
+ * not enter the scheduler. Return: true if it was taken. */
 static bool try_vmap_lock(void)
 {
 	int tries;
@@ -135,7 +138,7 @@ bool kasan_port_find_area(const void *addr, struct kasan_area *area)
 	local_irq_save(flags);
 	if (try_vmap_lock()) {
 		range = vmap_lookup(&vmap_busy, (unsigned long)addr);
-		/* Guard pages are nobody's: the runtime itself looks at what lies beside them. */
+		/* Guard pages belong to no area: the runtime itself looks at what is beside them. */
 		if (range && (uintptr_t)addr - (uintptr_t)kasan_reset_tag(range->vm->addr) <
 				     ((size_t)range->vm->nr_pages << PAGE_SHIFT)) {
 			area->start = (uintptr_t)kasan_reset_tag(range->vm->addr);
@@ -162,7 +165,7 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *owner)
 	local_irq_save(flags);
 	if (try_vmap_lock()) {
 		range = vmap_lookup(&vmap_busy, (unsigned long)addr);
-		/* It may be on its way out at this moment, and its memory have another tag already. */
+		/* The task may be exiting, and its memory may have another tag already. */
 		task = range ? kasan_reset_tag(READ_ONCE(range->vm->task)) : NULL;
 		if (task && kasan_port_readable(task, sizeof(*task)) &&
 		    READ_ONCE(task->stack) == range->vm->addr) {
@@ -176,7 +179,7 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *owner)
 	return owner->name != NULL;
 }
 
-/* Say whose @addr was, if that was freed a short time ago. */
+/* Print which area @addr was in, if that was freed a short time ago. */
 static void print_freed_area(const void *addr)
 {
 	uintptr_t start = 0, caller = 0, freed_by = 0;
@@ -200,7 +203,7 @@ static void print_freed_area(const void *addr)
 		__raw_spin_unlock(&vmap_lock);
 	}
 	local_irq_restore(flags);
-	/* Without who freed it, it was never complete. */
+	/* If there is no freeing caller, the area was never complete. */
 	if (!freed_by)
 		return;
 	kasan_report_line(
@@ -210,7 +213,8 @@ static void print_freed_area(const void *addr)
 	kasan_report_line(" freed at %pS", (void *)freed_by);
 }
 
-/* Of a module, not even an unloaded one says so by itself: its addresses rest for a while. */
+/* Print which module @addr is in. That works for an unloaded one as well, because its addresses are
+ * not reused for a while. */
 static void print_module(const void *addr)
 {
 	static const char *const parts[] = {
@@ -241,7 +245,7 @@ bool kasan_port_readable(const void *addr, size_t size)
 	if (last < at)
 		return false;
 	for (at &= PAGE_MASK; at <= last; at += PAGE_SIZE) {
-		/* Reading a device register may do anything. */
+		/* A read from a device register may have any effect. */
 		if (at < PAGE_OFFSET || (at >= IOREMAP_START && at < VMALLOC_START))
 			return false;
 		if (!kernel_va_to_pa(at, NULL))
@@ -279,7 +283,7 @@ void kasan_port_print_page(const void *addr)
 	}
 	if (!page)
 		return;
-	/* References and flags are the block's, the frame number is the page's own. */
+	/* References and flags are those of the block; the frame number is that of the page. */
 	head = checked_head(page);
 	if (!head)
 		head = page;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kmalloc.c - objects of any size: the size classes, whole pages above them, and what can be done with
- * a bare pointer (kfree, ksize, krealloc), which first has to find out what it points to.
+ * kmalloc.c - objects of any size: size classes, whole pages for larger objects, and the functions
+ * that get only a pointer (kfree, ksize, krealloc) and have to find out what it points to.
  */
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
@@ -19,7 +19,7 @@ static const struct {
 	{8192, "kmalloc-8k"},
 };
 
-/* The cache for (size + 7) / 8: 8 KiB for one load instead of a decision. */
+/* The cache for each (size + 7) / 8. The table takes 8 KiB, and a lookup is one load. */
 static struct kmem_cache *caches[KMALLOC_MAX_CACHE_SIZE / 8 + 1];
 
 static __always_inline struct kmem_cache *cache_of(size_t size)
@@ -35,7 +35,7 @@ void kmalloc_init(void)
 	for (class = 0; class < ARRAY_SIZE(classes); class ++) {
 		u32 size = classes[class].size;
 
-		/* Powers of two are aligned to their size, which people rely on. */
+		/* Powers of two are aligned to their size, because users rely on that. */
 		cache = kmem_cache_setup(classes[class].name, size,
 					 size & (size - 1) ? ARCH_KMALLOC_MINALIGN : size, 0, NULL,
 					 true);
@@ -46,12 +46,12 @@ void kmalloc_init(void)
 	}
 }
 
-/* --- Allocating ------------------------------------------------------------------------------------------ */
+/* --- Allocating ------------------------------------------------------------------------------- */
 
-/* Fewer bytes than this between a large object and the end of its pages are no redzone. */
+/* Least number of bytes between a large object and the end of its pages that is a redzone. */
 #define LARGE_REDZONE 256U
 
-/* Is an object of @size bytes to get a page more than @nr, which hold it? The largest ones cannot. */
+/* Return: true if @size bytes in @nr pages should get a redzone page. The largest objects cannot. */
 static bool wants_redzone_page(size_t size, unsigned int nr)
 {
 	return MM_REDZONES && ((size_t)nr << PAGE_SHIFT) - size < LARGE_REDZONE &&
@@ -61,13 +61,13 @@ static bool wants_redzone_page(size_t size, unsigned int nr)
 static noinline void *kmalloc_large(size_t size, gfp_t gfp)
 {
 	unsigned int nr = (unsigned int)DIV_ROUND_UP(size, PAGE_SIZE);
-	/* Pages that are cleared while they get their tag are not to be cleared once more. */
+	/* Pages that are cleared while they are tagged need not be cleared again. */
 	const bool cleared = gfp & __GFP_ZERO && kasan_has_integrated_init();
 	gfp_t page_gfp = cleared ? gfp : gfp & ~__GFP_ZERO;
 	struct page *page = NULL;
 	void *p;
 
-	/* Without memory for the redzone the object is worth more than none. */
+	/* If there is no memory for the redzone, an object without one is better than none. */
 	if (wants_redzone_page(size, nr))
 		page = alloc_pages_exact((page_gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN, nr + 1);
 	if (!page)
@@ -123,7 +123,7 @@ size_t kmalloc_size_roundup(size_t size)
 	return cache_of(size)->object_size;
 }
 
-/* --- What is it? --------------------------------------------------------------------------------------------- */
+/* --- Invalid frees ---------------------------------------------------------------------------- */
 
 void slab_bad_free(const void *p, const char *why, uintptr_t ip)
 {
@@ -133,10 +133,10 @@ void slab_bad_free(const void *p, const char *why, uintptr_t ip)
 		WARN(1, "invalid free of %016lx by %pS: %s\n", (unsigned long)p, (void *)ip, why);
 }
 
-/* --- Freeing -------------------------------------------------------------------------------------------------- */
+/* --- Freeing ---------------------------------------------------------------------------------- */
 
-/* Of two CPUs the later one, or of any number of times the second: known to the allocator alone if sampling has left
- * out the allocation. */
+/* A large object is freed a second time, or by two CPUs at once. Only the allocator can tell if
+ * sampling has left out the allocation. */
 static noinline void large_double_free(const void *p, uintptr_t ip)
 {
 	if (MM_KASAN)
@@ -146,8 +146,9 @@ static noinline void large_double_free(const void *p, uintptr_t ip)
 }
 
 /*
- * Of CPUs that free it at the same time one is through, also where KASAN cannot tell: it is off, or sampling has left
- * out the allocation. The others must see at each moment that it is, or was, a large object. Return: are we the one?
+ * Mark a large object as freed. If several CPUs free it at once, exactly one succeeds, even where
+ * KASAN cannot tell because it is off or sampling has left out the allocation. At each moment the
+ * others see that it is, or was, a large object. Return: true for the CPU that may free it.
  */
 static bool end_large(struct page *page)
 {
@@ -181,8 +182,8 @@ static noinline void free_large(struct page *page, void *p, uintptr_t ip)
 
 static __always_inline void free_large_again(struct page *page, void *p, uintptr_t ip)
 {
-	/* Poisoned by now, so that the runtime finds the double free and tells the stacks; unless sampling has
-	 * left it out. */
+	/* The object is poisoned by now, so the runtime finds the double free and prints the stacks,
+	 * unless sampling has left out the allocation. */
 	if (kasan_kfree_large(p, page_to_virt(page), &page->large, ip) == KASAN_FREE_NOW)
 		large_double_free(p, ip);
 }
@@ -221,18 +222,18 @@ void kfree_sensitive(const void *p)
 
 	if (size) {
 		memset((void *)(uintptr_t)p, 0, size);
-		/* Keep the stores: nobody reads them, which is the point. */
+		/* The compiler must keep the stores, although nothing reads them. */
 		HIDE_VAR(p);
 	}
-	/* For what it has reported already there is nothing left to say. */
+	/* If kmalloc_usable_size() has reported the pointer, do not report it again. */
 	if (size || ZERO_OR_NULL_PTR(p))
 		do_kfree(p, MM_CALLER_IP());
 }
 
-/* --- Sizes ------------------------------------------------------------------------------------------------------ */
+/* --- Sizes ------------------------------------------------------------------------------------ */
 
-/* Return: bytes of the live object that starts at @p, those that nobody asked for included if @whole;
- * 0 if none does. Without KASAN nobody knows what was asked for. */
+/* Return: the size of the live object that starts at @p, including the bytes beyond the requested
+ * size if @whole; 0 if no object starts there. Without KASAN the requested size is not known. */
 static size_t object_size(const void *p, bool whole)
 {
 	struct page *page = ram_head_page(p);
@@ -253,7 +254,7 @@ static size_t object_size(const void *p, bool whole)
 	return MM_KASAN && !whole ? kasan_object_size(&cache->kasan, p) : cache->object_size;
 }
 
-/* object_size() of a pointer that anybody may have given. Inline: a report names the caller. */
+/* object_size() of a pointer that may be bad. Inlined, so that a report names the caller. */
 static __always_inline size_t checked_size(const void *p, bool whole, uintptr_t ip)
 {
 	size_t size;
@@ -276,9 +277,9 @@ size_t kmalloc_usable_size(const void *p)
 	return checked_size(p, false, MM_CALLER_IP());
 }
 
-/* --- Reallocating ------------------------------------------------------------------------------------------------ */
+/* --- Reallocating ----------------------------------------------------------------------------- */
 
-/* Return: true if the object at @p has become one of @size bytes where it is. */
+/* Resize the object at @p to @size bytes in place. Return: false if that is not possible. */
 static bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
 {
 	struct page *page = virt_to_head_page(p);
@@ -293,7 +294,8 @@ static bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
 		kasan_slab_realloc(&cache->kasan, p, size);
 	} else {
 		usable = page_size(page);
-		/* Not to be kept where most of its pages would be wasted, nor to grow into its redzone. */
+		/* Move it if most of its pages would be wasted, or if it would grow into its
+		 * redzone. */
 		if (size <= KMALLOC_MAX_CACHE_SIZE || size > usable || size <= usable / 2 ||
 		    (size > old && wants_redzone_page(size, page->nr)))
 			return false;
@@ -302,7 +304,7 @@ static bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
 	}
 	if (!(gfp & __GFP_ZERO))
 		return true;
-	/* Without KASAN @old is all that is usable: what is cut off now must read as 0 later. */
+	/* Without KASAN @old is the usable size, so bytes that are cut off now must read as 0 later. */
 	if (!MM_KASAN)
 		memset((char *)p + size, 0, usable - size);
 	else if (size > old)
@@ -321,7 +323,7 @@ void *krealloc(const void *p, size_t size, gfp_t gfp)
 		do_kfree(p, MM_CALLER_IP());
 		return ZERO_SIZE_PTR;
 	}
-	/* Of a freed object nothing may be copied; said here, as the access that it is. */
+	/* Nothing may be copied from a freed object. This reports it as the bad access that it is. */
 	if (!kasan_check_byte(p))
 		return NULL;
 	old = object_size(p, false);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * memblock.c - the boot memory allocator: two sorted tables of physical ranges, RAM and taken.
+ * memblock.c - the boot memory allocator: a sorted table of RAM, and one of reserved ranges.
  *
- * An allocation is a reservation: the free memory is RAM minus the reserved ranges, computed anew for
- * every request. With a few dozen regions that costs less than any structure would, and there is
- * nothing that could be set up too late.
+ * An allocation is a reservation: free memory is RAM minus the reserved ranges, computed for each
+ * request. With a few dozen regions that is cheaper than any other structure, and it needs no set-up.
  */
 #include <kernel/errno.h>
 #include <kernel/memblock.h>
@@ -60,7 +59,7 @@ static int table_add(struct memblock_table *table, phys_addr_t base, phys_addr_t
 		if (region_end(&table->region[first]) >= base)
 			break;
 	}
-	/* Touching counts as overlapping, so that page-wise allocations make one region. */
+	/* Adjacent ranges count as overlapping, so that page-wise allocations make one region. */
 	for (last = first; last < table->count && table->region[last].base <= end; last++) {
 		base = min(base, table->region[last].base);
 		end = max(end, region_end(&table->region[last]));

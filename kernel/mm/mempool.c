@@ -8,10 +8,10 @@
 
 #include "internal.h"
 
-/* How long a waiter sleeps before it asks the allocator itself again. */
+/* How long a waiter sleeps before it tries the allocator again. */
 #define RETRY_TICKS (5 * HZ)
 
-/* --- KASAN -------------------------------------------------------------------------------------------- */
+/* --- KASAN ------------------------------------------------------------------------------------ */
 
 static unsigned int page_order_of(const mempool_t *pool)
 {
@@ -24,9 +24,10 @@ static size_t page_bytes(const mempool_t *pool)
 }
 
 /*
- * A page in the reserve has no reference: so the page allocator, and another mempool_free(), see that nobody may
- * free it, and of two CPUs that do so one is told. One that others hold references to keeps those.
- * Return: false if it has none before.
+ * A page in the reserve has a reference count of 0: so the page allocator, and another
+ * mempool_free(), see that it must not be freed, and if two CPUs free it at once, one of them is
+ * told. A page with references of other users keeps all of them. Return: false if the count was 0
+ * before.
  */
 static bool page_rests(struct page *page)
 {
@@ -57,7 +58,8 @@ static __always_inline bool poison_page(const mempool_t *pool, struct page *page
 	return true;
 }
 
-/* Return: false if the element must not go into the reserve: it is there already, or none at all. */
+/* Return: false if the element must not go into the reserve: it is there already, or is not a valid
+ * element. */
 static __always_inline bool poison_element(const mempool_t *pool, void *element, uintptr_t ip)
 {
 	if (pool->alloc == mempool_alloc_slab || pool->alloc == mempool_kmalloc)
@@ -67,7 +69,7 @@ static __always_inline bool poison_element(const mempool_t *pool, void *element,
 	return true;
 }
 
-/* Return: the element as its user gets it. */
+/* Return: the pointer that the user gets. */
 static __always_inline void *unpoison_element(const mempool_t *pool, void *element)
 {
 	struct page *page;
@@ -91,7 +93,7 @@ static __always_inline void *unpoison_element(const mempool_t *pool, void *eleme
 	return element;
 }
 
-/* The same for a user who asked for it with @gfp. */
+/* Unpoison an element for a user that allocates with @gfp. Return: the pointer that the user gets. */
 static __always_inline void *hand_out(const mempool_t *pool, void *element, gfp_t gfp)
 {
 	element = unpoison_element(pool, element);
@@ -100,7 +102,8 @@ static __always_inline void *hand_out(const mempool_t *pool, void *element, gfp_
 	return element;
 }
 
-/* There is no room for it in the reserve. What is wrong with it the allocator sees, and names who is at @ip. */
+/* Free an element for which the reserve has no room. If it is a bad one, the allocator reports it
+ * with the caller @ip. */
 static void free_element(const mempool_t *pool, void *element, uintptr_t ip)
 {
 	if (pool->free == mempool_kfree)
@@ -113,15 +116,17 @@ static void free_element(const mempool_t *pool, void *element, uintptr_t ip)
 		pool->free(element, pool->pool_data);
 }
 
-/* --- The reserve --------------------------------------------------------------------------------------- */
+/* --- The reserve ------------------------------------------------------------------------------ */
 
-/* Put @element into the reserve unless it is full. Return: true if nothing is left to do with it. */
+/* Put @element into the reserve unless that is full. Return: true if the caller has nothing left to
+ * do with it. */
 static __always_inline bool add_element(mempool_t *pool, void *element, uintptr_t ip)
 {
 	unsigned long flags;
 	bool added = false, reserved = false;
 
-	/* Elements that are about to be poisoned count, so that two frees do not overfill it. */
+	/* Elements that are about to be poisoned count already, so that two frees cannot overfill the
+	 * reserve. */
 	spin_lock_irqsave(&pool->lock, flags);
 	if (pool->curr_nr < pool->min_nr) {
 		reserved = true;
@@ -133,7 +138,7 @@ static __always_inline bool add_element(mempool_t *pool, void *element, uintptr_
 		return false;
 	added = poison_element(pool, element, ip);
 	spin_lock_irqsave(&pool->lock, flags);
-	/* Others may have come and gone: any free place is a right one. */
+	/* Other elements may have come and gone meanwhile: use any free place. */
 	for (int i = 0; i < pool->curr_nr; i++) {
 		if (pool->elements[i])
 			continue;
@@ -149,7 +154,7 @@ static __always_inline bool add_element(mempool_t *pool, void *element, uintptr_
 	return true;
 }
 
-/* Return: an element of the reserve, still poisoned; NULL: none. */
+/* Return: an element of the reserve, still poisoned; NULL if there is none. */
 static void *take_element(mempool_t *pool)
 {
 	void *element = NULL;
@@ -167,7 +172,7 @@ static void *take_element(mempool_t *pool)
 	return element;
 }
 
-/* --- Pools ------------------------------------------------------------------------------------------------ */
+/* --- Pools ------------------------------------------------------------------------------------ */
 
 void mempool_exit(mempool_t *pool)
 {
@@ -237,7 +242,8 @@ int mempool_resize(mempool_t *pool, int new_min_nr)
 	elements = kcalloc((size_t)new_min_nr, sizeof(void *), GFP_KERNEL);
 	if (!elements)
 		return -ENOMEM;
-	/* First down to what the new reserve can hold; frees that come in between go past it. */
+	/* First shrink to what the new reserve can hold. Elements that are freed meanwhile do not go
+	 * into it. */
 	spin_lock_irqsave(&pool->lock, flags);
 	pool->min_nr = min(pool->min_nr, new_min_nr);
 	spin_unlock_irqrestore(&pool->lock, flags);
@@ -259,7 +265,7 @@ int mempool_resize(mempool_t *pool, int new_min_nr)
 	pool->min_nr = new_min_nr;
 	spin_unlock_irqrestore(&pool->lock, flags);
 	kfree(old);
-	/* Then up. Without memory it fills with what is freed. */
+	/* Then grow. If there is no memory, later frees fill the reserve. */
 	while (!mempool_is_saturated(pool)) {
 		element = pool->alloc(GFP_KERNEL | __GFP_NOWARN, pool->pool_data);
 		if (!element)
@@ -269,7 +275,7 @@ int mempool_resize(mempool_t *pool, int new_min_nr)
 	return 0;
 }
 
-/* --- Elements ----------------------------------------------------------------------------------------------- */
+/* --- Elements --------------------------------------------------------------------------------- */
 
 void *mempool_alloc_preallocated(mempool_t *pool)
 {
@@ -280,7 +286,7 @@ void *mempool_alloc_preallocated(mempool_t *pool)
 
 void *mempool_alloc(mempool_t *pool, gfp_t gfp)
 {
-	/* The reserve is what makes pressing the allocator unnecessary. */
+	/* There is a reserve, so the allocator need not try hard. */
 	gfp_t first = (gfp & ~(__GFP_DIRECT_RECLAIM | __GFP_ZERO)) | __GFP_NOWARN;
 	void *element;
 
@@ -298,7 +304,8 @@ void *mempool_alloc(mempool_t *pool, gfp_t gfp)
 	}
 }
 
-/* GCC would make a part of an inlinable one a function of its own, and that would be whom it is freed by. */
+/* Not inlined: GCC would split off a part of it as a function of its own, and reports would name that
+ * as the caller. */
 noinline void mempool_free(void *element, mempool_t *pool)
 {
 	if (!element)
@@ -310,7 +317,7 @@ noinline void mempool_free(void *element, mempool_t *pool)
 	free_element(pool, element, MM_CALLER_IP());
 }
 
-/* --- Kinds --------------------------------------------------------------------------------------------------- */
+/* --- Allocators of pools ---------------------------------------------------------------------- */
 
 void *mempool_alloc_slab(gfp_t gfp, void *pool_data)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * mm_init.c - bring-up: makes the array of page descriptors, hands over what memblock has left, and
- * starts the allocators that stand on it.
+ * mm_init.c - bring-up: makes the array of page descriptors, gives the memory that memblock has left
+ * to the page allocator, and starts the allocators above it.
  */
 #include <kernel/arch.h>
 #include <kernel/kernel.h>
@@ -18,7 +18,7 @@ struct linear_ram linear_ram;
 
 static bool up;
 
-/* Asked inside reports as well. */
+/* Also called inside reports. */
 __no_sanitize_address bool mm_is_up(void)
 {
 	return READ_ONCE(up);
@@ -42,7 +42,7 @@ static void init_mem_map(void)
 	min_pfn = memblock_start_of_DRAM() >> PAGE_SHIFT;
 	max_pfn = memblock_end_of_DRAM() >> PAGE_SHIFT;
 	bytes = (max_pfn - min_pfn) * sizeof(struct page);
-	/* Highest first, so that low memory stays in large blocks. */
+	/* memblock allocates from the top, so low memory stays in large blocks. */
 	mem_map = memblock_alloc(PAGE_ALIGN(bytes), PAGE_SIZE);
 	if (!mem_map)
 		panic("mm: no memory for %lu page descriptors", max_pfn - min_pfn);

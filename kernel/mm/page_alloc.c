@@ -2,14 +2,14 @@
 /*
  * page_alloc.c - the buddy allocator, and each CPU's own list of single pages in front of it.
  *
- * Free memory is kept in blocks of 2^order pages, aligned to their size; a block whose twin (the block
- * next to it of the same size) comes free too is joined with it. The contents of free pages are never
- * touched: all bookkeeping is in struct page. Uninstrumented, because the runtime itself gets memory
- * from here, inside allocations and reports.
+ * Free memory is kept in blocks of 2^order pages, aligned to their size. When the twin of a block
+ * (the block of the same size next to it) becomes free as well, the two are joined. The contents of
+ * free pages are never touched: all bookkeeping is in struct page. Uninstrumented, because the
+ * runtime itself gets memory from here, inside allocations and reports.
  *
- * KASAN: pages are poisoned by whoever frees them before any list shows them to another CPU, and
- * unpoisoned by whoever allocates them after they have left all lists. So a free page is poisoned at
- * every moment, and no two CPUs write the same shadow.
+ * KASAN: a free poisons the pages before they are in a list where another CPU can see them, and an
+ * allocation unpoisons them after they have left all lists. So a free page is always poisoned, and no
+ * two CPUs write the same shadow.
  */
 #include <kernel/arch.h>
 #include <kernel/kernel.h>
@@ -24,7 +24,7 @@
 #define PCP_BATCH 16U
 #define PCP_HIGH  64U
 
-/* Pages that leave the page quarantine at once when there are no others. */
+/* How many pages leave the page quarantine at a time when there are no others. */
 #define QUARANTINE_BATCH 64U
 
 static struct zone {
@@ -46,7 +46,7 @@ struct pcp {
 
 static DEFINE_PER_CPU(struct pcp, pcp_lists);
 
-/* --- Blocks: all of this with zone.lock held ------------------------------------------------------- */
+/* --- Blocks: zone.lock is held in all of these ------------------------------------------------ */
 
 static void put_block(unsigned long pfn, unsigned int order)
 {
@@ -73,8 +73,9 @@ static void put_block(unsigned long pfn, unsigned int order)
 	page_set_flag(page, PG_buddy);
 	zone.area[order].nr++;
 	/*
-	 * Under KASAN the block that was freed longest ago is reused first, which keeps a page poisoned
-	 * for as long as possible; otherwise the one that may still be in the cache.
+	 * With KASAN the block that was freed longest ago is reused first, so that a page stays
+	 * poisoned as long as possible. Without it, the last one, because that may still be in the
+	 * CPU's cache.
 	 */
 	if (MM_KASAN)
 		list_add_tail(&page->lru, &zone.area[order].list);
@@ -82,7 +83,7 @@ static void put_block(unsigned long pfn, unsigned int order)
 		list_add(&page->lru, &zone.area[order].list);
 }
 
-/* Frames [pfn, pfn + nr) in the largest blocks that their alignment allows. */
+/* Put the frames [@pfn, @pfn + @nr) back in the largest blocks that their alignment allows. */
 static void put_range(unsigned long pfn, unsigned long nr)
 {
 	while (nr) {
@@ -98,7 +99,7 @@ static void put_range(unsigned long pfn, unsigned long nr)
 	}
 }
 
-/* A block of @order, of which the pages behind the first @nr are given back at once. */
+/* Take a block of @order, and give back all its pages but the first @nr. */
 static struct page *take_block(unsigned int order, unsigned int nr)
 {
 	unsigned int from = order;
@@ -125,7 +126,7 @@ static bool watermark_ok(gfp_t gfp, unsigned long nr)
 	return zone.free >= nr + (gfp & __GFP_HIGH ? 0 : zone.reserve);
 }
 
-/* --- A CPU's own pages ------------------------------------------------------------------------------- */
+/* --- A CPU's own pages ------------------------------------------------------------------------ */
 
 static void pcp_drain_locked(struct pcp *pcp, unsigned int keep)
 {
@@ -148,7 +149,7 @@ static void pcp_refill_locked(struct pcp *pcp, gfp_t gfp)
 	unsigned int want;
 
 	spin_lock(&zone.lock);
-	/* Close to the end there is still one page for whoever asks. */
+	/* When memory is short, take only the one page that is wanted. */
 	want = watermark_ok(gfp, PCP_BATCH) ? PCP_BATCH : watermark_ok(gfp, 1);
 	for (; want; want--) {
 		struct page *page = take_block(0, 1);
@@ -191,7 +192,7 @@ static void pcp_free(struct page *page)
 	pcp = this_cpu_ptr(&pcp_lists);
 	bare_lock(&pcp->lock);
 	page_set_flag(page, PG_pcp);
-	/* The order of reuse: see put_block(). */
+	/* put_block() says why the order of reuse differs. */
 	if (MM_KASAN)
 		list_add_tail(&page->lru, &pcp->list);
 	else
@@ -219,7 +220,7 @@ void drain_all_pages(void)
 	}
 }
 
-/* --- Allocation --------------------------------------------------------------------------------------- */
+/* --- Allocation ------------------------------------------------------------------------------- */
 
 static struct page *take_pages(gfp_t gfp, unsigned int order, unsigned int nr)
 {
@@ -241,13 +242,13 @@ static noinline struct page *take_pages_slow(gfp_t gfp, unsigned int order, unsi
 
 	drain_all_pages();
 	page = take_pages(gfp, order, nr);
-	/* From the old end, no more than it takes: what waits is still of use. */
+	/* Drain the oldest pages, and no more than needed: the others still help to find bugs. */
 	while (!page && page_quarantine_drain(max(nr, QUARANTINE_BATCH)))
 		page = take_pages(gfp, order, nr);
 	if (page || !(gfp & __GFP_DIRECT_RECLAIM) || irqs_disabled())
 		return page;
 
-	/* Objects in the quarantine, empty slabs and cached stacks: memory that nobody would miss. */
+	/* Get back memory that is not in use: objects in the quarantine, empty slabs, cached stacks. */
 	vmalloc_purge();
 	kmem_cache_shrink_all();
 	page_quarantine_drain(ULONG_MAX);
@@ -255,7 +256,7 @@ static noinline struct page *take_pages_slow(gfp_t gfp, unsigned int order, unsi
 	return take_pages(gfp, order, nr);
 }
 
-/* All traces of earlier lives go, on every page of the block. */
+/* Clear all traces of earlier uses on every page of the block. */
 static void prepare_pages(struct page *page, unsigned int nr)
 {
 	unsigned int i;
@@ -270,8 +271,8 @@ static void prepare_pages(struct page *page, unsigned int nr)
 	__atomic_store_n(&page->refcount, 1, __ATOMIC_RELEASE);
 }
 
-/* Unpoison new pages. @last_tag: of the pointers to the last block that started here. Return: true if they
- * were cleared, too, because that was wanted and cheaper now than later. */
+/* Unpoison new pages. @last_tag: the tag of the pointers to the last block that started here. Return:
+ * true if the pages were also cleared, because that was wanted and is cheaper together. */
 static __always_inline bool open_pages(struct page *page, gfp_t gfp, u8 last_tag)
 {
 	void *p = page_to_virt(page);
@@ -369,9 +370,9 @@ unsigned long get_zeroed_page(gfp_t gfp)
 	return __get_free_pages(gfp | __GFP_ZERO, 0);
 }
 
-/* --- Freeing -------------------------------------------------------------------------------------------- */
+/* --- Freeing ---------------------------------------------------------------------------------- */
 
-/* Pages that nobody may free, for one of the reasons below. */
+/* A page with one of these flags must not be freed; the reasons are below. */
 #define NOT_TO_BE_FREED                                                                 \
 	(BIT(PG_reserved) | BIT(PG_buddy) | BIT(PG_pcp) | BIT(PG_tail) | BIT(PG_slab) | \
 	 BIT(PG_large) | BIT(PG_quarantine))
@@ -382,7 +383,7 @@ static __always_inline bool looks_allocated(const struct page *page, unsigned in
 		      page_count(page) > 0);
 }
 
-/* Return: by what it shows that @page is free; NULL: by nothing. */
+/* Return: what shows that @page is free already; NULL if nothing does. */
 static const char *why_free(struct page *page)
 {
 	if (page_flag(page, PG_buddy) || page_flag(page, PG_pcp))
@@ -394,7 +395,7 @@ static const char *why_free(struct page *page)
 	return NULL;
 }
 
-/* Return: what else is wrong; NULL: nothing, at a second look. */
+/* Return: what else is wrong; NULL if, at a second look, nothing is. */
 static const char *why_wrong(const struct page *page, unsigned int nr)
 {
 	if (PageReserved(page))
@@ -408,7 +409,7 @@ static const char *why_wrong(const struct page *page, unsigned int nr)
 	return NULL;
 }
 
-/* Say what is wrong with freeing the block. Return: false if nothing is. */
+/* Report what is wrong with the free. Return: false if nothing is. */
 static noinline bool refuse_free(struct page *page, unsigned int nr, uintptr_t ip)
 {
 	const char *why = why_free(page);
@@ -429,7 +430,7 @@ void page_release(struct page *page)
 	unsigned long flags;
 	unsigned int i;
 
-	/* What was a large object keeps its shape, for reports of late accesses. */
+	/* A freed large object keeps its descriptors as they are, for reports of late accesses. */
 	if (page_flag(page, PG_large_freed)) {
 		page->flags &= BIT(PG_large_freed) | PAGE_KASAN_TAG_MASK;
 	} else {
@@ -441,7 +442,7 @@ void page_release(struct page *page)
 	spin_unlock_irqrestore(&zone.lock, flags);
 }
 
-/* Inlined, so that @ip, which only a report wants, is there for nothing. */
+/* Inlined, so that @ip, which only a report needs, costs nothing. */
 static __always_inline void free_nr(struct page *page, unsigned int nr, uintptr_t ip)
 {
 	int count, taken;
@@ -451,7 +452,8 @@ static __always_inline void free_nr(struct page *page, unsigned int nr, uintptr_
 	count = __atomic_fetch_sub(&page->refcount, 1, __ATOMIC_ACQ_REL);
 	if (count != 1) {
 		if (unlikely(count <= 0)) {
-			/* Undone, unless the page has a new owner by now, whose reference counts. */
+			/* Undo the decrement, unless the page has a new owner by now, whose reference
+			 * must stay. */
 			taken = count - 1;
 			__atomic_compare_exchange_n(&page->refcount, &taken, count, false,
 						    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -509,7 +511,7 @@ void free_pages(unsigned long addr, unsigned int order)
 	free_block(virt_to_page((void *)addr), order, MM_CALLER_IP());
 }
 
-/* --- Totals and bring-up ---------------------------------------------------------------------------------- */
+/* --- Totals and bring-up ---------------------------------------------------------------------- */
 
 unsigned long nr_free_pages(void)
 {
@@ -566,7 +568,7 @@ void page_alloc_add(unsigned long pfn, unsigned long end)
 	spin_lock_irqsave(&zone.lock, flags);
 	put_range(pfn, end - pfn);
 	zone.managed += end - pfn;
-	/* 0.4 %, but neither nothing on a small machine nor megabytes without end on a large one. */
+	/* 0.4 % of memory, but not too few pages on a small machine, nor too many on a large one. */
 	zone.reserve = max(zone.managed / 256, 32UL);
 	zone.reserve = min(zone.reserve, 1024UL);
 	spin_unlock_irqrestore(&zone.lock, flags);

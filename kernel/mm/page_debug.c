@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* page_debug.c - what is said about pages: their state in words, wrong frees, failed allocations. */
+/* page_debug.c - messages about pages: their state, wrong frees, failed allocations. */
 #include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/page_quarantine.h>
@@ -58,7 +58,7 @@ void bad_page(const struct page *page, const char *why)
 
 void page_double_free(const struct page *page, const char *why, uintptr_t ip)
 {
-	/* The report has the page's state in it, too. */
+	/* The report includes the state of the page. */
 	if (kasan_enabled())
 		kasan_report_double_free(page_address(page), ip);
 	else
@@ -82,7 +82,7 @@ void warn_alloc_failed(gfp_t gfp, unsigned int nr)
 	static unsigned int failures;
 	unsigned int n = __atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED);
 
-	/* The 1st, 2nd, 4th, 8th...: who runs out of memory in a loop must not flood the console. */
+	/* The 1st, 2nd, 4th, 8th...: a loop that runs out of memory must not flood the console. */
 	if (n & (n - 1))
 		return;
 	pr_warn("page allocation failure: %u pages, gfp 0x%x (%u failures so far)\n", nr, gfp, n);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * page_owner.c - who allocated each page last, and who freed it last (boot parameter page_owner=on).
+ * page_owner.c - records where each page was last allocated and last freed (boot parameter
+ * page_owner=on).
  *
- * One record for each page of RAM, made at boot: 56 bytes, 1.4 % of memory, and never more. Stacks are
- * kept in KASAN's depot, which has a bound of its own. Off, which is the default, there is no record
- * and the page allocator tests one variable.
+ * There is one record for each page of RAM, made at boot: 56 bytes, 1.4 % of memory, and never more.
+ * Stacks are kept in KASAN's depot, which has its own limit. By default it is off: then there are no
+ * records, and the page allocator tests one variable.
  *
- * Uninstrumented, as the page allocator that calls it is; reports call it as well.
+ * Uninstrumented, like the page allocator, which calls it. Reports call it as well.
  */
 #include <kasan/kasan.h>
 #include <kernel/kernel.h>

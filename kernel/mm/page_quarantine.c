@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * page_quarantine.c - freed pages wait before they are used again (boot parameter
- * kasan.page_quarantine=SIZE).
+ * page_quarantine.c - delays the reuse of freed pages (boot parameter kasan.page_quarantine=SIZE).
  *
- * A late access to a freed page is found only while the page is free. Without this a block may have a
- * new owner a moment after its free, and whoever still uses it reads and writes that owner's memory
- * unseen. Here blocks of any order stand in one queue, poisoned, marked PG_quarantine, and go to the
- * buddy lists in the order in which they came, when the queue has more than SIZE bytes. An allocation
- * that finds no memory drains the queue from its old end before anything else is tried and before it
- * fails, so no memory is lost by it.
+ * A late access to a freed page is found only while the page is free. Without the quarantine a block
+ * may have a new owner a moment after its free, and a late access then reads or writes that owner's
+ * memory undetected. Here blocks of any order wait in one queue, poisoned and marked PG_quarantine.
+ * When the queue has more than SIZE bytes, the oldest blocks go to the buddy lists. An allocation
+ * that finds no memory drains the oldest blocks before it tries anything else or fails, so no
+ * allocation fails because of the queue.
  *
- * The queue is made of the pages' own descriptors: it needs no memory. Who freed a waiting page is in
- * reports with page_owner=on.
+ * The queue is linked through the pages' own descriptors and needs no memory. With page_owner=on
+ * reports show where a waiting page was freed.
  *
- * Uninstrumented, as the page allocator that calls it is.
+ * Uninstrumented, like the page allocator, which calls it.
  */
 #include <kasan/kasan.h>
 #include <kernel/kernel.h>
@@ -32,7 +31,7 @@ static struct {
 
 unsigned long page_quarantine_max;
 
-/* --- Boot ------------------------------------------------------------------------------------------- */
+/* --- Boot ------------------------------------------------------------------------------------- */
 
 #define NAME   "kasan.page_quarantine"
 #define VALUES "0 or a size as in 512K or 16M, from 4K to half of memory"
@@ -61,7 +60,7 @@ void page_quarantine_init(void)
 
 	if (!pages)
 		return;
-	/* How much memory there is was not known when the parameter was read. */
+	/* The size of memory was not known yet when the parameter was parsed. */
 	if (pages > half) {
 		pr_warn("Malformed kernel parameter " NAME "=\"%s\": expected " VALUES
 			", which is %luK; keeping the default\n",
@@ -76,9 +75,10 @@ void page_quarantine_init(void)
 	WRITE_ONCE(page_quarantine_max, pages);
 }
 
-/* --- The queue -------------------------------------------------------------------------------------- */
+/* --- The queue -------------------------------------------------------------------------------- */
 
-/* Lock held. Move blocks from the old end to @out until @pages are left or gone. */
+/* Move the oldest blocks to @out, until that has @pages pages or the queue is empty. queue.lock is
+ * held. Return: pages moved. */
 static unsigned long expel(unsigned long pages, struct list_head *out)
 {
 	unsigned long moved = 0;
@@ -93,7 +93,7 @@ static unsigned long expel(unsigned long pages, struct list_head *out)
 	return moved;
 }
 
-/* No lock of the quarantine held: a release takes the zone's. */
+/* Release @blocks to the buddy lists. queue.lock is not held, because this takes the zone's lock. */
 static void release_all(struct list_head *blocks)
 {
 	while (!list_empty(blocks)) {
@@ -136,7 +136,7 @@ unsigned long page_quarantine_drain(unsigned long pages)
 	LIST_HEAD(out);
 
 	local_irq_save(flags);
-	/* Reports look for memory, too, and may come from anywhere. */
+	/* Reports need memory as well, and may come from any place, even from under this lock. */
 	if (!READ_ONCE(queue.pages) || spin_lock_held(&queue.lock)) {
 		local_irq_restore(flags);
 		return 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * slab_api.c - what is the same whichever allocator stands behind it: making and unmaking slabs, the KASAN
- * hooks around taking and putting back, objects that outlive their free, kmem_cache_alloc() and its kin.
+ * slab_api.c - the part that both slab allocators share: making and freeing slabs, the KASAN hooks of
+ * allocations and frees, objects that stay valid for a while after their free, kmem_cache_alloc() and
+ * related functions.
  *
- * slab_internal.h says what an allocator has to bring.
+ * slab_internal.h lists the functions that an allocator has to supply.
  */
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
@@ -11,9 +12,10 @@
 
 #include "slab_internal.h"
 
-/* --- Slabs ---------------------------------------------------------------------------------------------- */
+/* --- Slabs ------------------------------------------------------------------------------------ */
 
-/* Return: the pointer that the allocator is to keep, if it keeps pointers. */
+/* Construct a slot of a new slab. Return: the pointer to it that the allocator keeps, if it keeps
+ * pointers. */
 static void *init_slot(struct kmem_cache *cache, void *slot)
 {
 	slot = kasan_init_slab_slot(&cache->kasan, slot);
@@ -30,7 +32,7 @@ struct page *slab_new(struct kmem_cache *cache, gfp_t gfp)
 	struct page *slab;
 	u32 i;
 
-	/* If memory is too fragmented for a slab as it should be, one with a single object will do. */
+	/* If memory is too fragmented for a slab of the usual size, try one for a single object. */
 	gfp = (gfp & ~__GFP_ZERO) | __GFP_SKIP_KASAN;
 	slab = alloc_pages_exact(cache->min_pages < cache->nr_pages
 					 ? (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN
@@ -50,12 +52,12 @@ struct page *slab_new(struct kmem_cache *cache, gfp_t gfp)
 		return NULL;
 	}
 	kasan_poison_slab(page_to_virt(slab), page_size(slab));
-	/* From the last to the first, so that a list begins with the lowest. */
+	/* From the last slot to the first, so that a list of them begins with the lowest. */
 	for (i = slab->objects; i; i--)
 		slab_add_slot(cache, slab,
 			      init_slot(cache,
 					(char *)slab->first_slot + (i - 1U) * (size_t)cache->size));
-	/* Last: who sees the flag may look at the rest. */
+	/* The flag comes last: a reader that sees it may use the other fields. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	page_set_flag(slab, PG_slab);
 	return slab;
@@ -74,10 +76,11 @@ static void free_slab_rcu(struct rcu_head *head)
 	free_slab_now(container_of(head, struct page, rcu_head));
 }
 
-/* @slab is in no list and no slot of it is used. */
+/* Free @slab, which is in no list and has no used slot. */
 static void free_slab(struct page *slab)
 {
-	/* A reader may still look at an object of a type-safe cache: it must stay one until he leaves. */
+	/* RCU readers may still look at objects of a type-safe cache: the memory must keep its type
+	 * until they leave. */
 	if (slab->slab_cache->flags & SLAB_TYPESAFE_BY_RCU)
 		call_rcu(&slab->rcu_head, free_slab_rcu);
 	else
@@ -123,7 +126,7 @@ void slab_discard_empty(struct kmem_cache *cache)
 	slab_free_all(&empty);
 }
 
-/* --- What the quarantine lets go of ------------------------------------------------------------------------ */
+/* --- Objects that leave the quarantine -------------------------------------------------------- */
 
 void slab_release(struct kasan_cache *kasan, void *object)
 {
@@ -135,7 +138,7 @@ void slab_release_bulk(struct kasan_cache *kasan, void *const *objects, size_t c
 	slab_put_many(container_of(kasan, struct kmem_cache, kasan), objects, count);
 }
 
-/* --- Objects that readers may still look at ---------------------------------------------------------- */
+/* --- Objects that RCU readers may still look at ----------------------------------------------- */
 
 struct deferred_free {
 	struct rcu_head head;
@@ -158,9 +161,9 @@ void slab_put_typesafe(struct kmem_cache *cache, void *object, uintptr_t ip)
 	struct deferred_free *deferred = NULL;
 
 	/*
-	 * The object could be reused at once. Under KASAN it is held back until its readers have left
-	 * and poisoned then, as only after that every access is a bug. Without memory for the record
-	 * there is nothing to be told.
+	 * The object could be reused at once. With KASAN it is held back until its readers have left,
+	 * and then poisoned, because only from then on each access is a bug. If there is no memory
+	 * for the record, the slot is free at once, without that check.
 	 */
 	if (MM_KASAN)
 		deferred = kmalloc(sizeof(*deferred), GFP_NOWAIT | __GFP_NOWARN);
@@ -173,13 +176,13 @@ void slab_put_typesafe(struct kmem_cache *cache, void *object, uintptr_t ip)
 	call_rcu(&deferred->head, free_after_rcu);
 }
 
-/* --- The interface ------------------------------------------------------------------------------------------- */
+/* --- The interface ---------------------------------------------------------------------------- */
 
 void slab_clear(const struct kmem_cache *cache, void *object, size_t size)
 {
 	/*
-	 * Without KASAN nobody knows later how much was asked for, so that all of it is cleared: then
-	 * krealloc() can grow into the rest.
+	 * Without KASAN the requested size is not stored. So clear the whole object, because
+	 * krealloc() may grow into the rest.
 	 */
 	memset(object, 0, MM_KASAN ? size : cache->object_size);
 }
@@ -205,7 +208,7 @@ void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
 	return alloc_object(cache, gfp);
 }
 
-/* Inlined, so that stacks start with the function that the user knows. @ip: who called that. */
+/* Inlined, so that stacks start with the function that the user knows. @ip: the caller of that. */
 static __always_inline void free_object(struct kmem_cache *cache, void *object, uintptr_t ip)
 {
 	struct page *slab;
@@ -217,7 +220,7 @@ static __always_inline void free_object(struct kmem_cache *cache, void *object, 
 		slab_bad_free(object, "no slab object", ip);
 		return;
 	}
-	/* The object is a good one and goes back to where it belongs; so no report, but a warning. */
+	/* The object is valid and goes back to its own cache, so this is a warning and not a report. */
 	if (unlikely(slab->slab_cache != cache)) {
 		WARN(1, "kmem_cache_free: object %016lx is of cache %s, not of %s\n",
 		     (unsigned long)object, slab->slab_cache->name, cache->name);

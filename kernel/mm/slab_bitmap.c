@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: MIT
 /*
- * slab_bitmap.c - the allocator that is chosen by REDZONE_ALLOCATOR=slab: which slots of a slab are free is
- * written beside the slab, one bit each, and nothing is kept for each CPU.
+ * slab_bitmap.c - the allocator that REDZONE_ALLOCATOR=slab chooses. A bitmap beside each slab says
+ * which slots are free, and CPUs keep no slots of their own.
  *
- * For small machines: no memory waits in the hands of CPUs, a cache's descriptor is 3 KiB smaller, objects
- * with constructors need no room for a link, of a double free every one is seen without KASAN too, and with
- * it the stack of a free stays known until the slot is used again.
- * The price is a lock for each allocation, one for all CPUs.
+ * It is for small machines: CPUs hold back no memory, a cache's descriptor is 3 KiB smaller, and
+ * objects with constructors need no room for a link. Without KASAN it finds every double free; with
+ * KASAN the stack of a free is known until the slot is used again. The price is a lock for each
+ * allocation, which all CPUs share.
  *
- * To the KASAN hooks it is everything that slub.c is not. It never reads or writes a free slot. It takes the
- * lowest free slot of a slab, not the one that was freed last. Slabs of one cache start at different offsets
- * ("colours": what is left over at a slab's end goes in front, so that first slots do not all share cache
- * lines). And making a slab takes two allocations, of which the second can fail.
+ * For the KASAN hooks it is the opposite of slub.c. It never reads or writes a free slot. It takes
+ * the lowest free slot of a slab, not the one that was freed last. Slabs of one cache start at
+ * different offsets ("colours": a part of the space that is left over in a slab goes in front, so
+ * that first slots do not all share cache lines). And a new slab takes two allocations, and the
+ * second can fail.
  *
- * Nothing in here asks for pages or calls KASAN with a lock held.
+ * No function here allocates pages or calls KASAN with a lock held.
  */
 #include <kernel/kernel.h>
 
 #include "slab_internal.h"
 
-/* --- Bitmaps: some in a page of their own, behind the page's own bookkeeping ------------------------- */
+/* --- Bitmaps: many in one page, after its header ---------------------------------------------- */
 
 #define WORDS ((u32)(SLAB_MAX_OBJECTS / 64))
 
 /**
- * struct slab_bitmap - of one slab
- * @free: one bit for each slot. @tag: in tag modes objects that were constructed keep the tag of their
- *	slab's making, and nobody else knows it while they are free.
+ * struct slab_bitmap - the bitmap of one slab
+ * @free: one bit for each slot.
+ * @tag: in tag modes constructed objects keep the tag that they got when the slab was made, and while
+ *	they are free it is stored only here.
  */
 struct slab_bitmap {
 	u64 free[WORDS];
@@ -36,8 +38,8 @@ struct slab_bitmap {
 };
 
 struct bitmap_page {
-	struct list_head list; /* of those with a free one */
-	u64 free;	       /* bit n: bitmap n; bit 0 is this head */
+	struct list_head list; /* in bitmap_pages, if a bitmap is free */
+	u64 free;	       /* bit n: bitmap n; bit 0, this header, is never set */
 };
 
 #define PER_PAGE (PAGE_SIZE / sizeof(struct slab_bitmap))
@@ -50,7 +52,7 @@ static LIST_HEAD(bitmap_pages);
 static DEFINE_SPINLOCK(bitmap_lock);
 static unsigned long nr_bitmap_pages;
 
-/* Lock held. Return: NULL if no page has a free one. */
+/* bitmap_lock is held. Return: a free bitmap; NULL if no page has one. */
 static struct slab_bitmap *take_bitmap(void)
 {
 	struct bitmap_page *page;
@@ -114,7 +116,7 @@ unsigned long slab_own_pages(void)
 	return READ_ONCE(nr_bitmap_pages);
 }
 
-/* --- Layout ---------------------------------------------------------------------------------------------- */
+/* --- Layout ----------------------------------------------------------------------------------- */
 
 void slab_layout_slot(struct kmem_cache *cache)
 {
@@ -169,7 +171,7 @@ void slab_retire(struct page *slab)
 	slab->bitmap = NULL;
 }
 
-/* --- Slots: all of this with list_lock held --------------------------------------------------------------- */
+/* --- Slots: list_lock is held in all of these ------------------------------------------------- */
 
 bool slab_slot_is_free(const struct kmem_cache *cache, const struct page *slab, const void *slot)
 {
@@ -178,7 +180,7 @@ bool slab_slot_is_free(const struct kmem_cache *cache, const struct page *slab, 
 	return slab->bitmap->free[index / 64] >> index % 64 & 1;
 }
 
-/* @slab has a free slot. */
+/* Take the lowest free slot of @slab, which has one. */
 static void *take_lowest(struct kmem_cache *cache, struct page *slab)
 {
 	struct slab_bitmap *bitmap = slab->bitmap;
@@ -200,7 +202,8 @@ static void *take_lowest(struct kmem_cache *cache, struct page *slab)
 	return slot;
 }
 
-/* Return: false if it is free already. A slab that is to be freed goes to @empty. */
+/* Mark @slot as free. If its slab is to be freed, move that to @empty. Return: false if the slot was
+ * free already. */
 static bool put_back(struct kmem_cache *cache, const void *slot, struct list_head *empty)
 {
 	struct page *slab = virt_to_head_page(slot);
@@ -211,7 +214,8 @@ static bool put_back(struct kmem_cache *cache, const void *slot, struct list_hea
 		return false;
 	*word |= 1ULL << index % 64;
 	if (slab->inuse-- == slab->objects) {
-		/* Behind the others: it may yet fill up with free slots while older ones are used. */
+		/* It goes behind the others: more of its slots may become free while older slabs are
+		 * used. */
 		list_move_tail(&slab->lru, &cache->partial);
 		cache->nr_partial++;
 	}
@@ -224,7 +228,7 @@ static bool put_back(struct kmem_cache *cache, const void *slot, struct list_hea
 	return true;
 }
 
-/* --- Taking and giving back --------------------------------------------------------------------------- */
+/* --- Taking and giving back ------------------------------------------------------------------- */
 
 void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 {

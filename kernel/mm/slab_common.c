@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * slab_common.c - caches as a whole: how slots are laid out, creating, shrinking and destroying them.
+ * slab_common.c - caches: the layout of their slots, and how they are created, shrunk and destroyed.
  */
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
@@ -9,26 +9,27 @@
 #include "slab_internal.h"
 
 #define SLAB_MAX_SIZE 65536U
-/* Larger slabs are tried up to this order. Under KASAN slots are up to twice as large. */
+/* Slabs get no larger than this order, unless one object needs it. With KASAN slots are up to twice
+ * as large. */
 #define SLAB_MAX_ORDER (MM_REDZONES ? 5U : 3U)
-/* Fewer objects than this in a slab, and a larger slab is tried. */
+/* If a slab would have fewer objects than this, a larger slab is tried. */
 #define SLAB_WANT_OBJECTS 4U
 
-/* Every cache but dead ones. Never taken in an interrupt. */
+/* All caches that were not destroyed. The lock is never taken in an interrupt. */
 static LIST_HEAD(slab_caches);
 static DEFINE_SPINLOCK(slab_caches_lock);
 
-/* The cache of struct kmem_cache: the first one. */
+/* The first cache: it holds the other struct kmem_cache. */
 static struct kmem_cache cache_cache;
 
-/* --- Layout ---------------------------------------------------------------------------------------------- */
+/* --- Layout ----------------------------------------------------------------------------------- */
 
 static u32 choose_align(u32 size, u32 align, u32 flags)
 {
 	u32 line = SMP_CACHE_BYTES;
 
 	if (flags & SLAB_HWCACHE_ALIGN) {
-		/* Several small objects may share a line, but none may lie in two. */
+		/* Several small objects may share a cache line, but no object may be in two. */
 		while (size <= line / 2)
 			line /= 2;
 		align = max(align, line);
@@ -36,7 +37,7 @@ static u32 choose_align(u32 size, u32 align, u32 flags)
 	return ALIGN(max(align, MM_SLAB_ALIGN), MM_SLAB_ALIGN);
 }
 
-/* What lies where in a slot: the object, the runtime's part, and what the allocator wants. */
+/* Lay out a slot: the object, the runtime's part, and the allocator's part. */
 static void layout_slot(struct kmem_cache *cache)
 {
 	if (MM_KASAN)
@@ -46,12 +47,12 @@ static void layout_slot(struct kmem_cache *cache)
 	slab_layout_slot(cache);
 }
 
-/* How many pages a slab has, and what lies where in it. */
+/* Decide how many pages a slab has, and lay it out. */
 static void layout_slab(struct kmem_cache *cache)
 {
 	u32 order, span, fit;
 
-	/* A redzone before the first slot, or an underflow there would hit somebody else's page. */
+	/* A redzone before the first slot: without it an underflow there would hit another page. */
 	cache->first = MM_REDZONES ? max(cache->align, 16U) : 0;
 	for (order = 0;; order++) {
 		span = (u32)(PAGE_SIZE << order);
@@ -99,7 +100,7 @@ static void init_cache(struct kmem_cache *cache, const char *name, u32 size, u32
 	spin_unlock(&slab_caches_lock);
 }
 
-/* --- Creating ----------------------------------------------------------------------------------------------- */
+/* --- Creating --------------------------------------------------------------------------------- */
 
 struct kmem_cache *kmem_cache_setup(const char *name, unsigned int size, unsigned int align,
 				    unsigned int flags, void (*ctor)(void *), bool kmalloc)
@@ -141,7 +142,7 @@ void kmem_cache_init(void)
 	kmalloc_init();
 }
 
-/* --- Shrinking ------------------------------------------------------------------------------------------------- */
+/* --- Shrinking -------------------------------------------------------------------------------- */
 
 int kmem_cache_shrink(struct kmem_cache *cache)
 {
@@ -156,7 +157,8 @@ void kmem_cache_shrink_all(void)
 	struct kmem_cache *cache;
 
 	kasan_cache_shrink(NULL);
-	/* Who holds the lock may be short of memory itself, and be the one that has called this. */
+	/* The holder of the lock may be short of memory itself, and may be the caller of this
+	 * function. */
 	if (!spin_trylock(&slab_caches_lock))
 		return;
 	list_for_each_entry (cache, &slab_caches, list) {
@@ -166,7 +168,7 @@ void kmem_cache_shrink_all(void)
 	spin_unlock(&slab_caches_lock);
 }
 
-/* --- Destroying -------------------------------------------------------------------------------------------------- */
+/* --- Destroying ------------------------------------------------------------------------------- */
 
 static void list_leaked_in(struct kmem_cache *cache, struct page *slab)
 {
@@ -197,7 +199,8 @@ static void list_leaked(struct kmem_cache *cache)
 
 void kmem_cache_destroy(struct kmem_cache *cache)
 {
-	/* A cache is itself an object: destroying it twice is a use after free, and reported as one. */
+	/* A cache is an object itself, so a second kmem_cache_destroy() is reported as a use after
+	 * free. */
 	if (!cache || !kasan_check_byte(cache))
 		return;
 	if (WARN(cache->magic != SLAB_MAGIC || list_empty(&cache->list),
@@ -208,7 +211,7 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 	list_del_init(&cache->list);
 	spin_unlock(&slab_caches_lock);
 
-	/* Objects on their way back through a grace period. */
+	/* Wait for objects that are freed after a grace period. */
 	if (cache->flags & SLAB_TYPESAFE_BY_RCU)
 		rcu_barrier();
 	kasan_cache_shrink(&cache->kasan);
@@ -218,7 +221,7 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 		list_leaked(cache);
 		return;
 	}
-	/* And slabs, which lead to the cache until they are freed. */
+	/* Wait for slabs as well: they point to the cache until they are freed. */
 	if (cache->flags & SLAB_TYPESAFE_BY_RCU)
 		rcu_barrier();
 	cache->magic = 0;
@@ -227,7 +230,7 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 	kmem_cache_free(&cache_cache, cache);
 }
 
-/* --- Asking --------------------------------------------------------------------------------------------------------- */
+/* --- Information ------------------------------------------------------------------------------ */
 
 unsigned int kmem_cache_size(const struct kmem_cache *cache)
 {
@@ -251,7 +254,8 @@ void kmem_cache_info(struct kmem_cache *cache, struct slabinfo *info)
 	info->objs_per_slab = min(info->objs_per_slab, (u32)SLAB_MAX_OBJECTS);
 	spin_lock_irqsave(&cache->list_lock, flags);
 	info->slabs = cache->nr_slabs;
-	/* All but the slots that shared lists show as free; what a CPU has taken is in none. */
+	/* All slots but those that the slabs show as free. Slots that a CPU keeps at hand count as
+	 * active. */
 	info->active = cache->nr_slots;
 	list_for_each_entry (slab, &cache->partial, lru)
 		info->active -= slab->objects - slab->inuse;

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slab_internal.h - the inside of a cache, shared by slab*.c and kmalloc.c.
+ * slab_internal.h - the inside of a cache, shared by slab*.c, slub*.c and kmalloc.c.
  *
- * Two allocators can stand behind it; CMake's REDZONE_ALLOCATOR chooses one.
+ * There are two allocators; CMake's REDZONE_ALLOCATOR chooses one.
  *
- *	slub  slub.c, slub_freelist.c: slots at hand for each CPU; in a slab the free slots are a list
- *	      through the slots themselves
- *	slab  slab_bitmap.c (CONFIG_SLAB): one lock for a cache, nothing for each CPU; which slots are free
- *	      is written beside the slab, and slabs start at different offsets
+ *  slub  slub.c, slub_freelist.c: each CPU keeps slots at hand; the free slots of a slab are a list
+ *        that is linked through the slots themselves
+ *  slab  slab_bitmap.c (CONFIG_SLAB): one lock for a cache, and CPUs keep nothing; a bitmap beside
+ *        the slab says which slots are free, and slabs start at different offsets
  *
- * Each brings slab_layout_slot(), slab_layout_done(), slab_take(), slab_put(), slab_put_many(),
- * slab_flush_cpus(), slab_first(), slab_prepare(), slab_add_slot(), slab_retire(), slab_own_pages() and slab_slot_is_free().
+ * Each supplies slab_layout_slot(), slab_layout_done(), slab_take(), slab_put(), slab_put_many(),
+ * slab_flush_cpus(), slab_first(), slab_prepare(), slab_add_slot(), slab_retire(), slab_own_pages() and
+ * slab_slot_is_free().
  */
 #ifndef MM_SLAB_INTERNAL_H
 #define MM_SLAB_INTERNAL_H
 
 #include "internal.h"
 
-/* Empty slabs beyond this many partial ones go back to the page allocator. */
+/* If a cache has more partial slabs than this, empty ones go back to the page allocator. */
 #define SLAB_MIN_PARTIAL 5
-/* What proves to a report that a pointer out of a page descriptor leads to a cache. */
+/* Shows a report that a pointer in a page descriptor points to a cache. */
 #define SLAB_MAGIC 0x536c6162U
 
-/* What one CPU may keep at hand of a cache: slots, and bytes in all, but a few slots of any size. */
+/* How much of a cache one CPU keeps at hand at most: slots, and bytes in all; but at least a few
+ * slots of any size. */
 #define SLAB_READY	 62U
 #define SLAB_READY_BYTES (128U << 10)
 #define SLAB_READY_MIN	 8U
 
-/* Most slots of a slab. */
+/* The most slots that a slab can have. */
 #ifdef CONFIG_SLAB
 #define SLAB_MAX_OBJECTS 512UL
 #else
@@ -35,10 +37,10 @@
 #endif
 
 /**
- * struct kmem_cache_cpu - what one CPU has of a cache
- * @lock: taken by the CPU itself, and by whoever empties it.
- * @nr, @ready: free slots of any slab, last in first out. Taking one and putting one back is all that most
- *	allocations and frees do; slabs are only looked at when there is none left or no room.
+ * struct kmem_cache_cpu - the slots of a cache that one CPU keeps at hand
+ * @lock: taken by the CPU itself, and by a CPU that empties it.
+ * @nr, @ready: free slots of any slab, last in first out. Most allocations and frees only take a slot
+ *	from here or put one back; they look at slabs only when no slot is left or there is no room.
  */
 struct kmem_cache_cpu {
 	struct bare_lock lock;
@@ -48,19 +50,21 @@ struct kmem_cache_cpu {
 
 /**
  * struct kmem_cache - a cache
- * @kasan: what the runtime knows of it.
+ * @kasan: the runtime's part.
  * @magic: SLAB_MAGIC.
- * @object_size: bytes the user gets.
- * @size: distance of two slots.
- * @first: least offset of the first slot in a slab. Under KASAN it is not 0: the redzone before it
- *	catches what would else be an access to some other page.
- * @fp_offset: slub: where in a free slot the link to the next free one is.
- * @max_ready: slub: slots that a CPU keeps at hand.
+ * @object_size: bytes that the user gets.
+ * @size: distance from one slot to the next, in bytes.
+ * @first: least offset of the first slot in a slab. In Generic mode it is not 0: the redzone before
+ *	the slot catches underflows that would otherwise hit another page.
+ * @fp_offset: slub: offset of the link to the next free slot in a free slot.
+ * @max_ready: slub: the most slots that a CPU keeps at hand.
  * @colour: slab: counts slabs, so that they get different first offsets.
- * @nr_pages: pages of a slab; @min_pages: of one for a single object, when memory is fragmented.
+ * @nr_pages: pages of a slab; @min_pages: pages of a slab for a single object, for when memory is
+ *	fragmented.
  * @list: in slab_caches.
- * @list_lock: guards all that follows it but @cpu, and the slabs' free lists.
- * @partial: slabs with free slots; @full: those without, as far as CPUs do not have them at hand.
+ * @list_lock: guards all members after it but @cpu, and the slabs' free lists.
+ * @partial: slabs with free slots; @full: slabs without. Slots that CPUs keep at hand do not count as
+ *	free.
  */
 struct kmem_cache {
 	struct kasan_cache kasan;
@@ -95,24 +99,24 @@ struct kmem_cache {
 
 #ifdef CONFIG_SLAB
 
-/* --- slab_bitmap.c ------------------------------------------------------------------------------------------ */
+/* --- slab_bitmap.c ---------------------------------------------------------------------------- */
 
 void *slab_take(struct kmem_cache *cache, gfp_t gfp);
 void slab_put(struct kmem_cache *cache, void *slot, uintptr_t ip);
 
 #else
 
-/* --- slub_freelist.c: uninstrumented, as free slots are poisoned -------------------------------------- */
+/* --- slub_freelist.c: uninstrumented, because free slots are poisoned ------------------------- */
 
-/** slab_set_next() - @slot, which is free, is followed by @next (NULL: by none). */
+/** slab_set_next() - write the link from the free slot @slot to the free slot @next, or to NULL. */
 void slab_set_next(const struct kmem_cache *cache, void *slot, void *next);
 
-/** slab_get_next() - read it back. @ok: false if what is stored there was overwritten; the rest of the
- *  list is then lost. */
+/** slab_get_next() - read the link back. @ok: set to false if the link was overwritten; the rest of
+ *  the list is then lost. */
 void *slab_get_next(const struct kmem_cache *cache, const struct page *slab, const void *slot,
 		    bool *ok);
 
-/* --- slub.c ---------------------------------------------------------------------------------------------- */
+/* --- slub.c ----------------------------------------------------------------------------------- */
 
 /** slab_take_slow() - slab_take() when this CPU has no slot at hand. */
 void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp);
@@ -120,10 +124,11 @@ void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp);
 /** slab_put_slow() - slab_put() when this CPU has no room for @slot. */
 void slab_put_slow(struct kmem_cache *cache, void *slot);
 
-/** slab_double_free() - without KASAN: @slot was freed twice in a row. */
+/** slab_double_free() - without KASAN: report that @slot was freed twice in a row. */
 void slab_double_free(const void *slot, uintptr_t ip);
 
-/** slab_take() - a slot, still poisoned; the caller does the KASAN part. NULL: no memory. */
+/** slab_take() - take a free slot, which is still poisoned; the caller calls the KASAN hooks. Return:
+ *  NULL if there is no memory. */
 static __always_inline void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 {
 	struct kmem_cache_cpu *c;
@@ -142,7 +147,7 @@ static __always_inline void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 	return likely(slot) ? slot : slab_take_slow(cache, gfp);
 }
 
-/** slab_put() - @slot is free again; poisoned by now. @ip: who freed it. */
+/** slab_put() - put back @slot, which is poisoned by now. @ip: the caller that freed it. */
 static __always_inline void slab_put(struct kmem_cache *cache, void *slot, uintptr_t ip)
 {
 	struct kmem_cache_cpu *c;
@@ -152,7 +157,7 @@ static __always_inline void slab_put(struct kmem_cache *cache, void *slot, uintp
 	local_irq_save(flags);
 	c = &cache->cpu[smp_processor_id()];
 	bare_lock(&c->lock);
-	/* Twice in a row is all that can be seen without KASAN, at the price of one comparison. */
+	/* Without KASAN only two frees in a row are noticed, for the price of one comparison. */
 	if (c->nr && unlikely(c->ready[c->nr - 1] == slot))
 		again = !MM_KASAN;
 	room = c->nr < cache->max_ready;
@@ -168,63 +173,70 @@ static __always_inline void slab_put(struct kmem_cache *cache, void *slot, uintp
 
 #endif /* !CONFIG_SLAB */
 
-/* --- Either allocator --------------------------------------------------------------------------------------- */
+/* --- Either allocator ------------------------------------------------------------------------- */
 
-/** slab_layout_slot() - @cache->size and @cache->kasan say what a slot has: add what the allocator keeps in
- *  it. */
+/** slab_layout_slot() - add the allocator's own part to the layout of a slot. @cache->size and
+ *  @cache->kasan have the rest already. */
 void slab_layout_slot(struct kmem_cache *cache);
 
-/** slab_layout_done() - the size of slots and slabs is known: the allocator's own part of a new cache. */
+/** slab_layout_done() - set up the allocator's own part of a new cache, whose sizes of slots and
+ *  slabs are known. */
 void slab_layout_done(struct kmem_cache *cache);
 
-/** slab_put_many() - slab_put() of @count slots at once. */
+/** slab_put_many() - slab_put() for @count slots at once. */
 void slab_put_many(struct kmem_cache *cache, void *const *slots, size_t count);
 
 /** slab_flush_cpus() - take back the slots that CPUs hold. */
 void slab_flush_cpus(struct kmem_cache *cache);
 
-/** slab_first() - Return: where the first slot of the new @slab shall be, at least @cache->first. */
+/** slab_first() - Return: the offset of the first slot in the new @slab, in bytes; @cache->first or
+ *  more. */
 u32 slab_first(struct kmem_cache *cache, const struct page *slab);
 
-/** slab_prepare() - a new slab, so far with no free slot. Return: false if there is no memory to keep book. */
+/** slab_prepare() - set up the allocator's part of a new slab, which has no slots yet. Return: false
+ *  if there is no memory for that. */
 bool slab_prepare(struct kmem_cache *cache, struct page *slab, gfp_t gfp);
 
-/** slab_add_slot() - @slot of the new @slab exists and is free. Called from the last to the first. Its tag is to be
- *  kept with it. */
+/** slab_add_slot() - add the free slot @slot to the new @slab, and keep its tag. Called for the last
+ *  slot first. */
 void slab_add_slot(struct kmem_cache *cache, struct page *slab, void *slot);
 
-/** slab_retire() - @slab is about to be given back. */
+/** slab_retire() - undo slab_prepare() before @slab is freed. */
 void slab_retire(struct page *slab);
 
-/** slab_own_pages() - Return: pages that the allocator keeps its books in. */
+/** slab_own_pages() - Return: number of pages that hold the allocator's own data. */
 unsigned long slab_own_pages(void);
 
-/** slab_slot_is_free() - is @slot of @slab free, and at no CPU's hand? @cache->list_lock is held. */
+/** slab_slot_is_free() - Return: true if @slab itself says that @slot is free; slots that a CPU keeps
+ *  at hand are not. @cache->list_lock is held. */
 bool slab_slot_is_free(const struct kmem_cache *cache, const struct page *slab, const void *slot);
 
-/* --- slab_api.c ---------------------------------------------------------------------------------------------- */
+/* --- slab_api.c ------------------------------------------------------------------------------- */
 
-/** slab_new() - Return: a slab that is in no list, all its slots free and poisoned; NULL: no memory. */
+/** slab_new() - make a slab. Return: a slab that is in no list, with all slots free and poisoned;
+ *  NULL: no memory. */
 struct page *slab_new(struct kmem_cache *cache, gfp_t gfp);
 
-/** slab_add() - put it into the list of those with free slots. */
+/** slab_add() - put a new slab into the list of slabs with free slots. */
 void slab_add(struct kmem_cache *cache, struct page *slab);
 
-/** slab_free_all() - give back the slabs in @empty, a list by page->lru, which nobody uses. */
+/** slab_free_all() - free the slabs in @empty, a list by page->lru. They have no used slots. */
 void slab_free_all(struct list_head *empty);
 
-/** slab_put_typesafe() - the same for a SLAB_TYPESAFE_BY_RCU cache. */
+/** slab_put_typesafe() - slab_put() for a SLAB_TYPESAFE_BY_RCU cache: the slot may be held back until
+ *  readers have left. */
 void slab_put_typesafe(struct kmem_cache *cache, void *slot, uintptr_t ip);
 
-/** slab_release(), slab_release_bulk() - the same as the runtime calls it. */
+/** slab_release(), slab_release_bulk() - slab_put() for objects that leave the runtime's quarantine. */
 void slab_release(struct kasan_cache *cache, void *object);
 void slab_release_bulk(struct kasan_cache *cache, void *const *objects, size_t count);
 
-/** slab_slot() - Return: start of the slot of @slab that @p lies in, with @p's tag; NULL if it lies in none. */
+/** slab_slot() - Return: start of the slot of @slab that holds @p, with the tag of @p; NULL if no
+ *  slot does. */
 static __always_inline void *slab_slot(const struct kmem_cache *cache, const struct page *slab,
 				       const void *p)
 {
-	/* Before the first slot it wraps around and is large. */
+	/* If @p is before the first slot, the offset wraps around and is large. */
 	uintptr_t offset = kasan_untag_addr((uintptr_t)p) - (uintptr_t)slab->first_slot;
 	uintptr_t index = offset / cache->size;
 
@@ -233,13 +245,13 @@ static __always_inline void *slab_slot(const struct kmem_cache *cache, const str
 	return (char *)(uintptr_t)p - (offset - index * cache->size);
 }
 
-/** slab_discard_empty() - free all slabs in which no slot is used. */
+/** slab_discard_empty() - free all slabs that have no used slot. */
 void slab_discard_empty(struct kmem_cache *cache);
 
 /** slab_clear() - clear a new object of @size requested bytes for __GFP_ZERO. */
 void slab_clear(const struct kmem_cache *cache, void *object, size_t size);
 
-/** slab_page_of() - Return: head of the slab that @p lies in, NULL if it lies in none. */
+/** slab_page_of() - Return: the first page of the slab that holds @p; NULL if no slab does. */
 static __always_inline struct page *slab_page_of(const void *p)
 {
 	struct page *page = ram_head_page(p);
@@ -247,16 +259,16 @@ static __always_inline struct page *slab_page_of(const void *p)
 	return likely(page && PageSlab(page)) ? page : NULL;
 }
 
-/* --- kmalloc.c --------------------------------------------------------------------------------------------- */
+/* --- kmalloc.c -------------------------------------------------------------------------------- */
 
-/** slab_bad_free() - @p was freed but is nobody's: report it. */
+/** slab_bad_free() - report the free of @p, which is not a valid object. @ip: the caller. */
 void slab_bad_free(const void *p, const char *why, uintptr_t ip);
 
 /** kmalloc_init() - create the size classes. */
 void kmalloc_init(void);
 
-/** slab_free() - an object comes back from the user. @ip: who freed it. Inlined, so that the stacks that
- *  the hook records start with the function that the user knows. */
+/** slab_free() - free an object for a user. @ip: the caller. Inlined, so that the stacks that the
+ *  hook records start with the function that the user knows. */
 static __always_inline void slab_free(struct kmem_cache *cache, struct page *slab, void *object,
 				      uintptr_t ip)
 {
@@ -272,10 +284,10 @@ static __always_inline void slab_free(struct kmem_cache *cache, struct page *sla
 		slab_put(cache, slot, ip);
 }
 
-/* --- slab_common.c ------------------------------------------------------------------------------------------ */
+/* --- slab_common.c ---------------------------------------------------------------------------- */
 
-/** kmem_cache_setup() - make a cache of @name, which is not copied, with kmalloc's KASAN behaviour if
- *  @kmalloc. NULL: no memory. */
+/** kmem_cache_setup() - make a cache. @name is not copied. @kmalloc: use KASAN as for kmalloc().
+ *  Return: NULL if there is no memory. */
 struct kmem_cache *kmem_cache_setup(const char *name, unsigned int size, unsigned int align,
 				    unsigned int flags, void (*ctor)(void *), bool kmalloc);
 

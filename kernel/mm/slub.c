@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * slub.c - the allocator that is chosen by REDZONE_ALLOCATOR=slub: taking slots out of slabs and putting
- * them back, the paths that everybody runs.
+ * slub.c - the allocator that REDZONE_ALLOCATOR=slub chooses: takes slots out of slabs and puts them
+ * back.
  *
- * Each CPU keeps some free slots of each cache at hand, which it takes from and gives back to without
- * looking at anything shared: slab_internal.h has these two paths. Here is what follows when there is none
- * left or no room: many slots at once move between the CPU and their slabs, under the cache's lock.
+ * Each CPU keeps some free slots of each cache at hand. Most allocations and frees use only these and
+ * touch no shared data; slab_internal.h has these two fast paths. The slow paths are here, for when a
+ * CPU has no slot left or no room: many slots at once move between the CPU and their slabs, under the
+ * cache's lock.
  *
- * Nothing in here asks for pages or calls KASAN with a lock held.
+ * No function here allocates pages or calls KASAN with a lock held.
  */
 #include <kernel/kernel.h>
 
@@ -19,9 +20,9 @@ static noinline void report_corrupt_list(const struct kmem_cache *cache, const v
 	     cache->name, (unsigned long)slot);
 }
 
-/* --- Layout ---------------------------------------------------------------------------------------------- */
+/* --- Layout ----------------------------------------------------------------------------------- */
 
-/* First byte of a slot's metadata; the slot's end if it has none. */
+/* Return: offset of a slot's metadata; of the slot's end if it has none. */
 static u32 metadata_start(const struct kmem_cache *cache)
 {
 	const struct kasan_cache *kasan = &cache->kasan;
@@ -29,7 +30,7 @@ static u32 metadata_start(const struct kmem_cache *cache)
 
 	if (MM_KASAN) {
 		start = min(start, kasan->alloc_meta_offset);
-		/* Offset 0: it overlays the object. */
+		/* At offset 0 the metadata overlays the object. */
 		if (kasan->free_meta_offset && kasan->free_meta_offset != KASAN_NO_FREE_META)
 			start = min(start, kasan->free_meta_offset);
 	}
@@ -37,9 +38,10 @@ static u32 metadata_start(const struct kmem_cache *cache)
 }
 
 /*
- * The link between free slots may lie over the object, because nobody uses a free one, unless its
- * contents must survive: a constructor ran once, or an RCU reader still looks. Then it goes as far
- * behind the object as there is room, out of the way of small overflows.
+ * The link to the next free slot may overlay the object, because a free object is not in use. It may
+ * not if the contents must survive the free, because a constructor ran once or an RCU reader may
+ * still look. Then the link goes behind the object, as far as there is room, out of the way of small
+ * overflows.
  */
 void slab_layout_slot(struct kmem_cache *cache)
 {
@@ -57,7 +59,7 @@ void slab_layout_slot(struct kmem_cache *cache)
 	}
 	cache->fp_offset = ALIGN(cache->size, 8U);
 	cache->size = ALIGN(cache->fp_offset + 8, cache->align);
-	/* With kasan=off the runtime has laid out nothing, and says so by a slot size of 0. */
+	/* With kasan=off the runtime has no layout, and the slot size of 0 says so. */
 	if (MM_KASAN)
 		cache->kasan.slot_size = cache->size;
 }
@@ -72,7 +74,7 @@ void slab_layout_done(struct kmem_cache *cache)
 	cache->max_ready = min(cache->max_ready, SLAB_READY);
 }
 
-/* --- Free slots of a slab: a list through the slots ------------------------------------------------------- */
+/* --- Free slots of a slab: a list linked through the slots ------------------------------------ */
 
 u32 slab_first(struct kmem_cache *cache, const struct page *slab)
 {
@@ -102,7 +104,8 @@ unsigned long slab_own_pages(void)
 
 bool slab_slot_is_free(const struct kmem_cache *cache, const struct page *slab, const void *slot)
 {
-	/* Walking the list for each slot is quadratic in a slab, and happens once per bug. */
+	/* A walk of the list for each slot takes quadratic time, but it happens only once for each
+	 * leak. */
 	const void *free = slab->freelist;
 	bool ok = true;
 
@@ -111,9 +114,9 @@ bool slab_slot_is_free(const struct kmem_cache *cache, const struct page *slab, 
 	return kasan_reset_tag(free) == slot;
 }
 
-/* --- Between a CPU and the slabs: all of this with list_lock held --------------------------------------- */
+/* --- Between a CPU and the slabs: list_lock is held in all of these --------------------------- */
 
-/* Put the slot back into its slab. Return: the slab if it is to be freed now. */
+/* Put the slot back into its slab. Return: the slab if it is to be freed now, or NULL. */
 static struct page *put_shared(struct kmem_cache *cache, void *slot)
 {
 	struct page *slab = virt_to_head_page(slot);
@@ -123,7 +126,8 @@ static struct page *put_shared(struct kmem_cache *cache, void *slot)
 	slab->freelist = slot;
 	slab->inuse--;
 	if (was_full) {
-		/* Behind the others: it may yet fill up with free slots while older ones are used. */
+		/* It goes behind the others: more of its slots may become free while older slabs are
+		 * used. */
 		list_move_tail(&slab->lru, &cache->partial);
 		cache->nr_partial++;
 	}
@@ -136,7 +140,7 @@ static struct page *put_shared(struct kmem_cache *cache, void *slot)
 	return slab;
 }
 
-/* Put back the @nr oldest of what @c has. Slabs that are to be freed go to @empty. */
+/* Put the @nr oldest slots of @c back into their slabs. Slabs that are to be freed go to @empty. */
 static void put_ready(struct kmem_cache *cache, struct kmem_cache_cpu *c, u32 nr,
 		      struct list_head *empty)
 {
@@ -153,7 +157,8 @@ static void put_ready(struct kmem_cache *cache, struct kmem_cache_cpu *c, u32 nr
 	c->nr -= nr;
 }
 
-/* Return: the first free slot of @slab, which has one; @corrupt: filled with it if its link is no link. */
+/* Take the first free slot of @slab, which has one. @corrupt: filled with it if its link was
+ * overwritten. */
 static void *take_shared(struct kmem_cache *cache, struct page *slab, void **corrupt)
 {
 	void *slot = slab->freelist;
@@ -170,7 +175,7 @@ static void *take_shared(struct kmem_cache *cache, struct page *slab, void **cor
 	return slot;
 }
 
-/* Fill up the CPU, which has no slot, to a half. Return: true if it has some now. */
+/* Fill half of the room of a CPU that has no slots. Return: true if it has some now. */
 static bool take_ready(struct kmem_cache *cache, struct kmem_cache_cpu *c, void **corrupt)
 {
 	u32 i, nr = 0;
@@ -179,7 +184,7 @@ static bool take_ready(struct kmem_cache *cache, struct kmem_cache_cpu *c, void 
 	while (nr < cache->max_ready / 2 && !list_empty(&cache->partial))
 		c->ready[nr++] = take_shared(
 			cache, list_first_entry(&cache->partial, struct page, lru), corrupt);
-	/* What lay first in the slab is to be taken first, so it must be last here. */
+	/* The first slot of the slab is to be used first, so it must be last here. */
 	for (i = 0; i < nr / 2; i++) {
 		slot = c->ready[i];
 		c->ready[i] = c->ready[nr - 1 - i];
@@ -189,7 +194,7 @@ static bool take_ready(struct kmem_cache *cache, struct kmem_cache_cpu *c, void 
 	return nr;
 }
 
-/* --- Taking and giving back --------------------------------------------------------------------------- */
+/* --- Taking and giving back ------------------------------------------------------------------- */
 
 noinline void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp)
 {
@@ -202,7 +207,7 @@ noinline void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp)
 		local_irq_save(flags);
 		c = &cache->cpu[smp_processor_id()];
 		bare_lock(&c->lock);
-		/* An interrupt may have left some by now, and the CPU may be another one. */
+		/* An interrupt may have put back some slots by now, and this may be another CPU. */
 		if (!c->nr) {
 			spin_lock(&cache->list_lock);
 			take_ready(cache, c, &corrupt);
@@ -224,7 +229,8 @@ noinline void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp)
 	}
 }
 
-/* Give the CPU @count free slots; an older half goes to the slabs where there is no room. */
+/* Give the CPU @count free slots. When it has no room, the older half of its slots goes to the
+ * slabs. */
 void slab_put_many(struct kmem_cache *cache, void *const *slots, size_t count)
 {
 	struct kmem_cache_cpu *c;
@@ -264,7 +270,7 @@ noinline void slab_double_free(const void *slot, uintptr_t ip)
 	slab_bad_free(slot, "double free", ip);
 }
 
-/* --- Taking slots back from CPUs ------------------------------------------------------------------------------ */
+/* --- Slots that CPUs give back ---------------------------------------------------------------- */
 
 void slab_flush_cpus(struct kmem_cache *cache)
 {

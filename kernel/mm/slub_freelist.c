@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * slub_freelist.c - the links between free slots, which lie inside the slots.
+ * slub_freelist.c - the links between free slots, which are stored inside the slots.
  *
- * Free slots are poisoned, so the one place that reads and writes them is this file, which is not
- * instrumented. It is also the place that a write to a freed object ends up in: a link is stored encoded,
- * so that an overwritten one is noticed instead of followed.
+ * Free slots are poisoned, so only this file reads and writes them, and it is not instrumented. A
+ * write to a freed object may overwrite a link. So links are stored encoded, and an overwritten one
+ * is noticed and not followed.
  *
- * In the tag-based KASAN modes the pointers in the list have the tags of their last users: that is where the
- * next kasan_slab_alloc() learns which tag it must not give out again.
+ * In the tag-based KASAN modes the pointers in the list have the tags of their last users. So the
+ * next kasan_slab_alloc() knows which tag it must not use again.
  */
 #include "slab_internal.h"
 
@@ -18,9 +18,9 @@
 _Static_assert(SPREAD *UNSPREAD == 1, "inverse of each other");
 
 /*
- * A link depends on where it is, so that one from elsewhere, or 0, leads nowhere. The second product carries a
- * change of any byte to all above it: what is left of a link of which the lowest byte alone was overwritten
- * must not pass for another place in the same slab.
+ * The code depends on where the link is, so that a link copied from elsewhere, or 0, is not valid.
+ * The second multiplication carries a change of any byte to all bytes above it: otherwise a link of
+ * which only the lowest byte was overwritten could pass for another slot of the same slab.
  */
 static u64 encode(const u64 *where, u64 next)
 {

@@ -11,10 +11,10 @@ else()
 endif()
 list(APPEND REDZONE_MM_SOURCES ${allocator})
 
-# kasan_glue.c and page_owner.c run inside reports; page_alloc.c, page_quarantine.c and memblock.c are where the
-# runtime gets its memory, with locks of its own held; slub_freelist.c reads and writes free slots, which are
-# poisoned. The others are the allocators' hot paths: they touch their own descriptors, and what they do for
-# a user, memcpy() and memset(), is checked under its plain name.
+# kasan_glue.c and page_owner.c run inside reports. The runtime gets its memory from page_alloc.c, page_quarantine.c
+# and memblock.c, while it holds its own locks. slub_freelist.c reads and writes free slots, which are poisoned. The
+# others are hot paths of the allocators: they touch their own descriptors only, and their memcpy() and memset() on
+# memory of users are checked because they are called by these names.
 set(REDZONE_MM_UNINSTRUMENTED fault_inject.c memblock.c page_alloc.c page_owner.c page_quarantine.c
 	${allocator} slab_api.c kasan_glue.c mm_init.c kmalloc.c
 	vmalloc.c vmap_tree.c vmap_shadow.c stack.c)

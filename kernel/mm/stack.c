@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * stack.c - stacks of tasks: vmalloc areas with an unmapped page on either side, so that running over
- * either end faults instead of hitting somebody.
+ * stack.c - stacks of tasks: vmalloc areas with an unmapped page on either side, so that an overflow
+ * at either end faults and does not hit other memory.
  *
- * Building one takes about as long as a task needs to do something useful, and tasks come and go: each
- * CPU keeps the last few freed stacks, mapped but poisoned, and hands them out again.
+ * To make a stack takes about as long as a short task runs. So each CPU keeps the last few freed
+ * stacks, mapped but poisoned, and uses them again.
  */
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
@@ -12,7 +12,7 @@
 #include "vmap.h"
 
 #define CACHED_STACKS 2
-/* Larger ones are rare, and too much memory to keep. */
+/* Larger stacks are not kept: they are rare, and take too much memory. */
 #define CACHED_STACK_MAX (64UL << 10)
 
 struct stack_cache {
@@ -26,7 +26,7 @@ struct stack_cache {
 
 static DEFINE_PER_CPU(struct stack_cache, stack_caches);
 
-/* Return: the stack, and its area in @vm; NULL if there is none of that size. */
+/* Return: a cached stack; NULL if there is none of that size. @vm: filled with its area. */
 static void *cache_get(size_t size, struct vm_struct **vm)
 {
 	struct stack_cache *cache;
@@ -49,7 +49,7 @@ static void *cache_get(size_t size, struct vm_struct **vm)
 	return stack;
 }
 
-/* Return: true if kept. */
+/* Return: true if the cache keeps the stack. */
 static bool cache_put(void *stack, struct vm_struct *vm)
 {
 	struct stack_cache *cache;
@@ -115,7 +115,7 @@ void *stack_alloc(size_t size, const struct task *task)
 		return NULL;
 	stack = cache_get(size, &vm);
 	if (stack) {
-		/* Also clears what the frames of the last task have left. */
+		/* This also clears the poison that frames of the last task have left. */
 		vm_open_stack(stack, size);
 		WRITE_ONCE(vm->task, task);
 		return stack;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* util.c - allocations that also copy, and those that may come from either of two allocators. */
+/* util.c - allocations that copy data, and those that use kmalloc() or vmalloc(), whichever has
+ * memory. */
 #include <kernel/string.h>
 
 #include "internal.h"
@@ -29,7 +30,7 @@ void *kmemdup(const void *src, size_t len, gfp_t gfp)
 {
 	void *copy = kmalloc(len, gfp);
 
-	/* kmalloc(0) gives a pointer that must not be touched, and nothing is copied there. */
+	/* kmalloc(0) returns a pointer that must not be accessed: copy nothing. */
 	if (copy && len)
 		memcpy(copy, src, len);
 	return copy;
@@ -37,7 +38,7 @@ void *kmemdup(const void *src, size_t len, gfp_t gfp)
 
 void *kvmalloc(size_t size, gfp_t gfp)
 {
-	/* Above a page, a failure is no reason to empty caches: there is another way. */
+	/* For more than a page, do not empty caches if kmalloc() fails: there is vmalloc(). */
 	gfp_t first = size > PAGE_SIZE ? (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN : gfp;
 	void *p = size <= KMALLOC_MAX_SIZE ? kmalloc(size, first) : NULL;
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * vmalloc.c - areas that are contiguous in address space only.
+ * vmalloc.c - memory areas that are contiguous in the address space only.
  *
  * An area gets addresses from the tree of free ranges (the lowest that fit, so that page tables and
- * shadow are used again), pages one by one, and real shadow. Guard pages belong to its range and are
- * never mapped; their shadow says KASAN_VMALLOC_INVALID, so that an access that is checked is reported
- * as one beside this area, and one that is not faults.
+ * shadow are reused), single pages, and real shadow. Guard pages belong to its range and are never
+ * mapped. Their shadow is KASAN_VMALLOC_INVALID: an access that is checked is reported as beside this
+ * area, and one that is not checked faults.
  *
- * Real shadow, made where an area comes to lie, starts as KASAN_VMALLOC_INVALID, and what lies in no live
- * area is that again when it is freed: nothing but the area's own bytes is ever written. Addresses far from
- * any area ever made keep the shared zero page: an access there passes the check and faults. Freed addresses
- * rest in a queue for a while before they are used again. Their shadow stays for the next area, within the
- * bound that vmap_shadow.c keeps.
+ * Real shadow is made where an area is placed. It starts as KASAN_VMALLOC_INVALID, and the shadow of
+ * an area becomes that again when the area is freed. Only the shadow of the area's own bytes is ever
+ * written. Addresses that never were near an area keep the shared zero page as shadow: an access
+ * there passes the check and faults. Freed addresses wait in a queue for a while before they are
+ * reused. Their shadow is kept for the next area, within the limit of vmap_shadow.c.
  */
 #include <kernel/arch.h>
 #include <kernel/kernel.h>
@@ -20,7 +20,7 @@
 
 #include "vmap.h"
 
-/* Bounds of the queue of freed ranges. The shadow of what it holds is memory that lies idle. */
+/* Limits of the queue of freed ranges. The shadow of ranges in the queue is idle memory. */
 #define LAZY_MAX_RANGES 32U
 #define LAZY_MAX_BYTES	(4UL << 20)
 
@@ -28,16 +28,16 @@ DEFINE_SPINLOCK(vmap_lock);
 struct vmap_tree vmap_busy;
 struct vmap_lazy vmap_lazy;
 
-/* All of this under vmap_lock, too. */
+/* These are guarded by vmap_lock as well. */
 struct vmap_tree vmap_free;
 static unsigned long nr_areas;
 
 static struct kmem_cache *range_cache, *area_cache;
 
 /*
- * Descriptors that wait for their next use, a few per CPU. An area takes one of each kind, and most areas
- * live shortly: under KASAN they would go through the quarantine, and each would record two stacks that
- * nobody ever asks for.
+ * Spare descriptors, a few for each CPU. An area takes one of each kind, and most areas are
+ * short-lived. If KASAN handled each of these frees, the descriptors would go through the quarantine,
+ * and each would record two stacks that are of no use.
  */
 #define SPARE_MAX 8U
 
@@ -54,7 +54,7 @@ struct spares {
 
 static DEFINE_PER_CPU(struct spares, cpu_spares);
 
-/* Only the CPU itself comes here, so interrupts off is all the locking that it takes. */
+/* Only the CPU itself uses its spares, so it is enough to turn interrupts off. */
 static void *spare_get(enum spare_kind kind)
 {
 	void *object = NULL;
@@ -128,11 +128,12 @@ static void drop_area(struct vm_struct *vm)
 		kmem_cache_free(area_cache, vm);
 }
 
-/* --- Address space ------------------------------------------------------------------------------------- */
+/* --- Address space ---------------------------------------------------------------------------- */
 
 /*
- * Cut [@start, @start + @size) out of the free range @room. With vmap_lock held. @spare: a descriptor
- * for what may be left below; taken if it is. Return: a descriptor that is no longer needed, or NULL.
+ * Cut [@start, @start + @size) out of the free range @room. vmap_lock is held. @spare: a descriptor
+ * for the part that may be left below; set to NULL if it was used. Return: a descriptor that is no
+ * longer needed, or NULL.
  */
 static struct vmap_range *carve_locked(struct vmap_range *room, unsigned long start,
 				       unsigned long size, struct vmap_range **spare)
@@ -145,7 +146,7 @@ static struct vmap_range *carve_locked(struct vmap_range *room, unsigned long st
 		*spare = NULL;
 		below->start = room->start;
 		below->end = start;
-		/* The tree must not hold overlapping ranges at any time: first shorten, then insert. */
+		/* Ranges in the tree must never overlap: shorten first, then insert. */
 		room->start = start;
 		vmap_resized(room);
 		vmap_insert(&vmap_free, below);
@@ -177,7 +178,7 @@ static struct vmap_range *range_alloc(unsigned long size, unsigned long align, s
 	}
 	range->vm = vm;
 	spin_lock_irqsave(&vmap_lock, flags);
-	/* Wherever a range of this size starts, an aligned one fits into it. */
+	/* A range of this size has room for an aligned one, wherever it starts. */
 	room = vmap_first_fit(&vmap_free, size + align - PAGE_SIZE);
 	if (room) {
 		range->start = (room->start + align - 1) & ~(align - 1);
@@ -193,7 +194,7 @@ static struct vmap_range *range_alloc(unsigned long size, unsigned long align, s
 	return room ? range : NULL;
 }
 
-/* Only now can the area be found: before, it is not complete. */
+/* Let the area be found, now that it is complete. */
 static void range_publish(struct vmap_range *range)
 {
 	unsigned long flags;
@@ -205,8 +206,8 @@ static void range_publish(struct vmap_range *range)
 }
 
 /*
- * @range becomes free address space, joined with its neighbours. With vmap_lock held. Descriptors that
- * are no longer needed are put in front of @garbage.
+ * Make @range free address space, joined with its neighbours. vmap_lock is held. Descriptors that are
+ * no longer needed are put in front of @garbage.
  */
 static void range_free_locked(struct vmap_range *range, struct vmap_range **garbage)
 {
@@ -231,7 +232,7 @@ static void range_free_locked(struct vmap_range *range, struct vmap_range **garb
 	vmap_shadow_freed(range->start, range->end, start, end);
 }
 
-/* Take the oldest freed ranges out of the queue until it is within bounds. With vmap_lock held. */
+/* Take the oldest freed ranges out of the queue until it is within the limits. vmap_lock is held. */
 static void lazy_trim_locked(unsigned int max_ranges, unsigned long max_bytes,
 			     struct vmap_range **garbage)
 {
@@ -290,7 +291,7 @@ void vmalloc_purge(void)
 	vmap_shadow_drop();
 }
 
-/* --- Pages -------------------------------------------------------------------------------------------------- */
+/* --- Pages ------------------------------------------------------------------------------------ */
 
 static void free_area_pages(struct vm_struct *vm)
 {
@@ -302,11 +303,13 @@ static void free_area_pages(struct vm_struct *vm)
 		kvfree(vm->pages);
 }
 
-/* vm->nr_pages counts what has been had so far, also on failure. @pages: somebody's own, or NULL. */
+/* Get @nr pages for an area: @pages, which the caller of vmap() owns, or new ones if that is NULL.
+ * vm->nr_pages counts the pages so far, on failure as well. */
 static bool get_area_pages(struct vm_struct *vm, unsigned int nr, struct page *const *pages,
 			   gfp_t gfp)
 {
-	/* The array of a large area is an area itself: 1/512 of the size, so this ends. */
+	/* The array of a large area may be an area itself. It has 1/512 of the size, so the recursion
+	 * ends. */
 	vm->pages = vm->few;
 	if (nr > VM_FEW_PAGES)
 		vm->pages = kvmalloc((size_t)nr * sizeof(struct page *), gfp & ~__GFP_ZERO);
@@ -328,7 +331,7 @@ static bool get_area_pages(struct vm_struct *vm, unsigned int nr, struct page *c
 	return true;
 }
 
-/* Runs of pages that happen to be contiguous are mapped at once. */
+/* Map the pages of an area. Pages that happen to be contiguous are mapped in one go. */
 static bool map_area(struct vm_struct *vm)
 {
 	unsigned int i, n;
@@ -344,7 +347,7 @@ static bool map_area(struct vm_struct *vm)
 	return true;
 }
 
-/* --- Areas ----------------------------------------------------------------------------------------------------- */
+/* --- Areas ------------------------------------------------------------------------------------ */
 
 static size_t mapped_size(const struct vm_struct *vm)
 {
@@ -356,7 +359,7 @@ static unsigned long start_of(const struct vm_struct *vm)
 	return (unsigned long)kasan_reset_tag(vm->addr);
 }
 
-/* @vm is in no tree any more, or not yet. Its pages go, its addresses rest. */
+/* Free @vm, which is in no tree. Its pages are freed; its addresses wait in the queue. */
 static void vm_destroy(struct vm_struct *vm, uintptr_t freed_by)
 {
 	if (vm->range) {
@@ -367,7 +370,7 @@ static void vm_destroy(struct vm_struct *vm, uintptr_t freed_by)
 		/* The guards are poisoned already. */
 		if (vm->nr_pages)
 			kasan_poison_vmalloc(vm->addr, mapped_size(vm));
-		/* Unmapped everywhere before a page can be somebody else's. */
+		/* All CPUs must lose the mapping before a page can get another owner. */
 		if (vm->nr_pages)
 			unmap_kernel_range(start_of(vm), mapped_size(vm));
 		range_retire(vm->range);
@@ -376,7 +379,8 @@ static void vm_destroy(struct vm_struct *vm, uintptr_t freed_by)
 	drop_area(vm);
 }
 
-/* Instrumented code writes the shadow of stacks by itself, and does so with kasan=off as well. */
+/* Instrumented code writes the shadow of stacks itself, with kasan=off as well, so stacks always need
+ * real shadow. */
 static bool map_shadow(unsigned long start, size_t span, size_t guard_low)
 {
 	if (MM_KASAN)
@@ -384,7 +388,7 @@ static bool map_shadow(unsigned long start, size_t span, size_t guard_low)
 	return !guard_low || kasan_map_shadow(start, span, KASAN_SHADOW_OPEN);
 }
 
-/* With hardware tags somebody else's pages have their owner's: another mapping must not change them. */
+/* With hardware tags the tags belong to the pages: vmap() must not change those of another owner. */
 #ifdef CONFIG_KASAN_HW_TAGS
 #define TAGS_ARE_THE_PAGES true
 #else
@@ -397,7 +401,7 @@ static struct vm_struct *create_area(size_t size, size_t guard_low, size_t align
 	struct vm_struct *vm = new_area(gfp);
 	size_t pages_size = PAGE_ALIGN(size);
 	size_t span = guard_low + pages_size + PAGE_SIZE;
-	/* Cleared while the area gets its tag, not page by page before. */
+	/* If possible, clear memory while the area is tagged, not page by page before. */
 	const bool clear = gfp & __GFP_ZERO && !guard_low && kasan_has_integrated_init();
 	struct vmap_range *range;
 
@@ -412,7 +416,7 @@ static struct vm_struct *create_area(size_t size, size_t guard_low, size_t align
 	if (!range)
 		goto fail;
 	vm->addr = (void *)(range->start + guard_low);
-	/* Without its own shadow the range must not be poisoned: it goes back as it came. */
+	/* A range without its own shadow must not be poisoned: give it back as it is. */
 	if (!map_shadow(range->start, span, guard_low)) {
 		range_retire(range);
 		goto fail;
@@ -420,7 +424,7 @@ static struct vm_struct *create_area(size_t size, size_t guard_low, size_t align
 	vm->range = range;
 	if (!map_area(vm))
 		goto fail;
-	/* Guarded on both sides it is a stack. */
+	/* An area with guards on both sides is a stack. */
 	if (guard_low)
 		vm_open_stack(vm->addr, size);
 	else if (!TAGS_ARE_THE_PAGES || !vm->borrowed)
@@ -439,7 +443,7 @@ struct vm_struct *vm_create(size_t size, size_t guard_low, size_t align, gfp_t g
 	return create_area(size, guard_low, align, NULL, gfp, caller);
 }
 
-/* --- The interface ------------------------------------------------------------------------------------------------ */
+/* --- The interface ---------------------------------------------------------------------------- */
 
 static void *do_vmalloc(size_t size, size_t align, gfp_t gfp, uintptr_t caller)
 {
@@ -477,13 +481,15 @@ void *vzalloc(size_t size)
 	return do_vmalloc(size, PAGE_SIZE, GFP_KERNEL | __GFP_ZERO, MM_CALLER_IP());
 }
 
-/* With the tag of an earlier area at the same place @addr is not @vm's. */
+/* Return: true if @addr is the start of @vm. A pointer with the tag of an earlier area at the same
+ * place is not. */
 static bool is_start(const struct vm_struct *vm, const void *addr)
 {
 	return addr == vm->addr || addr == kasan_reset_tag(vm->addr);
 }
 
-/* Return: was @addr the start of an area that is freed, and whose addresses still rest, or have a new area? */
+/* Return: true if @addr was the start of an area that was freed, whose addresses wait in the queue or
+ * have a new area. */
 static bool was_freed(const void *addr)
 {
 	const unsigned long start = (unsigned long)kasan_reset_tag(addr);
@@ -493,10 +499,10 @@ static bool was_freed(const void *addr)
 
 	spin_lock_irqsave(&vmap_lock, flags);
 	range = vmap_lookup(&vmap_busy, start);
-	/* An area that starts there, but not with this tag. */
+	/* A new area starts there, with another tag. */
 	if (range)
 		freed = start_of(range->vm) == start;
-	/* What never was complete has nobody who freed it, and nobody was given its address. */
+	/* An area that never was complete has no freeing caller, and its address was never returned. */
 	for (range = vmap_lazy.first; range && !freed; range = range->next)
 		freed = range->addr == start && range->freed_by;
 	spin_unlock_irqrestore(&vmap_lock, flags);
@@ -525,7 +531,7 @@ void vfree(const void *addr)
 	spin_lock_irqsave(&vmap_lock, flags);
 	range = vmap_lookup(&vmap_busy, (unsigned long)kasan_reset_tag(addr));
 	if (range && is_start(range->vm, addr)) {
-		/* From here on a second vfree() finds nothing. */
+		/* From here on a second vfree() does not find it. */
 		vm = range->vm;
 		vmap_erase(&vmap_busy, range);
 		nr_areas--;
@@ -585,7 +591,7 @@ void vmalloc_init(void)
 	all = kmem_cache_zalloc(range_cache, GFP_KERNEL);
 	if (!all)
 		panic("vmalloc: no memory");
-	/* The first page stays a guard for the first area. */
+	/* The first page is never used: it guards the first area. */
 	all->start = VMALLOC_START + PAGE_SIZE;
 	all->end = VMALLOC_END;
 	vmap_insert(&vmap_free, all);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vmap.h - vmalloc's address space: ranges in two trees, the used ones by address and the free ones by
- * address with the largest size below each node, so that finding room takes logarithmic time.
+ * vmap.h - vmalloc's address space: used and free ranges, in two trees sorted by address. Each node
+ * knows the largest range below it, so that a search for room takes logarithmic time.
  */
 #ifndef MM_VMAP_H
 #define MM_VMAP_H
@@ -11,12 +11,13 @@
 
 /**
  * struct vmap_range - addresses [@start, @end), used or free
- * @left, @right, @parent: links of the tree it is in.
- * @prio: smaller than that of every node below: keeps the tree balanced (a treap).
+ * @left, @right, @parent: links of its tree.
+ * @prio: smaller than that of every node below it, which keeps the tree balanced (a treap).
  * @max: size of the largest range in the subtree.
- * @vm: used range: its area.
- * @next: freed range: the one freed after it.
- * @addr, @size, @caller, @freed_by: freed range: what its area was, for reports of late accesses.
+ * @vm: of a used range: its area.
+ * @next: of a freed range: the one that was freed after it.
+ * @addr, @size, @caller, @freed_by: of a freed range: the area that it had, for reports of late
+ *	accesses.
  */
 struct vmap_range {
 	struct vmap_range *left, *right, *parent;
@@ -29,35 +30,36 @@ struct vmap_range {
 	uintptr_t caller, freed_by;
 };
 
-/* Freed ranges that are not used again yet, oldest first. At most LAZY_MAX_RANGES. */
+/* Freed ranges that wait before they are reused, oldest first. At most LAZY_MAX_RANGES. */
 struct vmap_lazy {
 	struct vmap_range *first, *last;
 	unsigned int ranges;
 	unsigned long bytes;
 };
 
-/** struct vmap_tree - @nr: ranges in it. @seed: of their priorities. */
+/** struct vmap_tree - @nr: number of ranges. @seed: state of the generator of priorities. */
 struct vmap_tree {
 	struct vmap_range *root;
 	unsigned long nr;
 	u32 seed;
 };
 
-/** vmap_insert(), vmap_erase() - @range overlaps none in the tree; is in it. */
+/** vmap_insert() - add @range, which overlaps no range in the tree. vmap_erase() - remove @range. */
 void vmap_insert(struct vmap_tree *tree, struct vmap_range *range);
 void vmap_erase(struct vmap_tree *tree, struct vmap_range *range);
 
-/** vmap_resized() - @range in the tree has changed its bounds without passing its neighbours. */
+/** vmap_resized() - update the tree after the bounds of @range have changed. It must not have passed
+ *  its neighbours. */
 void vmap_resized(struct vmap_range *range);
 
-/** vmap_first_fit() - Return: the lowest range of at least @size bytes, NULL if there is none. */
+/** vmap_first_fit() - Return: the lowest range of at least @size bytes; NULL if there is none. */
 struct vmap_range *vmap_first_fit(const struct vmap_tree *tree, unsigned long size);
 
-/** vmap_last_below() - Return: the highest range that starts below @addr, NULL if there is none. */
+/** vmap_last_below() - Return: the highest range that starts below @addr; NULL if there is none. */
 struct vmap_range *vmap_last_below(const struct vmap_tree *tree, unsigned long addr);
 
-/** vmap_lookup() - Return: the range that holds @addr. Inline for the sake of the report path, which
- *  must not run instrumented code. */
+/** vmap_lookup() - Return: the range that holds @addr; NULL if there is none. Inlined for reports,
+ *  which must not run instrumented code. */
 static inline struct vmap_range *vmap_lookup(const struct vmap_tree *tree, unsigned long addr)
 {
 	struct vmap_range *range = tree->root;
@@ -73,22 +75,22 @@ static inline struct vmap_range *vmap_lookup(const struct vmap_tree *tree, unsig
 	return NULL;
 }
 
-/* The used ranges, the freed ones, those that can be used, and the lock of all of it. */
+/* The used ranges, the freed ranges that wait, the free ranges, and the lock of all three. */
 extern struct vmap_tree vmap_busy;
 extern struct vmap_lazy vmap_lazy;
 extern struct vmap_tree vmap_free;
 extern spinlock_t vmap_lock;
 
-/* --- vmap_shadow.c ------------------------------------------------------------------------------------- */
+/* --- vmap_shadow.c ---------------------------------------------------------------------------- */
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 
 /**
- * struct vmap_shadow - how much shadow there has to be, and may be
- * @needed: shadow pages with addresses that are not free; one that is about to be made is counted already.
- *	Written under vmap_lock.
- * @top: no shadow page at or above this address is real. Under vmap_lock.
- * @kept_max: this many more may be kept.
+ * struct vmap_shadow - how much shadow is needed, and how much may be kept
+ * @needed: shadow pages that describe addresses that are not free. A page that is about to be made
+ *	counts already. Written under vmap_lock.
+ * @top: no address at or above this one has real shadow. Guarded by vmap_lock.
+ * @kept_max: how many more shadow pages may be kept.
  */
 struct vmap_shadow {
 	unsigned long needed, top, kept_max;
@@ -96,10 +98,11 @@ struct vmap_shadow {
 
 extern struct vmap_shadow vmap_shadow;
 
-/** vmap_shadow_init() - totalram_pages() is known. */
+/** vmap_shadow_init() - set the limit. Called when totalram_pages() is known. */
 void vmap_shadow_init(void);
 
-/* Shadow pages that [@start, @end) touches, and all of whose addresses lie in [@room, @room_end) around it. */
+/* Return: the number of shadow pages that [@start, @end) touches and that describe only addresses in
+ * [@room, @room_end) around it. */
 static inline unsigned long vmap_shadow_pages(unsigned long room, unsigned long room_end,
 					      unsigned long start, unsigned long end)
 {
@@ -111,10 +114,11 @@ static inline unsigned long vmap_shadow_pages(unsigned long room, unsigned long 
 }
 
 /**
- * vmap_shadow_taken(), vmap_shadow_freed() - keep count of the shadow that is needed
- * @room, @room_end: the free range that [@start, @end) is about to be cut out of, or has just become part of.
+ * vmap_shadow_taken(), vmap_shadow_freed() - count the shadow that is needed
+ * @room, @room_end: the free range that [@start, @end) is about to be cut out of, or has just become
+ *	part of.
  *
- * With vmap_lock held.
+ * vmap_lock is held.
  */
 static inline void vmap_shadow_taken(unsigned long room, unsigned long room_end,
 				     unsigned long start, unsigned long end)
@@ -132,8 +136,9 @@ static inline void vmap_shadow_freed(unsigned long room, unsigned long room_end,
 		   vmap_shadow.needed - vmap_shadow_pages(room, room_end, start, end));
 }
 
-/** vmap_shadow_kept() - Return: shadow pages that are real and not needed: never too many; too few while an
- *  area waits for its shadow, or, with kasan=off, has none. */
+/** vmap_shadow_kept() - Return: number of shadow pages that are real but not needed. The number is
+ *  never too large. It is too small while an area waits for its shadow, or, with kasan=off, has
+ *  none. */
 static inline unsigned long vmap_shadow_kept(void)
 {
 	unsigned long real = kasan_vmalloc_shadow_pages(), needed = READ_ONCE(vmap_shadow.needed);
@@ -141,19 +146,19 @@ static inline unsigned long vmap_shadow_kept(void)
 	return real > needed ? real - needed : 0;
 }
 
-/** vmap_shadow_trim() - give back a quarter of what may be kept, and what is above that. Without vmap_lock;
- *  any context. */
+/** vmap_shadow_trim() - free the shadow above the limit, and a quarter of the limit as well.
+ *  vmap_lock is not held; any context. */
 void vmap_shadow_trim(void);
 
-/** vmap_shadow_limit() - the same, if more is kept than may be. */
+/** vmap_shadow_limit() - vmap_shadow_trim() if more is kept than the limit. */
 static inline void vmap_shadow_limit(void)
 {
 	if (unlikely(vmap_shadow_kept() > vmap_shadow.kept_max))
 		vmap_shadow_trim();
 }
 
-/** vmap_shadow_drop() - give all shadow back that free addresses have. Without vmap_lock; any context. Return:
- *  how many times the lock was taken for it. */
+/** vmap_shadow_drop() - free all shadow of free addresses. vmap_lock is not held; any context.
+ *  Return: how many times the lock was taken for that. */
 unsigned long vmap_shadow_drop(void);
 
 #else
@@ -177,14 +182,16 @@ static inline unsigned long vmap_shadow_drop(void)
 }
 #endif
 
-/* --- vmalloc.c, stack.c -------------------------------------------------------------------------------- */
+/* --- vmalloc.c, stack.c ----------------------------------------------------------------------- */
 
-/** vm_create() - an area of @size bytes with @guard_low bytes kept unmapped before it and one page after.
- *  @align: of what @guard_low starts at, at least PAGE_SIZE. NULL: no memory or address space. */
+/** vm_create() - make an area of @size bytes, with @guard_low unmapped bytes before it and one
+ *  unmapped page after it. @align: alignment of the start of the range, guard included; PAGE_SIZE or
+ *  more. Return: NULL if there is no memory or no address space. */
 struct vm_struct *vm_create(size_t size, size_t guard_low, size_t align, gfp_t gfp,
 			    uintptr_t caller);
 
-/** vm_open_stack() - let a task use its stack, which has no tag: a stack pointer must match all of it. */
+/** vm_open_stack() - unpoison a stack for its task. A stack has no tag, because the stack pointer
+ *  must match all of it. */
 static inline void vm_open_stack(void *stack, size_t size)
 {
 	if (MM_REDZONES)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * vmap_shadow.c - how much shadow of vmalloc space is kept for areas to come.
+ * vmap_shadow.c - limits how much shadow of vmalloc space is kept for later areas.
  *
- * A shadow page is needed while any address that it describes lies in an area, or in a freed range that
- * rests. A page that is not needed is kept: the next area there finds it, and most areas need not make any. What
- * is kept is bounded by 1/KEPT_SHARE of RAM; past that, pages are given back, those of the highest addresses
- * first, because areas take the lowest that fit. The rest goes when memory is short.
+ * A shadow page is needed while any address that it describes is in an area, or in a freed range that
+ * waits. A page that is not needed is kept for the next area there, so that most areas need not make
+ * shadow. At most 1/KEPT_SHARE of RAM is kept. Above that, pages are freed, those of the highest
+ * addresses first, because areas take the lowest addresses that fit. The rest is freed when memory is
+ * short.
  *
- * The number of pages that are needed is counted from the bounds of ranges alone: a page becomes needed when
- * a range is cut out of a free one that held all of its addresses, and is free again when they are all together
- * in one free range. So nothing is stored for a page, and each count takes a few additions.
+ * The number of needed pages is computed from the bounds of ranges alone: a page becomes needed when
+ * a range is cut out of a free range that held all its addresses, and it is no longer needed when all
+ * its addresses are in one free range again. So nothing is stored for each page, and each change
+ * takes a few additions.
  */
 #include <kernel/arch.h>
 #include <kernel/kernel.h>
@@ -21,16 +23,18 @@
 
 #define SPAN KASAN_SHADOW_PAGE_SPAN
 
-/* At 512 MiB of RAM 512 pages: the shadow of 16 MiB of areas. A working set that fits never makes a page twice. */
+/* With 512 MiB of RAM this is 512 pages, the shadow of 16 MiB of areas. A working set that fits never
+ * makes a page twice. */
 #define KEPT_SHARE 256
 #define KEPT_MIN   32UL
-/* Once over the bound, this much is given back at once, so that what it takes to find it is spread. */
+/* Once the limit is passed, this much below it is freed as well, so that the search for pages to free
+ * is not needed at every free. */
 #define SLACK(max) ((max) / 4)
 
-/* Pages looked at with interrupts off. */
+/* How many pages are handled at a time with interrupts off. */
 #define BATCH 32U
 
-/* The first page is needed always: vmalloc space starts with a guard page that is never free. */
+/* The first page is always needed: vmalloc space starts with a guard page that is never free. */
 struct vmap_shadow vmap_shadow = {.needed = 1, .top = VMALLOC_START, .kept_max = KEPT_MIN};
 
 unsigned long vmalloc_kept_shadow(unsigned long *max)
@@ -40,7 +44,7 @@ unsigned long vmalloc_kept_shadow(unsigned long *max)
 	return vmap_shadow_kept();
 }
 
-/* The pages come from the page tables' allocator, which counts them as kept. */
+/* Free shadow pages, which the page tables' allocator has counted as kept. */
 static void free_shadow(const phys_addr_t *pages, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
@@ -61,10 +65,10 @@ void vmalloc_release_shadow(unsigned long start, unsigned long end)
 }
 
 /*
- * Give back shadow of the highest free addresses below *@cursor, a batch at most, and move the cursor down to
- * where to go on. Between two calls ranges may come and go: shadow that appears above the cursor stays.
- * Addresses that never had shadow are passed over at once: the highest range may be terabytes.
- * Return: false if there is nothing below it any more.
+ * Free a batch of shadow, at most, of the highest free addresses below *@cursor, and move the cursor
+ * down to where the next call goes on. Ranges may come and go between two calls: shadow that appears
+ * above the cursor stays. Addresses that have no shadow are skipped in one step, because the highest
+ * range may have terabytes. Return: false if no free addresses are left below the cursor.
  */
 static bool release_batch(unsigned long *cursor)
 {
@@ -73,7 +77,8 @@ static bool release_batch(unsigned long *cursor)
 	struct vmap_range *range;
 	unsigned int n = 0;
 
-	/* Nobody can get these addresses, and map shadow there, while the lock is held. */
+	/* While the lock is held, these addresses cannot be allocated, and no shadow is mapped
+	 * there. */
 	spin_lock_irqsave(&vmap_lock, flags);
 	*cursor = min(*cursor, vmap_shadow.top);
 	range = vmap_last_below(&vmap_free, *cursor);
@@ -102,7 +107,7 @@ unsigned long vmap_shadow_drop(void)
 {
 	unsigned long cursor = VMALLOC_END, batches = 0;
 
-	/* Only without KASAN there may be some that is not counted. */
+	/* Only without KASAN some shadow may not be counted. */
 	while ((!MM_KASAN || vmap_shadow_kept()) && release_batch(&cursor))
 		batches++;
 	return batches;
@@ -114,7 +119,7 @@ void vmap_shadow_trim(void)
 	const unsigned long max = vmap_shadow.kept_max;
 	unsigned long cursor = VMALLOC_END;
 
-	/* One CPU is enough, and two would give back twice as much. */
+	/* One CPU is enough; two would free twice as much. */
 	if (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
 		return;
 	while (vmap_shadow_kept() > max - SLACK(max) && release_batch(&cursor))

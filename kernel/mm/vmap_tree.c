@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * vmap_tree.c - ranges of addresses in a treap: a search tree by address that is at the same time a
- * heap by a random priority, which keeps it balanced whatever the order of insertions. Every node
- * knows the largest range below it.
+ * vmap_tree.c - ranges of addresses in a treap: a search tree by address that is also a heap by
+ * random priority, which keeps it balanced for any order of insertions. Every node knows the largest
+ * range in its subtree.
  *
- * Rotations change two nodes only, so there is no case analysis; the walk up that follows an insertion
- * or removal is as long as the tree is high.
+ * A rotation changes two nodes only, so there are no special cases. After an insertion or a removal,
+ * the walk up to the root takes as many steps as the tree is high.
  */
 #include "vmap.h"
 
@@ -43,7 +43,7 @@ static void replace(struct vmap_tree *tree, struct vmap_range *range, struct vma
 		child->parent = parent;
 }
 
-/* The child on one side of @range comes up, @range goes down to the other. */
+/* Rotate: the child on the side @left of @range moves up, and @range moves down to the other side. */
 static void rotate_up(struct vmap_tree *tree, struct vmap_range *range, bool left)
 {
 	struct vmap_range *child = left ? range->left : range->right;
@@ -73,7 +73,8 @@ void vmap_insert(struct vmap_tree *tree, struct vmap_range *range)
 		parent = *link;
 		link = range->start < parent->start ? &parent->left : &parent->right;
 	}
-	/* xorshift32: priorities need to be spread, not secret. Never 0 once it is not. */
+	/* xorshift32: priorities must be spread out, not secret. A state that is not 0 never becomes
+	 * 0. */
 	if (!tree->seed)
 		tree->seed = 2463534242U;
 	tree->seed ^= tree->seed << 13;
@@ -94,7 +95,7 @@ void vmap_erase(struct vmap_tree *tree, struct vmap_range *range)
 	struct vmap_range *parent;
 
 	tree->nr--;
-	/* Down until one side is empty: the other then takes its place. */
+	/* Move it down until one side is empty; the child on the other side then takes its place. */
 	while (range->left && range->right)
 		rotate_up(tree, range, range->left->prio < range->right->prio);
 	parent = range->parent;
