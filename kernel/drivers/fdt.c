@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fdt.c - the flattened device tree: walking it, finding nodes, reading properties.
+ * fdt.c - the flattened device tree: walks it, finds nodes, reads properties.
  *
- * Nothing of the tree is copied and nothing is trusted: every read is checked against the block
- * that it belongs to. A machine's tree is read a few dozen times during boot, so all searches are
- * linear.
+ * The tree is not copied, and it is not trusted: every read is checked against the block that it
+ * belongs to. It is searched only a few dozen times during boot, so all searches are linear.
  */
 #include <kernel/string.h>
 #include <kernel/types.h>
@@ -18,7 +17,7 @@
 #define FDT_NOP	       4U
 #define FDT_END	       9U
 
-/* Deeper trees are damaged ones; parent lookups and path walks stay bounded. */
+/* A deeper tree must be damaged. The limit also bounds the search for a parent. */
 #define FDT_MAX_DEPTH 16
 
 /* The header's words, big-endian. */
@@ -74,12 +73,11 @@ size_t fdt_init(const void *where, size_t max)
 	return total;
 }
 
-/* --- The structure block, token by token
- * ---------------------------------------------------------- */
+/* --- The structure block, token by token ------------------------------------------------------ */
 
 /**
  * struct token - one token and what it carries
- * @tag: FDT_*; FDT_END also for whatever makes no sense.
+ * @tag: FDT_*; FDT_END also for an invalid token.
  * @name: of the node or property. @data, @len: the property's value.
  * @next: offset of the next token.
  */
@@ -91,7 +89,7 @@ struct token {
 	u32 next;
 };
 
-/* Length of the string at @p inside @max bytes, @max if it does not end there. */
+/* Return: the length of the string at @p; @max if it does not end within @max bytes. */
 static size_t bounded_strlen(const char *p, size_t max)
 {
 	size_t n = 0;
@@ -236,8 +234,7 @@ static int fdt_parent(int node)
 	return -1;
 }
 
-/* --- Properties
- * ------------------------------------------------------------------------------------- */
+/* --- Properties ------------------------------------------------------------------------------- */
 
 const void *fdt_prop(int node, const char *name, size_t *len)
 {
@@ -301,7 +298,7 @@ bool fdt_available(int node)
 	return !status || !strcmp(status, "okay") || !strcmp(status, "ok");
 }
 
-/* A number of @cells cells, the low 64 bits of it. */
+/* Return: the low 64 bits of a number that has @cells cells. */
 static u64 read_cells(const u8 *p, u32 cells)
 {
 	u64 value = 0;
@@ -318,15 +315,16 @@ static bool cells_of(int node, u32 *address, u32 *size)
 	return *address >= 1 && *address <= 3 && *size <= 2;
 }
 
-/* From an address on the bus @bus to one on its parent's bus. */
+/* Translate an address on the bus @bus to one on its parent's bus. Return: false if that is not
+ * possible. */
 static bool translate(int bus, int parent, u64 *address)
 {
 	u32 child_cells, child_size, parent_cells, parent_size, entry;
 	size_t len;
 	const u8 *p = fdt_prop(bus, "ranges", &len);
 
-	/* Without "ranges" the bus has addresses of its own that no CPU can use; empty means
-	 * equal. */
+	/* Without "ranges" a CPU cannot access addresses of the bus; if it is empty, both buses have
+	 * the same addresses. */
 	if (!p || !len)
 		return p != NULL;
 	if (!cells_of(bus, &child_cells, &child_size) ||
@@ -380,15 +378,14 @@ bool fdt_reserved(unsigned int index, phys_addr_t *base, u64 *size)
 	return *base || *size;
 }
 
-/* --- Finding nodes
- * ------------------------------------------------------------------------------------ */
+/* --- Finding nodes ---------------------------------------------------------------------------- */
 
 bool fdt_is_compatible(int node, const char *compat)
 {
 	size_t len, n, want = strlen(compat);
 	const char *p = fdt_prop(node, "compatible", &len);
 
-	/* A list of strings, the most specific first. */
+	/* It is a list of strings, the most specific one first. */
 	for (; p && len; p += n + 1, len -= n + 1) {
 		n = bounded_strlen(p, len);
 		if (n == len)
@@ -408,8 +405,8 @@ int fdt_compatible(int after, const char *compat)
 	return node;
 }
 
-/* Is the path's component [@part, @part + @len) this node's name, with or without its unit
- * address? */
+/* Return: true if the path component [@part, @part + @len) is the name of @node, with or without the
+ * unit address. */
 static bool name_matches(int node, const char *part, size_t len)
 {
 	const char *name = fdt_name(node);
@@ -443,7 +440,7 @@ static int walk_path(int node, const char *path, size_t len)
 
 int fdt_path(const char *path)
 {
-	/* Behind a colon come options of a console. */
+	/* The options of a console may follow after a colon. */
 	size_t len = 0, n = 0;
 	int aliases;
 

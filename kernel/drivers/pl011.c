@@ -2,8 +2,8 @@
 /*
  * pl011.c - the ARM PrimeCell UART, polled.
  *
- * Uninstrumented and without locks: it is the last thing that still works in a crash. The console sees to it
- * that whole lines are written at a time.
+ * Uninstrumented and without locks, so that it works in a crash when nothing else does. The console
+ * makes sure that lines are written whole.
  */
 #include <asm/io.h>
 #include <asm/memory.h>
@@ -26,7 +26,7 @@
 #define CR_TXE	  BIT(8)
 #define CR_RXE	  BIT(9)
 
-/* A UART that is not there, or whose clock stands still, must not stop the machine. */
+/* A UART that is missing, or has no clock, must not stop the machine. */
 #define MAX_POLLS 1000000
 
 static bool enabled;
@@ -36,7 +36,7 @@ static char *reg(unsigned long offset)
 	return (char *)FIX_UART_VADDR + offset;
 }
 
-/* Firmware has set the speed; what it may not have done is to switch the UART on. */
+/* Firmware has set the speed, but may not have enabled the UART. */
 static void enable(void)
 {
 	if (!(readl_relaxed(reg(UARTCR)) & CR_UARTEN)) {
@@ -76,7 +76,7 @@ phys_addr_t pl011_probe(void)
 
 	if (path)
 		node = fdt_path(path);
-	/* Another kind of console that the tree may name is of no use to this driver. */
+	/* If the tree names another kind of console, use any pl011. */
 	if (node < 0 || !fdt_is_compatible(node, "arm,pl011"))
 		node = fdt_compatible(-1, "arm,pl011");
 	if (node < 0 || !fdt_reg(node, 0, &base, &size))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Device drivers. An architecture that has no device tree or another UART gets its own list here: one file of it
-# supplies <drivers/uart.h>. The console is used by reports and by the last steps of a panic.
+# Device drivers. An architecture with another UART, or without a device tree, gets its own list here, with one file
+# that supplies <drivers/uart.h>. The UART is uninstrumented because reports and the last steps of a panic use it.
 set(REDZONE_DRIVERS_SOURCES
 	fdt.c
 	pl011.c

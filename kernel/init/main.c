@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - start_kernel(): the order in which the kernel comes up; and kernel_init(): what it then
- * does, and with which status the machine ends.
+ * main.c - start_kernel() starts the parts of the kernel in order. kernel_init() then runs programs,
+ * modules or tests, and stops the machine with an exit status.
  */
 #include <kasan/kasan.h>
 #include <kasan/version.h>
@@ -21,7 +21,7 @@
 #include <kernel/workqueue.h>
 #include <kunit/test.h>
 
-/* Arguments of the program, its name included. */
+/* The most arguments of the program, including its name. */
 #define ARGS_MAX 256
 
 #define COMMAND_LINE_MAX 4096
@@ -58,12 +58,14 @@ static char program_name_default[] = "main";
 static char *program_name = program_name_default;
 core_param("program.name", program_name, charp, "a name", "argv[0] and thread name of the program");
 
-/* The device tree's text cannot be cut up in place, and the message about it wants it whole. */
+/* A copy: the text in the device tree cannot be split in place, and the message at boot prints it
+ * whole. */
 static char command_line[COMMAND_LINE_MAX];
 static char *program_args;
 
-/* The linker script's bounds of .init_array: with KASAN, the registration of every global. Not what
- * somebody wrote into a program: that wants memory, and waits for the program's thread. */
+/* The bounds of .init_array, from the linker script. With KASAN it has the registration of every
+ * global. Constructors of programs are not in it: they may need memory, and run later in the
+ * program's thread. */
 extern void (*const __init_array_start[])(void);
 extern void (*const __init_array_end[])(void);
 
@@ -75,8 +77,7 @@ static void run_constructors(void)
 
 static int program_status(int value)
 {
-	/* What KASAN saw matters most; then a crash, in whichever thread; then the program's own
-	 * word. */
+	/* Reports of KASAN count first, then a crash in any thread, then the program's own result. */
 	if (kasan_reports_seen())
 		return EXIT_STATUS_KASAN;
 	if (program_was_killed() || READ_ONCE(oops_count))
@@ -98,7 +99,7 @@ static int run_the_program(void)
 	return program_status(run_program(argc + 1, argv));
 }
 
-/* The modules of module.load= come before the program, if there is one, and go after it. */
+/* Load the modules of module.load=, run the program, if there is one, and unload the modules. */
 static int run_with_modules(void)
 {
 	int load = load_wanted_modules();
@@ -128,7 +129,7 @@ static int run_the_programs(void)
 	return READ_ONCE(oops_count) ? EXIT_STATUS_CRASH : EXIT_STATUS_PROGRAM;
 }
 
-/* How many page allocations were tagged so far, if not all. @when: "of the boot". */
+/* Print how many page allocations were tagged so far, unless all were. @when: as in "of the boot". */
 static void print_sampling(const char *when)
 {
 #ifdef CONFIG_KASAN_HW_TAGS
@@ -152,8 +153,8 @@ static int run_the_tests(void)
 	passed = kunit_run_all();
 	fault_inject_pause();
 
-	/* Reports inside the run were provoked by a case, or made it fail; either way KUnit has
-	 * judged. */
+	/* Reports during the run were either provoked by a test case or made it fail, so KUnit has
+	 * counted them. */
 	kasan_reports_forgive(kasan_reports_seen() - before);
 	if (kasan_reports_seen())
 		return EXIT_STATUS_KASAN;
@@ -181,7 +182,7 @@ static int kernel_init(void *unused)
 
 	program_flush();
 	print_sampling("in all");
-	/* Whatever loglevel= says: without this line the end would look like a crash. */
+	/* Printed with any loglevel=: without this line the end would look like a crash. */
 	printk("reboot: System halted\n");
 	machine_exit(status);
 }
@@ -205,12 +206,12 @@ void start_kernel(void)
 	arch_kasan_probe();
 	could_check = kasan_on();
 	program_args = parse_params(command_line);
-	/* Whatever loglevel= says: tools read here that silence means nothing. */
+	/* Printed with any loglevel=: it tells tools that a run without reports proves nothing. */
 	if (could_check && !kasan_on())
 		printk("kasan: kasan=off: KASAN is off, nothing is checked\n");
 	arch_kasan_enable();
 
-	/* kasan=off decides whether RAM gets shadow of its own. */
+	/* kasan=off has been parsed: it decides whether RAM gets its own shadow. */
 	kasan_shadow_init();
 	mm_init();
 	kasan_init(totalram_pages() << PAGE_SHIFT);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * console.c - who may write to the serial line, and the timestamp before each line.
+ * console.c - the lock of the serial line, and the timestamp before each line.
  *
- * Not instrumented: KASAN's reports pass through here. The lock is no spinlock_t because it must
- * nest: a CPU that faults, or finds a bug, while it prints has to be able to say so.
+ * Not instrumented, because KASAN's reports are printed here. The lock is not a spinlock_t because it
+ * must nest: a CPU that faults, or finds a bug, while it prints must be able to report that.
  */
 #include <kernel/console.h>
 #include <kernel/irqflags.h>
@@ -12,15 +12,15 @@
 #include <asm/barrier.h>
 #include <asm/percpu.h>
 
-/* How long console_bust() waits for a line of another CPU to end. */
+/* How long console_bust() waits for another CPU to end its line. */
 #define BUST_GRACE_NS (20 * NSEC_PER_MSEC)
 
-/* "[SSSSS.UUUUUU] ", a NUL behind it. */
+/* The length of "[SSSSS.UUUUUU] ". */
 #define PREFIX_LEN 15
 
-/* CPU that has the console, plus 1; 0: nobody. */
+/* The CPU that has the console, plus 1; 0 if no CPU has it. */
 static unsigned int console_owner;
-/* These belong to the owner. */
+/* Only the owner reads and writes these. */
 static unsigned int console_depth;
 static bool line_open;
 
@@ -38,8 +38,8 @@ unsigned long console_lock(void)
 {
 	unsigned long flags = arch_local_irq_save();
 
-	/* Wait with interrupts as the caller has them, so that a stop request gets through. The CPU
-	 * may be another one after each wait. */
+	/* Wait with the caller's interrupt state, so that a stop request is received. After each wait
+	 * this may be another CPU. */
 	while (!console_trylock(smp_processor_id())) {
 		arch_local_irq_restore(flags);
 		cpu_relax();
@@ -69,7 +69,7 @@ void console_bust(void)
 		}
 		cpu_relax();
 	}
-	/* One level that nobody takes back. */
+	/* This level is never taken back, so the CPU keeps the console. */
 	console_depth++;
 }
 
@@ -80,7 +80,7 @@ static void end_open_line(void)
 	line_open = false;
 }
 
-/* Decimal, right-aligned, filled with @fill. */
+/* Print @value in decimal, right-aligned, filled up with @fill. */
 static void put_decimal(char *buf, unsigned int width, u64 value, char fill)
 {
 	for (unsigned int i = width; i-- > 0; value /= 10)

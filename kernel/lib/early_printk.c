@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * early_printk.c - messages straight to the UART, before printk() works and when it no longer does.
+ * early_printk.c - messages directly to the UART, for when printk() does not work yet or no longer
+ * works.
  *
- * Uninstrumented, and calls nothing that is instrumented: there may be no shadow yet.
+ * Uninstrumented, and it calls no instrumented code, because there may be no shadow yet.
  */
 #include <kernel/arch.h>
 #include <kernel/kasan_port.h>

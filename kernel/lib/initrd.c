@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * initrd.c - the table of contents of the boot loader's archive ("cpio newc").
+ * initrd.c - the table of the files in the boot loader's archive ("cpio newc").
  *
- * The archive comes from outside, so every length in it is checked against what is left before it
- * is used. Each member is a header of 110 ASCII characters, the name with its NUL, padding to 4
- * bytes, the data, padding to 4 bytes. The last member is called TRAILER!!!.
+ * The archive comes from outside, so every length in it is checked against the rest of the archive
+ * before it is used. Each member is a header of 110 ASCII characters, the name with its NUL, padding
+ * to 4 bytes, the data, padding to 4 bytes. The last member is called TRAILER!!!.
  */
 #include <kernel/arch.h>
 #include <kernel/ctype.h>
@@ -25,7 +25,7 @@
 #define MODE_TYPE    0170000
 #define MODE_REGULAR 0100000
 
-/* What is left of the archive. */
+/* The rest of the archive: from @pos to @end. Padding counts from @start. */
 struct cursor {
 	const char *start, *pos, *end;
 };
@@ -49,8 +49,8 @@ static bool parse_field(const char *header, unsigned int field, u32 *value)
 	return true;
 }
 
-/* Take @n bytes, and padding up to a multiple of 4 from the archive's start. NULL: not that many
- * left. */
+/* Take @n bytes, and the padding to a multiple of 4 bytes from the start. Return: NULL if fewer than
+ * @n bytes are left. */
 static const char *take(struct cursor *c, size_t n)
 {
 	const char *p = c->pos;
@@ -59,7 +59,7 @@ static const char *take(struct cursor *c, size_t n)
 	if (n > left)
 		return NULL;
 	padded = ALIGN((size_t)(p - c->start) + n, 4) - (size_t)(p - c->start);
-	/* The archive may end right behind the last byte that counts. */
+	/* The archive may end without padding. */
 	c->pos += min(padded, left);
 	return p;
 }
@@ -110,7 +110,8 @@ static enum member next_member(struct cursor *c, struct initrd_file *file)
 	return MEMBER_FILE;
 }
 
-/* Walk the archive; store at most @max files. @bad: is it damaged? Return: files there are. */
+/* Walk the archive, and store at most @max files. @bad: set to true if it is damaged. Return: number
+ * of files in it. */
 static size_t walk(struct initrd_file *table, size_t max, bool *bad)
 {
 	struct cursor c = {

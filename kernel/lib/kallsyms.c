@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kallsyms.c - lookup in the image's symbol table.
+ * kallsyms.c - finds symbols in the image's symbol table.
  *
- * Not instrumented, because reports name their frames with it. The table comes from the second link
- * pass (tools/kallsyms.py); the first pass has an empty one, kallsyms_empty.S.
+ * Not instrumented, because reports use it for the names in stack traces. The table comes from the
+ * second link pass (tools/kallsyms.py); the first pass has an empty one, kallsyms_empty.S.
  */
 #include <kernel/kallsyms.h>
 #include <kernel/module.h>
 #include <kernel/types.h>
 #include <asm/memory.h>
 
-/* Offsets ascend and count from _text. */
+/* Offsets are ascending, in bytes from _text. */
 extern const u32 kallsyms_num, kallsyms_offsets[], kallsyms_name_offsets[];
 extern const char kallsyms_names[];
 
-/* Symbols with external linkage, for modules; names ascend. */
+/* Symbols with external linkage, for modules, sorted by name. */
 extern const u32 ksymtab_num, ksymtab_name_offsets[];
 extern const u64 ksymtab_addresses[];
 extern const char ksymtab_names[];
@@ -26,7 +26,7 @@ bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start, 
 
 	if (pc < base || pc >= end || high == 0 || pc - base < kallsyms_offsets[0])
 		return false;
-	/* The last entry that is not above the address. */
+	/* Find the last entry that is not above the address. */
 	while (high - low > 1) {
 		u32 middle = low + (high - low) / 2;
 
@@ -74,7 +74,7 @@ unsigned long kallsyms_address(const char *name)
 	return 0;
 }
 
-/* As strcmp(), which is instrumented. */
+/* The same as strcmp(), but not instrumented. */
 static int compare_names(const char *a, const char *b)
 {
 	for (; *a && *a == *b; a++, b++)
@@ -100,7 +100,7 @@ unsigned long kallsyms_exported(const char *name)
 	return 0;
 }
 
-/* The formatter may be what is being reported, so the few pieces are put together by hand. */
+/* Do not use the formatter: it may be the code that is being reported. */
 static char *put_text(char *p, const char *end, const char *text)
 {
 	while (*text && p < end)
@@ -120,7 +120,7 @@ static char *put_hex(char *p, const char *end, unsigned long value)
 	return p;
 }
 
-/* Print the symbol that holds @lookup, with the offset of @address in it. */
+/* Print the name of the symbol that holds @lookup, with the offset of @address in it if @offset. */
 static int format_symbol(char *buf, unsigned long lookup, unsigned long address, bool offset)
 {
 	unsigned long start, size;
@@ -170,6 +170,7 @@ int sprint_symbol_no_offset(char *buf, unsigned long address)
 
 int sprint_backtrace(char *buf, unsigned long address)
 {
-	/* A call that does not return may be a function's last instruction: look up the call. */
+	/* A call that does not return may be the last instruction of a function, so look up the call
+	 * and not the address after it. */
 	return format_symbol(buf, address - 1, address, true);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kallsyms_empty.S - the symbol table of the first link pass: empty, and weak, so that the table that
- * tools/kallsyms.py makes takes its place in the second.
+ * kallsyms_empty.S - the symbol table of the first link pass. It is empty and weak, so that
+ * in the second pass the table that tools/kallsyms.py makes replaces it.
  *
- * In assembly, because a compiler that sees the values of constants uses them, weak or not.
+ * In assembly, because a compiler that sees the value of a constant uses it, even if the symbol is
+ * weak.
  */
 	.section .kallsyms, "a", %progbits
 	.weak	kallsyms_num, kallsyms_offsets, kallsyms_name_offsets, kallsyms_names
 	.weak	ksymtab_num, ksymtab_addresses, ksymtab_name_offsets, ksymtab_names
-	/* Objects: symbols without a type would be taken for code. */
+	/* Symbols without a type would be taken for code, so these are objects. */
 	.type	kallsyms_num, %object
 	.type	kallsyms_offsets, %object
 	.type	kallsyms_name_offsets, %object

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kasan_port.c - the KASAN runtime's view of this kernel: who runs, where to print, how to stop;
- * and the kernel's memory of what was reported. Memory and objects are in kernel/mm/kasan_glue.c.
+ * kasan_port.c - the KASAN port of this kernel: the running task, where to print, how to stop. It
+ * also counts the reports for the kernel. Memory and objects are in kernel/mm/kasan_glue.c.
  *
- * Not instrumented: all of it runs inside reports or allocations.
+ * Not instrumented, because all of it runs inside reports or allocations.
  */
 #include <kasan/config.h>
 #include <kernel/arch.h>
@@ -71,8 +71,8 @@ uint64_t kasan_port_clock(void)
 	return clock_ns();
 }
 
-/* An address of the lower half is the user's only if the running task has such memory at all: in a
- * kernel thread it is as wild as any other. */
+/* An address in the lower half is a user address only if the running task has user memory. In a
+ * kernel thread it is just a wild pointer. */
 bool kasan_port_is_user(uintptr_t addr)
 {
 	return current->mm && addr < TASK_SIZE;
@@ -105,7 +105,8 @@ void kasan_port_panic(const char *why)
 
 bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym)
 {
-	/* Interrupts are off. Reports ask one at a time, but kasan.ignore= asks before them, on any CPU. */
+	/* Interrupts are off. Reports call this one at a time, but kasan.ignore= calls it before
+	 * them, on any CPU. */
 	static struct module_place places[NR_CPUS];
 	struct module_place *const place = &places[smp_processor_id()];
 	unsigned long start, bytes;
@@ -138,9 +139,9 @@ void kasan_port_print_banner(void)
 }
 
 /*
- * The console belongs to the reporting CPU from begin to end. The runtime restores interrupts in
- * between, so the console's own saved state is of no use, and the task must not change its CPU
- * while it owns the console.
+ * The reporting CPU owns the console for the whole report. The runtime changes the interrupt state
+ * meanwhile, so the state that console_lock() returns is not used, and preemption is off because the
+ * task must not change its CPU while it owns the console.
  */
 void kasan_port_report_begin(void)
 {
@@ -159,7 +160,7 @@ void kasan_port_report_end(const struct kasan_report_info *info)
 	flags = arch_local_irq_save();
 	console_unlock(flags);
 	preempt_enable();
-	/* Holding a lock it goes on, and ends where it gives up the last one. */
+	/* If the thread holds a lock, it goes on, and ends when it releases the last one. */
 	if (current->kflags & PF_ONE_REPORT) {
 		if (preemptible()) {
 			kasan_flush_reports();

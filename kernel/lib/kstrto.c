@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* kstrto.c - text to numbers, see <kernel/kernel.h>. */
+/* kstrto.c - converts text to numbers, see <kernel/kernel.h>. */
 #include <kernel/ctype.h>
 #include <kernel/kernel.h>
 #include <kernel/string.h>
 
-/* Value of @c as a digit; 36 or more if it is none. */
+/* Return: the value of the digit @c; 36 or more if it is not a digit. */
 static unsigned int digit_value(char c)
 {
 	if (isdigit((u8)c))
@@ -14,7 +14,7 @@ static unsigned int digit_value(char c)
 	return 36;
 }
 
-/* Skip a 0x that a hexadecimal digit follows, and settle base 0. */
+/* Skip a 0x if a hexadecimal digit follows it, and choose the base if it is 0. */
 static const char *parse_base(const char *s, unsigned int *base)
 {
 	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X') && isxdigit((u8)s[2]);
@@ -24,7 +24,7 @@ static const char *parse_base(const char *s, unsigned int *base)
 	return hex && *base == 16 ? s + 2 : s;
 }
 
-/* Parse digits. Return: first character that is none, @s itself if there is no digit. */
+/* Parse digits. Return: the first character that is not a digit, which is @s if there are no digits. */
 static const char *parse_number(const char *s, unsigned int base, u64 *value, bool *overflow)
 {
 	u64 v = 0;
@@ -78,7 +78,7 @@ int kstrtoll(const char *s, unsigned int base, long long *res)
 			*res = (long long)value;
 		return err;
 	}
-	/* A second sign is not a number. */
+	/* A second sign is an error. */
 	if (s[1] == '+')
 		return -EINVAL;
 	err = kstrtoull(s + 1, base, &value);

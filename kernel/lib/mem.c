@@ -2,10 +2,10 @@
 /*
  * mem.c - __memcpy, __memmove, __memset: the memory primitives that check nothing.
  *
- * Not instrumented: the runtime's checked memcpy() ends here, and so does code that runs before
- * there is shadow. Bulk moves go by 64 bytes in registers (load and store pairs on arm64) with
- * aligned stores; loads may be unaligned, which needs the MMU on unless source and destination
- * agree in their low bits. Without KASAN the plain names are these functions.
+ * Not instrumented: the runtime's checked memcpy() calls these functions, and so does code that runs
+ * before there is shadow. Large copies move 64 bytes at a time in registers (load and store pairs on
+ * arm64). Stores are aligned. Loads may be unaligned, so the MMU must be on unless source and
+ * destination are equally aligned. Without KASAN, memcpy() and the others are aliases of these.
  */
 #include <kasan/config.h>
 #include <kernel/string.h>
@@ -14,10 +14,10 @@
 #undef memmove
 #undef memset
 
-/* With hardware tags mem.S of the architecture has all of them. */
+/* With hardware tags the architecture's mem.S has these functions. */
 #ifndef CONFIG_KASAN_HW_TAGS
 
-/* A word as it lies in memory, at any address and of whatever type the caller stored. */
+/* A word in memory: at any address, and of any type that the caller has stored. */
 typedef u64 __attribute__((may_alias, aligned(1))) word_any;
 typedef u64 __attribute__((may_alias)) word;
 
@@ -100,8 +100,8 @@ void *__memcpy(void *dst, const void *src, size_t n)
 
 void *__memmove(void *dst, const void *src, size_t n)
 {
-	/* Forward is right when the destination starts before the source or behind its end; one
-	 * unsigned comparison says so. */
+	/* Copy forward if the destination starts before the source or behind its end. One unsigned
+	 * comparison tests both. */
 	if ((uintptr_t)dst - (uintptr_t)src >= n)
 		return copy_forward(dst, src, n);
 	return copy_backward(dst, src, n);

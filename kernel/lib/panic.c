@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* panic.c - the end of the system, and the warnings that come before it. */
+/* panic.c - stops the system after an error, and prints warnings. */
 #include <kasan/kasan.h>
 #include <kernel/arch.h>
 #include <kernel/console.h>
@@ -19,7 +19,7 @@ core_param("panic_on_warn", panic_on_warn, bool, "0|1", "panic at a warning or a
 core_param("panic_on_oops", panic_on_oops, bool, "0|1",
 	   "panic instead of ending the faulting thread");
 
-/* CPU that panics, plus 1. */
+/* The CPU that panics, plus 1; 0 if none does. */
 static unsigned int panic_cpu;
 
 bool panic_in_progress(void)
@@ -35,9 +35,9 @@ void vpanic(const char *fmt, va_list args)
 
 	local_irq_disable();
 	/*
-	 * A report in here would need locks that the other CPUs, once stopped, never release. What hardware has
-	 * only noted is reported now, and if that is a reason to panic then it is the first one: not yet inside
-	 * panic().
+	 * A report during the panic would need locks that the stopped CPUs may hold for ever, so turn
+	 * reports off. This call reports faults that hardware has only noted so far. If such a report
+	 * panics, it does so first, and not inside this panic.
 	 */
 	if (!panic_in_progress())
 		kasan_disable_current();
@@ -45,11 +45,11 @@ void vpanic(const char *fmt, va_list args)
 	if (!__atomic_compare_exchange_n(&panic_cpu, &nobody, cpu + 1, false, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED)) {
 		if (nobody == cpu + 1) {
-			/* The way out is broken itself: no more formatting, no more traces. */
+			/* panic() itself is broken: do not format a message or print a trace. */
 			console_write_line("Kernel panic - not syncing: panic inside panic()");
 			machine_exit(EXIT_STATUS_CRASH);
 		}
-		/* Another CPU was first; it stops this one. */
+		/* Another CPU was first, and stops this one. */
 		for (;;)
 			cpu_relax();
 	}
@@ -95,8 +95,9 @@ void warn_slowpath(const char *file, int line, const char *fmt, ...)
 		va_end(args);
 	}
 
-	/* One block on the console. With its lock held no report may start, also none of what hardware has only
-	 * noted: whoever has the lock of the reports could be waiting for the console. */
+	/* Print one block on the console. While its lock is held no report may start, not even of
+	 * faults that hardware has only noted so far: a CPU that holds the lock of the reports may be
+	 * waiting for the console. */
 	kasan_disable_current();
 	flags = console_lock();
 	pr_warn("------------[ cut here ]------------\n"

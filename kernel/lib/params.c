@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * params.c - the kernel command line: cutting it up, and finding who wants each piece.
+ * params.c - the kernel command line: splits it into parameters, and sets each of them.
  */
 #include <kasan/kasan.h>
 #include <kernel/ctype.h>
@@ -11,11 +11,11 @@
 
 /**
  * next_word() - cut one word off the text, in place
- * @text: advanced behind it.
- * @escapes: inside quotes, \" and \\ stand for themselves.
+ * @text: advanced past the word.
+ * @escapes: inside quotes, \" means a quote and \\ means a backslash.
  * @bare: set to false if the word had quotes.
  *
- * Quotes group and vanish, wherever in the word they are.
+ * Quotes group text anywhere in the word, and are removed.
  *
  * Return: the word, NUL-terminated; NULL at the end of the text.
  */
@@ -39,14 +39,14 @@ static char *next_word(char **text, bool escapes, bool *bare)
 			from++;
 		*to++ = *from;
 	}
-	/* Before the NUL, which may land on the byte that @from looks at. */
+	/* Test this before the NUL is written, because that may overwrite the byte at @from. */
 	end = !*from;
 	*to = '\0';
 	*text = end ? from : from + 1;
 	return word;
 }
 
-/* Parameter names do not tell '-' from '_'. */
+/* In names of parameters '-' and '_' are the same. */
 static bool same_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++) {
@@ -62,9 +62,10 @@ static bool same_name(const char *a, const char *b)
 #define IS_ENABLED_KASAN false
 #endif
 
-/* --- What is set -------------------------------------------------------------------------------- */
+/* --- Settings -------------------------------------------------------------------------------- */
 
-/* What was accepted last for each parameter; there are fewer of them than places. */
+/* The value that was last accepted for each parameter. The array is larger than the number of
+ * parameters. */
 static struct setting {
 	const char *name, *value;
 } settings[64];
@@ -94,8 +95,8 @@ static void warn_malformed(const char *name, const char *value, const char *expe
 	const struct setting *kept = find_setting(name);
 	const char *text = value ? value : "", *quote = value ? "\"" : "";
 
-	/* "name" alone, or name="value". Without a level: who asked for what there is not hears of it whatever loglevel=
-	 * says. */
+	/* Print name, or name="value". The message has no level, so that it is printed with any
+	 * loglevel=. */
 	if (!kept)
 		printk("Malformed kernel parameter %s%s%s%s%s: expected %s; keeping the default\n",
 		       name, value ? "=" : "", quote, text, quote, expected);
@@ -108,10 +109,10 @@ static void warn_malformed(const char *name, const char *value, const char *expe
 		       value ? "=" : "", quote, text, quote, expected, kept->name);
 }
 
-/* --- Who wants it ------------------------------------------------------------------------------- */
+/* --- Setting a parameter ---------------------------------------------------------------------- */
 
-/* The runtime takes any name, because it looks for names in traces only; a slip of the pen would show in
- * nothing. */
+/* Warn of names that are not functions of the kernel. The runtime accepts any name, because it looks
+ * for names in traces only, so a typing mistake would go unnoticed. */
 static void warn_strange_functions(const char *list)
 {
 	size_t length;
@@ -134,7 +135,8 @@ static bool set_kasan_option(const char *name, const char *value)
 
 	if (err == KASAN_OPTION_INVALID)
 		warn_malformed(name, value, kasan_option_values(name));
-	/* Without KASAN nobody knows the names: whatever looks like one is taken for one. */
+	/* Without KASAN the names of options are not known: any name that looks like one counts as
+	 * one. */
 	if (!IS_ENABLED_KASAN && !strncmp(name, "kasan", 5) && strchr("._-", name[5]))
 		err = KASAN_OPTION_NO_EFFECT;
 	if (!err)
@@ -199,9 +201,9 @@ int split_args(char *text, char **argv, int max)
 	return argc;
 }
 
-/* --- Types -------------------------------------------------------------------------------------- */
+/* --- Types ------------------------------------------------------------------------------------ */
 
-/* Not kstrtobool(), which looks at the first letters only. */
+/* Do not use kstrtobool(), which looks at the first letters only. */
 int param_set_bool(const char *value, void *var)
 {
 	bool on = !value || !strcmp(value, "on") || !strcmp(value, "1");

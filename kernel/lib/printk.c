@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* printk.c - format a message, sort out its level, hand its lines to the console. */
+/* printk.c - formats messages, filters them by level, and sends their lines to the console. */
 #include <kernel/console.h>
 #include <kernel/kernel.h>
 #include <kernel/param.h>
@@ -8,12 +8,12 @@
 static unsigned int loglevel = 8;
 range_param("loglevel", loglevel, 0, 8, "a number", "print only messages more urgent than this");
 
-/* Level of a message without KERN_*: more urgent than any loglevel= refuses. */
+/* Level of a message without KERN_*: more urgent than all others, so loglevel= never hides it. */
 #define LEVEL_NONE (-1)
 
 int vprintk(const char *fmt, va_list args)
 {
-	/* On the stack, not shared: any context may print, even inside another print. */
+	/* The buffer is on the stack, because any context may print, even inside another printk(). */
 	char buf[PRINTK_MAX];
 	int len = vscnprintf(buf, sizeof(buf), fmt, args);
 	int level = LEVEL_NONE;
@@ -24,7 +24,7 @@ int vprintk(const char *fmt, va_list args)
 		text += 2;
 		len -= 2;
 	}
-	/* Emergencies are never hidden: a panic is the last that is said. */
+	/* Emergencies are never hidden: the message of a panic must be seen. */
 	if (level < (int)max(loglevel, 1U))
 		console_write_lines(text, (size_t)len);
 	return len;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* random.c - xorshift64* generators: the system's own and those of callers. */
+/* random.c - xorshift64* generators: the system's own, and those of callers. */
 #include <kernel/kernel.h>
 #include <kernel/param.h>
 #include <kernel/random.h>
 
-/* The sequence without random.seed=. Never 0: that is the one state xorshift does not leave. */
+/* The seed without random.seed=. It must not be 0, the one state that xorshift never leaves. */
 #define DEFAULT_SEED 0x9e3779b97f4a7c15UL
 
 static u64 system_state = DEFAULT_SEED;
@@ -18,7 +18,7 @@ static u64 advance(u64 state)
 	return state;
 }
 
-/* The state itself has linear patterns; the high half of this product has not. */
+/* The state has linear patterns; the high half of this product does not. */
 static u64 scramble(u64 state)
 {
 	return state * 0x2545f4914f6cdd1dUL;
@@ -49,7 +49,7 @@ u64 get_random_u64(void)
 {
 	u64 old = __atomic_load_n(&system_state, __ATOMIC_RELAXED);
 
-	/* Interrupts and other CPUs draw too; no number is given twice. */
+	/* Interrupts and other CPUs draw numbers as well; each number is given out once. */
 	while (!__atomic_compare_exchange_n(&system_state, &old, advance(old), false,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
@@ -79,8 +79,8 @@ u32 get_random_u32_below(u32 ceil)
 
 	if (!ceil)
 		return 0;
-	/* The high half of a product is nearly even; the numbers whose low half is below 2^32 mod
-	 * ceil are those that make it uneven. */
+	/* The high half of the product is almost uniform. Reject products whose low half is below
+	 * 2^32 mod ceil: then it is exactly uniform. */
 	do {
 		product = (u64)get_random_u32() * ceil;
 	} while ((u32)product < -ceil % ceil);

@@ -23,8 +23,9 @@ void sort(void *base, size_t num, size_t size, int (*cmp)(const void *a, const v
 
 	if (!swap)
 		swap = swap_bytes;
-	/* While @start > 0 the heap is built from the bottom; then its top, the largest, goes
-	 * behind the shrinking rest. Either way one element has to sink to its place. */
+	/* While start > 0 the heap is built from the bottom up. After that, its top, the largest
+	 * element, is moved behind the shrinking heap. In both phases one element then has to sink to
+	 * its place. */
 	while (end > 1) {
 		size_t root;
 
@@ -68,7 +69,8 @@ void *bsearch(const void *key, const void *base, size_t num, size_t size,
 	return NULL;
 }
 
-/* Merge two chains, linked by next up to NULL; @a's entries go first among equals. */
+/* Merge two chains, which are linked by next and end with NULL. Of equal entries, those of @a come
+ * first. */
 static struct list_head *merge(void *priv, struct list_head *a, struct list_head *b,
 			       int (*cmp)(void *priv, const struct list_head *a,
 					  const struct list_head *b))
@@ -89,8 +91,8 @@ static struct list_head *merge(void *priv, struct list_head *a, struct list_head
 void list_sort(void *priv, struct list_head *head,
 	       int (*cmp)(void *priv, const struct list_head *a, const struct list_head *b))
 {
-	/* parts[i] holds 2^i sorted entries, older than those of parts[i - 1]; carrying like a
-	 * binary counter keeps the merges balanced. */
+	/* parts[i] is empty or holds 2^i sorted entries, which come before those of parts[i - 1]. It
+	 * works like a binary counter with carries, so merges are balanced. */
 	struct list_head *parts[64] = {NULL};
 	struct list_head *entry, *next, *all = NULL, *prev;
 

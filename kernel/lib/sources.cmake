@@ -16,7 +16,7 @@ set(REDZONE_LIB_SOURCES
     string.c
     vsprintf.c)
 
-# Reports pass through these; mem.c is what the checked memcpy() ends in.
+# Reports use these; the checked memcpy() ends in mem.c.
 set(REDZONE_LIB_UNINSTRUMENTED
     console.c
     early_printk.c

@@ -2,15 +2,16 @@
 /*
  * string.c - strings and byte searches, see <kernel/string.h>.
  *
- * Instrumented on purpose, and byte by byte: every access is one that C allows the function to
- * make, so KASAN's report names the very byte that was too much. A word-wise strlen() would be
- * faster and would read behind the string.
+ * Instrumented on purpose, and byte by byte: the functions access only bytes that C allows them to
+ * access, so KASAN reports exactly the first bad byte. A strlen() by words would be faster, but would
+ * read beyond the string.
  */
 #include <kernel/ctype.h>
 #include <kernel/errno.h>
 #include <kernel/string.h>
 
-/* GCC finds memset() and strlen() in loops and would call them here, for ever. */
+/* GCC would turn loops that look like memset() or strlen() into calls of these, and strlen() would
+ * call itself for ever. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 #endif
@@ -26,7 +27,7 @@ int memcmp(const void *a, const void *b, size_t n)
 	return 0;
 }
 
-/* Compilers turn memcmp() == 0 into this. */
+/* Compilers replace memcmp() == 0 by a call of this. */
 int bcmp(const void *a, const void *b, size_t n)
 {
 	return memcmp(a, b, n);
@@ -122,7 +123,7 @@ char *strncpy(char *dst, const char *src, size_t n)
 {
 	size_t i = 0;
 
-	/* The NUL is the last byte of @src that may be read; what is left of @dst is cleared. */
+	/* Read nothing behind the NUL of @src, and clear the rest of @dst. */
 	for (; i < n && src[i]; i++)
 		dst[i] = src[i];
 	for (; i < n; i++)
@@ -162,7 +163,7 @@ size_t strlcat(char *dst, const char *src, size_t size)
 {
 	size_t n = strnlen(dst, size);
 
-	/* No NUL within @size: there is no string to append to, and no room. */
+	/* Without a NUL within @size there is no string to append to, and no room. */
 	if (n == size)
 		return n + strlen(src);
 	return n + strlcpy(dst + n, src, size - n);
@@ -248,7 +249,8 @@ char *strnchr(const char *s, size_t n, int c)
 	return NULL;
 }
 
-/* Does @s start with the @n bytes at @prefix? Reads @s up to its NUL or the first difference. */
+/* Return: true if @s starts with the @n bytes at @prefix. It reads @s up to the NUL or the first
+ * difference. */
 static bool starts_with(const char *s, const char *prefix, size_t n)
 {
 	for (; n; n--, s++, prefix++) {
@@ -282,7 +284,7 @@ char *strnstr(const char *haystack, const char *needle, size_t n)
 	return NULL;
 }
 
-/* Is @c one of @set? NUL never is. */
+/* Return: true if @c is one of @set. NUL never is. */
 static bool is_one_of(char c, const char *set)
 {
 	for (; *set; set++) {
@@ -397,7 +399,8 @@ static bool class_match(const char *p, char c, const char **end)
 
 bool glob_match(const char *pattern, const char *s)
 {
-	/* Only the last star can ever need another try: what an earlier one took stays good. */
+	/* Only the last star ever needs another try: the text that an earlier star has matched stays
+	 * valid. */
 	const char *star = NULL, *retry = NULL;
 
 	for (;;) {
@@ -424,7 +427,7 @@ bool glob_match(const char *pattern, const char *s)
 				break;
 			case '[':
 				in = class_match(next, *s, &end);
-				/* Without its ']' the bracket is an ordinary character. */
+				/* A '[' without its ']' is an ordinary character. */
 				ok = end ? in : *s == '[';
 				if (end)
 					next = end;

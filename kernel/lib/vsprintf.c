@@ -2,9 +2,9 @@
 /*
  * vsprintf.c - the formatter behind printk() and snprintf().
  *
- * Instrumented: it reads the strings and writes the buffers of its callers, byte by byte, so a
- * buffer that is smaller than the caller says is reported at its first byte too many. Nothing is
- * allocated.
+ * Instrumented: it reads the strings and writes the buffers of its callers byte by byte. So if a
+ * buffer is smaller than the caller says, the report is about the first byte after it. It allocates
+ * no memory.
  */
 #include <kernel/ctype.h>
 #include <kernel/kallsyms.h>
@@ -12,7 +12,7 @@
 #include <kernel/slab.h>
 #include <kernel/string.h>
 
-/* Where the result goes. @len counts all of it, also what no longer fits. */
+/* The buffer for the result. @len counts all characters, including those that do not fit. */
 struct output {
 	char *buf;
 	size_t size;
@@ -29,7 +29,7 @@ enum length {
 
 /**
  * struct spec - one conversion
- * @precision: -1: none given.
+ * @precision: -1 if none was given.
  */
 struct spec {
 	bool left, plus, space, alt, zero;
@@ -69,7 +69,7 @@ static void put_string(struct output *out, const struct spec *spec, const char *
 
 	if (!s)
 		s = "(null)";
-	/* With a precision the string need not end: not one byte behind it may be read. */
+	/* A string with a precision need not have a NUL: read no byte beyond the precision. */
 	put_field(out, spec, s, (int)strnlen(s, max));
 }
 
@@ -93,7 +93,7 @@ static void put_number(struct output *out, const struct spec *spec, u64 value, b
 		prefix[prefix_len++] = spec->conversion;
 	}
 
-	/* Precision 0 prints 0 as nothing at all. */
+	/* With precision 0 the value 0 has no digits. */
 	for (u64 v = value; v || (n == 0 && spec->precision != 0); v /= base)
 		text[n++] = digits[v % base];
 
@@ -101,7 +101,7 @@ static void put_number(struct output *out, const struct spec *spec, u64 value, b
 	if (spec->alt && base == 8 && zeros == 0 && (n == 0 || text[n - 1] != '0'))
 		zeros = 1;
 	total = prefix_len + zeros + n;
-	/* The 0 flag counts only where neither a precision nor '-' says otherwise. */
+	/* The 0 flag is ignored if there is a precision or the flag '-'. */
 	if (spec->zero && !spec->left && spec->precision < 0 && spec->width > total) {
 		zeros += spec->width - total;
 		total = spec->width;
@@ -134,7 +134,7 @@ static noinline void put_symbol(struct output *out, const struct spec *spec, uns
 	put_field(out, spec, name, n);
 }
 
-/* Handle %p; @fmt points behind the p. Return: how many characters of it belong to that. */
+/* Handle %p; @fmt points behind the p. Return: how many characters at @fmt belong to the conversion. */
 static size_t put_pointer(struct output *out, struct spec *spec, const void *p, const char *fmt,
 			  bool symbols)
 {
@@ -149,7 +149,7 @@ static size_t put_pointer(struct output *out, struct spec *spec, const void *p, 
 	return symbols && *fmt == 'x' ? 1 : 0;
 }
 
-/* Decimal digits at *@s, saturating. */
+/* Parse decimal digits at *@s. Return: their value, INT_MAX at most. */
 static int parse_digits(const char **s)
 {
 	int n = 0;
@@ -162,7 +162,8 @@ static int parse_digits(const char **s)
 	return n;
 }
 
-/* Parse from behind the '%' up to the conversion character. Return: behind that, or at the end. */
+/* Parse a conversion; @s points behind the '%'. Return: the position behind the conversion character,
+ * or the end of the text. */
 static const char *parse_spec(const char *s, struct spec *spec, va_list *args)
 {
 	*spec = (struct spec){.precision = -1, .length = LEN_INT};
@@ -298,7 +299,7 @@ static int format(char *buf, size_t size, const char *fmt, va_list *args, bool s
 			put(&out, '%');
 			break;
 		default:
-			/* Unknown: the text as it stands, so that the mistake is seen. */
+			/* Unknown conversion: print it unchanged, so that the mistake is seen. */
 			while (start < fmt)
 				put(&out, *start++);
 		}
@@ -314,7 +315,8 @@ int vsnprintf(char *buf, size_t size, const char *fmt, va_list args)
 	va_list copy;
 	int n;
 
-	/* The argument may have decayed to a pointer; a copy has an address of the right type. */
+	/* As a parameter, args may have become a pointer. A copy has the right type, so its address
+	 * can be passed. */
 	va_copy(copy, args);
 	n = format(buf, size, fmt, &copy, true);
 	va_end(copy);
