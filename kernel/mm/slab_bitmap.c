@@ -3,7 +3,7 @@
  * slab_bitmap.c - the allocator that REDZONE_ALLOCATOR=slab chooses. A bitmap beside each slab says
  * which slots are free, and CPUs keep no slots of their own.
  *
- * It is for small machines: CPUs hold back no memory, a cache's descriptor is 3 KiB smaller, and
+ * It is for small machines: CPUs hold back no memory, a cache's descriptor is 4 KiB smaller, and
  * objects with constructors need no room for a link. Without KASAN it finds every double free; with
  * KASAN the stack of a free is known until the slot is used again. The price is a lock for each
  * allocation, which all CPUs share.
