@@ -32,7 +32,7 @@
 	_Pragma("GCC diagnostic pop") struct kasan_hook_ends
 #endif
 
-/* Of a hook whose first argument need not point to initialised memory: GCC takes a pointer to const for a read. */
+/* For a hook whose first argument may point to memory without a value: GCC takes a pointer to const for a read. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
 #define KASAN_READS_NOTHING __attribute__((__access__(__none__, 1)))
 #else

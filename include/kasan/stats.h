@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stats.h - how much the runtime's own tables hold, for tests, benchmarks and whoever watches memory. Each
- * function takes a snapshot, in any context. What a mode does not have is all 0.
+ * function takes a snapshot, in any context. The numbers of a table that a mode does not have are 0.
  */
 #ifndef KASAN_STATS_H
 #define KASAN_STATS_H

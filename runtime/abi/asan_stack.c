@@ -34,7 +34,7 @@ KASAN_ABI void __asan_allocas_unpoison(uintptr_t top, uintptr_t bottom)
 {
 	if (!top || top >= bottom)
 		return;
-	/* What lies above @bottom belongs to the frame: do not clear the granule it shares. */
+	/* The memory above @bottom belongs to the frame: do not clear the granule it shares. */
 	kasan_clear_granules(top, bottom & ~(uintptr_t)KASAN_GRANULE_MASK);
 }
 

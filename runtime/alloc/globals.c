@@ -5,7 +5,7 @@
  * Each instrumented file brings one array of descriptors, made by the compiler and writable, and
  * registers it from a constructor: long before any allocator works, and as often as there are
  * files. The registry therefore takes no memory at all: it chains the arrays through their own
- * first descriptors. Of those, odr_indicator and has_dynamic_init mean nothing in a kernel (one
+ * first descriptors. Their odr_indicator and has_dynamic_init mean nothing in a kernel (one
  * definition rule checks, C++ initialisation order), so they hold the next array's address and this
  * array's length. There is no limit and nothing to overflow.
  *

@@ -438,7 +438,7 @@ size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
 	if (!ptr)
 		return 0;
 	if (kasan_unlikely(!is_added(heap) || is_early(heap, ptr))) {
-		/* Of a chunk that was freed the allocator may still know a size. */
+		/* The allocator may still know the size of a chunk that was freed. */
 		size = early_size((struct kasan_heap *)heap, ptr);
 		return size == SIZE_MAX || is_freed_early(ptr, size) ? 0 : size;
 	}

@@ -13,8 +13,8 @@
  * Chunks are never given back, so there are as many as were once needed; without memory for more the
  * quarantine holds fewer objects, never more.
  *
- * No two locks are ever held at once, and caches get their slots back with none. What is on its way
- * from one place to the next is in nobody's list, so kasan_cache_shrink() could miss it. Every CPU
+ * No two locks are ever held at once, and caches get their slots back with none. An object that is
+ * on its way from one place to the next is in no list, so kasan_cache_shrink() could miss it. Every CPU
  * therefore counts its journeys, and shrinking waits for those it may have missed. A CPU travels with
  * interrupts off, so a journey always ends.
  *
@@ -109,7 +109,7 @@ void kasan_quarantine_init(size_t memory)
 }
 
 /*
- * Who set the bound wants to know that it was met; by default that is how things are. A report in
+ * A user who set the bound wants to know that it was met; the default bound is always met. A report in
  * progress keeps the console: the next time tries again.
  */
 static void say_full(void)

@@ -2,14 +2,13 @@
 /*
  * sample.c - which page allocations get tags, if not all of them shall: kasan.page_alloc.sample=.
  *
- * Every Nth large allocation of a CPU does. A CPU's counter is a row of tickets that is never taken back: who
- * draws one by an atomic addition knows what to do, whatever others draw meanwhile and wherever he runs by
- * then. So nothing is locked, no interrupt is masked, and a task that moves to another CPU after it looked up
+ * Every Nth large allocation of a CPU does. A CPU's counter is a row of tickets that is never taken back. A
+ * context draws one by an atomic addition and then knows what to do, whatever others draw meanwhile and
+ * wherever it runs by then. So nothing is locked, no interrupt is masked, and a task that moves to another CPU after it looked up
  * whose counter to use still gets a ticket that nobody else has.
  *
- * What that is worth: each ticket of a counter is drawn once, and those that N divides mean a tag. Of any N
- * draws in a row from one counter exactly one gets a tag; of all n draws on c CPUs it is n / N, less than c
- * more or fewer. The number has 64 bits, so the row never starts again in the middle.
+ * The guarantee: each ticket of a counter is drawn once, and those that N divides mean a tag. Exactly one of any
+ * N draws in a row from one counter gets a tag; of n draws on c CPUs n / N do, with less than c more or fewer. The number has 64 bits, so the row never starts again in the middle.
  */
 #include "sample.h"
 

@@ -153,7 +153,7 @@ static inline uint64_t partial_word(size_t size)
 #endif
 
 /*
- * Of an object of @count granules, fewer than all bytes are asked for. Up to 128 bytes its shadow is
+ * The user asked for fewer bytes than the object's @count granules have. Up to 128 bytes its shadow is
  * made in registers and stored at once: in two halves that overlap, or in the one that fits.
  */
 static void open_partly(uint8_t *shadow, size_t size, uint32_t count)
@@ -341,7 +341,7 @@ static inline __attribute__((always_inline)) bool end_life(struct kasan_alloc_me
 	return live != freed;
 }
 
-/* What is wrong with freeing @object, which the allocator found in the slot at @base? NULL: nothing,
+/* Find out what is wrong with freeing @object, which the allocator found in the slot at @base. NULL: nothing,
  * and its life is over. */
 static const char *check_free(const struct kasan_cache *cache, const void *object, const void *base)
 {
@@ -411,7 +411,7 @@ enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void
 {
 	if (!kasan_on())
 		return KASAN_FREE_NOW;
-	/* Who freed it is recorded already, and is who the reader of a report looks for. */
+	/* The track of kasan_slab_free() stays: the reader of a report looks for that one. */
 	close_object(cache, object);
 	return kasan_quarantine_put(cache, object);
 }

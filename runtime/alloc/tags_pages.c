@@ -35,7 +35,7 @@ static inline void *open_pages(const void *addr, size_t size, bool init)
 {
 	uint8_t tag;
 
-	/* What gets no tag is reached by pointers that match all memory, and keeps the tags of free pages. */
+	/* Pages without a tag are reached by pointers that match all memory, and keep the tags of free pages. */
 	if (kasan_unlikely(!kasan_on() || !kasan_sample(size))) {
 		if (init)
 			__memset(kasan_reset_tag(addr), 0, size);

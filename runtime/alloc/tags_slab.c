@@ -242,7 +242,7 @@ static __attribute__((__noinline__)) bool claim_overrun(const void *object, cons
 	       kasan_ring_lives(object) && kasan_tags_claim((uintptr_t)base, KASAN_TAG_KERNEL);
 }
 
-/* What is wrong with freeing @object, which the allocator found in the slot at @base? NULL: nothing, and its
+/* Find out what is wrong with freeing @object, which the allocator found in the slot at @base. NULL: nothing, and its
  * life is over: its first granule is nobody's. */
 static inline const char *check_free(const void *object, const void *base)
 {
@@ -309,7 +309,7 @@ kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
 		kasan_report_bad_free("double-free", object, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 		return KASAN_FREE_QUARANTINED;
 	}
-	/* Who freed it is recorded already, and is who the reader of a report looks for. */
+	/* The record of kasan_slab_free() stays: the reader of a report looks for that one. */
 	kasan_tags_fill((uintptr_t)object, object_span(cache), KASAN_SLAB_FREE);
 	return KASAN_FREE_NOW;
 }

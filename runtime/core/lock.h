@@ -10,7 +10,7 @@
  * takes no second lock.
  *
  *	lock		of		taken under the report lock		the port is called under it for
- *	report		report.c	-					all that a report needs
+ *	report		format.c	-					all that a report needs
  *	globals		globals.c	by kasan_find_global(), tries only	kasan_port_readable()
  *	depot		depot.c		no					kasan_port_alloc()
  *	a heap's	heap.c		no					kasan_port_alloc()

@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "lock.h"
 
-/* Whoever prints holds it. The first of the runtime's locks in their order, see lock.h. */
+/* Held by a context that prints. The first of the runtime's locks in their order, see lock.h. */
 extern struct kasan_lock kasan_report_lock;
 
 /** kasan_notice() - print one line that is no report, from any hook, with no lock held. Prints the reports that
@@ -18,7 +18,7 @@ extern struct kasan_lock kasan_report_lock;
  *  printed: nothing was printed then. */
 bool kasan_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** struct kasan_line - a line that is put together from pieces; zeroed: empty. What is too long is cut. */
+/** struct kasan_line - a line that is put together from pieces; zeroed: empty. A line that is too long is cut. */
 struct kasan_line {
 	size_t length;
 	char text[256];

@@ -89,7 +89,7 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 
 void kasan_poison_always(const void *addr, size_t size, uint8_t value)
 {
-	/* The contract asks for whole granules. Of others, poison only those that lie inside. */
+	/* The contract asks for whole granules. Of a range that has others, poison those that lie inside. */
 	uintptr_t start = ((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
 	uintptr_t end = ((uintptr_t)addr + size) & ~(uintptr_t)KASAN_GRANULE_MASK;
 

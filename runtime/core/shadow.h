@@ -128,7 +128,7 @@ kasan_shadow_fill_inline(uint8_t *shadow, uint8_t value, size_t count)
 		} else if (end - shadow > 16) {
 			((kasan_u64_any *)shadow)[0] = ((kasan_u64_any *)shadow)[1] = word;
 		}
-		/* Of what there was all but 16 at most are written, and there were more than 16. */
+		/* All but 16 at most are written by now, and there were more than 16. */
 		((kasan_u64_any *)end)[-2] = ((kasan_u64_any *)end)[-1] = word;
 	} else if (count >= 4) {
 		*(kasan_u32_any *)shadow = (uint32_t)word;
@@ -232,7 +232,7 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 	 */
 	const uintptr_t rotated = (addr >> KASAN_SHADOW_SCALE_SHIFT) |
 				  (addr << (KASAN_UINTPTR_BITS - KASAN_SHADOW_SCALE_SHIFT));
-	/* Of those low bits the ones that an aligned access smaller than a granule may have set. */
+	/* Those of the low bits that an aligned access smaller than a granule may have set. */
 	const uintptr_t loose = (KASAN_GRANULE_MASK & ~(uintptr_t)(size - 1))
 				<< (KASAN_UINTPTR_BITS - KASAN_SHADOW_SCALE_SHIFT);
 	uintptr_t shadow;

@@ -4,8 +4,8 @@
  *
  * "adjacent" spends entropy on certainty. Slots of a slab alternate between even and odd tags, so a linear
  * overflow always meets a tag of the other kind; and of its kind a slot gets any but the one that it had
- * last, so the previous owner's pointer never fits. What is left to chance is an access that jumps over
- * objects, or a pointer that is two owners old.
+ * last, so the previous owner's pointer never fits. Only an access that jumps over objects, or a
+ * pointer that is two owners old, is left to chance.
  *
  * The numbers need not be secret, only evenly spread: a linear congruential generator for each CPU, without
  * a lock. An interrupt between its load and its store repeats a number, which does no harm.

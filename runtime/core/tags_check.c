@@ -21,7 +21,7 @@ void kasan_tags_open(uintptr_t addr, size_t size, uint8_t tag, bool init)
 	const bool is_short = (rest || !size) && tag != KASAN_TAG_KERNEL;
 #endif
 
-	/* Whoever comes without a tag needs no bound, and the byte that would hold it may be somebody's. */
+	/* A pointer without a tag needs no bound, and the byte that would hold it may be in use. */
 	if (rest && !is_short)
 		whole += KASAN_GRANULE_SIZE;
 	if (init)
@@ -42,7 +42,7 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 
 void kasan_poison(const void *addr, size_t size, uint8_t value)
 {
-	/* The contract asks for whole granules. Of others, poison only those that lie inside. */
+	/* The contract asks for whole granules. Of a range that has others, poison those that lie inside. */
 	const uintptr_t start =
 		((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
 	const uintptr_t end = ((uintptr_t)addr + size) & ~(uintptr_t)KASAN_GRANULE_MASK;
@@ -177,7 +177,7 @@ bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 		if (!kasan_granule_matches(granule, state, tag,
 					   ends ? last & KASAN_GRANULE_MASK : KASAN_GRANULE_MASK)) {
 #ifdef CONFIG_KASAN_SW_TAGS
-			/* Of a short granule the first bytes may be its pointer's. */
+			/* The first bytes of a short granule may be its pointer's. */
 			if (state && state < KASAN_GRANULE_SIZE &&
 			    kasan_granule_matches(granule, state, tag, 0))
 				granule += state;

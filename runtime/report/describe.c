@@ -2,9 +2,9 @@
 /*
  * describe.c - whose memory is it? Finds the heap object, global, stack or area of a bad address.
  *
- * What the allocator's own descriptors say (which slot holds an address) is taken as true. What
- * lies in redzones or in freed memory is not: metadata counts only if its seal fits, names are
- * copied character by character from memory that can be read.
+ * The allocator's own descriptors (which slot holds an address) are taken as true. Data in redzones or in
+ * freed memory is not: metadata counts only if its seal fits, and names are copied character by character
+ * from memory that can be read.
  */
 #include "report.h"
 

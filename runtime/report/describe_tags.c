@@ -2,9 +2,9 @@
 /*
  * describe_tags.c - reports of the tag-based modes: what kind of bug, and whose memory.
  *
- * A mismatch of tags only says that a pointer is not the memory's. Whose it was, and what became of that,
- * is in the stack ring: the object with the pointer's tag. Without a record there the bug is called
- * invalid-access, which is true of every one.
+ * A mismatch of tags only says that a pointer does not belong to the memory. The stack ring has the object that
+ * it belonged to, which is the one with the pointer's tag, and what became of it. Without a record there the bug
+ * is called invalid-access, which is true of every one.
  */
 #include "report.h"
 
@@ -40,7 +40,7 @@ static size_t distance_to(uintptr_t addr, uintptr_t start, size_t size)
 	return addr < start + size ? 0 : addr - (start + size) + 1;
 }
 
-/* What the ring says of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). */
+/* Find what the ring says of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). */
 static bool find_history(struct candidate *found, uintptr_t start, uint8_t tag)
 {
 	struct kasan_ring_cursor cursor = {0};
@@ -129,7 +129,7 @@ static bool find_covering(struct candidate *found, uintptr_t addr, uint8_t tag)
 	return false;
 }
 
-/* Whose the object at @start is: a cache's, or a heap's. */
+/* Find the cache or the heap that the object at @start belongs to. */
 static bool fill_allocator(struct kasan_owner *owner, uintptr_t start)
 {
 	struct kasan_object object = {0};
@@ -193,7 +193,7 @@ static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t
 	return false;
 }
 
-/* What the ring has forgotten a heap's header may know: of the pointer's object only if its tag is the same. */
+/* A heap's header may know what the ring has forgotten. It is the pointer's object only if the tags are equal. */
 static bool describe_by_header(struct kasan_report *report)
 {
 	const uint8_t tag = kasan_addr_tag(report->pointer);
@@ -207,7 +207,7 @@ static bool describe_by_header(struct kasan_report *report)
 	return true;
 }
 
-/* Nobody knows whose the pointer was. The owner of the memory is what there is to say. */
+/* The pointer's object is not known: describe the owner of the memory. */
 static void describe_slot(struct kasan_owner *owner, const struct kasan_object *object)
 {
 	const struct kasan_cache *cache = object->cache;

@@ -97,7 +97,7 @@ static unsigned int find_match(const struct ignore_list *list, const uintptr_t *
 	unsigned int k;
 
 	for (i = 0; i < depth; i++) {
-		/* Of a return address the call is meant, which may be its function's last. */
+		/* A return address stands for the call before it, which may be its function's last instruction. */
 		if (!kasan_port_symbol(pcs[i] - (i || !first_is_exact), symbol, sizeof(symbol),
 				       &sym))
 			continue;

@@ -60,7 +60,7 @@ void kasan_disable_current(void)
 	unsigned long flags;
 	unsigned int *depth;
 
-	/* What the CPU has noted until here is not the caller's to hide. */
+	/* The caller does not hide the faults that the CPU has noted before. */
 	report_noted(KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	flags = kasan_port_irq_save();
 	depth = depth_here();
@@ -73,7 +73,7 @@ void kasan_enable_current(void)
 	const unsigned long flags = kasan_port_irq_save();
 	unsigned int *depth = depth_here();
 
-	/* What it has noted since is: now, or it would be reported as of what comes next. */
+	/* It does hide those noted since: drop them now, or a later context would be blamed for them. */
 	if (*depth == 1)
 		drop_noted();
 	/* Without depths of tasks a caller may have moved to another CPU in between: it must not silence
@@ -90,7 +90,7 @@ bool kasan_may_report(void)
 
 bool kasan_take_shot(bool is_write)
 {
-	/* Who asked for a panic at bad writes gets it also where a bad read came first. */
+	/* The user asked for a panic at bad writes: an earlier bad read must not prevent it. */
 	if (is_write && kasan_opt_fault == KASAN_FAULT_PANIC_ON_WRITE)
 		return true;
 	return __atomic_load_n(&kasan_opt_multi_shot, __ATOMIC_RELAXED) ||

@@ -98,7 +98,7 @@ static void capture_first_bad(struct kasan_report *report)
 	uintptr_t bad = 0;
 
 	report->has_shadow = kasan_has_shadow(report->addr);
-	/* Of a wrapped range only the start means anything. */
+	/* Only the start of a wrapped range means anything. */
 	if (report->addr + size < report->addr || size > (size_t)PTRDIFF_MAX)
 		size = 0;
 	if (report->has_shadow && !report->is_free)
@@ -232,7 +232,7 @@ static struct kasan_report_info info_of(const struct kasan_report *report)
 	};
 }
 
-/* What ends the system is printed whole, wherever it is. */
+/* A report that ends the system is printed whole, wherever it is. */
 static bool is_brief(const struct kasan_report *report)
 {
 	const struct kasan_report_info info = info_of(report);
@@ -335,8 +335,8 @@ static bool print_waiting(void)
 	unsigned long flags;
 	struct slot *slot;
 
-	/* Who puts a report off tries the lock afterwards, who frees the lock looks afterwards: one of the two
-	 * sees the other. */
+	/* A context that puts a report off tries the lock afterwards, and one that frees the lock looks
+	 * afterwards: one of the two sees the other. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (kasan_likely(!oldest_ready()) || !kasan_trylock(&kasan_report_lock, &flags))
 		return false;
@@ -444,7 +444,7 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 	}
 #endif
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* What this CPU has noted was before: it comes first, and is not blamed on what reports do. */
+	/* This CPU has noted its fault earlier: report it first, and do not blame it on the report path. */
 	if (!(how & HOW_ASYNC))
 		kasan_report_async_faults(ip, fp);
 #endif

@@ -2,7 +2,7 @@
 /*
  * ring.c - the stack ring. Writers of all CPUs come at any time, interrupts included, and take no lock: a
  * writer draws a number, which is its place and its age, and owns the entry at that place while the entry's
- * sequence word says BUSY. Who finds BUSY there has been overtaken by a whole round, and leaves.
+ * sequence word says BUSY. A writer that finds BUSY there has been overtaken by a whole round, and leaves.
  *
  * A reader takes only entries whose sequence word is the one that belongs to their place and is still the
  * same after they were copied.

@@ -2,8 +2,8 @@
 /*
  * ring.h - the stack ring: the last allocations and frees of objects, of all CPUs, in their order.
  *
- * The tag-based modes keep nothing beside a slab object. What a report wants to know of it, who allocated it with
- * which size and who freed it, is looked for here, by address and pointer tag.
+ * The tag-based modes keep nothing beside a slab object. A report looks here, by address and pointer
+ * tag, for the task that allocated it, with which size, and for the one that freed it.
  */
 #ifndef KASAN_RING_H
 #define KASAN_RING_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_walk.c - who called whom, by frame pointers, for reports and for whoever asks. What hooks store is
- * collected in track.c; the walk itself is in walk.h.
+ * stack_walk.c - who called whom, by frame pointers, for reports and for ports. track.c collects the
+ * traces that hooks store; the walk itself is in walk.h.
  */
 #include "walk.h"
 
