@@ -45,7 +45,7 @@ static struct {
 	uint32_t seq; /* of the next chunk */
 	uint32_t
 		removals; /* chunks that have left, to tell whether a place in the queue still is one */
-} global;
+} global_queue;
 
 /* One for each CPU is enough to work without memory from the port. */
 static struct kasan_chunk first_chunks[CONFIG_KASAN_NR_CPUS];
@@ -97,8 +97,8 @@ void kasan_quarantine_init(size_t memory)
 		}
 	}
 	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS && !first_chunks_given; cpu++) {
-		first_chunks[cpu].head.next = global.spare;
-		global.spare = &first_chunks[cpu];
+		first_chunks[cpu].head.next = global_queue.spare;
+		global_queue.spare = &first_chunks[cpu];
 	}
 	first_chunks_given = true;
 	cpu_max = max / (2 * CONFIG_KASAN_NR_CPUS);
@@ -201,10 +201,10 @@ static void keep_spares(struct kasan_chunk *list)
 		return;
 	while (last->head.next)
 		last = last->head.next;
-	flags = kasan_lock(&global.lock);
-	last->head.next = global.spare;
-	global.spare = list;
-	kasan_unlock(&global.lock, flags);
+	flags = kasan_lock(&global_queue.lock);
+	last->head.next = global_queue.spare;
+	global_queue.spare = list;
+	kasan_unlock(&global_queue.lock, flags);
 }
 
 /* --- The global queue: under its lock --- */
@@ -212,30 +212,30 @@ static void keep_spares(struct kasan_chunk *list)
 static void append_chunk(struct kasan_chunk *chunk)
 {
 	chunk->head.next = NULL;
-	chunk->head.seq = global.seq++;
-	if (global.oldest)
-		global.youngest->head.next = chunk;
+	chunk->head.seq = global_queue.seq++;
+	if (global_queue.oldest)
+		global_queue.youngest->head.next = chunk;
 	else
-		global.oldest = chunk;
-	global.youngest = chunk;
-	global.bytes += chunk->head.bytes;
-	global.objects += chunk->head.count;
+		global_queue.oldest = chunk;
+	global_queue.youngest = chunk;
+	global_queue.bytes += chunk->head.bytes;
+	global_queue.objects += chunk->head.count;
 }
 
 /* Take out the chunk behind @before, NULL: the oldest. */
 static struct kasan_chunk *remove_behind(struct kasan_chunk *before)
 {
-	struct kasan_chunk **link = before ? &before->head.next : &global.oldest;
+	struct kasan_chunk **link = before ? &before->head.next : &global_queue.oldest;
 	struct kasan_chunk *chunk = *link;
 
 	if (!chunk)
 		return NULL;
 	*link = chunk->head.next;
-	if (global.youngest == chunk)
-		global.youngest = before;
-	global.bytes -= chunk->head.bytes;
-	global.objects -= chunk->head.count;
-	global.removals++;
+	if (global_queue.youngest == chunk)
+		global_queue.youngest = before;
+	global_queue.bytes -= chunk->head.bytes;
+	global_queue.objects -= chunk->head.count;
+	global_queue.removals++;
 	chunk->head.next = NULL;
 	return chunk;
 }
@@ -291,27 +291,27 @@ static struct kasan_chunk *exchange(struct kasan_chunk *full, bool *evicts)
 
 	if (full && !full->head.count)
 		return full;
-	flags = kasan_lock(&global.lock);
+	flags = kasan_lock(&global_queue.lock);
 	if (full) {
-		while (global.oldest && global.bytes + full->head.bytes > global_max) {
+		while (global_queue.oldest && global_queue.bytes + full->head.bytes > global_max) {
 			*last = remove_behind(NULL);
 			last = &(*last)->head.next;
 		}
 		append_chunk(full);
 	}
-	fresh = global.spare;
+	fresh = global_queue.spare;
 	if (fresh)
-		global.spare = fresh->head.next;
-	kasan_unlock(&global.lock, flags);
+		global_queue.spare = fresh->head.next;
+	kasan_unlock(&global_queue.lock, flags);
 	*evicts |= evicted != NULL;
 	if (kasan_unlikely(!fresh && !evicted)) {
 		fresh = make_chunks();
 		if (fresh) {
 			keep_spares(fresh->head.next);
 		} else {
-			flags = kasan_lock(&global.lock);
+			flags = kasan_lock(&global_queue.lock);
 			evicted = remove_behind(NULL);
-			kasan_unlock(&global.lock, flags);
+			kasan_unlock(&global_queue.lock, flags);
 		}
 	}
 	for (chunk = evicted; chunk; chunk = chunk->head.next)
@@ -453,7 +453,7 @@ static void shrink_cpu(struct kasan_cache *cache, struct kasan_cpu_queue *queue)
 /**
  * struct shrink_cursor - how far shrink_global() has come
  * @seq: of the chunk to look at next; @end: of the first one that is too young.
- * @before: the chunk before that, as long as global.removals is @removals.
+ * @before: the chunk before that, as long as global_queue.removals is @removals.
  */
 struct shrink_cursor {
 	uint32_t seq, end, removals;
@@ -471,13 +471,14 @@ static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
 	unsigned int i;
 
 	if (!cursor->started) {
-		*cursor = (struct shrink_cursor){.end = global.seq, .started = true};
-		cursor->seq = global.oldest ? global.oldest->head.seq : global.seq;
-		cursor->removals = global.removals;
+		*cursor = (struct shrink_cursor){.end = global_queue.seq, .started = true};
+		cursor->seq =
+			global_queue.oldest ? global_queue.oldest->head.seq : global_queue.seq;
+		cursor->removals = global_queue.removals;
 	}
 	/* The oldest leave and younger ones come, so a place must be found again: seq tells. */
-	before = cursor->removals == global.removals ? cursor->before : NULL;
-	chunk = before ? before->head.next : global.oldest;
+	before = cursor->removals == global_queue.removals ? cursor->before : NULL;
+	chunk = before ? before->head.next : global_queue.oldest;
 	for (; chunk && (int32_t)(chunk->head.seq - cursor->seq) < 0; chunk = chunk->head.next)
 		before = chunk;
 	for (i = 0; i < CHUNKS_AT_ONCE; i++) {
@@ -488,8 +489,8 @@ static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
 		if (cursor->finished)
 			break;
 		all = extract(chunk, cache, out);
-		global.bytes -= out->head.bytes - bytes;
-		global.objects -= out->head.count - objects;
+		global_queue.bytes -= out->head.bytes - bytes;
+		global_queue.objects -= out->head.count - objects;
 		cursor->seq = chunk->head.seq + all;
 		if (!all)
 			break;
@@ -497,13 +498,13 @@ static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
 			before = chunk;
 		} else {
 			chunk = remove_behind(before);
-			chunk->head.next = global.spare;
-			global.spare = chunk;
+			chunk->head.next = global_queue.spare;
+			global_queue.spare = chunk;
 		}
-		chunk = before ? before->head.next : global.oldest;
+		chunk = before ? before->head.next : global_queue.oldest;
 	}
 	cursor->before = before;
-	cursor->removals = global.removals;
+	cursor->removals = global_queue.removals;
 }
 
 static void shrink_global(struct kasan_cache *cache, struct shrink_cursor *cursor)
@@ -514,9 +515,9 @@ static void shrink_global(struct kasan_cache *cache, struct shrink_cursor *curso
 
 	make_empty(&out);
 	mine = start_shrinking(&irq);
-	flags = kasan_lock(&global.lock);
+	flags = kasan_lock(&global_queue.lock);
 	walk_chunks(cache, cursor, &out);
-	kasan_unlock(&global.lock, flags);
+	kasan_unlock(&global_queue.lock, flags);
 	release(&out);
 	stop_shrinking(mine, irq);
 }
@@ -537,12 +538,12 @@ void kasan_cache_shrink(struct kasan_cache *cache)
 
 void kasan_quarantine_stats(struct kasan_quarantine_stats *stats)
 {
-	unsigned long flags = kasan_lock(&global.lock);
+	unsigned long flags = kasan_lock(&global_queue.lock);
 	unsigned int cpu;
 
-	stats->bytes = global.bytes;
-	stats->objects = global.objects;
-	kasan_unlock(&global.lock, flags);
+	stats->bytes = global_queue.bytes;
+	stats->objects = global_queue.objects;
+	kasan_unlock(&global_queue.lock, flags);
 	stats->max_bytes = global_max + cpu_max * CONFIG_KASAN_NR_CPUS;
 	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++) {
 		struct kasan_cpu_queue *queue = &kasan_cpu_queues[cpu];
