@@ -14,7 +14,7 @@ struct exception_entry {
 };
 
 /** fixup_exception() - continue at the fixup if the table has the instruction at @regs->pc. Return: true if
- * it has. */
+ *  it has. */
 bool fixup_exception(struct pt_regs *regs);
 
 #endif

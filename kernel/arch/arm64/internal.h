@@ -67,8 +67,8 @@ void clear_table(void *page);
 void pgtable_share(phys_addr_t table);
 
 /** pgtable_set_block_table() - map the 2 MiB around @va by the level 3 table @shared, see pgtable_share().
- * From then on map_kernel_range() of a whole block there needs no memory. Return: false if there is no
- * memory for the tables above. */
+ *  From then on map_kernel_range() of a whole block there needs no memory. Return: false if there is no
+ *  memory for the tables above. */
 bool pgtable_set_block_table(unsigned long va, phys_addr_t shared);
 /* Change from the tables of head.S to swapper_pg_dir. */
 void pgtable_activate(void);

@@ -5,11 +5,11 @@
 
 #include <kernel/types.h>
 
-/* Registers are at FIX_UART_VADDR from the first C function on: at a guessed physical address
- * until setup_arch() has read the device tree. */
+/* The registers are at FIX_UART_VADDR from the first C function on. Until setup_arch() has read the device
+ * tree, the physical address behind it is a guess. */
 
-/** pl011_probe() - Return: physical address of the UART that /chosen/stdout-path names, else of
- *  the first pl011 in the tree; 0 if there is none. */
+/** pl011_probe() - Return: physical address of the UART that /chosen/stdout-path names, or else of the first
+ *  pl011 in the tree; 0 if there is none. */
 phys_addr_t pl011_probe(void);
 
 #endif

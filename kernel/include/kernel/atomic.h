@@ -2,8 +2,8 @@
 /*
  * atomic.h - atomic counters and exchange.
  *
- * As in Linux: operations that return a value are fully ordered, those that return nothing are not
- * ordered at all. Operands of any naturally aligned size of 1, 2, 4 or 8 bytes.
+ * As in Linux: operations that return a value are fully ordered, those that return nothing are not ordered.
+ * Operands have 1, 2, 4 or 8 bytes and are naturally aligned.
  */
 #ifndef KERNEL_ATOMIC_H
 #define KERNEL_ATOMIC_H
@@ -25,7 +25,7 @@ typedef atomic64_t atomic_long_t;
 #define ATOMIC_INIT(i)	 {(i)}
 #define ATOMIC64_INIT(i) {(i)}
 
-/* Release on the store and a barrier behind it: nothing moves across in either direction. */
+/* The store has release order and a barrier behind it: no access moves across in either direction. */
 #define __full(ptr, op)                      \
 	({                                   \
 		__typeof__(*(ptr)) __r = op; \
@@ -33,19 +33,19 @@ typedef atomic64_t atomic_long_t;
 		__r;                         \
 	})
 
-/** xchg() - store @v. Return: what *@ptr was. */
+/** xchg() - store @v. Return: the old value of *@ptr. */
 #define xchg(ptr, v) __full(ptr, __atomic_exchange_n(ptr, v, __ATOMIC_RELEASE))
 
-/* GCC makes an internal function of this one builtin, which its checks by tags do not look at. */
+/* GCC turns this builtin into an internal function that its checks by tags ignore. */
 #if defined(__SANITIZE_HWADDRESS__) && !defined(__clang__)
 #define check_cmpxchg(ptr) ((void)kasan_check_write((ptr), sizeof(*(ptr))))
 #else
 #define check_cmpxchg(ptr) ((void)0)
 #endif
 
-/** try_cmpxchg() - store @new if *@ptr is *@old, else *@ptr goes to *@old. Return: stored?
+/** try_cmpxchg() - store @new if *@ptr is *@old, else copy *@ptr to *@old. Return: true if stored.
  *
- * *@old is read and written by plain C: GCC checks @ptr of its builtin, but not what @old points to. */
+ * Plain C reads and writes *@old: GCC checks the builtin's access to *@ptr, but not to *@old. */
 #define try_cmpxchg(ptr, old, new)                                                              \
 	({                                                                                      \
 		__typeof__(old) __old = (old);                                                  \
@@ -62,7 +62,7 @@ typedef atomic64_t atomic_long_t;
 		__ok;                                                                           \
 	})
 
-/** cmpxchg() - store @new if *@ptr is @old. Return: what *@ptr was. */
+/** cmpxchg() - store @new if *@ptr is @old. Return: the old value of *@ptr. */
 #define cmpxchg(ptr, old, new)                         \
 	({                                             \
 		__typeof__(*(ptr)) __expected = (old); \
@@ -185,7 +185,7 @@ typedef atomic64_t atomic_long_t;
 	{                                                                                          \
 		return try_cmpxchg(&v->counter, old, i);                                           \
 	}                                                                                          \
-	/* Add @i unless the value is @u. Return: what the value was. */                           \
+	/* Add @i unless the value is @u. Return: the old value. */                                \
 	static inline int_t prefix##_fetch_add_unless(name_t *v, int_t i, int_t u)                 \
 	{                                                                                          \
 		int_t old = prefix##_read(v);                                                      \
@@ -202,7 +202,7 @@ typedef atomic64_t atomic_long_t;
 	{                                                                                          \
 		return prefix##_fetch_add_unless(v, 1, 0) != 0;                                    \
 	}                                                                                          \
-	/* Change by one unless the value is below, or above, 0. Return: changed? */               \
+	/* Change by one unless the value is below, or above, 0. Return: true if changed. */       \
 	static inline bool prefix##_inc_unless_negative(name_t *v)                                 \
 	{                                                                                          \
 		int_t old = prefix##_read(v);                                                      \
@@ -219,7 +219,7 @@ typedef atomic64_t atomic_long_t;
 			;                                                                          \
 		return old <= 0;                                                                   \
 	}                                                                                          \
-	/* Subtract one unless that makes it negative. Return: what it is, or would have been. */  \
+	/* Subtract one unless the result is negative. Return: the result, stored or not. */       \
 	static inline int_t prefix##_dec_if_positive(name_t *v)                                    \
 	{                                                                                          \
 		int_t old = prefix##_read(v);                                                      \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bare_lock.h - a lock that is one word, and touches nothing else.
+ * bare_lock.h - a lock that is one word, and accesses nothing else.
  *
- * It leaves the preemption count and the running task alone: one atomic exchange takes it, one store gives it
- * up. So it works before there is a current task and inside the fault handler, and it is cheap enough for the
- * fast paths of the allocators, which guard what belongs to one CPU.
+ * It leaves the preemption count and the running task alone: one atomic exchange takes it, one store
+ * releases it. So it works before there is a current task and inside the fault handler, and it is cheap
+ * enough for the fast paths of the allocators, which guard the data of one CPU.
  *
- * Take it with interrupts off and hold it for a few instructions. It does not notice a CPU that takes it twice:
- * that CPU hangs. Other code uses <kernel/spinlock.h>.
+ * Take it with interrupts off and hold it for a few instructions. A CPU that takes it twice hangs without a
+ * message. Other code uses <kernel/spinlock.h>.
  */
 #ifndef KERNEL_BARE_LOCK_H
 #define KERNEL_BARE_LOCK_H
@@ -15,7 +15,7 @@
 #include <kernel/types.h>
 #include <asm/barrier.h>
 
-/** struct bare_lock - @locked: 0: free. */
+/** struct bare_lock - @locked: 0 if free. */
 struct bare_lock {
 	u32 locked;
 };
@@ -35,7 +35,7 @@ static __always_inline void bare_lock(struct bare_lock *lock)
 	}
 }
 
-/** bare_unlock() - give up @lock. */
+/** bare_unlock() - release @lock. */
 static __always_inline void bare_unlock(struct bare_lock *lock)
 {
 	__atomic_store_n(&lock->locked, 0, __ATOMIC_RELEASE);

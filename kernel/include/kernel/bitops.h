@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitops.h - single bits of long arrays, and counting bits. */
+/* bitops.h - single bits in arrays of long, and counting bits. */
 #ifndef KERNEL_BITOPS_H
 #define KERNEL_BITOPS_H
 
@@ -14,7 +14,7 @@
 #define GENMASK(high, low)	   ((~0UL << (low)) & (~0UL >> (BITS_PER_LONG - 1 - (high))))
 #define DECLARE_BITMAP(name, bits) unsigned long name[BITS_TO_LONGS(bits)]
 
-/* Atomic; the forms that return the old bit are fully ordered, the others not at all. */
+/* Atomic. The forms that return the old bit are fully ordered, the others are not ordered. */
 static inline void set_bit(unsigned long nr, volatile unsigned long *addr)
 {
 	__atomic_fetch_or(&addr[BIT_WORD(nr)], BIT_MASK(nr), __ATOMIC_RELAXED);
@@ -56,7 +56,7 @@ static inline bool test_bit(unsigned long nr, const volatile unsigned long *addr
 	return (addr[BIT_WORD(nr)] >> (nr % BITS_PER_LONG)) & 1;
 }
 
-/* A bit as a lock: nothing behind taking it moves before it, nothing before giving it back moves
+/* A bit as a lock: no access moves from behind the locking to before it, or from before the unlocking to
  * behind it. */
 static inline bool test_and_set_bit_lock(unsigned long nr, volatile unsigned long *addr)
 {
@@ -69,7 +69,7 @@ static inline void clear_bit_unlock(unsigned long nr, volatile unsigned long *ad
 	__atomic_fetch_and(&addr[BIT_WORD(nr)], ~BIT_MASK(nr), __ATOMIC_RELEASE);
 }
 
-/** __clear_bit_unlock() - the same where nobody else changes a bit of the word meanwhile. */
+/** __clear_bit_unlock() - the same if no other code changes a bit of the word meanwhile. */
 static inline void __clear_bit_unlock(unsigned long nr, volatile unsigned long *addr)
 {
 	unsigned long word = __atomic_load_n(&addr[BIT_WORD(nr)], __ATOMIC_RELAXED);
@@ -78,7 +78,7 @@ static inline void __clear_bit_unlock(unsigned long nr, volatile unsigned long *
 }
 
 /** xor_unlock_is_negative_byte() - flip the bits of @mask, all below bit 7, with release order.
- *  Return: true if bit 7 was set: somebody waits for the lock bit. */
+ *  Return: true if bit 7 was set: a waiter for the lock bit exists. */
 static inline bool xor_unlock_is_negative_byte(unsigned long mask, volatile unsigned long *addr)
 {
 	return __atomic_fetch_xor(addr, mask, __ATOMIC_RELEASE) & BIT_MASK(7);
@@ -183,7 +183,7 @@ static inline bool is_power_of_2(unsigned long x)
 	return x != 0 && (x & (x - 1)) == 0;
 }
 
-/** roundup_pow_of_two() - @x at least 1. */
+/** roundup_pow_of_two() - Return: smallest power of two not below @x, which is at least 1. */
 static inline unsigned long roundup_pow_of_two(unsigned long x)
 {
 	return 1UL << fls64(x - 1);
@@ -194,7 +194,7 @@ static inline unsigned long rounddown_pow_of_two(unsigned long x)
 	return 1UL << (fls64(x) - 1);
 }
 
-/** find_next_bit() - Return: first set bit at or after @start, @size if there is none. */
+/** find_next_bit() - Return: first set bit at or after @start; @size if there is none. */
 static inline unsigned long find_next_bit(const unsigned long *addr, unsigned long size,
 					  unsigned long start)
 {

@@ -28,11 +28,11 @@ bool panic_in_progress(void);
 /** bug_print() - print the "kernel BUG at" line of BUG(). */
 void bug_print(const char *file, int line);
 
-/** warn_slowpath() - print a warning with trace; panics if panic_on_warn. @fmt: NULL or its
- * message. */
+/** warn_slowpath() - print a warning with a trace; panics if panic_on_warn is set. @fmt: the message, or NULL. */
 void warn_slowpath(const char *file, int line, const char *fmt, ...) __printf(3, 4);
 
-/** BUG() - this cannot be: print where, trap. The trap ends the task or panics, as an oops. */
+/** BUG() - for states that cannot happen: print the place and trap. Like an oops, the trap ends the task or
+ *  panics. */
 #define BUG()                                  \
 	do {                                   \
 		bug_print(__FILE__, __LINE__); \
@@ -62,7 +62,7 @@ void warn_slowpath(const char *file, int line, const char *fmt, ...) __printf(3,
 		unlikely(__warn);                                \
 	})
 
-/* The first time only. */
+/* Warns the first time only. */
 #define WARN_ONCE(condition, fmt, ...)                                                           \
 	({                                                                                       \
 		static bool __warned;                                                            \

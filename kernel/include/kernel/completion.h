@@ -28,14 +28,14 @@ void complete(struct completion *x);
 /** complete_all() - let every waiter pass, for ever. Any context. */
 void complete_all(struct completion *x);
 
-/** wait_for_completion() - sleep until complete(). */
+/** wait_for_completion() - sleep until complete() lets this task pass. */
 void wait_for_completion(struct completion *x);
 
 /** wait_for_completion_timeout() - the same for at most @timeout ticks. Return: 0 if the time ran
  *  out, else the ticks left, at least 1. */
 unsigned long wait_for_completion_timeout(struct completion *x, unsigned long timeout);
 
-/** try_wait_for_completion() - Return: true if passed without waiting. Any context. */
+/** try_wait_for_completion() - pass if that needs no wait. Return: true if passed. Any context. */
 bool try_wait_for_completion(struct completion *x);
 
 /** completion_done() - Return: true if a waiter would pass. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * console.h - the one way to the serial line: whole lines, one CPU at a time.
+ * console.h - the only way to the serial line: whole lines, one CPU at a time.
  *
- * All of this is uninstrumented, takes no lock but the console's own, and may be called in any
- * context.
+ * None of these functions is instrumented or takes another lock than the console's. Any context.
  */
 #ifndef KERNEL_CONSOLE_H
 #define KERNEL_CONSOLE_H
@@ -13,20 +12,20 @@
 /**
  * console_lock() - keep other CPUs off the console
  *
- * Disables interrupts. Nests on one CPU: a fault or report inside a print goes through. Several
- * lines that belong together are printed under it.
+ * Disables interrupts. Nests on one CPU, so a fault or report inside a print is printed. Hold it to print
+ * several lines that belong together.
  *
  * Return: interrupt state, for console_unlock().
  */
 unsigned long console_lock(void);
 void console_unlock(unsigned long flags);
 
-/** console_bust() - the system is going down: take the console from whoever has it, after a grace
- *  of some milliseconds. The caller keeps interrupts off and prints on; never undone. */
+/** console_bust() - the system goes down: take the console from its holder, after a grace period of some
+ *  milliseconds. The caller keeps interrupts off and continues to print; this is never undone. */
 void console_bust(void);
 
-/** console_write() - write @n bytes as they are, no prefix, no line ending added. A line that a
- *  caller leaves open is closed before anybody else's line begins. */
+/** console_write() - write @n bytes unchanged, without prefix or line ending. A line that a caller leaves
+ *  open is closed before another caller's line begins. */
 void console_write(const char *text, size_t n);
 
 /** console_write_line() - write the timestamp prefix, @text and '\n'. */

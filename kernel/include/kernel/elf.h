@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * elf.h - the parts of the ELF-64 format that modules and programs use. Names and values are those of the
- * generic ABI; the numbers of a machine are in <asm/elf.h>.
+ * generic ABI; <asm/elf.h> has the numbers of a machine.
  */
 #ifndef KERNEL_ELF_H
 #define KERNEL_ELF_H

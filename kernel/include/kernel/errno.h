@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* errno.h - error numbers, valued as in Linux's generic ABI. Functions return them negated. */
+/* errno.h - error numbers, with the values of Linux's generic ABI. Functions return them negated. */
 #ifndef KERNEL_ERRNO_H
 #define KERNEL_ERRNO_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kallsyms.h - names of code addresses, from the table that the build puts into the image.
+ * kallsyms.h - names of code addresses, from a table that the build puts into the image.
  *
- * Uninstrumented, no locks, any context. The table is empty in the first link pass.
+ * Not instrumented, takes no locks, any context. The table is empty in the first link pass.
  */
 #ifndef KERNEL_KALLSYMS_H
 #define KERNEL_KALLSYMS_H
@@ -12,26 +12,26 @@
 #define KSYM_NAME_LEN	256
 #define KSYM_SYMBOL_LEN (KSYM_NAME_LEN + 100)
 
-/** kallsyms_lookup() - the function that holds @pc. @name, @start, @size: filled, each may be NULL.
+/** kallsyms_lookup() - find the function that holds @pc. @name, @start, @size: filled, each may be NULL.
  *  The size is the distance to the next symbol. Return: true if found. */
 bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start,
 		     unsigned long *size);
 
-/** kallsyms_matches() - is there a function with this name? @pattern: a name, perhaps with '*' at its end.
- *  @length: characters of it. A clone (name.constprop.0) counts. Modules do not. */
+/** kallsyms_matches() - Return: true if a function of the kernel, not of a module, has this name. @pattern:
+ *  a name, or the start of one with '*' behind it. @length: its characters. A clone (name.constprop.0)
+ *  counts. */
 bool kallsyms_matches(const char *pattern, size_t length);
 
 /** kallsyms_address() - Return: address of the function @name, 0 if there is none. */
 unsigned long kallsyms_address(const char *name);
 
-/** kallsyms_exported() - Return: address of the function or variable @name, which has external linkage;
- *  0 if there is none. What modules link to. */
+/** kallsyms_exported() - Return: address of the function or variable @name with external linkage; 0 if there
+ *  is none. Modules link to these. */
 unsigned long kallsyms_exported(const char *name);
 
-/** sprint_symbol() - "name+0xoff/0xsize", with " [module]" behind it for code of a module, or
- *  "0xaddress" if the address is unknown. @buf:
- *  KSYM_SYMBOL_LEN bytes. Return: its length. The _backtrace form is for a return address: it names
- *  the call. */
+/** sprint_symbol() - write "name+0xoff/0xsize", with " [module]" behind it for code of a module, or
+ *  "0xaddress" if the address is unknown. @buf: KSYM_SYMBOL_LEN bytes. Return: the length. The _backtrace
+ *  form is for a return address: it names the function that made the call. */
 int sprint_symbol(char *buf, unsigned long address);
 int sprint_symbol_no_offset(char *buf, unsigned long address);
 int sprint_backtrace(char *buf, unsigned long address);

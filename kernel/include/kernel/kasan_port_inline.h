@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kasan_port_inline.h - the hot part of the KASAN port, inlined into the runtime. The rest is in
- * kernel/lib/kasan_port.c.
+ * kasan_port_inline.h - the hot part of the KASAN port, inlined into the runtime. kernel/lib/kasan_port.c
+ * has the rest.
  */
 #ifndef KERNEL_KASAN_PORT_INLINE_H
 #define KERNEL_KASAN_PORT_INLINE_H
@@ -39,8 +39,8 @@ static inline bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr
 
 	*start = (uintptr_t)task->stack;
 	*end = *start + task->stack_size;
-	/* Not so on the boot stacks and the overflow stacks, where an idle task has none, and in interrupts,
-	 * whose traces end before the stack does. */
+	/* False on a boot stack or an overflow stack (@sp is not on the task's stack, or an idle task has
+	 * none), and in interrupts, where traces end before the stack does. */
 	return sp - *start < task->stack_size && !task->irq_regs;
 }
 

@@ -13,13 +13,13 @@
  * @buf: result, NUL-terminated if @size > 0; may be NULL if @size is 0.
  *
  * %d %i %u %x %X %o %c %s %p %%, flags - 0 + space #, width and precision (also *), lengths hh h l
- * ll z t j. %p is 16 hexadecimal digits; %pS a symbol with offset and size, %ps its name, %pB as
- * %pS for a return address. A NULL string prints "(null)". Floating point does not exist in the
- * kernel; an unknown conversion is copied as it stands.
+ * ll z t j. %p prints 16 hexadecimal digits; %pS a symbol with offset and size, %ps its name, %pB the same
+ * as %pS for a return address. A NULL string prints "(null)". The kernel has no floating point; an unknown
+ * conversion is copied unchanged.
  *
  * The function is instrumented: a @size larger than the buffer is reported.
  *
- * Return: characters that the whole result has, the NUL not counted.
+ * Return: length of the whole result, without the NUL.
  */
 int vsnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
 int snprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
@@ -27,22 +27,22 @@ int snprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
 /** vsnprintf_plain() - without %pS, %ps, %pB: a letter behind %p is text, as in ISO C. */
 int vsnprintf_plain(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
 
-/** scnprintf(), vscnprintf() - Return: characters written into @buf, the NUL not counted. */
+/** scnprintf(), vscnprintf() - Return: characters written into @buf, without the NUL. */
 int scnprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
 int vscnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
 
-/** sprintf(), vsprintf() - no bound: for buffers known to be large enough. */
+/** sprintf(), vsprintf() - without a bound, for buffers known to be large enough. */
 int sprintf(char *buf, const char *fmt, ...) __printf(2, 3);
 int vsprintf(char *buf, const char *fmt, va_list args) __printf(2, 0);
 
-/** kasprintf(), kvasprintf() - into kmalloc() memory. Return: the string, NULL without memory. */
+/** kasprintf(), kvasprintf() - format into kmalloc() memory. Return: the string, NULL if there is no memory. */
 char *kasprintf(gfp_t gfp, const char *fmt, ...) __printf(2, 3);
 char *kvasprintf(gfp_t gfp, const char *fmt, va_list args) __printf(2, 0);
 
 /**
  * kstrtoull() and others - parse all of @s as one number
  * @s: optional '+' (and '-' for signed types), digits, at most one '\n' at the end.
- * @base: 2..36, or 0: by the prefix 0x or 0.
+ * @base: 2..36, or 0: chosen by the prefix 0x or 0.
  *
  * Return: 0; -EINVAL: not a number; -ERANGE: does not fit. *@res changes only on success.
  */
@@ -59,14 +59,14 @@ int kstrtou32(const char *s, unsigned int base, u32 *res);
  *  count as in "on", "off". Return: 0 or -EINVAL. */
 int kstrtobool(const char *s, bool *res);
 
-/** simple_strtoull(), simple_strtol() - parse as far as it goes; wraps on overflow. @endp: first
+/** simple_strtoull(), simple_strtol() - parse as far as possible; wraps on overflow. @endp: set to the first
  *  character not used, may be NULL. */
 unsigned long long simple_strtoull(const char *s, char **endp, unsigned int base);
 unsigned long simple_strtoul(const char *s, char **endp, unsigned int base);
 long simple_strtol(const char *s, char **endp, unsigned int base);
 
-/** memparse() - a number with an optional suffix K, M, G or T (powers of 1024). @retp: first
- *  character not used, may be NULL. */
+/** memparse() - parse a number with an optional suffix K, M, G or T (powers of 1024). @retp: set to the
+ *  first character not used, may be NULL. */
 unsigned long long memparse(const char *s, char **retp);
 
 #define __stringify_1(x) #x

@@ -2,8 +2,7 @@
 /*
  * list.h - circular doubly linked lists whose links live inside the entries.
  *
- * Nothing here locks. A list is a struct list_head that is not inside an entry; empty, it points to
- * itself.
+ * These functions do not lock. A list is a struct list_head outside of any entry; an empty one points to itself.
  */
 #ifndef KERNEL_LIST_H
 #define KERNEL_LIST_H
@@ -14,7 +13,7 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-/* What a deleted entry's links hold: addresses that fault, to show a use after list_del(). */
+/* Links of a deleted entry: addresses that fault, to show a use after list_del(). */
 #define LIST_POISON1 ((struct list_head *)0x100)
 #define LIST_POISON2 ((struct list_head *)0x122)
 
@@ -34,7 +33,7 @@ static inline void __list_add(struct list_head *entry, struct list_head *prev,
 	next->prev = entry;
 	entry->next = next;
 	entry->prev = prev;
-	/* Last: a lockless list_empty() must not see a half-linked entry. */
+	/* Last, so that a lockless list_empty() does not see a half-linked entry. */
 	WRITE_ONCE(prev->next, entry);
 }
 
@@ -71,7 +70,7 @@ static inline void list_del_init(struct list_head *entry)
 	INIT_LIST_HEAD(entry);
 }
 
-/** list_move(), list_move_tail() - from its list to the start or end of @head. */
+/** list_move(), list_move_tail() - move @entry from its list to the start or end of @head. */
 static inline void list_move(struct list_head *entry, struct list_head *head)
 {
 	__list_del(entry->prev, entry->next);
@@ -84,8 +83,7 @@ static inline void list_move_tail(struct list_head *entry, struct list_head *hea
 	list_add_tail(entry, head);
 }
 
-/** list_empty() - Return: true if @head has no entries. May be called without the list's lock, then
- *  as a hint. */
+/** list_empty() - Return: true if @head has no entries. Without the list's lock it is a hint. */
 static inline bool list_empty(const struct list_head *head)
 {
 	return READ_ONCE(head->next) == head;
@@ -126,8 +124,8 @@ static inline void __list_splice(const struct list_head *list, struct list_head 
 	next->prev = last;
 }
 
-/** list_splice(), list_splice_tail() - all entries of @list go to the start or end of @head; @list
- *  itself is left undefined. The _init forms leave it empty. */
+/** list_splice(), list_splice_tail() - move all entries of @list to the start or end of @head; @list itself
+ *  is then undefined. The _init forms leave it empty. */
 static inline void list_splice(const struct list_head *list, struct list_head *head)
 {
 	if (!list_empty(list))

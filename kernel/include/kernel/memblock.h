@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memblock.h - the boot memory allocator: which physical memory exists and which of it is taken,
- * until the page allocator takes over in mm_init().
+ * memblock.h - the boot memory allocator: it knows which physical memory exists and which is taken, until
+ * the page allocator takes over in mm_init().
  *
- * Addresses are physical, sizes are bytes. Boot CPU only, no locks: all of it runs before secondary
- * CPUs and before interrupts are enabled. memblock_alloc() needs the linear map, the rest does not.
+ * Addresses are physical, sizes are bytes. Boot CPU only, without locks: it runs before other CPUs start
+ * and before interrupts are enabled. Only memblock_alloc() needs the linear map.
  */
 #ifndef KERNEL_MEMBLOCK_H
 #define KERNEL_MEMBLOCK_H
 
 #include <kernel/types.h>
 
-/* More regions than this are refused by memblock_add() and memblock_reserve(). */
+/* memblock_add() and memblock_reserve() refuse more regions than this. */
 #define MEMBLOCK_REGIONS 128
 
 /** struct memblock_region - physical range [@base, @base + @size) */
@@ -20,14 +20,14 @@ struct memblock_region {
 	phys_addr_t size;
 };
 
-/** memblock_add() - RAM exists at [@base, @base + @size). Overlaps and neighbours are merged.
+/** memblock_add() - add RAM at [@base, @base + @size). Overlaps and neighbours are merged.
  *  Return: 0, -ENOMEM if the table is full, -EINVAL if the range wraps around. */
 int memblock_add(phys_addr_t base, phys_addr_t size);
 
-/** memblock_remove() - the range is not to be used as RAM after all. Return: as memblock_add(). */
+/** memblock_remove() - take a range back that memblock_add() added. Return: as memblock_add(). */
 int memblock_remove(phys_addr_t base, phys_addr_t size);
 
-/** memblock_reserve() - the range is taken. It may overlap others and may lie outside of RAM.
+/** memblock_reserve() - mark the range as taken. It may overlap others and may lie outside of RAM.
  *  Return: as memblock_add(). */
 int memblock_reserve(phys_addr_t base, phys_addr_t size);
 
@@ -35,12 +35,12 @@ int memblock_reserve(phys_addr_t base, phys_addr_t size);
  *  Return: as memblock_add(). */
 int memblock_phys_free(phys_addr_t base, phys_addr_t size);
 
-/** memblock_set_bottom_up() - allocate the lowest fitting address (@enable) or the highest, which is
+/** memblock_set_bottom_up() - allocate at the lowest fitting address (@enable) or at the highest, which is
  *  the default. */
 void memblock_set_bottom_up(bool enable);
 
-/** memblock_set_current_limit() - memblock_phys_alloc() and memblock_alloc() stay below @limit, for
- *  as long as not all RAM is mapped. 0: no limit. */
+/** memblock_set_current_limit() - keep memblock_phys_alloc() and memblock_alloc() below @limit, while not
+ *  all RAM is mapped. 0: no limit. */
 void memblock_set_current_limit(phys_addr_t limit);
 
 /**
@@ -50,17 +50,17 @@ void memblock_set_current_limit(phys_addr_t limit);
  * @start: lowest address.
  * @end: first address above, 0: no limit.
  *
- * The memory is reserved, not cleared and not touched.
+ * The memory is reserved, but not cleared or accessed.
  *
- * Return: its address, 0 if there is none (address 0 is never handed out).
+ * Return: its address, 0 if there is no such range (address 0 is never handed out).
  */
 phys_addr_t memblock_phys_alloc_range(phys_addr_t size, phys_addr_t align, phys_addr_t start,
 				      phys_addr_t end);
 
-/** memblock_phys_alloc() - the same, anywhere below the current limit. */
+/** memblock_phys_alloc() - the same anywhere below the current limit. */
 phys_addr_t memblock_phys_alloc(phys_addr_t size, phys_addr_t align);
 
-/** memblock_alloc() - memory at its address in the linear map, cleared. Return: NULL if there is none. */
+/** memblock_alloc() - allocate cleared memory. Return: its address in the linear map, NULL if there is none. */
 void *memblock_alloc(size_t size, size_t align);
 
 /** memblock_start_of_DRAM(), memblock_end_of_DRAM() - Return: lowest address of RAM, first one above. */
@@ -82,10 +82,10 @@ const struct memblock_region *memblock_memory_region(unsigned int index);
 
 /**
  * memblock_next_free() - walk RAM that is not reserved, lowest first
- * @cursor: 0 at first; where the walk stands afterwards.
+ * @cursor: 0 for the first call; holds the position of the walk.
  * @base, @size: filled with the next range.
  *
- * Return: false when there are no more.
+ * Return: false if there are no more ranges.
  */
 bool memblock_next_free(phys_addr_t *cursor, phys_addr_t *base, phys_addr_t *size);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mempool.h - a few elements kept in reserve, so that an allocation that must not fail does not.
+ * mempool.h - elements kept in reserve for allocations that must not fail.
  *
- * mempool_alloc() asks the allocator under the pool first, and takes from the reserve only if that
- * has nothing; mempool_free() fills the reserve up first. Under KASAN elements in the reserve are
- * poisoned as freed memory is, and freeing one twice is reported.
+ * mempool_alloc() asks the allocator below the pool first, and takes from the reserve only if that fails;
+ * mempool_free() fills the reserve first. Under KASAN elements in the reserve are poisoned like freed
+ * memory, and a double free is reported.
  */
 #ifndef KERNEL_MEMPOOL_H
 #define KERNEL_MEMPOOL_H
@@ -19,10 +19,10 @@ typedef void(mempool_free_t)(void *element, void *pool_data);
 
 /**
  * struct mempool_s - a pool
- * @min_nr: elements that the reserve holds when it is full. @curr_nr: those it holds now.
- * @elements: the reserve, the last first.
+ * @min_nr: number of elements in the full reserve. @curr_nr: number in it now.
+ * @elements: the reserve; the last one is taken first.
  * @pool_data: for @alloc and @free.
- * @wait: who may sleep waits here for an element.
+ * @wait: tasks that may sleep wait here for an element.
  */
 typedef struct mempool_s {
 	spinlock_t lock;
@@ -36,32 +36,32 @@ typedef struct mempool_s {
 } mempool_t;
 
 /**
- * mempool_init() - set up a pool in memory of the caller's, and fill its reserve
+ * mempool_init() - set up a pool in the caller's memory, and fill its reserve
  * @min_nr: elements, at least 1.
  *
- * Sleeps. Return: 0, or -ENOMEM: nothing is left allocated.
+ * Sleeps. Return: 0, or -ENOMEM with nothing allocated.
  */
 int mempool_init(mempool_t *pool, int min_nr, mempool_alloc_t *alloc, mempool_free_t *free,
 		 void *pool_data);
 
-/** mempool_exit() - free the reserve. A zeroed pool, or one that was exited, is left alone. */
+/** mempool_exit() - free the reserve. Ignores a zeroed pool and a pool after mempool_exit(). */
 void mempool_exit(mempool_t *pool);
 
-/** mempool_create(), mempool_destroy() - the same for a pool with memory of its own. Return: NULL if
- *  there is none. */
+/** mempool_create(), mempool_destroy() - the same for a pool in memory of its own. Return: NULL if there is
+ *  no memory. */
 mempool_t *mempool_create(int min_nr, mempool_alloc_t *alloc, mempool_free_t *free,
 			  void *pool_data);
 void mempool_destroy(mempool_t *pool);
 
-/** mempool_resize() - change the reserve. Sleeps. Return: 0 or -ENOMEM; then nothing changed. */
+/** mempool_resize() - change the size of the reserve. Sleeps. Return: 0, or -ENOMEM with nothing changed. */
 int mempool_resize(mempool_t *pool, int new_min_nr);
 
-/** mempool_alloc() - an element. With __GFP_DIRECT_RECLAIM it waits until there is one, and does not
- *  fail; without, it is for any context. The contents are undefined; __GFP_ZERO is not for pools. */
+/** mempool_alloc() - take an element. With __GFP_DIRECT_RECLAIM it waits until there is one, and does not
+ *  fail; without the flag it works in any context. Contents are undefined; __GFP_ZERO must not be used. */
 void *mempool_alloc(mempool_t *pool, gfp_t gfp);
 
-/** mempool_alloc_preallocated() - one of the reserve, at once. Any context. Return: NULL if it is
- *  empty. */
+/** mempool_alloc_preallocated() - take an element of the reserve without waiting. Any context. Return: NULL
+ *  if the reserve is empty. */
 void *mempool_alloc_preallocated(mempool_t *pool);
 
 /** mempool_free() - give an element back. NULL is ignored. Any context. */
@@ -72,7 +72,7 @@ static inline bool mempool_is_saturated(const mempool_t *pool)
 	return READ_ONCE(pool->curr_nr) >= pool->min_nr;
 }
 
-/* --- Elements of three kinds ------------------------------------------------------------------------- */
+/* --- Elements of three kinds ------------------------------------------------------------------ */
 
 /* Objects of a cache; @pool_data: the cache. */
 void *mempool_alloc_slab(gfp_t gfp, void *pool_data);

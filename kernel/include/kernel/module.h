@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module.h - code that is loaded into the running kernel and taken out of it again.
+ * module.h - code that is loaded into the running kernel and unloaded again.
  *
- * A module is a relocatable ELF file. Its source includes this header and says which functions run
- * when it comes and when it goes:
+ * A module is a relocatable ELF file. Its source includes this header and names the functions that run when
+ * it is loaded and unloaded:
  *
  *	static int hello_init(void) { pr_info("hello\n"); return 0; }
  *	static void hello_exit(void) { pr_info("bye\n"); }
@@ -11,8 +11,8 @@
  *	module_exit(hello_exit);
  *	MODULE_LICENSE("MIT");
  *
- * It may use every function and variable with external linkage of the kernel, and those of modules
- * that were loaded before it, which then stay until it has gone.
+ * It may use all functions and variables with external linkage of the kernel and of modules loaded before
+ * it. Those modules cannot be unloaded before it.
  */
 #ifndef KERNEL_MODULE_H
 #define KERNEL_MODULE_H
@@ -29,16 +29,16 @@
 struct module;
 struct module_symtab;
 
-/* Variables in sections that the loader reads: no redzones between them. GCC gives none to variables with
- * a section of their own. */
+/* Variables in sections that the loader reads: there are no redzones between them. GCC adds none to
+ * variables in named sections. */
 #ifdef __clang__
 #define __module_plain __no_sanitize_address
 #else
 #define __module_plain
 #endif
 
-/* Where the loader finds the functions. Not by name or alias: compilers rename such functions, and traces
- * would not show the name that the source has. */
+/* The loader finds the functions here, not by name or alias: compilers rename such functions, and traces
+ * would not show the source's name. */
 #define MODULE_INIT_SECTION ".module_init"
 #define MODULE_EXIT_SECTION ".module_exit"
 #define MODULE_THIS_SECTION ".this_module"
@@ -52,19 +52,19 @@ static struct module *volatile __this_module __used __section(MODULE_THIS_SECTIO
 #define THIS_MODULE ((struct module *)NULL)
 #endif
 
-/** module_init() - @fn, int (*)(void), runs once when all else is in place. Other than 0: the module
- *  is taken out again. */
+/** module_init() - @fn, int (*)(void), runs once when all else is in place. If it does not return 0, the
+ *  module is unloaded again. */
 #define module_init(fn)                                                                  \
 	static int (*const __module_init_fn)(void) __used __section(MODULE_INIT_SECTION) \
 		__module_plain = fn
 
-/** module_exit() - @fn, void (*)(void), runs before the module goes. Without it, a module that has an
- *  init function stays for ever. */
+/** module_exit() - @fn, void (*)(void), runs before the module is unloaded. A module with an init function
+ *  but without this one stays for ever. */
 #define module_exit(fn)                                                                   \
 	static void (*const __module_exit_fn)(void) __used __section(MODULE_EXIT_SECTION) \
 		__module_plain = fn
 
-/* What module_info() finds: "tag=text" strings, one behind the other. */
+/* For module_info(): "tag=text" strings, one behind the other. */
 #define __modinfo_concat2(a, b) a##b
 #define __modinfo_concat(a, b)	__modinfo_concat2(a, b)
 #define MODULE_INFO(tag, text)                                                            \
@@ -80,10 +80,10 @@ enum module_state {
 	MODULE_STATE_COMING, /* its init function runs, or was killed */
 	MODULE_STATE_LIVE,
 	MODULE_STATE_GOING,    /* its exit function runs, or was killed */
-	MODULE_STATE_UNLOADED, /* memory is gone; name and symbols remain for old traces */
+	MODULE_STATE_UNLOADED, /* memory is freed; name and symbols remain for old traces */
 };
 
-/** struct module_part - pages of one protection. @size: bytes used of them. */
+/** struct module_part - pages with one protection. @size: bytes used in them. */
 struct module_part {
 	unsigned long start;
 	size_t size;
@@ -91,7 +91,7 @@ struct module_part {
 
 enum module_part_type {
 	MODULE_TEXT,   /* read and execute; branch veneers behind the code */
-	MODULE_RODATA, /* read; constructor tables and the GOT too */
+	MODULE_RODATA, /* read; also constructor tables and the GOT */
 	MODULE_DATA,   /* read and write */
 	MODULE_PARTS,
 };
@@ -99,14 +99,14 @@ enum module_part_type {
 /**
  * struct module - a module, from its loading until its traces are forgotten
  * @name: letters, digits and '_'.
- * @refcnt: users that keep it from being unloaded; -1 when it is being unloaded.
- * @parts: where it lies.
- * @base, @span: all of its address space, with a guard page on either side.
- * @unloaded_at: counts unloadings: the larger, the later.
- * @has_shadow: of its own, for all of @span.
- * @veneers: branches that go through one, because the kernel is too far away for the instruction.
+ * @refcnt: references that keep it from being unloaded; -1 during the unloading.
+ * @parts: its memory.
+ * @base, @span: its whole address space, with a guard page on either side.
+ * @unloaded_at: running number of the unloading; larger means later.
+ * @has_shadow: all of @span has real shadow.
+ * @veneers: number of branches that use a veneer, because the kernel is out of their reach.
  * @modinfo, @modinfo_size: its .modinfo section, inside @parts.
- * @uses: modules whose symbols it has; each holds a reference.
+ * @uses: modules whose symbols it uses; it holds a reference to each.
  */
 struct module {
 	char name[MODULE_NAME_LEN];
@@ -145,35 +145,35 @@ struct module_error {
 
 /**
  * load_module() - link a relocatable file into the kernel and run its init function
- * @name: its name from then on; characters that are no letter or digit become '_'.
+ * @name: its name; characters other than letters and digits become '_'.
  * @image, @size: the file, only needed during the call; need not be aligned.
  * @flags: MODULE_LOAD_*.
  * @module: filled if not NULL.
- * @error: filled if not NULL when it fails, otherwise the reason is printed.
+ * @error: filled with the reason of a failure; NULL: the reason is printed.
  *
  * The init function runs in the calling thread. May sleep.
  *
- * Return: 0; -ENOEXEC (the file is damaged or not for this kernel), -ENOENT (it needs a symbol that
+ * Return: 0; -ENOEXEC (the file is damaged or made for another kernel), -ENOENT (it needs a symbol that
  * does not exist), -EEXIST (the name is taken), -EINVAL (no name), -ENOMEM, -EFBIG (no room in module
- * space); or what the init function returned. After a failure nothing of the module remains.
+ * space); or the init function's error. After a failure nothing of the module remains.
  */
 int load_module(const char *name, const void *image, size_t size, unsigned int flags,
 		struct module **module, struct module_error *error);
 
 /**
- * unload_module() - run a module's exit function and take it out
+ * unload_module() - run a module's exit function and unload it
  *
  * May sleep. Return: 0; -ENOENT (no such module), -EBUSY (referenced, or its init or exit function
  * runs or was killed, or it cannot be unloaded because it has no exit function).
  */
 int unload_module(const char *name);
 
-/** module_purge() - forget unloaded modules at once: their addresses may be used again, and frames of
- *  old traces in them print as numbers. */
+/** module_purge() - forget unloaded modules now: their addresses may be reused, and old traces show their
+ *  frames as numbers. */
 void module_purge(void);
 
-/** find_module() - Return: the module @name, or NULL. Valid only as long as the caller knows that it
- *  is not unloaded. */
+/** find_module() - Return: the module @name, or NULL. Valid only as long as the caller keeps it from being
+ *  unloaded. */
 struct module *find_module(const char *name);
 
 /** try_module_get() - keep @module from being unloaded; NULL stands for the kernel itself. Any
@@ -181,25 +181,25 @@ struct module *find_module(const char *name);
 bool try_module_get(struct module *module);
 void module_put(struct module *module);
 
-/** module_refcount() - Return: references, those of dependent modules included. */
+/** module_refcount() - Return: number of references, including those of dependent modules. */
 static inline int module_refcount(struct module *module)
 {
 	return atomic_read(&module->refcnt);
 }
 
-/** module_address() - Return: address of a symbol of @module, local ones included; 0: none. */
+/** module_address() - Return: address of a symbol of @module, which may be local; 0 if there is none. */
 unsigned long module_address(const struct module *module, const char *symbol);
 
-/** module_info() - Return: text of the first MODULE_INFO(@tag, ...) of @module; NULL: none. */
+/** module_info() - Return: text of the first MODULE_INFO(@tag, ...) of @module; NULL if there is none. */
 const char *module_info(const struct module *module, const char *tag);
 
-/** module_used_pages() - Return: pages of memory that loaded modules take, for tests. */
+/** module_used_pages() - Return: number of pages that loaded modules take, for tests. */
 unsigned long module_used_pages(void);
 
-/* --- For traces and reports: any context, no locks, not instrumented ---------------------------------- */
+/* --- For traces and reports: any context, no locks, not instrumented -------------------------- */
 
-/** struct module_place - an address in a module, live or unloaded. @name: of the symbol, "" if there
- *  is none; @start, @size: its extent. @part: what the address lies in. */
+/** struct module_place - an address in a module, live or unloaded. @name: the symbol, "" if there is none;
+ * @start, @size: its extent. @part: the part of the module. */
 struct module_place {
 	char module[MODULE_NAME_LEN];
 	char name[KSYM_NAME_LEN];
@@ -208,8 +208,8 @@ struct module_place {
 	bool unloaded;
 };
 
-/** module_lookup() - which module and symbol does @addr lie in? For code addresses the function, for
- *  data the section only. Return: true if it is a module's. */
+/** module_lookup() - find the module and symbol of @addr: the function for code, only the section for data.
+ *  Return: true if @addr is in a module. */
 bool module_lookup(unsigned long addr, struct module_place *place);
 
 /** is_module_text() - Return: true if @pc lies in the code of a module that is loaded. */
@@ -227,14 +227,14 @@ unsigned long module_text_start(unsigned long pc);
 /** print_modules() - print "Modules linked in: a b", nothing if there are none. */
 void print_modules(void);
 
-/* --- Boot -------------------------------------------------------------------------------------------- */
+/* --- Boot ------------------------------------------------------------------------------------- */
 
-/** modules_wanted() - Return: true if the parameter module.load= names any. */
+/** modules_wanted() - Return: true if the parameter module.load= names modules. */
 bool modules_wanted(void);
 
-/** load_wanted_modules(), unload_wanted_modules() - those of module.load=, from the initrd, in order;
- *  and back, each in a thread of its own. Return: 0, or the first error; -EFAULT: its thread was
- *  killed. */
+/** load_wanted_modules(), unload_wanted_modules() - load the modules of module.load= from the initrd, in
+ *  order, and unload them in reverse order, each in its own thread. Return: 0, or the first error; -EFAULT
+ *  if its thread was killed. */
 int load_wanted_modules(void);
 int unload_wanted_modules(void);
 

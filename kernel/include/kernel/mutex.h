@@ -2,9 +2,8 @@
 /*
  * mutex.h - sleeping locks with an owner.
  *
- * Only the task that locked a mutex may unlock it. Waiters are served in the order of arrival:
- * unlocking hands the mutex to the first of them. Never in an interrupt handler or under a spin
- * lock.
+ * Only the task that locked a mutex may unlock it. Waiters are served in order of arrival: unlocking hands
+ * the mutex to the first one. Not for interrupt handlers, and not under a spin lock.
  */
 #ifndef KERNEL_MUTEX_H
 #define KERNEL_MUTEX_H
@@ -26,13 +25,13 @@ struct mutex {
 
 void mutex_init(struct mutex *mutex);
 
-/** mutex_lock() - sleep until the mutex is ours. Locking it twice panics. */
+/** mutex_lock() - take the mutex, sleep until it is free. Locking it twice panics. */
 void mutex_lock(struct mutex *mutex);
 
 /** mutex_trylock() - Return: true if taken. Never sleeps. */
 bool mutex_trylock(struct mutex *mutex);
 
-/** mutex_unlock() - warns if the running task is not the owner. */
+/** mutex_unlock() - release the mutex. Warns if the running task is not the owner. */
 void mutex_unlock(struct mutex *mutex);
 
 /** mutex_is_locked() - Return: true if a task owns it; a hint. */

@@ -12,17 +12,17 @@
 #include <kernel/rcupdate.h>
 #include <kernel/types.h>
 
-/* Bits of page->flags. Only the owner of a page changes them: the allocator while it is free. */
+/* Bits of page->flags. Only the owner of a page changes them; that is the allocator while the page is free. */
 enum pageflags {
 	PG_reserved, /* never given to the page allocator: kernel image, boot allocations, holes */
 	PG_buddy,    /* head of a free block; page->order is valid */
 	PG_pcp,	     /* free, in a CPU's own list */
 	PG_head,     /* head of an allocated block of more than one page */
-	PG_tail,     /* another page of it; page->head is valid */
+	PG_tail,     /* another page of such a block; page->head is valid */
 	PG_slab,     /* head of a slab; page->slab_cache and its neighbours are valid */
 	PG_large,    /* head of a large kmalloc(); page->large is valid */
-	PG_large_freed, /* was that until it was freed; page->large still tells who did it */
-	PG_quarantine,	/* head of a freed block that waits; page->nr is valid */
+	PG_large_freed, /* was head of a large kmalloc() until it was freed; page->large still has both stacks */
+	PG_quarantine, /* head of a freed block in the quarantine; page->nr is valid */
 	NR_PAGEFLAGS,
 };
 
@@ -30,23 +30,23 @@ struct slab_bitmap;
 
 /**
  * struct page - descriptor of a page
- * @flags: bits PG_*; in the tag-based KASAN modes also the tag of pointers to it, see page_kasan_tag().
+ * @flags: bits PG_*; in the tag-based modes also the tag of pointers to the page, see page_kasan_tag().
  * @refcount: references to the block, at its head; 0: free.
- * @order: free block: its order.
- * @nr: head of an allocated block: its pages.
+ * @order: head of a free block: its order.
+ * @nr: head of an allocated block: number of its pages.
  * @lru: link in a buddy list, a CPU's list or a cache's list of slabs.
- * @rcu_head: slab of a type-safe cache in no list: frees it after a grace period.
+ * @rcu_head: slab of a type-safe cache that is in no list: frees it after a grace period.
  * @slab_cache: slab: the cache it belongs to.
- * @freelist: slab (slub): its free slots, those that a CPU has at hand excluded.
+ * @freelist: slab (slub): its free slots, except those that a CPU has taken into its own list.
  * @bitmap: slab (slab): which of its slots are free.
- * @inuse: slab: slots that are not in @freelist.
- * @objects: slab: all slots.
- * @large: large kmalloc: who allocated and freed it.
+ * @inuse: slab: number of slots that are not in @freelist.
+ * @objects: slab: number of all slots.
+ * @large: large kmalloc: the stacks that allocated and freed it.
  * @head: tail page: the block's head.
  * @first_slot: slab: its first slot.
- * @not_head: room for @slab_cache and others, none of which a tail page has.
+ * @not_head: room for @slab_cache and others, which tail pages do not have.
  *
- * 64 bytes, so that an array of them wastes no cache line: 1.6 % of RAM.
+ * It has 64 bytes, so that an array of them wastes no cache line. That is 1.6 % of RAM.
  */
 struct page {
 	unsigned long flags;
@@ -83,10 +83,11 @@ extern struct page *mem_map;
 extern unsigned long min_pfn, max_pfn;
 
 /**
- * struct linear_ram - the same for whoever has an address of the linear map and must not believe it
- * @start: of the first page in the linear map. @bytes: how far mem_map[] goes. @pages: mem_map.
+ * struct linear_ram - the same, for addresses that may not be in the linear map
+ * @start: address of the first page in the linear map. @bytes: extent of RAM that mem_map[] describes.
+ * @pages: mem_map.
  *
- * Side by side, because every kfree() asks.
+ * The members are side by side, because every kfree() reads them.
  */
 extern struct linear_ram {
 	unsigned long start, bytes;
@@ -140,13 +141,13 @@ static inline struct page *phys_to_page(phys_addr_t pa)
 	return pfn_to_page((unsigned long)(pa >> PAGE_SHIFT));
 }
 
-/** page_to_virt() - Return: the page's address in the linear map, without a tag: for the allocators. */
+/** page_to_virt() - Return: the page's address in the linear map, without a tag. For the allocators. */
 static inline void *page_to_virt(const struct page *page)
 {
 	return (void *)__va(page_to_phys(page));
 }
 
-/** virt_to_page() - @addr: in the linear map, see virt_addr_valid(). */
+/** virt_to_page() - Return: descriptor of the page at @addr, in the linear map, see virt_addr_valid(). */
 static inline struct page *virt_to_page(const void *addr)
 {
 	return phys_to_page((phys_addr_t)__pa(addr));
@@ -160,8 +161,8 @@ static inline struct page *compound_head(struct page *page)
 }
 
 /*
- * page_kasan_tag(), page_kasan_tag_set() - tag of pointers to an allocated page; of a free one what its last
- * user's had. It is kept inverted, so that flags without it stand for KASAN_TAG_KERNEL. _set() is for a block
+ * page_kasan_tag(), page_kasan_tag_set() - tag of pointers to an allocated page; for a free page the tag of
+ * its last user. The flags hold it inverted, so that zero bits mean KASAN_TAG_KERNEL. _set() is for a block
  * of @nr pages.
  */
 #ifdef CONFIG_KASAN_TAGS
@@ -193,7 +194,7 @@ static inline void page_kasan_tag_set(struct page *page, unsigned int nr, u8 tag
 }
 #endif
 
-/** page_address() - Return: the address of an allocated page in the linear map, as its user may use it. */
+/** page_address() - Return: the address of an allocated page in the linear map, with the tag for its user. */
 static inline void *page_address(const struct page *page)
 {
 	return kasan_set_tag(page_to_virt(page), page_kasan_tag(page));
@@ -204,8 +205,8 @@ static inline struct page *virt_to_head_page(const void *addr)
 	return compound_head(virt_to_page(addr));
 }
 
-/** ram_head_page() - Return: head of the block that @addr lies in, NULL if @addr, which may be anything,
- *  is not in the linear map of RAM. */
+/** ram_head_page() - Return: head of the block that @addr lies in; NULL if it is not in the linear map of
+ *  RAM. @addr may have any value. */
 static inline struct page *ram_head_page(const void *addr)
 {
 	unsigned long offset = kasan_untag_addr((unsigned long)addr) - linear_ram.start;
@@ -215,7 +216,7 @@ static inline struct page *ram_head_page(const void *addr)
 	return compound_head(&linear_ram.pages[offset >> PAGE_SHIFT]);
 }
 
-/** page_size() - Return: bytes of the allocated block that @head is the head of. */
+/** page_size() - Return: bytes of the allocated block with the head @head. */
 static inline size_t page_size(const struct page *head)
 {
 	return (size_t)head->nr << PAGE_SHIFT;
@@ -226,7 +227,7 @@ static inline int page_count(const struct page *page)
 	return __atomic_load_n(&page->refcount, __ATOMIC_RELAXED);
 }
 
-/** get_page() - one more reference to the block; put_page() drops it, the last one frees. */
+/** get_page() - take one more reference to the block; put_page() drops it, and the last one frees the block. */
 static inline void get_page(struct page *page)
 {
 	__atomic_fetch_add(&compound_head(page)->refcount, 1, __ATOMIC_RELAXED);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * percpu.h - one variable per CPU, as an array indexed by CPU number.
+ * percpu.h - variables with one copy per CPU, as arrays indexed by CPU number.
  *
- * Each CPU's copy has cache lines of its own. The caller of this_cpu_ptr() has preemption or
- * interrupts off for as long as it uses the pointer.
+ * Each CPU's copy has cache lines of its own. Callers of this_cpu_ptr() keep preemption or interrupts off
+ * while they use the pointer.
  *
  *	static DEFINE_PER_CPU(unsigned long, ticks);
  *	(*this_cpu_ptr(&ticks))++;
@@ -16,7 +16,7 @@
 
 #define SMP_CACHE_BYTES 64
 
-/** DEFINE_PER_CPU() - zero-initialised; `static` may stand before it. */
+/** DEFINE_PER_CPU() - define a variable, zero-initialised; `static` may stand before it. */
 #define DEFINE_PER_CPU(type, name)                                 \
 	struct {                                                   \
 		__typeof__(type) value __aligned(SMP_CACHE_BYTES); \
@@ -30,7 +30,7 @@
 	extern struct percpu_##name name[NR_CPUS]
 #define DEFINE_DECLARED_PER_CPU(name) struct percpu_##name name[NR_CPUS]
 
-/** per_cpu() - the variable of CPU @cpu, as an lvalue; per_cpu_ptr() - its address. */
+/** per_cpu() - the copy of CPU @cpu, as an lvalue; per_cpu_ptr() - its address. */
 #define per_cpu(name, cpu)	((name)[cpu].value)
 #define per_cpu_ptr(array, cpu) (&(*(array))[cpu].value)
 #define this_cpu_ptr(array)	per_cpu_ptr(array, smp_processor_id())

@@ -21,7 +21,7 @@ static inline int preempt_count(void)
 	return READ_ONCE(current->preempt_count);
 }
 
-/* The counter belongs to the running task: an interrupt leaves it as it was, so no atomics. */
+/* The counter belongs to the running task, and interrupts restore it, so it needs no atomics. */
 static inline void preempt_count_add(int n)
 {
 	WRITE_ONCE(current->preempt_count, current->preempt_count + n);
@@ -34,21 +34,21 @@ static inline void preempt_count_sub(int n)
 	WRITE_ONCE(current->preempt_count, current->preempt_count - n);
 }
 
-/** need_resched() - Return: true if this task should give up its CPU at the next chance. */
+/** need_resched() - Return: true if this task is to give up its CPU as soon as it may. */
 static inline bool need_resched(void)
 {
 	return READ_ONCE(current->flags) & BIT(TIF_NEED_RESCHED);
 }
 
-/** preempt_schedule() - run another task if preemption is allowed here. Called where it becomes
- *  allowed and need_resched(). */
+/** preempt_schedule() - run another task if preemption is allowed here. Called where it becomes allowed
+ *  while need_resched(). */
 void preempt_schedule(void);
 
 /** preempt_schedule_irq() - the same at the end of an interrupt. Called with interrupts off and
- *  preempt_count() 0, returns so. */
+ *  preempt_count() 0, and returns with them. */
 void preempt_schedule_irq(void);
 
-/** preempt_disable(), preempt_enable() - stay on this CPU and keep others off it; they nest.
+/** preempt_disable(), preempt_enable() - keep this task on its CPU, and other tasks off it. Calls nest.
  *  Sleeping in between is a bug. */
 static inline void preempt_disable(void)
 {
@@ -67,7 +67,7 @@ static inline void preempt_enable(void)
 		preempt_schedule();
 }
 
-/** irq_enter(), irq_exit() - around the handling of an interrupt, interrupts off. */
+/** irq_enter(), irq_exit() - called around the handling of an interrupt, interrupts off. */
 static inline void irq_enter(void)
 {
 	preempt_count_add(HARDIRQ_OFFSET);
@@ -88,8 +88,8 @@ static inline bool in_interrupt(void)
 #define in_hardirq() in_interrupt()
 #define in_task()    (!in_interrupt())
 
-/** in_atomic() - Return: true where sleeping is a bug because of preempt_disable(), a spin lock or
- *  an interrupt handler. */
+/** in_atomic() - Return: true if sleeping is a bug here: under preempt_disable(), under a spin lock, in an
+ *  interrupt handler. */
 static inline bool in_atomic(void)
 {
 	return preempt_count() != 0;

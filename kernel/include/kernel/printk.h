@@ -3,7 +3,7 @@
  * printk.h - kernel messages.
  *
  * A message is one or more whole lines; a '\n' at its end is optional. Each line gets the prefix
- * "[SSSSS.UUUUUU] ", and no other CPU's line comes in between. Any context; nothing is allocated.
+ * "[SSSSS.UUUUUU] ", and lines of other CPUs do not come in between. Any context; it allocates nothing.
  * Formats: see vsnprintf() in <kernel/kernel.h>.
  */
 #ifndef KERNEL_PRINTK_H
@@ -11,7 +11,7 @@
 
 #include <kernel/types.h>
 
-/* Longest message; what is beyond is cut. */
+/* Longest message; a longer one is cut. */
 #define PRINTK_MAX 1024
 
 #define KERN_SOH     "\001"
@@ -25,19 +25,19 @@
 #define KERN_DEBUG   KERN_SOH "7"
 #define KERN_DEFAULT ""
 
-/** printk() - print a message. Those of a level not below the boot parameter loglevel= are dropped;
+/** printk() - print a message. A message is dropped if its level is not below the boot parameter loglevel=;
  *  a message without KERN_* is never dropped. Return: characters of the formatted message. */
 int printk(const char *fmt, ...) __printf(1, 2);
 int vprintk(const char *fmt, va_list args) __printf(1, 0);
 
-/** early_printk() - print straight to the UART, no locks, no prefix: for the time before printk()
- *  works and for when it no longer does. Formats: %s %c %d %u %x %lx %lu %p. */
+/** early_printk() - print straight to the UART, without locks or prefix: before printk() works, and when it
+ *  has failed. Formats: %s %c %d %u %x %lx %lu %p. */
 void early_printk(const char *fmt, ...) __printf(1, 2);
 
-/** early_panic() - early_printk() a message, then leave with EXIT_STATUS_CRASH. */
+/** early_panic() - print a message with early_printk(), then leave the machine with EXIT_STATUS_CRASH. */
 _Noreturn void early_panic(const char *fmt, ...) __printf(1, 2);
 
-/* A file may define its own before it includes this. */
+/* A file may define its own before it includes this header. */
 #ifndef pr_fmt
 #define pr_fmt(fmt) fmt
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h - the ordinary C program linked into the kernel, as the rest of the kernel sees it. */
+/* program.h - the kernel's interface to the ordinary C program that is linked into it. */
 #ifndef KERNEL_PROGRAM_H
 #define KERNEL_PROGRAM_H
 
 #include <kernel/types.h>
 
-/** redzone_program_main() - the program's main(), renamed by -Dmain=redzone_program_main. Weak:
- * NULL in a kernel that was linked without a program. */
+/** redzone_program_main() - the program's main(), renamed by -Dmain=redzone_program_main. Weak: NULL in a
+ *  kernel without a program. */
 int redzone_program_main(int argc, char **argv) __weak;
 
 /** program_hook_t - a constructor or destructor of a program, as an entry of their arrays */
 typedef void (*const program_hook_t)(void);
 
-/* What tools/constructors.py took out of the program's .init_array and .fini_array, in the order of the
- * calls, NULL behind the last. Weak: absent without any. */
+/* Constructors and destructors that tools/constructors.py has taken out of the program's .init_array and
+ * .fini_array, in the order of the calls, with NULL behind the last. Weak: absent if there are none. */
 extern program_hook_t redzone_ctors_program[] __weak;
 extern program_hook_t redzone_dtors_program[] __weak;
 
@@ -25,14 +25,14 @@ extern program_hook_t redzone_dtors_program[] __weak;
  * Prints "program returned N" for a value other than 0. May sleep; one program at a time.
  *
  * Return: main()'s value or exit()'s argument; -EFAULT if the kernel killed the thread (see
- * program_was_killed()), -ENOENT if no program is linked, -ENOMEM without memory for the thread.
+ * program_was_killed()), -ENOENT if no program is linked, -ENOMEM if there is no memory for the thread.
  */
 int run_program(int argc, char **argv);
 
 /**
  * struct program_entry - one of many programs linked into one kernel
- * @name: its argv[0]. @main: its main(), by a name of its own. @ctors, @dtors: its constructors and
- * destructors, NULL behind the last; NULL without any.
+ * @name: its argv[0]. @main: its main(), which has a name of its own. @ctors, @dtors: its constructors and
+ *	destructors, with NULL behind the last; NULL if there are none.
  */
 struct program_entry {
 	const char *name;
@@ -52,22 +52,22 @@ static inline bool have_programs(void)
 }
 
 /**
- * run_programs() - run the table's programs one after the other, and print one KTAP result each
+ * run_programs() - run the table's programs one after the other, and print a KTAP result for each
  * @argc, @argv: arguments of every program; argv[0] is overwritten with its name.
  *
- * Each runs in a thread of its own that ends with its first KASAN report, by an oops, or when
- * each.timeout_ms= have passed. Their memory is not given back. May sleep.
+ * Each runs in a thread of its own, which ends with its first KASAN report, with an oops, or after
+ * each.timeout_ms= milliseconds. Their memory is not freed. May sleep.
  *
- * Return: true if all of them ended by themselves with 0, without a report.
+ * Return: true if every program returned 0 without a report.
  */
 bool run_programs(int argc, char **argv);
 
-/** program_was_killed() - Return: true if the last run_program() ended because its thread was
- * killed (an oops), false if it returned a value of its own. */
+/** program_was_killed() - Return: true if the last run_program() ended because its thread was killed (an
+ *  oops), false if the program returned. */
 bool program_was_killed(void);
 
-/** program_flush() - write out a partial line of the program's output, so that what follows stands
- * behind it. Uninstrumented, takes no lock but the console's, any context: a report calls it first.
+/** program_flush() - write out a partial line of the program's output, so that later output stands behind
+ *  it. Not instrumented, takes only the console's lock, any context: a report calls it first.
  */
 void program_flush(void);
 

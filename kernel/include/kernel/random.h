@@ -2,27 +2,27 @@
 /*
  * random.h - repeatable pseudo-random numbers (xorshift64*).
  *
- * Not for secrets. The boot parameter random.seed= chooses the sequence; without it the sequence is
- * always the same one, so that a run can be repeated.
+ * Not for secrets. The boot parameter random.seed= chooses the sequence; without it the sequence is always
+ * the same, so that a run can be repeated.
  */
 #ifndef KERNEL_RANDOM_H
 #define KERNEL_RANDOM_H
 
 #include <kernel/types.h>
 
-/* What random.seed= said, 0 without it: for those who cannot call instrumented code. */
+/* Value of random.seed=, 0 without it. For code that cannot call instrumented functions. */
 extern u64 random_seed;
 
-/** struct rnd_state - a generator of one's own */
+/** struct rnd_state - a generator of the caller's own */
 struct rnd_state {
 	u64 state;
 };
 
-/** prandom_seed_state() - start the sequence number @seed. */
+/** prandom_seed_state() - start sequence number @seed. */
 void prandom_seed_state(struct rnd_state *rnd, u64 seed);
 u32 prandom_u32_state(struct rnd_state *rnd);
 
-/** get_random_u32() and others - from the system's generator. Any context, any CPU. */
+/** get_random_u32() and others - draw from the system's generator. Any context, any CPU. */
 u32 get_random_u32(void);
 u64 get_random_u64(void);
 void get_random_bytes(void *buf, size_t n);

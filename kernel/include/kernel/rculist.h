@@ -2,8 +2,8 @@
 /*
  * rculist.h - lists that readers walk under rcu_read_lock() while a writer changes them.
  *
- * Writers exclude each other by a lock of their own. A deleted entry keeps its forward link, because
- * a reader may stand on it; it may be freed, or added anywhere again, after a grace period.
+ * Writers exclude each other by their own lock. A deleted entry keeps its forward link, because a reader
+ * may be at it. After a grace period it may be freed, or added to a list again.
  */
 #ifndef KERNEL_RCULIST_H
 #define KERNEL_RCULIST_H
@@ -32,8 +32,7 @@ static inline void list_add_tail_rcu(struct list_head *entry, struct list_head *
 	__list_add_rcu(entry, head->prev, head);
 }
 
-/** list_del_rcu() - take @entry off its list. Only the backward link, which readers do not use, is
- *  poisoned. */
+/** list_del_rcu() - take @entry off its list. Poisons only the backward link, which readers do not use. */
 static inline void list_del_rcu(struct list_head *entry)
 {
 	__list_del(entry->prev, entry->next);
@@ -52,8 +51,8 @@ static inline void list_replace_rcu(struct list_head *old, struct list_head *ent
 
 #define list_entry_rcu(ptr, type, member) container_of(rcu_dereference(ptr), type, member)
 
-/** list_first_or_null_rcu() - the first entry, NULL if there is none. The head is looked at once: a
- *  second look might find another entry. */
+/** list_first_or_null_rcu() - Return: the first entry, NULL if there is none. It reads the head once: a
+ *  second read might find another entry. */
 #define list_first_or_null_rcu(head, type, member)                            \
 	({                                                                    \
 		struct list_head *__first = rcu_dereference((head)->next);    \

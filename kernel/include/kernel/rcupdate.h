@@ -23,7 +23,7 @@ struct rcu_head {
 
 typedef void (*rcu_callback_t)(struct rcu_head *head);
 
-/* --- Readers --------------------------------------------------------------------------------- */
+/* --- Readers ---------------------------------------------------------------------------------- */
 
 /** rcu_read_unlock_special() - the slow way out: the reader was preempted, or a grace period waits
  *  for this very CPU. Called by rcu_read_unlock(). */
@@ -71,7 +71,7 @@ static inline bool rcu_read_lock_held(void)
 /** RCU_INIT_POINTER() - store where no reader can look yet, or NULL. */
 #define RCU_INIT_POINTER(p, v) WRITE_ONCE(p, v)
 
-/* --- Writers --------------------------------------------------------------------------------- */
+/* --- Writers ---------------------------------------------------------------------------------- */
 
 /** synchronize_rcu() - wait for a grace period: for all readers that have begun by now. Sleeps; not
  *  from within a reader. Interrupts other CPUs to make it short. */
@@ -117,7 +117,7 @@ bool poll_state_synchronize_rcu(unsigned long cookie);
 /** cond_synchronize_rcu() - synchronize_rcu() unless one has passed since @cookie. */
 void cond_synchronize_rcu(unsigned long cookie);
 
-/* --- Called by the kernel -------------------------------------------------------------------- */
+/* --- Called by the kernel --------------------------------------------------------------------- */
 
 /** rcu_init() - make the threads; once, after sched_init(). Before that call_rcu() only queues. */
 void rcu_init(void);

@@ -2,9 +2,9 @@
 /*
  * sched.h - tasks, kernel threads and the scheduler.
  *
- * Each CPU has a run queue of its own. Tasks of a queue take turns, RR_TIMESLICE ticks each. A task
- * that wakes goes to an idle CPU if there is one; a CPU about to idle pulls a task from the longest
- * queue. All kernel code is preemptible where preempt_count() is 0 and interrupts are on.
+ * Each CPU has its own run queue. Tasks of a queue take turns, RR_TIMESLICE ticks each. A task that wakes
+ * goes to an idle CPU if there is one; a CPU that is about to idle pulls a task from the longest queue.
+ * Kernel code can be preempted whenever preempt_count() is 0 and interrupts are on.
  */
 #ifndef KERNEL_SCHED_H
 #define KERNEL_SCHED_H
@@ -18,32 +18,32 @@
 
 #define RR_TIMESLICE 2U /* ticks */
 
-/* Bytes of an ordinary thread's stack. Instrumented frames are large: redzones between arrays. */
+/* Bytes of an ordinary thread's stack. Instrumented frames are large: they have redzones between arrays. */
 #define THREAD_SIZE (32UL * 1024)
 
-/* --- Boot ------------------------------------------------------------------------------------ */
+/* --- Boot ------------------------------------------------------------------------------------- */
 
 /* The boot CPU's first task, later its idle task; it runs on boot_stack. `current` must be
  * &init_task before any instrumented code runs. */
 extern struct task init_task;
 
-/** sched_init() - set up the run queues; the running code becomes the boot CPU's idle task. After
- *  this threads can be created and woken, but none runs before cpu_startup_entry(). */
+/** sched_init() - set up the run queues; the running code becomes the boot CPU's idle task. Threads can then
+ *  be created and woken, but do not run before cpu_startup_entry(). */
 void sched_init(void);
 
-/** cpu_startup_entry() - this CPU is ready: become its idle loop. Interrupts off. From here on the
- *  CPU takes part in scheduling. */
+/** cpu_startup_entry() - become the idle loop of this CPU, which is ready: from here on it takes part in
+ *  scheduling. Interrupts off. */
 _Noreturn void cpu_startup_entry(void);
 
-/* --- Kernel threads -------------------------------------------------------------------------- */
+/* --- Kernel threads --------------------------------------------------------------------------- */
 
 /**
  * kthread_create() - make a thread; wake_up_process() starts it
- * @fn: its function; what it returns is its exit value. @arg: for it.
+ * @fn: its function; the result is the thread's exit value. @arg: argument of @fn.
  * @namefmt: printf format of its name, cut to 15 characters.
  *
- * The caller owns a reference, given up by kthread_join(), kthread_stop() or put_task_struct():
- * until then the pointer stays valid even if the thread has ended. May sleep.
+ * The caller owns a reference until kthread_join(), kthread_stop() or put_task_struct(): until then the
+ * pointer stays valid even if the thread has ended. May sleep.
  *
  * Return: the task, or ERR_PTR(-ENOMEM).
  */
@@ -63,7 +63,7 @@ struct task *kthread_create_sized(int (*fn)(void *arg), void *arg, size_t stack_
 		__k;                                                                \
 	})
 
-/** kthread_bind() - @task, which was never woken, runs on @cpu only. */
+/** kthread_bind() - bind @task, which was never woken, to @cpu. */
 void kthread_bind(struct task *task, unsigned int cpu);
 
 /** kthread_join() - wait until @task has ended and left its CPU, free its stack, give up the
@@ -78,19 +78,19 @@ int kthread_stop(struct task *task);
 bool kthread_should_stop(void);
 
 /** kthread_kill() - end @task wherever it next could be preempted, as an oops would: exit value -EFAULT.
- *  Only for threads that never wait (a program's): a waiting one is queued with what lies on its stack,
- *  which goes. A mutex that it holds stays locked. Any context. The caller keeps its reference. */
+ *  Only for threads that never wait (a program's): the queue entry of a waiting thread is on its stack,
+ *  which is freed. Mutexes that it holds stay locked. Any context. The caller keeps its reference. */
 void kthread_kill(struct task *task);
 
-/** kthread_join_timeout() - kthread_join() that gives up after @timeout ticks. @value: filled with the exit
- *  value. Return: false if the thread still runs; then the caller keeps its reference. */
+/** kthread_join_timeout() - like kthread_join(), but give up after @timeout ticks. @value: filled with the
+ *  exit value. Return: false if the thread still runs; the caller then keeps its reference. */
 bool kthread_join_timeout(struct task *task, long timeout, int *value);
 
 /** kthread_exit() - end the running thread with @value. */
 _Noreturn void kthread_exit(int value);
 
-/** make_task_dead() - end the running task because of an oops: exit value -EFAULT. Panics if that
- *  cannot work: in an interrupt handler, or for an idle task. Locks that it holds stay locked. */
+/** make_task_dead() - end the running task because of an oops: exit value -EFAULT. Panics if that is
+ *  impossible: in an interrupt handler, or in an idle task. Locks that it holds stay locked. */
 _Noreturn void make_task_dead(void);
 
 static inline void get_task_struct(struct task *task)
@@ -98,20 +98,20 @@ static inline void get_task_struct(struct task *task)
 	atomic_inc(&task->usage);
 }
 
-/** put_task_struct() - give up a reference; for the creator: let the thread run on unobserved. */
+/** put_task_struct() - give up a reference. The creator thus detaches the thread. */
 void put_task_struct(struct task *task);
 
-/* --- Sleeping and waking --------------------------------------------------------------------- */
+/* --- Sleeping and waking ---------------------------------------------------------------------- */
 
 #define __set_current_state(s) WRITE_ONCE(current->state, (s))
-/* The barrier: the state is visible before the caller looks at the condition it waits for. */
+/* The barrier makes the state visible before the caller checks its condition. */
 #define set_current_state(s)            \
 	do {                            \
 		__set_current_state(s); \
 		smp_mb();               \
 	} while (0)
 
-/** schedule() - run another task. If its state is not TASK_RUNNING, this one sleeps until woken. */
+/** schedule() - run another task. This one sleeps until woken, unless its state is TASK_RUNNING. */
 void schedule(void);
 
 /** schedule_timeout() - schedule(), but wake after @timeout ticks (MAX_SCHEDULE_TIMEOUT: never).
@@ -127,10 +127,10 @@ void msleep(unsigned int ms);
  *  not runnable before. */
 bool wake_up_process(struct task *task);
 
-/** wake_up_state() - the same only if the task's state is one of @state. */
+/** wake_up_state() - the same, but only if the task's state is one of @state. */
 bool wake_up_state(struct task *task, unsigned int state);
 
-/** yield() - let the others of this CPU's queue run first. */
+/** yield() - let the other tasks of this CPU's queue run first. */
 void yield(void);
 
 /** cond_resched() - let another task run if one is due. Return: true if that happened. */
@@ -146,7 +146,7 @@ static inline pid_t task_pid_nr(const struct task *task)
 	return task->pid;
 }
 
-/** task_pt_regs() - where the registers of @task's program are while it is in the kernel. */
+/** task_pt_regs() - Return: the registers of @task's program while it is in the kernel. */
 static inline struct pt_regs *task_pt_regs(const struct task *task)
 {
 	return arch_user_regs((char *)task->stack + task->stack_size);

@@ -2,9 +2,9 @@
 /*
  * spinlock.h - spin locks.
  *
- * A holder has preemption off and must not sleep. A lock that an interrupt handler takes too must
- * be taken with interrupts off everywhere (_irqsave, or _irq where they are known to be on). A CPU
- * that takes a lock it holds panics with "spinlock recursion" instead of hanging.
+ * A holder has preemption off and must not sleep. If an interrupt handler takes a lock, all code must take
+ * it with interrupts off (_irqsave, or _irq where they are known to be on). A CPU that takes a lock it
+ * holds panics with "spinlock recursion" instead of hanging.
  */
 #ifndef KERNEL_SPINLOCK_H
 #define KERNEL_SPINLOCK_H
@@ -25,7 +25,7 @@ static inline void spin_lock_init(spinlock_t *lock)
 /** spin_lock_wait() - the slow path: take the lock as soon as it is free. Preemption is off. */
 void spin_lock_wait(spinlock_t *lock);
 
-/* The raw forms leave preemption alone: its owner is off already. */
+/* The raw forms do not change preemption: it is off already. */
 static inline bool __raw_spin_trylock(spinlock_t *lock)
 {
 	u32 nobody = 0;

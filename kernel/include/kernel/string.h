@@ -4,8 +4,8 @@
  *
  * str*, memcmp, memchr, memscan are instrumented byte loops: they report exactly the first bad byte
  * and read no byte that C does not allow them to read. memcpy, memmove, memset check the whole
- * range first (the runtime defines them when KASAN is on). The __mem* forms check nothing, they are
- * for code that runs before there is shadow or inside a report.
+ * range first (the runtime defines them when KASAN is on). The __mem* forms check nothing: they are for
+ * code that runs before there is shadow or inside a report.
  */
 #ifndef KERNEL_STRING_H
 #define KERNEL_STRING_H
@@ -19,7 +19,7 @@ void *__memcpy(void *dst, const void *src, size_t n);
 void *__memmove(void *dst, const void *src, size_t n);
 void *__memset(void *dst, int c, size_t n);
 
-/* Files that are compiled without instrumentation get the forms that check nothing. */
+/* In files that are compiled without instrumentation these are the forms that check nothing. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(hwaddress_sanitizer)
 #define KERNEL_STRING_CHECKED 1
@@ -28,7 +28,7 @@ void *__memset(void *dst, int c, size_t n);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_HWADDRESS__)
 #define KERNEL_STRING_CHECKED 1
 #endif
-/* With hardware tags no file is instrumented; what is left for the runtime to check is a negative size. */
+/* With hardware tags no file is instrumented, and the runtime checks only for a negative size. */
 #ifdef CONFIG_KASAN_HW_TAGS
 #define KERNEL_STRING_CHECKED 1
 #endif
@@ -44,10 +44,10 @@ void *memchr(const void *s, int c, size_t n);
 void *memrchr(const void *s, int c, size_t n);
 void *memmem(const void *haystack, size_t hn, const void *needle, size_t nn);
 
-/** memscan() - Return: the first byte equal to @c, or the end of the range. */
+/** memscan() - Return: address of the first byte equal to @c, or the end of the range. */
 void *memscan(void *s, int c, size_t n);
 
-/** memchr_inv() - Return: the first byte different from @c, NULL if there is none. */
+/** memchr_inv() - Return: address of the first byte different from @c, NULL if there is none. */
 void *memchr_inv(const void *s, int c, size_t n);
 
 size_t strlen(const char *s);
@@ -58,13 +58,11 @@ char *strncpy(char *dst, const char *src, size_t n);
 char *strcat(char *dst, const char *src);
 char *strncat(char *dst, const char *src, size_t n);
 
-/** strlcpy(), strlcat() - NUL-terminate if @size > 0. Return: length of the string they tried to
- * make. */
+/** strlcpy(), strlcat() - copy or append, NUL-terminated if @size > 0. Return: length of the whole result. */
 size_t strlcpy(char *dst, const char *src, size_t size);
 size_t strlcat(char *dst, const char *src, size_t size);
 
-/** strscpy() - copy as much as fits, always NUL-terminated. Reads nothing of @src behind what it
- * copies.
+/** strscpy() - copy as much as fits, always NUL-terminated. Does not read @src beyond the copied characters.
  *  Return: characters copied, -E2BIG if @src was cut or @size is 0. */
 ssize_t strscpy(char *dst, const char *src, size_t size);
 
@@ -84,8 +82,7 @@ char *strpbrk(const char *s, const char *accept);
 char *strtok_r(char *s, const char *delim, char **saved);
 char *strsep(char **s, const char *delim);
 
-/** skip_spaces() - Return: first character that is no white space. strim(): also cuts it off the
- * end. */
+/** skip_spaces() - Return: first character that is not white space. strim() also cuts white space off the end. */
 char *skip_spaces(const char *s);
 char *strim(char *s);
 

@@ -2,7 +2,7 @@
 /*
  * sync_types.h - the data of spin locks, wait queues and completions, without their functions.
  *
- * Apart from those because struct task embeds them and their functions need struct task.
+ * They have their own header because struct task embeds them, and their functions need struct task.
  */
 #ifndef KERNEL_SYNC_TYPES_H
 #define KERNEL_SYNC_TYPES_H
@@ -12,12 +12,12 @@
 
 /**
  * struct spinlock - a test-and-set lock
- * @holder: CPU that has it, plus 1; 0: nobody.
+ * @holder: number of the CPU that holds it, plus 1; 0: free.
  *
- * Not a ticket lock: this kernel runs on virtual CPUs, often more than the host has. A ticket goes to a
- * CPU that the host is not running, and all others wait for the host.
+ * Not a ticket lock: this kernel runs on virtual CPUs, often on more than the host has. A ticket may go to
+ * a CPU that the host is not running, and then all others wait for the host.
  *
- * Zeroed memory is an unlocked lock.
+ * A zeroed lock is unlocked.
  */
 typedef struct spinlock {
 	u32 holder;
@@ -30,7 +30,7 @@ struct wait_queue_head {
 };
 typedef struct wait_queue_head wait_queue_head_t;
 
-/** struct completion - an event. @done: waiters that may still pass, UINT_MAX: all, for ever. */
+/** struct completion - an event. @done: number of waiters that may still pass; UINT_MAX: all, for ever. */
 struct completion {
 	unsigned int done;
 	struct wait_queue_head wait;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task.h - struct task. Its own header because <kernel/preempt.h>, and so every spin lock, needs
- * it; what one does with tasks is in <kernel/sched.h>.
+ * task.h - struct task. It has its own header because <kernel/preempt.h>, and so every spin lock, needs it.
+ * <kernel/sched.h> has the functions.
  */
 #ifndef KERNEL_TASK_H
 #define KERNEL_TASK_H
@@ -15,15 +15,15 @@
 
 /* task->state */
 #define TASK_RUNNING	     0U /* on a CPU or in a run queue */
-#define TASK_INTERRUPTIBLE   1U /* sleeps; kthread_stop() wakes it too */
+#define TASK_INTERRUPTIBLE   1U /* sleeps; kthread_stop() also wakes it */
 #define TASK_UNINTERRUPTIBLE 2U
 #define TASK_NEW	     4U /* created, never woken */
-#define TASK_DEAD	     8U /* left its CPU for ever, or is about to */
+#define TASK_DEAD	     8U /* has left its CPU for ever, or is about to */
 #define TASK_NORMAL	     (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
 
 /* task->flags: bit numbers. Other CPUs set them, so all changes are atomic. */
 #define TIF_NEED_RESCHED 0
-#define TIF_KILL	 1 /* kthread_kill(): it ends where it could be preempted */
+#define TIF_KILL	 1 /* kthread_kill(): ends where it could be preempted */
 #define TIF_PROCESS_KILL 2 /* process_kill(): ends at the latest before it returns to user mode */
 
 /* task->kflags: only the task itself changes them once it runs. */
@@ -31,7 +31,7 @@
 #define PF_KILLED     2U  /* ended by make_task_dead() */
 #define PF_WQ_WORKER  4U  /* a worker of kernel/workqueue/: @wq_worker is valid */
 #define PF_ONE_REPORT 8U  /* ends with its first KASAN report, see kernel/lib/kasan_port.c */
-#define PF_EXITING    16U /* in kthread_exit(): can be killed no more */
+#define PF_EXITING    16U /* in kthread_exit(): can no longer be killed */
 
 struct mm_struct;
 struct process;
@@ -41,22 +41,23 @@ struct worker;
 
 /**
  * struct task - one thread of the kernel
- * @context: callee-saved registers while it does not run. First: assembly finds it at offset 0.
- * @preempt_count: 0: may be preempted; see <kernel/preempt.h>.
- * @cpu: where it runs, or ran last. Changes under that CPU's run queue lock.
+ * @context: callee-saved registers while it does not run. First member: assembly finds it at offset 0.
+ * @preempt_count: the task may be preempted if 0; see <kernel/preempt.h>.
+ * @cpu: the CPU where it runs, or ran last. Changes under that CPU's run queue lock.
  * @stack, @stack_size: lowest address, bytes.
  * @on_rq: it is runnable (running or queued). @on_cpu: a CPU uses its stack and context.
  * @wake_lock: serialises wake-ups of this task.
  * @usage: references; the creator owns one, the running task another.
  * @cpus_mask: CPUs it may run on, bit n: CPU n; 0: all.
- * @kasan_depth: kasan_disable_current() not yet undone.
- * @rcu_read_lock_nesting: readers it is in. @rcu_special: see kernel/rcu/. @rcu_entry: link there.
+ * @kasan_depth: number of kasan_disable_current() not yet undone.
+ * @rcu_read_lock_nesting: nesting of its read-side critical sections. @rcu_special: see kernel/rcu/.
+ * @rcu_entry: link there.
  * @mm: address space of user memory; NULL: none. @process: the program that it runs in user mode, NULL
- * for kernel threads. @user_tls: its program's thread pointer while it does not run; the architecture's.
+ *	for kernel threads. @user_tls: its program's thread pointer while it does not run; for the architecture.
  * @waiting_on: innermost wait queue entry of this task, so that a killed task leaves no entry
- * behind.
+ *	behind.
  * @irq_regs: registers of the code that was interrupted, while the task handles the interrupt or is
- * preempted because of it.
+ *	preempted because of it.
  */
 struct task {
 	struct cpu_context context;

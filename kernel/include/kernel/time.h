@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* time.h - ticks and their conversion. The clock, clock_ns(), is the architecture's. */
+/* time.h - ticks and their conversion. The architecture supplies the clock, clock_ns(). */
 #ifndef KERNEL_TIME_H
 #define KERNEL_TIME_H
 
@@ -17,7 +17,7 @@
 
 #define MAX_SCHEDULE_TIMEOUT LONG_MAX
 
-/* Ticks since boot; derived from the clock, so a late interrupt loses none. */
+/* Ticks since boot. They are derived from the clock, so a late interrupt does not lose any. */
 #define jiffies ((unsigned long)(clock_ns() / TICK_NSEC))
 
 #define time_after(a, b)     ((long)((b) - (a)) < 0)
@@ -25,7 +25,7 @@
 #define time_after_eq(a, b)  ((long)((a) - (b)) >= 0)
 #define time_before_eq(a, b) time_after_eq(b, a)
 
-/** msecs_to_jiffies() - rounded up. */
+/** msecs_to_jiffies() - Return: ticks, rounded up. */
 static inline unsigned long msecs_to_jiffies(unsigned int ms)
 {
 	return DIV_ROUND_UP((unsigned long)ms, MSEC_PER_SEC / HZ);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* types.h - fixed-width types, compiler attributes and the small macros that everything uses. */
+/* types.h - fixed-width types, compiler attributes, and small macros for general use. */
 #ifndef KERNEL_TYPES_H
 #define KERNEL_TYPES_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #if !__STDC_HOSTED__ && !defined(_LIBC_LIMITS_H_)
-#define _LIBC_LIMITS_H_ 1 /* or GCC's <limits.h> goes on to a C library's */
+#define _LIBC_LIMITS_H_ 1 /* or GCC's <limits.h> includes a C library's */
 #endif
 #include <limits.h>
 
@@ -38,7 +38,7 @@ typedef int pid_t;
 #define __weak		__attribute__((weak))
 #define __must_check	__attribute__((warn_unused_result))
 #define __malloc	__attribute__((malloc))
-/* A pointer into the address space of the program that runs: for the reader's eyes. */
+/* A pointer into the address space of the running program. Only for readers of the code. */
 #define __user
 /* For code that runs before there is shadow, or inside a report. */
 #ifdef CONFIG_KASAN_SW_TAGS
@@ -73,7 +73,7 @@ typedef int pid_t;
 #define READ_ONCE(x)	 (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 #define barrier()	 __asm__ __volatile__("" ::: "memory")
-/* The compiler knows nothing about the value of @var any more; HIDE_VAR() nothing about memory either. */
+/* Makes the compiler forget the value of @var; HIDE_VAR() also makes it forget memory. */
 #define OPTIMIZER_HIDE_VAR(var) __asm__("" : "+r"(var))
 #define HIDE_VAR(var)		__asm__ __volatile__("" : "+r"(var) : : "memory")
 
@@ -84,7 +84,7 @@ typedef int pid_t;
 
 #define NR_CPUS CONFIG_NR_CPUS
 
-/* Errors as small negative numbers, or inside pointers. */
+/* Errors are small negative numbers, also inside pointers. */
 #define MAX_ERRNO 4095
 static inline void *ERR_PTR(long error)
 {

@@ -2,13 +2,13 @@
 /*
  * uaccess.h - copying between kernel memory and the address space of the running task.
  *
- * Every pointer that a program hands to the kernel goes through one of these. A user address that is
- * not mapped, not writable, or not the user's at all makes the function fail; it is never a bug of
- * the kernel. User memory has no shadow. The *kernel's* side is checked by KASAN as a whole before the
- * first byte moves, a read of it or a write, reported at the caller; after a report nothing is copied.
+ * Every pointer that a program passes to the kernel goes through one of these functions. If a user address
+ * is not mapped, not writable or outside of user space, the function fails; that is never a bug of the
+ * kernel. User memory has no shadow. KASAN checks the *kernel's* range as a whole before the first byte is
+ * copied, and reports a bad read or write at the caller; after a report nothing is copied.
  *
- * None of them sleeps: user pages are there from the moment in which they are mapped. Any context in
- * which the running task's address space is meant; a task without one has no user memory.
+ * They do not sleep: user pages exist as soon as they are mapped. They work in any context and use the
+ * running task's address space; a task without one has no user memory.
  */
 #ifndef KERNEL_UACCESS_H
 #define KERNEL_UACCESS_H
@@ -27,7 +27,7 @@ static inline bool access_ok(const void __user *addr, unsigned long size)
 }
 
 /**
- * copy_to_user() - from kernel memory to user memory
+ * copy_to_user() - copy from kernel memory to user memory
  * @to: user address. @from: kernel memory. @n: bytes.
  *
  * Return: bytes that could not be copied, at the end; 0 if all went well.
@@ -41,11 +41,10 @@ static __always_inline __must_check unsigned long copy_to_user(void __user *to, 
 }
 
 /**
- * copy_from_user() - from user memory to kernel memory
+ * copy_from_user() - copy from user memory to kernel memory
  * @to: kernel memory. @from: user address. @n: bytes.
  *
- * What could not be copied is cleared in @to, so that nobody takes what was there before for the
- * user's data.
+ * Bytes of @to that could not be copied are cleared, so that old contents are not taken for the user's data.
  *
  * Return: bytes that could not be copied, at the end; 0 if all went well.
  */
@@ -54,7 +53,7 @@ static __always_inline __must_check unsigned long copy_from_user(void *to, const
 {
 	unsigned long left = n;
 
-	/* Of a size that is no size at all not even the clearing is done. */
+	/* With an impossible size it does not even clear. */
 	if (!kasan_check_write(to, n) || n > LONG_MAX)
 		return n;
 	if (access_ok(from, n))
@@ -65,10 +64,11 @@ static __always_inline __must_check unsigned long copy_from_user(void *to, const
 }
 
 /**
- * __copy_to_user(), __copy_from_user() - for callers that have asked access_ok() themselves
+ * __copy_to_user(), __copy_from_user() - for callers that have checked access_ok() themselves
  *
- * KASAN checks as before. An address that is not the user's makes them fail, too: they have the rights of
- * user mode. Nothing is cleared. The _inatomic forms are the same, since none of these sleeps.
+ * KASAN checks them as well. They also fail for an address outside of user space, because they have the
+ * rights of user mode. Nothing is cleared. The _inatomic forms are the same, since none of these functions
+ * sleeps.
  *
  * Return: bytes that could not be copied.
  */
@@ -93,12 +93,11 @@ static inline __must_check unsigned long clear_user(void __user *to, unsigned lo
 }
 
 /**
- * strncpy_from_user() - a string from user memory
- * @to: kernel memory, @n bytes of it, all of which are checked. @from: user address.
+ * strncpy_from_user() - copy a string from user memory
+ * @to: @n bytes of kernel memory, all of which are checked. @from: user address.
  *
- * Return: length of the string without its NUL, which is copied too; @n if the first @n characters
- * hold no NUL (then @to has none); -EFAULT if the string leads to an address that cannot be read, or
- * if KASAN reported.
+ * Return: length of the string without its NUL, which is also copied; @n if the first @n characters hold no
+ * NUL (@to then has none); -EFAULT if the string runs into an unreadable address, or after a KASAN report.
  */
 static __always_inline __must_check long strncpy_from_user(char *to, const char __user *from,
 							   long n)
@@ -120,10 +119,10 @@ static __always_inline __must_check long strncpy_from_user(char *to, const char 
 }
 
 /**
- * strnlen_user() - how long is a string in user memory?
+ * strnlen_user() - length of a string in user memory
  *
- * Return: its length with the NUL; @n + 1 if the first @n characters hold no NUL; 0 if it leads to an
- * address that cannot be read.
+ * Return: its length with the NUL; @n + 1 if the first @n characters hold no NUL; 0 if it runs into an
+ * unreadable address.
  */
 static inline __must_check long strnlen_user(const char __user *s, long n)
 {
@@ -141,9 +140,9 @@ static inline __must_check long strnlen_user(const char __user *s, long n)
 }
 
 /**
- * get_user() - one value from user memory
- * @x: an integer or pointer, set to 0 on failure. @ptr: user address of 1, 2, 4 or 8 bytes, of the
- * type that is read; need not be aligned.
+ * get_user() - read one value from user memory
+ * @x: an integer or pointer, set to 0 on failure. @ptr: user address of 1, 2, 4 or 8 bytes; its type is the
+ *	one that is read. It need not be aligned.
  *
  * Return: 0 or -EFAULT.
  */
@@ -156,7 +155,7 @@ static inline __must_check long strnlen_user(const char __user *s, long n)
 		(int)__gu.error;                                                        \
 	})
 
-/** put_user() - one value to user memory: @x, converted to the type that @ptr points to. Return: 0 or
+/** put_user() - write one value to user memory: @x, converted to the type that @ptr points to. Return: 0 or
  *  -EFAULT. */
 #define put_user(x, ptr)                                                        \
 	({                                                                      \
@@ -166,7 +165,7 @@ static inline __must_check long strnlen_user(const char __user *s, long n)
 		__put_user_sized(__pu_ptr, (u64)__pu_value, sizeof(*__pu_ptr)); \
 	})
 
-/* No size but these links. */
+/* Not defined: other sizes fail to link. */
 struct user_value __get_user_of_unsupported_size(void);
 long __put_user_of_unsupported_size(void);
 

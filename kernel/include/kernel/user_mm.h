@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * user_mm.h - the address space of a user program: what is mapped where.
+ * user_mm.h - the address space of a user program: its mapped areas.
  *
  * Pages come from the page allocator when they are mapped, cleared, and go back when they are
- * unmapped or when the last user of the address space is gone. There is no paging: what an area may
- * hold is there. User addresses have no shadow; the same pages seen through the linear map do.
+ * unmapped or when the last user of the address space is gone. There is no paging: all pages of an area
+ * exist. User addresses have no shadow; the same pages have shadow at their addresses in the linear map.
  */
 #ifndef KERNEL_USER_MM_H
 #define KERNEL_USER_MM_H
@@ -25,11 +25,11 @@ struct page;
 #define MAP_PRIVATE   0x02U
 #define MAP_ANONYMOUS 0x20U
 
-/* Below nothing is ever mapped, so that null pointers with an offset fault. */
+/* Lowest address that can be mapped, so that null pointers with an offset fault. */
 #define MMAP_MIN_ADDR 0x10000UL
-/* vm_mmap() without an address takes the lowest free one from here on. */
+/* vm_mmap() without an address takes the lowest free one from here on up. */
 #define MMAP_BASE 0x100000000000UL
-/* The first stack ends here; below it is room that no other mapping takes by itself. */
+/* The first stack ends here. Mappings without an address do not use the room below it. */
 #define USER_STACK_TOP	0x800000000000UL
 #define USER_STACK_SIZE (128UL * 1024)
 
@@ -44,13 +44,13 @@ struct vm_area {
 
 /**
  * struct mm_struct - an address space
- * @users: references: tasks that use it, and whoever else holds one.
- * @lock: guards everything below but @pgd and @asid. Never taken by an exception or an interrupt.
- * @areas: by address, not overlapping.
- * @start_brk, @brk: the heap that brk() moves the end of; @brk need not be aligned.
- * @nr_areas: how many, at most MM_AREAS_MAX; then mapping fails.
- * @nr_pages: pages mapped; @nr_tables: pages of page tables.
- * @pgd, @asid: the architecture's: top page table, and the number that its TLB entries carry.
+ * @users: references of the tasks that use it, and others.
+ * @lock: guards all members below except @pgd and @asid. Exceptions and interrupts never take it.
+ * @areas: sorted by address, not overlapping.
+ * @start_brk, @brk: the heap, whose end brk() moves; @brk need not be aligned.
+ * @nr_areas: number of areas, at most MM_AREAS_MAX; then mapping fails.
+ * @nr_pages: number of mapped pages. @nr_tables: number of page table pages.
+ * @pgd, @asid: for the architecture: the top page table, and the number in its TLB entries.
  */
 struct mm_struct {
 	atomic_t users;
@@ -63,8 +63,8 @@ struct mm_struct {
 	unsigned int asid;
 };
 
-/** mm_alloc() - an empty address space with one reference. May sleep. Return: ERR_PTR(-ENOMEM), or
- *  ERR_PTR(-EAGAIN) if there are as many as the hardware has numbers for (255). */
+/** mm_alloc() - make an empty address space with one reference. May sleep. Return: the address space,
+ *  ERR_PTR(-ENOMEM), or ERR_PTR(-EAGAIN) if all numbers of the hardware are in use (255). */
 struct mm_struct *mm_alloc(void);
 
 static inline void mmget(struct mm_struct *mm)
@@ -75,8 +75,8 @@ static inline void mmget(struct mm_struct *mm)
 /** mmput() - drop a reference; the last one frees all pages and tables. */
 void mmput(struct mm_struct *mm);
 
-/** kthread_use_mm() - the running kernel thread, which has no address space, gets @mm as its own, with
- *  a reference that kthread_unuse_mm() or the end of the thread gives up. */
+/** kthread_use_mm() - give @mm to the running kernel thread, which has no address space, with a reference.
+ *  kthread_unuse_mm() or the end of the thread drops it. */
 void kthread_use_mm(struct mm_struct *mm);
 void kthread_unuse_mm(struct mm_struct *mm);
 
@@ -87,24 +87,24 @@ void exit_mm(void);
  * mm_map() - map fresh, cleared pages
  * @start: page aligned, at least MMAP_MIN_ADDR; 0: the lowest free address from MMAP_BASE on.
  * @size: bytes, rounded up to pages.
- * @prot: PROT_*; memory that may be written or executed may be read, and PROT_NONE takes no pages.
+ * @prot: PROT_*; writable or executable memory is also readable, and PROT_NONE takes no pages.
  *
- * May sleep. Return: the address; or -EINVAL: no such range in user space; -EEXIST: something is
- * mapped there; -ENOMEM, with nothing changed.
+ * May sleep. Return: the address; or, with nothing changed, -EINVAL: not a range in user space; -EEXIST: a
+ * part is mapped already; -ENOMEM.
  */
 long mm_map(struct mm_struct *mm, unsigned long start, size_t size, unsigned int prot);
 
-/** mm_unmap() - unmap what is mapped in [@start, @start + @size); @start page aligned, @size rounded up
- *  to pages. Return: 0; -EINVAL: no such range in user space; -ENOMEM: an area would have to be cut in
- *  two and there is no memory for the second half, nothing changed. */
+/** mm_unmap() - unmap all pages in [@start, @start + @size); @start is page aligned, @size is rounded up to
+ *  pages. Return: 0; or, with nothing changed, -EINVAL: not a range in user space; -ENOMEM: no memory to cut
+ *  an area in two. */
 int mm_unmap(struct mm_struct *mm, unsigned long start, size_t size);
 
-/** mm_brk() - move the end of the heap to @brk. Return: where the end then is; on failure where it was. */
+/** mm_brk() - move the end of the heap to @brk. Return: the new end; after a failure the old one. */
 unsigned long mm_brk(struct mm_struct *mm, unsigned long brk);
 
-/** mm_write() - write into mapped pages, whatever rights the program has on them, of any address
- *  space; mm_read() the reverse. Code that is written can be executed afterwards. Return: 0 or -EFAULT
- *  if part of the range is not mapped. */
+/** mm_write() - write into mapped pages of any address space, with or without the program's right to write;
+ *  mm_read() is the reverse. Written code can be executed afterwards. Return: 0, or -EFAULT if part of the
+ *  range is not mapped. */
 int mm_write(struct mm_struct *mm, unsigned long to, const void *from, size_t n);
 int mm_read(struct mm_struct *mm, void *to, unsigned long from, size_t n);
 
@@ -114,8 +114,8 @@ unsigned long vm_mmap(void *file, unsigned long addr, size_t size, unsigned long
 		      unsigned long flags, unsigned long offset);
 int vm_munmap(unsigned long addr, size_t size);
 
-/** user_pages_in_use(), user_tables_in_use() - pages mapped and pages of tables, of all address
- *  spaces. */
+/** user_pages_in_use(), user_tables_in_use() - Return: number of mapped pages, and of page table pages, in
+ *  all address spaces. */
 unsigned long user_pages_in_use(void);
 unsigned long user_tables_in_use(void);
 

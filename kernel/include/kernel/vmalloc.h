@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vmalloc.h - memory that is contiguous in address space only, built page by page, with an unmapped
- * guard page behind each area; and the stacks of tasks, which have one on either side.
+ * vmalloc.h - memory that is contiguous in the address space only, built page by page, with an unmapped
+ * guard page behind each area; and the stacks of tasks, with a guard page on either side.
  */
 #ifndef KERNEL_VMALLOC_H
 #define KERNEL_VMALLOC_H
@@ -15,15 +15,15 @@ struct vmap_range;
 
 /**
  * struct vm_struct - one area
- * @addr: its first byte, as its user got it.
- * @size: bytes asked for.
- * @nr_pages: pages behind it.
- * @borrowed: the pages are of somebody who called vmap(), and stay his.
+ * @addr: its first byte, as returned to the caller.
+ * @size: requested bytes.
+ * @nr_pages: number of its pages.
+ * @borrowed: the pages belong to the caller of vmap().
  * @pages: their descriptors.
- * @caller: code address that asked for it.
- * @range: the address space it takes, guard pages included.
- * @few: where @pages is, if they are few.
- * @task: whose stack it is; NULL: it is none in use.
+ * @caller: code address of the request.
+ * @range: its address space, including guard pages.
+ * @few: room for @pages if they are few.
+ * @task: the owner, if it is a stack in use, else NULL.
  */
 #define VM_FEW_PAGES 8
 struct vm_struct {
@@ -43,7 +43,7 @@ struct vm_struct {
  *
  * May take long: not for interrupts.
  *
- * Return: NULL if @size is 0 (warned about) or there is no memory or address space.
+ * Return: the address; NULL if there is no memory or address space, or with a warning if @size is 0.
  */
 void *vmalloc(size_t size);
 void *vzalloc(size_t size);
@@ -51,18 +51,18 @@ void *vzalloc(size_t size);
 /** __vmalloc() - the same with flags: __GFP_ZERO, __GFP_NOWARN. */
 void *__vmalloc(size_t size, gfp_t gfp);
 
-/** __vmalloc_align() - the same, at a multiple of @align, a power of two of at least PAGE_SIZE. */
+/** __vmalloc_align() - the same at a multiple of @align, a power of two of at least PAGE_SIZE. */
 void *__vmalloc_align(size_t size, size_t align, gfp_t gfp);
 
-/** vfree() - give an area back; NULL is ignored, any address but the start of an area is warned
- *  about. Any context. The addresses stay unused for a while, so that late accesses are noticed. */
+/** vfree() - free an area. NULL is ignored; an address other than the start of an area causes a warning. Any
+ *  context. The addresses stay unused for a while, so that late accesses are noticed. */
 void vfree(const void *addr);
 
-/** vmap() - make @nr pages of the caller's contiguous by address. vfree() undoes it, and leaves the pages
- *  alone. Return: NULL if there is no memory or address space. */
+/** vmap() - map @nr pages of the caller at contiguous addresses. vfree() unmaps them, and does not free
+ *  them. Return: the address, NULL if there is no memory or address space. */
 void *vmap(struct page *const *pages, unsigned int nr);
 
-/** is_vmalloc_addr() - Return: true if @addr lies in vmalloc space, whether an area is there or not. */
+/** is_vmalloc_addr() - Return: true if @addr lies in vmalloc space, with or without an area there. */
 static inline bool is_vmalloc_addr(const void *addr)
 {
 	unsigned long at = kasan_untag_addr((unsigned long)addr);
@@ -70,45 +70,45 @@ static inline bool is_vmalloc_addr(const void *addr)
 	return at >= VMALLOC_START && at < VMALLOC_END;
 }
 
-/** find_vm_area() - Return: the live area that @addr lies in, guard pages excluded; NULL if none. It is
- *  only good for as long as somebody keeps it from being freed. */
+/** find_vm_area() - Return: the live area that @addr lies in, without its guard pages; NULL if there is
+ *  none. Valid only while the caller keeps it from being freed. */
 struct vm_struct *find_vm_area(const void *addr);
 
 /** vmalloc_to_page() - Return: descriptor of the page mapped at @addr; NULL if there is none. */
 struct page *vmalloc_to_page(const void *addr);
 
 /**
- * stack_alloc() - a stack for a task
+ * stack_alloc() - allocate a stack for a task
  * @size: bytes, rounded up to pages.
- * @task: the task, whose @stack will be what is returned; reports name it. NULL: nobody.
+ * @task: the task that gets the stack, named in reports; NULL: none.
  *
- * Its shadow is clean whatever ran on it before. Contents are undefined.
+ * Its shadow is clean, even if the memory was a stack before. Contents are undefined.
  *
  * Return: its lowest address; NULL if there is no memory. Not for interrupts.
  */
 void *stack_alloc(size_t size, const struct task *task);
 
-/** stack_free() - give a stack back, once nothing runs on it any more. NULL is ignored. Any context. */
+/** stack_free() - free a stack that no code runs on. NULL is ignored. Any context. */
 void stack_free(void *stack);
 
 /** vmalloc_init() - called once by mm_init(). */
 void vmalloc_init(void);
 
-/** vmalloc_spare_objects() - Return: descriptors that wait for their next use, or describe free addresses;
- *  they are allocated objects, and how many there are says nothing. */
+/** vmalloc_spare_objects() - Return: number of descriptors that wait for reuse, or describe free addresses.
+ *  They are allocated objects, but not leaks. */
 unsigned long vmalloc_spare_objects(void);
 
-/** vmalloc_nr_areas(), vmalloc_purge() - Return: live areas; give all freed addresses, their shadow, and all
- *  cached stacks back at once, for tests and when memory is short. */
+/** vmalloc_nr_areas(), vmalloc_purge() - Return: number of live areas; free all freed addresses, their
+ *  shadow and all cached stacks now, for tests and when memory is short. */
 unsigned long vmalloc_nr_areas(void);
 void vmalloc_purge(void);
 
-/** vmalloc_kept_shadow() - Return: shadow pages that describe only addresses nobody uses, and that are kept for
- *  the next areas. @max: filled, if not NULL, with how many there may be. Both 0 without shadow. */
+/** vmalloc_kept_shadow() - Return: number of shadow pages that describe only unused addresses, and are kept
+ *  for the next areas. @max: filled with the limit if not NULL. Both are 0 without shadow. */
 unsigned long vmalloc_kept_shadow(unsigned long *max);
 
-/** vmalloc_release_shadow() - give back the real shadow of [@start, @end), whole shadow pages of addresses
- *  that nobody uses or can get meanwhile, and that are poisoned. Any context. */
+/** vmalloc_release_shadow() - free the real shadow of [@start, @end), in whole shadow pages. The addresses
+ *  are poisoned and unused, and cannot be allocated meanwhile. Any context. */
 void vmalloc_release_shadow(unsigned long start, unsigned long end);
 
 #endif /* KERNEL_VMALLOC_H */

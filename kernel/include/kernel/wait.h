@@ -2,8 +2,8 @@
 /*
  * wait.h - wait queues: sleep until a condition holds.
  *
- * The waker changes the condition first and calls wake_up() then; nothing is lost, because the
- * waiter is queued before it looks at the condition.
+ * The waker first changes the condition, and then calls wake_up(). No wake-up is lost, because the waiter
+ * is queued before it checks the condition.
  */
 #ifndef KERNEL_WAIT_H
 #define KERNEL_WAIT_H
@@ -44,9 +44,9 @@ static inline bool waitqueue_active(const struct wait_queue_head *queue)
 /** init_wait_entry() - prepare @wait for the running task. */
 void init_wait_entry(struct wait_queue_entry *wait);
 
-/** prepare_to_wait() - queue @wait if it is not queued, and set the task's state. The caller then
- *  looks at its condition and calls schedule(). The _exclusive form: wake_up() wakes only one such.
- *  */
+/** prepare_to_wait() - queue @wait if it is not queued, and set the task's state. The caller then checks its
+ *  condition and calls schedule(). wake_up() wakes only one waiter of the
+ *  _exclusive form. */
 void prepare_to_wait(struct wait_queue_head *queue, struct wait_queue_entry *wait,
 		     unsigned int state);
 void prepare_to_wait_exclusive(struct wait_queue_head *queue, struct wait_queue_entry *wait,
@@ -56,11 +56,11 @@ void prepare_to_wait_exclusive(struct wait_queue_head *queue, struct wait_queue_
  *  in the reverse order of their init_wait_entry(). */
 void finish_wait(struct wait_queue_entry *wait);
 
-/** abandon_waits() - take every entry of the running task off its queue: it ends. */
+/** abandon_waits() - take every entry of the running task off its queue, because the task ends. */
 void abandon_waits(void);
 
-/** wake_up_nr() - wake every waiter that is not exclusive and @nr that are, oldest first; 0: all.
- *  Any context. */
+/** wake_up_nr() - wake all waiters that are not exclusive, and @nr exclusive ones, oldest first; 0: all. Any
+ *  context. */
 void wake_up_nr(struct wait_queue_head *queue, unsigned int nr);
 
 #define wake_up(queue)		     wake_up_nr(queue, 1)
@@ -81,8 +81,8 @@ void wake_up_nr(struct wait_queue_head *queue, unsigned int nr);
 		finish_wait(&__wait);                              \
 	} while (0)
 
-/** wait_event() - sleep until @condition is true. It is evaluated with the task's state already
- *  set: it must not sleep itself. @queue: the queue head, not its address. */
+/** wait_event() - sleep until @condition is true. The condition itself must not sleep: it is evaluated after
+ *  the task's state has been set. @queue: the queue head, not its address. */
 #define wait_event(queue, condition)                                                       \
 	do {                                                                               \
 		might_sleep();                                                             \
@@ -90,8 +90,8 @@ void wake_up_nr(struct wait_queue_head *queue, unsigned int nr);
 			___wait_event(queue, condition, TASK_UNINTERRUPTIBLE, schedule()); \
 	} while (0)
 
-/** wait_event_interruptible() - also ends when kthread_stop() is called on this task. Return: 0, or
- *  -EINTR if it ended so. */
+/** wait_event_interruptible() - also ends when kthread_stop() is called on this task. Return: 0, or -EINTR
+ *  in that case. */
 #define wait_event_interruptible(queue, condition)                                             \
 	({                                                                                     \
 		might_sleep();                                                                 \
@@ -100,8 +100,8 @@ void wake_up_nr(struct wait_queue_head *queue, unsigned int nr);
 		(condition) ? 0 : -EINTR;                                                      \
 	})
 
-/** wait_event_timeout() - sleep until @condition is true, but at most @timeout ticks. Return: 0 if
- *  the time ran out and it is still false; else the ticks left, at least 1. */
+/** wait_event_timeout() - sleep until @condition is true, but at most @timeout ticks. Return: 0 if the time
+ *  ran out and the condition is still false; else the ticks left, at least 1. */
 #define wait_event_timeout(queue, condition, timeout)                                   \
 	({                                                                              \
 		long __left = (timeout);                                                \

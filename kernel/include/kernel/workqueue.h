@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workqueue.h - have a function called soon, in a kernel thread that may sleep.
+ * workqueue.h - call a function soon, in a kernel thread that may sleep.
  *
  * Each CPU has a pool of worker threads that all workqueues share. One of them runs at a time. When it
  * sleeps inside a function, another takes over, so functions may wait for each other. Two workers never run
@@ -24,8 +24,8 @@ typedef void (*work_func_t)(struct work_struct *work);
 /**
  * struct work_struct - a function to be called
  * @flags: WORK_* of kernel/workqueue/, changed atomically.
- * @data: the same word by its name in Linux.
- * @pwq: the workqueue's part that has it queued; NULL if it is not queued.
+ * @data: the same word, under its name in Linux.
+ * @pwq: the part of the workqueue where it is queued; NULL if it is not queued.
  * @pool: the pool where it is queued, or was queued last.
  * @entry: link in a list of the pool or of the workqueue.
  */
@@ -91,7 +91,7 @@ static inline struct delayed_work *to_delayed_work(struct work_struct *work)
 /* Flags of alloc_workqueue(). */
 #define WQ_UNBOUND 1U /* functions run on any CPU, all at once */
 #define WQ_MEM_RECLAIM \
-	2U	      /* its items free memory: no effect, as every pool has a worker in reserve */
+	2U /* its items free memory: no effect, because every pool has a worker in reserve */
 #define WQ_HIGHPRI 4U /* ahead of others in its pool's list */
 
 #define WQ_MAX_ACTIVE 512U
@@ -106,7 +106,7 @@ extern struct workqueue_struct *system_unbound_wq;
  * alloc_workqueue() - make a workqueue
  * @fmt: printf format of its name.
  * @flags: WQ_*.
- * @max_active: how many of its items may run or sleep at once on one CPU; 0 means WQ_DFL_ACTIVE.
+ * @max_active: number of its items that may run or sleep at once on one CPU; 0 means WQ_DFL_ACTIVE.
  *
  * May sleep. Return: NULL if there is no memory.
  */
@@ -129,7 +129,7 @@ void destroy_workqueue(struct workqueue_struct *wq);
 void drain_workqueue(struct workqueue_struct *wq);
 
 /** queue_work_on() - queue @work on @cpu, which is online. Any context. Return: false if it was queued
- *  already; it will run. */
+ *  already, and will run. */
 bool queue_work_on(unsigned int cpu, struct workqueue_struct *wq, struct work_struct *work);
 
 /** queue_delayed_work_on() - queue @dwork in @delay ticks from now. Any context. Return: as
@@ -168,7 +168,7 @@ static inline bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_
 int schedule_on_each_cpu(work_func_t func);
 
 /** flush_work() - wait until @work has run, if it was queued before the call. Sleeps. Return: false if it
- *  was idle. flush_delayed_work() does not wait for the timer: it queues the item at once. */
+ *  was idle. flush_delayed_work() does not wait for the timer, but queues the item at once. */
 bool flush_work(struct work_struct *work);
 bool flush_delayed_work(struct delayed_work *dwork);
 
@@ -185,10 +185,10 @@ bool cancel_delayed_work(struct delayed_work *dwork);
 bool cancel_work_sync(struct work_struct *work);
 bool cancel_delayed_work_sync(struct delayed_work *dwork);
 
-/** current_work() - Return: the item whose function this thread is in; NULL if it is in none. */
+/** current_work() - Return: the item whose function this thread runs; NULL if there is none. */
 struct work_struct *current_work(void);
 
-/* --- Called by the kernel -------------------------------------------------------------------- */
+/* --- Called by the kernel --------------------------------------------------------------------- */
 
 /** workqueue_init() - make the pools and the system's workqueues. After sched_init(). */
 void workqueue_init(void);

@@ -2,11 +2,11 @@
 /*
  * test.h - KUnit-compatible tests: cases, suites, expectations and assertions.
  *
- * Names and output follow Linux's KUnit, so a test written for one reads the same in the other and
- * kunit.py parses the console. Each case runs in a kernel thread of its own, named kunit_try_catch:
- * a failed assertion, or an oops, ends that thread and with it only the case.
+ * Names and output follow Linux's KUnit, so a test reads the same in both, and kunit.py parses the console.
+ * Each case runs in its own kernel thread, named kunit_try_catch: a failed assertion or an oops ends that
+ * thread, and thus only the case.
  *
- * An EXPECT that fails marks the case and goes on; an ASSERT ends it.
+ * A failed EXPECT marks the case and continues; a failed ASSERT ends it.
  */
 #ifndef KUNIT_TEST_H
 #define KUNIT_TEST_H
@@ -16,10 +16,10 @@
 #define KUNIT_PARAM_DESC_SIZE	  128
 #define KUNIT_STATUS_COMMENT_SIZE 256
 
-/* What stands before a line that belongs to a case. */
+/* Indentation of a line that belongs to a case. */
 #define KUNIT_SUBTEST_INDENT "    "
 
-/* A case that takes longer than this has hung; its thread is left behind. */
+/* A case that takes longer than this has hung; its thread is abandoned. */
 #define KUNIT_TIMEOUT_MS      60000U
 #define KUNIT_TIMEOUT_SLOW_MS 300000U
 
@@ -40,8 +40,8 @@ struct kunit_action;
 /**
  * struct kunit - one run of one case (or of one of its parameters)
  * @name: of the case.
- * @priv: for the suite's init() to hand something to the cases.
- * @param_value: current parameter, NULL without parameters. @param_index: counts from 0.
+ * @priv: for data that the suite's init() passes to the cases.
+ * @param_value: current parameter, NULL without parameters. @param_index: its number, from 0.
  */
 struct kunit {
 	const char *name;
@@ -59,10 +59,10 @@ struct kunit {
 };
 
 /**
- * struct kunit_case - one test case; fill it with KUNIT_CASE() and its kin
+ * struct kunit_case - one test case; fill it with KUNIT_CASE() or a similar macro
  * @run_case: the test. @name: of the case.
- * @generate_params: gives the next parameter after @prev (NULL: the first) and writes its
- *	description; NULL when there are no more.
+ * @generate_params: returns the next parameter after @prev (NULL: the first) and writes its description;
+ *	returns NULL at the end.
  */
 struct kunit_case {
 	void (*run_case)(struct kunit *test);
@@ -77,8 +77,8 @@ struct kunit_case {
 
 /**
  * struct kunit_suite - cases that belong together
- * @init, @exit: around each case, in the case's thread; a non-zero init() fails the case.
- * @suite_init, @suite_exit: around all cases; a non-zero suite_init() fails the suite.
+ * @init, @exit: called before and after each case, in its thread; a non-zero init() fails the case.
+ * @suite_init, @suite_exit: called before and after all cases; a non-zero suite_init() fails the suite.
  * @test_cases: ends with an empty entry ({}).
  */
 struct kunit_suite {
@@ -97,7 +97,7 @@ struct kunit_suite {
 	{.run_case = test_name, .name = #test_name, .generate_params = gen_params}
 
 /** KUNIT_ARRAY_PARAM() - define name_gen_params() over @array; @get_desc(element, desc) writes the
- *  description, NULL: none. */
+ *  description; NULL: no description. */
 #define KUNIT_ARRAY_PARAM(name, array, get_desc)                                                \
 	static const void *name##_gen_params(const void *prev, char *desc)                      \
 	{                                                                                       \
@@ -111,8 +111,8 @@ struct kunit_suite {
 		return __next;                                                                  \
 	}
 
-/* Suites are found through pointers that the linker collects. Neither compiler puts a redzone
- * behind a global of a named section in kernel mode, so the array has no gaps. */
+/* The linker collects pointers to the suites. In kernel mode neither compiler puts a redzone behind a
+ * global in a named section, so the array has no gaps. */
 #define __kunit_concat2(a, b) a##b
 #define __kunit_concat(a, b)  __kunit_concat2(a, b)
 #define kunit_test_suites(...)                                                      \
@@ -126,23 +126,22 @@ extern struct kunit_suite *const __kunit_suites_start[];
 extern struct kunit_suite *const __kunit_suites_end[];
 
 /**
- * kunit_run_all() - run every suite that the filters let through, and print KTAP
+ * kunit_run_all() - run every suite that passes the filters, and print KTAP
  *
- * Must run in a thread that may sleep. Return: false if a case failed, or if kunit.filter_glob=
- * matches nothing at all.
+ * Must run in a thread that may sleep. Return: false if a case failed, or if kunit.filter_glob= matches nothing.
  */
 bool kunit_run_all(void);
 
-/** kunit_enabled() - Return: what kunit.enable= says (default true). */
+/** kunit_enabled() - Return: value of kunit.enable= (default true). */
 bool kunit_enabled(void);
 
 /* --- Inside a case ---------------------------------------------------------------------------- */
 
-/** kunit_mark_skipped() - the case counts as skipped from here, and goes on. */
+/** kunit_mark_skipped() - mark the case as skipped, and continue. */
 #define kunit_mark_skipped(test, fmt, ...) __kunit_mark_skipped(test, fmt, ##__VA_ARGS__)
 void __kunit_mark_skipped(struct kunit *test, const char *fmt, ...) __printf(2, 3);
 
-/** kunit_skip() - mark skipped and end the case. */
+/** kunit_skip() - mark the case as skipped, and end it. */
 #define kunit_skip(test, fmt, ...)                              \
 	do {                                                    \
 		__kunit_mark_skipped(test, fmt, ##__VA_ARGS__); \
@@ -157,17 +156,17 @@ void kunit_info(struct kunit *test, const char *fmt, ...) __printf(2, 3);
 #define kunit_warn(test, fmt, ...) kunit_info(test, fmt, ##__VA_ARGS__)
 #define kunit_err(test, fmt, ...)  kunit_info(test, fmt, ##__VA_ARGS__)
 
-/** kunit_kmalloc(), kunit_kzalloc() - memory that is freed when the case ends. */
+/** kunit_kmalloc(), kunit_kzalloc() - allocate memory that is freed when the case ends. */
 void *kunit_kmalloc(struct kunit *test, size_t size, gfp_t gfp);
 void *kunit_kzalloc(struct kunit *test, size_t size, gfp_t gfp);
-/** kunit_kfree() - free it before. */
+/** kunit_kfree() - free such memory earlier. */
 void kunit_kfree(struct kunit *test, const void *ptr);
 
 typedef void kunit_action_t(void *ctx);
-/** kunit_add_action() - call @action(@ctx) when the case ends, however it does; last added, first
- *  called. Return: 0, or -ENOMEM (the action is then not registered). */
+/** kunit_add_action() - call @action(@ctx) when the case ends in any way; the last one added is called
+ *  first. Return: 0, or -ENOMEM with the action not registered. */
 int kunit_add_action(struct kunit *test, kunit_action_t *action, void *ctx);
-/** kunit_add_action_or_reset() - the same; without memory the action runs at once. */
+/** kunit_add_action_or_reset() - the same, but if there is no memory the action runs at once. */
 int kunit_add_action_or_reset(struct kunit *test, kunit_action_t *action, void *ctx);
 /** kunit_remove_action() - forget it; kunit_release_action() - run it now and forget it. */
 void kunit_remove_action(struct kunit *test, kunit_action_t *action, void *ctx);
@@ -181,14 +180,14 @@ enum kunit_assert_type {
 	KUNIT_ASSERTION,
 };
 
-/* Where a check stands. */
+/* Place of a check in the source. */
 struct kunit_loc {
 	const char *file;
 	int line;
 };
 #define KUNIT_CURRENT_LOC (&(const struct kunit_loc){.file = __FILE__, .line = __LINE__})
 
-/* One kind of failure each; all return only for an EXPECT. @fmt: the _MSG text, NULL: none. */
+/* One function for each kind of failure; they return only for an EXPECT. @fmt: the _MSG text; NULL: none. */
 void kunit_fail(struct kunit *test, enum kunit_assert_type type, const struct kunit_loc *loc,
 		const char *fmt, ...) __printf(4, 5);
 void kunit_fail_unary(struct kunit *test, enum kunit_assert_type type, const struct kunit_loc *loc,
@@ -209,7 +208,7 @@ void kunit_fail_mem(struct kunit *test, enum kunit_assert_type type, const struc
 		    const char *left_text, const char *op, const char *right_text, const void *left,
 		    const void *right, size_t size, const char *fmt, ...) __printf(10, 11);
 
-/* Comparisons that a test file need not include <kernel/string.h> for. A NULL equals nothing. */
+/* Comparisons, so that a test file need not include <kernel/string.h>. A NULL does not equal anything. */
 bool kunit_str_equal(const char *left, const char *right);
 bool kunit_mem_equal(const void *left, const void *right, size_t size);
 
@@ -227,7 +226,7 @@ bool kunit_mem_equal(const void *left, const void *right, size_t size);
 					 ##__VA_ARGS__);                                           \
 	} while (0)
 
-/* A test writes plain numbers, for a size_t as for an int: no -Wsign-compare. */
+/* Tests compare plain numbers with a size_t or an int, so -Wsign-compare is off. */
 #define _KUNIT_BINARY(test, type, left, op, right, fmt, ...)                                      \
 	do {                                                                                      \
 		__typeof__(left) __kunit_left = (left);                                           \

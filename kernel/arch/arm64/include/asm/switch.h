@@ -23,7 +23,7 @@ void ret_from_fork(void);
 /**
  * arch_init_context() - prepare a new thread
  * @ctx: its context. @stack_top: first address above its stack, aligned to 16. The top of the stack is
- * reserved for the registers of user mode, see arch_user_regs(), so the thread starts below them.
+ *	reserved for the registers of user mode, see arch_user_regs(), so the thread starts below them.
  *
  * A zero frame pointer ends its traces at ret_from_fork().
  */
@@ -39,8 +39,8 @@ static inline void arch_init_context(struct cpu_context *ctx, void *stack_top, i
 }
 
 /** arch_user_regs() - Return: where on a kernel stack the registers of user mode are while the task is in
- * the kernel. @stack_top: first address above the stack. The entry code finds the task in the 16 bytes
- * below that address. */
+ *  the kernel. @stack_top: first address above the stack. The entry code finds the task in the 16 bytes
+ *  below that address. */
 static inline struct pt_regs *arch_user_regs(void *stack_top)
 {
 	return (struct pt_regs *)((char *)stack_top - 16) - 1;
