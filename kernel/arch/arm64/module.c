@@ -71,7 +71,7 @@ enum check {
 /**
  * struct howto - one relocation type
  * @low: lowest bit of the value that goes into the field; for branches the bits below must be 0.
- * @bits: bits of the value, from 0, that count for the overflow check.
+ * @bits: number of low bits of the value that the overflow check allows.
  */
 struct howto {
 	u16 type;

@@ -3,7 +3,7 @@
  * mte_fault.c - tag check faults: decode, report, and continue.
  *
  * After the report the access is still done, as in the other modes. It runs with checks off (PSTATE.TCO) up
- * to a breakpoint behind it, with interrupts masked so that it stays on this CPU. What runs in this way is:
+ * to a breakpoint behind it, with interrupts masked so that it stays on this CPU. The unchecked run is:
  *
  *  - usually one instruction;
  *  - a loop of exclusive accesses up to its exits: an exception between its load and its store would make the

@@ -36,7 +36,7 @@
  * Assembly and the linker script also include <asm/memory.h>. C files that run before there is shadow,
  * inside a fault or inside a report are not instrumented: the architecture's sources.cmake lists them.
  *
- * "Any context" includes interrupts, interrupts off, locks held, and the inside of a report.
+ * "Any context" includes interrupt handlers, code with interrupts off or locks held, and the inside of a report.
  */
 #ifndef KERNEL_ARCH_H
 #define KERNEL_ARCH_H

@@ -14,7 +14,7 @@
 
 struct task;
 
-/* What can fail. */
+/* Kinds of allocations that can fail. */
 #define FAULT_SLAB    1U /* objects: kmalloc() up to KMALLOC_MAX_CACHE_SIZE, kmem_cache_alloc() */
 #define FAULT_PAGE    2U /* the page allocator, including slabs, vmalloc(), page tables and shadow */
 #define FAULT_RUNTIME 4U /* kasan_port_alloc(): the stack depot and the quarantine */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page_quarantine.h - keeps freed pages poisoned for a while before they are used again. */
+/* page_quarantine.h - keeps freed pages poisoned for a while before they are used again; see page_quarantine.c. */
 #ifndef KERNEL_PAGE_QUARANTINE_H
 #define KERNEL_PAGE_QUARANTINE_H
 

@@ -90,7 +90,7 @@ void process_start(struct process *process);
  *  registered files first. @image lives for ever. Return: 0; -ENOSPC: the table is full; -EEXIST. */
 int user_program_register(const char *name, const void *image, size_t size);
 
-/** user_program_find() - Return: find the file of that name, registered or on the RAM disk. Return: false if
+/** user_program_find() - find the file of that name, registered or on the RAM disk. Return: false if
  *  there is none. @image, @size: filled. */
 bool user_program_find(const char *name, const void **image, size_t *size);
 
