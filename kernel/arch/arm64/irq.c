@@ -68,7 +68,7 @@ static void handle_one(unsigned int irq)
 		fn(irq, actions[irq].arg);
 		return;
 	}
-	pr_warn("irq: nobody handles interrupt %u, it is switched off\n", irq);
+	pr_warn("irq: interrupt %u has no handler, it is switched off\n", irq);
 	gic->disable(irq);
 }
 

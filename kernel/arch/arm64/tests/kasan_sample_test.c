@@ -133,7 +133,7 @@ static unsigned int owned(const struct page *page)
  * A skipped page is not tagged: it keeps the tags of free pages, or the machine's initial tags if it was
  * never allocated. No tag of an earlier owner may be left, because a stale pointer would match it.
  */
-static void skipped_pages_are_nobodys(struct kunit *test)
+static void skipped_pages_have_no_owner_tag(struct kunit *test)
 {
 	struct list_head *all = kunit_kzalloc(test, sizeof(*all), GFP_KERNEL);
 	unsigned long pages = 0, bad = 0;
@@ -174,7 +174,7 @@ static void skipped_pages_are_nobodys(struct kunit *test)
 
 static struct kunit_case kasan_sample_test_cases[] = {
 	KUNIT_CASE(migrating_tasks),
-	KUNIT_CASE(skipped_pages_are_nobodys),
+	KUNIT_CASE(skipped_pages_have_no_owner_tag),
 	{},
 };
 
