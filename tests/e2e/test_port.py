@@ -57,7 +57,9 @@ def tree(redzone, tmp_path):
             path.write_text(text, encoding="utf-8")
 
     shutil.copytree(redzone.root / "tools", Tree.root / "tools")
-    for name in ("redzone", "CMakeLists.txt", "CMakePresets.json", "include/kasan/version.h"):
+    for name in (
+        "redzone", "CMakeLists.txt", "CMakePresets.json", "include/kasan/version.h", "kernel/config.cmake",
+    ):  # fmt: skip
         (Tree.root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(redzone.root / name, Tree.root / name)
     (Tree.root / ".venv").symlink_to(redzone.root / ".venv")

@@ -223,7 +223,6 @@ void *malloc(size_t size) { return raw_malloc(size); }
 void *memalign(size_t align, size_t size) { return NULL; }
 void *realloc(void *ptr, size_t size) { return NULL; }
 void free(void *ptr) { raw_free(ptr); }
-#endif /* CONFIG_KASAN_GENERIC */
 """
 
 
