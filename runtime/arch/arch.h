@@ -3,14 +3,18 @@
  * arch.h - the processor's part of the runtime: frame records, the spin-wait hint, clearing memory.
  *
  * Each arch/<name>/unwind.h gives
- *	KASAN_FRAME_RECORD_LOW, KASAN_FRAME_RECORD_HIGH
- *		bytes from the frame pointer to the lowest byte of its record and to the first byte
- *behind it. [fp + LOW, fp + HIGH) must lie inside the stack before the record is read.
- *	KASAN_FRAME_ALIGN
- *		alignment of every frame pointer, in bytes.
- *	kasan_arch_frame_prev(fp)  the caller's frame pointer
- *	kasan_arch_frame_ra(fp)    the return address into the caller, without pointer
- *authentication kasan_arch_relax()         tells the CPU that this is a spin loop
+ *
+ * KASAN_FRAME_RECORD_LOW, KASAN_FRAME_RECORD_HIGH
+ *	bytes from the frame pointer to the lowest byte of its record and to the first byte behind it.
+ *	[fp + LOW, fp + HIGH) must lie inside the stack before the record is read.
+ * KASAN_FRAME_ALIGN
+ *	alignment of every frame pointer, in bytes.
+ * kasan_arch_frame_prev(fp)
+ *	the caller's frame pointer.
+ * kasan_arch_frame_ra(fp)
+ *	the return address into the caller, without pointer authentication.
+ * kasan_arch_relax()
+ *	tells the CPU that this is a spin loop.
  */
 #ifndef KASAN_ARCH_H
 #define KASAN_ARCH_H

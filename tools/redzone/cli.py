@@ -195,7 +195,7 @@ def run_verb(context, **options):
 @click.option(
     "--filter",
     type=Patterns(),
-    help="Only cases that match, in one boot of each mode and two more: 'slab*,kasan.kmalloc*' (kunit).",
+    help="Only cases that match, as in 'slab*,kasan.kmalloc*', in few configurations (kunit).",
 )
 @click.option("--quick", is_flag=True, help="Run a part only, for suites that have one (fresh-machine).")
 @click.option(
