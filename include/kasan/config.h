@@ -6,7 +6,7 @@
  * the port names with -DKASAN_PORT_CONFIG_H='"my_kasan_config.h"'. With no mode selected,
  * <kasan/kasan.h> turns every hook into an empty inline function.
  *
- * This header holds preprocessor lines only, so that assembly files can include it too.
+ * This header holds preprocessor lines only, so that assembly files can include it as well.
  */
 #ifndef KASAN_CONFIG_H
 #define KASAN_CONFIG_H
@@ -32,8 +32,8 @@
 #endif
 
 /*
- * CONFIG_KASAN_TAGS - what the two tag-based modes have in common: pointers carry a tag in their top
- * byte, and each 16 bytes of memory have one, in a shadow byte (SW_TAGS) or in the CPU (HW_TAGS).
+ * CONFIG_KASAN_TAGS - defined in both tag-based modes. A pointer carries a tag in its top byte, and each 16
+ * bytes of memory have a tag, in a shadow byte (SW_TAGS) or in the CPU (HW_TAGS).
  */
 #if defined(CONFIG_KASAN_SW_TAGS) || defined(CONFIG_KASAN_HW_TAGS)
 #define CONFIG_KASAN	  1
@@ -41,14 +41,14 @@
 /* Compiler ABI of kernel-hwaddress, and the architecture's granule: 16 bytes. */
 #define KASAN_SHADOW_SCALE_SHIFT 4
 
-#define KASAN_TAG_KERNEL  0xFF /* of a pointer: matches all memory */
-#define KASAN_TAG_INVALID 0xFE /* of memory: freed or nobody's, matches no pointer but the above */
+#define KASAN_TAG_KERNEL  0xFF /* pointer tag: matches all memory */
+#define KASAN_TAG_INVALID 0xFE /* tag of free memory: matches only the pointer tag above */
 #define KASAN_TAG_MAX	  0xFD
 #ifdef CONFIG_KASAN_HW_TAGS
 /*
  * The CPU compares the lower four bits; the upper four are those of a kernel address. Memory that was never
- * handed out has the tag 0 that it had at reset, so no pointer gets that one; and, as there must be as many odd
- * tags as even ones, none gets 1.
+ * handed out still has the tag 0 from reset, so no pointer gets the tag 0. No pointer gets 1 either,
+ * because there must be as many odd tags as even ones.
  */
 #define KASAN_TAG_MIN 0xF2
 #else
@@ -66,7 +66,7 @@
 #define KASAN_GRANULE_SIZE (1UL << KASAN_SHADOW_SCALE_SHIFT)
 #define KASAN_GRANULE_MASK (KASAN_GRANULE_SIZE - 1)
 
-/* --- Shadow layout: exactly one, but for HW_TAGS, which has no shadow --- */
+/* --- Shadow layout: exactly one; HW_TAGS has no shadow --- */
 
 /*
  * CONFIG_KASAN_SHADOW_FULL      every address in [CONFIG_KASAN_SHADOW_LOW, CONFIG_KASAN_SHADOW_HIGH]
@@ -102,11 +102,11 @@
 #endif
 
 /*
- * CONFIG_KASAN_SHADOW_FAULTS - full layout: outline checks load the shadow of any address without looking
- * whether it has one, as inline checks do, which saves a range test in the hottest code. The port's fault
- * handler must then give a shadow load that faults inside [__kasan_access_start, __kasan_access_end) the
- * value "no byte is accessible" and go on behind it; the runtime's slow path finds out the rest. The code
- * is in the sections .text.kasan_access*, around which the linker script puts the two symbols.
+ * CONFIG_KASAN_SHADOW_FAULTS - full layout: outline checks load the shadow of any address without testing
+ * whether it has shadow, as inline checks do. This saves a range test in the hottest code. When a shadow
+ * load inside [__kasan_access_start, __kasan_access_end) faults, the port's fault handler must give it the
+ * value "no byte is accessible" and continue after it; the runtime's slow path does the rest. The code is
+ * in the sections .text.kasan_access*; the linker script puts the two symbols around them.
  */
 #if defined(CONFIG_KASAN_SHADOW_FAULTS) && !defined(CONFIG_KASAN_SHADOW_FULL)
 #error "KASAN: CONFIG_KASAN_SHADOW_FAULTS is for the full layout"
@@ -120,8 +120,8 @@
 #endif
 
 /*
- * Reports that wait while another one is printed, about 1 KiB each: bugs inside of that report, and those of
- * CPUs that hold what the reporting one waits for. Further ones are only counted.
+ * Number of reports that can wait while another one is printed, about 1 KiB each: bugs inside that report,
+ * and bugs of CPUs that hold something the reporting CPU waits for. Further ones are only counted.
  */
 #ifndef CONFIG_KASAN_WAITING_REPORTS
 #define CONFIG_KASAN_WAITING_REPORTS (CONFIG_KASAN_NR_CPUS + 3)
@@ -131,8 +131,9 @@
 #endif
 
 /*
- * Places of bugs that are remembered, so that the next report of one is a single line (kasan.repeat=brief): 56 bytes
- * each, 28 on 32-bit systems. When there are more, the one that was quiet for longest is forgotten.
+ * Number of places of bugs that the runtime remembers, 56 bytes each, 28 on 32-bit systems. The next report
+ * of a known place is a single line (kasan.repeat=brief). When there are more, the runtime forgets the
+ * place that was quiet for the longest time.
  */
 #ifndef CONFIG_KASAN_REPEAT_PLACES
 #define CONFIG_KASAN_REPEAT_PLACES 64
@@ -141,20 +142,21 @@
 #error "KASAN: CONFIG_KASAN_REPEAT_PLACES must be at least 1"
 #endif
 
-/* Windows of the windowed layout. The first is the fast one. */
+/* Largest number of windows in the windowed layout. The first window is the fast one. */
 #ifndef CONFIG_KASAN_MAX_WINDOWS
 #define CONFIG_KASAN_MAX_WINDOWS 4
 #endif
 
-/* Frames kept of one stack trace. */
+/* Largest number of frames kept of one stack trace. */
 #ifndef CONFIG_KASAN_STACK_DEPTH
 #define CONFIG_KASAN_STACK_DEPTH 48
 #endif
 
 /*
  * Bytes the stack depot may grow to; taken from kasan_port_alloc() in blocks of 64 KiB. The boot parameter
- * kasan.depot_size= changes it, up to CONFIG_KASAN_DEPOT_MAX_MIB mebibytes (a plain number, it is part of
- * a text), for which the runtime has one pointer per block: 16 KiB by default on 64-bit targets.
+ * kasan.depot_size= changes it, up to CONFIG_KASAN_DEPOT_MAX_MIB mebibytes (a plain number, because it
+ * becomes part of a string). For this maximum the runtime has one pointer per block: 16 KiB by default on
+ * 64-bit targets.
  */
 #ifndef CONFIG_KASAN_DEPOT_SIZE
 #define CONFIG_KASAN_DEPOT_SIZE (8UL << 20)
@@ -184,13 +186,13 @@
 #endif
 
 /*
- * 0: code is compiled without stack instrumentation (asan-stack=0). It says what the start may be
- * checked for: with it, the first window must cover the image. Stacks outside of the image may lie in other
- * windows, whose shadow then has the first window's offset.
+ * Set 0 if code is compiled without stack instrumentation (asan-stack=0). With stack instrumentation the
+ * first window must cover the image, and this is checked at the start. Stacks outside the image may lie in
+ * other windows, whose shadow must then have the first window's offset.
  */
 #ifndef CONFIG_KASAN_STACK
 #ifdef CONFIG_KASAN_HW_TAGS
-/* The CPU checks memory that somebody has given tags, and no compiler gives the stack any. */
+/* The CPU checks only memory that was tagged, and no compiler tags the stack. */
 #define CONFIG_KASAN_STACK 0
 #else
 #define CONFIG_KASAN_STACK 1
@@ -199,7 +201,7 @@
 
 /*
  * CONFIG_KASAN_EXTRA_INFO: allocation and free tracks also hold the CPU and the time, and reports print
- * them. 8 bytes more a track, so slots and chunks grow; not defined by default.
+ * them. A track takes 8 bytes more, so slots and chunks grow. Not defined by default.
  */
 
 #ifndef CONFIG_KASAN_PAGE_SIZE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h - life cycle, options, shadow and explicit checks: what every port needs of <kasan/kasan.h>.
+ * core.h - life cycle, options, shadow and explicit checks: the part of <kasan/kasan.h> that every port needs.
  */
 #ifndef KASAN_CORE_H
 #define KASAN_CORE_H
@@ -15,7 +15,7 @@
  * @memory: bytes of memory under management; the quarantine's bound is 1/32 of it
  *	(CONFIG_KASAN_QUARANTINE_SHIFT).
  *
- * Call once, on the boot CPU, after real shadow is in place. Before it a failed check is ignored.
+ * Call once, on the boot CPU, after real shadow is in place. Until then a failed check is ignored.
  */
 KASAN_HOOK void kasan_init(size_t memory) KASAN_OFF();
 
@@ -25,9 +25,9 @@ KASAN_HOOK bool kasan_enabled(void) KASAN_OFF(return false);
 /**
  * kasan_on() - Return: false if kasan=off was given before kasan_init()
  *
- * Then the hooks of slabs, pages, vmalloc areas and pools return at once, as in a kernel without KASAN, and
- * allocators need no redzones and no room for metadata. The answer does not change after kasan_init(), so
- * it may decide how memory is laid out.
+ * After kasan=off the hooks of slabs, pages, vmalloc areas and pools return at once, as in a kernel without
+ * KASAN, and allocators need no redzones and no room for metadata. The answer does not change after
+ * kasan_init(), so it may decide how memory is laid out.
  */
 #ifdef CONFIG_KASAN
 extern bool kasan_hooks_off;
@@ -53,9 +53,10 @@ static inline bool kasan_on(void)
  * @name: "kasan.fault", "kasan_multi_shot", "kasan.stacktrace", ...
  * @value: its text; NULL if the parameter came without "=".
  *
- * Every build knows the parameters of every mode. "kasan=off" before kasan_init() is for good: see kasan_on().
+ * Every build knows the parameters of every mode. "kasan=off" before kasan_init() cannot be undone: see
+ * kasan_on().
  *
- * Return: 0; KASAN_OPTION_NO_EFFECT: name and value are right, but for another mode than this build's;
+ * Return: 0; KASAN_OPTION_NO_EFFECT: name and value are right, but the option is for another mode;
  * KASAN_OPTION_UNKNOWN: no option has this name; KASAN_OPTION_INVALID: the value was not accepted, and the
  * option keeps the one it had (kasan_option_values() says what is accepted).
  */
@@ -68,8 +69,8 @@ KASAN_HOOK const char *kasan_option_values(const char *name) KASAN_OFF(return NU
 
 /**
  * struct kasan_option_doc - one option, for help texts
- * @values: as kasan_option_values() has them. @help: one line. @fallback: the value without the parameter.
- * @modes: in which the option does something.
+ * @values: as kasan_option_values() returns them. @help: one line. @fallback: the value without the parameter.
+ * @modes: those in which the option has an effect.
  */
 struct kasan_option_doc {
 	const char *name, *values, *help, *fallback, *modes;
@@ -82,7 +83,8 @@ KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
 /* --- Shadow --- */
 
 #ifdef CONFIG_KASAN_TAGS
-/* Memory that no pointer may touch has one tag, whatever the reason: reports tell them apart by other means. */
+/* All memory that no pointer may touch has this one tag, whatever the reason: reports find the reason by
+ * other means. */
 #define KASAN_PAGE_FREE		KASAN_TAG_INVALID
 #define KASAN_PAGE_REDZONE	KASAN_TAG_INVALID
 #define KASAN_SLAB_REDZONE	KASAN_TAG_INVALID
@@ -92,7 +94,7 @@ KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
 #else
 /*
  * Values of Generic mode. 00: all 8 bytes of the granule are accessible; 01..07: the first N; negative: none,
- * and why. The compilers' ABI names or writes F1-F3, F8, CA and CB; the others are the field's own.
+ * and why. The compilers' ABI names or writes F1-F3, F8, CA and CB; the other values are customary.
  */
 #define KASAN_PAGE_FREE		0xFF /* page given back to the page allocator */
 #define KASAN_PAGE_REDZONE	0xFE /* behind a large allocation, up to the end of its pages */
@@ -130,9 +132,9 @@ KASAN_HOOK const char *kasan_window_add(uintptr_t start, size_t size, void *shad
  * kasan_check_offset() - does instrumented code see the shadow where the runtime keeps it?
  *
  * Call it from an instrumented file once shadow is in place (after kasan_window_add()), and stop with
- * its message if there is one: without it a wrong offset shows only as strange behaviour.
- * CONFIG_KASAN_STACK=0 leaves out what needs stack instrumentation. In the tag-based modes the first tagged
- * access that is refused proves the same.
+ * its message if there is one: without this call a wrong offset shows only as strange behaviour.
+ * CONFIG_KASAN_STACK=0 leaves out the part that needs stack instrumentation. In the tag-based modes the
+ * first tagged access that is refused proves the same.
  *
  * Return: NULL if all is well or the caller is not instrumented; else what is wrong and which number
  * would be right.
@@ -156,7 +158,7 @@ static __attribute__((__noinline__, __unused__)) const char *kasan_check_offset(
 	volatile char *touched = object;
 	const char *wrong;
 
-	/* The compiler must not know what is touched: it would prove that no check is needed. */
+	/* Hide the address from the compiler: it would otherwise prove that no check is needed. */
 	__asm__ volatile("" : "+r"(touched) : : "memory");
 	wrong = kasan_probe_begin(touched, sizeof(object), CONFIG_KASAN_STACK);
 	if (wrong)
@@ -168,8 +170,8 @@ static __attribute__((__noinline__, __unused__)) const char *kasan_check_offset(
 #endif
 }
 
-/** kasan_shadow_of() - Return: address of the shadow byte of @addr, NULL if it has none (CONFIG_KASAN_HW_TAGS:
- *  never). */
+/** kasan_shadow_of() - Return: address of the shadow byte of @addr, NULL if it has none (with
+ *  CONFIG_KASAN_HW_TAGS: always). */
 KASAN_HOOK uint8_t *kasan_shadow_of(const void *addr) KASAN_OFF(return NULL);
 
 /** kasan_memory_state() - read the state of the granule at @addr that a report would print: its shadow byte or
@@ -182,13 +184,13 @@ KASAN_HOOK bool kasan_memory_state(const void *addr, uint8_t *state) KASAN_OFF(r
 KASAN_HOOK bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
 	KASAN_OFF(return false);
 
-/** kasan_poison() - make [@addr, @addr + @size) inaccessible. @addr, @size: aligned to a granule, all of it
- *  with shadow. @value: KASAN_* above, in tag modes the tag that the memory gets. */
+/** kasan_poison() - make [@addr, @addr + @size) inaccessible. @addr, @size: aligned to a granule; the whole
+ *  range must have shadow. @value: KASAN_* above; in tag modes the tag that the memory gets. */
 KASAN_HOOK void kasan_poison(const void *addr, size_t size, uint8_t value) KASAN_OFF();
 
 /** kasan_unpoison() - make [@addr, @addr + @size) accessible to the byte: the rest of the last
  *  granule becomes inaccessible. @addr: aligned to a granule. In tag modes the memory becomes accessible to
- *  pointers with @addr's tag; CONFIG_KASAN_HW_TAGS: to the end of the granule. */
+ *  pointers with @addr's tag; with CONFIG_KASAN_HW_TAGS up to the end of the granule. */
 KASAN_HOOK void kasan_unpoison(const void *addr, size_t size) KASAN_OFF();
 
 /** kasan_poison_tail() - poison what follows an object inside [@addr, @addr + @span): the first
@@ -198,8 +200,8 @@ KASAN_HOOK void kasan_poison_tail(const void *addr, size_t size, size_t span, ui
 
 /* --- Explicit checks --- */
 
-/** kasan_check_read(), kasan_check_write() - report if [@addr, @addr + @size) is not all accessible. For
- *  uninstrumented code that touches memory for somebody. Return: true if it is accessible. */
+/** kasan_check_read(), kasan_check_write() - report unless all of [@addr, @addr + @size) is accessible. For
+ *  uninstrumented code that touches memory on behalf of its caller. Return: true if it is accessible. */
 KASAN_HOOK bool kasan_check_read(const volatile void *addr, size_t size) KASAN_OFF(return true);
 KASAN_HOOK KASAN_READS_NOTHING bool kasan_check_write(const volatile void *addr, size_t size)
 	KASAN_OFF(return true);
@@ -211,11 +213,12 @@ KASAN_HOOK bool kasan_check_byte(const void *addr) KASAN_OFF(return true);
 KASAN_HOOK bool kasan_byte_accessible(const void *addr) KASAN_OFF(return true);
 
 /**
- * kasan_disable_current(), kasan_enable_current() - do not report what the running task does in between
+ * kasan_disable_current(), kasan_enable_current() - do not report bugs of the running task in between
  *
- * Its bad accesses and frees still take place. The two nest, and the task may sleep, be preempted and move to
- * another CPU. Other tasks and interrupt handlers are reported as ever, and so is everything that the task
- * makes others do. Without kasan_port_task_depth() the silence is that of the CPU: do not let it schedule.
+ * Its bad accesses and frees still take place. Pairs nest, and the task may sleep, be preempted and move to
+ * another CPU. Bugs of other tasks and of interrupt handlers are still reported, including those in work
+ * that this task starts. Without kasan_port_task_depth() the silence belongs to the CPU: do not let it
+ * schedule in between.
  */
 KASAN_HOOK void kasan_disable_current(void) KASAN_OFF();
 KASAN_HOOK void kasan_enable_current(void) KASAN_OFF();

@@ -2,10 +2,11 @@
 /*
  * heap.h - simple heaps: malloc-style allocators that know only pointers.
  *
- * In the tag-based modes an object has a tag of its own besides the redzones. The allocator is given pointers
+ * In the tag-based modes an object has redzones and also a tag of its own. The allocator gets pointers
  * without tags, so it may write anywhere in its memory.
  *
- * Without a mode a chunk is an object, with nothing around it and the allocator's own alignment.
+ * Without a mode the raw chunk is the object: there is nothing around it, and it has the allocator's own
+ * alignment.
  */
 #ifndef KASAN_HEAP_H
 #define KASAN_HEAP_H
@@ -19,12 +20,12 @@ struct kasan_fifo {
 };
 
 /**
- * struct kasan_heap - one heap under the runtime; zero-initialised but for @name and @release
+ * struct kasan_heap - one heap under the runtime; zero-initialised except for @name and @release
  * @name: for reports.
- * @redzone: bytes of redzone behind an object, at least a granule; 0 selects 16. The redzone before it holds the
- *	runtime's header.
+ * @redzone: bytes of redzone behind an object, at least a granule; 0 selects 16. The redzone before
+ *	the object holds the runtime's header.
  * @quarantine_max: bytes of freed chunks to hold back; 0: none.
- * @release: gives a raw chunk back to the allocator; called from kasan_heap_free(), no runtime lock held.
+ * @release: gives a raw chunk back to the allocator; called from kasan_heap_free() with no runtime lock held.
  * @acquire: optional: takes @size bytes from the allocator, aligned to 8; NULL: none left. Only for
  *	kasan_heap_malloc() and the others that allocate themselves.
  * @raw_size: optional: usable bytes of a raw chunk. Only for early chunks, see kasan_heap_adopt().
@@ -54,17 +55,17 @@ struct kasan_heap {
 KASAN_HOOK void kasan_heap_add(struct kasan_heap *heap) KASAN_OFF();
 
 /**
- * kasan_heap_adopt() - raw chunks in [@start, @start + @size) were handed out before the hooks
+ * kasan_heap_adopt() - say where raw chunks were handed out before the hooks: [@start, @start + @size)
  *
- * For allocations that did not come through kasan_heap_malloc(): one range per heap, a second call
- * extends it to cover both. A pointer in it that belongs to no chunk with a header is then an early
- * chunk: kasan_heap_free() gives it to @heap->release. With @heap->raw_size it is also poisoned and
- * held back in the quarantine, a second free of it is reported, and it can be reallocated.
+ * For allocations that did not come through kasan_heap_malloc(). A heap has one range; a second call
+ * extends it to cover both. A pointer in the range that belongs to no chunk with a header is an early
+ * chunk: kasan_heap_free() gives it to @heap->release. With @heap->raw_size it is also poisoned and held
+ * back in the quarantine, a second free of it is reported, and it can be reallocated.
  */
 KASAN_HOOK void kasan_heap_adopt(struct kasan_heap *heap, const void *start, size_t size)
 	KASAN_OFF();
 
-/** kasan_heap_span() - Return: bytes to ask of the allocator for @size bytes at alignment @align (power
+/** kasan_heap_span() - Return: bytes to request from the allocator for @size bytes at alignment @align (power
  *  of two, 0: 16); 0 on overflow. */
 KASAN_HOOK size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 	KASAN_OFF(return size);
@@ -75,17 +76,18 @@ KASAN_HOOK void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t siz
 	KASAN_OFF(return raw);
 
 /** kasan_heap_free() - take an object back: check, poison, quarantine, @release. @ptr NULL is ignored.
- *  @ip: code address that frees, for the report, 0: the caller.
+ *  @ip: code address that frees, for the report; 0: the caller.
  *  Return: false if a double or invalid free was reported. */
 KASAN_HOOK bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
 	KASAN_OFF(if (ptr) heap->release(heap, ptr); return true);
 
-/** kasan_heap_shrink() - release all that the quarantine of @heap holds: the allocator has run out, or its
- *  own counters are about to be read. No lock of the allocator may be held. */
+/** kasan_heap_shrink() - release everything that the quarantine of @heap holds. Call it when the allocator
+ *  has run out of memory, or before you read the allocator's own counters. Do not hold a lock of the
+ *  allocator. */
 KASAN_HOOK void kasan_heap_shrink(struct kasan_heap *heap) KASAN_OFF();
 
-/** kasan_heap_size() - Return: bytes asked for of the live object @ptr; of an early chunk what
- *  @heap->raw_size says; 0 if it is none. */
+/** kasan_heap_size() - Return: requested bytes of the live object @ptr; for an early chunk the result of
+ *  @heap->raw_size; 0 if @ptr is neither. */
 KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
 	KASAN_OFF(return ptr && heap->raw_size ? heap->raw_size((struct kasan_heap *)heap, ptr)
 					       : 0);
@@ -96,13 +98,13 @@ KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr
  * kasan_heap_malloc(), kasan_heap_calloc(), kasan_heap_memalign(), kasan_heap_realloc()
  * @align: a power of two, 0: 16.
  *
- * Return: the object, distinct and without an accessible byte if the size is 0; NULL if there is no
- * memory or the size overflows. Before kasan_heap_add() a raw chunk, with the alignment that those have
- * by themselves; NULL if @align asks for more.
+ * Return: the object; for size 0 a distinct one without an accessible byte; NULL if there is no memory or
+ * the size overflows. Before kasan_heap_add() a raw chunk with the allocator's own alignment; NULL if
+ * @align asks for more.
  *
- * kasan_heap_realloc() always moves, so that a use of the old pointer is caught. It returns NULL, with
- * the old object as it was, if there is no memory, if @ptr is no live object (that is reported), or if it
- * is an early chunk and nobody knows its size.
+ * kasan_heap_realloc() always moves the object, so that a use of the old pointer is caught. It returns NULL, with
+ * the old object as it was, if there is no memory, if @ptr is not a live object (this is reported), or if
+ * it is an early chunk of unknown size.
  */
 KASAN_HOOK void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size)
 	KASAN_OFF(void *raw = heap->acquire ? heap->acquire(heap, size ? size : 1) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hook.h - how a hook is declared together with the empty function that stands for it without a mode.
+ * hook.h - how a hook is declared together with the empty function that replaces it without a mode.
  *
  *	KASAN_HOOK bool kasan_check_byte(const void *addr) KASAN_OFF(return true);
  *
@@ -24,7 +24,7 @@
 #define KASAN_HOOK                     \
 	_Pragma("GCC diagnostic push") \
 		_Pragma("GCC diagnostic ignored \"-Wunused-parameter\"") static inline
-/* The struct is for the semicolon behind the hook, which a function body must not have. */
+/* The struct takes the semicolon after the hook: a semicolon must not follow a function body. */
 #define KASAN_OFF(...)       \
 	{                    \
 		__VA_ARGS__; \
@@ -32,7 +32,8 @@
 	_Pragma("GCC diagnostic pop") struct kasan_hook_ends
 #endif
 
-/* For a hook whose first argument may point to memory without a value: GCC takes a pointer to const for a read. */
+/* For a hook whose first argument may point to memory without a value: GCC takes a pointer to const for a
+ * read. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
 #define KASAN_READS_NOTHING __attribute__((__access__(__none__, 1)))
 #else

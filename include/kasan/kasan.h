@@ -10,14 +10,15 @@
  *	hw_tags.h	setting up CPUs that have memory tags, and their faults
  *	tag.h		pointer tags
  *
- * Unless a function says otherwise, it may be called in any context (interrupts on or off, any CPU, any
- * lock of the caller held), never sleeps, and takes only locks of its own with interrupts off. Sizes are in
- * bytes. A "granule" is KASAN_GRANULE_SIZE bytes of memory, aligned: 8 in Generic mode, 16 in the
- * tag-based modes. Where a function asks for memory "aligned to a granule", that is the alignment.
+ * Unless its comment says otherwise, a function may be called in any context (interrupts on or off, any
+ * CPU, any lock of the caller held), never sleeps, and takes only the runtime's own locks, with interrupts
+ * off. Sizes are in bytes. A "granule" is KASAN_GRANULE_SIZE bytes of memory, aligned: 8 in Generic mode,
+ * 16 in the tag-based modes. Where a function asks for memory "aligned to a granule", that is the
+ * alignment.
  *
  * Tag-based modes: an allocator gives its users the pointer that a hook returned, and no other. It may keep
  * free slots and pages in its lists with the tag of their last user's pointer. When it hands them to
- * kasan_slab_alloc() or kasan_alloc_pages() again, the next user gets another tag than that.
+ * kasan_slab_alloc() or kasan_alloc_pages() again, the next user gets a different tag.
  *
  * With no mode configured every hook is an empty inline function (see hook.h), so callers need no #ifdef.
  */

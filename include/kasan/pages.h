@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pages.h - hooks for whatever comes in whole pages (page allocator, large allocations, vmalloc areas, stacks),
- * for memory pools, and for the globals of loadable modules.
+ * pages.h - hooks for everything that comes in whole pages (page allocator, large allocations, vmalloc
+ * areas, stacks), for memory pools, and for the globals of loadable modules.
  */
 #ifndef KASAN_PAGES_H
 #define KASAN_PAGES_H
@@ -13,8 +13,9 @@
 /** kasan_free_pages() - @size bytes of whole pages at @addr go back to the page allocator. */
 KASAN_HOOK void kasan_free_pages(const void *addr, size_t size) KASAN_OFF();
 
-/** kasan_alloc_pages() - they come from it. Return: the pointer to give to the user; in tag modes its tag
- *  differs from those of the memory on either side and from that of @addr, which is the pages' last. */
+/** kasan_alloc_pages() - they come from the page allocator. Return: the pointer to give to the user. In tag
+ *  modes its tag differs from the tags of the memory on either side and from the tag of @addr, the last one
+ *  of these pages. */
 #ifdef CONFIG_KASAN_GENERIC
 void kasan_unpoison_pages(const void *addr, size_t size);
 static inline void *kasan_alloc_pages(const void *addr, size_t size)
@@ -60,8 +61,8 @@ KASAN_HOOK enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base,
 
 /**
  * kasan_mempool_poison_object() - an object goes into a pool of spare ones instead of being freed
- * @ptr: the pointer that the user gave; of a slab cache or a large allocation, which
- *	kasan_port_find_object() tells.
+ * @ptr: the pointer that the user gave; to an object of a slab cache or a large allocation;
+ *	kasan_port_find_object() tells which.
  * @ip: code address that frees, for the report.
  *
  * Checks for double and invalid frees, poisons, and records the stack, but queues nothing.
@@ -75,16 +76,16 @@ KASAN_HOOK bool kasan_mempool_poison_object(void *ptr, uintptr_t ip) KASAN_OFF(r
 KASAN_HOOK void *kasan_mempool_unpoison_object(void *ptr, size_t size) KASAN_OFF(return ptr);
 
 /** kasan_mempool_poison_pages(), kasan_mempool_unpoison_pages() - the same for @size bytes of whole
- *  pages at @addr. Pages that are poisoned already are reported as a double free: false. */
+ *  pages at @addr. Return: false if the pages are poisoned already; that is reported as a double free. */
 KASAN_HOOK bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip)
 	KASAN_OFF(return true);
 KASAN_HOOK void *kasan_mempool_unpoison_pages(void *addr, size_t size) KASAN_OFF(return addr);
 
 /* --- vmalloc and stacks --- */
 
-/** kasan_unpoison_vmalloc() - an area comes, and its shadow is mapped. @size: to the byte; the rest of the last
- *  page becomes KASAN_VMALLOC_INVALID. Open the area of a task's stack by kasan_unpoison_stack() instead, as a
- *  stack pointer has no tag. Return: the pointer to give to the user. */
+/** kasan_unpoison_vmalloc() - open a new area, whose shadow is mapped already. @size: to the byte; the rest
+ *  of the last page becomes KASAN_VMALLOC_INVALID. For the area of a task's stack call
+ *  kasan_unpoison_stack() instead: a stack pointer has no tag. Return: the pointer to give to the user. */
 #ifdef CONFIG_KASAN_GENERIC
 void kasan_open_vmalloc(const void *start, size_t size);
 static inline void *kasan_unpoison_vmalloc(const void *start, size_t size)
@@ -104,19 +105,19 @@ void *kasan_unpoison_vmalloc_init(const void *start, size_t size, bool init);
 #define kasan_unpoison_vmalloc_init(start, size, init) kasan_unpoison_vmalloc((start), (size))
 #endif
 
-/** kasan_poison_vmalloc() - the area goes. Its shadow is still mapped. */
+/** kasan_poison_vmalloc() - the area is about to go. Its shadow must still be mapped. */
 KASAN_HOOK void kasan_poison_vmalloc(const void *start, size_t size) KASAN_OFF();
 
-/** kasan_unpoison_stack() - a stack, or the part of it in [@low, @high), holds no live frame:
- *  clear what dead frames left poisoned. For new tasks, dying tasks, longjmp. */
+/** kasan_unpoison_stack() - clear the poison that dead frames left in [@low, @high): a stack, or a part of
+ *  one, without live frames. For new tasks, dying tasks, longjmp. */
 KASAN_HOOK KASAN_READS_NOTHING void kasan_unpoison_stack(const void *low, const void *high)
 	KASAN_OFF();
 
 /* --- Loadable modules --- */
 
-/** kasan_unload_globals() - the image of a loadable module at @start, @size bytes, is about to go: forget the
- *  globals whose descriptors lie in it, whether or not its destructors have done so. Their redzones become
- *  accessible. The memory must still be readable. */
+/** kasan_unload_globals() - forget the globals of a loadable module that is about to go: those whose
+ *  descriptors lie in its image, @size bytes at @start, whether or not its destructors have done so. Their
+ *  redzones become accessible. The memory must still be readable. */
 KASAN_HOOK void kasan_unload_globals(const void *start, size_t size) KASAN_OFF();
 
 #endif /* KASAN_PAGES_H */

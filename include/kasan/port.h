@@ -9,18 +9,20 @@
  *    its caller, or the CPU it runs on, may hold: try such a lock, and do without what it guards. It returns with
  *    interrupts as they were.
  *  - Instrumentation. A function must not be instrumented: compile its file without -fsanitize, or give it
- *    __attribute__((no_sanitize_address)). The same is best for what it calls. A bug that is found there during a
- *    report is printed behind that report.
+ *    __attribute__((no_sanitize_address)). The same is best for what it calls. A bug that is found there
+ *    during a report is printed after that report.
  *  - The runtime. A function may call what takes no lock and reports nothing: kasan_reset_tag(),
- *    kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). It must not call anything else of the
- *    runtime, nor allocate or free memory whose hooks the runtime has: both may want a lock that is held.
+ *    kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). It must not call anything else of
+ *    the runtime, and must not allocate or free memory that is under the runtime's hooks: both may need a
+ *    lock that is held.
  *  - Arguments. Structs to be filled are valid and zeroed, buffers and texts are valid. An address that a
- *    function is asked about (@addr, @pc) may be any number at all: it comes from a bug, or from memory that a bug
- *    has overwritten. Look it up; do not follow it before you know where it leads. Sizes are in bytes.
+ *    function is asked about (@addr, @pc) may be any number at all: it comes from a bug, or from memory
+ *    that a bug has overwritten. Look it up; do not follow it before you know where it leads. Sizes are in
+ *    bytes.
  *
- * "In reports" means: under the report lock, with interrupts off, on the CPU that prints. There is one report at a
- * time over all CPUs, so such a function may use static buffers. A report that had to wait is printed by another
- * context than the one that found the bug.
+ * "In reports" means: under the report lock, with interrupts off, on the CPU that prints. There is one
+ * report at a time over all CPUs, so such a function may use static buffers. A report that had to wait is
+ * printed by another context than the one that found the bug.
  *
  * REQUIRED functions have no default: a port that forgets one fails at link time with its name.
  * OPTIONAL functions have a weak default in the runtime, stated at each.
@@ -41,38 +43,38 @@ struct kasan_report_info;
 /* --- REQUIRED, hot: called on allocation paths --- */
 
 /*
- * A port that cares gives these three as static inline functions in a header that it names with
- * -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'; one that does not writes ordinary functions. With
- * #define KASAN_PORT_HAS_TASK_ID that header also gives uint32_t kasan_port_task_id(void), the number
- * that kasan_port_task() would fill in: all that is asked for when no stacks are stored. With
- * #define KASAN_PORT_HAS_TASK_STACK, besides, it gives bool kasan_port_task_stack(uintptr_t sp, uintptr_t
- * *start, uintptr_t *end): the running task's stack if @sp, an address on the stack that the CPU is on, lies
- * in it; false if not, or in an interrupt (see trace_end), and then kasan_port_task() is asked.
+ * Write these three as ordinary functions. For speed, write them as static inline functions in a header,
+ * and name it with -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'. With #define KASAN_PORT_HAS_TASK_ID that
+ * header also supplies uint32_t kasan_port_task_id(void), the number that kasan_port_task() would fill in:
+ * nothing else is needed when no stacks are stored. With #define KASAN_PORT_HAS_TASK_STACK in addition, it
+ * also supplies bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end): it fills in the
+ * running task's stack if @sp, an address on the stack that the CPU is on, lies in it. If not, or in an
+ * interrupt (see trace_end), it returns false, and the runtime calls kasan_port_task().
  */
 #ifdef KASAN_PORT_INLINE_H
 #include KASAN_PORT_INLINE_H
 #else
-/** kasan_port_irq_save() - disable interrupts on this CPU. Calls nest. Return: the state before, opaque. */
+/** kasan_port_irq_save() - disable interrupts on this CPU. Calls nest. Return: the previous state, opaque. */
 unsigned long kasan_port_irq_save(void);
-/** kasan_port_irq_restore() - undo the last kasan_port_irq_save() that is not undone. @flags: what it
- *  returned. */
+/** kasan_port_irq_restore() - undo the last kasan_port_irq_save() that was not undone yet. @flags: its
+ *  return value. */
 void kasan_port_irq_restore(unsigned long flags);
 /** kasan_port_cpu() - Return: number of this CPU, below CONFIG_KASAN_NR_CPUS; stable while
- *  interrupts are off. With interrupts on any CPU that the caller was just on will do. */
+ *  interrupts are off. With interrupts on, the number of any CPU that the caller was just on will do. */
 unsigned int kasan_port_cpu(void);
 #endif
 
 /**
- * struct kasan_port_task - who is running, filled by kasan_port_task()
+ * struct kasan_port_task - the running task, filled by kasan_port_task()
  * @id: number of the task or thread, 0 if there is none.
  * @name: NUL-terminated; NULL if there is none. Reports copy it at once, as far as it can be read.
  * @stack_start: lowest address of the stack that the CPU is on; 0 if not known (then no stack is
  *	unwound and no stack object described).
  * @stack_end: first address above that stack. Traces of allocations and frees read frames anywhere between the
- *	two, so the bounds must be true; reports first look how much of it can be read.
+ *	two, so the bounds must be true; reports first test how much of it can be read.
  * @trace_end: in an interrupt handler that runs on the stack of what it interrupted: address above the
- *	handler's own frames, else 0. Traces of allocations and frees end there: with what was interrupted
- *	behind them each would be a new one, and the depot fill up. Those in reports go on.
+ *	handler's own frames, else 0. Traces of allocations and frees end there: with the interrupted frames
+ *	behind it, each trace would be a new one and the depot would fill up. Traces in reports go on.
  */
 struct kasan_port_task {
 	uint32_t id;
@@ -92,14 +94,16 @@ void kasan_port_task(struct kasan_port_task *task);
  * kasan_port_alloc() - memory for the runtime's own tables
  * @size: bytes, a multiple of CONFIG_KASAN_PAGE_SIZE.
  *
- * Asked for blocks of the stack depot and of the stack ring, and for pages of the quarantines' queues: by
- * kasan_init(), and inside of any allocation or free of the system, then with interrupts off and perhaps with a lock
- * of the runtime held. Not in reports. A fixed pool is fine, and so are whole pages of the system's page
- * allocator, with or without kasan_alloc_pages() for them. Slab objects and chunks of a heap with hooks are not:
- * their trace would be stored, and the lock for that may be held. Never given back.
+ * Take it from a fixed pool, or as whole pages from the system's page allocator, with or without
+ * kasan_alloc_pages() for them. Do not take slab objects or chunks of a heap with hooks: their trace would
+ * be stored, and the lock for that may be held. The memory is never given back.
  *
- * Return: zeroed memory aligned to 16 bytes, or NULL: the stack is then not kept and the quarantine holds
- * fewer objects, nothing else fails. Asked again when it is needed again.
+ * Called for blocks of the stack depot and of the stack ring, and for pages of the quarantines' queues: by
+ * kasan_init(), and inside any allocation or free of the system, then with interrupts off and perhaps with
+ * a lock of the runtime held. Not in reports.
+ *
+ * Return: zeroed memory aligned to 16 bytes, or NULL: then the stack is not kept or the quarantine holds
+ * fewer objects, and nothing else fails. The runtime asks again when it needs memory again.
  */
 void *kasan_port_alloc(size_t size);
 
@@ -107,15 +111,17 @@ void *kasan_port_alloc(size_t size);
  * kasan_port_print() - print one line of a report
  * @text: the line, NUL-terminated, without a line feed. At most 255 characters.
  *
- * Called in reports, and in the same way for notices of one line. Lines of one report come in order, from one CPU,
- * and never from two reports at once. The system's own calls of kasan_report_line() outside of reports come here
- * in the context that they are made in. A prefix (timestamp) must have the same width on every line.
+ * Called in reports, and in the same way for notices of one line. Lines of one report come in order, from
+ * one CPU, and never from two reports at once. Outside reports, the system's own calls of
+ * kasan_report_line() come here in their caller's context. A prefix (timestamp) must have the same width on
+ * every line.
  */
 void kasan_port_print(const char *text);
 
 /** kasan_port_panic() - stop the system: kasan.fault=panic was given, or code that cannot go on after a report
- *  (built without recovery) has had one. Called behind the report, with no lock of the runtime held: it may call
- *  the runtime. Only code built without recovery that has its bug inside of a report gets here in that report.
+ *  (built without recovery) has had one. Called after the report, with no lock of the runtime held: it may
+ *  call the runtime. The exception is code built without recovery that has a bug inside a report: then it
+ *  is called in that report.
  *  @why: one line. */
 _Noreturn void kasan_port_panic(const char *why);
 
@@ -123,16 +129,17 @@ _Noreturn void kasan_port_panic(const char *why);
 
 /**
  * kasan_port_symbol() - name a code address
- * @pc: address inside a function (not a return address: the runtime has taken 1 off already), or no code at all.
+ * @pc: address inside a function (not a return address: the runtime has taken 1 off already), or an
+ *	address of no code at all.
  * @buf: where to write "name", NUL-terminated, without offset.
  * @size: bytes in @buf.
- * @sym: filled with the function's start, its size and, for loadable modules, the module's name, which must
- *	stay what it is until the next call on the same CPU.
+ * @sym: filled with the function's start, its size and, for loadable modules, the module's name, which
+ *	must stay unchanged until the next call on the same CPU.
  *
- * Called in reports. With kasan.ignore= also before them, with interrupts off and on several CPUs at once. For
- * %pS in the system's own calls of kasan_report_line(), in the context that they are made in.
+ * Called in reports. With kasan.ignore= called before them as well, with interrupts off and on several CPUs
+ * at once. For %pS in the system's own calls of kasan_report_line() called in their caller's context.
  *
- * Default: finds nothing, frames print as bare addresses for host-side decoding.
+ * Default: finds nothing, so frames print as bare addresses, to be decoded on the host.
  *
  * Return: true if found.
  */
@@ -147,31 +154,34 @@ bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol
  *  called. Default: 0, all times print as 0. */
 uint64_t kasan_port_clock(void);
 
-/** kasan_port_seed() - Return: where the sequence of random tags starts (tag modes). Called at the first
- *  allocation of each CPU. Default: 0, every boot has the same. */
+/** kasan_port_seed() - Return: the start of the sequence of random tags (tag modes). Called at the first
+ *  allocation of each CPU. Default: 0, every boot has the same sequence. */
 uint64_t kasan_port_seed(void);
 
-/** kasan_port_readable() - may @size bytes at @addr be read without a fault? Asked before memory that a bug may
- *  have corrupted is believed: in reports, also under a second lock of the runtime; by a CPU whose report must
- *  wait; and by kasan_heap_free() and its kin for early chunks. The range may wrap around: no. Default: true if
- *  the range has shadow; in the windowed layout also everywhere else but near null. */
+/** kasan_port_readable() - may @size bytes at @addr be read without a fault? Called before the runtime
+ *  believes memory that a bug may have corrupted: in reports, also under a second lock of the runtime; by a
+ *  CPU whose report must wait; and by kasan_heap_free() and related functions for early chunks. A range
+ *  that wraps around is not readable. Default: true if the range has shadow; in the windowed layout also
+ *  everywhere else, except near null. */
 bool kasan_port_readable(const void *addr, size_t size);
 
 /** kasan_port_image() - where in RAM the program itself lies: code (unless it runs from flash), data,
- *  bss and the stacks that it is linked with. @start: first byte; @end: behind the last. Called by
- *  kasan_window_add() only, while booting, which refuses shadow on top of the image, and a first window that leaves
- *  part of it out. Default: false, nothing is compared. */
+ *  bss and the stacks that it is linked with. @start: first byte; @end: behind the last. Called only by
+ *  kasan_window_add(), while booting: it refuses shadow on top of the image, and a first window that leaves
+ *  out a part of the image. Default: false, nothing is compared. */
 bool kasan_port_image(uintptr_t *start, uintptr_t *end);
 
 /** kasan_port_is_user() - may @addr, which has no shadow, be user memory? In reports. Decides between
- *  user-memory-access and wild-memory-access. A system whose tasks have user memory, or have not, says
- *  true if the running one has and @addr is in that half. Default: false, there is no user memory. */
+ *  user-memory-access and wild-memory-access. If only some tasks have user memory, return true if the
+ *  running task has some and @addr is in that half of the address space. Default: false, there is no user
+ *  memory. */
 bool kasan_port_is_user(uintptr_t addr);
 
 /** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included?
- *  @obj: filled, see <kasan/kasan.h>. Called in reports; outside of them by kasan_record_aux_stack(),
- *  kasan_mempool_poison_object() and their kin, in their callers' context, with pointers that may be as wrong.
- *  The runtime finds objects of a kasan_heap by itself, also inside of what this function names. Default: false. */
+ *  @obj: filled, see <kasan/kasan.h>. Called in reports; outside reports by kasan_record_aux_stack(),
+ *  kasan_mempool_poison_object() and related functions, in their callers' context, with pointers that may
+ *  be just as wrong. The runtime finds objects of a kasan_heap without the port, even inside an object that
+ *  this function names. Default: false. */
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 
 /** kasan_port_find_area() - which vmalloc area or named region holds @addr? @area: filled. In
@@ -184,21 +194,22 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
 
 /** kasan_port_task_depth() - where the running task keeps its depth of kasan_disable_current(); 0 in a new
  *  task. Called with interrupts off, before a report and by kasan_disable_current() and kasan_enable_current().
- *  NULL in an interrupt handler: it has a depth of its CPU, so that a bug
- *  in it is reported although it came into a silenced task. Default: NULL, depths belong to CPUs. */
+ *  Return NULL in an interrupt handler: it uses the depth of its CPU, so a bug in it is reported even if it
+ *  interrupted a silenced task. Default: NULL, depths belong to CPUs. */
 unsigned int *kasan_port_task_depth(void);
 
-/** kasan_port_page_tag() - tag-based modes: which tag have the pointers that kasan_alloc_pages() gave out for
- *  the page at @addr, or had until it was freed? @tag: filled. In reports. Return: false if nobody knows.
- *  Default: false. */
+/** kasan_port_page_tag() - tag-based modes: which tag do pointers from kasan_alloc_pages() for the page at
+ *  @addr have, or did they have until it was freed? @tag: filled. In reports. Return: false if this is not
+ *  known. Default: false. */
 bool kasan_port_page_tag(const void *addr, uint8_t *tag);
 
-/** kasan_port_print_page() - print what the system knows of the page under @addr, by
- *  kasan_report_line(), which it may call. In reports, only where there is room for it. Default: nothing. */
+/** kasan_port_print_page() - print what the system knows about the page under @addr, with
+ *  kasan_report_line(), which it may call. In reports, only where there is room for it. Default:
+ *  nothing. */
 void kasan_port_print_page(const void *addr);
 
-/** kasan_port_print_banner() - print the line "CPU: n PID: n Comm: ..." and others of the system's
- *  own, by kasan_report_line(), which it may call. In reports, if the bug was found in this context.
+/** kasan_port_print_banner() - print the line "CPU: n PID: n Comm: ..." and further lines of the system's
+ *  own, with kasan_report_line(), which it may call. In reports, if the bug was found in this context.
  *  Default: "CPU: n PID: n Comm: name" from kasan_port_task(). */
 void kasan_port_print_banner(void);
 
@@ -207,10 +218,10 @@ void kasan_port_print_banner(void);
  *  called for this one. Default: nothing. */
 void kasan_port_report_begin(void);
 
-/** kasan_port_report_end() - a report is complete, whole or a single line (kasan.repeat=). Runs on the CPU that
+/** kasan_port_report_end() - a report, whole or a single line (kasan.repeat=), is complete. Runs on the CPU that
  *  printed it, after the last line, with the report lock free and interrupts as they were before the report. It
- *  may call the runtime, may panic (panic_on_warn), and need not return (tests that jump out): then it calls
- *  kasan_flush_reports() first.
+ *  may call the runtime, may panic (panic_on_warn), and need not return (tests that jump out): in that case
+ *  it must call kasan_flush_reports() first.
  *  @info: what was reported. Default: nothing. */
 void kasan_port_report_end(const struct kasan_report_info *info);
 
@@ -218,7 +229,7 @@ void kasan_port_report_end(const struct kasan_report_info *info);
 
 /*
  * Called by the checked memcpy(), memmove() and memset() after the check, and by the runtime for its own memory,
- * in reports as well. Pointers are valid unless the checked operation's were not.
+ * in reports as well. Pointers are valid unless those of the checked operation were not.
  */
 
 void *__memcpy(void *dst, const void *src, size_t n);

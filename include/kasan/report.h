@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.h - bugs that the system finds itself, what it says of its memory when a report asks, and what ports
- * and tests do with reports.
+ * report.h - bugs that the system finds itself, its descriptions of memory for reports, and hooks that let
+ * ports and tests handle reports.
  */
 #ifndef KASAN_PUBLIC_REPORT_H
 #define KASAN_PUBLIC_REPORT_H
@@ -20,19 +20,19 @@ KASAN_HOOK bool kasan_report_fault(uintptr_t addr, size_t size, bool is_write, u
 #ifdef CONFIG_KASAN_TAGS
 /** kasan_report_tag_mismatch() - report an access whose check by tags failed, for the handler of an inline
  *  check's trap or of the CPU's tag check fault
- *  @addr: of the access, with its tag. @ip: code address behind the instruction. The others as above. */
+ *  @addr: of the access, with its tag. @ip: code address after the instruction. The others as above. */
 bool kasan_report_tag_mismatch(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 			       uintptr_t fp);
 #endif
 
-/** kasan_report_invalid_free() - the allocator found that @addr is no object of its own. @ip: code address
+/** kasan_report_invalid_free() - the allocator found that @addr is not an object of its own. @ip: code address
  *  that frees it, 0: the caller. */
 KASAN_HOOK void kasan_report_invalid_free(const void *addr, uintptr_t ip) KASAN_OFF();
 
 /** kasan_report_double_free() - the allocator knows that @addr was freed before. @ip: as above. */
 KASAN_HOOK void kasan_report_double_free(const void *addr, uintptr_t ip) KASAN_OFF();
 
-/* --- What the port says of memory: kasan_port_find_object(), kasan_port_find_area() --- */
+/* --- What the port says about memory: kasan_port_find_object(), kasan_port_find_area() --- */
 
 enum kasan_object_kind {
 	KASAN_OBJECT_NONE,
@@ -83,34 +83,34 @@ struct kasan_report_info {
 /** kasan_report_filter() - ask @filter before every report; if it returns false nothing is printed and
  *  the report is not counted. For systems that must not be flooded by a bug in a loop. @info has no bug_type
  *  yet. The filter runs before the report lock is taken, and is not asked about reports that the runtime drops
- *  anyhow. NULL removes it. Return: the filter before. */
+ *  anyhow. NULL removes it. Return: the previous filter. */
 typedef bool (*kasan_report_filter_fn)(const struct kasan_report_info *info);
 KASAN_HOOK kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter)
 	KASAN_OFF(return NULL);
 
 /** kasan_report_line() - print one formatted line inside a report, for kasan_port_print_*(). Formats:
  *  %s %c %d %u %x %lx %lu %zu %p (16 hex digits, 8 on 32-bit) %pS (name+0xoff/0xsize; 0x and hex digits
- *  if nobody can name it) %pB (the same for a return address), with width and 0; %.*s. */
+ *  if it has no name) %pB (the same for a return address), with width and zero padding; %.*s. */
 KASAN_HOOK __attribute__((format(printf, 1, 2))) void kasan_report_line(const char *fmt, ...)
 	KASAN_OFF();
 
 /** kasan_report_hook() - call @hook at the end of every report, whole or a single line, before
  *  kasan_port_report_end().
- *  NULL removes it. Return: the hook before. */
+ *  NULL removes it. Return: the previous hook. */
 typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
 KASAN_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook) KASAN_OFF(return NULL);
 
 /**
  * kasan_flush_reports() - print the reports that wait
  *
- * A bug that is found while a report is printed, in the port's own functions, waits until that report is
- * complete; so does the bug of a CPU that holds what the reporting one waits for. The runtime prints them
- * right behind. A kasan_port_report_end() or a hook that does not return calls this first, or they come with
- * the next report. Any context; does nothing inside of a report.
+ * Call this first in a kasan_port_report_end() or a hook that does not return, or the reports that wait
+ * come with the next report. While a report is printed, a bug in the port's own functions waits until that
+ * report is complete; so does a bug of a CPU that holds something the reporting CPU waits for. The runtime
+ * normally prints them right after it. Any context; does nothing inside a report.
  */
 KASAN_HOOK void kasan_flush_reports(void) KASAN_OFF();
 
-/** kasan_report_count() - Return: reports printed since boot; one that is a single line counts as well. */
+/** kasan_report_count() - Return: reports printed since boot; a single-line report counts as well. */
 KASAN_HOOK unsigned long kasan_report_count(void) KASAN_OFF(return 0);
 
 /** kasan_save_multi_shot(), kasan_restore_multi_shot() - let every bug be reported for a while, as tests

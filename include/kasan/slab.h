@@ -7,12 +7,12 @@
 
 #include <kasan/hook.h>
 
-/* --- What is tracked of an object --- */
+/* --- Tracks of an object --- */
 
 /**
- * struct kasan_track - who did it, and with CONFIG_KASAN_EXTRA_INFO where and when
+ * struct kasan_track - task and stack of an allocation or free; with CONFIG_KASAN_EXTRA_INFO also CPU and time
  * @pid: task number. @stack: stack depot handle, 0: none.
- * @cpu: number of the CPU. @when: kasan_port_clock() in units of 256 ns, which lasts for 52 days.
+ * @cpu: number of the CPU. @when: kasan_port_clock() in units of 256 ns, enough for 52 days.
  */
 struct kasan_track {
 	uint32_t pid;
@@ -34,7 +34,7 @@ struct kasan_alloc_meta {
 
 /** struct kasan_free_meta - overlays a freed object's first bytes, or sits in its redzone */
 struct kasan_free_meta {
-	uintptr_t check; /* of @free and the object's address: a write after the free shows */
+	uintptr_t check; /* of @free and the address: shows a write after the free */
 	struct kasan_track free;
 };
 
@@ -48,7 +48,7 @@ struct kasan_free_meta {
 #define KASAN_CACHE_KMALLOC 4U
 /* @release_bulk is given. */
 #define KASAN_CACHE_RELEASE_BULK 8U
-/* The allocator never writes into a free slot: who freed its object stays known until it is used again. */
+/* The allocator never writes into a free slot: the free track stays known until the slot is used again. */
 #define KASAN_CACHE_LEAVES_FREE 16U
 
 #define KASAN_NO_FREE_META UINT32_MAX
@@ -57,12 +57,12 @@ struct kasan_free_meta {
  * struct kasan_cache - what the runtime knows of one cache; the port embeds it in its own descriptor
  * @name: for reports; must outlive the cache.
  * @object_size: usable bytes of an object.
- * @slot_size: distance of two objects, redzone and metadata included.
+ * @slot_size: distance between two objects, redzone and metadata included.
  * @alloc_meta_offset: of struct kasan_alloc_meta, from the object's start.
  * @free_meta_offset: of struct kasan_free_meta, or KASAN_NO_FREE_META.
  * @flags: KASAN_CACHE_*.
  * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any
- *	context that frees, interrupts on or off, no runtime lock held.
+ *	context that frees, interrupts on or off, with no runtime lock held.
  * @release_bulk: optional, with KASAN_CACHE_RELEASE_BULK in @flags: the same for @count slots at once,
  *	as many as come out of the quarantine together; cheaper where the allocator takes a lock.
  */
@@ -88,7 +88,7 @@ KASAN_HOOK uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align
 	KASAN_OFF(cache->alloc_meta_offset = 0; cache->free_meta_offset = KASAN_NO_FREE_META;
 		  return cache->slot_size = (cache->object_size + (align - 1)) & ~(align - 1));
 
-/** kasan_cache_shrink() - release all that the quarantine holds of @cache, or of every cache if NULL.
+/** kasan_cache_shrink() - release all objects of @cache, or of every cache if NULL, that the quarantine holds.
  *  Call before a cache is destroyed. It empties the queues of other CPUs as well and may take long. */
 KASAN_HOOK void kasan_cache_shrink(struct kasan_cache *cache) KASAN_OFF();
 
@@ -101,9 +101,9 @@ KASAN_HOOK void kasan_poison_slab(const void *slab, size_t size) KASAN_OFF();
  *  writable to the runtime, contents undefined. */
 KASAN_HOOK void kasan_init_slab_object(struct kasan_cache *cache, void *object) KASAN_OFF();
 
-/** kasan_init_slab_slot() - the same. Return: the pointer that the allocator shall keep in its list and hand
- *  to a constructor: in tag modes objects of a cache with constructor or RCU readers have one tag as long as
- *  their slab exists, because they may contain pointers to themselves. */
+/** kasan_init_slab_slot() - the same. Return: the pointer that the allocator must keep in its list and pass
+ *  to a constructor. In tag modes an object of a cache with a constructor or RCU readers keeps one tag as
+ *  long as its slab exists, because it may contain pointers to itself. */
 #ifdef CONFIG_KASAN_TAGS
 void *kasan_init_slab_slot(struct kasan_cache *cache, void *object);
 #else
@@ -114,8 +114,8 @@ static inline void *kasan_init_slab_slot(struct kasan_cache *cache, void *object
 }
 #endif
 
-/** kasan_unpoison_object(), kasan_poison_object() - let a constructor into a slot that is not
- *  allocated, and shut it again as redzone. */
+/** kasan_unpoison_object(), kasan_poison_object() - open a slot that is not allocated for its constructor,
+ *  and close it again as redzone. */
 KASAN_HOOK void kasan_unpoison_object(struct kasan_cache *cache, void *object) KASAN_OFF();
 KASAN_HOOK void kasan_poison_object(struct kasan_cache *cache, void *object) KASAN_OFF();
 
@@ -131,7 +131,7 @@ enum kasan_free_verdict {
  * kasan_slab_alloc() - an object is handed out
  * @object: its address; NULL is passed through. Tag modes: with the tag that its last user's pointer had,
  *	0xFF if that is not known.
- * @size: bytes asked for, at most @cache->object_size; the slack behind them becomes redzone.
+ * @size: bytes asked for, at most @cache->object_size; the slack after them becomes redzone.
  *
  * Records the allocation stack of the caller. Return: the pointer to give to the user.
  */
@@ -141,9 +141,10 @@ KASAN_HOOK void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_
 /**
  * kasan_has_integrated_init() - is clearing memory while it is tagged cheaper than afterwards?
  *
- * If so, the allocator asks kasan_slab_alloc_init(), kasan_alloc_pages_init() and kasan_unpoison_vmalloc_init()
- * for memory that shall read as zero, @init true, and does not clear it itself. They clear only if this is
- * true: objects to the end of the granule that their last byte is in, areas to the end of their last page.
+ * If so, call kasan_slab_alloc_init(), kasan_alloc_pages_init() and kasan_unpoison_vmalloc_init() with
+ * @init true for memory that must read as zero, and do not clear it yourself. They clear only if this
+ * function returns true: objects to the end of the granule of their last byte, areas to the end of their
+ * last page.
  */
 #ifdef CONFIG_KASAN_HW_TAGS
 bool kasan_has_integrated_init(void);
@@ -160,8 +161,8 @@ static inline bool kasan_has_integrated_init(void)
 KASAN_HOOK void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size)
 	KASAN_OFF(return object);
 
-/** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was
- *  allocated (without a mode: what it has room for). Unpoisons nothing. */
+/** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was allocated
+ *  (without a mode: @cache->object_size). Does not unpoison anything. */
 KASAN_HOOK size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 	KASAN_OFF(return cache->object_size);
 
@@ -180,19 +181,19 @@ KASAN_HOOK enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, vo
 	KASAN_OFF(return KASAN_FREE_NOW);
 
 /**
- * kasan_slab_free_deferred() - nobody can look any more at an object of a KASAN_CACHE_NO_QUARANTINE
- *	cache that kasan_slab_free() let go with KASAN_FREE_NOW
+ * kasan_slab_free_deferred() - the last reader has left an object of a KASAN_CACHE_NO_QUARANTINE cache for
+ * which kasan_slab_free() returned KASAN_FREE_NOW
  * @object: freed, and not handed out since.
  *
- * For allocators that hold such objects back until their readers have left (SLAB_TYPESAFE_BY_RCU). Only now
- * the object is poisoned and queued.
+ * For allocators that hold such objects back until their readers have left (SLAB_TYPESAFE_BY_RCU). Only
+ * this call poisons and queues the object.
  *
  * Return: as kasan_slab_free(), but never KASAN_FREE_BAD.
  */
 KASAN_HOOK enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
 	KASAN_OFF(return KASAN_FREE_NOW);
 
-/** kasan_record_aux_stack() - remember the current stack as work created for the object at @addr. */
+/** kasan_record_aux_stack() - remember the current stack: it creates work for the object at @addr. */
 KASAN_HOOK void kasan_record_aux_stack(const void *addr) KASAN_OFF();
 
 #endif /* KASAN_SLAB_H */
