@@ -182,9 +182,10 @@ void delayed_work_timer_fn(struct timer_list *timer)
 	__queue_work(dwork->cpu, dwork->wq, &dwork->work);
 }
 
-/* Interrupts are off, and the caller owns the pending bit. */
-static void start_delayed(unsigned int cpu, struct workqueue_struct *wq, struct delayed_work *dwork,
-			  unsigned long delay)
+/* Interrupts are off, and the caller owns the pending bit. Always inline: the recorded stack then begins with the
+ * public function. */
+static __always_inline void start_delayed(unsigned int cpu, struct workqueue_struct *wq,
+					  struct delayed_work *dwork, unsigned long delay)
 {
 	WARN_ON_ONCE(!wq);
 	/* Here and not in the timer, so that a report shows the caller. */

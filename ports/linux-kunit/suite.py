@@ -230,7 +230,7 @@ def run(context):
                 function="redzone_add_linux_kunit",
             )
             folder = context.logs / preset
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=True)
             try:
                 images[preset] = context.build(preset, programs=[program], copy_to=folder)[NAME]
             except Failure as error:

@@ -12,9 +12,6 @@
 #define __init
 #define __maybe_unused __unused
 
-/* From here on the compiler knows nothing of the value: not its bounds, not where it came from. */
-#define OPTIMIZER_HIDE_VAR(var) __asm__("" : "=r"(var) : "0"(var))
-
 /* @ptr + @off, hiding from the compiler which object @ptr points to. */
 #define RELOC_HIDE(ptr, off)                                    \
 	({                                                      \
