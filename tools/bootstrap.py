@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """First use: make .venv from tools/requirements.txt, then run the command in it.
 
-Runs under the system's Python, so it uses nothing but the standard library. `doctor` is run right here:
-it has to work on a machine where the environment cannot be made yet.
+It runs under the system's Python, so it uses only the standard library. It runs `doctor` itself, because
+`doctor` has to work on a machine that cannot make the environment yet.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "tools" / "requirements.txt"
-# A copy of the requirements inside the environment says that it is complete.
+# A copy of the requirements inside the environment marks it as complete.
 STAMP = VENV / "requirements.txt"
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -31,7 +31,7 @@ def complete():
 
 
 def make_environment(argv):
-    """Create .venv. Two first uses at once: the second waits for the first and finds it done."""
+    """Create .venv. If two first uses run at once, the second waits for the first and finds it done."""
     (ROOT / "build").mkdir(exist_ok=True)
     with open(ROOT / "build" / "venv.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -45,7 +45,7 @@ def make_environment(argv):
         started = time.monotonic()
         names = "capstone, click, rich, pyelftools, pytest, ruff"
         say(f"first use: setting up .venv with {names} (pinned by hash)")
-        # After an installation of python3-venv it is the system's Python that can do it.
+        # Once python3-venv is installed, the system's Python can do it.
         python = tools.venv_python() or sys.executable
         pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
         pinned = ["--require-hashes", "--only-binary=:all:", "-r", str(REQUIREMENTS)]

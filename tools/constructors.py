@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Takes a program's own constructors and destructors out of its object's .init_array and .fini_array.
+"""Moves a program's own constructors and destructors out of its object's .init_array and .fini_array.
 
-The kernel calls .init_array before it has memory: right for the compiler's registration of globals, wrong
-for what somebody wrote. What somebody wrote becomes two sections of the object, .redzone_ctors and
-.redzone_dtors: pointers in the order of the calls, NULL behind the last. kernel/ulib/program.c calls them.
+The kernel calls .init_array before it has memory. That is right for the compiler's registration of globals,
+and wrong for functions of the program. Those move to two sections of the object, .redzone_ctors and
+.redzone_dtors: pointers in the order of the calls, then NULL. kernel/ulib/program.c calls them.
 
 usage: constructors.py FILE.o OBJCOPY MAIN SUFFIX
 
-Runs inside the build, on the relocatable ELF64 files of little-endian targets with RELA relocations, and so
-needs nothing but Python and llvm-objcopy.
+It runs inside the build, so it needs only Python and llvm-objcopy. It reads relocatable ELF64 files of
+little-endian targets with RELA relocations.
 """
 
 import re
@@ -22,7 +22,7 @@ from pathlib import Path
 SECTIONS = {".init_array": ".redzone_ctors", ".fini_array": ".redzone_dtors"}
 
 _ARRAY = re.compile(r"(\.init_array|\.fini_array)(?:\.(\d+))?$")
-# Functions that only a compiler's own constructors call.
+# Functions that only compiler-generated constructors call.
 _REGISTRATION = re.compile(r"__(asan_(un)?register_\w*globals|asan_init|hwasan_init)$")
 # For an array without a number.
 _LAST = 65535
@@ -57,7 +57,7 @@ class _Section:
 
 
 class Object:
-    """A relocatable file in memory: @data, and its section headers, which save() puts behind the rest."""
+    """A relocatable file in memory: @data, and its section headers, which save() puts at the end."""
 
     def __init__(self, data):
         self.data = bytearray(data)
@@ -95,14 +95,14 @@ class Object:
         ]
 
     def append(self, data, align=_POINTER):
-        """Put @data at the end of the file. Returns its offset."""
+        """Put @data at the end of the file. Return its offset."""
         self.data += bytes(-len(self.data) % align)
         offset = len(self.data)
         self.data += data
         return offset
 
     def add_section(self, name, template, data):
-        """Add a section like @template, but with that name and content. Returns its index."""
+        """Add a section like @template, but with that name and content. Return its index."""
         names = self.sections[self.names_index]
         table = self.data[names.offset : names.offset + names.size]
         names.offset, names.size = self.append(table + name.encode() + b"\0"), names.size + len(name) + 1
@@ -121,7 +121,7 @@ class Object:
 
 
 def _registers(elf, symbol, addend):
-    """Whether the function at @symbol plus @addend is the compiler's, for the globals of a file."""
+    """Is the function at @symbol plus @addend the compiler's own, which registers a file's globals?"""
     _, _, section, value, _ = elf.symbol(symbol)
     place = value + addend
     table = elf.sections[elf.symtab]
@@ -139,7 +139,7 @@ def _registers(elf, symbol, addend):
 
 
 def _take(elf, index):
-    """Take what somebody wrote out of the array with that section index. Returns [(info, addend)]."""
+    """Take the program's own functions out of the array with that section index. Return [(info, addend)]."""
     taken, place, kept = [], 0, []
     section = elf.sections[index]
     (rela_index, entries), *more = elf.relocations(index) or [(None, [])]
@@ -160,7 +160,7 @@ def _take(elf, index):
 
 
 def split(data):
-    """Return (the object @data as it should be, [names of the sections that it now has beside others])."""
+    """Return (the object @data as it should be, [names of the added sections])."""
     elf = Object(data)
     found = {kind: [] for kind in SECTIONS}
     for index, section in enumerate(elf.sections):
@@ -188,10 +188,10 @@ def split(data):
 
 
 def finish(path, objcopy, main, suffix):
-    """Make the linked object of a program, the file @path, ready for the kernel.
+    """Make a program's linked object, the file @path, ready for the kernel.
 
-    Its own constructors leave .init_array, and no global symbol stays but @main and, if the program has
-    constructors or destructors, redzone_ctors_SUFFIX and redzone_dtors_SUFFIX. Returns what is wrong, or
+    Its own constructors leave .init_array. The only global symbols that stay are @main and, if the program
+    has constructors or destructors, redzone_ctors_SUFFIX and redzone_dtors_SUFFIX. Return what is wrong, or
     None.
     """
     try:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Joins the objects of many programs, one file each, into one object (redzone_add_programs() in CMake).
+"""Joins the objects of many one-file programs into one object (redzone_add_programs() in CMake).
 
 usage: each.py OBJCOPY LINKER RSPFILE OUTPUT.o
 
-RSPFILE has one object a line, in the order of the programs. In the result all that is left global of
-object N, counted from 0, is a second name of its main(), redzone_each_N, and the names of its arrays of
-constructors and destructors, if it has any: redzone_ctors_N and redzone_dtors_N.
+RSPFILE has one object per line, in the order of the programs. In the result, object N (from 0) keeps only
+these global symbols: redzone_each_N, a second name of its main(), and redzone_ctors_N and redzone_dtors_N,
+its arrays of constructors and destructors, if it has any.
 """
 
 import os
@@ -18,7 +18,7 @@ import constructors
 
 
 def part_of(number, name, folder, objcopy, linker):
-    """Make program @number's part of the object @name. Returns (its path, None) or (path, what is wrong)."""
+    """Make program @number's part from the object @name. Return (its path, None) or (path, what is wrong)."""
     part = folder / f"{number}.o"
     alias = f"redzone_each_{number}"
     command = [linker, "-r", f"--defsym={alias}=main", name, "-o", str(part)]
@@ -36,7 +36,7 @@ def main(objcopy, linker, rsp, output):
     objects = [name for name in Path(rsp).read_text(encoding="utf-8").split("\n") if name]
     folder = Path(output).with_suffix(".parts")
     folder.mkdir(exist_ok=True)
-    # Processes do the work, one thread just waits for each.
+    # Processes do the work; each thread just waits for one.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         made = list(pool.map(lambda item: part_of(*item, folder, objcopy, linker), enumerate(objects)))
     wrong = [error for _, error in made if error]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Make the kernel's own symbol table, from the ELF file of the first link pass.
 
-Runs inside the build (cmake/Kernel.cmake), so it needs nothing but Python and llvm-nm.
+It runs inside the build (cmake/Kernel.cmake), so it needs only Python and llvm-nm.
 
     kallsyms.py generate pass1.elf table.S    write the table as assembly source
     kallsyms.py check final.elf table.S       fail if the second pass moved a function
@@ -10,7 +10,7 @@ Runs inside the build (cmake/Kernel.cmake), so it needs nothing but Python and l
 The table is section .kallsyms: kallsyms_num (u32), kallsyms_offsets (u32 each, ascending, from _text),
 kallsyms_name_offsets (u32 each, into the names), kallsyms_names (NUL-terminated strings).
 
-Behind it is what modules may link to, every symbol with external linkage: ksymtab_num (u32),
+It is followed by the symbols that modules may link to, all those with external linkage: ksymtab_num (u32),
 ksymtab_addresses (u64 each; the linker fills them in, because data moves between the passes),
 ksymtab_name_offsets (u32 each), ksymtab_names, ascending.
 """
@@ -26,7 +26,7 @@ OWN = {
     for part in ("num", "offsets", "addresses", "name_offsets", "names")
 }
 
-# Names that mark places and name no code.
+# Names that mark places rather than code.
 MARKERS = (
     "_text",
     "_stext",
@@ -35,12 +35,13 @@ MARKERS = (
     "redzone_ctors_program",
     "redzone_dtors_program",
 )
-# Second names of the main()s of many programs (tools/each.py).
+# Second names of programs' main() functions (tools/each.py).
 MARKER_PREFIX = "redzone_each_"
 
 
 def rank(symbol):
-    """Order of preference among names of one address: real functions, global, fewest underscores."""
+    """Order of preference among names of one address: real functions, then global ones, then fewest
+    underscores."""
     name, kind, sort = symbol
     return (sort != "FUNC", kind.islower(), len(name) - len(name.lstrip("_")), len(name), name)
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Gets Debian's package of Linux's source and takes the few files out of it that a suite compiles or calls.
+"""Gets Debian's package of Linux's source, and extracts the few files that a suite compiles or calls.
 
-Looked for in this order: installed, in whatever version; unpacked already, in the version that is known;
-offered by the machine's own apt sources, or by the backports or security suite of the same archive, in the
-known version, else in the one that is there. For those suites a list of our own is read, below build/: the
-machine's configuration of apt stays as it is, and nothing is installed.
+It looks in this order: the installed package, in any version; an unpacked one, in the known version; the
+machine's own apt sources, and then the backports and security suites of the same archive, for the known
+version, else for the one that they have. For those suites it uses a package list of its own below build/: it
+does not touch the machine's apt configuration, and installs nothing.
 
-The known version, and the checksums of its files: ports/linux-kunit/linux-source.json. What the suite expects
-of each case was recorded with these files.
+ports/linux-kunit/linux-source.json has the known version and the checksums of its files. The results that the
+suite expects of each case were recorded with these files.
 """
 
 import json
@@ -26,18 +26,18 @@ from redzone.process import call, last_line
 PINS = json.loads(Path(__file__).with_name("linux-source.json").read_text(encoding="utf-8"))
 FOLDER = BUILD / "linux-source"
 USR_SRC = Path("/usr/src")
-# Unpacked beside the test: Linux's own readers of kernel consoles.
+# Unpacked along with the test: Linux's own readers of kernel consoles.
 TOOLS = ("tools/testing/kunit", "scripts/decode_stacktrace.sh")
 
 
 class Unavailable(Exception):
-    """The source cannot be had; the text says why, and what to do."""
+    """The source is not available; the text says why, and what to do."""
 
 
 @dataclass
 class Source:
-    """An unpacked source. folder: Linux's tree. version: of the package. digests: {test file: its SHA-256}.
-    differing: the test files that are not those of the known version.
+    """An unpacked source. folder: Linux's tree. version: the package's. digests: {test file: its SHA-256}.
+    differing: the test files that differ from those of the known version.
     """
 
     folder: Path
@@ -47,7 +47,7 @@ class Source:
 
 
 def _installed():
-    """Return (version, tar file) of the installed package, whichever version that is, or None."""
+    """Return (version, tar file) of the installed package, in any version, or None."""
     command = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PINS["package"]]
     status, output = call(command)
     word, _, version = output.strip().partition(" ")
@@ -56,7 +56,8 @@ def _installed():
 
 
 def _fetch(wanted):
-    """Have apt-get put the package @wanted, maybe with a version, into FOLDER. Returns (status, output)."""
+    """Have apt-get download the package @wanted, which may name a version, into FOLDER. Returns (status,
+    output)."""
     status, output = call(["apt-get", "-q", "download", wanted], cwd=FOLDER)
     if status != 0:
         options = newer_lists(FOLDER / "apt")
@@ -68,8 +69,8 @@ def _fetch(wanted):
 
 
 def _download():
-    """Return (version, the package's file), fetched if it is not there: the known version if that can be had,
-    else whichever the archives have."""
+    """Return (version, the package's file), and fetch it if necessary: the known version if the archives have
+    it, else the one that they have."""
     name = f"{PINS['package']}_{PINS['version'].replace(':', '%3a')}_all.deb"
     path = FOLDER / name
     if path.is_file() and base.sha256(path) == PINS["deb"]:
@@ -98,7 +99,7 @@ def _download():
 
 
 def _extract(deb):
-    """Take the source's tar file out of the package's file @deb. Returns it."""
+    """Extract the source's tar file from the package's file @deb. Return its path."""
     archive = FOLDER / f"{PINS['package']}.tar.xz"
     status, output = call(
         [
@@ -117,14 +118,14 @@ def _unpack(archive, folder):
     new = folder.with_name(folder.name + ".new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
-    # By Python: the command tar would need the command xz, which a small system has not got.
+    # In Python: the command tar would need the command xz, which a minimal system lacks.
     try:
         with tarfile.open(archive, "r|xz") as members:
             for member in members:
                 chosen = member.name in wanted or member.name.startswith(tuple(f"{name}/" for name in wanted))
                 if not chosen or not member.isfile() or ".." in member.name.split("/"):
                     continue
-                # The archive's own top folder is left out.
+                # Leave out the archive's own top folder.
                 target = new / member.name.partition("/")[2]
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(members.extractfile(member).read())
@@ -152,7 +153,7 @@ def _get():
         version, archive = installed
         folder = _folder(version)
         stamp = folder / ".archive"
-        # Two packages may have one version: those that somebody built.
+        # Two packages may have the same version if they were built locally.
         state = f"{archive.stat().st_size} {archive.stat().st_mtime_ns}"
         if not _complete(folder) or not stamp.is_file() or stamp.read_text(encoding="utf-8") != state:
             _unpack(archive, folder)

@@ -49,8 +49,8 @@ CONFIGURATIONS = [
 _CODE = re.compile(r"[\w.$]+\+0x[0-9a-f]+/0x[0-9a-f]+")
 _FRAME = re.compile(rf"^ {_CODE.pattern}(?: \[\w+\])?$")
 _STAMP = re.compile(r"^\[ *\d+\.\d+\] ?")
-# decode_stacktrace.sh turns a frame into: the function, a source line for each function inlined there, and
-# the module's name.
+# decode_stacktrace.sh turns a frame into the function, a source line for each function inlined there, and the
+# module's name.
 _DECODED = re.compile(r"[\w.$]+ \([^\s()?]+:\d+(?: [^()?]*(?:\([^()?]*\)[^()?]*)*)?\)(?: \w+)?\s*$")
 _TESTING_COMPLETE = re.compile(r"^\[\d\d:\d\d:\d\d\] Testing complete\. (.*)$")
 TEST = "mm/kasan/kasan_test_c.c"
@@ -66,7 +66,7 @@ def expectation(mode, compiler):
 
 
 def judge(name, parsed, skips, log, known=True):
-    """Yield a Result for each case. A skip must be one of Linux's, and for its reason.
+    """Yield a Result for each case. A skip must be one of Linux's, for the same reason.
 
     @known: False for a test file of another version, whose expected skips are not recorded.
     """
@@ -94,7 +94,7 @@ def closing_line(lines, total, skipped):
 
 
 def kunit_parse(source, log, parsed):
-    """Return what Linux's kunit.py counts otherwise than we do, or None."""
+    """Return what Linux's kunit.py counts differently from us, or None."""
     script = source / "tools" / "testing" / "kunit" / "kunit.py"
     result = subprocess.run(
         [sys.executable, str(script), "parse", str(log)],
@@ -117,7 +117,7 @@ def kunit_parse(source, log, parsed):
 
 
 def frames(lines):
-    """Return the numbers of the lines that are frames of a trace: the script knows code, no variables."""
+    """Return the numbers of the lines that are frames of a trace: the script knows code, not variables."""
     texts = [_STAMP.sub("", line) for line in lines]
     return [
         number
@@ -127,7 +127,8 @@ def frames(lines):
 
 
 def decode(source, elf, log, lines, context, name, modules=()):
-    """Return what Linux's decode_stacktrace.sh does not translate, or None. @modules: folders of theirs."""
+    """Return what Linux's decode_stacktrace.sh does not translate, or None. @modules: the modules'
+    folders."""
     script = source / "scripts" / "decode_stacktrace.sh"
     with open(log, encoding="utf-8", errors="replace") as console:
         result = subprocess.run(
@@ -156,7 +157,7 @@ def decode_module(context, source):
     modules = module.programs([MODULE])
     folder = context.logs / "module"
     folder.mkdir(parents=True)
-    # Outline checks: behind the call of an inline one lies an instruction without a line.
+    # Outline checks: the call of an inline one is followed by an instruction that has no line.
     preset = preset_name(instrumentation="outline")
     built = context.build(preset, targets=["redzone"], programs=modules, copy_to=folder)
     pairs = module.files(modules, built)
@@ -207,7 +208,7 @@ def run(context):
         results.append(Result(f"{name}.counts", FAIL if errors else PASS, "\n".join(errors), log))
         wrong = kunit_parse(source, log, parsed)
         results.append(Result(f"{name}.kunit-parse", FAIL if wrong else PASS, wrong or "", log))
-        # It looks up each frame by a process of its own: half a minute a console.
+        # The script starts a process for each frame: half a minute per console.
         if configuration[1] == "inline" and configuration[3] == 4:
             wrong = decode(source, image.elf, log, lines, context, name)
             results.append(Result(f"{name}.decode-stacktrace", FAIL if wrong else PASS, wrong or "", log))

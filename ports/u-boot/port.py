@@ -40,7 +40,7 @@ def what_is_added(image, cc):
 
 
 def _status(session):
-    """Return the exit status of an ordinary session, having said how it ended."""
+    """Say how an ordinary session ended. Return the exit status."""
     if session.reports:
         say(f"{base.plural(len(session.reports), 'KASAN report')} (log: {base.relative(session.log)})")
     if session.ended:
@@ -132,7 +132,7 @@ def _print(text):
 
 
 def _chosen_inputs(words):
-    """Return the names of inputs that @words mean."""
+    """Return the names of the inputs that @words select."""
     names = []
     for word in words:
         if word not in ("all", *CVES, *OPEN):
@@ -142,7 +142,7 @@ def _chosen_inputs(words):
 
 
 def _check(options):
-    """Raise Failure for what does not go together. Return the one action, or None."""
+    """Raise Failure if options conflict. Return the one action, or None."""
     chosen = [action for action in ACTIONS if options[action]]
     chosen += [word for word in ("command", "input") if options[word]]
     if len(chosen) > 1:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """U-Boot under KASAN: planted bugs, real vulnerabilities, ordinary commands, its own tests.
 
-Fetches Debian's source package the first time, and builds it five times: about ten minutes on two CPUs.
+It fetches Debian's source package the first time, and builds it five times: about ten minutes on two CPUs.
 """
 
 from redzone.runner import FAIL, PASS, SKIP, Result
@@ -24,7 +24,7 @@ PLANTED = (
 NAMED = {"do_kasan", "cmd_process", "main_loop", "board_init_r"}
 MEMORIES = ("128M", "512M", "6G")
 ORDINARY = 200
-# The last lines of U-Boot's own tests, the same without KASAN: some tests expect the sandbox board.
+# The last lines of U-Boot's own tests. They are the same without KASAN: some tests expect the sandbox board.
 OWN_TESTS = {
     "ut lib": "Failures: 0",
     "ut env": "Failures: 0",
@@ -71,7 +71,7 @@ def _planted(image):
 
 
 def _unpatched(name, jobs):
-    """The bug is reported, at the function that has it."""
+    """The bug is reported in the function that has it."""
     module = boots.input_module(name)
     session = boots.attack(name, "original", jobs=jobs)
     if boots.expected(module, session):
@@ -81,7 +81,7 @@ def _unpatched(name, jobs):
 
 
 def _patched(name, jobs):
-    """The bug is not reported, U-Boot has seen the input and goes on."""
+    """The bug is not reported; U-Boot reads the input and goes on."""
     module = boots.input_module(name)
     session = boots.attack(name, "patched", jobs=jobs)
     title = f"patched.{name}"
@@ -147,7 +147,7 @@ def _selftest(image):
 
 
 def _gcc(context):
-    """The same built with GCC: stack variables and some whole files have no checks."""
+    """The same, built with GCC: stack variables and some whole files have no checks."""
     reason = context.missing(*build.tools("gcc"))
     if reason:
         yield Result("gcc", SKIP, reason)

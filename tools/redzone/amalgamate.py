@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`./redzone amalgamate`: the runtime as one kasan.c and one kasan.h, for trees that copy files.
 
-It puts the files one after the other, and each header where it is first included. The private names of a
-file stay private: its macros end with it, and a static name that another file uses as well gets a suffix.
+It puts the files one after the other, and each header where it is first included. A file's private names stay
+private: its macros end with it, and a static name gets a suffix if another file uses it as well.
 """
 
 import re
@@ -17,7 +17,7 @@ _DIRECTIVE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|endif)\b")
 _MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
 _SPDX = re.compile(r"\A/\* SPDX-License-Identifier: MIT \*/\n")
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
-# The name that a file-scope definition gives: a static's, without its type.
+# The name in a static definition at file scope, without its type.
 _STATIC = re.compile(r"^static\b[^;={(]*?\b(\w+)\s*(?:\(|\[|=|;|,)", re.MULTILINE)
 
 
@@ -36,7 +36,8 @@ def statics(text):
 
 
 def rename(text, names, suffix):
-    """Return @text with @suffix behind the identifiers @names, except in comments, strings and members."""
+    """Return @text with @suffix appended to the identifiers @names, except in comments, strings and
+    members."""
     if not names:
         return text
     token = re.compile(
@@ -46,7 +47,7 @@ def rename(text, names, suffix):
 
 
 class Writer:
-    """Puts files together. @seen: headers that the text already has."""
+    """Joins files. @seen: headers that the text already has."""
 
     def __init__(self, seen=()):
         self.seen = set(seen)
@@ -67,14 +68,14 @@ class Writer:
             if header is None:
                 self.lines.append(line)
             elif header not in self.seen:
-                # A condition may leave this copy out, so a later one must stay; the guard drops it if not.
+                # A condition may drop this copy, so keep later ones; the guard drops them otherwise.
                 if depth == 0:
                     self.seen.add(header)
                 self.add(header, guarded=True)
 
     @staticmethod
     def resolve(path, include):
-        """Return the file of ours that an #include names, None for a compiler's header."""
+        """Return the project's file that an #include names, None for a compiler's header."""
         if include[1] == '"':
             return (path.parent / include[2]).resolve()
         candidate = INCLUDE_DIR / include[2]
@@ -125,7 +126,7 @@ def source():
         writer.lines.append("")
     title = "kasan.c - Redzone's runtime in one file. Never instrument it."
     start = head(title) + '#include "kasan.h"\n\n#ifdef CONFIG_KASAN\n\n'
-    # A header's inline functions look like the file's own here, and some have no caller.
+    # Here, a header's inline functions look like the file's own, and some have no caller.
     start += '#pragma GCC diagnostic ignored "-Wunused-function"\n\n'
     return start + writer.text() + "#endif /* CONFIG_KASAN */\n"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Asks Debian's tools for packages, with package lists of our own below build/.
+"""Asks Debian's tools for packages, with its own package lists below build/.
 
-The machine's configuration of apt stays as it is, nothing is installed, and no root is needed. Standard
-library only: `doctor` uses it, which runs before there is a virtual environment.
+It does not touch the machine's apt configuration, installs nothing, and needs no root. Standard library only:
+`doctor` uses it, and runs before there is a virtual environment.
 """
 
 from pathlib import Path
@@ -11,10 +11,11 @@ from redzone.process import call
 
 
 def options(folder, name, sources):
-    """Write @sources into @folder as apt's file @name. Return options of apt that read this file alone.
+    """Write @sources into @folder as apt's file @name. Return the apt options that make apt read only this
+    file.
 
-    name: ends in .list for one-line sources, in .sources for deb822 stanzas. Lists and cache are kept in
-    @folder as well.
+    name: ends in .list for one-line sources, in .sources for deb822 stanzas. Lists and cache go into @folder
+    as well.
     """
     for part in ("parts", "lists/partial", "cache/archives/partial"):
         (folder / part).mkdir(parents=True, exist_ok=True)
@@ -24,7 +25,7 @@ def options(folder, name, sources):
         "Dir::Etc::SourceParts": folder / "parts",
         "Dir::State::Lists": folder / "lists",
         "Dir::Cache": folder / "cache",
-        # When root runs apt, it drops its rights, and then it cannot write here.
+        # Run by root, apt drops its privileges, and then it cannot write here.
         "APT::Sandbox::User": "root",
     }
     return [part for key, value in values.items() for part in ("-o", f"{key}={value}")]
@@ -41,9 +42,9 @@ def codename():
 
 
 def newer_lists(folder):
-    """Return options of apt that read the backports and security suites of the machine's own archives.
+    """Return the apt options that read the backports and security suites of the machine's own archives.
 
-    The lists are kept in @folder. Return None if the machine has no archive of Debian's.
+    The lists go into @folder. Return None if the machine uses no Debian archive.
     """
     release = codename()
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Packs the files of `--file NAME=HOSTPATH` into the archive that the kernel gets as its initrd.
 
-Format: cpio "newc", each header 110 characters, names and data padded to 4 bytes.
+Format: cpio "newc", with headers of 110 characters, and names and data padded to 4 bytes.
 """
 
 from redzone.base import Failure
@@ -16,7 +16,7 @@ def _entry(number, name, data, mode):
 
 
 def read(path, what):
-    """Return the bytes of the host file @path; @what starts the message if that cannot be done."""
+    """Return the bytes of the host file @path; @what starts the message if it cannot be read."""
     try:
         if path.is_dir():
             raise Failure(f"{what} '{path}' is a directory, not a file")

@@ -5,7 +5,7 @@ It answers four questions. Which files and functions have checks? Will the const
 run? Do the shadow windows cover the image's variables, and does the shadow lie clear of the image? Which
 sanitizer symbols are missing, and which objects want them?
 
-Software tags have other checks and no globals. With hardware tags the CPU checks, so files need nothing.
+Software tags use different checks, and no globals. With hardware tags the CPU checks, so files need nothing.
 """
 
 import fnmatch
@@ -29,21 +29,21 @@ RUNTIME_ABI = re.compile(
     r"|option_detect_stack_use_after_return|shadow_memory_dynamic_address)$"
     r"|^__hwasan_((load|store)(1|2|4|8|16|N)(_noabort)?|mem(cpy|move|set)|tag_memory|generate_tag)$"
 )
-# Which mode a runtime is for: a symbol that only this one defines, and how the names of its checks begin.
+# How to tell a runtime's mode: a symbol that only this mode defines, and the prefix of its checks' names.
 _RUNTIMES = {
     "generic": "__asan_load8_noabort",
     "sw_tags": "__hwasan_load8_noabort",
     "hw_tags": "kasan_report_tag_fault",
 }
 _FAMILY = {"generic": "__asan_", "sw_tags": "__hwasan_", "hw_tags": None}
-# Calls of instrumented code that check no access.
+# Calls from instrumented code that check no access.
 _NO_CHECK = re.compile(r"(register_globals|__hwasan_tag_memory|__hwasan_generate_tag)$")
 _SANITIZER = re.compile(r"__(asan|hwasan)_")
-# What compilers put behind the names of functions that they split or clone, and amalgamate behind statics.
+# Suffixes: compilers add them to functions that they split or clone, and amalgamate adds them to statics.
 _SUFFIX = re.compile(r"(\.(constprop|isra|part|cold|specialized|llvm|lto_priv)\b.*|_of_\w+)$")
-# A function's definition: a line that begins with its type, and a brace before any semicolon.
+# A function's definition: a line that begins with its type, and then a brace before any semicolon.
 _DEFINITION = re.compile(r"^ ?(?:\w[^\n;={(]*?)?\b(\w+)\((?=[^;{]*\{)", re.MULTILINE)
-# Functions that others define in the runtime's place, in files of the same name as well.
+# Functions that other projects also define in place of the runtime, even in files of the same name.
 _REPLACED = re.compile(r"__mem(cpy|move|set)$|kasan_port_")
 _RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|core|report|track)/[\w/]+\.c$")
 _START = re.compile(r"(start|begin|_s$)", re.IGNORECASE)
@@ -56,7 +56,7 @@ MUCH_CODE = 384 << 10  # bytes that take longer than about two seconds to read
 
 
 def _names(names, everything=False):
-    """Return the first of @names, and how many more there are."""
+    """Return the first few @names, and the number of the others."""
     names = list(names)
     if everything or len(names) <= FULL_TEXT:
         return names
@@ -124,8 +124,8 @@ def _runtime_functions():
 
 
 def is_runtime(unit):
-    """Is @unit a file of the runtime? Without debug information, or in a folder of another name, it is one if
-    it has the name of one and at least half of its functions are those of the file of that name."""
+    """Is @unit a file of the runtime? Without debug information, or in a folder of another name, it is if it
+    has the name of a runtime file and shares at least half of its functions with that file."""
     names = [function.name for function in unit.functions]
     if any(RUNTIME_ABI.match(name) for name in names) or _RUNTIMES["hw_tags"] in names:
         return True
@@ -133,7 +133,7 @@ def is_runtime(unit):
         return True
     own = _runtime_functions().get(Path(unit.path).name, ())
     if unit.folder:
-        # Debug information names the folder, and it is another one: enough of a doubt for these.
+        # Debug information names a different folder: that is enough doubt to ignore these functions.
         own = [name for name in own if not _REPLACED.match(name)]
     known = sum(_SUFFIX.sub("", name) in own for name in names)
     return known > 0 and known * 2 >= len(names)
@@ -153,7 +153,7 @@ def kind_of(unit):
 
 
 def excluded(name, patterns):
-    """Does one of @patterns match the file @name, or its end behind a slash?"""
+    """Does one of @patterns match the file @name, or the part after one of its slashes?"""
     return any(fnmatch.fnmatch(name, form) for pattern in patterns for form in (pattern, f"*/{pattern}"))
 
 
@@ -219,13 +219,13 @@ class Array:
     names: tuple = ("", "")
 
     def share(self, word):
-        """Return how much of the array is constructors that register globals."""
+        """Return the share of the array's constructors that register globals."""
         low, high = self.bounds or (min(self.words), max(self.words) + word)
         return len(self.words) * word / max(high - low, word)
 
 
 def _alike(candidates, like):
-    """Return the one of @candidates whose name has the longest beginning in common with @like."""
+    """Return the one of @candidates whose name has the longest common prefix with @like."""
     ends = range(len(like), 0, -1)
     return max(candidates, key=lambda name: next((end for end in ends if name.startswith(like[:end])), 0))
 
@@ -233,8 +233,8 @@ def _alike(candidates, like):
 def _arrays(image, words):
     """Return the Arrays that @words ({address of the word: constructor}) lie in, the likeliest first.
 
-    Words belong to the array whose start is the nearest bound below them. A table of symbols is none: it
-    holds addresses of constructors among those of all functions.
+    Words belong to the array whose start is the nearest bound below them. A symbol table is not such an
+    array: it holds the addresses of constructors among those of all functions.
     """
     found = {}
     functions = image.words_with({function.pointer for function in image.functions})
@@ -286,7 +286,7 @@ def constructors(image):
         facts["note"] = "an object or archive: the link decides"
         return facts, []
     arrays = _arrays(image, image.words_with(registering))
-    # Besides the likeliest, only what holds little else is an array of constructors.
+    # Apart from the likeliest, only those that hold little else are arrays of constructors.
     arrays = [array for array in arrays if array is arrays[0] or array.share(image.word) >= 0.5]
     kept = set().union(*(array.words.values() for array in arrays))
     facts["kept"] = len(kept)
@@ -340,7 +340,7 @@ def parse_window(text):
 
 
 def _offsets(image):
-    """Return {offset: who says so} from the options that compilers recorded."""
+    """Return {offset: where it was found} from the options that compilers recorded."""
     found = {}
     for unit in image.units:
         for text in _OFFSET_OPTION.findall(unit.producer):
@@ -349,7 +349,8 @@ def _offsets(image):
 
 
 def _misplaced(image, windows, offset, shift):
-    """Return the finding that __kasan_shadow_start is not where @offset puts the first window's shadow."""
+    """Return the finding that __kasan_shadow_start differs from where @offset puts the first window's
+    shadow."""
     reserved = image.symbols.get("__kasan_shadow_start")
     if reserved is None or not windows:
         return []
@@ -366,7 +367,8 @@ def _misplaced(image, windows, offset, shift):
 
 
 def shadow(image, windows, offset, mode):
-    """Return (facts, findings): do @windows ([(start, size)]) cover the image, is the shadow clear of it?"""
+    """Return (facts, findings): do @windows ([(start, size)]) cover the image, and is the shadow clear of
+    it?"""
     facts, findings = {}, []
     if mode == "hw_tags":
         return {"layout": "none, the tags are the memory's"}, []
@@ -429,7 +431,7 @@ def shadow(image, windows, offset, mode):
         )
     ]
     if offset is not None:
-        # Compilers know the shadow of the first window; kasan_window_add() is told that of each other one.
+        # Compilers know the shadow of the first window; the others' shadow is passed to kasan_window_add().
         start, size = windows[0]
         where = (start >> shift) + offset & (1 << 8 * image.word) - 1
         facts["shadow"] = f"{where:#x}..{where + size // granule:#x}"
@@ -438,7 +440,7 @@ def shadow(image, windows, offset, mode):
 
 
 def _in_no_window(section, windows):
-    """Return the finding that no window holds @section: which window to change, or that one is missing."""
+    """Return the finding that no window holds @section: the window to change, or that one is missing."""
     end = section.address + section.size
 
     def grown(window):
@@ -573,7 +575,7 @@ def audit(paths, windows=(), offset=None, exclude=()):
 
 
 def text(result, everything=False):
-    """Return the result for people."""
+    """Return the result as readable text."""
     lines = [f"{', '.join(_names(result['images'], everything))}: {result['arch']}, {result['mode']}"]
     functions = result["functions"]
     if result["mode"] == "hw_tags":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Paths, exit statuses, messages, locks and the error that ends a command: all other modules use these.
 
-Standard library only: `doctor` uses it, which runs before there is a virtual environment.
+Standard library only: `doctor` uses it, and runs before there is a virtual environment.
 """
 
 import contextlib
@@ -36,12 +36,13 @@ def say(text):
     print(f"redzone: {text}", file=sys.stderr, flush=True)
 
 
-# Folders outside the current one, {as the system knows it: as the user typed it}.
+# Folders outside the current one, {resolved path: path as the user typed it}.
 _typed = {}
 
 
 def remember_typed(name, folder=False):
-    """Note that the user typed the path @name of a file (or @folder). Paths below `../` are then shown so."""
+    """Note that the user typed the path @name of a file (or @folder). Paths below `../` are then shown that
+    way."""
     path = Path(name)
     if path.is_absolute() or ".." not in path.parts:
         return
@@ -54,8 +55,8 @@ def remember_typed(name, folder=False):
 def relative(path, start=None):
     """Return @path as the user would write it.
 
-    That is relative to @start (default: the current folder) if it lies below, or below a folder that the
-    user typed with `..`; else as it is.
+    It is relative to @start (default: the current folder) if it lies below that folder or below one that the
+    user typed with `..`; otherwise it is unchanged.
     """
     try:
         return str(Path(path).relative_to(start or Path.cwd()))
@@ -79,7 +80,8 @@ def shorten(text):
 
 @contextlib.contextmanager
 def locked(folder):
-    """Make @folder, below build/, and hold its lock: no other command changes the folder meanwhile."""
+    """Make @folder, below build/, and hold its lock, so that no other command changes the folder
+    meanwhile."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".redzone.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -3,7 +3,7 @@
 
 QEMU's -icount makes the machine's clock count executed instructions, so a figure is the same in every run
 and on every host. kernel/bench/ measures; this module boots it in each mode, with and without stack traces,
-and puts each figure beside that of the kernel without KASAN.
+and compares each figure with that of the kernel without KASAN.
 """
 
 import fnmatch
@@ -34,7 +34,7 @@ TOOLS = ("qemu-arm64",)
 KERNEL = "redzone-bench"
 TIMEOUT = 1800
 CPUS = (1, 2, 4, 8)
-# Intervals of kasan.page_alloc.sample= for page traffic. Modes other than hw_tags get one.
+# Intervals of kasan.page_alloc.sample= for page traffic. Modes other than hw_tags use only one.
 SAMPLES = (1, 2, 5, 10, 20, 100)
 FORMAT = 1
 
@@ -109,7 +109,8 @@ class Column:
 
 
 def names_matching(pattern):
-    """Return {group: [operation]} of what @pattern selects, by name or as the tables call it."""
+    """Return {group: [operation]} of the operations that @pattern selects, by name or by title in the
+    tables."""
     chosen = {
         group: [
             name
@@ -126,7 +127,7 @@ def names_matching(pattern):
 
 
 def that_differ(chosen, columns):
-    """Return @chosen without the intervals of sampling that no column's mode knows; one of them stays."""
+    """Return @chosen without the sampling intervals that no column's mode supports; one of them stays."""
     if any(column.mode == "hw_tags" for column in columns):
         return chosen
     shown = {}
@@ -137,7 +138,8 @@ def that_differ(chosen, columns):
 
 
 def columns_of(modes):
-    """Return the columns for a list of modes; `none` always comes first, the others are measured by it."""
+    """Return the columns for a list of modes. `none` always comes first, because the others are compared with
+    it."""
     columns = [Column("none", True)]
     for mode in dict.fromkeys(modes):
         if mode != "none":
@@ -156,7 +158,7 @@ class Boot:
 
 
 def _boots(chosen):
-    """Yield the Boots that give the operations of @chosen."""
+    """Yield the Boots that measure the operations of @chosen."""
     single = [group for group in ("memory", "vmalloc") if group in chosen]
     if single:
         yield Boot(1, "512M", [f"{group}:{name}" for group in single for name in chosen[group]])
@@ -173,7 +175,7 @@ def _boots(chosen):
 
 
 def parse(lines):
-    """Return {operation: instructions} of a console."""
+    """Return {operation: instructions} from a console."""
     per_count = None
     figures = {}
     for line in lines:
@@ -190,7 +192,7 @@ def parse(lines):
 
 def measure(column, image, chosen, progress):
     """Return {operation: instructions} of @column for @chosen, as names_matching() gives it. @progress: told
-    what is under way."""
+    about each step."""
     figures = {}
     mode = MODES[column.mode][0]
     for boot in _boots(chosen):
@@ -216,7 +218,7 @@ def measure(column, image, chosen, progress):
         for name, value in parse(lines).items():
             if name.startswith("page_traffic"):
                 name += f"@{boot.sample}"
-            # Every boot says how long it took; the one of the table has 2 GiB.
+            # Every boot prints its time; the table shows that of the boot with 2 GiB.
             if any(name in names for names in chosen.values()) and (name != "boot" or boot.memory == "2G"):
                 figures[name] = value
     return figures
@@ -249,7 +251,7 @@ def _ratio(value, other):
 
 
 def rows(figures, columns, against=None):
-    """Yield the table as rows of text, the heading first. Ratios are to `none`, or to @against."""
+    """Yield the table as rows of text, the heading first. Ratios refer to `none`, or to @against."""
     heading = ["instructions per operation", columns[0].key]
     for column in columns[1:]:
         heading += [column.key, "ratio"]
@@ -301,7 +303,7 @@ def run(modes, ops, json_file, against, markdown_file, yes):
         for name in names
     ):
         raise Failure(f"{against} has none of the figures that are to be measured")
-    # Now, not after minutes of measuring.
+    # Check now, not after minutes of measuring.
     check_output("--json", json_file)
     check_output("--markdown", markdown_file)
     presets = {column.mode: builder.preset_name("arm64", *MODES[column.mode]) for column in columns}

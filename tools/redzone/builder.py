@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Calls CMake and Ninja: kernels with and without programs, the runtime alone, the unit tests.
 
-Two commands may run at once in one tree: a file lock per preset is held while its build folder changes,
-and what a run needs of it is copied out before the lock is released.
+Two commands may run at once in one tree: a command holds a file lock per preset while the build folder
+changes, and copies out the files that a run needs before it releases the lock.
 """
 
 import json
@@ -36,9 +36,9 @@ _STEP = re.compile(r"^@step (\d+)/(\d+) (.*)$")
 class Program:
     """One program to be linked into a kernel of its own, or a loadable module.
 
-    name: of the CMake target. function: the one of cmake/Kernel.cmake that makes it. options: for the
-    compiler, from this package. cflags: the same, from the user, in any spelling. Both come behind the
-    options of cmake/Kernel.cmake, and so overrule them.
+    name: that of the CMake target. function: the one in cmake/Kernel.cmake that makes it. options: for the
+    compiler, from this package. cflags: the same, from the user, in any spelling. Both come after the options
+    of cmake/Kernel.cmake, and so override them.
     """
 
     name: str
@@ -73,7 +73,7 @@ def preset_name(
 
 
 def can_instrument(mode, instrumentation, compiler):
-    """Return whether @compiler makes checks of this kind: GCC inlines none for software tags."""
+    """Return whether @compiler makes this kind of check: GCC does not inline checks for software tags."""
     return (mode, instrumentation, compiler) != ("sw_tags", "inline", "gcc")
 
 
@@ -88,7 +88,7 @@ def presets():
 
 
 def tools_of(preset):
-    """Return the keys of the outside tools that building @preset takes."""
+    """Return the keys of the outside tools that building @preset needs."""
     keys = ["cmake", "ninja"]
     if preset.startswith("host-unit"):
         return [*keys, "gcc" if preset.endswith("-gcc") else "clang-19", "libc"]
@@ -108,7 +108,8 @@ def tools_of(preset):
 
 
 class Progress:
-    """Shows a build: a live line on a terminal, two plain lines in a log, nothing if nothing is done."""
+    """Shows a build: a live line on a terminal, two plain lines in a log, nothing if there is nothing to
+    build."""
 
     def __init__(self, title, quiet=False):
         self.title = title
@@ -118,7 +119,7 @@ class Progress:
         self.steps = 0
 
     def step(self, done, total, text):
-        """Step @done of @total has ended; @text says which."""
+        """Step @done of @total has ended; @text names it."""
         if self.quiet:
             return
         if self.steps == 0 and total > 12 and not sys.stderr.isatty():
@@ -137,7 +138,7 @@ class Progress:
             base.say(f"built {self.title} ({time.monotonic() - self.started:.1f} s)")
 
 
-# Characters that CMake or Ninja cannot have in a file's name.
+# Characters that CMake or Ninja cannot handle in a file's name.
 UNUSABLE = frozenset('|<>"\\*?^`:;\n\r')
 
 
@@ -156,7 +157,7 @@ def _quote(text):
 def _defines_option(folder, program):
     """Return compiler options for the program's macros.
 
-    A header and not -D: CMake, Ninja and the shell each have characters that they would not let through.
+    They use a header, not -D: CMake, Ninja and the shell each mangle some characters.
     """
     if not program.defines:
         return []
@@ -171,9 +172,9 @@ def _defines_option(folder, program):
 
 
 def _cflags_option(folder, program):
-    """Return the compiler option that brings the user's own options.
+    """Return the compiler option that passes the user's own options.
 
-    A file of them, because CMake drops what it takes for repetitions, as in `-include a.h -include b.h`.
+    It names a file of them, because CMake drops apparent repetitions, as in `-include a.h -include b.h`.
     """
     if not program.cflags:
         return []
@@ -206,10 +207,10 @@ def _write_if_changed(path, text):
 
 
 def _forget_changed(folder, programs):
-    """Remove a program's objects if one of its sources is not the same file as last time.
+    """Remove a program's objects if one of its sources is a different file from last time.
 
-    Ninja compares times only: a source replaced by an *older* file would not be compiled again. Nor does
-    it look into the file of the user's options.
+    Ninja compares times only: it would not recompile a source replaced by an *older* file. Nor does it look
+    into the file of the user's options.
     """
     memory = folder / "programs.json"
     known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
@@ -220,7 +221,7 @@ def _forget_changed(folder, programs):
             state.append([str(source), info.st_ino, info.st_size, info.st_mtime_ns])
         before = known.get(program.name)
         same = before is not None and before[0] == state[0]
-        # If there are fewer sources than last time, the others need not be compiled again.
+        # If there are fewer sources than last time, the rest need no recompiling.
         if not same or {tuple(entry) for entry in state[1:]} - {tuple(entry) for entry in before[1:]}:
             shutil.rmtree(folder / "CMakeFiles" / f"{program.name}.objects.dir", ignore_errors=True)
         known[program.name] = state
@@ -228,7 +229,7 @@ def _forget_changed(folder, programs):
 
 
 def _tools_are_there(folder):
-    """Return whether the programs that CMake found for the build folder are still where they were."""
+    """Return whether the programs that CMake found for the build folder are still in place."""
     cache = folder / "CMakeCache.txt"
     text = cache.read_text(encoding="utf-8") if cache.is_file() else ""
     return all(Path(path).exists() for path in _CACHED_TOOLS.findall(text))
@@ -239,7 +240,7 @@ def _configure(preset, folder):
     known = _tools_are_there(folder)
     if known and (folder / "build.ninja").exists():
         return
-    # Without --fresh CMake would keep the paths that it found before.
+    # Without --fresh CMake would keep the old paths.
     fresh = [] if known else ["--fresh"]
     command = ["cmake", *fresh, "--preset", preset, f"-DREDZONE_PYTHON={sys.executable}"]
     result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
@@ -250,8 +251,8 @@ def _configure(preset, folder):
 
 @dataclass
 class Step:
-    """A step of a build that failed. target: what it should have made. command: as the shell gets it.
-    output: what its command said, with paths as the user typed them.
+    """A failed step of a build. target: the file that it should have made. command: as the shell gets it.
+    output: the command's, with paths as the user typed them.
     """
 
     target: str
@@ -260,7 +261,7 @@ class Step:
 
 
 class BuildFailure(Failure):
-    """A build that did not work. steps: the Steps that failed."""
+    """A failed build. steps: the Steps that failed."""
 
     def __init__(self, message, steps):
         super().__init__(message)
@@ -268,7 +269,7 @@ class BuildFailure(Failure):
 
 
 def _tidy(lines):
-    """Reduce Ninja's output to what people need: diagnostics, with paths as they typed them.
+    """Reduce Ninja's output to what users need: diagnostics, with paths as they typed them.
 
     Returns (text, [Step that failed]).
     """
@@ -280,7 +281,7 @@ def _tidy(lines):
             command_next = False
             failed[-1].command = line
         elif line.startswith("FAILED: "):
-            # The command follows, hundreds of characters of it.
+            # The command follows, hundreds of characters long.
             command_next = True
             failed.append(Step(line.removeprefix("FAILED: ").strip()))
         elif line.startswith("ninja: error: "):
@@ -294,7 +295,7 @@ def _tidy(lines):
     return "\n".join(kept).strip("\n"), failed
 
 
-# Messages of compilers and linkers, with their meaning here.
+# Messages from compilers and linkers, with their meaning here.
 _HINTS = (
     (
         re.compile(r"symbol not found: main\b"),
@@ -320,12 +321,12 @@ _HINTS = (
 
 
 def hints(output):
-    """Return what @output of a compiler or linker means here, line by line."""
+    """Return what the @output of a compiler or linker means here, line by line."""
     return [hint for pattern, hint in _HINTS if pattern.search(output)]
 
 
 def _failure(preset, programs, output, failed):
-    """Return the Failure for a build that did not work."""
+    """Return the Failure for a failed build."""
     names = {program.name for program in programs}
     title = f"the build of {preset} failed"
     for step in failed:
@@ -361,9 +362,8 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
     """Build @targets (default: all) and one kernel per program of @preset, with the tools of tools_of().
 
     copy_to: folder that gets the kernels' files; without it they stay in the build folder, where a later
-    build replaces them. examine: called with the
-    BuildFailure and the build folder, if it fails and before somebody else can build there; steps that do not
-    depend on one that failed are then made as well.
+    build replaces them. examine: if the build fails, it is called with the BuildFailure and the build folder,
+    before another command can build there; steps that do not depend on a failed one then run as well.
 
     Returns {target: Image} of the kernels, {name: Path} of the modules. Raises BuildFailure (status 2) with
     the compiler's messages.
@@ -380,7 +380,7 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
             wanted = [*targets, *(program.name for program in programs)]
             status, output, failed = _ninja(folder, wanted, progress, jobs, examine is not None)
             if "ninja: error: build.ninja:" in output:
-                # Ninja cannot read its file, so it cannot have CMake write a new one.
+                # Ninja cannot read its file, so it cannot make CMake write a new one.
                 (folder / "build.ninja").unlink()
                 _configure(preset, folder)
                 status, output, failed = _ninja(folder, wanted, progress, jobs, examine is not None)

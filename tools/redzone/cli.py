@@ -338,7 +338,7 @@ def main(argv=None):
     """Entry of the command. Does not return."""
     argv = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
-        # Bytes of a program's output that are not UTF-8 leave unchanged.
+        # Bytes in a program's output that are not UTF-8 pass through unchanged.
         stream.reconfigure(errors="surrogateescape")
     program = []
     if "--" in argv:
@@ -371,6 +371,6 @@ def main(argv=None):
             where = f" '{error.filename}'" if error.filename else ""
             base.say(f"error: {error.strerror}{where}")
             sys.exit(base.USAGE)
-        # The reader of our output has gone, as in `| head`: there is nothing left to say.
+        # The reader of the output is gone, as in `| head`: there is nothing left to say.
         sys.stderr.close()
         sys.exit(141)

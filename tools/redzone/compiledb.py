@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Owns build/compile_commands.json, where clangd and clang-tidy look for a file's compiler options.
 
-CMake writes one such file in each build folder. An editor wants one for the tree, so what all folders say is
-put together here after each build.
+CMake writes one such file in each build folder. An editor wants one for the tree, so this module merges those
+of all folders after each build.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import os
 
 from redzone.base import BUILD, ROOT
 
-# A file of the kernel or the runtime is in nearly every folder; an editor shows it as this one compiles it.
+# Nearly every folder compiles the files of the kernel and the runtime; an editor shows them as this one does.
 _FIRST = "arm64-generic-inline-clang"
 _NAME = "compile_commands.json"
 
@@ -30,7 +30,7 @@ def update():
         return
     entries = {}
     for part in parts:
-        # CMake may be writing it for another command at this moment; the next build reads it again.
+        # Another command's CMake may be writing it at this moment; the next build reads it again.
         with contextlib.suppress(ValueError, OSError):
             for entry in json.loads(part.read_text(encoding="utf-8")):
                 inside = entry["file"].startswith(f"{ROOT}/") and not entry["file"].startswith(f"{BUILD}/")

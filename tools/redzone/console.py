@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads a kernel console line by line: finds KASAN reports, panics and the end in it."""
+"""Reads a kernel console line by line, and finds KASAN reports, panics and the end in it."""
 
 import re
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ _BUG = re.compile(r"^BUG: KASAN: (?P<type>[a-z-]+)(?: in (?P<where>\S+))?")
 _ACCESS = re.compile(
     r"^(?P<access>Read|Write|Free) of (?:size (?P<size>\d+) at )?addr (?P<addr>[0-9a-f]{16})"
 )
-# A place that was reported before: the bug and the access, then the callers.
+# A place that has been reported before: the bug and the access, then the callers.
 AGAIN = re.compile(
     r"^KASAN: (?P<type>[a-z-]+) in (?P<where>.+?) again \((?P<times>\d+) times\): (?P<access>.*?)"
     r"(?:, called by (?P<callers>.*))?$"
 )
-# So many lines of a trace tell which place it is.
+# This many lines of a trace identify a place.
 _PLACE_FRAMES = 3
 # A line of a trace, or the program counter or link register of a register dump.
 FRAME = re.compile(
@@ -34,7 +34,7 @@ _PANIC = re.compile(r"^Kernel panic - not syncing: ")
 _OOPS = re.compile(
     r"^(Unable to handle kernel |Internal error: |Insufficient stack space to handle exception)"
 )
-# The kernel could check nothing: no memory tags, or kasan=off.
+# The kernel checks nothing: there are no memory tags, or kasan=off.
 _KASAN_OFF = re.compile(r"^kasan: (.+): KASAN is off, ")
 _NO_DETAILS = "Asynchronous fault: no details available"
 _PROGRAM_RETURNED = re.compile(r"^program returned (-?\d+)$")
@@ -49,9 +49,9 @@ HALTED = "reboot: System halted"
 class Frame:
     """One line of a trace.
 
-    exact: the address is the instruction itself, not the one behind a call. module: name of the loadable
-    module that it is in, None for the kernel. sources: filled by the symbolizer, innermost inlined
-    function first.
+    exact: the address is the instruction itself, not the one after a call. module: name of the loadable
+    module that holds it, None for the kernel. sources: filled by the symbolizer, innermost inlined function
+    first.
     """
 
     name: str
@@ -66,9 +66,9 @@ class Frame:
 class Report:
     """One KASAN report. @lines: as printed, without the timestamps, rules included.
 
-    asynchronous: hardware tags noted the access, and it was noticed later: the trace is not its place.
-    again: it is one line; the traces are those of the report of the same place that came before, if there
-    was one.
+    asynchronous: hardware tags recorded the access, and the kernel noticed it later, so the trace is not its
+    place. again: it is one line; the traces are those of the earlier report of the same place, if there was
+    one.
     """
 
     type: str = ""
@@ -83,7 +83,7 @@ class Report:
     complete: bool = False
 
     def place(self):
-        """Return what the lines of two reports of one place have in common."""
+        """Return the part that is the same in two reports of one place."""
         at = self.lines.index("Call trace:") + 1 if "Call trace:" in self.lines else len(self.lines)
         trace = [line.strip() for line in self.lines[at : at + _PLACE_FRAMES] if line.startswith(" ")]
         return self.type, self.access, tuple(trace)
@@ -94,7 +94,7 @@ class Crash:
     """A fault or a panic outside of a report.
 
     text: its first line. frames: the faulting instruction, if it was printed, then the call trace.
-    stack: bytes of the stack that overflowed, None if none did.
+    stack: size in bytes of the stack that overflowed, None if none did.
     """
 
     text: str
@@ -114,12 +114,13 @@ def split(line):
 
 
 class Reader:
-    """Follows one console. After feed(), the attributes say what is known so far.
+    """Follows one console. After feed(), the attributes hold what is known so far.
 
     reports: list of Report; the last one may be incomplete. panic: the line of a panic; oops: the first
-    line of a fault that may have ended one thread only. crash: the first Crash. returned: what the program
-    returned if that was not 0. halted: the kernel said that it was done. last: the last line that was not
-    empty. kasan_off: why a kernel with KASAN checks nothing, as it said at boot; None if it checks.
+    line of a fault that may have ended one thread only. crash: the first Crash. returned: the program's
+    return value if it was not 0. halted: the kernel said that it was done. last: the last line that was not
+    empty. kasan_off: the reason, as printed at boot, why a kernel with KASAN checks nothing; None if it
+    checks.
     """
 
     def __init__(self):
@@ -212,7 +213,7 @@ class Reader:
         callers = again["callers"].split(" < ") if again["callers"] else []
         place = (report.type, report.access, (again["where"], *callers))
         whole = [other for other in self.reports if not other.again]
-        # A line that is too long has lost its end.
+        # A line that was too long has lost its end.
         first = next((other for other in whole if other.place() == place), None) or next(
             (
                 other
@@ -227,7 +228,7 @@ class Reader:
 
     @staticmethod
     def _note_access(report, text):
-        """Put into @report what the line @text says of the access."""
+        """Put into @report what the line @text says about the access."""
         access = _ACCESS.match(text)
         if not access:
             return

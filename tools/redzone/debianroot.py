@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Makes minimal Debian systems and runs commands inside: for tests that must not use what this machine has.
+"""Makes minimal Debian systems and runs commands inside, for tests that must not depend on this machine's
+tools.
 
-A command runs in namespaces of its own for mounts and processes. When it ends, or is ended, the kernel takes
-its mounts and all of its processes away. So nothing is ever mounted below the root as this machine sees it,
-and removing the root cannot reach the machine's own files.
+A command runs in its own mount and process namespaces. When it ends, or is killed, the kernel removes its
+mounts and all of its processes. So this machine never sees a mount below the root, and removing the root
+cannot reach the machine's own files.
 """
 
 import os
@@ -20,10 +21,10 @@ from redzone.base import Failure
 
 TOOLS = ("mmdebstrap", "unshare", "git")
 INCLUDE = "python3,git,ca-certificates"
-# A base system is made anew when it is older than this many days.
+# A base system is rebuilt when it is older than this many days.
 FRESH_DAYS = 7
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# What the machine needs to reach package archives. Copied when a root is made, and removed with it.
+# The files with which the machine reaches package archives. Copied into each new root, and removed with it.
 CONFIGURATION = (
     "/etc/resolv.conf",
     "/etc/hosts",
@@ -41,15 +42,15 @@ HOME_CONFIGURATION = (
     ".config/go/env",
     ".netrc",
 )
-# What of apt's configuration says how to reach an archive.
+# The part of apt's configuration that says how to reach an archive.
 _APT_ACCESS = re.compile(r"^Acquire::(https?::|ftp::|socks::|Check-|Retries|ForceIPv|Max-)", re.IGNORECASE)
-# What of the environment does.
+# The part of the environment that does.
 _ACCESS = re.compile(
     r"^((http|https|ftp|all|no)_proxy|PIP_\w+|GOPROXY|GO(NO)?SUMDB|GOPRIVATE|GOINSECURE|CARGO_(HTTP|NET|REGISTR)\w*"
     r"|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE|GIT_SSL_CAINFO)$",
     re.IGNORECASE,
 )
-# $1: the root; then the command, which `env` starts.
+# $1: the root. The rest is the command, which `env` starts.
 _SCRIPT = """
 root=$1; shift
 mount -t proc proc "$root/proc"
@@ -69,7 +70,7 @@ def sources(release, own_release, targets):
     """Return apt's source lines of Debian's @release, from the archives that this machine uses.
 
     own_release: the code name of this machine's release. targets: `URI RELEASE` of each of its package lists.
-    Return no lines if it uses no archive of Debian's: mmdebstrap then takes the public ones.
+    Return no lines if it uses no Debian archive: mmdebstrap then takes the public ones.
     """
     if not own_release:
         return []
@@ -83,7 +84,8 @@ def sources(release, own_release, targets):
 
 
 def environment(outside, root):
-    """Return what of the environment @outside goes into @root: ways to archives, paths only if they exist."""
+    """Return the part of the environment @outside that goes into @root: ways to archives; paths only if they
+    exist."""
     result = {"PATH": PATH, "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
     for name, value in outside.items():
         if not _ACCESS.match(name):
@@ -142,7 +144,7 @@ def _make_base(release, folder, log):
 
 
 def base_system(release, folder, log):
-    """Return the tar file of a minimal Debian @release in @folder; make it if it is not there, or is old."""
+    """Return the tar file of a minimal Debian @release in @folder. Make it if it is missing or old."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{release}.tar"
     if not path.is_file() or time.time() - path.stat().st_mtime > FRESH_DAYS * 86400:
@@ -151,7 +153,7 @@ def base_system(release, folder, log):
 
 
 def make_root(tar, root):
-    """Unpack the base system @tar as @root, and copy this machine's ways to package archives there."""
+    """Unpack the base system @tar as @root, and copy this machine's access to package archives there."""
     remove(root)
     root.mkdir(parents=True)
     status, output = apt.call(["tar", "-xf", str(tar), "-C", str(root)])
@@ -165,13 +167,13 @@ def make_root(tar, root):
             shutil.copytree(source, target, dirs_exist_ok=True)
         elif source.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
-            # A link would be followed to a file of this machine.
+            # A link would lead to a file of this machine.
             target.unlink(missing_ok=True)
             shutil.copyfile(source, target)
 
 
 def clone(source, root, where):
-    """Clone the repository @source, as it is committed, to the folder @where inside @root."""
+    """Clone the repository @source, as committed, to the folder @where inside @root."""
     target = root / where.lstrip("/")
     status, output = apt.call(["git", "clone", "-q", "--no-hardlinks", str(source), str(target)])
     if status != 0:
@@ -179,13 +181,13 @@ def clone(source, root, where):
 
 
 def uncommitted(source):
-    """Return the names of files in the repository @source that differ from what is committed."""
+    """Return the names of files in the repository @source that differ from the commit."""
     _, output = apt.call(["git", "-C", str(source), "status", "--porcelain"])
     return [line[3:] for line in output.splitlines() if line[2:3] == " "]
 
 
 def inside(root, where, words):
-    """Return the command that runs @words in the folder @where of @root, in namespaces of its own."""
+    """Return the command that runs @words in the folder @where of @root, in its own namespaces."""
     settings = [f"{name}={value}" for name, value in environment(os.environ, root).items()]
     return [
         *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private"),
@@ -195,10 +197,10 @@ def inside(root, where, words):
 
 
 def run(command, log, on_line=None, timeout=None):
-    """Run @command, write what it says to the file @log, call on_line(text) for each line.
+    """Run @command, write its output to the file @log, and call on_line(text) for each line.
 
-    Return its exit status, or None if it was still running after @timeout seconds. However this function is
-    left, the command and all that it started in its session's group have ended.
+    Return its exit status, or None if it was still running after @timeout seconds. However this function
+    returns, the command has ended, and so have all processes that it started in its group.
     """
     ends = None if timeout is None else time.monotonic() + timeout
     process = subprocess.Popen(
@@ -225,7 +227,7 @@ def run(command, log, on_line=None, timeout=None):
 
 
 def _end(process):
-    """End the group of @process: politely, so that mmdebstrap removes its folder, then by force."""
+    """End the group of @process: gently first, so that mmdebstrap removes its folder, then by force."""
     for number, seconds in ((signal.SIGTERM, 20), (signal.SIGKILL, 60)):
         try:
             os.killpg(process.pid, number)
@@ -239,7 +241,7 @@ def _end(process):
 
 
 def _lines(process, ends):
-    """Yield the lines that @process says. Raise TimeoutExpired when the clock passes @ends."""
+    """Yield the lines that @process prints. Raise TimeoutExpired when the clock passes @ends."""
     rest = b""
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of the suite linux-kunit that judge: which source is taken, what Linux's tools said."""
+"""The decisions of the suite linux-kunit: which source it takes, and how it reads what Linux's tools said."""
 
 import tarfile
 from pathlib import Path
@@ -17,7 +17,8 @@ SCRIPT = "scripts/decode_stacktrace.sh"
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """A machine with what install() puts there, and an archive with one version, or none (None)."""
+    """A machine with the files that install() puts there, and an archive with one version (None: without
+    any)."""
     package = linuxsource.PINS["package"]
     state = {"installed": None, "archive": None}
     monkeypatch.setattr(linuxsource, "FOLDER", tmp_path / "build")
@@ -66,7 +67,7 @@ def test_whatever_version_is_installed(machine):
     assert source.differing == list(linuxsource.PINS["tests"])
     assert len(source.digests[linux_kunit.TEST]) == 64
     assert (source.folder / linux_kunit.TEST).read_text(encoding="utf-8").endswith(" a\n")
-    # Another package with that version is not taken for this one.
+    # Another package with that version is not mistaken for this one.
     machine["install"]("6.12.999-1", "other")
     assert (linuxsource.unpacked().folder / linux_kunit.TEST).read_text(encoding="utf-8").endswith(" other\n")
 

@@ -22,15 +22,15 @@ CVES = (
 )
 # Bugs that this port found in the patched source, see docs/u-boot.md.
 OPEN = (*("open-fat-date", "open-sqfs-size", "open-sqfs-inode", "open-sqfs-empty-link", "open-bootp-option"),)
-# The same, seen by `bootefi selftest`: type of the report, function.
+# The same for `bootefi selftest`: type of the report, function.
 OPEN_SELFTEST = (
     ("slab-use-after-free", "efi_exit"),
     ("global-out-of-bounds", "add_keyboard_package"),
     ("slab-out-of-bounds", "new_string"),
 )
-# Seconds that one command may take.
+# Time limit of one command, in seconds.
 TIMEOUT = 240
-# Functions that do what their callers ask for: the bug is further up.
+# Functions that do what their callers ask: the bug is further up.
 _CARRIERS = {
     *("memcpy", "memmove", "memset", "memcmp", "memchr", "strcpy", "strncpy", "strlcpy", "strcat", "strlen"),
     *("strnlen", "strcmp", "strncmp", "strchr", "strdup", "strndup", "strtok", "strsep"),
@@ -73,17 +73,17 @@ def frames(report):
 
 
 def matching(reports, types, function):
-    """Return those of @reports that have one of @types and @function in their call trace."""
+    """Return the @reports that have one of @types, and @function in their call trace."""
     return [report for report in reports if report.type in types and function in frames(report)]
 
 
 def expected(module, session):
-    """Return those reports of @session that @module's bug gives."""
+    """Return the reports of @session that @module's bug causes."""
     return matching(session.reports, module.TYPES, module.FUNCTION)
 
 
 def unknown(module, session):
-    """Return those reports of @session that no other bug explains, of those known to be open."""
+    """Return the reports of @session that no other known open bug explains."""
     known = getattr(module, "OPEN", ())
     return [
         report
@@ -99,8 +99,8 @@ def unknown(module, session):
 class Session:
     """The result of a boot with some commands. ended: why it stopped early, None if it did not.
 
-    outputs: the lines of each command; by_command: the reports of each, both in order. answers: of the
-    malicious server, if there was one.
+    outputs: the lines of each command; by_command: the reports of each; both are in order. answers: those of
+    the malicious server, if there was one.
     """
 
     reports: list = field(default_factory=list)
@@ -115,7 +115,7 @@ class Session:
 def booted(image, tree, log, work, timeout=TIMEOUT, **machine):
     """Boot @image up to its prompt, call work(session, target) there, and return the Session.
 
-    target: the qemu.Machine, which gets the other arguments. It may raise qemu.Stopped.
+    target: the qemu.Machine, which gets the other arguments. work may raise qemu.Stopped.
     """
     session = Session(log=log)
     Path(log).parent.mkdir(parents=True, exist_ok=True)
@@ -204,7 +204,7 @@ def ordinary_machine(folder):
 
 
 def ordinary(image, tree, log, echo=None):
-    """Type all of commands.txt. Return (Session, [what an output lacks])."""
+    """Type all of commands.txt. Return (Session, [missing output])."""
     commands = ordinary_commands()
     machine = ordinary_machine(HOME / "ordinary")
     session = play(image, tree, [command for command, _ in commands], log, echo=echo, **machine)
@@ -212,7 +212,7 @@ def ordinary(image, tree, log, echo=None):
 
 
 def shortcomings(commands, outputs):
-    """Return what of the expected texts of @commands is not in their @outputs, as lines for people."""
+    """Return the expected texts of @commands that are missing from their @outputs, as readable lines."""
     result = []
     for (command, texts), output in zip(commands, outputs, strict=False):
         got = "\n".join(output)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Builds U-Boot with and without the sanitizer.
 
-No file of U-Boot is changed. Added are compiler and linker options, the runtime's objects and the
-port's (ports/u-boot). Everything happens below build/u-boot.
+It changes no file of U-Boot. It adds compiler and linker options, the runtime's objects, and the port's
+(ports/u-boot). Everything happens below build/u-boot.
 """
 
 import functools
@@ -26,7 +26,7 @@ from .fetch import HOME, PINS, PORT, VERSION
 
 TARGET = "aarch64-linux-gnu"
 COMPILERS = ("clang-19", "gcc")
-# Keys of redzone.tools: what fetching and building take.
+# Keys of redzone.tools: what fetching and building need.
 TOOLS = (
     "tar",
     "xz",
@@ -48,11 +48,11 @@ CONFIG = {
     # Clang takes neither the assembler's architecture switch nor the examples' linker options.
     "ARM64_CRC32": "n",
     "EXAMPLES": "n",
-    # A host tool with dependencies of its own.
+    # A host tool that has dependencies of its own.
     "TOOLS_MKEFICAPSULE": "n",
     # Straight to the prompt.
     "BOOTDELAY": "-1",
-    # More to look at.
+    # More code to check.
     "CMD_SQUASHFS": "y",
     "CMD_EXT4_WRITE": "y",
     "CMD_EROFS": "y",
@@ -104,7 +104,7 @@ CONFIG = {
     "LOG": "y",
     "UNIT_TEST": "y",
     "UT_LIB": "y",
-    # Times of the stages of the boot, for the table of costs.
+    # Times of the boot stages, for the table of costs.
     "BOOTSTAGE": "y",
     "CMD_BOOTSTAGE": "y",
 }
@@ -134,11 +134,11 @@ RUNTIME_FLAGS = (
 )
 # The plain names are U-Boot's own; the linker sends their callers to the checked ones.
 CHECKED_NAMES = tuple(f"-D{name}=__wrap_{name}" for name in ("memcpy", "memmove", "memset"))
-# They run before the MMU is on, when no access may be unaligned.
+# These run before the MMU is on, when accesses must be aligned.
 STRICT_FILES = ("copy.c", "mem.c", "poison.c")
 # For the traces: everything but heap.c keeps its frames.
 NO_TAIL_CALLS = "-fno-optimize-sibling-calls"
-# Lines of make that stand for a compiled or linked file, and about how many a build from nothing has.
+# Output lines of make that stand for a compiled or linked file, and roughly how many a full build prints.
 _STEP = re.compile(r"^  (?:(?:HOST)?(?:CC|AS|LD)|AR)\s+(.+)$")
 STEPS = 765
 
@@ -154,7 +154,7 @@ class Image:
 
 
 def tools(cc="clang-19"):
-    """Return the keys of the outside tools that building with @cc takes."""
+    """Return the keys of the outside tools that building with @cc needs."""
     return [COMPILER_TOOLS[cc], *TOOLS]
 
 
@@ -162,7 +162,7 @@ def tools(cc="clang-19"):
 
 
 def efi_runtime(source):
-    """Return ({function: file}) of what is marked __efi_runtime: it runs under an operating system."""
+    """Return {function: file} of the code marked __efi_runtime: it runs under an operating system."""
     names = {}
     for folder in ("arch/arm", "drivers", "lib"):
         for path in sorted((source / folder).rglob("*.c")):
@@ -188,15 +188,15 @@ def _sanitizer(cc, tree, source):
     listed = (PORT / "ignorelist.txt").read_text(encoding="utf-8")
     runtime = efi_runtime(source)
     if cc == "gcc":
-        # It knows no list: whole files, which the script leaves out.
+        # GCC takes no ignore list, so the script leaves out whole files.
         files = [f"*/{name}" for name in sorted({*runtime.values()})]
         files += re.findall(r"(?m)^mainfile:(\S+)$", listed)
         return {"REDZONE_UBOOT_KASAN": shlex.join(options), "REDZONE_UBOOT_PLAIN_FILES": " ".join(files)}
-    # Stack redzones by calls as well: the runtime leaves out those of stacks that have no shadow (yet).
+    # Poison stack redzones by calls as well: the runtime skips stacks that have no shadow (yet).
     options += ["-mllvm", "-asan-max-inline-poisoning-size=0"]
     functions = "".join(f"fun:{name}\n" for name in sorted(runtime))
     text = f"{listed}\n# __efi_runtime\n{functions}"
-    # The name changes with the list, and so everything is compiled anew.
+    # The name changes with the list, so that everything is recompiled.
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     ignore = HOME / f"ignorelist-{tree}-{digest}.txt"
     ignore.write_text(text, encoding="utf-8")
@@ -226,7 +226,8 @@ def _newer(target, inputs):
 
 
 def _uboot_command(folder):
-    """Return U-Boot's own compiler command for a file, from the record of the first that it compiled."""
+    """Return U-Boot's own compiler command for a file, taken from the record of the first one that it
+    compiled."""
     record = folder / "lib" / ".asm-offsets.s.cmd"
     line = record.read_text(encoding="utf-8").splitlines()[0]
     words = shlex.split(line.partition(":=")[2])
@@ -275,7 +276,7 @@ def _compile_port(folder, cc, environment, jobs, log):
 
 
 def _make(command, progress, total, log, **options):
-    """Run make with its output appended to @log; count what it makes of about @total files."""
+    """Run make and append its output to @log; count the files that it makes, about @total."""
     done = 0
     with open(log, "a", encoding="utf-8") as file:
         file.write(f"$ {shlex.join(map(str, command))}\n")
@@ -294,7 +295,7 @@ def _make(command, progress, total, log, **options):
 
 
 def _configure(source, folder, make, options, log, environment):
-    """Write the configuration, from nothing if @options are others than last time. Return whether it was."""
+    """Write the configuration from scratch unless @options are those of last time. Return whether it did."""
     stamp = folder / ".redzone-options"
     wanted = json.dumps(options, sort_keys=True)
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
@@ -338,8 +339,8 @@ def _audit_efi_runtime(elf):
 def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2):
     """Build U-Boot from @tree. Return an Image.
 
-    dhcp: without it `bootp` speaks BOOTP and nothing else. The result is kept for as long as the command
-    runs, because make takes its time to find nothing to do.
+    dhcp: without it `bootp` speaks only BOOTP. The result is cached while the command runs, because make is
+    slow to find that there is nothing to do.
     """
     source = fetch.unpacked(tree)
     parts = [tree, "kasan" if kasan else "plain"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Measures the cost of KASAN in U-Boot: size of the image, memory, and instructions of boot and work.
 
-QEMU's -icount makes the machine's clock count instructions, one a nanosecond, and U-Boot's own bootstage
-records give the clock at the prompt: two runs give the same figures, on any host.
+QEMU's -icount makes the machine's clock count instructions, one per nanosecond, and U-Boot's own bootstage
+records give the clock at the prompt. So two runs give the same figures, on any host.
 """
 
 import json
@@ -18,7 +18,7 @@ from .fetch import HOME
 
 TIMEOUT = 600
 MEMORIES = ("512M", "6G")
-# Work at the prompt: U-Boot's commands, timed by its clock. Name for people: command.
+# Work at the prompt: U-Boot's commands, timed by its clock. {displayed name: command}.
 WORK = {
     "`md5sum` of 16 MiB": "md5sum 0x44000000 1000000",
     "`cp.b` of 64 MiB": "cp.b 0x44000000 0x48000000 4000000",
@@ -42,14 +42,14 @@ class Figures:
 
 def _sections(elf):
     """Return the section headers of @elf. LLVM's tool reads them, because pyelftools
-    does not accept the hash table of U-Boot's file, which has no symbol table behind it."""
+    rejects the hash table in U-Boot's file, which refers to no symbol table."""
     command = ["llvm-readelf-19", "--sections", "--elf-output-style=JSON", str(elf)]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
     return [entry["Section"] for entry in json.loads(result.stdout)[0]["Sections"]]
 
 
 def sizes(image):
-    """Return {name: bytes} of what @image is made of."""
+    """Return {name: bytes} of the parts of @image."""
     result = {"image (`u-boot.bin`)": image.binary.stat().st_size, "text": 0, "read-only data": 0, "data": 0}
     result |= {"relocations": 0, "`.bss`": 0}
     for section in _sections(image.elf):
@@ -86,7 +86,7 @@ def _boot(image, memory, work):
                 raise Failure(f"U-Boot has no record of its boot, see {base.relative(log)}")
             times = {}
             for name, command in work.items():
-                # One line, so that no waiting for the keyboard is counted.
+                # One line, so that waiting for the keyboard is not counted.
                 lines = target.command(f"timer start; {command}; timer get", TIMEOUT)
                 timer = next((match for line in reversed(lines) if (match := _TIMER.match(line))), None)
                 if not timer:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """U-Boot's source for the port: Debian's source package, fetched by apt, unpacked with and without patches.
 
-Which package, and its checksums: ports/u-boot/source.json. apt reads the machine's own package sources, asked
-for source packages, from lists below build/u-boot: the machine's configuration stays as it is, nothing is
-installed, and no root is needed.
+ports/u-boot/source.json names the package and its checksums. apt reads the machine's own package sources,
+turned into sources of source packages, from lists below build/u-boot. This changes no configuration of the
+machine, installs nothing, and needs no root.
 """
 
 import json
@@ -20,7 +20,7 @@ HOME = BUILD / "u-boot"
 DOWNLOAD = HOME / "download"
 PINS = json.loads((PORT / "source.json").read_text(encoding="utf-8"))
 VERSION = PINS["version"]
-# "original" has the bugs, "patched" all of Debian's patches.
+# "original" has the bugs, "patched" has all of Debian's patches.
 TREES = ("patched", "original")
 
 
@@ -61,14 +61,14 @@ def source_stanzas(etc="/etc/apt"):
 
 
 def of_release(stanzas, names):
-    """Return those of @stanzas that have a suite of a release with one of @names."""
+    """Return the @stanzas that have a suite of a release with one of @names."""
     pattern = re.compile(rf"(?im)^Suites:.*?(?<!\S)(?:{'|'.join(map(re.escape, names))})(?:-\S+|/\S*)?(?!\S)")
     return [stanza for stanza in stanzas if pattern.search(stanza)]
 
 
 def for_release(stanzas, names):
-    """Return those of @stanzas that have a suite of a release with one of @names, changed to the release that
-    has the package: the same archive may have that as well."""
+    """Return the @stanzas that have a suite of a release with one of @names, changed to the release that has
+    the package: the same archive may hold that release as well."""
     words = "|".join(map(re.escape, names))
     return [
         re.sub(
@@ -81,8 +81,8 @@ def for_release(stanzas, names):
 
 
 def absent_files(folder=None):
-    """Return the names of the package's files that are not in @folder, DOWNLOAD if it is None. Raise Failure
-    on one that is another file."""
+    """Return the names of the package's files that are not in @folder (None: DOWNLOAD). Raise Failure if one
+    has the wrong contents."""
     folder = folder or DOWNLOAD
     absent = []
     for name, expected in PINS["files"].items():
@@ -110,7 +110,7 @@ def _apt(stanzas, log):
     """Have apt fetch the package from the sources @stanzas. Raise Failure if it cannot."""
     options = apt.options(HOME / "apt", "port.sources", "\n\n".join(stanzas) + "\n")
     get = ["apt-get", *options]
-    # One of the sources may have no source packages: whether that matters is seen at the next step.
+    # Some of the sources may have no source packages; the next step shows whether that matters.
     update = None
     try:
         execute([*get, "-o", "APT::Update::Error-Mode=any", "update"], log)
@@ -119,7 +119,7 @@ def _apt(stanzas, log):
     try:
         execute([*get, "source", "--download-only", f"{PINS['package']}={VERSION}"], log, cwd=DOWNLOAD)
     except Failure as error:
-        # Without lists apt speaks of missing sources, which is not what has gone wrong.
+        # Without lists apt complains about missing sources, which is not the actual problem.
         raise update or error from None
 
 
@@ -130,7 +130,7 @@ def _release_names():
 
 
 def fetch():
-    """Download what is absent of the source package."""
+    """Download the missing files of the source package."""
     DOWNLOAD.mkdir(parents=True, exist_ok=True)
     if not absent_files():
         return

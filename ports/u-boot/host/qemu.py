@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs U-Boot in QEMU, types commands, reads the answers, and names the functions in KASAN's reports.
 
-U-Boot has no symbols at run time and copies itself to the top of RAM: the port prints by how much, and the
-frames, bare addresses, are looked up in the ELF file here.
+U-Boot has no symbols at run time, and it copies itself to the top of RAM. The port prints the distance; this
+module uses it to look up the frames, which are bare addresses, in the ELF file.
 """
 
 import bisect
@@ -31,8 +31,8 @@ class Stopped(Exception):
 
 
 class _Lines(Symbolizer):
-    """The symbolizer, for addresses only: U-Boot's ELF file has a hash table without its dynamic symbols,
-    at which the library that reads the others stumbles."""
+    """The symbolizer, for addresses only: U-Boot's ELF file has a hash table without its dynamic symbols, and
+    the library that reads other ELF files fails on that."""
 
     def _read_symbols(self, elf):
         return {}
@@ -71,8 +71,8 @@ class Decoder:
         return f"{self._names[at]}+0x{linked - start:x}/0x{size:x}", sources
 
     def line(self, text):
-        """Return three things: @text with names in the runtime's own format; the same with the source place
-        behind; the names of the functions inlined at that place."""
+        """Return three things: @text with names in the runtime's own format; the same followed by the source
+        location; the names of the functions inlined at that location."""
         relocated = _RELOCATED.match(text)
         if relocated:
             self._offset = int(relocated[1], 16)
@@ -108,10 +108,10 @@ class Decoder:
 class Machine:
     """One U-Boot in QEMU. Use it in a with statement.
 
-    image: build.Image. disks: raw image files, in order virtio 0, 1, ...; protect: nothing is written
-    to them. network: a -netdev argument with id=net, "user" for QEMU's own, None for no network. extra: more
-    arguments of QEMU. log: file for the console as it comes. echo: called with every line for people;
-    echo_typed: also with those that were typed.
+    image: build.Image. disks: raw image files, virtio 0, 1, ... in this order; protect: nothing is written to
+    them. network: a -netdev argument with id=net, "user" for QEMU's own, None for no network. extra: more
+    arguments for QEMU. log: file for the raw console. echo: called with every readable line; echo_typed: also
+    with the typed ones.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Machine:
             path = str(disk).replace(",", ",,")
             drive = f"if=none,file={path},format=raw,id=disk{number}"
             command += ["-drive", drive + (",snapshot=on" if protect else "")]
-            # U-Boot counts by address, QEMU gives the last place first.
+            # U-Boot counts by address, and QEMU hands out the last slot first.
             command += ["-device", f"virtio-blk-device,drive=disk{number},bus=virtio-mmio-bus.{number}"]
         if network:
             netdev = "user,id=net" if network == "user" else network
@@ -194,7 +194,7 @@ class Machine:
             value.sources = inlined
         self.lines.append(named)
         if text == self._typed:
-            # The echo of the typed text, behind a prompt that has been removed.
+            # The echo of the typed text; the prompt before it has been removed.
             self._typed = None
             if not self._echo_typed:
                 return named
@@ -204,7 +204,8 @@ class Machine:
         return named
 
     def _receive(self, deadline):
-        """Take what comes before @deadline. Return the complete lines; raise Stopped at the end."""
+        """Take the output that comes before @deadline. Return the complete lines; raise Stopped at the end of
+        the output."""
         left = deadline - time.monotonic()
         if left <= 0 or not self._selector.select(left):
             raise Stopped("no answer in time")
@@ -222,7 +223,7 @@ class Machine:
         return [self._feed(line) for line in lines]
 
     def wait_prompt(self, timeout=60):
-        """Return the lines up to the next prompt. Raise Stopped if there is none in @timeout seconds."""
+        """Return the lines up to the next prompt. Raise Stopped if none comes within @timeout seconds."""
         deadline = time.monotonic() + timeout
         lines = []
         while not (self._buffer.endswith(PROMPT) and self._buffer.startswith(PROMPT)):
@@ -237,7 +238,7 @@ class Machine:
             raise Stopped("U-Boot ended") from error
 
     def command(self, text, timeout=60):
-        """Run one command. Return its output lines, without the line that was typed."""
+        """Run one command. Return its output lines, without the typed line."""
         self._buffer = ""
         self._typed = text
         self.type(f"{text}\n")
@@ -245,7 +246,7 @@ class Machine:
         return lines[1:] if lines and lines[0].endswith(text) else lines
 
     def wait_text(self, text, timeout=60):
-        """Read until @text has come. Raise Stopped if it does not in @timeout seconds."""
+        """Read until @text appears. Raise Stopped if it does not within @timeout seconds."""
         deadline = time.monotonic() + timeout
         while text not in self._buffer and not any(text in line for line in self._receive(deadline)):
             pass

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A network of one malicious BOOTP server, at the other end of QEMU's `-netdev socket,connect=`.
+"""A network with one malicious BOOTP server, at the other end of QEMU's `-netdev socket,connect=`.
 
-Frames come as a 32-bit length, most significant byte first, and the frame.
+Each frame comes after its length: 32 bits, most significant byte first.
 """
 
 import socket
@@ -23,7 +23,7 @@ def _checksum(data):
 
 
 def frame(client_mac, payload):
-    """Return @payload as an Ethernet frame with an UDP datagram from the server's port to the client's."""
+    """Return @payload as an Ethernet frame with a UDP datagram from the server's port to the client's."""
     udp = struct.pack(">HHHH", 67, 68, 8 + len(payload), 0) + payload
     head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0) + SERVER_IP + BROADCAST
     head = head[:10] + struct.pack(">H", _checksum(head)) + head[12:]
@@ -38,7 +38,7 @@ def reply(request, vendor):
 
 
 class Server(threading.Thread):
-    """Answers every BOOTP request with a reply that ends with @vendor. port: where it listens."""
+    """Answers every BOOTP request with a reply that ends with @vendor. port: the one where it listens."""
 
     def __init__(self, vendor):
         super().__init__(daemon=True)

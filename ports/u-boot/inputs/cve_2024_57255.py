@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """CVE-2024-57255: sqfs_resolve_symlink() allocates the size of a symbolic link plus one, in 32 bits.
 
-The inode says 4 GiB - 1: the chunk has no bytes, and a zero is written 4 GiB behind it. That is outside of
-all memory with shadow, so what KASAN reports is the fault, or where there is memory at that place the copy
-that follows.
+The inode says 4 GiB - 1, so the chunk has no bytes, and a zero is written 4 GiB after it. That is outside all
+memory with shadow, so KASAN reports the fault, or, where memory exists at that address, the copy that
+follows.
 """
 
 from . import squashfs

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """CVE-2024-57257: sqfs_search_dir() follows symbolic links by calling itself, without a limit.
 
-Two links that name each other use up the stack. The bug is not an access outside of an object: KASAN reports
-the first access to the memory that the port closes below the stack.
+Two links that name each other use up the stack. The bug is not an access outside an object: KASAN reports the
+first access to the memory below the stack, which the port poisons.
 """
 
 from . import squashfs

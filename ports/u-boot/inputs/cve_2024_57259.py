@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """CVE-2024-57259: one byte past a heap chunk in sqfs_search_dir().
 
-A path goes through a symbolic link: its target, a slash and the rest of the path are put into a chunk in
-which the slash was not counted. The terminating zero lies behind the chunk.
+A path goes through a symbolic link. The link's target, a slash and the rest of the path are put into a chunk
+whose size does not count the slash. The terminating zero lies past the chunk.
 """
 
 from . import squashfs

@@ -35,7 +35,7 @@ class Image:
         self.data[place : place + len(raw)] = raw
 
     def add(self, name, mode, content, size=None):
-        """Add a file of up to twelve blocks. size: what its inode says, None: as it is."""
+        """Add a file of up to twelve blocks. size: what its inode says; None: the true size."""
         number = self.next_inode
         self.next_inode += 1
         self.entries.append((number, mode, name))

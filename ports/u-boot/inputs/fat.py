@@ -15,7 +15,8 @@ DATE = (43 << 9) | (1 << 5) | 10
 
 
 def volume(files, date=DATE):
-    """Return a volume of 4 MiB. @files: {8.3 name in capitals: contents}. date: all dates of all files."""
+    """Return a volume of 4 MiB. @files: {8.3 name in capitals: contents}. date: the value of every date of
+    every file."""
     fat = [0xFFF8, 0xFFFF] + [0] * CLUSTERS
     root, data = b"", b""
     for name, content in files.items():

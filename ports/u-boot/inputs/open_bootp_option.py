@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Open in the patched source: bootp_process_vendor() reads the length of an option behind the packet.
+"""Open in the patched source: bootp_process_vendor() reads the length of an option past the packet.
 
-The last byte of the packet is the number of an option. The loop checks that there is a number, not that there
-is a length behind it.
+The last byte of the packet is the number of an option. The loop checks that there is a number, but not that a
+length follows it.
 """
 
 from . import bootp

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Open in the patched source: sqfs_find_inode() walks past the end of the inode table.
 
-The size of an inode is taken from the image and added up, without a look at the size of the table. Here a
+It takes the size of each inode from the image and adds it up, without checking the size of the table. Here a
 symbolic link claims 64 KiB, which does not overflow anything that the patches check.
 """
 

@@ -3,7 +3,7 @@
 
 The patch for CVE-2024-57257 counts in sqfs_size_nest(), but that function goes on by calling sqfs_size(),
 which sets the count to 0. Every level takes 128 bytes of stack and 17 KiB of heap, so with the port's sizes
-the two come to their ends at about the same time.
+both run out at about the same time.
 """
 
 from . import squashfs

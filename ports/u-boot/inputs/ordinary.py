@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The disks and files for commands.txt: ordinary ones."""
+"""The disks and files for commands.txt, none of them malicious."""
 
 import gzip
 import struct
@@ -12,7 +12,7 @@ SCRIPT = b"echo hello from a script\nsetenv scripted yes\n"
 
 
 def legacy_image(kind, name, data, compression=0):
-    """Return @data behind U-Boot's old image header. kind: 6 is a script, 5 firmware."""
+    """Return @data with U-Boot's legacy image header before it. kind: 6 is a script, 5 firmware."""
     if kind == 6:
         data = struct.pack(">II", len(data), 0) + data
     fields = [0x27051956, 0, 0, len(data), 0, 0, zlib.crc32(data), 5, 22, kind, compression, name]
@@ -44,5 +44,5 @@ def disks():
 
 
 def served():
-    """Return {name: contents} of what the network's file server has."""
+    """Return {name: contents} of the files on the network's file server."""
     return {"text.txt": TEXT, "script.img": legacy_image(6, b"script", SCRIPT), "big.bin": bytes(1 << 20)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes small squashfs images, well formed or not: nothing is compressed, a file has at most one block.
+"""Writes small squashfs images, well formed or not: nothing is compressed, and a file has at most one block.
 
 A node is Dir, File or Symlink. Everything that an image says about a node can be overridden.
 """
@@ -23,7 +23,7 @@ class File:
 
 @dataclass
 class Symlink:
-    """size: what the inode says; None: the length of @target. time: of the last change."""
+    """size: what the inode says; None: the length of @target. time: that of the last change."""
 
     name: str
     target: bytes
@@ -53,15 +53,15 @@ def _metadata(data):
 class Writer:
     """Numbers the nodes below @root and lays out the tables.
 
-    U-Boot looks for an inode by number, from the start of the table on, so what it meets before the one that
-    it wants depends on the order: @last is a node whose inode comes behind all others.
+    U-Boot searches for an inode by number from the start of the table, so the order decides which inodes it
+    passes first. @last is a node whose inode comes after all others.
     """
 
     def __init__(self, root, last=None):
         self.root = root
         self.nodes = []
         self._collect(root)
-        # The root's inode has the highest number: that is where U-Boot starts.
+        # The root's inode has the highest number, because U-Boot starts there.
         self.numbers = {id(node): number for number, node in enumerate(self.nodes, 1)}
         self.order = [node for node in reversed(self.nodes) if node is not last]
         if last is not None:
@@ -110,7 +110,7 @@ class Writer:
         return listing
 
     def image(self):
-        """Return the image, a whole number of 512-byte blocks with room behind it."""
+        """Return the image: a whole number of 512-byte blocks, with zeros after the last table."""
         offsets, at = {}, 0
         for node in self.order:
             offsets[id(node)] = at

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of `./redzone port u-boot`: one clear message for what does not go together, and status 2."""
+"""The options of `./redzone port u-boot`: conflicting ones give one clear message and status 2."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The U-Boot port without U-Boot: its generators, its compiler script, where its source comes from.
+"""The U-Boot port without U-Boot: its generators, its compiler script, and its package sources.
 
 Tests that need the source are in the suite `u-boot`.
 """
@@ -48,7 +48,7 @@ def test_squashfs_says_what_was_asked():
     magic, inodes = struct.unpack_from("<II", image)
     table, directories = struct.unpack_from("<QQ", image, 64)
     assert (magic, inodes) == (0x73717368, 3)
-    # A metadata block that is not compressed, of exactly the room up to the next table.
+    # An uncompressed metadata block that fills exactly the space up to the next table.
     assert struct.unpack_from("<H", image, table)[0] & 0x7FFF == directories - table - 2
     assert image[96:104] == b"contents"
     assert struct.pack("<II", 1, 0xFFFFFFFF) + b"target" in image[table:directories]
@@ -77,7 +77,7 @@ def test_bootp_frame():
         total = (total & 0xFFFF) + (total >> 16)
     assert total == 0xFFFF
     assert struct.unpack(">H", head[2:4])[0] == len(frame) - 14
-    # The transaction is the client's own, and the options end where the packet ends.
+    # The transaction is the client's own, and the options end with the packet.
     assert answer[4:8] == request[4:8]
     assert frame.endswith(bootp.MAGIC + b"\xff") and len(answer) == 236 + 5
 
