@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./redzone doctor`: say which outside programs are there, and install those that are not.
 
-Standard library only: it has to work before the virtual environment can be made.
+Standard library only: it has to work before the virtual environment exists.
 """
 
 import os
@@ -26,7 +26,7 @@ Exit status: 0 if everything that `./redzone run` needs is there, 2 if not.
 """
 
 
-# Title of each level of tools.
+# The title of each level of tools.
 LEVELS = {
     "run": "Needed by ./redzone run",
     "test": "Needed by some of ./redzone test",
@@ -82,7 +82,7 @@ def install(packages):
     if subprocess.run([*install_some, *packages], check=False, stdout=sys.stderr).returncode == 0:
         say("installed")
         return []
-    # One unknown package must not keep the others out.
+    # One unknown package must not block the others.
     failed = []
     for number, package in enumerate(packages, 1):
         say(f"[{number}/{len(packages)}] {package}")
@@ -98,9 +98,9 @@ def packages_of(found):
 
 
 def require(keys, purpose, assume_yes=False):
-    """Make sure that the tools named @keys are there, installing them if that is allowed.
+    """Make sure that the tools named @keys are there; install them if that is allowed.
 
-    purpose: goes on from "needed to". Raise Missing if they are not there.
+    purpose: completes "needed to". Raise Missing if a tool is not there.
     """
     found = tools.missing(keys)
     if not found:
@@ -160,7 +160,7 @@ HW_TAGS_USE = "run, test and bench with --mode hw_tags, suites hw-tags and porti
 
 
 def second_qemu():
-    """Say which QEMU runs kernels with hardware tags. It is not a package to install: see mteqemu.py."""
+    """Say which QEMU runs kernels with hardware tags. It is not an installed package: see mteqemu.py."""
     version, binary, advice = mteqemu.state()
     mark = f"{'ok' if version else 'missing':8}"
     if sys.stdout.isatty():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`./redzone run --each`: many programs in one boot, one verdict each, as KTAP and JSON.
 
-The kernel runs them one after the other (kernel/ulib/each.c). One that takes the whole machine down is
-noted as crashed, and the machine boots again for those that follow.
+The kernel runs them one after the other (kernel/ulib/each.c). A program that brings the whole machine down
+counts as crashed, and the machine boots again for the rest.
 """
 
 import contextlib
@@ -18,10 +18,10 @@ from redzone import base, builder, console, machine, rejects, summary, symbolize
 from redzone.base import Failure
 
 NAME = "programs"
-# Seconds added to a program's own limit: for a boot, and for the end of a program that hangs.
+# Seconds added to a program's own limit, for a boot, and for ending a program that hangs.
 GRACE = 60
 
-# The kernel's words about a program. They carry the key of this run, so a program cannot forge them.
+# The kernel's lines about a program. They carry the key of this run, so a program cannot forge them.
 _WORD = re.compile(r"^# each (?P<key>\w+): (?P<number>\d+) (?:begins|ends: (?P<end>.*))$")
 _ALIAS = "redzone_each_"
 
@@ -32,7 +32,7 @@ class Verdict:
 
     end: "ok", "report", "crash", "timeout", "status" (returned non-zero), "error" (did not begin) or "build"
     (there is no program). title: one line about it, "" if all is well. report: the first console.Report, or
-    None. source: where its bug is, or where it crashed, if that is known. messages: of the compiler.
+    None. source: the place of its bug or crash, if known. messages: those of the compiler.
     """
 
     number: int
@@ -45,14 +45,14 @@ class Verdict:
 
     def line(self):
         """Return the KTAP line; the messages follow it as KTAP's diagnostics."""
-        # A number sign begins KTAP's comment.
+        # A number sign starts a comment in KTAP.
         file = self.file.replace("#", "\\#")
         if self.end == "ok":
             return f"ok {self.number} {file}"
         return "\n# ".join([f"not ok {self.number} {file} # {self.title}", *self.messages])
 
     def record(self):
-        """Return what the JSON file has of it."""
+        """Return its entry in the JSON file."""
         record = {"number": self.number, "file": self.file, "ok": self.end == "ok", "end": self.end}
         if self.title:
             record["title"] = self.title
@@ -75,10 +75,10 @@ class Verdict:
 
 
 class ProgramSymbolizer(symbolize.Symbolizer):
-    """A Symbolizer for programs whose functions may share names.
+    """A Symbolizer for programs whose functions may have the same names.
 
-    use(): the number of the program, counted from 0, that frames come from: its functions and the kernel's
-    are meant, never those of another.
+    use(): sets the number (from 0) of the program that frames come from. Names then mean functions of that
+    program or the kernel, never those of another program.
     """
 
     def _read_symbols(self, elf):
@@ -96,9 +96,10 @@ class ProgramSymbolizer(symbolize.Symbolizer):
 
 
 def _owners(elf):
-    """Return {address of a function: number of its program} from the ELF file's symbols.
+    """Return {address of a function: number of its program}, from the ELF file's symbols.
 
-    The linker groups local symbols by file; the group with a main() where redzone_each_N is, is program N.
+    The linker groups local symbols by file. Program N is the group whose main() has the address of
+    redzone_each_N.
     """
     groups, numbers = [[]], {}
     with open(elf, "rb") as file:
@@ -118,10 +119,10 @@ def _owners(elf):
 
 
 class Follower:
-    """Reads the consoles, and calls on_verdict() for each program that has ended.
+    """Reads the consoles, and calls on_verdict() when a program has ended.
 
-    current: number of the program that runs, counted from 1, or None. done: of the last that has ended.
-    key: for the boot parameter each.key=.
+    current: number of the running program, from 1, or None. done: that of the last one that has ended. key:
+    for the boot parameter each.key=.
     """
 
     def __init__(self, files, sources, symbolizer, on_verdict):
@@ -135,11 +136,11 @@ class Follower:
 
     def _begin(self, number):
         self.current = number
-        # The next program starts with nothing of what this one did.
+        # The next program starts with a clean slate.
         self.reader = console.Reader()
 
     def line(self, text):
-        """Take a console line. Returns True if a program began or ended with it."""
+        """Take a console line. Return True if a program started or ended with it."""
         prefix, rest = console.split(text)
         word = _WORD.match(rest) if prefix else None
         if word and word["key"] == self.key and int(word["number"]) <= len(self.files):
@@ -148,13 +149,13 @@ class Follower:
             elif int(word["number"]) == self.current:
                 self._end(word["end"])
             return True
-        # A line without a timestamp is the program's own, and proves nothing.
+        # A line without a timestamp comes from the program, and proves nothing.
         if self.current is not None and prefix:
             self.reader.feed(text)
         return False
 
     def _end(self, reason):
-        # The output of a program may look like a report; only the kernel knows whether it was one.
+        # A program's output may look like a report; only the kernel knows whether it was one.
         if not reason.startswith("KASAN: "):
             self.reader.reports.clear()
         if self.reader.reports:
@@ -210,8 +211,8 @@ class Follower:
 
 
 def _status(verdicts):
-    """Return the exit status: reports count most, then crashes, then files that are not programs, then the
-    values that programs returned."""
+    """Return the exit status. Reports take precedence, then crashes, then files that are not programs, then
+    the values that programs returned."""
     ends = {verdict.end for verdict in verdicts}
     if "report" in ends:
         return base.REPORTED
@@ -241,7 +242,7 @@ def _write_json(path, verdicts, error=None):
 def boots(target, follower, log):
     """Boot @target until every program has had its turn, and feed the consoles to @follower and log().
 
-    target.timeout is the time that each program has. Returns the number of boots and the console.Reader of
+    target.timeout is the time limit of each program. Returns the number of boots and the console.Reader of
     the last one.
     """
     timeout, append, count = target.timeout, target.append, len(follower.files)
@@ -255,7 +256,8 @@ def boots(target, follower, log):
         first = follower.done + 1
         target.append = [*append, f"each.timeout_ms={max(1, int(timeout * 1000))}"]
         target.append += [f"each.key={follower.key}", f"each.first={first}"]
-        # The limit starts anew with every program. The kernel ends one that hangs: this is for dead kernels.
+        # The limit restarts with every program. The kernel ends one that hangs; this limit is for dead
+        # kernels.
         target.timeout = timeout + GRACE
         outcome = machine.boot(target, on_line)
         done += 1
@@ -270,7 +272,7 @@ def boots(target, follower, log):
 def run(work, folder, log):
     """Build, boot and judge the job.Job @work. Return the exit status.
 
-    folder: for what is built. log: has write(), and gets the consoles.
+    folder: for the build's output. log: has write(), and gets the consoles.
     """
     options, files, verdicts = work.options, work.options.files, []
 
@@ -279,13 +281,13 @@ def run(work, folder, log):
         print(verdict.line(), flush=True)
 
     def say_rejects(end):
-        """Give the files up to number @end that are not programs their verdicts, in their places."""
+        """Give verdicts, in order, to the files up to number @end that are not programs."""
         for number in range(len(verdicts) + 1, end):
             reject = rejected[number - 1]
             say(Verdict(number, files[number - 1], "build", reject.title, messages=reject.messages))
 
     def on_verdict(verdict):
-        # The kernel does not know the files that were left out.
+        # The kernel does not know about the files that were left out.
         verdict.number = numbers[verdict.number - 1]
         say_rejects(verdict.number)
         say(verdict)
@@ -307,7 +309,7 @@ def run(work, folder, log):
             try:
                 booted, reader = boots(work.machine(image, folder), follower, log.write)
             except Failure as error:
-                # The programs that ran have their verdicts, in the file as on the screen.
+                # The programs that ran keep their verdicts, in the file as on the screen.
                 if options.report_file:
                     _write_json(options.report_file, verdicts, str(error))
                 raise

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machine code, as far as an audit asks: branches, accesses to memory, the addresses that code names.
+"""Machine code, as far as an audit needs it: branches, memory accesses, and the addresses that code names.
 
 Capstone decodes the instructions. This module knows which of them matter on each architecture.
 """
@@ -30,19 +30,19 @@ def _last_immediate(operands):
 
 # --- What an instruction does, per architecture ------------------------------------------------------------
 #
-# Each function fills a Step. @known: {register: value} of the registers that hold half of an address; a
-# function changes it. An upper half counts only until its register is written.
+# Each function fills a Step, and updates @known: {register: value} of the registers that hold half of an
+# address. An upper half counts only until its register is written.
 
 
 def _forget(known, insn, number):
-    """Drop from @known the registers that @insn writes. @number: the name under which @known has them."""
+    """Drop from @known the registers that @insn writes. @number: the names that @known uses for them."""
     if known:
         for register in insn.regs_access()[1]:
             known.pop(number(register), None)
 
 
 def _x(register):
-    """Return the 64-bit register that an arm64 register is a part of."""
+    """Return the 64-bit register that contains an arm64 register."""
     if arm64_const.ARM64_REG_W0 <= register <= arm64_const.ARM64_REG_W28:
         return arm64_const.ARM64_REG_X0 + register - arm64_const.ARM64_REG_W0
     return register
@@ -50,7 +50,7 @@ def _x(register):
 
 _ARM64_FRAME = (arm64_const.ARM64_REG_SP, arm64_const.ARM64_REG_FP)
 _ARM64_CALLS = (arm64_const.ARM64_INS_BL, arm64_const.ARM64_INS_BLR)
-# The registers that a callee need not preserve: x0 to x18.
+# Registers that a callee need not preserve: x0 to x18.
 _ARM64_TEMPORARY = range(arm64_const.ARM64_REG_X0, arm64_const.ARM64_REG_X18 + 1)
 
 
@@ -68,7 +68,7 @@ def _arm64(step, insn, operands, known):
     if insn.id == arm64_const.ARM64_INS_ADR:
         step.named = (operands[1].imm,)
     elif insn.id == arm64_const.ARM64_INS_ADRP:
-        # Code names all that lies in a page this way, so the page is no address yet.
+        # Code reaches everything in a page this way, so the page alone is not an address yet.
         page = operands[1].imm
     elif insn.id == arm64_const.ARM64_INS_ADD and operands[1].reg in known and operands[2].type == CS_OP_IMM:
         step.named = (known[operands[1].reg] + (operands[2].imm << operands[2].shift.value),)
@@ -112,10 +112,10 @@ def _riscv64(step, insn, operands, known):
         if base in known:
             step.named = (known[base] + operands[1].mem.disp,)
     elif kinds == [CS_OP_REG, CS_OP_IMM, CS_OP_REG] or insn.group(riscv_const.RISCV_GRP_HASSTDEXTA):
-        # Compressed accesses and atomics: Capstone has the base as the last register.
+        # Compressed accesses and atomics: Capstone lists the base as the last register.
         step.touches = operands[-1].reg not in _RISCV_FRAME
-    # Capstone does not say which register a RISC-V instruction writes. It is the first or none, and compilers
-    # have no use for half an address as the first operand of a store or a branch.
+    # Capstone does not say which register a RISC-V instruction writes. It is the first operand, or there is
+    # none, and compilers never use half an address as the first operand of a store or a branch.
     if first != RISCV_GP:
         known.pop(first, None)
     if links:
@@ -146,7 +146,7 @@ def _x86_64(step, insn, operands, _known):
     step.named = named
 
 
-# r7 and r11 are the frame pointers of Thumb and of ARM code; what lies at pc is a literal.
+# r7 and r11 are the frame pointers of Thumb and of ARM code; data at pc is a literal.
 _ARM_FRAME = tuple(getattr(arm_const, f"ARM_REG_{name}") for name in ("SP", "R7", "R11", "PC"))
 _ARM_MOVES = (arm_const.ARM_INS_MOV, arm_const.ARM_INS_MOVW)  # Capstone calls some movw a mov
 _ARM_MULTIPLE = tuple(getattr(arm_const, f"ARM_INS_{name}") for name in ("LDM", "LDMDB", "STM", "STMDB"))
@@ -203,7 +203,7 @@ def _decoder(arch):
 
 def steps(arch, data, base, constants=None):
     """Yield a Step for each instruction of a function. @data: its code, at the address @base. @arch: as in
-    flags.ARCHES, or thumb. @constants: {register: value} of what holds everywhere, such as RISC-V's gp."""
+    flags.ARCHES, or thumb. @constants: {register: value} of fixed registers, such as RISC-V's gp."""
     known = dict(constants or {})
     fill = _DECODERS[arch]
     mask = 0xFFFFFFFF if arch in ("arm", "thumb") else 0xFFFFFFFFFFFFFFFF

@@ -21,7 +21,7 @@ from redzone import elfcode
 from redzone.base import Failure
 
 ARCHES = {"EM_AARCH64": "arm64", "EM_RISCV": "riscv64", "EM_X86_64": "x86_64", "EM_ARM": "arm"}
-# Relocations that put a load-time address into a word; the address is the addend.
+# Relocations that put a load-time address, which is the addend, into a word.
 RELATIVE = {"arm64": 1027, "riscv64": 3, "x86_64": 8, "arm": 23}
 RISCV_WORDS = {1: 4, 2: 8}  # R_RISCV_32 and R_RISCV_64, and their sizes
 DW_LANG_ASSEMBLER = 0x8001
@@ -81,7 +81,7 @@ class Section:
 
     @property
     def is_array(self):
-        """Does it hold constructors or destructors, whatever type the linker script gave it?"""
+        """Does it hold constructors or destructors, regardless of the type that the linker script gave it?"""
         return self.kind.endswith("_ARRAY") or bool(ARRAY_NAME.match(self.name))
 
 
@@ -90,7 +90,7 @@ class Section:
 
 def _relocated(data):
     """Return @data with the addresses in a RISC-V object's debug information filled in. The library does that
-    for the other architectures, and refuses RISC-V's relocations."""
+    for other architectures, but rejects RISC-V's relocations."""
     elf = _Elf(io.BytesIO(data))
     if elf["e_machine"] != "EM_RISCV" or elf["e_type"] != "ET_REL":
         return data
@@ -109,7 +109,7 @@ def _relocated(data):
 
 
 class _Elf(ELFFile):
-    """An ELF file as firmware's linker scripts leave it: a section that makes no sense is read as bytes."""
+    """An ELF file as firmware's linker scripts produce it: a malformed section is read as plain bytes."""
 
     def _make_section(self, section_header):
         try:
@@ -159,9 +159,9 @@ class Image:
         return [section for section in self.sections if section.flags & SHF_ALLOC and section.size]
 
     def variables(self):
-        """Return the sections that a running system writes: neither constructor arrays, which linkers mark as
-        writable, nor what stays in ROM. An image that copies its data to RAM has other load addresses for
-        them; all that stays where it was loaded is in ROM."""
+        """Return the sections that a running system writes. Constructor arrays do not count, though linkers
+        mark them as writable, nor do sections that stay in ROM. In an image that copies its data to RAM, the
+        copied sections have separate load addresses, and all others are in ROM."""
         stays = [(start, size) for start, size, load in self.loads if load == start]
         copies = len(stays) < len(self.loads)
 
@@ -176,8 +176,8 @@ class Image:
         ]
 
     def _read_symbols(self):
-        """Fill symbols {name: address} of what is defined; undefined; functions, with the file of the local
-        ones; names_by_address; marks {section: {address: kind of the code that begins there}}."""
+        """Fill symbols {name: address} of the defined ones; undefined; functions, with the file of the local
+        ones; names_by_address; marks {section: {address: kind of the code that starts there}}."""
         self.symbols, self.undefined, self.functions = {}, set(), []
         self.names_by_address, self.marks, self.files = {}, {}, []
         table = next((s for s in self.elf.iter_sections() if isinstance(s, SymbolTableSection)), None)
@@ -226,7 +226,7 @@ class Image:
         ranges.sort(key=lambda entry: entry[0])
         starts = [entry[0] for entry in ranges]
         by_file = {}
-        # All of an object is of one file, its global functions as well.
+        # All of an object comes from one file, including its global functions.
         whole = self.files[0] if self.relocatable and len(self.files) == 1 and not self.units else None
         for function in self.functions:
             function.unit = whole or function.unit
@@ -302,11 +302,11 @@ class Image:
         return functions[at]
 
     def _pieces(self, number):
-        """Yield (kind, start, end) of the functions in a section: kind t is Thumb code. Literals, which
-        assemblers mark with d, are left out."""
+        """Yield (kind, start, end) of the functions in a section, without literals, which assemblers mark
+        with d. Kind t is Thumb code."""
         section = self.sections[number]
         low, high = section.address, section.address + section.size
-        # Assembly may begin with code that no symbol calls a function.
+        # Assembly may start with code that no symbol marks as a function.
         marks = {low: "", **self.marks.get(number, {}), high: ""}
         for (start, kind), (end, _) in itertools.pairwise(sorted(marks.items())):
             if kind != "d" and low <= start and end <= high:
@@ -354,11 +354,11 @@ class Image:
                         function.calls.add(name)
 
     def words_with(self, values):
-        """Return {address of a word: value} for the words of data that hold one of @values, or into which a
-        loader puts one."""
+        """Return {address of a word: value} for the data words that hold one of @values or get one from a
+        loader."""
         found = {}
         for section in self.allocated():
-            # Relocations and ELF's symbol tables name addresses as well, and are no data.
+            # Relocations and ELF's symbol tables name addresses as well, but are not data.
             if not section.kind.endswith(("PROGBITS", "_ARRAY")):
                 continue
             first = -section.address % self.word

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone flags`: the compiler options of KASAN for a compiler, an architecture and a place of the shadow.
+"""`./redzone flags`: KASAN's compiler options for a compiler, an architecture and a shadow address.
 
-cmake/kasan-flags.json holds the options themselves, and the CMake package reads it as well. This module
-knows which of them go together, and the four formats in which they are printed.
+cmake/kasan-flags.json holds the options themselves; the CMake package reads it as well. This module knows
+which options go together, and the four formats that print them.
 """
 
 import json
@@ -26,7 +26,7 @@ TRIPLES = {
     "x86_64": "x86_64-unknown-linux-gnu",
     "arm": "armv7a-none-eabi",
 }
-# Targets for which only the driver refuses it; the compiler proper is asked instead.
+# Targets that only the driver rejects; the compiler proper gets the option instead.
 REFUSED_BY_DRIVER = re.compile(
     r"^(aarch64-unknown-none|x86_64(-unknown|-unknown-none|-none)?-elf|i686-none-elf)$"
 )
@@ -34,8 +34,8 @@ REFUSED_BY_DRIVER = re.compile(
 
 @dataclass
 class Choice:
-    """The build that options are wanted for. inline: None if the user named neither --inline nor --outline.
-    offset: None if it is not known when compiling."""
+    """The build that needs the options. inline: None if the user named neither --inline nor --outline.
+    offset: None if it is unknown at compile time."""
 
     cc: str = "clang-19"
     mode: str = "generic"
@@ -56,7 +56,7 @@ class Choice:
 
     @property
     def where(self):
-        """inline or outline; None if the compiler makes no checks."""
+        """inline or outline; None if the compiler generates no checks."""
         if self.mode == "hw_tags":
             return None
         return "outline" if self.inline is False else "inline"
@@ -88,7 +88,7 @@ def number(text, what):
 
 
 def check(choice):
-    """Raise Failure for what does not go together or is missing: all of it, with the reasons."""
+    """Raise Failure if options conflict or are missing; it names all of them, with the reasons."""
     found = list(_problems(choice))
     if len(found) == 1:
         raise Failure(found[0])
@@ -97,7 +97,8 @@ def check(choice):
 
 
 def _problems(choice):
-    """Yield all that keeps @choice from working. What a mode cannot have is not asked for in addition."""
+    """Yield every problem of @choice. An option that the mode does not allow is not also reported as
+    missing."""
     if choice.family == "gcc" and choice.target is not None:
         yield "--target is Clang's; a GCC has the target it was built for"
     if choice.mode == "hw_tags":
@@ -116,14 +117,14 @@ def _problems(choice):
 
 
 def _missing(choice, *others):
-    """Return the options of the full layout that @choice lacks and @others, as "A, B and C"; "" for none."""
+    """Return @others and the options of the full layout that @choice lacks, as "A, B and C"; "" for none."""
     given = (("--shadow-offset", choice.offset), ("--low", choice.low), ("--high", choice.high))
     names = [*others, *(name for name, value in given if value is None)]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _problems_of_generic(choice):
-    """Yield what Generic mode cannot have or lacks."""
+    """Yield what Generic mode does not allow or lacks."""
     if choice.dynamic and choice.offset is not None:
         yield "--dynamic with --shadow-offset: the compiler uses the offset and ignores --dynamic; give one"
     if choice.dynamic and choice.family == "gcc":
@@ -162,7 +163,7 @@ def _problems_of_generic(choice):
 
 
 def _problems_of_sw_tags(choice):
-    """Yield what software tags cannot have or lack."""
+    """Yield what software tags do not allow or lack."""
     if choice.arch != "arm64":
         yield (
             f"--mode sw_tags with --arch {choice.arch}: the runtime has tags for arm64 only, whose CPUs "
@@ -187,7 +188,7 @@ def _problems_of_sw_tags(choice):
 
 
 def _problems_of_hw_tags(choice):
-    """Yield what hardware tags cannot have: the CPU does what options of the compiler are for."""
+    """Yield what hardware tags do not allow: the CPU does the work of the compiler's options."""
     if choice.arch != "arm64":
         yield (
             f"--mode hw_tags with --arch {choice.arch}: memory tags are those of arm64's MTE; the runtime "
@@ -217,15 +218,15 @@ def _problems_of_hw_tags(choice):
 
 
 def without_place(choice):
-    """Return @choice as it works where nothing was said about the place of the shadow and about the checks:
-    outline, without stack variables. Return None where something was said."""
+    """Return @choice with outline checks and without stack variables, if it says nothing about the shadow's
+    address and the kind of checks. Else return None."""
     said = choice.mode != "generic" or choice.layout == "full" or choice.low is not None
     said |= choice.offset is not None or choice.dynamic or choice.inline is not None
     return None if said else replace(choice, inline=False, stack=False)
 
 
 def words(choice):
-    """Return the set of words that the rules of kasan-flags.json ask for."""
+    """Return the set of words that the rules in kasan-flags.json test."""
     holds = {choice.family, choice.arch, choice.mode}
     if choice.where:
         holds.add(choice.where)
@@ -245,7 +246,7 @@ def applies(condition, holds):
 
 
 def compute(choice):
-    """Return the Flags for @choice. Raises Failure if it is none that works."""
+    """Return the Flags for @choice. Raises Failure if that cannot work."""
     check(choice)
     rules = json.loads(RULES.read_text(encoding="utf-8"))
     holds = words(choice)
@@ -290,7 +291,7 @@ def groups(arguments):
 
 
 def describe(choice):
-    """Return one line for people: what the options are for."""
+    """Return one readable line: what the options are for."""
     if choice.mode == "hw_tags":
         return f"{choice.cc}, {choice.arch}, hw_tags, the CPU checks: no file needs options for it"
     shift = 3 if choice.mode == "generic" else 4

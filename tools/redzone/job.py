@@ -18,8 +18,8 @@ _ENDS = re.compile(r"(kasan\.fault=panic\w*|panic_on_warn(?:=(?!0$)\S*)?)$")
 class Options:
     """The options of `./redzone run`, by the names that cli.py gives them.
 
-    level: of optimisation. separate: --each. report_file: of --json. data: of --file,
-    [(name, Path)]. arguments: of the program, from behind `--`.
+    level: that of optimisation. separate: --each. report_file: for --json. data: from --file, [(name, Path)].
+    arguments: the program's, from after `--`.
     """
 
     files: list
@@ -52,8 +52,8 @@ class Options:
 class Job:
     """Options that have been checked, and what follows from them.
 
-    preset: of the build. sources, modules: absolute paths. files: of the machine, as archive.pack() takes
-    them. code: what each builder.Program gets beside its sources. parameters: of the boot.
+    preset: the build's. sources, modules: absolute paths. files: the machine's, as archive.pack() takes them.
+    code: what each builder.Program gets in addition to its sources. parameters: the boot's.
     """
 
     options: Options
@@ -65,7 +65,7 @@ class Job:
     parameters: list = field(default_factory=list)
 
     def tools(self):
-        """Return the keys of the outside tools that it takes."""
+        """Return the keys of the outside tools that it needs."""
         reading = [] if self.options.no_symbolize else ["symbolizer"]
         return [*builder.tools_of(self.preset), f"qemu-{self.options.arch}", *reading]
 
@@ -92,7 +92,7 @@ class Job:
 
 
 def _sources(files):
-    """Return the absolute paths of the program's @files, or raise Failure with what is wrong."""
+    """Return the absolute paths of the program's @files, or raise Failure, which says what is wrong."""
     sources = []
     for name in files:
         path = Path(name)
@@ -174,10 +174,11 @@ def check(options):
         archive.read(path, f"--file {name}:")
     for option, name in (("--log", options.log), ("--json", options.report_file)):
         check_output(option, name, [*job.sources, *(path for _, path in job.files)])
-    # All bugs of one run, not only the first. The user's parameters come later, and so they overrule it.
+    # Report all bugs of one run, not only the first. The user's parameters come later, and so they override
+    # it.
     job.parameters = [*([] if options.mode == "off" else ["kasan_multi_shot"]), *options.append]
     if options.separate and options.mode != "off":
-        # Two programs may have a bug in one function of the library: each has a whole report of its own.
+        # Two programs may have a bug in one library function: each gets a full report of its own.
         job.parameters.insert(0, "kasan.repeat=full")
     machine.command_line(job.parameters, options.arguments)
     return job

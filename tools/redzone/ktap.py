@@ -17,11 +17,10 @@ _BUG = re.compile(r"^BUG: KASAN: ")
 
 @dataclass
 class Case:
-    """One result that has no results below it.
+    """One result without subresults.
 
-    name: with the names of what it belongs to, "suite.case". status: "pass", "fail" or "skip".
-    detail: the reason of a skip, or the lines that tell of a failure. reports: KASAN reports printed
-    while it ran.
+    name: includes the names of its parents, "suite.case". status: "pass", "fail" or "skip". detail: the
+    reason for a skip, or the lines that explain a failure. reports: KASAN reports printed while it ran.
     """
 
     name: str
@@ -42,7 +41,7 @@ class Parsed:
 
 
 def parse(lines):
-    """Parse console @lines. Lines that are not KTAP are kept as the detail of the next failure."""
+    """Parse console @lines. Lines that are not KTAP become the detail of the next failure."""
     parsed = Parsed()
     plans = {}
     seen = {}

@@ -16,10 +16,10 @@ from redzone.console import Reader
 COMMAND = {"arm64": "qemu-system-aarch64"}
 # The kernel's own limits. CPUs:
 MAX_CPUS = int(re.search(r"set\(REDZONE_NR_CPUS (\d+)\)", (base.ROOT / "kernel/config.cmake").read_text())[1])
-# Bytes of the kernel's command line buffer, its NUL included; arguments of a program (kernel/init/main.c).
+# Bytes of the kernel's command line buffer, including its NUL; arguments of a program (kernel/init/main.c).
 MAX_COMMAND_LINE = 4096
 MAX_ARGUMENTS = 255
-# A line that is longer is shown in parts, so that the user need not wait for its end.
+# A longer line is shown in parts, so that the user need not wait for its end.
 MAX_LINE = 16384
 
 
@@ -27,10 +27,10 @@ MAX_LINE = 16384
 class Machine:
     """A kernel to boot, and the machine for it.
 
-    memory: QEMU's -m. append: boot parameters. arguments: of the program. icount: count instructions as
-    time, so that two boots run alike. mode: the kernel's; with hw_tags the machine gets memory tags, if the
-    CPU can have them. timeout: seconds, None for no limit. max_reports: stop the machine
-    after that many complete reports, None for no limit.
+    memory: QEMU's -m. append: boot parameters. arguments: the program's. icount: count instructions as time,
+    so that two boots run alike. mode: the kernel's; with hw_tags the machine gets memory tags if the CPU
+    supports them. timeout: seconds, None for no limit. max_reports: stop the machine after this many complete
+    reports, None for no limit.
     """
 
     image: Path
@@ -51,9 +51,9 @@ class Machine:
 class Outcome:
     """How a boot ended.
 
-    status: base.OK, REPORTED, CRASHED or PROGRAM_FAILED. message: one line for people, None when the
-    console has said it all. code: QEMU's exit status, None if it was stopped from here. ended: the kernel
-    came to an end by itself, if only by a panic.
+    status: base.OK, REPORTED, CRASHED or PROGRAM_FAILED. message: one line for the user, None if the console
+    has said it all. code: QEMU's exit status, None if this module stopped it. ended: the kernel ended on its
+    own, even if by a panic.
     """
 
     status: int
@@ -65,7 +65,7 @@ class Outcome:
 
 
 def memory_size(text):
-    """Return @text as QEMU's -m takes it. Raises ValueError."""
+    """Return @text in the form that QEMU's -m takes. Raises ValueError."""
     match = re.fullmatch(r"(\d+)([KMGkmg]?)", text)
     if not match:
         raise ValueError(text)
@@ -77,7 +77,7 @@ def memory_size(text):
 
 
 def quote_argument(text):
-    """Quote one program argument: in double quotes, where a backslash escapes them and itself."""
+    """Put one program argument in double quotes; a backslash escapes them and itself."""
     if text and not re.search(r'[\s"]', text):
         return text
     return '"' + re.sub(r'([\\"])', r"\\\1", text) + '"'
@@ -104,7 +104,7 @@ def emulator(machine):
 
 
 def machine_type(machine):
-    """Return QEMU's -machine for @machine. It refuses memory tags for CPUs that have none."""
+    """Return QEMU's -machine for @machine. QEMU refuses memory tags for CPUs without them."""
     return "virt,mte=on" if machine.mode == "hw_tags" and machine.cpu == "max" else "virt"
 
 
@@ -148,20 +148,21 @@ class _Lines:
         return line.rstrip(b"\r").decode("utf-8", "surrogateescape")
 
 
-# QEMUs that run now; several threads may each follow one.
+# QEMUs that are running now; several threads may each follow one.
 _running = set()
 
 
 def stop_all():
-    """End every QEMU started from here: the command was interrupted. Their boot() calls then return."""
+    """End every running QEMU, because the command was interrupted. Their boot() calls then return."""
     for process in list(_running):
         process.kill()
 
 
 def boot(machine, on_line=None):
-    """Boot @machine; call on_line(text, event, value) for each console line, with Reader.feed()'s result.
+    """Boot @machine; call on_line(text, event, value) for each console line, with the result of
+    Reader.feed().
 
-    If on_line() returns True the time limit starts anew.
+    If on_line() returns True, the time limit restarts.
 
     Returns an Outcome. Raises Failure if QEMU could not start the machine.
     """
@@ -238,7 +239,7 @@ def _last_words(reader):
 
 
 def _judge(machine, reader, code, stopped, errors):
-    """Return (exit status, message) of a boot that ended. A report counts more than how it ended."""
+    """Return (exit status, message) of a boot that ended. A report takes precedence over how it ended."""
     reported = base.REPORTED if reader.reports else None
     if stopped == "reports":
         count = base.plural(machine.max_reports, "report")

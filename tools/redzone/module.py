@@ -10,7 +10,7 @@ from redzone.base import Failure
 from redzone.builder import Program
 
 LINKER = "ld.lld-19"
-# As the kernel has it (kernel/include/kernel/module.h), the NUL not counted.
+# As in the kernel (kernel/include/kernel/module.h), not counting the NUL.
 MAX_NAME = 55
 MAX_MODULES = 64
 
@@ -21,7 +21,8 @@ def name_of(path):
 
 
 def programs(sources, **code):
-    """Return what to build, a builder.Program for each of @sources (absolute paths). @code: its options."""
+    """Return what to build, a builder.Program for each of @sources (absolute paths). @code: the options of
+    each."""
     if len(sources) > MAX_MODULES:
         raise Failure(f"{len(sources)} modules; at most {MAX_MODULES} are possible")
     seen = {}
@@ -32,7 +33,7 @@ def programs(sources, **code):
         if name in seen:
             raise Failure(f"--module: '{seen[name].name}' and '{source.name}' would both be module {name}")
         seen[name] = source
-    # The prefix keeps the names of build targets apart: a module may be called "redzone".
+    # The prefix keeps build targets apart: a module may be called "redzone".
     return [
         Program(f"module-{name_of(source)}", [source], **code, function="redzone_add_module")
         for source in sources
@@ -40,7 +41,7 @@ def programs(sources, **code):
 
 
 def files(built, targets):
-    """Return [(name in the initrd, host path)] of @built modules; @targets: what builder.build() gave."""
+    """Return [(name in the initrd, host path)] of @built modules; @targets: what builder.build() returned."""
     return [(targets[program.name].name, targets[program.name]) for program in built]
 
 
@@ -50,9 +51,9 @@ def parameter(pairs):
 
 
 def _linked(path):
-    """Give the relocatable file @path addresses, so that its DWARF names one place for each.
+    """Give the relocatable file @path addresses, so that its DWARF names one place for each address.
 
-    Functions keep their sizes and so offsets in them stay what they are in the kernel. Returns the file.
+    Functions keep their sizes, so offsets in them stay the same as in the kernel. Return the file.
     """
     target = Path(path).with_suffix(".symbols")
     command = [
@@ -66,10 +67,10 @@ def _linked(path):
 
 
 class Symbolizers:
-    """Answers for the kernel and for each module; has what view.View wants of a symbolize.Symbolizer."""
+    """Answers for the kernel and for each module; has what view.View needs from a symbolize.Symbolizer."""
 
     def __init__(self, kernel, pairs):
-        """@kernel: its ELF file. @pairs: of files()."""
+        """@kernel: its ELF file. @pairs: the result of files()."""
         self._all = {None: symbolize.Symbolizer(kernel)}
         try:
             for name, path in pairs:
@@ -93,6 +94,6 @@ class Symbolizers:
             one.close()
 
     def frame(self, frame):
-        """Fill and return @frame.sources, from the file that its "[module]" names."""
+        """Fill and return @frame.sources from the file that the frame's "[module]" names."""
         one = self._all.get(frame.module)
         return one.frame(frame) if one is not None else frame.sources

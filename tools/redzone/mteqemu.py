@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Finds a QEMU whose memory tags work, for kernels with hardware tags.
 
-QEMU before 8 gives all of a page the same tag: what it emulates is not MTE. Where the machine's own QEMU is
-that old, Debian's backport is unpacked beside it, below build/: 13 MB are fetched once, nothing is installed,
-and the machine's configuration of apt stays as it is.
+QEMU before 8 gives a whole page the same tag, so what it emulates is not MTE. If the machine's own QEMU is
+that old, this module unpacks Debian's backport below build/. It downloads 13 MB once, installs nothing, and
+does not touch the machine's apt configuration.
 
-Standard library only: `doctor` uses it, which runs before there is a virtual environment.
+Standard library only: `doctor` uses it, and runs before there is a virtual environment.
 """
 
 import functools
@@ -21,11 +21,11 @@ PACKAGES = ("qemu-system-arm", "qemu-system-common", "qemu-system-data")
 
 
 class Unavailable(Failure):
-    """There is no such QEMU, and none can be fetched."""
+    """There is no such QEMU, and it cannot be fetched."""
 
 
 def _installed():
-    """Return (version, text of it) of the machine's own QEMU, None if there is none."""
+    """Return (version, its text) of the machine's own QEMU, or None."""
     found = tools.version(tools.BY_KEY["qemu-arm64"])
     return (found[1], found[0]) if found else None
 
@@ -56,7 +56,7 @@ def _works(command):
 
 
 def state():
-    """Return (version or None, the file or None, what to do) of what is there now; fetches nothing.
+    """Return (version or None, the file or None, what to do) for the present state; fetches nothing.
 
     The file is None if it is the machine's own QEMU."""
     own = _installed()

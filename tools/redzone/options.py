@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Owns what the options of several verbs share: types of values, checks of files, and --yes."""
+"""Owns what several verbs' options share: types of values, checks of files, and --yes."""
 
 import os
 import re
@@ -35,7 +35,7 @@ class Choice(_Type):
 
 
 class Words(Choice):
-    """Words separated by commas, each one of a few."""
+    """Words from a short list, separated by commas."""
 
     def __init__(self, accepted):
         super().__init__(accepted)
@@ -46,7 +46,7 @@ class Words(Choice):
 
 
 class Patterns(_Type):
-    """KUnit's patterns, separated by commas: one word, because it becomes a boot parameter."""
+    """KUnit's patterns, separated by commas. They are one word, because they become a boot parameter."""
 
     name = "PATTERNS"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone port NAME`: someone else's system under the runtime. Each port's own port.py has its verb."""
+"""`./redzone port NAME`: another system under the runtime. Each port's own port.py has its verb."""
 
 import click
 
@@ -20,7 +20,7 @@ def _list(context, param, value):
 
 
 class Ports(click.Group):
-    """The verbs of the ports. A port's code is not read before its verb is used."""
+    """The verbs of the ports. A port's code is read only when its verb is used."""
 
     def list_commands(self, context):
         return ports.names("port")

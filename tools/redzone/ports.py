@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Finds the ports: the folders of ports/, and the Python that each brings along.
+"""Finds the ports: the folders of ports/, and the Python code in each.
 
-ports/README.md says what a port's folder holds. ports/u-boot is the package redzone.ports.u_boot: its modules
-are found there, and are read when something asks for them, so one that is broken does no harm to the others.
+ports/README.md says what a port's folder holds. ports/u-boot becomes the package redzone.ports.u_boot. Its
+modules are read when something asks for them, so a broken one does not harm the others.
 """
 
 import importlib
@@ -19,7 +19,7 @@ FOLDER = base.ROOT / "ports"
 
 
 def names(part=None):
-    """Return the names of the ports, sorted. @part: only of those with a module of that name."""
+    """Return the sorted names of the ports. @part: only those with a module of that name."""
     wanted = (f"{part}.py",) if part else ("README.md", "port.py")
     return sorted({path.parent.name for file in wanted for path in FOLDER.glob(f"*/{file}")})
 
@@ -32,7 +32,7 @@ def summary(name):
 
 
 def check(name):
-    """Raise Failure, with those that exist, unless there is a port @name."""
+    """Raise Failure, which names the ports that exist, unless @name is one of them."""
     if name not in names():
         raise Failure(f"there is no port '{name}'; those that exist: {', '.join(names())}")
 
@@ -48,7 +48,7 @@ def _package(folder):
 
 
 def _place(error, folder):
-    """Return the file of the port in @folder, and its line, where the exception @error comes from."""
+    """Return the file and line, in the port's @folder, where the exception @error comes from."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{base.relative(error.filename)}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)

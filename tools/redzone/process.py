@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs outside programs: for their output, with a log, or line by line.
 
-Standard library only: `doctor` uses it, which runs before there is a virtual environment.
+Standard library only: `doctor` uses it, and runs before there is a virtual environment.
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 from redzone import base
 from redzone.base import Failure
 
-# Seconds that call() gives a program.
+# Time limit of a program under call(), in seconds.
 TIMEOUT = 900
 
 
@@ -62,7 +62,7 @@ def execute(command, log, **options):
 
 
 def failed(command, log):
-    """Return the Failure of @command, with what matters of @log."""
+    """Return the Failure of @command, with the part of @log that matters."""
     lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
     lines = [line for line in lines if not line.startswith("$ ")]
     errors = [line for line in lines if re.search(r"(?i)\berror\b|^E: |undefined", line)]
@@ -73,7 +73,7 @@ def failed(command, log):
 def follow(command, on_line, **options):
     """Run @command; call on_line(text) for each line of its output. Return its exit status.
 
-    When this is interrupted, the program is ended together with all that it has started.
+    On an interrupt, it ends the program and all that the program has started.
     """
     process = subprocess.Popen(
         list(map(str, command)),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone run --each`: builds what can be built, and says of every other file why it cannot.
+"""`./redzone run --each`: builds the files that can be built, and says why the others cannot.
 
-A file that does not compile, has no main(), or calls a function that does not exist is left out, and gets a
-verdict of its own. The others run.
+It leaves out a file that does not compile, has no main(), or calls a function that does not exist, and gives
+it a verdict of its own. The others run.
 """
 
 import re
@@ -39,14 +39,14 @@ def _compiled(step, sources):
 
 
 def _undefined(part):
-    """Return the names that the object @part takes from others."""
+    """Return the names that the object @part takes from other objects."""
     with open(part, "rb") as file:
         symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
         return [symbol.name for symbol in symbols if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name]
 
 
 def _unlinked(step, sources, parts):
-    """Return {index: [names]} of the sources that use what the linker did not find."""
+    """Return {index: [names]} of the sources that use names that the linker did not find."""
     wanted = {match[1] for match in map(_UNDEFINED.search, step.output) if match}
     if not wanted:
         return {}
@@ -57,7 +57,7 @@ def _unlinked(step, sources, parts):
 
 
 def of(failure, sources, parts):
-    """Return {index in @sources: Reject} for a builder.BuildFailure; empty if it is not a file's fault.
+    """Return {index in @sources: Reject} for a builder.BuildFailure; empty if no file caused it.
 
     @parts: folder with the programs' objects, as tools/each.py makes them.
     """
@@ -76,10 +76,10 @@ def of(failure, sources, parts):
 
 
 def build(preset, program, folder):
-    """Build the Program @program of many without the files that cannot be programs.
+    """Build the Program @program, which has many files, without those that cannot be programs.
 
-    Returns (the builder.Image, or None without a file that is left; {index in program.sources: Reject}).
-    Raises Failure for whatever else is wrong.
+    Return (the builder.Image, or None if no file is left; {index in program.sources: Reject}). Raise Failure
+    for anything else that goes wrong.
     """
     rejects = {}
     while True:

@@ -12,7 +12,7 @@ from redzone.base import BUILD, Failure
 
 
 class _Log:
-    """The file of --log, or none. Opened by the first line: until the machine runs it is left alone."""
+    """The file of --log, or none. The first line opens it, so it stays untouched until the machine runs."""
 
     def __init__(self, name):
         self._name = name
@@ -67,7 +67,7 @@ def _together(work, folder, log):
         try:
             outcome = machine.boot(work.machine(image, folder), on_line)
         finally:
-            # Even a machine that was interrupted inside a report has shown what it said.
+            # Even a machine interrupted inside a report has shown all its output.
             screen.end()
             sys.stdout.flush()
         if modules and outcome.status == base.PROGRAM_FAILED:
@@ -87,6 +87,6 @@ def run(options):
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         log = stack.enter_context(contextlib.closing(_Log(options.log)))
         status = (each.run if options.separate else _together)(work, folder, log)
-        # A machine that said nothing leaves an empty file, not that of an earlier run.
+        # A silent machine leaves an empty file, not that of an earlier run.
         log.write("")
     return status

@@ -21,7 +21,7 @@ from redzone import base, builder, doctor, machine, suites
 from redzone.base import LOGS, ROOT, Failure
 
 PASS, FAIL, SKIP = "pass", "fail", "skip"
-# How many failures the summary repeats, and how many of the last lines of each.
+# How many failures the summary repeats, and how many last lines of each.
 FAILED_SHOWN = 20
 FAILED_LINES = 8
 
@@ -37,13 +37,13 @@ class Result:
 
 
 class Context:
-    """The options of the command, and the means to build and boot: each suite gets one.
+    """The command's options, and the means to build and boot. Each suite gets one.
 
-    @options: those of the command by name. jobs: machines that may run at once. yes: missing packages may be
-    installed. mode: run configurations of this mode alone, None: of all.
+    @options: those of the command, by name. jobs: machines that may run at once. yes: missing packages may be
+    installed. mode: run only configurations of this mode; None: of all modes.
 
-    Options that a suite names in its OPTIONS: seconds, rounds, seed, filter: how long, how often, which
-    sequence and which cases, None: the suite's choice; quick: a part of the suite will do.
+    Options that a suite names in its OPTIONS: seconds, rounds, seed and filter say how long, how often, which
+    sequence and which cases (None: the suite's choice); quick: a part of the suite is enough.
 
     cases_dir: folder of programs with known verdicts. logs: this suite's folder for logs.
     """
@@ -64,7 +64,8 @@ class Context:
         self.logs.mkdir(parents=True)
 
     def missing(self, *keys):
-        """Make sure of the tools named @keys. Return None, or the reason why a test must be skipped."""
+        """Make sure that the tools named @keys are there. Return None, or the reason for skipping the
+        test."""
         try:
             doctor.require(keys, f"run the suite {self.suite}", self.yes)
         except doctor.Missing as error:
@@ -72,7 +73,7 @@ class Context:
         return None
 
     def missing_for(self, preset):
-        """As missing(), for the tools that building @preset takes."""
+        """Like missing(), for the tools that building @preset needs."""
         return self.missing(*builder.tools_of(preset))
 
     def build(self, preset, **options):
@@ -81,13 +82,13 @@ class Context:
         return builder.build(preset, quiet=True, jobs=self.jobs, **options)
 
     def note(self, text):
-        """Say something that is not a result, such as how far a long test has come."""
+        """Print something that is not a result, such as the progress of a long test."""
         print(f"# {text}", flush=True)
 
     def boot(self, name, target, follow=None):
         """Boot the Machine @target. Return (Outcome, console lines, log file).
 
-        follow: called for each line, as machine.boot() does.
+        follow: called for each line, as by machine.boot().
         """
         log = self.logs / f"{name}.log"
         lines = []
@@ -113,7 +114,7 @@ class Context:
         return log
 
     def each(self, function, items):
-        """Call function(item) for all @items, some at once; yield the results as they come."""
+        """Call function(item) for all @items, some in parallel; yield the results as they come."""
         with ThreadPoolExecutor(max_workers=self.jobs) as pool:
             futures = [pool.submit(function, item) for item in items]
             try:
@@ -127,7 +128,7 @@ class Context:
 
 
 class Printer:
-    """Prints results. In a log every result is a KTAP line; on a terminal only what is not a pass."""
+    """Prints results. In a log every result is a KTAP line; on a terminal only results other than passes."""
 
     def __init__(self, verbose):
         self.terminal = sys.stdout.isatty()
@@ -186,7 +187,7 @@ class Printer:
     def finish(self, lines):
         """Print the plan and the summary; scripts look at the last line.
 
-        The failures are repeated here, so that the end of a log is enough.
+        It repeats the failures, so that the end of a log is enough.
         """
         print(f"1..{self.number}")
         if len(lines) > 1:
@@ -211,7 +212,7 @@ def summary(counts):
 
 
 def _cases_dir(option):
-    """Return the folder of the cases: the option, the environment, or the repository's own."""
+    """Return the folder of the cases: from the option, from the environment, or the repository's own."""
     chosen = option or os.environ.get("REDZONE_CASES")
     if not chosen:
         return ROOT / "tests" / "cases"
@@ -261,7 +262,7 @@ def _check_mode(mode, chosen, known):
 
 
 def _check_options(options, chosen, known):
-    """Raise Failure unless every option of @options that is given is one that a chosen suite takes."""
+    """Raise Failure if @options has an option that none of the chosen suites takes."""
     for option, value in options.items():
         if value in (None, False):
             continue
@@ -272,7 +273,7 @@ def _check_options(options, chosen, known):
 
 
 def run(names, listing, verbose, cases_dir, **options):
-    """Do what the options of `./redzone test` say. @options: those for Context. Returns the exit status."""
+    """Do what the options of `./redzone test` say. @options: those for Context. Return the exit status."""
     known = suites.load()
     if listing:
         width = max(map(len, known))

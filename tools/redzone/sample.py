@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The sample reports in Markdown files: are they what `./redzone run` prints, and what does it print now?
+"""The sample reports in Markdown files: compares them with what `./redzone run` prints, and renews them.
 
 `python3 tools/redzone/sample.py [FILE.md]` runs ./redzone and writes the samples of README.md, or of FILE.md,
-anew. It keeps their cuts: a line `...` stands for lines that are left out. Standard library only.
+anew. It keeps their cuts: a line `...` stands for omitted lines. Standard library only.
 """
 
 import re
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CUT = "..."
 _FENCE = re.compile(r"^```\w*$")
 _STAMP = re.compile(r"^\[ *\d+\.\d{6}\] ?")
-# What is not the same in two builds or two versions, and what stands for it in a comparison.
+# Text that differs between two builds or two versions, and its stand-in for a comparison.
 _VARIES = (
     (re.compile(r"^([ >])[0-9a-f]{16}:(?: [0-9a-f]{2})+$"), r"\1ADDRESS: BYTES"),
     (re.compile(r"^ +\^$"), "^"),
@@ -27,7 +27,7 @@ _VARIES = (
 
 
 class Stale(Exception):
-    """A sample has a line that is not printed. The text says which."""
+    """A sample has a line that is not printed. The text names it."""
 
 
 def console():
@@ -40,7 +40,7 @@ def console():
 
 
 def key(line):
-    """Return @line without what is not the same in two builds."""
+    """Return @line without the parts that differ between two builds."""
     text = line.rstrip()
     for pattern, replacement in _VARIES:
         text = pattern.sub(replacement, text)
@@ -74,7 +74,7 @@ def renewed(sample, printed):
                 at = start + len(wanted)
                 chunk = []
                 return
-        # Name the line with which the longest beginning that is printed ends.
+        # Name the line after the longest matching beginning.
         best = max(
             (
                 next((n for n, text in enumerate(wanted) if keys[start + n : start + n + 1] != [text]), 0)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Judges the console of the soak test (kernel/soak/): planted bugs, other reports, memory.
 
-Every planted bug is committed by a kernel function soak_bug_NAME(), which the call trace of its report names.
-Memory is compared where the kernel has come to rest ("quiet" lines): every worker has given everything
-back, queues are flushed, caches and the quarantine are empty.
+A kernel function soak_bug_NAME() commits each planted bug, and the call trace of the report names it. Memory
+is compared when the kernel is at rest ("quiet" lines): every worker has freed everything, queues are flushed,
+and caches and the quarantine are empty.
 """
 
 import re
@@ -15,7 +15,7 @@ from redzone import base, console
 _LINE = re.compile(r"^soak: (?P<what>[a-z]+) ?(?P<rest>.*)$")
 _PAIR = re.compile(r"(\w+)=(\d+)")
 _FAILED = re.compile(r"^soak: FAILED: (.*)$")
-# The kernel's words when something is wrong that KASAN does not see.
+# The kernel's lines about faults that KASAN does not see.
 _COMPLAINT = re.compile(
     r"^(WARNING: |BUG:? (?!KASAN: )|invalid free of |page allocation failure|vmalloc: no memory"
     r"|module \S+: its symbols stay|kasan: stack depot full)"
@@ -23,10 +23,10 @@ _COMPLAINT = re.compile(
 _KILLED = re.compile(r"^Thread \S+ is killed$")
 _PREFIX = "soak_bug_"
 
-# {key of a quiet line: (what it is, growth allowed over the last half as a share, as a number)}. The numbers
-# are the differences that workers of workqueues, objects of CPUs and the like make from one rest to the next.
-# The depot keeps each different stack trace once, and rare traces come late: it grows by about a fifth in
-# twice the time. A depot that stored traces again would have twice as many.
+# {key of a quiet line: (its name, growth allowed over the last half as a share, as a number)}. The numbers
+# allow for differences from one rest to the next: workqueue workers, per-CPU objects and the like. The depot
+# keeps each distinct stack trace once, and rare traces come late: in twice the time it grows by about a
+# fifth. A depot that stored traces again would double.
 LIMITS = {
     "live": ("slab objects", 0, 32),
     "areas": ("vmalloc areas", 0, 4),
@@ -35,14 +35,14 @@ LIMITS = {
     "traces": ("stack traces in the depot", 0.4, 16),
     "used": ("pages in use", 0, 48),
 }
-# Counts that grow in the first minutes, so that a shorter run says nothing about them.
+# Counts that grow in the first minutes, so a shorter run says nothing about them.
 SLOW_KEYS = ("slab", "shadow", "traces", "used")
 LONG_RUN = 300
 
 
 @dataclass
 class Planted:
-    """A kind of bug: its type in reports, which traces a report has, how often it was planted."""
+    """A kind of bug: its type in reports, which traces its report has, how often it was planted."""
 
     name: str
     type: str
@@ -54,8 +54,8 @@ class Planted:
 class Console:
     """The contents of a console of the soak test.
 
-    begin, end: {key: number} of those lines, None if there are none. busy, quiet: samples, {key: number}
-    with "seconds". planted: {name: Planted}. failures: what is wrong besides reports. killed: threads.
+    begin, end: {key: number} of those lines, None without them. busy, quiet: samples, {key: number} with
+    "seconds". planted: {name: Planted}. failures: what is wrong apart from reports. killed: threads.
     """
 
     begin: dict | None = None
@@ -96,7 +96,7 @@ class Console:
 def bug_of(report):
     """Return the name of the planted bug that @report is about, or None."""
     for frame in report.traces.get("call", ()):
-        # Compilers add suffixes to the names of copies.
+        # Compilers add suffixes to the names of function copies.
         name = frame.name.partition(".")[0]
         if name.startswith(_PREFIX):
             return name.removeprefix(_PREFIX)
@@ -148,9 +148,9 @@ def judge_reports(reports, planted):
 
 
 def growth(samples, key):
-    """Return (before, after): memory at the start and at the end of the last half of the quiet @samples.
+    """Return (before, after): memory at the start and the end of the last half of the quiet @samples.
 
-    Each is the better of two: one that grew only once, or shrank, does not count as growth.
+    Each is the better of two samples, so that a single jump, or a decrease, does not count as growth.
     """
     half = samples[(len(samples) - 1) // 2 :]
     before = max(sample[key] for sample in half[:2])
@@ -159,7 +159,7 @@ def growth(samples, key):
 
 
 def judge_memory(samples, seconds):
-    """Return {key: error or None} of a run of @seconds, for those keys of LIMITS that it has figures of."""
+    """Return {key: error or None} of a run of @seconds, for the keys of LIMITS that it has figures for."""
     errors = {}
     for key, (title, share, number) in LIMITS.items():
         if key in SLOW_KEYS and seconds < LONG_RUN:
@@ -173,7 +173,7 @@ def judge_memory(samples, seconds):
 
 
 def memory_text(samples):
-    """Return a line that says how memory was in the middle and at the end of the run."""
+    """Return a line about memory in the middle and at the end of the run."""
     parts = []
     for key, (title, _, _) in LIMITS.items():
         before, after = growth(samples, key)

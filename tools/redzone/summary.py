@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sums up `./redzone run` when the machine has ended: the reports, a crash with its place, the verdict."""
+"""Sums up `./redzone run` when the machine has ended: the reports, a crash and its place, the verdict."""
 
 import sys
 
@@ -17,7 +17,7 @@ def groups(reports, sources):
 
 
 def say_reports(reports, sources):
-    """List the @reports, one line for each place."""
+    """List the @reports, one line per place."""
     different = groups(reports, sources)
     count = base.plural(len(reports), "KASAN report")
     if len(different) < len(reports):
@@ -85,7 +85,7 @@ def off_text(reader):
 def conclude(outcome, screen, checked):
     """Say how it ended.
 
-    screen: the View, whose symbolizer is None if places are not wanted. checked: KASAN was on.
+    screen: the View; its symbolizer is None if places are not wanted. checked: KASAN was on.
     """
     reader = outcome.reader
     if reader.reports and screen.symbolizer is not None:

@@ -23,7 +23,7 @@ class Source:
 
 
 class _Arm64Code:
-    """Answers from an arm64 ELF file's code whether an address is one that a call returns to."""
+    """Says whether an address is a call's return address, from the code of an arm64 ELF file."""
 
     def __init__(self, elf):
         self._segments = []
@@ -45,7 +45,7 @@ class _Arm64Code:
 
 
 def _code_symbols(elf):
-    """Return {name: [(address, size)]}. As in the kernel, a function reaches to the next one."""
+    """Return {name: [(address, size)]}. As in the kernel, a function extends to the next one."""
     with open(elf, "rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         found = [
@@ -134,8 +134,8 @@ class Symbolizer:
     def frame(self, frame):
         """Fill and return @frame.sources.
 
-        A return address stands for the call before it; but a trace that starts at a fault has the faulting
-        instruction itself, and the one before may belong to another line.
+        A return address stands for the call before it. But a trace that starts at a fault has the faulting
+        instruction itself, and the one before it may belong to another line.
         """
         address = self.address(frame)
         if address is not None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The outside programs that Redzone calls: which there are, their versions, their Debian packages.
+"""The outside programs that Redzone calls: names, versions and Debian packages.
 
-The table has what Redzone itself calls; what only one port calls is in its tools.toml. Standard library
-only: `doctor` and the first use run without the virtual environment.
+The table has the programs that Redzone itself calls; those that only one port calls are in its tools.toml.
+Standard library only: `doctor` and the first use run without the virtual environment.
 """
 
 import os
@@ -19,10 +19,10 @@ from redzone import base
 class Tool:
     """One outside program.
 
-    key: what the rest of the package calls it. command: looked up in PATH. package: on Debian and Ubuntu.
-    level: "run" (./redzone run needs it), "test" (some suites do), "port" (./redzone port does). use: for
-    people. minimum: oldest version that works, () for any. header: a file that stands for the package where
-    there is no command.
+    key: its name in the rest of the package. command: looked up in PATH. package: on Debian and Ubuntu.
+    level: "run" (./redzone run needs it), "test" (some suites do), "port" (./redzone port does). use: shown
+    to the user. minimum: oldest version that works, () for any. header: a file that stands for a package
+    without a command.
     """
 
     key: str
@@ -67,7 +67,7 @@ TOOLS = (
 
 
 def _of_ports(known):
-    """Return what the ports' tools.toml add to @known: ([Tool], [a line about each file that is wrong])."""
+    """Return what the ports' tools.toml add to @known: ([Tool], [a line about each faulty file])."""
     found, problems = {}, []
     for path in sorted(base.ROOT.glob("ports/*/tools.toml")):
         try:
@@ -83,8 +83,8 @@ def _of_ports(known):
 
 _port_tools, PROBLEMS = _of_ports({tool.key: tool for tool in TOOLS})
 TOOLS += tuple(_port_tools)
-# Packages that some releases have under another name in a newer version, which is then the one to install.
-# Debian 12: its cargo cannot read the index that its registry has now.
+# Packages that some releases have in a newer version under another name; that one is then installed. Debian
+# 12: its cargo cannot read the registry's present index.
 NEWER = {"cargo": "cargo-web"}
 BY_KEY = {tool.key: tool for tool in TOOLS}
 
@@ -139,7 +139,7 @@ def status(tool):
 
 
 def missing(keys):
-    """Return those of the tools named @keys that cannot be found. Cheap: looks at PATH only."""
+    """Return the tools named @keys that cannot be found. Cheap: it looks only at PATH."""
     result = []
     for key in keys:
         if key not in BY_KEY:

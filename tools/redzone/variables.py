@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Finds where a global variable is declared, in an ELF file's debug information.
 
-GCC writes the line into the program, and the kernel prints it. Clang does not: then it is looked up here.
+GCC writes the line into the program, and the kernel prints it. Clang does not, so this module looks it up.
 """
 
 import re
@@ -18,7 +18,7 @@ _DEFINED = re.compile(r"^ defined (?:in|at) (.+?)(?::(\d+))?$")
 
 
 def named(report):
-    """Return (variable, file, line or None) as a console.Report names them, or None."""
+    """Return (variable, file, line or None) as named in a console.Report, or None."""
     if _HEADLINE not in report.lines:
         return None
     at = report.lines.index(_HEADLINE)
@@ -49,9 +49,9 @@ def _lines(die, name, function, inside=""):
 
 
 def declared(elf, name, file):
-    """Return the Source where the variable @name of the source @file is declared, or None.
+    """Return the Source where @file declares the variable @name, or None.
 
-    A static variable of a function is called FUNCTION.NAME, by Clang.
+    Clang calls a function's static variable FUNCTION.NAME.
     """
     parts = [part for part in name.split(".") if not part.isdecimal()]
     if not parts or not parts[-1]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Shows a console: colour on a terminal, source lines beside trace frames, an explanation after a report.
 
-Nothing is shown twice: a report from a place that has already been reported is one line, and equal frames in
-a row are counted. Without a symbolizer everything is printed as it comes.
+It shows nothing twice: a report from a place that has already been reported is one line, and equal frames in
+a row are counted. Without a symbolizer, lines are printed as they come.
 """
 
 import sys
@@ -15,10 +15,10 @@ from redzone import base, console, variables
 from redzone.base import ROOT
 from redzone.symbolize import Source
 
-# The sanitizer, the allocator and the library: the bug is not in the sources of these folders.
+# The sanitizer, the allocator and the library: the bug is not in these folders.
 _PLUMBING = tuple(str(ROOT / folder) + "/" for folder in ("runtime", "kernel"))
 _CONTEXT = 2
-# For a report that comes after its access, where a line of source would look like the place of the bug.
+# For a report that comes late, where a source line would wrongly look like the place of the bug.
 LATE = "asynchronous: the access was earlier; kasan.mode=sync shows where"
 _COLUMN = 36
 
@@ -26,7 +26,7 @@ _COLUMN = 36
 class View:
     """Prints console lines to @stream. Without a @symbolizer they are printed as they come.
 
-    sources: the user's files; frames in them are the ones that explain a bug.
+    sources: the user's files; frames in them explain a bug.
     """
 
     def __init__(self, symbolizer=None, sources=(), stream=None):
@@ -35,7 +35,7 @@ class View:
         self.stream = stream or sys.stdout
         self.console = Console(file=self.stream, highlight=False, soft_wrap=True, emoji=False, markup=False)
         self.color = self.console.is_terminal
-        # Lines that may turn out to belong to a report that is a repetition: (text, event, value).
+        # Lines that may turn out to belong to a repeated report: (text, event, value).
         self._held = []
         self._in_report = False
         self._seen = set()
@@ -55,7 +55,7 @@ class View:
         if not self._in_report and event != "begin":
             self._release()
             if console.split(text)[1] == console.RULE:
-                # The next line tells whether it is the head of a report.
+                # The next line tells whether this is the head of a report.
                 self._held.append((text, event, value))
             elif event == "again":
                 self._again(text, value)
@@ -68,12 +68,12 @@ class View:
             self._report(value)
 
     def end(self):
-        """Show what has been held back. Call after the last line."""
+        """Show the lines that are still held back. Call it after the last line."""
         self._release()
         self._end_same()
 
     def _release(self):
-        """Show the lines held."""
+        """Show the held lines."""
         held, self._held = self._held, []
         self._in_report = False
         for text, event, value in held:
@@ -101,7 +101,7 @@ class View:
         """The kernel itself says that it has reported this place before."""
         self._count += 1
         if place_key(report, self.sources) not in self._seen:
-            # Not on this screen, so what the kernel says is all there is.
+            # Not on this screen, so there is nothing more than the kernel's line.
             self._show(text, None, None)
             return
         self._end_same()
@@ -240,7 +240,7 @@ class View:
 
 
 def excerpt(source, context=_CONTEXT):
-    """Return the line of @source with @context lines before and behind it, as [(text, is it that line)]."""
+    """Return the line of @source with @context lines before and after it, as [(text, is it that line)]."""
     try:
         lines = Path(source.path).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -256,14 +256,15 @@ def excerpt(source, context=_CONTEXT):
 
 
 def _shown(path):
-    """Return @path as people know it: the kernel's files by their place in the repository."""
+    """Return @path in its familiar form: the kernel's files relative to the repository."""
     return base.relative(path, ROOT) if path.startswith(_PLUMBING) else base.relative(path)
 
 
 def own_source(frames, sources):
     """Return the first Source of the symbolized @frames whose file is in @sources (absolute paths).
 
-    A header of the user's counts as well: then any file outside the kernel and the runtime.
+    The user's headers count as well: if no such file appears, any file outside the kernel and the runtime
+    does.
     """
     for frame in frames:
         for source in frame.sources:
