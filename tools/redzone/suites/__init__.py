@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The suites of `./redzone test`, one module each: those of this folder, and suite.py of a port.
+"""The suites of `./redzone test`, one module each: those in this folder, and the suite.py of each port.
 
 A suite module has
   a docstring   whose first line is the suite's title,
@@ -8,7 +8,7 @@ and may have
   TOOLS         keys of redzone.tools that all of it needs: without them the suite is skipped by name,
   OPTIONS       those of suites.OPTIONS that run() looks at in its context,
   MODES         the KASAN modes that `--mode` may choose from; run() then looks at context.mode,
-  SLOW          True: runs only when it is named.
+  SLOW          True: it runs only when it is named.
 
 The suite's name is the module's, with `-` for `_`, or the port's.
 """
@@ -21,10 +21,10 @@ from types import ModuleType, SimpleNamespace
 from redzone import ports
 from redzone.base import Failure
 
-# Options of the command that only some suites take; each names its own.
+# Options of the command that only some suites take; each suite names its own.
 OPTIONS = ("seconds", "rounds", "seed", "filter", "quick")
 
-# Quick ones first; a suite that is not listed runs after those that are.
+# Quick ones first; a suite that is not listed runs after the listed ones.
 ORDER = (
     "style",
     "unit",
@@ -60,7 +60,7 @@ class Suite:
 
 
 def _of_port(name):
-    """Return the module of the suite of the port @name. One that cannot be read fails when it runs."""
+    """Return the suite module of the port @name. If it cannot be read, the suite fails when it runs."""
     try:
         return ports.load(name, "suite")
     except Failure as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs folders of pytest tests as a suite: each result is shown when it is there."""
+"""Runs folders of pytest tests as a suite, and shows each result as it comes."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 MAIN = ROOT / "tools" / "redzone" / "suites" / "_pytest_main.py"
-LINES = 20  # of what a failed test says: the end has the reason
+LINES = 20  # of a failed test's output: the end has the reason
 STATUS = {"passed": PASS, "failed": FAIL, "skipped": SKIP}
 
 
@@ -48,16 +48,17 @@ class _Run:
                 detail = "\n".join(entry["detail"].splitlines()[-LINES:])
                 yield Result(entry["name"], STATUS[entry["outcome"]], detail, self.log)
         status = self.process.wait()
-        # 1: tests failed, as the results said. All else is pytest's own trouble, or a test that ended it.
+        # 1: tests failed, and the results say so. Anything else is pytest's own trouble, or a test that
+        # killed it.
         if count == 0 or status not in (0, 1) or (status == 1 and not failed):
             said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:]
             yield Result(self.name, FAIL, "\n".join([f"pytest ended with status {status}", *said]), self.log)
 
 
 def run(context, *folders):
-    """Yield a Result for each test in @folders: as many files at once as there are jobs.
+    """Yield a Result for each test in @folders. As many files run at once as there are jobs.
 
-    Tests of different files must share nothing but what the builder locks.
+    Tests in different files must share only what the builder locks.
     """
     results = queue.SimpleQueue()
     runs = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program: `_pytest_main.py FD FOLDER` runs the tests of FOLDER by pytest, and writes one line of JSON for
-each that has ended to the file descriptor FD."""
+"""A program: `_pytest_main.py FD FOLDER` runs the tests in FOLDER with pytest, and writes one line of JSON to
+the file descriptor FD for each test that has ended."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import sys
 
 
 class _Results:
-    """Joins the three phases of a test (set-up, call, tear-down) to one result: the worst of them."""
+    """Joins the three phases of a test (set-up, call, tear-down) into one result: the worst of them."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -34,7 +34,7 @@ class _Results:
 
 
 def main(descriptor, folder):
-    # This file's folder is first on the path, and has modules by names that pytest's own have, too.
+    # This file's folder is first on the path, and some of its modules have the same names as pytest's own.
     del sys.path[0]
     import pytest
 

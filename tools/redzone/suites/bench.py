@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What KASAN costs stays within its goals, and the recorded figures are those of this tree (four minutes).
+"""KASAN's cost stays within its goals, and the recorded figures are those of this tree (four minutes).
 
 Figures are instructions, so they are the same on every host: docs/benchmarks.md.
 """
@@ -13,12 +13,12 @@ MODES = ("generic",)
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 INLINE, OUTLINE = "generic-inline", "generic-outline"
 RECORDED = base.ROOT / "bench" / "results-arm64.json"
-# Another version of the compiler, or of QEMU's firmware, moves figures a little.
+# Another version of the compiler or of QEMU's firmware changes figures a little.
 TOLERANCE = 0.05
-# What all CPUs do at once, and how buddy lists are split then, is not the same in two runs.
+# Parallel work on all CPUs, and the splits of buddy lists in it, differ from run to run.
 NOT_REPEATED = ("smp.", "page_traffic")
 
-# Every access of the operation is one call; what lies outside its loop is the same for all of them.
+# Every access of the operation is one call; the code outside its loop is the same for all.
 ACCESSES = 128
 OUTSIDE = 16
 CHECK = 8
@@ -26,7 +26,7 @@ CHECK = 8
 CHEAPER = {"memcpy_1024": 80, "memset_1024": 50}
 KMALLOC = 300
 TIMES = 1.5
-# The same operation among more objects, or on more CPUs.
+# The same operation with more objects, or on more CPUs.
 GROWTH = 1.1
 
 
@@ -47,7 +47,7 @@ def _limits(figures):
         for op in ("kmalloc_64", "kmalloc_1024", "pages_0"):
             on = [figures[mode][f"smp.{op}@{cpus}"] for cpus in bench.CPUS]
             yield f"{mode}.cpus.{op}", max(on), on[0] * GROWTH
-        # These take locks that all CPUs share, without KASAN as well.
+        # These take locks that all CPUs share, even without KASAN.
         for op in ("vmalloc_4k", "test_vmalloc.fix_size"):
             for cpus in bench.CPUS:
                 name = f"smp.{op}@{cpus}"
@@ -62,7 +62,7 @@ def goals(figures):
 
 
 def stale(figures, recorded):
-    """Return a line for each figure that is not what was recorded."""
+    """Return a line for each figure that differs from the recorded one."""
     lines = []
     for column, values in figures.items():
         for op, value in values.items():

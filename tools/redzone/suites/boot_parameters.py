@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""docs/boot-parameters.md has the parameters that the kernel knows, with the texts that its parser has.
+"""docs/boot-parameters.md lists the parameters that the kernel knows, with the texts of its parser.
 
-The tables are read out of a built kernel: those of the runtime (runtime/report/options.h) and of the kernel
-(core_param() and others, in the section .init.params). With REDZONE_UPDATE_DOCS=1 in the environment they are
-written into the document instead.
+The suite reads the tables out of a built kernel: those of the runtime (runtime/report/options.h) and of the
+kernel (core_param() and others, in the section .init.params). With REDZONE_UPDATE_DOCS=1 in the environment
+it writes them into the document instead.
 
-Wrong values are tried in a few boots, many in each; a test in the kernel (kernel/tests/params_test.c) prints
-what all parameters are then.
+It tries wrong values in a few boots, many in each; a test in the kernel (kernel/tests/params_test.c) then
+prints the values of all parameters.
 """
 
 import difflib
@@ -25,8 +25,8 @@ TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 DOCUMENT = ROOT / "docs" / "boot-parameters.md"
 TIMEOUT = 120
 
-# Values that a parameter must refuse: out of range, empty, with a sign, with something behind it, of another
-# kind; None: the name alone.
+# Values that a parameter must refuse: out of range, empty, with a sign, with trailing characters, of another
+# kind. None: the name alone.
 _SWITCH = ("", "?", "yes", "2", "-1", "on ", "1x")
 _RANGE = (None, "", "?", "-1", "1x", "4294967296")
 _WORD = (None, "", "?")
@@ -75,7 +75,7 @@ WRONG = {
     "workqueue_test.rounds": ("0", *_RANGE),
 }
 
-# Sizes that are refused when it is known how much memory there is: the value, and the line's beginning.
+# Sizes that are refused once the amount of memory is known: the value, and how the line starts.
 TOO_LARGE = {
     "kasan.quarantine_size": ("99G", r"kasan: {name}=106300440576: expected {values}, which is \d+; "),
     "kasan.page_quarantine": (
@@ -84,8 +84,8 @@ TOO_LARGE = {
     ),
 }
 
-# Set to something else than the default and then to a wrong value: what was set is kept. The third is what
-# the kernel's test prints, None where it does not.
+# {parameter: (right value, wrong value, what the kernel's test prints or None)}. A parameter that gets the
+# right value and then the wrong one must keep the right one, which is not the default.
 KEPT = {
     "kasan_multi_shot": (None, "3", None),
     "kasan.depot_size": ("1M", "1K", "1048576"),
@@ -104,7 +104,7 @@ LINE_MAX = 3500
 
 
 class _Memory:
-    """What an ELF file has at an address, and where its symbols are."""
+    """The contents of an ELF file by address, and the addresses of its symbols."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -147,7 +147,7 @@ def tables(elf):
 
 
 def _words(values):
-    """Return what is accepted as Markdown: words as code, sentences as they are."""
+    """Return the text about accepted values as Markdown: words as code, sentences unchanged."""
     if " " in values or "|" not in values:
         return values.replace("|", "\\|")
     return ", ".join(f"`{word}`" for word in values.split("|"))
@@ -219,7 +219,7 @@ def _pieces(arguments):
 
 
 def _changed(values, default):
-    """Return what is wrong with @values, which should be those of @default."""
+    """Return what is wrong with @values, which should equal @default."""
     return [
         f"{name} is {values.get(name)}, not {value}"
         for name, value in default.items()
@@ -232,9 +232,9 @@ def _verdict(name, wrong, log=None):
 
 
 def _wrong_values(context, image, names):
-    """Boot with wrong values: each must be named, with what is accepted, and all defaults stay."""
+    """Boot with wrong values: the kernel must name each, with the accepted ones, and keep all defaults."""
     _, default, errors, log = _boot(context, "defaults", image, [])
-    # The others have no variable, or the test needs them.
+    # The other parameters have no variable, or the test needs them.
     silent = set(names) - set(default)
     unread = silent - {"failslab", "fail_page_alloc", "fail_site", "kasan.ignore", "kasan_multi_shot"}
     errors += [f"not printed: {name}" for name in sorted(unread)]
@@ -255,7 +255,7 @@ def _wrong_values(context, image, names):
     append = [_argument(name, value) for name, (value, _) in TOO_LARGE.items()]
     lines, values, errors, log = _boot(context, "too-large", image, append)
     for name, (_, pattern) in TOO_LARGE.items():
-        # What is used instead follows where it depends on the memory, too.
+        # The line ends with the default if that depends on the memory as well.
         pattern = pattern.format(name=re.escape(name), values=re.escape(names[name]))
         if not any(re.search(pattern + r"keeping the default(, \d+)?$", line) for line in lines):
             errors.append(f"no line: {pattern}")
@@ -263,7 +263,7 @@ def _wrong_values(context, image, names):
 
 
 def _kept_values(context, image, names):
-    """Boot with right values and then wrong ones: what was set stays, and the line says so."""
+    """Boot with right values and then wrong ones: the right ones stay, and the line says so."""
     append = [_argument(name, value) for name, values in KEPT.items() for value in values[:2]]
     lines, values, errors, log = _boot(context, "kept", image, append)
     for name, (right, wrong, shown) in KEPT.items():
@@ -277,7 +277,7 @@ def _kept_values(context, image, names):
 
 
 def _off(context, image):
-    """Boot the KUnit suites with kasan=off: a kernel like any other, and no report."""
+    """Boot the KUnit suites with kasan=off: the kernel works as usual, without a report."""
     target = machine.Machine(image, smp=4, append=["kasan=off"], timeout=6 * TIMEOUT)
     outcome, lines, log = context.boot("off", target)
     parsed = ktap.parse(lines)

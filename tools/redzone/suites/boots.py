@@ -14,7 +14,7 @@ TIMEOUT = 60
 
 
 def shape(outcome):
-    """Return what must be the same at every boot: how it ended, and each report's headline."""
+    """Return what must be the same in every boot: how it ended, and each report's headline."""
     reports = [(report.type, report.where, report.access, report.size) for report in outcome.reader.reports]
     return outcome.status, outcome.reader.halted, reports
 

@@ -2,10 +2,10 @@
 """Programs with a known verdict: type, access, size and line of the first report.
 
 The programs are in tests/cases/ unless --cases-dir or REDZONE_CASES names another folder; the verdicts
-are in INDEX.tsv beside them. All programs run in one boot, as `./redzone run --each` does it, and two of
-each verdict in a kernel of their own; with --mode every program does both. With software tags the column
-`tags` says what must be seen: short granules turn missed-in-granule into caught, on the stack only where
-the compiler lays them out (inline)."""
+are in INDEX.tsv beside them. All programs run in one boot, as with `./redzone run --each`, and two of each
+verdict run in a kernel of their own; with --mode every program does both. With software tags the column
+`tags` says what must be found: short granules turn missed-in-granule into caught, on the stack only where the
+compiler lays them out (inline)."""
 
 import collections
 import contextlib
@@ -20,12 +20,12 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
 TIMEOUT = 60
-# What all programs in one boot are compiled with: (compiler, instrumentation).
+# (compiler, instrumentation) for all programs in one boot.
 TOGETHER = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "inline"))
 TOGETHER_SW_TAGS = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "outline"))
 TOGETHER_HW_TAGS = (("clang-19", "sync"), ("gcc", "sync"))
 MODES = ("generic", "sw_tags", "hw_tags")
-# What a report by tags may call a bug that Generic mode knows by the colour of its redzone.
+# Names that a report by tags may use for a bug that Generic mode recognizes by the value of its redzone.
 TAGS_TYPES = {
     "use-after-scope": ("invalid-access", "stack-out-of-bounds"),
     "stack-out-of-bounds": ("stack-out-of-bounds", "invalid-access"),
@@ -36,7 +36,7 @@ TAGS_TYPES = {
 
 @dataclass(frozen=True)
 class Case:
-    """One row of INDEX.tsv; fields that are not to be compared are None."""
+    """One row of INDEX.tsv; fields that are not compared are None."""
 
     name: str
     path: Path
@@ -95,7 +95,8 @@ def judge(case, outcome, symbolizer, compare_with):
 def compare(case, report, end):
     """Return what differs from the row, as a list of texts.
 
-    report: the program's first, symbolized if the row has a line, or None. end: how it ended, "" if well.
+    report: the program's first, or None, symbolized if the row has a line. end: how the program ended, "" if
+    well.
     """
     if case.verdict == "clean":
         if report:
@@ -122,29 +123,29 @@ def compare(case, report, end):
 
 
 def for_tags(case, compiler, where):
-    """Return @case as software tags should see it, None if nothing is claimed."""
+    """Return @case as expected with software tags, None if nothing is claimed."""
     wanted = case.tags
     if wanted == "missed-in-granule":
-        # Only Clang's inline code makes short granules on the stack; those of the heap are the runtime's.
+        # Only Clang's inline code makes short granules on the stack; the runtime makes those of the heap.
         on_stack = case.verdict.startswith("stack")
         wanted = "n/a" if on_stack and (compiler, where) != ("clang-19", "inline") else "caught"
-    # GCC gives a scope's variables their tag for as long as the frame lives.
+    # GCC tags a scope's variables for the life of the frame.
     if case.verdict == "use-after-scope" and compiler == "gcc":
         return None
     return None if wanted == "n/a" else case
 
 
 def for_hw_tags(case):
-    """Return @case as the CPU's tags should see it, None if nothing is claimed: they are the heap's alone."""
+    """Return @case as expected with the CPU's tags, None if nothing is claimed: only the heap has them."""
     elsewhere = ("stack", "alloca", "use-after-scope", "global")
     if case.tags not in ("caught", "clean") or case.verdict.startswith(elsewhere):
         return None
-    # What the CPU refuses is an instruction, of which a copy of a struct may have several.
+    # The CPU faults on one instruction, and a struct copy may consist of several.
     return replace(case, size=None)
 
 
 def judge_tags(case, report, end):
-    """compare() for a report by tags: the type may be the weaker one where nobody knows better."""
+    """compare() for a report by tags: the type may be the weaker one where tags cannot tell more."""
     accepted = TAGS_TYPES.get(case.verdict, (case.verdict,))
     if report and report.type in accepted:
         case = replace(case, verdict=report.type)
@@ -173,7 +174,7 @@ def _configuration(context, cases, where, mode="generic"):
 
 
 def _together(context, cases, compiler, where, mode="generic"):
-    """All cases as programs of one boot; what is compared is the same."""
+    """Run all cases as programs in one boot; the comparison is the same."""
     label = f"each.{compiler}.{where}" if mode == "generic" else f"{mode}.each.{compiler}.{where}"
     preset = builder.preset_name(mode=mode, instrumentation=where, compiler=compiler)
     reason = context.missing_for(preset) or (mteqemu.reason() if mode == "hw_tags" else None)
@@ -197,7 +198,7 @@ def _together(context, cases, compiler, where, mode="generic"):
         matches = compare if mode == "generic" else judge_tags
         wrong = matches(case, verdict.report, verdict.title)
         yield Result(f"{label}.{case.name}", FAIL if wrong else PASS, "; ".join(wrong), log)
-    # The cases do nothing that takes a machine down.
+    # No case does anything that brings a machine down.
     many = "" if count == 1 else f"{count} boots, expected one"
     yield Result(f"{label}.one-boot", FAIL if many else PASS, many, log)
     shutil.rmtree(folder, ignore_errors=True)
@@ -206,7 +207,8 @@ def _together(context, cases, compiler, where, mode="generic"):
 def run(context):
     cases = load(context.cases_dir)
     if context.mode in (None, "generic"):
-        # Each in a kernel of its own where that is asked for: what a boot has to do with it, some show.
+        # With --mode each program has a kernel of its own; without it, two of each verdict show that this
+        # works as well.
         for where in ("inline", "outline") if context.mode else ("inline",):
             yield from _configuration(context, cases if context.mode else one_of_each(cases), where)
         for compiler, where in TOGETHER:

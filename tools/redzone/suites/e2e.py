@@ -10,6 +10,6 @@ TOOLS = ("cmake", "ninja", "clang-19", "gcc-arm64", "lld", "nm", "objcopy", "sym
 
 
 def run(context):
-    # Where this one cannot be had, its tests skip by name.
+    # If this tool is not available, its tests skip by name.
     context.missing("clang-22")
     yield from _pytest.run(context, ROOT / "tests" / "e2e")

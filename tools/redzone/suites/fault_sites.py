@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Every place of the kernel that allocates has been refused memory by a test, or says here why not.
+"""Every place in the kernel that allocates has been refused memory by a test, or is listed with the reason
+why not.
 
-The places are the call instructions of the image whose target is an allocation function; those that were
-reached are in the call chains that the KUnit suites fault_* print with kasan_test.fault_sites. Copies that
-the compiler made of one source line count as one.
+The places are the call instructions in the image whose target is an allocation function. The KUnit suites
+fault_* print the call chains of those that they reach, with kasan_test.fault_sites. The compiler's copies of
+one source line count as one.
 
-What no suite of a running kernel can reach (the boot itself, programs, modules that are loaded at boot) has a
-boot of its own for each place, with fail_site=.
+A suite in a running kernel cannot reach some places: the boot itself, programs, modules that are loaded at
+boot. Each of those has a boot of its own, with fail_site=.
 """
 
 import re
@@ -64,25 +65,25 @@ ALLOCATE = frozenset(
     ]
 )
 
-# Tests are not tested.
+# The tests themselves are not tested.
 ELSEWHERE = ("kernel/tests/", "kernel/kunit/", "kernel/bench/", "kernel/soak/")
 
-# File:function function-that-allocates: why nothing here reaches it.
+# "file:function function-that-allocates": why no test reaches it.
 NOT_REACHED = {
     "runtime/alloc/fifo.c:add_page kasan_port_alloc": "ports' heaps: none is here; the unit tests refuse it",
 }
 
-# What the kernel says where it refuses, as fail_site= wants it.
+# The kernel's message about a refusal, in the format of fail_site=.
 FORCED = "FAULT_INJECTION: forcing a failure"
 SOURCES = ROOT / "tests" / "fault-sites"
 
 
 @dataclass
 class Site:
-    """A place that a boot of its own refuses memory.
+    """A place that is refused memory in a boot of its own.
 
-    image: which kernel. says: what its console must have, in this order. status: how the machine must end.
-    times: so many failures, -1: all.
+    image: which kernel. says: texts that its console must have, in this order. status: how the machine must
+    end. times: the number of failures, -1: all.
     """
 
     place: str
@@ -93,7 +94,7 @@ class Site:
 
 
 def _panic(place, text):
-    """Without it there is no system: the kernel must say what it has no memory for."""
+    """Without this memory there is no system: the kernel must name what it has no memory for."""
     return Site(place, "redzone", [f"Kernel panic - not syncing: {text}"], base.CRASHED, -1)
 
 
@@ -153,7 +154,7 @@ SITES = [
 
 
 def _calls(elf):
-    """Yield (address, name of the function called) of the calls of allocation functions in the image."""
+    """Yield (address, name of the called function) of the calls to allocation functions in the image."""
     with open(elf, "rb") as file:
         image = ELFFile(file)
         targets = {
@@ -181,7 +182,7 @@ def _places(elf):
     places = {}
     with Symbolizer(elf) as symbolizer:
         for address, target in _calls(elf):
-            # What is inline in a header is the caller's.
+            # An inline function in a header counts as its caller's code.
             sources = [s for s in symbolizer.look_up(address) if "/include/" not in s.path]
             if not sources:
                 continue
@@ -193,7 +194,7 @@ def _places(elf):
 
 
 def _build(context, folder):
-    """Return {Site.image: (builder.Image, boot parameters)}, and the initrd of all of them."""
+    """Return {Site.image: (builder.Image, boot parameters)}, and the initrd that all of them use."""
     files, argument, loaded = (SOURCES / f"{name}.c" for name in ("files", "argument", "module"))
     modules = module.programs([loaded])
     programs = [
@@ -216,7 +217,7 @@ def _build(context, folder):
 
 
 def _in_order(wanted, lines):
-    """Return the first of the texts @wanted that no line has behind the one before it, or None."""
+    """Return the first of the texts @wanted that is missing or out of order, or None."""
     rest = iter(lines)
     return next((text for text in wanted if not any(text in line for line in rest)), None)
 
@@ -238,7 +239,7 @@ def _refuse(context, site, number, image, append, initrd, addresses):
         parameters = [*append, f"fail_site={address:x},{site.times}"]
         target = machine.Machine(image.image, append=parameters, initrd=initrd, timeout=TIMEOUT)
         outcome, lines, log = context.boot(f"{name}-{address:x}", target)
-        # A copy that is for another caller is not come by, and the boot is one like any other.
+        # This boot does not reach a copy for another caller, and so ends like any other.
         if any(FORCED in line for line in lines):
             reached = True
             wrong += _wrong(site, outcome, lines)
@@ -248,7 +249,7 @@ def _refuse(context, site, number, image, append, initrd, addresses):
 
 
 def _boots(context, images, initrd, places):
-    """Yield (Result, place) for each line of each of SITES. @places: of the kernel, as _places() has them."""
+    """Yield (Result, place) for each line of each of SITES. @places: the kernel's, from _places()."""
     known = {"redzone": places, "module": places}
 
     def one(item):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The runtime alone, freestanding, for every target and both compilers.
 
-Looks at the objects, too: the runtime is never instrumented, and needs nothing but what the port gives.
+It also checks the objects: the runtime is never instrumented, and needs only what the port provides.
 """
 
 import re
@@ -13,7 +13,8 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "nm")
 
-# Undefined symbols that the runtime may have: the port's functions, and what a linker or compiler gives.
+# Undefined symbols that the runtime may have: the port's functions, and those that a linker or compiler
+# provides.
 _ALLOWED = re.compile(
     r"^(kasan_port_\w+|__mem(cpy|move|set)|__init_array_(start|end)|__aeabi_\w+|_GLOBAL_OFFSET_TABLE_)$"
 )
@@ -35,7 +36,8 @@ def symbols(files):
     return undefined - defined, defined
 
 
-# What a whole runtime defines: what compiled code calls, or the port's fault handler where the CPU checks.
+# Symbols of a full runtime: those that compiled code calls, or, if the CPU checks, that the port's fault
+# handler calls.
 _GIVES = {
     "generic": re.compile(r"^__asan_load8_noabort$"),
     "sw_tags": re.compile(r"^__hwasan_load8_noabort$"),

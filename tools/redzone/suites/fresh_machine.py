@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The README's commands on minimal Debian systems, bookworm and trixie, in a chroot (root; an hour and more).
 
-Each system has Python, Git and certificates, and nothing else; the tree is cloned into it as it is committed.
-What its commands need they install themselves. On bookworm both of the README's commands run whole, on trixie
-`run` and the suites style, unit and e2e; with --quick `run` and e2e on bookworm alone.
+Each system has only Python, Git and certificates, and a clone of the tree as committed. The commands install
+what they need. On bookworm both README commands run in full; on trixie `run` and the suites style, unit and
+e2e; with --quick `run` and e2e, on bookworm only.
 
-The base systems are kept in build/fresh-machine/ for a week. Each command has its log in the suite's folder.
+The base systems stay in build/fresh-machine/ for a week. Each command has its log in the suite's folder.
 """
 
 import os
@@ -23,7 +23,7 @@ TOOLS = debianroot.TOOLS
 FOLDER = BUILD / "fresh-machine"
 CLONE = "/root/redzone"
 TIMEOUT = 4 * 3600
-# After this many seconds without a suite's end a note says how far a command is.
+# After this many seconds without a finished suite, a note says how far a command is.
 QUIET_SECONDS = 60
 SKIPS_SHOWN = 20
 
@@ -34,7 +34,7 @@ _SUITE_END = re.compile(r"^# \S+: \d+ passed, \d+ failed")
 
 @dataclass(frozen=True)
 class Step:
-    """One command in a fresh machine. judge: function of (status, lines); returns what is wrong, or ""."""
+    """One command in a fresh machine. judge(status, lines) returns what is wrong, or ""."""
 
     release: str
     name: str
@@ -43,7 +43,7 @@ class Step:
 
 
 def judge_run(status, lines):
-    """Return what is wrong with `./redzone run`: its example has two bugs, which KASAN has to report."""
+    """Return what is wrong with `./redzone run`: its example has two bugs, and KASAN has to report both."""
     wrong = [] if status == base.REPORTED else [_ended(status) + f", expected status {base.REPORTED}"]
     for title in ("slab-out-of-bounds", "slab-use-after-free"):
         if not any(f"BUG: KASAN: {title} " in line for line in lines):
@@ -92,7 +92,7 @@ def steps(quick):
 
 
 class _Progress:
-    """Notes of a running command: the end of each suite, what failed, how far it is."""
+    """Notes on a running command: the end of each suite, what failed, how far it is."""
 
     def __init__(self, context, name):
         self.context, self.name = context, name
@@ -114,7 +114,7 @@ class _Progress:
 
 
 def _release(context, release, chosen):
-    """Make a machine of @release and yield the Result of each Step of @chosen there."""
+    """Make a machine with @release, and yield the Result of each Step of @chosen there."""
     root = FOLDER / release
     try:
         cached = (FOLDER / f"{release}.tar").is_file()
@@ -147,7 +147,7 @@ def _release(context, release, chosen):
 
 def run(context):
     if os.geteuid() != 0:
-        # This suite runs when it is named: nothing tested is no success.
+        # This suite runs only when it is named, so testing nothing is not a success.
         yield Result("all", FAIL, "root is needed for a chroot; run as root: ./redzone test fresh-machine")
         return
     changed = debianroot.uncommitted(ROOT)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Golden reports: one console for each bug type, compared line by line.
 
-tests/golden/bugs.c has the bugs, tests/golden/TYPE.log the console that the kernel printed once; those of
-software and of hardware tags are in folders of their own. What differs from boot to boot or from build to
-build (addresses, task numbers, code offsets) is masked on both sides; everything else is text that tools and
-people read, and must stay.
+tests/golden/bugs.c has the bugs, and tests/golden/TYPE.log has the console that the kernel once printed;
+software and hardware tags have folders of their own. Parts that differ from boot to boot or from build to
+build (addresses, task numbers, code offsets) are masked on both sides. Tools and people read everything else,
+so it must not change.
 
-With REDZONE_UPDATE_GOLDEN=1 in the environment, reports that differ are written anew instead.
+With REDZONE_UPDATE_GOLDEN=1 in the environment, the suite rewrites reports that differ.
 """
 
 import difflib
@@ -20,7 +20,7 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 HERE = ROOT / "tests" / "golden"
 TIMEOUT = 60
-# The golden reports are taken from the first. All must print the same, but for what is masked. (mode,
+# The first one writes the golden reports. All must print the same, except for the masked parts. (mode,
 # compiler, instrumentation or kasan.mode=), and the slab allocator if it is not the default: reports find
 # objects by slab.
 CONFIGURATIONS = (
@@ -36,11 +36,12 @@ CONFIGURATIONS = (
     ("hw_tags", "clang-19", "asymm"),
 )
 MODES = ("generic", "sw_tags", "hw_tags")
-# Whose reports are written as golden ones.
+# The configurations that write the golden reports.
 FIRST = (("clang-19", "inline"), ("clang-19", "sync"))
-# With software tags outline code tags whole granules of the stack, and this bug ends inside of one.
+# With software tags, outline code tags whole granules of the stack, and this bug ends inside one.
 IN_GRANULE = {("sw_tags", "outline"): {"stack-out-of-bounds"}}
-# Not for the CPU to find by tags, so that kasan.mode= makes no difference: the runtime's checks, MMU faults.
+# Bugs that the CPU does not find by tags, so that kasan.mode= makes no difference: the runtime's checks, MMU
+# faults.
 NOT_BY_TAG = {"double-free", "invalid-free", "out-of-bounds", "null-ptr-deref", "user-memory-access"}
 NOT_BY_TAG |= {"wild-memory-access", "wild-memory-access-low"}
 LATE = "asynchronous"
@@ -50,11 +51,11 @@ _HEX16 = re.compile(r"\b(?:0x)?([0-9a-f]{16})\b")
 _FRAME = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+")
 _TAG = re.compile(r"\[([0-9a-f]{2})\]")
 _ROW = re.compile(r"^([ >])[0-9a-f]{16}:((?: [0-9a-f]{2}){16})$")
-# Compilers add these to a function's name when they make a copy of it.
+# Compilers add these suffixes to the name of a function's copy.
 _COPY = re.compile(r"(?<=\w)\.(?:constprop|isra|part|cold)(?:\.\d+)*(?=\+|\b)")
 # A bug type in the runtime's sources.
 _BUG_TYPE = re.compile(r'"([a-z]+(?:-[a-z]+)*-(?:free|bounds|access|deref|scope))"')
-# An address this near to the accessed one is printed relative to it.
+# An address this close to the accessed one is printed relative to it.
 _NEAR = 1 << 16
 
 
@@ -74,7 +75,8 @@ def titles(mode="generic"):
 
 
 def golden_name(where, name, title):
-    """Return which golden report a bug must resemble: its own, or that of all that the CPU only notes."""
+    """Return which golden report a bug must match: its own, or the one for all bugs that the CPU only
+    records."""
     late = where == "async" or (where == "asymm" and " Write in " in title)
     return LATE if late and name not in NOT_BY_TAG else name
 
@@ -91,7 +93,7 @@ def _relative(address, origin):
     """Return @address as text that is the same wherever the object lies."""
     if origin is None or address < 1 << 16:
         return f"{address:016x}"
-    # A pointer's tag is drawn by chance, and not part of where it points to.
+    # A pointer's tag is random, and not part of its address.
     distance = _untagged(address) - _untagged(origin)
     if abs(distance) >= _NEAR:
         return "ADDRESS"
@@ -103,7 +105,8 @@ def _untagged(address):
 
 
 def _mask_tag(text):
-    """Return the tag @text, or what stands for any tag: freed memory, match-all and short granules stay."""
+    """Return the tag @text if it is for freed memory, match-all or a short granule, else the mask of any
+    tag."""
     return text if text in ("fe", "ff") or int(text, 16) < 16 else "TAG"
 
 
@@ -115,7 +118,7 @@ def _caret(text, middle, tags):
 
 
 def normalize(report):
-    """Return the lines of a console.Report without what changes from boot to boot."""
+    """Return the lines of a console.Report without the parts that change from boot to boot."""
     if _NO_DETAILS in report.lines:
         return _normalize_late(report)
     origin = report.address
@@ -125,7 +128,7 @@ def normalize(report):
     for text in report.lines:
         row = _ROW.match(text)
         if row:
-            # Where an object lies in its row, and who lies beside it, is the allocator's business.
+            # An object's place in its row, and its neighbours, are the allocator's business.
             middle = text if row[1] == ">" else middle
             result.append(f"{row[1]}ROW: 16 granules")
             continue
@@ -141,11 +144,11 @@ def normalize(report):
         text = re.sub(r"by task \d+:", "by task PID:", text)
         text = re.sub(r"^CPU: \d+ PID: \d+ ", "CPU: N PID: PID ", text)
         text = re.sub(r"\b(pfn:0x)[0-9a-f]+", r"\1PFN", text)
-        # Whoever of the kernel's functions made a task's stack: compilers inline them differently.
+        # The kernel function that made a task's stack: compilers inline it differently.
         area = re.search(r" allocated at (\w+)\+", text)
         if area and area[1] != report.where.partition("+")[0]:
             text = text.replace(area[0], " allocated at FUNCTION+")
-        # Both compilers describe a frame, but lay it out as they like.
+        # Both compilers describe a frame, but each lays it out differently.
         text = re.sub(r"at offset \d+ in frame", "at offset N in frame", text)
         text = re.sub(r"^ \[\d+, \d+\) ('[^']*').*", r" [FROM, TO) \1", text)
         text = re.sub(r"^ defined (?:at|in) \S*?([\w.-]+?)(?::\d+)?$", r" defined in \1", text)
@@ -154,7 +157,8 @@ def normalize(report):
 
 
 def _normalize_late(report):
-    """The lines of an asynchronous report. Where it was noticed (a tick, a context switch) is chance."""
+    """Return the lines of an asynchronous report. The place where the kernel noticed it (a tick, a context
+    switch) is random."""
     text = "\n".join(report.lines)
     text = re.sub(r"(?m)^(BUG: KASAN: \S+ in) \w+\+0x[0-9a-f]+/0x[0-9a-f]+$", r"\1 FUNCTION", text)
     text = re.sub(r"(?m)^CPU: \d+ PID: \d+ Comm: \S+", "CPU: N PID: PID Comm: TASK", text)
@@ -163,13 +167,13 @@ def _normalize_late(report):
 
 
 def prefix_width(lines):
-    """Return the width of the timestamps of a console, None if it is not the same on all lines."""
+    """Return the width of a console's timestamps, None if it differs between lines."""
     widths = {len(console.split(line)[0]) for line in lines if console.split(line)[0]}
     return widths.pop() if len(widths) == 1 else None
 
 
 def judge(name, lines, golden):
-    """Return what is wrong with a console, as a list of texts. @golden: the console it must resemble."""
+    """Return what is wrong with a console, as a list of texts. @golden: the console that it must match."""
     found, wanted = reports(lines), reports(golden)
     if len(found) != 1 or not found[0].complete:
         return [f"{base.plural(len(found), 'report')}, expected one complete report"]
@@ -206,7 +210,7 @@ def _configuration(context, configuration, update):
         if wrong and update:
             if len(reports(lines)) != 1:
                 raise Failure(f"bugs {name} did not give one report; see {base.relative(log)}")
-            # A compiler names a global's file as it was given: keep this machine's folders out.
+            # A compiler names a global's file as given, so remove this machine's folders.
             text = "\n".join(lines).replace(f"{ROOT}/", "")
             path.write_text(text + "\n", encoding="utf-8")
             base.say(f"wrote {base.relative(path)}")
@@ -219,7 +223,8 @@ def _configuration(context, configuration, update):
 
 
 def _types():
-    """Every bug type of docs/reports.md needs a golden report, and a KUnit case that expects that type."""
+    """Check that every bug type in docs/reports.md has a golden report, and a KUnit case that expects the
+    type."""
     text = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
     table = text.partition("## 1. The bug type")[2].partition("\n## ")[0]
     types = re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)
@@ -235,7 +240,7 @@ def _types():
         if name not in expected:
             wrong.append("no KUnit case expects this type")
         yield Result(f"types.{name}", FAIL if wrong else PASS, "; ".join(wrong))
-    # A type cannot be left out of the document and so of all that is asked above.
+    # A type that is missing from the document would escape all checks above.
     runtime = "".join(map(_text, (ROOT / "runtime").rglob("*.c")))
     reported = set(_BUG_TYPE.findall(runtime))
     missing = sorted(reported - set(types))
@@ -255,6 +260,6 @@ def run(context):
     for configuration in CONFIGURATIONS:
         mode = configuration[0]
         if context.mode in (None, mode):
-            # Of all asynchronous reports the first one serves, and only if there is none.
+            # Write only the first asynchronous report, and only if there is no golden one yet.
             first = configuration[1:] in FIRST or not (folder(mode) / f"{LATE}.log").exists()
             yield from _configuration(context, configuration, update and first)

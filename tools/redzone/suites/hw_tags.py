@@ -18,7 +18,7 @@ NO_TAGS = "kasan: this CPU has no memory tags (MTE): KASAN is off, its parameter
 NOT_WANTED = "kasan: kasan=off: KASAN is off, nothing is checked"
 SAMPLE = re.compile(r"page_alloc\.sample=10: (\d+) of (\d+) page allocations (of the boot|in all) are tagged")
 
-# An access that is only noted, and at once a way to the end that no context switch or interrupt is on.
+# An access that is only recorded, and then at once an end without a context switch or an interrupt.
 LATE_PANIC = """\
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ def _result(name, wrong, log):
 
 
 def _suites(context, image, name, target_options, said):
-    """Boot SUITES: they pass, nothing is reported, and the line @said comes once (None: nothing is asked)."""
+    """Boot SUITES: they pass, nothing is reported, and the line @said comes once (None: no such check)."""
     target = machine.Machine(image.image, smp=4, mode="hw_tags", timeout=TIMEOUT, **target_options)
     outcome, lines, log = context.boot(name, target)
     parsed = ktap.parse(lines)
@@ -51,7 +51,7 @@ def _suites(context, image, name, target_options, said):
 
 
 def _reports(context, image, kasan_mode):
-    """Boot the example with two bugs, of which the second is a read of freed memory."""
+    """Boot the example with two bugs; the second is a read of freed memory."""
     target = machine.Machine(
         image.image, mode="hw_tags", append=["kasan_multi_shot", f"kasan.mode={kasan_mode}"], timeout=TIMEOUT
     )
@@ -67,7 +67,7 @@ def _reports(context, image, kasan_mode):
 
 
 def _late_panic(context, image):
-    """The report comes before the panic, not inside of it: that would be the end of both."""
+    """The report comes before the panic, not inside it: there it would cut both short."""
     append = ["kasan.mode=async", "kasan.fault=panic", "panic_on_oops=1"]
     target = machine.Machine(image.image, mode="hw_tags", append=append, timeout=TIMEOUT)
     outcome, lines, log = context.boot("late-panic", target)
@@ -92,7 +92,7 @@ def run(context):
     built = context.build(preset, targets=["redzone"], programs=programs, copy_to=folder)
     image = built["redzone"]
 
-    # A parameter with a right value, and one that no other mode has: both are ignored without a word.
+    # A parameter with a valid value, and one that only this mode has: both are silently ignored.
     parameters = [SUITES, "kasan.mode=async", "kasan.fault=panic"]
     options = {"cpu": "cortex-a72", "append": parameters}
     wrong, _, log = _suites(context, image, "cortex-a72", options, NO_TAGS)

@@ -13,8 +13,8 @@ MODES = ("generic", "sw_tags", "hw_tags", "off")
 OPTIONS = ("filter",)
 TIMEOUT = 600
 
-# (mode, instrumentation, compiler, CPUs), and the slab allocator if it is not the default; with hardware tags
-# kasan.mode= in the place of the instrumentation. The second Clang and the kernel without KASAN run once.
+# (mode, instrumentation, compiler, CPUs), and the slab allocator if it is not the default; with hardware
+# tags, kasan.mode= instead of the instrumentation. The second Clang and the kernel without KASAN run once.
 CONFIGURATIONS = [
     ("generic", where, compiler, cpus)
     for compiler in ("clang-19", "gcc")
@@ -35,8 +35,8 @@ CONFIGURATIONS += [
     ("hw_tags", where, "clang-19", cpus) for where in ("sync", "async", "asymm") for cpus in (1, 4)
 ] + [("hw_tags", "sync", compiler, 4) for compiler in ("gcc", "clang-22")]
 
-# Memory management and the runtime are what differs from one compiler and kind of check to another. What lies
-# above runs where nothing like it ran before, and in all configurations by the suite kunit-matrix.
+# Only memory management and the runtime differ from one compiler and kind of check to another. All other
+# suites run here in one configuration of each kind, and in the suite kunit-matrix in all.
 MEMORY_SUITES = "kunit.filter_glob=kasan*,slab*,mempool,page*,vm*,module,fault_inject"
 ALL_SUITES = {
     ("generic", "inline", "clang-19", 1),
@@ -46,9 +46,10 @@ ALL_SUITES = {
     ("sw_tags", "inline", "clang-19", 4),
     ("hw_tags", "sync", "clang-19", 4),
 }
-# What --filter runs: a change of one suite is seen in each mode, and by the other slab allocator.
+# Configurations for --filter: a changed suite runs in each mode, and with the other slab allocator.
 FILTERED = ALL_SUITES | {("generic", "inline", "clang-19", 4, "slab")}
-# What differs from others in nothing but the version of the compiler, or in the number of CPUs as others do.
+# Configurations that differ from another only in the compiler's version, or in the number of CPUs as others
+# do.
 MATRIX_ONLY = {
     ("generic", "outline", "clang-19", 1),
     ("generic", "inline", "gcc", 1),
@@ -59,11 +60,10 @@ MATRIX_ONLY = {
     ("hw_tags", "asymm", "clang-19", 1),
     ("hw_tags", "sync", "clang-22", 4),
 }
-# How a bad access is reported is all that differs from one mode of hardware tags to the other, and tags are
-# slow to emulate.
+# The modes of hardware tags differ only in how they report a bad access, and tags are slow to emulate.
 KASAN_SUITES = "kunit.filter_glob=kasan*"
 
-# A CPU that cannot keep the kernel out of user memory (no PAN): the other column of docs/usermode.md's table.
+# A CPU that cannot keep the kernel out of user memory (no PAN): the other column in docs/usermode.md's table.
 NO_PAN = "cortex-a72"
 WITHOUT_PAN = ("generic", "inline", "clang-19", 4)
 USER_SUITES = "kunit.filter_glob=user,uaccess,kasan"
@@ -103,19 +103,20 @@ def end_error(outcome):
 
 
 def errors_of(outcome, parsed):
-    """Return what is wrong with a boot of suites besides failed cases. parsed: what ktap.parse() gave."""
+    """Return what is wrong with a boot of suites apart from failed cases. parsed: what ktap.parse()
+    returned."""
     errors = [*parsed.errors, *filter(None, [end_error(outcome)])]
     return errors if parsed.cases else [*errors, "no test case ran"]
 
 
 def wrong_with(outcome, parsed):
-    """Return what is wrong with a boot of suites, failed cases included."""
+    """Return what is wrong with a boot of suites, including failed cases."""
     failed = [f"{case.name}: {case.detail}" for case in parsed.cases if case.status == FAIL]
     return failed + errors_of(outcome, parsed)
 
 
 def run(context, matrix=False):
-    """Yield the results. @matrix: of all suites in all configurations, those of MATRIX_ONLY included."""
+    """Yield the results. @matrix: of all suites in all configurations, including those of MATRIX_ONLY."""
 
     def boot(item):
         configuration, image, cpu = item
@@ -147,7 +148,7 @@ def run(context, matrix=False):
         ready.append((configuration, image, None))
         if configuration == WITHOUT_PAN and not context.filter:
             ready.append((configuration, image, NO_PAN))
-    # The longest first, so that none is left over at the end for one CPU of the host.
+    # The longest first, so that none is left running alone at the end on one CPU of the host.
     ready.sort(key=lambda item: (item[0] not in ALL_SUITES, item[0][0] != "hw_tags"))
     for name, outcome, parsed, log in context.each(boot, ready):
         for case in parsed.cases:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All KUnit suites in all configurations of the suite kunit, which leaves out what hardly differs."""
+"""All KUnit suites in all configurations, including those that the suite kunit leaves out as nearly alike."""
 
 from redzone.suites import kunit
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The porting kit: the bare-metal example, the ways into another tree, flags, amalgamate, audit.
 
-The tests are in tests/porting and in the folder tests of each port, for pytest."""
+The tests are in tests/porting and in each port's folder tests, for pytest."""
 
 from redzone.base import ROOT
 from redzone.suites import _pytest
@@ -20,7 +20,7 @@ TOOLS = (
 
 
 def run(context):
-    # Both compilers' tests skip by name where one is missing.
+    # If a compiler is missing, its tests skip by name.
     context.missing("clang-22", "gcc-arm64", "gcc-riscv64", "gcc-arm", "gcc")
     of_ports = sorted((ROOT / "ports").glob("*/tests"))
     yield from _pytest.run(context, ROOT / "tests" / "porting", *of_ports)

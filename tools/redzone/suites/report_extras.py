@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is off by default: the page's owner, the page quarantine; CPU and time of allocation and free."""
+"""Report extras that are off by default: the page's owner, the page quarantine, CPU and time of allocation
+and free."""
 
 import re
 
@@ -29,7 +30,7 @@ _LARGE_WORK = [
     r" which belongs to the cache kmalloc-large of size \d+",
 ]
 _TRACK = r"(Allocated|Freed) by task \d+ on cpu \d+ at \d+\.\d{6}s:"
-# The case of the kernel that knows which CPUs they must be.
+# The kernel's test case that knows which CPUs they must be.
 _CPUS = "cpus_of_allocation_and_free"
 
 
@@ -39,7 +40,7 @@ def text_of(lines):
 
 
 def missing_in_order(patterns, lines):
-    """Return the first of @patterns that no line after the one of the pattern before is, or None."""
+    """Return the first of @patterns that is missing or out of order, or None."""
     rest = iter(lines)
     for pattern in patterns:
         if not any(re.fullmatch(pattern, line) for line in rest):
@@ -65,7 +66,7 @@ def totals(lines, suite):
 
 
 def page_quarantine(context, image):
-    """A page that is used again at once: its late access is found with a page quarantine, and only so."""
+    """A late access to a page that is reused at once is found with a page quarantine, and not without."""
     held = ("kasan.page_quarantine=4M", "page_owner=on")
     outcome, lines, log = boot(context, "page-quarantine-missed", image, "page_quarantine")
     wrong = None
@@ -93,7 +94,7 @@ def page_quarantine(context, image):
 
 
 def live_objects_wrong(lines):
-    """Return what is wrong with how a cache that is destroyed names its live objects, or None."""
+    """Return what is wrong with how a destroyed cache names its live objects, or None."""
     text = "\n".join(lines)
     wanted = re.search(r"destroy_with_live_objects: live (\w+) (\w+) (\w+)$", text, re.MULTILINE)
     named = re.findall(r"^Object 0x([0-9a-f]{16}) @offset=\d+$", text, re.MULTILINE)
@@ -105,7 +106,7 @@ def live_objects_wrong(lines):
 
 
 def wrong_cache_wrong(lines):
-    """Return what is wrong with the warnings of objects that are freed into another cache, or None."""
+    """Return what is wrong with the warnings about objects that are freed into another cache, or None."""
     said = r"kmem_cache_free: object [0-9a-f]{16} is of cache (\S+), not of wrong"
     named = [match.group(1) for match in (re.fullmatch(said, line) for line in lines) if match]
     return None if named == ["right", "kmalloc-64"] else f"warned was of {named}"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Reports over garbage: what a report looks at is overwritten 10,000 times each, and it must come out whole.
+"""Reports over garbage: all data that a report reads is overwritten 10,000 times each, and the report must
+stay whole.
 
-The KUnit suite kasan_garbage with more rounds than every day, and another seed each time. REDZONE_SEED in the
-environment repeats one.
+It runs the KUnit suite kasan_garbage with more rounds than usual, and another seed each time. REDZONE_SEED in
+the environment repeats a seed.
 """
 
 import os

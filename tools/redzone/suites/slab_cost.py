@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of docs/slab-cost.md say what the KUnit suite slab_cost checks in the kernel."""
+"""The tables in docs/slab-cost.md have the figures that the KUnit suite slab_cost checks in the kernel."""
 
 import re
 
@@ -10,7 +10,7 @@ PAGE = 4096
 
 
 def rows_of(macro):
-    """Return the numbers of each row of kernel/tests/slab_cost.h that is given by @macro."""
+    """Return the numbers in each row of kernel/tests/slab_cost.h that uses @macro."""
     text = (ROOT / "kernel" / "tests" / "slab_cost.h").read_text(encoding="utf-8")
     rows = re.findall(rf"^{macro}\(([\d, ]+)\)$", text, re.MULTILINE)
     return [list(map(int, row.split(","))) for row in rows]

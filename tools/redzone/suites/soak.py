@@ -17,7 +17,7 @@ TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 SECONDS = 600
 CPUS = 4
 MEMORY = "512M"
-# The machine may wait for the host: no more than a few times as long, and the boot.
+# The machine may wait for the host: allow a few times the length, plus the boot.
 TIMEOUT_FACTOR = 4
 TIMEOUT_MORE = 300
 NOTE_SECONDS = 10
@@ -61,7 +61,7 @@ def run(context):
 
 
 def results(seen, outcome, log):
-    """Yield the results of a run: @seen on the console, ended with @outcome."""
+    """Yield the results of a run: @seen is its console, @outcome how it ended."""
 
     def result(name, error):
         return Result(name, FAIL if error else PASS, error or "", log)

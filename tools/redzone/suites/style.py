@@ -13,25 +13,25 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 
 MAX_LINES = 700
 _CODE = (".c", ".h", ".S", ".py", ".lds", ".cmake")
-# Header comment with the licence; a script's first line may be its interpreter.
-# But for the programs whose line numbers are recorded: their README.md has it.
+# Header comment with the licence; a script's first line may name its interpreter. Programs with recorded line
+# numbers are exempt: their README.md has the licence.
 _RECORDED = "tests/cases/"
 _LICENCE = re.compile(r"SPDX-License-Identifier: MIT")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-# Headers that a freestanding compiler brings along.
+# Headers that come with a freestanding compiler.
 _FREESTANDING = {
     "float.h", "iso646.h", "limits.h", "stdalign.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h",
     "stdnoreturn.h",
 }  # fmt: skip
 
-# The runtime's folders, the lowest first: a file includes headers of its own folder and of those before it.
+# The runtime's folders, lowest first: a file may include headers from its own folder and those before it.
 _LAYERS = ("arch", "core", "track", "alloc", "report", "abi")
-# A section's heading: too short for clang-format to break it.
+# A section's heading: short enough that clang-format does not break it.
 RULE = re.compile(r"/\* --- \S.{0,85} --- \*/")
 
 
 def files():
-    """Return the repository's files: those that Git knows or would add, or all without Git."""
+    """Return the repository's files: those that Git tracks or would add, or all files without Git."""
     command = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "-z"]
     try:
         result = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -140,7 +140,7 @@ def _tree_rules(paths):
 
 
 def _imported(text, package):
-    """Yield the names of all that the Python source @text of a module in @package imports, anywhere in it."""
+    """Yield all names that the Python source @text of a module in @package imports, anywhere in it."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -151,10 +151,10 @@ def _imported(text, package):
 
 
 def import_cycle(sources):
-    """Return a circle of modules of which each imports the next, as a list of names, or None.
+    """Return a circle of modules, each of which imports the next, as a list of names, or None.
 
-    sources: {module's name: its text}. An import inside a function counts: it hides a circle, it does not
-    open it.
+    sources: {module's name: its text}. An import inside a function counts: it hides a circle but does not
+    break it.
     """
     graph = {
         name: {found for found in _imported(text, name.rpartition(".")[0]) if found in sources}
@@ -207,16 +207,16 @@ _DEFINED = re.compile(
     r"^#define\s+(\w+)|^[A-Za-z_][\w \t*]*?\b(\w+)\(|^extern [^;(]*?(\w+)(?:\[\w*\])?;", re.MULTILINE
 )
 _ASM = re.compile(r"\b(asm|__asm|__asm__)\s*(\(|volatile\b|__volatile__\b|goto\b)")
-# The C library of programs, and the tests' program for user mode: neither is the kernel.
+# The C library of programs, and the tests' user-mode program: neither is part of the kernel.
 _NO_KERNEL = ("kernel/ulib/", "kernel/tests/user/")
 
 
 def behind_contract(sources):
-    """Return what the kernel's generic code takes from an architecture behind its contract, a line each.
+    """Return what the kernel's generic code uses of an architecture outside the contract, one line each.
 
-    sources: {name: text} of files of the kernel. Generic is all that is not in kernel/arch/. A name belongs
-    to an architecture if one of its headers declares or defines it; it is part of the contract if arch.h
-    contains the word.
+    sources: {name: text} of files of the kernel. Code outside kernel/arch/ is generic. A name belongs to an
+    architecture if one of its headers declares or defines it. It is part of the contract if arch.h contains
+    the word.
     """
     contract = sources[_CONTRACT]
     words = set(re.findall(r"\w+", contract))
@@ -276,7 +276,7 @@ def run(context):
 
 
 def _tidy(context, paths):
-    """clang-tidy over the runtime, with the options that its build uses."""
+    """Run clang-tidy over the runtime, with the options that its build uses."""
     preset = "runtime-arm64-clang-full"
     context.build(preset)
     chosen = [str(path) for path in paths if path.suffix == ".c" and (ROOT / "runtime") in path.parents]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Golden reports as syzkaller reads them: the right title, not corrupted.
 
-Two judges. `parser.*` is syzkaller's own Linux parser, a Go module that is fetched for the test; where it
-cannot be fetched that is said and skipped. `rules.*` are the rules that its parser applies, as far as they
-concern a KASAN report, written down here; they run everywhere.
+Two judges. `parser.*` is syzkaller's own Linux parser, a Go module that the suite fetches; if it cannot, it
+says so and skips them. `rules.*` restate, in this file, the parser's rules about KASAN reports; they run
+everywhere.
 """
 
 import json
@@ -32,9 +32,10 @@ _FREES = ("double-free", "invalid-free")
 _STACK = re.compile(r"Call [Tt]race:|Allocated by task \d+:|Freed by task \d+:")
 _FRAME = re.compile(r"^ +[a-zA-Z0-9_.]+\+0x[0-9a-f]+/0x[0-9a-f]+")
 _NO_STACK = "(stack is not available)"
-# What begins a report of any kind.
+# The beginnings of reports of any kind.
 _ANY_OOPS = re.compile(r"BUG:|WARNING:|INFO:|Unable to handle|Internal error|Kernel panic|Call Trace:")
-# Functions that a title never names: the sanitizer's, memory and string functions; for frees, allocators'.
+# Functions that a title never names: the sanitizer's, memory and string functions, and for frees the
+# allocator's.
 _SKIPPED = re.compile(
     r"kasan|__asan|check_memory_region|memcpy|memcmp|memset|memchr|memmove|strcmp|strncmp|strcpy|strncpy"
     r"|strlen|strnlen|strchr|strscpy|panic|dump_stack|string|pointer|printk|snprintf"
@@ -43,7 +44,7 @@ _SKIPPED_IN_FREES = re.compile(r"kmem_|slab_|kfree|vunmap|vfree")
 
 
 def _empty_stack(lines):
-    """Return the heading of a stack without frames, None if there is none."""
+    """Return the heading of a stack that has no frames, or None."""
     for number, line in enumerate(lines):
         if not _STACK.search(line):
             continue
@@ -60,7 +61,7 @@ def _empty_stack(lines):
 
 
 def _function(lines, first, frees):
-    """Return the function that the title names: the first one that is not skipped."""
+    """Return the function that the title names: the first one that the rules do not skip."""
     names = [first]
     for number, line in enumerate(lines):
         if line.startswith("Call trace:"):
@@ -97,7 +98,7 @@ def parse(console):
     return text, f"no frames under '{heading.strip()}'" if heading else None
 
 
-# What the rules must refuse, made from a good report: (name, pattern, replacement).
+# Changes to a good report that the rules must reject: (name, pattern, replacement).
 _DAMAGE = (
     ("bare-address-in-title", r"(BUG: KASAN: [a-z-]+ in )\S+", r"\1[<ffff800080012340>]"),
     ("capitals-in-type", r"BUG: KASAN: slab", "BUG: KASAN: Slab"),
@@ -138,7 +139,7 @@ def _rules():
         if corrupted:
             wrong.append(f"corrupted: {corrupted}")
         yield Result(label, FAIL if wrong else PASS, "\n".join(wrong))
-        # The line of a repeated report is none, and changes nothing of those beside it.
+        # The line of a repeated report is not a report, and does not affect those around it.
         text = path.read_text(encoding="utf-8")
         again = "\n".join(_again(text)) + "\n"
         spoiled = parse(again + text) != (wanted, None) or parse(text + again) != (wanted, None)
@@ -188,7 +189,7 @@ def _reason(text):
 
 
 def _fetch():
-    """Make build/syzkaller a module with the parser in it. Return None, or why that cannot be had."""
+    """Make build/syzkaller a module that contains the parser. Return None, or why that is impossible."""
     commit = (HERE / "COMMIT").read_text(encoding="utf-8").strip()
     stamp = FOLDER / "fetched"
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -218,7 +219,7 @@ def _parser(context):
 
 
 def _parse_all(context, mode):
-    """All golden reports of @mode through the parser."""
+    """Run all golden reports of @mode through the parser."""
     result = _go(["test", "-mod=readonly", "-json", "-count=1", "./..."], TEST_TIMEOUT, mode)
     log = context.write_log(_label(mode, "parser"), result.stdout + result.stderr)
     said = {}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Host unit tests of the runtime, over ports/posix.
 
-The test programs print TAP; CTest knows which there are.
+The test programs print TAP; CTest lists them.
 """
 
 import json
@@ -11,7 +11,7 @@ from redzone import ktap
 from redzone.base import BUILD, Failure
 from redzone.runner import FAIL, SKIP, Result
 
-# {compiler: preset}; the instrumented tests are what differs between compilers.
+# {compiler: preset}; only the instrumented tests differ between compilers.
 PRESETS = {"clang-19": "host-unit", "gcc": "host-unit-gcc"}
 TIMEOUT = 600
 
@@ -68,7 +68,7 @@ def _preset(context, compiler, preset):
 
 
 def run(context):
-    # The first tests already ask each compiler which symbols it emits; one that cannot be had is a skip.
+    # The first tests already ask each compiler which symbols it emits; a missing compiler is a skip.
     for compiler in ("clang-22", "gcc"):
         context.missing(compiler)
     for compiler, preset in PRESETS.items():

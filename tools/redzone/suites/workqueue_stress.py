@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Work items from all sides: 10,000 rounds of the case workqueue.stress_all on 4 CPUs in each mode.
 
-kernel/tests/workqueue_stress_test.c says what a round is. --mode chooses one mode, --seed the sequence,
---rounds how many.
+kernel/tests/workqueue_stress_test.c says what a round is. --mode chooses one mode, --seed the sequence, and
+--rounds the number of rounds.
 """
 
 import random
@@ -23,7 +23,7 @@ CPUS = 4
 # kernel that no longer can.
 SECONDS_EACH = 3
 SECONDS_MORE = 300
-# How often a long run says where it is.
+# How often a long run reports its progress.
 NOTE_ROUNDS = 500
 BATCH = re.compile(
     r"# stress_all: (?P<rounds>\d+) rounds in (?P<milliseconds>\d+) ms: (?P<runs>\d+) runs, "
@@ -32,13 +32,13 @@ BATCH = re.compile(
 
 
 class Batches:
-    """Adds up what the kernel says of each batch of rounds."""
+    """Adds up the kernel's figures for each batch of rounds."""
 
     def __init__(self):
         self.rounds = self.milliseconds = self.runs = self.holds = 0
 
     def feed(self, line):
-        """Take a line of the console. Return True every NOTE_ROUNDS rounds."""
+        """Take a console line. Return True every NOTE_ROUNDS rounds."""
         match = BATCH.search(line)
         if not match:
             return False

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """zlib as shipped: a round trip without a report, and CVE-2022-37434 with one.
 
-The source comes out of a crate that cargo fetches; its checksum is in tests/zlib/libz-sys.sha256.
+The source comes from a crate that cargo fetches; its checksum is in tests/zlib/libz-sys.sha256.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qe
 HERE = ROOT / "tests" / "zlib"
 FOLDER = BUILD / "zlib"
 CRATE = "libz-sys-1.1.6"
-# What a program that packs and unpacks memory needs; the gz* files want file descriptors.
+# The files that packing and unpacking memory needs; the gz* files need file descriptors.
 FILES = [
     "adler32",
     "compress",
@@ -36,11 +36,11 @@ MARK = "the bug is reported from here"
 
 
 class Unavailable(Exception):
-    """The source cannot be had: the suite is skipped with this reason."""
+    """The source is not available: the suite is skipped for this reason."""
 
 
 def _verify(crate):
-    """Raise Failure unless the unpacked crate is the one whose checksum this repository has."""
+    """Raise Failure unless the unpacked crate has the checksum that this repository records."""
     wanted = (HERE / "libz-sys.sha256").read_text(encoding="utf-8").split()[0]
     record = json.loads((crate / ".cargo-checksum.json").read_text(encoding="utf-8"))
     if record["package"] != wanted:
@@ -76,7 +76,7 @@ def source():
 
 def _program(name, zlib):
     sources = [HERE / f"{name}.c", *(zlib / f"{file}.c" for file in FILES)]
-    # The source is as it was shipped, so nobody here can act on its warnings.
+    # The source is as shipped, so its warnings cannot be fixed here.
     return builder.Program(name, sources, includes=[zlib], options=["-w"])
 
 
@@ -112,7 +112,7 @@ def judge_cve(outcome, symbolizer):
         wrong.append(f"type {report.type}, expected slab-out-of-bounds")
     if not report.where.startswith("inflate+"):
         wrong.append(f"in {report.where}, expected inflate")
-    # "Room left" went below zero as an unsigned number of 32 bits: about 4 GiB.
+    # The unsigned 32-bit "room left" went below zero: about 4 GiB.
     if report.size is None or not 0xFFFF0000 <= report.size <= 0xFFFFFFFF:
         wrong.append(f"size {report.size}, expected a little less than 2^32")
     frames = report.traces.get("call", [])
