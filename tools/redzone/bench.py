@@ -191,8 +191,8 @@ def parse(lines):
 
 
 def measure(column, image, chosen, progress):
-    """Return {operation: instructions} of @column for @chosen, as names_matching() gives it. @progress: told
-    about each step."""
+    """Return {operation: instructions} of @column for @chosen, as names_matching() gives it. @progress:
+    called with a line about each step."""
     figures = {}
     mode = MODES[column.mode][0]
     for boot in _boots(chosen):

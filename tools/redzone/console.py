@@ -151,7 +151,7 @@ class Reader:
             self.last = line
         if text == HALTED:
             self.halted = True
-        # The prefix tells the kernel's words from those of a program.
+        # The prefix distinguishes the kernel's lines from a program's.
         off = _KASAN_OFF.match(text) if prefix else None
         if off and self.kasan_off is None:
             self.kasan_off = off[1]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`./redzone test`: runs suites, prints their results as KTAP, counts.
 
-A suite is a module in redzone/suites with a function run(context) that yields Results; see
-suites/__init__.py for what else it may define.
+A suite is a module in redzone/suites with a function run(context) that yields Results.
+suites/__init__.py lists what else it may define.
 """
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Turns `function+0xOFFSET/0xSIZE` into source files and lines, inlined functions included.
 
-The ELF file's symbol table gives the address, LLVM's symbolizer the lines.
+The ELF file's symbol table gives the address, and LLVM's symbolizer the lines.
 """
 
 import itertools

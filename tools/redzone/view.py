@@ -278,7 +278,7 @@ def own_source(frames, sources):
 
 
 def place_key(report, sources):
-    """Return what two reports of one bug have in common: the type, and the line or else the function."""
+    """Return what two reports of one bug share: the type, and the line or else the function."""
     source = own_source(report.traces.get("call", []), sources)
     if source is not None:
         return report.type, source.path, source.line

@@ -6,8 +6,8 @@ A suite module has
   run(context)  yields runner.Result; context is a runner.Context,
 and may have
   TOOLS         keys of redzone.tools that all of it needs: without them the suite is skipped by name,
-  OPTIONS       those of suites.OPTIONS that run() looks at in its context,
-  MODES         the KASAN modes that `--mode` may choose from; run() then looks at context.mode,
+  OPTIONS       those in suites.OPTIONS that run() reads from its context,
+  MODES         the KASAN modes that `--mode` may choose from; run() then reads context.mode,
   SLOW          True: it runs only when it is named.
 
 The suite's name is the module's, with `-` for `_`, or the port's.

@@ -58,7 +58,7 @@ class _Run:
 def run(context, *folders):
     """Yield a Result for each test in @folders. As many files run at once as there are jobs.
 
-    Tests in different files must share only what the builder locks.
+    Tests in different files may share only what the builder locks.
     """
     results = queue.SimpleQueue()
     runs = []

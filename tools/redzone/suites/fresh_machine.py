@@ -75,7 +75,7 @@ def skipped(lines):
 
 
 def steps(quick):
-    """Return the Steps, those of one release side by side."""
+    """Return the Steps; those of one release are adjacent."""
     run = ("./redzone", "run", "--yes")
     test = ("./redzone", "test", "--yes")
     if quick:

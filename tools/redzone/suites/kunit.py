@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, both slab allocators, 1 and 4 CPUs.
 
-Every suite runs in each mode, those of memory in nearly every configuration; the
-suite kunit-matrix runs all in all."""
+Every suite runs in each mode, and the memory suites in nearly every configuration; the suite kunit-matrix
+runs all suites in all configurations."""
 
 from redzone import ktap, machine, mteqemu
 from redzone.builder import preset_name
