@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every place in the kernel that allocates has been refused memory by a test, or is listed with the reason
-why not.
+"""Every place in the kernel that allocates is refused memory by a test, or is listed with a reason.
 
 The places are the call instructions in the image whose target is an allocation function. The KUnit suites
 fault_* print the call chains of those that they reach, with kasan_test.fault_sites. The compiler's copies of

@@ -11,7 +11,7 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites import kunit
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
-# One configuration of each mode whose cases expect different results; the format is that of the suite kunit.
+# One configuration for each mode whose cases expect different reports, in the format of the suite kunit.
 CONFIGURATIONS = (("generic", "inline", "clang-19", 1), ("hw_tags", "sync", "clang-19", 1))
 MODES = tuple(configuration[0] for configuration in CONFIGURATIONS)
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Report extras that are off by default: the page's owner, the page quarantine, CPU and time of allocation
-and free."""
+"""Off by default: the page's owner, the page quarantine, CPU and time of allocation and free."""
 
 import re
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reports over garbage: all data that a report reads is overwritten 10,000 times each, and the report must
-stay whole.
+"""Reports over garbage: all that a report reads is overwritten 10,000 times; the report must stay whole.
 
 It runs the KUnit suite kasan_garbage with more rounds than usual, and another seed each time. REDZONE_SEED in
 the environment repeats a seed.
