@@ -68,7 +68,7 @@ class Writer:
             if header is None:
                 self.lines.append(line)
             elif header not in self.seen:
-                # A condition may drop this copy, so keep later ones; the guard drops them otherwise.
+                # A condition may drop this copy, so keep later ones; the guard drops those that repeat it.
                 if depth == 0:
                     self.seen.add(header)
                 self.add(header, guarded=True)

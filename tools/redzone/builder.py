@@ -363,7 +363,7 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
 
     copy_to: folder that gets the kernels' files; without it they stay in the build folder, where a later
     build replaces them. examine: if the build fails, it is called with the BuildFailure and the build folder,
-    before another command can build there; steps that do not depend on a failed one then run as well.
+    before another command can build there. With it, steps that do not depend on a failed one still run.
 
     Returns {target: Image} of the kernels, {name: Path} of the modules. Raises BuildFailure (status 2) with
     the compiler's messages.

@@ -11,7 +11,7 @@ import os
 
 from redzone.base import BUILD, ROOT
 
-# Nearly every folder compiles the files of the kernel and the runtime; an editor shows them as this one does.
+# Nearly every folder compiles the files of the kernel and the runtime; an editor shows this one's options.
 _FIRST = "arm64-generic-inline-clang"
 _NAME = "compile_commands.json"
 

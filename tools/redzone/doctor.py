@@ -160,7 +160,7 @@ HW_TAGS_USE = "run, test and bench with --mode hw_tags, suites hw-tags and porti
 
 
 def second_qemu():
-    """Say which QEMU runs kernels with hardware tags. It is not an installed package: see mteqemu.py."""
+    """Say which QEMU runs kernels with hardware tags. It need not be an installed package: see mteqemu.py."""
     version, binary, advice = mteqemu.state()
     mark = f"{'ok' if version else 'missing':8}"
     if sys.stdout.isatty():

@@ -35,7 +35,7 @@ def _last_immediate(operands):
 
 
 def _forget(known, insn, number):
-    """Drop from @known the registers that @insn writes. @number: the names that @known uses for them."""
+    """Drop from @known the registers that @insn writes. @number(register): its key in @known."""
     if known:
         for register in insn.regs_access()[1]:
             known.pop(number(register), None)

@@ -67,7 +67,7 @@ def _together(work, folder, log):
         try:
             outcome = machine.boot(work.machine(image, folder), on_line)
         finally:
-            # Even a machine interrupted inside a report has shown all its output.
+            # Show all output, even if the machine was interrupted inside a report.
             screen.end()
             sys.stdout.flush()
         if modules and outcome.status == base.PROGRAM_FAILED:

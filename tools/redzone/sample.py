@@ -74,7 +74,7 @@ def renewed(sample, printed):
                 at = start + len(wanted)
                 chunk = []
                 return
-        # Name the line after the longest matching beginning.
+        # Name the first line after the longest beginning that is printed.
         best = max(
             (
                 next((n for n, text in enumerate(wanted) if keys[start + n : start + n + 1] != [text]), 0)
