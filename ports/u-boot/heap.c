@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * heap.c - U-Boot's dlmalloc under the runtime: the linker sends calls of malloc() and its family here
- * (--wrap, the list is WRAPPED in host/build.py), and they reach dlmalloc through __real_malloc() and __real_free().
+ * (--wrap; WRAPPED in host/build.py is the list), and they reach dlmalloc through __real_malloc() and
+ * __real_free().
  *
  * Chunks from before the runtime's start come from U-Boot's early pool, which is never given back. Until
  * then calls pass through: before relocation the runtime's state cannot even be written.
