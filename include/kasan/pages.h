@@ -13,7 +13,7 @@
 /** kasan_free_pages() - @size bytes of whole pages at @addr go back to the page allocator. */
 KASAN_HOOK void kasan_free_pages(const void *addr, size_t size) KASAN_OFF();
 
-/** kasan_alloc_pages() - they come from the page allocator. Return: the pointer to give to the user. In tag
+/** kasan_alloc_pages() - the pages come from the page allocator. Return: the pointer to give to the user. In tag
  *  modes its tag differs from the tags of the memory on either side and from the tag of @addr, the last one
  *  of these pages. */
 #ifdef CONFIG_KASAN_GENERIC
@@ -61,7 +61,7 @@ KASAN_HOOK enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base,
 
 /**
  * kasan_mempool_poison_object() - an object goes into a pool of spare ones instead of being freed
- * @ptr: the pointer that the user gave; to an object of a slab cache or a large allocation;
+ * @ptr: the pointer that the user gave, to an object of a slab cache or a large allocation;
  *	kasan_port_find_object() tells which.
  * @ip: code address that frees, for the report.
  *

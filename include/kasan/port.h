@@ -136,8 +136,8 @@ _Noreturn void kasan_port_panic(const char *why);
  * @sym: filled with the function's start, its size and, for loadable modules, the module's name, which
  *	must stay unchanged until the next call on the same CPU.
  *
- * Called in reports. With kasan.ignore= called before them as well, with interrupts off and on several CPUs
- * at once. For %pS in the system's own calls of kasan_report_line() called in their caller's context.
+ * Called in reports. With kasan.ignore= it is also called before them, with interrupts off and on several CPUs
+ * at once. For %pS in the system's own calls of kasan_report_line() it is called in their caller's context.
  *
  * Default: finds nothing, so frames print as bare addresses, to be decoded on the host.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - checks of ranges, in all modes: what may not be touched is reported. Whether it may, the mode says:
- * kasan_find_bad() in shadow_check.c and tags_check.c.
+ * check.c - checks of ranges in all modes: reports a range that must not be touched. The mode decides which
+ * ranges those are: kasan_find_bad() in shadow_check.c and tags_check.c.
  */
 #include "internal.h"
 
@@ -24,13 +24,13 @@ bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 {
 	uintptr_t bad;
 
-	/* Nothing is touched, so any pointer will do: memcpy(NULL, NULL, 0) is common and harmless. */
+	/* Nothing is touched, so any pointer is good: memcpy(NULL, NULL, 0) is common and harmless. */
 	if (kasan_unlikely(!size))
 		return true;
 	if (kasan_likely(!range_is_absurd(addr, size) && !kasan_find_bad(addr, size, &bad)))
 		return true;
 #ifdef CONFIG_KASAN_TAGS
-	/* With kasan=off no memory has been given its tag. */
+	/* With kasan=off no memory was tagged. */
 	if (!kasan_on())
 		return true;
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format.c - lines of text: a printf of the runtime's own, bounded, without a libc and without
- * memory.
+ * format.c - lines of text: a printf of the runtime's own, bounded, without a libc and without allocating memory.
  *
- * The system's printf cannot be used here: it may be instrumented, take locks, or be what is
- * broken. Besides the usual conversions there are %p, an address as 16 hex digits (8 on 32-bit
- * systems) without 0x; %pS, a code address as name+0xoffset/0xsize; and %pB, the same for a return
- * address, which is looked up one byte before because a call may be the last instruction of its
- * function. An address that nobody can name prints as 0x and its digits.
+ * The system's printf cannot be used here: it may be instrumented, take locks, or be broken itself. In
+ * addition to the usual conversions there are %p, an address as 16 hex digits (8 on 32-bit systems) without
+ * 0x; %pS, a code address as name+0xoffset/0xsize; and %pB, the same for a return address, which is looked
+ * up one byte before because a call may be the last instruction of its function. An address without a name
+ * prints as 0x and its digits.
  */
 #include "notice.h"
 
@@ -89,7 +88,7 @@ static void put_symbol(struct kasan_line *line, uintptr_t pc, bool is_return)
 	}
 }
 
-/* %p and its kinds; @fmt stands behind the p. Return: where the format goes on. */
+/* %p and its kinds; @fmt points behind the p. Return: where the format goes on. */
 static const char *put_pointer(struct kasan_line *line, const char *fmt, const void *pointer)
 {
 	static const struct spec address = {.zero = true, .width = ADDR_DIGITS};
@@ -110,7 +109,7 @@ static const char *parse_number(const char *fmt, unsigned int *number)
 	return fmt;
 }
 
-/* One conversion; @fmt stands behind the %. */
+/* One conversion; @fmt points behind the %. */
 static const char *convert(struct kasan_line *line, const char *fmt, va_list *args)
 {
 	struct spec spec = {.precision = LINE_MAX};
@@ -161,7 +160,7 @@ static const char *convert(struct kasan_line *line, const char *fmt, va_list *ar
 	case '\0':
 		return fmt;
 	default:
-		/* Show what was not understood; its argument stays for nobody. */
+		/* Print an unknown conversion as it is; its argument is not consumed. */
 		put(line, '%');
 		put(line, *fmt);
 		break;
@@ -238,7 +237,7 @@ bool kasan_notice(const char *fmt, ...)
 	kasan_format_line(fmt, args);
 	va_end(args);
 	kasan_unlock(&kasan_report_lock, flags);
-	/* Whoever frees the lock looks for what came to wait meanwhile. */
+	/* Each context that frees the lock looks for reports that came to wait meanwhile. */
 	kasan_flush_reports();
 	return true;
 }

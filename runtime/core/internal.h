@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal.h - what every file of the runtime may use: the public headers, a few macros, the two states, checks of
- * ranges, and the one way up.
+ * internal.h - what every file of the runtime may use: the public headers, a few macros, the two states,
+ * checks of ranges, and the one way up.
  *
- * Includes go down only: abi/, report/, alloc/, track/, core/, arch/. Each folder declares what is its own:
- * track/track.h, track/ring.h; alloc/meta.h and others; report/report.h. Nothing outside runtime/ includes these.
- * The runtime is never instrumented.
+ * Includes go down only: abi/, report/, alloc/, track/, core/, arch/. Each folder declares its own
+ * functions: track/track.h, track/ring.h; alloc/meta.h and others; report/report.h. Nothing outside
+ * runtime/ includes these. The runtime is never instrumented.
  */
 #ifndef KASAN_INTERNAL_H
 #define KASAN_INTERNAL_H
@@ -14,7 +14,7 @@
 #include <kasan/port.h>
 #include <kasan/stats.h>
 
-/* A hook's own caller: where its traces start. Only in functions that are not inlined. */
+/* The caller of a hook: traces start there. Only in functions that are not inlined. */
 #define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
 #define KASAN_CALLER_FP() ((uintptr_t)__builtin_frame_address(0))
 
@@ -27,8 +27,9 @@
 /* --- States: core/state.c --- */
 
 /*
- * Two things can be off. The hooks are, for good, if kasan=off came before kasan_init() or the CPU has no memory
- * tags: kasan_on() in <kasan/core.h>. Reporting is off before kasan_init(), and silent while kasan=off holds.
+ * Two things can be off. The hooks are off for good if kasan=off came before kasan_init() or the CPU has no
+ * memory tags: kasan_on() in <kasan/core.h>. Reporting is off before kasan_init(), and silent while
+ * kasan=off holds.
  */
 enum kasan_reporting {
 	KASAN_NOT_YET, /* before kasan_init() */
@@ -43,7 +44,7 @@ static inline bool kasan_live(void)
 	return __atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_LIVE;
 }
 
-/** kasan_silent() - will nobody read what is recorded now? Before kasan_init() somebody may. */
+/** kasan_silent() - is it useless to record anything now? Not before kasan_init(): a later report may need it. */
 static inline bool kasan_silent(void)
 {
 	return kasan_unlikely(__atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_SILENT);
@@ -55,7 +56,8 @@ void kasan_set_reporting(enum kasan_reporting reporting);
 /* --- Checks: core/check.c --- */
 
 /** kasan_find_bad() - is some byte of the range inaccessible? @bad: filled with the first such address, without a
- *  tag, if the answer is true. @size > 0 and no wrap-around. The mode's: shadow_check.c, tags_check.c. */
+ *  tag, if the answer is true. @size > 0 and no wrap-around. Each mode has its own: shadow_check.c,
+ *  tags_check.c. */
 bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad);
 
 /** kasan_first_bad() - Return: the first inaccessible byte's address in the range, 0 if all of it is
@@ -84,8 +86,8 @@ bool kasan_has_shadow(uintptr_t addr);
 /* --- The way up: report/report.c --- */
 
 /*
- * Whatever finds a bug reports it, and what finds bugs lies below report/. So these few are declared here, for
- * all; every other call goes down.
+ * The code that finds bugs lies below report/, and has to report them. So these few functions are declared
+ * here for all; every other call goes down.
  */
 
 /** kasan_report_access() - report a bad access. Return: false if it was suppressed. */
@@ -94,8 +96,8 @@ bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t i
 /** kasan_report_bad_free() - @type: "double-free" or "invalid-free". */
 bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp);
 
-/** kasan_wait_for_report() - return when a report that another CPU was just printing is done: it may have
- *  pointers to what the caller has taken out of a registry. Not for ever, as lock_reports() says. */
+/** kasan_wait_for_report() - wait until a report that another CPU is printing is done: it may have pointers
+ *  to an entry that the caller has taken out of a registry. The wait is bounded, see lock_reports(). */
 void kasan_wait_for_report(void);
 
 #endif /* KASAN_INTERNAL_H */

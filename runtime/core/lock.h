@@ -18,10 +18,10 @@
  *	quarantine's	quarantine.c	no					nothing
  *	claims		claim.c		no					nothing
  *
- * The number of the CPU and the state of interrupts are asked for under every lock. Callbacks of allocators
+ * The port's functions for the CPU number and for interrupts are called under every lock. Callbacks of allocators
  * (release, acquire), report hooks, kasan_port_report_end() and kasan_port_panic() run with no lock held. One
  * exception: code built without recovery that has a bug inside of a report ends in kasan_port_panic() there.
- * The host's unit tests check every lock that they take against this (ports/posix/lock_check.c).
+ * The host's unit tests check every lock that they take against this order (ports/posix/lock_check.c).
  *
  * A report may have to come out while its own CPU, interrupted, holds a leaf. So what reports call must only
  * try a lock, and must not wait for one that its own CPU holds.
@@ -44,7 +44,7 @@ struct kasan_lock {
 #define KASAN_LOCK_FREE 0U
 #define KASAN_LOCK_INIT {KASAN_LOCK_FREE}
 
-/* Told after a lock was taken and before it is freed, if somebody checks the order. */
+/* Called after a lock was taken and before it is freed, where a test checks the order. */
 #ifdef KASAN_LOCK_CHECK
 void kasan_lock_check_take(const struct kasan_lock *lock);
 void kasan_lock_check_free(const struct kasan_lock *lock);
@@ -60,15 +60,15 @@ static inline bool kasan_lock_owned(const struct kasan_lock *lock)
 	return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == kasan_port_cpu() + 1U;
 }
 
-/** kasan_lock_owner() - Return: the CPU that holds @lock, -1 if it is free. A hint: others run on.
+/** kasan_lock_owner() - Return: the CPU that holds @lock, -1 if it is free. A hint: other CPUs run on.
  */
 static inline int kasan_lock_owner(const struct kasan_lock *lock)
 {
 	return (int)__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) - 1;
 }
 
-/** kasan_lock_taken() - does another CPU hold @lock? Interrupts are off. If not, all that its last owner did
- *  under it is visible. */
+/** kasan_lock_taken() - does another CPU hold @lock? Interrupts are off. If not, everything that its last
+ *  owner did under it is visible. */
 static inline bool kasan_lock_taken(const struct kasan_lock *lock)
 {
 	const unsigned int owner = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE);
@@ -93,8 +93,8 @@ static inline bool kasan_trylock(struct kasan_lock *lock, unsigned long *flags)
 	return false;
 }
 
-/** kasan_lock() - take @lock, spinning. The caller's CPU must not hold it. Return: for
- * kasan_unlock(). */
+/** kasan_lock() - take @lock, spinning. The caller's CPU must not hold it. Return: the flags for
+ *  kasan_unlock(). */
 static inline unsigned long kasan_lock(struct kasan_lock *lock)
 {
 	unsigned long flags;
@@ -116,8 +116,8 @@ static inline void kasan_unlock(struct kasan_lock *lock, unsigned long flags)
 	kasan_port_irq_restore(flags);
 }
 
-/** kasan_trylock_here(), kasan_unlock_here() - the same for a caller that has interrupts off and knows
- *  its @cpu anyhow. */
+/** kasan_trylock_here(), kasan_unlock_here() - the same for a caller that has interrupts off and already
+ *  knows its @cpu. */
 static inline bool kasan_trylock_here(struct kasan_lock *lock, unsigned int cpu)
 {
 	unsigned int expected = KASAN_LOCK_FREE;

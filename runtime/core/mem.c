@@ -10,8 +10,8 @@
 
 #define KASAN_WEAK __attribute__((weak))
 
-/* One step of a copy is a word of any alignment: the compiler knows if the target can do that in
- * one load, and uses byte loads if not. */
+/* One step of a copy is a word of any alignment: the compiler knows whether the target can do that in one
+ * load, and uses byte loads if not. */
 #define WORD sizeof(kasan_u64_any)
 
 static inline void copy_word(uint8_t *dst, const uint8_t *src)
@@ -55,7 +55,7 @@ KASAN_WEAK void *__memmove(void *dst, const void *src, size_t n)
 	/*
 	 * Going up is right unless the destination starts inside the source. Even then __memcpy()
 	 * cannot be used for it: it stores a word before it has loaded the next, which an overlap
-	 * of less than the four words of one step would spoil, and the port's own may do anything.
+	 * of less than the four words of one step would spoil, and the port's own version may do anything.
 	 */
 	if ((uintptr_t)dst - (uintptr_t)src >= n) {
 		d = dst;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message.h - sentences with two numbers, for what is refused while booting: a port that got a
- * number wrong must read which one, and which would be right.
+ * message.h - sentences with two numbers, for refusals while booting: a port that got a number wrong must
+ * be told which one, and which would be right.
  */
 #ifndef KASAN_MESSAGE_H
 #define KASAN_MESSAGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * notice.h - lines of text: those of reports, and those that are no report.
+ * notice.h - lines of text: those of reports, and others.
  */
 #ifndef KASAN_NOTICE_H
 #define KASAN_NOTICE_H
@@ -10,12 +10,12 @@
 #include "internal.h"
 #include "lock.h"
 
-/* Held by a context that prints. The first of the runtime's locks in their order, see lock.h. */
+/* Held by a context that prints. It is the first in the order of the runtime's locks, see lock.h. */
 extern struct kasan_lock kasan_report_lock;
 
-/** kasan_notice() - print one line that is no report, from any hook, with no lock held. Prints the reports that
- *  came to wait meanwhile, and may not return, as a report may not. Return: false if a report is being
- *  printed: nothing was printed then. */
+/** kasan_notice() - print one line that is not a report, from any hook, with no lock held. Prints the
+ *  reports that came to wait meanwhile and, like a report, may not return. Return: false if a report is
+ *  being printed; then nothing was printed. */
 bool kasan_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /** struct kasan_line - a line that is put together from pieces; zeroed: empty. A line that is too long is cut. */

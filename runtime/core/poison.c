@@ -54,7 +54,7 @@ static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 #endif
 }
 
-/* Shadow of the smallest page that the loops of kasan_fill_pages() are for. */
+/* Shadow of the smallest page that the loops of kasan_fill_pages() can fill. */
 #if (CONFIG_KASAN_PAGE_SIZE & 4095) == 0
 #define PAGE_SHADOW (4096U >> KASAN_SHADOW_SCALE_SHIFT)
 #endif
@@ -89,7 +89,8 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 
 void kasan_poison_always(const void *addr, size_t size, uint8_t value)
 {
-	/* The contract asks for whole granules. Of a range that has others, poison those that lie inside. */
+	/* The contract asks for whole granules. If the range has partial ones, poison only the whole ones
+	 * inside. */
 	uintptr_t start = ((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
 	uintptr_t end = ((uintptr_t)addr + size) & ~(uintptr_t)KASAN_GRANULE_MASK;
 

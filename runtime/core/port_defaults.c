@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port_defaults.c - the weak default of every function that <kasan/port.h> calls OPTIONAL, but for
- * the memory primitives, which mem.c has.
+ * port_defaults.c - the weak default of every function that <kasan/port.h> calls OPTIONAL, except the
+ * memory primitives, which are in mem.c.
  *
- * Each default is the answer of a system that knows nothing: no symbol, no object, no page. Reports
- * are then shorter, and still whole.
+ * Each default is the answer of a system that knows nothing: no symbol, no object, no page. Reports are
+ * then shorter, but still whole.
  */
 #include "shadow.h"
 
@@ -40,7 +40,7 @@ KASAN_WEAK bool kasan_port_readable(const void *addr, size_t size)
 #ifdef CONFIG_KASAN_SHADOW_WINDOWED
 	/*
 	 * Names and descriptions lie in read-only memory that seldom has a window. Without an MMU hardly
-	 * an address is unreadable, so only the neighbourhood of null is taken for garbage.
+	 * any address is unreadable, so only the neighbourhood of null is taken for garbage.
 	 */
 	if (first >= CONFIG_KASAN_NULL_LIMIT)
 		return true;

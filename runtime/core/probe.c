@@ -5,7 +5,7 @@
  * The offset is written down twice, for the runtime and for the compiler. If the two differ nothing
  * breaks at first: inline checks read some other memory, and every function with an array writes
  * stack poison over it. So kasan_check_offset(), which is compiled into the system's own
- * instrumented code, offers an object of its stack frame, and here we look at what became of it.
+ * instrumented code, offers an object of its stack frame, and this file looks for what the compiler wrote there.
  */
 #include "message.h"
 #include "shadow.h"
@@ -26,9 +26,9 @@ static uintptr_t offset_for(uintptr_t addr, const uint8_t *shadow)
 }
 
 /*
- * Compiled code did not find the shadow of @addr, which lies at @shadow. @what, @found: what was looked at, and
- * the address of it. In another window than the first the window is wrong rather than the compiler: there is
- * one offset for all code.
+ * Compiled code did not find the shadow of @addr, which lies at @shadow. @what, @found: a description of
+ * the place that was looked at, and its address. If @addr is not in the first window, the window is wrong
+ * rather than the compiler: there is one offset for all code.
  */
 static const char *wrong_offset(uintptr_t addr, const uint8_t *shadow, const char *what,
 				uintptr_t found, const char *after)

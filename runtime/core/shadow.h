@@ -4,7 +4,7 @@
  *
  * Two layouts (see <kasan/config.h>). In the full one translation is an addition and an address
  * outside [CONFIG_KASAN_SHADOW_LOW, CONFIG_KASAN_SHADOW_HIGH] is inaccessible. In the windowed one
- * an address outside every window is accessible, and the first window is looked at without a loop.
+ * an address outside every window is accessible, and the first window is checked without a loop.
  *
  * Addresses are uintptr_t throughout: an int or a 32-bit mask would lose the upper half on 64-bit.
  */
@@ -29,7 +29,7 @@ typedef uint64_t __attribute__((may_alias)) kasan_u64_alias; /* aligned */
 /**
  * struct kasan_window - a range of memory with shadow (windowed layout)
  * @start: first address.
- * @size: bytes; 0: no such window, so that the hot path needs no separate test.
+ * @size: bytes; 0: the entry is unused, so that the hot path needs no separate test.
  * @offset: shadow address of a is (a >> 3) + @offset.
  */
 struct kasan_window {
@@ -98,8 +98,8 @@ void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count);
 #define kasan_opaque(pointer) __asm__("" : "+r"(pointer))
 
 /**
- * kasan_shadow_fill_inline() - kasan_shadow_fill() for the hooks of slab objects, which have nothing else
- * to call and so nothing to save: the counts of small objects first.
+ * kasan_shadow_fill_inline() - kasan_shadow_fill() for the hooks of slab objects, which call nothing else
+ * and so have no registers to save. The counts of small objects come first.
  *
  * Stores that may overlap cover all counts between one and two times their width, and touch nothing outside.
  */
@@ -114,7 +114,7 @@ kasan_shadow_fill_inline(uint8_t *shadow, uint8_t value, size_t count)
 		*(kasan_u64_any *)shadow = word;
 		*(kasan_u64_any *)(end - 8) = word;
 	} else if (count > 16) {
-		/* To and including the last full 64: what that leaves is 0, and written twice. */
+		/* Up to and including the last full 64 bytes: the rest may be 0, and is then written twice. */
 		for (uint8_t *const last = end - 64; shadow <= last; shadow += 64) {
 #pragma GCC unroll 8
 			for (i = 0; i < 8; i++)
@@ -128,7 +128,7 @@ kasan_shadow_fill_inline(uint8_t *shadow, uint8_t value, size_t count)
 		} else if (end - shadow > 16) {
 			((kasan_u64_any *)shadow)[0] = ((kasan_u64_any *)shadow)[1] = word;
 		}
-		/* All but 16 at most are written by now, and there were more than 16. */
+		/* At most 16 bytes are left by now, and there were more than 16. */
 		((kasan_u64_any *)end)[-2] = ((kasan_u64_any *)end)[-1] = word;
 	} else if (count >= 4) {
 		*(kasan_u32_any *)shadow = (uint32_t)word;
@@ -138,11 +138,11 @@ kasan_shadow_fill_inline(uint8_t *shadow, uint8_t value, size_t count)
 	}
 }
 
-/** kasan_fill_pages() - write the shadow, or the tags, of whole pages, all of which have some. */
+/** kasan_fill_pages() - write the shadow, or the tags, of whole pages. All of them must have some. */
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
 
 /** kasan_poison_always(), kasan_poison_tail_always() - kasan_poison(), kasan_poison_tail() whether or not
- *  kasan=off was given, for memory whose users cannot do without. */
+ *  kasan=off was given, for memory whose users depend on it. */
 void kasan_poison_always(const void *addr, size_t size, uint8_t value);
 void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value);
 
@@ -153,9 +153,9 @@ void kasan_clear_granules(uintptr_t low, uintptr_t high);
 /*
  * The frame pointer that goes with @ip, the return address that an ABI function found. That
  * function has no frame of its own in its fast path, and where the compiler turns its last call
- * into a jump it never gets one: then our own return address is @ip. Otherwise ours is inside the
- * ABI function, and its frame is the one that our frame record names. Works for either, so no build
- * flag matters.
+ * into a jump it never gets one: then our own return address is @ip. Otherwise our return address is inside
+ * the ABI function, and our frame record names its frame. This works in both cases, whatever the build
+ * flags are.
  */
 static inline uintptr_t kasan_abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_t own_fp)
 {
@@ -164,9 +164,9 @@ static inline uintptr_t kasan_abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_
 
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 /*
- * The shadow address of @addr if it has one, anything else if not. Addresses at the top of the address
+ * The shadow address of @addr if it has one, any other value if not. Addresses at the top of the address
  * space stay there when the shift keeps their sign; where the shadow then lies one power of two below,
- * as on most 64-bit kernels, taking that bit away is one instruction with an immediate operand.
+ * as on most 64-bit kernels, clearing that bit is one instruction with an immediate operand.
  */
 static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintptr_t addr)
 {
@@ -189,7 +189,7 @@ static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintpt
 /* --- Checks (core/check.c) --- */
 
 /*
- * Keeps an intermediate result as it is written. The compilers would join operations with immediate
+ * Keeps an intermediate result as it is written. Otherwise the compilers would join operations with immediate
  * operands into one whose constant arm64 must first move into a register, piece by piece.
  */
 #ifdef __aarch64__
@@ -201,9 +201,8 @@ static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintpt
 /**
  * kasan_access_ok() - is an access of constant @size (1, 2, 4, 8 or 16) certainly accessible?
  *
- * One shadow load and one compare. It answers false, and leaves the answer to kasan_find_bad(),
- * for an access in a partly accessible granule, and for an unaligned one that it would have to look at
- * more closely.
+ * One shadow load and one compare. It returns false, and leaves the decision to kasan_find_bad(), for an
+ * access in a partly accessible granule, and for an unaligned one that needs a closer look.
  */
 static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr, size_t size)
 {
@@ -232,7 +231,7 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 	 */
 	const uintptr_t rotated = (addr >> KASAN_SHADOW_SCALE_SHIFT) |
 				  (addr << (KASAN_UINTPTR_BITS - KASAN_SHADOW_SCALE_SHIFT));
-	/* Those of the low bits that an aligned access smaller than a granule may have set. */
+	/* The low bits that an aligned access smaller than a granule may have set. */
 	const uintptr_t loose = (KASAN_GRANULE_MASK & ~(uintptr_t)(size - 1))
 				<< (KASAN_UINTPTR_BITS - KASAN_SHADOW_SCALE_SHIFT);
 	uintptr_t shadow;
@@ -254,7 +253,7 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 		uintptr_t outside = granule & ~(last | loose);
 
 		kasan_keep(outside);
-		/* Two granules need two shadow bytes, so the last granule alone will not do. */
+		/* Two granules need two shadow bytes, so the last granule alone is not enough. */
 		if (kasan_unlikely(size == 16 ? granule >= last : outside))
 			return false;
 		shadow = granule | (base & split);
@@ -299,8 +298,8 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 /**
  * kasan_shadow_clear() - are all of @count shadow bytes 0?
  *
- * Reads not one byte outside: shadow may be followed by anything, a hole included. Loads that overlap
- * where they must cover what is left of a run without a loop.
+ * Reads no byte outside: anything may follow the shadow, even a hole. Where necessary, loads overlap to
+ * cover the rest of a run without a loop.
  */
 static inline __attribute__((always_inline)) bool kasan_shadow_clear(const uint8_t *shadow,
 								     size_t count)
@@ -333,7 +332,7 @@ static inline bool kasan_granule_allows(uint8_t value, uintptr_t byte)
 }
 
 #if defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SHADOW_FULL)
-/** kasan_range_ok() - is all of the range certainly accessible? False for a @size of 0, too: the
+/** kasan_range_ok() - is all of the range certainly accessible? False for a @size of 0 as well: the
  *  caller's slow path knows better. */
 static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr, size_t size)
 {
@@ -356,7 +355,7 @@ static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr,
 	return kasan_shadow_clear(shadow, (size_t)(end - shadow));
 }
 
-/** kasan_copy_ok() - kasan_range_ok() of both ranges of a copy, with what they have in common done once. */
+/** kasan_copy_ok() - kasan_range_ok() of both ranges of a copy; the work that they share is done once. */
 static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, uintptr_t src,
 								size_t size)
 {
@@ -364,7 +363,7 @@ static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, u
 	const uintptr_t dst_last = dst + size - 1, src_last = src + size - 1;
 
 	if (KASAN_FULL_HIGH == UINTPTR_MAX && !(KASAN_FULL_SPAN & (KASAN_FULL_SPAN + 1))) {
-		/* Which bits are 1 says all: of addresses inside, the upper; of a sane size none. */
+		/* The bits tell: an address inside has the upper bits set, a sane size has none of them. */
 		const uintptr_t outside = ~(dst & src & dst_last & src_last & ~size);
 		const uint8_t *d, *s, *d_end, *s_end;
 
@@ -379,7 +378,7 @@ static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, u
 		}
 		d = (const uint8_t *)kasan_shadow_blind(dst);
 		s = (const uint8_t *)kasan_shadow_blind(src);
-		/* Between half and all of what two overlapping runs of loads cover, wherever the ranges start. */
+		/* Two runs of loads, overlapping if necessary, cover such a size, wherever the ranges start. */
 		if (size - 513 <= 1024 - 513)
 			return !(KASAN_WORDS8(s) | KASAN_WORDS8(s_end - 64) | KASAN_WORDS8(d) |
 				 KASAN_WORDS8(d_end - 64));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shadow_check.c - Generic mode: finds the first byte of a range that is not accessible. The inline check of
- * one small access is in shadow.h; this file is behind it.
+ * shadow_check.c - Generic mode: finds the first byte of a range that is not accessible. The inline check
+ * of one small access is in shadow.h; this file is its slow path.
  */
 #include "shadow.h"
 
@@ -10,7 +10,7 @@
 /* --- Scanning shadow --- */
 
 /*
- * The byte by byte end of a scan that saw something. It must not rely on finding it again: another
+ * The byte-by-byte end of a scan that saw a bad byte. It must not rely on finding one again: another
  * CPU may have made the memory accessible in between.
  */
 static __attribute__((cold, __noinline__)) const uint8_t *first_nonzero(const uint8_t *shadow,
@@ -41,7 +41,7 @@ static uintptr_t first_bad_in(uintptr_t addr, uintptr_t granule, uint8_t value)
 }
 
 /*
- * Check [first, last] (inclusive, so that the last byte of the address space is no special case),
+ * Check [first, last] (inclusive, so that the last byte of the address space is not a special case),
  * all of it in one piece of memory whose shadow starts at @shadow. True: some byte is bad, and *bad
  * is the first.
  */
@@ -51,7 +51,7 @@ static inline bool scan_piece(uintptr_t first, uintptr_t last, const uint8_t *sh
 	const uintptr_t granule = first & ~(uintptr_t)KASAN_GRANULE_MASK;
 	const size_t whole =
 		(last >> KASAN_SHADOW_SCALE_SHIFT) - (first >> KASAN_SHADOW_SCALE_SHIFT);
-	/* All granules but the last are touched up to their end, so only 0 will do. */
+	/* All granules but the last are touched up to their end, so only 0 is good. */
 	const uint8_t *found = scan_shadow(shadow, whole);
 
 	if (kasan_unlikely(found)) {
@@ -88,7 +88,7 @@ static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 	}
 	return false;
 #else
-	/* Walk through the range window by window; what lies between windows is accessible. */
+	/* Walk through the range window by window; memory between windows is accessible. */
 	for (;;) {
 		const struct kasan_window *window = kasan_window_of(first);
 		uintptr_t end = last;

@@ -3,9 +3,9 @@
  * tag_policy.c - which tag an allocation gets: kasan.tag_policy=adjacent|random.
  *
  * "adjacent" spends entropy on certainty. Slots of a slab alternate between even and odd tags, so a linear
- * overflow always meets a tag of the other kind; and of its kind a slot gets any but the one that it had
- * last, so the previous owner's pointer never fits. Only an access that jumps over objects, or a
- * pointer that is two owners old, is left to chance.
+ * overflow always meets a tag of the other kind. Within its kind a slot gets any tag but its last one, so
+ * the previous owner's pointer never fits. Only an access that jumps over objects, or a pointer that is two
+ * owners old, is left to chance.
  *
  * The numbers need not be secret, only evenly spread: a linear congruential generator for each CPU, without
  * a lock. An interrupt between its load and its store repeats a number, which does no harm.
@@ -49,7 +49,7 @@ uint32_t kasan_tags_entropy(void)
 	return state;
 }
 
-/* Evenly spread over [0, bound), bound at most 256: the upper bits are the good ones. */
+/* Evenly spread over [0, bound), bound at most 256: the upper bits are the random ones. */
 static inline unsigned int below(unsigned int bound)
 {
 	return ((kasan_tags_entropy() >> 8) * bound) >> 24;
@@ -67,7 +67,7 @@ uint8_t kasan_tag_for_slot(unsigned int parity, uint8_t last)
 	if (kasan_unlikely(kasan_opt_tag_policy == KASAN_TAG_POLICY_RANDOM))
 		return kasan_tag_random();
 	if (last >= KASAN_TAG_MIN && last <= KASAN_TAG_MAX && (last & 1) == parity) {
-		/* One of the others: all behind it move up by one. */
+		/* One of the other tags: those from @last on move up by one. */
 		index = below(KIND_COUNT - 1);
 		if (index >= (unsigned int)(last - KASAN_TAG_MIN) / 2)
 			index++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags_check.c - decides by tags whether a range is accessible, and changes whose it is: what both
- * tag-based modes do with tag memory. The counterpart of shadow_check.c and poison.c.
+ * tags_check.c - decides by tags whether a range is accessible, and changes its owner: the work on tag
+ * memory that both tag-based modes share. The counterpart of shadow_check.c and poison.c.
  */
 #include "shadow.h"
 #include "tags.h"
@@ -15,7 +15,8 @@ void kasan_tags_open(uintptr_t addr, size_t size, uint8_t tag, bool init)
 	size_t whole = size & ~(size_t)KASAN_GRANULE_MASK;
 	const size_t rest = size & KASAN_GRANULE_MASK;
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* The CPU knows whole granules only: then all of the last one is the object's, and cleared with it. */
+	/* The CPU knows only whole granules: all of the last one belongs to the object, and is cleared with
+	 * it. */
 	const bool is_short = !size;
 #else
 	const bool is_short = (rest || !size) && tag != KASAN_TAG_KERNEL;
@@ -42,7 +43,8 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 
 void kasan_poison(const void *addr, size_t size, uint8_t value)
 {
-	/* The contract asks for whole granules. Of a range that has others, poison those that lie inside. */
+	/* The contract asks for whole granules. If the range has partial ones, poison only the whole ones
+	 * inside. */
 	const uintptr_t start =
 		((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
 	const uintptr_t end = ((uintptr_t)addr + size) & ~(uintptr_t)KASAN_GRANULE_MASK;
@@ -67,7 +69,7 @@ void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value
 		return;
 	if (size > span)
 		size = span;
-	/* An object without a byte still has an owner, whom its first granule remembers. */
+	/* An object without a byte still has an owner, and its first granule holds the owner's tag. */
 	if (!covered)
 		covered = KASAN_GRANULE_SIZE;
 	kasan_tags_open((uintptr_t)addr, size, kasan_get_tag(addr), false);
@@ -83,7 +85,7 @@ void kasan_clear_granules(uintptr_t low, uintptr_t high)
 	if (low < high)
 		kasan_tags_fill(low, high - low, KASAN_TAG_KERNEL);
 #else
-	/* The stack has no tags: no compiler's instrumentation gives it any. */
+	/* The stack has no tags: no compiler's instrumentation tags it. */
 	(void)low;
 	(void)high;
 #endif
@@ -114,7 +116,7 @@ uint8_t kasan_tags_owner(uintptr_t addr)
 }
 
 #ifdef CONFIG_KASAN_SW_TAGS
-/* Are all of @count shadow bytes those of @word? Reads not one outside. */
+/* Are all of @count shadow bytes those of @word? Reads no byte outside. */
 static inline bool all_equal(const uint8_t *shadow, size_t count, uint64_t word)
 {
 	const uint8_t *const end = shadow + count;
@@ -138,7 +140,8 @@ static inline bool all_equal(const uint8_t *shadow, size_t count, uint64_t word)
 	return KASAN_WORD(end - 8, 0) == word;
 }
 
-/* Is all of [first, last] certainly the memory of pointers with @tag? Of a short granule the slow way knows. */
+/* Is all of [first, last] certainly the memory of pointers with @tag? The slow path decides about short
+ * granules. */
 static inline bool range_ok(uintptr_t first, uintptr_t last, uint8_t tag)
 {
 	uint8_t *shadow, *end;
@@ -153,8 +156,8 @@ static inline bool range_ok(uintptr_t first, uintptr_t last, uint8_t tag)
 
 /*
  * True: some byte of [addr, addr + size) is bad, and *bad is the first such, without a tag. A pointer
- * without a tag may touch everything that a kernel address can name; what it meets where nothing is mapped
- * is the MMU's business. One with a tag belongs to memory that has tags.
+ * without a tag may touch everything that a kernel address can name; where nothing is mapped, the MMU
+ * decides. A pointer with a tag belongs to memory that has tags.
  */
 bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 {
@@ -177,7 +180,7 @@ bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 		if (!kasan_granule_matches(granule, state, tag,
 					   ends ? last & KASAN_GRANULE_MASK : KASAN_GRANULE_MASK)) {
 #ifdef CONFIG_KASAN_SW_TAGS
-			/* The first bytes of a short granule may be its pointer's. */
+			/* The first bytes of a short granule may belong to this pointer. */
 			if (state && state < KASAN_GRANULE_SIZE &&
 			    kasan_granule_matches(granule, state, tag, 0))
 				granule += state;

@@ -2,9 +2,9 @@
 /*
  * tags_hw.c - memory tags in the CPU: the backend of the hardware tag-based mode.
  *
- * Slab objects are a few granules, so two of them are tagged by one instruction; pages are many, so
- * instructions are used that cover a block: stgm, which writes the tags of 256 bytes at most, and where
- * memory is to be cleared as well, dc gzva.
+ * Slab objects are a few granules, so one instruction tags two of them. Pages are many, so instructions are
+ * used that cover a block: stgm, which writes the tags of 256 bytes at most, and dc gzva where memory must
+ * be cleared as well.
  */
 #include "claim.h"
 #include "tags.h"
@@ -22,7 +22,7 @@ static bool present;
 /* Bytes of a block: for tags alone; for tags and zeroes. Powers of two, or more than any range. */
 static size_t multiple_size = SIZE_MAX, zero_size = SIZE_MAX;
 
-/* Up to so many bytes looking for blocks costs more than it saves. */
+/* Up to this many bytes, looking for blocks costs more than it saves. */
 #define SMALL 128U
 
 static inline uintptr_t with_tag(uintptr_t addr, uint8_t tag)
@@ -35,7 +35,7 @@ void kasan_init_hw_tags(bool has_tags)
 	if (has_tags) {
 		const size_t zero = kasan_mte_zero_size();
 
-		/* Smaller blocks than those of st2g, which the architecture allows, are of no use. */
+		/* The architecture allows smaller blocks than those of st2g, but they are of no use. */
 		multiple_size =
 			kasan_mte_multiple_size() > 32 ? kasan_mte_multiple_size() : SIZE_MAX;
 		zero_size = zero > 32 ? zero : SIZE_MAX;
@@ -73,7 +73,8 @@ bool kasan_tags_take_async_fault(void)
 	if (!kasan_on() || kasan_opt_hw_mode == KASAN_MODE_SYNC ||
 	    kasan_likely(!kasan_mte_async_fault()))
 		return false;
-	/* Again: an interrupt may have taken it meanwhile, or moved this task to a CPU with a note of its own. */
+	/* Look again: an interrupt may have taken the fault meanwhile, or moved this task to a CPU with a
+	 * note of its own. */
 	flags = kasan_port_irq_save();
 	noted = kasan_mte_async_fault();
 	if (noted)
@@ -93,7 +94,7 @@ static inline uintptr_t fill_small(uintptr_t at, uintptr_t end)
 
 static __attribute__((__noinline__)) void fill_large(uintptr_t at, uintptr_t end)
 {
-	/* A copy: the compiler must take it that storing tags changes globals. */
+	/* A copy: the compiler must assume that storing tags changes globals. */
 	const size_t step = multiple_size, mask = step - 1;
 	const uint64_t tags = (at >> 56 & 15) * 0x1111111111111111ULL;
 	uintptr_t block, last;
@@ -177,8 +178,8 @@ bool kasan_tags_read(uintptr_t addr, uint8_t *tag)
 }
 
 /*
- * No instruction exchanges tags. The memory is known to have some: it was given out with them, and where it has
- * none after all both instructions do nothing.
+ * No instruction exchanges tags. The memory has tags, because it was handed out with them. If it has none
+ * after all, both instructions do nothing.
  */
 bool kasan_tags_claim(uintptr_t base, uint8_t tag)
 {

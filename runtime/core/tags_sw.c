@@ -2,8 +2,8 @@
 /*
  * tags_sw.c - memory tags in shadow bytes: the backend of the software tag-based mode.
  *
- * A shadow byte is the tag of its granule, KASAN_TAG_INVALID, or 1 to 15: a short granule, of which so many
- * bytes are accessible to pointers with the tag that its last byte of memory holds.
+ * A shadow byte is the tag of its granule, KASAN_TAG_INVALID, or 1 to 15. That is a short granule: this
+ * many of its bytes are accessible to pointers with the tag that its last byte of memory holds.
  */
 #include "shadow.h"
 #include "tags.h"
@@ -41,7 +41,7 @@ void kasan_tags_short(uintptr_t granule, unsigned int bytes, uint8_t tag)
 
 	if (!kasan_shadow_at(granule, &shadow))
 		return;
-	/* First the tag, then what makes it count: a check on another CPU may come in between. */
+	/* First the tag, then the shadow byte that makes it count: a check on another CPU may come in between. */
 	*(uint8_t *)(kasan_untag_addr(granule) | KASAN_GRANULE_MASK) = tag;
 	__atomic_store_n(shadow, (uint8_t)bytes, __ATOMIC_RELEASE);
 }

@@ -36,8 +36,8 @@ static bool overlap(uintptr_t a, size_t a_size, uintptr_t b, size_t b_size)
 
 /*
  * The image and the first window. Shadow is zeroed here, so shadow on top of the image would wipe it.
- * And compiled code translates the addresses of its stack and its globals without asking which window
- * they lie in: what the first one leaves out has its "shadow" in somebody's memory.
+ * Also, compiled code translates the addresses of its stack and its globals without asking which window
+ * they lie in: memory outside the first window would have its "shadow" in some other memory.
  */
 static const char *check_image(uintptr_t start, size_t size, uintptr_t shadow, size_t shadow_size)
 {
@@ -138,7 +138,7 @@ const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
 	window->offset = (uintptr_t)shadow - (start >> KASAN_SHADOW_SCALE_SHIFT);
 	if (!kasan_window_count)
 		__asan_shadow_memory_dynamic_address = window->offset;
-	/* A window counts from the moment it has a size, and for the loop when it is counted. */
+	/* A window is in use as soon as it has a size; the loop sees it once it is counted. */
 	__atomic_store_n(&window->size, size, __ATOMIC_RELEASE);
 	__atomic_store_n(&kasan_window_count, kasan_window_count + 1, __ATOMIC_RELEASE);
 	return NULL;
