@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aux_stack.c - auxiliary stacks: who created work for an object, kept in the object's metadata.
+ * aux_stack.c - auxiliary stacks: where work for an object was created, kept in the object's metadata.
  */
 #include "meta.h"
 
 #include "../track/track.h"
 
-/* Where the handles of the object that @addr lies in are; NULL: nowhere. */
+/* Return: the handles of the object that @addr lies in; NULL if it has none. */
 static uint32_t *aux_stacks(const void *addr)
 {
 	struct kasan_object object = {0};
@@ -32,8 +32,8 @@ __attribute__((__noinline__)) void kasan_record_aux_stack(const void *addr)
 		return;
 	stack = kasan_save_stack(KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	/*
-	 * Two CPUs that queue work for one object at once may lose one of the two stacks; each
-	 * handle stays a whole one, which is all that a report needs.
+	 * Two CPUs that queue work for one object at once may lose one of the two stacks; each handle stays
+	 * whole, and a report needs no more.
 	 */
 	__atomic_store_n(&aux[1], __atomic_load_n(&aux[0], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 	__atomic_store_n(&aux[0], stack, __ATOMIC_RELAXED);

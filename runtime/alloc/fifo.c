@@ -2,10 +2,9 @@
 /*
  * fifo.c - the queue of a simple heap's quarantine: pages of (object, info) pairs, oldest first.
  *
- * Links inside the freed objects would cost no memory, but the objects are freed memory that
- * somebody may still write to, and finding exactly such writes is what a quarantine is for. Emptied
- * pages are kept for the queue's next use and never given back, so a queue holds as many as it once
- * needed.
+ * Links inside the freed objects would cost no memory, but the objects are freed memory that a buggy
+ * program may still write to: a quarantine exists to find exactly such writes. Emptied pages are kept for
+ * the queue's next use and never given back, so a queue keeps as many as it once needed.
  */
 #include "heap.h"
 
@@ -24,7 +23,7 @@ struct page_of_held {
 	struct kasan_held entry[];
 };
 
-/* A page for the tail; the fifo stays as it is if there is none. */
+/* Add a page at the tail; without memory the fifo stays as it is. */
 static struct page_of_held *add_page(struct kasan_fifo *fifo)
 {
 	struct page_of_held *tail = fifo->tail;
@@ -64,7 +63,7 @@ bool kasan_fifo_push(struct kasan_fifo *fifo, void *object, uintptr_t info, size
 	return true;
 }
 
-/* Drop empty pages at the head. The last one stays for what comes next. */
+/* Drop empty pages at the head. The last one stays for the next entries. */
 static void drop_empty(struct kasan_fifo *fifo)
 {
 	struct page_of_held *page = fifo->head;
@@ -87,7 +86,7 @@ bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *out)
 
 	if (!fifo->count)
 		return false;
-	/* Only the last page may be empty, and then so is the queue. */
+	/* Only the last page may be empty, and then the queue is empty as well. */
 	*out = page->entry[page->head.first++];
 	fifo->count--;
 	drop_empty(fifo);

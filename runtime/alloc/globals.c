@@ -81,7 +81,7 @@ void kasan_unregister_globals(struct kasan_global *globals, size_t n)
 	globals->has_dynamic_init = 0;
 	kasan_unlock(&globals_lock, flags);
 
-	/* The memory may be a module's, about to be used for something else: leave nothing behind.
+	/* The memory may be a module's, about to be used for something else: leave no poison behind.
 	 */
 	for (i = 0; i < n; i++)
 		kasan_unpoison((const void *)globals[i].beg, globals[i].size_with_redzone);
@@ -118,15 +118,15 @@ void kasan_unload_globals(const void *start, size_t size)
 		kasan_unregister_globals(array, n);
 		any = true;
 	}
-	/* A report may have found one of them before. */
+	/* A report on another CPU may have found one of them before. */
 	if (any)
 		kasan_wait_for_report();
 }
 
 /*
- * An address that is in no global lies behind one, in its redzone, and often in front of the next.
- * To overrun is the common mistake, so the global below is named, unless the one above is this
- * close: one or two elements before its start, where an index of -1 gets.
+ * An address outside every global lies behind one, in its redzone, and often in front of the next. Overruns
+ * are more common, so the report names the global below, unless the one above is this close: one or two
+ * elements, where an index of -1 leads.
  */
 #define UNDERRUN_LIMIT 16
 
@@ -158,7 +158,7 @@ static const struct kasan_global *choose(const struct nearest *nearest, uintptr_
 	return g;
 }
 
-/* Take the lock for a report, which must come out: not if this CPU holds it, and not for ever. */
+/* Take the lock for a report, which must come out: do not wait if this CPU holds the lock, nor for ever. */
 static bool lock_for_report(unsigned long *flags)
 {
 	unsigned int tries;
@@ -199,7 +199,7 @@ const struct kasan_global *kasan_find_global(uintptr_t addr)
 
 #else
 
-/* Tag modes give globals no tag: nobody registers them. */
+/* Tag modes give globals no tag, so none are registered. */
 void kasan_unload_globals(const void *start, size_t size)
 {
 	(void)start;

@@ -5,14 +5,15 @@
  *	raw                        object
  *	| left redzone: header, gap | size bytes | slack | right redzone |
  *
- * The header sits in the left redzone, 8 bytes away from the object so that the commonest underflows leave
- * it whole, and carries a checksum. heap_find.c finds chunks by address, from the shadow or the memory tags,
- * which no bug in checked code can write. So there is no list of live objects that a bug could cut.
+ * The header sits in the left redzone, 8 bytes away from the object so that the most common underflows
+ * leave it whole, and carries a checksum. heap_find.c finds chunks by address, from the shadow or the
+ * memory tags; a bug in checked code cannot overwrite either. So there is no list of live objects that a
+ * bug could cut.
  *
- * Firmware allocates before it has shadow. Such early chunks are raw, for as long as they live: they
- * have no redzones, and their users keep pointers, so nothing can be put around them later. They are
- * recognised when they come back: in the range where early chunks were handed out, and part of no chunk
- * that has a header. In the tag-based modes their pointers have no tag.
+ * Firmware allocates before it has shadow. Such early chunks stay raw as long as they live: their users
+ * keep pointers to them, so redzones cannot be put around them later. They are recognised when they come
+ * back: they lie in the range where early chunks were handed out, and are part of no chunk that has a
+ * header. In the tag-based modes their pointers have no tag.
  */
 #include "heap.h"
 #include "meta.h"
@@ -75,7 +76,7 @@ static inline bool is_freed(const void *ptr)
 	return kasan_memory_state(ptr, &state) && state == KASAN_SLAB_FREE;
 }
 
-/* --- What the modes do differently --- */
+/* --- Differences between the modes --- */
 
 #ifdef CONFIG_KASAN_GENERIC
 
@@ -112,8 +113,9 @@ static void remember(const struct kasan_heap_header *header, bool is_free)
 #else
 
 /*
- * The header's granules and those behind the object are nobody's. The tag of the last object whose header was
- * here is not used again: what it says of memory that was something else does no harm.
+ * The header's granules and those behind the object belong to no owner. The tag of the last object whose
+ * header was here is not used again. If the memory was something else before, the stale number does no
+ * harm.
  */
 static void *open_object(struct kasan_heap_header *header, uintptr_t object, uintptr_t end)
 {
@@ -139,13 +141,13 @@ static void close_memory(const void *ptr, size_t size)
 	kasan_poison(ptr, size, KASAN_SLAB_FREE);
 }
 
-/* Also an object without a byte has a granule, which says whose it is. */
+/* An object without a byte also has a granule, which holds its owner's tag. */
 static inline size_t closed_span(size_t size)
 {
 	return round_up(size ? size : 1);
 }
 
-/* A pointer without a tag matches all memory, so it may free all as well. */
+/* A pointer without a tag matches all memory, so it may free everything as well. */
 static bool owns(const struct kasan_heap_header *header, const void *ptr)
 {
 	return ptr == kasan_reset_tag(ptr) || kasan_get_tag(ptr) == header->tag;
@@ -263,8 +265,8 @@ static bool is_early(const struct kasan_heap *heap, const void *ptr)
 	       !kasan_heap_holds((uintptr_t)ptr);
 }
 
-/* Return: whole granules of the early chunk at @raw; 0: not known. SIZE_MAX: the allocator's own header
- * says what cannot be. */
+/* Return: bytes in whole granules of the early chunk at @raw; 0: not known; SIZE_MAX: the allocator's own
+ * header gives an impossible size. */
 static size_t early_size(struct kasan_heap *heap, const void *raw)
 {
 	size_t size;
@@ -277,7 +279,7 @@ static size_t early_size(struct kasan_heap *heap, const void *raw)
 	return size;
 }
 
-/* Was the early chunk of @size bytes at @raw freed? One without a whole granule cannot tell. */
+/* Was the early chunk of @size bytes at @raw freed? For a chunk without a whole granule this is not known. */
 static bool is_freed_early(const void *raw, size_t size)
 {
 	const uintptr_t first = round_up((uintptr_t)raw);
@@ -315,7 +317,7 @@ static bool free_early(struct kasan_heap *heap, void *raw, uintptr_t ip, uintptr
 
 /* --- Frees --- */
 
-/* End the object's life under the heap's lock: of two concurrent frees one is told. */
+/* End the object's life under the heap's lock: one of two concurrent frees is told. */
 static const char *end_life(struct kasan_heap *heap, void *object, uintptr_t ip, uintptr_t fp)
 {
 	struct kasan_heap_header *header = kasan_heap_header_of(object);
@@ -328,7 +330,7 @@ static const char *end_life(struct kasan_heap *heap, void *object, uintptr_t ip,
 	kasan_set_track(&track, ip, fp);
 	flags = kasan_lock(lock_of(heap));
 	if (!kasan_heap_valid(header)) {
-		/* Overwritten: the raw chunk cannot be given back, nobody knows where it starts. */
+		/* Overwritten: the raw chunk cannot be given back, because its start is not known. */
 		wrong = is_freed(object) ? "double-free" : "invalid-free";
 	} else if (header->magic == KASAN_HEAP_FREED || !owns(header, object)) {
 		wrong = "double-free";
@@ -402,7 +404,7 @@ __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void
 	return true;
 }
 
-/* Return: the header of the live object @ptr of @heap, NULL if it is none. */
+/* Return: the header of the live object @ptr of @heap, NULL if it is not one. */
 static const struct kasan_heap_header *live_header(const struct kasan_heap *heap, const void *ptr)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of(ptr);
@@ -508,7 +510,7 @@ __attribute__((__noinline__)) void *kasan_heap_realloc(struct kasan_heap *heap, 
 		if (raw && !heap->raw_size)
 			return NULL;
 		if (raw ? !old : !live_header(heap, ptr)) {
-			/* Reports, and does nothing else: it is no object. */
+			/* Only reports, because @ptr is not an object. */
 			kasan_heap_free(heap, ptr, ip);
 			return NULL;
 		}

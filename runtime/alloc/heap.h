@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap.h - the header of a simple heap's chunk: what heap.c writes and heap_find.c believes if its checksum fits.
+ * heap.h - the header of a simple heap's chunk: heap.c writes it, and heap_find.c believes it if its
+ * checksum fits.
  */
 #ifndef KASAN_ALLOC_HEAP_H
 #define KASAN_ALLOC_HEAP_H
@@ -20,7 +21,7 @@ struct kasan_heap_header {
 	struct kasan_track alloc_track;
 	struct kasan_track free_track;
 #ifdef CONFIG_KASAN_TAGS
-	uint32_t tag; /* of the object's pointer; KASAN_TAG_KERNEL: it has none */
+	uint32_t tag; /* of the object's pointer; KASAN_TAG_KERNEL: no tag */
 #endif
 };
 
@@ -47,7 +48,7 @@ bool kasan_heap_valid(const struct kasan_heap_header *header);
 /** kasan_heap_is_start() - may an object start at @object, so that its header may be read? */
 bool kasan_heap_is_start(uintptr_t object);
 
-/** kasan_heap_holds() - does @addr, which is the start of a chunk with a header or of an early one, lie in one
+/** kasan_heap_holds() - does @addr, the start of a chunk with a header or of an early chunk, lie in a chunk
  *  with a header? */
 bool kasan_heap_holds(uintptr_t addr);
 
@@ -55,7 +56,7 @@ bool kasan_heap_holds(uintptr_t addr);
 
 /**
  * struct kasan_held - one chunk in a quarantine
- * @object: what to release.
+ * @object: the chunk to release.
  * @info: its bytes.
  */
 struct kasan_held {
@@ -68,7 +69,7 @@ struct kasan_held {
  * objects and not inside them: a write after free must not be able to break the queue.
  */
 
-/** kasan_fifo_push() - append. @bytes: what it counts for. Return: false if there is no memory. */
+/** kasan_fifo_push() - append. @bytes: its share of the bound. Return: false if there is no memory. */
 bool kasan_fifo_push(struct kasan_fifo *fifo, void *object, uintptr_t info, size_t bytes);
 
 /** kasan_fifo_pop() - take the oldest. The caller subtracts its bytes. Return: false if empty. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_find.c - the chunk of a simple heap that an address lies in, for frees and for reports.
+ * heap_find.c - finds the chunk of a simple heap that an address lies in, for frees and for reports.
  *
- * The shadow tells where an object starts: the run of KASAN_HEAP_LEFT_REDZONE bytes ends there. Memory tags do
- * not, as one tag means all memory that is nobody's. There a chunk is found by its header: its granules are
- * nobody's, and its checksum, which depends on its address, fits.
+ * The shadow tells where an object starts: the run of KASAN_HEAP_LEFT_REDZONE bytes ends there. Memory tags
+ * do not tell, because all memory without an owner has the same tag. There a chunk is found by its header:
+ * the header's granules have no owner, and its checksum, which depends on its address, fits.
  */
 #include "heap.h"
 
@@ -13,11 +13,11 @@
 
 #ifdef CONFIG_KASAN
 
-/* How far a search goes back for the start of an object: 256 MiB, as eight granules of shadow are a step; with
- * tags each granule is one. */
+/* How far a search goes back for the start of an object: 256 MiB, because one step covers eight granules of
+ * shadow; with tags a step is one granule. */
 #ifdef CONFIG_KASAN_GENERIC
 #define SEARCH_LIMIT ((uintptr_t)256 << 20)
-/* How many chunks it passes over on the way, those of a heap that lies inside of the chunk it looks for. */
+/* How many chunks a search passes over on the way: those of a heap that lies inside the chunk it looks for. */
 #define SEARCH_CHUNKS 1024U
 #else
 #define SEARCH_LIMIT ((uintptr_t)16 << 20)
@@ -64,8 +64,8 @@ static bool is_registered(const struct kasan_heap *heap)
 }
 
 /*
- * The bounds of all heaps that may have a chunk at @addr. A search stays inside: beyond there may be terabytes
- * of shadow that say "accessible" because nobody has an opinion on them. Return: false if none has.
+ * The bounds of all heaps that may have a chunk at @addr. A search stays inside: beyond them there may be
+ * terabytes of shadow that say "accessible" by default. Return: false if no heap has one.
  */
 static bool find_bounds(uintptr_t addr, uintptr_t *low, uintptr_t *high)
 {
@@ -130,7 +130,7 @@ static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
 	uint8_t *shadow, *earlier;
 
 	while (at > limit && kasan_shadow_at(at, &shadow)) {
-		/* The inside of a large object, or memory that is no heap: eight granules a step. */
+		/* The inside of a large object, or memory outside of heaps: eight granules a step. */
 		if (at - limit > 8 * KASAN_GRANULE_SIZE &&
 		    kasan_shadow_at(at - 7 * KASAN_GRANULE_SIZE, &earlier) &&
 		    earlier == shadow - 7 && !*(const kasan_u64_any *)earlier) {
@@ -139,7 +139,7 @@ static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
 		}
 		if (*shadow == KASAN_HEAP_LEFT_REDZONE)
 			return at + KASAN_GRANULE_SIZE;
-		/* Objects and what follows them have no other values. */
+		/* Objects and their slack and redzones have no other values. */
 		if (*shadow >= KASAN_GRANULE_SIZE && *shadow != KASAN_SLAB_FREE &&
 		    *shadow != KASAN_SLAB_REDZONE)
 			return 0;
@@ -148,7 +148,7 @@ static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
 	return 0;
 }
 
-/* The object at @start has lost its header: what can be said of it, the shadow says. */
+/* The object at @start has lost its header: describe it by the shadow alone. */
 static void describe_by_shadow(struct kasan_heap_chunk *chunk, uintptr_t start, uintptr_t end)
 {
 	uintptr_t low = start, high;
@@ -203,7 +203,7 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int 
 			describe_chunk(chunk, start, high);
 			if (addr - chunk->raw < chunk->span)
 				return true;
-			/* A header that fits and yet says this would lead nowhere. */
+			/* A header with a valid checksum that still says this would lead nowhere. */
 			if (chunk->raw > at)
 				return false;
 			at = chunk->raw;
@@ -220,7 +220,7 @@ bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
 	return lookup(addr, chunk, SEARCH_CHUNKS);
 }
 
-/* An early chunk has no heap inside that the nearest chunk below it could be part of: one try tells. */
+/* There is no heap inside an early chunk that the nearest chunk below could be part of: one try is enough. */
 bool kasan_heap_holds(uintptr_t addr)
 {
 	struct kasan_heap_chunk chunk;
@@ -232,7 +232,7 @@ bool kasan_heap_holds(uintptr_t addr)
 
 /* --- By memory tags --- */
 
-/* Without tags all memory of a heap may be a header: the program is believed. */
+/* Without tags all memory of a heap may be a header: believe the program. */
 static bool is_nobodys(uintptr_t granule)
 {
 	uint8_t state;
@@ -252,7 +252,8 @@ bool kasan_heap_is_start(uintptr_t object)
 	       is_nobodys(object - KASAN_HEAP_LEFT);
 }
 
-/* The header of the object at @start: its own, or one that it has left behind there; NULL: there is none. */
+/* The header of the object at @start: its own, or one that an earlier object left there; NULL if there is
+ * none. */
 static const struct kasan_heap_header *find_header(uintptr_t start)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of((void *)start);
@@ -273,12 +274,13 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest)
 	if (!find_bounds(addr, &low, &high))
 		return false;
 	first = granule - low > SEARCH_LIMIT ? granule - SEARCH_LIMIT : low;
-	/* Without tags nothing tells where a header cannot be: only the object that starts here is looked for. */
+	/* Without tags a header may be anywhere: look only for the object that starts here. */
 	if (!kasan_on())
 		first = granule;
 	/*
-	 * From above, as the address may be in a left redzone. Freed chunks may leave headers where other chunks
-	 * are now, and a heap may lie inside of another one's chunk: the first that holds the address counts.
+	 * Start above the address, because it may be in a left redzone. Freed chunks may leave headers
+	 * where other chunks are now, and a heap may lie inside a chunk of another one: the first chunk
+	 * that holds the address counts.
 	 */
 	for (at = granule + KASAN_HEAP_LEFT; at >= first; at -= KASAN_GRANULE_SIZE) {
 		header = find_header(at);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mempool.c - elements of memory pools: allocated as the allocator sees it, free as the user does.
+ * mempool.c - elements of memory pools: allocated for the allocator, free for the user.
  *
  * A pool gives elements back to the user without the allocator, so the allocator's hooks would miss
- * those frees and allocations. The element never enters the quarantine: it still belongs to the pool,
- * whose purpose is to have it at hand.
+ * those frees and allocations. The element never enters the quarantine: it still belongs to the pool, which
+ * has to have it at hand.
  */
 #include "meta.h"
 #include "pages.h"

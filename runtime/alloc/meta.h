@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * meta.h - the seals that tell an object's real metadata from what a bug has written over it.
+ * meta.h - the seals that distinguish an object's real metadata from bytes that a bug has written over it.
  *
  * Metadata lives in redzones, where overflows land first. A report must not believe a size or a
  * stack handle that was overwritten, and a double free must be recognised although the shadow
@@ -17,7 +17,7 @@
 struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache, const void *object);
 struct kasan_free_meta *kasan_free_meta(const struct kasan_cache *cache, const void *object);
 #else
-/* Tag modes have no redzones to keep it in: who did what is in the stack ring. */
+/* Tag modes have no redzones to keep it in: the stack ring has the tracks. */
 static inline struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache,
 							const void *object)
 {
@@ -31,7 +31,7 @@ static inline struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache
 #define KASAN_META_NEVER      0U /* no object was ever in this slot; flags is 0 as a whole */
 #define KASAN_META_LIVE	      1U
 #define KASAN_META_FREED      2U
-#define KASAN_META_CORRUPT    3U /* never stored: what kasan_meta_state() says of a broken seal */
+#define KASAN_META_CORRUPT    3U /* never stored: kasan_meta_state() returns it for a broken seal */
 
 static inline uint32_t kasan_mix(uint32_t hash, uint32_t word)
 {
@@ -41,8 +41,8 @@ static inline uint32_t kasan_mix(uint32_t hash, uint32_t word)
 
 /*
  * A polynomial in an odd factor: three multiplications that need not wait for a shift each, as this
- * runs on every allocation and every free. An odd factor loses nothing: of a field that was
- * overwritten the lowest changed bit stays changed in the sum, and the product carries it up.
+ * runs on every allocation and every free. An odd factor loses nothing: the lowest changed bit of an
+ * overwritten field stays changed in the sum, and the product carries it up.
  */
 #define KASAN_SEAL_FACTOR 0x9e3779b1U
 
@@ -52,7 +52,7 @@ static inline uint32_t kasan_seal_of(const struct kasan_track *track, const void
 	       KASAN_SEAL_FACTOR;
 }
 
-/** kasan_meta_seal() - Return: the value of flags that says @state of @object. */
+/** kasan_meta_seal() - Return: the value of flags for @object in @state. */
 static inline uint32_t kasan_meta_seal(const struct kasan_alloc_meta *meta, const void *object,
 				       uint32_t state)
 {
@@ -87,17 +87,17 @@ static inline uintptr_t kasan_free_seal(const struct kasan_track *track, const v
 void kasan_slab_before_release(struct kasan_cache *cache, void *object);
 
 /** kasan_slab_release() - @count objects of @cache leave the quarantine: the same, and the allocator gets
- *  its slots back. No lock of the runtime is held. */
+ *  their slots back. No lock of the runtime is held. */
 void kasan_slab_release(struct kasan_cache *cache, void *const *objects, size_t count);
 
-/** struct kasan_caller - who called a hook. @ip, @fp: where its trace starts; @report_ip: the code
+/** struct kasan_caller - the caller of a hook. @ip, @fp: where its trace starts; @report_ip: the code
  *  address that a report of a bad free names. */
 struct kasan_caller {
 	uintptr_t ip, fp, report_ip;
 };
 
-/** kasan_slab_to_pool() - kasan_slab_free() of an object that somebody keeps for later: the same
- *  without the quarantine. Return: false if the free was bad, which was reported. */
+/** kasan_slab_to_pool() - kasan_slab_free() without the quarantine, for an object that its user keeps for
+ *  later. Return: false if the free was bad, which was reported. */
 bool kasan_slab_to_pool(struct kasan_cache *cache, void *object, void *base,
 			const struct kasan_caller *caller);
 
@@ -108,15 +108,16 @@ void *kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
 /** kasan_size_by_shadow() - Return: accessible bytes at @object's start, at most @max. */
 size_t kasan_size_by_shadow(const void *object, size_t max);
 
-/** kasan_size_by_tags() - the same, in tag modes: bytes up to which the tag stays that of the first. */
+/** kasan_size_by_tags() - the same, in tag modes: bytes at the start that have the same tag as the first. */
 size_t kasan_size_by_tags(const void *object, size_t max);
 
 /* --- heap_find.c --- */
 
 /**
  * struct kasan_heap_chunk - a simple heap's object as kasan_heap_lookup() finds it
- * @heap: NULL if the header was overwritten; then the shadow tells all but the tracks, which are not known.
- * @raw, @span: what the allocator gave: the object with its redzones.
+ * @heap: NULL if the header was overwritten; then all but the tracks comes from the shadow, and the
+ *	tracks are not known.
+ * @raw, @span: the allocator's chunk: the object with its redzones.
  */
 struct kasan_heap_chunk {
 	struct kasan_heap *heap;
@@ -125,12 +126,12 @@ struct kasan_heap_chunk {
 	bool freed;
 	struct kasan_track alloc_track, free_track;
 #ifdef CONFIG_KASAN_TAGS
-	uint8_t tag; /* of its pointer, KASAN_TAG_KERNEL: it has none */
+	uint8_t tag; /* of its pointer; KASAN_TAG_KERNEL: no tag */
 #endif
 };
 
-/** kasan_heap_lookup() - find the chunk whose object or redzones hold @addr, which has no tag; of two heaps, one
- *  inside the other, the inner one's. For reports: slow. Return: false if there is none. */
+/** kasan_heap_lookup() - find the chunk whose object or redzones hold @addr, which has no tag; if one heap
+ *  lies inside another, the inner heap's. For reports: slow. Return: false if there is none. */
 bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk);
 
 /** kasan_heap_name_at() - tag modes: find the heap that has had a chunk on either side of @addr. @name: filled.

@@ -14,7 +14,7 @@ void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_larg
 	if (!ptr || !kasan_on())
 		return ptr;
 #ifdef CONFIG_KASAN_TAGS
-	/* Pages that sampling has left out keep the tags of free pages. */
+	/* Pages that sampling skipped keep the tags of free pages. */
 	if (kasan_get_tag(ptr) != KASAN_TAG_KERNEL)
 #endif
 		/* All of the span is written, so that the hook also serves to change the size in place. */

@@ -4,16 +4,16 @@
  *
  * The longer a freed object stays poisoned, the more uses after free are seen. Each CPU fills a chunk
  * of its own; a full chunk becomes the youngest of the global queue as it is, and the global queue
- * gives up its oldest chunks to make room first. So nothing is done for a single object but the one
- * entry (quarantine.h), and what comes out together goes back to its allocator together.
+ * gives up its oldest chunks to make room first. So the only work for a single object is its entry
+ * (quarantine.h), and objects that come out together go back to their allocator together.
  *
  * Bound: chunks of CPUs and global queue together never hold more than
- * 1/2^CONFIG_KASAN_QUARANTINE_SHIFT of the memory given to kasan_init(), or what the boot parameter
- * kasan.quarantine_size= says. An object that is larger than the global queue is not taken at all.
- * Chunks are never given back, so there are as many as were once needed; without memory for more the
- * quarantine holds fewer objects, never more.
+ * 1/2^CONFIG_KASAN_QUARANTINE_SHIFT of the memory given to kasan_init(), or the size from the boot
+ * parameter kasan.quarantine_size=. An object that is larger than the global queue is not taken at all.
+ * Chunks are never given back, so there are as many as were once needed. Without memory for more chunks the
+ * quarantine holds fewer objects.
  *
- * No two locks are ever held at once, and caches get their slots back with none. An object that is
+ * Two locks are never held at once, and caches get their slots back with none held. An object that is
  * on its way from one place to the next is in no list, so kasan_cache_shrink() could miss it. Every CPU
  * therefore counts its journeys, and shrinking waits for those it may have missed. A CPU travels with
  * interrupts off, so a journey always ends.
@@ -44,7 +44,7 @@ static struct {
 	size_t bytes, objects;
 	uint32_t seq; /* of the next chunk */
 	uint32_t
-		removals; /* chunks that have left, to tell whether a place in the queue still is one */
+		removals; /* chunks that have left, to tell whether a place in the queue is still valid */
 } global_queue;
 
 /* One for each CPU is enough to work without memory from the port. */
@@ -85,7 +85,7 @@ void kasan_quarantine_init(size_t memory)
 	unsigned int cpu;
 
 	if (size_is_wanted) {
-		/* Refused only now: how much memory there is was not known when the parameter was read. */
+		/* Refused only now: the amount of memory was not known when the parameter was read. */
 		if (wanted_size > memory / 2) {
 			size_is_wanted = false;
 			kasan_notice("kasan: kasan.quarantine_size=%zu: expected %s, which is %zu; "
@@ -177,7 +177,7 @@ static bool extract(struct kasan_chunk *chunk, const struct kasan_cache *cache,
 	return all;
 }
 
-/* Some that are empty, in a list. Memory comes in pages. NULL: none left. */
+/* Return: a list of some empty chunks, because memory comes in pages; NULL if there is no memory. */
 static struct kasan_chunk *make_chunks(void)
 {
 	struct kasan_chunk *list = NULL, *chunk;
@@ -222,7 +222,7 @@ static void append_chunk(struct kasan_chunk *chunk)
 	global_queue.objects += chunk->head.count;
 }
 
-/* Take out the chunk behind @before, NULL: the oldest. */
+/* Take out the chunk behind @before; if that is NULL, the oldest. */
 static struct kasan_chunk *remove_behind(struct kasan_chunk *before)
 {
 	struct kasan_chunk **link = before ? &before->head.next : &global_queue.oldest;
@@ -242,14 +242,14 @@ static struct kasan_chunk *remove_behind(struct kasan_chunk *before)
 
 /* --- Journeys --- */
 
-/* Under @mine's lock, with interrupts off until end_journey(). @mine: of the CPU that travels. */
+/* Under @mine's lock, with interrupts off until end_journey(). @mine: the queue of the CPU that travels. */
 static void begin_journey(struct kasan_cpu_queue *mine)
 {
 	if (!mine->depth++)
 		mine->started++;
 }
 
-/* No lock is needed: nobody but this CPU changes @depth, and interrupts are off. */
+/* No lock is needed: only this CPU changes @depth, and interrupts are off. */
 static void end_journey(struct kasan_cpu_queue *mine)
 {
 	if (!--mine->depth)
@@ -257,8 +257,9 @@ static void end_journey(struct kasan_cpu_queue *mine)
 }
 
 /*
- * Wait until no object that was on its way when this was called is still on it. Inside of a journey that
- * would be for ever: it is not over before this returns, and two CPUs that do so would wait for each other.
+ * Wait until no object that was on its way when this was called is still on it. Do not wait inside a
+ * journey: that journey does not end before this returns, and two CPUs that do so would wait for each other
+ * for ever.
  */
 static void wait_for_journeys(void)
 {
@@ -282,7 +283,8 @@ static void wait_for_journeys(void)
 
 /*
  * Queue @full (NULL: nothing) after making room for it. Interrupts are off and a journey of this CPU
- * is counted. @evicts: set if others had to go. Return: an empty chunk in exchange, NULL if there is no memory.
+ * is counted. @evicts: set if other chunks had to go. Return: an empty chunk in exchange, NULL if there is
+ * no memory.
  */
 static struct kasan_chunk *exchange(struct kasan_chunk *full, bool *evicts)
 {
@@ -352,7 +354,7 @@ static void attach(struct kasan_cpu_queue *queue, struct kasan_chunk *chunk)
 /* Return: false if @object could not be kept. */
 static bool put_slow(struct kasan_cache *cache, void *object)
 {
-	/* Too large for a CPU's chunk: it goes to the global queue, alone in one. */
+	/* Too large for a CPU's chunk: it goes to the global queue, alone in a chunk. */
 	const bool direct = cache->slot_size > cpu_max;
 	const unsigned long irq = kasan_port_irq_save();
 	struct kasan_cpu_queue *queue = &kasan_cpu_queues[kasan_port_cpu()];
@@ -390,7 +392,7 @@ static bool put_slow(struct kasan_cache *cache, void *object)
 	keep_spares(chunk);
 	end_journey(queue);
 	kasan_port_irq_restore(irq);
-	/* Not on the journey: a notice may have reports to print, and they may not return. */
+	/* After the journey: a notice may have reports to print, and they may not return. */
 	if (evicts)
 		say_full();
 	return kept;
@@ -409,8 +411,8 @@ kasan_quarantine_put_slow(struct kasan_cache *cache, void *object)
 
 /* --- Shrinking --- */
 
-/* A journey from outside of the queues: another CPU that shrinks the same cache must not return before what
- * this one has taken out is released. Interrupts are off until stop_shrinking(). */
+/* A journey like that of an object: another CPU that shrinks the same cache must not return before the
+ * objects that this one has taken out are released. Interrupts are off until stop_shrinking(). */
 static struct kasan_cpu_queue *start_shrinking(unsigned long *irq)
 {
 	struct kasan_cpu_queue *mine;
@@ -461,7 +463,7 @@ struct shrink_cursor {
 	bool started, finished;
 };
 
-/* Interrupts are off for so many chunks at a time. */
+/* Interrupts are off for this many chunks at a time. */
 #define CHUNKS_AT_ONCE 64
 
 static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
@@ -476,7 +478,7 @@ static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
 			global_queue.oldest ? global_queue.oldest->head.seq : global_queue.seq;
 		cursor->removals = global_queue.removals;
 	}
-	/* The oldest leave and younger ones come, so a place must be found again: seq tells. */
+	/* The oldest leave and younger ones come, so the place must be found again, by seq. */
 	before = cursor->removals == global_queue.removals ? cursor->before : NULL;
 	chunk = before ? before->head.next : global_queue.oldest;
 	for (; chunk && (int32_t)(chunk->head.seq - cursor->seq) < 0; chunk = chunk->head.next)
@@ -527,7 +529,7 @@ void kasan_cache_shrink(struct kasan_cache *cache)
 	struct shrink_cursor cursor = {0};
 	unsigned int cpu;
 
-	/* In the direction that objects travel: CPUs, then the way between, then the global queue. */
+	/* In the direction that objects travel: the CPUs, then objects on their way, then the global queue. */
 	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++)
 		shrink_cpu(cache, &kasan_cpu_queues[cpu]);
 	wait_for_journeys();

@@ -2,7 +2,7 @@
 /*
  * quarantine.h - the part of the quarantine that every free runs: an entry in a list of this CPU's own.
  *
- * All else is in quarantine.c. Included by the slab hooks only.
+ * The rest is in quarantine.c. Included by the slab hooks only.
  */
 #ifndef KASAN_QUARANTINE_H
 #define KASAN_QUARANTINE_H
@@ -25,8 +25,8 @@ struct kasan_chunk_head {
  * struct kasan_chunk - some objects that wait, oldest first
  *
  * Objects of one cache lie side by side when they come back together, so that they can go on together.
- * Links inside the freed objects would cost no memory, but they are freed memory that somebody may still
- * write to, and finding exactly such writes is what a quarantine is for.
+ * Links inside the freed objects would cost no memory, but they are freed memory that a buggy program may
+ * still write to: a quarantine exists to find exactly such writes.
  */
 struct kasan_chunk {
 	struct kasan_chunk_head head;
@@ -37,11 +37,12 @@ struct kasan_chunk {
 /**
  * struct kasan_cpu_queue - one CPU's part
  * @lock: for all but @depth and @finished. Other CPUs take it in kasan_cache_shrink() only.
- * @started, @finished: journeys of this CPU begun and over, without those inside of others; see quarantine.c.
- * @depth: how many journeys this CPU is on, one inside of the other. Only this CPU reads or changes it, with
+ * @started, @finished: journeys of this CPU that have begun and ended, without those inside another;
+ *	see quarantine.c.
+ * @depth: how many journeys this CPU is on, one inside the other. Only this CPU reads or changes it, with
  *	interrupts off.
- * @next, @end: where the next object goes, inside @chunk; equal: nowhere.
- * @bytes: of the objects in @chunk, which must not become more than @limit. Both of @chunk's own count
+ * @next, @end: where the next object goes, inside @chunk; equal: there is no room.
+ * @bytes: of the objects in @chunk, at most @limit. Both of @chunk's own count
  *	and bytes are set only when it leaves.
  */
 struct kasan_cpu_queue {
@@ -57,8 +58,8 @@ struct kasan_cpu_queue {
 void kasan_quarantine_init(size_t memory);
 void kasan_quarantine_update(void);
 
-/** kasan_quarantine_set_size() - kasan.quarantine_size=: the bound from kasan_quarantine_init() on, which refuses
- *  more than half of memory. */
+/** kasan_quarantine_set_size() - kasan.quarantine_size=: set the bound that kasan_quarantine_init() takes;
+ *  it refuses more than half of memory. */
 void kasan_quarantine_set_size(size_t bytes);
 
 extern struct kasan_cpu_queue kasan_cpu_queues[CONFIG_KASAN_NR_CPUS];
@@ -73,18 +74,19 @@ kasan_quarantine_push(struct kasan_cpu_queue *queue, struct kasan_cache *cache, 
 	if (kasan_unlikely(next == queue->end || bytes > queue->limit))
 		return false;
 	next[0] = object;
-	/* The entry of the other array. */
+	/* Its entry in the other array. */
 	next[KASAN_CHUNK_ENTRIES] = cache;
 	queue->next = next + 1;
 	queue->bytes = bytes;
 	return true;
 }
 
-/** kasan_quarantine_put_slow() - kasan_quarantine_put() when this CPU's chunk is full, or is taken. */
+/** kasan_quarantine_put_slow() - kasan_quarantine_put() when this CPU's chunk is full, or another CPU has
+ *  its lock. */
 enum kasan_free_verdict kasan_quarantine_put_slow(struct kasan_cache *cache, void *object);
 
-/** kasan_quarantine_put() - take an object that is poisoned and has valid free metadata. Return: what
- *  the allocator must do; KASAN_FREE_NOW: it was not taken. */
+/** kasan_quarantine_put() - take an object that is poisoned and has valid free metadata. Return: what the
+ *  allocator must do; KASAN_FREE_NOW if the object was not taken. */
 static inline __attribute__((always_inline)) enum kasan_free_verdict
 kasan_quarantine_put(struct kasan_cache *cache, void *object)
 {

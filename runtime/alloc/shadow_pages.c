@@ -29,12 +29,12 @@ const char *kasan_end_pages(const void *ptr, const void *base)
 	const char *wrong = ptr != base ? "invalid-free" : NULL;
 	unsigned long flags;
 
-	/* Without shadow there is nothing to tell by. */
+	/* Without shadow a bad free cannot be detected. */
 	if (!shadow)
 		return wrong;
 	flags = kasan_lock(lock);
 	/*
-	 * Pages that are free, or that nobody has taken since they were freed, carry the value that
+	 * Pages that are free, or that were not taken since they were freed, carry the value that
 	 * kasan_free_pages() left; any pointer into them was freed before.
 	 */
 	if (*shadow == KASAN_PAGE_FREE)
@@ -55,7 +55,7 @@ void kasan_open_vmalloc(const void *start, size_t size)
 		kasan_fill_pages((uintptr_t)start, size, 0);
 		return;
 	}
-	/* To the byte: what was asked for, not what the pages happen to hold. */
+	/* To the byte: the size that was asked for, not that of the pages. */
 	kasan_poison_tail(start, size, span, KASAN_VMALLOC_INVALID);
 }
 

@@ -7,7 +7,7 @@
  *	| object_size bytes | redzone ... | [free meta] | alloc meta |
  *	  ^ object                                                    ^ next slot
  *
- * The free metadata overlays the object itself if its bytes are nobody's once it is free.
+ * The free metadata overlays the object itself if its bytes are unused once it is free.
  */
 #include "meta.h"
 
@@ -84,7 +84,7 @@ struct kasan_free_meta *kasan_free_meta(const struct kasan_cache *cache, const v
 	return (struct kasan_free_meta *)((uintptr_t)object + cache->free_meta_offset);
 }
 
-/* False under kasan=off: its slots are bare. Asked of the cache, which the hooks look at anyhow. */
+/* False under kasan=off: its slots are bare. The answer is in the cache, which the hooks read anyhow. */
 static inline bool is_laid_out(const struct kasan_cache *cache)
 {
 	return cache->slot_size;
@@ -123,7 +123,7 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 
 /* --- Shadow of one object --- */
 
-/* NULL: it has none. Where all memory has shadow, that of an object needs no looking for. */
+/* NULL: it has none. Where all memory has shadow, the lookup is plain arithmetic. */
 static inline __attribute__((always_inline)) uint8_t *object_shadow(const void *object)
 {
 #ifdef CONFIG_KASAN_SHADOW_FULL
@@ -141,7 +141,7 @@ static inline uint32_t object_granules(const struct kasan_cache *cache)
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Shadow of the 8 granules from where on @size bytes, fewer than 64, are accessible and no others. */
+/* Shadow of 8 granules of which the first @size bytes, fewer than 64, are accessible and no others. */
 static inline uint64_t partial_word(size_t size)
 {
 	const unsigned int at = (unsigned int)(size & ~KASAN_GRANULE_MASK);
@@ -246,9 +246,9 @@ static void record_free(struct kasan_cache *cache, void *object, uintptr_t ip, u
 /* --- Allocation --- */
 
 /*
- * The two hooks do the commonest case by themselves, without a call and so without anything to save
- * across one: all of the object's bytes are asked for, and no stack is to be stored. All else goes to a
- * function that does everything.
+ * The two hooks do the most common case themselves, without a call and so without saving anything across
+ * one: all of the object's bytes are asked for, and no stack is stored. All other cases go to a function
+ * that does everything.
  */
 
 static __attribute__((__noinline__)) void set_object(struct kasan_cache *cache, void *object,
@@ -327,8 +327,8 @@ size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 /* --- Free --- */
 
 /*
- * Take the object's life, once: of two CPUs that free it at the same time one is told. Where the
- * seal is broken the shadow alone decides, as for allocators without metadata.
+ * End the object's life, once: one of two CPUs that free it at the same time is told. Where the seal is
+ * broken, the shadow alone decides, as for allocators without metadata.
  */
 static inline __attribute__((always_inline)) bool end_life(struct kasan_alloc_meta *meta,
 							   const void *object)
@@ -403,7 +403,7 @@ kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t i
 		meta->check = kasan_free_seal(&meta->free, object);
 		return kasan_quarantine_put(cache, object);
 	}
-	/* A life that was over before is so at the second look, too. */
+	/* A life that was over before is still over at the second look. */
 	return free_object(cache, object, base, KASAN_CALLER_IP(), KASAN_CALLER_FP(),
 			   ip ? ip : KASAN_CALLER_IP());
 }

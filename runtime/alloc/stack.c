@@ -3,13 +3,12 @@
  * stack.c - stacks whose frames died without running their epilogues.
  *
  * A function clears its own redzones when it returns. A task that is killed, or that jumps past
- * frames with longjmp(), leaves them poisoned, and the stack's next owner gets reports about
- * nothing.
+ * frames with longjmp(), leaves them poisoned, and the stack's next owner gets false reports.
  */
 #include "../core/shadow.h"
 
 void kasan_unpoison_stack(const void *low, const void *high)
 {
-	/* In tag modes what is left there are tags that only dead pointers have. */
+	/* In tag modes the tags that are left there belong only to dead pointers. */
 	kasan_clear_granules((uintptr_t)low, (uintptr_t)high);
 }

@@ -10,7 +10,7 @@
 
 #ifdef CONFIG_KASAN_TAGS
 
-/* A tag for [addr, addr + size) that neither the memory on either side has nor the pointer @addr. */
+/* A tag for [addr, addr + size) that differs from those of the memory on either side and of the pointer @addr. */
 static uint8_t page_tag(uintptr_t addr, size_t size)
 {
 	return kasan_tag_avoiding(kasan_addr_tag(addr), kasan_tags_owner(addr - KASAN_GRANULE_SIZE),
@@ -22,8 +22,8 @@ static uint8_t page_tag(uintptr_t addr, size_t size)
 void kasan_free_pages(const void *addr, size_t size)
 {
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* Without a tag it was skipped when it was allocated, or its pieces were freed before: all of it has
-	 * the tags of free pages already. */
+	/* Without a tag it was skipped when it was allocated, or its parts were freed before: all of it
+	 * already has the tags of free pages. */
 	if (kasan_get_tag(addr) == KASAN_TAG_KERNEL)
 		return;
 #endif
@@ -67,11 +67,11 @@ const char *kasan_end_pages(const void *ptr, const void *base)
 	const bool is_start = kasan_reset_tag(ptr) == kasan_reset_tag(base);
 
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* An allocation that sampling has left out: its memory has the tags of free pages, which says nothing. */
+	/* An allocation that sampling skipped: its memory has the tags of free pages, which tell nothing. */
 	if (tag == KASAN_TAG_KERNEL)
 		return is_start ? NULL : "invalid-free";
 #endif
-	/* Free, or by now somebody else's: the pointer is of an earlier owner. */
+	/* Free, or by now another owner's: the pointer belongs to an earlier owner. */
 	if (!is_start)
 		return kasan_tag_owns(tag, kasan_tags_owner((uintptr_t)base)) ? "invalid-free"
 									      : "double-free";
@@ -88,7 +88,7 @@ static void *open_area(const void *start, size_t size, bool init)
 
 	start = kasan_set_tag(start, tag);
 	if (init) {
-		/* The user may map the pages for others to read: nothing of them keeps old contents. */
+		/* The user may map the pages for others to read: no part of them may keep old contents. */
 		kasan_tags_fill_zero((uintptr_t)start, covered, tag);
 		if (covered < span)
 			kasan_tags_fill_zero((uintptr_t)start + covered, span - covered,
@@ -96,7 +96,7 @@ static void *open_area(const void *start, size_t size, bool init)
 	} else if (kasan_likely(size == span)) {
 		kasan_fill_pages((uintptr_t)start, size, tag);
 	} else {
-		/* To the byte: what was asked for, not what the pages happen to hold. */
+		/* To the byte: the size that was asked for, not that of the pages. */
 		kasan_poison_tail(start, size, span, KASAN_VMALLOC_INVALID);
 	}
 	return (void *)(uintptr_t)start;
@@ -108,7 +108,7 @@ void *kasan_unpoison_vmalloc(const void *start, size_t size)
 {
 	if (kasan_on())
 		return open_area(start, size, false);
-	/* The shadow may be read-only then, and nobody's pointer is compared with it. */
+	/* The shadow may be read-only then, and no pointer is compared with it. */
 	return kasan_reset_tag(start);
 }
 
@@ -124,7 +124,7 @@ void *kasan_unpoison_vmalloc_init(const void *start, size_t size, bool init)
 {
 	uint8_t tag;
 
-	/* Areas may be mapped as memory without tags, as those of modules are. */
+	/* Areas may be mapped as memory without tags, for example those of modules. */
 	if (kasan_on() && kasan_opt_vmalloc && kasan_tags_read((uintptr_t)start, &tag))
 		return open_area(start, size, init);
 	if (init)
@@ -137,7 +137,7 @@ void *kasan_unpoison_vmalloc(const void *start, size_t size)
 	return kasan_unpoison_vmalloc_init(start, size, false);
 }
 
-/* The pages are freed one by one now, as pages without a tag, of which it is said that they look free already. */
+/* The pages are freed one by one now, as pages without a tag, which must look free already. */
 void kasan_poison_vmalloc(const void *start, size_t size)
 {
 	if (kasan_on() && kasan_get_tag(start) != KASAN_TAG_KERNEL)

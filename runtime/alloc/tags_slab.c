@@ -2,11 +2,11 @@
 /*
  * tags_slab.c - objects of slab caches in the tag-based modes: tags, double and invalid frees.
  *
- * An object is its granules and nothing else: no redzone and no metadata, but for those that readers reach
- * after their free: there one granule behind the object says whether it was freed. A free object's granules are
- * KASAN_TAG_INVALID, a live one's are its tag, and the slack behind what was asked for stays invalid. What
- * the next owner must not get, the tag of the last one, waits in the allocator's own list: in the top byte of
- * the pointer that was freed.
+ * An object is its granules and nothing else, without redzone and metadata. The exception is an object that
+ * readers reach after its free: there one granule behind the object says whether it was freed. The granules
+ * of a free object are KASAN_TAG_INVALID, those of a live one are its tag, and the slack behind the size
+ * asked for stays invalid. The next owner must not get the last owner's tag. That tag waits in the
+ * allocator's own list: in the top byte of the pointer that was freed.
  */
 #include "meta.h"
 #include "sample.h"
@@ -20,7 +20,7 @@
 
 /* --- Layout --- */
 
-/* Objects that readers may look at after their free: it changes nothing but the state behind them. */
+/* Objects that readers may look at after their free: the free changes only the state behind them. */
 static inline bool outlives_free(const struct kasan_cache *cache)
 {
 	return cache->flags & KASAN_CACHE_NO_QUARANTINE;
@@ -62,7 +62,7 @@ static uint32_t *state_of(const struct kasan_cache *cache, const void *object)
 	return (uint32_t *)(kasan_untag_addr((uintptr_t)object) + cache->alloc_meta_offset);
 }
 
-/* The word that says @state of @object: one that a bug has written is unlikely to be any. */
+/* The word for @object in @state: a word that a bug has written is unlikely to be valid. */
 static uint32_t state_word(const void *object, uint32_t state)
 {
 	return (kasan_mix(0, (uint32_t)kasan_untag_addr((uintptr_t)object)) &
@@ -70,13 +70,13 @@ static uint32_t state_word(const void *object, uint32_t state)
 	       state;
 }
 
-/* Once, as their tag stays. Return: false if the object was freed before. */
+/* Only once, because the tag stays. Return: false if the object was freed before. */
 static bool end_typesafe(const struct kasan_cache *cache, const void *object)
 {
 	const uint32_t freed = state_word(object, KASAN_META_FREED);
 	uint32_t live = state_word(object, KASAN_META_LIVE);
 
-	/* Overwritten it says nothing: then tags decide, when the readers have left. */
+	/* An overwritten state tells nothing: then tags decide, when the readers have left. */
 	return __atomic_compare_exchange_n(state_of(cache, object), &live, freed, false,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) ||
 	       live != freed;
@@ -94,7 +94,7 @@ static inline uint8_t next_tag(const struct kasan_cache *cache, const void *obje
 	const unsigned int parity = (unsigned int)(addr / cache->slot_size) & 1;
 	const uint8_t tag = kasan_tag_for_slot(parity, kasan_get_tag(object));
 
-	/* Behind the last slot of a page, and before the first, may be somebody else's. */
+	/* The memory behind the last slot of a page, and before the first, may have another owner. */
 	if (kasan_unlikely(!(addr & (CONFIG_KASAN_PAGE_SIZE - 1)) ||
 			   (addr ^ end) >= CONFIG_KASAN_PAGE_SIZE))
 		return kasan_tag_beside(tag, kasan_get_tag(object),
@@ -230,9 +230,10 @@ size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 /* --- Free --- */
 
 /*
- * The object at @base is not, or not any more, that of the pointer @object: free, or by now somebody else's. But
- * one of less than a granule keeps its tag in its last byte, the first that an overflow hits: that was
- * reported, and is no reason to call it freed. Return: is it such an object, and its life is over now?
+ * The object at @base does not, or no longer, belong to the pointer @object: it is free, or by now has
+ * another owner. But an object of less than a granule keeps its tag in the granule's last byte, and an
+ * overflow may have overwritten that: the overflow was reported, and is no reason to call the object freed.
+ * Return: true if it is such an object; its life is over now.
  */
 static __attribute__((__noinline__)) bool claim_overrun(const void *object, const void *base)
 {
@@ -242,8 +243,8 @@ static __attribute__((__noinline__)) bool claim_overrun(const void *object, cons
 	       kasan_ring_lives(object) && kasan_tags_claim((uintptr_t)base, KASAN_TAG_KERNEL);
 }
 
-/* Find out what is wrong with freeing @object, which the allocator found in the slot at @base. NULL: nothing, and its
- * life is over: its first granule is nobody's. */
+/* Find out what is wrong with freeing @object, which the allocator found in the slot at @base. NULL:
+ * nothing, and its life is over: its first granule has no owner. */
 static inline const char *check_free(const void *object, const void *base)
 {
 	if (kasan_unlikely(kasan_reset_tag(object) != kasan_reset_tag(base)))
@@ -254,7 +255,7 @@ static inline const char *check_free(const void *object, const void *base)
 	return "double-free";
 }
 
-/* The same of one that outlives its free: it stays its owner's and the readers' until they have left. */
+/* The same for an object that outlives its free: its owner and the readers keep it until they have left. */
 static const char *check_typesafe_free(const struct kasan_cache *cache, const void *object,
 				       const void *base)
 {
@@ -304,7 +305,7 @@ kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
 {
 	if (!kasan_on())
 		return KASAN_FREE_NOW;
-	/* Twice in the same grace period, and the state that would have told was overwritten. */
+	/* Freed twice in the same grace period, and the state that would have told was overwritten. */
 	if (kasan_unlikely(!kasan_tags_claim((uintptr_t)object, KASAN_TAG_KERNEL))) {
 		kasan_report_bad_free("double-free", object, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 		return KASAN_FREE_QUARANTINED;
@@ -341,8 +342,8 @@ __attribute__((__noinline__)) void kasan_report_invalid_free(const void *addr, u
 	const char *type = "invalid-free";
 	uint8_t state;
 
-	/* A pointer with a tag to memory that is free was, most likely, an object before. So was one without,
-	 * if sampling leaves out allocations. */
+	/* A pointer with a tag to free memory most likely pointed to an object before. So did a pointer
+	 * without a tag, if sampling skips allocations. */
 	if (!((uintptr_t)addr & (CONFIG_KASAN_PAGE_SIZE - 1)) &&
 	    (kasan_get_tag(addr) != KASAN_TAG_KERNEL || kasan_opt_sample != 1) &&
 	    kasan_tags_read((uintptr_t)addr, &state) && state == KASAN_PAGE_FREE)

@@ -5,7 +5,7 @@
  * The offset is written down twice, for the runtime and for the compiler. If the two differ nothing
  * breaks at first: inline checks read some other memory, and every function with an array writes
  * stack poison over it. So kasan_check_offset(), which is compiled into the system's own
- * instrumented code, offers an object of its stack frame, and this file looks for what the compiler wrote there.
+ * instrumented code, offers an object of its stack frame, and this file looks at what became of it.
  */
 #include "message.h"
 #include "shadow.h"

@@ -39,8 +39,8 @@ extern bool kasan_opt_write_only;		   /* kasan.write_only= */
 
 /* Bad accesses that the CPU only notes: kasan.mode=async, asymm. */
 #ifdef CONFIG_KASAN_HW_TAGS
-/** kasan_tags_take_async_fault() - since the last call, did a tag check fail on this CPU that is not
- *  reported at once? */
+/** kasan_tags_take_async_fault() - has a tag check failed on this CPU since the last call, one of those
+ *  that are not reported at once? */
 bool kasan_tags_take_async_fault(void);
 
 /** kasan_report_async_faults() - report it if so. @ip, @fp: as for any report. */
