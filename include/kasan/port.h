@@ -72,7 +72,7 @@ unsigned int kasan_port_cpu(void);
  *	unwound and no stack object described).
  * @stack_end: first address above that stack. Traces of allocations and frees read frames anywhere between the
  *	two, so the bounds must be true; reports first test how much of it can be read.
- * @trace_end: in an interrupt handler that runs on the stack of what it interrupted: address above the
+ * @trace_end: in an interrupt handler that runs on the stack of the interrupted code: address above the
  *	handler's own frames, else 0. Traces of allocations and frees end there: with the interrupted frames
  *	behind it, each trace would be a new one and the depot would fill up. Traces in reports go on.
  */

@@ -3,11 +3,11 @@
  * globals.c - redzones of global variables, and the registry that finds a global by address.
  *
  * Each instrumented file brings one array of descriptors, made by the compiler and writable, and
- * registers it from a constructor: long before any allocator works, and as often as there are
- * files. The registry therefore takes no memory at all: it chains the arrays through their own
- * first descriptors. Their odr_indicator and has_dynamic_init mean nothing in a kernel (one
- * definition rule checks, C++ initialisation order), so they hold the next array's address and this
- * array's length. There is no limit and nothing to overflow.
+ * registers it from a constructor: long before any allocator works, once for each file. The registry
+ * therefore takes no memory at all: it chains the arrays through their own first descriptors. Their
+ * odr_indicator and has_dynamic_init mean nothing in a kernel (one definition rule checks, C++
+ * initialisation order), so they hold the next array's address and this array's length. There is no limit
+ * and nothing to overflow.
  *
  * The arrays lie among the very globals that a bug may overrun. So the length carries a mark, and a
  * chain that has been damaged ends at the damage.

@@ -6,8 +6,8 @@
 
 #include "../core/internal.h"
 
-/** kasan_find_global() - descriptor of the registered global nearest to @addr, if @addr is in it or in its
- *  redzone. */
+/** kasan_find_global() - descriptor of the registered global that holds @addr, else of the nearest one, at
+ *  most the size of its redzone away. */
 struct kasan_global {
 	/* The compilers' descriptor: 8 words, see docs. Clang leaves location 0. */
 	uintptr_t beg, size, size_with_redzone;

@@ -355,8 +355,7 @@ static const char *check_free(const struct kasan_cache *cache, const void *objec
 	if (shadow && kasan_unlikely(*shadow & 0x80)) {
 		if (*shadow == KASAN_SLAB_FREE || *shadow == KASAN_SLAB_FREE_META)
 			return "double-free";
-		/* An object of 0 bytes has no accessible byte, nothing else is redzone from its
-		 * start. */
+		/* An object of 0 bytes has no accessible byte. Only such an object is redzone from its start. */
 		if (kasan_meta_state(meta, object) != KASAN_META_LIVE || meta->size != 0)
 			return "invalid-free";
 	}

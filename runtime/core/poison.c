@@ -123,7 +123,7 @@ void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_
 	unpoison(addr, size);
 	/*
 	 * The granule in which the object ends already says how much of it is accessible; the
-	 * redzone's value starts behind it. An object of no bytes has no such granule: all of its
+	 * redzone's value starts behind it. An object of 0 bytes has no such granule: all of its
 	 * span is redzone.
 	 */
 	if (tail - start < span)
