@@ -6,9 +6,9 @@
  * a walk along one hash chain without a lock: records are filled first and linked with a release
  * store, and are never changed or freed after. Only a new trace takes the lock.
  *
- * Memory comes from kasan_port_alloc() in blocks, up to CONFIG_KASAN_DEPOT_SIZE or what the boot
- * parameter kasan.depot_size= says. At the bound, or when the port has no more, new traces get handle 0 and one line says so; known ones are still
- * found.
+ * Memory comes from kasan_port_alloc() in blocks, up to CONFIG_KASAN_DEPOT_SIZE or the boot parameter
+ * kasan.depot_size=. At the bound, or when the port has no more memory, new traces get handle 0, and one
+ * line says so; known ones are still found.
  */
 #include "track.h"
 
@@ -17,7 +17,7 @@
 
 #define BLOCK_SIZE 65536UL
 #define MAX_SIZE   ((CONFIG_KASAN_DEPOT_MAX_MIB) * (1UL << 20))
-/* A target that builds with a larger depot than that means it. */
+/* If a target is built with a larger depot than that, its size is the limit. */
 #define BLOCKS \
 	(((CONFIG_KASAN_DEPOT_SIZE) > MAX_SIZE ? (CONFIG_KASAN_DEPOT_SIZE) : MAX_SIZE) / BLOCK_SIZE)
 #define UNIT	    8UL /* records start at multiples of it */
@@ -42,7 +42,7 @@ struct record {
 };
 
 static struct {
-	struct kasan_lock lock; /* for all that follows but reading */
+	struct kasan_lock lock; /* for changes to the members below */
 	uint32_t max_blocks;	/* the bound */
 	uint32_t blocks;	/* published: blocks[0..blocks) may be read */
 	size_t used;		/* bytes used in the last block */
@@ -69,7 +69,7 @@ static inline bool same(const uintptr_t *a, const uintptr_t *b, size_t count)
 {
 	const uintptr_t *const end = a + count;
 
-	/* Two at a time: whoever has the hash and the length is nearly always the one. */
+	/* Two at a time: a record with the same hash and length is nearly always the right one. */
 	if (count & 1 && *a++ != *b++)
 		return false;
 	for (; a != end; a += 2, b += 2) {
@@ -90,7 +90,7 @@ static inline uint32_t find(const struct record *record, uint32_t hash, const ui
 	return 0;
 }
 
-/* Room for a record of @size bytes, and its handle. Under the lock. */
+/* Get room for a record of @size bytes, and its handle. Under the lock. */
 static struct record *reserve(size_t size, uint32_t *handle)
 {
 	uint8_t *block;
@@ -102,7 +102,7 @@ static struct record *reserve(size_t size, uint32_t *handle)
 			__atomic_store_n(&depot.full, true, __ATOMIC_RELAXED);
 			return NULL;
 		}
-		/* A system that has no memory now may have some later: the next trace asks again. */
+		/* A system without memory now may have some later: the next trace asks again. */
 		block = kasan_port_alloc(BLOCK_SIZE);
 		if (!block)
 			return NULL;
@@ -123,7 +123,7 @@ static __attribute__((__noinline__, cold)) uint32_t insert(uint32_t hash, const 
 	const size_t size =
 		(sizeof(struct record) + count * sizeof(pcs[0]) + UNIT - 1) & ~(UNIT - 1);
 	const unsigned long flags = kasan_lock(&depot.lock);
-	/* Another CPU may have come first with the same trace. */
+	/* Another CPU may have stored the same trace first. */
 	uint32_t handle = find(*bucket, hash, pcs, count);
 	struct record *record;
 	size_t i;
@@ -145,8 +145,8 @@ static __attribute__((__noinline__, cold)) uint32_t insert(uint32_t hash, const 
 	return handle;
 }
 
-/* Said once, and once more when the bound is reached later. A report in progress keeps the console; the
- * next refusal tries again. */
+/* Printed once, and once more if the bound is reached later. A report in progress keeps the console; then
+ * the next refusal tries again. */
 static __attribute__((__noinline__, cold)) void refuse(void)
 {
 	static const char *const texts[] = {
@@ -213,7 +213,7 @@ void kasan_depot_set_size(size_t bytes)
 	const unsigned long flags = kasan_lock(&depot.lock);
 
 	depot.max_blocks = (uint32_t)(bytes / BLOCK_SIZE);
-	/* Nothing is ever given back: a bound below what is there means that it is full. */
+	/* Memory is never given back: if the bound is below the present size, the depot is full. */
 	__atomic_store_n(&depot.full, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&said_full, 0, __ATOMIC_RELAXED);
 	kasan_unlock(&depot.lock, flags);

@@ -8,8 +8,8 @@
  * same after they were copied.
  *
  * Bound: kasan.stack_ring_size= entries of 32 bytes, in blocks that kasan_port_alloc() can give. When it is
- * full the oldest are overwritten, and reports about objects of long ago name no stacks and are of type
- * invalid-access.
+ * full, the oldest are overwritten. Reports about objects of long ago then have no stacks, and their type
+ * is invalid-access.
  */
 #include "ring.h"
 
@@ -102,7 +102,7 @@ void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, ui
 
 	if (kasan_unlikely(!entries))
 		return;
-	/* The long part first: an entry shall not be BUSY while a stack is walked. */
+	/* The long part first: an entry must not be BUSY while a stack is walked. */
 	kasan_set_track(&track, ip, fp);
 	put(ptr, size, is_free, &track, entries);
 }
@@ -115,7 +115,7 @@ void kasan_ring_put(const void *ptr, size_t size, bool is_free, const struct kas
 		put(ptr, size, is_free, track, entries);
 }
 
-/* Return: false if record @number is not there, or not any more. */
+/* Return: false if record @number is not there, or no longer there. */
 static bool read_entry(const struct entry *entry, uint64_t number, struct kasan_ring_record *record)
 {
 	if (__atomic_load_n(&entry->seq, __ATOMIC_ACQUIRE) != number + 1)

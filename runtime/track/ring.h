@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.h - the stack ring: the last allocations and frees of objects, of all CPUs, in their order.
+ * ring.h - the stack ring: the last allocations and frees of objects on all CPUs, in their order.
  *
  * The tag-based modes keep nothing beside a slab object. A report looks here, by address and pointer
- * tag, for the task that allocated it, with which size, and for the one that freed it.
+ * tag, for the task that allocated it, the size, and the task that freed it.
  */
 #ifndef KASAN_RING_H
 #define KASAN_RING_H
@@ -16,10 +16,10 @@ extern unsigned int kasan_opt_stack_ring_size; /* kasan.stack_ring_size=, entrie
 
 /**
  * struct kasan_ring_record - one allocation or free
- * @ptr: the object as its user saw it: with its tag.
- * @size: bytes asked for; of a slab object's free the cache's object size.
- * @is_free: which of the two.
- * @track: who and from where.
+ * @ptr: the user's pointer to the object, with its tag.
+ * @size: bytes asked for; at the free of a slab object the cache's object size.
+ * @is_free: true for a free.
+ * @track: task and stack.
  */
 struct kasan_ring_record {
 	uintptr_t ptr;
@@ -28,14 +28,14 @@ struct kasan_ring_record {
 	struct kasan_track track;
 };
 
-/** kasan_ring_add() - remember it, with the stack that starts at @ip, @fp. Takes no lock. Before
+/** kasan_ring_add() - record an allocation or free, with the stack that starts at @ip, @fp. Takes no lock. Before
  *  kasan_ring_init(), or without memory for a ring, nothing happens. */
 void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, uintptr_t fp);
 
 /** kasan_ring_put() - the same for a caller that has its @track already. */
 void kasan_ring_put(const void *ptr, size_t size, bool is_free, const struct kasan_track *track);
 
-/** kasan_ring_init() - get memory for the ring, half as much again and again if there is not enough. */
+/** kasan_ring_init() - get memory for the ring; while there is not enough, try half as much. */
 void kasan_ring_init(void);
 
 /** kasan_ring_entries() - Return: records that the ring holds at most. */
@@ -52,8 +52,8 @@ struct kasan_ring_cursor {
 	bool started;
 };
 
-/** kasan_ring_next() - the next older record; the first call gives the newest. Records that are being
- *  overwritten meanwhile are left out. Return: false if there is none. */
+/** kasan_ring_next() - get the next older record; the first call gets the newest. Skips records that are
+ *  overwritten meanwhile. Return: false if there is none. */
 bool kasan_ring_next(struct kasan_ring_cursor *cursor, struct kasan_ring_record *record);
 
 #endif /* CONFIG_KASAN_TAGS */

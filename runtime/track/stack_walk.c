@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_walk.c - who called whom, by frame pointers, for reports and for ports. track.c collects the
+ * stack_walk.c - call traces by frame pointers, for reports and for ports. track.c collects the
  * traces that hooks store; the walk itself is in walk.h.
  */
 #include "walk.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * track.c - struct kasan_track: one answer to "who did it, and from where".
+ * track.c - fills struct kasan_track: the task and the stack of an allocation or free.
  */
 #include "walk.h"
 
@@ -45,7 +45,7 @@ void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 	track->cpu = kasan_port_cpu();
 	track->when = kasan_port_clock() >> KASAN_TRACK_CLOCK_SHIFT;
 #endif
-	/* A switched-off runtime prints no report, so nobody would ever read the stack. */
+	/* A switched-off runtime prints no report, so the stack would never be read. */
 	if (kasan_likely(kasan_opt_stacktrace && !kasan_silent()))
 		track->stack = save_stack(task.stack_start, trace_end(&task), ip, fp);
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * track.h - who did it: stack traces, the depot that keeps them, and struct kasan_track.
+ * track.h - stack traces, the depot that keeps them, and struct kasan_track.
  */
 #ifndef KASAN_TRACK_H
 #define KASAN_TRACK_H
@@ -34,7 +34,7 @@ size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, 
 /** kasan_depot_save() - Return: handle of this trace, the same for equal traces; 0: depot full. */
 uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count);
 
-/** kasan_depot_fetch() - Return: number of entries, 0 for a handle that is none (any garbage is safe). */
+/** kasan_depot_fetch() - Return: number of entries, 0 for an invalid handle (any garbage is safe). */
 size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs);
 
 /* kasan.depot_size=, at once. @bytes: in the bounds that options.c has checked. */
@@ -75,7 +75,7 @@ uint32_t kasan_save_stack(uintptr_t ip, uintptr_t fp);
 
 void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
 
-/** kasan_tracks_are_short() - do tracks have nothing in them but the task's number, which is at hand? */
+/** kasan_tracks_are_short() - do tracks hold only the task's number, and is that at hand? */
 static inline bool kasan_tracks_are_short(void)
 {
 #ifdef KASAN_PORT_HAS_TASK_ID

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.h - following frame pointers: what every allocation and every free does, inline.
+ * walk.h - following frame pointers, inline: every allocation and every free does it.
  *
- * The chain may be broken by the very bug that is being reported, or run through code built without
- * frame pointers: a record is read only inside the bounds that the port gives for the running
- * stack, and the chain must climb, so garbage ends the trace and can neither fault nor loop.
+ * The very bug that is being reported may have broken the chain, or the chain may run through code built
+ * without frame pointers. So a record is read only inside the bounds that the port gives for the running
+ * stack, and the chain must climb: garbage ends the trace and can neither fault nor loop.
  */
 #ifndef KASAN_WALK_H
 #define KASAN_WALK_H
@@ -18,7 +18,7 @@
 
 /**
  * struct kasan_bounds - where a frame pointer may lie so that its record is inside the stack
- * @low: lowest such; @span: distance of the highest. One compare tests both.
+ * @low: the lowest; @span: distance to the highest. One compare tests both.
  */
 struct kasan_bounds {
 	uintptr_t low, span;
@@ -29,8 +29,8 @@ static inline bool kasan_is_frame(const struct kasan_bounds *bounds, uintptr_t f
 	return fp - bounds->low <= bounds->span && !(fp & (KASAN_FRAME_ALIGN - 1));
 }
 
-/** kasan_get_bounds() - Return: false if the stack [@start, @end) is not known, or smaller than a record,
- *  for which the span would wrap around. */
+/** kasan_get_bounds() - Return: false if the stack [@start, @end) is not known, or smaller than a record:
+ *  then the span would wrap around. */
 static inline bool kasan_get_bounds(uintptr_t start, uintptr_t end, struct kasan_bounds *bounds)
 {
 	if (!start || end < start + 64)
@@ -59,7 +59,7 @@ kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
 }
 
 /** kasan_skip_to() - Return: the frame above the one that returns to @ip; @fp itself if none of the first
- *  few does. Nearly always it is the first: the hook's own. */
+ *  few does. Nearly always the first one does: the hook's own. */
 static inline __attribute__((always_inline)) uintptr_t
 kasan_skip_to(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
 {
@@ -72,8 +72,8 @@ kasan_skip_to(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
 	return kasan_skip_far(bounds, ip, fp);
 }
 
-/** kasan_follow() - collect return addresses from the record at @fp on, behind the @count that @pcs has.
- *  @hash: of those, continued. Return: how many there are then. */
+/** kasan_follow() - collect return addresses from the record at @fp on, behind the @count that @pcs has
+ *  already. @hash: the hash of those, continued. Return: the new number of entries. */
 static inline __attribute__((always_inline)) size_t kasan_follow(const struct kasan_bounds *bounds,
 								 uintptr_t fp, uintptr_t *pcs,
 								 size_t count, size_t max,
@@ -94,8 +94,8 @@ static inline __attribute__((always_inline)) size_t kasan_follow(const struct ka
 		pcs[count++] = ra;
 		sum = kasan_hash_step(sum, ra);
 		/*
-		 * Up, aligned, and not past the end, in one comparison: of a distance that is 0, negative
-		 * or no multiple the rotation is large, or becomes so with 1 taken off.
+		 * Up, aligned, and not past the end, in one comparison: if the distance is 0, negative or
+		 * not a multiple, the rotated value is large, or becomes large when 1 is subtracted.
 		 */
 		step = prev - fp;
 		step = step >> shift | step << (sizeof(step) * 8 - shift);
