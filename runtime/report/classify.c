@@ -4,7 +4,7 @@
  */
 #include "report.h"
 
-/* An address that is nobody's memory. */
+/* An address that has no owner. */
 const char *kasan_type_without_shadow(uintptr_t addr)
 {
 	if (addr < CONFIG_KASAN_NULL_LIMIT)
@@ -21,7 +21,7 @@ bool kasan_size_is_absurd(const struct kasan_report *report)
 
 #ifdef CONFIG_KASAN_GENERIC
 
-/* The first bytes of a granule are accessible: what lies behind them is told by the next granule.
+/* The first bytes of a granule are accessible: the next granule tells what lies behind them.
  */
 uint8_t kasan_telling_shadow(const struct kasan_report *report)
 {
@@ -59,20 +59,20 @@ static const char *type_by_shadow(uint8_t shadow)
 	case KASAN_VMALLOC_INVALID:
 		return "vmalloc-out-of-bounds";
 	default:
-		/* Poison of the port's own, by kasan_poison(). */
+		/* The port's own poison, by kasan_poison(). */
 		return shadow & 0x80 ? "invalid-access" : "out-of-bounds";
 	}
 }
 
 void kasan_classify(struct kasan_report *report)
 {
-	/* A size that is negative as a signed number tells more than the memory it starts in. */
+	/* A size that is negative as a signed number tells more than the memory at the start. */
 	if (kasan_size_is_absurd(report))
 		report->type = "out-of-bounds";
 	else if (!report->has_shadow)
 		report->type = kasan_type_without_shadow(report->addr);
 	else if (report->is_fault && !report->bad_shadow)
-		/* The MMU refused what the shadow allows: mapped by nobody. */
+		/* The MMU refused an access that the shadow allows: the address is not mapped. */
 		report->type = kasan_type_without_shadow(report->addr);
 	else
 		report->type = type_by_shadow(kasan_telling_shadow(report));
@@ -86,9 +86,9 @@ void kasan_classify_by_owner(struct kasan_report *report)
 	    kasan_size_is_absurd(report) || report->first_bad < owner->start + owner->size)
 		return;
 	/*
-	 * Behind the end of a live object its end was overrun, whatever lies there: free pages, somebody
-	 * else's poison. And if the partial granule was the last before accessible memory, or memory without
-	 * shadow, the object's bounds alone tell anything.
+	 * An access behind the end of a live object is an overrun, whatever lies there: free pages, another
+	 * owner's poison. And if the partial granule was the last before accessible memory, or before
+	 * memory without shadow, only the object's bounds tell.
 	 */
 	if (owner->state == KASAN_OWNER_LIVE || kasan_telling_shadow(report) < KASAN_GRANULE_SIZE)
 		report->type = "slab-out-of-bounds";

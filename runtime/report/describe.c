@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe.c - whose memory is it? Finds the heap object, global, stack or area of a bad address.
+ * describe.c - finds the owner of a bad address: the heap object, global, stack or area.
  *
  * The allocator's own descriptors (which slot holds an address) are taken as true. Data in redzones or in
  * freed memory is not: metadata counts only if its seal fits, and names are copied character by character
@@ -17,7 +17,7 @@ size_t kasan_copy_string(char *to, const char *from, size_t size)
 	size_t i = 0;
 
 	while (from && i + 1 < size) {
-		/* Ask once a page, and for the first. */
+		/* Ask for the first character and once for each page. */
 		if ((i == 0 || !((uintptr_t)(from + i) & (CONFIG_KASAN_PAGE_SIZE - 1))) &&
 		    !kasan_port_readable(from + i, 1))
 			break;
@@ -106,8 +106,8 @@ static void fill_slab_free(struct kasan_owner *owner, const struct kasan_cache *
 	const uint8_t *shadow = kasan_shadow_of(object);
 
 	/*
-	 * Free metadata over the object is there only while the shadow says so. Behind it, it stays
-	 * until the next free, so the state decides. Either may have been overwritten.
+	 * Free metadata that overlays the object is there only while the shadow says so. Behind the object
+	 * it stays until the next free, so the state decides. Either may have been overwritten.
 	 */
 	if (!meta || !kasan_port_readable(meta, sizeof(*meta)))
 		return;
@@ -142,7 +142,7 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 		owner->alloc = meta->alloc;
 		owner->has_alloc = true;
 	} else if (owner->state == KASAN_OWNER_UNKNOWN) {
-		/* The seal is broken. The shadow tells the state, and of a live object the size. */
+		/* The seal is broken. The shadow tells the state, and the size of a live object. */
 		owner->corrupt = true;
 		owner->aux_stack[0] = owner->aux_stack[1] = 0;
 		if (shadow && (*shadow == KASAN_SLAB_FREE || *shadow == KASAN_SLAB_FREE_META))
@@ -158,7 +158,7 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 
 /* --- All kinds --- */
 
-/* Return: bytes of the object that the port knows at @addr, slot or pages; 0 if it knows none. */
+/* Return: size of the object that the port finds at @addr, slot or pages; 0 if it finds none. */
 static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
 {
 	struct kasan_object object;
@@ -178,8 +178,8 @@ static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
 }
 
 /*
- * A heap may have its memory from an allocator that the port knows, or the other way round. Both objects hold
- * the address then, and one lies inside of the other: the smaller one is what the program was given.
+ * A heap may get its memory from an allocator that the port knows, or the other way round. Then both
+ * objects hold the address, and one lies inside the other: the program was given the smaller one.
  */
 static bool find_owner(struct kasan_owner *owner, uintptr_t addr)
 {
@@ -197,9 +197,9 @@ static bool find_owner(struct kasan_owner *owner, uintptr_t addr)
 
 /*
  * A slot's redzone lies behind its object and in front of the next one. The address is described by
- * the object whose bytes are nearer, because overruns and underruns are mostly short; by the next
- * one also where the slot itself holds no live object. Not live itself, the next one is no
- * candidate: nobody has a pointer to it that could run under.
+ * the object whose bytes are nearer, because overruns and underruns are mostly short; the next one also
+ * where the slot itself holds no live object. A next object that is not live is not a candidate: there is
+ * no pointer to it that could run under.
  */
 static void prefer_nearer(struct kasan_owner *owner, uintptr_t addr)
 {
@@ -222,7 +222,7 @@ static void prefer_nearer(struct kasan_owner *owner, uintptr_t addr)
 /* Bytes behind a large object whose pages have no room for a redzone, where a small overrun of it ends. */
 #define LARGE_TAIL 256
 
-/* Is @addr, on a free page, so close behind a live large object that ends with the page before? */
+/* Is @addr, on a free page, this close behind a live large object that ends with the page before? */
 static bool find_large_before(struct kasan_owner *owner, uintptr_t addr)
 {
 	const uintptr_t page = addr & ~(uintptr_t)(CONFIG_KASAN_PAGE_SIZE - 1);
@@ -236,8 +236,8 @@ static bool find_large_before(struct kasan_owner *owner, uintptr_t addr)
 }
 
 /*
- * An access that leaves the object it starts in has overrun that one. If it goes wrong before, it has come
- * upon another one that lies inside, and that is the one to describe.
+ * An access that leaves the object it starts in has overrun that object. If it goes wrong before its end,
+ * it has met another object inside, and that one is described.
  */
 static void prefer_inner(struct kasan_owner *owner, const struct kasan_report *report)
 {
@@ -262,7 +262,7 @@ void kasan_describe_object(struct kasan_report *report)
 		return;
 	if (report->bad_shadow == KASAN_PAGE_FREE && find_large_before(owner, report->first_bad))
 		return;
-	/* Poison of an allocator, and yet no object there: one may start a little further up. */
+	/* An allocator's poison, but there is no object: one may start a little further up. */
 	if (report->bad_shadow != KASAN_SLAB_REDZONE && report->bad_shadow != KASAN_PAGE_REDZONE &&
 	    report->bad_shadow != KASAN_HEAP_LEFT_REDZONE)
 		return;
@@ -281,8 +281,8 @@ static void describe_area(struct kasan_report *report)
 	const void *addr = (const void *)report->addr;
 
 	report->has_area = kasan_port_find_area(addr, &report->area);
-	/* Beside an area is its guard page, which belongs to it in the reader's mind. With hardware tags it is
-	 * not mapped, so it has none. */
+	/* Beside an area is its guard page, which belongs to it for the reader. With hardware tags it is
+	 * not mapped, so it has no tag. */
 	if (!report->has_area &&
 	    (!report->has_shadow || report->bad_shadow == KASAN_VMALLOC_INVALID))
 		report->has_area =
@@ -298,7 +298,7 @@ static bool is_stack_poison(uint8_t shadow)
 	       shadow == KASAN_ALLOCA_RIGHT;
 }
 #else
-/* A tag says nothing of the kind of memory. */
+/* A tag says nothing about the kind of memory. */
 static bool is_stack_poison(uint8_t tag)
 {
 	(void)tag;
@@ -315,7 +315,7 @@ void kasan_describe(struct kasan_report *report)
 	}
 #endif
 	kasan_describe_stack(report);
-	/* A stack may itself be a heap object; the frame is what the reader looks for. */
+	/* A stack may itself be a heap object; the reader looks for the frame. */
 	if (!report->on_stack && !is_stack_poison(report->bad_shadow)) {
 		kasan_describe_object(report);
 		if (report->owner.kind == KASAN_OBJECT_NONE)

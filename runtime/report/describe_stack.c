@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe_stack.c - which function's frame is it, and which of its variables?
+ * describe_stack.c - finds the function's frame and the variables at a bad address.
  *
  * Instrumented functions put three words at the start of the left redzone of their frame: a magic
- * number, a description of the variables, and their own address. The redzone is found by its
- * shadow, so that only words the compiler put there are read as such.
+ * number, a description of the variables, and their own address. The redzone is found by its shadow, so
+ * that only words from the compiler are read as such.
  */
 #include "report.h"
 
@@ -24,7 +24,7 @@ struct cursor {
 
 static char peek(struct cursor *cursor)
 {
-	/* A readable first byte does not vouch for the next page. */
+	/* If the first byte is readable, the next page still may not be. */
 	if (!((uintptr_t)cursor->at & (CONFIG_KASAN_PAGE_SIZE - 1)) &&
 	    !kasan_port_readable(cursor->at, 1))
 		cursor->broken = true;
@@ -76,8 +76,8 @@ static bool is_on_stack(const struct kasan_port_task *task, uintptr_t addr)
 }
 
 /*
- * Does the access touch the stack of the task that ran into the bug, or whose else? One that leads out of a
- * stack, or into one, concerns it as much as one that stays inside.
+ * Does the access touch the stack of the task that ran into the bug, or another task's? An access that
+ * leads out of a stack or into it concerns the stack as much as one that stays inside.
  */
 static void find_stack(struct kasan_report *report)
 {
@@ -103,8 +103,8 @@ static inline uint8_t shadow_at(uintptr_t addr)
 }
 
 /*
- * A frame lies between its left and its right redzone. On the way down from a place inside there is thus no
- * right redzone, unless the place itself is in it.
+ * A frame lies between its left and its right redzone. So there is no right redzone on the way down from a
+ * place inside, unless the place itself is in it.
  *
  * Return: lowest address of the left redzone of the frame that holds @addr; 0 if there is none down to @limit.
  */
@@ -157,8 +157,9 @@ static uintptr_t described_size(const struct kasan_frame *frame)
 }
 
 /*
- * A dead frame may have lost its upper part to a later one, the right redzone with it, so not all that lies
- * above its left redzone is its own: only the variables, and the redzone that goes on behind the last.
+ * A later frame may have overwritten the upper part of a dead frame, with its right redzone. So not all
+ * memory above the left redzone belongs to the frame: only the variables do, and the redzone that goes on
+ * behind the last.
  */
 static bool is_in_frame(const struct kasan_frame *frame, uintptr_t addr)
 {
@@ -185,8 +186,8 @@ static bool same_function(uintptr_t entry, uintptr_t pc)
 
 /*
  * Memory of alloca() lies below the fixed part of its frame: below the frame record, which is the lowest one
- * above it, and below the redzone with the three words. Where the redzone lies is the compiler's choice, and
- * without fixed variables that are watched there is none, so the next one may be a caller's.
+ * above it, and below the redzone with the three words. The compiler chooses the place of the redzone.
+ * Without fixed variables that are watched there is none, so the next one may be a caller's.
  */
 static void describe_alloca(struct kasan_report *report)
 {
@@ -241,7 +242,7 @@ void kasan_describe_stack(struct kasan_report *report)
 			    is_in_frame(&report->frame, bad_at);
 }
 #else
-/* Tagged frames describe themselves to nobody. */
+/* Tagged frames have no description. */
 void kasan_describe_stack(struct kasan_report *report)
 {
 	find_stack(report);

@@ -2,9 +2,9 @@
 /*
  * describe_tags.c - reports of the tag-based modes: what kind of bug, and whose memory.
  *
- * A mismatch of tags only says that a pointer does not belong to the memory. The stack ring has the object that
- * it belonged to, which is the one with the pointer's tag, and what became of it. Without a record there the bug
- * is called invalid-access, which is true of every one.
+ * A mismatch of tags only says that a pointer does not belong to the memory. The stack ring has the object
+ * that it belonged to, the one with the pointer's tag, and its later history. Without a record there the
+ * bug is called invalid-access, which is true of every bug.
  */
 #include "report.h"
 
@@ -14,16 +14,16 @@
 
 #ifdef CONFIG_KASAN_TAGS
 
-/* An overrun is believed to be of an object that is at most so many slots away, or so many bytes. Farther off
+/* An overrun is believed to come from an object that is at most this many slots, or bytes, away. Farther off
  * the same tag is more likely to be a coincidence. */
 #define NEAR_SLOTS 2
 #define NEAR_BYTES 256
 
 /**
- * struct candidate - the object that a pointer was made for, as the ring knows it
- * @start: its address; 0: none found. @size: bytes asked for.
- * @freed: it was freed, and @free tells by whom.
- * @age: how many records are younger than the one that decided.
+ * struct candidate - the object that a pointer was made for, from the ring
+ * @start: its address; 0: not found. @size: bytes asked for.
+ * @freed: it was freed; @free is the track of the free.
+ * @age: number of records younger than the one that decided.
  */
 struct candidate {
 	uintptr_t start;
@@ -40,7 +40,7 @@ static size_t distance_to(uintptr_t addr, uintptr_t start, size_t size)
 	return addr < start + size ? 0 : addr - (start + size) + 1;
 }
 
-/* Find what the ring says of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). */
+/* Find the ring's records of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). */
 static bool find_history(struct candidate *found, uintptr_t start, uint8_t tag)
 {
 	struct kasan_ring_cursor cursor = {0};
@@ -53,7 +53,7 @@ static bool find_history(struct candidate *found, uintptr_t start, uint8_t tag)
 		    (tag != KASAN_TAG_KERNEL && kasan_addr_tag(record.ptr) != tag))
 			continue;
 		if (record.is_free) {
-			/* The free before the allocation is of another life. */
+			/* The free before the allocation belongs to another life. */
 			if (found->freed)
 				break;
 			found->freed = true;
@@ -89,7 +89,7 @@ static bool find_nearest(struct candidate *found, uintptr_t addr, uint8_t tag, s
 		if (record.is_free || kasan_addr_tag(record.ptr) != tag)
 			continue;
 		distance = distance_to(addr, start, record.size);
-		/* Only of a live object its memory still has the tag. */
+		/* Only the memory of a live object still has the tag. */
 		if (distance >= best || kasan_tags_owner(start) != tag)
 			continue;
 		best = distance;
@@ -113,7 +113,7 @@ static void fill_owner(struct kasan_owner *owner, const struct candidate *candid
 	owner->has_free = candidate->freed;
 }
 
-/* The object that the youngest record with @tag (KASAN_TAG_KERNEL: any) has at @addr, as its history has it. */
+/* The object at @addr according to the youngest record with @tag (KASAN_TAG_KERNEL: any), with its history. */
 static bool find_covering(struct candidate *found, uintptr_t addr, uint8_t tag)
 {
 	struct kasan_ring_cursor cursor = {0};
@@ -141,8 +141,8 @@ static bool fill_allocator(struct kasan_owner *owner, uintptr_t start)
 		owner->kind = KASAN_OBJECT_SLAB;
 		owner->slot_size = object.cache->slot_size;
 		owner->cache_size = object.cache->object_size;
-		/* A free is recorded with the cache's size; if its allocation is no longer in the ring that
-		 * is all. */
+		/* A free is recorded with the cache's size; if its allocation is no longer in the ring,
+		 * there is no other. */
 		if (owner->size > object.cache->object_size)
 			owner->size = object.cache->object_size;
 		kasan_owner_name(owner, object.cache->name, "?");
@@ -158,7 +158,7 @@ static bool fill_allocator(struct kasan_owner *owner, uintptr_t start)
 	return true;
 }
 
-/* The object that the pointer was made for, in the slot at @slot (0: the address is in none) or near. */
+/* The object that the pointer was made for, in the slot at @slot (0: the address is in none) or nearby. */
 static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t slot_size)
 {
 	struct kasan_owner *owner = &report->owner;
@@ -168,15 +168,15 @@ static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t
 	struct candidate own, next, *found = NULL;
 	const char *heap;
 
-	/* The chunks of a heap are no slots, even if it has them from a slab allocator. */
+	/* The chunks of a heap are not slots, even if they come from a slab allocator. */
 	if (slot && !kasan_heap_name_at(report->addr, &heap)
 		    ? find_history(&own, slot, tag)
 		    : find_covering(&own, report->addr, tag))
 		found = &own;
 	/*
-	 * A former owner of the slot had the pointer's tag, and so has the live object beside it. Whichever
-	 * came last is meant: a slot that has been free for long was other caches' as well, whose tags say
-	 * nothing.
+	 * A former owner of the slot had the pointer's tag, and so has the live object beside it. The
+	 * younger one is meant: a slot that has been free for long belonged to other caches as well, whose
+	 * tags say nothing.
 	 */
 	if (found && own.freed && may_be_near &&
 	    find_nearest(&next, report->addr, tag, slot_size) && next.age < own.age)
@@ -193,7 +193,8 @@ static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t
 	return false;
 }
 
-/* A heap's header may know what the ring has forgotten. It is the pointer's object only if the tags are equal. */
+/* A heap's header may know an object that the ring has forgotten. It is the pointer's object only if the
+ * tags are equal. */
 static bool describe_by_header(struct kasan_report *report)
 {
 	const uint8_t tag = kasan_addr_tag(report->pointer);
@@ -225,7 +226,7 @@ static void describe_slot(struct kasan_owner *owner, const struct kasan_object *
 	kasan_owner_name(owner, cache->name, "?");
 }
 
-/* Is the page at @addr nobody's now, and was it that of pointers with @tag? */
+/* Is the page at @addr free now, and did it belong to pointers with @tag? */
 static bool was_page_of(uintptr_t addr, uint8_t tag)
 {
 	uint8_t last;
@@ -263,7 +264,7 @@ void kasan_describe_object(struct kasan_report *report)
 			     in_slab ? object.cache->slot_size : 0) ||
 	    describe_by_header(report))
 		return;
-	/* Where an overrun of whole pages begins. */
+	/* The start of an overrun of whole pages. */
 	if (describe_large(report, report->addr) ||
 	    describe_large(report, report->addr - KASAN_GRANULE_SIZE) ||
 	    describe_large(report, report->addr - CONFIG_KASAN_PAGE_SIZE))
@@ -281,7 +282,8 @@ void kasan_classify(struct kasan_report *report)
 	if (kasan_size_is_absurd(report))
 		report->type = "out-of-bounds";
 	else if (!report->has_shadow || report->is_fault)
-		/* A fault is what the tags allow and the MMU does not: mapped by nobody. */
+		/* A fault means that the tags allow the access and the MMU does not: the address is not
+		 * mapped. */
 		report->type = kasan_type_without_shadow(report->addr);
 	else
 		report->type = "invalid-access";
@@ -292,7 +294,7 @@ static bool is_invalid_access(const struct kasan_report *report)
 	return !report->is_fault && report->has_shadow && !kasan_size_is_absurd(report);
 }
 
-/* Compilers take any number for the tag of a stack object, also what elsewhere is a short granule. */
+/* Compilers take any number for the tag of a stack object, even one that elsewhere means a short granule. */
 static bool is_stack_tag(const struct kasan_report *report, uintptr_t addr, uint8_t tag)
 {
 	uint8_t state;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ignore.c - kasan.ignore=: functions whose reports nobody wants to see.
+ * ignore.c - kasan.ignore=: functions whose reports the user does not want to see.
  *
  * A report is left out if a named function is anywhere in its call trace. So a list can say "this
  * function has a known bug" as well as "nothing that this driver does". The check goes on as it does
  * when reports are suppressed: the program runs as without a sanitizer.
  *
- * Nothing is left out in silence: the first time each name matches one line says so.
+ * No report is left out in silence: the first time that a name matches, one line says so.
  */
 #include "../track/track.h"
 #include "report.h"
 
-/* Longest list, NUL included, and most names in it. */
+/* Length of the longest list, NUL included, and most names in it. */
 #define TEXT_SIZE 512U
 #define NAMES	  16U
 
@@ -37,7 +37,7 @@ static bool is_name_char(char c, bool first)
 	       (!first && c >= '0' && c <= '9');
 }
 
-/* One name, and perhaps a '*' behind it. Return: its length, 0 if it is none. */
+/* One name, and perhaps a '*' behind it. Return: its length, 0 if it is not a name. */
 static size_t name_length(const char *text)
 {
 	size_t n = 0;
@@ -77,7 +77,7 @@ bool kasan_ignore_set(const char *value)
 	return true;
 }
 
-/* Compilers split and clone functions: "name.constprop.0" is "name", too. */
+/* Compilers split and clone functions: "name.constprop.0" is "name" as well. */
 static bool name_matches(const char *pattern, const char *symbol)
 {
 	while (*pattern && *pattern == *symbol) {
@@ -97,7 +97,8 @@ static unsigned int find_match(const struct ignore_list *list, const uintptr_t *
 	unsigned int k;
 
 	for (i = 0; i < depth; i++) {
-		/* A return address stands for the call before it, which may be its function's last instruction. */
+		/* A return address stands for the call before it, which may be its function's last
+		 * instruction. */
 		if (!kasan_port_symbol(pcs[i] - (i || !first_is_exact), symbol, sizeof(symbol),
 				       &sym))
 			continue;
@@ -126,7 +127,7 @@ bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault)
 			 : kasan_stack_walk_in(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH);
 	match = find_match(list, pcs, depth, is_fault);
 	matching[cpu] = false;
-	/* Behind the match: a notice may have reports to print, and they may not return. */
+	/* After the match: a notice may have reports to print, and they may not return. */
 	if (match < list->count && !__atomic_exchange_n(&list->said[match], 1, __ATOMIC_RELAXED) &&
 	    !kasan_notice("kasan: reports that have %s in their trace are ignored "
 			  "(kasan.ignore), the first: in %pB",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lifecycle.c - from when on are bugs reported, and may this one be? kasan_init(), nesting switches, single shot.
+ * lifecycle.c - decides whether a bug may be reported now: kasan_init(), nesting switches, single shot.
  */
 #include "report.h"
 
@@ -10,10 +10,10 @@
 
 static unsigned int shot; /* the one report of single-shot mode is gone */
 
-/* kasan_disable_current() where no task is: interrupts, and systems without tasks. One depth per CPU. */
+/* kasan_disable_current() where there is no task: interrupts, and systems without tasks. One depth per CPU. */
 static unsigned int disabled[CONFIG_KASAN_NR_CPUS];
 
-/* Interrupts are off: the context does not change until the depth was used. */
+/* Interrupts are off: the context does not change before the depth is used. */
 static unsigned int *depth_here(void)
 {
 	unsigned int *depth = kasan_port_task_depth();
@@ -32,7 +32,7 @@ void kasan_init(size_t memory)
 	kasan_set_reporting(kasan_on() ? KASAN_LIVE : KASAN_SILENT);
 }
 
-/* Bad accesses that the CPU notes, and that are reported some time later. */
+/* Bad accesses that the CPU notes are reported some time later. */
 #ifdef CONFIG_KASAN_HW_TAGS
 static void report_noted(uintptr_t ip, uintptr_t fp)
 {
@@ -60,7 +60,7 @@ void kasan_disable_current(void)
 	unsigned long flags;
 	unsigned int *depth;
 
-	/* The caller does not hide the faults that the CPU has noted before. */
+	/* The caller does not hide the faults that the CPU noted before: report them now. */
 	report_noted(KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	flags = kasan_port_irq_save();
 	depth = depth_here();
@@ -73,7 +73,7 @@ void kasan_enable_current(void)
 	const unsigned long flags = kasan_port_irq_save();
 	unsigned int *depth = depth_here();
 
-	/* It does hide those noted since: drop them now, or a later context would be blamed for them. */
+	/* It hides those noted since: drop them now, or a later context would be blamed for them. */
 	if (*depth == 1)
 		drop_noted();
 	/* Without depths of tasks a caller may have moved to another CPU in between: it must not silence

@@ -2,13 +2,13 @@
 /*
  * options.c - boot parameters of the runtime: parses what options.h lists.
  *
- * kasan=off before kasan_init(), as on a kernel's command line, stops all that KASAN does: the hooks of slabs,
- * pages, vmalloc areas and pools return at once, so nothing of theirs is ever poisoned and every check passes.
- * Simple heaps keep their headers and redzones, by which they know their chunks. After kasan_init() it can
- * only be silent, because objects have redzones and metadata by then: nothing is reported (checks of
- * memcpy() and friends let the operation go on), no stack is walked or stored, no freed object is held
- * back; and kasan=on undoes it. Objects that are in the quarantine already stay there until
- * kasan_cache_shrink().
+ * kasan=off before kasan_init(), as on a kernel's command line, stops all work of KASAN: the hooks of
+ * slabs, pages, vmalloc areas and pools return at once, so their memory is never poisoned and every check
+ * passes. Simple heaps keep their headers and redzones, because they recognise their chunks by them. After
+ * kasan_init() kasan=off can only silence KASAN, because objects have redzones and metadata by then:
+ * nothing is reported (checks of memcpy() and friends let the operation go on), no stack is walked or
+ * stored, no freed object is held back. kasan=on undoes it. Objects that are in the quarantine already stay
+ * there until kasan_cache_shrink().
  */
 #include "options.h"
 #include "report.h"
@@ -53,7 +53,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The digits at @value. Return: behind them; NULL if there are none or too many for the type. */
+/* The digits at @value. Return: the address behind them; NULL if there are none or too many for the type. */
 static const char *parse_digits(const char *value, size_t *number)
 {
 	size_t sum = 0;
@@ -69,7 +69,7 @@ static const char *parse_digits(const char *value, size_t *number)
 	return value;
 }
 
-/* "512K", "2M": decimal, an optional unit, nothing else. Return: false if it is no size in bounds. */
+/* "512K", "2M": decimal, an optional unit, nothing else. Return: false if it is not a size within bounds. */
 static bool parse_size(const char *value, size_t low, size_t high, size_t *size)
 {
 	static const char units[] = "KMG";
@@ -114,7 +114,7 @@ static bool parse_choice(const char *value, const char *const *names, size_t cou
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* --- Setters: check @value, and take it over if @apply --- */
+/* --- Setters: check @value, and apply it if @apply --- */
 
 static bool set_switch(const char *value, bool apply, bool *variable)
 {
@@ -184,7 +184,7 @@ static bool set_multi_shot(const char *value, bool apply)
 {
 	bool on = true;
 
-	/* The field gives this one without a value. */
+	/* By custom this one is given without a value. */
 	if (value && !parse_switch(value, &on))
 		return false;
 	if (apply)
@@ -318,7 +318,7 @@ static const struct {
 
 #define OPTIONS COUNT(actions)
 
-/* As on a kernel's command line, names do not tell '-' from '_'; values do. */
+/* As on a kernel's command line, '-' and '_' are the same in names, but not in values. */
 static bool same_name(const char *a, const char *b)
 {
 	while (*a && (*a == *b || (*a == '-' && *b == '_'))) {
@@ -345,7 +345,7 @@ int kasan_option(const char *name, const char *value)
 	if (i == OPTIONS)
 		return KASAN_OPTION_UNKNOWN;
 	mine = actions[i].modes & THIS_MODE;
-	/* Where the CPU has no tags nothing can be switched on, and its owner has been told. */
+	/* Where the CPU has no tags, nothing can be switched on, and the user has been told. */
 	if (!kasan_tags_possible())
 		mine = false;
 	if (!actions[i].set(value, mine))

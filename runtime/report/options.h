@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.h - the boot parameters of KASAN, all of them: the one source of the parser (options.c) and of
- * the table in docs/boot-parameters.md.
+ * options.h - all boot parameters of KASAN: the only source for the parser (options.c) and for the table in
+ * docs/boot-parameters.md.
  */
 #ifndef KASAN_OPTIONS_H
 #define KASAN_OPTIONS_H
@@ -19,9 +19,9 @@
 /**
  * KASAN_OPTIONS() - expand @OPTION(name, modes, setter, values, fallback, help) for each
  *
- * modes: KASAN_IN_*. setter: bool set_<setter>(const char *value, bool apply) in options.c. values: what is
- * accepted; words separated by "|" are each accepted as they are. fallback: the value without the
- * parameter.
+ * modes: KASAN_IN_*. setter: bool set_<setter>(const char *value, bool apply) in options.c. values: the
+ * accepted values; each of several words separated by "|" is accepted as it is. fallback: the value without
+ * the parameter.
  */
 #define KASAN_OPTIONS(OPTION)                                                                      \
 	OPTION("kasan", KASAN_IN_ALL, kasan, "on|off", "on",                                       \

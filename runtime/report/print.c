@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print.c - the text of a report, from what was captured and described. Tools read these lines: see
- * docs/reports.md for the contract. Nothing here looks at memory that a bug may have changed, but
- * for stack traces, whose depot checks every handle.
+ * print.c - the text of a report, from the captured and described data. Tools read these lines: see
+ * docs/reports.md for the contract. Nothing here looks at memory that a bug may have changed, except for
+ * stack traces, and the depot checks every handle.
  */
 #include "report.h"
 
@@ -20,7 +20,7 @@ static void print_trace(const uintptr_t *pcs, size_t count, bool first_is_exact)
 {
 	size_t i;
 
-	/* An empty section would make parsers take what follows for frames. */
+	/* With an empty section parsers would take the next lines for frames. */
 	if (!count) {
 		kasan_report_line(" (stack is not available)");
 		return;
@@ -73,7 +73,8 @@ static void add_title(struct kasan_line *line, const struct kasan_report *report
 		kasan_line_add(line, "%s in %pB", report->type, ip);
 }
 
-/* "Write of size 4 at addr ffff000012345678 by task main/21"; @capital: as the line's first word, else within one. */
+/* "Write of size 4 at addr ffff000012345678 by task main/21"; @capital: as the line's first word, else
+ * within one. */
 static void add_access(struct kasan_line *line, const struct kasan_report *report, bool capital)
 {
 	static const char *const words[][2] = {
@@ -119,7 +120,7 @@ static void print_header(const struct kasan_report *report)
 				  kasan_addr_tag(report->pointer), report->bad_shadow);
 #endif
 	blank();
-	/* The port would speak of the context that prints. */
+	/* The port would describe the context that prints. */
 	if (report->was_put_off)
 		kasan_report_line("CPU: %u PID: %u Comm: %s", report->cpu, pid, report->comm);
 	else
@@ -146,7 +147,7 @@ static void print_tracks(const struct kasan_owner *owner)
 
 static const char *region_state(const struct kasan_report *report)
 {
-	/* A bad free is about the pointer, not about what the region was when it was touched. */
+	/* A bad free is about the pointer, not about the state of the region when it was touched. */
 	if (report->is_free)
 		return "";
 	if (report->owner.state == KASAN_OWNER_LIVE)
@@ -291,7 +292,7 @@ static void print_memory(const struct kasan_report *report)
 /*
  * Not "BUG: KASAN:": parsers take that for the beginning of a report and miss the rest. Nor "Write of size": they
  * would read it as the access of a double free that was reported before. The callers tell which of the
- * reports before it is meant. They come last, because a line that is too long is cut.
+ * reports before it is meant. Their part comes last, because a line that is too long is cut.
  */
 void kasan_print_again(const struct kasan_report *report, unsigned long count)
 {

@@ -2,15 +2,16 @@
 /*
  * repeat.c - kasan.repeat=: the places whose bugs have been reported.
  *
- * A bug in a loop is found each time round, and the second report says what the first one said. So the table
- * remembers the places of reports, and the printer says the rest in one line.
+ * A bug in a loop is found each time round, and the second report repeats the first. So the table remembers
+ * the places of reports, and a later report of the same place is one line.
  *
- * A place is the type of the bug, the kind of access, and the first frames of the call trace: the bad access with its
- * callers, as one helper may serve many of them. An asynchronous report does not begin at its access: there the
- * whole trace is the place, and two bugs that one tick notices are the same only if all of it is.
+ * A place is the type of the bug, the kind of access, and the first frames of the call trace: the bad
+ * access with its callers, because one helper may serve many callers. An asynchronous report does not begin
+ * at its access: there the whole trace is the place, and two bugs that one tick notices are the same only
+ * if their whole traces are.
  *
- * The table is bounded. When it is full, the place that was quiet for longest is forgotten: a bug in a loop keeps its
- * entry, and a forgotten one is reported whole again.
+ * The table is bounded. When it is full, the place that was quiet for the longest time is forgotten: a bug
+ * in a loop keeps its entry, and a forgotten one is reported whole again.
  */
 #include "report.h"
 

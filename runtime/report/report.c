@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c - the life of a report: who may report, capture, the order of phases, what follows.
+ * report.c - the life of a report: permission, capture, the order of phases, and the end.
  *
  * One report at a time, over all CPUs: a second CPU waits. A bug that the report path itself runs
- * into cannot be printed where it is found: it is captured, and printed behind the report that found
- * it. The lock is held with interrupts off from capture to the last line, because a context that found
- * a bug may be any, and must not move to another CPU in the middle.
+ * into cannot be printed where it is found: it is captured, and printed after the report that found it. The
+ * lock is held with interrupts off from capture to the last line, because any context may find a bug, and
+ * it must not move to another CPU in the middle.
  */
 #include "report.h"
 
@@ -15,19 +15,19 @@
 static unsigned long report_count;
 static kasan_report_hook_fn report_hook;
 static kasan_report_filter_fn report_filter;
-/* The filter is being asked on that CPU. */
+/* The filter is running on that CPU. */
 static bool asking[CONFIG_KASAN_NR_CPUS];
 
 /* Too large for the stack that the bug may have nearly used up. Guarded by the lock. */
 static struct kasan_report the_report;
 
 /*
- * Reports that wait for the lock's owner: bugs inside of its report, and those of CPUs that could wait no
- * longer. Few are enough, because what comes behind them is mostly the same bug again.
+ * Reports that wait for the lock's owner: bugs inside its report, and those of CPUs that could not wait
+ * longer. A few are enough, because further ones are mostly the same bug again.
  */
 enum slot_state {
 	SLOT_FREE,
-	SLOT_TAKEN, /* by whoever fills it */
+	SLOT_TAKEN, /* by the context that fills it */
 	SLOT_READY,
 };
 
@@ -43,12 +43,12 @@ static bool printing_waiting;
 
 /* --- Capture --- */
 
-/* More than any stack has, in pages: where the search for its ends stops. */
+/* In pages, more than any stack has: the search for its ends stops there. */
 #define STACK_PAGES 4096U
 
 /*
- * Bounds of a stack may be garbage, too, and frames are read wherever they say that there is stack: keep
- * what can be read around a place that certainly is one.
+ * The bounds of a stack may be garbage as well, and frames are read anywhere inside them: keep the readable
+ * part around a place that certainly is in a stack.
  */
 static void clip_stack(struct kasan_port_task *task, uintptr_t fp)
 {
@@ -98,7 +98,7 @@ static void capture_first_bad(struct kasan_report *report)
 	uintptr_t bad = 0;
 
 	report->has_shadow = kasan_has_shadow(report->addr);
-	/* Only the start of a wrapped range means anything. */
+	/* Only the start of a wrapped range has a meaning. */
 	if (report->addr + size < report->addr || size > (size_t)PTRDIFF_MAX)
 		size = 0;
 	if (report->has_shadow && !report->is_free)
@@ -145,7 +145,7 @@ static const char *why_panic(const struct kasan_report_info *info)
 /*
  * Wait for the report of another CPU, but not for ever: it may wait for a lock of the console that
  * this CPU held when it ran into its bug. A report takes milliseconds, on a serial line tenths of a
- * second; so many tries take longer on any processor.
+ * second; this many tries take longer on any processor.
  */
 #define REPORT_TRIES (1U << 26)
 
@@ -155,7 +155,7 @@ static bool lock_reports(unsigned int cpu)
 	unsigned int tries;
 
 	for (tries = REPORT_TRIES; tries; tries--) {
-		/* Reading costs the owner nothing, and each try about the same everywhere. */
+		/* Reading costs the owner nothing, and each try takes about the same time everywhere. */
 		if (kasan_lock_owner(&kasan_report_lock) < 0 &&
 		    kasan_trylock_here(&kasan_report_lock, cpu))
 			return true;
@@ -170,7 +170,7 @@ static bool lock_reports(unsigned int cpu)
 #define HOW_AT_PC 8U
 #define HOW_ASYNC 16U
 
-/** struct bug - what was seen: as the members of struct kasan_report. @how: HOW_*. */
+/** struct bug - the facts of a bug, as in the members of struct kasan_report. @how: HOW_*. */
 struct bug {
 	const char *type;
 	uintptr_t addr;
@@ -179,7 +179,7 @@ struct bug {
 	uintptr_t ip, fp;
 };
 
-/* Everything that may be something else a moment later. Interrupts are off. */
+/* Capture everything that may have changed a moment later. Interrupts are off. */
 static void capture(struct kasan_report *report, const struct bug *bug)
 {
 	__memset(report, 0, sizeof(*report));
@@ -290,8 +290,8 @@ static struct slot *take_slot(void)
 }
 
 /*
- * Interrupts are off. A slot is taken first: the capture itself may meet the bug again, and then there are
- * fewer slots left each time. While one that waited is printed nothing new may wait, or a bug in the
+ * Interrupts are off. The slot is taken first: the capture itself may meet the bug again, and then fewer
+ * slots are left each time. While a report that waited is printed, nothing new may wait, or a bug in the
  * console would be reported for ever.
  *
  * Return: true if the report will be printed.
@@ -326,8 +326,8 @@ static struct slot *oldest_ready(void)
 
 /*
  * Print the report that has waited longest. Return: false if none waits, or if another context has the
- * lock: that one looks when it frees it. Else the caller looks again, because what came meanwhile found the
- * lock taken.
+ * lock: that context looks when it frees the lock. Otherwise the caller looks again, because reports that
+ * came meanwhile found the lock taken.
  */
 static bool print_waiting(void)
 {
@@ -358,7 +358,7 @@ static bool print_waiting(void)
 	return true;
 }
 
-/* Return: true if the lock was taken and is free again: the caller looks for what came meanwhile. */
+/* Return: true if the lock was taken and is free again: the caller looks for reports that came meanwhile. */
 static bool say_left_out(void)
 {
 	unsigned long flags, n;
@@ -380,15 +380,15 @@ void kasan_flush_reports(void)
 {
 	while (print_waiting())
 		;
-	/* Said once: a bug in the console is found again by this line, and would be for ever. */
+	/* Printed once: this line finds a bug in the console again, and would do so for ever. */
 	if (say_left_out())
 		while (print_waiting())
 			;
 }
 
 /*
- * Free the lock and look for what came to wait meanwhile: a report that was put off has nobody else to
- * print it. @flags: interrupts, as they were before the lock was taken. @printed: the report that was
+ * Free the lock and look for reports that came to wait meanwhile: no other context prints a report that was
+ * put off. @flags: interrupts, as they were before the lock was taken. @printed: the report that was
  * printed under the lock, or NULL. May not return.
  */
 static void unlock_and_look(unsigned long flags, const struct kasan_report_info *printed)
@@ -418,7 +418,7 @@ static bool is_wanted(const struct bug *bug)
 	const unsigned int cpu = kasan_port_cpu();
 	bool wanted;
 
-	/* A bug of the filter's own is not for it to judge. */
+	/* The filter does not judge its own bugs. */
 	if (kasan_likely(!filter) || asking[cpu])
 		return true;
 	asking[cpu] = true;
@@ -437,7 +437,7 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 	unsigned long irq;
 
 #ifdef CONFIG_KASAN_GENERIC
-	/* The check that kasan_check_offset() provokes: seen, which is all that was asked. */
+	/* The check that kasan_check_offset() provokes: it was seen, and that was the question. */
 	if (kasan_unlikely(addr == __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED)) && addr) {
 		__atomic_store_n(&kasan_probe_addr, 0, __ATOMIC_RELAXED);
 		return false;
@@ -448,7 +448,7 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 	if (!(how & HOW_ASYNC))
 		kasan_report_async_faults(ip, fp);
 #endif
-	/* From here to the lock this CPU must stay the same one. */
+	/* From here to the lock the CPU must not change. */
 	irq = kasan_port_irq_save();
 	if (!kasan_may_report() || kasan_ignored(ip, fp, how & HOW_FAULT) || !is_wanted(&bug) ||
 	    !kasan_take_shot(how & (HOW_WRITE | HOW_FREE))) {
@@ -510,7 +510,7 @@ bool kasan_report_tag_fault(uintptr_t addr, size_t size, bool is_write, uintptr_
 			  ip, fp);
 }
 
-/* It may have been a write, and who asked for a panic at writes must get one. */
+/* It may have been a write, and a user who asked for a panic at writes must get one. */
 void kasan_report_async_faults(uintptr_t ip, uintptr_t fp)
 {
 	if (kasan_tags_take_async_fault())
@@ -531,8 +531,9 @@ void kasan_check_async_faults_at(uintptr_t ip, uintptr_t fp)
 
 /* --- Around reports --- */
 
-/* It only watches the lock: a context that held it, even for a moment, would have to look for what came to
- * wait. Interrupts stay on between the tries, and a CPU that is inside of its own report waits for nothing. */
+/* It only watches the lock: a context that held it, even for a moment, would have to look for reports that
+ * came to wait. Interrupts stay on between the tries, and a CPU that is inside its own report does not
+ * wait. */
 void kasan_wait_for_report(void)
 {
 	unsigned int tries;

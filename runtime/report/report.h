@@ -2,9 +2,8 @@
 /*
  * report.h - one report on its way from capture to text.
  *
- * report.c fills struct kasan_report in phases and passes it on; each group of members says who
- * fills it. Everything that may change or be overwritten while the report is printed is copied
- * first.
+ * report.c fills struct kasan_report in phases and passes it on; each group of members names the file that
+ * fills it. Everything that may change or be overwritten while the report is printed is copied first.
  */
 #ifndef KASAN_REPORT_H
 #define KASAN_REPORT_H
@@ -14,13 +13,13 @@
 #include "../core/notice.h"
 #include "../track/track.h"
 
-/* The bad access and its callers, by which a place that was reported before is known. */
+/* The bad access and its callers, which identify a place that was reported before. */
 #define KASAN_PLACE_FRAMES 3
 
 #define KASAN_REPORT_ROWS     5
 #define KASAN_REPORT_ROW_SIZE 16 /* granules */
 
-/* How certain a report may be about an object's state. */
+/* A report's certainty about an object's state. */
 enum kasan_owner_state {
 	KASAN_OWNER_UNKNOWN, /* metadata overwritten */
 	KASAN_OWNER_NEVER,   /* the slot was never allocated */
@@ -30,9 +29,9 @@ enum kasan_owner_state {
 
 /**
  * struct kasan_owner - the heap object that an address belongs to, in terms all kinds share
- * @kind: KASAN_OBJECT_NONE: there is none.
+ * @kind: KASAN_OBJECT_NONE if there is none.
  * @start, @size: the bytes asked for.
- * @cache_size: what the allocator calls its size.
+ * @cache_size: its size for the allocator.
  * @slot_size: SLAB: distance to the next object; else 0.
  * @corrupt: its metadata was overwritten: @size comes from the shadow, tracks are left out.
  * @name: of cache or heap, checked and copied.
@@ -65,7 +64,7 @@ struct kasan_frame {
 };
 
 struct kasan_report {
-	/* report.c, capture(): what was seen, as the ways in (kasan_report_access() and the others) had it. */
+	/* report.c, capture(): the arguments of the entry functions (kasan_report_access() and the others). */
 	const char *type;  /* frees: given; accesses: kasan_classify() */
 	uintptr_t addr;	   /* without tag */
 	uintptr_t pointer; /* as it was used */
@@ -75,7 +74,7 @@ struct kasan_report {
 	bool is_async; /* found by the CPU some time ago: nothing but @ip is known */
 	uintptr_t ip, fp;
 
-	/* report.c, capture(): who, from where, and the state of memory. */
+	/* report.c, capture(): task, call trace, and the state of memory. */
 	unsigned int cpu;
 	bool was_put_off; /* printed by another context than the one that found it */
 	struct kasan_port_task task;
@@ -90,7 +89,7 @@ struct kasan_report {
 	bool row_valid[KASAN_REPORT_ROWS];
 	uint8_t rows[KASAN_REPORT_ROWS][KASAN_REPORT_ROW_SIZE];
 
-	/* describe.c: whose memory. */
+	/* describe.c: the owner of the memory. */
 	struct kasan_owner owner;
 	const struct kasan_global *global;
 	bool on_stack;	     /* of @task */
@@ -115,15 +114,15 @@ bool kasan_take_shot(bool is_write);
 
 /* --- repeat.c --- */
 
-/** kasan_count_repeats() - how often has the place of @report been reported, this time included? Its type is
- *  known, the lock of reports is held. Return: 1 for a place that is new, or was forgotten. */
+/** kasan_count_repeats() - count a report of the place of @report. The type is known, and the report lock
+ *  is held. Return: reports of this place so far, with this one; 1 if it is new or was forgotten. */
 unsigned long kasan_count_repeats(const struct kasan_report *report);
 
 /* --- ignore.c --- */
 
 /** kasan_ignore_set() - replace the list of kasan.ignore=. @value: names separated by commas, a '*' at
- *  the end of one stands for any rest; "" for none. Return: false if it is no such list; then the list
- *  stays what it was. */
+ *  the end of one stands for any rest; "" for none. Return: false if it is not such a list; then the list
+ *  stays as it was. */
 bool kasan_ignore_set(const char *value);
 
 /** kasan_ignored() - is a function of the list in the call trace of this report? Interrupts are off. */
@@ -145,8 +144,7 @@ extern bool kasan_opt_repeat_full;	  /* kasan.repeat=full */
 /** kasan_classify() - name the bug, from address, size and shadow. Sets @report->type. */
 void kasan_classify(struct kasan_report *report);
 
-/** kasan_classify_by_owner() - second thoughts, where the shadow was no help but an object was
- * found. */
+/** kasan_classify_by_owner() - name the bug again, where the shadow did not help but an object was found. */
 void kasan_classify_by_owner(struct kasan_report *report);
 
 /** kasan_telling_shadow() - Generic mode. Return: the shadow that names the bug: of the first bad byte, or
@@ -155,7 +153,7 @@ uint8_t kasan_telling_shadow(const struct kasan_report *report);
 
 /* --- describe.c, describe_stack.c --- */
 
-/** kasan_describe_object() - the heap object part of it. */
+/** kasan_describe_object() - the part of kasan_describe() for heap objects. */
 void kasan_describe_object(struct kasan_report *report);
 
 /** kasan_owner_name() - fill in @owner->name: @name if it can be read, else @otherwise. */
@@ -167,7 +165,7 @@ void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *obj
 /** kasan_owner_heap() - fill @owner, which is zeroed, with the chunk of a simple heap. */
 void kasan_owner_heap(struct kasan_owner *owner, const struct kasan_heap_chunk *chunk);
 
-/** kasan_type_without_shadow() - Return: bug type of an address that is nobody's memory. */
+/** kasan_type_without_shadow() - Return: bug type of an address that has no owner. */
 const char *kasan_type_without_shadow(uintptr_t addr);
 
 /** kasan_size_is_absurd() - does @report's range wrap around, or is its size negative? Faults have sizes of
@@ -177,7 +175,7 @@ bool kasan_size_is_absurd(const struct kasan_report *report);
 /** kasan_describe() - find the owner of @report->addr, all kinds. */
 void kasan_describe(struct kasan_report *report);
 
-/** kasan_describe_stack() - the stack part of it. */
+/** kasan_describe_stack() - the part of kasan_describe() for stacks. */
 void kasan_describe_stack(struct kasan_report *report);
 
 /** kasan_print_frame() - the lines of "This frame has N objects:". */
@@ -189,10 +187,11 @@ size_t kasan_copy_string(char *to, const char *from, size_t size);
 
 /* --- print.c --- */
 
-/** kasan_print_report() - the text. */
+/** kasan_print_report() - print the text. */
 void kasan_print_report(const struct kasan_report *report);
 
-/** kasan_print_again() - the one line of a report whose place is known. @count: how often, this time included. */
+/** kasan_print_again() - print the one line for a report whose place is known. @count: reports of this
+ *  place so far, with this one. */
 void kasan_print_again(const struct kasan_report *report, unsigned long count);
 
 #endif /* KASAN_REPORT_H */
