@@ -3,12 +3,12 @@
  * access.h - the entry points that outline instrumentation calls before every access, for both families
  * of names: PREFIX{load,store}{1,2,4,8,16,N} and the same with _noabort.
  *
- * The compilers decided on this list, so it stands here once. The plain names belong to code built without
+ * The compilers define this list; it is here once for both families. The plain names belong to code built without
  * recovery (Clang: -mllvm -asan-recover=0, GCC: -fno-sanitize-recover=kernel-address): after their report the
  * system stops.
  *
  * A file that includes this gives the mode's fast path: ok(addr, size), inlined, true if the access is certainly
- * right. Behind it is a cold call, which looks again and may report.
+ * right. The slow path is a cold call, which checks again and may report.
  */
 #ifndef KASAN_ABI_ACCESS_H
 #define KASAN_ABI_ACCESS_H
@@ -63,7 +63,8 @@ static __attribute__((__noinline__)) void kasan_access_slow_abort(uintptr_t addr
 			kasan_access_slow_abort(addr, size, is_write, KASAN_CALLER_IP()); \
 	}
 
-/* Accesses of other sizes: structure copies, bit fields, vectors, and what is not known to be aligned. */
+/* Accesses of other sizes: structure copies, bit fields, vectors, and accesses that are not known to be
+ * aligned. */
 #define KASAN_DEFINE_ACCESS_N(prefix, name, is_write)                                          \
 	void prefix##name##N_noabort(uintptr_t addr, size_t size);                             \
 	KASAN_ABI void prefix##name##N_noabort(uintptr_t addr, size_t size)                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asan_access.c - what outline instrumentation calls before every access:
+ * asan_access.c - called by outline instrumentation before every access:
  * __asan_{load,store}{1,2,4,8,16,N} and the same with _noabort.
  *
  * The fixed sizes are the hottest code of the runtime. Each is the inline check of core/shadow.h

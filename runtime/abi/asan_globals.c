@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asan_globals.c - what the constructors and destructors of instrumented files call. Somebody has
- * to run those constructors (.init_array, .init_array.*, .ctors) before a global's redzone means
- * anything.
+ * asan_globals.c - called by the constructors and destructors of instrumented files. The system has to run
+ * those constructors (.init_array, .init_array.*, .ctors); until then globals have no redzones.
  */
 #include "../alloc/globals.h"
 

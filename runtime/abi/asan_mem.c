@@ -13,7 +13,7 @@
 
 /*
  * Where shadow loads may fault there is shadow before there is memory management: early enough for the
- * first memcpy(), so that the question is put to the slow path.
+ * first memcpy(). So the fast path does not ask whether checks are on; the slow path does.
  */
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 #define MAY_LOOK() true

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asan_report.c - what inline instrumentation calls when its own check has failed:
+ * asan_report.c - called by inline instrumentation when its own check has failed:
  * __asan_report_{load,store}{1,2,4,8,16,_n} and the same with _noabort.
  *
- * The compiler has checked, so these report without looking again; but for the windowed layout, where
- * inline code does not know the windows: of an address outside (a device register, flash) it has read
- * what is no shadow at all.
+ * The compiler has checked, so these functions report without another check. The exception is the windowed
+ * layout, where inline code does not know the windows: for an address outside (a device register, flash) it
+ * has read memory that is not shadow at all.
  *
- * The compiler also knows the plain names as functions that do not return, and puts nothing behind the
- * call: whether the report was printed or suppressed, they must stop the system.
+ * The compiler also knows the plain names as functions that do not return, and puts no code behind the
+ * call. So they must stop the system, whether the report was printed or suppressed.
  */
 #include "../core/internal.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asan_stack.c - what stack instrumentation calls: dynamic allocas, use after scope, functions that
+ * asan_stack.c - called by stack instrumentation: dynamic allocas, use after scope, functions that
  * do not return, and the fake stacks of GCC's use-after-return.
  *
  * The redzones of ordinary frames are written and cleared by the compiler itself, in the code of
- * the function, at the mapping offset. These are the cases in which it cannot or does not want to.
+ * the function, at the mapping offset. These functions serve the cases in which it cannot or does not want to.
  */
 #include "../core/shadow.h"
 
@@ -25,9 +25,9 @@ KASAN_ABI void __asan_alloca_poison(uintptr_t addr, size_t size)
 }
 
 /*
- * @top is the lowest address, of the newest alloca; @bottom, above it, is where the oldest ends:
- * names as of a stack that grows downwards. A function that made none calls with @top 0, one that
- * unwound to the same place with both equal.
+ * @top is the lowest address, that of the newest alloca; @bottom, above it, is the end of the oldest: the
+ * stack grows downwards. A function that made none calls with @top 0; one that unwound to the same place
+ * calls with both equal.
  */
 void __asan_allocas_unpoison(uintptr_t top, uintptr_t bottom);
 KASAN_ABI void __asan_allocas_unpoison(uintptr_t top, uintptr_t bottom)
@@ -42,7 +42,7 @@ KASAN_ABI void __asan_allocas_unpoison(uintptr_t top, uintptr_t bottom)
 
 /*
  * Called before every call of a noreturn function. The frames above us will never run their
- * epilogues, so the redzones that they hold must go now; the stack may soon be somebody else's.
+ * epilogues, so their redzones must go now; the stack may soon have another owner.
  */
 void __asan_handle_no_return(void);
 KASAN_ABI void __asan_handle_no_return(void)
@@ -62,10 +62,10 @@ KASAN_ABI void __asan_handle_no_return(void)
 
 #ifdef CONFIG_KASAN_SHADOW_WINDOWED
 /*
- * Not all of it in the first window: the stack may lie in another one, or in none, as the stack that firmware
- * boots on does, or any before there is a window. The compiler knows one offset, the first window's. Taken
- * off again it leaves the memory that is meant, and from that follow the window and where its shadow really
- * lies.
+ * Not all of it is in the first window: the stack may lie in another one, or in none, like the stack that
+ * firmware boots on, or any stack before there is a window. The compiler knows only the first window's
+ * offset. Subtract it to get the memory that is meant; from the memory follow its window and its real
+ * shadow.
  */
 static __attribute__((__noinline__, cold)) void set_shadow_elsewhere(uintptr_t addr, uint8_t value,
 								     size_t size)
@@ -73,10 +73,10 @@ static __attribute__((__noinline__, cold)) void set_shadow_elsewhere(uintptr_t a
 	const uintptr_t granule = addr - kasan_windows[0].offset;
 	const uintptr_t last_granule = UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT;
 
-	/* A shadow address that no memory has. */
+	/* This is not the shadow address of any memory. */
 	if (granule > last_granule || size > last_granule - granule)
 		return;
-	/* Also clears, if @value is 0; writes what has shadow and leaves the rest alone. */
+	/* Also clears, if @value is 0; skips memory without shadow. */
 	kasan_poison_always((const void *)(granule << KASAN_SHADOW_SCALE_SHIFT),
 			    size << KASAN_SHADOW_SCALE_SHIFT, value);
 }
@@ -123,9 +123,8 @@ DEFINE_SET_SHADOW(f5)
 DEFINE_SET_SHADOW(f8)
 
 /*
- * GCC: a variable of @size bytes at @addr leaves its scope, or enters it. Its last granule may be
- * shared with the redzone behind it, and so may say "the first N bytes"; other variables never
- * share it.
+ * GCC: a variable of @size bytes at @addr leaves its scope, or enters it. The redzone behind it may share
+ * its last granule, which may therefore say "the first N bytes"; other variables never share it.
  */
 void __asan_poison_stack_memory(uintptr_t addr, size_t size);
 KASAN_ABI void __asan_poison_stack_memory(uintptr_t addr, size_t size)
@@ -137,7 +136,7 @@ KASAN_ABI void __asan_poison_stack_memory(uintptr_t addr, size_t size)
 	if (!size)
 		return;
 	kasan_poison((const void *)addr, size, KASAN_STACK_AFTER_SCOPE);
-	/* Shut the last granule only if nothing in it is accessible but this variable's bytes. */
+	/* Close the last granule only if nothing in it is accessible but this variable's bytes. */
 	if (tail && kasan_shadow_at(end & ~(uintptr_t)KASAN_GRANULE_MASK, &shadow) && *shadow &&
 	    *shadow <= tail)
 		*shadow = KASAN_STACK_AFTER_SCOPE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hwasan_access.c - what outline instrumentation of the software tag-based mode calls before every access:
+ * hwasan_access.c - called by outline instrumentation of the software tag-based mode before every access:
  * __hwasan_{load,store}{1,2,4,8,16,N} and the same with _noabort.
  *
  * Inline instrumentation traps instead, and the port's handler calls kasan_report_tag_mismatch().
  *
  * The fast path is one shadow load and two compares: the tag is the memory's, and the access ends in its
- * granule. Short granules, pointers without a tag and accesses of two granules are the slow path's.
+ * granule. Short granules, pointers without a tag and accesses of two granules go to the slow path.
  */
 #include "../core/shadow.h"
 #include "../core/tags.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hwasan_stack.c - what stack instrumentation of the software tag-based mode calls: __hwasan_tag_memory() for
+ * hwasan_stack.c - called by stack instrumentation of the software tag-based mode: __hwasan_tag_memory() for
  * objects that it does not tag by stores of its own, __hwasan_generate_tag() for the tag of a frame.
  */
 #include "../core/shadow.h"
@@ -9,8 +9,8 @@
 #ifdef CONFIG_KASAN_SW_TAGS
 
 /*
- * @tag comes as the compilers computed it, upper bits included. @size is rounded up to granules by them, too,
- * but for the last of an object that ends in a short one.
+ * @tag comes as the compilers computed it, upper bits included. They also round @size up to granules,
+ * except for the last granule of an object that ends in a short one.
  */
 void __hwasan_tag_memory(uintptr_t addr, uint8_t tag, size_t size);
 KASAN_ABI void __hwasan_tag_memory(uintptr_t addr, uint8_t tag, size_t size)

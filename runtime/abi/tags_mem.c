@@ -4,8 +4,8 @@
  * the __hwasan_ names that Clang's -hwasan-kernel-mem-intrinsic-prefix=1 calls. The rules are those of
  * mem.h.
  *
- * With hardware tags the CPU checks every access of the operation itself; what is left to look at is a size
- * that is negative, because such an operation would run until it faults.
+ * With hardware tags the CPU itself checks every access of the operation. Only a negative size is left to
+ * check, because such an operation would run until it faults.
  */
 #include "../core/shadow.h"
 #include "../core/tags.h"
@@ -14,7 +14,7 @@
 
 #include "mem.h"
 
-/* The commonest first: both pointers have no tag, or there is nothing to copy. */
+/* The most common case first: both pointers have no tag, or there is nothing to copy. */
 static inline __attribute__((always_inline)) bool certainly_ok(uintptr_t a, uintptr_t b, size_t n)
 {
 #ifdef CONFIG_KASAN_HW_TAGS
