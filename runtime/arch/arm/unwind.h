@@ -5,8 +5,8 @@
  * Clang points the frame pointer (r11, or r7 in Thumb code) to the pair {caller's fp, lr}. GCC in
  * Arm state points r11 to the saved lr, with the caller's r11 one word below it. GCC in Thumb state
  * keeps no chain that can be followed: there every record looks wrong, and traces end at their
- * first entry. The runtime follows the compiler that builds it; build it with the one that builds
- * the system.
+ * first entry. Build the runtime with the compiler that builds the system: it assumes the frames of its own
+ * compiler.
  */
 #ifndef KASAN_ARM_UNWIND_H
 #define KASAN_ARM_UNWIND_H

@@ -2,9 +2,9 @@
 /*
  * mte.h - the instructions of arm64's Memory Tagging Extension, as inline functions.
  *
- * Only this file knows them. The assembler is told about the extension at each, so the code around needs no
- * -march of its own and runs on CPUs without it, as long as it calls none of these there. Pointers carry
- * the tag that is to be stored in bits 59:56.
+ * No other file contains them. Each one tells the assembler about the extension, so the surrounding code
+ * needs no -march option and runs on CPUs without the extension, as long as it calls none of these there.
+ * Pointers carry the tag that is to be stored in bits 59:56.
  */
 #ifndef KASAN_ARCH_ARM64_MTE_H
 #define KASAN_ARCH_ARM64_MTE_H
@@ -15,7 +15,7 @@
 
 #define KASAN_MTE ".arch armv8.5-a+memtag\n\t"
 
-/* One granule, and two, at @addr. Return: the address behind. */
+/* Tag one granule, or two, at @addr. Return: the address behind. */
 static inline uintptr_t kasan_mte_stg(uintptr_t addr)
 {
 	__asm__ __volatile__(KASAN_MTE "stg %0, [%0], #16" : "+r"(addr)::"memory");
@@ -28,7 +28,7 @@ static inline uintptr_t kasan_mte_st2g(uintptr_t addr)
 	return addr;
 }
 
-/* The same, and their memory is cleared. */
+/* The same, and clear the memory. */
 static inline uintptr_t kasan_mte_stzg(uintptr_t addr)
 {
 	__asm__ __volatile__(KASAN_MTE "stzg %0, [%0], #16" : "+r"(addr)::"memory");
@@ -41,7 +41,7 @@ static inline uintptr_t kasan_mte_stz2g(uintptr_t addr)
 	return addr;
 }
 
-/* A block of kasan_mte_multiple_size() bytes. @tags: the tag in each of 16 nibbles; @addr is without one. */
+/* A block of kasan_mte_multiple_size() bytes. @tags: the tag in each of 16 nibbles; @addr has no tag. */
 static inline void kasan_mte_stgm(uintptr_t addr, uint64_t tags)
 {
 	__asm__ __volatile__(KASAN_MTE "stgm %0, [%1]" ::"r"(tags), "r"(addr) : "memory");
@@ -92,7 +92,7 @@ static inline size_t kasan_mte_zero_size(void)
 	return dczid & 16 ? 0 : 4UL << (dczid & 15);
 }
 
-/* Return: is @addr mapped as memory that has tags? Interrupts are off: they use the register, too. */
+/* Return: is @addr mapped as memory that has tags? Interrupts are off: handlers use the register as well. */
 static inline bool kasan_mte_is_tagged(uintptr_t addr)
 {
 	uint64_t par;
@@ -107,13 +107,13 @@ static inline bool kasan_mte_is_tagged(uintptr_t addr)
 	return !(par & 1) && par >> 56 == 0xf0;
 }
 
-/** kasan_mte_async_fault() - Return: has a tag check of this CPU failed since the note of it was last cleared, of
- *  those that are not reported at once? */
+/** kasan_mte_async_fault() - Return: has a tag check of this CPU failed since the note was last cleared,
+ *  one of those that are not reported at once? */
 static inline bool kasan_mte_async_fault(void)
 {
 	uint64_t tfsr;
 
-	/* The barrier makes checks of finished accesses show. */
+	/* The barrier makes the checks of finished accesses visible. */
 	__asm__ __volatile__("dsb nsh\n\t"
 			     "isb\n\t"
 			     "mrs %0, S3_0_C5_C6_0"
@@ -121,7 +121,7 @@ static inline bool kasan_mte_async_fault(void)
 	return tfsr & 2;
 }
 
-/** kasan_mte_clear_async_fault() - nothing is noted. Interrupts are off since it was looked at. */
+/** kasan_mte_clear_async_fault() - clear the note. Interrupts are off since the note was read. */
 static inline void kasan_mte_clear_async_fault(void)
 {
 	__asm__ __volatile__("msr S3_0_C5_C6_0, xzr\n\t"

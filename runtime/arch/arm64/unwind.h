@@ -2,8 +2,8 @@
 /*
  * arm64/unwind.h - AArch64 frame records.
  *
- * The procedure call standard fixes the record: x29 points to the pair {caller's x29, x30}. Clang
- * and GCC agree, whatever else the frame holds.
+ * The procedure call standard fixes the record: x29 points to the pair {caller's x29, x30}. Clang and GCC
+ * agree on it, whatever else the frame holds.
  */
 #ifndef KASAN_ARM64_UNWIND_H
 #define KASAN_ARM64_UNWIND_H

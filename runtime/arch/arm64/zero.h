@@ -2,8 +2,9 @@
 /*
  * arm64/zero.h - clearing memory by cache lines.
  *
- * DC ZVA clears a block without reading it. Its size is the processor's choice, and a hypervisor may forbid
- * it: DCZID_EL0 says both. It faults on device memory, which shadow never is where the MMU is on.
+ * DC ZVA clears a block without reading it. The processor chooses the size, and a hypervisor may forbid the
+ * instruction: DCZID_EL0 has both. It faults on device memory; where the MMU is on, shadow never is device
+ * memory.
  */
 #ifndef KASAN_ARM64_ZERO_H
 #define KASAN_ARM64_ZERO_H
