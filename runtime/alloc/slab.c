@@ -200,8 +200,8 @@ static void open_object(const struct kasan_cache *cache, void *object, size_t si
 		kasan_shadow_fill(shadow, 0, count);
 }
 
-/* Poison a freed object; the shadow says from then on whether its free metadata counts. kasan_slab_free() does the
- * same in line for the commonest objects. */
+/* Poison a freed object; the shadow says from then on whether its free metadata counts. kasan_slab_free()
+ * does the same in line for the most common objects. */
 static void close_object(const struct kasan_cache *cache, const void *object)
 {
 	const uint32_t count = object_granules(cache);

@@ -20,7 +20,7 @@
  *
  * The port's functions for the CPU number and for interrupts are called under every lock. Callbacks of allocators
  * (release, acquire), report hooks, kasan_port_report_end() and kasan_port_panic() run with no lock held. One
- * exception: code built without recovery that has a bug inside of a report ends in kasan_port_panic() there.
+ * exception: code built without recovery that has a bug inside a report ends in kasan_port_panic() there.
  * The host's unit tests check every lock that they take against this order (ports/posix/lock_check.c).
  *
  * A report may have to come out while its own CPU, interrupted, holds a leaf. So what reports call must only

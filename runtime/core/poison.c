@@ -130,7 +130,7 @@ void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_
 		fill_granules(tail, start + span - tail, value);
 }
 
-/* With kasan=off most shadow may be read-only for ever: there is nothing to write, and nothing to clear. */
+/* With kasan=off most shadow may be read-only for ever: nothing needs to be written or cleared. */
 void kasan_poison(const void *addr, size_t size, uint8_t value)
 {
 	if (kasan_on())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe_tags.c - reports of the tag-based modes: what kind of bug, and whose memory.
+ * describe_tags.c - reports of the tag-based modes: the kind of bug, and the owner of the memory.
  *
  * A mismatch of tags only says that a pointer does not belong to the memory. The stack ring has the object
  * that it belonged to, the one with the pointer's tag, and its later history. Without a record there the

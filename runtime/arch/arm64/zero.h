@@ -19,7 +19,7 @@ static inline bool kasan_arch_can_zero(void)
 	uint64_t id;
 
 	__asm__("mrs %0, dczid_el0" : "=r"(id));
-	/* Bits 3..0: log2 of words of 4 bytes; bit 4: forbidden. 64 bytes is what processors have. */
+	/* Bits 3..0: log2 of words of 4 bytes; bit 4: forbidden. Processors have blocks of 64 bytes. */
 	return (id & 31) == 4;
 }
 
