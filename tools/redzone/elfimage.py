@@ -414,7 +414,7 @@ def load(path):
     if data[:4] == b"\x7fELF":
         return [Image(data, str(path))]
     if data[:8] not in (b"!<arch>\n", b"!<thin>\n"):
-        raise Failure(f"'{path}' is no ELF file and no archive of them")
+        raise Failure(f"'{path}' is neither an ELF file nor an archive of them")
     thin = data[:8] == b"!<thin>\n"
     images, names, at = [], b"", 8
     while at + 60 <= len(data):

@@ -57,7 +57,9 @@ def judge(name, mode, files):
     if mode == "hw_tags":
         extra = sorted(symbol for symbol in defined if _SANITIZER.match(symbol))
         if extra:
-            return Result(name, FAIL, "nobody calls, where the CPU checks: " + ", ".join(extra))
+            return Result(
+                name, FAIL, "defined without a caller, because the CPU makes the checks: " + ", ".join(extra)
+            )
     foreign = sorted(symbol for symbol in undefined if not _ALLOWED.match(symbol))
     if foreign:
         return Result(name, FAIL, "needs symbols that no port has to give: " + ", ".join(foreign))
