@@ -34,10 +34,63 @@ list(APPEND kernel_defs
 if(REDZONE_ALLOCATOR STREQUAL "slab")
   list(APPEND kernel_defs CONFIG_SLAB=1)
 endif()
-set(kernel_options
+# Options of user programs; kernel_options are for everything that runs in the kernel but the runtime.
+set(common_options
   -nostdinc ${REDZONE_COMPILER_INCLUDE}
   ${REDZONE_FREESTANDING}
   ${REDZONE_ARCH_OPTIONS})
+set(kernel_options ${common_options})
+set(runtime_options ${common_options})
+if(REDZONE_SHADOW_CALL_STACK)
+  if(NOT REDZONE_ARCH_SCS_RESERVE)
+    message(FATAL_ERROR "The kernel for '${REDZONE_ARCH}' has no shadow call stack")
+  endif()
+  list(APPEND kernel_defs CONFIG_SHADOW_CALL_STACK=1)
+  # Every function leaves the register alone, also the runtime's, which by default store nothing there.
+  list(APPEND kernel_options ${REDZONE_ARCH_SCS_RESERVE} ${REDZONE_ARCH_SCS})
+  list(APPEND runtime_options ${REDZONE_ARCH_SCS_RESERVE})
+  if(REDZONE_SCS_RUNTIME)
+    list(APPEND kernel_defs CONFIG_SCS_RUNTIME=1)
+    list(APPEND runtime_options ${REDZONE_ARCH_SCS})
+  endif()
+elseif(REDZONE_SCS_RUNTIME)
+  message(FATAL_ERROR "REDZONE_SCS_RUNTIME needs REDZONE_SHADOW_CALL_STACK")
+endif()
+if(REDZONE_KSTACK_ERASE)
+  include(KstackErase)
+  list(APPEND kernel_defs ${kstack_erase_defs})
+  list(APPEND kernel_options ${kstack_erase_options})
+  list(APPEND runtime_options ${kstack_erase_options})
+endif()
+
+if(REDZONE_LOCKDEP)
+  # The slots of the sequences: the smallest power of two of which they fill less than three quarters.
+  set(chain_bits 1)
+  while(TRUE)
+    math(EXPR room "3 * (1 << ${chain_bits}) / 4")
+    if(room GREATER_EQUAL REDZONE_LOCKDEP_CHAINS)
+      break()
+    endif()
+    math(EXPR chain_bits "${chain_bits} + 1")
+  endwhile()
+  list(APPEND kernel_defs CONFIG_LOCKDEP=1
+    CONFIG_LOCKDEP_CLASSES=${REDZONE_LOCKDEP_CLASSES}
+    CONFIG_LOCKDEP_DEPS=${REDZONE_LOCKDEP_DEPS}
+    CONFIG_LOCKDEP_CHAINS=${REDZONE_LOCKDEP_CHAINS}
+    CONFIG_LOCKDEP_CHAIN_BITS=${chain_bits}
+    CONFIG_LOCKDEP_TRACE_WORDS=${REDZONE_LOCKDEP_TRACE_WORDS})
+elseif(REDZONE_LOCKDEP_INSTRUMENTED)
+  message(FATAL_ERROR "REDZONE_LOCKDEP_INSTRUMENTED needs REDZONE_LOCKDEP")
+endif()
+if(REDZONE_PREEMPT_RT)
+  list(APPEND kernel_defs CONFIG_PREEMPT_RT=1)
+endif()
+if(REDZONE_IRQSOFF)
+  if(REDZONE_KSTACK_ERASE)
+    message(FATAL_ERROR "REDZONE_IRQSOFF does not measure REDZONE_KSTACK_ERASE's work")
+  endif()
+  list(APPEND kernel_defs CONFIG_IRQSOFF=1 KASAN_LOCK_CHECK=1)
+endif()
 
 # redzone_kernel_library(<target> <folder>...): objects of some of the kernel's folders.
 function(redzone_kernel_library target)
@@ -61,8 +114,13 @@ function(redzone_kernel_library target)
   kasan_instrument(${target})
 endfunction()
 
-redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init kunit lib mm module rcu sched sync
-                       user)
+redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init irq kunit lib lockdep mm module
+                       rcu sched sync user)
+if(REDZONE_LOCKDEP)
+  # It ends in jumps instead of calls, and so needs no frame.
+  set_property(SOURCE ${kernel_dir}/lockdep/fast.c APPEND PROPERTY COMPILE_OPTIONS
+    -foptimize-sibling-calls -fomit-frame-pointer -momit-leaf-frame-pointer)
+endif()
 # The KUnit suites hold threads back inside of the workqueues: kernel/workqueue/internal.h.
 redzone_kernel_library(kernel-workqueue workqueue)
 redzone_kernel_library(kernel-workqueue-hook workqueue)
@@ -111,7 +169,7 @@ function(redzone_user_program name)
   add_library(${name}.objects OBJECT EXCLUDE_FROM_ALL ${files})
   target_include_directories(${name}.objects PRIVATE ${arch_dir}/tests)
   target_compile_definitions(${name}.objects PRIVATE CONFIG_PAGE_SHIFT=${REDZONE_PAGE_SHIFT})
-  target_compile_options(${name}.objects PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
+  target_compile_options(${name}.objects PRIVATE -std=gnu17 -ffreestanding ${common_options}
                          ${REDZONE_WARNINGS})
   set(linked ${CMAKE_BINARY_DIR}/${name}.elf)
   add_custom_command(OUTPUT ${linked}
@@ -130,6 +188,13 @@ set(user_blob ${kernel_dir}/tests/user_blob.S)
 set_property(SOURCE ${user_blob} APPEND PROPERTY COMPILE_DEFINITIONS
              "USER_TESTS_FILE=\"${CMAKE_BINARY_DIR}/user_tests.elf\"")
 set_property(SOURCE ${user_blob} APPEND PROPERTY OBJECT_DEPENDS ${CMAKE_BINARY_DIR}/user_tests.elf)
+
+# So is the benchmark's.
+redzone_user_program(user_bench FOLDER ${kernel_dir}/bench/user)
+set(bench_blob ${kernel_dir}/bench/user_blob.S)
+set_property(SOURCE ${bench_blob} APPEND PROPERTY COMPILE_DEFINITIONS
+             "USER_BENCH_FILE=\"${CMAKE_BINARY_DIR}/user_bench.elf\"")
+set_property(SOURCE ${bench_blob} APPEND PROPERTY OBJECT_DEPENDS ${CMAKE_BINARY_DIR}/user_bench.elf)
 
 # redzone_embed_module(<name> <source> <blob>): the assembly file <blob> includes the module's file, without
 # debug information, as MODULE_<NAME>_FILE. Makes the target module_<name>.stripped.
@@ -151,16 +216,23 @@ endfunction()
 foreach(name IN ITEMS sample user)
   redzone_embed_module(${name} ${kernel_dir}/tests/module_${name}.c ${kernel_dir}/tests/module_blob.S)
 endforeach()
+if(REDZONE_LOCKDEP)
+  redzone_embed_module(lock ${kernel_dir}/tests/module_lock.c ${kernel_dir}/tests/lockdep_blob.S)
+endif()
 redzone_embed_module(soak ${kernel_dir}/soak/module_soak.c ${kernel_dir}/soak/soak_blob.S)
 
 redzone_kernel_library(kernel-tests tests)
 redzone_kernel_library(kernel-bench bench)
+add_dependencies(kernel-bench user_bench)
 redzone_kernel_library(kernel-soak soak)
 add_dependencies(kernel-soak module_soak.stripped)
 redzone_kernel_library(kernel-tests-bugs-removed tests)
 target_compile_definitions(kernel-tests-bugs-removed PRIVATE REDZONE_REMOVE_BUGS=1)
 foreach(target IN ITEMS kernel-tests kernel-tests-bugs-removed)
   add_dependencies(${target} module_sample.stripped module_user.stripped user_tests)
+  if(REDZONE_LOCKDEP)
+    add_dependencies(${target} module_lock.stripped)
+  endif()
 endforeach()
 
 set(shared_objects $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib>)
@@ -170,7 +242,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
   target_include_directories(runtime PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
   target_compile_definitions(runtime PRIVATE ${kernel_defs})
-  target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
+  target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding ${runtime_options}
                          ${REDZONE_WARNINGS} -Wvla)
   # Checked copies end in a jump to the unchecked one, and need no frame to get there.
   set_source_files_properties(${CMAKE_SOURCE_DIR}/runtime/abi/asan_mem.c

@@ -48,7 +48,9 @@ set(REDZONE_RUNTIME_SOURCES
   report/print.c
   report/repeat.c
   report/report.c
+  track/compare.c
   track/depot.c
+  track/known.c
   track/ring.c
   track/stack_walk.c
   track/track.c

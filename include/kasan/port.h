@@ -50,6 +50,17 @@ struct kasan_report_info;
  * also supplies bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end): it fills in the
  * running task's stack if @sp, an address on the stack that the CPU is on, lies in it. If not, or in an
  * interrupt (see trace_end), it returns false, and the runtime calls kasan_port_task().
+ *
+ * A system that is compiled with -fsanitize=shadow-call-stack can have traces copied from the shadow stack: less
+ * than half the work of following frames, and right even where a bug has overwritten the ordinary stack. With
+ * #define KASAN_PORT_HAS_SHADOW_STACK that header supplies
+ *	uintptr_t kasan_port_scs_top(void)		address just above the newest entry of the shadow stack that the CPU
+ *							is on: x18 on arm64, gp on riscv64. 0: this context has none, and
+ *							frames are followed
+ *	uintptr_t kasan_port_scs_base(uintptr_t top)	address of its oldest entry. @top: the other function's result
+ * The stack grows up. All words between the two are return addresses and may be read; a 0 among them ends the trace.
+ * In an interrupt that uses the interrupted code's shadow stack, the base is where its own entries begin: see
+ * trace_end.
  */
 #ifdef KASAN_PORT_INLINE_H
 #include KASAN_PORT_INLINE_H

@@ -60,6 +60,7 @@ struct kasan_free_meta {
  * @slot_size: distance between two objects, redzone and metadata included.
  * @alloc_meta_offset: of struct kasan_alloc_meta, from the object's start.
  * @free_meta_offset: of struct kasan_free_meta, or KASAN_NO_FREE_META.
+ * @plain_size: tag modes, for the hooks: @object_size, or 0 if its objects keep their tag.
  * @flags: KASAN_CACHE_*.
  * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any
  *	context that frees, interrupts on or off, with no runtime lock held.
@@ -72,6 +73,7 @@ struct kasan_cache {
 	uint32_t slot_size;
 	uint32_t alloc_meta_offset;
 	uint32_t free_meta_offset;
+	uint32_t plain_size;
 	uint32_t flags;
 	void (*release)(struct kasan_cache *cache, void *object);
 	void (*release_bulk)(struct kasan_cache *cache, void *const *objects, size_t count);

@@ -9,9 +9,11 @@
 #include <kasan/hook.h>
 
 /** struct kasan_depot_stats - @traces: number of different traces; @bytes: that they take; @refused: traces
- *  that were not recorded because @max_bytes are taken. */
+ *  that were not recorded because @max_bytes are taken. @buckets: of its hash table; @index_bytes: that the port
+ *  gave to find traces by, beside @bytes. */
 struct kasan_depot_stats {
 	size_t traces, bytes, max_bytes, refused;
+	size_t buckets, index_bytes;
 };
 
 /** struct kasan_quarantine_stats - @bytes: of the slots of its @objects; @max_bytes: its bound. Generic mode. */
@@ -29,6 +31,13 @@ static inline void kasan_quarantine_stats(struct kasan_quarantine_stats *stats)
 {
 	*stats = (struct kasan_quarantine_stats){0};
 }
+#endif
+
+/** kasan_print_trace_compare() - where the runtime is built with CONFIG_KASAN_TRACE_COMPARE: print how many traces were
+ *  made both from the shadow call stack and by frame pointers, and those that were not the same. In a context that may
+ *  print. Return: the number of different ones. */
+#ifdef CONFIG_KASAN_TRACE_COMPARE
+size_t kasan_print_trace_compare(void);
 #endif
 
 #endif /* KASAN_STATS_H */

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The benchmark, a program for an image of its own. The loop that measures is not instrumented.
-set(REDZONE_BENCH_SOURCES main.c ops.c vmalloc_ops.c live_ops.c traffic_ops.c)
-set(REDZONE_BENCH_UNINSTRUMENTED main.c)
+# The benchmark, a program for an image of its own. The loops that measure are not instrumented.
+set(REDZONE_BENCH_SOURCES main.c deep.c ops.c vmalloc_ops.c live_ops.c traffic_ops.c
+    trace_ops.c lock_ops.c work.c calls.c files.c mix.c rt_work.c layout.c user_blob.S)
+set(REDZONE_BENCH_UNINSTRUMENTED main.c deep.c layout.c)

@@ -55,7 +55,7 @@ static void no_message(void)
 /* The number of rounds is a multiple of 3 orders and of every interval that is measured, up to 100. */
 const struct bench_op bench_traffic_ops[] = {
 	{"page_traffic", one_message, .warm = 600, .rounds = 6000, .setup = make_ends,
-	 .teardown = drop_ends, .argument = 5},
-	{"page_traffic_bare", no_message, .warm = 600, .rounds = 6000},
+	 .teardown = drop_ends, .argument = 5, .pages = true},
+	{"page_traffic_bare", no_message, .warm = 600, .rounds = 6000, .pages = true},
 	{},
 };

@@ -129,17 +129,22 @@ static void fix_align(void)
 	vfree((void *)p);
 }
 
+/* A run on 4 CPUs has a standard deviation of 2 %. That of the mean of 64 is 0.3 %. */
+#define STARTS 64U
+
 const struct bench_op bench_vmalloc_ops[] = {
-	{"vmalloc_4k", vmalloc_4k, .warm = 2048, .rounds = 2048, .smp = true},
-	{"vmalloc_16k", vmalloc_16k, .warm = 2048, .rounds = 1024},
-	{"vmalloc_1m", vmalloc_1m, .warm = 512, .rounds = 64},
-	{"test_vmalloc.fix_size", fix_size, .warm = 512, .rounds = 2048, .smp = true},
+	{"vmalloc_4k", vmalloc_4k, .warm = 2048, .rounds = 2048, .smp = true, .starts = STARTS,
+	 .pages = true},
+	{"vmalloc_16k", vmalloc_16k, .warm = 2048, .rounds = 1024, .pages = true},
+	{"vmalloc_1m", vmalloc_1m, .warm = 512, .rounds = 64, .pages = true},
+	{"test_vmalloc.fix_size", fix_size, .warm = 512, .rounds = 2048, .smp = true,
+	 .starts = STARTS, .pages = true},
 	{"test_vmalloc.full_fit", fix_size, .warm = 512, .rounds = 1024, .setup = keep_holes,
-	 .teardown = drop_areas, .argument = 16384},
+	 .teardown = drop_areas, .argument = 16384, .pages = true},
 	{"test_vmalloc.long_busy_list", long_busy_list, .warm = 256, .rounds = 256,
-	 .setup = keep_areas, .teardown = drop_areas, .argument = 15000},
+	 .setup = keep_areas, .teardown = drop_areas, .argument = 15000, .pages = true},
 	{"test_vmalloc.random_size", random_size, .warm = 512, .rounds = 512, .setup = seed_sizes,
-	 .argument = 1},
-	{"test_vmalloc.fix_align", fix_align, .warm = 512, .rounds = 1024},
+	 .argument = 1, .pages = true},
+	{"test_vmalloc.fix_align", fix_align, .warm = 512, .rounds = 1024, .pages = true},
 	{},
 };

@@ -10,13 +10,18 @@
 #include <kernel/kasan_port.h>
 #include <kernel/fault_inject.h>
 #include <kernel/kernel.h>
+#include <kernel/lock_events.h>
+#include <kernel/lockdep.h>
+#include <kernel/lockdep_test.h>
 #include <kernel/mm.h>
 #include <kernel/module.h>
 #include <kernel/param.h>
 #include <kernel/program.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
+#include <kernel/scs.h>
 #include <kernel/smp.h>
+#include <kernel/softirq.h>
 #include <kernel/string.h>
 #include <kernel/workqueue.h>
 #include <kunit/test.h>
@@ -165,6 +170,8 @@ static int kernel_init(void *unused)
 {
 	int status = EXIT_STATUS_OK;
 
+	if (softirq_init_cpu(0))
+		panic("no memory for the soft interrupts' thread of the boot CPU");
 	smp_boot_secondaries();
 	if (num_online_cpus() > 1)
 		pr_info("smp: %u CPUs online\n", num_online_cpus());
@@ -180,8 +187,11 @@ static int kernel_init(void *unused)
 	else if (kunit_enabled())
 		status = run_the_tests();
 
+	if ((status == EXIT_STATUS_OK || status == EXIT_STATUS_PROGRAM) && lockdep_reports_seen())
+		status = EXIT_STATUS_LOCKDEP;
 	program_flush();
 	print_sampling("in all");
+	lock_events_print();
 	/* Printed with any loglevel=: without this line the end would look like a crash. */
 	printk("reboot: System halted\n");
 	machine_exit(status);
@@ -193,8 +203,11 @@ void start_kernel(void)
 	struct task *init;
 	bool could_check;
 
-	/* Interrupts stay off until this code has become the idle task. */
+	lockdep_init();
+	/* Interrupts are off here, but some of the functions below switch them on behind a lock. No thread may run before
+	 * this code has become the idle task: it would be one that might_sleep() and the scheduler take for the boot. */
 	setup_arch(&boot_args);
+	preempt_disable();
 	run_constructors();
 
 	pr_info("Redzone reference kernel " REDZONE_VERSION " (" CONFIG_ARCH_NAME
@@ -214,6 +227,8 @@ void start_kernel(void)
 	/* kasan=off has been parsed: it decides whether RAM gets its own shadow. */
 	kasan_shadow_init();
 	mm_init();
+	if (scs_init_cpu(0))
+		panic("no memory for the shadow call stacks of the boot CPU");
 	kasan_init(totalram_pages() << PAGE_SHIFT);
 	sched_init();
 	rcu_init();
@@ -225,5 +240,7 @@ void start_kernel(void)
 	if (IS_ERR(init))
 		panic("no memory for the first thread");
 	wake_up_process(init);
+	local_irq_disable();
+	preempt_enable_no_resched();
 	cpu_startup_entry();
 }

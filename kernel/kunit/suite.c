@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* suite.c - runs suites, cases and parameters, counts results and prints them as KTAP. */
+#include <kasan/stats.h>
 #include <kernel/kernel.h>
+#include <kernel/lockdep_test.h>
 #include <kernel/param.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
@@ -120,6 +122,18 @@ static void kunit_try_run_case(struct kunit *test)
 	run->test_case->run_case(test);
 }
 
+/* @before: number of the lock validator's reports before the case. A case that plants a bug forgives its reports itself. */
+static void check_lock_reports(struct kunit *test, unsigned long before)
+{
+	unsigned long n = lockdep_reports_seen() - before;
+
+	if (!n)
+		return;
+	test->status = KUNIT_FAILURE;
+	kunit_err(test, "%lu reports of the lock validator that nobody expected", n);
+	lockdep_reports_forgive(n);
+}
+
 static void kunit_try_run_case_cleanup(struct kunit *test)
 {
 	if (test->suite->exit)
@@ -157,6 +171,7 @@ static enum kunit_status run_once(const struct kunit_suite *suite, const struct 
 	unsigned int timeout =
 		c->speed == KUNIT_SPEED_SLOW ? KUNIT_TIMEOUT_SLOW_MS : KUNIT_TIMEOUT_MS;
 	struct run *run = kzalloc(sizeof(*run), GFP_KERNEL);
+	unsigned long lock_reports = lockdep_reports_seen();
 	enum kunit_status status;
 
 	if (!run) {
@@ -177,6 +192,7 @@ static enum kunit_status run_once(const struct kunit_suite *suite, const struct 
 	while (run->test.actions)
 		if (!run_in_thread(&run->test, kunit_cleanup, timeout))
 			return KUNIT_FAILURE;
+	check_lock_reports(&run->test, lock_reports);
 	status = run->test.status;
 	strscpy(comment, run->test.status_comment, KUNIT_STATUS_COMMENT_SIZE);
 	kfree(run);
@@ -297,5 +313,9 @@ bool kunit_run_all(void)
 	for (suite = __kunit_suites_start; suite < __kunit_suites_end; suite++)
 		if (cases_left(*suite))
 			ok &= run_suite(*suite, ++number) != KUNIT_FAILURE;
+#ifdef CONFIG_KASAN_TRACE_COMPARE
+	/* It counts all traces that the cases made the kernel store and report. */
+	ok &= !kasan_print_trace_compare();
+#endif
 	return ok;
 }

@@ -58,12 +58,12 @@ void kasan_port_task(struct kasan_port_task *task)
 	task->name = current->comm;
 	if (!arch_current_stack(&task->stack_start, &task->stack_end))
 		task->stack_start = task->stack_end = 0;
-	task->trace_end = (uintptr_t)current->irq_regs;
+	task->trace_end = (uintptr_t)current->irq_frame;
 }
 
 unsigned int *kasan_port_task_depth(void)
 {
-	return in_interrupt() ? NULL : &current->kasan_depth;
+	return in_task() ? &current->kasan_depth : NULL;
 }
 
 uint64_t kasan_port_clock(void)
@@ -162,7 +162,7 @@ void kasan_port_report_end(const struct kasan_report_info *info)
 	preempt_enable();
 	/* If the thread holds a lock, it goes on, and ends when it releases the last one. */
 	if (current->kflags & PF_ONE_REPORT) {
-		if (preemptible()) {
+		if (preemptible() && !holds_rtlock()) {
 			kasan_flush_reports();
 			make_task_dead();
 		}

@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: MIT
+if(REDZONE_KSTACK_ERASE)
+  set(stackleak stackleak.c)
+else()
+  set(stackleak)
+endif()
+if(REDZONE_IRQSOFF)
+  set(irqsoff irqsoff.c)
+else()
+  set(irqsoff)
+endif()
 set(REDZONE_LIB_SOURCES
     console.c
     early_printk.c
     initrd.c
+    ${irqsoff}
     kallsyms.c
     kallsyms_empty.S
     kasan_port.c
@@ -14,12 +25,15 @@ set(REDZONE_LIB_SOURCES
     random.c
     sort.c
     string.c
+    ${stackleak}
     vsprintf.c)
 
 # Reports use these; the checked memcpy() ends in mem.c.
 set(REDZONE_LIB_UNINSTRUMENTED
     console.c
     early_printk.c
+    ${irqsoff}
     kallsyms.c
     kasan_port.c
-    mem.c)
+    mem.c
+    ${stackleak})

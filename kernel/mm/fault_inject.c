@@ -29,7 +29,7 @@ static bool is_one_of_them(void)
 {
 	unsigned long n;
 
-	if (single.task && (current != single.task || in_interrupt()))
+	if (single.task && (current != single.task || !in_task()))
 		return false;
 	n = __atomic_add_fetch(&single.seen, 1, __ATOMIC_RELAXED);
 	if (n < single.nth || n - single.nth >= single.count)

@@ -120,8 +120,8 @@ static bool try_vmap_lock(void)
 {
 	int tries;
 
-	for (tries = 0; tries < LOCK_TRIES && !spin_lock_held(&vmap_lock); tries++) {
-		if (__raw_spin_trylock(&vmap_lock))
+	for (tries = 0; tries < LOCK_TRIES && !raw_spin_lock_held(&vmap_lock); tries++) {
+		if (arch_spin_trylock(&vmap_lock))
 			return true;
 	}
 	return false;
@@ -146,7 +146,7 @@ bool kasan_port_find_area(const void *addr, struct kasan_area *area)
 			area->caller = range->vm->caller;
 			found = true;
 		}
-		__raw_spin_unlock(&vmap_lock);
+		arch_spin_unlock(&vmap_lock);
 	}
 	local_irq_restore(flags);
 	return found;
@@ -173,7 +173,7 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *owner)
 			__memcpy(comm, task->comm, sizeof(comm) - 1);
 			owner->name = comm;
 		}
-		__raw_spin_unlock(&vmap_lock);
+		arch_spin_unlock(&vmap_lock);
 	}
 	local_irq_restore(flags);
 	return owner->name != NULL;
@@ -200,7 +200,7 @@ static void print_freed_area(const void *addr)
 			caller = range->caller;
 			freed_by = range->freed_by;
 		}
-		__raw_spin_unlock(&vmap_lock);
+		arch_spin_unlock(&vmap_lock);
 	}
 	local_irq_restore(flags);
 	/* If there is no freeing caller, the area was never complete. */

@@ -127,17 +127,17 @@ static __always_inline bool add_element(mempool_t *pool, void *element, uintptr_
 
 	/* Elements that are about to be poisoned count already, so that two frees cannot overfill the
 	 * reserve. */
-	spin_lock_irqsave(&pool->lock, flags);
+	raw_spin_lock_irqsave(&pool->lock, flags);
 	if (pool->curr_nr < pool->min_nr) {
 		reserved = true;
 		pool->curr_nr++;
 		pool->elements[pool->curr_nr - 1] = NULL;
 	}
-	spin_unlock_irqrestore(&pool->lock, flags);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	if (!reserved)
 		return false;
 	added = poison_element(pool, element, ip);
-	spin_lock_irqsave(&pool->lock, flags);
+	raw_spin_lock_irqsave(&pool->lock, flags);
 	/* Other elements may have come and gone meanwhile: use any free place. */
 	for (int i = 0; i < pool->curr_nr; i++) {
 		if (pool->elements[i])
@@ -150,7 +150,7 @@ static __always_inline bool add_element(mempool_t *pool, void *element, uintptr_
 		}
 		break;
 	}
-	spin_unlock_irqrestore(&pool->lock, flags);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	return true;
 }
 
@@ -160,7 +160,7 @@ static void *take_element(mempool_t *pool)
 	void *element = NULL;
 	unsigned long flags;
 
-	spin_lock_irqsave(&pool->lock, flags);
+	raw_spin_lock_irqsave(&pool->lock, flags);
 	for (int i = pool->curr_nr - 1; i >= 0 && !element; i--) {
 		element = pool->elements[i];
 		if (element) {
@@ -168,7 +168,7 @@ static void *take_element(mempool_t *pool)
 			pool->curr_nr--;
 		}
 	}
-	spin_unlock_irqrestore(&pool->lock, flags);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	return element;
 }
 
@@ -196,7 +196,7 @@ int mempool_init(mempool_t *pool, int min_nr, mempool_alloc_t *alloc, mempool_fr
 		.free = free,
 		.pool_data = pool_data,
 	};
-	spin_lock_init(&pool->lock);
+	raw_spin_lock_init(&pool->lock);
 	init_waitqueue_head(&pool->wait);
 	pool->elements = kcalloc((size_t)min_nr, sizeof(void *), GFP_KERNEL);
 	if (!pool->elements)
@@ -244,15 +244,15 @@ int mempool_resize(mempool_t *pool, int new_min_nr)
 		return -ENOMEM;
 	/* First shrink to what the new reserve can hold. Elements that are freed meanwhile do not go
 	 * into it. */
-	spin_lock_irqsave(&pool->lock, flags);
+	raw_spin_lock_irqsave(&pool->lock, flags);
 	pool->min_nr = min(pool->min_nr, new_min_nr);
-	spin_unlock_irqrestore(&pool->lock, flags);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	for (;;) {
-		spin_lock_irqsave(&pool->lock, flags);
+		raw_spin_lock_irqsave(&pool->lock, flags);
 		surplus = pool->curr_nr - new_min_nr;
 		if (surplus <= 0)
 			break;
-		spin_unlock_irqrestore(&pool->lock, flags);
+		raw_spin_unlock_irqrestore(&pool->lock, flags);
 		element = take_element(pool);
 		if (element) {
 			element = unpoison_element(pool, element);
@@ -263,7 +263,7 @@ int mempool_resize(mempool_t *pool, int new_min_nr)
 	old = pool->elements;
 	pool->elements = elements;
 	pool->min_nr = new_min_nr;
-	spin_unlock_irqrestore(&pool->lock, flags);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	kfree(old);
 	/* Then grow. If there is no memory, later frees fill the reserve. */
 	while (!mempool_is_saturated(pool)) {

@@ -28,7 +28,7 @@
 #define QUARANTINE_BATCH 64U
 
 static struct zone {
-	spinlock_t lock;
+	raw_spinlock_t lock;
 	struct {
 		struct list_head list;
 		unsigned long nr;
@@ -132,7 +132,7 @@ static void pcp_drain_locked(struct pcp *pcp, unsigned int keep)
 {
 	if (pcp->count <= keep)
 		return;
-	spin_lock(&zone.lock);
+	raw_spin_lock(&zone.lock);
 	while (pcp->count > keep) {
 		struct page *page = list_first_entry(&pcp->list, struct page, lru);
 
@@ -141,14 +141,14 @@ static void pcp_drain_locked(struct pcp *pcp, unsigned int keep)
 		pcp->count--;
 		put_block(page_to_pfn(page), 0);
 	}
-	spin_unlock(&zone.lock);
+	raw_spin_unlock(&zone.lock);
 }
 
 static void pcp_refill_locked(struct pcp *pcp, gfp_t gfp)
 {
 	unsigned int want;
 
-	spin_lock(&zone.lock);
+	raw_spin_lock(&zone.lock);
 	/* When memory is short, take only the one page that is wanted. */
 	want = watermark_ok(gfp, PCP_BATCH) ? PCP_BATCH : watermark_ok(gfp, 1);
 	for (; want; want--) {
@@ -158,7 +158,7 @@ static void pcp_refill_locked(struct pcp *pcp, gfp_t gfp)
 		list_add_tail(&page->lru, &pcp->list);
 		pcp->count++;
 	}
-	spin_unlock(&zone.lock);
+	raw_spin_unlock(&zone.lock);
 }
 
 static struct page *pcp_alloc(gfp_t gfp)
@@ -229,10 +229,10 @@ static struct page *take_pages(gfp_t gfp, unsigned int order, unsigned int nr)
 
 	if (nr == 1)
 		return pcp_alloc(gfp);
-	spin_lock_irqsave(&zone.lock, flags);
+	raw_spin_lock_irqsave(&zone.lock, flags);
 	if (watermark_ok(gfp, nr))
 		page = take_block(order, nr);
-	spin_unlock_irqrestore(&zone.lock, flags);
+	raw_spin_unlock_irqrestore(&zone.lock, flags);
 	return page;
 }
 
@@ -343,11 +343,11 @@ struct page *page_alloc_raw(unsigned int order)
 	if (should_fail(FAULT_RUNTIME, PAGE_SIZE << order))
 		return NULL;
 	local_irq_save(flags);
-	if (!spin_lock_held(&zone.lock)) {
+	if (!raw_spin_lock_held(&zone.lock)) {
 		do {
-			spin_lock(&zone.lock);
+			raw_spin_lock(&zone.lock);
 			page = take_block(order, 1U << order);
-			spin_unlock(&zone.lock);
+			raw_spin_unlock(&zone.lock);
 		} while (!page && page_quarantine_drain(max(1U << order, QUARANTINE_BATCH)));
 	}
 	local_irq_restore(flags);
@@ -437,9 +437,9 @@ void page_release(struct page *page)
 		for (i = 0; i < nr; i++)
 			page[i].flags &= PAGE_KASAN_TAG_MASK;
 	}
-	spin_lock_irqsave(&zone.lock, flags);
+	raw_spin_lock_irqsave(&zone.lock, flags);
 	put_range(page_to_pfn(page), nr);
-	spin_unlock_irqrestore(&zone.lock, flags);
+	raw_spin_unlock_irqrestore(&zone.lock, flags);
 }
 
 /* Inlined, so that @ip, which only a report needs, costs nothing. */
@@ -549,7 +549,7 @@ void page_alloc_init(void)
 {
 	unsigned int i;
 
-	spin_lock_init(&zone.lock);
+	raw_spin_lock_init(&zone.lock);
 	for (i = 0; i <= MAX_ORDER; i++)
 		INIT_LIST_HEAD(&zone.area[i].list);
 	for (i = 0; i < NR_CPUS; i++)
@@ -565,11 +565,11 @@ void page_alloc_add(unsigned long pfn, unsigned long end)
 	kasan_free_boot_memory((unsigned long)page_to_virt(pfn_to_page(pfn)),
 			       (unsigned long)page_to_virt(pfn_to_page(pfn)) +
 				       ((end - pfn) << PAGE_SHIFT));
-	spin_lock_irqsave(&zone.lock, flags);
+	raw_spin_lock_irqsave(&zone.lock, flags);
 	put_range(pfn, end - pfn);
 	zone.managed += end - pfn;
 	/* 0.4 % of memory, but not too few pages on a small machine, nor too many on a large one. */
 	zone.reserve = max(zone.managed / 256, 32UL);
 	zone.reserve = min(zone.reserve, 1024UL);
-	spin_unlock_irqrestore(&zone.lock, flags);
+	raw_spin_unlock_irqrestore(&zone.lock, flags);
 }

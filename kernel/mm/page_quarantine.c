@@ -23,7 +23,7 @@
 #include "internal.h"
 
 static struct {
-	spinlock_t lock;
+	raw_spinlock_t lock;
 	struct list_head blocks; /* by page->lru, oldest first */
 	unsigned long pages;
 	bool said_full;
@@ -115,7 +115,7 @@ bool page_quarantine_put(struct page *page)
 	if (page->nr > max)
 		return false;
 	page_set_flag(page, PG_quarantine);
-	spin_lock_irqsave(&queue.lock, flags);
+	raw_spin_lock_irqsave(&queue.lock, flags);
 	list_add_tail(&page->lru, &queue.blocks);
 	WRITE_ONCE(queue.pages, queue.pages + page->nr);
 	if (queue.pages > max) {
@@ -123,7 +123,7 @@ bool page_quarantine_put(struct page *page)
 		queue.said_full = true;
 		expel(queue.pages - max, &out);
 	}
-	spin_unlock_irqrestore(&queue.lock, flags);
+	raw_spin_unlock_irqrestore(&queue.lock, flags);
 	release_all(&out);
 	if (unlikely(full))
 		pr_info("page_quarantine: full at %lu pages: the oldest are released\n", max);
@@ -137,13 +137,13 @@ unsigned long page_quarantine_drain(unsigned long pages)
 
 	local_irq_save(flags);
 	/* Reports need memory as well, and may come from any place, even from under this lock. */
-	if (!READ_ONCE(queue.pages) || spin_lock_held(&queue.lock)) {
+	if (!READ_ONCE(queue.pages) || raw_spin_lock_held(&queue.lock)) {
 		local_irq_restore(flags);
 		return 0;
 	}
-	spin_lock(&queue.lock);
+	raw_spin_lock(&queue.lock);
 	moved = expel(pages, &out);
-	spin_unlock(&queue.lock);
+	raw_spin_unlock(&queue.lock);
 	release_all(&out);
 	local_irq_restore(flags);
 	return moved;

@@ -99,12 +99,12 @@ void slab_add(struct kmem_cache *cache, struct page *slab)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&cache->list_lock, flags);
+	raw_spin_lock_irqsave(&cache->list_lock, flags);
 	cache->nr_slabs++;
 	cache->nr_slots += slab->objects;
 	list_add_tail(&slab->lru, &cache->partial);
 	cache->nr_partial++;
-	spin_unlock_irqrestore(&cache->list_lock, flags);
+	raw_spin_unlock_irqrestore(&cache->list_lock, flags);
 }
 
 void slab_discard_empty(struct kmem_cache *cache)
@@ -113,7 +113,7 @@ void slab_discard_empty(struct kmem_cache *cache)
 	unsigned long flags;
 	LIST_HEAD(empty);
 
-	spin_lock_irqsave(&cache->list_lock, flags);
+	raw_spin_lock_irqsave(&cache->list_lock, flags);
 	list_for_each_entry_safe (slab, next, &cache->partial, lru) {
 		if (slab->inuse)
 			continue;
@@ -122,7 +122,7 @@ void slab_discard_empty(struct kmem_cache *cache)
 		cache->nr_slabs--;
 		cache->nr_slots -= slab->objects;
 	}
-	spin_unlock_irqrestore(&cache->list_lock, flags);
+	raw_spin_unlock_irqrestore(&cache->list_lock, flags);
 	slab_free_all(&empty);
 }
 

@@ -49,7 +49,7 @@ _Static_assert(PER_PAGE > 1 && PER_PAGE <= 64 &&
 	       "a page is one word of bitmaps, the first of which is its head");
 
 static LIST_HEAD(bitmap_pages);
-static DEFINE_SPINLOCK(bitmap_lock);
+static DEFINE_RAW_SPINLOCK(bitmap_lock);
 static unsigned long nr_bitmap_pages;
 
 /* bitmap_lock is held. Return: a free bitmap; NULL if no page has one. */
@@ -74,20 +74,20 @@ static struct slab_bitmap *alloc_bitmap(gfp_t gfp)
 	struct bitmap_page *page;
 	unsigned long flags;
 
-	spin_lock_irqsave(&bitmap_lock, flags);
+	raw_spin_lock_irqsave(&bitmap_lock, flags);
 	bitmap = take_bitmap();
-	spin_unlock_irqrestore(&bitmap_lock, flags);
+	raw_spin_unlock_irqrestore(&bitmap_lock, flags);
 	if (bitmap)
 		return bitmap;
 	page = (struct bitmap_page *)__get_free_page(gfp);
 	if (!page)
 		return NULL;
 	page->free = ALL_FREE;
-	spin_lock_irqsave(&bitmap_lock, flags);
+	raw_spin_lock_irqsave(&bitmap_lock, flags);
 	list_add(&page->list, &bitmap_pages);
 	nr_bitmap_pages++;
 	bitmap = take_bitmap();
-	spin_unlock_irqrestore(&bitmap_lock, flags);
+	raw_spin_unlock_irqrestore(&bitmap_lock, flags);
 	return bitmap;
 }
 
@@ -97,7 +97,7 @@ static void free_bitmap(struct slab_bitmap *bitmap)
 	bool empty = false;
 	unsigned long flags;
 
-	spin_lock_irqsave(&bitmap_lock, flags);
+	raw_spin_lock_irqsave(&bitmap_lock, flags);
 	if (!page->free)
 		list_add_tail(&page->list, &bitmap_pages);
 	page->free |= 1ULL << (bitmap - (struct slab_bitmap *)page);
@@ -106,7 +106,7 @@ static void free_bitmap(struct slab_bitmap *bitmap)
 		nr_bitmap_pages--;
 		empty = true;
 	}
-	spin_unlock_irqrestore(&bitmap_lock, flags);
+	raw_spin_unlock_irqrestore(&bitmap_lock, flags);
 	if (empty)
 		free_page((unsigned long)page);
 }
@@ -240,11 +240,11 @@ void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 		return NULL;
 	for (;;) {
 		slot = NULL;
-		spin_lock_irqsave(&cache->list_lock, flags);
+		raw_spin_lock_irqsave(&cache->list_lock, flags);
 		if (!list_empty(&cache->partial))
 			slot = take_lowest(cache,
 					   list_first_entry(&cache->partial, struct page, lru));
-		spin_unlock_irqrestore(&cache->list_lock, flags);
+		raw_spin_unlock_irqrestore(&cache->list_lock, flags);
 		if (slot)
 			return slot;
 		slab = slab_new(cache, gfp);
@@ -260,9 +260,9 @@ void slab_put(struct kmem_cache *cache, void *slot, uintptr_t ip)
 	LIST_HEAD(empty);
 	bool ok;
 
-	spin_lock_irqsave(&cache->list_lock, flags);
+	raw_spin_lock_irqsave(&cache->list_lock, flags);
 	ok = put_back(cache, slot, &empty);
-	spin_unlock_irqrestore(&cache->list_lock, flags);
+	raw_spin_unlock_irqrestore(&cache->list_lock, flags);
 	if (unlikely(!ok))
 		slab_bad_free(slot, "double free", ip);
 	slab_free_all(&empty);
@@ -274,12 +274,12 @@ void slab_put_many(struct kmem_cache *cache, void *const *slots, size_t count)
 	LIST_HEAD(empty);
 	size_t i, bad = count;
 
-	spin_lock_irqsave(&cache->list_lock, flags);
+	raw_spin_lock_irqsave(&cache->list_lock, flags);
 	for (i = 0; i < count; i++) {
 		if (unlikely(!put_back(cache, slots[i], &empty)))
 			bad = i;
 	}
-	spin_unlock_irqrestore(&cache->list_lock, flags);
+	raw_spin_unlock_irqrestore(&cache->list_lock, flags);
 	if (unlikely(bad < count))
 		slab_bad_free(slots[bad], "double free", 0);
 	slab_free_all(&empty);

@@ -17,7 +17,7 @@
 
 /* All caches that were not destroyed. The lock is never taken in an interrupt. */
 static LIST_HEAD(slab_caches);
-static DEFINE_SPINLOCK(slab_caches_lock);
+static DEFINE_RAW_SPINLOCK(slab_caches_lock);
 
 /* The first cache: it holds the other struct kmem_cache. */
 static struct kmem_cache cache_cache;
@@ -89,15 +89,15 @@ static void init_cache(struct kmem_cache *cache, const char *name, u32 size, u32
 			KASAN_CACHE_NO_FREE_META_IN_OBJECT | KASAN_CACHE_NO_QUARANTINE;
 	if (kmalloc)
 		cache->kasan.flags |= KASAN_CACHE_KMALLOC;
-	spin_lock_init(&cache->list_lock);
+	raw_spin_lock_init(&cache->list_lock);
 	INIT_LIST_HEAD(&cache->partial);
 	INIT_LIST_HEAD(&cache->full);
 	layout_slot(cache);
 	layout_slab(cache);
 	slab_layout_done(cache);
-	spin_lock(&slab_caches_lock);
+	raw_spin_lock(&slab_caches_lock);
 	list_add_tail(&cache->list, &slab_caches);
-	spin_unlock(&slab_caches_lock);
+	raw_spin_unlock(&slab_caches_lock);
 }
 
 /* --- Creating --------------------------------------------------------------------------------- */
@@ -159,13 +159,13 @@ void kmem_cache_shrink_all(void)
 	kasan_cache_shrink(NULL);
 	/* The holder of the lock may be short of memory itself, and may be the caller of this
 	 * function. */
-	if (!spin_trylock(&slab_caches_lock))
+	if (!raw_spin_trylock(&slab_caches_lock))
 		return;
 	list_for_each_entry (cache, &slab_caches, list) {
 		slab_flush_cpus(cache);
 		slab_discard_empty(cache);
 	}
-	spin_unlock(&slab_caches_lock);
+	raw_spin_unlock(&slab_caches_lock);
 }
 
 /* --- Destroying ------------------------------------------------------------------------------- */
@@ -188,12 +188,12 @@ static void list_leaked(struct kmem_cache *cache)
 	unsigned long flags;
 
 	pr_err("BUG %s: Objects remaining on kmem_cache_destroy()\n", cache->name);
-	spin_lock_irqsave(&cache->list_lock, flags);
+	raw_spin_lock_irqsave(&cache->list_lock, flags);
 	list_for_each_entry (slab, &cache->full, lru)
 		list_leaked_in(cache, slab);
 	list_for_each_entry (slab, &cache->partial, lru)
 		list_leaked_in(cache, slab);
-	spin_unlock_irqrestore(&cache->list_lock, flags);
+	raw_spin_unlock_irqrestore(&cache->list_lock, flags);
 	WARN(1, "kmem_cache_destroy %s: Slab cache still has objects\n", cache->name);
 }
 
@@ -207,9 +207,9 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 		 "kmem_cache_destroy: %016lx is no cache, or was destroyed before\n",
 		 (unsigned long)cache))
 		return;
-	spin_lock(&slab_caches_lock);
+	raw_spin_lock(&slab_caches_lock);
 	list_del_init(&cache->list);
-	spin_unlock(&slab_caches_lock);
+	raw_spin_unlock(&slab_caches_lock);
 
 	/* Wait for objects that are freed after a grace period. */
 	if (cache->flags & SLAB_TYPESAFE_BY_RCU)
@@ -252,14 +252,14 @@ void kmem_cache_info(struct kmem_cache *cache, struct slabinfo *info)
 	info->slab_pages = cache->nr_pages;
 	info->objs_per_slab = (cache->nr_pages * (u32)PAGE_SIZE - cache->first) / cache->size;
 	info->objs_per_slab = min(info->objs_per_slab, (u32)SLAB_MAX_OBJECTS);
-	spin_lock_irqsave(&cache->list_lock, flags);
+	raw_spin_lock_irqsave(&cache->list_lock, flags);
 	info->slabs = cache->nr_slabs;
 	/* All slots but those that the slabs show as free. Slots that a CPU keeps at hand count as
 	 * active. */
 	info->active = cache->nr_slots;
 	list_for_each_entry (slab, &cache->partial, lru)
 		info->active -= slab->objects - slab->inuse;
-	spin_unlock_irqrestore(&cache->list_lock, flags);
+	raw_spin_unlock_irqrestore(&cache->list_lock, flags);
 }
 
 static unsigned long pages_of(struct kmem_cache *cache)
@@ -267,12 +267,12 @@ static unsigned long pages_of(struct kmem_cache *cache)
 	unsigned long flags, sum = 0;
 	struct page *slab;
 
-	spin_lock_irqsave(&cache->list_lock, flags);
+	raw_spin_lock_irqsave(&cache->list_lock, flags);
 	list_for_each_entry (slab, &cache->partial, lru)
 		sum += slab->nr;
 	list_for_each_entry (slab, &cache->full, lru)
 		sum += slab->nr;
-	spin_unlock_irqrestore(&cache->list_lock, flags);
+	raw_spin_unlock_irqrestore(&cache->list_lock, flags);
 	return sum;
 }
 
@@ -283,11 +283,11 @@ void kmem_cache_totals(unsigned long *pages, unsigned long *active)
 
 	*pages = slab_own_pages();
 	*active = 0;
-	spin_lock(&slab_caches_lock);
+	raw_spin_lock(&slab_caches_lock);
 	list_for_each_entry (cache, &slab_caches, list) {
 		kmem_cache_info(cache, &info);
 		*pages += pages_of(cache);
 		*active += info.active;
 	}
-	spin_unlock(&slab_caches_lock);
+	raw_spin_unlock(&slab_caches_lock);
 }

@@ -86,7 +86,7 @@ struct kmem_cache {
 	bool name_is_copy;
 	void (*ctor)(void *);
 	struct list_head list;
-	spinlock_t list_lock;
+	raw_spinlock_t list_lock;
 	unsigned long nr_partial;
 	unsigned long nr_slabs;
 	unsigned long nr_slots;
@@ -133,18 +133,25 @@ static __always_inline void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 {
 	struct kmem_cache_cpu *c;
 	unsigned long flags;
-	void *slot = NULL;
+	void *slot;
+	u32 nr;
 
 	if (should_fail(FAULT_SLAB, cache->object_size))
 		return NULL;
 	local_irq_save(flags);
 	c = &cache->cpu[smp_processor_id()];
 	bare_lock(&c->lock);
-	if (likely(c->nr))
-		slot = c->ready[--c->nr];
+	nr = c->nr;
+	if (unlikely(!nr)) {
+		bare_unlock(&c->lock);
+		local_irq_restore(flags);
+		return slab_take_slow(cache, gfp);
+	}
+	c->nr = --nr;
+	slot = c->ready[nr];
 	bare_unlock(&c->lock);
 	local_irq_restore(flags);
-	return likely(slot) ? slot : slab_take_slow(cache, gfp);
+	return slot;
 }
 
 /** slab_put() - put back @slot, which is poisoned by now. @ip: the caller that freed it. */
@@ -152,23 +159,29 @@ static __always_inline void slab_put(struct kmem_cache *cache, void *slot, uintp
 {
 	struct kmem_cache_cpu *c;
 	unsigned long flags;
-	bool again = false, room;
+	u32 nr;
 
 	local_irq_save(flags);
 	c = &cache->cpu[smp_processor_id()];
 	bare_lock(&c->lock);
+	nr = c->nr;
 	/* Without KASAN only two frees in a row are noticed, for the price of one comparison. */
-	if (c->nr && unlikely(c->ready[c->nr - 1] == slot))
-		again = !MM_KASAN;
-	room = c->nr < cache->max_ready;
-	if (likely(room && !again))
-		c->ready[c->nr++] = slot;
+	if (!MM_KASAN && nr && unlikely(c->ready[nr - 1] == slot)) {
+		bare_unlock(&c->lock);
+		local_irq_restore(flags);
+		slab_double_free(slot, ip);
+		return;
+	}
+	if (unlikely(nr >= cache->max_ready)) {
+		bare_unlock(&c->lock);
+		local_irq_restore(flags);
+		slab_put_slow(cache, slot);
+		return;
+	}
+	c->ready[nr] = slot;
+	c->nr = nr + 1;
 	bare_unlock(&c->lock);
 	local_irq_restore(flags);
-	if (unlikely(again))
-		slab_double_free(slot, ip);
-	else if (unlikely(!room))
-		slab_put_slow(cache, slot);
 }
 
 #endif /* !CONFIG_SLAB */

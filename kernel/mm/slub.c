@@ -209,9 +209,9 @@ noinline void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp)
 		bare_lock(&c->lock);
 		/* An interrupt may have put back some slots by now, and this may be another CPU. */
 		if (!c->nr) {
-			spin_lock(&cache->list_lock);
+			raw_spin_lock(&cache->list_lock);
 			take_ready(cache, c, &corrupt);
-			spin_unlock(&cache->list_lock);
+			raw_spin_unlock(&cache->list_lock);
 		}
 		if (c->nr)
 			slot = c->ready[--c->nr];
@@ -243,9 +243,9 @@ void slab_put_many(struct kmem_cache *cache, void *const *slots, size_t count)
 	bare_lock(&c->lock);
 	while (count) {
 		if (unlikely(c->nr >= cache->max_ready)) {
-			spin_lock(&cache->list_lock);
+			raw_spin_lock(&cache->list_lock);
 			put_ready(cache, c, cache->max_ready / 2, &empty);
-			spin_unlock(&cache->list_lock);
+			raw_spin_unlock(&cache->list_lock);
 		}
 		some = min(count, (size_t)(cache->max_ready - c->nr));
 #pragma GCC unroll 4
@@ -283,9 +283,9 @@ void slab_flush_cpus(struct kmem_cache *cache)
 
 		local_irq_save(flags);
 		bare_lock(&c->lock);
-		spin_lock(&cache->list_lock);
+		raw_spin_lock(&cache->list_lock);
 		put_ready(cache, c, c->nr, &empty);
-		spin_unlock(&cache->list_lock);
+		raw_spin_unlock(&cache->list_lock);
 		bare_unlock(&c->lock);
 		local_irq_restore(flags);
 	}

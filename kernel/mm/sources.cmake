@@ -10,6 +10,10 @@ else()
 	set(allocator slub.c slub_freelist.c)
 endif()
 list(APPEND REDZONE_MM_SOURCES ${allocator})
+if(REDZONE_SHADOW_CALL_STACK)
+	list(APPEND REDZONE_MM_SOURCES scs.c)
+	set(scs scs.c)
+endif()
 
 # kasan_glue.c and page_owner.c run inside reports. The runtime gets its memory from page_alloc.c, page_quarantine.c
 # and memblock.c, while it holds its own locks. slub_freelist.c reads and writes free slots, which are poisoned. The
@@ -17,4 +21,4 @@ list(APPEND REDZONE_MM_SOURCES ${allocator})
 # memory of users are checked because they are called by these names.
 set(REDZONE_MM_UNINSTRUMENTED fault_inject.c memblock.c page_alloc.c page_owner.c page_quarantine.c
 	${allocator} slab_api.c kasan_glue.c mm_init.c kmalloc.c
-	vmalloc.c vmap_tree.c vmap_shadow.c stack.c)
+	vmalloc.c vmap_tree.c vmap_shadow.c stack.c ${scs})

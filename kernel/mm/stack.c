@@ -4,10 +4,13 @@
  * at either end faults and does not hit other memory.
  *
  * To make a stack takes about as long as a short task runs. So each CPU keeps the last few freed
- * stacks, mapped but poisoned, and uses them again.
+ * stacks, mapped but poisoned, and uses them again. A stack keeps its shadow call stack, if tasks have
+ * one, from the start to the end.
  */
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
+#include <kernel/scs.h>
+#include <kernel/task.h>
 
 #include "vmap.h"
 
@@ -25,6 +28,49 @@ struct stack_cache {
 };
 
 static DEFINE_PER_CPU(struct stack_cache, stack_caches);
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+
+/* Return: false if there is no memory. */
+static bool add_scs(struct vm_struct *vm)
+{
+	vm->scs = scs_alloc(scs_size(vm->size));
+	return vm->scs != NULL;
+}
+
+static void give_scs(struct vm_struct *vm, struct task *task)
+{
+	/* The last task may have overwritten the end mark, by returning once too often. */
+	*(u64 *)vm->scs = 0;
+	if (task)
+		task->context.scs_base = (uintptr_t)vm->scs + sizeof(u64);
+}
+
+static void free_stack(void *stack, struct vm_struct *vm)
+{
+	void *scs = stack ? vm->scs : NULL;
+
+	vfree(stack);
+	scs_free(scs);
+}
+
+#else
+
+static inline bool add_scs(struct vm_struct *vm)
+{
+	return true;
+}
+
+static inline void give_scs(struct vm_struct *vm, struct task *task)
+{
+}
+
+static inline void free_stack(void *stack, struct vm_struct *vm)
+{
+	vfree(stack);
+}
+
+#endif
 
 /* Return: a cached stack; NULL if there is none of that size. @vm: filled with its area. */
 static void *cache_get(size_t size, struct vm_struct **vm)
@@ -83,6 +129,25 @@ static bool is_cached(const void *stack)
 	return found;
 }
 
+#ifdef CONFIG_LOCKDEP
+bool stack_is_kept(const void *p)
+{
+	const uintptr_t va = (uintptr_t)p;
+	unsigned int cpu, i;
+	bool found = false;
+
+	/* A slot may change meanwhile: then a stack is about to be used, or no longer. */
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		for (i = 0; i < CACHED_STACKS; i++) {
+			const struct cached_stack *slot = &per_cpu_ptr(&stack_caches, cpu)->slot[i];
+
+			found |= va - (uintptr_t)READ_ONCE(slot->stack) < READ_ONCE(slot->size);
+		}
+	}
+	return found;
+}
+#endif
+
 void stack_cache_drop(void)
 {
 	unsigned int cpu, i;
@@ -91,21 +156,23 @@ void stack_cache_drop(void)
 		struct stack_cache *cache = per_cpu_ptr(&stack_caches, cpu);
 
 		for (i = 0; i < CACHED_STACKS; i++) {
+			struct vm_struct *vm;
 			unsigned long flags;
 			void *stack;
 
 			local_irq_save(flags);
 			bare_lock(&cache->lock);
 			stack = cache->slot[i].stack;
+			vm = cache->slot[i].vm;
 			cache->slot[i] = (struct cached_stack){0};
 			bare_unlock(&cache->lock);
 			local_irq_restore(flags);
-			vfree(stack);
+			free_stack(stack, vm);
 		}
 	}
 }
 
-void *stack_alloc(size_t size, const struct task *task)
+void *stack_alloc(size_t size, struct task *task)
 {
 	struct vm_struct *vm;
 	void *stack;
@@ -118,12 +185,18 @@ void *stack_alloc(size_t size, const struct task *task)
 		/* This also clears the poison that frames of the last task have left. */
 		vm_open_stack(stack, size);
 		WRITE_ONCE(vm->task, task);
+		give_scs(vm, task);
 		return stack;
 	}
 	vm = vm_create(size, PAGE_SIZE, PAGE_SIZE, GFP_KERNEL, MM_CALLER_IP());
 	if (!vm)
 		return NULL;
+	if (!add_scs(vm)) {
+		vfree(vm->addr);
+		return NULL;
+	}
 	WRITE_ONCE(vm->task, task);
+	give_scs(vm, task);
 	return vm->addr;
 }
 
@@ -141,5 +214,5 @@ void stack_free(void *stack)
 	WRITE_ONCE(vm->task, NULL);
 	kasan_poison_vmalloc(stack, vm->size);
 	if (vm->size > CACHED_STACK_MAX || !cache_put(stack, vm))
-		vfree(stack);
+		free_stack(stack, vm);
 }

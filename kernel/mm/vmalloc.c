@@ -24,7 +24,7 @@
 #define LAZY_MAX_RANGES 32U
 #define LAZY_MAX_BYTES	(4UL << 20)
 
-DEFINE_SPINLOCK(vmap_lock);
+DEFINE_RAW_SPINLOCK(vmap_lock);
 struct vmap_tree vmap_busy;
 struct vmap_lazy vmap_lazy;
 
@@ -177,7 +177,7 @@ static struct vmap_range *range_alloc(unsigned long size, unsigned long align, s
 		}
 	}
 	range->vm = vm;
-	spin_lock_irqsave(&vmap_lock, flags);
+	raw_spin_lock_irqsave(&vmap_lock, flags);
 	/* A range of this size has room for an aligned one, wherever it starts. */
 	room = vmap_first_fit(&vmap_free, size + align - PAGE_SIZE);
 	if (room) {
@@ -186,7 +186,7 @@ static struct vmap_range *range_alloc(unsigned long size, unsigned long align, s
 		vmap_shadow_taken(room->start, room->end, range->start, range->end);
 		used_up = carve_locked(room, range->start, size, &spare);
 	}
-	spin_unlock_irqrestore(&vmap_lock, flags);
+	raw_spin_unlock_irqrestore(&vmap_lock, flags);
 	if (!room)
 		used_up = range;
 	drop_range(used_up);
@@ -199,10 +199,10 @@ static void range_publish(struct vmap_range *range)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&vmap_lock, flags);
+	raw_spin_lock_irqsave(&vmap_lock, flags);
 	vmap_insert(&vmap_busy, range);
 	nr_areas++;
-	spin_unlock_irqrestore(&vmap_lock, flags);
+	raw_spin_unlock_irqrestore(&vmap_lock, flags);
 }
 
 /*
@@ -263,7 +263,7 @@ static void range_retire(struct vmap_range *range)
 	struct vmap_range *garbage = NULL;
 	unsigned long flags;
 
-	spin_lock_irqsave(&vmap_lock, flags);
+	raw_spin_lock_irqsave(&vmap_lock, flags);
 	range->next = NULL;
 	if (vmap_lazy.last)
 		vmap_lazy.last->next = range;
@@ -273,7 +273,7 @@ static void range_retire(struct vmap_range *range)
 	vmap_lazy.ranges++;
 	vmap_lazy.bytes += range->end - range->start;
 	lazy_trim_locked(LAZY_MAX_RANGES, LAZY_MAX_BYTES, &garbage);
-	spin_unlock_irqrestore(&vmap_lock, flags);
+	raw_spin_unlock_irqrestore(&vmap_lock, flags);
 	free_garbage(garbage);
 	vmap_shadow_limit();
 }
@@ -284,9 +284,9 @@ void vmalloc_purge(void)
 	unsigned long flags;
 
 	stack_cache_drop();
-	spin_lock_irqsave(&vmap_lock, flags);
+	raw_spin_lock_irqsave(&vmap_lock, flags);
 	lazy_trim_locked(0, 0, &garbage);
-	spin_unlock_irqrestore(&vmap_lock, flags);
+	raw_spin_unlock_irqrestore(&vmap_lock, flags);
 	free_garbage(garbage);
 	vmap_shadow_drop();
 }
@@ -497,7 +497,7 @@ static bool was_freed(const void *addr)
 	unsigned long flags;
 	bool freed = false;
 
-	spin_lock_irqsave(&vmap_lock, flags);
+	raw_spin_lock_irqsave(&vmap_lock, flags);
 	range = vmap_lookup(&vmap_busy, start);
 	/* A new area starts there, with another tag. */
 	if (range)
@@ -505,7 +505,7 @@ static bool was_freed(const void *addr)
 	/* An area that never was complete has no freeing caller, and its address was never returned. */
 	for (range = vmap_lazy.first; range && !freed; range = range->next)
 		freed = range->addr == start && range->freed_by;
-	spin_unlock_irqrestore(&vmap_lock, flags);
+	raw_spin_unlock_irqrestore(&vmap_lock, flags);
 	return freed;
 }
 
@@ -528,7 +528,7 @@ void vfree(const void *addr)
 
 	if (!addr)
 		return;
-	spin_lock_irqsave(&vmap_lock, flags);
+	raw_spin_lock_irqsave(&vmap_lock, flags);
 	range = vmap_lookup(&vmap_busy, (unsigned long)kasan_reset_tag(addr));
 	if (range && is_start(range->vm, addr)) {
 		/* From here on a second vfree() does not find it. */
@@ -536,7 +536,7 @@ void vfree(const void *addr)
 		vmap_erase(&vmap_busy, range);
 		nr_areas--;
 	}
-	spin_unlock_irqrestore(&vmap_lock, flags);
+	raw_spin_unlock_irqrestore(&vmap_lock, flags);
 	if (vm)
 		vm_destroy(vm, MM_CALLER_IP());
 	else
@@ -559,14 +559,14 @@ struct vm_struct *find_vm_area(const void *addr)
 	struct vmap_range *range;
 	unsigned long flags;
 
-	spin_lock_irqsave(&vmap_lock, flags);
+	raw_spin_lock_irqsave(&vmap_lock, flags);
 	range = vmap_lookup(&vmap_busy, (unsigned long)kasan_reset_tag(addr));
 	if (range) {
 		vm = range->vm;
 		if ((unsigned long)kasan_reset_tag(addr) - start_of(vm) >= mapped_size(vm))
 			vm = NULL;
 	}
-	spin_unlock_irqrestore(&vmap_lock, flags);
+	raw_spin_unlock_irqrestore(&vmap_lock, flags);
 	return vm;
 }
 

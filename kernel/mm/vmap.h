@@ -79,7 +79,7 @@ static inline struct vmap_range *vmap_lookup(const struct vmap_tree *tree, unsig
 extern struct vmap_tree vmap_busy;
 extern struct vmap_lazy vmap_lazy;
 extern struct vmap_tree vmap_free;
-extern spinlock_t vmap_lock;
+extern raw_spinlock_t vmap_lock;
 
 /* --- vmap_shadow.c ---------------------------------------------------------------------------- */
 

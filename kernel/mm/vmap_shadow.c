@@ -79,7 +79,7 @@ static bool release_batch(unsigned long *cursor)
 
 	/* While the lock is held, these addresses cannot be allocated, and no shadow is mapped
 	 * there. */
-	spin_lock_irqsave(&vmap_lock, flags);
+	raw_spin_lock_irqsave(&vmap_lock, flags);
 	*cursor = min(*cursor, vmap_shadow.top);
 	range = vmap_last_below(&vmap_free, *cursor);
 	if (range) {
@@ -98,7 +98,7 @@ static bool release_batch(unsigned long *cursor)
 			*cursor = range->start;
 		}
 	}
-	spin_unlock_irqrestore(&vmap_lock, flags);
+	raw_spin_unlock_irqrestore(&vmap_lock, flags);
 	free_shadow(pages, n);
 	return range;
 }

@@ -169,6 +169,8 @@ void module_purge(void)
 static void release_memory(struct module *module)
 {
 	WRITE_ONCE(module->state, MODULE_STATE_UNLOADED);
+	/* While the keys and names of its lock classes can still be read. */
+	lockdep_free_key_range((void *)module->base, module->span);
 	module_space_free(module);
 	for (size_t i = 0; i < module->nr_uses; i++)
 		module_put(module->uses[i]);

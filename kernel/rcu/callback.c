@@ -46,7 +46,7 @@ struct rcu_list {
  * @barrier: what rcu_barrier() queues here.
  */
 struct rcu_cpu {
-	spinlock_t lock;
+	raw_spinlock_t lock;
 	struct rcu_list lists[RCU_NR_SEGMENTS];
 	atomic_long_t len;
 	struct wait_queue_head wait;
@@ -86,10 +86,10 @@ static void queue(struct rcu_cpu *cpu, struct rcu_head *head, rcu_callback_t fun
 	unsigned long flags;
 
 	head->func = func;
-	spin_lock_irqsave(&cpu->lock, flags);
+	raw_spin_lock_irqsave(&cpu->lock, flags);
 	atomic_long_inc(&cpu->len);
 	append(&cpu->lists[RCU_NEXT], head);
-	spin_unlock_irqrestore(&cpu->lock, flags);
+	raw_spin_unlock_irqrestore(&cpu->lock, flags);
 	rcu_want_gp();
 }
 
@@ -108,9 +108,9 @@ void rcu_callbacks_assign(void)
 	for_each_possible_cpu (cpu) {
 		struct rcu_cpu *rcp = per_cpu_ptr(&rcu_cpus, cpu);
 
-		spin_lock_irqsave(&rcp->lock, flags);
+		raw_spin_lock_irqsave(&rcp->lock, flags);
 		splice(&rcp->lists[RCU_NEXT], &rcp->lists[RCU_WAIT]);
-		spin_unlock_irqrestore(&rcp->lock, flags);
+		raw_spin_unlock_irqrestore(&rcp->lock, flags);
 	}
 }
 
@@ -123,10 +123,10 @@ void rcu_callbacks_ready(void)
 		struct rcu_cpu *rcp = per_cpu_ptr(&rcu_cpus, cpu);
 		bool some;
 
-		spin_lock_irqsave(&rcp->lock, flags);
+		raw_spin_lock_irqsave(&rcp->lock, flags);
 		splice(&rcp->lists[RCU_WAIT], &rcp->lists[RCU_DONE]);
 		some = rcp->lists[RCU_DONE].head;
-		spin_unlock_irqrestore(&rcp->lock, flags);
+		raw_spin_unlock_irqrestore(&rcp->lock, flags);
 		if (some)
 			wake_up(&rcp->wait);
 	}
@@ -147,30 +147,49 @@ static void rcu_call(struct rcu_head *head)
 								       : (void *)func);
 }
 
+/* Around the calls. Preemption is off, so that might_sleep() notices a callback that sleeps. In a real-time kernel a
+ * callback may wait for spin locks, and must not keep urgent tasks waiting; there, sleeping in a reader is noticed. */
+static void begin_calls(void)
+{
+#ifdef CONFIG_PREEMPT_RT
+	rcu_read_lock();
+#else
+	preempt_disable();
+#endif
+}
+
+static void end_calls(void)
+{
+#ifdef CONFIG_PREEMPT_RT
+	rcu_read_unlock();
+#else
+	preempt_enable();
+#endif
+}
+
 static void call_done(struct rcu_cpu *rcp)
 {
 	struct rcu_head *head, *next;
 	unsigned long flags;
 	unsigned int n = 0;
 
-	spin_lock_irqsave(&rcp->lock, flags);
+	raw_spin_lock_irqsave(&rcp->lock, flags);
 	head = rcp->lists[RCU_DONE].head;
 	WRITE_ONCE(rcp->lists[RCU_DONE].head, NULL);
-	spin_unlock_irqrestore(&rcp->lock, flags);
+	raw_spin_unlock_irqrestore(&rcp->lock, flags);
 
-	/* Preemption is off, so that might_sleep() notices a callback that sleeps. */
-	preempt_disable();
+	begin_calls();
 	for (; head; head = next) {
 		/* The callback may free the object, and the head with it. */
 		next = head->next;
 		rcu_call(head);
 		atomic_long_dec(&rcp->len);
 		if (++n % BATCH == 0) {
-			preempt_enable();
-			preempt_disable();
+			end_calls();
+			begin_calls();
 		}
 	}
-	preempt_enable();
+	end_calls();
 }
 
 static int rcuc_thread(void *arg)
@@ -205,6 +224,11 @@ void synchronize_rcu(void)
 		return;
 	might_sleep();
 	WARN_ONCE(rcu_read_lock_held(), "rcu: synchronize_rcu() inside a reader\n");
+#ifdef CONFIG_LOCKDEP
+	/* It waits for all that readers wait for. */
+	lock_acquire(&rcu_lock_map, 0, false, LOCK_EXCLUSIVE, NULL, _RET_IP_);
+	lock_release(&rcu_lock_map, _RET_IP_);
+#endif
 	init_completion(&waiter.done);
 	rcu_expedite();
 	call_rcu(&waiter.head, wake_waiter);
@@ -216,15 +240,10 @@ static DEFINE_MUTEX(barrier_mutex);
 static atomic_t barrier_count;
 static DECLARE_COMPLETION(barrier_done);
 
-static void barrier_put(void)
+static void barrier_callback(struct rcu_head *head)
 {
 	if (atomic_dec_and_test(&barrier_count))
 		complete(&barrier_done);
-}
-
-static void barrier_callback(struct rcu_head *head)
-{
-	barrier_put();
 }
 
 void rcu_barrier(void)
@@ -249,8 +268,8 @@ void rcu_barrier(void)
 		atomic_inc(&barrier_count);
 		queue(rcp, &rcp->barrier, barrier_callback);
 	}
-	barrier_put();
-	wait_for_completion(&barrier_done);
+	if (!atomic_dec_and_test(&barrier_count))
+		wait_for_completion(&barrier_done);
 	rcu_unexpedite();
 	mutex_unlock(&barrier_mutex);
 }
@@ -267,6 +286,7 @@ void kfree_rcu_mightsleep(const void *ptr)
 
 void rcu_callbacks_init(void)
 {
+	static struct lock_class_key lock_key;
 	unsigned int cpu;
 
 	WARN_ON(initialised);
@@ -276,10 +296,12 @@ void rcu_callbacks_init(void)
 		struct task *task;
 
 		init_waitqueue_head(&rcp->wait);
+		lockdep_init_map(&rcp->lock.dep_map, "&rcp->lock", &lock_key, 0, LD_WAIT_SPIN);
 		task = kthread_create(rcuc_thread, rcp, "rcuc/%u", cpu);
 		if (IS_ERR(task))
 			panic("rcu: no memory for the threads");
 		kthread_bind(task, cpu);
+		rcu_add_thread(task);
 		wake_up_process(task);
 		put_task_struct(task);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rcu.h - the calls between grace periods (gp.c) and callbacks (callback.c). */
+/* rcu.h - the calls between grace periods (gp.c), callbacks (callback.c) and their priority (boost.c). */
 #ifndef RCU_RCU_H
 #define RCU_RCU_H
 
@@ -35,5 +35,13 @@ void rcu_callbacks_ready(void);
 
 /** rcu_callbacks_init() - start the threads that call callbacks, one for each CPU, or panic. */
 void rcu_callbacks_init(void);
+
+/* --- boost.c ---------------------------------------------------------------------------------- */
+
+/** rcu_add_thread() - @thread is a new thread of RCU, which never ends: give it its priority. */
+void rcu_add_thread(struct task *thread);
+
+/** rcu_boost_prio() - Return: the prio to lend readers that others wait for; MAX_PRIO: none. */
+int rcu_boost_prio(void);
 
 #endif

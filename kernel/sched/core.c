@@ -13,7 +13,9 @@
 #include <kernel/kernel.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
+#include <kernel/scs.h>
 #include <kernel/smp.h>
+#include <kernel/softirq.h>
 #include <kernel/timer.h>
 #include <kernel/workqueue.h>
 #include <asm/barrier.h>
@@ -22,32 +24,20 @@
 
 DEFINE_DECLARED_PER_CPU(runqueues);
 
-/* Lock the run queue that @task belongs to. The task may move to another one until that is done. */
-static struct rq *lock_task_rq(struct task *task)
+/* The task may move to another queue until that is done. */
+struct rq *lock_task_rq(struct task *task)
 {
 	for (;;) {
 		struct rq *rq = cpu_rq(READ_ONCE(task->cpu));
 
-		spin_lock(&rq->lock);
+		raw_spin_lock(&rq->lock);
 		if (rq->cpu == READ_ONCE(task->cpu))
 			return rq;
-		spin_unlock(&rq->lock);
+		raw_spin_unlock(&rq->lock);
 	}
 }
 
-static void enqueue(struct rq *rq, struct task *task)
-{
-	list_add_tail(&task->run_list, &rq->queue);
-	WRITE_ONCE(rq->nr_queued, rq->nr_queued + 1);
-}
-
-static void dequeue(struct rq *rq, struct task *task)
-{
-	list_del_init(&task->run_list);
-	WRITE_ONCE(rq->nr_queued, rq->nr_queued - 1);
-}
-
-static void set_need_resched(struct task *task)
+void set_need_resched(struct task *task)
 {
 	__atomic_fetch_or(&task->flags, BIT(TIF_NEED_RESCHED), __ATOMIC_SEQ_CST);
 }
@@ -57,8 +47,7 @@ static void clear_need_resched(struct task *task)
 	__atomic_fetch_and(&task->flags, ~BIT(TIF_NEED_RESCHED), __ATOMIC_SEQ_CST);
 }
 
-/* Make the CPU of @rq call __schedule() soon. @rq is locked. */
-static void resched_curr(struct rq *rq)
+void resched_curr(struct rq *rq)
 {
 	set_need_resched(rq->curr);
 	if (rq->online && rq->cpu != smp_processor_id())
@@ -67,12 +56,14 @@ static void resched_curr(struct rq *rq)
 
 /* --- Switching ------------------------------------------------------------------------------- */
 
-static bool may_run_on(const struct task *task, unsigned int cpu)
+bool may_run_on(const struct task *task, unsigned int cpu)
 {
+	if (unlikely(task->migration_disabled))
+		return task->cpu == cpu;
 	return !task->cpus_mask || task->cpus_mask & 1U << cpu;
 }
 
-/* Take a waiting task from the longest other queue. @rq: ours, locked and empty. */
+/* Take a waiting fair task from the longest other queue. @rq: ours, locked and empty. */
 static struct task *pull_task(struct rq *rq)
 {
 	struct rq *busiest = NULL;
@@ -88,21 +79,21 @@ static struct task *pull_task(struct rq *rq)
 		}
 	}
 	/* The other CPU may be waiting for our lock, so only try. The next tick tries again. */
-	if (!busiest || !spin_trylock(&busiest->lock))
+	if (!busiest || !raw_spin_trylock(&busiest->lock))
 		return NULL;
 	list_for_each_entry (task, &busiest->queue, run_list) {
 		if (!may_run_on(task, rq->cpu))
 			continue;
-		dequeue(busiest, task);
+		dequeue_fair(busiest, task);
 		WRITE_ONCE(task->cpu, rq->cpu);
-		spin_unlock(&busiest->lock);
+		raw_spin_unlock(&busiest->lock);
 		return task;
 	}
-	spin_unlock(&busiest->lock);
+	raw_spin_unlock(&busiest->lock);
 	return NULL;
 }
 
-static struct task *pick_next(struct rq *rq)
+static struct task *pick_fair(struct rq *rq)
 {
 	struct task *task;
 
@@ -111,7 +102,7 @@ static struct task *pick_next(struct rq *rq)
 		return task ? task : rq->idle;
 	}
 	task = list_first_entry(&rq->queue, struct task, run_list);
-	dequeue(rq, task);
+	dequeue_fair(rq, task);
 	return task;
 }
 
@@ -123,7 +114,7 @@ static void finish_switch(struct task *prev)
 	bool dead = prev->state == TASK_DEAD;
 
 	smp_store_release(&prev->on_cpu, 0);
-	__raw_spin_unlock(&rq->lock);
+	arch_spin_unlock(&rq->lock);
 	local_irq_enable();
 	preempt_enable_no_resched();
 	if (dead)
@@ -136,42 +127,77 @@ void schedule_tail(struct task *prev)
 	preempt_enable();
 }
 
+/* Pick if a real-time task waits, or has just run. Let other CPUs know what runs here from now on, and see to it that
+ * no task waits that should run instead. */
+static noinline struct task *pick_any(struct rq *rq)
+{
+	struct task *next = rt_pick(rq);
+
+	if (!next)
+		next = pick_fair(rq);
+	WRITE_ONCE(rq->curr_prio, next->prio);
+	/* A waker stores that its task waits, then reads curr_prio. So it sees the new value, or its task is seen here. */
+	smp_mb();
+	if (rq->rt.nr)
+		rt_push(rq);
+	if (rq->pick_again || rt_must_pick(rq))
+		set_need_resched(next);
+	rq->pick_again = false;
+	return next;
+}
+
+/* Why a task leaves its CPU. */
+enum switch_kind {
+	SWITCH_SLEEP, /* it asked for it */
+	SWITCH_PREEMPT, /* It did not. It stays runnable whatever its state says, because it may have set its state to
+			 * sleep and not yet have looked at the condition that it waits for. */
+	SWITCH_RTLOCK, /* It waits for a lock that spins in other kernels. It may be an RCU reader. */
+};
+
 /**
  * __schedule() - switch to the next task
- * @preempt: the task did not ask for it. It stays runnable whatever its state says, because it may have set
- *	its state to sleep and not yet have looked at the condition that it waits for.
  *
  * Preemption is off by exactly one level. Returns with interrupts on.
  */
-static void __schedule(bool preempt)
+static void __schedule(enum switch_kind kind)
 {
 	struct task *prev = current, *next;
 	struct rq *rq;
 
 	local_irq_disable();
-	rcu_note_context_switch(preempt);
+	rcu_note_context_switch(kind != SWITCH_SLEEP);
 	rq = this_rq();
-	spin_lock(&rq->lock);
+	raw_spin_lock(&rq->lock);
 	clear_need_resched(prev);
 	if (prev != rq->idle) {
-		if (preempt || prev->state == TASK_RUNNING)
-			enqueue(rq, prev);
+		/* A task that had to make room goes on before others like it, one that yields goes on last. */
+		if (kind == SWITCH_PREEMPT)
+			enqueue(rq, prev, prev->time_slice || rt_prio(prev->prio));
+		else if (prev->state == TASK_RUNNING)
+			enqueue(rq, prev, false);
 		else
 			smp_store_release(&prev->on_rq, 0);
 	}
-	next = pick_next(rq);
+	if (unlikely(rt_prio(prev->prio) || atomic_read(&rt_waiting)))
+		next = pick_any(rq);
+	else
+		next = pick_fair(rq);
 	if (!next->time_slice)
 		next->time_slice = RR_TIMESLICE;
 	if (next == prev) {
-		spin_unlock_irq(&rq->lock);
+		raw_spin_unlock_irq(&rq->lock);
 		return;
 	}
 	/* A late report of a bad access must name the task that did it, so look before the switch. */
 	arch_check_async_faults();
+	scs_check();
 	next->on_cpu = 1;
 	WRITE_ONCE(rq->curr, next);
+	WRITE_ONCE(rq->curr_prio, next->prio);
 	if (unlikely(prev->mm || next->mm))
 		arch_switch_user(prev, next);
+	/* The next task unlocks the run queue, without the validator. */
+	lock_release(&rq->lock.dep_map, _THIS_IP_);
 	/* Returns when a CPU switches back to this task, perhaps another CPU than this. */
 	finish_switch(cpu_switch_to(prev, next));
 }
@@ -187,18 +213,69 @@ static void schedule_bug(void)
 
 void schedule(void)
 {
-	if (unlikely(in_atomic()))
+	if (unlikely(in_atomic() || holds_rtlock()))
 		schedule_bug();
+	lockdep_sleep(_RET_IP_);
 	if (current->kflags & PF_WQ_WORKER && READ_ONCE(current->state) != TASK_RUNNING)
 		wq_worker_sleeping();
 	do {
 		preempt_disable();
-		__schedule(false);
+		__schedule(SWITCH_SLEEP);
 		preempt_enable_no_resched();
 	} while (need_resched());
 	if (current->kflags & PF_WQ_WORKER)
 		wq_worker_running();
 }
+
+#ifdef CONFIG_PREEMPT_RT
+void set_rtlock_wait_state(void)
+{
+	struct task *task = current;
+
+	raw_spin_lock_irq(&task->wake_lock);
+	task->saved_state = task->state;
+	WRITE_ONCE(task->state, TASK_RTLOCK_WAIT);
+	raw_spin_unlock_irq(&task->wake_lock);
+	/* As in set_current_state(). */
+	smp_mb();
+}
+
+void restore_rtlock_wait_state(void)
+{
+	struct task *task = current;
+
+	raw_spin_lock_irq(&task->wake_lock);
+	WRITE_ONCE(task->state, task->saved_state);
+	task->saved_state = TASK_RUNNING;
+	raw_spin_unlock_irq(&task->wake_lock);
+	smp_mb();
+}
+
+void schedule_rtlock(void)
+{
+	if (unlikely(in_atomic()))
+		schedule_bug();
+	do {
+		preempt_disable();
+		__schedule(SWITCH_RTLOCK);
+		preempt_enable_no_resched();
+	} while (need_resched());
+}
+
+/* @task waits for a lock, and will sleep later for what wakes it now: keep that wake-up. wake_lock is held. */
+static bool wake_saved_state(struct task *task, unsigned int state)
+{
+	if (!(task->saved_state & state))
+		return false;
+	task->saved_state = TASK_RUNNING;
+	return true;
+}
+#else
+static bool wake_saved_state(struct task *task, unsigned int state)
+{
+	return false;
+}
+#endif
 
 void schedule_dead(void)
 {
@@ -206,14 +283,15 @@ void schedule_dead(void)
 	preempt_disable();
 	local_irq_disable();
 	__set_current_state(TASK_DEAD);
-	__schedule(false);
+	__schedule(SWITCH_SLEEP);
 	panic("dead task %s/%d runs", current->comm, current->pid);
 }
 
 /* @task is current: other tasks cannot tell whether it is exiting already. */
 static bool is_killed(const struct task *task)
 {
-	return READ_ONCE(task->flags) & BIT(TIF_KILL) && !(task->kflags & PF_EXITING);
+	return READ_ONCE(task->flags) & BIT(TIF_KILL) && !(task->kflags & PF_EXITING) &&
+	       !holds_rtlock();
 }
 
 void preempt_schedule(void)
@@ -224,7 +302,7 @@ void preempt_schedule(void)
 		if (unlikely(is_killed(current)))
 			make_task_dead();
 		preempt_disable();
-		__schedule(true);
+		__schedule(SWITCH_PREEMPT);
 		preempt_enable_no_resched();
 	} while (need_resched() || is_killed(current));
 }
@@ -243,7 +321,7 @@ void preempt_schedule_irq(void)
 			make_task_dead();
 		}
 		preempt_disable();
-		__schedule(true);
+		__schedule(SWITCH_PREEMPT);
 		local_irq_disable();
 		preempt_enable_no_resched();
 	} while (need_resched() || is_killed(current));
@@ -270,7 +348,7 @@ bool idle_cpu(unsigned int cpu)
 	const struct rq *rq = cpu_rq(cpu);
 
 	return READ_ONCE(rq->online) && READ_ONCE(rq->curr) == rq->idle &&
-	       !READ_ONCE(rq->nr_queued);
+	       !READ_ONCE(rq->nr_queued) && !READ_ONCE(rq->rt.nr);
 }
 
 /* Choose a CPU for @task: its last one if idle, else any idle one, else the one with the shortest queue. */
@@ -279,7 +357,11 @@ static unsigned int select_cpu(const struct task *task)
 	unsigned int best = task->cpu, cpu;
 
 	/* A task is bound to one CPU at most, and then it has never been on another. */
-	if (task->cpus_mask || idle_cpu(best))
+	if (task->cpus_mask || task->migration_disabled)
+		return best;
+	if (unlikely(rt_prio(task->prio)))
+		return rt_select_cpu(task);
+	if (idle_cpu(best))
 		return best;
 	for_each_online_cpu (cpu) {
 		if (idle_cpu(cpu))
@@ -304,7 +386,7 @@ static bool wake_runnable(struct task *task)
 
 	if (runnable)
 		WRITE_ONCE(task->state, TASK_RUNNING);
-	spin_unlock(&rq->lock);
+	raw_spin_unlock(&rq->lock);
 	return runnable;
 }
 
@@ -314,10 +396,12 @@ bool wake_up_state(struct task *task, unsigned int state)
 	struct rq *rq;
 	bool woken = false;
 
-	spin_lock_irqsave(&task->wake_lock, flags);
+	raw_spin_lock_irqsave(&task->wake_lock, flags);
 	smp_mb();
-	if (!(READ_ONCE(task->state) & state))
+	if (!(READ_ONCE(task->state) & state)) {
+		woken = wake_saved_state(task, state);
 		goto out;
+	}
 	woken = true;
 	if (smp_load_acquire(&task->on_rq) && wake_runnable(task))
 		goto out;
@@ -327,17 +411,19 @@ bool wake_up_state(struct task *task, unsigned int state)
 	while (smp_load_acquire(&task->on_cpu))
 		cpu_relax();
 	rq = cpu_rq(select_cpu(task));
-	spin_lock(&rq->lock);
+	raw_spin_lock(&rq->lock);
 	WRITE_ONCE(task->cpu, rq->cpu);
 	WRITE_ONCE(task->state, TASK_RUNNING);
 	task->on_rq = 1;
-	enqueue(rq, task);
-	/* On a CPU that has not started, both are NULL. Its first tick will find the task. */
-	if (rq->idle && rq->curr == rq->idle)
+	enqueue(rq, task, false);
+	/* Nothing is more urgent than curr_prio of a CPU that has not started. Its first tick will find the task. */
+	if (task->prio < rq->curr_prio)
 		resched_curr(rq);
-	spin_unlock(&rq->lock);
+	else if (unlikely(rt_prio(task->prio)))
+		rt_push(rq);
+	raw_spin_unlock(&rq->lock);
 out:
-	spin_unlock_irqrestore(&task->wake_lock, flags);
+	raw_spin_unlock_irqrestore(&task->wake_lock, flags);
 	return woken;
 }
 
@@ -360,13 +446,50 @@ static bool work_elsewhere(const struct rq *rq)
 	return false;
 }
 
+/* A real-time task runs here, and fair ones wait: move one to a CPU that runs a fair one, where it has its turn. */
+static void push_fair(struct rq *rq)
+{
+	struct rq *to = NULL;
+	struct task *task;
+	unsigned int cpu;
+
+	for_each_online_cpu (cpu) {
+		struct rq *other = cpu_rq(cpu);
+
+		if (READ_ONCE(other->online) && !rt_prio(READ_ONCE(other->curr_prio)) &&
+		    (!to || READ_ONCE(other->nr_queued) < READ_ONCE(to->nr_queued)))
+			to = other;
+	}
+	if (!to)
+		return;
+	raw_spin_lock(&rq->lock);
+	/* The other CPU may be waiting for our lock. The next tick tries again. */
+	if (to != rq && raw_spin_trylock(&to->lock)) {
+		list_for_each_entry (task, &rq->queue, run_list) {
+			if (!may_run_on(task, to->cpu))
+				continue;
+			dequeue_fair(rq, task);
+			WRITE_ONCE(task->cpu, to->cpu);
+			enqueue(to, task, false);
+			if (task->prio < to->curr_prio)
+				resched_curr(to);
+			break;
+		}
+		raw_spin_unlock(&to->lock);
+	}
+	raw_spin_unlock(&rq->lock);
+}
+
 void timer_tick(void)
 {
 	struct rq *rq = this_rq();
 	struct task *curr = current;
 
 	rcu_tick();
-	run_timers();
+	timers_tick();
+	/* The switches see to it that the most urgent tasks run; this is for a CPU that was asked before it was online. */
+	if (unlikely(atomic_read(&rt_waiting)))
+		rt_check_preempt();
 	if (curr == rq->idle) {
 		if (rq->online && (READ_ONCE(rq->nr_queued) || work_elsewhere(rq)))
 			set_need_resched(curr);
@@ -375,8 +498,13 @@ void timer_tick(void)
 	if (curr->time_slice)
 		curr->time_slice--;
 	/* With no time left it gets a new slice when it is picked again. */
-	if ((!curr->time_slice && READ_ONCE(rq->nr_queued)) || is_killed(curr))
-		set_need_resched(curr);
+	if ((!curr->time_slice && READ_ONCE(rq->nr_queued)) || is_killed(curr)) {
+		/* Real-time tasks do not take turns. */
+		if (rt_prio(curr->prio) && !is_killed(curr))
+			push_fair(rq);
+		else
+			set_need_resched(curr);
+	}
 }
 
 /* --- Start ------------------------------------------------------------------------------------ */
@@ -386,12 +514,16 @@ void sched_init(void)
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
 		struct rq *rq = cpu_rq(cpu);
 
-		spin_lock_init(&rq->lock);
+		raw_spin_lock_init(&rq->lock);
 		rq->cpu = cpu;
+		rq->curr_prio = NO_CURR;
 		INIT_LIST_HEAD(&rq->queue);
+		rt_init(&rq->rt);
 	}
 	cpu_rq(0)->curr = cpu_rq(0)->idle = &init_task;
+	cpu_rq(0)->curr_prio = init_task.prio;
 	kthread_init();
+	softirq_init();
 }
 
 struct task *idle_task(unsigned int cpu)
@@ -408,9 +540,19 @@ struct task *idle_task(unsigned int cpu)
 	task->cpu = cpu;
 	task->state = TASK_RUNNING;
 	task->on_cpu = 1;
+	task->prio = task->normal_prio = MAX_PRIO;
 	snprintf(task->comm, sizeof(task->comm), "swapper/%u", cpu);
 	rq->curr = rq->idle = task;
+	rq->curr_prio = task->prio;
 	return task;
+}
+
+/* The wait is not a time in which this CPU keeps interrupts from coming. */
+static void wait_for_interrupt(void)
+{
+	irqsoff_end();
+	arch_cpu_idle();
+	irqsoff_begin();
 }
 
 void cpu_startup_entry(void)
@@ -423,19 +565,19 @@ void cpu_startup_entry(void)
 		 * interrupt ends the wait even so. */
 		local_irq_disable();
 		if (!need_resched())
-			arch_cpu_idle();
+			wait_for_interrupt();
 		local_irq_enable();
 		if (need_resched())
 			schedule();
 	}
 }
 
-void __might_sleep(const char *file, int line)
+static void sleep_bug(const char *file, int line)
 {
 	static unsigned long last;
 	unsigned long now;
 
-	if (likely(preemptible()) || !this_rq()->online || panic_in_progress())
+	if (!this_rq()->online || panic_in_progress())
 		return;
 	/* One message a second is enough. */
 	now = jiffies;
@@ -449,3 +591,17 @@ void __might_sleep(const char *file, int line)
 	if (panic_on_warn)
 		panic("sleeping function called from invalid context");
 }
+
+void __might_sleep(const char *file, int line)
+{
+	if (unlikely(!preemptible() || holds_rtlock()))
+		sleep_bug(file, line);
+}
+
+#ifdef CONFIG_PREEMPT_RT
+void __rtlock_might_sleep(const char *file, int line)
+{
+	if (unlikely(!preemptible()))
+		sleep_bug(file, line);
+}
+#endif

@@ -12,8 +12,10 @@
 #include <kernel/kernel.h>
 #include <kernel/process.h>
 #include <kernel/rcupdate.h>
+#include <kernel/rtmutex.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
+#include <kernel/stackleak.h>
 #include <kernel/user_mm.h>
 #include <kernel/vmalloc.h>
 #include <kernel/wait.h>
@@ -42,32 +44,40 @@ struct task *task_alloc(size_t stack_size)
 		kmem_cache_free(task_cache, task);
 		return NULL;
 	}
+	stackleak_task_init(task);
 	task->state = TASK_NEW;
 	task->cpu = smp_processor_id();
 	INIT_LIST_HEAD(&task->run_list);
-	spin_lock_init(&task->wake_lock);
+	task->prio = task->normal_prio = DEFAULT_PRIO;
+	task->pi_prio = task->rcu_prio = MAX_PRIO;
+	raw_spin_lock_init(&task->wake_lock);
+	rt_mutex_task_init(task);
 	init_completion(&task->exited);
+	lockdep_task_init(task);
 	atomic_set(&task->usage, 1);
 	return task;
 }
 
 static void free_stack(struct task *task)
 {
-	kasan_unpoison_stack(task->stack, (char *)task->stack + task->stack_size);
+	kasan_unpoison_stack(task->stack, task_stack_top(task));
 	stack_free(task->stack);
 	task->stack = NULL;
 }
 
 void put_task_struct(struct task *task)
 {
-	if (atomic_dec_and_test(&task->usage))
-		kmem_cache_free(task_cache, task);
+	if (!atomic_dec_and_test(&task->usage))
+		return;
+	lockdep_task_free(task);
+	kmem_cache_free(task_cache, task);
 }
 
 void task_gone(struct task *task)
 {
 	free_stack(task);
-	complete_all(&task->exited);
+	/* The task that runs now only happens to be the next on this CPU. */
+	complete_all_nodep(&task->exited);
 	put_task_struct(task);
 }
 
@@ -92,7 +102,7 @@ static struct task *create(int (*fn)(void *), void *arg, size_t stack_size, cons
 	task->thread_arg = arg;
 	task->preempt_count = SWITCH_PREEMPT_COUNT;
 	get_task_struct(task);
-	arch_init_context(&task->context, (char *)task->stack + task->stack_size, kthread, NULL);
+	arch_init_context(&task->context, task_stack_top(task), kthread, NULL);
 	return task;
 }
 
@@ -132,11 +142,11 @@ static bool discard_new(struct task *task)
 	unsigned long flags;
 	bool is_new;
 
-	spin_lock_irqsave(&task->wake_lock, flags);
+	raw_spin_lock_irqsave(&task->wake_lock, flags);
 	is_new = task->state == TASK_NEW;
 	if (is_new)
 		WRITE_ONCE(task->state, TASK_DEAD);
-	spin_unlock_irqrestore(&task->wake_lock, flags);
+	raw_spin_unlock_irqrestore(&task->wake_lock, flags);
 	if (is_new) {
 		task->exit_value = -EINTR;
 		task_gone(task);
@@ -184,7 +194,10 @@ void kthread_exit(int value)
 	if (current->kflags & PF_IDLE)
 		panic("Attempted to kill the idle task!");
 	current->kflags |= PF_EXITING;
+	/* A task that is ended from outside leaves its locks behind, and a worker the item that it was in. */
+	lockdep_task_exit(current->kflags & (PF_KILLED | PF_WQ_WORKER));
 	abandon_waits();
+	rt_mutex_task_exit();
 	exit_rcu();
 	process_gone();
 	exit_mm();
@@ -198,7 +211,7 @@ void make_task_dead(void)
 {
 	struct task *task = current;
 
-	if (in_interrupt())
+	if (!in_task())
 		panic("Fatal exception in interrupt");
 	if (task->kflags & PF_IDLE)
 		panic("Attempted to kill the idle task!");
@@ -207,6 +220,9 @@ void make_task_dead(void)
 			 preempt_count());
 		task->preempt_count = 0;
 	}
+	if (holds_rtlock())
+		pr_alert("note: %s[%d] exited with a spin lock held\n", task->comm, task->pid);
+	rt_mutex_abandon();
 	task->kflags |= PF_KILLED;
 	kthread_exit(-EFAULT);
 }

@@ -8,7 +8,9 @@
 #include <kernel/printk.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
+#include <kernel/scs.h>
 #include <kernel/smp.h>
+#include <kernel/softirq.h>
 
 #include "sched.h"
 
@@ -127,6 +129,7 @@ void smp_handle_ipi(unsigned int ipi)
 	switch (ipi) {
 	case IPI_RESCHEDULE:
 		/* need_resched is looked at when the interrupt ends. */
+		rt_check_preempt();
 		break;
 	case IPI_CALL:
 		serve_call();
@@ -151,8 +154,8 @@ static void boot_cpu(unsigned int cpu)
 	u64 start;
 	int err;
 
-	if (!idle) {
-		pr_warn("smp: no memory for the idle task of CPU %u\n", cpu);
+	if (!idle || scs_init_cpu(cpu) || softirq_init_cpu(cpu)) {
+		pr_warn("smp: no memory for the threads of CPU %u\n", cpu);
 		return;
 	}
 	err = arch_start_cpu(cpu, idle);

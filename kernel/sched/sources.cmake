@@ -3,6 +3,8 @@ set(REDZONE_SCHED_SOURCES
     core.c
     init_task.c
     kthread.c
+    prio.c
+    rt.c
     smp.c
     timer.c)
 set(REDZONE_SCHED_UNINSTRUMENTED)

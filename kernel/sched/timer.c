@@ -3,19 +3,52 @@
  * timer.c - timers, and sleeping for a time.
  *
  * One list for the whole system holds the timers, sorted by expiry. The first CPU that ticks after a
- * timer's expiry runs it. There are few timers at a time, and the most recent one usually expires last, so
- * a new one is placed by a search from the end.
+ * timer's expiry runs it, in a soft interrupt. There are few timers at a time, and the most recent one usually expires
+ * last, so a new one is placed by a search from the end.
+ *
+ * In a real-time kernel soft interrupts are threads, for which urgent tasks do not wait. So timers that only wake a task,
+ * as those of sleepers do, have a list of their own there, and run in the tick itself.
  */
+#include <kernel/bug.h>
 #include <kernel/percpu.h>
 #include <kernel/sched.h>
+#include <kernel/softirq.h>
 #include <kernel/spinlock.h>
 #include <kernel/timer.h>
 #include <asm/barrier.h>
 
-static DEFINE_SPINLOCK(timer_lock);
-static LIST_HEAD(timers);
-/* The timer whose function the CPU is in. It is compared, never followed: the function may free it. */
-static DEFINE_PER_CPU(struct timer_list *, running_timer);
+#ifdef CONFIG_PREEMPT_RT
+#define IN_TICK(timer) (((timer)->flags & TIMER_HARDIRQ) != 0)
+#else
+#define IN_TICK(timer) false
+#endif
+
+/**
+ * struct timer_queue - the timers that run in one context
+ * @first_expiry: no timer expires before, unless the list is empty. It may be too early, after the first timer has been
+ *	stopped. Read without the lock.
+ */
+struct timer_queue {
+	struct list_head timers;
+	unsigned long first_expiry;
+};
+
+static DEFINE_RAW_SPINLOCK(timer_lock);
+static struct timer_queue soft = {.timers = LIST_HEAD_INIT(soft.timers)};
+static struct timer_queue hard = {.timers = LIST_HEAD_INIT(hard.timers)};
+
+/* The timers whose functions a CPU is in: a tick may come on top of a soft interrupt. They are compared, never followed, as
+ * the functions may free them. */
+struct timers_running {
+	struct timer_list *soft;
+	struct timer_list *hard;
+};
+static DEFINE_PER_CPU(struct timers_running, running);
+
+#ifdef CONFIG_PREEMPT_RT
+/* Held by a CPU's thread while it is in the function of a timer: a task that waits for its end lends its priority. */
+static DEFINE_PER_CPU(spinlock_t, expiry_lock);
+#endif
 
 void timer_setup(struct timer_list *timer, void (*function)(struct timer_list *),
 		 unsigned int flags)
@@ -23,26 +56,30 @@ void timer_setup(struct timer_list *timer, void (*function)(struct timer_list *)
 	INIT_LIST_HEAD(&timer->entry);
 	timer->expires = 0;
 	timer->function = function;
+	timer->flags = flags;
 }
 
 bool mod_timer(struct timer_list *timer, unsigned long expires)
 {
+	struct timer_queue *queue = IN_TICK(timer) ? &hard : &soft;
 	struct timer_list *other;
 	unsigned long flags;
 	bool pending;
 
-	spin_lock_irqsave(&timer_lock, flags);
+	raw_spin_lock_irqsave(&timer_lock, flags);
 	pending = !list_empty(&timer->entry);
 	list_del_init(&timer->entry);
 	timer->expires = expires;
 	/* It goes behind the timers that expire no later; without any, @other ends as the list's head. */
-	list_for_each_entry_reverse(other, &timers, entry)
+	list_for_each_entry_reverse(other, &queue->timers, entry)
 	{
 		if (!time_after(other->expires, expires))
 			break;
 	}
 	list_add(&timer->entry, &other->entry);
-	spin_unlock_irqrestore(&timer_lock, flags);
+	if (queue->timers.next == &timer->entry)
+		WRITE_ONCE(queue->first_expiry, expires);
+	raw_spin_unlock_irqrestore(&timer_lock, flags);
 	return pending;
 }
 
@@ -56,81 +93,183 @@ bool del_timer(struct timer_list *timer)
 	unsigned long flags;
 	bool pending;
 
-	spin_lock_irqsave(&timer_lock, flags);
+	raw_spin_lock_irqsave(&timer_lock, flags);
 	pending = !list_empty(&timer->entry);
 	list_del_init(&timer->entry);
-	spin_unlock_irqrestore(&timer_lock, flags);
+	raw_spin_unlock_irqrestore(&timer_lock, flags);
 	return pending;
 }
 
-/* Return: true if a CPU is in the function of @timer. timer_lock is held. */
-static bool timer_running(const struct timer_list *timer)
+/* Return: the CPU that is in the function of @timer, -1 if none is. timer_lock is held. */
+static int running_on(const struct timer_list *timer)
 {
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
-		if (per_cpu(running_timer, cpu) == timer)
-			return true;
+		if (per_cpu(running, cpu).soft == timer || per_cpu(running, cpu).hard == timer)
+			return (int)cpu;
 	}
-	return false;
+	return -1;
+}
+
+/* Wait a little for CPU @cpu, which is in the function of @timer. */
+static void wait_for_end(const struct timer_list *timer, unsigned int cpu)
+{
+#ifdef CONFIG_PREEMPT_RT
+	/* A thread, which might have to wait for this task: for its CPU, or for its priority. A function that runs with
+	 * interrupts off waits for nobody, and the caller may have them off as well. */
+	if (!IN_TICK(timer) && !(timer->flags & TIMER_IRQSAFE)) {
+		spin_lock(per_cpu_ptr(&expiry_lock, cpu));
+		spin_unlock(per_cpu_ptr(&expiry_lock, cpu));
+		return;
+	}
+#endif
+	cpu_relax();
 }
 
 bool del_timer_sync(struct timer_list *timer)
 {
 	bool pending = false;
 
+	WARN_ON_ONCE(in_hardirq());
 	for (;;) {
 		unsigned long flags;
-		bool running;
+		int cpu;
 
-		spin_lock_irqsave(&timer_lock, flags);
+		raw_spin_lock_irqsave(&timer_lock, flags);
 		if (!list_empty(&timer->entry)) {
 			pending = true;
 			list_del_init(&timer->entry);
 		}
-		running = timer_running(timer);
-		spin_unlock_irqrestore(&timer_lock, flags);
-		if (!running)
+		cpu = running_on(timer);
+		raw_spin_unlock_irqrestore(&timer_lock, flags);
+		if (cpu < 0)
 			return pending;
-		cpu_relax();
+		wait_for_end(timer, (unsigned int)cpu);
 	}
 }
+
+/* --- Running ------------------------------------------------------------------------------------ */
 
 /*
  * Return: the first timer to run, or NULL. If the timer's function still runs on another CPU, the timer is
  * left to that CPU, which looks again when the function ends: so a function never runs twice at once.
  * timer_lock is held.
  */
-static struct timer_list *next_timer(unsigned long now)
+static struct timer_list *next_timer(struct timer_queue *queue, unsigned long now)
 {
 	struct timer_list *timer;
 
-	list_for_each_entry (timer, &timers, entry) {
+	list_for_each_entry (timer, &queue->timers, entry) {
 		if (time_after(timer->expires, now))
 			break;
-		if (!timer_running(timer))
+		if (running_on(timer) < 0)
 			return timer;
 	}
 	return NULL;
 }
 
-void run_timers(void)
+static bool queue_due(const struct timer_queue *queue)
+{
+	return !list_empty(&queue->timers) && !time_after(READ_ONCE(queue->first_expiry), jiffies);
+}
+
+/* timer_lock is held. */
+static void note_first(struct timer_queue *queue)
+{
+	if (!list_empty(&queue->timers))
+		WRITE_ONCE(queue->first_expiry,
+			   list_first_entry(&queue->timers, struct timer_list, entry)->expires);
+}
+
+static void lock_expiry(void)
+{
+#ifdef CONFIG_PREEMPT_RT
+	spin_lock(this_cpu_ptr(&expiry_lock));
+#endif
+	raw_spin_lock_irq(&timer_lock);
+}
+
+static void unlock_expiry(void)
+{
+	raw_spin_unlock_irq(&timer_lock);
+#ifdef CONFIG_PREEMPT_RT
+	spin_unlock(this_cpu_ptr(&expiry_lock));
+#endif
+}
+
+/* Call the function of @timer. timer_lock is held, and released meanwhile. */
+static void call_timer(struct timer_list *timer)
+{
+	list_del_init(&timer->entry);
+	this_cpu_ptr(&running)->soft = timer;
+	if (timer->flags & TIMER_IRQSAFE) {
+		raw_spin_unlock(&timer_lock);
+		timer->function(timer);
+		raw_spin_lock(&timer_lock);
+	} else {
+		raw_spin_unlock_irq(&timer_lock);
+		timer->function(timer);
+		raw_spin_lock_irq(&timer_lock);
+	}
+	this_cpu_ptr(&running)->soft = NULL;
+}
+
+static void run_timers(void)
 {
 	struct timer_list *timer;
-	unsigned long now;
+	unsigned long now = jiffies;
 
-	/* Most ticks find no timer, and need no lock for that. */
-	if (list_empty(&timers))
-		return;
-	now = jiffies;
-	spin_lock(&timer_lock);
-	while ((timer = next_timer(now))) {
-		list_del_init(&timer->entry);
-		this_cpu_write(running_timer, timer);
-		spin_unlock(&timer_lock);
-		timer->function(timer);
-		spin_lock(&timer_lock);
-		this_cpu_write(running_timer, NULL);
+	lock_expiry();
+	while ((timer = next_timer(&soft, now))) {
+		call_timer(timer);
+#ifdef CONFIG_PREEMPT_RT
+		/* Let those pass that wait for the end of the function. */
+		unlock_expiry();
+		lock_expiry();
+#endif
 	}
-	spin_unlock(&timer_lock);
+	note_first(&soft);
+	unlock_expiry();
+}
+
+#ifdef CONFIG_PREEMPT_RT
+/* In the tick: wake the sleepers. */
+static void run_hard_timers(void)
+{
+	struct timer_list *timer;
+	unsigned long now = jiffies;
+
+	raw_spin_lock(&timer_lock);
+	while ((timer = next_timer(&hard, now))) {
+		list_del_init(&timer->entry);
+		this_cpu_ptr(&running)->hard = timer;
+		raw_spin_unlock(&timer_lock);
+		timer->function(timer);
+		raw_spin_lock(&timer_lock);
+		this_cpu_ptr(&running)->hard = NULL;
+	}
+	note_first(&hard);
+	raw_spin_unlock(&timer_lock);
+}
+#endif
+
+void timers_tick(void)
+{
+	/* Most ticks find no timer, and need no lock for that. */
+	if (queue_due(&soft))
+		raise_softirq_irqoff(TIMER_SOFTIRQ);
+#ifdef CONFIG_PREEMPT_RT
+	if (queue_due(&hard))
+		run_hard_timers();
+#endif
+}
+
+void timers_init(void)
+{
+	open_softirq(TIMER_SOFTIRQ, run_timers);
+#ifdef CONFIG_PREEMPT_RT
+	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
+		spin_lock_init(per_cpu_ptr(&expiry_lock, cpu));
+#endif
 }
 
 /* --- Sleeping -------------------------------------------------------------------------------- */
@@ -158,7 +297,7 @@ long schedule_timeout(long timeout)
 		return timeout;
 	}
 	expires = jiffies + (unsigned long)max(timeout, 0L);
-	timer_setup(&sleeper.timer, wake_sleeper, 0);
+	timer_setup(&sleeper.timer, wake_sleeper, TIMER_IRQSAFE | TIMER_HARDIRQ);
 	mod_timer(&sleeper.timer, expires);
 	schedule();
 	/* The timer is on this stack, so no CPU may use it after the return. */

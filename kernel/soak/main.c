@@ -8,6 +8,7 @@
  *	soak: busy SECONDS KEY=VALUE...		while traffic goes on
  *	soak: quiet SECONDS KEY=VALUE...	when all workers have given everything back
  *	soak: planted NAME TYPE TRACES COUNT	at the end, for each kind of bug
+ *	soak: lock NAME COUNT KIND		the same for lock bugs; KIND none: harmless
  *	soak: FAILED: TEXT			something that KASAN does not see is wrong
  *	soak: end failures=N no_memory=N killed=N
  *
@@ -36,7 +37,8 @@
 #define QUIET_TIMEOUT_MS 120000U
 
 static const struct soak_kind *const tables[] = {
-	soak_slab_kinds, soak_vmem_kinds, soak_deferred_kinds, soak_module_kinds, soak_bug_kinds,
+	soak_slab_kinds,   soak_vmem_kinds, soak_deferred_kinds,
+	soak_module_kinds, soak_bug_kinds,  soak_lock_kinds,
 };
 
 static struct soak_worker workers[MAX_WORKERS];
@@ -255,8 +257,11 @@ static unsigned long elapsed_ms(void)
 /* However short the run and slow the machine, each kind of bug is planted. */
 static void plant_all(void)
 {
-	for (unsigned int ms = 0; ms < QUIET_TIMEOUT_MS && !soak_all_planted(); ms += 100)
+	for (unsigned int ms = 0; ms < QUIET_TIMEOUT_MS; ms += 100) {
+		if (soak_all_planted() && soak_all_locks_planted())
+			return;
 		msleep(100);
+	}
 }
 
 static bool soak(unsigned int seconds, bool bugs)
@@ -346,6 +351,7 @@ int redzone_program_main(int argc, char **argv)
 	if (soak(options.seconds, options.bugs))
 		finish();
 	soak_print_planted();
+	soak_print_locks_planted();
 	pr_info("soak: end failures=%u no_memory=%u killed=%u\n", READ_ONCE(failures),
 		READ_ONCE(no_memory), soak_threads_to_lose());
 	return failures ? 1 : 0;

@@ -61,6 +61,7 @@ extern const struct soak_kind soak_vmem_kinds[];     /* vmem.c */
 extern const struct soak_kind soak_deferred_kinds[]; /* deferred.c */
 extern const struct soak_kind soak_module_kinds[];   /* modules.c */
 extern const struct soak_kind soak_bug_kinds[];	     /* bugs.c */
+extern const struct soak_kind soak_lock_kinds[];     /* lock_bugs.c */
 
 /* --- main.c ------------------------------------------------------------------------------------------ */
 
@@ -97,6 +98,14 @@ void soak_print_planted(void);
 
 /** soak_threads_to_lose() - Return: threads that planted bugs have killed. */
 unsigned int soak_threads_to_lose(void);
+
+/* --- lock_bugs.c ------------------------------------------------------------------------------------- */
+
+/** soak_all_locks_planted() - Return: true once each kind of lock bug was planted, and without the lock validator. */
+bool soak_all_locks_planted(void);
+
+/** soak_print_locks_planted() - one line for each kind of lock bug, with its count. */
+void soak_print_locks_planted(void);
 
 /* --- modules.c --------------------------------------------------------------------------------------- */
 

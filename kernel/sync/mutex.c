@@ -16,9 +16,9 @@ struct mutex_waiter {
 	struct task *task;
 };
 
-void mutex_init(struct mutex *mutex)
+void(mutex_init)(struct mutex *mutex)
 {
-	spin_lock_init(&mutex->lock);
+	raw_spin_lock_init(&mutex->lock);
 	mutex->owner = NULL;
 	INIT_LIST_HEAD(&mutex->waiters);
 }
@@ -27,29 +27,36 @@ bool mutex_trylock(struct mutex *mutex)
 {
 	bool taken;
 
-	spin_lock(&mutex->lock);
+	raw_spin_lock(&mutex->lock);
 	taken = !mutex->owner;
 	if (taken)
 		WRITE_ONCE(mutex->owner, current);
-	spin_unlock(&mutex->lock);
+	raw_spin_unlock(&mutex->lock);
+#ifdef CONFIG_LOCKDEP
+	if (taken)
+		lock_acquire(&mutex->dep_map, 0, true, LOCK_EXCLUSIVE, NULL, _RET_IP_);
+#endif
 	return taken;
 }
 
-void mutex_lock(struct mutex *mutex)
+static __always_inline void lock_common(struct mutex *mutex, unsigned int subclass,
+					const struct lockdep_map *nest_lock, unsigned long ip)
 {
 	struct mutex_waiter waiter = {.task = current};
 
 	might_sleep();
+	lock_acquire(&mutex->dep_map, subclass, false, LOCK_EXCLUSIVE, nest_lock, ip);
 	if (READ_ONCE(mutex->owner) == current)
 		panic("mutex recursion, %s/%d, mutex %pS", current->comm, current->pid, mutex);
-	spin_lock(&mutex->lock);
+	raw_spin_lock(&mutex->lock);
 	if (!mutex->owner) {
 		WRITE_ONCE(mutex->owner, current);
-		spin_unlock(&mutex->lock);
+		raw_spin_unlock(&mutex->lock);
 		return;
 	}
 	list_add_tail(&waiter.entry, &mutex->waiters);
-	spin_unlock(&mutex->lock);
+	raw_spin_unlock(&mutex->lock);
+	lock_contended(&mutex->dep_map, ip);
 	for (;;) {
 		set_current_state(TASK_UNINTERRUPTIBLE);
 		if (smp_load_acquire(&mutex->owner) == current)
@@ -57,17 +64,38 @@ void mutex_lock(struct mutex *mutex)
 		schedule();
 	}
 	__set_current_state(TASK_RUNNING);
+	lock_acquired(&mutex->dep_map, ip);
 }
+
+void mutex_lock(struct mutex *mutex)
+{
+	lock_common(mutex, 0, NULL, _RET_IP_);
+}
+
+#ifdef CONFIG_LOCKDEP
+
+void mutex_lock_nested(struct mutex *mutex, unsigned int subclass)
+{
+	lock_common(mutex, subclass, NULL, _RET_IP_);
+}
+
+void mutex_lock_nest(struct mutex *mutex, const struct lockdep_map *outer)
+{
+	lock_common(mutex, 0, outer, _RET_IP_);
+}
+
+#endif
 
 void mutex_unlock(struct mutex *mutex)
 {
 	struct mutex_waiter *waiter;
 	struct task *next = NULL;
 
+	lock_release(&mutex->dep_map, _RET_IP_);
 	if (WARN(READ_ONCE(mutex->owner) != current, "mutex_unlock() by %s/%d, not the owner\n",
 		 current->comm, current->pid))
 		return;
-	spin_lock(&mutex->lock);
+	raw_spin_lock(&mutex->lock);
 	if (!list_empty(&mutex->waiters)) {
 		waiter = list_first_entry(&mutex->waiters, struct mutex_waiter, entry);
 		list_del(&waiter->entry);
@@ -76,7 +104,7 @@ void mutex_unlock(struct mutex *mutex)
 		get_task_struct(next);
 	}
 	smp_store_release(&mutex->owner, next);
-	spin_unlock(&mutex->lock);
+	raw_spin_unlock(&mutex->lock);
 	if (next) {
 		wake_up_process(next);
 		put_task_struct(next);

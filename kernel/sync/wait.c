@@ -25,7 +25,7 @@ static void prepare(struct wait_queue_head *queue, struct wait_queue_entry *wait
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->lock, flags);
+	raw_spin_lock_irqsave(&queue->lock, flags);
 	wait->queue = queue;
 	wait->exclusive = exclusive;
 	/* Exclusive entries go behind the others, so wake_up() reaches all of the others first. */
@@ -37,7 +37,7 @@ static void prepare(struct wait_queue_head *queue, struct wait_queue_entry *wait
 	}
 	/* Under the lock, so that a waker that finds the entry finds the new state as well. */
 	set_current_state(state);
-	spin_unlock_irqrestore(&queue->lock, flags);
+	raw_spin_unlock_irqrestore(&queue->lock, flags);
 }
 
 void prepare_to_wait(struct wait_queue_head *queue, struct wait_queue_entry *wait,
@@ -58,9 +58,9 @@ static void leave_queue(struct wait_queue_entry *wait)
 
 	if (!wait->queue)
 		return;
-	spin_lock_irqsave(&wait->queue->lock, flags);
+	raw_spin_lock_irqsave(&wait->queue->lock, flags);
 	list_del_init(&wait->entry);
-	spin_unlock_irqrestore(&wait->queue->lock, flags);
+	raw_spin_unlock_irqrestore(&wait->queue->lock, flags);
 }
 
 void finish_wait(struct wait_queue_entry *wait)
@@ -97,9 +97,9 @@ void wake_up_nr(struct wait_queue_head *queue, unsigned int nr)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->lock, flags);
+	raw_spin_lock_irqsave(&queue->lock, flags);
 	wake_up_locked(queue, nr);
-	spin_unlock_irqrestore(&queue->lock, flags);
+	raw_spin_unlock_irqrestore(&queue->lock, flags);
 }
 
 /* --- Completions ----------------------------------------------------------------------------- */
@@ -110,22 +110,36 @@ void complete(struct completion *x)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&x->wait.lock, flags);
+	lock_commit(&x->dep_map, _RET_IP_);
+	raw_spin_lock_irqsave(&x->wait.lock, flags);
 	if (x->done != DONE_FOR_ALL)
 		x->done++;
 	wake_up_locked(&x->wait, 1);
-	spin_unlock_irqrestore(&x->wait.lock, flags);
+	raw_spin_unlock_irqrestore(&x->wait.lock, flags);
+}
+
+static __always_inline void let_all_pass(struct completion *x)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&x->wait.lock, flags);
+	x->done = DONE_FOR_ALL;
+	wake_up_locked(&x->wait, 0);
+	raw_spin_unlock_irqrestore(&x->wait.lock, flags);
 }
 
 void complete_all(struct completion *x)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&x->wait.lock, flags);
-	x->done = DONE_FOR_ALL;
-	wake_up_locked(&x->wait, 0);
-	spin_unlock_irqrestore(&x->wait.lock, flags);
+	lock_commit(&x->dep_map, _RET_IP_);
+	let_all_pass(x);
 }
+
+#ifdef CONFIG_LOCKDEP
+void complete_all_nodep(struct completion *x)
+{
+	let_all_pass(x);
+}
+#endif
 
 /* Return: true if @x is done, and the caller may pass. The lock is held. */
 static bool pass(struct completion *x)
@@ -145,17 +159,17 @@ static long wait_common(struct completion *x, long timeout)
 
 	might_sleep();
 	INIT_LIST_HEAD(&wait.entry);
-	spin_lock_irq(&x->wait.lock);
+	raw_spin_lock_irq(&x->wait.lock);
 	while (!(passed = pass(x)) && timeout) {
 		if (list_empty(&wait.entry))
 			list_add_tail(&wait.entry, &x->wait.head);
 		__set_current_state(TASK_UNINTERRUPTIBLE);
-		spin_unlock_irq(&x->wait.lock);
+		raw_spin_unlock_irq(&x->wait.lock);
 		timeout = schedule_timeout(timeout);
-		spin_lock_irq(&x->wait.lock);
+		raw_spin_lock_irq(&x->wait.lock);
 	}
 	list_del_init(&wait.entry);
-	spin_unlock_irq(&x->wait.lock);
+	raw_spin_unlock_irq(&x->wait.lock);
 	if (!passed)
 		return 0;
 	return max(timeout, 1L);
@@ -163,6 +177,9 @@ static long wait_common(struct completion *x, long timeout)
 
 void wait_for_completion(struct completion *x)
 {
+	/* A wait with a timeout ends by itself, so only this one can be part of a deadlock. */
+	lock_acquire(&x->dep_map, 0, false, LOCK_EXCLUSIVE, NULL, _RET_IP_);
+	lock_release(&x->dep_map, _RET_IP_);
 	wait_common(x, MAX_SCHEDULE_TIMEOUT);
 }
 
@@ -176,9 +193,9 @@ bool try_wait_for_completion(struct completion *x)
 	unsigned long flags;
 	bool passed;
 
-	spin_lock_irqsave(&x->wait.lock, flags);
+	raw_spin_lock_irqsave(&x->wait.lock, flags);
 	passed = pass(x);
-	spin_unlock_irqrestore(&x->wait.lock, flags);
+	raw_spin_unlock_irqrestore(&x->wait.lock, flags);
 	return passed;
 }
 
@@ -188,8 +205,8 @@ bool completion_done(struct completion *x)
 	bool done;
 
 	/* With the lock, so that complete(), on another CPU, no longer uses @x if this returns true. */
-	spin_lock_irqsave(&x->wait.lock, flags);
+	raw_spin_lock_irqsave(&x->wait.lock, flags);
 	done = x->done != 0;
-	spin_unlock_irqrestore(&x->wait.lock, flags);
+	raw_spin_unlock_irqrestore(&x->wait.lock, flags);
 	return done;
 }

@@ -63,8 +63,8 @@ static noinline void write_freed(void)
 	barrier();
 }
 
-/* Late reports of an interrupt come from its end. */
-#define IRQ_HANDLER "el1_irq_handler"
+/* Late reports of soft interrupts come from their end. */
+#define SOFTIRQ_END "softirq_run_actions"
 
 /* @where: the function that a late report names, NULL: the one that made the access. */
 static bool title_is(unsigned int n, enum kasan_access access, const char *where)
@@ -116,7 +116,7 @@ static void in_a_timer(struct kunit *test)
 		del_timer_sync(&timer);
 	});
 	KUNIT_EXPECT_TRUE(test, was_in_interrupt);
-	KUNIT_EXPECT_TRUE(test, title_is(0, KASAN_READ, IRQ_HANDLER));
+	KUNIT_EXPECT_TRUE(test, title_is(0, KASAN_READ, SOFTIRQ_END));
 }
 
 static void bug_in_ipi(void *unused)

@@ -15,7 +15,7 @@
 #include "kasan_test.h"
 
 /* Guards all that the hook writes. */
-static DEFINE_SPINLOCK(notes_lock);
+static DEFINE_RAW_SPINLOCK(notes_lock);
 /* Between kasan_expect_begin() and _end(). */
 static volatile bool expecting;
 static volatile unsigned int reports, strays;
@@ -29,7 +29,7 @@ static void note_report(const struct kasan_report_info *info)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&notes_lock, flags);
+	raw_spin_lock_irqsave(&notes_lock, flags);
 	if (!expecting) {
 		if (!strays)
 			stray_info = *info;
@@ -39,7 +39,7 @@ static void note_report(const struct kasan_report_info *info)
 			expected_info = *info;
 		reports++;
 	}
-	spin_unlock_irqrestore(&notes_lock, flags);
+	raw_spin_unlock_irqrestore(&notes_lock, flags);
 }
 
 /* More objects of a size than a CPU keeps at hand, so that some lie side by side in one slab. */
@@ -96,9 +96,9 @@ unsigned int kasan_expect_count(void)
 	unsigned long flags;
 	unsigned int n;
 
-	spin_lock_irqsave(&notes_lock, flags);
+	raw_spin_lock_irqsave(&notes_lock, flags);
 	n = reports;
-	spin_unlock_irqrestore(&notes_lock, flags);
+	raw_spin_unlock_irqrestore(&notes_lock, flags);
 	return n;
 }
 

@@ -14,7 +14,7 @@ static char *alloc(struct kunit *test, size_t size)
 	return ptr;
 }
 
-/* The same for writes behind the end that may be behind the slot, too. */
+/* The same for accesses that may go behind the slot: what was freed there may have had the pointer's tag. */
 static char *alloc_beside(struct kunit *test, size_t size)
 {
 	char *ptr = kasan_kmalloc_beside(test, size);
@@ -29,7 +29,7 @@ static char *alloc_beside(struct kunit *test, size_t size)
 void kmalloc_oob_right(struct kunit *test)
 {
 	size_t size = 128 - KASAN_GRANULE_SIZE - 5;
-	char *ptr = alloc(test, size);
+	char *ptr = alloc_beside(test, size);
 
 	HIDE_VAR(size);
 	/* The first bad byte, in the granule that the object's end shares with it if that is seen. */

@@ -172,12 +172,14 @@ static void reader_holds_up(struct kunit *test)
 {
 	struct holder *holders = kunit_kzalloc(test, NR_HOLDERS * sizeof(*holders), GFP_KERNEL);
 	struct flag_head *flag = kunit_kzalloc(test, sizeof(*flag), GFP_KERNEL);
-	unsigned int n = num_online_cpus() + 3;
+	unsigned int n = num_online_cpus() + 3, kthread_prio;
 	struct task *tasks[NR_HOLDERS];
 
 	KUNIT_ASSERT_NOT_NULL(test, holders);
 	KUNIT_ASSERT_NOT_NULL(test, flag);
 	init_completion(&flag->done);
+	/* The readers wait for this thread, so they must not become more urgent than it is. */
+	kthread_prio = rcu_set_kthread_prio(0);
 	for (unsigned int i = 0; i < n; i++) {
 		init_completion(&holders[i].inside);
 		tasks[i] = kthread_run(hold, &holders[i], "rcu_reader/%u", i);
@@ -195,6 +197,7 @@ static void reader_holds_up(struct kunit *test)
 	}
 	rcu_barrier();
 	KUNIT_EXPECT_TRUE(test, completion_done(&flag->done));
+	rcu_set_kthread_prio(kthread_prio);
 }
 
 static void synchronize_waits(struct kunit *test)
@@ -231,6 +234,8 @@ static int die_inside(void *arg)
 		while (clock_ns() < until)
 			cpu_relax();
 	}
+	/* The lock validator would report it. */
+	rcu_lock_release();
 	kthread_exit(7);
 }
 
@@ -342,7 +347,7 @@ static int read_list(void *arg)
 	return 0;
 }
 
-/* A reader in the timer interrupt, on top of any other code. */
+/* A reader in a soft interrupt, on top of any other code. */
 static void read_in_interrupt(struct timer_list *timer)
 {
 	struct stress *stress = from_timer(stress, timer, timer);

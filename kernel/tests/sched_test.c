@@ -221,7 +221,7 @@ static void preempt_counting(struct kunit *test)
 struct timer_test {
 	struct timer_list timer;
 	atomic_t fired;
-	volatile bool in_irq;
+	volatile bool in_softirq, irqs_on;
 	struct completion done;
 };
 
@@ -229,7 +229,8 @@ static void timer_fires(struct timer_list *timer)
 {
 	struct timer_test *t = from_timer(t, timer, timer);
 
-	t->in_irq = in_interrupt();
+	t->in_softirq = in_serving_softirq() && !in_hardirq();
+	t->irqs_on = !irqs_disabled();
 	if (atomic_inc_return(&t->fired) < 3)
 		mod_timer(&t->timer, jiffies + 1);
 	else
@@ -280,7 +281,8 @@ static void timers(struct kunit *test)
 	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&t.done, 5 * HZ), 0);
 	KUNIT_EXPECT_FALSE(test, del_timer_sync(&t.timer));
 	KUNIT_EXPECT_EQ(test, atomic_read(&t.fired), 3);
-	KUNIT_EXPECT_TRUE(test, t.in_irq);
+	KUNIT_EXPECT_TRUE(test, t.in_softirq);
+	KUNIT_EXPECT_TRUE(test, t.irqs_on);
 	mod_timer(&t.timer, jiffies + 1000 * HZ);
 	KUNIT_EXPECT_TRUE(test, timer_pending(&t.timer));
 	KUNIT_EXPECT_TRUE(test, del_timer_sync(&t.timer));
@@ -341,8 +343,9 @@ static void spinlocks(struct kunit *test)
 
 static void mutexes(struct kunit *test)
 {
-	DEFINE_MUTEX(mutex);
+	struct mutex mutex;
 
+	mutex_init(&mutex);
 	count_with_lock(test, true);
 	KUNIT_EXPECT_TRUE(test, mutex_trylock(&mutex));
 	KUNIT_EXPECT_FALSE(test, mutex_trylock(&mutex));

@@ -6,17 +6,27 @@ set(REDZONE_TESTS_SOURCES
     fault_ulib_test.c
     fault_walk.c
     kasan_clean_test.c
+    irq_test.c
     kunit_test.c
     lib_test.c
+    local_lock_test.c
     mempool_test.c
     module_blob.S
     module_test.c
     pages_test.c
     params_test.c
+    pipe_test.c
+    rcu_boost_test.c
     rcu_test.c
+    rtmutex_test.c
+    rwlock_test.c
+    sched_rt_test.c
     sched_test.c
+    scs_test.c
+    scs_trace_test.c
     slab_cost_test.c
     slab_test.c
+    softirq_test.c
     uaccess_test.c
     ulib_test.c
     user_blob.S
@@ -29,6 +39,10 @@ set(REDZONE_TESTS_SOURCES
 # They include the C library's headers.
 set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c ${CMAKE_CURRENT_LIST_DIR}/fault_ulib_test.c APPEND PROPERTY
              INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR}/../ulib/include)
+
+if(REDZONE_PREEMPT_RT)
+  list(APPEND REDZONE_TESTS_SOURCES rtlock_test.c)
+endif()
 
 # Suites that need the runtime.
 if(NOT REDZONE_MODE STREQUAL "off")
@@ -56,10 +70,31 @@ if(NOT REDZONE_MODE STREQUAL "off")
     page_owner_test.c
     page_quarantine_test.c)
 endif()
+if(REDZONE_KSTACK_ERASE)
+  list(APPEND REDZONE_TESTS_SOURCES
+    stackleak_random_test.c
+    stackleak_test.c
+    ../arch/${REDZONE_ARCH}/tests/stackleak_leave.S)
+endif()
 if(REDZONE_MODE STREQUAL "hw_tags")
   list(APPEND REDZONE_TESTS_SOURCES
     ../arch/${REDZONE_ARCH}/tests/kasan_hw_test.c
     ../arch/${REDZONE_ARCH}/tests/kasan_sample_test.c)
+endif()
+if(REDZONE_LOCKDEP)
+  list(APPEND REDZONE_TESTS_SOURCES
+    lockdep_blob.S
+    lockdep_context_test.c
+    lockdep_expect.c
+    lockdep_irq_test.c
+    lockdep_limits_test.c
+    lockdep_order_test.c
+    lockdep_rw_test.c
+    lockdep_softirq_test.c
+    lockdep_wait_test.c)
+  if(NOT REDZONE_MODE STREQUAL "off")
+    list(APPEND REDZONE_TESTS_SOURCES lockdep_memory_test.c)
+  endif()
 endif()
 # Only there does the compiler describe variables.
 if(REDZONE_MODE STREQUAL "generic")

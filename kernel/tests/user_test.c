@@ -126,6 +126,31 @@ static void arguments_and_output(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, c->text, "user_tests hello  two words third\n");
 }
 
+/* Each process has its own number, and it is the one that the kernel and the parent know. */
+static void process_numbers(struct kunit *test)
+{
+	static const char *const argv[] = {"getpid", "print", NULL};
+	struct captured *c = kunit_kzalloc(test, 2 * sizeof(*c), GFP_KERNEL);
+	struct process *processes[2];
+	long pids[2], said = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	for (int i = 0; i < 2; i++) {
+		processes[i] = create(argv);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(processes[i]));
+		pids[i] = processes[i]->pid;
+		processes[i]->output = capture;
+		processes[i]->output_arg = &c[i];
+		process_start(processes[i]);
+	}
+	KUNIT_EXPECT_NE(test, pids[0], pids[1]);
+	for (int i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, process_wait(processes[i]), 0);
+		KUNIT_EXPECT_EQ(test, kstrtol(c[i].text, 10, &said), 0);
+		KUNIT_EXPECT_EQ(test, said, pids[i]);
+	}
+}
+
 static void too_many_arguments(struct kunit *test)
 {
 	const char **argv = kunit_kzalloc(test, (PROCESS_ARGS_MAX + 2) * sizeof(*argv), GFP_KERNEL);
@@ -480,6 +505,7 @@ static void damaged_files(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(exit_codes),
 	KUNIT_CASE(arguments_and_output),
+	KUNIT_CASE(process_numbers),
 	KUNIT_CASE(too_many_arguments),
 	KUNIT_CASE(never_started),
 	KUNIT_CASE(memory_calls),

@@ -101,7 +101,7 @@ static unsigned long count_kept(unsigned long *counted)
 	unsigned long at = VMALLOC_END, kept = 0, flags;
 	struct vmap_range *range;
 
-	spin_lock_irqsave(&vmap_lock, flags);
+	raw_spin_lock_irqsave(&vmap_lock, flags);
 	while ((range = vmap_last_below(&vmap_free, at))) {
 		unsigned long end = min(range->end, range->start + (1UL << 30));
 
@@ -111,7 +111,7 @@ static unsigned long count_kept(unsigned long *counted)
 		at = range->start;
 	}
 	*counted = vmalloc_kept_shadow(NULL);
-	spin_unlock_irqrestore(&vmap_lock, flags);
+	raw_spin_unlock_irqrestore(&vmap_lock, flags);
 	return kept;
 }
 

@@ -243,10 +243,10 @@ static bool at_rest(struct workqueue_struct *wq)
 	for (unsigned int i = 0; i < wq->nr_pwqs; i++) {
 		struct pool_workqueue *pwq = &wq->pwqs[i];
 
-		spin_lock_irq(&pwq->pool->lock);
+		raw_spin_lock_irq(&pwq->pool->lock);
 		rest &= !pwq->in_flight[0] && !pwq->in_flight[1] && !pwq->nr_active &&
 			list_empty(&pwq->inactive);
-		spin_unlock_irq(&pwq->pool->lock);
+		raw_spin_unlock_irq(&pwq->pool->lock);
 	}
 	return rest;
 }

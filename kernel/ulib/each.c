@@ -37,7 +37,7 @@ core_param("each.key", key, charp, "a word",
 /* The first report since a program began. Written in the context of the bug, read after the program's
  * end, so no lock; volatile, as the compiler sees no call that could change it. */
 static volatile bool reported;
-static const char *bug_type;
+static const char *bug_type = "no type";
 static uintptr_t bug_ip;
 
 #ifdef CONFIG_KASAN

@@ -31,9 +31,12 @@ long process_wait_child(long pid, bool nohang, int *status);
 /** process_kill_child() - Return: 0, -ESRCH. */
 long process_kill_child(long pid, int signal);
 
-/* Files of the initial RAM disk, sys_file.c. */
+/* Descriptors, sys_file.c and pipe.c. */
+long sys_dup(const u64 *args);
+long sys_dup3(const u64 *args);
 long sys_openat(const u64 *args);
 long sys_close(const u64 *args);
+long sys_pipe2(const u64 *args);
 long sys_lseek(const u64 *args);
 long sys_read(const u64 *args);
 long sys_write(const u64 *args);

@@ -15,6 +15,7 @@
 #include <kernel/string.h>
 #include <kernel/wait.h>
 
+#include "file.h"
 #include "internal.h"
 
 /* Guards the lists of children. */
@@ -29,7 +30,7 @@ static int process_main(void *arg)
 
 	user_init_regs(regs, process->entry, process->stack);
 	/* The frames from here to the start of the thread never return. */
-	kasan_unpoison_stack(current->stack, (char *)current->stack + current->stack_size);
+	kasan_unpoison_stack(current->stack, task_stack_top(current));
 	enter_user_mode(regs);
 }
 
@@ -72,7 +73,7 @@ struct process *process_create(const void *image, size_t size, const char *name,
 	INIT_LIST_HEAD(&process->children);
 	INIT_LIST_HEAD(&process->sibling);
 	init_waitqueue_head(&process->child_exited);
-	process->console_open = 7;
+	files_init(process);
 	err = load(process, image, size, argc, argv);
 	if (err) {
 		process_put(process);
@@ -99,6 +100,7 @@ void process_put(struct process *process)
 	if (!atomic_dec_and_test(&process->usage))
 		return;
 	/* The end of a process that was never started. */
+	files_close_all(process);
 	if (process->mm)
 		mmput(process->mm);
 	if (process->task && process->task->state == TASK_NEW)
@@ -243,8 +245,7 @@ long process_kill_child(long pid, int signal)
 	if (!found)
 		return -ESRCH;
 	if (signal)
-		if (signal)
-			process_kill(found, signal);
+		process_kill(found, signal);
 	process_put(found);
 	return 0;
 }
@@ -277,6 +278,7 @@ void process_gone(void)
 	current->process = NULL;
 	/* Its memory goes first, so that it is free when the waiting parent continues. */
 	exit_mm();
+	files_close_all(process);
 	abandon_children(process);
 	if (current->kflags & PF_KILLED)
 		process->status = SIGKILL;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 set(REDZONE_USER_SOURCES
     elf.c
+    file.c
     mm.c
+    pipe.c
     process.c
     sys_file.c
     sys_process.c

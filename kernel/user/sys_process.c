@@ -5,6 +5,7 @@
 #include <kernel/slab.h>
 #include <kernel/uaccess.h>
 
+#include "file.h"
 #include "internal.h"
 
 #define PATH_SIZE 256L
@@ -122,13 +123,15 @@ static long spawn(struct arguments *a, const char __user *upath, u64 __user *uar
 		return PTR_ERR(child);
 	child->output = current->process->output;
 	child->output_arg = current->process->output_arg;
+	files_inherit(child);
 	n = child->pid;
 	process_adopt(child);
 	process_start(child);
 	return n;
 }
 
-/* spawn(path, argv): start a program, see user_program_find(). Returns its number. */
+/* spawn(path, argv): start a program, see user_program_find(). It has the same open files under the same
+ * numbers, except those that are close-on-exec. Returns its number. */
 long sys_spawn(const u64 *args)
 {
 	/* Too large for the stack. */

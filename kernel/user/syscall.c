@@ -97,12 +97,12 @@ static const struct {
 	unsigned int nr;
 	syscall_fn fn;
 } syscalls[] = {
-	{56, sys_openat},	  {57, sys_close},	  {62, sys_lseek},   {63, sys_read},
-	{64, sys_write},	  {93, sys_exit},	  {94, sys_exit},    {101, sys_nanosleep},
-	{113, sys_clock_gettime}, {124, sys_sched_yield}, {129, sys_kill},   {160, sys_uname},
-	{168, sys_getcpu},	  {172, sys_getpid},	  {178, sys_getpid}, {214, sys_brk},
-	{215, sys_munmap},	  {222, sys_mmap},	  {260, sys_wait4},  {278, sys_getrandom},
-	{1024, sys_spawn},
+	{23, sys_dup},		{24, sys_dup3},	   {56, sys_openat},	 {57, sys_close},
+	{59, sys_pipe2},	{62, sys_lseek},   {63, sys_read},	 {64, sys_write},
+	{93, sys_exit},		{94, sys_exit},	   {101, sys_nanosleep}, {113, sys_clock_gettime},
+	{124, sys_sched_yield}, {129, sys_kill},   {160, sys_uname},	 {168, sys_getcpu},
+	{172, sys_getpid},	{178, sys_getpid}, {214, sys_brk},	 {215, sys_munmap},
+	{222, sys_mmap},	{260, sys_wait4},  {278, sys_getrandom}, {1024, sys_spawn},
 };
 
 static syscall_fn own_syscalls[SYSCALL_LAST_OWN - SYSCALL_FIRST_OWN + 1];

@@ -48,6 +48,17 @@ static bool insert_barrier(struct worker_pool *pool, struct pool_workqueue *pwq,
 	return true;
 }
 
+#ifdef CONFIG_LOCKDEP
+/* The caller waits for @map's owner, an item or a workqueue, and with it for all that its functions wait for. */
+static void wait_for_map(struct lockdep_map *map, unsigned long ip)
+{
+	lock_acquire(map, 0, false, LOCK_EXCLUSIVE, NULL, ip);
+	lock_release(map, ip);
+}
+#else
+#define wait_for_map(map, ip) ((void)(map))
+#endif
+
 bool flush_work(struct work_struct *work)
 {
 	struct pool_workqueue *pwq;
@@ -58,6 +69,7 @@ bool flush_work(struct work_struct *work)
 	might_sleep();
 	if (WARN_ON_ONCE(is_current_work(work)))
 		return false;
+	wait_for_map(&work->dep_map, _RET_IP_);
 	INIT_WORK_ONSTACK(&barrier.work, barrier_reached);
 	init_completion(&barrier.done);
 	local_irq_disable();
@@ -67,7 +79,7 @@ bool flush_work(struct work_struct *work)
 		return false;
 	}
 	wait = insert_barrier(pool, pwq, work, &barrier);
-	spin_unlock_irq(&pool->lock);
+	raw_spin_unlock_irq(&pool->lock);
 	if (wait)
 		wait_for_completion(&barrier.done);
 	return wait;
@@ -94,9 +106,9 @@ static bool in_flight(struct workqueue_struct *wq, unsigned int color)
 	bool some = false;
 
 	for (unsigned int i = 0; i < wq->nr_pwqs && !some; i++) {
-		spin_lock_irq(&wq->pwqs[i].pool->lock);
+		raw_spin_lock_irq(&wq->pwqs[i].pool->lock);
 		some = wq->pwqs[i].in_flight[color];
-		spin_unlock_irq(&wq->pwqs[i].pool->lock);
+		raw_spin_unlock_irq(&wq->pwqs[i].pool->lock);
 	}
 	return some;
 }
@@ -107,13 +119,14 @@ void flush_workqueue(struct workqueue_struct *wq)
 
 	might_sleep();
 	WARN_ONCE(current_wq() == wq, "workqueue: %s is flushed by its own item\n", wq->name);
+	wait_for_map(&wq->dep_map, _RET_IP_);
 	mutex_lock(&wq->flush_mutex);
 	/* Between flushes all parts of a workqueue have the same color. */
 	old = wq->pwqs[0].color;
 	for (unsigned int i = 0; i < wq->nr_pwqs; i++) {
-		spin_lock_irq(&wq->pwqs[i].pool->lock);
+		raw_spin_lock_irq(&wq->pwqs[i].pool->lock);
 		wq->pwqs[i].color = !old;
-		spin_unlock_irq(&wq->pwqs[i].pool->lock);
+		raw_spin_unlock_irq(&wq->pwqs[i].pool->lock);
 	}
 	wait_event(wq->flush_wait, !in_flight(wq, old));
 	mutex_unlock(&wq->flush_mutex);

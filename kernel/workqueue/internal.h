@@ -60,7 +60,7 @@ struct worker {
  * @creating: a worker is making another one. @wanting: that has failed, and the rescuer tries again.
  */
 struct worker_pool {
-	spinlock_t lock;
+	raw_spinlock_t lock;
 	unsigned int cpu;
 	unsigned int nr_workers;
 	unsigned int nr_idle;
@@ -92,6 +92,7 @@ struct pool_workqueue {
  * struct workqueue_struct - a workqueue
  * @pwqs: one for each CPU; if the workqueue is unbound, the first only.
  * @flush_mutex: allows one flush at a time. @flush_wait: where it waits for items to end.
+ * @dep_map: for the lock validator: the workqueue as a lock that its items hold, and that flush_workqueue() takes.
  */
 struct workqueue_struct {
 	char name[24];
@@ -100,6 +101,7 @@ struct workqueue_struct {
 	bool draining;
 	struct mutex flush_mutex;
 	struct wait_queue_head flush_wait;
+	struct lockdep_map dep_map;
 	unsigned int nr_pwqs;
 	struct pool_workqueue pwqs[NR_CPUS];
 };

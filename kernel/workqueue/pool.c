@@ -89,12 +89,12 @@ static bool create_worker(struct worker_pool *pool)
 	worker->task = task;
 	task->wq_worker = worker;
 	task->kflags |= PF_WQ_WORKER;
-	spin_lock_irq(&pool->lock);
+	raw_spin_lock_irq(&pool->lock);
 	pool->nr_workers++;
 	pool->nr_idle++;
 	worker->idle = true;
 	list_add(&worker->entry, &pool->idle);
-	spin_unlock_irq(&pool->lock);
+	raw_spin_unlock_irq(&pool->lock);
 	wake_up_process(task);
 	put_task_struct(task);
 	return true;
@@ -126,9 +126,9 @@ static bool make_until_idle(struct worker_pool *pool)
 
 	while (made && !pool->nr_idle && !pool->creating && pool->nr_workers < MAX_WORKERS) {
 		pool->creating = true;
-		spin_unlock_irq(&pool->lock);
+		raw_spin_unlock_irq(&pool->lock);
 		made = create_worker(pool);
-		spin_lock_irq(&pool->lock);
+		raw_spin_lock_irq(&pool->lock);
 		pool->creating = false;
 	}
 	return made;
@@ -150,10 +150,10 @@ static bool rescue(struct worker_pool *pool)
 
 	if (!READ_ONCE(pool->wanting))
 		return true;
-	spin_lock_irq(&pool->lock);
+	raw_spin_lock_irq(&pool->lock);
 	made = make_until_idle(pool);
 	pool->wanting = !made;
-	spin_unlock_irq(&pool->lock);
+	raw_spin_unlock_irq(&pool->lock);
 	return made;
 }
 
@@ -196,12 +196,60 @@ static void check_context(work_func_t func)
 	current->preempt_count = 0;
 }
 
+#ifdef CONFIG_LOCKDEP
+/* The item may be freed by its function, so the worker holds a copy of its map. A static item has no key but its map's
+ * address, which the copy would lose. */
+static struct lockdep_map copy_map(const struct lockdep_map *map)
+{
+	struct lockdep_map copy = *map;
+
+	if (!copy.key)
+		copy.key = (const struct lock_class_key *)map;
+	return copy;
+}
+
+/*
+ * A function runs inside of its item and of its workqueue, as if they were locks, because a flush waits for it. But to
+ * begin it has waited for nobody, so these count as tries: they depend on nothing, and what the function takes depends
+ * on them. An exception is a workqueue that runs one item at a time: there it has waited for the items before it.
+ */
+static void enter_work(const struct worker *worker, struct lockdep_map *map)
+{
+	struct workqueue_struct *wq = worker->pwq ? worker->pwq->wq : NULL;
+
+	if (wq)
+		lock_acquire(&wq->dep_map, 0, wq->max_active > 1, LOCK_EXCLUSIVE, NULL, _THIS_IP_);
+	lock_acquire(map, 0, true, LOCK_EXCLUSIVE, NULL, _THIS_IP_);
+}
+
+static void leave_work(const struct worker *worker, struct lockdep_map *map)
+{
+	lock_release(map, _THIS_IP_);
+	if (worker->pwq)
+		lock_release(&worker->pwq->wq->dep_map, _THIS_IP_);
+}
+#else
+static struct lockdep_map copy_map(const struct lockdep_map *map)
+{
+	return *map;
+}
+
+static void enter_work(const struct worker *worker, struct lockdep_map *map)
+{
+}
+
+static void leave_work(const struct worker *worker, struct lockdep_map *map)
+{
+}
+#endif
+
 /* Run @work, the first of @worker's own list. The pool is locked, and unlocked while the function runs. */
 static void process_one_work(struct worker *worker, struct work_struct *work)
 {
 	struct worker_pool *pool = worker->pool;
 	unsigned long flags = work_flags(work);
 	work_func_t func = work->func;
+	struct lockdep_map map = copy_map(&work->dep_map);
 
 	worker->work = work;
 	worker->func = func;
@@ -211,12 +259,14 @@ static void process_one_work(struct worker *worker, struct work_struct *work)
 	list_del_init(&work->entry);
 	/* From here on it can be queued again, or be freed by its function: nothing below follows it. */
 	work_clear(work, WORK_STRUCT_PENDING | WORK_LINKED | WORK_BARRIER);
-	spin_unlock_irq(&pool->lock);
+	raw_spin_unlock_irq(&pool->lock);
+	enter_work(worker, &map);
 	func(work);
+	leave_work(worker, &map);
 	/* Report a bad access of the function before flush_work() returns. */
 	arch_check_async_faults_in((void *)func);
 	check_context(func);
-	spin_lock_irq(&pool->lock);
+	raw_spin_lock_irq(&pool->lock);
 	worker->work = NULL;
 	if (worker->pwq)
 		pwq_landed(worker->pwq, worker->color);
@@ -278,7 +328,7 @@ static int worker_thread(void *arg)
 	struct worker_pool *pool = worker->pool;
 
 	for (;;) {
-		spin_lock_irq(&pool->lock);
+		raw_spin_lock_irq(&pool->lock);
 		if (!list_empty(&pool->worklist) && (!is_bound(pool) || !pool->nr_running)) {
 			leave_idle(worker);
 			do {
@@ -290,7 +340,7 @@ static int worker_thread(void *arg)
 			} while (!list_empty(&pool->worklist) &&
 				 (!is_bound(pool) || pool->nr_running <= 1));
 			if (!enter_idle(worker)) {
-				spin_unlock_irq(&pool->lock);
+				raw_spin_unlock_irq(&pool->lock);
 				break;
 			}
 		}
@@ -298,12 +348,12 @@ static int worker_thread(void *arg)
 		if (pool->nr_idle > MAX_IDLE) {
 			leave_idle(worker);
 			if (!enter_idle(worker)) {
-				spin_unlock_irq(&pool->lock);
+				raw_spin_unlock_irq(&pool->lock);
 				break;
 			}
 		}
 		__set_current_state(TASK_UNINTERRUPTIBLE);
-		spin_unlock_irq(&pool->lock);
+		raw_spin_unlock_irq(&pool->lock);
 		schedule();
 	}
 	current->kflags &= ~PF_WQ_WORKER;
@@ -323,11 +373,11 @@ void wq_worker_sleeping(void)
 	if (worker->idle || worker->sleeping)
 		return;
 	pool = worker->pool;
-	spin_lock_irqsave(&pool->lock, flags);
+	raw_spin_lock_irqsave(&pool->lock, flags);
 	worker->sleeping = true;
 	pool->nr_running--;
 	pool_kick(pool);
-	spin_unlock_irqrestore(&pool->lock, flags);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
 }
 
 void wq_worker_running(void)
@@ -337,10 +387,10 @@ void wq_worker_running(void)
 
 	if (!worker->sleeping)
 		return;
-	spin_lock_irqsave(&worker->pool->lock, flags);
+	raw_spin_lock_irqsave(&worker->pool->lock, flags);
 	worker->sleeping = false;
 	worker->pool->nr_running++;
-	spin_unlock_irqrestore(&worker->pool->lock, flags);
+	raw_spin_unlock_irqrestore(&worker->pool->lock, flags);
 }
 
 void wq_worker_dying(void)
@@ -349,7 +399,7 @@ void wq_worker_dying(void)
 	struct worker_pool *pool = worker->pool;
 	bool last;
 
-	spin_lock_irq(&pool->lock);
+	raw_spin_lock_irq(&pool->lock);
 	pool->nr_running--;
 	pool->nr_workers--;
 	list_del(&worker->entry);
@@ -359,14 +409,14 @@ void wq_worker_dying(void)
 	list_splice_init(&worker->scheduled, &pool->worklist);
 	pool_kick(pool);
 	last = !pool->nr_idle && !pool->creating;
-	spin_unlock_irq(&pool->lock);
+	raw_spin_unlock_irq(&pool->lock);
 	current->kflags &= ~PF_WQ_WORKER;
 	current->wq_worker = NULL;
 	kfree(worker);
 	if (last && !create_worker(pool)) {
-		spin_lock_irq(&pool->lock);
+		raw_spin_lock_irq(&pool->lock);
 		call_rescuer(pool);
-		spin_unlock_irq(&pool->lock);
+		raw_spin_unlock_irq(&pool->lock);
 	}
 }
 
@@ -378,7 +428,7 @@ void pools_init(void)
 		struct worker_pool *pool = &pools[cpu];
 
 		pool->cpu = cpu;
-		spin_lock_init(&pool->lock);
+		raw_spin_lock_init(&pool->lock);
 		INIT_LIST_HEAD(&pool->worklist);
 		INIT_LIST_HEAD(&pool->idle);
 		INIT_LIST_HEAD(&pool->busy);

@@ -79,14 +79,14 @@ struct worker_pool *lock_work_pool(struct work_struct *work, struct pool_workque
 
 		if (!pool)
 			return NULL;
-		spin_lock(&pool->lock);
+		raw_spin_lock(&pool->lock);
 		wq_point(WQ_POOL_LOCKED, work, pool);
 		*pwq = smp_load_acquire(&work->pwq);
 		if (pool == READ_ONCE(work->pool)) {
 			wq_point(WQ_POOL_FOUND, work, pool);
 			return pool;
 		}
-		spin_unlock(&pool->lock);
+		raw_spin_unlock(&pool->lock);
 	}
 }
 
@@ -101,13 +101,13 @@ static struct pool_workqueue *lock_target(struct pool_workqueue *pwq, struct wor
 	struct worker *worker;
 
 	if (last && last != pwq->pool) {
-		spin_lock(&last->lock);
+		raw_spin_lock(&last->lock);
 		worker = find_worker_executing(last, work);
 		if (worker && worker->pwq && worker->pwq->wq == pwq->wq)
 			return worker->pwq;
-		spin_unlock(&last->lock);
+		raw_spin_unlock(&last->lock);
 	}
-	spin_lock(&pwq->pool->lock);
+	raw_spin_lock(&pwq->pool->lock);
 	return pwq;
 }
 
@@ -154,7 +154,7 @@ static void __queue_work(unsigned int cpu, struct workqueue_struct *wq, struct w
 		work_set(work, WORK_INACTIVE);
 		list_add_tail(&work->entry, &pwq->inactive);
 	}
-	spin_unlock(&pwq->pool->lock);
+	raw_spin_unlock(&pwq->pool->lock);
 }
 
 bool queue_work_on(unsigned int cpu, struct workqueue_struct *wq, struct work_struct *work)
@@ -178,7 +178,7 @@ void delayed_work_timer_fn(struct timer_list *timer)
 {
 	struct delayed_work *dwork = from_timer(dwork, timer, timer);
 
-	/* Interrupts are off in timers. */
+	/* Interrupts are off. An interrupt that wants the item waits for the end of this: see grab(). */
 	__queue_work(dwork->cpu, dwork->wq, &dwork->work);
 }
 
@@ -246,7 +246,7 @@ static bool try_grab(struct work_struct *work, struct delayed_work *dwork, bool 
 		return false;
 	if (pwq)
 		steal(pool, pwq, work);
-	spin_unlock(&pool->lock);
+	raw_spin_unlock(&pool->lock);
 	return pwq != NULL;
 }
 
@@ -342,8 +342,18 @@ bool mod_delayed_work_on(unsigned int cpu, struct workqueue_struct *wq, struct d
 
 /* --- Workqueues ------------------------------------------------------------------------------------ */
 
-struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags,
-					 unsigned int max_active, ...)
+#ifdef CONFIG_LOCKDEP
+struct workqueue_struct *wq_init_lockdep(struct workqueue_struct *wq, const char *name,
+					 const struct lock_class_key *key)
+{
+	if (wq)
+		lockdep_init_map(&wq->dep_map, name, key, 0, LD_WAIT_SLEEP);
+	return wq;
+}
+#endif
+
+struct workqueue_struct *(alloc_workqueue)(const char *fmt, unsigned int flags,
+					   unsigned int max_active, ...)
 {
 	struct workqueue_struct *wq = kzalloc(sizeof(*wq), GFP_KERNEL);
 	va_list args;
@@ -373,8 +383,8 @@ void destroy_workqueue(struct workqueue_struct *wq)
 	drain_workqueue(wq);
 	/* The worker that ran the last item may still hold the lock, and use the workqueue. */
 	for (unsigned int i = 0; i < wq->nr_pwqs; i++) {
-		spin_lock_irq(&wq->pwqs[i].pool->lock);
-		spin_unlock_irq(&wq->pwqs[i].pool->lock);
+		raw_spin_lock_irq(&wq->pwqs[i].pool->lock);
+		raw_spin_unlock_irq(&wq->pwqs[i].pool->lock);
 	}
 	kfree(wq);
 }

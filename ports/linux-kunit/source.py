@@ -120,7 +120,7 @@ def _unpack(archive, folder):
     new.mkdir(parents=True)
     # In Python: the command tar would need the command xz, which a minimal system lacks.
     try:
-        with tarfile.open(archive, "r|xz") as members:
+        with lzma.open(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
             for member in members:
                 chosen = member.name in wanted or member.name.startswith(tuple(f"{name}/" for name in wanted))
                 if not chosen or not member.isfile() or ".." in member.name.split("/"):
@@ -129,11 +129,17 @@ def _unpack(archive, folder):
                 target = new / member.name.partition("/")[2]
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(members.extractfile(member).read())
+            # To the end, or a file that was cut off between two members would pass for a shorter archive.
+            while stream.read(1 << 20):
+                pass
     except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
         raise Failure(f"{archive} cannot be unpacked: {error}") from None
     finally:
         if archive.parent == FOLDER:
             archive.unlink()
+    missing = _missing(new)
+    if missing:
+        raise Failure(f"{archive} cannot be unpacked: {missing[0]} is not in it")
     shutil.rmtree(folder, ignore_errors=True)
     new.rename(folder)
 
@@ -142,8 +148,13 @@ def _folder(version):
     return FOLDER / re.sub(r"[~:]", "-", version)
 
 
+def _missing(folder):
+    """Return the needed files that @folder lacks."""
+    return [name for name in (*PINS["tests"], *TOOLS) if "." in name and not (folder / name).is_file()]
+
+
 def _complete(folder):
-    return all((folder / name).is_file() for name in (*PINS["tests"], *TOOLS) if "." in name)
+    return not _missing(folder)
 
 
 def _get():

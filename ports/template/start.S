@@ -21,7 +21,12 @@ _start:
 	b.hs	2f
 	stp	xzr, xzr, [x0], #16
 	b	1b
-2:	mov	x29, xzr
+2:
+#ifdef KASAN_PORT_INLINE_H		/* SCS=1: see shadow_stack.h */
+	adrp	x18, shadow_stack
+	add	x18, x18, :lo12:shadow_stack
+#endif
+	mov	x29, xzr
 	mov	x30, xzr
 	bl	board_start
 #else
@@ -34,9 +39,22 @@ _start:
 	sd	zero, 0(t0)
 	addi	t0, t0, 8
 	j	1b
-2:	mv	s0, zero
+2:
+#ifdef KASAN_PORT_INLINE_H
+	lla	gp, shadow_stack
+#endif
+	mv	s0, zero
 	mv	ra, zero
 	call	board_start
 #endif
 	.size	_start, . - _start
+
+#ifdef KASAN_PORT_INLINE_H
+	.bss
+	.globl	shadow_stack
+	.balign	16
+shadow_stack:
+	.space	4096			/* 512 calls, one in another */
+#endif
+
 	.section .note.GNU-stack, "", %progbits

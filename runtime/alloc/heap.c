@@ -159,9 +159,9 @@ static void remember(const struct kasan_heap_header *header, bool is_free)
 	const uintptr_t object = (uintptr_t)header + KASAN_HEAP_LEFT;
 
 	if (kasan_opt_stacktrace && header->tag != KASAN_TAG_KERNEL)
-		kasan_ring_put((const void *)kasan_tag_addr(object, (uint8_t)header->tag),
-			       header->size, is_free,
-			       is_free ? &header->free_track : &header->alloc_track);
+		kasan_ring_record((const void *)kasan_tag_addr(object, (uint8_t)header->tag),
+				  header->size, is_free,
+				  is_free ? &header->free_track : &header->alloc_track);
 }
 
 #endif

@@ -42,9 +42,12 @@ static struct {
 	struct kasan_lock lock;
 	struct kasan_chunk *oldest, *youngest, *spare;
 	size_t bytes, objects;
-	uint32_t seq; /* of the next chunk */
-	uint32_t
-		removals; /* chunks that have left, to tell whether a place in the queue is still valid */
+	uint32_t seq;	    /* of the next chunk */
+	uint32_t shrinkers; /* that have begun */
+	struct shrink_place {
+		uint32_t owner; /* the shrinker's number */
+		struct kasan_chunk *before;
+	} place[CONFIG_KASAN_NR_CPUS];
 } global_queue;
 
 /* One for each CPU is enough to work without memory from the port. */
@@ -52,6 +55,9 @@ static struct kasan_chunk first_chunks[CONFIG_KASAN_NR_CPUS];
 static bool first_chunks_given;
 
 static size_t cpu_max, global_max;
+
+/* Full chunks that went back to their CPU because the global queue had no room: see kasan_cache_shrink(). */
+static uint32_t given_back;
 
 /* From the command line. */
 static size_t wanted_size;
@@ -227,15 +233,19 @@ static struct kasan_chunk *remove_behind(struct kasan_chunk *before)
 {
 	struct kasan_chunk **link = before ? &before->head.next : &global_queue.oldest;
 	struct kasan_chunk *chunk = *link;
+	unsigned int i;
 
 	if (!chunk)
 		return NULL;
+	for (i = 0; i < CONFIG_KASAN_NR_CPUS; i++) {
+		if (global_queue.place[i].before == chunk)
+			global_queue.place[i].before = before;
+	}
 	*link = chunk->head.next;
 	if (global_queue.youngest == chunk)
 		global_queue.youngest = before;
 	global_queue.bytes -= chunk->head.bytes;
 	global_queue.objects -= chunk->head.count;
-	global_queue.removals++;
 	chunk->head.next = NULL;
 	return chunk;
 }
@@ -279,50 +289,110 @@ static void wait_for_journeys(void)
 	}
 }
 
+/* Begin one, with interrupts off until finish_journey(). Return: the queue of the CPU that travels. */
+static struct kasan_cpu_queue *start_journey(unsigned long *irq)
+{
+	struct kasan_cpu_queue *mine;
+	unsigned long flags;
+
+	*irq = kasan_port_irq_save();
+	mine = &kasan_cpu_queues[kasan_port_cpu()];
+	flags = kasan_lock(&mine->lock);
+	begin_journey(mine);
+	kasan_unlock(&mine->lock, flags);
+	return mine;
+}
+
+static void finish_journey(struct kasan_cpu_queue *mine, unsigned long irq)
+{
+	end_journey(mine);
+	kasan_port_irq_restore(irq);
+}
+
 /* --- Putting --- */
 
-/*
- * Queue @full (NULL: nothing) after making room for it. Interrupts are off and a journey of this CPU
- * is counted. @evicts: set if other chunks had to go. Return: an empty chunk in exchange, NULL if there is
- * no memory.
- */
-static struct kasan_chunk *exchange(struct kasan_chunk *full, bool *evicts)
+/* Is there room for @bytes more in the global queue? An empty one takes anything. Under its lock. */
+static bool has_room(size_t bytes)
 {
-	struct kasan_chunk *evicted = NULL, **last = &evicted, *fresh, *chunk;
+	return !global_queue.oldest || global_queue.bytes + bytes <= global_max;
+}
+
+/*
+ * Make room for @bytes in the global queue. The objects of one chunk at a time go back to their caches, and in
+ * between interrupts are as the caller has them: a large object may push out thousands of small ones. Return:
+ * true if any had to go.
+ */
+static bool make_room(size_t bytes)
+{
+	struct kasan_cpu_queue *mine;
+	struct kasan_chunk *chunk;
+	unsigned long irq, flags;
+	bool evicts = false, room;
+
+	do {
+		mine = start_journey(&irq);
+		flags = kasan_lock(&global_queue.lock);
+		chunk = has_room(bytes) ? NULL : remove_behind(NULL);
+		room = has_room(bytes);
+		kasan_unlock(&global_queue.lock, flags);
+		if (chunk) {
+			release(chunk);
+			keep_spares(chunk);
+			evicts = true;
+		}
+		finish_journey(mine, irq);
+	} while (!room);
+	return evicts;
+}
+
+/*
+ * Queue @full (NULL: nothing). Interrupts are off and a journey of this CPU is counted. @evicts: set if another chunk
+ * had to go; nearly always one that goes makes room for one. Return: an empty chunk in exchange, NULL if there is no
+ * memory. If there is still no room: @full, nothing else has changed, and @no_room is set.
+ */
+static struct kasan_chunk *exchange(struct kasan_chunk *full, bool *evicts, bool *no_room)
+{
+	struct kasan_chunk *fresh = NULL, *evicted = NULL;
 	unsigned long flags;
 
 	if (full && !full->head.count)
 		return full;
 	flags = kasan_lock(&global_queue.lock);
-	if (full) {
-		while (global_queue.oldest && global_queue.bytes + full->head.bytes > global_max) {
-			*last = remove_behind(NULL);
-			last = &(*last)->head.next;
-		}
-		append_chunk(full);
-	}
-	fresh = global_queue.spare;
-	if (fresh)
-		global_queue.spare = fresh->head.next;
-	kasan_unlock(&global_queue.lock, flags);
-	*evicts |= evicted != NULL;
-	if (kasan_unlikely(!fresh && !evicted)) {
-		fresh = make_chunks();
-		if (fresh) {
-			keep_spares(fresh->head.next);
-		} else {
-			flags = kasan_lock(&global_queue.lock);
-			evicted = remove_behind(NULL);
+	if (full && !has_room(full->head.bytes)) {
+		if (kasan_unlikely(global_queue.bytes - global_queue.oldest->head.bytes +
+					   full->head.bytes >
+				   global_max)) {
 			kasan_unlock(&global_queue.lock, flags);
+			*no_room = true;
+			return full;
 		}
+		evicted = remove_behind(NULL);
+		*evicts = true;
 	}
-	for (chunk = evicted; chunk; chunk = chunk->head.next)
-		release(chunk);
-	if (!fresh && evicted) {
+	if (full)
+		append_chunk(full);
+	if (!evicted) {
+		fresh = global_queue.spare;
+		if (fresh)
+			global_queue.spare = fresh->head.next;
+	}
+	kasan_unlock(&global_queue.lock, flags);
+	if (evicted) {
+		release(evicted);
 		fresh = evicted;
-		evicted = evicted->head.next;
 	}
-	keep_spares(evicted);
+	if (kasan_unlikely(!fresh)) {
+		fresh = make_chunks();
+		if (fresh)
+			keep_spares(fresh->head.next);
+	}
+	if (kasan_unlikely(!fresh)) {
+		flags = kasan_lock(&global_queue.lock);
+		fresh = remove_behind(NULL);
+		kasan_unlock(&global_queue.lock, flags);
+		if (fresh)
+			release(fresh);
+	}
 	if (fresh)
 		make_empty(fresh);
 	return fresh;
@@ -351,51 +421,73 @@ static void attach(struct kasan_cpu_queue *queue, struct kasan_chunk *chunk)
 	queue->bytes = chunk->head.bytes;
 }
 
-/* Return: false if @object could not be kept. */
-static bool put_slow(struct kasan_cache *cache, void *object)
+enum outcome { KEPT, REFUSED, NO_ROOM };
+
+/* @direct: it is too large for a CPU's chunk, so it goes to the global queue, alone in a chunk. Return: NO_ROOM if
+ * make_room() is to be called again. */
+static enum outcome try_to_put(struct kasan_cache *cache, void *object, bool direct, bool *evicts)
 {
-	/* Too large for a CPU's chunk: it goes to the global queue, alone in a chunk. */
-	const bool direct = cache->slot_size > cpu_max;
 	const unsigned long irq = kasan_port_irq_save();
 	struct kasan_cpu_queue *queue = &kasan_cpu_queues[kasan_port_cpu()];
 	unsigned long flags = kasan_lock(&queue->lock);
-	bool kept = kasan_quarantine_push(queue, cache, object);
+	bool kept = kasan_quarantine_push(queue, cache, object), no_room = false;
 	struct kasan_chunk *chunk;
-	bool evicts = false;
 
 	/* Another CPU had the lock, or has made room meanwhile. */
 	if (kept) {
 		kasan_unlock(&queue->lock, flags);
 		kasan_port_irq_restore(irq);
-		return true;
+		return KEPT;
 	}
 	chunk = detach(queue);
 	begin_journey(queue);
 	kasan_unlock(&queue->lock, flags);
 
-	chunk = exchange(chunk, &evicts);
-	if (chunk && direct) {
+	chunk = exchange(chunk, evicts, &no_room);
+	if (chunk && direct && !no_room) {
 		append_object(chunk, cache, object);
-		chunk = exchange(chunk, &evicts);
-		kept = true;
+		chunk = exchange(chunk, evicts, &no_room);
+		kept = !no_room;
+		if (no_room)
+			make_empty(chunk);
 	}
 
 	flags = kasan_lock(&queue->lock);
-	/* A cache that was given slots back may have freed something itself. */
+	/* A cache that was given slots back may have freed something itself. None was if @chunk still has objects. */
 	if (chunk && !queue->chunk) {
+		if (chunk->head.count)
+			__atomic_fetch_add(&given_back, 1, __ATOMIC_RELAXED);
 		attach(queue, chunk);
 		chunk = NULL;
 	}
-	if (!kept)
+	if (!kept && !no_room)
 		kept = kasan_quarantine_push(queue, cache, object);
 	kasan_unlock(&queue->lock, flags);
 	keep_spares(chunk);
-	end_journey(queue);
-	kasan_port_irq_restore(irq);
+	finish_journey(queue, irq);
+	if (no_room)
+		return NO_ROOM;
+	return kept ? KEPT : REFUSED;
+}
+
+/* Return: false if @object could not be kept. */
+static bool put_slow(struct kasan_cache *cache, void *object)
+{
+	const bool direct = cache->slot_size > cpu_max;
+	enum outcome outcome;
+	bool evicts = false;
+
+	while ((outcome = try_to_put(cache, object, direct, &evicts)) == NO_ROOM) {
+		const unsigned long irq = kasan_port_irq_save();
+		const size_t bytes = kasan_cpu_queues[kasan_port_cpu()].bytes;
+
+		kasan_port_irq_restore(irq);
+		evicts |= make_room(bytes + (direct ? cache->slot_size : 0));
+	}
 	/* After the journey: a notice may have reports to print, and they may not return. */
 	if (evicts)
 		say_full();
-	return kept;
+	return outcome == KEPT;
 }
 
 __attribute__((__noinline__)) enum kasan_free_verdict
@@ -411,27 +503,8 @@ kasan_quarantine_put_slow(struct kasan_cache *cache, void *object)
 
 /* --- Shrinking --- */
 
-/* A journey like that of an object: another CPU that shrinks the same cache must not return before the
- * objects that this one has taken out are released. Interrupts are off until stop_shrinking(). */
-static struct kasan_cpu_queue *start_shrinking(unsigned long *irq)
-{
-	struct kasan_cpu_queue *mine;
-	unsigned long flags;
-
-	*irq = kasan_port_irq_save();
-	mine = &kasan_cpu_queues[kasan_port_cpu()];
-	flags = kasan_lock(&mine->lock);
-	begin_journey(mine);
-	kasan_unlock(&mine->lock, flags);
-	return mine;
-}
-
-static void stop_shrinking(struct kasan_cpu_queue *mine, unsigned long irq)
-{
-	end_journey(mine);
-	kasan_port_irq_restore(irq);
-}
-
+/* Objects that are taken out make a journey as well: another CPU that shrinks the same cache must not return before
+ * they are released. */
 static void shrink_cpu(struct kasan_cache *cache, struct kasan_cpu_queue *queue)
 {
 	struct kasan_cpu_queue *mine;
@@ -439,7 +512,7 @@ static void shrink_cpu(struct kasan_cache *cache, struct kasan_cpu_queue *queue)
 	unsigned long irq, flags;
 
 	make_empty(&out);
-	mine = start_shrinking(&irq);
+	mine = start_journey(&irq);
 	flags = kasan_lock(&queue->lock);
 	chunk = detach(queue);
 	if (chunk) {
@@ -449,37 +522,43 @@ static void shrink_cpu(struct kasan_cache *cache, struct kasan_cpu_queue *queue)
 	}
 	kasan_unlock(&queue->lock, flags);
 	release(&out);
-	stop_shrinking(mine, irq);
+	finish_journey(mine, irq);
 }
 
 /**
  * struct shrink_cursor - how far shrink_global() has come
+ * @number: of this shrinker.
  * @seq: of the chunk to look at next; @end: of the first one that is too young.
- * @before: the chunk before that, as long as global_queue.removals is @removals.
+ *
+ * The chunk before that is in global_queue.place[], where it is kept right when chunks leave the queue. So the place
+ * need not be searched under the lock. There are as many places as CPUs. If more shrink at the same time, the
+ * oldest shrinker loses its place, and finds it again by @seq. A place outlives a shrinker that ends here.
  */
 struct shrink_cursor {
-	uint32_t seq, end, removals;
-	struct kasan_chunk *before;
+	uint32_t number, seq, end;
 	bool started, finished;
 };
 
-/* Interrupts are off for this many chunks at a time. */
-#define CHUNKS_AT_ONCE 64
+/* The lock is held, and interrupts are off, for this many chunks at a time. */
+#define CHUNKS_AT_ONCE 2
 
 static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
 			struct kasan_chunk *out)
 {
 	struct kasan_chunk *before, *chunk;
+	struct shrink_place *place;
 	unsigned int i;
 
 	if (!cursor->started) {
-		*cursor = (struct shrink_cursor){.end = global_queue.seq, .started = true};
+		*cursor = (struct shrink_cursor){.number = ++global_queue.shrinkers,
+						 .end = global_queue.seq,
+						 .started = true};
 		cursor->seq =
 			global_queue.oldest ? global_queue.oldest->head.seq : global_queue.seq;
-		cursor->removals = global_queue.removals;
 	}
-	/* The oldest leave and younger ones come, so the place must be found again, by seq. */
-	before = cursor->removals == global_queue.removals ? cursor->before : NULL;
+	place = &global_queue.place[cursor->number % CONFIG_KASAN_NR_CPUS];
+	/* The oldest leave and younger ones come. */
+	before = place->owner == cursor->number ? place->before : NULL;
 	chunk = before ? before->head.next : global_queue.oldest;
 	for (; chunk && (int32_t)(chunk->head.seq - cursor->seq) < 0; chunk = chunk->head.next)
 		before = chunk;
@@ -505,8 +584,8 @@ static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
 		}
 		chunk = before ? before->head.next : global_queue.oldest;
 	}
-	cursor->before = before;
-	cursor->removals = global_queue.removals;
+	place->owner = cursor->number;
+	place->before = before;
 }
 
 static void shrink_global(struct kasan_cache *cache, struct shrink_cursor *cursor)
@@ -516,23 +595,28 @@ static void shrink_global(struct kasan_cache *cache, struct shrink_cursor *curso
 	struct kasan_chunk out;
 
 	make_empty(&out);
-	mine = start_shrinking(&irq);
+	mine = start_journey(&irq);
 	flags = kasan_lock(&global_queue.lock);
 	walk_chunks(cache, cursor, &out);
 	kasan_unlock(&global_queue.lock, flags);
 	release(&out);
-	stop_shrinking(mine, irq);
+	finish_journey(mine, irq);
 }
 
 void kasan_cache_shrink(struct kasan_cache *cache)
 {
 	struct shrink_cursor cursor = {0};
 	unsigned int cpu;
+	uint32_t seen;
 
-	/* In the direction that objects travel: the CPUs, then objects on their way, then the global queue. */
-	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++)
-		shrink_cpu(cache, &kasan_cpu_queues[cpu]);
-	wait_for_journeys();
+	/* In the direction that objects travel: the CPUs, then objects on their way, then the global queue. A chunk that
+	 * went the other way meanwhile may have been missed: look again. */
+	do {
+		seen = __atomic_load_n(&given_back, __ATOMIC_RELAXED);
+		for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++)
+			shrink_cpu(cache, &kasan_cpu_queues[cpu]);
+		wait_for_journeys();
+	} while (__atomic_load_n(&given_back, __ATOMIC_RELAXED) != seen);
 	while (!cursor.finished)
 		shrink_global(cache, &cursor);
 	wait_for_journeys();

@@ -14,6 +14,7 @@
 #include "quarantine.h"
 
 #include "../core/shadow.h"
+#include "../track/known.h"
 #include "../track/track.h"
 
 #ifdef CONFIG_KASAN_GENERIC
@@ -247,12 +248,13 @@ static void record_free(struct kasan_cache *cache, void *object, uintptr_t ip, u
 
 /*
  * The two hooks do the most common case themselves, without a call and so without saving anything across
- * one: all of the object's bytes are asked for, and no stack is stored. All other cases go to a function
- * that does everything.
+ * one: all of the object's bytes are asked for, and the stack is a known one, or none is stored. All other cases go
+ * to a function that does everything.
  */
 
-static __attribute__((__noinline__)) void set_object(struct kasan_cache *cache, void *object,
-						     size_t size, uintptr_t ip, uintptr_t fp)
+/* Return: @object. */
+static __attribute__((__noinline__)) void *set_object(struct kasan_cache *cache, void *object,
+						      size_t size, uintptr_t ip, uintptr_t fp)
 {
 	struct kasan_alloc_meta *meta = alloc_meta(cache, object);
 
@@ -261,13 +263,18 @@ static __attribute__((__noinline__)) void set_object(struct kasan_cache *cache, 
 	open_object(cache, object, size);
 	kasan_set_track(&meta->alloc, ip, fp);
 	seal_alloc(meta, object, size);
+	/* Otherwise the compiler sees that it is the argument, and has the hook keep that across the call. */
+	__asm__("" : "+r"(object));
+	return object;
 }
 
 __attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, void *object,
 						     size_t size)
 {
-	const uint32_t count = object_granules(cache);
+	const uintptr_t ip = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
+	const uint32_t object_size = cache->object_size;
 	struct kasan_alloc_meta *meta;
+	uint32_t stack;
 	uint8_t *shadow;
 
 	if (kasan_unlikely(!object || !is_laid_out(cache)))
@@ -275,15 +282,14 @@ __attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, 
 	meta = alloc_meta(cache, object);
 	meta->aux_stack[0] = meta->aux_stack[1] = 0;
 	shadow = object_shadow(object);
-	if (kasan_likely(shadow && size == (size_t)count << KASAN_SHADOW_SCALE_SHIFT &&
-			 size <= cache->object_size && kasan_tracks_are_short())) {
-		kasan_shadow_fill_inline(shadow, 0, count);
-		kasan_set_short_track(&meta->alloc);
+	if (kasan_likely(shadow && size == object_size && !(object_size & KASAN_GRANULE_MASK) &&
+			 kasan_find_stack(&stack, ip, fp))) {
+		kasan_shadow_fill_inline(shadow, 0, object_size >> KASAN_SHADOW_SCALE_SHIFT);
+		kasan_put_track(&meta->alloc, stack);
 		seal_alloc(meta, object, size);
-	} else {
-		set_object(cache, object, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+		return object;
 	}
-	return object;
+	return set_object(cache, object, size, ip, fp);
 }
 
 __attribute__((__noinline__)) void *kasan_slab_realloc(struct kasan_cache *cache, void *object,
@@ -330,8 +336,7 @@ size_t kasan_object_size(struct kasan_cache *cache, const void *object)
  * End the object's life, once: one of two CPUs that free it at the same time is told. Where the seal is
  * broken, the shadow alone decides, as for allocators without metadata.
  */
-static inline __attribute__((always_inline)) bool end_life(struct kasan_alloc_meta *meta,
-							   const void *object)
+static bool end_life(struct kasan_alloc_meta *meta, const void *object)
 {
 	uint32_t live = kasan_meta_seal(meta, object, KASAN_META_LIVE);
 	const uint32_t freed = live ^ (KASAN_META_LIVE ^ KASAN_META_FREED);
@@ -340,6 +345,17 @@ static inline __attribute__((always_inline)) bool end_life(struct kasan_alloc_me
 						     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)))
 		return true;
 	return live != freed;
+}
+
+/* The same where nothing is wrong. Return: false if something is. */
+static inline __attribute__((always_inline)) bool end_good_life(struct kasan_alloc_meta *meta,
+								const void *object)
+{
+	uint32_t live = kasan_meta_seal(meta, object, KASAN_META_LIVE);
+
+	return __atomic_compare_exchange_n(&meta->flags, &live,
+					   live ^ (KASAN_META_LIVE ^ KASAN_META_FREED), false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 /* Find out what is wrong with freeing @object, which the allocator found in the slot at @base. NULL: nothing,
@@ -386,25 +402,27 @@ static __attribute__((__noinline__)) enum kasan_free_verdict free_object(struct 
 __attribute__((__noinline__)) enum kasan_free_verdict
 kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t ip)
 {
+	const uintptr_t caller = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
 	struct kasan_free_meta *meta;
+	uint32_t stack;
 	uint8_t *shadow;
 
 	if (kasan_unlikely(!object || !is_laid_out(cache)))
 		return KASAN_FREE_NOW;
 	shadow = object_shadow(object);
 	if (kasan_likely(object == base && shadow && !(*shadow & 0x80) &&
-			 !(cache->flags & KASAN_CACHE_NO_QUARANTINE) && kasan_tracks_are_short() &&
-			 end_life(alloc_meta(cache, object), object))) {
+			 !(cache->flags & KASAN_CACHE_NO_QUARANTINE) &&
+			 kasan_find_stack(&stack, caller, fp) &&
+			 end_good_life(alloc_meta(cache, object), object))) {
 		kasan_shadow_fill_inline(shadow, KASAN_SLAB_FREE, object_granules(cache));
 		*shadow = KASAN_SLAB_FREE_META;
 		meta = free_meta(cache, object);
-		kasan_set_short_track(&meta->free);
+		kasan_put_track(&meta->free, stack);
 		meta->check = kasan_free_seal(&meta->free, object);
 		return kasan_quarantine_put(cache, object);
 	}
 	/* A life that was over before is still over at the second look. */
-	return free_object(cache, object, base, KASAN_CALLER_IP(), KASAN_CALLER_FP(),
-			   ip ? ip : KASAN_CALLER_IP());
+	return free_object(cache, object, base, caller, fp, ip ? ip : caller);
 }
 
 enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void *object)

@@ -11,7 +11,7 @@
 #include "meta.h"
 #include "sample.h"
 
-#include "../core/tags.h"
+#include "../core/tags_hot.h"
 #include "../track/ring.h"
 
 #ifdef CONFIG_KASAN_TAGS
@@ -26,12 +26,19 @@ static inline bool outlives_free(const struct kasan_cache *cache)
 	return cache->flags & KASAN_CACHE_NO_QUARANTINE;
 }
 
+/* Objects that may contain pointers to themselves, or that readers reach after the free. */
+static inline bool has_fixed_tag(const struct kasan_cache *cache)
+{
+	return cache->flags & (KASAN_CACHE_NO_FREE_META_IN_OBJECT | KASAN_CACHE_NO_QUARANTINE);
+}
+
 uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
 {
 	const uint32_t unit = align < KASAN_GRANULE_SIZE ? (uint32_t)KASAN_GRANULE_SIZE : align;
 	uint32_t size = ROUND_UP(cache->object_size, (uint32_t)KASAN_GRANULE_SIZE);
 
 	cache->free_meta_offset = KASAN_NO_FREE_META;
+	cache->plain_size = has_fixed_tag(cache) ? 0 : cache->object_size;
 	if (outlives_free(cache)) {
 		/* At its end: in front there is room for an allocator's link. */
 		size = ROUND_UP(size + (uint32_t)KASAN_GRANULE_SIZE, unit);
@@ -47,12 +54,6 @@ uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
 static inline size_t object_span(const struct kasan_cache *cache)
 {
 	return ROUND_UP(cache->object_size, KASAN_GRANULE_SIZE);
-}
-
-/* Objects that may contain pointers to themselves, or that readers reach after the free. */
-static inline bool has_fixed_tag(const struct kasan_cache *cache)
-{
-	return cache->flags & (KASAN_CACHE_NO_FREE_META_IN_OBJECT | KASAN_CACHE_NO_QUARANTINE);
 }
 
 /* --- Objects that outlive their free --- */
@@ -88,19 +89,50 @@ static bool end_typesafe(const struct kasan_cache *cache, const void *object)
  * Whatever address a slab starts at, from one slot to the next the quotient grows by exactly one: neighbours
  * differ in its lowest bit.
  */
-static inline uint8_t next_tag(const struct kasan_cache *cache, const void *object)
+static inline unsigned int parity_of(const struct kasan_cache *cache, uintptr_t addr)
+{
+	return (unsigned int)(addr / cache->slot_size) & 1;
+}
+
+static uint8_t next_tag(const struct kasan_cache *cache, const void *object)
 {
 	const uintptr_t addr = kasan_untag_addr((uintptr_t)object), end = addr + cache->slot_size;
-	const unsigned int parity = (unsigned int)(addr / cache->slot_size) & 1;
-	const uint8_t tag = kasan_tag_for_slot(parity, kasan_get_tag(object));
+	const uint8_t last = kasan_get_tag(object);
+	const uint8_t tag = kasan_tag_for_slot(parity_of(cache, addr), last);
 
 	/* The memory behind the last slot of a page, and before the first, may have another owner. */
 	if (kasan_unlikely(!(addr & (CONFIG_KASAN_PAGE_SIZE - 1)) ||
 			   (addr ^ end) >= CONFIG_KASAN_PAGE_SIZE))
-		return kasan_tag_beside(tag, kasan_get_tag(object),
-					kasan_tags_owner(addr - KASAN_GRANULE_SIZE),
+		return kasan_tag_beside(tag, last, kasan_tags_owner(addr - KASAN_GRANULE_SIZE),
 					kasan_tags_owner(end));
 	return tag;
+}
+
+/*
+ * The same without a call, with the same random number. A neighbour that is a slot of the same slab differs
+ * already, and is not looked at. Return: false if next_tag() is needed; nothing was drawn then.
+ */
+static kasan_always_inline bool next_tag_fast(const struct kasan_cache *cache, const void *object,
+					      unsigned int *tag)
+{
+	const uintptr_t addr = kasan_untag_addr((uintptr_t)object), end = addr + cache->slot_size;
+	const unsigned int last = kasan_get_tag(object);
+	unsigned int beside, behind = KASAN_TAG_INVALID;
+
+	if (!kasan_tag_draw(parity_of(cache, addr), last, tag))
+		return false;
+	if (kasan_unlikely(!(addr & (CONFIG_KASAN_PAGE_SIZE - 1)))) {
+		beside = kasan_tags_owner_fast(addr - KASAN_GRANULE_SIZE);
+		if (kasan_unlikely(cache->slot_size >= CONFIG_KASAN_PAGE_SIZE))
+			behind = kasan_tags_owner_fast(end);
+	} else if (kasan_unlikely((addr ^ end) >= CONFIG_KASAN_PAGE_SIZE)) {
+		beside = kasan_tags_owner_fast(end);
+	} else {
+		return true;
+	}
+	while (kasan_unlikely(*tag == beside || *tag == behind || *tag == last))
+		*tag = kasan_tag_next(*tag);
+	return true;
 }
 
 /* --- Slabs and slots --- */
@@ -135,9 +167,9 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 
 /* --- Allocation --- */
 
-static inline __attribute__((always_inline)) void *open_object(struct kasan_cache *cache,
-							       void *object, size_t size, bool init,
-							       const struct kasan_caller *caller)
+/* Every object. @caller->fp may be the frame of any function that the caller has called. */
+static void *open_object(struct kasan_cache *cache, void *object, size_t size, bool init,
+			 const struct kasan_caller *caller)
 {
 	uint8_t tag;
 
@@ -149,11 +181,11 @@ static inline __attribute__((always_inline)) void *open_object(struct kasan_cach
 	}
 	if (kasan_unlikely(size > cache->object_size))
 		size = cache->object_size;
-	if (kasan_unlikely(has_fixed_tag(cache) && kasan_get_tag(object) != KASAN_TAG_KERNEL))
+	if (has_fixed_tag(cache) && kasan_get_tag(object) != KASAN_TAG_KERNEL)
 		tag = kasan_get_tag(object);
 	else
 		tag = next_tag(cache, object);
-	if (kasan_unlikely(outlives_free(cache)))
+	if (outlives_free(cache))
 		__atomic_store_n(state_of(cache, object), state_word(object, KASAN_META_LIVE),
 				 __ATOMIC_RELAXED);
 	object = kasan_set_tag(object, tag);
@@ -163,25 +195,45 @@ static inline __attribute__((always_inline)) void *open_object(struct kasan_cach
 	return object;
 }
 
-__attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, void *object,
-						     size_t size)
+static __attribute__((__noinline__)) void *open_object_slow(struct kasan_cache *cache, void *object,
+							    size_t size, bool init, uintptr_t ip)
 {
-	const struct kasan_caller caller = {.ip = KASAN_CALLER_IP(), .fp = KASAN_CALLER_FP()};
+	/* The hook's frame may be gone: the compiler may have turned its call into a jump. */
+	const struct kasan_caller caller = {.ip = ip, .fp = KASAN_CALLER_FP()};
+
+	return open_object(cache, object, size, init, &caller);
+}
+
+/* Most objects: those that no constructor and no reader keeps, and that need not be cleared. */
+static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, void *object,
+						  size_t size, bool init, uintptr_t ip,
+						  uintptr_t fp)
+{
+	struct kasan_ring_stack stack;
+	uintptr_t addr;
+	unsigned int tag;
 
 	if (kasan_unlikely(!object))
 		return NULL;
-	return open_object(cache, object, size, false, &caller);
+	if (kasan_unlikely(!kasan_on() || size > cache->plain_size || init ||
+			   !kasan_ring_find(&stack, ip, fp) || !next_tag_fast(cache, object, &tag)))
+		return open_object_slow(cache, object, size, init, ip);
+	addr = kasan_tag_addr((uintptr_t)object, (uint8_t)tag);
+	kasan_ring_write((const void *)addr, (uint32_t)size, &stack);
+	return (void *)kasan_tags_open_fast(addr, size);
+}
+
+__attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, void *object,
+						     size_t size)
+{
+	return open_object_fast(cache, object, size, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
 #ifdef CONFIG_KASAN_HW_TAGS
 __attribute__((__noinline__)) void *kasan_slab_alloc_init(struct kasan_cache *cache, void *object,
 							  size_t size, bool init)
 {
-	const struct kasan_caller caller = {.ip = KASAN_CALLER_IP(), .fp = KASAN_CALLER_FP()};
-
-	if (kasan_unlikely(!object))
-		return NULL;
-	return open_object(cache, object, size, init && kasan_has_integrated_init(), &caller);
+	return open_object_fast(cache, object, size, init, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 #endif
 
@@ -267,36 +319,50 @@ static const char *check_typesafe_free(const struct kasan_cache *cache, const vo
 	return NULL;
 }
 
-static inline void close_object(struct kasan_cache *cache, const void *object,
-				const struct kasan_caller *caller)
+static void close_object(struct kasan_cache *cache, const void *object,
+			 const struct kasan_caller *caller)
 {
 	if (kasan_likely(kasan_opt_stacktrace))
 		kasan_ring_add(object, cache->object_size, true, caller->ip, caller->fp);
-	kasan_tags_fill((uintptr_t)object, object_span(cache), KASAN_SLAB_FREE);
+	if (!outlives_free(cache))
+		kasan_tags_fill((uintptr_t)object, object_span(cache), KASAN_SLAB_FREE);
+}
+
+/* Every free, and what is wrong with it. */
+static __attribute__((__noinline__)) enum kasan_free_verdict
+slab_free_slow(struct kasan_cache *cache, void *object, void *base, uintptr_t report_ip,
+	       uintptr_t ip)
+{
+	const struct kasan_caller caller = {
+		.ip = ip, .fp = KASAN_CALLER_FP(), .report_ip = report_ip ? report_ip : ip};
+	const char *wrong;
+
+	if (!kasan_on())
+		return KASAN_FREE_NOW;
+	wrong = outlives_free(cache) ? check_typesafe_free(cache, object, base)
+				     : check_free(object, base);
+	if (kasan_unlikely(wrong)) {
+		kasan_report_bad_free(wrong, object, caller.report_ip, caller.fp);
+		return KASAN_FREE_BAD;
+	}
+	close_object(cache, object, &caller);
+	return KASAN_FREE_NOW;
 }
 
 __attribute__((__noinline__)) enum kasan_free_verdict
 kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t ip)
 {
-	const struct kasan_caller caller = {
-		.ip = KASAN_CALLER_IP(),
-		.fp = KASAN_CALLER_FP(),
-		.report_ip = ip ? ip : KASAN_CALLER_IP(),
-	};
-	const char *wrong;
+	const uintptr_t caller_ip = KASAN_CALLER_IP(), caller_fp = KASAN_CALLER_FP();
+	struct kasan_ring_stack stack;
 
-	if (kasan_unlikely(!object || !kasan_on()))
+	if (kasan_unlikely(!object))
 		return KASAN_FREE_NOW;
-	wrong = kasan_unlikely(outlives_free(cache)) ? check_typesafe_free(cache, object, base)
-						     : check_free(object, base);
-	if (kasan_unlikely(wrong)) {
-		kasan_report_bad_free(wrong, object, caller.report_ip, caller.fp);
-		return KASAN_FREE_BAD;
-	}
-	if (kasan_likely(!outlives_free(cache)))
-		close_object(cache, object, &caller);
-	else if (kasan_opt_stacktrace)
-		kasan_ring_add(object, cache->object_size, true, caller.ip, caller.fp);
+	if (kasan_unlikely(!kasan_on() || outlives_free(cache) ||
+			   !kasan_ring_find(&stack, caller_ip, caller_fp) ||
+			   !kasan_tags_claim_fast((uintptr_t)object, (uintptr_t)base)))
+		return slab_free_slow(cache, object, base, ip, caller_ip);
+	kasan_ring_write(object, cache->object_size | KASAN_RING_FREE, &stack);
+	kasan_tags_fill_fast((uintptr_t)object, cache->object_size, KASAN_SLAB_FREE);
 	return KASAN_FREE_NOW;
 }
 

@@ -11,8 +11,8 @@
  *	alignment of every frame pointer, in bytes.
  * kasan_arch_frame_prev(fp)
  *	the caller's frame pointer.
- * kasan_arch_frame_ra(fp)
- *	the return address into the caller, without pointer authentication.
+ * kasan_arch_frame_raw_ra(fp)
+ *	the return address into the caller, as it lies in memory.
  * kasan_arch_relax()
  *	tells the CPU that this is a spin loop.
  */
@@ -33,6 +33,43 @@
 #include "arm/unwind.h"
 #else
 #error "KASAN: no runtime/arch/<name>/unwind.h for this processor"
+#endif
+
+/*
+ * An arch whose return addresses may carry a signature in memory gives, under KASAN_ARCH_SIGNS_RA,
+ *	kasan_arch_strip_ra(raw)  @raw without it
+ */
+#ifndef KASAN_ARCH_SIGNS_RA
+#define KASAN_ARCH_SIGNS_RA 0
+static inline uintptr_t kasan_arch_strip_ra(uintptr_t raw)
+{
+	return raw;
+}
+#endif
+
+/** kasan_arch_frame_ra() - Return: the return address into the caller, without pointer authentication. */
+static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
+{
+	return kasan_arch_strip_ra(kasan_arch_frame_raw_ra(fp));
+}
+
+/*
+ * An arch that can compare words in fewer instructions than its compilers gives, with KASAN_ARCH_HAS_SAME_4, the same as
+ * these: are the four or eight words below @above, from the highest on, the same as those from @words on?
+ */
+#ifndef KASAN_ARCH_HAS_SAME_4
+static inline __attribute__((always_inline)) bool kasan_arch_same_4(const uintptr_t *above,
+								    const uintptr_t *words)
+{
+	return !((above[-1] ^ words[0]) | (above[-2] ^ words[1]) | (above[-3] ^ words[2]) |
+		 (above[-4] ^ words[3]));
+}
+
+static inline __attribute__((always_inline)) bool kasan_arch_same_8(const uintptr_t *above,
+								    const uintptr_t *words)
+{
+	return kasan_arch_same_4(above, words) && kasan_arch_same_4(above - 4, words + 4);
+}
 #endif
 
 /*

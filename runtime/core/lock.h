@@ -12,7 +12,7 @@
  *	lock		of		taken under the report lock		the port is called under it for
  *	report		format.c	-					all that a report needs
  *	globals		globals.c	by kasan_find_global(), tries only	kasan_port_readable()
- *	depot		depot.c		no					kasan_port_alloc()
+ *	depot		depot.c		no					nothing
  *	a heap's	heap.c		no					kasan_port_alloc()
  *	heaps		heap.c		no					nothing
  *	quarantine's	quarantine.c	no					nothing

@@ -10,22 +10,28 @@
  * The numbers need not be secret, only evenly spread: a linear congruential generator for each CPU, without
  * a lock. An interrupt between its load and its store repeats a number, which does no harm.
  */
-#include "tags.h"
+#include "tags_hot.h"
 
 enum kasan_tag_policy kasan_opt_tag_policy = KASAN_TAG_POLICY_ADJACENT;
 
 #ifdef CONFIG_KASAN_TAGS
 
-#define TAG_COUNT (KASAN_TAG_MAX - KASAN_TAG_MIN + 1)
-/* Even and odd ones. */
-#define KIND_COUNT (TAG_COUNT / 2)
+_Static_assert(KASAN_TAG_COUNT % 2 == 0 && KASAN_TAG_MIN % 2 == 0, "as many even tags as odd ones");
 
-_Static_assert(TAG_COUNT % 2 == 0 && KASAN_TAG_MIN % 2 == 0, "as many even tags as odd ones");
+/* The constants of Knuth and Lewis; modulo 2^32 the period is complete. */
+struct kasan_tag_generator kasan_tag_generators[CONFIG_KASAN_NR_CPUS] = {
+	[0 ... CONFIG_KASAN_NR_CPUS - 1] = {.factor = 1664525U, .step = 1013904223U},
+};
 
-/* Apart from each other: every allocation writes its CPU's. */
-static struct {
-	uint32_t state;
-} __attribute__((__aligned__(64))) generators[CONFIG_KASAN_NR_CPUS];
+void kasan_set_tag_policy(enum kasan_tag_policy policy)
+{
+	unsigned int cpu;
+
+	kasan_opt_tag_policy = policy;
+	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++)
+		__atomic_store_n(&kasan_tag_generators[cpu].policy, (uint32_t)policy,
+				 __ATOMIC_RELAXED);
+}
 
 static __attribute__((cold, __noinline__)) uint32_t first_state(unsigned int cpu)
 {
@@ -39,53 +45,35 @@ static __attribute__((cold, __noinline__)) uint32_t first_state(unsigned int cpu
 uint32_t kasan_tags_entropy(void)
 {
 	const unsigned int cpu = kasan_port_cpu();
-	uint32_t state = __atomic_load_n(&generators[cpu].state, __ATOMIC_RELAXED);
+	struct kasan_tag_generator *generator = &kasan_tag_generators[cpu];
+	uint32_t state = __atomic_load_n(&generator->state, __ATOMIC_RELAXED);
 
 	if (kasan_unlikely(!state))
 		state = first_state(cpu);
-	/* The constants of Knuth and Lewis; modulo 2^32 the period is complete. */
-	state = state * 1664525U + 1013904223U;
-	__atomic_store_n(&generators[cpu].state, state, __ATOMIC_RELAXED);
+	state = state * generator->factor + generator->step;
+	__atomic_store_n(&generator->state, state, __ATOMIC_RELAXED);
 	return state;
-}
-
-/* Evenly spread over [0, bound), bound at most 256: the upper bits are the random ones. */
-static inline unsigned int below(unsigned int bound)
-{
-	return ((kasan_tags_entropy() >> 8) * bound) >> 24;
 }
 
 uint8_t kasan_tag_random(void)
 {
-	return (uint8_t)(KASAN_TAG_MIN + below(TAG_COUNT));
+	return (uint8_t)(KASAN_TAG_MIN + kasan_tag_spread(kasan_tags_entropy(), KASAN_TAG_COUNT));
 }
 
 uint8_t kasan_tag_for_slot(unsigned int parity, uint8_t last)
 {
-	unsigned int index;
-
 	if (kasan_unlikely(kasan_opt_tag_policy == KASAN_TAG_POLICY_RANDOM))
 		return kasan_tag_random();
-	if (last >= KASAN_TAG_MIN && last <= KASAN_TAG_MAX && (last & 1) == parity) {
-		/* One of the other tags: those from @last on move up by one. */
-		index = below(KIND_COUNT - 1);
-		if (index >= (unsigned int)(last - KASAN_TAG_MIN) / 2)
-			index++;
-	} else {
-		index = below(KIND_COUNT);
-	}
-	return (uint8_t)(KASAN_TAG_MIN + 2 * index + parity);
+	return kasan_tag_pick(kasan_tags_entropy(), parity, last);
 }
 
 uint8_t kasan_tag_beside(uint8_t tag, uint8_t a, uint8_t b, uint8_t c)
 {
-	unsigned int next = tag;
-
 	if (kasan_unlikely(kasan_opt_tag_policy == KASAN_TAG_POLICY_RANDOM))
 		return tag;
-	while (next == a || next == b || next == c)
-		next = next + 2 > KASAN_TAG_MAX ? KASAN_TAG_MIN + (tag & 1U) : next + 2;
-	return (uint8_t)next;
+	while (tag == a || tag == b || tag == c)
+		tag = kasan_tag_next(tag);
+	return tag;
 }
 
 uint8_t kasan_tag_avoiding(uint8_t a, uint8_t b, uint8_t c)
@@ -100,4 +88,11 @@ uint8_t kasan_tag_avoiding(uint8_t a, uint8_t b, uint8_t c)
 	return (uint8_t)tag;
 }
 
-#endif /* CONFIG_KASAN_TAGS */
+#else
+
+void kasan_set_tag_policy(enum kasan_tag_policy policy)
+{
+	kasan_opt_tag_policy = policy;
+}
+
+#endif

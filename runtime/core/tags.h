@@ -33,6 +33,9 @@ extern enum kasan_tag_policy kasan_opt_tag_policy; /* kasan.tag_policy= */
 extern enum kasan_hw_mode kasan_opt_hw_mode;	   /* kasan.mode= */
 extern bool kasan_opt_write_only;		   /* kasan.write_only= */
 
+/** kasan_set_tag_policy() - set kasan_opt_tag_policy, which others only read. */
+void kasan_set_tag_policy(enum kasan_tag_policy policy);
+
 #ifdef CONFIG_KASAN_TAGS
 
 /* --- Backend --- */

@@ -6,15 +6,12 @@
  * used that cover a block: stgm, which writes the tags of 256 bytes at most, and dc gzva where memory must
  * be cleared as well.
  */
-#include "claim.h"
-#include "tags.h"
+#include "tags_hot.h"
 
 enum kasan_hw_mode kasan_opt_hw_mode;
 bool kasan_opt_write_only;
 
 #ifdef CONFIG_KASAN_HW_TAGS
-
-#include "../arch/arm64/mte.h"
 
 /* The CPU has tags: the instructions of mte.h can be used. */
 static bool present;
@@ -24,11 +21,6 @@ static size_t multiple_size = SIZE_MAX, zero_size = SIZE_MAX;
 
 /* Up to this many bytes, looking for blocks costs more than it saves. */
 #define SMALL 128U
-
-static inline uintptr_t with_tag(uintptr_t addr, uint8_t tag)
-{
-	return (addr & (UINTPTR_MAX >> 8)) | (uintptr_t)tag << 56;
-}
 
 void kasan_init_hw_tags(bool has_tags)
 {
@@ -49,8 +41,8 @@ bool kasan_hw_tags_work(void *memory)
 {
 	const uintptr_t at = (uintptr_t)memory;
 
-	kasan_mte_stg(with_tag(at, 0xf5));
-	kasan_mte_stg(with_tag(at + 2 * KASAN_GRANULE_SIZE, 0xf6));
+	kasan_mte_stg(kasan_tag_addr(at, 0xf5));
+	kasan_mte_stg(kasan_tag_addr(at + 2 * KASAN_GRANULE_SIZE, 0xf6));
 	return (kasan_mte_ldg(at) >> 56 & 15) == 5 &&
 	       (kasan_mte_ldg(at + 2 * KASAN_GRANULE_SIZE) >> 56 & 15) == 6;
 }
@@ -92,8 +84,9 @@ static inline uintptr_t fill_small(uintptr_t at, uintptr_t end)
 	return at;
 }
 
-static __attribute__((__noinline__)) void fill_large(uintptr_t at, uintptr_t end)
+static __attribute__((__noinline__)) void fill_large(uintptr_t at, size_t size)
 {
+	const uintptr_t end = at + size;
 	/* A copy: the compiler must assume that storing tags changes globals. */
 	const size_t step = multiple_size, mask = step - 1;
 	const uint64_t tags = (at >> 56 & 15) * 0x1111111111111111ULL;
@@ -119,14 +112,15 @@ static __attribute__((__noinline__)) void fill_large(uintptr_t at, uintptr_t end
 	fill_small(end - ((end - at) & mask), end);
 }
 
+uintptr_t kasan_tags_fill_large(uintptr_t addr, size_t size)
+{
+	fill_large(addr, size);
+	return addr;
+}
+
 void kasan_tags_fill(uintptr_t addr, size_t size, uint8_t tag)
 {
-	const uintptr_t at = with_tag(addr, tag);
-
-	if (kasan_likely(size <= SMALL))
-		fill_small(at, at + size);
-	else
-		fill_large(at, at + size);
+	kasan_tags_fill_fast(addr, size, tag);
 }
 
 static inline uintptr_t zero_small(uintptr_t at, uintptr_t end)
@@ -141,7 +135,7 @@ static inline uintptr_t zero_small(uintptr_t at, uintptr_t end)
 void kasan_tags_fill_zero(uintptr_t addr, size_t size, uint8_t tag)
 {
 	const size_t step = zero_size, mask = step - 1;
-	uintptr_t at = with_tag(addr, tag), end = at + size, last;
+	uintptr_t at = kasan_tag_addr(addr, tag), end = at + size, last;
 
 	if (size <= SMALL || size < step + mask) {
 		zero_small(at, end);
@@ -189,7 +183,7 @@ bool kasan_tags_claim(uintptr_t base, uint8_t tag)
 	const bool ok = kasan_tag_owns(tag, (uint8_t)(kasan_mte_ldg(addr) >> 56) | 0xf0);
 
 	if (kasan_likely(ok))
-		kasan_mte_stg(with_tag(addr, KASAN_TAG_INVALID));
+		kasan_mte_stg(kasan_tag_addr(addr, KASAN_TAG_INVALID));
 	kasan_unlock(lock, flags);
 	return ok;
 }
@@ -198,7 +192,7 @@ bool kasan_tags_claim(uintptr_t base, uint8_t tag)
 void kasan_tags_short(uintptr_t granule, unsigned int bytes, uint8_t tag)
 {
 	if (bytes)
-		kasan_mte_stg(with_tag(granule, tag));
+		kasan_mte_stg(kasan_tag_addr(granule, tag));
 }
 
 #endif /* CONFIG_KASAN_HW_TAGS */

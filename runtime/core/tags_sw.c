@@ -5,8 +5,7 @@
  * A shadow byte is the tag of its granule, KASAN_TAG_INVALID, or 1 to 15. That is a short granule: this
  * many of its bytes are accessible to pointers with the tag that its last byte of memory holds.
  */
-#include "shadow.h"
-#include "tags.h"
+#include "tags_hot.h"
 
 #ifdef CONFIG_KASAN_SW_TAGS
 
@@ -44,6 +43,12 @@ void kasan_tags_short(uintptr_t granule, unsigned int bytes, uint8_t tag)
 	/* First the tag, then the shadow byte that makes it count: a check on another CPU may come in between. */
 	*(uint8_t *)(kasan_untag_addr(granule) | KASAN_GRANULE_MASK) = tag;
 	__atomic_store_n(shadow, (uint8_t)bytes, __ATOMIC_RELEASE);
+}
+
+uintptr_t kasan_tags_open_short(uintptr_t addr, size_t size)
+{
+	kasan_tags_open(addr, size, kasan_addr_tag(addr), false);
+	return addr;
 }
 
 /* --- Translation for others --- */

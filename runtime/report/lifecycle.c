@@ -30,6 +30,7 @@ void kasan_init(size_t memory)
 	kasan_ring_init();
 #endif
 	kasan_set_reporting(kasan_on() ? KASAN_LIVE : KASAN_SILENT);
+	kasan_known_update();
 }
 
 /* Bad accesses that the CPU notes are reported some time later. */

@@ -143,6 +143,7 @@ static bool set_kasan(const char *value, bool apply)
 	if (on && !kasan_on())
 		return false;
 	kasan_set_reporting(on ? KASAN_LIVE : KASAN_SILENT);
+	kasan_known_update();
 #ifdef CONFIG_KASAN_GENERIC
 	kasan_quarantine_update();
 #endif
@@ -177,7 +178,17 @@ static bool set_depot_size(const char *value, bool apply)
 
 static bool set_stacktrace(const char *value, bool apply)
 {
-	return set_switch(value, apply, &kasan_opt_stacktrace);
+	const bool drop = value && equal(value, "collect");
+	bool on = true;
+
+	if (!drop && !parse_switch(value, &on))
+		return false;
+	if (apply) {
+		kasan_opt_stacktrace = on;
+		kasan_opt_stack_drop = drop;
+		kasan_known_update();
+	}
+	return true;
 }
 
 static bool set_multi_shot(const char *value, bool apply)
@@ -272,7 +283,7 @@ static bool set_tag_policy(const char *value, bool apply)
 	if (!parse_choice(value, names, COUNT(names), &i))
 		return false;
 	if (apply)
-		kasan_opt_tag_policy = (enum kasan_tag_policy)i;
+		kasan_set_tag_policy((enum kasan_tag_policy)i);
 	return true;
 }
 

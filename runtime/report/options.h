@@ -35,8 +35,8 @@
 	OPTION("kasan.ignore", KASAN_IN_ALL, ignore,                                               \
 	       "up to 16 names of functions as in f,g or drv_*, nothing for none", "none",         \
 	       "leave out reports whose call trace has one of these functions")                    \
-	OPTION("kasan.stacktrace", KASAN_IN_ALL, stacktrace, "on|off", "on",                       \
-	       "store the stacks of allocations and frees")                                        \
+	OPTION("kasan.stacktrace", KASAN_IN_ALL, stacktrace, "on|off|collect", "on",               \
+	       "store the stacks of allocations and frees; collect: make them, and drop them")     \
 	OPTION("kasan.depot_size", KASAN_IN_ALL, depot_size,                                       \
 	       "a size as in 512K or 16M, from 64K to " KASAN_STRING(                              \
 		       CONFIG_KASAN_DEPOT_MAX_MIB) "M",                                            \

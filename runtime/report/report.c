@@ -466,6 +466,9 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 	}
 	kasan_port_report_begin();
 	capture(&the_report, &bug);
+	if (!the_report.at_pc)
+		kasan_compare_reported(the_report.pcs, the_report.depth, the_report.task.trace_end,
+				       ip, fp);
 	print_captured(&the_report);
 	info = info_of(&the_report);
 	unlock_and_look(irq, &info);

@@ -4,12 +4,24 @@
  *
  * Programs allocate from few places, so nearly every trace is known already. Finding a known one is
  * a walk along one hash chain without a lock: records are filled first and linked with a release
- * store, and are never changed or freed after. Only a new trace takes the lock.
+ * store, and their traces are never changed or freed after. Only a new trace takes the lock.
+ *
+ * Chains stay short however many traces there are: the table of buckets grows by linear hashing. When there
+ * are more than two traces for each bucket, one more bucket comes into use, and the records that belong there
+ * move from the one bucket that had them so far. So no insertion does more than its share of the work, and
+ * no table is ever copied. A reader that comes along with a record that moves may miss others of its old
+ * bucket; it then looks again under the lock, as for a new trace.
  *
  * Memory comes from kasan_port_alloc() in blocks, up to CONFIG_KASAN_DEPOT_SIZE or the boot parameter
  * kasan.depot_size=. At the bound, or when the port has no more memory, new traces get handle 0, and one
- * line says so; known ones are still found.
+ * line says so; known ones are still found. Buckets are allocated beside that, at most 1/8 of it. Without
+ * memory for them chains become longer, and nothing else happens.
+ *
+ * The lock is held for one record: the search for it, its copy, one bucket. The port is never asked for memory under
+ * it, because making 64 KiB zero takes far longer than all of that. Who needs memory releases the lock, gets some,
+ * and begins again.
  */
+#include "known.h"
 #include "track.h"
 
 #include "../core/lock.h"
@@ -26,43 +38,158 @@
 _Static_assert((CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE >= 1,
 	       "CONFIG_KASAN_DEPOT_SIZE is less than one block of 64 KiB");
 _Static_assert(BLOCKS < UINT32_MAX / BLOCK_UNITS, "CONFIG_KASAN_DEPOT_SIZE: handles are 32 bits");
-_Static_assert(((CONFIG_KASAN_DEPOT_BUCKETS) & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)) == 0,
-	       "CONFIG_KASAN_DEPOT_BUCKETS must be a power of two");
-
-/*
- * @handle is the record's own name: with @hash it proves that a handle out of corrupted metadata
- * leads to the start of a record and not into the middle of one.
- */
-struct record {
-	struct record *next;
-	uint32_t hash;
-	uint32_t handle;
-	size_t count;
-	uintptr_t pcs[];
-};
+_Static_assert(((CONFIG_KASAN_DEPOT_BUCKETS) & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)) == 0 &&
+		       (CONFIG_KASAN_DEPOT_BUCKETS) >= 2,
+	       "CONFIG_KASAN_DEPOT_BUCKETS must be a power of two, at least 2");
 
 static struct {
 	struct kasan_lock lock; /* for changes to the members below */
 	uint32_t max_blocks;	/* the bound */
 	uint32_t blocks;	/* published: blocks[0..blocks) may be read */
-	size_t used;		/* bytes used in the last block */
+	uint32_t coming;	/* blocks that somebody is asking the port for */
+	struct kasan_record
+		*spare; /* blocks that are not in use yet, linked by their first record */
+	size_t used;	/* bytes used in the last block */
 	bool full;
 	uint8_t *block[BLOCKS];
 	size_t traces;
 } depot = {.max_blocks = (CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE};
 
-static struct record *buckets[CONFIG_KASAN_DEPOT_BUCKETS];
+/*
+ * Segment 0 is static, and segment i > 0 doubles the table: bucket numbers from FIRST << (i - 1) on. @count
+ * buckets are in use; it is published when the last of them is filled.
+ */
+#define FIRST	 ((uint32_t)(CONFIG_KASAN_DEPOT_BUCKETS))
+#define SEGMENTS 18
+/* Traces for each bucket. */
+#define LOAD 2
+
+static struct kasan_record *first_segment[FIRST];
+static struct {
+	struct kasan_record **segment[SEGMENTS];
+	uint32_t count;
+	bool coming;	  /* somebody is asking the port for the next segment */
+	size_t ask_again; /* traces at which to ask for memory that was refused */
+	size_t bytes;	  /* of the segments from the port */
+} buckets = {.segment = {first_segment}, .count = FIRST};
+
 static size_t refused;
 static unsigned int said_full, said_no_memory;
+
+/* --- Buckets --- */
+
+/* The largest power of two that is not above @n, which is not 0. Not by __builtin_clz(): on CPUs without such an
+ * instruction it is a function of the compiler's library, which is not there. */
+static inline uint32_t power_below(uint32_t n)
+{
+	n |= n >> 1;
+	n |= n >> 2;
+	n |= n >> 4;
+	n |= n >> 8;
+	n |= n >> 16;
+	return n - (n >> 1);
+}
+
+static inline unsigned int segment_of(uint32_t number)
+{
+	unsigned int segment = 0;
+
+	for (number /= FIRST; number; number /= 2)
+		segment++;
+	return segment;
+}
+
+static inline struct kasan_record **bucket_at(uint32_t number)
+{
+	if (number < FIRST)
+		return &first_segment[number];
+	return &buckets.segment[segment_of(number)][number - power_below(number)];
+}
+
+/* The bucket of @hash where @count buckets are in use: the number's low bits; if those name a bucket that does
+ * not exist yet, one bit less. */
+static inline uint32_t bucket_number(uint32_t hash, uint32_t count)
+{
+	const uint32_t half = power_below(count);
+	const uint32_t number = hash & (2 * half - 1);
+
+	return number < count ? number : number - half;
+}
+
+/* Bring one more bucket into use. Under the lock. Return: the bytes of a new segment that the caller is to get from
+ * the port first, 0: none. */
+static size_t add_bucket(void)
+{
+	const uint32_t number = buckets.count, start = power_below(number);
+	const unsigned int segment = segment_of(number);
+	struct kasan_record **link, **bucket, *record;
+
+	if (segment >= SEGMENTS || depot.traces < buckets.ask_again)
+		return 0;
+	if (!buckets.segment[segment]) {
+		const size_t page = CONFIG_KASAN_PAGE_SIZE;
+		const size_t bytes = (start * sizeof(record) + page - 1) & ~(page - 1);
+
+		if (buckets.coming || buckets.bytes + bytes > kasan_depot_max_bytes() / 8)
+			return 0;
+		buckets.coming = true;
+		return bytes;
+	}
+	bucket = bucket_at(number);
+	link = bucket_at(number - start);
+	while ((record = *link)) {
+		if ((record->hash & (2 * start - 1)) != number) {
+			link = &record->next;
+			continue;
+		}
+		/* A reader at @record goes on in the new bucket, which also ends. */
+		__atomic_store_n(link, record->next, __ATOMIC_RELEASE);
+		__atomic_store_n(&record->next, *bucket, __ATOMIC_RELEASE);
+		__atomic_store_n(bucket, record, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&buckets.count, number + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Get the segment that add_bucket() wants. */
+static void grow_buckets(size_t bytes)
+{
+	struct kasan_record **const segment = kasan_port_alloc(bytes);
+	const unsigned long flags = kasan_lock(&depot.lock);
+
+	buckets.coming = false;
+	if (segment) {
+		buckets.segment[segment_of(buckets.count)] = segment;
+		buckets.bytes += bytes;
+		(void)add_bucket();
+	} else {
+		/* Not at each of the next traces, but after some hundred more of them. */
+		buckets.ask_again = depot.traces + FIRST;
+	}
+	kasan_unlock(&depot.lock, flags);
+}
+
+/* --- Records --- */
 
 static uint32_t hash_trace(const uintptr_t *pcs, size_t count)
 {
 	uintptr_t hash = 0;
 	size_t i;
 
-	for (i = 0; i < count; i++)
-		hash = kasan_hash_step(hash, pcs[i]);
-	return kasan_hash_end(hash, count);
+	/*
+	 * Return addresses of one image differ in their low bits: an odd multiplier carries them
+	 * up, the shift brings the well mixed top down again. One multiplication a frame.
+	 */
+	for (i = 0; i < count; i++) {
+#if UINTPTR_MAX > UINT32_MAX
+		hash = (hash ^ pcs[i]) * 0x9e3779b97f4a7c15UL;
+		hash ^= hash >> 32;
+#else
+		hash = (hash ^ pcs[i]) * 0x9e3779b1UL;
+		hash ^= hash >> 15;
+#endif
+	}
+	return (uint32_t)(hash + count);
 }
 
 static inline bool same(const uintptr_t *a, const uintptr_t *b, size_t count)
@@ -79,19 +206,24 @@ static inline bool same(const uintptr_t *a, const uintptr_t *b, size_t count)
 	return true;
 }
 
-static inline uint32_t find(const struct record *record, uint32_t hash, const uintptr_t *pcs,
-			    size_t count)
+/* With or without the lock. */
+static inline struct kasan_record *find(uint32_t hash, const uintptr_t *pcs, size_t count)
 {
-	for (; record; record = record->next) {
-		if (record->hash == hash && record->count == count &&
+	const uint32_t number =
+		bucket_number(hash, __atomic_load_n(&buckets.count, __ATOMIC_ACQUIRE));
+	struct kasan_record *record = __atomic_load_n(bucket_at(number), __ATOMIC_ACQUIRE);
+
+	for (; record; record = __atomic_load_n(&record->next, __ATOMIC_ACQUIRE)) {
+		if (record->hash == hash && kasan_record_count(record) == count &&
 		    kasan_likely(same(record->pcs, pcs, count)))
-			return record->handle;
+			return record;
 	}
-	return 0;
+	return NULL;
 }
 
-/* Get room for a record of @size bytes, and its handle. Under the lock. */
-static struct record *reserve(size_t size, uint32_t *handle)
+/* Get room for a record of @size bytes, and its handle. Under the lock. Return: NULL if there is none. @wants_block:
+ * then set if the caller is to get one block from the port, and to try again. */
+static struct kasan_record *reserve(size_t size, uint32_t *handle, bool *wants_block)
 {
 	uint8_t *block;
 
@@ -102,10 +234,15 @@ static struct record *reserve(size_t size, uint32_t *handle)
 			__atomic_store_n(&depot.full, true, __ATOMIC_RELAXED);
 			return NULL;
 		}
-		/* A system without memory now may have some later: the next trace asks again. */
-		block = kasan_port_alloc(BLOCK_SIZE);
-		if (!block)
+		if (!depot.spare) {
+			/* If the last ones are on their way to others, this trace is not kept. */
+			*wants_block = depot.blocks + depot.coming < depot.max_blocks;
+			__atomic_store_n(&depot.coming, depot.coming + *wants_block,
+					 __ATOMIC_RELAXED);
 			return NULL;
+		}
+		block = (uint8_t *)depot.spare;
+		depot.spare = depot.spare->next;
 		depot.block[depot.blocks] = block;
 		depot.used = 0;
 		__atomic_store_n(&depot.blocks, depot.blocks + 1, __ATOMIC_RELEASE);
@@ -113,36 +250,74 @@ static struct record *reserve(size_t size, uint32_t *handle)
 	*handle = (uint32_t)((depot.blocks - 1) * BLOCK_UNITS + depot.used / UNIT + 1);
 	block = depot.block[depot.blocks - 1] + depot.used;
 	depot.used += size;
-	return (struct record *)block;
+	return (struct kasan_record *)block;
 }
 
-static __attribute__((__noinline__, cold)) uint32_t insert(uint32_t hash, const uintptr_t *pcs,
-							   size_t count)
+/* Store a trace that is not there. Under the lock. Return: NULL if there is no room; @wants_block: see reserve().
+ * @segment: see add_bucket(). */
+static struct kasan_record *add(uint32_t hash, const uintptr_t *pcs, size_t count,
+				bool *wants_block, size_t *segment)
 {
-	struct record **bucket = &buckets[hash & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)];
 	const size_t size =
-		(sizeof(struct record) + count * sizeof(pcs[0]) + UNIT - 1) & ~(UNIT - 1);
-	const unsigned long flags = kasan_lock(&depot.lock);
-	/* Another CPU may have stored the same trace first. */
-	uint32_t handle = find(*bucket, hash, pcs, count);
-	struct record *record;
+		(sizeof(struct kasan_record) + count * sizeof(pcs[0]) + UNIT - 1) & ~(UNIT - 1);
+	struct kasan_record *record, **bucket;
+	uint32_t handle;
 	size_t i;
 
-	if (!handle) {
-		record = reserve(size, &handle);
-		if (record) {
-			record->next = *bucket;
-			record->hash = hash;
-			record->handle = handle;
-			record->count = count;
-			for (i = 0; i < count; i++)
-				record->pcs[i] = pcs[i];
-			depot.traces++;
-			__atomic_store_n(bucket, record, __ATOMIC_RELEASE);
-		}
+	record = reserve(size, &handle, wants_block);
+	if (!record)
+		return NULL;
+	bucket = bucket_at(bucket_number(hash, buckets.count));
+	record->next = *bucket;
+	record->handle = handle;
+	record->more = (uint32_t)((count - 1) * sizeof(pcs[0]));
+	record->hash = hash;
+	record->key = 0;
+	for (i = 0; i < count; i++)
+		record->pcs[i] = pcs[i];
+	__atomic_store_n(bucket, record, __ATOMIC_RELEASE);
+	__atomic_store_n(&depot.traces, depot.traces + 1, __ATOMIC_RELAXED);
+	if (depot.traces > (size_t)buckets.count * LOAD)
+		*segment = add_bucket();
+	return record;
+}
+
+/* Get a block from the port. Return: false if it has none; a system without memory now may have some later, and the
+ * next trace asks again. */
+static bool get_block(void)
+{
+	struct kasan_record *const block = kasan_port_alloc(BLOCK_SIZE);
+	const unsigned long flags = kasan_lock(&depot.lock);
+
+	__atomic_store_n(&depot.coming, depot.coming - 1, __ATOMIC_RELAXED);
+	if (block) {
+		block->next = depot.spare;
+		depot.spare = block;
 	}
 	kasan_unlock(&depot.lock, flags);
-	return handle;
+	return block;
+}
+
+static __attribute__((__noinline__, cold)) struct kasan_record *
+insert(uint32_t hash, const uintptr_t *pcs, size_t count)
+{
+	struct kasan_record *record;
+	unsigned long flags;
+	size_t segment = 0;
+	bool wants_block;
+
+	do {
+		wants_block = false;
+		flags = kasan_lock(&depot.lock);
+		/* Another CPU may have stored the same trace first. */
+		record = find(hash, pcs, count);
+		if (!record)
+			record = add(hash, pcs, count, &wants_block, &segment);
+		kasan_unlock(&depot.lock, flags);
+	} while (wants_block && get_block());
+	if (kasan_unlikely(segment))
+		grow_buckets(segment);
+	return record;
 }
 
 /* Printed once, and once more if the bound is reached later. A report in progress keeps the console; then
@@ -158,65 +333,80 @@ static __attribute__((__noinline__, cold)) void refuse(void)
 	unsigned int *said = full ? &said_full : &said_no_memory;
 
 	__atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
-	if (__atomic_load_n(said, __ATOMIC_RELAXED) ||
+	/* If the last blocks are on their way to others, there is memory, and the depot is not full yet. */
+	if ((!full && __atomic_load_n(&depot.coming, __ATOMIC_RELAXED)) ||
+	    __atomic_load_n(said, __ATOMIC_RELAXED) ||
 	    __atomic_exchange_n(said, 1, __ATOMIC_RELAXED))
 		return;
 	if (!kasan_notice(texts[full], depot.traces))
 		__atomic_store_n(said, 0, __ATOMIC_RELAXED);
 }
 
-uint32_t kasan_depot_save_hashed(uint32_t hash, const uintptr_t *pcs, size_t count)
+struct kasan_record *kasan_depot_get(const uintptr_t *pcs, size_t count)
 {
-	uint32_t handle = find(__atomic_load_n(&buckets[hash & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)],
-					       __ATOMIC_ACQUIRE),
-			       hash, pcs, count);
+	const uint32_t hash = hash_trace(pcs, count);
+	struct kasan_record *record = find(hash, pcs, count);
 
-	if (kasan_likely(handle))
-		return handle;
+	if (kasan_likely(record))
+		return record;
 	if (!__atomic_load_n(&depot.full, __ATOMIC_RELAXED))
-		handle = insert(hash, pcs, count);
-	if (kasan_unlikely(!handle))
+		record = insert(hash, pcs, count);
+	if (kasan_unlikely(!record))
 		refuse();
-	return handle;
+	return record;
 }
 
 uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count)
 {
+	const struct kasan_record *record;
+
 	if (kasan_unlikely(count == 0))
 		return 0;
 	if (kasan_unlikely(count > CONFIG_KASAN_STACK_DEPTH))
 		count = CONFIG_KASAN_STACK_DEPTH;
-	return kasan_depot_save_hashed(hash_trace(pcs, count), pcs, count);
+	record = kasan_depot_get(pcs, count);
+	return record ? record->handle : 0;
 }
 
 size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs)
 {
 	const size_t block = (handle - 1) / BLOCK_UNITS;
 	const size_t offset = (handle - 1) % BLOCK_UNITS * UNIT;
-	const struct record *record;
+	const struct kasan_record *record;
 
 	if (!handle || block >= __atomic_load_n(&depot.blocks, __ATOMIC_ACQUIRE) ||
 	    offset + sizeof(*record) > BLOCK_SIZE)
 		return 0;
-	record = (const struct record *)(depot.block[block] + offset);
-	if (record->handle != handle || !record->count ||
-	    record->count > CONFIG_KASAN_STACK_DEPTH ||
-	    offset + sizeof(*record) + record->count * sizeof(record->pcs[0]) > BLOCK_SIZE ||
-	    record->hash != hash_trace(record->pcs, record->count))
+	record = (const struct kasan_record *)(depot.block[block] + offset);
+	if (record->handle != handle || record->more % sizeof(record->pcs[0]) ||
+	    kasan_record_count(record) > CONFIG_KASAN_STACK_DEPTH ||
+	    offset + sizeof(*record) + kasan_record_count(record) * sizeof(record->pcs[0]) >
+		    BLOCK_SIZE ||
+	    record->hash != hash_trace(record->pcs, kasan_record_count(record)))
 		return 0;
 	*pcs = record->pcs;
-	return record->count;
+	return kasan_record_count(record);
 }
 
 void kasan_depot_set_size(size_t bytes)
 {
 	const unsigned long flags = kasan_lock(&depot.lock);
 
-	depot.max_blocks = (uint32_t)(bytes / BLOCK_SIZE);
+	__atomic_store_n(&depot.max_blocks, (uint32_t)(bytes / BLOCK_SIZE), __ATOMIC_RELAXED);
 	/* Memory is never given back: if the bound is below the present size, the depot is full. */
 	__atomic_store_n(&depot.full, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&said_full, 0, __ATOMIC_RELAXED);
 	kasan_unlock(&depot.lock, flags);
+}
+
+size_t kasan_depot_traces(void)
+{
+	return __atomic_load_n(&depot.traces, __ATOMIC_RELAXED);
+}
+
+size_t kasan_depot_max_bytes(void)
+{
+	return __atomic_load_n(&depot.max_blocks, __ATOMIC_RELAXED) * BLOCK_SIZE;
 }
 
 void kasan_depot_stats(struct kasan_depot_stats *stats)
@@ -226,6 +416,8 @@ void kasan_depot_stats(struct kasan_depot_stats *stats)
 	stats->traces = depot.traces;
 	stats->bytes = depot.blocks ? (depot.blocks - 1) * BLOCK_SIZE + depot.used : 0;
 	stats->max_bytes = depot.max_blocks * BLOCK_SIZE;
+	stats->buckets = buckets.count;
+	stats->index_bytes = buckets.bytes + kasan_known_bytes();
 	stats->refused = __atomic_load_n(&refused, __ATOMIC_RELAXED);
 	kasan_unlock(&depot.lock, flags);
 }

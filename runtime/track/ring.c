@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.c - the stack ring. Writers of all CPUs come at any time, interrupts included, and take no lock: a
- * writer draws a number, which is its place and its age, and owns the entry at that place while the entry's
- * sequence word says BUSY. A writer that finds BUSY there has been overtaken by a whole round, and leaves.
+ * ring.c - the stack ring. Writers (ring.h) come from all CPUs at any time, in interrupts as well, and take
+ * no lock: a writer draws a number, which is its place and its age, and owns the entry at that place while
+ * the entry's sequence word says BUSY. A writer that finds BUSY there has been overtaken by a whole round, and leaves.
  *
  * A reader takes only entries whose sequence word is the one that belongs to their place and is still the
  * same after they were copied.
@@ -19,133 +19,101 @@ unsigned int kasan_opt_stack_ring_size = 32768;
 
 #ifdef CONFIG_KASAN_TAGS
 
-#define BUSY	  UINT64_MAX
-#define FREE_FLAG 0x80000000U
-
-struct entry {
-	uint64_t seq; /* 0: never written; BUSY; else the number of its record, plus 1 */
-	uintptr_t ptr;
-	struct kasan_track track;
-	uint32_t size; /* and FREE_FLAG */
-};
-
 #ifndef CONFIG_KASAN_EXTRA_INFO
-_Static_assert(sizeof(struct entry) == 32, "docs and config.h say 32 bytes an entry");
+_Static_assert(sizeof(struct kasan_ring_entry) == 32, "docs and config.h say 32 bytes an entry");
 #endif
 
-#define BLOCK_BYTES   65536UL
-#define BLOCK_ENTRIES (BLOCK_BYTES / sizeof(struct entry))
-#define MAX_BLOCKS    (4194304UL / BLOCK_ENTRIES + 1)
+#define MAX_BLOCKS (4194304UL / KASAN_RING_BLOCK_ENTRIES + 1)
 
-static struct {
-	uint64_t entries; /* a power of two; 0: no ring */
-	struct entry *blocks[MAX_BLOCKS];
-	uint64_t next __attribute__((__aligned__(64)));
-} ring;
+/* As long as there is no memory, all records go to one entry that nobody reads. */
+static struct kasan_ring_entry nowhere, *no_blocks = &nowhere;
+static struct kasan_ring_entry *blocks[MAX_BLOCKS];
 
-static inline struct entry *entry_of(uint64_t number, uint64_t entries)
-{
-	const size_t index = (size_t)(number & (entries - 1));
-
-	return &ring.blocks[index / BLOCK_ENTRIES][index % BLOCK_ENTRIES];
-}
+struct kasan_ring kasan_ring = {.blocks = &no_blocks};
 
 void kasan_ring_init(void)
 {
 	size_t entries = 1, have = 0, block;
 
-	if (ring.entries || !kasan_on())
+	if (kasan_ring_entries() || !kasan_on())
 		return;
 	while (entries < kasan_opt_stack_ring_size)
 		entries *= 2;
 	for (block = 0; have < entries && block < MAX_BLOCKS; block++) {
-		ring.blocks[block] = kasan_port_alloc(BLOCK_BYTES);
-		if (!ring.blocks[block])
+		blocks[block] = kasan_port_alloc(KASAN_RING_BLOCK_BYTES);
+		if (!blocks[block])
 			break;
-		have += BLOCK_ENTRIES;
+		have += KASAN_RING_BLOCK_ENTRIES;
 	}
 	while (entries > have)
 		entries /= 2;
 	if (entries < kasan_opt_stack_ring_size)
 		kasan_notice("kasan: no memory for a stack ring of %u entries: it has %zu",
 			     kasan_opt_stack_ring_size, entries);
-	/* Writers on other CPUs, if there are any already, see the blocks before the number. */
-	__atomic_store_n(&ring.entries, entries, __ATOMIC_RELEASE);
+	if (!entries)
+		return;
+	/*
+	 * Writers on other CPUs, if there are any already, see the blocks before the mask. With the old mask
+	 * they write into the first entry, and readers find that its record does not belong there.
+	 */
+	__atomic_store_n(&kasan_ring.blocks, blocks, __ATOMIC_RELEASE);
+	__atomic_store_n(&kasan_ring.mask, entries - 1, __ATOMIC_RELEASE);
 }
 
 size_t kasan_ring_entries(void)
 {
-	return (size_t)__atomic_load_n(&ring.entries, __ATOMIC_ACQUIRE);
+	const uint64_t mask = __atomic_load_n(&kasan_ring.mask, __ATOMIC_ACQUIRE);
+
+	return kasan_ring.blocks == &no_blocks ? 0 : (size_t)mask + 1;
 }
 
-static inline void put(const void *ptr, size_t size, bool is_free, const struct kasan_track *track,
-		       uint64_t entries)
+void kasan_ring_record(const void *ptr, size_t size, bool is_free, const struct kasan_track *track)
 {
-	struct entry *entry;
-	uint64_t number;
-
-	number = __atomic_fetch_add(&ring.next, 1, __ATOMIC_RELAXED);
-	entry = entry_of(number, entries);
-	if (kasan_unlikely(__atomic_exchange_n(&entry->seq, BUSY, __ATOMIC_ACQUIRE) == BUSY))
-		return;
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	entry->ptr = (uintptr_t)ptr;
-	entry->track = *track;
-	entry->size = (uint32_t)size | (is_free ? FREE_FLAG : 0);
-	__atomic_store_n(&entry->seq, number + 1, __ATOMIC_RELEASE);
+	kasan_ring_put(ptr, (uint32_t)size | (is_free ? KASAN_RING_FREE : 0), *track);
 }
 
 void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, uintptr_t fp)
 {
-	const uint64_t entries = __atomic_load_n(&ring.entries, __ATOMIC_ACQUIRE);
 	struct kasan_track track;
 
-	if (kasan_unlikely(!entries))
-		return;
-	/* The long part first: an entry must not be BUSY while a stack is walked. */
 	kasan_set_track(&track, ip, fp);
-	put(ptr, size, is_free, &track, entries);
-}
-
-void kasan_ring_put(const void *ptr, size_t size, bool is_free, const struct kasan_track *track)
-{
-	const uint64_t entries = __atomic_load_n(&ring.entries, __ATOMIC_ACQUIRE);
-
-	if (entries)
-		put(ptr, size, is_free, track, entries);
+	kasan_ring_record(ptr, size, is_free, &track);
 }
 
 /* Return: false if record @number is not there, or no longer there. */
-static bool read_entry(const struct entry *entry, uint64_t number, struct kasan_ring_record *record)
+static bool read_entry(const struct kasan_ring_entry *entry, uint64_t number,
+		       struct kasan_ring_record *record)
 {
-	if (__atomic_load_n(&entry->seq, __ATOMIC_ACQUIRE) != number + 1)
+	if (__atomic_load_n(&entry->seq, __ATOMIC_ACQUIRE) != number)
 		return false;
 	record->ptr = __atomic_load_n(&entry->ptr, __ATOMIC_RELAXED);
 	record->track = *(const volatile struct kasan_track *)&entry->track;
 	record->size = __atomic_load_n(&entry->size, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&entry->seq, __ATOMIC_RELAXED) != number + 1)
+	if (__atomic_load_n(&entry->seq, __ATOMIC_RELAXED) != number)
 		return false;
-	record->is_free = record->size & FREE_FLAG;
-	record->size &= ~(size_t)FREE_FLAG;
+	record->is_free = record->size & KASAN_RING_FREE;
+	record->size &= ~(size_t)KASAN_RING_FREE;
 	return true;
 }
 
 bool kasan_ring_next(struct kasan_ring_cursor *cursor, struct kasan_ring_record *record)
 {
-	const uint64_t entries = __atomic_load_n(&ring.entries, __ATOMIC_ACQUIRE);
+	const size_t entries = kasan_ring_entries();
 
 	if (!entries)
 		return false;
 	if (!cursor->started) {
 		cursor->started = true;
-		cursor->next = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
-		cursor->left = (size_t)entries;
+		cursor->number = __atomic_load_n(&kasan_ring.last, __ATOMIC_ACQUIRE);
+		cursor->left = entries;
 	}
-	while (cursor->next && cursor->left) {
-		cursor->next--;
+	while (cursor->number && cursor->left) {
+		const uint64_t number = cursor->number--;
+
 		cursor->left--;
-		if (read_entry(entry_of(cursor->next, entries), cursor->next, record))
+		if (read_entry(kasan_ring_entry_of(&kasan_ring, number, entries - 1), number,
+			       record))
 			return true;
 	}
 	return false;

@@ -8,11 +8,14 @@
 #ifndef KASAN_RING_H
 #define KASAN_RING_H
 
+#include "known.h"
 #include "track.h"
 
 extern unsigned int kasan_opt_stack_ring_size; /* kasan.stack_ring_size=, entries */
 
 #ifdef CONFIG_KASAN_TAGS
+
+/* --- Records --- */
 
 /**
  * struct kasan_ring_record - one allocation or free
@@ -28,12 +31,124 @@ struct kasan_ring_record {
 	struct kasan_track track;
 };
 
-/** kasan_ring_add() - record an allocation or free, with the stack that starts at @ip, @fp. Takes no lock. Before
- *  kasan_ring_init(), or without memory for a ring, nothing happens. */
+/* --- Writing --- */
+
+#define KASAN_RING_BUSY UINT64_MAX
+#define KASAN_RING_FREE 0x80000000U
+
+struct kasan_ring_entry {
+	uint64_t seq; /* number of its record, from 1 on; 0: never written; KASAN_RING_BUSY */
+	uintptr_t ptr;
+	struct kasan_track track;
+	uint32_t size; /* and KASAN_RING_FREE */
+};
+
+#define KASAN_RING_BLOCK_BYTES	 65536UL
+#define KASAN_RING_BLOCK_ENTRIES (KASAN_RING_BLOCK_BYTES / sizeof(struct kasan_ring_entry))
+
+/**
+ * struct kasan_ring - @mask: number of entries, a power of two, minus 1
+ * @blocks: KASAN_RING_BLOCK_ENTRIES of them each.
+ * @last: number of the newest record. All CPUs write it, so it has a cache line of its own.
+ */
+struct kasan_ring {
+	uint64_t mask;
+	struct kasan_ring_entry **blocks;
+	uint64_t last __attribute__((__aligned__(64)));
+};
+extern struct kasan_ring kasan_ring;
+
+/* Hides where a value comes from. Otherwise the compilers form the address of each member anew, and split
+ * scaled indices into a shift and a mask. */
+#define kasan_ring_keep(value) __asm__("" : "+r"(value))
+
+/** kasan_ring_entry_of() - Return: the place of record @number in a ring of @mask + 1 entries. */
+static inline struct kasan_ring_entry *kasan_ring_entry_of(const struct kasan_ring *ring,
+							   uint64_t number, uint64_t mask)
+{
+	const size_t index = (size_t)(number & mask);
+	size_t block = index / KASAN_RING_BLOCK_ENTRIES;
+
+	kasan_ring_keep(block);
+	return &ring->blocks[block][index % KASAN_RING_BLOCK_ENTRIES];
+}
+
+/**
+ * struct kasan_ring_stack - a stack that is to be recorded
+ * @handle: its name in the depot. @wanted: kasan.stacktrace= is not off.
+ */
+struct kasan_ring_stack {
+	uint32_t handle;
+	bool wanted;
+};
+
+/** kasan_ring_find() - fill @stack for kasan_ring_write(), if that takes no call. @ip, @fp: as for
+ *  kasan_known_stack(). Return: false if kasan_ring_add() has to do it all. */
+static inline __attribute__((always_inline)) bool kasan_ring_find(struct kasan_ring_stack *stack,
+								  uintptr_t ip, uintptr_t fp)
+{
+#ifdef KASAN_PORT_HAS_TASK_ID
+	char *const table = __atomic_load_n(&kasan_known, __ATOMIC_RELAXED);
+
+	stack->wanted = table;
+	stack->handle = 0;
+	return !table || kasan_likely(kasan_known_stack(table, ip, fp, &stack->handle));
+#else
+	(void)stack;
+	(void)ip;
+	(void)fp;
+	return false;
+#endif
+}
+
+/**
+ * kasan_ring_put() - record an allocation or free. Inline, for the hooks of slab objects
+ * @size: and KASAN_RING_FREE if it is a free. @track: filled by the caller before: an entry must not be BUSY while
+ * a stack is walked.
+ *
+ * Takes no lock. Before kasan_ring_init(), or without memory for a ring, the record is lost.
+ */
+static inline __attribute__((always_inline)) void kasan_ring_put(const void *ptr, uint32_t size,
+								 struct kasan_track track)
+{
+	struct kasan_ring *ring = &kasan_ring;
+	struct kasan_ring_entry *entry;
+	uint64_t mask, number;
+
+	kasan_ring_keep(ring);
+	/* With acquire: a writer that sees the mask sees the blocks as well. */
+	mask = __atomic_load_n(&ring->mask, __ATOMIC_ACQUIRE);
+	number = __atomic_add_fetch(&ring->last, 1, __ATOMIC_RELAXED);
+	entry = kasan_ring_entry_of(ring, number, mask);
+	if (kasan_unlikely(__atomic_exchange_n(&entry->seq, KASAN_RING_BUSY, __ATOMIC_ACQUIRE) ==
+			   KASAN_RING_BUSY))
+		return;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	entry->ptr = (uintptr_t)ptr;
+	entry->track = track;
+	entry->size = size;
+	__atomic_store_n(&entry->seq, number, __ATOMIC_RELEASE);
+}
+
+/** kasan_ring_write() - the same with a @stack from kasan_ring_find(), if it is wanted. */
+static inline __attribute__((always_inline)) void
+kasan_ring_write(const void *ptr, uint32_t size, const struct kasan_ring_stack *stack)
+{
+	struct kasan_track track = {0};
+
+	if (!stack->wanted)
+		return;
+	kasan_put_track(&track, stack->handle);
+	kasan_ring_put(ptr, size, track);
+}
+
+/** kasan_ring_add() - the same with the stack that starts at @ip, @fp. */
 void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, uintptr_t fp);
 
-/** kasan_ring_put() - the same for a caller that has its @track already. */
-void kasan_ring_put(const void *ptr, size_t size, bool is_free, const struct kasan_track *track);
+/** kasan_ring_record() - the same for a caller that has its @track already. */
+void kasan_ring_record(const void *ptr, size_t size, bool is_free, const struct kasan_track *track);
+
+/* --- Life cycle and reading --- */
 
 /** kasan_ring_init() - get memory for the ring; while there is not enough, try half as much. */
 void kasan_ring_init(void);
@@ -47,7 +162,7 @@ bool kasan_ring_lives(const void *ptr);
 
 /** struct kasan_ring_cursor - start with zeroes */
 struct kasan_ring_cursor {
-	uint64_t next;
+	uint64_t number;
 	size_t left;
 	bool started;
 };

@@ -9,21 +9,19 @@ size_t kasan_stack_walk_in(const struct kasan_port_task *task, uintptr_t ip, uin
 			   uintptr_t *pcs, size_t max)
 {
 	struct kasan_bounds bounds;
-	uintptr_t hash = 0;
 
 	if (kasan_unlikely(!max || !ip))
 		return 0;
 	pcs[0] = ip;
 	if (!kasan_get_bounds(task->stack_start, task->stack_end, &bounds))
 		return 1;
-	return kasan_follow(&bounds, kasan_skip_to(&bounds, ip, fp), pcs, 1, max, &hash);
+	return kasan_follow(&bounds, kasan_skip_to(&bounds, ip, fp), pcs, 1, max);
 }
 
 size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
 			      uintptr_t *pcs, size_t max)
 {
 	struct kasan_bounds bounds;
-	uintptr_t hash = 0;
 	size_t count = 0;
 
 	if (!max)
@@ -33,7 +31,7 @@ size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, 
 		pcs[count++] = ip;
 	if (!kasan_get_bounds(task->stack_start, task->stack_end, &bounds))
 		return count;
-	return kasan_follow(&bounds, fp, pcs, count, max, &hash);
+	return kasan_follow(&bounds, fp, pcs, count, max);
 }
 
 size_t kasan_stack_walk(uintptr_t ip, uintptr_t fp, uintptr_t *pcs, size_t max)

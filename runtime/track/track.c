@@ -2,27 +2,153 @@
 /*
  * track.c - fills struct kasan_track: the task and the stack of an allocation or free.
  */
-#include "walk.h"
+#include "track.h"
+
+#include "known.h"
 
 bool kasan_opt_stacktrace = true;
+bool kasan_opt_stack_drop;
 
-/* The stack of the code that calls a hook, as a depot handle: walked and hashed in one go. */
-static inline __attribute__((always_inline)) uint32_t save_stack(uintptr_t start, uintptr_t end,
-								 uintptr_t ip, uintptr_t fp)
+/*
+ * @record was found in @way of the set of @entry: it may take the first entry, where it is found faster. Not each time:
+ * two stacks that come in turns would both be found late then. One in eight times is enough for a frequent one.
+ */
+static inline void promote(const struct kasan_record **entry, const struct kasan_record **way,
+			   const struct kasan_record *record)
 {
-	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH], hash;
-	struct kasan_bounds bounds;
-	size_t count = 1;
+	static unsigned int late;
+	const unsigned int count = __atomic_load_n(&late, __ATOMIC_RELAXED) + 1;
 
-	if (kasan_unlikely(!ip))
-		return 0;
-	pcs[0] = ip;
-	hash = kasan_hash_step(0, ip);
-	if (kasan_likely(kasan_get_bounds(start, end, &bounds)))
-		count = kasan_follow(&bounds, kasan_skip_to(&bounds, ip, fp), pcs, count,
-				     CONFIG_KASAN_STACK_DEPTH, &hash);
-	return kasan_depot_save_hashed(kasan_hash_end(hash, count), pcs, count);
+	/* CPUs may lose each other's counts. */
+	__atomic_store_n(&late, count, __ATOMIC_RELAXED);
+	if (count % 8)
+		return;
+	__atomic_store_n(way, kasan_known_read(entry), __ATOMIC_RELEASE);
+	__atomic_store_n(entry, record, __ATOMIC_RELEASE);
 }
+
+/* kasan.stacktrace=collect: the trace was made, and that is all. */
+static inline void drop(const uintptr_t *pcs, size_t count)
+{
+	__asm__ volatile("" ::"r"(pcs), "r"(count) : "memory");
+}
+
+/* --- From the shadow call stack --- */
+
+#ifdef KASAN_PORT_HAS_SHADOW_STACK
+
+/* The allocator's own functions between a hook and the function whose caller @ip is, and the runtime's, if it is
+ * compiled with the sanitizer. */
+#define FEW KASAN_SEARCH_FRAMES
+
+/* Leave out what is not part of a trace from @ip on. */
+static inline void start_scs(struct kasan_scs *scs, uintptr_t ip, uintptr_t fp)
+{
+	if (!kasan_scs_skip(scs, ip, FEW) && KASAN_SCS_HAS_HOOKS && fp)
+		(void)kasan_scs_skip(scs, kasan_arch_frame_ra(fp), FEW);
+	if (scs->size > KASAN_SCS_MOST)
+		scs->size = KASAN_SCS_MOST;
+}
+
+/* kasan_scs_same() for any number of entries, signed or not. */
+static bool same_stripped(const struct kasan_scs *scs, const uintptr_t *pcs)
+{
+	size_t i;
+
+	for (i = 0; i < kasan_scs_count(scs); i++) {
+		if (kasan_arch_strip_ra(scs->top[-1 - (ptrdiff_t)i]) != pcs[i])
+			return false;
+	}
+	return true;
+}
+
+static const struct kasan_record *find_scs(const struct kasan_scs *scs, uintptr_t ip,
+					   const struct kasan_record **entry)
+{
+	unsigned int way;
+
+	for (way = 0; way < KASAN_KNOWN_WAYS; way++) {
+		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
+
+		if (record && record->more == scs->size && record->pcs[0] == ip &&
+		    (kasan_scs_same(scs, record->pcs + 1) ||
+		     (KASAN_ARCH_SIGNS_RA && same_stripped(scs, record->pcs + 1)))) {
+			if (way)
+				promote(entry, kasan_known_way(entry, way), record);
+			return record;
+		}
+	}
+	return NULL;
+}
+
+/* Where an interrupt is about to end it runs on the shadow stack of the task, whose entries are not part of the trace.
+ * Return: entries that frame pointers have of a trace that starts with @ip; @count, if that is less. */
+static size_t cut_in_interrupt(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
+			       size_t count)
+{
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+	struct kasan_bounds bounds;
+
+	if (!kasan_get_bounds(task->stack_start, task->trace_end, &bounds))
+		return count;
+	pcs[0] = ip;
+	return kasan_follow(&bounds, kasan_skip_to(&bounds, ip, fp), pcs, 1, count);
+}
+
+/* @known: cleared if the trace must not be entered into the table of known stacks. */
+static __attribute__((__noinline__)) struct kasan_record *
+enter_scs(const struct kasan_scs *scs, uintptr_t ip, uintptr_t fp, bool *known)
+{
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+	struct kasan_port_task task = {0};
+	size_t count, part;
+
+	pcs[0] = ip;
+	count = part = 1 + kasan_scs_copy(scs, pcs + 1, CONFIG_KASAN_STACK_DEPTH - 1);
+	kasan_port_task(&task);
+	if (kasan_unlikely(task.trace_end))
+		part = cut_in_interrupt(&task, ip, fp, count);
+	*known &= part == count;
+	return kasan_depot_get(pcs, part);
+}
+
+static uint32_t save_scs(struct kasan_scs *scs, uintptr_t ip, uintptr_t fp)
+{
+	char *const table = kasan_known_table();
+	const struct kasan_record *known = NULL;
+	struct kasan_record *record;
+	bool has_key;
+	uint32_t key = 0;
+
+	start_scs(scs, ip, fp);
+	has_key = scs->size >= KASAN_SCS_LEAST;
+	if (has_key) {
+		key = kasan_known_scs_key(ip, scs);
+		known = find_scs(scs, ip, kasan_known_entry(table, key));
+	}
+	if (known)
+		return known->handle;
+	record = enter_scs(scs, ip, fp, &has_key);
+	if (!record)
+		return 0;
+	if (has_key)
+		kasan_known_put(table, key, record);
+	return record->handle;
+}
+
+static __attribute__((__noinline__)) void collect_scs(struct kasan_scs *scs, uintptr_t ip,
+						      uintptr_t fp)
+{
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+
+	start_scs(scs, ip, fp);
+	pcs[0] = ip;
+	drop(pcs, 1 + kasan_scs_copy(scs, pcs + 1, CONFIG_KASAN_STACK_DEPTH - 1));
+}
+
+#endif /* KASAN_PORT_HAS_SHADOW_STACK */
+
+/* --- By frame pointers --- */
 
 /* Where stored traces of the task end: in an interrupt, where the interrupt came. */
 static inline uintptr_t trace_end(const struct kasan_port_task *task)
@@ -30,34 +156,147 @@ static inline uintptr_t trace_end(const struct kasan_port_task *task)
 	return kasan_unlikely(task->trace_end) ? task->trace_end : task->stack_end;
 }
 
-void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
+static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
+					      const struct kasan_two_frames *start, uintptr_t ip,
+					      const struct kasan_record **entry)
 {
-	struct kasan_port_task task = {0};
+	unsigned int way;
 
-#if defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
-	if (kasan_likely(kasan_port_task_stack(fp, &task.stack_start, &task.stack_end)))
-		task.id = kasan_port_task_id();
-	else
+	for (way = 0; way < KASAN_KNOWN_WAYS; way++) {
+		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
+
+		if (record && record->pcs[0] == ip &&
+		    kasan_same_frames(bounds, start, record->pcs + 1, record->more / sizeof(ip))) {
+			if (way)
+				promote(entry, kasan_known_way(entry, way), record);
+			return record;
+		}
+	}
+	return NULL;
+}
+
+/* @first: where kasan_follow() starts. */
+static __attribute__((__noinline__)) struct kasan_record *
+enter_frames(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t first)
+{
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+
+	pcs[0] = ip;
+	return kasan_depot_get(pcs, kasan_follow(bounds, first, pcs, 1, CONFIG_KASAN_STACK_DEPTH));
+}
+
+static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
+{
+	char *const table = kasan_known_table();
+	const struct kasan_record *known = NULL;
+	struct kasan_record *record;
+	const uintptr_t first = kasan_skip_to(bounds, ip, fp);
+	struct kasan_two_frames start;
+	bool has_key;
+	uint32_t key = 0;
+
+	has_key = kasan_is_frame(bounds, first) &&
+		  kasan_start_frames(bounds, first, UINTPTR_MAX, &start);
+	if (has_key) {
+		key = kasan_known_frames_key(ip, &start);
+		known = find_frames(bounds, &start, ip, kasan_known_entry(table, key));
+	}
+	if (known)
+		return known->handle;
+	record = enter_frames(bounds, ip, first);
+	if (!record)
+		return 0;
+	if (has_key)
+		kasan_known_put(table, key, record);
+	return record->handle;
+}
+
+static __attribute__((__noinline__)) void collect_frames(const struct kasan_bounds *bounds,
+							 uintptr_t ip, uintptr_t fp)
+{
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+
+	pcs[0] = ip;
+	drop(pcs,
+	     kasan_follow(bounds, kasan_skip_to(bounds, ip, fp), pcs, 1, CONFIG_KASAN_STACK_DEPTH));
+}
+
+/* --- Either --- */
+
+/* @collect: the trace is not wanted, only its cost. */
+static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
+{
+	struct kasan_bounds bounds = {0};
+	struct kasan_port_task task = {0};
+#ifdef KASAN_PORT_HAS_SHADOW_STACK
+	struct kasan_scs scs;
+
+	if (kasan_likely(ip && kasan_scs_here(&scs))) {
+		if (!collect)
+			return save_scs(&scs, ip, fp);
+		collect_scs(&scs, ip, fp);
+		return 0;
+	}
+#endif
+	if (kasan_unlikely(!ip))
+		return 0;
+#ifdef KASAN_PORT_HAS_TASK_STACK
+	if (kasan_unlikely(!kasan_port_task_stack(fp, &task.stack_start, &task.stack_end)))
 #endif
 		kasan_port_task(&task);
-	track->pid = task.id;
+	/* Without bounds no address is a frame's, and the trace is @ip alone. */
+	if (kasan_unlikely(!kasan_get_bounds(task.stack_start, trace_end(&task), &bounds)))
+		bounds = (struct kasan_bounds){.low = UINTPTR_MAX};
+	if (!collect)
+		return save_frames(&bounds, ip, fp);
+	collect_frames(&bounds, ip, fp);
+	return 0;
+}
+
+uint32_t kasan_save_track_stack(uintptr_t ip, uintptr_t fp)
+{
+	/* A switched-off runtime prints no report, so the stack would never be read. */
+	if (kasan_unlikely(!kasan_opt_stacktrace || kasan_silent()))
+		return 0;
+	return save_stack(ip, fp, kasan_opt_stack_drop);
+}
+
+static inline uint32_t task_id(void)
+{
+#ifdef KASAN_PORT_HAS_TASK_ID
+	return kasan_port_task_id();
+#else
+	struct kasan_port_task task = {0};
+
+	kasan_port_task(&task);
+	return task.id;
+#endif
+}
+
+void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
+{
+	char *const table = __atomic_load_n(&kasan_known, __ATOMIC_RELAXED);
+	uint32_t stack = 0;
+
+	if (kasan_likely(table)) {
+		if (kasan_unlikely(!kasan_known_stack(table, ip, fp, &stack)))
+			stack = kasan_save_track_stack(ip, fp);
+		kasan_compare_stored(stack, ip, fp);
+	}
+	track->pid = task_id();
+	track->stack = stack;
 #ifdef CONFIG_KASAN_EXTRA_INFO
 	track->cpu = kasan_port_cpu();
 	track->when = kasan_port_clock() >> KASAN_TRACK_CLOCK_SHIFT;
 #endif
-	/* A switched-off runtime prints no report, so the stack would never be read. */
-	if (kasan_likely(kasan_opt_stacktrace && !kasan_silent()))
-		track->stack = save_stack(task.stack_start, trace_end(&task), ip, fp);
-	else
-		track->stack = 0;
 }
 
 uint32_t kasan_save_stack(uintptr_t ip, uintptr_t fp)
 {
-	struct kasan_port_task task = {0};
+	const uint32_t handle = save_stack(ip, fp, false);
 
-	kasan_port_task(&task);
-	return save_stack(task.stack_start, trace_end(&task), ip, fp);
+	kasan_compare_stored(handle, ip, fp);
+	return handle;
 }
 
 __attribute__((__noinline__)) uint32_t kasan_stack_save(uintptr_t ip)

@@ -40,38 +40,19 @@ size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs);
 /* kasan.depot_size=, at once. @bytes: in the bounds that options.c has checked. */
 void kasan_depot_set_size(size_t bytes);
 
-/** kasan_hash_step() - the depot's hash of a trace, one return address after the other, from 0 on;
- *  kasan_hash_end(): the result. */
-static inline uintptr_t kasan_hash_step(uintptr_t hash, uintptr_t pc)
-{
-	/*
-	 * Return addresses of one image differ in their low bits: an odd multiplier carries them
-	 * up, the shift brings the well mixed top down again. One multiplication a frame.
-	 */
-#if UINTPTR_MAX > UINT32_MAX
-	hash = (hash ^ pc) * 0x9e3779b97f4a7c15UL;
-	return hash ^ (hash >> 32);
-#else
-	hash = (hash ^ pc) * 0x9e3779b1UL;
-	return hash ^ (hash >> 15);
-#endif
-}
-
-static inline uint32_t kasan_hash_end(uintptr_t hash, size_t count)
-{
-	return (uint32_t)(hash + count);
-}
-
-/** kasan_depot_save_hashed() - kasan_depot_save() of 1 to CONFIG_KASAN_STACK_DEPTH return addresses whose
- *  @hash is known. */
-uint32_t kasan_depot_save_hashed(uint32_t hash, const uintptr_t *pcs, size_t count);
-
 /* --- track.c --- */
 
-extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|off */
+extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|collect */
+extern bool kasan_opt_stack_drop; /* kasan.stacktrace=collect: traces are made and not stored */
+
+/** kasan_known_update() - one of the two has changed, or kasan_silent(). */
+void kasan_known_update(void);
 
 /** kasan_save_stack() - Return: handle of the stack of the running task, from @ip, @fp on; 0: none. */
 uint32_t kasan_save_stack(uintptr_t ip, uintptr_t fp);
+
+/** kasan_save_track_stack() - the same for a track: the boot parameters hold. */
+uint32_t kasan_save_track_stack(uintptr_t ip, uintptr_t fp);
 
 void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
 
@@ -103,5 +84,33 @@ static inline void kasan_set_track(struct kasan_track *track, uintptr_t ip, uint
 	else
 		kasan_set_full_track(track, ip, fp);
 }
+
+/* --- compare.c: for tests --- */
+
+#ifdef CONFIG_KASAN_TRACE_COMPARE
+/** kasan_compare_stored() - the trace of @handle was made from @ip, @fp on: follow frame pointers and compare.
+ *  kasan_compare_reported(): compare the @count return addresses of a report. @part: in an interrupt, where the shadow
+ *  stack ends before @frames. */
+void kasan_compare_stored(uint32_t handle, uintptr_t ip, uintptr_t fp);
+void kasan_compare_reported(const uintptr_t *frames, size_t count, bool part, uintptr_t ip,
+			    uintptr_t fp);
+#else
+static inline void kasan_compare_stored(uint32_t handle, uintptr_t ip, uintptr_t fp)
+{
+	(void)handle;
+	(void)ip;
+	(void)fp;
+}
+
+static inline void kasan_compare_reported(const uintptr_t *frames, size_t count, bool part,
+					  uintptr_t ip, uintptr_t fp)
+{
+	(void)frames;
+	(void)count;
+	(void)part;
+	(void)ip;
+	(void)fp;
+}
+#endif
 
 #endif /* KASAN_TRACK_H */

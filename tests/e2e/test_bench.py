@@ -56,6 +56,17 @@ def test_two_runs_are_equal(redzone, tmp_path):
         assert row.split()[-3:] == ["1.00", "1.00", "1.00"]
 
 
+def test_pages_do_not_depend_on_what_ran_before(redzone, tmp_path):
+    # kmalloc_8192 runs before pages_3 and leaves free memory in another shape.
+    figures = []
+    for pattern in ("pages_3", "[kp][ma]*_[83]*"):
+        path = tmp_path / "figures.json"
+        assert redzone("bench", "--modes", "none", "--ops", pattern, "--json", str(path)).returncode == 0
+        figures.append(json.loads(path.read_text())["figures"]["none"])
+    assert list(figures[1]) == ["kmalloc_8192", "pages_3"]
+    assert figures[0]["pages_3"] == figures[1]["pages_3"]
+
+
 def test_goals_of_checked_copies(redzone, tmp_path):
     path = tmp_path / "figures.json"
     assert redzone(*QUICK, "--json", str(path)).returncode == 0

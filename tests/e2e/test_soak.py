@@ -151,3 +151,52 @@ def test_growth_of_what_kasan_keeps(key, values, grows):
     errors = soak.judge_memory(quiet(values, key), 600)
     assert bool(errors.pop(key)) == grows
     assert not any(errors.values())
+
+
+LOCKS = """\
+soak: lock order 2 possible circular dependency
+soak: lock bad_unlock 1 bad unlock
+soak: lock harmless 3 none
+"""
+ORDER = "BUG: lockdep: possible circular dependency in soak_lock_order+0x40/0x80\n"
+UNLOCK = "BUG: lockdep: bad unlock in soak_lock_bad_unlock.llvm.1+0x40/0x80\n"
+
+
+def judge_locks(*reports):
+    seen = soak.Console()
+    for line in "".join([*reports, LOCKS]).splitlines():
+        seen.feed(line)
+    assert not seen.failures
+    return soak.judge_locks(seen.lock_reports, seen.locks)
+
+
+def test_all_lock_bugs_reported():
+    errors, others = judge_locks(ORDER, UNLOCK, ORDER)
+    assert errors == {"order": None, "bad_unlock": None, "harmless": None}
+    assert others == []
+
+
+@pytest.mark.parametrize(
+    ("reports", "name", "error"),
+    [
+        ([ORDER, UNLOCK], "order", "planted 2 times, reported 1 times"),
+        ([ORDER, ORDER, ORDER, UNLOCK], "order", "planted 2 times, reported 3 times"),
+        ([ORDER, ORDER], "bad_unlock", "planted 1 time, reported 0 times"),
+        (
+            [ORDER, ORDER.replace("circular dependency", "recursive locking"), UNLOCK],
+            "order",
+            "report 2: it says possible recursive locking, not possible circular dependency",
+        ),
+    ],
+)
+def test_lock_bug_not_reported(reports, name, error):
+    errors, others = judge_locks(*reports)
+    assert errors[name] == error
+    assert others == []
+
+
+@pytest.mark.parametrize("where", ["soak_lock_harmless", "slab_step", "soak_lock_unknown"])
+def test_other_lock_report(where):
+    errors, others = judge_locks(ORDER, ORDER, UNLOCK, ORDER.replace("soak_lock_order", where))
+    assert others == [f"possible circular dependency in {where}"]
+    assert not any(errors.values())

@@ -21,6 +21,24 @@ def test_reports_every_bug(tree, arch, where, cc):
     expect_all_reported(arch, elf)
 
 
+@pytest.mark.parametrize(("arch", "cc"), [("arm64", "clang-19"), ("arm64", "gcc"), ("riscv64", "clang-19")])
+def test_shadow_call_stack(tree, arch, cc):
+    """Traces of allocations come from it: they are whole, and one word long if the port says it is empty."""
+    elf, _ = make_template(tree, arch, cc, "SCS=1")
+    expect_all_reported(arch, elf)
+    whole = frames_of_allocations(boot(arch, elf)[1])
+    assert whole and min(whole) >= 2, whole
+    replace(tree / "shadow_stack.h", "return (uintptr_t)shadow_stack;", "return top;")
+    elf, _ = make_template(tree, arch, cc, "SCS=1")
+    assert set(frames_of_allocations(boot(arch, elf)[1])) == {1}
+
+
+def frames_of_allocations(console):
+    """Return the numbers of frames of the traces behind "Allocated by task"."""
+    traces = re.findall(r"Allocated by task \d+:\n((?: .+\n)+)", console)
+    return [len(trace.splitlines()) for trace in traces]
+
+
 @pytest.mark.parametrize(
     ("arch", "where", "cc"), [("arm64", "inline", "clang-22"), ("riscv64", "outline", "clang-19")]
 )

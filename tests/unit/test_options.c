@@ -159,6 +159,29 @@ static void stacktraces_off(void)
 	kasan_posix_free(p);
 }
 
+/* Traces are made and dropped: the depot gets none. */
+static void stacktraces_collected_only(void)
+{
+	struct kasan_depot_stats before, after;
+	char *p;
+	int at;
+
+	CHECK_EQ(kasan_option("kasan.stacktrace", "Collect"), KASAN_OPTION_INVALID);
+	CHECK_EQ(kasan_option("kasan.stacktrace", "collect"), 0);
+	kasan_depot_stats(&before);
+	p = kasan_posix_malloc(20);
+	kasan_depot_stats(&after);
+	CHECK_EQ(after.traces, before.traces);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 20, 1));
+	at = unit_find(0, "Allocated by task ");
+	REQUIRE(at > 0);
+	CHECK(!strcmp(unit_line((size_t)at + 1), " (stack is not available)"));
+	CHECK_EQ(kasan_option("kasan.stacktrace", "on"), 0);
+	kasan_posix_free(p);
+	kasan_depot_stats(&after);
+	CHECK(after.traces > before.traces);
+}
+
 static void kasan_off_reports_nothing(void)
 {
 	char *p;
@@ -246,4 +269,4 @@ UNIT_MAIN(UNIT_CASE(other_modes), UNIT_CASE(sizes), UNIT_CASE(every_option_is_do
 	  UNIT_CASE(unknown_names), UNIT_CASE(dashes_in_names),
 	  UNIT_CASE(bad_values_keep_what_was_set), UNIT_CASE(panic_on_write_only),
 	  UNIT_CASE(panic_follows_the_report), UNIT_CASE(stacktraces_off),
-	  UNIT_CASE(kasan_off_reports_nothing))
+	  UNIT_CASE(stacktraces_collected_only), UNIT_CASE(kasan_off_reports_nothing))

@@ -21,6 +21,7 @@ REPORTED = 1
 USAGE = 2
 CRASHED = 3
 PROGRAM_FAILED = 4
+LOCKS_REPORTED = 5
 
 
 class Failure(Exception):

@@ -34,11 +34,17 @@ TOOLS = ("qemu-arm64",)
 KERNEL = "redzone-bench"
 TIMEOUT = 1800
 CPUS = (1, 2, 4, 8)
+TRACE_CPUS = (1, 4, 8)
 # Intervals of kasan.page_alloc.sample= for page traffic. Modes other than hw_tags use only one.
 SAMPLES = (1, 2, 5, 10, 20, 100)
 FORMAT = 1
 
 # The name of each operation in the tables. The groups are those of kernel/bench/main.c.
+_TRACES = {
+    **{f"traces.depth_{n}": f"{n} frames: kmalloc(64)+kfree" for n in (4, 8, 16, 32)},
+    "traces.sites_8192": "8,192 sites: kmalloc(64)+kfree",
+    "traces.callers_8192": "8,192 callers: kmalloc(64)+kfree",
+}
 GROUPS = {
     "memory": {
         "kmalloc_64": "kmalloc(64)+kfree",
@@ -82,7 +88,13 @@ GROUPS = {
             ("test_vmalloc.fix_size", "test_vmalloc fix_size"),
         )
         for cpus in CPUS
+    }
+    | {
+        f"smp.{op}@{cpus}": f"{title} on {base.plural(cpus, 'CPU')}"
+        for op, title in _TRACES.items()
+        for cpus in TRACE_CPUS
     },
+    "traces": _TRACES,
     "traffic": {
         f"{op}@{sample}": f"{title}, sample={sample}"
         for op, title in (
@@ -159,7 +171,7 @@ class Boot:
 
 def _boots(chosen):
     """Yield the Boots that measure the operations of @chosen."""
-    single = [group for group in ("memory", "vmalloc") if group in chosen]
+    single = [group for group in ("memory", "vmalloc", "traces") if group in chosen]
     if single:
         yield Boot(1, "512M", [f"{group}:{name}" for group in single for name in chosen[group]])
     if "live" in chosen or "boot" in chosen:
@@ -190,6 +202,19 @@ def parse(lines):
     return figures
 
 
+def run_kernel(title, target):
+    """Boot @target, a benchmark kernel; return its console's lines. @title: for messages."""
+    lines = []
+    outcome = machine.boot(target, lambda text, event, value: lines.append(text))
+    if outcome.status != base.OK:
+        tail = "\n".join(lines[-20:])
+        raise Failure(f"{title}: {outcome.message or 'KASAN reported'}\n{tail}", base.CRASHED)
+    refused = next((line for line in lines if "Malformed kernel parameter" in line), None)
+    if refused:
+        raise Failure(f"{title}: the kernel does not take a boot parameter: {refused}", base.CRASHED)
+    return lines
+
+
 def measure(column, image, chosen, progress):
     """Return {operation: instructions} of @column for @chosen, as names_matching() gives it. @progress:
     called with a line about each step."""
@@ -197,7 +222,6 @@ def measure(column, image, chosen, progress):
     mode = MODES[column.mode][0]
     for boot in _boots(chosen):
         progress(f"{column.key}: {base.plural(boot.cpus, 'CPU')}, {boot.memory}")
-        lines = []
         parameters = [] if column.traces else [NO_TRACES]
         if boot.sample != 1:
             parameters.append(f"kasan.page_alloc.sample={boot.sample}")
@@ -211,11 +235,7 @@ def measure(column, image, chosen, progress):
             mode=mode,
             timeout=TIMEOUT,
         )
-        outcome = machine.boot(target, lambda text, event, value, lines=lines: lines.append(text))
-        if outcome.status != base.OK:
-            tail = "\n".join(lines[-20:])
-            raise Failure(f"{column.key}: {outcome.message or 'KASAN reported'}\n{tail}", base.CRASHED)
-        for name, value in parse(lines).items():
+        for name, value in parse(run_kernel(column.key, target)).items():
             if name.startswith("page_traffic"):
                 name += f"@{boot.sample}"
             # Every boot prints its time; the table shows that of the boot with 2 GiB.
@@ -280,7 +300,8 @@ def markdown(table):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body]) + "\n"
 
 
-def _print(table):
+def show(table):
+    """Print rows of text, the heading first, as a table."""
     heading, *body = table
     console = Console(width=None if Console().is_terminal else 400)
     view = Table(box=None, pad_edge=False)
@@ -314,7 +335,7 @@ def run(modes, ops, json_file, against, markdown_file, yes):
     }
     figures = {column.key: measure(column, images[column.mode], chosen, base.say) for column in columns}
     table = list(rows(figures, columns, before))
-    _print(table)
+    show(table)
     if json_file:
         text = json.dumps({"format": FORMAT, "unit": "instructions", "figures": figures}, indent=1)
         Path(json_file).write_text(text + "\n", encoding="utf-8")

@@ -27,6 +27,27 @@ MODES = ("generic", "sw_tags", "hw_tags", "off")
 # Modes in which the compiler has no part, so nothing is inline or outline.
 UNINSTRUMENTED = ("hw_tags", "off")
 ARCHES = ("arm64",)
+# What a preset's name may carry behind a `+`, in this order: {feature: CMake variables}. They need no preset
+# of their own.
+FEATURES = {
+    "scs": ("REDZONE_SHADOW_CALL_STACK",),
+    "scs-runtime": ("REDZONE_SHADOW_CALL_STACK", "REDZONE_SCS_RUNTIME"),
+    "compare": ("REDZONE_TRACE_COMPARE",),
+    "erase": ("REDZONE_KSTACK_ERASE",),
+    "lockdep": ("REDZONE_LOCKDEP",),
+    "lockdep-kasan": ("REDZONE_LOCKDEP", "REDZONE_LOCKDEP_INSTRUMENTED"),
+    "rt": ("REDZONE_PREEMPT_RT",),
+    "irqsoff": ("REDZONE_IRQSOFF",),
+}
+# {option of a command, with underscores: the feature that it stands for}.
+OPTION_FEATURES = {
+    "shadow_call_stack": "scs",
+    "kstack_erase": "erase",
+    "lockdep": "lockdep",
+    "preempt_rt": "rt",
+}
+# Features of all kernels that this command builds: see choose_features().
+_chosen = []
 
 _CACHED_TOOLS = re.compile(r"(?m)^CMAKE_(?:MAKE_PROGRAM|\w+_COMPILER):\w+=(/.+)$")
 _STEP = re.compile(r"^@step (\d+)/(\d+) (.*)$")
@@ -62,14 +83,45 @@ class Image:
     image: Path
 
 
+def choose_features(**options):
+    """Let preset_name() add features to each name. options: {key of OPTION_FEATURES: was it given}."""
+    _chosen[:] = [OPTION_FEATURES[name] for name, given in options.items() if given]
+
+
+def with_features(preset, features):
+    """Return the name of the CMake preset @preset with @features, a list."""
+    return "+".join([preset, *(name for name in FEATURES if name in features)])
+
+
 def preset_name(
-    arch="arm64", mode="generic", instrumentation="inline", compiler="clang-19", allocator="slub"
+    arch="arm64",
+    mode="generic",
+    instrumentation="inline",
+    compiler="clang-19",
+    allocator="slub",
+    variant=None,
+    features=None,
 ):
-    """Return the CMake preset for these choices."""
+    """Return the CMake preset for these choices.
+
+    variant: a last word of its name. features: keys of FEATURES; None: those of choose_features().
+    """
     cc = {"clang-19": "clang"}.get(compiler, compiler)
     parts = [arch, mode] + ([] if mode in UNINSTRUMENTED else [instrumentation]) + [cc]
     parts += [] if allocator == "slub" else [allocator]
-    return "-".join(parts)
+    parts += [variant] if variant else []
+    return with_features("-".join(parts), _chosen if features is None else features)
+
+
+def split_name(preset):
+    """Return (name in CMakePresets.json, [feature]) of @preset, or raise Failure."""
+    name, *features = preset.split("+")
+    for feature in features:
+        if feature not in FEATURES:
+            raise Failure(f"'{preset}': there is no feature '{feature}'; accepted: {', '.join(FEATURES)}")
+    if preset != with_features(name, features):
+        raise Failure(f"'{preset}': features come once each, in the order {', '.join(FEATURES)}")
+    return name, features
 
 
 def can_instrument(mode, instrumentation, compiler):
@@ -242,7 +294,10 @@ def _configure(preset, folder):
         return
     # Without --fresh CMake would keep the old paths.
     fresh = [] if known else ["--fresh"]
-    command = ["cmake", *fresh, "--preset", preset, f"-DREDZONE_PYTHON={sys.executable}"]
+    name, features = split_name(preset)
+    variables = {variable: None for feature in features for variable in FEATURES[feature]}
+    command = ["cmake", *fresh, "--preset", name, "-B", str(folder), f"-DREDZONE_PYTHON={sys.executable}"]
+    command += [f"-D{variable}=ON" for variable in variables]
     result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     if result.returncode != 0:
         (folder / "build.ninja").unlink(missing_ok=True)

@@ -6,7 +6,21 @@ import sys
 
 import click
 
-from redzone import amalgamate, audit, base, builder, doctor, flags, machine, port
+from redzone import (
+    amalgamate,
+    audit,
+    base,
+    bench_lockdep,
+    bench_profile,
+    bench_rt,
+    bench_stackleak,
+    bench_traces,
+    builder,
+    doctor,
+    flags,
+    machine,
+    port,
+)
 from redzone.base import Failure
 from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Patterns, Words
 
@@ -17,8 +31,10 @@ Exit status:
   2  usage or build error
   3  the program or the kernel crashed, or hung (--timeout)
   4  the program returned non-zero, or aborted
+  5  the lock validator reported (--lockdep)
   130  interrupted
-A report wins over a crash, and a crash over what the program returned."""
+A report of KASAN wins over a crash, a crash over a report of the lock validator, and that
+over what the program returned."""
 
 
 class Order(click.Group):
@@ -26,6 +42,32 @@ class Order(click.Group):
 
     def list_commands(self, context):
         return list(self.commands)
+
+
+class Tables(Order):
+    """The tables of a verb that does something without one."""
+
+    def resolve_command(self, context, args):
+        if args[0] not in self.commands:
+            raise Failure(f"there is no table '{args[0]}'; there are: {', '.join(self.commands)}")
+        return super().resolve_command(context, args)
+
+
+def _with_features(function):
+    """Add the options for features of the kernel, which the verb passes to builder.choose_features()."""
+    for option, text in (
+        ("--preempt-rt", "Kernels are real-time: spin locks sleep, interrupt handlers run in threads."),
+        ("--lockdep", "Kernels check the order of their locks."),
+        ("--kstack-erase", "Kernels erase the kernel stack on return to user mode."),
+        ("--shadow-call-stack", "Kernels keep return addresses on a second stack, and copy traces from it."),
+    ):
+        function = click.option(option, is_flag=True, help=text)(function)
+    return function
+
+
+def _choose_features(options):
+    """Remove the options of _with_features() from @options, and use them."""
+    builder.choose_features(**{name: options.pop(name) for name in builder.OPTION_FEATURES})
 
 
 @click.group(cls=Order, context_settings={"help_option_names": ["-h", "--help"]})
@@ -50,6 +92,7 @@ def command():
 @click.option("--inline", is_flag=True, help="Checks inside the code: faster, bigger. The default.")
 @click.option("--outline", is_flag=True, help="Checks as function calls.")
 @click.option("--cc", type=Choice(builder.COMPILERS), default="clang-19", help="Compiler. Default: clang-19.")
+@_with_features
 @click.option(
     "-O",
     "level",
@@ -151,6 +194,7 @@ def run_verb(context, **options):
       ./redzone run --each --json verdicts.json tests/*.c
       ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
+    _choose_features(options)
     inline = options.pop("inline")
     if inline and options["outline"]:
         raise Failure("--inline and --outline exclude each other; give one of them")
@@ -197,6 +241,7 @@ def run_verb(context, **options):
     type=Patterns(),
     help="Only cases that match, as in 'slab*,kasan.kmalloc*', in few configurations (kunit).",
 )
+@_with_features
 @click.option("--quick", is_flag=True, help="Run a part only, for suites that have one (fresh-machine).")
 @click.option(
     "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."
@@ -231,12 +276,19 @@ def test_verb(context, **options):
     \b
     Exit status: 0 nothing failed, 1 something failed, 2 usage error.
     """
+    _choose_features(options)
     from redzone import runner
 
     context.exit(runner.run(**options))
 
 
-@command.command("bench", short_help="Measure what KASAN costs, in instructions.")
+@command.group(
+    "bench",
+    cls=Tables,
+    invoke_without_command=True,
+    subcommand_metavar="[TABLE ...]",
+    short_help="Measure what KASAN costs, in instructions.",
+)
 @click.option(
     "--modes",
     type=Words(("none", "generic-inline", "generic-outline", "sw_tags-inline", "sw_tags-outline", "hw_tags")),
@@ -253,6 +305,7 @@ def test_verb(context, **options):
 @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
 @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the table to FILE as well.")
 @click.option("--against", metavar="FILE", help="Show ratios to the figures in FILE, from --json.")
+@_with_features
 @YES
 @click.pass_context
 def bench_verb(context, **options):
@@ -261,13 +314,27 @@ def bench_verb(context, **options):
     Two runs of the same kernel give the same figures, on any host. Each figure stands beside that of the
     kernel without KASAN; "no traces" means kasan.stacktrace=off.
 
+    The tables listed below answer one question each. They have options of their own: ./redzone bench TABLE
+    --help.
+
     \b
     Examples:
       ./redzone bench
       ./redzone bench --modes generic-inline --ops 'kmalloc*'
       ./redzone bench --json before.json
       ./redzone bench --against before.json
+      ./redzone bench traces
+      ./redzone bench stackleak
+      ./redzone bench lockdep
+      ./redzone bench rt
     """
+    if context.invoked_subcommand is not None:
+        given = [name for name in options if context.get_parameter_source(name).name == "COMMANDLINE"]
+        if given:
+            table = context.invoked_subcommand
+            raise Failure(f"options of a table stand behind its name: ./redzone bench {table} [OPTION]...")
+        return
+    _choose_features(options)
     from redzone import bench
 
     context.exit(bench.run(**options))
@@ -294,7 +361,7 @@ def build_verb(context, presets, listing, yes):
             click.echo(f"{name:{width}}  {description}")
         return
     for name in presets:
-        if name not in known:
+        if builder.split_name(name)[0] not in known:
             raise Failure(f"there is no preset '{name}'; ./redzone build --list shows those that exist")
     presets = presets or ("arm64-generic-inline-clang",)
     needed = [key for name in presets for key in builder.tools_of(name)]
@@ -318,7 +385,10 @@ def doctor_verb(context, arguments):
     context.exit(doctor.main(list(arguments)))
 
 
-# Verbs that live in modules of their own.
+# Tables of the benchmark, and verbs, that live in modules of their own.
+for _module in (bench_traces, bench_stackleak, bench_lockdep, bench_rt):
+    _module.register(bench_verb)
+bench_profile.register(bench_verb, _with_features, _choose_features)
 for _module in (flags, amalgamate, audit, port):
     _module.register(command)
 

@@ -34,6 +34,9 @@ _PANIC = re.compile(r"^Kernel panic - not syncing: ")
 _OOPS = re.compile(
     r"^(Unable to handle kernel |Internal error: |Insufficient stack space to handle exception)"
 )
+_SHADOW_CALL_STACK = re.compile(
+    r"^(shadow call stack (?:overflow|underflow)|corrupted shadow call stack pointer): "
+)
 # The kernel checks nothing: there are no memory tags, or kasan=off.
 _KASAN_OFF = re.compile(r"^kasan: (.+): KASAN is off, ")
 _NO_DETAILS = "Asynchronous fault: no details available"
@@ -168,9 +171,10 @@ class Reader:
         return self._inside(text)
 
     def _follow_crash(self, text):
-        begins = _PANIC.match(text) or _OOPS.match(text)
+        shadow = _SHADOW_CALL_STACK.match(text)
+        begins = shadow or _PANIC.match(text) or _OOPS.match(text)
         if begins and self.crash is None:
-            self.crash = Crash(text)
+            self.crash = Crash(shadow[1] if shadow else text)
             self._in_crash = True
         elif self._in_crash and (begins or _CRASH_END.match(text)):
             # The "Internal error" line of the same fault is followed by its registers and its trace.

@@ -12,7 +12,7 @@ _RESULT = re.compile(
 )
 _PLAN = re.compile(r"^(?P<indent> *)1\.\.(?P<count>\d+)(?: *#.*)?$")
 _VERSION = re.compile(r"^ *K?TAP version \d+$")
-_BUG = re.compile(r"^BUG: KASAN: ")
+_BUG = re.compile(r"^BUG: (?:KASAN|lockdep): ")
 
 
 @dataclass
@@ -20,7 +20,8 @@ class Case:
     """One result without subresults.
 
     name: includes the names of its parents, "suite.case". status: "pass", "fail" or "skip". detail: the
-    reason for a skip, or the lines that explain a failure. reports: KASAN reports printed while it ran.
+    reason for a skip, or the lines that explain a failure. reports: printed while it ran, by KASAN or by the
+    lock validator.
     """
 
     name: str

@@ -30,7 +30,7 @@ class Machine:
     memory: QEMU's -m. append: boot parameters. arguments: the program's. icount: count instructions as time,
     so that two boots run alike. mode: the kernel's; with hw_tags the machine gets memory tags if the CPU
     supports them. timeout: seconds, None for no limit. max_reports: stop the machine after this many complete
-    reports, None for no limit.
+    reports, None for no limit. options: further options of QEMU.
     """
 
     image: Path
@@ -45,15 +45,16 @@ class Machine:
     mode: str = "generic"
     timeout: float | None = 60.0
     max_reports: int | None = None
+    options: list = field(default_factory=list)
 
 
 @dataclass
 class Outcome:
     """How a boot ended.
 
-    status: base.OK, REPORTED, CRASHED or PROGRAM_FAILED. message: one line for the user, None if the console
-    has said it all. code: QEMU's exit status, None if this module stopped it. ended: the kernel ended on its
-    own, even if by a panic.
+    status: base.OK, REPORTED, CRASHED, PROGRAM_FAILED or LOCKS_REPORTED. message: one line for the user, None
+    if the console has said it all. code: QEMU's exit status, None if this module stopped it. ended: the
+    kernel ended on its own, even if by a panic.
     """
 
     status: int
@@ -124,6 +125,7 @@ def qemu_command(machine):
         command += ["-initrd", str(machine.initrd)]
     if machine.icount:
         command += ["-icount", "shift=0,sleep=off"]
+    command += machine.options
     return [*command, "-append", command_line(machine.append, machine.arguments)]
 
 
@@ -262,6 +264,8 @@ def _judge(machine, reader, code, stopped, errors):
         return base.CRASHED, f"the machine stopped before the kernel was done: {why}; {_last_words(reader)}"
     if code == base.PROGRAM_FAILED:
         return base.PROGRAM_FAILED, "the program returned non-zero"
+    if code == base.LOCKS_REPORTED:
+        return base.LOCKS_REPORTED, "the lock validator reported"
     if code == base.OK:
         return base.OK, None
     return base.CRASHED, f"QEMU ended with status {code}; {_last_words(reader)}"

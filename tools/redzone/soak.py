@@ -17,11 +17,14 @@ _PAIR = re.compile(r"(\w+)=(\d+)")
 _FAILED = re.compile(r"^soak: FAILED: (.*)$")
 # The kernel's lines about faults that KASAN does not see.
 _COMPLAINT = re.compile(
-    r"^(WARNING: |BUG:? (?!KASAN: )|invalid free of |page allocation failure|vmalloc: no memory"
+    r"^(WARNING: |BUG:? (?!KASAN: |lockdep: )|invalid free of |page allocation failure|vmalloc: no memory"
     r"|module \S+: its symbols stay|kasan: stack depot full)"
 )
 _KILLED = re.compile(r"^Thread \S+ is killed$")
 _PREFIX = "soak_bug_"
+# A report of the lock validator. The function in its title, soak_lock_NAME(), has committed the bug.
+_LOCK_REPORT = re.compile(r"^BUG: lockdep: (?P<kind>.+?)(?: in (?P<where>\S+?)\+0x\S+(?: \[\S+\])?)?$")
+_LOCK_PREFIX = "soak_lock_"
 
 # {key of a quiet line: (its name, growth allowed over the last half as a share, as a number)}. The numbers
 # allow for differences from one rest to the next: workqueue workers, per-CPU objects and the like. The depot
@@ -51,11 +54,21 @@ class Planted:
 
 
 @dataclass
+class PlantedLock:
+    """A kind of lock bug: its kind in reports, None if it is no bug; how often it was planted."""
+
+    name: str
+    kind: str | None
+    count: int
+
+
+@dataclass
 class Console:
     """The contents of a console of the soak test.
 
     begin, end: {key: number} of those lines, None without them. busy, quiet: samples, {key: number} with
-    "seconds". planted: {name: Planted}. failures: what is wrong apart from reports. killed: threads.
+    "seconds". planted: {name: Planted}, locks: {name: PlantedLock}. lock_reports: (kind, function) of each
+    report of the lock validator. failures: what is wrong apart from reports. killed: threads.
     """
 
     begin: dict | None = None
@@ -63,6 +76,8 @@ class Console:
     busy: list = field(default_factory=list)
     quiet: list = field(default_factory=list)
     planted: dict = field(default_factory=dict)
+    locks: dict = field(default_factory=dict)
+    lock_reports: list = field(default_factory=list)
     failures: list = field(default_factory=list)
     killed: int = 0
 
@@ -76,6 +91,9 @@ class Console:
             self.failures.append(text)
         elif _KILLED.match(text):
             self.killed += 1
+        lock = _LOCK_REPORT.match(text)
+        if lock:
+            self.lock_reports.append((lock["kind"], lock["where"] or ""))
         match = _LINE.match(text)
         if not match:
             return None
@@ -90,6 +108,9 @@ class Console:
             name, kind, traces, count = match["rest"].split()
             traces = () if traces == "none" else tuple(traces.split(","))
             self.planted[name] = Planted(name, kind, traces, int(count))
+        elif match["what"] == "lock":
+            name, count, kind = match["rest"].split(maxsplit=2)
+            self.locks[name] = PlantedLock(name, None if kind == "none" else kind, int(count))
         return None
 
 
@@ -143,6 +164,34 @@ def judge_reports(reports, planted):
         if not bug.count:
             errors[name] = "it was never planted: the run was too short"
         elif seen[name] != bug.count:
+            errors[name] = f"planted {base.plural(bug.count, 'time')}, reported {seen[name]} times"
+    return errors, others
+
+
+def judge_locks(reports, planted):
+    """Compare @reports, (kind, function) each, with the lock bugs that were @planted: {name: PlantedLock}.
+
+    Returns ({name: error or None}, [text of each other report]).
+    """
+    seen = Counter()
+    faults = {}
+    others = []
+    for kind, where in reports:
+        name = where.partition(".")[0].removeprefix(_LOCK_PREFIX)
+        bug = planted.get(name) if where.startswith(_LOCK_PREFIX) else None
+        if bug is None or bug.kind is None:
+            others.append(f"{kind} in {where}")
+            continue
+        seen[name] += 1
+        if kind != bug.kind:
+            faults.setdefault(name, f"report {seen[name]}: it says {kind}, not {bug.kind}")
+    errors = {}
+    for name, bug in planted.items():
+        wanted = bug.count if bug.kind else 0
+        errors[name] = faults.get(name)
+        if not bug.count:
+            errors[name] = "it was never planted: the run was too short"
+        elif seen[name] != wanted:
             errors[name] = f"planted {base.plural(bug.count, 'time')}, reported {seen[name]} times"
     return errors, others
 

@@ -2,5 +2,11 @@
 # Settings of arm64 for CMake. cmake/Kernel.cmake includes this; docs/architecture-port.md explains each.
 set(REDZONE_PAGE_SHIFT 12)
 set(REDZONE_ARCH_OPTIONS -mgeneral-regs-only -mcmodel=small)
+# The shadow call stack: x18 is its pointer. GCC has it for C without exceptions only.
+set(REDZONE_ARCH_SCS_RESERVE -ffixed-x18)
+set(REDZONE_ARCH_SCS $<$<COMPILE_LANGUAGE:C>:-fsanitize=shadow-call-stack>)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  list(APPEND REDZONE_ARCH_SCS $<$<COMPILE_LANGUAGE:C>:-fno-exceptions>)
+endif()
 # Link address of programs in user mode.
 set(REDZONE_USER_BASE 0x400000)

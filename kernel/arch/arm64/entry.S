@@ -11,6 +11,29 @@
 #include "entry_frame.S"
 
 /*
+ * The handlers push on the shadow call stack, which may be full, or x18 may be garbage: that must not
+ * fault again and again either. x0 is in TPIDRRO_EL0.
+ */
+	.macro	check_scs
+#ifdef CONFIG_SHADOW_CALL_STACK
+	tbz	x18, #63, bad_scs_entry	/* user memory may be mapped there */
+	tst	x18, #7
+	b.ne	bad_scs_entry
+	at	s1e1w, x18
+	isb
+	mrs	x0, par_el1
+	tbnz	x0, #0, bad_scs_entry
+#endif
+	.endm
+
+/* The interrupted pc becomes an entry like that of a call. x22 is the pc, see save_regs. */
+	.macro	push_pc
+#ifdef CONFIG_SHADOW_CALL_STACK
+	str	x22, [x18], #8
+#endif
+	.endm
+
+/*
  * One vector: 128 bytes. TPIDRRO_EL0 holds x0 until the stack is known to be usable. A misaligned stack pointer
  * would fault in the first store like an unmapped one, so both branch to overflow_entry.
  */
@@ -25,6 +48,7 @@
 	isb
 	mrs	x0, par_el1
 	tbnz	x0, #0, overflow_entry
+	check_scs
 	mrs	x0, tpidrro_el0
 	b	\handler
 	.endm
@@ -83,6 +107,7 @@ vectors:
 	save_regs
 	add	x21, sp, #PT_REGS_SIZE
 	stp	x30, x21, [sp, #S_LR]
+	push_pc
 	mov	x0, sp
 	bl	\function
 	b	return_from_exception
@@ -90,14 +115,90 @@ vectors:
 	.endm
 
 	handle	el1_sync, el1_sync_handler
+#ifndef CONFIG_SHADOW_CALL_STACK
 	handle	el1_irq, el1_irq_handler
+#endif
 	handle	el1_fiq, el1_fiq_handler
 	handle	el1_error, el1_error_handler
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+/*
+ * The handlers of an interrupt run on the CPU's own shadow call stack. The task may be preempted only when it is
+ * back on its own.
+ */
+	.type	el1_irq, %function
+el1_irq:
+	save_regs
+	add	x21, sp, #PT_REGS_SIZE
+	stp	x30, x21, [sp, #S_LR]
+	push_pc
+	scs_enter_cpu scs_irq_base
+	mov	x0, sp
+	bl	el1_irq_handler
+	scs_leave_cpu
+	mov	x1, x0
+	mov	x0, sp
+	bl	el1_irq_exit
+	b	return_from_exception
+	.size	el1_irq, . - el1_irq
+
+/*
+ * scs_call_softirqs(function, frame): call the function on this CPU's shadow call stack for soft interrupts, and store
+ * where its frames end. Interrupts are off.
+ */
+	.globl	scs_call_softirqs
+	.type	scs_call_softirqs, %function
+scs_call_softirqs:
+	stp	x29, x30, [sp, #-32]!
+	mov	x29, sp
+	stp	x20, x21, [sp, #16]
+	str	x30, [x18], #8
+	str	x29, [x1]
+	scs_enter_cpu scs_softirq_base
+	blr	x0
+	scs_leave_cpu
+	ldp	x20, x21, [sp, #16]
+	ldp	x29, x30, [sp], #32
+	ldr	x30, [x18, #-8]!
+	ret
+	.size	scs_call_softirqs, . - scs_call_softirqs
+
+/* A function has not returned as it was called: x18 is not what it was. */
+	.globl	scs_unbalanced
+	.type	scs_unbalanced, %function
+scs_unbalanced:
+	mov	x0, x18
+	mov	x1, x20
+	mov	x18, x20
+	bl	scs_unbalanced_handler
+	brk	#0x800
+	.size	scs_unbalanced, . - scs_unbalanced
+
+/*
+ * x18 cannot be pushed to. Continue on this CPU's shadow call stack for faults; the ordinary stack is usable.
+ * x0 is in TPIDRRO_EL0.
+ */
+	.type	bad_scs_entry, %function
+bad_scs_entry:
+	mrs	x0, tpidrro_el0
+	save_regs
+	add	x21, sp, #PT_REGS_SIZE
+	stp	x30, x21, [sp, #S_LR]
+	scs_load_percpu scs_fault_base, x21
+	mov	x0, sp
+	bl	scs_fault_handler
+	brk	#0x800
+	.size	bad_scs_entry, . - bad_scs_entry
+#endif
 
 	.type	return_from_exception, %function
 return_from_exception:
 	msr	daifset, #0xf
+#ifdef CONFIG_SHADOW_CALL_STACK
+	restore_regs_and_return scs=1
+#else
 	restore_regs_and_return
+#endif
 	.size	return_from_exception, . - return_from_exception
 
 	.type	bad_entry, %function
@@ -105,6 +206,9 @@ bad_entry:
 	save_regs
 	add	x21, sp, #PT_REGS_SIZE
 	str	x21, [sp, #S_SP]
+#ifdef CONFIG_SHADOW_CALL_STACK
+	scs_load_percpu scs_fault_base, x21
+#endif
 	adrp	x1, vectors
 	add	x1, x1, :lo12:vectors
 	sub	x1, x30, x1
@@ -134,6 +238,9 @@ overflow_entry:
 	mrs	x0, tpidrro_el0
 	mrs	x1, tpidr_el0
 	save_regs
+#ifdef CONFIG_SHADOW_CALL_STACK
+	scs_load_percpu scs_fault_base, x21
+#endif
 	mov	x0, sp
 	bl	overflow_handler
 	brk	#0x800
@@ -153,14 +260,22 @@ cpu_switch_to:
 	stp	x25, x26, [x0, #16 * 3]
 	stp	x27, x28, [x0, #16 * 4]
 	stp	x29, x9, [x0, #16 * 5]
+#ifdef CONFIG_SHADOW_CALL_STACK
+	stp	x30, x18, [x0, #16 * 6]
+#else
 	str	x30, [x0, #16 * 6]
+#endif
 	ldp	x19, x20, [x1, #16 * 0]
 	ldp	x21, x22, [x1, #16 * 1]
 	ldp	x23, x24, [x1, #16 * 2]
 	ldp	x25, x26, [x1, #16 * 3]
 	ldp	x27, x28, [x1, #16 * 4]
 	ldp	x29, x9, [x1, #16 * 5]
+#ifdef CONFIG_SHADOW_CALL_STACK
+	ldp	x30, x18, [x1, #16 * 6]
+#else
 	ldr	x30, [x1, #16 * 6]
+#endif
 	mov	sp, x9
 	msr	sp_el0, x1
 	ret

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* entry_frame.S - macros for the register frame of an exception, for entry.S and user.S. */
 #include <asm/ptrace.h>
+#include <asm/scs.h>
 
 /*
  * Build struct pt_regs at sp, which has been lowered already. The caller stores sp and lr of the
@@ -33,8 +34,40 @@
 	add	x29, sp, #S_FRAME
 	.endm
 
-/* Return from the exception: everything is masked, and the frame is at sp. */
-	.macro	restore_regs_and_return
+#ifdef CONFIG_SHADOW_CALL_STACK
+/* Change to the shadow call stack that has no entry yet at \index of the table \table. Clobbers \tmp. */
+	.macro	scs_load_percpu table, tmp
+	mrs	\tmp, tpidr_el1
+	adrp	x18, \table
+	add	x18, x18, :lo12:\table
+	ldr	x18, [x18, \tmp, lsl #3]
+	.endm
+
+/*
+ * Change to this CPU's shadow call stack in \table, for interrupts or soft interrupts. It is empty, because neither nests
+ * in its own kind. Its word 0 keeps the interrupted stack's pointer. x20 keeps the new one for scs_leave_cpu. Clobbers x21.
+ */
+	.macro	scs_enter_cpu table
+	mov	x20, x18
+	scs_load_percpu \table, x21
+	str	x20, [x18, #-8]
+	mov	x20, x18
+	.endm
+
+/* Change back. Everything that was called must have returned. */
+	.macro	scs_leave_cpu
+	cmp	x18, x20
+	b.ne	scs_unbalanced
+	ldr	x18, [x18, #-8]
+	.endm
+#endif
+
+/*
+ * Return from the exception: everything is masked, and the frame is at sp. @scs: 1 if x18 is the shadow call stack's
+ * pointer, and the entry has pushed the interrupted pc. Then the frame's x18, which lies on the ordinary
+ * stack, is not used.
+ */
+	.macro	restore_regs_and_return scs=0
 	ldp	x22, x23, [sp, #S_PC]
 	msr	elr_el1, x22
 	msr	spsr_el1, x23
@@ -47,7 +80,12 @@
 	ldp	x12, x13, [sp, #16 * 6]
 	ldp	x14, x15, [sp, #16 * 7]
 	ldp	x16, x17, [sp, #16 * 8]
+	.if	\scs
+	sub	x18, x18, #8
+	ldr	x19, [sp, #16 * 9 + 8]
+	.else
 	ldp	x18, x19, [sp, #16 * 9]
+	.endif
 	ldp	x20, x21, [sp, #16 * 10]
 	ldp	x22, x23, [sp, #16 * 11]
 	ldp	x24, x25, [sp, #16 * 12]

@@ -372,6 +372,8 @@ void do_instruction_abort(struct pt_regs *regs)
 	const char *what = "paging request";
 	unsigned long flags;
 
+	if (scs_handle_underflow(regs))
+		die("Oops - shadow call stack underflow", regs);
 	if (FSC_IS_PERMISSION(ESR_FSC(regs->esr)))
 		what = "execute from non-executable memory";
 	else if (regs->far < PAGE_SIZE)

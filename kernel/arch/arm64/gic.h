@@ -14,6 +14,7 @@
  * @ack: take the pending interrupt of highest priority. Return: a value with its number, for @eoi.
  * @eoi: the interrupt with this value of @ack has been handled.
  * @enable, @disable: @irq is below nr_irqs; private ones change on this CPU only. Level triggered.
+ * @set_pending: @irq is a shared one: as if its device asked for it.
  * @ipi: send interrupt @sgi, 0-15, to the CPUs in @mask, at least one.
  */
 struct gic_ops {
@@ -24,6 +25,7 @@ struct gic_ops {
 	void (*eoi)(u32 ack);
 	void (*enable)(unsigned int irq);
 	void (*disable)(unsigned int irq);
+	void (*set_pending)(unsigned int irq);
 	void (*ipi)(u32 mask, unsigned int sgi);
 };
 

@@ -15,6 +15,7 @@
 #define GICD_TYPER	0x004
 #define GICD_ISENABLER	0x100
 #define GICD_ICENABLER	0x180
+#define GICD_ISPENDR	0x200
 #define GICD_ICPENDR	0x280
 #define GICD_IPRIORITYR 0x400
 #define GICD_ITARGETSR	0x800
@@ -102,6 +103,11 @@ static void gicv2_disable(unsigned int irq)
 	writel(1U << (irq % 32), dist + GICD_ICENABLER + irq / 32 * 4);
 }
 
+static void gicv2_set_pending(unsigned int irq)
+{
+	writel(1U << (irq % 32), dist + GICD_ISPENDR + irq / 32 * 4);
+}
+
 static void gicv2_ipi(u32 mask, unsigned int sgi)
 {
 	u32 targets = 0;
@@ -120,6 +126,7 @@ static struct gic_ops gicv2_ops = {
 	.eoi = gicv2_eoi,
 	.enable = gicv2_enable,
 	.disable = gicv2_disable,
+	.set_pending = gicv2_set_pending,
 	.ipi = gicv2_ipi,
 };
 

@@ -19,6 +19,7 @@
 #define GICD_IGROUPR	0x0080
 #define GICD_ISENABLER	0x0100
 #define GICD_ICENABLER	0x0180
+#define GICD_ISPENDR	0x200
 #define GICD_ICPENDR	0x0280
 #define GICD_IPRIORITYR 0x0400
 #define GICD_IROUTER	0x6000
@@ -170,6 +171,11 @@ static void gicv3_disable(unsigned int irq)
 	writel(1U << (irq % 32), bank(irq) + GICD_ICENABLER + irq / 32 * 4);
 }
 
+static void gicv3_set_pending(unsigned int irq)
+{
+	writel(1U << (irq % 32), dist + GICD_ISPENDR + irq / 32 * 4);
+}
+
 static void gicv3_ipi(u32 mask, unsigned int sgi)
 {
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
@@ -193,6 +199,7 @@ static struct gic_ops gicv3_ops = {
 	.eoi = gicv3_eoi,
 	.enable = gicv3_enable,
 	.disable = gicv3_disable,
+	.set_pending = gicv3_set_pending,
 	.ipi = gicv3_ipi,
 };
 

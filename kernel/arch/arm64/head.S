@@ -12,6 +12,7 @@
 #include <asm/memory.h>
 #include "mte.h"
 #include <asm/pgtable.h>
+#include <asm/scs.h>
 #include "sysreg.h"
 #include <kasan/config.h>
 
@@ -333,6 +334,9 @@ primary_switched:
 	mov	sp, x9
 	ldr	x9, =init_task
 	msr	sp_el0, x9
+#ifdef CONFIG_SHADOW_CALL_STACK
+	ldr	x18, [x9, #TASK_SCS_BASE]
+#endif
 	ldr	x9, =_text
 	sub	x9, x9, x20
 	ldr	x10, =kimage_voffset
@@ -358,6 +362,9 @@ secondary_switched:
 	ldp	x10, x11, [x9]
 	msr	sp_el0, x10
 	mov	sp, x11
+#ifdef CONFIG_SHADOW_CALL_STACK
+	ldr	x18, [x10, #TASK_SCS_BASE]
+#endif
 	ldr	x9, =empty_pg_dir	/* user addresses fault from now on */
 	ldr	x10, =kimage_voffset
 	ldr	x10, [x10]
@@ -407,3 +414,13 @@ boot_stack:
 boot_stack_top:
 overflow_stack:
 	.space	OVERFLOW_STACK_SIZE * CONFIG_NR_CPUS
+#ifdef CONFIG_SHADOW_CALL_STACK
+	.globl	boot_scs
+	.balign	SCS_SIZE
+boot_scs:
+	.space	BOOT_SCS_SIZE
+/* For faults on the boot CPU before scs_init_cpu(). */
+	.globl	boot_scs_faults
+boot_scs_faults:
+	.space	PAGE_SIZE
+#endif

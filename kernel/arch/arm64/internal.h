@@ -101,17 +101,7 @@ _Noreturn void secondary_start(unsigned int cpu);
 extern u64 cpu_mpidr[NR_CPUS];
 
 /* irq.c */
-/**
- * request_irq() - call fn(irq, arg) for interrupt @irq, with interrupts off, on the interrupted
- * thread's stack
- *
- * Shared interrupts go to CPU 0. A private one is enabled on the calling CPU only.
- * Return: 0; -EINVAL: no such interrupt; -EBUSY: taken.
- */
-typedef void (*irq_handler_t)(unsigned int irq, void *arg);
-int request_irq(unsigned int irq, irq_handler_t fn, void *arg);
 void irq_init_secondary(void);
-void irq_enable_private(unsigned int irq);
 void handle_irq(void);
 
 /* timer.c */
@@ -145,6 +135,33 @@ bool arch_stack_bounds(uintptr_t sp, uintptr_t *start, uintptr_t *end);
 /* Print "Call trace:" and the frames of @regs, or of the caller if NULL. */
 void show_trace(const struct pt_regs *regs);
 
+/* scs.c */
+#ifdef CONFIG_SHADOW_CALL_STACK
+#include <kernel/scs.h>
+/* Return: the shadow call stack of this kind, of the running task and this CPU. */
+struct scs_place scs_place_of(enum scs_kind kind);
+
+/**
+ * struct scs_walk - a trace that is copied from shadow call stacks, newest entry first
+ * @top: address above the next entry. @base: oldest entry of that stack.
+ */
+struct scs_walk {
+	uintptr_t top, base;
+};
+
+/** scs_walk_start() - start at the pointer @top. Return: false if the shadow call stacks do not have the
+ *  whole trace: @top is none of this context's or the one for faults, or functions that push nothing have called
+ *  others. */
+bool scs_walk_start(struct scs_walk *walk, uintptr_t top);
+
+/** scs_walk_start_regs() - the same for the interrupted code of @regs; its own pc is not part of the walk. */
+bool scs_walk_start_regs(struct scs_walk *walk, const struct pt_regs *regs);
+
+/** scs_walk_next() - Return: false at the end. @pc: filled with a return address, without its authentication
+ *  code. */
+bool scs_walk_next(struct scs_walk *walk, uintptr_t *pc);
+#endif
+
 /* traps.c */
 /* Print registers, the code around the pc and the call trace. */
 void show_regs(struct pt_regs *regs);
@@ -156,6 +173,16 @@ void show_regs(struct pt_regs *regs);
  * interrupts, with preemption off, in an idle or boot task, or by panic_on_oops.
  */
 _Noreturn void die(const char *msg, struct pt_regs *regs);
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+/* Did the code of @regs return with an empty shadow call stack? Then print so. */
+bool scs_handle_underflow(struct pt_regs *regs);
+#else
+static inline bool scs_handle_underflow(struct pt_regs *regs)
+{
+	return false;
+}
+#endif
 
 /* fault.c */
 /* Give the shadow load of an inline check a result, if this data abort is one. Return: true if it is. */
@@ -171,6 +198,7 @@ void user_init_cpu(void);
 /* Entry points of user.S. */
 void el0_sync_handler(struct pt_regs *regs);
 void el0_irq_handler(struct pt_regs *regs);
+void el0_irq_exit(void);
 void el0_fiq_handler(struct pt_regs *regs);
 void el0_error_handler(struct pt_regs *regs);
 /* The last thing before user mode; interrupts off. */
@@ -178,7 +206,14 @@ void exit_to_user_mode(struct pt_regs *regs);
 
 /* Entry points of entry.S and head.S. */
 void el1_sync_handler(struct pt_regs *regs);
+#ifdef CONFIG_SHADOW_CALL_STACK
+const void *el1_irq_handler(struct pt_regs *regs);
+void el1_irq_exit(struct pt_regs *regs, const void *outer);
+_Noreturn void scs_fault_handler(struct pt_regs *regs);
+_Noreturn void scs_unbalanced_handler(uintptr_t is, uintptr_t was);
+#else
 void el1_irq_handler(struct pt_regs *regs);
+#endif
 void el1_fiq_handler(struct pt_regs *regs);
 void el1_error_handler(struct pt_regs *regs);
 _Noreturn void bad_mode_handler(struct pt_regs *regs, unsigned int vector);

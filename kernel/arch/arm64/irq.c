@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * irq.c - from a pending interrupt to its handler.
+ * irq.c - the controller of interrupts, and from a pending interrupt to kernel/irq/manage.c.
  */
 #include <kernel/arch.h>
 #include <kernel/bug.h>
-#include <kernel/errno.h>
 #include <kernel/printk.h>
 #include <drivers/fdt.h>
 #include <asm/percpu.h>
 #include "gic.h"
 #include "internal.h"
 
-/* GIC numbers: 0-15 between CPUs, 16-31 private to a CPU, 32 and up shared. */
-#define NR_IRQS 1020
-
 /* The GIC numbers interrupts between CPUs first, then the private ones. */
 #define FIRST_PRIVATE 16
 #define FIRST_SHARED  32
 
 static const struct gic_ops *gic;
-
-static struct irq_action {
-	irq_handler_t fn;
-	void *arg;
-} actions[NR_IRQS];
-static struct bare_lock actions_lock;
 
 unsigned int fdt_irq(int node, unsigned int index)
 {
@@ -39,37 +29,25 @@ unsigned int fdt_irq(int node, unsigned int index)
 	return 0;
 }
 
-int request_irq(unsigned int irq, irq_handler_t fn, void *arg)
+bool arch_irq_exists(unsigned int irq, bool shared)
 {
-	unsigned long flags;
-	int err = 0;
-
-	if (!gic || !fn || irq < FIRST_PRIVATE || irq >= gic->nr_irqs || irq >= NR_IRQS)
-		return -EINVAL;
-	flags = arch_local_irq_save();
-	bare_lock(&actions_lock);
-	if (actions[irq].fn) {
-		err = -EBUSY;
-	} else {
-		actions[irq].arg = arg;
-		smp_store_release(&actions[irq].fn, fn);
-		gic->enable(irq);
-	}
-	bare_unlock(&actions_lock);
-	arch_local_irq_restore(flags);
-	return err;
+	return gic && irq >= (shared ? FIRST_SHARED : FIRST_PRIVATE) && irq < gic->nr_irqs &&
+	       irq < NR_IRQS;
 }
 
-static void handle_one(unsigned int irq)
+void arch_irq_enable(unsigned int irq)
 {
-	irq_handler_t fn = irq < NR_IRQS ? smp_load_acquire(&actions[irq].fn) : NULL;
+	gic->enable(irq);
+}
 
-	if (fn) {
-		fn(irq, actions[irq].arg);
-		return;
-	}
-	pr_warn("irq: interrupt %u has no handler, it is switched off\n", irq);
+void arch_irq_disable(unsigned int irq)
+{
 	gic->disable(irq);
+}
+
+void arch_irq_set_pending(unsigned int irq)
+{
+	gic->set_pending(irq);
 }
 
 /* Handle all pending interrupts. Interrupts off. */
@@ -87,7 +65,7 @@ void handle_irq(void)
 			smp_handle_ipi(irq);
 			continue;
 		}
-		handle_one(irq);
+		irq_handle(irq);
 		gic->eoi(ack);
 	}
 }
@@ -97,11 +75,6 @@ void arch_send_ipi(u32 mask, unsigned int ipi)
 	/* Data written for the other CPU must be visible before the interrupt arrives. */
 	dsb(ishst);
 	gic->ipi(mask, ipi);
-}
-
-void irq_enable_private(unsigned int irq)
-{
-	gic->enable(irq);
 }
 
 void irq_init_secondary(void)

@@ -248,34 +248,58 @@ static u64 *block_of(unsigned long va)
 	return &kasan_blocks[(va - PAGE_OFFSET) >> KASAN_BLOCK_SHIFT];
 }
 
-/* Give the block of @va its own memory, with the value that the shared page had. The lock is held. */
-static void make_block_real(unsigned long va)
+/*
+ * Filling a block's memory takes as long as writing 2 MiB, too long for one piece with interrupts off. So it is filled
+ * in pieces, and its word in kasan_blocks[] counts those that are done. All that want the block at the same time
+ * fill it together, an interrupt handler as well; nobody waits for a context that may be interrupted or preempted.
+ */
+#define PIECE	    (16UL << 10)
+#define PIECE_SHIFT 2
+#define PIECE_ONE   (1UL << PIECE_SHIFT)
+#define PIECE_MASK  (PAGE_SIZE - PIECE_ONE)
+_Static_assert(SHADOW_BLOCK / PIECE * PIECE_ONE < PAGE_SIZE, "the number of pieces fits");
+
+/* Come closer to giving the block of @va its own memory, with the value that the shared page had. The lock is held.
+ * Return: true if it has it. */
+static bool make_block_real(unsigned long va)
 {
 	u64 *block = block_of(va);
 	phys_addr_t pa = READ_ONCE(*block) & PAGE_MASK;
 	unsigned long shadow = shadow_of(va) & ~(SHADOW_BLOCK - 1);
 
+	size_t done = (*block & PIECE_MASK) / PIECE_ONE * PIECE;
+
 	if (*block & KASAN_BLOCK_REAL)
-		return;
-	fill_memory(__va(pa), SHADOW_BLOCK, *block & KASAN_BLOCK_FREE ? SHADOW_FREE : SHADOW_OPEN);
+		return true;
+	if (done < SHADOW_BLOCK) {
+		fill_memory(__va(pa) + done, PIECE,
+			    *block & KASAN_BLOCK_FREE ? SHADOW_FREE : SHADOW_OPEN);
+		*block += PIECE_ONE;
+		return false;
+	}
 	/* kasan_shadow_init() has made its table. */
 	if (__map_kernel_range(shadow, pa, SHADOW_BLOCK, PAGE_KERNEL | PROT_BLOCKS_OK))
 		early_panic("the shadow of %lx cannot be mapped\n", va);
 	__atomic_store_n(block, pa | KASAN_BLOCK_REAL, __ATOMIC_RELEASE);
+	return true;
 }
 
 void __kasan_want_linear_shadow(unsigned long va)
 {
-	unsigned long flags = arch_local_irq_save();
-	/* The caller may hold the lock already: page tables are allocated under it. */
-	bool mine = pgtable_lock_is_mine();
+	bool real = false;
 
-	if (!mine)
-		pgtable_lock();
-	make_block_real(va);
-	if (!mine)
-		pgtable_unlock();
-	arch_local_irq_restore(flags);
+	while (!real) {
+		unsigned long flags = arch_local_irq_save();
+		/* The caller may hold the lock already: page tables are allocated under it. */
+		bool mine = pgtable_lock_is_mine();
+
+		if (!mine)
+			pgtable_lock();
+		real = make_block_real(va);
+		if (!mine)
+			pgtable_unlock();
+		arch_local_irq_restore(flags);
+	}
 }
 
 void kasan_free_boot_memory(unsigned long start, unsigned long end)

@@ -40,6 +40,12 @@ SECTIONS
 		__kasan_mem_start = .;
 		*(.text.kasan_mem)
 		__kasan_mem_end = .;
+#if defined(CONFIG_SHADOW_CALL_STACK) && !defined(CONFIG_SCS_RUNTIME)
+		/* The functions that do not push: see scs_walk_start(). */
+		__runtime_text_start = .;
+		*CMakeFiles?runtime.dir?*(.text .text.*)
+		__runtime_text_end = .;
+#endif
 		*(.text .text.*)
 		. = ALIGN(4);
 		_etext = .;

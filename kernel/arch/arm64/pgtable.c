@@ -246,13 +246,32 @@ bool pgtable_set_block_table(unsigned long va, phys_addr_t shared)
 	return table;
 }
 
+/*
+ * A real-time kernel changes so much at a time with interrupts off, except for mappings that may have blocks, which
+ * are few. The range is the caller's, so nobody sees how far it is.
+ */
+#ifdef CONFIG_PREEMPT_RT
+#define AT_ONCE (32 * PAGE_SIZE)
+#else
+#define AT_ONCE SIZE_MAX
+#endif
+
 int map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot)
 {
-	unsigned long flags = pgtable_lock_irqsave();
+	const size_t at_once = prot & PROT_BLOCKS_OK ? SIZE_MAX : AT_ONCE;
+	size_t bytes;
 	int err;
 
-	err = __map_kernel_range(va, pa, size, prot);
-	pgtable_unlock_irqrestore(flags);
+	do {
+		unsigned long flags = pgtable_lock_irqsave();
+
+		bytes = min(size, at_once);
+		err = __map_kernel_range(va, pa, bytes, prot);
+		pgtable_unlock_irqrestore(flags);
+		va += bytes;
+		pa += bytes;
+		size -= bytes;
+	} while (!err && size);
 	return err;
 }
 
@@ -297,12 +316,13 @@ unsigned long pgtable_own_below(unsigned long low, unsigned long high)
 	return low;
 }
 
-void unmap_kernel_range(unsigned long va, size_t size)
+/* Unmap [@va, @end) from its start on, at least @bytes. Return: where the rest begins. */
+static unsigned long unmap_piece(unsigned long va, unsigned long end, size_t bytes)
 {
-	unsigned long start = va, end = va + size;
+	const unsigned long start = va, stop = va + bytes;
 	unsigned long flags = pgtable_lock_irqsave();
 
-	while (va < end) {
+	while (va < stop) {
 		int level;
 		u64 *entry = pgtable_walk(va, &level);
 		unsigned long block = 1UL << level_shift[level];
@@ -317,8 +337,17 @@ void unmap_kernel_range(unsigned long va, size_t size)
 		}
 		va = (va & ~(block - 1)) + block;
 	}
-	flush_tlb_kernel_range(start, end);
+	flush_tlb_kernel_range(start, min(va, end));
 	pgtable_unlock_irqrestore(flags);
+	return va;
+}
+
+void unmap_kernel_range(unsigned long va, size_t size)
+{
+	const unsigned long end = va + size;
+
+	while (va < end)
+		va = unmap_piece(va, end, min(end - va, (size_t)AT_ONCE));
 }
 
 phys_addr_t kernel_va_to_pa(unsigned long va, bool *writable)

@@ -27,7 +27,7 @@ void secondary_start(unsigned int cpu)
 int arch_start_cpu(unsigned int cpu, struct task *idle)
 {
 	secondary_boot[cpu].task = idle;
-	secondary_boot[cpu].stack_top = (char *)idle->stack + idle->stack_size;
+	secondary_boot[cpu].stack_top = task_stack_top(idle);
 	dsb(ish);
 	return psci_cpu_on(cpu_mpidr[cpu], __pa_symbol(secondary_entry), cpu);
 }

@@ -19,6 +19,7 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	psci.c
 	setup.c
 	smp.c
+	stackleak.S
 	stacktrace.c
 	timer.c
 	traps.c
@@ -41,3 +42,7 @@ set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
 	timer.c
 	traps.c
 )
+if(REDZONE_SHADOW_CALL_STACK)
+	list(APPEND REDZONE_ARCH_ARM64_SOURCES scs.c)
+	list(APPEND REDZONE_ARCH_ARM64_UNINSTRUMENTED scs.c)
+endif()

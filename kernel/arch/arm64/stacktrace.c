@@ -3,6 +3,8 @@
  * stacktrace.c - finding out which stack this is, and the calls on it.
  *
  * Not instrumented: inside reports it reads frames that may be poisoned or garbage.
+ *
+ * The calls come from the shadow call stack, if there is one and it covers the context, else from frame records.
  */
 #include <kernel/arch.h>
 #include <kernel/console.h>
@@ -103,20 +105,89 @@ static bool frame_is_set_up(uintptr_t pc)
 	return false;
 }
 
+#ifdef CONFIG_SHADOW_CALL_STACK
+
+/* Has the function around @pc pushed its return address? If not, only the link register has it. */
+static bool has_pushed(uintptr_t pc)
+{
+	unsigned long start, size;
+	bool pushed = false;
+
+	if (!kallsyms_lookup(pc, NULL, &start, &size))
+		start = module_text_start(pc);
+	if (!start)
+		return true;
+	for (uintptr_t p = start; p < pc; p += 4)
+		pushed |= *(const u32 *)p == SCS_PUSH_INSN;
+	return pushed && *(const u32 *)(pc - 4) != SCS_POP_INSN;
+}
+
+#endif
+
 /**
  * struct trace - a trace being walked, one code address at a time
  * @early: addresses that come from registers, innermost first. @nr_early: their number. @at: the next one.
+ * @scs: the others come from the shadow call stack, @walk, not from @u.
  */
 struct trace {
+#ifdef CONFIG_SHADOW_CALL_STACK
+	struct scs_walk walk;
+	bool scs;
+#endif
 	struct unwind u;
 	uintptr_t early[2];
 	unsigned int nr_early, at;
 };
 
-/* @fp: frame record of the innermost function, if @regs is NULL. */
-static void trace_start(struct trace *t, const struct pt_regs *regs, const void *fp)
+#ifdef CONFIG_SHADOW_CALL_STACK
+
+/* Return: false if the shadow call stack does not cover the context. */
+static bool trace_start_scs(struct trace *t, const struct pt_regs *regs, uintptr_t top)
 {
-	*t = (struct trace){.u.fp = (uintptr_t)fp};
+	struct scs_walk walk;
+
+	if (regs ? !scs_walk_start_regs(&walk, regs) : !scs_walk_start(&walk, top))
+		return false;
+	*t = (struct trace){.scs = true, .walk = walk};
+	if (regs) {
+		t->early[t->nr_early++] = regs->pc;
+		if (!has_pushed(regs->pc) && kernel_text_address(regs->regs[30]))
+			t->early[t->nr_early++] = regs->regs[30];
+	}
+	return true;
+}
+
+static bool trace_next_scs(struct trace *t, uintptr_t *pc)
+{
+	if (!scs_walk_next(&t->walk, pc))
+		*pc = 0;
+	return kernel_text_address(*pc);
+}
+
+#endif
+
+/** struct here - where a trace starts: the frame record of its innermost function, and x18 */
+struct here {
+	const void *fp;
+#ifdef CONFIG_SHADOW_CALL_STACK
+	uintptr_t top;
+#endif
+};
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+#define HERE ((struct here){__builtin_frame_address(0), scs_pointer()})
+#else
+#define HERE ((struct here){__builtin_frame_address(0)})
+#endif
+
+/* @here: used if @regs is NULL. */
+static void trace_start(struct trace *t, const struct pt_regs *regs, struct here here)
+{
+#ifdef CONFIG_SHADOW_CALL_STACK
+	if (trace_start_scs(t, regs, here.top))
+		return;
+#endif
+	*t = (struct trace){.u.fp = (uintptr_t)here.fp};
 	if (regs) {
 		t->early[t->nr_early++] = regs->pc;
 		if (!frame_is_set_up(regs->pc) && kernel_text_address(regs->regs[30]))
@@ -133,6 +204,10 @@ static bool trace_next(struct trace *t, uintptr_t *pc)
 		*pc = t->early[t->at++];
 		return true;
 	}
+#ifdef CONFIG_SHADOW_CALL_STACK
+	if (t->scs)
+		return trace_next_scs(t, pc);
+#endif
 	*pc = t->u.fp ? unwind_next(&t->u) : 0;
 	return kernel_text_address(*pc);
 }
@@ -142,7 +217,7 @@ size_t stack_trace_save(uintptr_t *pcs, size_t max, const struct pt_regs *regs)
 	struct trace t;
 	size_t n = 0;
 
-	trace_start(&t, regs, __builtin_frame_address(0));
+	trace_start(&t, regs, HERE);
 	while (n < max && trace_next(&t, &pcs[n]))
 		n++;
 	return n;
@@ -157,7 +232,7 @@ static void show_frame(uintptr_t pc, bool exact)
 		printk(" %pB\n", (void *)pc);
 }
 
-static void show_trace_from(const struct pt_regs *regs, const void *fp)
+static void show_trace_from(const struct pt_regs *regs, struct here here)
 {
 	unsigned long flags = console_lock();
 	uintptr_t outer[TRACE_OUTER], pc;
@@ -165,7 +240,7 @@ static void show_trace_from(const struct pt_regs *regs, const void *fp)
 	size_t n;
 
 	printk("Call trace:\n");
-	trace_start(&t, regs, fp);
+	trace_start(&t, regs, here);
 	for (n = 0; trace_next(&t, &pc); n++) {
 		if (n < TRACE_INNER)
 			show_frame(pc, n == 0 && regs);
@@ -183,7 +258,7 @@ static void show_trace_from(const struct pt_regs *regs, const void *fp)
 
 void show_trace(const struct pt_regs *regs)
 {
-	show_trace_from(regs, __builtin_frame_address(0));
+	show_trace_from(regs, HERE);
 }
 
 void dump_stack(void)
@@ -191,7 +266,7 @@ void dump_stack(void)
 	unsigned long flags = console_lock();
 
 	printk("CPU: %u PID: %d Comm: %s\n", smp_processor_id(), current->pid, current->comm);
-	show_trace_from(NULL, __builtin_frame_address(0));
+	show_trace_from(NULL, HERE);
 	console_unlock(flags);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <kernel/arch.h>
 #include <kernel/bug.h>
+#include <kernel/interrupt.h>
 #include <kernel/printk.h>
 #include <kernel/time.h>
 #include <kernel/smp.h>
@@ -78,7 +79,7 @@ static void pass_turn(unsigned int cpu)
 		cpu_relax();
 }
 
-static void timer_interrupt(unsigned int irq, void *arg)
+static irqreturn_t timer_interrupt(unsigned int irq, void *dev)
 {
 	unsigned int cpu = smp_processor_id();
 	u64 *next = &next_tick[cpu];
@@ -92,6 +93,7 @@ static void timer_interrupt(unsigned int irq, void *arg)
 	isb();
 	timer_tick();
 	pass_turn(cpu);
+	return IRQ_HANDLED;
 }
 
 static void start_tick(void)
@@ -112,7 +114,7 @@ void time_init(void)
 	if (!timer_irq)
 		panic("no architected timer in the device tree");
 	interval = frequency / HZ;
-	if (request_irq(timer_irq, timer_interrupt, NULL))
+	if (request_irq(timer_irq, timer_interrupt, IRQF_NO_THREAD, "timer", NULL))
 		panic("the timer's interrupt %u cannot be used", timer_irq);
 	start_tick();
 	pr_info("clock: %lu.%03lu MHz, %d ticks per second\n", frequency / 1000000,
@@ -121,6 +123,6 @@ void time_init(void)
 
 void timer_start_cpu(void)
 {
-	irq_enable_private(timer_irq);
+	arch_irq_enable(timer_irq);
 	start_tick();
 }

@@ -9,6 +9,7 @@
 #include <kernel/console.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
+#include <kernel/softirq.h>
 #include <asm/bug.h>
 #include "internal.h"
 #include "mte.h"
@@ -79,7 +80,7 @@ void die(const char *msg, struct pt_regs *regs)
 	}
 	if (panic_in_progress())
 		fatal = "Oops while stopping";
-	else if (in_interrupt())
+	else if (!in_task())
 		fatal = "Oops: Fatal exception in interrupt";
 	else if (current->kflags & PF_IDLE || current == &init_task)
 		fatal = "Attempted to kill the idle task!";
@@ -146,7 +147,7 @@ static void do_brk(struct pt_regs *regs)
 	}
 }
 
-void el1_sync_handler(struct pt_regs *regs)
+static void handle_sync(struct pt_regs *regs)
 {
 	if (mte_end_of_step(regs, true))
 		return;
@@ -192,26 +193,73 @@ void el1_sync_handler(struct pt_regs *regs)
 	}
 }
 
+void el1_sync_handler(struct pt_regs *regs)
+{
+	if (!regs_irqs_disabled(regs))
+		irqsoff_begin();
+	handle_sync(regs);
+	if (!regs_irqs_disabled(regs))
+		irqsoff_end();
+}
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+
+/* Called on the CPU's own shadow call stack. Return: what el1_irq_exit() puts back. */
+const void *el1_irq_handler(struct pt_regs *regs)
+{
+	const void *outer = current->irq_frame;
+
+	irqsoff_begin();
+	mte_end_of_step(regs, false);
+	mte_exception_entry();
+	unmask_errors();
+	mte_check_async_of(regs);
+	current->irq_frame = regs;
+	irq_enter();
+	handle_irq();
+	arch_check_async_faults();
+	irq_exit();
+	return outer;
+}
+
+/* Called on the task's shadow call stack, interrupts off. */
+void el1_irq_exit(struct pt_regs *regs, const void *outer)
+{
+	scs_check();
+	irq_exit_softirq();
+	if (need_resched() && preempt_count() == 0)
+		preempt_schedule_irq();
+	current->irq_frame = outer;
+	irqsoff_end();
+}
+
+#else
+
 void el1_irq_handler(struct pt_regs *regs)
 {
-	const struct pt_regs *outer = current->irq_regs;
+	const void *outer = current->irq_frame;
 
+	irqsoff_begin();
 	mte_end_of_step(regs, false);
 	mte_exception_entry();
 	unmask_errors();
 	/* Bad accesses that the CPU has noted belong to the interrupted code now, and to the interrupt at its end. */
 	mte_check_async_of(regs);
 	/* Stays set as long as this frame exists, even if another task runs in between. */
-	current->irq_regs = regs;
+	current->irq_frame = regs;
 	irq_enter();
 	handle_irq();
 	arch_check_async_faults();
 	irq_exit();
+	irq_exit_softirq();
 	/* The interrupted code had interrupts on, so it may be preempted. */
 	if (need_resched() && preempt_count() == 0)
 		preempt_schedule_irq();
-	current->irq_regs = outer;
+	current->irq_frame = outer;
+	irqsoff_end();
 }
+
+#endif
 
 static _Noreturn void fatal_exception(const char *what, struct pt_regs *regs)
 {
@@ -244,6 +292,118 @@ void bad_mode_handler(struct pt_regs *regs, unsigned int vector)
 
 	fatal_exception(names[(vector >> 2) & 3], regs);
 }
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+
+_Static_assert(offsetof(struct task, context.scs_base) == TASK_SCS_BASE, "asm/scs.h");
+
+static const char *const scs_users[] = {
+	[SCS_IRQ] = "interrupts",
+	[SCS_SOFTIRQ] = "soft interrupts",
+	[SCS_FAULT] = "faults",
+};
+
+/* Return: what is wrong with @top, the pointer of a shadow call stack. @place: the stack it belongs to. */
+static const char *scs_fault_name(uintptr_t top, struct scs_place *place)
+{
+	for (enum scs_kind kind = SCS_TASK; kind <= SCS_FAULT; kind++) {
+		*place = scs_place_of(kind);
+		if (!(top & 7) && top >= place->end && top - place->end < PAGE_SIZE)
+			return "shadow call stack overflow";
+		if (!(top & 7) && top < place->base && place->base - top <= PAGE_SIZE)
+			return "shadow call stack underflow";
+	}
+	/* The thread for soft interrupts uses its own, which is not the frame of an interrupt. */
+	*place = scs_place_of(in_hardirq()				   ? SCS_IRQ
+			      : in_serving_softirq() && current->irq_frame ? SCS_SOFTIRQ
+									   : SCS_TASK);
+	return "corrupted shadow call stack pointer";
+}
+
+/* Print what is wrong with @top, and whose it is. The caller owns the console. Return: the first part. */
+static const char *scs_print_fault(uintptr_t top)
+{
+	struct scs_place place;
+	const char *what = scs_fault_name(top, &place);
+
+	if (place.kind == SCS_TASK)
+		printk("%s: task %s/%d, x18 %016lx\n", what, current->comm, current->pid, top);
+	else
+		printk("%s: %s of CPU %u, x18 %016lx\n", what, scs_users[place.kind],
+		       smp_processor_id(), top);
+	printk("Shadow call stack: [%016lx, %016lx)\n", place.base - sizeof(u64), place.end);
+	return what;
+}
+
+/* A call or an exception could not push its return address. */
+void scs_fault_handler(struct pt_regs *regs)
+{
+	const unsigned int cpu = smp_processor_id();
+	const char *what = "shadow call stack fault";
+	unsigned long flags;
+
+	unmask_errors();
+	if (!early_init_done)
+		bare_panic(what, regs);
+	/* This stack has overflowed as well, or printing causes a fault. */
+	if (overflowed[cpu])
+		bare_panic("Shadow call stack for faults exhausted", regs);
+	overflowed[cpu] = true;
+
+	flags = console_lock();
+	what = scs_print_fault(regs->regs[18]);
+	printk("ESR 0x%016lx FAR 0x%016lx\n", regs->esr, regs->far);
+	show_regs(regs);
+	console_unlock(flags);
+	panic("%s", what);
+}
+
+bool scs_handle_underflow(struct pt_regs *regs)
+{
+	const uintptr_t top = regs->regs[18];
+	struct scs_place place;
+	unsigned long flags;
+
+	/* The entry above word 0 was popped before, so this return has popped word 0. */
+	if (!scs_find(top + sizeof(u64), &place) || top + sizeof(u64) != place.base)
+		return false;
+	flags = console_lock();
+	scs_print_fault(top);
+	console_unlock(flags);
+	return true;
+}
+
+/* A handler of interrupts, or soft interrupts, came back with x18 @is instead of @was. */
+void scs_unbalanced_handler(uintptr_t is, uintptr_t was)
+{
+	unsigned long flags = console_lock();
+	struct scs_place place;
+
+	scs_find(was, &place);
+	printk("corrupted shadow call stack pointer: %s of CPU %u, x18 %016lx, not %016lx\n",
+	       scs_users[place.kind], smp_processor_id(), is, was);
+	dump_stack();
+	console_unlock(flags);
+	panic("corrupted shadow call stack pointer");
+}
+
+void scs_check(void)
+{
+	const uintptr_t top = scs_pointer();
+	struct scs_place place;
+	unsigned long flags;
+	const char *what;
+
+	if (likely(scs_find(top, &place)))
+		return;
+	flags = console_lock();
+	what = scs_print_fault(top);
+	dump_stack();
+	console_unlock(flags);
+	panic("%s", what);
+}
+
+#endif
 
 void overflow_handler(struct pt_regs *regs)
 {

@@ -7,6 +7,7 @@
  * builds the register frame, task_pt_regs(), below that word.
  */
 #include <asm/ptrace.h>
+#include <asm/stackleak.h>
 #include "entry_frame.S"
 
 	.text
@@ -14,7 +15,7 @@
 /*
  * The frame record in the frame is zero: a walk along frame pointers must not continue with a program's x29.
  */
-	.macro	handle_user name, function
+	.macro	handle_user name, function, irq=0
 	.globl	\name
 	.type	\name, %function
 \name:
@@ -24,14 +25,29 @@
 	stp	xzr, xzr, [sp, #S_FRAME]
 	ldr	x22, [sp, #PT_REGS_SIZE]
 	msr	sp_el0, x22
+#ifdef CONFIG_SHADOW_CALL_STACK
+	/* x18 was the program's. In the kernel the task starts with an empty shadow call stack. */
+	ldr	x18, [x22, #TASK_SCS_BASE]
+	.if	\irq
+	scs_enter_cpu scs_irq_base
+	.endif
+#endif
 	mov	x0, sp
 	bl	\function
+#ifdef CONFIG_SHADOW_CALL_STACK
+	.if	\irq
+	scs_leave_cpu
+	.endif
+#endif
+	.if	\irq
+	bl	el0_irq_exit
+	.endif
 	b	return_to_user
 	.size	\name, . - \name
 	.endm
 
 	handle_user	el0_sync, el0_sync_handler
-	handle_user	el0_irq, el0_irq_handler
+	handle_user	el0_irq, el0_irq_handler, irq=1
 	handle_user	el0_fiq, el0_fiq_handler
 	handle_user	el0_error, el0_error_handler
 
@@ -43,6 +59,9 @@ enter_user_mode:
 	mov	sp, x0
 	mrs	x1, sp_el0
 	str	x1, [sp, #PT_REGS_SIZE]
+#ifdef CONFIG_SHADOW_CALL_STACK
+	ldr	x18, [x1, #TASK_SCS_BASE]
+#endif
 	stp	xzr, xzr, [sp, #S_FRAME]
 	add	x29, sp, #S_FRAME
 	b	return_to_user
@@ -57,8 +76,26 @@ return_to_user:
 	mov	x0, sp
 	bl	exit_to_user_mode
 	msr	daifset, #0xf
+#ifdef CONFIG_KSTACK_ERASE
+	/* From here on nothing may be stored on the stack. */
+	adrp	x9, stackleak_mode
+	ldr	w9, [x9, :lo12:stackleak_mode]
+	cbnz	w9, 2f
+1:
+#endif
+#ifdef CONFIG_IRQSOFF
+	bl	irqsoff_end
+#endif
 	ldr	x21, [sp, #S_SP]
 	msr	sp_el0, x21
 	msr	tpidrro_el0, xzr
 	restore_regs_and_return
+#ifdef CONFIG_KSTACK_ERASE
+2:	cmp	w9, #STACK_ERASING_GENERIC
+	b.eq	3f
+	bl	stackleak_erase_on_task_stack
+	b	1b
+3:	bl	stackleak_erase
+	b	1b
+#endif
 	.size	return_to_user, . - return_to_user

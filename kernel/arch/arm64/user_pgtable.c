@@ -27,7 +27,7 @@
 
 extern u64 empty_pg_dir[];
 
-static DEFINE_SPINLOCK(asid_lock);
+static DEFINE_RAW_SPINLOCK(asid_lock);
 static u64 asid_used[NR_ASIDS / 64] = {1}; /* 0 is taken */
 static unsigned int asid_last;
 
@@ -37,7 +37,7 @@ static unsigned int asid_alloc(void)
 	unsigned long flags;
 	unsigned int asid, tries;
 
-	spin_lock_irqsave(&asid_lock, flags);
+	raw_spin_lock_irqsave(&asid_lock, flags);
 	asid = asid_last;
 	for (tries = 0; tries < NR_ASIDS; tries++) {
 		asid = (asid + 1) % NR_ASIDS;
@@ -50,7 +50,7 @@ static unsigned int asid_alloc(void)
 		asid_used[asid / 64] |= BIT(asid % 64);
 		asid_last = asid;
 	}
-	spin_unlock_irqrestore(&asid_lock, flags);
+	raw_spin_unlock_irqrestore(&asid_lock, flags);
 	return asid;
 }
 
@@ -58,9 +58,9 @@ static void asid_free(unsigned int asid)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&asid_lock, flags);
+	raw_spin_lock_irqsave(&asid_lock, flags);
 	asid_used[asid / 64] &= ~BIT(asid % 64);
-	spin_unlock_irqrestore(&asid_lock, flags);
+	raw_spin_unlock_irqrestore(&asid_lock, flags);
 }
 
 static void flush_asid(unsigned int asid)

@@ -9,10 +9,19 @@
 #include <kernel/kernel.h>
 #include <kernel/process.h>
 #include <kernel/sched.h>
+#include <kernel/softirq.h>
+#include <kernel/stackleak.h>
 #include <asm/irqflags.h>
 #include "extable.h"
 #include "internal.h"
 #include "mte.h"
+
+#ifdef CONFIG_KSTACK_ERASE
+_Static_assert(offsetof(struct task, lowest_stack) == TASK_LOWEST_STACK, "stackleak.S");
+_Static_assert(offsetof(struct task, prev_lowest_stack) == TASK_PREV_LOWEST_STACK, "stackleak.S");
+_Static_assert(offsetof(struct task, stack) == TASK_STACK, "stackleak.S");
+_Static_assert(offsetof(struct task, stack_size) == TASK_STACK_SIZE, "stackleak.S");
+#endif
 
 #define ESR_EC(esr)  ((unsigned int)((esr) >> 26) & 0x3f)
 #define ESR_ISS_WNR  BIT(6)
@@ -174,12 +183,20 @@ static void unmask_errors(void)
 
 void el0_irq_handler(struct pt_regs *regs)
 {
+	/* Ended in user.S. */
+	irqsoff_begin();
 	mte_exception_entry();
 	unmask_errors();
 	irq_enter();
 	handle_irq();
 	arch_check_async_faults();
 	irq_exit();
+}
+
+/* Called on the task's shadow call stack, interrupts off. */
+void el0_irq_exit(void)
+{
+	irq_exit_softirq();
 }
 
 void el0_fiq_handler(struct pt_regs *regs)
@@ -200,9 +217,11 @@ void el0_error_handler(struct pt_regs *regs)
  */
 void exit_to_user_mode(struct pt_regs *regs)
 {
+	irqsoff_begin();
 	/* A lock that a system call left held would stay held for ever. */
 	if (WARN(preempt_count(), "return to user mode with preempt_count %d", preempt_count()))
 		current->preempt_count = 0;
+	lockdep_user_exit();
 	/* First, so that the report does not depend on other tasks that want this CPU now. */
 	arch_check_async_faults();
 	for (;;) {

@@ -12,7 +12,8 @@
  *                     cpu_relax(), the hint inside a loop that waits; arch_cpu_idle(), which waits for an
  *                     interrupt and also returns if one is pending while interrupts are off
  *   <asm/bug.h>       arch_bug(): the trap behind BUG(); it keeps all registers and does not return
- *   <asm/current.h>   get_current() and `current`: the running task; valid before instrumented code runs
+ *   <asm/current.h>   get_current() and `current`: the running task; valid before instrumented code runs;
+ *                     arch_this_ip(): a code address in the function that it is inlined into
  *   <asm/elf.h>       ELF_MACHINE and ELF_CODE_ALIGN of programs and modules; MODULE_VENEER_SIZE
  *                     in bytes, a multiple of 8; the last 8 bytes of a veneer hold its target
  *   <asm/io.h>        device registers: readb_relaxed() readw_relaxed() readl_relaxed() readq_relaxed(),
@@ -31,7 +32,15 @@
  *                     PAGE_KERNEL_TAGGED (PAGE_KERNEL with memory tags, if the CPU has them), PAGE_DEVICE;
  *                     PROT_BLOCKS_OK, which allows large pages
  *   <asm/ptrace.h>    struct pt_regs with the members pc and sp; regs_syscall_nr()
- *   <asm/switch.h>    struct cpu_context, arch_init_context(), arch_user_regs()
+ *   <asm/scs.h>       with CONFIG_SHADOW_CALL_STACK: SCS_SIZE, what each shadow call stack is aligned to; boot_scs, that
+ *                     of the boot task; scs_pointer(), scs_base_of(), scs_strip(); for tests scs_set_pointer(),
+ *                     SCS_PUSH_INSN. struct cpu_context then has a member scs_base. The functions that
+ *                     <kernel/scs.h> declares are the architecture's, apart from scs_alloc() and scs_free()
+ *   <asm/stackleak.h> with CONFIG_KSTACK_ERASE: STACK_POISON, the contents of an erased stack, which is no address of
+ *                     the kernel or a program; STACK_ERASING_OFF STACK_ERASING_ON STACK_ERASING_GENERIC, values of
+ *                     stackleak_mode; the functions that <kernel/stackleak.h> declares are the architecture's
+ *   <asm/switch.h>    struct cpu_context, arch_init_context(), arch_user_regs(); ret_from_fork(), where a new task
+ *                     starts: the outermost function of its traces
  *
  * Assembly and the linker script also include <asm/memory.h>. C files that run before there is shadow,
  * inside a fault or inside a report are not instrumented: the architecture's sources.cmake lists them.
@@ -133,6 +142,23 @@ u64 arch_counter(void);
 
 /** arch_counter_hz() - Return: counts of arch_counter() per second. */
 u64 arch_counter_hz(void);
+
+/* --- Device interrupts; <kernel/interrupt.h> builds on these ------------------------------------ */
+
+/* All numbers of interrupts are below. */
+#define NR_IRQS 1020U
+
+/** arch_irq_exists() - Return: true if the machine has interrupt @irq, and it is not for calls between CPUs. @shared: nor one
+ *  that each CPU has for itself. */
+bool arch_irq_exists(unsigned int irq, bool shared);
+
+/** arch_irq_enable(), arch_irq_disable() - let @irq interrupt, or keep it pending until it may. One that each CPU has for
+ *  itself: on this CPU only. Any context. */
+void arch_irq_enable(unsigned int irq);
+void arch_irq_disable(unsigned int irq);
+
+/** arch_irq_set_pending() - for tests: as if the device of @irq, a shared one, asked for an interrupt. */
+void arch_irq_set_pending(unsigned int irq);
 
 /* --- CPUs; <kernel/smp.h> builds on these ----------------------------------------------------- */
 
@@ -451,6 +477,10 @@ void timer_tick(void);
  *  cpu_switch_to() came from. Returns with interrupts on. */
 void schedule_tail(struct task *prev);
 
+/** irq_handle() - call it when device interrupt @irq arrives, before the controller is told that it is over. Interrupts
+ *  off. */
+void irq_handle(unsigned int irq);
+
 /** smp_handle_ipi() - call it when an interrupt of arch_send_ipi() arrives. Interrupts off. */
 void smp_handle_ipi(unsigned int ipi);
 
@@ -459,8 +489,8 @@ void smp_handle_ipi(unsigned int ipi);
 _Noreturn void smp_cpu_online(unsigned int cpu);
 
 /*
- * Exception entry also calls: irq_enter(), irq_exit() and preempt_schedule_irq() of <kernel/preempt.h>; the
- * functions of <kernel/process.h> for system calls and faults of programs; make_task_dead() of
+ * Exception entry also calls: irq_enter(), irq_exit() and preempt_schedule_irq() of <kernel/preempt.h>, and
+ * irq_exit_softirq() of <kernel/softirq.h> before the last of these; the functions of <kernel/process.h> for system calls and faults of programs; make_task_dead() of
  * <kernel/sched.h> at the end of an oops; and for KASAN kasan_report_fault() and similar ones.
  * <drivers/uart.h> is the contract of the console's driver.
  */

@@ -31,5 +31,7 @@ kasan_line_tap_fn kasan_line_tap(kasan_line_tap_fn tap);
 #define EXIT_STATUS_KASAN   1 /* a report was printed */
 #define EXIT_STATUS_CRASH   3 /* panic, or an oops without a report */
 #define EXIT_STATUS_PROGRAM 4 /* the program, or a test, failed */
+#define EXIT_STATUS_LOCKDEP \
+	5 /* the lock validator reported, and KASAN did not, and there was no crash */
 
 #endif

@@ -41,7 +41,27 @@ static inline bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr
 	*end = *start + task->stack_size;
 	/* False on a boot stack or an overflow stack (@sp is not on the task's stack, or an idle task has
 	 * none), and in interrupts, where traces end before the stack does. */
-	return sp - *start < task->stack_size && !task->irq_regs;
+	return sp - *start < task->stack_size && !task->irq_frame;
 }
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+#include <asm/scs.h>
+
+#define KASAN_PORT_HAS_SHADOW_STACK
+static inline uintptr_t kasan_port_scs_top(void)
+{
+	const uintptr_t top = scs_pointer();
+
+	/* Every context has one: the runtime need not ask. */
+	if (!top)
+		__builtin_unreachable();
+	return top;
+}
+
+static inline uintptr_t kasan_port_scs_base(uintptr_t top)
+{
+	return scs_base_of(top);
+}
+#endif
 
 #endif

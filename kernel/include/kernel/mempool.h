@@ -25,7 +25,7 @@ typedef void(mempool_free_t)(void *element, void *pool_data);
  * @wait: tasks that may sleep wait here for an element.
  */
 typedef struct mempool_s {
-	spinlock_t lock;
+	raw_spinlock_t lock;
 	int min_nr;
 	int curr_nr;
 	void **elements;

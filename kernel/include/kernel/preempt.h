@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preempt.h - the preemption counter of the running task.
+ * preempt.h - the preemption counter of the running task, and what it says about the context.
  *
- * Bits 0..15 count preempt_disable(), bits 16..19 the nesting of interrupt handlers. A task is
- * preempted only at 0.
+ * Bits 0..7 count preempt_disable(). Bit 8 is set while soft interrupts run; bits 9..15 count local_bh_disable(). Bits
+ * 16..19 count the nesting of interrupt handlers. A task is preempted only at 0.
+ *
+ * In a real-time kernel bits 8..15 are a counter of their own, task->softirq_count, which does not keep the task from
+ * being preempted.
  */
 #ifndef KERNEL_PREEMPT_H
 #define KERNEL_PREEMPT_H
@@ -13,8 +16,12 @@
 #include <kernel/types.h>
 #include <asm/current.h>
 
-#define HARDIRQ_OFFSET 0x00010000
-#define HARDIRQ_MASK   0x000f0000
+#define PREEMPT_MASK	       0x000000ff
+#define SOFTIRQ_OFFSET	       0x00000100
+#define SOFTIRQ_DISABLE_OFFSET 0x00000200
+#define SOFTIRQ_MASK	       0x0000ff00
+#define HARDIRQ_OFFSET	       0x00010000
+#define HARDIRQ_MASK	       0x000f0000
 
 static inline int preempt_count(void)
 {
@@ -78,15 +85,53 @@ static inline void irq_exit(void)
 	preempt_count_sub(HARDIRQ_OFFSET);
 }
 
-/** in_interrupt() - Return: true inside an interrupt handler. */
-static inline bool in_interrupt(void)
+/** hardirq_count(), softirq_count() - Return: the bits of the counter in HARDIRQ_MASK, in SOFTIRQ_MASK. */
+static inline int hardirq_count(void)
 {
-	return (preempt_count() & HARDIRQ_MASK) != 0;
+	return preempt_count() & HARDIRQ_MASK;
 }
 
-#define in_irq()     in_interrupt()
-#define in_hardirq() in_interrupt()
-#define in_task()    (!in_interrupt())
+static inline int softirq_count(void)
+{
+#ifdef CONFIG_PREEMPT_RT
+	/* Soft interrupts are threads that may be preempted. */
+	return READ_ONCE(current->softirq_count);
+#else
+	return preempt_count() & SOFTIRQ_MASK;
+#endif
+}
+
+/** in_hardirq() - Return: true inside an interrupt handler. */
+static inline bool in_hardirq(void)
+{
+	return hardirq_count() != 0;
+}
+
+/** in_serving_softirq() - Return: true inside a soft interrupt, and inside an interrupt handler on top of one. */
+static inline bool in_serving_softirq(void)
+{
+	return (softirq_count() & SOFTIRQ_OFFSET) != 0;
+}
+
+/** in_softirq() - Return: true where this CPU starts no soft interrupt: inside of one, or under local_bh_disable(). */
+static inline bool in_softirq(void)
+{
+	return softirq_count() != 0;
+}
+
+/** in_interrupt() - Return: true inside an interrupt handler, inside a soft interrupt, and under local_bh_disable(). */
+static inline bool in_interrupt(void)
+{
+	return (hardirq_count() | softirq_count()) != 0;
+}
+
+/** in_task() - Return: true if this is the task's own code, not an interrupt handler or a soft interrupt. */
+static inline bool in_task(void)
+{
+	return !in_hardirq() && !in_serving_softirq();
+}
+
+#define in_irq() in_hardirq()
 
 /** in_atomic() - Return: true if sleeping is a bug here: under preempt_disable(), under a spin lock, in an
  *  interrupt handler. */

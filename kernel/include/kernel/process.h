@@ -13,8 +13,8 @@
 #include <kernel/list.h>
 #include <kernel/types.h>
 
-struct initrd_file;
 struct mm_struct;
+struct open_file;
 struct pt_regs;
 struct task;
 
@@ -30,15 +30,9 @@ struct task;
 #define PROCESS_EXIT_CODE(status) ((status) >> 8 & 0xff)
 #define PROCESS_SIGNAL(status)	  ((status) & 0x7f)
 
-#define PROCESS_FILES	 16U   /* file descriptors; 0 to 2 are the console */
+#define PROCESS_FILES	 16U   /* file descriptors */
 #define PROCESS_ARGS_MAX 64U   /* arguments of a program */
 #define PROCESS_ARG_SIZE 4096U /* bytes of all of them, NULs included */
-
-/** struct open_file - the file behind a descriptor. @data: NULL if not open. @pos: offset of the next read. */
-struct open_file {
-	const struct initrd_file *file;
-	size_t pos;
-};
 
 /**
  * struct process - one program
@@ -48,8 +42,9 @@ struct open_file {
  * @signal: argument of process_kill(); 0: not called.
  * @parent: the process that started it; NULL: the kernel has, or the parent has ended. @children, @sibling:
  *	guarded, with @parent, by a lock of process.c.
- * @files: by descriptor; only the task itself uses them. @console_open: bit n: descriptor n, 0 to 2.
- * @output, @output_arg: gets the writes to descriptors 1 and 2; NULL: the console.
+ * @files: by descriptor; only the task itself uses them. @close_on_exec: bit n: spawn() does not pass on
+ *	descriptor n.
+ * @output, @output_arg: gets what the process writes to the console; NULL: the console itself.
  */
 struct process {
 	atomic_t usage;
@@ -64,8 +59,8 @@ struct process {
 	struct process *parent;
 	struct list_head children, sibling;
 	struct wait_queue_head child_exited;
-	struct open_file files[PROCESS_FILES];
-	unsigned int console_open;
+	struct open_file *files[PROCESS_FILES];
+	unsigned int close_on_exec;
 	void (*output)(void *arg, const char *text, size_t n);
 	void *output_arg;
 };
@@ -103,6 +98,11 @@ int process_wait(struct process *process);
 void process_kill(struct process *process, int signal);
 
 void process_put(struct process *process);
+
+/** user_files_in_use(), user_pipes_in_use() - Return: open files of all processes, the console not counted, and
+ *  pipes. For tests. */
+unsigned long user_files_in_use(void);
+unsigned long user_pipes_in_use(void);
 
 /* --- Of the running process ------------------------------------------------------------------- */
 

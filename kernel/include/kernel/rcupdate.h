@@ -10,6 +10,7 @@
 #ifndef KERNEL_RCUPDATE_H
 #define KERNEL_RCUPDATE_H
 
+#include <kernel/lockdep.h>
 #include <kernel/preempt.h>
 #include <kernel/task.h>
 #include <kernel/types.h>
@@ -29,8 +30,25 @@ typedef void (*rcu_callback_t)(struct rcu_head *head);
  *  for this very CPU. Called by rcu_read_unlock(). */
 void rcu_read_unlock_special(void);
 
-/** rcu_read_lock(), rcu_read_unlock() - a read-side critical section. They nest. Any context. */
-static inline void rcu_read_lock(void)
+#ifdef CONFIG_LOCKDEP
+/* All readers, as one lock that is taken for reading. synchronize_rcu() takes it for writing. */
+extern struct lockdep_map rcu_lock_map;
+
+/** rcu_lock_acquire(), rcu_lock_release() - tell the lock validator that a reader begins, or ends. */
+void rcu_lock_acquire(void);
+void rcu_lock_release(void);
+#else
+static inline void rcu_lock_acquire(void)
+{
+}
+
+static inline void rcu_lock_release(void)
+{
+}
+#endif
+
+/** __rcu_read_lock(), __rcu_read_unlock() - the same as below without the lock validator. */
+static inline void __rcu_read_lock(void)
 {
 	/* Only the task itself and interrupts on top of it write the counter, and those leave it as
 	 * they found it. */
@@ -38,7 +56,7 @@ static inline void rcu_read_lock(void)
 	barrier();
 }
 
-static inline void rcu_read_unlock(void)
+static inline void __rcu_read_unlock(void)
 {
 	int nesting = current->rcu_read_lock_nesting - 1;
 
@@ -47,6 +65,19 @@ static inline void rcu_read_unlock(void)
 	barrier();
 	if (unlikely(!nesting && READ_ONCE(current->rcu_special)))
 		rcu_read_unlock_special();
+}
+
+/** rcu_read_lock(), rcu_read_unlock() - a read-side critical section. They nest. Any context. */
+static inline void rcu_read_lock(void)
+{
+	__rcu_read_lock();
+	rcu_lock_acquire();
+}
+
+static inline void rcu_read_unlock(void)
+{
+	rcu_lock_release();
+	__rcu_read_unlock();
 }
 
 /** rcu_read_lock_held() - Return: true inside a read-side critical section of the running task. */
@@ -80,7 +111,8 @@ void synchronize_rcu(void);
 /**
  * call_rcu() - call @func(@head) after a grace period
  * @head: in the object; not queued already.
- * @func: runs in a kernel thread of this CPU with preemption off: it must not sleep.
+ * @func: runs in a kernel thread of this CPU with preemption off: it must not sleep. In real-time kernels preemption is
+ *	on, and @func is a reader: it may wait for spin locks.
  *
  * Any context. The caller's stack is recorded in the object for KASAN reports.
  */
@@ -116,6 +148,10 @@ bool poll_state_synchronize_rcu(unsigned long cookie);
 
 /** cond_synchronize_rcu() - synchronize_rcu() unless one has passed since @cookie. */
 void cond_synchronize_rcu(unsigned long cookie);
+
+/** rcu_set_kthread_prio() - for tests: as the boot parameter rcutree.kthread_prio, which see. One caller at a time.
+ *  @prio: 0 to 99. Return: the value before. */
+unsigned int rcu_set_kthread_prio(unsigned int prio);
 
 /* --- Called by the kernel --------------------------------------------------------------------- */
 

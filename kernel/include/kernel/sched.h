@@ -2,8 +2,9 @@
 /*
  * sched.h - tasks, kernel threads and the scheduler.
  *
- * Each CPU has its own run queue. Tasks of a queue take turns, RR_TIMESLICE ticks each. A task that wakes
+ * Each CPU has its own run queue. Fair tasks of a queue take turns, RR_TIMESLICE ticks each. A task that wakes
  * goes to an idle CPU if there is one; a CPU that is about to idle pulls a task from the longest queue.
+ * Real-time tasks come before all fair ones: the most urgent ones of the whole system run, see sched_setscheduler().
  * Kernel code can be preempted whenever preempt_count() is 0 and interrupts are on.
  */
 #ifndef KERNEL_SCHED_H
@@ -136,6 +137,103 @@ void yield(void);
 /** cond_resched() - let another task run if one is due. Return: true if that happened. */
 bool cond_resched(void);
 
+/* --- Priorities ------------------------------------------------------------------------------- */
+
+/**
+ * sched_setscheduler() - change how urgent a task is
+ * @policy: SCHED_NORMAL or SCHED_FIFO. @rt_priority: 1 to 99 for SCHED_FIFO, larger is more urgent; else 0.
+ *
+ * A FIFO task runs as soon as fewer CPUs than the machine has run tasks that are at least as urgent, and keeps its
+ * CPU until it sleeps, yields, or a more urgent task needs it. Nothing takes the CPU from one that never sleeps.
+ * Of equal ones the first that became ready runs first. Any context in which @task stays valid; no run queue or
+ * wake_lock is held.
+ *
+ * Return: 0, or -EINVAL for another policy or priority, or for an idle task.
+ */
+int sched_setscheduler(struct task *task, unsigned int policy, unsigned int rt_priority);
+
+/** sched_set_fifo() - make @task SCHED_FIFO of rt_priority 50, the usual one of interrupt threads. */
+void sched_set_fifo(struct task *task);
+
+/** sched_set_fifo_low() - make @task SCHED_FIFO of rt_priority 1: more urgent than fair tasks only. */
+void sched_set_fifo_low(struct task *task);
+
+/** sched_set_normal() - make @task SCHED_NORMAL. */
+void sched_set_normal(struct task *task);
+
+/**
+ * rt_mutex_setprio() - lend a priority to the holder of locks
+ * @prio: of the most urgent task that waits for one of @task's locks; MAX_PRIO: none waits.
+ *
+ * @task keeps its own priority if that is more urgent. The CPUs switch at once if that is due. It replaces what was
+ * lent before. The caller holds what keeps @prio right until the call ends (the locks of rt_mutex), but no run queue
+ * or wake_lock. Any context.
+ */
+void rt_mutex_setprio(struct task *task, int prio);
+
+/** rcu_setprio() - the same for RCU, beside what holders of locks are lent. @prio: MAX_PRIO: nothing is lent. The caller
+ *  then calls rt_mutex_adjust_pi() if @task may wait for a lock. */
+void rcu_setprio(struct task *task, int prio);
+
+/** rt_prio() - Return: true if @prio is of a real-time task. */
+static inline bool rt_prio(int prio)
+{
+	return prio < MAX_RT_PRIO;
+}
+
+/** rt_task() - Return: true if @task now runs as a real-time task, by its own priority or by a lent one. */
+static inline bool rt_task(const struct task *task)
+{
+	return rt_prio(READ_ONCE(task->prio));
+}
+
+/** migrate_disable(), migrate_enable() - keep the running task on its CPU, without keeping others off. Calls nest. The
+ *  task may sleep and be preempted in between. Thread context. */
+static inline void migrate_disable(void)
+{
+	/* The task moves only while it does not run. Until the store it may move, afterwards it stays where it is. */
+	WRITE_ONCE(current->migration_disabled, current->migration_disabled + 1);
+	barrier();
+}
+
+static inline void migrate_enable(void)
+{
+	barrier();
+	WRITE_ONCE(current->migration_disabled, current->migration_disabled - 1);
+}
+
+#ifdef CONFIG_PREEMPT_RT
+/**
+ * set_rtlock_wait_state(), restore_rtlock_wait_state() - around waiting for a lock that spins in other kernels
+ *
+ * The task may have set its state to sleep already, and then need a lock before it does. The first call puts that
+ * state aside and sets TASK_RTLOCK_WAIT, the second brings it back. A wake-up meant for the state that was put
+ * aside is kept: the second call then leaves TASK_RUNNING. In between, schedule_rtlock() waits, after which
+ * set_current_state(TASK_RTLOCK_WAIT) comes before the next look at the condition, and
+ * wake_up_state(task, TASK_RTLOCK_WAIT) wakes. Interrupts on; the calls do not nest.
+ */
+void set_rtlock_wait_state(void);
+void restore_rtlock_wait_state(void);
+
+/** schedule_rtlock() - sleep until woken from TASK_RTLOCK_WAIT. Allowed inside RCU readers. */
+void schedule_rtlock(void);
+
+/** rtlock_might_sleep() - warn, with a trace, if a lock that sleeps in real-time kernels only is not allowed here. */
+void __rtlock_might_sleep(const char *file, int line);
+#define rtlock_might_sleep() __rtlock_might_sleep(__FILE__, __LINE__)
+#endif
+
+/** holds_rtlock() - Return: true if the running task holds, or waits for, a lock that spins in other kernels. It must not
+ *  sleep for anything else, and cannot be killed. */
+static inline bool holds_rtlock(void)
+{
+#ifdef CONFIG_PREEMPT_RT
+	return READ_ONCE(current->rtlocks) != 0;
+#else
+	return false;
+#endif
+}
+
 /** might_sleep() - warn, with a trace, if sleeping is not allowed here. */
 void __might_sleep(const char *file, int line);
 #define might_sleep() __might_sleep(__FILE__, __LINE__)
@@ -146,10 +244,17 @@ static inline pid_t task_pid_nr(const struct task *task)
 	return task->pid;
 }
 
+/** task_stack_top() - Return: the first address above @task's stack, whichever stack is in use. The registers of user
+ *  mode lie below it, see task_pt_regs(). */
+static inline void *task_stack_top(const struct task *task)
+{
+	return (char *)task->stack + task->stack_size;
+}
+
 /** task_pt_regs() - Return: the registers of @task's program while it is in the kernel. */
 static inline struct pt_regs *task_pt_regs(const struct task *task)
 {
-	return arch_user_regs((char *)task->stack + task->stack_size);
+	return arch_user_regs(task_stack_top(task));
 }
 
 /** idle_cpu() - Return: true if @cpu has nothing to run; a hint. */

@@ -19,7 +19,19 @@
 #define TASK_UNINTERRUPTIBLE 2U
 #define TASK_NEW	     4U /* created, never woken */
 #define TASK_DEAD	     8U /* has left its CPU for ever, or is about to */
-#define TASK_NORMAL	     (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
+#define TASK_RTLOCK_WAIT \
+	16U /* waits for a lock that spins in other kernels, see schedule_rtlock() */
+#define TASK_NORMAL (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
+
+/* task->policy */
+#define SCHED_NORMAL 0U /* fair: takes turns */
+#define SCHED_FIFO   1U /* real-time: runs until it sleeps, yields, or a more urgent task can run */
+
+/* task->prio: a smaller number is more urgent. Real-time tasks have 0 to MAX_RT_PRIO - 1, and prio
+ * MAX_RT_PRIO - 1 - rt_priority. */
+#define MAX_RT_PRIO  100
+#define DEFAULT_PRIO 120 /* of fair tasks */
+#define MAX_PRIO     140 /* of idle tasks; as a lent priority: nothing is lent */
 
 /* task->flags: bit numbers. Other CPUs set them, so all changes are atomic. */
 #define TIF_NEED_RESCHED 0
@@ -36,19 +48,34 @@
 struct mm_struct;
 struct process;
 struct pt_regs;
+struct rt_mutex_waiter;
 struct wait_queue_entry;
 struct worker;
 
 /**
  * struct task - one thread of the kernel
  * @context: callee-saved registers while it does not run. First member: assembly finds it at offset 0.
+ * @lowest_stack, @prev_lowest_stack: see <kernel/stackleak.h>.
  * @preempt_count: the task may be preempted if 0; see <kernel/preempt.h>.
  * @cpu: the CPU where it runs, or ran last. Changes under that CPU's run queue lock.
  * @stack, @stack_size: lowest address, bytes.
  * @on_rq: it is runnable (running or queued). @on_cpu: a CPU uses its stack and context.
  * @wake_lock: serialises wake-ups of this task.
  * @usage: references; the creator owns one, the running task another.
+ * @policy: SCHED_*. @rt_priority: of SCHED_FIFO, 1 to 99, larger is more urgent; else 0.
+ * @prio: the priority in effect: the most urgent one of @normal_prio, of policy and rt_priority, and of @pi_prio and
+ *	@rcu_prio, which tasks that wait for locks or for the end of a reader lend. All change under @wake_lock and the
+ *	lock of the task's run queue.
  * @cpus_mask: CPUs it may run on, bit n: CPU n; 0: all.
+ * @migration_disabled: nesting of migrate_disable(). Only the task itself changes it.
+ * @softirq_count: in real-time kernels, the part of @preempt_count that is for soft interrupts.
+ * @saved_state: in real-time kernels, the state that the task has set, while it waits for a lock in another one.
+ *	Changes under @wake_lock.
+ * @rtlocks: in real-time kernels, how many spin locks and rwlocks it holds or waits for. It can then not be killed, and
+ *	must not sleep for anything else. Only the task itself changes it.
+ * @pi_lock: for the next two. @pi_waiters: the first waiter of each rt_mutex that it owns; the first one of them is where
+ *	@pi_prio comes from. @pi_blocked_on: its place among the waiters of an rt_mutex; NULL: it waits for none.
+ * @rt_mutexes_held: how many it owns. Only the task itself changes it.
  * @kasan_depth: number of kasan_disable_current() not yet undone.
  * @rcu_read_lock_nesting: nesting of its read-side critical sections. @rcu_special: see kernel/rcu/.
  * @rcu_entry: link there.
@@ -56,11 +83,15 @@ struct worker;
  *	for kernel threads. @user_tls: its program's thread pointer while it does not run; for the architecture.
  * @waiting_on: innermost wait queue entry of this task, so that a killed task leaves no entry
  *	behind.
- * @irq_regs: registers of the code that was interrupted, while the task handles the interrupt or is
- *	preempted because of it.
+ * @irq_frame: while the task handles an interrupt or is preempted because of it: address above the interrupt's frames,
+ *	where the registers of the interrupted code are. In a soft interrupt: address above its frames. Else NULL.
+ * @lockdep: locks that it holds, for the lock validator.
  */
 struct task {
 	struct cpu_context context;
+#ifdef CONFIG_KSTACK_ERASE
+	unsigned long lowest_stack, prev_lowest_stack;
+#endif
 	int preempt_count;
 	unsigned int cpu;
 	unsigned long flags;
@@ -74,7 +105,20 @@ struct task {
 	char comm[TASK_COMM_LEN];
 	unsigned int time_slice;
 	struct list_head run_list;
+	int prio, normal_prio, pi_prio, rcu_prio;
+	unsigned int policy;
+	unsigned int rt_priority;
 	u32 cpus_mask;
+	unsigned int migration_disabled;
+#ifdef CONFIG_PREEMPT_RT
+	int softirq_count;
+	unsigned int saved_state;
+	unsigned int rtlocks;
+#endif
+	raw_spinlock_t pi_lock;
+	struct prio_list pi_waiters;
+	struct rt_mutex_waiter *pi_blocked_on;
+	unsigned int rt_mutexes_held;
 	unsigned int kasan_depth;
 	int rcu_read_lock_nesting;
 	unsigned int rcu_special;
@@ -83,7 +127,7 @@ struct task {
 	struct mm_struct *mm;
 	struct process *process;
 	unsigned long user_tls;
-	spinlock_t wake_lock;
+	raw_spinlock_t wake_lock;
 	struct wait_queue_entry *waiting_on;
 	int (*thread_fn)(void *arg);
 	void *thread_arg;
@@ -91,7 +135,10 @@ struct task {
 	int exit_value;
 	atomic_t usage;
 	struct completion exited;
-	const struct pt_regs *irq_regs;
+	const void *irq_frame;
+#ifdef CONFIG_LOCKDEP
+	struct lockdep_stack lockdep;
+#endif
 };
 
 #endif

@@ -24,6 +24,7 @@ struct vmap_range;
  * @range: its address space, including guard pages.
  * @few: room for @pages if they are few.
  * @task: the owner, if it is a stack in use, else NULL.
+ * @scs: of a stack: the shadow call stack that goes with it.
  */
 #define VM_FEW_PAGES 8
 struct vm_struct {
@@ -36,6 +37,9 @@ struct vm_struct {
 	struct vmap_range *range;
 	struct page *few[VM_FEW_PAGES];
 	const struct task *task;
+#ifdef CONFIG_SHADOW_CALL_STACK
+	void *scs;
+#endif
 };
 
 /**
@@ -80,16 +84,21 @@ struct page *vmalloc_to_page(const void *addr);
 /**
  * stack_alloc() - allocate a stack for a task
  * @size: bytes, rounded up to pages.
- * @task: the task that gets the stack, named in reports; NULL: none.
+ * @task: the task that gets the stack, named in reports, and its shadow call stack, if tasks have one;
+ *	NULL: none.
  *
  * Its shadow is clean, even if the memory was a stack before. Contents are undefined.
  *
  * Return: its lowest address; NULL if there is no memory. Not for interrupts.
  */
-void *stack_alloc(size_t size, const struct task *task);
+void *stack_alloc(size_t size, struct task *task);
 
 /** stack_free() - free a stack that no code runs on. NULL is ignored. Any context. */
 void stack_free(void *stack);
+
+/** stack_is_kept() - Return: true if @p lies in a freed stack that is kept for the next task. In kernels with the lock
+ *  validator. Any context. */
+bool stack_is_kept(const void *p);
 
 /** vmalloc_init() - called once by mm_init(). */
 void vmalloc_init(void);

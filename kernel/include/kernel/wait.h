@@ -25,15 +25,24 @@ struct wait_queue_entry {
 };
 
 #define __WAIT_QUEUE_HEAD_INITIALIZER(name) \
-	{.lock = __SPIN_LOCK_UNLOCKED((name).lock), .head = LIST_HEAD_INIT((name).head)}
+	{.lock = __RAW_SPIN_LOCK_UNLOCKED((name).lock), .head = LIST_HEAD_INIT((name).head)}
 #define DECLARE_WAIT_QUEUE_HEAD(name) \
 	struct wait_queue_head name = __WAIT_QUEUE_HEAD_INITIALIZER(name)
 
-static inline void init_waitqueue_head(struct wait_queue_head *queue)
+static inline void __init_waitqueue_head(struct wait_queue_head *queue, const char *name,
+					 const struct lock_class_key *key)
 {
-	spin_lock_init(&queue->lock);
+	__raw_spin_lock_init(&queue->lock, name, key, LD_WAIT_SPIN);
 	INIT_LIST_HEAD(&queue->head);
 }
+
+/** init_waitqueue_head() - make @queue empty. The locks of one call's queues are of one class. */
+#define init_waitqueue_head(queue)                                    \
+	do {                                                          \
+		static struct lock_class_key __key;                   \
+                                                                      \
+		__init_waitqueue_head(queue, #queue ".lock", &__key); \
+	} while (0)
 
 /** waitqueue_active() - Return: true if a task waits; a hint. */
 static inline bool waitqueue_active(const struct wait_queue_head *queue)

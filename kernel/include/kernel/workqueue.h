@@ -11,6 +11,7 @@
 #define KERNEL_WORKQUEUE_H
 
 #include <kernel/list.h>
+#include <kernel/lockdep.h>
 #include <kernel/timer.h>
 #include <kernel/types.h>
 
@@ -28,6 +29,7 @@ typedef void (*work_func_t)(struct work_struct *work);
  * @pwq: the part of the workqueue where it is queued; NULL if it is not queued.
  * @pool: the pool where it is queued, or was queued last.
  * @entry: link in a list of the pool or of the workqueue.
+ * @dep_map: for the lock validator: the item as a lock that its function holds, and that flush_work() takes.
  */
 struct work_struct {
 	union {
@@ -38,6 +40,7 @@ struct work_struct {
 	struct worker_pool *pool;
 	struct list_head entry;
 	work_func_t func;
+	struct lockdep_map dep_map;
 };
 
 /** struct delayed_work - an item that a timer queues, on @cpu of @wq. */
@@ -50,30 +53,40 @@ struct delayed_work {
 
 #define WORK_STRUCT_PENDING 1UL
 
-#define __WORK_INITIALIZER(n, f) {.entry = LIST_HEAD_INIT((n).entry), .func = (f)}
-#define DECLARE_WORK(n, f)	 struct work_struct n = __WORK_INITIALIZER(n, f)
+#define __WORK_INITIALIZER(n, f) \
+	{.entry = LIST_HEAD_INIT((n).entry), .func = (f), LOCKDEP_MAP(n, LD_WAIT_SLEEP)}
+#define DECLARE_WORK(n, f) struct work_struct n = __WORK_INITIALIZER(n, f)
 #define DECLARE_DELAYED_WORK(n, f)                                  \
 	struct delayed_work n = {                                   \
 		.work = __WORK_INITIALIZER((n).work, f),            \
 		.timer = {.entry = LIST_HEAD_INIT((n).timer.entry), \
-			  .function = delayed_work_timer_fn},       \
+			  .function = delayed_work_timer_fn,        \
+			  .flags = TIMER_IRQSAFE},                  \
 	}
 
 /** delayed_work_timer_fn() - the timer function of every delayed work. */
 void delayed_work_timer_fn(struct timer_list *timer);
 
-static inline void init_work(struct work_struct *work, work_func_t func)
+static inline void init_work(struct work_struct *work, work_func_t func, const char *name,
+			     const struct lock_class_key *key)
 {
 	*work = (struct work_struct){.func = func};
 	INIT_LIST_HEAD(&work->entry);
+	lockdep_init_map(&work->dep_map, name, key, 0, LD_WAIT_SLEEP);
 }
 
-#define INIT_WORK(work, func)	      init_work(work, func)
-#define INIT_WORK_ONSTACK(work, func) init_work(work, func)
-#define INIT_DELAYED_WORK(dwork, func)                                  \
-	do {                                                            \
-		init_work(&(dwork)->work, func);                        \
-		timer_setup(&(dwork)->timer, delayed_work_timer_fn, 0); \
+/** INIT_WORK() - prepare @work. The items of one call are of one class for the lock validator. */
+#define INIT_WORK(work, func)                         \
+	do {                                          \
+		static struct lock_class_key __key;   \
+                                                      \
+		init_work(work, func, #work, &__key); \
+	} while (0)
+#define INIT_WORK_ONSTACK(work, func) INIT_WORK(work, func)
+#define INIT_DELAYED_WORK(dwork, func)                                              \
+	do {                                                                        \
+		INIT_WORK(&(dwork)->work, func);                                    \
+		timer_setup(&(dwork)->timer, delayed_work_timer_fn, TIMER_IRQSAFE); \
 	} while (0)
 
 static inline struct delayed_work *to_delayed_work(struct work_struct *work)
@@ -112,6 +125,19 @@ extern struct workqueue_struct *system_unbound_wq;
  */
 struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags,
 					 unsigned int max_active, ...) __printf(1, 4);
+
+#ifdef CONFIG_LOCKDEP
+/** wq_init_lockdep() - name the class of @wq. Return: @wq, which may be NULL. */
+struct workqueue_struct *wq_init_lockdep(struct workqueue_struct *wq, const char *name,
+					 const struct lock_class_key *key);
+
+#define alloc_workqueue(fmt, ...)                                                  \
+	({                                                                         \
+		static struct lock_class_key __key;                                \
+                                                                                   \
+		wq_init_lockdep((alloc_workqueue)(fmt, __VA_ARGS__), fmt, &__key); \
+	})
+#endif
 
 /** alloc_ordered_workqueue() - items run one after the other in the order of queueing. */
 #define alloc_ordered_workqueue(fmt, flags, ...) \

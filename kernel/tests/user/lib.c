@@ -48,6 +48,34 @@ unsigned long number(const char *s)
 	return n;
 }
 
+/* The digits of @n at the end of @text; their first. */
+char *decimal(unsigned long n, char text[24])
+{
+	char *at = text + 23;
+
+	*at = '\0';
+	do {
+		*--at = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	return at;
+}
+
+static unsigned long random_state = 1;
+
+void random_seed(unsigned long seed)
+{
+	random_state = seed * 0x9e3779b97f4a7c15 + 1;
+}
+
+unsigned long random_number(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
 void print(const char *s)
 {
 	syscall3(NR_write, 1, s, strlen(s));
@@ -56,14 +84,8 @@ void print(const char *s)
 void print_number(unsigned long n)
 {
 	char digits[24];
-	size_t at = sizeof(digits) - 1;
 
-	digits[at] = '\0';
-	do {
-		digits[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	print(digits + at);
+	print(decimal(n, digits));
 }
 
 int check_failed(const char *what, int line)

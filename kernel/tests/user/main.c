@@ -23,6 +23,8 @@ static int case_getpid(int argc, char **argv)
 {
 	long self = syscall0(NR_getpid);
 
+	if (argc > 2)
+		print_number((unsigned long)self);
 	return self > 0 && self == (long)syscall0(178) ? 0 : 1;
 }
 
@@ -59,6 +61,11 @@ static int case_own(int argc, char **argv)
 	*(volatile unsigned long *)page = 0x1234567812345678;
 	return (int)syscall3(NR_own + (long)number(argv[2]), page, argc > 3 ? number(argv[3]) : 0,
 			     0);
+}
+
+static int case_own_twice(int argc, char **argv)
+{
+	return case_own(argc, argv) || case_own(argc, argv);
 }
 
 /* Start a child, wait for it, and look what became of it. */
@@ -110,6 +117,7 @@ static const struct {
 	{"sleep", case_sleep, 1},
 	{"registers", case_registers, 1},
 	{"own", case_own, 1},
+	{"own_twice", case_own_twice, 1},
 	{"family", case_family, 0},
 	{"memory", case_memory, 0},
 	{"hog", case_hog, 0},
@@ -117,7 +125,27 @@ static const struct {
 	{"bad_pointers", case_bad_pointers, 0},
 	{"partial", case_partial, 0},
 	{"fuzz", case_fuzz, 2},
+	{"fuzz_stack", case_fuzz_stack, 2},
 	{"crash", case_crash, 1},
+	{"pipe_calls", case_pipe_calls, 1},
+	{"pipe_pointers", case_pipe_pointers, 0},
+	{"pipe_echo", case_pipe_echo, 1},
+	{"pipe_pingpong", case_pipe_pingpong, 1},
+	{"pipe_source", case_pipe_source, 2},
+	{"pipe_stream", case_pipe_stream, 2},
+	{"pipe_reader", case_pipe_reader, 1},
+	{"pipe_writer", case_pipe_writer, 0},
+	{"pipe_dies", case_pipe_dies, 0},
+	{"pipe_orphan", case_pipe_orphan, 0},
+	{"pipe_idle", case_pipe_idle, 0},
+	{"pipe_blocked", case_pipe_blocked, 0},
+	{"pipe_records", case_pipe_records, 2},
+	{"pipe_collect", case_pipe_collect, 0},
+	{"pipe_many", case_pipe_many, 2},
+	{"pipe_mix", case_pipe_mix, 2},
+	{"calls", case_calls, 1},
+	{"spin_calls", case_spin_calls, 0},
+	{"random_calls", case_random_calls, 3},
 };
 
 int main(int argc, char **argv)

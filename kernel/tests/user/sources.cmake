@@ -6,5 +6,7 @@ set(REDZONE_USER_PROGRAM_SOURCES
     lib.c
     main.c
     memory.c
+    pipes.c
+    stackleak.c
     ../../arch/${REDZONE_ARCH}/tests/user_crash.c
     ../../arch/${REDZONE_ARCH}/tests/user_start.S)

@@ -10,8 +10,11 @@
 #include <syscall.h>
 
 enum {
+	NR_dup = 23,
+	NR_dup3 = 24,
 	NR_openat = 56,
 	NR_close = 57,
+	NR_pipe2 = 59,
 	NR_lseek = 62,
 	NR_read = 63,
 	NR_write = 64,
@@ -39,11 +42,17 @@ enum {
 	ENOEXEC = 8,
 	EBADF = 9,
 	ECHILD = 10,
+	EAGAIN = 11,
 	ENOMEM = 12,
 	EFAULT = 14,
 	EINVAL = 22,
+	EMFILE = 24,
+	ESPIPE = 29,
+	EPIPE = 32,
 	ENOSYS = 38
 };
+
+enum { O_NONBLOCK = 04000, O_CLOEXEC = 02000000 };
 
 #define PAGE_SIZE (1UL << CONFIG_PAGE_SHIFT)
 
@@ -65,6 +74,9 @@ int strcmp(const char *a, const char *b);
 void *memset(void *to, int c, size_t n);
 void *memcpy(void *to, const void *from, size_t n);
 unsigned long number(const char *s);
+char *decimal(unsigned long n, char text[24]);
+void random_seed(unsigned long seed);
+unsigned long random_number(void);
 void print(const char *s);
 void print_number(unsigned long n);
 _Noreturn void user_start(unsigned long *stack);
@@ -82,13 +94,33 @@ int main(int argc, char **argv);
 	} while (0)
 int check_failed(const char *what, int line);
 
-/* memory.c, calls.c: cases of main.c's table. */
+/* memory.c, calls.c, pipes.c, stackleak.c: cases of main.c's table. */
 int case_memory(int argc, char **argv);
 int case_hog(int argc, char **argv);
 int case_isolation(int argc, char **argv);
 int case_bad_pointers(int argc, char **argv);
 int case_partial(int argc, char **argv);
 int case_fuzz(int argc, char **argv);
+int case_fuzz_stack(int argc, char **argv);
+int case_pipe_calls(int argc, char **argv);
+int case_pipe_pointers(int argc, char **argv);
+int case_pipe_echo(int argc, char **argv);
+int case_pipe_pingpong(int argc, char **argv);
+int case_pipe_source(int argc, char **argv);
+int case_pipe_stream(int argc, char **argv);
+int case_pipe_reader(int argc, char **argv);
+int case_pipe_writer(int argc, char **argv);
+int case_pipe_dies(int argc, char **argv);
+int case_pipe_orphan(int argc, char **argv);
+int case_pipe_idle(int argc, char **argv);
+int case_pipe_blocked(int argc, char **argv);
+int case_pipe_records(int argc, char **argv);
+int case_pipe_collect(int argc, char **argv);
+int case_pipe_many(int argc, char **argv);
+int case_pipe_mix(int argc, char **argv);
 int case_crash(int argc, char **argv);
+int case_calls(int argc, char **argv);
+int case_spin_calls(int argc, char **argv);
+int case_random_calls(int argc, char **argv);
 
 #endif

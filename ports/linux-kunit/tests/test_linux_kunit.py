@@ -86,8 +86,20 @@ def test_no_command_is_needed_to_unpack(machine, tmp_path, monkeypatch):
 def test_a_damaged_archive_is_named(machine):
     machine["install"]("6.12.999-1", "a")
     archive = linuxsource.USR_SRC / f"{linuxsource.PINS['package']}.tar.xz"
-    archive.write_bytes(archive.read_bytes()[:200])
-    with pytest.raises(Failure, match=r"tar\.xz cannot be unpacked: "):
+    whole = archive.read_bytes()
+    # Wherever it is cut off: some beginnings are archives themselves, and the end is only checksums.
+    for length in (*range(0, len(whole), 7), len(whole) - 1):
+        archive.write_bytes(whole[:length])
+        with pytest.raises(Failure, match=r"tar\.xz cannot be unpacked: "):
+            linuxsource.unpacked()
+
+
+def test_an_archive_without_a_file_is_named(machine):
+    machine["install"]("6.12.999-1", "a")
+    archive = linuxsource.USR_SRC / f"{linuxsource.PINS['package']}.tar.xz"
+    with tarfile.open(archive, "w:xz"):
+        pass
+    with pytest.raises(Failure, match=rf"tar\.xz cannot be unpacked: {linux_kunit.TEST} is not in it"):
         linuxsource.unpacked()
 
 

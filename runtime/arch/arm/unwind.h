@@ -22,7 +22,7 @@ static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
 	return ((const uintptr_t *)fp)[0];
 }
 
-static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
+static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
 {
 	return ((const uintptr_t *)fp)[1];
 }
@@ -35,7 +35,7 @@ static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
 	return ((const uintptr_t *)fp)[-1];
 }
 
-static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
+static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
 {
 	return ((const uintptr_t *)fp)[0];
 }

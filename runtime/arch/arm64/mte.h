@@ -28,7 +28,13 @@ static inline uintptr_t kasan_mte_st2g(uintptr_t addr)
 	return addr;
 }
 
-/* The same, and clear the memory. */
+/* Tag one granule at @addr, with the tag of @source. */
+static inline void kasan_mte_stg_as(uintptr_t addr, uintptr_t source)
+{
+	__asm__ __volatile__(KASAN_MTE "stg %1, [%0]" ::"r"(addr), "r"(source) : "memory");
+}
+
+/* As the first two, and clear the memory. */
 static inline uintptr_t kasan_mte_stzg(uintptr_t addr)
 {
 	__asm__ __volatile__(KASAN_MTE "stzg %0, [%0], #16" : "+r"(addr)::"memory");

@@ -8,6 +8,9 @@
 #ifndef KASAN_ARM64_UNWIND_H
 #define KASAN_ARM64_UNWIND_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define KASAN_FRAME_RECORD_LOW	0
 #define KASAN_FRAME_RECORD_HIGH 16
 #define KASAN_FRAME_ALIGN	8
@@ -17,16 +20,61 @@ static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
 	return ((const uintptr_t *)fp)[0];
 }
 
-static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
+static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
 {
-	/*
-	 * A saved x30 may be signed (-mbranch-protection=pac-ret). XPACLRI strips the signature
-	 * from x30 and, being a hint, does nothing on processors without pointer authentication.
-	 */
-	register uintptr_t ra __asm__("x30") = ((const uintptr_t *)fp)[1];
+	return ((const uintptr_t *)fp)[1];
+}
+
+/* A saved x30 may be signed (-mbranch-protection=pac-ret). */
+#define KASAN_ARCH_SIGNS_RA 1
+static inline uintptr_t kasan_arch_strip_ra(uintptr_t raw)
+{
+	/* XPACLRI strips the signature from x30 and, being a hint, does nothing on processors without pointer
+	 * authentication. */
+	register uintptr_t ra __asm__("x30") = raw;
 
 	__asm__("hint #7" : "+r"(ra));
 	return ra;
+}
+
+/* Loads in pairs, and one branch for all: a compiler would branch after each word. Volatile, or GCC 12 leaves it out, because
+ * nothing reads the outputs. */
+#define KASAN_ARCH_HAS_SAME_4
+#define KASAN_LOAD_2(offset_above, offset_words)               \
+	"ldp	%[b], %[a], [%[above], #" offset_above "]\n\t" \
+	"ldp	%[c], %[d], [%[words], #" offset_words "]\n\t"
+#define KASAN_ALSO_SAME_2             \
+	"ccmp	%[a], %[c], #0, eq\n\t" \
+	"ccmp	%[b], %[d], #0, eq\n\t"
+#define KASAN_SAME_4             \
+	KASAN_LOAD_2("-16", "0") \
+	"cmp	%[a], %[c]\n\t"     \
+	"ccmp	%[b], %[d], #0, eq\n\t" KASAN_LOAD_2("-32", "16") KASAN_ALSO_SAME_2
+#define KASAN_SAME_8                                                                       \
+	KASAN_SAME_4 KASAN_LOAD_2("-48", "32") KASAN_ALSO_SAME_2 KASAN_LOAD_2("-64", "48") \
+		KASAN_ALSO_SAME_2
+#define KASAN_SAME(test)                                                               \
+	uintptr_t a, b, c, d;                                                          \
+                                                                                       \
+	__asm__ volatile goto(test "b.ne	%l[differ]"                                   \
+			      : [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d) \
+			      : [above] "r"(above), [words] "r"(words)                 \
+			      : "cc", "memory"                                         \
+			      : differ);                                               \
+	return true;                                                                   \
+differ:                                                                                \
+	return false
+
+static inline __attribute__((always_inline)) bool kasan_arch_same_4(const uintptr_t *above,
+								    const uintptr_t *words)
+{
+	KASAN_SAME(KASAN_SAME_4);
+}
+
+static inline __attribute__((always_inline)) bool kasan_arch_same_8(const uintptr_t *above,
+								    const uintptr_t *words)
+{
+	KASAN_SAME(KASAN_SAME_8);
 }
 
 static inline void kasan_arch_relax(void)

@@ -40,6 +40,7 @@ ORDER = (
     "boot-parameters",
     "e2e",
     "kunit-matrix",
+    "rt",
     "linux-kunit",
     "bench",
     "soak",

@@ -72,6 +72,7 @@ WRONG = {
     "program.name": _TEXT,
     "random.seed": (None, "", "?", "-1", "1x", "18446744073709551616"),
     "rcupdate.rcu_cpu_stall_timeout": _RANGE,
+    "rcutree.kthread_prio": ("100", *_RANGE),
     "workqueue_test.rounds": ("0", *_RANGE),
 }
 
@@ -97,6 +98,7 @@ KEPT = {
     "panic_on_oops": ("1", "yes", "1"),
     "random.seed": ("5", "five", "5"),
     "rcupdate.rcu_cpu_stall_timeout": ("30", "-1", "30"),
+    "rcutree.kthread_prio": ("5", "100", "5"),
 }
 
 # A kernel's command line has at most 4095 characters.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Every place in the kernel that allocates is refused memory by a test, or is listed with a reason.
 
-The places are the call instructions in the image whose target is an allocation function. The KUnit suites
-fault_* print the call chains of those that they reach, with kasan_test.fault_sites. The compiler's copies of
+The places are the call instructions in the image whose target is an allocation function. KUnit cases
+(WALKS) print the call chains of those that they reach, with kasan_test.fault_sites. The compiler's copies of
 one source line count as one.
 
 A suite in a running kernel cannot reach some places: the boot itself, programs, modules that are loaded at
@@ -70,7 +70,12 @@ ELSEWHERE = ("kernel/tests/", "kernel/kunit/", "kernel/bench/", "kernel/soak/")
 # "file:function function-that-allocates": why no test reaches it.
 NOT_REACHED = {
     "runtime/alloc/fifo.c:add_page kasan_port_alloc": "ports' heaps: none is here; the unit tests refuse it",
+    "runtime/track/depot.c:grow_buckets kasan_port_alloc": "seldom; the unit test test_scs refuses it",
+    "runtime/track/known.c:grow kasan_port_alloc": "seldom; the unit test test_scs refuses it",
 }
+
+# Cases that refuse memory. Those of a suite of its own have to stay there, beside what they need.
+WALKS = "fault_*,irq.without_memory,pipe.no_memory"
 
 # The kernel's message about a refusal, in the format of fail_site=.
 FORCED = "FAULT_INJECTION: forcing a failure"
@@ -99,6 +104,10 @@ def _panic(place, text):
 
 SITES = [
     _panic("kernel/init/main.c:start_kernel kthread_create", "no memory for the first thread"),
+    _panic(
+        "kernel/irq/softirq.c:softirq_init_cpu kthread_create",
+        "no memory for the soft interrupts' thread of the boot CPU",
+    ),
     _panic("kernel/mm/vmalloc.c:vmalloc_init kmem_cache_create", "kmem_cache_create(vm"),
     _panic("kernel/mm/vmalloc.c:vmalloc_init kmem_cache_alloc", "vmalloc: no memory"),
     _panic("kernel/rcu/callback.c:rcu_callbacks_init kthread_create", "rcu: no memory for the threads"),
@@ -276,7 +285,7 @@ def run(context):
     images, initrd = _build(context, folder)
     built = images["redzone"][0]
     target = machine.Machine(
-        built.image, smp=4, append=["kunit.filter_glob=fault_*", "kasan_test.fault_sites"], timeout=TIMEOUT
+        built.image, smp=4, append=[f"kunit.filter_glob={WALKS}", "kasan_test.fault_sites"], timeout=TIMEOUT
     )
     outcome, lines, log = context.boot("walks", target)
     parsed = ktap.parse(lines)

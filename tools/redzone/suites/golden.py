@@ -144,6 +144,8 @@ def normalize(report):
         text = re.sub(r"by task \d+:", "by task PID:", text)
         text = re.sub(r"^CPU: \d+ PID: \d+ ", "CPU: N PID: PID ", text)
         text = re.sub(r"\b(pfn:0x)[0-9a-f]+", r"\1PFN", text)
+        # The tag of the page's pointers is in the highest byte.
+        text = re.sub(r"\b(flags: 0x)[0-9a-f]{1,2}(?=[0-9a-f]{14}\()", r"\1TAG", text)
         # The kernel function that made a task's stack: compilers inline it differently.
         area = re.search(r" allocated at (\w+)\+", text)
         if area and area[1] != report.where.partition("+")[0]:

@@ -35,6 +35,23 @@ CONFIGURATIONS += [
     ("hw_tags", where, "clang-19", cpus) for where in ("sync", "async", "asymm") for cpus in (1, 4)
 ] + [("hw_tags", "sync", compiler, 4) for compiler in ("gcc", "clang-22")]
 
+# With the shadow call stack and stack erasing. The option --shadow-call-stack gives the first to all others.
+WITH_FEATURES = ("generic", "inline", "clang-19", 4, "scs+erase")
+CONFIGURATIONS.append(WITH_FEATURES)
+# With the lock validator: a report that a case does not plant makes it fail.
+LOCKDEP = [
+    (mode, where, "clang-19", cpus, "lockdep")
+    for mode, where in (("generic", "inline"), ("sw_tags", "inline"), ("hw_tags", "sync"), ("off", "inline"))
+    for cpus in (1, 4)
+] + [("generic", "outline", "gcc", 4, "lockdep")]
+WITH_LOCKDEP = ("generic", "inline", "clang-19", 4, "lockdep")
+CONFIGURATIONS += LOCKDEP
+# A real-time kernel; the suite rt has the others.
+WITH_RT = ("generic", "inline", "clang-19", 4, "rt")
+CONFIGURATIONS.append(WITH_RT)
+# Their last word is not an allocator but features.
+FEATURED = {WITH_FEATURES, WITH_RT, *LOCKDEP}
+
 # Only memory management and the runtime differ from one compiler and kind of check to another. All other
 # suites run here in one configuration of each kind, and in the suite kunit-matrix in all.
 MEMORY_SUITES = "kunit.filter_glob=kasan*,slab*,mempool,page*,vm*,module,fault_inject"
@@ -45,11 +62,12 @@ ALL_SUITES = {
     ("off", "inline", "clang-19", 4),
     ("sw_tags", "inline", "clang-19", 4),
     ("hw_tags", "sync", "clang-19", 4),
+    *FEATURED,
 }
 # Configurations for --filter: a changed suite runs in each mode, and with the other slab allocator.
-FILTERED = ALL_SUITES | {("generic", "inline", "clang-19", 4, "slab")}
+FILTERED = (ALL_SUITES - set(LOCKDEP)) | {WITH_LOCKDEP, ("generic", "inline", "clang-19", 4, "slab")}
 # Configurations that differ from another only in the compiler's version, or in the number of CPUs as others
-# do.
+# do; and those that the suite lockdep runs.
 MATRIX_ONLY = {
     ("generic", "outline", "clang-19", 1),
     ("generic", "inline", "gcc", 1),
@@ -59,6 +77,7 @@ MATRIX_ONLY = {
     ("hw_tags", "async", "clang-19", 1),
     ("hw_tags", "asymm", "clang-19", 1),
     ("hw_tags", "sync", "clang-22", 4),
+    *LOCKDEP,
 }
 # The modes of hardware tags differ only in how they report a bad access, and tags are slow to emulate.
 KASAN_SUITES = "kunit.filter_glob=kasan*"
@@ -67,6 +86,13 @@ KASAN_SUITES = "kunit.filter_glob=kasan*"
 NO_PAN = "cortex-a72"
 WITHOUT_PAN = ("generic", "inline", "clang-19", 4)
 USER_SUITES = "kunit.filter_glob=user,uaccess,kasan"
+
+
+def preset_of(configuration):
+    """Return the preset of @configuration."""
+    if configuration in FEATURED:
+        return preset_name("arm64", *configuration[:3], features=configuration[4].split("+"))
+    return preset_name("arm64", *configuration[:3], *configuration[4:])
 
 
 def filters(configuration):
@@ -91,7 +117,7 @@ def machine_of(configuration, image, **options):
 
 def missing_for(context, configuration):
     """Return why the configuration cannot be built or booted, None if it can."""
-    reason = context.missing_for(preset_name("arm64", *configuration[:3], *configuration[4:]))
+    reason = context.missing_for(preset_of(configuration))
     return reason or (mteqemu.reason() if configuration[0] == "hw_tags" else None)
 
 
@@ -135,11 +161,11 @@ def run(context, matrix=False):
 
     ready = []
     for configuration in CONFIGURATIONS:
-        if context.mode not in (None, configuration[0]) or (configuration in MATRIX_ONLY and not matrix):
+        if context.mode not in (None, configuration[0]):
             continue
-        if context.filter and configuration not in FILTERED:
+        if configuration not in FILTERED if context.filter else configuration in MATRIX_ONLY and not matrix:
             continue
-        preset = preset_name("arm64", *configuration[:3], *configuration[4:])
+        preset = preset_of(configuration)
         reason = missing_for(context, configuration)
         if reason:
             yield Result(label(configuration), SKIP, reason)
@@ -150,9 +176,17 @@ def run(context, matrix=False):
             ready.append((configuration, image, NO_PAN))
     # The longest first, so that none is left running alone at the end on one CPU of the host.
     ready.sort(key=lambda item: (item[0] not in ALL_SUITES, item[0][0] != "hw_tags"))
+    matched = not context.filter
     for name, outcome, parsed, log in context.each(boot, ready):
+        if context.filter and not parsed.cases and not end_error(outcome):
+            # Some suites exist in some kernels only.
+            yield Result(name, SKIP, f"this kernel has no case that matches {context.filter}", log)
+            continue
+        matched = True
         for case in parsed.cases:
             yield Result(f"{name}.{case.name}", case.status, case.detail, log)
         errors = errors_of(outcome, parsed)
         if errors:
             yield Result(name, FAIL, "\n".join(errors), log)
+    if ready and not matched:
+        yield Result("filter", FAIL, f"no kernel has a case that matches {context.filter}")

@@ -6,14 +6,19 @@ redzone-bugs-removed has the same suites, compiled with REDZONE_REMOVE_BUGS.
 """
 
 from redzone import ktap
-from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites import kunit
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 # One configuration for each mode whose cases expect different reports, in the format of the suite kunit.
-CONFIGURATIONS = (("generic", "inline", "clang-19", 1), ("hw_tags", "sync", "clang-19", 1))
-MODES = tuple(configuration[0] for configuration in CONFIGURATIONS)
+CONFIGURATIONS = (
+    ("generic", "inline", "clang-19", 1),
+    ("hw_tags", "sync", "clang-19", 1),
+    kunit.WITH_LOCKDEP,
+)
+# What runs in the last one: its other cases are those of the first one.
+LOCK_SUITES = "kunit.filter_glob=lockdep*"
+MODES = ("generic", "hw_tags")
 
 
 def verdict(with_bug, without):
@@ -33,14 +38,16 @@ def verdict(with_bug, without):
 
 def _compare(context, configuration):
     mode = configuration[0]
+    locks = configuration == kunit.WITH_LOCKDEP
     prefix = "" if mode == "generic" else f"{mode}."
-    preset = preset_name("arm64", *configuration[:3])
+    preset = kunit.preset_of(configuration)
     images = context.build(preset, targets=["redzone", "redzone-bugs-removed"])
     parsed = {}
 
     def boot(item):
         name, image = item
         target = kunit.machine_of(configuration, image, timeout=kunit.TIMEOUT)
+        target.append += [LOCK_SUITES] if locks else []
         return name, *context.boot(prefix + name, target)
 
     for name, outcome, lines, log in context.each(boot, images.items()):

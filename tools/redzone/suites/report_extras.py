@@ -148,7 +148,7 @@ def run(context):
     missing = missing_in_order(_LARGE_WORK, lines)
     yield verdict("large-work.creation", missing and f"no line is: {missing}", log)
 
-    preset = preset_name() + "-extra-info"
+    preset = preset_name(variant="extra-info")
     reason = context.missing_for(preset)
     if reason:
         yield Result("extra-info", SKIP, reason)

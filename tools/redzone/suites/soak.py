@@ -78,7 +78,11 @@ def results(seen, outcome, log):
     for name, text in errors.items():
         if seen.begin["bugs"]:
             yield result(f"planted.{name}", text)
-    yield result("no-other-report", "\n".join(others))
+    errors, other_locks = soak.judge_locks(seen.lock_reports, seen.locks)
+    for name, text in errors.items():
+        if seen.begin["bugs"]:
+            yield result(f"planted-lock.{name}", text)
+    yield result("no-other-report", "\n".join(others + other_locks))
     failures = list(seen.failures)
     if seen.killed != seen.end["killed"]:
         failures.append(f"{seen.killed} threads were killed, {seen.end['killed']} of them by planted bugs")

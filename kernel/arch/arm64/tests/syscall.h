@@ -22,4 +22,10 @@ static inline long syscall6(long nr, unsigned long a, unsigned long b, unsigned 
 	return (long)x0;
 }
 
+/** pause_cpu() - another CPU may go on, if a simulator runs them one at a time. */
+static inline void pause_cpu(void)
+{
+	__asm__ __volatile__("yield" ::: "memory");
+}
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * linux/kernel.h - what Linux code finds without asking for it: configuration, rounding, and the
- * barriers, RCU and workqueues that other headers bring along there.
+ * barriers, RCU, workqueues and migrate_disable() that other headers bring along there.
  */
 #ifndef LINUX_KUNIT_LINUX_KERNEL_H
 #define LINUX_KUNIT_LINUX_KERNEL_H
@@ -11,6 +11,7 @@
 #include <kernel/kernel.h>
 #include <kernel/preempt.h>
 #include <kernel/rcupdate.h>
+#include <kernel/sched.h>
 #include <kernel/workqueue.h>
 #include <linux/compiler.h>
 #include <linux/kconfig.h>
@@ -18,15 +19,5 @@
 /* To a multiple of @n, a power of two. */
 #define round_up(x, n)	 ALIGN((x), (n))
 #define round_down(x, n) ALIGN_DOWN((x), (n))
-
-/* Stay on one CPU, preemptible: the hardware tags' tests do, because in Linux a CPU checks no more after a
- * report and must be told to. Here all go on checking. */
-static inline void migrate_disable(void)
-{
-}
-
-static inline void migrate_enable(void)
-{
-}
 
 #endif

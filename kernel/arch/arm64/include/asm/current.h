@@ -20,4 +20,14 @@ static inline __attribute__((always_inline)) struct task *get_current(void)
 
 #define current get_current()
 
+/* The address behind this instruction, as if it were a call. A label's address would keep the function from being
+ * inlined. */
+static inline __attribute__((always_inline)) unsigned long arch_this_ip(void)
+{
+	unsigned long ip;
+
+	__asm__ __volatile__("adr %0, . + 4" : "=r"(ip));
+	return ip;
+}
+
 #endif

@@ -14,6 +14,10 @@ struct cpu_context {
 	u64 fp;
 	u64 sp;
 	u64 pc;
+#ifdef CONFIG_SHADOW_CALL_STACK
+	u64 scs;      /* x18 */
+	u64 scs_base; /* its value when the shadow call stack is empty; does not change */
+#endif
 };
 
 /** ret_from_fork() - where a new thread starts: schedule_tail(prev), then kthread_exit(fn(arg)).
@@ -25,7 +29,7 @@ void ret_from_fork(void);
  * @ctx: its context. @stack_top: first address above its stack, aligned to 16. The top of the stack is
  *	reserved for the registers of user mode, see arch_user_regs(), so the thread starts below them.
  *
- * A zero frame pointer ends its traces at ret_from_fork().
+ * A zero frame pointer ends its traces at ret_from_fork(). The shadow call stack is ctx->scs_base's.
  */
 static inline void arch_init_context(struct cpu_context *ctx, void *stack_top, int (*fn)(void *),
 				     void *arg)
@@ -35,6 +39,10 @@ static inline void arch_init_context(struct cpu_context *ctx, void *stack_top, i
 		.x20 = (u64)arg,
 		.sp = (u64)stack_top - 16 - PT_REGS_SIZE,
 		.pc = (u64)ret_from_fork,
+#ifdef CONFIG_SHADOW_CALL_STACK
+		.scs = ctx->scs_base,
+		.scs_base = ctx->scs_base,
+#endif
 	};
 }
 

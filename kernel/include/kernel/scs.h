@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scs.h - shadow call stacks: a second stack for return addresses, which the compiler returns to and traces are
+ * copied from. docs/shadow-call-stack.md explains them. Without CONFIG_SHADOW_CALL_STACK all of this is empty.
+ */
+#ifndef KERNEL_SCS_H
+#define KERNEL_SCS_H
+
+#include <kernel/types.h>
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+#include <asm/scs.h>
+
+/** scs_size() - Return: bytes of the shadow call stack that belongs to a stack of @stack_size bytes: a
+ *  multiple of PAGE_SIZE, one call for each 128 bytes of stack, at most SCS_SIZE. */
+static inline size_t scs_size(size_t stack_size)
+{
+	size_t size = (stack_size / 16 + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
+
+	return size < SCS_SIZE ? size : SCS_SIZE;
+}
+
+/**
+ * scs_alloc() - allocate a shadow call stack of @size bytes, a multiple of PAGE_SIZE
+ *
+ * It starts at a multiple of SCS_SIZE, has an unmapped page on either side, and its word 0 is 0. KASAN does
+ * not check accesses through the result, which has no tag. May take long: not for interrupts.
+ *
+ * Return: its lowest address; NULL if there is no memory. scs_free() takes it back.
+ */
+void *scs_alloc(size_t size);
+void scs_free(void *scs);
+
+/** scs_init_cpu() - give CPU @cpu its shadow call stacks for interrupts, soft interrupts and faults. Called before it
+ *  starts; for the boot CPU before it enables interrupts. Return: 0 or -ENOMEM. */
+int scs_init_cpu(unsigned int cpu);
+
+/** enum scs_kind - whose shadow call stack it is: the running task's, or this CPU's for interrupts, soft
+ *  interrupts or faults */
+enum scs_kind { SCS_TASK, SCS_IRQ, SCS_SOFTIRQ, SCS_FAULT };
+
+/**
+ * struct scs_place - a shadow call stack
+ * @base: address of its oldest entry. @end: first address above it.
+ */
+struct scs_place {
+	enum scs_kind kind;
+	uintptr_t base, end;
+};
+
+/** scs_find() - find the shadow call stack that has @top as pointer, of the running task and this CPU.
+ *  @place: filled. Any context. Return: false if it is none of them, or misaligned. */
+bool scs_find(uintptr_t top, struct scs_place *place);
+
+/**
+ * scs_check() - panic with a report if x18 is not in the bounds of the shadow call stack of this context
+ *
+ * Called at a context switch and at the end of an interrupt, because a stray pointer makes each call
+ * write to other memory. Interrupts off.
+ */
+void scs_check(void);
+
+/** scs_call_softirqs() - call @fn on this CPU's shadow call stack for soft interrupts, which is not in use. @frame: set to
+ *  the address above the frames that @fn makes. Interrupts off. */
+void scs_call_softirqs(void (*fn)(void), const void **frame);
+
+/** kasan_port_scs_outer() - from the CPU's stack with the oldest entry at @base to the one that it interrupted. @top: filled.
+ *  Return: false if it interrupted none. */
+bool kasan_port_scs_outer(uintptr_t base, uintptr_t *top);
+
+#else
+
+static inline int scs_init_cpu(unsigned int cpu)
+{
+	return 0;
+}
+
+static inline void scs_check(void)
+{
+}
+
+#endif
+#endif /* KERNEL_SCS_H */

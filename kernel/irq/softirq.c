@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+/*
+ * softirq.c - soft interrupts: when they run, and for how long.
+ *
+ * A CPU's pending bits are changed by that CPU only, with interrupts off. Whoever sets a bit outside of an interrupt and
+ * with soft interrupts allowed has nobody behind it who would look at the bit, and so wakes the thread. In a real-time
+ * kernel threads run all of them: softirq_rt.c.
+ *
+ * Soft interrupts use the stack of the interrupted task, as interrupts do, and a shadow call stack of the CPU. Traces of
+ * allocations end where they begin: see struct task, @irq_frame.
+ */
+#include <kernel/arch.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <kernel/scs.h>
+#include <kernel/softirq.h>
+#include <kernel/timer.h>
+
+#include "internal.h"
+
+/* An interrupt looks again for new work so often, and then leaves the rest to the thread. */
+#define MAX_ROUNDS 10
+
+/* Does nobody look at a bit that is set here, other than the thread? */
+#ifdef CONFIG_PREEMPT_RT
+#define ONLY_THREAD_LOOKS() true
+#else
+#define ONLY_THREAD_LOOKS() (!in_interrupt())
+#endif
+
+/* The threads of each CPU, and which soft interrupts each one runs, as a mask. */
+static const struct {
+	const char *name;
+	u32 mask;
+	bool fifo;
+} threads[] = {
+#ifdef CONFIG_PREEMPT_RT
+	{.name = "ksoftirqd", .mask = ~(1U << TIMER_SOFTIRQ)},
+	{.name = "ktimers", .mask = 1U << TIMER_SOFTIRQ, .fifo = true},
+#else
+	{.name = "ksoftirqd", .mask = ~0U},
+#endif
+};
+
+DEFINE_DECLARED_PER_CPU(softirq_pending);
+struct softirq_cpu {
+	struct task *task[ARRAY_SIZE(threads)];
+};
+static DEFINE_PER_CPU(struct softirq_cpu, cpus);
+static void (*actions[NR_SOFTIRQS])(void);
+
+void open_softirq(enum softirq nr, void (*action)(void))
+{
+	actions[nr] = action;
+}
+
+/* Wake the thread of this CPU that runs the soft interrupts @mask. Interrupts are off. */
+static void wake_thread(u32 mask)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(threads); i++) {
+		/* Before the thread exists, the next interrupt runs what is pending, or the thread does that first. */
+		struct task *task = this_cpu_ptr(&cpus)->task[i];
+
+		if (task && threads[i].mask & mask)
+			wake_up_process(task);
+	}
+}
+
+void raise_softirq_irqoff(enum softirq nr)
+{
+	this_cpu_write(softirq_pending, this_cpu_read(softirq_pending) | 1U << nr);
+	if (ONLY_THREAD_LOOKS())
+		wake_thread(1U << nr);
+}
+
+void raise_softirq(enum softirq nr)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	raise_softirq_irqoff(nr);
+	local_irq_restore(flags);
+}
+
+/* --- Running ---------------------------------------------------------------------------------- */
+
+/* Interrupts are on. @pending: what to run, as a mask. */
+void softirq_run_actions(u32 pending)
+{
+	for (unsigned int nr = 0; nr < NR_SOFTIRQS; nr++) {
+		const int count = preempt_count();
+
+		if (!(pending & 1U << nr))
+			continue;
+		actions[nr]();
+		if (WARN(preempt_count() != count, "softirq %u: preempt_count %08x, not %08x\n", nr,
+			 preempt_count(), count))
+			current->preempt_count = count;
+	}
+	/* A bad access that the CPU has only noted belongs to the soft interrupts, not to the code below them. */
+	arch_check_async_faults();
+}
+
+#ifndef CONFIG_PREEMPT_RT
+
+/* Run what is pending, with interrupts on, for a few rounds. Interrupts are off before and after. */
+static void __do_softirq(void)
+{
+	unsigned int rounds = 0;
+	u32 pending;
+
+	preempt_count_add(SOFTIRQ_OFFSET);
+	while ((pending = local_softirq_pending())) {
+		/* The first round always takes place, or a CPU that is never idle would run nothing. */
+		if (rounds++ && (rounds > MAX_ROUNDS || need_resched())) {
+			wake_thread(~0U);
+			break;
+		}
+		this_cpu_write(softirq_pending, 0);
+		local_irq_enable();
+		softirq_run_actions(pending);
+		local_irq_disable();
+	}
+	preempt_count_sub(SOFTIRQ_OFFSET);
+}
+
+#ifndef CONFIG_SHADOW_CALL_STACK
+/* Call @fn. @frame: set to the address above the frames that @fn makes. The tail must not be a jump. */
+static noinline void scs_call_softirqs(void (*fn)(void), const void **frame)
+{
+	*frame = __builtin_frame_address(0);
+	fn();
+	barrier();
+}
+#endif
+
+/* Run what is pending on top of the running task. Interrupts are off. */
+static void run_on_top(void)
+{
+	const void *outer = current->irq_frame;
+
+	scs_call_softirqs(__do_softirq, &current->irq_frame);
+	current->irq_frame = outer;
+}
+
+void irq_exit_softirq(void)
+{
+	if (unlikely(local_softirq_pending()) && !in_interrupt())
+		run_on_top();
+}
+
+void do_softirq(void)
+{
+	if (in_interrupt())
+		return;
+	/* Soft interrupts switch interrupts on, which the caller does not expect. */
+	if (WARN_ON_ONCE(irqs_disabled())) {
+		wake_thread(~0U);
+		return;
+	}
+	local_irq_disable();
+	if (local_softirq_pending()) {
+		arch_check_async_faults();
+		run_on_top();
+	}
+	local_irq_enable();
+}
+
+#ifdef CONFIG_LOCKDEP
+void local_bh_enable(void)
+{
+	if (softirq_count() == SOFTIRQ_DISABLE_OFFSET && !in_hardirq())
+		lockdep_softirqs_on(_RET_IP_);
+	preempt_count_sub(SOFTIRQ_DISABLE_OFFSET - 1);
+	if (unlikely(local_softirq_pending()))
+		do_softirq();
+	preempt_enable();
+}
+#endif
+
+void softirq_run_in_thread(u32 mask)
+{
+	local_irq_disable();
+	if (local_softirq_pending())
+		__do_softirq();
+	local_irq_enable();
+}
+
+#endif /* !CONFIG_PREEMPT_RT */
+
+/* --- The threads ------------------------------------------------------------------------------ */
+
+/* @mask: of the soft interrupts that this thread runs. */
+static int softirq_loop(void *mask)
+{
+	const u32 mine = (u32)(uintptr_t)mask;
+
+	while (!kthread_should_stop()) {
+		/* Bits are set on this CPU only, so none is missed between the look and the sleep: an interrupt that
+		 * sets one wakes this thread, or runs it by itself. */
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!(local_softirq_pending() & mine))
+			schedule();
+		__set_current_state(TASK_RUNNING);
+		softirq_run_in_thread(mine);
+		cond_resched();
+	}
+	return 0;
+}
+
+void softirq_init(void)
+{
+	softirq_rt_init();
+	timers_init();
+	tasklet_init();
+}
+
+int softirq_init_cpu(unsigned int cpu)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(threads); i++) {
+		struct task *task = kthread_create(softirq_loop, (void *)(uintptr_t)threads[i].mask,
+						   "%s/%u", threads[i].name, cpu);
+
+		if (IS_ERR(task))
+			return -ENOMEM;
+		kthread_bind(task, cpu);
+		if (threads[i].fifo)
+			sched_set_fifo_low(task);
+		per_cpu_ptr(&cpus, cpu)->task[i] = task;
+		wake_up_process(task);
+	}
+	return 0;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tags_hot.h - the parts of tag memory and of the tag policy that the hooks of slab objects inline.
+ *
+ * Each does the common case only, calls nothing, and says whether it did: so a hook has few registers to
+ * save. For the rest there are the functions of tags.h, with the same results.
+ */
+#ifndef KASAN_TAGS_HOT_H
+#define KASAN_TAGS_HOT_H
+
+#include "claim.h"
+#include "shadow.h"
+#include "tags.h"
+
+#ifdef CONFIG_KASAN_TAGS
+
+#define kasan_always_inline inline __attribute__((__always_inline__))
+
+/* --- Policy: core/tag_policy.c --- */
+
+#define KASAN_TAG_COUNT (KASAN_TAG_MAX - KASAN_TAG_MIN + 1)
+/* Even and odd ones. */
+#define KASAN_TAG_KIND_COUNT (KASAN_TAG_COUNT / 2)
+
+/**
+ * struct kasan_tag_generator - a linear congruential generator, one for each CPU
+ * @state: 0: not seeded yet.
+ * @policy, @factor, @step: the same in all. They are here because to load them together takes the fewest
+ *	instructions.
+ *
+ * Apart from each other: every allocation writes its CPU's.
+ */
+struct kasan_tag_generator {
+	uint32_t state, policy, factor, step;
+} __attribute__((__aligned__(64)));
+extern struct kasan_tag_generator kasan_tag_generators[CONFIG_KASAN_NR_CPUS];
+
+/** kasan_tag_spread() - Return: a number in [0, @bound), evenly spread; @bound is at most 256. The upper bits of
+ *  @random are the random ones. */
+static inline unsigned int kasan_tag_spread(uint32_t random, unsigned int bound)
+{
+	return ((random >> 8) * bound) >> 24;
+}
+
+/** kasan_tag_pick() - the policy "adjacent": kasan_tag_for_slot() with the random number @random. */
+static kasan_always_inline unsigned int kasan_tag_pick(uint32_t random, unsigned int parity,
+						       unsigned int last)
+{
+	const unsigned int distance = last - (KASAN_TAG_MIN + parity);
+	/* Which of its kind @last is. If it is of the other kind or no tag, the rotation makes the number large. */
+	const unsigned int kind = distance >> 1 | distance << 31;
+	unsigned int index;
+
+	if (kasan_likely(kind < KASAN_TAG_KIND_COUNT)) {
+		/* One of the other tags: those from @last on move up by one. */
+		index = kasan_tag_spread(random, KASAN_TAG_KIND_COUNT - 1);
+		index += index >= kind;
+	} else {
+		index = kasan_tag_spread(random, KASAN_TAG_KIND_COUNT);
+	}
+	return KASAN_TAG_MIN + 2 * index + parity;
+}
+
+/** kasan_tag_next() - Return: the tag after @tag of the same parity, the first one after the last. */
+static inline unsigned int kasan_tag_next(unsigned int tag)
+{
+	return tag + 2 > KASAN_TAG_MAX ? KASAN_TAG_MIN + (tag & 1) : tag + 2;
+}
+
+/** kasan_tag_draw() - kasan_tag_for_slot(). @tag: filled. Return: false if the generator of this CPU has no seed
+ *  yet, or the policy is another. */
+static kasan_always_inline bool kasan_tag_draw(unsigned int parity, unsigned int last,
+					       unsigned int *tag)
+{
+	struct kasan_tag_generator *generator = &kasan_tag_generators[kasan_port_cpu()];
+	uint32_t state = __atomic_load_n(&generator->state, __ATOMIC_RELAXED);
+
+	if (kasan_unlikely(!state || generator->policy != KASAN_TAG_POLICY_ADJACENT))
+		return false;
+	state = state * generator->factor + generator->step;
+	__atomic_store_n(&generator->state, state, __ATOMIC_RELAXED);
+	*tag = kasan_tag_pick(state, parity, last);
+	return true;
+}
+
+/* --- Tag memory --- */
+
+/*
+ * kasan_tags_owner_fast() - kasan_tags_owner()
+ *
+ * kasan_tags_fill_fast() - kasan_tags_fill(), for the granules of an object, which have tag memory. @size: rounded
+ * up to whole granules.
+ *
+ * kasan_tags_open_fast() - kasan_tags_open() for the tag of @addr, without clearing. Return: @addr.
+ *
+ * kasan_tags_claim_fast() - kasan_tags_claim() by the object's pointer @object. @base: start of its slot, which
+ * has tag memory, with any tag. Return: false if @object is not the pointer that owns it; then nothing has
+ * changed, and kasan_tags_claim() decides about the pointers that match all memory and about short granules.
+ */
+
+#ifdef CONFIG_KASAN_HW_TAGS
+#include "../arch/arm64/mte.h"
+
+static kasan_always_inline unsigned int kasan_tags_owner_fast(uintptr_t addr)
+{
+	unsigned long flags;
+	bool tagged;
+
+	addr = kasan_untag_addr(addr);
+	flags = kasan_port_irq_save();
+	tagged = kasan_mte_is_tagged(addr);
+	kasan_port_irq_restore(flags);
+	return tagged ? (unsigned int)(kasan_mte_ldg(addr) >> 56) | 0xf0 : KASAN_TAG_INVALID;
+}
+
+/* kasan_tags_fill() of more bytes than kasan_tags_fill_fast() does. Return: @addr, so that its caller need not keep
+ * it. */
+uintptr_t kasan_tags_fill_large(uintptr_t addr, size_t size);
+
+static kasan_always_inline uintptr_t kasan_tags_fill_fast(uintptr_t addr, size_t size,
+							  unsigned int tag)
+{
+	const uintptr_t start = kasan_tag_addr(addr, (uint8_t)tag);
+
+	addr = start;
+	size += KASAN_GRANULE_MASK;
+	if (kasan_unlikely(size >= 128)) {
+		if (size >= 256)
+			return kasan_tags_fill_large(addr, size & ~(size_t)KASAN_GRANULE_MASK);
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+	}
+	if (size & 64)
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+	if (size & 32)
+		addr = kasan_mte_st2g(addr);
+	if (size & 16)
+		kasan_mte_stg(addr);
+	return start;
+}
+
+static kasan_always_inline uintptr_t kasan_tags_open_fast(uintptr_t addr, size_t size)
+{
+	/* The CPU checks whole granules. */
+	return kasan_tags_fill_fast(addr, size, kasan_addr_tag(addr));
+}
+
+/*
+ * No instruction exchanges tags, so there is a lock. The memory has tags, because it was handed out with them.
+ * If it has none after all, both instructions do nothing.
+ */
+static kasan_always_inline bool kasan_tags_claim_fast(uintptr_t object, uintptr_t base)
+{
+	const uintptr_t addr = kasan_untag_addr(base);
+	struct kasan_lock *lock = kasan_claim_lock_of(addr);
+	unsigned long flags;
+	bool ok;
+
+	/* If another CPU has the lock, kasan_tags_claim() waits for it. */
+	if (kasan_unlikely(!kasan_trylock(lock, &flags)))
+		return false;
+	/* The owner's pointer: the address, the tag of the memory, and above the tag bits that are always set. */
+	ok = (kasan_mte_ldg(addr) | (uintptr_t)0xf << 60) == object;
+	if (kasan_likely(ok))
+		kasan_mte_stg_as(addr, (uintptr_t)KASAN_TAG_INVALID << 56);
+	kasan_unlock(lock, flags);
+	return ok;
+}
+
+#else
+
+/* kasan_tags_open_fast() of an object that ends with a short granule. */
+uintptr_t kasan_tags_open_short(uintptr_t addr, size_t size);
+
+/* The shadow byte of memory that has one for certain. */
+static kasan_always_inline uint8_t *kasan_tags_shadow(uintptr_t addr)
+{
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+	return (uint8_t *)kasan_shadow_blind(addr);
+#else
+	uint8_t *shadow = NULL;
+
+	return kasan_shadow_at(addr, &shadow) ? shadow : NULL;
+#endif
+}
+
+static kasan_always_inline unsigned int kasan_tags_owner_fast(uintptr_t addr)
+{
+	uint8_t *shadow, state;
+
+	if (!kasan_shadow_at(addr, &shadow))
+		return KASAN_TAG_INVALID;
+	state = __atomic_load_n(shadow, __ATOMIC_RELAXED);
+	if (state < KASAN_GRANULE_SIZE)
+		return *(const volatile uint8_t *)(kasan_untag_addr(addr) | KASAN_GRANULE_MASK);
+	return state;
+}
+
+static kasan_always_inline void kasan_tags_fill_fast(uintptr_t addr, size_t size, unsigned int tag)
+{
+	uint8_t *shadow = kasan_tags_shadow(addr);
+	const size_t count = (size + KASAN_GRANULE_MASK) >> KASAN_SHADOW_SCALE_SHIFT;
+
+	/* Two stores, which may overlap, for objects of 64 to 128 bytes. */
+	if (kasan_likely(count - 4 <= 4)) {
+		*(kasan_u32_any *)shadow = tag * 0x01010101U;
+		*(kasan_u32_any *)(shadow + count - 4) = tag * 0x01010101U;
+	} else {
+		kasan_shadow_fill_inline(shadow, (uint8_t)tag, count);
+	}
+}
+
+static kasan_always_inline uintptr_t kasan_tags_open_fast(uintptr_t addr, size_t size)
+{
+	if (kasan_unlikely((size & KASAN_GRANULE_MASK) || !size))
+		return kasan_tags_open_short(addr, size);
+	kasan_tags_fill_fast(addr, size, kasan_addr_tag(addr));
+	return addr;
+}
+
+static kasan_always_inline bool kasan_tags_claim_fast(uintptr_t object, uintptr_t base)
+{
+	uint8_t *shadow = kasan_tags_shadow(object), tag = kasan_addr_tag(object);
+
+	/* A state below the least tag is the length of a short granule. If another CPU is first, the object is
+	 * free, or by now has another owner and another tag. */
+	return kasan_likely(!((object ^ base) << 8) && tag >= KASAN_TAG_MIN) &&
+	       __atomic_compare_exchange_n(shadow, &tag, KASAN_TAG_INVALID, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+#endif
+
+#endif /* CONFIG_KASAN_TAGS */
+#endif /* KASAN_TAGS_HOT_H */

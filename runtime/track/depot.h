@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * depot.h - the stack depot's records, for the files of track/ that compare a stack with one in place.
+ */
+#ifndef KASAN_DEPOT_H
+#define KASAN_DEPOT_H
+
+#include "../core/internal.h"
+
+/**
+ * struct kasan_record - one stack trace; never freed, and but for @next and @key never changed once it can be found
+ * @next: in its bucket. The depot may move a record to another bucket.
+ * @handle: its name. With @hash it proves that a handle out of corrupted metadata leads to the start of a
+ *	record and not into the middle of one.
+ * @more: bytes of the return addresses in @pcs behind the first: those of 0 to CONFIG_KASAN_STACK_DEPTH - 1.
+ * @key: where known.c has entered it.
+ * @pcs: newest first, none of them 0.
+ */
+struct kasan_record {
+	struct kasan_record *next;
+	uint32_t handle;
+	uint32_t more;
+	uint32_t hash;
+	uint32_t key;
+	uintptr_t pcs[];
+};
+
+static inline size_t kasan_record_count(const struct kasan_record *record)
+{
+	return 1 + record->more / sizeof(record->pcs[0]);
+}
+
+/** kasan_depot_get() - Return: the record of a trace of 1 to CONFIG_KASAN_STACK_DEPTH return addresses, which is
+ *  made if there is none; NULL: depot full. */
+struct kasan_record *kasan_depot_get(const uintptr_t *pcs, size_t count);
+
+/** kasan_depot_traces() - Return: number of different traces. A hint: other CPUs add some. */
+size_t kasan_depot_traces(void);
+
+/** kasan_depot_max_bytes() - Return: the bound, bytes. */
+size_t kasan_depot_max_bytes(void);
+
+#endif /* KASAN_DEPOT_H */

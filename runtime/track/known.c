@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * known.c - the table of known stacks: where else an entry may be, new entries, and a table that grows with the
+ * depot.
+ *
+ * Bound: eight entries for each trace at most, and 1/8 of the depot's own bound in bytes; with the tables before it 1/4.
+ * Memory is never given back, because another CPU may be looking into an old table. Without memory for a larger table,
+ * more stacks are looked for in the depot, and nothing else happens.
+ */
+#include "known.h"
+#include "track.h"
+
+#define FIRST_ENTRIES 256U
+#define FIRST_SHIFT   24U
+_Static_assert(FIRST_ENTRIES == UINT32_C(1) << (32 - FIRST_SHIFT),
+	       "a shift of 32 bits to an index");
+/* Each table is so many times as large as the one before. */
+#define GROWTH 4U
+
+#define ALIGNED __attribute__((__aligned__(64)))
+static const struct kasan_record *first_entries[FIRST_ENTRIES] ALIGNED;
+/* Never written: every stack is unknown. */
+static const struct kasan_record *no_entries[FIRST_ENTRIES] ALIGNED;
+
+#define FIRST_TABLE ((char *)first_entries + FIRST_SHIFT)
+
+char *kasan_known = FIRST_TABLE;
+
+static struct {
+	unsigned int growing; /* some CPU does; it alone changes the members below */
+	char *table;
+	size_t entries;
+	size_t ask_again; /* traces at which to ask for memory that was refused */
+	size_t bytes;	  /* that the port gave */
+} known_stacks = {.table = FIRST_TABLE, .entries = FIRST_ENTRIES};
+
+void kasan_known_update(void)
+{
+	char *table = __atomic_load_n(&known_stacks.table, __ATOMIC_ACQUIRE);
+
+	if (!kasan_opt_stacktrace)
+		table = NULL;
+	else if (kasan_opt_stack_drop || kasan_silent())
+		table = (char *)no_entries + FIRST_SHIFT;
+	__atomic_store_n(&kasan_known, table, __ATOMIC_RELEASE);
+}
+
+char *kasan_known_table(void)
+{
+	return __atomic_load_n(&known_stacks.table, __ATOMIC_ACQUIRE);
+}
+
+size_t kasan_known_bytes(void)
+{
+	return __atomic_load_n(&known_stacks.bytes, __ATOMIC_RELAXED);
+}
+
+/* Write @record into its entry of @table. The old one moves to a free entry of the set, or replaces another. */
+static void enter(char *table, uint32_t key, const struct kasan_record *record)
+{
+	const struct kasan_record **const entry = kasan_known_entry(table, key);
+	const struct kasan_record *const before = kasan_known_read(entry);
+	unsigned int way, to = 1 + (key >> 4) % (KASAN_KNOWN_WAYS - 1);
+
+	__atomic_store_n(entry, record, __ATOMIC_RELEASE);
+	if (!before)
+		return;
+	for (way = 1; way < KASAN_KNOWN_WAYS; way++) {
+		if (!kasan_known_read(kasan_known_way(entry, way)))
+			to = way;
+	}
+	__atomic_store_n(kasan_known_way(entry, to), before, __ATOMIC_RELEASE);
+}
+
+/* Make the table larger, with what the present one holds. */
+static void grow(size_t traces)
+{
+	const size_t max = kasan_depot_max_bytes() / 8, page = CONFIG_KASAN_PAGE_SIZE;
+	const struct kasan_record **const old = kasan_known_entry(known_stacks.table, 0);
+	const struct kasan_record *record;
+	const size_t old_entries = known_stacks.entries;
+	size_t bytes = old_entries * GROWTH * sizeof(record);
+	unsigned int shift = 32;
+	uintptr_t start;
+	size_t entries;
+	char *table;
+	void *memory;
+
+	while (bytes > max)
+		bytes /= 2;
+	if (bytes <= old_entries * sizeof(record) || bytes % page)
+		return;
+	memory = kasan_port_alloc(bytes);
+	if (!memory) {
+		known_stacks.ask_again = 2 * traces;
+		return;
+	}
+	/* The port promises an alignment of 16. If it is no more than that, half of the memory is used. */
+	start = ((uintptr_t)memory + 63) & ~(uintptr_t)63;
+	entries = bytes / sizeof(record) / (start == (uintptr_t)memory ? 1 : 2);
+	for (size_t n = entries; n > 1; n /= 2)
+		shift--;
+	table = (char *)start + shift;
+	/* What others enter into the old table meanwhile will be looked for in the depot once more. */
+	for (size_t i = 0; i < old_entries; i++) {
+		record = kasan_known_read(&old[i]);
+		if (record)
+			enter(table, __atomic_load_n(&record->key, __ATOMIC_RELAXED), record);
+	}
+	__atomic_store_n(&known_stacks.bytes, known_stacks.bytes + bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&known_stacks.table, table, __ATOMIC_RELEASE);
+	__atomic_store_n(&known_stacks.entries, entries, __ATOMIC_RELEASE);
+	kasan_known_update();
+}
+
+static __attribute__((__noinline__, cold)) void consider_growth(size_t traces)
+{
+	if (traces < __atomic_load_n(&known_stacks.ask_again, __ATOMIC_RELAXED) ||
+	    __atomic_exchange_n(&known_stacks.growing, 1, __ATOMIC_ACQUIRE))
+		return;
+	if (traces > known_stacks.entries / 2)
+		grow(traces);
+	__atomic_store_n(&known_stacks.growing, 0, __ATOMIC_RELEASE);
+}
+
+void kasan_known_put(char *table, uint32_t key, struct kasan_record *record)
+{
+	const size_t traces = kasan_depot_traces();
+
+	__atomic_store_n(&record->key, key, __ATOMIC_RELAXED);
+	enter(table, key, record);
+	if (kasan_unlikely(traces > __atomic_load_n(&known_stacks.entries, __ATOMIC_RELAXED) / 2))
+		consider_growth(traces);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * known.h - is the running stack one that the depot has? Inline, because every allocation and every free asks.
+ *
+ * Programs allocate from few places, so the answer is yes nearly always. Copying the stack and hashing the copy
+ * would cost more than all the rest of an allocation. So a table leads from the few newest return addresses and
+ * the depth of the stack to the record that had them last, and the record is compared with the stack in place, word by
+ * word. A record that does not fit in every word is not taken: a wrong answer is impossible, whatever the table
+ * holds. Then known.c looks further.
+ *
+ * The table is shared by all CPUs, and no lock or order guards it: an entry is one pointer, to a record that never
+ * changes and is never freed. Two CPUs that write an entry at once leave either one's pointer there.
+ */
+#ifndef KASAN_KNOWN_H
+#define KASAN_KNOWN_H
+
+#include "depot.h"
+#include "scs.h"
+#include "track.h"
+#include "walk.h"
+
+/*
+ * The table of pointers to records, aligned to 64 bytes. In the low bits is how far to shift a hash of 32 bits to
+ * get an index. In one word, so that no reader can see the one without the other. NULL: kasan.stacktrace=off.
+ */
+extern char *kasan_known;
+
+/* Entries that a stack may be in, side by side. This file looks into the first only. */
+#define KASAN_KNOWN_WAYS 4U
+
+/** kasan_known_way() - Return: the other entries of the set that @entry is in; @way: 1 to KASAN_KNOWN_WAYS - 1; 0: @entry. */
+static inline const struct kasan_record **kasan_known_way(const struct kasan_record **entry,
+							  unsigned int way)
+{
+	return (const struct kasan_record **)((uintptr_t)entry ^ way * sizeof(*entry));
+}
+
+/** kasan_known_mix() - the key of a stack, one 32-bit word after the other. Low halves suffice: the code of a
+ *  system is smaller than 4 GiB, and a signature is in the high half. */
+static inline uint32_t kasan_known_mix(uint32_t key, uintptr_t word)
+{
+	return (key >> 9 | key << 23) ^ (uint32_t)word;
+}
+
+/** kasan_known_entry() - Return: the entry where the stack with @key is if it is in @table. */
+static inline const struct kasan_record **kasan_known_entry(char *table, uint32_t key)
+{
+	const uint32_t index = key * 0x9e3779b1U >> ((uintptr_t)table & 31);
+
+	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) + index;
+}
+
+static inline const struct kasan_record *kasan_known_read(const struct kasan_record **entry)
+{
+	/* What the pointer leads to was written before the pointer, which is ordered by the address. */
+	return __atomic_load_n(entry, __ATOMIC_RELAXED);
+}
+
+#ifdef KASAN_PORT_HAS_SHADOW_STACK
+
+/** kasan_known_scs_key() - the key of the trace @ip, @scs, which has KASAN_SCS_LEAST entries or more. */
+static inline __attribute__((always_inline)) uint32_t
+kasan_known_scs_key(uintptr_t ip, const struct kasan_scs *scs)
+{
+	uint32_t key = kasan_known_mix((uint32_t)ip, scs->top[-1]);
+
+	key = kasan_known_mix(key, scs->top[-2]);
+	key = kasan_known_mix(key, scs->top[-3]);
+	return key + (uint32_t)scs->size;
+}
+
+#endif
+
+/** kasan_known_frames_key() - the key of a trace that starts with @ip and the two records of @start. */
+static inline __attribute__((always_inline)) uint32_t
+kasan_known_frames_key(uintptr_t ip, const struct kasan_two_frames *start)
+{
+	uint32_t key = kasan_known_mix((uint32_t)ip, kasan_arch_frame_raw_ra(start->first));
+
+	key = kasan_known_mix(key, kasan_arch_frame_raw_ra(start->second));
+	/* How deep it is in bytes: it depends on all functions of the trace. */
+	return key + (uint32_t)start->room;
+}
+
+/** kasan_known_put() - enter @record, whose stack has @key and was not found in @table. */
+void kasan_known_put(char *table, uint32_t key, struct kasan_record *record);
+
+/** kasan_known_table() - Return: the table, whatever kasan.stacktrace= says: not all stacks depend on it. */
+char *kasan_known_table(void);
+
+/** kasan_known_bytes() - Return: bytes that the port gave for tables. */
+size_t kasan_known_bytes(void);
+
+/**
+ * kasan_known_stack() - find the trace of the hook's caller
+ * @table: what kasan_known was; not NULL.
+ * @ip, @fp: KASAN_CALLER_IP(), KASAN_CALLER_FP() of the hook, into which this is inlined.
+ *
+ * @handle: filled.
+ *
+ * Return: false if it is to be asked of kasan_save_track_stack().
+ */
+static inline __attribute__((always_inline)) bool kasan_known_stack(char *table, uintptr_t ip,
+								    uintptr_t fp, uint32_t *handle)
+{
+#ifdef KASAN_PORT_HAS_SHADOW_STACK
+	const struct kasan_record *record;
+	struct kasan_scs scs;
+
+	(void)fp;
+	if (kasan_unlikely(!kasan_scs_here(&scs)))
+		return false;
+	/* A hook that is compiled with the sanitizer has an entry of its own. */
+	if (KASAN_SCS_HAS_HOOKS && scs.top[-1] == ip) {
+		scs.top--;
+		scs.size -= sizeof(ip);
+	}
+	/* Nearly always in these bounds. */
+	if (kasan_unlikely(scs.size - KASAN_SCS_LEAST > KASAN_SCS_MOST - KASAN_SCS_LEAST))
+		return false;
+	record = kasan_known_read(kasan_known_entry(table, kasan_known_scs_key(ip, &scs)));
+	if (kasan_unlikely(!record || record->more != scs.size || record->pcs[0] != ip ||
+			   !kasan_scs_same(&scs, record->pcs + 1)))
+		return false;
+	*handle = record->handle;
+	return true;
+#elif defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
+	const struct kasan_record *record;
+	struct kasan_two_frames start;
+	struct kasan_bounds bounds;
+	uintptr_t low, high;
+
+	if (kasan_unlikely(!kasan_port_task_stack(fp, &low, &high) || !kasan_returns_to(fp, ip)))
+		return false;
+	/* @fp is a frame and lies in the stack, so that all good ones are above it. */
+	bounds.low = low - (uintptr_t)KASAN_FRAME_RECORD_LOW;
+	bounds.span = high - (uintptr_t)KASAN_FRAME_RECORD_HIGH - bounds.low;
+	if (kasan_unlikely(!kasan_start_frames(&bounds, kasan_arch_frame_prev(fp),
+					       kasan_frame_room(&bounds, fp), &start)))
+		return false;
+	record = kasan_known_read(kasan_known_entry(table, kasan_known_frames_key(ip, &start)));
+	if (kasan_unlikely(!record || record->pcs[0] != ip ||
+			   !kasan_same_frames(&bounds, &start, record->pcs + 1,
+					      record->more / sizeof(ip))))
+		return false;
+	*handle = record->handle;
+	return true;
+#else
+	(void)table;
+	(void)ip;
+	(void)fp;
+	(void)handle;
+	return false;
+#endif
+}
+
+/** kasan_find_stack() - fill @stack for kasan_put_track(), if that takes no call. @ip, @fp: as for
+ *  kasan_known_stack(). Return: false if kasan_set_track() has to do it all. */
+static inline __attribute__((always_inline)) bool kasan_find_stack(uint32_t *stack, uintptr_t ip,
+								   uintptr_t fp)
+{
+#ifdef KASAN_PORT_HAS_TASK_ID
+	char *const table = __atomic_load_n(&kasan_known, __ATOMIC_RELAXED);
+
+	*stack = 0;
+	if (!table)
+		return true;
+	if (kasan_unlikely(!kasan_known_stack(table, ip, fp, stack)))
+		return false;
+	kasan_compare_stored(*stack, ip, fp);
+	return true;
+#else
+	(void)stack;
+	(void)ip;
+	(void)fp;
+	return false;
+#endif
+}
+
+/** kasan_put_track() - fill @track where kasan_find_stack() has found @stack. */
+static inline __attribute__((always_inline)) void kasan_put_track(struct kasan_track *track,
+								  uint32_t stack)
+{
+#ifdef KASAN_PORT_HAS_TASK_ID
+	track->pid = kasan_port_task_id();
+#endif
+	track->stack = stack;
+#ifdef CONFIG_KASAN_EXTRA_INFO
+	track->cpu = stack ? kasan_port_cpu() : 0;
+	track->when = stack ? kasan_port_clock() >> KASAN_TRACK_CLOCK_SHIFT : 0;
+#endif
+}
+
+#endif /* KASAN_KNOWN_H */

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Programs that lose the shadow call stack, or use all of it: the kernel says so, and ends."""
+
+import re
+
+import pytest
+
+DEEP = """
+static volatile int more = 1;
+
+__attribute__((noinline)) static int depth(int level)
+{
+\treturn more ? depth(level + 1) + 1 : level;
+}
+
+int main(void)
+{
+\treturn depth(0);
+}
+"""
+# Sets x18 to its first argument: a small number is added to the pointer, 1 stands for other memory.
+POINTER = """
+#include <stdlib.h>
+
+static volatile int more = 2000000;
+
+__attribute__((noinline)) static int callee(int value)
+{
+\treturn value + atoi("1");
+}
+
+int main(int argc, char **argv)
+{
+\tunsigned long top, value = strtoul(argv[1], NULL, 16);
+
+\t__asm__ __volatile__("mov %0, x18" : "=r"(top));
+\tif (value == 1)
+\t\tvalue = (unsigned long)malloc(65536);
+\telse if (value < 4096)
+\t\tvalue = top + value;
+\t__asm__ __volatile__("mov x18, %0" : : "r"(value) : "memory");
+\twhile (more--)
+\t\tcallee(1);
+\treturn 0;
+}
+"""
+# Uses all of a CPU's shadow call stack in an interrupt.
+INTERRUPT = """
+#include <kernel/module.h>
+#include <kernel/sched.h>
+#include <kernel/time.h>
+#include <kernel/timer.h>
+
+static volatile int more = 1;
+
+static noinline int depth(int level)
+{
+\treturn more ? depth(level + 1) + 1 : level;
+}
+
+static void in_interrupt_handler(struct timer_list *timer)
+{
+\tmore = depth(0);
+}
+
+static DEFINE_TIMER(timer, in_interrupt_handler);
+
+static int start(void)
+{
+\tmod_timer(&timer, jiffies + 1);
+\tmsleep(1000);
+\treturn 0;
+}
+
+static void end(void)
+{
+}
+
+module_init(start);
+module_exit(end);
+"""
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_overflow(redzone, source, tmp_path, cc):
+    result = redzone("run", "--shadow-call-stack", "--cc", cc, "--log", "console.log", source(DEEP))
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert re.search(
+        r"^redzone: the program crashed: shadow call stack overflow: depth\(\) at program\.c:\d+$",
+        result.stderr,
+        re.MULTILINE,
+    ), result.stderr
+    log = (tmp_path / "console.log").read_text(encoding="utf-8")
+    assert re.search(r"shadow call stack overflow: task main/\d+, x18 [0-9a-f]{16}$", log, re.MULTILINE)
+    # Both ends of the trace are there, and as many calls as there are entries: 64 KiB, without word 0.
+    assert len(re.findall(r" depth\+0x", log)) > 40
+    assert " program_thread+0x" in log
+    left_out = re.search(r"\((\d+) frames are left out\)", log)
+    assert left_out, log
+    assert 8191 <= int(left_out[1]) + 40 <= 8194
+    panic = log.partition("Kernel panic - not syncing: shadow call stack overflow")[2]
+    # The panic's own trace starts on the shadow call stack for faults, and has all calls nevertheless.
+    trace = panic.partition("Call trace:")[2]
+    assert " scs_fault_handler+0x" in trace
+    assert " depth+0x" in trace
+    assert " ret_from_fork+0x" in trace
+
+
+def test_overflow_in_an_interrupt(redzone, source, tmp_path):
+    module = source(INTERRUPT, "deep.c")
+    result = redzone("run", "--shadow-call-stack", "--log", "console.log", "--module", module)
+    assert result.returncode == 3, result.stdout + result.stderr
+    log = (tmp_path / "console.log").read_text(encoding="utf-8")
+    assert re.search(r"shadow call stack overflow: soft interrupts of CPU 0, x18 [0-9a-f]{16}\n", log), log
+    # The trace goes on in what was interrupted.
+    trace = log.partition("Call trace:")[2]
+    assert " depth+0x" in trace
+    assert " el1_irq+0x" in trace
+    assert " cpu_startup_entry+0x" in trace
+    assert "Kernel panic - not syncing: shadow call stack overflow" in log
+
+
+def test_pointer_as_it_was(redzone, source):
+    result = redzone("run", "--shadow-call-stack", source(POINTER), "--", "0")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+# Unmapped, a user address, garbage, misaligned, the kernel's code, and other memory that may be written.
+@pytest.mark.parametrize(
+    "value", ["ffff00deadbeef00", "10000000", "4141414141414140", "4", "ffff800080000000", "1"]
+)
+def test_corrupted_pointer(redzone, source, tmp_path, value):
+    options = ("--shadow-call-stack", "--log", "console.log", source(POINTER))
+    result = redzone("run", *options, "--", value)
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert "redzone: the program crashed: corrupted shadow call stack pointer: " in result.stderr
+    log = (tmp_path / "console.log").read_text(encoding="utf-8")
+    assert re.search(r"corrupted shadow call stack pointer: task main/\d+, x18 [0-9a-f]{16}\n", log)
+    assert "Kernel panic - not syncing: corrupted shadow call stack pointer" in log
+    assert re.search(r" main\+0x| callee\+0x| atoi\+0x| strtol\+0x", log), log
+
+
+def test_features_of_names(redzone):
+    result = redzone("build", "arm64-off-clang+fast")
+    assert result.returncode == 2
+    assert "there is no feature 'fast'; accepted: scs, scs-runtime, compare, erase" in result.stderr
+    result = redzone("build", "arm64-off-clang+erase+scs")
+    assert result.returncode == 2
+    assert "features come once each, in the order scs, scs-runtime, compare, erase" in result.stderr
