@@ -12,6 +12,7 @@
 #include <kernel/scs.h>
 #include <kernel/slab.h>
 #include <kernel/smp.h>
+#include <kernel/softirq.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
 #include <kernel/timer.h>
@@ -196,26 +197,53 @@ static void look_in_timer(struct timer_list *timer)
 	look_in_interrupt(NULL);
 }
 
+static void look_in_tasklet(struct tasklet_struct *tasklet)
+{
+	look_in_interrupt(NULL);
+}
+
+static DEFINE_TIMER(look_timer, look_in_timer);
+static DECLARE_TASKLET(look_tasklet, look_in_tasklet);
+
+/* An interrupt that leaves work behind: it runs on this CPU, on top of the interrupted task. */
+static void look_later(void *arg)
+{
+	tasklet_schedule(&look_tasklet);
+}
+
+/* Have @cpu look once. With several CPUs a timer would not do: the first one that ticks runs it. */
+static void look_once(unsigned int cpu, enum scs_kind kind)
+{
+	if (num_online_cpus() == 1)
+		mod_timer(&look_timer, jiffies + 1);
+	else
+		smp_call_function_single(cpu, kind == SCS_IRQ ? look_in_interrupt : look_later,
+					 NULL, true);
+}
+
 /* Interrupt a thread that is in spin_inside(), and look from there: from an interrupt, or from a soft interrupt. */
 static void look_from(struct kunit *test, enum scs_kind kind)
 {
-	static DEFINE_TIMER(timer, look_in_timer);
+	unsigned int cpu;
+
 	handled.seen = spinning = false;
 	spin_on = true;
 	handled.task = kthread_create(spin, NULL, "scs spin");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, handled.task);
-	kthread_bind(handled.task, nr_cpu_ids - 1);
+	/* It has a CPU to itself, if there is a second one. */
+	migrate_disable();
+	cpu = smp_processor_id() ? 0 : nr_cpu_ids - 1;
+	kthread_bind(handled.task, cpu);
 	wake_up_process(handled.task);
 	for (int tries = 0; tries < 500 && !handled.seen; tries++) {
-		if (kind == SCS_IRQ)
-			smp_call_function_single(nr_cpu_ids - 1, look_in_interrupt, NULL, true);
-		else
-			mod_timer(&timer, jiffies + 1);
+		look_once(cpu, kind);
 		msleep(10);
 	}
-	del_timer_sync(&timer);
+	del_timer_sync(&look_timer);
+	tasklet_kill(&look_tasklet);
 	spin_on = false;
 	KUNIT_EXPECT_EQ(test, kthread_join(handled.task), 0);
+	migrate_enable();
 	KUNIT_ASSERT_TRUE(test, handled.seen);
 
 	KUNIT_EXPECT_EQ(test, (int)handled.place.kind, (int)kind);
