@@ -25,6 +25,15 @@ set(KASAN_FULL_SHADOW
   CONFIG_KASAN_SHADOW_LOW=${KASAN_SHADOW_LOW}UL
   CONFIG_KASAN_SHADOW_HIGH=${KASAN_SHADOW_HIGH}UL)
 
+if(REDZONE_MTE_STACK)
+  if(NOT REDZONE_MODE STREQUAL "hw_tags")
+    message(FATAL_ERROR "REDZONE_MTE_STACK is for REDZONE_MODE hw_tags: the other modes check stacks anyway")
+  endif()
+  if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "REDZONE_MTE_STACK needs Clang: GCC has no MTE stack tagging")
+  endif()
+endif()
+
 # Macros of the whole kernel, runtime included. Mode "off" defines none, so every hook is empty.
 function(kasan_definitions out)
   set(defs)
@@ -41,6 +50,9 @@ function(kasan_definitions out)
         CONFIG_KASAN_SHADOW_FAULTS=1
         ${KASAN_FULL_SHADOW})
     endif()
+    if(REDZONE_MTE_STACK)
+      list(APPEND defs CONFIG_KASAN_STACK=1)
+    endif()
     if(REDZONE_TRACE_COMPARE)
       list(APPEND defs CONFIG_KASAN_TRACE_COMPARE=1)
     endif()
@@ -53,7 +65,10 @@ endfunction()
 
 # Options for instrumented code. @where: inline or outline; @offset: the shadow offset.
 function(kasan_instrumentation_options out where offset)
-  set(words ${where} offset stack globals ${REDZONE_MODE})
+  set(words ${where} offset globals ${REDZONE_MODE})
+  if(REDZONE_MTE_STACK OR NOT REDZONE_MODE STREQUAL "hw_tags")
+    list(APPEND words stack)
+  endif()
   if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
     list(APPEND words clang)
   else()
@@ -67,7 +82,7 @@ endfunction()
 # that kasan_sanitize() has turned off before. The options go to each file instead of the target, because GCC
 # refuses them together with -fno-sanitize=kernel-address.
 function(kasan_instrument target)
-  if(REDZONE_MODE MATCHES "^(off|hw_tags)$")
+  if(REDZONE_MODE STREQUAL "off" OR (REDZONE_MODE STREQUAL "hw_tags" AND NOT REDZONE_MTE_STACK))
     return()
   endif()
   kasan_instrumentation_options(options ${REDZONE_INSTRUMENTATION} ${KASAN_SHADOW_OFFSET})

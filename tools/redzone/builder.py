@@ -33,6 +33,7 @@ FEATURES = {
     "scs": ("REDZONE_SHADOW_CALL_STACK",),
     "scs-runtime": ("REDZONE_SHADOW_CALL_STACK", "REDZONE_SCS_RUNTIME"),
     "compare": ("REDZONE_TRACE_COMPARE",),
+    "mtestack": ("REDZONE_MTE_STACK",),
     "erase": ("REDZONE_KSTACK_ERASE",),
     "lockdep": ("REDZONE_LOCKDEP",),
     "lockdep-kasan": ("REDZONE_LOCKDEP", "REDZONE_LOCKDEP_INSTRUMENTED"),
@@ -42,10 +43,14 @@ FEATURES = {
 # {option of a command, with underscores: the feature that it stands for}.
 OPTION_FEATURES = {
     "shadow_call_stack": "scs",
+    "mte_stack": "mtestack",
     "kstack_erase": "erase",
     "lockdep": "lockdep",
     "preempt_rt": "rt",
 }
+# Features that not every kernel can have: {feature: (modes, families of compilers)}. If a command chooses one
+# for all its kernels, the others go without it.
+LIMITED = {"mtestack": (("hw_tags",), ("clang",))}
 # Features of all kernels that this command builds: see choose_features().
 _chosen = []
 
@@ -110,7 +115,15 @@ def preset_name(
     parts = [arch, mode] + ([] if mode in UNINSTRUMENTED else [instrumentation]) + [cc]
     parts += [] if allocator == "slub" else [allocator]
     parts += [variant] if variant else []
-    return with_features("-".join(parts), _chosen if features is None else features)
+    if features is None:
+        features = [name for name in _chosen if can_have(name, mode, compiler)]
+    return with_features("-".join(parts), features)
+
+
+def can_have(feature, mode, compiler):
+    """Return whether a kernel of @mode, made by @compiler, can have @feature."""
+    modes, families = LIMITED.get(feature, ((mode,), (compiler.split("-")[0],)))
+    return mode in modes and compiler.split("-")[0] in families
 
 
 def split_name(preset):

@@ -58,6 +58,7 @@ def _with_features(function):
     for option, text in (
         ("--preempt-rt", "Kernels are real-time: spin locks sleep, interrupt handlers run in threads."),
         ("--lockdep", "Kernels check the order of their locks."),
+        ("--mte-stack", "Kernels tag stack variables as well: --mode hw_tags with Clang."),
         ("--kstack-erase", "Kernels erase the kernel stack on return to user mode."),
         ("--shadow-call-stack", "Kernels keep return addresses on a second stack, and copy traces from it."),
     ):
@@ -194,6 +195,13 @@ def run_verb(context, **options):
       ./redzone run --each --json verdicts.json tests/*.c
       ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
+    if options["mte_stack"] and options["mode"] != "hw_tags":
+        raise Failure(
+            f"--mte-stack with --mode {options['mode']}: the tags are the CPU's, so it needs --mode hw_tags"
+            + ("" if options["mode"] == "off" else "; this mode checks stack variables anyway")
+        )
+    if options["mte_stack"] and options["cc"] == "gcc":
+        raise Failure("--mte-stack with --cc gcc: GCC does not tag stack variables for MTE; use a Clang")
     _choose_features(options)
     inline = options.pop("inline")
     if inline and options["outline"]:

@@ -234,7 +234,9 @@ def words(choice):
         holds.add("offset")
     if choice.family == "clang" and choice.target and REFUSED_BY_DRIVER.match(choice.target):
         holds.add("bypass")
-    for word in ("dynamic", "stack", "globals"):
+    if choice.covers_stack:
+        holds.add("stack")
+    for word in ("dynamic", "globals"):
         if getattr(choice, word):
             holds.add(word)
     return holds
