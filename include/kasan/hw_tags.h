@@ -28,6 +28,16 @@ enum kasan_hw_mode {
  */
 void kasan_init_hw_tags(bool has_tags);
 
+/**
+ * kasan_seed_hw_tags() - set up the random tags of this CPU: GCR_EL1 and RGSR_EL1
+ *
+ * kasan_init_hw_tags() does it for the CPU that calls it. Call it on each other CPU, when that can access tag
+ * memory and before it allocates, and again when kasan_port_seed() has another answer. Interrupts are off.
+ * Tags then come from the CPU's source of randomness (GCR_EL1.RRND). A CPU without one makes a sequence that
+ * starts at kasan_port_seed() and is another one on each CPU.
+ */
+void kasan_seed_hw_tags(void);
+
 /** kasan_hw_tags_work() - does each granule of @memory, 64 bytes mapped as memory with tags, have a tag of
  *  its own? In QEMU before 8 the granules of a page share one. Call it before kasan_init_hw_tags(); the
  *  requirements are the same. */

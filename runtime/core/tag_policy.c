@@ -42,6 +42,14 @@ static __attribute__((cold, __noinline__)) uint32_t first_state(unsigned int cpu
 	return (uint32_t)(seed >> 32) | 1;
 }
 
+uint16_t kasan_tags_cpu_seed(uint64_t seed, unsigned int cpu)
+{
+	const uint32_t start = (uint32_t)((seed + 1) * 0x9e3779b97f4a7c15ULL >> 40);
+
+	/* 40504 and 65535 have no common factor, so CPUs do not meet. */
+	return (uint16_t)(1 + (start + cpu % 65535 * 40504) % 65535);
+}
+
 uint32_t kasan_tags_entropy(void)
 {
 	const unsigned int cpu = kasan_port_cpu();

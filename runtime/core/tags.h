@@ -136,5 +136,9 @@ uint8_t kasan_tag_avoiding(uint8_t a, uint8_t b, uint8_t c);
  *  sequence. */
 uint32_t kasan_tags_entropy(void);
 
+/** kasan_tags_cpu_seed() - Return: where the sequence of 16 bits of CPU number @cpu starts, from 1 to 65535. It is
+ *  another one for each of 65535 CPUs, whatever the port's @seed. */
+uint16_t kasan_tags_cpu_seed(uint64_t seed, unsigned int cpu);
+
 #endif /* CONFIG_KASAN_TAGS */
 #endif /* KASAN_TAGS_H */

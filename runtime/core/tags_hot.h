@@ -101,6 +101,9 @@ static kasan_always_inline bool kasan_tag_draw(unsigned int parity, unsigned int
 #ifdef CONFIG_KASAN_HW_TAGS
 #include "../arch/arm64/mte.h"
 
+/* The tags that no allocation has, bit N for tag N: kasan_mte_irg() must not give them. */
+#define KASAN_HW_NO_TAGS (0xffffU & ~((2U << (KASAN_TAG_MAX & 15)) - (1U << (KASAN_TAG_MIN & 15))))
+
 static kasan_always_inline unsigned int kasan_tags_owner_fast(uintptr_t addr)
 {
 	unsigned long flags;

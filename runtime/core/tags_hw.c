@@ -22,6 +22,12 @@ static size_t multiple_size = SIZE_MAX, zero_size = SIZE_MAX;
 /* Up to this many bytes, looking for blocks costs more than it saves. */
 #define SMALL 128U
 
+void kasan_seed_hw_tags(void)
+{
+	kasan_mte_set_random(KASAN_HW_NO_TAGS,
+			     kasan_tags_cpu_seed(kasan_port_seed(), kasan_port_cpu()));
+}
+
 void kasan_init_hw_tags(bool has_tags)
 {
 	if (has_tags) {
@@ -31,6 +37,7 @@ void kasan_init_hw_tags(bool has_tags)
 		multiple_size =
 			kasan_mte_multiple_size() > 32 ? kasan_mte_multiple_size() : SIZE_MAX;
 		zero_size = zero > 32 ? zero : SIZE_MAX;
+		kasan_seed_hw_tags();
 	}
 	present = has_tags;
 	if (!has_tags)

@@ -18,8 +18,6 @@
 #ifdef CONFIG_KASAN_HW_TAGS
 
 /* Written as encodings: assemblers know the names only with the right -march. */
-#define GCR_EL1	     S3_0_C1_C0_6
-#define RGSR_EL1     S3_0_C1_C0_5
 #define TFSR_EL1     S3_0_C5_C6_0
 #define ID_AA64PFR2  S3_0_C0_C4_2
 #define SCTLR_ATA    BIT(43)
@@ -28,9 +26,6 @@
 #define TCF_SYNC     1
 #define TCF_ASYNC    2
 #define TCF_ASYMM    3
-
-/* Tags that irg must not give: below KASAN_TAG_MIN, invalid, match-all. */
-#define GCR_EXCLUDE 0xc003
 
 bool mte_present, mte_may_be_async;
 
@@ -69,11 +64,9 @@ void arch_kasan_probe(void)
 static void enable_cpu(void)
 {
 	u64 sctlr = read_sysreg(sctlr_el1) & ~(SCTLR_TCF(3) | SCTLR_TCSO);
-	/* Any start except 0 works, but no two CPUs should produce the same sequence. */
-	u64 seed = read_sysreg(cntvct_el0) ^ ((u64)smp_processor_id() << 12);
 
-	write_sysreg(GCR_EXCLUDE, GCR_EL1);
-	write_sysreg((seed & 0xffff) << 8 | BIT(8), RGSR_EL1);
+	/* Again on the boot CPU: random.seed= has been parsed. */
+	kasan_seed_hw_tags();
 	write_sysreg(0, TFSR_EL1);
 	write_sysreg(sctlr | SCTLR_ATA | sctlr_checks, sctlr_el1);
 	isb();

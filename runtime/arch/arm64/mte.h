@@ -71,13 +71,51 @@ static inline uintptr_t kasan_mte_ldg(uintptr_t addr)
 	return addr;
 }
 
-/* Return: a random tag that GCR_EL1 does not exclude, in bits 59:56. */
-static inline uintptr_t kasan_mte_irg(void)
+/**
+ * kasan_mte_irg() - a random tag
+ * @addr: any address. @exclude: bit N of the lower 16 forbids tag N; GCR_EL1 forbids more of them.
+ *
+ * One instruction, with the CPU's own randomness as kasan_seed_hw_tags() set it up. Needs no lock: the state is
+ * the CPU's, and an interrupt may come before or after it.
+ *
+ * Return: @addr with a tag that neither forbids in bits 59:56; with tag 0 if all are forbidden.
+ */
+static inline uintptr_t kasan_mte_irg(uintptr_t addr, uint64_t exclude)
 {
-	uintptr_t addr = 0;
+	uintptr_t tagged;
 
-	__asm__ __volatile__(KASAN_MTE "irg %0, %0" : "+r"(addr));
-	return addr;
+	/* Volatile: two calls give two tags. */
+	__asm__ __volatile__(KASAN_MTE "irg %0, %1, %2" : "=r"(tagged) : "r"(addr), "r"(exclude));
+	return tagged;
+}
+
+/** kasan_mte_gmi() - Return: the mask @exclude, which now also forbids the tag of @addr. */
+static inline uint64_t kasan_mte_gmi(uintptr_t addr, uint64_t exclude)
+{
+	uint64_t mask;
+
+	__asm__(KASAN_MTE "gmi %0, %1, %2" : "=r"(mask) : "r"(addr), "r"(exclude));
+	return mask;
+}
+
+/*
+ * GCR_EL1 and RGSR_EL1, as encodings: assemblers know the names only with the extension. RRND: irg takes the
+ * CPU's own source of randomness. A CPU without one may go on with the sequence that starts at RGSR_EL1.SEED,
+ * which must not be 0 then.
+ */
+#define KASAN_MTE_GCR	    "S3_0_C1_C0_6"
+#define KASAN_MTE_RGSR	    "S3_0_C1_C0_5"
+#define KASAN_MTE_GCR_RRND  (1UL << 16)
+#define KASAN_MTE_RGSR_SEED 8
+
+/** kasan_mte_set_random() - how this CPU makes tags from now on. @exclude: those that irg never gives. @seed: not 0. */
+static inline void kasan_mte_set_random(uint16_t exclude, uint16_t seed)
+{
+	__asm__ __volatile__("msr " KASAN_MTE_GCR ", %0\n\t"
+			     "msr " KASAN_MTE_RGSR ", %1\n\t"
+			     "isb" ::"r"(KASAN_MTE_GCR_RRND | exclude),
+			     "r"((uint64_t)seed << KASAN_MTE_RGSR_SEED)
+			     : "memory");
 }
 
 /* Bytes that one stgm covers: GMID_EL1.BS counts granules' tags in words of 4 bytes. */

@@ -9,6 +9,7 @@
 #include <kernel/kallsyms.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
+#include <kernel/random.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
@@ -177,17 +178,122 @@ static void instructions(struct kunit *test)
 		kasan_mte_dc_gzva((uintptr_t)tagged);
 		check_filled(test, at, zero, 0xf4, true);
 	}
-	for (int i = 0; i < 200; i++) {
-		u8 tag = (u8)(kasan_mte_irg() >> 56) | 0xf0;
+}
 
-		KUNIT_EXPECT_GE(test, tag, KASAN_TAG_MIN);
-		KUNIT_EXPECT_LE(test, tag, KASAN_TAG_MAX);
+/* --- Random tags ------------------------------------------------------------------------------ */
+
+#define DRAWS 200
+
+/* Bit N: tag N. */
+static u16 valid_tags(void)
+{
+	u16 tags = 0;
+
+	for (unsigned int tag = KASAN_TAG_MIN; tag <= KASAN_TAG_MAX; tag++)
+		tags |= BIT(tag & 15);
+	return tags;
+}
+
+/* Return: which tags DRAWS calls gave, bit N: tag N. */
+static u16 drawn(struct kunit *test, u64 exclude)
+{
+	const uintptr_t addr = (uintptr_t)area;
+	u16 tags = 0;
+
+	for (int i = 0; i < DRAWS; i++) {
+		const uintptr_t tagged = kasan_mte_irg(addr, exclude);
+
+		/* Nothing but the four bits of the tag changes. */
+		KUNIT_EXPECT_EQ(test, (tagged ^ addr) & ~(15UL << 56), 0UL);
+		tags |= BIT(tagged >> 56 & 15);
+	}
+	return tags;
+}
+
+/* Every mask that forbids nothing but one, two or all but one or two of the valid tags. */
+static void exclusion(struct kunit *test)
+{
+	const u16 valid = valid_tags();
+
+	KUNIT_EXPECT_EQ(test, drawn(test, 0), valid);
+	for (unsigned int i = 0; i < 16; i++) {
+		for (unsigned int j = i; j < 16; j++) {
+			const u16 pair = BIT(i) | BIT(j);
+			const u16 rest = valid & ~pair, both = valid & pair;
+
+			KUNIT_EXPECT_EQ(test, drawn(test, pair), rest);
+			/* If GCR_EL1 and the mask forbid all tags, the architecture says 0. */
+			KUNIT_EXPECT_EQ(test, drawn(test, (u16)~pair), both ? both : (u16)BIT(0));
+		}
+	}
+}
+
+static void mask_of_tag(struct kunit *test)
+{
+	for (unsigned int tag = 0; tag < 16; tag++) {
+		const uintptr_t addr = (uintptr_t)kasan_set_tag(area, 0xf0 | tag);
+
+		KUNIT_EXPECT_EQ(test, kasan_mte_gmi(addr, 0), BIT(tag));
+		KUNIT_EXPECT_EQ(test, kasan_mte_gmi(addr, 0xc003), 0xc003 | BIT(tag));
+	}
+}
+
+/* What each CPU's registers say. */
+static u64 cpu_gcr[NR_CPUS], cpu_rgsr[NR_CPUS];
+
+static void read_random(struct work_struct *work)
+{
+	const unsigned int cpu = smp_processor_id();
+
+	__asm__ __volatile__("mrs %0, " KASAN_MTE_GCR : "=r"(cpu_gcr[cpu]));
+	__asm__ __volatile__("mrs %0, " KASAN_MTE_RGSR : "=r"(cpu_rgsr[cpu]));
+}
+
+static void every_cpu_random(struct kunit *test)
+{
+	unsigned int cpu;
+
+	KUNIT_ASSERT_EQ(test, schedule_on_each_cpu(read_random), 0);
+	for (cpu = 0; cpu < num_online_cpus(); cpu++) {
+		KUNIT_EXPECT_EQ(test, cpu_gcr[cpu], KASAN_MTE_GCR_RRND | (u16)~valid_tags());
+		KUNIT_EXPECT_NE(test, cpu_rgsr[cpu] >> KASAN_MTE_RGSR_SEED, 0UL);
+	}
+}
+
+/* The seed of the port decides where a CPU starts, and each CPU starts elsewhere. */
+static void seeds(struct kunit *test)
+{
+	static const u64 of_port[] = {0, 1, 2, 0x123456789abcdef, ULONG_MAX};
+	const u64 before = random_seed;
+	unsigned long flags;
+	u64 states[ARRAY_SIZE(of_port)];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(of_port); i++) {
+		local_irq_save(flags);
+		random_seed = of_port[i];
+		kasan_seed_hw_tags();
+		__asm__ __volatile__("mrs %0, " KASAN_MTE_RGSR : "=r"(states[i]));
+		random_seed = before;
+		kasan_seed_hw_tags();
+		local_irq_restore(flags);
+		for (unsigned int j = 0; j < i; j++)
+			KUNIT_EXPECT_NE(test, states[i], states[j]);
+		for (unsigned int cpu = 1; cpu < 64; cpu++) {
+			const u16 seed = kasan_tags_cpu_seed(of_port[i], cpu);
+
+			KUNIT_EXPECT_NE(test, seed, 0);
+			for (unsigned int other = 0; other < cpu; other++)
+				KUNIT_EXPECT_NE(test, seed, kasan_tags_cpu_seed(of_port[i], other));
+		}
 	}
 }
 
 static struct kunit_case kasan_hw_fill_cases[] = {
-	KUNIT_CASE(instructions),  KUNIT_CASE(every_size), KUNIT_CASE(every_alignment),
-	KUNIT_CASE(several_pages), KUNIT_CASE(every_tag),  {},
+	KUNIT_CASE(exclusion),	      KUNIT_CASE(mask_of_tag),
+	KUNIT_CASE(every_cpu_random), KUNIT_CASE(seeds),
+	KUNIT_CASE(instructions),     KUNIT_CASE(every_size),
+	KUNIT_CASE(every_alignment),  KUNIT_CASE(several_pages),
+	KUNIT_CASE(every_tag),	      {},
 };
 
 static struct kunit_suite kasan_hw_fill_suite = {
