@@ -255,9 +255,12 @@ static void free_in_work(struct work_struct *work)
 	kfree(container_of(work, struct busy, work));
 }
 
+static atomic_t delayed_frees;
+
 static void free_in_delayed_work(struct work_struct *work)
 {
 	kfree(container_of(to_delayed_work(work), struct busy, dwork));
+	atomic_inc(&delayed_frees);
 }
 
 static void queue_in_callback(struct rcu_head *head)
@@ -334,11 +337,13 @@ static void work_of_modified_delayed_work(struct kunit *test)
 		"> start_sooner+0x", SECOND_LAST, "> queue_delayed_work_on+0x",
 		"> start_later+0x",  NULL};
 	struct busy *busy = alloc_busy(test);
+	int frees = atomic_read(&delayed_frees);
 
 	start_later(busy);
 	start_sooner(busy);
-	/* The item frees itself when its timer fires, so it must not be touched here. A later timer fires later. */
-	msleep(20);
+	/* The item frees itself when its timer fires, so it must not be touched here. */
+	for (int tries = 0; tries < 1000 && atomic_read(&delayed_frees) == frees; tries++)
+		msleep(10);
 	flush_workqueue(system_wq);
 	EXPECT_TEXT(test, "slab-use-after-free", texts, read_behind((char *)busy));
 }

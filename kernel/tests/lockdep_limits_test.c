@@ -423,6 +423,13 @@ static void contention_and_longest(struct kunit *test)
 	mutex_lock(&count_mutex);
 	task = kthread_run(wait_for_mutex, NULL, "lockdep_wait");
 	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
+	/* Until it waits: on a busy host that takes a while. */
+	for (int tries = 0; tries < 1000; tries++) {
+		lockdep_usage(&count_mutex.dep_map, &usage);
+		if (usage.contended)
+			break;
+		msleep(10);
+	}
 	msleep(HOLD_MS);
 	mutex_unlock(&count_mutex);
 	if (!IS_ERR(task))
