@@ -222,6 +222,7 @@ void start_kernel(void)
 	/* Printed with any loglevel=: it tells tools that a run without reports proves nothing. */
 	if (could_check && !kasan_on())
 		printk("kasan: kasan=off: KASAN is off, nothing is checked\n");
+	kasan_choose_seed();
 	arch_kasan_enable();
 
 	/* kasan=off has been parsed: it decides whether RAM gets its own shadow. */

@@ -45,6 +45,7 @@ void kasan_panic_on_warn_release(void)
 #include <kernel/kallsyms.h>
 #include <kernel/module.h>
 #include <kernel/preempt.h>
+#include <kernel/printk.h>
 #include <kernel/program.h>
 #include <kernel/random.h>
 #include <kernel/sched.h>
@@ -78,10 +79,31 @@ bool kasan_port_is_user(uintptr_t addr)
 	return current->mm && addr < TASK_SIZE;
 }
 
+/* Without random.seed=: where tags start in this boot. */
+static u64 boot_seed;
+
 uint64_t kasan_port_seed(void)
 {
-	return random_seed;
+	return random_seed ^ boot_seed;
 }
+
+#ifdef CONFIG_KASAN_TAGS
+void kasan_choose_seed(void)
+{
+	const char *source = "random.seed=";
+	u64 seed = 0;
+
+	if (!random_seed_given)
+		seed = arch_random_seed(&source);
+	boot_seed = seed;
+	if (source)
+		pr_info("kasan: tags start from %s\n", source);
+	else
+		pr_info("kasan: tags start from the time since reset, so they can be guessed: "
+			"there is "
+			"neither rng-seed in the device tree nor RNDR\n");
+}
+#endif
 
 static kasan_line_tap_fn line_tap;
 

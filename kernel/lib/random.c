@@ -9,6 +9,7 @@
 
 static u64 system_state = DEFAULT_SEED;
 u64 random_seed;
+bool random_seed_given;
 
 static u64 advance(u64 state)
 {
@@ -94,9 +95,10 @@ static int set_seed(const char *value, void *var)
 
 	if (!err) {
 		random_seed = seed;
+		random_seed_given = true;
 		system_state = spread(seed);
 	}
 	return err;
 }
 setup_param("random.seed", set_seed, "a number below 2^64",
-	    "sequence of the random number generator");
+	    "sequence of the random number generator, and of tags");

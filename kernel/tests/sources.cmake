@@ -68,7 +68,8 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_test_user.c
     kasan_whole.c
     page_owner_test.c
-    page_quarantine_test.c)
+    page_quarantine_test.c
+    tag_entropy_test.c)
 endif()
 if(REDZONE_KSTACK_ERASE)
   list(APPEND REDZONE_TESTS_SOURCES

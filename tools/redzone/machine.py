@@ -30,7 +30,8 @@ class Machine:
     memory: QEMU's -m. append: boot parameters. arguments: the program's. icount: count instructions as time,
     so that two boots run alike. mode: the kernel's; with hw_tags the machine gets memory tags if the CPU
     supports them. timeout: seconds, None for no limit. max_reports: stop the machine after this many complete
-    reports, None for no limit. options: further options of QEMU.
+    reports, None for no limit. seed: of QEMU's random numbers, which the kernel gets by rng-seed in the
+    device tree and by RNDR; the same by default, so that runs repeat. options: further options of QEMU.
     """
 
     image: Path
@@ -45,6 +46,7 @@ class Machine:
     mode: str = "generic"
     timeout: float | None = 60.0
     max_reports: int | None = None
+    seed: int = 1
     options: list = field(default_factory=list)
 
 
@@ -120,6 +122,7 @@ def qemu_command(machine):
         *("-nographic", "-no-reboot", "-nic", "none", "-monitor", "none", "-serial", "stdio"),
         *("-semihosting-config", "enable=on,target=native"),
         *("-kernel", str(machine.image)),
+        *("-seed", str(machine.seed)),
     ]
     if machine.initrd is not None:
         command += ["-initrd", str(machine.initrd)]

@@ -17,6 +17,7 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	module.c
 	pgtable.c
 	psci.c
+	seed.c
 	setup.c
 	smp.c
 	stackleak.S

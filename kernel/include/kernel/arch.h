@@ -113,6 +113,14 @@ static inline void arch_kasan_enable(void)
 }
 #endif
 
+/**
+ * arch_random_seed() - a number that nobody outside of the machine can predict
+ * @source: filled with where it is from, NULL if the machine offers nothing but the time since its start.
+ *
+ * Boot CPU, after setup_arch().
+ */
+u64 arch_random_seed(const char **source);
+
 /** init_IRQ() - find and start the interrupt controller. Boot CPU, after sched_init(). */
 void init_IRQ(void);
 

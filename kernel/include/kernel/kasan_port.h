@@ -5,6 +5,7 @@
 #ifndef KERNEL_KASAN_PORT_H
 #define KERNEL_KASAN_PORT_H
 
+#include <kasan/config.h>
 #include <kernel/types.h>
 
 /** kasan_reports_seen() - Return: number of reports since boot, without those of kasan_reports_forgive(). 0
@@ -18,6 +19,16 @@ void kasan_reports_forgive(unsigned long n);
  *  not panic even if panic_on_warn is set. Calls nest. */
 void kasan_panic_on_warn_hold(void);
 void kasan_panic_on_warn_release(void);
+
+#ifdef CONFIG_KASAN_TAGS
+/** kasan_choose_seed() - choose where this boot's tags start, and say it. Boot CPU, after parameters are parsed, before
+ *  arch_kasan_enable(). */
+void kasan_choose_seed(void);
+#else
+static inline void kasan_choose_seed(void)
+{
+}
+#endif
 
 /** kasan_line_tap_fn - gets each line of KASAN before it is printed; one call at a time, interrupts off.
  *  Return: false if the line is not to be printed. */

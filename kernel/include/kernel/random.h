@@ -12,6 +12,8 @@
 
 /* Value of random.seed=, 0 without it. For code that cannot call instrumented functions. */
 extern u64 random_seed;
+/* Was it given? */
+extern bool random_seed_given;
 
 /** struct rnd_state - a generator of the caller's own */
 struct rnd_state {

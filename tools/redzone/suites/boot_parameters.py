@@ -57,6 +57,7 @@ WRONG = {
     "kasan.vmalloc": (None, *_SWITCH),
     "kasan.write_only": (None, *_SWITCH),
     "kasan_multi_shot": _SWITCH,
+    "kasan_test.allocations": ("5999", "4000001", *_RANGE),
     "kasan_test.fault_sites": _SWITCH,
     "kasan_test.rounds": ("0", *_RANGE),
     "kasan_test.seed": (None, "", "?", "-1", "1x", "18446744073709551616"),
