@@ -5,7 +5,9 @@
  *
  * Freed memory must not be allocated again before the bug touches it. The code in between is short and not
  * preempted, or no other user can get the memory (a pool's reserve, a CPU's own pages). The quarantine
- * covers the rest: passing through it takes far longer than running a callback.
+ * covers the rest: passing through it takes far longer than running a callback. The tag-based modes have no
+ * quarantine and no redzones, so there the bugs in memory that may have another owner only read. A pointer's last
+ * tag is never that of the next owner, so these modes see the read in any case.
  */
 #include <kernel/completion.h>
 #include <kernel/irqflags.h>
@@ -24,12 +26,46 @@
 #define PLANTERS 2U
 /* On average half of that lies between two bugs of a planter. */
 #define PAUSE_MS 1600U
+/* A bug that a mode may miss is planted so often at once, so that the share of missed ones means something. */
+#define CHANCES 16U
 
 /* The traces that a report has besides that of the access, as console.py names them. */
 #define ALLOCATED "allocated"
 #define FREED	  "allocated,freed"
-#define WORK	  "allocated,freed,work"
 #define NONE	  "none"
+
+/* Who queued the work is kept in the object's metadata, which tags do without. */
+#ifdef CONFIG_KASAN_TAGS
+#define TAGS 1
+#define WORK FREED
+#else
+#define TAGS 0
+#define WORK FREED ",work"
+#endif
+/* Which variables have redzones or tags. Clang tags no alloca. */
+#ifdef CONFIG_KASAN_GENERIC
+#define GLOBALS_SEEN 1
+#define ALLOCA_SEEN  1
+#else
+#define GLOBALS_SEEN 0
+#define ALLOCA_SEEN  0
+#endif
+#if defined(CONFIG_KASAN) && CONFIG_KASAN_STACK
+#define STACK_SEEN 1
+#else
+#define STACK_SEEN 0
+#endif
+/* A guard page has no hardware tag: the access faults, and ends its thread. */
+#ifdef CONFIG_KASAN_HW_TAGS
+#define GUARD_SEEN 0
+#else
+#define GUARD_SEEN 1
+#endif
+/* An access before an area may be far from any other. */
+#define GUARD_TYPE (TAGS ? "vmalloc-out-of-bounds,invalid-access" : "vmalloc-out-of-bounds")
+/* The types of a bug on the stack. Tags cannot tell these from each other in every frame. */
+#define STACK_TYPE (TAGS ? "stack-out-of-bounds,invalid-access" : "stack-out-of-bounds")
+#define SCOPE_TYPE (TAGS ? "use-after-scope,stack-out-of-bounds,invalid-access" : "use-after-scope")
 
 /* The data of one planter. */
 struct planter {
@@ -54,6 +90,26 @@ static size_t object_size(struct soak_worker *w)
 	return 9 + soak_below(w, 1000);
 }
 
+/* With tags another object may lie right behind this one: it must stay whole. */
+static __always_inline void touch_behind(char *p, size_t size)
+{
+	size_t end = SOAK_END(size);
+
+	if (TAGS && end >= kmalloc_usable_size(p))
+		SOAK_READ(p[end]);
+	else
+		SOAK_WRITE(p[end], 1);
+}
+
+/* The same for an object that was freed. */
+static __always_inline void touch_freed(char *p)
+{
+	if (TAGS)
+		SOAK_READ(*p);
+	else
+		SOAK_WRITE(*p, 1);
+}
+
 static noinline bool soak_bug_slab_right(struct soak_worker *w)
 {
 	size_t size = object_size(w);
@@ -61,7 +117,7 @@ static noinline bool soak_bug_slab_right(struct soak_worker *w)
 
 	if (!p)
 		return false;
-	SOAK_WRITE(p[size], 1);
+	touch_behind(p, size);
 	kfree(p);
 	return true;
 }
@@ -84,7 +140,7 @@ static noinline bool soak_bug_slab_memset(struct soak_worker *w)
 
 	if (!p)
 		return false;
-	size++;
+	size = SOAK_END(size) + 1;
 	HIDE_VAR(size);
 	memset(p, 0, size);
 	kfree(p);
@@ -110,7 +166,7 @@ static noinline bool soak_bug_large_right(struct soak_worker *w)
 
 	if (!p)
 		return false;
-	SOAK_READ(p[size]);
+	SOAK_READ(p[SOAK_END(size)]);
 	kfree(p);
 	return true;
 }
@@ -123,7 +179,7 @@ static noinline bool soak_bug_uaf(struct soak_worker *w)
 		return false;
 	preempt_disable();
 	kfree(p);
-	SOAK_WRITE(p[8], 1);
+	touch_freed(p + 8);
 	preempt_enable();
 	return true;
 }
@@ -302,7 +358,7 @@ static noinline void soak_bug_timer_right(struct timer_list *timer)
 {
 	struct alarm *alarm = from_timer(alarm, timer, timer);
 
-	SOAK_WRITE(alarm->p[alarm->size], 1);
+	touch_behind(alarm->p, alarm->size);
 	complete(&alarm->done);
 }
 
@@ -343,12 +399,13 @@ static noinline bool soak_bug_page_uaf(struct soak_worker *w)
 
 static noinline bool soak_bug_vmalloc_right(struct soak_worker *w)
 {
-	size_t size = 1 + soak_below(w, PAGE_SIZE - 1);
+	/* Not so close to the end that the access is in the guard page. */
+	size_t size = 1 + soak_below(w, PAGE_SIZE - SOAK_END(1));
 	char *p = vmalloc(size);
 
 	HIDE_VAR(p);
 	if (p)
-		SOAK_READ(p[size]);
+		SOAK_READ(p[SOAK_END(size)]);
 	vfree(p);
 	return p;
 }
@@ -400,7 +457,13 @@ static noinline bool soak_bug_stack_right(struct soak_worker *w)
 
 	HIDE_VAR(p);
 	HIDE_VAR(size);
-	SOAK_WRITE(p[size], 0);
+	if (!soak_stack_tag_is_seen(p))
+		return false;
+	/* With hardware tags the rest of the frame lies there. */
+	if (TAGS)
+		SOAK_READ(p[SOAK_STACK_END(size)]);
+	else
+		SOAK_WRITE(p[size], 0);
 	return true;
 }
 
@@ -416,19 +479,20 @@ static noinline bool soak_bug_alloca_left(struct soak_worker *w)
 
 static noinline bool soak_bug_after_scope(struct soak_worker *w)
 {
-	volatile int *stale = NULL;
+	volatile int *stale;
 
-	for (int i = 0; i < 2; i++) {
+	/* A plain block: software tags do not end the life of a variable that may end in several places. */
+	{
 		volatile int local[4];
 		volatile int *p = local;
 
-		if (i)
-			break;
 		HIDE_VAR(p);
-		p[2] = i;
+		p[2] = 1;
 		stale = p;
 	}
 	HIDE_VAR(stale);
+	if (!soak_stack_tag_is_seen((const void *)stale))
+		return false;
 	(void)stale[2];
 	return true;
 }
@@ -481,38 +545,43 @@ static bool plant_module_stack(struct soak_worker *w)
 
 /* --- Planting -------------------------------------------------------------------------------------------- */
 
-static const struct bug {
-	const char *name, *type, *traces;
-	bool (*plant)(struct soak_worker *w);
-} bugs[] = {
-	{"slab_right", "slab-out-of-bounds", ALLOCATED, soak_bug_slab_right},
-	{"slab_left", "slab-out-of-bounds", NONE, soak_bug_slab_left},
-	{"slab_memset", "slab-out-of-bounds", ALLOCATED, soak_bug_slab_memset},
-	{"negative_size", "out-of-bounds", ALLOCATED, soak_bug_negative_size},
-	{"large_right", "slab-out-of-bounds", ALLOCATED, soak_bug_large_right},
-	{"uaf", "slab-use-after-free", FREED, soak_bug_uaf},
-	{"krealloc_uaf", "slab-use-after-free", FREED, soak_bug_krealloc_uaf},
-	{"double_free", "double-free", FREED, soak_bug_double_free},
-	{"invalid_free", "invalid-free", ALLOCATED, soak_bug_invalid_free},
-	{"cache_uaf", "slab-use-after-free", FREED, soak_bug_cache_uaf},
-	{"bulk_double_free", "double-free", FREED, soak_bug_bulk_double_free},
-	{"pool_uaf", "slab-use-after-free", FREED, soak_bug_pool_uaf},
-	{"pool_double_free", "double-free", FREED, soak_bug_pool_double_free},
-	{"rcu_uaf", "slab-use-after-free", WORK, plant_rcu_uaf},
-	{"work_uaf", "slab-use-after-free", WORK, plant_work_uaf},
-	{"timer_right", "slab-out-of-bounds", ALLOCATED, plant_timer_right},
-	{"page_uaf", "use-after-free", NONE, soak_bug_page_uaf},
-	{"vmalloc_right", "vmalloc-out-of-bounds", NONE, soak_bug_vmalloc_right},
-	{"vmalloc_guard", "vmalloc-out-of-bounds", NONE, soak_bug_vmalloc_guard},
-	{"vmalloc_left", "vmalloc-out-of-bounds", NONE, soak_bug_vmalloc_left},
-	{"global_right", "global-out-of-bounds", NONE, soak_bug_global_right},
-	{"stack_right", "stack-out-of-bounds", NONE, soak_bug_stack_right},
-	{"alloca_left", "alloca-out-of-bounds", NONE, soak_bug_alloca_left},
-	{"after_scope", "use-after-scope", NONE, soak_bug_after_scope},
-	{"null", "null-ptr-deref", NONE, plant_null},
-	{"module_global", "global-out-of-bounds", NONE, plant_module_global},
-	{"module_slab", "slab-out-of-bounds", ALLOCATED, plant_module_slab},
-	{"module_stack", "stack-out-of-bounds", NONE, plant_module_stack},
+static const struct soak_bug bugs[] = {
+	{"slab_right", "slab-out-of-bounds", ALLOCATED, .plant = soak_bug_slab_right},
+	{"slab_left", "slab-out-of-bounds", NONE, .plant = soak_bug_slab_left},
+	{"slab_memset", "slab-out-of-bounds", ALLOCATED, .plant = soak_bug_slab_memset},
+	{"negative_size", "out-of-bounds", ALLOCATED, .plant = soak_bug_negative_size},
+	{"large_right", "slab-out-of-bounds", ALLOCATED, .plant = soak_bug_large_right},
+	{"uaf", "slab-use-after-free", FREED, .plant = soak_bug_uaf},
+	{"krealloc_uaf", "slab-use-after-free", FREED, .plant = soak_bug_krealloc_uaf},
+	{"double_free", "double-free", FREED, .plant = soak_bug_double_free},
+	{"invalid_free", "invalid-free", ALLOCATED, .plant = soak_bug_invalid_free},
+	{"cache_uaf", "slab-use-after-free", FREED, .plant = soak_bug_cache_uaf},
+	{"bulk_double_free", "double-free", FREED, .plant = soak_bug_bulk_double_free},
+	{"pool_uaf", "slab-use-after-free", FREED, .plant = soak_bug_pool_uaf},
+	{"pool_double_free", "double-free", FREED, .plant = soak_bug_pool_double_free},
+	{"rcu_uaf", "slab-use-after-free", WORK, .plant = plant_rcu_uaf},
+	{"work_uaf", "slab-use-after-free", WORK, .plant = plant_work_uaf},
+	{"timer_right", "slab-out-of-bounds", ALLOCATED, .plant = plant_timer_right},
+	{"page_uaf", "use-after-free", NONE, .plant = soak_bug_page_uaf},
+	{"vmalloc_right", "vmalloc-out-of-bounds", NONE, .plant = soak_bug_vmalloc_right},
+	{"vmalloc_guard", GUARD_TYPE, NONE, .plant = soak_bug_vmalloc_guard, .unseen = !GUARD_SEEN},
+	{"vmalloc_left", GUARD_TYPE, NONE, .plant = soak_bug_vmalloc_left, .unseen = !GUARD_SEEN},
+	{"global_right", "global-out-of-bounds", NONE, .plant = soak_bug_global_right,
+	 .unseen = !GLOBALS_SEEN},
+	{"stack_right", STACK_TYPE, NONE, .plant = soak_bug_stack_right, .unseen = !STACK_SEEN},
+	{"alloca_left", "alloca-out-of-bounds", NONE, .plant = soak_bug_alloca_left,
+	 .unseen = !ALLOCA_SEEN},
+	{"after_scope", SCOPE_TYPE, NONE, .plant = soak_bug_after_scope, .unseen = !STACK_SEEN},
+	{"null", "null-ptr-deref", NONE, .plant = plant_null},
+	{"module_global", "global-out-of-bounds", NONE, .plant = plant_module_global,
+	 .unseen = !GLOBALS_SEEN},
+	{"module_slab", "slab-out-of-bounds", ALLOCATED, .plant = plant_module_slab},
+	{"module_stack", STACK_TYPE, NONE, .plant = plant_module_stack, .unseen = !STACK_SEEN},
+#ifdef CONFIG_KASAN_TAGS
+	{"slab_old", "slab-use-after-free", FREED, .plant = soak_bug_slab_old, SOAK_SLAB_OLD_ODDS},
+	{"stack_return", SCOPE_TYPE, NONE, .plant = plant_stack_return, .unseen = !STACK_SEEN,
+	 SOAK_STACK_RETURN_ODDS},
+#endif
 };
 
 static unsigned int planted[ARRAY_SIZE(bugs)];
@@ -529,14 +598,38 @@ static bool planter_setup(struct soak_worker *w)
 	return planter->pool && planter->cache;
 }
 
+/* Software tags of a stack variable follow from its address, so the address is another one each time. */
+static noinline bool plant_somewhere(struct soak_worker *w, const struct soak_bug *bug)
+{
+	char *space = __builtin_alloca(16 * (1 + soak_below(w, 16)));
+
+	HIDE_VAR(space);
+	SOAK_WRITE(space[0], 0);
+	return bug->plant(w);
+}
+
+/* @must: try again if the bug could not be committed. */
+static void plant(struct soak_worker *w, size_t i, bool must)
+{
+	unsigned int wanted = bugs[i].missed_most ? CHANCES : 1;
+
+	for (unsigned int tries = must ? 4 * CHANCES : wanted; tries && wanted; tries--) {
+		if (!plant_somewhere(w, &bugs[i]))
+			continue;
+		__atomic_fetch_add(&planted[i], 1, __ATOMIC_RELAXED);
+		wanted--;
+	}
+}
+
 static void planter_step(struct soak_worker *w)
 {
 	/* All kinds once, shared among the planters; then random kinds from time to time. */
 	size_t first = w->steps * PLANTERS + w->nth;
 	size_t i = first < ARRAY_SIZE(bugs) ? first : soak_below(w, ARRAY_SIZE(bugs));
 
-	if (bugs[i].plant(w))
-		__atomic_fetch_add(&planted[i], 1, __ATOMIC_RELAXED);
+	if (bugs[i].unseen)
+		return;
+	plant(w, i, first < ARRAY_SIZE(bugs));
 	if (first >= ARRAY_SIZE(bugs))
 		msleep(soak_below(w, PAUSE_MS));
 }
@@ -544,7 +637,7 @@ static void planter_step(struct soak_worker *w)
 bool soak_all_planted(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(bugs); i++) {
-		if (!__atomic_load_n(&planted[i], __ATOMIC_RELAXED))
+		if (!bugs[i].unseen && !__atomic_load_n(&planted[i], __ATOMIC_RELAXED))
 			return false;
 	}
 	return true;
@@ -561,9 +654,20 @@ static void planter_teardown(struct soak_worker *w)
 
 void soak_print_planted(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(bugs); i++)
-		pr_info("soak: planted %s %s %s %u\n", bugs[i].name, bugs[i].type, bugs[i].traces,
-			READ_ONCE(planted[i]));
+	char odds[32];
+
+	for (size_t i = 0; i < ARRAY_SIZE(bugs); i++) {
+		const struct soak_bug *bug = &bugs[i];
+
+		if (bug->unseen)
+			continue;
+		odds[0] = 0;
+		if (bug->missed_most)
+			snprintf(odds, sizeof(odds), " missed=1/%u..1/%u", bug->missed_least,
+				 bug->missed_most);
+		pr_info("soak: planted %s %s %s %u%s\n", bug->name, bug->type, bug->traces,
+			READ_ONCE(planted[i]), odds);
+	}
 }
 
 const struct soak_kind soak_bug_kinds[] = {

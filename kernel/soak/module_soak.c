@@ -72,7 +72,7 @@ noinline bool soak_bug_module_slab(void)
 		return false;
 	HIDE_VAR(p);
 	HIDE_VAR(size);
-	SOAK_WRITE(p[size], 1);
+	SOAK_WRITE(p[SOAK_END(size)], 1);
 	kfree(p);
 	return true;
 }
@@ -85,7 +85,9 @@ noinline bool soak_bug_module_stack(void)
 
 	HIDE_VAR(p);
 	HIDE_VAR(size);
-	SOAK_READ(p[size]);
+	if (!soak_stack_tag_is_seen(p))
+		return false;
+	SOAK_READ(p[SOAK_STACK_END(size)]);
 	return true;
 }
 

@@ -9,12 +9,46 @@
 #ifndef SOAK_SOAK_H
 #define SOAK_SOAK_H
 
+#include <kasan/kasan.h>
+#include <kernel/kernel.h>
 #include <kernel/random.h>
 #include <kernel/types.h>
 
 /* A load and a store that the compiler keeps. */
 #define SOAK_READ(lvalue)	  ((void)*(const volatile __typeof__(lvalue) *)&(lvalue))
 #define SOAK_WRITE(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
+
+/*
+ * Where behind @size bytes of an object, or of a variable on the stack, the mode sees an access. The CPU compares
+ * tags of whole granules, and so does what some compilers emit for variables.
+ */
+#ifdef CONFIG_KASAN_HW_TAGS
+#define SOAK_END(size) ALIGN(size, KASAN_GRANULE_SIZE)
+#else
+#define SOAK_END(size) (size)
+#endif
+#if defined(CONFIG_KASAN_TAGS) && !(defined(CONFIG_KASAN_INLINE) && defined(__clang__))
+#define SOAK_STACK_END(size) ALIGN(size, KASAN_GRANULE_SIZE)
+#else
+#define SOAK_STACK_END(size) (size)
+#endif
+
+/**
+ * soak_stack_tag_is_seen() - Return: does a check see that @p does not belong to other memory of the stack?
+ *
+ * With software tags a variable's tag follows from the address of its frame, and may be any. ff matches all memory,
+ * and a tag below 10 looks like the mark of a short granule. A thread meets such a tag in the same frame each time.
+ */
+static inline bool soak_stack_tag_is_seen(const void *p)
+{
+#ifdef CONFIG_KASAN_SW_TAGS
+	u8 tag = kasan_get_tag(p);
+
+	return tag >= 0x10 && tag != KASAN_TAG_KERNEL;
+#else
+	return true;
+#endif
+}
 
 struct soak_worker;
 
@@ -90,6 +124,21 @@ void soak_deferred_flush(void);
 
 /* --- bugs.c ------------------------------------------------------------------------------------------ */
 
+/**
+ * struct soak_bug - a kind of bug
+ * @type: of its report; several with commas between them if the mode cannot always tell.
+ * @traces: the traces that a report has besides that of the access, as console.py names them.
+ * @plant: commits it. Return: false if it could not.
+ * @unseen: this kernel does not see it, so it is not planted.
+ * @missed_least, @missed_most: between 1 in @missed_least and 1 in @missed_most are missed by chance; 0: none.
+ */
+struct soak_bug {
+	const char *name, *type, *traces;
+	bool (*plant)(struct soak_worker *w);
+	bool unseen;
+	unsigned int missed_least, missed_most;
+};
+
 /** soak_all_planted() - Return: true once each kind of bug was planted. */
 bool soak_all_planted(void);
 
@@ -98,6 +147,28 @@ void soak_print_planted(void);
 
 /** soak_threads_to_lose() - Return: threads that planted bugs have killed. */
 unsigned int soak_threads_to_lose(void);
+
+/* --- tag_bugs.c -------------------------------------------------------------------------------------- */
+
+/* Bugs that the tag-based modes see if two tags differ; the odds are for designated initializers. */
+bool soak_bug_slab_old(struct soak_worker *w);
+bool plant_stack_return(struct soak_worker *w);
+
+/*
+ * slab_old: the owner before the last one. The tag is drawn from those of one parity without that of the last
+ * owner: 5 with hardware tags, 118 with software tags. QEMU's IRG adds a number below 16 to the last tag, which
+ * favours some of the 5: 3 or 4 in 16.
+ *
+ * stack_return: another frame's variable. With hardware tags 12 tags, of which QEMU's IRG draws the same twice in a
+ * row 2 times in 16. With software tags four bits of the frame's address, and there may be the tag that matches all.
+ */
+#ifdef CONFIG_KASAN_HW_TAGS
+#define SOAK_SLAB_OLD_ODDS     .missed_least = 6, .missed_most = 4
+#define SOAK_STACK_RETURN_ODDS .missed_least = 16, .missed_most = 7
+#else
+#define SOAK_SLAB_OLD_ODDS     .missed_least = 130, .missed_most = 100
+#define SOAK_STACK_RETURN_ODDS .missed_least = 17, .missed_most = 7
+#endif
 
 /* --- lock_bugs.c ------------------------------------------------------------------------------------- */
 

@@ -84,6 +84,42 @@ def test_wrong_reports_are_named(reports, error):
     assert errors["module_global"] is None
 
 
+CHANCE = "soak: planted stale slab-use-after-free,invalid-access none 160 missed=1/6..1/4\n"
+
+
+@pytest.mark.parametrize(
+    ("reported", "error"),
+    [
+        (160 - 33, None),
+        # As many as two thirds more than expected, and as few as half: that still happens.
+        (160 - 60, None),
+        (160 - 13, None),
+        (160, "missed 0 of 160 times; expected 26.7 to 40"),
+        (40, "missed 120 of 160 times; expected 26.7 to 40"),
+        (161, "planted 160 times, reported 161 times"),
+    ],
+)
+def test_bugs_left_to_chance(reported, error):
+    seen = soak.Console()
+    seen.feed(CHANCE)
+    assert soak.judge_chance(seen.planted["stale"], reported) == error
+
+
+def test_chance_is_computed():
+    assert soak.tail(10, 0, 0.5, True) == pytest.approx(1)
+    assert soak.tail(10, 10, 0.5, True) == pytest.approx(1 / 1024)
+    assert soak.tail(10, 1, 0.5, False) == pytest.approx(11 / 1024)
+
+
+def test_one_of_several_types():
+    reader, seen = console.Reader(), soak.Console()
+    for line in (report("invalid-access", "soak_bug_stale+0x4/0x40") + CHANCE).splitlines():
+        reader.feed(line)
+        seen.feed(line)
+    assert soak.fault_of(reader.reports[0], seen.planted["stale"]) is None
+    assert seen.planted["stale"].missed == (1 / 6, 1 / 4)
+
+
 def test_module_must_be_named():
     errors, _ = judge(report(), report(), MODULE.replace(" [soak_bug_0]", ""))
     assert errors["module_global"].endswith("no frame names a module")

@@ -6,6 +6,7 @@ is compared when the kernel is at rest ("quiet" lines): every worker has freed e
 and caches and the quarantine are empty.
 """
 
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from redzone import base, console
 
 _LINE = re.compile(r"^soak: (?P<what>[a-z]+) ?(?P<rest>.*)$")
 _PAIR = re.compile(r"(\w+)=(\d+)")
+_ODDS = re.compile(r"1/(\d+)")
 _FAILED = re.compile(r"^soak: FAILED: (.*)$")
 # The kernel's lines about faults that KASAN does not see.
 _COMPLAINT = re.compile(
@@ -43,14 +45,22 @@ SLOW_KEYS = ("slab", "shadow", "traces", "used")
 LONG_RUN = 300
 
 
+# A right kernel is called wrong with less than this probability, for each kind of bug that is left to chance.
+FALSE_ALARM = 1e-9
+
+
 @dataclass
 class Planted:
-    """A kind of bug: its type in reports, which traces its report has, how often it was planted."""
+    """A kind of bug: its types in reports, which traces its report has, how often it was planted.
+
+    missed: None, or the lowest and the highest probability with which the kernel misses it.
+    """
 
     name: str
-    type: str
+    types: tuple
     traces: tuple
     count: int
+    missed: tuple | None = None
 
 
 @dataclass
@@ -105,9 +115,10 @@ class Console:
             getattr(self, match["what"]).append(numbers)
             return numbers
         elif match["what"] == "planted":
-            name, kind, traces, count = match["rest"].split()
+            name, types, traces, count, *odds = match["rest"].split()
             traces = () if traces == "none" else tuple(traces.split(","))
-            self.planted[name] = Planted(name, kind, traces, int(count))
+            odds = tuple(1 / int(number) for number in _ODDS.findall(odds[0])) if odds else None
+            self.planted[name] = Planted(name, tuple(types.split(",")), traces, int(count), odds)
         elif match["what"] == "lock":
             name, count, kind = match["rest"].split(maxsplit=2)
             self.locks[name] = PlantedLock(name, None if kind == "none" else kind, int(count))
@@ -128,8 +139,8 @@ def fault_of(report, planted):
     """Return what is wrong with a report of the bug @planted, or None."""
     if not report.complete:
         return "it is not complete"
-    if report.type != planted.type:
-        return f"it says {report.type}, not {planted.type}"
+    if report.type not in planted.types:
+        return f"it says {report.type}, not {' or '.join(planted.types)}"
     for trace in planted.traces:
         if not report.traces.get(trace):
             return f"it has no trace '{trace}'"
@@ -139,6 +150,44 @@ def fault_of(report, planted):
     if planted.name.startswith("module_") and not any(f.module for f in report.traces["call"]):
         return "no frame names a module"
     return None
+
+
+def tail(count, number, probability, at_least):
+    """Return how probable at least (else at most) @number of @count events are, each with @probability."""
+    log_p, log_q = math.log(probability), math.log1p(-probability)
+    total = math.lgamma(count + 1)
+    return math.fsum(
+        math.exp(total - math.lgamma(n + 1) - math.lgamma(count - n + 1) + n * log_p + (count - n) * log_q)
+        for n in (range(number, count + 1) if at_least else range(number + 1))
+    )
+
+
+def judge_chance(bug, reported):
+    """Return what is wrong with @reported reports of a bug that the kernel may miss, or None."""
+    missed = bug.count - reported
+    least, most = bug.missed
+    if missed < 0:
+        return f"planted {base.plural(bug.count, 'time')}, reported {reported} times"
+    for probability, at_least in ((least, False), (most, True)):
+        if tail(bug.count, missed, probability, at_least) < FALSE_ALARM:
+            return f"missed {missed} of {base.plural(bug.count, 'time')}; expected {expected_text(bug)}"
+    return None
+
+
+def expected_text(bug):
+    """Return how many of the bugs @bug should be missed, for people."""
+    least, most = (round(bug.count * probability, 1) for probability in bug.missed)
+    return f"{least:g} to {most:g}"
+
+
+def chance_text(reports, planted):
+    """Return a line about the bugs that are left to chance; "" if there are none."""
+    seen = Counter(bug_of(report) for report in reports)
+    return "; ".join(
+        f"{name}: {bug.count - seen[name]} of {bug.count} missed, expected {expected_text(bug)}"
+        for name, bug in planted.items()
+        if bug.missed
+    )
 
 
 def judge_reports(reports, planted):
@@ -163,6 +212,8 @@ def judge_reports(reports, planted):
         errors[name] = faults.get(name)
         if not bug.count:
             errors[name] = "it was never planted: the run was too short"
+        elif bug.missed:
+            errors[name] = errors[name] or judge_chance(bug, seen[name])
         elif seen[name] != bug.count:
             errors[name] = f"planted {base.plural(bug.count, 'time')}, reported {seen[name]} times"
     return errors, others
