@@ -5,7 +5,8 @@ The programs are in tests/cases/ unless --cases-dir or REDZONE_CASES names anoth
 are in INDEX.tsv beside them. All programs run in one boot, as with `./redzone run --each`, and two of each
 verdict run in a kernel of their own; with --mode every program does both. With software tags the column
 `tags` says what must be found: short granules turn missed-in-granule into caught, on the stack only where the
-compiler lays them out (inline)."""
+compiler lays them out (inline). With hardware tags it is the column `hw_tags`, or `mte_stack` if stack
+variables have tags: a row that says missed must give no report."""
 
 import collections
 import contextlib
@@ -23,7 +24,8 @@ TIMEOUT = 60
 # (compiler, instrumentation) for all programs in one boot.
 TOGETHER = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "inline"))
 TOGETHER_SW_TAGS = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "outline"))
-TOGETHER_HW_TAGS = (("clang-19", "sync"), ("gcc", "sync"))
+# And whether stack variables have tags.
+TOGETHER_HW_TAGS = (("clang-19", False), ("gcc", False), ("clang-19", True))
 MODES = ("generic", "sw_tags", "hw_tags")
 # Names that a report by tags may use for a bug that Generic mode recognizes by the value of its redzone.
 TAGS_TYPES = {
@@ -45,6 +47,8 @@ class Case:
     size: int | None
     line: int | None
     tags: str = "n/a"
+    hw_tags: str | None = None
+    mte_stack: str | None = None
 
 
 def load(folder):
@@ -66,6 +70,8 @@ def load(folder):
                     int(size) if size else None,
                     int(line) if line else None,
                     row.get("tags", "n/a"),
+                    row.get("hw_tags"),
+                    row.get("mte_stack"),
                 )
             )
     return cases
@@ -98,6 +104,10 @@ def compare(case, report, end):
     report: the program's first, or None, symbolized if the row has a line. end: how the program ended, "" if
     well.
     """
+    if case.verdict == "missed":
+        if report:
+            return [f"reported as {report.type}, but the index says missed"]
+        return [end] if end else []
     if case.verdict == "clean":
         if report:
             return [f"a clean program, but: {report.type}"]
@@ -135,11 +145,20 @@ def for_tags(case, compiler, where):
     return None if wanted == "n/a" else case
 
 
-def for_hw_tags(case):
-    """Return @case as expected with the CPU's tags, None if nothing is claimed: only the heap has them."""
-    elsewhere = ("stack", "alloca", "use-after-scope", "global")
-    if case.tags not in ("caught", "clean") or case.verdict.startswith(elsewhere):
+def for_hw_tags(case, stack=False):
+    """Return @case as expected with the CPU's tags, None if nothing is claimed.
+
+    stack: variables on the stack have tags. A case that must be missed has the verdict "missed"."""
+    wanted = case.mte_stack if stack else case.hw_tags
+    if wanted is None:
+        # An index without these columns. Without more knowledge only the heap has tags.
+        elsewhere = ("stack", "alloca", "use-after-scope", "global")
+        wanted = "n/a" if case.verdict.startswith(elsewhere) else case.tags
+        wanted = wanted if wanted in ("caught", "clean") else "n/a"
+    if wanted == "n/a":
         return None
+    if wanted.startswith("missed"):
+        return replace(case, verdict="missed", access=None, size=None, line=None)
     # The CPU faults on one instruction, and a struct copy may consist of several.
     return replace(case, size=None)
 
@@ -173,10 +192,11 @@ def _configuration(context, cases, where, mode="generic"):
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _together(context, cases, compiler, where, mode="generic"):
-    """Run all cases as programs in one boot; the comparison is the same."""
+def _together(context, cases, compiler, where, mode="generic", stack=False):
+    """Run all cases as programs in one boot; the comparison is the same. stack: with MTE stack tagging."""
     label = f"each.{compiler}.{where}" if mode == "generic" else f"{mode}.each.{compiler}.{where}"
-    preset = builder.preset_name(mode=mode, instrumentation=where, compiler=compiler)
+    features = ["mtestack"] if stack else [] if mode == "hw_tags" else None
+    preset = builder.preset_name(mode=mode, instrumentation=where, compiler=compiler, features=features)
     reason = context.missing_for(preset) or (mteqemu.reason() if mode == "hw_tags" else None)
     if reason:
         yield Result(label, SKIP, reason)
@@ -221,6 +241,7 @@ def run(context):
             chosen = [case for case in cases if for_tags(case, compiler, where)]
             yield from _together(context, chosen, compiler, where, "sw_tags")
     if context.mode in (None, "hw_tags"):
-        chosen = [case for case in map(for_hw_tags, cases) if case]
-        for compiler, where in TOGETHER_HW_TAGS:
-            yield from _together(context, chosen, compiler, where, "hw_tags")
+        for compiler, stack in TOGETHER_HW_TAGS:
+            chosen = [wanted for case in cases if (wanted := for_hw_tags(case, stack))]
+            where = "stack" if stack else "sync"
+            yield from _together(context, chosen, compiler, where, "hw_tags", stack)
