@@ -55,6 +55,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_mempool_test.c
     kasan_params_test.c
     kasan_runtime_test.c
+    kasan_stack_rate_test.c
     kasan_tags_test.c
     kasan_test.c
     kasan_test_cache.c

@@ -40,6 +40,7 @@ ORDER = (
     "boot-parameters",
     "e2e",
     "kunit-matrix",
+    "mte-stack",
     "rt",
     "linux-kunit",
     "bench",

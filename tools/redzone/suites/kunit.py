@@ -49,8 +49,16 @@ CONFIGURATIONS += LOCKDEP
 # A real-time kernel; the suite rt has the others.
 WITH_RT = ("generic", "inline", "clang-19", 4, "rt")
 CONFIGURATIONS.append(WITH_RT)
+# With hardware tags for stack variables as well; the suite mte-stack has all of these.
+MTE_STACK = [
+    ("hw_tags", where, "clang-19", cpus, "mtestack")
+    for where in ("sync", "async", "asymm")
+    for cpus in (1, 4)
+]
+WITH_MTE_STACK = ("hw_tags", "sync", "clang-19", 4, "mtestack")
+CONFIGURATIONS.append(WITH_MTE_STACK)
 # Their last word is not an allocator but features.
-FEATURED = {WITH_FEATURES, WITH_RT, *LOCKDEP}
+FEATURED = {WITH_FEATURES, WITH_RT, *LOCKDEP, *MTE_STACK}
 
 # Only memory management and the runtime differ from one compiler and kind of check to another. All other
 # suites run here in one configuration of each kind, and in the suite kunit-matrix in all.
@@ -141,8 +149,9 @@ def wrong_with(outcome, parsed):
     return failed + errors_of(outcome, parsed)
 
 
-def run(context, matrix=False):
-    """Yield the results. @matrix: of all suites in all configurations, including those of MATRIX_ONLY."""
+def run(context, matrix=False, only=None):
+    """Yield the results. @matrix: of all suites in all configurations, including those of MATRIX_ONLY.
+    @only: a list of configurations, all of which run."""
 
     def boot(item):
         configuration, image, cpu = item
@@ -160,10 +169,13 @@ def run(context, matrix=False):
         return name, outcome, ktap.parse(lines), log
 
     ready = []
-    for configuration in CONFIGURATIONS:
+    for configuration in only or CONFIGURATIONS:
         if context.mode not in (None, configuration[0]):
             continue
-        if configuration not in FILTERED if context.filter else configuration in MATRIX_ONLY and not matrix:
+        left_out = (
+            configuration not in FILTERED if context.filter else configuration in MATRIX_ONLY and not matrix
+        )
+        if left_out and not only:
             continue
         preset = preset_of(configuration)
         reason = missing_for(context, configuration)
