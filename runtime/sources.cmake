@@ -20,6 +20,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/sample.c
   alloc/shadow_pages.c
   alloc/slab.c
+  alloc/slack.c
   alloc/stack.c
   alloc/tags_pages.c
   alloc/tags_slab.c

@@ -50,6 +50,8 @@ struct kasan_free_meta {
 #define KASAN_CACHE_RELEASE_BULK 8U
 /* The allocator never writes into a free slot: the free track stays known until the slot is used again. */
 #define KASAN_CACHE_LEAVES_FREE 16U
+/* Set by kasan_cache_create(): kasan.slack=check watches the ends of its objects. */
+#define KASAN_CACHE_SLACK 32U
 
 #define KASAN_NO_FREE_META UINT32_MAX
 
@@ -60,7 +62,9 @@ struct kasan_free_meta {
  * @slot_size: distance between two objects, redzone and metadata included.
  * @alloc_meta_offset: of struct kasan_alloc_meta, from the object's start.
  * @free_meta_offset: of struct kasan_free_meta, or KASAN_NO_FREE_META.
- * @plain_size: tag modes, for the hooks: @object_size, or 0 if its objects keep their tag.
+ * @plain_size: tag modes, for the hooks: @object_size, or 0 if an allocation of it has more to do than to tag the
+ *	object.
+ * @plain_free: the same for a free.
  * @flags: KASAN_CACHE_*.
  * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any
  *	context that frees, interrupts on or off, with no runtime lock held.
@@ -73,7 +77,7 @@ struct kasan_cache {
 	uint32_t slot_size;
 	uint32_t alloc_meta_offset;
 	uint32_t free_meta_offset;
-	uint32_t plain_size;
+	uint32_t plain_size, plain_free;
 	uint32_t flags;
 	void (*release)(struct kasan_cache *cache, void *object);
 	void (*release_bulk)(struct kasan_cache *cache, void *const *objects, size_t count);
@@ -194,6 +198,19 @@ KASAN_HOOK enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, vo
  */
 KASAN_HOOK enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
 	KASAN_OFF(return KASAN_FREE_NOW);
+
+/**
+ * kasan_cache_check_slack() - look for objects with overwritten bytes behind their end (kasan.slack=check)
+ * @cache: compare its live objects; NULL: all live objects, also those of whole pages.
+ *
+ * An object's free and krealloc() look as well. This call also finds an overflow of an object that lives long. Each
+ * one is reported as slab-out-of-bounds "found in a walk", once, and its free does not report it again. Other
+ * CPUs may allocate and free meanwhile. It takes time for each object there is, and locks nothing. Any context; it
+ * may report, so no lock of the console may be held.
+ *
+ * Return: number of such objects; 0 in modes and kernels that do not check.
+ */
+KASAN_HOOK size_t kasan_cache_check_slack(struct kasan_cache *cache) KASAN_OFF(return 0);
 
 /** kasan_record_aux_stack() - remember the current stack: it creates work for the object at @addr. */
 KASAN_HOOK void kasan_record_aux_stack(const void *addr) KASAN_OFF();

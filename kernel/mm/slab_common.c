@@ -152,6 +152,11 @@ int kmem_cache_shrink(struct kmem_cache *cache)
 	return READ_ONCE(cache->nr_slabs) != 0;
 }
 
+size_t kmem_cache_check_slack(struct kmem_cache *cache)
+{
+	return kasan_cache_check_slack(cache ? &cache->kasan : NULL);
+}
+
 void kmem_cache_shrink_all(void)
 {
 	struct kmem_cache *cache;

@@ -46,7 +46,7 @@ static void unknown_names(struct kunit *test)
 
 /* Everything that options set except kasan.ignore. */
 struct options {
-	bool enabled, stacktrace, vmalloc, write_only, repeat_full;
+	bool enabled, stacktrace, vmalloc, write_only, repeat_full, slack;
 	enum kasan_fault_mode fault;
 	enum kasan_hw_mode hw_mode;
 	enum kasan_tag_policy tag_policy;
@@ -68,6 +68,7 @@ static void save_options(struct options *options)
 	options->vmalloc = kasan_opt_vmalloc;
 	options->write_only = kasan_opt_write_only;
 	options->repeat_full = kasan_opt_repeat_full;
+	options->slack = kasan_opt_slack;
 	options->fault = kasan_opt_fault;
 	options->hw_mode = kasan_opt_hw_mode;
 	options->tag_policy = kasan_opt_tag_policy;
@@ -113,6 +114,8 @@ static void bad_values(struct kunit *test)
 		{"kasan.mode", NULL},
 		{"kasan.vmalloc", "yes"},
 		{"kasan.write_only", ""},
+		{"kasan.slack", "on"},
+		{"kasan.slack", NULL},
 		{"kasan.stack_ring_size", "15"},
 		{"kasan.stack_ring_size", "32K"},
 		{"kasan.page_alloc.sample", "0"},

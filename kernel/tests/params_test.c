@@ -174,6 +174,7 @@ static void show_kasan(struct kunit *test)
 	SHOW("kasan.vmalloc", "%d", kasan_opt_vmalloc);
 	SHOW("kasan.page_alloc.sample", "%u", kasan_opt_sample);
 	SHOW("kasan.page_alloc.sample.order", "%u", kasan_opt_sample_order);
+	SHOW("kasan.slack", "%d", kasan_opt_slack);
 	SHOW("kasan.write_only", "%d", kasan_opt_write_only);
 	SHOW("kasan.page_quarantine", "%lu", page_quarantine_max << PAGE_SHIFT);
 }

@@ -80,6 +80,7 @@ if(REDZONE_KSTACK_ERASE)
 endif()
 if(REDZONE_MODE STREQUAL "hw_tags")
   list(APPEND REDZONE_TESTS_SOURCES
+    kasan_slack_test.c
     ../arch/${REDZONE_ARCH}/tests/kasan_hw_test.c
     ../arch/${REDZONE_ARCH}/tests/kasan_sample_test.c)
 endif()

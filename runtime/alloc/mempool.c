@@ -8,6 +8,7 @@
  */
 #include "meta.h"
 #include "pages.h"
+#include "slack.h"
 
 #include "../track/track.h"
 
@@ -20,6 +21,7 @@ static bool large_to_pool(const struct kasan_object *object, void *ptr,
 		kasan_report_bad_free(wrong, ptr, caller->report_ip, caller->fp);
 		return false;
 	}
+	kasan_slack_large_end(ptr, object->large, "at free", caller->report_ip, caller->fp);
 	if (object->large)
 		kasan_set_track(&object->large->free, caller->ip, caller->fp);
 	kasan_poison(ptr, kasan_whole_pages(object->size), KASAN_PAGE_FREE);
@@ -65,5 +67,6 @@ __attribute__((__noinline__)) void *kasan_mempool_unpoison_object(void *ptr, siz
 		object.large->aux_stack[0] = object.large->aux_stack[1] = 0;
 		kasan_set_track(&object.large->alloc, caller.ip, caller.fp);
 	}
+	kasan_slack_large_arm(ptr, object.large);
 	return ptr;
 }

@@ -4,6 +4,7 @@
  * pools that are pages, in all modes.
  */
 #include "pages.h"
+#include "slack.h"
 
 #include "../track/track.h"
 
@@ -13,6 +14,8 @@ void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_larg
 {
 	if (!ptr || !kasan_on())
 		return ptr;
+	/* If it only changes its size: its old one is still there. */
+	kasan_slack_large_end(ptr, meta, "at krealloc", KASAN_CALLER_IP(), KASAN_CALLER_FP());
 #ifdef CONFIG_KASAN_TAGS
 	/* Pages that sampling skipped keep the tags of free pages. */
 	if (kasan_get_tag(ptr) != KASAN_TAG_KERNEL)
@@ -26,6 +29,7 @@ void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_larg
 		meta->aux_stack[0] = meta->aux_stack[1] = 0;
 		kasan_set_track(&meta->alloc, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	}
+	kasan_slack_large_arm(ptr, meta);
 	return ptr;
 }
 
@@ -41,6 +45,7 @@ enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base, struct kasan_la
 		kasan_report_bad_free(wrong, ptr, ip, KASAN_CALLER_FP());
 		return KASAN_FREE_BAD;
 	}
+	kasan_slack_large_end(ptr, meta, "at free", ip, KASAN_CALLER_FP());
 	if (meta)
 		kasan_set_track(&meta->free, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	return KASAN_FREE_NOW;

@@ -10,6 +10,7 @@
  */
 #include "meta.h"
 #include "sample.h"
+#include "slack.h"
 
 #include "../core/tags_hot.h"
 #include "../track/ring.h"
@@ -32,13 +33,24 @@ static inline bool has_fixed_tag(const struct kasan_cache *cache)
 	return cache->flags & (KASAN_CACHE_NO_FREE_META_IN_OBJECT | KASAN_CACHE_NO_QUARANTINE);
 }
 
+/* kasan.slack=check was given when the cache was made. */
+static inline bool has_slack(const struct kasan_cache *cache)
+{
+	return cache->flags & KASAN_CACHE_SLACK;
+}
+
 uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
 {
 	const uint32_t unit = align < KASAN_GRANULE_SIZE ? (uint32_t)KASAN_GRANULE_SIZE : align;
 	uint32_t size = ROUND_UP(cache->object_size, (uint32_t)KASAN_GRANULE_SIZE);
 
 	cache->free_meta_offset = KASAN_NO_FREE_META;
-	cache->plain_size = has_fixed_tag(cache) ? 0 : cache->object_size;
+	/* Objects whose slack is checked leave the hooks' fast paths by tests that these have anyway. */
+	cache->flags &= ~KASAN_CACHE_SLACK;
+	if (kasan_slack_caches())
+		cache->flags |= KASAN_CACHE_SLACK;
+	cache->plain_size = has_fixed_tag(cache) || has_slack(cache) ? 0 : cache->object_size;
+	cache->plain_free = outlives_free(cache) || has_slack(cache) ? 0 : cache->object_size;
 	if (outlives_free(cache)) {
 		/* At its end: in front there is room for an allocator's link. */
 		size = ROUND_UP(size + (uint32_t)KASAN_GRANULE_SIZE, unit);
@@ -171,6 +183,8 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 static void *open_object(struct kasan_cache *cache, void *object, size_t size, bool init,
 			 const struct kasan_caller *caller)
 {
+	/* All that is not plain is looked at only if the cache has some of it. */
+	const bool plain = cache->plain_size;
 	uint8_t tag;
 
 	if (kasan_unlikely(!kasan_on())) {
@@ -181,15 +195,17 @@ static void *open_object(struct kasan_cache *cache, void *object, size_t size, b
 	}
 	if (kasan_unlikely(size > cache->object_size))
 		size = cache->object_size;
-	if (has_fixed_tag(cache) && kasan_get_tag(object) != KASAN_TAG_KERNEL)
+	if (!plain && has_fixed_tag(cache) && kasan_get_tag(object) != KASAN_TAG_KERNEL)
 		tag = kasan_get_tag(object);
 	else
 		tag = next_tag(cache, object);
-	if (outlives_free(cache))
+	if (!plain && outlives_free(cache))
 		__atomic_store_n(state_of(cache, object), state_word(object, KASAN_META_LIVE),
 				 __ATOMIC_RELAXED);
 	object = kasan_set_tag(object, tag);
 	kasan_tags_open((uintptr_t)object, size, tag, init);
+	if (!plain && has_slack(cache))
+		kasan_slack_arm((uintptr_t)object, size);
 	if (kasan_likely(kasan_opt_stacktrace))
 		kasan_ring_add(object, size, false, caller->ip, caller->fp);
 	return object;
@@ -237,20 +253,43 @@ __attribute__((__noinline__)) void *kasan_slab_alloc_init(struct kasan_cache *ca
 }
 #endif
 
+/* It stays where it is, and there may be more pointers to it, so it keeps its tag. Return: @object. */
+static inline void *resize(const struct kasan_cache *cache, void *object, size_t size, uintptr_t ip,
+			   uintptr_t fp)
+{
+	if (kasan_unlikely(kasan_get_tag(object) == KASAN_TAG_KERNEL))
+		return object;
+	kasan_poison_tail(object, size, object_span(cache), KASAN_SLAB_REDZONE);
+	if (kasan_opt_stacktrace)
+		kasan_ring_add(object, size, false, ip, fp);
+	return object;
+}
+
+/* Of a cache that is not plain, or to more bytes than its objects have. */
+static __attribute__((__noinline__)) void *resize_slow(const struct kasan_cache *cache,
+						       void *object, size_t size, uintptr_t ip)
+{
+	const uintptr_t fp = KASAN_CALLER_FP();
+
+	if (size > cache->object_size)
+		size = cache->object_size;
+	/* Also by a pointer without a tag: the new size holds all the same. */
+	if (has_slack(cache))
+		kasan_slack_end((uintptr_t)object, object_span(cache), "at krealloc", ip, fp);
+	resize(cache, object, size, ip, fp);
+	if (has_slack(cache))
+		kasan_slack_arm((uintptr_t)object, size);
+	return object;
+}
+
 __attribute__((__noinline__)) void *kasan_slab_realloc(struct kasan_cache *cache, void *object,
 						       size_t size)
 {
-	const uint8_t tag = kasan_get_tag(object);
-
-	/* It stays where it is, and there may be more pointers to it, so it keeps its tag. */
-	if (kasan_unlikely(!object || !kasan_on() || tag == KASAN_TAG_KERNEL))
+	if (kasan_unlikely(!object || !kasan_on()))
 		return object;
-	if (size > cache->object_size)
-		size = cache->object_size;
-	kasan_poison_tail(object, size, object_span(cache), KASAN_SLAB_REDZONE);
-	if (kasan_opt_stacktrace)
-		kasan_ring_add(object, size, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
-	return object;
+	if (kasan_unlikely(size > cache->plain_size))
+		return resize_slow(cache, object, size, KASAN_CALLER_IP());
+	return resize(cache, object, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
 size_t kasan_size_by_tags(const void *object, size_t max)
@@ -272,11 +311,24 @@ size_t kasan_size_by_tags(const void *object, size_t max)
 	return size < max ? size : max;
 }
 
+/* If the cache is not plain. Slack that is checked is not the user's: then the size is known to the byte. */
+static __attribute__((__noinline__)) size_t object_size_slow(const struct kasan_cache *cache,
+							     const void *object)
+{
+	size_t size = kasan_size_by_tags(object, object_span(cache));
+
+	if (has_slack(cache) && size)
+		size -= kasan_slack_unused((uintptr_t)object + size);
+	return size < cache->object_size ? size : cache->object_size;
+}
+
 size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 {
 	if (kasan_unlikely(!kasan_on() || kasan_tags_owner((uintptr_t)object) == KASAN_TAG_INVALID))
 		return cache->object_size;
-	return kasan_size_by_tags(object, cache->object_size);
+	if (kasan_unlikely(!cache->plain_size))
+		return object_size_slow(cache, object);
+	return kasan_size_by_tags(object, cache->plain_size);
 }
 
 /* --- Free --- */
@@ -322,6 +374,10 @@ static const char *check_typesafe_free(const struct kasan_cache *cache, const vo
 static void close_object(struct kasan_cache *cache, const void *object,
 			 const struct kasan_caller *caller)
 {
+	/* First: a report looks for the last allocation. */
+	if (has_slack(cache))
+		kasan_slack_end((uintptr_t)object, object_span(cache), "at free", caller->report_ip,
+				caller->fp);
 	if (kasan_likely(kasan_opt_stacktrace))
 		kasan_ring_add(object, cache->object_size, true, caller->ip, caller->fp);
 	if (!outlives_free(cache))
@@ -357,12 +413,12 @@ kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t i
 
 	if (kasan_unlikely(!object))
 		return KASAN_FREE_NOW;
-	if (kasan_unlikely(!kasan_on() || outlives_free(cache) ||
+	if (kasan_unlikely(!kasan_on() || !cache->plain_free ||
 			   !kasan_ring_find(&stack, caller_ip, caller_fp) ||
 			   !kasan_tags_claim_fast((uintptr_t)object, (uintptr_t)base)))
 		return slab_free_slow(cache, object, base, ip, caller_ip);
-	kasan_ring_write(object, cache->object_size | KASAN_RING_FREE, &stack);
-	kasan_tags_fill_fast((uintptr_t)object, cache->object_size, KASAN_SLAB_FREE);
+	kasan_ring_write(object, cache->plain_free | KASAN_RING_FREE, &stack);
+	kasan_tags_fill_fast((uintptr_t)object, cache->plain_free, KASAN_SLAB_FREE);
 	return KASAN_FREE_NOW;
 }
 

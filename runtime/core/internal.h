@@ -96,6 +96,11 @@ bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t i
 /** kasan_report_bad_free() - @type: "double-free" or "invalid-free". */
 bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp);
 
+/** kasan_report_slack() - report @slack: bytes behind an object's end that were overwritten some time ago. @tag: of
+ *  the object's pointer. */
+struct kasan_slack;
+bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t ip, uintptr_t fp);
+
 /** kasan_wait_for_report() - wait until a report that another CPU is printing is done: it may have pointers
  *  to an entry that the caller has taken out of a registry. The wait is bounded, see lock_reports(). */
 void kasan_wait_for_report(void);

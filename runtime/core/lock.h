@@ -17,6 +17,7 @@
  *	heaps		heap.c		no					nothing
  *	quarantine's	quarantine.c	no					nothing
  *	claims		claim.c		no					nothing
+ *	slack's map	slack.c		no					kasan_port_alloc()
  *
  * The port's functions for the CPU number and for interrupts are called under every lock. Callbacks of allocators
  * (release, acquire), report hooks, kasan_port_report_end() and kasan_port_panic() run with no lock held. One

@@ -164,7 +164,8 @@ static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t
 	struct kasan_owner *owner = &report->owner;
 	const uint8_t tag = kasan_addr_tag(report->pointer);
 	const size_t near = slot_size * NEAR_SLOTS;
-	const bool may_be_near = tag != KASAN_TAG_KERNEL && !report->is_free;
+	const bool may_be_near =
+		tag != KASAN_TAG_KERNEL && !report->is_free && !report->slack.found;
 	struct candidate own, next, *found = NULL;
 	const char *heap;
 
@@ -251,7 +252,23 @@ static bool describe_large(struct kasan_report *report, uintptr_t addr)
 	return true;
 }
 
-void kasan_describe_object(struct kasan_report *report)
+/* The map of slack knows where the object ends, and that it is alive: more than the ring may know. */
+static void correct_by_slack(struct kasan_report *report)
+{
+	const struct kasan_slack *slack = &report->slack;
+	struct kasan_owner *owner = &report->owner;
+
+	if (owner->kind == KASAN_OBJECT_NONE)
+		return;
+	/* A freed owner is an earlier one. But a large object has no ring: its free is on its way. */
+	if (owner->state == KASAN_OWNER_FREED && owner->kind != KASAN_OBJECT_LARGE)
+		owner->has_alloc = false;
+	owner->has_free = false;
+	owner->state = KASAN_OWNER_LIVE;
+	owner->size = slack->granule + KASAN_GRANULE_SIZE - slack->unused - owner->start;
+}
+
+static void find_owner(struct kasan_report *report)
 {
 	const void *addr = (const void *)report->addr;
 	struct kasan_object object = {0};
@@ -260,6 +277,10 @@ void kasan_describe_object(struct kasan_report *report)
 	if (!kasan_port_find_object(addr, &object))
 		object.kind = KASAN_OBJECT_NONE;
 	in_slab = object.kind == KASAN_OBJECT_SLAB && object.cache;
+	if (report->slack.found && object.kind == KASAN_OBJECT_LARGE) {
+		kasan_owner_large(&report->owner, &object);
+		return;
+	}
 	if (describe_by_ring(report, in_slab ? kasan_untag_addr((uintptr_t)object.start) : 0,
 			     in_slab ? object.cache->slot_size : 0) ||
 	    describe_by_header(report))
@@ -273,6 +294,13 @@ void kasan_describe_object(struct kasan_report *report)
 		describe_slot(&report->owner, &object);
 	else if (object.kind == KASAN_OBJECT_LARGE && report->is_free)
 		kasan_owner_large(&report->owner, &object);
+}
+
+void kasan_describe_object(struct kasan_report *report)
+{
+	find_owner(report);
+	if (report->slack.found)
+		correct_by_slack(report);
 }
 
 /* --- The name of the bug --- */

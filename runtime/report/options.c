@@ -16,6 +16,7 @@
 #include "../alloc/quarantine.h"
 #include "../alloc/sample.h"
 #include "../alloc/pages.h"
+#include "../alloc/slack.h"
 #include "../core/tags.h"
 #include "../track/ring.h"
 
@@ -284,6 +285,19 @@ static bool set_tag_policy(const char *value, bool apply)
 		return false;
 	if (apply)
 		kasan_set_tag_policy((enum kasan_tag_policy)i);
+	return true;
+}
+
+/* Only caches that are made from now on take it. */
+static bool set_slack(const char *value, bool apply)
+{
+	static const char *const names[] = {"off", "check"};
+	size_t i;
+
+	if (!parse_choice(value, names, COUNT(names), &i))
+		return false;
+	if (apply)
+		kasan_opt_slack = i;
 	return true;
 }
 

@@ -52,6 +52,8 @@
 	OPTION("kasan.mode", KASAN_IN_HW_TAGS, mode, "sync|async|asymm", "sync",                   \
 	       "when a bad access is seen: at once, later, or reads at once and writes later")     \
 	OPTION("kasan.vmalloc", KASAN_IN_HW_TAGS, vmalloc, "on|off", "on", "tag vmalloc areas")    \
+	OPTION("kasan.slack", KASAN_IN_HW_TAGS, slack, "off|check", "off",                         \
+	       "check: unused bytes of an object's last granule hold a pattern, compared at free") \
 	OPTION("kasan.page_alloc.sample", KASAN_IN_HW_TAGS, sample,                                \
 	       "a number from 1 to 2147483647", "1",                                               \
 	       "tag only every Nth page allocation of at least the sampled order; 1: all of them") \

@@ -99,6 +99,9 @@ static void add_access(struct kasan_line *line, const struct kasan_report *repor
 		kasan_line_add(line, " of size %zu at addr %p", report->size, addr);
 	else
 		kasan_line_add(line, " at addr %p", addr);
+	/* The task that found it need not be the one that wrote. */
+	if (report->slack.found)
+		kasan_line_add(line, " found %s", report->slack.found);
 	kasan_line_add(line, " by task %s/%u", report->comm, (unsigned int)report->task.id);
 }
 
@@ -115,7 +118,8 @@ static void print_header(const struct kasan_report *report)
 	add_access(&line, report, true);
 	kasan_line_print(&line);
 #ifdef CONFIG_KASAN_TAGS
-	if (report->has_shadow)
+	/* The tags did not show it. */
+	if (report->has_shadow && !report->slack.found)
 		kasan_report_line("Pointer tag: [%02x], memory tag: [%02x]",
 				  kasan_addr_tag(report->pointer), report->bad_shadow);
 #endif
@@ -183,6 +187,24 @@ static void print_owner(const struct kasan_report *report)
 	if (owner->corrupt)
 		kasan_report_line(
 			"The metadata of this object was overwritten: what it said is left out");
+	blank();
+}
+
+/* Offsets count from the object's start; if its owner is not known, from the start of the granule. */
+static void print_slack(const struct kasan_report *report)
+{
+	const struct kasan_slack *slack = &report->slack;
+	const uintptr_t start =
+		report->owner.kind != KASAN_OBJECT_NONE ? report->owner.start : slack->granule;
+	unsigned int i;
+
+	kasan_report_line("Unused bytes behind the object that were overwritten:");
+	for (i = KASAN_GRANULE_SIZE - slack->unused; i < KASAN_GRANULE_SIZE; i++) {
+		if (slack->is[i] != slack->was[i])
+			kasan_report_line(" offset %zu: found %02x, expected %02x",
+					  (size_t)(slack->granule + i - start), slack->is[i],
+					  slack->was[i]);
+	}
 	blank();
 }
 
@@ -322,6 +344,8 @@ void kasan_print_report(const struct kasan_report *report)
 			print_tracks(&report->owner);
 			print_owner(report);
 		}
+		if (report->slack.found)
+			print_slack(report);
 		if (report->global)
 			print_global(report);
 		if (report->on_stack || report->on_other_stack || report->has_frame)

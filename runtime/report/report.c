@@ -177,6 +177,7 @@ struct bug {
 	size_t size;
 	unsigned int how;
 	uintptr_t ip, fp;
+	const struct kasan_slack *slack; /* copied into the report; NULL: none */
 };
 
 /* Capture everything that may have changed a moment later. Interrupts are off. */
@@ -194,6 +195,8 @@ static void capture(struct kasan_report *report, const struct bug *bug)
 	report->is_async = bug->how & HOW_ASYNC;
 	report->ip = bug->ip;
 	report->fp = bug->fp;
+	if (bug->slack)
+		report->slack = *bug->slack;
 	report->cpu = kasan_port_cpu();
 	capture_task(report);
 	if (report->is_async)
@@ -211,11 +214,14 @@ static void capture(struct kasan_report *report, const struct bug *bug)
 
 static void explain(struct kasan_report *report)
 {
-	if (!report->is_free)
+	/* The type of a bad free is given, and so is that of a write that left its traces. */
+	const bool classify = !report->is_free && !report->slack.found;
+
+	if (classify)
 		kasan_classify(report);
 	if (report->has_shadow || MAY_HAVE_NO_TAGS)
 		kasan_describe(report);
-	if (!report->is_free)
+	if (classify)
 		kasan_classify_by_owner(report);
 }
 
@@ -428,17 +434,18 @@ static bool is_wanted(const struct bug *bug)
 }
 
 /* Return: true if the report was printed, or will be. */
-static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t addr, size_t size,
-						     unsigned int how, uintptr_t ip, uintptr_t fp)
+static __attribute__((__noinline__)) bool report_it(const struct bug *bug)
 {
-	const struct bug bug = {type, addr, size, how, ip, fp};
+	const unsigned int how = bug->how;
+	const uintptr_t ip = bug->ip, fp = bug->fp;
 	struct kasan_report_info info;
 	bool inside, accepted;
 	unsigned long irq;
 
 #ifdef CONFIG_KASAN_GENERIC
 	/* The check that kasan_check_offset() provokes: it was seen, and that was the question. */
-	if (kasan_unlikely(addr == __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED)) && addr) {
+	if (kasan_unlikely(bug->addr == __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED)) &&
+	    bug->addr) {
 		__atomic_store_n(&kasan_probe_addr, 0, __ATOMIC_RELAXED);
 		return false;
 	}
@@ -450,14 +457,14 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 #endif
 	/* From here to the lock the CPU must not change. */
 	irq = kasan_port_irq_save();
-	if (!kasan_may_report() || kasan_ignored(ip, fp, how & HOW_FAULT) || !is_wanted(&bug) ||
+	if (!kasan_may_report() || kasan_ignored(ip, fp, how & HOW_FAULT) || !is_wanted(bug) ||
 	    !kasan_take_shot(how & (HOW_WRITE | HOW_FREE))) {
 		kasan_port_irq_restore(irq);
 		return false;
 	}
 	inside = kasan_lock_owned(&kasan_report_lock);
 	if (inside || !lock_reports(kasan_port_cpu())) {
-		accepted = put_off(&bug, inside);
+		accepted = put_off(bug, inside);
 		kasan_port_irq_restore(irq);
 		/* Its owner may have left in the meantime. */
 		if (!inside)
@@ -465,7 +472,7 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 		return accepted;
 	}
 	kasan_port_report_begin();
-	capture(&the_report, &bug);
+	capture(&the_report, bug);
 	if (!the_report.at_pc)
 		kasan_compare_reported(the_report.pcs, the_report.depth, the_report.task.trace_end,
 				       ip, fp);
@@ -473,6 +480,14 @@ static __attribute__((__noinline__)) bool report_bug(const char *type, uintptr_t
 	info = info_of(&the_report);
 	unlock_and_look(irq, &info);
 	return true;
+}
+
+static bool report_bug(const char *type, uintptr_t addr, size_t size, unsigned int how,
+		       uintptr_t ip, uintptr_t fp)
+{
+	const struct bug bug = {type, addr, size, how, ip, fp, NULL};
+
+	return report_it(&bug);
 }
 
 /* --- Ways in --- */
@@ -491,6 +506,24 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 {
 	return report_bug(type, (uintptr_t)addr, 0, HOW_FREE, ip, fp);
 }
+
+#ifdef CONFIG_KASAN_HW_TAGS
+/* The write is taken for one access, from the first to the last byte that it has changed. */
+bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t ip, uintptr_t fp)
+{
+	unsigned int first = KASAN_GRANULE_SIZE - slack->unused, last = KASAN_GRANULE_SIZE - 1;
+	struct bug bug = {
+		.type = "slab-out-of-bounds", .how = HOW_WRITE, .ip = ip, .fp = fp, .slack = slack};
+
+	while (slack->is[first] == slack->was[first])
+		first++;
+	while (slack->is[last] == slack->was[last])
+		last--;
+	bug.addr = kasan_tag_addr(slack->granule + first, tag);
+	bug.size = last - first + 1;
+	return report_it(&bug);
+}
+#endif
 
 __attribute__((__noinline__)) void kasan_report_double_free(const void *addr, uintptr_t ip)
 {

@@ -10,6 +10,7 @@
 
 #include "../alloc/globals.h"
 #include "../alloc/meta.h"
+#include "../alloc/slack.h"
 #include "../core/notice.h"
 #include "../track/track.h"
 
@@ -72,6 +73,8 @@ struct kasan_report {
 	bool is_write, is_free, is_fault;
 	bool at_pc;    /* @ip is the access itself, not a return address */
 	bool is_async; /* found by the CPU some time ago: nothing but @ip is known */
+	/* A write some time ago, found by its result (kasan.slack=check); @slack.found is NULL if it is not one. */
+	struct kasan_slack slack;
 	uintptr_t ip, fp;
 
 	/* report.c, capture(): task, call trace, and the state of memory. */

@@ -13,6 +13,8 @@
 
 /* Kernel functions: a driver frees with kfree(), and its report names the driver's function. */
 void kfree(const void *p);
+void *krealloc(const void *p, size_t size, unsigned int flags);
+size_t kmem_cache_check_slack(void *cache);
 void *vmalloc(unsigned long size);
 void vfree(const void *addr);
 struct mm_struct;
@@ -179,6 +181,35 @@ BUG low_access(void)
 	sink = *(volatile int *)pointer;
 }
 
+/* Inside the last granule of an object: with hardware tags and kasan.slack=check. */
+static char *spilled(void)
+{
+	char *p = malloc((size_t)thirteen);
+
+	pointer = p;
+	pointer[thirteen] = '\0';
+	pointer[thirteen + 2] = '\0';
+	return p;
+}
+
+BUG found_at_free(void)
+{
+	kfree(spilled());
+}
+
+BUG found_at_krealloc(void)
+{
+	kfree(krealloc(spilled(), 14, 0));
+}
+
+BUG found_in_a_walk(void)
+{
+	char *p = spilled();
+
+	sink = (long)kmem_cache_check_slack(NULL);
+	kfree(p);
+}
+
 static const struct {
 	const char *type;
 	void (*run)(void);
@@ -199,6 +230,9 @@ static const struct {
 	{"user-memory-access", user_access},
 	{"wild-memory-access", wild_access},
 	{"wild-memory-access-low", low_access},
+	{"slack-free", found_at_free},
+	{"slack-krealloc", found_at_krealloc},
+	{"slack-walk", found_in_a_walk},
 };
 
 int main(int argc, char **argv)

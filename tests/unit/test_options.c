@@ -29,6 +29,7 @@ static void every_option_is_documented(void)
 					    "kasan.stack_ring_size",
 					    "kasan.mode",
 					    "kasan.vmalloc",
+					    "kasan.slack",
 					    "kasan.page_alloc.sample",
 					    "kasan.page_alloc.sample.order",
 					    "kasan.write_only",
@@ -245,6 +246,7 @@ static void other_modes(void)
 		{"kasan.mode", "asymm", {"", "Sync", "synchronous", NULL}},
 		{"kasan.vmalloc", "off", {"", "2", "o", NULL}},
 		{"kasan.write_only", "on", {"", "true", "-", NULL}},
+		{"kasan.slack", "check", {"", "on", "Check", NULL}},
 		{"kasan.stack_ring_size", "4096", {"0", "15", "4194305", NULL}},
 		{"kasan.page_alloc.sample", "2147483647", {"0", "-1", "2147483648", NULL}},
 		{"kasan.page_alloc.sample.order", "0", {"65", "3 ", "0x3", NULL}},
@@ -261,7 +263,7 @@ static void other_modes(void)
 	}
 	/* None of the values took effect. */
 	CHECK_EQ(kasan_opt_sample, 1);
-	CHECK(kasan_opt_vmalloc && !kasan_opt_write_only);
+	CHECK(kasan_opt_vmalloc && !kasan_opt_write_only && !kasan_opt_slack);
 	CHECK_EQ(kasan_opt_hw_mode, KASAN_MODE_SYNC);
 }
 

@@ -66,6 +66,10 @@ void kmem_cache_destroy(struct kmem_cache *cache);
  *  slab is left, 1 if some are. */
 int kmem_cache_shrink(struct kmem_cache *cache);
 
+/** kmem_cache_check_slack() - with kasan.slack=check, report each live object of @cache, or of all caches if NULL, that
+ *  was overwritten behind its end. See kasan_cache_check_slack(). Return: number of them. */
+size_t kmem_cache_check_slack(struct kmem_cache *cache);
+
 /** kmem_cache_size(), kmem_cache_name() - Return: bytes of an object; the cache's name. */
 unsigned int kmem_cache_size(const struct kmem_cache *cache);
 const char *kmem_cache_name(const struct kmem_cache *cache);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hardware tags: a CPU without them, kasan=off, asynchronous reports, sampling of page allocations."""
+"""Hardware tags: a CPU without them, kasan=off, asynchronous reports, sampling of page allocations, slack."""
 
 import re
 import shutil
@@ -14,6 +14,8 @@ MODES = ("hw_tags",)
 TIMEOUT = 300
 # Suites that expect no report, so that they hold whether KASAN is on or not.
 SUITES = "kunit.filter_glob=lib,sched,pages,slab,vmalloc,workqueue"
+# With kasan.slack=check, the suite of its own and code that is legal.
+SLACK_SUITES = "kunit.filter_glob=kasan_slack,kasan_clean,slab,mempool,fault_inject"
 NO_TAGS = "kasan: this CPU has no memory tags (MTE): KASAN is off, its parameters are ignored"
 NOT_WANTED = "kasan: kasan=off: KASAN is off, nothing is checked"
 SAMPLE = re.compile(r"page_alloc\.sample=10: (\d+) of (\d+) page allocations (of the boot|in all) are tagged")
@@ -29,6 +31,20 @@ int main(void)
 	free(freed);
 	freed[20] = 1;
 	__builtin_trap();
+}
+"""
+
+# An overflow that stays in the last granule, of an object that lives to the end.
+KEPT = """\
+#include <stdlib.h>
+
+char *volatile kept;
+
+int main(void)
+{
+	kept = malloc(13);
+	kept[13] = 0;
+	return 0;
 }
 """
 REASON = "Kernel panic - not syncing: kasan.fault=panic: bad access or free"
@@ -76,6 +92,30 @@ def _late_panic(context, image):
     return _result("late-panic", wrong, log)
 
 
+def _slack(context, image, cpus):
+    """Boot SLACK_SUITES with kasan.slack=check: they pass, and the cases that need the parameter run."""
+    append = [SLACK_SUITES, "kasan.slack=check"]
+    target = machine.Machine(image.image, smp=cpus, mode="hw_tags", append=append, timeout=TIMEOUT)
+    outcome, lines, log = context.boot(f"slack-{cpus}cpu", target)
+    parsed = ktap.parse(lines)
+    wrong = wrong_with(outcome, parsed)
+    cases = [case for case in parsed.cases if case.name.startswith("kasan_slack.")]
+    wrong += [f"{case.name}: {case.status}" for case in cases if case.status == SKIP]
+    if not cases:
+        wrong.append("the suite kasan_slack did not run")
+    return _result(f"slack.{cpus}cpu", wrong, log)
+
+
+def _slack_at_the_end(context, image):
+    """A program that never frees its object: it is compared when the program ends."""
+    target = machine.Machine(image.image, mode="hw_tags", append=["kasan.slack=check"], timeout=TIMEOUT)
+    outcome, lines, log = context.boot("slack-at-the-end", target)
+    wrong = [] if outcome.status == base.REPORTED else [f"status {outcome.status}: {outcome.message}"]
+    if sum("Write of size 1 at addr " in line and " found in a walk by task " in line for line in lines) != 1:
+        wrong.append("no report of the object that is never freed")
+    return _result("slack.at-the-end", wrong, log)
+
+
 def run(context):
     reason = mteqemu.reason()
     if reason:
@@ -87,7 +127,13 @@ def run(context):
     program = builder.Program("hw_tags_bugs", [ROOT / "examples" / "heap_bugs.c"])
     source = folder / "late_panic.c"
     source.write_text(LATE_PANIC, encoding="utf-8")
-    programs = [program, builder.Program("hw_tags_late_panic", [source])]
+    kept = folder / "kept.c"
+    kept.write_text(KEPT, encoding="utf-8")
+    programs = [
+        program,
+        builder.Program("hw_tags_late_panic", [source]),
+        builder.Program("hw_tags_kept", [kept]),
+    ]
     preset = builder.preset_name(mode="hw_tags")
     built = context.build(preset, targets=["redzone"], programs=programs, copy_to=folder)
     image = built["redzone"]
@@ -113,4 +159,7 @@ def run(context):
     for kasan_mode in ("sync", "async", "asymm"):
         yield _reports(context, built["hw_tags_bugs"], kasan_mode)
     yield _late_panic(context, built["hw_tags_late_panic"])
+    for cpus in (1, 4):
+        yield _slack(context, image, cpus)
+    yield _slack_at_the_end(context, built["hw_tags_kept"])
     shutil.rmtree(folder, ignore_errors=True)
