@@ -5,7 +5,7 @@
 #ifndef KASAN_SLAB_H
 #define KASAN_SLAB_H
 
-#include <kasan/hook.h>
+#include <kasan/core.h>
 
 /* --- Tracks of an object --- */
 
@@ -153,7 +153,10 @@ KASAN_HOOK void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_
  * last page.
  */
 #ifdef CONFIG_KASAN_HW_TAGS
-bool kasan_has_integrated_init(void);
+static inline bool kasan_has_integrated_init(void)
+{
+	return kasan_on();
+}
 void *kasan_slab_alloc_init(struct kasan_cache *cache, void *object, size_t size, bool init);
 #else
 static inline bool kasan_has_integrated_init(void)

@@ -49,7 +49,9 @@ static void init_mem_map(void)
 	for (pfn = min_pfn; pfn < max_pfn; pfn++)
 		pfn_to_page(pfn)->flags = BIT(PG_reserved);
 	linear_ram.pages = mem_map;
-	linear_ram.start = (unsigned long)page_to_virt(mem_map);
+	linear_ram.start = (unsigned long)__va(min_pfn << PAGE_SHIFT);
+	linear_ram.base =
+		linear_ram.start - (unsigned long)mem_map * (PAGE_SIZE / sizeof(*mem_map));
 	linear_ram.bytes = (max_pfn - min_pfn) << PAGE_SHIFT;
 }
 

@@ -161,47 +161,88 @@ static void pcp_refill_locked(struct pcp *pcp, gfp_t gfp)
 	raw_spin_unlock(&zone.lock);
 }
 
-static struct page *pcp_alloc(gfp_t gfp)
+static __always_inline struct pcp *pcp_lock(unsigned long *flags)
 {
-	struct page *page = NULL;
-	unsigned long flags;
 	struct pcp *pcp;
 
-	local_irq_save(flags);
+	local_irq_save(*flags);
 	pcp = this_cpu_ptr(&pcp_lists);
 	bare_lock(&pcp->lock);
-	if (!pcp->count)
-		pcp_refill_locked(pcp, gfp);
-	if (pcp->count) {
-		page = list_first_entry(&pcp->list, struct page, lru);
-		list_del(&page->lru);
-		page_clear_flag(page, PG_pcp);
-		pcp->count--;
-	}
+	return pcp;
+}
+
+static __always_inline void pcp_unlock(struct pcp *pcp, unsigned long flags)
+{
 	bare_unlock(&pcp->lock);
 	local_irq_restore(flags);
+}
+
+/*
+ * The common case of pcp_alloc() and pcp_free() calls no function, so few registers need be saved. The page that
+ * pcp_take() returns still has the flag PG_pcp: prepare_pages() writes all flags.
+ */
+static __always_inline struct page *pcp_take(struct pcp *pcp)
+{
+	struct page *page = list_first_entry(&pcp->list, struct page, lru);
+
+	list_del(&page->lru);
+	pcp->count--;
 	return page;
 }
 
-static void pcp_free(struct page *page)
+static noinline struct page *pcp_alloc_slow(gfp_t gfp)
+{
+	struct page *page = NULL;
+	unsigned long flags;
+	struct pcp *pcp = pcp_lock(&flags);
+
+	if (!pcp->count)
+		pcp_refill_locked(pcp, gfp);
+	if (pcp->count)
+		page = pcp_take(pcp);
+	pcp_unlock(pcp, flags);
+	return page;
+}
+
+static __always_inline struct page *pcp_alloc(gfp_t gfp)
+{
+	struct page *page = NULL;
+	unsigned long flags;
+	struct pcp *pcp = pcp_lock(&flags);
+
+	if (likely(pcp->count))
+		page = pcp_take(pcp);
+	pcp_unlock(pcp, flags);
+	return likely(page) ? page : pcp_alloc_slow(gfp);
+}
+
+/* Only the pages of this CPU, or of the one that the task is on by now: each CPU keeps its own list short. */
+static noinline void pcp_shorten(void)
 {
 	unsigned long flags;
-	struct pcp *pcp;
+	struct pcp *pcp = pcp_lock(&flags);
 
-	local_irq_save(flags);
-	pcp = this_cpu_ptr(&pcp_lists);
-	bare_lock(&pcp->lock);
-	page_set_flag(page, PG_pcp);
+	if (pcp->count > PCP_HIGH)
+		pcp_drain_locked(pcp, PCP_HIGH - PCP_BATCH);
+	pcp_unlock(pcp, flags);
+}
+
+static __always_inline void pcp_free(struct page *page, bool checked)
+{
+	unsigned int count;
+	unsigned long flags;
+	struct pcp *pcp = pcp_lock(&flags);
+
+	WRITE_ONCE(page->flags, (checked ? page->flags & PAGE_KASAN_TAG_MASK : 0) | BIT(PG_pcp));
 	/* put_block() says why the order of reuse differs. */
-	if (MM_KASAN)
+	if (checked)
 		list_add_tail(&page->lru, &pcp->list);
 	else
 		list_add(&page->lru, &pcp->list);
-	pcp->count++;
-	if (pcp->count > PCP_HIGH)
-		pcp_drain_locked(pcp, PCP_HIGH - PCP_BATCH);
-	bare_unlock(&pcp->lock);
-	local_irq_restore(flags);
+	count = ++pcp->count;
+	pcp_unlock(pcp, flags);
+	if (unlikely(count > PCP_HIGH))
+		pcp_shorten();
 }
 
 void drain_all_pages(void)
@@ -222,7 +263,7 @@ void drain_all_pages(void)
 
 /* --- Allocation ------------------------------------------------------------------------------- */
 
-static struct page *take_pages(gfp_t gfp, unsigned int order, unsigned int nr)
+static __always_inline struct page *take_pages(gfp_t gfp, unsigned int order, unsigned int nr)
 {
 	struct page *page = NULL;
 	unsigned long flags;
@@ -257,7 +298,7 @@ static noinline struct page *take_pages_slow(gfp_t gfp, unsigned int order, unsi
 }
 
 /* Clear all traces of earlier uses on every page of the block. */
-static void prepare_pages(struct page *page, unsigned int nr)
+static __always_inline void prepare_pages(struct page *page, unsigned int nr)
 {
 	unsigned int i;
 
@@ -271,9 +312,9 @@ static void prepare_pages(struct page *page, unsigned int nr)
 	__atomic_store_n(&page->refcount, 1, __ATOMIC_RELEASE);
 }
 
-/* Unpoison new pages. @last_tag: the tag of the pointers to the last block that started here. Return:
+/* Unpoison @nr new pages. @last_tag: the tag of the pointers to the last block that started here. Return:
  * true if the pages were also cleared, because that was wanted and is cheaper together. */
-static __always_inline bool open_pages(struct page *page, gfp_t gfp, u8 last_tag)
+static __always_inline bool open_pages(struct page *page, unsigned int nr, gfp_t gfp, u8 last_tag)
 {
 	void *p = page_to_virt(page);
 	bool init = false;
@@ -283,16 +324,45 @@ static __always_inline bool open_pages(struct page *page, gfp_t gfp, u8 last_tag
 		return false;
 	init = gfp & __GFP_ZERO && kasan_has_integrated_init();
 #endif
-	p = kasan_alloc_pages_init(kasan_set_tag(p, last_tag), page_size(page), init);
-	page_kasan_tag_set(page, page->nr, kasan_get_tag(p));
+	p = kasan_alloc_pages_init(kasan_set_tag(p, last_tag), (size_t)nr << PAGE_SHIFT, init);
+	page_kasan_tag_set(page, nr, kasan_get_tag(p));
 	return init;
 }
 
-static struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr)
+/* Not inlined, because a page that nobody wants cleared is the common case. */
+static noinline void clear_pages(struct page *page, unsigned int nr)
+{
+	memset(page_address(page), 0, (size_t)nr << PAGE_SHIFT);
+}
+
+/* All that KASAN adds to an allocation. Its users are not inlined, so that with kasan=off it costs no registers. */
+static __always_inline struct page *finish_checked(struct page *page, unsigned int nr, gfp_t gfp)
+{
+	const u8 last_tag = page_kasan_tag(page);
+	bool cleared;
+
+	prepare_pages(page, nr);
+	kasan_want_linear_shadow(page_to_virt(page));
+	cleared = open_pages(page, nr, gfp, last_tag);
+	page_owner_alloc(page, nr, gfp);
+	if (gfp & __GFP_ZERO && !cleared)
+		clear_pages(page, nr);
+	return page;
+}
+
+static noinline struct page *finish_one_checked(struct page *page, gfp_t gfp)
+{
+	return finish_checked(page, 1, gfp);
+}
+
+static noinline struct page *finish_many_checked(struct page *page, unsigned int nr, gfp_t gfp)
+{
+	return finish_checked(page, nr, gfp);
+}
+
+static __always_inline struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr)
 {
 	struct page *page;
-	bool cleared;
-	u8 last_tag;
 
 	if (should_fail(FAULT_PAGE, (size_t)nr << PAGE_SHIFT))
 		return NULL;
@@ -305,24 +375,31 @@ static struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr)
 			return NULL;
 		}
 	}
-	last_tag = page_kasan_tag(page);
+	if (MM_KASAN)
+		return nr == 1 ? finish_one_checked(page, gfp) : finish_many_checked(page, nr, gfp);
 	prepare_pages(page, nr);
-	kasan_want_linear_shadow(page_to_virt(page));
-	cleared = open_pages(page, gfp, last_tag);
 	page_owner_alloc(page, nr, gfp);
-	if (gfp & __GFP_ZERO && !cleared)
-		memset(page_address(page), 0, page_size(page));
+	if (gfp & __GFP_ZERO)
+		memset(page_address(page), 0, (size_t)nr << PAGE_SHIFT);
 	return page;
+}
+
+static noinline struct page *alloc_many(gfp_t gfp, unsigned int order, unsigned int nr)
+{
+	return alloc_nr(gfp, order, nr);
 }
 
 struct page *alloc_pages(gfp_t gfp, unsigned int order)
 {
+	/* The compiler leaves out a lot if it knows that there is one page. */
+	if (likely(!order))
+		return alloc_nr(gfp, 0, 1);
 	if (unlikely(order > MAX_ORDER)) {
 		WARN(!(gfp & __GFP_NOWARN), "alloc_pages: order %u is more than %u\n", order,
 		     MAX_ORDER);
 		return NULL;
 	}
-	return alloc_nr(gfp, order, 1U << order);
+	return alloc_many(gfp, order, 1U << order);
 }
 
 struct page *alloc_pages_exact(gfp_t gfp, unsigned int nr)
@@ -332,7 +409,7 @@ struct page *alloc_pages_exact(gfp_t gfp, unsigned int nr)
 		     1U << MAX_ORDER);
 		return NULL;
 	}
-	return alloc_nr(gfp, get_order((size_t)nr << PAGE_SHIFT), nr);
+	return alloc_many(gfp, get_order((size_t)nr << PAGE_SHIFT), nr);
 }
 
 struct page *page_alloc_raw(unsigned int order)
@@ -442,6 +519,20 @@ void page_release(struct page *page)
 	raw_spin_unlock_irqrestore(&zone.lock, flags);
 }
 
+/* The end of a free. @checked is a constant: with KASAN's hooks, or as in a kernel without KASAN. */
+static __always_inline void finish_free(struct page *page, unsigned int nr, bool checked)
+{
+	if (checked)
+		kasan_free_pages(page_address(page), (size_t)nr << PAGE_SHIFT);
+	page_owner_free(page, nr);
+	if (checked && unlikely(page_quarantine_max) && page_quarantine_put(page))
+		return;
+	if (nr > 1)
+		page_release(page);
+	else
+		pcp_free(page, checked);
+}
+
 /* Inlined, so that @ip, which only a report needs, costs nothing. */
 static __always_inline void free_nr(struct page *page, unsigned int nr, uintptr_t ip)
 {
@@ -461,22 +552,24 @@ static __always_inline void free_nr(struct page *page, unsigned int nr, uintptr_
 		}
 		return;
 	}
+	/* Twice the same, so that kasan=off costs one test and no more. */
+	if (MM_KASAN)
+		finish_free(page, nr, true);
+	else
+		finish_free(page, nr, false);
+}
 
-	kasan_free_pages(page_address(page), page_size(page));
-	page_owner_free(page, nr);
-	if (MM_KASAN && unlikely(page_quarantine_max) && page_quarantine_put(page))
-		return;
-	if (nr > 1) {
-		page_release(page);
-		return;
-	}
-	page->flags &= PAGE_KASAN_TAG_MASK;
-	pcp_free(page);
+static noinline void free_many(struct page *page, unsigned int nr, uintptr_t ip)
+{
+	free_nr(page, nr, ip);
 }
 
 static __always_inline void free_block(struct page *page, unsigned int order, uintptr_t ip)
 {
-	free_nr(page, order <= MAX_ORDER ? 1U << order : 0, ip);
+	if (likely(!order))
+		free_nr(page, 1, ip);
+	else
+		free_many(page, order <= MAX_ORDER ? 1U << order : 0, ip);
 }
 
 void __free_pages(struct page *page, unsigned int order)
@@ -491,13 +584,13 @@ void free_pages_by(struct page *page, unsigned int order, uintptr_t ip)
 
 void free_pages_exact(struct page *page, unsigned int nr)
 {
-	free_nr(page, nr, MM_CALLER_IP());
+	free_many(page, nr, MM_CALLER_IP());
 }
 
 void put_page(struct page *page)
 {
 	page = compound_head(page);
-	free_nr(page, page->nr, MM_CALLER_IP());
+	free_many(page, page->nr, MM_CALLER_IP());
 }
 
 void free_pages(unsigned long addr, unsigned int order)

@@ -5,6 +5,7 @@
  *
  * No case touches memory through a wrong pointer: kasan_byte_accessible() gives the result of a check.
  */
+#include <kernel/irqflags.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/printk.h>
@@ -14,6 +15,7 @@
 #include <kernel/vmalloc.h>
 #include <kasan/port.h>
 
+#include "../../runtime/core/tags.h"
 #include "kasan_test.h"
 
 #ifdef CONFIG_KASAN_TAGS
@@ -161,6 +163,85 @@ static void pointers_have_tags(struct kunit *test)
 }
 
 /* The kernel computes with addresses, so it removes tags from pointers there. */
+#define BLOCKS 64U
+
+struct blocks {
+	struct page *page[BLOCKS];
+	u8 tag[BLOCKS];
+};
+
+static unsigned int order_of(unsigned int block)
+{
+	return block % 3;
+}
+
+/* Allocate block @i of @now. Return: the tag of pointers to its last life, if it was one of @before. Interrupts are
+ * off, so that nobody takes a page of this CPU in between and gives it another tag. */
+static u8 take_block(struct blocks *now, unsigned int i, const struct blocks *before)
+{
+	u8 last[BLOCKS], found = KASAN_TAG_KERNEL;
+	unsigned long flags;
+	unsigned int k;
+
+	local_irq_save(flags);
+	for (k = 0; k < BLOCKS; k++)
+		last[k] = before->page[k] ? page_kasan_tag(before->page[k]) : KASAN_TAG_KERNEL;
+	now->page[i] = alloc_pages(GFP_ATOMIC, order_of(i));
+	local_irq_restore(flags);
+	for (k = 0; k < BLOCKS; k++) {
+		if (before->page[k] == now->page[i])
+			found = last[k];
+	}
+	now->tag[i] = now->page[i] ? page_kasan_tag(now->page[i]) : 0;
+	return found;
+}
+
+/* Return: do the blocks @i and @k of @blocks lie beside each other? */
+static bool are_beside(const struct blocks *blocks, unsigned int i, unsigned int k)
+{
+	const struct page *a = blocks->page[i], *b = blocks->page[k];
+
+	return a + (1U << order_of(i)) == b || b + (1U << order_of(k)) == a;
+}
+
+/* Blocks of pages lie beside each other, and come back again and again. */
+static void pages_differ_from_their_neighbours(struct kunit *test)
+{
+	static struct blocks rows[2];
+	unsigned int reused = 0, beside = 0;
+
+	memset(rows, 0, sizeof(rows));
+	for (unsigned int round = 0; round < 16; round++) {
+		struct blocks *now = &rows[round & 1];
+
+		for (unsigned int i = 0; i < BLOCKS; i++) {
+			const u8 last = take_block(now, i, &rows[!(round & 1)]);
+			const u8 tag = now->tag[i];
+			uintptr_t at;
+
+			KUNIT_ASSERT_NOT_NULL(test, now->page[i]);
+			at = (uintptr_t)page_to_virt(now->page[i]);
+			KUNIT_EXPECT_GE(test, tag, KASAN_TAG_MIN);
+			KUNIT_EXPECT_LE(test, tag, KASAN_TAG_MAX);
+			KUNIT_EXPECT_EQ(test, kasan_tags_owner(at), tag);
+			KUNIT_EXPECT_EQ(test, kasan_tags_owner(at + (PAGE_SIZE << order_of(i)) - 1),
+					tag);
+			KUNIT_EXPECT_NE(test, tag, last);
+			reused += last != KASAN_TAG_KERNEL;
+			for (unsigned int k = 0; k < i; k++) {
+				if (!are_beside(now, i, k))
+					continue;
+				KUNIT_EXPECT_NE(test, tag, now->tag[k]);
+				beside++;
+			}
+		}
+		for (unsigned int i = 0; i < BLOCKS; i++)
+			__free_pages(now->page[i], order_of(i));
+	}
+	kunit_info(test, "%u blocks, %u of them reused at once, %u pairs of neighbours",
+		   16 * BLOCKS, reused, beside);
+}
+
 static void tags_are_no_address(struct kunit *test)
 {
 	char *object = kmalloc(100, GFP_KERNEL), *area = vmalloc(PAGE_SIZE);
@@ -305,6 +386,7 @@ static struct kunit_case kasan_tags_test_cases[] = {
 	KUNIT_CASE(adjacent_policy_is_certain),
 	KUNIT_CASE(random_policy_has_its_rate),
 	KUNIT_CASE(pointers_have_tags),
+	KUNIT_CASE(pages_differ_from_their_neighbours),
 	KUNIT_CASE(tags_are_no_address),
 	KUNIT_CASE(untagging),
 	KUNIT_CASE(constructed_objects_keep_their_tag),

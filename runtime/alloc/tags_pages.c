@@ -6,16 +6,46 @@
 #include "sample.h"
 
 #include "../core/shadow.h"
-#include "../core/tags.h"
+#include "../core/tags_hot.h"
 
 #ifdef CONFIG_KASAN_TAGS
 
-/* A tag for [addr, addr + size) that differs from those of the memory on either side and of the pointer @addr. */
-static uint8_t page_tag(uintptr_t addr, size_t size)
+/*
+ * tagged_pages() - the pointer to pages that get a new owner
+ *
+ * @addr: their address, with the tag of the last owner. The new tag differs from that one and from the tags of
+ * the memory on either side.
+ */
+#ifdef CONFIG_KASAN_HW_TAGS
+
+static kasan_always_inline uintptr_t tagged_pages(uintptr_t addr, size_t size)
 {
-	return kasan_tag_avoiding(kasan_addr_tag(addr), kasan_tags_owner(addr - KASAN_GRANULE_SIZE),
-				  kasan_tags_owner(addr + size));
+	const uintptr_t before = addr - KASAN_GRANULE_SIZE, behind = addr + size;
+	uint64_t exclude = KASAN_HW_NO_TAGS;
+	unsigned long flags;
+
+	if (kasan_likely(kasan_opt_tag_policy != KASAN_TAG_POLICY_RANDOM)) {
+		exclude = kasan_mte_gmi(addr, exclude);
+		flags = kasan_port_irq_save();
+		if (kasan_likely(kasan_mte_is_mapped(before)))
+			exclude = kasan_mte_gmi(kasan_mte_ldg(before), exclude);
+		if (kasan_likely(kasan_mte_is_mapped(behind)))
+			exclude = kasan_mte_gmi(kasan_mte_ldg(behind), exclude);
+		kasan_port_irq_restore(flags);
+	}
+	return kasan_mte_irg(addr, exclude);
 }
+
+#else
+
+static inline uintptr_t tagged_pages(uintptr_t addr, size_t size)
+{
+	return kasan_tag_addr(addr, kasan_tag_avoiding(kasan_addr_tag(addr),
+						       kasan_tags_owner(addr - KASAN_GRANULE_SIZE),
+						       kasan_tags_owner(addr + size)));
+}
+
+#endif
 
 /* --- The page allocator --- */
 
@@ -23,41 +53,51 @@ void kasan_free_pages(const void *addr, size_t size)
 {
 #ifdef CONFIG_KASAN_HW_TAGS
 	/* Without a tag it was skipped when it was allocated, or its parts were freed before: all of it
-	 * already has the tags of free pages. */
-	if (kasan_get_tag(addr) == KASAN_TAG_KERNEL)
-		return;
-#endif
+	 * already has the tags of free pages. With kasan=off no page has a tag. */
+	if (kasan_likely(kasan_get_tag(addr) != KASAN_TAG_KERNEL) && size)
+		kasan_tags_fill_pages_fast(kasan_tag_addr((uintptr_t)addr, KASAN_PAGE_FREE), size);
+#else
 	if (kasan_on())
 		kasan_fill_pages((uintptr_t)addr, size, KASAN_PAGE_FREE);
+#endif
 }
 
-static inline void *open_pages(const void *addr, size_t size, bool init)
+/* All cases of an allocation. Pages without a tag are reached by pointers that match all memory, and keep the tags of
+ * free pages. With kasan=off the caller clears them: kasan_has_integrated_init() is false. */
+static __attribute__((__noinline__)) void *open_pages(const void *addr, size_t size, bool init)
 {
-	uint8_t tag;
+	uintptr_t start;
 
-	/* Pages without a tag are reached by pointers that match all memory, and keep the tags of free pages. */
 	if (kasan_unlikely(!kasan_on() || !kasan_sample(size))) {
-		if (init)
+		if (init && kasan_on())
 			__memset(kasan_reset_tag(addr), 0, size);
 		return kasan_reset_tag(addr);
 	}
-	tag = page_tag((uintptr_t)addr, size);
+	start = tagged_pages((uintptr_t)addr, size);
 	if (init)
-		kasan_tags_fill_zero((uintptr_t)addr, size, tag);
+		kasan_tags_fill_zero(start, size, kasan_addr_tag(start));
 	else
-		kasan_fill_pages((uintptr_t)addr, size, tag);
-	return kasan_set_tag(addr, tag);
+		kasan_fill_pages(start, size, kasan_addr_tag(start));
+	return (void *)start;
+}
+
+#ifdef CONFIG_KASAN_HW_TAGS
+/* The common case is inlined and calls nothing, so it has no registers to save. */
+void *kasan_alloc_pages_init(const void *addr, size_t size, bool init)
+{
+	if (kasan_unlikely(init || !size || !kasan_on() || kasan_opt_sample != 1))
+		return open_pages(addr, size, init);
+	return (void *)kasan_tags_fill_pages_fast(tagged_pages((uintptr_t)addr, size), size);
 }
 
 void *kasan_alloc_pages(const void *addr, size_t size)
 {
-	return open_pages(addr, size, false);
+	return kasan_alloc_pages_init(addr, size, false);
 }
-
-#ifdef CONFIG_KASAN_HW_TAGS
-void *kasan_alloc_pages_init(const void *addr, size_t size, bool init)
+#else
+void *kasan_alloc_pages(const void *addr, size_t size)
 {
-	return open_pages(addr, size, init && kasan_has_integrated_init());
+	return open_pages(addr, size, false);
 }
 #endif
 
@@ -83,10 +123,11 @@ const char *kasan_end_pages(const void *ptr, const void *base)
 static void *open_area(const void *start, size_t size, bool init)
 {
 	const size_t span = kasan_whole_pages(size);
-	const uint8_t tag = page_tag((uintptr_t)start, span);
+	const uintptr_t tagged = tagged_pages((uintptr_t)start, span);
+	const uint8_t tag = kasan_addr_tag(tagged);
 	const size_t covered = (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
 
-	start = kasan_set_tag(start, tag);
+	start = (const void *)tagged;
 	if (init) {
 		/* The user may map the pages for others to read: no part of them may keep old contents. */
 		kasan_tags_fill_zero((uintptr_t)start, covered, tag);

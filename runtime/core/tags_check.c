@@ -36,10 +36,12 @@ void kasan_tags_open(uintptr_t addr, size_t size, uint8_t tag, bool init)
 	kasan_tags_short(addr + whole, (unsigned int)rest, tag);
 }
 
+#ifdef CONFIG_KASAN_SW_TAGS
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 {
 	kasan_tags_fill(addr, size, value);
 }
+#endif
 
 void kasan_poison(const void *addr, size_t size, uint8_t value)
 {

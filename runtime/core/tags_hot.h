@@ -148,6 +148,31 @@ static kasan_always_inline uintptr_t kasan_tags_open_fast(uintptr_t addr, size_t
 	return kasan_tags_fill_fast(addr, size, kasan_addr_tag(addr));
 }
 
+/* Bytes of stgm's block if 16 of these, or a multiple, are a page; 0 if not. Does not change after the start. */
+extern size_t kasan_tags_page_step;
+
+/* Give all granules of whole pages, at least one page, the tag of @addr. Return: @addr, so that its caller need not
+ * keep it. */
+static kasan_always_inline uintptr_t kasan_tags_fill_pages_fast(uintptr_t addr, size_t size)
+{
+	/* A copy: the compiler must assume that storing tags changes globals. */
+	const size_t step = kasan_tags_page_step;
+	const uint64_t tags = (addr >> 56 & 15) * 0x1111111111111111ULL;
+	uintptr_t block = kasan_untag_addr(addr);
+	const uintptr_t end = block + size;
+
+	if (kasan_unlikely(!step))
+		return kasan_tags_fill_large(addr, size);
+	do {
+#pragma GCC unroll 16
+		for (unsigned int i = 0; i < 16; i++) {
+			kasan_mte_stgm(block, tags);
+			block += step;
+		}
+	} while (block != end);
+	return addr;
+}
+
 /*
  * No instruction exchanges tags, so there is a lock. The memory has tags, because it was handed out with them.
  * If it has none after all, both instructions do nothing.

@@ -18,9 +18,10 @@ static bool present;
 
 /* Bytes of a block: for tags alone; for tags and zeroes. Powers of two, or more than any range. */
 static size_t multiple_size = SIZE_MAX, zero_size = SIZE_MAX;
+size_t kasan_tags_page_step;
 
-/* Up to this many bytes, looking for blocks costs more than it saves. */
-#define SMALL 128U
+/* Fewer bytes than this: looking for blocks costs more than it saves. */
+#define SMALL 512U
 
 void kasan_seed_hw_tags(void)
 {
@@ -37,6 +38,8 @@ void kasan_init_hw_tags(bool has_tags)
 		multiple_size =
 			kasan_mte_multiple_size() > 32 ? kasan_mte_multiple_size() : SIZE_MAX;
 		zero_size = zero > 32 ? zero : SIZE_MAX;
+		if (CONFIG_KASAN_PAGE_SIZE % (16 * kasan_mte_multiple_size()) == 0)
+			kasan_tags_page_step = kasan_mte_multiple_size();
 		kasan_seed_hw_tags();
 	}
 	present = has_tags;
@@ -57,11 +60,6 @@ bool kasan_hw_tags_work(void *memory)
 bool kasan_tags_possible(void)
 {
 	return present;
-}
-
-bool kasan_has_integrated_init(void)
-{
-	return kasan_on();
 }
 
 bool kasan_tags_take_async_fault(void)
@@ -91,38 +89,59 @@ static inline uintptr_t fill_small(uintptr_t at, uintptr_t end)
 	return at;
 }
 
-static __attribute__((__noinline__)) void fill_large(uintptr_t at, size_t size)
+/* Whole blocks of stgm, at least one. No address here has a tag. */
+static kasan_always_inline void fill_blocks(uintptr_t block, uintptr_t end, size_t step,
+					    uint64_t tags)
 {
-	const uintptr_t end = at + size;
-	/* A copy: the compiler must assume that storing tags changes globals. */
-	const size_t step = multiple_size, mask = step - 1;
-	const uint64_t tags = (at >> 56 & 15) * 0x1111111111111111ULL;
-	uintptr_t block, last;
+	while (end - block >= 4 * step) {
+#pragma GCC unroll 4
+		for (unsigned int i = 0; i < 4; i++) {
+			kasan_mte_stgm(block, tags);
+			block += step;
+		}
+	}
+	for (; block != end; block += step)
+		kasan_mte_stgm(block, tags);
+}
 
-	if (end - at < step + mask) {
+/* Times a tag: the tag in each nibble. */
+#define EACH_NIBBLE 0x1111111111111111ULL
+
+/* What does not start or end with a block. */
+static __attribute__((__noinline__)) uintptr_t fill_uneven(uintptr_t addr, size_t size)
+{
+	const size_t step = multiple_size, mask = step - 1;
+	const uintptr_t end = addr + size;
+	uintptr_t at = addr, last;
+
+	if (size < step + mask) {
 		fill_small(at, end);
-		return;
+		return addr;
 	}
 	at = fill_small(at, (at + mask) & ~mask);
-	block = kasan_untag_addr(at);
-	last = block + ((end - at) & ~mask);
-	/* A page of 4 KiB has 16 blocks of 256 bytes. */
-	while (last - block >= 4 * step) {
-		kasan_mte_stgm(block, tags);
-		kasan_mte_stgm(block + step, tags);
-		kasan_mte_stgm(block + 2 * step, tags);
-		kasan_mte_stgm(block + 3 * step, tags);
-		block += 4 * step;
-	}
-	for (; block != last; block += step)
-		kasan_mte_stgm(block, tags);
-	fill_small(end - ((end - at) & mask), end);
+	last = at + ((end - at) & ~mask);
+	fill_blocks(kasan_untag_addr(at), kasan_untag_addr(last), step,
+		    (addr >> 56 & 15) * EACH_NIBBLE);
+	fill_small(last, end);
+	return addr;
 }
 
 uintptr_t kasan_tags_fill_large(uintptr_t addr, size_t size)
 {
-	fill_large(addr, size);
+	/* A copy: the compiler must assume that storing tags changes globals. */
+	const size_t step = multiple_size;
+	const uintptr_t block = kasan_untag_addr(addr);
+
+	if (kasan_unlikely((block | size) & (step - 1)))
+		return fill_uneven(addr, size);
+	fill_blocks(block, block + size, step, (addr >> 56 & 15) * EACH_NIBBLE);
 	return addr;
+}
+
+void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
+{
+	if (size)
+		kasan_tags_fill_pages_fast(kasan_tag_addr(addr, value), size);
 }
 
 void kasan_tags_fill(uintptr_t addr, size_t size, uint8_t tag)
@@ -139,27 +158,73 @@ static inline uintptr_t zero_small(uintptr_t at, uintptr_t end)
 	return at;
 }
 
-void kasan_tags_fill_zero(uintptr_t addr, size_t size, uint8_t tag)
+/* As many turns of @count blocks as fit. Return: the address behind. */
+static kasan_always_inline uintptr_t zero_blocks(uintptr_t at, uintptr_t end, size_t step,
+						 const unsigned int count)
+{
+	while (end - at >= count * step) {
+#pragma GCC unroll 16
+		for (unsigned int i = 0; i < count; i++) {
+			kasan_mte_dc_gzva(at);
+			at += step;
+		}
+	}
+	return at;
+}
+
+/* Whole blocks, at least one. */
+static kasan_always_inline void zero_all_blocks(uintptr_t at, uintptr_t end, size_t step)
+{
+	/* A page of 4 KiB has 64 blocks of 64 bytes. */
+	at = zero_blocks(at, end, step, 16);
+	at = zero_blocks(at, end, step, 4);
+	zero_blocks(at, end, step, 1);
+}
+
+/* What does not start or end with a block. */
+static __attribute__((__noinline__)) void zero_uneven(uintptr_t at, size_t size)
 {
 	const size_t step = zero_size, mask = step - 1;
-	uintptr_t at = kasan_tag_addr(addr, tag), end = at + size, last;
+	const uintptr_t end = at + size;
+	uintptr_t last;
 
-	if (size <= SMALL || size < step + mask) {
+	if (size < step + mask) {
 		zero_small(at, end);
 		return;
 	}
 	at = zero_small(at, (at + mask) & ~mask);
 	last = at + ((end - at) & ~mask);
-	while (last - at >= 4 * step) {
-		kasan_mte_dc_gzva(at);
-		kasan_mte_dc_gzva(at + step);
-		kasan_mte_dc_gzva(at + 2 * step);
-		kasan_mte_dc_gzva(at + 3 * step);
-		at += 4 * step;
+	zero_all_blocks(at, last, step);
+	zero_small(last, end);
+}
+
+void kasan_tags_fill_zero(uintptr_t addr, size_t size, uint8_t tag)
+{
+	const size_t step = zero_size;
+	uintptr_t at = kasan_tag_addr(addr, tag);
+
+	if (size < SMALL) {
+		if (size & 256) {
+			at = kasan_mte_stz2g(kasan_mte_stz2g(at));
+			at = kasan_mte_stz2g(kasan_mte_stz2g(at));
+			at = kasan_mte_stz2g(kasan_mte_stz2g(at));
+			at = kasan_mte_stz2g(kasan_mte_stz2g(at));
+		}
+		if (size & 128) {
+			at = kasan_mte_stz2g(kasan_mte_stz2g(at));
+			at = kasan_mte_stz2g(kasan_mte_stz2g(at));
+		}
+		if (size & 64)
+			at = kasan_mte_stz2g(kasan_mte_stz2g(at));
+		if (size & 32)
+			at = kasan_mte_stz2g(at);
+		if (size & 16)
+			kasan_mte_stzg(at);
+	} else if (kasan_unlikely((at | size) & (step - 1))) {
+		zero_uneven(at, size);
+	} else {
+		zero_all_blocks(at, at + size, step);
 	}
-	for (; at != last; at += step)
-		kasan_mte_dc_gzva(at);
-	zero_small(at, end);
 }
 
 bool kasan_tags_read(uintptr_t addr, uint8_t *tag)

@@ -16,13 +16,15 @@ from redzone.suites import bench as suite
 QUICK = ("bench", "--modes", "generic-inline", "--ops", "mem*")
 
 
-def test_intervals_of_sampling_are_for_hardware_tags():
+def test_sampling_and_stores_of_tags_are_for_hardware_tags():
     chosen = bench.names_matching("*")
     generic = bench.that_differ(chosen, bench.columns_of(["generic-inline"]))
     assert generic["traffic"] == ["page_traffic@1", "page_traffic_bare@1"]
-    assert {group: names for group, names in generic.items() if group != "traffic"} == {
-        group: names for group, names in chosen.items() if group != "traffic"
+    tags_only = ("traffic", "fill")
+    assert {group: names for group, names in generic.items() if group not in tags_only} == {
+        group: names for group, names in chosen.items() if group not in tags_only
     }
+    assert "fill" not in generic
     assert bench.that_differ(chosen, bench.columns_of(["hw_tags"])) == chosen
     ten = bench.that_differ(bench.names_matching("page_traffic@10"), bench.columns_of(["none"]))
     assert ten == {"traffic": ["page_traffic@10"]}

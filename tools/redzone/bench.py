@@ -28,13 +28,25 @@ MODES = {
     "sw_tags-outline": ("sw_tags", "outline"),
     "hw_tags": ("hw_tags", "inline"),
 }
-# Parameters of the boots without stack traces.
+# Parameters of the boots without stack traces, and of those without KASAN.
 NO_TRACES = "kasan.stacktrace=off"
+OFF = "kasan=off"
 TOOLS = ("qemu-arm64",)
 KERNEL = "redzone-bench"
 TIMEOUT = 1800
 CPUS = (1, 2, 4, 8)
 TRACE_CPUS = (1, 4, 8)
+# Bytes that are tagged, and how: "runtime" chooses by the size.
+FILL_SIZES = tuple(16 << i for i in range(10))
+FILLS = {
+    "st2g": "ST2G",
+    "stgm": "STGM",
+    "dc_gva": "DC GVA",
+    "runtime": "the runtime",
+    "stz2g": "STZ2G, zeroed",
+    "dc_gzva": "DC GZVA, zeroed",
+    "runtime_zero": "the runtime, zeroed",
+}
 # Intervals of kasan.page_alloc.sample= for page traffic. Modes other than hw_tags use only one.
 SAMPLES = (1, 2, 5, 10, 20, 100)
 FORMAT = 1
@@ -95,6 +107,11 @@ GROUPS = {
         for cpus in TRACE_CPUS
     },
     "traces": _TRACES,
+    "fill": {
+        f"fill.{op}@{size}": f"tags of {size:,} bytes by {title}"
+        for op, title in FILLS.items()
+        for size in FILL_SIZES
+    },
     "traffic": {
         f"{op}@{sample}": f"{title}, sample={sample}"
         for op, title in (
@@ -110,13 +127,20 @@ _FIGURE = re.compile(r"bench: (?P<name>\S+) (?P<counts>\d+)(?: (?P<times>\d+))?$
 
 @dataclass(frozen=True)
 class Column:
-    """One way to run the operations."""
+    """One way to run the operations. off: KASAN is built in, and switched off by kasan=off."""
 
     mode: str
     traces: bool
+    off: bool = False
+
+    @property
+    def parameters(self):
+        return [OFF] if self.off else [] if self.traces else [NO_TRACES]
 
     @property
     def key(self):
+        if self.off:
+            return f"{self.mode}, {OFF}"
         return self.mode if self.traces else f"{self.mode}, no traces"
 
 
@@ -139,23 +163,28 @@ def names_matching(pattern):
 
 
 def that_differ(chosen, columns):
-    """Return @chosen without the sampling intervals that no column's mode supports; one of them stays."""
+    """Return @chosen without what needs hardware tags, if no column's mode has them: the stores of tags, and
+    the intervals of sampling, of which one stays."""
     if any(column.mode == "hw_tags" for column in columns):
         return chosen
     shown = {}
     for group, names in chosen.items():
+        if group == "fill":
+            continue
         kept = {name.partition("@")[0]: name for name in reversed(names)} if group == "traffic" else {}
         shown[group] = [name for name in names if not kept or name in kept.values()]
     return shown
 
 
-def columns_of(modes):
+def columns_of(modes, with_off=False):
     """Return the columns for a list of modes. `none` always comes first, because the others are compared with
-    it."""
+    it. with_off: also with kasan=off."""
     columns = [Column("none", True)]
     for mode in dict.fromkeys(modes):
         if mode != "none":
             columns += [Column(mode, True), Column(mode, False)]
+            if with_off:
+                columns.append(Column(mode, True, True))
     return columns
 
 
@@ -174,6 +203,10 @@ def _boots(chosen):
     single = [group for group in ("memory", "vmalloc", "traces") if group in chosen]
     if single:
         yield Boot(1, "512M", [f"{group}:{name}" for group in single for name in chosen[group]])
+    if "fill" in chosen:
+        every = len(chosen["fill"]) == len(GROUPS["fill"])
+        # All their names do not fit into a kernel's command line.
+        yield Boot(1, "512M", ["fill"] if every else [f"fill:{name}" for name in chosen["fill"]])
     if "live" in chosen or "boot" in chosen:
         yield Boot(1, "2G", [f"live:{name}" for name in chosen.get("live", ())])
     for cpus in CPUS:
@@ -222,7 +255,7 @@ def measure(column, image, chosen, progress):
     mode = MODES[column.mode][0]
     for boot in _boots(chosen):
         progress(f"{column.key}: {base.plural(boot.cpus, 'CPU')}, {boot.memory}")
-        parameters = [] if column.traces else [NO_TRACES]
+        parameters = list(column.parameters)
         if boot.sample != 1:
             parameters.append(f"kasan.page_alloc.sample={boot.sample}")
         target = machine.Machine(
@@ -312,9 +345,9 @@ def show(table):
     console.print(view)
 
 
-def run(modes, ops, json_file, against, markdown_file, yes):
+def run(modes, ops, with_off, json_file, against, markdown_file, yes):
     """Carry out the verb. Returns the exit status."""
-    columns = columns_of(modes)
+    columns = columns_of(modes, with_off)
     chosen = that_differ(names_matching(ops), columns)
     before = load(against) if against else None
     if before is not None and not any(

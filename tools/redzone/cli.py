@@ -310,6 +310,9 @@ def test_verb(context, **options):
     metavar="GLOB",
     help="Only operations whose name or title in the table matches, as in 'kmalloc(64)*'.",
 )
+@click.option(
+    "--with-off", is_flag=True, help="Each mode also with kasan=off: what it costs while it is switched off."
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
 @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the table to FILE as well.")
 @click.option("--against", metavar="FILE", help="Show ratios to the figures in FILE, from --json.")
@@ -329,6 +332,7 @@ def bench_verb(context, **options):
     Examples:
       ./redzone bench
       ./redzone bench --modes generic-inline --ops 'kmalloc*'
+      ./redzone bench --modes hw_tags --ops 'pages*' --with-off
       ./redzone bench --json before.json
       ./redzone bench --against before.json
       ./redzone bench traces

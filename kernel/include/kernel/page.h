@@ -85,13 +85,15 @@ extern unsigned long min_pfn, max_pfn;
 /**
  * struct linear_ram - the same, for addresses that may not be in the linear map
  * @start: address of the first page in the linear map. @bytes: extent of RAM that mem_map[] describes.
- * @pages: mem_map.
+ * @pages: mem_map. @base: what page_to_virt() adds to a descriptor's address, which it multiplies: that is
+ *	faster than the way over the number of the frame.
  *
  * The members are side by side, because every kfree() reads them.
  */
 extern struct linear_ram {
 	unsigned long start, bytes;
 	struct page *pages;
+	unsigned long base;
 } linear_ram;
 
 static inline bool page_flag(const struct page *page, enum pageflags bit)
@@ -144,7 +146,7 @@ static inline struct page *phys_to_page(phys_addr_t pa)
 /** page_to_virt() - Return: the page's address in the linear map, without a tag. For the allocators. */
 static inline void *page_to_virt(const struct page *page)
 {
-	return (void *)__va(page_to_phys(page));
+	return (void *)(linear_ram.base + (unsigned long)page * (PAGE_SIZE / sizeof(*page)));
 }
 
 /** virt_to_page() - Return: descriptor of the page at @addr, in the linear map, see virt_addr_valid(). */
@@ -177,9 +179,11 @@ static inline u8 page_kasan_tag(const struct page *page)
 static inline void page_kasan_tag_set(struct page *page, unsigned int nr, u8 tag)
 {
 	const unsigned long bits = (unsigned long)(u8)~tag << PAGE_KASAN_TAG_SHIFT;
+	const struct page *end = page + nr;
 
-	for (; nr; nr--, page++)
+	do
 		WRITE_ONCE(page->flags, (page->flags & ~PAGE_KASAN_TAG_MASK) | bits);
+	while (++page != end);
 }
 #else
 #define PAGE_KASAN_TAG_MASK 0UL

@@ -136,6 +136,21 @@ static inline size_t kasan_mte_zero_size(void)
 	return dczid & 16 ? 0 : 4UL << (dczid & 15);
 }
 
+/* Return: is @addr mapped, so that ldg does not fault? Memory without tags has tag 0. Interrupts are off: handlers
+ * use the register as well. */
+static inline bool kasan_mte_is_mapped(uintptr_t addr)
+{
+	uint64_t par;
+
+	__asm__ __volatile__("at s1e1r, %1\n\t"
+			     "isb\n\t"
+			     "mrs %0, par_el1"
+			     : "=r"(par)
+			     : "r"(addr)
+			     : "memory");
+	return !(par & 1);
+}
+
 /* Return: is @addr mapped as memory that has tags? Interrupts are off: handlers use the register as well. */
 static inline bool kasan_mte_is_tagged(uintptr_t addr)
 {

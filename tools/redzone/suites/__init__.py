@@ -44,6 +44,7 @@ ORDER = (
     "rt",
     "linux-kunit",
     "bench",
+    "bench-modes",
     "soak",
     "workqueue-stress",
     "fresh-machine",
