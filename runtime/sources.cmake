@@ -41,6 +41,7 @@ set(REDZONE_RUNTIME_SOURCES
   core/window.c
   report/classify.c
   report/describe.c
+  report/describe_frame.c
   report/describe_stack.c
   report/describe_tags.c
   report/ignore.c

@@ -70,14 +70,28 @@ enum kasan_access {
 #define KASAN_TEST_GENERIC	  false
 #define KASAN_TYPE(generic, tags) tags
 #endif
+/* Of memory of a variable that is out of scope, which hardware tags tell from an overrun. */
+#ifdef CONFIG_KASAN_SW_TAGS
+#define KASAN_TYPE_SCOPE "invalid-access"
+#else
+#define KASAN_TYPE_SCOPE "use-after-scope"
+#endif
+/* What @place, behind a variable, holds already: with tags there may be a frame record, as there is no redzone. */
+#ifdef CONFIG_KASAN_TAGS
+#define KASAN_KEPT(place) (*(volatile __typeof__(place) *)kasan_reset_tag(&(place)))
+#else
+#define KASAN_KEPT(place) 0
+#endif
 #define KASAN_TYPE_BESIDE KASAN_TYPE("slab-out-of-bounds", NULL)
 #ifdef CONFIG_KASAN_HW_TAGS
-#define KASAN_TEST_STACK    false
+#define KASAN_TEST_STACK    CONFIG_KASAN_STACK
+#define KASAN_TEST_HW	    true
 #define KASAN_TEST_BYTES    false
 #define KASAN_END(size)	    ALIGN(size, KASAN_GRANULE_SIZE)
 #define KASAN_TYPE_UNMAPPED "wild-memory-access"
 #else
 #define KASAN_TEST_STACK    true
+#define KASAN_TEST_HW	    false
 #define KASAN_TEST_BYTES    true
 #define KASAN_END(size)	    (size)
 #define KASAN_TYPE_UNMAPPED KASAN_TYPE("vmalloc-out-of-bounds", "invalid-access")

@@ -18,8 +18,10 @@ void kasan_stack_oob(struct kunit *test)
 	WRITE_ACCESS(p[size - 1], 0);
 	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(p[KASAN_STACK_END(size)])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(p[KASAN_STACK_END(size) + 7], 0)));
+	KUNIT_EXPECT_KASAN_REPORT(
+		test, "stack-out-of-bounds", KASAN_WRITE, 1,
+		KASAN_TEST_BUG(WRITE_ACCESS(p[KASAN_STACK_END(size) + 7],
+					    KASAN_KEPT(p[KASAN_STACK_END(size) + 7]))));
 }
 
 void kasan_stack_oob_left(struct kunit *test)
@@ -46,23 +48,24 @@ void kasan_stack_oob_memset(struct kunit *test)
 				  KASAN_TEST_BUG(memset(p, 0, size)));
 }
 
-static noinline void write_index(u32 *array, size_t index)
+static noinline void write_index(u32 *array, size_t index, u32 value)
 {
-	WRITE_ACCESS(array[index], 1);
+	WRITE_ACCESS(array[index], value);
 }
 
 void kasan_stack_oob_callee(struct kunit *test)
 {
 	u32 array[6];
 	u32 *p = array;
+	size_t end = KASAN_STACK_END(sizeof(array)) / sizeof(u32);
 
 	kasan_needs_stack(test);
 	HIDE_VAR(p);
-	write_index(p, 5);
+	HIDE_VAR(end);
+	write_index(p, 5, 1);
 	/* The frame with the variable is the caller's. */
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, "stack-out-of-bounds", KASAN_WRITE, 4,
-		KASAN_TEST_BUG(write_index(p, KASAN_STACK_END(sizeof(array)) / sizeof(u32))));
+	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_WRITE, 4,
+				  KASAN_TEST_BUG(write_index(p, end, KASAN_KEPT(p[end]))));
 }
 
 void kasan_alloca_oob_left(struct kunit *test)
@@ -95,7 +98,10 @@ void kasan_use_after_scope(struct kunit *test)
 {
 	volatile int *stale = NULL;
 
-	kasan_needs_generic(test);
+	/* With software tags the compiler may keep the tag to the end of the frame. */
+	kasan_needs_stack(test);
+	kasan_needs(test, KASAN_TEST_GENERIC || KASAN_TEST_HW,
+		    "CONFIG_KASAN_GENERIC=y or CONFIG_KASAN_HW_TAGS=y");
 	for (int i = 0; i < 2; i++) {
 		volatile int local[4];
 		volatile int *p = local;
@@ -128,8 +134,8 @@ void kasan_use_after_scope_large(struct kunit *test)
 		stale = p;
 	}
 	HIDE_VAR(stale);
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE("use-after-scope", "invalid-access"),
-				  KASAN_WRITE, 1, KASAN_TEST_BUG(stale[1999] = 1));
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_SCOPE, KASAN_WRITE, 1,
+				  KASAN_TEST_BUG(stale[1999] = 1));
 }
 
 /* --- Global variables ------------------------------------------------------------------------- */

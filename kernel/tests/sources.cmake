@@ -84,6 +84,9 @@ if(REDZONE_MODE STREQUAL "hw_tags")
     ../arch/${REDZONE_ARCH}/tests/kasan_hw_test.c
     ../arch/${REDZONE_ARCH}/tests/kasan_sample_test.c)
 endif()
+if(REDZONE_MTE_STACK)
+  list(APPEND REDZONE_TESTS_SOURCES ../arch/${REDZONE_ARCH}/tests/kasan_mte_stack_test.c)
+endif()
 if(REDZONE_LOCKDEP)
   list(APPEND REDZONE_TESTS_SOURCES
     lockdep_blob.S

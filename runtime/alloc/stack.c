@@ -9,6 +9,7 @@
 
 void kasan_unpoison_stack(const void *low, const void *high)
 {
-	/* In tag modes the tags that are left there belong only to dead pointers. */
+	/* In tag modes the tags that are left there belong only to dead pointers. They cause no false report, but would
+	 * let such a pointer pass. */
 	kasan_clear_granules((uintptr_t)low, (uintptr_t)high);
 }

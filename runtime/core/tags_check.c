@@ -81,9 +81,15 @@ void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value
 
 void kasan_clear_granules(uintptr_t low, uintptr_t high)
 {
-#ifdef CONFIG_KASAN_SW_TAGS
+#if CONFIG_KASAN_STACK
 	low &= ~(uintptr_t)KASAN_GRANULE_MASK;
 	high = (high + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* The CPU ignores the tags of a variable until checks are on. */
+	if (!kasan_on())
+		return;
+#endif
+	/* The tag that a function gives back to its variables' memory: the stack pointer's. */
 	if (low < high)
 		kasan_tags_fill(low, high - low, KASAN_TAG_KERNEL);
 #else

@@ -344,6 +344,22 @@ static bool is_near_stack_object(const struct kasan_report *report, uint8_t tag)
 	return false;
 }
 
+#ifdef KASAN_TAGGED_FRAMES
+/* On a stack that the CPU is not on, whose frames are not known: does memory near the address have the tag? */
+static bool is_near_variable(const struct kasan_report *report, uint8_t tag)
+{
+	const uintptr_t at = report->first_bad;
+	uint8_t state;
+
+	for (uintptr_t far = 0; far <= NEAR_BYTES; far += KASAN_GRANULE_SIZE) {
+		if ((kasan_tags_read(at - far, &state) && state == tag) ||
+		    (kasan_tags_read(at + far, &state) && state == tag))
+			return true;
+	}
+	return false;
+}
+#endif
+
 void kasan_classify_by_owner(struct kasan_report *report)
 {
 	const struct kasan_owner *owner = &report->owner;
@@ -367,6 +383,14 @@ void kasan_classify_by_owner(struct kasan_report *report)
 			owner->state == KASAN_OWNER_FREED ? "use-after-free" : "slab-out-of-bounds";
 	} else if (report->has_area && kasan_tags_owner(report->area.start) == tag) {
 		report->type = "vmalloc-out-of-bounds";
+	} else if (kasan_has_tagged_frame(report)) {
+		/* Only the tag of a variable that is there is found. */
+		report->type = report->tagged.high ? "stack-out-of-bounds" : "use-after-scope";
+#ifdef KASAN_TAGGED_FRAMES
+	} else if (report->on_other_stack) {
+		report->type =
+			is_near_variable(report, tag) ? "stack-out-of-bounds" : "use-after-scope";
+#endif
 	} else if (report->on_stack) {
 		if (is_near_stack_object(report, tag))
 			report->type = "stack-out-of-bounds";

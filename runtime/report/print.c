@@ -256,6 +256,8 @@ static void print_stack_owner(const struct kasan_report *report)
 				  (unsigned long)(at - report->frame.base));
 		kasan_report_line(" %pS", (const void *)report->frame.function);
 	}
+	if (kasan_has_tagged_frame(report))
+		kasan_print_tagged_frame(report);
 	if (report->has_frame) {
 		blank();
 		kasan_print_frame(&report->frame);

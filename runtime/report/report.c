@@ -203,6 +203,7 @@ static void capture(struct kasan_report *report, const struct bug *bug)
 		return;
 	capture_first_bad(report);
 	capture_shadow(report);
+	kasan_capture_frame(report);
 }
 
 /* With hardware tags kernel memory that is not mapped has no state, but may have an owner beside it. */

@@ -64,6 +64,22 @@ struct kasan_frame {
 	const char *descr;
 };
 
+#if defined(CONFIG_KASAN_HW_TAGS) && CONFIG_KASAN_STACK
+#define KASAN_TAGGED_FRAMES 1
+#endif
+
+/**
+ * struct kasan_tagged_frame - the frame that an address on a stack with tagged variables lies in
+ * @fp: its record; 0: not found. @pc: code address in its function. @is_return: @pc is behind a call.
+ * @is_dead: the address lies below the stack pointer, so its frame is gone.
+ * @low, @high: the nearest memory with the pointer's tag, in whole granules; 0: there is none.
+ */
+struct kasan_tagged_frame {
+	uintptr_t fp, pc;
+	bool is_return, is_dead;
+	uintptr_t low, high;
+};
+
 struct kasan_report {
 	/* report.c, capture(): the arguments of the entry functions (kasan_report_access() and the others). */
 	const char *type;  /* frees: given; accesses: kasan_classify() */
@@ -91,6 +107,7 @@ struct kasan_report {
 	uintptr_t rows_base; /* address of the first row */
 	bool row_valid[KASAN_REPORT_ROWS];
 	uint8_t rows[KASAN_REPORT_ROWS][KASAN_REPORT_ROW_SIZE];
+	struct kasan_tagged_frame tagged;
 
 	/* describe.c: the owner of the memory. */
 	struct kasan_owner owner;
@@ -177,6 +194,32 @@ bool kasan_size_is_absurd(const struct kasan_report *report);
 
 /** kasan_describe() - find the owner of @report->addr, all kinds. */
 void kasan_describe(struct kasan_report *report);
+
+/* describe_frame.c: hardware tags, and the compiler tags stack variables. */
+#ifdef KASAN_TAGGED_FRAMES
+/** kasan_capture_frame() - fill @report->tagged, if the address lies on the stack that the CPU is on. */
+void kasan_capture_frame(struct kasan_report *report);
+
+/** kasan_has_tagged_frame() - Return: did that say where the address lies? */
+bool kasan_has_tagged_frame(const struct kasan_report *report);
+
+/** kasan_print_tagged_frame() - print it, behind the line that names the stack. */
+void kasan_print_tagged_frame(const struct kasan_report *report);
+#else
+static inline void kasan_capture_frame(struct kasan_report *report)
+{
+	(void)report;
+}
+static inline bool kasan_has_tagged_frame(const struct kasan_report *report)
+{
+	(void)report;
+	return false;
+}
+static inline void kasan_print_tagged_frame(const struct kasan_report *report)
+{
+	(void)report;
+}
+#endif
 
 /** kasan_describe_stack() - the part of kasan_describe() for stacks. */
 void kasan_describe_stack(struct kasan_report *report);

@@ -105,7 +105,8 @@ class Crash:
     stack: int | None = None
 
 
-def _frame(match):
+def frame_of(match):
+    """Return the Frame of a match of FRAME."""
     offset, size = int(match["offset"], 16), int(match["size"], 16)
     return Frame(match["name"], offset, size, match["register"] == "pc", match["module"])
 
@@ -201,7 +202,7 @@ class Reader:
             return "again", self.reports[-1]
         frame = FRAME.match(text)
         if frame:
-            parsed = _frame(frame)
+            parsed = frame_of(frame)
             # The link register is not a frame of its own: the trace has the caller.
             if self._in_crash and frame["register"] != "lr":
                 self.crash.frames.append(parsed)
@@ -259,7 +260,7 @@ class Reader:
                 return None, None
         frame = FRAME.match(text)
         if frame:
-            parsed = _frame(frame)
+            parsed = frame_of(frame)
             if self._section:
                 report.traces[self._section].append(parsed)
             return "frame", parsed

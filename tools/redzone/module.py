@@ -93,6 +93,11 @@ class Symbolizers:
         for one in self._all.values():
             one.close()
 
+    def locals_of(self, frame):
+        """Return the list of symbolize.Local of the function that @frame names."""
+        one = self._all.get(frame.module)
+        return one.locals_of(frame) if one is not None else []
+
     def frame(self, frame):
         """Fill and return @frame.sources from the file that the frame's "[module]" names."""
         one = self._all.get(frame.module)

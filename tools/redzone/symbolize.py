@@ -22,6 +22,17 @@ class Source:
     line: int
 
 
+@dataclass(frozen=True)
+class Local:
+    """A variable of a function's frame. @start: where, in bytes from the frame record; @size: in bytes."""
+
+    name: str
+    path: str
+    line: int
+    start: int
+    size: int
+
+
 class _Arm64Code:
     """Says whether an address is a call's return address, from the code of an arm64 ELF file."""
 
@@ -113,18 +124,40 @@ class Symbolizer:
         start, _ = min(entries, key=lambda entry: abs(frame.size - entry[1]))
         return start + frame.offset
 
+    def _ask(self, question):
+        """Return LLVM's answer, a dictionary; an empty one if there is none."""
+        try:
+            self._process.stdin.write(question + "\n")
+            self._process.stdin.flush()
+            return json.loads(self._process.stdout.readline() or "{}")
+        except (OSError, ValueError):
+            return {}
+
+    def locals_of(self, frame):
+        """Return the list of Local of the function that @frame names, inlined functions included.
+
+        Variables whose place changes, or is a register, are left out.
+        """
+        address = self.address(frame)
+        answer = self._ask(f"FRAME {address:#x}") if address is not None else {}
+        return [
+            Local(
+                one["Name"],
+                str(Path(one["DeclFile"])),
+                one["DeclLine"],
+                one["FrameOffset"],
+                int(one["Size"], 16),
+            )
+            for one in answer.get("Frame", [])
+            if all(one.get(key) for key in ("Name", "DeclFile", "DeclLine", "FrameOffset", "Size"))
+        ]
+
     def look_up(self, address):
         """Return the list of Source at @address, innermost inlined function first; empty: unknown."""
         if address in self._cache:
             return self._cache[address]
         sources = []
-        try:
-            self._process.stdin.write(f"{address:#x}\n")
-            self._process.stdin.flush()
-            answer = json.loads(self._process.stdout.readline() or "{}")
-        except (OSError, ValueError):
-            answer = {}
-        for symbol in answer.get("Symbol", []):
+        for symbol in self._ask(f"{address:#x}").get("Symbol", []):
             if symbol.get("FileName") and symbol.get("Line"):
                 path = str(Path(symbol["FileName"]))
                 sources.append(Source(symbol.get("FunctionName", ""), path, symbol["Line"]))

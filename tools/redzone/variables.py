@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Finds where a global variable is declared, in an ELF file's debug information.
+"""Finds where a variable of a report is declared, in an ELF file's debug information.
 
-GCC writes the line into the program, and the kernel prints it. Clang does not, so this module looks it up.
+Globals: GCC writes the line into the program, and the kernel prints it. Clang does not, so this module looks
+it up. Local variables that have hardware tags: the kernel says which frame the address lies in, and where in
+it the memory with the pointer's tag is; their names are in the debug information only.
 """
 
 import re
@@ -9,12 +11,40 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+from redzone import console
 from redzone.base import ROOT
 from redzone.symbolize import Source
 
 _HEADLINE = "The buggy address belongs to the variable:"
 _NAME = re.compile(r"^ (?:\d+ bytes to the left of )?([\w.$<> ]+)\+0x[0-9a-f]+/0x[0-9a-f]+$")
 _DEFINED = re.compile(r"^ defined (?:in|at) (.+?)(?::(\d+))?$")
+
+
+_IN_FRAME = re.compile(r"^ and is located (\d+) bytes (below|above) the frame record of:$")
+_TAGGED = re.compile(
+    r"^The pointer's tag is that of (\d+) bytes, which (end|begin) (\d+) bytes (?:before|behind) it$"
+)
+
+
+def in_frame(report):
+    """Return (console.Frame, start, end) if a console.Report says where in a frame the memory is, or None.
+
+    start and end: of the memory with the pointer's tag, in bytes from the frame record; if there is none, of
+    the bad byte.
+    """
+    for at, text in enumerate(report.lines[:-2]):
+        match = _IN_FRAME.match(text)
+        where = console.FRAME.match(report.lines[at + 1]) if match else None
+        if where is None:
+            continue
+        bad = int(match[1]) * (-1 if match[2] == "below" else 1)
+        tagged = _TAGGED.match(report.lines[at + 2])
+        if tagged is None:
+            return console.frame_of(where), bad, bad + 1
+        size, distance = int(tagged[1]), int(tagged[3])
+        start = bad - distance - size if tagged[2] == "end" else bad + distance
+        return console.frame_of(where), start, start + size
+    return None
 
 
 def named(report):

@@ -213,6 +213,7 @@ class View:
             for text, bad in excerpt(source, _CONTEXT if name == "call" else 0):
                 self._print(Text(text, "bold" if bad else "dim") if self.color else text)
         self._explain_variable(report)
+        self._explain_locals(report)
         self._print("")
 
     def _explain_variable(self, report):
@@ -226,14 +227,28 @@ class View:
         else:
             found = (variables.declared(elf, name, file) for elf in self.symbolizer.files)
             source = next(filter(None, found), None)
-        if source is None:
+        if source is not None:
+            self._declared("variable declared at ", source)
+
+    def _explain_locals(self, report):
+        """Show where the local variables are declared that have the memory of the report."""
+        found = variables.in_frame(report)
+        if found is None:
             return
+        frame, start, end = found
+        for one in self.symbolizer.locals_of(frame):
+            if one.start < end and start < one.start + one.size:
+                gone = "variable out of scope, " if report.type == "use-after-scope" else "variable "
+                self._declared(gone + "declared at ", Source(one.name, one.path, one.line))
+
+    def _declared(self, words, source):
+        """Print @words, the place of @source, and its line."""
         place = f"{_shown(source.path)}:{source.line}"
         self._print("")
         self._print(
-            Text.assemble(("variable declared at ", "bold"), (place, "cyan"), f": {source.function}")
+            Text.assemble((words, "bold"), (place, "cyan"), f": {source.function}")
             if self.color
-            else f"variable declared at {place}: {source.function}"
+            else f"{words}{place}: {source.function}"
         )
         for text, bad in excerpt(source, 0):
             self._print(Text(text, "bold" if bad else "dim") if self.color else text)

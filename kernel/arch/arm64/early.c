@@ -8,6 +8,7 @@
 #include <kernel/printk.h>
 #include <asm/irqflags.h>
 #include "internal.h"
+#include "mte.h"
 
 /* Not in .bss: head.S writes it just after it has cleared .bss, and must not depend on that order. */
 u64 kimage_voffset __section(".data") = 0;
@@ -33,6 +34,7 @@ static void map_segment(const char *start, const char *end, pgprot_t prot, const
 void early_init(phys_addr_t fdt)
 {
 	map_or_die(FIX_UART_VADDR, PL011_DEFAULT_PHYS, PAGE_SIZE, PAGE_DEVICE, "the UART");
+	mte_check_instructions();
 	map_segment(_text, _etext, PAGE_KERNEL_EXEC | PROT_BLOCKS_OK, "kernel text");
 	map_segment(__rodata_start, __rodata_end, PAGE_KERNEL_RO | PROT_BLOCKS_OK, "kernel rodata");
 	map_segment(__data_start, _end, PAGE_KERNEL | PROT_BLOCKS_OK, "kernel data");

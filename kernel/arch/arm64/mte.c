@@ -42,6 +42,15 @@ static bool has_store_only(void)
 	return (read_sysreg(ID_AA64PFR2) >> 4) & 15;
 }
 
+void mte_check_instructions(void)
+{
+	/* A CPU that has the instructions but no tags ignores them: irg gives the tag 0, which nothing checks. */
+	if (CONFIG_KASAN_STACK && !mte_version())
+		early_panic("this kernel tags its stack variables (--mte-stack), and needs a CPU "
+			    "that knows "
+			    "MTE's instructions\n");
+}
+
 void arch_kasan_probe(void)
 {
 	const char *why = "this CPU has no memory tags (MTE)";
@@ -86,8 +95,14 @@ void arch_kasan_enable(void)
 	if (!mte_present)
 		return;
 	kasan_hw_options(&want);
-	if (!want.enabled)
+	if (!want.enabled) {
+		/* Functions that tag their variables go on: without access to tags they store none. */
+		if (CONFIG_KASAN_STACK) {
+			write_sysreg(read_sysreg(sctlr_el1) & ~SCTLR_ATA, sctlr_el1);
+			isb();
+		}
 		return;
+	}
 	if (want.mode == KASAN_MODE_ASYMM && mte_version() < ID_PFR1_MTE_ASYMM) {
 		pr_warn("kasan.mode=asymm: this CPU cannot do that; sync is used\n");
 		want.mode = KASAN_MODE_SYNC;

@@ -32,6 +32,10 @@ struct pt_regs;
 /* Read in exception entries and context switches; does not change after early boot. */
 extern bool mte_present;
 
+/** mte_check_instructions() - stop if the code has MTE's instructions, to tag stack variables, and this CPU does not know
+ *  them. Called before any such code. */
+void mte_check_instructions(void);
+
 /** mte_enable_cpu() - start checks on a secondary CPU, before it does anything else. */
 void mte_enable_cpu(void);
 
@@ -75,6 +79,9 @@ static __always_inline bool mte_end_of_step(struct pt_regs *regs, bool sync)
 }
 
 #else
+static inline void mte_check_instructions(void)
+{
+}
 static inline void mte_enable_cpu(void)
 {
 }

@@ -14,7 +14,10 @@ struct secondary_boot secondary_boot[NR_CPUS];
 
 extern char secondary_entry[];
 
-/* First C function of a secondary CPU, on the stack of its idle task, interrupts off. */
+/*
+ * First C function of a secondary CPU, on the stack of its idle task, interrupts off. With stack tagging it must have no
+ * variable whose address is used: it would get no tag before mte_enable_cpu(), and its pointer would be checked after.
+ */
 void secondary_start(unsigned int cpu)
 {
 	mte_enable_cpu();
