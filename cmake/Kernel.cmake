@@ -41,6 +41,11 @@ set(common_options
   ${REDZONE_ARCH_OPTIONS})
 set(kernel_options ${common_options})
 set(runtime_options ${common_options})
+if(REDZONE_TAGGED_GLOBALS)
+  # A tag takes a symbol's value out of the small code model's reach, wherever it is used.
+  list(REMOVE_ITEM kernel_options -mcmodel=small)
+  list(REMOVE_ITEM runtime_options -mcmodel=small)
+endif()
 if(REDZONE_SHADOW_CALL_STACK)
   if(NOT REDZONE_ARCH_SCS_RESERVE)
     message(FATAL_ERROR "The kernel for '${REDZONE_ARCH}' has no shadow call stack")

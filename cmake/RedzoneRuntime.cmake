@@ -43,11 +43,27 @@ function(redzone_flags out kind words)
     endforeach()
     if(holds)
       string(REPLACE "@OFFSET@" "${ARGV3}" rule "${rule}")
+      if(rule MATCHES "@USER_OFFSET@")
+        _redzone_user_offset(user "${ARGV3}")
+        string(REPLACE "@USER_OFFSET@" "${user}" rule "${rule}")
+      endif()
       separate_arguments(rule)
       list(APPEND flags ${rule})
     endif()
   endforeach()
   set(${out} "${flags}" PARENT_SCOPE)
+endfunction()
+
+# @USER_OFFSET@: the offset for checks that look up (addr & ~(0xff << 56)) instead of (addr | 0xff << 56). It is
+# larger by the difference in shadow bytes, 0xff << 52. CMake calculates with 63 bits, so only in the upper half.
+function(_redzone_user_offset out offset)
+  string(REGEX REPLACE "^0[xX]" "000000000000000" digits "${offset}")
+  string(REGEX REPLACE "^.*(....)(............)$" "0x\\1;\\2" halves "${digits}")
+  list(GET halves 0 upper)
+  list(GET halves 1 lower)
+  math(EXPR upper "((${upper} + 0x0ff0) & 0xffff) + 0x10000" OUTPUT_FORMAT HEXADECIMAL)
+  string(SUBSTRING "${upper}" 3 4 upper)
+  set(${out} "0x${upper}${lower}" PARENT_SCOPE)
 endfunction()
 
 # The words for this compiler, its target and the mode. ARCH defaults to the compiler's own target.

@@ -7,6 +7,7 @@ set(REDZONE_RUNTIME_SOURCES
   abi/asan_report.c
   abi/asan_stack.c
   abi/hwasan_access.c
+  abi/hwasan_globals.c
   abi/hwasan_stack.c
   abi/tags_mem.c
   alloc/aux_stack.c
@@ -22,6 +23,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/slab.c
   alloc/slack.c
   alloc/stack.c
+  alloc/tags_globals.c
   alloc/tags_pages.c
   alloc/tags_slab.c
   core/check.c

@@ -120,4 +120,40 @@ KASAN_HOOK KASAN_READS_NOTHING void kasan_unpoison_stack(const void *low, const 
  *  redzones become accessible. The memory must still be readable. */
 KASAN_HOOK void kasan_unload_globals(const void *start, size_t size) KASAN_OFF();
 
+/** struct kasan_global_descriptor - section hwasan_globals: what Clang says of a global that it has tagged
+ * @offset: the variable's address less that of this word.
+ * @info: its size in bytes; the top byte is the tag that was added to that of its address. */
+struct kasan_global_descriptor {
+	int32_t offset;
+	uint32_t info;
+};
+
+/** kasan_global_size() - Return: bytes of the variable, or of the part of a large one, that @d describes. */
+static inline size_t kasan_global_size(const struct kasan_global_descriptor *d)
+{
+	return d->info & 0xffffff;
+}
+
+/** struct kasan_globals_table - the descriptors of an image or of a module, from kasan_load_globals() to
+ *  kasan_unload_globals(). The caller's memory, the runtime's contents; zero at first. */
+struct kasan_globals_table {
+	const struct kasan_global_descriptor *start, *end;
+	struct kasan_globals_table *next;
+};
+
+#ifdef CONFIG_KASAN_SW_TAGS
+/** kasan_prepare_globals() - make later checks of [@start, @end) exact to the byte: write to the padding of each
+ *  variable. While constants may still be written; needs no shadow. Without this call, or for constants that are
+ *  read-only already, an overrun of less than a granule is missed. */
+KASAN_HOOK void kasan_prepare_globals(const struct kasan_global_descriptor *start,
+				      const struct kasan_global_descriptor *end);
+
+/** kasan_load_globals() - give the memory of the variables in [@start, @end) their tags, and remember them in @table for
+ *  reports. Before instrumented code touches them, with shadow that can be written. __hwasan_init(), a
+ *  constructor, does it for the image, unless the system has done so before. */
+KASAN_HOOK void kasan_load_globals(struct kasan_globals_table *table,
+				   const struct kasan_global_descriptor *start,
+				   const struct kasan_global_descriptor *end);
+#endif
+
 #endif /* KASAN_PAGES_H */

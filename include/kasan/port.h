@@ -161,6 +161,11 @@ struct kasan_symbol {
 };
 bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym);
 
+/** kasan_port_variable() - name a global variable: software tags, where the compiler's description has no name
+ *  @addr: the variable's first byte, without a tag. @buf, @size: where to write the name, NUL-terminated. Called in
+ *  reports, one at a time. Default: finds nothing. Return: true if found. */
+bool kasan_port_variable(uintptr_t addr, char *buf, size_t size);
+
 /** kasan_port_clock() - Return: ns since boot, monotonic. Hot with CONFIG_KASAN_EXTRA_INFO, else not
  *  called. Default: 0, all times print as 0. */
 uint64_t kasan_port_clock(void);

@@ -19,6 +19,11 @@ extern const u32 ksymtab_num, ksymtab_name_offsets[];
 extern const u64 ksymtab_addresses[];
 extern const char ksymtab_names[];
 
+/* Variables that have a tag. Offsets are in bytes from _text, or with KVARS_DATA set from __data_start. */
+extern const u32 kvars_num, kvars_offsets[], kvars_name_offsets[];
+extern const char kvars_names[];
+#define KVARS_DATA (1U << 31)
+
 bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start, unsigned long *size)
 {
 	unsigned long base = (unsigned long)_text, end = (unsigned long)_etext;
@@ -72,6 +77,29 @@ unsigned long kallsyms_address(const char *name)
 			return (unsigned long)_text + kallsyms_offsets[i];
 	}
 	return 0;
+}
+
+bool kallsyms_variable(unsigned long addr, const char **name)
+{
+	unsigned long data = (unsigned long)__data_start;
+	u32 low = 0, high = kvars_num, wanted;
+
+	if (!is_kernel_image((void *)addr))
+		return false;
+	wanted = (u32)(addr >= data ? (addr - data) | KVARS_DATA : addr - (unsigned long)_text);
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (kvars_offsets[middle] == wanted) {
+			*name = kvars_names + kvars_name_offsets[middle];
+			return true;
+		}
+		if (kvars_offsets[middle] < wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
 }
 
 /* The same as strcmp(), but not instrumented. */

@@ -9,6 +9,7 @@
 	.section .kallsyms, "a", %progbits
 	.weak	kallsyms_num, kallsyms_offsets, kallsyms_name_offsets, kallsyms_names
 	.weak	ksymtab_num, ksymtab_addresses, ksymtab_name_offsets, ksymtab_names
+	.weak	kvars_num, kvars_offsets, kvars_name_offsets, kvars_names
 	/* Symbols without a type would be taken for code, so these are objects. */
 	.type	kallsyms_num, %object
 	.type	kallsyms_offsets, %object
@@ -18,15 +19,23 @@
 	.type	ksymtab_addresses, %object
 	.type	ksymtab_name_offsets, %object
 	.type	ksymtab_names, %object
+	.type	kvars_num, %object
+	.type	kvars_offsets, %object
+	.type	kvars_name_offsets, %object
+	.type	kvars_names, %object
 	.balign	8
 ksymtab_addresses:
 kallsyms_num:
 ksymtab_num:
+kvars_num:
+kvars_offsets:
+kvars_name_offsets:
 kallsyms_offsets:
 kallsyms_name_offsets:
 ksymtab_name_offsets:
 	.long	0
 kallsyms_names:
 ksymtab_names:
+kvars_names:
 	.byte	0
 	.section .note.GNU-stack, "", %progbits

@@ -154,6 +154,19 @@ bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol
 	return true;
 }
 
+bool kasan_port_variable(uintptr_t addr, char *buf, size_t size)
+{
+	const char *name;
+	size_t n = 0;
+
+	if (!kallsyms_variable(addr, &name))
+		return module_variable(addr, buf, size);
+	for (; name[n] && n < size - 1; n++)
+		buf[n] = name[n];
+	buf[n] = '\0';
+	return n != 0;
+}
+
 void kasan_port_print_banner(void)
 {
 	kasan_report_line("CPU: %u PID: %u Comm: %s", smp_processor_id(),

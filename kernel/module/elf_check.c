@@ -7,6 +7,12 @@
 
 #include "internal.h"
 
+#ifdef CONFIG_KASAN_TAGGED_GLOBALS
+#define TAGGED_GLOBALS true
+#else
+#define TAGGED_GLOBALS false
+#endif
+
 /* Return: true if [@offset, @offset + @size) is inside the file. */
 static bool in_file(const struct load_info *info, u64 offset, u64 size)
 {
@@ -132,6 +138,7 @@ static int check_symbol(struct load_info *info, unsigned int i)
 	const Elf64_Sym *symbol = &info->symbols[i];
 	const Elf64_Shdr *table = &info->sections[info->symbols_section];
 	unsigned int section = symbol->st_shndx;
+	u64 value = symbol->st_value;
 
 	if (symbol->st_name >= info->sections[table->sh_link].sh_size)
 		return module_fail(info, -ENOEXEC, "symbol %u: its name lies at 0x%x of 0x%llx", i,
@@ -146,8 +153,10 @@ static int check_symbol(struct load_info *info, unsigned int i)
 	if (section >= info->nr_sections)
 		return module_fail(info, -ENOEXEC, "symbol %u (%s): in section %u of %u", i,
 				   symbol_name(info, i), section, info->nr_sections);
-	if (info->sections[section].sh_flags & SHF_ALLOC &&
-	    symbol->st_value > info->sections[section].sh_size)
+	/* A tagged global has its tag in the top byte. */
+	if (TAGGED_GLOBALS)
+		value &= (1ULL << 56) - 1;
+	if (info->sections[section].sh_flags & SHF_ALLOC && value > info->sections[section].sh_size)
 		return module_fail(info, -ENOEXEC,
 				   "symbol %u (%s): at 0x%llx of section %s, 0x%llx bytes", i,
 				   symbol_name(info, i), (unsigned long long)symbol->st_value,

@@ -52,6 +52,7 @@ struct section_place {
  * @symbols, @strings: the symbol table and its names; NULL if the file has none.
  * @places: where each section goes, by section number.
  * @values: the value of each symbol, by symbol number.
+ * @globals_offset, @globals_size: descriptors of tagged globals, in the module's constants, in bytes.
  * @got_slots: by symbol number: the number of its entry in the GOT, counted from 1; 0 if it has none.
  */
 struct load_info {
@@ -74,6 +75,7 @@ struct load_info {
 	u32 *got_slots;
 	size_t veneer_offset, nr_veneers, max_veneers;
 	size_t got_offset, nr_got, max_got;
+	size_t globals_offset, globals_size;
 };
 
 /** module_fail() - store the reason of the failure. Return: @err. */

@@ -5,6 +5,7 @@
  * elf_check.c has found the file to be well-formed. Everything else may still be wrong: a relocation may
  * overflow, a symbol may be missing.
  */
+#include <kasan/kasan.h>
 #include <kernel/mm.h>
 #include <kernel/mutex.h>
 #include <kernel/sort.h>
@@ -13,6 +14,10 @@
 #include "internal.h"
 
 #define GOT_ENTRY_SIZE sizeof(u64)
+
+/* Clang's descriptors of tagged globals; behind ".note." the name of a section that points to them. */
+#define GLOBALS_SECTION "hwasan_globals"
+#define GLOBALS_NOTE	"hwasan.globals"
 
 /* --- Layout --------------------------------------------------------------------------------------- */
 
@@ -82,6 +87,26 @@ static size_t place_arrays(struct load_info *info, u32 type, size_t *start)
 	}
 }
 
+/* Place all descriptors of tagged globals side by side. */
+static int place_globals(struct load_info *info)
+{
+	info->globals_offset = append(info->module, MODULE_RODATA, 0, 8);
+	for (unsigned int i = 1; i < info->nr_sections; i++) {
+		const Elf64_Shdr *s = &info->sections[i];
+
+		if (!(s->sh_flags & SHF_ALLOC) || strcmp(section_name(info, i), GLOBALS_SECTION))
+			continue;
+		if (s->sh_size % sizeof(struct kasan_global_descriptor))
+			return module_fail(info, -ENOEXEC, "section %u (%s): 0x%llx bytes", i,
+					   GLOBALS_SECTION, (unsigned long long)s->sh_size);
+		info->places[i].loaded = true;
+		info->places[i].part = MODULE_RODATA;
+		info->places[i].offset = append(info->module, MODULE_RODATA, s->sh_size, 1);
+		info->globals_size += s->sh_size;
+	}
+	return 0;
+}
+
 /* Return: true if @symbol is in a section of this file that is loaded. */
 static bool is_loaded(const struct load_info *info, u32 symbol)
 {
@@ -125,14 +150,19 @@ static int lay_out(struct load_info *info, size_t *ctors, size_t *dtors)
 {
 	struct module *module = info->module;
 	size_t total = 0;
+	int err = place_globals(info);
 
+	if (err)
+		return err;
 	module->nr_ctors = place_arrays(info, SHT_INIT_ARRAY, ctors) / sizeof(u64);
 	module->nr_dtors = place_arrays(info, SHT_FINI_ARRAY, dtors) / sizeof(u64);
 	for (unsigned int i = 1; i < info->nr_sections; i++) {
 		const Elf64_Shdr *s = &info->sections[i];
 		struct section_place *place = &info->places[i];
 
-		if (!(s->sh_flags & SHF_ALLOC) || place->loaded)
+		/* The note tells user space where the descriptors are. */
+		if (!(s->sh_flags & SHF_ALLOC) || place->loaded ||
+		    !strcmp(section_name(info, i), ".note." GLOBALS_NOTE))
 			continue;
 		place->loaded = true;
 		place->part = part_of(info, i);
@@ -218,6 +248,9 @@ static int resolve_undefined(struct load_info *info, unsigned int i, unsigned in
 	struct module *owner = NULL;
 
 	if (!*name)
+		return 0;
+	/* The note's, which every file brings: they mean this module's own descriptors. */
+	if (!strcmp(name, "__start_" GLOBALS_SECTION) || !strcmp(name, "__stop_" GLOBALS_SECTION))
 		return 0;
 	info->values[i] = kallsyms_exported(name);
 	if (!info->values[i])
@@ -459,6 +492,46 @@ static int find_entries(struct load_info *info, size_t ctors, size_t dtors)
 	return 0;
 }
 
+#ifdef CONFIG_KASAN_TAGGED_GLOBALS
+/* Does @d describe memory inside of the module? It decides where the runtime writes. */
+static bool is_inside(const struct module *module, const struct kasan_global_descriptor *d)
+{
+	unsigned long start = (unsigned long)d + (unsigned long)(long)d->offset;
+	size_t span = ALIGN(kasan_global_size(d), KASAN_GRANULE_SIZE);
+
+	for (int i = 0; i < MODULE_PARTS; i++) {
+		const struct module_part *part = &module->parts[i];
+
+		if (i != MODULE_TEXT && start >= part->start && start < part->start + part->size)
+			return !(start % KASAN_GRANULE_SIZE) &&
+			       span <= PAGE_ALIGN(part->size) - (start - part->start);
+	}
+	return false;
+}
+#endif
+
+/* Give the memory of the module's globals the tags that their symbols have. */
+static int tag_globals(struct load_info *info)
+{
+#ifdef CONFIG_KASAN_TAGGED_GLOBALS
+	const struct kasan_global_descriptor *start =
+		(const void *)(info->module->parts[MODULE_RODATA].start + info->globals_offset);
+	const struct kasan_global_descriptor *end = start + info->globals_size / sizeof(*start);
+
+	for (const struct kasan_global_descriptor *d = start; d < end; d++) {
+		if (!is_inside(info->module, d))
+			return module_fail(info, -ENOEXEC,
+					   "%s: entry %zu describes no variable of the module",
+					   GLOBALS_SECTION, (size_t)(d - start));
+	}
+	if (start < end) {
+		kasan_prepare_globals(start, end);
+		kasan_load_globals(&info->module->globals, start, end);
+	}
+#endif
+	return 0;
+}
+
 int module_link(struct load_info *info)
 {
 	size_t ctors = 0, dtors = 0;
@@ -489,6 +562,8 @@ int module_link(struct load_info *info)
 		err = relocate(info);
 	if (!err)
 		err = find_entries(info, ctors, dtors);
+	if (!err)
+		err = tag_globals(info);
 	if (!err)
 		module_space_protect(info->module);
 	return err;

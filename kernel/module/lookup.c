@@ -144,6 +144,29 @@ bool module_lookup(unsigned long addr, struct module_place *place)
 	return m != NULL;
 }
 
+bool module_variable(unsigned long addr, char *buf, size_t size)
+{
+	enum module_part_type part = MODULE_TEXT;
+	const struct module_symtab *table;
+	const struct module *m;
+	unsigned int reader;
+	bool found = false;
+
+	if (!in_module_space(addr))
+		return false;
+	reader = read_begin();
+	m = find(addr, &part);
+	table = m ? smp_load_acquire(&m->symtab) : NULL;
+	for (size_t i = 0; table && !found && i < table->nr; i++) {
+		found = !table->symbols[i].code &&
+			kasan_untag_addr(table->symbols[i].address) == addr;
+		if (found)
+			copy_text(buf, table->names + table->symbols[i].name, size);
+	}
+	read_end(reader);
+	return found;
+}
+
 bool is_module_text(unsigned long pc)
 {
 	enum module_part_type part = MODULE_DATA;

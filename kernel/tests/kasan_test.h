@@ -101,8 +101,17 @@ enum kasan_access {
 #else
 #define KASAN_TEST_CLANG false
 #endif
+/* Have global variables redzones or tags? */
+#ifdef CONFIG_KASAN_TAGGED_GLOBALS
+#define KASAN_TEST_GLOBALS true
+#else
+#define KASAN_TEST_GLOBALS KASAN_TEST_GENERIC
+#endif
+
 #define kasan_needs_generic(test) kasan_needs(test, KASAN_TEST_GENERIC, "CONFIG_KASAN_GENERIC=y")
-#define kasan_needs_stack(test)	  kasan_needs(test, KASAN_TEST_STACK, "CONFIG_KASAN_STACK=y")
+#define kasan_needs_globals(test) \
+	kasan_needs(test, KASAN_TEST_GLOBALS, "CONFIG_KASAN_TAGGED_GLOBALS=y")
+#define kasan_needs_stack(test) kasan_needs(test, KASAN_TEST_STACK, "CONFIG_KASAN_STACK=y")
 #if defined(CONFIG_KASAN_GENERIC) || (defined(CONFIG_KASAN_INLINE) && defined(__clang__))
 #define KASAN_STACK_END(size) (size)
 #else

@@ -147,7 +147,7 @@ void kasan_global_oob_right(struct kunit *test)
 	char *p = global_array;
 	size_t size = sizeof(global_array);
 
-	kasan_needs_generic(test);
+	kasan_needs_globals(test);
 	HIDE_VAR(p);
 	HIDE_VAR(size);
 	WRITE_ACCESS(p[size - 1], 0);
@@ -164,11 +164,12 @@ void kasan_global_oob_left(struct kunit *test)
 {
 	char *vars[3] = {neighbour_a, neighbour_b, neighbour_c}, *p = NULL;
 
-	kasan_needs_generic(test);
+	kasan_needs_globals(test);
 	/* The linker orders them as it likes; of two that adjoin take the higher. */
 	for (int i = 0; i < 3; i++)
 		for (int j = 0; j < 3; j++)
-			if (vars[i] > vars[j] && vars[i] - vars[j] <= 128)
+			if (kasan_reset_tag(vars[i]) > kasan_reset_tag(vars[j]) &&
+			    kasan_reset_tag(vars[i]) - kasan_reset_tag(vars[j]) <= 128)
 				p = vars[i];
 	if (!p)
 		kunit_skip(test, "the linker put no two of three globals side by side");
@@ -184,7 +185,7 @@ void kasan_global_const_oob(struct kunit *test)
 	const char *p = const_array;
 	size_t size = sizeof(const_array);
 
-	kasan_needs_generic(test);
+	kasan_needs_globals(test);
 	HIDE_VAR(p);
 	HIDE_VAR(size);
 	KUNIT_EXPECT_EQ(test, p[9], '9');
@@ -197,7 +198,7 @@ void kasan_global_string_oob(struct kunit *test)
 	const char *text = "twelve bytes";
 	size_t size = 13;
 
-	kasan_needs_generic(test);
+	kasan_needs_globals(test);
 	HIDE_VAR(text);
 	HIDE_VAR(size);
 	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 1,
@@ -210,7 +211,7 @@ void kasan_global_static_local_oob(struct kunit *test)
 	u64 *p = table;
 	size_t n = ARRAY_SIZE(table);
 
-	kasan_needs_generic(test);
+	kasan_needs_globals(test);
 	HIDE_VAR(p);
 	HIDE_VAR(n);
 	WRITE_ACCESS(p[n - 1], 1);

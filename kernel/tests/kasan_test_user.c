@@ -121,7 +121,7 @@ void copy_user_other_memory(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, kernel);
 	HIDE_VAR(global);
 	HIDE_VAR(stack);
-	if (KASAN_TEST_GENERIC)
+	if (KASAN_TEST_GLOBALS)
 		KUNIT_EXPECT_KASAN_REPORT(
 			test, "global-out-of-bounds", KASAN_WRITE, 14,
 			KASAN_TEST_BUG(

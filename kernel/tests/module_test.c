@@ -474,11 +474,11 @@ static void bugs(struct kunit *test)
 	if (!kasan_on())
 		kunit_skip(test, "KASAN is off (kasan=off)");
 	KUNIT_ASSERT_EQ(test, load_sample(0, &m), 0);
-	if (KASAN_TEST_GENERIC)
+	if (KASAN_TEST_GLOBALS)
 		KUNIT_EXPECT_KASAN_REPORT(
 			test, "global-out-of-bounds", KASAN_READ, 1,
 			KASAN_TEST_BUG(FN(m, sample_read_array)(SAMPLE_ARRAY_SIZE)));
-	if (KASAN_TEST_GENERIC && kasan_expect_last()->bug_type) {
+	if (KASAN_TEST_GLOBALS && kasan_expect_last()->bug_type) {
 		sprint_backtrace(text, kasan_expect_last()->ip);
 		KUNIT_EXPECT_EQ(test, str_has_prefix(text, "sample_read_array+0x"), 20);
 		KUNIT_EXPECT_NOT_NULL(test, strstr(text, " [module_sample]"));

@@ -33,4 +33,28 @@ static inline __attribute__((always_inline)) bool access_ok(uintptr_t addr, size
 KASAN_DEFINE_ACCESSES(__hwasan_, load, false, access_ok)
 KASAN_DEFINE_ACCESSES(__hwasan_, store, true, access_ok)
 
+/*
+ * With tagged globals Clang adds the tag that matches all memory as a last argument, and _match_all to the names. The
+ * tag is the same here, KASAN_TAG_KERNEL, so they are second names.
+ */
+#define MATCH_ALL(name)                                          \
+	void __hwasan_##name##_match_all_noabort(uintptr_t addr) \
+		__attribute__((alias("__hwasan_" #name "_noabort")));
+#define MATCH_ALL_N(name)                                                     \
+	void __hwasan_##name##_match_all_noabort(uintptr_t addr, size_t size) \
+		__attribute__((alias("__hwasan_" #name "_noabort")));
+
+MATCH_ALL(load1)
+MATCH_ALL(load2)
+MATCH_ALL(load4)
+MATCH_ALL(load8)
+MATCH_ALL(load16)
+MATCH_ALL_N(loadN)
+MATCH_ALL(store1)
+MATCH_ALL(store2)
+MATCH_ALL(store4)
+MATCH_ALL(store8)
+MATCH_ALL(store16)
+MATCH_ALL_N(storeN)
+
 #endif /* CONFIG_KASAN_SW_TAGS */

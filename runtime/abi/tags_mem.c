@@ -33,6 +33,14 @@ static inline __attribute__((always_inline)) bool certainly_ok(uintptr_t a, uint
 KASAN_DEFINE_COPY(__hwasan_memcpy, __memcpy, COPY_OK)
 KASAN_DEFINE_COPY(__hwasan_memmove, __memmove, COPY_OK)
 KASAN_DEFINE_SET(__hwasan_memset, SET_OK)
+
+/* The names with tagged globals: see hwasan_access.c. */
+void *__hwasan_memcpy_match_all(void *dst, const void *src, size_t n)
+	__attribute__((alias("__hwasan_memcpy")));
+void *__hwasan_memmove_match_all(void *dst, const void *src, size_t n)
+	__attribute__((alias("__hwasan_memmove")));
+void *__hwasan_memset_match_all(void *dst, int c, size_t n)
+	__attribute__((alias("__hwasan_memset")));
 #endif
 
 KASAN_DEFINE_COPY(memcpy, __memcpy, COPY_OK)

@@ -197,19 +197,13 @@ const struct kasan_global *kasan_find_global(uintptr_t addr)
 	return choose(&nearest, addr);
 }
 
-#else
+#elif defined(CONFIG_KASAN_HW_TAGS)
 
-/* Tag modes give globals no tag, so none are registered. */
+/* No compiler gives globals a tag that the CPU checks, so none are registered. */
 void kasan_unload_globals(const void *start, size_t size)
 {
 	(void)start;
 	(void)size;
-}
-
-const struct kasan_global *kasan_find_global(uintptr_t addr)
-{
-	(void)addr;
-	return NULL;
 }
 
 #endif /* CONFIG_KASAN_GENERIC */

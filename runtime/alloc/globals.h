@@ -31,4 +31,9 @@ void kasan_register_globals(struct kasan_global *globals, size_t n);
  *  @globals. An array that is not registered is ignored. */
 void kasan_unregister_globals(struct kasan_global *globals, size_t n);
 
+/** kasan_find_tagged_global() - software tags: the nearest global whose pointers have @tag; if there is none, the one
+ *  that holds @addr. @is_pointers: filled with whether its pointers have the tag. Return: valid until the next call;
+ *  NULL if there is none. Reports only. */
+const struct kasan_global *kasan_find_tagged_global(uintptr_t addr, uint8_t tag, bool *is_pointers);
+
 #endif /* KASAN_GLOBALS_H */

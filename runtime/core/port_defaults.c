@@ -19,6 +19,14 @@ KASAN_WEAK bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct k
 	return false;
 }
 
+KASAN_WEAK bool kasan_port_variable(uintptr_t addr, char *buf, size_t size)
+{
+	(void)addr;
+	(void)buf;
+	(void)size;
+	return false;
+}
+
 KASAN_WEAK uint64_t kasan_port_clock(void)
 {
 	return 0;

@@ -306,6 +306,22 @@ static bool is_stack_poison(uint8_t tag)
 }
 #endif
 
+static void describe_global(struct kasan_report *report)
+{
+#ifdef CONFIG_KASAN_GENERIC
+	report->global = kasan_find_global(report->first_bad);
+#elif defined(CONFIG_KASAN_SW_TAGS)
+	bool is_pointers = false;
+
+	report->global = kasan_find_tagged_global(report->first_bad,
+						  kasan_addr_tag(report->pointer), &is_pointers);
+	report->left_global = report->global && is_pointers &&
+			      report->first_bad - report->global->beg >= report->global->size;
+#else
+	(void)report;
+#endif
+}
+
 void kasan_describe(struct kasan_report *report)
 {
 #ifdef CONFIG_KASAN_HW_TAGS
@@ -319,7 +335,7 @@ void kasan_describe(struct kasan_report *report)
 	if (!report->on_stack && !is_stack_poison(report->bad_shadow)) {
 		kasan_describe_object(report);
 		if (report->owner.kind == KASAN_OBJECT_NONE)
-			report->global = kasan_find_global(report->first_bad);
+			describe_global(report);
 	}
 	describe_area(report);
 }

@@ -394,6 +394,8 @@ void kasan_classify_by_owner(struct kasan_report *report)
 	} else if (report->on_stack) {
 		if (is_near_stack_object(report, tag))
 			report->type = "stack-out-of-bounds";
+	} else if (report->left_global) {
+		report->type = "global-out-of-bounds";
 	} else if (was_page_of(report->addr, tag)) {
 		report->type = "use-after-free";
 	}

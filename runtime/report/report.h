@@ -112,6 +112,7 @@ struct kasan_report {
 	/* describe.c: the owner of the memory. */
 	struct kasan_owner owner;
 	const struct kasan_global *global;
+	bool left_global; /* software tags: the pointer was made for @global, and the access is not inside */
 	bool on_stack;	     /* of @task */
 	bool on_other_stack; /* of task @other_comm with number @other_id */
 	uint32_t other_id;

@@ -34,6 +34,7 @@ FEATURES = {
     "scs-runtime": ("REDZONE_SHADOW_CALL_STACK", "REDZONE_SCS_RUNTIME"),
     "compare": ("REDZONE_TRACE_COMPARE",),
     "mtestack": ("REDZONE_MTE_STACK",),
+    "taggedglobals": ("REDZONE_TAGGED_GLOBALS",),
     "erase": ("REDZONE_KSTACK_ERASE",),
     "lockdep": ("REDZONE_LOCKDEP",),
     "lockdep-kasan": ("REDZONE_LOCKDEP", "REDZONE_LOCKDEP_INSTRUMENTED"),
@@ -44,13 +45,17 @@ FEATURES = {
 OPTION_FEATURES = {
     "shadow_call_stack": "scs",
     "mte_stack": "mtestack",
+    "tagged_globals": "taggedglobals",
     "kstack_erase": "erase",
     "lockdep": "lockdep",
     "preempt_rt": "rt",
 }
 # Features that not every kernel can have: {feature: (modes, families of compilers)}. If a command chooses one
 # for all its kernels, the others go without it.
-LIMITED = {"mtestack": (("hw_tags",), ("clang",))}
+LIMITED = {
+    "mtestack": (("hw_tags",), ("clang",)),
+    "taggedglobals": (("sw_tags",), ("clang",)),
+}
 # Features of all kernels that this command builds: see choose_features().
 _chosen = []
 

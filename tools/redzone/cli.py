@@ -58,6 +58,7 @@ def _with_features(function):
     for option, text in (
         ("--preempt-rt", "Kernels are real-time: spin locks sleep, interrupt handlers run in threads."),
         ("--lockdep", "Kernels check the order of their locks."),
+        ("--tagged-globals", "Kernels tag global variables as well: --mode sw_tags with Clang."),
         ("--mte-stack", "Kernels tag stack variables as well: --mode hw_tags with Clang."),
         ("--kstack-erase", "Kernels erase the kernel stack on return to user mode."),
         ("--shadow-call-stack", "Kernels keep return addresses on a second stack, and copy traces from it."),
@@ -202,6 +203,17 @@ def run_verb(context, **options):
         )
     if options["mte_stack"] and options["cc"] == "gcc":
         raise Failure("--mte-stack with --cc gcc: GCC does not tag stack variables for MTE; use a Clang")
+    if options["tagged_globals"] and options["mode"] != "sw_tags":
+        why = {
+            "generic": "; this mode checks global variables anyway",
+            "hw_tags": ": no compiler tags global variables of a kernel for the CPU",
+        }
+        raise Failure(
+            f"--tagged-globals with --mode {options['mode']}: it needs --mode sw_tags"
+            + why.get(options["mode"], "")
+        )
+    if options["tagged_globals"] and options["cc"] == "gcc":
+        raise Failure("--tagged-globals with --cc gcc: GCC does not tag global variables; use a Clang")
     _choose_features(options)
     inline = options.pop("inline")
     if inline and options["outline"]:

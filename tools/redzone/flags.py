@@ -45,6 +45,7 @@ class Choice:
     dynamic: bool = False
     stack: bool = True
     globals: bool = True
+    tagged_globals: bool = False
     layout: str = "windowed"
     low: int | None = None
     high: int | None = None
@@ -180,6 +181,8 @@ def _problems_of_sw_tags(choice):
         yield "--mode sw_tags with --dynamic: give --shadow-offset instead"
     if choice.family == "gcc" and choice.where == "inline":
         yield "--mode sw_tags with gcc: GCC has outline checks only; add --outline"
+    if choice.family == "gcc" and choice.tagged_globals:
+        yield "--tagged-globals with gcc: GCC does not tag global variables; use a Clang"
     if REFUSED_BY_DRIVER.match(choice.target or ""):
         yield (
             f"--mode sw_tags with --target {choice.target}: Clang has no kernel-hwaddress for it; use "
@@ -253,11 +256,13 @@ def compute(choice):
     rules = json.loads(RULES.read_text(encoding="utf-8"))
     holds = words(choice)
     offset = "" if choice.offset is None else f"{choice.offset:#x}"
+    user = "" if choice.offset is None else f"{(choice.offset + (0xFF << 52)) % (1 << 64):#x}"
     result = Flags()
     for kind in ("instrument", "code", "runtime"):
         for rule in rules[kind]:
             if applies(rule["if"], holds):
-                getattr(result, kind).extend(rule["flags"].replace("@OFFSET@", offset).split())
+                text = rule["flags"].replace("@OFFSET@", offset).replace("@USER_OFFSET@", user)
+                getattr(result, kind).extend(text.split())
     result.defines = [
         f"CONFIG_KASAN_{choice.mode.upper()}=1",
         f"CONFIG_KASAN_STACK={int(choice.covers_stack)}",
@@ -363,6 +368,7 @@ def register(group):
     @click.option("--dynamic", is_flag=True, help="The offset is read from a variable at run time (Clang).")
     @click.option("--no-stack", is_flag=True, help="Leave out stack variables.")
     @click.option("--no-globals", is_flag=True, help="Leave out global variables.")
+    @click.option("--tagged-globals", is_flag=True, help="Software tags of global variables as well (Clang).")
     @click.option("--layout", type=OneOf(LAYOUTS), default="windowed", help="Default: windowed.")
     @click.option("--low", metavar="NUMBER", help="Lowest address with shadow (--layout full).")
     @click.option("--high", metavar="NUMBER", help="Last address with shadow (--layout full).")

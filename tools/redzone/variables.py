@@ -2,11 +2,13 @@
 """Finds where a variable of a report is declared, in an ELF file's debug information.
 
 Globals: GCC writes the line into the program, and the kernel prints it. Clang does not, so this module looks
-it up. Local variables that have hardware tags: the kernel says which frame the address lies in, and where in
-it the memory with the pointer's tag is; their names are in the debug information only.
+it up. The report of a tagged global has no file either: there the address says which variable it is. Local
+variables that have hardware tags: the kernel says which frame the address lies in, and where in it the memory
+with the pointer's tag is; their names are in the debug information only.
 """
 
 import re
+import subprocess
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -16,7 +18,7 @@ from redzone.base import ROOT
 from redzone.symbolize import Source
 
 _HEADLINE = "The buggy address belongs to the variable:"
-_NAME = re.compile(r"^ (?:\d+ bytes to the left of )?([\w.$<> ]+)\+0x[0-9a-f]+/0x[0-9a-f]+$")
+_NAME = re.compile(r"^ (?:(\d+) bytes to the left of )?([\w.$<> ]+)\+0x([0-9a-f]+)/0x[0-9a-f]+$")
 _DEFINED = re.compile(r"^ defined (?:in|at) (.+?)(?::(\d+))?$")
 
 
@@ -58,7 +60,32 @@ def named(report):
     )
     if not (name and defined):
         return None
-    return name[1], defined[1], int(defined[2]) if defined[2] else None
+    return name[2], defined[1], int(defined[2]) if defined[2] else None
+
+
+def tagged(report):
+    """Return (variable, its address) as a console.Report of a tagged global says, or None."""
+    if _HEADLINE not in report.lines or report.address is None or named(report):
+        return None
+    match = next(map(_NAME.match, report.lines[report.lines.index(_HEADLINE) + 1 :]), None)
+    if match is None:
+        return None
+    address = report.address - int(match[3], 16) + int(match[1] or 0)
+    return match[2], address | 0xFF << 56
+
+
+def at_address(elf, name, address, command="llvm-symbolizer-19"):
+    """Return the Source where the variable @name at @address of the ELF file is declared, or None."""
+    result = subprocess.run(
+        [command, f"--obj={elf}", f"DATA {address:#x}"], check=False, capture_output=True, text=True
+    )
+    lines = result.stdout.splitlines()
+    if result.returncode or len(lines) < 3 or lines[0] != name:
+        return None
+    path, _, line = lines[2].rpartition(":")
+    if not line.isdecimal() or line == "0":
+        return None
+    return Source(name.rpartition(".")[2], path, int(line))
 
 
 def _text(die, attribute):

@@ -219,10 +219,14 @@ class View:
     def _explain_variable(self, report):
         """Show where the global variable of the report is declared."""
         named = variables.named(report)
-        if named is None:
+        tagged = variables.tagged(report)
+        if named is None and tagged is None:
             return
-        name, file, line = named
-        if line is not None:
+        name, file, line = named or (tagged[0], None, None)
+        if tagged:
+            found = (variables.at_address(elf, *tagged) for elf in self.symbolizer.files)
+            source = next(filter(None, found), None)
+        elif line is not None:
             source = Source(name, str(Path(file).resolve()), line)
         else:
             found = (variables.declared(elf, name, file) for elf in self.symbolizer.files)

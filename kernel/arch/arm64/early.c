@@ -33,6 +33,8 @@ static void map_segment(const char *start, const char *end, pgprot_t prot, const
 /* Messages work from the start, because head.S has mapped the UART at the same address. */
 void early_init(phys_addr_t fdt)
 {
+	/* The map of head.S lets constants be written. */
+	kasan_prepare_image_globals();
 	map_or_die(FIX_UART_VADDR, PL011_DEFAULT_PHYS, PAGE_SIZE, PAGE_DEVICE, "the UART");
 	mte_check_instructions();
 	map_segment(_text, _etext, PAGE_KERNEL_EXEC | PROT_BLOCKS_OK, "kernel text");
@@ -43,6 +45,8 @@ void early_init(phys_addr_t fdt)
 			   "the device tree");
 	kasan_early_init();
 	pgtable_activate();
+	/* Before the first instrumented function: its pointers to globals have tags already. */
+	kasan_load_image_globals();
 	early_clock_init();
 	boot_fdt_phys = fdt;
 	early_init_done = true;

@@ -127,6 +127,18 @@ static inline bool kasan_shadow_spurious_fault(unsigned long far)
 	return false;
 }
 #endif
+#ifdef CONFIG_KASAN_TAGGED_GLOBALS
+/* Make the image's globals ready for their tags, while constants can be written; then give them their tags. */
+void kasan_prepare_image_globals(void);
+void kasan_load_image_globals(void);
+#else
+static inline void kasan_prepare_image_globals(void)
+{
+}
+static inline void kasan_load_image_globals(void)
+{
+}
+#endif
 
 /* stacktrace.c */
 /* Find the stack that holds @sp: the current task's, the boot stack or this CPU's overflow stack. @start,

@@ -103,6 +103,22 @@ void kasan_early_init(void)
 		early_panic("no page tables for the shadow of the kernel image\n");
 }
 
+#ifdef CONFIG_KASAN_TAGGED_GLOBALS
+extern const struct kasan_global_descriptor __start_hwasan_globals[], __stop_hwasan_globals[];
+
+void kasan_prepare_image_globals(void)
+{
+	kasan_prepare_globals(__start_hwasan_globals, __stop_hwasan_globals);
+}
+
+void kasan_load_image_globals(void)
+{
+	static struct kasan_globals_table image;
+
+	kasan_load_globals(&image, __start_hwasan_globals, __stop_hwasan_globals);
+}
+#endif
+
 static bool is_real(unsigned long shadow)
 {
 	int level;

@@ -81,6 +81,13 @@ SECTIONS
 		KEEP(*(.kunit_test_suites))
 		__kunit_suites_end = .;
 
+		/* Clang's descriptions of tagged globals. The first is linked to the note, which nobody reads here. */
+		*(.note.hwasan.globals)
+		. = ALIGN(8);
+		__start_hwasan_globals = .;
+		KEEP(*(hwasan_globals))
+		__stop_hwasan_globals = .;
+
 		/* Last: only this grows between the two link passes, so addresses stay. */
 		. = ALIGN(8);
 		KEEP(*(.kallsyms))

@@ -17,6 +17,7 @@
 #ifndef KERNEL_MODULE_H
 #define KERNEL_MODULE_H
 
+#include <kasan/kasan.h>
 #include <kernel/atomic.h>
 #include <kernel/kallsyms.h>
 #include <kernel/kernel.h>
@@ -131,6 +132,9 @@ struct module {
 	struct module_symtab *symtab;
 	struct module **uses;
 	size_t nr_uses;
+#ifdef CONFIG_KASAN_TAGGED_GLOBALS
+	struct kasan_globals_table globals;
+#endif
 };
 
 /** struct module_error - why a module cannot be loaded, one line that names what is wrong */
@@ -211,6 +215,10 @@ struct module_place {
 /** module_lookup() - find the module and symbol of @addr: the function for code, only the section for data.
  *  Return: true if @addr is in a module. */
 bool module_lookup(unsigned long addr, struct module_place *place);
+
+/** module_variable() - find the name of the variable that begins at @addr, without a tag, in a loaded module.
+ *  @buf, @size: filled with it. Return: true if found. */
+bool module_variable(unsigned long addr, char *buf, size_t size);
 
 /** is_module_text() - Return: true if @pc lies in the code of a module that is loaded. */
 bool is_module_text(unsigned long pc);

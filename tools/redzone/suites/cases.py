@@ -24,6 +24,8 @@ TIMEOUT = 60
 # (compiler, instrumentation) for all programs in one boot.
 TOGETHER = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "inline"))
 TOGETHER_SW_TAGS = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "outline"))
+# With the feature +taggedglobals, which the rows of globals need.
+TOGETHER_TAGGED_GLOBALS = ("clang-19", "inline")
 # And whether stack variables have tags.
 TOGETHER_HW_TAGS = (("clang-19", False), ("gcc", False), ("clang-19", True))
 MODES = ("generic", "sw_tags", "hw_tags")
@@ -132,9 +134,11 @@ def compare(case, report, end):
     return wrong
 
 
-def for_tags(case, compiler, where):
+def for_tags(case, compiler, where, with_globals=False):
     """Return @case as expected with software tags, None if nothing is claimed."""
     wanted = case.tags
+    if wanted == "tagged-globals":
+        wanted = "caught" if with_globals else "n/a"
     if wanted == "missed-in-granule":
         # Only Clang's inline code makes short granules on the stack; the runtime makes those of the heap.
         on_stack = case.verdict.startswith("stack")
@@ -192,10 +196,14 @@ def _configuration(context, cases, where, mode="generic"):
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _together(context, cases, compiler, where, mode="generic", stack=False):
-    """Run all cases as programs in one boot; the comparison is the same. stack: with MTE stack tagging."""
+def _together(context, cases, compiler, where, mode="generic", stack=False, with_globals=False):
+    """Run all cases as programs in one boot; the comparison is the same. stack: with MTE stack tagging.
+    with_globals: with tagged globals."""
     label = f"each.{compiler}.{where}" if mode == "generic" else f"{mode}.each.{compiler}.{where}"
     features = ["mtestack"] if stack else [] if mode == "hw_tags" else None
+    if with_globals:
+        features = ["taggedglobals"]
+        label += ".taggedglobals"
     preset = builder.preset_name(mode=mode, instrumentation=where, compiler=compiler, features=features)
     reason = context.missing_for(preset) or (mteqemu.reason() if mode == "hw_tags" else None)
     if reason:
@@ -240,6 +248,9 @@ def run(context):
         for compiler, where in TOGETHER_SW_TAGS:
             chosen = [case for case in cases if for_tags(case, compiler, where)]
             yield from _together(context, chosen, compiler, where, "sw_tags")
+        compiler, where = TOGETHER_TAGGED_GLOBALS
+        chosen = [case for case in cases if for_tags(case, compiler, where, with_globals=True)]
+        yield from _together(context, chosen, compiler, where, "sw_tags", with_globals=True)
     if context.mode in (None, "hw_tags"):
         for compiler, stack in TOGETHER_HW_TAGS:
             chosen = [wanted for case in cases if (wanted := for_hw_tags(case, stack))]

@@ -57,8 +57,11 @@ MTE_STACK = [
 ]
 WITH_MTE_STACK = ("hw_tags", "sync", "clang-19", 4, "mtestack")
 CONFIGURATIONS.append(WITH_MTE_STACK)
+# With tagged globals.
+WITH_GLOBALS = ("sw_tags", "inline", "clang-19", 4, "taggedglobals")
+CONFIGURATIONS.append(WITH_GLOBALS)
 # Their last word is not an allocator but features.
-FEATURED = {WITH_FEATURES, WITH_RT, *LOCKDEP, *MTE_STACK}
+FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, *LOCKDEP, *MTE_STACK}
 
 # Only memory management and the runtime differ from one compiler and kind of check to another. All other
 # suites run here in one configuration of each kind, and in the suite kunit-matrix in all.
@@ -70,10 +73,14 @@ ALL_SUITES = {
     ("off", "inline", "clang-19", 4),
     ("sw_tags", "inline", "clang-19", 4),
     ("hw_tags", "sync", "clang-19", 4),
-    *FEATURED,
+    *(FEATURED - {WITH_GLOBALS}),
 }
 # Configurations for --filter: a changed suite runs in each mode, and with the other slab allocator.
-FILTERED = (ALL_SUITES - set(LOCKDEP)) | {WITH_LOCKDEP, ("generic", "inline", "clang-19", 4, "slab")}
+FILTERED = (ALL_SUITES - set(LOCKDEP)) | {
+    WITH_LOCKDEP,
+    WITH_GLOBALS,
+    ("generic", "inline", "clang-19", 4, "slab"),
+}
 # Configurations that differ from another only in the compiler's version, or in the number of CPUs as others
 # do; and those that the suite lockdep runs.
 MATRIX_ONLY = {

@@ -107,7 +107,7 @@ static inline phys_addr_t __pa_nodebug(unsigned long va)
 	return va - PAGE_OFFSET + memstart_addr;
 }
 #define __pa(va)	 __pa_nodebug((unsigned long)(va))
-#define __pa_symbol(sym) ((phys_addr_t)((unsigned long)(sym) - kimage_voffset))
+#define __pa_symbol(sym) ((phys_addr_t)(kasan_untag_addr((unsigned long)(sym)) - kimage_voffset))
 
 /** is_linear_address() - Return: true if @va lies in the linear map's window (mapped or not). */
 static inline bool is_linear_address(const void *va)
