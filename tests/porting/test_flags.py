@@ -73,6 +73,32 @@ def test_compilers_do_what_the_flags_say(tmp_path, arch, cc):
                 assert "__asan_shadow_memory_dynamic_address" not in names
 
 
+@pytest.mark.parametrize("cc", ["clang-19", "clang-22"])
+@pytest.mark.parametrize("inline", [True, False])
+def test_tagged_globals(tmp_path, cc, inline):
+    choice = flags.Choice(cc=cc, inline=inline, tagged_globals=True, **SW_TAGS)
+    names = undefined(cc, "arm64", choice, tmp_path, "__")
+    assert "__hwasan_init" in names and "__start_hwasan_globals" in names
+    assert ("__hwasan_load4_match_all_noabort" in names) != inline
+    # Recoverable, and without the thread-local variable of user space.
+    assert "__hwasan_load4_match_all" not in names and "__hwasan_tls" not in names
+    # The variable's symbol has a tag. Its address is made of 64 bits, in code that is not instrumented as well.
+    symbols = call(["llvm-nm-19", tmp_path / "sample.o"], tmp_path)
+    value = next(line.split()[0] for line in symbols.splitlines() if line.endswith(" table"))
+    assert int(value, 16) >> 56 >= 16
+    assert "-mcmodel=large" in flags.compute(choice).code
+
+
+def test_tagged_globals_are_clangs():
+    for choice in (
+        flags.Choice(cc="gcc", inline=False, tagged_globals=True, **SW_TAGS),
+        flags.Choice(mode="hw_tags", tagged_globals=True),
+        flags.Choice(offset=OFFSETS["arm64"], tagged_globals=True),
+    ):
+        with pytest.raises(Failure, match="--tagged-globals with"):
+            flags.compute(choice)
+
+
 @pytest.mark.parametrize("arch", list(OFFSETS))
 def test_dynamic(tmp_path, arch):
     for inline in (True, False):

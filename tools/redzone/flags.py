@@ -102,6 +102,8 @@ def _problems(choice):
     missing."""
     if choice.family == "gcc" and choice.target is not None:
         yield "--target is Clang's; a GCC has the target it was built for"
+    if choice.tagged_globals and choice.mode != "sw_tags":
+        yield f"--tagged-globals with --mode {choice.mode}: it belongs to --mode sw_tags"
     if choice.mode == "hw_tags":
         yield from _problems_of_hw_tags(choice)
         return
@@ -239,7 +241,7 @@ def words(choice):
         holds.add("bypass")
     if choice.covers_stack:
         holds.add("stack")
-    for word in ("dynamic", "globals"):
+    for word in ("dynamic", "globals", "tagged_globals"):
         if getattr(choice, word):
             holds.add(word)
     return holds
