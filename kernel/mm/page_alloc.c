@@ -335,7 +335,7 @@ static noinline void clear_pages(struct page *page, unsigned int nr)
 	memset(page_address(page), 0, (size_t)nr << PAGE_SHIFT);
 }
 
-/* All that KASAN adds to an allocation. Its users are not inlined, so that with kasan=off it costs no registers. */
+/* All that KASAN adds to an allocation. */
 static __always_inline struct page *finish_checked(struct page *page, unsigned int nr, gfp_t gfp)
 {
 	const u8 last_tag = page_kasan_tag(page);
@@ -350,17 +350,15 @@ static __always_inline struct page *finish_checked(struct page *page, unsigned i
 	return page;
 }
 
+/* Not inlined, so that with kasan=off it costs no registers. */
 static noinline struct page *finish_one_checked(struct page *page, gfp_t gfp)
 {
 	return finish_checked(page, 1, gfp);
 }
 
-static noinline struct page *finish_many_checked(struct page *page, unsigned int nr, gfp_t gfp)
-{
-	return finish_checked(page, nr, gfp);
-}
-
-static __always_inline struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr)
+/* @one: the constant true if @nr is 1. The compiler leaves out a lot then. */
+static __always_inline struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr,
+					     bool one)
 {
 	struct page *page;
 
@@ -376,7 +374,7 @@ static __always_inline struct page *alloc_nr(gfp_t gfp, unsigned int order, unsi
 		}
 	}
 	if (MM_KASAN)
-		return nr == 1 ? finish_one_checked(page, gfp) : finish_many_checked(page, nr, gfp);
+		return one ? finish_one_checked(page, gfp) : finish_checked(page, nr, gfp);
 	prepare_pages(page, nr);
 	page_owner_alloc(page, nr, gfp);
 	if (gfp & __GFP_ZERO)
@@ -386,14 +384,13 @@ static __always_inline struct page *alloc_nr(gfp_t gfp, unsigned int order, unsi
 
 static noinline struct page *alloc_many(gfp_t gfp, unsigned int order, unsigned int nr)
 {
-	return alloc_nr(gfp, order, nr);
+	return alloc_nr(gfp, order, nr, false);
 }
 
 struct page *alloc_pages(gfp_t gfp, unsigned int order)
 {
-	/* The compiler leaves out a lot if it knows that there is one page. */
 	if (likely(!order))
-		return alloc_nr(gfp, 0, 1);
+		return alloc_nr(gfp, 0, 1, true);
 	if (unlikely(order > MAX_ORDER)) {
 		WARN(!(gfp & __GFP_NOWARN), "alloc_pages: order %u is more than %u\n", order,
 		     MAX_ORDER);
@@ -559,17 +556,12 @@ static __always_inline void free_nr(struct page *page, unsigned int nr, uintptr_
 		finish_free(page, nr, false);
 }
 
-static noinline void free_many(struct page *page, unsigned int nr, uintptr_t ip)
-{
-	free_nr(page, nr, ip);
-}
-
 static __always_inline void free_block(struct page *page, unsigned int order, uintptr_t ip)
 {
 	if (likely(!order))
 		free_nr(page, 1, ip);
 	else
-		free_many(page, order <= MAX_ORDER ? 1U << order : 0, ip);
+		free_nr(page, order <= MAX_ORDER ? 1U << order : 0, ip);
 }
 
 void __free_pages(struct page *page, unsigned int order)
@@ -584,13 +576,13 @@ void free_pages_by(struct page *page, unsigned int order, uintptr_t ip)
 
 void free_pages_exact(struct page *page, unsigned int nr)
 {
-	free_many(page, nr, MM_CALLER_IP());
+	free_nr(page, nr, MM_CALLER_IP());
 }
 
 void put_page(struct page *page)
 {
 	page = compound_head(page);
-	free_many(page, page->nr, MM_CALLER_IP());
+	free_nr(page, page->nr, MM_CALLER_IP());
 }
 
 void free_pages(unsigned long addr, unsigned int order)
