@@ -44,7 +44,9 @@ noinline bool soak_bug_slab_old(struct soak_worker *w)
 
 /* --- A variable of a function that has returned ---------------------------------------------------- */
 
-#define STEPS 16U
+/* In granules: that far down the stack the variable lies, so that the next function's variable covers it. */
+#define MIN_DEPTH 16U
+#define DEPTHS	  16U
 
 static noinline char *stale_variable(void)
 {
@@ -84,7 +86,8 @@ static noinline bool soak_bug_stack_return(char *stale)
 
 bool plant_stack_return(struct soak_worker *w)
 {
-	char *stale = stale_variable_below(KASAN_GRANULE_SIZE * (1 + soak_below(w, STEPS)));
+	char *stale =
+		stale_variable_below(KASAN_GRANULE_SIZE * (MIN_DEPTH + soak_below(w, DEPTHS)));
 
 	return soak_bug_stack_return(stale);
 }

@@ -21,8 +21,9 @@
 
 #define ROUNDS	1000U
 #define GRANULE KASAN_GRANULE_SIZE
-/* A task's stack has room for that. */
-#define MAX_DEPTH 64U
+/* In granules. A task's stack has room for that. */
+#define MIN_DEPTH 16U
+#define DEPTHS	  64U
 
 /* What the accesses of a case came to. unsure: the pointer's tag may match any memory, see is_sure(). */
 static struct {
@@ -93,7 +94,7 @@ static void begin(unsigned int seed)
 /* Call @step from a random place on the stack, so that frames and their neighbours differ. */
 static noinline void somewhere(struct kunit *test, void (*step)(struct kunit *test))
 {
-	char *space = __builtin_alloca(GRANULE * (1 + below(MAX_DEPTH)));
+	char *space = __builtin_alloca(GRANULE * (MIN_DEPTH + below(DEPTHS)));
 
 	HIDE_VAR(space);
 	WRITE_ACCESS(space[0], 0);
@@ -259,7 +260,8 @@ static noinline void leave_variable(struct kunit *test)
 
 static noinline void use_covered(struct kunit *test)
 {
-	char cover[GRANULE * (MAX_DEPTH + 64)];
+	/* From well above the stale variable to well below it, whatever else the frames hold. */
+	char cover[GRANULE * (MIN_DEPTH + DEPTHS + 48)];
 	struct variable v = {memset(cover, 0, sizeof(cover)), sizeof(cover)};
 
 	HIDE_VAR(v.p);
