@@ -207,10 +207,14 @@ static void initrd_table(struct kunit *test)
 }
 
 static struct kunit_case fault_sites_test_cases[] = {
-	KUNIT_CASE(creating_processes), KUNIT_CASE(running_processes),
-	KUNIT_CASE(spawning_processes), KUNIT_CASE(address_spaces),
-	KUNIT_CASE(work_on_each_cpu),	KUNIT_CASE(formatted_text),
-	KUNIT_CASE(initrd_table),	{},
+	KUNIT_CASE(creating_processes),
+	KUNIT_CASE(running_processes),
+	KUNIT_CASE_SLOW(spawning_processes),
+	KUNIT_CASE(address_spaces),
+	KUNIT_CASE(work_on_each_cpu),
+	KUNIT_CASE(formatted_text),
+	KUNIT_CASE(initrd_table),
+	{},
 };
 
 static struct kunit_suite fault_sites_test_suite = {
