@@ -65,6 +65,8 @@ struct kasan_free_meta {
  * @plain_size: tag modes, for the hooks: @object_size, or 0 if an allocation of it has more to do than to tag the
  *	object.
  * @plain_free: the same for a free.
+ * @inner_offsets: tag modes, for the hooks: a slot at an offset of 1 to this in a page has both neighbours in the
+ *	same page.
  * @flags: KASAN_CACHE_*.
  * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any
  *	context that frees, interrupts on or off, with no runtime lock held.
@@ -78,6 +80,7 @@ struct kasan_cache {
 	uint32_t alloc_meta_offset;
 	uint32_t free_meta_offset;
 	uint32_t plain_size, plain_free;
+	uint32_t inner_offsets;
 	uint32_t flags;
 	void (*release)(struct kasan_cache *cache, void *object);
 	void (*release_bulk)(struct kasan_cache *cache, void *const *objects, size_t count);

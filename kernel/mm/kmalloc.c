@@ -102,9 +102,11 @@ static __always_inline void *do_kmalloc(size_t size, gfp_t gfp)
 	if (unlikely(size > KMALLOC_MAX_CACHE_SIZE))
 		return size_ok(size, gfp) ? kmalloc_large(size, gfp) : NULL;
 	cache = cache_of(size);
-	object =
-		kasan_slab_alloc_init(&cache->kasan, slab_take(cache, gfp), size, gfp & __GFP_ZERO);
-	if (gfp & __GFP_ZERO && object && !kasan_has_integrated_init())
+	object = slab_take(cache, gfp);
+	if (likely(!(gfp & __GFP_ZERO)))
+		return slab_open(cache, object, size);
+	object = kasan_slab_alloc_init(&cache->kasan, object, size, true);
+	if (object && !kasan_has_integrated_init())
 		slab_clear(cache, object, size);
 	return object;
 }

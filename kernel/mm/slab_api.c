@@ -130,7 +130,7 @@ void slab_discard_empty(struct kmem_cache *cache)
 
 void slab_release(struct kasan_cache *kasan, void *object)
 {
-	slab_put(container_of(kasan, struct kmem_cache, kasan), object, 0);
+	slab_put(container_of(kasan, struct kmem_cache, kasan), object, !MM_KASAN, 0);
 }
 
 void slab_release_bulk(struct kasan_cache *kasan, void *const *objects, size_t count)
@@ -153,7 +153,7 @@ static void free_after_rcu(struct rcu_head *head)
 
 	kfree(deferred);
 	if (kasan_slab_free_deferred(&cache->kasan, object) == KASAN_FREE_NOW)
-		slab_put(cache, object, 0);
+		slab_put(cache, object, !MM_KASAN, 0);
 }
 
 void slab_put_typesafe(struct kmem_cache *cache, void *object, uintptr_t ip)
@@ -168,7 +168,7 @@ void slab_put_typesafe(struct kmem_cache *cache, void *object, uintptr_t ip)
 	if (MM_KASAN)
 		deferred = kmalloc(sizeof(*deferred), GFP_NOWAIT | __GFP_NOWARN);
 	if (!deferred) {
-		slab_put(cache, object, ip);
+		slab_put(cache, object, !MM_KASAN, ip);
 		return;
 	}
 	deferred->object = object;
@@ -194,7 +194,7 @@ static __always_inline void *alloc_object(struct kmem_cache *cache, gfp_t gfp)
 	bool zero;
 
 	if (likely(!(gfp & __GFP_ZERO)))
-		return kasan_slab_alloc(&cache->kasan, object, cache->object_size);
+		return slab_open(cache, object, cache->object_size);
 	/* Clearing would destroy what the constructor made. */
 	zero = !WARN_ON_ONCE(cache->ctor);
 	object = kasan_slab_alloc_init(&cache->kasan, object, cache->object_size, zero);

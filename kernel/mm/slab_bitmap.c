@@ -254,7 +254,7 @@ void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 	}
 }
 
-void slab_put(struct kmem_cache *cache, void *slot, uintptr_t ip)
+void slab_put(struct kmem_cache *cache, void *slot, bool check, uintptr_t ip)
 {
 	unsigned long flags;
 	LIST_HEAD(empty);

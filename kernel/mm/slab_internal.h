@@ -18,6 +18,10 @@
 
 #include "internal.h"
 
+#ifdef CONFIG_KASAN
+#include "../../runtime/core/slab_inline.h"
+#endif
+
 /* If a cache has more partial slabs than this, empty ones go back to the page allocator. */
 #define SLAB_MIN_PARTIAL 5
 /* Shows a report that a pointer in a page descriptor points to a cache. */
@@ -102,7 +106,7 @@ struct kmem_cache {
 /* --- slab_bitmap.c ---------------------------------------------------------------------------- */
 
 void *slab_take(struct kmem_cache *cache, gfp_t gfp);
-void slab_put(struct kmem_cache *cache, void *slot, uintptr_t ip);
+void slab_put(struct kmem_cache *cache, void *slot, bool check, uintptr_t ip);
 
 #else
 
@@ -154,19 +158,16 @@ static __always_inline void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 	return slot;
 }
 
-/** slab_put() - put back @slot, which is poisoned by now. @ip: the caller that freed it. */
-static __always_inline void slab_put(struct kmem_cache *cache, void *slot, uintptr_t ip)
+/* slab_put() on this CPU, whose slots are @c. Interrupts are off and come back as @flags say. @check: see slab_put(). */
+static __always_inline void slab_put_here(struct kmem_cache *cache, struct kmem_cache_cpu *c,
+					  void *slot, bool check, unsigned long flags, uintptr_t ip)
 {
-	struct kmem_cache_cpu *c;
-	unsigned long flags;
 	u32 nr;
 
-	local_irq_save(flags);
-	c = &cache->cpu[smp_processor_id()];
 	bare_lock(&c->lock);
 	nr = c->nr;
-	/* Without KASAN only two frees in a row are noticed, for the price of one comparison. */
-	if (!MM_KASAN && nr && unlikely(c->ready[nr - 1] == slot)) {
+	/* Only two frees in a row are noticed, for the price of one comparison. */
+	if (check && nr && unlikely(c->ready[nr - 1] == slot)) {
 		bare_unlock(&c->lock);
 		local_irq_restore(flags);
 		slab_double_free(slot, ip);
@@ -182,6 +183,16 @@ static __always_inline void slab_put(struct kmem_cache *cache, void *slot, uintp
 	c->nr = nr + 1;
 	bare_unlock(&c->lock);
 	local_irq_restore(flags);
+}
+
+/** slab_put() - put back @slot, which is poisoned by now. @check: look for double frees, because KASAN does not.
+ *  @ip: the caller that freed it. */
+static __always_inline void slab_put(struct kmem_cache *cache, void *slot, bool check, uintptr_t ip)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	slab_put_here(cache, &cache->cpu[smp_processor_id()], slot, check, flags, ip);
 }
 
 #endif /* !CONFIG_SLAB */
@@ -258,6 +269,16 @@ static __always_inline void *slab_slot(const struct kmem_cache *cache, const str
 	return (char *)(uintptr_t)p - (offset - index * cache->size);
 }
 
+/** slab_starts() - Return: does a slot of @slab start at @p? */
+static __always_inline bool slab_starts(const struct kmem_cache *cache, const struct page *slab,
+					const void *p)
+{
+	const uintptr_t offset = kasan_untag_addr((uintptr_t)p) - (uintptr_t)slab->first_slot;
+	const uintptr_t index = offset / cache->size;
+
+	return likely(index * cache->size == offset) && likely(index < slab->objects);
+}
+
 /** slab_discard_empty() - free all slabs that have no used slot. */
 void slab_discard_empty(struct kmem_cache *cache);
 
@@ -280,21 +301,97 @@ void slab_bad_free(const void *p, const char *why, uintptr_t ip);
 /** kmalloc_init() - create the size classes. */
 void kmalloc_init(void);
 
+/* --- The hooks, as cheap as the boot parameters allow ------------------------------------------ */
+
+/* Return: kasan_slab_flags; 0 without KASAN, whose empty hooks cost nothing. */
+static __always_inline unsigned int slab_kasan_flags(void)
+{
+#ifdef CONFIG_KASAN
+	return READ_ONCE(kasan_slab_flags);
+#else
+	return 0;
+#endif
+}
+
+/* @flags: from slab_kasan_flags(). Must the hooks not be called? Must the allocator look for double frees itself? */
+#ifdef CONFIG_KASAN
+#define SLAB_NO_HOOKS(flags)	 ((flags) & KASAN_SLAB_OFF)
+#define SLAB_CHECKS_FREES(flags) SLAB_NO_HOOKS(flags)
+#else
+#define SLAB_NO_HOOKS(flags)	 false
+#define SLAB_CHECKS_FREES(flags) true
+#endif
+
+/** slab_open() - give @slot from slab_take() to a user, who asked for @size bytes that need not be cleared. Inlined, so
+ *  that allocation stacks start with the function that the user knows. */
+static __always_inline void *slab_open(struct kmem_cache *cache, void *slot, size_t size)
+{
+	const unsigned int flags = slab_kasan_flags();
+
+#ifdef CONFIG_KASAN_TAGS
+	if (!flags) {
+		void *object =
+			likely(slot) ? kasan_slab_alloc_inline(&cache->kasan, slot, size) : NULL;
+
+		if (likely(object))
+			return object;
+	}
+#endif
+	return unlikely(SLAB_NO_HOOKS(flags)) ? slot : kasan_slab_alloc(&cache->kasan, slot, size);
+}
+
+/* Free @object, which starts at a slot, if that takes no call of a hook. Return: false if nothing was done. */
+static __always_inline bool slab_free_tagged(struct kmem_cache *cache, void *object, uintptr_t ip)
+{
+#if defined(CONFIG_KASAN_TAGS) && !defined(CONFIG_SLAB)
+	unsigned long flags;
+	unsigned int cpu;
+
+	if (unlikely(!cache->kasan.plain_free))
+		return false;
+	local_irq_save(flags);
+	cpu = smp_processor_id();
+	if (unlikely(!kasan_slab_free_inline(&cache->kasan, object, cpu))) {
+		local_irq_restore(flags);
+		return false;
+	}
+	slab_put_here(cache, &cache->cpu[cpu], object, false, flags, ip);
+	return true;
+#else
+	return false;
+#endif
+}
+
 /** slab_free() - free an object for a user. @ip: the caller. Inlined, so that the stacks that the
  *  hook records start with the function that the user knows. */
 static __always_inline void slab_free(struct kmem_cache *cache, struct page *slab, void *object,
 				      uintptr_t ip)
 {
-	void *slot = slab_slot(cache, slab, object);
+	const unsigned int flags = slab_kasan_flags();
+	void *slot = object;
 
-	if (unlikely(slot != object) && (!slot || !MM_KASAN))
-		slab_bad_free(object, "not the start of an object", ip);
-	else if (kasan_slab_free(&cache->kasan, object, slot, ip) != KASAN_FREE_NOW)
+	if (unlikely(!slab_starts(cache, slab, object))) {
+		slot = slab_slot(cache, slab, object);
+		if (!slot || !MM_KASAN) {
+			slab_bad_free(object, "not the start of an object", ip);
+			return;
+		}
+	} else if (!flags && likely(slab_free_tagged(cache, object, ip))) {
 		return;
-	else if (unlikely(cache->flags & SLAB_TYPESAFE_BY_RCU))
-		slab_put_typesafe(cache, slot, ip);
-	else
-		slab_put(cache, slot, ip);
+	}
+	/* Two calls of slab_put(): each has its answer to SLAB_CHECKS_FREES() built in. */
+	if (likely(!SLAB_NO_HOOKS(flags))) {
+		if (kasan_slab_free(&cache->kasan, object, slot, ip) != KASAN_FREE_NOW)
+			return;
+		if (likely(!(cache->flags & SLAB_TYPESAFE_BY_RCU))) {
+			slab_put(cache, slot, SLAB_CHECKS_FREES(0), ip);
+			return;
+		}
+	} else if (likely(!(cache->flags & SLAB_TYPESAFE_BY_RCU))) {
+		slab_put(cache, slot, true, ip);
+		return;
+	}
+	slab_put_typesafe(cache, slot, ip);
 }
 
 /* --- slab_common.c ---------------------------------------------------------------------------- */

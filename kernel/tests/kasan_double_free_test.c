@@ -199,6 +199,18 @@ static void slab_object(struct kunit *test)
 	race_in_cache(test, 64, 0, NULL);
 }
 
+#ifdef CONFIG_KASAN_TAGS
+/* Without traces the allocator tags objects itself, see runtime/core/slab_inline.h. */
+static void slab_object_without_traces(struct kunit *test)
+{
+	const unsigned int before = kasan_tags_without_traces();
+
+	race_in_cache(test, 64, 0, NULL);
+	race_in_cache(test, 1000, 0, NULL);
+	kasan_tags_with_traces(before);
+}
+#endif
+
 /* A short granule keeps the object's tag in two places. */
 static void object_below_a_granule(struct kunit *test)
 {
@@ -323,6 +335,9 @@ static int init(struct kunit *test)
 
 static struct kunit_case kasan_double_free_test_cases[] = {
 	KUNIT_CASE(slab_object),
+#ifdef CONFIG_KASAN_TAGS
+	KUNIT_CASE(slab_object_without_traces),
+#endif
 	KUNIT_CASE(object_below_a_granule),
 	KUNIT_CASE(constructed_object),
 	KUNIT_CASE(typesafe_object),

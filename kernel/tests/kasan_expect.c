@@ -14,6 +14,23 @@
 
 #include "kasan_test.h"
 
+#ifdef CONFIG_KASAN_TAGS
+#include "../../runtime/core/internal.h"
+
+unsigned int kasan_tags_without_traces(void)
+{
+	const unsigned int before = kasan_slab_flags;
+
+	kasan_slab_set_flag(before & (KASAN_SLAB_TRACES | KASAN_SLAB_SLOW), false);
+	return before;
+}
+
+void kasan_tags_with_traces(unsigned int before)
+{
+	kasan_slab_set_flag(before, true);
+}
+#endif
+
 /* Guards all that the hook writes. */
 static DEFINE_RAW_SPINLOCK(notes_lock);
 /* Between kasan_expect_begin() and _end(). */

@@ -105,6 +105,71 @@ static void adjacent_policy_is_certain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reuses, ROUNDS);
 }
 
+/* Two lives of slots of @cache: each object differs from what lies beside it and from its slot's last owner, and its
+ * life begins and ends in all of its bytes. So few slots that no slab is freed in between: the last owner of memory
+ * that was pages meanwhile is not known. */
+static void two_lives(struct kunit *test, struct kmem_cache *cache, size_t size)
+{
+	static char *first[16], *second[16];
+	unsigned int same = 0, i, j;
+
+	for (i = 0; i < ARRAY_SIZE(first); i++) {
+		first[i] = kmem_cache_alloc(cache, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, first[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(first); i++) {
+		KUNIT_EXPECT_GE(test, kasan_get_tag(first[i]), KASAN_TAG_MIN);
+		KUNIT_EXPECT_LE(test, kasan_get_tag(first[i]), KASAN_TAG_MAX);
+		for (j = 0; j < size; j += 16)
+			KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(first[i] + j));
+		KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(first[i] + size));
+		KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(first[i] - 1));
+	}
+	for (i = 0; i < ARRAY_SIZE(first); i++) {
+		kmem_cache_free(cache, first[i]);
+		for (j = 0; j < size; j += 16)
+			KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(first[i] + j));
+	}
+	for (i = 0; i < ARRAY_SIZE(second); i++) {
+		second[i] = kmem_cache_alloc(cache, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, second[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(second); i++) {
+		KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(second[i] + size));
+		for (j = 0; j < ARRAY_SIZE(first); j++) {
+			if (kasan_reset_tag(first[j]) != kasan_reset_tag(second[i]))
+				continue;
+			same++;
+			KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(first[j]));
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(second); i++)
+		kmem_cache_free(cache, second[i]);
+	/* The task may have moved to a CPU that has other slots at hand, but not each time. */
+	kunit_info(test, "%lu bytes: %u of %lu slots again", (unsigned long)size, same,
+		   (unsigned long)ARRAY_SIZE(first));
+}
+
+/* Without traces the allocator tags objects itself, see runtime/core/slab_inline.h. */
+static void tagged_by_the_allocator(struct kunit *test)
+{
+	static const size_t of_cache[] = {16,  32,  48,	 64,  80,   112,  128,	144,  240,  256,
+					  272, 496, 512, 528, 1024, 1040, 2048, 4080, 4096, 8192};
+
+	for (size_t i = 0; i < ARRAY_SIZE(of_cache); i++) {
+		const unsigned int before = kasan_tags_without_traces();
+		struct kmem_cache *cache =
+			kmem_cache_create("tagged", (unsigned int)of_cache[i], 0, 0, NULL);
+
+		if (cache) {
+			two_lives(test, cache, of_cache[i]);
+			kmem_cache_destroy(cache);
+		}
+		kasan_tags_with_traces(before);
+		KUNIT_EXPECT_NOT_NULL(test, cache);
+	}
+}
+
 static void random_policy_has_its_rate(struct kunit *test)
 {
 	/* One in TAG_COUNT is missed where both tags are drawn at random. */
@@ -384,6 +449,7 @@ static void types_are_inferred(struct kunit *test)
 
 static struct kunit_case kasan_tags_test_cases[] = {
 	KUNIT_CASE(adjacent_policy_is_certain),
+	KUNIT_CASE(tagged_by_the_allocator),
 	KUNIT_CASE(random_policy_has_its_rate),
 	KUNIT_CASE(pointers_have_tags),
 	KUNIT_CASE(pages_differ_from_their_neighbours),

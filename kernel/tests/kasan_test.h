@@ -118,6 +118,14 @@ enum kasan_access {
 #define KASAN_STACK_END(size) ALIGN(size, KASAN_GRANULE_SIZE)
 #endif
 
+#ifdef CONFIG_KASAN_TAGS
+/** kasan_tags_without_traces() - let the allocator tag slab objects itself, as after kasan.stacktrace=off. Return: for
+ *  kasan_tags_with_traces(), which undoes it. In between use caches that are new: the slots of others may have had a
+ *  random policy. */
+unsigned int kasan_tags_without_traces(void);
+void kasan_tags_with_traces(unsigned int before);
+#endif
+
 #ifdef CONFIG_KASAN
 
 /** kasan_expect_begin() - reports from here on are expected. */

@@ -12,7 +12,7 @@
 #include "sample.h"
 #include "slack.h"
 
-#include "../core/tags_hot.h"
+#include "../core/slab_inline.h"
 #include "../track/ring.h"
 
 #ifdef CONFIG_KASAN_TAGS
@@ -60,6 +60,9 @@ uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
 		cache->alloc_meta_offset = size;
 	}
 	cache->slot_size = size;
+	/* A slot as large as a page always has a neighbour in another page. */
+	cache->inner_offsets =
+		size < CONFIG_KASAN_PAGE_SIZE - 1 ? CONFIG_KASAN_PAGE_SIZE - 1 - size : 0;
 	return size;
 }
 
@@ -118,33 +121,6 @@ static uint8_t next_tag(const struct kasan_cache *cache, const void *object)
 		return kasan_tag_beside(tag, last, kasan_tags_owner(addr - KASAN_GRANULE_SIZE),
 					kasan_tags_owner(end));
 	return tag;
-}
-
-/*
- * The same without a call, with the same random number. A neighbour that is a slot of the same slab differs
- * already, and is not looked at. Return: false if next_tag() is needed; nothing was drawn then.
- */
-static kasan_always_inline bool next_tag_fast(const struct kasan_cache *cache, const void *object,
-					      unsigned int *tag)
-{
-	const uintptr_t addr = kasan_untag_addr((uintptr_t)object), end = addr + cache->slot_size;
-	const unsigned int last = kasan_get_tag(object);
-	unsigned int beside, behind = KASAN_TAG_INVALID;
-
-	if (!kasan_tag_draw(parity_of(cache, addr), last, tag))
-		return false;
-	if (kasan_unlikely(!(addr & (CONFIG_KASAN_PAGE_SIZE - 1)))) {
-		beside = kasan_tags_owner_fast(addr - KASAN_GRANULE_SIZE);
-		if (kasan_unlikely(cache->slot_size >= CONFIG_KASAN_PAGE_SIZE))
-			behind = kasan_tags_owner_fast(end);
-	} else if (kasan_unlikely((addr ^ end) >= CONFIG_KASAN_PAGE_SIZE)) {
-		beside = kasan_tags_owner_fast(end);
-	} else {
-		return true;
-	}
-	while (kasan_unlikely(*tag == beside || *tag == behind || *tag == last))
-		*tag = kasan_tag_next(*tag);
-	return true;
 }
 
 /* --- Slabs and slots --- */
@@ -225,16 +201,15 @@ static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, voi
 						  size_t size, bool init, uintptr_t ip,
 						  uintptr_t fp)
 {
+	const unsigned int flags = __atomic_load_n(&kasan_slab_flags, __ATOMIC_RELAXED);
 	struct kasan_ring_stack stack;
-	uintptr_t addr;
-	unsigned int tag;
+	uintptr_t addr = (uintptr_t)object;
 
 	if (kasan_unlikely(!object))
 		return NULL;
-	if (kasan_unlikely(!kasan_on() || size > cache->plain_size || init ||
-			   !kasan_ring_find(&stack, ip, fp) || !next_tag_fast(cache, object, &tag)))
+	if (kasan_unlikely(flags & ~KASAN_SLAB_TRACES || size > cache->plain_size || init ||
+			   !kasan_ring_find(&stack, ip, fp) || !kasan_slab_retag(cache, &addr)))
 		return open_object_slow(cache, object, size, init, ip);
-	addr = kasan_tag_addr((uintptr_t)object, (uint8_t)tag);
 	kasan_ring_write((const void *)addr, (uint32_t)size, &stack);
 	return (void *)kasan_tags_open_fast(addr, size);
 }

@@ -53,6 +53,22 @@ static inline bool kasan_silent(void)
 /** kasan_set_reporting() - enter the state @reporting. */
 void kasan_set_reporting(enum kasan_reporting reporting);
 
+/*
+ * kasan_slab_flags - why the hooks of slab objects have more to do, or less, than to set tags. One word, because
+ * every allocation and every free asks; 0 is the production case of the tag modes.
+ */
+#define KASAN_SLAB_OFF	  1U /* kasan_on() is false */
+#define KASAN_SLAB_TRACES 2U /* kasan.stacktrace= is not off */
+#define KASAN_SLAB_SLOW \
+	4U /* an option wants the general functions for every object: kasan.tag_policy=random */
+extern unsigned int kasan_slab_flags;
+
+/** kasan_slab_set_flag() - set or clear one of the flags. When options are set, not on hot paths. */
+void kasan_slab_set_flag(unsigned int flag, bool on);
+
+/** kasan_set_hooks_off() - set kasan_hooks_off and its flag. Before kasan_init(). */
+void kasan_set_hooks_off(bool off);
+
 /* --- Checks: core/check.c --- */
 
 /** kasan_find_bad() - is some byte of the range inaccessible? @bad: filled with the first such address, without a

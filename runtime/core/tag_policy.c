@@ -25,12 +25,11 @@ struct kasan_tag_generator kasan_tag_generators[CONFIG_KASAN_NR_CPUS] = {
 
 void kasan_set_tag_policy(enum kasan_tag_policy policy)
 {
-	unsigned int cpu;
-
 	kasan_opt_tag_policy = policy;
-	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++)
-		__atomic_store_n(&kasan_tag_generators[cpu].policy, (uint32_t)policy,
-				 __ATOMIC_RELAXED);
+	/* For good: from now on there are slots whose last tag says nothing about odd and even, so kasan_slab_retag()
+	 * must not be used again. */
+	if (policy != KASAN_TAG_POLICY_ADJACENT)
+		kasan_slab_set_flag(KASAN_SLAB_SLOW, true);
 }
 
 static __attribute__((cold, __noinline__)) uint32_t first_state(unsigned int cpu)

@@ -25,13 +25,12 @@
 /**
  * struct kasan_tag_generator - a linear congruential generator, one for each CPU
  * @state: 0: not seeded yet.
- * @policy, @factor, @step: the same in all. They are here because to load them together takes the fewest
- *	instructions.
+ * @factor, @step: the same in all. They are here because to load them together takes the fewest instructions.
  *
  * Apart from each other: every allocation writes its CPU's.
  */
 struct kasan_tag_generator {
-	uint32_t state, policy, factor, step;
+	uint32_t state, factor, step;
 } __attribute__((__aligned__(64)));
 extern struct kasan_tag_generator kasan_tag_generators[CONFIG_KASAN_NR_CPUS];
 
@@ -67,22 +66,6 @@ static inline unsigned int kasan_tag_next(unsigned int tag)
 	return tag + 2 > KASAN_TAG_MAX ? KASAN_TAG_MIN + (tag & 1) : tag + 2;
 }
 
-/** kasan_tag_draw() - kasan_tag_for_slot(). @tag: filled. Return: false if the generator of this CPU has no seed
- *  yet, or the policy is another. */
-static kasan_always_inline bool kasan_tag_draw(unsigned int parity, unsigned int last,
-					       unsigned int *tag)
-{
-	struct kasan_tag_generator *generator = &kasan_tag_generators[kasan_port_cpu()];
-	uint32_t state = __atomic_load_n(&generator->state, __ATOMIC_RELAXED);
-
-	if (kasan_unlikely(!state || generator->policy != KASAN_TAG_POLICY_ADJACENT))
-		return false;
-	state = state * generator->factor + generator->step;
-	__atomic_store_n(&generator->state, state, __ATOMIC_RELAXED);
-	*tag = kasan_tag_pick(state, parity, last);
-	return true;
-}
-
 /* --- Tag memory --- */
 
 /*
@@ -96,6 +79,9 @@ static kasan_always_inline bool kasan_tag_draw(unsigned int parity, unsigned int
  * kasan_tags_claim_fast() - kasan_tags_claim() by the object's pointer @object. @base: start of its slot, which
  * has tag memory, with any tag. Return: false if @object is not the pointer that owns it; then nothing has
  * changed, and kasan_tags_claim() decides about the pointers that match all memory and about short granules.
+ *
+ * kasan_tags_claim_here() - the same for an @object at the start of its slot, and for a caller that has interrupts off
+ * and already knows its @cpu.
  */
 
 #ifdef CONFIG_KASAN_HW_TAGS
@@ -128,10 +114,18 @@ static kasan_always_inline uintptr_t kasan_tags_fill_fast(uintptr_t addr, size_t
 	addr = start;
 	size += KASAN_GRANULE_MASK;
 	if (kasan_unlikely(size >= 128)) {
-		if (size >= 256)
+		if (size >= 512)
 			return kasan_tags_fill_large(addr, size & ~(size_t)KASAN_GRANULE_MASK);
-		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
-		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+		if (size & 256) {
+			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+		}
+		if (size & 128) {
+			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+		}
 	}
 	if (size & 64)
 		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
@@ -177,6 +171,21 @@ static kasan_always_inline uintptr_t kasan_tags_fill_pages_fast(uintptr_t addr, 
  * No instruction exchanges tags, so there is a lock. The memory has tags, because it was handed out with them.
  * If it has none after all, both instructions do nothing.
  */
+static kasan_always_inline bool kasan_tags_claim_here(uintptr_t object, unsigned int cpu)
+{
+	struct kasan_lock *lock = kasan_claim_lock_of(object);
+	bool ok;
+
+	if (kasan_unlikely(!kasan_trylock_here(lock, cpu)))
+		return false;
+	/* The instructions for tags ignore the pointer's own. */
+	ok = kasan_mte_ldg(object) == object;
+	if (kasan_likely(ok))
+		kasan_mte_stg_as(object, (uintptr_t)KASAN_TAG_INVALID << KASAN_TAG_SHIFT);
+	kasan_unlock_here(lock);
+	return ok;
+}
+
 static kasan_always_inline bool kasan_tags_claim_fast(uintptr_t object, uintptr_t base)
 {
 	const uintptr_t addr = kasan_untag_addr(base);
@@ -255,6 +264,12 @@ static kasan_always_inline bool kasan_tags_claim_fast(uintptr_t object, uintptr_
 	return kasan_likely(!((object ^ base) << 8) && tag >= KASAN_TAG_MIN) &&
 	       __atomic_compare_exchange_n(shadow, &tag, KASAN_TAG_INVALID, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_RELAXED);
+}
+
+static kasan_always_inline bool kasan_tags_claim_here(uintptr_t object, unsigned int cpu)
+{
+	(void)cpu;
+	return kasan_tags_claim_fast(object, object);
 }
 
 #endif

@@ -44,7 +44,7 @@ void kasan_init_hw_tags(bool has_tags)
 	}
 	present = has_tags;
 	if (!has_tags)
-		kasan_hooks_off = true;
+		kasan_set_hooks_off(true);
 }
 
 bool kasan_hw_tags_work(void *memory)

@@ -137,7 +137,7 @@ static bool set_kasan(const char *value, bool apply)
 	if (!apply)
 		return true;
 	if (__atomic_load_n(&kasan_reporting, __ATOMIC_ACQUIRE) == KASAN_NOT_YET) {
-		kasan_hooks_off = !on;
+		kasan_set_hooks_off(!on);
 		return true;
 	}
 	/* Nothing has been poisoned since the start, so nothing could be checked from now on. */
@@ -188,6 +188,7 @@ static bool set_stacktrace(const char *value, bool apply)
 		kasan_opt_stacktrace = on;
 		kasan_opt_stack_drop = drop;
 		kasan_known_update();
+		kasan_slab_set_flag(KASAN_SLAB_TRACES, on);
 	}
 	return true;
 }

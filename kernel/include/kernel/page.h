@@ -214,10 +214,15 @@ static inline struct page *virt_to_head_page(const void *addr)
 static inline struct page *ram_head_page(const void *addr)
 {
 	unsigned long offset = kasan_untag_addr((unsigned long)addr) - linear_ram.start;
+	struct page *head;
 
 	if (unlikely(offset >= linear_ram.bytes))
 		return NULL;
-	return compound_head(&linear_ram.pages[offset >> PAGE_SHIFT]);
+	head = compound_head(&linear_ram.pages[offset >> PAGE_SHIFT]);
+	/* So callers do not look again. */
+	if (!head)
+		__builtin_unreachable();
+	return head;
 }
 
 /** page_size() - Return: bytes of the allocated block with the head @head. */

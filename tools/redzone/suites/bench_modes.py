@@ -14,7 +14,10 @@ TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 COLUMNS = {"generic": "generic-inline", "sw_tags": "sw_tags-inline", "hw_tags": "hw_tags"}
 
 # {mode: {operation: instructions at most}}, with kasan.stacktrace=off.
-NO_TRACES = {"hw_tags": {"pages_0": 300}}
+NO_TRACES = {
+    "hw_tags": {"kmalloc_64": 200, "pages_0": 300},
+    "sw_tags": {"kmalloc_64": 230},
+}
 # A pair of calls may cost this much more with kasan=off than in a kernel without KASAN.
 OFF = 8
 OFF_OPERATIONS = ("kmalloc_64", "kmem_cache_256", "pages_0")

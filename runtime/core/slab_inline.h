@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slab_inline.h - the hooks of slab objects as inline functions, for allocators that are compiled together with the
+ * runtime's sources.
+ *
+ * kasan_slab_alloc() and kasan_slab_free() work for every allocator. An allocator that includes this file can do
+ * most of their work in its own fast path instead, without two calls and with one section without interrupts for
+ * both: it first looks at kasan_slab_flags, and calls the hook if they are not 0 or if the inline function says so.
+ * Both ways can be mixed freely, object by object. The including file must not be instrumented.
+ *
+ * kernel/mm is the example. Only the tag modes have inline hooks.
+ */
+#ifndef KASAN_SLAB_INLINE_H
+#define KASAN_SLAB_INLINE_H
+
+#include "internal.h"
+
+#ifdef CONFIG_KASAN_TAGS
+
+#include "tags_hot.h"
+
+/* --- The tag of the next life --- */
+
+/* The slot of @cache at @addr is the first or the last one of its page, or larger: is this so? Its neighbours may have
+ * another owner than the slab, one that knows nothing of even and odd tags. */
+static kasan_always_inline bool kasan_slab_at_edge(const struct kasan_cache *cache, uintptr_t addr)
+{
+	return (addr & (CONFIG_KASAN_PAGE_SIZE - 1)) - 1 >= cache->inner_offsets;
+}
+
+/* The tags on both sides of such a slot; KASAN_TAG_INVALID for a side where a slot of the same slab is. */
+static kasan_always_inline void kasan_slab_look_beside(const struct kasan_cache *cache,
+						       uintptr_t addr, unsigned int *before,
+						       unsigned int *behind)
+{
+	*before = *behind = KASAN_TAG_INVALID;
+	if (!(addr & (CONFIG_KASAN_PAGE_SIZE - 1))) {
+		*before = kasan_tags_owner_fast(addr - KASAN_GRANULE_SIZE);
+		if (kasan_likely(cache->slot_size < CONFIG_KASAN_PAGE_SIZE))
+			return;
+	}
+	*behind = kasan_tags_owner_fast(addr + cache->slot_size);
+}
+
+/**
+ * kasan_slab_retag() - the policy "adjacent" for a slot that had an owner before
+ * @object: its address with the last owner's tag; gets another tag of the same parity, and so keeps the slot's.
+ *
+ * Return: false if kasan_slab_alloc() has to find a tag: this is the first owner, or there is no random number yet.
+ */
+#ifdef CONFIG_KASAN_HW_TAGS
+
+/* In bits 15:0, the tags that no pointer may get. In all of them, because this is one instruction's operand. */
+#define KASAN_TAGS_NEVER 0xc003c003c003c003ULL
+/* Rotated right by 16 less the last tag, bits 15:0 are that tag and all of the other parity. */
+#define KASAN_TAGS_OTHERS (0xaaaaaaaaaaaaaaaaULL | 1ULL << 16)
+
+static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache, uintptr_t *object)
+{
+	/* 48 more than the tag of the CPU: it is the rotation to the left. */
+	const unsigned int last = (unsigned int)(*object >> KASAN_TAG_SHIFT);
+	uint64_t exclude;
+	unsigned int before, behind;
+
+	if (kasan_unlikely(last == KASAN_TAG_KERNEL))
+		return false;
+	exclude = KASAN_TAGS_OTHERS << (last & 63) | KASAN_TAGS_OTHERS >> (-last & 63);
+	exclude |= KASAN_TAGS_NEVER;
+	if (kasan_unlikely(kasan_slab_at_edge(cache, *object))) {
+		kasan_slab_look_beside(cache, *object, &before, &behind);
+		exclude |= 1U << (before & 15) | 1U << (behind & 15);
+	}
+	*object = kasan_mte_irg(*object, exclude);
+	/* 0 is what the CPU gives if its own register excludes all other tags, or has not been set up yet. */
+	return kasan_likely(*object & (uintptr_t)15 << KASAN_TAG_SHIFT);
+}
+
+#else
+
+static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache, uintptr_t *object)
+{
+	struct kasan_tag_generator *generator = &kasan_tag_generators[kasan_port_cpu()];
+	uint32_t state = __atomic_load_n(&generator->state, __ATOMIC_RELAXED);
+	const unsigned int last = kasan_addr_tag(*object);
+	unsigned int tag, before, behind;
+
+	if (kasan_unlikely(!state || last - KASAN_TAG_MIN >= KASAN_TAG_COUNT))
+		return false;
+	state = state * generator->factor + generator->step;
+	__atomic_store_n(&generator->state, state, __ATOMIC_RELAXED);
+	/* One to all but one steps further in the circle of the tags of one parity. */
+	tag = last + 2 + 2 * kasan_tag_spread(state, KASAN_TAG_KIND_COUNT - 1);
+	if (tag > KASAN_TAG_MAX)
+		tag -= KASAN_TAG_COUNT;
+	if (kasan_unlikely(kasan_slab_at_edge(cache, *object))) {
+		kasan_slab_look_beside(cache, *object, &before, &behind);
+		/* It differs from the last one already. */
+		while (tag == before || tag == behind) {
+			do {
+				tag = kasan_tag_next(tag);
+			} while (tag == last);
+		}
+	}
+	*object = kasan_tag_addr(*object, (uint8_t)tag);
+	return true;
+}
+
+#endif
+
+/* --- The hooks --- */
+
+/**
+ * kasan_slab_alloc_inline() - kasan_slab_alloc() while kasan_slab_flags is 0
+ * @object: not NULL. Not for memory that must be cleared while it is tagged.
+ *
+ * Return: the pointer to give to the user; NULL: nothing has happened, call kasan_slab_alloc().
+ */
+static kasan_always_inline void *kasan_slab_alloc_inline(const struct kasan_cache *cache,
+							 void *object, size_t size)
+{
+	uintptr_t addr = (uintptr_t)object;
+
+	if (kasan_unlikely(size > cache->plain_size || !kasan_slab_retag(cache, &addr)))
+		return NULL;
+	return (void *)kasan_tags_open_fast(addr, size);
+}
+
+/**
+ * kasan_slab_free_inline() - kasan_slab_free() while kasan_slab_flags is 0
+ * @object: starts at a slot of @cache, whose plain_free is not 0. @cpu: this CPU. Interrupts are off.
+ *
+ * Two CPUs may free the same object at the same time: exactly one of them gets true.
+ *
+ * Return: true as KASAN_FREE_NOW; false: nothing has happened, call kasan_slab_free() with interrupts on again. It
+ * decides about pointers that match all memory and short granules, waits for other CPUs, and reports.
+ */
+static kasan_always_inline bool kasan_slab_free_inline(const struct kasan_cache *cache,
+						       const void *object, unsigned int cpu)
+{
+	if (kasan_unlikely(!kasan_tags_claim_here((uintptr_t)object, cpu)))
+		return false;
+	kasan_tags_fill_fast((uintptr_t)object, cache->plain_free, KASAN_SLAB_FREE);
+	return true;
+}
+
+#endif /* CONFIG_KASAN_TAGS */
+#endif /* KASAN_SLAB_INLINE_H */
