@@ -108,6 +108,11 @@ void *kasan_unpoison_vmalloc_init(const void *start, size_t size, bool init);
 /** kasan_poison_vmalloc() - the area is about to go. Its shadow must still be mapped. */
 KASAN_HOOK void kasan_poison_vmalloc(const void *start, size_t size) KASAN_OFF();
 
+/** kasan_vrealloc() - the area at @start, opened with @old_size bytes, has @new_size now, in the same pages.
+ *  @start: as kasan_unpoison_vmalloc() returned it, and it stays valid. Writes only what lies between the
+ *  two ends. */
+KASAN_HOOK void kasan_vrealloc(const void *start, size_t old_size, size_t new_size) KASAN_OFF();
+
 /** kasan_unpoison_stack() - clear the poison that dead frames left in [@low, @high): a stack, or a part of
  *  one, without live frames. For new tasks, dying tasks, longjmp. */
 KASAN_HOOK KASAN_READS_NOTHING void kasan_unpoison_stack(const void *low, const void *high)

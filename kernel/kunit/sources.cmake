@@ -4,5 +4,6 @@ set(REDZONE_KUNIT_SOURCES
     filter.c
     resource.c
     suite.c
-    try_catch.c)
+    try_catch.c
+    user_memory.c)
 set(REDZONE_KUNIT_UNINSTRUMENTED)

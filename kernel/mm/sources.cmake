@@ -2,7 +2,7 @@
 set(REDZONE_MM_SOURCES
 	fault_inject.c memblock.c mm_init.c page_alloc.c page_debug.c page_owner.c page_quarantine.c
 	slab_api.c slab_common.c kmalloc.c mempool.c util.c
-	vmap_tree.c vmap_shadow.c vmalloc.c stack.c
+	vmap_tree.c vmap_shadow.c vmalloc.c vrealloc.c nofault.c stack.c
 	kasan_glue.c)
 if(REDZONE_ALLOCATOR STREQUAL "slab")
 	set(allocator slab_bitmap.c)

@@ -171,16 +171,17 @@ static void areas(struct kunit *test)
 static int small_areas_work(void)
 {
 	void *one = vmalloc(1), *some = vmalloc(9 * PAGE_SIZE);
-	int err = one && some ? 0 : -ENOMEM;
+	void *more = vrealloc(one, 2 * PAGE_SIZE, GFP_KERNEL | __GFP_NOWARN);
+	int err = more && some ? 0 : -ENOMEM;
 
-	vfree(one);
+	vfree(more ?: one);
 	vfree(some);
 	return err;
 }
 
 static void area_pages(struct kunit *test)
 {
-	fault_walk_own(test, small_areas_work, 2);
+	fault_walk_own(test, small_areas_work, 3);
 }
 
 static int second_ways_work(void)

@@ -276,6 +276,18 @@ void vmalloc_uaf(struct kunit *test)
 				  KASAN_TEST_BUG(kasan_check_read(ptr, 1)));
 }
 
+void vrealloc_uaf(struct kunit *test)
+{
+	char *ptr = vmalloc(PAGE_SIZE);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
+	vfree(ptr);
+	HIDE_VAR(ptr);
+	KUNIT_EXPECT_KASAN_REPORT(
+		test, KASAN_TYPE_UNMAPPED, KASAN_READ, 1,
+		KASAN_TEST_BUG(KUNIT_EXPECT_NULL(test, vrealloc(ptr, 100, GFP_KERNEL))));
+}
+
 void vmalloc_double_free(struct kunit *test)
 {
 	char *first = vmalloc(PAGE_SIZE), *second = vmalloc(3 * PAGE_SIZE - 100);

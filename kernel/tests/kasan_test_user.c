@@ -19,8 +19,7 @@ static unsigned long user_page(struct kunit *test)
 {
 	long at;
 
-	if (!current->mm)
-		KUNIT_ASSERT_EQ(test, user_test_attach_mm(), 0);
+	KUNIT_ASSERT_EQ(test, kunit_attach_mm(), 0);
 	at = mm_map(current->mm, 0, PAGE_SIZE, PROT_READ | PROT_WRITE);
 	KUNIT_ASSERT_GT(test, at, 0L);
 	return (unsigned long)at;

@@ -13,6 +13,7 @@ set(REDZONE_TESTS_SOURCES
     mempool_test.c
     module_blob.S
     module_test.c
+    nofault_test.c
     pages_test.c
     params_test.c
     pipe_test.c
@@ -33,6 +34,7 @@ set(REDZONE_TESTS_SOURCES
     user_test.c
     vmalloc_test.c
     vmap_test.c
+    vrealloc_test.c
     workqueue_race_test.c
     workqueue_stress_test.c
     workqueue_test.c)

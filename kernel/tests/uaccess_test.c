@@ -23,7 +23,7 @@ static int uaccess_init(struct kunit *test)
 	long at;
 
 	if (!err)
-		err = user_test_attach_mm();
+		err = kunit_attach_mm();
 	if (err)
 		return err;
 	at = mm_map(current->mm, 0, PAGE_SIZE, PROT_READ | PROT_WRITE);

@@ -33,17 +33,6 @@ int user_test_init(struct kunit *test)
 #endif
 }
 
-int user_test_attach_mm(void)
-{
-	struct mm_struct *mm = mm_alloc();
-
-	if (IS_ERR(mm))
-		return (int)PTR_ERR(mm);
-	kthread_use_mm(mm);
-	mmput(mm);
-	return 0;
-}
-
 static struct process *create(const char *const *argv)
 {
 	const char *args[ARGS_MAX + 1] = {"user_tests"};

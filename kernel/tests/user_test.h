@@ -13,10 +13,6 @@ extern const char user_tests_image[], user_tests_image_end[];
 /** user_test_init() - kasan_test_init() where there is KASAN. */
 int user_test_init(struct kunit *test);
 
-/** user_test_attach_mm() - the running thread gets an empty address space, given back when it ends.
- *  Return: 0 or an error. */
-int user_test_attach_mm(void);
-
 /** user_test_start() - start user_tests with @argv, which ends with NULL and whose first element is the
  *  case. Fails the case and returns NULL if that is not possible. */
 struct process *user_test_start(struct kunit *test, const char *const *argv);

@@ -51,6 +51,29 @@ enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base, struct kasan_la
 	return KASAN_FREE_NOW;
 }
 
+void kasan_vrealloc(const void *start, size_t old_size, size_t new_size)
+{
+	const size_t low = old_size < new_size ? old_size : new_size;
+	const size_t high = old_size < new_size ? new_size : old_size;
+	/* The granule in which the shorter area ends may change as well. */
+	const size_t from = low & ~(size_t)KASAN_GRANULE_MASK;
+	const size_t to = (high + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+	const char *at = (const char *)start + from;
+
+	if (!kasan_on() || from == to)
+		return;
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* An area without tags: kasan.vmalloc=off, or memory that cannot have them. */
+	if (kasan_get_tag(start) == KASAN_TAG_KERNEL)
+		return;
+#endif
+	/* No byte of the first granule is left: an object without bytes would still own it. */
+	if (new_size == from)
+		kasan_poison(at, to - from, KASAN_VMALLOC_INVALID);
+	else
+		kasan_poison_tail(at, new_size - from, to - from, KASAN_VMALLOC_INVALID);
+}
+
 __attribute__((__noinline__)) bool kasan_mempool_poison_pages(void *addr, size_t size, uintptr_t ip)
 {
 	const char *wrong = kasan_on() ? kasan_end_pages(addr, addr) : NULL;

@@ -20,6 +20,18 @@ uintptr_t kasan_first_bad(uintptr_t addr, size_t size)
 	return bad;
 }
 
+/* Report a range that is bad. Return: true if it passes nevertheless. */
+static bool report_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
+{
+#ifdef CONFIG_KASAN_TAGS
+	/* With kasan=off no memory was tagged. */
+	if (!kasan_on())
+		return true;
+#endif
+	kasan_report_access(addr, size, is_write, ip, fp);
+	return false;
+}
+
 bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
 {
 	uintptr_t bad;
@@ -29,13 +41,12 @@ bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 		return true;
 	if (kasan_likely(!range_is_absurd(addr, size) && !kasan_find_bad(addr, size, &bad)))
 		return true;
-#ifdef CONFIG_KASAN_TAGS
-	/* With kasan=off no memory was tagged. */
-	if (!kasan_on())
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* An explicit check must not find more than the CPU would at the access itself. */
+	if (!is_write && kasan_write_only_enabled() && !range_is_absurd(addr, size))
 		return true;
 #endif
-	kasan_report_access(addr, size, is_write, ip, fp);
-	return false;
+	return report_range(addr, size, is_write, ip, fp);
 }
 
 bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
@@ -66,7 +77,12 @@ bool kasan_check_write(const volatile void *addr, size_t size)
 
 bool kasan_check_byte(const void *addr)
 {
-	return kasan_check_range((uintptr_t)addr, 1, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	uintptr_t bad;
+
+	/* It asks about an object rather than for an access, so kasan.write_only= does not matter. */
+	if (kasan_likely(!kasan_find_bad((uintptr_t)addr, 1, &bad)))
+		return true;
+	return report_range((uintptr_t)addr, 1, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
 bool kasan_byte_accessible(const void *addr)

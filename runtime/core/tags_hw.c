@@ -57,6 +57,16 @@ bool kasan_hw_tags_work(void *memory)
 	       (kasan_mte_ldg(at + 2 * KASAN_GRANULE_SIZE) >> 56 & 15) == 6;
 }
 
+void kasan_no_write_only(void)
+{
+	kasan_opt_write_only = false;
+}
+
+bool kasan_write_only_enabled(void)
+{
+	return kasan_on() && kasan_opt_write_only;
+}
+
 bool kasan_tags_possible(void)
 {
 	return present;

@@ -190,5 +190,25 @@ static void vmalloc_areas(void)
 	EXPECT_REPORT("vmalloc-out-of-bounds", kasan_check_read((void *)area.start, 1));
 }
 
+/* From every size to every other one, by itself and back: just that many bytes can be used. */
+static void vmalloc_areas_resized(void)
+{
+	static const size_t sizes[] = {1, 7, 8, 9, 15, 16, 17, 4000, 4095, 4096, 5000, 8192};
+	const size_t count = sizeof(sizes) / sizeof(*sizes);
+
+	set_up();
+	for (size_t i = 0; i < count * count; i++) {
+		const size_t from = sizes[i / count], to = sizes[i % count];
+
+		kasan_poison_vmalloc(pages, SIZE);
+		kasan_unpoison_vmalloc(pages, from);
+		kasan_vrealloc(pages, from, to);
+		CHECK_EQ(kasan_first_bad((uintptr_t)pages, SIZE), (uintptr_t)pages + to);
+		CHECK(!kasan_byte_accessible(pages + (from > to ? from : to)));
+		CHECK_EQ(*kasan_shadow_of(pages + ((to + 7) & ~7UL)), KASAN_VMALLOC_INVALID);
+	}
+}
+
 UNIT_MAIN(UNIT_CASE(free_and_allocate_pages), UNIT_CASE(large_allocations),
-	  UNIT_CASE(large_aux_stacks), UNIT_CASE(large_without_redzone), UNIT_CASE(vmalloc_areas))
+	  UNIT_CASE(large_aux_stacks), UNIT_CASE(large_without_redzone), UNIT_CASE(vmalloc_areas),
+	  UNIT_CASE(vmalloc_areas_resized))

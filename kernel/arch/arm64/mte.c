@@ -111,9 +111,11 @@ void arch_kasan_enable(void)
 	if (want.write_only) {
 		if (has_store_only())
 			sctlr_checks |= SCTLR_TCSO;
-		else
-			pr_warn("kasan.write_only=on: this CPU cannot do that; reads are checked, "
-				"too\n");
+		else {
+			kasan_no_write_only();
+			pr_warn("kasan.write_only=on: this CPU cannot do that; reads are checked "
+				"as well\n");
+		}
 	}
 	mte_may_be_async = want.mode != KASAN_MODE_SYNC;
 	enable_cpu();

@@ -158,42 +158,57 @@ static void add_stop(struct stops *stops, unsigned long pc)
 		stops->pc[stops->count++] = pc;
 }
 
+/* Return: the branch behind the exclusive store at @pc or the first one behind @pc, which asks whether that store
+ * succeeded; 0 if there is none near. */
+static unsigned long branch_behind_store(unsigned long pc)
+{
+	bool stored = false;
+
+	for (unsigned long at = pc; at <= pc + 80 && kernel_text_address(at); at += 4) {
+		const u32 insn = *(const u32 *)at;
+
+		if (stored && branch_target(insn, at))
+			return at;
+		stored |= is_store_exclusive(insn);
+	}
+	return 0;
+}
+
 /*
- * Find the exits of the loop that starts with the exclusive load at @pc: the instruction behind the branch
- * that follows its store, and the targets of other branches out of it. Compare and exchange has such a
- * branch, for the case that it finds another value.
+ * Find the exits of the loop of exclusive accesses with the load or the store at @pc: the instruction behind the
+ * branch that follows the store, and the targets of other branches out of the loop. Compare and exchange has such
+ * a branch, for the case that it finds another value.
+ *
+ * Only with kasan.write_only= is it the store that faults first. It then fails, because of the exception, so
+ * the loop has to start again without one. If the branch does not lead back, the code that does is unknown.
  */
 static void stops_of_exclusive(struct stops *stops, unsigned long pc)
 {
-	bool stored = false;
-	unsigned long at, end = 0;
+	const unsigned long branch = branch_behind_store(pc);
+	const unsigned long end = branch + 4;
+	unsigned long at, head = pc;
 
-	for (at = pc + 4; at <= pc + 80 && kernel_text_address(at); at += 4) {
-		u32 insn = *(const u32 *)at;
-
-		stored |= is_store_exclusive(insn);
-		if (stored && branch_target(insn, at)) {
-			end = at + 4;
-			break;
-		}
-	}
+	if (branch)
+		head = min(pc, branch_target(*(const u32 *)branch, branch));
 	/* Not the usual loop. */
-	if (!end) {
+	if (!branch || pc - head > 80 || (head == pc && is_store_exclusive(*(const u32 *)pc))) {
 		stops->many = true;
 		return;
 	}
 	add_stop(stops, end);
-	for (at = pc + 4; at < end; at += 4) {
+	for (at = head; at < end; at += 4) {
 		unsigned long target = branch_target(*(const u32 *)at, at);
 
-		if (target && (target < pc || target >= end))
+		if (target && (target < head || target >= end))
 			add_stop(stops, target);
 	}
 }
 
 static void stops_behind(struct stops *stops, unsigned long pc)
 {
-	if (is_load_exclusive(*(const u32 *)pc))
+	const u32 insn = *(const u32 *)pc;
+
+	if (is_load_exclusive(insn) || is_store_exclusive(insn))
 		stops_of_exclusive(stops, pc);
 	else
 		add_stop(stops, pc + 4);

@@ -10,7 +10,7 @@
  * These functions check neither shadow nor the range; <kernel/uaccess.h> does.
  */
 
-/* An access to user memory; after a fault execution continues at \fixup. */
+/* An access that may fault, nearly always one to user memory; after a fault execution continues at \fixup. */
 	.macro	user fixup, insn:vararg
 .Luser\@:
 	\insn
@@ -94,6 +94,43 @@ function __arch_copy_to_user
 4:	mov	x0, x2
 	ret
 end_function __arch_copy_to_user
+
+/*
+ * unsigned long __arch_copy_from_kernel(void *to, const void *from, unsigned long n)
+ * unsigned long __arch_copy_to_kernel(void *to, const void *from, unsigned long n)
+ *
+ * Here the uncertain side is a kernel address, so ldr and str access it. They are for debuggers, and simple. They
+ * return the number of bytes that were not copied.
+ */
+	.macro	copy_kernel name, loads, stores
+function \name
+	cmp	x2, #8
+	b.lo	2f
+1:	\loads	2f, ldr x3, [x1]
+	\stores	2f, str x3, [x0]
+	add	x0, x0, #8
+	add	x1, x1, #8
+	sub	x2, x2, #8
+	cmp	x2, #8
+	b.hs	1b
+2:	cbz	x2, 4f
+3:	\loads	4f, ldrb w3, [x1]
+	\stores	4f, strb w3, [x0]
+	add	x0, x0, #1
+	add	x1, x1, #1
+	subs	x2, x2, #1
+	b.ne	3b
+4:	mov	x0, x2
+	ret
+end_function \name
+	.endm
+
+	.macro	plain fixup, insn:vararg
+	\insn
+	.endm
+
+	copy_kernel __arch_copy_from_kernel, user, plain
+	copy_kernel __arch_copy_to_kernel, plain, user
 
 /* unsigned long __arch_clear_user(void __user *to, unsigned long n) */
 function __arch_clear_user

@@ -420,6 +420,8 @@ _Noreturn void enter_user_mode(struct pt_regs *regs);
 unsigned long __arch_copy_from_user(void *to, const void __user *from, unsigned long n);
 unsigned long __arch_copy_to_user(void __user *to, const void *from, unsigned long n);
 unsigned long __arch_clear_user(void __user *to, unsigned long n);
+unsigned long __arch_copy_from_kernel(void *to, const void *from, unsigned long n);
+unsigned long __arch_copy_to_kernel(void *to, const void *from, unsigned long n);
 
 /* Return: number of characters before the NUL, @n if there is none among the first @n; -1 after a fault. */
 long __arch_strncpy_from_user(char *to, const char __user *from, unsigned long n);

@@ -86,6 +86,21 @@ __copy_from_user(void *to, const void __user *from, unsigned long n)
 #define __copy_to_user_inatomic(to, from, n)   __copy_to_user(to, from, n)
 #define __copy_from_user_inatomic(to, from, n) __copy_from_user(to, from, n)
 
+/**
+ * copy_to_kernel_nofault(), copy_from_kernel_nofault() - copy between kernel memory and a kernel address that
+ * may be wrong
+ * @dst, @src: kernel addresses. @size: bytes.
+ *
+ * An address where nothing is mapped, or not with that right, makes them fail. KASAN checks both ranges of
+ * copy_to_kernel_nofault(). It does not check what copy_from_kernel_nofault() reads, because that may be
+ * anything. Any context.
+ *
+ * Return: 0; -EFAULT after a fault, with a part perhaps copied, or after a KASAN report, with nothing copied; -ERANGE
+ * for a user address.
+ */
+long copy_to_kernel_nofault(void *dst, const void *src, size_t size);
+long copy_from_kernel_nofault(void *dst, const void *src, size_t size);
+
 /** clear_user() - write zeroes to user memory. Return: bytes that could not be cleared. */
 static inline __must_check unsigned long clear_user(void __user *to, unsigned long n)
 {

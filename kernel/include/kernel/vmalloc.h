@@ -62,6 +62,19 @@ void *__vmalloc_align(size_t size, size_t align, gfp_t gfp);
  *  context. The addresses stay unused for a while, so that late accesses are noticed. */
 void vfree(const void *addr);
 
+/**
+ * vrealloc() - change the size of an area, in its pages or by moving it
+ * @p: from vmalloc() and the others above; NULL: just __vmalloc().
+ * @size: bytes; 0 frees the area.
+ * @gfp: with __GFP_ZERO the bytes behind the old size are cleared. Others are copied or undefined.
+ *
+ * May take long: not for interrupts. The caller keeps others from using or freeing the area meanwhile.
+ *
+ * Return: the area; NULL after freeing it, or if there is no memory, with @p still valid. A pointer that is
+ * not the start of a live area is reported or causes a warning, and the result is NULL.
+ */
+void *vrealloc(const void *p, size_t size, gfp_t gfp);
+
 /** vmap() - map @nr pages of the caller at contiguous addresses. vfree() unmaps them, and does not free
  *  them. Return: the address, NULL if there is no memory or address space. */
 void *vmap(struct page *const *pages, unsigned int nr);

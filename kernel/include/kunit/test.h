@@ -162,6 +162,15 @@ void *kunit_kzalloc(struct kunit *test, size_t size, gfp_t gfp);
 /** kunit_kfree() - free such memory earlier. */
 void kunit_kfree(struct kunit *test, const void *ptr);
 
+/** kunit_attach_mm() - give the case's thread, which has none, an address space. It goes with the thread. Return:
+ *  0 or a negative error. */
+int kunit_attach_mm(void);
+
+/** kunit_vm_mmap() - vm_mmap() in the address space of the case, which gets one if it has none. The memory
+ *  is unmapped when the case ends. Return: the user address, 0 on failure. */
+unsigned long kunit_vm_mmap(struct kunit *test, void *file, unsigned long addr, size_t size,
+			    unsigned long prot, unsigned long flags, unsigned long offset);
+
 typedef void kunit_action_t(void *ctx);
 /** kunit_add_action() - call @action(@ctx) when the case ends in any way; the last one added is called
  *  first. Return: 0, or -ENOMEM with the action not registered. */

@@ -45,6 +45,7 @@ ALLOCATE = frozenset(
         "vzalloc",
         "__vmalloc",
         "__vmalloc_align",
+        "vrealloc",
         "kvmalloc",
         "kasan_port_alloc",
         "kthread_create",

@@ -618,6 +618,30 @@ static void memory_function_at_null(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local[0], 1);
 }
 
+/* kasan.write_only= for explicit checks, whatever the CPU can do: they let bad reads pass, and nothing else. */
+static void explicit_checks_of_writes_only(struct kunit *test)
+{
+	const bool saved = kasan_opt_write_only;
+	char *ptr = kmalloc(64, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ptr);
+	HIDE_VAR(ptr);
+	kasan_opt_write_only = true;
+	KUNIT_EXPECT_TRUE(test, kasan_write_only_enabled());
+	KUNIT_EXPECT_TRUE(test, kasan_check_read(ptr + 64, 8));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 8,
+				  KASAN_TEST_BUG(kasan_check_write(ptr + 64, 8)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(kasan_check_byte(ptr + 64)));
+	KUNIT_EXPECT_KASAN_FAIL(test, KASAN_TEST_BUG(kasan_check_read(ptr, (size_t)-8)));
+	kasan_no_write_only();
+	KUNIT_EXPECT_FALSE(test, kasan_write_only_enabled());
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 8,
+				  KASAN_TEST_BUG(kasan_check_read(ptr + 64, 8)));
+	kasan_opt_write_only = saved;
+	kfree(ptr);
+}
+
 static struct kunit_case kasan_hw_cases[] = {
 	KUNIT_CASE(at_a_context_switch),
 	KUNIT_CASE(at_a_tick),
@@ -630,6 +654,7 @@ static struct kunit_case kasan_hw_cases[] = {
 	KUNIT_CASE(vmap_leaves_tags_alone),
 	KUNIT_CASE(pages_of_an_area_look_free),
 	KUNIT_CASE(memory_function_at_null),
+	KUNIT_CASE(explicit_checks_of_writes_only),
 	{},
 };
 
