@@ -38,6 +38,16 @@ void kasan_init_hw_tags(bool has_tags);
  */
 void kasan_seed_hw_tags(void);
 
+/**
+ * kasan_hw_tags_join() - another CPU joins those that use tags
+ *
+ * Call it on each CPU but the first, before that can run code that allocates. Instructions that tag a block of memory
+ * (stgm, dc gva, dc gzva) may have blocks of another size there; the runtime then does without them everywhere.
+ *
+ * Return: false if this is so.
+ */
+bool kasan_hw_tags_join(void);
+
 /** kasan_hw_tags_work() - does each granule of @memory, 64 bytes mapped as memory with tags, have a tag of
  *  its own? In QEMU before 8 the granules of a page share one. Call it before kasan_init_hw_tags(); the
  *  requirements are the same. */

@@ -218,7 +218,7 @@ void start_kernel(void)
 	pr_info("Kernel command line: %s\n", boot_args);
 	if (strscpy(command_line, boot_args, sizeof(command_line)) < 0)
 		pr_warn("Kernel command line cut to %zu characters\n", sizeof(command_line) - 1);
-	arch_kasan_probe();
+	arch_kasan_probe(boot_args);
 	could_check = kasan_on();
 	program_args = parse_params(command_line);
 	/* Printed with any loglevel=: it tells tools that a run without reports proves nothing. */

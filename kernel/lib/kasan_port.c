@@ -96,6 +96,8 @@ void kasan_choose_seed(void)
 	if (!random_seed_given)
 		seed = arch_random_seed(&source);
 	boot_seed = seed;
+	if (!kasan_on())
+		return;
 	if (source)
 		pr_info("kasan: tags start from %s\n", source);
 	else

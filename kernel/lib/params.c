@@ -185,6 +185,42 @@ char *parse_params(char *cmdline)
 	return NULL;
 }
 
+/* Set @name from the word of @length bytes at @word, if it is that parameter with a short value. */
+static void set_early(const char *name, const char *word, size_t length)
+{
+	const struct kernel_param *param;
+	char copy[64], *value;
+
+	if (length >= sizeof(copy))
+		return;
+	memcpy(copy, word, length);
+	copy[length] = '\0';
+	value = strchr(copy, '=');
+	if (!value)
+		return;
+	*value++ = '\0';
+	if (!same_name(copy, name))
+		return;
+	for (param = __init_params_start; param < __init_params_end; param++) {
+		if (same_name(name, param->name))
+			param->set(value, param->var);
+	}
+}
+
+void param_early(const char *cmdline, const char *name)
+{
+	for (;;) {
+		const char *word = cmdline = skip_spaces(cmdline);
+		bool quoted = false;
+
+		for (; *cmdline && (quoted || !isspace((u8)*cmdline)); cmdline++)
+			quoted ^= *cmdline == '"';
+		if (word == cmdline || (cmdline - word == 2 && !strncmp(word, "--", 2)))
+			return;
+		set_early(name, word, (size_t)(cmdline - word));
+	}
+}
+
 int split_args(char *text, char **argv, int max)
 {
 	int argc = 0;

@@ -84,6 +84,7 @@ if(REDZONE_MODE STREQUAL "hw_tags")
   list(APPEND REDZONE_TESTS_SOURCES
     kasan_slack_test.c
     ../arch/${REDZONE_ARCH}/tests/kasan_hw_test.c
+    ../arch/${REDZONE_ARCH}/tests/mte_cpu_test.c
     ../arch/${REDZONE_ARCH}/tests/kasan_sample_test.c)
 endif()
 if(REDZONE_MTE_STACK)

@@ -136,6 +136,12 @@ uint8_t kasan_tag_avoiding(uint8_t a, uint8_t b, uint8_t c);
  *  sequence. */
 uint32_t kasan_tags_entropy(void);
 
+#ifdef CONFIG_KASAN_HW_TAGS
+/** kasan_tags_limit_blocks() - do without instructions for blocks of memory unless theirs are of these sizes, in bytes.
+ *  Return: false if they are not those of the first CPU. */
+bool kasan_tags_limit_blocks(size_t multiple, size_t zero);
+#endif
+
 /** kasan_tags_cpu_seed() - Return: where the sequence of 16 bits of CPU number @cpu starts, from 1 to 65535. It is
  *  another one for each of 65535 CPUs, whatever the port's @seed. */
 uint16_t kasan_tags_cpu_seed(uint64_t seed, unsigned int cpu);

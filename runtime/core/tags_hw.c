@@ -20,6 +20,9 @@ static bool present;
 static size_t multiple_size = SIZE_MAX, zero_size = SIZE_MAX;
 size_t kasan_tags_page_step;
 
+/* What the first CPU says of its blocks. */
+static size_t first_multiple, first_zero;
+
 /* Fewer bytes than this: looking for blocks costs more than it saves. */
 #define SMALL 512U
 
@@ -34,6 +37,9 @@ void kasan_init_hw_tags(bool has_tags)
 	if (has_tags) {
 		const size_t zero = kasan_mte_zero_size();
 
+		first_multiple = kasan_mte_multiple_size();
+		first_zero = zero;
+
 		/* The architecture allows smaller blocks than those of st2g, but they are of no use. */
 		multiple_size =
 			kasan_mte_multiple_size() > 32 ? kasan_mte_multiple_size() : SIZE_MAX;
@@ -45,6 +51,23 @@ void kasan_init_hw_tags(bool has_tags)
 	present = has_tags;
 	if (!has_tags)
 		kasan_set_hooks_off(true);
+}
+
+bool kasan_tags_limit_blocks(size_t multiple, size_t zero)
+{
+	/* Without tags, or after a call of this function, these are no sizes. */
+	if (multiple_size != SIZE_MAX && multiple != multiple_size) {
+		multiple_size = SIZE_MAX;
+		kasan_tags_page_step = 0;
+	}
+	if (zero_size != SIZE_MAX && zero != zero_size)
+		zero_size = SIZE_MAX;
+	return multiple == first_multiple && zero == first_zero;
+}
+
+bool kasan_hw_tags_join(void)
+{
+	return kasan_tags_limit_blocks(kasan_mte_multiple_size(), kasan_mte_zero_size());
 }
 
 bool kasan_hw_tags_work(void *memory)

@@ -14,6 +14,11 @@
 #define ID_PFR1_MTE_SHIFT 8
 #define ID_PFR1_MTE_TAGS  2
 #define ID_PFR1_MTE_ASYMM 3
+/* MTE_frac: are there asynchronous checks? MTEX: memory can have canonical tags instead of stored ones. */
+#define ID_PFR1_MTE_FRAC_SHIFT 40
+#define ID_PFR1_MTEX_SHIFT     52
+/* ID_AA64PFR2_EL1: MTESTOREONLY. */
+#define ID_PFR2_STORE_ONLY_SHIFT 4
 
 /* HCR_EL2.ATA: EL1 may use tags. */
 #define HCR_EL2_ATA_SHIFT 56
@@ -35,6 +40,19 @@ extern bool mte_present;
 /** mte_check_instructions() - stop if the code has MTE's instructions, to tag stack variables, and this CPU does not know
  *  them. Called before any such code. */
 void mte_check_instructions(void);
+
+/**
+ * struct mte_features - what a CPU can do
+ * @tags: memory has tags (FEAT_MTE2). @async: bad accesses can be noted in TFSR_EL1 (FEAT_MTE_ASYNC).
+ * @asymm: only those of writes (FEAT_MTE3). @store_only: reads can go unchecked (FEAT_MTE_STORE_ONLY).
+ * @canonical: FEAT_MTE_CANONICAL_TAGS and FEAT_MTE_NO_ADDRESS_TAGS. This kernel does not use them.
+ */
+struct mte_features {
+	bool tags, async, asymm, store_only, canonical;
+};
+
+/** mte_read_features() - those of this CPU, less what the parameters id_aa64pfr1.* take away. Any context. */
+void mte_read_features(struct mte_features *features);
 
 /** mte_enable_cpu() - start checks on a secondary CPU, before it does anything else. */
 void mte_enable_cpu(void);

@@ -96,15 +96,17 @@ extern unsigned long initrd_start, initrd_end;
 /**
  * arch_kasan_probe() - find out whether the machine has memory tags
  *
+ * @command_line: whole; it is not changed.
+ *
  * Passes the result to kasan_init_hw_tags(). Boot CPU, after setup_arch(), before parameters are parsed.
  */
-void arch_kasan_probe(void);
+void arch_kasan_probe(const char *command_line);
 
 /** arch_kasan_enable() - start to check accesses, according to the parameters. Boot CPU, after parameters
  *  are parsed, before mm_init(). The other CPUs follow when they start. */
 void arch_kasan_enable(void);
 #else
-static inline void arch_kasan_probe(void)
+static inline void arch_kasan_probe(const char *command_line)
 {
 }
 

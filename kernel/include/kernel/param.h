@@ -88,6 +88,14 @@ int param_parse_size(const char *value, size_t *size);
 char *parse_params(char *cmdline);
 
 /**
+ * param_early() - set one parameter before the others are parsed
+ * @cmdline: the whole command line; it is not changed.
+ *
+ * The last value that is right counts. parse_params() sets the parameter again, and warns of wrong values.
+ */
+void param_early(const char *cmdline, const char *name);
+
+/**
  * split_args() - cut text into arguments, in place
  * @text: arguments separated by white space. '"' groups; inside of it \" and \\ mean the character itself.
  *	May be NULL.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hardware tags: a CPU without them, kasan=off, asynchronous reports, sampling of page allocations, slack."""
+"""Hardware tags: CPUs that can do less, kasan=off, late reports, sampling of page allocations, slack."""
 
 import re
 import shutil
@@ -18,6 +18,23 @@ SUITES = "kunit.filter_glob=lib,sched,pages,slab,vmalloc,workqueue"
 SLACK_SUITES = "kunit.filter_glob=kasan_slack,kasan_clean,slab,mempool,fault_inject"
 NO_TAGS = "kasan: this CPU has no memory tags (MTE): KASAN is off, its parameters are ignored"
 NOT_WANTED = "kasan: kasan=off: KASAN is off, nothing is checked"
+CANNOT = "kasan.{}: CPU 0 cannot do that ({}); {}"
+# CPUs that can do less: {name: (boot parameters, what the kernel must say)}. Bad reads are reported at once.
+LIMITED = {
+    "no-asymm": (
+        ["id_aa64pfr1.mte=2", "kasan.mode=asymm"],
+        CANNOT.format("mode=asymm", "FEAT_MTE3", "sync is used"),
+    ),
+    "no-async": (
+        ["id_aa64pfr1.mte_frac=15", "kasan.mode=async"],
+        CANNOT.format("mode=async", "FEAT_MTE_ASYNC", "sync is used"),
+    ),
+    "no-store-only": (
+        ["kasan.write_only=on"],
+        CANNOT.format("write_only=on", "FEAT_MTE_STORE_ONLY", "reads are checked as well"),
+    ),
+}
+STORE_ONLY = re.compile(r"kasan: MTE: .*store-only yes")
 SAMPLE = re.compile(r"page_alloc\.sample=10: (\d+) of (\d+) page allocations (of the boot|in all) are tagged")
 
 # An access that is only recorded, and then at once an end without a context switch or an interrupt.
@@ -82,6 +99,24 @@ def _reports(context, image, kasan_mode):
     return _result(f"report.{kasan_mode}", wrong, log)
 
 
+def _limited(context, image, name):
+    """A CPU that cannot do what the parameters ask for: the kernel says so, and checks more instead."""
+    append, said = LIMITED[name]
+    target = machine.Machine(
+        image.image, mode="hw_tags", append=["kasan_multi_shot", *append], timeout=TIMEOUT
+    )
+    outcome, lines, log = context.boot(name, target)
+    if name == "no-store-only" and any(map(STORE_ONLY.search, lines)):
+        return Result(name, SKIP, "QEMU's CPU can check stores only")
+    text = "\n".join(lines)
+    wrong = [] if outcome.status == base.REPORTED else [f"status {outcome.status}: {outcome.message}"]
+    if sum(line.endswith(said) for line in lines) != 1:
+        wrong.append(f"not said, or more than once: {said}")
+    if "Asynchronous fault" in text or "BUG: KASAN: slab-use-after-free in message_length+" not in text:
+        wrong.append("no report of the read of freed memory at once")
+    return _result(name, wrong, log)
+
+
 def _late_panic(context, image):
     """The report comes before the panic, not inside it: there it would cut both short."""
     append = ["kasan.mode=async", "kasan.fault=panic", "panic_on_oops=1"]
@@ -143,6 +178,12 @@ def run(context):
     options = {"cpu": "cortex-a72", "append": parameters}
     wrong, _, log = _suites(context, image, "cortex-a72", options, NO_TAGS)
     yield _result("cortex-a72", wrong, log)
+
+    options = {"append": [SUITES, "id_aa64pfr1.mte=1"]}
+    wrong, _, log = _suites(context, image, "no-tags", options, NO_TAGS)
+    yield _result("no-tags", wrong, log)
+    for name in LIMITED:
+        yield _limited(context, built["hw_tags_bugs"], name)
 
     wrong, _, log = _suites(context, image, "off", {"append": [SUITES, "kasan=off"]}, NOT_WANTED)
     yield _result("off", wrong, log)
