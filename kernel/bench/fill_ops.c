@@ -12,8 +12,8 @@
 #include "bench.h"
 
 #ifdef CONFIG_KASAN_HW_TAGS
-#include "../../runtime/arch/arm64/mte.h"
-#include "../../runtime/core/tags.h"
+/* The backend, with the instructions. */
+#include "../../runtime/core/tags_hot.h"
 
 #define LARGEST 8192U
 #define TAG	0xf4
