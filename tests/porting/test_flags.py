@@ -82,7 +82,7 @@ def test_tagged_globals(tmp_path, cc, inline):
     assert ("__hwasan_load4_match_all_noabort" in names) != inline
     # Recoverable, and without the thread-local variable of user space.
     assert "__hwasan_load4_match_all" not in names and "__hwasan_tls" not in names
-    # The variable's symbol has a tag. Its address is made of 64 bits, in code that is not instrumented as well.
+    # The variable's symbol has a tag. All 64 bits of its address are made, in code without checks as well.
     symbols = call(["llvm-nm-19", tmp_path / "sample.o"], tmp_path)
     value = next(line.split()[0] for line in symbols.splitlines() if line.endswith(" table"))
     assert int(value, 16) >> 56 >= 16
