@@ -8,7 +8,8 @@
  * owners old, is left to chance.
  *
  * The numbers need not be secret, only evenly spread: a linear congruential generator for each CPU, without
- * a lock. An interrupt between its load and its store repeats a number, which does no harm.
+ * a lock. Whoever sees a few software tags can compute the others. With hardware tags the CPU's own randomness
+ * is added. An interrupt between load and store repeats a number, which does no harm.
  */
 #include "tags_hot.h"
 
@@ -49,6 +50,22 @@ uint16_t kasan_tags_cpu_seed(uint64_t seed, unsigned int cpu)
 	return (uint16_t)(1 + (start + cpu % 65535 * 40504) % 65535);
 }
 
+/*
+ * cpu_randomness() - what only this CPU knows, to be added to a generator's state
+ *
+ * With hardware tags a tag that the CPU drew, so that the sequence cannot be computed if the CPU has a source of
+ * randomness. Alone it would not do: a CPU may draw some steps from one tag to the next more often, as QEMU does. From
+ * bit 12 on, the product with the factor carries each of its values to another place of the upper bits.
+ */
+static inline uint32_t cpu_randomness(void)
+{
+#ifdef CONFIG_KASAN_HW_TAGS
+	if (kasan_likely(kasan_tags_possible()))
+		return (uint32_t)(kasan_mte_irg(0, KASAN_HW_NO_TAGS) >> 56 & 15) << 12;
+#endif
+	return 0;
+}
+
 uint32_t kasan_tags_entropy(void)
 {
 	const unsigned int cpu = kasan_port_cpu();
@@ -57,6 +74,7 @@ uint32_t kasan_tags_entropy(void)
 
 	if (kasan_unlikely(!state))
 		state = first_state(cpu);
+	state += cpu_randomness();
 	state = state * generator->factor + generator->step;
 	__atomic_store_n(&generator->state, state, __ATOMIC_RELAXED);
 	return state;

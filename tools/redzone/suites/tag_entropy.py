@@ -25,7 +25,7 @@ FIT = re.compile(
     r"# \w+: (.+): (\d+) over (\d+): chi-square ([\d.]+), (\d+) degrees of freedom, (\d+) to (\d+) each$"
 )
 HITS = re.compile(r"# \w+: (.+): (\d+) of (\d+)(?:, 1 in ([\d.]+))?$")
-SEQUENCE = re.compile(r"# sequence: random: tags in sequence:((?: [0-9a-f]{2}){32})$")
+SEQUENCE = re.compile(r"# sequence: tags in sequence:((?: [0-9a-f]{2}){32})$")
 
 
 def fits(lines):
