@@ -43,12 +43,15 @@
 #define WORK FREED ",work"
 #endif
 /* Which variables have redzones or tags. Clang tags no alloca. */
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_TAGGED_GLOBALS)
 #define GLOBALS_SEEN 1
-#define ALLOCA_SEEN  1
 #else
 #define GLOBALS_SEEN 0
-#define ALLOCA_SEEN  0
+#endif
+#ifdef CONFIG_KASAN_GENERIC
+#define ALLOCA_SEEN 1
+#else
+#define ALLOCA_SEEN 0
 #endif
 #if defined(CONFIG_KASAN) && CONFIG_KASAN_STACK
 #define STACK_SEEN 1
