@@ -318,8 +318,8 @@ static __always_inline unsigned int slab_kasan_flags(void)
 #define SLAB_NO_HOOKS(flags)	 ((flags) & KASAN_SLAB_OFF)
 #define SLAB_CHECKS_FREES(flags) SLAB_NO_HOOKS(flags)
 #else
-#define SLAB_NO_HOOKS(flags)	 false
-#define SLAB_CHECKS_FREES(flags) true
+#define SLAB_NO_HOOKS(flags)	 ((void)(flags), false)
+#define SLAB_CHECKS_FREES(flags) ((void)(flags), true)
 #endif
 
 /** slab_open() - give @slot from slab_take() to a user, who asked for @size bytes that need not be cleared. Inlined, so
