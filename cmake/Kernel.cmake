@@ -398,14 +398,17 @@ const unsigned int redzone_nr_programs = @number@;
                 LINK --error-limit=0)
 endfunction()
 
-# redzone_add_linux_kunit(<name> SOURCES <file>...)
+# redzone_add_linux_kunit(<name> SOURCES <file>... [OPTIONS <option>...])
 #
 # A kernel image whose KUnit suites are those of Linux's own test files, compiled as they are against the
 # headers of ports/linux-kunit. Their style is not ours to judge: no warnings.
 function(redzone_add_linux_kunit name)
-  cmake_parse_arguments(PARSE_ARGV 1 kunit "" "" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 kunit "" "" "SOURCES;OPTIONS")
   set(dir ${CMAKE_SOURCE_DIR}/ports/linux-kunit)
   include(${dir}/sources.cmake)
+  if(kunit_SOURCES MATCHES "kasan_test_module")
+    list(APPEND REDZONE_LINUX_KUNIT_SOURCES ${REDZONE_LINUX_KUNIT_MODULE_SOURCES})
+  endif()
   list(TRANSFORM REDZONE_LINUX_KUNIT_SOURCES PREPEND ${dir}/)
   add_library(${name}.objects OBJECT EXCLUDE_FROM_ALL ${kunit_SOURCES})
   add_library(${name}.support OBJECT EXCLUDE_FROM_ALL ${REDZONE_LINUX_KUNIT_SOURCES})
@@ -419,6 +422,7 @@ function(redzone_add_linux_kunit name)
                            "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
     kasan_instrument(${name}.${part})
   endforeach()
+  target_compile_options(${name}.objects PRIVATE ${kunit_OPTIONS})
   redzone_image(${name}
     OBJECTS ${kernel_objects} $<TARGET_OBJECTS:${name}.objects> $<TARGET_OBJECTS:${name}.support>)
 endfunction()

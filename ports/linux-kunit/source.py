@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Gets Debian's package of Linux's source, and extracts the few files that a suite compiles or calls.
+"""Gets Debian's packages of Linux's source, and extracts the few files that a suite compiles or calls.
 
-It looks in this order: the installed package, in any version; an unpacked one, in the known version; the
-machine's own apt sources, and then the backports and security suites of the same archive, for the known
-version, else for the one that they have. For those suites it uses a package list of its own below build/: it
-does not touch the machine's apt configuration, and installs nothing.
+There are two lines of Linux. For 6.12 it looks in this order: the installed package, in any version; an
+unpacked one, in the known version; the machine's own apt sources, and then the backports and security suites
+of the same archive, for the known version, else for the one that they have. Linux 7 is in Debian's unstable
+suite, where packages come and go: after an installed and an unpacked one it takes the newest that the suite's
+package index lists, and compares its checksum with the index, which is signed.
 
-ports/linux-kunit/linux-source.json has the known version and the checksums of its files. The results that the
-suite expects of each case were recorded with these files.
+For other suites than the machine's own it uses package lists below build/: it does not touch the machine's
+apt configuration, and installs nothing.
+
+ports/linux-kunit/linux-source.json has the known versions and the checksums of their files. The results that
+the suite expects of each case were recorded with these files.
 """
 
+import fnmatch
+import functools
 import json
 import lzma
 import re
@@ -19,11 +25,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from redzone import base
-from redzone.apt import newer_lists
+from redzone.apt import newer_lists, suite_lists
 from redzone.base import BUILD, Failure
 from redzone.process import call, last_line
 
+# {line of Linux: what is known of its package}
 PINS = json.loads(Path(__file__).with_name("linux-source.json").read_text(encoding="utf-8"))
+LINES = tuple(PINS)
 FOLDER = BUILD / "linux-source"
 USR_SRC = Path("/usr/src")
 # Unpacked along with the test: Linux's own readers of kernel consoles.
@@ -36,23 +44,38 @@ class Unavailable(Exception):
 
 @dataclass
 class Source:
-    """An unpacked source. folder: Linux's tree. version: the package's. digests: {test file: its SHA-256}.
-    differing: the test files that differ from those of the known version.
+    """An unpacked source. folder: Linux's tree. package, version: where it is from. digests: {test file: its
+    SHA-256}. differing: the test files that differ from those of the known version.
     """
 
     folder: Path
+    package: str
     version: str
     digests: dict
     differing: list
 
 
-def _installed():
-    """Return (version, tar file) of the installed package, in any version, or None."""
-    command = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PINS["package"]]
+def _newer(version, other):
+    return call(["dpkg", "--compare-versions", version, "gt", other])[0] == 0
+
+
+def _newest(pairs):
+    """Return the (package, version, ...) with the highest version, None if there is none."""
+    order = functools.cmp_to_key(lambda one, other: 1 if _newer(one[1], other[1]) else -1)
+    return max(pairs, key=order, default=None)
+
+
+def _installed(pins):
+    """Return (package, version, tar file) of the installed package, in any version, or None."""
+    command = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Package} ${Version}\\n", pins["package"]]
     status, output = call(command)
-    word, _, version = output.strip().partition(" ")
-    path = USR_SRC / f"{PINS['package']}.tar.xz"
-    return (version, path) if status == 0 and word == "installed" and path.is_file() else None
+    rows = [line.split() for line in output.splitlines()] if status == 0 else []
+    found = [
+        (row[1], row[2], USR_SRC / f"{row[1]}.tar.xz")
+        for row in rows
+        if len(row) == 3 and row[0] == "installed" and (USR_SRC / f"{row[1]}.tar.xz").is_file()
+    ]
+    return _newest(found)
 
 
 def _fetch(wanted):
@@ -68,39 +91,88 @@ def _fetch(wanted):
     return status, output
 
 
-def _download():
-    """Return (version, the package's file), and fetch it if necessary: the known version if the archives have
+def _file_of(package, version):
+    return FOLDER / f"{package}_{version.replace(':', '%3a')}_all.deb"
+
+
+def _download_known(pins):
+    """Return (package, version, its file), and fetch it if necessary: the known version if the archives have
     it, else the one that they have."""
-    name = f"{PINS['package']}_{PINS['version'].replace(':', '%3a')}_all.deb"
-    path = FOLDER / name
-    if path.is_file() and base.sha256(path) == PINS["deb"]:
-        return PINS["version"], path
+    package = pins["package"]
+    path = _file_of(package, pins["version"])
+    if path.is_file() and base.sha256(path) == pins["deb"]:
+        return package, pins["version"], path
     path.unlink(missing_ok=True)
-    wanted = f"{PINS['package']}={PINS['version']}"
+    wanted = f"{package}={pins['version']}"
     base.say(f"fetching {wanted} (150 MB) into {base.relative(FOLDER)}")
     status, output = _fetch(wanted)
     if status == 0 and path.is_file():
-        if base.sha256(path) != PINS["deb"]:
+        if base.sha256(path) != pins["deb"]:
             raise Failure(f"{base.relative(path)} is not the package whose checksum this repository has")
-        return PINS["version"], path
+        return package, pins["version"], path
     base.say(f"{wanted} is not in the archives; fetching the version that they have")
-    before = set(FOLDER.glob(f"{PINS['package']}_*.deb"))
-    status, other = _fetch(PINS["package"])
-    new = sorted(set(FOLDER.glob(f"{PINS['package']}_*.deb")) - before) or sorted(before)
+    before = set(FOLDER.glob(f"{package}_*.deb"))
+    status, other = _fetch(package)
+    new = sorted(set(FOLDER.glob(f"{package}_*.deb")) - before) or sorted(before)
     if new:
         status, version = call(["dpkg-deb", "-f", str(new[-1]), "Version"])
         if status == 0:
-            return version.strip(), new[-1]
+            return package, version.strip(), new[-1]
     last = last_line(other if status else output)
     raise Unavailable(
-        f"{PINS['package']} is not installed and cannot be fetched: {last}; "
-        f"install it (apt-get install {PINS['package']}) or give this machine a way to Debian's archive"
+        f"{package} is not installed and cannot be fetched: {last}; "
+        f"install it (apt-get install {package}) or give this machine a way to Debian's archive"
     )
 
 
-def _extract(deb):
-    """Extract the source's tar file from the package's file @deb. Return its path."""
-    archive = FOLDER / f"{PINS['package']}.tar.xz"
+def listed(index, pattern):
+    """Return the (package, version, SHA-256) of the newest package in @index, stanzas as `apt-cache show`
+    prints them, whose name matches @pattern; None if there is none."""
+    found = []
+    for stanza in index.split("\n\n"):
+        fields = dict(re.findall(r"^([\w-]+): *(\S.*)$", stanza, re.MULTILINE))
+        if fnmatch.fnmatchcase(fields.get("Package", ""), pattern) and {"Version", "SHA256"} <= set(fields):
+            found.append((fields["Package"], fields["Version"], fields["SHA256"]))
+    return _newest(found)
+
+
+def _download_listed(pins):
+    """Return (package, version, its file) of the newest package that the suite's index lists."""
+    pattern, suite = pins["package"], pins["suite"]
+    why = f"{pattern} is not installed and cannot be fetched from Debian's suite {suite}"
+    options = suite_lists(FOLDER / f"apt-{suite}", suite)
+    if options is None:
+        raise Unavailable(f"{why}: this machine uses no archive of Debian")
+    # Without the mode, apt-get update succeeds with old lists, or none.
+    command = ["apt-get", "-q", *options, "-o", "APT::Update::Error-Mode=any", "update"]
+    status, output = call(command, cwd=FOLDER)
+    if status != 0:
+        raise Unavailable(f"{why}: {last_line(output)}")
+    _, names = call(["apt-cache", *options, "pkgnames", pattern.partition("*")[0]])
+    names = [name for name in names.split() if fnmatch.fnmatchcase(name, pattern)]
+    status, index = call(["apt-cache", *options, "show", *names]) if names else (1, "")
+    chosen = listed(index, pattern) if status == 0 else None
+    if chosen is None:
+        raise Unavailable(f"{why}: there is no such package now")
+    package, version, digest = chosen
+    path = _file_of(package, version)
+    if path.is_file() and base.sha256(path) == digest:
+        return package, version, path
+    path.unlink(missing_ok=True)
+    wanted = f"{package}={version}"
+    base.say(f"fetching {wanted} (160 MB) from Debian's suite {suite} into {base.relative(FOLDER)}")
+    status, output = call(["apt-get", "-q", *options, "download", wanted], cwd=FOLDER)
+    if status != 0 or not path.is_file():
+        raise Unavailable(f"{why}: {last_line(output)}")
+    if base.sha256(path) != digest:
+        path.unlink()
+        raise Failure(f"{base.relative(path)} is not the package whose checksum the suite's index has")
+    return package, version, path
+
+
+def _extract(deb, package):
+    """Extract the source's tar file from the file @deb of @package. Return its path."""
+    archive = FOLDER / f"{package}.tar.xz"
     status, output = call(
         [
             *("sh", "-ec", 'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/$3" > "$2"', "sh"),
@@ -112,9 +184,9 @@ def _extract(deb):
     return archive
 
 
-def _unpack(archive, folder):
-    """Fill @folder from the source's tar file @archive."""
-    wanted = tuple(f"{PINS['package']}/{name}" for name in (*PINS["tests"], *TOOLS))
+def _unpack(archive, folder, pins, package):
+    """Fill @folder from the source's tar file @archive of @package."""
+    wanted = tuple(f"{package}/{name}" for name in (*pins["tests"], *TOOLS))
     new = folder.with_name(folder.name + ".new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
@@ -137,7 +209,7 @@ def _unpack(archive, folder):
     finally:
         if archive.parent == FOLDER:
             archive.unlink()
-    missing = _missing(new)
+    missing = _missing(new, pins)
     if missing:
         raise Failure(f"{archive} cannot be unpacked: {missing[0]} is not in it")
     shutil.rmtree(folder, ignore_errors=True)
@@ -148,46 +220,63 @@ def _folder(version):
     return FOLDER / re.sub(r"[~:]", "-", version)
 
 
-def _missing(folder):
+def _missing(folder, pins):
     """Return the needed files that @folder lacks."""
-    return [name for name in (*PINS["tests"], *TOOLS) if "." in name and not (folder / name).is_file()]
+    return [name for name in (*pins["tests"], *TOOLS) if "." in name and not (folder / name).is_file()]
 
 
-def _complete(folder):
-    return not _missing(folder)
+def _kept(pins):
+    """Return (package, version, folder) of the newest source that was fetched and unpacked earlier, None if
+    there is none. Of a package without a pin it is whatever the archive had then."""
+    if "deb" in pins:
+        folder = _folder(pins["version"])
+        return None if _missing(folder, pins) else (pins["package"], pins["version"], folder)
+    found = []
+    for stamp in FOLDER.glob("*/.package"):
+        package, _, version = stamp.read_text(encoding="utf-8").partition(" ")
+        if fnmatch.fnmatchcase(package, pins["package"]) and not _missing(stamp.parent, pins):
+            found.append((package, version, stamp.parent))
+    return _newest(found)
 
 
-def _get():
-    """Return (version, folder), unpacked."""
-    installed = _installed()
+def _get(pins):
+    """Return (package, version, folder), unpacked."""
+    installed = _installed(pins)
     if installed is not None:
-        version, archive = installed
+        package, version, archive = installed
         folder = _folder(version)
         stamp = folder / ".archive"
         # Two packages may have the same version if they were built locally.
         state = f"{archive.stat().st_size} {archive.stat().st_mtime_ns}"
-        if not _complete(folder) or not stamp.is_file() or stamp.read_text(encoding="utf-8") != state:
-            _unpack(archive, folder)
+        if _missing(folder, pins) or not stamp.is_file() or stamp.read_text(encoding="utf-8") != state:
+            _unpack(archive, folder, pins, package)
             stamp.write_text(state, encoding="utf-8")
-        return version, folder
-    if _complete(_folder(PINS["version"])):
-        return PINS["version"], _folder(PINS["version"])
-    version, deb = _download()
+        return package, version, folder
+    kept = _kept(pins)
+    if kept is not None:
+        return kept
+    package, version, deb = (_download_known if "deb" in pins else _download_listed)(pins)
     folder = _folder(version)
-    if not _complete(folder):
-        _unpack(_extract(deb), folder)
-    return version, folder
+    if _missing(folder, pins):
+        _unpack(_extract(deb, package), folder, pins, package)
+        (folder / ".package").write_text(f"{package} {version}", encoding="utf-8")
+    if "deb" not in pins:
+        # From now on the folder is used.
+        deb.unlink()
+    return package, version, folder
 
 
-def unpacked():
-    """Return the Source, unpacked in Linux's own tree. Raises Unavailable or Failure."""
+def unpacked(line):
+    """Return the Source of @line, one of LINES, unpacked in Linux's own tree. Raises Unavailable or
+    Failure."""
+    pins = PINS[line]
     with base.locked(FOLDER):
-        version, folder = _get()
-        digests = {name: base.sha256(folder / name) for name in PINS["tests"]}
-    differing = [name for name, digest in digests.items() if digest != PINS["tests"][name]]
-    if differing and version == PINS["version"]:
+        package, version, folder = _get(pins)
+        digests = {name: base.sha256(folder / name) for name in pins["tests"]}
+    differing = [name for name, digest in digests.items() if digest != pins["tests"][name]]
+    if differing and version == pins["version"]:
         raise Failure(
-            f"{base.relative(folder / differing[0])} is not that of {PINS['package']} {version}; "
+            f"{base.relative(folder / differing[0])} is not that of {package} {version}; "
             f"remove {base.relative(folder)}"
         )
-    return Source(folder, version, digests, differing)
+    return Source(folder, package, version, digests, differing)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Linux's own KASAN KUnit test, byte for byte, in our kernel; Linux's own tools on our console.
+"""Linux's own KASAN KUnit tests, byte for byte, in our kernel; Linux's own tools on our console.
 
 docs/linux-kunit.md says which files are compiled with which headers, and what each case needs.
 """
@@ -21,9 +21,12 @@ from . import source as linuxsource
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags")
+OPTIONS = ("linux",)
 TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
 PORT = Path(__file__).parent
 NAME = "linux_kunit"
+# The line that has to be there; the others are skipped if the archive has none, unless --linux names them.
+ALWAYS = "6.12"
 MODULE = ROOT / "examples" / "module_oob.c"
 TIMEOUT = 300
 
@@ -46,6 +49,11 @@ CONFIGURATIONS = [
     ("hw_tags", "sync", "gcc", 4),
 ]
 
+# Parameters of further boots, for Linux that knows them: {suffix of the name: parameters}.
+WRITE_ONLY = {"write_only": ["kasan.write_only=on"]}
+# One of these the kernel says then: the CPU can, or it cannot and checks reads as well.
+WRITE_ONLY_SAID = (", writes only", "kasan.write_only=on: this CPU cannot do that")
+
 _CODE = re.compile(r"[\w.$]+\+0x[0-9a-f]+/0x[0-9a-f]+")
 _FRAME = re.compile(rf"^ {_CODE.pattern}(?: \[\w+\])?$")
 _STAMP = re.compile(r"^\[ *\d+\.\d+\] ?")
@@ -56,26 +64,39 @@ _TESTING_COMPLETE = re.compile(r"^\[\d\d:\d\d:\d\d\] Testing complete\. (.*)$")
 TEST = "mm/kasan/kasan_test_c.c"
 
 
-def expectation(mode, compiler):
+def expectation(line, mode, compiler):
     """Return (number of cases, {case: reason} of those that Linux skips)."""
-    wanted = json.loads((PORT / "expected.json").read_text(encoding="utf-8"))[mode]
+    wanted = json.loads((PORT / "expected.json").read_text(encoding="utf-8"))[line][mode]
     skips = dict(wanted["skips"])
     if compiler == "gcc":
         skips.update(wanted.get("skips_gcc", {}))
     return wanted["total"], skips
 
 
-def judge(name, parsed, skips, log, known=True):
+def stated_reasons(text):
+    """Return {case: reasons for which it may skip itself}, as the test file @text says them."""
+    reasons = {}
+    for name, body in re.findall(
+        r"^static void (\w+)\(struct kunit \*test\)\n\{$(.*?)^\}$", text, re.DOTALL | re.MULTILINE
+    ):
+        needs = re.findall(r"\bKASAN_TEST_NEEDS_CONFIG_(ON|OFF)\(test, (\w+)\)", body)
+        reasons[name] = {f"Test requires {option}={'y' if word == 'ON' else 'n'}" for word, option in needs}
+    return reasons
+
+
+def judge(name, parsed, skips, log, stated=None):
     """Yield a Result for each case. A skip must be one of Linux's, for the same reason.
 
-    @known: False for a test file of another version, whose expected skips are not recorded.
+    @stated: for a test file of another version, whose expected skips are not recorded: stated_reasons(). Then
+    a case may be skipped for any reason that the file gives for it.
     """
     for case in parsed.cases:
         short = case.name.removeprefix("kasan.")
         reason = skips.get(short)
         status, detail = case.status, case.detail
-        if not known:
-            pass
+        if stated is not None:
+            if status == SKIP and detail not in stated.get(short, ()):
+                status, detail = FAIL, f"skipped because of '{detail}', which the test file does not say"
         elif status == SKIP and detail != reason:
             status = FAIL
             detail = f"skipped because of '{detail}'; Linux: " + (f"'{reason}'" if reason else "not skipped")
@@ -174,37 +195,71 @@ def decode_module(context, source):
     return Result("module.decode-stacktrace", FAIL if wrong else PASS, wrong or "", log)
 
 
-def run(context):
+def find(context, line):
+    """Return (Source, None), or (None, Result) if there is none. What the user has named must be there, and
+    so must the line ALWAYS: testing nothing is not a success."""
     try:
-        linux = linuxsource.unpacked()
+        return linuxsource.unpacked(line), None
     except linuxsource.Unavailable as error:
-        # The user has named this suite, so testing nothing is not a success.
-        yield Result("all", FAIL, str(error))
-        return
+        named = context is not None and context.linux == line
+        status = FAIL if named or line == ALWAYS else SKIP
+        return None, Result(f"{line}.all", status, str(error))
+
+
+def write_only_error(parameters, lines):
+    """Return what is wrong with what the kernel said about kasan.write_only, or None."""
+    if "kasan.write_only=on" not in parameters:
+        return None
+    said = [text for text in WRITE_ONLY_SAID if any(text in line for line in lines)]
+    return None if len(said) == 1 else f"the kernel said {said or 'nothing'} about kasan.write_only=on"
+
+
+def boots(line, mode):
+    """Return the (configuration, suffix of its name, parameters) of @line, of all modes if @mode is None."""
+    chosen = [configuration for configuration in CONFIGURATIONS if mode in (None, configuration[0])]
+    found = [(configuration, "", []) for configuration in chosen]
+    if line != ALWAYS:
+        for suffix, parameters in WRITE_ONLY.items():
+            sync = [item for item in chosen if item[:3] == ("hw_tags", "sync", "clang-19")]
+            found += [(item, f"-{suffix}", parameters) for item in sync]
+    return found
+
+
+def options_for(line, configuration):
+    """Return the compiler's options for a test file beside those of the kernel.
+
+    A CPU with memory tags has the atomic instructions of Armv8.1, and Linux uses them there. Compare and
+    exchange is one of them. It counts as a write whatever it finds, which the test of kasan.write_only needs.
+    """
+    return ["-DCMPXCHG_IS_A_WRITE"] if line != ALWAYS and configuration[0] == "hw_tags" else []
+
+
+def run_line(context, line, linux):
+    """Yield the Results of one Linux's test files."""
     source, known = linux.folder, TEST not in linux.differing
-    context.note(f"{linuxsource.PINS['package']} {linux.version}")
+    context.note(f"{linux.package} {linux.version}")
     for name, digest in linux.digests.items():
-        other = f", not that of {linuxsource.PINS['version']}" if name in linux.differing else ""
+        other = f", not that of {linuxsource.PINS[line]['version']}" if name in linux.differing else ""
         context.note(f"{name}: SHA-256 {digest}{other}")
+    stated = None
     if not known:
-        context.note("another test file than the one whose results are recorded: skips are not compared")
+        context.note("another test file than the one whose results are recorded: it says what may be skipped")
+        stated = stated_reasons((source / TEST).read_text(encoding="utf-8"))
 
     def boot(item):
-        configuration, image = item
-        name = label(configuration)
+        configuration, name, parameters, image = item
         target = machine_of(configuration, image, timeout=TIMEOUT)
+        target.append += parameters
         outcome, lines, log = context.boot(name, target)
         parsed = ktap.parse(lines)
-        total, skips = expectation(configuration[0], configuration[2])
+        total, skips = expectation(line, configuration[0], configuration[2])
         skipped = len(skips)
         if not known:
             own = [case for case in parsed.cases if case.name.startswith("kasan.")]
             total, skipped = len(own), sum(case.status == SKIP for case in own)
-        results = list(judge(name, parsed, skips, log, known))
+        results = list(judge(name, parsed, skips, log, stated))
         errors = errors_of(outcome, parsed)
-        wrong = closing_line(lines, total, skipped)
-        if wrong:
-            errors.append(wrong)
+        errors += filter(None, [closing_line(lines, total, skipped), write_only_error(parameters, lines)])
         results.append(Result(f"{name}.counts", FAIL if errors else PASS, "\n".join(errors), log))
         wrong = kunit_parse(source, log, parsed)
         results.append(Result(f"{name}.kunit-parse", FAIL if wrong else PASS, wrong or "", log))
@@ -216,30 +271,40 @@ def run(context):
 
     ready = []
     images = {}
-    for configuration in CONFIGURATIONS:
-        if context.mode not in (None, configuration[0]):
-            continue
+    for configuration, suffix, parameters in boots(line, context.mode):
         preset = preset_name("arm64", *configuration[:3])
+        name = f"{line}-{label(configuration)}{suffix}"
         reason = missing_for(context, configuration)
         if reason:
-            yield Result(label(configuration), SKIP, reason)
+            yield Result(name, SKIP, reason)
             continue
         if preset not in images:
             program = builder.Program(
                 NAME,
-                [source / name for name in linuxsource.PINS["tests"]],
+                [source / file for file in linux.digests],
+                options=options_for(line, configuration),
                 function="redzone_add_linux_kunit",
             )
-            folder = context.logs / preset
+            folder = context.logs / f"{line}-{preset}"
             folder.mkdir(parents=True, exist_ok=True)
             try:
                 images[preset] = context.build(preset, programs=[program], copy_to=folder)[NAME]
             except Failure as error:
-                log = context.write_log(f"{preset}-build", f"{error}\n")
-                yield Result(label(configuration), FAIL, "\n".join(str(error).splitlines()[:20]), log)
+                log = context.write_log(f"{line}-{preset}-build", f"{error}\n")
+                yield Result(name, FAIL, "\n".join(str(error).splitlines()[:20]), log)
                 continue
-        ready.append((configuration, images[preset]))
+        ready.append((configuration, name, parameters, images[preset]))
     for results in context.each(boot, ready):
         yield from results
-    if context.mode in (None, "generic"):
-        yield decode_module(context, source)
+
+
+def run(context):
+    for line in [context.linux] if context is not None and context.linux else linuxsource.LINES:
+        linux, result = find(context, line)
+        if linux is None:
+            yield result
+            continue
+        yield from run_line(context, line, linux)
+        # It is about the script more than about the kernel that it is from.
+        if line == ALWAYS and context.mode in (None, "generic"):
+            yield decode_module(context, linux.folder)

@@ -41,17 +41,34 @@ def codename():
     return fields.get("VERSION_CODENAME", "").strip('"')
 
 
+def _targets():
+    """Return the (URI, suite) pairs that this machine's apt reads."""
+    command = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
+    status, targets = call(command)
+    return (
+        [tuple(target.split(" ", 1)) for target in sorted(set(targets.splitlines()))] if status == 0 else []
+    )
+
+
+def suite_lists(folder, suite):
+    """Return the apt options that read @suite, "unstable" for instance, of the machine's own archives.
+
+    The lists go into @folder. Return None if the machine uses no Debian archive.
+    """
+    own = {codename(), suite, "sid"} - {""}
+    uris = sorted({uri for uri, name in _targets() if name in own})
+    text = "".join(f"deb {uri} {suite} main\n" for uri in uris)
+    return options(folder, f"{suite}.list", text) if uris else None
+
+
 def newer_lists(folder):
     """Return the apt options that read the backports and security suites of the machine's own archives.
 
     The lists go into @folder. Return None if the machine uses no Debian archive.
     """
     release = codename()
-    command = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
-    status, targets = call(command)
     lines = []
-    for target in sorted(set(targets.splitlines())) if status == 0 and release else []:
-        uri, _, suite = target.partition(" ")
+    for uri, suite in _targets() if release else []:
         if suite == release:
             lines.append(f"deb {uri} {release}-backports main")
         elif suite == f"{release}-security":

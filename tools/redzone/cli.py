@@ -264,6 +264,11 @@ def run_verb(context, **options):
 @_with_features
 @click.option("--quick", is_flag=True, help="Run a part only, for suites that have one (fresh-machine).")
 @click.option(
+    "--linux",
+    type=Choice(("6.12", "7")),
+    help="Only the tests of this Linux (linux-kunit). Default: both; 7 is skipped if it cannot be fetched.",
+)
+@click.option(
     "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."
 )
 @click.option(
@@ -288,6 +293,7 @@ def test_verb(context, **options):
       ./redzone test kunit cases
       ./redzone test kunit --mode generic --filter 'slab*,kasan.kmalloc*'
       ./redzone test linux-kunit --mode generic
+      ./redzone test linux-kunit --linux 7
       ./redzone test soak --seconds 60
       ./redzone test workqueue-stress --mode generic --rounds 1000
       ./redzone test fresh-machine --quick

@@ -43,7 +43,8 @@ class Context:
     installed. mode: run only configurations of this mode; None: of all modes.
 
     Options that a suite names in its OPTIONS: seconds, rounds, seed and filter say how long, how often, which
-    sequence and which cases (None: the suite's choice); quick: a part of the suite is enough.
+    sequence and which cases (None: the suite's choice); quick: a part of the suite is enough; linux:
+    which Linux (None: all).
 
     cases_dir: folder of programs with known verdicts. logs: this suite's folder for logs.
     """
@@ -59,6 +60,7 @@ class Context:
         self.rounds = options["rounds"]
         self.filter = options["filter"]
         self.quick = options["quick"]
+        self.linux = options["linux"]
         self.logs = LOGS / name
         shutil.rmtree(self.logs, ignore_errors=True)
         self.logs.mkdir(parents=True)

@@ -72,6 +72,12 @@ static inline bool kasan_vmalloc_enabled(void)
 	return kasan_enabled();
 }
 
+/* Compiled code checks reads and writes. */
+static inline bool kasan_write_only_enabled(void)
+{
+	return false;
+}
+
 /* Checks by compiled code come before the access. */
 static inline bool kasan_sync_fault_possible(void)
 {

@@ -22,7 +22,7 @@ from redzone import ports
 from redzone.base import Failure
 
 # Options of the command that only some suites take; each suite names its own.
-OPTIONS = ("seconds", "rounds", "seed", "filter", "quick")
+OPTIONS = ("seconds", "rounds", "seed", "filter", "quick", "linux")
 
 # Quick ones first; a suite that is not listed runs after the listed ones.
 ORDER = (
