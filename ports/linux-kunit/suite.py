@@ -52,7 +52,7 @@ CONFIGURATIONS = [
 # Parameters of further boots, for Linux that knows them: {suffix of the name: parameters}.
 WRITE_ONLY = {"write_only": ["kasan.write_only=on"]}
 # One of these the kernel says then: the CPU can, or it cannot and checks reads as well.
-WRITE_ONLY_SAID = (", writes only", "kasan.write_only=on: this CPU cannot do that")
+WRITE_ONLY_SAID = (", writes only", "kasan.write_only=on: CPU ")
 
 _CODE = re.compile(r"[\w.$]+\+0x[0-9a-f]+/0x[0-9a-f]+")
 _FRAME = re.compile(rf"^ {_CODE.pattern}(?: \[\w+\])?$")

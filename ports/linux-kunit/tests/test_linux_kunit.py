@@ -273,9 +273,12 @@ static void two(struct kunit *test)
     ("lines", "right"),
     [
         (["kasan: hardware tags, mode sync, writes only"], True),
-        (["kasan.write_only=on: this CPU cannot do that; reads are checked as well"], True),
+        (
+            ["kasan.write_only=on: CPU 0 cannot do that (FEAT_MTE_STORE_ONLY); reads are checked as well"],
+            True,
+        ),
         (["kasan: hardware tags, mode sync"], False),
-        (["kasan: mode sync, writes only", "kasan.write_only=on: this CPU cannot do that"], False),
+        (["kasan: mode sync, writes only", "kasan.write_only=on: CPU 1 cannot do that"], False),
     ],
 )
 def test_what_the_kernel_says_of_writes_only(lines, right):
