@@ -428,12 +428,12 @@ static void sequence(struct kunit *test)
 /* "random" is last: it takes the short way through the allocator from all that follow. */
 static struct kunit_case tag_entropy_test_cases[] = {
 	KUNIT_CASE(sequence),
-	KUNIT_CASE(spread_adjacent),
-	KUNIT_CASE(neighbours_adjacent),
-	KUNIT_CASE(heirs_adjacent),
-	KUNIT_CASE(spread_random),
-	KUNIT_CASE(neighbours_random),
-	KUNIT_CASE(heirs_random),
+	KUNIT_CASE_SLOW(spread_adjacent),
+	KUNIT_CASE_SLOW(neighbours_adjacent),
+	KUNIT_CASE_SLOW(heirs_adjacent),
+	KUNIT_CASE_SLOW(spread_random),
+	KUNIT_CASE_SLOW(neighbours_random),
+	KUNIT_CASE_SLOW(heirs_random),
 	{},
 };
 
