@@ -63,6 +63,31 @@ static void kzalloc_16384(void)
 	kzalloc_pair(16384);
 }
 
+/* It grows and shrinks by a granule, in place. */
+static void *resized;
+
+static bool make_resized(unsigned long size)
+{
+	resized = kmalloc(size, GFP_KERNEL);
+	return resized;
+}
+
+static void drop_resized(void)
+{
+	kfree(resized);
+}
+
+static void krealloc_64(void)
+{
+	static size_t size = 64;
+	void *p;
+
+	size = 64 + 48 - size;
+	p = krealloc(resized, size, GFP_KERNEL);
+	if (unlikely(p != resized))
+		bench_fail("krealloc");
+}
+
 static struct kmem_cache *cache;
 
 static bool make_cache(unsigned long size)
@@ -186,6 +211,8 @@ const struct bench_op bench_memory_ops[] = {
 	{"kzalloc_16384", kzalloc_16384, .warm = QUARANTINE / 8192, .rounds = 4096, .pages = true},
 	{"kmem_cache_zalloc_256", cache_zero_pair, .warm = QUARANTINE / 256, .rounds = 16384,
 	 .setup = make_cache, .teardown = drop_cache, .argument = 256},
+	{"krealloc_64", krealloc_64, .warm = 16, .rounds = 16384, .setup = make_resized,
+	 .teardown = drop_resized, .argument = 64},
 	{"memcpy_1024", copy_1024, .warm = 16, .rounds = 4096, .setup = make_buffers,
 	 .teardown = drop_buffers, .argument = 1024},
 	{"memset_1024", set_1024, .warm = 16, .rounds = 4096, .setup = make_buffers,

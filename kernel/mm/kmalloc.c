@@ -314,11 +314,31 @@ static bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
 	return true;
 }
 
+/* The same for an object whose size of now need not be known, if that takes no call of a hook. */
+static __always_inline bool resize_tagged(const void *p, size_t size, gfp_t gfp)
+{
+#ifdef CONFIG_KASAN_TAGS
+	struct page *page = ram_head_page(p);
+
+	return !slab_kasan_flags() && size && !(gfp & __GFP_ZERO) && page && PageSlab(page) &&
+	       slab_starts(page->slab_cache, page, p) &&
+	       kasan_slab_realloc_inline(&page->slab_cache->kasan, p, size);
+#else
+	return false;
+#endif
+}
+
 void *krealloc(const void *p, size_t size, gfp_t gfp)
 {
 	void *object = (void *)(uintptr_t)p, *moved;
 	size_t old;
 
+	if (likely(resize_tagged(p, size, gfp)))
+		return object;
+	/* Otherwise the compiler keeps what it has found out, and saves more registers at the start. */
+	HIDE_VAR(p);
+	HIDE_VAR(size);
+	object = (void *)(uintptr_t)p;
 	if (ZERO_OR_NULL_PTR(p))
 		return do_kmalloc(size, gfp);
 	if (!size) {

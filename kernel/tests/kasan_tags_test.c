@@ -170,6 +170,44 @@ static void tagged_by_the_allocator(struct kunit *test)
 	}
 }
 
+/* The object at @p has @size bytes now, and is where it was. */
+static void expect_resized(struct kunit *test, char *p, size_t size, size_t span)
+{
+	const size_t end = ALIGN(size, KASAN_GRANULE_SIZE);
+
+	KUNIT_EXPECT_PTR_EQ(test, krealloc(p, size, GFP_KERNEL), (void *)p);
+	KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(p));
+	KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(p + size - 1));
+	if (end < span)
+		KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(p + end));
+}
+
+static void resized_by_the_allocator(struct kunit *test)
+{
+	static const size_t spans[] = {16, 64, 256, 496, 512, 2048};
+
+	for (size_t i = 0; i < ARRAY_SIZE(spans); i++) {
+		const size_t span = spans[i];
+		const unsigned int before = kasan_tags_without_traces();
+		struct kmem_cache *cache =
+			kmem_cache_create("resized", (unsigned int)span, 0, 0, NULL);
+		char *p = cache ? kmem_cache_alloc(cache, GFP_KERNEL) : NULL;
+
+		if (p) {
+			memset(p, 0x5a, span);
+			for (size_t size = span; size; size -= 8)
+				expect_resized(test, p, size, span);
+			for (size_t size = 16; size <= span; size += 16)
+				expect_resized(test, p, size, span);
+			KUNIT_EXPECT_EQ(test, p[0], 0x5a);
+			kmem_cache_free(cache, p);
+		}
+		kmem_cache_destroy(cache);
+		kasan_tags_with_traces(before);
+		KUNIT_EXPECT_TRUE(test, p);
+	}
+}
+
 static void random_policy_has_its_rate(struct kunit *test)
 {
 	/* One in TAG_COUNT is missed where both tags are drawn at random. */
@@ -450,6 +488,7 @@ static void types_are_inferred(struct kunit *test)
 static struct kunit_case kasan_tags_test_cases[] = {
 	KUNIT_CASE(adjacent_policy_is_certain),
 	KUNIT_CASE(tagged_by_the_allocator),
+	KUNIT_CASE(resized_by_the_allocator),
 	KUNIT_CASE(random_policy_has_its_rate),
 	KUNIT_CASE(pointers_have_tags),
 	KUNIT_CASE(pages_differ_from_their_neighbours),

@@ -28,20 +28,6 @@ static kasan_always_inline bool kasan_slab_at_edge(const struct kasan_cache *cac
 	return (addr & (CONFIG_KASAN_PAGE_SIZE - 1)) - 1 >= cache->inner_offsets;
 }
 
-/* The tags on both sides of such a slot; KASAN_TAG_INVALID for a side where a slot of the same slab is. */
-static kasan_always_inline void kasan_slab_look_beside(const struct kasan_cache *cache,
-						       uintptr_t addr, unsigned int *before,
-						       unsigned int *behind)
-{
-	*before = *behind = KASAN_TAG_INVALID;
-	if (!(addr & (CONFIG_KASAN_PAGE_SIZE - 1))) {
-		*before = kasan_tags_owner_fast(addr - KASAN_GRANULE_SIZE);
-		if (kasan_likely(cache->slot_size < CONFIG_KASAN_PAGE_SIZE))
-			return;
-	}
-	*behind = kasan_tags_owner_fast(addr + cache->slot_size);
-}
-
 /**
  * kasan_slab_retag() - the policy "adjacent" for a slot that had an owner before
  * @object: its address with the last owner's tag; gets another tag of the same parity, and so keeps the slot's.
@@ -55,27 +41,61 @@ static kasan_always_inline void kasan_slab_look_beside(const struct kasan_cache 
 /* Rotated right by 16 less the last tag, bits 15:0 are that tag and all of the other parity. */
 #define KASAN_TAGS_OTHERS (0xaaaaaaaaaaaaaaaaULL | 1ULL << 16)
 
+/* Return: @exclude, and the tag of the memory at @addr, which may have none. */
+static kasan_always_inline uint64_t kasan_slab_exclude(uintptr_t addr, uint64_t exclude)
+{
+	const unsigned long flags = kasan_port_irq_save();
+	const bool tagged = kasan_mte_is_tagged(addr);
+
+	kasan_port_irq_restore(flags);
+	return tagged ? kasan_mte_gmi(kasan_mte_ldg(addr), exclude) : exclude;
+}
+
+/* Return: @exclude, and the tags beside such a slot where no slot of the same slab is. */
+static kasan_always_inline uint64_t kasan_slab_exclude_beside(const struct kasan_cache *cache,
+							      uintptr_t addr, uint64_t exclude)
+{
+	addr = kasan_untag_addr(addr);
+	if (!(addr & (CONFIG_KASAN_PAGE_SIZE - 1))) {
+		exclude = kasan_slab_exclude(addr - KASAN_GRANULE_SIZE, exclude);
+		if (kasan_likely(cache->slot_size < CONFIG_KASAN_PAGE_SIZE))
+			return exclude;
+	}
+	return kasan_slab_exclude(addr + cache->slot_size, exclude);
+}
+
 static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache, uintptr_t *object)
 {
 	/* 48 more than the tag of the CPU: it is the rotation to the left. */
 	const unsigned int last = (unsigned int)(*object >> KASAN_TAG_SHIFT);
 	uint64_t exclude;
-	unsigned int before, behind;
 
 	if (kasan_unlikely(last == KASAN_TAG_KERNEL))
 		return false;
 	exclude = KASAN_TAGS_OTHERS << (last & 63) | KASAN_TAGS_OTHERS >> (-last & 63);
 	exclude |= KASAN_TAGS_NEVER;
-	if (kasan_unlikely(kasan_slab_at_edge(cache, *object))) {
-		kasan_slab_look_beside(cache, *object, &before, &behind);
-		exclude |= 1U << (before & 15) | 1U << (behind & 15);
-	}
+	if (kasan_unlikely(kasan_slab_at_edge(cache, *object)))
+		exclude = kasan_slab_exclude_beside(cache, *object, exclude);
 	*object = kasan_mte_irg(*object, exclude);
 	/* 0 is what the CPU gives if its own register excludes all other tags, or has not been set up yet. */
 	return kasan_likely(*object & (uintptr_t)15 << KASAN_TAG_SHIFT);
 }
 
 #else
+
+/* The tags on both sides of such a slot; KASAN_TAG_INVALID for a side where a slot of the same slab is. */
+static kasan_always_inline void kasan_slab_look_beside(const struct kasan_cache *cache,
+						       uintptr_t addr, unsigned int *before,
+						       unsigned int *behind)
+{
+	*before = *behind = KASAN_TAG_INVALID;
+	if (!(addr & (CONFIG_KASAN_PAGE_SIZE - 1))) {
+		*before = kasan_tags_owner_fast(addr - KASAN_GRANULE_SIZE);
+		if (kasan_likely(cache->slot_size < CONFIG_KASAN_PAGE_SIZE))
+			return;
+	}
+	*behind = kasan_tags_owner_fast(addr + cache->slot_size);
+}
 
 static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache, uintptr_t *object)
 {
@@ -123,6 +143,28 @@ static kasan_always_inline void *kasan_slab_alloc_inline(const struct kasan_cach
 	if (kasan_unlikely(size > cache->plain_size || !kasan_slab_retag(cache, &addr)))
 		return NULL;
 	return (void *)kasan_tags_open_fast(addr, size);
+}
+
+/**
+ * kasan_slab_realloc_inline() - kasan_slab_realloc() while kasan_slab_flags is 0
+ * @object: starts at a slot of @cache. @size: not 0.
+ *
+ * Return: true: the object now has @size bytes; false: nothing has happened. The allocator must check the pointer, and
+ * perhaps move the object.
+ */
+static kasan_always_inline bool kasan_slab_realloc_inline(const struct kasan_cache *cache,
+							  const void *object, size_t size)
+{
+	const uintptr_t addr = (uintptr_t)object;
+	const size_t whole = (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+	const size_t span = (cache->plain_size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+
+	if (kasan_unlikely(size > cache->plain_size || span > KASAN_TAGS_FEW ||
+			   !kasan_tags_whole_owner(addr, size)))
+		return false;
+	kasan_tags_fill_few(addr, whole);
+	kasan_tags_fill_few(kasan_tag_addr(addr + whole, KASAN_SLAB_REDZONE), span - whole);
+	return true;
 }
 
 /**

@@ -80,7 +80,10 @@ static inline unsigned int kasan_tag_next(unsigned int tag)
  * has tag memory, with any tag. Return: false if @object is not the pointer that owns it; then nothing has
  * changed, and kasan_tags_claim() decides about the pointers that match all memory and about short granules.
  *
- * kasan_tags_claim_here() - the same for an @object at the start of its slot, and for a caller that has interrupts off
+ * kasan_tags_whole_owner() - is @object, which has a tag, the pointer that owns its slot, and would it have no short
+ * granule with @size bytes? False also where that is not certain.
+ *
+ * kasan_tags_claim_here() - kasan_tags_claim_fast() for an @object at the start of its slot, and for a caller that has interrupts off
  * and already knows its @cpu.
  */
 
@@ -106,6 +109,43 @@ static kasan_always_inline unsigned int kasan_tags_owner_fast(uintptr_t addr)
  * it. */
 uintptr_t kasan_tags_fill_large(uintptr_t addr, size_t size);
 
+/* The most bytes that are tagged without a loop. */
+#define KASAN_TAGS_FEW (512U - KASAN_GRANULE_SIZE)
+
+/* The parts of @size that are 128 bytes or more, and those that are less. The first returns the address behind. */
+static kasan_always_inline uintptr_t kasan_tags_fill_upper(uintptr_t addr, size_t size)
+{
+	if (size & 256) {
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+	}
+	if (size & 128) {
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+	}
+	return addr;
+}
+
+static kasan_always_inline void kasan_tags_fill_lower(uintptr_t addr, size_t size)
+{
+	if (size & 64)
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+	if (size & 32)
+		addr = kasan_mte_st2g(addr);
+	if (size & 16)
+		kasan_mte_stg(addr);
+}
+
+/* kasan_tags_fill() with the tag of @addr, of at most KASAN_TAGS_FEW bytes, whole granules. */
+static kasan_always_inline void kasan_tags_fill_few(uintptr_t addr, size_t size)
+{
+	if (kasan_unlikely(size >= 128))
+		addr = kasan_tags_fill_upper(addr, size);
+	kasan_tags_fill_lower(addr, size);
+}
+
 static kasan_always_inline uintptr_t kasan_tags_fill_fast(uintptr_t addr, size_t size,
 							  unsigned int tag)
 {
@@ -114,25 +154,11 @@ static kasan_always_inline uintptr_t kasan_tags_fill_fast(uintptr_t addr, size_t
 	addr = start;
 	size += KASAN_GRANULE_MASK;
 	if (kasan_unlikely(size >= 128)) {
-		if (size >= 512)
+		if (kasan_unlikely(size >= KASAN_TAGS_FEW + KASAN_GRANULE_SIZE))
 			return kasan_tags_fill_large(addr, size & ~(size_t)KASAN_GRANULE_MASK);
-		if (size & 256) {
-			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
-			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
-			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
-			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
-		}
-		if (size & 128) {
-			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
-			addr = kasan_mte_st2g(kasan_mte_st2g(addr));
-		}
+		addr = kasan_tags_fill_upper(addr, size);
 	}
-	if (size & 64)
-		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
-	if (size & 32)
-		addr = kasan_mte_st2g(addr);
-	if (size & 16)
-		kasan_mte_stg(addr);
+	kasan_tags_fill_lower(addr, size);
 	return start;
 }
 
@@ -171,6 +197,12 @@ static kasan_always_inline uintptr_t kasan_tags_fill_pages_fast(uintptr_t addr, 
  * No instruction exchanges tags, so there is a lock. The memory has tags, because it was handed out with them.
  * If it has none after all, both instructions do nothing.
  */
+static kasan_always_inline bool kasan_tags_whole_owner(uintptr_t object, size_t size)
+{
+	(void)size;
+	return kasan_mte_ldg(object) == object;
+}
+
 static kasan_always_inline bool kasan_tags_claim_here(uintptr_t object, unsigned int cpu)
 {
 	struct kasan_lock *lock = kasan_claim_lock_of(object);
@@ -247,6 +279,14 @@ static kasan_always_inline void kasan_tags_fill_fast(uintptr_t addr, size_t size
 	}
 }
 
+/* No range has too many bytes. */
+#define KASAN_TAGS_FEW SIZE_MAX
+
+static kasan_always_inline void kasan_tags_fill_few(uintptr_t addr, size_t size)
+{
+	kasan_tags_fill_fast(addr, size, kasan_addr_tag(addr));
+}
+
 static kasan_always_inline uintptr_t kasan_tags_open_fast(uintptr_t addr, size_t size)
 {
 	if (kasan_unlikely((size & KASAN_GRANULE_MASK) || !size))
@@ -264,6 +304,14 @@ static kasan_always_inline bool kasan_tags_claim_fast(uintptr_t object, uintptr_
 	return kasan_likely(!((object ^ base) << 8) && tag >= KASAN_TAG_MIN) &&
 	       __atomic_compare_exchange_n(shadow, &tag, KASAN_TAG_INVALID, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_RELAXED);
+}
+
+static kasan_always_inline bool kasan_tags_whole_owner(uintptr_t object, size_t size)
+{
+	const uint8_t tag = kasan_addr_tag(object);
+
+	return tag >= KASAN_TAG_MIN && !(size & KASAN_GRANULE_MASK) &&
+	       __atomic_load_n(kasan_tags_shadow(object), __ATOMIC_RELAXED) == tag;
 }
 
 static kasan_always_inline bool kasan_tags_claim_here(uintptr_t object, unsigned int cpu)

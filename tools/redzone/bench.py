@@ -67,6 +67,7 @@ GROUPS = {
         "kzalloc_1024": "kzalloc(1024)+kfree",
         "kzalloc_16384": "kzalloc(16384)+kfree",
         "kmem_cache_zalloc_256": "kmem_cache 256 zeroed alloc+free",
+        "krealloc_64": "krealloc 64 in place",
         "memcpy_1024": "memcpy 1 KiB",
         "memset_1024": "memset 1 KiB",
         "load_8x128": "128 loads of 8 bytes",
