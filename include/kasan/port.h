@@ -109,8 +109,8 @@ void kasan_port_task(struct kasan_port_task *task);
  * kasan_alloc_pages() for them. Do not take slab objects or chunks of a heap with hooks: their trace would
  * be stored, and the lock for that may be held. The memory is never given back.
  *
- * Called for blocks of the stack depot and of the stack ring, and for pages of the quarantines' queues: by
- * kasan_init(), and inside any allocation or free of the system, then with interrupts off and perhaps with
+ * Called for blocks of the stack depot and of the stack ring, for pages of the quarantines' queues, and for the
+ * map of kasan.slack=check: by kasan_init(), and inside any allocation or free of the system, then with interrupts off and perhaps with
  * a lock of the runtime held. Not in reports.
  *
  * Return: zeroed memory aligned to 16 bytes, or NULL: then the stack is not kept or the quarantine holds
@@ -170,8 +170,8 @@ bool kasan_port_variable(uintptr_t addr, char *buf, size_t size);
  *  called. Default: 0, all times print as 0. */
 uint64_t kasan_port_clock(void);
 
-/** kasan_port_seed() - Return: the start of the sequence of random tags (tag modes). Called at the first
- *  allocation of each CPU. Default: 0, every boot has the same sequence. */
+/** kasan_port_seed() - Return: the start of the sequence of random tags (tag modes), and the key of
+ *  kasan.slack=check. Called at the first allocation of each CPU. Default: 0, every boot has the same sequence. */
 uint64_t kasan_port_seed(void);
 
 /** kasan_port_readable() - may @size bytes at @addr be read without a fault? Called before the runtime
@@ -195,7 +195,7 @@ bool kasan_port_is_user(uintptr_t addr);
 
 /** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included?
  *  @obj: filled, see <kasan/kasan.h>. Called in reports; outside reports by kasan_record_aux_stack(),
- *  kasan_mempool_poison_object() and related functions, in their callers' context, with pointers that may
+ *  kasan_mempool_poison_object(), kasan_cache_check_slack() and related functions, in their callers' context, with pointers that may
  *  be just as wrong. The runtime finds objects of a kasan_heap without the port, even inside an object that
  *  this function names. Default: false. */
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj);

@@ -57,6 +57,7 @@ extern const struct bench_op bench_traffic_ops[]; /* traffic_ops.c */
 extern const struct bench_op bench_trace_ops[];	  /* trace_ops.c */
 extern const struct bench_op bench_lock_ops[];	  /* lock_ops.c */
 extern const struct bench_op bench_fill_ops[];	  /* fill_ops.c */
+extern const struct bench_op bench_slack_ops[];	  /* slack_ops.c */
 
 /** bench_run_deep() - measure an operation with a @depth, on all CPUs at once if @smp. main.c has the others.
  *  Return: counts of the clock for all its rounds on all CPUs, without those of @idle. */

@@ -2,8 +2,8 @@
 /*
  * main.c - the benchmark: a program linked into the kernel that measures its own kernel.
  *
- * Arguments are groups: "memory", "vmalloc", "live", "smp", "traffic", "traces", "locks", "fill"; a group may be
- * followed by ":pattern", with at most one '*' at its end, to select operations by name. "rounds:N" makes later ones do
+ * Arguments are groups: "memory", "vmalloc", "live", "smp", "traffic", "traces", "locks", "fill", "slack"; a group may
+ * be followed by ":pattern", with at most one '*' at its end, to select operations by name. "rounds:N" makes later ones do
  * N rounds. "programs:N" runs N small programs in user mode, and prints how much the clock has counted since
  * reset. "calls.NAME:ROUNDS" lets a program in user mode make system calls, see kernel/bench/user/. "mix:JOBS"
  * runs the build-like mix with that many jobs for each of its makers. The cost
@@ -248,6 +248,7 @@ static bool run_group(const char *argument)
 		{"smp", bench_vmalloc_ops, true},    {"traffic", bench_traffic_ops, false},
 		{"smp", bench_trace_ops, true},	     {"traces", bench_trace_ops, false},
 		{"locks", bench_lock_ops, false},    {"fill", bench_fill_ops, false},
+		{"slack", bench_slack_ops, false},
 	};
 	const char *colon = strchr(argument, ':');
 	size_t length = colon ? (size_t)(colon - argument) : strlen(argument);

@@ -54,6 +54,7 @@ struct root {
 	struct upper *upper[ROOT_COUNT];
 };
 static struct root *root;
+bool kasan_slack_used;
 
 /* Guards nothing but who makes a part. */
 static struct kasan_lock map_lock;
@@ -68,6 +69,7 @@ static __attribute__((__noinline__)) void *make_part(void **place, size_t size)
 	if (!part) {
 		part = kasan_port_alloc(size);
 		__atomic_store_n(place, part, __ATOMIC_RELEASE);
+		kasan_slack_used = true;
 	}
 	kasan_unlock(&map_lock, flags);
 	return part;
@@ -301,16 +303,13 @@ unsigned int kasan_slack_unused(uintptr_t end)
 	return unused == STATE_FULL ? 0 : unused;
 }
 
-void kasan_slack_large_end(const void *ptr, const struct kasan_large_meta *meta, const char *found,
+void kasan_slack_end_large(const void *ptr, const struct kasan_large_meta *meta, const char *found,
 			   uintptr_t ip, uintptr_t fp)
 {
-	const uintptr_t granule = kasan_untag_addr((uintptr_t)ptr) +
-				  (meta ? meta->size & ~(size_t)KASAN_GRANULE_MASK : 0);
-	uint8_t *state;
+	const uintptr_t granule =
+		(kasan_untag_addr((uintptr_t)ptr) + meta->size) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	uint8_t *state = meta->size & KASAN_GRANULE_MASK ? state_at(granule, false) : NULL;
 
-	if (!meta || !(meta->size & KASAN_GRANULE_MASK) || kasan_likely(!root))
-		return;
-	state = state_at(granule, false);
 	if (state)
 		end_granule((uintptr_t)ptr, granule, state, found, ip, fp);
 }

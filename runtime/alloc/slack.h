@@ -54,16 +54,26 @@ void kasan_slack_end(uintptr_t start, size_t span, const char *found, uintptr_t 
  *  object by its tags; 0 if it is not armed. */
 unsigned int kasan_slack_unused(uintptr_t end);
 
+/* Was any object armed since the boot? */
+extern bool kasan_slack_used;
+
+void kasan_slack_end_large(const void *ptr, const struct kasan_large_meta *meta, const char *found,
+			   uintptr_t ip, uintptr_t fp);
+
 /** kasan_slack_large_arm(), kasan_slack_large_end() - the same for allocations of whole pages, whose size is
  *  in @meta; NULL: they have no slack that could be checked. */
 static inline void kasan_slack_large_arm(const void *ptr, const struct kasan_large_meta *meta)
 {
-	if (meta && meta->size & KASAN_GRANULE_MASK && kasan_unlikely(kasan_opt_slack))
+	if (kasan_unlikely(kasan_opt_slack) && meta && meta->size & KASAN_GRANULE_MASK)
 		kasan_slack_arm((uintptr_t)ptr, meta->size);
 }
 
-void kasan_slack_large_end(const void *ptr, const struct kasan_large_meta *meta, const char *found,
-			   uintptr_t ip, uintptr_t fp);
+static inline void kasan_slack_large_end(const void *ptr, const struct kasan_large_meta *meta,
+					 const char *found, uintptr_t ip, uintptr_t fp)
+{
+	if (kasan_unlikely(kasan_slack_used) && meta)
+		kasan_slack_end_large(ptr, meta, found, ip, fp);
+}
 
 #else
 

@@ -37,7 +37,12 @@ MEMORY = {
     "live": "2G",
     "traffic": "512M",
     "locks": "512M",
+    "slack": "512M",
 }
+# Only for profiles: the figures of docs/slack.md.
+_SIZES = (13, 16, 61, 64, 100, 1000, 1024, 4095, 8100, 8192, 20001, 20016)
+SLACK = {f"slack.kmalloc_{size}": f"kmalloc({size})+kfree, slack" for size in _SIZES}
+SLACK["slack.krealloc_61"] = "krealloc(61) in place, slack"
 # The mix, and the jobs of each of its makers in the two boots. Each boot does them twice.
 MIX = "mix"
 MIX_JOBS = (3, 1)
@@ -51,7 +56,7 @@ def find(operation):
     from redzone import bench, bench_lockdep
 
     known = {}
-    groups = dict(bench.GROUPS, locks=bench_lockdep.LOCKS)
+    groups = dict(bench.GROUPS, locks=bench_lockdep.LOCKS, slack=SLACK)
     if operation == MIX:
         return MIX, MIX
     for group in MEMORY:
