@@ -110,8 +110,8 @@ void kasan_port_task(struct kasan_port_task *task);
  * be stored, and the lock for that may be held. The memory is never given back.
  *
  * Called for blocks of the stack depot and of the stack ring, for pages of the quarantines' queues, and for the
- * map of kasan.slack=check: by kasan_init(), and inside any allocation or free of the system, then with interrupts off and perhaps with
- * a lock of the runtime held. Not in reports.
+ * map of kasan.slack=check: by kasan_init(), and inside any allocation or free of the system, then with
+ * interrupts off and perhaps with a lock of the runtime held. Not in reports.
  *
  * Return: zeroed memory aligned to 16 bytes, or NULL: then the stack is not kept or the quarantine holds
  * fewer objects, and nothing else fails. The runtime asks again when it needs memory again.
@@ -195,8 +195,9 @@ bool kasan_port_is_user(uintptr_t addr);
 
 /** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included?
  *  @obj: filled, see <kasan/kasan.h>. Called in reports; outside reports by kasan_record_aux_stack(),
- *  kasan_mempool_poison_object(), kasan_cache_check_slack() and related functions, in their callers' context, with pointers that may
- *  be just as wrong. The runtime finds objects of a kasan_heap without the port, even inside an object that
+ *  kasan_cache_check_slack(), kasan_mempool_poison_object() and related functions, in their callers' context,
+ *  with pointers that may be just as wrong. The runtime finds objects of a kasan_heap without the port, even
+ *  inside an object that
  *  this function names. Default: false. */
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 
