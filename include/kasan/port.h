@@ -197,8 +197,7 @@ bool kasan_port_is_user(uintptr_t addr);
  *  @obj: filled, see <kasan/kasan.h>. Called in reports; outside reports by kasan_record_aux_stack(),
  *  kasan_cache_check_slack(), kasan_mempool_poison_object() and related functions, in their callers' context,
  *  with pointers that may be just as wrong. The runtime finds objects of a kasan_heap without the port, even
- *  inside an object that
- *  this function names. Default: false. */
+ *  inside an object that this function names. Default: false. */
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 
 /** kasan_port_find_area() - which vmalloc area or named region holds @addr? @area: filled. In
