@@ -281,8 +281,9 @@ size_t kmalloc_usable_size(const void *p)
 
 /* --- Reallocating ----------------------------------------------------------------------------- */
 
-/* Resize the object at @p to @size bytes in place. Return: false if that is not possible. */
-static bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
+/* Resize the object at @p to @size bytes in place. Return: false if that is not possible. Inlined: stacks start with
+ * the function that the user knows. */
+static __always_inline bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
 {
 	struct page *page = virt_to_head_page(p);
 	size_t usable;

@@ -216,8 +216,8 @@ def _together(context, cases, compiler, where, mode="generic", stack=False, with
     image = context.build(preset, programs=[program], copy_to=folder)[each.NAME]
     target = machine.Machine(image.image, append=["kasan_multi_shot"], mode=mode, timeout=TIMEOUT)
     verdicts, lines = [], []
-    with contextlib.ExitStack() as stack:
-        symbolizer = stack.enter_context(each.ProgramSymbolizer(image.elf))
+    with contextlib.ExitStack() as opened:
+        symbolizer = opened.enter_context(each.ProgramSymbolizer(image.elf))
         names = [case.name for case in cases]
         follower = each.Follower(names, program.sources, symbolizer, verdicts.append)
         count, _ = each.boots(target, follower, lines.append)
