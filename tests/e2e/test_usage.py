@@ -323,7 +323,7 @@ def test_cases_without_their_folder_are_skipped_by_name(redzone, tmp_path):
         (("kunit", "--filter", "slab cost"), "'slab cost' is not accepted; accepted: suites or suite.case"),
         (("soak", "--seconds", "0"), "'0' is not accepted; accepted: an integer from 1 to 1000000"),
         (("soak", "--seed", "x"), "'x' is not accepted; accepted: an integer from 0 to"),
-        (("soak", "--mode", "sw_tags"), "sw_tags"),
+        (("tag-entropy", "--mode", "off"), "no mode 'off'; accepted: sw_tags, hw_tags"),
     ],
 )
 def test_options_of_long_suites(redzone, arguments, text):
