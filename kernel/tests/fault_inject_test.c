@@ -126,12 +126,17 @@ static void typesafe_caches(struct kunit *test)
 static int pages_work(void)
 {
 	struct page *pages[8] = {0};
+	unsigned long addr;
 	int err = 0;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(pages) && !err; i++) {
 		pages[i] = alloc_pages(i % 2 ? GFP_KERNEL : GFP_NOWAIT, i / 2);
 		err = pages[i] ? 0 : -ENOMEM;
 	}
+	addr = __get_free_pages(GFP_KERNEL, 1);
+	if (!addr)
+		err = -ENOMEM;
+	free_pages(addr, 1);
 	for (unsigned int i = 0; i < ARRAY_SIZE(pages); i++) {
 		if (pages[i])
 			__free_pages(pages[i], i / 2);
@@ -170,7 +175,7 @@ static void areas(struct kunit *test)
 
 static int small_areas_work(void)
 {
-	void *one = vmalloc(1), *some = vmalloc(9 * PAGE_SIZE);
+	void *one = vrealloc(NULL, 1, GFP_KERNEL | __GFP_NOWARN), *some = vmalloc(9 * PAGE_SIZE);
 	void *more = vrealloc(one, 2 * PAGE_SIZE, GFP_KERNEL | __GFP_NOWARN);
 	int err = more && some ? 0 : -ENOMEM;
 
