@@ -140,7 +140,7 @@ static unsigned int allowed_wait(unsigned int wait_type)
 	return wait_type == LD_WAIT_FREE ? LD_WAIT_CONFIG : wait_type;
 }
 
-/* What may be waited for in an interrupt. */
+/* Locks that an interrupt may wait for. */
 static unsigned int allowed_in(enum lockdep_context context)
 {
 	if (context == CONTEXT_TASK)

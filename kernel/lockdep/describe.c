@@ -80,7 +80,7 @@ static void print_held(const struct lockdep_stack *stack)
 		report_line(" (nothing)");
 }
 
-/* Who does what. */
+/* The part of each actor. */
 static void print_taking(const struct taking *taking)
 {
 	static const char *const doing[] = {

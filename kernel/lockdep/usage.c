@@ -12,7 +12,7 @@ u8 enabled_usage(u32 id)
 {
 	const int read = id_read(id);
 
-	/* Who waits for the readers of RCU keeps none of them out. */
+	/* A task that waits for the readers of RCU keeps none of them out. */
 	if (lock_classes[id_class(id)].wait_type == LD_WAIT_FREE && !read)
 		return 0;
 	return read ? ENABLED_HARDIRQ_READ : ENABLED_HARDIRQ;

@@ -34,7 +34,7 @@
 #define FREED	  "allocated,freed"
 #define NONE	  "none"
 
-/* Who queued the work is kept in the object's metadata, which tags do without. */
+/* The object's metadata keeps the queuing task, and tags do without metadata. */
 #ifdef CONFIG_KASAN_TAGS
 #define TAGS 1
 #define WORK FREED

@@ -3,7 +3,7 @@
  * rtmutex.c - rt_mutexes: taking, waiting, releasing. rtmutex_pi.c has the inheritance.
  *
  * A lock that nobody waits for is one word, changed by one atomic exchange. The first waiter sets RT_MUTEX_HAS_WAITERS in
- * it, so that all others come here, and the last one clears it. Who releases a lock with waiters leaves it without an
+ * it, so that all others come here, and the last one clears it. A release of a lock with waiters leaves it without an
  * owner and wakes the first one, which takes it when it runs.
  */
 #include <kernel/errno.h>

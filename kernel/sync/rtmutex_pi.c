@@ -226,7 +226,7 @@ static enum step step(struct rt_mutex_chain *chain, struct task **wake, unsigned
 
 	raw_spin_lock_irqsave(&task->pi_lock, flags);
 	waiter = task->pi_blocked_on;
-	/* It went on meanwhile. Who waits for it now has lent it what is needed. */
+	/* It went on meanwhile. Its waiters have lent it the priority that it needs. */
 	if (!waiter || waiter->lock != chain->lock)
 		goto unlock_task;
 	if (origin && waiter->born > origin->born)

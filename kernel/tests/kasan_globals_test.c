@@ -69,7 +69,7 @@ static void far_from_the_variable(struct kunit *test)
 	EXPECT_VARIABLE(test, " large+0x11170/0x11170", read_at(large, sizeof(large)));
 }
 
-/* What is right is silent: each byte, whole granules, and operations on all of a variable. */
+/* Correct accesses are silent: each byte, whole granules, and operations on all of a variable. */
 static void within_bounds(struct kunit *test)
 {
 	char *p = first_bytes;

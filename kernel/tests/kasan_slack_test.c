@@ -144,7 +144,7 @@ static void use_all(struct kunit *test, size_t size)
 		KUNIT_ASSERT_EQ(test, p[i], 0);
 	memset(p, 0, size);
 	kfree_sensitive(p);
-	/* Who rounds the size up has the whole of it. */
+	/* A caller that rounds the size up has the whole of it. */
 	p = kmalloc(kmalloc_size_roundup(size), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	memset(p, 0xee, ksize(p));

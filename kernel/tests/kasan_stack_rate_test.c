@@ -124,7 +124,7 @@ static noinline void overflow(struct kunit *test, const struct variable *vars, u
 			   : v->p - 1 - below(GRANULE);
 	bool write = false;
 
-	/* What is no variable must stay whole: it may be a return address. */
+	/* Bytes outside of the variables must stay whole: they may be a return address. */
 	for (unsigned int i = 0; i < count; i++)
 		write |= &vars[i] != v && is_inside(&vars[i], p) && below(2);
 	access(test, p, write);

@@ -85,7 +85,7 @@ static void refused(struct kunit *test)
 }
 
 #ifdef CONFIG_KASAN
-/* What is read may be anything; what is written, and where it comes from, is checked. */
+/* A read may be of any memory; writes, and their sources, are checked. */
 static void poisoned(struct kunit *test)
 {
 	const size_t size = ROOM - KASAN_GRANULE_SIZE;

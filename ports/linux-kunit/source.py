@@ -227,7 +227,7 @@ def _missing(folder, pins):
 
 def _kept(pins):
     """Return (package, version, folder) of the newest source that was fetched and unpacked earlier, None if
-    there is none. Of a package without a pin it is whatever the archive had then."""
+    there is none. A package without a pin has the version that the archive had then."""
     if "deb" in pins:
         folder = _folder(pins["version"])
         return None if _missing(folder, pins) else (pins["package"], pins["version"], folder)

@@ -240,7 +240,7 @@ static inline void *resize(const struct kasan_cache *cache, void *object, size_t
 	return object;
 }
 
-/* Of a cache that is not plain, or to more bytes than its objects have. */
+/* For a cache that is not plain, or to more bytes than its objects have. */
 static __attribute__((__noinline__)) void *resize_slow(const struct kasan_cache *cache,
 						       void *object, size_t size, uintptr_t ip)
 {

@@ -24,7 +24,7 @@
 #define SEARCH_FRAME 4096UL
 #define SEARCH_NEAR  256UL
 #define SEARCH_ABOVE 64UL
-/* Of a variable that is larger, the report names the part nearby. */
+/* The report of a larger variable names the part nearby. */
 #define VARIABLE_MAX 32768UL
 
 static bool has_tag(uintptr_t addr, uint8_t tag)

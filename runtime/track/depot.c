@@ -18,7 +18,7 @@
  * memory for them chains become longer, and nothing else happens.
  *
  * The lock is held for one record: the search for it, its copy, one bucket. The port is never asked for memory under
- * it, because making 64 KiB zero takes far longer than all of that. Who needs memory releases the lock, gets some,
+ * it, because making 64 KiB zero takes far longer than all of that. A task that needs memory releases the lock, gets some,
  * and begins again.
  */
 #include "known.h"
