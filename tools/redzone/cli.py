@@ -282,7 +282,7 @@ def run_verb(context, **options):
 def test_verb(context, **options):
     """Run the tests: all suites but those that --list marks as slow, or the suites that are named.
 
-    All of them take about 20 minutes on two CPUs.
+    All of them take about 25 minutes on two CPUs.
 
     Results are KTAP; the last line is `N passed, N failed`, with `, N skipped` if some were. Logs are kept
     in build/logs.
