@@ -185,6 +185,11 @@
 #define CONFIG_KASAN_NULL_LIMIT 4096UL
 #endif
 
+/* Bytes below a stack: a fault there, or a bug with the stack pointer below its stack, is an overflow of that stack. */
+#ifndef CONFIG_KASAN_STACK_GUARD
+#define CONFIG_KASAN_STACK_GUARD 256UL
+#endif
+
 /*
  * Set 0 if code is compiled without stack instrumentation (asan-stack=0). With stack instrumentation the
  * first window must cover the image, and this is checked at the start. Stacks outside the image may lie in

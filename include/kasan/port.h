@@ -86,6 +86,8 @@ unsigned int kasan_port_cpu(void);
  * @trace_end: in an interrupt handler that runs on the stack of the interrupted code: address above the
  *	handler's own frames, else 0. Traces of allocations and frees end there: with the interrupted frames
  *	behind it, each trace would be a new one and the depot would fill up. Traces in reports go on.
+ * @overflowed: more was once pushed onto this stack than it holds: the pattern that the system keeps at its lowest
+ *	words is gone. Only reports read it, and they say so.
  */
 struct kasan_port_task {
 	uint32_t id;
@@ -93,6 +95,7 @@ struct kasan_port_task {
 	uintptr_t stack_start;
 	uintptr_t stack_end;
 	uintptr_t trace_end;
+	bool overflowed;
 };
 
 /* --- REQUIRED --- */
@@ -204,9 +207,39 @@ bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
  *  reports. Default: false. */
 bool kasan_port_find_area(const void *addr, struct kasan_area *area);
 
-/** kasan_port_stack_owner() - which task, other than the running one, has a stack that holds @addr? @task:
- *  zeroed; @id and @name are filled. In reports. Default: false, reports say "another task". */
+/**
+ * kasan_port_stack_owner() - which task, other than the running one, has a stack that holds @addr, or that begins at
+ *	most CONFIG_KASAN_STACK_GUARD bytes above @addr?
+ * @task: zeroed. @id and @name are filled. With @stack_start, @stack_end and @overflowed reports can tell the overflow of
+ *	that stack from other bugs.
+ *
+ * In reports. A task whose stack holds @addr comes before one whose stack begins above it.
+ *
+ * Default: false, reports say "another task".
+ */
 bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
+
+/**
+ * kasan_port_report_stack() - the stack on which this CPU's reports run, so that a report does not overflow the stack of
+ *	the task that it reports on
+ * @size: filled: its size in bytes, at least KASAN_REPORT_STACK_MIN of <kasan/report.h>.
+ *
+ * It is nobody else's: not a task's, not that of interrupts. Each CPU has one of its own. Called with interrupts off,
+ * and used with interrupts off; interrupts that kasan_port_irq_save() does not mask may use it below the report. On it
+ * run all functions that are called "in reports". kasan_port_report_end(), report hooks and kasan_port_panic() run on
+ * the stack of the context that found the bug.
+ *
+ * Default: NULL, reports run on the stack of the context that found the bug. If kasan_port_task() says that too little
+ * of it is left, the report is a short one that says so.
+ *
+ * Return: its lowest address, aligned to 16 bytes; NULL: there is none.
+ */
+void *kasan_port_report_stack(size_t *size);
+
+/** kasan_port_is_code() - is @pc, an address that was found on a stack, one of code that the system executes? Traces in
+ *  reports end at the first that is not. In reports. Default: true; on Cortex-M true outside of the address ranges
+ *  that the processor never executes. */
+bool kasan_port_is_code(uintptr_t pc);
 
 /** kasan_port_task_depth() - where the running task keeps its depth of kasan_disable_current(); 0 in a new
  *  task. Called with interrupts off, before a report and by kasan_disable_current() and kasan_enable_current().

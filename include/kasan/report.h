@@ -10,12 +10,63 @@
 
 /* --- Bugs that the system finds --- */
 
-/** kasan_report_fault() - report an access that the MMU refused (null, user, wild)
- *  @addr: address of the access; @size: bytes, 0 if not known; @ip: code address of the access;
- *  @fp: frame pointer there, for the call trace, 0 if unknown.
+struct kasan_port_task; /* <kasan/port.h> */
+
+/** KASAN_REPORT_STACK_MIN - bytes of stack that a report takes at most, those of the port's functions included as far as
+ *  they take 256 bytes: the smallest stack that kasan_port_report_stack() may give. docs/stack-use.md has the
+ *  measured numbers. */
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ > 4
+#define KASAN_REPORT_STACK_MIN 4096UL
+#else
+#define KASAN_REPORT_STACK_MIN 2048UL
+#endif
+
+/** enum kasan_fault_direction - what the CPU says of an access that it refused. Any other value is a write, so that a
+ *  masked bit of a status register will do. */
+enum kasan_fault_direction {
+	KASAN_FAULT_UNKNOWN = -1, /* a read or a write: Cortex-M does not say */
+	KASAN_FAULT_READ = 0,
+	KASAN_FAULT_WRITE = 1,
+};
+
+/** kasan_report_fault() - report an access that the MMU, the MPU or the bus refused (null, user, wild, or the guard
+ *  below a stack)
+ *  @addr: address of the access; @size: bytes, 0 if not known; @direction: enum kasan_fault_direction; @ip: code
+ *  address of the access; @fp: frame pointer there, for the call trace, 0 if unknown.
  *  Return: true if a report was printed. */
-KASAN_HOOK bool kasan_report_fault(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
+KASAN_HOOK bool kasan_report_fault(uintptr_t addr, size_t size, int direction, uintptr_t ip,
 				   uintptr_t fp) KASAN_OFF(return false);
+
+/**
+ * struct kasan_regs - registers of interrupted code, where its trace starts
+ * @pc: the instruction that was interrupted. @sp: as it was before the interrupt. @lr: return address of a function
+ *	that calls no other; on x86_64 ignored.
+ * @fp: frame pointer: arm64 x29, riscv64 s0, x86_64 rbp, 32-bit Arm r7 (Thumb) or r11.
+ * @r11: 32-bit Arm only: r11.
+ */
+struct kasan_regs {
+	uintptr_t pc, sp, lr, fp, r11;
+};
+
+/** kasan_report_fault_at() - kasan_report_fault() for processors whose traces need more than a frame pointer: 32-bit
+ *  Arm, GCC. @regs: of the context that made the access. */
+KASAN_HOOK bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
+				      const struct kasan_regs *regs) KASAN_OFF(return false);
+
+/**
+ * kasan_report_stack_overflow() - report that a task's stack has overflowed, as "stack-overflow"
+ * @task: whose: @id, @name, @stack_start, @stack_end.
+ * @addr: lowest address that is known to be overwritten or that was refused; 0: not known.
+ * @regs: of the running task, if it is @task and was interrupted by a fault; NULL: the trace is the caller's.
+ *
+ * For a context switch that finds the pattern at the lowest words of the stack overwritten, and for a handler of a
+ * fault at a stack's limit. An overflow of the running task's stack that a check or a free runs into needs no call:
+ * reports compare the stack pointer with the bounds.
+ *
+ * Return: true if a report was printed.
+ */
+KASAN_HOOK bool kasan_report_stack_overflow(const struct kasan_port_task *task, uintptr_t addr,
+					    const struct kasan_regs *regs) KASAN_OFF(return false);
 
 #ifdef CONFIG_KASAN_TAGS
 /** kasan_report_tag_mismatch() - report an access whose check by tags failed, for the handler of an inline
@@ -74,7 +125,8 @@ struct kasan_report_info {
 	const char *bug_type; /* "slab-out-of-bounds", ... */
 	uintptr_t addr;	      /* of the access or free, in tag modes with the tag of the pointer */
 	size_t size;	      /* of the access, 0 for a free */
-	bool is_write;
+	bool is_write;	      /* or may be one: see @is_unclear */
+	bool is_unclear; /* a fault, and the CPU does not say whether it was a read or a write */
 	bool is_free;
 	bool is_async; /* hardware tags: some access, some time before; @addr and @size are 0 */
 	uintptr_t ip;  /* code address of the access */

@@ -17,7 +17,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	 * (SI_KERNEL): there is nothing true to report, the process just ends.
 	 */
 	if (info->si_code != SI_KERNEL)
-		kasan_report_fault((uintptr_t)info->si_addr, 0, regs[REG_ERR] & PF_WRITE,
+		kasan_report_fault((uintptr_t)info->si_addr, 0, !!(regs[REG_ERR] & PF_WRITE),
 				   (uintptr_t)regs[REG_RIP], (uintptr_t)regs[REG_RBP]);
 	/* Returning repeats the access, now with the signal's default action. */
 	signal(sig, SIG_DFL);

@@ -17,7 +17,7 @@ DECLARE_GLOBAL_DATA_PTR;
 /* Of <kasan/kasan.h>, see uboot.h. */
 bool kasan_check_read(const volatile void *addr, size_t size);
 bool kasan_check_write(const volatile void *addr, size_t size);
-bool kasan_report_fault(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
+bool kasan_report_fault(uintptr_t addr, size_t size, int direction, uintptr_t ip, uintptr_t fp);
 
 void uboot_get_layout(struct uboot_layout *layout)
 {
@@ -107,7 +107,7 @@ static unsigned long fault_address(void)
 void __wrap_do_sync(struct pt_regs *regs)
 {
 	if (ESR_EC(regs->esr) == EC_DATA_ABORT && !(regs->esr & ESR_FNV))
-		kasan_report_fault(fault_address(), 0, regs->esr & ESR_WNR, regs->elr,
+		kasan_report_fault(fault_address(), 0, !!(regs->esr & ESR_WNR), regs->elr,
 				   regs->regs[29]);
 	__real_do_sync(regs);
 }

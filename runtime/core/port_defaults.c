@@ -90,6 +90,23 @@ KASAN_WEAK bool kasan_port_stack_owner(const void *addr, struct kasan_port_task 
 	return false;
 }
 
+KASAN_WEAK void *kasan_port_report_stack(size_t *size)
+{
+	(void)size;
+	return NULL;
+}
+
+KASAN_WEAK bool kasan_port_is_code(uintptr_t pc)
+{
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+	/* The default memory map: peripherals, external devices and the system's registers are never executed. */
+	return pc < 0x40000000 || (pc >= 0x60000000 && pc < 0xa0000000);
+#else
+	(void)pc;
+	return true;
+#endif
+}
+
 KASAN_WEAK unsigned int *kasan_port_task_depth(void)
 {
 	return NULL;

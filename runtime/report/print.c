@@ -83,11 +83,13 @@ static void add_access(struct kasan_line *line, const struct kasan_report *repor
 		{"free", "Free"},
 		{"write", "Write"},
 		{"read", "Read"},
+		{"access", "Access"},
 	};
-	const unsigned int which = report->is_async   ? 0
-				   : report->is_free  ? 1
-				   : report->is_write ? 2
-						      : 3;
+	const unsigned int which = report->is_async	? 0
+				   : report->is_free	? 1
+				   : report->is_unclear ? 4
+				   : report->is_write	? 2
+							: 3;
 	const void *addr = (const void *)report->pointer;
 
 	kasan_line_add(line, "%s", words[which][capital]);

@@ -164,11 +164,12 @@ static bool lock_reports(unsigned int cpu)
 	return false;
 }
 
-#define HOW_WRITE 1U
-#define HOW_FREE  2U
-#define HOW_FAULT 4U
-#define HOW_AT_PC 8U
-#define HOW_ASYNC 16U
+#define HOW_WRITE   1U
+#define HOW_FREE    2U
+#define HOW_FAULT   4U
+#define HOW_AT_PC   8U
+#define HOW_ASYNC   16U
+#define HOW_UNCLEAR 32U
 
 /** struct bug - the facts of a bug, as in the members of struct kasan_report. @how: HOW_*. */
 struct bug {
@@ -193,6 +194,7 @@ static void capture(struct kasan_report *report, const struct bug *bug)
 	report->is_fault = bug->how & HOW_FAULT;
 	report->at_pc = bug->how & (HOW_FAULT | HOW_AT_PC);
 	report->is_async = bug->how & HOW_ASYNC;
+	report->is_unclear = bug->how & HOW_UNCLEAR;
 	report->ip = bug->ip;
 	report->fp = bug->fp;
 	if (bug->slack)
@@ -216,7 +218,7 @@ static void capture(struct kasan_report *report, const struct bug *bug)
 static void explain(struct kasan_report *report)
 {
 	/* The type of a bad free is given, and so is that of a write that left its traces. */
-	const bool classify = !report->is_free && !report->slack.found;
+	const bool classify = !report->type;
 
 	if (classify)
 		kasan_classify(report);
@@ -233,6 +235,7 @@ static struct kasan_report_info info_of(const struct kasan_report *report)
 		.addr = report->pointer,
 		.size = report->size,
 		.is_write = report->is_write,
+		.is_unclear = report->is_unclear,
 		.is_free = report->is_free,
 		.is_async = report->is_async,
 		.ip = report->ip,
@@ -418,6 +421,7 @@ static bool is_wanted(const struct bug *bug)
 		.addr = bug->addr,
 		.size = bug->size,
 		.is_write = bug->how & HOW_WRITE,
+		.is_unclear = bug->how & HOW_UNCLEAR,
 		.is_free = bug->how & HOW_FREE,
 		.is_async = bug->how & HOW_ASYNC,
 		.ip = bug->ip,
@@ -498,9 +502,32 @@ bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t i
 	return report_bug(NULL, addr, size, is_write ? HOW_WRITE : 0, ip, fp);
 }
 
-bool kasan_report_fault(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
+/* One that is not clear may be a write, and a user who asked for a panic at writes must get one. */
+static unsigned int how_of_fault(int direction)
 {
-	return report_bug(NULL, addr, size, HOW_FAULT | (is_write ? HOW_WRITE : 0), ip, fp);
+	return HOW_FAULT | (direction == KASAN_FAULT_READ ? 0 : HOW_WRITE) |
+	       (direction == KASAN_FAULT_UNKNOWN ? HOW_UNCLEAR : 0);
+}
+
+bool kasan_report_fault(uintptr_t addr, size_t size, int direction, uintptr_t ip, uintptr_t fp)
+{
+	return report_bug(NULL, addr, size, how_of_fault(direction), ip, fp);
+}
+
+bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
+			   const struct kasan_regs *regs)
+{
+	return report_bug(NULL, addr, size, how_of_fault(direction), regs->pc, regs->fp);
+}
+
+__attribute__((__noinline__)) bool kasan_report_stack_overflow(const struct kasan_port_task *task,
+							       uintptr_t addr,
+							       const struct kasan_regs *regs)
+{
+	const uintptr_t at = addr ? addr : task->stack_start - 1;
+
+	return report_bug("stack-overflow", at, 0, HOW_WRITE | (regs ? HOW_AT_PC : 0),
+			  regs ? regs->pc : KASAN_CALLER_IP(), regs ? regs->fp : KASAN_CALLER_FP());
 }
 
 bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp)

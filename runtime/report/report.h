@@ -87,8 +87,10 @@ struct kasan_report {
 	uintptr_t pointer; /* as it was used */
 	size_t size;	   /* 0: not known, or a free */
 	bool is_write, is_free, is_fault;
-	bool at_pc;    /* @ip is the access itself, not a return address */
-	bool is_async; /* found by the CPU some time ago: nothing but @ip is known */
+	bool is_unclear;  /* a fault, read or write: @is_write is set, because it may be one */
+	bool is_overflow; /* of a stack: given by the system, or found by capture() */
+	bool at_pc;	  /* @ip is the access itself, not a return address */
+	bool is_async;	  /* found by the CPU some time ago: nothing but @ip is known */
 	/* A write some time ago, found by its result (kasan.slack=check); @slack.found is NULL if it is not one. */
 	struct kasan_slack slack;
 	uintptr_t ip, fp;

@@ -9,7 +9,7 @@ RULE = "=" * 66
 _PREFIX = re.compile(r"^\[ *\d+\.\d{6}\] ?")
 _BUG = re.compile(r"^BUG: KASAN: (?P<type>[a-z-]+)(?: in (?P<where>\S+))?")
 _ACCESS = re.compile(
-    r"^(?P<access>Read|Write|Free) of (?:size (?P<size>\d+) at )?addr (?P<addr>[0-9a-f]{16})"
+    r"^(?P<access>Read|Write|Access|Free) of (?:size (?P<size>\d+) at )?addr (?P<addr>[0-9a-f]{16})"
 )
 # A place that has been reported before: the bug and the access, then the callers.
 AGAIN = re.compile(
