@@ -28,7 +28,7 @@
 # hw_tags has neither a shadow nor checks by the compiler, so no KASAN_WHERE, and KASAN_CFLAGS is empty.
 #
 # More: KASAN_LAYOUT := windowed (default) or full, with KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH;
-# KASAN_STACK := 0, KASAN_GLOBALS := 0; KASAN_DEFINES := CONFIG_KASAN_...=n ...; KASAN_BYPASS := 1 if the
+# KASAN_OPTIMIZE := s for a small runtime (-Os; 2 is the default); KASAN_STACK := 0, KASAN_GLOBALS := 0; KASAN_DEFINES := CONFIG_KASAN_...=n ...; KASAN_BYPASS := 1 if the
 # Clang driver refuses -fsanitize=kernel-address for your target triple.
 
 REDZONE ?= $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
@@ -40,6 +40,7 @@ KASAN_WHERE ?= outline
 KASAN_STACK ?= 1
 KASAN_GLOBALS ?= 1
 KASAN_BYPASS ?= 0
+KASAN_OPTIMIZE ?= 2
 KASAN_OBJDIR ?= kasan
 KASAN_INCLUDE ?= $(firstword $(wildcard $(REDZONE)/include/kasan $(REDZONE)/../../include/kasan))
 kasan_cc := $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),clang,gcc)
@@ -51,6 +52,9 @@ $(error KASAN_ARCH is '$(KASAN_ARCH)'; accepted: arm64, riscv64, x86_64, arm)
 endif
 ifeq ($(filter $(KASAN_MODE),generic sw_tags hw_tags),)
 $(error KASAN_MODE is '$(KASAN_MODE)'; accepted: generic, sw_tags, hw_tags)
+endif
+ifeq ($(filter $(KASAN_OPTIMIZE),2 s),)
+$(error KASAN_OPTIMIZE is '$(KASAN_OPTIMIZE)'; accepted: 2, s)
 endif
 ifneq ($(KASAN_MODE),generic)
 ifneq ($(KASAN_ARCH),arm64)
@@ -157,7 +161,8 @@ KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) $(kasan_confi
 kasan_goal := $(.DEFAULT_GOAL)
 kasan_sources := $(patsubst $(REDZONE)/runtime/%,%,$(wildcard $(REDZONE)/runtime/*/*.c))
 KASAN_OBJS := $(addprefix $(KASAN_OBJDIR)/,$(kasan_sources:.c=.o))
-kasan_own_flags := -std=gnu17 -O2 -ffreestanding -fno-stack-protector -fno-strict-aliasing
+kasan_own_flags := -std=gnu17 -O$(strip $(KASAN_OPTIMIZE)) -ffreestanding -fno-stack-protector -fno-strict-aliasing \
+	-ffunction-sections -fdata-sections
 
 kasan_compile := $(CC) $(KASAN_CPPFLAGS) $(KASAN_RUNTIME_CFLAGS) $(kasan_own_flags) $(KASAN_CODE_FLAGS)
 

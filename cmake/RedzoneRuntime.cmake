@@ -17,7 +17,7 @@ foreach(name IN ITEMS REDZONE_SOURCE_DIR REDZONE_INCLUDE_DIR REDZONE_FLAGS_FILE)
 endforeach()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${REDZONE_FLAGS_FILE}")
 
-# redzone_flags(<out> instrument|code|runtime "<words that hold>" [<shadow offset>])
+# redzone_flags(<out> instrument|code|runtime "<words that hold>" [<shadow offset> [<2 or s>]])
 #
 # Reads kasan-flags.json. The result is a list; options that belong together ("-mllvm -asan-stack=1")
 # are two elements.
@@ -43,6 +43,12 @@ function(redzone_flags out kind words)
     endforeach()
     if(holds)
       string(REPLACE "@OFFSET@" "${ARGV3}" rule "${rule}")
+      if(rule MATCHES "@OPTIMIZE@")
+        if(ARGC LESS 5)
+          set(ARGV4 2)
+        endif()
+        string(REPLACE "@OPTIMIZE@" "${ARGV4}" rule "${rule}")
+      endif()
       if(rule MATCHES "@USER_OFFSET@")
         _redzone_user_offset(user "${ARGV3}")
         string(REPLACE "@USER_OFFSET@" "${user}" rule "${rule}")
@@ -105,6 +111,9 @@ function(_redzone_check where words mode)
   if(NOT mode MATCHES "^(generic|sw_tags|hw_tags)$")
     message(FATAL_ERROR "${where}: MODE is '${mode}'; accepted: generic, sw_tags, hw_tags")
   endif()
+  if(NOT rz_OPTIMIZE MATCHES "^[2s]$")
+    message(FATAL_ERROR "${where}: OPTIMIZE is '${rz_OPTIMIZE}'; accepted: 2, s")
+  endif()
   if(NOT mode STREQUAL "generic" AND NOT "arm64" IN_LIST words)
     message(FATAL_ERROR "${where}: MODE ${mode}: the runtime has tags for arm64 only")
   endif()
@@ -155,7 +164,7 @@ endfunction()
 
 # redzone_add_runtime(<target> [MODE generic | sw_tags | hw_tags] [WINDOWED | FULL] [INLINE | OUTLINE]
 #                     [SHADOW_OFFSET <number> | DYNAMIC] [SHADOW_LOW <number>] [SHADOW_HIGH <number>]
-#                     [NO_STACK] [NO_GLOBALS] [ARCH <arch>]
+#                     [NO_STACK] [NO_GLOBALS] [ARCH <arch>] [OPTIMIZE 2 | s]
 #                     [PORT <file>...] [DEFINES <macro[=value]>...] [OPTIONS <option>...])
 #
 # Makes a static library of the runtime and the PORT files, none of them instrumented. OPTIONS are what
@@ -164,15 +173,19 @@ endfunction()
 #
 # Generic is the default mode, WINDOWED the default layout, OUTLINE the default instrumentation. sw_tags needs
 # FULL; hw_tags has neither shadow nor instrumentation, so none of the arguments about them. Both are arm64's.
+# OPTIMIZE s makes the runtime small (-Os).
 function(redzone_add_runtime target)
   cmake_parse_arguments(PARSE_ARGV 1 rz "WINDOWED;FULL;INLINE;OUTLINE;DYNAMIC;NO_STACK;NO_GLOBALS"
-    "MODE;SHADOW_OFFSET;SHADOW_LOW;SHADOW_HIGH;ARCH" "PORT;DEFINES;OPTIONS")
+    "MODE;SHADOW_OFFSET;SHADOW_LOW;SHADOW_HIGH;ARCH;OPTIMIZE" "PORT;DEFINES;OPTIONS")
   set(where "redzone_add_runtime(${target})")
   if(rz_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${where}: unknown argument '${rz_UNPARSED_ARGUMENTS}'")
   endif()
   if(NOT rz_MODE)
     set(rz_MODE generic)
+  endif()
+  if(NOT rz_OPTIMIZE)
+    set(rz_OPTIMIZE 2)
   endif()
   _redzone_words(words "${rz_ARCH}" ${rz_MODE})
   _redzone_check("${where}" "${words}" ${rz_MODE})
@@ -198,7 +211,7 @@ function(redzone_add_runtime target)
   endif()
   redzone_flags(instrument instrument "${words}" "${rz_SHADOW_OFFSET}")
   redzone_flags(code code "${words}")
-  redzone_flags(runtime runtime "${words}")
+  redzone_flags(runtime runtime "${words}" "" ${rz_OPTIMIZE})
 
   string(TOUPPER ${rz_MODE} mode)
   set(defines CONFIG_KASAN_${mode}=1 CONFIG_KASAN_STACK=${stack})
@@ -220,7 +233,8 @@ function(redzone_add_runtime target)
   add_library(${target} STATIC ${REDZONE_RUNTIME_SOURCES} ${rz_PORT})
   target_include_directories(${target} PUBLIC ${include_dir})
   target_compile_definitions(${target} PUBLIC ${defines})
-  target_compile_options(${target} PRIVATE ${runtime} ${code} ${rz_OPTIONS})
+  # The last -O holds: the tree's own must not undo OPTIMIZE.
+  target_compile_options(${target} PRIVATE ${rz_OPTIONS} ${runtime} ${code})
   set_target_properties(${target} PROPERTIES
     REDZONE_INSTRUMENT "${instrument}" REDZONE_CODE "${code}")
 endfunction()

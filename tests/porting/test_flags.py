@@ -256,6 +256,7 @@ def choices():
             yield flags.Choice(cc=cc, mode="hw_tags", stack=stack)
             for inline in (False,) if cc == "gcc" else (True, False):
                 yield flags.Choice(cc=cc, inline=inline, stack=stack, **SW_TAGS)
+        yield flags.Choice(cc=cc, arch="arm", inline=False, stack=False, optimize="s")
 
 
 def make_variables(choice):
@@ -268,6 +269,7 @@ def make_variables(choice):
         "KASAN_GLOBALS": int(choice.globals),
         "KASAN_SHADOW_OFFSET": offset,
         "KASAN_DYNAMIC": "1" if choice.dynamic else "",
+        "KASAN_OPTIMIZE": choice.optimize,
     }
     if choice.where:
         result["KASAN_WHERE"] = choice.where
@@ -315,7 +317,8 @@ def test_make_and_cmake_agree(tmp_path):
         words = ";".join(sorted(flags.words(choice)))
         for kind in ("instrument", "code", "runtime"):
             script.append(
-                f'redzone_flags(out {kind} "{words}" "{offset}")\nlist(JOIN out " " out)\nmessage("${{out}}")'
+                f'redzone_flags(out {kind} "{words}" "{offset}" {choice.optimize})\n'
+                'list(JOIN out " " out)\nmessage("${out}")'
             )
             expected.append(" ".join(getattr(result, kind)))
     (tmp_path / "all.cmake").write_text("\n".join(script))

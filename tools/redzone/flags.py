@@ -17,6 +17,7 @@ ARCHES = ("arm64", "riscv64", "x86_64", "arm")
 MODES = ("generic", "sw_tags", "hw_tags")
 LAYOUTS = ("windowed", "full")
 FORMATS = ("text", "json", "make", "cmake")
+OPTIMIZE = ("2", "s")
 PARTS = ("instrument", "code", "runtime", "defines")
 
 # Clang's targets for freestanding code that its driver accepts with kernel-address.
@@ -50,6 +51,7 @@ class Choice:
     low: int | None = None
     high: int | None = None
     target: str | None = None
+    optimize: str = "2"
 
     @property
     def family(self):
@@ -264,6 +266,7 @@ def compute(choice):
         for rule in rules[kind]:
             if applies(rule["if"], holds):
                 text = rule["flags"].replace("@OFFSET@", offset).replace("@USER_OFFSET@", user)
+                text = text.replace("@OPTIMIZE@", choice.optimize)
                 getattr(result, kind).extend(text.split())
     result.defines = [
         f"CONFIG_KASAN_{choice.mode.upper()}=1",
@@ -375,6 +378,9 @@ def register(group):
     @click.option("--low", metavar="NUMBER", help="Lowest address with shadow (--layout full).")
     @click.option("--high", metavar="NUMBER", help="Last address with shadow (--layout full).")
     @click.option("--target", metavar="TRIPLE", help="The target that you give to Clang.")
+    @click.option(
+        "--optimize", type=OneOf(OPTIMIZE), default="2", help="The runtime's -O: 2 (default), or s, for size."
+    )
     @click.option("--format", "style", type=OneOf(FORMATS), default="text", help="Default: text.")
     @click.option("--only", type=OneOf(PARTS), help="One part on one line, for $(...).")
     def flags_verb(shadow_offset, no_stack, no_globals, low, high, style, only, **options):

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""A small runtime: every kit compiles it with -Os if asked to, in sections that --gc-sections can drop."""
+
+import re
+import shutil
+
+import pytest
+from kit import PLACE, ROOT, call, compiler, expect_all_reported, machine, need
+from test_integration import cmake_template
+
+DEFINES = "-DCONFIG_KASAN_DEPOT_SIZE=65536UL -DCONFIG_KASAN_DEPOT_BUCKETS=256"
+
+
+def text_size(path, prefix=""):
+    """Return the bytes of code in the ELF file @path, in functions whose names begin with @prefix."""
+    from elftools.elf.elffile import ELFFile
+
+    with open(path, "rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+        return sum(
+            symbol["st_size"]
+            for symbol in symbols
+            if symbol["st_info"]["type"] == "STT_FUNC" and symbol.name.startswith(prefix)
+        )
+
+
+def change(path, *pairs):
+    """Replace texts that the file must have."""
+    text = path.read_text(encoding="utf-8")
+    for old, new in pairs:
+        assert old in text, (path, old)
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+
+
+def with_cmake(tree, optimize, arch, cc, prefix, **_):
+    change(tree / "CMakeLists.txt", ("redzone_add_runtime(kasan", f"redzone_add_runtime(kasan {optimize}"))
+    options = [f"-DCMAKE_PREFIX_PATH={prefix}", "-DTEMPLATE_WHERE=outline"]
+    return cmake_template(tree, arch, cc, *options)
+
+
+def with_make(tree, optimize, arch, cc, **_):
+    change(tree / "Makefile", ("KASAN_MODE :=", f"{optimize}\nKASAN_MODE :="))
+    # Not by the helper, which takes the objects of trees with other makefiles.
+    need("make", "ld.lld-19")
+    command = ["make", "-j2", f"REDZONE={ROOT}", f"ARCH={arch}", f"CC={' '.join(compiler(cc, arch))}"]
+    call([*command, "WHERE=outline"], tree)
+    return tree / "build" / "template.elf"
+
+
+def common(arch, cc):
+    """Return the variables that the makefiles of the other two kits have in common."""
+    ram, image, offset = PLACE[arch]
+    return offset, [
+        f"CC={' '.join(compiler(cc, arch))}",
+        f"MACHINE={machine(arch, 'generic')}",
+        f"RAM={ram}",
+        f"IMAGE={image}",
+        "OUT=build",
+        f"LLD={'' if cc == 'gcc' else 'ld.lld-19'}",
+    ]
+
+
+def with_pkg_config(tree, optimize, arch, cc, prefix, monkeypatch, **_):
+    need("make", "pkg-config", "ld.lld-19")
+    monkeypatch.setenv("PKG_CONFIG_PATH", str(prefix / "share" / "pkgconfig"))
+    offset, variables = common(arch, cc)
+    family = "gcc" if cc == "gcc" else "clang"
+    layout = f"-DCONFIG_KASAN_SHADOW_WINDOWED=1 -DCONFIG_KASAN_SHADOW_OFFSET={offset}UL"
+    variables += [f"OFFSET={offset}", f"LAYOUT={layout}", "MODE=GENERIC", f"CHECKS={family}_outline"]
+    variables += [f"CODE={family}_code{'_arm64' if arch == 'arm64' else ''}", "MORE=", f"OPTIMIZE={optimize}"]
+    call(["make", "-j2", "-f", ROOT / "tests/porting/pkgconfig.mk", *variables], tree)
+    return tree / "build" / "template.elf"
+
+
+def with_two_files(tree, optimize, arch, cc, amalgamated, **_):
+    from redzone import flags
+
+    need("make", "ld.lld-19")
+    for name in ("kasan.c", "kasan.h"):
+        shutil.copy(amalgamated / name, tree)
+    for path in (*tree.glob("*.c"), tree / "board.h"):
+        if path.name != "kasan.c":
+            text = path.read_text(encoding="utf-8")
+            text = re.sub(r"#include <kasan/(kasan|port|config)\.h>", '#include "kasan.h"', text)
+            path.write_text(text, encoding="utf-8")
+    offset, variables = common(arch, cc)
+    choice = flags.Choice(cc=cc, arch=arch, inline=False, offset=int(offset, 0), optimize=optimize or "2")
+    printed = flags.compute(choice)
+    variables += [f"FLAGS={' '.join(printed.instrument)}", f"CODE={' '.join(printed.code)}", "MORE="]
+    variables += [f"OWN={' '.join(printed.runtime)}"]
+    variables += [f"DEFINES={' '.join(f'-D{define}' for define in printed.defines)}"]
+    change(
+        tree / "start.S", ("#include <kasan/config.h>\n", ""), ("CONFIG_KASAN_TAGS", "CONFIG_KASAN_SW_TAGS")
+    )
+    call(["make", "-j2", "-f", ROOT / "tests/porting/amalgamated.mk", *variables], tree)
+    return tree / "build" / "template.elf"
+
+
+KITS = [
+    (with_cmake, "OPTIMIZE 2", "OPTIMIZE s", "arm64", "clang-19"),
+    (with_make, "KASAN_OPTIMIZE := 2", "KASAN_OPTIMIZE := s", "riscv64", "gcc"),
+    (with_pkg_config, "", "s", "arm64", "gcc"),
+    (with_two_files, "", "s", "riscv64", "clang-19"),
+]
+
+
+@pytest.mark.parametrize(("build", "fast", "small", "arch", "cc"), KITS)
+def test_optimize_for_size(tree, tmp_path, prefix, amalgamated, monkeypatch, build, fast, small, arch, cc):
+    """-Os makes the runtime smaller by a tenth at least, and it still finds every bug."""
+    sizes = []
+    for name, optimize in (("fast", fast), ("small", small)):
+        copy = tmp_path / name
+        shutil.copytree(tree, copy)
+        given = {"prefix": prefix, "amalgamated": amalgamated, "monkeypatch": monkeypatch}
+        elf = build(copy, optimize, arch, cc, **given)
+        sizes.append(text_size(elf, "kasan"))
+    assert sizes[1] < 0.9 * sizes[0], sizes
+    expect_all_reported(arch, elf)
+
+
+@pytest.mark.parametrize(("build", "ignored", "optimize", "arch", "cc"), KITS)
+def test_what_is_not_used_is_dropped(
+    tree, prefix, amalgamated, monkeypatch, build, ignored, optimize, arch, cc
+):
+    """With --gc-sections the image loses the hooks that it does not call, and still finds every bug."""
+    for name in ("CMakeLists.txt", "Makefile"):
+        change(tree / name, ("-Wl,--build-id=none", "-Wl,--build-id=none -Wl,--gc-sections"))
+    given = {"prefix": prefix, "amalgamated": amalgamated, "monkeypatch": monkeypatch}
+    if build in (with_pkg_config, with_two_files):
+        monkeypatch.setenv("LINK", "-Wl,--gc-sections")
+    elf = build(tree, optimize, arch, cc, **given)
+    names = call(["llvm-nm-19", "--format=just-symbols", elf], tree).split()
+    assert "kasan_heap_malloc" in names and "kasan_init" in names
+    assert "kasan_alloc_pages" not in names and "kasan_slab_alloc" not in names
+    expect_all_reported(arch, elf)
