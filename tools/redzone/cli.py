@@ -22,6 +22,7 @@ from redzone import (
     port,
 )
 from redzone.base import Failure
+from redzone.decode import command as decode
 from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Patterns, Words
 
 EXIT_STATUSES = """\b
@@ -419,7 +420,7 @@ def doctor_verb(context, arguments):
 for _module in (bench_traces, bench_stackleak, bench_lockdep, bench_rt):
     _module.register(bench_verb)
 bench_profile.register(bench_verb, _with_features, _choose_features)
-for _module in (flags, amalgamate, audit, port):
+for _module in (flags, amalgamate, audit, decode, port):
     _module.register(command)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 SCHEMA = 1
 
 # Report.kind. The last ones are the "other" reports: a title, a trace, and little else.
-KINDS = ("kasan", "asan", "hwasan", "kfence", "kmsan", "kcsan", "ubsan", "oops", "warning", "panic")
+KINDS = ("kasan", "asan", "hwasan", "kfence", "kmsan", "kcsan", "ubsan", "oops", "warning", "panic", "other")
 # Report.mode of KASAN; "" if the report does not show it.
 MODES = ("generic", "sw_tags", "hw_tags")
 # Stack.kind. "call": how the access was made; "work" and "work2": who handed the object to RCU or a
@@ -61,8 +61,9 @@ class Frame:
     offset, size: of `name+0xOFFSET/0xSIZE`. module: the loadable module, "" for the kernel. exact: the
     address is the instruction itself, not the one after a call. reliable: the unwinder was sure. locations:
     from the debug information, the innermost inlined function first and the function with the code last;
-    empty: not symbolized. role: "" for ordinary code, "sanitizer", "allocator", or "entry" (thread and
-    exception entry), by the rules of the signature.
+    empty: not symbolized. role: "" for ordinary code, "sanitizer", "allocator", "helper" (memory and
+    string functions, locks, lists and the like) or "entry" (of threads and exceptions), by the rules of the
+    signature.
     """
 
     text: str = ""
@@ -289,9 +290,9 @@ class Image:
 class Log:
     """All of one decode.
 
-    sources: the files that were read ("-": standard input). reports: how many were found, by_mode and by_type
-    the same by KASAN mode and by type. dropped: reports of further bugs when there were too many to keep.
-    system: the banner of the kernel, "" if the log has none. notes: what a reader must know, such as frames
+    sources: the files that were read ("-": standard input). reports: how many were found. by_mode: those of
+    KASAN by its mode. by_type: all by type, or by kind if the kind has no types. dropped:
+    reports of further bugs when there were too many to keep. system: the banner of the kernel, "" if the log has none. notes: what a reader must know, such as frames
     that could not be looked up and why.
     """
 
@@ -314,7 +315,7 @@ class Log:
         return [bug for bug in self.bugs if not bug.known]
 
 
-# --- JSON ---------------------------------------------------------------------------------------------------
+# --- JSON ------------------------------------------------------------------------------------------------
 
 
 def to_json(value):

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Sorts reports into bugs, within bounds: a log of any length takes no more memory than these."""
+
+from redzone.decode import signature
+from redzone.decode.model import Bug, Log, TestCase
+
+# Bugs that are told apart. More are counted only.
+MAX_BUGS = 2000
+# Reports that are kept of each bug: the first ones, and the smallest whole one.
+KEEP = 4
+# Characters and frames of the reports that are kept. Of further bugs only the essential part is.
+BUDGET = 48 << 20
+MAX_CASES = 20000
+MAX_NAMES = 50
+_FRAME_COST = 400
+
+
+def _cost(report):
+    frames = sum(len(stack.frames) for stack in report.stacks)
+    cells = sum(len(row.cells) for row in report.memory.rows) if report.memory else 0
+    return sum(len(line) + 60 for line in report.raw) + frames * _FRAME_COST + cells * 8 + 2000
+
+
+class Collector:
+    """Takes reports with add(). log: the model.Log that they make."""
+
+    def __init__(self):
+        self.log = Log()
+        self._bugs = {}
+        self._costs = {}
+        self._left = BUDGET
+
+    def add(self, report):
+        """Take @report. Return its Bug, None if there are too many."""
+        log = self.log
+        log.reports += 1
+        report.number = log.reports
+        signature.set_roles(report)
+        report.signature = signature.signature(report)
+        if report.kind == "kasan":
+            self.count(log.by_mode, report.mode or "unknown")
+        named = report.kind in ("kasan", "asan", "hwasan", "kfence")
+        self.count(log.by_type, (report.type if named else report.kind) or "unknown")
+        bug = self._bugs.get(report.signature)
+        if bug is None:
+            if len(log.bugs) >= MAX_BUGS:
+                log.dropped += 1
+                return None
+            bug = Bug(
+                signature=report.signature,
+                title=signature.title(report),
+                kind=report.kind,
+                type=report.type,
+                function=signature.function(report),
+                first_time=report.time,
+                first_line=report.first_line,
+            )
+            self._bugs[report.signature] = bug
+            log.bugs.append(bug)
+        self.again(bug, report)
+        self._keep(bug, report)
+        return bug
+
+    @staticmethod
+    def count(table, key):
+        # A hostile log has a new type in each report.
+        if key in table or len(table) < MAX_BUGS:
+            table[key] = table.get(key, 0) + 1
+
+    @staticmethod
+    def again(bug, report):
+        """Count @report for @bug."""
+        bug.count += 1
+        bug.last_time, bug.last_line = report.time, report.last_line
+        if report.mode and report.mode not in bug.modes:
+            bug.modes.append(report.mode)
+
+    def _keep(self, bug, report):
+        """Keep @report if it is one of the first, or smaller than all."""
+        kept = bug.reports
+        cost = _cost(report)
+        if not kept and cost > self._left:
+            _slim(report)
+            kept.append(report)
+            return
+        if cost > self._left:
+            return
+        if len(kept) < KEEP:
+            kept.append(report)
+            self._left -= cost
+        elif _size(report) < _size(kept[bug.smallest]):
+            # The last one gives way, unless it is the smallest so far and there are others to drop.
+            self._left += _cost(kept[-1]) - cost
+            kept[-1] = report
+        else:
+            return
+        bug.smallest = min(range(len(kept)), key=lambda at: _size(kept[at]))
+
+    def case(self, name, status, detail, reports):
+        """A KTAP case has ended; @reports: [(report, its Bug)] while it ran."""
+        log = self.log
+        if len(log.cases) < MAX_CASES:
+            log.cases.append(TestCase(name, status, detail, len(reports)))
+        for report, bug in reports:
+            report.case = name
+            if bug is not None and name not in bug.cases and len(bug.cases) < MAX_NAMES:
+                bug.cases.append(name)
+
+
+def _size(report):
+    """Whole reports first, then the shorter ones."""
+    return report.truncated or not report.raw or report.again, sum(map(len, report.raw))
+
+
+def _slim(report):
+    """Leave of @report what names the bug."""
+    report.truncated = True
+    report.raw = report.raw[:4]
+    report.memory = None
+    report.stacks = report.stacks[:1]
+    for stack in report.stacks:
+        del stack.frames[16:]

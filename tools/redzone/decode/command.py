@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone decode`: its options, and which outputs it writes."""
+
+import json
+from pathlib import Path
+
+import click
+
+from redzone import base
+from redzone.base import Failure
+
+
+def register(group):
+    """Add the verb to the command."""
+
+    @group.command("decode", short_help="Make any KASAN log readable: lines of source, causes, bugs.")
+    @click.argument("logs", nargs=-1, metavar="[LOG|-]...")
+    @click.option(
+        "--elf",
+        "images",
+        multiple=True,
+        metavar="IMAGE",
+        help="The kernel, firmware or program that printed the log, with debug information. May be repeated.",
+    )
+    @click.option("--modules", metavar="DIR", help="Folder with the kernel's modules (.ko, .ko.debug).")
+    @click.option(
+        "--source",
+        "folders",
+        multiple=True,
+        metavar="DIR",
+        help="Folder of the source, if it is not where the compiler found it. May be repeated.",
+    )
+    @click.option(
+        "--baseline",
+        metavar="FILE",
+        help="Bugs that are known: what --json wrote, or lines that begin with a signature. Only new bugs "
+        "count for the exit status.",
+    )
+    @click.option(
+        "--json", "json_file", metavar="FILE", help="Write all of it to FILE as JSON; - for stdout."
+    )
+    @click.option("--all", "everything", is_flag=True, help="Show all traces in full, and known bugs.")
+    @click.option("--quiet", "-q", is_flag=True, help="Show the list of bugs only.")
+    @click.pass_context
+    def decode_verb(context, logs, **options):
+        """Find the reports of sanitizers in logs of any kernel or program, and explain them.
+
+        A log may come from Linux 4 to 7, from this runtime, from firmware without a symbol table, or from
+        user space (ASan, HWASan); with the prefixes of printk, dmesg, syslog, journalctl, logcat or
+        netconsole. With --elf each frame gets its line of source. Reports of one bug are shown once.
+
+        \b
+        Examples:
+          ./redzone decode console.log --elf vmlinux --modules lib/modules
+          dmesg | ./redzone decode - --elf vmlinux
+          ./redzone decode serial.log --elf firmware.elf --json decoded.json
+          ./redzone decode new.log --baseline decoded.json
+
+        \b
+        Exit status: 0 no report (with --baseline: no new bug), 1 reports, 2 usage error.
+        """
+        context.exit(run(logs or ("-",), **options))
+
+
+def run(logs, images, modules, folders, baseline, json_file, everything, quiet):
+    """Decode @logs. Return the exit status."""
+    from redzone.decode import decoder, model, terminal
+
+    known = decoder.read_baseline(baseline) if baseline else set()
+    if logs.count("-") > 1:
+        raise Failure("standard input (-) can be read once only")
+    if modules and not images:
+        raise Failure("--modules needs the kernel itself as well: --elf vmlinux")
+    for name in logs:
+        if name != "-" and not Path(name).is_file() and not Path(name).is_fifo():
+            raise Failure(f"there is no file '{name}'")
+    one = decoder.Decoder()
+    for name in logs:
+        decoder.read_file(one, name)
+    log = one.finish()
+    decoder.mark_known(log, known)
+    if json_file != "-":
+        terminal.show(log, everything=everything, quiet=quiet, baseline=bool(baseline))
+    if json_file:
+        _write(json_file, json.dumps(model.to_json(log), indent=1) + "\n")
+    return base.REPORTED if log.new_bugs() or log.dropped else base.OK
+
+
+def _write(name, text):
+    if name == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"'{name}' cannot be written: {error.strerror}") from None

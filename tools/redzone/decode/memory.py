@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""What shadow bytes and tags mean, and which mode of KASAN printed a report."""
+
+import itertools
+
+# Linux's and this runtime's shadow bytes. Compilers write F8; Linux uses it for vmalloc space too.
+SHADOW = {
+    0x00: "all 8 bytes accessible",
+    0xFF: "free page",
+    0xFE: "redzone of a page allocation",
+    0xFC: "slab redzone",
+    0xFB: "freed slab object",
+    0xFA: "freed slab object that holds its free stack",
+    0xF9: "redzone of a global variable",
+    0xF1: "stack: left redzone",
+    0xF2: "stack: redzone between variables",
+    0xF3: "stack: right redzone",
+    0xF4: "stack: partial redzone",
+    0xF5: "stack: after return",
+    0xF6: "header of a heap object",
+    0xF7: "vmalloc space of no area",
+    0xF8: "stack variable out of scope, or vmalloc space of no area",
+    0xCA: "alloca: left redzone",
+    0xCB: "alloca: right redzone",
+}
+# AddressSanitizer's of user space.
+USER_SHADOW = {
+    0x00: "all 8 bytes accessible",
+    0xFA: "heap redzone",
+    0xFD: "freed heap memory",
+    0xF1: "stack: left redzone",
+    0xF2: "stack: redzone between variables",
+    0xF3: "stack: right redzone",
+    0xF5: "stack: after return",
+    0xF8: "stack variable out of scope",
+    0xF9: "redzone of a global variable",
+    0xF6: "global variable that is not initialised yet",
+    0xF7: "poisoned by the program",
+    0xFC: "container overflow",
+    0xAC: "array cookie",
+    0xBB: "intra-object redzone",
+    0xFE: "AddressSanitizer's own",
+    0xCA: "alloca: left redzone",
+    0xCB: "alloca: right redzone",
+}
+
+
+def meaning(value, kind, mode="", sanitizer="kasan"):
+    """Return what the cell @value of a map of @kind ("shadow" or "tags") says, in words."""
+    if kind == "shadow":
+        if 1 <= value <= 7:
+            return (
+                f"only the first {value} of 8 bytes accessible"
+                if value > 1
+                else "only the first of 8 bytes accessible"
+            )
+        table = USER_SHADOW if sanitizer == "asan" else SHADOW
+        return table.get(value, "unknown")
+    if sanitizer == "hwasan":
+        if 1 <= value <= 15:
+            return f"short granule: {value} of 16 bytes, or a tag"
+        return "untagged" if value == 0 else "memory with this tag"
+    if value == 0xFE:
+        return "freed memory or redzone"
+    if value == 0xFF:
+        return "untagged: any pointer may use it"
+    if mode == "sw_tags" and 1 <= value <= 15:
+        return f"only the first {value} of 16 bytes accessible, or memory with this tag"
+    return f"memory with tag {value:02x}"
+
+
+def mode_of(report):
+    """Return the mode that the @report itself shows, "" if it shows none."""
+    access, rows = report.access, report.memory.rows if report.memory else []
+    values = {cell for row in rows for cell in row.cells if cell is not None}
+    tags = {tag for tag in (access.pointer_tag, access.memory_tag) if tag is not None}
+    if access.asynchronous:
+        return "hw_tags"
+    if not tags and granule(report) == 8 and rows:
+        return "generic"
+    if any(value < 0xF0 for value in values | tags):
+        return "sw_tags" if tags or granule(report) == 16 else ""
+    # Hardware has 4 bits. All of a page with software tags could be 0xf0 and above only by a rare chance.
+    if tags and (values or access.size is None):
+        return "hw_tags"
+    return ""
+
+
+def granule(report):
+    """Return the bytes that a cell of the map stands for, from the distance of two rows; 0 if unknown."""
+    rows = report.memory.rows if report.memory else []
+    for first, second in itertools.pairwise(rows):
+        distance = (second.address - first.address) if None not in (first.address, second.address) else 0
+        if first.cells and distance in (8 * len(first.cells), 16 * len(first.cells)):
+            return distance // len(first.cells)
+    return 0
+
+
+def explain_map(report):
+    """Fill in the map's kind, granule and meanings, and the report's mode if it shows one."""
+    if report.kind == "kasan":
+        report.mode = mode_of(report)
+    found = report.memory
+    if found is None:
+        return
+    if not found.rows:
+        report.memory = None
+        return
+    if report.kind == "kasan":
+        tags = report.mode in ("sw_tags", "hw_tags") or granule(report) == 16
+        found.kind = "tags" if tags else "shadow"
+    elif report.kind == "hwasan":
+        found.kind = "tags"
+    found.granule = granule(report) or (16 if found.kind == "tags" else 8)
+    if report.kind == "asan":
+        # Rows have addresses of shadow in old versions, of memory in new ones.
+        found.granule = 8
+    values = sorted({cell for row in found.rows for cell in row.cells if cell is not None})
+    found.meanings = {
+        f"{value:02x}": meaning(value, found.kind, report.mode, report.kind) for value in values
+    }
+
+
+def bad_value(report):
+    """Return the shadow byte or tag that the map marks, None if it marks none."""
+    found = report.memory
+    if found is None or found.column is None:
+        return None
+    row = next((row for row in found.rows if row.bad), None)
+    return row.cells[found.column] if row is not None and found.column < len(row.cells) else None

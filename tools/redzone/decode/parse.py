@@ -1,0 +1,712 @@
+# SPDX-License-Identifier: MIT
+"""Makes a model.Report of the lines of one report, in whatever format its sanitizer printed it."""
+
+from redzone.decode import memory, shapes
+from redzone.decode.model import (
+    Access,
+    Excerpt,
+    Frame,
+    Location,
+    MemoryMap,
+    MemoryRow,
+    Object,
+    Report,
+    Stack,
+    Task,
+    Variable,
+)
+
+# Bounds for hostile logs. The longest honest report is that of page owner with four traces, about 300 lines.
+MAX_LINES = 2000
+MAX_STACKS = 16
+MAX_FRAMES = 256
+MAX_ROWS = 33
+MAX_VARIABLES = 64
+# A report that has had this many lines in a row that mean nothing is over.
+MAX_IDLE = 60
+# A report of these kinds ends with a rule or "ABORTING"; without it the log lacks something.
+_ENDED = ("kasan", "kfence", "kmsan", "kcsan")
+# Lines after which the account of a crash or a warning is over.
+_TRACE_ONLY = ("oops", "warning", "panic", "other", "ubsan")
+
+_SIDES = {
+    "inside": "inside",
+    "inside of": "inside",
+    "to the left": "left",
+    "to the left of": "left",
+    "before": "left",
+    "to the right": "right",
+    "to the right of": "right",
+    "after": "right",
+}
+_WORDS = {"Read": "read", "Write": "write", "Free": "free", "Access": "access"}
+# The characters that all headlines but one begin with; most lines begin with others.
+_FIRST = frozenset("BUEWUkgIOK=")
+_PAGE_KIND = {"kmalloc-large": "page"}
+
+
+def _number(text, base=10):
+    return int(text, base) if text else None
+
+
+def _hex(text):
+    """Return the address @text, None if there is none; "(null)" is 0."""
+    if not text:
+        return None
+    return 0 if text == "(null)" else int(text, 16)
+
+
+def headline(text):
+    """Return (kind, match) if @text begins a report, else (None, None)."""
+    if text[:1] not in _FIRST and "runtime error: " not in text:
+        return None, None
+    for shape in shapes.HEADLINES:
+        if shape.literal in text:
+            match = shape.pattern.match(text)
+            if match:
+                return shape.name, match
+    return None, None
+
+
+def headless(text):
+    """Is @text a line that only the inside of a KASAN report has?"""
+    return any(
+        shape.name in shapes.HEADLESS and shape.literal in text and shape.pattern.match(text)
+        for shape in shapes.BODY
+    )
+
+
+def _function(where):
+    """Return the function's name of a headline's "name+0x1/0x2 [module]", or the address it has instead."""
+    return where.split("+0x")[0].split(" ")[0].strip("[]<>") if where else ""
+
+
+def _path_of(text):
+    """Return the Location of "FILE:LINE" or "FILE:LINE:COLUMN", None if it is none."""
+    parts = text.split(":")
+    if len(parts) in (2, 3) and all(part.isdecimal() and len(part) < 10 for part in parts[1:]):
+        return Location("", parts[0], int(parts[1]), int(parts[2]) if len(parts) == 3 else 0)
+    return None
+
+
+class Builder:
+    """Takes the lines of one report with feed(). The report is complete when that returns True."""
+
+    def __init__(self, kind, line, match=None, whole=True):
+        """@match: of the headline. @whole: the log has the report's beginning."""
+        self.report = Report(
+            kind=kind, time=line.time, first_line=line.number, last_line=line.number, truncated=not whole
+        )
+        self.caller = line.caller
+        self.ended = False
+        self._stack = None
+        self._pending_sources = []
+        self._idle = 0
+        self._expect = None
+        self._caret_from = 0
+        self._traces = 0
+        self._cut = line.cut
+        if match is not None:
+            self._keep(line)
+            self._headline(line.text, match.groupdict())
+
+    # --- Its beginning and end ----------------------------------------------------------------------------
+
+    def _headline(self, text, found):
+        report = self.report
+        report.title = text.strip()
+        report.where = _function(found.get("where"))
+        report.type = (found.get("type") or "").strip()
+        report.access.address = _hex(found.get("addr"))
+        if report.kind == "warning":
+            report.type = "warning"
+            report.cpu = _number(found.get("cpu"))
+            if found.get("id"):
+                report.task = Task("", int(found["id"]))
+        elif report.kind == "oops" and not report.type:
+            report.type = "kernel BUG"
+        elif report.kind == "ubsan":
+            report.type = report.type.replace(" ", "-").lower() if "UBSAN" in text else report.type
+        elif report.kind == "kfence":
+            words = report.type.split()
+            if words and words[-1] in ("read", "write"):
+                report.access.kind = words.pop()
+            report.type = "-".join(words)
+        place = _path_of(found.get("file") or found.get("where") or "")
+        if place:
+            report.object = None
+            self._headline_place(place)
+        if report.kind in ("asan", "hwasan"):
+            self._open("call", text, None)
+
+    def _headline_place(self, place):
+        """UBSan and WARN name the line themselves."""
+        function = self.report.where if not _path_of(self.report.where or "") else ""
+        if _path_of(self.report.where or ""):
+            self.report.where = ""
+        place.function = function
+        self.report.excerpts.append(Excerpt("call", place))
+
+    def end(self):
+        """The log has no more of this report. Return it."""
+        report = self.report
+        if report.kind in _ENDED and not self.ended:
+            report.truncated = True
+        report.truncated = report.truncated or self._cut
+        for stack in report.stacks:
+            self._first_exact(stack)
+        memory.explain_map(report)
+        return report
+
+    def _first_exact(self, stack):
+        """Say which frames stand for the instruction itself: a crash's own, and the first below ASan's."""
+        if stack.frames and (
+            stack.kind == "frame" or (self.report.kind in ("asan", "hwasan") and stack.kind == "call")
+        ):
+            # User space prints the address of the access, not of what follows.
+            stack.frames[0].exact = True
+
+    def _keep(self, line):
+        if len(self.report.raw) < MAX_LINES:
+            self.report.raw.append(line.text.rstrip())
+        else:
+            self._cut = True
+        self.report.last_line = line.number
+        self._cut = self._cut or line.cut
+
+    def feed(self, line):
+        """Take the next Line. Return True if the report ends with it."""
+        text = line.text
+        if shapes.RULE.match(text):
+            if len(self.report.raw) <= 1 and self.report.kind in ("asan", "hwasan", "ubsan", "other"):
+                return False
+            self._keep(line)
+            self.ended = True
+            return True
+        self._keep(line)
+        if self._cut and len(self.report.raw) >= MAX_LINES:
+            return True
+        if self._take(text):
+            self._idle = 0
+            return self.ended
+        if text.strip():
+            self._idle += 1
+        return self._idle >= MAX_IDLE
+
+    # --- One line -----------------------------------------------------------------------------------------
+
+    def _take(self, text):
+        """Put into the report what @text says. Return False if it says nothing."""
+        if self._frame(text):
+            return True
+        if self._row(text):
+            return True
+        for shape in shapes.BODY:
+            if shape.literal in text:
+                match = shape.pattern.match(text)
+                if match and getattr(self, "_on_" + shape.name)(match, text) is not False:
+                    return True
+        return bool(shapes.MARKER.match(text))
+
+    def _open(self, kind, title, task, cpu=None, time=None):
+        """Begin a trace."""
+        self._expect = None
+        report = self.report
+        if kind == "call":
+            self._traces += 1
+            if self._traces > 1 and report.stack("call") and report.stack("call").frames:
+                kind = "other"
+        if len(report.stacks) >= MAX_STACKS:
+            self._cut = True
+            self._stack = Stack()
+            return
+        self._stack = Stack(kind, title.strip()[:200], task, cpu, time)
+        report.stacks.append(self._stack)
+
+    def _frame(self, text):
+        """Take a line of a trace."""
+        parsed = parse_frame(text, self._pending_sources)
+        if parsed is None:
+            return False
+        if parsed is True:
+            return True
+        if self._expect is not None:
+            expect, self._expect = self._expect, None
+            if expect(parsed, text):
+                return True
+        if self._stack is None:
+            # A register's line of a crash names where it was; a trace may lack its headline.
+            if self.report.kind in (*_TRACE_ONLY, "kmsan", "kcsan", "kfence") or parsed.exact:
+                self._open("call", "", None)
+                if parsed.exact:
+                    self._traces = 0
+            elif self.report.truncated and not self.report.stacks:
+                self._open("call", "", None)
+            else:
+                return True
+        if text.startswith("lr :") or (parsed.exact and self._stack.frames):
+            return True
+        if len(self._stack.frames) < MAX_FRAMES:
+            self._stack.frames.append(parsed)
+        else:
+            self._cut = True
+        return True
+
+    def _row(self, text):
+        """Take a line of the memory map."""
+        if ":" in text:
+            match = shapes.ROW.match(text)
+            if match:
+                self._stack = None
+                return self._cells(match)
+        memory_map = self.report.memory
+        if memory_map and memory_map.rows and memory_map.rows[-1].bad and shapes.CARET.match(text):
+            column, rest = divmod(text.index("^") - self._caret_from, 3)
+            if 0 <= column < len(memory_map.rows[-1].cells) and rest < 2:
+                memory_map.column = column
+            return True
+        return False
+
+    def _cells(self, match):
+        report = self.report
+        if report.memory is None:
+            report.memory = MemoryMap()
+        if len(report.memory.rows) >= MAX_ROWS:
+            self._cut = True
+            return True
+        text = match["cells"]
+        cells = [
+            None if cell in ("..", "--") else int(cell, 16)
+            for cell in text.replace("[", " ").replace("]", " ").split()
+        ]
+        bad = ">" in (match["mark"] or "")
+        report.memory.rows.append(MemoryRow(int(match["address"], 16), cells, bad))
+        self._caret_from = match.start("cells") + (text[0] in " [")
+        if bad and "[" in text:
+            report.memory.column = len(text[: text.index("[")].replace("]", " ").split())
+        return True
+
+    # --- What each shape means ----------------------------------------------------------------------------
+
+    def _object(self, kind=""):
+        if self.report.object is None:
+            self.report.object = Object()
+        if kind and not self.report.object.kind:
+            self.report.object.kind = kind
+        return self.report.object
+
+    def _on_access(self, match, text):
+        report = self.report
+        if report.access.kind and report.access.address is not None and report.task:
+            return True
+        report.access.kind = _WORDS[match["access"]]
+        report.access.size = _number(match["size"])
+        if match["addr"]:
+            report.access.address = _hex(match["addr"])
+        report.task = Task(match["task"], int(match["id"]))
+        return True
+
+    def _on_user_access(self, match, text):
+        access = self.report.access
+        access.kind = match["access"].lower()
+        access.size = int(match["size"])
+        if match["addr"]:
+            access.address = _hex(match["addr"])
+        if match["ptr"]:
+            access.pointer_tag, access.memory_tag = int(match["ptr"], 16), int(match["mem"], 16)
+        if match["thread"]:
+            self.report.task = Task(match["thread"], None)
+
+    def _on_signal(self, match, text):
+        self.report.access.kind = match["access"].lower()
+
+    def _on_tags(self, match, text):
+        self.report.access.pointer_tag = int(match["pointer"], 16)
+        self.report.access.memory_tag = int(match["memory"], 16)
+
+    def _on_async(self, match, text):
+        self.report.access.asynchronous = True
+
+    def _on_cpu(self, match, text):
+        report = self.report
+        if report.cpu is None:
+            report.cpu = _number(match["cpu"])
+        if report.task is None or not report.task.name:
+            report.task = Task(match["task"], int(match["id"]))
+        for word in (match["version"] or "").split():
+            if len(word) in (32, 40) and all(letter in "0123456789abcdef" for letter in word):
+                self.build_id = word
+
+    build_id = ""
+
+    def _on_call(self, match, text):
+        if text.startswith("stack backtrace") and self.report.kind == "kasan":
+            return False
+        self._open("call", text, None)
+        return True
+
+    def _on_allocated(self, match, text):
+        if match["before"] and "kfence" not in match["before"]:
+            return False
+        task = Task("", int(match["task"])) if match["task"] else None
+        self._open(
+            "allocated", text, task, _number(match["cpu"]), float(match["time"]) if match["time"] else None
+        )
+        return True
+
+    def _on_freed(self, match, text):
+        task = Task("", int(match["task"])) if match["task"] else None
+        self._open(
+            "freed", text, task, _number(match["cpu"]), float(match["time"]) if match["time"] else None
+        )
+
+    def _on_user_allocated(self, match, text):
+        thread = match.groupdict().get("thread")
+        self._open("allocated", text, Task(thread, None) if thread else None)
+
+    def _on_user_freed(self, match, text):
+        self._open("freed", text, Task(match["thread"], None))
+        if self.report.object is not None:
+            self.report.object.state = "freed"
+
+    def _on_slub_allocated(self, match, text):
+        self._open("allocated", text, Task("", int(match["task"])), int(match["cpu"]))
+
+    def _on_slub_freed(self, match, text):
+        self._open("freed", text, Task("", int(match["task"])), int(match["cpu"]))
+
+    def _on_pid(self, match, text):
+        if self._stack is None or self._stack.frames:
+            return False
+        self._stack.task = Task("", int(match["id"]))
+        return True
+
+    def _on_work(self, match, text):
+        self._open("work", text, None)
+
+    def _on_work2(self, match, text):
+        self._open("work2", text, None)
+
+    def _on_page_allocated(self, match, text):
+        self._open("page_allocated", text, None)
+
+    def _on_page_freed(self, match, text):
+        self._open("page_freed", text, Task("", int(match["task"])) if match["task"] else None)
+
+    def _on_stored(self, match, text):
+        self._open("stored", text, None)
+
+    def _on_created(self, match, text):
+        self._open("allocated", text, None)
+
+    def _on_object(self, match, text):
+        self._stack = None
+        self._object("slab").start = _hex(match["addr"])
+
+    def _on_cache(self, match, text):
+        found = self._object("slab")
+        found.cache, found.cache_size = match["cache"], int(match["size"])
+        found.kind = _PAGE_KIND.get(found.cache, found.kind)
+        if found.size is None:
+            found.size = found.cache_size
+
+    def _on_old_object(self, match, text):
+        found = self._object("slab")
+        found.start, found.cache = _hex(match["addr"]), match["cache"]
+        found.cache_size = found.size = int(match["size"])
+        address = self.report.access.address
+        if address is not None and found.start is not None:
+            self._place(found, address)
+
+    @staticmethod
+    def _place(found, address):
+        """Say where @address lies, from the object's bounds."""
+        offset = address - found.start
+        if offset < 0:
+            found.side, found.distance = "left", -offset
+        elif offset < found.size:
+            found.side, found.distance = "inside", offset
+        else:
+            found.side, found.distance = "right", offset - found.size
+
+    def _on_distance(self, match, text):
+        found = self._object()
+        found.side, found.distance = _SIDES[match["side"]], int(match["distance"])
+
+    def _on_region(self, match, text):
+        found = self._object()
+        found.size, found.start = int(match["size"]), _hex(match["start"])
+        found.state = (match["state"] or found.state).strip()
+
+    def _on_user_region(self, match, text):
+        found = self._object("heap")
+        found.side, found.distance = _SIDES[match["side"]], int(match["distance"])
+        found.size, found.start = int(match["size"]), _hex(match["start"])
+        found.state = found.state or "allocated"
+        self._stack = None
+
+    def _on_user_global(self, match, text):
+        found = self._object("global")
+        if found.name:
+            return
+        found.side, found.distance, found.name = _SIDES[match["side"]], int(match["distance"]), match["name"]
+        found.start, found.size = _hex(match["start"] or match["start2"]), _number(match["size"])
+        if match["file"]:
+            found.where = _path_of(match["file"]) or Location("", match["file"])
+        self._stack = None
+
+    def _on_slack(self, match, text):
+        return None
+
+    def _on_variable(self, match, text):
+        self._stack = None
+        found = self._object("global")
+        if match["name"]:
+            self._global(found, match["name"], int(match["offset"], 16), int(match["size"], 16))
+            return
+        self._expect = lambda frame, _: self._global(found, frame.name, frame.offset, frame.size) is None
+
+    def _global(self, found, name, offset, size):
+        found.name, found.size = name, size
+        address = self.report.access.address
+        if address is not None and offset is not None:
+            found.start = address - offset
+        if size is not None and offset is not None:
+            found.side, found.distance = ("inside", offset) if offset < size else ("right", offset - size)
+
+    def _on_left_variable(self, match, text):
+        found = self._object("global")
+        self._expect = None
+        found.name, found.size = match["name"], int(match["size"], 16)
+        found.side, found.distance = "left", int(match["left"])
+        if self.report.access.address is not None:
+            found.start = self.report.access.address + found.distance
+
+    def _on_defined(self, match, text):
+        found = self.report.object
+        if found is None or found.kind != "global":
+            return False
+        found.where = Location("", match["file"], _number(match["line"]) or 0)
+        return True
+
+    def _on_stack(self, match, text):
+        self._stack = None
+        found = self._object("stack")
+        groups = match.groupdict()
+        if groups.get("task") is not None:
+            found.name = f"{groups['task']}/{groups['id']}"
+        if groups.get("offset"):
+            self._frame_at(int(groups["offset"]))
+
+    def _on_user_stack(self, match, text):
+        self._stack = None
+        found = self._object("stack")
+        found.name = match["thread"]
+        self._frame_at(_number(match["offset"]))
+
+    def _on_frame(self, match, text):
+        groups = match.groupdict()
+        self._object("stack")
+        self._frame_at(_number(groups.get("offset")))
+
+    def _frame_at(self, offset):
+        """The next frame is the one whose variables the report lists. @offset: of the access in it."""
+        self._offset = offset
+
+        def take(frame, text):
+            if len(self.report.stacks) < MAX_STACKS:
+                self.report.stacks.append(Stack("frame", "", None, None, None, [frame]))
+            return True
+
+        self._stack = None
+        self._expect = take
+
+    _offset = None
+
+    def _on_frame_has(self, match, text):
+        self._expect = None
+
+    def _on_local(self, match, text):
+        found = self.report.object
+        if found is None or found.kind != "stack":
+            return False
+        if len(found.variables) < MAX_VARIABLES:
+            one = Variable(match["name"], int(match["start"]), int(match["end"]), _number(match["line"]) or 0)
+            found.variables.append(one)
+            one.hit = bool(match["hit"])
+        return True
+
+    def _on_vmalloc(self, match, text):
+        found = self._object("vmalloc")
+        if found.kind != "vmalloc":
+            return
+        found.start = _hex(match["start"])
+        found.size = int(match["pages"]) * 4096 if match["pages"] else None
+        found.name = match["where"] or ""
+
+    def _on_mapping(self, match, text):
+        self._object("vmalloc")
+
+    def _on_mapped(self, match, text):
+        found = self._object("vmalloc")
+        if found.kind == "vmalloc":
+            found.start = _hex(match["start"])
+            found.size = _hex(match["end"]) - found.start
+        self._open("vmalloc", text, None)
+
+    def _on_module(self, match, text):
+        self._object("module").name = match["name"]
+
+    def _on_page(self, match, text):
+        self._stack = None
+        self._object("page")
+
+    def _on_old_page(self, match, text):
+        if self.report.kind == "kasan":
+            self._object("page")
+
+    def _on_chunk(self, match, text):
+        found = self._object("heap")
+        found.start, found.size = _hex(match["start"]), int(match["size"])
+        found.state = "allocated" if "allocated" in match["what"] else "freed"
+
+    def _on_cause(self, match, text):
+        if self.report.type == "tag-mismatch":
+            self.report.type = match["cause"]
+
+    def _on_kfence_access(self, match, text):
+        if self.report.kind != "kfence":
+            return False
+        access = self.report.access
+        access.kind = match["access"] or access.kind
+        access.address = _hex(match["addr"])
+        self._open("call", text, None)
+        return True
+
+    def _on_kfence_object(self, match, text):
+        if self.report.kind != "kfence":
+            return False
+        found = self._object("slab")
+        found.start, found.size, found.cache = _hex(match["start"]), int(match["size"]), match["cache"]
+        if self.report.access.address is not None:
+            self._place(found, self.report.access.address)
+        if "allocated by" in text:
+            task = Task("", int(match["task"])) if match["task"] else None
+            self._open("allocated", text, task, _number(match["cpu"]))
+        return True
+
+    def _on_map(self, match, text):
+        self._stack = None
+        if self.report.memory is None:
+            self.report.memory = MemoryMap()
+        if match["what"] == "Memory tags":
+            self.report.memory.kind = "tags"
+
+    def _on_fault_address(self, match, text):
+        if self.report.access.address is None:
+            self.report.access.address = _hex(match["addr"])
+
+    def _on_null_range(self, match, text):
+        if self.report.kind != "oops":
+            return False
+        self.report.access = Access(self.report.access.kind, None, _hex(match["addr"]))
+        return True
+
+    def _on_end(self, match, text):
+        if self.report.kind in _ENDED:
+            return False
+        self.ended = True
+        return True
+
+
+def parse_frame(text, pending=None):
+    """Return the model.Frame of a line of a trace, None if it is none, True if it names an inlined function of
+    the frame that follows, which is put into the list @pending and belongs to that frame."""
+    if "+0x" in text:
+        match = shapes.ARM.match(text) if " from " in text else None
+        match = match or shapes.FRAME.match(text)
+        if match and (match.start("name") > 0 or text[:1] in " \t"):
+            return _with_sources(_frame_of(match), match, pending)
+    if "#" in text and "0x" in text:
+        match = shapes.USER.match(text)
+        if match:
+            return _user_frame(match)
+    if text[:1] in " \t":
+        if "0x" in text or "[<" in text:
+            match = shapes.ADDRESS.match(text)
+            if match:
+                address = int(match["address"] or match["old"], 16)
+                return Frame(text.strip(), "", None, None, match["module"] or "", "", address)
+        if ":" in text:
+            match = shapes.SCRIPTED.match(text)
+            if match:
+                where = Location(match["name"], match["path"], int(match["line"]), int(match["column"] or 0))
+                if match["inline"]:
+                    if pending is not None and len(pending) < 32:
+                        pending.append(where)
+                    return True
+                return _with_sources(
+                    Frame(text.strip(), match["name"], reliable=not match["unsure"]), None, pending, where
+                )
+    return None
+
+
+def _frame_of(match):
+    found = match.groupdict()
+    return Frame(
+        match.string.strip(),
+        found["name"],
+        int(found["offset"], 16),
+        _number(found["size"], 16),
+        found.get("module") or "",
+        found.get("build") or "",
+        _hex(found.get("address")),
+        exact=(found.get("register") or "").lower() in ("pc", "rip", "epc"),
+        reliable=not found.get("unsure"),
+    )
+
+
+def _with_sources(frame, match, pending, where=None):
+    """Add to @frame the places that a script has put into the log."""
+    if where is None and match is not None and ":" in (match.groupdict().get("rest") or ""):
+        place = shapes.REST_PLACE.match(match["rest"])
+        if place:
+            where = Location(frame.name, place["path"], int(place["line"]), int(place["column"] or 0))
+    if pending:
+        if where is not None:
+            frame.locations = [*pending, where]
+        pending.clear()
+    elif where is not None:
+        frame.locations = [where]
+    return frame
+
+
+def _user_frame(match):
+    name = match["name"] or ""
+    frame = Frame(match.string.strip(), name, None, None, "", match["build"] or "", int(match["address"], 16))
+    if match["object"]:
+        frame.module = match["object"].rpartition("/")[2]
+        frame.offset = int(match["in_object"], 16)
+    if match["path"]:
+        frame.locations = [Location(name, match["path"], int(match["line"]), int(match["column"] or 0))]
+    return frame
+
+
+def fill_again(report, access, where, callers):
+    """Fill @report from the one line of a repeated place: @access "write of size 1 at addr ...", @where and
+    @callers (None or "a+0x1/0x2 < b+0x1/0x2") its trace."""
+    match = next(
+        shape.pattern.match(access[:1].upper() + access[1:])
+        for shape in shapes.BODY
+        if shape.name == "access"
+    )
+    if match:
+        report.access = Access(_WORDS[match["access"]], _number(match["size"]), _hex(match["addr"]))
+        report.task = Task(match["task"], int(match["id"]))
+    report.access.asynchronous = access.lower().startswith("asynchronous fault")
+    frames = [
+        parse_frame(f" {one}") for one in [where, *(callers.split(" < ")[:MAX_FRAMES] if callers else [])]
+    ]
+    report.stacks = [
+        Stack("call", "", None, None, None, [frame for frame in frames if isinstance(frame, Frame)])
+    ]

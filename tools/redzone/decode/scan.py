@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: MIT
+"""Reads a log of any size as a stream and finds the reports in it.
+
+Most of a log has nothing to do with reports. So it is read in large pieces, and a piece is searched for the
+words with which reports begin, which the C library does fast; only lines from there to the report's end are
+parsed.
+"""
+
+# A pattern reads better in one piece.
+# ruff: noqa: E501
+
+import re
+
+from redzone.decode import collect, lines, parse, shapes
+from redzone.decode.model import Report
+
+CHUNK = 4 << 20
+# The words that make a line worth a look. KTAP's are looked for only once the log has a KTAP line.
+WORDS = (
+    b"BUG: ",
+    b"Sanitizer",
+    b"KASAN: ",
+    b"UBSAN: ",
+    b"runtime error: ",
+    b"kernel BUG at ",
+    b"Unable to handle ",
+    b"general protection fault",
+    b"Internal error: ",
+    b"Oops",
+    b"Kernel panic - ",
+    b"WARNING: ",
+    b"buggy address",
+    b"TAP version ",
+    b"# Subtest: ",
+    b"Linux version ",
+    b"Kernel Offset: ",
+    b"reference kernel ",
+    b"kasan: ",
+)
+_KTAP_WORD = b"ok "
+# Reports that are open at once: one for each CPU or task that prints.
+MAX_OPEN = 64
+# Lines before the log's first report that may belong to one whose beginning is missing.
+_HEAD = 400
+MAX_PENDING = 1000
+# A fault this soon after a report of the same address is the same access.
+_SAME_FAULT = 64
+
+_RESULT = re.compile(
+    r"^(?P<indent> *)(?P<not>not )?ok (?P<number>\d{1,9})(?: -)? ?(?P<name>.*?)(?: # (?P<directive>SKIP|skip)\b:? ?(?P<reason>.*))?$"
+)
+_SUBTEST = re.compile(r"^(?P<indent> *)# Subtest: (?P<name>.{1,200})$")
+_VERSION = re.compile(r"^ *K?TAP version \d+$")
+_SYSTEM = re.compile(r"^(?:Linux version \S+|Redzone reference kernel).*")
+_OFFSET = re.compile(r"^Kernel Offset: (?P<offset>0x[0-9a-f]{1,16}) from (?P<base>0x[0-9a-f]{1,16})")
+_MODE = re.compile(
+    r"KernelAddressSanitizer initialized \((?P<linux>generic|sw-tags|hw-tags)|^kasan: (?P<ours>hardware|software) tags"
+)
+_BANNER = re.compile(r"Redzone reference kernel \S+ \([\w-]+, (?P<mode>generic|sw_tags|hw_tags)\b")
+_MODES = {
+    "generic": "generic",
+    "sw-tags": "sw_tags",
+    "hw-tags": "hw_tags",
+    "software": "sw_tags",
+    "hardware": "hw_tags",
+}
+_PANIC_OF_REPORT = re.compile(r"panic_on_warn|kasan\.fault|KASAN|kasan")
+
+
+class Scanner:
+    """Takes pieces of a log with feed(), or single lines with line(); end() gives the model.Log.
+
+    log: what is known so far. offset: of the kernel's addresses to its image's (KASLR), None if the log does
+    not say. build_ids: of the kernel, as reports name it. on_report: called with each finished model.Report
+    before it is sorted, to name its frames.
+    """
+
+    def __init__(self, on_report=None):
+        self.collector = collect.Collector()
+        self.log = self.collector.log
+        self.offset = None
+        self.build_ids = set()
+        self._on_report = on_report
+        self._rest = b""
+        self._number = 0
+        self._open = {}
+        self._ktap = False
+        self._names = {}
+        self._pending = []
+        self._case_reports = 0
+        self._mode = ""
+        self._last = None
+        self._source = ""
+        self._skipping = False
+        self._head = 0
+
+    # --- Pieces -------------------------------------------------------------------------------------------
+
+    def begin(self, source):
+        """What follows is from another file, @source."""
+        self._finish()
+        self._source = source
+        self.log.sources.append(source)
+        self._number = 0
+        self._head = 0
+        self._mode = ""
+        self._names.clear()
+
+    def feed(self, data):
+        """Take the bytes @data, which may end inside a line."""
+        self.log.bytes += len(data)
+        data = self._rest + data
+        end = data.rfind(b"\n") + 1
+        self._rest = data[end:]
+        if len(self._rest) > CHUNK:
+            # A line without an end: its beginning is enough.
+            self._skipping = True
+            self._rest = self._rest[: lines.MAX_LINE + 1]
+        elif self._skipping and end:
+            self._skipping = False
+        self._lines(data, end)
+
+    def _flush(self):
+        """Take a last line that has no line feed."""
+        rest, self._rest = self._rest, b""
+        if rest:
+            self._lines(rest + b"\n", len(rest) + 1)
+
+    def _lines(self, data, end):
+        """Take the whole lines data[:end]."""
+        at = 0
+        hits = _Hits(data, end, self._ktap)
+        while at < end:
+            if not self._open and self._head >= _HEAD:
+                hit = hits.after(at)
+                if hit < 0:
+                    break
+                start = data.rfind(b"\n", at, hit) + 1
+                if start > at:
+                    self._number += data.count(b"\n", at, start)
+                    at = start
+            stop = data.find(b"\n", at, end)
+            self._number += 1
+            self.line(lines.parse(data[at : min(stop, at + lines.MAX_LINE + 2)], self._number))
+            at = stop + 1
+            if self._ktap and not hits.ktap:
+                hits = _Hits(data, end, True)
+        self._number += data.count(b"\n", at, end)
+
+    # --- Lines --------------------------------------------------------------------------------------------
+
+    def line(self, line):
+        """Take a lines.Line."""
+        self._head += 1
+        text = line.text
+        builder = self._builder(line.caller)
+        kind, match = parse.headline(text)
+        if kind is not None and not self._inside(builder, kind, text):
+            self._begin(kind, line, match)
+            return
+        if builder is not None:
+            if builder.feed(line):
+                self._close(builder)
+            elif not self._ktap or not self._result(text):
+                return
+            return
+        if not text.strip():
+            return
+        self._outside(line, text)
+
+    def _builder(self, caller):
+        """Return the Builder that a line of @caller belongs to, None if there is none."""
+        builder = self._open.get(caller)
+        if builder is None and self._open:
+            if not caller:
+                # The only one, or the newest: nothing tells them apart.
+                return next(reversed(self._open.values()))
+            return self._open.get("")
+        return builder
+
+    @staticmethod
+    def _inside(builder, kind, text):
+        """Is this headline a line of the report that is open, and not one of its own?"""
+        if builder is None:
+            return False
+        open_kind = builder.report.kind
+        if kind == open_kind == "kasan":
+            return False
+        if open_kind == "oops":
+            # "Internal error" follows "Unable to handle", and "Oops" a "BUG".
+            return kind == "oops" or (kind == "panic" and "atal exception" in text)
+        if open_kind in ("asan", "hwasan"):
+            return kind in ("ubsan", "other") and not text.startswith("==")
+        # A warning of another CPU may stand in a report; without a caller it cannot be told apart, and is lost.
+        return kind in ("other", "warning") and open_kind in ("kasan", "kfence") and not builder.caller
+
+    def _begin(self, kind, line, match):
+        """A report begins with @line."""
+        text = line.text
+        last = self._last
+        if last is not None and last.source == self._source and line.number - last.last_line <= _SAME_FAULT:
+            address = match.groupdict().get("addr")
+            same = (
+                address and last.access.address == int(address, 16)
+                if address not in (None, "(null)")
+                else False
+            )
+            if (kind == "oops" and same) or (kind == "panic" and _PANIC_OF_REPORT.search(text)):
+                # The report's own consequence.
+                return
+        if kind == "panic" and "atal exception" in text and last is not None and last.kind == "oops":
+            return
+        old = self._open.get(line.caller)
+        if old is None and not line.caller and self._open:
+            old = next(reversed(self._open.values()))
+        if old is not None:
+            self._close(old)
+        self._add(parse.Builder(kind, line, match))
+
+    def _add(self, builder):
+        if len(self._open) >= MAX_OPEN:
+            self._close(next(iter(self._open.values())))
+        builder.report.source = self._source
+        self._open[builder.caller] = builder
+
+    def _close(self, builder):
+        self._open.pop(builder.caller, None)
+        report = builder.end()
+        if report.kind == "kasan":
+            if not report.mode or (report.mode == "hw_tags" and self._mode == "sw_tags"):
+                # Software tags can all look like the CPU's by chance.
+                report.mode = self._mode
+            elif report.mode == "sw_tags":
+                self._mode = report.mode
+        if builder.build_id:
+            self.build_ids.add(builder.build_id)
+        self._done(report)
+
+    def _close_all(self):
+        for builder in list(self._open.values()):
+            self._close(builder)
+
+    def _done(self, report):
+        if self._on_report is not None:
+            self._on_report(report)
+        bug = self.collector.add(report)
+        self._last = report
+        self._case_reports += 1
+        if self._ktap and len(self._pending) < MAX_PENDING:
+            self._pending.append((report, bug))
+
+    def _outside(self, line, text):
+        """A line that belongs to no report."""
+        again = shapes.AGAIN.match(text) if "KASAN: " in text else None
+        if again:
+            self._again(again, line)
+            return
+        if ("buggy address" in text or self._head < _HEAD) and parse.headless(text):
+            builder = parse.Builder("kasan", line, whole=False)
+            self._add(builder)
+            builder.feed(line)
+            return
+        if _VERSION.match(text):
+            self._ktap = True
+            return
+        if self._ktap and self._result(text):
+            return
+        self._facts(text)
+
+    def _facts(self, text):
+        """A line that says something about the system."""
+        system = _SYSTEM.match(text)
+        if system:
+            if not self.log.system:
+                self.log.system = system[0][:300]
+            banner = _BANNER.match(text)
+            self._mode = banner["mode"] if banner else ""
+            return
+        mode = _MODE.search(text) if "asan" in text or "AddressSanitizer" in text else None
+        if mode:
+            self._mode = _MODES[mode["linux"] or mode["ours"]]
+        offset = _OFFSET.match(text) if text.startswith("Kernel Offset") else None
+        if offset:
+            self.offset = int(offset["offset"], 16)
+
+    def _result(self, text):
+        """Take a line of KTAP. Return False if it is none."""
+        subtest = _SUBTEST.match(text)
+        if subtest:
+            depth = len(subtest["indent"])
+            self._names = {at: name for at, name in self._names.items() if at < depth}
+            self._names[depth] = subtest["name"]
+            return True
+        match = _RESULT.match(text)
+        if match is None:
+            return False
+        depth = len(match["indent"])
+        if any(at > depth for at in self._names):
+            # The result of a whole suite: its cases have been counted.
+            self._names = {at: name for at, name in self._names.items() if at <= depth}
+            if not self._pending:
+                return True
+        above = [self._names[at] for at in sorted(self._names) if at <= depth]
+        name = ".".join([*above, match["name"].strip() or match["number"]])
+        skipped = (match["directive"] or "").upper() == "SKIP"
+        status = "skip" if skipped else "fail" if match["not"] else "pass"
+        self.collector.case(
+            name[:300], status, (match["reason"] or "")[:300] if skipped else "", self._pending
+        )
+        self._pending = []
+        return True
+
+    def _again(self, match, line):
+        """A line that stands for a whole report of a place that was reported before."""
+        report = Report(
+            kind="kasan",
+            type=match["type"],
+            title=line.text,
+            where=parse._function(match["where"]),
+            mode=self._mode,
+            source=self._source,
+            time=line.time,
+            first_line=line.number,
+            last_line=line.number,
+            again=True,
+            times=int(match["times"]),
+            raw=[line.text],
+        )
+        access = match["access"]
+        parse.fill_again(report, access, match["where"], match["callers"])
+        self._done(report)
+
+    def end(self):
+        """The log has no more lines. Return the model.Log."""
+        self._finish()
+        return self.log
+
+    def _finish(self):
+        """A file has no more lines."""
+        self._flush()
+        self._close_all()
+        self.log.lines += self._number
+        self._number = 0
+
+
+class _Hits:
+    """Where the words are in a piece of a log, found when asked for: each word is searched for once."""
+
+    def __init__(self, data, end, ktap):
+        self._data, self._end = data, end
+        self.ktap = ktap
+        self._next = dict.fromkeys((*WORDS, *((_KTAP_WORD,) if ktap else ())), -2)
+
+    def after(self, at):
+        """Return the first place of a word at @at or behind it, -1 if there is none."""
+        best = -1
+        for word, place in self._next.items():
+            if place == -1:
+                continue
+            if place < at:
+                place = self._data.find(word, at, self._end)
+                self._next[word] = place
+                if place == -1:
+                    continue
+            if best < 0 or place < best:
+                best = place
+        return best

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT
+"""The table of line shapes: each line of a report that means something, of each sanitizer and each version.
+
+parse.py says what becomes of a match. A shape applies only to lines that have its literal, which makes a line
+that means nothing cheap.
+"""
+
+# A pattern reads better in one piece.
+# ruff: noqa: E501
+
+import re
+from dataclasses import dataclass
+
+# Between 60 and 80 of them, by sanitizer.
+RULE = re.compile(r"=={58,}\s*$")
+_WHERE = r"(?P<where>\S+(?: \[[\w. -]+\])?(?: \(\S+\)| \S+:\d+(?: \[inline\])?)?)"
+_HEX = r"(?:0x)?[0-9a-f]{1,16}"
+_TASK = r"task (?P<task>.{0,64}?)/(?P<id>\d{1,10})"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """name: of the handler in parse.py. literal: in each line that has the shape. pattern: of the line."""
+
+    name: str
+    literal: str
+    pattern: re.Pattern
+
+
+def _shapes(*rows):
+    return tuple(Shape(name, literal, re.compile(pattern)) for name, literal, pattern in rows)
+
+
+# --- Headlines: where a report begins ------------------------------------------------------------------------
+
+# (kind, literal, pattern). The first that matches counts.
+HEADLINES = _shapes(
+    (
+        "kasan",
+        "BUG: KASAN: ",
+        rf"BUG: KASAN: (?P<type>[a-z][a-z -]*?)(?: in {_WHERE})?(?: (?:at addr|on address) +(?P<addr>{_HEX}|\(null\)))?\s*$",
+    ),
+    ("kasan", "BUG: KASAN: ", r"BUG: KASAN: (?P<type>[A-Za-z][\w-]{0,60})?"),
+    ("kfence", "BUG: KFENCE: ", rf"BUG: KFENCE: (?P<type>[a-z][a-z -]*?)(?: in {_WHERE})?\s*$"),
+    ("kmsan", "BUG: KMSAN: ", rf"BUG: KMSAN: (?P<type>[a-z][a-z-]*)(?: in {_WHERE})?\s*$"),
+    ("kcsan", "BUG: KCSAN: ", r"BUG: KCSAN: (?P<type>[a-z][a-z :-]*?)(?: in (?P<where>.+))?\s*$"),
+    (
+        "asan",
+        "ERROR: AddressSanitizer",
+        r"(?:==\d+== ?)?ERROR: AddressSanitizer:? (?P<type>[\w-]+)(?:.*? on (?:unknown )?address (?P<addr>0x[0-9a-f]+))?",
+    ),
+    (
+        "hwasan",
+        "ERROR: HWAddressSanitizer",
+        r"(?:==\d+== ?)?ERROR: HWAddressSanitizer:? (?P<type>[\w-]+)(?:.*? on (?:unknown )?address (?P<addr>0x[0-9a-f]+))?",
+    ),
+    (
+        "other",
+        "Sanitizer: ",
+        r"(?:==\d+== ?)?(?:ERROR|WARNING): (?P<type>(?:Memory|Leak|Thread)Sanitizer): .*",
+    ),
+    ("ubsan", "UBSAN: ", r"UBSAN: (?P<type>[\w -]+?) in (?P<where>\S+)\s*$"),
+    ("ubsan", "runtime error: ", r"(?P<where>\S+:\d+:\d+): runtime error: (?P<type>.+)"),
+    (
+        "oops",
+        "BUG: ",
+        r"BUG: (?P<type>unable to handle .*?|kernel NULL pointer dereference)(?: at (?P<addr>[0-9a-f]{8,16}).*)?$",
+    ),
+    ("oops", "kernel BUG at ", r"kernel BUG at (?P<where>[^!]*)!"),
+    (
+        "oops",
+        "Unable to handle ",
+        rf"Unable to handle (?P<type>kernel .*?)(?: at virtual address (?P<addr>{_HEX}))?\s*$",
+    ),
+    ("oops", "general protection fault", r"(?:Oops: )?(?P<type>general protection fault)\b"),
+    ("oops", "Internal error: ", r"Internal error: (?P<type>.*?)(?: \[#\d+\].*)?$"),
+    ("oops", "Oops", r"Oops(?:: | - )(?P<type>(?!this is )\S.*?)(?:: [0-9a-f]{4,16})? \[#\d+\]"),
+    ("panic", "Kernel panic - ", r"Kernel panic - not syncing: (?P<type>.*)"),
+    (
+        "warning",
+        "WARNING: ",
+        rf"WARNING: (?:CPU: (?P<cpu>\d+) PID: (?P<id>\d+) )?at (?P<file>\S+:\d+)(?: {_WHERE})?",
+    ),
+    ("other", "BUG: ", r"BUG: (?P<type>\S.*)"),
+)
+
+# KASAN's one line for a place that it has reported before (this runtime's).
+AGAIN = re.compile(
+    r"KASAN: (?P<type>[a-z-]+) in (?P<where>.+?) again \((?P<times>\d{1,9}) times\): (?P<access>.*?)"
+    r"(?:, called by (?P<callers>.*))?$"
+)
+
+# --- Frames ---------------------------------------------------------------------------------------------------
+
+_NAME = r"[A-Za-z_.$][\w.$:~<>@]{0,511}"
+_PLACE = r"(?P<path>[^\s():][^():]{0,400}):(?P<line>\d{1,9})(?::(?P<column>\d{1,6}))?"
+# Linux's and this runtime's; the address before it is that of old kernels.
+FRAME = re.compile(
+    r"\s*(?:(?P<register>(?i:pc|lr|rip|epc)) ?: (?:[0-9a-f]{4}:)?)?(?:\[?<?(?:0x)?(?P<address>[0-9a-f]{8,16})>?\]?:? +)?(?P<unsure>\? +)?"
+    rf"\(?(?P<name>{_NAME})\+0x(?P<offset>[0-9a-f]{{1,16}})(?:/0x(?P<size>[0-9a-f]{{1,16}}))?\)?"
+    r"(?: \[(?P<module>[\w.-]+)(?: (?P<build>[0-9a-f]{16,64}))?\])?(?P<rest>.*)$"
+)
+# What may follow: a place that a script has added, or flags of the unwinder.
+REST_PLACE = re.compile(rf"\s*\(?{_PLACE}\)?")
+# A function that a script found to be inlined: ` name FILE:LINE [inline]`, ` name (FILE:LINE)`.
+SCRIPTED = re.compile(
+    rf"\s+(?P<unsure>\? +)?(?P<name>{_NAME}) \(?{_PLACE}[^\[]{{0,80}}?(?P<inline>\[inline\])?\s*$"
+)
+# A bare address: a system without a symbol table.
+ADDRESS = re.compile(
+    r"\s+(?:#\d+ +)?(?:\[<(?P<old>[0-9a-f]{8,16})>\](?: 0x[0-9a-f]+)?|0x(?P<address>[0-9a-f]{4,16}))(?: \[(?P<module>[\w.-]+)\])?\s*$"
+)
+# User space: `#0 0x4f5e7d in main /tmp/a.c:5:10`, `#1 0x7f01 (/lib/libc.so.6+0x29d8f) (BuildId: 69389d)`.
+USER = re.compile(
+    r"\s+#\d{1,5} 0x(?P<address>[0-9a-f]{1,16})(?: in (?P<name>.{1,512}?))?"
+    rf"(?: \((?P<object>[^()]{{1,400}})\+0x(?P<in_object>[0-9a-f]{{1,16}})\)| {_PLACE})?(?: \(BuildId: (?P<build>[0-9a-f]{{8,64}})\))?\s*$"
+)
+# 32-bit Arm: `[<c0>] (name) from [<c0>] (caller+0x1/0x2)`, ` name from caller+0x1/0x2`.
+ARM = re.compile(
+    rf"\s*(?:\[<[0-9a-f]{{8}}>\] )?\(?(?P<callee>{_NAME})(?:\+0x[0-9a-f]+/0x[0-9a-f]+)?\)? from (?:\[<(?P<address>[0-9a-f]{{8}})>\] )?"
+    rf"\(?(?P<name>{_NAME})\+0x(?P<offset>[0-9a-f]{{1,16}})/0x(?P<size>[0-9a-f]{{1,16}})\)?(?: \[(?P<module>[\w.-]+)\])?"
+)
+
+# --- The memory map -------------------------------------------------------------------------------------------
+
+ROW = re.compile(
+    r"\s?(?P<mark>=?>| )?\s*(?:0x)?(?P<address>[0-9a-f]{8,16}): ?(?P<cells>[ \[]?(?:[0-9a-f]{2}|\.\.|--)(?:[ \[\]]+(?:[0-9a-f]{2}|\.\.|--)){7,15})[ \]]*$"
+)
+CARET = re.compile(r" *\^ *$")
+
+# --- Everything else ------------------------------------------------------------------------------------------
+
+_BY = r"(?: by task (?P<task>\d{1,10})(?:/?\S*)?)?(?: on cpu (?P<cpu>\d{1,5}))?(?: at (?P<time>\d{1,12}\.\d{1,9})s)?"
+BODY = _shapes(
+    (
+        "access",
+        " by ",
+        rf"(?P<access>Read|Write|Free|Access)(?: of size (?P<size>\d{{1,20}}))?(?: (?:at|of) addr (?P<addr>{_HEX}))?"
+        rf"(?: found (?P<found>[\w ]{{1,40}}))? by {_TASK}\s*$",
+    ),
+    (
+        "user_access",
+        " of size ",
+        r"(?P<access>READ|WRITE|ACCESS) of size (?P<size>\d{1,20})(?: at (?P<addr>0x[0-9a-f]{1,16}))?"
+        r"(?: tags: (?P<ptr>[0-9a-f]{1,2})/(?P<mem>[0-9a-f]{1,2}))?.*?(?: in)?(?: thread (?P<thread>T\d{1,9}))?",
+    ),
+    (
+        "signal",
+        "The signal is caused by a ",
+        r"==\d+==The signal is caused by a (?P<access>READ|WRITE) memory access",
+    ),
+    (
+        "tags",
+        "Pointer tag: ",
+        r"Pointer tag: \[(?P<pointer>[0-9a-f]{2})\], memory tag: \[(?P<memory>[0-9a-f]{2})\]",
+    ),
+    ("async", "Asynchronous fault", r"Asynchronous fault: no details available"),
+    (
+        "cpu",
+        "Comm: ",
+        r"(?:CPU: (?P<cpu>\d{1,5}) )?(?:UID: \d+ )?PID: (?P<id>\d{1,10}) Comm: (?P<task>.{0,64}?)(?: (?:Not tainted|Tainted: .*?)(?P<version> .*)?)?$",
+    ),
+    ("call", "race", r"[ 0-9a-f]*(?:Call [Tt]race|Backtrace|stack backtrace|Stack trace)(?: \(.*\))?:"),
+    ("allocated", "llocated", rf"(?:(?P<before>.*\S) )?(?:previously )?[Aa]llocated{_BY}:?\s*$"),
+    ("freed", "reed", rf"[Ff]reed{_BY}:\s*$"),
+    (
+        "user_allocated",
+        "llocated by thread",
+        r"(?:previously )?allocated by thread (?P<thread>T\d{1,9})(?: here)?:",
+    ),
+    ("user_allocated", "llocated here", r"(?:previously )?allocated here:"),
+    ("user_freed", "reed by thread", r"freed by thread (?P<thread>T\d{1,9})(?: here)?:"),
+    (
+        "slub_allocated",
+        "Allocated in ",
+        r"INFO: Allocated in (?P<where>\S+) age=\d+ cpu=(?P<cpu>\d{1,5}) pid=(?P<task>\d{1,10})",
+    ),
+    (
+        "slub_freed",
+        "Freed in ",
+        r"INFO: Freed in (?P<where>\S+) age=\d+ cpu=(?P<cpu>\d{1,5}) pid=(?P<task>\d{1,10})",
+    ),
+    ("pid", "PID = ", r"\s*PID = (?P<id>\d{1,10})"),
+    ("work2", "Second to last ", r"Second to last (?:potentially related work creation|call_rcu\(\)):"),
+    ("work", "Last ", r"Last (?:potentially related work creation|call_rcu\(\)):"),
+    ("page_allocated", "page last allocated via order", r"page last allocated via order (?P<order>\d+)"),
+    ("page_freed", "page last free", r"page last free (?:pid (?P<task>\d{1,10}) .*)?stack trace:"),
+    ("stored", "tored to memory at", r"(?:Uninit was|Local variable .*) (?:stored to memory|created) at:?"),
+    ("created", "Uninit was created at", r"Uninit was created at:"),
+    ("object", "belongs to the object at", rf"The buggy address belongs to the object at (?P<addr>{_HEX})"),
+    (
+        "cache",
+        "belongs to the cache",
+        r"\s*which belongs to the cache (?P<cache>.{1,80}) of size (?P<size>\d{1,20})",
+    ),
+    (
+        "old_object",
+        "in cache ",
+        rf"Object at (?P<addr>{_HEX}), in cache (?P<cache>\S{{1,80}}) size: (?P<size>\d{{1,20}})",
+    ),
+    (
+        "distance",
+        "The buggy address is located",
+        r"The buggy address is located (?P<distance>\d{1,20}) bytes (?P<side>inside|to the left|to the right) of",
+    ),
+    (
+        "region",
+        "-byte region [",
+        rf"\s*(?P<state>allocated |freed )?(?P<size>\d{{1,20}})-byte region \[(?P<start>{_HEX}), (?P<end>{_HEX})\)",
+    ),
+    (
+        "user_region",
+        "-byte region [",
+        rf"(?P<addr>{_HEX}) is located (?P<distance>\d{{1,20}}) bytes (?P<side>inside of|before|after|to the left of|to the right of) (?:a )?"
+        rf"(?P<size>\d{{1,20}})-byte region \[(?P<start>{_HEX}),\s*(?P<end>{_HEX})\)",
+    ),
+    (
+        "user_global",
+        "global variable '",
+        rf"(?P<addr>{_HEX}) is located (?P<distance>\d{{1,20}}) bytes (?P<side>inside of|before|after|to the left of|to the right of) (?:a \d+-byte )?"
+        rf"global variable '(?P<name>.{{1,200}}?)' (?:\((?P<start>{_HEX})|defined in '?(?P<file>.{{1,400}}?)'? \((?P<start2>{_HEX})\)).*?(?:of size (?P<size>\d{{1,20}}))?\s*$",
+    ),
+    ("slack", "found ", r"\s+offset (?P<offset>\d{1,20}): found [0-9a-f]{2}, expected [0-9a-f]{2}"),
+    (
+        "variable",
+        "belongs to",
+        r"(?:The buggy address belongs to the variable:|Address belongs to variable (?P<name>\S+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+))",
+    ),
+    (
+        "left_variable",
+        "bytes to the left of ",
+        r"\s+(?P<left>\d{1,20}) bytes to the left of (?P<name>\S+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+)",
+    ),
+    ("defined", " defined ", r"\s+defined (?:in|at) (?P<file>\S.{0,400}?)(?::(?P<line>\d{1,9}))?\s*$"),
+    (
+        "stack",
+        "stack of task",
+        rf"(?:The buggy address belongs to stack of|addr {_HEX} is located in stack of) {_TASK}(?: at offset (?P<offset>\d{{1,10}}) in frame:)?",
+    ),
+    ("stack", "belongs to stack of", r"The buggy address belongs to stack of another task"),
+    (
+        "user_stack",
+        "is located in stack of thread",
+        rf"Address (?P<addr>{_HEX}) is located in stack of thread (?P<thread>T\d{{1,9}})(?: at offset (?P<offset>\d{{1,10}}) in frame)?",
+    ),
+    (
+        "frame",
+        "in frame",
+        r"\s*and is located (?:at offset (?P<offset>\d{1,10})|beside memory of alloca\(\)) in frame:",
+    ),
+    (
+        "frame",
+        "the frame record of",
+        r"\s*and is located (?P<bytes>\d{1,20}) bytes (?P<side>below|above) the frame record of:",
+    ),
+    ("frame_has", "This frame has ", r"\s*This frame has \d+ object"),
+    (
+        "local",
+        "'",
+        r"\s+\[(?P<start>\d{1,10}), (?P<end>\d{1,10})\) '(?P<name>.{1,200}?)'(?: \(line (?P<line>\d{1,9})\))?(?P<hit> <==.*)?",
+    ),
+    (
+        "vmalloc",
+        "vmalloc region starting at",
+        rf"The buggy address belongs to (?:a (?P<pages>\d{{1,12}})-page|the) vmalloc region starting at (?P<start>{_HEX})(?: allocated at (?P<where>\S+))?",
+    ),
+    ("mapping", "belongs to the virtual mapping at", r"The buggy address belongs to the virtual mapping at"),
+    ("mapped", "created by", rf"\s*\[(?P<start>{_HEX}), (?P<end>{_HEX})\) created by:"),
+    (
+        "module",
+        "belongs to module",
+        r"The buggy address belongs to (?:the )?(?P<part>[\w ]{1,40} of )?module (?P<name>[\w-]{1,64})",
+    ),
+    ("page", "belongs to the", r"The buggy address belongs to the (?:physical )?page:"),
+    ("old_page", "page:", r"page:[0-9a-f]{8,16} (?:ref)?count:"),
+    (
+        "chunk",
+        " heap chunk; size: ",
+        rf"\[(?P<start>{_HEX}),\s?(?P<end>{_HEX})\) is a (?P<what>[\w ]{{1,40}}) heap chunk; size: (?P<size>\d{{1,20}}) offset: (?P<offset>\d{{1,20}})",
+    ),
+    ("cause", "Cause: ", r"Cause: (?P<cause>[a-z-]{1,60})"),
+    (
+        "kfence_access",
+        " at 0x",
+        r"(?P<what>Use-after-free|Out-of-bounds|Invalid|Corrupted memory|Memory corruption)(?: (?P<access>read|write|access|free))? at (?P<addr>0x[0-9a-f]{1,16}) ?(?P<place>.*)",
+    ),
+    (
+        "kfence_object",
+        "kfence-#",
+        rf"kfence-#\d+(?: \[|: )(?P<start>{_HEX})-(?P<end>{_HEX}), size=(?P<size>\d{{1,20}}), cache=(?P<cache>\S{{1,80}}?)\]?(?: allocated by task (?P<task>\d{{1,10}})(?: on cpu (?P<cpu>\d{{1,5}}))?.*)?$",
+    ),
+    (
+        "map",
+        "around the buggy address",
+        r"(?P<what>Memory state|Shadow bytes|Memory tags) around the buggy address",
+    ),
+    ("fault_address", "CR2: ", r"CR2: (?P<addr>[0-9a-f]{16})"),
+    (
+        "null_range",
+        "KASAN: ",
+        r"KASAN: (?P<type>(?:maybe |probably )?[a-z-]+) in range \[(?P<addr>0x[0-9a-f]{1,16})-",
+    ),
+    ("end", "==ABORTING", r"==\d+==ABORTING"),
+    ("end", "---[ end", r"---\[ end "),
+    ("end", "is killed", r"Thread \S+ is killed"),
+)
+# Markers inside of traces: no frame, and not the end of the trace either.
+MARKER = re.compile(r"\s*</?(?:TASK|IRQ|NMI|EOI|SOFTIRQ|#\w+|ENTRY_TRAMPOLINE)>\s*$")
+# What only a report says: if none is open here, the log lacks this one's beginning.
+HEADLESS = frozenset(
+    (
+        "access",
+        "tags",
+        "allocated",
+        "freed",
+        "work",
+        "object",
+        "cache",
+        "distance",
+        "region",
+        "map",
+        "variable",
+    )
+)
