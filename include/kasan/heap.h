@@ -44,7 +44,8 @@ struct kasan_heap {
 	uintptr_t early_start, early_end;
 	uintptr_t low, high;
 	unsigned int lock;
-	bool added;
+	bool added, said;
+	unsigned short number;
 #endif
 };
 

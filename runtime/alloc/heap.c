@@ -19,6 +19,7 @@
 #include "meta.h"
 
 #include "../core/lock.h"
+#include "../core/notice.h"
 #include "../core/shadow.h"
 #include "../core/tags.h"
 #include "../track/ring.h"
@@ -27,9 +28,11 @@
 #ifdef CONFIG_KASAN
 
 #define DEFAULT_REDZONE 16U
-#define DEFAULT_ALIGN	16U
-#define RAW_ALIGN	8U /* of a raw chunk */
-#define EVICT_BATCH	8U
+/* What any type of C needs. */
+#define DEFAULT_ALIGN \
+	(2 * sizeof(void *) > KASAN_GRANULE_SIZE ? 2 * sizeof(void *) : KASAN_GRANULE_SIZE)
+#define RAW_ALIGN   8U /* of a raw chunk */
+#define EVICT_BATCH 8U
 
 /* The lock lives in the port's struct as a plain integer: core/lock.h is not public. */
 _Static_assert(sizeof(struct kasan_lock) == sizeof(unsigned int), "struct kasan_heap.lock");
@@ -45,12 +48,6 @@ static inline struct kasan_lock *lock_of(struct kasan_heap *heap)
 static inline size_t round_up(size_t size)
 {
 	return (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
-}
-
-static inline void seal_header(struct kasan_heap_header *header, uint32_t magic)
-{
-	header->magic = magic;
-	header->check = kasan_heap_check(header);
 }
 
 /* All chunks of a heap ever seen lie in [low, high). */
@@ -80,16 +77,21 @@ static inline bool is_freed(const void *ptr)
 
 #ifdef CONFIG_KASAN_GENERIC
 
-static void *open_object(struct kasan_heap_header *header, uintptr_t object, uintptr_t end)
+static void *open_object(struct kasan_heap_header *header, uintptr_t raw, uintptr_t object,
+			 uintptr_t end)
 {
-	kasan_poison_always(header->raw, object - (uintptr_t)header->raw, KASAN_HEAP_LEFT_REDZONE);
-	kasan_poison_tail_always((void *)object, header->size, end - object, KASAN_SLAB_REDZONE);
+	kasan_poison_chunk(raw, object, header->size, end);
 	return (void *)object;
 }
 
-static void close_memory(const void *ptr, size_t size)
+static inline void close_memory(const void *ptr, size_t size)
 {
-	kasan_poison_always(ptr, size, KASAN_SLAB_FREE);
+	uint8_t *shadow;
+
+	if (kasan_likely(size && kasan_shadow_run((uintptr_t)ptr, size, &shadow)))
+		kasan_shadow_fill(shadow, KASAN_SLAB_FREE, size >> KASAN_SHADOW_SCALE_SHIFT);
+	else
+		kasan_poison_always(ptr, size, KASAN_SLAB_FREE);
 }
 
 static inline size_t closed_span(size_t size)
@@ -97,17 +99,26 @@ static inline size_t closed_span(size_t size)
 	return round_up(size);
 }
 
-static bool owns(const struct kasan_heap_header *header, const void *ptr)
+static inline bool owns(const struct kasan_heap_header *header, const void *ptr)
 {
 	(void)header;
 	(void)ptr;
 	return true;
 }
 
-static void remember(const struct kasan_heap_header *header, bool is_free)
+static void remember(const struct kasan_heap_header *header, const struct kasan_track *track,
+		     bool is_free)
 {
 	(void)header;
+	(void)track;
 	(void)is_free;
+}
+
+/* A tag's place in the header. */
+static inline kasan_heap_word tag_bits(uint8_t tag)
+{
+	(void)tag;
+	return 0;
 }
 
 #else
@@ -117,22 +128,29 @@ static void remember(const struct kasan_heap_header *header, bool is_free)
  * header was here is not used again. If the memory was something else before, the stale number does no
  * harm.
  */
-static void *open_object(struct kasan_heap_header *header, uintptr_t object, uintptr_t end)
+static inline kasan_heap_word tag_bits(uint8_t tag)
+{
+	return (kasan_heap_word)tag << KASAN_HEAP_TAG_SHIFT;
+}
+
+static void *open_object(struct kasan_heap_header *header, uintptr_t raw, uintptr_t object,
+			 uintptr_t end)
 {
 	const size_t closed = KASAN_HEAP_LEFT + (header->size ? 0 : KASAN_GRANULE_SIZE);
-	uint8_t state;
+	const uint8_t before = kasan_heap_tag(header);
+	uint8_t tag = KASAN_TAG_KERNEL, state;
 
+	(void)raw;
+	header->state &= (kasan_heap_word)~tag_bits(0xff);
 	end &= ~(uintptr_t)KASAN_GRANULE_MASK;
-	if (!kasan_on() || !kasan_tags_read(object, &state)) {
-		header->tag = KASAN_TAG_KERNEL;
-		return (void *)object;
+	if (kasan_on() && kasan_tags_read(object, &state)) {
+		tag = kasan_tag_avoiding(before, KASAN_TAG_INVALID, KASAN_TAG_INVALID);
+		object = kasan_tag_addr(object, tag);
+		kasan_tags_fill(object - KASAN_HEAP_LEFT, closed, KASAN_TAG_INVALID);
+		kasan_poison_tail((void *)object, header->size, end - kasan_untag_addr(object),
+				  KASAN_SLAB_REDZONE);
 	}
-	header->tag =
-		kasan_tag_avoiding((uint8_t)header->tag, KASAN_TAG_INVALID, KASAN_TAG_INVALID);
-	object = kasan_tag_addr(object, (uint8_t)header->tag);
-	kasan_tags_fill(object - KASAN_HEAP_LEFT, closed, KASAN_TAG_INVALID);
-	kasan_poison_tail((void *)object, header->size, end - kasan_untag_addr(object),
-			  KASAN_SLAB_REDZONE);
+	header->state |= tag_bits(tag);
 	return (void *)object;
 }
 
@@ -150,18 +168,19 @@ static inline size_t closed_span(size_t size)
 /* A pointer without a tag matches all memory, so it may free everything as well. */
 static bool owns(const struct kasan_heap_header *header, const void *ptr)
 {
-	return ptr == kasan_reset_tag(ptr) || kasan_get_tag(ptr) == header->tag;
+	return ptr == kasan_reset_tag(ptr) || kasan_get_tag(ptr) == kasan_heap_tag(header);
 }
 
 /* Reports look for the object of a pointer by its tag, in the ring. */
-static void remember(const struct kasan_heap_header *header, bool is_free)
+static void remember(const struct kasan_heap_header *header, const struct kasan_track *track,
+		     bool is_free)
 {
 	const uintptr_t object = (uintptr_t)header + KASAN_HEAP_LEFT;
+	const uint8_t tag = kasan_heap_tag(header);
 
-	if (kasan_opt_stacktrace && header->tag != KASAN_TAG_KERNEL)
-		kasan_ring_record((const void *)kasan_tag_addr(object, (uint8_t)header->tag),
-				  header->size, is_free,
-				  is_free ? &header->free_track : &header->alloc_track);
+	if (kasan_opt_stacktrace && tag != KASAN_TAG_KERNEL)
+		kasan_ring_record((const void *)kasan_tag_addr(object, tag), header->size, is_free,
+				  track);
 }
 
 #endif
@@ -174,12 +193,15 @@ void kasan_heap_add(struct kasan_heap *heap)
 
 	if (!heap->redzone)
 		heap->redzone = DEFAULT_REDZONE;
-	else if (heap->redzone < KASAN_GRANULE_SIZE)
-		heap->redzone = KASAN_GRANULE_SIZE;
+	/* The track of the free lies in its last bytes. */
+	else if (heap->redzone < sizeof(struct kasan_track))
+		heap->redzone = sizeof(struct kasan_track);
 	heap->redzone = round_up(heap->redzone);
 
 	flags = kasan_lock(&heaps_lock);
 	heap->next = kasan_heaps;
+	heap->number =
+		(unsigned short)(kasan_heaps ? (kasan_heaps->number + 1U) % KASAN_HEAP_NUMBERS : 0);
 	__atomic_store_n(&kasan_heaps, heap, __ATOMIC_RELEASE);
 	kasan_unlock(&heaps_lock, flags);
 	__atomic_store_n(&heap->added, true, __ATOMIC_RELEASE);
@@ -197,6 +219,16 @@ void kasan_heap_adopt(struct kasan_heap *heap, const void *start, size_t size)
 		heap->early_end = first + size;
 }
 
+static inline unsigned int log2_of(size_t align)
+{
+	unsigned int bits = 3;
+
+	/* Not __builtin_ctz(): on CPUs without such an instruction it is a function of the compiler's library. */
+	while ((size_t)1 << bits < align)
+		bits++;
+	return bits;
+}
+
 static inline size_t object_align(size_t align)
 {
 	if (!align)
@@ -206,49 +238,62 @@ static inline size_t object_align(size_t align)
 
 size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 {
-	/* The last granule of the chunk may be its neighbour's as well. */
-	size_t span = KASAN_HEAP_LEFT + heap->redzone + KASAN_GRANULE_MASK +
-		      (KASAN_GRANULE_SIZE - RAW_ALIGN);
+	const size_t span = kasan_heap_chunk_span(heap, size, object_align(align));
 
-	align = object_align(align);
-	if (__builtin_add_overflow(span, align - RAW_ALIGN, &span) ||
-	    __builtin_add_overflow(span, size, &span))
-		return 0;
-	return span & ~(size_t)(RAW_ALIGN - 1);
+	/* A sum that wrapped is less than what was added, which a size near the top alone can make. */
+	return kasan_likely(size <= PTRDIFF_MAX && align <= PTRDIFF_MAX / 2 && span > size) ? span
+											    : 0;
 }
 
-static void *make_object(struct kasan_heap *heap, void *raw, size_t size, size_t align,
+/* @align: object_align(). @span: kasan_heap_span(), not 0. */
+static void *make_object(struct kasan_heap *heap, void *raw, size_t size, size_t align, size_t span,
 			 uintptr_t ip, uintptr_t fp)
 {
-	const size_t span = kasan_heap_span(heap, size, align);
+	const uintptr_t start = kasan_untag_addr((uintptr_t)raw);
 	struct kasan_heap_header *header;
-	uintptr_t start, object;
+	uintptr_t object;
+	kasan_heap_word state;
 	void *ptr;
 
-	if (kasan_unlikely(!raw || !span))
-		return NULL;
-	align = object_align(align);
-	start = kasan_untag_addr((uintptr_t)raw);
 	object = (start + KASAN_HEAP_LEFT + align - 1) & ~((uintptr_t)align - 1);
 	widen_bounds(heap, start, start + span);
 
 	header = kasan_heap_header_of((void *)object);
-	header->heap = heap;
-	header->raw = raw;
-	header->span = span;
+	state = (kasan_heap_word)((unsigned int)heap->number << KASAN_HEAP_NUMBER_SHIFT |
+				  log2_of(align) << KASAN_HEAP_ALIGN_SHIFT | KASAN_HEAP_LIVE);
+	if (kasan_unlikely((uintptr_t)header != start)) {
+		const uint32_t padding = (uint32_t)((uintptr_t)header - start);
+
+		((struct kasan_heap_padding *)header)[-1] =
+			(struct kasan_heap_padding){padding, ~padding};
+		state |= KASAN_HEAP_PADDED;
+	}
 	header->size = size;
+	header->state = (header->state & tag_bits(0xff)) | state;
 	kasan_set_track(&header->alloc_track, ip, fp);
-	header->free_track.pid = header->free_track.stack = 0;
-	ptr = open_object(header, object, start + span);
-	seal_header(header, KASAN_HEAP_LIVE);
-	remember(header, false);
+	ptr = open_object(header, start, object, start + span);
+	header->check = kasan_heap_seal(header, NULL);
+	remember(header, &header->alloc_track, false);
 	return ptr;
 }
 
 __attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, void *raw,
 						     size_t size, size_t align)
 {
-	return make_object(heap, raw, size, align, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	const size_t span = kasan_heap_span(heap, size, align);
+
+	if (kasan_unlikely(!raw || !span))
+		return NULL;
+	return make_object(heap, raw, size, object_align(align), span, KASAN_CALLER_IP(),
+			   KASAN_CALLER_FP());
+}
+
+/* Is @header, which can be read, that of a live object of @heap? */
+static inline bool is_live(const struct kasan_heap *heap, const struct kasan_heap_header *header)
+{
+	return kasan_heap_life(header) == KASAN_HEAP_LIVE &&
+	       kasan_heap_number(header) == heap->number &&
+	       header->check == kasan_heap_seal(header, NULL);
 }
 
 /* --- Early chunks --- */
@@ -317,8 +362,23 @@ static bool free_early(struct kasan_heap *heap, void *raw, uintptr_t ip, uintptr
 
 /* --- Frees --- */
 
-/* End the object's life under the heap's lock: one of two concurrent frees is told. */
-static const char *end_life(struct kasan_heap *heap, void *object, uintptr_t ip, uintptr_t fp)
+/* What is wrong with the free of @object, whose header is not a live one of @heap? Under the heap's lock. */
+static __attribute__((__noinline__, cold)) const char *wrong_free(void *object)
+{
+	const struct kasan_heap_header *header = kasan_heap_header_of(object);
+	struct kasan_heap_place place;
+
+	/* Overwritten: the raw chunk cannot be given back, because its start is not known. */
+	if (!kasan_heap_place(header, &place))
+		return is_freed(object) ? "double-free" : "invalid-free";
+	if (kasan_heap_life(header) == KASAN_HEAP_FREED || !owns(header, object))
+		return "double-free";
+	return "invalid-free";
+}
+
+/* End the object's life under the heap's lock: one of two concurrent frees is told. @place: filled. */
+static const char *end_life(struct kasan_heap *heap, void *object, struct kasan_heap_place *place,
+			    uintptr_t ip, uintptr_t fp)
 {
 	struct kasan_heap_header *header = kasan_heap_header_of(object);
 	struct kasan_track track;
@@ -328,28 +388,38 @@ static const char *end_life(struct kasan_heap *heap, void *object, uintptr_t ip,
 	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)object)))
 		return "invalid-free";
 	kasan_set_track(&track, ip, fp);
+	place->heap = heap;
 	flags = kasan_lock(lock_of(heap));
-	if (!kasan_heap_valid(header)) {
-		/* Overwritten: the raw chunk cannot be given back, because its start is not known. */
-		wrong = is_freed(object) ? "double-free" : "invalid-free";
-	} else if (header->magic == KASAN_HEAP_FREED || !owns(header, object)) {
-		wrong = "double-free";
-	} else if (header->heap != heap) {
-		wrong = "invalid-free";
+	if (kasan_unlikely(!is_live(heap, header) || !owns(header, object) ||
+			   !kasan_heap_place_in(header, place))) {
+		wrong = wrong_free(object);
 	} else {
-		header->free_track = track;
-		seal_header(header, KASAN_HEAP_FREED);
+		header->state ^= KASAN_HEAP_LIVE ^ KASAN_HEAP_FREED;
+		*place->free_track = track;
+		header->check = kasan_heap_seal(header, &track);
 	}
 	kasan_unlock(lock_of(heap), flags);
 	return wrong;
 }
 
-/* Queue a chunk and release the oldest that no longer fit. Releases @raw itself if it cannot stay.
- */
+/* Once for each heap: without the queue the runtime still works, and finds less. */
+static __attribute__((__noinline__, cold)) void say_no_queue(struct kasan_heap *heap)
+{
+	if (__atomic_exchange_n(&heap->said, true, __ATOMIC_RELAXED))
+		return;
+	if (!kasan_notice(
+		    "kasan: no memory for the quarantine of heap %s: freed objects are reused "
+		    "at once, uses of them after that are not found",
+		    heap->name ? heap->name : "?"))
+		__atomic_store_n(&heap->said, false, __ATOMIC_RELAXED);
+}
+
+/* Queue a chunk and release the oldest that no longer fit. Releases @raw itself if it cannot stay. */
 static void quarantine(struct kasan_heap *heap, void *raw, size_t span)
 {
+	struct kasan_fifo *const fifo = &heap->quarantine;
 	struct kasan_held evicted[EVICT_BATCH];
-	bool queued = false, stuck = kasan_silent() || span > heap->quarantine_max;
+	bool queued = false, stuck = kasan_silent() || span > heap->quarantine_max, fits = false;
 	size_t count, i;
 	unsigned long flags;
 
@@ -357,30 +427,32 @@ static void quarantine(struct kasan_heap *heap, void *raw, size_t span)
 		count = 0;
 		flags = kasan_lock(lock_of(heap));
 		while (count < EVICT_BATCH) {
-			queued = heap->quarantine.bytes + span <= heap->quarantine_max &&
-				 kasan_fifo_push(&heap->quarantine, raw, span, span);
+			fits = fifo->bytes + span <= heap->quarantine_max;
+			queued = fits && kasan_fifo_push(fifo, raw, span, span);
 			if (queued)
 				break;
-			stuck = !kasan_fifo_pop(&heap->quarantine, &evicted[count]);
+			stuck = !kasan_fifo_pop(fifo, &evicted[count]);
 			if (stuck)
 				break;
-			heap->quarantine.bytes -= evicted[count++].info;
+			fifo->bytes -= evicted[count++].info;
 		}
 		kasan_unlock(lock_of(heap), flags);
 		for (i = 0; i < count; i++)
 			heap->release(heap, evicted[i].object);
 	}
-	if (!queued)
-		heap->release(heap, raw);
+	if (kasan_likely(queued))
+		return;
+	heap->release(heap, raw);
+	if (fits)
+		say_no_queue(heap);
 }
 
 __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
 {
 	const uintptr_t fp = KASAN_CALLER_FP();
 	struct kasan_heap_header *header = kasan_heap_header_of(ptr);
+	struct kasan_heap_place place = {0};
 	const char *wrong;
-	size_t size, span;
-	void *raw;
 
 	if (!ptr)
 		return true;
@@ -390,17 +462,14 @@ __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void
 	}
 	if (kasan_unlikely(is_early(heap, ptr)))
 		return free_early(heap, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
-	wrong = end_life(heap, ptr, KASAN_CALLER_IP(), fp);
+	wrong = end_life(heap, ptr, &place, KASAN_CALLER_IP(), fp);
 	if (kasan_unlikely(wrong)) {
 		kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
 		return false;
 	}
-	size = header->size;
-	span = header->span;
-	raw = header->raw;
-	remember(header, true);
-	close_memory(ptr, closed_span(size));
-	quarantine(heap, raw, span);
+	remember(header, place.free_track, true);
+	close_memory(ptr, closed_span(header->size));
+	quarantine(heap, (void *)place.raw, place.span);
 	return true;
 }
 
@@ -409,8 +478,8 @@ static const struct kasan_heap_header *live_header(const struct kasan_heap *heap
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of(ptr);
 
-	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)ptr)) || !kasan_heap_valid(header) ||
-	    header->heap != heap || header->magic != KASAN_HEAP_LIVE || !owns(header, ptr))
+	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)ptr)) || !is_live(heap, header) ||
+	    !owns(header, ptr))
 		return NULL;
 	return header;
 }
@@ -450,25 +519,38 @@ size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
 
 /* --- A whole malloc --- */
 
-static void *acquire(struct kasan_heap *heap, size_t align, size_t size, uintptr_t ip, uintptr_t fp)
+static __attribute__((__noinline__, cold)) void *acquire_early(struct kasan_heap *heap,
+							       size_t align, size_t span)
+{
+	void *const raw = heap->acquire(heap, span);
+
+	if (raw && align && ((uintptr_t)raw & (align - 1))) {
+		heap->release(heap, raw);
+		return NULL;
+	}
+	if (raw)
+		kasan_heap_adopt(heap, raw, heap->raw_size ? heap->raw_size(heap, raw) : span);
+	return raw;
+}
+
+static inline __attribute__((always_inline)) void *acquire(struct kasan_heap *heap, size_t align,
+							   size_t size, uintptr_t ip, uintptr_t fp)
 {
 	size_t span;
 	void *raw;
 
-	if (kasan_unlikely(!is_added(heap))) {
-		span = size ? size : 1;
-		raw = heap->acquire(heap, span);
-		if (raw && align && ((uintptr_t)raw & (align - 1))) {
-			heap->release(heap, raw);
-			return NULL;
-		}
-		if (raw)
-			kasan_heap_adopt(heap, raw,
-					 heap->raw_size ? heap->raw_size(heap, raw) : span);
-		return raw;
-	}
+	if (kasan_unlikely(!is_added(heap)))
+		return acquire_early(heap, align, size ? size : 1);
 	span = kasan_heap_span(heap, size, align);
-	return span ? make_object(heap, heap->acquire(heap, span), size, align, ip, fp) : NULL;
+	raw = span ? heap->acquire(heap, span) : NULL;
+	return raw ? make_object(heap, raw, size, object_align(align), span, ip, fp) : NULL;
+}
+
+/* malloc() has its own; the others share this one. */
+static __attribute__((__noinline__)) void *acquire_other(struct kasan_heap *heap, size_t align,
+							 size_t size, uintptr_t ip, uintptr_t fp)
+{
+	return acquire(heap, align, size, ip, fp);
 }
 
 __attribute__((__noinline__)) void *kasan_heap_malloc(struct kasan_heap *heap, size_t size)
@@ -479,7 +561,7 @@ __attribute__((__noinline__)) void *kasan_heap_malloc(struct kasan_heap *heap, s
 __attribute__((__noinline__)) void *kasan_heap_memalign(struct kasan_heap *heap, size_t align,
 							size_t size)
 {
-	return acquire(heap, align, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	return acquire_other(heap, align, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
 __attribute__((__noinline__)) void *kasan_heap_calloc(struct kasan_heap *heap, size_t count,
@@ -490,7 +572,7 @@ __attribute__((__noinline__)) void *kasan_heap_calloc(struct kasan_heap *heap, s
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return NULL;
-	ptr = acquire(heap, 0, bytes, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	ptr = acquire_other(heap, 0, bytes, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	if (ptr)
 		__memset(kasan_reset_tag(ptr), 0, bytes);
 	return ptr;
@@ -515,7 +597,7 @@ __attribute__((__noinline__)) void *kasan_heap_realloc(struct kasan_heap *heap, 
 			return NULL;
 		}
 	}
-	moved = acquire(heap, 0, size, ip, fp);
+	moved = acquire_other(heap, 0, size, ip, fp);
 	if (!moved || !ptr)
 		return moved;
 	__memcpy(kasan_reset_tag(moved), kasan_reset_tag(ptr), old < size ? old : size);

@@ -25,42 +25,38 @@
 
 /* --- Headers --- */
 
-/* Both halves: a size whose upper half alone was overwritten must not pass. */
-static inline uint32_t mix_word(uint32_t hash, uintptr_t word)
+/* Return: the heap with the number of @header that has had chunks there, NULL if there is none. */
+static struct kasan_heap *heap_of(const struct kasan_heap_header *header)
 {
-	return kasan_mix(kasan_mix(hash, (uint32_t)word), (uint32_t)((uint64_t)word >> 32));
+	struct kasan_heap *heap = __atomic_load_n(&kasan_heaps, __ATOMIC_ACQUIRE);
+	const unsigned int number = kasan_heap_number(header);
+
+	for (; heap; heap = heap->next) {
+		if (heap->number == number &&
+		    (uintptr_t)header >= __atomic_load_n(&heap->low, __ATOMIC_RELAXED) &&
+		    (uintptr_t)header < __atomic_load_n(&heap->high, __ATOMIC_RELAXED))
+			return heap;
+	}
+	return NULL;
 }
 
-uint32_t kasan_heap_check(const struct kasan_heap_header *header)
+bool kasan_heap_place(const struct kasan_heap_header *header, struct kasan_heap_place *place)
 {
-	uint32_t hash = kasan_mix((uint32_t)(uintptr_t)header, header->magic);
+	const unsigned int life = kasan_heap_life(header);
 
-	hash = mix_word(hash, (uintptr_t)header->heap);
-	hash = mix_word(hash, (uintptr_t)header->raw);
-	hash = mix_word(hash, header->span);
-	hash = mix_word(hash, header->size);
-	hash = kasan_mix(hash, header->alloc_track.pid);
-	hash = kasan_mix(hash, header->alloc_track.stack);
-	hash = kasan_mix(hash, header->free_track.pid);
-#ifdef CONFIG_KASAN_TAGS
-	hash = kasan_mix(hash, header->tag);
-#endif
-	return kasan_mix(hash, header->free_track.stack);
-}
-
-bool kasan_heap_valid(const struct kasan_heap_header *header)
-{
-	return (header->magic == KASAN_HEAP_LIVE || header->magic == KASAN_HEAP_FREED) &&
-	       header->check == kasan_heap_check(header);
-}
-
-static bool is_registered(const struct kasan_heap *heap)
-{
-	const struct kasan_heap *at = __atomic_load_n(&kasan_heaps, __ATOMIC_ACQUIRE);
-
-	while (at && at != heap)
-		at = at->next;
-	return at != NULL;
+	if ((life != KASAN_HEAP_LIVE && life != KASAN_HEAP_FREED) ||
+	    kasan_heap_align(header) < KASAN_GRANULE_SIZE)
+		return false;
+	place->heap = heap_of(header);
+	if (!place->heap || !kasan_heap_place_in(header, place))
+		return false;
+	/* Before the track is read: a size that a bug wrote leads anywhere. */
+	if (place->span < header->size ||
+	    place->raw + place->span - place->heap->low > place->heap->high - place->heap->low ||
+	    (life == KASAN_HEAP_FREED &&
+	     !kasan_port_readable(place->free_track, sizeof(*place->free_track))))
+		return false;
+	return header->check == kasan_heap_seal(header, place->free_track);
 }
 
 /*
@@ -84,19 +80,20 @@ static bool find_bounds(uintptr_t addr, uintptr_t *low, uintptr_t *high)
 }
 
 static void fill_chunk(struct kasan_heap_chunk *chunk, uintptr_t start,
-		       const struct kasan_heap_header *header)
+		       const struct kasan_heap_header *header, const struct kasan_heap_place *place)
 {
 	__memset(chunk, 0, sizeof(*chunk));
-	chunk->heap = header->heap;
+	chunk->heap = place->heap;
 	chunk->start = start;
-	chunk->raw = kasan_untag_addr((uintptr_t)header->raw);
-	chunk->span = header->span;
+	chunk->raw = place->raw;
+	chunk->span = place->span;
 	chunk->size = header->size;
-	chunk->freed = header->magic == KASAN_HEAP_FREED;
+	chunk->freed = kasan_heap_life(header) == KASAN_HEAP_FREED;
 	chunk->alloc_track = header->alloc_track;
-	chunk->free_track = header->free_track;
+	if (chunk->freed)
+		chunk->free_track = *place->free_track;
 #ifdef CONFIG_KASAN_TAGS
-	chunk->tag = (uint8_t)header->tag;
+	chunk->tag = kasan_heap_tag(header);
 #endif
 }
 
@@ -117,11 +114,17 @@ static inline bool shadow_is(uintptr_t addr, uint8_t value)
  */
 bool kasan_heap_is_start(uintptr_t object)
 {
-	return object > KASAN_HEAP_LEFT && !(object & KASAN_GRANULE_MASK) &&
-	       shadow_is(object - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
-	       shadow_is(object - KASAN_HEAP_LEFT, KASAN_HEAP_LEFT_REDZONE) &&
-	       (!shadow_is(object, KASAN_HEAP_LEFT_REDZONE) ||
-		kasan_heap_valid(kasan_heap_header_of((void *)object)));
+	const unsigned int granules = KASAN_HEAP_LEFT / KASAN_GRANULE_SIZE;
+	struct kasan_heap_place place;
+	uint8_t *shadow;
+
+	/* The object's own granule as well: its chunk has a redzone behind the object. */
+	if ((object & KASAN_GRANULE_MASK) ||
+	    !kasan_shadow_run(object - KASAN_HEAP_LEFT, KASAN_HEAP_LEFT + 1, &shadow) ||
+	    shadow[0] != KASAN_HEAP_LEFT_REDZONE || shadow[granules - 1] != KASAN_HEAP_LEFT_REDZONE)
+		return false;
+	return kasan_likely(shadow[granules] != KASAN_HEAP_LEFT_REDZONE) ||
+	       kasan_heap_place(kasan_heap_header_of((void *)object), &place);
 }
 
 /* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none. */
@@ -170,9 +173,10 @@ static void describe_by_shadow(struct kasan_heap_chunk *chunk, uintptr_t start, 
 static void describe_chunk(struct kasan_heap_chunk *chunk, uintptr_t start, uintptr_t end)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of((void *)start);
+	struct kasan_heap_place place;
 
-	if (kasan_heap_valid(header) && is_registered(header->heap)) {
-		fill_chunk(chunk, start, header);
+	if (kasan_heap_place(header, &place)) {
+		fill_chunk(chunk, start, header, &place);
 		return;
 	}
 	__memset(chunk, 0, sizeof(*chunk));
@@ -253,13 +257,13 @@ bool kasan_heap_is_start(uintptr_t object)
 }
 
 /* The header of the object at @start: its own, or one that an earlier object left there; NULL if there is
- * none. */
-static const struct kasan_heap_header *find_header(uintptr_t start)
+ * none. @place: filled. */
+static const struct kasan_heap_header *find_header(uintptr_t start, struct kasan_heap_place *place)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of((void *)start);
 
 	if (!kasan_heap_is_start(start) || !kasan_port_readable(header, sizeof(*header)) ||
-	    !kasan_heap_valid(header) || !is_registered(header->heap))
+	    !kasan_heap_place(header, place))
 		return NULL;
 	return header;
 }
@@ -269,6 +273,7 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest)
 {
 	const uintptr_t granule = addr & ~(uintptr_t)KASAN_GRANULE_MASK;
 	const struct kasan_heap_header *header;
+	struct kasan_heap_place place;
 	uintptr_t at, first, low, high;
 
 	if (!find_bounds(addr, &low, &high))
@@ -283,12 +288,12 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest)
 	 * that holds the address counts.
 	 */
 	for (at = granule + KASAN_HEAP_LEFT; at >= first; at -= KASAN_GRANULE_SIZE) {
-		header = find_header(at);
-		if (header && addr - kasan_untag_addr((uintptr_t)header->raw) < header->span) {
-			fill_chunk(chunk, at, header);
+		header = find_header(at, &place);
+		if (header && addr - place.raw < place.span) {
+			fill_chunk(chunk, at, header, &place);
 			return true;
 		}
-		if (header && nearest && at <= addr && header->magic == KASAN_HEAP_LIVE)
+		if (header && nearest && at <= addr && kasan_heap_life(header) == KASAN_HEAP_LIVE)
 			return false;
 	}
 	return false;

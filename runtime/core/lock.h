@@ -77,15 +77,49 @@ static inline bool kasan_lock_taken(const struct kasan_lock *lock)
 	return owner != KASAN_LOCK_FREE && owner != kasan_port_cpu() + 1U;
 }
 
+/*
+ * One CPU with interrupts off needs no exclusive access and no barrier: a fault or an NMI between the load and the
+ * store ends before the store. Exclusives cost a small CPU more than the work under the lock, and some have none. 64-bit
+ * systems keep them, where the one "CPU" may be the threads of a process.
+ */
+#if CONFIG_KASAN_NR_CPUS == 1 && UINTPTR_MAX <= UINT32_MAX
+#define KASAN_LOCK_PLAIN 1
+#endif
+
+/* Interrupts are off. Return: true if taken. */
+static inline bool kasan_lock_claim(struct kasan_lock *lock, unsigned int cpu)
+{
+#ifdef KASAN_LOCK_PLAIN
+	if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != KASAN_LOCK_FREE)
+		return false;
+	__atomic_store_n(&lock->owner, cpu + 1U, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_ACQUIRE);
+	return true;
+#else
+	unsigned int expected = KASAN_LOCK_FREE;
+
+	return __atomic_compare_exchange_n(&lock->owner, &expected, cpu + 1U, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+#endif
+}
+
+static inline void kasan_lock_drop(struct kasan_lock *lock)
+{
+#ifdef KASAN_LOCK_PLAIN
+	__atomic_signal_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&lock->owner, KASAN_LOCK_FREE, __ATOMIC_RELAXED);
+#else
+	__atomic_store_n(&lock->owner, KASAN_LOCK_FREE, __ATOMIC_RELEASE);
+#endif
+}
+
 /** kasan_trylock() - take @lock if it is free. @flags: filled on success, for kasan_unlock(); on
  *  failure interrupts are as they were. Return: true if taken. */
 static inline bool kasan_trylock(struct kasan_lock *lock, unsigned long *flags)
 {
 	unsigned long saved = kasan_port_irq_save();
-	unsigned int expected = KASAN_LOCK_FREE;
 
-	if (__atomic_compare_exchange_n(&lock->owner, &expected, kasan_port_cpu() + 1U, false,
-					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+	if (kasan_lock_claim(lock, kasan_port_cpu())) {
 		*flags = saved;
 		kasan_lock_check_take(lock);
 		return true;
@@ -113,7 +147,7 @@ static inline unsigned long kasan_lock(struct kasan_lock *lock)
 static inline void kasan_unlock(struct kasan_lock *lock, unsigned long flags)
 {
 	kasan_lock_check_free(lock);
-	__atomic_store_n(&lock->owner, KASAN_LOCK_FREE, __ATOMIC_RELEASE);
+	kasan_lock_drop(lock);
 	kasan_port_irq_restore(flags);
 }
 
@@ -121,10 +155,7 @@ static inline void kasan_unlock(struct kasan_lock *lock, unsigned long flags)
  *  knows its @cpu. */
 static inline bool kasan_trylock_here(struct kasan_lock *lock, unsigned int cpu)
 {
-	unsigned int expected = KASAN_LOCK_FREE;
-
-	if (!__atomic_compare_exchange_n(&lock->owner, &expected, cpu + 1U, false, __ATOMIC_ACQUIRE,
-					 __ATOMIC_RELAXED))
+	if (!kasan_lock_claim(lock, cpu))
 		return false;
 	kasan_lock_check_take(lock);
 	return true;
@@ -133,7 +164,7 @@ static inline bool kasan_trylock_here(struct kasan_lock *lock, unsigned int cpu)
 static inline void kasan_unlock_here(struct kasan_lock *lock)
 {
 	kasan_lock_check_free(lock);
-	__atomic_store_n(&lock->owner, KASAN_LOCK_FREE, __ATOMIC_RELEASE);
+	kasan_lock_drop(lock);
 }
 
 #endif /* KASAN_LOCK_H */

@@ -9,10 +9,32 @@
  */
 #include "shadow.h"
 
+#if UINTPTR_MAX > UINT32_MAX
 void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count)
 {
 	kasan_shadow_fill_inline(shadow, value, count);
 }
+#else
+/* Short, because flash is, and a small CPU has neither the registers nor the bandwidth for more at a time. */
+void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count)
+{
+	const uint32_t word = value * 0x01010101U;
+	uint8_t *const end = shadow + count;
+
+	if (count >= 4) {
+		for (uint8_t *const last = end - 4; shadow < last; shadow += 4) {
+			*(kasan_u32_any *)shadow = word;
+			kasan_opaque(shadow);
+		}
+		*(kasan_u32_any *)(end - 4) = word;
+		return;
+	}
+	while (shadow != end) {
+		*shadow++ = value;
+		kasan_opaque(shadow);
+	}
+}
+#endif
 
 #ifdef CONFIG_KASAN_GENERIC
 /*
@@ -29,12 +51,17 @@ static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 		return;
 	kasan_shadow_fill(shadow, value, size >> KASAN_SHADOW_SCALE_SHIFT);
 #else
-	const unsigned int count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
-	unsigned int i;
+	unsigned int i, count;
+	uint8_t *shadow;
 
 	if (!size)
 		return;
-	/* Nearly always all of it is in the first window, and the loop ends at once. */
+	/* Nearly always all of it is in one window. */
+	if (kasan_likely(kasan_shadow_run(addr, size, &shadow))) {
+		kasan_shadow_fill(shadow, value, size >> KASAN_SHADOW_SCALE_SHIFT);
+		return;
+	}
+	count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
 	for (i = 0; i < count; i++) {
 		const struct kasan_window *window = &kasan_windows[i];
 		const uintptr_t window_last = window->start + (window->size - 1);
@@ -128,6 +155,32 @@ void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_
 	 */
 	if (tail - start < span)
 		fill_granules(tail, start + span - tail, value);
+}
+
+void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end)
+{
+	size_t left = (object - raw) >> KASAN_SHADOW_SCALE_SHIFT;
+	const size_t whole = size >> KASAN_SHADOW_SCALE_SHIFT;
+	size_t count = (end - raw) >> KASAN_SHADOW_SCALE_SHIFT;
+	uint8_t *shadow;
+
+	/* A heap may lie in several windows, and be no more than partly in one. */
+	if (kasan_unlikely(!kasan_shadow_run(raw, end - raw, &shadow))) {
+		kasan_poison_always((void *)raw, object - raw, KASAN_HEAP_LEFT_REDZONE);
+		kasan_poison_tail_always((void *)object, size, end - object, KASAN_SLAB_REDZONE);
+		return;
+	}
+	count -= left + whole;
+	/* A few bytes each, of which the middle alone grows with the object. */
+	for (; left; left--)
+		*shadow++ = KASAN_HEAP_LEFT_REDZONE;
+	kasan_shadow_fill(shadow, 0, whole);
+	shadow += whole;
+	if (size & KASAN_GRANULE_MASK) {
+		*shadow++ = (uint8_t)(size & KASAN_GRANULE_MASK);
+		count--;
+	}
+	kasan_shadow_fill(shadow, KASAN_SLAB_REDZONE, count);
 }
 
 /* With kasan=off most shadow may be read-only for ever: nothing needs to be written or cleared. */

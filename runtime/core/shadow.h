@@ -55,6 +55,13 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 	return true;
 }
 
+/** kasan_shadow_run() - kasan_shadow_at(), if all of [@addr, @addr + @size) has shadow, in one piece. @size > 0. */
+static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shadow)
+{
+	addr = kasan_untag_addr(addr);
+	return kasan_shadow_at(addr, shadow) && size - 1 <= KASAN_FULL_HIGH - addr;
+}
+
 #elif defined(CONFIG_KASAN_SHADOW_WINDOWED)
 
 extern struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
@@ -81,6 +88,16 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 	const struct kasan_window *window = kasan_window_of(addr);
 
 	if (!window)
+		return false;
+	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + window->offset);
+	return true;
+}
+
+static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shadow)
+{
+	const struct kasan_window *window = kasan_window_of(addr);
+
+	if (!window || size > window->size - (addr - window->start))
 		return false;
 	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + window->offset);
 	return true;
@@ -145,6 +162,11 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
  *  kasan=off was given, for memory whose users depend on it. */
 void kasan_poison_always(const void *addr, size_t size, uint8_t value);
 void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value);
+
+/** kasan_poison_chunk() - write the shadow of a simple heap's chunk [@raw, @end), aligned to granules, in one go:
+ *  KASAN_HEAP_LEFT_REDZONE, @size accessible bytes from @object on, KASAN_SLAB_REDZONE. Whether or not kasan=off
+ *  was given. */
+void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end);
 
 /** kasan_clear_granules() - make every granule of [@low, @high) accessible as a whole, where it has
  *  shadow. @low is rounded down, @high up. Unlike kasan_unpoison() it leaves no partial granule. */

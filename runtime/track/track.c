@@ -150,10 +150,16 @@ static __attribute__((__noinline__)) void collect_scs(struct kasan_scs *scs, uin
 
 /* --- By frame pointers --- */
 
-/* Where stored traces of the task end: in an interrupt, where the interrupt came. */
-static inline uintptr_t trace_end(const struct kasan_port_task *task)
+/* The stack of the running task, as far as stored traces go: in an interrupt, to where the interrupt came. */
+static __attribute__((__noinline__)) void ask_stack(uintptr_t *start, uintptr_t *end)
 {
-	return kasan_unlikely(task->trace_end) ? task->trace_end : task->stack_end;
+	struct kasan_port_task task;
+
+	/* Not = {0}: GCC would call memset() for it, which is the checked one. */
+	__memset(&task, 0, sizeof(task));
+	kasan_port_task(&task);
+	*start = task.stack_start;
+	*end = kasan_unlikely(task.trace_end) ? task.trace_end : task.stack_end;
 }
 
 static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
@@ -226,8 +232,8 @@ static __attribute__((__noinline__)) void collect_frames(const struct kasan_boun
 /* @collect: the trace is not wanted, only its cost. */
 static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 {
-	struct kasan_bounds bounds = {0};
-	struct kasan_port_task task = {0};
+	struct kasan_bounds bounds;
+	uintptr_t start, end;
 #ifdef KASAN_PORT_HAS_SHADOW_STACK
 	struct kasan_scs scs;
 
@@ -241,11 +247,11 @@ static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 	if (kasan_unlikely(!ip))
 		return 0;
 #ifdef KASAN_PORT_HAS_TASK_STACK
-	if (kasan_unlikely(!kasan_port_task_stack(fp, &task.stack_start, &task.stack_end)))
+	if (kasan_unlikely(!kasan_port_task_stack(fp, &start, &end)))
 #endif
-		kasan_port_task(&task);
+		ask_stack(&start, &end);
 	/* Without bounds no address is a frame's, and the trace is @ip alone. */
-	if (kasan_unlikely(!kasan_get_bounds(task.stack_start, trace_end(&task), &bounds)))
+	if (kasan_unlikely(!kasan_get_bounds(start, end, &bounds)))
 		bounds = (struct kasan_bounds){.low = UINTPTR_MAX};
 	if (!collect)
 		return save_frames(&bounds, ip, fp);
