@@ -8,6 +8,7 @@ import click
 
 from redzone import base
 from redzone.base import Failure
+from redzone.decode import output
 
 
 def register(group):
@@ -39,6 +40,7 @@ def register(group):
     @click.option(
         "--json", "json_file", metavar="FILE", help="Write all of it to FILE as JSON; - for stdout."
     )
+    @output.options
     @click.option("--all", "everything", is_flag=True, help="Show all traces in full, and known bugs.")
     @click.option("--quiet", "-q", is_flag=True, help="Show the list of bugs only.")
     @click.pass_context
@@ -55,6 +57,7 @@ def register(group):
           dmesg | ./redzone decode - --elf vmlinux
           ./redzone decode serial.log --elf firmware.elf --json decoded.json
           ./redzone decode new.log --baseline decoded.json
+          ./redzone decode console.log --elf vmlinux --html bugs.html
 
         \b
         Exit status: 0 no report (with --baseline: no new bug), 1 reports, 2 usage error.
@@ -62,7 +65,7 @@ def register(group):
         context.exit(run(logs or ("-",), **options))
 
 
-def run(logs, images, modules, folders, baseline, json_file, everything, quiet):
+def run(logs, images, modules, folders, baseline, json_file, everything, quiet, **files):
     """Decode @logs. Return the exit status."""
     from redzone.decode import decoder, model, terminal
 
@@ -74,15 +77,21 @@ def run(logs, images, modules, folders, baseline, json_file, everything, quiet):
     for name in logs:
         if name != "-" and not Path(name).is_file() and not Path(name).is_fifo():
             raise Failure(f"there is no file '{name}'")
+    outputs = output.Outputs(**files, folders=list(folders))
+    if files["github"] and json_file == "-":
+        raise Failure("--github and --json - both write to stdout; give --json a file")
+    outputs.check([name for name in (*logs, *images) if name != "-"])
     one = decoder.Decoder()
     for name in logs:
         decoder.read_file(one, name)
     log = one.finish()
     decoder.mark_known(log, known)
     if json_file != "-":
-        terminal.show(log, everything=everything, quiet=quiet, baseline=bool(baseline))
+        with outputs.plain():
+            terminal.show(log, everything=everything, quiet=quiet, baseline=bool(baseline))
     if json_file:
         _write(json_file, json.dumps(model.to_json(log), indent=1) + "\n")
+    outputs.write(log, baseline=bool(baseline))
     return base.REPORTED if log.new_bugs() or log.dropped else base.OK
 
 
