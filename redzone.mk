@@ -16,6 +16,7 @@
 #	KASAN_CODE_FLAGS   for every C file: frames that can be unwound
 #	KASAN_CFLAGS       for the files to be checked, in addition; in a recipe: for the file that is made
 #	KASAN_OBJS         the runtime's objects, made by a rule of this file: link them
+#	KASAN_LDS          a linker script for a second -T: the constructors, behind .data, if your own script has none
 #
 # With $(KASAN_CFLAGS) in the recipe of all objects, files are left out as in Linux, before or behind the
 # include:
@@ -23,6 +24,7 @@
 #	KASAN_SANITIZE_uart.o := n                    one object, by its file name, or by its path as it is
 #	                                              written in the target or in the source (drivers/uart.o)
 #	KASAN_SANITIZE := n                           all of this makefile except KASAN_SANITIZE_<file>.o := y
+#	KASAN_EXCLUDE := uart.o heap.o                several objects, by their file names
 #
 # KASAN_MODE := generic (the default), sw_tags or hw_tags. The last two are arm64's. sw_tags needs the full layout;
 # hw_tags has neither a shadow nor checks by the compiler, so no KASAN_WHERE, and KASAN_CFLAGS is empty.
@@ -137,7 +139,7 @@ kasan_checks_sw_tags := $(kasan_tags_$(kasan_cc))
 kasan_checks := $(strip $(kasan_checks_$(KASAN_MODE)))
 # Recursive: which file is being made is known in its recipe. The most exact name wins.
 kasan_sanitize = $(firstword $(KASAN_SANITIZE_$(basename $<).o) $(KASAN_SANITIZE_$@) \
-	$(KASAN_SANITIZE_$(notdir $@)) $(KASAN_SANITIZE) y)
+	$(KASAN_SANITIZE_$(notdir $@)) $(if $(filter $(notdir $@),$(KASAN_EXCLUDE)),n) $(KASAN_SANITIZE) y)
 KASAN_CFLAGS = $(if $(filter-out y n,$(kasan_sanitize)),$(error KASAN_SANITIZE of \
 	'$@' is '$(kasan_sanitize)'; accepted: y, n),$(if $(filter y,$(kasan_sanitize)),$(kasan_checks)))
 KASAN_CODE_FLAGS := $(strip -fno-omit-frame-pointer -fno-optimize-sibling-calls \
@@ -160,6 +162,7 @@ KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) $(kasan_confi
 # The first target of the including makefile stays the default.
 kasan_goal := $(.DEFAULT_GOAL)
 kasan_sources := $(patsubst $(REDZONE)/runtime/%,%,$(wildcard $(REDZONE)/runtime/*/*.c))
+KASAN_LDS := $(firstword $(wildcard $(REDZONE)/constructors.lds $(REDZONE)/cmake/constructors.lds))
 KASAN_OBJS := $(addprefix $(KASAN_OBJDIR)/,$(kasan_sources:.c=.o))
 kasan_own_flags := -std=gnu17 -O$(strip $(KASAN_OPTIMIZE)) -ffreestanding -fno-stack-protector -fno-strict-aliasing \
 	-ffunction-sections -fdata-sections

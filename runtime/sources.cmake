@@ -16,6 +16,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/heap.c
   alloc/heap_find.c
   alloc/mempool.c
+  alloc/page_heap.c
   alloc/pages.c
   alloc/quarantine.c
   alloc/sample.c

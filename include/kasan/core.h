@@ -122,10 +122,29 @@ KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
  * Inline checks and stack instrumentation use the first window: its shadow must lie at
  * (start >> 3) + CONFIG_KASAN_SHADOW_OFFSET where that is defined.
  *
+ * May be called at any time, also after kasan_init() and while other CPUs run, for memory that nobody uses yet: a second
+ * mapping, a region found late. Calls must not run at the same time as each other.
+ *
  * Return: NULL, or a message that says what is wrong and which number would be right.
  */
 KASAN_HOOK const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
 	KASAN_OFF(return NULL);
+
+/** kasan_window_shadow() - where must the shadow of a further window at @start lie, so that compiled code finds it:
+ *  instrumented stacks and globals, inline checks? @start: aligned to 8. Call it once the first window was added. Return:
+ *  the address; map memory there before kasan_window_add(). */
+KASAN_HOOK void *kasan_window_shadow(uintptr_t start) KASAN_OFF(return (void *)start);
+
+/**
+ * kasan_check_stack() - can instrumented code run on the stack [@low, @high)?
+ *
+ * For stacks outside of the image: in another window, at another mapping. kasan_check_offset() tests only the stack that it
+ * is called on.
+ *
+ * Return: NULL; or what is wrong, and the number that would be right: the stack has no shadow, or its window has its shadow
+ * where compiled code does not look.
+ */
+KASAN_HOOK const char *kasan_check_stack(const void *low, const void *high) KASAN_OFF(return NULL);
 #endif
 
 /**

@@ -4,6 +4,7 @@
  *
  *	core.h		life cycle, options, shadow, explicit checks: everybody
  *	heap.h		simple heaps (malloc, free): firmware
+ *	page_heap.h	simple page allocators: small kernels
  *	slab.h		caches of objects of one size: kernels
  *	pages.h		whole pages, memory pools, vmalloc, stacks, loadable modules: kernels
  *	report.h	what a port or a test does with reports
@@ -28,6 +29,7 @@
 #include <kasan/core.h>
 #include <kasan/heap.h>
 #include <kasan/hw_tags.h>
+#include <kasan/page_heap.h>
 #include <kasan/pages.h>
 #include <kasan/report.h>
 #include <kasan/slab.h>

@@ -12,7 +12,7 @@ static uint32_t *aux_stacks(const void *addr)
 	struct kasan_object object = {0};
 	struct kasan_alloc_meta *meta = NULL;
 
-	if (!kasan_port_find_object(addr, &object))
+	if (!kasan_find_object(addr, &object))
 		return NULL;
 	if (object.kind == KASAN_OBJECT_LARGE)
 		return object.large ? object.large->aux_stack : NULL;

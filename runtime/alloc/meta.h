@@ -138,4 +138,10 @@ bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk);
  *  Return: false if there is none. */
 bool kasan_heap_name_at(uintptr_t addr, const char **name);
 
+/* --- page_heap.c --- */
+
+/** kasan_find_object() - kasan_port_find_object(), and the allocations of page heaps, which the port need not
+ *  know. Context and arguments as there. */
+bool kasan_find_object(const void *addr, struct kasan_object *object);
+
 #endif /* KASAN_META_H */

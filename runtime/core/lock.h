@@ -15,6 +15,8 @@
  *	depot		depot.c		no					nothing
  *	a heap's	heap.c		no					kasan_port_alloc()
  *	heaps		heap.c		no					nothing
+ *	a page heap's	page_heap.c	no					kasan_port_alloc()
+ *	page heaps	page_heap.c	no					nothing
  *	quarantine's	quarantine.c	no					nothing
  *	claims		claim.c		no					nothing
  *	slack's map	slack.c		no					kasan_port_alloc()

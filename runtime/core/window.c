@@ -3,7 +3,7 @@
  * window.c - the table of windows (windowed layout), and the offset for code that reads it at run
  * time.
  *
- * Windows are added while booting, before the memory in them is handed out, and never removed. A
+ * Windows are added before the memory in them is handed out, mostly while booting, and never removed. A
  * port gets its numbers from a linker script or a board description, where mistakes are easy and
  * fatal; so each refusal names the number that is wrong and the one that would be right.
  */
@@ -141,6 +141,34 @@ const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
 	/* A window is in use as soon as it has a size; the loop sees it once it is counted. */
 	__atomic_store_n(&window->size, size, __ATOMIC_RELEASE);
 	__atomic_store_n(&kasan_window_count, kasan_window_count + 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+void *kasan_window_shadow(uintptr_t start)
+{
+	return (void *)((start >> KASAN_SHADOW_SCALE_SHIFT) + kasan_windows[0].offset);
+}
+
+/*
+ * A function poisons its frame by stores at the one offset that it was compiled with. With another offset they would
+ * hit whatever lies there, and nothing would be found on the stack.
+ */
+const char *kasan_check_stack(const void *low, const void *high)
+{
+	const uintptr_t start = (uintptr_t)low, last = (uintptr_t)high - 1;
+	const struct kasan_window *window = kasan_window_of(start);
+
+	if (!CONFIG_KASAN_STACK)
+		return NULL;
+	if (last < start || !window || window != kasan_window_of(last))
+		return kasan_complain("the stack at ", start,
+				      " has no shadow: a window must cover it, up to ", last + 1,
+				      "");
+	if (window->offset != kasan_windows[0].offset)
+		return kasan_complain(
+			"the stack is in the window at ", window->start,
+			", whose shadow has another offset than the first window's: put it at ",
+			(uintptr_t)kasan_window_shadow(window->start), "");
 	return NULL;
 }
 

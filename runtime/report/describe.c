@@ -158,14 +158,14 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 
 /* --- All kinds --- */
 
-/* Return: size of the object that the port finds at @addr, slot or pages; 0 if it finds none. */
+/* Return: size of the object that the port or a page heap finds at @addr, slot or pages; 0 if they find none. */
 static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
 {
 	struct kasan_object object;
 
 	__memset(owner, 0, sizeof(*owner));
 	__memset(&object, 0, sizeof(object));
-	if (!kasan_has_shadow(addr) || !kasan_port_find_object((const void *)addr, &object))
+	if (!kasan_has_shadow(addr) || !kasan_find_object((const void *)addr, &object))
 		return 0;
 	if (object.kind == KASAN_OBJECT_SLAB && object.cache) {
 		fill_slab(owner, &object);

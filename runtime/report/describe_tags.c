@@ -136,8 +136,8 @@ static bool fill_allocator(struct kasan_owner *owner, uintptr_t start)
 	struct kasan_heap_chunk chunk;
 	const char *name = NULL;
 
-	if (kasan_port_find_object((const void *)start, &object) &&
-	    object.kind == KASAN_OBJECT_SLAB && object.cache) {
+	if (kasan_find_object((const void *)start, &object) && object.kind == KASAN_OBJECT_SLAB &&
+	    object.cache) {
 		owner->kind = KASAN_OBJECT_SLAB;
 		owner->slot_size = object.cache->slot_size;
 		owner->cache_size = object.cache->object_size;
@@ -242,8 +242,7 @@ static bool describe_large(struct kasan_report *report, uintptr_t addr)
 	const uint8_t tag = kasan_addr_tag(report->pointer);
 	struct kasan_object object = {0};
 
-	if (!kasan_port_find_object((const void *)addr, &object) ||
-	    object.kind != KASAN_OBJECT_LARGE)
+	if (!kasan_find_object((const void *)addr, &object) || object.kind != KASAN_OBJECT_LARGE)
 		return false;
 	if (!report->is_free && kasan_tags_owner((uintptr_t)object.start) != tag &&
 	    !was_page_of((uintptr_t)object.start, tag))
@@ -274,7 +273,7 @@ static void find_owner(struct kasan_report *report)
 	struct kasan_object object = {0};
 	bool in_slab;
 
-	if (!kasan_port_find_object(addr, &object))
+	if (!kasan_find_object(addr, &object))
 		object.kind = KASAN_OBJECT_NONE;
 	in_slab = object.kind == KASAN_OBJECT_SLAB && object.cache;
 	if (report->slack.found && object.kind == KASAN_OBJECT_LARGE) {

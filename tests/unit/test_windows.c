@@ -270,10 +270,57 @@ static void noreturn_in_the_second_window(void)
 	pthread_join(thread, NULL);
 }
 
+/* A stack is good where compiled code finds its shadow, and else refused with the right place: no bug on it would be seen. */
+static void stacks_at_another_mapping(void)
+{
+	const char *why;
+
+	CHECK(kasan_window_shadow((uintptr_t)first) == kasan_shadow_of(first));
+	CHECK(!kasan_check_stack(first, first + WINDOW));
+	why = kasan_check_stack(outside, outside + 4096);
+	REQUIRE(why);
+	CHECKF(strstr(why, hex((uintptr_t)outside)), "%s", why);
+	why = kasan_check_stack(first + WINDOW - 4096, first + WINDOW + 8);
+	CHECKF(why && strstr(why, "no shadow"), "%s", why ? why : "accepted");
+	/* second_window() put its shadow anywhere. */
+	why = kasan_check_stack(second, second + 4096);
+	REQUIRE(why);
+	CHECKF(strstr(why, hex((uintptr_t)kasan_window_shadow((uintptr_t)second))), "%s", why);
+}
+
+/* While checks run on another CPU, and after kasan_init(). */
+static void *check_all_the_time(void *stop)
+{
+	while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED)) {
+		kasan_check_read(first, 1000);
+		kasan_check_read(outside, 8);
+	}
+	return NULL;
+}
+
+static void a_window_after_the_start(void)
+{
+	char *late = unit_arena(WINDOW);
+	bool stop = false;
+	pthread_t thread;
+
+	CHECK(kasan_enabled());
+	unit_clear();
+	REQUIRE(!pthread_create(&thread, NULL, check_all_the_time, &stop));
+	CHECK(!kasan_shadow_of(late));
+	CHECK(!kasan_window_add((uintptr_t)late, WINDOW, unit_arena(WINDOW / 8)));
+	kasan_poison(late + 64, 64, KASAN_PAGE_FREE);
+	CHECK_EQ(kasan_first_bad((uintptr_t)late, WINDOW), (uintptr_t)late + 64);
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	CHECK_EQ(unit_reports(), 0);
+	EXPECT_REPORT("use-after-free", kasan_check_write(late + 64, 1));
+}
+
 static void no_more_than_the_table_holds(void)
 {
 	char *more = unit_arena(4096 * 32);
-	unsigned int added = 2;
+	unsigned int added = 3;
 
 	for (; added < CONFIG_KASAN_MAX_WINDOWS; added++)
 		CHECK(!kasan_window_add((uintptr_t)more + added * 8192, 4096, unit_arena(512)));
@@ -287,4 +334,5 @@ UNIT_MAIN(UNIT_CASE(without_windows), UNIT_CASE(windows_that_are_wrong), UNIT_CA
 	  UNIT_CASE(windows_that_overlap), UNIT_CASE(second_window), UNIT_CASE(edges),
 	  UNIT_CASE(outside_is_accessible), UNIT_CASE(report_at_an_edge),
 	  UNIT_CASE(stack_hooks_in_every_window), UNIT_CASE(noreturn_in_the_second_window),
+	  UNIT_CASE(stacks_at_another_mapping), UNIT_CASE(a_window_after_the_start),
 	  UNIT_CASE(no_more_than_the_table_holds))

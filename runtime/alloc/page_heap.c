@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page_heap.c - simple page allocators: a record for each page, and what follows from it: stacks, redzones,
+ * checks of frees, a quarantine, and the answer which allocation holds an address.
+ *
+ * A free page belongs to the allocator, which may keep its own list in it. So nothing is stored in pages: the
+ * records lie in one table beside them, where no bug in checked code can reach them without a report of its own.
+ */
+#include "heap.h"
+#include "meta.h"
+#include "pages.h"
+
+#include "../core/lock.h"
+#include "../core/message.h"
+#include "../core/shadow.h"
+#include "../core/tags.h"
+#include "../track/track.h"
+
+#ifdef CONFIG_KASAN
+
+#define PAGE	    ((size_t)CONFIG_KASAN_PAGE_SIZE)
+#define EVICT_BATCH 8U
+
+/* What a page is. Only the first page of an allocation says whether it is live. */
+enum page_state {
+	PAGE_NEVER, /* not handed out since kasan_page_heap_add() */
+	PAGE_LIVE,
+	PAGE_FREED, /* in quarantine, or back in the allocator */
+	PAGE_PART,  /* further page of an allocation, its redzone included */
+	PAGE_GUARD, /* kept as the redzone of the page before */
+};
+
+/**
+ * struct kasan_page_record - one page
+ * @large: of a first page: tracks and size, in the form that reports of large allocations read.
+ * @span: first page: pages of the allocation with its redzone; PAGE_PART: distance back to the first page.
+ * @state: enum page_state.
+ */
+struct kasan_page_record {
+	struct kasan_large_meta large;
+	uint32_t span;
+	uint32_t state;
+};
+
+_Static_assert(sizeof(struct kasan_lock) == sizeof(unsigned int), "struct kasan_page_heap.lock");
+
+static struct kasan_page_heap *page_heaps;
+static struct kasan_lock page_heaps_lock;
+
+static inline struct kasan_lock *lock_of(struct kasan_page_heap *heap)
+{
+	return (struct kasan_lock *)&heap->lock;
+}
+
+static inline size_t pages_of(size_t size)
+{
+	return size / PAGE + (size % PAGE != 0);
+}
+
+/* Return: number of the page that holds @addr, which has no tag; @heap->pages if none does. */
+static inline size_t page_at(const struct kasan_page_heap *heap, uintptr_t addr)
+{
+	const uintptr_t distance = addr - (uintptr_t)heap->start;
+
+	return addr >= (uintptr_t)heap->start && distance / PAGE < heap->pages ? distance / PAGE
+									       : heap->pages;
+}
+
+static inline void *page_address(const struct kasan_page_heap *heap, size_t page)
+{
+	return (char *)heap->start + page * PAGE;
+}
+
+/* --- Registration --- */
+
+static const char *check_range(const struct kasan_page_heap *heap)
+{
+	const struct kasan_page_heap *other = __atomic_load_n(&page_heaps, __ATOMIC_ACQUIRE);
+	const uintptr_t start = (uintptr_t)heap->start;
+	const uintptr_t last = start + (heap->size - 1);
+
+	if (start % PAGE)
+		return kasan_complain("start of the page heap ", start,
+				      " is not a multiple of CONFIG_KASAN_PAGE_SIZE: use ",
+				      (start / PAGE + 1) * PAGE, "");
+	if (!heap->size || heap->size % PAGE || last < start)
+		return kasan_complain("size of the page heap ", heap->size,
+				      " is not a multiple of CONFIG_KASAN_PAGE_SIZE above 0: use ",
+				      heap->size < PAGE ? PAGE : heap->size / PAGE * PAGE, "");
+	/* Poison without shadow would be dropped without a word. */
+	if (!kasan_has_shadow(start) || !kasan_has_shadow(last))
+		return kasan_complain("the page heap at ", start,
+				      " has no shadow: a window must cover it, up to ", last + 1,
+				      "");
+	for (; other; other = other->next) {
+		const uintptr_t first = (uintptr_t)other->start;
+
+		if (start <= first + (other->size - 1) && first <= last)
+			return kasan_complain("the page heap overlaps the one at ", first,
+					      ", which ends at ", first + other->size, "");
+	}
+	return NULL;
+}
+
+const char *kasan_page_heap_add(struct kasan_page_heap *heap)
+{
+	const char *wrong = check_range(heap);
+	unsigned long flags;
+	size_t bytes;
+
+	if (wrong)
+		return wrong;
+	heap->pages = heap->size / PAGE;
+	heap->redzone_pages = pages_of(heap->redzone);
+	bytes = pages_of(heap->pages * sizeof(*heap->records)) * PAGE;
+	heap->records = kasan_port_alloc(bytes);
+	if (!heap->records)
+		return kasan_complain("no memory for the records of ", heap->pages,
+				      " pages: kasan_port_alloc() must be able to give ", bytes,
+				      "");
+	kasan_free_pages(heap->start, heap->size);
+	flags = kasan_lock(&page_heaps_lock);
+	heap->next = page_heaps;
+	__atomic_store_n(&page_heaps, heap, __ATOMIC_RELEASE);
+	kasan_unlock(&page_heaps_lock, flags);
+	return NULL;
+}
+
+/* Under the heap's lock, or while no one else knows the pages. */
+static void record_span(struct kasan_page_heap *heap, size_t first, size_t count)
+{
+	struct kasan_page_record *record = &heap->records[first];
+	size_t i;
+
+	record->span = (uint32_t)count;
+	record->state = PAGE_LIVE;
+	for (i = 1; i < count; i++) {
+		record[i].span = (uint32_t)i;
+		record[i].state = PAGE_PART;
+	}
+}
+
+void kasan_page_heap_adopt(struct kasan_page_heap *heap, void *start, size_t size)
+{
+	const size_t first = page_at(heap, kasan_untag_addr((uintptr_t)start));
+	const size_t count = pages_of(size);
+	unsigned long flags;
+
+	if (!heap->records || !count || first + count > heap->pages)
+		return;
+	heap->records[first].large = (struct kasan_large_meta){.size = size};
+	flags = kasan_lock(lock_of(heap));
+	record_span(heap, first, count);
+	kasan_unlock(lock_of(heap), flags);
+	(void)kasan_alloc_pages(start, count * PAGE);
+}
+
+/* --- Allocations --- */
+
+/* The page stays with the runtime for good. */
+static bool keep_as_guard(struct kasan_page_heap *heap, void *raw, size_t count)
+{
+	const size_t page = page_at(heap, (uintptr_t)raw);
+	unsigned long flags;
+
+	if (count != 1 || heap->guard_every < 2 || page == heap->pages || !kasan_on() ||
+	    page % heap->guard_every != heap->guard_every - 1)
+		return false;
+	flags = kasan_lock(lock_of(heap));
+	heap->records[page].state = PAGE_GUARD;
+	kasan_unlock(lock_of(heap), flags);
+	kasan_poison(raw, PAGE, KASAN_PAGE_REDZONE);
+	return true;
+}
+
+static void *acquire(struct kasan_page_heap *heap, size_t count)
+{
+	bool shrunk = false;
+	void *raw;
+
+	for (;;) {
+		raw = heap->acquire(heap, count);
+		if (raw && keep_as_guard(heap, raw, count))
+			continue;
+		if (raw || shrunk)
+			return raw;
+		kasan_page_heap_shrink(heap);
+		shrunk = true;
+	}
+}
+
+__attribute__((__noinline__)) void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
+{
+	const size_t wanted = size ? pages_of(size) : 1;
+	const size_t count = wanted + (kasan_on() && heap->records ? heap->redzone_pages : 0);
+	struct kasan_large_meta large = {.size = size};
+	unsigned long flags;
+	size_t first;
+	void *raw, *ptr;
+
+	if (kasan_unlikely(count < wanted))
+		return NULL;
+	raw = heap->records ? acquire(heap, count) : heap->acquire(heap, count);
+	if (kasan_unlikely(!raw || !heap->records))
+		return raw;
+	first = page_at(heap, (uintptr_t)raw);
+	if (kasan_unlikely((uintptr_t)raw % PAGE || count > heap->pages - first))
+		return raw;
+	kasan_set_track(&large.alloc, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	flags = kasan_lock(lock_of(heap));
+	heap->records[first].large = large;
+	record_span(heap, first, count);
+	kasan_unlock(lock_of(heap), flags);
+	ptr = kasan_alloc_pages(raw, wanted * PAGE);
+#ifdef CONFIG_KASAN_TAGS
+	/* Pages that sampling skipped keep the tags of free pages. */
+	if (kasan_get_tag(ptr) == KASAN_TAG_KERNEL)
+		return ptr;
+#endif
+	kasan_poison_tail(ptr, size, count * PAGE, KASAN_PAGE_REDZONE);
+	return ptr;
+}
+
+size_t kasan_page_heap_size(struct kasan_page_heap *heap, const void *ptr)
+{
+	const uintptr_t addr = kasan_untag_addr((uintptr_t)ptr);
+	const size_t page = page_at(heap, addr);
+
+	if (page == heap->pages || addr % PAGE || heap->records[page].state != PAGE_LIVE)
+		return 0;
+	return heap->records[page].large.size;
+}
+
+/* --- Frees --- */
+
+/* Does the pointer belong to an earlier owner of the pages? */
+static bool is_stale(const void *ptr)
+{
+#ifdef CONFIG_KASAN_TAGS
+	const uint8_t tag = kasan_get_tag(ptr);
+	uint8_t state;
+
+	return tag != KASAN_TAG_KERNEL && kasan_memory_state(ptr, &state) &&
+	       kasan_tags_owner(kasan_untag_addr((uintptr_t)ptr)) != tag;
+#else
+	(void)ptr;
+	return false;
+#endif
+}
+
+/* Under the heap's lock: one of two concurrent frees is told. @page: of @addr, in the range. */
+static const char *why_bad(const struct kasan_page_heap *heap, uintptr_t addr, size_t page,
+			   size_t size)
+{
+	const struct kasan_page_record *record = &heap->records[page];
+
+	if (record->state == PAGE_PART)
+		record -= record->span;
+	if (record->state == PAGE_FREED)
+		return "double-free";
+	if (record->state != PAGE_LIVE || addr != (uintptr_t)page_address(heap, page) ||
+	    record != &heap->records[page])
+		return "invalid-free";
+	if (size && pages_of(size) != (record->large.size ? pages_of(record->large.size) : 1))
+		return "invalid-free";
+	return NULL;
+}
+
+static const char *end_life(struct kasan_page_heap *heap, void *ptr, size_t size, uintptr_t fp,
+			    uintptr_t ip)
+{
+	const uintptr_t addr = kasan_untag_addr((uintptr_t)ptr);
+	const size_t page = page_at(heap, addr);
+	struct kasan_track track;
+	const char *wrong;
+	unsigned long flags;
+
+	if (page == heap->pages)
+		return "invalid-free";
+	if (is_stale(ptr))
+		return "double-free";
+	kasan_set_track(&track, ip, fp);
+	flags = kasan_lock(lock_of(heap));
+	wrong = why_bad(heap, addr, page, size);
+	if (!wrong) {
+		heap->records[page].large.free = track;
+		heap->records[page].state = PAGE_FREED;
+	}
+	kasan_unlock(lock_of(heap), flags);
+	return wrong;
+}
+
+/* Queue pages, and release the oldest that no longer fit. Releases @raw itself if it cannot stay. */
+static void quarantine(struct kasan_page_heap *heap, void *raw, size_t count)
+{
+	const size_t bytes = count * PAGE;
+	bool queued = false, stuck = kasan_silent() || !kasan_on() || bytes > heap->quarantine_max;
+	struct kasan_held evicted[EVICT_BATCH];
+	unsigned long flags;
+	size_t n, i;
+
+	while (!queued && !stuck) {
+		n = 0;
+		flags = kasan_lock(lock_of(heap));
+		while (n < EVICT_BATCH) {
+			queued = heap->quarantine.bytes + bytes <= heap->quarantine_max &&
+				 kasan_fifo_push(&heap->quarantine, raw, count, bytes);
+			if (queued)
+				break;
+			stuck = !kasan_fifo_pop(&heap->quarantine, &evicted[n]);
+			if (stuck)
+				break;
+			heap->quarantine.bytes -= evicted[n++].info * PAGE;
+		}
+		kasan_unlock(lock_of(heap), flags);
+		for (i = 0; i < n; i++)
+			heap->release(heap, evicted[i].object, evicted[i].info);
+	}
+	if (!queued)
+		heap->release(heap, raw, count);
+}
+
+__attribute__((__noinline__)) bool kasan_page_free(struct kasan_page_heap *heap, void *ptr,
+						   size_t size, uintptr_t ip)
+{
+	const uintptr_t fp = KASAN_CALLER_FP();
+	const char *wrong;
+	size_t count;
+	void *raw;
+
+	if (!ptr)
+		return true;
+	if (kasan_unlikely(!heap->records)) {
+		heap->release(heap, ptr, size ? pages_of(size) : 1);
+		return true;
+	}
+	wrong = end_life(heap, ptr, size, fp, KASAN_CALLER_IP());
+	if (kasan_unlikely(wrong)) {
+		kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
+		return false;
+	}
+	raw = (void *)kasan_untag_addr((uintptr_t)ptr);
+	count = heap->records[page_at(heap, (uintptr_t)raw)].span;
+	kasan_free_pages(raw, count * PAGE);
+	quarantine(heap, raw, count);
+	return true;
+}
+
+void kasan_page_heap_shrink(struct kasan_page_heap *heap)
+{
+	struct kasan_held held;
+	unsigned long flags;
+	bool found;
+
+	do {
+		flags = kasan_lock(lock_of(heap));
+		found = kasan_fifo_pop(&heap->quarantine, &held);
+		if (found)
+			heap->quarantine.bytes -= held.info * PAGE;
+		kasan_unlock(lock_of(heap), flags);
+		if (found)
+			heap->release(heap, held.object, held.info);
+	} while (found);
+}
+
+/* --- Looking up --- */
+
+/* In reports, which must not wait for a lock: a record that is just being changed is wrong, not dangerous. */
+static bool find_in(const struct kasan_page_heap *heap, uintptr_t addr, struct kasan_object *object)
+{
+	size_t page = page_at(heap, addr);
+	struct kasan_page_record *record;
+
+	if (page == heap->pages)
+		return false;
+	/* The redzone of the page before. */
+	if (heap->records[page].state == PAGE_GUARD) {
+		if (!page)
+			return false;
+		page--;
+	}
+	record = &heap->records[page];
+	if (record->state == PAGE_PART && record->span <= page) {
+		page -= record->span;
+		record = &heap->records[page];
+	}
+	if (record->state != PAGE_LIVE && record->state != PAGE_FREED)
+		return false;
+	object->kind = KASAN_OBJECT_LARGE;
+	object->start = page_address(heap, page);
+	object->size = record->large.size;
+	object->large = &record->large;
+	object->name = heap->name;
+	return true;
+}
+
+bool kasan_find_object(const void *addr, struct kasan_object *object)
+{
+	const struct kasan_page_heap *heap = __atomic_load_n(&page_heaps, __ATOMIC_ACQUIRE);
+
+	if (kasan_port_find_object(addr, object))
+		return true;
+	for (; heap; heap = heap->next) {
+		if (find_in(heap, kasan_untag_addr((uintptr_t)addr), object))
+			return true;
+	}
+	return false;
+}
+
+#endif /* CONFIG_KASAN */
