@@ -152,17 +152,41 @@
 #define CONFIG_KASAN_STACK_DEPTH 48
 #endif
 
+/* Units of memory from kasan_port_alloc(), and of what a report says about pages. A microcontroller has no pages. */
+#ifndef CONFIG_KASAN_PAGE_SIZE
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define CONFIG_KASAN_PAGE_SIZE 1024UL
+#else
+#define CONFIG_KASAN_PAGE_SIZE 4096UL
+#endif
+#endif
+
 /*
- * Bytes the stack depot may grow to; taken from kasan_port_alloc() in blocks of 64 KiB. The boot parameter
- * kasan.depot_size= changes it, up to CONFIG_KASAN_DEPOT_MAX_MIB mebibytes (a plain number, because it
- * becomes part of a string). For this maximum the runtime has one pointer per block: 16 KiB by default on
- * 64-bit targets.
+ * Bytes the stack depot may grow to, 2 KiB or more; taken from kasan_port_alloc() in blocks of CONFIG_KASAN_DEPOT_BLOCK
+ * bytes. The boot parameter kasan.depot_size= changes it, up to CONFIG_KASAN_DEPOT_MAX_MIB mebibytes (a plain number,
+ * because it becomes part of a string). For this maximum the runtime has one pointer per block: 16 KiB by default on
+ * 64-bit targets. A depot below 1 MiB has small blocks and cannot grow beyond its size, unless that maximum is given.
  */
 #ifndef CONFIG_KASAN_DEPOT_SIZE
 #define CONFIG_KASAN_DEPOT_SIZE (8UL << 20)
 #endif
+#if (CONFIG_KASAN_DEPOT_SIZE) < 2048
+#error "KASAN: CONFIG_KASAN_DEPOT_SIZE is less than 2 KiB"
+#endif
+#if (CONFIG_KASAN_DEPOT_SIZE) < 1048576 && !defined(CONFIG_KASAN_DEPOT_MAX_MIB)
+#define KASAN_DEPOT_IS_SMALL 1
+#endif
+#ifndef CONFIG_KASAN_DEPOT_BLOCK
+#ifdef KASAN_DEPOT_IS_SMALL
+#define CONFIG_KASAN_DEPOT_BLOCK CONFIG_KASAN_PAGE_SIZE
+#else
+#define CONFIG_KASAN_DEPOT_BLOCK 65536UL
+#endif
+#endif
 #ifndef CONFIG_KASAN_DEPOT_MAX_MIB
-#if __SIZEOF_POINTER__ > 4
+#if defined(KASAN_DEPOT_IS_SMALL)
+#define CONFIG_KASAN_DEPOT_MAX_MIB 1
+#elif __SIZEOF_POINTER__ > 4
 #define CONFIG_KASAN_DEPOT_MAX_MIB 128
 #else
 #define CONFIG_KASAN_DEPOT_MAX_MIB 8
@@ -171,7 +195,13 @@
 
 /* Buckets of the depot's hash table, a power of two. */
 #ifndef CONFIG_KASAN_DEPOT_BUCKETS
+#if (CONFIG_KASAN_DEPOT_SIZE) <= 16384
+#define CONFIG_KASAN_DEPOT_BUCKETS 32
+#elif defined(KASAN_DEPOT_IS_SMALL)
+#define CONFIG_KASAN_DEPOT_BUCKETS 256
+#else
 #define CONFIG_KASAN_DEPOT_BUCKETS 4096
+#endif
 #endif
 
 /* Generic mode: the quarantine holds at most 1/2^N of the memory given to kasan_init() (5: 1/32), unless the boot
@@ -208,10 +238,6 @@
  * CONFIG_KASAN_EXTRA_INFO: allocation and free tracks also hold the CPU and the time, and reports print
  * them. A track takes 8 bytes more, so slots and chunks grow. Not defined by default.
  */
-
-#ifndef CONFIG_KASAN_PAGE_SIZE
-#define CONFIG_KASAN_PAGE_SIZE 4096UL
-#endif
 
 #endif /* CONFIG_KASAN */
 #endif /* KASAN_CONFIG_H */

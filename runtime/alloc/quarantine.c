@@ -198,6 +198,19 @@ static struct kasan_chunk *make_chunks(void)
 	return list;
 }
 
+/* Once. Here no lock of the runtime is held. */
+static __attribute__((__noinline__, cold)) void say_no_memory(void)
+{
+	static unsigned int said;
+
+	if (__atomic_load_n(&said, __ATOMIC_RELAXED) ||
+	    __atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+		return;
+	if (!kasan_notice("kasan: no memory for the quarantine's queue: freed objects are reused "
+			  "earlier, late uses of them are not found"))
+		__atomic_store_n(&said, 0, __ATOMIC_RELAXED);
+}
+
 static void keep_spares(struct kasan_chunk *list)
 {
 	struct kasan_chunk *last = list;
@@ -387,6 +400,7 @@ static struct kasan_chunk *exchange(struct kasan_chunk *full, bool *evicts, bool
 			keep_spares(fresh->head.next);
 	}
 	if (kasan_unlikely(!fresh)) {
+		say_no_memory();
 		flags = kasan_lock(&global_queue.lock);
 		fresh = remove_behind(NULL);
 		kasan_unlock(&global_queue.lock, flags);

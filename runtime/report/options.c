@@ -170,7 +170,7 @@ static bool set_depot_size(const char *value, bool apply)
 {
 	size_t size;
 
-	if (!parse_size(value, 65536, CONFIG_KASAN_DEPOT_MAX_MIB * (1UL << 20), &size))
+	if (!parse_size(value, KASAN_DEPOT_LEAST, KASAN_DEPOT_MOST, &size))
 		return false;
 	if (apply)
 		kasan_depot_set_size(size);

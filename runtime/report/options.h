@@ -23,6 +23,15 @@
  * accepted values; each of several words separated by "|" is accepted as it is. fallback: the value without
  * the parameter.
  */
+#ifdef KASAN_DEPOT_IS_SMALL
+#define KASAN_DEPOT_VALUES  "a size as in 4K, from 2K to the size that the system was built with"
+#define KASAN_DEPOT_DEFAULT "the largest"
+#else
+#define KASAN_DEPOT_VALUES \
+	"a size as in 512K or 16M, from 64K to " KASAN_STRING(CONFIG_KASAN_DEPOT_MAX_MIB) "M"
+#define KASAN_DEPOT_DEFAULT "8M"
+#endif
+
 #define KASAN_OPTIONS(OPTION)                                                                      \
 	OPTION("kasan", KASAN_IN_ALL, kasan, "on|off", "on",                                       \
 	       "off: nothing is poisoned, tagged, stored or reported, as without KASAN")           \
@@ -37,10 +46,8 @@
 	       "leave out reports whose call trace has one of these functions")                    \
 	OPTION("kasan.stacktrace", KASAN_IN_ALL, stacktrace, "on|off|collect", "on",               \
 	       "store the stacks of allocations and frees; collect: make them, and drop them")     \
-	OPTION("kasan.depot_size", KASAN_IN_ALL, depot_size,                                       \
-	       "a size as in 512K or 16M, from 64K to " KASAN_STRING(                              \
-		       CONFIG_KASAN_DEPOT_MAX_MIB) "M",                                            \
-	       "8M", "bytes that stack traces may take")                                           \
+	OPTION("kasan.depot_size", KASAN_IN_ALL, depot_size, KASAN_DEPOT_VALUES,                   \
+	       KASAN_DEPOT_DEFAULT, "bytes that stack traces may take")                            \
 	OPTION("kasan.quarantine_size", KASAN_IN_GENERIC, quarantine_size,                         \
 	       "a size as in 512K or 16M, at most half of memory", "1/32 of memory",               \
 	       "bytes of freed objects to hold back; 0: none")                                     \

@@ -18,7 +18,7 @@
  * memory for them chains become longer, and nothing else happens.
  *
  * The lock is held for one record: the search for it, its copy, one bucket. The port is never asked for memory under
- * it, because making 64 KiB zero takes far longer than all of that. A task that needs memory releases the lock, gets some,
+ * it, because making a block zero takes far longer than all of that. A task that needs memory releases the lock, gets some,
  * and begins again.
  */
 #include "known.h"
@@ -27,8 +27,8 @@
 #include "../core/lock.h"
 #include "../core/notice.h"
 
-#define BLOCK_SIZE 65536UL
-#define MAX_SIZE   ((CONFIG_KASAN_DEPOT_MAX_MIB) * (1UL << 20))
+#define BLOCK_SIZE ((CONFIG_KASAN_DEPOT_BLOCK) + 0UL)
+#define MAX_SIZE   KASAN_DEPOT_MOST
 /* If a target is built with a larger depot than that, its size is the limit. */
 #define BLOCKS \
 	(((CONFIG_KASAN_DEPOT_SIZE) > MAX_SIZE ? (CONFIG_KASAN_DEPOT_SIZE) : MAX_SIZE) / BLOCK_SIZE)
@@ -36,7 +36,12 @@
 #define BLOCK_UNITS (BLOCK_SIZE / UNIT)
 
 _Static_assert((CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE >= 1,
-	       "CONFIG_KASAN_DEPOT_SIZE is less than one block of 64 KiB");
+	       "CONFIG_KASAN_DEPOT_SIZE is less than one block, CONFIG_KASAN_DEPOT_BLOCK");
+_Static_assert(BLOCK_SIZE % CONFIG_KASAN_PAGE_SIZE == 0,
+	       "CONFIG_KASAN_DEPOT_BLOCK must be a multiple of CONFIG_KASAN_PAGE_SIZE");
+_Static_assert(sizeof(struct kasan_record) + CONFIG_KASAN_STACK_DEPTH * sizeof(uintptr_t) <=
+		       BLOCK_SIZE,
+	       "CONFIG_KASAN_DEPOT_BLOCK is less than a trace of CONFIG_KASAN_STACK_DEPTH frames");
 _Static_assert(BLOCKS < UINT32_MAX / BLOCK_UNITS, "CONFIG_KASAN_DEPOT_SIZE: handles are 32 bits");
 _Static_assert(((CONFIG_KASAN_DEPOT_BUCKETS) & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)) == 0 &&
 		       (CONFIG_KASAN_DEPOT_BUCKETS) >= 2,

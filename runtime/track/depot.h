@@ -7,6 +7,15 @@
 
 #include "../core/internal.h"
 
+/* Bounds of kasan.depot_size=, in bytes. */
+#define KASAN_DEPOT_LEAST \
+	((CONFIG_KASAN_DEPOT_BLOCK) > 2048 ? (CONFIG_KASAN_DEPOT_BLOCK) + 0UL : 2048UL)
+#ifdef KASAN_DEPOT_IS_SMALL
+#define KASAN_DEPOT_MOST ((CONFIG_KASAN_DEPOT_SIZE) + 0UL)
+#else
+#define KASAN_DEPOT_MOST ((CONFIG_KASAN_DEPOT_MAX_MIB) * (1UL << 20))
+#endif
+
 /**
  * struct kasan_record - one stack trace; never freed, and but for @next and @key never changed once it can be found
  * @next: in its bucket. The depot may move a record to another bucket.

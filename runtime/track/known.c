@@ -10,8 +10,14 @@
 #include "known.h"
 #include "track.h"
 
+/* A depot of a few KiB has room for a few dozen traces. */
+#if (CONFIG_KASAN_DEPOT_SIZE) <= 16384
+#define FIRST_ENTRIES 64U
+#define FIRST_SHIFT   26U
+#else
 #define FIRST_ENTRIES 256U
 #define FIRST_SHIFT   24U
+#endif
 _Static_assert(FIRST_ENTRIES == UINT32_C(1) << (32 - FIRST_SHIFT),
 	       "a shift of 32 bits to an index");
 /* Each table is so many times as large as the one before. */
@@ -19,8 +25,10 @@ _Static_assert(FIRST_ENTRIES == UINT32_C(1) << (32 - FIRST_SHIFT),
 
 #define ALIGNED __attribute__((__aligned__(64)))
 static const struct kasan_record *first_entries[FIRST_ENTRIES] ALIGNED;
-/* Never written: every stack is unknown. */
-static const struct kasan_record *no_entries[FIRST_ENTRIES] ALIGNED;
+/* Every stack is unknown: two sets, which no one writes, because a stack that is found nowhere is entered into the
+ * table of known_stacks. */
+#define NO_SHIFT 31U
+static const struct kasan_record *const no_entries[2 * KASAN_KNOWN_WAYS] ALIGNED;
 
 #define FIRST_TABLE ((char *)first_entries + FIRST_SHIFT)
 
@@ -41,7 +49,7 @@ void kasan_known_update(void)
 	if (!kasan_opt_stacktrace)
 		table = NULL;
 	else if (kasan_opt_stack_drop || kasan_silent())
-		table = (char *)no_entries + FIRST_SHIFT;
+		table = (char *)no_entries + NO_SHIFT;
 	__atomic_store_n(&kasan_known, table, __ATOMIC_RELEASE);
 }
 

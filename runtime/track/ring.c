@@ -48,7 +48,8 @@ void kasan_ring_init(void)
 	while (entries > have)
 		entries /= 2;
 	if (entries < kasan_opt_stack_ring_size)
-		kasan_notice("kasan: no memory for a stack ring of %u entries: it has %zu",
+		kasan_notice("kasan: no memory for a stack ring of %u entries: it has %zu, "
+			     "reports know so many of the last allocations and frees",
 			     kasan_opt_stack_ring_size, entries);
 	if (!entries)
 		return;
