@@ -67,15 +67,16 @@ static void free_object(void *object)
 	kfree(object);
 }
 
-void *kasan_kmalloc_beside(struct kunit *test, size_t size)
+/* Behind an object of Generic mode is its own redzone; with tags only a neighbour that lives surely differs. */
+static void *alloc_beside(struct kunit *test, size_t size, void *(*alloc)(size_t size))
 {
 	char *crowd[CROWD], *object = NULL, *beside = NULL;
 	unsigned int n = 0;
 	size_t slot;
 
 	if (KASAN_TEST_GENERIC)
-		return kmalloc(size, GFP_KERNEL);
-	while (n < CROWD && !object && (crowd[n] = kmalloc(size, GFP_KERNEL))) {
+		return alloc(size);
+	while (n < CROWD && !object && (crowd[n] = alloc(size))) {
 		slot = ALIGN(ksize(crowd[n]), KASAN_GRANULE_SIZE);
 		for (unsigned int i = 0; i < n && !object; i++) {
 			long distance = (char *)kasan_reset_tag(crowd[n]) -
@@ -95,6 +96,26 @@ void *kasan_kmalloc_beside(struct kunit *test, size_t size)
 	if (beside)
 		KUNIT_EXPECT_EQ(test, kunit_add_action_or_reset(test, free_object, beside), 0);
 	return object;
+}
+
+static void *alloc_anywhere(size_t size)
+{
+	return kmalloc(size, GFP_KERNEL);
+}
+
+static void *alloc_on_node(size_t size)
+{
+	return kmalloc_node(size, GFP_KERNEL, 0);
+}
+
+void *kasan_kmalloc_beside(struct kunit *test, size_t size)
+{
+	return alloc_beside(test, size, alloc_anywhere);
+}
+
+void *kasan_kmalloc_node_beside(struct kunit *test, size_t size)
+{
+	return alloc_beside(test, size, alloc_on_node);
 }
 
 void kasan_expect_begin(void)

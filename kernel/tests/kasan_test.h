@@ -160,6 +160,8 @@ bool kasan_may_be_late(enum kasan_access access);
  * place after the report. Here that object is the case's own, and is freed at its end.
  */
 void *kasan_kmalloc_beside(struct kunit *test, size_t size);
+/** kasan_kmalloc_node_beside() - the same by kmalloc_node() of node 0 */
+void *kasan_kmalloc_node_beside(struct kunit *test, size_t size);
 
 /** kasan_settle() - report now what this CPU has noted, as the next context switch would. */
 static inline void kasan_settle(void)
