@@ -146,7 +146,8 @@ KASAN_CODE_FLAGS := $(strip -fno-omit-frame-pointer -fno-optimize-sibling-calls 
 	-fno-delete-null-pointer-checks \
 	$(if $(filter clang,$(kasan_cc)),-mno-omit-leaf-frame-pointer) \
 	$(if $(filter gcc-arm64-hw_tags,$(kasan_cc)-$(KASAN_ARCH)-$(KASAN_MODE)),-mno-omit-leaf-frame-pointer) \
-	$(if $(filter gcc-arm64,$(kasan_cc)-$(KASAN_ARCH)),-mno-outline-atomics))
+	$(if $(filter gcc-arm64,$(kasan_cc)-$(KASAN_ARCH)),-mno-outline-atomics) \
+	$(if $(filter gcc-arm,$(kasan_cc)-$(KASAN_ARCH)),-funwind-tables))
 kasan_layout := $(if $(filter full,$(KASAN_LAYOUT)),-DCONFIG_KASAN_SHADOW_FULL=1 \
 		-DCONFIG_KASAN_SHADOW_LOW=$(KASAN_SHADOW_LOW)UL \
 		-DCONFIG_KASAN_SHADOW_HIGH=$(KASAN_SHADOW_HIGH)UL,-DCONFIG_KASAN_SHADOW_WINDOWED=1) \

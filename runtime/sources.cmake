@@ -27,6 +27,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/tags_globals.c
   alloc/tags_pages.c
   alloc/tags_slab.c
+  core/arm_abi.c
   core/check.c
   core/claim.c
   core/format.c
@@ -55,6 +56,7 @@ set(REDZONE_RUNTIME_SOURCES
   report/report.c
   track/compare.c
   track/depot.c
+  track/exidx.c
   track/known.c
   track/ring.c
   track/stack_walk.c

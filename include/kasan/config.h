@@ -210,6 +210,11 @@
 #define CONFIG_KASAN_QUARANTINE_SHIFT 5
 #endif
 
+/* 32-bit Arm, GCC, one CPU: return addresses for which the runtime keeps how to unwind them, 12 bytes each. */
+#ifndef CONFIG_KASAN_UNWIND_STEPS
+#define CONFIG_KASAN_UNWIND_STEPS 32
+#endif
+
 /* Smallest address that is not taken for a null pointer plus an offset. */
 #ifndef CONFIG_KASAN_NULL_LIMIT
 #define CONFIG_KASAN_NULL_LIMIT 4096UL

@@ -7,13 +7,19 @@
 
 #include "board.h"
 #include "heap.h"
+#include "tasks.h"
 
 void board_puts(const char *text)
 {
-#ifdef __aarch64__
+#if defined(__aarch64__) || defined(__arm__)
 	volatile uint32_t *data = (volatile uint32_t *)BOARD_UART;
 #else
 	volatile uint8_t *data = (volatile uint8_t *)BOARD_UART;
+#endif
+
+#ifdef __arm__
+	data[4] = 16; /* baud rate divider */
+	data[2] = 1;  /* transmitter on */
 #endif
 
 	for (; *text; text++) {
@@ -32,6 +38,12 @@ _Noreturn void board_exit(int status)
 	register const uint64_t *argument __asm__("x1") = block;
 
 	__asm__ volatile("hlt #0xf000" : : "r"(operation), "r"(argument) : "memory");
+#elif defined(__arm__)
+	const uint32_t block[2] = {0x20026, (uint32_t)status};
+	register uint32_t operation __asm__("r0") = 0x20;
+	register const uint32_t *argument __asm__("r1") = block;
+
+	__asm__ volatile("bkpt 0xab" : : "r"(operation), "r"(argument) : "memory");
 #else
 	/* The board's test device: 0x5555 is success, 0x3333 a failure with a status above. */
 	*(volatile uint32_t *)0x100000 = status ? (uint32_t)status << 16 | 0x3333 : 0x5555;
@@ -79,6 +91,9 @@ _Noreturn void board_start(void)
 	heap_watch();
 	run_constructors();
 	kasan_option("kasan_multi_shot", "on");
+#ifdef __arm__
+	tasks_start();
+#endif
 	kasan_init(size);
 	board_exit(main());
 }

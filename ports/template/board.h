@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* board.h - the machine of this example: QEMU's "virt" board, and what template.lds says of its RAM. */
+/*
+ * board.h - the machine of this example, and what the linker script says of its RAM: QEMU's "virt" board, or for
+ * Cortex-M the boards MPS2 AN385 (M3), AN500 (M7) and AN505 (M33).
+ */
 #ifndef BOARD_H
 #define BOARD_H
 
@@ -19,6 +22,10 @@ extern char __kasan_window_start[], __kasan_window_end[], __kasan_shadow_start[]
 #define BOARD_UART 0xffffffffc8000000 /* mapped there by tags.S */
 #elif defined(__aarch64__)
 #define BOARD_UART 0x09000000
+#elif defined(BOARD_AN505)
+#define BOARD_UART 0x50200000
+#elif defined(__arm__)
+#define BOARD_UART 0x40004000
 #else
 #define BOARD_UART 0x10000000
 #endif
@@ -26,8 +33,17 @@ extern char __kasan_window_start[], __kasan_window_end[], __kasan_shadow_start[]
 /** BOARD_UART_STATUS - one of them that may be read at any time. */
 #ifdef __aarch64__
 #define BOARD_UART_STATUS ((const volatile uint8_t *)(BOARD_UART + 0x18))
+#elif defined(__arm__)
+#define BOARD_UART_STATUS ((const volatile uint8_t *)(BOARD_UART + 4))
 #else
 #define BOARD_UART_STATUS ((const volatile uint8_t *)(BOARD_UART + 5))
+#endif
+
+/** BOARD_CODE - Cortex-M: where flash begins. At 0, reads by null pointers do not fault by themselves. */
+#ifdef BOARD_AN505
+#define BOARD_CODE 0x10000000
+#else
+#define BOARD_CODE 0
 #endif
 
 #ifdef CONFIG_KASAN_TAGS

@@ -11,6 +11,8 @@
  * the tag-based modes one block of the stack ring. */
 #define POOL_SIZE (128UL << 10)
 
+/* Cortex-M: see cortexm_port.c. */
+#ifndef __arm__
 unsigned long kasan_port_irq_save(void)
 {
 	unsigned long flags;
@@ -32,16 +34,17 @@ void kasan_port_irq_restore(unsigned long flags)
 #endif
 }
 
-unsigned int kasan_port_cpu(void)
-{
-	return 0;
-}
-
 void kasan_port_task(struct kasan_port_task *task)
 {
 	task->name = "main";
 	task->stack_start = (uintptr_t)__stack_start;
 	task->stack_end = (uintptr_t)__stack_end;
+}
+#endif
+
+unsigned int kasan_port_cpu(void)
+{
+	return 0;
 }
 
 void *kasan_port_alloc(size_t size)

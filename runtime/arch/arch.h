@@ -53,6 +53,24 @@ static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
 	return kasan_arch_strip_ra(kasan_arch_frame_raw_ra(fp));
 }
 
+/* An arch where frames are no chain gives, under KASAN_ARCH_UNWINDS, kasan_arch_here(): see track/unwind.h. */
+#ifndef KASAN_ARCH_UNWINDS
+#define KASAN_ARCH_UNWINDS 0
+#endif
+
+/*
+ * An arch that can tell return addresses from other words gives, under KASAN_ARCH_CHECKS_RA,
+ *	kasan_arch_is_return(pc)  does a call come before @pc? The bytes before @pc may be read.
+ */
+#ifndef KASAN_ARCH_CHECKS_RA
+#define KASAN_ARCH_CHECKS_RA 0
+static inline bool kasan_arch_is_return(uintptr_t pc)
+{
+	(void)pc;
+	return true;
+}
+#endif
+
 /*
  * An arch that can compare words in fewer instructions than its compilers gives, with KASAN_ARCH_HAS_SAME_4, the same as
  * these: are the four or eight words below @above, from the highest on, the same as those from @words on?

@@ -14,6 +14,11 @@
 #include <kasan/port.h>
 #include <kasan/stats.h>
 
+/* Processors without atomic instructions: core/arm_abi.c has functions for them, and Clang warns of each call. */
+#if defined(__clang__) && defined(__arm__) && !defined(__ARM_FEATURE_LDREX)
+#pragma clang diagnostic ignored "-Watomic-alignment"
+#endif
+
 /* The caller of a hook: traces start there. Only in functions that are not inlined. */
 #define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
 #define KASAN_CALLER_FP() ((uintptr_t)__builtin_frame_address(0))

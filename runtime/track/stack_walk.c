@@ -3,7 +3,54 @@
  * stack_walk.c - call traces by frame pointers, for reports and for ports. track.c collects the
  * traces that hooks store; the walk itself is in walk.h.
  */
+#include "unwind.h"
 #include "walk.h"
+
+#if KASAN_ARCH_UNWINDS
+
+/* By tables. What a report asks for starts at the context that found the bug, anything else here. */
+
+__attribute__((__noinline__)) size_t kasan_stack_walk_in(const struct kasan_port_task *task,
+							 uintptr_t ip, uintptr_t fp, uintptr_t *pcs,
+							 size_t max)
+{
+	const struct kasan_regs *from = kasan_unwind_from[kasan_port_cpu()];
+	struct kasan_regs here = {0};
+
+	(void)fp;
+	if (kasan_unlikely(!max || !ip))
+		return 0;
+	pcs[0] = ip;
+	kasan_unwind_here(&here);
+	return kasan_unwind(task, from ? from : &here, ip, pcs, 1, max);
+}
+
+size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
+			      uintptr_t *pcs, size_t max)
+{
+	const struct kasan_regs *from = kasan_unwind_from[kasan_port_cpu()];
+	struct kasan_regs caller;
+	size_t count = 0;
+
+	(void)fp;
+	if (!max)
+		return 0;
+	if (ip)
+		pcs[count++] = ip;
+	if (!from || from->pc != ip)
+		return count;
+	if (kasan_port_is_code(ip) && ip)
+		return kasan_unwind(task, from, 0, pcs, count, max);
+	/* A call of what is no code: the function that called it is the first. */
+	caller = *from;
+	caller.pc = caller.lr;
+	if (!(caller.pc & 1) || caller.pc >= 0xf0000000 || count == max)
+		return count;
+	pcs[count++] = caller.pc;
+	return kasan_unwind(task, &caller, caller.pc, pcs, count, max);
+}
+
+#else
 
 size_t kasan_stack_walk_in(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
 			   uintptr_t *pcs, size_t max)
@@ -33,6 +80,8 @@ size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, 
 		return count;
 	return kasan_follow(&bounds, fp, pcs, count, max);
 }
+
+#endif
 
 size_t kasan_stack_walk(uintptr_t ip, uintptr_t fp, uintptr_t *pcs, size_t max)
 {

@@ -5,6 +5,7 @@
 #include "track.h"
 
 #include "known.h"
+#include "unwind.h"
 
 bool kasan_opt_stacktrace = true;
 bool kasan_opt_stack_drop;
@@ -148,8 +149,6 @@ static __attribute__((__noinline__)) void collect_scs(struct kasan_scs *scs, uin
 
 #endif /* KASAN_PORT_HAS_SHADOW_STACK */
 
-/* --- By frame pointers --- */
-
 /* The stack of the running task, as far as stored traces go: in an interrupt, to where the interrupt came. */
 static __attribute__((__noinline__)) void ask_stack(uintptr_t *start, uintptr_t *end)
 {
@@ -161,6 +160,10 @@ static __attribute__((__noinline__)) void ask_stack(uintptr_t *start, uintptr_t 
 	*start = task.stack_start;
 	*end = kasan_unlikely(task.trace_end) ? task.trace_end : task.stack_end;
 }
+
+/* --- By frame pointers --- */
+
+#if !KASAN_ARCH_UNWINDS
 
 static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
 					      const struct kasan_two_frames *start, uintptr_t ip,
@@ -227,11 +230,27 @@ static __attribute__((__noinline__)) void collect_frames(const struct kasan_boun
 	     kasan_follow(bounds, kasan_skip_to(bounds, ip, fp), pcs, 1, CONFIG_KASAN_STACK_DEPTH));
 }
 
-/* --- Either --- */
+#endif /* !KASAN_ARCH_UNWINDS */
+
+/* --- Any of them --- */
 
 /* @collect: the trace is not wanted, only its cost. */
 static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 {
+#if KASAN_ARCH_UNWINDS
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+	struct kasan_port_task task;
+	size_t count;
+
+	if (kasan_unlikely(!ip))
+		return 0;
+	ask_stack(&task.stack_start, &task.stack_end);
+	count = kasan_stack_walk_in(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH);
+	if (!collect)
+		return kasan_depot_save(pcs, count);
+	drop(pcs, count);
+	return 0;
+#else
 	struct kasan_bounds bounds;
 	uintptr_t start, end;
 #ifdef KASAN_PORT_HAS_SHADOW_STACK
@@ -257,6 +276,7 @@ static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 		return save_frames(&bounds, ip, fp);
 	collect_frames(&bounds, ip, fp);
 	return 0;
+#endif
 }
 
 uint32_t kasan_save_track_stack(uintptr_t ip, uintptr_t fp)

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exidx.c - unwinds Thumb code of GCC by the exception index table, .ARM.exidx, of the Exception Handling ABI for the
+ * Arm Architecture (EHABI).
+ *
+ * The linker script supplies __exidx_start and __exidx_end around .ARM.exidx, and keeps .ARM.extab; the compiler writes
+ * them with -funwind-tables. The tables describe bodies of functions, not their first and last instructions: a trace
+ * that starts there may miss a frame, or end.
+ *
+ * A function's instructions for unwinding boil down to a few distances from a register, struct step. They are computed
+ * once for each return address that is met often, and kept in a small table: an allocation's trace then costs about as
+ * much as following frame pointers. Only sp, r7 and r11 are known here, because a frame is found by one of them.
+ */
+#include "unwind.h"
+
+#if KASAN_ARCH_UNWINDS
+
+#include "../core/internal.h"
+
+/* One entry of the table: where a function begins, and what to do. */
+struct index {
+	uint32_t function; /* distance of the function from this word, 31 bits with sign */
+	uint32_t
+		what; /* instructions, CANTUNWIND, or the distance of an entry in .ARM.extab from this word */
+};
+
+#define CANTUNWIND 1U
+#define COMPACT	   0x80000000U
+
+extern const struct index __exidx_start[] __attribute__((weak));
+extern const struct index __exidx_end[] __attribute__((weak));
+
+const struct kasan_regs *kasan_unwind_from[CONFIG_KASAN_NR_CPUS];
+
+/* The tables name these, and nothing here throws. Weak, so that the library of a system with exceptions comes first. */
+void __aeabi_unwind_cpp_pr0(void);
+void __aeabi_unwind_cpp_pr1(void);
+void __aeabi_unwind_cpp_pr2(void);
+__attribute__((weak)) void __aeabi_unwind_cpp_pr0(void)
+{
+}
+__attribute__((weak)) void __aeabi_unwind_cpp_pr1(void)
+{
+}
+__attribute__((weak)) void __aeabi_unwind_cpp_pr2(void)
+{
+}
+
+bool kasan_unwind_has_tables(void)
+{
+	return &__exidx_start[0] != &__exidx_end[0];
+}
+
+static uintptr_t place(const uint32_t *word)
+{
+	return (uintptr_t)word + (uintptr_t)((int32_t)(*word << 1) >> 1);
+}
+
+/* Return: the entry of the function that holds @pc; NULL: it lies before all functions of the table. */
+static const struct index *find(uintptr_t pc)
+{
+	size_t low = 0, high = (size_t)(__exidx_end - __exidx_start);
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (place(&__exidx_start[middle].function) <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &__exidx_start[low - 1] : NULL;
+}
+
+/* --- From instructions to distances --- */
+
+#define NOWHERE 0x3fffU /* the register is not in the frame */
+
+enum base {
+	BASE_SP,
+	BASE_FP, /* r7 */
+	BASE_R11,
+	BASE_NONE, /* it cannot be unwound */
+};
+
+/** struct step - how to leave a function. All in words from the register @base: @sp, where its caller's sp points to;
+ *  @ra, @fp, @r11: where these are kept. */
+struct step {
+	uint16_t sp, ra, fp;
+	uint16_t r11 : 14, base : 2;
+};
+
+struct decoder {
+	const uint32_t *more; /* words that follow the one being read */
+	uint32_t word;
+	unsigned int bytes, words; /* left in @word, behind it */
+	unsigned int base, at;	   /* where the virtual stack pointer is */
+	unsigned int saved[16];
+	bool wrong;
+};
+
+static uint8_t next_byte(struct decoder *decoder)
+{
+	if (!decoder->bytes) {
+		/* Behind the last one everything means "finish". */
+		if (!decoder->words)
+			return 0xb0;
+		decoder->words--;
+		decoder->word = *decoder->more++;
+		decoder->bytes = 4;
+	}
+	decoder->bytes--;
+	return (uint8_t)(decoder->word >> (8 * decoder->bytes));
+}
+
+static bool is_at_end(const struct decoder *decoder)
+{
+	return !decoder->bytes && !decoder->words;
+}
+
+/* Pop the registers in @mask, bit n for register n. */
+static void pop(struct decoder *decoder, unsigned int mask)
+{
+	unsigned int i;
+
+	if (mask & 1U << 13)
+		decoder->wrong = true;
+	for (i = 0; i < 16; i++) {
+		if (mask & 1U << i)
+			decoder->saved[i] = decoder->at++;
+	}
+}
+
+/* Go on from another register: only before anything was popped, as the compiler does it. */
+static void set_base(struct decoder *decoder, unsigned int number)
+{
+	unsigned int i;
+
+	for (i = 0; i < 16; i++) {
+		if (decoder->saved[i] != NOWHERE)
+			decoder->wrong = true;
+	}
+	if (number != 7 && number != 11)
+		decoder->wrong = true;
+	decoder->base = number == 7 ? BASE_FP : BASE_R11;
+	decoder->at = 0;
+}
+
+static unsigned int uleb128(struct decoder *decoder)
+{
+	unsigned int value = 0, shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = next_byte(decoder);
+		if (shift < 28)
+			value |= (byte & 0x7fU) << shift;
+		shift += 7;
+	} while (byte & 0x80 && !is_at_end(decoder));
+	return value;
+}
+
+/* 1011xxxx and 11xxxxxx: the rare ones. */
+static void execute_rare(struct decoder *decoder, uint8_t op)
+{
+	if (op == 0xb1)
+		pop(decoder, next_byte(decoder) & 15U);
+	else if (op == 0xb2)
+		decoder->at += 0x81 + uleb128(decoder);
+	else if (op == 0xb3) /* FSTMFDX, with its word of format */
+		decoder->at += 2 * ((next_byte(decoder) & 15U) + 1) + 1;
+	else if (op == 0xb4) /* a return address's authentication code */
+		decoder->at++;
+	else if (op >= 0xb8 && op <= 0xbf)
+		decoder->at += 2 * ((op & 7U) + 1) + 1;
+	else if (op == 0xc8 || op == 0xc9)
+		decoder->at += 2 * ((next_byte(decoder) & 15U) + 1);
+	else if (op >= 0xd0 && op <= 0xd7)
+		decoder->at += 2 * ((op & 7U) + 1);
+	else if (op != 0xb5)
+		decoder->wrong = true;
+}
+
+static void execute(struct decoder *decoder, uint8_t op)
+{
+	if (op < 0x40) {
+		decoder->at += (op & 0x3fU) + 1;
+	} else if (op < 0x80) {
+		decoder->at -= (op & 0x3fU) + 1;
+	} else if (op < 0x90) {
+		const unsigned int mask = ((op & 15U) << 8 | next_byte(decoder)) << 4;
+
+		if (!mask)
+			decoder->wrong = true; /* "refuse to unwind" */
+		pop(decoder, mask);
+	} else if (op < 0xa0) {
+		set_base(decoder, op & 15U);
+	} else if (op < 0xb0) {
+		pop(decoder, ((2U << (op & 7U)) - 1) << 4 | (op & 8U ? 1U << 14 : 0));
+	} else {
+		execute_rare(decoder, op);
+	}
+}
+
+/* Point @decoder to the instructions of @entry. Return: false if it has none. */
+static bool open_entry(struct decoder *decoder, const struct index *entry)
+{
+	const uint32_t *word = &entry->what;
+
+	if (*word == CANTUNWIND)
+		return false;
+	if (!(*word & COMPACT)) {
+		word = (const uint32_t *)place(word);
+		/* The entry of a language with a handler of its own: its instructions follow. */
+		if (!(*word & COMPACT)) {
+			word++;
+			decoder->words = *word >> 24;
+			decoder->bytes = 3;
+		}
+	}
+	if (!decoder->bytes) {
+		switch (*word >> 24 & 0x7f) {
+		case 0:
+			decoder->bytes = 3;
+			break;
+		case 1:
+		case 2:
+			decoder->bytes = 2;
+			decoder->words = *word >> 16 & 0xff;
+			break;
+		default:
+			return false;
+		}
+	}
+	decoder->word = *word;
+	decoder->more = word + 1;
+	return true;
+}
+
+static __attribute__((__noinline__)) struct step decode(uintptr_t pc)
+{
+	const struct step none = {.base = BASE_NONE};
+	const struct index *const entry = find(pc);
+	struct decoder decoder = {0};
+	unsigned int i;
+	uint8_t op;
+
+	for (i = 0; i < 16; i++)
+		decoder.saved[i] = NOWHERE;
+	if (!entry || !open_entry(&decoder, entry))
+		return none;
+	while (!decoder.wrong && !is_at_end(&decoder)) {
+		op = next_byte(&decoder);
+		if (op == 0xb0)
+			break;
+		execute(&decoder, op);
+	}
+	/* A return address may be popped into pc. */
+	if (decoder.saved[15] != NOWHERE)
+		decoder.saved[14] = decoder.saved[15];
+	if (decoder.wrong || decoder.at >= NOWHERE)
+		return none;
+	return (struct step){.sp = (uint16_t)decoder.at,
+			     .ra = (uint16_t)decoder.saved[14],
+			     .fp = (uint16_t)decoder.saved[7],
+			     .r11 = (uint16_t)decoder.saved[11],
+			     .base = (uint16_t)decoder.base};
+}
+
+/* --- The table of steps --- */
+
+/* On several CPUs an entry would need a lock. */
+#if CONFIG_KASAN_NR_CPUS == 1
+static struct {
+	uintptr_t pc;
+	struct step step;
+} steps[CONFIG_KASAN_UNWIND_STEPS];
+
+static struct step step_of(uintptr_t pc)
+{
+	const size_t slot = (pc >> 1 ^ pc >> 7) % CONFIG_KASAN_UNWIND_STEPS;
+	unsigned long irq;
+	struct step step;
+
+	if (kasan_likely(__atomic_load_n(&steps[slot].pc, __ATOMIC_RELAXED) == pc)) {
+		step = steps[slot].step;
+		/* An interrupt may have put another one there. A step depends on nothing but its address, so if
+		 * the address is there again, so is its step. */
+		__asm__ volatile("" ::: "memory");
+		if (kasan_likely(__atomic_load_n(&steps[slot].pc, __ATOMIC_RELAXED) == pc))
+			return step;
+	}
+	step = decode(pc);
+	irq = kasan_port_irq_save();
+	steps[slot].step = step;
+	steps[slot].pc = pc;
+	kasan_port_irq_restore(irq);
+	return step;
+}
+#else
+static struct step step_of(uintptr_t pc)
+{
+	return decode(pc);
+}
+#endif
+
+/* --- The walk --- */
+
+static bool read_word(const struct kasan_port_task *task, uintptr_t addr, uintptr_t *word)
+{
+	if (addr < task->stack_start || addr > task->stack_end - sizeof(*word) ||
+	    addr & (sizeof(*word) - 1))
+		return false;
+	*word = *(const uintptr_t *)addr;
+	return true;
+}
+
+/* Leave the function that holds @at, an address inside of it. @is_first: it was interrupted, so it may keep its return
+ * address in lr and have no frame. Return: false if that cannot be done. */
+static bool leave(const struct kasan_port_task *task, struct kasan_regs *regs, uintptr_t at,
+		  bool is_first)
+{
+	const struct step step = step_of(at & ~(uintptr_t)1);
+	const uintptr_t bases[] = {regs->sp, regs->fp, regs->r11, 0};
+	const uintptr_t base = bases[step.base], sp = base + step.sp * sizeof(base);
+	bool ok = true;
+
+	if (step.base == BASE_NONE || sp < regs->sp || (sp == regs->sp && !is_first))
+		return false;
+	regs->pc = regs->lr;
+	if (step.ra != NOWHERE)
+		ok &= read_word(task, base + step.ra * sizeof(base), &regs->pc);
+	else if (!is_first)
+		return false;
+	if (step.fp != NOWHERE)
+		ok &= read_word(task, base + step.fp * sizeof(base), &regs->fp);
+	if (step.r11 != NOWHERE)
+		ok &= read_word(task, base + step.r11 * sizeof(base), &regs->r11);
+	regs->sp = sp;
+	return ok;
+}
+
+/* The runtime's own functions between the one that makes the trace and the caller of the hook. */
+#define OWN_FRAMES 16
+
+size_t kasan_unwind(const struct kasan_port_task *task, const struct kasan_regs *start,
+		    uintptr_t ip, uintptr_t *pcs, size_t count, size_t max)
+{
+	struct kasan_regs regs = *start;
+	unsigned int i;
+
+	if (kasan_unlikely(!task->stack_start || task->stack_end < task->stack_start + 64))
+		return count;
+	for (i = 0; ip && regs.pc != ip; i++) {
+		if (i == OWN_FRAMES || !leave(task, &regs, i ? regs.pc - 2 : regs.pc, false))
+			return count;
+	}
+	while (count < max && leave(task, &regs, ip ? regs.pc - 2 : regs.pc, !ip)) {
+		/* It returns to Thumb code: bit 0 is set. Values from 0xf0000000 on end an exception. */
+		if (!(regs.pc & 1) || regs.pc >= 0xf0000000)
+			break;
+		pcs[count++] = ip = regs.pc;
+	}
+	return count;
+}
+
+#endif /* KASAN_ARCH_UNWINDS */
