@@ -118,7 +118,8 @@ void tasks_start(void)
 /* r0: code, r1: top of the task's stack. */
 __attribute__((naked, noinline)) static void run_on(void (*code)(void), uintptr_t top)
 {
-	__asm__ volatile("push {r4-r7, lr}\n\t"
+	__asm__ volatile(".syntax unified\n\t"
+			 "push {r4-r7, lr}\n\t"
 			 "mov r4, r8\n\t"
 			 "mov r5, r9\n\t"
 			 "mov r6, r10\n\t"
@@ -152,7 +153,8 @@ __attribute__((naked, noinline)) static void run_on(void (*code)(void), uintptr_
 /* In a handler: leave it, and what it has on the main stack, and go on where a task that has ended goes on. */
 __attribute__((naked, noinline)) static _Noreturn void end_task(void)
 {
-	__asm__ volatile("ldr r1, =main_sp\n\t"
+	__asm__ volatile(".syntax unified\n\t"
+			 "ldr r1, =main_sp\n\t"
 			 "ldr r1, [r1]\n\t"
 			 "subs r1, #32\n\t" /* a frame for the return: pc and xPSR count */
 			 "ldr r0, =task_ended\n\t"

@@ -15,6 +15,8 @@
  *	the return address into the caller, as it lies in memory.
  * kasan_arch_relax()
  *	tells the CPU that this is a spin loop.
+ * kasan_arch_call_on(top, function, argument)
+ *	calls function(argument) on the stack that ends at @top, aligned to 16 bytes. Interrupts are off.
  */
 #ifndef KASAN_ARCH_H
 #define KASAN_ARCH_H

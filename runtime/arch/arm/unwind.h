@@ -87,4 +87,54 @@ static inline void kasan_arch_relax(void)
 #endif
 }
 
+/*
+ * Armv8-M compares the stack pointer with a limit, which belongs to the stack that is left. Return: the old limit.
+ * Without privileges, and on processors without limits, it does nothing.
+ */
+static inline uintptr_t kasan_arm_limit(uintptr_t limit)
+{
+	uintptr_t old = 0;
+
+#if defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
+	uintptr_t control, exception;
+
+	__asm__ volatile("mrs %0, control\n\tmrs %1, ipsr" : "=r"(control), "=r"(exception));
+	if (control & 2 && !exception)
+		__asm__ volatile("mrs %0, psplim\n\tmsr psplim, %1"
+				 : "=&r"(old)
+				 : "r"(limit)
+				 : "memory");
+	else
+		__asm__ volatile("mrs %0, msplim\n\tmsr msplim, %1"
+				 : "=&r"(old)
+				 : "r"(limit)
+				 : "memory");
+#else
+	(void)limit;
+#endif
+	return old;
+}
+
+#if defined(__thumb__) || __ARM_ARCH >= 5
+#define KASAN_ARM_CALL "blx %[function]"
+#else
+#define KASAN_ARM_CALL "mov lr, pc\n\tbx %[function]"
+#endif
+
+/* The old stack pointer is kept in a register that @function must preserve. */
+static inline void kasan_arch_call_on(uintptr_t top, void (*function)(void *), void *argument)
+{
+	register uintptr_t stack __asm__("r4") = top;
+	register void *r0 __asm__("r0") = argument;
+	const uintptr_t limit = kasan_arm_limit(0);
+
+	__asm__ volatile("mov r5, sp\n\t"
+			 "mov sp, %[stack]\n\t" KASAN_ARM_CALL "\n\t"
+			 "mov sp, r5"
+			 : "+r"(r0)
+			 : [stack] "r"(stack), [function] "r"(function)
+			 : "r1", "r2", "r3", "r5", "r12", "lr", "memory", "cc");
+	kasan_arm_limit(limit);
+}
+
 #endif /* KASAN_ARM_UNWIND_H */

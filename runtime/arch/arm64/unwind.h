@@ -82,4 +82,20 @@ static inline void kasan_arch_relax(void)
 	__asm__ volatile("yield" ::: "memory");
 }
 
+/* The old stack pointer is kept in a register that @function must preserve. */
+static inline void kasan_arch_call_on(uintptr_t top, void (*function)(void *), void *argument)
+{
+	register uintptr_t stack __asm__("x19") = top;
+	register void *x0 __asm__("x0") = argument;
+
+	__asm__ volatile("mov x20, sp\n\t"
+			 "mov sp, %[stack]\n\t"
+			 "blr %[function]\n\t"
+			 "mov sp, x20"
+			 : "+r"(x0)
+			 : [stack] "r"(stack), [function] "r"(function)
+			 : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
+			   "x12", "x13", "x14", "x15", "x16", "x17", "x20", "x30", "memory", "cc");
+}
+
 #endif /* KASAN_ARM64_UNWIND_H */

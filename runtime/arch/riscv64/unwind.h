@@ -30,4 +30,20 @@ static inline void kasan_arch_relax(void)
 	__asm__ volatile(".4byte 0x0100000f" ::: "memory");
 }
 
+/* The old stack pointer is kept in a register that @function must preserve. */
+static inline void kasan_arch_call_on(uintptr_t top, void (*function)(void *), void *argument)
+{
+	register uintptr_t stack __asm__("s2") = top;
+	register void *a0 __asm__("a0") = argument;
+
+	__asm__ volatile("mv s3, sp\n\t"
+			 "mv sp, %[stack]\n\t"
+			 "jalr %[function]\n\t"
+			 "mv sp, s3"
+			 : "+r"(a0)
+			 : [stack] "r"(stack), [function] "r"(function)
+			 : "ra", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3",
+			   "t4", "t5", "t6", "s3", "memory");
+}
+
 #endif /* KASAN_RISCV64_UNWIND_H */

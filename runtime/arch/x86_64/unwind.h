@@ -25,4 +25,20 @@ static inline void kasan_arch_relax(void)
 	__asm__ volatile("pause" ::: "memory");
 }
 
+/* The old stack pointer is kept in a register that @function must preserve. */
+static inline void kasan_arch_call_on(uintptr_t top, void (*function)(void *), void *argument)
+{
+	register uintptr_t stack __asm__("r12") = top;
+
+	/* 128 bytes below the old stack pointer may be in use, and stay as they are. */
+	__asm__ volatile("mov %%rsp, %%r13\n\t"
+			 "mov %[stack], %%rsp\n\t"
+			 "call *%[function]\n\t"
+			 "mov %%r13, %%rsp"
+			 : "+D"(argument)
+			 : [stack] "r"(stack), [function] "r"(function)
+			 : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r13", "memory",
+			   "cc");
+}
+
 #endif /* KASAN_X86_64_UNWIND_H */
