@@ -96,13 +96,48 @@ class Collector:
             return
         bug.smallest = min(range(len(kept)), key=lambda at: _size(kept[at]))
 
+    def count_again(self, bug, report):
+        """Count @report, which is like the ones that are kept of @bug."""
+        self.log.reports += 1
+        if report.kind == "kasan":
+            self.count(self.log.by_mode, report.mode or "unknown")
+        self.count(self.log.by_type, report.type)
+        self.again(bug, report)
+
+    def merge(self):
+        """Frames have got names: name the bugs again, and put together those that turn out to be one."""
+        bugs, self.log.bugs = self.log.bugs, []
+        self._bugs = {}
+        for bug in bugs:
+            for report in bug.reports:
+                signature.set_roles(report)
+                report.signature = signature.signature(report)
+            if bug.reports:
+                report = bug.reports[bug.smallest]
+                bug.signature, bug.title = report.signature, signature.title(report)
+                bug.function = signature.function(report)
+            other = self._bugs.setdefault(bug.signature, bug)
+            if other is bug:
+                self.log.bugs.append(bug)
+                continue
+            other.count += bug.count
+            if bug.last_line > other.last_line:
+                other.last_time, other.last_line = bug.last_time, bug.last_line
+            other.modes += [mode for mode in bug.modes if mode not in other.modes]
+            other.cases += [name for name in bug.cases if name not in other.cases][
+                : MAX_NAMES - len(other.cases)
+            ]
+            other.reports = (other.reports + bug.reports)[:KEEP]
+            other.smallest = min(range(len(other.reports)), key=lambda at: _size(other.reports[at]))
+
     def case(self, name, status, detail, reports):
         """A KTAP case has ended; @reports: [(report, its Bug)] while it ran."""
         log = self.log
         if len(log.cases) < MAX_CASES:
             log.cases.append(TestCase(name, status, detail, len(reports)))
         for report, bug in reports:
-            report.case = name
+            if report is not None:
+                report.case = name
             if bug is not None and name not in bug.cases and len(bug.cases) < MAX_NAMES:
                 bug.cases.append(name)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./redzone decode`: its options, and which outputs it writes."""
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def register(group):
 
 def run(logs, images, modules, folders, baseline, json_file, everything, quiet, **files):
     """Decode @logs. Return the exit status."""
-    from redzone.decode import decoder, model, terminal
+    from redzone.decode import decoder, model, symbols, terminal
 
     known = decoder.read_baseline(baseline) if baseline else set()
     if logs.count("-") > 1:
@@ -77,14 +78,19 @@ def run(logs, images, modules, folders, baseline, json_file, everything, quiet, 
     for name in logs:
         if name != "-" and not Path(name).is_file() and not Path(name).is_fifo():
             raise Failure(f"there is no file '{name}'")
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise Failure(f"--source '{folder}': there is no such folder")
     outputs = output.Outputs(**files, folders=list(folders))
     if files["github"] and json_file == "-":
         raise Failure("--github and --json - both write to stdout; give --json a file")
     outputs.check([name for name in (*logs, *images) if name != "-"])
-    one = decoder.Decoder()
-    for name in logs:
-        decoder.read_file(one, name)
-    log = one.finish()
+    with contextlib.ExitStack() as stack:
+        found = stack.enter_context(symbols.Symbols(images, modules)) if images else None
+        one = decoder.Decoder(found, folders)
+        for name in logs:
+            decoder.read_file(one, name)
+        log = one.finish()
     decoder.mark_known(log, known)
     if json_file != "-":
         with outputs.plain():

@@ -291,9 +291,9 @@ class Log:
     """All of one decode.
 
     sources: the files that were read ("-": standard input). reports: how many were found. by_mode: those of
-    KASAN by its mode. by_type: all by type, or by kind if the kind has no types. dropped:
-    reports of further bugs when there were too many to keep. system: the banner of the kernel, "" if the log has none. notes: what a reader must know, such as frames
-    that could not be looked up and why.
+    KASAN by its mode. by_type: all, by type, or by kind if that has no types. dropped: reports of further
+    bugs when there were too many to keep. system: the banner of the kernel, "" if the log has none. notes:
+    what a reader must know, such as frames that could not be looked up and why.
     """
 
     schema: int = SCHEMA

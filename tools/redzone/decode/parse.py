@@ -155,6 +155,7 @@ class Builder:
         report.truncated = report.truncated or self._cut
         for stack in report.stacks:
             self._first_exact(stack)
+        self._place_in_object()
         memory.explain_map(report)
         return report
 
@@ -165,6 +166,21 @@ class Builder:
         ):
             # User space prints the address of the access, not of what follows.
             stack.frames[0].exact = True
+
+    def _place_in_object(self):
+        """Say where the address lies, if the report leaves that to the reader."""
+        found, address = self.report.object, self.report.access.address
+        if found is None:
+            return
+        if found.kind == "vmalloc" and None not in (found.start, found.size, address):
+            self._place(found, address)
+        if found.kind != "stack" or self._offset is None:
+            return
+        offset = found.distance = self._offset
+        if found.variables and not any(one.hit for one in found.variables):
+            # The one that holds the address, else the nearest.
+            nearest = min(found.variables, key=lambda one: max(one.start - offset, offset - one.end + 1, 0))
+            nearest.hit = True
 
     def _keep(self, line):
         if len(self.report.raw) < MAX_LINES:
@@ -620,8 +636,8 @@ class Builder:
 
 
 def parse_frame(text, pending=None):
-    """Return the model.Frame of a line of a trace, None if it is none, True if it names an inlined function of
-    the frame that follows, which is put into the list @pending and belongs to that frame."""
+    """Return the model.Frame of a line of a trace, None if it is none. True: it names an inlined function,
+    which is put into the list @pending and belongs to the frame that follows."""
     if "+0x" in text:
         match = shapes.ARM.match(text) if " from " in text else None
         match = match or shapes.FRAME.match(text)

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: MIT
+"""Each frame of a log gets its exact line: logs are made here from an ELF file with known functions.
+
+The test finds the calls in the machine code with llvm-objdump, and the lines by reading the source. Neither
+depends on the code that is tested.
+"""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, decode, reports
+
+HERE = Path(__file__).parent
+SOURCE = HERE / "image.c"
+TEXT = SOURCE.read_text(encoding="utf-8").splitlines()
+# name: (compiler, its options, where the code lies)
+TARGETS = {
+    "arm64-clang": (["clang-19", "--target=aarch64-none-elf", "-fuse-ld=lld"], 0xFFFF800080010000),
+    "arm64-gcc": (["aarch64-linux-gnu-gcc", "-fuse-ld=bfd"], 0xFFFF800080010000),
+    "riscv64-clang": (
+        ["clang-19", "--target=riscv64-none-elf", "-mcmodel=medany", "-fuse-ld=lld"],
+        0x80200000,
+    ),
+    "x86_64-clang": (
+        ["clang-19", "--target=x86_64-linux-gnu", "-mcmodel=kernel", "-fuse-ld=lld"],
+        0xFFFFFFFF81000000,
+    ),
+    "x86_64-gcc": (["x86_64-linux-gnu-gcc", "-mcmodel=kernel", "-fno-pie", "-no-pie"], 0xFFFFFFFF81000000),
+    "thumb-clang": (["clang-19", "--target=thumbv7m-none-eabi", "-fuse-ld=lld"], 0x08000000),
+}
+MOVED = 0x2E00000
+_CALL = re.compile(r"^\s*([0-9a-f]+):.*?\s(?:bl|call|callq|jal|jalr|auipc)\b.*<([\w.]+)>")
+_FUNCTION = re.compile(r"^([0-9a-f]+) <(\w+)>:")
+_ADDRESS = re.compile(r"^\s*([0-9a-f]+):")
+
+
+@dataclass
+class Built:
+    """An ELF file. functions: {name: (address, size)}; calls: {(caller, callee): [return addresses]}."""
+
+    path: Path
+    functions: dict
+    calls: dict
+    thumb: bool = False
+
+    def frame(self, caller, callee, which=0):
+        """Return (name, offset, size, address) of the frame in @caller that called @callee."""
+        start, size = self.functions[caller]
+        address = self.calls[caller, callee][which]
+        return caller, address - start, size, address
+
+
+def read(path):
+    """Return (functions, calls) of an ELF file, from llvm-objdump's text."""
+    text = subprocess.run(
+        ["llvm-objdump-19", "-d", "--no-show-raw-insn", str(path)], check=True, capture_output=True, text=True
+    ).stdout
+    functions, calls, current, pending = {}, {}, None, None
+    for line in text.splitlines():
+        head = _FUNCTION.match(line)
+        if head:
+            start = int(head[1], 16)
+            if current:
+                functions[current] = (functions[current][0], start - functions[current][0])
+            current, functions[head[2]] = head[2], (start, 0)
+            pending = None
+            continue
+        at = _ADDRESS.match(line)
+        if at and pending:
+            calls.setdefault(pending, []).append(int(at[1], 16))
+            pending = None
+        call = _CALL.match(line)
+        if call and "+" not in call[2] and call[2] != current:
+            pending = current, call[2]
+    if current:
+        symbols = subprocess.run(
+            ["llvm-nm-19", "-S", str(path)], check=True, capture_output=True, text=True
+        ).stdout
+        size = re.search(rf"^[0-9a-f]+ ([0-9a-f]+) [tT] {current}$", symbols, re.MULTILINE)
+        functions[current] = (functions[current][0], int(size[1], 16))
+    return functions, calls
+
+
+def line_of(text):
+    """Return the number of the only line of the source that has @text."""
+    found = [number for number, line in enumerate(TEXT, 1) if text in line]
+    assert len(found) == 1, (text, found)
+    return found[0]
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def built(request, tmp_path_factory):
+    for tool in (TARGETS[request.param][0][0], "llvm-objdump-19", "llvm-nm-19", "llvm-symbolizer-19"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is missing; ./redzone doctor --install gets it")
+    return build(request.param, tmp_path_factory.mktemp("image"))
+
+
+def build(target, folder, *options):
+    command, where = TARGETS[target]
+    path = folder / "image.elf"
+    subprocess.run(
+        [
+            *(
+                *command,
+                "-O2",
+                "-g",
+                "-ffreestanding",
+                "-nostdlib",
+                "-static",
+                "-fno-pic",
+                "-fno-optimize-sibling-calls",
+            ),
+            *("-fno-stack-protector", "-Wall", "-Werror", "-Wl,--build-id=sha1", f"-Wl,-Ttext={where:#x}"),
+            *(*options, str(SOURCE), "-o", str(path)),
+        ],
+        check=True,
+    )
+    return Built(path, *read(path), thumb=target.startswith("thumb"))
+
+
+def access_frames(built):
+    return [
+        built.frame("parse_packet", "check_bad_access"),
+        built.frame("receive", "parse_packet"),
+        built.frame("_start", "receive"),
+    ]
+
+
+def check(report):
+    """The lines of the report of write_log() are those of the calls in the source."""
+    call, allocated, freed = (report.stack(kind) for kind in ("call", "allocated", "freed"))
+    places = [[(one.function, one.line) for one in frame.locations] for frame in call.frames]
+    assert places == [
+        [
+            ("fill", line_of("check_bad_access(packet->data")),
+            ("parse_packet", line_of("\tfill(packet, index)")),
+        ],
+        [("receive", line_of("\tparse_packet(packet, index);"))],
+        [("_start", line_of("receive(counters[1])"))],
+    ]
+    assert all(Path(one.path) == SOURCE for frame in call.frames for one in frame.locations)
+    assert [(one.function, one.line) for one in allocated.frames[0].locations] == [
+        ("new_packet", line_of("check_alloc(sizeof(*packet))"))
+    ]
+    assert [one.line for one in allocated.frames[1].locations] == [line_of("packet = new_packet();")]
+    assert [one.line for one in freed.frames[0].locations] == [line_of("\tcheck_free(packet);")]
+    assert [one.line for one in freed.frames[1].locations] == [line_of("\tdrop_packet(packet);")]
+
+
+def linux(frames, allocated, freed, prefix="[   12.345678][  T123] ", module=""):
+    """Return a report as Linux prints it."""
+
+    def shown(trace, space=" "):
+        return [f"{space}{name}+{offset:#x}/{size:#x}{module}" for name, offset, size, _ in trace]
+
+    lines = [
+        "=" * 66,
+        f"BUG: KASAN: slab-use-after-free in {shown(frames, '')[0]}",
+        "Write of size 1 at addr ffff888012345010 by task syz-executor.0/4711",
+        "",
+        "CPU: 1 UID: 0 PID: 4711 Comm: syz-executor.0 Not tainted 6.12.0 #1 ",
+        "Call Trace:",
+        " <TASK>",
+        *shown(frames),
+        " </TASK>",
+        "",
+        "Allocated by task 4711:",
+        *shown(allocated),
+        "",
+        "Freed by task 4711:",
+        *shown(freed),
+        "",
+        "The buggy address belongs to the object at ffff888012345000",
+        " which belongs to the cache kmalloc-64 of size 64",
+        "The buggy address is located 16 bytes inside of",
+        " freed 56-byte region [ffff888012345000, ffff888012345038)",
+        "",
+        "Memory state around the buggy address:",
+        " ffff888012344f00: fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc",
+        ">ffff888012345000: fa fb fb fb fb fb fb fb fc fc fc fc fc fc fc fc",
+        "                         ^",
+        " ffff888012345080: fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc",
+        "=" * 66,
+    ]
+    return "".join(f"{prefix}{line}\n" for line in lines)
+
+
+def traces(built):
+    return (
+        access_frames(built),
+        [built.frame("new_packet", "check_alloc"), built.frame("receive", "new_packet")],
+        [built.frame("drop_packet", "check_free"), built.frame("receive", "drop_packet")],
+    )
+
+
+def test_linux(built):
+    log = decode(linux(*traces(built)), [built.path])
+    assert not log.notes
+    check(reports(log)[0])
+    assert reports(log)[0].title.startswith("BUG: KASAN: slab-use-after-free in parse_packet")
+
+
+def test_addresses_only(built):
+    """A microcontroller without a symbol table, with the Thumb bit where there is one."""
+    bit = int(built.thumb)
+    digits = 8 if built.thumb else 16
+    text = linux(*traces(built), prefix="")
+    for name, offset, size, address in [one for trace in traces(built) for one in trace]:
+        text = text.replace(f"{name}+{offset:#x}/{size:#x}", f"0x{address | bit:0{digits}x}")
+    log = decode(text, [built.path])
+    report = reports(log)[0]
+    check(report)
+    assert [frame.name for frame in report.stack("call").frames] == ["parse_packet", "receive", "_start"]
+    assert log.bugs[0].title == "KASAN: slab-use-after-free Write in parse_packet"
+
+
+def test_kaslr_from_the_log(built):
+    """Addresses only, moved by an offset that the log tells behind the report."""
+    text = linux(*traces(built))
+    for name, offset, size, address in [one for trace in traces(built) for one in trace]:
+        text = text.replace(
+            f" {name}+{offset:#x}/{size:#x}", f" [<{address + MOVED:016x}>] 0x{address + MOVED:x}"
+        )
+    text += "[   13.000000][  T123] Kernel Offset: 0x2e00000 from 0xffffffff81000000 \n"
+    log = decode(text, [built.path])
+    check(reports(log)[0])
+    assert [one.offset for one in log.images] == [MOVED]
+
+
+def test_kaslr_from_a_frame(built):
+    """One frame has both its address and its name."""
+    moved = 0x1A40000
+    frames, allocated, freed = traces(built)
+    text = linux(frames, allocated, freed)
+    for name, offset, size, address in allocated + freed + frames[1:]:
+        text = text.replace(
+            f" {name}+{offset:#x}/{size:#x}", f" [<{address + moved:016x}>] 0x{address + moved:x}"
+        )
+    name, offset, size, address = frames[0]
+    text = text.replace(f"] {' '}{name}+", f"]  [<{address + moved:016x}>] {name}+")
+    log = decode(text, [built.path])
+    check(reports(log)[0])
+    assert [one.offset for one in log.images] == [moved]
+
+
+def test_type_and_explanation(built):
+    log = decode(linux(*traces(built)), [built.path])
+    report = reports(log)[0]
+    assert report.object.size == 56
+    # With pointers of 4 bytes the type is smaller than the object: then it is not said.
+    assert report.object.type == ("" if built.thumb else "struct packet")
+    assert [one.about for one in report.excerpts] == ["call", "allocated", "freed"]
+    bad = [line.text for one in report.excerpts for line in one.lines if line.bad]
+    assert "check_bad_access(packet->data + index);" in bad[0]
+    assert "check_alloc(sizeof(*packet))" in bad[1]
+
+
+def test_another_build_has_no_lines(built):
+    """A function that has another size in the image is not looked up, and a note says so."""
+    frames, allocated, freed = traces(built)
+
+    def other(trace):
+        return [(name, offset, size + 0x1000, address) for name, offset, size, address in trace]
+
+    log = decode(linux(other(frames), other(allocated), other(freed)), [built.path])
+    assert not any(frame.locations for stack in reports(log)[0].stacks for frame in stack.frames)
+    assert any("another build" in note for note in log.notes)
+
+
+def test_wrong_build_id(built, run_decode, tmp_path):
+    """The log names the kernel's build ID, and the image has another: refused with both."""
+    own = re.search(
+        r"Build ID: ([0-9a-f]{40})",
+        subprocess.run(
+            ["llvm-readelf-19", "-n", str(built.path)], check=True, capture_output=True, text=True
+        ).stdout,
+    )[1]
+    other = "0123456789abcdef0123456789abcdef01234567"
+    log = tmp_path / "log"
+    log.write_text(linux(*traces(built)).replace("6.12.0 #1 ", f"6.12.0 #1 {other}"), encoding="utf-8")
+    result = run_decode(log, "--elf", built.path)
+    assert result.returncode == 2
+    assert own in result.stderr
+    assert other in result.stderr
+    log.write_text(linux(*traces(built)).replace("6.12.0 #1 ", f"6.12.0 #1 {own}"), encoding="utf-8")
+    assert run_decode(log, "--elf", built.path).returncode == 1
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_module(tmp_path, debug):
+    """Frames of a module: found by name, and a folder may have a stripped one and its debug information."""
+    for tool in ("clang-19", "ld.lld-19", "llvm-objdump-19", "llvm-symbolizer-19", "llvm-objcopy-19"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is missing; ./redzone doctor --install gets it")
+    kernel = build("arm64-clang", tmp_path)
+    folder = tmp_path / "lib" / "drivers"
+    folder.mkdir(parents=True)
+    module = folder / "test-module.ko"
+    subprocess.run(
+        [
+            *("clang-19", "--target=aarch64-none-elf", "-O2", "-g", "-ffreestanding", "-DMODULE", "-c"),
+            *("-fno-optimize-sibling-calls", str(SOURCE), "-o", str(module)),
+        ],
+        check=True,
+    )
+    functions, _ = read(module)
+    # The calls of an object file have no targets yet: count the instructions behind each `bl`.
+    text = subprocess.run(
+        ["llvm-objdump-19", "-dr", "--no-show-raw-insn", str(module)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    after = {
+        name: [int(match, 16) + 4 for match in re.findall(r"^\s*([0-9a-f]+):\s+bl\b", body, re.MULTILINE)]
+        for name, body in re.findall(r"^[0-9a-f]+ <(\w+)>:\n((?:.+\n)+)", text, re.MULTILINE)
+    }
+    if debug:
+        shutil.copy(module, folder / "test-module.ko.debug")
+        subprocess.run(["llvm-objcopy-19", "--strip-debug", str(module)], check=True)
+
+    def frame(name, which):
+        start, size = functions[name]
+        return name, after[name][which] - start, size, 0
+
+    trace = [frame("module_helper", 1), frame("module_entry", 0)]
+    log = decode(linux(trace, trace, trace, module=" [test_module]"), [kernel.path], modules=tmp_path / "lib")
+    found = reports(log)[0].stack("call").frames
+    assert [[one.line for one in frame.locations] for frame in found] == [
+        [line_of("\tcheck_bad_access(at);")],
+        [line_of("int sum = module_helper(at);")],
+    ]
+    assert found[0].module == "test_module"
+
+
+def test_interrupted_instruction(tmp_path):
+    """The frame behind an exception's entry is the instruction itself, though it follows a call."""
+    if shutil.which("clang-19") is None or shutil.which("llvm-symbolizer-19") is None:
+        pytest.skip("clang-19 or llvm-symbolizer-19 is missing; ./redzone doctor --install gets it")
+    kernel = build("arm64-clang", tmp_path)
+    name, offset, size, _ = kernel.frame("receive", "new_packet")
+    text = (
+        f"{'=' * 66}\nBUG: KASAN: invalid-access in {name}+{offset:#x}/{size:#x}\n"
+        "Write at addr f1ff000012345010 by task a/1\nPointer tag: [f1], memory tag: [fe]\n\n"
+        f"Call trace:\n do_mem_abort+0x3c/0xd4\n el1_abort+0x40/0x60\n el1h_64_sync_handler+0x6c/0xf8\n"
+        f" el1h_64_sync+0x64/0x68\n {name}+{offset:#x}/{size:#x}\n{'=' * 66}\n"
+    )
+    log = decode(text, [kernel.path])
+    frame = reports(log)[0].stack("call").frames[-1]
+    assert frame.exact
+    # Not the line of the call.
+    assert frame.locations[-1].line != line_of("packet = new_packet();")
+
+
+def test_root_is_the_repository():
+    assert (ROOT / "redzone").is_file()

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: MIT
+"""Explains a report in plain words: facts of the report first, then causes that are common, said as such."""
+
+# Sentences read better in one piece.
+# ruff: noqa: E501
+
+from redzone import base
+from redzone.decode import memory, signature
+
+# Types of all sanitizers, by the mistake that they stand for.
+MISTAKES = {
+    "slab-out-of-bounds": "bounds",
+    "heap-buffer-overflow": "bounds",
+    "out-of-bounds": "bounds",
+    "heap-out-of-bounds": "bounds",
+    "container-overflow": "bounds",
+    "global-out-of-bounds": "global",
+    "global-buffer-overflow": "global",
+    "stack-out-of-bounds": "stack",
+    "stack-buffer-overflow": "stack",
+    "stack-buffer-underflow": "stack",
+    "dynamic-stack-buffer-overflow": "stack",
+    "alloca-out-of-bounds": "alloca",
+    "slab-use-after-free": "freed",
+    "use-after-free": "freed",
+    "heap-use-after-free": "freed",
+    "use-after-scope": "scope",
+    "stack-use-after-scope": "scope",
+    "stack-use-after-return": "scope",
+    "double-free": "double",
+    "attempting-double-free": "double",
+    "double-free or invalid-free": "free",
+    "invalid-free": "free",
+    "attempting-free-on-address": "free",
+    "bad-free": "free",
+    "alloc-dealloc-mismatch": "free",
+    "vmalloc-out-of-bounds": "vmalloc",
+    "null-ptr-deref": "null",
+    "wild-memory-access": "wild",
+    "user-memory-access": "user",
+    "invalid-access": "tags",
+    "tag-mismatch": "tags",
+    "SEGV": "wild",
+    "uninit-value": "uninit",
+    "data-race": "race",
+    "memory-corruption": "bounds",
+}
+# {mistake: (causes that are common, where to look)}.
+_ADVICE = {
+    "bounds": (
+        "Common causes of this shape: a length or index that was not checked against the size of the allocation, a "
+        "missing element for a terminating zero, or an object that is smaller than the type its pointer has.",
+        "Compare the size in the allocation with the index or length at the access.",
+    ),
+    "global": (
+        "Common causes of this shape: an index that was not checked against the size of the array, or a table that "
+        "lacks its last, empty entry.",
+        "Compare the declaration of the variable with the index at the access.",
+    ),
+    "stack": (
+        "Common causes of this shape: an index or length that was not checked against a local array, or a function "
+        "that was given a buffer without its size.",
+        "Look at the local variables of the frame, and at each function that gets the address of one.",
+    ),
+    "alloca": (
+        "Common causes of this shape: a length that changed between the allocation and the access, or one that is 0.",
+        "Compare the length of the variable-length array with the index.",
+    ),
+    "freed": (
+        "Common causes of this shape: a pointer that stayed in a list, timer, work or another object after the free; a "
+        "reference that was dropped once too often; or a free on an error path whose caller goes on.",
+        "Read the trace of the free first. Then look for the code that kept the pointer.",
+    ),
+    "scope": (
+        "Common causes of this shape: the address of a local variable was kept after its block or function had ended.",
+        "Look for the assignment that takes the variable's address.",
+    ),
+    "double": (
+        "Common causes of this shape: an error path that frees after a helper has freed already, two owners without "
+        "a reference count, or a pointer that was not cleared after the free.",
+        "Compare the trace of the first free with the call trace, which is the second.",
+    ),
+    "free": (
+        "Common causes of this shape: pointer arithmetic before the free, a free of a member or of a local or global "
+        "variable, or a free by a function of another allocator.",
+        "Look at how the pointer of the free was computed.",
+    ),
+    "vmalloc": (
+        "Common causes of this shape: a length or index that was not checked against the size of the area, or an area "
+        "that was freed.",
+        "Compare the size of the area with the index at the access.",
+    ),
+    "null": (
+        "Common causes of this shape: a function that returned no object and was not checked, or a member that is set "
+        "later than its first use.",
+        "Look for the code that should have set the pointer; a small address is the offset of a member.",
+    ),
+    "wild": (
+        "Common causes of this shape: a pointer that was overwritten, never initialised, or read from freed memory.",
+        "Look at the address: text, a poison value or a counter in it tells where it came from.",
+    ),
+    "user": (
+        "Common causes of this shape: a pointer from user space that was used without a user-copy function.",
+        "Look for the missing copy_from_user() or copy_to_user(), and for a size that user space controls.",
+    ),
+    "tags": (
+        "Either the access left its object, or the object was freed: the tags alone do not tell these apart.",
+        "If there are traces of an allocation and a free, read these first. A report of Generic mode says more.",
+    ),
+    "uninit": (
+        "Common causes of this shape: a member that no path sets, padding, or a function that failed before it filled "
+        "its result.",
+        "Look at the place where the memory was created, and for the path that does not write it.",
+    ),
+    "race": (
+        "Two accesses met without a lock, and at least one was a write.",
+        "Find the lock that protects the data, or mark accesses that may race on purpose.",
+    ),
+}
+_VERBS = {"read": "read", "write": "wrote", "free": "freed", "access": "accessed"}
+_POISONS = (
+    (0x6B6B6B6B6B6B6B6B, "SLUB's poison of freed memory"),
+    (0x5A5A5A5A5A5A5A5A, "SLUB's poison of memory that was not written yet"),
+    (0xDEAD000000000100, "the list poison of Linux: an entry was used after list_del()"),
+    (0xDEAD000000000122, "the list poison of Linux: an entry was used after list_del()"),
+)
+
+
+def _bytes(count):
+    return base.plural(count, "byte")
+
+
+def _call(stack):
+    """Return " in NAME()" for the first function of a Stack that is not the allocator's."""
+    for frame in stack.frames if stack else ():
+        if frame.reliable and frame.role == "" and frame.name:
+            place = frame.locations[-1] if frame.locations else None
+            return f" in {signature.plain(frame.name)}()" + (f" at {_place(place)}" if place else "")
+    return ""
+
+
+def _by(stack):
+    if stack is None or stack.task is None:
+        return ""
+    name = stack.task.name or (f"task {stack.task.id}" if stack.task.id is not None else "")
+    return f" by {name}" if name else ""
+
+
+def _place(location):
+    return (
+        f"{base.relative(location.path)}:{location.line}" if location.line else base.relative(location.path)
+    )
+
+
+def _article(text):
+    number = text.split("-")[0]
+    vowel = text[:1] in "aeiou" or number.startswith("8") or number in ("11", "18")
+    return f"an {text}" if vowel else f"a {text}"
+
+
+def _object(report):
+    """Return the object in words: "a 60-byte struct foo allocated in bar()"."""
+    found = report.object
+    if found.kind == "global":
+        where = f", declared at {_place(found.where)}" if found.where and found.where.path else ""
+        size = f"{found.size}-byte " if found.size else ""
+        return f"the {size}global variable {found.name or '(unnamed)'}{where}"
+    if found.kind == "vmalloc":
+        pages = base.plural((found.size or 0) >> 12, "page")
+        size = f"a vmalloc area of {pages}" if found.size and not found.size & 0xFFF else "a vmalloc area"
+        by = (
+            f" allocated at {found.name}"
+            if found.name
+            else _maybe(" created", _call(report.stack("vmalloc")))
+        )
+        return size + by
+    kind = found.type or ("allocation of pages" if found.kind == "page" else "object")
+    text = _article(f"{found.size}-byte {kind}") if found.size is not None else _article(kind)
+    return text + _maybe(" allocated", _call(report.stack("allocated")))
+
+
+def _maybe(words, rest):
+    return words + rest if rest else ""
+
+
+def _where(report):
+    """Return where the address lies, in words, "" if the report does not say."""
+    found = report.object
+    if found is None or found.side == "" or found.distance is None:
+        return ""
+    what = _object(report)
+    if found.side == "inside":
+        if found.kind == "vmalloc":
+            # Its size is that of its pages; the program may have asked for less.
+            return f"{_bytes(found.distance)} into {what}"
+        return f"{_bytes(found.distance)} inside of {what}" if found.distance else f"at the start of {what}"
+    if found.side == "left":
+        return f"{_bytes(found.distance)} before the start of {what}"
+    past = f"{_bytes(found.distance)} past the end of" if found.distance else "right behind the end of"
+    text = f"{past} {what}"
+    if found.cache and found.size is not None and found.cache_size and found.size < found.cache_size:
+        if found.size + found.distance < found.cache_size:
+            text += f", in the padding of cache {found.cache} (its objects have {_bytes(found.cache_size)})"
+        else:
+            text += f", beyond its slot in cache {found.cache} ({_bytes(found.cache_size)})"
+    elif found.cache:
+        text += f", of cache {found.cache}"
+    return text
+
+
+def _access(report):
+    """Return the sentence that says what was done."""
+    access = report.access
+    function = signature.function(report)
+    call = report.stack("call")
+    place = (
+        next(
+            (_at(frame) for frame in call.frames if _at(frame) and signature.plain(frame.name) == function),
+            "",
+        )
+        if call
+        else ""
+    )
+    subject = (
+        f"{function}(){place}"
+        if function and not function.startswith("0x")
+        else f"Code at {function}"
+        if function
+        else "The code"
+    )
+    where = _where(report)
+    if report.kind == "kasan" and not report.type:
+        subject, verb = "The beginning of this report is missing.", ""
+    if access.asynchronous:
+        return (
+            "The CPU noted a bad access some time before this report; the trace says what ran when the kernel noticed, "
+            "not where the access was."
+        )
+    if access.kind == "free" or report.type in signature._FREES:
+        second = " a second time" if MISTAKES.get(report.type) == "double" else ""
+        target = f"the address {access.address:#x}" if access.address is not None else "an address"
+        return f"{subject} freed {target}{second}" + (f", {where}." if where else ".")
+    verb = _VERBS.get(access.kind, "accessed")
+    size = f" {_bytes(access.size)}" if access.size is not None else ""
+    target = f" at {access.address:#x}" if access.address is not None else ""
+    if not report.type:
+        return f"{subject} An access{target}" + (f", {where}, is reported." if where else " is reported.")
+    text = f"{subject} {verb}{size}{target}"
+    return text + (f", {where}." if where else ".")
+
+
+def _at(frame):
+    return f" at {_place(frame.locations[0])}" if frame.locations else ""
+
+
+def _locals(report):
+    """Return a sentence about the variable of a stack frame."""
+    found = report.object
+    if found is None or found.kind != "stack":
+        return ""
+    frame = report.stack("frame")
+    owner = f" of {signature.plain(frame.frames[0].name)}()" if frame and frame.frames[0].name else ""
+    hit = next((one for one in found.variables if one.hit), None)
+    if hit is None:
+        task = f" of {found.name}" if found.name else ""
+        return f"The address lies in the stack{task}" + (f", in the frame{owner}." if owner else ".")
+    offset = found.distance
+    size = hit.end - hit.start
+    if offset is None:
+        return f"It concerns the variable '{hit.name}'{owner}."
+    if offset >= hit.end:
+        behind = offset - hit.end
+        where = f"{_bytes(behind)} past the end" if behind else "right behind the end"
+    elif offset < hit.start:
+        where = f"{_bytes(hit.start - offset)} before the start"
+    else:
+        where = f"{_bytes(offset - hit.start)} inside"
+    line = f" (line {hit.line})" if hit.line else ""
+    return f"The address lies {where} of the {size}-byte variable '{hit.name}'{line} in the frame{owner}."
+
+
+def _state(report):
+    """Return a sentence about who freed the object."""
+    freed = report.stack("freed")
+    if freed is None or not freed.frames:
+        return ""
+    first = "first " if MISTAKES.get(report.type) == "double" else ""
+    if MISTAKES.get(report.type) in ("freed", "double", "tags", "free") or (
+        report.object and report.object.state == "freed"
+    ):
+        work = report.stack("work")
+        handed = _call(work)
+        text = f"The {first}free was made{_by(freed)}{_call(freed)}."
+        return text + (f" The free came by way of RCU or a workqueue, started{handed}." if handed else "")
+    return (
+        f"The memory was used and freed before{_by(freed)}{_call(freed)}; the object that it belongs to now is another one."
+        if report.object and report.object.state == "allocated"
+        else ""
+    )
+
+
+def _evidence(report):
+    """Return sentences about tags and shadow bytes."""
+    access = report.access
+    found = []
+    if access.pointer_tag is not None and access.memory_tag is not None:
+        state = memory.meaning(access.memory_tag, "tags", report.mode, report.kind)
+        same = "equals" if access.pointer_tag == access.memory_tag else "differs from"
+        found.append(
+            f"The pointer's tag {access.pointer_tag:02x} {same} the memory's {access.memory_tag:02x} ({state})."
+        )
+    value = memory.bad_value(report)
+    if value is not None and report.memory.kind == "shadow":
+        found.append(
+            f"The shadow byte of the address is {value:02x}: {memory.meaning(value, 'shadow', '', report.kind)}."
+        )
+    for poison, words in _POISONS:
+        if access.address is not None and 0 <= access.address - poison < 0x100:
+            found.append(f"The address is {words}.")
+    if access.address is not None and access.address < 4096 and MISTAKES.get(report.type) == "null":
+        found.append(
+            f"The address {access.address:#x} is a member at this offset of a null pointer, or a null pointer itself."
+        )
+    return found
+
+
+def explain(report):
+    """Return the sentences about @report."""
+    if report.kind not in ("kasan", "asan", "hwasan", "kfence", "kmsan", "kcsan"):
+        return _other(report)
+    found = [_access(report)] if report.kind not in ("kmsan", "kcsan") else []
+    found += [_locals(report), _state(report), *_evidence(report)]
+    mistake = MISTAKES.get(report.type.split(" ")[0] if report.type not in MISTAKES else report.type)
+    if report.type == "out-of-bounds" and report.access.size is not None and report.access.size >> 63:
+        found.append("The size is negative as a signed number: look at the subtraction that produced it.")
+    elif mistake and not report.access.asynchronous:
+        found += _ADVICE[mistake]
+    if report.access.asynchronous:
+        found.append("Boot with kasan.mode=sync to see the access itself.")
+    if report.truncated:
+        found.append("A part of the report is missing from the log, so more may be known than is said here.")
+    return [sentence for sentence in found if sentence]
+
+
+def _other(report):
+    function = signature.function(report)
+    where = f" in {function}()" if function and not function.startswith("0x") else ""
+    words = {
+        "ubsan": "The undefined-behaviour sanitizer found an operation without a defined result",
+        "oops": "The kernel could not go on",
+        "panic": "The kernel stopped",
+        "warning": "A check in the kernel's own code failed",
+    }.get(report.kind)
+    if words is None:
+        return []
+    found = [f"{words}{where}."]
+    if report.kind == "oops" and report.access.address is not None and report.access.address < 4096:
+        found.append(
+            f"The address {report.access.address:#x} is near zero: a null pointer, or a member of one."
+        )
+    return found
