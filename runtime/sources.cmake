@@ -30,6 +30,7 @@ set(REDZONE_RUNTIME_SOURCES
   core/arm_abi.c
   core/check.c
   core/claim.c
+  core/compact.c
   core/format.c
   core/mem.c
   core/message.c

@@ -79,6 +79,32 @@
  *                               the first kasan_window_add() decides, and
  *                               __asan_shadow_memory_dynamic_address is set to it.
  */
+/*
+ * CONFIG_KASAN_SHADOW_COMPACT   windowed, with 2 bits of shadow for 8 bytes: 1/32 of the window instead of 1/8. For simple
+ *                               heaps alone (<kasan/heap.h>), and for outline checks alone, without stack objects and
+ *                               globals: docs/small-memory.md says which bugs are no longer seen.
+ */
+#ifdef CONFIG_KASAN_SHADOW_COMPACT
+#ifndef CONFIG_KASAN_GENERIC
+#error "KASAN: CONFIG_KASAN_SHADOW_COMPACT is for CONFIG_KASAN_GENERIC"
+#endif
+#if defined(CONFIG_KASAN_SHADOW_OFFSET)
+#error "KASAN: CONFIG_KASAN_SHADOW_COMPACT has no offset that compiled code could use: outline checks, no CONFIG_KASAN_SHADOW_OFFSET"
+#endif
+#ifndef CONFIG_KASAN_SHADOW_WINDOWED
+#define CONFIG_KASAN_SHADOW_WINDOWED 1
+#endif
+#ifndef CONFIG_KASAN_STACK
+#define CONFIG_KASAN_STACK 0
+#elif CONFIG_KASAN_STACK != 0
+#error "KASAN: CONFIG_KASAN_SHADOW_COMPACT cannot describe stacks: compile without stack instrumentation, CONFIG_KASAN_STACK=0"
+#endif
+/* Memory that one byte of shadow describes: 2^5 bytes. */
+#define KASAN_WINDOW_SHIFT 5
+#elif defined(CONFIG_KASAN)
+#define KASAN_WINDOW_SHIFT KASAN_SHADOW_SCALE_SHIFT
+#endif
+
 #ifdef CONFIG_KASAN_HW_TAGS
 #if defined(CONFIG_KASAN_SHADOW_FULL) || defined(CONFIG_KASAN_SHADOW_WINDOWED)
 #error "KASAN: CONFIG_KASAN_HW_TAGS has no shadow, so no CONFIG_KASAN_SHADOW_* option"
@@ -237,6 +263,43 @@
 #else
 #define CONFIG_KASAN_STACK 1
 #endif
+#endif
+
+/*
+ * What a small board can leave out of the runtime, Generic mode. docs/small-memory.md says what each takes.
+ *
+ * CONFIG_KASAN_SLAB=0            slab and page allocators' hooks, and their objects in reports; simple heaps stay
+ * CONFIG_KASAN_GLOBALS=0         the names of globals; with code that is compiled without their redzones
+ * CONFIG_KASAN_STACK_OBJECTS=0   the names of stack variables; overflows are still reported
+ * CONFIG_KASAN_IGNORE=0          kasan.ignore=
+ * CONFIG_KASAN_OPTION_TEXTS=0    the texts about options, which kasan_option() does not need
+ */
+#if defined(CONFIG_KASAN_SHADOW_COMPACT) && !defined(CONFIG_KASAN_SLAB)
+#define CONFIG_KASAN_SLAB 0
+#endif
+#if defined(CONFIG_KASAN_SHADOW_COMPACT) && !defined(CONFIG_KASAN_GLOBALS)
+#define CONFIG_KASAN_GLOBALS 0
+#endif
+#ifndef CONFIG_KASAN_SLAB
+#define CONFIG_KASAN_SLAB 1
+#endif
+#ifndef CONFIG_KASAN_GLOBALS
+#define CONFIG_KASAN_GLOBALS 1
+#endif
+#ifndef CONFIG_KASAN_STACK_OBJECTS
+#define CONFIG_KASAN_STACK_OBJECTS CONFIG_KASAN_STACK
+#endif
+#ifndef CONFIG_KASAN_IGNORE
+#define CONFIG_KASAN_IGNORE 1
+#endif
+#ifndef CONFIG_KASAN_OPTION_TEXTS
+#define CONFIG_KASAN_OPTION_TEXTS 1
+#endif
+#if defined(CONFIG_KASAN_SHADOW_COMPACT) && (CONFIG_KASAN_SLAB || CONFIG_KASAN_GLOBALS)
+#error "KASAN: CONFIG_KASAN_SHADOW_COMPACT is for simple heaps: no CONFIG_KASAN_SLAB, no CONFIG_KASAN_GLOBALS"
+#endif
+#if !defined(CONFIG_KASAN_GENERIC) && !(CONFIG_KASAN_SLAB && CONFIG_KASAN_GLOBALS)
+#error "KASAN: only CONFIG_KASAN_GENERIC can leave out CONFIG_KASAN_SLAB or CONFIG_KASAN_GLOBALS"
 #endif
 
 /*

@@ -5,7 +5,7 @@
  */
 #include "../alloc/globals.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_GLOBALS
 
 void __asan_register_globals(struct kasan_global *globals, size_t n);
 KASAN_ABI void __asan_register_globals(struct kasan_global *globals, size_t n)

@@ -8,7 +8,7 @@
  */
 #include "../core/shadow.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
 
 /* The compilers align an alloca to 32 bytes and leave 32 bytes free on both sides of it. */
 #define ALLOCA_REDZONE 32
@@ -198,5 +198,14 @@ DEFINE_FAKE_STACK(7)
 DEFINE_FAKE_STACK(8)
 DEFINE_FAKE_STACK(9)
 DEFINE_FAKE_STACK(10)
+
+#elif defined(CONFIG_KASAN_SHADOW_COMPACT)
+
+/* Compiled code calls it even without stack instrumentation. */
+void __asan_handle_no_return(void);
+
+KASAN_ABI void __asan_handle_no_return(void)
+{
+}
 
 #endif /* CONFIG_KASAN_GENERIC */

@@ -17,7 +17,7 @@
 #include "../core/lock.h"
 #include "../core/shadow.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_GLOBALS
 
 /* has_dynamic_init of a chained array: a mark in the top byte, the length in the rest. */
 #define CHAIN_MARK_SHIFT ((unsigned int)sizeof(uintptr_t) * 8 - 8)

@@ -86,11 +86,13 @@ static void *open_object(struct kasan_heap_header *header, uintptr_t raw, uintpt
 
 static inline void close_memory(const void *ptr, size_t size)
 {
+#ifndef CONFIG_KASAN_SHADOW_COMPACT
 	uint8_t *shadow;
 
 	if (kasan_likely(size && kasan_shadow_run((uintptr_t)ptr, size, &shadow)))
 		kasan_shadow_fill(shadow, KASAN_SLAB_FREE, size >> KASAN_SHADOW_SCALE_SHIFT);
 	else
+#endif
 		kasan_poison_always(ptr, size, KASAN_SLAB_FREE);
 }
 

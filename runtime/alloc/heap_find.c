@@ -8,6 +8,7 @@
  */
 #include "heap.h"
 
+#include "../core/compact.h"
 #include "../core/shadow.h"
 #include "../core/tags.h"
 
@@ -101,17 +102,83 @@ static void fill_chunk(struct kasan_heap_chunk *chunk, uintptr_t start,
 
 /* --- By the shadow --- */
 
+#ifdef CONFIG_KASAN_SHADOW_COMPACT
+static inline bool shadow_is(uintptr_t addr, uint8_t value)
+{
+	enum kasan_code code;
+
+	return kasan_code_at(addr, &code) && kasan_code_value(code) == value;
+}
+#else
 static inline bool shadow_is(uintptr_t addr, uint8_t value)
 {
 	uint8_t *shadow;
 
 	return kasan_shadow_at(addr, &shadow) && *shadow == value;
 }
+#endif
 
 /*
  * If another heap has put a chunk of its own at the very start of the object, the two left redzones look like
  * one, and the header decides.
  */
+#ifdef CONFIG_KASAN_SHADOW_COMPACT
+bool kasan_heap_is_start(uintptr_t object)
+{
+	struct kasan_heap_place place;
+
+	return !(object & KASAN_GRANULE_MASK) &&
+	       shadow_is(object - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
+	       shadow_is(object - KASAN_HEAP_LEFT, KASAN_HEAP_LEFT_REDZONE) &&
+	       (!shadow_is(object, KASAN_HEAP_LEFT_REDZONE) ||
+		kasan_heap_place(kasan_heap_header_of((void *)object), &place));
+}
+
+unsigned int kasan_last_bytes(uintptr_t granule)
+{
+	const struct kasan_heap_header *header;
+	struct kasan_heap_place place;
+	uintptr_t left, size;
+
+	/* Between the left redzone and the last granule, all of the object is accessible. */
+	left = granule < KASAN_GRANULE_SIZE ? 0
+					    : kasan_closed_below(granule - KASAN_GRANULE_SIZE, 0);
+	if (!left || !shadow_is(left, KASAN_HEAP_LEFT_REDZONE) ||
+	    !kasan_heap_is_start(left + KASAN_GRANULE_SIZE))
+		return 0;
+	header = kasan_heap_header_of((void *)(left + KASAN_GRANULE_SIZE));
+	/* A header that was overwritten knows nothing: rather miss a bug than report a correct access. */
+	if (!kasan_heap_place(header, &place))
+		return KASAN_GRANULE_MASK;
+	if (kasan_heap_life(header) != KASAN_HEAP_LIVE)
+		return 0;
+	size = header->size - (granule - left - KASAN_GRANULE_SIZE);
+	return size < KASAN_GRANULE_SIZE ? (unsigned int)size : 0;
+}
+
+/* The first bytes at @object that are accessible as whole granules. */
+static size_t size_by_shadow(uintptr_t object, size_t max)
+{
+	size_t size = 0;
+
+	while (size < max && shadow_is(object + size, 0))
+		size += KASAN_GRANULE_SIZE;
+	return size;
+}
+
+/* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none. */
+static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
+{
+	for (; at > limit; at -= KASAN_GRANULE_SIZE) {
+		at = kasan_closed_below(at, limit);
+		if (!at)
+			return 0;
+		if (shadow_is(at, KASAN_HEAP_LEFT_REDZONE))
+			return at + KASAN_GRANULE_SIZE;
+	}
+	return 0;
+}
+#else
 bool kasan_heap_is_start(uintptr_t object)
 {
 	const unsigned int granules = KASAN_HEAP_LEFT / KASAN_GRANULE_SIZE;
@@ -125,6 +192,20 @@ bool kasan_heap_is_start(uintptr_t object)
 		return false;
 	return kasan_likely(shadow[granules] != KASAN_HEAP_LEFT_REDZONE) ||
 	       kasan_heap_place(kasan_heap_header_of((void *)object), &place);
+}
+
+static size_t size_by_shadow(uintptr_t object, size_t max)
+{
+	uint8_t *shadow;
+	size_t size;
+
+	for (size = 0; size < max; size += KASAN_GRANULE_SIZE) {
+		if (!kasan_shadow_at(object + size, &shadow) || *shadow >= KASAN_GRANULE_SIZE)
+			break;
+		if (*shadow)
+			return size + *shadow;
+	}
+	return size < max ? size : max;
 }
 
 /* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none. */
@@ -151,6 +232,8 @@ static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
 	return 0;
 }
 
+#endif
+
 /* The object at @start has lost its header: describe it by the shadow alone. */
 static void describe_by_shadow(struct kasan_heap_chunk *chunk, uintptr_t start, uintptr_t end)
 {
@@ -160,7 +243,7 @@ static void describe_by_shadow(struct kasan_heap_chunk *chunk, uintptr_t start, 
 	while (chunk->freed && shadow_is(start + chunk->size, KASAN_SLAB_FREE))
 		chunk->size += KASAN_GRANULE_SIZE;
 	if (!chunk->freed)
-		chunk->size = kasan_size_by_shadow((void *)start, end - start);
+		chunk->size = size_by_shadow(start, end - start);
 	while (shadow_is(low - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE))
 		low -= KASAN_GRANULE_SIZE;
 	high = start + ((chunk->size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK);

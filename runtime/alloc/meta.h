@@ -13,7 +13,7 @@
 #include "../core/internal.h"
 
 /* Slab metadata of an object; NULL if the cache has none. */
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
 struct kasan_alloc_meta *kasan_alloc_meta(const struct kasan_cache *cache, const void *object);
 struct kasan_free_meta *kasan_free_meta(const struct kasan_cache *cache, const void *object);
 #else

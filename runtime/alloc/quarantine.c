@@ -27,7 +27,7 @@
 
 #include "../core/notice.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
 
 /* Bytes that a CPU's chunk may hold, if the quarantine is large enough for all CPUs to do so. */
 #define CPU_BYTES (128UL << 10)

@@ -8,7 +8,7 @@
 #include "../core/claim.h"
 #include "../core/shadow.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
 
 void kasan_free_pages(const void *addr, size_t size)
 {

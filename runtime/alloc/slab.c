@@ -17,7 +17,7 @@
 #include "../track/known.h"
 #include "../track/track.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
 
 #define ROUND_UP(x, to) (((x) + (to) - 1) & ~((uint32_t)(to) - 1))
 

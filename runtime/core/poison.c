@@ -36,7 +36,7 @@ void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count)
 }
 #endif
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
 /*
  * Fill the shadow of [addr, addr + size), both multiples of a granule. Memory without shadow is
  * left alone: the compilers also name globals and stacks that lie outside every window, and a write

@@ -10,7 +10,7 @@
 #include "message.h"
 #include "shadow.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
 
 #ifdef CONFIG_KASAN_SHADOW_FULL
 #define TO_SET "CONFIG_KASAN_SHADOW_OFFSET and the compiler's shadow offset differ: set both to "

@@ -83,6 +83,7 @@ static inline const struct kasan_window *kasan_window_of(uintptr_t addr)
 	return NULL;
 }
 
+#ifndef CONFIG_KASAN_SHADOW_COMPACT
 static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 {
 	const struct kasan_window *window = kasan_window_of(addr);
@@ -102,6 +103,7 @@ static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shado
 	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + window->offset);
 	return true;
 }
+#endif
 
 #endif
 
@@ -299,6 +301,12 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 	}
 	if (size == 16 && kasan_unlikely(kasan_windows[0].size - distance < 16))
 		return false;
+#ifdef CONFIG_KASAN_SHADOW_COMPACT
+	/* The granules that share its byte of shadow are mostly accessible as well. */
+	return size <= KASAN_GRANULE_SIZE &&
+	       kasan_likely(
+		       !*(const uint8_t *)((addr >> KASAN_WINDOW_SHIFT) + kasan_windows[0].offset));
+#endif
 	shadow = (addr >> KASAN_SHADOW_SCALE_SHIFT) + kasan_windows[0].offset;
 #endif
 	if (size == 16)
@@ -328,6 +336,16 @@ static inline __attribute__((always_inline)) bool kasan_shadow_clear(const uint8
 {
 	const uint8_t *end = shadow + count;
 
+#if UINTPTR_MAX <= UINT32_MAX
+	/* A small CPU gains nothing by more, and it is in many places. */
+	if (count >= 4) {
+		for (; shadow < end - 4; shadow += 4) {
+			if (kasan_unlikely(*(const kasan_u32_any *)shadow))
+				return false;
+		}
+		return !*(const kasan_u32_any *)(end - 4);
+	}
+#endif
 	if (count > 64) {
 		for (; kasan_unlikely(count > 128); count -= 64, shadow += 64) {
 			if (kasan_unlikely(KASAN_WORDS8(shadow)))

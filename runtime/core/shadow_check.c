@@ -5,7 +5,7 @@
  */
 #include "shadow.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
 
 /* --- Scanning shadow --- */
 

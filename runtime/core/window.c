@@ -28,6 +28,14 @@ __attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address;
 struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
 unsigned int kasan_window_count;
 
+/* A window starts at a byte of its shadow. */
+#define START_MASK (((uintptr_t)1 << KASAN_WINDOW_SHIFT) - 1)
+
+static inline size_t shadow_bytes(size_t size)
+{
+	return (size >> KASAN_WINDOW_SHIFT) + ((size & START_MASK) != 0);
+}
+
 /* Do [a, a + a_size) and [b, b + b_size) share a byte? Sizes above 0, no wrap. */
 static bool overlap(uintptr_t a, size_t a_size, uintptr_t b, size_t b_size)
 {
@@ -67,12 +75,14 @@ static const char *check_image(uintptr_t start, size_t size, uintptr_t shadow, s
 
 static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
 {
-	const size_t shadow_size = size >> KASAN_SHADOW_SCALE_SHIFT;
+	const size_t shadow_size = shadow_bytes(size);
 	unsigned int i;
 
-	if (start & KASAN_GRANULE_MASK)
-		return kasan_complain("window start ", start, " is not a multiple of 8: use ",
-				      start & ~(uintptr_t)KASAN_GRANULE_MASK, "");
+	if (start & START_MASK)
+		return kasan_complain("window start ", start,
+				      START_MASK == 7 ? " is not a multiple of 8: use "
+						      : " is not a multiple of 32: use ",
+				      start & ~START_MASK, "");
 	if (!size || (size & KASAN_GRANULE_MASK))
 		return kasan_complain(
 			"window size ", size, " is not a multiple of 8 above 0: use ",
@@ -94,16 +104,15 @@ static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
 				      "");
 	for (i = 0; i < kasan_window_count; i++) {
 		const struct kasan_window *old = &kasan_windows[i];
-		const uintptr_t old_shadow = (old->start >> KASAN_SHADOW_SCALE_SHIFT) + old->offset;
+		const uintptr_t old_shadow = (old->start >> KASAN_WINDOW_SHIFT) + old->offset;
 
 		if (overlap(start, size, old->start, old->size))
 			return kasan_complain("window overlaps the one at ", old->start,
 					      ", which ends at ", old->start + old->size, "");
-		if (overlap(shadow, shadow_size, old_shadow, old->size >> KASAN_SHADOW_SCALE_SHIFT))
+		if (overlap(shadow, shadow_size, old_shadow, shadow_bytes(old->size)))
 			return kasan_complain("shadow overlaps that of the window at ", old->start,
 					      ", which ends at ",
-					      old_shadow + (old->size >> KASAN_SHADOW_SCALE_SHIFT),
-					      "");
+					      old_shadow + (old->size >> KASAN_WINDOW_SHIFT), "");
 	}
 	if (kasan_window_count == CONFIG_KASAN_MAX_WINDOWS)
 		return kasan_complain("no room for the window at ", start,
@@ -111,15 +120,15 @@ static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
 				      "");
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 	if (!kasan_window_count) {
-		const uintptr_t right = (start >> KASAN_SHADOW_SCALE_SHIFT) +
-					(uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET);
+		const uintptr_t right =
+			(start >> KASAN_WINDOW_SHIFT) + (uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET);
 
 		if (shadow != right)
 			return kasan_complain(
 				"CONFIG_KASAN_SHADOW_OFFSET puts the shadow at ", right,
 				"; for shadow where it is now, set it and the compiler's "
 				"offset to ",
-				shadow - (start >> KASAN_SHADOW_SCALE_SHIFT), "");
+				shadow - (start >> KASAN_WINDOW_SHIFT), "");
 	}
 #endif
 	return check_image(start, size, shadow, shadow_size);
@@ -132,10 +141,10 @@ const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
 
 	if (wrong)
 		return wrong;
-	kasan_shadow_fill(shadow, 0, size >> KASAN_SHADOW_SCALE_SHIFT);
+	kasan_shadow_fill(shadow, 0, shadow_bytes(size));
 	window = &kasan_windows[kasan_window_count];
 	window->start = start;
-	window->offset = (uintptr_t)shadow - (start >> KASAN_SHADOW_SCALE_SHIFT);
+	window->offset = (uintptr_t)shadow - (start >> KASAN_WINDOW_SHIFT);
 	if (!kasan_window_count)
 		__asan_shadow_memory_dynamic_address = window->offset;
 	/* A window is in use as soon as it has a size; the loop sees it once it is counted. */
@@ -146,7 +155,7 @@ const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
 
 void *kasan_window_shadow(uintptr_t start)
 {
-	return (void *)((start >> KASAN_SHADOW_SCALE_SHIFT) + kasan_windows[0].offset);
+	return (void *)((start >> KASAN_WINDOW_SHIFT) + kasan_windows[0].offset);
 }
 
 /*

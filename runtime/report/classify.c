@@ -25,12 +25,13 @@ bool kasan_size_is_absurd(const struct kasan_report *report)
  */
 uint8_t kasan_telling_shadow(const struct kasan_report *report)
 {
-	const uint8_t *next;
+	uint8_t next;
 
 	if (report->bad_shadow == 0 || report->bad_shadow >= KASAN_GRANULE_SIZE)
 		return report->bad_shadow;
-	next = kasan_shadow_of((const void *)(report->first_bad + KASAN_GRANULE_SIZE));
-	return next ? *next : 0;
+	return kasan_memory_state((const void *)(report->first_bad + KASAN_GRANULE_SIZE), &next)
+		       ? next
+		       : 0;
 }
 
 static const char *type_by_shadow(uint8_t shadow)

@@ -82,6 +82,7 @@ void kasan_owner_heap(struct kasan_owner *owner, const struct kasan_heap_chunk *
 }
 
 #ifdef CONFIG_KASAN_GENERIC
+#if CONFIG_KASAN_SLAB
 
 /* --- Slab objects --- */
 
@@ -156,8 +157,18 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 		fill_slab_free(owner, cache, object->start);
 }
 
+#endif /* CONFIG_KASAN_SLAB */
+
 /* --- All kinds --- */
 
+#if !CONFIG_KASAN_SLAB
+static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
+{
+	(void)addr;
+	__memset(owner, 0, sizeof(*owner));
+	return 0;
+}
+#else
 /* Return: size of the object that the port or a page heap finds at @addr, slot or pages; 0 if they find none. */
 static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
 {
@@ -176,6 +187,7 @@ static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
 	kasan_owner_large(owner, &object);
 	return owner->size;
 }
+#endif
 
 /*
  * A heap may get its memory from an allocator that the port knows, or the other way round. Then both
@@ -207,7 +219,8 @@ static void prefer_nearer(struct kasan_owner *owner, uintptr_t addr)
 	const uintptr_t next_start = owner->start + owner->slot_size;
 	struct kasan_owner next;
 
-	if (owner->kind != KASAN_OBJECT_SLAB || addr < end || addr >= next_start)
+	if (!CONFIG_KASAN_SLAB || owner->kind != KASAN_OBJECT_SLAB || addr < end ||
+	    addr >= next_start)
 		return;
 	if (owner->state == KASAN_OWNER_LIVE && next_start - addr >= addr - end + 1)
 		return;
@@ -227,7 +240,7 @@ static bool find_large_before(struct kasan_owner *owner, uintptr_t addr)
 {
 	const uintptr_t page = addr & ~(uintptr_t)(CONFIG_KASAN_PAGE_SIZE - 1);
 
-	if (addr - page < LARGE_TAIL && ask_port(owner, page - 1) &&
+	if (CONFIG_KASAN_SLAB && addr - page < LARGE_TAIL && ask_port(owner, page - 1) &&
 	    owner->kind == KASAN_OBJECT_LARGE && owner->state == KASAN_OWNER_LIVE &&
 	    addr - (owner->start + owner->size) < LARGE_TAIL)
 		return true;
@@ -308,7 +321,9 @@ static bool is_stack_poison(uint8_t tag)
 
 static void describe_global(struct kasan_report *report)
 {
-#ifdef CONFIG_KASAN_GENERIC
+#if !CONFIG_KASAN_GLOBALS
+	(void)report;
+#elif defined(CONFIG_KASAN_GENERIC)
 	report->global = kasan_find_global(report->first_bad);
 #elif defined(CONFIG_KASAN_SW_TAGS)
 	bool is_pointers = false;

@@ -94,7 +94,7 @@ static void find_stack(struct kasan_report *report)
 		__memcpy(report->other_comm, "none", 5);
 }
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_STACK_OBJECTS
 static inline uint8_t shadow_at(uintptr_t addr)
 {
 	const uint8_t *shadow = kasan_shadow_of((const void *)addr);

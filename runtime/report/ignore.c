@@ -11,6 +11,8 @@
 #include "../track/track.h"
 #include "report.h"
 
+#if CONFIG_KASAN_IGNORE
+
 /* Length of the longest list, NUL included, and most names in it. */
 #define TEXT_SIZE 512U
 #define NAMES	  16U
@@ -135,3 +137,5 @@ bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault)
 		__atomic_store_n(&list->said[match], 0, __ATOMIC_RELAXED);
 	return match < list->count;
 }
+
+#endif /* CONFIG_KASAN_IGNORE */

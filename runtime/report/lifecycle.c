@@ -23,11 +23,11 @@ static unsigned int *depth_here(void)
 
 void kasan_init(size_t memory)
 {
-#ifdef CONFIG_KASAN_GENERIC
-	kasan_quarantine_init(memory);
-#else
 	(void)memory;
+#if defined(CONFIG_KASAN_TAGS)
 	kasan_ring_init();
+#elif CONFIG_KASAN_SLAB
+	kasan_quarantine_init(memory);
 #endif
 	kasan_set_reporting(kasan_on() ? KASAN_LIVE : KASAN_SILENT);
 	kasan_known_update();

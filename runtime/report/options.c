@@ -145,7 +145,7 @@ static bool set_kasan(const char *value, bool apply)
 		return false;
 	kasan_set_reporting(on ? KASAN_LIVE : KASAN_SILENT);
 	kasan_known_update();
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
 	kasan_quarantine_update();
 #endif
 	return true;
@@ -157,11 +157,11 @@ static bool set_quarantine_size(const char *value, bool apply)
 
 	if (!parse_size(value, 0, SIZE_MAX, &size))
 		return false;
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
 	if (apply)
 		kasan_quarantine_set_size(size);
 #else
-	(void)apply; /* the tag modes have no quarantine */
+	(void)apply; /* the tag modes have no quarantine, and simple heaps have their own */
 #endif
 	return true;
 }
@@ -220,7 +220,7 @@ static bool set_repeat(const char *value, bool apply)
 static bool set_ignore(const char *value, bool apply)
 {
 	(void)apply; /* all modes have the list */
-	return kasan_ignore_set(value);
+	return CONFIG_KASAN_IGNORE && kasan_ignore_set(value);
 }
 
 static bool set_fault(const char *value, bool apply)
@@ -332,8 +332,12 @@ static bool set_sample_order(const char *value, bool apply)
 
 /* Not static: tools read the table out of an image by this name. */
 extern const struct kasan_option_doc kasan_option_docs[];
+#if CONFIG_KASAN_OPTION_TEXTS
 #define DOC(name, modes, setter, values, fallback, help) \
 	{name, values, help, fallback, MODES_TEXT(modes)},
+#else
+#define DOC(name, modes, setter, values, fallback, help) {name, NULL, NULL, NULL, NULL},
+#endif
 const struct kasan_option_doc kasan_option_docs[] = {KASAN_OPTIONS(DOC)};
 
 #define ACTION(name, modes, setter, values, fallback, help) {set_##setter, modes},

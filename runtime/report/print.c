@@ -260,7 +260,7 @@ static void print_stack_owner(const struct kasan_report *report)
 	}
 	if (kasan_has_tagged_frame(report))
 		kasan_print_tagged_frame(report);
-	if (report->has_frame) {
+	if (CONFIG_KASAN_STACK_OBJECTS && report->has_frame) {
 		blank();
 		kasan_print_frame(&report->frame);
 	}
@@ -348,9 +348,9 @@ void kasan_print_report(const struct kasan_report *report)
 			print_tracks(&report->owner);
 			print_owner(report);
 		}
-		if (report->slack.found)
+		if (CONFIG_KASAN_SLAB && report->slack.found)
 			print_slack(report);
-		if (report->global)
+		if (CONFIG_KASAN_GLOBALS && report->global)
 			print_global(report);
 		if (report->on_stack || report->on_other_stack || report->has_frame)
 			print_stack_owner(report);

@@ -149,7 +149,17 @@ unsigned long kasan_count_repeats(const struct kasan_report *report);
 bool kasan_ignore_set(const char *value);
 
 /** kasan_ignored() - is a function of the list in the call trace of this report? Interrupts are off. */
+#if CONFIG_KASAN_IGNORE
 bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault);
+#else
+static inline bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault)
+{
+	(void)ip;
+	(void)fp;
+	(void)is_fault;
+	return false;
+}
+#endif
 
 /* --- options.c --- */
 
