@@ -233,8 +233,11 @@ function(redzone_add_runtime target)
   add_library(${target} STATIC ${REDZONE_RUNTIME_SOURCES} ${rz_PORT})
   target_include_directories(${target} PUBLIC ${include_dir})
   target_compile_definitions(${target} PUBLIC ${defines})
-  # The last -O holds: the tree's own must not undo OPTIMIZE.
-  target_compile_options(${target} PRIVATE ${rz_OPTIONS} ${runtime} ${code})
+  # The last -O holds: the tree's own must not undo OPTIMIZE. Files of the port may be C++.
+  set(standard ${runtime})
+  list(FILTER standard INCLUDE REGEX "^-std=")
+  list(REMOVE_ITEM runtime ${standard})
+  target_compile_options(${target} PRIVATE ${rz_OPTIONS} $<$<COMPILE_LANGUAGE:C>:${standard}> ${runtime} ${code})
   set_target_properties(${target} PROPERTIES
     REDZONE_INSTRUMENT "${instrument}" REDZONE_CODE "${code}")
 endfunction()
@@ -278,7 +281,7 @@ endfunction()
 
 # redzone_instrument(<target> RUNTIME <runtime target> [EXCLUDE <file>...])
 #
-# Compiles the C files of <target> with checks, but for those in EXCLUDE (as they are written in the
+# Compiles the C and C++ files of <target> with checks, but for those in EXCLUDE (as they are written in the
 # target's sources) and those that kasan_sanitize() turned off, and links the runtime. With MODE hw_tags there
 # are no checks to compile, and the rest is the same.
 function(redzone_instrument target)
@@ -303,7 +306,7 @@ function(redzone_instrument target)
   # file cannot be taken out of options of the whole target. Which target compiles the file, and whether
   # it is turned off there, is asked when the build is generated.
   foreach(file IN LISTS files)
-    if(instrument AND file MATCHES "\\.c$")
+    if(instrument AND file MATCHES "\\.(c|cc|cpp|cxx)$")
       set(is_ours "$<STREQUAL:$<TARGET_PROPERTY:REDZONE_RUNTIME>,${rz_RUNTIME}>")
       set(is_on "$<NOT:$<IN_LIST:${file},$<TARGET_PROPERTY:KASAN_SANITIZE_OFF>>>")
       set_property(SOURCE ${file} DIRECTORY ${dir} APPEND PROPERTY COMPILE_OPTIONS
@@ -311,7 +314,7 @@ function(redzone_instrument target)
     endif()
   endforeach()
   set_target_properties(${target} PROPERTIES REDZONE_RUNTIME ${rz_RUNTIME})
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:${code}>)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:${code}>)
   target_link_libraries(${target} PRIVATE ${rz_RUNTIME})
 endfunction()
 

@@ -8,6 +8,10 @@
 #include <kasan/hook.h>
 #include <kasan/tag.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* --- Life cycle --- */
 
 /**
@@ -241,5 +245,9 @@ KASAN_HOOK bool kasan_byte_accessible(const void *addr) KASAN_OFF(return true);
  */
 KASAN_HOOK void kasan_disable_current(void) KASAN_OFF();
 KASAN_HOOK void kasan_enable_current(void) KASAN_OFF();
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* KASAN_CORE_H */

@@ -13,6 +13,10 @@
 
 #include <kasan/hook.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** struct kasan_fifo - a quarantine's queue, private to the runtime; zeroed: empty */
 struct kasan_fifo {
 	void *head, *tail, *spare;
@@ -126,5 +130,9 @@ KASAN_HOOK void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_t s
 			  __builtin_memcpy(raw, ptr, old < size ? old : size);
 			  heap->release(heap, ptr);
 		  } return raw);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* KASAN_HEAP_H */

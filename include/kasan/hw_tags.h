@@ -12,6 +12,10 @@
 
 #include <kasan/config.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** enum kasan_hw_mode - kasan.mode=: when hardware tags report a bad access */
 enum kasan_hw_mode {
 	KASAN_MODE_SYNC,  /* at the access */
@@ -108,6 +112,10 @@ void kasan_check_async_faults(void);
  * @ip, @fp: of the interrupted code. The report names it: nothing nearer to the bug is known.
  */
 void kasan_check_async_faults_at(uintptr_t ip, uintptr_t fp);
+#endif
+
+#ifdef __cplusplus
+}
 #endif
 
 #endif /* KASAN_HW_TAGS_H */

@@ -21,6 +21,8 @@
  * free slots and pages in its lists with the tag of their last user's pointer. When it hands them to
  * kasan_slab_alloc() or kasan_alloc_pages() again, the next user gets a different tag.
  *
+ * C++: every declaration has C linkage. The headers compile as C11 and as C++17.
+ *
  * With no mode configured every hook is an empty inline function (see hook.h), so callers need no #ifdef.
  */
 #ifndef KASAN_KASAN_H

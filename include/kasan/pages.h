@@ -8,6 +8,10 @@
 
 #include <kasan/slab.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* --- Whole pages --- */
 
 /** kasan_free_pages() - @size bytes of whole pages at @addr go back to the page allocator. */
@@ -159,6 +163,10 @@ KASAN_HOOK void kasan_prepare_globals(const struct kasan_global_descriptor *star
 KASAN_HOOK void kasan_load_globals(struct kasan_globals_table *table,
 				   const struct kasan_global_descriptor *start,
 				   const struct kasan_global_descriptor *end);
+#endif
+
+#ifdef __cplusplus
+}
 #endif
 
 #endif /* KASAN_PAGES_H */

@@ -64,7 +64,13 @@ struct kasan_report_info;
  */
 #ifdef KASAN_PORT_INLINE_H
 #include KASAN_PORT_INLINE_H
-#else
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef KASAN_PORT_INLINE_H
 /** kasan_port_irq_save() - disable interrupts on this CPU. Calls nest. Return: the previous state, opaque. */
 unsigned long kasan_port_irq_save(void);
 /** kasan_port_irq_restore() - undo the last kasan_port_irq_save() that was not undone yet. @flags: its
@@ -137,7 +143,7 @@ void kasan_port_print(const char *text);
  *  call the runtime. The exception is code built without recovery that has a bug inside a report: then it
  *  is called in that report.
  *  @why: one line. */
-_Noreturn void kasan_port_panic(const char *why);
+__attribute__((__noreturn__)) void kasan_port_panic(const char *why);
 
 /* --- OPTIONAL --- */
 
@@ -284,5 +290,9 @@ void kasan_port_report_end(const struct kasan_report_info *info);
 void *__memcpy(void *dst, const void *src, size_t n);
 void *__memmove(void *dst, const void *src, size_t n);
 void *__memset(void *dst, int c, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* KASAN_PORT_H */

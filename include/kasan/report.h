@@ -8,6 +8,10 @@
 
 #include <kasan/pages.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* --- Bugs that the system finds --- */
 
 struct kasan_port_task; /* <kasan/port.h> */
@@ -182,5 +186,9 @@ KASAN_HOOK uint32_t kasan_stack_save(uintptr_t ip) KASAN_OFF(return 0);
 
 /** kasan_stack_print() - inside a report, print the stack of @handle as reports do. Any value is safe. */
 KASAN_HOOK void kasan_stack_print(uint32_t handle) KASAN_OFF();
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* KASAN_PUBLIC_REPORT_H */

@@ -7,6 +7,10 @@
 
 #include <kasan/core.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* --- Tracks of an object --- */
 
 /**
@@ -220,5 +224,9 @@ KASAN_HOOK size_t kasan_cache_check_slack(struct kasan_cache *cache) KASAN_OFF(r
 
 /** kasan_record_aux_stack() - remember the current stack: it creates work for the object at @addr. */
 KASAN_HOOK void kasan_record_aux_stack(const void *addr) KASAN_OFF();
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* KASAN_SLAB_H */

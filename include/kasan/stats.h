@@ -8,6 +8,10 @@
 
 #include <kasan/hook.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** struct kasan_depot_stats - @traces: number of different traces; @bytes: that they take; @refused: traces
  *  that were not recorded because @max_bytes are taken. @buckets: of its hash table; @index_bytes: that the port
  *  gave to find traces by, beside @bytes. */
@@ -22,14 +26,14 @@ struct kasan_quarantine_stats {
 };
 
 KASAN_HOOK void kasan_depot_stats(struct kasan_depot_stats *stats)
-	KASAN_OFF(*stats = (struct kasan_depot_stats){0});
+	KASAN_OFF(__builtin_memset(stats, 0, sizeof(*stats)));
 
 #ifdef CONFIG_KASAN_GENERIC
 void kasan_quarantine_stats(struct kasan_quarantine_stats *stats);
 #else
 static inline void kasan_quarantine_stats(struct kasan_quarantine_stats *stats)
 {
-	*stats = (struct kasan_quarantine_stats){0};
+	__builtin_memset(stats, 0, sizeof(*stats));
 }
 #endif
 
@@ -38,6 +42,10 @@ static inline void kasan_quarantine_stats(struct kasan_quarantine_stats *stats)
  *  print. Return: the number of different ones. */
 #ifdef CONFIG_KASAN_TRACE_COMPARE
 size_t kasan_print_trace_compare(void);
+#endif
+
+#ifdef __cplusplus
+}
 #endif
 
 #endif /* KASAN_STATS_H */

@@ -17,6 +17,10 @@
 
 #include <kasan/config.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #ifdef CONFIG_KASAN_TAGS
 
 #define KASAN_TAG_SHIFT 56
@@ -78,5 +82,9 @@ static inline void *kasan_set_tag(const volatile void *ptr, uint8_t tag)
 {
 	return (void *)kasan_tag_addr((uintptr_t)ptr, tag);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* KASAN_TAG_H */

@@ -89,11 +89,12 @@ _Noreturn void board_start(void)
 	or_stop(kasan_window_add(start, size, __kasan_shadow_start));
 #endif
 	heap_watch();
-	run_constructors();
 	kasan_option("kasan_multi_shot", "on");
 #ifdef __arm__
 	tasks_start();
 #endif
+	/* Before the constructors: those of C++ programs run code that has bugs as well. */
 	kasan_init(size);
+	run_constructors();
 	board_exit(main());
 }

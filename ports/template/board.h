@@ -11,6 +11,10 @@
 
 #include <kasan/config.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* From the linker script. */
 extern char __image_start[], __image_end[];
 extern char __stack_start[], __stack_end[];
@@ -55,10 +59,10 @@ const char *tags_start(void);
 void board_puts(const char *text);
 
 /** board_exit() - end QEMU with this exit status. */
-_Noreturn void board_exit(int status);
+__attribute__((__noreturn__)) void board_exit(int status);
 
 /** board_start() - called by the assembly entry on the boot stack, .bss cleared. */
-_Noreturn void board_start(void);
+__attribute__((__noreturn__)) void board_start(void);
 
 /** main() - the program. */
 int main(void);
@@ -66,5 +70,9 @@ int main(void);
 /* The runtime's, checked. */
 void *memcpy(void *dst, const void *src, size_t n);
 void *memset(void *dst, int c, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* BOARD_H */

@@ -5,6 +5,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 void *malloc(size_t size);
 void *memalign(size_t align, size_t size);
 void *realloc(void *ptr, size_t size);
@@ -15,5 +19,9 @@ void heap_watch(void);
 
 /** early_chunk - allocated before heap_watch(). */
 extern char *early_chunk;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* HEAP_H */

@@ -47,6 +47,8 @@ TOOLS = (
     Tool("clang-22", "clang-22", "clang-22", "test", "second Clang (--cc clang-22)"),
     Tool("gcc-arm64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "test", "--cc gcc", (12,)),
     Tool("gcc-riscv64", "riscv64-linux-gnu-gcc", "gcc-riscv64-linux-gnu", "test", "runtime builds"),
+    Tool("g++-arm64", "aarch64-linux-gnu-g++", "g++-aarch64-linux-gnu", "test", "suite porting: C++"),
+    Tool("g++-riscv64", "riscv64-linux-gnu-g++", "g++-riscv64-linux-gnu", "test", "suite porting: C++"),
     Tool("gcc-arm", "arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "test", "runtime builds"),
     Tool("gcc", "x86_64-linux-gnu-gcc", "gcc", "test", "runtime builds, unit tests"),
     Tool("qemu-riscv64", "qemu-system-riscv64", "qemu-system-misc", "test", "suite porting", (7, 2)),
