@@ -13,6 +13,10 @@
 
 #include <kasan/heap.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /**
  * struct kasan_page_heap - one page allocator under the runtime; zero-initialised except for the members above
  *	the line "private"
@@ -97,5 +101,9 @@ KASAN_HOOK size_t kasan_page_heap_size(struct kasan_page_heap *heap, const void 
 /** kasan_page_heap_shrink() - release everything that the quarantine of @heap holds. Do not hold a lock of the
  *  allocator. */
 KASAN_HOOK void kasan_page_heap_shrink(struct kasan_page_heap *heap) KASAN_OFF();
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* KASAN_PAGE_HEAP_H */

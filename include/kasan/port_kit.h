@@ -11,6 +11,13 @@
 #include <kasan/kasan.h>
 #include <kasan/port.h>
 
+#ifdef __cplusplus
+#define KASAN_STATIC_ASSERT static_assert
+extern "C" {
+#else
+#define KASAN_STATIC_ASSERT _Static_assert
+#endif
+
 /**
  * KASAN_PORT_POOL() - define kasan_port_alloc(): memory from [@start, @start + @bytes), which nobody else uses
  * @start: aligned to 16. It need not be zero: blocks are cleared when they are handed out.
@@ -29,25 +36,25 @@
 						      __ATOMIC_RELAXED, __ATOMIC_RELAXED));       \
 		return __memset((char *)(start) + used, 0, size);                                 \
 	}                                                                                         \
-	_Static_assert(1, "takes the semicolon")
+	KASAN_STATIC_ASSERT(1, "takes the semicolon")
 
 /** KASAN_PORT_CONSOLE() - define kasan_port_print() and kasan_port_panic()
  *  @put: writes one character at once, without a buffer and without a lock. @stop: prints its argument and does not
  *  return. */
-#define KASAN_PORT_CONSOLE(put, stop)                    \
-	void kasan_port_print(const char *text)          \
-	{                                                \
-		while (*text)                            \
-			put(*text++);                    \
-		put('\n');                               \
-	}                                                \
-	_Noreturn void kasan_port_panic(const char *why) \
-	{                                                \
-		stop((char *)(uintptr_t)why);            \
-		for (;;)                                 \
-			;                                \
-	}                                                \
-	_Static_assert(1, "takes the semicolon")
+#define KASAN_PORT_CONSOLE(put, stop)           \
+	void kasan_port_print(const char *text) \
+	{                                       \
+		while (*text)                   \
+			put(*text++);           \
+		put('\n');                      \
+	}                                       \
+	void kasan_port_panic(const char *why)  \
+	{                                       \
+		stop((char *)(uintptr_t)why);   \
+		for (;;)                        \
+			;                       \
+	}                                       \
+	KASAN_STATIC_ASSERT(1, "takes the semicolon")
 
 /** KASAN_PORT_REPORT_STACKS() - define kasan_port_report_stack(): @bytes for each of CONFIG_KASAN_NR_CPUS CPUs, a multiple
  *  of 16, at least KASAN_REPORT_STACK_MIN. For systems whose tasks have less stack than a report takes. */
@@ -56,11 +63,11 @@
 	{                                                                                         \
 		static char stacks[CONFIG_KASAN_NR_CPUS][bytes] __attribute__((__aligned__(16))); \
                                                                                                   \
-		_Static_assert((bytes) >= KASAN_REPORT_STACK_MIN, "a report takes more");         \
+		KASAN_STATIC_ASSERT((bytes) >= KASAN_REPORT_STACK_MIN, "a report takes more");    \
 		*size = (bytes);                                                                  \
 		return stacks[kasan_port_cpu()];                                                  \
 	}                                                                                         \
-	_Static_assert(1, "takes the semicolon")
+	KASAN_STATIC_ASSERT(1, "takes the semicolon")
 
 /**
  * KASAN_WRAP_PAGES() - put an allocator of single pages under the runtime: define `struct kasan_page_heap @heap`, and the
@@ -99,7 +106,7 @@
 		kasan_page_free(&heap, page, CONFIG_KASAN_PAGE_SIZE,                       \
 				(uintptr_t)__builtin_return_address(0));                   \
 	}                                                                                  \
-	_Static_assert(1, "takes the semicolon")
+	KASAN_STATIC_ASSERT(1, "takes the semicolon")
 
 /** kasan_must() - stop the system with the message @wrong, unless it is NULL. */
 static inline void kasan_must(const char *wrong)
@@ -120,6 +127,7 @@ static inline void kasan_run_constructors(void)
 		(*at)();
 }
 
+#ifdef CONFIG_KASAN_SHADOW_WINDOWED
 /** kasan_start() - the usual start: the first window, [@start, @start + @size) with its shadow; the globals; reports of
  *  every bug, not only of the first. As kasan_window_add() and kasan_init(). */
 static inline void kasan_start(uintptr_t start, size_t size, uintptr_t shadow)
@@ -129,7 +137,9 @@ static inline void kasan_start(uintptr_t start, size_t size, uintptr_t shadow)
 	kasan_option("kasan_multi_shot", "on");
 	kasan_init(size);
 }
+#endif
 
+#ifdef CONFIG_KASAN
 /** kasan_start_pages() - add @heap over the whole pages of [@start, @end). As kasan_page_heap_add(). */
 static inline void kasan_start_pages(struct kasan_page_heap *heap, const void *start, uintptr_t end)
 {
@@ -139,6 +149,7 @@ static inline void kasan_start_pages(struct kasan_page_heap *heap, const void *s
 	heap->size = (end & ~mask) - (uintptr_t)heap->start;
 	kasan_must(kasan_page_heap_add(heap));
 }
+#endif
 
 #ifdef __riscv
 /**
@@ -203,6 +214,10 @@ static inline void kasan_start_pages(struct kasan_page_heap *heap, const void *s
 		__real_##handler();                                                   \
 	}                                                                             \
 	KASAN_TRAP_ENTRY(__wrap_##handler, kasan_##handler, sepc)
+#endif
+
+#ifdef __cplusplus
+}
 #endif
 
 #endif /* KASAN_PORT_KIT_H */
