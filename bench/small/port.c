@@ -80,7 +80,9 @@ _Noreturn void reset(void)
 	heap_watch();
 	for (at = __init_array_start; at < __init_array_end; at++)
 		(*at)();
+#if !CONFIG_KASAN_MULTI_SHOT
 	kasan_option("kasan_multi_shot", "on");
+#endif
 	kasan_init((size_t)(__heap_end - __heap_start));
 	board_exit(program());
 }

@@ -272,6 +272,7 @@
  * CONFIG_KASAN_GLOBALS=0         the names of globals; with code that is compiled without their redzones
  * CONFIG_KASAN_STACK_OBJECTS=0   the names of stack variables; overflows are still reported
  * CONFIG_KASAN_IGNORE=0          kasan.ignore=
+ * CONFIG_KASAN_START_CHECKS=0    the checks of kasan_window_add() and kasan_check_offset(), when the numbers are right
  * CONFIG_KASAN_OPTION_TEXTS=0    the texts about options, which kasan_option() does not need
  */
 #if defined(CONFIG_KASAN_SHADOW_COMPACT) && !defined(CONFIG_KASAN_SLAB)
@@ -292,6 +293,9 @@
 #ifndef CONFIG_KASAN_IGNORE
 #define CONFIG_KASAN_IGNORE 1
 #endif
+#ifndef CONFIG_KASAN_START_CHECKS
+#define CONFIG_KASAN_START_CHECKS 1
+#endif
 #ifndef CONFIG_KASAN_OPTION_TEXTS
 #define CONFIG_KASAN_OPTION_TEXTS 1
 #endif
@@ -300,6 +304,12 @@
 #endif
 #if !defined(CONFIG_KASAN_GENERIC) && !(CONFIG_KASAN_SLAB && CONFIG_KASAN_GLOBALS)
 #error "KASAN: only CONFIG_KASAN_GENERIC can leave out CONFIG_KASAN_SLAB or CONFIG_KASAN_GLOBALS"
+#endif
+
+/* CONFIG_KASAN_MULTI_SHOT=1: as if kasan_multi_shot was given, for a system that calls no kasan_option(): its code
+ * is then left out by the linker. */
+#ifndef CONFIG_KASAN_MULTI_SHOT
+#define CONFIG_KASAN_MULTI_SHOT 0
 #endif
 
 /*

@@ -223,21 +223,4 @@ bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
 	return false;
 }
 
-/* There is one place of the shadow, which the runtime alone knows. */
-const char *kasan_probe_begin(const volatile void *object, size_t size, bool has_redzones)
-{
-	(void)object;
-	(void)size;
-	(void)has_redzones;
-	return NULL;
-}
-
-const char *kasan_probe_end(const volatile void *object)
-{
-	(void)object;
-	return NULL;
-}
-
-uintptr_t kasan_probe_addr;
-
 #endif /* CONFIG_KASAN_SHADOW_COMPACT */

@@ -36,6 +36,8 @@ static inline size_t shadow_bytes(size_t size)
 	return (size >> KASAN_WINDOW_SHIFT) + ((size & START_MASK) != 0);
 }
 
+#if CONFIG_KASAN_START_CHECKS
+
 /* Do [a, a + a_size) and [b, b + b_size) share a byte? Sizes above 0, no wrap. */
 static bool overlap(uintptr_t a, size_t a_size, uintptr_t b, size_t b_size)
 {
@@ -133,6 +135,16 @@ static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
 #endif
 	return check_image(start, size, shadow, shadow_size);
 }
+
+#else
+static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
+{
+	if ((start & START_MASK) || !size || !shadow ||
+	    kasan_window_count == CONFIG_KASAN_MAX_WINDOWS)
+		return "kasan_window_add(): wrong, CONFIG_KASAN_START_CHECKS=1 says why";
+	return NULL;
+}
+#endif
 
 const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
 {

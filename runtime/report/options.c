@@ -21,7 +21,7 @@
 #include "../track/ring.h"
 
 enum kasan_fault_mode kasan_opt_fault = KASAN_FAULT_REPORT;
-unsigned int kasan_opt_multi_shot;
+unsigned int kasan_opt_multi_shot = CONFIG_KASAN_MULTI_SHOT;
 bool kasan_opt_repeat_full;
 
 static bool equal(const char *a, const char *b)

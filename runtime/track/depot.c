@@ -66,6 +66,12 @@ static struct {
  */
 #define FIRST	 ((uint32_t)(CONFIG_KASAN_DEPOT_BUCKETS))
 #define SEGMENTS 18
+/* A small depot's table never grows: it has no room for more than a few traces in each bucket. */
+#ifdef KASAN_DEPOT_IS_SMALL
+#define GROWS false
+#else
+#define GROWS true
+#endif
 /* Traces for each bucket. */
 #define LOAD 2
 
@@ -106,7 +112,7 @@ static inline unsigned int segment_of(uint32_t number)
 
 static inline struct kasan_record **bucket_at(uint32_t number)
 {
-	if (number < FIRST)
+	if (!GROWS || number < FIRST)
 		return &first_segment[number];
 	return &buckets.segment[segment_of(number)][number - power_below(number)];
 }
@@ -115,6 +121,9 @@ static inline struct kasan_record **bucket_at(uint32_t number)
  * not exist yet, one bit less. */
 static inline uint32_t bucket_number(uint32_t hash, uint32_t count)
 {
+	/* FIRST is a power of two. */
+	if (!GROWS)
+		return hash & (FIRST - 1);
 	const uint32_t half = power_below(count);
 	const uint32_t number = hash & (2 * half - 1);
 
@@ -282,7 +291,7 @@ static struct kasan_record *add(uint32_t hash, const uintptr_t *pcs, size_t coun
 		record->pcs[i] = pcs[i];
 	__atomic_store_n(bucket, record, __ATOMIC_RELEASE);
 	__atomic_store_n(&depot.traces, depot.traces + 1, __ATOMIC_RELAXED);
-	if (depot.traces > (size_t)buckets.count * LOAD)
+	if (GROWS && depot.traces > (size_t)buckets.count * LOAD)
 		*segment = add_bucket();
 	return record;
 }
@@ -320,7 +329,7 @@ insert(uint32_t hash, const uintptr_t *pcs, size_t count)
 			record = add(hash, pcs, count, &wants_block, &segment);
 		kasan_unlock(&depot.lock, flags);
 	} while (wants_block && get_block());
-	if (kasan_unlikely(segment))
+	if (GROWS && kasan_unlikely(segment))
 		grow_buckets(segment);
 	return record;
 }

@@ -137,6 +137,10 @@ void kasan_known_put(char *table, uint32_t key, struct kasan_record *record)
 
 	__atomic_store_n(&record->key, key, __ATOMIC_RELAXED);
 	enter(table, key, record);
+#ifdef KASAN_DEPOT_IS_SMALL
+	/* Its bound for tables is less than a page. */
+	return;
+#endif
 	if (kasan_unlikely(traces > __atomic_load_n(&known_stacks.entries, __ATOMIC_RELAXED) / 2))
 		consider_growth(traces);
 }
