@@ -108,4 +108,4 @@ def _write(name, text):
     try:
         Path(name).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Failure(f"'{name}' cannot be written: {error.strerror}") from None
+        raise Failure(f"--json '{name}' cannot be written: {error.strerror}") from None

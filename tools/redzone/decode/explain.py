@@ -43,7 +43,8 @@ MISTAKES = {
     "SEGV": "wild",
     "uninit-value": "uninit",
     "data-race": "race",
-    "memory-corruption": "bounds",
+    "memory corruption": "bounds",
+    "invalid free": "free",
 }
 # {mistake: (causes that are common, where to look)}.
 _ADVICE = {
@@ -330,7 +331,7 @@ def explain(report):
         return _other(report)
     found = [_access(report)] if report.kind not in ("kmsan", "kcsan") else []
     found += [_locals(report), _state(report), *_evidence(report)]
-    mistake = MISTAKES.get(report.type.split(" ")[0] if report.type not in MISTAKES else report.type)
+    mistake = MISTAKES.get(report.type)
     if report.type == "out-of-bounds" and report.access.size is not None and report.access.size >> 63:
         found.append("The size is negative as a signed number: look at the subtraction that produced it.")
     elif mistake and not report.access.asynchronous:

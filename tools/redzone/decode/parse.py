@@ -78,7 +78,8 @@ def headless(text):
 
 def _function(where):
     """Return the function's name of a headline's "name+0x1/0x2 [module]", or the address it has instead."""
-    return where.split("+0x")[0].split(" ")[0].strip("[]<>") if where else ""
+    name = where.split("+0x")[0].split(" ")[0] if where else ""
+    return name.strip("[]<>") if name[:2] == "[<" else name
 
 
 def _path_of(text):
@@ -131,13 +132,23 @@ class Builder:
             words = report.type.split()
             if words and words[-1] in ("read", "write"):
                 report.access.kind = words.pop()
-            report.type = "-".join(words)
+            report.type = " ".join(words)
         place = _path_of(found.get("file") or found.get("where") or "")
         if place:
             report.object = None
             self._headline_place(place)
         if report.kind in ("asan", "hwasan"):
             self._open("call", text, None)
+
+    def more_headline(self, line, match):
+        """Take a second headline, which a script adds if the first function is inlined. Return False if @line
+        is that of another report."""
+        found = match.groupdict()
+        if len(self.report.raw) != 1 or found.get("type") != self.report.type:
+            return False
+        self._keep(line)
+        self.report.where = _function(found.get("where"))
+        return True
 
     def _headline_place(self, place):
         """UBSan and WARN name the line themselves."""
@@ -194,11 +205,10 @@ class Builder:
         """Take the next Line. Return True if the report ends with it."""
         text = line.text
         if shapes.RULE.match(text):
-            if len(self.report.raw) <= 1 and self.report.kind in ("asan", "hwasan", "ubsan", "other"):
-                return False
             self._keep(line)
-            self.ended = True
-            return True
+            # Old kernels print one before the object as well.
+            self.ended = bool(self.report.stacks or self.report.memory or self._idle > 2)
+            return self.ended
         self._keep(line)
         if self._cut and len(self.report.raw) >= MAX_LINES:
             return True
@@ -256,7 +266,8 @@ class Builder:
                 self._open("call", "", None)
                 if parsed.exact:
                     self._traces = 0
-            elif self.report.truncated and not self.report.stacks:
+            elif not self.report.stacks:
+                # 32-bit Arm has no headline for it.
                 self._open("call", "", None)
             else:
                 return True

@@ -9,6 +9,7 @@ parsed.
 # A pattern reads better in one piece.
 # ruff: noqa: E501
 
+import codecs
 import dataclasses
 import re
 
@@ -16,6 +17,8 @@ from redzone.decode import collect, lines, parse, repeats, shapes
 from redzone.decode.model import Report
 
 CHUNK = 4 << 20
+# Terminals on Windows write logs like that. The marks that they begin with:
+_UTF_16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # The words that make a line worth a look. KTAP's are looked for only once the log has a KTAP line.
 WORDS = (
     b"BUG: ",
@@ -83,6 +86,8 @@ class Scanner:
         self.build_ids = set()
         self._on_report = on_report
         self._rest = b""
+        # The bytes before the encoding is known; None: not known yet, "": bytes.
+        self._start, self._encoding, self._decoder = b"", None, None
         self._number = 0
         self._open = {}
         self._ktap = False
@@ -90,6 +95,7 @@ class Scanner:
         self._pending = []
         self._repeats = repeats.Repeats()
         self._mode = ""
+        self._consequence = 0
         self._last = None
         self._source = ""
         self._skipping = False
@@ -106,11 +112,22 @@ class Scanner:
         self._head = 0
         self._mode = ""
         self._names.clear()
+        self._consequence = 0
         self._repeats = repeats.Repeats()
 
     def feed(self, data):
         """Take the bytes @data, which may end inside a line."""
         self.log.bytes += len(data)
+        if self._encoding is None:
+            self._start += data
+            if len(self._start) < 2:
+                return
+            data, self._start = self._start, b""
+            self._encoding = _UTF_16.get(data[:2], "")
+            if self._encoding:
+                self._decoder = codecs.getincrementaldecoder(self._encoding)("replace")
+        if self._encoding:
+            data = self._decoder.decode(data).encode()
         data = self._rest + data
         end = data.rfind(b"\n") + 1
         self._rest = data[end:]
@@ -124,6 +141,8 @@ class Scanner:
 
     def _flush(self):
         """Take a last line that has no line feed."""
+        self._rest += self._start
+        self._encoding, self._start = None, b""
         rest, self._rest = self._rest, b""
         if rest:
             self._lines(rest + b"\n", len(rest) + 1)
@@ -190,6 +209,8 @@ class Scanner:
         text = line.text
         builder = self._builder(line.caller)
         kind, match = parse.headline(text)
+        if kind == "kasan" and builder is not None and builder.more_headline(line, match):
+            return
         if kind is not None and not self._inside(builder, kind, text):
             self._begin(kind, line, match)
             return
@@ -235,14 +256,13 @@ class Scanner:
         last = self._last
         if last is not None and last.source == self._source and line.number - last.last_line <= _SAME_FAULT:
             address = match.groupdict().get("addr")
-            same = (
-                address and last.access.address == int(address, 16)
-                if address not in (None, "(null)")
-                else False
-            )
+            same = address and address != "(null)" and _same(last.access.address, int(address, 16))
             if (kind == "oops" and same) or (kind == "panic" and _PANIC_OF_REPORT.search(text)):
                 # The report's own consequence.
+                self._consequence = line.number + _SAME_FAULT
                 return
+        if kind in ("oops", "panic") and line.number <= self._consequence:
+            return
         if kind == "panic" and "atal exception" in text and last is not None and last.kind == "oops":
             return
         old = self._open.get(line.caller)
@@ -376,6 +396,11 @@ class Scanner:
         self._close_all()
         self.log.lines += self._number
         self._number = 0
+
+
+def _same(first, second):
+    """Are the addresses equal, but for a tag in the top byte?"""
+    return first is not None and not (first ^ second) & ~(0xFF << 56)
 
 
 class _Hits:

@@ -11,8 +11,8 @@ that means nothing cheap.
 import re
 from dataclasses import dataclass
 
-# Between 60 and 80 of them, by sanitizer.
-RULE = re.compile(r"=={58,}\s*$")
+# Between 53 and 80 of them, by sanitizer.
+RULE = re.compile(r"={50,}\s*$")
 _WHERE = r"(?P<where>\S+(?: \[[\w. -]+\])?(?: \(\S+\)| \S+:\d+(?: \[inline\])?)?)"
 _HEX = r"(?:0x)?[0-9a-f]{1,16}"
 _TASK = r"task (?P<task>.{0,64}?)/(?P<id>\d{1,10})"
@@ -64,7 +64,7 @@ HEADLINES = _shapes(
     (
         "oops",
         "BUG: ",
-        r"BUG: (?P<type>unable to handle .*?|kernel NULL pointer dereference)(?: at (?P<addr>[0-9a-f]{8,16}).*)?$",
+        r"BUG: (?P<type>unable to handle .*?|kernel NULL pointer dereference)(?:(?:,| for)? (?:at|address:) (?:virtual address )?(?P<addr>[0-9a-f]{8,16}).*)?$",
     ),
     ("oops", "kernel BUG at ", r"kernel BUG at (?P<where>[^!]*)!"),
     (

@@ -23,7 +23,7 @@ RULES = (
         "sanitizer",
         r"^_*(?:kasan|kmsan|kfence|kcsan)_(?:report|check|save|set|record|complete|k[mzv]?alloc|krealloc|slab|poison|unpoison"
         r"|tag_mismatch|k?free|mempool|init|cache|populate|quarantine|update|print|end|start|get|non_canonical|alloc|guarded|handle"
-        r"|protect|setup|die|async|found|internal|access|load|unwind|describe|inline|outline|heap|warn|vmalloc|page)(?:_\w+)?$",
+        r"|protect|setup|die|async|found|internal|access|load|unwind|describe|inline|outline|heap|warn|vmalloc|page|object)(?:_\w+)?$",
     ),
     (
         "sanitizer",
@@ -179,7 +179,7 @@ RULES = (
     ),
     (
         "helper",
-        r"^(?:lock_timer_base|del_timer|_*timer_(?:delete|shutdown)|mod_timer|try_to_del_timer)|del_timer|^finish_wait$",
+        r"^(?:lock_timer_base|del_timer|_*timer_(?:delete|shutdown)|mod_timer|try_to_del_timer)|del_timer|^sk_(?:stop|reset)_timer|^finish_wait$",
     ),
     (
         "helper",
@@ -274,7 +274,7 @@ def title(report):
         return f"KFENCE: {report.type}{shown}{within}"
     if kind in ("kmsan", "kcsan", "ubsan"):
         where = report.excerpts[0].location if kind == "ubsan" and report.excerpts else None
-        place = f" in {where.path}:{where.line}" if where else within
+        place = within or (f" in {where.path}:{where.line}" if where else "")
         return f"{kind.upper()}: {report.type}{place}"
     if kind == "warning":
         return f"WARNING{within}" if place else report.title

@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: MIT
+"""Reports of every sanitizer and version, behind every prefix, whole and damaged: what is found in them."""
+
+# Rows of a table, and lines of logs.
+# ruff: noqa: E501
+
+import codecs
+import re
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, decode, reports
+
+LOGS = Path(__file__).parent / "logs"
+GOLDEN = ROOT / "tests" / "golden"
+MODES = {"": "generic", "sw_tags": "sw_tags", "hw_tags": "hw_tags"}
+CONSOLES = ROOT.parent / "shared" / "linux-reports"
+
+
+def golden(name):
+    return (GOLDEN / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", MODES)
+def test_golden_reports(folder):
+    """Each golden report: one report, its mode, and the title that syzkaller gives it."""
+    titles = dict(
+        line.split("\t")
+        for line in (GOLDEN / folder / "titles.tsv").read_text(encoding="utf-8").splitlines()
+        if not line.startswith("#")
+    )
+    for path in sorted((GOLDEN / folder).glob("*.log")):
+        log = decode(path.read_bytes())
+        assert log.by_mode == {MODES[folder]: 1}, path
+        assert log.reports == 1, path
+        report = log.bugs[0].reports[0]
+        assert not report.truncated
+        assert report.explanation
+        # syzkaller's older rules name the allocator here.
+        if path.stem in titles and path.stem != "slack-krealloc":
+            assert log.bugs[0].title == titles[path.stem]
+
+
+# One line of a report behind each prefix: what is read as time and caller.
+PREFIXES = [
+    ("", "", ""),
+    ("[   12.345678] ", "12.345678", ""),
+    ("[   12.345678][  T123] ", "12.345678", "T123"),
+    ("[   12.345678][    C1] ", "12.345678", "C1"),
+    ("[   12.345678@2] ", "12.345678", "C2"),
+    ("[   12.345678] (3)[411:kworker/3:1] ", "12.345678", "C3"),
+    ("<4>[   12.345678] ", "12.345678", ""),
+    ("kern  :err   : [   12.345678] ", "12.345678", ""),
+    ("[Mon Nov 23 10:55:10 2026] ", "Mon Nov 23 10:55:10 2026", ""),
+    ("Nov 23 10:55:10 myhost kernel: ", "Nov 23 10:55:10", ""),
+    ("Nov 23 10:55:10 myhost kernel: [   12.345678] ", "12.345678", ""),
+    ("Nov 23 10:55:10.123456 myhost kernel: ", "Nov 23 10:55:10.123456", ""),
+    ("2026-11-23T10:55:10.123456+00:00 myhost kernel: ", "2026-11-23T10:55:10.123456+00:00", ""),
+    ("2026-11-23T10:55:10,123456+00:00 ", "2026-11-23T10:55:10,123456+00:00", ""),
+    ("1764000000.123456 myhost kernel: ", "1764000000.123456", ""),
+    ("<6>1 2026-11-23T10:55:10.1Z myhost kernel - - - ", "2026-11-23T10:55:10.1Z", ""),
+    ("11-23 10:55:10.123  1234  1234 E kernel  : ", "11-23 10:55:10.123", ""),
+    ("11-23 10:55:10.123  root  1234  1234 E kernel  : [   12.345678][  T99] ", "12.345678", "T99"),
+    ("11-23 10:55:10.123 E/kernel( 123): ", "11-23 10:55:10.123", ""),
+    ("E/kernel  (    0): ", "", ""),
+    ("6,416,12345678,-,caller=T77;", "12.345678", "T77"),
+    ("4,416,12345678,-;", "12.345678", ""),
+    ("[00:00:12.345,678] <err> os: ", "00:00:12.345,678", ""),
+    ("2026-11-23T10:55:10.1234567Z ", "2026-11-23T10:55:10.1234567Z", ""),
+    ("** 93 printk messages dropped ** [   12.345678] ", "12.345678", ""),
+    ("qemu-3: [   12.345678] ", "12.345678", ""),
+    ("\x1b[33m[   12.345678]\x1b[0m\x1b[31m ", "12.345678", ""),
+]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(("prefix", "time", "caller"), PREFIXES)
+def test_prefixes(prefix, time, caller, end):
+    """The golden report behind each prefix is the same report."""
+    plain = re.sub(r"(?m)^\[ *\d+\.\d{6}\] ", "", golden("slab-use-after-free.log"))
+    whole = reports(decode(plain))[0]
+    found = reports(decode("".join(f"{prefix}{line}{end}" for line in plain.splitlines())))
+    assert len(found) == 1
+    assert found[0].time == time
+    found[0].time = ""
+    assert found[0] == whole
+    assert [len(stack.frames) for stack in whole.stacks] == [5, 7, 7]
+    assert whole.memory.column == 5
+
+
+def test_interleaved_cpus():
+    """Two CPUs print at once; each line has its caller, and each report is whole."""
+    texts = [
+        re.sub(r"(?m)^\[ *\d+\.\d{6}\] ", "", golden(name)).splitlines()
+        for name in ("slab-use-after-free.log", "global-out-of-bounds.log")
+    ]
+    alone = [reports(decode("\n".join(text) + "\n"))[0] for text in texts]
+    mixed = []
+    for at in range(max(map(len, texts))):
+        for caller, text in zip(("  T42", "   C1"), texts, strict=True):
+            mixed += [f"[    1.{at:06}][{caller}] {line}" for line in text[at : at + 1]]
+    found = reports(decode("\n".join(mixed) + "\n"))
+    assert [one.title for one in found] == [one.title for one in alone]
+    for one, expected in zip(found, alone, strict=True):
+        assert not one.truncated
+        assert one.raw == expected.raw
+        assert one.stacks == expected.stacks
+        assert one.memory == expected.memory
+
+
+def test_encodings():
+    text = golden("slab-out-of-bounds.log")
+    whole = decode(text)
+    for data in (
+        codecs.BOM_UTF8 + text.encode(),
+        codecs.BOM_UTF16_LE + text.encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + text.encode("utf-16-be"),
+    ):
+        for chunk in (None, 1000, 7):
+            log = decode(data, chunk=chunk)
+            assert [one.title for one in log.bugs] == [one.title for one in whole.bugs]
+    log = decode(b"\xfe\xc3\x28 not text\n" + text.encode("latin-1"))
+    assert log.bugs[0].title == whole.bugs[0].title
+
+
+def test_any_cut_into_pieces():
+    data = golden("slab-use-after-free.log").encode()
+    whole = decode(data)
+    for chunk in (1, 2, 63, 1000, 4096):
+        assert decode(data, chunk=chunk) == whole
+
+
+def test_truncated_at_the_end():
+    text = golden("slab-use-after-free.log")
+    lines = text.splitlines(keepends=True)
+    begin = next(at for at, line in enumerate(lines) if "BUG: KASAN" in line)
+    end = max(at for at, line in enumerate(lines) if "=====" in line)
+    for last in range(begin + 1, end):
+        log = decode("".join(lines[:last]))
+        assert log.reports == 1
+        assert log.bugs[0].reports[0].truncated
+        assert log.bugs[0].type == "slab-use-after-free"
+
+
+def test_truncated_at_the_beginning():
+    """A report without its headline is one report, marked, with what is there."""
+    lines = golden("slab-use-after-free.log").splitlines(keepends=True)
+    begin = next(at for at, line in enumerate(lines) if "BUG: KASAN" in line)
+    last = next(at for at, line in enumerate(lines) if "Memory state" in line)
+    for first in range(begin + 1, last + 1):
+        log = decode("".join(lines[first:]))
+        assert log.reports == 1, lines[first]
+        report = log.bugs[0].reports[0]
+        assert report.truncated
+        assert report.type == ""
+        assert report.memory.column == 5
+        assert "without its beginning" in log.bugs[0].title
+
+
+def test_no_report():
+    log = decode("[    0.0] Linux version 6.1\nall is well\nWrite of size is not a report\n")
+    assert (log.reports, log.bugs, log.lines) == (0, [], 3)
+
+
+def test_empty():
+    assert decode("").reports == 0
+
+
+def test_fault_behind_its_report():
+    """The oops that a reported access ends in is not a bug of its own; one elsewhere is."""
+    text = golden("null-ptr-deref.log")
+    assert "Unable to handle kernel NULL pointer dereference" in text
+    assert decode(text).reports == 1
+    other = text.replace("at virtual address 0000000000000018", "at virtual address 0000000000004242")
+    log = decode(other)
+    assert [bug.kind for bug in log.bugs] == ["kasan", "oops"]
+    assert log.bugs[1].reports[0].access.address == 0x4242
+
+
+def test_repeated_places():
+    """`again` lines of this runtime count for the bug that they repeat."""
+    text = golden("slab-use-after-free.log")
+    again = (
+        "[    0.4] KASAN: slab-use-after-free in read_after_free+0x48/0x60 again (2 times): read of size 8 at addr "
+        "ffff00001fd23028 by task main/2, called by main+0xbc/0x114 < program_thread+0x58/0x80\n"
+    )
+    log = decode(text + again * 3)
+    assert len(log.bugs) == 1
+    assert log.bugs[0].count == log.reports == 4
+    assert log.bugs[0].smallest == 0
+
+
+def test_many_repeats_are_all_counted():
+    """The way around the parser counts, times and numbers as the parser does."""
+    block = golden("slab-use-after-free.log")
+    block = block[block.index("[    0.287465]") : block.index("[    0.297403]")]
+    text = "".join(block.replace("0.288484", f"{at}.288484") for at in range(300))
+    log = decode(text)
+    assert len(log.bugs) == 1
+    bug = log.bugs[0]
+    assert (bug.count, log.reports, log.by_mode) == (300, 300, {"generic": 300})
+    assert (bug.first_time, bug.last_time) == ("0.288484", "299.288484")
+    size = block.count("\n")
+    assert (bug.first_line, bug.last_line, log.lines) == (2, 300 * size, 300 * size)
+    assert len(bug.reports) == 4
+
+
+def test_ktap():
+    """Each report belongs to the case whose result follows it."""
+    report = golden("slab-use-after-free.log")
+    report = report[report.index("[    0.287465]") : report.index("[    0.297403]")]
+    text = (
+        "KTAP version 1\n1..2\n    KTAP version 1\n    # Subtest: slab\n    1..3\n"
+        f"{report}    ok 1 uaf\n    ok 2 fine # SKIP not here\n{report}{report}    not ok 3 twice\n"
+        "# slab: pass:1 fail:1\nnot ok 1 slab\n    KTAP version 1\n    # Subtest: page\n    1..1\n    ok 1 none\nok 2 page\n"
+    )
+    log = decode(text)
+    assert [(case.name, case.status, case.reports) for case in log.cases[:3]] == [
+        ("slab.uaf", "pass", 1),
+        ("slab.fine", "skip", 0),
+        ("slab.twice", "fail", 2),
+    ]
+    assert ("page.none", "pass", 0) in [(case.name, case.status, case.reports) for case in log.cases]
+    assert [one.case for one in reports(log)] == ["slab.uaf", "slab.twice", "slab.twice"]
+    assert log.bugs[0].cases == ["slab.uaf", "slab.twice"]
+
+
+# (file, kind, type, title, stacks, what the object is)
+OTHERS = [
+    (
+        "linux-4.4.log",
+        "kasan",
+        "use-after-free",
+        "KASAN: use-after-free Read in demo_lookup",
+        {"call", "allocated", "freed"},
+        ("slab", 64, 16),
+    ),
+    (
+        "linux-4.14.log",
+        "kasan",
+        "slab-out-of-bounds",
+        "KASAN: slab-out-of-bounds Write in demo_copy",
+        {"call", "allocated", "freed"},
+        ("slab", 128, 3),
+    ),
+    (
+        "linux-6.8-symbolized.log",
+        "kasan",
+        "slab-use-after-free",
+        "KASAN: slab-use-after-free Read in demo_poll",
+        {"call", "allocated", "freed", "work"},
+        ("slab", 192, 40),
+    ),
+    (
+        "linux-arm32.log",
+        "kasan",
+        "stack-out-of-bounds",
+        "KASAN: stack-out-of-bounds Read in demo_parse",
+        {"call", "frame"},
+        ("stack", None, 40),
+    ),
+    (
+        "asan.log",
+        "asan",
+        "heap-buffer-overflow",
+        "ASan: heap-buffer-overflow Read in demo_sum",
+        {"call", "allocated"},
+        ("heap", 40, 0),
+    ),
+    (
+        "asan-uaf.log",
+        "asan",
+        "heap-use-after-free",
+        "ASan: heap-use-after-free Write in demo_store",
+        {"call", "allocated", "freed"},
+        ("heap", 24, 8),
+    ),
+    (
+        "asan-stack.log",
+        "asan",
+        "stack-buffer-overflow",
+        "ASan: stack-buffer-overflow Write in demo_fill",
+        {"call"},
+        ("stack", None, 64),
+    ),
+    (
+        "asan-global.log",
+        "asan",
+        "global-buffer-overflow",
+        "ASan: global-buffer-overflow Read in demo_get",
+        {"call"},
+        ("global", 16, 4),
+    ),
+    (
+        "hwasan.log",
+        "hwasan",
+        "heap-buffer-overflow",
+        "HWASan: heap-buffer-overflow Read in demo_sum",
+        {"call", "allocated"},
+        ("heap", 32, 0),
+    ),
+    (
+        "kfence.log",
+        "kfence",
+        "out-of-bounds",
+        "KFENCE: out-of-bounds read in demo_probe",
+        {"call", "allocated"},
+        ("slab", 32, 1),
+    ),
+    ("kmsan.log", "kmsan", "uninit-value", "KMSAN: uninit-value in demo_send", {"call", "allocated"}, None),
+    (
+        "ubsan.log",
+        "ubsan",
+        "array-index-out-of-bounds",
+        "UBSAN: array-index-out-of-bounds in demo_index",
+        {"call"},
+        None,
+    ),
+    (
+        "oops-x86.log",
+        "oops",
+        "kernel NULL pointer dereference",
+        "kernel NULL pointer dereference in demo_open",
+        {"call"},
+        None,
+    ),
+    ("warning.log", "warning", "warning", "WARNING in demo_release", {"call"}, None),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "of_type", "title", "stacks", "about"), OTHERS)
+def test_other_formats(name, kind, of_type, title, stacks, about):
+    log = decode((LOGS / name).read_bytes())
+    assert log.reports == 1
+    report = log.bugs[0].reports[0]
+    assert (report.kind, report.type, log.bugs[0].title) == (kind, of_type, title)
+    assert {stack.kind for stack in report.stacks if stack.frames} >= stacks
+    assert not report.truncated
+    if about is not None:
+        assert (report.object.kind, report.object.size, report.object.distance) == about
+
+
+def test_locations_that_a_script_put_into_the_log():
+    report = reports(decode((LOGS / "linux-6.8-symbolized.log").read_bytes()))[0]
+    frame = next(frame for frame in report.stack("call").frames if frame.name == "demo_poll")
+    assert [(one.function, one.path, one.line) for one in frame.locations] == [
+        ("demo_peek", "drivers/demo/demo.c", 310),
+        ("demo_poll", "drivers/demo/demo.c", 402),
+    ]
+    # The log alone does not make anyone read a file.
+    assert not any(excerpt.lines for excerpt in report.excerpts)
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "count"),
+    [("generic_stack", "generic", 164), ("sw_tags_inline", "sw_tags", 186), ("hw_tags_jl", "hw_tags", 147)],
+)
+def test_whole_linux_consoles(name, mode, count):
+    path = CONSOLES / f"linux-6.12-{name}.log"
+    if not path.is_file():
+        pytest.skip("the consoles of Linux 6.12 are not beside the repository (../shared/linux-reports)")
+    text = path.read_text(encoding="utf-8")
+    log = decode(text)
+    assert log.by_mode == {mode: count}
+    headlines = re.findall(r"BUG: KASAN: ([a-z-]+) in", text)
+    assert len(headlines) == count
+    kasan = {kind: number for kind, number in log.by_type.items() if kind != "panic"}
+    assert kasan == {kind: headlines.count(kind) for kind in set(headlines)}
+    # Each belongs to a case, and the cases are those of the KTAP lines.
+    results = re.findall(r"(?m)^\[[ .\d]+\]     (not ok|ok) \d+ (\w+)(.*)$", text)
+    status = {"ok": "pass", "not ok": "fail"}
+    expected = [
+        (f"kasan.{case}", "skip" if "# SKIP" in rest else status[result]) for result, case, rest in results
+    ]
+    assert [(case.name, case.status) for case in log.cases] == expected
+    assert sum(case.reports for case in log.cases) == count
+    assert not any(report.truncated for report in reports(log) if report.kind == "kasan")
