@@ -60,6 +60,8 @@ TOOLS = (
     Tool("git", "git", "git", "test", "suite style"),
     Tool("go", "go", "golang-go", "test", "suite syzkaller"),
     Tool("cargo", "cargo", "cargo", "test", "fetches zlib for its suite"),
+    Tool("chromium", "chromium", "chromium", "test", "suite decode-page (optional)"),
+    Tool("chromedriver", "chromedriver", "chromium-driver", "test", "suite decode-page (optional)"),
     Tool("mmdebstrap", "mmdebstrap", "mmdebstrap", "test", "suite fresh-machine"),
     Tool("unshare", "unshare", "util-linux", "test", "suite fresh-machine"),
     Tool("tar", "tar", "tar", "port", "unpacks sources"),

@@ -20,7 +20,7 @@ KINDS = {
     "neighbour": "accessible",
     "gone": "freed",
     "other": "not accessible",
-    "unknown": "not in the report",
+    "unknown": "unknown",
     "gap": "...",
 }
 _TAG_BITS = 56
@@ -35,17 +35,26 @@ _CELLS = 64
 
 @dataclass
 class Part:
-    """Memory of one kind. @end: behind it. @text: what it is, in words. @value: its shadow byte or tag."""
+    """Memory of one kind. @end: behind it. @text: what it is, in words. @value: its shadow byte, or its tag
+    if @tags."""
 
     start: int
     end: int
     kind: str
     text: str
     value: int | None = None
+    tags: bool = False
 
     @property
     def size(self):
         return self.end - self.start
+
+    @property
+    def label(self):
+        """What it is, in a word or two. Whether a pointer may use memory with a tag depends on the
+        pointer."""
+        tag = self.kind == "neighbour" and self.value is not None and self.tags
+        return f"tag {self.value:02x}" if tag else KINDS[self.kind]
 
 
 @dataclass
@@ -175,7 +184,7 @@ def _of_map(memory, space):
         if last is not None and last.end == start and last.kind == kind and last.value == value:
             last.end = end
         else:
-            parts.append(Part(start, end, kind, words, value))
+            parts.append(Part(start, end, kind, words, value, memory.kind == "tags"))
 
     for start, value, _, _ in sorted(_cells(memory, space), key=lambda one: one[0]):
         end = start + memory.granule
@@ -200,9 +209,9 @@ def _put(parts, new):
             kept.append(part)
             continue
         if part.start < new.start:
-            kept.append(Part(part.start, new.start, part.kind, part.text, part.value))
+            kept.append(dataclasses.replace(part, end=new.start))
         if part.end > new.end:
-            kept.append(Part(new.end, part.end, part.kind, part.text, part.value))
+            kept.append(dataclasses.replace(part, start=new.end))
     return sorted([*kept, new], key=lambda one: one.start)
 
 
@@ -300,7 +309,7 @@ def _strip(parts, access, width, letter):
     boxes, x = [], 0.0
     for part, weight in zip(parts, weights, strict=True):
         wide = least + free * weight / total
-        names = (KINDS[part.kind], KINDS[part.kind].split()[-1])
+        names = (part.label, part.label.split()[-1])
         label = next((name for name in names if (len(name) + 1) * letter <= wide), "")
         count = _count(part.size)
         boxes.append(Box(part, x, wide, label, count if (len(count) + 1) * letter <= wide else ""))
@@ -382,7 +391,10 @@ def _grid(report, parts, access, space):
     known = [
         (kind, "--" if value is None else f"{value:02x}", words) for (value, kind), words in legend.items()
     ]
-    return rows, sorted(known, key=lambda one: one[1])
+    # Colours that say more than the value alone come last.
+    used = {cell.kind for _, _, cells in rows for cell in cells}
+    known.sort(key=lambda one: one[1])
+    return rows, known + [(kind, "", KINDS[kind]) for kind in ("object", "freed", "slack") if kind in used]
 
 
 def draw(report):

@@ -45,6 +45,7 @@ ORDER = (
     "linux-kunit",
     "bench",
     "bench-modes",
+    "decode-page",
     "soak",
     "workqueue-stress",
     "fresh-machine",

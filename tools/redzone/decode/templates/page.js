@@ -62,7 +62,7 @@
     range.addEventListener("input", () => show(Number(range.value)));
     back.addEventListener("click", () => move(-1, back, next));
     next.addEventListener("click", () => move(1, next, back));
-    steps.before(make("div", { className: "stepper" }, [back, label, next, said]));
+    steps.before(make("div", { className: "stepper" }, [label, back, next, said]));
     steps.show = (step) => { if (shown.includes(step)) show(shown.indexOf(step) + 1); };
     show(1);
   }
