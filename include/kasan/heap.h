@@ -48,7 +48,8 @@ struct kasan_heap {
 	uintptr_t early_start, early_end;
 	uintptr_t low, high;
 	unsigned int lock;
-	bool added, said;
+	unsigned int said; /* a word: RISC-V has no atomic exchange of a byte */
+	bool added;
 	unsigned short number;
 #endif
 };

@@ -407,13 +407,13 @@ static const char *end_life(struct kasan_heap *heap, void *object, struct kasan_
 /* Once for each heap: without the queue the runtime still works, and finds less. */
 static __attribute__((__noinline__, cold)) void say_no_queue(struct kasan_heap *heap)
 {
-	if (__atomic_exchange_n(&heap->said, true, __ATOMIC_RELAXED))
+	if (__atomic_exchange_n(&heap->said, 1, __ATOMIC_RELAXED))
 		return;
 	if (!kasan_notice(
 		    "kasan: no memory for the quarantine of heap %s: freed objects are reused "
 		    "at once, uses of them after that are not found",
 		    heap->name ? heap->name : "?"))
-		__atomic_store_n(&heap->said, false, __ATOMIC_RELAXED);
+		__atomic_store_n(&heap->said, 0, __ATOMIC_RELAXED);
 }
 
 /* Queue a chunk and release the oldest that no longer fit. Releases @raw itself if it cannot stay. */

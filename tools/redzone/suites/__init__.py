@@ -8,7 +8,8 @@ and may have
   TOOLS         keys of redzone.tools that all of it needs: without them the suite is skipped by name,
   OPTIONS       those in suites.OPTIONS that run() reads from its context,
   MODES         the KASAN modes that `--mode` may choose from; run() then reads context.mode,
-  SLOW          True: it runs only when it is named.
+  SLOW          True: it runs only when it is named,
+  NAME          a port's: its name, if that is not the port's.
 
 The suite's name is the module's, with `-` for `_`, or the port's.
 """
@@ -83,7 +84,8 @@ def load():
         for info in pkgutil.iter_modules(__path__)
         if not info.name.startswith("_")
     }
-    modules |= {name: _of_port(name) for name in ports.names("suite")}
+    of_ports = [(name, _of_port(name)) for name in ports.names("suite")]
+    modules |= {getattr(module, "NAME", name): module for name, module in of_ports}
     found = {}
     for name, module in modules.items():
         title = (module.__doc__ or name).strip().splitlines()[0].rstrip(".")

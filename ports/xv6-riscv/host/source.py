@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""xv6's source for the port: a folder that is there, or git's, pinned by commit and by a checksum.
+
+Nothing of it is kept in this repository. source.json has the commit and the checksum.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+
+from redzone import base
+from redzone.base import BUILD, Failure
+from redzone.process import call, last_line
+
+PORT = Path(__file__).resolve().parent.parent
+HOME = BUILD / "xv6-riscv"
+PINS = json.loads((PORT / "source.json").read_text(encoding="utf-8"))
+# A folder with the source, for machines without a network.
+VARIABLE = "REDZONE_XV6_SOURCE"
+FOLDERS = ("kernel", "user", "mkfs")
+
+
+class Unavailable(Failure):
+    """The source is not on this machine and cannot be fetched; the text says why, and what to do."""
+
+
+def files(folder):
+    """Return the sorted paths, relative to @folder, of the files that the build reads: no object files."""
+    kept = [Path("Makefile")]
+    for name in FOLDERS:
+        kept += [path.relative_to(folder) for path in (folder / name).glob("*") if path.is_file()]
+    suffixes = (".c", ".h", ".S", ".ld", ".pl")
+    # usys.S is made from usys.pl.
+    return sorted(
+        path
+        for path in kept
+        if path.name != "usys.S" and (path.name == "Makefile" or path.suffix in suffixes)
+    )
+
+
+def digest(folder):
+    """Return the SHA-256 of the names and contents of files()."""
+    sums = hashlib.sha256()
+    for path in files(folder):
+        content = hashlib.sha256((folder / path).read_bytes()).digest()
+        sums.update(path.as_posix().encode() + b"\0" + content)
+    return sums.hexdigest()
+
+
+def is_known(folder):
+    """Is @folder the version that this port was made for?"""
+    return digest(folder) == PINS["sha256"]
+
+
+def _check(folder, name):
+    """Raise Failure if @folder, which the user called @name, is not a source of xv6."""
+    if not (folder / "kernel" / "kalloc.c").is_file() or not (folder / "Makefile").is_file():
+        raise Failure(
+            f"{name} '{folder}' has no source of xv6-riscv: kernel/kalloc.c and Makefile are not there"
+        )
+
+
+def _fetch(folder):
+    """Get the pinned commit by git into @folder."""
+    if not shutil.which("git"):
+        raise Unavailable("xv6's source cannot be fetched: there is no git; give a folder with --source DIR")
+    new = folder.with_name(folder.name + ".new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    base.say(f"fetching xv6-riscv (commit {PINS['commit'][:12]}) into {base.relative(folder)}")
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
+    for words in (
+        ("init", "-q"),
+        ("fetch", "-q", "--depth", "1", PINS["repository"], PINS["commit"]),
+        ("checkout", "-q", "FETCH_HEAD"),
+    ):
+        status, output = call(["git", *words], cwd=new, env=environment)
+        if status != 0:
+            shutil.rmtree(new, ignore_errors=True)
+            raise Unavailable(
+                f"xv6's source is not here and cannot be fetched: {last_line(output)}; "
+                f"give a folder with --source DIR, or {VARIABLE}=DIR"
+            )
+    if not is_known(new):
+        shutil.rmtree(new, ignore_errors=True)
+        raise Failure("what git has fetched is not the source whose checksum this repository has")
+    shutil.rmtree(folder, ignore_errors=True)
+    new.rename(folder)
+
+
+def find(given=None):
+    """Return the folder with xv6's source: @given by the user, that of the variable, or the fetched one."""
+    named = [("--source", given), (VARIABLE, os.environ.get(VARIABLE))]
+    for name, value in named:
+        if value:
+            folder = Path(value).resolve()
+            _check(folder, name)
+            if not is_known(folder):
+                base.say(f"'{value}' is another version of xv6 than this port was made for")
+            return folder
+    folder = HOME / "source"
+    with base.locked(HOME / "locks" / "source"):
+        if not folder.is_dir():
+            _fetch(folder)
+        if not is_known(folder):
+            raise Failure(f"{base.relative(folder)} was changed; remove it")
+    return folder

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""xv6 for RISC-V under KASAN: planted bugs, and usertests without a report, with GCC and Clang.
+
+Without xv6's source, and without a network to fetch it, it is skipped.
+"""
+
+from redzone.runner import FAIL, PASS, SKIP, Result
+
+from .host import bugs, build, session, source
+from .host.bugs import BUGS
+from .port import LONG, PASSED, USERTESTS
+
+NAME = "xv6"
+SLOW = True
+TOOLS = build.TOOLS
+# What a user writes: the goal of this port.
+LINES_MAX = 60
+
+
+def _planted(cc, image, logs):
+    """Yield the result of each bug; those that xv6 does not survive have a boot each."""
+    groups = [[bug for bug in BUGS if not bug.fatal], *([bug] for bug in BUGS if bug.fatal)]
+    for group in groups:
+        log = logs / f"{cc}-{group[0].name}.log"
+        result = session.play(image, [bugs.command(bug) for bug in group], log)
+        for at, bug in enumerate(group):
+            reply = result.replies[at + 1] if at + 1 < len(result.replies) else session.Reply("")
+            fault = bugs.problem(bug, reply)
+            if fault and result.ended:
+                fault += f"; xv6 stopped: {result.ended}"
+            yield Result(f"{cc}.{bug.name}", FAIL if fault else PASS, fault or "", log)
+
+
+def _usertests(cc, image, logs):
+    log = logs / f"{cc}-usertests.log"
+    result = session.play(image, [USERTESTS], log, LONG)
+    reports = [f"{report.type} in {report.where}" for report in result.reports]
+    if reports:
+        fault = f"reports: {'; '.join(reports)}"
+    elif result.ended:
+        fault = f"xv6 stopped: {result.ended}"
+    else:
+        fault = "" if PASSED in result.replies[-1].lines else f"no line '{PASSED}'"
+    return Result(f"{cc}.usertests", FAIL if fault else PASS, fault, log)
+
+
+def run(context):
+    lines = build.written_lines()
+    fault = f"{lines} lines, at most {LINES_MAX}" if lines > LINES_MAX else ""
+    yield Result("lines", FAIL if fault else PASS, fault)
+    try:
+        source.find()
+    except source.Unavailable as error:
+        yield Result("xv6", SKIP, str(error))
+        return
+    for cc in build.COMPILERS:
+        reason = context.missing(*build.tools(cc))
+        if reason:
+            yield Result(cc, SKIP, reason)
+            continue
+        image = build.build(cc=cc, jobs=context.jobs)
+        yield from _planted(cc, image, context.logs)
+        yield _usertests(cc, image, context.logs)
