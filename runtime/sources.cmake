@@ -44,6 +44,7 @@ set(REDZONE_RUNTIME_SOURCES
   core/tags_hw.c
   core/tags_sw.c
   core/window.c
+  report/capture.c
   report/classify.c
   report/describe.c
   report/describe_frame.c
@@ -52,6 +53,7 @@ set(REDZONE_RUNTIME_SOURCES
   report/ignore.c
   report/lifecycle.c
   report/options.c
+  report/own_stack.c
   report/print.c
   report/repeat.c
   report/report.c

@@ -246,6 +246,19 @@
 #define CONFIG_KASAN_NULL_LIMIT 4096UL
 #endif
 
+/*
+ * Windowed layout: addresses from 0 on that checks refuse, where no window covers them. On Cortex-M nothing else stops a
+ * null pointer: flash or an alias of it is at 0, and it can be read. The first KiB holds vectors, which only the processor
+ * reads. 0: no such check, for a system whose instrumented code reads there.
+ */
+#ifndef CONFIG_KASAN_NULL_CHECK
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define CONFIG_KASAN_NULL_CHECK 1024UL
+#else
+#define CONFIG_KASAN_NULL_CHECK 0UL
+#endif
+#endif
+
 /* Bytes below a stack: a fault there, or a bug with the stack pointer below its stack, is an overflow of that stack. */
 #ifndef CONFIG_KASAN_STACK_GUARD
 #define CONFIG_KASAN_STACK_GUARD 256UL

@@ -18,11 +18,14 @@ struct kasan_port_task; /* <kasan/port.h> */
 
 /** KASAN_REPORT_STACK_MIN - bytes of stack that a report takes at most, those of the port's functions included as far as
  *  they take 256 bytes: the smallest stack that kasan_port_report_stack() may give. docs/stack-use.md has the
- *  measured numbers. */
+ *  measured numbers. With less than that, and with at least KASAN_REPORT_STACK_SHORT on the task's own stack, a report
+ *  is a short one: three lines, no trace. */
 #if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ > 4
-#define KASAN_REPORT_STACK_MIN 4096UL
+#define KASAN_REPORT_STACK_MIN	 4096UL
+#define KASAN_REPORT_STACK_SHORT 1024UL
 #else
-#define KASAN_REPORT_STACK_MIN 2048UL
+#define KASAN_REPORT_STACK_MIN	 2048UL
+#define KASAN_REPORT_STACK_SHORT 512UL
 #endif
 
 /** enum kasan_fault_direction - what the CPU says of an access that it refused. Any other value is a write, so that a
@@ -53,7 +56,8 @@ struct kasan_regs {
 };
 
 /** kasan_report_fault_at() - kasan_report_fault() for processors whose traces need more than a frame pointer: 32-bit
- *  Arm, GCC. @regs: of the context that made the access. */
+ *  Arm, GCC. @regs: of the context that made the access. If a check has just reported this access, to memory without
+ *  shadow, the fault is not reported again. */
 KASAN_HOOK bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 				      const struct kasan_regs *regs) KASAN_OFF(return false);
 

@@ -8,6 +8,7 @@
 
 #include "board.h"
 #include "heap.h"
+#include "tasks.h"
 
 struct bug {
 	const char *name, *type; /* type: NULL: must not be reported */
@@ -132,6 +133,48 @@ static void stack_overread(void)
 }
 #endif
 
+#ifdef __arm__
+/* Cortex-M, see tasks.c: each bug runs in a task, and a fault ends the task. */
+
+static void null_read(void)
+{
+	(void)*(volatile uint32_t *)runtime(16);
+}
+
+static void null_call(void)
+{
+	((void (*)(void))runtime(0))();
+	runtime(1);
+}
+
+static void wild_write(void)
+{
+	*(volatile uint32_t *)runtime(0x5fff0000) = 1;
+	runtime(1);
+}
+
+/* 8 levels need about half a task's stack, 100 do not fit. */
+static __attribute__((noinline)) unsigned int recurse(unsigned int levels)
+{
+	volatile unsigned int words[4] = {levels};
+
+	if (runtime(levels))
+		words[1] = recurse(levels - 1);
+	return words[0] + words[1];
+}
+
+static void recursion(void)
+{
+	recurse(100);
+}
+
+/* Leaves no trace but in memory: what is overwritten is seen when the task has ended. */
+static void silent_overflow(void)
+{
+	__memset((void *)task_now()->low, 0, 8);
+}
+#endif
+
 static void device_register(void)
 {
 	(void)*BOARD_UART_STATUS;
@@ -163,6 +206,13 @@ static const struct bug bugs[] = {
 #endif
 #ifndef CONFIG_KASAN_HW_TAGS
 	{"stack_overread", "stack-out-of-bounds", stack_overread},
+#endif
+#ifdef __arm__
+	{"null_read", "null-ptr-deref", null_read},
+	{"null_call", "null-ptr-deref", null_call},
+	{"wild_write", "wild-memory-access", wild_write},
+	{"recursion", "stack-overflow", recursion},
+	{"silent_overflow", "stack-overflow", silent_overflow},
 #endif
 	{"device_register", NULL, device_register},
 	{"correct_use", NULL, correct_use},
@@ -199,7 +249,11 @@ int main(void)
 	kasan_report_hook(note);
 	for (i = 0; i < sizeof(bugs) / sizeof(bugs[0]); i++) {
 		count = 0;
+#ifdef __arm__
+		task_run(1, bugs[i].run);
+#else
 		bugs[i].run();
+#endif
 		if (!as_expected(&bugs[i]))
 			failed++;
 		board_puts(as_expected(&bugs[i]) ? "template: ok " : "template: NOT OK ");

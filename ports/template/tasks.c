@@ -31,6 +31,7 @@
 static char stacks[2][GUARD + TASK_STACK] __attribute__((__aligned__(32)));
 static struct task tasks[2] = {{.name = "worker", .id = 1}, {.name = "recursor", .id = 2}};
 static struct task *now;
+static bool faulted;
 
 /* Where main() goes on when a task has ended: its stack pointer, with r4 to r11 and the return address on top. */
 static uintptr_t main_sp __attribute__((used));
@@ -173,6 +174,7 @@ void kasan_cortexm_after_fault(const struct kasan_cortexm_fault *fault)
 		kasan_port_panic(kasan_cortexm_name(fault));
 	if (!now)
 		kasan_port_panic(kasan_cortexm_name(fault));
+	faulted = true;
 	end_task();
 }
 
@@ -186,6 +188,7 @@ void task_run(unsigned int id, void (*code)(void))
 	unsigned int i;
 
 	now = task;
+	faulted = false;
 	guard(task);
 	run_on(code, task->high);
 	now = NULL;
@@ -193,7 +196,9 @@ void task_run(unsigned int id, void (*code)(void))
 	kasan_unpoison_stack((const void *)task->low, (const void *)task->high);
 	if (!task_overflowed(task))
 		return;
-	kasan_report_stack_overflow(&owner, 0, NULL);
+	/* A fault has ended it, and was reported. */
+	if (!faulted)
+		kasan_report_stack_overflow(&owner, 0, NULL);
 	for (i = 0; i < PATTERNS; i++)
 		((uint32_t *)task->low)[i] = PATTERN;
 }

@@ -60,6 +60,13 @@ static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
 #define KASAN_ARCH_UNWINDS 0
 #endif
 
+/* The CPU's calls leave the return address in a register, so a call of what is no code leaves it there. */
+#ifdef __x86_64__
+#define KASAN_ARCH_HAS_LR 0
+#else
+#define KASAN_ARCH_HAS_LR 1
+#endif
+
 /*
  * An arch that can tell return addresses from other words gives, under KASAN_ARCH_CHECKS_RA,
  *	kasan_arch_is_return(pc)  does a call come before @pc? The bytes before @pc may be read.

@@ -198,13 +198,31 @@ void kasan_line_print(struct kasan_line *line)
 	kasan_port_print(line->text);
 }
 
-void kasan_format_line(const char *fmt, va_list args)
+static __attribute__((__noinline__)) void format_on_stack(const char *fmt, va_list args)
 {
 	struct kasan_line line;
 
 	line.length = 0;
 	add(&line, fmt, args);
 	kasan_line_print(&line);
+}
+
+/* A report's lines are put together in one place: that saves 256 bytes of stack. */
+void kasan_format_line(const char *fmt, va_list args)
+{
+	static struct kasan_line line;
+	static bool taken;
+
+	/* The context that owns the lock is not interrupted by another one that prints. */
+	if (!kasan_lock_owned(&kasan_report_lock) || taken) {
+		format_on_stack(fmt, args);
+		return;
+	}
+	taken = true;
+	line.length = 0;
+	add(&line, fmt, args);
+	kasan_line_print(&line);
+	taken = false;
 }
 
 void kasan_report_line(const char *fmt, ...)

@@ -67,6 +67,17 @@ static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shado
 extern struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
 extern unsigned int kasan_window_count;
 
+/** kasan_is_null() - does a check refuse @addr, which no window covers? See CONFIG_KASAN_NULL_CHECK. */
+static inline bool kasan_is_null(uintptr_t addr)
+{
+#if CONFIG_KASAN_NULL_CHECK + 0
+	return addr < CONFIG_KASAN_NULL_CHECK;
+#else
+	(void)addr;
+	return false;
+#endif
+}
+
 /* Return: the window that holds @addr, or NULL. */
 static inline const struct kasan_window *kasan_window_of(uintptr_t addr)
 {
@@ -297,7 +308,8 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 		return false;
 	if (distance >= kasan_windows[0].size) {
 		/* Windows start and end at granules: an access within one granule is in or out. */
-		return size <= KASAN_GRANULE_SIZE && kasan_window_count <= 1;
+		return size <= KASAN_GRANULE_SIZE && kasan_window_count <= 1 &&
+		       !kasan_is_null(addr);
 	}
 	if (size == 16 && kasan_unlikely(kasan_windows[0].size - distance < 16))
 		return false;

@@ -105,6 +105,10 @@ static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 				    bad)))
 				return true;
 		} else {
+			if (kasan_unlikely(kasan_is_null(first))) {
+				*bad = first;
+				return true;
+			}
 			/* Up to the byte before the next window that starts inside the range. */
 			count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
 			for (i = 0; i < count; i++) {

@@ -6,6 +6,11 @@
  */
 #include "report.h"
 
+#include "../arch/arch.h"
+
+/* Too large for the stack. Guarded by the report lock. */
+static struct kasan_line line;
+
 static void separator(void)
 {
 	kasan_report_line("==================================================================");
@@ -16,21 +21,32 @@ static void blank(void)
 	kasan_report_line("%s", "");
 }
 
+#define NO_STACK " (stack is not available)"
+
+/* A trace can run into code that keeps no frames, or into what a bug has left on the stack. The first entry is the place
+ * itself: of the bug, or one that the system has named. */
+static bool is_frame(uintptr_t pc, size_t number)
+{
+	return kasan_port_is_code(pc) && (!number || kasan_arch_is_return(pc));
+}
+
 static void print_trace(const uintptr_t *pcs, size_t count, bool first_is_exact)
 {
 	size_t i;
 
 	/* With an empty section parsers would take the next lines for frames. */
 	if (!count) {
-		kasan_report_line(" (stack is not available)");
+		kasan_report_line(NO_STACK);
 		return;
 	}
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && is_frame(pcs[i], i); i++) {
 		if (i == 0 && first_is_exact)
 			kasan_report_line(" %pS", (const void *)pcs[i]);
 		else
 			kasan_report_line(" %pB", (const void *)pcs[i]);
 	}
+	if (!i)
+		kasan_report_line(NO_STACK);
 }
 
 void kasan_stack_print(uint32_t handle)
@@ -63,19 +79,19 @@ static void print_track(const char *what, const struct kasan_track *track)
 }
 
 /* "slab-out-of-bounds in f+0x8/0x20" */
-static void add_title(struct kasan_line *line, const struct kasan_report *report)
+static void add_title(struct kasan_line *to, const struct kasan_report *report)
 {
 	const void *ip = (const void *)report->ip;
 
 	if (report->at_pc)
-		kasan_line_add(line, "%s in %pS", report->type, ip);
+		kasan_line_add(to, "%s in %pS", report->type, ip);
 	else
-		kasan_line_add(line, "%s in %pB", report->type, ip);
+		kasan_line_add(to, "%s in %pB", report->type, ip);
 }
 
 /* "Write of size 4 at addr ffff000012345678 by task main/21"; @capital: as the line's first word, else
  * within one. */
-static void add_access(struct kasan_line *line, const struct kasan_report *report, bool capital)
+static void add_access(struct kasan_line *to, const struct kasan_report *report, bool capital)
 {
 	static const char *const words[][2] = {
 		{"asynchronous fault: no details available",
@@ -92,33 +108,37 @@ static void add_access(struct kasan_line *line, const struct kasan_report *repor
 							: 3;
 	const void *addr = (const void *)report->pointer;
 
-	kasan_line_add(line, "%s", words[which][capital]);
+	kasan_line_add(to, "%s", words[which][capital]);
 	if (report->is_async)
 		return;
 	if (report->is_free)
-		kasan_line_add(line, " of addr %p", addr);
+		kasan_line_add(to, " of addr %p", addr);
 	else if (report->size)
-		kasan_line_add(line, " of size %zu at addr %p", report->size, addr);
+		kasan_line_add(to, " of size %zu at addr %p", report->size, addr);
 	else
-		kasan_line_add(line, " at addr %p", addr);
+		kasan_line_add(to, " at addr %p", addr);
 	/* The task that found it need not be the one that wrote. */
 	if (report->slack.found)
-		kasan_line_add(line, " found %s", report->slack.found);
-	kasan_line_add(line, " by task %s/%u", report->comm, (unsigned int)report->task.id);
+		kasan_line_add(to, " found %s", report->slack.found);
+	kasan_line_add(to, " by task %s/%u", report->comm, (unsigned int)report->task.id);
+}
+
+static void print_access(const struct kasan_report *report)
+{
+	line.length = 0;
+	add_access(&line, report, true);
+	kasan_line_print(&line);
 }
 
 static void print_header(const struct kasan_report *report)
 {
 	const unsigned int pid = report->task.id;
-	struct kasan_line line;
 
 	line.length = 0;
 	kasan_line_add(&line, "BUG: KASAN: ");
 	add_title(&line, report);
 	kasan_line_print(&line);
-	line.length = 0;
-	add_access(&line, report, true);
-	kasan_line_print(&line);
+	print_access(report);
 #ifdef CONFIG_KASAN_TAGS
 	/* The tags did not show it. */
 	if (report->has_shadow && !report->slack.found)
@@ -133,6 +153,21 @@ static void print_header(const struct kasan_report *report)
 		kasan_port_print_banner();
 	kasan_report_line("Call trace:");
 	print_trace(report->pcs, report->depth, report->at_pc);
+	if (KASAN_ARCH_UNWINDS && report->depth == 1)
+		kasan_report_line(" (no callers: compile with -funwind-tables, link .ARM.exidx)");
+}
+
+/* Behind the header, because it explains all the rest. */
+static void print_overflow(const struct kasan_report *report)
+{
+	const struct kasan_port_task *task = &report->overflow_task;
+
+	kasan_report_line("The stack of task %s/%u has overflowed: %zu bytes [%p, %p)",
+			  report->overflow_comm, (unsigned int)task->id,
+			  (size_t)(task->stack_end - task->stack_start),
+			  (const void *)task->stack_start, (const void *)task->stack_end);
+	if (report->overflow_by)
+		kasan_report_line(" its stack pointer is %zu bytes below it", report->overflow_by);
 }
 
 static void print_tracks(const struct kasan_owner *owner)
@@ -322,7 +357,6 @@ static void print_memory(const struct kasan_report *report)
  */
 void kasan_print_again(const struct kasan_report *report, unsigned long count)
 {
-	struct kasan_line line;
 	size_t i;
 
 	line.length = 0;
@@ -336,12 +370,34 @@ void kasan_print_again(const struct kasan_report *report, unsigned long count)
 	kasan_line_print(&line);
 }
 
+void kasan_print_short(const struct kasan_report *report, size_t left)
+{
+	separator();
+	kasan_report_line("BUG: KASAN: %s in 0x%lx", report->type, (unsigned long)report->ip);
+	print_access(report);
+	if (report->is_overflow)
+		print_overflow(report);
+	kasan_report_line(
+		"kasan: a short report: %zu bytes of stack are left, a whole one takes %zu "
+		"(kasan_port_report_stack())",
+		left, (size_t)KASAN_REPORT_STACK_MIN);
+	separator();
+}
+
 void kasan_print_report(const struct kasan_report *report)
 {
 	unsigned long before;
 
 	separator();
 	print_header(report);
+	if (report->is_overflow) {
+		blank();
+		print_overflow(report);
+	} else if (report->task.overflowed) {
+		blank();
+		kasan_report_line("The stack of task %s/%u has overflowed at some time before",
+				  report->comm, (unsigned int)report->task.id);
+	}
 	if (report->has_shadow) {
 		blank();
 		if (report->owner.kind != KASAN_OBJECT_NONE) {

@@ -10,7 +10,7 @@
 #include "report.h"
 
 #include "../core/tags.h"
-#include "../track/track.h"
+#include "../track/unwind.h"
 
 static unsigned long report_count;
 static kasan_report_hook_fn report_hook;
@@ -37,99 +37,10 @@ static struct slot {
 	struct kasan_report report;
 } waiting[CONFIG_KASAN_WAITING_REPORTS];
 
-static unsigned long next_order, left_out;
+/* Bugs that were not reported: found inside of reports, or with no stack left. */
+static unsigned long next_order, left_out, no_room;
 /* One of them is being printed. Guarded by the lock. */
 static bool printing_waiting;
-
-/* --- Capture --- */
-
-/* In pages, more than any stack has: the search for its ends stops there. */
-#define STACK_PAGES 4096U
-
-/*
- * The bounds of a stack may be garbage as well, and frames are read anywhere inside them: keep the readable
- * part around a place that certainly is in a stack.
- */
-static void clip_stack(struct kasan_port_task *task, uintptr_t fp)
-{
-	const uintptr_t page = CONFIG_KASAN_PAGE_SIZE;
-	uintptr_t at = (uintptr_t)__builtin_frame_address(0), low, high;
-	unsigned int n;
-
-	if (at < task->stack_start || at >= task->stack_end)
-		at = fp >= task->stack_start && fp < task->stack_end ? fp : task->stack_start;
-	low = high = at & ~(page - 1);
-	if (task->stack_end <= task->stack_start || !kasan_port_readable((const void *)low, 1)) {
-		task->stack_start = task->stack_end = 0;
-		return;
-	}
-	for (n = 0; n < STACK_PAGES && low > task->stack_start; n++, low -= page) {
-		if (low < page || !kasan_port_readable((const void *)(low - page), 1))
-			break;
-	}
-	for (n = 0; n < STACK_PAGES && high + page < task->stack_end; n++, high += page) {
-		if (high + page < high || !kasan_port_readable((const void *)(high + page), 1))
-			break;
-	}
-	if (task->stack_start < low)
-		task->stack_start = low;
-	if (task->stack_end > high + page)
-		task->stack_end = high + page;
-}
-
-static void capture_task(struct kasan_report *report)
-{
-	kasan_port_task(&report->task);
-	clip_stack(&report->task, report->fp);
-	if (!report->task.name ||
-	    !kasan_copy_string(report->comm, report->task.name, sizeof(report->comm)))
-		__memcpy(report->comm, "none", 5);
-	if (report->at_pc)
-		report->depth = kasan_stack_walk_fault(&report->task, report->ip, report->fp,
-						       report->pcs, CONFIG_KASAN_STACK_DEPTH);
-	else
-		report->depth = kasan_stack_walk_in(&report->task, report->ip, report->fp,
-						    report->pcs, CONFIG_KASAN_STACK_DEPTH);
-}
-
-static void capture_first_bad(struct kasan_report *report)
-{
-	size_t size = report->size;
-	uintptr_t bad = 0;
-
-	report->has_shadow = kasan_has_shadow(report->addr);
-	/* Only the start of a wrapped range has a meaning. */
-	if (report->addr + size < report->addr || size > (size_t)PTRDIFF_MAX)
-		size = 0;
-	if (report->has_shadow && !report->is_free)
-		bad = kasan_first_bad(report->pointer, size ? size : 1);
-	report->first_bad = bad ? bad : report->addr;
-}
-
-static void capture_shadow(struct kasan_report *report)
-{
-	const uintptr_t row = KASAN_REPORT_ROW_SIZE * KASAN_GRANULE_SIZE;
-	uintptr_t addr;
-	unsigned int i, j;
-
-	/* The first bad byte may lie behind the last that has shadow, where the range leads out of
-	 * it. */
-	(void)kasan_memory_state((const void *)report->first_bad, &report->bad_shadow);
-	addr = (report->first_bad & ~(row - 1)) - KASAN_REPORT_ROWS / 2 * row;
-	report->rows_base = addr;
-	for (i = 0; i < KASAN_REPORT_ROWS; i++, addr += row) {
-		/* Windows and address spaces end at granules, perhaps not at rows: all of it or
-		 * nothing. */
-		report->row_valid[i] = true;
-		for (j = 0; j < KASAN_REPORT_ROW_SIZE; j++) {
-			if (!kasan_memory_state((const void *)(addr + j * KASAN_GRANULE_SIZE),
-						&report->rows[i][j])) {
-				report->row_valid[i] = false;
-				break;
-			}
-		}
-	}
-}
 
 /* --- The sequence --- */
 
@@ -162,50 +73,6 @@ static bool lock_reports(unsigned int cpu)
 		kasan_arch_relax();
 	}
 	return false;
-}
-
-#define HOW_WRITE   1U
-#define HOW_FREE    2U
-#define HOW_FAULT   4U
-#define HOW_AT_PC   8U
-#define HOW_ASYNC   16U
-#define HOW_UNCLEAR 32U
-
-/** struct bug - the facts of a bug, as in the members of struct kasan_report. @how: HOW_*. */
-struct bug {
-	const char *type;
-	uintptr_t addr;
-	size_t size;
-	unsigned int how;
-	uintptr_t ip, fp;
-	const struct kasan_slack *slack; /* copied into the report; NULL: none */
-};
-
-/* Capture everything that may have changed a moment later. Interrupts are off. */
-static void capture(struct kasan_report *report, const struct bug *bug)
-{
-	__memset(report, 0, sizeof(*report));
-	report->type = bug->type;
-	report->addr = kasan_untag_addr(bug->addr);
-	report->pointer = bug->addr;
-	report->size = bug->size;
-	report->is_write = bug->how & HOW_WRITE;
-	report->is_free = bug->how & HOW_FREE;
-	report->is_fault = bug->how & HOW_FAULT;
-	report->at_pc = bug->how & (HOW_FAULT | HOW_AT_PC);
-	report->is_async = bug->how & HOW_ASYNC;
-	report->is_unclear = bug->how & HOW_UNCLEAR;
-	report->ip = bug->ip;
-	report->fp = bug->fp;
-	if (bug->slack)
-		report->slack = *bug->slack;
-	report->cpu = kasan_port_cpu();
-	capture_task(report);
-	if (report->is_async)
-		return;
-	capture_first_bad(report);
-	capture_shadow(report);
-	kasan_capture_frame(report);
 }
 
 /* With hardware tags kernel memory that is not mapped has no state, but may have an owner beside it. */
@@ -306,7 +173,7 @@ static struct slot *take_slot(void)
  *
  * Return: true if the report will be printed.
  */
-static bool put_off(const struct bug *bug, bool inside)
+static bool put_off(const struct kasan_bug *bug, bool inside)
 {
 	struct slot *slot = inside && printing_waiting ? NULL : take_slot();
 
@@ -314,7 +181,7 @@ static bool put_off(const struct bug *bug, bool inside)
 		__atomic_fetch_add(&left_out, 1, __ATOMIC_RELAXED);
 		return false;
 	}
-	capture(&slot->report, bug);
+	kasan_capture(&slot->report, bug);
 	slot->report.was_put_off = true;
 	slot->order = __atomic_fetch_add(&next_order, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->state, SLOT_READY, __ATOMIC_RELEASE);
@@ -334,6 +201,29 @@ static struct slot *oldest_ready(void)
 	return oldest;
 }
 
+struct waiting_report {
+	struct kasan_report_info info;
+	bool printed;
+};
+
+/* On the stack for reports, under the lock. */
+static void print_oldest(void *argument)
+{
+	struct waiting_report *const waiter = argument;
+	struct slot *const slot = oldest_ready();
+
+	if (!slot)
+		return;
+	__memcpy(&the_report, &slot->report, sizeof(the_report));
+	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
+	printing_waiting = true;
+	kasan_port_report_begin();
+	print_captured(&the_report);
+	printing_waiting = false;
+	waiter->info = info_of(&the_report);
+	waiter->printed = true;
+}
+
 /*
  * Print the report that has waited longest. Return: false if none waits, or if another context has the
  * lock: that context looks when it frees the lock. Otherwise the caller looks again, because reports that
@@ -341,29 +231,19 @@ static struct slot *oldest_ready(void)
  */
 static bool print_waiting(void)
 {
-	struct kasan_report_info info;
+	struct waiting_report waiter = {0};
 	unsigned long flags;
-	struct slot *slot;
 
 	/* A context that puts a report off tries the lock afterwards, and one that frees the lock looks
 	 * afterwards: one of the two sees the other. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (kasan_likely(!oldest_ready()) || !kasan_trylock(&kasan_report_lock, &flags))
 		return false;
-	slot = oldest_ready();
-	if (slot) {
-		__memcpy(&the_report, &slot->report, sizeof(the_report));
-		__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
-		printing_waiting = true;
-		kasan_port_report_begin();
-		print_captured(&the_report);
-		printing_waiting = false;
-		info = info_of(&the_report);
-	}
+	kasan_on_own_stack(print_oldest, &waiter);
 	kasan_unlock(&kasan_report_lock, flags);
-	if (slot) {
-		after_report(&info);
-		panic_if_wanted(&info);
+	if (waiter.printed) {
+		after_report(&waiter.info);
+		panic_if_wanted(&waiter.info);
 	}
 	return true;
 }
@@ -373,7 +253,8 @@ static bool say_left_out(void)
 {
 	unsigned long flags, n;
 
-	if (kasan_likely(!__atomic_load_n(&left_out, __ATOMIC_RELAXED)) ||
+	if (kasan_likely(!__atomic_load_n(&left_out, __ATOMIC_RELAXED) &&
+			 !__atomic_load_n(&no_room, __ATOMIC_RELAXED)) ||
 	    !kasan_trylock(&kasan_report_lock, &flags))
 		return false;
 	n = __atomic_exchange_n(&left_out, 0, __ATOMIC_RELAXED);
@@ -381,6 +262,12 @@ static bool say_left_out(void)
 	if (n)
 		kasan_report_line("kasan: %lu bugs that were found inside of reports are left out",
 				  n);
+	n = __atomic_exchange_n(&no_room, 0, __ATOMIC_RELAXED);
+	if (n)
+		kasan_report_line(
+			"kasan: %lu bugs are left out: the stack had no room for a report "
+			"(kasan_port_report_stack())",
+			n);
 	printing_waiting = false;
 	kasan_unlock(&kasan_report_lock, flags);
 	return true;
@@ -396,34 +283,19 @@ void kasan_flush_reports(void)
 			;
 }
 
-/*
- * Free the lock and look for reports that came to wait meanwhile: no other context prints a report that was
- * put off. @flags: interrupts, as they were before the lock was taken. @printed: the report that was
- * printed under the lock, or NULL. May not return.
- */
-static void unlock_and_look(unsigned long flags, const struct kasan_report_info *printed)
-{
-	kasan_unlock(&kasan_report_lock, flags);
-	if (printed)
-		after_report(printed);
-	kasan_flush_reports();
-	if (printed)
-		panic_if_wanted(printed);
-}
-
 /* --- The sequence, from the start --- */
 
 /* Does the system want this report? Interrupts are off. */
-static bool is_wanted(const struct bug *bug)
+static bool is_wanted(const struct kasan_bug *bug)
 {
 	const kasan_report_filter_fn filter = __atomic_load_n(&report_filter, __ATOMIC_ACQUIRE);
 	const struct kasan_report_info info = {
 		.addr = bug->addr,
 		.size = bug->size,
-		.is_write = bug->how & HOW_WRITE,
-		.is_unclear = bug->how & HOW_UNCLEAR,
-		.is_free = bug->how & HOW_FREE,
-		.is_async = bug->how & HOW_ASYNC,
+		.is_write = bug->how & KASAN_HOW_WRITE,
+		.is_unclear = bug->how & KASAN_HOW_UNCLEAR,
+		.is_free = bug->how & KASAN_HOW_FREE,
+		.is_async = bug->how & KASAN_HOW_ASYNC,
 		.ip = bug->ip,
 	};
 	const unsigned int cpu = kasan_port_cpu();
@@ -438,14 +310,104 @@ static bool is_wanted(const struct bug *bug)
 	return wanted;
 }
 
-/* Return: true if the report was printed, or will be. */
-static __attribute__((__noinline__)) bool report_it(const struct bug *bug)
-{
-	const unsigned int how = bug->how;
-	const uintptr_t ip = bug->ip, fp = bug->fp;
+/* Address, plus 1, of the access without shadow that a check has reported last; 0: the last report was another one. After
+ * the report the access is made, and may fault. */
+static uintptr_t checked_addr;
+
+/**
+ * struct passage - one bug on its way through the lock, shared by the two stacks that it takes
+ * @bug: complete.
+ * @room, @left: of the stack that the report runs on.
+ * @accepted: the report was printed, or will be. @printed: it was, and @info is what was reported.
+ * @inside: it was found inside a report. @tried: the lock was asked for.
+ */
+struct passage {
+	const struct kasan_bug *bug;
+	enum kasan_room room;
+	size_t left;
+	bool accepted, printed, inside, tried;
 	struct kasan_report_info info;
-	bool inside, accepted;
+};
+
+/* No more is captured than a short report prints. */
+static void print_short(const struct kasan_bug *bug, size_t left)
+{
+	kasan_capture_short(&the_report, bug);
+	kasan_print_short(&the_report, left);
+	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
+}
+
+/* On the stack for reports, with interrupts off. */
+static void pass(void *argument)
+{
+	struct passage *const passage = argument;
+	const struct kasan_bug *const bug = passage->bug;
+
+	if (passage->room == KASAN_ROOM_WHOLE &&
+	    (kasan_ignored(bug->ip, bug->fp, bug->how & KASAN_HOW_FAULT) || !is_wanted(bug)))
+		return;
+	if (!kasan_take_shot(bug->how & (KASAN_HOW_WRITE | KASAN_HOW_FREE)))
+		return;
+	passage->tried = true;
+	passage->inside = kasan_lock_owned(&kasan_report_lock);
+	if (passage->inside || !lock_reports(kasan_port_cpu())) {
+		passage->accepted =
+			passage->room == KASAN_ROOM_WHOLE && put_off(bug, passage->inside);
+		return;
+	}
+	passage->accepted = passage->printed = true;
+	kasan_port_report_begin();
+	if (passage->room == KASAN_ROOM_WHOLE) {
+		kasan_capture(&the_report, bug);
+		if (!the_report.at_pc)
+			kasan_compare_reported(the_report.pcs, the_report.depth,
+					       the_report.task.trace_end, bug->ip, bug->fp);
+		print_captured(&the_report);
+	} else {
+		print_short(bug, passage->left);
+	}
+	passage->info = info_of(&the_report);
+	checked_addr = bug->how & KASAN_HOW_FAULT || the_report.has_shadow ? 0 : bug->addr + 1;
+	kasan_unlock_here(&kasan_report_lock);
+}
+
+/* Registers where traces on this CPU start. Return: what was set before. */
+static const struct kasan_regs *start_traces(const struct kasan_regs *regs)
+{
+#if KASAN_ARCH_UNWINDS
+	const struct kasan_regs **const from = &kasan_unwind_from[kasan_port_cpu()];
+	const struct kasan_regs *const old = *from;
+
+	*from = regs;
+	return old;
+#else
+	(void)regs;
+	return NULL;
+#endif
+}
+
+/* What follows a report on the stack of the context that found the bug. May not return. */
+static void leave(const struct passage *passage)
+{
+	if (passage->printed)
+		after_report(&passage->info);
+	/* The owner of the lock may have left in the meantime; and reports came to wait during this one. No other
+	 * context prints a report that was put off. */
+	if (!passage->inside)
+		kasan_flush_reports();
+	if (passage->printed)
+		panic_if_wanted(&passage->info);
+}
+
+/* Return: true if the report was printed, or will be. */
+static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
+{
+	struct passage passage = {.bug = bug};
+	const struct kasan_regs *old;
 	unsigned long irq;
+#if KASAN_ARCH_UNWINDS
+	struct kasan_regs here = {0};
+#endif
 
 #ifdef CONFIG_KASAN_GENERIC
 	/* The check that kasan_check_offset() provokes: it was seen, and that was the question. */
@@ -457,40 +419,42 @@ static __attribute__((__noinline__)) bool report_it(const struct bug *bug)
 #endif
 #ifdef CONFIG_KASAN_HW_TAGS
 	/* This CPU has noted its fault earlier: report it first, and do not blame it on the report path. */
-	if (!(how & HOW_ASYNC))
-		kasan_report_async_faults(ip, fp);
+	if (!(bug->how & KASAN_HOW_ASYNC))
+		kasan_report_async_faults(bug->ip, bug->fp);
 #endif
-	/* From here to the lock the CPU must not change. */
+	/* From here on the CPU must not change. */
 	irq = kasan_port_irq_save();
-	if (!kasan_may_report() || kasan_ignored(ip, fp, how & HOW_FAULT) || !is_wanted(bug) ||
-	    !kasan_take_shot(how & (HOW_WRITE | HOW_FREE))) {
+	if (!kasan_may_report()) {
 		kasan_port_irq_restore(irq);
 		return false;
 	}
-	inside = kasan_lock_owned(&kasan_report_lock);
-	if (inside || !lock_reports(kasan_port_cpu())) {
-		accepted = put_off(bug, inside);
+	kasan_port_task(&bug->task);
+	bug->sp = bug->regs ? bug->regs->sp : (uintptr_t)__builtin_frame_address(0);
+	passage.room = kasan_room_here(&bug->task, &passage.left);
+	if (passage.room == KASAN_ROOM_NONE) {
+		__atomic_fetch_add(&no_room, 1, __ATOMIC_RELAXED);
 		kasan_port_irq_restore(irq);
-		/* Its owner may have left in the meantime. */
-		if (!inside)
-			kasan_flush_reports();
-		return accepted;
+		return false;
 	}
-	kasan_port_report_begin();
-	capture(&the_report, bug);
-	if (!the_report.at_pc)
-		kasan_compare_reported(the_report.pcs, the_report.depth, the_report.task.trace_end,
-				       ip, fp);
-	print_captured(&the_report);
-	info = info_of(&the_report);
-	unlock_and_look(irq, &info);
-	return true;
+#if KASAN_ARCH_UNWINDS
+	kasan_unwind_here(&here);
+	old = start_traces(bug->regs ? bug->regs : &here);
+#else
+	old = start_traces(NULL);
+#endif
+	kasan_on_own_stack(pass, &passage);
+	start_traces(old);
+	kasan_port_irq_restore(irq);
+	if (passage.tried)
+		leave(&passage);
+	return passage.accepted;
 }
 
 static bool report_bug(const char *type, uintptr_t addr, size_t size, unsigned int how,
 		       uintptr_t ip, uintptr_t fp)
 {
-	const struct bug bug = {type, addr, size, how, ip, fp, NULL};
+	struct kasan_bug bug = {
+		.type = type, .addr = addr, .size = size, .how = how, .ip = ip, .fp = fp};
 
 	return report_it(&bug);
 }
@@ -499,14 +463,14 @@ static bool report_bug(const char *type, uintptr_t addr, size_t size, unsigned i
 
 bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
 {
-	return report_bug(NULL, addr, size, is_write ? HOW_WRITE : 0, ip, fp);
+	return report_bug(NULL, addr, size, is_write ? KASAN_HOW_WRITE : 0, ip, fp);
 }
 
 /* One that is not clear may be a write, and a user who asked for a panic at writes must get one. */
 static unsigned int how_of_fault(int direction)
 {
-	return HOW_FAULT | (direction == KASAN_FAULT_READ ? 0 : HOW_WRITE) |
-	       (direction == KASAN_FAULT_UNKNOWN ? HOW_UNCLEAR : 0);
+	return KASAN_HOW_FAULT | (direction == KASAN_FAULT_READ ? 0 : KASAN_HOW_WRITE) |
+	       (direction == KASAN_FAULT_UNKNOWN ? KASAN_HOW_UNCLEAR : 0);
 }
 
 bool kasan_report_fault(uintptr_t addr, size_t size, int direction, uintptr_t ip, uintptr_t fp)
@@ -517,22 +481,40 @@ bool kasan_report_fault(uintptr_t addr, size_t size, int direction, uintptr_t ip
 bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 			   const struct kasan_regs *regs)
 {
-	return report_bug(NULL, addr, size, how_of_fault(direction), regs->pc, regs->fp);
+	struct kasan_bug bug = {.addr = addr,
+				.size = size,
+				.how = how_of_fault(direction),
+				.ip = regs->pc,
+				.fp = regs->fp,
+				.regs = regs};
+	uintptr_t checked = addr + 1;
+
+	/* A check has reported this access a moment ago. */
+	if (__atomic_compare_exchange_n(&checked_addr, &checked, 0, false, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED) &&
+	    checked)
+		return false;
+	return report_it(&bug);
 }
 
 __attribute__((__noinline__)) bool kasan_report_stack_overflow(const struct kasan_port_task *task,
 							       uintptr_t addr,
 							       const struct kasan_regs *regs)
 {
-	const uintptr_t at = addr ? addr : task->stack_start - 1;
+	struct kasan_bug bug = {.type = "stack-overflow",
+				.addr = addr ? addr : task->stack_start - 1,
+				.how = KASAN_HOW_WRITE | (regs ? KASAN_HOW_AT_PC : 0),
+				.ip = regs ? regs->pc : KASAN_CALLER_IP(),
+				.fp = regs ? regs->fp : KASAN_CALLER_FP(),
+				.regs = regs,
+				.owner = task};
 
-	return report_bug("stack-overflow", at, 0, HOW_WRITE | (regs ? HOW_AT_PC : 0),
-			  regs ? regs->pc : KASAN_CALLER_IP(), regs ? regs->fp : KASAN_CALLER_FP());
+	return report_it(&bug);
 }
 
 bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp)
 {
-	return report_bug(type, (uintptr_t)addr, 0, HOW_FREE, ip, fp);
+	return report_bug(type, (uintptr_t)addr, 0, KASAN_HOW_FREE, ip, fp);
 }
 
 #ifdef CONFIG_KASAN_HW_TAGS
@@ -540,8 +522,11 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t ip, uintptr_t fp)
 {
 	unsigned int first = KASAN_GRANULE_SIZE - slack->unused, last = KASAN_GRANULE_SIZE - 1;
-	struct bug bug = {
-		.type = "slab-out-of-bounds", .how = HOW_WRITE, .ip = ip, .fp = fp, .slack = slack};
+	struct kasan_bug bug = {.type = "slab-out-of-bounds",
+				.how = KASAN_HOW_WRITE,
+				.ip = ip,
+				.fp = fp,
+				.slack = slack};
 
 	while (slack->is[first] == slack->was[first])
 		first++;
@@ -562,7 +547,7 @@ __attribute__((__noinline__)) void kasan_report_double_free(const void *addr, ui
 bool kasan_report_tag_mismatch(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 			       uintptr_t fp)
 {
-	return report_bug(NULL, addr, size, is_write ? HOW_WRITE : 0, ip, fp);
+	return report_bug(NULL, addr, size, is_write ? KASAN_HOW_WRITE : 0, ip, fp);
 }
 #endif
 
@@ -570,15 +555,15 @@ bool kasan_report_tag_mismatch(uintptr_t addr, size_t size, bool is_write, uintp
 bool kasan_report_tag_fault(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp,
 			    bool at_pc)
 {
-	return report_bug(NULL, addr, size, (is_write ? HOW_WRITE : 0) | (at_pc ? HOW_AT_PC : 0),
-			  ip, fp);
+	return report_bug(NULL, addr, size,
+			  (is_write ? KASAN_HOW_WRITE : 0) | (at_pc ? KASAN_HOW_AT_PC : 0), ip, fp);
 }
 
 /* It may have been a write, and a user who asked for a panic at writes must get one. */
 void kasan_report_async_faults(uintptr_t ip, uintptr_t fp)
 {
 	if (kasan_tags_take_async_fault())
-		report_bug("invalid-access", 0, 0, HOW_ASYNC | HOW_WRITE, ip, fp);
+		report_bug("invalid-access", 0, 0, KASAN_HOW_ASYNC | KASAN_HOW_WRITE, ip, fp);
 }
 
 __attribute__((__noinline__)) void kasan_check_async_faults(void)
@@ -589,7 +574,8 @@ __attribute__((__noinline__)) void kasan_check_async_faults(void)
 void kasan_check_async_faults_at(uintptr_t ip, uintptr_t fp)
 {
 	if (kasan_tags_take_async_fault())
-		report_bug("invalid-access", 0, 0, HOW_ASYNC | HOW_AT_PC | HOW_WRITE, ip, fp);
+		report_bug("invalid-access", 0, 0,
+			   KASAN_HOW_ASYNC | KASAN_HOW_AT_PC | KASAN_HOW_WRITE, ip, fp);
 }
 #endif
 

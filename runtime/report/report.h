@@ -80,22 +80,52 @@ struct kasan_tagged_frame {
 	uintptr_t low, high;
 };
 
+/* What kind of bug it is. */
+#define KASAN_HOW_WRITE	  1U
+#define KASAN_HOW_FREE	  2U
+#define KASAN_HOW_FAULT	  4U
+#define KASAN_HOW_AT_PC	  8U
+#define KASAN_HOW_ASYNC	  16U
+#define KASAN_HOW_UNCLEAR 32U
+
+/**
+ * struct kasan_bug - the facts of a bug, as in the members of struct kasan_report
+ * @how: KASAN_HOW_*.
+ * @slack: copied into the report; NULL: none.
+ * @regs: registers of the interrupted code, where @ip comes from; NULL: it was not interrupted, or they are not known.
+ * @owner: the task whose stack has overflowed; NULL: that is not what was found.
+ * @sp: report.c: stack pointer of the context that found it; 0: not known.
+ * @task: report.c: that context's task, as the port says.
+ */
+struct kasan_bug {
+	const char *type;
+	uintptr_t addr;
+	size_t size;
+	unsigned int how;
+	uintptr_t ip, fp;
+	const struct kasan_slack *slack;
+	const struct kasan_regs *regs;
+	const struct kasan_port_task *owner;
+	uintptr_t sp;
+	struct kasan_port_task task;
+};
+
 struct kasan_report {
-	/* report.c, capture(): the arguments of the entry functions (kasan_report_access() and the others). */
+	/* capture.c, kasan_capture(): the arguments of the entry functions (kasan_report_access() and the others). */
 	const char *type;  /* frees: given; accesses: kasan_classify() */
 	uintptr_t addr;	   /* without tag */
 	uintptr_t pointer; /* as it was used */
 	size_t size;	   /* 0: not known, or a free */
 	bool is_write, is_free, is_fault;
 	bool is_unclear;  /* a fault, read or write: @is_write is set, because it may be one */
-	bool is_overflow; /* of a stack: given by the system, or found by capture() */
+	bool is_overflow; /* of a stack: given by the system, or found by kasan_capture() */
 	bool at_pc;	  /* @ip is the access itself, not a return address */
 	bool is_async;	  /* found by the CPU some time ago: nothing but @ip is known */
 	/* A write some time ago, found by its result (kasan.slack=check); @slack.found is NULL if it is not one. */
 	struct kasan_slack slack;
 	uintptr_t ip, fp;
 
-	/* report.c, capture(): task, call trace, and the state of memory. */
+	/* capture.c: task, call trace, and the state of memory. */
 	unsigned int cpu;
 	bool was_put_off; /* printed by another context than the one that found it */
 	struct kasan_port_task task;
@@ -110,6 +140,11 @@ struct kasan_report {
 	bool row_valid[KASAN_REPORT_ROWS];
 	uint8_t rows[KASAN_REPORT_ROWS][KASAN_REPORT_ROW_SIZE];
 	struct kasan_tagged_frame tagged;
+
+	/* capture.c: @is_overflow: whose stack it is, and how far below it the stack pointer is; 0: not below, or not known. */
+	struct kasan_port_task overflow_task;
+	char overflow_comm[32];
+	size_t overflow_by;
 
 	/* describe.c: the owner of the memory. */
 	struct kasan_owner owner;
@@ -134,6 +169,35 @@ bool kasan_may_report(void);
 /** kasan_take_shot() - Return: true if this is the first report, multi-shot is on, or a panic
  * follows by kasan.fault=panic_on_write. @is_write: bad write or free. */
 bool kasan_take_shot(bool is_write);
+
+/* --- capture.c --- */
+
+/** kasan_capture() - fill @report with what may change. Interrupts are off. */
+void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug);
+
+/** kasan_capture_short() - the same for a short report, with its type: no trace, and no other memory than that of the
+ *  access. */
+void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bug);
+
+/* --- own_stack.c --- */
+
+/** enum kasan_room - how much of the stack is left for a report. */
+enum kasan_room {
+	KASAN_ROOM_WHOLE,
+	KASAN_ROOM_SHORT, /* for a few lines */
+	KASAN_ROOM_NONE,
+};
+
+/** kasan_room_here() - may a report run on the stack that the CPU is on, or has it a stack of its own? @task: running.
+ *  @left: filled with the bytes that are left, if that is not KASAN_ROOM_WHOLE. Interrupts are off. */
+enum kasan_room kasan_room_here(const struct kasan_port_task *task, size_t *left);
+
+/** kasan_on_own_stack() - call @function on the stack for reports if there is one that is free, else here. Interrupts are
+ *  off. */
+void kasan_on_own_stack(void (*function)(void *argument), void *argument);
+
+/** kasan_own_stack_broken() - was more pushed onto the stack for reports than it holds? Says so once. */
+bool kasan_own_stack_broken(void);
 
 /* --- repeat.c --- */
 
@@ -248,6 +312,9 @@ size_t kasan_copy_string(char *to, const char *from, size_t size);
 
 /** kasan_print_report() - print the text. */
 void kasan_print_report(const struct kasan_report *report);
+
+/** kasan_print_short() - print what needs little stack. @left: bytes of stack that are left. */
+void kasan_print_short(const struct kasan_report *report, size_t left);
 
 /** kasan_print_again() - print the one line for a report whose place is known. @count: reports of this
  *  place so far, with this one. */

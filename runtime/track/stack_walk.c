@@ -29,7 +29,6 @@ size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, 
 			      uintptr_t *pcs, size_t max)
 {
 	const struct kasan_regs *from = kasan_unwind_from[kasan_port_cpu()];
-	struct kasan_regs caller;
 	size_t count = 0;
 
 	(void)fp;
@@ -37,17 +36,18 @@ size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, 
 		return 0;
 	if (ip)
 		pcs[count++] = ip;
-	if (!from || from->pc != ip)
+	if (!from || !ip)
 		return count;
-	if (kasan_port_is_code(ip) && ip)
+	if (from->pc == ip)
 		return kasan_unwind(task, from, 0, pcs, count, max);
-	/* A call of what is no code: the function that called it is the first. */
-	caller = *from;
-	caller.pc = caller.lr;
-	if (!(caller.pc & 1) || caller.pc >= 0xf0000000 || count == max)
-		return count;
-	pcs[count++] = caller.pc;
-	return kasan_unwind(task, &caller, caller.pc, pcs, count, max);
+	/* It has called what is no code, and is in the middle of its body. */
+	if (from->lr == ip) {
+		struct kasan_regs caller = *from;
+
+		caller.pc = ip;
+		return kasan_unwind(task, &caller, ip, pcs, count, max);
+	}
+	return count;
 }
 
 #else

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * capture.c - copies what may have changed a moment later: the task, the trace, the state of memory.
+ */
+#include "report.h"
+
+#include "../track/unwind.h"
+
+/* In pages, more than any stack has: the search for its ends stops there. */
+#define STACK_PAGES 4096U
+
+/*
+ * The bounds of a stack may be garbage as well, and frames are read anywhere inside them: keep the readable
+ * part around a place that certainly is in a stack.
+ */
+static void clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp)
+{
+	const uintptr_t page = CONFIG_KASAN_PAGE_SIZE;
+	uintptr_t at = sp, low, high;
+	unsigned int n;
+
+	if (at < task->stack_start || at >= task->stack_end)
+		at = fp >= task->stack_start && fp < task->stack_end ? fp : task->stack_start;
+	low = high = at & ~(page - 1);
+	if (task->stack_end <= task->stack_start || !kasan_port_readable((const void *)low, 1)) {
+		task->stack_start = task->stack_end = 0;
+		return;
+	}
+	for (n = 0; n < STACK_PAGES && low > task->stack_start; n++, low -= page) {
+		if (low < page || !kasan_port_readable((const void *)(low - page), 1))
+			break;
+	}
+	for (n = 0; n < STACK_PAGES && high + page < task->stack_end; n++, high += page) {
+		if (high + page < high || !kasan_port_readable((const void *)(high + page), 1))
+			break;
+	}
+	if (task->stack_start < low)
+		task->stack_start = low;
+	if (task->stack_end > high + page)
+		task->stack_end = high + page;
+}
+
+/* A call of what is no code: the function that made it has only left its return address in a register. */
+static size_t walk_from_caller(struct kasan_report *report, const struct kasan_regs *regs)
+{
+	if (!KASAN_ARCH_HAS_LR || !kasan_port_is_code(regs->lr) || !kasan_arch_is_return(regs->lr))
+		return 0;
+	report->at_pc = false;
+	return kasan_stack_walk_fault(&report->task, regs->lr, regs->fp, report->pcs,
+				      CONFIG_KASAN_STACK_DEPTH);
+}
+
+static void capture_trace(struct kasan_report *report, const struct kasan_bug *bug)
+{
+	const bool is_code = bug->ip && kasan_port_is_code(bug->ip);
+
+	if (!report->at_pc)
+		report->depth = kasan_stack_walk_in(&report->task, report->ip, report->fp,
+						    report->pcs, CONFIG_KASAN_STACK_DEPTH);
+	else if (bug->regs && !is_code)
+		report->depth = walk_from_caller(report, bug->regs);
+	if (report->at_pc && !report->depth)
+		report->depth =
+			kasan_stack_walk_fault(&report->task, is_code ? report->ip : 0, report->fp,
+					       report->pcs, CONFIG_KASAN_STACK_DEPTH);
+	/* The bug's own place is no code, or is not known: the reader looks for the function that led there. */
+	if (bug->regs && !is_code && report->depth) {
+		report->ip = report->pcs[0];
+		report->at_pc = false;
+	}
+}
+
+static void copy_name(char *to, const char *from, size_t size)
+{
+	if (!from || !kasan_copy_string(to, from, size))
+		__memcpy(to, "none", 5);
+}
+
+static void capture_task(struct kasan_report *report, const struct kasan_bug *bug)
+{
+	report->task = bug->task;
+	clip_stack(&report->task, bug->sp, report->fp);
+	copy_name(report->comm, report->task.name, sizeof(report->comm));
+	capture_trace(report, bug);
+}
+
+/* The system says so, or the stack pointer is below the stack: then whatever was found follows from that. */
+static void capture_overflow(struct kasan_report *report, const struct kasan_bug *bug)
+{
+	const struct kasan_port_task *owner = bug->owner;
+	const uintptr_t start = bug->task.stack_start;
+
+	if (start && bug->sp && bug->sp < start && start - bug->sp <= CONFIG_KASAN_STACK_GUARD) {
+		owner = owner ? owner : &bug->task;
+		if (owner->stack_start == start)
+			report->overflow_by = start - bug->sp;
+	}
+	if (!owner)
+		return;
+	report->is_overflow = true;
+	report->overflow_task = *owner;
+	copy_name(report->overflow_comm, owner->name, sizeof(report->overflow_comm));
+	if (!report->is_free)
+		report->type = "stack-overflow";
+}
+
+static void capture_first_bad(struct kasan_report *report)
+{
+	size_t size = report->size;
+	uintptr_t bad = 0;
+
+	report->has_shadow = kasan_has_shadow(report->addr);
+	/* Only the start of a wrapped range has a meaning. */
+	if (report->addr + size < report->addr || size > (size_t)PTRDIFF_MAX)
+		size = 0;
+	if (report->has_shadow && !report->is_free)
+		bad = kasan_first_bad(report->pointer, size ? size : 1);
+	report->first_bad = bad ? bad : report->addr;
+}
+
+static void capture_shadow(struct kasan_report *report)
+{
+	const uintptr_t row = KASAN_REPORT_ROW_SIZE * KASAN_GRANULE_SIZE;
+	uintptr_t addr;
+	unsigned int i, j;
+
+	/* The first bad byte may lie behind the last that has shadow, where the range leads out of
+	 * it. */
+	(void)kasan_memory_state((const void *)report->first_bad, &report->bad_shadow);
+	addr = (report->first_bad & ~(row - 1)) - KASAN_REPORT_ROWS / 2 * row;
+	report->rows_base = addr;
+	for (i = 0; i < KASAN_REPORT_ROWS; i++, addr += row) {
+		/* Windows and address spaces end at granules, perhaps not at rows: all of it or
+		 * nothing. */
+		report->row_valid[i] = true;
+		for (j = 0; j < KASAN_REPORT_ROW_SIZE; j++) {
+			if (!kasan_memory_state((const void *)(addr + j * KASAN_GRANULE_SIZE),
+						&report->rows[i][j])) {
+				report->row_valid[i] = false;
+				break;
+			}
+		}
+	}
+}
+
+static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
+{
+	__memset(report, 0, sizeof(*report));
+	report->type = bug->type;
+	report->addr = kasan_untag_addr(bug->addr);
+	report->pointer = bug->addr;
+	report->size = bug->size;
+	report->is_write = bug->how & KASAN_HOW_WRITE;
+	report->is_free = bug->how & KASAN_HOW_FREE;
+	report->is_fault = bug->how & KASAN_HOW_FAULT;
+	report->at_pc = bug->how & (KASAN_HOW_FAULT | KASAN_HOW_AT_PC);
+	report->is_async = bug->how & KASAN_HOW_ASYNC;
+	report->is_unclear = bug->how & KASAN_HOW_UNCLEAR;
+	report->ip = bug->ip;
+	report->fp = bug->fp;
+	if (bug->slack)
+		report->slack = *bug->slack;
+	report->cpu = kasan_port_cpu();
+}
+
+void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bug)
+{
+	copy_facts(report, bug);
+	report->task = bug->task;
+	copy_name(report->comm, report->task.name, sizeof(report->comm));
+	report->pcs[0] = bug->ip;
+	report->depth = 1;
+	if (report->is_async)
+		return;
+	capture_overflow(report, bug);
+	capture_first_bad(report);
+	(void)kasan_memory_state((const void *)report->first_bad, &report->bad_shadow);
+	if (!report->type)
+		kasan_classify(report);
+}
+
+void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug)
+{
+	copy_facts(report, bug);
+	capture_task(report, bug);
+	if (report->is_async)
+		return;
+	capture_overflow(report, bug);
+	capture_first_bad(report);
+	capture_shadow(report);
+	kasan_capture_frame(report);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own_stack.c - the stack on which reports run: one that the port gives, or what is left of the task's.
+ *
+ * A report takes more stack than a small task has. On the task's own stack it would destroy the memory below, and the
+ * system with it, for a bug that may be harmless.
+ */
+#include "report.h"
+
+#include "../arch/arch.h"
+
+/* The lowest words of the port's stack, to see whether it was large enough. */
+#define MARK  0x6b73616eU
+#define MARKS 4
+
+static bool in_use[CONFIG_KASAN_NR_CPUS];
+static bool broken;
+
+/* Return: its lowest address, NULL if there is none or it is too small. */
+static char *own_stack(size_t *size)
+{
+	char *low;
+
+	*size = 0;
+	low = kasan_port_report_stack(size);
+	return low && *size >= KASAN_REPORT_STACK_MIN ? low : NULL;
+}
+
+enum kasan_room kasan_room_here(const struct kasan_port_task *task, size_t *left)
+{
+	const uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+	size_t size;
+
+	*left = 0;
+	if (in_use[kasan_port_cpu()] || own_stack(&size))
+		return KASAN_ROOM_WHOLE;
+	/* On a stack that the port does not know it is its business that there is room. */
+	if (!task->stack_start || sp >= task->stack_end ||
+	    sp < task->stack_start - CONFIG_KASAN_STACK_GUARD)
+		return KASAN_ROOM_WHOLE;
+	if (sp > task->stack_start)
+		*left = sp - task->stack_start;
+	if (*left >= KASAN_REPORT_STACK_MIN)
+		return KASAN_ROOM_WHOLE;
+	return *left >= KASAN_REPORT_STACK_SHORT ? KASAN_ROOM_SHORT : KASAN_ROOM_NONE;
+}
+
+void kasan_on_own_stack(void (*function)(void *argument), void *argument)
+{
+	const unsigned int cpu = kasan_port_cpu();
+	volatile uint32_t *marks;
+	size_t size;
+	char *low;
+	unsigned int i;
+
+	/* In use: this is a bug inside of a report, or in a handler that has interrupted one. */
+	low = in_use[cpu] ? NULL : own_stack(&size);
+	if (!low) {
+		function(argument);
+		return;
+	}
+	marks = (volatile uint32_t *)low;
+	for (i = 0; i < MARKS; i++)
+		marks[i] = MARK;
+	in_use[cpu] = true;
+	kasan_arch_call_on(((uintptr_t)low + size) & ~(uintptr_t)15, function, argument);
+	in_use[cpu] = false;
+	for (i = 0; i < MARKS; i++) {
+		if (marks[i] != MARK)
+			broken = true;
+	}
+}
+
+bool kasan_own_stack_broken(void)
+{
+	static bool said;
+
+	if (!broken || said)
+		return false;
+	said = true;
+	return true;
+}
