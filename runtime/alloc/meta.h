@@ -144,4 +144,7 @@ bool kasan_heap_name_at(uintptr_t addr, const char **name);
  *  know. Context and arguments as there. */
 bool kasan_find_object(const void *addr, struct kasan_object *object);
 
+/** kasan_find_page_tag() - tag modes: the same for kasan_port_page_tag(). */
+bool kasan_find_page_tag(const void *addr, uint8_t *tag);
+
 #endif /* KASAN_META_H */

@@ -34,12 +34,12 @@ enum page_state {
  * struct kasan_page_record - one page
  * @large: of a first page: tracks and size, in the form that reports of large allocations read.
  * @span: first page: pages of the allocation with its redzone; PAGE_PART: distance back to the first page.
- * @state: enum page_state.
+ * @state: enum page_state. @tag: tag modes, first page: of the pointer that the allocation has, or had.
  */
 struct kasan_page_record {
 	struct kasan_large_meta large;
 	uint32_t span;
-	uint32_t state;
+	uint16_t state, tag;
 };
 
 _Static_assert(sizeof(struct kasan_lock) == sizeof(unsigned int), "struct kasan_page_heap.lock");
@@ -213,6 +213,7 @@ __attribute__((__noinline__)) void *kasan_page_alloc(struct kasan_page_heap *hea
 	kasan_unlock(lock_of(heap), flags);
 	ptr = kasan_alloc_pages(raw, wanted * PAGE);
 #ifdef CONFIG_KASAN_TAGS
+	heap->records[first].tag = kasan_get_tag(ptr);
 	/* Pages that sampling skipped keep the tags of free pages. */
 	if (kasan_get_tag(ptr) == KASAN_TAG_KERNEL)
 		return ptr;
@@ -393,6 +394,23 @@ static bool find_in(const struct kasan_page_heap *heap, uintptr_t addr, struct k
 	object->name = heap->name;
 	return true;
 }
+
+#ifdef CONFIG_KASAN_TAGS
+bool kasan_find_page_tag(const void *addr, uint8_t *tag)
+{
+	const struct kasan_page_heap *heap = __atomic_load_n(&page_heaps, __ATOMIC_ACQUIRE);
+	const uintptr_t plain = kasan_untag_addr((uintptr_t)addr);
+	struct kasan_object object = {0};
+
+	for (; heap; heap = heap->next) {
+		if (find_in(heap, plain, &object)) {
+			*tag = (uint8_t)heap->records[page_at(heap, (uintptr_t)object.start)].tag;
+			return true;
+		}
+	}
+	return kasan_port_page_tag(addr, tag);
+}
+#endif
 
 bool kasan_find_object(const void *addr, struct kasan_object *object)
 {

@@ -233,7 +233,7 @@ static bool was_page_of(uintptr_t addr, uint8_t tag)
 	uint8_t last;
 
 	return kasan_tags_owner(addr) == KASAN_TAG_INVALID &&
-	       kasan_port_page_tag((const void *)addr, &last) && last == tag;
+	       kasan_find_page_tag((const void *)addr, &last) && last == tag;
 }
 
 /* A large allocation at @addr whose pointers have, or had, the tag of the report's? */
