@@ -126,6 +126,9 @@ if(REDZONE_LOCKDEP)
   set_property(SOURCE ${kernel_dir}/lockdep/fast.c APPEND PROPERTY COMPILE_OPTIONS
     -foptimize-sibling-calls -fomit-frame-pointer -momit-leaf-frame-pointer)
 endif()
+# The same; its functions that call nothing are the point of it.
+set_property(SOURCE ${kernel_dir}/mm/slab_entry.c APPEND PROPERTY COMPILE_OPTIONS
+  -foptimize-sibling-calls -momit-leaf-frame-pointer)
 # The KUnit suites hold threads back inside of the workqueues: kernel/workqueue/internal.h.
 redzone_kernel_library(kernel-workqueue workqueue)
 redzone_kernel_library(kernel-workqueue-hook workqueue)

@@ -68,6 +68,18 @@ void free_pages_by(struct page *page, unsigned int order, uintptr_t ip);
 void kfree_by(const void *p, uintptr_t ip);
 void kmem_cache_free_by(struct kmem_cache *cache, void *object, uintptr_t ip);
 
+/* --- slab_entry.c ----------------------------------------------------------------------------- */
+
+/** slab_choose_entries() - choose the ways into the allocator by the boot parameters. Boot CPU, before the first
+ *  allocation. */
+#if defined(CONFIG_KASAN) && !defined(CONFIG_SLAB)
+void slab_choose_entries(void);
+#else
+static inline void slab_choose_entries(void)
+{
+}
+#endif
+
 /* --- page_debug.c ----------------------------------------------------------------------------- */
 
 /** bad_page() - warn that @page was freed wrongly, with the reason @why, and go on. */

@@ -19,13 +19,7 @@ static const struct {
 	{8192, "kmalloc-8k"},
 };
 
-/* The cache for each (size + 7) / 8. The table takes 8 KiB, and a lookup is one load. */
-static struct kmem_cache *caches[KMALLOC_MAX_CACHE_SIZE / 8 + 1];
-
-static __always_inline struct kmem_cache *cache_of(size_t size)
-{
-	return caches[(size + 7) / 8];
-}
+struct kmem_cache *kmalloc_caches[KMALLOC_MAX_CACHE_SIZE / 8 + 1];
 
 void kmalloc_init(void)
 {
@@ -42,7 +36,7 @@ void kmalloc_init(void)
 		if (!cache)
 			panic("mm: no memory for %s", classes[class].name);
 		for (; i <= size / 8; i++)
-			caches[i] = cache;
+			kmalloc_caches[i] = cache;
 	}
 }
 
@@ -101,17 +95,17 @@ static __always_inline void *do_kmalloc(size_t size, gfp_t gfp)
 		return ZERO_SIZE_PTR;
 	if (unlikely(size > KMALLOC_MAX_CACHE_SIZE))
 		return size_ok(size, gfp) ? kmalloc_large(size, gfp) : NULL;
-	cache = cache_of(size);
+	cache = kmalloc_cache(size);
 	object = slab_take(cache, gfp);
 	if (likely(!(gfp & __GFP_ZERO)))
-		return slab_open(cache, object, size);
+		return kasan_slab_alloc(&cache->kasan, object, size);
 	object = kasan_slab_alloc_init(&cache->kasan, object, size, true);
 	if (object && !kasan_has_integrated_init())
 		slab_clear(cache, object, size);
 	return object;
 }
 
-void *kmalloc(size_t size, gfp_t gfp)
+SLAB_ENTRY void *kmalloc(size_t size, gfp_t gfp)
 {
 	return do_kmalloc(size, gfp);
 }
@@ -122,7 +116,7 @@ size_t kmalloc_size_roundup(size_t size)
 		return size;
 	if (size > KMALLOC_MAX_CACHE_SIZE)
 		return PAGE_ALIGN(size);
-	return cache_of(size)->object_size;
+	return kmalloc_cache(size)->object_size;
 }
 
 /* --- Invalid frees ---------------------------------------------------------------------------- */
@@ -190,16 +184,17 @@ static __always_inline void free_large_again(struct page *page, void *p, uintptr
 		large_double_free(p, ip);
 }
 
-static __always_inline void do_kfree(const void *p, uintptr_t ip)
+/* @asks: see slab_free(). */
+static __always_inline void do_kfree(const void *p, uintptr_t ip, const bool asks)
 {
 	void *object = (void *)(uintptr_t)p;
 	struct page *page;
 
 	if (ZERO_OR_NULL_PTR(p))
 		return;
-	page = ram_head_page(p);
+	page = slab_head_page(p);
 	if (likely(page && PageSlab(page)))
-		slab_free(page->slab_cache, page, object, ip);
+		slab_free(page->slab_cache, page, object, ip, asks);
 	else if (page && PageLarge(page))
 		free_large(page, object, ip);
 	else if (page && page_flag(page, PG_large_freed) && MM_KASAN)
@@ -208,14 +203,14 @@ static __always_inline void do_kfree(const void *p, uintptr_t ip)
 		slab_bad_free(p, "no heap object", ip);
 }
 
-void kfree(const void *p)
+SLAB_ENTRY void kfree(const void *p)
 {
-	do_kfree(p, MM_CALLER_IP());
+	do_kfree(p, MM_CALLER_IP(), SLAB_ASKS);
 }
 
 void kfree_by(const void *p, uintptr_t ip)
 {
-	do_kfree(p, ip);
+	do_kfree(p, ip, true);
 }
 
 void kfree_sensitive(const void *p)
@@ -229,7 +224,7 @@ void kfree_sensitive(const void *p)
 	}
 	/* If kmalloc_usable_size() has reported the pointer, do not report it again. */
 	if (size || ZERO_OR_NULL_PTR(p))
-		do_kfree(p, MM_CALLER_IP());
+		do_kfree(p, MM_CALLER_IP(), true);
 }
 
 /* --- Sizes ------------------------------------------------------------------------------------ */
@@ -315,35 +310,19 @@ static __always_inline bool resize_in_place(void *p, size_t old, size_t size, gf
 	return true;
 }
 
-/* The same for an object whose size of now need not be known, if that takes no call of a hook. */
-static __always_inline bool resize_tagged(const void *p, size_t size, gfp_t gfp)
-{
-#ifdef CONFIG_KASAN_TAGS
-	struct page *page = ram_head_page(p);
-
-	return !slab_kasan_flags() && size && !(gfp & __GFP_ZERO) && page && PageSlab(page) &&
-	       slab_starts(page->slab_cache, page, p) &&
-	       kasan_slab_realloc_inline(&page->slab_cache->kasan, p, size);
-#else
-	return false;
-#endif
-}
-
-void *krealloc(const void *p, size_t size, gfp_t gfp)
+SLAB_ENTRY void *krealloc(const void *p, size_t size, gfp_t gfp)
 {
 	void *object = (void *)(uintptr_t)p, *moved;
 	size_t old;
 
-	if (likely(resize_tagged(p, size, gfp)))
+#ifndef CONFIG_KASAN
+	if (likely(kmalloc_fits(p, size, gfp)))
 		return object;
-	/* Otherwise the compiler keeps what it has found out, and saves more registers at the start. */
-	HIDE_VAR(p);
-	HIDE_VAR(size);
-	object = (void *)(uintptr_t)p;
+#endif
 	if (ZERO_OR_NULL_PTR(p))
 		return do_kmalloc(size, gfp);
 	if (!size) {
-		do_kfree(p, MM_CALLER_IP());
+		do_kfree(p, MM_CALLER_IP(), true);
 		return ZERO_SIZE_PTR;
 	}
 	/* Nothing may be copied from a freed object. This reports it as the bad access that it is. */
@@ -360,6 +339,6 @@ void *krealloc(const void *p, size_t size, gfp_t gfp)
 	if (!moved)
 		return NULL;
 	memcpy(moved, p, min(old, size));
-	do_kfree(p, MM_CALLER_IP());
+	do_kfree(p, MM_CALLER_IP(), true);
 	return moved;
 }

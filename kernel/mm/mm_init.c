@@ -77,6 +77,7 @@ void mm_init(void)
 	page_quarantine_init();
 	WRITE_ONCE(pgtable_page_alloc, buddy_pgtable_page);
 	WRITE_ONCE(up, true);
+	slab_choose_entries();
 	kmem_cache_init();
 	vmalloc_init();
 	pr_info("Memory: %luK/%luK available (%lu page descriptors, %luK)\n",

@@ -194,7 +194,7 @@ static __always_inline void *alloc_object(struct kmem_cache *cache, gfp_t gfp)
 	bool zero;
 
 	if (likely(!(gfp & __GFP_ZERO)))
-		return slab_open(cache, object, cache->object_size);
+		return kasan_slab_alloc(&cache->kasan, object, cache->object_size);
 	/* Clearing would destroy what the constructor made. */
 	zero = !WARN_ON_ONCE(cache->ctor);
 	object = kasan_slab_alloc_init(&cache->kasan, object, cache->object_size, zero);
@@ -203,13 +203,14 @@ static __always_inline void *alloc_object(struct kmem_cache *cache, gfp_t gfp)
 	return object;
 }
 
-void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
+SLAB_ENTRY void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
 {
 	return alloc_object(cache, gfp);
 }
 
-/* Inlined, so that stacks start with the function that the user knows. @ip: the caller of that. */
-static __always_inline void free_object(struct kmem_cache *cache, void *object, uintptr_t ip)
+/* Inlined, so that stacks start with the function that the user knows. @ip: the caller of that. @asks: see slab_free(). */
+static __always_inline void free_object(struct kmem_cache *cache, void *object, uintptr_t ip,
+					const bool asks)
 {
 	struct page *slab;
 
@@ -226,17 +227,17 @@ static __always_inline void free_object(struct kmem_cache *cache, void *object, 
 		     (unsigned long)object, slab->slab_cache->name, cache->name);
 		cache = slab->slab_cache;
 	}
-	slab_free(cache, slab, object, ip);
+	slab_free(cache, slab, object, ip, asks);
 }
 
-void kmem_cache_free(struct kmem_cache *cache, void *object)
+SLAB_ENTRY void kmem_cache_free(struct kmem_cache *cache, void *object)
 {
-	free_object(cache, object, MM_CALLER_IP());
+	free_object(cache, object, MM_CALLER_IP(), SLAB_ASKS);
 }
 
 void kmem_cache_free_by(struct kmem_cache *cache, void *object, uintptr_t ip)
 {
-	free_object(cache, object, ip);
+	free_object(cache, object, ip, true);
 }
 
 size_t kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t nr, void **objects)
@@ -258,5 +259,5 @@ void kmem_cache_free_bulk(struct kmem_cache *cache, size_t nr, void **objects)
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		free_object(cache, objects[i], MM_CALLER_IP());
+		free_object(cache, objects[i], MM_CALLER_IP(), true);
 }

@@ -65,6 +65,11 @@ static void layout_slab(struct kmem_cache *cache)
 	}
 	cache->nr_pages = (u32)(PAGE_ALIGN(cache->first + fit * cache->size) >> PAGE_SHIFT);
 	cache->min_pages = (u32)(PAGE_ALIGN(cache->first + cache->size) >> PAGE_SHIFT);
+	/* Slots of this kind fill each page. */
+	cache->start_mask = ~0UL;
+	if (!cache->first && !(cache->size & (cache->size - 1)) && cache->size <= PAGE_SIZE &&
+	    fit * cache->size == (size_t)cache->nr_pages << PAGE_SHIFT)
+		cache->start_mask = cache->size - 1;
 }
 
 static void init_cache(struct kmem_cache *cache, const char *name, u32 size, u32 align, u32 flags,

@@ -18,10 +18,6 @@
 
 #include "internal.h"
 
-#ifdef CONFIG_KASAN
-#include "../../runtime/core/slab_inline.h"
-#endif
-
 /* If a cache has more partial slabs than this, empty ones go back to the page allocator. */
 #define SLAB_MIN_PARTIAL 5
 /* Shows a report that a pointer in a page descriptor points to a cache. */
@@ -58,6 +54,8 @@ struct kmem_cache_cpu {
  * @magic: SLAB_MAGIC.
  * @object_size: bytes that the user gets.
  * @size: distance from one slot to the next, in bytes.
+ * @start_mask: slab_entry.c: an address in a slab is the start of a slot if it has none of these bits; ~0UL if that
+ *	takes a division.
  * @first: least offset of the first slot in a slab. In Generic mode it is not 0: the redzone before
  *	the slot catches underflows that would otherwise hit another page.
  * @fp_offset: slub: offset of the link to the next free slot in a free slot.
@@ -88,6 +86,7 @@ struct kmem_cache {
 	u32 nr_pages;
 	u32 min_pages;
 	bool name_is_copy;
+	unsigned long start_mask;
 	void (*ctor)(void *);
 	struct list_head list;
 	raw_spinlock_t list_lock;
@@ -131,36 +130,55 @@ void slab_put_slow(struct kmem_cache *cache, void *slot);
 /** slab_double_free() - without KASAN: report that @slot was freed twice in a row. */
 void slab_double_free(const void *slot, uintptr_t ip);
 
-/** slab_take() - take a free slot, which is still poisoned; the caller calls the KASAN hooks. Return:
- *  NULL if there is no memory. */
-static __always_inline void *slab_take(struct kmem_cache *cache, gfp_t gfp)
+/** slab_double_free_here() - slab_double_free() by the caller of the function that jumps here. */
+void slab_double_free_here(const void *slot);
+
+/** slab_take_ready() - Return: a slot that this CPU has at hand, still poisoned; NULL if it has none. */
+static __always_inline void *slab_take_ready(struct kmem_cache *cache)
 {
 	struct kmem_cache_cpu *c;
 	unsigned long flags;
-	void *slot;
+	void *slot = NULL;
 	u32 nr;
 
-	if (should_fail(FAULT_SLAB, cache->object_size))
-		return NULL;
 	local_irq_save(flags);
 	c = &cache->cpu[smp_processor_id()];
 	bare_lock(&c->lock);
 	nr = c->nr;
-	if (unlikely(!nr)) {
-		bare_unlock(&c->lock);
-		local_irq_restore(flags);
-		return slab_take_slow(cache, gfp);
+	if (likely(nr)) {
+		c->nr = --nr;
+		slot = c->ready[nr];
+		/* So callers do not look again. */
+		if (!slot)
+			__builtin_unreachable();
 	}
-	c->nr = --nr;
-	slot = c->ready[nr];
 	bare_unlock(&c->lock);
 	local_irq_restore(flags);
 	return slot;
 }
 
+/** slab_take() - take a free slot, which is still poisoned; the caller calls the KASAN hooks. Return:
+ *  NULL if there is no memory. */
+static __always_inline void *slab_take(struct kmem_cache *cache, gfp_t gfp)
+{
+	void *slot;
+
+	if (should_fail(FAULT_SLAB, cache->object_size))
+		return NULL;
+	slot = slab_take_ready(cache);
+	return likely(slot) ? slot : slab_take_slow(cache, gfp);
+}
+
+enum slab_put_result {
+	SLAB_PUT_DONE,
+	SLAB_PUT_TWICE, /* it was freed twice in a row; nothing was done */
+	SLAB_PUT_FULL,	/* this CPU has no room; nothing was done */
+};
+
 /* slab_put() on this CPU, whose slots are @c. Interrupts are off and come back as @flags say. @check: see slab_put(). */
-static __always_inline void slab_put_here(struct kmem_cache *cache, struct kmem_cache_cpu *c,
-					  void *slot, bool check, unsigned long flags, uintptr_t ip)
+static __always_inline enum slab_put_result slab_put_here(struct kmem_cache *cache,
+							  struct kmem_cache_cpu *c, void *slot,
+							  bool check, unsigned long flags)
 {
 	u32 nr;
 
@@ -170,29 +188,33 @@ static __always_inline void slab_put_here(struct kmem_cache *cache, struct kmem_
 	if (check && nr && unlikely(c->ready[nr - 1] == slot)) {
 		bare_unlock(&c->lock);
 		local_irq_restore(flags);
-		slab_double_free(slot, ip);
-		return;
+		return SLAB_PUT_TWICE;
 	}
 	if (unlikely(nr >= cache->max_ready)) {
 		bare_unlock(&c->lock);
 		local_irq_restore(flags);
-		slab_put_slow(cache, slot);
-		return;
+		return SLAB_PUT_FULL;
 	}
 	c->ready[nr] = slot;
 	c->nr = nr + 1;
 	bare_unlock(&c->lock);
 	local_irq_restore(flags);
+	return SLAB_PUT_DONE;
 }
 
 /** slab_put() - put back @slot, which is poisoned by now. @check: look for double frees, because KASAN does not.
  *  @ip: the caller that freed it. */
 static __always_inline void slab_put(struct kmem_cache *cache, void *slot, bool check, uintptr_t ip)
 {
+	enum slab_put_result result;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	slab_put_here(cache, &cache->cpu[smp_processor_id()], slot, check, flags, ip);
+	result = slab_put_here(cache, &cache->cpu[smp_processor_id()], slot, check, flags);
+	if (check && unlikely(result == SLAB_PUT_TWICE))
+		slab_double_free(slot, ip);
+	else if (unlikely(result == SLAB_PUT_FULL))
+		slab_put_slow(cache, slot);
 }
 
 #endif /* !CONFIG_SLAB */
@@ -285,15 +307,93 @@ void slab_discard_empty(struct kmem_cache *cache);
 /** slab_clear() - clear a new object of @size requested bytes for __GFP_ZERO. */
 void slab_clear(const struct kmem_cache *cache, void *object, size_t size);
 
+/** slab_ram_page() - Return: descriptor of the page at @p, not always the head of its block; NULL if @p is not in the
+ *  linear map of RAM. */
+static __always_inline struct page *slab_ram_page(const void *p)
+{
+	const struct linear_ram *ram = &linear_ram;
+	unsigned long offset;
+	struct page *page;
+
+	/* Otherwise the compiler forms the address twice. */
+	HIDE_VAR(ram);
+	offset = kasan_untag_addr((unsigned long)p) - ram->start;
+	if (unlikely(offset >= ram->bytes))
+		return NULL;
+	page = &ram->pages[offset >> PAGE_SHIFT];
+	/* So callers do not look again. */
+	if (!page)
+		__builtin_unreachable();
+	return page;
+}
+
+/** slab_head_page() - ram_head_page(), one instruction shorter. */
+static __always_inline struct page *slab_head_page(const void *p)
+{
+	struct page *page = slab_ram_page(p);
+
+	if (unlikely(!page))
+		return NULL;
+	page = compound_head(page);
+	if (!page)
+		__builtin_unreachable();
+	return page;
+}
+
 /** slab_page_of() - Return: the first page of the slab that holds @p; NULL if no slab does. */
 static __always_inline struct page *slab_page_of(const void *p)
 {
-	struct page *page = ram_head_page(p);
+	struct page *page = slab_head_page(p);
 
 	return likely(page && PageSlab(page)) ? page : NULL;
 }
 
+/** slab_of() - slab_page_of() for the ways that are short: shortest for the first page of a slab. */
+static __always_inline struct page *slab_of(const void *p)
+{
+	struct page *page = slab_ram_page(p);
+
+	if (unlikely(!page))
+		return NULL;
+	if (unlikely(!PageSlab(page))) {
+		if (!PageTail(page))
+			return NULL;
+		page = page->head;
+		if (!PageSlab(page))
+			return NULL;
+	}
+	if (!page)
+		__builtin_unreachable();
+	return page;
+}
+
+/** slab_starts_at() - slab_starts() without a division where that is possible. */
+static __always_inline bool slab_starts_at(const struct kmem_cache *cache, const struct page *slab,
+					   const void *p)
+{
+	return likely(!((uintptr_t)p & cache->start_mask)) || slab_starts(cache, slab, p);
+}
+
 /* --- kmalloc.c -------------------------------------------------------------------------------- */
+
+/* The cache for each (size + 7) / 8. The table takes 8 KiB, and a lookup is one load. */
+extern struct kmem_cache *kmalloc_caches[KMALLOC_MAX_CACHE_SIZE / 8 + 1];
+
+/** kmalloc_cache() - Return: the size class of @size bytes, at most KMALLOC_MAX_CACHE_SIZE. */
+static __always_inline struct kmem_cache *kmalloc_cache(size_t size)
+{
+	return kmalloc_caches[(size + 7) / 8];
+}
+
+/** kmalloc_fits() - krealloc() without KASAN. Return: true if the slab object at @p can have @size bytes and stays as
+ *  it is. */
+static __always_inline bool kmalloc_fits(const void *p, size_t size, gfp_t gfp)
+{
+	struct page *slab = gfp & __GFP_ZERO ? NULL : slab_of(p);
+
+	return slab && size - 1 < slab->slab_cache->object_size &&
+	       slab_starts_at(slab->slab_cache, slab, p);
+}
 
 /** slab_bad_free() - report the free of @p, which is not a valid object. @ip: the caller. */
 void slab_bad_free(const void *p, const char *why, uintptr_t ip);
@@ -301,73 +401,29 @@ void slab_bad_free(const void *p, const char *why, uintptr_t ip);
 /** kmalloc_init() - create the size classes. */
 void kmalloc_init(void);
 
-/* --- The hooks, as cheap as the boot parameters allow ------------------------------------------ */
+/* --- slab_entry.c ----------------------------------------------------------------------------- */
 
-/* Return: kasan_slab_flags; 0 without KASAN, whose empty hooks cost nothing. */
-static __always_inline unsigned int slab_kasan_flags(void)
-{
-#ifdef CONFIG_KASAN
-	return READ_ONCE(kasan_slab_flags);
+/*
+ * A function with SLAB_ENTRY starts with an instruction that does nothing. slab_choose_entries() may make a jump of it:
+ * with kasan=off to a twin without hooks, with tags and without traces to one that does the hooks' work itself. So the
+ * functions themselves need not ask whether KASAN is on, unless SLAB_ASKS says that nobody else does.
+ */
+#if defined(CONFIG_KASAN) && !defined(CONFIG_SLAB)
+#define SLAB_ENTRY __attribute__((__patchable_function_entry__(1)))
+#define SLAB_ASKS  false
 #else
-	return 0;
-#endif
-}
-
-/* @flags: from slab_kasan_flags(). Must the hooks not be called? Must the allocator look for double frees itself? */
-#ifdef CONFIG_KASAN
-#define SLAB_NO_HOOKS(flags)	 ((flags) & KASAN_SLAB_OFF)
-#define SLAB_CHECKS_FREES(flags) SLAB_NO_HOOKS(flags)
-#else
-#define SLAB_NO_HOOKS(flags)	 ((void)(flags), false)
-#define SLAB_CHECKS_FREES(flags) ((void)(flags), true)
+#define SLAB_ENTRY
+#define SLAB_ASKS true
 #endif
 
-/** slab_open() - give @slot from slab_take() to a user, who asked for @size bytes that need not be cleared. Inlined, so
- *  that allocation stacks start with the function that the user knows. */
-static __always_inline void *slab_open(struct kmem_cache *cache, void *slot, size_t size)
-{
-	const unsigned int flags = slab_kasan_flags();
+/* --- The end of an object ---------------------------------------------------------------------- */
 
-#ifdef CONFIG_KASAN_TAGS
-	if (!flags) {
-		void *object =
-			likely(slot) ? kasan_slab_alloc_inline(&cache->kasan, slot, size) : NULL;
-
-		if (likely(object))
-			return object;
-	}
-#endif
-	return unlikely(SLAB_NO_HOOKS(flags)) ? slot : kasan_slab_alloc(&cache->kasan, slot, size);
-}
-
-/* Free @object, which starts at a slot, if that takes no call of a hook. Return: false if nothing was done. */
-static __always_inline bool slab_free_tagged(struct kmem_cache *cache, void *object, uintptr_t ip)
-{
-#if defined(CONFIG_KASAN_TAGS) && !defined(CONFIG_SLAB)
-	unsigned long flags;
-	unsigned int cpu;
-
-	if (unlikely(!cache->kasan.plain_free))
-		return false;
-	local_irq_save(flags);
-	cpu = smp_processor_id();
-	if (unlikely(!kasan_slab_free_inline(&cache->kasan, object, cpu))) {
-		local_irq_restore(flags);
-		return false;
-	}
-	slab_put_here(cache, &cache->cpu[cpu], object, false, flags, ip);
-	return true;
-#else
-	return false;
-#endif
-}
-
-/** slab_free() - free an object for a user. @ip: the caller. Inlined, so that the stacks that the
- *  hook records start with the function that the user knows. */
+/** slab_free() - free an object for a user. @ip: the caller. @asks: SLAB_ASKS in a function with SLAB_ENTRY, true in
+ *  others. Inlined, so that the stacks that the hook records start with the function that the user knows. */
 static __always_inline void slab_free(struct kmem_cache *cache, struct page *slab, void *object,
-				      uintptr_t ip)
+				      uintptr_t ip, const bool asks)
 {
-	const unsigned int flags = slab_kasan_flags();
+	const bool off = asks && !MM_KASAN;
 	void *slot = object;
 
 	if (unlikely(!slab_starts(cache, slab, object))) {
@@ -376,22 +432,13 @@ static __always_inline void slab_free(struct kmem_cache *cache, struct page *sla
 			slab_bad_free(object, "not the start of an object", ip);
 			return;
 		}
-	} else if (!flags && likely(slab_free_tagged(cache, object, ip))) {
-		return;
 	}
-	/* Two calls of slab_put(): each has its answer to SLAB_CHECKS_FREES() built in. */
-	if (likely(!SLAB_NO_HOOKS(flags))) {
-		if (kasan_slab_free(&cache->kasan, object, slot, ip) != KASAN_FREE_NOW)
-			return;
-		if (likely(!(cache->flags & SLAB_TYPESAFE_BY_RCU))) {
-			slab_put(cache, slot, SLAB_CHECKS_FREES(0), ip);
-			return;
-		}
-	} else if (likely(!(cache->flags & SLAB_TYPESAFE_BY_RCU))) {
-		slab_put(cache, slot, true, ip);
+	if (likely(!off) && kasan_slab_free(&cache->kasan, object, slot, ip) != KASAN_FREE_NOW)
 		return;
-	}
-	slab_put_typesafe(cache, slot, ip);
+	if (unlikely(cache->flags & SLAB_TYPESAFE_BY_RCU))
+		slab_put_typesafe(cache, slot, ip);
+	else
+		slab_put(cache, slot, off, ip);
 }
 
 /* --- slab_common.c ---------------------------------------------------------------------------- */

@@ -270,6 +270,11 @@ noinline void slab_double_free(const void *slot, uintptr_t ip)
 	slab_bad_free(slot, "double free", ip);
 }
 
+noinline void slab_double_free_here(const void *slot)
+{
+	slab_double_free(slot, MM_CALLER_IP());
+}
+
 /* --- Slots that CPUs give back ---------------------------------------------------------------- */
 
 void slab_flush_cpus(struct kmem_cache *cache)

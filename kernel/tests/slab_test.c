@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* slab_test.c - the slab allocator and kmalloc(): sizes, alignment, contents, caches, pressure. */
+#include <kernel/arch.h>
 #include <kernel/kernel.h>
 #include <kernel/page.h>
 #include <kernel/random.h>
@@ -443,12 +444,66 @@ static void overwritten_links(struct kunit *test)
 }
 #endif
 
+static void chosen_entries(struct kunit *test)
+{
+	static const void *const entries[] = {
+		(const void *)kmalloc,	       (const void *)kfree,
+		(const void *)krealloc,	       (const void *)kmem_cache_alloc,
+		(const void *)kmem_cache_free,
+	};
+	bool writable = true;
+
+#if !defined(CONFIG_KASAN) || defined(CONFIG_SLAB)
+	kunit_skip(test, "there is one way into the allocator");
+#endif
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+		const bool jumps = arch_has_jump(entries[i]);
+
+		/* All of them, or none. */
+		KUNIT_EXPECT_EQ(test, jumps, arch_has_jump(entries[0]));
+		if (!kasan_on())
+			KUNIT_EXPECT_TRUE(test, jumps);
+		else if (KASAN_TEST_GENERIC)
+			KUNIT_EXPECT_FALSE(test, jumps);
+		KUNIT_EXPECT_NE(test, kernel_va_to_pa((unsigned long)entries[i], &writable), 0);
+		KUNIT_EXPECT_FALSE(test, writable);
+	}
+	/* Nor through the address that was used for it. */
+	KUNIT_EXPECT_EQ(test, kernel_va_to_pa(FIX_TEXT_VADDR, NULL), 0);
+}
+
+/* Every size of a small object to every other one: what is not the object's any more is not accessible. */
+static void krealloc_in_place(struct kunit *test)
+{
+	static const size_t sizes[] = {16, 32, 48, 64, 80, 96, 112, 128, 256, 512, 1024};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		u8 *p = kmalloc(sizes[i], GFP_KERNEL);
+
+		KUNIT_ASSERT_NOT_NULL(test, p);
+		for (size_t j = 0; j <= i; j++) {
+			p = krealloc(p, sizes[j], GFP_KERNEL);
+			KUNIT_ASSERT_NOT_NULL(test, p);
+			for (size_t at = 0; kasan_enabled() && at < sizes[i]; at += 16)
+				KUNIT_EXPECT_EQ_MSG(test, kasan_byte_accessible(p + at),
+						    at < sizes[j], "%zu to %zu, byte %zu", sizes[i],
+						    sizes[j], at);
+			p = krealloc(p, sizes[i], GFP_KERNEL);
+			KUNIT_ASSERT_NOT_NULL(test, p);
+			for (size_t at = 0; at < sizes[i]; at += 16)
+				KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(p + at));
+		}
+		kfree(p);
+	}
+}
+
 static struct kunit_case slab_test_cases[] = {
 	KUNIT_CASE(kmalloc_sizes),
 	KUNIT_CASE(kmalloc_zero_and_null),
 	KUNIT_CASE(kmalloc_overflow),
 	KUNIT_CASE(kzalloc_clears),
 	KUNIT_CASE(krealloc_keeps_contents),
+	KUNIT_CASE(krealloc_in_place),
 	KUNIT_CASE(copies),
 	KUNIT_CASE(kmem_cache_objects),
 	KUNIT_CASE(kmem_cache_constructor),
@@ -457,6 +512,7 @@ static struct kunit_case slab_test_cases[] = {
 	KUNIT_CASE(free_on_other_cpu),
 	KUNIT_CASE(slabs_of_a_cache),
 	KUNIT_CASE(free_into_wrong_cache),
+	KUNIT_CASE(chosen_entries),
 	KUNIT_CASE(kfree_sensitive_clears),
 	KUNIT_CASE(destroy_with_live_objects),
 #ifndef CONFIG_SLAB

@@ -130,24 +130,32 @@ static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache
 /* --- The hooks --- */
 
 /**
- * kasan_slab_alloc_inline() - kasan_slab_alloc() while kasan_slab_flags is 0
- * @object: not NULL. Not for memory that must be cleared while it is tagged.
+ * kasan_slab_tag_inline(), kasan_slab_open_inline() - the two halves of kasan_slab_alloc() while kasan_slab_flags is 0
+ * @object: of the first half: the slot, not NULL, in a pointer that gets the new tag; not for memory that must be
+ *	cleared while it is tagged. Of the second half: that pointer. @size: as for kasan_slab_alloc().
  *
- * Return: the pointer to give to the user; NULL: nothing has happened, call kasan_slab_alloc().
+ * The second half returns the pointer to give to the user. A caller that only returns it as well needs no registers for
+ * that. Return of the first half: false: nothing has happened, call kasan_slab_alloc().
  */
-static kasan_always_inline void *kasan_slab_alloc_inline(const struct kasan_cache *cache,
-							 void *object, size_t size)
+static kasan_always_inline bool kasan_slab_tag_inline(const struct kasan_cache *cache,
+						      void **object, size_t size)
 {
-	uintptr_t addr = (uintptr_t)object;
+	uintptr_t addr = (uintptr_t)*object;
 
 	if (kasan_unlikely(size > cache->plain_size || !kasan_slab_retag(cache, &addr)))
-		return NULL;
-	return (void *)kasan_tags_open_fast(addr, size);
+		return false;
+	*object = (void *)addr;
+	return true;
+}
+
+static kasan_always_inline void *kasan_slab_open_inline(void *object, size_t size)
+{
+	return (void *)kasan_tags_open_fast((uintptr_t)object, size);
 }
 
 /**
  * kasan_slab_realloc_inline() - kasan_slab_realloc() while kasan_slab_flags is 0
- * @object: starts at a slot of @cache. @size: not 0.
+ * @object: starts at a slot of @cache.
  *
  * Return: true: the object now has @size bytes; false: nothing has happened. The allocator must check the pointer, and
  * perhaps move the object.
@@ -159,12 +167,8 @@ static kasan_always_inline bool kasan_slab_realloc_inline(const struct kasan_cac
 	const size_t whole = (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
 	const size_t span = (cache->plain_size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
 
-	if (kasan_unlikely(size > cache->plain_size || span > KASAN_TAGS_FEW ||
-			   !kasan_tags_whole_owner(addr, size)))
-		return false;
-	kasan_tags_fill_few(addr, whole);
-	kasan_tags_fill_few(kasan_tag_addr(addr + whole, KASAN_SLAB_REDZONE), span - whole);
-	return true;
+	return kasan_likely(size - 1 < cache->plain_size && kasan_tags_whole_owner(addr, size)) &&
+	       kasan_tags_resize(addr, whole, span);
 }
 
 /**
@@ -179,9 +183,23 @@ static kasan_always_inline bool kasan_slab_realloc_inline(const struct kasan_cac
 static kasan_always_inline bool kasan_slab_free_inline(const struct kasan_cache *cache,
 						       const void *object, unsigned int cpu)
 {
-	if (kasan_unlikely(!kasan_tags_claim_here((uintptr_t)object, cpu)))
+	const uintptr_t addr = (uintptr_t)object;
+	const size_t size =
+		((size_t)cache->plain_free + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+	size_t step = 0;
+
+	/* A function that calls nothing saves no register: the hook is for what needs one. */
+	if (kasan_unlikely(size > KASAN_TAGS_FEW)) {
+		step = kasan_tags_blocks(addr, size);
+		if (kasan_unlikely(!step))
+			return false;
+	}
+	if (kasan_unlikely(!kasan_tags_claim_here(addr, cpu)))
 		return false;
-	kasan_tags_fill_fast((uintptr_t)object, cache->plain_free, KASAN_SLAB_FREE);
+	if (kasan_unlikely(step))
+		kasan_tags_fill_blocks(kasan_tag_addr(addr, KASAN_SLAB_FREE), size, step);
+	else
+		kasan_tags_fill_few(kasan_tag_addr(addr, KASAN_SLAB_FREE), size);
 	return true;
 }
 

@@ -146,6 +146,36 @@ static kasan_always_inline void kasan_tags_fill_few(uintptr_t addr, size_t size)
 	kasan_tags_fill_lower(addr, size);
 }
 
+/* Bytes of stgm's block if 16 of these, or a multiple, are a page; 0 if not. Does not change after the start. */
+extern size_t kasan_tags_page_step;
+
+/* Return: bytes of stgm's block if [@addr, @addr + @size) consists of such blocks; 0 if not, or if they are too small to
+ * be of use. */
+static kasan_always_inline size_t kasan_tags_blocks(uintptr_t addr, size_t size)
+{
+	const size_t step = kasan_tags_page_step;
+
+	return kasan_likely(step && !((addr | size) & (step - 1))) ? step : 0;
+}
+
+/* Give all granules the tag of @addr. @step: from kasan_tags_blocks(), not 0. */
+static kasan_always_inline void kasan_tags_fill_blocks(uintptr_t addr, size_t size, size_t step)
+{
+	const uint64_t tags = (addr >> 56 & 15) * 0x1111111111111111ULL;
+	uintptr_t block = kasan_untag_addr(addr);
+	const uintptr_t end = block + size;
+
+	while (end - block >= 4 * step) {
+#pragma GCC unroll 4
+		for (unsigned int i = 0; i < 4; i++) {
+			kasan_mte_stgm(block, tags);
+			block += step;
+		}
+	}
+	for (; block != end; block += step)
+		kasan_mte_stgm(block, tags);
+}
+
 static kasan_always_inline uintptr_t kasan_tags_fill_fast(uintptr_t addr, size_t size,
 							  unsigned int tag)
 {
@@ -154,12 +184,44 @@ static kasan_always_inline uintptr_t kasan_tags_fill_fast(uintptr_t addr, size_t
 	addr = start;
 	size += KASAN_GRANULE_MASK;
 	if (kasan_unlikely(size >= 128)) {
-		if (kasan_unlikely(size >= KASAN_TAGS_FEW + KASAN_GRANULE_SIZE))
-			return kasan_tags_fill_large(addr, size & ~(size_t)KASAN_GRANULE_MASK);
+		if (kasan_unlikely(size >= KASAN_TAGS_FEW + KASAN_GRANULE_SIZE)) {
+			size_t step;
+
+			size &= ~(size_t)KASAN_GRANULE_MASK;
+			step = kasan_tags_blocks(addr, size);
+			if (kasan_unlikely(!step))
+				return kasan_tags_fill_large(addr, size);
+			kasan_tags_fill_blocks(addr, size, step);
+			return start;
+		}
 		addr = kasan_tags_fill_upper(addr, size);
 	}
 	kasan_tags_fill_lower(addr, size);
 	return start;
+}
+
+/* Change the object at @addr, which has @span bytes of memory, to one of @whole bytes; both are whole granules. Return:
+ * false if that takes more than a few instructions; then nothing has happened. */
+static kasan_always_inline bool kasan_tags_resize(uintptr_t addr, size_t whole, size_t span)
+{
+	if (kasan_likely(span == 64)) {
+		/* First all of it, because that takes no look at the size. */
+		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
+		if (whole == 64)
+			return true;
+		/* At most 48. */
+		addr = kasan_tag_addr(addr - 64 + whole, KASAN_TAG_INVALID);
+		if (whole <= 32)
+			addr = kasan_mte_st2g(addr);
+		if (whole & 16)
+			kasan_mte_stg(addr);
+		return true;
+	}
+	if (kasan_unlikely(span > KASAN_TAGS_FEW))
+		return false;
+	kasan_tags_fill_few(addr, whole);
+	kasan_tags_fill_few(kasan_tag_addr(addr + whole, KASAN_TAG_INVALID), span - whole);
+	return true;
 }
 
 static kasan_always_inline uintptr_t kasan_tags_open_fast(uintptr_t addr, size_t size)
@@ -167,9 +229,6 @@ static kasan_always_inline uintptr_t kasan_tags_open_fast(uintptr_t addr, size_t
 	/* The CPU checks whole granules. */
 	return kasan_tags_fill_fast(addr, size, kasan_addr_tag(addr));
 }
-
-/* Bytes of stgm's block if 16 of these, or a multiple, are a page; 0 if not. Does not change after the start. */
-extern size_t kasan_tags_page_step;
 
 /* Give all granules of whole pages, at least one page, the tag of @addr. Return: @addr, so that its caller need not
  * keep it. */
@@ -280,11 +339,20 @@ static kasan_always_inline void kasan_tags_fill_fast(uintptr_t addr, size_t size
 }
 
 /* No range has too many bytes. */
-#define KASAN_TAGS_FEW SIZE_MAX
+#define KASAN_TAGS_FEW				 SIZE_MAX
+#define kasan_tags_blocks(addr, size)		 ((size_t)1)
+#define kasan_tags_fill_blocks(addr, size, step) ((void)0)
 
 static kasan_always_inline void kasan_tags_fill_few(uintptr_t addr, size_t size)
 {
 	kasan_tags_fill_fast(addr, size, kasan_addr_tag(addr));
+}
+
+static kasan_always_inline bool kasan_tags_resize(uintptr_t addr, size_t whole, size_t span)
+{
+	kasan_tags_fill_few(addr, whole);
+	kasan_tags_fill_few(kasan_tag_addr(addr + whole, KASAN_TAG_INVALID), span - whole);
+	return true;
 }
 
 static kasan_always_inline uintptr_t kasan_tags_open_fast(uintptr_t addr, size_t size)

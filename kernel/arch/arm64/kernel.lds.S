@@ -143,5 +143,6 @@ SECTIONS
 	/DISCARD/ : {
 		*(.fini_array .fini_array.* .dtors .eh_frame .eh_frame_hdr)
 		*(.note .note.* .interp .dynamic .gnu.*)
+		*(__patchable_function_entries)
 	}
 }

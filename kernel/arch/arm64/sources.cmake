@@ -15,6 +15,7 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	mte.c
 	mte_fault.c
 	module.c
+	patch.c
 	pgtable.c
 	psci.c
 	seed.c
@@ -37,6 +38,7 @@ set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
 	machine.c
 	mte.c
 	mte_fault.c
+	patch.c
 	pgtable.c
 	psci.c
 	stacktrace.c

@@ -259,6 +259,17 @@ int map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t pro
  *  not mapped are skipped. */
 void unmap_kernel_range(unsigned long va, size_t size);
 
+/**
+ * arch_patch_jump() - let the function @from, which starts with a no-op, start with a jump to @to
+ *
+ * The code stays read-only: it is written through another address, which exists only meanwhile. Boot CPU, before
+ * other CPUs run. Return: false if there is no memory for page tables, or no no-op.
+ */
+bool arch_patch_jump(const void *from, const void *to);
+
+/** arch_has_jump() - Return: true if the function @from starts with a jump. */
+bool arch_has_jump(const void *from);
+
 /** kernel_va_to_pa() - Return: physical address that @va maps to, including the offset in the page; 0 if it
  *  is not mapped. @writable: filled if not NULL. Takes no lock. */
 phys_addr_t kernel_va_to_pa(unsigned long va, bool *writable);

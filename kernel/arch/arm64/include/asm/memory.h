@@ -45,6 +45,7 @@
 
 /* Fixed places, known before anything can be allocated. */
 #define FIX_UART_VADDR _AC_UL(0xffff80008f000000) /* console UART, from the first C function on */
+#define FIX_TEXT_VADDR _AC_UL(0xffff80008f002000) /* a page of code while it is changed: patch.c */
 #define FIX_FDT_VADDR  _AC_UL(0xffff80008f200000) /* device tree: 2 MiB at any 4 KiB boundary */
 #define FIX_FDT_SIZE   _AC_UL(0x200000)
 

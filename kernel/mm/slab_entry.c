@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+/*
+ * slab_entry.c - short ways into the allocators, which the boot chooses once.
+ *
+ * kmalloc(), kfree() and three more functions start with an instruction that does nothing (SLAB_ENTRY).
+ * slab_choose_entries() can make a jump of it, to one of the functions here:
+ *
+ *  ..._off     kasan=off: as in a kernel without KASAN, so that it costs one jump
+ *  ..._tagged  tags and no stack traces: what the hooks do, with their inline functions, between the same two
+ *		instructions that take a slot or put it back
+ *
+ * These do the common case only, and call nothing that comes back: so they have no frame, and save no register. In all
+ * other cases nothing has happened yet, and they jump back to behind the first instruction of the public function. No
+ * report and no stack trace shows that they were there, because both are made in the public functions.
+ */
+#include <kernel/arch.h>
+#include <kernel/kernel.h>
+#include <kernel/printk.h>
+#include <kernel/string.h>
+
+#include "slab_internal.h"
+
+#include "../../runtime/core/slab_inline.h"
+
+/* The public function @f behind the instruction that jumps here. */
+#define GENERAL(f) ((__typeof__(&(f)))((uintptr_t)&(f) + 4))
+
+/* False while a test lets allocations fail. */
+static __always_inline bool may_succeed(void)
+{
+	return likely(!(READ_ONCE(fault_kinds) & FAULT_SLAB));
+}
+
+/* --- kasan=off ---------------------------------------------------------------------------------- */
+
+static __always_inline void *clear(const struct kmem_cache *cache, void *object)
+{
+	return memset(object, 0, cache->object_size);
+}
+
+static void *kmalloc_off(size_t size, gfp_t gfp)
+{
+	struct kmem_cache *cache;
+	void *object;
+
+	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE) || !may_succeed())
+		return GENERAL(kmalloc)(size, gfp);
+	cache = kmalloc_cache(size);
+	object = slab_take_ready(cache);
+	if (unlikely(!object))
+		return GENERAL(kmalloc)(size, gfp);
+	return gfp & __GFP_ZERO ? clear(cache, object) : object;
+}
+
+static void *kmem_cache_alloc_off(struct kmem_cache *cache, gfp_t gfp)
+{
+	void *object;
+
+	/* Clearing would destroy what a constructor made. */
+	if ((gfp & __GFP_ZERO && cache->ctor) || !may_succeed())
+		return GENERAL(kmem_cache_alloc)(cache, gfp);
+	object = slab_take_ready(cache);
+	if (unlikely(!object))
+		return GENERAL(kmem_cache_alloc)(cache, gfp);
+	return gfp & __GFP_ZERO ? clear(cache, object) : object;
+}
+
+/* Return: false if nothing was done. The rest are jumps. */
+static __always_inline bool free_off(struct kmem_cache *cache, const struct page *slab,
+				     void *object)
+{
+	enum slab_put_result result;
+	unsigned long flags;
+
+	if (unlikely(cache->flags & SLAB_TYPESAFE_BY_RCU || !slab_starts_at(cache, slab, object)))
+		return false;
+	local_irq_save(flags);
+	result = slab_put_here(cache, &cache->cpu[smp_processor_id()], object, true, flags);
+	if (unlikely(result == SLAB_PUT_TWICE))
+		slab_double_free_here(object);
+	else if (unlikely(result == SLAB_PUT_FULL))
+		slab_put_slow(cache, object);
+	return true;
+}
+
+static void kfree_off(const void *p)
+{
+	/* NULL and the like are not in RAM. */
+	struct page *slab = slab_of(p);
+
+	if (unlikely(!slab || !free_off(slab->slab_cache, slab, (void *)(uintptr_t)p)))
+		GENERAL(kfree)(p);
+}
+
+static void kmem_cache_free_off(struct kmem_cache *cache, void *object)
+{
+	struct page *slab = slab_of(object);
+
+	if (unlikely(!slab || slab->slab_cache != cache || !free_off(cache, slab, object)))
+		GENERAL(kmem_cache_free)(cache, object);
+}
+
+static void *krealloc_off(const void *p, size_t size, gfp_t gfp)
+{
+	return likely(kmalloc_fits(p, size, gfp)) ? (void *)(uintptr_t)p
+						  : GENERAL(krealloc)(p, size, gfp);
+}
+
+/* --- Tags, no traces ---------------------------------------------------------------------------- */
+
+#ifdef CONFIG_KASAN_TAGS
+
+/* KASAN may have been told to store traces since the boot. */
+static __always_inline bool is_plain(void)
+{
+	return likely(!READ_ONCE(kasan_slab_flags));
+}
+
+static __always_inline void *open_tagged(struct kmem_cache *cache, void *slot, size_t size)
+{
+	void *object = slot;
+
+	if (unlikely(!kasan_slab_tag_inline(&cache->kasan, &object, size)))
+		return kasan_slab_alloc(&cache->kasan, slot, size);
+	return kasan_slab_open_inline(object, size);
+}
+
+static void *kmalloc_tagged(size_t size, gfp_t gfp)
+{
+	struct kmem_cache *cache;
+	void *slot;
+
+	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE || gfp & __GFP_ZERO) || !may_succeed() ||
+	    !is_plain())
+		return GENERAL(kmalloc)(size, gfp);
+	cache = kmalloc_cache(size);
+	slot = slab_take_ready(cache);
+	if (unlikely(!slot))
+		return GENERAL(kmalloc)(size, gfp);
+	return open_tagged(cache, slot, size);
+}
+
+static void *kmem_cache_alloc_tagged(struct kmem_cache *cache, gfp_t gfp)
+{
+	void *slot;
+
+	if (unlikely(gfp & __GFP_ZERO) || !may_succeed() || !is_plain())
+		return GENERAL(kmem_cache_alloc)(cache, gfp);
+	slot = slab_take_ready(cache);
+	if (unlikely(!slot))
+		return GENERAL(kmem_cache_alloc)(cache, gfp);
+	return open_tagged(cache, slot, cache->object_size);
+}
+
+/* As free_off(). */
+static __always_inline bool free_tagged(struct kmem_cache *cache, const struct page *slab,
+					void *object)
+{
+	unsigned long flags;
+	unsigned int cpu;
+
+	if (unlikely(!cache->kasan.plain_free || !slab_starts_at(cache, slab, object)))
+		return false;
+	local_irq_save(flags);
+	cpu = smp_processor_id();
+	if (unlikely(!kasan_slab_free_inline(&cache->kasan, object, cpu))) {
+		local_irq_restore(flags);
+		return false;
+	}
+	if (unlikely(slab_put_here(cache, &cache->cpu[cpu], object, false, flags) != SLAB_PUT_DONE))
+		slab_put_slow(cache, object);
+	return true;
+}
+
+static void kfree_tagged(const void *p)
+{
+	struct page *slab = slab_of(p);
+
+	if (unlikely(!slab || !is_plain() ||
+		     !free_tagged(slab->slab_cache, slab, (void *)(uintptr_t)p)))
+		GENERAL(kfree)(p);
+}
+
+static void kmem_cache_free_tagged(struct kmem_cache *cache, void *object)
+{
+	struct page *slab = slab_of(object);
+
+	if (unlikely(!slab || slab->slab_cache != cache || !is_plain() ||
+		     !free_tagged(cache, slab, object)))
+		GENERAL(kmem_cache_free)(cache, object);
+}
+
+static void *krealloc_tagged(const void *p, size_t size, gfp_t gfp)
+{
+	struct page *slab = slab_of(p);
+
+	if (unlikely(!slab || gfp & __GFP_ZERO || !is_plain() ||
+		     !slab_starts_at(slab->slab_cache, slab, p) ||
+		     !kasan_slab_realloc_inline(&slab->slab_cache->kasan, p, size)))
+		return GENERAL(krealloc)(p, size, gfp);
+	return (void *)(uintptr_t)p;
+}
+
+#define TAGGED(f) (const void *)(f)
+#else
+#define TAGGED(f) NULL
+#endif
+
+/* --- The choice --------------------------------------------------------------------------------- */
+
+static const struct {
+	const void *entry, *off, *tagged;
+} entries[] = {
+	{(const void *)kmalloc, (const void *)kmalloc_off, TAGGED(kmalloc_tagged)},
+	{(const void *)kfree, (const void *)kfree_off, TAGGED(kfree_tagged)},
+	{(const void *)krealloc, (const void *)krealloc_off, TAGGED(krealloc_tagged)},
+	{(const void *)kmem_cache_alloc, (const void *)kmem_cache_alloc_off,
+	 TAGGED(kmem_cache_alloc_tagged)},
+	{(const void *)kmem_cache_free, (const void *)kmem_cache_free_off,
+	 TAGGED(kmem_cache_free_tagged)},
+};
+
+void slab_choose_entries(void)
+{
+	const void *to;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(entries); i++) {
+		/* With traces from the start the hooks do the work. */
+		to = !kasan_on() ? entries[i].off : kasan_slab_flags ? NULL : entries[i].tagged;
+		if (to && !arch_patch_jump(entries[i].entry, to))
+			panic("mm: cannot choose the way into the allocator %ps", entries[i].entry);
+	}
+}
