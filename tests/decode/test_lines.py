@@ -181,7 +181,7 @@ def linux(frames, allocated, freed, prefix="[   12.345678][  T123] ", module="")
         " freed 56-byte region [ffff888012345000, ffff888012345038)",
         "",
         "Memory state around the buggy address:",
-        " ffff888012344f00: fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc",
+        " ffff888012344f80: fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc",
         ">ffff888012345000: fa fb fb fb fb fb fb fb fc fc fc fc fc fc fc fc",
         "                         ^",
         " ffff888012345080: fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc",
@@ -230,6 +230,20 @@ def test_kaslr_from_the_log(built):
     log = decode(text, [built.path])
     check(reports(log)[0])
     assert [one.offset for one in log.images] == [MOVED]
+
+
+def test_u_boot(built):
+    """U-Boot's console: addresses without 0x of a program that moved itself, and a prompt."""
+    text = linux(*traces(built), prefix="")
+    for name, offset, size, address in [one for trace in traces(built) for one in trace]:
+        text = text.replace(f"{name}+{offset:#x}/{size:#x}", f"{(address + 0x7F000) & (1 << 64) - 1:016x}")
+    text = (
+        f"KASAN: window 0x40000000-0x47000000 shadow 0x7f000000 relocated by 0x7f000\r\n=> kasan\r\n{text}=> "
+    )
+    log = decode(text, [built.path])
+    check(reports(log)[0])
+    assert log.bugs[0].title == "KASAN: slab-use-after-free Write in parse_packet"
+    assert not reports(log)[0].truncated
 
 
 def test_kaslr_from_a_frame(built):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section
 
 from redzone import base
 from redzone.base import Failure
@@ -46,6 +47,16 @@ def _tool(names, use):
     raise Failure(f"{names[0]} is missing, which {use}; ./redzone doctor --install gets it")
 
 
+class _Elf(ELFFile):
+    """An ELF file as linker scripts of firmware produce it: a malformed section is read as plain bytes."""
+
+    def _make_section(self, section_header):
+        try:
+            return super()._make_section(section_header)
+        except (ELFError, AttributeError, TypeError):
+            return Section(section_header, self._get_section_name(section_header), self)
+
+
 class Image:
     """An ELF file. name: of the module or program; build_id: in hexadecimal, "" if it has none.
 
@@ -60,7 +71,7 @@ class Image:
         self._cache = {}
         try:
             with open(self.path, "rb") as file:
-                self._read(ELFFile(file))
+                self._read(_Elf(file))
         except OSError as error:
             raise Failure(f"cannot read '{path}': {error.strerror}") from None
         except (ELFError, ValueError, KeyError, IndexError, TypeError, AttributeError, struct.error) as error:
@@ -77,7 +88,7 @@ class Image:
         if self.relocatable:
             self._link()
             with open(self.file, "rb") as file:
-                self._read_code(ELFFile(file))
+                self._read_code(_Elf(file))
         else:
             self._read_code(elf)
 

@@ -89,11 +89,13 @@ def mode_of(report):
 def granule(report):
     """Return the bytes that a cell of the map stands for, from the distance of two rows; 0 if unknown."""
     rows = report.memory.rows if report.memory else []
+    found = set()
     for first, second in itertools.pairwise(rows):
         distance = (second.address - first.address) if None not in (first.address, second.address) else 0
         if first.cells and distance in (8 * len(first.cells), 16 * len(first.cells)):
-            return distance // len(first.cells)
-    return 0
+            found.add(distance // len(first.cells))
+    # A row may be missing.
+    return min(found, default=0)
 
 
 def explain_map(report):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Makes a model.Report of the lines of one report, in whatever format its sanitizer printed it."""
 
+import re
+
 from redzone.decode import memory, shapes
 from redzone.decode.model import (
     Access,
@@ -40,6 +42,8 @@ _SIDES = {
     "after": "right",
 }
 _WORDS = {"Read": "read", "Write": "write", "Free": "free", "Access": "access"}
+# A function that has no name.
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}|[0-9a-f]{8}|[0-9a-f]{16}")
 # The characters that all headlines but one begin with; most lines begin with others.
 _FIRST = frozenset("BUEWUkgIOK=")
 _PAGE_KIND = {"kmalloc-large": "page"}
@@ -79,7 +83,8 @@ def headless(text):
 def _function(where):
     """Return the function's name of a headline's "name+0x1/0x2 [module]", or the address it has instead."""
     name = where.split("+0x")[0].split(" ")[0] if where else ""
-    return name.strip("[]<>") if name[:2] == "[<" else name
+    name = name.strip("[]<>") if name[:2] == "[<" else name
+    return f"{int(name, 16):#x}" if _ADDRESS.fullmatch(name) else name
 
 
 def _path_of(text):
@@ -659,10 +664,10 @@ def parse_frame(text, pending=None):
         if match:
             return _user_frame(match)
     if text[:1] in " \t":
-        if "0x" in text or "[<" in text:
+        if "0x" in text or "[<" in text or len(text) in (9, 17):
             match = shapes.ADDRESS.match(text)
             if match:
-                address = int(match["address"] or match["old"], 16)
+                address = int(match["address"] or match["old"] or match["bare"], 16)
                 return Frame(text.strip(), "", None, None, match["module"] or "", "", address)
         if ":" in text:
             match = shapes.SCRIPTED.match(text)

@@ -57,6 +57,8 @@ _SUBTEST = re.compile(r"^(?P<indent> *)# Subtest: (?P<name>.{1,200})$")
 _VERSION = re.compile(r"^ *K?TAP version \d+$")
 _SYSTEM = re.compile(r"^(?:Linux version \S+|Redzone reference kernel).*")
 _OFFSET = re.compile(r"^Kernel Offset: (?P<offset>0x[0-9a-f]{1,16}) from (?P<base>0x[0-9a-f]{1,16})")
+# U-Boot moves itself to the top of memory; our port says by how much.
+_RELOCATED = re.compile(r"^KASAN: window .* relocated by (?P<offset>0x[0-9a-f]{1,16})")
 _MODE = re.compile(
     r"KernelAddressSanitizer initialized \((?P<linux>generic|sw-tags|hw-tags)|^kasan: (?P<ours>hardware|software) tags"
 )
@@ -335,6 +337,7 @@ class Scanner:
         if mode:
             self._mode = _MODES[mode["linux"] or mode["ours"]]
         offset = _OFFSET.match(text) if text.startswith("Kernel Offset") else None
+        offset = offset or _RELOCATED.match(text)
         if offset:
             self.offset = int(offset["offset"], 16)
 

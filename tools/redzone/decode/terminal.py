@@ -92,10 +92,24 @@ def _bug(screen, number, bug, everything):
         screen.line(("   a part of this report is missing", "yellow"))
     for sentence in report.explanation:
         screen.line("   ", sentence)
+    for excerpt in report.excerpts:
+        _excerpt(screen, excerpt)
     for stack in report.stacks:
         _stack(screen, stack, everything)
     _memory(screen, report)
     screen.line("")
+
+
+def _excerpt(screen, excerpt):
+    """Show lines of source: all of them for the access, the line itself for the others."""
+    if not excerpt.lines:
+        return
+    words = {"call": "Access", "variable": "Declared"}.get(excerpt.about, excerpt.about.capitalize())
+    screen.line((f"   {words} at ", "bold"), (place(excerpt.location), "cyan"))
+    for line in excerpt.lines:
+        if line.bad or excerpt.about == "call":
+            mark = ">" if line.bad else " "
+            screen.line((f"   {mark} {line.number:5} | {line.text}", "bold" if line.bad else "dim"))
 
 
 def _stack(screen, stack, everything):
@@ -105,8 +119,14 @@ def _stack(screen, stack, everything):
     if stack.task is not None:
         by = f" by task {stack.task.name or stack.task.id}"
     screen.line((f"   {_TITLES.get(stack.kind, stack.kind)}{by}", "bold"))
-    hidden = 0
+    hidden = same = 0
+    last = None
     for frame in stack.frames:
+        if frame.text == last:
+            same += 1
+            continue
+        same = _same(screen, same)
+        last = frame.text
         if not everything and (not frame.reliable or frame.role == "sanitizer"):
             hidden += 1
             continue
@@ -116,8 +136,17 @@ def _stack(screen, stack, everything):
         for location in frame.locations[:-1]:
             _row(screen, f"     {location.function} (inlined)", location, style)
         _row(screen, f"     {name}", frame.locations[-1] if frame.locations else None, style)
+    _same(screen, same)
     if hidden:
-        screen.line((f"     ... {base.plural(hidden, 'frame')} of the sanitizer left out", "dim"))
+        words = "of the sanitizer or not certain, left out (--all shows them)"
+        screen.line((f"     ... {base.plural(hidden, 'frame')} {words}", "dim"))
+
+
+def _same(screen, count):
+    """Fold a row of @count equal frames. Return 0."""
+    if count:
+        screen.line((f"     ... {count} more of the same", "dim"))
+    return 0
 
 
 def _row(screen, text, location, style):
