@@ -140,7 +140,10 @@ kasan_checks := $(strip $(kasan_checks_$(KASAN_MODE)))
 # Recursive: which file is being made is known in its recipe. The most exact name wins.
 kasan_sanitize = $(firstword $(KASAN_SANITIZE_$(basename $<).o) $(KASAN_SANITIZE_$@) \
 	$(KASAN_SANITIZE_$(notdir $@)) $(if $(filter $(notdir $@),$(KASAN_EXCLUDE)),n) $(KASAN_SANITIZE) y)
-KASAN_CFLAGS = $(if $(filter-out y n,$(kasan_sanitize)),$(error KASAN_SANITIZE of \
+# Expanded where no file is being made, it would have the checks for all files.
+kasan_excluding = $(KASAN_EXCLUDE)$(strip $(foreach name,$(filter KASAN_SANITIZE_%,$(.VARIABLES)),$($(name))))
+KASAN_CFLAGS = $(if $@,,$(if $(kasan_excluding),$(warning KASAN_CFLAGS is expanded outside of a recipe, where \
+	no file is left out: assign CFLAGS with = instead of :=)))$(if $(filter-out y n,$(kasan_sanitize)),$(error KASAN_SANITIZE of \
 	'$@' is '$(kasan_sanitize)'; accepted: y, n),$(if $(filter y,$(kasan_sanitize)),$(kasan_checks)))
 KASAN_CODE_FLAGS := $(strip -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 	-fno-delete-null-pointer-checks \

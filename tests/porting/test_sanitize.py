@@ -96,6 +96,29 @@ def test_make(sources, prefix, cc):
         assert make(sources, ROOT, cc, after=lines) == ALL - off, lines
 
 
+def test_make_with_a_list(sources):
+    lines = "KASAN_EXCLUDE := uart.o main.o"
+    assert make(sources, ROOT, "clang-19", before=lines) == {"drivers/disk.c"}
+    lines += "\nKASAN_SANITIZE_main.o := y"
+    assert make(sources, ROOT, "clang-19", after=lines) == {"main.c", "drivers/disk.c"}
+
+
+def test_make_warns_of_options_that_know_no_file(sources):
+    """In a variable that is assigned with := the options are those of no file, so none is left out."""
+    for wanted, before in (
+        (True, "KASAN_EXCLUDE := uart.o"),
+        (True, "KASAN_SANITIZE_main.o := n"),
+        (False, ""),
+    ):
+        make(sources, ROOT, "clang-19", before=before)
+        text = (sources / "Makefile").read_text() + "\nFLAGS := -g\nFLAGS += $(KASAN_CFLAGS)\n"
+        (sources / "Makefile").write_text(text)
+        output = call(
+            ["make", "-n", f"REDZONE={ROOT}", f"CC={' '.join(compiler('clang-19', 'arm64'))}"], sources
+        )
+        assert ("no file is left out: assign CFLAGS with =" in output) == wanted
+
+
 def test_make_names_a_wrong_value(sources):
     output = make(sources, ROOT, "clang-19", before="KASAN_SANITIZE_main.o := off", ok=False)
     assert "'out/main.o' is 'off'; accepted: y, n" in output
