@@ -23,6 +23,7 @@ from redzone import (
 )
 from redzone.base import Failure
 from redzone.decode import command as decode
+from redzone.decode import output
 from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Patterns, Words
 
 EXIT_STATUSES = """\b
@@ -164,6 +165,7 @@ def command():
     "--log", metavar="FILE", help="Also write the console to FILE, whole and as the kernel printed it."
 )
 @click.option("--no-symbolize", is_flag=True, help="Print reports as they come, without source lines.")
+@output.options
 @YES
 @click.pass_context
 def run_verb(context, **options):
@@ -195,6 +197,7 @@ def run_verb(context, **options):
       ./redzone run --module examples/module_oob.c
       ./redzone run --cc gcc --outline --smp 4 bug.c
       ./redzone run --each --json verdicts.json tests/*.c
+      ./redzone run --html bugs.html bug.c
       ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
     if options["mte_stack"] and options["mode"] != "hw_tags":

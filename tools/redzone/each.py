@@ -294,6 +294,7 @@ def run(work, folder, log):
 
     program = builder.Program(NAME, work.sources, function="redzone_add_programs", **work.code)
     image, rejected = rejects.build(work.preset, program, folder)
+    work.images = [image.elf] if image else []
     numbers = [number for number in range(1, len(files) + 1) if number - 1 not in rejected]
     print("KTAP version 1")
     print(f"1..{len(files)}", flush=True)

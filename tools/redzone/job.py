@@ -7,6 +7,7 @@ from pathlib import Path
 
 from redzone import archive, base, builder, machine
 from redzone.base import ROOT, Failure
+from redzone.decode import output
 from redzone.options import check_output
 
 EXAMPLE = ROOT / "examples" / "heap_bugs.c"
@@ -46,6 +47,14 @@ class Options:
     no_symbolize: bool
     yes: bool
     arguments: list
+    html: str | None = None
+    sarif: str | None = None
+    junit: str | None = None
+    github: bool = False
+
+    def outputs(self):
+        """Return what other programs get of the decoded console."""
+        return output.Outputs(self.html, self.sarif, self.junit, self.github)
 
 
 @dataclass
@@ -53,7 +62,8 @@ class Job:
     """Options that have been checked, and what follows from them.
 
     preset: the build's. sources, modules: absolute paths. files: the machine's, as archive.pack() takes them.
-    code: what each builder.Program gets in addition to its sources. parameters: the boot's.
+    code: what each builder.Program gets in addition to its sources. parameters: the boot's. images: the ELF
+    files of what was built, for symbols.
     """
 
     options: Options
@@ -63,6 +73,7 @@ class Job:
     files: list
     code: dict
     parameters: list = field(default_factory=list)
+    images: list = field(default_factory=list)
 
     def tools(self):
         """Return the keys of the outside tools that it needs."""
@@ -172,8 +183,11 @@ def check(options):
     job.code |= {"options": [f"-O{options.level}"], "cflags": list(options.cflags)}
     for name, path in job.files:
         archive.read(path, f"--file {name}:")
-    for option, name in (("--log", options.log), ("--json", options.report_file)):
-        check_output(option, name, [*job.sources, *(path for _, path in job.files)])
+    others = (("--log", options.log), ("--json", options.report_file))
+    inputs = [*job.sources, *job.modules, *(path for _, path in job.files)]
+    for option, name in others:
+        check_output(option, name, inputs)
+    options.outputs().check(inputs, others)
     # Report all bugs of one run, not only the first. The user's parameters come later, and so they override
     # it.
     job.parameters = [*([] if options.mode == "off" else ["kasan_multi_shot"]), *options.append]

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 """`./redzone port NAME`: another system under the runtime. Each port's own port.py has its verb."""
 
+import copy
+import functools
+
 import click
 
-from redzone import ports
+from redzone import base, ports
 from redzone.base import Failure
+from redzone.decode import output
 
 
 def _list(context, param, value):
@@ -17,6 +21,40 @@ def _list(context, param, value):
         where = "" if name in commands else f" (no command: see ports/{name}/README.md)"
         click.echo(f"{name:{width}}  {ports.summary(name)}{where}")
     context.exit()
+
+
+@click.command()
+@output.options
+def _outputs(**options):
+    """Only its parameters are used."""
+
+
+def _run(own, **options):
+    """Call a port's verb @own with its @options; then write what was asked for of the consoles it noted."""
+    outputs = output.Outputs(**{one.name: options.pop(one.name) for one in _outputs.params})
+    outputs.check(others=[("--log", options.get("log"))])
+    ports.consoles.clear()
+    ended = None
+    with outputs.plain():
+        try:
+            own(**options)
+        except click.exceptions.Exit as error:
+            ended = error
+    if outputs.wanted():
+        images = dict.fromkeys(image for _, images in ports.consoles for image in images)
+        outputs.write_consoles([(path, base.relative(path)) for path, _ in ports.consoles], [*images])
+    if ended is not None:
+        raise ended
+
+
+def with_outputs(command):
+    """Return a port's @command with --html and its like. It stays as it is if it has such options itself."""
+    if {one.name for one in _outputs.params} & {one.name for one in command.params}:
+        return command
+    command = copy.copy(command)
+    command.params = [*command.params, *_outputs.params]
+    command.callback = functools.partial(_run, command.callback)
+    return command
 
 
 class Ports(click.Group):
@@ -32,7 +70,7 @@ class Ports(click.Group):
         command = getattr(ports.load(name, "port"), "command", None)
         if not isinstance(command, click.Command):
             raise Failure(f"ports/{name}/port.py has no click command called 'command'; see ports/README.md")
-        return command
+        return with_outputs(command)
 
     def format_commands(self, context, formatter):
         with formatter.section("Commands"):

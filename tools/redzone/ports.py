@@ -47,6 +47,18 @@ def _package(folder):
     return name
 
 
+# The consoles that the verb of a port has written: [(path, [ELF files])].
+consoles = []
+
+
+def note_console(path, *images):
+    """Say that a console is in the file @path, whose machine ran the ELF files @images.
+
+    A port calls it for each boot: it is what --html and its like show.
+    """
+    consoles.append((Path(path), [Path(image) for image in images]))
+
+
 def _place(error, folder):
     """Return the file and line, in the port's @folder, where the exception @error comes from."""
     if isinstance(error, SyntaxError) and error.filename:

@@ -36,6 +36,17 @@ class _Log:
             self._file.close()
 
 
+class _Both:
+    """Writes to two _Logs."""
+
+    def __init__(self, first, second):
+        self._logs = first, second
+
+    def write(self, text):
+        for log in self._logs:
+            log.write(text)
+
+
 def _build(work, folder):
     """Build the kernel of the Job @work into @folder. Return (its builder.Image, the modules' files)."""
     loaded = module.programs(work.modules, **work.code)
@@ -51,6 +62,7 @@ def _together(work, folder, log):
     options = work.options
     image, modules = _build(work, folder)
     work.files += modules
+    work.images = [image.elf, *(path for _, path in modules)]
     if modules:
         work.parameters.insert(0, module.parameter(modules))
     with contextlib.ExitStack() as stack:
@@ -81,12 +93,20 @@ def run(options):
     """Do what the job.Options @options say. Return the exit status."""
     work = job.check(options)
     doctor.require(work.tools(), "run a program", options.yes)
+    outputs = options.outputs()
     (BUILD / "runs").mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(dir=BUILD / "runs"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         log = stack.enter_context(contextlib.closing(_Log(options.log)))
-        status = (each.run if options.separate else _together)(work, folder, log)
+        kept, console = log, folder / "console.log"
+        if outputs.wanted():
+            kept = _Both(log, stack.enter_context(contextlib.closing(_Log(console))))
+        with outputs.plain():
+            status = (each.run if options.separate else _together)(work, folder, kept)
         # A silent machine leaves an empty file, not that of an earlier run.
         log.write("")
+        if outputs.wanted():
+            images = [] if options.no_symbolize else work.images
+            outputs.write_console(console, images, options.log or "console")
     return status

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import base
+from redzone import base, ports
 from redzone.base import Failure
 
 from . import build, qemu
@@ -119,6 +119,7 @@ def booted(image, tree, log, work, timeout=TIMEOUT, **machine):
     """
     session = Session(log=log)
     Path(log).parent.mkdir(parents=True, exist_ok=True)
+    ports.note_console(log, image.elf)
     with qemu.Machine(image, HOME / "source" / tree, log=log, **machine) as target:
         try:
             target.wait_prompt(timeout)

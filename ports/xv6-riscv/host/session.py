@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import console
+from redzone import console, ports
 from redzone.symbolize import Symbolizer
 
 HARTS = 3
@@ -168,6 +168,7 @@ def play(image, commands, log, timeout=TIMEOUT, echo=None):
     timeout: seconds that one command may take. echo: called with each line, with names and places.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
+    ports.note_console(log, image.kernel)
     machine = _Machine(image, log, echo)
     try:
         ended = machine.wait(timeout)

@@ -17,6 +17,7 @@ _FILES = (
     ("--sarif", "The bugs in SARIF 2.1.0, for code scanning and editors."),
     ("--junit", "The bugs as failed tests, in the XML that CI systems read."),
 )
+_CHUNK = 1 << 20
 
 
 def options(function):
@@ -48,9 +49,12 @@ class Outputs:
         """Is there anything to write?"""
         return bool(self.github or self._files())
 
-    def check(self, inputs=()):
-        """Raise Failure if a file cannot be written, is one of the @inputs, or is asked for twice."""
-        seen = {}
+    def check(self, inputs=(), others=()):
+        """Raise Failure if a file cannot be written, is one of the @inputs, or is asked for twice.
+
+        others: [(option, name or None)] of the verb's other files.
+        """
+        seen = {Path(name).absolute(): option for option, name in others if name is not None}
         for option, name in self._files():
             check_output(option, name, inputs)
             other = seen.setdefault(Path(name).absolute(), option)
@@ -60,6 +64,26 @@ class Outputs:
     def plain(self):
         """Return a context: what is printed inside it has no commands for GitHub."""
         return output_github.plain(sys.stdout) if self.github else contextlib.nullcontext()
+
+    def write_console(self, path, images=(), name="console"):
+        """Decode the file @path, a console that is called @name, and write it. @images: its ELF files."""
+        self.write_consoles([(path, name)], images)
+
+    def write_consoles(self, consoles, images=()):
+        """Like write_console(), for several: [(path, name)] of consoles of the same @images."""
+        from redzone.decode import decoder, symbols
+
+        with contextlib.ExitStack() as stack:
+            found = stack.enter_context(symbols.Symbols(images)) if images else None
+            one = decoder.Decoder(found, self.folders)
+            for path, name in consoles:
+                one.begin(name)
+                if Path(path).exists():
+                    with open(path, "rb") as file:
+                        while data := file.read(_CHUNK):
+                            one.feed(data)
+            log = one.finish()
+        self.write(log)
 
     def write(self, log, baseline=False):
         """Write @log, a model.Log. @baseline: known bugs were marked."""

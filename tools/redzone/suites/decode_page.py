@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The page of ./redzone decode in a real browser, and its files for CI against their schemas.
 
-The tests are in tests/decode-page, for pytest. What they use of package registries is pinned by hash there, and
-goes to build/decode-page. Without a browser or a registry the tests that need it are skipped by name.
+The tests are in tests/decode-page, for pytest. What they use of package registries is pinned by hash there,
+and goes to build/decode-page. Without a browser or a registry the tests that need it are skipped by name.
 """
 
 from redzone.base import ROOT
