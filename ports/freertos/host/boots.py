@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
-from redzone import console
+from redzone import console, ports
 from redzone.symbolize import Symbolizer
 
 # Time limit of a boot, in seconds, for each second of traffic and for all bugs.
@@ -128,6 +128,7 @@ def functions(report, trace="call"):
 def boot(image, echo=None):
     """Boot @image to its end; return the Session. @echo: called with each decoded line."""
     session = Session(log=image.elf.with_name("boot.log"))
+    ports.note_console(session.log, image.elf)
     reader = console.Reader()
     decoder = Decoder(image.elf)
     current = session.reports
