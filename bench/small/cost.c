@@ -7,6 +7,7 @@
  * deep, so a trace has eight frames.
  */
 #include <kasan/kasan.h>
+#include <kasan/stats.h>
 
 #include "board.h"
 
@@ -79,6 +80,7 @@ static uint32_t room(void *(*from)(size_t), size_t size)
 
 int program(void)
 {
+	struct kasan_depot_stats stats = {0};
 	unsigned int i;
 
 	/* Fresh memory from the end of the heap, so that two blocks are neighbours. */
@@ -95,6 +97,9 @@ int program(void)
 	give = free;
 	say("pair_traces", measure(5));
 	say("pair_traces_shallow", measure(1));
+	kasan_depot_stats(&stats);
+	say("trace_bytes", (uint32_t)(stats.bytes / stats.traces));
+	say("traces", (uint32_t)stats.traces);
 	kasan_option("kasan.stacktrace", "off");
 	say("pair_no_traces", measure(5));
 	return 0;

@@ -20,6 +20,7 @@ from redzone import (
     flags,
     machine,
     port,
+    size,
 )
 from redzone.base import Failure
 from redzone.decode import command as decode
@@ -423,7 +424,7 @@ def doctor_verb(context, arguments):
 for _module in (bench_traces, bench_stackleak, bench_lockdep, bench_rt):
     _module.register(bench_verb)
 bench_profile.register(bench_verb, _with_features, _choose_features)
-for _module in (flags, amalgamate, audit, decode, port):
+for _module in (flags, amalgamate, audit, size, decode, port):
     _module.register(command)
 
 
