@@ -125,20 +125,3 @@ _Noreturn void kasan_port_panic(const char *why)
 	kasan_port_print(why);
 	board_exit(3);
 }
-
-/* --- The compilers' helpers, which a libc would have --- */
-
-#ifdef __clang__
-void __aeabi_memclr4(void *at, size_t size);
-void __aeabi_memcpy4(void *to, const void *from, size_t size);
-
-void __aeabi_memclr4(void *at, size_t size)
-{
-	__memset(at, 0, size);
-}
-
-void __aeabi_memcpy4(void *to, const void *from, size_t size)
-{
-	__memcpy(to, from, size);
-}
-#endif
