@@ -21,10 +21,10 @@ struct kasan_port_task; /* <kasan/port.h> */
  *  measured numbers. With less than that, and with at least KASAN_REPORT_STACK_SHORT on the task's own stack, a report
  *  is a short one: three lines, no trace. */
 #if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ > 4
-#define KASAN_REPORT_STACK_MIN	 4096UL
+#define KASAN_REPORT_STACK_MIN	 3072UL
 #define KASAN_REPORT_STACK_SHORT 1024UL
 #else
-#define KASAN_REPORT_STACK_MIN	 2048UL
+#define KASAN_REPORT_STACK_MIN	 1280UL
 #define KASAN_REPORT_STACK_SHORT 512UL
 #endif
 

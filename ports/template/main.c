@@ -8,6 +8,7 @@
 
 #include "board.h"
 #include "heap.h"
+#include "log.h"
 #include "tasks.h"
 
 struct bug {
@@ -253,6 +254,9 @@ int main(void)
 		task_run(1, bugs[i].run);
 #else
 		bugs[i].run();
+#endif
+#ifdef TEMPLATE_LOG
+		log_drain();
 #endif
 		if (!as_expected(&bugs[i]))
 			failed++;

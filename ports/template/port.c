@@ -6,6 +6,7 @@
 #include <kasan/port.h>
 
 #include "board.h"
+#include "log.h"
 
 /* Tables of the runtime: one block of the stack depot (64 KiB), and some pages of the quarantine's queue, or in
  * the tag-based modes one block of the stack ring. */
@@ -61,8 +62,12 @@ void *kasan_port_alloc(size_t size)
 
 void kasan_port_print(const char *text)
 {
+#ifdef TEMPLATE_LOG
+	log_line(text);
+#else
 	board_puts(text);
 	board_puts("\n");
+#endif
 }
 
 _Noreturn void kasan_port_panic(const char *why)

@@ -26,6 +26,11 @@ GCC = {
     "x86_64": "x86_64-linux-gnu-gcc",
     "arm": "arm-linux-gnueabihf-gcc",
 }
+# Cortex-M boards of the example, and the processors that are only built.
+CORTEX_M = {"cortex-m3": "mps2-an385", "cortex-m7": "mps2-an500", "cortex-m33": "mps2-an505"}
+for _cpu in (*CORTEX_M, "cortex-m0plus"):
+    CLANG_TARGET[_cpu] = "arm-none-eabi"
+    GCC[_cpu] = "arm-none-eabi-gcc"
 QEMU = {
     "arm64": ["qemu-system-aarch64", "-cpu", "cortex-a53", "-semihosting"],
     "riscv64": ["qemu-system-riscv64", "-bios", "none"],
@@ -92,6 +97,9 @@ def call(command, cwd, ok=True):
 
 def qemu(arch, mode):
     """Return the command line of the machine, without the image. Skips the test if it is not installed."""
+    if arch in CORTEX_M:
+        need("qemu-system-arm")
+        return ["qemu-system-arm", "-semihosting", "-machine", CORTEX_M[arch]]
     if mode != "hw_tags":
         need(QEMU[arch][0])
         return [*QEMU[arch], "-machine", "virt"]
@@ -105,7 +113,8 @@ def qemu(arch, mode):
 
 def boot(arch, elf, mode="generic"):
     """Boot the example; return (QEMU's exit status, console)."""
-    command = [*qemu(arch, mode), "-m", "128M", "-nographic", "-nic", "none", "-kernel", str(elf)]
+    memory = [] if arch in CORTEX_M else ["-m", "128M"]
+    command = [*qemu(arch, mode), *memory, "-nographic", "-nic", "none", "-kernel", str(elf)]
     result = subprocess.run(
         command,
         check=False,
@@ -123,17 +132,20 @@ CONDITIONS = {
     "#ifdef CONFIG_KASAN_GENERIC": {"generic"},
     "#ifndef CONFIG_KASAN_HW_TAGS": {"generic", "sw_tags"},
     "#endif": {"generic", "sw_tags", "hw_tags"},
+    "#ifdef __arm__": set(),
 }
 
 
-def bugs(mode="generic"):
-    """Return {name: type or None} of the bugs that the example plants in @mode."""
+def bugs(mode="generic", arch="arm64"):
+    """Return {name: type or None} of the bugs that the example plants in @mode on @arch."""
     text = (TEMPLATE / "main.c").read_text(encoding="utf-8")
     table = re.search(r"^static const struct bug bugs\[\] = \{\n(.*?)^\};", text, re.MULTILINE | re.DOTALL)
     result, modes = {}, CONDITIONS["#endif"]
     for line in table[1].splitlines():
         if line.startswith("#"):
             modes = CONDITIONS[line]
+            if arch in CORTEX_M and line == "#ifdef __arm__":
+                modes = {mode}
             continue
         name, kind = re.fullmatch(r'\t\{"(\w+)", (?:"([\w-]+)"|NULL), \w+\},', line).groups()
         if mode in modes:
@@ -146,13 +158,14 @@ def expect_all_reported(arch, elf, mode="generic"):
     status, console = boot(arch, elf, mode)
     assert status == 0, console
     assert "template: done, all as expected" in console
-    planted = bugs(mode)
+    planted = bugs(mode, arch)
     assert len(planted) >= {"generic": 13, "sw_tags": 12, "hw_tags": 11}[mode]
     for name in planted:
         assert f"template: ok {name}\n" in console
     kinds = re.findall(r"^BUG: KASAN: ([\w-]+) in ", console, re.MULTILINE)
     assert kinds == [kind for kind in planted.values() if kind]
-    assert "Allocated by task 0:" in console and "Freed by task 0:" in console
+    task = 1 if arch in CORTEX_M else 0
+    assert f"Allocated by task {task}:" in console and f"Freed by task {task}:" in console
     # In the tag-based modes the pointer and its memory have tags, and these differ.
     tags = re.findall(r"^Pointer tag: \[(..)\], memory tag: \[(..)\]$", console, re.MULTILINE)
     assert bool(tags) == (mode != "generic")

@@ -51,6 +51,7 @@ TOOLS = (
     Tool("g++-riscv64", "riscv64-linux-gnu-g++", "g++-riscv64-linux-gnu", "test", "suite porting: C++"),
     Tool("gcc-arm", "arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "test", "runtime builds"),
     Tool("gcc-cortexm", "arm-none-eabi-gcc", "gcc-arm-none-eabi", "test", "Cortex-M"),
+    Tool("qemu-arm", "qemu-system-arm", "qemu-system-arm", "test", "suite porting: Cortex-M", (7, 2)),
     Tool("gcc", "x86_64-linux-gnu-gcc", "gcc", "test", "runtime builds, unit tests"),
     Tool("qemu-riscv64", "qemu-system-riscv64", "qemu-system-misc", "test", "suite porting", (7, 2)),
     Tool("make", "make", "make", "test", "suite porting"),
