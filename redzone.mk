@@ -29,6 +29,9 @@
 # KASAN_MODE := generic (the default), sw_tags or hw_tags. The last two are arm64's. sw_tags needs the full layout;
 # hw_tags has neither a shadow nor checks by the compiler, so no KASAN_WHERE, and KASAN_CFLAGS is empty.
 #
+# KASAN_MTE_STACK := 1 tags stack variables in mode hw_tags, KASAN_TAGGED_GLOBALS := 1 global variables in mode
+# sw_tags (Clang; docs/stack-tagging.md, docs/tag-globals.md).
+#
 # More: KASAN_LAYOUT := windowed (default) or full, with KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH;
 # KASAN_OPTIMIZE := s for a small runtime (-Os; 2 is the default); KASAN_STACK := 0, KASAN_GLOBALS := 0; KASAN_DEFINES := CONFIG_KASAN_...=n ...; KASAN_BYPASS := 1 if the
 # Clang driver refuses -fsanitize=kernel-address for your target triple.
@@ -43,6 +46,8 @@ KASAN_STACK ?= 1
 KASAN_GLOBALS ?= 1
 KASAN_BYPASS ?= 0
 KASAN_OPTIMIZE ?= 2
+KASAN_MTE_STACK ?= 0
+KASAN_TAGGED_GLOBALS ?= 0
 KASAN_OBJDIR ?= kasan
 KASAN_INCLUDE ?= $(firstword $(wildcard $(REDZONE)/include/kasan $(REDZONE)/../../include/kasan))
 kasan_cc := $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),clang,gcc)
@@ -61,6 +66,22 @@ endif
 ifneq ($(KASAN_MODE),generic)
 ifneq ($(KASAN_ARCH),arm64)
 $(error KASAN_MODE=$(KASAN_MODE) with KASAN_ARCH=$(KASAN_ARCH): the runtime has tags for arm64 only)
+endif
+endif
+ifeq ($(KASAN_MTE_STACK),1)
+ifneq ($(KASAN_MODE),hw_tags)
+$(error KASAN_MTE_STACK with KASAN_MODE=$(KASAN_MODE): it belongs to hw_tags, the other modes check stacks anyway)
+endif
+ifeq ($(kasan_cc),gcc)
+$(error KASAN_MTE_STACK with GCC: it does not tag stack variables; use Clang)
+endif
+endif
+ifeq ($(KASAN_TAGGED_GLOBALS),1)
+ifneq ($(KASAN_MODE),sw_tags)
+$(error KASAN_TAGGED_GLOBALS with KASAN_MODE=$(KASAN_MODE): it belongs to sw_tags)
+endif
+ifeq ($(kasan_cc),gcc)
+$(error KASAN_TAGGED_GLOBALS with GCC: it does not tag global variables; use Clang)
 endif
 endif
 ifeq ($(KASAN_MODE),hw_tags)
@@ -127,7 +148,15 @@ kasan_flags_gcc := -fsanitize=kernel-address \
 		-fsanitize-address-use-after-scope) \
 	$(if $(filter 0,$(KASAN_GLOBALS)),--param=asan-globals=0,--param=asan-globals=1)
 
-kasan_tags_clang := -fsanitize=kernel-hwaddress -mllvm -hwasan-mapping-offset=$(KASAN_SHADOW_OFFSET) \
+# Tagged globals exist in the instrumentation for user space only, which clears the top byte of an address where the
+# kernel's sets it: the shadow's offset is larger by 0xff << 52, modulo 2^64. A shell counts to 2^63 only, so it gets the upper 16 bits.
+kasan_user_offset = $(shell digits=$$(printf '%s' 0000000000000000$(patsubst 0x%,%,$(KASAN_SHADOW_OFFSET)) | tail -c 16); \
+	upper=$$(printf '%s' $$digits | cut -c1-4); \
+	printf '0x%04x%s' $$(((0x$$upper + 0x0ff0) & 0xffff)) $$(printf '%s' $$digits | cut -c5-))
+kasan_tags_clang := $(if $(filter 1,$(KASAN_TAGGED_GLOBALS)),-Xclang -fsanitize=hwaddress \
+	-Xclang -fsanitize-recover=hwaddress -mllvm -hwasan-mapping-offset=$(kasan_user_offset) \
+	-mllvm -hwasan-globals=1 -mllvm -hwasan-match-all-tag=255 -mllvm -hwasan-record-stack-history=none,\
+	-fsanitize=kernel-hwaddress -mllvm -hwasan-mapping-offset=$(KASAN_SHADOW_OFFSET)) \
 	$(if $(filter inline,$(KASAN_WHERE)),-mllvm -hwasan-instrument-with-calls=0 \
 		-mllvm -hwasan-inline-all-checks=1,-mllvm -hwasan-instrument-with-calls=1) \
 	-mllvm -hwasan-instrument-stack=$(KASAN_STACK) -mllvm -hwasan-kernel-mem-intrinsic-prefix=1
@@ -135,6 +164,7 @@ kasan_tags_clang := -fsanitize=kernel-hwaddress -mllvm -hwasan-mapping-offset=$(
 kasan_tags_gcc := -fsanitize=kernel-hwaddress --param=hwasan-instrument-stack=$(KASAN_STACK)
 
 kasan_checks_generic := $(kasan_flags_$(kasan_cc))
+kasan_checks_hw_tags := $(if $(filter 1,$(KASAN_MTE_STACK)),-fsanitize=memtag-stack -march=armv8-a+memtag)
 kasan_checks_sw_tags := $(kasan_tags_$(kasan_cc))
 kasan_checks := $(strip $(kasan_checks_$(KASAN_MODE)))
 # Recursive: which file is being made is known in its recipe. The most exact name wins.
@@ -150,6 +180,7 @@ KASAN_CODE_FLAGS := $(strip -fno-omit-frame-pointer -fno-optimize-sibling-calls 
 	$(if $(filter clang,$(kasan_cc)),-mno-omit-leaf-frame-pointer) \
 	$(if $(filter gcc-arm64-hw_tags,$(kasan_cc)-$(KASAN_ARCH)-$(KASAN_MODE)),-mno-omit-leaf-frame-pointer) \
 	$(if $(filter gcc-arm64,$(kasan_cc)-$(KASAN_ARCH)),-mno-outline-atomics) \
+	$(if $(filter 1,$(KASAN_TAGGED_GLOBALS)),-mcmodel=large) \
 	$(if $(filter gcc-arm,$(kasan_cc)-$(KASAN_ARCH)),-funwind-tables))
 kasan_layout := $(if $(filter full,$(KASAN_LAYOUT)),-DCONFIG_KASAN_SHADOW_FULL=1 \
 		-DCONFIG_KASAN_SHADOW_LOW=$(KASAN_SHADOW_LOW)UL \
@@ -157,7 +188,7 @@ kasan_layout := $(if $(filter full,$(KASAN_LAYOUT)),-DCONFIG_KASAN_SHADOW_FULL=1
 	$(if $(KASAN_SHADOW_OFFSET),-DCONFIG_KASAN_SHADOW_OFFSET=$(KASAN_SHADOW_OFFSET)UL)
 kasan_config_generic := -DCONFIG_KASAN_GENERIC=1 -DCONFIG_KASAN_STACK=$(KASAN_STACK) $(kasan_layout)
 kasan_config_sw_tags := -DCONFIG_KASAN_SW_TAGS=1 -DCONFIG_KASAN_STACK=$(KASAN_STACK) $(kasan_layout)
-kasan_config_hw_tags := -DCONFIG_KASAN_HW_TAGS=1 -DCONFIG_KASAN_STACK=0
+kasan_config_hw_tags := -DCONFIG_KASAN_HW_TAGS=1 -DCONFIG_KASAN_STACK=$(if $(filter 1,$(KASAN_MTE_STACK)),1,0)
 KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) $(kasan_config_$(KASAN_MODE)) \
 	$(addprefix -D,$(KASAN_DEFINES)))
 

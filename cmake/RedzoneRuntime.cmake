@@ -50,7 +50,11 @@ function(redzone_flags out kind words)
         string(REPLACE "@OPTIMIZE@" "${ARGV4}" rule "${rule}")
       endif()
       if(rule MATCHES "@USER_OFFSET@")
-        _redzone_user_offset(user "${ARGV3}")
+        if(ARGV3 MATCHES "^0[xX]")
+          _redzone_user_offset(user "${ARGV3}")
+        else()
+          set(user "\${user_offset}") # pkg-config cannot add: a variable of its own
+        endif()
         string(REPLACE "@USER_OFFSET@" "${user}" rule "${rule}")
       endif()
       separate_arguments(rule)
@@ -114,6 +118,21 @@ function(_redzone_check where words mode)
   if(NOT rz_OPTIMIZE MATCHES "^[2s]$")
     message(FATAL_ERROR "${where}: OPTIMIZE is '${rz_OPTIMIZE}'; accepted: 2, s")
   endif()
+  if(rz_MTE_STACK AND NOT mode STREQUAL "hw_tags")
+    message(FATAL_ERROR "${where}: MTE_STACK belongs to MODE hw_tags: the other modes check stacks anyway")
+  endif()
+  if(rz_MTE_STACK AND rz_NO_STACK)
+    message(FATAL_ERROR "${where}: MTE_STACK and NO_STACK exclude each other")
+  endif()
+  if(rz_MTE_STACK AND "gcc" IN_LIST words)
+    message(FATAL_ERROR "${where}: MTE_STACK with GCC: it does not tag stack variables; use Clang")
+  endif()
+  if(rz_TAGGED_GLOBALS AND NOT mode STREQUAL "sw_tags")
+    message(FATAL_ERROR "${where}: TAGGED_GLOBALS belongs to MODE sw_tags")
+  endif()
+  if(rz_TAGGED_GLOBALS AND "gcc" IN_LIST words)
+    message(FATAL_ERROR "${where}: TAGGED_GLOBALS with GCC: it does not tag global variables; use Clang")
+  endif()
   if(NOT mode STREQUAL "generic" AND NOT "arm64" IN_LIST words)
     message(FATAL_ERROR "${where}: MODE ${mode}: the runtime has tags for arm64 only")
   endif()
@@ -164,7 +183,7 @@ endfunction()
 
 # redzone_add_runtime(<target> [MODE generic | sw_tags | hw_tags] [WINDOWED | FULL] [INLINE | OUTLINE]
 #                     [SHADOW_OFFSET <number> | DYNAMIC] [SHADOW_LOW <number>] [SHADOW_HIGH <number>]
-#                     [NO_STACK] [NO_GLOBALS] [ARCH <arch>] [OPTIMIZE 2 | s]
+#                     [NO_STACK] [NO_GLOBALS] [MTE_STACK] [TAGGED_GLOBALS] [ARCH <arch>] [OPTIMIZE 2 | s]
 #                     [PORT <file>...] [DEFINES <macro[=value]>...] [OPTIONS <option>...])
 #
 # Makes a static library of the runtime and the PORT files, none of them instrumented. OPTIONS are what
@@ -173,9 +192,10 @@ endfunction()
 #
 # Generic is the default mode, WINDOWED the default layout, OUTLINE the default instrumentation. sw_tags needs
 # FULL; hw_tags has neither shadow nor instrumentation, so none of the arguments about them. Both are arm64's.
+# MTE_STACK tags stack variables in mode hw_tags, TAGGED_GLOBALS global variables in mode sw_tags (Clang).
 # OPTIMIZE s makes the runtime small (-Os).
 function(redzone_add_runtime target)
-  cmake_parse_arguments(PARSE_ARGV 1 rz "WINDOWED;FULL;INLINE;OUTLINE;DYNAMIC;NO_STACK;NO_GLOBALS"
+  cmake_parse_arguments(PARSE_ARGV 1 rz "WINDOWED;FULL;INLINE;OUTLINE;DYNAMIC;NO_STACK;NO_GLOBALS;MTE_STACK;TAGGED_GLOBALS"
     "MODE;SHADOW_OFFSET;SHADOW_LOW;SHADOW_HIGH;ARCH;OPTIMIZE" "PORT;DEFINES;OPTIONS")
   set(where "redzone_add_runtime(${target})")
   if(rz_UNPARSED_ARGUMENTS)
@@ -202,12 +222,15 @@ function(redzone_add_runtime target)
     list(APPEND words dynamic)
   endif()
   set(stack 0)
-  if(NOT rz_NO_STACK AND NOT rz_MODE STREQUAL "hw_tags")
+  if(rz_MTE_STACK OR (NOT rz_NO_STACK AND NOT rz_MODE STREQUAL "hw_tags"))
     set(stack 1)
     list(APPEND words stack)
   endif()
   if(NOT rz_NO_GLOBALS)
     list(APPEND words globals)
+  endif()
+  if(rz_TAGGED_GLOBALS)
+    list(APPEND words tagged_globals)
   endif()
   redzone_flags(instrument instrument "${words}" "${rz_SHADOW_OFFSET}")
   redzone_flags(code code "${words}")

@@ -32,6 +32,7 @@ set(REDZONE_RUNTIME_SOURCES
   core/claim.c
   core/compact.c
   core/format.c
+  core/ksyms.c
   core/mem.c
   core/message.c
   core/poison.c

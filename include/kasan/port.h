@@ -159,7 +159,8 @@ __attribute__((__noreturn__)) void kasan_port_panic(const char *why);
  * Called in reports. With kasan.ignore= it is also called before them, with interrupts off and on several CPUs
  * at once. For %pS in the system's own calls of kasan_report_line() it is called in their caller's context.
  *
- * Default: finds nothing, so frames print as bare addresses, to be decoded on the host.
+ * Default: looks in the table that `./redzone ksyms` has made of the image. Without one it finds nothing, so frames
+ * print as bare addresses, to be decoded on the host.
  *
  * Return: true if found.
  */
@@ -169,6 +170,24 @@ struct kasan_symbol {
 	const char *module;
 };
 bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym);
+
+/**
+ * struct kasan_ksyms - the functions of an image, ascending: what `./redzone ksyms` writes
+ * @base: address of the first function.
+ * @count: number of entries; 0: no table. The last one is the end of the last function.
+ * @starts: distance of each from @base.
+ * @name_at: where its name is in @names, NUL-terminated; an empty name: no function from here to the next entry.
+ *
+ * kasan_ksyms is weak in the runtime, and empty.
+ */
+struct kasan_ksyms {
+	uintptr_t base;
+	uintptr_t count;
+	const uint32_t *starts;
+	const uint32_t *name_at;
+	const char *names;
+};
+extern const struct kasan_ksyms kasan_ksyms;
 
 /** kasan_port_variable() - name a global variable: software tags, where the compiler's description has no name
  *  @addr: the variable's first byte, without a tag. @buf, @size: where to write the name, NUL-terminated. Called in

@@ -10,15 +10,6 @@
 
 #define KASAN_WEAK __attribute__((weak))
 
-KASAN_WEAK bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym)
-{
-	(void)pc;
-	(void)buf;
-	(void)size;
-	(void)sym;
-	return false;
-}
-
 KASAN_WEAK bool kasan_port_variable(uintptr_t addr, char *buf, size_t size)
 {
 	(void)addr;

@@ -257,6 +257,10 @@ def choices():
             for inline in (False,) if cc == "gcc" else (True, False):
                 yield flags.Choice(cc=cc, inline=inline, stack=stack, **SW_TAGS)
         yield flags.Choice(cc=cc, arch="arm", inline=False, stack=False, optimize="s")
+        if cc != "gcc":
+            yield flags.Choice(cc=cc, mode="hw_tags", mte_stack=True)
+            for inline in (True, False):
+                yield flags.Choice(cc=cc, inline=inline, tagged_globals=True, **SW_TAGS)
 
 
 def make_variables(choice):
@@ -270,6 +274,8 @@ def make_variables(choice):
         "KASAN_SHADOW_OFFSET": offset,
         "KASAN_DYNAMIC": "1" if choice.dynamic else "",
         "KASAN_OPTIMIZE": choice.optimize,
+        "KASAN_MTE_STACK": int(choice.mte_stack),
+        "KASAN_TAGGED_GLOBALS": int(choice.tagged_globals),
     }
     if choice.where:
         result["KASAN_WHERE"] = choice.where

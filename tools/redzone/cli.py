@@ -18,6 +18,7 @@ from redzone import (
     builder,
     doctor,
     flags,
+    ksyms,
     machine,
     port,
     size,
@@ -424,7 +425,7 @@ def doctor_verb(context, arguments):
 for _module in (bench_traces, bench_stackleak, bench_lockdep, bench_rt):
     _module.register(bench_verb)
 bench_profile.register(bench_verb, _with_features, _choose_features)
-for _module in (flags, amalgamate, audit, size, decode, port):
+for _module in (flags, amalgamate, audit, ksyms, size, decode, port):
     _module.register(command)
 
 

@@ -47,6 +47,7 @@ class Choice:
     stack: bool = True
     globals: bool = True
     tagged_globals: bool = False
+    mte_stack: bool = False
     layout: str = "windowed"
     low: int | None = None
     high: int | None = None
@@ -66,7 +67,7 @@ class Choice:
 
     @property
     def covers_stack(self):
-        return self.stack and self.mode != "hw_tags"
+        return self.mte_stack if self.mode == "hw_tags" else self.stack
 
 
 @dataclass
@@ -106,6 +107,8 @@ def _problems(choice):
         yield "--target is Clang's; a GCC has the target it was built for"
     if choice.tagged_globals and choice.mode != "sw_tags":
         yield f"--tagged-globals with --mode {choice.mode}: it belongs to --mode sw_tags"
+    if choice.mte_stack and choice.mode != "hw_tags":
+        yield f"--mte-stack with --mode {choice.mode}: it belongs to --mode hw_tags"
     if choice.mode == "hw_tags":
         yield from _problems_of_hw_tags(choice)
         return
@@ -201,6 +204,10 @@ def _problems_of_hw_tags(choice):
             f"--mode hw_tags with --arch {choice.arch}: memory tags are those of arm64's MTE; the runtime "
             "knows no other CPU that has them"
         )
+    if choice.mte_stack and choice.family == "gcc":
+        yield "--mte-stack with gcc: GCC does not tag stack variables for MTE; use a Clang"
+    if choice.mte_stack and not choice.stack:
+        yield "--mte-stack with --no-stack: give one of them"
     if choice.inline is not None:
         yield (
             f"--mode hw_tags with --{'inline' if choice.inline else 'outline'}: the CPU checks each access, "
@@ -305,7 +312,8 @@ def groups(arguments):
 def describe(choice):
     """Return one readable line: what the options are for."""
     if choice.mode == "hw_tags":
-        return f"{choice.cc}, {choice.arch}, hw_tags, the CPU checks: no file needs options for it"
+        needs = "stack variables are tagged" if choice.mte_stack else "no file needs options for it"
+        return f"{choice.cc}, {choice.arch}, hw_tags, the CPU checks: {needs}"
     shift = 3 if choice.mode == "generic" else 4
     if choice.offset is not None:
         place = f"shadow of address a at (a >> {shift}) + {choice.offset:#x}"
@@ -374,6 +382,7 @@ def register(group):
     @click.option("--no-stack", is_flag=True, help="Leave out stack variables.")
     @click.option("--no-globals", is_flag=True, help="Leave out global variables.")
     @click.option("--tagged-globals", is_flag=True, help="Software tags of global variables as well (Clang).")
+    @click.option("--mte-stack", is_flag=True, help="Hardware tags of stack variables as well (Clang).")
     @click.option("--layout", type=OneOf(LAYOUTS), default="windowed", help="Default: windowed.")
     @click.option("--low", metavar="NUMBER", help="Lowest address with shadow (--layout full).")
     @click.option("--high", metavar="NUMBER", help="Last address with shadow (--layout full).")
