@@ -92,7 +92,7 @@ class _Machine:
         self._reader = console.Reader()
         self._echo = echo
         self._pending = ""
-        self._log = open(log, "wb")  # noqa: SIM115
+        self._log = open(log, "wb", buffering=0)  # noqa: SIM115
         self.replies = [Reply("")]
         self.panic = None
         disk = str(image.disk).replace(",", ",,")
