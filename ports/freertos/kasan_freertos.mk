@@ -67,6 +67,9 @@ KASAN_SANITIZE_portasm.o ?= n
 KASAN_SANITIZE_heap_$(KASAN_FREERTOS_HEAP).o ?= n
 KASAN_FREERTOS_HEAP_CFLAGS := -Dmemset=__memset
 
+# The first target of the including makefile stays the default.
+kasan_freertos_goal := $(.DEFAULT_GOAL)
+
 # --- The port's own files ------------------------------------------------------------------------------------
 
 kasan_freertos_files := port tasks fault probe $(if $(filter 3,$(KASAN_FREERTOS_HEAP)),libc_heap,heap)
@@ -84,3 +87,4 @@ $(kasan_freertos_objects): $(KASAN_OBJDIR)/freertos/%.o: $(KASAN_FREERTOS_DIR)/%
 $(kasan_freertos_fault): $(KASAN_OBJDIR)/freertos/%.o: $(KASAN_FREERTOS_DIR)/../template/%.c $(kasan_options)
 	$(kasan_freertos_compile)
 -include $(kasan_freertos_objects:.o=.d) $(kasan_freertos_fault:.o=.d)
+.DEFAULT_GOAL := $(kasan_freertos_goal)
