@@ -108,7 +108,7 @@ SCRIPTED = re.compile(
 )
 # A bare address: a system without a symbol table.
 ADDRESS = re.compile(
-    r"\s+(?:#\d+ +)?(?:\[<(?P<old>[0-9a-f]{8,16})>\](?: 0x[0-9a-f]+)?|0x(?P<address>[0-9a-f]{4,16})|(?P<bare>[0-9a-f]{16}|[0-9a-f]{8}))(?: \[(?P<module>[\w.-]+)\])?\s*$"
+    r"\s+(?:#\d+ +)?(?:\[<(?P<old>[0-9a-f]{8,16})>\](?: 0x[0-9a-f]+)?|0x(?P<address>[0-9a-f]{2,16})|(?P<bare>[0-9a-f]{16}|[0-9a-f]{8}))(?: \[(?P<module>[\w.-]+)\])?\s*$"
 )
 # User space: `#0 0x4f5e7d in main /tmp/a.c:5:10`, `#1 0x7f01 (/lib/libc.so.6+0x29d8f) (BuildId: 69389d)`.
 USER = re.compile(
