@@ -4,7 +4,7 @@
  * names: the test finds the call in the machine code and this file's line by the function's name.
  */
 #define NOINLINE __attribute__((noinline))
-#define INLINE   static inline __attribute__((always_inline))
+#define INLINE	 static inline __attribute__((always_inline))
 
 struct packet {
 	struct packet *next;
