@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import samples
-from redzone.decode import model, output_junit, output_sarif
+from redzone.decode import model, output_junit, output_map, output_sarif
 
 ROOTS = [Path("/src")]
 LOGS = {
@@ -80,3 +80,10 @@ def test_logs_with_parts_missing(sarif, junit):
         sarif(json.loads(written(output_sarif, log)))
         junit(written(output_junit, log))
         output_html.render(log, ROOTS).encode()
+
+
+def test_the_object_of_a_double_free_is_drawn_as_freed():
+    log = samples.decoded(samples.ROOT / "tests" / "golden" / "double-free.log")
+    drawing = output_map.draw(log.bugs[0].reports[0])
+    kinds = [part.kind for part in drawing.parts]
+    assert "freed" in kinds and "object" not in kinds

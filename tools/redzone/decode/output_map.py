@@ -225,8 +225,9 @@ def _object_words(thing):
     return f"{words} of cache {thing.cache}" if thing.cache else words
 
 
-def _add_object(parts, thing, space):
+def _add_object(parts, report, space):
     """Return @parts with the object of the report and its slack."""
+    thing = report.object
     start = space.plain(thing.start)
     if start is None or not thing.size or thing.size < 0 or start + thing.size > _TOP:
         return parts
@@ -235,7 +236,9 @@ def _add_object(parts, thing, space):
     if end < whole <= _TOP:
         words = "slack: of the cache's object, but not asked for"
         parts = _put(parts, Part(end, whole, "slack", words))
-    kind = "freed" if thing.state == "freed" else "object"
+    # Not every kernel prints the state, but some types say it.
+    known = "freed" if report.type.endswith(("use-after-free", "double-free")) else "allocated"
+    kind = "freed" if (thing.state or known) == "freed" else "object"
     return _put(parts, Part(start, end, kind, _object_words(thing)))
 
 
@@ -252,7 +255,7 @@ def _all_parts(report, space):
     """Return the Parts of the report in order, without holes: a Part "gap" stands for each."""
     parts = _of_map(report.memory, space) if report.memory is not None else []
     if report.object is not None:
-        parts = _add_object(parts, report.object, space)
+        parts = _add_object(parts, report, space)
     access = _access(report, space)
     if parts and access is not None and not any(one.start <= access[0] < one.end for one in parts):
         behind = [one.start for one in parts if one.start > access[0]]
