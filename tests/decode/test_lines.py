@@ -274,6 +274,31 @@ def test_type_and_explanation(built):
     assert "check_alloc(sizeof(*packet))" in bad[1]
 
 
+def test_global_variable(built):
+    """The address says which variable it is, and the debug information where it is declared."""
+    text = subprocess.run(["llvm-nm-19", str(built.path)], check=True, capture_output=True, text=True).stdout
+    start = int(re.search(r"^([0-9a-f]+) . counters$", text, re.MULTILINE)[1], 16)
+    (name, offset, size, _), *_ = access_frames(built)
+    log = decode(
+        f"{'=' * 66}\nBUG: KASAN: global-out-of-bounds in {name}+{offset:#x}/{size:#x}\n"
+        f"Read of size 4 at addr {start + 20:016x} by task main/2\n\n"
+        f"Call trace:\n {name}+{offset:#x}/{size:#x}\n\n"
+        "The buggy address belongs to the variable:\n counters+0x14/0x10\n defined in image.c\n"
+        f"{'=' * 66}\n",
+        [built.path],
+    )
+    found = reports(log)[0].object
+    assert (found.kind, found.name, found.size, found.side, found.distance) == (
+        "global",
+        "counters",
+        16,
+        "right",
+        4,
+    )
+    assert (Path(found.where.path), found.where.line) == (SOURCE, line_of("int counters[4]"))
+    assert "4 bytes past the end of the 16-byte global variable counters" in reports(log)[0].explanation[0]
+
+
 def test_another_build_has_no_lines(built):
     """A function that has another size in the image is not looked up, and a note says so."""
     frames, allocated, freed = traces(built)

@@ -67,7 +67,7 @@ def _name_object(report, symbols, types):
     found = report.object
     if found is None:
         return
-    if found.kind == "global" and found.start is not None and not (found.where and found.where.line):
+    if found.kind == "global" and found.start is not None:
         known = symbols.variable_of(found)
         if known is not None:
             found.name, found.where = found.name or known[0], known[1]

@@ -15,7 +15,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section
 
-from redzone import base
+from redzone import base, variables
 from redzone.base import Failure
 from redzone.decode.model import Location
 
@@ -250,13 +250,12 @@ class Image:
         return self._cache[address]
 
     def variable_at(self, address):
-        """Return (name, start, size, Location or None) of the global variable there, None if unknown."""
-        data = self._ask(f"DATA {address:#x}").get("Data") or {}
-        if not data.get("Name"):
-            return None
-        start, size = int(data.get("Start", "0"), 16), int(data.get("Size", "0"), 16)
-        where = Location("", str(Path(data["DeclFile"])), data["DeclLine"]) if data.get("DeclFile") else None
-        return data["Name"], start, size, where
+        """Return (name, its declaration's Location) of the global variable at @address, None if unknown."""
+        name = (self._ask(f"DATA {address:#x}").get("Data") or {}).get("Name")
+        # Only LLVM's plain output has the declaration.
+        command = _tool(SYMBOLIZERS, "finds source lines")
+        found = variables.at_address(self.file, name, address, command) if name else None
+        return (found.function, Location("", found.path, found.line)) if found else None
 
 
 def _build_id(elf):

@@ -102,9 +102,10 @@ FRAME = re.compile(
 )
 # What may follow: a place that a script has added, or flags of the unwinder.
 REST_PLACE = re.compile(rf"\s*\(?{_PLACE}\)?")
+_NO_SPACE = _PLACE.replace("[^():]", r"[^\s():]")
 # A function that a script found to be inlined: ` name FILE:LINE [inline]`, ` name (FILE:LINE)`.
 SCRIPTED = re.compile(
-    rf"\s+(?P<unsure>\? +)?(?P<name>{_NAME}) \(?{_PLACE}[^\[]{{0,80}}?(?P<inline>\[inline\])?\s*$"
+    rf"\s+(?P<unsure>\? +)?(?P<name>{_NAME}) \(?{_NO_SPACE}[^\[]{{0,80}}?(?P<inline>\[inline\])?\s*$"
 )
 # A bare address: a system without a symbol table.
 ADDRESS = re.compile(

@@ -284,9 +284,9 @@ class Symbols:
             address = found.start - self.offset_of(image)
             if image.holds(address):
                 data = image.variable_at(address)
-                if data is not None and data[3] is not None:
-                    self._files[data[3].path] = image
-                    return data[0], data[3]
+                if data is not None:
+                    self._files[data[1].path] = image
+                    return data
         return None
 
     def names_file(self, path):
