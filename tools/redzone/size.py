@@ -350,7 +350,7 @@ def register(group):
         \b
         Examples:
           ./redzone budget --ram 64K --flash 256K --heap 24K
-          ./redzone budget --ram 16K --flash 64K --heap 6K
+          ./redzone budget --ram 16K --flash 64K --heap 5K
         """
         if heap >= ram:
             raise Failure(f"--heap {heap} is not less than --ram {ram}")
