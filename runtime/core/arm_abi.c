@@ -12,7 +12,9 @@
 
 #define ARM_ABI __attribute__((__weak__, __used__))
 
-/* --- Memory: structures that are copied or cleared. Not checked, like the operations they stand for --- */
+/* --- Memory --- */
+
+/* For structures that are copied or cleared. Not checked, like the operations they stand for. */
 
 void __aeabi_memcpy(void *dst, const void *src, size_t n);
 void __aeabi_memcpy4(void *dst, const void *src, size_t n);

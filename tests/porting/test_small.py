@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Small memory: images for a Cortex-M3 with 64 and 16 KiB of RAM find what docs/small-memory.md says, and cost what
-bench/small.json says; ./redzone budget computes with that."""
+"""Small memory: images for a Cortex-M3 with 64 and 16 KiB of RAM find what docs/small-memory.md says, and cost
+what bench/small.json says; ./redzone budget computes with that."""
 
 import bisect
 import re
@@ -98,7 +98,7 @@ def test_recorded_figures_are_the_measured_ones(compiler):
         measured = size.measure(compiler, layout)
         assert measured.keys() == recorded.keys()
         for name, value in recorded.items():
-            # Other versions of a compiler differ a little. Write them again: ./redzone size --json bench/small.json
+            # Other versions of a compiler differ a little. To record: ./redzone size --json bench/small.json
             # What tables say about GCC's frames depends on all of the code: its traces are not compared.
             if (compiler, name) == ("gcc", "pair_traces"):
                 continue
@@ -127,7 +127,7 @@ def test_a_budget_adds_up():
     assert (small.layout, small.traces) == ("compact", True)
     assert small.shadow * 32 >= 5120
     assert size.choose(figures, 16384, 65536, 5120, 6000).traces is False
-    with pytest.raises(Failure, match="of flash .* of RAM"):
+    with pytest.raises(Failure, match=r"of flash .* of RAM"):
         size.choose(figures, 8192, 8192, 5120, 4096)
     lines = "\n".join(size.advice(small, 5120, 64))
     assert "CONFIG_KASAN_SHADOW_COMPACT=1" in lines and f"{small.shadow} bytes of shadow" in lines

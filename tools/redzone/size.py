@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone size`: what the runtime takes of a microcontroller, measured; `./redzone budget`: what fits into a given one.
+"""`./redzone size`: what the runtime takes of a microcontroller, measured; `./redzone budget`: what fits into one.
 
-size builds bench/small for a Cortex-M3 and boots it in QEMU. Sizes are read from the images, instructions are counted under
--icount. budget computes with the figures that were recorded in bench/small.json; the suite porting measures them again.
+size builds bench/small for a Cortex-M3 and boots it in QEMU. Sizes are read from the images, instructions are
+counted under -icount. budget computes with the figures that were recorded in bench/small.json; the suite porting
+measures them again.
 """
 
 import json
@@ -268,13 +269,17 @@ def advice(found, heap, typical):
     yield f"  {found.queue:7} queue of the quarantine"
     yield f"  {heap:7} heap"
     yield f"  {found.program:7} left for your variables and stacks"
-    yield f"Flash: {found.flash} bytes for the runtime, beside what checks add to your code (measure it: -Os, outline)."
+    yield (
+        f"Flash: {found.flash} bytes for the runtime, beside what checks add to your code "
+        "(measure it: -Os, outline)."
+    )
     yield ""
     yield "It buys:"
     kinds = "heap" if compact else "heap, stack and global variables"
     yield f"  overflows, uses after free and bad frees: {kinds}"
     if found.traces:
-        yield f"  {found.depot // found.trace_bytes} different traces of eight frames, for allocations and frees"
+        traces = found.depot // found.trace_bytes
+        yield f"  {traces} different traces of eight frames, for allocations and frees"
     else:
         yield "  no allocation and free traces: reports name the object and the code that touched it"
     yield f"  {found.quarantine // (typical + found.object)} freed objects of {typical} bytes held back"
@@ -313,7 +318,7 @@ def register(group):
     @YES
     @click.pass_context
     def size_verb(context, cc, with_parts, json_file, yes):
-        """Build and boot small systems for a Cortex-M3 in QEMU; print code, RAM, bytes of an object and instructions.
+        """Build and boot small systems for a Cortex-M3 in QEMU; print code, RAM, bytes of an object, instructions.
 
         \b
         Examples:

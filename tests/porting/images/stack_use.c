@@ -9,7 +9,7 @@
 #include "board.h"
 #include "heap.h"
 
-#define FILL  0x5a
+#define FILL 0x5a
 #ifdef __arm__
 #define REACH 3072 /* of 4 KiB */
 #else
@@ -106,8 +106,9 @@ static __attribute__((noinline)) uintptr_t measure(const char *name, void (*code
 	used = touched(top - REACH, top);
 	say(name, used);
 	if (own && touched((uintptr_t)own + 16, (uintptr_t)own + size))
-		kasan_report_line("stack-use: %s-own %lu", name,
-				  (unsigned long)touched((uintptr_t)own + 16, (uintptr_t)own + size));
+		kasan_report_line(
+			"stack-use: %s-own %lu", name,
+			(unsigned long)touched((uintptr_t)own + 16, (uintptr_t)own + size));
 	return used;
 }
 
