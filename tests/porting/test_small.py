@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Small memory: images for a Cortex-M3 with 64 and 16 KiB of RAM find what docs/small-memory.md says, and cost
-what bench/small.json says; ./redzone budget computes with that."""
+"""Small memory: images for a Cortex-M3 with 64 and 16 KiB of RAM find what docs/small-memory.md says, and
+cost what bench/small.json says; ./redzone budget computes with that."""
 
 import bisect
 import re

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone size`: what the runtime takes of a microcontroller, measured; `./redzone budget`: what fits into one.
+"""`./redzone size`: what the runtime takes of a microcontroller, measured; `./redzone budget`: what fits.
 
 size builds bench/small for a Cortex-M3 and boots it in QEMU. Sizes are read from the images, instructions are
-counted under -icount. budget computes with the figures that were recorded in bench/small.json; the suite porting
-measures them again.
+counted under -icount. budget computes with the figures that were recorded in bench/small.json; the suite
+porting measures them again.
 """
 
 import json
@@ -318,7 +318,7 @@ def register(group):
     @YES
     @click.pass_context
     def size_verb(context, cc, with_parts, json_file, yes):
-        """Build and boot small systems for a Cortex-M3 in QEMU; print code, RAM, bytes of an object, instructions.
+        """Build and boot small systems for a Cortex-M3; print code, RAM, bytes of an object and instructions.
 
         \b
         Examples:
