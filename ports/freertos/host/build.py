@@ -12,7 +12,7 @@ from .source import HOME, PORT
 
 BOARDS = ("mps2-an385", "mps2-an505", "riscv-virt")
 HEAPS = (1, 2, 3, 4, 5)
-_CORTEX = ("gcc-arm-none-eabi", "newlib-arm", "qemu-arm")
+_CORTEX = ("gcc-cortexm", "newlib-arm", "qemu-arm")
 _RISCV = ("gcc-riscv64-elf", "picolibc-riscv64", "qemu-riscv64")
 
 
