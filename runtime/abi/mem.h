@@ -26,8 +26,9 @@ static __attribute__((__noinline__)) void *kasan_copy_slow(void *dst, const void
 {
 	const uintptr_t fp = kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 
-	if (kasan_live() && (!kasan_check_operation((uintptr_t)src, n, false, ip, fp) ||
-			     !kasan_check_operation((uintptr_t)dst, n, true, ip, fp)))
+	if (kasan_live() && !kasan_starts_again(dst, src, n) &&
+	    (!kasan_check_operation((uintptr_t)src, n, false, ip, fp) ||
+	     !kasan_check_operation((uintptr_t)dst, n, true, ip, fp)))
 		return dst;
 	return raw(dst, src, n);
 }
@@ -36,7 +37,8 @@ static __attribute__((__noinline__)) void *kasan_set_slow(void *dst, int c, size
 {
 	const uintptr_t fp = kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 
-	if (kasan_live() && !kasan_check_operation((uintptr_t)dst, n, true, ip, fp))
+	if (kasan_live() && !kasan_starts_again(dst, NULL, n) &&
+	    !kasan_check_operation((uintptr_t)dst, n, true, ip, fp))
 		return dst;
 	return __memset(dst, c, n);
 }

@@ -38,10 +38,17 @@
  */
 enum kasan_reporting {
 	KASAN_NOT_YET, /* before kasan_init() */
-	KASAN_LIVE,
-	KASAN_SILENT, /* kasan=off, or the hooks are off */
+	/* A reset handler may call memcpy() before .bss is cleared, so whatever RAM holds must not look like these.
+	 * A compare instruction of each architecture can hold them. */
+	KASAN_LIVE = 0x00a50000,
+	KASAN_SILENT = 0x00c30000, /* kasan=off, or the hooks are off */
 };
 extern unsigned int kasan_reporting;
+
+/** kasan_starts_again() - is the state above that of a run before a warm reset, which left RAM as it was? True once
+ *  .data has been loaded anew, and for the copy [@dst, @dst + @n) from @src that loads it; the state is then
+ *  KASAN_NOT_YET. @src NULL: memory is filled. */
+bool kasan_starts_again(const void *dst, const void *src, size_t n);
 
 /** kasan_live() - kasan_enabled(), inline. */
 static inline bool kasan_live(void)
