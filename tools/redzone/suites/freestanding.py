@@ -16,7 +16,7 @@ TOOLS = ("cmake", "ninja", "nm")
 # Undefined symbols that the runtime may have: the port's functions, and those that a linker or compiler
 # provides.
 _ALLOWED = re.compile(
-    r"^(kasan_port_\w+|__mem(cpy|move|set)|__init_array_(start|end)|__(start|stop)_hwasan_globals|__aeabi_\w+|_GLOBAL_OFFSET_TABLE_)$"
+    r"^(kasan_port_\w+|__mem(cpy|move|set)|__init_array_(start|end)|__(start|stop)_hwasan_globals|__exidx_(start|end)|__aeabi_\w+|_GLOBAL_OFFSET_TABLE_)$"
 )
 _SANITIZER = re.compile(r"^__(asan|hwasan)_")
 
