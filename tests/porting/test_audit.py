@@ -49,9 +49,23 @@ def test_the_example(tree, arch, cc, where):
     assert result["shadow"]["offset"] == f"{offset:#x}"
     assert result["shadow"]["windows"] == [f"{start:#x}..{start + 0x700000:#x}"]
     assert result["missing_symbols"] == []
+    # This image touches devices only in a file without checks, but the audit cannot know that.
+    warned = [warning for warning in result["warnings"] if "with inline checks" in warning]
+    assert len(warned) == (where == "inline")
     # The text says the same.
+    assert ("1 warning:" in audit.text(result)) == (where == "inline")
     assert "no findings" in audit.text(result)
     json.dumps(result)
+
+
+@pytest.mark.parametrize("where", ["inline", "outline"])
+def test_devices_of_a_microcontroller_have_no_shadow(tree, where):
+    """The warning says where the shadow of the registers would be: nothing answers there on this board."""
+    elf, _ = make_template(tree, "cortex-m3", "clang-19", f"WHERE={where}")
+    result = audit.audit([elf], exclude=("*",))
+    offset = int(result["shadow"]["offset"], 0)
+    expected = f"that of 0x40000000..0x5fffffff would be {0x8000000 + offset & 0xFFFFFFFF:#x}.."
+    assert [expected in warning for warning in result["warnings"]] == ([True] if where == "inline" else [])
 
 
 def test_shadow_reserved_elsewhere_is_a_finding(tree):

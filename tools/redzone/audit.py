@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import amalgamate, base
+from redzone import amalgamate, audit_inline, base
 from redzone.base import Failure
 
 # The symbols that the runtime defines for compilers. A test compares this with its objects.
@@ -541,12 +541,13 @@ def audit(paths, windows=(), offset=None, exclude=()):
     mode = mode_of(images)
     kinds, without, findings = coverage(images, exclude, mode)
     linked = [image for image in images if not image.relocatable]
-    ctors, places = {}, {}
+    ctors, places, warnings = {}, {}, []
     for image in linked or images[:1]:
         ctors, more = constructors(image)
         findings += more
         places, more = shadow(image, list(windows), offset, mode)
         findings += more
+        warnings += audit_inline.warnings(image, places, 4 if mode == "sw_tags" else 3)
     symbols, more = missing(images)
     findings += more
     result = {
@@ -567,6 +568,7 @@ def audit(paths, windows=(), offset=None, exclude=()):
         "shadow": places,
         "missing_symbols": symbols,
         "findings": findings,
+        "warnings": warnings,
     }
     result["functions"] = {
         "total": sum(len(image.functions) for image in images),
@@ -618,6 +620,9 @@ def text(result, everything=False):
             origin = "" if entry["in_runtime"] else " (not in the runtime)"
             users = ", ".join(_names(entry["wanted_by"], everything))
             lines.append(f"  {entry['name']}{origin}: {users}")
+    if result["warnings"]:
+        lines += ["", f"{base.plural(len(result['warnings']), 'warning')}:"]
+        lines += [f"  - {warning}" for warning in result["warnings"]]
     if result["findings"]:
         lines += ["", f"{base.plural(len(result['findings']), 'finding')}:"]
         lines += [f"  - {finding}" for finding in result["findings"]]
@@ -666,7 +671,7 @@ def register(group):
           ./redzone audit driver.o libparser.a --json
 
         \b
-        Exit status: 0 no findings, 1 findings, 2 usage error.
+        Exit status: 0 no findings, perhaps warnings; 1 findings; 2 usage error.
         """
         from redzone.flags import number
 
