@@ -2,7 +2,7 @@
 """What `./redzone audit` warns of: inline checks in a system whose device registers have no shadow.
 
 A call finds out that an address lies in no window. An inline check reads the address's shadow wherever the
-offset puts it. Where nothing answers there, the first access to a register faults, before a report can be made.
+offset puts it. Where nothing answers there, the first access to a register faults, before any report.
 """
 
 from redzone import base
@@ -31,6 +31,7 @@ def warnings(image, facts, shift):
         example = f" ({where}that of {devices[0]:#x}..{devices[1]:#x} would be {low:#x}..{high:#x})"
     return [
         f"{base.plural(count, 'function')} with inline checks: an access outside of every window, "
-        f"such as one to a device's register, reads shadow that is not reserved{example}. Where nothing answers there it "
-        "faults at once: use outline checks, or compile the files that touch devices without checks"
+        f"such as one to a device's register, reads shadow that is not reserved{example}. "
+        "Where nothing answers there it faults at once: use outline checks, or compile the files that touch "
+        "devices without checks"
     ]
