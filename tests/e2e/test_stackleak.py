@@ -25,6 +25,7 @@ ASSEMBLY = (
     "overflow_entry",
     "cpu_switch_to",
     "enter_user_mode",
+    "kasan_on_own_stack",
     "longjmp",
     "primary_switched",
     "secondary_switched",
