@@ -76,6 +76,12 @@ static bool refused(struct kasan_page_heap heap, const char *number)
 		      number);
 }
 
+static void *no_memory(size_t size)
+{
+	(void)size;
+	return NULL;
+}
+
 static void heaps_that_are_wrong(void)
 {
 	struct kasan_page_heap heap = {.name = "wrong", .acquire = take, .release = give};
@@ -88,6 +94,10 @@ static void heaps_that_are_wrong(void)
 	snprintf(number, sizeof(number), "%#lx", (unsigned long)base + PAGE);
 	refused(heap, number);
 	heap.start = base;
+	heap.size = PAGE;
+	kasan_posix_hooks.alloc = no_memory;
+	refused(heap, "no memory for the records of 1 pages");
+	kasan_posix_hooks.alloc = NULL;
 	heap.size = PAGE + 1;
 	refused(heap, "use 0x1000");
 	heap.size = 0;

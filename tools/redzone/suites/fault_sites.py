@@ -70,7 +70,8 @@ ELSEWHERE = ("kernel/tests/", "kernel/kunit/", "kernel/bench/", "kernel/soak/")
 
 # "file:function function-that-allocates": why no test reaches it.
 NOT_REACHED = {
-    "runtime/alloc/fifo.c:add_page kasan_port_alloc": "ports' heaps: none is here; the unit tests refuse it",
+    "runtime/alloc/fifo.c:kasan_fifo_add_page kasan_port_alloc": "ports' heaps; the unit tests refuse it",
+    "runtime/alloc/page_heap.c:kasan_page_heap_add kasan_port_alloc": "a unit test refuses it",
     "runtime/track/depot.c:grow_buckets kasan_port_alloc": "seldom; the unit test test_scs refuses it",
     "runtime/track/known.c:grow kasan_port_alloc": "seldom; the unit test test_scs refuses it",
 }
