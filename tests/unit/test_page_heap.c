@@ -96,7 +96,7 @@ static void heaps_that_are_wrong(void)
 	heap.start = base;
 	heap.size = PAGE;
 	kasan_posix_hooks.alloc = no_memory;
-	refused(heap, "no memory for the records of 1 pages");
+	refused(heap, "no memory for the records of 0x1 pages");
 	kasan_posix_hooks.alloc = NULL;
 	heap.size = PAGE + 1;
 	refused(heap, "use 0x1000");
