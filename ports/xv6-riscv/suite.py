@@ -10,7 +10,7 @@ from .host import bugs, build, session, source
 from .host.bugs import BUGS
 from .port import LONG, PASSED, USERTESTS
 
-NAME = "xv6"
+SUITE_NAME = "xv6"
 SLOW = True
 TOOLS = build.TOOLS
 # What a user writes: the goal of this port.

@@ -9,7 +9,7 @@ and may have
   OPTIONS       those in suites.OPTIONS that run() reads from its context,
   MODES         the KASAN modes that `--mode` may choose from; run() then reads context.mode,
   SLOW          True: it runs only when it is named,
-  NAME          a port's: its name, if that is not the port's.
+  SUITE_NAME    a port's: its name, if that is not the port's.
 
 The suite's name is the module's, with `-` for `_`, or the port's.
 """
@@ -85,7 +85,7 @@ def load():
         if not info.name.startswith("_")
     }
     of_ports = [(name, _of_port(name)) for name in ports.names("suite")]
-    modules |= {getattr(module, "NAME", name): module for name, module in of_ports}
+    modules |= {getattr(module, "SUITE_NAME", name): module for name, module in of_ports}
     found = {}
     for name, module in modules.items():
         title = (module.__doc__ or name).strip().splitlines()[0].rstrip(".")
