@@ -51,7 +51,7 @@
 
 void kasan_cortexm_fault(uint32_t exc_return, uintptr_t msp, uintptr_t psp, const uintptr_t *saved);
 
-/* Of the interrupted code, while a fault is handled. */
+/* These belong to the interrupted code, while a fault is handled. */
 static uintptr_t fault_sp;
 
 uintptr_t kasan_cortexm_sp(void)

@@ -364,7 +364,7 @@ static bool free_early(struct kasan_heap *heap, void *raw, uintptr_t ip, uintptr
 
 /* --- Frees --- */
 
-/* What is wrong with the free of @object, whose header is not a live one of @heap? Under the heap's lock. */
+/* Return: the name of the fault: @object has no live header of @heap. Under the heap's lock. */
 static __attribute__((__noinline__, cold)) const char *wrong_free(void *object)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of(object);

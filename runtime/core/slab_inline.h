@@ -132,7 +132,7 @@ static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache
 /**
  * kasan_slab_tag_inline(), kasan_slab_open_inline() - the two halves of kasan_slab_alloc() while kasan_slab_flags is 0
  * @object: of the first half: the slot, not NULL, in a pointer that gets the new tag; not for memory that must be
- *	cleared while it is tagged. Of the second half: that pointer. @size: as for kasan_slab_alloc().
+ *	cleared while it is tagged. The second half takes that pointer. @size: as for kasan_slab_alloc().
  *
  * The second half returns the pointer to give to the user. A caller that only returns it as well needs no registers for
  * that. Return of the first half: false: nothing has happened, call kasan_slab_alloc().

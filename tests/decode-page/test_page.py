@@ -103,7 +103,7 @@ def test_readable(page, name, dark, width):
     count, bad = shown.run(CONTRAST)
     assert count > 100
     assert bad == []
-    # What is drawn on a phone is drawn for it: letters keep their size.
+    # On a phone, letters keep their size in the drawing.
     strip = "narrow" if width == PHONE else "wide"
     letters = shown.run(
         f"return [...document.querySelectorAll('.strip.{strip} text')].map("
