@@ -175,7 +175,7 @@ def test_stack_use_is_as_documented(tree, arch, cc):
         assert (number == "-") == (name not in figures), name
         if name in figures:
             assert abs(figures[name] - int(number)) <= int(number) / 5 + 32, (name, figures[name], number)
-    # What is promised to a port, 256 bytes for its own functions included.
+    # A port is promised this many bytes; 256 of them are for its own functions.
     most = limits()[32 if arch in CORTEX_M else 64]
     assert (
         max(figures["report"] if "report-own" not in figures else 0, figures.get("report-own", 0)) + 256
