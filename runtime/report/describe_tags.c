@@ -40,10 +40,15 @@ static size_t distance_to(uintptr_t addr, uintptr_t start, size_t size)
 	return addr < start + size ? 0 : addr - (start + size) + 1;
 }
 
+/*
+ * The ring is searched from record @newest on, the newest at the time of the bug: a report may have waited for that of
+ * another CPU, and memory found new owners meanwhile.
+ */
+
 /* Find the ring's records of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). */
-static bool find_history(struct candidate *found, uintptr_t start, uint8_t tag)
+static bool find_history(struct candidate *found, uint64_t newest, uintptr_t start, uint8_t tag)
 {
-	struct kasan_ring_cursor cursor = {0};
+	struct kasan_ring_cursor cursor = {.number = newest};
 	struct kasan_ring_record record;
 	unsigned long age = 0;
 
@@ -74,9 +79,10 @@ static bool find_history(struct candidate *found, uintptr_t start, uint8_t tag)
 }
 
 /* The live object nearest to @addr whose pointers have @tag, at most @limit bytes away. */
-static bool find_nearest(struct candidate *found, uintptr_t addr, uint8_t tag, size_t limit)
+static bool find_nearest(struct candidate *found, uint64_t newest, uintptr_t addr, uint8_t tag,
+			 size_t limit)
 {
-	struct kasan_ring_cursor cursor = {0};
+	struct kasan_ring_cursor cursor = {.number = newest};
 	struct kasan_ring_record record;
 	size_t best = limit + 1;
 	unsigned long age = 0;
@@ -114,9 +120,9 @@ static void fill_owner(struct kasan_owner *owner, const struct candidate *candid
 }
 
 /* The object at @addr according to the youngest record with @tag (KASAN_TAG_KERNEL: any), with its history. */
-static bool find_covering(struct candidate *found, uintptr_t addr, uint8_t tag)
+static bool find_covering(struct candidate *found, uint64_t newest, uintptr_t addr, uint8_t tag)
 {
-	struct kasan_ring_cursor cursor = {0};
+	struct kasan_ring_cursor cursor = {.number = newest};
 	struct kasan_ring_record record;
 
 	while (kasan_ring_next(&cursor, &record)) {
@@ -124,7 +130,7 @@ static bool find_covering(struct candidate *found, uintptr_t addr, uint8_t tag)
 
 		if ((tag == KASAN_TAG_KERNEL || kasan_addr_tag(record.ptr) == tag) &&
 		    addr - start < (record.size ? record.size : 1))
-			return find_history(found, start, kasan_addr_tag(record.ptr));
+			return find_history(found, newest, start, kasan_addr_tag(record.ptr));
 	}
 	return false;
 }
@@ -163,6 +169,7 @@ static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t
 {
 	struct kasan_owner *owner = &report->owner;
 	const uint8_t tag = kasan_addr_tag(report->pointer);
+	const uint64_t newest = report->newest_record;
 	const size_t near = slot_size * NEAR_SLOTS;
 	const bool may_be_near =
 		tag != KASAN_TAG_KERNEL && !report->is_free && !report->slack.found;
@@ -171,8 +178,8 @@ static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t
 
 	/* The chunks of a heap are not slots, even if they come from a slab allocator. */
 	if (slot && !kasan_heap_name_at(report->addr, &heap)
-		    ? find_history(&own, slot, tag)
-		    : find_covering(&own, report->addr, tag))
+		    ? find_history(&own, newest, slot, tag)
+		    : find_covering(&own, newest, report->addr, tag))
 		found = &own;
 	/*
 	 * A former owner of the slot had the pointer's tag, and so has the live object beside it. The
@@ -180,10 +187,10 @@ static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t
 	 * tags say nothing.
 	 */
 	if (found && own.freed && may_be_near &&
-	    find_nearest(&next, report->addr, tag, slot_size) && next.age < own.age)
+	    find_nearest(&next, newest, report->addr, tag, slot_size) && next.age < own.age)
 		found = &next;
 	if (!found && may_be_near &&
-	    find_nearest(&next, report->addr, tag, near > NEAR_BYTES ? near : NEAR_BYTES))
+	    find_nearest(&next, newest, report->addr, tag, near > NEAR_BYTES ? near : NEAR_BYTES))
 		found = &next;
 	if (!found)
 		return false;

@@ -10,6 +10,7 @@
 #include "report.h"
 
 #include "../core/tags.h"
+#include "../track/ring.h"
 #include "../track/unwind.h"
 
 static unsigned long report_count;
@@ -421,6 +422,9 @@ static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
 	/* This CPU has noted its fault earlier: report it first, and do not blame it on the report path. */
 	if (!(bug->how & KASAN_HOW_ASYNC))
 		kasan_report_async_faults(bug->ip, bug->fp);
+#endif
+#ifdef CONFIG_KASAN_TAGS
+	bug->newest_record = kasan_ring_newest();
 #endif
 	/* From here on the CPU must not change. */
 	irq = kasan_port_irq_save();

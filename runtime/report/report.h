@@ -108,6 +108,9 @@ struct kasan_bug {
 	const struct kasan_port_task *owner;
 	uintptr_t sp;
 	struct kasan_port_task task;
+#ifdef CONFIG_KASAN_TAGS
+	uint64_t newest_record;
+#endif
 };
 
 struct kasan_report {
@@ -124,6 +127,10 @@ struct kasan_report {
 	/* A write some time ago, found by its result (kasan.slack=check); @slack.found is NULL if it is not one. */
 	struct kasan_slack slack;
 	uintptr_t ip, fp;
+
+#ifdef CONFIG_KASAN_TAGS
+	uint64_t newest_record; /* of the stack ring, when the bug was found */
+#endif
 
 	/* capture.c: task, call trace, and the state of memory. */
 	unsigned int cpu;

@@ -102,17 +102,10 @@ bool kasan_ring_next(struct kasan_ring_cursor *cursor, struct kasan_ring_record 
 {
 	const size_t entries = kasan_ring_entries();
 
-	if (!entries)
-		return false;
-	if (!cursor->started) {
-		cursor->started = true;
-		cursor->number = __atomic_load_n(&kasan_ring.last, __ATOMIC_ACQUIRE);
-		cursor->left = entries;
-	}
-	while (cursor->number && cursor->left) {
+	while (cursor->number && cursor->passed < entries) {
 		const uint64_t number = cursor->number--;
 
-		cursor->left--;
+		cursor->passed++;
 		if (read_entry(kasan_ring_entry_of(&kasan_ring, number, entries - 1), number,
 			       record))
 			return true;
@@ -122,7 +115,7 @@ bool kasan_ring_next(struct kasan_ring_cursor *cursor, struct kasan_ring_record 
 
 bool kasan_ring_lives(const void *ptr)
 {
-	struct kasan_ring_cursor cursor = {0};
+	struct kasan_ring_cursor cursor = {.number = kasan_ring_newest()};
 	struct kasan_ring_record record;
 
 	while (kasan_ring_next(&cursor, &record)) {

@@ -160,15 +160,24 @@ size_t kasan_ring_entries(void);
  *  with @ptr's tag? Walks through the ring: not for hot paths. */
 bool kasan_ring_lives(const void *ptr);
 
-/** struct kasan_ring_cursor - start with zeroes */
+/** kasan_ring_newest() - Return: the number of the newest record; 0: none was ever written. */
+static inline uint64_t kasan_ring_newest(void)
+{
+	return __atomic_load_n(&kasan_ring.last, __ATOMIC_ACQUIRE);
+}
+
+/**
+ * struct kasan_ring_cursor - the place of a reader
+ * @number: of the record that it looks at next. Start with kasan_ring_newest(), now or of an earlier moment.
+ * @passed: records that it has looked at. Start with 0.
+ */
 struct kasan_ring_cursor {
 	uint64_t number;
-	size_t left;
-	bool started;
+	size_t passed;
 };
 
-/** kasan_ring_next() - get the next older record; the first call gets the newest. Skips records that are
- *  overwritten meanwhile. Return: false if there is none. */
+/** kasan_ring_next() - get the next older record; the first call gets record @cursor->number. Skips records that
+ *  are overwritten meanwhile. Return: false if there is none. */
 bool kasan_ring_next(struct kasan_ring_cursor *cursor, struct kasan_ring_record *record);
 
 #endif /* CONFIG_KASAN_TAGS */

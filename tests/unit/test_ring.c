@@ -44,9 +44,14 @@ static bool is_whole(const struct kasan_ring_record *record)
 	       record->is_free == (n & 1);
 }
 
+static struct kasan_ring_cursor newest(void)
+{
+	return (struct kasan_ring_cursor){.number = kasan_ring_newest()};
+}
+
 static void newest_first(void)
 {
-	struct kasan_ring_cursor cursor = {0};
+	struct kasan_ring_cursor cursor, earlier;
 	struct kasan_ring_record record;
 	uint32_t n;
 
@@ -54,6 +59,7 @@ static void newest_first(void)
 	CHECK_EQ(kasan_ring_entries(), ENTRIES);
 	for (n = 1; n <= 3 * ENTRIES + 5; n++)
 		write_one(7, n);
+	earlier = cursor = newest();
 	for (n = 3 * ENTRIES + 5; n > 2 * ENTRIES + 5; n--) {
 		REQUIRE(kasan_ring_next(&cursor, &record));
 		CHECK(is_whole(&record));
@@ -61,13 +67,18 @@ static void newest_first(void)
 	}
 	/* The older ones are overwritten. */
 	CHECK(!kasan_ring_next(&cursor, &record));
+	/* A reader that started before does not see what came since. */
+	for (n = 3 * ENTRIES + 6; n <= 3 * ENTRIES + 9; n++)
+		write_one(7, n);
+	REQUIRE(kasan_ring_next(&earlier, &record));
+	CHECK_EQ(record.ptr >> 8, 3 * ENTRIES + 5);
 	restore();
 }
 
 /* A writer that stopped in the middle of its record: one that comes a round later leaves, and readers skip it. */
 static void overtaken(void)
 {
-	struct kasan_ring_cursor cursor = {0};
+	struct kasan_ring_cursor cursor;
 	struct kasan_ring_record record;
 	struct kasan_ring_entry *entry;
 	uint64_t stuck;
@@ -82,6 +93,7 @@ static void overtaken(void)
 		write_one(7, n);
 	CHECK(entry->seq == KASAN_RING_BUSY);
 	CHECK_EQ(entry->ptr >> 8, 1);
+	cursor = newest();
 	while (kasan_ring_next(&cursor, &record)) {
 		CHECK(is_whole(&record));
 		CHECK(record.ptr >> 8 != 1 && record.ptr >> 8 != ENTRIES + 1);
@@ -90,11 +102,11 @@ static void overtaken(void)
 	CHECK_EQ(seen, ENTRIES - 1);
 	/* It goes on: its record is too old by now for any reader. */
 	__atomic_store_n(&entry->seq, stuck, __ATOMIC_RELEASE);
-	cursor = (struct kasan_ring_cursor){0};
+	cursor = newest();
 	while (kasan_ring_next(&cursor, &record))
 		CHECK(record.ptr >> 8 != 1);
 	write_one(7, ENTRIES + 2);
-	cursor = (struct kasan_ring_cursor){0};
+	cursor = newest();
 	REQUIRE(kasan_ring_next(&cursor, &record));
 	CHECK_EQ(record.ptr >> 8, ENTRIES + 2);
 	restore();
@@ -128,7 +140,7 @@ static void many_writers(void)
 					(void *)(uintptr_t)(i + 1)));
 	do {
 		uint64_t oldest[WRITERS + 1] = {0};
-		struct kasan_ring_cursor cursor = {0};
+		struct kasan_ring_cursor cursor = newest();
 		struct kasan_ring_record record;
 
 		while (kasan_ring_next(&cursor, &record)) {

@@ -440,9 +440,42 @@ static void same_tag_on_both_sides(void)
 	CHECK_EQ(kasan_option("kasan.tag_policy", "adjacent"), 0);
 }
 
+/* While a report waits, the slot behind its object gets owners with the same tag, and the object itself goes. */
+static char *overrun;
+
+static bool reuse_neighbour(const struct kasan_report_info *info)
+{
+	char *gone;
+
+	(void)info;
+	do {
+		gone = take(64);
+		give(gone);
+	} while (kasan_get_tag(gone) != kasan_get_tag(overrun));
+	return true;
+}
+
+static void owners_since_the_bug(void)
+{
+	CHECK_EQ(kasan_option("kasan.tag_policy", "random"), 0);
+	make_slab(64, 0);
+	overrun = take(64);
+	while (kasan_byte_accessible(overrun + slab.slot)) {
+		give(take(64));
+	}
+	CHECK(!kasan_report_filter(reuse_neighbour));
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(overrun + slab.slot, 1));
+	CHECK(kasan_report_filter(NULL) == reuse_neighbour);
+	CHECK(unit_saw("The buggy address belongs to the object at %016lx",
+		       (unsigned long)kasan_reset_tag(overrun)));
+	give(overrun);
+	CHECK_EQ(kasan_option("kasan.tag_policy", "adjacent"), 0);
+}
+
 UNIT_MAIN(UNIT_CASE(fill_writes_its_granules), UNIT_CASE(pointers), UNIT_CASE(neighbours_differ),
 	  UNIT_CASE(reuse_changes_the_tag), UNIT_CASE(pages_differ),
 	  UNIT_CASE(constructed_objects_keep_theirs), UNIT_CASE(short_granules),
 	  UNIT_CASE(overwritten_short_granule), UNIT_CASE(realloc_in_place),
 	  UNIT_CASE(fixed_size_checks), UNIT_CASE(other_checks), UNIT_CASE(report_text),
-	  UNIT_CASE(invalid_access), UNIT_CASE(reused_object), UNIT_CASE(same_tag_on_both_sides))
+	  UNIT_CASE(invalid_access), UNIT_CASE(reused_object), UNIT_CASE(same_tag_on_both_sides),
+	  UNIT_CASE(owners_since_the_bug))
