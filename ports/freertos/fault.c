@@ -47,6 +47,8 @@ static void abandon(void)
 	freertos_for_task = true;
 	kasan_port_task(&task);
 	freertos_for_task = false;
+	/* It leaves all of its functions without returning from them. */
+	kasan_unpoison_stack((void *)task.stack_start, (void *)task.stack_end);
 	frame = (uint32_t *)((task.stack_end - FRAME_MAX) & ~(uintptr_t)7);
 	for (i = 0; i < FRAME_MAX / sizeof(*frame); i++)
 		frame[i] = 0;
@@ -58,8 +60,12 @@ static void abandon(void)
 /* Called by the handler of cortexm_fault.c, which has reported what was a bad access. */
 void kasan_cortexm_after_fault(const struct kasan_cortexm_fault *fault)
 {
+	const bool goes_on = freertos_guard_give_way(fault);
+
 	kasan_port_print(kasan_cortexm_name(fault));
 	if (!(fault->exc_return & EXC_RETURN_THREAD)) {
+		if (goes_on)
+			return;
 		kasan_freertos_fault_end(false);
 		freertos_stop("kasan_freertos_fault_end() has returned");
 	}

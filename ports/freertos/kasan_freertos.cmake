@@ -33,13 +33,13 @@ function(redzone_add_freertos target)
   math(EXPR flash_end "${rf_FLASH_START} + ${rf_FLASH_SIZE}" OUTPUT_FORMAT HEXADECIMAL)
 
   set(template ${REDZONE_FREERTOS_DIR}/../template)
-  set(heap heap.c)
-  set(wrapped pvPortMalloc pvPortCalloc vPortFree vApplicationMallocFailedHook)
+  set(heap kernel_heap.c)
+  set(wrapped pvPortMalloc pvPortCalloc vPortFree vApplicationMallocFailedHook vPortDefineHeapRegions)
   if(rf_HEAP EQUAL 3)
     set(heap libc_heap.c)
     set(wrapped malloc free calloc realloc _malloc_r _free_r _calloc_r _realloc_r)
   endif()
-  set(files port.c tasks.c fault.c ${heap} probe.c)
+  set(files port.c tasks.c fault.c guard.c heap.c ${heap} probe.c)
   list(TRANSFORM files PREPEND ${REDZONE_FREERTOS_DIR}/)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|cortex)")
     list(APPEND files ${template}/cortexm_fault.c)
@@ -52,7 +52,7 @@ function(redzone_add_freertos target)
   # So that the stack of an allocation starts at its caller.
   set_property(SOURCE ${REDZONE_FREERTOS_DIR}/${heap} APPEND PROPERTY COMPILE_OPTIONS -foptimize-sibling-calls)
   list(TRANSFORM wrapped PREPEND -Wl,--wrap=)
-  target_link_options(${target} INTERFACE ${wrapped}
+  target_link_options(${target} INTERFACE ${wrapped} -L${REDZONE_FREERTOS_DIR}
     -Wl,--defsym=__kasan_window_start=${rf_RAM_START} -Wl,--defsym=__kasan_window_end=${window_end}
     -Wl,--defsym=__kasan_shadow_start=${rf_SHADOW_START}
     -Wl,--defsym=__kasan_flash_start=${rf_FLASH_START} -Wl,--defsym=__kasan_flash_end=${flash_end})

@@ -60,8 +60,8 @@ void kasan_freertos_init(void);
 void kasan_cortexm_fault_entry(void);
 
 /** kasan_freertos_fault_end() - after the report of a fault. @in_task: the fault was one of a task, and this runs as that
- *  task, which cannot go on: delete it, restart the system. Else it runs in the handler. Must not return.
- *  Default: a line and an endless loop. */
+ *  task, which cannot go on: restart the system, or delete the task, unless the fault may have been inside of FreeRTOS, whose
+ *  lists are half changed then. Else it runs in the handler. Must not return. Default: a line and an endless loop. */
 void kasan_freertos_fault_end(bool in_task);
 
 /** kasan_freertos_panic() - the system cannot go on. Default: an endless loop. @why: one line, printed already. */
@@ -78,13 +78,14 @@ void kasan_freertos_created(const void *task, const struct kasan_freertos_tcb *l
 void kasan_freertos_deleted(const void *task);
 void kasan_freertos_starting(void);
 void kasan_freertos_switched_out(const void *task);
+void kasan_freertos_switched_in(const void *task);
 
 #ifdef __cplusplus
 }
 #endif
 
 /*
- * An application with trace macros of its own (a trace recorder) calls these four from them, and defines
+ * An application with trace macros of its own (a trace recorder) calls these five from them, and defines
  * KASAN_FREERTOS_OWN_TRACE before it includes this header.
  */
 #define KASAN_FREERTOS_TASK_CREATE(tcb)                                    \
@@ -98,16 +99,19 @@ void kasan_freertos_switched_out(const void *task);
 		kasan_freertos_created((tcb), &kasan_layout);              \
 	} while (0)
 #define KASAN_FREERTOS_TASK_SWITCHED_OUT()  kasan_freertos_switched_out(pxCurrentTCB)
+#define KASAN_FREERTOS_TASK_SWITCHED_IN()   kasan_freertos_switched_in(pxCurrentTCB)
 #define KASAN_FREERTOS_STARTING_SCHEDULER() kasan_freertos_starting()
 #define KASAN_FREERTOS_TASK_END(tcb)	    kasan_freertos_deleted(tcb)
 
 #ifndef KASAN_FREERTOS_OWN_TRACE
-#if defined(traceTASK_CREATE) || defined(traceTASK_SWITCHED_OUT) || \
-	defined(traceSTARTING_SCHEDULER) || defined(portCLEAN_UP_TCB)
-#error "KASAN: traceTASK_CREATE, traceTASK_SWITCHED_OUT, traceSTARTING_SCHEDULER or portCLEAN_UP_TCB is defined already: call KASAN_FREERTOS_TASK_CREATE() and the others from yours, and define KASAN_FREERTOS_OWN_TRACE"
+#if defined(traceTASK_CREATE) || defined(traceTASK_SWITCHED_OUT) ||           \
+	defined(traceTASK_SWITCHED_IN) || defined(traceSTARTING_SCHEDULER) || \
+	defined(portCLEAN_UP_TCB)
+#error "KASAN: traceTASK_CREATE, traceTASK_SWITCHED_OUT, traceTASK_SWITCHED_IN, traceSTARTING_SCHEDULER or portCLEAN_UP_TCB is defined already: call KASAN_FREERTOS_TASK_CREATE() and the others from yours, and define KASAN_FREERTOS_OWN_TRACE"
 #endif
 #define traceTASK_CREATE(tcb)	       KASAN_FREERTOS_TASK_CREATE(tcb)
 #define traceTASK_SWITCHED_OUT()       KASAN_FREERTOS_TASK_SWITCHED_OUT()
+#define traceTASK_SWITCHED_IN()	       KASAN_FREERTOS_TASK_SWITCHED_IN()
 #define traceSTARTING_SCHEDULER(tasks) KASAN_FREERTOS_STARTING_SCHEDULER()
 /* Called for each task that dies, when nobody uses its stack any more. */
 #define portCLEAN_UP_TCB(tcb) KASAN_FREERTOS_TASK_END(tcb)

@@ -52,8 +52,8 @@ KASAN_CPPFLAGS += -I$(KASAN_FREERTOS_DIR) -I$(KASAN_FREERTOS_DIR)/../template -D
 
 kasan_freertos_wrap_libc := malloc free calloc realloc _malloc_r _free_r _calloc_r _realloc_r
 kasan_freertos_wrap := $(if $(filter 3,$(KASAN_FREERTOS_HEAP)),$(kasan_freertos_wrap_libc),\
-	pvPortMalloc pvPortCalloc vPortFree vApplicationMallocFailedHook)
-KASAN_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,$(kasan_freertos_wrap)) \
+	pvPortMalloc pvPortCalloc vPortFree vApplicationMallocFailedHook vPortDefineHeapRegions)
+KASAN_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,$(kasan_freertos_wrap)) -L$(KASAN_FREERTOS_DIR) \
 	-Wl,--defsym=__kasan_window_start=$(KASAN_RAM_START) \
 	-Wl,--defsym=__kasan_window_end=$(call kasan_hex,$(KASAN_RAM_START) + $(KASAN_WINDOW_SIZE)) \
 	-Wl,--defsym=__kasan_shadow_start=$(KASAN_SHADOW_START) \
@@ -72,7 +72,7 @@ kasan_freertos_goal := $(.DEFAULT_GOAL)
 
 # --- The port's own files ------------------------------------------------------------------------------------
 
-kasan_freertos_files := port tasks fault probe $(if $(filter 3,$(KASAN_FREERTOS_HEAP)),libc_heap,heap)
+kasan_freertos_files := port tasks fault guard probe heap $(if $(filter 3,$(KASAN_FREERTOS_HEAP)),libc,kernel)_heap
 kasan_freertos_objects := $(patsubst %,$(KASAN_OBJDIR)/freertos/%.o,$(kasan_freertos_files))
 kasan_freertos_fault := $(if $(filter arm,$(KASAN_ARCH)),$(KASAN_OBJDIR)/freertos/cortexm_fault.o)
 KASAN_OBJS += $(kasan_freertos_objects) $(kasan_freertos_fault)

@@ -12,114 +12,62 @@
 
 #include "internal.h"
 
+/* A family's functions. REENT: what stands in front of their parameters. */
+#define FAMILY(MALLOC, CALLOC, REALLOC, FREE, REENT)                                          \
+	void *__wrap_##MALLOC(REENT size_t size);                                             \
+	void *__wrap_##CALLOC(REENT size_t count, size_t size);                               \
+	void *__wrap_##REALLOC(REENT void *ptr, size_t size);                                 \
+	void __wrap_##FREE(REENT void *ptr);                                                  \
+	void *__wrap_##MALLOC(REENT size_t size)                                              \
+	{                                                                                     \
+		return kasan_heap_malloc(&freertos_heap, size);                               \
+	}                                                                                     \
+	void *__wrap_##CALLOC(REENT size_t count, size_t size)                                \
+	{                                                                                     \
+		return kasan_heap_calloc(&freertos_heap, count, size);                        \
+	}                                                                                     \
+	void *__wrap_##REALLOC(REENT void *ptr, size_t size)                                  \
+	{                                                                                     \
+		return kasan_heap_realloc(&freertos_heap, ptr, size);                         \
+	}                                                                                     \
+	void __wrap_##FREE(REENT void *ptr)                                                   \
+	{                                                                                     \
+		kasan_heap_free(&freertos_heap, ptr, (uintptr_t)__builtin_return_address(0)); \
+	}
+
+#define NOTHING
+FAMILY(malloc, calloc, realloc, free, NOTHING)
+
 #if defined(_NEWLIB_VERSION) && !defined(__PICOLIBC__)
-#define HAS_REENT 1
+
 #include <reent.h>
+
+#define NEWLIB struct _reent *reent,
+FAMILY(_malloc_r, _calloc_r, _realloc_r, _free_r, NEWLIB)
 
 void *__real__malloc_r(struct _reent *reent, size_t size);
 void __real__free_r(struct _reent *reent, void *ptr);
-void *__wrap__malloc_r(struct _reent *reent, size_t size);
-void *__wrap__calloc_r(struct _reent *reent, size_t count, size_t size);
-void *__wrap__realloc_r(struct _reent *reent, void *ptr, size_t size);
-void __wrap__free_r(struct _reent *reent, void *ptr);
+#define RAW_MALLOC(size) __real__malloc_r(_REENT, size)
+#define RAW_FREE(ptr)	 __real__free_r(_REENT, ptr)
+
 #else
+
 void *__real_malloc(size_t size);
 void __real_free(void *ptr);
+#define RAW_MALLOC(size) __real_malloc(size)
+#define RAW_FREE(ptr)	 __real_free(ptr)
+
 #endif
 
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *ptr, size_t size);
-void __wrap_free(void *ptr);
-
-/* Bytes of freed memory to hold back. Held memory is given back before an allocation fails. */
-#ifndef KASAN_FREERTOS_QUARANTINE
-#define KASAN_FREERTOS_QUARANTINE 8192
-#endif
-
-static void *raw_malloc(size_t size)
+void *freertos_raw_malloc(size_t size, bool is_last)
 {
-#ifdef HAS_REENT
-	return __real__malloc_r(_REENT, size);
-#else
-	return __real_malloc(size);
-#endif
-}
-
-static void *acquire(struct kasan_heap *heap, size_t size)
-{
-	void *raw = raw_malloc(size);
-
-	if (raw)
-		return raw;
-	kasan_heap_shrink(heap);
-	return raw_malloc(size);
+	(void)is_last;
+	return RAW_MALLOC(size);
 }
 
 /* The library's allocator may write all of a free chunk by memset(), which is checked: picolibc's does. */
-static void release(struct kasan_heap *heap, void *raw)
+void freertos_raw_free(void *raw)
 {
 	kasan_unpoison(raw, malloc_usable_size(raw));
-#ifdef HAS_REENT
-	__real__free_r(_REENT, raw);
-#else
-	__real_free(raw);
-#endif
+	RAW_FREE(raw);
 }
-
-static struct kasan_heap heap = {
-	.name = "malloc",
-	.redzone = 16,
-	.quarantine_max = KASAN_FREERTOS_QUARANTINE,
-	.acquire = acquire,
-	.release = release,
-};
-
-void freertos_heap_add(void)
-{
-	kasan_heap_add(&heap);
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return kasan_heap_malloc(&heap, size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return kasan_heap_calloc(&heap, count, size);
-}
-
-void *__wrap_realloc(void *ptr, size_t size)
-{
-	return kasan_heap_realloc(&heap, ptr, size);
-}
-
-void __wrap_free(void *ptr)
-{
-	kasan_heap_free(&heap, ptr, (uintptr_t)__builtin_return_address(0));
-}
-
-#ifdef HAS_REENT
-
-void *__wrap__malloc_r(struct _reent *reent, size_t size)
-{
-	return kasan_heap_malloc(&heap, size);
-}
-
-void *__wrap__calloc_r(struct _reent *reent, size_t count, size_t size)
-{
-	return kasan_heap_calloc(&heap, count, size);
-}
-
-void *__wrap__realloc_r(struct _reent *reent, void *ptr, size_t size)
-{
-	return kasan_heap_realloc(&heap, ptr, size);
-}
-
-void __wrap__free_r(struct _reent *reent, void *ptr)
-{
-	kasan_heap_free(&heap, ptr, (uintptr_t)__builtin_return_address(0));
-}
-
-#endif

@@ -44,10 +44,16 @@ void kasan_port_irq_restore(unsigned long flags)
  * it ends. */
 extern char __StackLimit[] __attribute__((weak));
 
+static uintptr_t main_stack_end;
+
 struct freertos_stack freertos_isr_stack(void)
 {
-	const uintptr_t high = *(const volatile uintptr_t *)VTOR;
+	uintptr_t high = main_stack_end;
 	const uintptr_t low = (uintptr_t)__StackLimit;
+
+	/* Once: address 0 may be out of bounds later. */
+	if (!high)
+		high = main_stack_end = *(const volatile uintptr_t *)VTOR;
 
 	if (low && low < high)
 		return (struct freertos_stack){low, high};
@@ -133,6 +139,7 @@ void kasan_freertos_init(void)
 	if (wrong)
 		freertos_stop(wrong);
 	freertos_heap_add();
+	freertos_guard_start();
 	/* A session without a debugger shall show all bugs, not only the first. */
 	kasan_option("kasan_multi_shot", "on");
 	kasan_init(size);
@@ -184,6 +191,37 @@ _Noreturn void freertos_stop(const char *why)
 		;
 }
 
+/* "0x" and eight or sixteen digits. */
+static char *put_hex(char *to, uintptr_t value)
+{
+	unsigned int shift = sizeof(value) * 8;
+
+	*to++ = '0';
+	*to++ = 'x';
+	while (shift) {
+		shift -= 4;
+		*to++ = "0123456789abcdef"[value >> shift & 15];
+	}
+	return to;
+}
+
+_Noreturn void freertos_stop_range(const char *what, const void *start, size_t size,
+				   const char *why)
+{
+	char line[96], *to = line;
+
+	kasan_port_irq_save();
+	while (*what && to < line + 48)
+		*to++ = *what++;
+	*to++ = ' ';
+	to = put_hex(to, (uintptr_t)start);
+	*to++ = '-';
+	to = put_hex(to, (uintptr_t)start + size);
+	*to = '\0';
+	kasan_port_print(line);
+	freertos_stop(why);
+}
+
 _Noreturn void kasan_port_panic(const char *why)
 {
 	freertos_stop(why);
@@ -196,8 +234,15 @@ static bool within(const void *addr, size_t size, const char *low, const char *h
 	return at < (uintptr_t)(high - low) && size <= (uintptr_t)(high - low) - at;
 }
 
+bool freertos_in_window(const void *addr, size_t size)
+{
+	return within(addr, size, __kasan_window_start, __kasan_window_end);
+}
+
 bool kasan_port_readable(const void *addr, size_t size)
 {
+	if (freertos_is_null((uintptr_t)addr))
+		return false;
 	return within(addr, size, __kasan_window_start, __kasan_window_end) ||
 	       within(addr, size, __kasan_flash_start, __kasan_flash_end);
 }

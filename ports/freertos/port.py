@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./redzone port freertos`: FreeRTOS V11 under Generic KASAN, on three boards of QEMU."""
 
+import os
 from pathlib import Path
 
 import click
@@ -73,12 +74,13 @@ def _run(image):
     return base.CRASHED if wrong else base.OK
 
 
-def run(board, given, heap, traffic, action, jobs, yes):
+def run(board, given, heap, cc, traffic, action, jobs, yes):
     """Do what the options of `./redzone port freertos` say. Return the exit status."""
-    needed = build.tools(board) if given else (*build.tools(board), "git")
+    has_folder = given or os.environ.get(source.VARIABLE)
+    needed = build.tools(board, cc) + (() if has_folder else ("git",))
     doctor.require(needed, "build FreeRTOS and run it", yes)
     folder = source.get(given)
-    image = build.build(board, folder, heap, traffic or 2, bugs=not traffic, jobs=jobs)
+    image = build.build(board, folder, heap, traffic or 2, bugs=not traffic, jobs=jobs, cc=cc)
     if action:
         return _run(image)
     _print("\n".join(_what_is_added(image)))
@@ -94,6 +96,7 @@ def run(board, given, heap, traffic, action, jobs, yes):
 )
 @click.option("--board", type=Choice(build.BOARDS), default=build.BOARDS[0], help="The machine in QEMU.")
 @click.option("--heap", type=Choice(map(str, build.HEAPS)), default="4", help="FreeRTOS's heap_1 to heap_5.")
+@click.option("--cc", type=Choice(build.COMPILERS), default="gcc", help="The compiler. Default: gcc.")
 @click.option(
     "--traffic",
     type=Number(int, 1, 86400, "SECONDS"),
@@ -102,7 +105,7 @@ def run(board, given, heap, traffic, action, jobs, yes):
 @click.option("--jobs", type=Number(int, 1, 256, "N"), default=2, help="Parallel compilations.")
 @YES
 @click.pass_context
-def command(context, board, given, heap, traffic, action, jobs, yes):
+def command(context, board, given, heap, cc, traffic, action, jobs, yes):
     """FreeRTOS V11 under Generic KASAN, with not one line of it changed.
 
     Builds a demonstration of tasks and a queue. With --run it boots in QEMU, runs ordinary traffic without a
@@ -116,4 +119,4 @@ def command(context, board, given, heap, traffic, action, jobs, yes):
     """
     if given:
         base.remember_typed(given, folder=True)
-    context.exit(run(board, given and Path(given), int(heap), traffic, action, jobs, yes))
+    context.exit(run(board, given and Path(given), int(heap), cc, traffic, action, jobs, yes))

@@ -5,8 +5,6 @@ Its source is fetched once (git); REDZONE_FREERTOS names a folder that has it in
 traffic takes so many seconds of the board's time: --seconds 600 for ten minutes.
 """
 
-import os
-
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 from .host import boots, build, planted, source
@@ -14,22 +12,29 @@ from .host import boots, build, planted, source
 SLOW = True
 TOOLS = ("make", "symbolizer")
 OPTIONS = ("seconds",)
-# Board, heap, seconds of traffic: each heap is used once.
+# Board, heap, compiler: each heap is used once, and each board by both compilers.
 BUILDS = (
-    ("mps2-an385", 4),
-    ("mps2-an505", 5),
-    ("riscv-virt", 4),
-    ("mps2-an385", 1),
-    ("mps2-an385", 2),
-    ("mps2-an385", 3),
-    ("riscv-virt", 3),
+    ("mps2-an385", 4, "gcc"),
+    ("mps2-an505", 5, "gcc"),
+    ("riscv-virt", 4, "gcc"),
+    ("mps2-an385", 1, "gcc"),
+    ("mps2-an385", 2, "gcc"),
+    ("mps2-an385", 3, "gcc"),
+    ("riscv-virt", 3, "gcc"),
+    ("mps2-an385", 5, "clang-19"),
+    ("mps2-an505", 4, "clang-19"),
+    ("riscv-virt", 2, "clang-19"),
 )
 TRAFFIC = 20
+# What the port says to memory without shadow.
+REFUSED = {
+    "REGION": "a region of heap_5 must lie in the RAM that has shadow",
+    "STACK": "a task's stack must lie in the RAM that has shadow",
+}
 
 
-def _planted(image):
+def _planted(title, image):
     """Boot @image: a result for each bug, and one for what comes before them."""
-    title = f"{image.board}.heap_{image.heap}"
     session = boots.boot(image)
     if session.reports or not session.traffic:
         first = session.reports[0] if session.reports else None
@@ -41,6 +46,15 @@ def _planted(image):
         problem = bug.problem(session.bugs.get(bug.name, []))
         yield Result(f"{title}.{bug.name}", FAIL if problem else PASS, problem or "", session.log)
     yield Result(f"{title}.end", FAIL if session.ended else PASS, session.ended or "", session.log)
+
+
+def _refused(folder, refuse, jobs):
+    """A demonstration that gives FreeRTOS memory without shadow stops with the reason."""
+    board = build.BOARDS[0]
+    session = boots.boot(build.build(board, folder, 5, 1, bugs=False, jobs=jobs, refuse=refuse))
+    said = any(line.startswith(REFUSED[refuse]) for line in session.lines)
+    detail = "" if said and session.ended and not session.traffic else f"no line '{REFUSED[refuse]}'"
+    return Result(f"{board}.refuses-{refuse.lower()}", FAIL if detail else PASS, detail, session.log)
 
 
 def _ordinary(board, folder, seconds, jobs):
@@ -56,16 +70,25 @@ def _ordinary(board, folder, seconds, jobs):
 
 def run(context):
     try:
-        folder = source.get(os.environ.get("REDZONE_FREERTOS"))
+        folder = source.get()
     except source.Unavailable as error:
         yield Result("all", SKIP, str(error).splitlines()[0])
         return
-    for board, heap in BUILDS:
-        reason = context.missing(*build.tools(board))
+    for board, heap, cc in BUILDS:
+        title = f"{board}.heap_{heap}" + (".clang" if cc != "gcc" else "")
+        reason = context.missing(*build.tools(board, cc))
         if reason:
-            yield Result(f"{board}.heap_{heap}", SKIP, reason)
+            yield Result(title, SKIP, reason)
             continue
-        yield from _planted(build.build(board, folder, heap, jobs=context.jobs))
+        yield from _planted(title, build.build(board, folder, heap, jobs=context.jobs, cc=cc))
+    reason = context.missing(*build.tools(build.BOARDS[0], cmake=True))
+    if reason:
+        yield Result("cmake", SKIP, reason)
+    else:
+        yield from _planted("cmake", build.build_by_cmake(folder, context.jobs))
+    for refuse in build.REFUSE:
+        if not context.missing(*build.tools(build.BOARDS[0])):
+            yield _refused(folder, refuse, context.jobs)
     for board in build.BOARDS:
         if not context.missing(*build.tools(board)):
             yield _ordinary(board, folder, context.seconds or TRAFFIC, context.jobs)

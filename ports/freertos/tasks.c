@@ -15,7 +15,7 @@
 
 /* As FreeRTOS fills the stack (tskSTACK_FILL_BYTE), so that its measure of a stack's use stays right. */
 #define FILL	   0xa5a5a5a5UL
-#define FILL_WORDS 4U
+#define FILL_WORDS 8U
 
 #define REPORT_STACK (KASAN_REPORT_STACK_MIN + 1024)
 
@@ -66,15 +66,37 @@ static void describe(const char *task, struct kasan_port_task *out)
 
 	out->id = number(task);
 	out->name = task + layout->name;
-	out->stack_start = stack.low;
+	out->stack_start = freertos_usable(stack.low);
 	out->stack_end = stack.high;
 	out->overflowed = !is_filled(stack.low);
+}
+
+static bool was_overflowed(const void *task)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(overflowed) / sizeof(*overflowed); i++)
+		if (overflowed[i] == task)
+			return true;
+	return false;
+}
+
+static void mark(const void *task)
+{
+	overflowed[overflow_count++ % (sizeof(overflowed) / sizeof(*overflowed))] = task;
+}
+
+void freertos_mark_overflowed(void)
+{
+	if (!was_overflowed(pxCurrentTCB))
+		mark(pxCurrentTCB);
 }
 
 /* --- FreeRTOS calls ---------------------------------------------------------------------------------------- */
 
 void kasan_freertos_created(const void *task, const struct kasan_freertos_tcb *where)
 {
+	struct freertos_stack stack;
 	unsigned int i;
 	uintptr_t low;
 
@@ -83,7 +105,12 @@ void kasan_freertos_created(const void *task, const struct kasan_freertos_tcb *w
 		freertos_stop(
 			"KASAN is not started: call kasan_freertos_init() in the reset handler, or "
 			"__libc_init_array() with .preinit_array in the linker script");
-	low = stack_of(task).low;
+	stack = stack_of(task);
+	low = stack.low;
+	if (!freertos_in_window((const void *)low, stack.high - low))
+		freertos_stop_range("the stack of a task", (const void *)low, stack.high - low,
+				    "a task's stack must lie in the RAM that has shadow: "
+				    "KASAN_RAM_START and KASAN_RAM_SIZE, less a ninth");
 	for (i = 0; i < FILL_WORDS; i++)
 		((volatile uint32_t *)low)[i] = FILL;
 	/* A critical section of FreeRTOS's: nobody else changes the table. */
@@ -130,14 +157,12 @@ void kasan_freertos_switched_out(const void *task)
 	const uintptr_t top = *(const uintptr_t *)task;
 	struct kasan_regs regs = {0};
 	bool has_regs;
-	unsigned int i;
 
 	if (top >= stack_of(task).low && is_filled(stack_of(task).low))
 		return;
-	for (i = 0; i < sizeof(overflowed) / sizeof(*overflowed); i++)
-		if (overflowed[i] == task)
-			return;
-	overflowed[overflow_count++ % (sizeof(overflowed) / sizeof(*overflowed))] = task;
+	if (was_overflowed(task))
+		return;
+	mark(task);
 	describe(task, &described);
 	has_regs = freertos_saved_regs(top, &regs);
 	lowest = top;
@@ -147,6 +172,13 @@ void kasan_freertos_switched_out(const void *task)
 				    has_regs ? &regs : NULL);
 	freertos_for_task = false;
 	lowest = 0;
+}
+
+void kasan_freertos_switched_in(const void *task)
+{
+	/* FreeRTOS calls it once before there is anything to run. */
+	if (is_running)
+		freertos_guard_task(stack_of(task).low, was_overflowed(task));
 }
 
 /* --- The runtime asks -------------------------------------------------------------------------------------- */

@@ -115,6 +115,16 @@ __attribute__((weak)) void kasan_cortexm_after_fault(const struct kasan_cortexm_
 	kasan_port_panic(kasan_cortexm_name(fault));
 }
 
+__attribute__((weak)) bool kasan_cortexm_stack_guard(const struct kasan_cortexm_fault *fault,
+						     struct kasan_port_task *task,
+						     struct kasan_regs *regs)
+{
+	(void)fault;
+	(void)task;
+	(void)regs;
+	return false;
+}
+
 static uintptr_t stack_limit(void)
 {
 	uintptr_t limit = 0;
@@ -167,8 +177,11 @@ static void find_address(struct kasan_cortexm_fault *fault)
 static bool report_overflow(const struct kasan_cortexm_fault *fault)
 {
 	struct kasan_port_task task = {0};
+	struct kasan_regs regs;
 	const uintptr_t at = fault->has_address ? fault->address : fault->regs.sp;
 
+	if (fault->cfsr & MMARVALID && kasan_cortexm_stack_guard(fault, &task, &regs))
+		return kasan_report_stack_overflow(&task, fault->address, &regs);
 	if (!(fault->cfsr & (STKOF | MSTKERR | STKERR)))
 		return false;
 	kasan_port_task(&task);

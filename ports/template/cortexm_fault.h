@@ -14,6 +14,8 @@
 
 #include <kasan/report.h>
 
+struct kasan_port_task;
+
 /**
  * struct kasan_cortexm_fault - a fault, as the processor describes it
  * @exception: number of the handler: 3 HardFault, 4 MemManage, 5 BusFault, 6 UsageFault.
@@ -49,6 +51,14 @@ uintptr_t kasan_cortexm_sp(void);
  * Default: kasan_port_panic() with the fault's name.
  */
 void kasan_cortexm_after_fault(const struct kasan_cortexm_fault *fault);
+
+/**
+ * kasan_cortexm_stack_guard() - does @fault's address lie in the guard of a task's stack?
+ * @task: whose; zeroed. @regs: of that task. Both are filled if it does. Called if the MPU has refused a known address.
+ * Default: false. Faults for which the processor could not push registers, or at the limit register, are overflows without it.
+ */
+bool kasan_cortexm_stack_guard(const struct kasan_cortexm_fault *fault,
+			       struct kasan_port_task *task, struct kasan_regs *regs);
 
 /** kasan_cortexm_name() - Return: what the processor says, as "BusFault: imprecise error". */
 const char *kasan_cortexm_name(const struct kasan_cortexm_fault *fault);

@@ -278,14 +278,21 @@ static struct {
 	StackType_t stack[configMINIMAL_STACK_SIZE];
 } deep;
 
+/* Not more than the registers of a context switch take. */
+#ifdef __arm__
+#define SWITCH_BYTES 64
+#else
+#define SWITCH_BYTES 200
+#endif
+
 static __attribute__((noinline)) uint32_t dig(uint32_t level)
 {
 	volatile uint8_t room[40];
 
 	room[0] = (uint8_t)level;
 	/* The last frame has no room for what a context switch saves. */
-	if ((uintptr_t)__builtin_frame_address(0) < (uintptr_t)deep.stack + 200) {
-		vTaskDelay(1);
+	if ((uintptr_t)__builtin_frame_address(0) < (uintptr_t)deep.stack + SWITCH_BYTES) {
+		taskYIELD();
 		return room[0];
 	}
 	return room[0] + dig(level + 1);
@@ -302,6 +309,32 @@ BUG stack_overflow(void)
 	static StaticTask_t task;
 
 	xTaskCreateStatic(digger, "digger", configMINIMAL_STACK_SIZE, NULL, 5, deep.stack, &task);
+	ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+	vTaskDelay(pdMS_TO_TICKS(10));
+}
+
+/* Reaches far below its stack, with no switch on the way. */
+static __attribute__((noinline)) uint32_t burrow(uint32_t level)
+{
+	volatile uint8_t room[40];
+
+	room[0] = (uint8_t)level;
+	if ((uintptr_t)__builtin_frame_address(0) < (uintptr_t)deep.stack - 200)
+		return room[0];
+	return room[0] + burrow(level + 1);
+}
+
+static void miner(void *argument)
+{
+	sink = (uint8_t)burrow(0);
+	done();
+}
+
+BUG stack_overrun(void)
+{
+	static StaticTask_t task;
+
+	xTaskCreateStatic(miner, "miner", configMINIMAL_STACK_SIZE, NULL, 5, deep.stack, &task);
 	ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
 	vTaskDelay(pdMS_TO_TICKS(10));
 }
@@ -363,8 +396,6 @@ BUG interrupt_local(void)
 
 /* --- Pointers to nowhere ----------------------------------------------------------------------------------- */
 
-#ifndef __arm__
-
 struct device {
 	uint32_t flags, state[4];
 };
@@ -375,8 +406,6 @@ BUG null_pointer(void)
 
 	sink = (uint8_t)device->state[2];
 }
-
-#endif
 
 BUG wild_pointer(void)
 {
@@ -436,15 +465,13 @@ static const struct {
 	ROW(task_deleted),
 	ROW(stack_of_dead_task),
 	ROW(stack_overflow),
+	ROW(stack_overrun),
 #endif
 	ROW(global_overflow),
 	ROW(local_overflow),
 	ROW(use_after_scope),
 	ROW(interrupt_local),
-#ifndef __arm__
-	/* On these Cortex-M boards address 0 is flash, which may be read. */
 	ROW_OF_TASK(null_pointer),
-#endif
 	ROW_OF_TASK(wild_pointer),
 	ROW_OF_TASK(jump_to_null),
 };

@@ -229,13 +229,22 @@ void vApplicationMallocFailedHook(void)
 	board_exit(3);
 }
 
+/* Behind all of the RAM that the port knows: it must refuse this. */
+#define NO_SHADOW ((void *)0xc0000000)
+
 /* heap_5: memory in several pieces. */
 static void define_heap(void)
 {
 #if DEMO_HEAP == 5
 	static uint8_t pieces[2][configTOTAL_HEAP_SIZE / 2];
 	static const HeapRegion_t low_first[] = {
-		{pieces[0], sizeof(pieces[0])}, {pieces[1], sizeof(pieces[1])}, {NULL, 0}};
+		{pieces[0], sizeof(pieces[0])},
+		{pieces[1], sizeof(pieces[1])},
+#ifdef DEMO_REFUSE_REGION
+		{NO_SHADOW, 4096},
+#endif
+		{NULL, 0},
+	};
 
 	vPortDefineHeapRegions(low_first);
 #endif
@@ -245,6 +254,11 @@ int main(void)
 {
 	board_puts("FreeRTOS " tskKERNEL_VERSION_NUMBER "\n");
 	define_heap();
+#ifdef DEMO_REFUSE_STACK
+	static StaticTask_t task;
+
+	xTaskCreateStatic(consumer, "lost", configMINIMAL_STACK_SIZE, NULL, 2, NO_SHADOW, &task);
+#endif
 	messages = xQueueCreate(8, sizeof(struct message *));
 	xTaskCreate(producer, "producer", configMINIMAL_STACK_SIZE, NULL, 2, NULL);
 	xTaskCreate(consumer, "consumer", configMINIMAL_STACK_SIZE, NULL, 2, NULL);

@@ -7,13 +7,13 @@ kept in this tree.
 
 import hashlib
 import json
+import os
 import re
-import shutil
 from pathlib import Path
 
 from redzone import base
-from redzone.base import BUILD, Failure, say
-from redzone.process import call, last_line
+from redzone.base import BUILD, Failure
+from redzone.gitsource import Source, Unavailable
 
 PORT = Path(__file__).resolve().parent.parent
 HOME = BUILD / "freertos"
@@ -22,8 +22,9 @@ PINS = json.loads((PORT / "source.json").read_text(encoding="utf-8"))
 OLDEST = 11
 
 
-class Unavailable(Failure):
-    """There is no source, and none can be fetched."""
+# A folder with the source, for machines without a network.
+VARIABLE = "REDZONE_FREERTOS"
+__all__ = ["HOME", "PORT", "VARIABLE", "Unavailable", "digest", "get", "version"]
 
 
 def digest(folder):
@@ -54,34 +55,23 @@ def version(folder):
     return found[1]
 
 
-def _fetch(folder):
-    """Fill @folder with the pinned commit. Raise Unavailable if the repository cannot be reached."""
-    new = folder.with_name(folder.name + ".new")
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
-    say(f"fetching FreeRTOS-Kernel {PINS['version']} (git) into {base.relative(folder)}")
-    for command in (
-        ["git", "init", "--quiet"],
-        ["git", "fetch", "--quiet", "--depth", "1", PINS["repository"], PINS["commit"]],
-        ["git", "-c", "advice.detachedHead=false", "checkout", "--quiet", PINS["commit"]],
-    ):
-        status, output = call(command, cwd=new)
-        if status != 0:
-            shutil.rmtree(new)
-            raise Unavailable(
-                f"FreeRTOS-Kernel {PINS['version']} cannot be fetched: {last_line(output)}; "
-                "give a folder that has it: --source DIR"
-            )
-    if digest(new) != PINS["sha256"]:
-        raise Failure(
-            f"{base.relative(new)} does not have the files that the port was made for: its hash differs"
-        )
-    new.rename(folder)
+def pinned():
+    """Return the gitsource.Source of the pinned version."""
+    return Source(
+        name=f"FreeRTOS-Kernel {PINS['version']}",
+        repository=PINS["repository"],
+        commit=PINS["commit"],
+        hash=PINS["sha256"],
+        digest=digest,
+        mirror="REDZONE_FREERTOS_GIT",
+        advice=f"give a folder that has it with --source DIR or {VARIABLE}=DIR",
+    )
 
 
 def get(given=None):
-    """Return the folder with FreeRTOS's source. @given: one that the user has. Raise Unavailable or
-    Failure."""
+    """Return the folder with FreeRTOS's source: @given by the user, that of the variable, or the fetched one.
+    Raise Unavailable or Failure."""
+    given = given or os.environ.get(VARIABLE)
     if given:
         folder = Path(given).resolve()
         version(folder)
@@ -89,5 +79,7 @@ def get(given=None):
     folder = HOME / "source" / PINS["commit"]
     with base.locked(HOME):
         if not folder.is_dir():
-            _fetch(folder)
+            pinned().fetch(folder)
+        if not pinned().is_known(folder):
+            raise Failure(f"{base.relative(folder)} was changed; remove it")
     return folder

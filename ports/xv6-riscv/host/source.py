@@ -7,12 +7,11 @@ Nothing of it is kept in this repository. source.json has the commit and the che
 import hashlib
 import json
 import os
-import shutil
 from pathlib import Path
 
 from redzone import base
 from redzone.base import BUILD, Failure
-from redzone.process import call, last_line
+from redzone.gitsource import Source, Unavailable
 
 PORT = Path(__file__).resolve().parent.parent
 HOME = BUILD / "xv6-riscv"
@@ -22,8 +21,7 @@ VARIABLE = "REDZONE_XV6_SOURCE"
 FOLDERS = ("kernel", "user", "mkfs")
 
 
-class Unavailable(Failure):
-    """The source is not on this machine and cannot be fetched; the text says why, and what to do."""
+__all__ = ["FOLDERS", "HOME", "PORT", "VARIABLE", "Unavailable", "digest", "files", "find", "is_known"]
 
 
 def files(folder):
@@ -62,32 +60,17 @@ def _check(folder, name):
         )
 
 
-def _fetch(folder):
-    """Get the pinned commit by git into @folder."""
-    if not shutil.which("git"):
-        raise Unavailable("xv6's source cannot be fetched: there is no git; give a folder with --source DIR")
-    new = folder.with_name(folder.name + ".new")
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
-    base.say(f"fetching xv6-riscv (commit {PINS['commit'][:12]}) into {base.relative(folder)}")
-    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
-    for words in (
-        ("init", "-q"),
-        ("fetch", "-q", "--depth", "1", PINS["repository"], PINS["commit"]),
-        ("checkout", "-q", "FETCH_HEAD"),
-    ):
-        status, output = call(["git", *words], cwd=new, env=environment)
-        if status != 0:
-            shutil.rmtree(new, ignore_errors=True)
-            raise Unavailable(
-                f"xv6's source is not here and cannot be fetched: {last_line(output)}; "
-                f"give a folder with --source DIR, or {VARIABLE}=DIR"
-            )
-    if not is_known(new):
-        shutil.rmtree(new, ignore_errors=True)
-        raise Failure("what git has fetched is not the source whose checksum this repository has")
-    shutil.rmtree(folder, ignore_errors=True)
-    new.rename(folder)
+def pinned():
+    """Return the gitsource.Source of the pinned version."""
+    return Source(
+        name="xv6-riscv",
+        repository=PINS["repository"],
+        commit=PINS["commit"],
+        hash=PINS["sha256"],
+        digest=digest,
+        mirror="REDZONE_XV6_GIT",
+        advice=f"give a folder that has it with --source DIR or {VARIABLE}=DIR",
+    )
 
 
 def find(given=None):
@@ -103,7 +86,7 @@ def find(given=None):
     folder = HOME / "source"
     with base.locked(HOME / "locks" / "source"):
         if not folder.is_dir():
-            _fetch(folder)
+            pinned().fetch(folder)
         if not is_known(folder):
             raise Failure(f"{base.relative(folder)} was changed; remove it")
     return folder

@@ -2,6 +2,8 @@
 """Tests of the port that need neither xv6's source nor a network."""
 
 import re
+import shutil
+import subprocess
 
 import pytest
 from redzone import ports
@@ -116,12 +118,70 @@ def test_the_digest_sees_names_and_contents(tmp_path):
     assert not source.is_known(tmp_path)
 
 
-def test_without_source_and_network_it_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "HOME", tmp_path)
-    monkeypatch.setattr(source, "call", lambda *args, **options: (128, "fatal: unable to access: no network"))
+def git(folder, *words):
+    identity = ("-c", "user.name=test", "-c", "user.email=test@localhost")
+    run = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return run.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A repository of xv6's shape to fetch from by file://, pinned by its first of two commits."""
+    if not shutil.which("git"):
+        pytest.skip("git is missing")
+    folder = tmp_path / "repository"
+    for name in source.FOLDERS:
+        (folder / name).mkdir(parents=True)
+        (folder / name / "a.c").write_text(f"/* {name} */\n")
+    (folder / "Makefile").write_text("all:\n")
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "-m", "one")
+    pins = {
+        "commit": git(folder, "rev-parse", "HEAD"),
+        "sha256": source.digest(folder),
+        "repository": "file:///absent/repository",
+    }
+    (folder / "kernel" / "a.c").write_text("/* newer */\n")
+    git(folder, "commit", "--quiet", "-a", "-m", "two")
+    monkeypatch.setattr(source, "PINS", pins)
+    monkeypatch.setattr(source, "HOME", tmp_path / "home")
     monkeypatch.delenv(source.VARIABLE, raising=False)
+    monkeypatch.setenv("REDZONE_XV6_GIT", f"file://{folder}")
+    return folder
+
+
+def test_the_pinned_commit_is_fetched_once(repository):
+    folder = source.find()
+    assert (folder / "kernel" / "a.c").read_text() == "/* kernel */\n"
+    repository.rename(repository.with_name("gone"))
+    assert source.find() == folder
+    (folder / "kernel" / "a.c").write_text("/* changed */\n")
+    with pytest.raises(Failure, match="was changed; remove it"):
+        source.find()
+
+
+def test_files_with_another_checksum_are_refused_and_not_kept(repository, monkeypatch):
+    monkeypatch.setitem(source.PINS, "sha256", "0" * 64)
+    with pytest.raises(Failure, match="gave other files") as caught:
+        source.find()
+    assert not isinstance(caught.value, source.Unavailable)
+    assert not (source.HOME / "source").exists()
+
+
+def test_without_source_and_network_it_says_what_to_do(repository, monkeypatch):
+    monkeypatch.delenv("REDZONE_XV6_GIT")
     with pytest.raises(
-        source.Unavailable, match=f"no network; give a folder with --source DIR, or {source.VARIABLE}"
+        source.Unavailable, match=f"--source DIR or {source.VARIABLE}=DIR, .*REDZONE_XV6_GIT=URL"
     ):
         source.find()
-    assert not (tmp_path / "source").exists()
+    assert not (source.HOME / "source").exists()
+
+
+def test_without_source_and_network_the_suite_is_skipped_by_name(repository, monkeypatch):
+    monkeypatch.delenv("REDZONE_XV6_GIT")
+    results = list(suite.run(None))
+    assert [(result.name, result.status) for result in results] == [
+        ("lines", suite.PASS),
+        ("xv6", suite.SKIP),
+    ]
