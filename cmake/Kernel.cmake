@@ -34,16 +34,18 @@ list(APPEND kernel_defs
 if(REDZONE_ALLOCATOR STREQUAL "slab")
   list(APPEND kernel_defs CONFIG_SLAB=1)
 endif()
-# Options of user programs; kernel_options are for everything that runs in the kernel but the runtime.
+# common_options are for programs of user mode, kernel_options for everything that runs in the kernel but the runtime.
+# program_options are for code that may use floating point: ordinary programs, and the ordinary C of their library.
 set(common_options
   -nostdinc ${REDZONE_COMPILER_INCLUDE}
   ${REDZONE_FREESTANDING}
   ${REDZONE_ARCH_OPTIONS})
-set(kernel_options ${common_options})
-set(runtime_options ${common_options})
+set(program_options ${common_options})
+set(runtime_options ${common_options} ${REDZONE_ARCH_NO_FP})
+list(APPEND common_options ${REDZONE_ARCH_NO_FP})
 if(REDZONE_TAGGED_GLOBALS)
   # A tag takes a symbol's value out of the small code model's reach, wherever it is used.
-  list(REMOVE_ITEM kernel_options -mcmodel=small)
+  list(REMOVE_ITEM program_options -mcmodel=small)
   list(REMOVE_ITEM runtime_options -mcmodel=small)
 endif()
 if(REDZONE_SHADOW_CALL_STACK)
@@ -52,7 +54,7 @@ if(REDZONE_SHADOW_CALL_STACK)
   endif()
   list(APPEND kernel_defs CONFIG_SHADOW_CALL_STACK=1)
   # Every function leaves the register alone, also the runtime's, which by default store nothing there.
-  list(APPEND kernel_options ${REDZONE_ARCH_SCS_RESERVE} ${REDZONE_ARCH_SCS})
+  list(APPEND program_options ${REDZONE_ARCH_SCS_RESERVE} ${REDZONE_ARCH_SCS})
   list(APPEND runtime_options ${REDZONE_ARCH_SCS_RESERVE})
   if(REDZONE_SCS_RUNTIME)
     list(APPEND kernel_defs CONFIG_SCS_RUNTIME=1)
@@ -64,7 +66,7 @@ endif()
 if(REDZONE_KSTACK_ERASE)
   include(KstackErase)
   list(APPEND kernel_defs ${kstack_erase_defs})
-  list(APPEND kernel_options ${kstack_erase_options})
+  list(APPEND program_options ${kstack_erase_options})
   list(APPEND runtime_options ${kstack_erase_options})
 endif()
 
@@ -97,24 +99,40 @@ if(REDZONE_IRQSOFF)
   list(APPEND kernel_defs CONFIG_IRQSOFF=1 KASAN_LOCK_CHECK=1)
 endif()
 
-# redzone_kernel_library(<target> <folder>...): objects of some of the kernel's folders.
+set(kernel_options ${program_options} ${REDZONE_ARCH_NO_FP})
+# With vector registers a compiler would join accesses. One that is written is one that is checked and reported.
+if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
+  list(APPEND program_options -fno-vectorize -fno-slp-vectorize)
+else()
+  list(APPEND program_options -fno-tree-vectorize)
+endif()
+
+# redzone_kernel_library(<target> [FP] <folder>...): objects of some of the kernel's folders. FP: of the files that
+# may use floating point, which sources.cmake lists apart.
 function(redzone_kernel_library target)
+  set(kind "")
+  set(options ${kernel_options})
+  if("${ARGV1}" STREQUAL "FP")
+    list(POP_FRONT ARGN)
+    set(kind _FP)
+    set(options ${program_options})
+  endif()
   add_library(${target} OBJECT)
   foreach(folder IN LISTS ARGN)
     set(dir ${kernel_dir}/${folder})
     include(${dir}/sources.cmake)
     string(TOUPPER ${folder} key)
     string(REPLACE "/" "_" key ${key})
-    list(TRANSFORM REDZONE_${key}_SOURCES PREPEND ${dir}/ OUTPUT_VARIABLE files)
+    list(TRANSFORM REDZONE_${key}${kind}_SOURCES PREPEND ${dir}/ OUTPUT_VARIABLE files)
     target_sources(${target} PRIVATE ${files})
-    foreach(file IN LISTS REDZONE_${key}_UNINSTRUMENTED)
+    foreach(file IN LISTS REDZONE_${key}${kind}_UNINSTRUMENTED)
       kasan_sanitize(${target} ${dir}/${file} OFF)
     endforeach()
   endforeach()
   target_include_directories(${target} PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
   target_compile_definitions(${target} PRIVATE ${kernel_defs})
-  target_compile_options(${target} PRIVATE -std=gnu17 -ffreestanding ${kernel_options}
+  target_compile_options(${target} PRIVATE -std=gnu17 -ffreestanding ${options}
     ${REDZONE_WARNINGS} "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
   kasan_instrument(${target})
 endfunction()
@@ -134,7 +152,10 @@ redzone_kernel_library(kernel-workqueue workqueue)
 redzone_kernel_library(kernel-workqueue-hook workqueue)
 target_compile_definitions(kernel-workqueue-hook PRIVATE REDZONE_WORKQUEUE_HOOK=1)
 redzone_kernel_library(kernel-ulib ulib)
-target_include_directories(kernel-ulib BEFORE PRIVATE ${ulib_include})
+redzone_kernel_library(kernel-ulib-fp FP ulib)
+foreach(target IN ITEMS kernel-ulib kernel-ulib-fp)
+  target_include_directories(${target} BEFORE PRIVATE ${ulib_include})
+endforeach()
 
 # redzone_add_module(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
 #                    [OPTIONS <compiler option>...])
@@ -230,6 +251,7 @@ endif()
 redzone_embed_module(soak ${kernel_dir}/soak/module_soak.c ${kernel_dir}/soak/soak_blob.S)
 
 redzone_kernel_library(kernel-tests tests)
+redzone_kernel_library(kernel-tests-fp FP tests)
 redzone_kernel_library(kernel-bench bench)
 add_dependencies(kernel-bench user_bench)
 redzone_kernel_library(kernel-soak soak)
@@ -243,7 +265,7 @@ foreach(target IN ITEMS kernel-tests kernel-tests-bugs-removed)
   endif()
 endforeach()
 
-set(shared_objects $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib>)
+set(shared_objects $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib> $<TARGET_OBJECTS:kernel-ulib-fp>)
 if(NOT REDZONE_MODE STREQUAL "off")
   # The runtime makes the checks, so it is not checked itself.
   add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
@@ -322,7 +344,7 @@ macro(redzone_program_objects target)
   target_include_directories(${target} PRIVATE ${program_INCLUDES})
   target_include_directories(${target} SYSTEM BEFORE PRIVATE ${ulib_include})
   target_compile_definitions(${target} PRIVATE ${program_DEFINES})
-  target_compile_options(${target} PRIVATE -fno-builtin ${kernel_options}
+  target_compile_options(${target} PRIVATE -fno-builtin ${program_options}
     -Wall -Wextra -Wno-unused-parameter ${program_OPTIONS})
   kasan_instrument(${target})
 endmacro()
@@ -430,11 +452,12 @@ function(redzone_add_linux_kunit name)
     OBJECTS ${kernel_objects} $<TARGET_OBJECTS:${name}.objects> $<TARGET_OBJECTS:${name}.support>)
 endfunction()
 
-redzone_image(redzone OBJECTS ${tested_objects} $<TARGET_OBJECTS:kernel-tests>)
+redzone_image(redzone OBJECTS ${tested_objects} $<TARGET_OBJECTS:kernel-tests> $<TARGET_OBJECTS:kernel-tests-fp>)
 redzone_image(redzone-bench OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-bench>)
 redzone_image(redzone-soak OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-soak>)
 redzone_image(redzone-bugs-removed
-              OBJECTS ${tested_objects} $<TARGET_OBJECTS:kernel-tests-bugs-removed>)
+              OBJECTS ${tested_objects} $<TARGET_OBJECTS:kernel-tests-bugs-removed>
+                      $<TARGET_OBJECTS:kernel-tests-fp>)
 set_target_properties(redzone PROPERTIES EXCLUDE_FROM_ALL FALSE)
 add_custom_target(default ALL DEPENDS redzone)
 # Ninja only looks again at files that were there: ./redzone may write this one later.

@@ -194,7 +194,7 @@ static void __schedule(enum switch_kind kind)
 	next->on_cpu = 1;
 	WRITE_ONCE(rq->curr, next);
 	WRITE_ONCE(rq->curr_prio, next->prio);
-	if (unlikely(prev->mm || next->mm))
+	if (unlikely(prev->user_state | next->user_state))
 		arch_switch_user(prev, next);
 	/* The next task unlocks the run queue, without the validator. */
 	lock_release(&rq->lock.dep_map, _THIS_IP_);

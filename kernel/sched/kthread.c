@@ -9,6 +9,7 @@
  */
 #include <kasan/kasan.h>
 #include <kernel/completion.h>
+#include <kernel/fpu.h>
 #include <kernel/kernel.h>
 #include <kernel/process.h>
 #include <kernel/rcupdate.h>
@@ -30,6 +31,7 @@ void kthread_init(void)
 {
 	task_cache = kmem_cache_create("task_struct", sizeof(struct task), 16,
 				       SLAB_PANIC | SLAB_HWCACHE_ALIGN, NULL);
+	fpu_init();
 }
 
 struct task *task_alloc(size_t stack_size)
@@ -70,6 +72,7 @@ void put_task_struct(struct task *task)
 	if (!atomic_dec_and_test(&task->usage))
 		return;
 	lockdep_task_free(task);
+	fpu_free(task->fpu);
 	kmem_cache_free(task_cache, task);
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 set(REDZONE_SCHED_SOURCES
     core.c
+    fpu.c
     init_task.c
     kthread.c
     prio.c

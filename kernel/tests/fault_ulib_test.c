@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kernel/fpu.h>
+
 #include "fault_walk.h"
 #include "kasan_test.h"
 
@@ -123,6 +125,17 @@ static void c_library_areas(struct kunit *test)
 	fault_walk(test, large_work, FAULT_SLAB | FAULT_RUNTIME, current, 4);
 }
 
+/* The library is compiled with floating point. */
+static int fault_ulib_test_init(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, fpu_attach(current), 0);
+#ifdef CONFIG_KASAN
+	return kasan_test_init(test);
+#else
+	return 0;
+#endif
+}
+
 static struct kunit_case fault_ulib_test_cases[] = {
 	KUNIT_CASE(c_library),
 	KUNIT_CASE(c_library_pages),
@@ -134,7 +147,7 @@ static struct kunit_suite fault_ulib_test_suite = {
 	.name = "fault_ulib",
 	.suite_init = kasan_test_suite_init,
 	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
+	.init = fault_ulib_test_init,
 	.exit = kasan_test_exit,
 	.test_cases = fault_ulib_test_cases,
 };

@@ -5,6 +5,8 @@ set(REDZONE_TESTS_SOURCES
     fault_sites_test.c
     fault_ulib_test.c
     fault_walk.c
+    fpu_test.c
+    ../arch/${REDZONE_ARCH}/tests/fpu_regs.S
     kasan_clean_test.c
     irq_test.c
     kunit_test.c
@@ -38,6 +40,8 @@ set(REDZONE_TESTS_SOURCES
     workqueue_race_test.c
     workqueue_stress_test.c
     workqueue_test.c)
+# Compiled as programs are, for floating point.
+set(REDZONE_TESTS_FP_SOURCES fpu_work.c)
 # They include the C library's headers.
 set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c ${CMAKE_CURRENT_LIST_DIR}/fault_ulib_test.c APPEND PROPERTY
              INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR}/../ulib/include)

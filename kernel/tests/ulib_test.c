@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kernel/fpu.h>
 #include <kernel/sched.h>
 
 #include "kasan_test.h"
@@ -315,19 +316,41 @@ static int abort_thread(void *arg)
 	abort();
 }
 
+/* Return: a thread that may run the library's code, which is compiled with floating point. */
+static struct task *run_library_thread(int (*fn)(void *), const char *name)
+{
+	struct task *task = kthread_create(fn, NULL, "%s", name);
+
+	if (!IS_ERR(task)) {
+		fpu_attach(task);
+		wake_up_process(task);
+	}
+	return task;
+}
+
 static void ends(struct kunit *test)
 {
 	struct task *task;
 
 	at_exit = 0;
-	task = kthread_run(exit_thread, NULL, "exit");
+	task = run_library_thread(exit_thread, "exit");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
 	KUNIT_EXPECT_EQ(test, kthread_join(task), 5);
 	KUNIT_EXPECT_EQ(test, at_exit, 1);
-	task = kthread_run(abort_thread, NULL, "abort");
+	task = run_library_thread(abort_thread, "abort");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
 	KUNIT_EXPECT_EQ(test, kthread_join(task), 134);
 	KUNIT_EXPECT_EQ(test, at_exit, 1);
+}
+
+static int ulib_test_init(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, fpu_attach(current), 0);
+#ifdef CONFIG_KASAN
+	return kasan_test_init(test);
+#else
+	return 0;
+#endif
 }
 
 static struct kunit_case ulib_test_cases[] = {
@@ -352,7 +375,7 @@ static struct kunit_suite ulib_test_suite = {
 	.name = "ulib",
 	.suite_init = kasan_test_suite_init,
 	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
+	.init = ulib_test_init,
 	.exit = kasan_test_exit,
 	.test_cases = ulib_test_cases,
 };

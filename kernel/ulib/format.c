@@ -127,9 +127,7 @@ static const char *parse_spec(const char *p, struct spec *spec)
 }
 
 /*
- * Refused formats are found before the first character is put: the arguments behind a
- * floating-point one could not be fetched, because doubles travel in registers that the kernel does
- * not save.
+ * Refused formats are found before the first character is put, so that no half of a line is printed.
  */
 static bool refused(const char *name, const char *fmt)
 {
@@ -142,7 +140,7 @@ static bool refused(const char *name, const char *fmt)
 		if (!spec.conversion)
 			return false;
 		if (strchr("fFeEgGaA", spec.conversion)) {
-			fprintf(stderr, "%s: %%%c: there is no floating point in the kernel\n",
+			fprintf(stderr, "%s: %%%c: this library does not print floating point\n",
 				name, spec.conversion);
 			errno = ENOTSUP;
 			return true;

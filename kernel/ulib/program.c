@@ -3,6 +3,7 @@
  */
 #include <kernel/errno.h>
 #include <kernel/fault_inject.h>
+#include <kernel/fpu.h>
 #include <kernel/printk.h>
 #include <kernel/program.h>
 #include <kernel/sched.h>
@@ -66,6 +67,7 @@ static int program_thread(void *arg)
 
 	if (program.one_report)
 		current->kflags |= PF_ONE_REPORT;
+	ulib_reset();
 	fault_inject_start();
 	/* Constructors run now, in the program's thread: they may do all that the program may, and their
 	 * bugs count as the program's. */
@@ -84,12 +86,17 @@ static struct task *create_thread(struct program *program)
 	struct task *task;
 
 	fault_inject_pause();
-	ulib_reset();
 	ended_by_itself = false;
 	task = kthread_create_sized(program_thread, program, PROGRAM_STACK_SIZE, "%s",
 				    name ? name + 1 : program->argv[0]);
-	if (!IS_ERR(task))
-		WRITE_ONCE(running, task);
+	if (IS_ERR(task))
+		return task;
+	if (fpu_attach(task)) {
+		/* Never woken, so it does not run at all. */
+		kthread_join(task);
+		return ERR_PTR(-ENOMEM);
+	}
+	WRITE_ONCE(running, task);
 	return task;
 }
 

@@ -3,8 +3,9 @@
  * setjmp.S - setjmp() and longjmp() for arm64: the registers that a call must keep.
  *
  * Layout of jmp_buf: x19..x28 at 0, x29 and x30 at 80, sp at 96; with a shadow call stack, at 104 the place in
- * it, relative to its slot, so that no program learns where it is or moves x18 to other memory. longjmp() first has the stack between
- * here and the target unpoisoned, while it still stands below the frames that it will skip.
+ * it, relative to its slot, so that no program learns where it is or moves x18 to other memory; d8..d15 at 112, FPCR
+ * at 176. Both functions need a thread that may use floating point: see <kernel/fpu.h>. longjmp() first has the stack
+ * between here and the target unpoisoned, while it still stands below the frames that it will skip.
  */
 #include <asm/scs.h>
 
@@ -26,6 +27,12 @@ setjmp:
 	and	x9, x18, #(SCS_SIZE - 1)
 	str	x9, [x0, #104]
 #endif
+	stp	d8, d9, [x0, #112]
+	stp	d10, d11, [x0, #128]
+	stp	d12, d13, [x0, #144]
+	stp	d14, d15, [x0, #160]
+	mrs	x9, fpcr
+	str	x9, [x0, #176]
 	mov	w0, wzr
 	ret
 	.size	setjmp, . - setjmp
@@ -57,6 +64,12 @@ longjmp:
 	ldr	x9, [x0, #104]
 	bfi	x18, x9, #0, #SCS_SHIFT
 #endif
+	ldp	d8, d9, [x0, #112]
+	ldp	d10, d11, [x0, #128]
+	ldp	d12, d13, [x0, #144]
+	ldp	d14, d15, [x0, #160]
+	ldr	x9, [x0, #176]
+	msr	fpcr, x9
 	/* The second return of setjmp() is never 0. */
 	cmp	w1, wzr
 	csinc	w0, w1, wzr, ne

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
 # The C library of the programs that run in the kernel. Compiled with -isystem kernel/ulib/include.
+#
+# These files bind it to the kernel. Kernel threads and reports run some of them, so they have no floating point.
 set(REDZONE_ULIB_SOURCES
     console.c
-    ctype.c
     each.c
-    errno.c
-    format.c
     image_file.c
     malloc.c
-    program.c
+    program.c)
+
+# Ordinary C, which only the threads of programs run: compiled as programs are.
+set(REDZONE_ULIB_FP_SOURCES
+    ctype.c
+    errno.c
+    format.c
     scan.c
     setjmp.S
     stdio.c

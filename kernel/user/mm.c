@@ -395,6 +395,7 @@ static void set_mm(struct mm_struct *mm)
 	/* Not between the two: a switch back would load what current->mm says. */
 	local_irq_save(flags);
 	WRITE_ONCE(current->mm, mm);
+	current->user_state = mm || current->fpu;
 	user_activate_mm(mm);
 	local_irq_restore(flags);
 }

@@ -91,6 +91,7 @@ void process_start(struct process *process)
 	atomic_inc(&process->usage);
 	task->process = process;
 	task->mm = process->mm;
+	task->user_state = 1;
 	process->mm = NULL;
 	wake_up_process(task);
 }

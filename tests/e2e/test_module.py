@@ -145,6 +145,16 @@ def test_file_that_is_no_module(redzone, tmp_path):
     assert "module absent: no such file in the initrd" in result.stdout
 
 
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_floating_point_does_not_compile(redzone, source, cc):
+    """A module is compiled as every file of the kernel is."""
+    text = "double half(double x);\ndouble half(double x)\n{\n\treturn x / 2;\n}\n"
+    result = redzone("run", "--cc", cc, "--module", source(text, "half.c"))
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "half.c:" in result.stderr and "error:" in result.stderr
+    assert "hint: the kernel's own code and modules have no floating point" in result.stderr
+
+
 def test_usage_errors(redzone, source, tmp_path):
     result = redzone("run", "--module", "absent.c")
     assert result.returncode == 2

@@ -162,7 +162,11 @@ def test_version_of_nothing_is_needed_to_list(redzone):
 COMPILE_ERRORS = [
     ("int main(void) { return missing; }", "program.c:1:25: error:", None),
     ("int start(void) { return 0; }", "main", "no file has a main()"),
-    ("double half(double x) { return x / 2; }\nint main(void) { return 0; }", "error:", "no floating point"),
+    (
+        "long double half(long double x) { return x / 3; }\nint main(void) { return half(7) > 2; }",
+        "undefined symbol: __",
+        "use double",
+    ),
     ("#include <pthread.h>\nint main(void) { return 0; }", "pthread.h", "kernel/ulib/include"),
     ("int absent(void);\nint main(void) { return absent(); }", "undefined symbol: absent", "neither in"),
 ]

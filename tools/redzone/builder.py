@@ -376,15 +376,15 @@ _HINTS = (
     ),
     (
         re.compile(r"-mgeneral-regs-only|type support, but ABI 'aapcs'"),
-        "the kernel's threads have no floating point: float and double cannot be used",
+        "the kernel's own code and modules have no floating point: only programs may use float and double",
     ),
     (
         re.compile(r"fatal error: '?[\w./]+\.h'?(?: file not found|: No such file)"),
         "headers of the kernel's C library: kernel/ulib/include; -I DIR adds folders of your own",
     ),
     (
-        re.compile(r"undefined symbol: __(?:\w+[sdt]f[23]?|fix\w*[sd][fi]\w*|float\w+)\b"),
-        "the program uses float or double: kernel code has no floating point",
+        re.compile(r"undefined symbol: __(?:\w+[sdt]f[23]?|(?:mul|div)[sdt]c3|fix\w*tf\w*|float\w+)\b"),
+        "long double and complex numbers need the compiler's own library, which is not there: use double",
     ),
     (
         re.compile(r"undefined symbol: (?!__)"),

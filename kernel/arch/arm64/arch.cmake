@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Settings of arm64 for CMake. cmake/Kernel.cmake includes this; docs/architecture-port.md explains each.
 set(REDZONE_PAGE_SHIFT 12)
-set(REDZONE_ARCH_OPTIONS -mgeneral-regs-only -mcmodel=small)
+set(REDZONE_ARCH_OPTIONS -mcmodel=small)
+# Code that must not touch floating-point registers: all but programs and the ordinary C of their library.
+set(REDZONE_ARCH_NO_FP -mgeneral-regs-only)
 # The shadow call stack: x18 is its pointer. GCC has it for C without exceptions only.
 set(REDZONE_ARCH_SCS_RESERVE -ffixed-x18)
 set(REDZONE_ARCH_SCS $<$<COMPILE_LANGUAGE:C>:-fsanitize=shadow-call-stack>)

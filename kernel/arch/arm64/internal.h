@@ -10,6 +10,12 @@
 #include <asm/ptrace.h>
 #include "sysreg.h"
 
+/* fpu.c */
+
+/** fpu_switch() - store @prev's floating-point registers and load @next's; at least one of them has some. Interrupts
+ *  off. */
+void fpu_switch(struct task *prev, struct task *next);
+
 /* pgtable.c */
 
 /* The lock of the kernel's page tables, taken with interrupts off. @holder: the number of the CPU that

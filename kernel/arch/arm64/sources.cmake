@@ -5,6 +5,8 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	entry.S
 	early.c
 	fault.c
+	fpu.S
+	fpu.c
 	gicv2.c
 	gicv3.c
 	irq.c

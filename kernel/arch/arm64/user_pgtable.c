@@ -13,6 +13,7 @@
 #include <kernel/spinlock.h>
 #include <kernel/user_mm.h>
 #include <asm/barrier.h>
+#include "internal.h"
 #include "sysreg.h"
 
 /* Descriptor bits that only user mappings have. */
@@ -227,4 +228,6 @@ void arch_switch_user(struct task *prev, struct task *next)
 	write_sysreg(next->user_tls, tpidr_el0);
 	if (prev->mm != next->mm)
 		user_activate_mm(next->mm);
+	if (prev->fpu || next->fpu)
+		fpu_switch(prev, next);
 }

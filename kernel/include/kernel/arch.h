@@ -16,6 +16,7 @@
  *                     arch_this_ip(): a code address in the function that it is inlined into
  *   <asm/elf.h>       ELF_MACHINE and ELF_CODE_ALIGN of programs and modules; MODULE_VENEER_SIZE
  *                     in bytes, a multiple of 8; the last 8 bytes of a veneer hold its target
+ *   <asm/fpu.h>       struct fpu_state: the floating-point registers of a thread; all zero: those of a new one
  *   <asm/io.h>        device registers: readb_relaxed() readw_relaxed() readl_relaxed() readq_relaxed(),
  *                     writeb_relaxed() writew_relaxed() writel_relaxed() writeq_relaxed(); readl() and writel()
  *                     are also ordered against memory
@@ -56,6 +57,7 @@
 #include <asm/memory.h>
 #include <asm/pgtable.h>
 
+struct fpu_state;
 struct mm_struct;
 struct page;
 struct pt_regs;
@@ -193,6 +195,10 @@ _Noreturn void arch_stop_cpu(void);
 /** cpu_switch_to() - save @prev, continue @next, and set `current`. Interrupts off. It returns when @prev is
  *  continued. Return: the task that ran just before. A new task starts as arch_init_context() has prepared it. */
 struct task *cpu_switch_to(struct task *prev, struct task *next);
+
+/** arch_fpu_start() - let the running task use the floating-point registers, and load them from @state. Preemption
+ *  off. */
+void arch_fpu_start(const struct fpu_state *state);
 
 /* --- Traces and faults ------------------------------------------------------------------------ */
 
@@ -408,9 +414,9 @@ void user_sync_icache(struct page *page);
  *  Without mm->lock; preemption off. */
 void user_activate_mm(struct mm_struct *mm);
 
-/** arch_switch_user() - change the address space, and other state of user mode, from @prev to @next. The
- *  scheduler calls it before cpu_switch_to(), if at least one of them has an address space.
- *  Interrupts off. */
+/** arch_switch_user() - change the address space, the thread pointer and the floating-point registers from @prev to
+ *  @next. The scheduler calls it before cpu_switch_to(), if at least one of them has an address space or
+ *  floating-point registers. These trap in tasks that have none. Interrupts off. */
 void arch_switch_user(struct task *prev, struct task *next);
 
 /* --- User mode: entry and copies -------------------------------------------------------------- */

@@ -45,6 +45,7 @@
 #define PF_ONE_REPORT 8U  /* ends with its first KASAN report, see kernel/lib/kasan_port.c */
 #define PF_EXITING    16U /* in kthread_exit(): can no longer be killed */
 
+struct fpu_state;
 struct mm_struct;
 struct process;
 struct pt_regs;
@@ -80,7 +81,9 @@ struct worker;
  * @rcu_read_lock_nesting: nesting of its read-side critical sections. @rcu_special: see kernel/rcu/.
  * @rcu_entry: link there.
  * @mm: address space of user memory; NULL: none. @process: the program that it runs in user mode, NULL
- *	for kernel threads. @user_tls: its program's thread pointer while it does not run; for the architecture.
+ *	for kernel threads. @fpu: its floating-point registers while it does not run; NULL: it must not use them.
+ * @user_state: not 0: it has one of @mm and @fpu, which arch_switch_user() changes. A whole word is cheap to check.
+ * @user_tls: the thread pointer of its program while it does not run; for the architecture.
  * @waiting_on: innermost wait queue entry of this task, so that a killed task leaves no entry
  *	behind.
  * @irq_frame: while the task handles an interrupt or is preempted because of it: address above the interrupt's frames,
@@ -125,6 +128,8 @@ struct task {
 	struct list_head rcu_entry;
 	struct worker *wq_worker;
 	struct mm_struct *mm;
+	struct fpu_state *fpu;
+	unsigned long user_state;
 	struct process *process;
 	unsigned long user_tls;
 	raw_spinlock_t wake_lock;

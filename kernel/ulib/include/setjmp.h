@@ -3,9 +3,8 @@
 #ifndef _SETJMP_H
 #define _SETJMP_H
 
-/* arm64: a call must keep x19..x30 and sp, and the last word is for the shadow call stack; there are no FP
- * registers in the kernel. */
-typedef unsigned long jmp_buf[14];
+/* arm64: a call must keep x19..x30, sp, d8..d15 and FPCR; one word is for the shadow call stack, and one is unused. */
+typedef unsigned long jmp_buf[24];
 
 int setjmp(jmp_buf env) __attribute__((returns_twice));
 _Noreturn void longjmp(jmp_buf env, int value);

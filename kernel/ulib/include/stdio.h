@@ -6,7 +6,7 @@
  * Files are those that `./redzone run --file NAME=HOSTPATH` put into the boot image; opening one
  * for writing fails with errno EROFS. stdin is always at its end.
  *
- * There is no floating point in the kernel: a format with %f, %e, %g or %a is refused, the
+ * Floating point is not printed or scanned: a format with %f, %e, %g or %a is refused, the
  * function prints a message that says so and returns -1 with errno ENOTSUP. All other C17 conversions work,
  * except for wide characters (%lc, %ls).
  */

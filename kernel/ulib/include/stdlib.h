@@ -2,7 +2,7 @@
 /*
  * stdlib.h - ordinary C's <stdlib.h> for programs that run as a kernel thread.
  *
- * There is no floating point in the kernel, so atof(), strtod() and the like do not exist here.
+ * There is no conversion of floating point: atof(), strtod() and the like do not exist here.
  */
 #ifndef _STDLIB_H
 #define _STDLIB_H

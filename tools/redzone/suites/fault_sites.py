@@ -55,6 +55,7 @@ ALLOCATE = frozenset(
         "module_space_alloc",
         "mm_alloc",
         "process_create",
+        "fpu_attach",
         "malloc",
         "calloc",
         "realloc",
@@ -77,7 +78,7 @@ NOT_REACHED = {
 }
 
 # Cases that refuse memory. Those of a suite of its own have to stay there, beside what they need.
-WALKS = "fault_*,irq.without_memory,pipe.no_memory"
+WALKS = "fault_*,fpu.without_memory,irq.without_memory,pipe.no_memory"
 
 # The kernel's message about a refusal, in the format of fail_site=.
 FORCED = "FAULT_INJECTION: forcing a failure"
@@ -114,6 +115,7 @@ SITES = [
     _panic("kernel/mm/vmalloc.c:vmalloc_init kmem_cache_alloc", "vmalloc: no memory"),
     _panic("kernel/rcu/callback.c:rcu_callbacks_init kthread_create", "rcu: no memory for the threads"),
     _panic("kernel/rcu/gp.c:rcu_gp_init kthread_create", "rcu: no memory for the grace-period thread"),
+    _panic("kernel/sched/fpu.c:fpu_init kmem_cache_create", "kmem_cache_create(fpu_state): no memory"),
     _panic(
         "kernel/sched/kthread.c:kthread_init kmem_cache_create", "kmem_cache_create(task_struct): no memory"
     ),
@@ -121,11 +123,14 @@ SITES = [
     _panic(
         "kernel/workqueue/queue.c:workqueue_init alloc_workqueue", "workqueue: no memory for the system's"
     ),
-    Site(
-        "kernel/ulib/program.c:create_thread kthread_create_sized",
-        "files",
-        ["program: no memory for its thread"],
-        base.PROGRAM_FAILED,
+    *(
+        Site(
+            f"kernel/ulib/program.c:create_thread {function}",
+            "files",
+            ["program: no memory for its thread"],
+            base.PROGRAM_FAILED,
+        )
+        for function in ("kthread_create_sized", "fpu_attach")
     ),
     Site(
         "kernel/ulib/stdio.c:fopen calloc",
@@ -158,6 +163,7 @@ SITES = [
             "each.c:copy_argv kmalloc",
             "each.c:copy_argv kstrdup",
             "program.c:create_thread kthread_create_sized",
+            "program.c:create_thread fpu_attach",
         )
     ),
 ]
