@@ -273,14 +273,22 @@ static noinline void start_with_rcu(struct busy *busy)
 	call_rcu(&busy->rcu, queue_in_callback);
 }
 
-static noinline void start_later(struct busy *busy)
+static noinline void start_later(struct busy *busy, unsigned long delay)
 {
-	queue_delayed_work(system_wq, &busy->dwork, HZ);
+	queue_delayed_work(system_wq, &busy->dwork, delay);
 }
 
 static noinline void start_sooner(struct busy *busy)
 {
 	mod_delayed_work(system_wq, &busy->dwork, 1);
+}
+
+/* The item frees itself when its timer fires, so it must not be touched by the one that waits. */
+static void wait_for_delayed_free(int frees)
+{
+	for (int tries = 0; tries < 1000 && atomic_read(&delayed_frees) == frees; tries++)
+		msleep(10);
+	flush_workqueue(system_wq);
 }
 
 static noinline void free_with_rcu(struct busy *busy)
@@ -324,9 +332,10 @@ static void work_of_delayed_work(struct kunit *test)
 	static const char *const texts[] = {"Freed by task ", LAST, "> queue_delayed_work_on+0x",
 					    "> start_later+0x", NULL};
 	struct busy *busy = alloc_busy(test);
+	int frees = atomic_read(&delayed_frees);
 
-	start_later(busy);
-	flush_delayed_work(&busy->dwork);
+	start_later(busy, 1);
+	wait_for_delayed_free(frees);
 	EXPECT_TEXT(test, "slab-use-after-free", texts, read_behind((char *)busy));
 }
 
@@ -339,12 +348,9 @@ static void work_of_modified_delayed_work(struct kunit *test)
 	struct busy *busy = alloc_busy(test);
 	int frees = atomic_read(&delayed_frees);
 
-	start_later(busy);
+	start_later(busy, 1000 * HZ);
 	start_sooner(busy);
-	/* The item frees itself when its timer fires, so it must not be touched here. */
-	for (int tries = 0; tries < 1000 && atomic_read(&delayed_frees) == frees; tries++)
-		msleep(10);
-	flush_workqueue(system_wq);
+	wait_for_delayed_free(frees);
 	EXPECT_TEXT(test, "slab-use-after-free", texts, read_behind((char *)busy));
 }
 

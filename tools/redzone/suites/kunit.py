@@ -49,7 +49,7 @@ CONFIGURATIONS += LOCKDEP
 # A real-time kernel; the suite rt has the others.
 WITH_RT = ("generic", "inline", "clang-19", 4, "rt")
 CONFIGURATIONS.append(WITH_RT)
-# With hardware tags for stack variables as well; the suite mte-stack has all of these.
+# With hardware tags for stack variables as well: KASAN's own suites here, and all of them in the suite mte-stack.
 MTE_STACK = [
     ("hw_tags", where, "clang-19", cpus, "mtestack")
     for where in ("sync", "async", "asymm")
@@ -73,12 +73,13 @@ ALL_SUITES = {
     ("off", "inline", "clang-19", 4),
     ("sw_tags", "inline", "clang-19", 4),
     ("hw_tags", "sync", "clang-19", 4),
-    *(FEATURED - {WITH_GLOBALS}),
+    *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK}),
 }
 # Configurations for --filter: a changed suite runs in each mode, and with the other slab allocator.
 FILTERED = (ALL_SUITES - set(LOCKDEP)) | {
     WITH_LOCKDEP,
     WITH_GLOBALS,
+    WITH_MTE_STACK,
     ("generic", "inline", "clang-19", 4, "slab"),
 }
 # Configurations that differ from another only in the compiler's version, or in the number of CPUs as others
