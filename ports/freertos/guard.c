@@ -105,7 +105,7 @@ static void switch_on(void)
 	__asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
-/* Armv8-M has no region that refuses reads. But what lies in two regions is refused. */
+/* Armv8-M has no region that refuses reads, but it refuses an address that lies in two regions. */
 static void forbid_null(void)
 {
 	unsigned int log = 12;
