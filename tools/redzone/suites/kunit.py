@@ -49,7 +49,7 @@ CONFIGURATIONS += LOCKDEP
 # A real-time kernel; the suite rt has the others.
 WITH_RT = ("generic", "inline", "clang-19", 4, "rt")
 CONFIGURATIONS.append(WITH_RT)
-# With hardware tags for stack variables as well: KASAN's own suites here, and all of them in the suite mte-stack.
+# With hardware tags for stack variables: KASAN's own suites here, all of them in the suite mte-stack.
 MTE_STACK = [
     ("hw_tags", where, "clang-19", cpus, "mtestack")
     for where in ("sync", "async", "asymm")
