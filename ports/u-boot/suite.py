@@ -4,6 +4,7 @@
 It fetches Debian's source package the first time, and builds it five times: about ten minutes on two CPUs.
 """
 
+from redzone.decode import decoder, symbols
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 from .host import boots, build
@@ -56,6 +57,22 @@ def _report_problem(report, kind, function, stacks):
     return None
 
 
+def _decode_problem(image, session, log):
+    """Return the fault in what `./redzone decode` makes of the console in the file @log, or None."""
+    with symbols.Symbols([image.elf]) as found:
+        one = decoder.Decoder(found)
+        decoder.read_file(one, str(log))
+        decoded = one.finish()
+    kasan = [bug for bug in decoded.bugs if bug.kind == "kasan"]
+    types = [(kind, function) for _, kind, function, _ in PLANTED]
+    if sum(bug.count for bug in kasan) != len(session.reports):
+        return f"{sum(bug.count for bug in kasan)} reports, the console has {len(session.reports)}"
+    if [(bug.type, bug.function) for bug in kasan] != types:
+        return f"{[(bug.type, bug.function) for bug in kasan]}, expected {types}"
+    lacking = [bug.title for bug in kasan if bug.location is None]
+    return f"no line of source: {'; '.join(lacking)}" if lacking else None
+
+
 def _planted(image):
     for memory in MEMORIES:
         log = boots.HOME / "logs" / f"planted-{memory}.log"
@@ -68,6 +85,8 @@ def _planted(image):
             else:
                 problem = f"{len(reports)} reports, expected 1; {_names(session)}"
             yield Result(f"planted.{memory}.{name}", FAIL if problem else PASS, problem or "", log)
+        problem = _decode_problem(image, session, log)
+        yield Result(f"planted.{memory}.decoded", FAIL if problem else PASS, problem or "", log)
 
 
 def _unpatched(name, jobs):

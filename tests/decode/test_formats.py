@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, decode, reports
+from redzone.decode import collect, repeats
 
 LOGS = Path(__file__).parent / "logs"
 GOLDEN = ROOT / "tests" / "golden"
@@ -108,6 +109,57 @@ def test_interleaved_cpus():
         assert one.memory == expected.memory
 
 
+def test_interleaved_cpus_without_callers():
+    """Nothing tells the lines of two CPUs apart: both reports are counted, and the mixture is said."""
+    names = ("slab-use-after-free.log", "global-out-of-bounds.log")
+    texts = [golden(name).splitlines() for name in names]
+    texts = [text[next(at for at, line in enumerate(text) if "====" in line) :] for text in texts]
+    mixed = [line for at in range(max(map(len, texts))) for text in texts for line in text[at : at + 1]]
+    log = decode("\n".join(mixed) + "\n")
+    assert log.reports == 2
+    found = reports(log)
+    assert any(one.interleaved for one in found)
+    assert not any("Nothing" in sentence for sentence in found[0].explanation)
+    said = [one for one in found if any("tells them apart" in sentence for sentence in one.explanation)]
+    assert said == [one for one in found if one.interleaved]
+
+
+@pytest.mark.parametrize("folder", MODES)
+def test_golden_reports_are_not_interleaved(folder):
+    for path in sorted((GOLDEN / folder).glob("*.log")):
+        assert not any(one.interleaved for one in reports(decode(path.read_bytes())))
+
+
+# (rows of tags, the access, a function of the call trace, the mode)
+_TAGS = [
+    ("f1 fe fe f3 fe fe fe fe", "Write of size 1 at", "demo", ""),
+    ("f1 f2 f3 f4 fe fe fe fe", "Write of size 1 at", "demo", "hw_tags"),
+    ("f1 fe fe f3 fe fe fe fe", "Write at", "demo", "hw_tags"),
+    ("f1 fe fe f3 fe fe fe fe", "Write of size 1 at", "__hwasan_tag_mismatch", "sw_tags"),
+    ("f1 fe fe f3 fe fe fe fe", "Free of", "do_tag_check_fault", "hw_tags"),
+    ("f1 fe 1a f3 fe fe fe fe", "Write of size 1 at", "demo", "sw_tags"),
+]
+
+
+@pytest.mark.parametrize(("row", "access", "function", "mode"), _TAGS)
+def test_mode_without_a_banner(row, access, function, mode):
+    """A report shows which kind of tags it is about, or it is said that this is not known."""
+    rows = "".join(f"{'>' if at == 1 else ' '}ffff000000001{at}00: {row} {row}\n" for at in range(3))
+    text = (
+        f"{'=' * 66}\nBUG: KASAN: invalid-access in demo+0x1/0x2\n{access} addr f1ff000000001000 by task a/1\n"
+        f"Pointer tag: [f1], memory tag: [fe]\n\nCPU: 0 PID: 1 Comm: a\nCall trace:\n {function}+0x1/0x2\n"
+        f" demo+0x1/0x2\n\nMemory state around the buggy address:\n{rows}{'=' * 66}\n"
+    )
+    log = decode(text)
+    assert log.by_mode == {mode or "unknown": 1}
+    assert reports(log)[0].memory.kind == "tags"
+    # A later report of the same kernel tells.
+    other = text.replace(row, row.replace("f3", "1b"))
+    assert decode(text + other).by_mode == (
+        {"sw_tags": 2} if mode in ("", "sw_tags") else {mode: 1, "sw_tags": 1}
+    )
+
+
 def test_encodings():
     text = golden("slab-out-of-bounds.log")
     whole = decode(text)
@@ -203,6 +255,53 @@ def test_many_repeats_are_all_counted():
     size = block.count("\n")
     assert (bug.first_line, bug.last_line, log.lines) == (2, 300 * size, 300 * size)
     assert len(bug.reports) == 4
+
+
+def _many():
+    """Return a log of Linux's and our reports: each once, again, and many times with other functions."""
+    blocks = []
+    for path in sorted(GOLDEN.glob("*.log")):
+        text = path.read_text(encoding="utf-8")
+        blocks += re.findall(r"(?m)^.*={60,}\n.*BUG: KASAN(?s:.*?)={60,}\n", text)
+    other = [
+        re.sub(r"\b(main|program_thread|[a-z]+_after_free)\+", rf"\1_{at}+", block)
+        for at in range(12)
+        for block in blocks
+    ]
+    later = [block.replace("program_thread", f"thread_{at}") for at in range(9) for block in blocks]
+    return "".join(blocks + other + blocks * 6 + later)
+
+
+@pytest.mark.parametrize("bugs", [5, 40, 2000])
+def test_counting_without_parsing(monkeypatch, bugs):
+    """What is only counted is counted as if it had been parsed: repeats, further bugs, other traces of a bug."""
+    monkeypatch.setattr(collect, "MAX_BUGS", bugs)
+    text = _many()
+    fast = decode(text)
+    counted = []
+    find = repeats.Repeats.find
+
+    def note(self, *arguments):
+        found = find(self, *arguments)
+        counted.append(found is not None)
+        return found
+
+    monkeypatch.setattr(repeats.Repeats, "find", note)
+    assert decode(text, chunk=70000) == fast
+    assert sum(counted) > 20
+    monkeypatch.setattr(repeats.Repeats, "find", lambda *_: None)
+    assert decode(text) == fast
+
+
+def test_outlines_are_as_the_parser_has_them():
+    for path in sorted((*GOLDEN.glob("*.log"), *GOLDEN.glob("*_tags/*.log"), *LOGS.glob("linux*.log"))):
+        data = path.read_bytes()
+        for block in re.findall(rb"[^\n]*BUG: KASAN(?s:.*?)={60,}\n", data):
+            key = repeats._key(block[: block.find(b"Memory state")].split(b"llocated by")[0])
+            outline = repeats.outline(block, key) if key is not None else None
+            if outline is not None:
+                parsed = reports(decode(block))[0]
+                assert outline.signature == parsed.signature, path
 
 
 def test_ktap():

@@ -5,6 +5,8 @@ The test finds the calls in the machine code with llvm-objdump, and the lines by
 depends on the code that is tested.
 """
 
+import gzip
+import lzma
 import re
 import shutil
 import subprocess
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, decode, reports
+from elftools.elf import elffile
 
 HERE = Path(__file__).parent
 SOURCE = HERE / "image.c"
@@ -375,6 +378,75 @@ def test_module(tmp_path, debug):
         [line_of("int sum = module_helper(at);")],
     ]
     assert found[0].module == "test_module"
+
+
+_PACKED = {
+    ".gz": lambda data: gzip.compress(data),
+    ".xz": lambda data: lzma.compress(data),
+    ".zst": lambda data: subprocess.run(["zstd", "-qc"], input=data, check=True, capture_output=True).stdout,
+}
+
+
+@pytest.fixture(scope="module")
+def packet_module(tmp_path_factory):
+    """Return (the kernel, the bytes of a module, its build ID, a log with a frame of it, its line)."""
+    for tool in ("clang-19", "ld.lld-19", "llvm-objdump-19", "llvm-symbolizer-19"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is missing; ./redzone doctor --install gets it")
+    folder = tmp_path_factory.mktemp("module")
+    kernel = build("arm64-clang", folder)
+    part, module = folder / "part.o", folder / "whole.ko"
+    subprocess.run(
+        [
+            *("clang-19", "--target=aarch64-none-elf", "-O2", "-g", "-ffreestanding", "-DMODULE", "-c"),
+            *("-fno-optimize-sibling-calls", str(SOURCE), "-o", str(part)),
+        ],
+        check=True,
+    )
+    subprocess.run(["ld.lld-19", "-r", "--build-id=sha1", str(part), "-o", str(module)], check=True)
+    start, size = read(module)[0]["module_entry"]
+    text = subprocess.run(
+        ["llvm-objdump-19", "-d", "--disassemble-symbols=module_entry", "--no-show-raw-insn", str(module)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    call = int(re.search(r"^\s*([0-9a-f]+):\s+bl\b", text, re.MULTILINE)[1], 16)
+    with open(module, "rb") as file:
+        note = elffile.ELFFile(file).get_section_by_name(".note.gnu.build-id")
+        build_id = next(note.iter_notes())["n_desc"]
+    trace = [("module_entry", call + 4 - start, size, 0)]
+    log = linux(trace, trace, trace, module=f" [test_module {build_id}]")
+    return kernel, module.read_bytes(), build_id, log, line_of("int sum = module_helper(at);")
+
+
+def lines_of_call(log):
+    return [[one.line for one in frame.locations] for frame in reports(log)[0].stack("call").frames]
+
+
+@pytest.mark.parametrize("suffix", _PACKED)
+def test_packed_module(packet_module, tmp_path, suffix):
+    """Distributions compress modules."""
+    if suffix == ".zst" and shutil.which("zstd") is None:
+        pytest.skip("zstd is missing; ./redzone doctor --install gets it")
+    kernel, data, _, log, line = packet_module
+    path = tmp_path / f"test-module.ko{suffix}"
+    path.write_bytes(_PACKED[suffix](data))
+    assert lines_of_call(decode(log, [kernel.path], modules=tmp_path)) == [[line]]
+    # A damaged one is not used, and a note says so.
+    path.write_bytes(path.read_bytes()[:-40])
+    found = decode(log, [kernel.path], modules=tmp_path)
+    assert lines_of_call(found) == [[]]
+    assert any("cannot be unpacked" in note for note in found.notes)
+
+
+def test_debug_file_by_build_id(packet_module, tmp_path):
+    """Distributions keep debug information in files that are named by the build ID."""
+    kernel, data, build_id, log, line = packet_module
+    path = tmp_path / "usr/lib/debug/.build-id" / build_id[:2] / f"{build_id[2:]}.debug"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    assert lines_of_call(decode(log, [kernel.path], modules=tmp_path)) == [[line]]
 
 
 def test_interrupted_instruction(tmp_path):

@@ -64,6 +64,7 @@ TOOLS = (
     Tool("cargo", "cargo", "cargo", "test", "fetches zlib for its suite"),
     Tool("chromium", "chromium", "chromium", "test", "suite decode-page (optional)"),
     Tool("chromedriver", "chromedriver", "chromium-driver", "test", "suite decode-page (optional)"),
+    Tool("zstd", "zstd", "zstd", "test", "decode: compressed modules (.ko.zst)"),
     Tool("mmdebstrap", "mmdebstrap", "mmdebstrap", "test", "suite fresh-machine"),
     Tool("unshare", "unshare", "util-linux", "test", "suite fresh-machine"),
     Tool("tar", "tar", "tar", "port", "unpacks sources"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sorts reports into bugs, within bounds: a log of any length takes no more memory than these."""
 
-from redzone.decode import signature
+from redzone.decode import memory, signature
 from redzone.decode.model import Bug, Log, TestCase
 
 # Bugs that are told apart. More are counted only.
@@ -57,7 +57,10 @@ class Collector:
             )
             self._bugs[report.signature] = bug
             log.bugs.append(bug)
-        self.again(bug, report)
+        bug.count += 1
+        bug.last_time, bug.last_line = report.time, report.last_line
+        if report.mode and report.mode not in bug.modes:
+            bug.modes.append(report.mode)
         self._keep(bug, report)
         return bug
 
@@ -66,14 +69,6 @@ class Collector:
         # A hostile log has a new type in each report.
         if key in table or len(table) < MAX_BUGS:
             table[key] = table.get(key, 0) + 1
-
-    @staticmethod
-    def again(bug, report):
-        """Count @report for @bug."""
-        bug.count += 1
-        bug.last_time, bug.last_line = report.time, report.last_line
-        if report.mode and report.mode not in bug.modes:
-            bug.modes.append(report.mode)
 
     def _keep(self, bug, report):
         """Keep @report if it is one of the first, or smaller than all."""
@@ -96,13 +91,27 @@ class Collector:
             return
         bug.smallest = min(range(len(kept)), key=lambda at: _size(kept[at]))
 
-    def count_again(self, bug, report):
-        """Count @report, which is like the ones that are kept of @bug."""
+    def bug(self, report):
+        """Return the Bug of @report, whose signature is known; None if there is none yet."""
+        return self._bugs.get(report.signature)
+
+    def full(self):
+        """Are there as many bugs as are told apart?"""
+        return len(self.log.bugs) >= MAX_BUGS
+
+    def count_again(self, bug, report, time, last_line):
+        """Count a report of KASAN at @time, which ends in @last_line. @report: one like it. It is not kept.
+        @bug: None if there are too many."""
         self.log.reports += 1
-        if report.kind == "kasan":
-            self.count(self.log.by_mode, report.mode or "unknown")
+        self.count(self.log.by_mode, report.mode or "unknown")
         self.count(self.log.by_type, report.type)
-        self.again(bug, report)
+        if bug is None:
+            self.log.dropped += 1
+            return
+        bug.count += 1
+        bug.last_time, bug.last_line = time, last_line
+        if report.mode and report.mode not in bug.modes:
+            bug.modes.append(report.mode)
 
     def merge(self):
         """Frames have got names: name the bugs again, and put together those that turn out to be one."""
@@ -130,6 +139,18 @@ class Collector:
             other.reports = (other.reports + bug.reports)[:KEEP]
             other.smallest = min(range(len(other.reports)), key=lambda at: _size(other.reports[at]))
 
+    def set_mode(self, bug, report, mode):
+        """The mode of @report turns out to be @mode."""
+        table = self.log.by_mode
+        table["unknown"] -= 1
+        if not table["unknown"]:
+            del table["unknown"]
+        self.count(table, mode)
+        report.mode = mode
+        memory.explain_map(report)
+        if bug is not None and mode not in bug.modes:
+            bug.modes.append(mode)
+
     def case(self, name, status, detail, reports):
         """A KTAP case has ended; @reports: [(report, its Bug)] while it ran."""
         log = self.log
@@ -144,7 +165,7 @@ class Collector:
 
 def _size(report):
     """Whole reports first, then the shorter ones."""
-    return report.truncated or not report.raw or report.again, sum(map(len, report.raw))
+    return report.truncated or report.interleaved or not report.raw or report.again, sum(map(len, report.raw))
 
 
 def _slim(report):

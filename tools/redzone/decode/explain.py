@@ -338,6 +338,11 @@ def explain(report):
         found += _ADVICE[mistake]
     if report.access.asynchronous:
         found.append("Boot with kasan.mode=sync to see the access itself.")
+    if report.interleaved:
+        found.append(
+            "Lines of another report stand among this one's, and nothing in the log tells them apart for sure: parts of "
+            "the traces may be the other one's. CONFIG_PRINTK_CALLER or one console for each CPU would tell."
+        )
     if report.truncated:
         found.append("A part of the report is missing from the log, so more may be known than is said here.")
     return [sentence for sentence in found if sentence]

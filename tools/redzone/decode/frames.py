@@ -50,23 +50,28 @@ def parse_frame(text, pending=None):
 
 
 def _frame_of(match):
-    found = match.groupdict()
-    return Frame(
+    """Return the model.Frame of a match of shapes.FRAME or shapes.ARM."""
+    name, offset, size, module, where = match.group("name", "offset", "size", "module", "address")
+    frame = Frame(
         match.string.strip(),
-        found["name"],
-        int(found["offset"], 16),
-        number(found["size"], 16),
-        found.get("module") or "",
-        found.get("build") or "",
-        address(found.get("address")),
-        exact=(found.get("register") or "").lower() in ("pc", "rip", "epc"),
-        reliable=not found.get("unsure"),
+        name,
+        int(offset, 16),
+        int(size, 16) if size else None,
+        module or "",
+        "",
+        int(where, 16) if where else None,
     )
+    if match.re is shapes.FRAME:
+        register, unsure, build = match.group("register", "unsure", "build")
+        frame.build_id = build or ""
+        frame.exact = register is not None and register.lower() in ("pc", "rip", "epc")
+        frame.reliable = not unsure
+    return frame
 
 
 def _with_sources(frame, match, pending, where=None):
     """Add to @frame the places that a script has put into the log."""
-    if where is None and match is not None and ":" in (match.groupdict().get("rest") or ""):
+    if where is None and match is not None and match.re is shapes.FRAME and ":" in match["rest"]:
         place = shapes.REST_PLACE.match(match["rest"])
         if place:
             where = Location(frame.name, place["path"], int(place["line"]), int(place["column"] or 0))

@@ -2,12 +2,16 @@
 """One ELF file: its symbols, its build ID, its code, and LLVM's symbolizer for its lines of source."""
 
 import bisect
+import contextlib
+import gzip
 import itertools
 import json
+import lzma
 import shutil
 import struct
 import subprocess
 import tempfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +26,8 @@ from redzone.decode.model import Location
 SYMBOLIZERS = ("llvm-symbolizer-19", "llvm-symbolizer")
 LINKERS = ("ld.lld-19", "ld.lld")
 _THUMB = 1
+# A larger module is none: a small file may unpack to terabytes.
+_MAX_UNPACKED = 1 << 30
 # A function's size in a log may count the padding up to the next one, or not.
 _PADDING = 64
 
@@ -47,6 +53,39 @@ def _tool(names, use):
     raise Failure(f"{names[0]} is missing, which {use}; ./redzone doctor --install gets it")
 
 
+def _unpack(path, target, opener):
+    """Unpack @path to the file @target. @opener: gives a reader of the unpacked bytes of an open file."""
+    left = _MAX_UNPACKED
+    try:
+        with open(path, "rb") as file, opener(file) as source, open(target, "wb") as out:
+            while left > 0 and (data := source.read(1 << 20)):
+                out.write(data)
+                left -= len(data)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise Failure(f"'{path}' cannot be unpacked: {error}") from None
+    if left <= 0:
+        raise Failure(f"'{path}' is not read: it has more than {_MAX_UNPACKED >> 20} MiB unpacked")
+
+
+@contextlib.contextmanager
+def _zstd(file):
+    """Unpack by the program zstd: the standard library has it from Python 3.14 on only."""
+    command = [_tool(("zstd",), "unpacks modules (.ko.zst)"), "-dc", "--no-progress"]
+    process = subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        yield process.stdout
+        if process.stdout.read(1) == b"" and process.wait():
+            raise OSError("zstd says that it is damaged")
+    finally:
+        process.stdout.close()
+        process.kill()
+        process.wait()
+
+
+# {suffix: what unpacks such a file}.
+PACKED = {".xz": lzma.LZMAFile, ".gz": lambda file: gzip.GzipFile(fileobj=file), ".zst": _zstd}
+
+
 class _Elf(ELFFile):
     """An ELF file as linker scripts of firmware produce it: a malformed section is read as plain bytes."""
 
@@ -70,8 +109,11 @@ class Image:
         self._folder = None
         self._cache = {}
         try:
-            with open(self.path, "rb") as file:
+            with open(self._unpacked(), "rb") as file:
                 self._read(_Elf(file))
+        except Failure:
+            self.close()
+            raise
         except OSError as error:
             raise Failure(f"cannot read '{path}': {error.strerror}") from None
         except (ELFError, ValueError, KeyError, IndexError, TypeError, AttributeError, struct.error) as error:
@@ -84,7 +126,6 @@ class Image:
         self.build_id = _build_id(elf)
         self.is_module = self.relocatable or elf.get_section_by_name(".gnu.linkonce.this_module") is not None
         self.has_lines = any(elf.get_section_by_name(name) for name in (".debug_info", ".zdebug_info"))
-        self.file = self.path
         if self.relocatable:
             self._link()
             with open(self.file, "rb") as file:
@@ -106,14 +147,28 @@ class Image:
         self._starts = [entry[0] for entry in entries]
         self._entries = entries
 
+    def _temporary(self):
+        """Return a folder that goes when the image is closed."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="redzone-decode-")
+        return Path(self._folder.name)
+
+    def _unpacked(self):
+        """Return the ELF file itself: distributions compress modules."""
+        self.file = self.path
+        opener = PACKED.get(self.path.suffix)
+        if opener is not None:
+            self.file = self._temporary() / "unpacked"
+            _unpack(self.path, self.file, opener)
+        return self.file
+
     def _link(self):
         """Give a module's file addresses, so that one address is one place in its debug information."""
-        self._folder = tempfile.TemporaryDirectory(prefix="redzone-decode-")
-        target = Path(self._folder.name) / "module"
+        target = self._temporary() / "linked"
         command = [
             *(_tool(LINKERS, "gives a module addresses"), "-nostdlib", "-static", "-e", "0"),
             *("--no-gc-sections", "--noinhibit-exec", "--unresolved-symbols=ignore-all", "--no-warnings"),
-            *(str(self.path.resolve()), "-o", str(target)),
+            *(str(self.file.resolve()), "-o", str(target)),
         ]
         result = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace")
         if not target.exists():

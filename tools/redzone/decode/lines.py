@@ -82,8 +82,6 @@ class Line:
 
 def clean(text):
     """Return @text without escape sequences and control characters; a tab stays."""
-    if text.isascii() and text.isprintable():
-        return text
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
     return _CONTROLS.sub("", text)
@@ -92,8 +90,10 @@ def clean(text):
 def parse(raw, number=0):
     """Return the Line of the bytes @raw, which have no line feed."""
     cut = len(raw) > MAX_LINE
-    text = clean(raw[:MAX_LINE].decode("utf-8", "replace").rstrip("\r"))
-    match = PRINTK.match(text)
+    text = raw[:MAX_LINE].decode("utf-8", "replace").rstrip("\r")
+    if not (text.isascii() and text.isprintable()):
+        text = clean(text)
+    match = PRINTK.match(text) if text[:1] == "[" else None
     if match:
         return _printk(match, text, number, cut)
     time = caller = ""
@@ -121,10 +121,11 @@ def parse(raw, number=0):
 
 
 def _printk(match, text, number, cut, caller=""):
-    found = match["caller"] or caller
-    if not found and (match["cpu"] or match["mtk"]):
-        found = f"C{match['cpu'] or match['mtk']}"
-    return Line(number, text[match.end() :], match["time"], found, cut)
+    time, cpu, found, mtk = match.groups()
+    found = found or caller
+    if not found and (cpu or mtk):
+        found = f"C{cpu or mtk}"
+    return Line(number, text[match.end() :], time, found, cut)
 
 
 def _seconds(micros):

@@ -45,6 +45,15 @@ USER_SHADOW = {
 }
 
 
+# Functions of a call trace: checks of software tags by compiled code; the way to a fault of the CPU's check.
+_CHECKS = ("__hwasan_", "kasan_tag_mismatch")
+_FAULTS = ("do_tag_check_fault", "do_tag_recovery", "report_tag_fault")
+# Tags that both modes use: of invalid memory and of memory without a tag.
+_COMMON = {0xFE, 0xFF}
+# By chance so many different software tags look like hardware's in one report of 100,000.
+_ENOUGH = 4
+
+
 def meaning(value, kind, mode="", sanitizer="kasan"):
     """Return what the cell @value of a map of @kind ("shadow" or "tags") says, in words."""
     if kind == "shadow":
@@ -70,7 +79,7 @@ def meaning(value, kind, mode="", sanitizer="kasan"):
 
 
 def mode_of(report):
-    """Return the mode that the @report itself shows, "" if it shows none."""
+    """Return the mode that the @report itself shows, "" if it shows none for sure."""
     access, rows = report.access, report.memory.rows if report.memory else []
     values = {cell for row in rows for cell in row.cells if cell is not None}
     tags = {tag for tag in (access.pointer_tag, access.memory_tag) if tag is not None}
@@ -80,10 +89,19 @@ def mode_of(report):
         return "generic"
     if any(value < 0xF0 for value in values | tags):
         return "sw_tags" if tags or granule(report) == 16 else ""
-    # Hardware has 4 bits. All of a page with software tags could be 0xf0 and above only by a rare chance.
-    if tags and (values or access.size is None):
+    if not tags and granule(report) != 16:
+        return ""
+    call = report.stack("call")
+    for frame in call.frames if call else ():
+        if frame.name.startswith(_CHECKS):
+            return "sw_tags"
+        if frame.name.startswith(_FAULTS):
+            return "hw_tags"
+    # Hardware does not say how much was accessed, and Linux makes up no size.
+    if tags and access.kind in ("read", "write") and access.size is None:
         return "hw_tags"
-    return ""
+    # Hardware has 4 bits. One software tag in 18 looks like that, so several are needed.
+    return "hw_tags" if len((values | tags) - _COMMON) >= _ENOUGH else ""
 
 
 def granule(report):
@@ -101,7 +119,7 @@ def granule(report):
 def explain_map(report):
     """Fill in the map's kind, granule and meanings, and the report's mode if it shows one."""
     if report.kind == "kasan":
-        report.mode = mode_of(report)
+        report.mode = mode_of(report) or report.mode
     found = report.memory
     if found is None:
         return
@@ -109,7 +127,8 @@ def explain_map(report):
         report.memory = None
         return
     if report.kind == "kasan":
-        tags = report.mode in ("sw_tags", "hw_tags") or granule(report) == 16
+        shown = report.access.pointer_tag is not None or granule(report) == 16
+        tags = report.mode in ("sw_tags", "hw_tags") or (shown and report.mode != "generic")
         found.kind = "tags" if tags else "shadow"
     elif report.kind == "hwasan":
         found.kind = "tags"

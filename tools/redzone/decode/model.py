@@ -201,7 +201,8 @@ class Report:
     number: in the log, from 1. title: its headline as printed. where: the function in the headline. type: as
     in the headline ("slab-out-of-bounds"). source: the file it was in. case: "suite.case" of the KTAP test
     that ran. time: as in the log's prefix: seconds since the boot, or a date. first_line, last_line: in the
-    log, from 1. truncated: its end or beginning is missing, or lines of it were too many or too long.
+    log, from 1. interleaved: lines of another report stand among its own, and cannot be told apart for sure.
+    truncated: its end or beginning is missing, or lines of it were too many or too long.
     explanation: sentences in plain words. again: it stands in one line, because
     the place was reported before; times: how often. raw: its lines without prefixes and control characters.
     """
@@ -227,6 +228,7 @@ class Report:
     explanation: list[str] = field(default_factory=list)
     signature: str = ""
     truncated: bool = False
+    interleaved: bool = False
     again: bool = False
     times: int = 1
     raw: list[str] = field(default_factory=list)
@@ -320,16 +322,18 @@ class Log:
 
 def to_json(value):
     """Return @value, one of these classes, as dictionaries, lists, strings and numbers for json.dump()."""
-    if dataclasses.is_dataclass(value):
-        return {
-            one.name: _hex(getattr(value, one.name))
-            if "hex" in one.metadata
-            else to_json(getattr(value, one.name))
-            for one in dataclasses.fields(value)
-        }
-    if isinstance(value, list):
-        return [to_json(one) for one in value]
-    return dict(value) if isinstance(value, dict) else value
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is list:
+        return [one if type(one) in _PLAIN else to_json(one) for one in value]
+    if kind is dict:
+        return dict(value)
+    found = {}
+    for name, is_address in _fields(kind):
+        one = getattr(value, name)
+        found[name] = _hex(one) if is_address else one if type(one) in _PLAIN else to_json(one)
+    return found
 
 
 def from_json(data, kind=Log):
@@ -341,6 +345,16 @@ def from_json(data, kind=Log):
         found = data.get("schema") if isinstance(data, dict) else None
         raise ValueError(f"schema {found!r}; this version reads schema {SCHEMA}")
     return _read(data, kind, kind.__name__)
+
+
+# Most values are of these: a log has a million of them.
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+
+
+@functools.cache
+def _fields(kind):
+    """Return [(name, is it an address)] of the dataclass @kind."""
+    return tuple((one.name, "hex" in one.metadata) for one in dataclasses.fields(kind))
 
 
 def _hex(value):

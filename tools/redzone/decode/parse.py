@@ -66,10 +66,7 @@ def headline(text):
 
 def headless(text):
     """Is @text a line that only the inside of a KASAN report has?"""
-    return any(
-        shape.name in shapes.HEADLESS and shape.literal in text and shape.pattern.match(text)
-        for shape in shapes.BODY
-    )
+    return any(name in shapes.HEADLESS for name, _ in shapes.matches(text))
 
 
 def _function(where):
@@ -102,6 +99,8 @@ class Builder:
         self._idle = 0
         self._expect = None
         self._caret_from = 0
+        # Another report was open when this one began, and nothing tells their lines apart.
+        self.shared = self._complete = False
         self._traces = 0
         self._cut = line.cut
         if match is not None:
@@ -158,7 +157,7 @@ class Builder:
     def end(self):
         """The log has no more of this report. Return it."""
         report = self.report
-        if report.kind in _ENDED and not self.ended:
+        if report.kind in _ENDED and not (self.ended or self._complete):
             report.truncated = True
         report.truncated = report.truncated or self._cut
         for stack in report.stacks:
@@ -201,19 +200,23 @@ class Builder:
     def feed(self, line):
         """Take the next Line. Return True if the report ends with it."""
         text = line.text
-        if shapes.RULE.match(text):
+        if text[:5] == "=====" and shapes.RULE.match(text):
             self._keep(line)
             # Old kernels print one before the object as well.
             self.ended = bool(self.report.stacks or self.report.memory or self._idle > 2)
+            if self.shared and self.ended:
+                # It may be the other one's.
+                self.shared, self.ended, self._complete = False, False, True
             return self.ended
         self._keep(line)
         if self._cut and len(self.report.raw) >= MAX_LINES:
             return True
+        if text.isspace() or not text:
+            return self._idle >= MAX_IDLE
         if self._take(text):
             self._idle = 0
             return self.ended
-        if text.strip():
-            self._idle += 1
+        self._idle += 1
         return self._idle >= MAX_IDLE
 
     # --- One line -----------------------------------------------------------------------------------------
@@ -224,12 +227,10 @@ class Builder:
             return True
         if self._row(text):
             return True
-        for shape in shapes.BODY:
-            if shape.literal in text:
-                match = shape.pattern.match(text)
-                if match and getattr(self, "_on_" + shape.name)(match, text) is not False:
-                    return True
-        return bool(shapes.MARKER.match(text))
+        for name, match in shapes.matches(text):
+            if getattr(self, name)(match, text) is not False:
+                return True
+        return "<" in text and bool(shapes.MARKER.match(text))
 
     def _open(self, kind, title, task, cpu=None, time=None):
         """Begin a trace."""
@@ -284,7 +285,13 @@ class Builder:
                 self._stack = None
                 return self._cells(match)
         memory_map = self.report.memory
-        if memory_map and memory_map.rows and memory_map.rows[-1].bad and shapes.CARET.match(text):
+        if (
+            "^" in text
+            and memory_map
+            and memory_map.rows
+            and memory_map.rows[-1].bad
+            and shapes.CARET.match(text)
+        ):
             column, rest = divmod(text.index("^") - self._caret_from, 3)
             if 0 <= column < len(memory_map.rows[-1].cells) and rest < 2:
                 memory_map.column = column
@@ -322,6 +329,7 @@ class Builder:
     def _on_access(self, match, text):
         report = self.report
         if report.access.kind and report.access.address is not None and report.task:
+            self._mixed(report.access.address != _hex(match["addr"]))
             return True
         report.access.kind = _WORDS[match["access"]]
         report.access.size = _number(match["size"])
@@ -329,6 +337,11 @@ class Builder:
             report.access.address = _hex(match["addr"])
         report.task = Task(match["task"], int(match["id"]))
         return True
+
+    def _mixed(self, differs):
+        """A line that a report has once says something else (@differs) than an earlier one."""
+        if differs and self.report.kind == "kasan":
+            self.report.interleaved = True
 
     def _on_user_access(self, match, text):
         access = self.report.access
@@ -357,6 +370,7 @@ class Builder:
             report.cpu = _number(match["cpu"])
         if report.task is None or not report.task.name:
             report.task = Task(match["task"], int(match["id"]))
+        self._mixed(report.task.id not in (None, int(match["id"])))
         for word in (match["version"] or "").split():
             if len(word) in (32, 40) and all(letter in "0123456789abcdef" for letter in word):
                 self.build_id = word
@@ -425,7 +439,9 @@ class Builder:
 
     def _on_object(self, match, text):
         self._stack = None
-        self._object("slab").start = _hex(match["addr"])
+        found = self._object("slab")
+        self._mixed(found.start not in (None, _hex(match["addr"])))
+        found.start = _hex(match["addr"])
 
     def _on_cache(self, match, text):
         found = self._object("slab")
@@ -623,6 +639,7 @@ class Builder:
         self._stack = None
         if self.report.memory is None:
             self.report.memory = MemoryMap()
+        self._mixed(bool(self.report.memory.rows))
         if match["what"] == "Memory tags":
             self.report.memory.kind = "tags"
 

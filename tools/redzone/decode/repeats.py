@@ -1,57 +1,142 @@
 # SPDX-License-Identifier: MIT
-"""Recognises a report that is like an earlier one, without parsing it.
+"""Counts a report without parsing all of it, if it cannot become one of those that are kept.
 
 The headline, the kind of access and the frames of the call trace decide the signature. They are compared as
-bytes, without what differs from one report of a bug to the next: times, addresses, tasks.
+bytes with those of earlier reports, without what differs from one report of a bug to the next: times,
+addresses, tasks. If they are new, they alone are parsed.
 """
 
+import functools
 import re
 
-from redzone.decode import collect, lines
+from redzone.decode import collect, lines, parse, signature
+from redzone.decode.model import Frame, Stack
 
 RULE = b"=" * 60
 # A longer report is parsed as usual.
 MAX_BYTES = 64 << 10
 _MAX_KEYS = 4096
 # What follows the call trace, whichever comes first.
-_TRACE_END = re.compile(rb"llocated by task|The buggy address |Freed by task|Memory state around|Last potent")
+_TRACE_ENDS = (
+    b"llocated by task",
+    b"The buggy address ",
+    b"Freed by task",
+    b"Memory state around",
+    b"Last potent",
+)
 _CALLER = re.compile(rb"\]\[ *([CT]\d+)\]")
 _ACCESS = re.compile(rb"(?:Read|Write|Free)(?: of size \d+)? (?:at|of) addr |Asynchronous fault")
-# Where a prefix with brackets ends, at the latest.
-_PREFIX = 64
+# A frame as Linux since 4.9 and this runtime print it. With others, the report is parsed as usual.
+_FRAME = re.compile(
+    rb" {0,2}(?P<unsure>\? )?(?P<name>[A-Za-z_.$][\w.$]{0,511})\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}"
+    rb"(?: \[[\w.-]+(?: [0-9a-f]{16,64})?\])?\r?"
+)
+# What a report that is kept does not hold of its lines.
+_NOT_KEPT = re.compile(rb"^\[ *\d+\.\d+\](?:\[ *[CT]\d+\])? |\s+$", re.M)
+_CALL = re.compile(rb"Call [Tt]race:\s*?\n")
+# Lines before the trace that decide the signature or the kernel's build ID.
+_TELLING = (b" by task ", b"Comm: ", b"fault")
 # The fault that follows one of these is the same access: parse these, so that it is recognised.
 _FAULTS = ("null-ptr-deref", "wild-memory-access", "user-memory-access")
 
 
 class Repeats:
-    """learn() takes each parsed report; find() tells whether the next one's bytes are like one of them."""
+    """find() tells whether a report need only be counted; learn() takes each parsed one.
 
-    def __init__(self):
+    collector: the collect.Collector that the reports go to.
+    """
+
+    def __init__(self, collector):
+        self._collector = collector
         self._known = {}
         self._candidate = None
 
-    def find(self, block, number):
-        """Return (model.Bug, a report like it, its time) if the report in the bytes @block, which begins in
-        line @number of the log, is like one that is kept often enough, else None."""
+    def find(self, block, number, mode):
+        """Return (model.Bug, a model.Report with its type, mode and address, its time) of the report
+        in the bytes @block, which begins in line @number of the log, if it need only be counted; else None.
+
+        mode: of the kernel, "" if not known yet. The Bug is None if there are too many of them.
+        """
         self._candidate = None
-        end = _TRACE_END.search(block)
-        if end is None or block.count(b"BUG: ") != 1 or _mixed(block):
+        end = len(block)
+        for word in _TRACE_ENDS:
+            at = block.find(word, 0, end)
+            end = at if at >= 0 else end
+        if end == len(block) or block.count(b"BUG: ") != 1 or _mixed(block):
             return None
-        key = _key(block[: end.start()])
+        key = _key(block[:end])
+        if key is None:
+            return None
         found = self._known.get(key)
-        if found is None or len(block) < found[2]:
-            self._candidate = key, len(block), number
-            return None
-        return found[0], found[1], lines.parse(block[: block.find(b"\n")]).time
+        if found is not None and len(block) >= found[2]:
+            return found[0], found[1], lines.parse(block[: block.find(b"\n")]).time
+        self._candidate = key, len(block), number
+        if found is None and mode:
+            return self._outline(block, key, mode)
+        return None
 
     def learn(self, report, bug):
         """@report of @bug has been parsed."""
         candidate, self._candidate = self._candidate, None
         if candidate is None or bug is None or candidate[2] != report.first_line:
             return
-        whole = report.kind == "kasan" and not report.truncated and report.type not in _FAULTS
-        if whole and bug.count >= collect.KEEP and len(self._known) < _MAX_KEYS:
+        whole = (
+            report.kind == "kasan"
+            and not (report.truncated or report.interleaved)
+            and report.type not in _FAULTS
+        )
+        if whole and len(bug.reports) >= collect.KEEP and len(self._known) < _MAX_KEYS:
             self._known[candidate[0]] = bug, report, candidate[1]
+
+    def _outline(self, block, key, mode):
+        """As find(), of a call trace that is new."""
+        report = outline(block, key)
+        if report is None or report.type in _FAULTS:
+            return None
+        report.mode = mode
+        bug = self._collector.bug(report)
+        if bug is None:
+            return (None, report, report.time) if self._collector.full() else None
+        smallest = bug.reports[bug.smallest] if len(bug.reports) >= collect.KEEP else None
+        if smallest is None or smallest.truncated or smallest.interleaved:
+            return None
+        # One that is smaller than those that are kept will be kept.
+        if sum(map(len, smallest.raw)) > len(_NOT_KEPT.sub(b"", block)) - len(smallest.raw):
+            return None
+        return bug, report, report.time
+
+
+def outline(block, key):
+    """Return the model.Report of the bytes @block, whose _key() is @key, with what decides the signature.
+
+    None: it has frames of a kind that only the parser knows.
+    """
+    frames = [_frame(one) for one in key[2:]]
+    if not frames or None in frames:
+        return None
+    lead = block[: _CALL.search(block).start()].split(b"\n")
+    line = lines.parse(lead[0])
+    kind, match = parse.headline(line.text)
+    if kind != "kasan":
+        return None
+    builder = parse.Builder(kind, line, match)
+    for one in lead[1:]:
+        if any(word in one for word in _TELLING):
+            builder.feed(lines.parse(one))
+    if builder.build_id or builder.report.stacks:
+        return None
+    report = builder.report
+    report.stacks.append(Stack(frames=[Frame(name=name, reliable=sure) for name, sure in frames]))
+    signature.set_roles(report)
+    report.signature = signature.signature(report)
+    return report
+
+
+@functools.lru_cache(8192)
+def _frame(line):
+    """Return (name, is the unwinder sure) of a frame, None if it has another shape."""
+    match = _FRAME.fullmatch(line)
+    return (match["name"].decode(), match["unsure"] is None) if match else None
 
 
 def _mixed(block):
@@ -61,12 +146,15 @@ def _mixed(block):
 
 def _key(head):
     """Return what two reports with the same signature have in common, of the bytes up to the end of the call
-    trace."""
-    found = [head[head.find(b"BUG: ") : head.find(b"\n")]]
-    access = _ACCESS.search(head)
-    if access:
-        found.append(access[0])
-    for line in head.split(b"\n")[1:]:
-        if b"+0x" in line:
-            found.append(line[line.rfind(b"] ", 0, _PREFIX) + 1 :])
-    return b"\n".join(found)
+    trace: the headline, the access, and each frame. None if it is not clear where the trace is."""
+    call = _CALL.search(head)
+    first = head.find(b"\n")
+    if call is None or head.find(b"+0x", first, call.start()) >= 0:
+        return None
+    access = _ACCESS.search(head, first, call.start())
+    title = head.find(b"BUG: ")
+    frames = [line for line in head[call.end() :].split(b"\n") if b"+0x" in line]
+    if title:
+        # There is a prefix, of printk or of another time.
+        frames = [line[line.find(b"] ") + 1 :] for line in frames]
+    return (head[title:first], access[0] if access else b"", *frames)

@@ -10,7 +10,6 @@ parsed.
 # ruff: noqa: E501
 
 import codecs
-import dataclasses
 import re
 
 from redzone.decode import collect, lines, parse, repeats, shapes
@@ -95,9 +94,12 @@ class Scanner:
         self._ktap = False
         self._names = {}
         self._pending = []
-        self._repeats = repeats.Repeats()
+        self._repeats = repeats.Repeats(self.collector)
         self._mode = ""
+        # [(report, its bug)] whose mode is not known yet.
+        self._modeless = []
         self._consequence = 0
+        # (kind, address, last line) of the last report of this file.
         self._last = None
         self._source = ""
         self._skipping = False
@@ -114,8 +116,9 @@ class Scanner:
         self._head = 0
         self._mode = ""
         self._names.clear()
+        self._last = None
         self._consequence = 0
-        self._repeats = repeats.Repeats()
+        self._repeats = repeats.Repeats(self.collector)
 
     def feed(self, data):
         """Take the bytes @data, which may end inside a line."""
@@ -187,18 +190,13 @@ class Scanner:
         behind = data.find(b"\n", stop, end) + 1 if stop >= 0 else 0
         if not behind:
             return 0
-        found = self._repeats.find(data[at:behind], self._number + 1)
+        found = self._repeats.find(data[at:behind], self._number + 1, self._mode)
         if found is None:
             return 0
-        bug, first, time = found
-        report = dataclasses.replace(
-            first,
-            time=time,
-            first_line=self._number + 1,
-            last_line=self._number + data.count(b"\n", at, behind),
-        )
-        self.collector.count_again(bug, report)
-        self._last = report
+        bug, report, time = found
+        last_line = self._number + data.count(b"\n", at, behind)
+        self.collector.count_again(bug, report, time, last_line)
+        self._last = report.kind, report.access.address, last_line
         if self._ktap and len(self._pending) < MAX_PENDING:
             self._pending.append((None, bug))
         return behind
@@ -250,29 +248,34 @@ class Scanner:
         if open_kind in ("asan", "hwasan"):
             return kind in ("ubsan", "other") and not text.startswith("==")
         # A warning of another CPU may stand in a report; without a caller it cannot be told apart, and is lost.
-        return kind in ("other", "warning") and open_kind in ("kasan", "kfence") and not builder.caller
+        if kind in ("other", "warning") and open_kind in ("kasan", "kfence") and not builder.caller:
+            builder.report.interleaved = True
+            return True
+        return False
 
     def _begin(self, kind, line, match):
         """A report begins with @line."""
         text = line.text
         last = self._last
-        if last is not None and last.source == self._source and line.number - last.last_line <= _SAME_FAULT:
+        if last is not None and line.number - last[2] <= _SAME_FAULT:
             address = match.groupdict().get("addr")
-            same = address and address != "(null)" and _same(last.access.address, int(address, 16))
+            same = address and address != "(null)" and _same(last[1], int(address, 16))
             if (kind == "oops" and same) or (kind == "panic" and _PANIC_OF_REPORT.search(text)):
                 # The report's own consequence.
                 self._consequence = line.number + _SAME_FAULT
                 return
         if kind in ("oops", "panic") and line.number <= self._consequence:
             return
-        if kind == "panic" and "atal exception" in text and last is not None and last.kind == "oops":
+        if kind == "panic" and "atal exception" in text and last is not None and last[0] == "oops":
             return
         old = self._open.get(line.caller)
         if old is None and not line.caller and self._open:
             old = next(reversed(self._open.values()))
+        builder = parse.Builder(kind, line, match)
         if old is not None:
+            builder.shared = kind == old.report.kind == "kasan" and not old.ended and not line.caller
             self._close(old)
-        self._add(parse.Builder(kind, line, match))
+        self._add(builder)
 
     def _add(self, builder):
         if len(self._open) >= MAX_OPEN:
@@ -287,7 +290,7 @@ class Scanner:
             if not report.mode or (report.mode == "hw_tags" and self._mode == "sw_tags"):
                 # Software tags can all look like the CPU's by chance.
                 report.mode = self._mode
-            elif report.mode == "sw_tags":
+            else:
                 self._mode = report.mode
         if builder.build_id:
             self.build_ids.add(builder.build_id)
@@ -301,7 +304,9 @@ class Scanner:
         if self._on_report is not None:
             self._on_report(report)
         bug = self.collector.add(report)
-        self._last = report
+        if report.kind == "kasan" and not report.mode and len(self._modeless) < MAX_PENDING:
+            self._modeless.append((report, bug))
+        self._last = report.kind, report.access.address, report.last_line
         self._repeats.learn(report, bug)
         if self._ktap and len(self._pending) < MAX_PENDING:
             self._pending.append((report, bug))
@@ -331,6 +336,7 @@ class Scanner:
             if not self.log.system:
                 self.log.system = system[0][:300]
             banner = _BANNER.match(text)
+            self._settle()
             self._mode = banner["mode"] if banner else ""
             return
         mode = _MODE.search(text) if "asan" in text or "AddressSanitizer" in text else None
@@ -340,6 +346,12 @@ class Scanner:
         offset = offset or _RELOCATED.match(text)
         if offset:
             self.offset = int(offset["offset"], 16)
+
+    def _settle(self):
+        """The kernel's reports end here. Those that did not show its mode have that of the others."""
+        for report, bug in self._modeless if self._mode else ():
+            self.collector.set_mode(bug, report, self._mode)
+        self._modeless = []
 
     def _result(self, text):
         """Take a line of KTAP. Return False if it is none."""
@@ -397,6 +409,7 @@ class Scanner:
         """A file has no more lines."""
         self._flush()
         self._close_all()
+        self._settle()
         self.log.lines += self._number
         self._number = 0
 

@@ -8,6 +8,7 @@ that means nothing cheap.
 # A pattern reads better in one piece.
 # ruff: noqa: E501
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -305,21 +306,40 @@ BODY = _shapes(
     ("end", "---[ end", r"---\[ end "),
     ("end", "is killed", r"Thread \S+ is killed"),
 )
+
+_BODY = tuple((shape.literal, shape.pattern.match, "_on_" + shape.name) for shape in BODY)
+
+
+@functools.lru_cache(2048)
+def matches(text):
+    """Return ((name of the handler in parse.py, match)) of all shapes of a report's inside that @text has.
+
+    Many lines of a log are the same, so the last ones are remembered.
+    """
+    found = []
+    for literal, match_of, name in _BODY:
+        if literal in text:
+            match = match_of(text)
+            if match:
+                found.append((name, match))
+    return tuple(found)
+
+
 # Markers inside of traces: no frame, and not the end of the trace either.
 MARKER = re.compile(r"\s*</?(?:TASK|IRQ|NMI|EOI|SOFTIRQ|#\w+|ENTRY_TRAMPOLINE)>\s*$")
 # What only a report says: if none is open here, the log lacks this one's beginning.
 HEADLESS = frozenset(
     (
-        "access",
-        "tags",
-        "allocated",
-        "freed",
-        "work",
-        "object",
-        "cache",
-        "distance",
-        "region",
-        "map",
-        "variable",
+        "_on_access",
+        "_on_tags",
+        "_on_allocated",
+        "_on_freed",
+        "_on_work",
+        "_on_object",
+        "_on_cache",
+        "_on_distance",
+        "_on_region",
+        "_on_map",
+        "_on_variable",
     )
 )

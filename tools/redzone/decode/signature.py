@@ -10,6 +10,7 @@ goes into it, so it stays the same in the next build.
 # A pattern reads better in one piece.
 # ruff: noqa: E501
 
+import functools
 import hashlib
 import re
 
@@ -99,6 +100,12 @@ RULES = (
     (
         "allocator",
         r"^usercopy_abort$|^__check_object_size$|^(?:filemap_alloc_folio|pagecache_get_page|__filemap_get_folio)",
+    ),
+    # Of small systems: FreeRTOS's heaps, xv6, the heap of this runtime, and what a linker's --wrap makes of them.
+    (
+        "allocator",
+        r"^(?:__(?:wrap|real)_)?(?:kalloc|kfree|kmalloc|krealloc|kcalloc|malloc|free|calloc|realloc|memalign|aligned_alloc)$"
+        r"|^(?:__(?:wrap|real)_)?(?:pvPort|vPort)(?:Malloc|Calloc|Realloc|Free)\w*$|^(?:__(?:wrap|real)_)?_(?:malloc|free|calloc|realloc)_r$",
     ),
     # Functions that do what the caller asked for: memory and strings, locks, counters, lists.
     (
@@ -199,7 +206,33 @@ RULES = (
         r"^(?:entry_SYSCALL|do_syscall_|el0_|el0t_|ret_fast_syscall|invoke_syscall|syscall_|__libc_start|_start$)",
     ),
 )
-_RULES = tuple((role, re.compile(pattern)) for role, pattern in RULES)
+
+
+def _alternatives(pattern):
+    """Return the parts of @pattern between its outermost `|`."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(pattern):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "|" and not depth:
+            parts.append(pattern[start:at])
+            start = at + 1
+    return [*parts, pattern[start:]]
+
+
+def _compiled():
+    """Return [(role, match or search of a pattern)], in the order of RULES: two patterns for each role."""
+    found = []
+    for one in dict.fromkeys(role for role, _ in RULES):
+        parts = [part for role, pattern in RULES if role == one for part in _alternatives(pattern)]
+        # A name is looked through from each of its letters only for the parts that may begin there.
+        whole = [part for part in parts if part.startswith("^")]
+        within = [part for part in parts if not part.startswith("^")]
+        found += [(one, re.compile("|".join(whole)).match)] if whole else []
+        found += [(one, re.compile("|".join(within)).search)] if within else []
+    return found
+
+
+_RULES = _compiled()
 # What compilers append to the name of a part or a copy of a function.
 _SUFFIX = re.compile(
     r"(?:\.(?:constprop|isra|part|cold|llvm|lto_priv|localalias|warm|resolved|\d+|[0-9a-f]{8,}))+$"
@@ -210,22 +243,23 @@ _FREES = ("double-free", "invalid-free", "double-free or invalid-free")
 
 def plain(name):
     """Return the @name of a function without what the compiler appended."""
-    return _SUFFIX.sub("", name)
+    return _SUFFIX.sub("", name) if "." in name else name
 
 
+@functools.lru_cache(8192)
 def role(name):
     """Return the role of the function @name, "" for ordinary code."""
-    return next((role for role, pattern in _RULES if pattern.search(name)), "")
+    for role, matches in _RULES:
+        if matches(name):
+            return role
+    return ""
 
 
 def set_roles(report):
     """Fill Frame.role in all traces."""
-    seen = {}
     for stack in report.stacks:
         for frame in stack.frames:
-            if frame.name not in seen:
-                seen[frame.name] = role(plain(frame.name)) if frame.name else ""
-            frame.role = seen[frame.name]
+            frame.role = role(plain(frame.name)) if frame.name else ""
 
 
 def names(stack):

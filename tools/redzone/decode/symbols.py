@@ -17,7 +17,9 @@ from redzone import base
 from redzone.base import Failure
 from redzone.decode import images, model
 
-_SUFFIXES = (".ko", ".ko.debug")
+_SUFFIXES = (".ko", ".ko.debug", *(f".ko{suffix}" for suffix in images.PACKED))
+# Where distributions put debug information, by build ID; a folder of modules may hold the same tree.
+_DEBUG = Path("/usr/lib/debug")
 _ENTRIES = re.compile(
     r"^(?:el1h?_|el1t_|el0_|asm_exc_|asm_sysvec|exc_|handle_exception|__(?:dabt|pabt|und|irq)_svc|ret_from_exception"
     r"|page_fault$|general_protection$|double_fault$|do_trap|kasan_fault|el1_sync)"
@@ -51,7 +53,7 @@ class Symbols:
                     self._by_name[images.module_name(path)] = image
                 else:
                     self.main.append(image)
-                if not image.has_lines:
+                if not image.has_lines and not _debug_file(_DEBUG, image.build_id).is_file():
                     self.note(f"{base.relative(path)} has no debug information: functions, but no lines")
         except BaseException:
             self.close()
@@ -121,7 +123,8 @@ class Symbols:
                         self._found.setdefault(images.module_name(file), []).append(Path(folder) / file)
         best = None
         # A .ko.debug has the lines that a stripped .ko lacks.
-        for path in sorted(self._found.get(name, ()), key=lambda path: path.suffix != ".debug"):
+        paths = sorted(self._found.get(name, ()), key=lambda path: path.suffix != ".debug")
+        for path in [*self._by_build_id(build_id), *paths]:
             try:
                 image = images.Image(path, name)
             except Failure as error:
@@ -132,6 +135,13 @@ class Symbols:
                 return image
             best = best or image
         return best
+
+    def _by_build_id(self, build_id):
+        """Return [path] of the debug information with this build ID, in the layout of distributions."""
+        if not 16 <= len(build_id) <= 64:
+            return []
+        folders = (Path(self._modules), Path(self._modules, "usr/lib/debug"), _DEBUG)
+        return [path for path in (_debug_file(folder, build_id) for folder in folders) if path.is_file()]
 
     # --- Where in the image ---------------------------------------------------------------------------------
 
@@ -308,6 +318,11 @@ class Symbols:
             )
             for image in self.images
         ]
+
+
+def _debug_file(folder, build_id):
+    """Return where LLVM's symbolizer and distributions look for debug information with this build ID."""
+    return Path(folder, ".build-id", build_id[:2], f"{build_id[2:]}.debug")
 
 
 def _same_id(first, second):
