@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, decode, reports
-from redzone.decode import collect, repeats
+from redzone.decode import collect, repeats, signature
 
 LOGS = Path(__file__).parent / "logs"
 GOLDEN = ROOT / "tests" / "golden"
@@ -255,6 +255,20 @@ def test_many_repeats_are_all_counted():
     size = block.count("\n")
     assert (bug.first_line, bug.last_line, log.lines) == (2, 300 * size, 300 * size)
     assert len(bug.reports) == 4
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["__wrap_kalloc", "__wrap_kfree", "kalloc", "__wrap_pvPortMalloc", "vPortFree", "__wrap__malloc_r"],
+)
+def test_wrapped_allocators(name):
+    """A linker's --wrap and small systems have allocators of other names: the bug is in their caller."""
+    text = golden("slab-use-after-free.log").replace(" kmalloc+", f" {name}+")
+    assert f" {name}+" in text
+    found = reports(decode(text))[0]
+    assert found.stack("allocated").frames[0].role == "allocator"
+    assert not any(f"{name}()" in sentence for sentence in found.explanation)
+    assert signature.role(f"{name}_oob_right") == ""
 
 
 def _many():

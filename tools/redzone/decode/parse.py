@@ -407,11 +407,9 @@ class Builder:
         if self.report.object is not None:
             self.report.object.state = "freed"
 
-    def _on_slub_allocated(self, match, text):
-        self._open("allocated", text, Task("", int(match["task"])), int(match["cpu"]))
-
-    def _on_slub_freed(self, match, text):
-        self._open("freed", text, Task("", int(match["task"])), int(match["cpu"]))
+    def _on_slub(self, match, text):
+        kind = "freed" if match["what"] == "Freed" else "allocated"
+        self._open(kind, text, Task("", int(match["task"])), int(match["cpu"]))
 
     def _on_pid(self, match, text):
         if self._stack is None or self._stack.frames:

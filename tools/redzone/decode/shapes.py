@@ -133,6 +133,10 @@ CARET = re.compile(r" *\^ *$")
 # --- Everything else ------------------------------------------------------------------------------------------
 
 _BY = r"(?: by task (?P<task>\d{1,10})(?:/?\S*)?)?(?: on cpu (?P<cpu>\d{1,5}))?(?: at (?P<time>\d{1,12}\.\d{1,9})s)?"
+_LOCATED = (
+    rf"(?P<addr>{_HEX}) is located (?P<distance>\d{{1,20}}) bytes "
+    r"(?P<side>inside of|before|after|to the left of|to the right of)"
+)
 BODY = _shapes(
     (
         "access",
@@ -173,14 +177,9 @@ BODY = _shapes(
     ("user_allocated", "llocated here", r"(?:previously )?allocated here:"),
     ("user_freed", "reed by thread", r"freed by thread (?P<thread>T\d{1,9})(?: here)?:"),
     (
-        "slub_allocated",
-        "Allocated in ",
-        r"INFO: Allocated in (?P<where>\S+) age=\d+ cpu=(?P<cpu>\d{1,5}) pid=(?P<task>\d{1,10})",
-    ),
-    (
-        "slub_freed",
-        "Freed in ",
-        r"INFO: Freed in (?P<where>\S+) age=\d+ cpu=(?P<cpu>\d{1,5}) pid=(?P<task>\d{1,10})",
+        "slub",
+        "INFO: ",
+        r"INFO: (?P<what>Allocated|Freed) in (?P<where>\S+) age=\d+ cpu=(?P<cpu>\d{1,5}) pid=(?P<task>\d{1,10})",
     ),
     ("pid", "PID = ", r"\s*PID = (?P<id>\d{1,10})"),
     ("work2", "Second to last ", r"Second to last (?:potentially related work creation|call_rcu\(\)):"),
@@ -213,13 +212,13 @@ BODY = _shapes(
     (
         "user_region",
         "-byte region [",
-        rf"(?P<addr>{_HEX}) is located (?P<distance>\d{{1,20}}) bytes (?P<side>inside of|before|after|to the left of|to the right of) (?:a )?"
+        rf"{_LOCATED} (?:a )?"
         rf"(?P<size>\d{{1,20}})-byte region \[(?P<start>{_HEX}),\s*(?P<end>{_HEX})\)",
     ),
     (
         "user_global",
         "global variable '",
-        rf"(?P<addr>{_HEX}) is located (?P<distance>\d{{1,20}}) bytes (?P<side>inside of|before|after|to the left of|to the right of) (?:a \d+-byte )?"
+        rf"{_LOCATED} (?:a \d+-byte )?"
         rf"global variable '(?P<name>.{{1,200}}?)' (?:\((?P<start>{_HEX})|defined in '?(?P<file>.{{1,400}}?)'? \((?P<start2>{_HEX})\)).*?(?:of size (?P<size>\d{{1,20}}))?\s*$",
     ),
     ("slack", "found ", r"\s+offset (?P<offset>\d{1,20}): found [0-9a-f]{2}, expected [0-9a-f]{2}"),

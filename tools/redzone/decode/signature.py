@@ -95,7 +95,7 @@ RULES = (
     ),
     (
         "allocator",
-        r"^operator (?:new|delete)|^_Zn[wa]|^_Zd[la]|^pvPortMalloc|^vPortFree|^kasan_heap|^check_(?:heap_)?object$",
+        r"^operator (?:new|delete)|^_Zn[wa]|^_Zd[la]|^kasan_heap|^check_(?:heap_)?object$",
     ),
     (
         "allocator",
@@ -105,7 +105,7 @@ RULES = (
     (
         "allocator",
         r"^(?:__(?:wrap|real)_)?(?:kalloc|kfree|kmalloc|krealloc|kcalloc|malloc|free|calloc|realloc|memalign|aligned_alloc)$"
-        r"|^(?:__(?:wrap|real)_)?(?:pvPort|vPort)(?:Malloc|Calloc|Realloc|Free)\w*$|^(?:__(?:wrap|real)_)?_(?:malloc|free|calloc|realloc)_r$",
+        r"|^(?:__(?:wrap|real)_)?(?:pvPort|vPort)(?:Malloc|Calloc|Realloc|Free)(?:Stack)?$|^(?:__(?:wrap|real)_)?_(?:malloc|free|calloc|realloc)_r$",
     ),
     # Functions that do what the caller asked for: memory and strings, locks, counters, lists.
     (
