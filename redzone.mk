@@ -175,13 +175,13 @@ kasan_excluding = $(KASAN_EXCLUDE)$(strip $(foreach name,$(filter KASAN_SANITIZE
 KASAN_CFLAGS = $(if $@,,$(if $(kasan_excluding),$(warning KASAN_CFLAGS is expanded outside of a recipe, where \
 	no file is left out: assign CFLAGS with = instead of :=)))$(if $(filter-out y n,$(kasan_sanitize)),$(error KASAN_SANITIZE of \
 	'$@' is '$(kasan_sanitize)'; accepted: y, n),$(if $(filter y,$(kasan_sanitize)),$(kasan_checks)))
-KASAN_CODE_FLAGS := $(strip -fno-omit-frame-pointer -fno-optimize-sibling-calls \
-	-fno-delete-null-pointer-checks \
+KASAN_CODE_FLAGS := $(strip -fno-optimize-sibling-calls -fno-delete-null-pointer-checks \
+	$(if $(filter gcc-arm,$(kasan_cc)-$(KASAN_ARCH)),,-fno-omit-frame-pointer) \
 	$(if $(filter clang,$(kasan_cc)),-mno-omit-leaf-frame-pointer) \
 	$(if $(filter gcc-arm64-hw_tags,$(kasan_cc)-$(KASAN_ARCH)-$(KASAN_MODE)),-mno-omit-leaf-frame-pointer) \
 	$(if $(filter gcc-arm64,$(kasan_cc)-$(KASAN_ARCH)),-mno-outline-atomics) \
 	$(if $(filter 1,$(KASAN_TAGGED_GLOBALS)),-mcmodel=large) \
-	$(if $(filter gcc-arm,$(kasan_cc)-$(KASAN_ARCH)),-funwind-tables))
+	$(if $(filter gcc-arm,$(kasan_cc)-$(KASAN_ARCH)),-fomit-frame-pointer -funwind-tables))
 kasan_layout := $(if $(filter full,$(KASAN_LAYOUT)),-DCONFIG_KASAN_SHADOW_FULL=1 \
 		-DCONFIG_KASAN_SHADOW_LOW=$(KASAN_SHADOW_LOW)UL \
 		-DCONFIG_KASAN_SHADOW_HIGH=$(KASAN_SHADOW_HIGH)UL,-DCONFIG_KASAN_SHADOW_WINDOWED=1) \

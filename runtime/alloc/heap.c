@@ -238,13 +238,19 @@ static inline size_t object_align(size_t align)
 	return align < KASAN_GRANULE_SIZE ? KASAN_GRANULE_SIZE : align;
 }
 
-size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
+static inline __attribute__((always_inline)) size_t span_of(const struct kasan_heap *heap,
+							    size_t size, size_t align)
 {
 	const size_t span = kasan_heap_chunk_span(heap, size, object_align(align));
 
 	/* A sum that wrapped is less than what was added, which a size near the top alone can make. */
 	return kasan_likely(size <= PTRDIFF_MAX && align <= PTRDIFF_MAX / 2 && span > size) ? span
 											    : 0;
+}
+
+size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
+{
+	return span_of(heap, size, align);
 }
 
 /* @align: object_align(). @span: kasan_heap_span(), not 0. */
@@ -274,7 +280,7 @@ static void *make_object(struct kasan_heap *heap, void *raw, size_t size, size_t
 	header->state = (header->state & tag_bits(0xff)) | state;
 	kasan_set_track(&header->alloc_track, ip, fp);
 	ptr = open_object(header, start, object, start + span);
-	header->check = kasan_heap_seal(header, NULL);
+	header->check = kasan_heap_seal_end(kasan_heap_seal_start(header), header->state, NULL);
 	remember(header, &header->alloc_track, false);
 	return ptr;
 }
@@ -290,26 +296,34 @@ __attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, vo
 			   KASAN_CALLER_FP());
 }
 
-/* Is @header, which can be read, that of a live object of @heap? */
-static inline bool is_live(const struct kasan_heap *heap, const struct kasan_heap_header *header)
+/* Is @header, which can be read, that of a live object of @heap? @seal: kasan_heap_seal_start(). */
+static inline __attribute__((always_inline)) bool
+has_life(const struct kasan_heap *heap, const struct kasan_heap_header *header, uint32_t seal)
 {
-	return kasan_heap_life(header) == KASAN_HEAP_LIVE &&
-	       kasan_heap_number(header) == heap->number &&
-	       header->check == kasan_heap_seal(header, NULL);
+	const kasan_heap_word state = header->state;
+
+	return (state & 3U) == KASAN_HEAP_LIVE && kasan_heap_number(header) == heap->number &&
+	       header->check == kasan_heap_seal_end(seal, state, NULL);
+}
+
+static bool is_live(const struct kasan_heap *heap, const struct kasan_heap_header *header)
+{
+	return has_life(heap, header, kasan_heap_seal_start(header));
 }
 
 /* --- Early chunks --- */
 
-static inline bool is_added(const struct kasan_heap *heap)
+static inline __attribute__((always_inline)) bool is_added(const struct kasan_heap *heap)
 {
 	return __atomic_load_n(&heap->added, __ATOMIC_ACQUIRE);
 }
 
-static bool is_early(const struct kasan_heap *heap, const void *ptr)
+static inline __attribute__((always_inline)) bool is_early(const struct kasan_heap *heap,
+							   const void *ptr)
 {
-	return ptr == kasan_reset_tag(ptr) &&
-	       (uintptr_t)ptr - heap->early_start < heap->early_end - heap->early_start &&
-	       !kasan_heap_holds((uintptr_t)ptr);
+	return kasan_unlikely((uintptr_t)ptr - heap->early_start <
+			      heap->early_end - heap->early_start) &&
+	       ptr == kasan_reset_tag(ptr) && !kasan_heap_holds((uintptr_t)ptr);
 }
 
 /* Return: bytes in whole granules of the early chunk at @raw; 0: not known; SIZE_MAX: the allocator's own
@@ -386,19 +400,21 @@ static const char *end_life(struct kasan_heap *heap, void *object, struct kasan_
 	struct kasan_track track;
 	const char *wrong = NULL;
 	unsigned long flags;
+	uint32_t seal;
 
 	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)object)))
 		return "invalid-free";
 	kasan_set_track(&track, ip, fp);
 	place->heap = heap;
 	flags = kasan_lock(lock_of(heap));
-	if (kasan_unlikely(!is_live(heap, header) || !owns(header, object) ||
+	seal = kasan_heap_seal_start(header);
+	if (kasan_unlikely(!has_life(heap, header, seal) || !owns(header, object) ||
 			   !kasan_heap_place_in(header, place))) {
 		wrong = wrong_free(object);
 	} else {
 		header->state ^= KASAN_HEAP_LIVE ^ KASAN_HEAP_FREED;
 		*place->free_track = track;
-		header->check = kasan_heap_seal(header, &track);
+		header->check = kasan_heap_seal_end(seal, header->state, &track);
 	}
 	kasan_unlock(lock_of(heap), flags);
 	return wrong;
@@ -543,7 +559,7 @@ static inline __attribute__((always_inline)) void *acquire(struct kasan_heap *he
 
 	if (kasan_unlikely(!is_added(heap)))
 		return acquire_early(heap, align, size ? size : 1);
-	span = kasan_heap_span(heap, size, align);
+	span = span_of(heap, size, align);
 	raw = span ? heap->acquire(heap, span) : NULL;
 	return raw ? make_object(heap, raw, size, object_align(align), span, ip, fp) : NULL;
 }

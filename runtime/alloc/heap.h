@@ -91,6 +91,33 @@ static inline uint8_t kasan_heap_tag(const struct kasan_heap_header *header)
 #endif
 }
 
+/** kasan_heap_seal_start() - Return: the part of @header's checksum that is the same for all of the object's life. */
+static inline __attribute__((always_inline)) uint32_t
+kasan_heap_seal_start(const struct kasan_heap_header *header)
+{
+	uint32_t hash = (uint32_t)(uintptr_t)header ^ (uint32_t)header->size;
+
+#if UINTPTR_MAX > UINT32_MAX
+	hash ^= (uint32_t)(header->size >> 32) * KASAN_SEAL_FACTOR;
+#endif
+	hash = hash * KASAN_SEAL_FACTOR + header->alloc_track.pid;
+	return hash * KASAN_SEAL_FACTOR + header->alloc_track.stack;
+}
+
+/** kasan_heap_seal_end() - Return: the checksum, for the part @hash and @state. @free: the track of the free; NULL: not
+ *  freed. */
+static inline __attribute__((always_inline)) kasan_heap_word
+kasan_heap_seal_end(uint32_t hash, kasan_heap_word state, const struct kasan_track *free)
+{
+	hash = hash * KASAN_SEAL_FACTOR + state;
+	if (free) {
+		hash = hash * KASAN_SEAL_FACTOR + free->pid;
+		hash = hash * KASAN_SEAL_FACTOR + free->stack;
+	}
+	hash *= KASAN_SEAL_FACTOR;
+	return (kasan_heap_word)(hash >> (32 - 8 * sizeof(kasan_heap_word)));
+}
+
 /**
  * kasan_heap_seal() - Return: the checksum that fits @header. @free: the track of the free, if it is freed.
  *
@@ -99,20 +126,8 @@ static inline uint8_t kasan_heap_tag(const struct kasan_heap_header *header)
 static inline __attribute__((always_inline)) kasan_heap_word
 kasan_heap_seal(const struct kasan_heap_header *header, const struct kasan_track *free)
 {
-	uint32_t hash = (uint32_t)(uintptr_t)header ^ (uint32_t)header->size;
-
-#if UINTPTR_MAX > UINT32_MAX
-	hash ^= (uint32_t)(header->size >> 32) * KASAN_SEAL_FACTOR;
-#endif
-	hash = hash * KASAN_SEAL_FACTOR + header->alloc_track.pid;
-	hash = hash * KASAN_SEAL_FACTOR + header->alloc_track.stack;
-	hash = hash * KASAN_SEAL_FACTOR + header->state;
-	if (kasan_heap_life(header) == KASAN_HEAP_FREED) {
-		hash = hash * KASAN_SEAL_FACTOR + free->pid;
-		hash = hash * KASAN_SEAL_FACTOR + free->stack;
-	}
-	hash *= KASAN_SEAL_FACTOR;
-	return (kasan_heap_word)(hash >> (32 - 8 * sizeof(kasan_heap_word)));
+	return kasan_heap_seal_end(kasan_heap_seal_start(header), header->state,
+				   kasan_heap_life(header) == KASAN_HEAP_FREED ? free : NULL);
 }
 
 /**

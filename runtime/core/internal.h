@@ -21,7 +21,12 @@
 
 /* The caller of a hook: traces start there. Only in functions that are not inlined. */
 #define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
+#if defined(__thumb__) && !defined(__clang__)
+/* GCC's frames are no chain there. A trace is unwound from the caller's stack pointer, as it is at the call. */
+#define KASAN_CALLER_FP() ((uintptr_t)__builtin_dwarf_cfa())
+#else
 #define KASAN_CALLER_FP() ((uintptr_t)__builtin_frame_address(0))
+#endif
 
 #define kasan_likely(x)	  __builtin_expect(!!(x), 1)
 #define kasan_unlikely(x) __builtin_expect(!!(x), 0)

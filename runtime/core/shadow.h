@@ -78,20 +78,16 @@ static inline bool kasan_is_null(uintptr_t addr)
 #endif
 }
 
-/* Return: the window that holds @addr, or NULL. */
-static inline const struct kasan_window *kasan_window_of(uintptr_t addr)
-{
-	unsigned int i, count;
+/* Return: the window that holds @addr and is not the first, or NULL. In window.c: many places ask, few get that far. */
+const struct kasan_window *kasan_later_window(uintptr_t addr);
 
+/* Return: the window that holds @addr, or NULL. */
+static inline __attribute__((always_inline)) const struct kasan_window *
+kasan_window_of(uintptr_t addr)
+{
 	if (kasan_likely(addr - kasan_windows[0].start < kasan_windows[0].size))
 		return &kasan_windows[0];
-	/* Pairs with the release in kasan_window_add(): a counted window is a filled one. */
-	count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
-	for (i = 1; i < count; i++) {
-		if (addr - kasan_windows[i].start < kasan_windows[i].size)
-			return &kasan_windows[i];
-	}
-	return NULL;
+	return kasan_later_window(addr);
 }
 
 #ifndef CONFIG_KASAN_SHADOW_COMPACT
@@ -105,7 +101,8 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 	return true;
 }
 
-static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shadow)
+static inline __attribute__((always_inline)) bool kasan_shadow_run(uintptr_t addr, size_t size,
+								   uint8_t **shadow)
 {
 	const struct kasan_window *window = kasan_window_of(addr);
 

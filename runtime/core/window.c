@@ -28,6 +28,19 @@ __attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address;
 struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
 unsigned int kasan_window_count;
 
+const struct kasan_window *kasan_later_window(uintptr_t addr)
+{
+	/* Pairs with the release in kasan_window_add(): a counted window is a filled one. */
+	const unsigned int count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
+	unsigned int i;
+
+	for (i = 1; i < count; i++) {
+		if (addr - kasan_windows[i].start < kasan_windows[i].size)
+			return &kasan_windows[i];
+	}
+	return NULL;
+}
+
 /* A window starts at a byte of its shadow. */
 #define START_MASK (((uintptr_t)1 << KASAN_WINDOW_SHIFT) - 1)
 

@@ -39,7 +39,8 @@ _Static_assert((CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE >= 1,
 	       "CONFIG_KASAN_DEPOT_SIZE is less than one block, CONFIG_KASAN_DEPOT_BLOCK");
 _Static_assert(BLOCK_SIZE % CONFIG_KASAN_PAGE_SIZE == 0,
 	       "CONFIG_KASAN_DEPOT_BLOCK must be a multiple of CONFIG_KASAN_PAGE_SIZE");
-_Static_assert(sizeof(struct kasan_record) + CONFIG_KASAN_STACK_DEPTH * sizeof(uintptr_t) <=
+_Static_assert(sizeof(struct kasan_record) + CONFIG_KASAN_STACK_DEPTH * sizeof(uintptr_t) +
+			       KASAN_RECORD_SLOTS(CONFIG_KASAN_STACK_DEPTH) <=
 		       BLOCK_SIZE,
 	       "CONFIG_KASAN_DEPOT_BLOCK is less than a trace of CONFIG_KASAN_STACK_DEPTH frames");
 _Static_assert(BLOCKS < UINT32_MAX / BLOCK_UNITS, "CONFIG_KASAN_DEPOT_SIZE: handles are 32 bits");
@@ -272,8 +273,9 @@ static struct kasan_record *reserve(size_t size, uint32_t *handle, bool *wants_b
 static struct kasan_record *add(uint32_t hash, const uintptr_t *pcs, size_t count,
 				bool *wants_block, size_t *segment)
 {
-	const size_t size =
-		(sizeof(struct kasan_record) + count * sizeof(pcs[0]) + UNIT - 1) & ~(UNIT - 1);
+	const size_t size = (sizeof(struct kasan_record) + count * sizeof(pcs[0]) +
+			     KASAN_RECORD_SLOTS(count) + UNIT - 1) &
+			    ~(UNIT - 1);
 	struct kasan_record *record, **bucket;
 	uint32_t handle;
 	size_t i;
@@ -284,11 +286,18 @@ static struct kasan_record *add(uint32_t hash, const uintptr_t *pcs, size_t coun
 	bucket = bucket_at(bucket_number(hash, buckets.count));
 	record->next = *bucket;
 	record->handle = handle;
-	record->more = (uint32_t)((count - 1) * sizeof(pcs[0]));
 	record->hash = hash;
+#ifndef KASAN_DEPOT_IS_SMALL
 	record->key = 0;
+#endif
 	for (i = 0; i < count; i++)
 		record->pcs[i] = pcs[i];
+#if KASAN_ARCH_UNWINDS
+	record->more = (uint16_t)((count - 1) * sizeof(pcs[0]));
+	*(uint8_t *)(record->pcs + count) = 0;
+#else
+	record->more = (uint32_t)((count - 1) * sizeof(pcs[0]));
+#endif
 	__atomic_store_n(bucket, record, __ATOMIC_RELEASE);
 	__atomic_store_n(&depot.traces, depot.traces + 1, __ATOMIC_RELAXED);
 	if (GROWS && depot.traces > (size_t)buckets.count * LOAD)

@@ -7,6 +7,8 @@
 
 #include "../core/internal.h"
 
+#include "../arch/arch.h"
+
 /* Bounds of kasan.depot_size=, in bytes. */
 #define KASAN_DEPOT_LEAST \
 	((CONFIG_KASAN_DEPOT_BLOCK) > 2048 ? (CONFIG_KASAN_DEPOT_BLOCK) + 0UL : 2048UL)
@@ -24,13 +26,20 @@
  * @more: bytes of the return addresses in @pcs behind the first: those of 0 to CONFIG_KASAN_STACK_DEPTH - 1.
  * @key: where known.c has entered it.
  * @pcs: newest first, none of them 0.
+ * @span: see kasan_record_slots().
  */
 struct kasan_record {
 	struct kasan_record *next;
 	uint32_t handle;
+#if KASAN_ARCH_UNWINDS
+	uint16_t more, span;
+#else
 	uint32_t more;
+#endif
 	uint32_t hash;
+#ifndef KASAN_DEPOT_IS_SMALL
 	uint32_t key;
+#endif
 	uintptr_t pcs[];
 };
 
@@ -38,6 +47,26 @@ static inline size_t kasan_record_count(const struct kasan_record *record)
 {
 	return 1 + record->more / sizeof(record->pcs[0]);
 }
+
+#if KASAN_ARCH_UNWINDS
+/**
+ * kasan_record_slots() - where the return addresses of @record were found, a byte for each of them
+ *
+ * The first is the distance of the second return address from the word below the stack pointer of @pcs[0]'s function, each
+ * other one the distance from the one before, in words. The last byte is the distance of the word that ended the trace;
+ * 0: its last function alone ended it, or its length. A first byte of 0: nothing is known. @span: bytes from that word to
+ * the last return address. They depend on the return addresses and on nothing else, so they are written once, later.
+ */
+static inline const uint8_t *kasan_record_slots(const struct kasan_record *record)
+{
+	return (const uint8_t *)(record->pcs + kasan_record_count(record));
+}
+
+/* Bytes behind the return addresses. */
+#define KASAN_RECORD_SLOTS(count) (count)
+#else
+#define KASAN_RECORD_SLOTS(count) 0
+#endif
 
 /** kasan_depot_get() - Return: the record of a trace of 1 to CONFIG_KASAN_STACK_DEPTH return addresses, which is
  *  made if there is none; NULL: depot full. */

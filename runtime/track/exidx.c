@@ -356,11 +356,51 @@ size_t kasan_unwind(const struct kasan_port_task *task, const struct kasan_regs 
 			return count;
 	}
 	while (count < max && leave(task, &regs, ip ? regs.pc - 2 : regs.pc, !ip)) {
-		/* It returns to Thumb code: bit 0 is set. Values from 0xf0000000 on end an exception. */
-		if (!(regs.pc & 1) || regs.pc >= 0xf0000000)
+		if (!kasan_unwinds_to(regs.pc))
 			break;
 		pcs[count++] = ip = regs.pc;
 	}
+	return count;
+}
+
+size_t kasan_unwind_slots(const struct kasan_port_task *task, uintptr_t ip, uintptr_t sp,
+			  uintptr_t *pcs, uint8_t *slots, uint16_t *span)
+{
+	uintptr_t at = sp - sizeof(sp), to;
+	const uintptr_t below = at;
+	size_t count = 1, distance;
+	bool fits = true;
+
+	pcs[0] = ip;
+	for (;;) {
+		const struct step step = step_of((pcs[count - 1] - 2) & ~(uintptr_t)1);
+
+		if (slots) {
+			slots[count - 1] = 0;
+			*span = (uint16_t)(at - below);
+		}
+		/* As leave() has it: these end a trace whatever the stack holds. */
+		if (count == CONFIG_KASAN_STACK_DEPTH || step.base == BASE_NONE ||
+		    step.ra == NOWHERE || !step.sp)
+			break;
+		/* Were they above, the trace would depend on more than the return address. */
+		if (step.base != BASE_SP || step.ra >= step.sp ||
+		    (step.fp != NOWHERE && step.fp > step.ra) ||
+		    (step.r11 != NOWHERE && step.r11 > step.ra))
+			return 0;
+		to = sp + step.ra * sizeof(sp);
+		distance = (to - at) / sizeof(sp);
+		fits &= distance <= UINT8_MAX;
+		if (slots)
+			slots[count - 1] = (uint8_t)distance;
+		if (!read_word(task, to, &pcs[count]) || !kasan_unwinds_to(pcs[count]))
+			break;
+		at = to;
+		sp += step.sp * sizeof(sp);
+		count++;
+	}
+	if (slots && !fits)
+		slots[0] = 0;
 	return count;
 }
 

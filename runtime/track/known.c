@@ -80,6 +80,8 @@ static void enter(char *table, uint32_t key, const struct kasan_record *record)
 	__atomic_store_n(kasan_known_way(entry, to), before, __ATOMIC_RELEASE);
 }
 
+#ifndef KASAN_DEPOT_IS_SMALL
+
 /* Make the table larger, with what the present one holds. */
 static void grow(size_t traces)
 {
@@ -131,16 +133,19 @@ static __attribute__((__noinline__, cold)) void consider_growth(size_t traces)
 	__atomic_store_n(&known_stacks.growing, 0, __ATOMIC_RELEASE);
 }
 
+#endif /* !KASAN_DEPOT_IS_SMALL */
+
 void kasan_known_put(char *table, uint32_t key, struct kasan_record *record)
 {
+#ifdef KASAN_DEPOT_IS_SMALL
+	/* Its bound for tables is less than a page. */
+	enter(table, key, record);
+#else
 	const size_t traces = kasan_depot_traces();
 
 	__atomic_store_n(&record->key, key, __ATOMIC_RELAXED);
 	enter(table, key, record);
-#ifdef KASAN_DEPOT_IS_SMALL
-	/* Its bound for tables is less than a page. */
-	return;
-#endif
 	if (kasan_unlikely(traces > __atomic_load_n(&known_stacks.entries, __ATOMIC_RELAXED) / 2))
 		consider_growth(traces);
+#endif
 }

@@ -17,6 +17,7 @@
 #include "depot.h"
 #include "scs.h"
 #include "track.h"
+#include "unwind.h"
 #include "walk.h"
 
 /*
@@ -67,6 +68,16 @@ kasan_known_scs_key(uintptr_t ip, const struct kasan_scs *scs)
 	key = kasan_known_mix(key, scs->top[-2]);
 	key = kasan_known_mix(key, scs->top[-3]);
 	return key + (uint32_t)scs->size;
+}
+
+#endif
+
+#if KASAN_ARCH_UNWINDS
+
+/** kasan_known_slots_key() - the key of a trace that starts with @ip, @room bytes below the end of the stack. */
+static inline uint32_t kasan_known_slots_key(uintptr_t ip, uintptr_t room)
+{
+	return (uint32_t)(ip + (room << 16));
 }
 
 #endif
@@ -124,7 +135,20 @@ static inline __attribute__((always_inline)) bool kasan_known_stack(char *table,
 		return false;
 	*handle = record->handle;
 	return true;
-#elif defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
+#elif KASAN_ARCH_UNWINDS && defined(KASAN_PORT_HAS_TASK_STACK)
+	const struct kasan_record *record;
+	uintptr_t low, high;
+
+	fp -= sizeof(fp);
+	if (kasan_unlikely(!kasan_port_task_stack(fp, &low, &high)))
+		return false;
+	high -= sizeof(high);
+	record = kasan_known_read(kasan_known_entry(table, kasan_known_slots_key(ip, high - fp)));
+	if (kasan_unlikely(!record || record->pcs[0] != ip || !kasan_same_slots(record, fp, high)))
+		return false;
+	*handle = record->handle;
+	return true;
+#elif !KASAN_ARCH_UNWINDS && defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
 	const struct kasan_record *record;
 	struct kasan_two_frames start;
 	struct kasan_bounds bounds;
@@ -135,6 +159,12 @@ static inline __attribute__((always_inline)) bool kasan_known_stack(char *table,
 	/* @fp is a frame and lies in the stack, so that all good ones are above it. */
 	bounds.low = low - (uintptr_t)KASAN_FRAME_RECORD_LOW;
 	bounds.span = high - (uintptr_t)KASAN_FRAME_RECORD_HIGH - bounds.low;
+#ifdef __arm__
+	/* One number, or each round of the loop below computes it. */
+	bounds.span += bounds.low;
+	bounds.low = 0;
+	__asm__("" : "+r"(bounds.span));
+#endif
 	if (kasan_unlikely(!kasan_start_frames(&bounds, kasan_arch_frame_prev(fp),
 					       kasan_frame_room(&bounds, fp), &start)))
 		return false;

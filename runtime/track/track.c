@@ -161,9 +161,92 @@ static __attribute__((__noinline__)) void ask_stack(uintptr_t *start, uintptr_t 
 	*end = kasan_unlikely(task.trace_end) ? task.trace_end : task.stack_end;
 }
 
-/* --- By frame pointers --- */
+#if KASAN_ARCH_UNWINDS
 
-#if !KASAN_ARCH_UNWINDS
+/* --- By tables --- */
+
+/* @at, @last: see kasan_same_slots(). */
+static const struct kasan_record *find_slots(uintptr_t ip, uintptr_t at, uintptr_t last,
+					     const struct kasan_record **entry)
+{
+	unsigned int way;
+
+	for (way = 0; way < KASAN_KNOWN_WAYS; way++) {
+		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
+
+		if (record && record->pcs[0] == ip && kasan_same_slots(record, at, last)) {
+			if (way)
+				promote(entry, kasan_known_way(entry, way), record);
+			return record;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Unwind the stack. @fp: the stack pointer of @ip's function, in @task's stack; 0: not known. @known: is it known where the
+ * return addresses were found, so that the record may be entered into the table of known stacks? @collect: see below.
+ */
+static __attribute__((__noinline__)) struct kasan_record *
+enter_slots(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp, bool collect,
+	    bool *known)
+{
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+	size_t count = fp ? kasan_unwind_slots(task, ip, fp, pcs, NULL, NULL) : 0;
+	const bool has_slots = count != 0;
+	struct kasan_record *record;
+	uint8_t *slots;
+
+	*known = false;
+	if (!has_slots)
+		count = kasan_stack_walk_in(task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH);
+	if (collect) {
+		drop(pcs, count);
+		return NULL;
+	}
+	record = kasan_depot_get(pcs, count);
+	if (!record || !has_slots)
+		return record;
+	/* Once more, right into the record: a buffer would take stack. Others may be writing the same bytes there. */
+	slots = (uint8_t *)(record->pcs + count);
+	(void)kasan_unwind_slots(task, ip, fp, pcs, slots, &record->span);
+	*known = slots[0];
+	return record;
+}
+
+/* @collect: the trace is not wanted, only its cost. */
+static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
+{
+	const uintptr_t at = fp - sizeof(fp);
+	const struct kasan_record **entry;
+	const struct kasan_record *known;
+	char *const table = kasan_known_table();
+	struct kasan_record *record;
+	struct kasan_port_task task;
+	uintptr_t last;
+	uint32_t key;
+	bool enter;
+
+	ask_stack(&task.stack_start, &task.stack_end);
+	last = task.stack_end - sizeof(fp);
+	if (kasan_unlikely(!task.stack_start || at - task.stack_start > last - task.stack_start))
+		fp = 0;
+	key = kasan_known_slots_key(ip, last - at);
+	entry = kasan_known_entry(table, key);
+	known = fp && !collect ? find_slots(ip, at, last, entry) : NULL;
+	if (known)
+		return known->handle;
+	record = enter_slots(&task, ip, fp, collect, &enter);
+	if (!record)
+		return 0;
+	if (enter)
+		kasan_known_put(table, key, record);
+	return record->handle;
+}
+
+#else
+
+/* --- By frame pointers --- */
 
 static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
 					      const struct kasan_two_frames *start, uintptr_t ip,
@@ -230,7 +313,7 @@ static __attribute__((__noinline__)) void collect_frames(const struct kasan_boun
 	     kasan_follow(bounds, kasan_skip_to(bounds, ip, fp), pcs, 1, CONFIG_KASAN_STACK_DEPTH));
 }
 
-#endif /* !KASAN_ARCH_UNWINDS */
+#endif /* KASAN_ARCH_UNWINDS */
 
 /* --- Any of them --- */
 
@@ -238,18 +321,7 @@ static __attribute__((__noinline__)) void collect_frames(const struct kasan_boun
 static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 {
 #if KASAN_ARCH_UNWINDS
-	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
-	struct kasan_port_task task;
-	size_t count;
-
-	if (kasan_unlikely(!ip))
-		return 0;
-	ask_stack(&task.stack_start, &task.stack_end);
-	count = kasan_stack_walk_in(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH);
-	if (!collect)
-		return kasan_depot_save(pcs, count);
-	drop(pcs, count);
-	return 0;
+	return kasan_likely(ip) ? save_slots(ip, fp, collect) : 0;
 #else
 	struct kasan_bounds bounds;
 	uintptr_t start, end;
@@ -327,5 +399,7 @@ uint32_t kasan_save_stack(uintptr_t ip, uintptr_t fp)
 
 __attribute__((__noinline__)) uint32_t kasan_stack_save(uintptr_t ip)
 {
-	return kasan_save_stack(ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	/* By tables, another function's frame would have to be looked for. */
+	return kasan_save_stack(ip ? ip : KASAN_CALLER_IP(),
+				KASAN_ARCH_UNWINDS && ip ? 0 : KASAN_CALLER_FP());
 }
