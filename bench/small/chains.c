@@ -12,13 +12,13 @@
 
 #include "board.h"
 
-#define KINDS	96U /* of chains */
+#define KINDS	192U /* of chains */
 #define RUNS	6000U
 #define DEEPEST 10U
 
 typedef void function(unsigned int depth, uint32_t chain);
 
-static function *const functions[8];
+static function *const functions[16];
 static uint32_t made, known, different;
 
 static uint32_t mix(uint32_t value)
@@ -57,17 +57,19 @@ __attribute__((noinline)) static void look(void)
 	different += !same(track.stack, pcs, count) || (found && !same(handle, pcs, count));
 }
 
-/* Two places to call from, so that return addresses differ and all else may be the same. */
+/* Two places to call from: at one depth, which the low byte of @chain says, the other one calls. So there are chains that
+ * differ in one return address and in nothing else. */
 static inline __attribute__((always_inline)) void go_on(unsigned int depth, uint32_t chain)
 {
-	const uint32_t next = mix(chain + depth);
+	function *const next = functions[mix((chain & ~0xffU) + depth) & 15];
 
 	if (!depth)
 		look();
-	else if (next & 8)
-		functions[next & 7](depth - 1, chain);
-	else
-		functions[next >> 4 & 7](depth - 1, chain);
+	else if (depth == (chain & 0xff)) {
+		next(depth - 1, chain);
+		__asm__ volatile("nop");
+	} else
+		next(depth - 1, chain);
 	__asm__ volatile("");
 }
 
@@ -103,8 +105,10 @@ __attribute__((noinline)) static void any(unsigned int depth, uint32_t chain)
 	room[7] = room[0];
 }
 
-static function *const functions[8] = {least, small, middle,  same_as_middle,
-				       large, huge,  no_room, any};
+/* Mostly those whose frames sp finds, or few chains would be known. */
+static function *const functions[16] = {
+	least,	small,		middle, same_as_middle, large, no_room, least, small,
+	middle, same_as_middle, large,	no_room,	small, middle,	huge,  any};
 
 static void put(uint32_t number)
 {
@@ -126,7 +130,7 @@ __attribute__((noinline)) static void run(const char *name)
 	for (i = 0; i < RUNS; i++) {
 		const uint32_t chain = mix(i) % KINDS;
 
-		go_on(mix(chain) % (DEEPEST + 1), chain << 8);
+		go_on(mix(chain / 8) % (DEEPEST + 1), chain / 8 << 8 | chain % 8);
 	}
 	board_puts("chains ");
 	board_puts(name);
