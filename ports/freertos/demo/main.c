@@ -229,8 +229,8 @@ void vApplicationMallocFailedHook(void)
 	board_exit(3);
 }
 
-/* Behind all of the RAM that the port knows: it must refuse this. */
-#define NO_SHADOW ((void *)0xc0000000)
+/* More memory of mps2-an385, which the port does not know: it must refuse this. */
+#define NO_SHADOW ((void *)0x21000000)
 
 /* heap_5: memory in several pieces. */
 static void define_heap(void)
