@@ -33,7 +33,7 @@
 # sw_tags (Clang; docs/stack-tagging.md, docs/tag-globals.md).
 #
 # More: KASAN_LAYOUT := windowed (default) or full, with KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH;
-# KASAN_OPTIMIZE := s for a small runtime (-Os; 2 is the default); KASAN_STACK := 0, KASAN_GLOBALS := 0; KASAN_DEFINES := CONFIG_KASAN_...=n ...; KASAN_BYPASS := 1 if the
+# KASAN_OPTIMIZE := s for a small runtime (-Os; 2 is the default), z for a smaller one (-Oz); KASAN_STACK := 0, KASAN_GLOBALS := 0; KASAN_DEFINES := CONFIG_KASAN_...=n ...; KASAN_BYPASS := 1 if the
 # Clang driver refuses -fsanitize=kernel-address for your target triple.
 
 REDZONE ?= $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
@@ -60,8 +60,8 @@ endif
 ifeq ($(filter $(KASAN_MODE),generic sw_tags hw_tags),)
 $(error KASAN_MODE is '$(KASAN_MODE)'; accepted: generic, sw_tags, hw_tags)
 endif
-ifeq ($(filter $(KASAN_OPTIMIZE),2 s),)
-$(error KASAN_OPTIMIZE is '$(KASAN_OPTIMIZE)'; accepted: 2, s)
+ifeq ($(filter $(KASAN_OPTIMIZE),2 s z),)
+$(error KASAN_OPTIMIZE is '$(KASAN_OPTIMIZE)'; accepted: 2, s, z)
 endif
 ifneq ($(KASAN_MODE),generic)
 ifneq ($(KASAN_ARCH),arm64)

@@ -17,7 +17,7 @@ foreach(name IN ITEMS REDZONE_SOURCE_DIR REDZONE_INCLUDE_DIR REDZONE_FLAGS_FILE)
 endforeach()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${REDZONE_FLAGS_FILE}")
 
-# redzone_flags(<out> instrument|code|runtime "<words that hold>" [<shadow offset> [<2 or s>]])
+# redzone_flags(<out> instrument|code|runtime "<words that hold>" [<shadow offset> [<2, s or z>]])
 #
 # Reads kasan-flags.json. The result is a list; options that belong together ("-mllvm -asan-stack=1")
 # are two elements.
@@ -115,8 +115,8 @@ function(_redzone_check where words mode)
   if(NOT mode MATCHES "^(generic|sw_tags|hw_tags)$")
     message(FATAL_ERROR "${where}: MODE is '${mode}'; accepted: generic, sw_tags, hw_tags")
   endif()
-  if(NOT rz_OPTIMIZE MATCHES "^[2s]$")
-    message(FATAL_ERROR "${where}: OPTIMIZE is '${rz_OPTIMIZE}'; accepted: 2, s")
+  if(NOT rz_OPTIMIZE MATCHES "^[2sz]$")
+    message(FATAL_ERROR "${where}: OPTIMIZE is '${rz_OPTIMIZE}'; accepted: 2, s, z")
   endif()
   if(rz_MTE_STACK AND NOT mode STREQUAL "hw_tags")
     message(FATAL_ERROR "${where}: MTE_STACK belongs to MODE hw_tags: the other modes check stacks anyway")
@@ -183,7 +183,7 @@ endfunction()
 
 # redzone_add_runtime(<target> [MODE generic | sw_tags | hw_tags] [WINDOWED | FULL] [INLINE | OUTLINE]
 #                     [SHADOW_OFFSET <number> | DYNAMIC] [SHADOW_LOW <number>] [SHADOW_HIGH <number>]
-#                     [NO_STACK] [NO_GLOBALS] [MTE_STACK] [TAGGED_GLOBALS] [ARCH <arch>] [OPTIMIZE 2 | s]
+#                     [NO_STACK] [NO_GLOBALS] [MTE_STACK] [TAGGED_GLOBALS] [ARCH <arch>] [OPTIMIZE 2 | s | z]
 #                     [PORT <file>...] [DEFINES <macro[=value]>...] [OPTIONS <option>...])
 #
 # Makes a static library of the runtime and the PORT files, none of them instrumented. OPTIONS are what
@@ -193,7 +193,7 @@ endfunction()
 # Generic is the default mode, WINDOWED the default layout, OUTLINE the default instrumentation. sw_tags needs
 # FULL; hw_tags has neither shadow nor instrumentation, so none of the arguments about them. Both are arm64's.
 # MTE_STACK tags stack variables in mode hw_tags, TAGGED_GLOBALS global variables in mode sw_tags (Clang).
-# OPTIMIZE s makes the runtime small (-Os).
+# OPTIMIZE s makes the runtime small (-Os), z smaller (-Oz: Clang, GCC 12).
 function(redzone_add_runtime target)
   cmake_parse_arguments(PARSE_ARGV 1 rz "WINDOWED;FULL;INLINE;OUTLINE;DYNAMIC;NO_STACK;NO_GLOBALS;MTE_STACK;TAGGED_GLOBALS"
     "MODE;SHADOW_OFFSET;SHADOW_LOW;SHADOW_HIGH;ARCH;OPTIMIZE" "PORT;DEFINES;OPTIONS")

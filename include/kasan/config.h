@@ -152,8 +152,8 @@
 #ifndef CONFIG_KASAN_WAITING_REPORTS
 #define CONFIG_KASAN_WAITING_REPORTS (CONFIG_KASAN_NR_CPUS + 3)
 #endif
-#if CONFIG_KASAN_WAITING_REPORTS < 1
-#error "KASAN: CONFIG_KASAN_WAITING_REPORTS must be at least 1"
+#if CONFIG_KASAN_WAITING_REPORTS < 0
+#error "KASAN: CONFIG_KASAN_WAITING_REPORTS must be at least 0"
 #endif
 
 /*
@@ -281,9 +281,12 @@
 /*
  * What a small board can leave out of the runtime, Generic mode. docs/small-memory.md says what each takes.
  *
- * CONFIG_KASAN_SLAB=0            slab and page allocators' hooks, and their objects in reports; simple heaps stay
+ * CONFIG_KASAN_SLAB=0            slab and page allocators' hooks, their objects in reports, and areas of
+ *                                kasan_port_find_area(); simple heaps stay
  * CONFIG_KASAN_GLOBALS=0         the names of globals; with code that is compiled without their redzones
  * CONFIG_KASAN_STACK_OBJECTS=0   the names of stack variables; overflows are still reported
+ * CONFIG_KASAN_BUG_TYPES=0       what kind of bad access it is: the title says invalid-access
+ * CONFIG_KASAN_WAITING_REPORTS=0 bugs that are found inside of reports: they are counted only
  * CONFIG_KASAN_IGNORE=0          kasan.ignore=
  * CONFIG_KASAN_START_CHECKS=0    the checks of kasan_window_add() and kasan_check_offset(), when the numbers are right
  * CONFIG_KASAN_OPTION_TEXTS=0    the texts about options, which kasan_option() does not need
@@ -302,6 +305,9 @@
 #endif
 #ifndef CONFIG_KASAN_STACK_OBJECTS
 #define CONFIG_KASAN_STACK_OBJECTS CONFIG_KASAN_STACK
+#endif
+#ifndef CONFIG_KASAN_BUG_TYPES
+#define CONFIG_KASAN_BUG_TYPES 1
 #endif
 #ifndef CONFIG_KASAN_IGNORE
 #define CONFIG_KASAN_IGNORE 1

@@ -129,7 +129,8 @@ static const char *convert(struct kasan_line *line, const char *fmt, va_list *ar
 		fmt = parse_number(fmt + 1, &spec.precision);
 	}
 	if (*fmt == 'l' || *fmt == 'z') {
-		is_long = true;
+		/* Where int is as large, one way to fetch the argument is enough. */
+		is_long = sizeof(long) != sizeof(int);
 		fmt++;
 	}
 

@@ -81,7 +81,9 @@ const char *kasan_probe_end(const volatile void *object)
 #elif defined(CONFIG_KASAN_GENERIC)
 
 /* Nothing to compare: a compact shadow has no offset that compiled code uses, or the checks are left out. */
+#if CONFIG_KASAN_START_CHECKS
 uintptr_t kasan_probe_addr;
+#endif
 
 const char *kasan_probe_begin(const volatile void *object, size_t size, bool has_redzones)
 {

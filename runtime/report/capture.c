@@ -9,31 +9,36 @@
 /* In pages, more than any stack has: the search for its ends stops there. */
 #define STACK_PAGES 4096U
 
+/* Return: the last page on the way from @page to @end, in steps of @step bytes, up to which all can be read. */
+static uintptr_t readable_to(uintptr_t page, uintptr_t end, uintptr_t step)
+{
+	unsigned int n;
+
+	for (n = 0; n < STACK_PAGES && page != end; n++, page += step) {
+		if (!kasan_port_readable((const void *)(page + step), 1))
+			break;
+	}
+	return page;
+}
+
 /*
  * The bounds of a stack may be garbage as well, and frames are read anywhere inside them: keep the readable
  * part around a place that certainly is in a stack.
  */
 static void clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp)
 {
-	const uintptr_t page = CONFIG_KASAN_PAGE_SIZE;
+	const uintptr_t page = CONFIG_KASAN_PAGE_SIZE, mask = ~(page - 1);
 	uintptr_t at = sp, low, high;
-	unsigned int n;
 
 	if (at < task->stack_start || at >= task->stack_end)
 		at = fp >= task->stack_start && fp < task->stack_end ? fp : task->stack_start;
-	low = high = at & ~(page - 1);
-	if (task->stack_end <= task->stack_start || !kasan_port_readable((const void *)low, 1)) {
+	at &= mask;
+	if (task->stack_end <= task->stack_start || !kasan_port_readable((const void *)at, 1)) {
 		task->stack_start = task->stack_end = 0;
 		return;
 	}
-	for (n = 0; n < STACK_PAGES && low > task->stack_start; n++, low -= page) {
-		if (low < page || !kasan_port_readable((const void *)(low - page), 1))
-			break;
-	}
-	for (n = 0; n < STACK_PAGES && high + page < task->stack_end; n++, high += page) {
-		if (high + page < high || !kasan_port_readable((const void *)(high + page), 1))
-			break;
-	}
+	low = readable_to(at, task->stack_start & mask, -page);
+	high = readable_to(at, (task->stack_end - 1) & mask, page);
 	if (task->stack_start < low)
 		task->stack_start = low;
 	if (task->stack_end > high + page)
@@ -70,17 +75,11 @@ static void capture_trace(struct kasan_report *report, const struct kasan_bug *b
 	}
 }
 
-static void copy_name(char *to, const char *from, size_t size)
-{
-	if (!from || !kasan_copy_string(to, from, size))
-		__memcpy(to, "none", 5);
-}
-
 static void capture_task(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	report->task = bug->task;
 	clip_stack(&report->task, bug->sp, report->fp);
-	copy_name(report->comm, report->task.name, sizeof(report->comm));
+	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	capture_trace(report, bug);
 }
 
@@ -99,7 +98,7 @@ static void capture_overflow(struct kasan_report *report, const struct kasan_bug
 		return;
 	report->is_overflow = true;
 	report->overflow_task = *owner;
-	copy_name(report->overflow_comm, owner->name, sizeof(report->overflow_comm));
+	kasan_copy_name(report->overflow_comm, sizeof(report->overflow_comm), owner->name, "none");
 	if (!report->is_free)
 		report->type = "stack-overflow";
 }
@@ -161,7 +160,7 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 #ifdef CONFIG_KASAN_TAGS
 	report->newest_record = bug->newest_record;
 #endif
-	if (bug->slack)
+	if (CONFIG_KASAN_SLAB && bug->slack)
 		report->slack = *bug->slack;
 	report->cpu = kasan_port_cpu();
 }
@@ -170,10 +169,10 @@ void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bu
 {
 	copy_facts(report, bug);
 	report->task = bug->task;
-	copy_name(report->comm, report->task.name, sizeof(report->comm));
+	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	report->pcs[0] = bug->ip;
 	report->depth = 1;
-	if (report->is_async)
+	if (KASAN_IS_ASYNC(report))
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);
@@ -186,7 +185,7 @@ void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	copy_facts(report, bug);
 	capture_task(report, bug);
-	if (report->is_async)
+	if (KASAN_IS_ASYNC(report))
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);

@@ -34,6 +34,7 @@ uint8_t kasan_telling_shadow(const struct kasan_report *report)
 		       : 0;
 }
 
+#if CONFIG_KASAN_BUG_TYPES
 static const char *type_by_shadow(uint8_t shadow)
 {
 	switch (shadow) {
@@ -95,4 +96,17 @@ void kasan_classify_by_owner(struct kasan_report *report)
 		report->type = "slab-out-of-bounds";
 }
 
+#else
+
+void kasan_classify(struct kasan_report *report)
+{
+	report->type = "invalid-access";
+}
+
+void kasan_classify_by_owner(struct kasan_report *report)
+{
+	(void)report;
+}
+
+#endif /* CONFIG_KASAN_BUG_TYPES */
 #endif /* CONFIG_KASAN_GENERIC */

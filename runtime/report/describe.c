@@ -30,15 +30,12 @@ size_t kasan_copy_string(char *to, const char *from, size_t size)
 	return i;
 }
 
-void kasan_owner_name(struct kasan_owner *owner, const char *name, const char *otherwise)
+void kasan_copy_name(char *to, size_t size, const char *name, const char *otherwise)
 {
-	size_t i;
-
-	if (kasan_copy_string(owner->name, name, sizeof(owner->name)))
-		return;
-	for (i = 0; otherwise[i] && i + 1 < sizeof(owner->name); i++)
-		owner->name[i] = otherwise[i];
-	owner->name[i] = '\0';
+	/* The constant needs no look at memory, and has room. */
+	if (!kasan_copy_string(to, name, size))
+		while ((*to++ = *otherwise++))
+			;
 }
 
 /* --- Large allocations --- */
@@ -352,5 +349,6 @@ void kasan_describe(struct kasan_report *report)
 		if (report->owner.kind == KASAN_OBJECT_NONE)
 			describe_global(report);
 	}
-	describe_area(report);
+	if (CONFIG_KASAN_SLAB)
+		describe_area(report);
 }

@@ -89,9 +89,7 @@ static void find_stack(struct kasan_report *report)
 		return;
 	report->on_other_stack = true;
 	report->other_id = other.id;
-	if (!other.name ||
-	    !kasan_copy_string(report->other_comm, other.name, sizeof(report->other_comm)))
-		__memcpy(report->other_comm, "none", 5);
+	kasan_copy_name(report->other_comm, sizeof(report->other_comm), other.name, "none");
 }
 
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_STACK_OBJECTS
@@ -175,6 +173,7 @@ static bool is_in_frame(const struct kasan_frame *frame, uintptr_t addr)
 	return at + KASAN_GRANULE_SIZE > addr;
 }
 
+#if !KASAN_ARCH_UNWINDS
 static bool same_function(uintptr_t entry, uintptr_t pc)
 {
 	struct kasan_symbol symbol = {0};
@@ -216,6 +215,13 @@ static void describe_alloca(struct kasan_report *report)
 	report->has_frame = at < task->stack_end && read_frame(&report->frame, at) &&
 			    (at < fp || same_function(report->frame.function, pc - 1));
 }
+#else
+/* There is no chain of frames to follow to its function. */
+static void describe_alloca(struct kasan_report *report)
+{
+	(void)report;
+}
+#endif
 
 void kasan_describe_stack(struct kasan_report *report)
 {

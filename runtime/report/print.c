@@ -101,15 +101,15 @@ static void add_access(struct kasan_line *to, const struct kasan_report *report,
 		{"read", "Read"},
 		{"access", "Access"},
 	};
-	const unsigned int which = report->is_async	? 0
-				   : report->is_free	? 1
-				   : report->is_unclear ? 4
-				   : report->is_write	? 2
-							: 3;
+	const unsigned int which = KASAN_IS_ASYNC(report) ? 0
+				   : report->is_free	  ? 1
+				   : report->is_unclear	  ? 4
+				   : report->is_write	  ? 2
+							  : 3;
 	const void *addr = (const void *)report->pointer;
 
 	kasan_line_add(to, "%s", words[which][capital]);
-	if (report->is_async)
+	if (KASAN_IS_ASYNC(report))
 		return;
 	if (report->is_free)
 		kasan_line_add(to, " of addr %p", addr);
@@ -118,7 +118,7 @@ static void add_access(struct kasan_line *to, const struct kasan_report *report,
 	else
 		kasan_line_add(to, " at addr %p", addr);
 	/* The task that found it need not be the one that wrote. */
-	if (report->slack.found)
+	if (CONFIG_KASAN_SLAB && report->slack.found)
 		kasan_line_add(to, " found %s", report->slack.found);
 	kasan_line_add(to, " by task %s/%u", report->comm, (unsigned int)report->task.id);
 }
@@ -147,7 +147,7 @@ static void print_header(const struct kasan_report *report)
 #endif
 	blank();
 	/* The port would describe the context that prints. */
-	if (report->was_put_off)
+	if (CONFIG_KASAN_WAITING_REPORTS && report->was_put_off)
 		kasan_report_line("CPU: %u PID: %u Comm: %s", report->cpu, pid, report->comm);
 	else
 		kasan_port_print_banner();
@@ -176,6 +176,9 @@ static void print_tracks(const struct kasan_owner *owner)
 		print_track("Allocated", &owner->alloc);
 	if (owner->has_free)
 		print_track("Freed", &owner->free);
+	/* Objects of simple heaps have none. */
+	if (!CONFIG_KASAN_SLAB)
+		return;
 	if (owner->aux_stack[0]) {
 		kasan_report_line("Last potentially related work creation:");
 		print_stack(owner->aux_stack[0]);
@@ -268,16 +271,21 @@ static void print_global(const struct kasan_report *report)
 	blank();
 }
 
+static void add_task(const char *name, uint32_t id)
+{
+	kasan_line_add(&line, "task %s/%u", name, (unsigned int)id);
+}
+
 static void print_stack_owner(const struct kasan_report *report)
 {
-	if (report->on_stack)
-		kasan_report_line("The buggy address belongs to stack of task %s/%u", report->comm,
-				  (unsigned int)report->task.id);
-	else if (report->on_other_stack)
-		kasan_report_line("The buggy address belongs to stack of task %s/%u",
-				  report->other_comm, (unsigned int)report->other_id);
+	line.length = 0;
+	kasan_line_add(&line, "The buggy address belongs to stack of ");
+	if (report->on_stack || report->on_other_stack)
+		add_task(report->on_stack ? report->comm : report->other_comm,
+			 report->on_stack ? report->task.id : report->other_id);
 	else
-		kasan_report_line("The buggy address belongs to stack of another task");
+		kasan_line_add(&line, "another task");
+	kasan_line_print(&line);
 	if (report->alloca_pc) {
 		kasan_report_line(" and is located beside memory of alloca() in frame:");
 		if (report->has_frame)
@@ -306,25 +314,24 @@ static void print_area(const struct kasan_area *area)
 {
 	const size_t pages = (area->size + CONFIG_KASAN_PAGE_SIZE - 1) / CONFIG_KASAN_PAGE_SIZE;
 
+	line.length = 0;
+	kasan_line_add(&line,
+		       "The buggy address belongs to a %zu-page vmalloc region starting at 0x%p",
+		       pages, (const void *)area->start);
 	if (area->caller)
-		kasan_report_line(
-			"The buggy address belongs to a %zu-page vmalloc region starting at"
-			" 0x%p allocated at %pB",
-			pages, (const void *)area->start, (const void *)area->caller);
-	else
-		kasan_report_line(
-			"The buggy address belongs to a %zu-page vmalloc region starting at"
-			" 0x%p",
-			pages, (const void *)area->start);
+		kasan_line_add(&line, " allocated at %pB", (const void *)area->caller);
+	kasan_line_print(&line);
 }
 
 static void print_row(uintptr_t addr, const uint8_t *row, bool marked)
 {
-	kasan_report_line("%c%p: %02x %02x %02x %02x %02x %02x %02x %02x %02x %02x %02x %02x %02x"
-			  " %02x %02x %02x",
-			  marked ? '>' : ' ', (const void *)addr, row[0], row[1], row[2], row[3],
-			  row[4], row[5], row[6], row[7], row[8], row[9], row[10], row[11], row[12],
-			  row[13], row[14], row[15]);
+	unsigned int i;
+
+	line.length = 0;
+	kasan_line_add(&line, marked ? ">%p:" : " %p:", (const void *)addr);
+	for (i = 0; i < KASAN_REPORT_ROW_SIZE; i++)
+		kasan_line_add(&line, " %02x", row[i]);
+	kasan_line_print(&line);
 }
 
 static void print_memory(const struct kasan_report *report)
@@ -332,8 +339,7 @@ static void print_memory(const struct kasan_report *report)
 	const uintptr_t row_bytes = KASAN_REPORT_ROW_SIZE * KASAN_GRANULE_SIZE;
 	const uintptr_t granule = (report->first_bad % row_bytes) / KASAN_GRANULE_SIZE;
 	/* ">", the address, ": ", then three characters a granule. */
-	const int column = 1 + (int)sizeof(uintptr_t) * 2 + 2 + (int)granule * 3;
-	char caret[1 + 16 + 2 + 3 * KASAN_REPORT_ROW_SIZE];
+	const size_t column = 1 + sizeof(uintptr_t) * 2 + 2 + granule * 3;
 	const uintptr_t middle = KASAN_REPORT_ROWS / 2;
 	uintptr_t i;
 
@@ -343,9 +349,11 @@ static void print_memory(const struct kasan_report *report)
 			continue;
 		print_row(report->rows_base + i * row_bytes, report->rows[i], i == middle);
 		if (i == middle) {
-			__memset(caret, ' ', (size_t)column);
-			caret[column] = '\0';
-			kasan_report_line("%s^", caret);
+			line.length = 0;
+			__memset(line.text, ' ', column);
+			line.length = column;
+			kasan_line_add(&line, "^");
+			kasan_line_print(&line);
 		}
 	}
 }
@@ -411,13 +419,13 @@ void kasan_print_report(const struct kasan_report *report)
 		if (report->on_stack || report->on_other_stack || report->has_frame)
 			print_stack_owner(report);
 		before = kasan_lines_printed();
-		if (report->has_area)
+		if (CONFIG_KASAN_SLAB && report->has_area)
 			print_area(&report->area);
 		kasan_port_print_page((const void *)report->addr);
 		if (kasan_lines_printed() != before)
 			blank();
 		print_memory(report);
-	} else if (report->has_area) {
+	} else if (CONFIG_KASAN_SLAB && report->has_area) {
 		/* Its guard page, which has no state. */
 		blank();
 		print_area(&report->area);

@@ -15,11 +15,11 @@
  */
 #include "report.h"
 
-/** struct place - @count: reports of it, 0: a free entry. @last: the table's clock at the last one. */
+/** struct place - @count: reports of it, 0: a free entry. @last: the table's clock at the last one. @kind: of access. */
 struct place {
 	unsigned long count, last;
 	const char *type;
-	bool is_write, is_free, is_async;
+	uint8_t kind;
 	uintptr_t pcs[KASAN_PLACE_FRAMES];
 };
 
@@ -41,49 +41,42 @@ static bool same_place(const struct place *a, const struct place *b)
 {
 	unsigned int i;
 
-	if (a->is_write != b->is_write || a->is_free != b->is_free || a->is_async != b->is_async)
-		return false;
 	for (i = 0; i < KASAN_PLACE_FRAMES; i++) {
 		if (a->pcs[i] != b->pcs[i])
 			return false;
 	}
-	return same_type(a->type, b->type);
+	return a->kind == b->kind && same_type(a->type, b->type);
 }
 
-static struct place place_of(const struct kasan_report *report)
+static void fill_place(struct place *place, const struct kasan_report *report)
 {
-	struct place place = {
-		.type = report->type,
-		.is_write = report->is_write,
-		.is_free = report->is_free,
-		.is_async = report->is_async,
-	};
 	size_t i;
 
+	__memset(place, 0, sizeof(*place));
+	place->type = report->type;
+	place->kind = (uint8_t)(report->is_write | report->is_free << 1 | report->is_async << 2);
 	for (i = 0; i < report->depth && i < KASAN_PLACE_FRAMES; i++)
-		place.pcs[i] = report->pcs[i];
+		place->pcs[i] = report->pcs[i];
 	/* The rest of the trace goes into the last of them. The factor is odd, so no bit is lost. */
 	for (; i < report->depth && report->is_async; i++)
-		place.pcs[KASAN_PLACE_FRAMES - 1] =
-			(place.pcs[KASAN_PLACE_FRAMES - 1] ^ report->pcs[i]) * 0x9e3779b1U;
-	return place;
+		place->pcs[KASAN_PLACE_FRAMES - 1] =
+			(place->pcs[KASAN_PLACE_FRAMES - 1] ^ report->pcs[i]) * 0x9e3779b1U;
 }
 
 unsigned long kasan_count_repeats(const struct kasan_report *report)
 {
-	struct place place = place_of(report), *entry = places, *found = NULL;
-	unsigned int i;
+	struct place place, *at, *oldest = places;
 
-	for (i = 0; i < CONFIG_KASAN_REPEAT_PLACES && !found; i++) {
-		if (places[i].count && same_place(&places[i], &place))
-			found = &places[i];
-		else if (places[i].last < entry->last)
-			entry = &places[i];
+	fill_place(&place, report);
+	for (at = places; at < places + CONFIG_KASAN_REPEAT_PLACES; at++) {
+		if (at->count && same_place(at, &place))
+			goto found;
+		if (at->last < oldest->last)
+			oldest = at;
 	}
-	if (!found) {
-		found = entry;
-		*found = place;
-	}
-	found->last = ++table_clock;
-	return ++found->count;
+	at = oldest;
+	__memcpy(at, &place, sizeof(place));
+found:
+	at->last = ++table_clock;
+	return ++at->count;
 }

@@ -26,6 +26,7 @@ static struct kasan_report the_report;
  * Reports that wait for the lock's owner: bugs inside its report, and those of CPUs that could not wait
  * longer. A few are enough, because further ones are mostly the same bug again.
  */
+#if CONFIG_KASAN_WAITING_REPORTS
 enum slot_state {
 	SLOT_FREE,
 	SLOT_TAKEN, /* by the context that fills it */
@@ -37,19 +38,21 @@ static struct slot {
 	unsigned long order;
 	struct kasan_report report;
 } waiting[CONFIG_KASAN_WAITING_REPORTS];
+static unsigned long next_order;
+#endif
 
 /* Bugs that were not reported: found inside of reports, or with no stack left. */
-static unsigned long next_order, left_out, no_room;
+static unsigned long left_out, no_room;
 /* One of them is being printed. Guarded by the lock. */
 static bool printing_waiting;
 
 /* --- The sequence --- */
 
-static const char *why_panic(const struct kasan_report_info *info)
+static const char *why_panic(bool may_write)
 {
 	if (kasan_opt_fault == KASAN_FAULT_PANIC)
 		return "kasan.fault=panic: bad access or free";
-	if (kasan_opt_fault == KASAN_FAULT_PANIC_ON_WRITE && (info->is_write || info->is_free))
+	if (kasan_opt_fault == KASAN_FAULT_PANIC_ON_WRITE && may_write)
 		return "kasan.fault=panic_on_write: bad write or free";
 	return NULL;
 }
@@ -105,7 +108,7 @@ static struct kasan_report_info info_of(const struct kasan_report *report)
 		.is_write = report->is_write,
 		.is_unclear = report->is_unclear,
 		.is_free = report->is_free,
-		.is_async = report->is_async,
+		.is_async = KASAN_IS_ASYNC(report),
 		.ip = report->ip,
 	};
 }
@@ -113,10 +116,8 @@ static struct kasan_report_info info_of(const struct kasan_report *report)
 /* A report that ends the system is printed whole, wherever it is. */
 static bool is_brief(const struct kasan_report *report)
 {
-	const struct kasan_report_info info = info_of(report);
-
 	return !kasan_opt_repeat_full && __atomic_load_n(&kasan_opt_multi_shot, __ATOMIC_RELAXED) &&
-	       !why_panic(&info);
+	       !why_panic(report->is_write || report->is_free);
 }
 
 /* Interrupts off, the lock held, kasan_port_report_begin() called: the phases in their order. */
@@ -124,7 +125,7 @@ static void print_captured(struct kasan_report *report)
 {
 	unsigned long count;
 
-	if (!report->is_async)
+	if (!KASAN_IS_ASYNC(report))
 		explain(report);
 	count = kasan_count_repeats(report);
 	if (count > 1 && is_brief(report))
@@ -146,7 +147,7 @@ static void after_report(const struct kasan_report_info *info)
 
 static void panic_if_wanted(const struct kasan_report_info *info)
 {
-	const char *why = why_panic(info);
+	const char *why = why_panic(info->is_write || info->is_free);
 
 	if (why)
 		kasan_port_panic(why);
@@ -154,6 +155,7 @@ static void panic_if_wanted(const struct kasan_report_info *info)
 
 /* --- Reports that wait --- */
 
+#if CONFIG_KASAN_WAITING_REPORTS
 static struct slot *take_slot(void)
 {
 	unsigned int i, expected;
@@ -248,6 +250,24 @@ static bool print_waiting(void)
 	}
 	return true;
 }
+
+#else
+
+/* Return: false, it will not be printed. */
+static bool put_off(const struct kasan_bug *bug, bool inside)
+{
+	(void)bug;
+	(void)inside;
+	__atomic_fetch_add(&left_out, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+static bool print_waiting(void)
+{
+	return false;
+}
+
+#endif
 
 /* Return: true if the lock was taken and is free again: the caller looks for reports that came meanwhile. */
 static bool say_left_out(void)
@@ -410,7 +430,7 @@ static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
 	struct kasan_regs here = {0};
 #endif
 
-#ifdef CONFIG_KASAN_GENERIC
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_START_CHECKS
 	/* The check that kasan_check_offset() provokes: it was seen, and that was the question. */
 	if (kasan_unlikely(bug->addr == __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED)) &&
 	    bug->addr) {

@@ -168,6 +168,13 @@ struct kasan_report {
 	struct kasan_area area;
 };
 
+/* Only hardware tags find a bug some time after the access. */
+#ifdef CONFIG_KASAN_HW_TAGS
+#define KASAN_IS_ASYNC(report) ((report)->is_async)
+#else
+#define KASAN_IS_ASYNC(report) ((void)(report), false)
+#endif
+
 /* --- lifecycle.c --- */
 
 /** kasan_may_report() - is reporting on, and not switched off here? Interrupts are off. */
@@ -260,8 +267,16 @@ uint8_t kasan_telling_shadow(const struct kasan_report *report);
 /** kasan_describe_object() - the part of kasan_describe() for heap objects. */
 void kasan_describe_object(struct kasan_report *report);
 
-/** kasan_owner_name() - fill in @owner->name: @name if it can be read, else @otherwise. */
-void kasan_owner_name(struct kasan_owner *owner, const char *name, const char *otherwise);
+/** kasan_copy_name() - fill @to, of @size bytes: @name if it can be read and is not empty, else
+ *  @otherwise, a constant shorter than that. */
+void kasan_copy_name(char *to, size_t size, const char *name, const char *otherwise);
+
+/** kasan_owner_name() - the same for @owner->name. */
+static inline void kasan_owner_name(struct kasan_owner *owner, const char *name,
+				    const char *otherwise)
+{
+	kasan_copy_name(owner->name, sizeof(owner->name), name, otherwise);
+}
 
 /** kasan_owner_large() - fill @owner with a large allocation. */
 void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *object);

@@ -6,6 +6,22 @@
 #include "unwind.h"
 #include "walk.h"
 
+uintptr_t kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
+{
+	uintptr_t at = fp, prev;
+	unsigned int i;
+
+	for (i = 0; i < KASAN_SEARCH_FRAMES && kasan_is_frame(bounds, at); i++) {
+		prev = kasan_arch_frame_prev(at);
+		if (kasan_arch_frame_ra(at) == ip)
+			return prev > at ? prev : 0;
+		if (prev <= at)
+			break;
+		at = prev;
+	}
+	return fp;
+}
+
 #if KASAN_ARCH_UNWINDS
 
 /* By tables. What a report asks for starts at the context that found the bug, anything else here. */

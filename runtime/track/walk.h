@@ -52,22 +52,7 @@ static inline uintptr_t kasan_frame_room(const struct kasan_bounds *bounds, uint
 }
 
 /** kasan_skip_far() - kasan_skip_to() where it is not the first. */
-static __attribute__((__noinline__, __unused__)) uintptr_t
-kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
-{
-	uintptr_t at = fp, prev;
-	unsigned int i;
-
-	for (i = 0; i < KASAN_SEARCH_FRAMES && kasan_is_frame(bounds, at); i++) {
-		prev = kasan_arch_frame_prev(at);
-		if (kasan_arch_frame_ra(at) == ip)
-			return prev > at ? prev : 0;
-		if (prev <= at)
-			break;
-		at = prev;
-	}
-	return fp;
-}
+uintptr_t kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp);
 
 /** kasan_skip_to() - Return: the frame above the one that returns to @ip; @fp itself if none of the first
  *  few does. Nearly always the first one does: the hook's own. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Builds the example with pkg-config alone. Variables: ARCH CC FAMILY (clang, gcc) MACHINE RAM IMAGE OUT LLD LINK; MODE (GENERIC,
 # SW_TAGS, HW_TAGS), OFFSET and LAYOUT (options of the shadow), CHECKS and CODE (names of redzone.pc's variables),
-# MORE (further sources), OPTIMIZE (2 or s; empty: the default).
+# MORE (further sources), OPTIMIZE (2, s or z; empty: the default).
 pc = $(shell pkg-config --define-variable=shadow_offset=$(OFFSET) --variable=$(1) redzone)
 cppflags := $(shell pkg-config --define-variable=mode=$(MODE) --cflags redzone) $(LAYOUT) -DCONFIG_KASAN_DEPOT_SIZE=65536UL -DCONFIG_KASAN_DEPOT_BUCKETS=256
 code := $(call pc,$(CODE))

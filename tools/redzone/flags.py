@@ -17,7 +17,7 @@ ARCHES = ("arm64", "riscv64", "x86_64", "arm")
 MODES = ("generic", "sw_tags", "hw_tags")
 LAYOUTS = ("windowed", "full")
 FORMATS = ("text", "json", "make", "cmake")
-OPTIMIZE = ("2", "s")
+OPTIMIZE = ("2", "s", "z")
 PARTS = ("instrument", "code", "runtime", "defines")
 
 # Clang's targets for freestanding code that its driver accepts with kernel-address.
@@ -388,7 +388,10 @@ def register(group):
     @click.option("--high", metavar="NUMBER", help="Last address with shadow (--layout full).")
     @click.option("--target", metavar="TRIPLE", help="The target that you give to Clang.")
     @click.option(
-        "--optimize", type=OneOf(OPTIMIZE), default="2", help="The runtime's -O: 2 (default), or s, for size."
+        "--optimize",
+        type=OneOf(OPTIMIZE),
+        default="2",
+        help="The runtime's -O: 2 (default), or s or z, for size.",
     )
     @click.option("--format", "style", type=OneOf(FORMATS), default="text", help="Default: text.")
     @click.option("--only", type=OneOf(PARTS), help="One part on one line, for $(...).")

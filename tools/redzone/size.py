@@ -35,7 +35,7 @@ OPTIONS = {
     "CONFIG_KASAN_MULTI_SHOT": 1,
     "CONFIG_KASAN_DEPOT_SIZE": 2048,
     "CONFIG_KASAN_STACK_DEPTH": 8,
-    "CONFIG_KASAN_WAITING_REPORTS": 1,
+    "CONFIG_KASAN_WAITING_REPORTS": 0,
     "CONFIG_KASAN_REPEAT_PLACES": 8,
 }
 # Tables, whose size options set; the rest of .bss is the runtime's own.
@@ -47,7 +47,9 @@ PARTS = {
     "CONFIG_KASAN_OPTION_TEXTS": 1,
     "CONFIG_KASAN_START_CHECKS": 1,
     "CONFIG_KASAN_MULTI_SHOT": 0,
+    "CONFIG_KASAN_WAITING_REPORTS": 1,
     "CONFIG_KASAN_STACK_OBJECTS": 0,
+    "CONFIG_KASAN_BUG_TYPES": 0,
 }
 TIMEOUT = 300
 # Least RAM for variables and stacks unless --program says it, as a part of all.
