@@ -23,6 +23,8 @@ include(${kernel_dir}/config.cmake)
 include(${arch_dir}/arch.cmake)
 math(EXPR page_size "1 << ${REDZONE_PAGE_SHIFT}")
 set(ulib_include ${kernel_dir}/ulib/include)
+# For programs with any C library.
+set(sanitizer_include ${kernel_dir}/sanitizer/include)
 set(REDZONE_OBJCOPY llvm-objcopy-19 CACHE STRING "objcopy that makes the boot Image")
 find_program(REDZONE_PYTHON NAMES python3 REQUIRED)
 
@@ -138,7 +140,7 @@ function(redzone_kernel_library target)
 endfunction()
 
 redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init irq kunit lib lockdep mm module
-                       rcu sched sync user)
+                       rcu sanitizer sched sync user)
 if(REDZONE_LOCKDEP)
   # It ends in jumps instead of calls, and so needs no frame.
   set_property(SOURCE ${kernel_dir}/lockdep/fast.c APPEND PROPERTY COMPILE_OPTIONS
@@ -331,6 +333,17 @@ function(redzone_image name)
   add_custom_target(${name} DEPENDS ${image})
 endfunction()
 
+include(CompilerRuntime)
+redzone_compiler_runtime(compiler_runtime)
+# Debian's GCC is made for Linux, which is not where a program runs. Clang's target has no system.
+set(program_identity "")
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  list(APPEND program_identity -U__linux__ -U__linux -Ulinux -U__gnu_linux__ -U__unix__ -U__unix -Uunix)
+elseif(REDZONE_MODE STREQUAL "generic")
+  # GCC and newer Clangs define it, and some libraries ask for nothing else.
+  list(APPEND program_identity -U__SANITIZE_ADDRESS__ -D__SANITIZE_ADDRESS__=1)
+endif()
+
 # The objects of programs, from the program_* variables of the function that calls it.
 macro(redzone_program_objects target)
   # The files of an earlier ./redzone run may be gone: a build by hand goes on without that program.
@@ -347,40 +360,70 @@ macro(redzone_program_objects target)
   target_compile_options(${target} PRIVATE -fno-builtin ${program_options}
     -Wall -Wextra -Wno-unused-parameter ${program_OPTIONS})
   kasan_instrument(${target})
+  target_include_directories(${target} SYSTEM BEFORE PRIVATE ${sanitizer_include})
+  target_compile_options(${target} BEFORE PRIVATE ${program_identity})
+endmacro()
+
+# The options of single files, which come last. After all calls of redzone_program_objects().
+macro(redzone_program_file_options)
+  while(program_FILE_OPTIONS)
+    list(POP_FRONT program_FILE_OPTIONS file options)
+    set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS ${options})
+  endwhile()
 endmacro()
 
 # redzone_add_program(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
-#                     [OPTIONS <compiler option>...])
+#                     [OPTIONS <compiler option>...] [FILE_OPTIONS <file> <option> ...] [OBJECTS <file>...])
+#
+# OBJECTS: .o and .a files that belong to the program as well.
 #
 # A kernel image with an ordinary C program inside. The program is compiled as hosted C, so that main()
 # is C's main() (falling off its end returns 0), but without the compiler's ideas of what the library
 # functions do: the calls that are written are the calls that are checked.
 function(redzone_add_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;DEFINES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;DEFINES;OPTIONS;FILE_OPTIONS;OBJECTS")
   redzone_program_objects(${name}.objects)
+  redzone_program_file_options()
   # The program's names are its own: it may well have a sort() or a panic(), and so has the kernel.
   set(linked ${CMAKE_BINARY_DIR}/${name}.o)
   add_custom_command(OUTPUT ${linked}
-    COMMAND ${REDZONE_LINKER} -r "$<TARGET_OBJECTS:${name}.objects>" -o ${linked}
+    COMMAND ${REDZONE_LINKER} -r "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS} ${compiler_runtime}
+            -o ${linked}
     COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/constructors.py
             ${linked} ${REDZONE_OBJCOPY} main program
-    DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>"
+    DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS}
             ${CMAKE_SOURCE_DIR}/tools/constructors.py
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the program ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
   redzone_image(${name}
     OBJECTS ${kernel_objects} ${linked}
-    LINK --defsym=redzone_program_main=main)
+    LINK --defsym=redzone_program_main=main --error-limit=0)
 endfunction()
 
-# redzone_add_programs(<name> SOURCES <file>... [INCLUDES <folder>...] [OPTIONS <compiler option>...])
+# redzone_add_programs(<name> SOURCES <file>... [INCLUDES <folder>...] [OPTIONS <compiler option>...]
+#                      [FILE_OPTIONS <file> <option> ...] [LIBRARY <file>...] [OBJECTS <file>...])
+#
+# LIBRARY: sources that are compiled once. OBJECTS: .o and .a files. Each program has its own copy of those of
+# their functions and variables that it uses: no program sees what another did to them.
 #
 # One kernel image with many programs: each file is one, compiled as redzone_add_program() does, with a
 # main() of its own. Nothing else of a file is seen by another. The kernel runs them in that order.
 function(redzone_add_programs name)
-  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;OPTIONS;FILE_OPTIONS;LIBRARY;OBJECTS")
+  set(libraries ${program_OBJECTS} ${compiler_runtime})
+  set(library_objects "")
+  if(program_LIBRARY)
+    set(programs ${program_SOURCES})
+    set(program_SOURCES ${program_LIBRARY})
+    redzone_program_objects(${name}.library)
+    set(program_SOURCES ${programs})
+    set(library_objects "$<TARGET_OBJECTS:${name}.library>")
+    # For the linker, objects between these are what the members of an archive are.
+    list(PREPEND libraries --start-lib ${library_objects} --end-lib)
+  endif()
   redzone_program_objects(${name}.objects)
+  redzone_program_file_options()
   set(table ${CMAKE_BINARY_DIR}/${name}.table.c)
   set(mains "")
   set(entries "")
@@ -410,10 +453,16 @@ const unsigned int redzone_nr_programs = @number@;
   target_compile_options(${name}.table PRIVATE -std=gnu17 -ffreestanding ${kernel_options})
   set(linked ${CMAKE_BINARY_DIR}/${name}.o)
   file(GENERATE OUTPUT ${linked}.rsp CONTENT "$<JOIN:$<TARGET_OBJECTS:${name}.objects>,\n>\n")
+  if(libraries)
+    # Each on a line, in quotes.
+    set(libraries "\"$<JOIN:${libraries},\"\n\">\"\n")
+  endif()
+  file(GENERATE OUTPUT ${linked}.libs CONTENT "${libraries}")
   add_custom_command(OUTPUT ${linked}
     COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/each.py
-            ${REDZONE_OBJCOPY} ${REDZONE_LINKER} ${linked}.rsp ${linked}
+            ${REDZONE_OBJCOPY} ${REDZONE_LINKER} ${linked}.rsp ${linked} ${linked}.libs
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${linked}.rsp
+            ${linked}.libs ${library_objects} ${program_OBJECTS}
             ${CMAKE_SOURCE_DIR}/tools/each.py ${CMAKE_SOURCE_DIR}/tools/constructors.py
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the programs of ${name}")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Joins the objects of many one-file programs into one object (redzone_add_programs() in CMake).
 
-usage: each.py OBJCOPY LINKER RSPFILE OUTPUT.o
+usage: each.py OBJCOPY LINKER RSPFILE OUTPUT.o LIBRARIES
 
 RSPFILE has one object per line, in the order of the programs. In the result, object N (from 0) keeps only
 these global symbols: redzone_each_N, a second name of its main(), and redzone_ctors_N and redzone_dtors_N,
-its arrays of constructors and destructors, if it has any.
+its arrays of constructors and destructors, if it has any. LIBRARIES has the linker's
+words for the archives of which each program gets copies of those parts that it uses.
 """
 
 import os
@@ -17,11 +18,11 @@ from pathlib import Path
 import constructors
 
 
-def part_of(number, name, folder, objcopy, linker):
+def part_of(number, name, folder, objcopy, linker, libraries):
     """Make program @number's part from the object @name. Return (its path, None) or (path, what is wrong)."""
     part = folder / f"{number}.o"
     alias = f"redzone_each_{number}"
-    command = [linker, "-r", f"--defsym={alias}=main", name, "-o", str(part)]
+    command = [linker, "-r", f"--defsym={alias}=main", name, f"@{libraries}", "-o", str(part)]
     result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
     if "symbol not found: main" in result.stderr:
         source = Path(name).name.removesuffix(".obj").removesuffix(".o")
@@ -32,13 +33,15 @@ def part_of(number, name, folder, objcopy, linker):
     return part, constructors.finish(part, objcopy, alias, number)
 
 
-def main(objcopy, linker, rsp, output):
+def main(objcopy, linker, rsp, output, libraries):
     objects = [name for name in Path(rsp).read_text(encoding="utf-8").split("\n") if name]
     folder = Path(output).with_suffix(".parts")
     folder.mkdir(exist_ok=True)
     # Processes do the work; each thread just waits for one.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        made = list(pool.map(lambda item: part_of(*item, folder, objcopy, linker), enumerate(objects)))
+        made = list(
+            pool.map(lambda item: part_of(*item, folder, objcopy, linker, libraries), enumerate(objects))
+        )
     wrong = [error for _, error in made if error]
     if wrong:
         sys.exit("\n".join(wrong))

@@ -95,6 +95,8 @@ KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
 #define KASAN_SLAB_FREE		KASAN_TAG_INVALID
 #define KASAN_VMALLOC_INVALID	KASAN_TAG_INVALID
 #define KASAN_HEAP_LEFT_REDZONE KASAN_TAG_INVALID
+/* A program's own poison inside of an object: the tag of memory without tags, which no pointer to an object has. */
+#define KASAN_USER_POISON KASAN_TAG_KERNEL
 #else
 /*
  * Values of Generic mode. 00: all 8 bytes of the granule are accessible; 01..07: the first N; negative: none,
@@ -109,6 +111,7 @@ KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
 #define KASAN_STACK_AFTER_SCOPE 0xF8 /* compiler */
 #define KASAN_VMALLOC_INVALID	0xF7 /* vmalloc space that no area owns */
 #define KASAN_HEAP_LEFT_REDZONE 0xF6 /* simple heap: before the object */
+#define KASAN_USER_POISON	0xF4 /* a program's own: "use-after-poison" */
 #define KASAN_STACK_LEFT	0xF1 /* compiler */
 #define KASAN_STACK_MID		0xF2 /* compiler */
 #define KASAN_STACK_RIGHT	0xF3 /* compiler */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Suites for every mode; kasan_clean_test.c is legal code, so it holds without KASAN too.
 set(REDZONE_TESTS_SOURCES
+    asan_interface_test.c
     fault_inject_test.c
     fault_sites_test.c
     fault_ulib_test.c
@@ -45,6 +46,8 @@ set(REDZONE_TESTS_FP_SOURCES fpu_work.c)
 # They include the C library's headers.
 set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c ${CMAKE_CURRENT_LIST_DIR}/fault_ulib_test.c APPEND PROPERTY
              INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR}/../ulib/include)
+set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/asan_interface_test.c APPEND PROPERTY INCLUDE_DIRECTORIES
+             "${CMAKE_CURRENT_LIST_DIR}/../ulib/include;${CMAKE_CURRENT_LIST_DIR}/../sanitizer/include")
 
 if(REDZONE_PREEMPT_RT)
   list(APPEND REDZONE_TESTS_SOURCES rtlock_test.c)

@@ -8,6 +8,7 @@
  */
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
+#include <kernel/sanitizer.h>
 #include <kernel/slab.h>
 #include <kernel/spinlock.h>
 #include <kernel/string.h>
@@ -163,6 +164,7 @@ void free(void *ptr)
 
 	if (!ptr)
 		return;
+	program_unpoison(ptr, 0);
 	/* kfree() reports a pointer that is not an object. */
 	if (is_vmalloc_addr(ptr) && block_find(ptr, &block, true))
 		vfree(ptr);
@@ -178,8 +180,10 @@ void *realloc(void *ptr, size_t size)
 
 	if (!ptr)
 		return malloc(size);
+	program_unpoison(ptr, 0);
 	if (is_vmalloc_addr(ptr) && block_find(ptr, &block, false)) {
 		old = block.size;
+		program_unpoison(ptr, old);
 	} else if (!object_size(ptr, &old)) {
 		/* Freed before, or never allocated: kfree() says which. */
 		kfree(ptr);

@@ -60,6 +60,10 @@ static const char *type_by_shadow(uint8_t shadow)
 		return "alloca-out-of-bounds";
 	case KASAN_VMALLOC_INVALID:
 		return "vmalloc-out-of-bounds";
+#if CONFIG_KASAN_SLAB
+	case KASAN_USER_POISON:
+		return "use-after-poison";
+#endif
 	default:
 		/* The port's own poison, by kasan_poison(). */
 		return shadow & 0x80 ? "invalid-access" : "out-of-bounds";
@@ -85,8 +89,17 @@ void kasan_classify_by_owner(struct kasan_report *report)
 	const struct kasan_owner *owner = &report->owner;
 
 	if (report->bad_shadow == 0 || owner->kind == KASAN_OBJECT_NONE ||
-	    kasan_size_is_absurd(report) || report->first_bad < owner->start + owner->size)
+	    kasan_size_is_absurd(report))
 		return;
+	if (report->first_bad < owner->start + owner->size) {
+#if CONFIG_KASAN_SLAB
+		/* Poison to the end of a granule, with accessible memory behind it. */
+		if (owner->state == KASAN_OWNER_LIVE && report->first_bad >= owner->start &&
+		    report->bad_shadow < KASAN_GRANULE_SIZE)
+			report->type = "use-after-poison";
+#endif
+		return;
+	}
 	/*
 	 * An access behind the end of a live object is an overrun, whatever lies there: free pages, another
 	 * owner's poison. And if the partial granule was the last before accessible memory, or before

@@ -366,6 +366,22 @@ static bool is_near_variable(const struct kasan_report *report, uint8_t tag)
 }
 #endif
 
+/* Has a program poisoned the bad byte? All memory of an object has tags, so nothing else gives it this one. */
+static bool is_user_poison(const struct kasan_report *report)
+{
+	const struct kasan_owner *owner = &report->owner;
+	const struct kasan_area *area = &report->area;
+	uint8_t state;
+
+	if (!kasan_tags_read(report->first_bad, &state) || state != KASAN_USER_POISON)
+		return false;
+	if (owner->kind != KASAN_OBJECT_NONE)
+		return owner->state == KASAN_OWNER_LIVE &&
+		       report->first_bad - owner->start < owner->size;
+	return report->has_area && report->first_bad - area->start < area->size &&
+	       kasan_tags_owner(area->start) == kasan_addr_tag(report->pointer);
+}
+
 void kasan_classify_by_owner(struct kasan_report *report)
 {
 	const struct kasan_owner *owner = &report->owner;
@@ -377,8 +393,10 @@ void kasan_classify_by_owner(struct kasan_report *report)
 	}
 	if (!is_invalid_access(report) || tag == KASAN_TAG_KERNEL)
 		return;
-	if ((owner->kind == KASAN_OBJECT_SLAB || owner->kind == KASAN_OBJECT_HEAP) &&
-	    (owner->has_alloc || owner->has_free)) {
+	if (is_user_poison(report)) {
+		report->type = "use-after-poison";
+	} else if ((owner->kind == KASAN_OBJECT_SLAB || owner->kind == KASAN_OBJECT_HEAP) &&
+		   (owner->has_alloc || owner->has_free)) {
 		if (owner->state == KASAN_OWNER_FREED)
 			report->type = "slab-use-after-free";
 		else if (report->first_bad < owner->start ||

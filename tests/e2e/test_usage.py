@@ -58,9 +58,19 @@ BAD_OPTIONS = [
     (("bench", "--against", "main.c"), "is not a result of ./redzone bench --json"),
     (("run", "--frobnicate"), "--frobnicate"),
     (("run", "absent.c"), "'absent.c' does not exist"),
-    (("run", "."), "is a directory"),
+    (("run", "."), "'|'"),
     (("run", "pi|pe.c"), "'|'"),
-    (("run", "notes.txt"), "is not a .c file"),
+    (("run", "notes.txt"), "is not a .c, .S, .o or .a file"),
+    (("run", "--each", "notes.txt"), "is not a .c file"),
+    (("run", "main.c", "@absent.txt"), "'@absent.txt' cannot be read"),
+    (("run", "main.c", "--shard", "1/2"), "--shard goes with --each"),
+    (("run", "main.c", "--each", "--shard", "3/2"), "I/N with I from 1 to N"),
+    (("run", "main.c", "--library", "main.c"), "--library goes with --each"),
+    (("run", "main.c", "--each", "--library", "main.c"), "is a program and in the library"),
+    (("run", "main.c", "--target", "all"), "--target goes with --project"),
+    (("run", "main.c", "--project", "absent.json"), "'absent.json' cannot be read"),
+    (("merge",), "FILE.json"),
+    (("merge", "notes.txt"), "is no file of --json"),
     (("run", "main.c", "main.c"), "named twice"),
     (("run", "main.c", "--log", "absent/console.log"), "absent/console.log"),
     (("run", "main.c", "--append", "x" * 5000), "bytes long"),
@@ -150,7 +160,7 @@ def test_log_is_left_alone_until_the_machine_starts(redzone, source, tmp_path):
 def test_help_names_only_verbs_that_exist(redzone):
     text = redzone("--help").stdout
     verbs = [line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()]
-    expected = "run test bench build doctor flags amalgamate audit ksyms size budget decode port"
+    expected = "run test bench build doctor merge flags amalgamate audit ksyms size budget decode port"
     assert verbs == expected.split(" ")
 
 

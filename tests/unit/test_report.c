@@ -218,6 +218,7 @@ static void types(void)
 		{KASAN_GLOBAL_REDZONE, "global-out-of-bounds"},
 		{KASAN_STACK_AFTER_SCOPE, "use-after-scope"},
 		{KASAN_VMALLOC_INVALID, "vmalloc-out-of-bounds"},
+		{KASAN_USER_POISON, "use-after-poison"},
 		{KASAN_STACK_LEFT, "stack-out-of-bounds"},
 		{KASAN_STACK_MID, "stack-out-of-bounds"},
 		{KASAN_STACK_RIGHT, "stack-out-of-bounds"},

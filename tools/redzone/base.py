@@ -25,7 +25,10 @@ LOCKS_REPORTED = 5
 
 
 class Failure(Exception):
-    """Ends the command: one clear line for the user, and the exit status."""
+    """Ends the command: one clear line for the user, and the exit status. table: None, or something with a
+    show(), which comes last."""
+
+    table = None
 
     def __init__(self, message, status=USAGE):
         super().__init__(message)

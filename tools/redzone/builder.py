@@ -69,7 +69,8 @@ class Program:
 
     name: that of the CMake target. function: the one in cmake/Kernel.cmake that makes it. options: for the
     compiler, from this package. cflags: the same, from the user, in any spelling. Both come after the options
-    of cmake/Kernel.cmake, and so override them.
+    of cmake/Kernel.cmake, and so override them. file_options: {source: [option]}, which come last. objects:
+    .o and .a files that are linked to it. library: sources of which each program of many gets what it uses.
     """
 
     name: str
@@ -78,6 +79,9 @@ class Program:
     defines: list = field(default_factory=list)
     options: list = field(default_factory=list)
     cflags: list = field(default_factory=list)
+    file_options: dict = field(default_factory=dict)
+    objects: list = field(default_factory=list)
+    library: list = field(default_factory=list)
     function: str = "redzone_add_program"
 
     @property
@@ -173,7 +177,7 @@ def tools_of(preset):
             )
         )
     if not preset.startswith("runtime-"):
-        keys += ["lld", "nm", "objcopy"]
+        keys += ["lld", "nm", "objcopy", "compiler-runtime"]
     return keys
 
 
@@ -241,6 +245,14 @@ def _defines_option(folder, program):
     return ["-include", str(header)]
 
 
+def _options_file(file, options):
+    """Write @options for a compiler or linker. Return the option that names @file."""
+    file.parent.mkdir(exist_ok=True)
+    quoted = ['"' + re.sub(r'([\\"])', r"\\\1", text) + '"' for text in options]
+    _write_if_changed(file, "\n".join(quoted) + "\n")
+    return f"@{file}"
+
+
 def _cflags_option(folder, program):
     """Return the compiler option that passes the user's own options.
 
@@ -248,11 +260,19 @@ def _cflags_option(folder, program):
     """
     if not program.cflags:
         return []
-    file = folder / "defines" / f"{program.name}.rsp"
-    file.parent.mkdir(exist_ok=True)
-    quoted = ['"' + re.sub(r'([\\"])', r"\\\1", text) + '"' for text in program.cflags]
-    _write_if_changed(file, "\n".join(quoted) + "\n")
-    return [f"@{file}"]
+    return [_options_file(folder / "defines" / f"{program.name}.rsp", program.cflags)]
+
+
+def _file_options(folder, program):
+    """Return [source, option, source, option ...]: each option names the file with those of the source."""
+    # Files with the same options, as in most projects, share one.
+    names, words = {}, []
+    for source in [*program.sources, *program.library]:
+        options = program.file_options.get(source)
+        if options:
+            name = names.setdefault(tuple(options), f"{program.name}.{len(names)}.rsp")
+            words += [source, _options_file(folder / "defines" / name, options)]
+    return words
 
 
 def _programs_file(folder, programs):
@@ -264,6 +284,9 @@ def _programs_file(folder, programs):
             ("SOURCES", program.sources),
             ("INCLUDES", program.includes),
             ("OPTIONS", options),
+            ("FILE_OPTIONS", _file_options(folder, program)),
+            ("OBJECTS", program.objects),
+            ("LIBRARY", program.library),
         ):
             if values:
                 lines.append(f"  {keyword} " + " ".join(_quote(value) for value in values))
@@ -285,15 +308,17 @@ def _forget_changed(folder, programs):
     memory = folder / "programs.json"
     known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
     for program in programs:
-        state = [program.cflags]
-        for source in program.sources:
+        sources = [*program.sources, *program.library]
+        state = [[program.cflags, [program.file_options.get(source) for source in sources]]]
+        for source in sources:
             info = os.stat(source)
             state.append([str(source), info.st_ino, info.st_size, info.st_mtime_ns])
         before = known.get(program.name)
         same = before is not None and before[0] == state[0]
         # If there are fewer sources than last time, the rest need no recompiling.
         if not same or {tuple(entry) for entry in state[1:]} - {tuple(entry) for entry in before[1:]}:
-            shutil.rmtree(folder / "CMakeFiles" / f"{program.name}.objects.dir", ignore_errors=True)
+            for part in ("objects", "library"):
+                shutil.rmtree(folder / "CMakeFiles" / f"{program.name}.{part}.dir", ignore_errors=True)
         known[program.name] = state
     memory.write_text(json.dumps(known), encoding="utf-8")
 
@@ -403,9 +428,9 @@ def _failure(preset, programs, output, failed):
     names = {program.name for program in programs}
     title = f"the build of {preset} failed"
     for step in failed:
-        parts = re.match(r"(?:CMakeFiles/)?([\w.-]+?)\.(objects|pass1|pass2)\b", step.target)
+        parts = re.match(r"(?:CMakeFiles/)?([\w.-]+?)\.(objects|library|pass1|pass2)\b", step.target)
         if parts and parts[1] in names:
-            verb = "compile" if parts[2] == "objects" else "link"
+            verb = "link" if parts[2].startswith("pass") else "compile"
             title = f"the program does not {verb} ({preset})"
     text = f"{title}:\n{output}"
     if title.startswith("the program"):

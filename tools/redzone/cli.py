@@ -20,13 +20,15 @@ from redzone import (
     flags,
     ksyms,
     machine,
+    merge,
     port,
+    project,
     size,
 )
 from redzone.base import Failure
 from redzone.decode import command as decode
 from redzone.decode import output
-from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Patterns, Words
+from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Part, Patterns, Words
 
 EXIT_STATUSES = """\b
 Exit status:
@@ -92,7 +94,7 @@ def command():
 
 
 @command.command("run", epilog=EXIT_STATUSES, short_help="Run C files in a kernel under KASAN.")
-@click.argument("files", nargs=-1, metavar="[FILE.c]... [-- ARGUMENT...]")
+@click.argument("files", nargs=-1, metavar="[FILE]... [-- ARGUMENT...]")
 @click.option("--arch", type=Choice(builder.ARCHES), default="arm64", help="Machine. Default: arm64.")
 @click.option("--mode", type=Choice(builder.MODES), default="generic", help="KASAN mode. Default: generic.")
 @click.option("--inline", is_flag=True, help="Checks inside the code: faster, bigger. The default.")
@@ -162,6 +164,27 @@ def command():
     is_flag=True,
     help="Every file is a program of its own. All run in one boot, with one KTAP result each.",
 )
+@click.option(
+    "--library",
+    multiple=True,
+    metavar="FILE",
+    help="With --each: link FILE (.c .S .o .a, or a folder), compiled once, to every program that uses it.",
+)
+@click.option(
+    "--shard",
+    type=Part(),
+    metavar="I/N",
+    help="With --each: run only part I of N. Default: what Bazel, GitLab, CircleCI or Buildkite ask for.",
+)
+@click.option(
+    "--project",
+    metavar="FILE",
+    help="Also the files of this compile_commands.json, each with its own options.",
+)
+@click.option(
+    "--target", "targets", multiple=True, metavar="NAME", help="Only the files of this target of --project."
+)
+@click.option("--warnings", is_flag=True, help="Show warnings of --project and --library as well.")
 @click.option("--json", "report_file", metavar="FILE", help="With --each: also write the verdicts to FILE.")
 @click.option(
     "--log", metavar="FILE", help="Also write the console to FILE, whole and as the kernel printed it."
@@ -179,6 +202,10 @@ def run_verb(context, **options):
 
     An optimiser may remove a bug before it is instrumented (a fully constant overrun of a local array is
     folded at -O1 and above): try -O 0 or --cc gcc as well.
+
+    FILE is a .c or .S file, a folder of such, or a .o or .a file for the same machine. @FILE stands for the
+    words in that file. --project takes a project's own list of its files and options; where a header or
+    function is missing, the build goes on, and a table says which, and for which files.
 
     With --each every file is a program with a main() of its own. They run one after the other in one kernel;
     each ends with its first report, and one that crashes or hangs does not end the others.
@@ -199,6 +226,8 @@ def run_verb(context, **options):
       ./redzone run --module examples/module_oob.c
       ./redzone run --cc gcc --outline --smp 4 bug.c
       ./redzone run --each --json verdicts.json tests/*.c
+      ./redzone run --each --library lib/ --shard 1/4 tests/
+      ./redzone run --project build/compile_commands.json --target selftest
       ./redzone run --html bugs.html bug.c
       ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
@@ -425,7 +454,7 @@ def doctor_verb(context, arguments):
 for _module in (bench_traces, bench_stackleak, bench_lockdep, bench_rt):
     _module.register(bench_verb)
 bench_profile.register(bench_verb, _with_features, _choose_features)
-for _module in (flags, amalgamate, audit, ksyms, size, decode, port):
+for _module in (merge, flags, amalgamate, audit, ksyms, size, decode, port):
     _module.register(command)
 
 
@@ -456,6 +485,8 @@ def main(argv=None):
     try:
         if not argv:
             argv = ["--help"]
+        if argv[0] == "run":
+            argv = project.expand(argv, ".")
         if program and argv[0] != "run":
             raise Failure("only ./redzone run takes arguments after --")
         status = command.main(argv, prog_name="./redzone", standalone_mode=False, obj=program)
@@ -468,6 +499,8 @@ def main(argv=None):
         sys.exit(base.USAGE)
     except Failure as error:
         base.say(f"error: {error}")
+        if error.table is not None:
+            error.table.show()
         sys.exit(error.status)
     except (click.Abort, KeyboardInterrupt):
         base.say("interrupted")

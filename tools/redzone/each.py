@@ -14,7 +14,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from redzone import base, builder, console, machine, rejects, summary, symbolize, view
+from redzone import base, builder, console, machine, missing, rejects, summary, symbolize, view
 from redzone.base import Failure
 
 NAME = "programs"
@@ -51,9 +51,9 @@ class Verdict:
             return f"ok {self.number} {file}"
         return "\n# ".join([f"not ok {self.number} {file} # {self.title}", *self.messages])
 
-    def record(self):
-        """Return its entry in the JSON file."""
-        record = {"number": self.number, "file": self.file, "ok": self.end == "ok", "end": self.end}
+    def record(self, place):
+        """Return its entry in the JSON file. @place: its number among all files, of all shards."""
+        record = {"number": place, "file": self.file, "ok": self.end == "ok", "end": self.end}
         if self.title:
             record["title"] = self.title
         if self.messages:
@@ -210,10 +210,9 @@ class Follower:
         self.on_verdict(verdict)
 
 
-def _status(verdicts):
-    """Return the exit status. Reports take precedence, then crashes, then files that are not programs, then
-    the values that programs returned."""
-    ends = {verdict.end for verdict in verdicts}
+def status_of(ends):
+    """Return the exit status for the Verdicts' ends, a set. Reports take precedence, then crashes, then files
+    that are not programs, then the values that programs returned."""
     if "report" in ends:
         return base.REPORTED
     if ends & {"crash", "timeout", "error"}:
@@ -223,20 +222,36 @@ def _status(verdicts):
     return base.PROGRAM_FAILED if "status" in ends else base.OK
 
 
-def _write_json(path, verdicts, error=None):
-    """Write the file of --json. @error: why the other programs have no verdict."""
-    failed = sum(verdict.end != "ok" for verdict in verdicts)
-    data = {
-        "passed": len(verdicts) - failed,
-        "failed": failed,
-        "programs": [verdict.record() for verdict in verdicts],
-    }
-    if error is not None:
-        data["error"] = error
+def write_json(path, programs, **more):
+    """Write the file of --json. @programs: Verdicts' records. @more: further keys."""
+    failed = sum(not record["ok"] for record in programs)
+    data = {"passed": len(programs) - failed, "failed": failed, **more, "programs": programs}
     try:
         Path(path).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise Failure(f"--json '{path}' cannot be written: {error.strerror}") from None
+
+
+def _write_json(work, verdicts, error=None):
+    """Write the file of the Job @work. @error: why the other programs have no verdict."""
+    if not work.options.report_file:
+        return
+    more = {} if error is None else {"error": error}
+    if work.shard is not None:
+        more["shard"] = {"index": work.shard.index, "count": work.shard.count, "total": work.total}
+    records = [verdict.record(work.numbers[verdict.number - 1]) for verdict in verdicts]
+    write_json(work.options.report_file, records, **more)
+
+
+def _missing(rejected, sources):
+    """Return the missing.Missing of the files that are not programs: {index in @sources: rejects.Reject}."""
+    found = missing.Missing()
+    for index, reject in rejected.items():
+        file = base.relative(sources[index])
+        found.add_messages(reject.messages, file)
+        for name in missing.undefined_symbols(reject.messages):
+            found.add("function", name, file)
+    return found
 
 
 def boots(target, follower, log):
@@ -292,8 +307,8 @@ def run(work, folder, log):
         say_rejects(verdict.number)
         say(verdict)
 
-    program = builder.Program(NAME, work.sources, function="redzone_add_programs", **work.code)
-    image, rejected = rejects.build(work.preset, program, folder)
+    program = builder.Program(NAME, work.sources, function="redzone_add_programs", **work.code, **work.parts)
+    image, rejected = rejects.build(work.preset, program, folder) if files else (None, {})
     work.images = [image.elf] if image else []
     numbers = [number for number in range(1, len(files) + 1) if number - 1 not in rejected]
     print("KTAP version 1")
@@ -306,17 +321,16 @@ def run(work, folder, log):
                 symbolizer = stack.enter_context(ProgramSymbolizer(image.elf))
             names = [files[number - 1] for number in numbers]
             sources = [work.sources[number - 1] for number in numbers]
+            sources += work.parts.get("library", [])
             follower = Follower(names, sources, symbolizer, on_verdict)
             try:
                 booted, reader = boots(work.machine(image, folder), follower, log.write)
             except Failure as error:
                 # The programs that ran keep their verdicts, in the file as on the screen.
-                if options.report_file:
-                    _write_json(options.report_file, verdicts, str(error))
+                _write_json(work, verdicts, str(error))
                 raise
     say_rejects(len(files) + 1)
-    if options.report_file:
-        _write_json(options.report_file, verdicts)
+    _write_json(work, verdicts)
     failed = sum(verdict.end != "ok" for verdict in verdicts)
     base.say(
         f"{base.plural(len(verdicts), 'program')} in {base.plural(booted, 'boot')}: "
@@ -324,4 +338,6 @@ def run(work, folder, log):
     )
     if options.mode == "off" or (reader is not None and reader.kasan_off is not None):
         base.say(summary.off_text(reader))
-    return _status(verdicts)
+    if rejected:
+        _missing(rejected, work.sources).show()
+    return status_of({verdict.end for verdict in verdicts})

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import archive, base, builder, machine
+from redzone import archive, base, builder, inputs, machine, project
 from redzone.base import ROOT, Failure
 from redzone.decode import output
 from redzone.options import check_output
@@ -20,7 +20,8 @@ class Options:
     """The options of `./redzone run`, by the names that cli.py gives them.
 
     level: that of optimisation. separate: --each. report_file: for --json. data: from --file, [(name, Path)].
-    arguments: the program's, from after `--`.
+    arguments: the program's, from after `--`. project: of a compile_commands.json, or None; targets: of it.
+    library: files that all programs of --each share. shard: text of --shard, or None.
     """
 
     files: list
@@ -51,6 +52,11 @@ class Options:
     sarif: str | None = None
     junit: str | None = None
     github: bool = False
+    project: str | None = None
+    targets: list = field(default_factory=list)
+    library: list = field(default_factory=list)
+    warnings: bool = False
+    shard: str | None = None
 
     def outputs(self):
         """Return what other programs get of the decoded console."""
@@ -63,7 +69,8 @@ class Job:
 
     preset: the build's. sources, modules: absolute paths. files: the machine's, as archive.pack() takes them.
     code: what each builder.Program gets in addition to its sources. parameters: the boot's. images: the ELF
-    files of what was built, for symbols.
+    files of what was built, for symbols. parts: more of what the program, or each of many, is made of.
+    numbers: with --each, the place of each file in the list of all, which has @total.
     """
 
     options: Options
@@ -74,6 +81,10 @@ class Job:
     code: dict
     parameters: list = field(default_factory=list)
     images: list = field(default_factory=list)
+    parts: dict = field(default_factory=dict)
+    numbers: list = field(default_factory=list)
+    total: int = 0
+    shard: inputs.Shard | None = None
 
     def tools(self):
         """Return the keys of the outside tools that it needs."""
@@ -102,41 +113,6 @@ class Job:
         )
 
 
-def _sources(files):
-    """Return the absolute paths of the program's @files, or raise Failure, which says what is wrong."""
-    sources = []
-    for name in files:
-        path = Path(name)
-        if path.is_dir():
-            raise Failure(f"'{name}' is a directory; name its .c files")
-        if not path.exists():
-            hint = "" if path.suffix == ".c" else "; arguments of the program go after --"
-            raise Failure(f"'{name}' does not exist{hint}")
-        builder.check_path(path.resolve(), name)
-        if path.suffix != ".c":
-            raise Failure(f"'{name}' is not a .c file; headers are found with -I, data goes in with --file")
-        archive.read(path, "the source")
-        if path.resolve() in sources:
-            raise Failure(f"'{name}' is named twice")
-        base.remember_typed(name)
-        sources.append(path.resolve())
-    return sources
-
-
-def _expand(files):
-    """Return @files with each folder's .c files, sorted, in its place."""
-    names = []
-    for name in files:
-        if not Path(name).is_dir():
-            names.append(name)
-            continue
-        found = sorted(str(path) for path in Path(name).iterdir() if path.suffix == ".c" and path.is_file())
-        if not found:
-            raise Failure(f"the folder '{name}' has no .c files")
-        names += found
-    return names
-
-
 def _say_without_effect(append):
     """Name the boot parameters of @append that have no effect with --each."""
     words = [word for text in append for word in text.split() if _ENDS.match(word.replace("-", "_"))]
@@ -154,6 +130,35 @@ def _includes(folders):
     return [Path(name).resolve() for name in folders]
 
 
+_ALL = (*inputs.SOURCES, *inputs.OBJECTS)
+
+
+def _more(options, main):
+    """Return (what builder.Program gets besides its sources, {reason: number of files that were left out}).
+
+    The sources of a project join the Inputs @main.
+    """
+    more, left_out = {"objects": main.objects}, {}
+    if options.project:
+        found = project.read(options.project, options.targets, options.warnings)
+        named = set(main.sources)
+        if both := named & set(found.sources):
+            raise Failure(f"'{base.relative(min(both))}' is named, and in the project as well")
+        main.sources += found.sources
+        # The code is somebody else's, and its warnings are not what the user came for.
+        silence = [] if options.warnings else ["-w"]
+        more["file_options"] = {source: [*words, *silence] for source, words in found.options.items()}
+        left_out = found.left_out
+    if options.library:
+        library = inputs.check(options.library, options.arch)
+        if both := set(main.sources) & set(library.sources):
+            raise Failure(f"'{base.relative(min(both))}' is a program and in the library")
+        more |= {"objects": library.objects, "library": library.sources}
+        if not options.warnings:
+            more["file_options"] = {source: ["-w"] for source in library.sources}
+    return more, left_out
+
+
 def check(options):
     """Return the Job that the Options @options ask for. Raise Failure if there is something wrong with them.
 
@@ -163,31 +168,61 @@ def check(options):
         raise Failure("--each needs files: every one is a program of its own")
     if options.separate and options.modules:
         raise Failure("--each and --module exclude each other; give one of them")
-    if options.report_file and not options.separate:
-        raise Failure("--json goes with --each")
+    for name, given in (
+        ("--json", options.report_file),
+        ("--library", options.library),
+        ("--shard", options.shard),
+    ):
+        if given and not options.separate:
+            raise Failure(f"{name} goes with --each")
+    if options.project and options.separate:
+        raise Failure("--each and --project exclude each other; give one of them")
+    if options.targets and not options.project:
+        raise Failure("--target goes with --project")
     where = "outline" if options.outline else "inline"
     if not builder.can_instrument(options.mode, where, options.cc):
         raise Failure("--mode sw_tags with --cc gcc: GCC has outline checks only; add --outline")
+    shard, chosen = None, []
     if options.separate:
-        options.files = _expand(options.files)
+        shard = inputs.shard_of(options.shard)
+        files = inputs.expand(options.files)
+        chosen = (shard or inputs.Shard(1, 1, "")).mine(files)
+        options.files = [file for _, file in chosen]
         _say_without_effect(options.append)
-    example = [] if options.modules else [str(EXAMPLE)]
+        total = len(files)
+    if options.project or (options.separate and not options.files):
+        example = []
+    else:
+        example = [] if options.modules else [str(EXAMPLE)]
+    main = inputs.check(options.files or example, options.arch, (".c",) if options.separate else _ALL)
+    more, left_out = _more(options, main)
     job = Job(
         options,
         preset=builder.preset_name(options.arch, options.mode, where, options.cc),
-        sources=_sources(options.files or example),
-        modules=_sources(options.modules),
+        sources=main.sources,
+        modules=inputs.check(options.modules, options.arch, (".c",)).sources,
         code={"includes": _includes(options.includes), "defines": list(options.defines)},
         files=list(options.data),
+        parts=more,
     )
+    if options.separate:
+        job.shard, job.total, job.numbers = shard, total, [number for number, _ in chosen]
+        if shard is not None:
+            base.say(
+                f"part {shard.index} of {shard.count} ({shard.origin}): {len(chosen)} of "
+                f"{base.plural(total, 'program')}"
+            )
+    for reason, count in left_out.items():
+        base.say(f"--project: left out {base.plural(count, 'file')}: {reason}")
     job.code |= {"options": [f"-O{options.level}"], "cflags": list(options.cflags)}
     for name, path in job.files:
         archive.read(path, f"--file {name}:")
     others = (("--log", options.log), ("--json", options.report_file))
-    inputs = [*job.sources, *job.modules, *(path for _, path in job.files)]
+    read = [*job.sources, *job.modules, *(path for _, path in job.files)]
+    read += [*more.get("objects", ()), *more.get("library", ())]
     for option, name in others:
-        check_output(option, name, inputs)
-    options.outputs().check(inputs, others)
+        check_output(option, name, read)
+    options.outputs().check(read, others)
     # Report all bugs of one run, not only the first. The user's parameters come later, and so they override
     # it.
     job.parameters = [*([] if options.mode == "off" else ["kasan_multi_shot"]), *options.append]

@@ -97,6 +97,18 @@ class Macro(_Type):
         return value
 
 
+class Part(_Type):
+    """I/N: part I of N."""
+
+    name = "I/N"
+
+    def convert(self, value, param, context):
+        found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", value, re.ASCII)
+        if not found or not 1 <= int(found[1]) <= int(found[2]):
+            self.refuse(value, "I/N with I from 1 to N, as in 1/4")
+        return value
+
+
 class Pair(_Type):
     """The value of --file, which becomes (name in the kernel, Path on the host)."""
 

@@ -10,12 +10,9 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-
-from redzone import builder
+from redzone import base, builder, missing
 
 _NO_MAIN = re.compile(r"^error: program (\d+): .* has no main\(\)$")
-_UNDEFINED = re.compile(r"error: undefined symbol: (\S+)$")
 
 
 @dataclass
@@ -26,7 +23,7 @@ class Reject:
     messages: list
 
 
-def _compiled(step, sources):
+def compiled(step, sources):
     """Return the index of the source that the failed Step @step compiles, or None."""
     try:
         words = shlex.split(step.command)
@@ -38,22 +35,13 @@ def _compiled(step, sources):
     return sources.index(path) if path in sources else None
 
 
-def _undefined(part):
-    """Return the names that the object @part takes from other objects."""
-    with open(part, "rb") as file:
-        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
-        return [symbol.name for symbol in symbols if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name]
-
-
 def _unlinked(step, sources, parts):
     """Return {index: [names]} of the sources that use names that the linker did not find."""
-    wanted = {match[1] for match in map(_UNDEFINED.search, step.output) if match}
+    wanted = missing.undefined_symbols(step.output)
     if not wanted:
         return {}
-    used = {index: _undefined(parts / f"{index}.o") for index in range(len(sources))}
-    return {
-        index: hit for index, names in used.items() if (hit := [name for name in names if name in wanted])
-    }
+    used = {index: missing.names_used(parts / f"{index}.o") for index in range(len(sources))}
+    return {index: sorted(hit) for index, names in used.items() if (hit := names & wanted)}
 
 
 def of(failure, sources, parts):
@@ -63,7 +51,7 @@ def of(failure, sources, parts):
     """
     found = {}
     for step in failure.steps:
-        index = _compiled(step, sources)
+        index = compiled(step, sources)
         if index is not None:
             found[index] = Reject("does not compile", step.output)
         for match in filter(None, map(_NO_MAIN.match, step.output)):
@@ -72,6 +60,16 @@ def of(failure, sources, parts):
             found[index] = Reject("does not link", [f"undefined symbol: {name}" for name in names])
     for reject in found.values():
         reject.messages += [f"hint: {hint}" for hint in builder.hints("\n".join(reject.messages))]
+    return found
+
+
+def _library(failure, library):
+    """Return the missing.Missing of the files that all programs share: no program can run without them."""
+    found = missing.Missing()
+    for step in failure.steps:
+        index = compiled(step, library)
+        if index is not None:
+            found.add_messages(step.output, base.relative(library[index]))
     return found
 
 
@@ -94,8 +92,10 @@ def build(preset, program, folder):
 
         try:
             built = builder.build(preset, programs=[part], copy_to=folder, examine=examine)
-        except builder.BuildFailure:
-            if not found:
+        except builder.BuildFailure as failure:
+            broken = _library(failure, part.library)
+            if broken.found or not found:
+                failure.table = broken
                 raise
             rejects |= {left[index]: reject for index, reject in found.items()}
         else:

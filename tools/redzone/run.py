@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from redzone import base, builder, doctor, each, job, machine, module, summary, view
+from redzone import base, builder, doctor, each, job, lacks, machine, module, summary, view
 from redzone.base import BUILD, Failure
 
 
@@ -50,10 +50,14 @@ class _Both:
 def _build(work, folder):
     """Build the kernel of the Job @work into @folder. Return (its builder.Image, the modules' files)."""
     loaded = module.programs(work.modules, **work.code)
-    programs = [builder.Program("program", work.sources, **work.code)] if work.sources else []
-    kernel = "program" if work.sources else "redzone"
-    targets = () if work.sources else (kernel,)
-    built = builder.build(work.preset, targets, [*programs, *loaded], copy_to=folder)
+    made_of = work.sources or work.parts.get("objects")
+    programs = [builder.Program("program", work.sources, **work.code, **work.parts)] if made_of else []
+    kernel = "program" if programs else "redzone"
+    targets = () if programs else (kernel,)
+    if len(work.sources) > 1:
+        built = lacks.build(work.preset, [*programs, *loaded], folder)
+    else:
+        built = builder.build(work.preset, targets, [*programs, *loaded], copy_to=folder)
     return built[kernel], module.files(loaded, built)
 
 

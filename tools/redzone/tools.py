@@ -5,6 +5,7 @@ The table has the programs that Redzone itself calls; those that only one port c
 Standard library only: `doctor` and the first use run without the virtual environment.
 """
 
+import glob
 import os
 import re
 import shutil
@@ -22,7 +23,7 @@ class Tool:
     key: its name in the rest of the package. command: looked up in PATH. package: on Debian and Ubuntu.
     level: "run" (./redzone run needs it), "test" (some suites do), "port" (./redzone port does). use: shown
     to the user. minimum: oldest version that works, () for any. header: a file that stands for a package
-    without a command.
+    without a command, with the shell's wildcards.
     """
 
     key: str
@@ -43,6 +44,14 @@ TOOLS = (
     Tool("objcopy", "llvm-objcopy-19", "llvm-19", "run", "makes boot images"),
     Tool("symbolizer", "llvm-symbolizer-19", "llvm-19", "run", "finds source lines"),
     Tool("qemu-arm64", "qemu-system-aarch64", "qemu-system-arm", "run", "the machine", (7, 2)),
+    Tool(
+        "compiler-runtime",
+        "",
+        "libgcc-12-dev-arm64-cross",
+        "run",
+        "functions that compilers call",
+        header="/usr/lib/gcc*/aarch64-linux-gnu/*/libgcc.a",
+    ),
     Tool("venv", "python3", "python3-venv", "run", "the command's own environment", (3, 11)),
     Tool("clang-22", "clang-22", "clang-22", "test", "second Clang (--cc clang-22)"),
     Tool("gcc-arm64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "test", "--cc gcc", (12,)),
@@ -91,8 +100,8 @@ def _of_ports(known):
 _port_tools, PROBLEMS = _of_ports({tool.key: tool for tool in TOOLS})
 TOOLS += tuple(_port_tools)
 # Packages that some releases have in a newer version under another name; that one is then installed. Debian
-# 12: its cargo cannot read the registry's present index.
-NEWER = {"cargo": "cargo-web"}
+# 12: its cargo cannot read the registry's present index. Debian 13 has another version of GCC.
+NEWER = {"cargo": "cargo-web", "libgcc-12-dev-arm64-cross": "libgcc-14-dev-arm64-cross"}
 BY_KEY = {tool.key: tool for tool in TOOLS}
 
 
@@ -119,7 +128,7 @@ def venv_python():
 def version(tool):
     """Return (text, tuple) of the installed version, None if the tool is missing."""
     if tool.header:
-        return ("headers found", ()) if os.path.exists(tool.header) else None
+        return ("files found", ()) if glob.glob(tool.header) else None
     path = venv_python() if tool.key == "venv" else shutil.which(tool.command)
     if not path:
         return None
@@ -153,7 +162,7 @@ def missing(keys):
             raise base.Failure("; ".join([f"no program has the key '{key}'", *PROBLEMS]))
         tool = BY_KEY[key]
         if tool.header:
-            present = os.path.exists(tool.header)
+            present = bool(glob.glob(tool.header))
         elif key == "venv":
             present = venv_python() is not None
         else:

@@ -24,6 +24,7 @@ MISTAKES = {
     "slab-use-after-free": "freed",
     "use-after-free": "freed",
     "heap-use-after-free": "freed",
+    "use-after-poison": "poison",
     "use-after-scope": "scope",
     "stack-use-after-scope": "scope",
     "stack-use-after-return": "scope",
@@ -71,6 +72,11 @@ _ADVICE = {
         "Common causes of this shape: a pointer that stayed in a list, timer, work or another object after the free; a "
         "reference that was dropped once too often; or a free on an error path whose caller goes on.",
         "Read the trace of the free first. Then look for the code that kept the pointer.",
+    ),
+    "poison": (
+        "The program itself has marked this memory as not in use (__asan_poison_memory_region()), as allocators of "
+        "their own do. Common causes: an access behind the end of a block, or to a block that was given back.",
+        "Look for the function of the program that hands out this memory, and for the block that it gave last.",
     ),
     "scope": (
         "Common causes of this shape: the address of a local variable was kept after its block or function had ended.",

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""What a program is made of: C and assembly files, objects and archives, folders of them."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from redzone import archive, base, builder
+from redzone.base import Failure
+
+SOURCES = (".c", ".S")
+OBJECTS = (".o", ".a")
+_MACHINES = {"arm64": "EM_AARCH64"}
+_ARCHIVE = b"!<arch>\n"
+
+
+@dataclass
+class Inputs:
+    """Absolute paths. sources: to be compiled. objects: .o and .a files, to be linked."""
+
+    sources: list = field(default_factory=list)
+    objects: list = field(default_factory=list)
+
+
+def in_folder(name, suffixes=(".c",)):
+    """Return the names of the folder's own files with one of @suffixes, sorted, or raise Failure."""
+    found = sorted(str(path) for path in Path(name).iterdir() if path.suffix in suffixes and path.is_file())
+    if not found:
+        raise Failure(f"the folder '{name}' has no {' or '.join(suffixes)} files")
+    return found
+
+
+def expand(names, suffixes=(".c",)):
+    """Return @names with the files of each folder in its place."""
+    return [file for name in names for file in (in_folder(name, suffixes) if Path(name).is_dir() else [name])]
+
+
+def _check_object(path, name, arch):
+    """Raise Failure if the file @path is no object or archive for @arch."""
+    try:
+        with open(path, "rb") as file:
+            if path.suffix == ".a":
+                if file.read(len(_ARCHIVE)) != _ARCHIVE:
+                    raise Failure(f"'{name}' is not an archive")
+                return
+            elf = ELFFile(file)
+            if elf.header["e_type"] != "ET_REL" or elf.header["e_machine"] != _MACHINES[arch]:
+                kind = elf.header["e_machine"].removeprefix("EM_").lower()
+                raise Failure(f"'{name}' is not an object file for {arch}, but one for {kind}")
+    except ELFError:
+        raise Failure(f"'{name}' is not an object file") from None
+    except OSError as error:
+        raise Failure(f"'{name}' cannot be read: {error.strerror}") from None
+
+
+def check(names, arch, accepted=(*SOURCES, *OBJECTS)):
+    """Return the Inputs that @names stand for, or raise Failure, which says what is wrong.
+
+    @accepted: suffixes of files that are taken; a folder stands for its sources among these.
+    """
+    found, taken = Inputs(), set()
+    for name in expand(names, [suffix for suffix in accepted if suffix in SOURCES]):
+        path = Path(name)
+        if not path.exists():
+            hint = "" if path.suffix in accepted else "; arguments of the program go after --"
+            raise Failure(f"'{name}' does not exist{hint}")
+        builder.check_path(path.resolve(), name)
+        if path.suffix not in accepted:
+            kinds = " or ".join(filter(None, [", ".join(accepted[:-1]), accepted[-1]]))
+            raise Failure(
+                f"'{name}' is not a {kinds} file; headers are found with -I, data goes in with --file"
+            )
+        if path.resolve() in taken:
+            raise Failure(f"'{name}' is named twice")
+        taken.add(path.resolve())
+        base.remember_typed(name)
+        if path.suffix in SOURCES:
+            archive.read(path, "the source")
+            found.sources.append(path.resolve())
+        else:
+            _check_object(path.resolve(), name, arch)
+            found.objects.append(path.resolve())
+    return found
+
+
+# {variable with the number of shards: (variable with the one to run, its lowest value)}: Bazel, GitLab,
+# CircleCI, Buildkite.
+_SHARD_VARIABLES = {
+    "TEST_TOTAL_SHARDS": ("TEST_SHARD_INDEX", 0),
+    "CI_NODE_TOTAL": ("CI_NODE_INDEX", 1),
+    "CIRCLE_NODE_TOTAL": ("CIRCLE_NODE_INDEX", 0),
+    "BUILDKITE_PARALLEL_JOB_COUNT": ("BUILDKITE_PARALLEL_JOB", 0),
+}
+
+
+@dataclass
+class Shard:
+    """Part @index, from 1, of @count. origin: the option or variable that says so."""
+
+    index: int
+    count: int
+    origin: str
+
+    def mine(self, items):
+        """Return [(place from 1, item)] of this part of @items: every count-th, so slow neighbours spread."""
+        numbered = list(enumerate(items, 1))
+        return numbered[self.index - 1 :: self.count]
+
+
+def shard_of(text, environment=None):
+    """Return the Shard that --shard @text or else the environment asks for; None: all programs run."""
+    environment = os.environ if environment is None else environment
+    if text is not None:
+        index, count = (int(part) for part in text.split("/"))
+        return Shard(index, count, "--shard")
+    for total, (name, lowest) in _SHARD_VARIABLES.items():
+        if total not in environment or name not in environment:
+            continue
+        try:
+            index, count = int(environment[name]) - lowest + 1, int(environment[total])
+        except ValueError:
+            index = count = 0
+        if not 1 <= index <= count:
+            raise Failure(
+                f"{name}={environment[name]} and {total}={environment[total]} name no part; "
+                "--shard 1/1 runs everything"
+            )
+        # Bazel looks for it, to see that the test knows about shards.
+        status = environment.get("TEST_SHARD_STATUS_FILE")
+        if status and total == "TEST_TOTAL_SHARDS":
+            Path(status).touch()
+        return Shard(index, count, name) if count > 1 else None
+    return None

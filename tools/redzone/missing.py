@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""The end of a build that failed: one table of the headers and functions that are missing, with the files
+that need them."""
+
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from redzone import base
+
+# As Clang and GCC say it.
+_HEADER = re.compile(r"fatal error: '?([^':]+\.\w+)'?(?: file not found|: No such file or directory)")
+_UNDECLARED = re.compile(
+    r"(?:call to undeclared (?:library )?function|implicit declaration of function) ['‘](\w+)['’]"
+)
+_UNDEFINED = re.compile(r"undefined symbol: (\S+)$")
+_KINDS = ("header", "function")
+
+
+@dataclass
+class Missing:
+    """found: {(kind, name): {file}}; kinds are those of the table."""
+
+    found: dict = field(default_factory=dict)
+
+    def add(self, kind, name, file):
+        self.found.setdefault((kind, name), set()).add(file)
+
+    def add_messages(self, lines, file):
+        """Take what the compiler's messages @lines about the source @file say."""
+        for line in lines:
+            for match in _HEADER.finditer(line):
+                self.add("header", match[1], file)
+            for match in _UNDECLARED.finditer(line):
+                self.add("function", match[1], file)
+
+    def rows(self):
+        """Return [(kind, name, files)], headers first."""
+        order = sorted(self.found, key=lambda key: (_KINDS.index(key[0]), key[1]))
+        return [(kind, name, ", ".join(sorted(self.found[kind, name]))) for kind, name in order]
+
+    def show(self):
+        """Print the table to stderr; nothing if nothing is missing."""
+        rows = self.rows()
+        if not rows:
+            return
+        base.say("missing, and the files that need it:")
+        if sys.stderr.isatty():
+            table = Table("kind", "name", "files")
+            for row in rows:
+                table.add_row(*map(escape, row))
+            Console(stderr=True).print(table)
+            return
+        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+        for kind, name, files in rows:
+            print(f"  {kind:{widths[0]}}  {name:{widths[1]}}  {files}", file=sys.stderr, flush=True)
+
+
+def undefined_symbols(lines):
+    """Return the names that a linker's messages @lines call undefined."""
+    return {match[1] for match in map(_UNDEFINED.search, lines) if match}
+
+
+def names_used(path):
+    """Return the names that the object file @path takes from others."""
+    with open(path, "rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        if table is None:
+            return set()
+        return {
+            symbol.name
+            for symbol in table.iter_symbols()
+            if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name
+        }
+
+
+def mentions(path, name):
+    """Has the source @path the word @name? Then it may define it."""
+    text = Path(path).read_text(encoding="utf-8", errors="replace")
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
