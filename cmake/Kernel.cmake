@@ -267,6 +267,17 @@ foreach(target IN ITEMS kernel-tests kernel-tests-bugs-removed)
   endif()
 endforeach()
 
+# The fuzzing loop, which only redzone_add_fuzz_program() links: it has its own part of the runtime.
+include(${CMAKE_SOURCE_DIR}/runtime/fuzz/sources.cmake)
+list(TRANSFORM REDZONE_RUNTIME_FUZZ_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/runtime/fuzz/ OUTPUT_VARIABLE fuzz_files)
+add_library(runtime-fuzz OBJECT EXCLUDE_FROM_ALL ${fuzz_files})
+target_include_directories(runtime-fuzz PRIVATE
+  ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
+target_compile_definitions(runtime-fuzz PRIVATE ${kernel_defs})
+target_compile_options(runtime-fuzz PRIVATE -std=gnu17 -ffreestanding ${runtime_options} ${REDZONE_WARNINGS} -Wvla)
+redzone_kernel_library(kernel-fuzz fuzz)
+set_target_properties(kernel-fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)
+
 set(shared_objects $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib> $<TARGET_OBJECTS:kernel-ulib-fp>)
 if(NOT REDZONE_MODE STREQUAL "off")
   # The runtime makes the checks, so it is not checked itself.
@@ -381,7 +392,7 @@ endmacro()
 # is C's main() (falling off its end returns 0), but without the compiler's ideas of what the library
 # functions do: the calls that are written are the calls that are checked.
 function(redzone_add_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;DEFINES;OPTIONS;FILE_OPTIONS;OBJECTS")
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;DEFINES;OPTIONS;FILE_OPTIONS;OBJECTS;FUZZ_OBJECTS;FUZZ_LINK")
   redzone_program_objects(${name}.objects)
   redzone_program_file_options()
   # The program's names are its own: it may well have a sort() or a panic(), and so has the kernel.
@@ -397,8 +408,20 @@ function(redzone_add_program name)
     COMMENT "Joining the program ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
   redzone_image(${name}
-    OBJECTS ${kernel_objects} ${linked}
-    LINK --defsym=redzone_program_main=main --error-limit=0)
+    OBJECTS ${kernel_objects} ${program_FUZZ_OBJECTS} ${linked}
+    LINK --defsym=redzone_program_main=main --error-limit=0 ${program_FUZZ_LINK})
+endfunction()
+
+# redzone_add_fuzz_program(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
+#                          [OPTIONS <compiler option>...])
+#
+# The same, for a program whose inputs come from a fuzzer: kernel/fuzz/harness.c is one of its files, and the OPTIONS ask
+# the compiler for coverage. The fuzzing loop and the kernel's port of it are linked in.
+function(redzone_add_fuzz_program name)
+  set(comparisons memcmp strcmp strncmp strcasecmp)
+  list(TRANSFORM comparisons PREPEND --wrap=)
+  redzone_add_program(${name} ${ARGN}
+    FUZZ_OBJECTS $<TARGET_OBJECTS:kernel-fuzz> $<TARGET_OBJECTS:runtime-fuzz> FUZZ_LINK ${comparisons})
 endfunction()
 
 # redzone_add_programs(<name> SOURCES <file>... [INCLUDES <folder>...] [OPTIONS <compiler option>...]

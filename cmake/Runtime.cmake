@@ -7,6 +7,11 @@ include(${CMAKE_SOURCE_DIR}/runtime/sources.cmake)
 set(REDZONE_RUNTIME_FILES ${REDZONE_RUNTIME_SOURCES})
 list(TRANSFORM REDZONE_RUNTIME_FILES PREPEND ${CMAKE_SOURCE_DIR}/runtime/)
 
+# What only systems that are fuzzed link.
+include(${CMAKE_SOURCE_DIR}/runtime/fuzz/sources.cmake)
+set(REDZONE_RUNTIME_FUZZ_FILES ${REDZONE_RUNTIME_FUZZ_SOURCES})
+list(TRANSFORM REDZONE_RUNTIME_FUZZ_FILES PREPEND ${CMAKE_SOURCE_DIR}/runtime/fuzz/)
+
 function(redzone_runtime_alone)
   if(REDZONE_ARCH STREQUAL "arm64")
     set(options -mgeneral-regs-only -mcmodel=small)
@@ -32,8 +37,11 @@ function(redzone_runtime_alone)
   endif()
 
   add_library(kasan STATIC ${REDZONE_RUNTIME_FILES})
-  target_include_directories(kasan PRIVATE ${CMAKE_SOURCE_DIR}/include)
-  target_compile_definitions(kasan PRIVATE ${defs})
-  target_compile_options(kasan PRIVATE -std=gnu17 -ffreestanding -nostdinc ${REDZONE_COMPILER_INCLUDE}
-                         ${REDZONE_FREESTANDING} ${REDZONE_WARNINGS} -Wvla ${options})
+  add_library(kasan_fuzz STATIC ${REDZONE_RUNTIME_FUZZ_FILES})
+  foreach(library IN ITEMS kasan kasan_fuzz)
+    target_include_directories(${library} PRIVATE ${CMAKE_SOURCE_DIR}/include)
+    target_compile_definitions(${library} PRIVATE ${defs})
+    target_compile_options(${library} PRIVATE -std=gnu17 -ffreestanding -nostdinc ${REDZONE_COMPILER_INCLUDE}
+                           ${REDZONE_FREESTANDING} ${REDZONE_WARNINGS} -Wvla ${options})
+  endforeach()
 endfunction()

@@ -28,6 +28,7 @@ from redzone import (
 from redzone.base import Failure
 from redzone.decode import command as decode
 from redzone.decode import output
+from redzone.fuzz import command as fuzz
 from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Part, Patterns, Words
 
 EXIT_STATUSES = """\b
@@ -76,6 +77,38 @@ def _with_features(function):
 def _choose_features(options):
     """Remove the options of _with_features() from @options, and use them."""
     builder.choose_features(**{name: options.pop(name) for name in builder.OPTION_FEATURES})
+
+
+def _check_kernel(options):
+    """Refuse options of a kernel that exclude each other; remove --inline and the features, and use those."""
+    if options["mte_stack"] and options["mode"] != "hw_tags":
+        raise Failure(
+            f"--mte-stack with --mode {options['mode']}: the tags are the CPU's, so it needs --mode hw_tags"
+            + ("" if options["mode"] == "off" else "; this mode checks stack variables anyway")
+        )
+    if options["mte_stack"] and options["cc"] == "gcc":
+        raise Failure("--mte-stack with --cc gcc: GCC does not tag stack variables for MTE; use a Clang")
+    if options["tagged_globals"] and options["mode"] != "sw_tags":
+        why = {
+            "generic": "; this mode checks global variables anyway",
+            "hw_tags": ": no compiler tags global variables of a kernel for the CPU",
+        }
+        raise Failure(
+            f"--tagged-globals with --mode {options['mode']}: it needs --mode sw_tags"
+            + why.get(options["mode"], "")
+        )
+    if options["tagged_globals"] and options["cc"] == "gcc":
+        raise Failure("--tagged-globals with --cc gcc: GCC does not tag global variables; use a Clang")
+    _choose_features(options)
+    inline = options.pop("inline")
+    if inline and options["outline"]:
+        raise Failure("--inline and --outline exclude each other; give one of them")
+    if options["mode"] in builder.UNINSTRUMENTED and (inline or options["outline"]):
+        who = "the CPU checks each access" if options["mode"] == "hw_tags" else "nothing is checked"
+        raise Failure(
+            f"--mode {options['mode']} with --{'inline' if inline else 'outline'}: {who}, "
+            "the compiler adds no checks; leave it out"
+        )
 
 
 @click.group(cls=Order, context_settings={"help_option_names": ["-h", "--help"]})
@@ -231,34 +264,7 @@ def run_verb(context, **options):
       ./redzone run --html bugs.html bug.c
       ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
-    if options["mte_stack"] and options["mode"] != "hw_tags":
-        raise Failure(
-            f"--mte-stack with --mode {options['mode']}: the tags are the CPU's, so it needs --mode hw_tags"
-            + ("" if options["mode"] == "off" else "; this mode checks stack variables anyway")
-        )
-    if options["mte_stack"] and options["cc"] == "gcc":
-        raise Failure("--mte-stack with --cc gcc: GCC does not tag stack variables for MTE; use a Clang")
-    if options["tagged_globals"] and options["mode"] != "sw_tags":
-        why = {
-            "generic": "; this mode checks global variables anyway",
-            "hw_tags": ": no compiler tags global variables of a kernel for the CPU",
-        }
-        raise Failure(
-            f"--tagged-globals with --mode {options['mode']}: it needs --mode sw_tags"
-            + why.get(options["mode"], "")
-        )
-    if options["tagged_globals"] and options["cc"] == "gcc":
-        raise Failure("--tagged-globals with --cc gcc: GCC does not tag global variables; use a Clang")
-    _choose_features(options)
-    inline = options.pop("inline")
-    if inline and options["outline"]:
-        raise Failure("--inline and --outline exclude each other; give one of them")
-    if options["mode"] in builder.UNINSTRUMENTED and (inline or options["outline"]):
-        who = "the CPU checks each access" if options["mode"] == "hw_tags" else "nothing is checked"
-        raise Failure(
-            f"--mode {options['mode']} with --{'inline' if inline else 'outline'}: {who}, "
-            "the compiler adds no checks; leave it out"
-        )
+    _check_kernel(options)
     given = context.get_parameter_source("max_reports")
     if options["separate"] and given is click.core.ParameterSource.COMMANDLINE:
         raise Failure("--max-reports does not go with --each: a program ends with its first report")
@@ -456,6 +462,7 @@ for _module in (bench_traces, bench_stackleak, bench_lockdep, bench_rt):
 bench_profile.register(bench_verb, _with_features, _choose_features)
 for _module in (merge, flags, amalgamate, audit, ksyms, size, decode, port):
     _module.register(command)
+fuzz.register(command, _check_kernel)
 
 
 def _usage_message(error):

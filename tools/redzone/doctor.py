@@ -31,6 +31,7 @@ LEVELS = {
     "run": "Needed by ./redzone run",
     "test": "Needed by some of ./redzone test",
     "port": "Also needed by ./redzone port",
+    "fuzz": "Also needed by ./redzone fuzz",
 }
 
 

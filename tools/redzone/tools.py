@@ -7,6 +7,7 @@ Standard library only: `doctor` and the first use run without the virtual enviro
 
 import glob
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -21,9 +22,9 @@ class Tool:
     """One outside program.
 
     key: its name in the rest of the package. command: looked up in PATH. package: on Debian and Ubuntu.
-    level: "run" (./redzone run needs it), "test" (some suites do), "port" (./redzone port does). use: shown
-    to the user. minimum: oldest version that works, () for any. header: a file that stands for a package
-    without a command, with the shell's wildcards.
+    level: "run" (./redzone run needs it), "test" (some suites do), "port", "fuzz" (these verbs do). use:
+    shown to the user. minimum: oldest version that works, () for any. header: a file that stands for a
+    package without a command, with the shell's wildcards.
     """
 
     key: str
@@ -34,6 +35,9 @@ class Tool:
     minimum: tuple = ()
     header: str = ""
 
+
+# LLVM's runtime for the host's own processor.
+_LIBFUZZER = f"/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-{platform.machine()}.a"
 
 TOOLS = (
     Tool("cmake", "cmake", "cmake", "run", "configures the build", (3, 25)),
@@ -76,6 +80,7 @@ TOOLS = (
     Tool("zstd", "zstd", "zstd", "test", "decode: compressed modules (.ko.zst)"),
     Tool("mmdebstrap", "mmdebstrap", "mmdebstrap", "test", "suite fresh-machine"),
     Tool("unshare", "unshare", "util-linux", "test", "suite fresh-machine"),
+    Tool("libfuzzer", "", "libclang-rt-19-dev", "fuzz", "drives the target", header=_LIBFUZZER),
     Tool("tar", "tar", "tar", "port", "unpacks sources"),
     Tool("xz", "xz", "xz-utils", "port", "unpacks sources"),
     Tool("objdump", "llvm-objdump-19", "llvm-19", "port", "looks at what was linked"),

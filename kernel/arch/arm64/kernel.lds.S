@@ -88,6 +88,12 @@ SECTIONS
 		KEEP(*(hwasan_globals))
 		__stop_hwasan_globals = .;
 
+		/* The places of a fuzzing target's counters, for the host. */
+		. = ALIGN(8);
+		__start___sancov_pcs = .;
+		*(__sancov_pcs)
+		__stop___sancov_pcs = .;
+
 		/* Last: only this grows between the two link passes, so addresses stay. */
 		. = ALIGN(8);
 		KEEP(*(.kallsyms))
@@ -99,6 +105,15 @@ SECTIONS
 	.data : AT(ADDR(.data) - KIMAGE_VADDR + KIMAGE_LOAD) {
 		__data_start = .;
 		*(.data .data.*)
+		/* Coverage of a fuzzing target: one of the two. */
+		. = ALIGN(8);
+		__start___sancov_cntrs = .;
+		*(__sancov_cntrs)
+		__stop___sancov_cntrs = .;
+		. = ALIGN(8);
+		__start___sancov_guards = .;
+		*(__sancov_guards)
+		__stop___sancov_guards = .;
 		. = ALIGN(16);
 		_edata = .;
 	} :data

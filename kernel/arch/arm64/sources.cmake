@@ -21,6 +21,7 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	pgtable.c
 	psci.c
 	seed.c
+	semihost.c
 	setup.c
 	smp.c
 	stackleak.S

@@ -140,6 +140,22 @@ void time_init(void);
  */
 _Noreturn void machine_exit(int code);
 
+/**
+ * arch_host_open() - open a file of the machine that runs the emulator
+ * @path: in the host's file system. @to_write: else to read.
+ *
+ * The CPU stands still until the host has answered; so it does in the two functions below. Task context.
+ *
+ * Return: the file's number; -1 if it cannot be opened, or without an emulator that answers.
+ */
+long arch_host_open(const char *path, bool to_write);
+
+/** arch_host_read() - read from a file of arch_host_open(). Return: bytes read, 0 at its end; -1 on an error. */
+long arch_host_read(long file, void *data, size_t size);
+
+/** arch_host_write() - write to a file of arch_host_open(). Return: bytes written; -1 on an error. */
+long arch_host_write(long file, const void *data, size_t size);
+
 /* --- Time ------------------------------------------------------------------------------------- */
 
 /** clock_ns() - Return: nanoseconds since boot; monotonic, and the same on all CPUs. Any context. */

@@ -47,6 +47,7 @@ ORDER = (
     "bench",
     "bench-modes",
     "decode-page",
+    "fuzz",
     "soak",
     "workqueue-stress",
     "fresh-machine",

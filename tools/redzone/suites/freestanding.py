@@ -66,6 +66,18 @@ def judge(name, mode, files):
     return Result(name, PASS)
 
 
+def judge_fuzz(name, files):
+    """Judge the fuzzing loop: it needs nothing but its two functions of the port, not even the runtime."""
+    undefined, defined = symbols(files)
+    foreign = sorted(symbol for symbol in undefined if not re.match(r"kasan_port_fuzz_|__aeabi_", symbol))
+    if foreign:
+        return Result(name, FAIL, "needs symbols that no port has to give: " + ", ".join(foreign))
+    lacking = {"kasan_fuzz_loop", "__sanitizer_cov_trace_pc", "__sanitizer_cov_trace_cmp8"} - defined
+    return (
+        Result(name, FAIL, f"does not define {', '.join(sorted(lacking))}") if lacking else Result(name, PASS)
+    )
+
+
 def run(context):
     for preset in builder.presets():
         if not preset.startswith("runtime-"):
@@ -83,3 +95,4 @@ def run(context):
             continue
         mode = next((mode for mode in ("sw_tags", "hw_tags") if mode in name), "generic")
         yield judge(name, mode, [BUILD / preset / "libkasan.a"])
+        yield judge_fuzz(f"{name}.fuzz", [BUILD / preset / "libkasan_fuzz.a"])

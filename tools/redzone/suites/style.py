@@ -25,7 +25,7 @@ _FREESTANDING = {
 }  # fmt: skip
 
 # The runtime's folders, lowest first: a file may include headers from its own folder and those before it.
-_LAYERS = ("arch", "core", "track", "alloc", "report", "abi")
+_LAYERS = ("arch", "core", "track", "alloc", "report", "abi", "fuzz")
 # A section's heading: short enough that clang-format does not break it.
 RULE = re.compile(r"/\* --- \S.{0,85} --- \*/")
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+/*
+ * compare.c - operands of comparisons that failed: what the engine puts into the next inputs.
+ *
+ * A table of the mailbox keeps some of the newest ones. Its slot is a hash of the operands, so a loop that compares the
+ * same again takes one slot. Operands of 1 and 2 bytes are found soon without help, and are left out.
+ */
+#include "internal.h"
+
+/* What the compilers call; const_: the first operand is a constant (Clang). */
+void __sanitizer_cov_trace_cmp1(uint8_t a, uint8_t b);
+void __sanitizer_cov_trace_cmp2(uint16_t a, uint16_t b);
+void __sanitizer_cov_trace_cmp4(uint32_t a, uint32_t b);
+void __sanitizer_cov_trace_cmp8(uint64_t a, uint64_t b);
+void __sanitizer_cov_trace_const_cmp1(uint8_t a, uint8_t b);
+void __sanitizer_cov_trace_const_cmp2(uint16_t a, uint16_t b);
+void __sanitizer_cov_trace_const_cmp4(uint32_t a, uint32_t b);
+void __sanitizer_cov_trace_const_cmp8(uint64_t a, uint64_t b);
+void __sanitizer_cov_trace_switch(uint64_t value, const uint64_t *cases);
+/* GCC: operands in floating point registers, which nobody reads. */
+void __sanitizer_cov_trace_cmpf(void);
+void __sanitizer_cov_trace_cmpd(void);
+
+struct __attribute__((packed, may_alias)) word {
+	uint64_t value;
+};
+
+static inline struct kasan_fuzz_cmp *slot(struct kasan_fuzz_mailbox *box, uint64_t hash,
+					  size_t size)
+{
+	struct kasan_fuzz_cmp *cmp;
+
+	hash *= 0x9e3779b97f4a7c15ULL;
+	cmp = &box->cmps[(hash >> 32) % KASAN_FUZZ_CMPS];
+	cmp->input = kasan_fuzz_state.input;
+	cmp->size = (uint16_t)size;
+	return cmp;
+}
+
+static inline void integers(uint64_t a, uint64_t b, size_t size)
+{
+	struct kasan_fuzz_mailbox *box;
+	struct kasan_fuzz_cmp *cmp;
+
+	if (a == b)
+		return;
+	box = fuzz_counting();
+	if (!box)
+		return;
+	cmp = slot(box, a ^ b << 1, size);
+	cmp->memory = 0;
+	*(struct word *)cmp->a = (struct word){a};
+	*(struct word *)cmp->b = (struct word){b};
+}
+
+bool kasan_fuzz_wants_compare(void)
+{
+	return fuzz_counting() != NULL;
+}
+
+void kasan_fuzz_compare(const void *a, const void *b, size_t size)
+{
+	struct kasan_fuzz_mailbox *box = fuzz_counting();
+	const uint8_t *left = a, *right = b;
+	struct kasan_fuzz_cmp *cmp;
+	uint64_t hash = size;
+
+	if (!box || size < 2)
+		return;
+	if (size > KASAN_FUZZ_CMP_MAX)
+		size = KASAN_FUZZ_CMP_MAX;
+	for (size_t i = 0; i < size; i++)
+		hash = hash * 31 + left[i] * 7U + right[i];
+	cmp = slot(box, hash, size);
+	cmp->memory = 1;
+	for (size_t i = 0; i < size; i++) {
+		cmp->a[i] = left[i];
+		cmp->b[i] = right[i];
+	}
+}
+
+void __sanitizer_cov_trace_cmp1(uint8_t a, uint8_t b)
+{
+	(void)a;
+	(void)b;
+}
+
+void __sanitizer_cov_trace_cmp2(uint16_t a, uint16_t b)
+{
+	(void)a;
+	(void)b;
+}
+
+void __sanitizer_cov_trace_cmp4(uint32_t a, uint32_t b)
+{
+	integers(a, b, sizeof(a));
+}
+
+void __sanitizer_cov_trace_cmp8(uint64_t a, uint64_t b)
+{
+	integers(a, b, sizeof(a));
+}
+
+void __sanitizer_cov_trace_const_cmp1(uint8_t a, uint8_t b)
+{
+	(void)a;
+	(void)b;
+}
+
+void __sanitizer_cov_trace_const_cmp2(uint16_t a, uint16_t b)
+{
+	(void)a;
+	(void)b;
+}
+
+void __sanitizer_cov_trace_const_cmp4(uint32_t a, uint32_t b)
+{
+	integers(a, b, sizeof(a));
+}
+
+void __sanitizer_cov_trace_const_cmp8(uint64_t a, uint64_t b)
+{
+	integers(a, b, sizeof(a));
+}
+
+/* @cases: their number, the bits of the value, and the cases themselves. */
+void __sanitizer_cov_trace_switch(uint64_t value, const uint64_t *cases)
+{
+	const uint64_t count = cases[0], bits = cases[1];
+
+	if (bits < 32 || !kasan_fuzz_state.box)
+		return;
+	for (uint64_t i = 0; i < count; i++)
+		integers(cases[2 + i], value, bits / 8);
+}
+
+void __sanitizer_cov_trace_cmpf(void)
+{
+}
+
+void __sanitizer_cov_trace_cmpd(void)
+{
+}

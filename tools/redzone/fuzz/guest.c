@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+/*
+ * guest.c - the emulator: boots it, hands inputs to it through the memory that both share, and waits for results.
+ *
+ * The guest's whole RAM is a file without a name (memfd). Another such file takes the console. Through two pipes one side
+ * wakes the other, if it sleeps: the guest reads a byte from one and writes a byte to the other, by semihosting calls.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proxy.h"
+
+/* An input that prints more than this is ended. */
+#define CONSOLE_MAX (8UL << 20)
+/* The console's file is emptied when it is longer than this and nothing in it is needed. */
+#define CONSOLE_KEEP (1UL << 20)
+/* Boots that fail, one after the other, before the process gives up. */
+#define FAILED_BOOTS 3
+/* A guest that does nothing may take so many times the time of a hang. */
+#define WAITING 20
+/* How often a guest looks for an input in a microsecond, roughly. */
+#define SPINS_PER_US 50
+/* Inputs between two attempts to poll again for as long as at the beginning. */
+#define RETRY_POLLING 1024
+
+static struct {
+	pid_t pid; /* 0: no guest */
+	int status;
+	int ram, console, wake, woken; /* file descriptors; wake: to write, woken: to read */
+	uint8_t *memory;
+	struct kasan_fuzz_mailbox *box;
+	uint32_t number;
+	off_t console_start;
+	uint32_t reports;
+	unsigned int boots, spin_us;
+	char *text;
+} guest = {.ram = -1, .console = -1, .wake = -1, .woken = -1};
+
+uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+struct kasan_fuzz_mailbox *guest_box(void)
+{
+	return guest.box;
+}
+
+uint32_t guest_number(void)
+{
+	return guest.number;
+}
+
+unsigned int guest_boots(void)
+{
+	return guest.boots;
+}
+
+unsigned int guest_reports(void)
+{
+	return guest.box ? __atomic_load_n(&guest.box->reports, __ATOMIC_RELAXED) : 0;
+}
+
+static off_t console_size(void)
+{
+	return lseek(guest.console, 0, SEEK_END);
+}
+
+static const char *console_from(off_t start)
+{
+	off_t size = console_size() - start;
+	ssize_t got = 0;
+
+	if (size < 0)
+		size = 0;
+	if (size > (off_t)CONSOLE_MAX)
+		size = CONSOLE_MAX;
+	if (!guest.text && !(guest.text = malloc(CONSOLE_MAX + 1)))
+		fail("no memory for the console");
+	got = pread(guest.console, guest.text, (size_t)size, start);
+	guest.text[got > 0 ? got : 0] = '\0';
+	/* The other functions take it as text. */
+	for (ssize_t i = 0; i < got; i++)
+		if (!guest.text[i])
+			guest.text[i] = '?';
+	return guest.text;
+}
+
+const char *guest_console(void)
+{
+	return console_from(guest.console_start);
+}
+
+void guest_forget_console(void)
+{
+	if (console_size() > (off_t)CONSOLE_KEEP && ftruncate(guest.console, 0) < 0)
+		fail("the console's file cannot be emptied: %s", strerror(errno));
+}
+
+static void close_file(int *file)
+{
+	if (*file >= 0)
+		close(*file);
+	*file = -1;
+}
+
+void guest_stop(void)
+{
+	if (guest.pid) {
+		kill(guest.pid, SIGKILL);
+		while (waitpid(guest.pid, &guest.status, 0) < 0 && errno == EINTR)
+			;
+	}
+	guest.pid = 0;
+	guest.box = NULL;
+	close_file(&guest.wake);
+	close_file(&guest.woken);
+}
+
+/* Return: true if the guest's process has ended by itself. */
+static bool guest_ended(void)
+{
+	if (guest.pid && waitpid(guest.pid, &guest.status, WNOHANG) == guest.pid)
+		guest.pid = 0;
+	return !guest.pid;
+}
+
+/* Replace each @ram, @wait and @wake in @word by the path of that file descriptor. Return: an allocated copy. */
+static char *with_files(const char *word, int ram, int wait, int wake)
+{
+	static const char *const names[] = {"@ram@", "@wait@", "@wake@"};
+	const int files[] = {ram, wait, wake};
+	char *copy = strdup(word);
+
+	for (int i = 0; copy && i < 3; i++) {
+		char *at = strstr(copy, names[i]), *longer;
+
+		if (!at)
+			continue;
+		if (asprintf(&longer, "%.*s/proc/self/fd/%d%s", (int)(at - copy), copy, files[i],
+			     at + strlen(names[i])) < 0)
+			longer = NULL;
+		free(copy);
+		copy = longer;
+		i--;
+	}
+	if (!copy)
+		fail("no memory for a command");
+	return copy;
+}
+
+static void start_emulator(void)
+{
+	int wait[2], wake[2];
+	size_t count = 0;
+	char **command;
+	pid_t parent = getpid();
+
+	if (pipe2(wait, O_CLOEXEC) || pipe2(wake, O_CLOEXEC))
+		fail("no pipe: %s", strerror(errno));
+	/* A second wake before the first is read must not block the host. */
+	fcntl(wait[1], F_SETFL, O_NONBLOCK);
+	fcntl(wake[0], F_SETFL, O_NONBLOCK);
+	guest.wake = wait[1];
+	guest.woken = wake[0];
+	while (config.command[count])
+		count++;
+	command = calloc(count + 1, sizeof(*command));
+	if (!command)
+		fail("no memory for a command");
+	for (size_t i = 0; i < count; i++)
+		command[i] = with_files(config.command[i], guest.ram, wait[0], wake[1]);
+	guest.pid = fork();
+	if (guest.pid < 0)
+		fail("no process: %s", strerror(errno));
+	if (!guest.pid) {
+		int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+		/* Not the terminal's Ctrl-C: this process ends the guest. */
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(127);
+		dup2(nothing, 0);
+		dup2(guest.console, 1);
+		dup2(guest.console, 2);
+		fcntl(guest.ram, F_SETFD, 0);
+		fcntl(wait[0], F_SETFD, 0);
+		fcntl(wake[1], F_SETFD, 0);
+		execvp(command[0], command);
+		dprintf(2, "%s cannot be started: %s\n", command[0], strerror(errno));
+		_exit(127);
+	}
+	close(wait[0]);
+	close(wake[1]);
+	for (size_t i = 0; i < count; i++)
+		free(command[i]);
+	free(command);
+}
+
+/* Return: where the guest says that the mailbox is; NULL if it has not said it, or nonsense. */
+static struct kasan_fuzz_mailbox *find_mailbox(void)
+{
+	const char *at = strstr(console_from(0), "fuzz: mailbox at 0x");
+	uint64_t address;
+
+	if (!at || !strchr(at, '\n'))
+		return NULL;
+	address = strtoull(at + strlen("fuzz: mailbox at "), NULL, 16) - config.ram;
+	if (address % 64 || address > config.memory ||
+	    config.memory - address < sizeof(struct kasan_fuzz_mailbox))
+		return NULL;
+	return (struct kasan_fuzz_mailbox *)(guest.memory + address);
+}
+
+/* Both sides poll for @microseconds from now on. */
+static void set_polling(unsigned int microseconds)
+{
+	guest.spin_us = microseconds < config.spin_us ? microseconds : config.spin_us;
+	__atomic_store_n(&guest.box->spin, guest.spin_us * SPINS_PER_US, __ATOMIC_RELAXED);
+}
+
+/* Return: true if the guest runs and waits for its first input. */
+static bool boot(void)
+{
+	uint64_t limit = now_ms() + config.boot_ms;
+	struct kasan_fuzz_mailbox *box = NULL;
+
+	if (guest.ram < 0) {
+		guest.ram = memfd_create("guest-ram", MFD_CLOEXEC);
+		guest.console = memfd_create("guest-console", MFD_CLOEXEC);
+		if (guest.ram < 0 || guest.console < 0 ||
+		    fcntl(guest.console, F_SETFL, O_APPEND) < 0)
+			fail("no file in memory: %s", strerror(errno));
+		guest.memory =
+			mmap(NULL, config.memory, PROT_READ | PROT_WRITE, MAP_SHARED, guest.ram, 0);
+		if (guest.memory == MAP_FAILED)
+			fail("no address space for the guest's memory: %s", strerror(errno));
+	}
+	/* All zeroes again. */
+	if (ftruncate(guest.console, 0) || ftruncate(guest.ram, 0) ||
+	    ftruncate(guest.ram, (off_t)config.memory))
+		fail("the guest's memory cannot be emptied: %s", strerror(errno));
+	start_emulator();
+	guest.boots++;
+	guest.number = 0;
+	guest.reports = 0;
+	while (!box || __atomic_load_n(&box->magic, __ATOMIC_ACQUIRE) != KASAN_FUZZ_MAGIC) {
+		if (guest_ended() || now_ms() > limit)
+			return false;
+		usleep(1000);
+		if (!box)
+			box = find_mailbox();
+	}
+	if (box->version != KASAN_FUZZ_VERSION || box->size != sizeof(*box))
+		fail("the kernel was built with another version of the mailbox");
+	guest.box = box;
+	set_polling(config.spin_us);
+	return true;
+}
+
+static void boot_or_fail(void)
+{
+	for (int i = 0; i < FAILED_BOOTS; i++) {
+		if (boot())
+			return;
+		guest_stop();
+	}
+	fail("the kernel does not come up; its console:\n%s", console_from(0));
+}
+
+static void wake_guest(void)
+{
+	ssize_t ignored = write(guest.wake, "w", 1);
+
+	(void)ignored;
+}
+
+/* Sleep until the guest wakes the host, at most @milliseconds. */
+static void sleep_some(int milliseconds)
+{
+	struct pollfd wait = {.fd = guest.woken, .events = POLLIN};
+	char bytes[64];
+
+	if (poll(&wait, 1, milliseconds) > 0) {
+		/* If the guest is gone the pipe has ended, and would not let anyone sleep. */
+		if (read(guest.woken, bytes, sizeof(bytes)) <= 0)
+			usleep(1000);
+	}
+}
+
+static void post(const uint8_t *data, size_t size)
+{
+	struct kasan_fuzz_mailbox *box = guest.box;
+
+	memcpy(box->input, data, size);
+	if (config.counters)
+		memset(box->counters, 0, config.counters);
+	box->input_size = (uint32_t)size;
+	/* 0 means that nothing was posted. */
+	if (!++guest.number)
+		guest.number = 1;
+	guest.console_start = console_size();
+	guest.reports = guest_reports();
+	__atomic_store_n(&box->posted, guest.number, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&box->guest_sleeps, __ATOMIC_SEQ_CST))
+		wake_guest();
+}
+
+static bool finished(void)
+{
+	return __atomic_load_n(&guest.box->done, __ATOMIC_ACQUIRE) == guest.number;
+}
+
+/*
+ * Poll for the end. Return: true if it came.
+ *
+ * Polling pays off while the guest answers at once. On a machine with more to do than CPUs it takes the CPU that the
+ * guest waits for. So both sides poll for half as long after each time that it was in vain, and for longer after a
+ * success. Now and then they try again from the beginning.
+ */
+static bool poll_for_end(void)
+{
+	const uint64_t start = now_us();
+	uint64_t spent = 0;
+
+	if (guest.number % RETRY_POLLING == 0)
+		set_polling(config.spin_us);
+	/* The clock is asked now and then only: it is slower than a look at a word. */
+	for (unsigned int i = 1; spent < guest.spin_us; i++) {
+		if (finished()) {
+			set_polling(guest.spin_us * 2);
+			return true;
+		}
+		if (i % 64 == 0)
+			spent = now_us() - start;
+	}
+	set_polling(guest.spin_us / 2);
+	return false;
+}
+
+/* Return: milliseconds of CPU time that the emulator has used so far. */
+static uint64_t emulator_ms(void)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(guest.pid, &clock) || clock_gettime(clock, &used))
+		return 0;
+	return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
+}
+
+/* Wait for the end of the input. Return: false if it has none. */
+static bool wait_for_end(enum end *end)
+{
+	struct kasan_fuzz_mailbox *box = guest.box;
+	const uint64_t start = now_ms();
+	uint64_t spent, used = 0;
+
+	if (poll_for_end())
+		return true;
+	for (int nap = 1;;) {
+		__atomic_store_n(&box->host_sleeps, 1, __ATOMIC_SEQ_CST);
+		if (finished())
+			break;
+		sleep_some(nap);
+		if (finished())
+			break;
+		/* A guest that fell asleep while the input was posted has missed it. */
+		if (__atomic_load_n(&box->guest_sleeps, __ATOMIC_SEQ_CST))
+			wake_guest();
+		spent = now_ms() - start;
+		if (guest_ended()) {
+			*end = WIFSIGNALED(guest.status) ? END_KILLED : END_DEAD;
+			return false;
+		}
+		/* CPU time: a busy machine is no hang. A guest that waits for nothing uses none. */
+		if (!used)
+			used = emulator_ms();
+		if ((spent > config.hang_ms && emulator_ms() - used > config.hang_ms) ||
+		    spent > WAITING * (uint64_t)config.hang_ms ||
+		    console_size() - guest.console_start > (off_t)CONSOLE_MAX) {
+			*end = END_HANG;
+			return false;
+		}
+		nap = spent > 100 ? 50 : spent > 10 ? 5 : 1;
+	}
+	__atomic_store_n(&box->host_sleeps, 0, __ATOMIC_SEQ_CST);
+	return true;
+}
+
+enum end guest_run(const uint8_t *data, size_t size)
+{
+	enum end end = END_GOOD;
+
+	if (!guest.pid || guest_ended()) {
+		guest_stop();
+		boot_or_fail();
+	}
+	post(data, size);
+	if (!wait_for_end(&end)) {
+		guest_stop();
+		return end;
+	}
+	return guest_reports() != guest.reports ? END_REPORT : END_GOOD;
+}

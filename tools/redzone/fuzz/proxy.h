@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proxy.h - the libFuzzer executable whose target runs in a guest: what its files share.
+ *
+ * guest.c starts and ends the emulator and exchanges inputs for results; verdict.c names what went wrong, from the
+ * console; findings.c stores inputs with a verdict and makes them small; proxy.c is what libFuzzer calls.
+ */
+#ifndef REDZONE_FUZZ_PROXY_H
+#define REDZONE_FUZZ_PROXY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <kasan/fuzz.h>
+
+/**
+ * struct config - what the file EXECUTABLE.conf says, and the environment
+ * @command: the emulator's, with NULL behind it. @FD in a word stands for a file descriptor: see guest.c.
+ * @memory, @ram: bytes of the guest's RAM, and its physical address. @counters: how many the kernel has.
+ * @places: the code address of each, or NULL. @hang_ms: time of an input. @boot_ms: time of a boot.
+ * @spin_us: how long the host polls before it sleeps. @findings: folder for findings, which then do not end the
+ *	process; NULL: a finding ends it, as libFuzzer expects it.
+ */
+struct config {
+	char **command;
+	size_t memory;
+	uint64_t ram;
+	size_t counters;
+	uint64_t *places;
+	unsigned int hang_ms, boot_ms, spin_us;
+	const char *findings;
+};
+
+extern struct config config;
+
+/** read_config() - fill config, or end the process with a line that says what is wrong. */
+void read_config(void);
+
+/** fail() - say why the process cannot go on, end the guest and the process with status 1. */
+__attribute__((noreturn, format(printf, 1, 2))) void fail(const char *text, ...);
+
+/* --- guest.c --- */
+
+enum end {
+	END_GOOD,   /* the target returned, without a report */
+	END_REPORT, /* the target returned, and KASAN reported */
+	END_HANG,   /* no end: the guest was stopped */
+	END_DEAD,   /* the guest ended */
+	END_KILLED, /* someone else ended the emulator, or it failed */
+};
+
+/** guest_run() - let the guest, which is booted if need be, work on an input. Its result is in *guest_box(). */
+enum end guest_run(const uint8_t *data, size_t size);
+
+/** guest_box() - Return: the mailbox of the running guest. Every word may have any value. */
+struct kasan_fuzz_mailbox *guest_box(void);
+
+/** guest_number() - Return: the number of the newest input. */
+uint32_t guest_number(void);
+
+/** guest_console() - Return: the console since the newest input, with a NUL behind it, in a buffer that the next call
+ *  uses again. */
+const char *guest_console(void);
+
+/** guest_forget_console() - the console's text is not needed any more. */
+void guest_forget_console(void);
+
+/** guest_stop() - end the guest; the next input boots one. */
+void guest_stop(void);
+
+/** guest_boots() - Return: number of boots so far. guest_reports() - Return: reports since the last boot. */
+unsigned int guest_boots(void);
+unsigned int guest_reports(void);
+
+/** now_ms() - Return: milliseconds since some time. */
+uint64_t now_ms(void);
+
+/* --- verdict.c --- */
+
+/** verdict_title() - name what happened. @end: not END_GOOD. @title: filled with one line, such as "KASAN:
+ *  slab-out-of-bounds in parse". */
+void verdict_title(enum end end, const char *console, char *title, size_t size);
+
+/* --- findings.c --- */
+
+/** findings_add() - store an input with its console, unless this process has stored one with that title.
+ *  Return: true if it was stored. */
+bool findings_add(const char *title, const uint8_t *data, size_t size, const char *console);
+
+/** findings_minimize() - make the input file @from smaller as long as its title stays; write it to @to.
+ *  @milliseconds: the limit. Return: exit status: 0, or 3 if nothing happens with the input. */
+int findings_minimize(const char *from, const char *to, uint64_t milliseconds);
+
+/** write_file() - write a file as a whole or not at all. Return: false if that fails; says why once. */
+bool write_file(const char *folder, const char *name, const void *data, size_t size);
+
+#endif

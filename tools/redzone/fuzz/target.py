@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Builds what is fuzzed: a kernel with the target inside, and the libFuzzer executable that boots it."""
+
+import os
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+
+from redzone import base, builder, machine
+from redzone.base import BUILD, ROOT, Failure
+
+HARNESS = ROOT / "kernel" / "fuzz" / "harness.c"
+HERE = Path(__file__).resolve().parent
+# Coverage, as far as each family of compilers has it.
+COVERAGE = {
+    "clang": "-fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp",
+    "gcc": "-fsanitize-coverage=trace-pc,trace-cmp",
+}
+# GCC's counters: KASAN_FUZZ_HASHED.
+HASHED = 16384
+RAM_START = 0x40000000
+NAME = "fuzz"
+# Time limit of a boot, in milliseconds.
+BOOT_MS = 120_000
+
+
+@dataclass
+class Target:
+    """What can be fuzzed.
+
+    executable: takes libFuzzer's options. elf: the kernel, for symbols. edges: how many counters it has, None
+    if the compiler does not say.
+    """
+
+    executable: Path
+    elf: Path
+    edges: int | None
+
+
+def _build_proxy():
+    """Return the path of the libFuzzer executable, which is the same for all targets."""
+    made = BUILD / "fuzz" / "proxy"
+    sources = sorted(HERE.glob("*.c"))
+    inputs = [*sources, HERE / "proxy.h", ROOT / "include" / "kasan" / "fuzz.h"]
+    with base.locked(made.parent):
+        if made.exists() and all(path.stat().st_mtime < made.stat().st_mtime for path in inputs):
+            return made
+        fresh = made.with_suffix(".new")
+        command = [
+            "clang-19",
+            "-std=gnu17",
+            "-O2",
+            "-g",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{ROOT / 'include'}",
+        ]
+        objects = []
+        for source in sources:
+            objects.append(made.parent / f"{source.stem}.o")
+            _compile([*command, "-c", source, "-o", objects[-1]])
+        # Only the link asks for libFuzzer: these files' own coverage means nothing.
+        _compile(["clang-19", "-fsanitize=fuzzer", "-fuse-ld=lld-19", *objects, "-o", fresh])
+        fresh.replace(made)
+    return made
+
+
+def _compile(command):
+    result = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise Failure(f"the libFuzzer executable could not be built:\n{result.stderr.strip()}")
+
+
+def _read_places(elf):
+    """Return the code address of each of the counters that Clang made, from the kernel's file @elf."""
+    with open(elf, "rb") as file:
+        image = ELFFile(file)
+        table = image.get_section_by_name(".symtab")
+        start, end = (
+            table.get_symbol_by_name(f"__{name}___sancov_pcs")[0]["st_value"] for name in ("start", "stop")
+        )
+        for section in image.iter_sections():
+            at = start - section["sh_addr"]
+            if section["sh_flags"] & SH_FLAGS.SHF_ALLOC and 0 <= at < section["sh_size"]:
+                entries = section.data()[at : at + end - start]
+                return [address for address, _ in struct.iter_unpack("<QQ", entries)]
+    return []
+
+
+def _write_configuration(executable, target, places, options):
+    lines = [
+        f"memory {machine_bytes(target.memory)}",
+        f"ram {RAM_START:#x}",
+        f"counters {len(places) or HASHED}",
+        f"hang_ms {int(options.hang * 1000)}",
+        f"boot_ms {BOOT_MS}",
+        f"spin_us {options.spin_us}",
+    ]
+    if places:
+        file = executable.with_name(f"{executable.name}.places")
+        file.write_bytes(struct.pack(f"<{len(places)}Q", *places))
+        lines.append(f"places {file}")
+    lines += [f"word {word}" for word in machine.qemu_command(target)]
+    executable.with_name(f"{executable.name}.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def machine_bytes(text):
+    """Return QEMU's memory size @text, such as 512M, in bytes."""
+    return int(text[:-1]) << {"K": 10, "M": 20, "G": 30}[text[-1].upper()]
+
+
+def build(work, options, folder):
+    """Build the target of the job.Job @work into @folder. options: a campaign.Options. Return the Target."""
+    family = work.options.cc.split("-")[0]
+    code = dict(work.code)
+    code["options"] = [*code["options"], COVERAGE[family]]
+    program = builder.Program(NAME, work.sources, function="redzone_add_fuzz_program", **code)
+    folder.mkdir(parents=True, exist_ok=True)
+    image = builder.build(work.preset, (), [program], copy_to=folder)[NAME]
+    executable = folder / "fuzzer"
+    # Running processes keep the old file.
+    fresh = executable.with_suffix(".new")
+    shutil.copy2(_build_proxy(), fresh)
+    os.replace(fresh, executable)
+    target = work.machine(image, folder)
+    target.append = [*target.append, "fuzz.wait=@wait@", "fuzz.wake=@wake@"]
+    target.options = [
+        *("-object", f"memory-backend-file,id=ram,size={target.memory},mem-path=@ram@,share=on"),
+        *("-machine", "memory-backend=ram"),
+    ]
+    places = []
+    if family == "clang":
+        places = _read_places(image.elf)
+        if not places:
+            raise Failure("the compiler made no counters: does the target have code?")
+    _write_configuration(executable, target, places, options)
+    return Target(executable, image.elf, len(places) or None)
