@@ -408,10 +408,6 @@ _HINTS = (
         "headers of the kernel's C library: kernel/ulib/include; -I DIR adds folders of your own",
     ),
     (
-        re.compile(r"undefined symbol: __(?:\w+[sdt]f[23]?|(?:mul|div)[sdt]c3|fix\w*tf\w*|float\w+)\b"),
-        "long double and complex numbers need the compiler's own library, which is not there: use double",
-    ),
-    (
         re.compile(r"undefined symbol: (?!__)"),
         "a function is neither in the files given nor in the kernel's C library (kernel/ulib)",
     ),
