@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * parser.c - a small parser with two planted bugs, for the suite fuzz: a list of records behind a magic word. A record is
- * a kind, a length and that many bytes.
+ * parser.c - a small parser with two planted bugs, for the suite fuzz: a list of records behind a magic word and a key. A
+ * record is a kind, a length and that many bytes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -21,13 +21,11 @@ static int sum_of(const uint8_t *data, uint8_t length)
 }
 
 /* Bug: with the right key, the copy is used after it was freed. */
-static int unlock(const uint8_t *data, uint8_t length)
+static int unlock(const uint8_t *data)
 {
 	uint32_t key;
 	char *copy;
 
-	if (length < sizeof(key))
-		return 0;
 	memcpy(&key, data, sizeof(key));
 	if (key != KEY)
 		return 0;
@@ -43,10 +41,11 @@ static int parse(const uint8_t *data, size_t size)
 {
 	int sum = 0;
 
-	if (size < 4 || memcmp(data, "TOY1", 4) != 0)
+	if (size < 8 || memcmp(data, "TOY1", 4) != 0)
 		return 0;
-	data += 4;
-	size -= 4;
+	sum += unlock(data + 4);
+	data += 8;
+	size -= 8;
 	while (size >= 2) {
 		const uint8_t kind = data[0], length = data[1];
 
@@ -54,8 +53,6 @@ static int parse(const uint8_t *data, size_t size)
 			sum += sum_of(data + 2, length);
 		if (length > size - 2)
 			break;
-		if (kind == 'K')
-			sum += unlock(data + 2, length);
 		data += 2 + length;
 		size -= 2 + length;
 	}

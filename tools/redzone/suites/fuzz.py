@@ -34,7 +34,7 @@ TOOLS = (
 HERE = ROOT / "tests" / "fuzz"
 TIMEOUT = 3600
 # Inputs within which both bugs of the parser are found.
-RUNS = 60000
+RUNS = 150000
 # {first bytes of the input: what the finding's title begins with}, for bad.c.
 BAD = {
     "Hang": "hang: no end after ",
@@ -222,7 +222,7 @@ def _killed(fuzz):
 
 def _modes(fuzz):
     """The same bug in the other modes and with the other compiler."""
-    seeds = _inputs(fuzz.folder / "short", "TOY1S\7abc")
+    seeds = _inputs(fuzz.folder / "short", "TOY1keysS\7abc")
     for name, options in (
         ("outline", ("--outline",)),
         ("gcc", ("--cc", "gcc")),
