@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sanitizer/asan_interface.h>
+
 #define BUG static __attribute__((noinline)) void
 
 /* Kernel functions: a driver frees with kfree(), and its report names the driver's function. */
@@ -210,6 +212,16 @@ BUG found_in_a_walk(void)
 	kfree(p);
 }
 
+BUG read_of_poison(void)
+{
+	char *p = malloc(200);
+
+	__asan_poison_memory_region(p + 32, 64);
+	sink = p[32 + thirteen];
+	__asan_unpoison_memory_region(p + 32, 64);
+	free(p);
+}
+
 static const struct {
 	const char *type;
 	void (*run)(void);
@@ -225,6 +237,7 @@ static const struct {
 	{"use-after-scope", use_of_an_ended_block},
 	{"global-out-of-bounds", global_overflow},
 	{"vmalloc-out-of-bounds", vmalloc_overflow},
+	{"use-after-poison", read_of_poison},
 	{"out-of-bounds", negative_size},
 	{"null-ptr-deref", null_member},
 	{"user-memory-access", user_access},

@@ -57,7 +57,7 @@ _ROW = re.compile(r"^([ >])[0-9a-f]{16}:((?: [0-9a-f]{2}){16})$")
 # Compilers add these suffixes to the name of a function's copy.
 _COPY = re.compile(r"(?<=\w)\.(?:constprop|isra|part|cold)(?:\.\d+)*(?=\+|\b)")
 # A bug type in the runtime's sources.
-_BUG_TYPE = re.compile(r'"([a-z]+(?:-[a-z]+)*-(?:free|bounds|access|deref|scope))"')
+_BUG_TYPE = re.compile(r'"([a-z]+(?:-[a-z]+)*-(?:free|bounds|access|deref|scope|poison))"')
 # An address this close to the accessed one is printed relative to it.
 _NEAR = 1 << 16
 
@@ -244,7 +244,7 @@ def _types():
         for path in HERE.rglob("*.log")
         for report in reports(path.read_text(encoding="utf-8").splitlines())
     }
-    sources = (ROOT / "kernel" / "tests").glob("kasan*test*.c")
+    sources = (ROOT / "kernel" / "tests").glob("*test*.c")
     expected = set(re.findall(r'"([a-z-]+)",\s*KASAN_(?:READ|WRITE|FREE)\b', "".join(map(_text, sources))))
     for name in types:
         wrong = [] if name in golden else ["there is no golden report of this type"]
