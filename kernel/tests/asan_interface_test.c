@@ -42,7 +42,7 @@ static void region(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, __asan_region_is_poisoned(p + 96, SIZE - 96));
 	ASAN_UNPOISON_MEMORY_REGION(p + 32, 64);
 	KUNIT_EXPECT_NULL(test, __asan_region_is_poisoned(p, SIZE));
-	/* What was in it is still there. */
+	/* Its contents are still there. */
 	for (int i = 0; i < SIZE; i++)
 		KUNIT_EXPECT_EQ(test, p[i], 'a');
 	free(p);

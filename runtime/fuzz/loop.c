@@ -9,7 +9,7 @@
 
 #define LOAD(word)	   __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 #define STORE(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELEASE)
-/* What was stored must be visible before the next load: both sides write one word and then read the other's. */
+/* A store must be visible before the next load: both sides write one word and then read the other's. */
 #define BARRIER() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 struct kasan_fuzz_state kasan_fuzz_state;

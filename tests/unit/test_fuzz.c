@@ -23,7 +23,7 @@ static void (*const *script)(void);
 static unsigned int awake_waits, asleep_waits, wakes;
 /* What the target does before it calls fuzz_target(). */
 static void (*inside)(void);
-/* Of the newest input. */
+/* Those of the newest input. */
 static size_t seen_size;
 static uint8_t seen[64];
 
