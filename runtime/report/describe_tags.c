@@ -164,6 +164,16 @@ static bool fill_allocator(struct kasan_owner *owner, uintptr_t start)
 	return true;
 }
 
+/* Describe @candidate. Return: false if its memory no longer belongs to any allocator of objects. */
+static bool describe_candidate(struct kasan_owner *owner, const struct candidate *candidate)
+{
+	fill_owner(owner, candidate);
+	if (fill_allocator(owner, candidate->start))
+		return true;
+	__memset(owner, 0, sizeof(*owner));
+	return false;
+}
+
 /* The object that the pointer was made for, in the slot at @slot (0: the address is in none) or nearby. */
 static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t slot_size)
 {
@@ -189,16 +199,13 @@ static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t
 	if (found && own.freed && may_be_near &&
 	    find_nearest(&next, newest, report->addr, tag, slot_size) && next.age < own.age)
 		found = &next;
-	if (!found && may_be_near &&
-	    find_nearest(&next, newest, report->addr, tag, near > NEAR_BYTES ? near : NEAR_BYTES))
-		found = &next;
-	if (!found)
-		return false;
-	fill_owner(owner, found);
-	if (fill_allocator(owner, found->start))
+	if (found && describe_candidate(owner, found))
 		return true;
-	__memset(owner, 0, sizeof(*owner));
-	return false;
+	/* No object was there, or one whose pages have been freed since: those say nothing about today's pointers. */
+	return may_be_near && found != &next &&
+	       find_nearest(&next, newest, report->addr, tag,
+			    near > NEAR_BYTES ? near : NEAR_BYTES) &&
+	       describe_candidate(owner, &next);
 }
 
 /* A heap's header may know an object that the ring has forgotten. It is the pointer's object only if the

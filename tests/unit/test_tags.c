@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "../../runtime/track/ring.h"
 #include "unit.h"
 
 #define GRANULE 16
@@ -472,10 +473,29 @@ static void owners_since_the_bug(void)
 	CHECK_EQ(kasan_option("kasan.tag_policy", "adjacent"), 0);
 }
 
+/* Freed pages lie behind the last slot. An object that was in them long ago had the tag of the slot's. */
+static void former_owner_of_free_pages(void)
+{
+	const struct kasan_track track = {0};
+	char *last = NULL, *behind;
+
+	make_slab(64, 0);
+	for (size_t i = 0; i < SLOTS; i++)
+		last = take(64);
+	behind = last + slab.slot;
+	REQUIRE((char *)kasan_reset_tag(behind) == slab.memory + SLOTS * slab.slot);
+	kasan_poison(kasan_reset_tag(behind), 64, KASAN_TAG_INVALID);
+	kasan_ring_record(behind, 64, false, &track);
+	kasan_ring_record(behind, 64, true, &track);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(behind, 1));
+	CHECK(unit_saw("The buggy address belongs to the object at %016lx",
+		       (unsigned long)kasan_reset_tag(last)));
+}
+
 UNIT_MAIN(UNIT_CASE(fill_writes_its_granules), UNIT_CASE(pointers), UNIT_CASE(neighbours_differ),
 	  UNIT_CASE(reuse_changes_the_tag), UNIT_CASE(pages_differ),
 	  UNIT_CASE(constructed_objects_keep_theirs), UNIT_CASE(short_granules),
 	  UNIT_CASE(overwritten_short_granule), UNIT_CASE(realloc_in_place),
 	  UNIT_CASE(fixed_size_checks), UNIT_CASE(other_checks), UNIT_CASE(report_text),
 	  UNIT_CASE(invalid_access), UNIT_CASE(reused_object), UNIT_CASE(same_tag_on_both_sides),
-	  UNIT_CASE(owners_since_the_bug))
+	  UNIT_CASE(owners_since_the_bug), UNIT_CASE(former_owner_of_free_pages))

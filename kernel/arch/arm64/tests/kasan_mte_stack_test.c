@@ -5,6 +5,7 @@
  *
  * Bad accesses change nothing: behind a variable may be a frame record.
  */
+#include <kernel/fpu.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
@@ -17,7 +18,7 @@
 #define GRANULE KASAN_GRANULE_SIZE
 
 /* setjmp() and longjmp() of kernel/ulib, whose headers do not go together with the kernel's. */
-typedef unsigned long jump_t[14];
+typedef unsigned long jump_t[24];
 int setjmp(jump_t env) __attribute__((__returns_twice__));
 _Noreturn void longjmp(jump_t env, int value);
 
@@ -282,6 +283,8 @@ static void jumps(struct kunit *test)
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	volatile int rounds = 0;
 
+	/* Floating-point registers are part of what setjmp() keeps. */
+	KUNIT_ASSERT_EQ(test, fpu_attach(current), 0);
 	if (setjmp(target)) {
 		KUNIT_EXPECT_GT(test, here - jumped_from, 20 * 40UL);
 		KUNIT_EXPECT_EQ(test, tagged_below(), 0UL);
