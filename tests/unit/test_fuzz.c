@@ -280,7 +280,7 @@ static void post_word(void)
 static void compare_inside(void)
 {
 	CHECK(kasan_fuzz_wants_compare());
-	kasan_fuzz_compare("0123456789abcdefXXXX", "0123456789ABCDEFYYYY", 20);
+	kasan_fuzz_compare("0123456789abcdefghij", "0123456789ABCDEFGHIJ", 20);
 }
 
 static void word_is_there(void)
