@@ -70,21 +70,38 @@ def failed(command, log):
     return Failure(f"'{Path(str(command[0])).name}' failed, see {base.relative(log)}\n{shown}")
 
 
+def start(command, **options):
+    """Start @command without a terminal's input. Return the process, whose output is text.
+
+    Its output is one pipe unless @options of subprocess.Popen() say something else. It has a session of its
+    own: Ctrl-C ends this process, which then ends that one as it wants.
+    """
+    chosen = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **options}
+    return subprocess.Popen(
+        list(map(str, command)),
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        **chosen,
+    )
+
+
+def end(process, seconds):
+    """Wait for the end of @process, at most @seconds; then kill it. Return its exit status."""
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
 def follow(command, on_line, **options):
     """Run @command; call on_line(text) for each line of its output. Return its exit status.
 
     On an interrupt, it ends the program and all that the program has started.
     """
-    process = subprocess.Popen(
-        list(map(str, command)),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        **options,
-    )
+    process = start(command, **options)
     try:
         with process.stdout:
             for line in process.stdout:

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone import base
+from redzone import base, process
 from redzone.base import Failure
 from redzone.fuzz.findings import Findings
 
@@ -38,8 +38,8 @@ class Options:
     """How long and how.
 
     seconds, runs: limits, None for none; runs: of all jobs together. seed: of the first job; the others count
-    on. hang: seconds of an input. spin_us: how long each side polls before it sleeps. engine: further options
-    of libFuzzer.
+    on. hang: seconds of an input. spin_us: how long each side polls before it sleeps. first: end at the first
+    finding. engine: further options of libFuzzer.
     """
 
     folder: Path
@@ -49,6 +49,7 @@ class Options:
     seed: int | None = None
     hang: float = 5.0
     spin_us: int = 200
+    first: bool = False
     seeds: list = field(default_factory=list)
     dictionary: Path | None = None
     max_len: int | None = None
@@ -67,23 +68,15 @@ class _Job:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(
-            self.command,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            # Ctrl-C is this command's: it stops the processes in order.
-            start_new_session=True,
+        self.process = process.start(
+            self.command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
         self.reader = threading.Thread(target=self._read, args=(self.process,), daemon=True)
         self.reader.start()
 
-    def _read(self, process):
-        with process.stderr:
-            for line in process.stderr:
+    def _read(self, running):
+        with running.stderr:
+            for line in running.stderr:
                 self._line(line.rstrip("\n"))
 
     def _line(self, line):
@@ -97,7 +90,7 @@ class _Job:
             self._count(int(progress[1]))
         elif executed:
             self._count(int(executed[1]))
-        elif line.startswith("redzone: finding: "):
+        elif line.startswith("redzone: finding by input "):
             pass
         else:
             self.last = [*self.last, line][-12:]
@@ -128,11 +121,7 @@ class _Job:
             self.process.send_signal(signal.SIGINT)
 
     def end(self):
-        try:
-            self.process.wait(STOP)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        process.end(self.process, STOP)
         self.reader.join(5)
 
 
@@ -194,7 +183,8 @@ class Campaign:
             if finding is not None:
                 self.found += 1
                 size = base.plural(finding.size, "byte")
-                print(f"{finding.title}\n  {size}: {base.relative(finding.folder)}/input", flush=True)
+                print(f"{finding.title}\n  {size}, found by input {finding.number}: ", end="")
+                print(f"{base.relative(finding.folder)}/input")
                 print(f"  repeat: {(finding.folder / 'command').read_text().strip()}", flush=True)
             return True
         return False
@@ -204,7 +194,7 @@ class Campaign:
             for job in self.jobs:
                 job.check()
             self._show(status)
-            if all(job.done for job in self.jobs):
+            if all(job.done for job in self.jobs) or (self.options.first and self.found):
                 return
             if not self._take():
                 time.sleep(0.2)

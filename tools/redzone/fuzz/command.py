@@ -59,6 +59,7 @@ def register(group, check):
         "--time", "seconds", type=Number(float, 1, 31536000, "SECONDS"), help="End after so many seconds."
     )
     @click.option("--runs", type=Number(int, 1, 1 << 62, "N"), help="End after N inputs.")
+    @click.option("--first", is_flag=True, help="End at the first finding.")
     @click.option("--jobs", type=Number(int, 1, 256, "N"), default="1", help="Kernels at once. Default: 1.")
     @click.option("--seed", type=Number(int, 1, (1 << 32) - 1, "N"), help="Begin with these random numbers.")
     @click.option(
@@ -96,7 +97,7 @@ def register(group, check):
         own = {
             name: options.pop(name)
             for name in (
-                *("folder", "seconds", "runs", "jobs", "seed", "hang"),
+                *("folder", "seconds", "runs", "first", "jobs", "seed", "hang"),
                 *("max_len", "dictionary", "seeds", "engine"),
             )
         }
@@ -151,6 +152,7 @@ def _campaign_options(campaign, files, own):
         jobs=own["jobs"],
         seconds=own["seconds"],
         runs=own["runs"],
+        first=own["first"],
         seed=own["seed"],
         hang=own["hang"],
         spin_us=200 if polls else 0,

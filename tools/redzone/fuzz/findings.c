@@ -60,10 +60,11 @@ bool write_file(const char *folder, const char *name, const void *data, size_t s
 	return false;
 }
 
-bool findings_add(const char *title, const uint8_t *data, size_t size, const char *console)
+bool findings_add(const char *title, uint64_t number, const uint8_t *data, size_t size,
+		  const char *console)
 {
 	const uint64_t hash = hash_of(title);
-	char name[64];
+	char name[64], lines[TITLE + 32];
 
 	for (size_t i = 0; i < nr_known; i++)
 		if (known[i] == hash)
@@ -77,7 +78,8 @@ bool findings_add(const char *title, const uint8_t *data, size_t size, const cha
 	if (!write_file(config.findings, name, console, strlen(console)))
 		return false;
 	strcpy(strchr(name, '.'), ".title");
-	if (!write_file(config.findings, name, title, strlen(title)))
+	snprintf(lines, sizeof(lines), "%s\n%llu\n", title, (unsigned long long)number);
+	if (!write_file(config.findings, name, lines, strlen(lines)))
 		return false;
 	/* Only now: what could not be written, as on a full disk, is tried again with the next such input. */
 	known[nr_known++] = hash;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Judges what the fuzzer found: which bug it is, the smallest input, and the command that repeats it.
 
-The executable leaves NAME.input, NAME.console and NAME.title in the folder `new`. Each bug becomes a folder,
-named by the signature that `./redzone decode` gives it.
+The executable leaves NAME.input, NAME.console and NAME.title in the folder `new`; the last one's second line
+is the number of the input. Each bug becomes a folder, named by its signature of `./redzone decode`.
 """
 
 import contextlib
@@ -24,12 +24,16 @@ GRACE = 180
 
 @dataclass
 class Finding:
-    """One bug. @folder: with `input`, `original`, `report.txt`, `console.log`, `title` and `command`."""
+    """One bug. @folder: with `input`, `original`, `report.txt`, `console.log`, `title` and `command`.
+
+    @number: which input of its process has found it; 0 for those of earlier runs.
+    """
 
     signature: str
     title: str
     folder: Path
     size: int
+    number: int = 0
 
 
 def _decode(console, elf):
@@ -98,7 +102,7 @@ class Findings:
     def take(self, name, target):
         """Judge one of waiting(). Return the Finding if it is a new one, else None."""
         parts = {part: self.new / f"{name}.{part}" for part in ("input", "console", "title")}
-        said = parts["title"].read_text(errors="replace")
+        said, _, number = parts["title"].read_text(errors="replace").rstrip("\n").partition("\n")
         signature, title, report = _decode(parts["console"], target.elf)
         if signature is None:
             signature, title = hashlib.sha256(said.encode()).hexdigest()[:16], said
@@ -106,6 +110,7 @@ class Findings:
         finding = None
         if not place.exists():
             finding = self._keep(place, title, report, parts, target)
+            finding.number = int(number or 0)
         for part in ("title", "console", "input"):
             parts[part].unlink(missing_ok=True)
         return finding

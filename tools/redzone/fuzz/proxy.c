@@ -28,10 +28,13 @@ void __sanitizer_cov_trace_cmp4(uint32_t a, uint32_t b);
 void __sanitizer_cov_trace_cmp8(uint64_t a, uint64_t b);
 void __sanitizer_weak_hook_memcmp(void *pc, const void *a, const void *b, size_t size, int result);
 
+/* Inputs so far. */
+static uint64_t inputs;
+
 /* Once a second, for `./redzone fuzz`: libFuzzer itself has lines at powers of two only. */
 static void say_progress(void)
 {
-	static uint64_t inputs, last;
+	static uint64_t last;
 	uint64_t now;
 
 	inputs++;
@@ -220,8 +223,9 @@ static int found(enum end end, const uint8_t *data, size_t size)
 		guest_stop();
 		abort();
 	}
-	if (findings_add(title, data, size, console))
-		fprintf(stderr, "redzone: finding: %s\n", title);
+	if (findings_add(title, inputs, data, size, console))
+		fprintf(stderr, "redzone: finding by input %llu: %s\n", (unsigned long long)inputs,
+			title);
 	if (end != END_REPORT)
 		return -1;
 	/* The guest went on behind the bug. What the bug wrote may do harm later, so a boot is better, unless boots

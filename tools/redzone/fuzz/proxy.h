@@ -84,9 +84,10 @@ void verdict_title(enum end end, const char *console, char *title, size_t size);
 
 /* --- findings.c --- */
 
-/** findings_add() - store an input with its console, unless this process has stored one with that title.
- *  Return: true if it was stored. */
-bool findings_add(const char *title, const uint8_t *data, size_t size, const char *console);
+/** findings_add() - store an input with its console, unless this process has stored one with that title. @number: of
+ *  the input, from 1 on. Return: true if it was stored. */
+bool findings_add(const char *title, uint64_t number, const uint8_t *data, size_t size,
+		  const char *console);
 
 /** findings_minimize() - make the input file @from smaller as long as its title stays; write it to @to.
  *  @milliseconds: the limit. Return: exit status: 0, or 3 if nothing happens with the input. */

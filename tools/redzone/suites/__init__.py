@@ -48,6 +48,7 @@ ORDER = (
     "bench-modes",
     "decode-page",
     "fuzz",
+    "fuzz-cves",
     "soak",
     "workqueue-stress",
     "fresh-machine",

@@ -6,7 +6,6 @@ inputs, so a busy machine needs longer and finds the same.
 """
 
 import os
-import shlex
 import shutil
 import signal
 import subprocess
@@ -15,24 +14,11 @@ import time
 from pathlib import Path
 
 from redzone import mteqemu
-from redzone.base import ROOT
-from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.runner import SKIP, Result
+from redzone.suites import _fuzz
 
 SLOW = True
-TOOLS = (
-    "cmake",
-    "ninja",
-    "clang-19",
-    "lld",
-    "nm",
-    "objcopy",
-    "symbolizer",
-    "qemu-arm64",
-    "libfuzzer",
-    "libc",
-)
-HERE = ROOT / "tests" / "fuzz"
-TIMEOUT = 3600
+TOOLS = _fuzz.TOOLS
 # Inputs within which both bugs of the parser are found.
 RUNS = 150000
 # {first bytes of the input: what the finding's title begins with}, for bad.c.
@@ -46,43 +32,6 @@ BAD = {
 }
 
 
-class _Fuzz:
-    """Runs ./redzone fuzz in a folder of its own."""
-
-    def __init__(self, context, folder):
-        self.context, self.folder = context, folder
-        self.number = 0
-
-    def command(self, *arguments):
-        return [str(ROOT / "redzone"), "fuzz", *map(str, arguments)]
-
-    def run(self, *arguments):
-        """Return (status, output, log file)."""
-        return self.finish(self.start(*arguments))
-
-    def start(self, *arguments):
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-
-    def finish(self, process):
-        output, _ = process.communicate(timeout=TIMEOUT)
-        self.number += 1
-        log = self.context.write_log(f"{self.number:02}", f"$ {shlex.join(process.args)}\n{output}")
-        return process.returncode, output, log
-
-    def titles(self, name):
-        """Return {title: folder} of the findings in the folder @name."""
-        found = (self.folder / name / "findings").glob("*/title")
-        return {path.read_text().strip(): path.parent for path in found}
-
-
 def _inputs(folder, *texts):
     """Make a folder of inputs, as --seeds takes them."""
     folder.mkdir(parents=True)
@@ -91,23 +40,15 @@ def _inputs(folder, *texts):
     return folder
 
 
-def _result(name, wrong, log):
-    return Result(name, FAIL if wrong else PASS, "; ".join(wrong), log)
-
-
-def _missing(titles, wanted):
-    return [f"no finding '{start}'" for start in wanted if not any(t.startswith(start) for t in titles)]
-
-
 def _parser(fuzz):
     """From an empty corpus: both bugs, each with an input that repeats it; a second run finds nothing new."""
-    arguments = (HERE / "parser.c", "--dir", "toy", "--runs", RUNS, "--seed", 1, "--max-len", 32)
+    arguments = (_fuzz.HERE / "parser.c", "--dir", "toy", "--runs", RUNS, "--seed", 1, "--max-len", 32)
     status, _, log = fuzz.run(*arguments)
     titles = fuzz.titles("toy")
-    wrong = _missing(titles, ["KASAN: slab-out-of-bounds Read", "KASAN: slab-use-after-free Read"])
+    wrong = _fuzz.missing(titles, ["KASAN: slab-out-of-bounds Read", "KASAN: slab-use-after-free Read"])
     if status != 1:
         wrong.append(f"exit status {status}")
-    yield _result("parser.found", wrong, log)
+    yield _fuzz.result("parser.found", wrong, log)
 
     wrong = []
     for title, folder in titles.items():
@@ -123,7 +64,7 @@ def _parser(fuzz):
             wrong.append(f"'{title}': the input became larger")
         if f"BUG: KASAN: {kind}" not in (folder / "console.log").read_text(errors="replace"):
             wrong.append(f"'{title}': no report in console.log")
-    yield _result("parser.repeated", wrong, log)
+    yield _fuzz.result("parser.repeated", wrong, log)
 
     before = len(list((fuzz.folder / "toy" / "corpus").iterdir()))
     status, _, log = fuzz.run(*arguments[:3], "--runs", 2000, "--seed", 2, "--max-len", 32)
@@ -132,14 +73,14 @@ def _parser(fuzz):
         wrong.append(f"exit status {status}")
     if before < 3 or len(list((fuzz.folder / "toy" / "corpus").iterdir())) < before:
         wrong.append(f"the corpus had {before} files, and has less now")
-    yield _result("parser.resumed", wrong, log)
+    yield _fuzz.result("parser.resumed", wrong, log)
 
 
 def _bad(fuzz):
     """Each way to misbehave is one finding, and the inputs behind it run as well."""
     seeds = _inputs(fuzz.folder / "seeds", *BAD)
     status, _, log = fuzz.run(
-        HERE / "bad.c",
+        _fuzz.HERE / "bad.c",
         "--dir",
         "bad",
         "--seeds",
@@ -153,10 +94,10 @@ def _bad(fuzz):
         "--max-len",
         4,
     )
-    wrong = _missing(fuzz.titles("bad"), BAD.values())
+    wrong = _fuzz.missing(fuzz.titles("bad"), BAD.values())
     if status != 1:
         wrong.append(f"exit status {status}")
-    yield _result("bad.findings", wrong, log)
+    yield _fuzz.result("bad.findings", wrong, log)
 
 
 def _descendants(pid):
@@ -196,7 +137,7 @@ def _emulators(process):
 def _killed(fuzz):
     """The emulator is killed, then Ctrl-C: the first is one line, and what was found before is kept."""
     seeds = _inputs(fuzz.folder / "null", "Null")
-    process = fuzz.start(HERE / "bad.c", "--dir", "kill", "--seeds", seeds, "--seed", 1)
+    process = fuzz.start(_fuzz.HERE / "bad.c", "--dir", "kill", "--seeds", seeds, "--seed", 1)
     wrong = []
     try:
         corpus, findings = fuzz.folder / "kill" / "corpus", fuzz.folder / "kill" / "findings"
@@ -214,10 +155,10 @@ def _killed(fuzz):
         wrong.append(f"exit status {status}")
     if "the emulator was ended from outside" not in output:
         wrong.append("nothing says that the emulator was ended")
-    wrong += _missing(fuzz.titles("kill"), [BAD["Null"]])
+    wrong += _fuzz.missing(fuzz.titles("kill"), [BAD["Null"]])
     if not corpus.is_dir() or "Traceback" in output:
         wrong.append("no corpus, or a traceback")
-    yield _result("killed", wrong, log)
+    yield _fuzz.result("killed", wrong, log)
 
 
 def _modes(fuzz):
@@ -235,7 +176,7 @@ def _modes(fuzz):
             yield Result(f"modes.{name}", SKIP, reason)
             continue
         status, output, log = fuzz.run(
-            *(HERE / "parser.c", *options, "--dir", name, "--seeds", seeds, "--runs", 3000, "--seed", 1)
+            *(_fuzz.HERE / "parser.c", *options, "--dir", name, "--seeds", seeds, "--runs", 3000, "--seed", 1)
         )
         wrong = [] if status == 1 else [f"exit status {status}"]
         if not any("out-of-bounds" in title for title in fuzz.titles(name)):
@@ -243,12 +184,12 @@ def _modes(fuzz):
         edges = [line for line in output.splitlines() if " edges, " in line]
         if not edges or " 0 edges" in edges[-1] or ", 0 of " in edges[-1]:
             wrong.append("no coverage")
-        yield _result(f"modes.{name}", wrong, log)
+        yield _fuzz.result(f"modes.{name}", wrong, log)
 
 
 def run(context):
     folder = Path(tempfile.mkdtemp(prefix="redzone-fuzz-"))
-    fuzz = _Fuzz(context, folder)
+    fuzz = _fuzz.Fuzz(context, folder)
     try:
         for part in (_parser, _bad, _killed, _modes):
             yield from part(fuzz)

@@ -4,19 +4,13 @@
 The source comes from a crate that cargo fetches; its checksum is in tests/zlib/libz-sys.sha256.
 """
 
-import hashlib
-import json
-import shutil
-import subprocess
-
-from redzone import base, builder, console, machine, symbolize, view
-from redzone.base import BUILD, ROOT, Failure
+from redzone import base, builder, console, crates, machine, symbolize, view
+from redzone.base import ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64", "cargo")
 HERE = ROOT / "tests" / "zlib"
-FOLDER = BUILD / "zlib"
-CRATE = "libz-sys-1.1.6"
+CRATE = crates.Crate("libz-sys", "1.1.6", HERE, "src/zlib")
 # The files that packing and unpacking memory needs; the gz* files need file descriptors.
 FILES = [
     "adler32",
@@ -31,47 +25,7 @@ FILES = [
     "zutil",
 ]
 TIMEOUT = 180
-FETCH_TIMEOUT = 300
 MARK = "the bug is reported from here"
-
-
-class Unavailable(Exception):
-    """The source is not available: the suite is skipped for this reason."""
-
-
-def _verify(crate):
-    """Raise Failure unless the unpacked crate has the checksum that this repository records."""
-    wanted = (HERE / "libz-sys.sha256").read_text(encoding="utf-8").split()[0]
-    record = json.loads((crate / ".cargo-checksum.json").read_text(encoding="utf-8"))
-    if record["package"] != wanted:
-        raise Failure(f"{CRATE} has checksum {record['package']}, not {wanted}: it is another crate")
-    for name, digest in record["files"].items():
-        if not name.startswith("src/zlib/"):
-            continue
-        if hashlib.sha256((crate / name).read_bytes()).hexdigest() != digest:
-            raise Failure(f"{base.relative(crate / name)} was changed; remove {base.relative(FOLDER)}")
-
-
-def source():
-    """Fetch zlib unless it is there already. Return the folder of its source."""
-    crate = FOLDER / "vendor" / CRATE
-    if not (crate / ".cargo-checksum.json").is_file():
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        FOLDER.mkdir(parents=True)
-        for name in ("Cargo.toml", "lib.rs"):
-            shutil.copyfile(HERE / name, FOLDER / name)
-        command = ["cargo", "vendor", "--quiet", "--versioned-dirs", "vendor"]
-        try:
-            result = subprocess.run(
-                command, cwd=FOLDER, check=False, capture_output=True, text=True, timeout=FETCH_TIMEOUT
-            )
-        except subprocess.TimeoutExpired:
-            raise Unavailable(f"cargo did not fetch {CRATE} within {FETCH_TIMEOUT} s") from None
-        if result.returncode != 0:
-            said = (result.stderr.strip() or "no message").splitlines()
-            raise Unavailable(f"cargo cannot fetch {CRATE}: {said[-1].strip()}")
-    _verify(crate)
-    return crate / "src" / "zlib"
 
 
 def _program(name, zlib):
@@ -132,8 +86,8 @@ def judge_cve(outcome, symbolizer):
 
 def run(context):
     try:
-        zlib = source()
-    except Unavailable as error:
+        zlib = CRATE.source()
+    except crates.Unavailable as error:
         yield Result("all", SKIP, str(error))
         return
     programs = [_program("zlib_roundtrip", zlib), _program("cve_2022_37434", zlib)]
