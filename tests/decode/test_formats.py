@@ -257,6 +257,27 @@ def test_many_repeats_are_all_counted():
     assert len(bug.reports) == 4
 
 
+def test_one_log_of_many_boots():
+    """Reports of one place belong to the mode of the kernel that printed them, also once they are only counted."""
+    modes = ("generic", "sw_tags", "hw_tags")
+    reports_of = {}
+    for mode in modes:
+        path = GOLDEN / ("" if mode == "generic" else mode) / "slab-use-after-free.log"
+        text = path.read_text(encoding="utf-8")
+        # The same trace in each, and behind it a panic, whose report is open when the next kernel boots.
+        report = re.search(r"(?m)^.*={60,}\n.*BUG: KASAN(?s:.*?)={60,}\n", text)[0]
+        trace = r"(?s)(?<=Call trace:\n).*?(?=\n[^\n]*llocated)"
+        reports_of.setdefault("trace", re.search(trace, report)[0])
+        reports_of[mode] = re.sub(trace, lambda _: reports_of["trace"], report)
+    text = ""
+    for mode in modes * 3:
+        text += f"[    0.0] Redzone reference kernel 0.1.0 (arm64, {mode}, inline, clang 19.1.7, 1 CPUs, 512 MiB)\n"
+        text += reports_of[mode] * 8
+        text += "[    9.9] Kernel panic - not syncing: No working init found.\n[    9.9] Call trace:\n"
+    log = decode(text)
+    assert log.by_mode == dict.fromkeys(modes, 24)
+
+
 @pytest.mark.parametrize(
     "name",
     ["__wrap_kalloc", "__wrap_kfree", "kalloc", "__wrap_pvPortMalloc", "vPortFree", "__wrap__malloc_r"],
@@ -311,7 +332,7 @@ def test_outlines_are_as_the_parser_has_them():
     for path in sorted((*GOLDEN.glob("*.log"), *GOLDEN.glob("*_tags/*.log"), *LOGS.glob("linux*.log"))):
         data = path.read_bytes()
         for block in re.findall(rb"[^\n]*BUG: KASAN(?s:.*?)={60,}\n", data):
-            key = repeats._key(block[: block.find(b"Memory state")].split(b"llocated by")[0])
+            key = repeats._key(block[: block.find(b"Memory state")].split(b"llocated by")[0], "")
             outline = repeats.outline(block, key) if key is not None else None
             if outline is not None:
                 parsed = reports(decode(block))[0]

@@ -31,6 +31,7 @@ _FRAME = re.compile(
     rb" {0,2}(?P<unsure>\? )?(?P<name>[A-Za-z_.$][\w.$]{0,511})\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}"
     rb"(?: \[[\w.-]+(?: [0-9a-f]{16,64})?\])?\r?"
 )
+_PRINTK_TIME = re.compile(rb"\[ *(\d+\.\d+)\] ")
 # What a report that is kept does not hold of its lines.
 _NOT_KEPT = re.compile(rb"^\[ *\d+\.\d+\](?:\[ *[CT]\d+\])? |\s+$", re.M)
 _CALL = re.compile(rb"Call [Tt]race:\s*?\n")
@@ -64,16 +65,17 @@ class Repeats:
             end = at if at >= 0 else end
         if end == len(block) or block.count(b"BUG: ") != 1 or _mixed(block):
             return None
-        key = _key(block[:end])
+        key = _key(block[:end], mode)
         if key is None:
             return None
         found = self._known.get(key)
         if found is not None and len(block) >= found[2]:
-            return found[0], found[1], lines.parse(block[: block.find(b"\n")]).time
+            return found[0], found[1], _time(block)
         self._candidate = key, len(block), number
-        if found is None and mode:
-            return self._outline(block, key, mode)
-        return None
+        outlined = self._outline(block, key, mode) if mode else None
+        if outlined is not None and found is None:
+            self._know(key, outlined[0], outlined[1], len(block))
+        return outlined
 
     def learn(self, report, bug):
         """@report of @bug has been parsed."""
@@ -85,8 +87,17 @@ class Repeats:
             and not (report.truncated or report.interleaved)
             and report.type not in _FAULTS
         )
-        if whole and len(bug.reports) >= collect.KEEP and len(self._known) < _MAX_KEYS:
-            self._known[candidate[0]] = bug, report, candidate[1]
+        # A kernel whose mode is not known yet may have another one than this report's.
+        same_mode = candidate[0][0] == report.mode
+        if whole and same_mode and len(bug.reports) >= collect.KEEP:
+            self._know(candidate[0], bug, report, candidate[1])
+
+    def _know(self, key, bug, report, size):
+        """Reports with the _key() @key that have @size bytes or more are @bug's, and like @report."""
+        if key not in self._known and len(self._known) >= _MAX_KEYS:
+            # The oldest gives way, so that a log of different bugs does not slow down what comes behind it.
+            del self._known[next(iter(self._known))]
+        self._known[key] = bug, report, size
 
     def _outline(self, block, key, mode):
         """As find(), of a call trace that is new."""
@@ -111,7 +122,7 @@ def outline(block, key):
 
     None: it has frames of a kind that only the parser knows.
     """
-    frames = [_frame(one) for one in key[2:]]
+    frames = [_frame(one) for one in key[3:]]
     if not frames or None in frames:
         return None
     lead = block[: _CALL.search(block).start()].split(b"\n")
@@ -139,14 +150,21 @@ def _frame(line):
     return (match["name"].decode(), match["unsure"] is None) if match else None
 
 
+def _time(block):
+    """Return the time of the first line of @block, "" if it has none."""
+    match = _PRINTK_TIME.match(block)
+    return match[1].decode() if match else lines.parse(block[: block.find(b"\n")]).time
+
+
 def _mixed(block):
     """Are there lines of several CPUs or tasks in @block?"""
     return b"][" in block and len(set(_CALLER.findall(block))) > 1
 
 
-def _key(head):
+def _key(head, mode):
     """Return what two reports with the same signature have in common, of the bytes up to the end of the call
-    trace: the headline, the access, and each frame. None if it is not clear where the trace is."""
+    trace: the kernel's mode, the headline, the access, and each frame. None if it is not clear where the
+    trace is."""
     call = _CALL.search(head)
     first = head.find(b"\n")
     if call is None or head.find(b"+0x", first, call.start()) >= 0:
@@ -157,4 +175,4 @@ def _key(head):
     if title:
         # There is a prefix, of printk or of another time.
         frames = [line[line.find(b"] ") + 1 :] for line in frames]
-    return (head[title:first], access[0] if access else b"", *frames)
+    return (mode, head[title:first], access[0] if access else b"", *frames)

@@ -10,6 +10,7 @@ parsed.
 # ruff: noqa: E501
 
 import codecs
+import heapq
 import re
 
 from redzone.decode import collect, lines, parse, repeats, shapes
@@ -41,6 +42,9 @@ WORDS = (
     b"kasan: ",
 )
 _KTAP_WORD = b"ok "
+# The beginning of most reports, one of the words; and how far ahead the next one is near.
+_REPORT = b"BUG: KASAN: "
+_NEAR = 4096
 # Reports that are open at once: one for each CPU or task that prints.
 MAX_OPEN = 64
 # Lines before the log's first report that may belong to one whose beginning is missing.
@@ -54,6 +58,7 @@ _RESULT = re.compile(
 )
 _SUBTEST = re.compile(r"^(?P<indent> *)# Subtest: (?P<name>.{1,200})$")
 _VERSION = re.compile(r"^ *K?TAP version \d+$")
+_BOOTS = ("Booting Linux ", "Linux version ", "Redzone reference kernel ")
 _SYSTEM = re.compile(r"^(?:Linux version \S+|Redzone reference kernel).*")
 _OFFSET = re.compile(r"^Kernel Offset: (?P<offset>0x[0-9a-f]{1,16}) from (?P<base>0x[0-9a-f]{1,16})")
 # U-Boot moves itself to the top of memory; our port says by how much.
@@ -182,6 +187,9 @@ class Scanner:
     def _repeated(self, data, at, end):
         """If a whole report stands at @at that is like one that was seen often enough, count it and return its
         end, else 0. A log of nothing but one bug's reports is read fast this way."""
+        if not self._mode and len(self._modeless) < MAX_PENDING:
+            # A report that is parsed may show the mode, and then all of the kernel's have it.
+            return 0
         limit = min(end, at + repeats.MAX_BYTES)
         line_end = data.find(b"\n", at, limit)
         if data.find(b"BUG: KASAN: ", at, line_end) < 0:
@@ -208,6 +216,10 @@ class Scanner:
         self._head += 1
         text = line.text
         builder = self._builder(line.caller)
+        if self._open and text.startswith(_BOOTS):
+            # The report before it was the last that this kernel printed.
+            self._close_all()
+            builder = None
         kind, match = parse.headline(text)
         if kind == "kasan" and builder is not None and builder.more_headline(line, match):
             return
@@ -425,19 +437,27 @@ class _Hits:
     def __init__(self, data, end, ktap):
         self._data, self._end = data, end
         self.ktap = ktap
-        self._next = dict.fromkeys((*WORDS, *((_KTAP_WORD,) if ktap else ())), -2)
+        words = (*WORDS, _KTAP_WORD) if ktap else WORDS
+        # [(place, word)], the first place first. Those that are not in the rest of the piece are left out.
+        self._next = [(-1, word) for word in words]
+        self._any = re.compile(b"|".join(words))
+        self._report = -1
 
     def after(self, at):
-        """Return the first place of a word at @at or behind it, -1 if there is none."""
-        best = -1
-        for word, place in self._next.items():
-            if place == -1:
-                continue
-            if place < at:
-                place = self._data.find(word, at, self._end)
-                self._next[word] = place
-                if place == -1:
-                    continue
-            if best < 0 or place < best:
-                best = place
-        return best
+        """Return the first place of a word at @at or behind it, -1 if there is none. @at never goes back."""
+        if self._report < at:
+            place = self._data.find(_REPORT, at, self._end)
+            self._report = place if place >= 0 else self._end
+        if self._report - at < _NEAR:
+            # One search for all of them is slower for each byte, but there are few of these.
+            match = self._any.search(self._data, at, min(self._report + len(_REPORT), self._end))
+            return match.start() if match else -1
+        places = self._next
+        while places and places[0][0] < at:
+            word = places[0][1]
+            place = self._data.find(word, at, self._end)
+            if place < 0:
+                heapq.heappop(places)
+            else:
+                heapq.heapreplace(places, (place, word))
+        return places[0][0] if places else -1
