@@ -21,6 +21,7 @@ def test_no_report(run_decode, tmp_path):
     log.write_text("nothing\nat all\n", encoding="utf-8")
     result = run_decode(log)
     assert (result.returncode, result.stdout, result.stderr) == (0, "no report in 2 lines\n", "")
+    assert run_decode("/dev/null").stdout == "no report in 0 lines\n"
 
 
 def test_a_report(run_decode):

@@ -76,7 +76,8 @@ def run(logs, images, modules, folders, baseline, json_file, everything, quiet, 
     if modules and not images:
         raise Failure("--modules needs the kernel itself as well: --elf vmlinux")
     for name in logs:
-        if name != "-" and not Path(name).is_file() and not Path(name).is_fifo():
+        if name != "-" and (not Path(name).exists() or Path(name).is_dir()):
+            # A serial line or a pipe is read like a file.
             raise Failure(f"there is no file '{name}'")
     for folder in folders:
         if not Path(folder).is_dir():
