@@ -10,7 +10,7 @@ from redzone.runner import FAIL, PASS, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 BOOTS = 10
-TIMEOUT = 60
+TIMEOUT = 300
 
 
 def shape(outcome):

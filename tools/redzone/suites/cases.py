@@ -20,7 +20,7 @@ from redzone.base import BUILD
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
-TIMEOUT = 60
+TIMEOUT = 300
 # (compiler, instrumentation) for all programs in one boot.
 TOGETHER = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "inline"))
 TOGETHER_SW_TAGS = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "outline"))

@@ -19,7 +19,7 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 HERE = ROOT / "tests" / "golden"
-TIMEOUT = 60
+TIMEOUT = 300
 # The first one writes the golden reports. All must print the same, except for the masked parts. (mode,
 # compiler, instrumentation or kasan.mode=), and the slab allocator if it is not the default: reports find
 # objects by slab.

@@ -19,7 +19,7 @@ MODES = ("generic", "sw_tags", "hw_tags", "off")
 OPTIONS = ("filter",)
 TIMEOUT = 600
 GOLDEN = ROOT / "tests" / "golden" / "lockdep"
-GOLDEN_TIMEOUT = 60
+GOLDEN_TIMEOUT = 300
 # Clang, CPUs, and the suites that run: None: all.
 OWN_SUITES = "lockdep*,kasan*"
 CONFIGURATIONS = (

@@ -8,7 +8,7 @@ from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
-TIMEOUT = 120
+TIMEOUT = 600
 
 _FRAME = r" [\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+"
 _PAGE = [
