@@ -20,6 +20,7 @@ if(NOT EXISTS ${arch_dir}/arch.cmake)
   message(FATAL_ERROR "There is no kernel for '${REDZONE_ARCH}': docs/architecture-port.md says how to write one")
 endif()
 include(${kernel_dir}/config.cmake)
+include(Libc)
 include(${arch_dir}/arch.cmake)
 math(EXPR page_size "1 << ${REDZONE_PAGE_SHIFT}")
 set(ulib_include ${kernel_dir}/ulib/include)
@@ -154,6 +155,7 @@ redzone_kernel_library(kernel-workqueue workqueue)
 redzone_kernel_library(kernel-workqueue-hook workqueue)
 target_compile_definitions(kernel-workqueue-hook PRIVATE REDZONE_WORKQUEUE_HOOK=1)
 redzone_kernel_library(kernel-ulib ulib)
+redzone_kernel_library(kernel-libc libc)
 redzone_kernel_library(kernel-ulib-fp FP ulib)
 foreach(target IN ITEMS kernel-ulib kernel-ulib-fp)
   target_include_directories(${target} BEFORE PRIVATE ${ulib_include})
@@ -278,7 +280,8 @@ target_compile_options(runtime-fuzz PRIVATE -std=gnu17 -ffreestanding ${runtime_
 redzone_kernel_library(kernel-fuzz fuzz)
 set_target_properties(kernel-fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)
 
-set(shared_objects $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib> $<TARGET_OBJECTS:kernel-ulib-fp>)
+set(shared_objects
+  $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-libc> $<TARGET_OBJECTS:kernel-ulib> $<TARGET_OBJECTS:kernel-ulib-fp>)
 if(NOT REDZONE_MODE STREQUAL "off")
   # The runtime makes the checks, so it is not checked itself.
   add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
@@ -366,7 +369,11 @@ macro(redzone_program_objects target)
   endforeach()
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${program_SOURCES})
   target_include_directories(${target} PRIVATE ${program_INCLUDES})
-  target_include_directories(${target} SYSTEM BEFORE PRIVATE ${ulib_include})
+  set(headers ${ulib_include})
+  if(program_LIBC)
+    redzone_libc_includes(headers ${program_LIBC})
+  endif()
+  target_include_directories(${target} SYSTEM BEFORE PRIVATE ${headers})
   target_compile_definitions(${target} PRIVATE ${program_DEFINES})
   target_compile_options(${target} PRIVATE -fno-builtin ${program_options}
     -Wall -Wextra -Wno-unused-parameter ${program_OPTIONS})
@@ -384,32 +391,44 @@ macro(redzone_program_file_options)
 endmacro()
 
 # redzone_add_program(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
-#                     [OPTIONS <compiler option>...] [FILE_OPTIONS <file> <option> ...] [OBJECTS <file>...])
+#                     [OPTIONS <compiler option>...] [FILE_OPTIONS <file> <option> ...] [OBJECTS <file>...]
+#                     [LIBC <folder>])
 #
-# OBJECTS: .o and .a files that belong to the program as well.
+# OBJECTS: .o and .a files that belong to the program as well. LIBC: the source of the large C library, which the program
+# then uses instead of kernel/ulib.
 #
 # A kernel image with an ordinary C program inside. The program is compiled as hosted C, so that main()
 # is C's main() (falling off its end returns 0), but without the compiler's ideas of what the library
 # functions do: the calls that are written are the calls that are checked.
 function(redzone_add_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;DEFINES;OPTIONS;FILE_OPTIONS;OBJECTS;FUZZ_OBJECTS;FUZZ_LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "LIBC"
+    "SOURCES;INCLUDES;DEFINES;OPTIONS;FILE_OPTIONS;OBJECTS;FUZZ_OBJECTS;FUZZ_LINK")
   redzone_program_objects(${name}.objects)
   redzone_program_file_options()
   # The program's names are its own: it may well have a sort() or a panic(), and so has the kernel.
   set(linked ${CMAKE_BINARY_DIR}/${name}.o)
+  set(join ${REDZONE_LINKER} -r "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS} ${compiler_runtime} -o ${linked})
+  set(main main)
+  set(needs "")
+  if(program_LIBC)
+    redzone_libc_options(libc_options ${program_LIBC})
+    set(join ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/libc.py ${libc_options} ${linked}
+      "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS})
+    set(main redzone_libc_main)
+    set(needs ${libc_options} ${redzone_libc_files})
+  endif()
   add_custom_command(OUTPUT ${linked}
-    COMMAND ${REDZONE_LINKER} -r "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS} ${compiler_runtime}
-            -o ${linked}
+    COMMAND ${join}
     COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/constructors.py
-            ${linked} ${REDZONE_OBJCOPY} main program
+            ${linked} ${REDZONE_OBJCOPY} ${main} program
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS}
-            ${CMAKE_SOURCE_DIR}/tools/constructors.py
+            ${CMAKE_SOURCE_DIR}/tools/constructors.py ${needs}
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the program ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
   redzone_image(${name}
     OBJECTS ${kernel_objects} ${program_FUZZ_OBJECTS} ${linked}
-    LINK --defsym=redzone_program_main=main --error-limit=0 ${program_FUZZ_LINK})
+    LINK --defsym=redzone_program_main=${main} --error-limit=0 ${program_FUZZ_LINK})
 endfunction()
 
 # redzone_add_fuzz_program(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
@@ -425,15 +444,23 @@ function(redzone_add_fuzz_program name)
 endfunction()
 
 # redzone_add_programs(<name> SOURCES <file>... [INCLUDES <folder>...] [OPTIONS <compiler option>...]
-#                      [FILE_OPTIONS <file> <option> ...] [LIBRARY <file>...] [OBJECTS <file>...])
+#                      [FILE_OPTIONS <file> <option> ...] [LIBRARY <file>...] [OBJECTS <file>...] [LIBC <folder>])
 #
 # LIBRARY: sources that are compiled once. OBJECTS: .o and .a files. Each program has its own copy of those of
-# their functions and variables that it uses: no program sees what another did to them.
+# their functions and variables that it uses, and of the large C library's: no program sees what another did to them.
 #
 # One kernel image with many programs: each file is one, compiled as redzone_add_program() does, with a
 # main() of its own. Nothing else of a file is seen by another. The kernel runs them in that order.
 function(redzone_add_programs name)
-  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;OPTIONS;FILE_OPTIONS;LIBRARY;OBJECTS")
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "LIBC" "SOURCES;INCLUDES;OPTIONS;FILE_OPTIONS;LIBRARY;OBJECTS")
+  set(own_start false)
+  set(libc_options "")
+  set(needs "")
+  if(program_LIBC)
+    set(own_start true)
+    redzone_libc_options(libc_options ${program_LIBC})
+    set(needs ${libc_options} ${redzone_libc_files})
+  endif()
   set(libraries ${program_OBJECTS} ${compiler_runtime})
   set(library_objects "")
   if(program_LIBRARY)
@@ -457,7 +484,7 @@ function(redzone_add_programs name)
     string(APPEND mains "extern program_hook_t redzone_ctors_${number}[] __weak;\n")
     string(APPEND mains "extern program_hook_t redzone_dtors_${number}[] __weak;\n")
     string(APPEND entries "\t{\"${stem}\", redzone_each_${number}, "
-           "redzone_ctors_${number}, redzone_dtors_${number}},\n")
+           "redzone_ctors_${number}, redzone_dtors_${number}, ${own_start}},\n")
     math(EXPR number "${number} + 1")
   endforeach()
   file(CONFIGURE OUTPUT ${table} @ONLY CONTENT
@@ -483,10 +510,10 @@ const unsigned int redzone_nr_programs = @number@;
   file(GENERATE OUTPUT ${linked}.libs CONTENT "${libraries}")
   add_custom_command(OUTPUT ${linked}
     COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/each.py
-            ${REDZONE_OBJCOPY} ${REDZONE_LINKER} ${linked}.rsp ${linked} ${linked}.libs
+            ${REDZONE_OBJCOPY} ${REDZONE_LINKER} ${linked}.rsp ${linked} ${linked}.libs ${libc_options}
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${linked}.rsp
             ${linked}.libs ${library_objects} ${program_OBJECTS}
-            ${CMAKE_SOURCE_DIR}/tools/each.py ${CMAKE_SOURCE_DIR}/tools/constructors.py
+            ${CMAKE_SOURCE_DIR}/tools/each.py ${CMAKE_SOURCE_DIR}/tools/constructors.py ${needs}
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the programs of ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)

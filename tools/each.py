@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Joins the objects of many one-file programs into one object (redzone_add_programs() in CMake).
 
-usage: each.py OBJCOPY LINKER RSPFILE OUTPUT.o LIBRARIES
+usage: each.py OBJCOPY LINKER RSPFILE OUTPUT.o LIBRARIES [OPTIONSFILE]
 
 RSPFILE has one object per line, in the order of the programs. In the result, object N (from 0) keeps only
 these global symbols: redzone_each_N, a second name of its main(), and redzone_ctors_N and redzone_dtors_N,
 its arrays of constructors and destructors, if it has any. LIBRARIES has the linker's
-words for the archives of which each program gets copies of those parts that it uses.
+words for the archives of which each program gets copies of those parts that it uses. With OPTIONSFILE, that
+of libc.py, each gets its own copy of what it needs of the large C library as well, and redzone_each_N is a
+second name of that library's first function.
 """
 
 import os
@@ -16,15 +18,28 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import constructors
+import libc
+
+# How the linker says it.
+NO_MAIN = "symbol not found: main"
 
 
-def part_of(number, name, folder, objcopy, linker, libraries):
-    """Make program @number's part from the object @name. Return (its path, None) or (path, what is wrong)."""
+def part_of(number, name, folder, objcopy, linker, libraries, library):
+    """Make program @number's part from the object @name. library: a libc.Library, or None. Return (its path,
+    None) or (path, what is wrong)."""
     part = folder / f"{number}.o"
     alias = f"redzone_each_{number}"
-    command = [linker, "-r", f"--defsym={alias}=main", name, f"@{libraries}", "-o", str(part)]
+    words, first, lacks = [name, f"@{libraries}"], "main", ""
+    if library is not None:
+        own, first = part.with_suffix(".own.o"), libc.ENTRY
+        try:
+            lacks = "" if library.own(words, own) else NO_MAIN
+            words = [str(own), *library.rest(own)]
+        except (OSError, RuntimeError) as error:
+            return part, f"error: {error}"
+    command = [linker, "-r", f"--defsym={alias}={first}", *words, "-o", str(part)]
     result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
-    if "symbol not found: main" in result.stderr:
+    if NO_MAIN in lacks + result.stderr:
         source = Path(name).name.removesuffix(".obj").removesuffix(".o")
         # tools/redzone/rejects.py reads this.
         return part, f"error: program {number}: {source} has no main()"
@@ -33,15 +48,15 @@ def part_of(number, name, folder, objcopy, linker, libraries):
     return part, constructors.finish(part, objcopy, alias, number)
 
 
-def main(objcopy, linker, rsp, output, libraries):
+def main(objcopy, linker, rsp, output, libraries, options=None):
+    library = libc.Library.of(options) if options else None
     objects = [name for name in Path(rsp).read_text(encoding="utf-8").split("\n") if name]
     folder = Path(output).with_suffix(".parts")
     folder.mkdir(exist_ok=True)
     # Processes do the work; each thread just waits for one.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        made = list(
-            pool.map(lambda item: part_of(*item, folder, objcopy, linker, libraries), enumerate(objects))
-        )
+        rest = folder, objcopy, linker, libraries, library
+        made = list(pool.map(lambda item: part_of(*item, *rest), enumerate(objects)))
     wrong = [error for _, error in made if error]
     if wrong:
         sys.exit("\n".join(wrong))

@@ -42,12 +42,14 @@ static char *allocate(unsigned int kind)
 		return reallocarray(NULL, 10, 1000);
 	case 8:
 		return strndup("every site", 5);
+	case 9:
+		return memalign(512, 700);
 	default:
 		return malloc(LARGE);
 	}
 }
 
-#define KINDS 10U
+#define KINDS 11U
 
 /* Return: 0; ENOMEM: refused, and @p is unchanged; EIO: wrong. */
 static int enlarge(char **p, size_t old, size_t size)

@@ -3,6 +3,7 @@
 set(REDZONE_TESTS_SOURCES
     asan_interface_test.c
     fault_inject_test.c
+    fault_libc_test.c
     fault_sites_test.c
     fault_ulib_test.c
     fault_walk.c

@@ -5,11 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ulib.h"
+
 static int program_errno;
+static int *(*library_errno)(void);
 
 int *__errno_location(void)
 {
-	return &program_errno;
+	return library_errno ? library_errno() : &program_errno;
+}
+
+void ulib_use_errno(int *(*location)(void))
+{
+	library_errno = location;
 }
 
 static const struct {

@@ -237,6 +237,11 @@ void *aligned_alloc(size_t align, size_t size)
 	return ptr;
 }
 
+void *memalign(size_t align, size_t size)
+{
+	return aligned_alloc(align, size);
+}
+
 int posix_memalign(void **out, size_t align, size_t size)
 {
 	int saved = errno;

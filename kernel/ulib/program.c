@@ -27,6 +27,7 @@ struct program {
 	program_hook_t *dtors;
 	int argc;
 	char **argv;
+	bool own_start;
 	bool one_report;
 };
 
@@ -34,7 +35,8 @@ struct program {
  * end of its own. A thread that was given up decides nothing more. */
 static struct task *running;
 static bool ended_by_itself;
-/* The running program's destructors that were not called yet; NULL if there are none. */
+/* The running program's constructors and destructors that were not called yet; NULL if there are none. */
+static program_hook_t *constructors;
 static program_hook_t *destructors;
 
 void ulib_end_program(int status)
@@ -49,6 +51,12 @@ void ulib_end_program(int status)
 void ulib_unpoison_frames(const void *low, const void *high)
 {
 	kasan_unpoison_stack(low, high);
+}
+
+void ulib_run_constructors(void)
+{
+	while (constructors && *constructors)
+		(*constructors++)();
 }
 
 void ulib_run_destructors(void)
@@ -71,9 +79,10 @@ static int program_thread(void *arg)
 	fault_inject_start();
 	/* Constructors run now, in the program's thread: they may do all that the program may, and their
 	 * bugs count as the program's. */
+	constructors = program.ctors;
 	destructors = program.dtors;
-	for (program_hook_t *ctor = program.ctors; ctor && *ctor; ctor++)
-		(*ctor)();
+	if (!program.own_start)
+		ulib_run_constructors();
 	status = program.main(program.argc, program.argv);
 	ulib_run_atexit();
 	ulib_end_program(status);
@@ -107,6 +116,7 @@ int run_program(int argc, char **argv)
 	struct program program = {.main = redzone_program_main,
 				  .ctors = redzone_ctors_program,
 				  .dtors = redzone_dtors_program,
+				  .own_start = redzone_libc_main != NULL,
 				  .argc = argc,
 				  .argv = argv};
 	struct task *task;
@@ -143,6 +153,7 @@ enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **a
 	program = (struct program){.main = entry->main,
 				   .ctors = entry->ctors,
 				   .dtors = entry->dtors,
+				   .own_start = entry->own_start,
 				   .argc = argc,
 				   .argv = argv,
 				   .one_report = true};

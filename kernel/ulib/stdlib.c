@@ -35,6 +35,7 @@ void ulib_reset(void)
 {
 	atexit_count = 0;
 	rand_state = 1;
+	ulib_use_errno(NULL);
 	errno = 0;
 	ulib_reset_streams();
 }

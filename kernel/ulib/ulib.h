@@ -30,6 +30,11 @@ struct ulib_sink {
  */
 int ulib_format(struct ulib_sink *sink, const char *name, const char *fmt, va_list args);
 
+/* --- errno.c ---------------------------------------------------------------------------------- */
+
+/** ulib_use_errno() - from now on errno is what @location() points at: that of another library. NULL: its own. */
+void ulib_use_errno(int *(*location)(void));
+
 /* --- console.c: the console as the program's output. Uninstrumented. -------------------------- */
 
 /** ulib_console_put() - one more character; a line feed or a full buffer writes the buffer out. */
@@ -56,6 +61,9 @@ enum ulib_end {
 	ULIB_TIMEOUT,	/* it was still running */
 	ULIB_NO_THREAD, /* it did not begin: no memory */
 };
+
+/** ulib_run_constructors() - call the constructors of the running program that were not called yet. */
+void ulib_run_constructors(void);
 
 /** ulib_run_destructors() - call the remaining destructors of the running program. */
 void ulib_run_destructors(void);

@@ -7,7 +7,7 @@ It does not touch the machine's apt configuration, installs nothing, and needs n
 
 from pathlib import Path
 
-from redzone.process import call
+from redzone.process import call, last_line
 
 
 def options(folder, name, sources):
@@ -48,6 +48,26 @@ def _targets():
     return (
         [tuple(target.split(" ", 1)) for target in sorted(set(targets.splitlines()))] if status == 0 else []
     )
+
+
+def pool_file(name, digest, target):
+    """Fetch the file @name of Debian's pool, as in "pool/main/m/musl/...", to @target, from the machine's own
+    archives. digest: its SHA-256, which apt checks.
+
+    Return None, or why that was not possible.
+    """
+    release = codename()
+    uris = sorted({uri for uri, suite in _targets() if release and suite == release})
+    if not uris:
+        return "this machine uses no archive of Debian"
+    output = ""
+    for uri in uris:
+        command = ["/usr/lib/apt/apt-helper", "-o", "APT::Sandbox::User=root"]
+        url = f"{uri.rstrip('/')}/{name}"
+        status, output = call([*command, "download-file", url, str(target), f"SHA256:{digest}"])
+        if status == 0:
+            return None
+    return last_line(output)
 
 
 def suite_lists(folder, suite):

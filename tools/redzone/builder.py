@@ -71,6 +71,7 @@ class Program:
     compiler, from this package. cflags: the same, from the user, in any spelling. Both come after the options
     of cmake/Kernel.cmake, and so override them. file_options: {source: [option]}, which come last. objects:
     .o and .a files that are linked to it. library: sources of which each program of many gets what it uses.
+    libc: folder of the large C library's source, None: the small one.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Program:
     objects: list = field(default_factory=list)
     library: list = field(default_factory=list)
     function: str = "redzone_add_program"
+    libc: Path | None = None
 
     @property
     def is_module(self):
@@ -287,6 +289,7 @@ def _programs_file(folder, programs):
             ("FILE_OPTIONS", _file_options(folder, program)),
             ("OBJECTS", program.objects),
             ("LIBRARY", program.library),
+            ("LIBC", [program.libc] if program.libc else []),
         ):
             if values:
                 lines.append(f"  {keyword} " + " ".join(_quote(value) for value in values))
@@ -396,7 +399,7 @@ def _tidy(lines):
 # Messages from compilers and linkers, with their meaning here.
 _HINTS = (
     (
-        re.compile(r"symbol not found: main\b"),
+        re.compile(r"(?:symbol not found|undefined symbol): main\b"),
         "no file has a main(): the program starts at int main(int argc, char **argv)",
     ),
     (
@@ -405,11 +408,12 @@ _HINTS = (
     ),
     (
         re.compile(r"fatal error: '?[\w./]+\.h'?(?: file not found|: No such file)"),
-        "headers of the kernel's C library: kernel/ulib/include; -I DIR adds folders of your own",
+        "headers of the kernel's C library: kernel/ulib/include; --libc musl has more; -I DIR adds folders "
+        "of your own",
     ),
     (
-        re.compile(r"undefined symbol: (?!__)"),
-        "a function is neither in the files given nor in the kernel's C library (kernel/ulib)",
+        re.compile(r"undefined symbol: (?!__|main\b)"),
+        "a function is neither in the files given nor in the C library (kernel/ulib; --libc musl has more)",
     ),
 )
 

@@ -168,6 +168,12 @@ def command():
     help="Give OPTION to the compiler of your files, as in --cflag -std=c11.",
 )
 @click.option(
+    "--libc",
+    type=Choice(("small", "musl")),
+    default="small",
+    help="C library of your files: the kernel's small one, or musl, which is fetched once. Default: small.",
+)
+@click.option(
     "--file",
     "data",
     type=Pair(),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from redzone import base, builder, console, machine, missing, rejects, summary, symbolize, view
+from redzone import base, builder, console, libc, machine, missing, rejects, summary, symbolize, view
 from redzone.base import Failure
 
 NAME = "programs"
@@ -307,7 +307,14 @@ def run(work, folder, log):
         say_rejects(verdict.number)
         say(verdict)
 
-    program = builder.Program(NAME, work.sources, function="redzone_add_programs", **work.code, **work.parts)
+    program = builder.Program(
+        NAME,
+        work.sources,
+        function="redzone_add_programs",
+        libc=libc.source() if options.libc == "musl" else None,
+        **work.code,
+        **work.parts,
+    )
     image, rejected = rejects.build(work.preset, program, folder) if files else (None, {})
     work.images = [image.elf] if image else []
     numbers = [number for number in range(1, len(files) + 1) if number - 1 not in rejected]

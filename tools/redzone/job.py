@@ -48,6 +48,7 @@ class Options:
     no_symbolize: bool
     yes: bool
     arguments: list
+    libc: str = "small"
     html: str | None = None
     sarif: str | None = None
     junit: str | None = None

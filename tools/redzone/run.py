@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from redzone import base, builder, doctor, each, job, lacks, machine, module, summary, view
+from redzone import base, builder, doctor, each, job, lacks, libc, machine, module, summary, view
 from redzone.base import BUILD, Failure
 
 
@@ -51,7 +51,9 @@ def _build(work, folder):
     """Build the kernel of the Job @work into @folder. Return (its builder.Image, the modules' files)."""
     loaded = module.programs(work.modules, **work.code)
     made_of = work.sources or work.parts.get("objects")
-    programs = [builder.Program("program", work.sources, **work.code, **work.parts)] if made_of else []
+    library = libc.source() if made_of and work.options.libc == "musl" else None
+    program = builder.Program("program", work.sources, libc=library, **work.code, **work.parts)
+    programs = [program] if made_of else []
     kernel = "program" if programs else "redzone"
     targets = () if programs else (kernel,)
     if len(work.sources) > 1:

@@ -9,6 +9,10 @@
  *  kernel without a program. */
 int redzone_program_main(int argc, char **argv) __weak;
 
+/** redzone_libc_main() - the first function of a program with the large C library, which then is
+ *  redzone_program_main() as well. Weak: NULL in other kernels. */
+int redzone_libc_main(int argc, char **argv) __weak;
+
 /** program_hook_t - a constructor or destructor of a program, as an entry of their arrays */
 typedef void (*const program_hook_t)(void);
 
@@ -32,13 +36,15 @@ int run_program(int argc, char **argv);
 /**
  * struct program_entry - one of many programs linked into one kernel
  * @name: its argv[0]. @main: its main(), which has a name of its own. @ctors, @dtors: its constructors and
- *	destructors, with NULL behind the last; NULL if there are none.
+ *	destructors, with NULL behind the last; NULL if there are none. @own_start: @main is that of a C library, which
+ *	has the constructors called when it is ready.
  */
 struct program_entry {
 	const char *name;
 	int (*main)(int argc, char **argv);
 	program_hook_t *ctors;
 	program_hook_t *dtors;
+	bool own_start;
 };
 
 /* The table that redzone_add_programs() makes; weak: absent in other kernels. */

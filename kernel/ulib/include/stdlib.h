@@ -44,6 +44,7 @@ void *reallocarray(void *ptr, size_t count, size_t size);
 
 /** aligned_alloc() - @align: a power of two up to 4096. Else NULL with errno EINVAL. */
 void *aligned_alloc(size_t align, size_t size);
+void *memalign(size_t align, size_t size);
 int posix_memalign(void **out, size_t align, size_t size);
 
 /** free() - give memory back. A pointer that is no live object is reported and left alone. */

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+#
+# Owns how a program gets the large C library, musl, whose source ./redzone fetches: the folders of its headers, and the
+# options that tools/libc.py compiles the library's files with. They are the program's own options, so its code has the
+# same checks. docs/libc.md has the reasons.
+
+# What joining a program with the library depends on, beside the options.
+file(GLOB redzone_libc_files ${kernel_dir}/libc/musl/*.* ${kernel_dir}/libc/musl/arch/*.h)
+list(APPEND redzone_libc_files ${CMAKE_SOURCE_DIR}/tools/libc.py)
+
+# redzone_libc_includes(<variable> <folder>): the folders of the headers of the library at <folder>. They come before the
+# compiler's own, which know nothing of it.
+function(redzone_libc_includes out folder)
+  set(${out} ${folder}/obj/include ${folder}/include ${folder}/arch/aarch64 ${folder}/arch/generic PARENT_SCOPE)
+endfunction()
+
+# redzone_libc_options(<variable> <folder>): write the file that tools/libc.py reads for the library at <folder>, and
+# return its name.
+function(redzone_libc_options out folder)
+  set(options ${REDZONE_FREESTANDING} ${REDZONE_ARCH_OPTIONS})
+  if(REDZONE_TAGGED_GLOBALS)
+    list(REMOVE_ITEM options -mcmodel=small)
+  endif()
+  if(REDZONE_SHADOW_CALL_STACK)
+    list(APPEND options ${REDZONE_ARCH_SCS_RESERVE} ${REDZONE_ARCH_SCS})
+    list(TRANSFORM options REPLACE "^\\$<\\$<COMPILE_LANGUAGE:C>:(.*)>$" "\\1")
+  endif()
+  # Line numbers are enough to read a trace; types would make the compiler twice as slow.
+  list(REMOVE_ITEM options -g)
+  list(APPEND options -g1 -std=c99 -ffreestanding -nostdinc -D_XOPEN_SOURCE=700 -w
+    # As the library's own configure script asks for: its mathematics needs each rounding where it is written.
+    -frounding-math -ffp-contract=off)
+  if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
+    list(PREPEND options --target=${CMAKE_C_COMPILER_TARGET})
+    list(APPEND options -fno-vectorize -fno-slp-vectorize)
+  else()
+    list(APPEND options -fexcess-precision=standard -fno-tree-vectorize
+      # Or a loop that looks for the end of a string becomes a call of strlen(), inside of strlen().
+      -fno-tree-loop-distribute-patterns)
+  endif()
+  if(NOT REDZONE_MODE STREQUAL "off" AND (REDZONE_MTE_STACK OR NOT REDZONE_MODE STREQUAL "hw_tags"))
+    kasan_instrumentation_options(checks ${REDZONE_INSTRUMENTATION} ${KASAN_SHADOW_OFFSET})
+    list(APPEND options ${checks})
+  endif()
+  string(REPLACE "\"" "\\\"" options "${options}")
+  list(JOIN options "\", \"" options)
+  set(runtime ${compiler_runtime})
+  list(TRANSFORM runtime REPLACE "(.+)" "\"\\1\"")
+  set(file ${CMAKE_BINARY_DIR}/libc.json)
+  set(text "{
+ \"compiler\": [\"${CMAKE_C_COMPILER}\", \"${options}\"],
+ \"source\": \"${folder}\",
+ \"ours\": \"${kernel_dir}/libc/musl\",
+ \"kept\": \"${CMAKE_BINARY_DIR}/libc\",
+ \"runtime\": [${runtime}],
+ \"linker\": \"${REDZONE_LINKER}\"
+}
+")
+  file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+  set(${out} ${file} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libc.h - shared by the files that are system calls for the large C library.
+ *
+ * Its programs run in the kernel, so a system call is a function call, and its pointers are ordinary ones: they are
+ * used as they come, by instrumented code, so a bad one is reported with the program's trace. Numbers, structures and
+ * results are those of Linux on arm64: a result is a value, or a negative errno. All calls come from the thread of a
+ * program.
+ */
+#ifndef KERNEL_LIBC_H
+#define KERNEL_LIBC_H
+
+#include <kernel/types.h>
+
+/** struct libc_iovec - one piece of memory of readv() and writev() */
+struct libc_iovec {
+	void *base;
+	size_t len;
+};
+
+/** struct libc_timespec - a time in seconds and nanoseconds */
+struct libc_timespec {
+	s64 sec;
+	s64 nsec;
+};
+
+/** struct libc_sigaction - what sigaction() sets; @mask: bit n - 1 is signal n */
+struct libc_sigaction {
+	void (*handler)(int sig);
+	unsigned long flags;
+	void (*restorer)(void);
+	u64 mask;
+};
+
+struct libc_stat;
+
+/* --- syscall.c -------------------------------------------------------------------------------- */
+
+/** redzone_syscall() - Linux's system call number @nr. Return: its result, or a negative errno. */
+long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f);
+
+/* --- program.c: what the library's own first function calls, see musl/start.c ------------------ */
+
+/** redzone_libc_begin() - the library is ready: files and signals are a new program's, and errno is at @location(). */
+void redzone_libc_begin(int *(*location)(void));
+void redzone_libc_constructors(void);
+void redzone_libc_destructors(void);
+/** redzone_libc_environ() - Return: the program's environment, with NULL behind the last. */
+char **redzone_libc_environ(void);
+
+/* --- clock.c ---------------------------------------------------------------------------------- */
+
+long libc_clock_gettime(int clock, struct libc_timespec *time);
+long libc_clock_getres(int clock, struct libc_timespec *res);
+/** libc_clock_nanosleep() - let others run until the time has come; @flags 1: an absolute time. */
+long libc_clock_nanosleep(int clock, int flags, const struct libc_timespec *time);
+
+/* --- files.c ---------------------------------------------------------------------------------- */
+
+long libc_openat(int dir, const char *path, int flags);
+long libc_close(int fd);
+long libc_lseek(int fd, s64 offset, int whence);
+long libc_readv(int fd, const struct libc_iovec *iov, int count);
+long libc_writev(int fd, const struct libc_iovec *iov, int count);
+long libc_pread(int fd, void *buf, size_t size, s64 offset);
+long libc_fstatat(int dir, const char *path, struct libc_stat *stat);
+long libc_fstat(int fd, struct libc_stat *stat);
+long libc_faccessat(int dir, const char *path, int mode);
+long libc_ioctl(int fd, unsigned long request, void *arg);
+long libc_fcntl(int fd, int command);
+/** libc_files_reset() - close all files, and make the first three the console. */
+void libc_files_reset(void);
+
+/* --- memory.c --------------------------------------------------------------------------------- */
+
+long libc_mmap(void *addr, size_t size, int prot, int flags, int fd, s64 offset);
+long libc_munmap(void *addr, size_t size);
+
+/* --- signal.c --------------------------------------------------------------------------------- */
+
+long libc_sigaction(int sig, const struct libc_sigaction *new, struct libc_sigaction *old);
+long libc_sigprocmask(int how, const u64 *set, u64 *old);
+long libc_sigpending(u64 *set);
+/** libc_raise() - send @sig to the program; its handler runs before the return unless it is blocked. */
+long libc_raise(int sig);
+/** libc_signals_reset() - default actions, nothing blocked, nothing pending. */
+void libc_signals_reset(void);
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/*
+ * start.c - how a program that uses the large C library begins and ends. Compiled like a file of that library, with
+ * its internal headers.
+ *
+ * The library expects what Linux puts on a new program's stack: arguments, environment and auxiliary vector, one
+ * behind the other. Everything here becomes part of the program's own object, so each program of a kernel has its
+ * own copy of the library's variables.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include "libc.h"
+
+/* What the kernel's kernel/libc/program.c offers. */
+void redzone_libc_constructors(void);
+void redzone_libc_destructors(void);
+void redzone_libc_begin(int *(*location)(void));
+char **redzone_libc_environ(void);
+
+int main(int argc, char **argv, char **envp);
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+		      void (*fini)(void), void (*ldso)(void));
+
+/* The library's own files name these, in functions that are replaced below. Without a value they would be symbols of
+ * the kernel's address 0. */
+void (*const __init_array_start)(void), (*const __init_array_end)(void);
+void (*const __fini_array_start)(void), (*const __fini_array_end)(void);
+const size_t _DYNAMIC[1];
+
+static size_t count(char **list)
+{
+	size_t n = 0;
+
+	while (list[n])
+		n++;
+	return n;
+}
+
+/* The library calls this when it is ready, before main(). The kernel has the program's constructors in a list. */
+void __libc_start_init(void)
+{
+	/* From here on malloc(), which is the kernel's, sets the errno of the calling thread. */
+	redzone_libc_begin(__errno_location);
+	redzone_libc_constructors();
+}
+
+/* Called by exit(), after the functions of atexit(). */
+void __libc_exit_fini(void)
+{
+	redzone_libc_destructors();
+}
+
+/**
+ * redzone_libc_main() - the program's first function
+ *
+ * Does not return: the library calls exit() with main()'s value.
+ */
+int redzone_libc_main(int argc, char **argv)
+{
+	/* All user and group numbers are 0, and so equal: the program has no special rights. */
+	static const size_t aux[] = {AT_PAGESZ, 4096, AT_NULL, 0};
+	char **env = redzone_libc_environ();
+	size_t envc = count(env), n = 0;
+	size_t words = (size_t)argc + 1 + envc + 1 + sizeof(aux) / sizeof(aux[0]);
+	size_t block[words];
+
+	for (int i = 0; i <= argc; i++)
+		block[n++] = (size_t)argv[i];
+	for (size_t i = 0; i <= envc; i++)
+		block[n++] = (size_t)env[i];
+	for (size_t i = 0; i < sizeof(aux) / sizeof(aux[0]); i++)
+		block[n++] = aux[i];
+	return __libc_start_main(main, argc, (char **)block, 0, 0, 0);
+}

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# What the large C library calls: system calls with Linux's numbers, as functions of the kernel.
+set(REDZONE_LIBC_SOURCES
+    clock.c
+    files.c
+    memory.c
+    program.c
+    signal.c
+    syscall.c)

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Links a program with the large C library, musl: compiles the library's files that the program needs.
+
+usage: libc.py OPTIONSFILE OUTPUT.o OBJECT-OR-ARCHIVE...
+
+The library has 1,400 files, and a usual program needs 100 of them: compiling only these keeps the first run
+short. They are compiled with the kernel's options and instrumentation, once for each set of options, and kept
+in a folder. All is joined with the program's objects into one relocatable object. Functions that
+the kernel has itself (malloc() and memcpy(), for instance) stay undefined there, and so do those that
+nobody has.
+
+OPTIONSFILE is JSON. compiler: the command and its options. source: the library's folder, with the generated
+headers. ours: kernel/libc/musl. kept: folder of compiled files. runtime: the compiler's archive of arithmetic
+functions. linker: the linker.
+
+It runs inside the build, so it needs only Python. It reads relocatable ELF64 files of little-endian targets.
+"""
+
+import hashlib
+import json
+import os
+import struct
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ARCH = "aarch64"
+# Folders with files that cannot work here: the allocator and the dynamic linker are the kernel's own matter.
+LEFT_OUT = ("malloc", "ldso")
+# Symbols that the kernel has: KASAN knows the objects of its allocator, and checks its copies.
+KERNELS = frozenset(
+    (
+        *("malloc", "calloc", "realloc", "free", "reallocarray"),
+        *("aligned_alloc", "posix_memalign", "memalign", "malloc_usable_size"),
+        *("memcpy", "memmove", "memset", "setjmp", "longjmp"),
+    )
+)
+# The parts of the library that call its allocator by an inner name get the kernel's as well.
+DEFINES = tuple(f"-D__libc_{name}={name}" for name in ("malloc", "calloc", "realloc", "free"))
+# With GNU C these files read whole words, also beyond the end of a string. Without, they read byte by byte.
+BYTEWISE = ("memccpy", "memchr", "stpcpy", "stpncpy", "strchrnul", "strlcpy", "strlen", "mbsrtowcs")
+# A program's first function, of start.c, which calls main().
+ENTRY = "redzone_libc_main"
+_OURS = {"start": "start.c", "sigsetjmp": "sigsetjmp.S"}
+
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_SHT_SYMTAB = 2
+_LOCAL, _WEAK = 0, 2
+
+
+def symbols(path):
+    """Return (defined, undefined): the names of the global symbols of the relocatable file @path.
+
+    A weak one that is not defined is in neither set: nothing has to be found for it."""
+    data = path.read_bytes()
+    header = _HEADER.unpack_from(data)
+    sections = [_SECTION.unpack_from(data, header[6] + index * _SECTION.size) for index in range(header[12])]
+    defined, undefined = set(), set()
+    for section in sections:
+        if section[1] != _SHT_SYMTAB:
+            continue
+        names = sections[section[6]][4]
+        for at in range(section[4], section[4] + section[5], _SYMBOL.size):
+            name, info, _, where, _, _ = _SYMBOL.unpack_from(data, at)
+            if not name or info >> 4 == _LOCAL:
+                continue
+            text = data[names + name : data.index(b"\0", names + name)].decode("utf-8", "surrogateescape")
+            if where:
+                defined.add(text)
+            elif info >> 4 != _WEAK:
+                undefined.add(text)
+    return defined, undefined
+
+
+class Library:
+    """The library, and the files of it that were compiled."""
+
+    def __init__(self, options):
+        self.linker = options["linker"]
+        self.runtime = options["runtime"]
+        self.compiler = options["compiler"]
+        self.source = Path(options["source"])
+        self.ours = Path(options["ours"])
+        self._compiled = {}
+        self.files = self._files()
+        self.owners = self._owners()
+        self.folder = Path(options["kept"]) / self._key()
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    @staticmethod
+    def of(path):
+        """Return the Library of the file OPTIONSFILE, @path."""
+        return Library(json.loads(Path(path).read_text(encoding="utf-8")))
+
+    def _files(self):
+        """Return {name: source file}. A file of the architecture's goes before a general one."""
+        found = {}
+        for folder in sorted((self.source / "src").iterdir()):
+            if folder.name in LEFT_OUT or not folder.is_dir():
+                continue
+            for path in [*sorted(folder.glob("*.c")), *sorted((folder / ARCH).glob("*.[csS]"))]:
+                found[path.stem] = path
+        return found | {name: self.ours / file for name, file in _OURS.items()}
+
+    def _owners(self):
+        """Return {symbol: name of the file that defines it}."""
+        owners = {name: name for name in self.files}
+        for line in (self.ours / "symbols.txt").read_text(encoding="utf-8").splitlines():
+            if line and not line.startswith("#"):
+                name, _, rest = line.partition(":")
+                owners |= dict.fromkeys(rest.split(), name)
+        owners[ENTRY] = "start"
+        return owners
+
+    def _key(self):
+        """Return a word for all that the compiled files depend on, except the library's own files, which do
+        not change."""
+        text = json.dumps([self.compiler, str(self.source), BYTEWISE, DEFINES])
+        info = os.stat(os.path.realpath(self.compiler[0]))
+        text += f" {info.st_size} {info.st_mtime_ns}"
+        for path in sorted(self.ours.rglob("*.[chS]")):
+            text += hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def own(self, words, output):
+        """Join the program's objects and archives, @words for the linker, to the object @output, which gets
+        what it needs of the archives. Return whether it has a main(). Raise RuntimeError with the linker's
+        message."""
+        command = [self.linker, "-r", "-u", "main", *words, "-o", str(output)]
+        result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
+        if result.returncode != 0:
+            raise RuntimeError(result.stderr or f"{Path(self.linker).name} failed: {result.returncode}")
+        return "main" in symbols(output)[0]
+
+    def rest(self, program):
+        """Return the names of the files that the object @program needs besides: the library's, compiled, and
+        the compiler's archive."""
+        found, (defined, wanted) = {}, symbols(program)
+        wanted |= {ENTRY}
+        # Processes do the work; each thread just waits for one.
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            while True:
+                missing = wanted - defined - KERNELS
+                names = sorted({self.owners[name] for name in missing if name in self.owners} - set(found))
+                if not names:
+                    return [*(str(found[name][0]) for name in sorted(found)), *self.runtime]
+                for name, made in zip(names, pool.map(self.compiled, names), strict=True):
+                    found[name] = made
+                    defined |= made[1]
+                    wanted |= made[2]
+
+    def compiled(self, name):
+        """Compile the file @name unless that was done before. Return (its object, symbols defined,
+        undefined)."""
+        if name not in self._compiled:
+            path = self._compile(name)
+            self._compiled[name] = (path, *symbols(path))
+        return self._compiled[name]
+
+    def _compile(self, name):
+        target = self.folder / f"{name}.o"
+        if target.is_file():
+            return target
+        # Two threads may want the same file.
+        new = self.folder / f"{name}.{threading.get_ident()}.new"
+        source, top = self.files[name], self.source
+        command = [*self.compiler, *DEFINES]
+        if name in BYTEWISE:
+            command.append("-U__GNUC__")
+        folders = [f"arch/{ARCH}", "arch/generic", "obj/src/internal", "src/include", "src/internal"]
+        folders += ["obj/include", "include"]
+        command += [f"-I{self.ours / 'arch'}", *(f"-I{top / folder}" for folder in folders)]
+        result = subprocess.run(
+            [*command, "-c", str(source), "-o", str(new)], check=False, capture_output=True, text=True
+        )
+        if result.returncode != 0:
+            raise RuntimeError(f"{source} cannot be compiled:\n{result.stderr}")
+        new.rename(target)
+        return target
+
+
+def main(options_file, output, *words):
+    library = Library.of(options_file)
+    own = Path(f"{output}.own.o")
+    try:
+        # Without a main() the last link says so.
+        library.own(words, own)
+        names = [own, *library.rest(own)]
+    except (OSError, RuntimeError) as error:
+        sys.exit(f"error: {error}")
+    listed = Path(f"{output}.libc.rsp")
+    listed.write_text("\n".join(f'"{name}"' for name in names) + "\n", encoding="utf-8")
+    sys.exit(subprocess.run([library.linker, "-r", f"@{listed}", "-o", output], check=False).returncode)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""The large C library (--libc musl): what it computes, and what KASAN finds inside of it.
+
+The programs are in tests/libc/. Those that are right run in every mode, without a report; --rounds says how
+many random numbers go through printf() and strtod(). The program of bugs runs in Generic mode only, where
+each bug is certain to be reported: with tags, neighbours have the same tag now and then.
+"""
+
+import re
+
+from redzone import archive, base, builder, console, libc, machine, mteqemu
+from redzone.base import ROOT
+from redzone.runner import FAIL, PASS, SKIP, Result
+
+TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64", "compiler-runtime")
+MODES = ("generic", "sw_tags", "hw_tags", "off")
+OPTIONS = ("rounds",)
+HERE = ROOT / "tests" / "libc"
+TIMEOUT = 600
+NUMBERS = 2000
+# (mode, instrumentation, compiler).
+BUILDS = (
+    ("generic", "inline", "clang-19"),
+    ("generic", "outline", "gcc"),
+    ("sw_tags", "inline", "clang-19"),
+    ("hw_tags", "inline", "clang-19"),
+    ("off", "inline", "clang-19"),
+)
+BUGS_IN = (("generic", "inline", "clang-19"), ("generic", "outline", "gcc"))
+FLAG = ["--flag", "value"]
+DATA = "one 1\ntwo 2\nthree 3\n"
+SERVICES = ["constructor", "no end of line", "exit 11", "exit 12", "services: good", "destructor"]
+# The bugs of bugs.c: the type of the first report, and a function that its trace must have.
+BUGS = {
+    "strlen": ("slab-out-of-bounds", "strlen"),
+    "sprintf": ("slab-out-of-bounds", "sprintf"),
+    "puts": ("slab-out-of-bounds", "puts"),
+    "strtod": ("slab-out-of-bounds", "strtod"),
+    "qsort": ("slab-out-of-bounds", "qsort"),
+    "memcpy": ("slab-out-of-bounds", "main"),
+    "wcslen": ("slab-out-of-bounds", "wcslen"),
+    "fileno": ("slab-use-after-free", "fileno"),
+    "free": ("double-free", "free"),
+    "none": None,
+}
+# Status of a program that has called abort().
+ABORTED = "program returned 134"
+# Programs without a bug.
+CLEAN = ("numbers", "round_trip", "services")
+_MARK = re.compile(r"^bug: (\w+)$")
+
+
+def _said(lines):
+    """Return the program's own lines: those without the kernel's time."""
+    return [line for line in lines if not line.startswith("[")]
+
+
+def judge(name, outcome, lines, count):
+    """Return what is wrong with the console @lines of the program @name, which should be clean, as a list of
+    texts."""
+    reports = outcome.reader.reports
+    if reports:
+        return [f"a report: {reports[0].type} in {reports[0].where}"]
+    said = _said(lines)
+    if outcome.status != base.OK:
+        return [outcome.message or f"status {outcome.status}", *said[:3]]
+    text = "".join(said)
+    wanted = {
+        "numbers": ["numbers: good"],
+        "round_trip": [f"{count} numbers, all the same"],
+        "services": SERVICES,
+    }[name]
+    return [f"the program did not say '{word}'" for word in wanted if word not in text]
+
+
+def judge_bugs(lines):
+    """Return what is wrong with the console @lines of the program of bugs, as a list of texts."""
+    readers = {}
+    current = None
+    for line in lines:
+        mark = _MARK.match(line)
+        if mark:
+            current = readers[mark[1]] = console.Reader()
+        elif current is not None:
+            current.feed(console.split(line)[1])
+    wrong = [] if list(readers) == list(BUGS) else [f"the program came to {', '.join(readers)}"]
+    for name, reader in readers.items():
+        expected, first = BUGS.get(name), (reader.reports or [None])[0]
+        if expected is None or first is None:
+            wrong += [] if expected is first else [f"{name}: {first.type if first else 'no report'}"]
+        elif first.type != expected[0]:
+            wrong.append(f"{name}: {first.type}, expected {expected[0]}")
+        elif not first.again and expected[1] not in [frame.name for frame in first.traces.get("call", [])]:
+            wrong.append(f"{name}: no {expected[1]}() in the trace")
+    if not any(console.split(line)[1] == ABORTED for line in lines):
+        wrong.append(f"the kernel did not say '{ABORTED}'")
+    return wrong
+
+
+def judge_together(outcome, lines):
+    """Return what is wrong with the console @lines of the programs that ran one after the other."""
+    said = [console.split(line)[1] for line in lines]
+    wanted = [f"ok {number} {name}" for number, name in enumerate(CLEAN, 1)]
+    wrong = [f"the kernel did not say '{line}'" for line in wanted if line not in said]
+    # Each has its own copy of the library, with a list of functions to call at its end.
+    if sum("destructor" in line for line in said) != 1:
+        wrong.append("one program has a destructor, and it must run once")
+    return wrong
+
+
+def _target(image, folder, arguments, mode):
+    return machine.Machine(
+        image.image,
+        initrd=folder / "files.cpio",
+        append=[] if mode == "off" else ["kasan_multi_shot"],
+        arguments=arguments,
+        mode=mode,
+        timeout=TIMEOUT,
+    )
+
+
+def run(context):
+    try:
+        folder = libc.source()
+    except libc.Unavailable as error:
+        yield Result("all", SKIP, str(error))
+        return
+    count = context.rounds or NUMBERS
+    data = context.logs / "data.txt"
+    data.write_text(DATA, encoding="utf-8")
+    archive.pack([("data.txt", data)], context.logs / "files.cpio")
+    for build in BUILDS:
+        mode, where, compiler = build
+        if context.mode and mode != context.mode:
+            continue
+        name = builder.preset_name("arm64", mode, where, compiler)
+        reason = context.missing_for(name) or (mteqemu.reason() if mode == "hw_tags" else None)
+        if reason:
+            yield Result(name, SKIP, reason)
+            continue
+        programs = [builder.Program(program, [HERE / f"{program}.c"], libc=folder) for program in CLEAN]
+        if build in BUGS_IN:
+            programs.append(builder.Program("bugs", [HERE / "bugs.c"], libc=folder))
+            sources = [HERE / f"{program}.c" for program in CLEAN]
+            programs.append(
+                builder.Program("together", sources, libc=folder, function="redzone_add_programs")
+            )
+        images = context.build(name, programs=programs)
+        for program in images:
+            arguments = {"round_trip": [str(count)], "services": FLAG, "together": FLAG}.get(program, [])
+            target = _target(images[program], context.logs, arguments, mode)
+            outcome, lines, log = context.boot(f"{name}/{program}", target)
+            if program == "bugs":
+                wrong = judge_bugs(lines)
+            elif program == "together":
+                wrong = judge_together(outcome, lines)
+            else:
+                wrong = judge(program, outcome, lines, count)
+            yield Result(f"{name}.{program}", FAIL if wrong else PASS, "; ".join(wrong), log)
