@@ -8,6 +8,7 @@
 #include <kernel/kernel.h>
 #include <kernel/page_quarantine.h>
 #include <kernel/param.h>
+#include <kernel/program.h>
 #include <kernel/random.h>
 #include <kernel/string.h>
 
@@ -185,6 +186,7 @@ static void values(struct kunit *test)
 	for (const struct kernel_param *param = __init_params_start; param < __init_params_end;
 	     param++)
 		show_param(test, param);
+	SHOW("program.stack", "%zu", program_stack_size);
 	SHOW("random.seed", "%lu", (unsigned long)random_seed);
 #ifdef CONFIG_KASAN
 	/* Not kasan_multi_shot, which this suite sets, as all do. */

@@ -4,6 +4,9 @@
 #include <kernel/errno.h>
 #include <kernel/fault_inject.h>
 #include <kernel/fpu.h>
+#include <kernel/kernel.h>
+#include <kernel/mm.h>
+#include <kernel/param.h>
 #include <kernel/printk.h>
 #include <kernel/program.h>
 #include <kernel/sched.h>
@@ -14,12 +17,34 @@
 
 #include "ulib.h"
 
-/* Ordinary C is used to large stacks; this one is virtually mapped, with guard pages. */
-#define PROGRAM_STACK_SIZE (1UL << 20)
+/* Ordinary C is used to large stacks; these are virtually mapped, with guard pages. All of a stack is there from the
+ * start: a fault in the kernel may come where no memory can be had. So programs with the small C library, which start
+ * quickly, get 1 MiB, and those with the large one what Linux gives. */
+#define SMALL_STACK_SIZE (1UL << 20)
+#define LARGE_STACK_SIZE (8UL << 20)
+#define STACK_MIN	 (64UL << 10)
+#define STACK_MAX	 (1UL << 30)
 /* A running thread is gone within a tick or two after kthread_kill(), unless its host has little time. */
 #define KILL_MS 10000
 
 void ulib_unpoison_frames(const void *low, const void *high);
+
+size_t program_stack_size;
+
+static int set_stack_size(const char *value, void *var)
+{
+	size_t size;
+	int err = param_parse_size(value, &size);
+
+	if (!err && (size < STACK_MIN || size > STACK_MAX))
+		err = -ERANGE;
+	if (!err)
+		program_stack_size = size;
+	return err;
+}
+setup_param("program.stack", set_stack_size, "a size as in 512K or 16M, from 64K to 1G",
+	    "bytes of a program's stack; default: 1M, with a large C library 8M, at most 1/16 of "
+	    "memory");
 
 struct program {
 	int (*main)(int argc, char **argv);
@@ -88,6 +113,16 @@ static int program_thread(void *arg)
 	ulib_end_program(status);
 }
 
+static size_t stack_bytes(const struct program *program)
+{
+	if (program_stack_size)
+		return program_stack_size;
+	if (!program->own_start)
+		return SMALL_STACK_SIZE;
+	/* A stack that nobody asked for must leave memory for the program. */
+	return min(LARGE_STACK_SIZE, (totalram_pages() << PAGE_SHIFT) / 16);
+}
+
 /* Return: the program's thread, not woken yet. @program must live until it has begun. */
 static struct task *create_thread(struct program *program)
 {
@@ -96,7 +131,7 @@ static struct task *create_thread(struct program *program)
 
 	fault_inject_pause();
 	ended_by_itself = false;
-	task = kthread_create_sized(program_thread, program, PROGRAM_STACK_SIZE, "%s",
+	task = kthread_create_sized(program_thread, program, stack_bytes(program), "%s",
 				    name ? name + 1 : program->argv[0]);
 	if (IS_ERR(task))
 		return task;

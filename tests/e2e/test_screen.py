@@ -122,6 +122,20 @@ def test_stack_overflow_names_its_place(redzone, source, tmp_path):
     assert len(re.findall(r" depth\+0x", log)) > 40
 
 
+@pytest.mark.parametrize(("size", "shown"), [("128K", "128 KiB"), ("2M", "2 MiB")])
+def test_stack_size_is_chosen(redzone, source, size, shown):
+    result = redzone("run", "--stack", size, source(RECURSION))
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert f"redzone: the program overflowed its stack ({shown}): depth() at program.c:" in result.stderr
+
+
+def test_stack_holds_large_arrays(redzone, source):
+    text = "#include <string.h>\nint main(void)\n{\n\tchar big[6 << 20];\n\n\tmemset(big, 1, sizeof(big));\n"
+    text += "\treturn ((volatile char *)big)[12345] - 1;\n}\n"
+    result = redzone("run", "--stack", "8m", source(text))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 def test_crash_without_source_lines(redzone, source):
     result = redzone("run", "--no-symbolize", source(RECURSION))
     assert result.returncode == 3, result.stdout + result.stderr

@@ -21,6 +21,8 @@ BAD_OPTIONS = [
     (("run", "--smp", "many"), "an integer from 1 to 8"),
     (("run", "--mem", "1T"), "64M to 64G"),
     (("run", "--mem", "8M"), "64M to 64G"),
+    (("run", "--stack", "63K"), "64K to 1G"),
+    (("run", "--stack", "8"), "64K to 1G"),
     (("run", "--timeout", "0"), "a number from 0.1"),
     (("run", "--timeout", "nan"), "a number from 0.1"),
     (("run", "--max-reports", "0"), "an integer from 1"),

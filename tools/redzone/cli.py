@@ -29,7 +29,7 @@ from redzone.base import Failure
 from redzone.decode import command as decode
 from redzone.decode import output
 from redzone.fuzz import command as fuzz
-from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Part, Patterns, Words
+from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Part, Patterns, StackSize, Words
 
 EXIT_STATUSES = """\b
 Exit status:
@@ -149,6 +149,11 @@ def command():
     help=f"CPUs, 1 to {machine.MAX_CPUS}. Default: 1.",
 )
 @click.option("--mem", type=Memory(), default="512M", help="Memory, as in 256M or 2G. Default: 512M.")
+@click.option(
+    "--stack",
+    type=StackSize(),
+    help="Stack of the program, as in 256K or 64M. Default: 1M; with --libc musl 8M.",
+)
 @click.option(
     "--append", multiple=True, metavar="TEXT", help='Boot parameters: --append "kasan.fault=panic".'
 )

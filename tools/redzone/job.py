@@ -58,6 +58,7 @@ class Options:
     library: list = field(default_factory=list)
     warnings: bool = False
     shard: str | None = None
+    stack: str | None = None
 
     def outputs(self):
         """Return what other programs get of the decoded console."""
@@ -230,5 +231,7 @@ def check(options):
     if options.separate and options.mode != "off":
         # Two programs may have a bug in one library function: each gets a full report of its own.
         job.parameters.insert(0, "kasan.repeat=full")
+    if options.stack:
+        job.parameters.insert(0, f"program.stack={options.stack}")
     machine.command_line(job.parameters, options.arguments)
     return job

@@ -85,6 +85,19 @@ class Memory(_Type):
             return self.refuse(value, "64M to 64G, as in 256M or 2G")
 
 
+class StackSize(_Type):
+    """The size of a program's stack, in the form that the kernel takes."""
+
+    name = "SIZE"
+
+    def convert(self, value, param, context):
+        match = re.fullmatch(r"(\d{1,9})([KMG])", value, re.ASCII | re.IGNORECASE)
+        shift = {"K": 10, "M": 20, "G": 30}[match[2].upper()] if match else 0
+        if not match or not 64 << 10 <= int(match[1]) << shift <= 1 << 30:
+            self.refuse(value, "64K to 1G, as in 256K or 16M")
+        return value.upper()
+
+
 class Macro(_Type):
     """The words after #define: NAME, NAME=VALUE, NAME(PARAMETERS)=VALUE."""
 

@@ -52,7 +52,8 @@ def crash_text(crash, sources):
     if not in_program(crash, sources):
         text = f"the kernel crashed: {crash.text}"
     elif crash.stack is not None:
-        text = f"the program overflowed its stack ({crash.stack >> 20} MiB)"
+        size = f"{crash.stack >> 20} MiB" if crash.stack >= 1 << 20 else f"{crash.stack >> 10} KiB"
+        text = f"the program overflowed its stack ({size})"
     else:
         text = f"the program crashed: {fault}"
     source = crash_place(crash, sources)

@@ -13,6 +13,9 @@ int redzone_program_main(int argc, char **argv) __weak;
  *  redzone_program_main() as well. Weak: NULL in other kernels. */
 int redzone_libc_main(int argc, char **argv) __weak;
 
+/** program_stack_size - bytes of a program's stack, from program.stack=; 0: the default. */
+extern size_t program_stack_size;
+
 /** program_hook_t - a constructor or destructor of a program, as an entry of their arrays */
 typedef void (*const program_hook_t)(void);
 
