@@ -3,7 +3,7 @@
 # Redzone for make: include this file, and the runtime is three variables and one rule.
 #
 #	REDZONE            := path/to/redzone             this file's folder
-#	KASAN_ARCH         := arm64                       arm64, riscv64, x86_64 or arm
+#	KASAN_ARCH         := arm64                       arm64, riscv64, riscv32, x86_64 or arm
 #	KASAN_WHERE        := inline                      or outline (the default)
 #	KASAN_SHADOW_OFFSET := 0x38700000                 or KASAN_DYNAMIC := 1 (Clang), or neither
 #	KASAN_OBJDIR       := build/kasan                 where the runtime's objects go
@@ -54,8 +54,8 @@ kasan_cc := $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),clang,
 
 # --- What does not go together ---------------------------------------------------------------------
 
-ifeq ($(filter $(KASAN_ARCH),arm64 riscv64 x86_64 arm),)
-$(error KASAN_ARCH is '$(KASAN_ARCH)'; accepted: arm64, riscv64, x86_64, arm)
+ifeq ($(filter $(KASAN_ARCH),arm64 riscv64 riscv32 x86_64 arm),)
+$(error KASAN_ARCH is '$(KASAN_ARCH)'; accepted: arm64, riscv64, riscv32, x86_64, arm)
 endif
 ifeq ($(filter $(KASAN_MODE),generic sw_tags hw_tags),)
 $(error KASAN_MODE is '$(KASAN_MODE)'; accepted: generic, sw_tags, hw_tags)

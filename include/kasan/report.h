@@ -23,6 +23,9 @@ struct kasan_port_task; /* <kasan/port.h> */
 #if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ > 4
 #define KASAN_REPORT_STACK_MIN	 3072UL
 #define KASAN_REPORT_STACK_SHORT 1024UL
+#elif defined(__riscv)
+#define KASAN_REPORT_STACK_MIN	 1408UL
+#define KASAN_REPORT_STACK_SHORT 640UL
 #else
 #define KASAN_REPORT_STACK_MIN	 1280UL
 #define KASAN_REPORT_STACK_SHORT 512UL

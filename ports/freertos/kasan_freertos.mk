@@ -4,7 +4,7 @@
 #
 #	REDZONE             := path/to/redzone
 #	FREERTOS            := path/to/FreeRTOS-Kernel    V11
-#	KASAN_ARCH          := arm                        or riscv64
+#	KASAN_ARCH          := arm                        or riscv64, riscv32
 #	KASAN_RAM_START     := 0x20000000                 the RAM of the linker script: .data, .bss, stacks and heap
 #	KASAN_RAM_SIZE      := 0x20000
 #	KASAN_FLASH_START   := 0x08000000                 where code and constants are; it may be the RAM
@@ -26,8 +26,8 @@ REDZONE ?= $(abspath $(dir $(lastword $(MAKEFILE_LIST)))../..)
 KASAN_FREERTOS_DIR := $(REDZONE)/ports/freertos
 KASAN_WHERE ?= outline
 
-ifneq ($(filter-out arm riscv64,$(KASAN_ARCH)),)
-$(error KASAN_ARCH is '$(KASAN_ARCH)'; the FreeRTOS port accepts: arm, riscv64)
+ifneq ($(filter-out arm riscv64 riscv32,$(KASAN_ARCH)),)
+$(error KASAN_ARCH is '$(KASAN_ARCH)'; the FreeRTOS port accepts: arm, riscv64, riscv32)
 endif
 ifeq ($(filter 1 2 3 4 5,$(KASAN_FREERTOS_HEAP)),)
 $(error KASAN_FREERTOS_HEAP is '$(KASAN_FREERTOS_HEAP)'; accepted: 1, 2, 3, 4, 5, as in heap_4.c)

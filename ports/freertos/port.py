@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone port freertos`: FreeRTOS V11 under Generic KASAN, on three boards of QEMU."""
+"""`./redzone port freertos`: FreeRTOS V11 under Generic KASAN, on four boards of QEMU."""
 
 import os
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""FreeRTOS under KASAN: planted bugs on three boards and five heaps, ordinary traffic without a report.
+"""FreeRTOS under KASAN: planted bugs on four boards and five heaps, ordinary traffic without a report.
 
 Its source is fetched once (git); REDZONE_FREERTOS names a folder that has it instead. With --seconds the
 traffic takes so many seconds of the board's time: --seconds 600 for ten minutes.
@@ -17,6 +17,7 @@ BUILDS = (
     ("mps2-an385", 4, "gcc"),
     ("mps2-an505", 5, "gcc"),
     ("riscv-virt", 4, "gcc"),
+    ("riscv32-virt", 4, "gcc"),
     ("mps2-an385", 1, "gcc"),
     ("mps2-an385", 2, "gcc"),
     ("mps2-an385", 3, "gcc"),
@@ -24,6 +25,7 @@ BUILDS = (
     ("mps2-an385", 5, "clang-19"),
     ("mps2-an505", 4, "clang-19"),
     ("riscv-virt", 2, "clang-19"),
+    ("riscv32-virt", 3, "clang-19"),
 )
 TRAFFIC = 20
 # What the port says to memory without shadow.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* start.S - entry: a stack, an empty .bss, then board_start(). QEMU's virt boards, arm64 and riscv64. */
+/* start.S - entry: a stack, an empty .bss, then board_start(). QEMU's virt boards, arm64 and RISC-V. */
 #include <kasan/config.h>
 
 	.section .text.start, "ax"
@@ -36,8 +36,8 @@ _start:
 	la	t0, __bss_start
 	la	t1, __bss_end
 1:	bgeu	t0, t1, 2f
-	sd	zero, 0(t0)
-	addi	t0, t0, 8
+	sw	zero, 0(t0)
+	addi	t0, t0, 4
 	j	1b
 2:
 #ifdef KASAN_PORT_INLINE_H

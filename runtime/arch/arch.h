@@ -27,8 +27,8 @@
 #if defined(__aarch64__)
 #include "arm64/unwind.h"
 #include "arm64/zero.h"
-#elif defined(__riscv) && __riscv_xlen == 64
-#include "riscv64/unwind.h"
+#elif defined(__riscv)
+#include "riscv/unwind.h"
 #elif defined(__x86_64__)
 #include "x86_64/unwind.h"
 #elif defined(__arm__)

@@ -17,12 +17,14 @@ sys.path.insert(0, str(ROOT / "tools"))
 CLANG_TARGET = {
     "arm64": "aarch64-none-elf",
     "riscv64": "riscv64-unknown-elf",
+    "riscv32": "riscv32-unknown-elf",
     "x86_64": "x86_64-unknown-linux-gnu",
     "arm": "armv7a-none-eabi",
 }
 GCC = {
     "arm64": "aarch64-linux-gnu-gcc",
     "riscv64": "riscv64-linux-gnu-gcc",
+    "riscv32": "riscv64-linux-gnu-gcc",
     "x86_64": "x86_64-linux-gnu-gcc",
     "arm": "arm-linux-gnueabihf-gcc",
 }
@@ -34,6 +36,7 @@ for _cpu in (*CORTEX_M, "cortex-m0plus"):
 QEMU = {
     "arm64": ["qemu-system-aarch64", "-cpu", "cortex-a53", "-semihosting"],
     "riscv64": ["qemu-system-riscv64", "-bios", "none"],
+    "riscv32": ["qemu-system-riscv32", "-bios", "none"],
 }
 
 
@@ -70,7 +73,8 @@ def compiler(cc, arch):
     """Return the command line of a compiler as a list."""
     if cc == "gcc":
         need(GCC[arch])
-        return [GCC[arch]]
+        # The same GCC makes both.
+        return [GCC[arch], *(["-march=rv32imac", "-mabi=ilp32"] if arch == "riscv32" else [])]
     need(cc)
     return [cc, f"--target={CLANG_TARGET[arch]}"]
 

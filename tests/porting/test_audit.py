@@ -31,6 +31,7 @@ def change(tree, name, old, new):
         ("riscv64", "clang-19", "outline"),
         ("arm64", "gcc", "outline"),
         ("riscv64", "gcc", "inline"),
+        ("riscv32", "gcc", "outline"),
     ],
 )
 def test_the_example(tree, arch, cc, where):

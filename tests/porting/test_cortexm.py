@@ -11,7 +11,7 @@ from kit import CORTEX_M, ROOT, boot, expect_all_reported, make_template, need
 COMPILERS = ("clang-19", "gcc")
 SOURCE = ROOT / "tests" / "porting" / "images" / "stack_use.c"
 TABLE = ROOT / "docs" / "stack-use.md"
-TARGETS = ("arm64", "riscv64", *CORTEX_M)
+TARGETS = ("arm64", "riscv64", "riscv32", *CORTEX_M)
 
 
 def functions(elf):
@@ -154,10 +154,10 @@ def row(arch, cc, figures):
 
 
 def limits():
-    """Return {bits: KASAN_REPORT_STACK_MIN}."""
+    """Return {targets: KASAN_REPORT_STACK_MIN}."""
     text = (ROOT / "include/kasan/report.h").read_text(encoding="utf-8")
-    wide, narrow = re.findall(r"#define KASAN_REPORT_STACK_MIN\s+(\d+)UL", text)
-    return {64: int(wide), 32: int(narrow)}
+    wide, riscv32, arm = map(int, re.findall(r"#define KASAN_REPORT_STACK_MIN\s+(\d+)UL", text))
+    return {"arm64": wide, "riscv64": wide, "riscv32": riscv32, **dict.fromkeys(CORTEX_M, arm)}
 
 
 @pytest.mark.parametrize("arch", TARGETS)
@@ -176,7 +176,7 @@ def test_stack_use_is_as_documented(tree, arch, cc):
         if name in figures:
             assert abs(figures[name] - int(number)) <= int(number) / 5 + 32, (name, figures[name], number)
     # A port is promised this many bytes; 256 of them are for its own functions.
-    most = limits()[32 if arch in CORTEX_M else 64]
+    most = limits()[arch]
     assert (
         max(figures["report"] if "report-own" not in figures else 0, figures.get("report-own", 0)) + 256
         <= most

@@ -102,6 +102,7 @@ def expect_all(arch, elf, mode="generic"):
     [
         ("arm64", "clang-19", ()),
         ("riscv64", "clang-19", ("WHERE=outline",)),
+        ("riscv32", "clang-19", ()),
         ("arm64", "gcc", ("WHERE=outline",)),
         ("riscv64", "gcc", ()),
         ("arm64", "clang-19", ("MODE=sw_tags",)),

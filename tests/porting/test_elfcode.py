@@ -48,6 +48,13 @@ RISCV64 = {
     "gone after c.jalr": ("auipc a0, 1; c.jalr s1; addi a0, a0, 0x158", []),
     "another function": ("auipc a0, 1; ret; .balign 64; addi a0, a0, 0x158", []),
 }
+# Loads of 64 bits apart, which it does not have.
+RISCV32 = {
+    **{name: code for name, code in RISCV64.items() if " ld " not in code[0] and "sd " not in code[0]},
+    "load": ("auipc a0, 1; lw a1, 0x158(a0)", [0x158]),
+    "high": ("lui a0, 0xc0081; addi a0, a0, 0x158", [0x80000158]),
+}
+del RISCV32["compressed load"]
 
 
 X86_64 = {
@@ -69,7 +76,7 @@ THUMB = {
     "another register": ("movw r0, #0x1018; movt r1, #0x4008", []),
     "another function": ("movw r0, #0x1018; .balign 64; movt r0, #0x4008", []),
 }
-ADDRESSES = {"arm64": ARM64, "riscv64": RISCV64, "x86_64": X86_64, "thumb": THUMB, "arm": THUMB}
+ADDRESSES = {"arm64": ARM64, "riscv64": RISCV64, "riscv32": RISCV32, "x86_64": X86_64, "thumb": THUMB, "arm": THUMB}
 # Code: (targets of its branches, from BASE; accesses that count, one letter for each instruction).
 STEPS = {
     "arm64": (
@@ -89,6 +96,13 @@ STEPS = {
         "M-M--M",
     ),
     "riscv64, far": ("auipc t1, 1; jalr ra, 0x40(t1)", [0x1040], "--"),
+    # c.jal is riscv32's alone: the same bits are c.addiw on riscv64.
+    "riscv32": ("jal ra, .+0x40; c.jal .+0x10; c.j .+0x10; c.jalr a0; ret", [0x40, 0x14, 0x16], "-----"),
+    "riscv32, memory": (
+        "lw a0, 8(a1); sw a0, 8(sp); c.lw a0, 4(a1); c.swsp a0, 8(sp); lw a0, 4(s0); amoadd.w a0, a1, (a2)",
+        [],
+        "M-M--M",
+    ),
     "x86_64": ("call .+0x40; jmp .+0x40; call *%rax; endbr64", [0x40, 0x45], "----"),
     "x86_64, memory": (
         "movl (%rdi), %eax; movl %eax, -8(%rbp); movl 8(%rsp), %eax; leaq (%rdi), %rax; movl 8(%rip), %eax",
@@ -114,7 +128,9 @@ STEPS = {
 def assemble(tmp_path, arch, text):
     """Return the machine code of @text, whose branches are resolved."""
     need("ld.lld-19")
-    start = {"riscv64": ".option rvc\n.option norelax\n", "thumb": ".syntax unified\n.thumb\n"}.get(arch, "")
+    start = ".syntax unified\n.thumb\n" if arch == "thumb" else ""
+    if arch.startswith("riscv"):
+        start = ".option rvc\n.option norelax\n"
     source = tmp_path / "code.S"
     # Room for the targets of branches.
     source.write_text(f".text\n{start}{text}\n.balign 4\n.space 256\n", encoding="utf-8")

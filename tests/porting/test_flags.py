@@ -13,6 +13,7 @@ from redzone.base import Failure
 OFFSETS = {
     "arm64": 0xDFFF800000000000,
     "riscv64": 0x70700000,
+    "riscv32": 0x70700000,
     "x86_64": 0xDFFFFC0000000000,
     "arm": 0x28000000,
 }
@@ -147,6 +148,7 @@ def test_targets_that_only_the_driver_refuses(tmp_path, target):
         (flags.Choice(inline=False), "poison around stack variables"),
         (flags.Choice(arch="arm", offset=0x120000000), "more than the 32 bits"),
         (flags.Choice(arch="x86_64", offset=1 << 44), "power of two"),
+        (flags.Choice(arch="riscv32", offset=1 << 27), "power of two"),
         (flags.Choice(layout="full", offset=OFFSETS["arm64"]), "--low and --high"),
         (flags.Choice(offset=8, low=0), "belong to --layout full"),
         (flags.Choice(layout="full", offset=8, low=9, high=8), "lies above"),

@@ -75,7 +75,7 @@ def test_add_subdirectory_tags(tree, mode, cc, where):
     expect_all_reported("arm64", cmake_template(tree, "arm64", cc, *options), mode)
 
 
-@pytest.mark.parametrize(("arch", "cc", "dynamic"), [("riscv64", "clang-19", "ON"), ("arm64", "gcc", "OFF")])
+@pytest.mark.parametrize(("arch", "cc", "dynamic"), [("riscv64", "clang-19", "ON"), ("riscv32", "gcc", "OFF"), ("arm64", "gcc", "OFF")])
 def test_add_subdirectory(tree, arch, cc, dynamic):
     elf = cmake_template(tree, arch, cc, f"-DREDZONE_DIR={ROOT}", f"-DTEMPLATE_DYNAMIC={dynamic}")
     expect_all_reported(arch, elf)
@@ -199,7 +199,7 @@ def test_make_compiles_the_runtime_anew_for_other_options(tree):
 def test_make_refuses_with_a_reason(tree):
     for variables, words in (
         (("WHERE=both",), "accepted: inline, outline"),
-        (("ARCH=mips",), "accepted: arm64, riscv64, x86_64, arm"),
+        (("ARCH=mips",), "accepted: arm64, riscv64, riscv32, x86_64, arm"),
         (("DYNAMIC=1", "KASAN_SHADOW_OFFSET=1"), "ignores KASAN_DYNAMIC"),
         (("MODE=tags",), "accepted: generic, sw_tags, hw_tags"),
         (("MODE=sw_tags", "ARCH=riscv64"), "the runtime has tags for arm64 only"),

@@ -13,7 +13,7 @@ def replace(path, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-@pytest.mark.parametrize("arch", ["arm64", "riscv64"])
+@pytest.mark.parametrize("arch", ["arm64", "riscv64", "riscv32"])
 @pytest.mark.parametrize("where", ["inline", "outline"])
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_reports_every_bug(tree, arch, where, cc):

@@ -174,7 +174,7 @@ def tools_of(preset):
         keys.append("clang-19")
     else:
         keys.append(
-            {"riscv64": "gcc-riscv64", "arm": "gcc-arm", "x86_64": "gcc"}.get(
+            {"riscv64": "gcc-riscv64", "riscv32": "gcc-riscv64", "arm": "gcc-arm", "x86_64": "gcc"}.get(
                 preset.removeprefix("runtime-").split("-")[0], "gcc-arm64"
             )
         )

@@ -82,7 +82,7 @@ def _arm64(step, insn, operands, known):
 
 RISCV_GP = riscv_const.RISCV_REG_X3
 _RISCV_FRAME = (riscv_const.RISCV_REG_X2, riscv_const.RISCV_REG_X8)
-_RISCV_BRANCHES = (riscv_const.RISCV_INS_JAL, riscv_const.RISCV_INS_C_J)
+_RISCV_BRANCHES = (riscv_const.RISCV_INS_JAL, riscv_const.RISCV_INS_C_J, riscv_const.RISCV_INS_C_JAL)
 _RISCV_UPPER = (riscv_const.RISCV_INS_LUI, riscv_const.RISCV_INS_C_LUI, riscv_const.RISCV_INS_AUIPC)
 # ra, t0 to t2, a0 to a7, t3 to t6.
 _RISCV_TEMPORARY = [
@@ -90,7 +90,7 @@ _RISCV_TEMPORARY = [
 ]
 
 
-def _riscv64(step, insn, operands, known):
+def _riscv(step, insn, operands, known):
     first = operands[0].reg if operands and operands[0].type == CS_OP_REG else None
     kinds = [operand.type for operand in operands]
     links = insn.group(capstone.CS_GRP_CALL) and first != riscv_const.RISCV_REG_X0
@@ -170,10 +170,11 @@ def _arm(step, insn, operands, known):
         known[operands[0].reg] = low
 
 
-_DECODERS = {"arm64": _arm64, "riscv64": _riscv64, "x86_64": _x86_64, "arm": _arm, "thumb": _arm}
+_DECODERS = {"arm64": _arm64, "riscv64": _riscv, "riscv32": _riscv, "x86_64": _x86_64, "arm": _arm, "thumb": _arm}
 _MODES = {
     "arm64": (capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM),
     "riscv64": (capstone.CS_ARCH_RISCV, capstone.CS_MODE_RISCV64 | capstone.CS_MODE_RISCVC),
+    "riscv32": (capstone.CS_ARCH_RISCV, capstone.CS_MODE_RISCV32 | capstone.CS_MODE_RISCVC),
     "x86_64": (capstone.CS_ARCH_X86, capstone.CS_MODE_64),
     "arm": (capstone.CS_ARCH_ARM, capstone.CS_MODE_ARM | capstone.CS_MODE_V8),
     "thumb": (
@@ -185,7 +186,7 @@ _MODES = {
 
 def _length(arch, code, offset):
     """Return the length of an instruction that Capstone does not know."""
-    if arch == "riscv64":
+    if arch.startswith("riscv"):
         return 4 if code[offset][0] & 3 == 3 else 2
     if arch == "thumb":
         return 4 if code[offset + 1][0] >> 3 >= 29 else 2
@@ -206,7 +207,7 @@ def steps(arch, data, base, constants=None):
     flags.ARCHES, or thumb. @constants: {register: value} of fixed registers, such as RISC-V's gp."""
     known = dict(constants or {})
     fill = _DECODERS[arch]
-    mask = 0xFFFFFFFF if arch in ("arm", "thumb") else 0xFFFFFFFFFFFFFFFF
+    mask = 0xFFFFFFFF if arch in ("arm", "thumb", "riscv32") else 0xFFFFFFFFFFFFFFFF
     for insn in _decoder(arch).disasm(data, base):
         if insn.id:
             step = Step(insn.address)

@@ -20,9 +20,15 @@ from elftools.elf.sections import SymbolTableSection
 from redzone import elfcode
 from redzone.base import Failure
 
-ARCHES = {"EM_AARCH64": "arm64", "EM_RISCV": "riscv64", "EM_X86_64": "x86_64", "EM_ARM": "arm"}
+ARCHES = {
+    ("EM_AARCH64", 64): "arm64",
+    ("EM_RISCV", 64): "riscv64",
+    ("EM_RISCV", 32): "riscv32",
+    ("EM_X86_64", 64): "x86_64",
+    ("EM_ARM", 32): "arm",
+}
 # Relocations that put a load-time address, which is the addend, into a word.
-RELATIVE = {"arm64": 1027, "riscv64": 3, "x86_64": 8, "arm": 23}
+RELATIVE = {"arm64": 1027, "riscv64": 3, "riscv32": 3, "x86_64": 8, "arm": 23}
 RISCV_WORDS = {1: 4, 2: 8}  # R_RISCV_32 and R_RISCV_64, and their sizes
 DW_LANG_ASSEMBLER = 0x8001
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
@@ -130,7 +136,7 @@ class Image:
             raise Failure(f"{label} cannot be read as ELF: {error}") from None
 
     def _read(self, label):
-        self.arch = ARCHES.get(self.elf["e_machine"])
+        self.arch = ARCHES.get((self.elf["e_machine"], self.elf.elfclass))
         if self.arch is None:
             raise Failure(f"{label}: machine {self.elf['e_machine']}; accepted: {', '.join(ARCHES.values())}")
         self.relocatable = self.elf["e_type"] == "ET_REL"
@@ -248,7 +254,7 @@ class Image:
                 unit.functions.append(function)
 
     def _dwarf_units(self):
-        dwarf = self.elf.get_dwarf_info(relocate_dwarf_sections=self.relocatable and self.arch != "riscv64")
+        dwarf = self.elf.get_dwarf_info(relocate_dwarf_sections=self.relocatable and not self.arch.startswith("riscv"))
         lists = dwarf.range_lists()
         ranges = []
         for compilation in dwarf.iter_CUs():

@@ -13,7 +13,7 @@ from redzone.base import ROOT, Failure, say
 
 RULES = ROOT / "cmake" / "kasan-flags.json"
 COMPILERS = ("clang-19", "clang-22", "clang", "gcc")
-ARCHES = ("arm64", "riscv64", "x86_64", "arm")
+ARCHES = ("arm64", "riscv64", "riscv32", "x86_64", "arm")
 MODES = ("generic", "sw_tags", "hw_tags")
 LAYOUTS = ("windowed", "full")
 FORMATS = ("text", "json", "make", "cmake")
@@ -24,6 +24,7 @@ PARTS = ("instrument", "code", "runtime", "defines")
 TRIPLES = {
     "arm64": "aarch64-none-elf",
     "riscv64": "riscv64-unknown-elf",
+    "riscv32": "riscv32-unknown-elf",
     "x86_64": "x86_64-unknown-linux-gnu",
     "arm": "armv7a-none-eabi",
 }
@@ -112,7 +113,7 @@ def _problems(choice):
     if choice.mode == "hw_tags":
         yield from _problems_of_hw_tags(choice)
         return
-    bits = 32 if choice.arch == "arm" else 64
+    bits = 32 if choice.arch in ("arm", "riscv32") else 64
     for name, value in (("--shadow-offset", choice.offset), ("--low", choice.low), ("--high", choice.high)):
         if value is not None and value >= 1 << bits:
             yield f"{name} {value:#x} has more than the {bits} bits of {choice.arch}"
@@ -156,10 +157,10 @@ def _problems_of_generic(choice):
                 "--outline --no-stack"
             )
     offset = choice.offset or 0
-    bits = 32 if choice.arch == "arm" else 64
+    bits = 32 if choice.arch in ("arm", "riscv32") else 64
     if (
         choice.family == "clang"
-        and choice.arch in ("x86_64", "arm")
+        and choice.arch in ("x86_64", "arm", "riscv32")
         and offset
         and offset & (offset - 1) == 0
         and offset < 1 << (bits - 3)

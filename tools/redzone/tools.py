@@ -67,6 +67,7 @@ TOOLS = (
     Tool("qemu-arm", "qemu-system-arm", "qemu-system-arm", "test", "suite porting: Cortex-M", (7, 2)),
     Tool("gcc", "x86_64-linux-gnu-gcc", "gcc", "test", "runtime builds, unit tests"),
     Tool("qemu-riscv64", "qemu-system-riscv64", "qemu-system-misc", "test", "suite porting", (7, 2)),
+    Tool("qemu-riscv32", "qemu-system-riscv32", "qemu-system-misc", "test", "suite porting", (7, 2)),
     Tool("make", "make", "make", "test", "suite porting"),
     Tool("pkg-config", "pkg-config", "pkg-config", "test", "suite porting"),
     Tool("libc", "", "libc6-dev", "test", "unit tests on this machine", header="/usr/include/stdio.h"),

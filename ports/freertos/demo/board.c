@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * board.c - the three machines: serial line, reset, vectors, the end. Not checked: it runs before there is shadow.
+ * board.c - the machines: serial line, reset, vectors, the end. Not checked: it runs before there is shadow.
  */
 #include <stddef.h>
 #include <stdint.h>

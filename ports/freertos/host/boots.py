@@ -32,7 +32,8 @@ _COLUMN = 40
 def machine(board):
     """Return QEMU's command for @board, without the image."""
     if board.startswith("riscv"):
-        qemu = ["qemu-system-riscv64", "-machine", "virt", "-bios", "none"]
+        bits = 32 if board.startswith("riscv32") else 64
+        qemu = [f"qemu-system-riscv{bits}", "-machine", "virt", "-bios", "none"]
     else:
         qemu = ["qemu-system-arm", "-machine", board, "-semihosting"]
     return [*qemu, "-nographic", "-nic", "none", "-icount", "shift=6,sleep=off"]

@@ -10,13 +10,13 @@ from redzone.process import execute
 
 from .source import HOME, PORT
 
-BOARDS = ("mps2-an385", "mps2-an505", "riscv-virt")
+BOARDS = ("mps2-an385", "mps2-an505", "riscv-virt", "riscv32-virt")
 HEAPS = (1, 2, 3, 4, 5)
 COMPILERS = ("gcc", "clang-19")
 # Memory without shadow that a demonstration gives to FreeRTOS, and the port refuses.
 REFUSE = ("REGION", "STACK")
 _CORTEX = ("gcc-cortexm", "newlib-arm", "qemu-arm")
-_RISCV = ("gcc-riscv64-elf", "picolibc-riscv64", "qemu-riscv64")
+_RISCV = ("gcc-riscv64-elf", "picolibc-riscv64")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,10 @@ class Image:
 
 def tools(board, cc="gcc", cmake=False):
     """Return the keys of the programs that build for @board with @cc and boot it."""
-    needed = ("make", "symbolizer", *(_RISCV if board.startswith("riscv") else _CORTEX))
+    needed = ("make", "symbolizer", *_CORTEX)
+    if board.startswith("riscv"):
+        bits = 32 if board.startswith("riscv32") else 64
+        needed = ("make", "symbolizer", *_RISCV, f"qemu-riscv{bits}")
     return needed + (("clang-19", "lld") if cc != "gcc" else ()) + (("cmake", "ninja") if cmake else ())
 
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * riscv64/unwind.h - RISC-V frame records.
+ * riscv/unwind.h - frame records of RISC-V with 32 and with 64 bits.
  *
- * s0 holds the value that sp had on entry; the record lies below it: the return address at s0 - 8,
- * the caller's s0 at s0 - 16. Both compilers do so in every function that calls another, and only
- * such functions are in the middle of a trace.
+ * s0 holds the value that sp had on entry; the record lies below it: one word below s0 the return address, two words
+ * below it the caller's s0. Both compilers do so in every function that calls another, and only such functions are in
+ * the middle of a trace.
  */
-#ifndef KASAN_RISCV64_UNWIND_H
-#define KASAN_RISCV64_UNWIND_H
+#ifndef KASAN_RISCV_UNWIND_H
+#define KASAN_RISCV_UNWIND_H
 
-#define KASAN_FRAME_RECORD_LOW	(-16)
+#define KASAN_FRAME_RECORD_LOW	(-2 * (int)sizeof(uintptr_t))
 #define KASAN_FRAME_RECORD_HIGH 0
-#define KASAN_FRAME_ALIGN	8
+#define KASAN_FRAME_ALIGN	sizeof(uintptr_t)
 
 static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
 {
@@ -46,4 +46,4 @@ static inline void kasan_arch_call_on(uintptr_t top, void (*function)(void *), v
 			   "t4", "t5", "t6", "s3", "memory");
 }
 
-#endif /* KASAN_RISCV64_UNWIND_H */
+#endif /* KASAN_RISCV_UNWIND_H */
