@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
-# Freestanding compiler for the example: -DTEMPLATE_ARCH=arm64|riscv64|riscv32 -DTEMPLATE_CC=clang-19|clang-22|gcc
+# Freestanding compiler for the example: -DTEMPLATE_ARCH=arm64|riscv64|riscv32|cortex-m3|...
+# -DTEMPLATE_CC=clang-19|clang-22|gcc
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TEMPLATE_ARCH TEMPLATE_CC)
-set(TEMPLATE_ARCH arm64 CACHE STRING "arm64, riscv64 or riscv32")
+set(TEMPLATE_ARCH arm64 CACHE STRING "arm64, riscv64, riscv32, cortex-m3, cortex-m7 or cortex-m33")
 set(TEMPLATE_CC clang-19 CACHE STRING "clang-19, clang-22 or gcc")
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 if(TEMPLATE_ARCH STREQUAL "arm64")
   set(triple aarch64-none-elf)
   set(cross aarch64-linux-gnu-gcc)
+elseif(TEMPLATE_ARCH MATCHES "^cortex-m")
+  set(triple arm-none-eabi)
+  set(cross arm-none-eabi-gcc)
 else()
   set(triple ${TEMPLATE_ARCH}-unknown-elf)
   set(cross riscv64-linux-gnu-gcc)

@@ -406,8 +406,10 @@ void kasan_classify_by_owner(struct kasan_report *report)
 		   (owner->has_alloc || owner->has_free)) {
 		if (owner->state == KASAN_OWNER_FREED)
 			report->type = "slab-use-after-free";
+		/* A fault does not say how many bytes it was about: one at least. */
 		else if (report->first_bad < owner->start ||
-			 report->addr + report->size > owner->start + owner->size)
+			 report->addr + (report->size ? report->size : 1) >
+				 owner->start + owner->size)
 			report->type = "slab-out-of-bounds";
 	} else if (owner->kind == KASAN_OBJECT_LARGE) {
 		report->type =

@@ -24,7 +24,12 @@ MODES = {
 }
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-ffreestanding", "-O2"]
 # A GCC without C++ is another package.
-GXX = {"arm64": "aarch64-linux-gnu-g++", "riscv64": "riscv64-linux-gnu-g++"}
+GXX = {
+    "arm64": "aarch64-linux-gnu-g++",
+    "riscv64": "riscv64-linux-gnu-g++",
+    "cortex-m3": "arm-none-eabi-g++",
+    "cortex-m33": "arm-none-eabi-g++",
+}
 
 
 def languages(cc):
@@ -103,9 +108,13 @@ def expect_all(arch, elf, mode="generic"):
         ("arm64", "clang-19", ()),
         ("riscv64", "clang-19", ("WHERE=outline",)),
         ("riscv32", "clang-19", ()),
+        ("cortex-m3", "clang-19", ()),
+        ("cortex-m3", "gcc", ()),
+        ("cortex-m33", "gcc", ()),
         ("arm64", "gcc", ("WHERE=outline",)),
         ("riscv64", "gcc", ()),
         ("arm64", "clang-19", ("MODE=sw_tags",)),
+        ("arm64", "gcc", ("MODE=hw_tags",)),
     ],
 )
 def test_the_example_in_cpp(tree, arch, cc, variables):
@@ -116,7 +125,9 @@ def test_the_example_in_cpp(tree, arch, cc, variables):
     expect_all(arch, elf, mode)
 
 
-@pytest.mark.parametrize(("arch", "cc"), [("arm64", "gcc"), ("riscv64", "clang-19")])
+@pytest.mark.parametrize(
+    ("arch", "cc"), [("arm64", "gcc"), ("riscv64", "clang-19"), ("cortex-m33", "clang-19")]
+)
 def test_the_example_in_cpp_by_cmake(tree, arch, cc):
     if cc == "gcc":
         need(GXX[arch])

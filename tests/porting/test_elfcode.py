@@ -76,7 +76,14 @@ THUMB = {
     "another register": ("movw r0, #0x1018; movt r1, #0x4008", []),
     "another function": ("movw r0, #0x1018; .balign 64; movt r0, #0x4008", []),
 }
-ADDRESSES = {"arm64": ARM64, "riscv64": RISCV64, "riscv32": RISCV32, "x86_64": X86_64, "thumb": THUMB, "arm": THUMB}
+ADDRESSES = {
+    "arm64": ARM64,
+    "riscv64": RISCV64,
+    "riscv32": RISCV32,
+    "x86_64": X86_64,
+    "thumb": THUMB,
+    "arm": THUMB,
+}
 # Code: (targets of its branches, from BASE; accesses that count, one letter for each instruction).
 STEPS = {
     "arm64": (

@@ -75,7 +75,15 @@ def test_add_subdirectory_tags(tree, mode, cc, where):
     expect_all_reported("arm64", cmake_template(tree, "arm64", cc, *options), mode)
 
 
-@pytest.mark.parametrize(("arch", "cc", "dynamic"), [("riscv64", "clang-19", "ON"), ("riscv32", "gcc", "OFF"), ("arm64", "gcc", "OFF")])
+@pytest.mark.parametrize(
+    ("arch", "cc", "dynamic"),
+    [
+        ("riscv64", "clang-19", "ON"),
+        ("riscv32", "gcc", "OFF"),
+        ("cortex-m3", "gcc", "OFF"),
+        ("cortex-m7", "clang-19", "OFF"),
+    ],
+)
 def test_add_subdirectory(tree, arch, cc, dynamic):
     elf = cmake_template(tree, arch, cc, f"-DREDZONE_DIR={ROOT}", f"-DTEMPLATE_DYNAMIC={dynamic}")
     expect_all_reported(arch, elf)

@@ -170,7 +170,14 @@ def _arm(step, insn, operands, known):
         known[operands[0].reg] = low
 
 
-_DECODERS = {"arm64": _arm64, "riscv64": _riscv, "riscv32": _riscv, "x86_64": _x86_64, "arm": _arm, "thumb": _arm}
+_DECODERS = {
+    "arm64": _arm64,
+    "riscv64": _riscv,
+    "riscv32": _riscv,
+    "x86_64": _x86_64,
+    "arm": _arm,
+    "thumb": _arm,
+}
 _MODES = {
     "arm64": (capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM),
     "riscv64": (capstone.CS_ARCH_RISCV, capstone.CS_MODE_RISCV64 | capstone.CS_MODE_RISCVC),

@@ -254,7 +254,9 @@ class Image:
                 unit.functions.append(function)
 
     def _dwarf_units(self):
-        dwarf = self.elf.get_dwarf_info(relocate_dwarf_sections=self.relocatable and not self.arch.startswith("riscv"))
+        dwarf = self.elf.get_dwarf_info(
+            relocate_dwarf_sections=self.relocatable and not self.arch.startswith("riscv")
+        )
         lists = dwarf.range_lists()
         ranges = []
         for compilation in dwarf.iter_CUs():

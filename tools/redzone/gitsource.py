@@ -4,6 +4,7 @@
 A port's source.json has the repository, the commit and the hash. Nothing of the source is kept in this tree.
 """
 
+import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -17,6 +18,14 @@ from redzone.process import call, last_line
 
 class Unavailable(Failure):
     """The source is not on this machine and cannot be fetched; the text says why, and what to do."""
+
+
+def digest_of(folder, paths):
+    """Return the SHA-256 of names and contents of the files @paths of @folder, in the order given."""
+    total = hashlib.sha256()
+    for path in paths:
+        total.update(f"{path.as_posix()} {base.sha256(folder / path)}\n".encode())
+    return total.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,16 @@ class Source:
     @property
     def url(self):
         return os.environ.get(self.mirror) or self.repository
+
+    def obtain(self, folder, lock):
+        """Return @folder, with the pinned source in it, fetched if it is not there yet. @lock: folder for the
+        lock. Raise Unavailable or Failure."""
+        with base.locked(lock):
+            if not folder.is_dir():
+                self.fetch(folder)
+            if not self.is_known(folder):
+                raise Failure(f"{base.relative(folder)} was changed; remove it")
+        return folder
 
     def fetch(self, folder):
         """Make @folder with the pinned commit. Raise Unavailable if the repository cannot be reached or does

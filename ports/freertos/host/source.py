@@ -5,7 +5,6 @@ ports/freertos/source.json names the repository, the commit and the hash of the 
 kept in this tree.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from redzone import base
 from redzone.base import BUILD, Failure
-from redzone.gitsource import Source, Unavailable
+from redzone.gitsource import Source, Unavailable, digest_of
 
 PORT = Path(__file__).resolve().parent.parent
 HOME = BUILD / "freertos"
@@ -29,13 +28,11 @@ __all__ = ["HOME", "PORT", "VARIABLE", "Unavailable", "digest", "get", "version"
 
 def digest(folder):
     """Return the SHA-256 of the parts of @folder that the port compiles: their names and contents."""
-    total = hashlib.sha256()
+    files = []
     for part in PINS["parts"]:
         top = folder / part
-        for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
-            if path.is_file():
-                total.update(f"{path.relative_to(folder).as_posix()} {base.sha256(path)}\n".encode())
-    return total.hexdigest()
+        files += sorted(top.rglob("*")) if top.is_dir() else [top]
+    return digest_of(folder, [path.relative_to(folder) for path in files if path.is_file()])
 
 
 def version(folder):
@@ -76,10 +73,4 @@ def get(given=None):
         folder = Path(given).resolve()
         version(folder)
         return folder
-    folder = HOME / "source" / PINS["commit"]
-    with base.locked(HOME):
-        if not folder.is_dir():
-            pinned().fetch(folder)
-        if not pinned().is_known(folder):
-            raise Failure(f"{base.relative(folder)} was changed; remove it")
-    return folder
+    return pinned().obtain(HOME / "source" / PINS["commit"], HOME)

@@ -4,10 +4,9 @@
 import json
 import re
 import shutil
-import subprocess
 
 import pytest
-from redzone import console, gitsource, ports
+from redzone import console, ports
 from redzone.base import Failure
 
 boots = ports.load("freertos", "host.boots")
@@ -182,76 +181,26 @@ def test_the_digest_sees_names_and_contents(tmp_path):
     assert len({first, second, source.digest(folder)}) == 3
 
 
-def git(folder, *words):
-    identity = ("-c", "user.name=test", "-c", "user.email=test@localhost")
-    run = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
-    return run.stdout.strip()
-
-
 @pytest.fixture
-def repository(tmp_path, monkeypatch):
-    """A repository of FreeRTOS's shape to fetch from by file://, pinned by its first of two commits."""
+def no_network(tmp_path, monkeypatch):
+    """Neither a folder nor a mirror is named, and the repository cannot be reached."""
     if not shutil.which("git"):
         pytest.skip("git is missing")
-    folder = make_source(tmp_path / "repository")
-    git(folder, "init", "--quiet")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "-m", "one")
-    pins = {
-        **source.PINS,
-        "commit": git(folder, "rev-parse", "HEAD"),
-        "sha256": source.digest(folder),
-        "repository": "file:///absent/repository",
-    }
-    (folder / "queue.c").write_text("/* newer */\n")
-    git(folder, "commit", "--quiet", "-a", "-m", "two")
-    monkeypatch.setattr(source, "PINS", pins)
+    monkeypatch.setattr(source, "PINS", {**source.PINS, "repository": "file:///absent/repository"})
     monkeypatch.setattr(source, "HOME", tmp_path / "home")
     monkeypatch.delenv(source.VARIABLE, raising=False)
-    monkeypatch.setenv("REDZONE_FREERTOS_GIT", f"file://{folder}")
+    monkeypatch.delenv("REDZONE_FREERTOS_GIT", raising=False)
     (tmp_path / "home").mkdir()
-    return folder
 
 
-def test_the_pinned_commit_is_fetched_once(repository):
-    folder = source.get()
-    assert (folder / "queue.c").read_text() == "/* queue.c */\n"
-    repository.rename(repository.with_name("gone"))
-    assert source.get() == folder
-
-
-def test_files_with_another_hash_are_refused_and_not_kept(repository, monkeypatch):
-    monkeypatch.setitem(source.PINS, "sha256", "0" * 64)
-    with pytest.raises(Failure, match=r"gave other files .* expected 0000000000000000") as caught:
-        source.get()
-    assert not isinstance(caught.value, gitsource.Unavailable)
-    assert not list((source.HOME / "source").iterdir())
-
-
-def test_a_commit_that_is_not_there_is_unavailable(repository, monkeypatch):
-    monkeypatch.setitem(source.PINS, "commit", "1" * 40)
-    with pytest.raises(source.Unavailable, match="cannot be fetched from file://"):
-        source.get()
-    assert not list((source.HOME / "source").iterdir())
-
-
-def test_without_source_and_network_it_says_what_to_do(repository, monkeypatch):
-    monkeypatch.delenv("REDZONE_FREERTOS_GIT")
+def test_without_source_and_network_it_says_what_to_do(no_network):
     with pytest.raises(
         source.Unavailable, match=r"--source DIR or REDZONE_FREERTOS=DIR, .*REDZONE_FREERTOS_GIT=URL"
     ):
         source.get()
 
 
-def test_a_fetched_source_that_was_changed_is_refused(repository):
-    folder = source.get()
-    (folder / "tasks.c").write_text("/* changed */\n")
-    with pytest.raises(Failure, match="was changed; remove it"):
-        source.get()
-
-
-def test_without_source_and_network_the_suite_is_skipped_by_name(repository, monkeypatch):
-    monkeypatch.delenv("REDZONE_FREERTOS_GIT")
+def test_without_source_and_network_the_suite_is_skipped_by_name(no_network):
     results = list(suite.run(None))
     assert [(result.name, result.status) for result in results] == [("all", suite.SKIP)]
     assert "cannot be fetched" in results[0].detail

@@ -4,14 +4,13 @@
 Nothing of it is kept in this repository. source.json has the commit and the checksum.
 """
 
-import hashlib
 import json
 import os
 from pathlib import Path
 
 from redzone import base
 from redzone.base import BUILD, Failure
-from redzone.gitsource import Source, Unavailable
+from redzone.gitsource import Source, Unavailable, digest_of
 
 PORT = Path(__file__).resolve().parent.parent
 HOME = BUILD / "xv6-riscv"
@@ -21,7 +20,7 @@ VARIABLE = "REDZONE_XV6_SOURCE"
 FOLDERS = ("kernel", "user", "mkfs")
 
 
-__all__ = ["FOLDERS", "HOME", "PORT", "VARIABLE", "Unavailable", "digest", "files", "find", "is_known"]
+__all__ = ["FOLDERS", "HOME", "PORT", "VARIABLE", "Unavailable", "digest", "files", "find"]
 
 
 def files(folder):
@@ -40,16 +39,7 @@ def files(folder):
 
 def digest(folder):
     """Return the SHA-256 of the names and contents of files()."""
-    sums = hashlib.sha256()
-    for path in files(folder):
-        content = hashlib.sha256((folder / path).read_bytes()).digest()
-        sums.update(path.as_posix().encode() + b"\0" + content)
-    return sums.hexdigest()
-
-
-def is_known(folder):
-    """Is @folder the version that this port was made for?"""
-    return digest(folder) == PINS["sha256"]
+    return digest_of(folder, files(folder))
 
 
 def _check(folder, name):
@@ -80,13 +70,7 @@ def find(given=None):
         if value:
             folder = Path(value).resolve()
             _check(folder, name)
-            if not is_known(folder):
+            if not pinned().is_known(folder):
                 base.say(f"'{value}' is another version of xv6 than this port was made for")
             return folder
-    folder = HOME / "source"
-    with base.locked(HOME / "locks" / "source"):
-        if not folder.is_dir():
-            pinned().fetch(folder)
-        if not is_known(folder):
-            raise Failure(f"{base.relative(folder)} was changed; remove it")
-    return folder
+    return pinned().obtain(HOME / "source", HOME / "locks" / "source")
