@@ -136,6 +136,7 @@ class Campaign:
         self.started = time.monotonic()
         self.jobs = []
         self.found = 0
+        self._stuck = False
         self._terminal = sys.stderr.isatty()
         self._next_line, self._step = FIRST_LINE, FIRST_LINE
 
@@ -178,8 +179,16 @@ class Campaign:
 
     def _take(self):
         """Judge one finding, if there is one. Return whether there was."""
+        if self._stuck:
+            return False
         for name in self.findings.waiting()[:1]:
-            finding = self.findings.take(name, self.target)
+            try:
+                finding = self.findings.take(name, self.target)
+            except OSError as error:
+                # A full disk, say. The parts stay where they are, and fuzzing goes on.
+                base.say(f"a finding cannot be kept yet: {error.filename}: {error.strerror}")
+                self._stuck = True
+                return False
             if finding is not None:
                 self.found += 1
                 size = base.plural(finding.size, "byte")
@@ -215,13 +224,17 @@ class Campaign:
                     job.stop()
                 for job in self.jobs:
                     job.end()
+            self._stuck = False
             while self._take():
                 self._show(status)
         base.say(self._state())
         known = self.findings.known()
         for finding in known:
             base.say(f"  {finding.title}: {base.relative(finding.folder)}")
-        return base.REPORTED if known else base.OK
+        waiting = len(self.findings.waiting())
+        if waiting:
+            base.say(f"the next run takes in {base.plural(waiting, 'finding')} of {self.findings.new}")
+        return base.REPORTED if known or waiting else base.OK
 
 
 def scratch():

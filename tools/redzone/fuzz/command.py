@@ -16,6 +16,8 @@ SHARED = (
     *("arch", "mode", "inline", "outline", "cc", "level", "cpu", "smp", "mem", "append"),
     *("includes", "defines", "cflags", "data"),
 )
+# Options of this verb that matter to an exported target.
+AGAIN = ("max_len", "dictionary", "seeds", "hang")
 TOOLS = ("libfuzzer", "clang-19", "lld", "libc")
 
 
@@ -71,6 +73,9 @@ def register(group, check):
     @click.option("--max-len", type=Number(int, 1, 1 << 20, "N"), help="Bytes of the longest input.")
     @click.option("--dict", "dictionary", metavar="FILE", help="Words for inputs, in libFuzzer's form.")
     @click.option("--seeds", multiple=True, metavar="DIR", help="Folder of inputs to begin with.")
+    @click.option(
+        "--export", metavar="DIR", help="Write the target to DIR for ClusterFuzz or OSS-Fuzz, do not run it."
+    )
     @click.option("--libfuzzer", "engine", multiple=True, metavar="OPTION", help="Give OPTION to libFuzzer.")
     @YES
     @click.pass_context
@@ -92,7 +97,7 @@ def register(group, check):
         Exit status: 0 no findings, 1 findings, 2 usage or build error, 130 interrupted.
         """
         from redzone import job
-        from redzone.fuzz import campaign, target
+        from redzone.fuzz import campaign, export, target
 
         own = {
             name: options.pop(name)
@@ -101,6 +106,8 @@ def register(group, check):
                 *("max_len", "dictionary", "seeds", "engine"),
             )
         }
+        exported = options.pop("export")
+        again = [*_given(context, {*names, *AGAIN}), *files]
         command = [_shown(ROOT / "redzone"), "run", *_given(context, names), *files, _shown(target.HARNESS)]
         if not command[0].startswith((".", "/")):
             command[0] = f"./{command[0]}"
@@ -113,6 +120,9 @@ def register(group, check):
         place = campaign.scratch()
         try:
             built = target.build(work, chosen, place)
+            if exported is not None:
+                export.write(built, chosen, Path(files[0]).stem, exported, again)
+                return
             context.exit(campaign.Campaign(built, chosen, command).run())
         finally:
             shutil.rmtree(place, ignore_errors=True)

@@ -361,6 +361,16 @@ static bool poll_for_end(void)
 	return false;
 }
 
+/* Return: true if the mailbox's words that the guest never changes after its start are what they were. */
+static bool intact(void)
+{
+	const struct kasan_fuzz_mailbox *box = guest.box;
+
+	return box->magic == KASAN_FUZZ_MAGIC && box->version == KASAN_FUZZ_VERSION &&
+	       box->size == sizeof(*box) &&
+	       __atomic_load_n(&box->posted, __ATOMIC_RELAXED) == guest.number;
+}
+
 /* Return: milliseconds of CPU time that the emulator has used so far. */
 static uint64_t emulator_ms(void)
 {
@@ -387,6 +397,8 @@ static bool wait_for_end(enum end *end)
 			break;
 		sleep_some(nap);
 		if (finished())
+			break;
+		if (!intact())
 			break;
 		/* A guest that fell asleep while the input was posted has missed it. */
 		if (__atomic_load_n(&box->guest_sleeps, __ATOMIC_SEQ_CST))
@@ -420,7 +432,9 @@ enum end guest_run(const uint8_t *data, size_t size)
 		boot_or_fail();
 	}
 	post(data, size);
-	if (!wait_for_end(&end)) {
+	if (!wait_for_end(&end) || !intact()) {
+		if (end == END_GOOD)
+			end = END_SMASHED;
 		guest_stop();
 		return end;
 	}

@@ -68,8 +68,32 @@ void fail(const char *text, ...)
 
 /* --- The configuration -------------------------------------------------------------------------- */
 
-static void read_places(const char *path)
+/* The folder of the executable. */
+static char here[4096];
+
+/* Return: @value with each @here@ replaced, allocated. */
+static char *with_here(const char *value)
 {
+	static const char name[] = "@here@";
+	char *copy = strdup(value), *at;
+
+	while (copy && (at = strstr(copy, name))) {
+		char *longer;
+
+		if (asprintf(&longer, "%.*s%s%s", (int)(at - copy), copy, here, at + strlen(name)) <
+		    0)
+			longer = NULL;
+		free(copy);
+		copy = longer;
+	}
+	if (!copy)
+		fail("no memory for the configuration");
+	return copy;
+}
+
+static void read_places(const char *value)
+{
+	char *path = with_here(value);
 	FILE *file = fopen(path, "rb");
 
 	config.places = calloc(config.counters, sizeof(*config.places));
@@ -77,6 +101,7 @@ static void read_places(const char *path)
 	    fread(config.places, sizeof(*config.places), config.counters, file) != config.counters)
 		fail("'%s' does not have %zu addresses", path, config.counters);
 	fclose(file);
+	free(path);
 }
 
 static void set(const char *key, const char *value)
@@ -99,12 +124,29 @@ static void set(const char *key, const char *value)
 		config.spin_us = (unsigned int)strtoul(value, NULL, 0);
 	else if (!strcmp(key, "word")) {
 		config.command = realloc(config.command, (words + 2) * sizeof(*config.command));
-		if (!config.command || !(config.command[words++] = strdup(value)))
+		if (!config.command)
 			fail("no memory for the configuration");
+		config.command[words++] = with_here(value);
 		config.command[words] = NULL;
 	} else {
 		fail("the configuration has an unknown key '%s'", key);
 	}
+}
+
+/* An exported target may run where the emulator is elsewhere: in the environment, or beside the executable. */
+static void choose_emulator(void)
+{
+	const char *given = getenv("REDZONE_QEMU"), *name = strrchr(config.command[0], '/');
+	char *beside;
+
+	if (asprintf(&beside, "%s/%s", here, name ? name + 1 : config.command[0]) < 0)
+		fail("no memory for the configuration");
+	if (given)
+		config.command[0] = strdup(given);
+	else if (access(beside, X_OK) == 0)
+		config.command[0] = beside;
+	if (!config.command[0])
+		fail("no memory for the configuration");
 }
 
 void read_config(void)
@@ -117,6 +159,8 @@ void read_config(void)
 	if (length < 0)
 		fail("the executable's name is unknown: %s", strerror(errno));
 	strcpy(path + length, ".conf");
+	strcpy(here, path);
+	*strrchr(here, '/') = '\0';
 	file = fopen(path, "r");
 	if (!file)
 		fail("'%s' cannot be read: %s", path, strerror(errno));
@@ -136,6 +180,7 @@ void read_config(void)
 	if (config.counters > KASAN_FUZZ_COUNTERS_MAX)
 		config.counters = KASAN_FUZZ_COUNTERS_MAX;
 	config.findings = getenv("REDZONE_FUZZ_FINDINGS");
+	choose_emulator();
 }
 
 /* --- What libFuzzer learns ---------------------------------------------------------------------- */
@@ -205,7 +250,8 @@ static enum end run(const uint8_t *data, size_t size)
 			fprintf(stderr,
 				"redzone: the emulator was ended from outside; it boots again\n");
 		/* A report may have left memory in a state that the next input crashes with. Then that says nothing. */
-		if ((end == END_DEAD || end == END_HANG) && reports && guest_boots() == boots)
+		if ((end == END_DEAD || end == END_HANG || end == END_SMASHED) && reports &&
+		    guest_boots() == boots)
 			end = guest_run(data, size);
 	}
 	return end;

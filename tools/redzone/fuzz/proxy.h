@@ -43,11 +43,12 @@ __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *text, ...)
 /* --- guest.c --- */
 
 enum end {
-	END_GOOD,   /* the target returned, without a report */
-	END_REPORT, /* the target returned, and KASAN reported */
-	END_HANG,   /* no end: the guest was stopped */
-	END_DEAD,   /* the guest ended */
-	END_KILLED, /* someone else ended the emulator, or it failed */
+	END_GOOD,    /* the target returned, without a report */
+	END_REPORT,  /* the target returned, and KASAN reported */
+	END_HANG,    /* no end: the guest was stopped */
+	END_DEAD,    /* the guest ended */
+	END_SMASHED, /* the target has overwritten the mailbox: the guest was stopped */
+	END_KILLED,  /* someone else ended the emulator, or it failed */
 };
 
 /** guest_run() - let the guest, which is booted if need be, work on an input. Its result is in *guest_box(). */

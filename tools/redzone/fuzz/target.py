@@ -25,6 +25,8 @@ COVERAGE = {
 HASHED = 16384
 RAM_START = 0x40000000
 NAME = "fuzz"
+# In the configuration: the folder of the executable.
+HERE_WORD = "@here@"
 # Time limit of a boot, in milliseconds.
 BOOT_MS = 120_000
 
@@ -105,8 +107,10 @@ def _write_configuration(executable, target, places, options):
     if places:
         file = executable.with_name(f"{executable.name}.places")
         file.write_bytes(struct.pack(f"<{len(places)}Q", *places))
-        lines.append(f"places {file}")
-    lines += [f"word {word}" for word in machine.qemu_command(target)]
+        lines.append(f"places {HERE_WORD}/{file.name}")
+    # Files of the folder are named relative to it, so that it can be moved to another machine.
+    words = [word.replace(str(executable.parent), HERE_WORD) for word in machine.qemu_command(target)]
+    lines += [f"word {word}" for word in words]
     executable.with_name(f"{executable.name}.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -67,6 +67,8 @@ void verdict_title(enum end end, const char *console, char *title, size_t size)
 	}
 	if (end == END_HANG)
 		snprintf(title, size, "hang: no end after %u ms", config.hang_ms);
+	else if (end == END_SMASHED)
+		snprintf(title, size, "crash: the target has overwritten the fuzzer's mailbox");
 	else if (end == END_KILLED)
 		snprintf(title, size, "the emulator was killed");
 	else if (*crash)

@@ -6,6 +6,7 @@ inputs, so a busy machine needs longer and finds the same.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from redzone import mteqemu
+from redzone import mteqemu, process
+from redzone.base import ROOT
 from redzone.runner import SKIP, Result
 from redzone.suites import _fuzz
 
@@ -29,6 +31,7 @@ BAD = {
     "Free": "KASAN: double-free",
     "Deep": "Kernel panic - not syncing: kernel stack overflow",
     "Many": "KASAN: slab-out-of-bounds",
+    "Mail": "crash: the target has overwritten the fuzzer's mailbox",
 }
 
 
@@ -120,9 +123,9 @@ def _descendants(pid):
     return found
 
 
-def _wait_for(process, condition):
-    """Wait until condition() gives something, and return that; None if @process ends before."""
-    while process.poll() is None:
+def _wait_for(running, condition):
+    """Wait until condition() gives something, and return that; None if @running ends before."""
+    while running.poll() is None:
         found = condition()
         if found:
             return found
@@ -130,27 +133,27 @@ def _wait_for(process, condition):
     return None
 
 
-def _emulators(process):
-    return [number for number, name in _descendants(process.pid) if name.startswith("qemu-system")]
+def _emulators(running):
+    return [number for number, name in _descendants(running.pid) if name.startswith("qemu-system")]
 
 
 def _killed(fuzz):
     """The emulator is killed, then Ctrl-C: the first is one line, and what was found before is kept."""
     seeds = _inputs(fuzz.folder / "null", "Null")
-    process = fuzz.start(_fuzz.HERE / "bad.c", "--dir", "kill", "--seeds", seeds, "--seed", 1)
+    running = fuzz.start(_fuzz.HERE / "bad.c", "--dir", "kill", "--seeds", seeds, "--seed", 1)
     wrong = []
     try:
         corpus, findings = fuzz.folder / "kill" / "corpus", fuzz.folder / "kill" / "findings"
-        if not _wait_for(process, lambda: list(findings.glob("*/title")) and _emulators(process)):
+        if not _wait_for(running, lambda: list(findings.glob("*/title")) and _emulators(running)):
             wrong.append("no finding before the end")
-        for number in _emulators(process):
+        for number in _emulators(running):
             os.kill(number, signal.SIGKILL)
-        known = set(_emulators(process))
-        if not _wait_for(process, lambda: set(_emulators(process)) - known):
+        known = set(_emulators(running))
+        if not _wait_for(running, lambda: set(_emulators(running)) - known):
             wrong.append("no other emulator started")
-        process.send_signal(signal.SIGINT)
+        running.send_signal(signal.SIGINT)
     finally:
-        status, output, log = fuzz.finish(process)
+        status, output, log = fuzz.finish(running)
     if status != 130:
         wrong.append(f"exit status {status}")
     if "the emulator was ended from outside" not in output:
@@ -159,6 +162,136 @@ def _killed(fuzz):
     if not corpus.is_dir() or "Traceback" in output:
         wrong.append("no corpus, or a traceback")
     yield _fuzz.result("killed", wrong, log)
+
+
+def _jobs(fuzz):
+    """Two kernels share a corpus folder with odd things in it, and both work."""
+    corpus = fuzz.folder / "jobs" / "corpus"
+    corpus.mkdir(parents=True)
+    (corpus / "empty").touch()
+    (corpus / "large").write_bytes(b"TOY1" + bytes(2 << 20))
+    (corpus / "nowhere").symlink_to(fuzz.folder / "missing")
+    (corpus / "folder").mkdir()
+    # Which of the two reads whose inputs is not decided by the seed, so the bug is among the first ones.
+    (corpus / "good").write_bytes(b"TOY1keysS\7abc")
+    limits = (*("--jobs", 2), *("--runs", 6000), *("--seed", 1), *("--max-len", 64))
+    arguments = ("--dir", "jobs", *limits)
+    status, output, log = fuzz.run(_fuzz.HERE / "parser.c", *arguments)
+    wrong = _fuzz.missing(fuzz.titles("jobs"), ["KASAN: slab-out-of-bounds Read"])
+    if status != 1:
+        wrong.append(f"exit status {status}")
+    inputs = re.findall(r" s, (\d+) inputs, ", output)
+    # Each of the two has 3000, and one of them alone no more.
+    if not inputs or int(inputs[-1]) < 6000:
+        wrong.append("less than 6000 inputs")
+    if "Traceback" in output:
+        wrong.append("a traceback")
+    yield _fuzz.result("jobs", wrong, log)
+
+
+def _mode_off(fuzz):
+    """Without KASAN a crash is a finding, and an overwritten mailbox as well."""
+    seeds = _inputs(fuzz.folder / "off-seeds", "Null", "Mail", "Many")
+    arguments = (*("--dir", "off"), *("--seeds", seeds), *("--runs", 100), *("--seed", 1), *("--max-len", 4))
+    status, _, log = fuzz.run("--mode", "off", _fuzz.HERE / "bad.c", *arguments)
+    titles = fuzz.titles("off")
+    wrong = _fuzz.missing(titles, [BAD["Mail"]])
+    if not any("NULL pointer dereference" in title for title in titles):
+        wrong.append("no finding for the null pointer")
+    if any("KASAN" in title for title in titles):
+        wrong.append("a report without KASAN")
+    if status != 1:
+        wrong.append(f"exit status {status}")
+    yield _fuzz.result("modes.off", wrong, log)
+
+
+def _run_export(fuzz, folder, *options):
+    """Run an exported target as any other libFuzzer target. Return (status, output, log)."""
+    return fuzz.finish(process.start([folder / "parser", *options], cwd=fuzz.folder))
+
+
+def _export(fuzz):
+    """The exported folder works elsewhere, without this repository, under libFuzzer's own options."""
+    seeds = _inputs(fuzz.folder / "export-seeds", "TOY1keys")
+    words = fuzz.folder / "toy.dict"
+    words.write_text('magic="TOY1"\n')
+    arguments = ("--export", "out", "--seeds", seeds, "--dict", words, "--max-len", 32)
+    status, _, log = fuzz.run(_fuzz.HERE / "parser.c", *arguments)
+    wrong = [] if status == 0 else [f"exit status {status}"]
+    names = {path.name for path in (fuzz.folder / "out").glob("*")}
+    wanted = {"parser", "parser.options", "parser.dict", "parser_seed_corpus.zip", "build.sh"}
+    wrong += [f"no {name}" for name in sorted(wanted - names)]
+    yield _fuzz.result("export.written", wrong, log)
+    if wrong:
+        return
+
+    moved = fuzz.folder / "elsewhere"
+    (fuzz.folder / "out").rename(moved)
+    corpus, crashes = fuzz.folder / "shared", fuzz.folder / "crashes"
+    corpus.mkdir()
+    crashes.mkdir()
+    prefix, words = f"-artifact_prefix={crashes}/", f"-dict={moved / 'parser.dict'}"
+    limits = ("-max_len=32", "-runs=30000", "-seed=1", prefix)
+    status, output, log = _run_export(fuzz, moved, corpus, words, "-jobs=2", "-workers=2", *limits)
+    found = sorted(crashes.glob("crash-*"))
+    wrong = [] if found else ["no crash"]
+    if status == 0:
+        wrong.append("exit status 0 after a crash")
+    if len(list(corpus.iterdir())) < 3:
+        wrong.append("the shared corpus does not grow")
+    yield _fuzz.result("export.jobs", wrong, log)
+    if wrong:
+        return
+
+    status, output, log = _run_export(fuzz, moved, found[0], prefix)
+    wrong = [] if status else ["exit status 0"]
+    if "BUG: KASAN: " not in output:
+        wrong.append("no report")
+    yield _fuzz.result("export.reproduced", wrong, log)
+
+    smaller = crashes / "smaller"
+    arguments = ("-minimize_crash=1", "-runs=200", f"-exact_artifact_path={smaller}", "-seed=1")
+    status, output, log = _run_export(fuzz, moved, *arguments, found[0])
+    size = smaller.stat().st_size if smaller.exists() else found[0].stat().st_size
+    wrong = [] if size <= found[0].stat().st_size else ["the input became larger"]
+    if "CRASH_MIN" not in output:
+        wrong.append("libFuzzer did not minimize")
+    yield _fuzz.result("export.minimized", wrong, log)
+
+    merged = fuzz.folder / "merged"
+    merged.mkdir()
+    status, output, log = _run_export(fuzz, moved, "-merge=1", prefix, merged, corpus)
+    wrong = [] if status == 0 else [f"exit status {status}"]
+    if not 0 < len(list(merged.iterdir())) <= len(list(corpus.iterdir())):
+        wrong.append("the merged corpus is empty or larger")
+    yield _fuzz.result("export.merged", wrong, log)
+
+
+# Makes a disk of so few bytes, for this process only, and runs the command on it.
+SMALL_DISK = 'mount -t tmpfs -o size=4k tmpfs "$1" && shift && exec "$@"'
+
+
+def _full_disk(fuzz):
+    """On a disk without room for a finding one line says so, and fuzzing goes on."""
+    disk = fuzz.folder / "small" / "findings"
+    disk.mkdir(parents=True)
+    seeds = _inputs(fuzz.folder / "full-seeds", "Null", "Free")
+    small = ("unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", disk)
+    tried = subprocess.run([*map(str, small), "true"], check=False, capture_output=True, text=True)
+    if tried.returncode != 0:
+        yield Result("full-disk", SKIP, f"no small disk: {process.last_line(tried.stderr)}")
+        return
+    command = [*small, ROOT / "redzone", "fuzz", _fuzz.HERE / "bad.c", "--dir", "small", "--seeds", seeds]
+    command += ["--runs", 50, "--seed", 1, "--max-len", 4]
+    _, output, log = fuzz.finish(process.start(command, cwd=fuzz.folder))
+    wrong = []
+    if "cannot be written" not in output and "cannot be kept yet" not in output:
+        wrong.append("nothing says that the disk is full")
+    if "Traceback" in output:
+        wrong.append("a traceback")
+    if not re.search(r" s, (5\d|[1-9]\d\d+) inputs, ", output):
+        wrong.append("it did not go on")
+    yield _fuzz.result("full-disk", wrong, log)
 
 
 def _modes(fuzz):
@@ -191,7 +324,7 @@ def run(context):
     folder = Path(tempfile.mkdtemp(prefix="redzone-fuzz-"))
     fuzz = _fuzz.Fuzz(context, folder)
     try:
-        for part in (_parser, _bad, _killed, _modes):
+        for part in (_parser, _bad, _killed, _jobs, _mode_off, _export, _full_disk, _modes):
             yield from part(fuzz)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
