@@ -34,6 +34,18 @@ static void set_bits(uint8_t *byte, uint8_t mask, uint8_t bits)
 
 	*byte = (uint8_t)((*byte & ~mask) | (bits & mask));
 	kasan_port_irq_restore(flags);
+#elif defined(__riscv)
+	/* GCC 12 has no atomic operations on bytes there, only calls of libatomic: the aligned word around it. Another CPU's
+	 * store beside the byte makes the exchange fail, as one to the byte itself does. */
+	uint32_t *const word = (uint32_t *)((uintptr_t)byte & ~(uintptr_t)3);
+	const unsigned int shift = ((uintptr_t)byte & 3) * 8;
+	const uint32_t kept = ~((uint32_t)mask << shift);
+	const uint32_t set = (uint32_t)(bits & mask) << shift;
+	uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(word, &old, (old & kept) | set, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
 #else
 	uint8_t old = __atomic_load_n(byte, __ATOMIC_RELAXED);
 
