@@ -29,7 +29,8 @@ struct kasan_fifo {
  * @redzone: bytes of redzone behind an object, at least a granule; 0 selects 16. The redzone before
  *	the object holds the runtime's header.
  * @quarantine_max: bytes of freed chunks to hold back; 0: none.
- * @release: gives a raw chunk back to the allocator; called from kasan_heap_free() with no runtime lock held.
+ * @release: gives a raw chunk back to the allocator; called with no runtime lock held. The chunk is still poisoned. An
+ *	allocator that gives whole pages back to the system calls kasan_unpoison() for them first.
  * @acquire: optional: takes @size bytes from the allocator, aligned to 8; NULL: none left. Only for
  *	kasan_heap_malloc() and the others that allocate themselves.
  * @raw_size: optional: usable bytes of a raw chunk. Only for early chunks, see kasan_heap_adopt().
@@ -105,7 +106,7 @@ KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr
  * @align: a power of two, 0: 16.
  *
  * Return: the object; for size 0 a distinct one without an accessible byte; NULL if there is no memory or
- * the size overflows. Before kasan_heap_add() a raw chunk with the allocator's own alignment; NULL if
+ * the size overflows. If realloc() with size 0 frees in your system, do that before you call it. Before kasan_heap_add() a raw chunk with the allocator's own alignment; NULL if
  * @align asks for more.
  *
  * kasan_heap_realloc() always moves the object, so that a use of the old pointer is caught. It returns NULL, with

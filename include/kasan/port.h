@@ -83,12 +83,13 @@ unsigned int kasan_port_cpu(void);
 
 /**
  * struct kasan_port_task - the running task, filled by kasan_port_task()
- * @id: number of the task or thread, 0 if there is none.
+ * @id: number of the task or thread, 0 if there is none. Without numbers part of the address of its descriptor will do.
  * @name: NUL-terminated; NULL if there is none. Reports copy it at once, as far as it can be read.
  * @stack_start: lowest address of the stack that the CPU is on; 0 if not known (then no stack is
  *	unwound and no stack object described).
  * @stack_end: first address above that stack. Traces of allocations and frees read frames anywhere between the
- *	two, so the bounds must be true; reports first test how much of it can be read.
+ *	two, so the bounds must be true; reports first test how much of it can be read. In a context switch the
+ *	running task may be the next one while the CPU is on the last one's stack: give 0 if the stack pointer is outside.
  * @trace_end: in an interrupt handler that runs on the stack of the interrupted code: address above the
  *	handler's own frames, else 0. Traces of allocations and frees end there: with the interrupted frames
  *	behind it, each trace would be a new one and the depot would fill up. Traces in reports go on.
@@ -153,8 +154,8 @@ __attribute__((__noreturn__)) void kasan_port_panic(const char *why);
  *	address of no code at all.
  * @buf: where to write "name", NUL-terminated, without offset.
  * @size: bytes in @buf.
- * @sym: filled with the function's start, its size and, for loadable modules, the module's name, which
- *	must stay unchanged until the next call on the same CPU.
+ * @sym: filled with the function's start, its size (0 if the system does not know it) and, for loadable modules,
+ *	the module's name, which must stay unchanged until the next call on the same CPU.
  *
  * Called in reports. With kasan.ignore= it is also called before them, with interrupts off and on several CPUs
  * at once. For %pS in the system's own calls of kasan_report_line() it is called in their caller's context.

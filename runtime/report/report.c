@@ -423,13 +423,16 @@ static void leave(const struct passage *passage)
 /* Return: true if the report was printed, or will be. */
 static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
 {
-	struct passage passage = {.bug = bug};
+	struct passage passage;
 	const struct kasan_regs *old;
 	unsigned long irq;
 #if KASAN_ARCH_UNWINDS
 	struct kasan_regs here = {0};
 #endif
 
+	/* See clear(). */
+	__memset(&passage, 0, sizeof(passage));
+	passage.bug = bug;
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_START_CHECKS
 	/* The check that kasan_check_offset() provokes: it was seen, and that was the question. */
 	if (kasan_unlikely(bug->addr == __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED)) &&
@@ -474,12 +477,25 @@ static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
 	return passage.accepted;
 }
 
+/* Instead of an initialiser, for which GCC calls memset(). That one is checked: on a stack that has overflowed into
+ * poison it would be one more bug, and the members would keep what the memory held. */
+static void clear(struct kasan_bug *bug)
+{
+	__memset(bug, 0, sizeof(*bug));
+}
+
 static bool report_bug(const char *type, uintptr_t addr, size_t size, unsigned int how,
 		       uintptr_t ip, uintptr_t fp)
 {
-	struct kasan_bug bug = {
-		.type = type, .addr = addr, .size = size, .how = how, .ip = ip, .fp = fp};
+	struct kasan_bug bug;
 
+	clear(&bug);
+	bug.type = type;
+	bug.addr = addr;
+	bug.size = size;
+	bug.how = how;
+	bug.ip = ip;
+	bug.fp = fp;
 	return report_it(&bug);
 }
 
@@ -505,14 +521,16 @@ bool kasan_report_fault(uintptr_t addr, size_t size, int direction, uintptr_t ip
 bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 			   const struct kasan_regs *regs)
 {
-	struct kasan_bug bug = {.addr = addr,
-				.size = size,
-				.how = how_of_fault(direction),
-				.ip = regs->pc,
-				.fp = regs->fp,
-				.regs = regs};
+	struct kasan_bug bug;
 	uintptr_t checked = addr + 1;
 
+	clear(&bug);
+	bug.addr = addr;
+	bug.size = size;
+	bug.how = how_of_fault(direction);
+	bug.ip = regs->pc;
+	bug.fp = regs->fp;
+	bug.regs = regs;
 	/* A check has reported this access a moment ago. */
 	if (__atomic_compare_exchange_n(&checked_addr, &checked, 0, false, __ATOMIC_RELAXED,
 					__ATOMIC_RELAXED) &&
@@ -525,14 +543,16 @@ __attribute__((__noinline__)) bool kasan_report_stack_overflow(const struct kasa
 							       uintptr_t addr,
 							       const struct kasan_regs *regs)
 {
-	struct kasan_bug bug = {.type = "stack-overflow",
-				.addr = addr ? addr : task->stack_start - 1,
-				.how = KASAN_HOW_WRITE | (regs ? KASAN_HOW_AT_PC : 0),
-				.ip = regs ? regs->pc : KASAN_CALLER_IP(),
-				.fp = regs ? regs->fp : KASAN_CALLER_FP(),
-				.regs = regs,
-				.owner = task};
+	struct kasan_bug bug;
 
+	clear(&bug);
+	bug.type = "stack-overflow";
+	bug.addr = addr ? addr : task->stack_start - 1;
+	bug.how = KASAN_HOW_WRITE | (regs ? KASAN_HOW_AT_PC : 0);
+	bug.ip = regs ? regs->pc : KASAN_CALLER_IP();
+	bug.fp = regs ? regs->fp : KASAN_CALLER_FP();
+	bug.regs = regs;
+	bug.owner = task;
 	return report_it(&bug);
 }
 
@@ -546,12 +566,14 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t ip, uintptr_t fp)
 {
 	unsigned int first = KASAN_GRANULE_SIZE - slack->unused, last = KASAN_GRANULE_SIZE - 1;
-	struct kasan_bug bug = {.type = "slab-out-of-bounds",
-				.how = KASAN_HOW_WRITE,
-				.ip = ip,
-				.fp = fp,
-				.slack = slack};
+	struct kasan_bug bug;
 
+	clear(&bug);
+	bug.type = "slab-out-of-bounds";
+	bug.how = KASAN_HOW_WRITE;
+	bug.ip = ip;
+	bug.fp = fp;
+	bug.slack = slack;
 	while (slack->is[first] == slack->was[first])
 		first++;
 	while (slack->is[last] == slack->was[last])

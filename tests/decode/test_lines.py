@@ -302,6 +302,16 @@ def test_global_variable(built):
     assert "4 bytes past the end of the 16-byte global variable counters" in reports(log)[0].explanation[0]
 
 
+def test_a_port_that_knows_no_sizes(built):
+    """A size of 0 is one that kasan_port_symbol() did not know: the name and the offset give the line."""
+    frames, allocated, freed = (
+        [(name, offset, 0, address) for name, offset, _, address in trace] for trace in traces(built)
+    )
+    log = decode(linux(frames, allocated, freed), [built.path])
+    assert not log.notes
+    check(reports(log)[0])
+
+
 def test_another_build_has_no_lines(built):
     """A function that has another size in the image is not looked up, and a note says so."""
     frames, allocated, freed = traces(built)

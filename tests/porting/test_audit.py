@@ -113,6 +113,19 @@ def test_constructors_that_nobody_calls(tree, arch, cc):
     assert "no code refers to __init_array_start" in text
 
 
+def test_constructors_with_other_names_of_their_bounds(tree):
+    """__ctor_list and __ctor_end, the end of what lies before them, and an object of C++ in the array."""
+    first, last = "__init_array_start = .;", "KEEP(*(.init_array))"
+    for file in ("template.lds", "board.c"):
+        text = (tree / file).read_text(encoding="utf-8")
+        text = text.replace(first, f"__stop_before = .;\n\t\t{first}")
+        text = text.replace(last, f"_Z9limit_ptr = .;\n\t\t{last}\n\t\tQUAD(_start)")
+        text = text.replace("__init_array_start", "__ctor_list").replace("__init_array_end", "__ctor_end")
+        (tree / file).write_text(text, encoding="utf-8")
+    elf, _ = make_template(tree, "arm64", "clang-19")
+    assert not findings(elf)
+
+
 def test_constructors_without_bounds(tree):
     change(tree, "template.lds", "		__init_array_start = .;\n", "")
     change(tree, "template.lds", "		__init_array_end = .;\n", "		ctors = .;\n")

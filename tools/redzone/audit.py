@@ -47,7 +47,7 @@ _DEFINITION = re.compile(r"^ ?(?:\w[^\n;={(]*?)?\b(\w+)\((?=[^;{]*\{)", re.MULTI
 # Functions that other projects also define in place of the runtime, even in files of the same name.
 _REPLACED = re.compile(r"__mem(cpy|move|set)$|kasan_port_")
 _RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|core|report|track)/[\w/]+\.c$")
-_START = re.compile(r"(start|begin|_s$)", re.IGNORECASE)
+_START = re.compile(r"(start|begin|_list_*$|_s$)", re.IGNORECASE)
 _END = re.compile(r"(end|stop|limit|_e$)", re.IGNORECASE)
 _OFFSET_OPTION = re.compile(r"-(?:fasan-shadow-offset|asan-mapping-offset)=(\w+)")
 REGISTER = "__asan_register_globals"
@@ -242,7 +242,9 @@ def _arrays(image, words):
     for section in image.allocated():
         end = section.address + section.size
         marks = []
-        for at, names in image.names_by_address.items():
+        for at, every in image.names_by_address.items():
+            # C++ mangles the names of objects, which may lie in the array; a linker script does not.
+            names = [name for name in every if not name.startswith("_Z")]
             if section.address <= at <= end:
                 starts = [name for name in names if _START.search(name)]
                 ends = [name for name in names if _END.search(name)]

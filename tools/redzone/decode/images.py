@@ -212,9 +212,9 @@ class Image:
         return None
 
     def find(self, name, offset, size):
-        """Return [Symbol] of the functions @name of this @size (None: unknown) that reach to @offset."""
+        """Return [Symbol] of the functions @name of this @size (None, 0: unknown) that reach to @offset."""
         found = [one for one in self.symbols.get(name, ()) if offset <= one.size or not one.size]
-        if size is None:
+        if not size:
             return found
         exact = [one for one in found if size in (one.size, one.own)]
         return exact or [one for one in found if one.fits(size)]
