@@ -313,13 +313,20 @@ BUG stack_overflow(void)
 	vTaskDelay(pdMS_TO_TICKS(10));
 }
 
-/* Reaches far below its stack, with no switch on the way. It writes all of its frame, as the lowest 32 bytes of the stack
- * tell only of what was written there; redzones would be gaps. */
-static __attribute__((noinline, no_sanitize_address)) uint32_t burrow(uint32_t level)
+/* Reaches far below its stack, with no switch on the way. Where no MPU refuses it, the lowest 32 bytes of the stack tell, and
+ * only of what was written there: then it writes all of its frame, without redzones, which would be gaps. */
+#ifdef __arm__
+#define BURROWER
+#define BURROW_BYTES 1
+#else
+#define BURROWER     __attribute__((no_sanitize_address))
+#define BURROW_BYTES sizeof(room)
+#endif
+static __attribute__((noinline)) BURROWER uint32_t burrow(uint32_t level)
 {
 	volatile uint8_t room[40];
 
-	for (size_t i = 0; i < sizeof(room); i++)
+	for (size_t i = 0; i < BURROW_BYTES; i++)
 		room[i] = (uint8_t)level;
 	if ((uintptr_t)__builtin_frame_address(0) < (uintptr_t)deep.stack - 200)
 		return room[0];
