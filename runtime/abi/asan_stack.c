@@ -48,8 +48,9 @@ void __asan_handle_no_return(void);
 KASAN_ABI void __asan_handle_no_return(void)
 {
 	const uintptr_t here = KASAN_CALLER_FP();
-	struct kasan_port_task task = {0};
+	struct kasan_port_task task;
 
+	kasan_clear(&task);
 	kasan_port_task(&task);
 	/* On a stack that is not the task's (exception, overflow) its frames say nothing about this
 	 * one. */

@@ -9,9 +9,10 @@
 /* Return: the handles of the object that @addr lies in; NULL if it has none. */
 static uint32_t *aux_stacks(const void *addr)
 {
-	struct kasan_object object = {0};
+	struct kasan_object object;
 	struct kasan_alloc_meta *meta = NULL;
 
+	kasan_clear(&object);
 	if (!kasan_find_object(addr, &object))
 		return NULL;
 	if (object.kind == KASAN_OBJECT_LARGE)

@@ -35,8 +35,9 @@ __attribute__((__noinline__)) bool kasan_mempool_poison_object(void *ptr, uintpt
 		.fp = KASAN_CALLER_FP(),
 		.report_ip = ip ? ip : KASAN_CALLER_IP(),
 	};
-	struct kasan_object object = {0};
+	struct kasan_object object;
 
+	kasan_clear(&object);
 	if (!ptr || !kasan_on())
 		return true;
 	if (kasan_port_find_object(ptr, &object)) {
@@ -52,8 +53,9 @@ __attribute__((__noinline__)) bool kasan_mempool_poison_object(void *ptr, uintpt
 __attribute__((__noinline__)) void *kasan_mempool_unpoison_object(void *ptr, size_t size)
 {
 	const struct kasan_caller caller = {.ip = KASAN_CALLER_IP(), .fp = KASAN_CALLER_FP()};
-	struct kasan_object object = {0};
+	struct kasan_object object;
 
+	kasan_clear(&object);
 	if (!ptr || !kasan_on() || !kasan_port_find_object(ptr, &object))
 		return ptr;
 	if (object.kind == KASAN_OBJECT_SLAB)

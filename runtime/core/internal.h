@@ -55,6 +55,12 @@ extern unsigned int kasan_reporting;
  *  KASAN_NOT_YET. @src NULL: memory is filled. */
 bool kasan_starts_again(const void *dst, const void *src, size_t n);
 
+/*
+ * Clears a variable of the runtime's own. Not = {0}: GCC calls memset() for that, which is the checked one. On a stack whose
+ * shadow a bug has poisoned that check would report, and the report clear the same variable.
+ */
+#define kasan_clear(variable) ((void)__memset((variable), 0, sizeof(*(variable))))
+
 /** kasan_live() - kasan_enabled(), inline. */
 static inline bool kasan_live(void)
 {

@@ -117,8 +117,9 @@ KASAN_WEAK void kasan_port_print_page(const void *addr)
 
 KASAN_WEAK void kasan_port_print_banner(void)
 {
-	struct kasan_port_task task = {0};
+	struct kasan_port_task task;
 
+	kasan_clear(&task);
 	kasan_port_task(&task);
 	kasan_report_line("CPU: %u PID: %u Comm: %s", kasan_port_cpu(), (unsigned int)task.id,
 			  task.name ? task.name : "?");

@@ -223,7 +223,7 @@ static void prefer_nearer(struct kasan_owner *owner, uintptr_t addr)
 		return;
 	if (find_owner(&next, next_start) && next.kind == KASAN_OBJECT_SLAB &&
 	    next.start == next_start && next.state == KASAN_OWNER_LIVE)
-		*owner = next;
+		__memcpy(owner, &next, sizeof(next));
 }
 
 /* Bytes in front of a slab's first object, where a small underrun of it ends. */
@@ -255,7 +255,7 @@ static void prefer_inner(struct kasan_owner *owner, const struct kasan_report *r
 
 	if (report->first_bad != report->addr && report->first_bad - owner->start < owner->size &&
 	    find_owner(&inner, report->first_bad) && inner.start != owner->start)
-		*owner = inner;
+		__memcpy(owner, &inner, sizeof(inner));
 }
 
 void kasan_describe_object(struct kasan_report *report)

@@ -82,8 +82,9 @@ static bool is_on_stack(const struct kasan_port_task *task, uintptr_t addr)
 static void find_stack(struct kasan_report *report)
 {
 	const struct kasan_port_task *task = &report->task;
-	struct kasan_port_task other = {0};
+	struct kasan_port_task other;
 
+	kasan_clear(&other);
 	report->on_stack = is_on_stack(task, report->first_bad) || is_on_stack(task, report->addr);
 	if (report->on_stack || !kasan_port_stack_owner((const void *)report->first_bad, &other))
 		return;

@@ -94,10 +94,11 @@ static unsigned int find_match(const struct ignore_list *list, const uintptr_t *
 			       bool first_is_exact)
 {
 	char symbol[128];
-	struct kasan_symbol sym = {0};
+	struct kasan_symbol sym;
 	size_t i;
 	unsigned int k;
 
+	kasan_clear(&sym);
 	for (i = 0; i < depth; i++) {
 		/* A return address stands for the call before it, which may be its function's last
 		 * instruction. */
@@ -117,13 +118,14 @@ bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault)
 	struct ignore_list *list = __atomic_load_n(&current_list, __ATOMIC_ACQUIRE);
 	const unsigned int cpu = kasan_port_cpu();
 	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
-	struct kasan_port_task task = {0};
+	struct kasan_port_task task;
 	unsigned int match;
 	size_t depth;
 
 	if (kasan_likely(!list || !list->count) || matching[cpu])
 		return false;
 	matching[cpu] = true;
+	kasan_clear(&task);
 	kasan_port_task(&task);
 	depth = is_fault ? kasan_stack_walk_fault(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH)
 			 : kasan_stack_walk_in(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH);

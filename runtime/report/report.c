@@ -234,9 +234,10 @@ static void print_oldest(void *argument)
  */
 static bool print_waiting(void)
 {
-	struct waiting_report waiter = {0};
+	struct waiting_report waiter;
 	unsigned long flags;
 
+	kasan_clear(&waiter);
 	/* A context that puts a report off tries the lock afterwards, and one that frees the lock looks
 	 * afterwards: one of the two sees the other. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -427,11 +428,11 @@ static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
 	const struct kasan_regs *old;
 	unsigned long irq;
 #if KASAN_ARCH_UNWINDS
-	struct kasan_regs here = {0};
-#endif
+	struct kasan_regs here;
 
-	/* See clear(). */
-	__memset(&passage, 0, sizeof(passage));
+	kasan_clear(&here);
+#endif
+	kasan_clear(&passage);
 	passage.bug = bug;
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_START_CHECKS
 	/* The check that kasan_check_offset() provokes: it was seen, and that was the question. */
@@ -477,11 +478,15 @@ static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
 	return passage.accepted;
 }
 
-/* Instead of an initialiser, for which GCC calls memset(). That one is checked: on a stack that has overflowed into
- * poison it would be one more bug, and the members would keep what the memory held. */
-static void clear(struct kasan_bug *bug)
+static void fill_bug(struct kasan_bug *bug, const char *type, uintptr_t addr, unsigned int how,
+		     uintptr_t ip, uintptr_t fp)
 {
-	__memset(bug, 0, sizeof(*bug));
+	kasan_clear(bug);
+	bug->type = type;
+	bug->addr = addr;
+	bug->how = how;
+	bug->ip = ip;
+	bug->fp = fp;
 }
 
 static bool report_bug(const char *type, uintptr_t addr, size_t size, unsigned int how,
@@ -489,13 +494,8 @@ static bool report_bug(const char *type, uintptr_t addr, size_t size, unsigned i
 {
 	struct kasan_bug bug;
 
-	clear(&bug);
-	bug.type = type;
-	bug.addr = addr;
+	fill_bug(&bug, type, addr, how, ip, fp);
 	bug.size = size;
-	bug.how = how;
-	bug.ip = ip;
-	bug.fp = fp;
 	return report_it(&bug);
 }
 
@@ -524,18 +524,14 @@ bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 	struct kasan_bug bug;
 	uintptr_t checked = addr + 1;
 
-	clear(&bug);
-	bug.addr = addr;
-	bug.size = size;
-	bug.how = how_of_fault(direction);
-	bug.ip = regs->pc;
-	bug.fp = regs->fp;
-	bug.regs = regs;
 	/* A check has reported this access a moment ago. */
 	if (__atomic_compare_exchange_n(&checked_addr, &checked, 0, false, __ATOMIC_RELAXED,
 					__ATOMIC_RELAXED) &&
 	    checked)
 		return false;
+	fill_bug(&bug, NULL, addr, how_of_fault(direction), regs->pc, regs->fp);
+	bug.size = size;
+	bug.regs = regs;
 	return report_it(&bug);
 }
 
@@ -545,12 +541,9 @@ __attribute__((__noinline__)) bool kasan_report_stack_overflow(const struct kasa
 {
 	struct kasan_bug bug;
 
-	clear(&bug);
-	bug.type = "stack-overflow";
-	bug.addr = addr ? addr : task->stack_start - 1;
-	bug.how = KASAN_HOW_WRITE | (regs ? KASAN_HOW_AT_PC : 0);
-	bug.ip = regs ? regs->pc : KASAN_CALLER_IP();
-	bug.fp = regs ? regs->fp : KASAN_CALLER_FP();
+	fill_bug(&bug, "stack-overflow", addr ? addr : task->stack_start - 1,
+		 KASAN_HOW_WRITE | (regs ? KASAN_HOW_AT_PC : 0),
+		 regs ? regs->pc : KASAN_CALLER_IP(), regs ? regs->fp : KASAN_CALLER_FP());
 	bug.regs = regs;
 	bug.owner = task;
 	return report_it(&bug);
@@ -568,17 +561,13 @@ bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t 
 	unsigned int first = KASAN_GRANULE_SIZE - slack->unused, last = KASAN_GRANULE_SIZE - 1;
 	struct kasan_bug bug;
 
-	clear(&bug);
-	bug.type = "slab-out-of-bounds";
-	bug.how = KASAN_HOW_WRITE;
-	bug.ip = ip;
-	bug.fp = fp;
-	bug.slack = slack;
 	while (slack->is[first] == slack->was[first])
 		first++;
 	while (slack->is[last] == slack->was[last])
 		last--;
-	bug.addr = kasan_tag_addr(slack->granule + first, tag);
+	fill_bug(&bug, "slab-out-of-bounds", kasan_tag_addr(slack->granule + first, tag),
+		 KASAN_HOW_WRITE, ip, fp);
+	bug.slack = slack;
 	bug.size = last - first + 1;
 	return report_it(&bug);
 }

@@ -241,10 +241,11 @@ static __attribute__((__noinline__)) struct step decode(uintptr_t pc)
 {
 	const struct step none = {.base = BASE_NONE};
 	const struct index *const entry = find(pc);
-	struct decoder decoder = {0};
+	struct decoder decoder;
 	unsigned int i;
 	uint8_t op;
 
+	kasan_clear(&decoder);
 	for (i = 0; i < 16; i++)
 		decoder.saved[i] = NOWHERE;
 	if (!entry || !open_entry(&decoder, entry))

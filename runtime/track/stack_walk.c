@@ -31,12 +31,13 @@ __attribute__((__noinline__)) size_t kasan_stack_walk_in(const struct kasan_port
 							 size_t max)
 {
 	const struct kasan_regs *from = kasan_unwind_from[kasan_port_cpu()];
-	struct kasan_regs here = {0};
+	struct kasan_regs here;
 
 	(void)fp;
 	if (kasan_unlikely(!max || !ip))
 		return 0;
 	pcs[0] = ip;
+	kasan_clear(&here);
 	kasan_unwind_here(&here);
 	return kasan_unwind(task, from ? from : &here, ip, pcs, 1, max);
 }
@@ -101,8 +102,9 @@ size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, 
 
 size_t kasan_stack_walk(uintptr_t ip, uintptr_t fp, uintptr_t *pcs, size_t max)
 {
-	struct kasan_port_task task = {0};
+	struct kasan_port_task task;
 
+	kasan_clear(&task);
 	kasan_port_task(&task);
 	return kasan_stack_walk_in(&task, ip, fp, pcs, max);
 }
