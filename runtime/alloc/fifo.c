@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fifo.c - the queue of a simple heap's quarantine: pages of (object, info) pairs, oldest first.
+ * fifo.c - the queue of the quarantine of a simple heap or a page heap: pages of (object, bytes) pairs, oldest first.
  *
  * Links inside the freed objects would cost no memory, but the objects are freed memory that a buggy
  * program may still write to: a quarantine exists to find exactly such writes. Emptied pages are kept for
@@ -10,8 +10,8 @@
 
 #ifdef CONFIG_KASAN
 
-/* Add a page at the tail; without memory the fifo stays as it is. */
-bool kasan_fifo_add_page(struct kasan_fifo *fifo)
+/* Add a page at the tail. Return: the page; NULL: no memory, and the fifo stays as it is. */
+struct kasan_fifo_page *kasan_fifo_add_page(struct kasan_fifo *fifo)
 {
 	struct kasan_fifo_page *tail = fifo->tail;
 	struct kasan_fifo_page *page = fifo->spare;
@@ -21,7 +21,7 @@ bool kasan_fifo_add_page(struct kasan_fifo *fifo)
 	else
 		page = kasan_port_alloc(CONFIG_KASAN_PAGE_SIZE);
 	if (!page)
-		return false;
+		return NULL;
 	page->next = NULL;
 	page->first = page->last = 0;
 	if (tail)
@@ -29,7 +29,7 @@ bool kasan_fifo_add_page(struct kasan_fifo *fifo)
 	else
 		fifo->head = page;
 	fifo->tail = page;
-	return true;
+	return page;
 }
 
 /* Drop empty pages at the head. The last one stays for the next entries. */

@@ -15,13 +15,13 @@
  * back: they lie in the range where early chunks were handed out, and are part of no chunk that has a
  * header. In the tag-based modes their pointers have no tag.
  */
-#include "heap.h"
-#include "meta.h"
+#include "heap_mode.h"
 
 #include "../core/lock.h"
 #include "../core/notice.h"
 #include "../core/shadow.h"
 #include "../core/tags.h"
+#include "../track/known.h"
 #include "../track/ring.h"
 #include "../track/track.h"
 
@@ -31,8 +31,7 @@
 /* What any type of C needs. */
 #define DEFAULT_ALIGN \
 	(2 * sizeof(void *) > KASAN_GRANULE_SIZE ? 2 * sizeof(void *) : KASAN_GRANULE_SIZE)
-#define RAW_ALIGN   8U /* of a raw chunk */
-#define EVICT_BATCH 8U
+#define RAW_ALIGN 8U /* of a raw chunk */
 
 /* The lock lives in the port's struct as a plain integer: core/lock.h is not public. */
 _Static_assert(sizeof(struct kasan_lock) == sizeof(unsigned int), "struct kasan_heap.lock");
@@ -45,13 +44,21 @@ static inline struct kasan_lock *lock_of(struct kasan_heap *heap)
 	return (struct kasan_lock *)&heap->lock;
 }
 
-static inline size_t round_up(size_t size)
+/* Each of malloc() and free() compares the stack by itself: on a small CPU the call costs as much as a frame. */
+static inline __attribute__((always_inline)) void set_track(struct kasan_track *track, uintptr_t ip,
+							    uintptr_t fp)
 {
-	return (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+	uint32_t stack;
+
+	if (kasan_likely(kasan_find_stack(&stack, ip, fp)))
+		kasan_put_track(track, stack);
+	else
+		kasan_set_new_track(track, ip, fp);
 }
 
 /* All chunks of a heap ever seen lie in [low, high). */
-static inline void widen_bounds(struct kasan_heap *heap, uintptr_t low, uintptr_t high)
+static __attribute__((__noinline__)) void widen_bounds(struct kasan_heap *heap, uintptr_t low,
+						       uintptr_t high)
 {
 	uintptr_t seen = __atomic_load_n(&heap->low, __ATOMIC_RELAXED);
 
@@ -73,120 +80,6 @@ static inline bool is_freed(const void *ptr)
 	return kasan_memory_state(ptr, &state) && state == KASAN_SLAB_FREE;
 }
 
-/* --- Differences between the modes --- */
-
-#ifdef CONFIG_KASAN_GENERIC
-
-static void *open_object(struct kasan_heap_header *header, uintptr_t raw, uintptr_t object,
-			 uintptr_t end)
-{
-	kasan_poison_chunk(raw, object, header->size, end);
-	return (void *)object;
-}
-
-static inline void close_memory(const void *ptr, size_t size)
-{
-#ifndef CONFIG_KASAN_SHADOW_COMPACT
-	uint8_t *shadow;
-
-	if (kasan_likely(size && kasan_shadow_run((uintptr_t)ptr, size, &shadow)))
-		kasan_shadow_fill(shadow, KASAN_SLAB_FREE, size >> KASAN_SHADOW_SCALE_SHIFT);
-	else
-#endif
-		kasan_poison_always(ptr, size, KASAN_SLAB_FREE);
-}
-
-static inline size_t closed_span(size_t size)
-{
-	return round_up(size);
-}
-
-static inline bool owns(const struct kasan_heap_header *header, const void *ptr)
-{
-	(void)header;
-	(void)ptr;
-	return true;
-}
-
-static void remember(const struct kasan_heap_header *header, const struct kasan_track *track,
-		     bool is_free)
-{
-	(void)header;
-	(void)track;
-	(void)is_free;
-}
-
-/* A tag's place in the header. */
-static inline kasan_heap_word tag_bits(uint8_t tag)
-{
-	(void)tag;
-	return 0;
-}
-
-#else
-
-/*
- * The header's granules and those behind the object belong to no owner. The tag of the last object whose
- * header was here is not used again. If the memory was something else before, the stale number does no
- * harm.
- */
-static inline kasan_heap_word tag_bits(uint8_t tag)
-{
-	return (kasan_heap_word)tag << KASAN_HEAP_TAG_SHIFT;
-}
-
-static void *open_object(struct kasan_heap_header *header, uintptr_t raw, uintptr_t object,
-			 uintptr_t end)
-{
-	const size_t closed = KASAN_HEAP_LEFT + (header->size ? 0 : KASAN_GRANULE_SIZE);
-	const uint8_t before = kasan_heap_tag(header);
-	uint8_t tag = KASAN_TAG_KERNEL, state;
-
-	(void)raw;
-	header->state &= (kasan_heap_word)~tag_bits(0xff);
-	end &= ~(uintptr_t)KASAN_GRANULE_MASK;
-	if (kasan_on() && kasan_tags_read(object, &state)) {
-		tag = kasan_tag_avoiding(before, KASAN_TAG_INVALID, KASAN_TAG_INVALID);
-		object = kasan_tag_addr(object, tag);
-		kasan_tags_fill(object - KASAN_HEAP_LEFT, closed, KASAN_TAG_INVALID);
-		kasan_poison_tail((void *)object, header->size, end - kasan_untag_addr(object),
-				  KASAN_SLAB_REDZONE);
-	}
-	header->state |= tag_bits(tag);
-	return (void *)object;
-}
-
-static void close_memory(const void *ptr, size_t size)
-{
-	kasan_poison(ptr, size, KASAN_SLAB_FREE);
-}
-
-/* An object without a byte also has a granule, which holds its owner's tag. */
-static inline size_t closed_span(size_t size)
-{
-	return round_up(size ? size : 1);
-}
-
-/* A pointer without a tag matches all memory, so it may free everything as well. */
-static bool owns(const struct kasan_heap_header *header, const void *ptr)
-{
-	return ptr == kasan_reset_tag(ptr) || kasan_get_tag(ptr) == kasan_heap_tag(header);
-}
-
-/* Reports look for the object of a pointer by its tag, in the ring. */
-static void remember(const struct kasan_heap_header *header, const struct kasan_track *track,
-		     bool is_free)
-{
-	const uintptr_t object = (uintptr_t)header + KASAN_HEAP_LEFT;
-	const uint8_t tag = kasan_heap_tag(header);
-
-	if (kasan_opt_stacktrace && tag != KASAN_TAG_KERNEL)
-		kasan_ring_record((const void *)kasan_tag_addr(object, tag), header->size, is_free,
-				  track);
-}
-
-#endif
-
 /* --- Hooks --- */
 
 void kasan_heap_add(struct kasan_heap *heap)
@@ -198,7 +91,7 @@ void kasan_heap_add(struct kasan_heap *heap)
 	/* The track of the free lies in its last bytes. */
 	else if (heap->redzone < sizeof(struct kasan_track))
 		heap->redzone = sizeof(struct kasan_track);
-	heap->redzone = round_up(heap->redzone);
+	heap->redzone = kasan_heap_round_up(heap->redzone);
 
 	flags = kasan_lock(&heaps_lock);
 	heap->next = kasan_heaps;
@@ -254,8 +147,10 @@ size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 }
 
 /* @align: object_align(). @span: kasan_heap_span(), not 0. */
-static void *make_object(struct kasan_heap *heap, void *raw, size_t size, size_t align, size_t span,
-			 uintptr_t ip, uintptr_t fp)
+static inline __attribute__((always_inline)) void *make_object(struct kasan_heap *heap, void *raw,
+							       size_t size, size_t align,
+							       size_t span, uintptr_t ip,
+							       uintptr_t fp)
 {
 	const uintptr_t start = kasan_untag_addr((uintptr_t)raw);
 	struct kasan_heap_header *header;
@@ -264,7 +159,9 @@ static void *make_object(struct kasan_heap *heap, void *raw, size_t size, size_t
 	void *ptr;
 
 	object = (start + KASAN_HEAP_LEFT + align - 1) & ~((uintptr_t)align - 1);
-	widen_bounds(heap, start, start + span);
+	if (kasan_unlikely(start < __atomic_load_n(&heap->low, __ATOMIC_RELAXED) ||
+			   start + span > __atomic_load_n(&heap->high, __ATOMIC_RELAXED)))
+		widen_bounds(heap, start, start + span);
 
 	header = kasan_heap_header_of((void *)object);
 	state = (kasan_heap_word)((unsigned int)heap->number << KASAN_HEAP_NUMBER_SHIFT |
@@ -277,18 +174,18 @@ static void *make_object(struct kasan_heap *heap, void *raw, size_t size, size_t
 		state |= KASAN_HEAP_PADDED;
 	}
 	header->size = size;
-	header->state = (header->state & tag_bits(0xff)) | state;
-	kasan_set_track(&header->alloc_track, ip, fp);
-	ptr = open_object(header, start, object, start + span);
+	header->state = (header->state & kasan_heap_tag_bits(0xff)) | state;
+	set_track(&header->alloc_track, ip, fp);
+	ptr = kasan_heap_open(header, start, object, size, start + span);
 	header->check = kasan_heap_seal_end(kasan_heap_seal_start(header), header->state, NULL);
-	remember(header, &header->alloc_track, false);
+	kasan_heap_remember(header, &header->alloc_track, false);
 	return ptr;
 }
 
 __attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, void *raw,
 						     size_t size, size_t align)
 {
-	const size_t span = kasan_heap_span(heap, size, align);
+	const size_t span = span_of(heap, size, align);
 
 	if (kasan_unlikely(!raw || !span))
 		return NULL;
@@ -315,15 +212,21 @@ static bool is_live(const struct kasan_heap *heap, const struct kasan_heap_heade
 
 static inline __attribute__((always_inline)) bool is_added(const struct kasan_heap *heap)
 {
+#ifdef KASAN_LOCK_PLAIN
+	/* One CPU sees its own stores in order. */
+	return __atomic_load_n(&heap->added, __ATOMIC_RELAXED);
+#else
 	return __atomic_load_n(&heap->added, __ATOMIC_ACQUIRE);
+#endif
 }
 
 static inline __attribute__((always_inline)) bool is_early(const struct kasan_heap *heap,
 							   const void *ptr)
 {
-	return kasan_unlikely((uintptr_t)ptr - heap->early_start <
-			      heap->early_end - heap->early_start) &&
-	       ptr == kasan_reset_tag(ptr) && !kasan_heap_holds((uintptr_t)ptr);
+	/* Mostly there are none, or they lie below all others. */
+	return kasan_unlikely((uintptr_t)ptr < heap->early_end) &&
+	       (uintptr_t)ptr >= heap->early_start && ptr == kasan_reset_tag(ptr) &&
+	       !kasan_heap_holds((uintptr_t)ptr);
 }
 
 /* Return: bytes in whole granules of the early chunk at @raw; 0: not known; SIZE_MAX: the allocator's own
@@ -343,22 +246,25 @@ static size_t early_size(struct kasan_heap *heap, const void *raw)
 /* Was the early chunk of @size bytes at @raw freed? For a chunk without a whole granule this is not known. */
 static bool is_freed_early(const void *raw, size_t size)
 {
-	const uintptr_t first = round_up((uintptr_t)raw);
+	const uintptr_t first = kasan_heap_round_up((uintptr_t)raw);
 
 	return size >= first + KASAN_GRANULE_SIZE - (uintptr_t)raw && is_freed((void *)first);
 }
 
-static void quarantine(struct kasan_heap *heap, void *raw, size_t span);
-
-static bool free_early(struct kasan_heap *heap, void *raw, uintptr_t ip, uintptr_t fp)
+/* As end_life() and the poisoning after it, for an early chunk. @place: raw and span filled; a span of 0: nothing is known
+ * of it, and it has been released. */
+static __attribute__((__noinline__, cold)) const char *
+end_early_life(struct kasan_heap *heap, void *raw, struct kasan_heap_place *place)
 {
 	const size_t size = early_size(heap, raw);
 	const char *wrong = NULL;
 	unsigned long flags;
 
+	place->raw = (uintptr_t)raw;
+	place->span = size;
 	if (!size) {
 		heap->release(heap, raw);
-		return true;
+		return NULL;
 	}
 	flags = kasan_lock(lock_of(heap));
 	if (is_freed_early(raw, size))
@@ -366,14 +272,9 @@ static bool free_early(struct kasan_heap *heap, void *raw, uintptr_t ip, uintptr
 	else if (size == SIZE_MAX)
 		wrong = "invalid-free";
 	else
-		close_memory(raw, size & ~(size_t)(RAW_ALIGN - 1));
+		kasan_heap_close_rarely(raw, size & ~(size_t)(RAW_ALIGN - 1));
 	kasan_unlock(lock_of(heap), flags);
-	if (wrong) {
-		kasan_report_bad_free(wrong, raw, ip, fp);
-		return false;
-	}
-	quarantine(heap, raw, size);
-	return true;
+	return wrong;
 }
 
 /* --- Frees --- */
@@ -387,14 +288,16 @@ static __attribute__((__noinline__, cold)) const char *wrong_free(void *object)
 	/* Overwritten: the raw chunk cannot be given back, because its start is not known. */
 	if (!kasan_heap_place(header, &place))
 		return is_freed(object) ? "double-free" : "invalid-free";
-	if (kasan_heap_life(header) == KASAN_HEAP_FREED || !owns(header, object))
+	if (kasan_heap_life(header) == KASAN_HEAP_FREED || !kasan_heap_owns(header, object))
 		return "double-free";
 	return "invalid-free";
 }
 
 /* End the object's life under the heap's lock: one of two concurrent frees is told. @place: filled. */
-static const char *end_life(struct kasan_heap *heap, void *object, struct kasan_heap_place *place,
-			    uintptr_t ip, uintptr_t fp)
+static inline __attribute__((always_inline)) const char *end_life(struct kasan_heap *heap,
+								  void *object,
+								  struct kasan_heap_place *place,
+								  uintptr_t ip, uintptr_t fp)
 {
 	struct kasan_heap_header *header = kasan_heap_header_of(object);
 	struct kasan_track track;
@@ -404,11 +307,11 @@ static const char *end_life(struct kasan_heap *heap, void *object, struct kasan_
 
 	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)object)))
 		return "invalid-free";
-	kasan_set_track(&track, ip, fp);
+	set_track(&track, ip, fp);
 	place->heap = heap;
 	flags = kasan_lock(lock_of(heap));
 	seal = kasan_heap_seal_start(header);
-	if (kasan_unlikely(!has_life(heap, header, seal) || !owns(header, object) ||
+	if (kasan_unlikely(!has_life(heap, header, seal) || !kasan_heap_owns(header, object) ||
 			   !kasan_heap_place_in(header, place))) {
 		wrong = wrong_free(object);
 	} else {
@@ -433,43 +336,38 @@ static __attribute__((__noinline__, cold)) void say_no_queue(struct kasan_heap *
 }
 
 /* Queue a chunk and release the oldest that no longer fit. Releases @raw itself if it cannot stay. */
-static void quarantine(struct kasan_heap *heap, void *raw, size_t span)
+static inline __attribute__((always_inline)) void quarantine(struct kasan_heap *heap, void *raw,
+							     size_t span)
 {
-	struct kasan_fifo *const fifo = &heap->quarantine;
-	struct kasan_held evicted[EVICT_BATCH];
-	bool queued = false, stuck = kasan_silent() || span > heap->quarantine_max, fits = false;
-	size_t count, i;
+	struct kasan_held oldest;
 	unsigned long flags;
+	bool queued;
 
-	while (!queued && !stuck) {
-		count = 0;
-		flags = kasan_lock(lock_of(heap));
-		while (count < EVICT_BATCH) {
-			fits = fifo->bytes + span <= heap->quarantine_max;
-			queued = fits && kasan_fifo_push(fifo, raw, span, span);
-			if (queued)
-				break;
-			stuck = !kasan_fifo_pop(fifo, &evicted[count]);
-			if (stuck)
-				break;
-			fifo->bytes -= evicted[count++].info;
-		}
-		kasan_unlock(lock_of(heap), flags);
-		for (i = 0; i < count; i++)
-			heap->release(heap, evicted[i].object);
-	}
-	if (kasan_likely(queued))
+	if (kasan_unlikely(kasan_silent() || span > heap->quarantine_max)) {
+		heap->release(heap, raw);
 		return;
-	heap->release(heap, raw);
-	if (fits)
-		say_no_queue(heap);
+	}
+	/* Nearly always one chunk takes the place of one other: a single turn. */
+	do {
+		flags = kasan_lock(lock_of(heap));
+		queued = kasan_fifo_turn(&heap->quarantine, raw, span, heap->quarantine_max,
+					 &oldest);
+		kasan_unlock(lock_of(heap), flags);
+		if (oldest.object) {
+			heap->release(heap, oldest.object);
+		} else if (!queued) {
+			heap->release(heap, raw);
+			say_no_queue(heap);
+			return;
+		}
+	} while (!queued);
 }
 
 __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
 {
 	const uintptr_t fp = KASAN_CALLER_FP();
 	struct kasan_heap_header *header = kasan_heap_header_of(ptr);
-	struct kasan_heap_place place = {0};
+	struct kasan_heap_place place;
 	const char *wrong;
 
 	if (!ptr)
@@ -478,17 +376,24 @@ __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void
 		heap->release(heap, ptr);
 		return true;
 	}
-	if (kasan_unlikely(is_early(heap, ptr)))
-		return free_early(heap, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
-	wrong = end_life(heap, ptr, &place, KASAN_CALLER_IP(), fp);
-	if (kasan_unlikely(wrong)) {
-		kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
-		return false;
+	if (kasan_unlikely(is_early(heap, ptr))) {
+		wrong = end_early_life(heap, ptr, &place);
+		if (wrong)
+			goto bad;
+		if (!place.span)
+			return true;
+	} else {
+		wrong = end_life(heap, ptr, &place, KASAN_CALLER_IP(), fp);
+		if (kasan_unlikely(wrong))
+			goto bad;
+		kasan_heap_remember(header, place.free_track, true);
+		kasan_heap_close(ptr, kasan_heap_closed_span(header->size));
 	}
-	remember(header, place.free_track, true);
-	close_memory(ptr, closed_span(header->size));
 	quarantine(heap, (void *)place.raw, place.span);
 	return true;
+bad:
+	kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
+	return false;
 }
 
 /* Return: the header of the live object @ptr of @heap, NULL if it is not one. */
@@ -497,7 +402,7 @@ static const struct kasan_heap_header *live_header(const struct kasan_heap *heap
 	const struct kasan_heap_header *header = kasan_heap_header_of(ptr);
 
 	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)ptr)) || !is_live(heap, header) ||
-	    !owns(header, ptr))
+	    !kasan_heap_owns(header, ptr))
 		return NULL;
 	return header;
 }
@@ -511,8 +416,6 @@ void kasan_heap_shrink(struct kasan_heap *heap)
 	do {
 		flags = kasan_lock(lock_of(heap));
 		found = kasan_fifo_pop(&heap->quarantine, &held);
-		if (found)
-			heap->quarantine.bytes -= held.info;
 		kasan_unlock(lock_of(heap), flags);
 		if (found)
 			heap->release(heap, held.object);
@@ -564,7 +467,7 @@ static inline __attribute__((always_inline)) void *acquire(struct kasan_heap *he
 	return raw ? make_object(heap, raw, size, object_align(align), span, ip, fp) : NULL;
 }
 
-/* malloc() has its own; the others share this one. */
+/* malloc() has its own, which knows the alignment; the others share this one. */
 static __attribute__((__noinline__)) void *acquire_other(struct kasan_heap *heap, size_t align,
 							 size_t size, uintptr_t ip, uintptr_t fp)
 {

@@ -185,11 +185,11 @@ bool kasan_heap_holds(uintptr_t addr);
 /**
  * struct kasan_held - one chunk in a quarantine
  * @object: the chunk to release.
- * @info: its bytes.
+ * @bytes: of it.
  */
 struct kasan_held {
 	void *object;
-	uintptr_t info;
+	size_t bytes;
 };
 
 /*
@@ -206,27 +206,10 @@ struct kasan_fifo_page {
 #define KASAN_FIFO_ENTRIES \
 	((CONFIG_KASAN_PAGE_SIZE - sizeof(struct kasan_fifo_page)) / sizeof(struct kasan_held))
 
-bool kasan_fifo_add_page(struct kasan_fifo *fifo);
+struct kasan_fifo_page *kasan_fifo_add_page(struct kasan_fifo *fifo);
 void kasan_fifo_drop_empty(struct kasan_fifo *fifo);
 
-/** kasan_fifo_push() - append. @bytes: its share of the bound. Return: false if there is no memory. */
-static inline bool kasan_fifo_push(struct kasan_fifo *fifo, void *object, uintptr_t info,
-				   size_t bytes)
-{
-	struct kasan_fifo_page *page = fifo->tail;
-
-	if (kasan_unlikely(!page || page->last == KASAN_FIFO_ENTRIES)) {
-		if (!kasan_fifo_add_page(fifo))
-			return false;
-		page = fifo->tail;
-	}
-	page->entry[page->last++] = (struct kasan_held){object, info};
-	fifo->count++;
-	fifo->bytes += bytes;
-	return true;
-}
-
-/** kasan_fifo_pop() - take the oldest. The caller subtracts its bytes. Return: false if empty. */
+/** kasan_fifo_pop() - take the oldest. Return: false if empty. */
 static inline bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *out)
 {
 	struct kasan_fifo_page *page = fifo->head;
@@ -236,8 +219,54 @@ static inline bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *ou
 	/* Only the last page may be empty, and then the queue is empty as well. */
 	*out = page->entry[page->first++];
 	fifo->count--;
+	fifo->bytes -= out->bytes;
 	if (kasan_unlikely(page->first == page->last))
 		kasan_fifo_drop_empty(fifo);
+	return true;
+}
+
+/**
+ * kasan_fifo_turn() - append @object with its @bytes; if the bound is passed, take the oldest first
+ * @bytes: not more than the bound, @max.
+ * @oldest: filled; .object is NULL if none was taken.
+ *
+ * Return: true if appended. Else, with @oldest taken, try again; without, there is no memory.
+ */
+static inline __attribute__((always_inline)) bool kasan_fifo_turn(struct kasan_fifo *fifo,
+								  void *object, size_t bytes,
+								  size_t max,
+								  struct kasan_held *oldest)
+{
+	struct kasan_fifo_page *tail = fifo->tail, *head;
+	size_t total = fifo->bytes + bytes;
+	uint32_t at;
+
+	oldest->object = NULL;
+	if (kasan_unlikely(!tail || tail->last == KASAN_FIFO_ENTRIES)) {
+		tail = kasan_fifo_add_page(fifo);
+		if (!tail) {
+			(void)kasan_fifo_pop(fifo, oldest);
+			return false;
+		}
+	}
+	if (kasan_likely(total > max)) {
+		/* Not empty, because @bytes alone fit. */
+		head = fifo->head;
+		at = head->first++;
+		*oldest = head->entry[at];
+		total -= oldest->bytes;
+		fifo->count--;
+		if (kasan_unlikely(at + 1 == head->last))
+			kasan_fifo_drop_empty(fifo);
+		if (kasan_unlikely(total > max)) {
+			fifo->bytes = total - bytes;
+			return false;
+		}
+	}
+	at = tail->last++;
+	tail->entry[at] = (struct kasan_held){object, bytes};
+	fifo->count++;
+	fifo->bytes = total;
 	return true;
 }
 

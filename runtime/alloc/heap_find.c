@@ -179,10 +179,17 @@ static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
 	return 0;
 }
 #else
+/* Apart, so that the usual answer needs no room on the stack. */
+static __attribute__((__noinline__, cold)) bool has_header(uintptr_t object)
+{
+	struct kasan_heap_place place;
+
+	return kasan_heap_place(kasan_heap_header_of((void *)object), &place);
+}
+
 bool kasan_heap_is_start(uintptr_t object)
 {
 	const unsigned int granules = KASAN_HEAP_LEFT / KASAN_GRANULE_SIZE;
-	struct kasan_heap_place place;
 	uint8_t *shadow;
 
 	/* The object's own granule as well: its chunk has a redzone behind the object. */
@@ -190,8 +197,9 @@ bool kasan_heap_is_start(uintptr_t object)
 	    !kasan_shadow_run(object - KASAN_HEAP_LEFT, KASAN_HEAP_LEFT + 1, &shadow) ||
 	    shadow[0] != KASAN_HEAP_LEFT_REDZONE || shadow[granules - 1] != KASAN_HEAP_LEFT_REDZONE)
 		return false;
-	return kasan_likely(shadow[granules] != KASAN_HEAP_LEFT_REDZONE) ||
-	       kasan_heap_place(kasan_heap_header_of((void *)object), &place);
+	if (kasan_likely(shadow[granules] != KASAN_HEAP_LEFT_REDZONE))
+		return true;
+	return has_header(object);
 }
 
 static size_t size_by_shadow(uintptr_t object, size_t max)

@@ -18,8 +18,7 @@
 
 #ifdef CONFIG_KASAN
 
-#define PAGE	    ((size_t)CONFIG_KASAN_PAGE_SIZE)
-#define EVICT_BATCH 8U
+#define PAGE ((size_t)CONFIG_KASAN_PAGE_SIZE)
 
 /* What a page is. Only the first page of an allocation says whether it is live. */
 enum page_state {
@@ -148,7 +147,8 @@ void kasan_page_heap_adopt(struct kasan_page_heap *heap, void *start, size_t siz
 
 	if (!heap->records || !count || first + count > heap->pages)
 		return;
-	heap->records[first].large = (struct kasan_large_meta){.size = size};
+	kasan_clear(&heap->records[first].large);
+	heap->records[first].large.size = size;
 	flags = kasan_lock(lock_of(heap));
 	record_span(heap, first, count);
 	kasan_unlock(lock_of(heap), flags);
@@ -193,7 +193,7 @@ __attribute__((__noinline__)) void *kasan_page_alloc(struct kasan_page_heap *hea
 {
 	const size_t wanted = size ? pages_of(size) : 1;
 	const size_t count = wanted + (kasan_on() && heap->records ? heap->redzone_pages : 0);
-	struct kasan_large_meta large = {.size = size};
+	struct kasan_large_meta large;
 	unsigned long flags;
 	size_t first;
 	void *raw, *ptr;
@@ -206,6 +206,8 @@ __attribute__((__noinline__)) void *kasan_page_alloc(struct kasan_page_heap *hea
 	first = page_at(heap, (uintptr_t)raw);
 	if (kasan_unlikely((uintptr_t)raw % PAGE || count > heap->pages - first))
 		return raw;
+	kasan_clear(&large);
+	large.size = size;
 	kasan_set_track(&large.alloc, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	flags = kasan_lock(lock_of(heap));
 	heap->records[first].large = large;
@@ -296,26 +298,18 @@ static void quarantine(struct kasan_page_heap *heap, void *raw, size_t count)
 {
 	const size_t bytes = count * PAGE;
 	bool queued = false, stuck = kasan_silent() || !kasan_on() || bytes > heap->quarantine_max;
-	struct kasan_held evicted[EVICT_BATCH];
+	struct kasan_held oldest;
 	unsigned long flags;
-	size_t n, i;
 
 	while (!queued && !stuck) {
-		n = 0;
 		flags = kasan_lock(lock_of(heap));
-		while (n < EVICT_BATCH) {
-			queued = heap->quarantine.bytes + bytes <= heap->quarantine_max &&
-				 kasan_fifo_push(&heap->quarantine, raw, count, bytes);
-			if (queued)
-				break;
-			stuck = !kasan_fifo_pop(&heap->quarantine, &evicted[n]);
-			if (stuck)
-				break;
-			heap->quarantine.bytes -= evicted[n++].info * PAGE;
-		}
+		queued = kasan_fifo_turn(&heap->quarantine, raw, bytes, heap->quarantine_max,
+					 &oldest);
 		kasan_unlock(lock_of(heap), flags);
-		for (i = 0; i < n; i++)
-			heap->release(heap, evicted[i].object, evicted[i].info);
+		if (oldest.object)
+			heap->release(heap, oldest.object, oldest.bytes / PAGE);
+		else
+			stuck = !queued;
 	}
 	if (!queued)
 		heap->release(heap, raw, count);
@@ -356,11 +350,9 @@ void kasan_page_heap_shrink(struct kasan_page_heap *heap)
 	do {
 		flags = kasan_lock(lock_of(heap));
 		found = kasan_fifo_pop(&heap->quarantine, &held);
-		if (found)
-			heap->quarantine.bytes -= held.info * PAGE;
 		kasan_unlock(lock_of(heap), flags);
 		if (found)
-			heap->release(heap, held.object, held.info);
+			heap->release(heap, held.object, held.bytes / PAGE);
 	} while (found);
 }
 
@@ -400,8 +392,9 @@ bool kasan_find_page_tag(const void *addr, uint8_t *tag)
 {
 	const struct kasan_page_heap *heap = __atomic_load_n(&page_heaps, __ATOMIC_ACQUIRE);
 	const uintptr_t plain = kasan_untag_addr((uintptr_t)addr);
-	struct kasan_object object = {0};
+	struct kasan_object object;
 
+	kasan_clear(&object);
 	for (; heap; heap = heap->next) {
 		if (find_in(heap, plain, &object)) {
 			*tag = (uint8_t)heap->records[page_at(heap, (uintptr_t)object.start)].tag;

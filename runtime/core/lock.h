@@ -88,6 +88,13 @@ static inline bool kasan_lock_taken(const struct kasan_lock *lock)
 #define KASAN_LOCK_PLAIN 1
 #endif
 
+/* A few instructions each then: a call would take as much flash, and more time. */
+#ifdef KASAN_LOCK_PLAIN
+#define kasan_lock_inline inline __attribute__((always_inline))
+#else
+#define kasan_lock_inline inline
+#endif
+
 /* Interrupts are off. Return: true if taken. */
 static inline bool kasan_lock_claim(struct kasan_lock *lock, unsigned int cpu)
 {
@@ -105,7 +112,7 @@ static inline bool kasan_lock_claim(struct kasan_lock *lock, unsigned int cpu)
 #endif
 }
 
-static inline void kasan_lock_drop(struct kasan_lock *lock)
+static kasan_lock_inline void kasan_lock_drop(struct kasan_lock *lock)
 {
 #ifdef KASAN_LOCK_PLAIN
 	__atomic_signal_fence(__ATOMIC_RELEASE);
@@ -132,21 +139,29 @@ static inline bool kasan_trylock(struct kasan_lock *lock, unsigned long *flags)
 
 /** kasan_lock() - take @lock, spinning. The caller's CPU must not hold it. Return: the flags for
  *  kasan_unlock(). */
-static inline unsigned long kasan_lock(struct kasan_lock *lock)
+static kasan_lock_inline unsigned long kasan_lock(struct kasan_lock *lock)
 {
 	unsigned long flags;
 
+#ifdef KASAN_LOCK_PLAIN
+	/* With interrupts off nobody else can hold it, and waiting for oneself would never end. */
+	flags = kasan_port_irq_save();
+	__atomic_store_n(&lock->owner, kasan_port_cpu() + 1U, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_ACQUIRE);
+	kasan_lock_check_take(lock);
+#else
 	/* Wait by reading, with interrupts as the caller has them: only the attempt needs them off.
 	 */
 	while (!kasan_trylock(lock, &flags)) {
 		while (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != KASAN_LOCK_FREE)
 			kasan_arch_relax();
 	}
+#endif
 	return flags;
 }
 
 /** kasan_unlock() - release @lock. @flags: from kasan_lock() or kasan_trylock(). */
-static inline void kasan_unlock(struct kasan_lock *lock, unsigned long flags)
+static kasan_lock_inline void kasan_unlock(struct kasan_lock *lock, unsigned long flags)
 {
 	kasan_lock_check_free(lock);
 	kasan_lock_drop(lock);

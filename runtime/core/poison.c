@@ -19,20 +19,20 @@ void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count)
 void kasan_shadow_fill(uint8_t *shadow, uint8_t value, size_t count)
 {
 	const uint32_t word = value * 0x01010101U;
-	uint8_t *const end = shadow + count;
+	uint8_t *const last = shadow + count - 4;
 
-	if (count >= 4) {
-		for (uint8_t *const last = end - 4; shadow < last; shadow += 4) {
-			*(kasan_u32_any *)shadow = word;
-			kasan_opaque(shadow);
-		}
-		*(kasan_u32_any *)(end - 4) = word;
+	if (count < 4) {
+		while (count--)
+			shadow[count] = value;
 		return;
 	}
-	while (shadow != end) {
-		*shadow++ = value;
+	/* The last four bytes twice, if need be: no odd ends. */
+	do {
+		*(kasan_u32_any *)shadow = word;
+		shadow += 4;
 		kasan_opaque(shadow);
-	}
+	} while (shadow < last);
+	*(kasan_u32_any *)last = word;
 }
 #endif
 
@@ -159,28 +159,8 @@ void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_
 
 void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end)
 {
-	size_t left = (object - raw) >> KASAN_SHADOW_SCALE_SHIFT;
-	const size_t whole = size >> KASAN_SHADOW_SCALE_SHIFT;
-	size_t count = (end - raw) >> KASAN_SHADOW_SCALE_SHIFT;
-	uint8_t *shadow;
-
-	/* A heap may lie in several windows, and be no more than partly in one. */
-	if (kasan_unlikely(!kasan_shadow_run(raw, end - raw, &shadow))) {
-		kasan_poison_always((void *)raw, object - raw, KASAN_HEAP_LEFT_REDZONE);
-		kasan_poison_tail_always((void *)object, size, end - object, KASAN_SLAB_REDZONE);
-		return;
-	}
-	count -= left + whole;
-	/* A few bytes each, of which the middle alone grows with the object. */
-	for (; left; left--)
-		*shadow++ = KASAN_HEAP_LEFT_REDZONE;
-	kasan_shadow_fill(shadow, 0, whole);
-	shadow += whole;
-	if (size & KASAN_GRANULE_MASK) {
-		*shadow++ = (uint8_t)(size & KASAN_GRANULE_MASK);
-		count--;
-	}
-	kasan_shadow_fill(shadow, KASAN_SLAB_REDZONE, count);
+	kasan_poison_always((void *)raw, object - raw, KASAN_HEAP_LEFT_REDZONE);
+	kasan_poison_tail_always((void *)object, size, end - object, KASAN_SLAB_REDZONE);
 }
 
 /* With kasan=off most shadow may be read-only for ever: nothing needs to be written or cleared. */

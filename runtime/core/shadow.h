@@ -104,12 +104,20 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 static inline __attribute__((always_inline)) bool kasan_shadow_run(uintptr_t addr, size_t size,
 								   uint8_t **shadow)
 {
-	const struct kasan_window *window = kasan_window_of(addr);
+	const struct kasan_window *window = &kasan_windows[0];
+	uintptr_t distance = addr - window->start, room = window->size, offset = window->offset;
 
-	if (!window || size > window->size - (addr - window->start))
-		return false;
-	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + window->offset);
-	return true;
+	/* Numbers, not a pointer to either window: compilers would read the first one again through that. */
+	if (kasan_unlikely(distance >= room)) {
+		window = kasan_later_window(addr);
+		if (!window)
+			return false;
+		distance = addr - window->start;
+		room = window->size;
+		offset = window->offset;
+	}
+	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + offset);
+	return kasan_likely(size <= room - distance);
 }
 #endif
 
@@ -173,9 +181,9 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
 void kasan_poison_always(const void *addr, size_t size, uint8_t value);
 void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value);
 
-/** kasan_poison_chunk() - write the shadow of a simple heap's chunk [@raw, @end), aligned to granules, in one go:
+/** kasan_poison_chunk() - write the shadow of a simple heap's chunk [@raw, @end), aligned to granules:
  *  KASAN_HEAP_LEFT_REDZONE, @size accessible bytes from @object on, KASAN_SLAB_REDZONE. Whether or not kasan=off
- *  was given. */
+ *  was given. heap.c does it for most chunks itself. */
 void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end);
 
 /** kasan_clear_granules() - make every granule of [@low, @high) accessible as a whole, where it has

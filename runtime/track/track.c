@@ -371,6 +371,16 @@ static inline uint32_t task_id(void)
 #endif
 }
 
+static inline __attribute__((always_inline)) void fill(struct kasan_track *track, uint32_t stack)
+{
+	track->pid = task_id();
+	track->stack = stack;
+#ifdef CONFIG_KASAN_EXTRA_INFO
+	track->cpu = kasan_port_cpu();
+	track->when = kasan_port_clock() >> KASAN_TRACK_CLOCK_SHIFT;
+#endif
+}
+
 void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 {
 	char *const table = __atomic_load_n(&kasan_known, __ATOMIC_RELAXED);
@@ -381,12 +391,19 @@ void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 			stack = kasan_save_track_stack(ip, fp);
 		kasan_compare_stored(stack, ip, fp);
 	}
-	track->pid = task_id();
-	track->stack = stack;
-#ifdef CONFIG_KASAN_EXTRA_INFO
-	track->cpu = kasan_port_cpu();
-	track->when = kasan_port_clock() >> KASAN_TRACK_CLOCK_SHIFT;
-#endif
+	fill(track, stack);
+}
+
+__attribute__((__noinline__)) void kasan_set_new_track(struct kasan_track *track, uintptr_t ip,
+						       uintptr_t fp)
+{
+	uint32_t stack = 0;
+
+	if (__atomic_load_n(&kasan_known, __ATOMIC_RELAXED)) {
+		stack = kasan_save_track_stack(ip, fp);
+		kasan_compare_stored(stack, ip, fp);
+	}
+	fill(track, stack);
 }
 
 uint32_t kasan_save_stack(uintptr_t ip, uintptr_t fp)

@@ -56,6 +56,9 @@ uint32_t kasan_save_track_stack(uintptr_t ip, uintptr_t fp);
 
 void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
 
+/** kasan_set_new_track() - the same for a caller that has asked kasan_find_stack() in vain. */
+void kasan_set_new_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
+
 /** kasan_tracks_are_short() - do tracks hold only the task's number, and is that at hand? */
 static inline bool kasan_tracks_are_short(void)
 {
