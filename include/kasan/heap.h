@@ -106,12 +106,13 @@ KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr
  * @align: a power of two, 0: 16.
  *
  * Return: the object; for size 0 a distinct one without an accessible byte; NULL if there is no memory or
- * the size overflows. If realloc() with size 0 frees in your system, do that before you call it. Before kasan_heap_add() a raw chunk with the allocator's own alignment; NULL if
+ * the size overflows. Before kasan_heap_add() a raw chunk with the allocator's own alignment; NULL if
  * @align asks for more.
  *
  * kasan_heap_realloc() always moves the object, so that a use of the old pointer is caught. It returns NULL, with
  * the old object as it was, if there is no memory, if @ptr is not a live object (this is reported), or if
- * it is an early chunk of unknown size.
+ * it is an early chunk of unknown size. With size 0 it returns an object as well: if realloc() frees then in
+ * your system, do that before you call it.
  */
 KASAN_HOOK void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size)
 	KASAN_OFF(void *raw = heap->acquire ? heap->acquire(heap, size ? size : 1) : NULL;
