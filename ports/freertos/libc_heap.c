@@ -65,9 +65,15 @@ void *freertos_raw_malloc(size_t size, bool is_last)
 	return RAW_MALLOC(size);
 }
 
-/* The library's allocator may write all of a free chunk by memset(), which is checked: picolibc's does. */
+/*
+ * The library's allocator may write all of a free chunk by memset(), which is checked: picolibc's does. With 32 bits a
+ * chunk may end in the middle of a granule. The rest of it is the next chunk's header, which is never poisoned, and later
+ * memset() may write over both.
+ */
 void freertos_raw_free(void *raw)
 {
-	kasan_unpoison(raw, malloc_usable_size(raw));
+	const size_t usable = malloc_usable_size(raw);
+
+	kasan_unpoison(raw, (usable + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK);
 	RAW_FREE(raw);
 }

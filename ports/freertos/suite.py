@@ -25,7 +25,7 @@ BUILDS = (
     ("mps2-an385", 5, "clang-19"),
     ("mps2-an505", 4, "clang-19"),
     ("riscv-virt", 2, "clang-19"),
-    ("riscv32-virt", 2, "clang-19"),
+    ("riscv32-virt", 3, "clang-19"),
 )
 TRAFFIC = 20
 # What the port says to memory without shadow.
