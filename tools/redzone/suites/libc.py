@@ -13,6 +13,8 @@ from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64", "compiler-runtime")
+# Five kernels with their own copies of the library: minutes of compilation.
+SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 OPTIONS = ("rounds",)
 HERE = ROOT / "tests" / "libc"
