@@ -43,6 +43,11 @@ static u64 boot_second(void)
 	return second;
 }
 
+u64 libc_boot_ns(void)
+{
+	return boot_second() * NSEC_PER_SEC;
+}
+
 static bool is_real(int clock)
 {
 	return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;

@@ -1,172 +1,234 @@
 // SPDX-License-Identifier: MIT
 /*
- * files.c - the file descriptors of programs: 0, 1 and 2 are the console, others are files of the boot image, which can
- * only be read.
+ * files.c - the file descriptors of programs: which numbers are in use, and what each stands for. Calls that take a
+ * descriptor are here, those that take a name are in names.c.
+ *
+ * A descriptor is an index of a table; the entry is an open file, which dup() shares. An open file is the console, or a
+ * node of the program's own file system in memory.
  */
 #include <kernel/errno.h>
 #include <kernel/kernel.h>
+#include <kernel/page.h>
+#include <kernel/slab.h>
 #include <kernel/spinlock.h>
 #include <kernel/string.h>
 
 #include "../ulib/ulib.h"
-#include "libc.h"
+#include "files.h"
 
-#define FD_COUNT   64
-#define FD_FIRST   3
-#define FD_ERRORS  2
+#define FD_COUNT   256
 #define READ_LIMIT 0x7ffff000UL /* bytes of one call, as on Linux */
 
 /* Linux's numbers. */
-#define O_ACCMODE  3
-#define O_CREAT	   0100
-#define SEEK_SET   0
-#define SEEK_CUR   1
-#define SEEK_END   2
-#define W_OK	   2
-#define S_IFREG	   0100000
-#define S_IFCHR	   0020000
-#define F_GETFD	   1
-#define F_SETFD	   2
-#define F_GETFL	   3
-#define F_SETFL	   4
-#define O_RDWR	   2
-#define TIOCGWINSZ 0x5413
-
-/** struct libc_stat - what Linux's stat() calls of arm64 fill */
-struct libc_stat {
-	u64 dev, ino;
-	u32 mode, nlink, uid, gid;
-	u64 rdev, pad;
-	s64 size;
-	s32 blksize, pad2;
-	s64 blocks;
-	struct libc_timespec atime, mtime, ctime;
-	u32 unused[2];
-};
+#define SEEK_SET	0
+#define SEEK_CUR	1
+#define SEEK_END	2
+#define F_DUPFD		0
+#define F_GETFD		1
+#define F_SETFD		2
+#define F_GETFL		3
+#define F_SETFL		4
+#define F_DUPFD_CLOEXEC 1030
+#define TIOCGWINSZ	0x5413
 
 /** struct libc_winsize - what a terminal says about its size */
 struct libc_winsize {
 	u16 rows, columns, x, y;
 };
 
-/** struct file - an open file of the boot image; @data: NULL: the descriptor is free */
-struct file {
-	const unsigned char *data;
-	size_t size;
-	s64 pos;
+static struct libc_file *table[FD_COUNT];
+static DEFINE_SPINLOCK(table_lock);
+
+/* The first three descriptors. They live for ever, and each program gets them anew. */
+static struct libc_file consoles[3] = {
+	{.references = 1, .flags = LIBC_O_RDWR, .console = true},
+	{.references = 1, .flags = LIBC_O_RDWR, .console = true},
+	{.references = 1, .flags = LIBC_O_RDWR, .console = true},
 };
 
-static struct file files[FD_COUNT];
-static bool console_closed[FD_FIRST];
-static DEFINE_SPINLOCK(files_lock);
-
-static bool is_console(int fd)
+struct libc_file *libc_file_get(int fd)
 {
-	return fd >= 0 && fd < FD_FIRST && !console_closed[fd];
-}
-
-static struct file *file_of(int fd)
-{
-	return fd >= FD_FIRST && fd < FD_COUNT && files[fd].data ? &files[fd] : NULL;
-}
-
-long libc_openat(int dir, const char *path, int flags)
-{
-	static const unsigned char empty[1];
-	const unsigned char *data;
+	struct libc_file *file = NULL;
 	unsigned long irq;
-	size_t size;
+
+	spin_lock_irqsave(&table_lock, irq);
+	if (fd >= 0 && fd < FD_COUNT)
+		file = table[fd];
+	if (file)
+		file->references++;
+	spin_unlock_irqrestore(&table_lock, irq);
+	return file;
+}
+
+void libc_file_put(struct libc_file *file)
+{
+	unsigned long irq;
+	bool last;
+
+	spin_lock_irqsave(&table_lock, irq);
+	last = !--file->references;
+	spin_unlock_irqrestore(&table_lock, irq);
+	if (!last || file->console)
+		return;
+	ramfs_put(file->fs, file->node);
+	kfree(file);
+}
+
+/* Put @file, with the caller's reference, into the first free place from @least on. */
+static long install(struct libc_file *file, int least)
+{
+	unsigned long irq;
 	int fd;
 
-	if (!ulib_image_file(path, &data, &size))
-		return flags & O_CREAT ? -EROFS : -ENOENT;
-	if (flags & O_ACCMODE)
-		return -EROFS;
-	spin_lock_irqsave(&files_lock, irq);
-	for (fd = FD_FIRST; fd < FD_COUNT && files[fd].data; fd++)
+	spin_lock_irqsave(&table_lock, irq);
+	for (fd = least; fd < FD_COUNT && table[fd]; fd++)
 		;
 	if (fd < FD_COUNT)
-		files[fd] = (struct file){.data = size ? data : empty, .size = size};
-	spin_unlock_irqrestore(&files_lock, irq);
-	return fd < FD_COUNT ? fd : -EMFILE;
+		table[fd] = file;
+	spin_unlock_irqrestore(&table_lock, irq);
+	if (fd < FD_COUNT)
+		return fd;
+	libc_file_put(file);
+	return -EMFILE;
+}
+
+long libc_file_open(struct ramfs_node *node, unsigned int flags)
+{
+	struct libc_file *file = kzalloc(sizeof(*file), GFP_KERNEL | __GFP_NOWARN);
+
+	if (!file) {
+		ramfs_put(libc_fs(), node);
+		return -ENOMEM;
+	}
+	file->references = 1;
+	file->fs = libc_fs();
+	file->node = node;
+	file->flags = flags;
+	return install(file, 0);
 }
 
 long libc_close(int fd)
 {
-	struct file *file = file_of(fd);
+	struct libc_file *file = NULL;
+	unsigned long irq;
 
-	if (is_console(fd))
-		console_closed[fd] = true;
-	else if (file)
-		file->data = NULL;
-	else
+	spin_lock_irqsave(&table_lock, irq);
+	if (fd >= 0 && fd < FD_COUNT)
+		swap(file, table[fd]);
+	spin_unlock_irqrestore(&table_lock, irq);
+	if (!file)
 		return -EBADF;
+	libc_file_put(file);
 	return 0;
+}
+
+long libc_dup(int fd, int least)
+{
+	struct libc_file *file = libc_file_get(fd);
+
+	if (!file)
+		return -EBADF;
+	if (least < 0 || least >= FD_COUNT) {
+		libc_file_put(file);
+		return -EINVAL;
+	}
+	return install(file, least);
+}
+
+long libc_dup3(int fd, int to)
+{
+	struct libc_file *file = libc_file_get(fd);
+	unsigned long irq;
+
+	if (!file)
+		return -EBADF;
+	if (to < 0 || to >= FD_COUNT || to == fd) {
+		libc_file_put(file);
+		return to == fd ? -EINVAL : -EBADF;
+	}
+	spin_lock_irqsave(&table_lock, irq);
+	swap(file, table[to]);
+	spin_unlock_irqrestore(&table_lock, irq);
+	if (file)
+		libc_file_put(file);
+	return to;
+}
+
+static bool may_read(const struct libc_file *file)
+{
+	return (file->flags & LIBC_O_ACCMODE) != LIBC_O_WRONLY;
+}
+
+static bool may_write(const struct libc_file *file)
+{
+	return (file->flags & LIBC_O_ACCMODE) != LIBC_O_RDONLY;
+}
+
+static u64 size_of(struct libc_file *file)
+{
+	struct ramfs_info info;
+
+	ramfs_info(file->fs, file->node, &info);
+	return info.size;
 }
 
 long libc_lseek(int fd, s64 offset, int whence)
 {
-	struct file *file = file_of(fd);
+	struct libc_file *file = libc_file_get(fd);
 	s64 base = 0, pos;
 
 	if (!file)
-		return is_console(fd) ? -ESPIPE : -EBADF;
-	if (whence == SEEK_CUR)
-		base = file->pos;
-	else if (whence == SEEK_END)
-		base = (s64)file->size;
-	else if (whence != SEEK_SET)
-		return -EINVAL;
-	if (__builtin_add_overflow(base, offset, &pos) || pos < 0)
-		return -EINVAL;
-	file->pos = pos;
+		return -EBADF;
+	if (file->console) {
+		pos = -ESPIPE;
+	} else {
+		if (whence == SEEK_CUR)
+			base = file->pos;
+		else if (whence == SEEK_END)
+			base = (s64)size_of(file);
+		if (whence < SEEK_SET || whence > SEEK_END ||
+		    __builtin_add_overflow(base, offset, &pos) || pos < 0)
+			pos = -EINVAL;
+		else
+			file->pos = pos;
+	}
+	libc_file_put(file);
 	return pos;
 }
 
-/* Copy what @file has from @pos on. Return: number of bytes. */
-static long copy_out(const struct file *file, void *buf, size_t size, s64 pos)
+/* Console input is empty. @pos: where; NULL: at the file's own place, which moves. */
+static long read_pieces(struct libc_file *file, const struct libc_iovec *iov, int count,
+			const s64 *pos)
 {
-	if ((u64)pos >= file->size)
-		return 0;
-	size = min(size, file->size - (size_t)pos);
-	memcpy(buf, file->data + pos, size);
-	return (long)size;
-}
+	s64 at = pos ? *pos : file->pos;
+	long total = 0, n = 0;
 
-long libc_readv(int fd, const struct libc_iovec *iov, int count)
-{
-	struct file *file = file_of(fd);
-	long total = 0;
-
-	/* The console has no input. */
-	if (!file)
-		return is_console(fd) ? 0 : -EBADF;
-	for (int i = 0; i < count; i++) {
-		long n = copy_out(file, iov[i].base, min(iov[i].len, READ_LIMIT), file->pos);
-
-		file->pos += n;
-		total += n;
-	}
-	return total;
-}
-
-long libc_pread(int fd, void *buf, size_t size, s64 offset)
-{
-	struct file *file = file_of(fd);
-
-	if (!file)
-		return is_console(fd) ? -ESPIPE : -EBADF;
-	if (offset < 0)
-		return -EINVAL;
-	return copy_out(file, buf, min(size, READ_LIMIT), offset);
-}
-
-long libc_writev(int fd, const struct libc_iovec *iov, int count)
-{
-	long total = 0;
-
-	if (!is_console(fd))
+	if (!may_read(file))
 		return -EBADF;
+	if (file->console)
+		return pos ? -ESPIPE : 0;
+	if (at < 0)
+		return -EINVAL;
+	for (int i = 0; i < count; i++) {
+		size_t size = min(iov[i].len, READ_LIMIT);
+
+		n = ramfs_read(file->fs, file->node, iov[i].base, size, (u64)at);
+		if (n < 0)
+			break;
+		at += n;
+		total += n;
+		if ((size_t)n < size)
+			break;
+	}
+	if (!pos)
+		file->pos = at;
+	return total ?: n;
+}
+
+static long write_console(const struct libc_iovec *iov, int count)
+{
+	long total = 0;
+
 	for (int i = 0; i < count; i++) {
 		const char *text = iov[i].base;
 
@@ -179,75 +241,187 @@ long libc_writev(int fd, const struct libc_iovec *iov, int count)
 	return total;
 }
 
-static void fill_stat(struct libc_stat *stat, u32 mode, size_t size)
+static long write_pieces(struct libc_file *file, const struct libc_iovec *iov, int count,
+			 const s64 *pos)
 {
-	*stat = (struct libc_stat){
-		.ino = 1, .mode = mode, .nlink = 1, .size = (s64)size, .blksize = 4096};
-	stat->blocks = (s64)(size + 511) / 512;
-}
+	s64 at = pos ? *pos : file->pos;
+	long total = 0, n = 0;
 
-long libc_fstat(int fd, struct libc_stat *stat)
-{
-	struct file *file = file_of(fd);
-
-	if (!file && !is_console(fd))
+	if (!may_write(file))
 		return -EBADF;
-	fill_stat(stat, file ? S_IFREG | 0444 : S_IFCHR | 0620, file ? file->size : 0);
-	return 0;
+	if (file->console)
+		return pos ? -ESPIPE : write_console(iov, count);
+	if (at < 0)
+		return -EINVAL;
+	for (int i = 0; i < count; i++) {
+		size_t size = min(iov[i].len, READ_LIMIT);
+
+		if (file->flags & LIBC_O_APPEND && !pos)
+			n = ramfs_append(file->fs, file->node, iov[i].base, size, (u64 *)&at);
+		else
+			n = ramfs_write(file->fs, file->node, iov[i].base, size, (u64)at);
+		if (n < 0)
+			break;
+		if (!(file->flags & LIBC_O_APPEND) || pos)
+			at += n;
+		total += n;
+	}
+	if (!pos)
+		file->pos = at;
+	return total ?: n;
 }
 
-long libc_fstatat(int dir, const char *path, struct libc_stat *stat)
+long libc_readv(int fd, const struct libc_iovec *iov, int count, const s64 *pos)
 {
-	const unsigned char *data;
-	size_t size;
+	struct libc_file *file = libc_file_get(fd);
+	long result;
 
-	if (!ulib_image_file(path, &data, &size))
-		return -ENOENT;
-	fill_stat(stat, S_IFREG | 0444, size);
-	return 0;
+	if (!file)
+		return -EBADF;
+	result = read_pieces(file, iov, count, pos);
+	libc_file_put(file);
+	return result;
 }
 
-long libc_faccessat(int dir, const char *path, int mode)
+long libc_writev(int fd, const struct libc_iovec *iov, int count, const s64 *pos)
 {
-	const unsigned char *data;
-	size_t size;
+	struct libc_file *file = libc_file_get(fd);
+	long result;
 
-	if (!ulib_image_file(path, &data, &size))
-		return -ENOENT;
-	return mode & W_OK ? -EROFS : 0;
+	if (!file)
+		return -EBADF;
+	result = write_pieces(file, iov, count, pos);
+	libc_file_put(file);
+	return result;
+}
+
+long libc_pread(int fd, void *buf, size_t size, s64 offset)
+{
+	struct libc_iovec piece = {.base = buf, .len = size};
+
+	return libc_readv(fd, &piece, 1, &offset);
+}
+
+long libc_ftruncate(int fd, s64 size)
+{
+	struct libc_file *file = libc_file_get(fd);
+	long result = -EINVAL;
+
+	if (!file)
+		return -EBADF;
+	if (!file->console && may_write(file) && size >= 0)
+		result = ramfs_truncate(file->fs, file->node, (u64)size);
+	libc_file_put(file);
+	return result;
+}
+
+/* Fill one record of @room bytes at most. Return: its bytes, 0: no room, or an error. */
+static long put_entry(char *buf, size_t room, const char *name, const struct ramfs_info *info,
+		      u64 cookie)
+{
+	struct libc_dirent *entry = (struct libc_dirent *)buf;
+	size_t length = strlen(name) + 1;
+	size_t size = ALIGN(offsetof(struct libc_dirent, name) + length, 8UL);
+
+	if (size > room)
+		return 0;
+	entry->ino = info->ino;
+	entry->off = (s64)cookie;
+	entry->reclen = (u16)size;
+	entry->type = info->type;
+	memcpy(entry->name, name, length);
+	return (long)size;
+}
+
+long libc_getdents(int fd, char *buf, size_t size)
+{
+	struct libc_file *file = libc_file_get(fd);
+	char name[RAMFS_NAME_MAX + 1];
+	struct ramfs_info info;
+	size_t done = 0;
+	long result;
+
+	if (!file)
+		return -EBADF;
+	result = file->console ? -ENOTDIR : 0;
+	while (!result) {
+		u64 cookie = (u64)file->pos;
+		long put;
+
+		result = ramfs_entry(file->fs, file->node, &cookie, name, &info);
+		if (result <= 0)
+			break;
+		put = put_entry(buf + done, size - done, name, &info, cookie);
+		result = put || done ? 0 : -EINVAL;
+		if (!put)
+			break;
+		done += (size_t)put;
+		file->pos = (s64)cookie;
+	}
+	libc_file_put(file);
+	return result < 0 ? result : (long)done;
 }
 
 long libc_ioctl(int fd, unsigned long request, void *arg)
 {
-	if (!is_console(fd))
-		return file_of(fd) ? -ENOTTY : -EBADF;
+	struct libc_file *file = libc_file_get(fd);
+	bool console = file && file->console;
+
+	if (!file)
+		return -EBADF;
+	libc_file_put(file);
 	/* The console is a terminal: the library then writes line by line. */
-	if (request != TIOCGWINSZ)
+	if (!console || request != TIOCGWINSZ)
 		return -ENOTTY;
 	*(struct libc_winsize *)arg = (struct libc_winsize){.rows = 25, .columns = 80};
 	return 0;
 }
 
-long libc_fcntl(int fd, int command)
+long libc_fcntl(int fd, int command, long arg)
 {
-	struct file *file = file_of(fd);
+	struct libc_file *file = libc_file_get(fd);
+	long result = 0;
 
-	if (!file && !is_console(fd))
+	if (!file)
 		return -EBADF;
 	switch (command) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		result = libc_dup(fd, (int)arg);
+		break;
 	case F_GETFD:
 	case F_SETFD:
-	case F_SETFL:
-		return 0;
+		break;
 	case F_GETFL:
-		return file ? 0 : O_RDWR;
+		result = file->flags;
+		break;
+	case F_SETFL:
+		file->flags = (file->flags & ~LIBC_O_APPEND) | ((unsigned int)arg & LIBC_O_APPEND);
+		break;
 	default:
-		return -EINVAL;
+		result = -EINVAL;
 	}
+	libc_file_put(file);
+	return result;
 }
 
-void libc_files_reset(void)
+long libc_fd_valid(int fd)
 {
-	memset(files, 0, sizeof(files));
-	memset(console_closed, 0, sizeof(console_closed));
+	struct libc_file *file = libc_file_get(fd);
+
+	if (!file)
+		return -EBADF;
+	libc_file_put(file);
+	return 0;
+}
+
+void libc_descriptors_reset(void)
+{
+	for (int fd = 0; fd < FD_COUNT; fd++)
+		if (table[fd])
+			libc_close(fd);
+	for (int fd = 0; fd < 3; fd++) {
+		consoles[fd].references = 1;
+		table[fd] = &consoles[fd];
+	}
 }

@@ -51,25 +51,53 @@ char **redzone_libc_environ(void);
 /* --- clock.c ---------------------------------------------------------------------------------- */
 
 long libc_clock_gettime(int clock, struct libc_timespec *time);
+/** libc_boot_ns() - Return: when the machine booted, in nanoseconds since 1970. */
+u64 libc_boot_ns(void);
 long libc_clock_getres(int clock, struct libc_timespec *res);
 /** libc_clock_nanosleep() - let others run until the time has come; @flags 1: an absolute time. */
 long libc_clock_nanosleep(int clock, int flags, const struct libc_timespec *time);
 
 /* --- files.c ---------------------------------------------------------------------------------- */
 
-long libc_openat(int dir, const char *path, int flags);
 long libc_close(int fd);
+long libc_dup(int fd, int least);
+long libc_dup3(int fd, int to);
 long libc_lseek(int fd, s64 offset, int whence);
-long libc_readv(int fd, const struct libc_iovec *iov, int count);
-long libc_writev(int fd, const struct libc_iovec *iov, int count);
+/** libc_readv(), libc_writev() - @pos: an offset; NULL: the descriptor's own, which moves. */
+long libc_readv(int fd, const struct libc_iovec *iov, int count, const s64 *pos);
+long libc_writev(int fd, const struct libc_iovec *iov, int count, const s64 *pos);
 long libc_pread(int fd, void *buf, size_t size, s64 offset);
-long libc_fstatat(int dir, const char *path, struct libc_stat *stat);
-long libc_fstat(int fd, struct libc_stat *stat);
-long libc_faccessat(int dir, const char *path, int mode);
+long libc_ftruncate(int fd, s64 size);
+long libc_getdents(int fd, char *buf, size_t size);
 long libc_ioctl(int fd, unsigned long request, void *arg);
-long libc_fcntl(int fd, int command);
-/** libc_files_reset() - close all files, and make the first three the console. */
-void libc_files_reset(void);
+long libc_fcntl(int fd, int command, long arg);
+/** libc_fd_valid() - Return: 0 if @fd is open, else -EBADF. */
+long libc_fd_valid(int fd);
+
+/* --- names.c ---------------------------------------------------------------------------------- */
+
+long libc_openat(int dir, const char *path, unsigned int flags, u32 mode);
+long libc_mkdirat(int dir, const char *path, u32 mode);
+long libc_unlinkat(int dir, const char *path, int flags);
+long libc_renameat(int dir, const char *path, int new_dir, const char *new_path,
+		   unsigned int flags);
+long libc_fstatat(int dir, const char *path, struct libc_stat *stat, int flags);
+long libc_fstat(int fd, struct libc_stat *stat);
+long libc_faccessat(int dir, const char *path);
+long libc_truncate(const char *path, s64 size);
+long libc_fchmodat(int dir, const char *path, u32 mode);
+long libc_fchmod(int fd, u32 mode);
+long libc_utimensat(int dir, const char *path, const struct libc_timespec *times);
+long libc_chdir(const char *path);
+long libc_fchdir(int fd);
+long libc_getcwd(char *buf, size_t size);
+long libc_readlinkat(int dir, const char *path);
+long libc_umask(u32 new);
+/** libc_files_reset() - a new tree with the files of the boot image, and the console as the only open file. Return:
+ *  false if there is no memory. */
+bool libc_files_reset(void);
+/** libc_files_end() - close all files and free the tree. */
+void libc_files_end(void);
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@ set(REDZONE_LIBC_SOURCES
     clock.c
     files.c
     memory.c
+    names.c
     program.c
     signal.c
     syscall.c)

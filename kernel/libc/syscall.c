@@ -17,19 +17,42 @@
 /* Linux's numbers of the architectures that share one table, from its asm-generic/unistd.h. */
 enum {
 	NR_GETCWD = 17,
+	NR_DUP = 23,
+	NR_DUP3 = 24,
 	NR_FCNTL = 25,
 	NR_IOCTL = 29,
+	NR_MKDIRAT = 34,
+	NR_UNLINKAT = 35,
+	NR_SYMLINKAT = 36,
+	NR_LINKAT = 37,
+	NR_RENAMEAT = 38,
+	NR_TRUNCATE = 45,
+	NR_FTRUNCATE = 46,
 	NR_FACCESSAT = 48,
+	NR_CHDIR = 49,
+	NR_FCHDIR = 50,
+	NR_FCHMOD = 52,
+	NR_FCHMODAT = 53,
+	NR_FCHOWNAT = 54,
+	NR_FCHOWN = 55,
 	NR_OPENAT = 56,
 	NR_CLOSE = 57,
+	NR_GETDENTS64 = 61,
 	NR_LSEEK = 62,
 	NR_READ = 63,
 	NR_WRITE = 64,
 	NR_READV = 65,
 	NR_WRITEV = 66,
 	NR_PREAD64 = 67,
+	NR_PWRITE64 = 68,
+	NR_PREADV = 69,
+	NR_PWRITEV = 70,
+	NR_READLINKAT = 78,
 	NR_NEWFSTATAT = 79,
 	NR_FSTAT = 80,
+	NR_FSYNC = 82,
+	NR_FDATASYNC = 83,
+	NR_UTIMENSAT = 88,
 	NR_EXIT = 93,
 	NR_EXIT_GROUP = 94,
 	NR_SET_TID_ADDRESS = 96,
@@ -46,6 +69,7 @@ enum {
 	NR_RT_SIGPROCMASK = 135,
 	NR_RT_SIGPENDING = 136,
 	NR_UNAME = 160,
+	NR_UMASK = 166,
 	NR_GETPID = 172,
 	NR_GETPPID = 173,
 	NR_GETUID = 174,
@@ -57,6 +81,7 @@ enum {
 	NR_MMAP = 222,
 	NR_MPROTECT = 226,
 	NR_MADVISE = 233,
+	NR_RENAMEAT2 = 276,
 	NR_GETRANDOM = 278,
 };
 
@@ -78,14 +103,6 @@ static long libc_uname(struct libc_utsname *name)
 	return 0;
 }
 
-static long libc_getcwd(char *buf, size_t size)
-{
-	if (size < 2)
-		return -ERANGE;
-	memcpy(buf, "/", 2);
-	return 2;
-}
-
 static long libc_getaffinity(size_t size, unsigned long *mask)
 {
 	if (size < sizeof(*mask))
@@ -97,39 +114,150 @@ static long libc_getaffinity(size_t size, unsigned long *mask)
 	return sizeof(*mask);
 }
 
-long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f)
+/* Calls about files. Return: false if @nr is none. */
+static bool file_call(long nr, const long a[6], long *result)
 {
-	struct libc_iovec piece = {.base = (void *)b, .len = (size_t)c};
+	struct libc_iovec piece = {.base = (void *)a[1], .len = (size_t)a[2]};
+	s64 pos = a[3];
+	int fd = (int)a[0];
+
+	switch (nr) {
+	case NR_DUP:
+		*result = libc_dup(fd, 0);
+		break;
+	case NR_DUP3:
+		*result = libc_dup3(fd, (int)a[1]);
+		break;
+	case NR_FCNTL:
+		*result = libc_fcntl(fd, (int)a[1], a[2]);
+		break;
+	case NR_IOCTL:
+		*result = libc_ioctl(fd, (unsigned long)a[1], (void *)a[2]);
+		break;
+	case NR_TRUNCATE:
+		*result = libc_truncate((const char *)a[0], a[1]);
+		break;
+	case NR_FTRUNCATE:
+		*result = libc_ftruncate(fd, a[1]);
+		break;
+	case NR_FCHMOD:
+		*result = libc_fchmod(fd, (u32)a[1]);
+		break;
+	case NR_CLOSE:
+		*result = libc_close(fd);
+		break;
+	case NR_GETDENTS64:
+		*result = libc_getdents(fd, (char *)a[1], (size_t)a[2]);
+		break;
+	case NR_LSEEK:
+		*result = libc_lseek(fd, a[1], (int)a[2]);
+		break;
+	case NR_READ:
+		*result = libc_readv(fd, &piece, 1, NULL);
+		break;
+	case NR_WRITE:
+		*result = libc_writev(fd, &piece, 1, NULL);
+		break;
+	case NR_READV:
+		*result = libc_readv(fd, (const struct libc_iovec *)a[1], (int)a[2], NULL);
+		break;
+	case NR_WRITEV:
+		*result = libc_writev(fd, (const struct libc_iovec *)a[1], (int)a[2], NULL);
+		break;
+	case NR_PREAD64:
+		*result = libc_readv(fd, &piece, 1, &pos);
+		break;
+	case NR_PWRITE64:
+		*result = libc_writev(fd, &piece, 1, &pos);
+		break;
+	case NR_PREADV:
+		*result = libc_readv(fd, (const struct libc_iovec *)a[1], (int)a[2], &pos);
+		break;
+	case NR_PWRITEV:
+		*result = libc_writev(fd, (const struct libc_iovec *)a[1], (int)a[2], &pos);
+		break;
+	case NR_FSTAT:
+		*result = libc_fstat(fd, (struct libc_stat *)a[1]);
+		break;
+	case NR_FSYNC:
+	case NR_FDATASYNC:
+	case NR_FCHOWN:
+		*result = libc_fd_valid(fd);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Calls with the name of a file. Return: false if @nr is none. */
+static bool name_call(long nr, const long a[6], long *result)
+{
+	const char *path = (const char *)a[1];
+	int dir = (int)a[0];
 
 	switch (nr) {
 	case NR_GETCWD:
-		return libc_getcwd((char *)a, (size_t)b);
-	case NR_FCNTL:
-		return libc_fcntl((int)a, (int)b);
-	case NR_IOCTL:
-		return libc_ioctl((int)a, (unsigned long)b, (void *)c);
+		*result = libc_getcwd((char *)a[0], (size_t)a[1]);
+		break;
+	case NR_CHDIR:
+		*result = libc_chdir((const char *)a[0]);
+		break;
+	case NR_FCHDIR:
+		*result = libc_fchdir(dir);
+		break;
+	case NR_MKDIRAT:
+		*result = libc_mkdirat(dir, path, (u32)a[2]);
+		break;
+	case NR_UNLINKAT:
+		*result = libc_unlinkat(dir, path, (int)a[2]);
+		break;
+	case NR_SYMLINKAT:
+	case NR_LINKAT:
+		/* As file systems without links say it. */
+		*result = -EPERM;
+		break;
+	case NR_RENAMEAT:
+	case NR_RENAMEAT2:
+		*result = libc_renameat(dir, path, (int)a[2], (const char *)a[3],
+					nr == NR_RENAMEAT2 ? (unsigned int)a[4] : 0);
+		break;
 	case NR_FACCESSAT:
-		return libc_faccessat((int)a, (const char *)b, (int)c);
+	case NR_FCHOWNAT:
+		*result = libc_faccessat(dir, path);
+		break;
+	case NR_FCHMODAT:
+		*result = libc_fchmodat(dir, path, (u32)a[2]);
+		break;
 	case NR_OPENAT:
-		return libc_openat((int)a, (const char *)b, (int)c);
-	case NR_CLOSE:
-		return libc_close((int)a);
-	case NR_LSEEK:
-		return libc_lseek((int)a, b, (int)c);
-	case NR_READ:
-		return libc_readv((int)a, &piece, 1);
-	case NR_WRITE:
-		return libc_writev((int)a, &piece, 1);
-	case NR_READV:
-		return libc_readv((int)a, (const struct libc_iovec *)b, (int)c);
-	case NR_WRITEV:
-		return libc_writev((int)a, (const struct libc_iovec *)b, (int)c);
-	case NR_PREAD64:
-		return libc_pread((int)a, (void *)b, (size_t)c, d);
+		*result = libc_openat(dir, path, (unsigned int)a[2], (u32)a[3]);
+		break;
+	case NR_READLINKAT:
+		*result = libc_readlinkat(dir, path);
+		break;
 	case NR_NEWFSTATAT:
-		return libc_fstatat((int)a, (const char *)b, (struct libc_stat *)c);
-	case NR_FSTAT:
-		return libc_fstat((int)a, (struct libc_stat *)b);
+		*result = libc_fstatat(dir, path, (struct libc_stat *)a[2], (int)a[3]);
+		break;
+	case NR_UTIMENSAT:
+		*result = libc_utimensat(dir, path, (const struct libc_timespec *)a[2]);
+		break;
+	case NR_UMASK:
+		*result = libc_umask((u32)a[0]);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f)
+{
+	const long args[6] = {a, b, c, d, e, f};
+	long result;
+
+	if (file_call(nr, args, &result) || name_call(nr, args, &result))
+		return result;
+	switch (nr) {
 	case NR_EXIT:
 	case NR_EXIT_GROUP:
 		ulib_end_program((int)(a & 0xff));

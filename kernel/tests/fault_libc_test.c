@@ -3,6 +3,8 @@
 #include <kernel/errno.h>
 #include <kernel/kernel.h>
 #include <kernel/page.h>
+#include <kernel/ramfs.h>
+#include <kernel/string.h>
 
 #include "../libc/libc.h"
 #include "fault_walk.h"
@@ -33,8 +35,66 @@ static void mappings(struct kunit *test)
 	fault_walk_own(test, mapping_work, 2);
 }
 
+/* A tree with a file, a long name, a directory and a hole; all of it is freed again. */
+static int tree_work(void)
+{
+	static const char text[] = "contents";
+	struct ramfs *fs = ramfs_create();
+	struct ramfs_node *root, *node = NULL;
+	char back[sizeof(text)];
+	long error;
+
+	if (!fs)
+		return -ENOMEM;
+	root = ramfs_root(fs);
+	error = ramfs_add_borrowed(fs, "one/two/image.txt", text, sizeof(text));
+	if (!error)
+		error = ramfs_rename(fs, root, "one/two/image.txt", root, "/tmp/../copy", false);
+	if (!error)
+		error = ramfs_lookup(fs, root, "copy", &node);
+	if (!error)
+		error = min(ramfs_write(fs, node, "C", 1, 0), 0L);
+	if (!error)
+		error = ramfs_truncate(fs, node, 3 * PAGE_SIZE);
+	if (!error && (ramfs_read(fs, node, back, sizeof(back), 0) != sizeof(back) ||
+		       strcmp(back, "Contents")))
+		error = -EIO;
+	if (!error && ramfs_remove(fs, root, "one", true) != -ENOTEMPTY)
+		error = -EIO;
+	if (node)
+		ramfs_put(fs, node);
+	ramfs_destroy(fs);
+	return error == -ENOSPC ? -ENOMEM : (int)error;
+}
+
+static void trees(struct kunit *test)
+{
+	fault_walk_own(test, tree_work, 5);
+}
+
+static int open_work(void)
+{
+	struct libc_iovec piece = {.base = "x", .len = 1};
+	long fd, error;
+
+	if (!libc_files_reset())
+		return -ENOMEM;
+	fd = libc_openat(-100, "/tmp/file", 0101, 0600);
+	error = fd < 0 ? fd : libc_writev((int)fd, &piece, 1, NULL);
+	libc_files_end();
+	return error == -ENOSPC ? -ENOMEM : (int)min(error, 0L);
+}
+
+/* A program's own tree, and a descriptor. */
+static void opened_files(struct kunit *test)
+{
+	fault_walk_own(test, open_work, 5);
+}
+
 static struct kunit_case fault_libc_test_cases[] = {
 	KUNIT_CASE(mappings),
+	KUNIT_CASE(trees),
+	KUNIT_CASE(opened_files),
 	{},
 };
 

@@ -36,6 +36,7 @@
 #define EDEADLK	     35	 /* would deadlock */
 #define ENAMETOOLONG 36	 /* name too long */
 #define ENOSYS	     38	 /* no such function */
+#define ENOTEMPTY    39	 /* directory is not empty */
 #define ENODATA	     61	 /* no data available */
 #define ETIME	     62	 /* timer expired */
 #define EPROTO	     71	 /* protocol error */

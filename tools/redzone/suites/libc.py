@@ -48,7 +48,7 @@ BUGS = {
 # Status of a program that has called abort().
 ABORTED = "program returned 134"
 # Programs without a bug.
-CLEAN = ("numbers", "round_trip", "services")
+CLEAN = ("numbers", "round_trip", "services", "files")
 _MARK = re.compile(r"^bug: (\w+)$")
 
 
@@ -71,6 +71,7 @@ def judge(name, outcome, lines, count):
         "numbers": ["numbers: good"],
         "round_trip": [f"{count} numbers, all the same"],
         "services": SERVICES,
+        "files": ["files: good"],
     }[name]
     return [f"the program did not say '{word}'" for word in wanted if word not in text]
 
@@ -130,7 +131,9 @@ def run(context):
     count = context.rounds or NUMBERS
     data = context.logs / "data.txt"
     data.write_text(DATA, encoding="utf-8")
-    archive.pack([("data.txt", data)], context.logs / "files.cpio")
+    small = context.logs / "small.txt"
+    small.write_text("abc\n", encoding="utf-8")
+    archive.pack([("data.txt", data), ("sub/data.txt", small)], context.logs / "files.cpio")
     for build in BUILDS:
         mode, where, compiler = build
         if context.mode and mode != context.mode:
