@@ -3,10 +3,9 @@
 
 import re
 import shutil
-import subprocess
 
 import pytest
-from kit import ROOT, make_template, qemu
+from kit import ROOT, call, make_template, qemu
 
 IMAGES = ROOT / "tests" / "porting" / "images"
 DEFINES = (
@@ -79,17 +78,7 @@ def test_the_compact_shadow_on_two_cpus(tree, cc):
         "libgcc=-Wl,--gc-sections",
     )
     machine = [*qemu("riscv64", "generic"), "-smp", "2", "-m", "128M", "-nographic", "-nic", "none"]
-    result = subprocess.run(
-        [*machine, "-kernel", str(elf)],
-        check=False,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-    )
-    console = result.stdout.replace("\r", "")
-    assert result.returncode == 0, console
+    console = call([*machine, "-kernel", elf], tree).replace("\r", "")
     assert "smp: wrong 00\nsmp: reports in traffic 00\n" in console, console
     assert "smp: reports 04\n" in console, console
     kinds = re.findall(r"^BUG: KASAN: ([\w-]+) in ", console, re.MULTILINE)
