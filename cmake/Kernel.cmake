@@ -374,6 +374,11 @@ macro(redzone_program_objects target)
     redzone_libc_includes(headers ${program_LIBC})
   endif()
   target_include_directories(${target} SYSTEM BEFORE PRIVATE ${headers})
+  if(program_KERNEL)
+    target_include_directories(${target} SYSTEM PRIVATE
+      ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
+    target_compile_definitions(${target} PRIVATE ${kernel_defs})
+  endif()
   target_compile_definitions(${target} PRIVATE ${program_DEFINES})
   target_compile_options(${target} PRIVATE -fno-builtin ${program_options}
     -Wall -Wextra -Wno-unused-parameter ${program_OPTIONS})
@@ -390,19 +395,53 @@ macro(redzone_program_file_options)
   endwhile()
 endmacro()
 
+# redzone_cover(<list of objects> <name> FILES <file>... OPTIONS <compiler option>...)
+#
+# Replace the objects of FILES, which are sources of the kernel or of the runtime, by others that are compiled with OPTIONS
+# as well: those that ask for coverage. Makes the libraries <name>.kernel and <name>.runtime.
+function(redzone_cover variable name)
+  cmake_parse_arguments(PARSE_ARGV 2 cover "" "" "FILES;OPTIONS")
+  list(FILTER cover_OPTIONS INCLUDE REGEX "^-fsanitize-coverage")
+  set(all ${${variable}})
+  foreach(part IN ITEMS kernel runtime)
+    set(files ${cover_FILES})
+    list(FILTER files INCLUDE REGEX "^${CMAKE_SOURCE_DIR}/${part}/")
+    if(NOT files)
+      continue()
+    endif()
+    set(options ${kernel_options} "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
+    if(part STREQUAL "runtime")
+      set(options ${runtime_options} -Wvla)
+    endif()
+    add_library(${name}.${part} OBJECT EXCLUDE_FROM_ALL ${files})
+    target_include_directories(${name}.${part} PRIVATE
+      ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
+    target_compile_definitions(${name}.${part} PRIVATE ${kernel_defs})
+    target_compile_options(${name}.${part} PRIVATE -std=gnu17 -ffreestanding ${options} ${REDZONE_WARNINGS} ${cover_OPTIONS})
+    if(part STREQUAL "kernel")
+      kasan_instrument(${name}.${part})
+    endif()
+    list(TRANSFORM files REPLACE "^${CMAKE_SOURCE_DIR}/(.+)[.]c" "/\\1[.]c[.]obj" OUTPUT_VARIABLE replaced)
+    list(JOIN replaced "|" replaced)
+    list(TRANSFORM all REPLACE "(.+)" "$<FILTER:\\1,EXCLUDE,(${replaced})$>")
+    list(APPEND all $<TARGET_OBJECTS:${name}.${part}>)
+  endforeach()
+  set(${variable} ${all} PARENT_SCOPE)
+endfunction()
+
 # redzone_add_program(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
 #                     [OPTIONS <compiler option>...] [FILE_OPTIONS <file> <option> ...] [OBJECTS <file>...]
-#                     [LIBC <folder>])
+#                     [LIBC <folder>] [KERNEL])
 #
 # OBJECTS: .o and .a files that belong to the program as well. LIBC: the source of the large C library, which the program
-# then uses instead of kernel/ulib.
+# then uses instead of kernel/ulib. KERNEL: the files may include the headers of the kernel and of the runtime.
 #
 # A kernel image with an ordinary C program inside. The program is compiled as hosted C, so that main()
 # is C's main() (falling off its end returns 0), but without the compiler's ideas of what the library
 # functions do: the calls that are written are the calls that are checked.
 function(redzone_add_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 program "" "LIBC"
-    "SOURCES;INCLUDES;DEFINES;OPTIONS;FILE_OPTIONS;OBJECTS;FUZZ_OBJECTS;FUZZ_LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 program "KERNEL" "LIBC"
+    "SOURCES;INCLUDES;DEFINES;OPTIONS;FILE_OPTIONS;OBJECTS;FUZZ_OBJECTS;FUZZ_LINK;COVER")
   redzone_program_objects(${name}.objects)
   redzone_program_file_options()
   # The program's names are its own: it may well have a sort() or a panic(), and so has the kernel.
@@ -426,16 +465,21 @@ function(redzone_add_program name)
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the program ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
+  set(objects ${kernel_objects})
+  if(program_COVER)
+    redzone_cover(objects ${name}.covered FILES ${program_COVER} OPTIONS ${program_OPTIONS})
+  endif()
   redzone_image(${name}
-    OBJECTS ${kernel_objects} ${program_FUZZ_OBJECTS} ${linked}
+    OBJECTS ${objects} ${program_FUZZ_OBJECTS} ${linked}
     LINK --defsym=redzone_program_main=${main} --error-limit=0 ${program_FUZZ_LINK})
 endfunction()
 
 # redzone_add_fuzz_program(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
-#                          [OPTIONS <compiler option>...])
+#                          [OPTIONS <compiler option>...] [KERNEL] [COVER <file>...])
 #
 # The same, for a program whose inputs come from a fuzzer: kernel/fuzz/harness.c is one of its files, and the OPTIONS ask
-# the compiler for coverage. The fuzzing loop and the kernel's port of it are linked in.
+# the compiler for coverage. The fuzzing loop and the kernel's port of it are linked in. COVER: files of the kernel or of
+# the runtime that get coverage as well.
 function(redzone_add_fuzz_program name)
   set(comparisons memcmp strcmp strncmp strcasecmp)
   list(TRANSFORM comparisons PREPEND --wrap=)

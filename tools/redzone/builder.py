@@ -71,7 +71,8 @@ class Program:
     compiler, from this package. cflags: the same, from the user, in any spelling. Both come after the options
     of cmake/Kernel.cmake, and so override them. file_options: {source: [option]}, which come last. objects:
     .o and .a files that are linked to it. library: sources of which each program of many gets what it uses.
-    libc: folder of the large C library's source, None: the small one.
+    libc: folder of the large C library's source, None: the small one. kernel: the sources may include the
+    kernel's headers. cover: files of the kernel and the runtime that are compiled again, for coverage.
     """
 
     name: str
@@ -85,6 +86,8 @@ class Program:
     library: list = field(default_factory=list)
     function: str = "redzone_add_program"
     libc: Path | None = None
+    kernel: bool = False
+    cover: list = field(default_factory=list)
 
     @property
     def is_module(self):
@@ -290,9 +293,12 @@ def _programs_file(folder, programs):
             ("OBJECTS", program.objects),
             ("LIBRARY", program.library),
             ("LIBC", [program.libc] if program.libc else []),
+            ("COVER", program.cover),
         ):
             if values:
                 lines.append(f"  {keyword} " + " ".join(_quote(value) for value in values))
+        if program.kernel:
+            lines.append("  KERNEL")
         lines.append(")")
     return "\n".join(lines) + "\n"
 

@@ -173,6 +173,11 @@ def command():
     help="Give OPTION to the compiler of your files, as in --cflag -std=c11.",
 )
 @click.option(
+    "--kernel-headers",
+    is_flag=True,
+    help="Your files may use the kernel's own headers and functions: <kernel/slab.h>, <kasan/kasan.h>.",
+)
+@click.option(
     "--libc",
     type=Choice(("small", "musl")),
     default="small",

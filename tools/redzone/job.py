@@ -59,6 +59,7 @@ class Options:
     warnings: bool = False
     shard: str | None = None
     stack: str | None = None
+    kernel_headers: bool = False
 
     def outputs(self):
         """Return what other programs get of the decoded console."""
@@ -179,6 +180,8 @@ def check(options):
             raise Failure(f"{name} goes with --each")
     if options.project and options.separate:
         raise Failure("--each and --project exclude each other; give one of them")
+    if options.kernel_headers and (options.separate or options.libc == "musl"):
+        raise Failure(f"--kernel-headers does not go with {'--each' if options.separate else '--libc musl'}")
     if options.targets and not options.project:
         raise Failure("--target goes with --project")
     where = "outline" if options.outline else "inline"
@@ -198,6 +201,8 @@ def check(options):
         example = [] if options.modules else [str(EXAMPLE)]
     main = inputs.check(options.files or example, options.arch, (".c",) if options.separate else _ALL)
     more, left_out = _more(options, main)
+    if options.kernel_headers:
+        more["kernel"] = True
     job = Job(
         options,
         preset=builder.preset_name(options.arch, options.mode, where, options.cc),

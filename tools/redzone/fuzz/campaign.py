@@ -39,7 +39,7 @@ class Options:
 
     seconds, runs: limits, None for none; runs: of all jobs together. seed: of the first job; the others count
     on. hang: seconds of an input. spin_us: how long each side polls before it sleeps. first: end at the first
-    finding. engine: further options of libFuzzer.
+    finding. engine: further options of libFuzzer. cover: files of kernel and runtime with coverage as well.
     """
 
     folder: Path
@@ -54,6 +54,7 @@ class Options:
     dictionary: Path | None = None
     max_len: int | None = None
     engine: list = field(default_factory=list)
+    cover: list = field(default_factory=list)
 
 
 class _Job:

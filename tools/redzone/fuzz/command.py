@@ -14,10 +14,10 @@ from redzone.options import YES, Number
 # Options of `run` that mean the same here.
 SHARED = (
     *("arch", "mode", "inline", "outline", "cc", "level", "cpu", "smp", "mem", "append"),
-    *("includes", "defines", "cflags", "data"),
+    *("includes", "defines", "cflags", "kernel_headers", "data"),
 )
 # Options of this verb that matter to an exported target.
-AGAIN = ("max_len", "dictionary", "seeds", "hang")
+AGAIN = ("max_len", "dictionary", "seeds", "hang", "cover")
 TOOLS = ("libfuzzer", "clang-19", "lld", "libc")
 
 
@@ -74,6 +74,9 @@ def register(group, check):
     @click.option("--dict", "dictionary", metavar="FILE", help="Words for inputs, in libFuzzer's form.")
     @click.option("--seeds", multiple=True, metavar="DIR", help="Folder of inputs to begin with.")
     @click.option(
+        "--cover", multiple=True, metavar="FILE", help="Coverage of FILE of kernel/ or runtime/ as well."
+    )
+    @click.option(
         "--export", metavar="DIR", help="Write the target to DIR for ClusterFuzz or OSS-Fuzz, do not run it."
     )
     @click.option("--libfuzzer", "engine", multiple=True, metavar="OPTION", help="Give OPTION to libFuzzer.")
@@ -103,7 +106,7 @@ def register(group, check):
             name: options.pop(name)
             for name in (
                 *("folder", "seconds", "runs", "first", "jobs", "seed", "hang"),
-                *("max_len", "dictionary", "seeds", "engine"),
+                *("max_len", "dictionary", "seeds", "cover", "engine"),
             )
         }
         exported = options.pop("export")
@@ -140,6 +143,16 @@ def _job_options(job, files, yes, options):
     return job.Options(files=files, yes=yes, **rest, **options)
 
 
+def _covered(name):
+    """Return the path of the file @name of --cover, or raise Failure."""
+    path = Path(name).resolve()
+    if path.suffix != ".c" or not path.is_file():
+        raise Failure(f"--cover '{name}' is not a .c file")
+    if not any(path.is_relative_to(ROOT / part) for part in ("kernel", "runtime")):
+        raise Failure(f"--cover '{name}' is not a file of {ROOT}/kernel or {ROOT}/runtime")
+    return path
+
+
 def _campaign_options(campaign, files, own):
     """Return the campaign.Options of the verb's @own options, or raise Failure."""
     folder = Path(own["folder"] or f"{Path(files[0]).stem}.fuzz")
@@ -169,5 +182,6 @@ def _campaign_options(campaign, files, own):
         seeds=[Path(name) for name in own["seeds"]],
         dictionary=dictionary,
         max_len=own["max_len"],
+        cover=[_covered(name) for name in own["cover"]],
         engine=list(own["engine"]),
     )

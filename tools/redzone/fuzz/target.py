@@ -124,7 +124,9 @@ def build(work, options, folder):
     family = work.options.cc.split("-")[0]
     code = dict(work.code)
     code["options"] = [*code["options"], COVERAGE[family]]
-    program = builder.Program(NAME, work.sources, function="redzone_add_fuzz_program", **code)
+    program = builder.Program(
+        NAME, work.sources, function="redzone_add_fuzz_program", **code, **work.parts, cover=options.cover
+    )
     folder.mkdir(parents=True, exist_ok=True)
     image = builder.build(work.preset, (), [program], copy_to=folder)[NAME]
     executable = folder / "fuzzer"

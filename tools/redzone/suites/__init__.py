@@ -51,6 +51,7 @@ ORDER = (
     "fuzz-cves",
     "soak",
     "workqueue-stress",
+    "fuzz-own",
     "fresh-machine",
 )
 

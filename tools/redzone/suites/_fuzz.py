@@ -37,6 +37,7 @@ class Fuzz:
         return self.finish(self.start(*arguments))
 
     def start(self, *arguments):
+        self.folder.mkdir(parents=True, exist_ok=True)
         return process.start([ROOT / "redzone", "fuzz", *arguments], cwd=self.folder)
 
     def finish(self, running):
