@@ -46,21 +46,24 @@ static inline void put(struct output *out, char c)
 	out->len++;
 }
 
-static void pad(struct output *out, char c, int n)
+/* Characters behind the buffer's end are only counted: a width may be any number. */
+static void pad(struct output *out, char c, long n)
 {
-	for (; n > 0; n--)
+	for (; n > 0 && out->len < out->size; n--)
 		put(out, c);
+	if (n > 0)
+		out->len += (size_t)n;
 }
 
 /* Print @n characters in a field of spec->width. */
 static void put_field(struct output *out, const struct spec *spec, const char *s, int n)
 {
 	if (!spec->left)
-		pad(out, ' ', spec->width - n);
+		pad(out, ' ', (long)spec->width - n);
 	for (int i = 0; i < n; i++)
 		put(out, s[i]);
 	if (spec->left)
-		pad(out, ' ', spec->width - n);
+		pad(out, ' ', (long)spec->width - n);
 }
 
 static void put_string(struct output *out, const struct spec *spec, const char *s)
@@ -78,7 +81,8 @@ static void put_number(struct output *out, const struct spec *spec, u64 value, b
 	const char *digits = spec->conversion == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
 	unsigned int base = 10;
 	char text[24]; /* 22 octal digits of 2^64 - 1 */
-	int n = 0, zeros, total;
+	int n = 0;
+	long zeros, total;
 	char prefix[2];
 	int prefix_len = 0;
 

@@ -60,6 +60,24 @@ static void format_truncation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, scnprintf(buf, 5, "%s", "abcdefgh"), 4);
 }
 
+/* Characters without room take no time. If they did, this case would take hours. */
+static void format_enormous(struct kunit *test)
+{
+	int enormous = INT_MAX, negative = INT_MIN;
+	char buf[8];
+
+	/* From the compiler, which knows what does not fit. */
+	HIDE_VAR(enormous);
+	HIDE_VAR(negative);
+	for (int i = 0; i < 1000; i++) {
+		KUNIT_ASSERT_EQ(test, snprintf(buf, sizeof(buf), "%*d", enormous, 1), INT_MAX);
+		KUNIT_ASSERT_STREQ(test, buf, "       ");
+		KUNIT_ASSERT_EQ(test, snprintf(buf, sizeof(buf), "%.*d", enormous, -1), INT_MAX);
+		KUNIT_ASSERT_STREQ(test, buf, "-000000");
+		KUNIT_ASSERT_EQ(test, snprintf(NULL, 0, "%-*s|", negative, "x"), INT_MAX);
+	}
+}
+
 static void format_symbols(struct kunit *test)
 {
 	char buf[128];
@@ -311,23 +329,12 @@ static void random_numbers(struct kunit *test)
 }
 
 static struct kunit_case lib_test_cases[] = {
-	KUNIT_CASE(format_integers),
-	KUNIT_CASE(format_strings),
-	KUNIT_CASE(format_truncation),
-	KUNIT_CASE(format_symbols),
-	KUNIT_CASE(string_searches),
-	KUNIT_CASE(string_comparisons),
-	KUNIT_CASE(string_copies),
-	KUNIT_CASE(memory_moves),
-	KUNIT_CASE(memory_fills),
-	KUNIT_CASE(globs),
-	KUNIT_CASE(number_parsing),
-	KUNIT_CASE(bit_functions),
-	KUNIT_CASE(sorting),
-	KUNIT_CASE(lists),
-	KUNIT_CASE(arguments),
-	KUNIT_CASE(random_numbers),
-	{},
+	KUNIT_CASE(format_integers),	KUNIT_CASE(format_strings), KUNIT_CASE(format_truncation),
+	KUNIT_CASE(format_enormous),	KUNIT_CASE(format_symbols), KUNIT_CASE(string_searches),
+	KUNIT_CASE(string_comparisons), KUNIT_CASE(string_copies),  KUNIT_CASE(memory_moves),
+	KUNIT_CASE(memory_fills),	KUNIT_CASE(globs),	    KUNIT_CASE(number_parsing),
+	KUNIT_CASE(bit_functions),	KUNIT_CASE(sorting),	    KUNIT_CASE(lists),
+	KUNIT_CASE(arguments),		KUNIT_CASE(random_numbers), {},
 };
 
 static struct kunit_suite lib_test_suite = {
