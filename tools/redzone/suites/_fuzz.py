@@ -2,6 +2,7 @@
 """Runs `./redzone fuzz` for the suites that fuzz, in a folder of their own."""
 
 import shlex
+import signal
 import subprocess
 
 from redzone import process
@@ -23,6 +24,8 @@ TOOLS = (
 )
 HERE = ROOT / "tests" / "fuzz"
 TIMEOUT = 7200
+# How long the command may take to end when it is interrupted, in seconds.
+STOP = 120
 
 
 class Fuzz:
@@ -44,8 +47,12 @@ class Fuzz:
         try:
             output, _ = running.communicate(timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
-            running.terminate()
             output = f"no end after {TIMEOUT} s\n"
+        finally:
+            # Also after Ctrl-C, which only this process may get. The command ends what it has started.
+            if running.poll() is None:
+                running.send_signal(signal.SIGINT)
+                process.end(running, STOP)
         return running.returncode, output, self.write_log(running.args, output)
 
     def write_log(self, command, output):

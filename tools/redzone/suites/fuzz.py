@@ -164,6 +164,30 @@ def _killed(fuzz):
     yield _fuzz.result("killed", wrong, log)
 
 
+def _stopped(fuzz):
+    """A suite that is interrupted ends the command that it runs, and so the emulator."""
+    command = [ROOT / "redzone", "test", "fuzz-own", "--filter", "archive", "--seconds", 3600]
+    running = process.start(command, cwd=fuzz.folder)
+    wrong, below = [], []
+    try:
+        below = _wait_for(running, lambda: _emulators(running) and _descendants(running.pid)) or []
+        running.send_signal(signal.SIGINT)
+    finally:
+        status, _, log = fuzz.finish(running)
+    if status != 130:
+        wrong.append(f"exit status {status}")
+    if not below:
+        wrong.append("no emulator before the end")
+    for number, name in below:
+        for _ in range(600):
+            if not Path(f"/proc/{number}").exists():
+                break
+            time.sleep(0.1)
+        else:
+            wrong.append(f"{name} goes on")
+    yield _fuzz.result("stopped", wrong, log)
+
+
 def _jobs(fuzz):
     """Two kernels share a corpus folder with odd things in it, and both work."""
     corpus = fuzz.folder / "jobs" / "corpus"
@@ -324,7 +348,7 @@ def run(context):
     folder = Path(tempfile.mkdtemp(prefix="redzone-fuzz-"))
     fuzz = _fuzz.Fuzz(context, folder)
     try:
-        for part in (_parser, _bad, _killed, _jobs, _mode_off, _export, _full_disk, _modes):
+        for part in (_parser, _bad, _killed, _stopped, _jobs, _mode_off, _export, _full_disk, _modes):
             yield from part(fuzz)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
