@@ -289,6 +289,24 @@ def _export(fuzz):
     if not 0 < len(list(merged.iterdir())) <= len(list(corpus.iterdir())):
         wrong.append("the merged corpus is empty or larger")
     yield _fuzz.result("export.merged", wrong, log)
+    yield from _build_again(fuzz, moved)
+
+
+def _build_again(fuzz, exported):
+    """build.sh of the folder @exported makes all of it again, as OSS-Fuzz calls it, and the result works."""
+    built = fuzz.folder / "built"
+    environment = dict(os.environ, OUT=str(built), SRC=str(fuzz.folder), REDZONE=str(ROOT / "redzone"))
+    status, output, log = fuzz.finish(process.start([exported / "build.sh"], env=environment, cwd="/"))
+    wrong = [] if status == 0 else [f"exit status {status}"]
+    made = {path.name for path in built.glob("*")}
+    wrong += [f"no {path.name}" for path in sorted(exported.iterdir()) if path.name not in made]
+    if not wrong:
+        bug = fuzz.folder / "bug"
+        bug.write_bytes(b"TOY1keysS\7abc")
+        status, output, log = _run_export(fuzz, built, bug)
+        if status == 0 or "BUG: KASAN: " not in output:
+            wrong.append("the new executable does not find the bug")
+    yield _fuzz.result("export.built-again", wrong, log)
 
 
 # Makes a disk of so few bytes, for this process only, and runs the command on it.
