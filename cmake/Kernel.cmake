@@ -156,6 +156,7 @@ redzone_kernel_library(kernel-workqueue-hook workqueue)
 target_compile_definitions(kernel-workqueue-hook PRIVATE REDZONE_WORKQUEUE_HOOK=1)
 redzone_kernel_library(kernel-ulib ulib)
 redzone_kernel_library(kernel-libc fs libc)
+set_target_properties(kernel-libc PROPERTIES EXCLUDE_FROM_ALL TRUE)
 redzone_kernel_library(kernel-ulib-fp FP ulib)
 foreach(target IN ITEMS kernel-ulib kernel-ulib-fp)
   target_include_directories(${target} BEFORE PRIVATE ${ulib_include})
@@ -281,7 +282,7 @@ redzone_kernel_library(kernel-fuzz fuzz)
 set_target_properties(kernel-fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)
 
 set(shared_objects
-  $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-libc> $<TARGET_OBJECTS:kernel-ulib> $<TARGET_OBJECTS:kernel-ulib-fp>)
+  $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib> $<TARGET_OBJECTS:kernel-ulib-fp>)
 if(NOT REDZONE_MODE STREQUAL "off")
   # The runtime makes the checks, so it is not checked itself.
   add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
@@ -297,7 +298,9 @@ if(NOT REDZONE_MODE STREQUAL "off")
   list(APPEND shared_objects $<TARGET_OBJECTS:runtime>)
 endif()
 set(kernel_objects ${shared_objects} $<TARGET_OBJECTS:kernel-workqueue>)
-set(tested_objects ${shared_objects} $<TARGET_OBJECTS:kernel-workqueue-hook>)
+# Only the suites and programs with the large C library make its system calls.
+set(libc_objects $<TARGET_OBJECTS:kernel-libc>)
+set(tested_objects ${shared_objects} ${libc_objects} $<TARGET_OBJECTS:kernel-workqueue-hook>)
 
 # The linker script has its numbers from <asm/memory.h>.
 set(linker_script ${CMAKE_BINARY_DIR}/kernel.lds)
@@ -449,7 +452,9 @@ function(redzone_add_program name)
   set(join ${REDZONE_LINKER} -r "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS} ${compiler_runtime} -o ${linked})
   set(main main)
   set(needs "")
+  set(system_calls "")
   if(program_LIBC)
+    set(system_calls ${libc_objects})
     redzone_libc_options(libc_options ${program_LIBC})
     set(join ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/libc.py ${libc_options} ${linked}
       "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS})
@@ -465,7 +470,7 @@ function(redzone_add_program name)
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the program ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
-  set(objects ${kernel_objects})
+  set(objects ${kernel_objects} ${system_calls})
   if(program_COVER)
     redzone_cover(objects ${name}.covered FILES ${program_COVER} OPTIONS ${program_OPTIONS})
   endif()
@@ -500,8 +505,10 @@ function(redzone_add_programs name)
   set(own_start false)
   set(libc_options "")
   set(needs "")
+  set(system_calls "")
   if(program_LIBC)
     set(own_start true)
+    set(system_calls ${libc_objects})
     redzone_libc_options(libc_options ${program_LIBC})
     set(needs ${libc_options} ${redzone_libc_files})
   endif()
@@ -562,7 +569,7 @@ const unsigned int redzone_nr_programs = @number@;
     COMMENT "Joining the programs of ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
   # ./redzone needs the list of all programs that lack something.
-  redzone_image(${name} OBJECTS ${kernel_objects} $<TARGET_OBJECTS:${name}.table> ${linked}
+  redzone_image(${name} OBJECTS ${kernel_objects} ${system_calls} $<TARGET_OBJECTS:${name}.table> ${linked}
                 LINK --error-limit=0)
 endfunction()
 

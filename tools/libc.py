@@ -44,7 +44,15 @@ DEFINES = tuple(f"-D__libc_{name}={name}" for name in ("malloc", "calloc", "real
 BYTEWISE = ("memccpy", "memchr", "stpcpy", "stpncpy", "strchrnul", "strlcpy", "strlen", "mbsrtowcs")
 # A program's first function, of start.c, which calls main().
 ENTRY = "redzone_libc_main"
-_OURS = {"start": "start.c", "sigsetjmp": "sigsetjmp.S"}
+_OURS = {
+    "start": "start.c",
+    "sigsetjmp": "sigsetjmp.S",
+    "redzone_threads": "threads.c",
+    "redzone_cancel": "cancel.c",
+}
+# Files that get other functions for some that they call: the memory of a thread is not a mapping.
+_THREAD_MEMORY = ("-D__mmap=redzone_thread_map", "-D__munmap=redzone_thread_unmap")
+OTHERWISE = dict.fromkeys(("pthread_create", "pthread_join"), _THREAD_MEMORY)
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -120,7 +128,7 @@ class Library:
     def _key(self):
         """Return a word for all that the compiled files depend on, except the library's own files, which do
         not change."""
-        text = json.dumps([self.compiler, str(self.source), BYTEWISE, DEFINES])
+        text = json.dumps([self.compiler, str(self.source), BYTEWISE, DEFINES, OTHERWISE])
         info = os.stat(os.path.realpath(self.compiler[0]))
         text += f" {info.st_size} {info.st_mtime_ns}"
         for path in sorted(self.ours.rglob("*.[chS]")):
@@ -169,7 +177,7 @@ class Library:
         # Two threads may want the same file.
         new = self.folder / f"{name}.{threading.get_ident()}.new"
         source, top = self.files[name], self.source
-        command = [*self.compiler, *DEFINES]
+        command = [*self.compiler, *DEFINES, *OTHERWISE.get(name, ())]
         if name in BYTEWISE:
             command.append("-U__GNUC__")
         folders = [f"arch/{ARCH}", "arch/generic", "obj/src/internal", "src/include", "src/internal"]

@@ -9,6 +9,7 @@
 #include <asm/io.h>
 
 #include "libc.h"
+#include "threads.h"
 
 /* Linux's numbers of clocks. */
 #define CLOCK_REALTIME	      0
@@ -91,8 +92,5 @@ long libc_clock_nanosleep(int clock, int flags, const struct libc_timespec *time
 		end -= is_real(clock) ? boot_second() * NSEC_PER_SEC : 0;
 	else
 		end += clock_ns();
-	/* Not schedule_timeout(): a program that has to be ended must not wait, see kthread_kill(). */
-	while (clock_ns() < end)
-		yield();
-	return 0;
+	return libc_sleep_until(end);
 }

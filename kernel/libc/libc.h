@@ -48,6 +48,23 @@ void redzone_libc_destructors(void);
 /** redzone_libc_environ() - Return: the program's environment, with NULL behind the last. */
 char **redzone_libc_environ(void);
 
+/* --- threads.c: what the library's own threads.c calls ----------------------------------------- */
+
+/**
+ * redzone_libc_thread() - a new thread of the program, which calls @fn(@arg)
+ * @stack: bytes of its stack for code without checks; it gets more. @tls: its thread pointer.
+ * @tid: filled with its number before it runs. @ended: becomes 0 when it has ended, and who waits there is woken.
+ *
+ * Its floating-point registers are zero, its signals are blocked as the caller's. May sleep.
+ *
+ * Return: its number, -ENOMEM, or -EAGAIN if the program is ending.
+ */
+long redzone_libc_thread(int (*fn)(void *arg), void *arg, size_t stack, void *tls, int *tid,
+			 int *ended);
+
+/** redzone_libc_stack() - the calling thread's stack. @top: filled with the address above it. @size: filled, bytes. */
+void redzone_libc_stack(void **top, size_t *size);
+
 /* --- clock.c ---------------------------------------------------------------------------------- */
 
 long libc_clock_gettime(int clock, struct libc_timespec *time);
@@ -109,9 +126,10 @@ long libc_munmap(void *addr, size_t size);
 long libc_sigaction(int sig, const struct libc_sigaction *new, struct libc_sigaction *old);
 long libc_sigprocmask(int how, const u64 *set, u64 *old);
 long libc_sigpending(u64 *set);
-/** libc_raise() - send @sig to the program; its handler runs before the return unless it is blocked. */
-long libc_raise(int sig);
-/** libc_signals_reset() - default actions, nothing blocked, nothing pending. */
+/** libc_kill() - send @sig to the thread @tid; 0: only look whether there is one. It is delivered at the end of a system
+ *  call, for the caller that of this one. */
+long libc_kill(long tid, int sig);
+/** libc_signals_reset() - default actions. */
 void libc_signals_reset(void);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "../ulib/ulib.h"
 #include "libc.h"
+#include "threads.h"
 
 /* What a shell shows for a program that it could not start. */
 #define NO_MEMORY_STATUS 126
@@ -16,6 +17,7 @@ void redzone_libc_begin(int *(*location)(void))
 		ulib_end_program(NO_MEMORY_STATUS);
 	}
 	libc_signals_reset();
+	libc_threads_reset();
 	ulib_use_errno(location);
 }
 

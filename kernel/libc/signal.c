@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * signal.c - signals that a program sends to itself: raise(), abort(), kill(getpid(), ...).
+ * signal.c - signals that a program sends to itself: raise(), abort(), kill(getpid(), ...), pthread_kill().
  *
  * A handler runs as a function call inside the system call that sends or unblocks the signal. It may leave by
- * siglongjmp(). Nobody else sends signals, so no lock is needed and nothing arrives at any other time.
+ * siglongjmp(). A signal for another thread arrives at the end of a system call of that thread, and ends its wait. Nobody
+ * else sends signals.
  */
 #include <kernel/errno.h>
 #include <kernel/kernel.h>
@@ -12,7 +13,7 @@
 #include <kernel/string.h>
 
 #include "../ulib/ulib.h"
-#include "libc.h"
+#include "threads.h"
 
 #define NSIG 64
 
@@ -23,6 +24,9 @@
 #define SIGSTOP	 19
 #define SIGURG	 23
 #define SIGWINCH 28
+/* How the library uses its own signals. */
+#define SIGCANCEL   33
+#define SIGSYNCCALL 34
 
 #define SIG_DFL ((void (*)(int))0)
 #define SIG_IGN ((void (*)(int))1)
@@ -49,7 +53,6 @@ struct libc_siginfo {
 };
 
 static struct libc_sigaction actions[NSIG + 1];
-static u64 blocked, pending;
 
 static u64 bit_of(int sig)
 {
@@ -63,11 +66,12 @@ static bool ignored_by_default(int sig)
 
 static void run_handler(int sig, const struct libc_sigaction *action)
 {
-	u64 before = blocked;
+	struct libc_thread *self = libc_self();
+	u64 before = self->blocked;
 
-	blocked |= action->mask;
+	self->blocked |= action->mask;
 	if (!(action->flags & SA_NODEFER))
-		blocked |= bit_of(sig);
+		self->blocked |= bit_of(sig);
 	if (action->flags & SA_SIGINFO) {
 		void (*handler)(int, struct libc_siginfo *, void *) = (void *)action->handler;
 		struct libc_siginfo info = {.signo = sig, .code = SI_TKILL, .pid = 1};
@@ -77,17 +81,18 @@ static void run_handler(int sig, const struct libc_sigaction *action)
 	} else {
 		action->handler(sig);
 	}
-	blocked = before;
+	self->blocked = before;
 }
 
-/* Act on all signals that are pending and not blocked, the lowest number first. */
-static void deliver(void)
+void libc_deliver_signals(struct libc_thread *self)
 {
-	while (pending & ~blocked) {
-		int sig = __builtin_ctzll(pending & ~blocked) + 1;
+	u64 due;
+
+	while ((due = __atomic_load_n(&self->pending, __ATOMIC_RELAXED) & ~self->blocked)) {
+		int sig = __builtin_ctzll(due) + 1;
 		struct libc_sigaction action = actions[sig];
 
-		pending &= ~bit_of(sig);
+		__atomic_fetch_and(&self->pending, ~bit_of(sig), __ATOMIC_RELAXED);
 		if (action.flags & SA_RESETHAND)
 			actions[sig].handler = SIG_DFL;
 		if (action.handler == SIG_DFL && !ignored_by_default(sig)) {
@@ -115,45 +120,50 @@ long libc_sigaction(int sig, const struct libc_sigaction *new, struct libc_sigac
 
 long libc_sigprocmask(int how, const u64 *set, u64 *old)
 {
-	u64 before = blocked;
+	struct libc_thread *self = libc_self();
+	u64 before = self->blocked;
 
 	if (set) {
 		if (how == SIG_BLOCK)
-			blocked |= *set;
+			self->blocked |= *set;
 		else if (how == SIG_UNBLOCK)
-			blocked &= ~*set;
+			self->blocked &= ~*set;
 		else if (how == SIG_SETMASK)
-			blocked = *set;
+			self->blocked = *set;
 		else
 			return -EINVAL;
-		blocked &= ~(bit_of(SIGKILL) | bit_of(SIGSTOP));
+		self->blocked &= ~(bit_of(SIGKILL) | bit_of(SIGSTOP));
 	}
 	if (old)
 		*old = before;
-	deliver();
 	return 0;
 }
 
 long libc_sigpending(u64 *set)
 {
-	*set = pending & blocked;
+	struct libc_thread *self = libc_self();
+
+	*set = __atomic_load_n(&self->pending, __ATOMIC_RELAXED) & self->blocked;
 	return 0;
 }
 
-long libc_raise(int sig)
+long libc_kill(long tid, int sig)
 {
-	if (sig < 0 || sig > NSIG)
+	u64 bit;
+
+	/* The library would wait for an answer of every thread to that one. */
+	if (sig < 0 || sig > NSIG || (sig == SIGSYNCCALL && tid != libc_tid()))
 		return -EINVAL;
-	if (sig) {
-		pending |= bit_of(sig);
-		deliver();
-	}
+	/* A cancelled thread needs no handler: the library looks when the thread's wait has ended, see musl/cancel.c. */
+	bit = sig && sig != SIGCANCEL ? bit_of(sig) : 0;
+	if (tid == libc_tid())
+		__atomic_fetch_or(&libc_self()->pending, bit, __ATOMIC_RELAXED);
+	else if (!libc_interrupt(tid, bit, sig != 0))
+		return -ESRCH;
 	return 0;
 }
 
 void libc_signals_reset(void)
 {
 	memset(actions, 0, sizeof(actions));
-	blocked = 0;
-	pending = 0;
 }

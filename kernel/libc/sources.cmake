@@ -3,8 +3,10 @@
 set(REDZONE_LIBC_SOURCES
     clock.c
     files.c
+    futex.c
     memory.c
     names.c
     program.c
     signal.c
-    syscall.c)
+    syscall.c
+    threads.c)

@@ -13,6 +13,7 @@
 
 #include "../ulib/ulib.h"
 #include "libc.h"
+#include "threads.h"
 
 /* Linux's numbers of the architectures that share one table, from its asm-generic/unistd.h. */
 enum {
@@ -56,6 +57,8 @@ enum {
 	NR_EXIT = 93,
 	NR_EXIT_GROUP = 94,
 	NR_SET_TID_ADDRESS = 96,
+	NR_FUTEX = 98,
+	NR_SET_ROBUST_LIST = 99,
 	NR_NANOSLEEP = 101,
 	NR_CLOCK_GETTIME = 113,
 	NR_CLOCK_GETRES = 114,
@@ -70,6 +73,7 @@ enum {
 	NR_RT_SIGPENDING = 136,
 	NR_UNAME = 160,
 	NR_UMASK = 166,
+	NR_PRCTL = 167,
 	NR_GETPID = 172,
 	NR_GETPPID = 173,
 	NR_GETUID = 174,
@@ -86,7 +90,8 @@ enum {
 };
 
 #define UTSNAME_LENGTH 65
-#define PROGRAM_PID    1
+#define PR_SET_NAME    15
+#define PR_GET_NAME    16
 
 /** struct libc_utsname - six strings of uname() */
 struct libc_utsname {
@@ -250,7 +255,7 @@ static bool name_call(long nr, const long a[6], long *result)
 	return true;
 }
 
-long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f)
+static long do_syscall(long nr, long a, long b, long c, long d, long e, long f)
 {
 	const long args[6] = {a, b, c, d, e, f};
 	long result;
@@ -259,10 +264,23 @@ long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f)
 		return result;
 	switch (nr) {
 	case NR_EXIT:
+		libc_thread_exit((int)(a & 0xff));
 	case NR_EXIT_GROUP:
 		ulib_end_program((int)(a & 0xff));
 	case NR_SET_TID_ADDRESS:
+		libc_self()->ended = (int *)a;
+		return libc_tid();
+	case NR_FUTEX:
+		return libc_futex((int *)a, (int)b, (int)c, (const struct libc_timespec *)d);
+	case NR_PRCTL:
+		if (a == PR_SET_NAME)
+			return libc_setname((const char *)b);
+		return a == PR_GET_NAME ? libc_getname((char *)b) : -EINVAL;
+	case NR_SET_ROBUST_LIST:
+		/* The library goes through the list itself. */
+		return 0;
 	case NR_GETTID:
+		return libc_tid();
 	case NR_GETPID:
 		return PROGRAM_PID;
 	case NR_GETPPID:
@@ -285,10 +303,11 @@ long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f)
 		yield();
 		return 0;
 	case NR_KILL:
+		return a == PROGRAM_PID || !a ? libc_kill(libc_tid(), (int)b) : -ESRCH;
 	case NR_TKILL:
-		return a == PROGRAM_PID || (nr == NR_KILL && !a) ? libc_raise((int)b) : -ESRCH;
+		return libc_kill(a, (int)b);
 	case NR_TGKILL:
-		return b == PROGRAM_PID ? libc_raise((int)c) : -ESRCH;
+		return libc_kill(b, (int)c);
 	case NR_RT_SIGACTION:
 		return libc_sigaction((int)a, (const struct libc_sigaction *)b,
 				      (struct libc_sigaction *)c);
@@ -312,4 +331,12 @@ long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f)
 	default:
 		return -ENOSYS;
 	}
+}
+
+long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f)
+{
+	long result = do_syscall(nr, a, b, c, d, e, f);
+
+	libc_deliver_signals(libc_self());
+	return result;
 }

@@ -290,8 +290,8 @@ void schedule_dead(void)
 /* @task is current: other tasks cannot tell whether it is exiting already. */
 static bool is_killed(const struct task *task)
 {
-	return READ_ONCE(task->flags) & BIT(TIF_KILL) && !(task->kflags & PF_EXITING) &&
-	       !holds_rtlock();
+	return READ_ONCE(task->flags) & BIT(TIF_KILL) &&
+	       !(task->kflags & (PF_EXITING | PF_NO_KILL)) && !holds_rtlock();
 }
 
 void preempt_schedule(void)

@@ -12,6 +12,7 @@
 #include <kernel/fpu.h>
 #include <kernel/kernel.h>
 #include <kernel/process.h>
+#include <kernel/program.h>
 #include <kernel/rcupdate.h>
 #include <kernel/rtmutex.h>
 #include <kernel/sched.h>
@@ -227,5 +228,7 @@ void make_task_dead(void)
 		pr_alert("note: %s[%d] exited with a spin lock held\n", task->comm, task->pid);
 	rt_mutex_abandon();
 	task->kflags |= PF_KILLED;
+	if (task->kflags & PF_PROGRAM)
+		program_thread_died();
 	kthread_exit(-EFAULT);
 }

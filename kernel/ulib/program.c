@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* program.c - runs the ordinary C program that was linked into the kernel, in a thread of its own.
  */
+#include <kernel/completion.h>
 #include <kernel/errno.h>
 #include <kernel/fault_inject.h>
 #include <kernel/fpu.h>
@@ -13,6 +14,7 @@
 #include <kernel/string.h>
 #include <kernel/time.h>
 #include <kernel/types.h>
+#include <kernel/wait.h>
 #include <kasan/kasan.h>
 
 #include "ulib.h"
@@ -60,15 +62,55 @@ struct program {
  * end of its own. A thread that was given up decides nothing more. */
 static struct task *running;
 static bool ended_by_itself;
+/* How a program's other threads are handled; NULL: it has none. */
+static const struct ulib_threads *threads;
+/* Another thread than the first has ended the program, with @over_status. */
+enum { RUNS, ENDS, OVER };
+static int over;
+static int over_status;
 /* The running program's constructors and destructors that were not called yet; NULL if there are none. */
 static program_hook_t *constructors;
 static program_hook_t *destructors;
+
+void ulib_use_threads(const struct ulib_threads *operations)
+{
+	threads = operations;
+}
+
+/* Is the caller a thread of the program that runs, but not the first one? */
+static bool is_other_thread(void)
+{
+	return current->kflags & PF_PROGRAM && threads && threads->is_member();
+}
+
+/* Called by such a thread: let the one that waits for the program end it. The first call counts. */
+static void end_from_thread(bool by_itself, int status)
+{
+	int runs = RUNS;
+
+	if (!__atomic_compare_exchange_n(&over, &runs, ENDS, false, __ATOMIC_SEQ_CST,
+					 __ATOMIC_SEQ_CST))
+		return;
+	ended_by_itself = by_itself;
+	over_status = status;
+	smp_store_release(&over, OVER);
+	/* It waits for this thread's end before it gives the first one up. */
+	wake_up_all(&running->exited.wait);
+}
+
+void program_thread_died(void)
+{
+	if (is_other_thread())
+		end_from_thread(false, -EFAULT);
+}
 
 void ulib_end_program(int status)
 {
 	program_flush();
 	if (current == READ_ONCE(running))
 		ended_by_itself = true;
+	else if (is_other_thread())
+		end_from_thread(true, status);
 	kthread_exit(status);
 }
 
@@ -86,7 +128,7 @@ void ulib_run_constructors(void)
 
 void ulib_run_destructors(void)
 {
-	if (current != READ_ONCE(running))
+	if (current != READ_ONCE(running) && !is_other_thread())
 		return;
 	/* A destructor may call exit(), and so come here again. */
 	while (destructors && *destructors)
@@ -131,6 +173,8 @@ static struct task *create_thread(struct program *program)
 
 	fault_inject_pause();
 	ended_by_itself = false;
+	threads = NULL;
+	over = RUNS;
 	task = kthread_create_sized(program_thread, program, stack_bytes(program), "%s",
 				    name ? name + 1 : program->argv[0]);
 	if (IS_ERR(task))
@@ -142,6 +186,29 @@ static struct task *create_thread(struct program *program)
 	}
 	WRITE_ONCE(running, task);
 	return task;
+}
+
+/* Wait until the program of @task is over, and end what is left of it. Gives up the reference to @task, unless the program
+ * has not ended after @timeout ticks. Return: true if it has; @status: filled. */
+static bool wait_for_program(struct task *task, long timeout, int *status)
+{
+	bool joined;
+
+	if (!wait_event_timeout(task->exited.wait,
+				completion_done(&task->exited) || smp_load_acquire(&over) == OVER,
+				timeout))
+		return false;
+	if (threads)
+		threads->stop();
+	if (!completion_done(&task->exited))
+		kthread_kill(task);
+	joined = kthread_join_timeout(task, (long)msecs_to_jiffies(KILL_MS), status);
+	/* A thread that holds a lock for ever stays behind. */
+	if (!joined)
+		put_task_struct(task);
+	if (over == OVER)
+		*status = over_status;
+	return true;
 }
 
 int run_program(int argc, char **argv)
@@ -169,7 +236,7 @@ int run_program(int argc, char **argv)
 		return (int)PTR_ERR(task);
 	}
 	wake_up_process(task);
-	status = kthread_join(task);
+	wait_for_program(task, MAX_SCHEDULE_TIMEOUT, &status);
 	program_flush();
 	if (!ended_by_itself)
 		return -EFAULT;
@@ -198,9 +265,11 @@ enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **a
 		return ULIB_NO_THREAD;
 	}
 	wake_up_process(task);
-	if (!kthread_join_timeout(task, (long)msecs_to_jiffies(timeout_ms), status)) {
+	if (!wait_for_program(task, (long)msecs_to_jiffies(timeout_ms), status)) {
 		WRITE_ONCE(running, NULL);
 		kthread_kill(task);
+		if (threads)
+			threads->stop();
 		/* A thread that holds a lock for ever stays behind. */
 		if (!kthread_join_timeout(task, (long)msecs_to_jiffies(KILL_MS), status))
 			put_task_struct(task);

@@ -62,6 +62,19 @@ enum ulib_end {
 	ULIB_NO_THREAD, /* it did not begin: no memory */
 };
 
+/**
+ * struct ulib_threads - what a library with threads tells about them
+ * @is_member: is the caller one of the running program's threads, but not the first? @stop: end all of those, and return
+ *	when they are gone. May sleep; not called by a thread of the program.
+ */
+struct ulib_threads {
+	bool (*is_member)(void);
+	void (*stop)(void);
+};
+
+/** ulib_use_threads() - the running program may have more than one thread. @threads: stays valid. */
+void ulib_use_threads(const struct ulib_threads *threads);
+
 /** ulib_run_constructors() - call the constructors of the running program that were not called yet. */
 void ulib_run_constructors(void);
 

@@ -19,6 +19,7 @@ PHDRS
 {
 	text PT_LOAD FLAGS(5);
 	rodata PT_LOAD FLAGS(4);
+	tls PT_TLS;
 	data PT_LOAD FLAGS(6);
 }
 
@@ -52,8 +53,21 @@ SECTIONS
 	} :text
 
 	. = ALIGN(PAGE_SIZE);
+	__rodata_start = .;
+	/* Thread-local variables of programs: their initial values, of which each thread has a copy. */
+	.tdata : AT(ADDR(.tdata) - KIMAGE_VADDR + KIMAGE_LOAD) {
+		*(.tdata .tdata.*)
+	} :rodata :tls
+	.tbss : {
+		*(.tbss .tbss.*)
+	} :rodata :tls
+	/* All are addresses, also the last, so that code can reach them: the alignment is its distance from the start. */
+	redzone_tls_start = ADDR(.tdata);
+	redzone_tls_filled = ADDR(.tdata) + SIZEOF(.tdata);
+	redzone_tls_end = ADDR(.tbss) + SIZEOF(.tbss);
+	redzone_tls_align = ADDR(.tdata) + MAX(ALIGNOF(.tdata), ALIGNOF(.tbss));
+
 	.rodata : AT(ADDR(.rodata) - KIMAGE_VADDR + KIMAGE_LOAD) {
-		__rodata_start = .;
 		*(.rodata .rodata.*)
 		*(.data.rel.ro .data.rel.ro.*)
 		/* Undefined weak symbols are looked up here: the table must not be an orphan section. */

@@ -71,6 +71,10 @@ static inline bool have_programs(void)
  */
 bool run_programs(int argc, char **argv);
 
+/** program_thread_died() - a thread of the program ended because of an oops, or by its first report: the program ends.
+ *  Called by that thread; not for the first one. */
+void program_thread_died(void);
+
 /** program_was_killed() - Return: true if the last run_program() ended because its thread was killed (an
  *  oops), false if the program returned. */
 bool program_was_killed(void);

@@ -44,6 +44,9 @@
 #define PF_WQ_WORKER  4U  /* a worker of kernel/workqueue/: @wq_worker is valid */
 #define PF_ONE_REPORT 8U  /* ends with its first KASAN report, see kernel/lib/kasan_port.c */
 #define PF_EXITING    16U /* in kthread_exit(): can no longer be killed */
+#define PF_NO_KILL \
+	32U /* cannot be killed now; it looks itself whether it should end, see kernel/libc/futex.c */
+#define PF_PROGRAM 64U /* a thread of a program, but not the first: its death is the program's */
 
 struct fpu_state;
 struct mm_struct;

@@ -11,12 +11,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "libc.h"
+#include "pthread_impl.h"
 
 /* What the kernel's kernel/libc/program.c offers. */
 void redzone_libc_constructors(void);
 void redzone_libc_destructors(void);
 void redzone_libc_begin(int *(*location)(void));
 char **redzone_libc_environ(void);
+void redzone_libc_stack(void **top, size_t *size);
+
+/* The initial values of all thread-local variables of the kernel's image: see kernel.lds.S. */
+extern const char redzone_tls_start[], redzone_tls_filled[], redzone_tls_end[], redzone_tls_align[];
+
+/* Bytes of a thread's stack if the program does not say; the kernel adds to it what checked code needs. */
+#define THREAD_STACK (256UL << 10)
 
 int main(int argc, char **argv, char **envp);
 int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
@@ -40,6 +48,9 @@ static size_t count(char **list)
 /* The library calls this when it is ready, before main(). The kernel has the program's constructors in a list. */
 void __libc_start_init(void)
 {
+	struct pthread *self = __pthread_self();
+
+	redzone_libc_stack(&self->stack, &self->stack_size);
 	/* From here on malloc(), which is the kernel's, sets the errno of the calling thread. */
 	redzone_libc_begin(__errno_location);
 	redzone_libc_constructors();
@@ -58,8 +69,23 @@ void __libc_exit_fini(void)
  */
 int redzone_libc_main(int argc, char **argv)
 {
+	/* The library looks here for the initial values of thread-local variables, and for the size of stacks. */
+	const Elf64_Phdr segments[] = {
+		{.p_type = PT_TLS,
+		 .p_vaddr = (size_t)redzone_tls_start,
+		 .p_filesz = (size_t)(redzone_tls_filled - redzone_tls_start),
+		 .p_memsz = (size_t)(redzone_tls_end - redzone_tls_start),
+		 .p_align = (size_t)(redzone_tls_align - redzone_tls_start)},
+		{.p_type = PT_GNU_STACK, .p_memsz = THREAD_STACK},
+	};
 	/* All user and group numbers are 0, and so equal: the program has no special rights. */
-	static const size_t aux[] = {AT_PAGESZ, 4096, AT_NULL, 0};
+	const size_t aux[] = {
+		AT_PAGESZ, 4096,
+		AT_PHDR,   (size_t)segments,
+		AT_PHENT,  sizeof(segments[0]),
+		AT_PHNUM,  sizeof(segments) / sizeof(segments[0]),
+		AT_NULL,   0,
+	};
 	char **env = redzone_libc_environ();
 	size_t envc = count(env), n = 0;
 	size_t words = (size_t)argc + 1 + envc + 1 + sizeof(aux) / sizeof(aux[0]);
