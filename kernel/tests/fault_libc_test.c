@@ -4,9 +4,12 @@
 #include <kernel/kernel.h>
 #include <kernel/page.h>
 #include <kernel/ramfs.h>
+#include <kernel/sched.h>
 #include <kernel/string.h>
 
 #include "../libc/libc.h"
+#include "../libc/threads.h"
+#include "../ulib/ulib.h"
 #include "fault_walk.h"
 #include "kasan_test.h"
 
@@ -91,11 +94,37 @@ static void opened_files(struct kunit *test)
 	fault_walk_own(test, open_work, 5);
 }
 
+static int thread_fn(void *arg)
+{
+	WRITE_ONCE(*(int *)arg, 1);
+	return 0;
+}
+
+/* A thread that was made runs, says where it is waited for that it ended, and is gone. */
+static int thread_work(void)
+{
+	int ran = 0, tid = 0, ended = 1;
+	long number;
+
+	libc_threads_reset();
+	number = redzone_libc_thread(thread_fn, &ran, THREAD_SIZE, NULL, &tid, &ended);
+	/* Its stack and structure are given back after it has said that it ended. */
+	while (number > 0 && (READ_ONCE(ended) || libc_interrupt(number, 0, false)))
+		yield();
+	/* No program runs here whose threads would have to be stopped. */
+	ulib_use_threads(NULL);
+	if (number < 0)
+		return (int)number;
+	return ran && tid == number ? 0 : -EIO;
+}
+
+static void threads(struct kunit *test)
+{
+	fault_walk_own(test, thread_work, 3);
+}
+
 static struct kunit_case fault_libc_test_cases[] = {
-	KUNIT_CASE(mappings),
-	KUNIT_CASE(trees),
-	KUNIT_CASE(opened_files),
-	{},
+	KUNIT_CASE(mappings), KUNIT_CASE(trees), KUNIT_CASE(opened_files), KUNIT_CASE(threads), {},
 };
 
 static struct kunit_suite fault_libc_test_suite = {
