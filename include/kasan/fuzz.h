@@ -40,6 +40,11 @@ extern "C" {
 /** KASAN_FUZZ_COUNTERS_MAX - counters that the mailbox has room for; further ones are not seen. */
 #define KASAN_FUZZ_COUNTERS_MAX (256UL << 10)
 
+/* What the host wants to know about objects that an input leaves over: nothing; how many; a report, if there are any. */
+#define KASAN_FUZZ_LEAKS_IGNORE 0
+#define KASAN_FUZZ_LEAKS_COUNT	1
+#define KASAN_FUZZ_LEAKS_REPORT 2
+
 /** struct kasan_fuzz_cmp - two operands of a comparison that were not the same
  *  @input: the number of the input that made it; other numbers are older. @size: bytes of each operand. @memory: 1 if
  *  the operands are text or memory, 0 if they are integers in the order of bytes of the machine. */
@@ -59,11 +64,14 @@ struct kasan_fuzz_cmp {
  * @posted: the host's: number of the newest input, from 1 on. Written after @input_size and @input.
  * @host_sleeps: the host's: it sleeps, and wants to be woken.
  * @spin: the host's: how often the guest looks for the next input before it sleeps.
+ * @leaks: the host's: KASAN_FUZZ_LEAKS_*; a port that cannot tell leaves @left as it is.
  * @done: the guest's: number of the input that it has finished. Written after all that belongs to the input.
  * @taken: the guest's: number of the input that it works on.
  * @guest_sleeps: the guest's: it sleeps, and wants to be woken.
  * @reports: the guest's: KASAN reports since the boot.
  * @reports_bad: the guest's: those of them after which memory may have changed: a write, or a free.
+ * @left: the guest's: objects that the input left over; fewer than before is negative. @left_bytes: of them, if they
+ *	were looked for.
  * @result: the guest's: what the target returned. libFuzzer leaves inputs with -1 out of the corpus.
  */
 struct kasan_fuzz_mailbox {
@@ -77,7 +85,8 @@ struct kasan_fuzz_mailbox {
 	uint32_t input_size;
 	uint32_t host_sleeps;
 	uint32_t spin;
-	uint32_t unused_host[12];
+	uint32_t leaks;
+	uint32_t unused_host[11];
 
 	uint32_t done;
 	uint32_t taken;
@@ -85,7 +94,9 @@ struct kasan_fuzz_mailbox {
 	uint32_t reports;
 	uint32_t reports_bad;
 	int32_t result;
-	uint32_t unused_guest[10];
+	int32_t left;
+	uint32_t left_bytes;
+	uint32_t unused_guest[8];
 
 	struct kasan_fuzz_cmp cmps[KASAN_FUZZ_CMPS];
 	uint8_t counters[KASAN_FUZZ_COUNTERS_MAX];

@@ -4,7 +4,8 @@
  *
  * With files as arguments it calls the function with the contents of each: that is how `./redzone run` repeats a finding.
  * In a kernel that is fuzzed it takes the inputs from the fuzzer. The input is an object of exactly its size, so reading
- * behind its end is a bug that KASAN reports.
+ * behind its end is a bug that KASAN reports. After the argument --leaks, objects that an input leaves over are reported
+ * as well, if the input leaves them over a second time.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 /* Only in a kernel that is fuzzed: kernel/fuzz/port.c. */
 int redzone_fuzz(int (*target)(const uint8_t *data, size_t size)) __attribute__((weak));
+/* The kernel's: kernel/ulib/leaks.c. */
+void redzone_leaks_begin(void);
+unsigned long redzone_leaks_end(unsigned long *bytes);
 
 NO_COVERAGE static int one_input(const uint8_t *data, size_t size)
 {
@@ -38,7 +42,7 @@ NO_COVERAGE static int one_input(const uint8_t *data, size_t size)
 	return result;
 }
 
-NO_COVERAGE static int one_file(const char *name)
+NO_COVERAGE static int one_file(const char *name, int leaks)
 {
 	FILE *file = fopen(name, "rb");
 	size_t size = 0, room = 0;
@@ -67,13 +71,20 @@ NO_COVERAGE static int one_file(const char *name)
 	fclose(file);
 	printf("%s: %lu bytes\n", name, (unsigned long)size);
 	one_input(data, size);
+	if (leaks) {
+		unsigned long bytes;
+
+		redzone_leaks_begin();
+		one_input(data, size);
+		leaks = redzone_leaks_end(&bytes) != 0;
+	}
 	free(data);
-	return 0;
+	return leaks;
 }
 
 NO_COVERAGE int main(int argc, char **argv)
 {
-	int failed = 0;
+	int failed = 0, leaks = argc > 1 && !strcmp(argv[1], "--leaks");
 
 	if (LLVMFuzzerInitialize)
 		LLVMFuzzerInitialize(&argc, &argv);
@@ -81,7 +92,7 @@ NO_COVERAGE int main(int argc, char **argv)
 		return redzone_fuzz(one_input);
 	if (argc < 2)
 		one_input((const uint8_t *)"", 0);
-	for (int i = 1; i < argc; i++)
-		failed |= one_file(argv[i]);
+	for (int i = 1 + leaks; i < argc; i++)
+		failed |= one_file(argv[i], leaks);
 	return failed;
 }

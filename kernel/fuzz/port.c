@@ -47,9 +47,40 @@ void kasan_port_fuzz_wake(void)
 static kasan_fuzz_target_fn the_target;
 static u32 reports_before;
 
+static int count_leaks(const uint8_t *data, size_t size)
+{
+	int result;
+
+	program_objects_count();
+	result = the_target(data, size);
+	mailbox.left = (int32_t)program_objects_counted();
+	return result;
+}
+
+static int report_leaks(const uint8_t *data, size_t size)
+{
+	unsigned long bytes;
+	int result;
+
+	redzone_leaks_begin();
+	result = the_target(data, size);
+	mailbox.left = (int32_t)redzone_leaks_end(&bytes);
+	mailbox.left_bytes = (uint32_t)min(bytes, (unsigned long)UINT32_MAX);
+	/* Memory is what it was. */
+	if (mailbox.left)
+		kasan_fuzz_reported(false);
+	return result;
+}
+
 static int one_input(const uint8_t *data, size_t size)
 {
+	const u32 leaks = READ_ONCE(mailbox.leaks);
+
 	reports_before = READ_ONCE(mailbox.reports);
+	if (leaks == KASAN_FUZZ_LEAKS_COUNT)
+		return count_leaks(data, size);
+	if (leaks == KASAN_FUZZ_LEAKS_REPORT)
+		return report_leaks(data, size);
 	return the_target(data, size);
 }
 

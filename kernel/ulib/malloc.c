@@ -8,6 +8,7 @@
  */
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
+#include <kernel/program.h>
 #include <kernel/sanitizer.h>
 #include <kernel/slab.h>
 #include <kernel/spinlock.h>
@@ -115,6 +116,18 @@ static void set_object_size(void *ptr, size_t size)
 }
 #endif
 
+/* --- Whether objects are left over: leaks.c --- */
+
+void (*program_heap_watch)(void *ptr, size_t size, bool allocated);
+
+static __always_inline void tell(void *ptr, size_t size, bool allocated)
+{
+	void (*watch)(void *ptr, size_t size, bool allocated) = READ_ONCE(program_heap_watch);
+
+	if (unlikely(watch))
+		watch(ptr, size, allocated);
+}
+
 static void *malloc_large(size_t size)
 {
 	void *ptr = __vmalloc(size, GFP_KERNEL | __GFP_NOWARN);
@@ -138,7 +151,9 @@ void *malloc(size_t size)
 		ptr = malloc_large(size);
 	if (ptr && !size)
 		set_object_size(ptr, 0);
-	if (!ptr)
+	if (ptr)
+		tell(ptr, size, true);
+	else
 		errno = ENOMEM;
 	return ptr;
 }
@@ -164,6 +179,7 @@ void free(void *ptr)
 
 	if (!ptr)
 		return;
+	tell(ptr, 0, false);
 	program_unpoison(ptr, 0);
 	/* kfree() reports a pointer that is not an object. */
 	if (is_vmalloc_addr(ptr) && block_find(ptr, &block, true))
@@ -234,6 +250,7 @@ void *aligned_alloc(size_t align, size_t size)
 		return NULL;
 	}
 	set_object_size(ptr, size);
+	tell(ptr, size, true);
 	return ptr;
 }
 

@@ -6,6 +6,7 @@ set(REDZONE_ULIB_SOURCES
     console.c
     each.c
     image_file.c
+    leaks.c
     malloc.c
     program.c)
 

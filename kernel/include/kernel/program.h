@@ -79,6 +79,25 @@ void program_thread_died(void);
  *  oops), false if the program returned. */
 bool program_was_killed(void);
 
+/* --- Objects that outlive a part of the program: ulib/leaks.c --- */
+
+/** program_heap_watch - called for each object that the program allocates, before it gets it, and for each pointer that
+ *  it frees, before that is checked. @size: bytes asked for, 0 for a free. NULL: nobody watches. */
+extern void (*program_heap_watch)(void *ptr, size_t size, bool allocated);
+
+/** program_objects_count() - count objects from now on. program_objects_counted() - stop. Return: how many more the
+ *  program allocated than it freed since then. Both: task context. */
+void program_objects_count(void);
+long program_objects_counted(void);
+
+/** redzone_leaks_begin() - list the program's objects from now on, each with its trace. For kernel/fuzz/harness.c
+ *  and the fuzzer's port. Task context. */
+void redzone_leaks_begin(void);
+
+/** redzone_leaks_end() - stop, and report the oldest object of the list that is still allocated, if there is one.
+ *  @bytes: filled with the size of all of them. Return: their number. */
+unsigned long redzone_leaks_end(unsigned long *bytes);
+
 /** program_flush() - write out a partial line of the program's output, so that later output stands behind
  *  it. Not instrumented, takes only the console's lock, any context: a report calls it first.
  */

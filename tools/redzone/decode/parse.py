@@ -122,6 +122,8 @@ class Builder:
                 report.task = Task("", int(found["id"]))
         elif report.kind == "oops" and not report.type:
             report.type = "kernel BUG"
+        elif report.type == "memory leak":
+            report.type = "memory-leak"
         elif report.kind == "ubsan":
             report.type = report.type.replace(" ", "-").lower() if "UBSAN" in text else report.type
         elif report.kind == "kfence":

@@ -82,6 +82,7 @@ HEADLINES = _shapes(
         "WARNING: ",
         rf"WARNING: (?:CPU: (?P<cpu>\d+) PID: (?P<id>\d+) )?at (?P<file>\S+:\d+)(?: {_WHERE})?",
     ),
+    ("other", "BUG: memory leak", r"BUG: (?P<type>memory leak)(?: in (?P<where>[\w.$]{1,256}))?\s*$"),
     ("other", "BUG: ", r"BUG: (?P<type>\S.*)"),
 )
 

@@ -317,7 +317,8 @@ def title(report):
 
 def signature(report):
     """Return the signature: 16 hex digits."""
-    found = names(report.stack("call"))
+    # A leak is where its memory comes from.
+    found = names(report.stack("allocated" if report.type == "memory-leak" else "call"))
     first = function(report)
     if first in found:
         found = found[found.index(first) :]

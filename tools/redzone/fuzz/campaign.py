@@ -40,6 +40,7 @@ class Options:
     seconds, runs: limits, None for none; runs: of all jobs together. seed: of the first job; the others count
     on. hang: seconds of an input. spin_us: how long each side polls before it sleeps. first: end at the first
     finding. engine: further options of libFuzzer. cover: files of kernel and runtime with coverage as well.
+    leaks: objects that an input leaves over are findings.
     """
 
     folder: Path
@@ -53,6 +54,7 @@ class Options:
     seeds: list = field(default_factory=list)
     dictionary: Path | None = None
     max_len: int | None = None
+    leaks: bool = False
     engine: list = field(default_factory=list)
     cover: list = field(default_factory=list)
 
@@ -133,7 +135,7 @@ class Campaign:
         self.target, self.options = target, options
         self.corpus = options.folder / "corpus"
         self.corpus.mkdir(parents=True, exist_ok=True)
-        self.findings = Findings(options.folder / "findings", command)
+        self.findings = Findings(options.folder / "findings", command, options.leaks)
         self.started = time.monotonic()
         self.jobs = []
         self.found = 0

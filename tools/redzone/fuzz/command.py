@@ -17,7 +17,7 @@ SHARED = (
     *("includes", "defines", "cflags", "kernel_headers", "data"),
 )
 # Options of this verb that matter to an exported target.
-AGAIN = ("max_len", "dictionary", "seeds", "hang", "cover")
+AGAIN = ("max_len", "dictionary", "seeds", "hang", "leaks", "cover")
 TOOLS = ("libfuzzer", "clang-19", "lld", "libc")
 
 
@@ -70,6 +70,7 @@ def register(group, check):
         default="5",
         help="An input that takes longer is a finding. Default: 5.",
     )
+    @click.option("--leaks", is_flag=True, help="An object that an input leaves over is a finding.")
     @click.option("--max-len", type=Number(int, 1, 1 << 20, "N"), help="Bytes of the longest input.")
     @click.option("--dict", "dictionary", metavar="FILE", help="Words for inputs, in libFuzzer's form.")
     @click.option("--seeds", multiple=True, metavar="DIR", help="Folder of inputs to begin with.")
@@ -106,7 +107,7 @@ def register(group, check):
             name: options.pop(name)
             for name in (
                 *("folder", "seconds", "runs", "first", "jobs", "seed", "hang"),
-                *("max_len", "dictionary", "seeds", "cover", "engine"),
+                *("max_len", "dictionary", "seeds", "cover", "engine", "leaks"),
             )
         }
         exported = options.pop("export")
@@ -169,7 +170,7 @@ def _campaign_options(campaign, files, own):
     except OSError as error:
         raise Failure(f"--dir '{folder}' cannot be made: {error.strerror}") from None
     # Two processes take part in each job. If there are not enough CPUs, one that polls takes the other's.
-    polls = 2 * own["jobs"] <= (os.cpu_count() or 1)
+    polls = 2 * own["jobs"] <= len(os.sched_getaffinity(0))
     return campaign.Options(
         folder,
         jobs=own["jobs"],
@@ -184,4 +185,5 @@ def _campaign_options(campaign, files, own):
         max_len=own["max_len"],
         cover=[_covered(name) for name in own["cover"]],
         engine=list(own["engine"]),
+        leaks=own["leaks"],
     )

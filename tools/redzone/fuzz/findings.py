@@ -77,13 +77,17 @@ def _minimize(target, source, made):
 
 
 class Findings:
-    """The folder @folder of bugs. command: words of `./redzone run`, without those for the input."""
+    """The folder @folder of bugs. command: words of `./redzone run`, without those for the input.
 
-    def __init__(self, folder, command):
+    leaks: the program looks for objects that the input leaves over.
+    """
+
+    def __init__(self, folder, command, leaks=False):
         self.folder = folder
         self.new = folder / "new"
         self.new.mkdir(parents=True, exist_ok=True)
         self._command = command
+        self._arguments = ["--leaks"] if leaks else []
 
     def known(self):
         """Return the Findings of this and earlier runs, in the order of their titles."""
@@ -134,4 +138,6 @@ class Findings:
 
     def command(self, path):
         """Return the shell's line that repeats the input @path."""
-        return shlex.join([*self._command, "--file", f"input={base.relative(path)}", "--", "input"])
+        return shlex.join(
+            [*self._command, "--file", f"input={base.relative(path)}", "--", *self._arguments, "input"]
+        )

@@ -31,6 +31,10 @@
 #define WAITING 20
 /* How often a guest looks for an input in a microsecond, roughly. */
 #define SPINS_PER_US 50
+/* The part of the guest's memory that inputs may leave over before it boots again: 1/LOST_PART. */
+#define LOST_PART 8
+/* What the allocator adds to the objects of an input, roughly. */
+#define LOST_EACH 64
 /* Inputs between two attempts to poll again for as long as at the beginning. */
 #define RETRY_POLLING 1024
 
@@ -43,6 +47,7 @@ static struct {
 	uint32_t number;
 	off_t console_start;
 	uint32_t reports;
+	uint64_t lost; /* bytes that inputs have left over since the boot */
 	unsigned int boots, spin_us;
 	char *text;
 } guest = {.ram = -1, .console = -1, .wake = -1, .woken = -1};
@@ -267,6 +272,7 @@ static bool boot(void)
 	guest.boots++;
 	guest.number = 0;
 	guest.reports = 0;
+	guest.lost = 0;
 	while (!box || __atomic_load_n(&box->magic, __ATOMIC_ACQUIRE) != KASAN_FUZZ_MAGIC) {
 		if (guest_ended() || now_ms() > limit)
 			return false;
@@ -277,6 +283,7 @@ static bool boot(void)
 	if (box->version != KASAN_FUZZ_VERSION || box->size != sizeof(*box))
 		fail("the kernel was built with another version of the mailbox");
 	guest.box = box;
+	box->leaks = config.leaks ? KASAN_FUZZ_LEAKS_COUNT : KASAN_FUZZ_LEAKS_IGNORE;
 	set_polling(config.spin_us);
 	return true;
 }
@@ -423,14 +430,10 @@ static bool wait_for_end(enum end *end)
 	return true;
 }
 
-enum end guest_run(const uint8_t *data, size_t size)
+static enum end run_once(const uint8_t *data, size_t size)
 {
 	enum end end = END_GOOD;
 
-	if (!guest.pid || guest_ended()) {
-		guest_stop();
-		boot_or_fail();
-	}
 	post(data, size);
 	if (!wait_for_end(&end) || !intact()) {
 		if (end == END_GOOD)
@@ -439,4 +442,30 @@ enum end guest_run(const uint8_t *data, size_t size)
 		return end;
 	}
 	return guest_reports() != guest.reports ? END_REPORT : END_GOOD;
+}
+
+bool guest_lost(void)
+{
+	return guest.lost > config.memory / LOST_PART;
+}
+
+enum end guest_run(const uint8_t *data, size_t size)
+{
+	enum end end;
+
+	if (!guest.pid || guest_ended()) {
+		guest_stop();
+		boot_or_fail();
+	}
+	end = run_once(data, size);
+	if (end != END_GOOD || !config.leaks || guest.box->left <= 0)
+		return end;
+	/* A table that is made once is no leak: only what the same input leaves over again counts. */
+	__atomic_store_n(&guest.box->leaks, KASAN_FUZZ_LEAKS_REPORT, __ATOMIC_RELAXED);
+	end = run_once(data, size);
+	if (guest.box) {
+		__atomic_store_n(&guest.box->leaks, KASAN_FUZZ_LEAKS_COUNT, __ATOMIC_RELAXED);
+		guest.lost += 2ULL * (guest.box->left_bytes + LOST_EACH);
+	}
+	return end;
 }

@@ -122,6 +122,8 @@ static void set(const char *key, const char *value)
 		config.boot_ms = (unsigned int)strtoul(value, NULL, 0);
 	else if (!strcmp(key, "spin_us"))
 		config.spin_us = (unsigned int)strtoul(value, NULL, 0);
+	else if (!strcmp(key, "leaks"))
+		config.leaks = strtoul(value, NULL, 0) != 0;
 	else if (!strcmp(key, "word")) {
 		config.command = realloc(config.command, (words + 2) * sizeof(*config.command));
 		if (!config.command)
@@ -280,6 +282,8 @@ static int found(enum end end, const uint8_t *data, size_t size)
 		guest_stop();
 		return -1;
 	}
+	if (guest_lost())
+		guest_stop();
 	return 0;
 }
 

@@ -20,7 +20,7 @@
  * @memory, @ram: bytes of the guest's RAM, and its physical address. @counters: how many the kernel has.
  * @places: the code address of each, or NULL. @hang_ms: time of an input. @boot_ms: time of a boot.
  * @spin_us: how long the host polls before it sleeps. @findings: folder for findings, which then do not end the
- *	process; NULL: a finding ends it, as libFuzzer expects it.
+ *	process; NULL: a finding ends it, as libFuzzer expects it. @leaks: objects that an input leaves over are a finding.
  */
 struct config {
 	char **command;
@@ -30,6 +30,7 @@ struct config {
 	uint64_t *places;
 	unsigned int hang_ms, boot_ms, spin_us;
 	const char *findings;
+	bool leaks;
 };
 
 extern struct config config;
@@ -56,6 +57,9 @@ enum end guest_run(const uint8_t *data, size_t size);
 
 /** guest_box() - Return: the mailbox of the running guest. Every word may have any value. */
 struct kasan_fuzz_mailbox *guest_box(void);
+
+/** guest_lost() - Return: true if inputs have left over so much that the guest soon has no memory. */
+bool guest_lost(void);
 
 /** guest_number() - Return: the number of the newest input. */
 uint32_t guest_number(void);

@@ -104,6 +104,8 @@ def _write_configuration(executable, target, places, options):
         f"boot_ms {BOOT_MS}",
         f"spin_us {options.spin_us}",
     ]
+    if options.leaks:
+        lines.append("leaks 1")
     if places:
         file = executable.with_name(f"{executable.name}.places")
         file.write_bytes(struct.pack(f"<{len(places)}Q", *places))

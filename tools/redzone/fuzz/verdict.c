@@ -51,6 +51,10 @@ void verdict_title(enum end end, const char *console, char *title, size_t size)
 
 	while (next && *next) {
 		next = kernel_line(next, line);
+		if (!strncmp(line, "BUG: memory leak", 16)) {
+			snprintf(title, size, "%s", line + 5);
+			return;
+		}
 		if (!strncmp(line, "BUG: KASAN: ", 12) || !strncmp(line, "KASAN: ", 7)) {
 			without_numbers(line);
 			snprintf(title, size, "%s", line + (*line == 'B' ? 5 : 0));
