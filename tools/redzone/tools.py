@@ -81,6 +81,7 @@ TOOLS = (
     Tool("zstd", "zstd", "zstd", "test", "decode: compressed modules (.ko.zst)"),
     Tool("mmdebstrap", "mmdebstrap", "mmdebstrap", "test", "suite fresh-machine"),
     Tool("unshare", "unshare", "util-linux", "test", "suite fresh-machine"),
+    Tool("taskset", "taskset", "util-linux", "test", "suite fuzz-speed"),
     Tool("libfuzzer", "", "libclang-rt-19-dev", "fuzz", "drives the target", header=_LIBFUZZER),
     Tool("tar", "tar", "tar", "port", "unpacks sources"),
     Tool("xz", "xz", "xz-utils", "port", "unpacks sources"),
