@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <kernel/fpu.h>
+#include <kernel/program.h>
 
 #include "fault_walk.h"
 #include "kasan_test.h"
@@ -127,6 +128,27 @@ static void c_library_areas(struct kunit *test)
 	fault_walk(test, large_work, FAULT_SLAB | FAULT_RUNTIME, current, 4);
 }
 
+/* Without memory for its list the fuzzer misses leaks. It neither makes them up nor fails the program. */
+static int listed_work(void)
+{
+	unsigned long bytes = 1;
+	void *p;
+	int err;
+
+	redzone_leaks_begin();
+	p = malloc(100);
+	err = p ? 0 : -errno;
+	free(p);
+	if (redzone_leaks_end(&bytes) || bytes)
+		err = -EIO;
+	return err;
+}
+
+static void leak_list(struct kunit *test)
+{
+	fault_walk_own(test, listed_work, 2);
+}
+
 /* The library is compiled with floating point. */
 static int fault_ulib_test_init(struct kunit *test)
 {
@@ -142,6 +164,7 @@ static struct kunit_case fault_ulib_test_cases[] = {
 	KUNIT_CASE(c_library),
 	KUNIT_CASE(c_library_pages),
 	KUNIT_CASE(c_library_areas),
+	KUNIT_CASE(leak_list),
 	{},
 };
 
