@@ -154,6 +154,12 @@ long libc_dup3(int fd, int to)
 	return to;
 }
 
+bool libc_is_terminal(const struct libc_file *file)
+{
+	/* dup() may have given it another number. */
+	return file->console && !(file == &consoles[0] && ulib_has_host_input());
+}
+
 static bool may_read(const struct libc_file *file)
 {
 	return (file->flags & LIBC_O_ACCMODE) != LIBC_O_WRONLY;
@@ -196,7 +202,24 @@ long libc_lseek(int fd, s64 offset, int whence)
 	return pos;
 }
 
-/* Console input is empty. @pos: where; NULL: at the file's own place, which moves. */
+static long read_input(const struct libc_iovec *iov, int count)
+{
+	long total = 0;
+
+	for (int i = 0; i < count; i++) {
+		long n = ulib_host_input(iov[i].base, iov[i].len);
+
+		if (n < 0)
+			return total ?: -EIO;
+		total += n;
+		/* The rest may be long in coming. */
+		if ((size_t)n < iov[i].len)
+			break;
+	}
+	return total;
+}
+
+/* @pos: where; NULL: at the file's own place, which moves. */
 static long read_pieces(struct libc_file *file, const struct libc_iovec *iov, int count,
 			const s64 *pos)
 {
@@ -206,7 +229,7 @@ static long read_pieces(struct libc_file *file, const struct libc_iovec *iov, in
 	if (!may_read(file))
 		return -EBADF;
 	if (file->console)
-		return pos ? -ESPIPE : 0;
+		return pos ? -ESPIPE : read_input(iov, count);
 	if (at < 0)
 		return -EINVAL;
 	for (int i = 0; i < count; i++) {
@@ -365,13 +388,13 @@ long libc_getdents(int fd, char *buf, size_t size)
 long libc_ioctl(int fd, unsigned long request, void *arg)
 {
 	struct libc_file *file = libc_file_get(fd);
-	bool console = file && file->console;
+	bool terminal = file && libc_is_terminal(file);
 
 	if (!file)
 		return -EBADF;
 	libc_file_put(file);
 	/* The console is a terminal: the library then writes line by line. */
-	if (!console || request != TIOCGWINSZ)
+	if (!terminal || request != TIOCGWINSZ)
 		return -ENOTTY;
 	*(struct libc_winsize *)arg = (struct libc_winsize){.rows = 25, .columns = 80};
 	return 0;

@@ -43,6 +43,9 @@ void libc_file_put(struct libc_file *file);
 /** libc_file_open() - open @node, whose reference is taken over. Return: a descriptor, or an error. */
 long libc_file_open(struct ramfs_node *node, unsigned int flags);
 
+/** libc_is_terminal() - Return: true if @file is the console; false for standard input of the host, which is a pipe. */
+bool libc_is_terminal(const struct libc_file *file);
+
 /** libc_descriptors_reset() - close all, and make the first three the console. */
 void libc_descriptors_reset(void);
 

@@ -116,6 +116,11 @@ bool libc_files_reset(void);
 /** libc_files_end() - close all files and free the tree. */
 void libc_files_end(void);
 
+/* --- save.c ----------------------------------------------------------------------------------- */
+
+/** libc_save_files() - give the host the files that it wants, of the program that has ended. May sleep. */
+void libc_save_files(void);
+
 /* --- memory.c --------------------------------------------------------------------------------- */
 
 long libc_mmap(void *addr, size_t size, int prot, int flags, int fd, s64 offset);

@@ -10,6 +10,7 @@
 #include <kernel/printk.h>
 #include <kernel/time.h>
 
+#include "../ulib/ulib.h"
 #include "files.h"
 
 /* Linux's numbers for arm64. */
@@ -23,6 +24,7 @@
 #define RENAME_NOREPLACE 1U
 #define UTIME_NOW	 0x3fffffff
 #define UTIME_OMIT	 0x3ffffffe
+#define S_IFIFO		 0010000
 #define S_IFCHR		 0020000
 #define S_IFDIR		 0040000
 #define S_IFREG		 0100000
@@ -213,8 +215,11 @@ long libc_fstat(int fd, struct libc_stat *stat)
 	if (!file)
 		return -EBADF;
 	if (file->console)
-		*stat = (struct libc_stat){
-			.ino = 1, .mode = S_IFCHR | 0620, .nlink = 1, .blksize = BLOCK};
+		*stat = (struct libc_stat){.ino = 1,
+					   .mode = (libc_is_terminal(file) ? S_IFCHR : S_IFIFO) |
+						   0620,
+					   .nlink = 1,
+					   .blksize = BLOCK};
 	else
 		fill_stat(stat, file->node);
 	libc_file_put(file);
@@ -372,8 +377,10 @@ static void add_image_files(void)
 	const struct initrd_file *files = initrd_files(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		long error = ramfs_add_borrowed(fs, files[i].name, files[i].data, files[i].size);
+		long error = 0;
 
+		if (!ulib_is_private(files[i].name))
+			error = ramfs_add_borrowed(fs, files[i].name, files[i].data, files[i].size);
 		if (error)
 			pr_err("program: file %s cannot be shown: error %ld\n", files[i].name,
 			       error);

@@ -33,7 +33,5 @@ void redzone_libc_destructors(void)
 
 char **redzone_libc_environ(void)
 {
-	static char *none[] = {NULL};
-
-	return none;
+	return ulib_environ();
 }

@@ -7,6 +7,7 @@ set(REDZONE_LIBC_SOURCES
     memory.c
     names.c
     program.c
+    save.c
     signal.c
     syscall.c
     threads.c)

@@ -13,7 +13,7 @@ bool ulib_image_file(const char *path, const unsigned char **data, size_t *size)
 	while (path[0] == '/' || (path[0] == '.' && path[1] == '/'))
 		path += path[0] == '/' ? 1 : 2;
 	file = initrd_find(path);
-	if (!file)
+	if (!file || ulib_is_private(file->name))
 		return false;
 	*data = file->data;
 	*size = file->size;

@@ -17,6 +17,7 @@
 #include <kernel/wait.h>
 #include <kasan/kasan.h>
 
+#include "../libc/libc.h"
 #include "ulib.h"
 
 /* Ordinary C is used to large stacks; these are virtually mapped, with guard pages. All of a stack is there from the
@@ -28,6 +29,8 @@
 #define STACK_MAX	 (1UL << 30)
 /* A running thread is gone within a tick or two after kthread_kill(), unless its host has little time. */
 #define KILL_MS 10000
+/* What a shell shows for a program that it could not start. */
+#define NO_MEMORY_STATUS 126
 
 void ulib_unpoison_frames(const void *low, const void *high);
 
@@ -144,6 +147,10 @@ static int program_thread(void *arg)
 		current->kflags |= PF_ONE_REPORT;
 	ulib_reset();
 	fault_inject_start();
+	if (!ulib_environ_begin()) {
+		pr_err("program: no memory for its environment\n");
+		ulib_end_program(NO_MEMORY_STATUS);
+	}
 	/* Constructors run now, in the program's thread: they may do all that the program may, and their
 	 * bugs count as the program's. */
 	constructors = program.ctors;
@@ -238,6 +245,7 @@ int run_program(int argc, char **argv)
 	wake_up_process(task);
 	wait_for_program(task, MAX_SCHEDULE_TIMEOUT, &status);
 	program_flush();
+	libc_save_files();
 	if (!ended_by_itself)
 		return -EFAULT;
 	if (status)

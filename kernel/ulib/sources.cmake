@@ -5,6 +5,7 @@
 set(REDZONE_ULIB_SOURCES
     console.c
     each.c
+    host.c
     image_file.c
     leaks.c
     malloc.c

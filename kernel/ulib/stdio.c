@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* stdio.c - streams: the console for output, files of the boot image for input. */
+/* stdio.c - streams: the console for output, files of the boot image and the host's standard input for input. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -12,7 +12,8 @@
 
 /**
  * struct ulib_file - one stream
- * @data, @size: contents of an input stream; the boot image holds them, no copy is made.
+ * @data, @size: contents of an input stream; the boot image holds them, no copy is made. Of @host, standard input, they
+ *   are the part that was read last.
  * @pushed: character given back by ungetc(), EOF: none.
  * @output: goes to the console; @unbuffered: at the end of each call.
  */
@@ -22,12 +23,14 @@ struct ulib_file {
 	size_t pos;
 	int pushed;
 	bool output;
+	bool host;
 	bool unbuffered;
 	bool eof;
 	bool error;
 };
 
-static FILE console_in = {.pushed = EOF};
+static unsigned char input[BUFSIZ];
+static FILE console_in = {.host = true, .pushed = EOF};
 static FILE console_out = {.output = true, .pushed = EOF};
 static FILE console_err = {.output = true, .unbuffered = true, .pushed = EOF};
 
@@ -40,7 +43,8 @@ FILE *const stderr = &console_err;
 
 void ulib_reset_streams(void)
 {
-	console_in = (FILE){.pushed = EOF};
+	console_in = (FILE){.host = true, .pushed = EOF};
+	ulib_host_input_reset();
 	console_out = (FILE){.output = true, .pushed = EOF};
 	console_err = (FILE){.output = true, .unbuffered = true, .pushed = EOF};
 }
@@ -235,6 +239,29 @@ static bool readable(FILE *file)
 	return false;
 }
 
+/* Return: false at the end of the stream, or on an error. */
+static bool more(FILE *file)
+{
+	long count;
+
+	if (file->pos < file->size)
+		return true;
+	count = file->host ? ulib_host_input(input, sizeof(input)) : 0;
+	if (count > 0) {
+		file->data = input;
+		file->size = (size_t)count;
+		file->pos = 0;
+		return true;
+	}
+	if (count < 0) {
+		errno = EIO;
+		file->error = true;
+	} else {
+		file->eof = true;
+	}
+	return false;
+}
+
 int fgetc(FILE *file)
 {
 	int c = file->pushed;
@@ -245,11 +272,7 @@ int fgetc(FILE *file)
 		file->pushed = EOF;
 		return c;
 	}
-	if (file->pos >= file->size) {
-		file->eof = true;
-		return EOF;
-	}
-	return file->data[file->pos++];
+	return more(file) ? file->data[file->pos++] : EOF;
 }
 
 int getc(FILE *file)
@@ -286,14 +309,14 @@ size_t fread(void *data, size_t size, size_t count, FILE *file)
 		out[done++] = (unsigned char)file->pushed;
 		file->pushed = EOF;
 	}
-	left = file->pos < file->size ? file->size - file->pos : 0;
-	if (left > total - done)
-		left = total - done;
-	memcpy(out + done, file->data + file->pos, left);
-	file->pos += left;
-	done += left;
-	if (done < total)
-		file->eof = true;
+	while (done < total && more(file)) {
+		left = file->size - file->pos;
+		if (left > total - done)
+			left = total - done;
+		memcpy(out + done, file->data + file->pos, left);
+		file->pos += left;
+		done += left;
+	}
 	return done / size;
 }
 
@@ -343,8 +366,8 @@ int fseek(FILE *file, long offset, int whence)
 {
 	long from;
 
-	if (file->output || whence < SEEK_SET || whence > SEEK_END) {
-		errno = file->output ? ESPIPE : EINVAL;
+	if (file->output || file->host || whence < SEEK_SET || whence > SEEK_END) {
+		errno = file->output || file->host ? ESPIPE : EINVAL;
 		return -1;
 	}
 	from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? ftell(file) : (long)file->size;
@@ -361,7 +384,7 @@ int fseek(FILE *file, long offset, int whence)
 
 long ftell(FILE *file)
 {
-	if (file->output) {
+	if (file->output || file->host) {
 		errno = ESPIPE;
 		return -1;
 	}

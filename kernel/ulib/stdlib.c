@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ulib.h"
 
@@ -157,5 +158,10 @@ lldiv_t lldiv(long long a, long long b)
 
 char *getenv(const char *name)
 {
+	size_t length = strlen(name);
+
+	for (char **entry = ulib_environ(); *entry; entry++)
+		if (!strncmp(*entry, name, length) && (*entry)[length] == '=')
+			return *entry + length + 1;
 	return NULL;
 }

@@ -4,7 +4,7 @@
  *
  * Two kinds of file live here and do not mix: ordinary C (format.c, scan.c, string.c ...) includes
  * only the library's headers, and the few that reach the kernel (malloc.c, program.c, console.c,
- * image_file.c) include the kernel's. Both declare an snprintf(), with different formats.
+ * host.c, image_file.c) include the kernel's. Both declare an snprintf(), with different formats.
  */
 #ifndef ULIB_H
 #define ULIB_H
@@ -46,6 +46,25 @@ void ulib_console_flush(void);
 
 /** ulib_image_file() - find @path. @data, @size: filled. Return: false if there is none. */
 bool ulib_image_file(const char *path, const unsigned char **data, size_t *size);
+
+/* --- host.c: standard input and environment --------------------------------------------------- */
+
+/** ulib_is_private() - Return: true if programs do not see the file @name of the boot image. */
+bool ulib_is_private(const char *name);
+/** ulib_host_setting() - Return: the @size bytes of the private file @name; NULL if there is none. */
+const char *ulib_host_setting(const char *name, size_t *size);
+/** ulib_environ_begin() - a new program's environment, all as the host gave it. May sleep. Return: false if there is
+ *  no memory. */
+bool ulib_environ_begin(void);
+/** ulib_environ() - Return: the program's environment, with NULL behind the last. */
+char **ulib_environ(void);
+/** ulib_has_host_input() - Return: true if standard input is a file of the host, false if it is empty. */
+bool ulib_has_host_input(void);
+/** ulib_host_input() - read standard input. The CPU stands still until there is something. Return: bytes, 0 at its end;
+ *  -1 on an error. */
+long ulib_host_input(void *buf, size_t size);
+/** ulib_host_input_reset() - let standard input begin anew. */
+void ulib_host_input_reset(void);
 
 /* --- program.c -------------------------------------------------------------------------------- */
 

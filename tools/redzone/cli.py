@@ -29,7 +29,19 @@ from redzone.base import Failure
 from redzone.decode import command as decode
 from redzone.decode import output
 from redzone.fuzz import command as fuzz
-from redzone.options import YES, Choice, Macro, Memory, Number, Pair, Part, Patterns, StackSize, Words
+from redzone.options import (
+    YES,
+    Choice,
+    Macro,
+    Memory,
+    Number,
+    Pair,
+    Part,
+    Patterns,
+    StackSize,
+    Variable,
+    Words,
+)
 
 EXIT_STATUSES = """\b
 Exit status:
@@ -192,6 +204,20 @@ def command():
     help='Make a file readable as fopen("NAME", "r").',
 )
 @click.option(
+    "--stdin",
+    metavar="FILE",
+    help="Standard input of the program. Default: that of this command, if it is a file or a pipe.",
+)
+@click.option(
+    "--env", type=Variable(), multiple=True, help="A variable of the program's environment, for getenv()."
+)
+@click.option(
+    "--save",
+    type=Pair(),
+    multiple=True,
+    help="With --libc musl: bring the file NAME that the program wrote to the host when it has ended.",
+)
+@click.option(
     "--module",
     "modules",
     multiple=True,
@@ -272,6 +298,7 @@ def run_verb(context, **options):
       ./redzone run bug.c
       ./redzone run parser.c main.c -I include -D DEBUG=1 -- -v input
       ./redzone run --file input=crash.bin parser.c -- input
+      ./redzone run --stdin input.txt --env TZ=UTC-2 --libc musl --save out.txt=out.txt filter.c
       ./redzone run --module examples/module_oob.c
       ./redzone run --cc gcc --outline --smp 4 bug.c
       ./redzone run --each --json verdicts.json tests/*.c
@@ -286,7 +313,7 @@ def run_verb(context, **options):
         raise Failure("--max-reports does not go with --each: a program ends with its first report")
     from redzone import job, run  # what `--help` does not need is loaded late
 
-    context.exit(run.run(job.Options(arguments=context.obj or [], **options)))
+    context.exit(run.run(job.Options(arguments=context.obj or [], own_stdin=True, **options)))
 
 
 @command.command("test", short_help="Run the tests.")

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import archive, base, builder, inputs, machine, project
+from redzone import archive, base, builder, host, inputs, machine, project
 from redzone.base import ROOT, Failure
 from redzone.decode import output
 from redzone.options import check_output
@@ -21,7 +21,8 @@ class Options:
 
     level: that of optimisation. separate: --each. report_file: for --json. data: from --file, [(name, Path)].
     arguments: the program's, from after `--`. project: of a compile_commands.json, or None; targets: of it.
-    library: files that all programs of --each share. shard: text of --shard, or None.
+    library: files that all programs of --each share. shard: text of --shard, or None. env: [(name, value)].
+    save: [(name, Path)]. own_stdin: without stdin, the program may have that of the command.
     """
 
     files: list
@@ -60,6 +61,10 @@ class Options:
     shard: str | None = None
     stack: str | None = None
     kernel_headers: bool = False
+    stdin: str | None = None
+    env: list = field(default_factory=list)
+    save: list = field(default_factory=list)
+    own_stdin: bool = False
 
     def outputs(self):
         """Return what other programs get of the decoded console."""
@@ -73,7 +78,8 @@ class Job:
     preset: the build's. sources, modules: absolute paths. files: the machine's, as archive.pack() takes them.
     code: what each builder.Program gets in addition to its sources. parameters: the boot's. images: the ELF
     files of what was built, for symbols. parts: more of what the program, or each of many, is made of.
-    numbers: with --each, the place of each file in the list of all, which has @total.
+    numbers: with --each, the place of each file in the list of all, which has @total. exchange: what the
+    program gets besides files and gives back, from machine() on.
     """
 
     options: Options
@@ -88,6 +94,7 @@ class Job:
     numbers: list = field(default_factory=list)
     total: int = 0
     shard: inputs.Shard | None = None
+    exchange: host.Host | None = None
 
     def tools(self):
         """Return the keys of the outside tools that it needs."""
@@ -95,11 +102,13 @@ class Job:
         return [*builder.tools_of(self.preset), f"qemu-{self.options.arch}", *reading]
 
     def machine(self, image, folder):
-        """Return the machine that boots the builder.Image @image. @folder gets the archive of its files."""
+        """Return the machine that boots the builder.Image @image. @folder gets the archive of its files, and
+        what the program gives back."""
         options = self.options
-        initrd = folder / "files.cpio" if self.files else None
+        self.exchange = host.Host(options, folder)
+        initrd = folder / "files.cpio" if self.files or self.exchange.files else None
         if initrd:
-            archive.pack(self.files, initrd)
+            archive.pack(self.files, initrd, self.exchange.files)
         return machine.Machine(
             image.image,
             initrd=initrd,
@@ -113,6 +122,7 @@ class Job:
             mode=options.mode,
             timeout=options.timeout,
             max_reports=None if options.separate else options.max_reports,
+            inherited=self.exchange.inherited,
         )
 
 
@@ -184,6 +194,7 @@ def check(options):
         raise Failure(f"--kernel-headers does not go with {'--each' if options.separate else '--libc musl'}")
     if options.targets and not options.project:
         raise Failure("--target goes with --project")
+    host.check(options)
     where = "outline" if options.outline else "inline"
     if not builder.can_instrument(options.mode, where, options.cc):
         raise Failure("--mode sw_tags with --cc gcc: GCC has outline checks only; add --outline")
@@ -225,8 +236,10 @@ def check(options):
     for name, path in job.files:
         archive.read(path, f"--file {name}:")
     others = (("--log", options.log), ("--json", options.report_file))
+    others += tuple(("--save", path) for _, path in options.save)
     read = [*job.sources, *job.modules, *(path for _, path in job.files)]
     read += [*more.get("objects", ()), *more.get("library", ())]
+    read += [options.stdin] if options.stdin else []
     for option, name in others:
         check_output(option, name, read)
     options.outputs().check(read, others)

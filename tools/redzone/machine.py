@@ -32,6 +32,7 @@ class Machine:
     supports them. timeout: seconds, None for no limit. max_reports: stop the machine after this many complete
     reports, None for no limit. seed: of QEMU's random numbers, which the kernel gets by rng-seed in the
     device tree and by RNDR; the same by default, so that runs repeat. options: further options of QEMU.
+    inherited: descriptors that QEMU gets.
     """
 
     image: Path
@@ -48,6 +49,7 @@ class Machine:
     max_reports: int | None = None
     seed: int = 1
     options: list = field(default_factory=list)
+    inherited: tuple = ()
 
 
 @dataclass
@@ -181,6 +183,7 @@ def boot(machine, on_line=None):
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            pass_fds=machine.inherited,
         )
     except OSError as error:
         raise Failure(f"{command[0]} cannot be started: {error.strerror}") from None

@@ -123,7 +123,7 @@ class Part(_Type):
 
 
 class Pair(_Type):
-    """The value of --file, which becomes (name in the kernel, Path on the host)."""
+    """The value of --file or --save, which becomes (name in the kernel, Path on the host)."""
 
     name = "NAME=HOSTPATH"
 
@@ -132,6 +132,18 @@ class Pair(_Type):
         if not (name and equals and path):
             self.refuse(value, self.name)
         return name, Path(path)
+
+
+class Variable(_Type):
+    """The value of --env, which becomes (name, value)."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value, param, context):
+        name, equals, text = value.partition("=")
+        if not (name and equals):
+            self.refuse(value, self.name)
+        return name, text
 
 
 def check_output(option, name, inputs=()):

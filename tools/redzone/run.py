@@ -92,7 +92,9 @@ def _together(work, folder, log):
             outcome.message = "a module could not be loaded or unloaded; the console says why"
         summary.conclude(outcome, screen, checked=options.mode != "off")
         sys.stdout.flush()
-    return outcome.status
+        saved = work.exchange.take()
+    # Whoever asked for a file did not get what the program was to do.
+    return base.PROGRAM_FAILED if outcome.status == base.OK and not saved else outcome.status
 
 
 def run(options):

@@ -9,6 +9,7 @@
 
 /* The operations, and modes of opening: those of C's "rb" and "wb". */
 #define SYS_OPEN   0x01
+#define SYS_CLOSE  0x02
 #define SYS_WRITE  0x05
 #define SYS_READ   0x06
 #define MODE_READ  1
@@ -19,6 +20,13 @@ long arch_host_open(const char *path, bool to_write)
 	u64 block[3] = {(u64)path, to_write ? MODE_WRITE : MODE_READ, strlen(path)};
 
 	return (int)semihosting_call(SYS_OPEN, block);
+}
+
+void arch_host_close(long file)
+{
+	u64 block[1] = {(u64)file};
+
+	semihosting_call(SYS_CLOSE, block);
 }
 
 /* Both operations answer with the number of bytes that were not moved. */

@@ -144,7 +144,7 @@ _Noreturn void machine_exit(int code);
  * arch_host_open() - open a file of the machine that runs the emulator
  * @path: in the host's file system. @to_write: else to read.
  *
- * The CPU stands still until the host has answered; so it does in the two functions below. Task context.
+ * The CPU stands still until the host has answered; so it does in the functions below. Task context.
  *
  * Return: the file's number; -1 if it cannot be opened, or without an emulator that answers.
  */
@@ -155,6 +155,9 @@ long arch_host_read(long file, void *data, size_t size);
 
 /** arch_host_write() - write to a file of arch_host_open(). Return: bytes written; -1 on an error. */
 long arch_host_write(long file, const void *data, size_t size);
+
+/** arch_host_close() - close a file of arch_host_open(). */
+void arch_host_close(long file);
 
 /* --- Time ------------------------------------------------------------------------------------- */
 

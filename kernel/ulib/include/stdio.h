@@ -4,7 +4,7 @@
  *
  * stdout is buffered by lines, so lines of different CPUs do not mix; stderr is written at once.
  * Files are those that `./redzone run --file NAME=HOSTPATH` put into the boot image; opening one
- * for writing fails with errno EROFS. stdin is always at its end.
+ * for writing fails with errno EROFS. stdin is that of the host, if it has one, and cannot be sought in.
  *
  * Floating point is not printed or scanned: a format with %f, %e, %g or %a is refused, the
  * function prints a message that says so and returns -1 with errno ENOTSUP. All other C17 conversions work,

@@ -79,7 +79,7 @@ void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, c
 void *bsearch(const void *key, const void *base, size_t count, size_t size,
 	      int (*compare)(const void *, const void *));
 
-/** getenv() - Return: always NULL; a kernel thread has no environment. */
+/** getenv() - Return: the value of the variable @name, from --env; NULL if there is none. */
 char *getenv(const char *name);
 
 #endif

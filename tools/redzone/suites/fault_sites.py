@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from elftools.elf.elffile import ELFFile
 
-from redzone import archive, base, builder, each, ktap, machine, module
+from redzone import archive, base, builder, each, host, ktap, machine, module
 from redzone.base import BUILD, ROOT
 from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import wrong_with
@@ -132,6 +132,15 @@ SITES = [
         )
         for function in ("kthread_create_sized", "fpu_attach")
     ),
+    *(
+        Site(
+            f"kernel/ulib/host.c:ulib_environ_begin {function}",
+            "files",
+            ["program: no memory for its environment"],
+            base.PROGRAM_FAILED,
+        )
+        for function in ("kmalloc", "kstrdup")
+    ),
     Site(
         "kernel/ulib/stdio.c:fopen calloc",
         "files",
@@ -223,7 +232,7 @@ def _build(context, folder):
     text.write_text("one\ntwo\n", encoding="utf-8")
     pairs = module.files(modules, built)
     initrd = folder / "files.cpio"
-    archive.pack([("input", text), *pairs], initrd)
+    archive.pack([("input", text), *pairs], initrd, {f"{host.PRIVATE}environ": b"ONE=1\0TWO=2\0"})
     return {
         "redzone": (built["redzone"], []),
         "files": (built["files"], []),

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/*
+ * host.c - what the host gives to programs besides files: standard input and an environment.
+ *
+ * The boot image has a file for each under PRIVATE, a folder that programs do not see:
+ *
+ *   environ  "NAME=VALUE" with a NUL behind each
+ *   stdin    path of the host's file with the standard input, without a NUL
+ *   save     pairs for saving files, see kernel/libc/save.c
+ *
+ * Standard input is read when a program asks for it, and not before: it may be a pipe without an end, and a program
+ * that does not read must not take it away from somebody else.
+ */
+#include <kernel/arch.h>
+#include <kernel/initrd.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
+#include <kernel/string.h>
+
+#include "ulib.h"
+
+#define PRIVATE	      ".redzone/"
+#define HOST_PATH_MAX 4096 /* bytes of a path with its NUL: Linux's limit */
+
+/* The emulator fills this, which nobody checks; programs get copies, which KASAN checks. */
+static unsigned char input[4096];
+static size_t input_pos, input_size;
+static long input_file = -1;
+static bool input_open, input_locked;
+
+/* The environment of the running program. */
+static char *nothing[] = {NULL};
+static char **environment = nothing;
+
+bool ulib_is_private(const char *name)
+{
+	return strncmp(name, PRIVATE, sizeof(PRIVATE) - 1) == 0;
+}
+
+const char *ulib_host_setting(const char *name, size_t *size)
+{
+	char path[32];
+	const struct initrd_file *file;
+
+	scnprintf(path, sizeof(path), PRIVATE "%s", name);
+	file = initrd_find(path);
+	if (!file)
+		return NULL;
+	*size = file->size;
+	return file->data;
+}
+
+/* --- Environment ------------------------------------------------------------------------------ */
+
+bool ulib_environ_begin(void)
+{
+	size_t size, count = 0;
+	const char *text = ulib_host_setting("environ", &size);
+
+	environment = nothing;
+	if (!text)
+		return true;
+	for (size_t i = 0; i < size; i++)
+		count += !text[i];
+	/* Objects of the heap, so that a read behind the end of a variable is reported. They stay: a thread that an
+	 * earlier program has left behind may still use its own. */
+	char **copy = kcalloc(count + 1, sizeof(*copy), GFP_KERNEL);
+
+	if (!copy)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		copy[i] = kstrdup(text, GFP_KERNEL);
+		if (!copy[i]) {
+			while (i--)
+				kfree(copy[i]);
+			kfree(copy);
+			return false;
+		}
+		text += strlen(text) + 1;
+	}
+	environment = copy;
+	return true;
+}
+
+char **ulib_environ(void)
+{
+	return environment;
+}
+
+/* --- Standard input --------------------------------------------------------------------------- */
+
+/* A mutex would stay locked for ever if the program is ended inside; ulib_host_input_reset() opens this one. */
+static void lock_input(void)
+{
+	while (__atomic_exchange_n(&input_locked, true, __ATOMIC_ACQUIRE))
+		yield();
+}
+
+static void unlock_input(void)
+{
+	__atomic_store_n(&input_locked, false, __ATOMIC_RELEASE);
+}
+
+static void open_input(void)
+{
+	static char path[HOST_PATH_MAX];
+	size_t size;
+	const char *name = ulib_host_setting("stdin", &size);
+
+	input_open = true;
+	if (!name || size >= sizeof(path))
+		return;
+	memcpy(path, name, size);
+	path[size] = '\0';
+	input_file = arch_host_open(path, false);
+}
+
+static long read_input(unsigned char *buf, size_t size)
+{
+	if (!input_open)
+		open_input();
+	if (input_pos == input_size && input_file >= 0) {
+		long got = arch_host_read(input_file, input, sizeof(input));
+
+		if (got < 0)
+			return -1;
+		input_pos = 0;
+		input_size = (size_t)got;
+	}
+	/* What is there now, as from a pipe: the rest may be long in coming. */
+	size = min(size, input_size - input_pos);
+	memcpy(buf, input + input_pos, size);
+	input_pos += size;
+	return (long)size;
+}
+
+bool ulib_has_host_input(void)
+{
+	size_t size;
+
+	return ulib_host_setting("stdin", &size) != NULL;
+}
+
+long ulib_host_input(void *buf, size_t size)
+{
+	long count;
+
+	if (!size)
+		return 0;
+	lock_input();
+	count = read_input(buf, size);
+	unlock_input();
+	return count;
+}
+
+void ulib_host_input_reset(void)
+{
+	/* The next program opens the file again, and so reads it from its beginning. */
+	if (input_file >= 0)
+		arch_host_close(input_file);
+	input_open = false;
+	input_file = -1;
+	input_pos = input_size = 0;
+	unlock_input();
+}

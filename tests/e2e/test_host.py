@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""What programs get from the host, and give back: standard input, environment, saved files."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import libc
+
+TIMEOUT = 300
+# With an argument it reads by getchar(), else by fread(), which it asks for more than there is.
+SUM = """\
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned char block[5000];
+
+int main(int argc, char **argv)
+{
+	unsigned sum = 0, total = 0;
+	size_t n;
+	int c;
+
+	while (argc > 1 && (c = getchar()) != EOF)
+		sum = sum * 31 + (unsigned)c, total++;
+	while (argc == 1 && (n = fread(block, 1, sizeof(block), stdin)) > 0)
+		for (size_t i = 0; i < n; i++, total++)
+			sum = sum * 31 + block[i];
+	printf("%u bytes, sum %u, end %d, error %d\\n", total, sum, !!feof(stdin), !!ferror(stdin));
+	if (getenv("ONE"))
+		printf("ONE is <%s>, EMPTY is <%s>\\n", getenv("ONE"), getenv("EMPTY"));
+	printf("%s\\n", getenv("ON") || getenv("HOME") ? "too much" : "no more");
+	return fseek(stdin, 0, SEEK_SET) == 0;
+}
+"""
+
+
+def said(data):
+    """Return what SUM prints about the bytes @data."""
+    total = 0
+    for byte in data:
+        total = (total * 31 + byte) & 0xFFFFFFFF
+    return f"{len(data)} bytes, sum {total}, end 1, error 0"
+
+
+def with_input(redzone, *arguments, **options):
+    """Run ./redzone with standard input from a file or a pipe. Return (status, stdout, stderr)."""
+    result = subprocess.run(
+        [str(redzone.root / "redzone"), *map(str, arguments)],
+        cwd=redzone.folder,
+        env=redzone.environment(),
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+        **options,
+    )
+    return result.returncode, result.stdout.decode("utf-8", "replace"), result.stderr.decode()
+
+
+def test_stdin_file(redzone, source, tmp_path):
+    for data, *arguments in ((b"",), (bytes(range(256)) * 40 + b"x",), (b"one\n\0two", "--", "x")):
+        (tmp_path / "data").write_bytes(data)
+        result = redzone("run", source(SUM), "--stdin", "data", *arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert said(data) in result.stdout
+
+
+def test_own_stdin(redzone, source, tmp_path):
+    """A pipe, a file, and a file of which a part is read already."""
+    data = bytes(range(256)) * 400
+    (tmp_path / "data").write_bytes(data)
+    status, out, err = with_input(redzone, "run", source(SUM), input=data)
+    assert status == 0, out + err
+    assert said(data) in out
+    with open(tmp_path / "data", "rb", buffering=0) as file:
+        status, out, err = with_input(redzone, "run", source(SUM), stdin=file)
+        assert status == 0, out + err
+        assert said(data) in out
+        file.seek(1000)
+        status, out, err = with_input(redzone, "run", source(SUM), stdin=file)
+        assert status == 0, out + err
+        assert said(data[1000:]) in out
+
+
+def test_no_stdin(redzone, source):
+    """Without a file or a pipe it is empty; a terminal does not count, and nothing waits for it."""
+    result = redzone("run", source(SUM))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert said(b"") in result.stdout
+    status, output = redzone.on_terminal("run", source(SUM))
+    assert status == 0, output
+    assert said(b"") in output
+
+
+def test_stdin_without_end(redzone, source):
+    """What the program does not read nobody reads: neither the end nor the data are waited for."""
+    process = subprocess.Popen(
+        [str(redzone.root / "redzone"), "run", str(source("int main(void)\n{\n\treturn 0;\n}\n"))],
+        cwd=redzone.folder,
+        env=redzone.environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        assert process.wait(TIMEOUT) == 0, process.stdout.read()
+    finally:
+        process.kill()
+        process.stdin.close()
+        process.stdout.close()
+
+
+def test_environment(redzone, source):
+    result = redzone("run", source(SUM), "--env", 'ONE=a=b c"ä', "--env", "EMPTY=")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert 'ONE is <a=b c"ä>, EMPTY is <>' in result.stdout
+    assert "no more" in result.stdout
+
+
+def test_end_of_a_variable(redzone, source):
+    """A variable is an object of the heap."""
+    text = '#include <stdlib.h>\nint main(void)\n{\n\treturn getenv("A")[4] & 1;\n}\n'
+    result = redzone("run", "-O0", source(text), "--env", "A=12345678")
+    assert result.returncode == 4, result.stdout + result.stderr
+    result = redzone("run", "-O0", source(text.replace("[4]", "[9]")), "--env", "A=12345678")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "slab-out-of-bounds (read): program.c:4: in main()" in result.stdout
+
+
+def test_each(redzone, source, tmp_path):
+    """Every program reads --stdin from its beginning, and has the environment."""
+    (tmp_path / "data").write_bytes(b"some input")
+    log = tmp_path / "console"
+    files = [source(SUM, f"{name}.c") for name in ("one", "two")]
+    options = ["--each", "--stdin", "data", "--env", "ONE=1", "--env", "EMPTY=", "--log", log]
+    result = redzone("run", *options, *files)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert log.read_text().count(said(b"some input")) == 2
+    assert log.read_text().count("ONE is <1>, EMPTY is <>") == 2
+
+
+SAVE = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	char text[64], *p = malloc(8);
+	struct stat input;
+	time_t day = 86400;
+	FILE *file;
+	int c;
+
+	strftime(text, sizeof(text), "%F %R", localtime(&day));
+	fstat(0, &input);
+	printf("%s, %d %d\\n", text, isatty(0), S_ISFIFO(input.st_mode));
+	mkdir("/folder", 0777);
+	chdir("/folder");
+	file = fopen("copy", "wb");
+	while ((c = getchar()) != EOF)
+		fputc(c, file);
+	fclose(file);
+	if (argc > 1)
+		p[8 + argc] = 1;
+	if (argc > 1)
+		abort();
+	return argc > 1;
+}
+"""
+
+
+@pytest.fixture
+def large():
+    """--libc musl, if there is one."""
+    try:
+        libc.source()
+    except libc.Unavailable as error:
+        pytest.skip(str(error))
+    return ["--libc", "musl"]
+
+
+def test_save(redzone, source, tmp_path, large):
+    data = bytes(range(256)) * 40
+    (tmp_path / "data").write_bytes(data)
+    file = source(SAVE)
+    options = [*large, "--stdin", "data", "--env", "TZ=XYZ-2"]
+    result = redzone("run", *options, "--save", "folder/copy=out", "--save", "/folder/copy=again", file)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "1970-01-02 02:00, 0 1" in result.stdout
+    assert (tmp_path / "out").read_bytes() == data
+    assert (tmp_path / "again").read_bytes() == data
+
+    (tmp_path / "out").unlink()
+    result = redzone("run", *options, "--save", "folder/copy=out", file, "--", "report")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "slab-out-of-bounds" in result.stderr
+    assert (tmp_path / "out").read_bytes() == data
+
+    (tmp_path / "out").unlink()
+    names = ("absent=one", "folder=two", "folder/copy=out", "dev/null=three")
+    result = redzone("run", *options, *(word for name in names for word in ("--save", name)), file)
+    assert result.returncode == 4, result.stdout + result.stderr
+    assert "redzone: --save absent: not saved: the program made no such file" in result.stderr
+    assert "redzone: --save folder: not saved: it is a directory" in result.stderr
+    assert "redzone: --save dev/null: not saved: it is a device" in result.stderr
+    assert (tmp_path / "out").read_bytes() == data
+    assert not any((tmp_path / name).exists() for name in ("one", "two", "three"))
+
+
+def test_nothing_to_save_from(redzone, source, tmp_path, large):
+    """The machine ends before the program does."""
+    options = [*large, "--save", "a=a", "--append", "kasan.fault=panic"]
+    result = redzone("run", *options, source(SAVE), "--", "report")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "no file was saved, because the machine stopped before the program's end" in result.stderr
+    assert not (tmp_path / "a").exists()
+
+
+def test_project(redzone, source, tmp_path, large):
+    """--project and --libc musl together: each file has its own options, the library all that it needs."""
+    source("double area(double r);\n", "inc/area.h")
+    area = (
+        "#include <area.h>\n#include <math.h>\ndouble area(double r)\n{\n\treturn M_PI * r * r * FACTOR;\n}\n"
+    )
+    main = (
+        "#include <area.h>\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+        "int main(int argc, char **argv)\n{\n"
+        '\tprintf("%s %.6f\\n", WORD, area(sqrt(strtod(argv[1], NULL))));\n\treturn 0;\n}\n'
+    )
+    entries = [
+        {"directory": str(tmp_path), "file": f"src/{name}.c", "command": f"cc -Iinc {more} -c src/{name}.c"}
+        for name, more in (("area", "-std=gnu99 -DFACTOR=2"), ("main", "-std=c11 '-DWORD=\"a b\"' -Werror"))
+    ]
+    source(area, "src/area.c")
+    source(main, "src/main.c")
+    (tmp_path / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
+    result = redzone("run", *large, "--project", "compile_commands.json", "--", "4")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "\na b 25.132741\n" in result.stdout
