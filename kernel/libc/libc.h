@@ -118,8 +118,9 @@ void libc_files_end(void);
 
 /* --- save.c ----------------------------------------------------------------------------------- */
 
-/** libc_save_files() - give the host the files that it wants, of the program that has ended. May sleep. */
-void libc_save_files(void);
+/** libc_save_files() - give the host the files that it wants, of the program that has ended. May sleep. Weak:
+ *  absent in kernels without a large C library. */
+void libc_save_files(void) __weak;
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 

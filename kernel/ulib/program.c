@@ -245,7 +245,8 @@ int run_program(int argc, char **argv)
 	wake_up_process(task);
 	wait_for_program(task, MAX_SCHEDULE_TIMEOUT, &status);
 	program_flush();
-	libc_save_files();
+	if (libc_save_files)
+		libc_save_files();
 	if (!ended_by_itself)
 		return -EFAULT;
 	if (status)
