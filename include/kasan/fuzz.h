@@ -73,6 +73,7 @@ struct kasan_fuzz_cmp {
  * @left: the guest's: objects that the input left over; fewer than before is negative. @left_bytes: of them, if they
  *	were looked for.
  * @result: the guest's: what the target returned. libFuzzer leaves inputs with -1 out of the corpus.
+ * @boot_again: the guest's: not 0: it wants a boot before the next input. That is no finding.
  */
 struct kasan_fuzz_mailbox {
 	uint64_t magic;
@@ -96,7 +97,8 @@ struct kasan_fuzz_mailbox {
 	int32_t result;
 	int32_t left;
 	uint32_t left_bytes;
-	uint32_t unused_guest[8];
+	uint32_t boot_again;
+	uint32_t unused_guest[7];
 
 	struct kasan_fuzz_cmp cmps[KASAN_FUZZ_CMPS];
 	uint8_t counters[KASAN_FUZZ_COUNTERS_MAX];

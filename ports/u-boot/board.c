@@ -53,6 +53,11 @@ struct mallinfo __wrap_mallinfo(void)
 	return __real_mallinfo();
 }
 
+unsigned long uboot_heap_used(void)
+{
+	return (unsigned long)__real_mallinfo().uordblks;
+}
+
 /* --- Block devices write memory by DMA: the buffer is checked in their place ------------------------------- */
 
 unsigned long __real_blk_dread(struct blk_desc *desc, lbaint_t start, lbaint_t count, void *buffer);
@@ -109,6 +114,7 @@ void __wrap_do_sync(struct pt_regs *regs)
 	if (ESR_EC(regs->esr) == EC_DATA_ABORT && !(regs->esr & ESR_FNV))
 		kasan_report_fault(fault_address(), 0, !!(regs->esr & ESR_WNR), regs->elr,
 				   regs->regs[29]);
+	uboot_note_fault(regs->esr, fault_address(), regs->elr);
 	__real_do_sync(regs);
 }
 #endif

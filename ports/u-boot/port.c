@@ -92,8 +92,21 @@ void uboot_port_init(const struct uboot_layout *layout, unsigned long stack_star
 	kasan_report_filter(is_news);
 }
 
+__attribute__((weak)) void uboot_before_line(void)
+{
+}
+
+__attribute__((weak)) void uboot_note_fault(unsigned long syndrome, unsigned long address,
+					    unsigned long pc)
+{
+	(void)syndrome;
+	(void)address;
+	(void)pc;
+}
+
 void kasan_port_print(const char *text)
 {
+	uboot_before_line();
 	uboot_puts(text);
 	uboot_puts("\n");
 }

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 from redzone import base, doctor
 from redzone.base import Failure, say
+from redzone.fuzz import options as fuzz_options
 from redzone.options import YES, Choice, Memory, Number, check_output
 
-from .host import boots, build, cost, qemu
+from .host import boots, build, cost, fuzz, qemu
 from .host.boots import CVES, OPEN
 from .host.fetch import HOME, PORT
 
@@ -20,6 +21,11 @@ PLANTED = (
 )
 # Shadow, heap and image do not fit into less.
 MEMORY_MIN = 128 << 20
+# Options that mean something only with --fuzz.
+FUZZ_ONLY = (
+    *("--dir", "--time", "--runs", "--first", "--seed", "--hang", "--max-len", "--dict", "--seeds"),
+    *("--libfuzzer",),
+)
 ACTIONS = ("run", "console", "ordinary", "selftest", "cost")
 
 
@@ -144,7 +150,7 @@ def _chosen_inputs(words):
 def _check(options):
     """Raise Failure if options conflict. Return the one action, or None."""
     chosen = [action for action in ACTIONS if options[action]]
-    chosen += [word for word in ("command", "input") if options[word]]
+    chosen += [word for word in ("command", "input", "fuzz") if options[word]]
     if len(chosen) > 1:
         raise Failure(f"--{chosen[0]} and --{chosen[1]} exclude each other; give one of them")
     action = chosen[0] if chosen else None
@@ -153,27 +159,67 @@ def _check(options):
     for name in options["disk"]:
         if not Path(name).is_file():
             raise Failure(f"--disk '{name}' is not a file")
-    if action in ("ordinary", "selftest", "cost", "input") and options["mem"] != "512M":
+    if action in ("ordinary", "selftest", "cost", "input", "fuzz") and options["mem"] != "512M":
         raise Failure(f"--mem and --{action} exclude each other")
     size = int(options["mem"][:-1]) << {"K": 10, "M": 20, "G": 30}[options["mem"][-1]]
     if size < MEMORY_MIN:
         raise Failure(f"--mem {options['mem']} is not enough; U-Boot under KASAN needs {MEMORY_MIN >> 20}M")
     check_output("--log", options["log"], [Path(name) for name in options["disk"]])
-    if options["log"] and action not in ("run", "console", "command", "ordinary", "selftest"):
-        raise Failure("--log needs a boot: --run, --console, --command, --ordinary or --selftest")
+    booting = action in ("run", "console", "command", "ordinary", "selftest") or options["repeat"]
+    if options["log"] and not booting:
+        raise Failure("--log needs a boot: --run, --console, --command, --ordinary, --selftest or --repeat")
     if action == "cost" and (options["plain"] or options["unpatched"]):
         raise Failure("--cost builds with and without KASAN, from the patched source; leave out the others")
     return action
 
 
-def run(**options):
-    """Do what the options of `./redzone port u-boot` say. Returns the exit status."""
+def _check_fuzz(options, given):
+    """Raise Failure if options conflict with --fuzz or need it. @given: the names of the options typed."""
+    if not options["fuzz"]:
+        for option in (*FUZZ_ONLY, "--repeat"):
+            if option in given:
+                raise Failure(f"{option} needs --fuzz")
+        return
+    for option in ("--plain", "--cc", "--mem"):
+        if option in given:
+            raise Failure(f"{option} and --fuzz exclude each other")
+    if not options["repeat"]:
+        return
+    if not Path(options["repeat"]).is_file():
+        raise Failure(f"--repeat '{options['repeat']}' is not a file")
+    for option in FUZZ_ONLY:
+        if option in given:
+            raise Failure(f"--repeat and {option} exclude each other")
+
+
+def _fuzz(options, own, tree, jobs_given):
+    """Fuzz, or repeat one input. Return the exit status."""
+    name, jobs = options["fuzz"], options["jobs"]
+    if options["repeat"]:
+        log = Path(options["log"] or HOME / "logs" / f"fuzz-{name}.log")
+        session = fuzz.repeat(name, tree, options["repeat"], log, options["timeout"], _print)
+        _print("")
+        return _status(session)
+    own["jobs"] = jobs if jobs_given else 1
+    from redzone.fuzz import campaign
+
+    chosen = fuzz_options.chosen(campaign, fuzz.default_folder(name, tree), own)
+    return fuzz.run(name, tree, chosen)
+
+
+def run(given=(), **options):
+    """Do what the options of `./redzone port u-boot` say. @given: those typed. Returns the exit status."""
+    _check_fuzz(options, given)
+    own = {name: options.pop(name) for name in fuzz_options.NAMES}
     action = _check(options)
     names = _chosen_inputs(options["input"])
     tree = "original" if options["unpatched"] else "patched"
     cc, jobs, kasan = options["cc"], options["jobs"], not options["plain"]
     needed = [*build.tools(cc), *(("qemu-arm64", "symbolizer") if action else ())]
+    needed += fuzz.TOOLS if action == "fuzz" else ()
     doctor.require(needed, "build U-Boot and run it" if action else "build U-Boot", options["yes"])
+    if action == "fuzz":
+        return _fuzz(options, own, tree, "--jobs" in given)
     if action == "input":
         return _inputs(names, tree, kasan, cc, jobs)
     if action == "cost":
@@ -210,6 +256,13 @@ def run(**options):
     metavar="NAME",
     help=f"Feed the malicious input of a known bug: {', '.join(CVES)}; all; {', '.join(OPEN)}.",
 )
+@click.option(
+    "--fuzz",
+    type=Choice(fuzz.TARGETS),
+    help=f"Fuzz one of: {', '.join(fuzz.TARGETS)}, as ./redzone fuzz does it.",
+)
+@click.option("--repeat", metavar="FILE", help="Give --fuzz this one input, and show what U-Boot prints.")
+@fuzz_options.add("u-boot-TARGET.fuzz")
 @click.option("--cost", is_flag=True, help="Measure size, memory and boot with and without KASAN.")
 @click.option("--unpatched", is_flag=True, help="The original source, without Debian's security patches.")
 @click.option("--plain", is_flag=True, help="Without KASAN, for comparison.")
@@ -234,7 +287,10 @@ def run(**options):
 )
 @click.option("--log", metavar="FILE", help="Write the console to FILE, as it came.")
 @click.option(
-    "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Compile N files at once. Default: 2."
+    "--jobs",
+    type=Number(int, 1, 64, "N"),
+    default="2",
+    help="Compile N files at once; --fuzz: N machines. Default: 2; 1.",
 )
 @YES
 @click.pass_context
@@ -250,6 +306,7 @@ def command(context, **options):
       ./redzone port u-boot --console
       ./redzone port u-boot --input CVE-2024-57259 --unpatched
       ./redzone port u-boot --disk stick.img --command "ls virtio 0:1"
+      ./redzone port u-boot --fuzz fs --time 600
 
     \b
     Exit status:
@@ -259,4 +316,6 @@ def command(context, **options):
       3  U-Boot crashed or hung, or what was planted was not reported
       130  interrupted
     """
-    context.exit(run(**options))
+    typed = click.core.ParameterSource.COMMANDLINE
+    given = {one.opts[0] for one in context.command.params if context.get_parameter_source(one.name) is typed}
+    context.exit(run(given, **options))

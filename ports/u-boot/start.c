@@ -33,6 +33,19 @@ extern constructor __kasan_ctors_start[], __kasan_ctors_end[];
 void __real_mem_malloc_init(unsigned long start, unsigned long size);
 void __wrap_mem_malloc_init(unsigned long start, unsigned long size);
 
+static struct uboot_layout the_layout;
+static unsigned long window_start;
+
+void uboot_say_window(void)
+{
+	uboot_before_line();
+	uboot_put_hex("KASAN: window ", window_start);
+	uboot_put_hex("-", the_layout.ram_top);
+	uboot_put_hex(" shadow ", the_layout.ram_top);
+	uboot_put_hex(" relocated by ", the_layout.reloc_offset);
+	uboot_puts("\n");
+}
+
 static void open_window(const struct uboot_layout *layout)
 {
 	const unsigned long stack_start = layout->stack_top - STACK_SIZE - STACK_GUARD;
@@ -41,11 +54,9 @@ static void open_window(const struct uboot_layout *layout)
 	const unsigned long shadow_size = size >> KASAN_SHADOW_SCALE_SHIFT;
 	const char *wrong;
 
-	uboot_put_hex("KASAN: window ", start);
-	uboot_put_hex("-", start + size);
-	uboot_put_hex(" shadow ", layout->ram_top);
-	uboot_put_hex(" relocated by ", layout->reloc_offset);
-	uboot_puts("\n");
+	the_layout = *layout;
+	window_start = start;
+	uboot_say_window();
 	if (shadow_size + POOL_MIN > layout->hidden) {
 		uboot_put_hex("KASAN: CONFIG_SYS_MEM_TOP_HIDE is ", layout->hidden);
 		uboot_put_hex(", must be at least ", shadow_size + POOL_MIN);

@@ -32,6 +32,14 @@ void uboot_puts(const char *text);
 /** uboot_hang() - print @why and stop. */
 _Noreturn void uboot_hang(const char *why);
 
+/** uboot_heap_used() - Return: bytes of the heap that are allocated or in quarantine. */
+unsigned long uboot_heap_used(void);
+
+/* start.c */
+
+/** uboot_say_window() - print where the window is and how far U-Boot was moved: what the host needs to read addresses. */
+void uboot_say_window(void);
+
 /* port.c */
 
 /** uboot_port_init() - tell the port's functions where things are. @pool: free memory up to the end of the
@@ -44,6 +52,14 @@ void uboot_forget_reports(void);
 
 /** uboot_put_hex() - write @before, @value in hexadecimal with 0x. */
 void uboot_put_hex(const char *before, unsigned long value);
+
+/* What only a U-Boot that is fuzzed has, in fuzz/inputs.c. Elsewhere they do nothing. */
+
+/** uboot_before_line() - a line of the runtime begins: mark it as one. */
+void uboot_before_line(void);
+
+/** uboot_note_fault() - the processor has taken an exception that ends U-Boot. */
+void uboot_note_fault(unsigned long syndrome, unsigned long address, unsigned long pc);
 
 /* heap.c */
 

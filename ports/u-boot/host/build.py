@@ -112,6 +112,18 @@ KASAN_CONFIG = {
     "SYS_MEM_TOP_HIDE": "0x1800000",
     "SYS_MALLOC_LEN": "0x4000000",
 }
+# A U-Boot that is fuzzed: the mailbox has its place in the hidden memory, and the console can be silent.
+FUZZ_CONFIG = {
+    "SYS_MEM_TOP_HIDE": "0x2000000",
+    "DISABLE_CONSOLE": "y",
+    # The times of boot stages would fill their table.
+    "BOOTSTAGE": "n",
+    "CMD_BOOTSTAGE": "n",
+}
+# Which calls the compiler adds to the files that are fuzzed. Calls, not counters in place: before U-Boot has
+# moved to RAM its variables lie in flash.
+COVERAGE = "-fsanitize-coverage=trace-pc-guard,trace-cmp"
+FUZZ_WRAPPED = ("main_loop", "hang")
 # The distribution's defaults insist on DHCP; the shell comes with them.
 BOOTP_CONFIG = {"DISTRO_DEFAULTS": "n", "CMD_DHCP": "n", "HUSH_PARSER": "y", "CMD_BOOTP": "y"}
 
@@ -204,6 +216,12 @@ def _sanitizer(cc, tree, source):
     return {"REDZONE_UBOOT_KASAN": shlex.join(options)}
 
 
+def covered():
+    """Return the patterns of the files that are counted when U-Boot is fuzzed."""
+    lines = (PORT / "fuzz" / "covered.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 # --- The runtime and the port ---------------------------------------------------------------------
 
 
@@ -241,8 +259,8 @@ def _uboot_command(folder):
     return [words[0], *kept]
 
 
-def _compile_port(folder, cc, environment, jobs, log):
-    """Compile the runtime and the port. Return the object files."""
+def _compile_port(folder, cc, environment, jobs, log, fuzz):
+    """Compile the runtime and the port, and the targets if @fuzz. Return the object files."""
     objects = folder / "kasan"
     objects.mkdir(exist_ok=True)
     headers = [*(ROOT / "include").rglob("*.h"), *(ROOT / "runtime").rglob("*.h"), *PORT.glob("*.h")]
@@ -257,6 +275,14 @@ def _compile_port(folder, cc, environment, jobs, log):
         (PORT / "board.c", uboot),
         (PORT / "command.c", [*uboot, f"-DKBUILD_MODNAME={json.dumps('kasan')}"]),
     ]
+
+    if fuzz:
+        loop = PORT / "fuzz" / "inputs.c"
+        work += [(path, [*runtime, NO_TAIL_CALLS]) for path in (*(ROOT / "runtime/fuzz").glob("*.c"), loop)]
+        targets = sorted({*(PORT / "fuzz").glob("*.c")} - {loop})
+        # The command that is taken as an example may be of a file that is counted; the targets are not.
+        work += [(path, [*uboot, f"-DKBUILD_MODNAME={json.dumps(path.stem)}"]) for path in targets]
+        headers += (PORT / "fuzz").glob("*.h")
 
     def one(item):
         source, command = item
@@ -336,8 +362,8 @@ def _audit_efi_runtime(elf):
 
 
 @functools.cache
-def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2):
-    """Build U-Boot from @tree. Return an Image.
+def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2, fuzz=False):
+    """Build U-Boot from @tree. Return an Image. fuzz: one that takes inputs, see fuzz/inputs.c.
 
     dhcp: without it `bootp` speaks only BOOTP. The result is cached while the command runs, because make is
     slow to find that there is nothing to do.
@@ -346,6 +372,7 @@ def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2):
     parts = [tree, "kasan" if kasan else "plain"]
     parts += [] if dhcp else ["bootp"]
     parts += [] if cc == "clang-19" else [cc]
+    parts += ["fuzz"] if fuzz else []
     folder = HOME / "-".join(parts)
     image = Image(folder, folder / "u-boot.bin", folder / "u-boot", kasan)
     log = HOME / f"build-{folder.name}.log"
@@ -353,8 +380,15 @@ def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2):
     with base.locked(HOME / "locks" / folder.name):
         log.unlink(missing_ok=True)
         sanitizer = _sanitizer(cc, tree, source) if kasan else {}
+        if fuzz:
+            sanitizer.update(REDZONE_UBOOT_COVERAGE=COVERAGE, REDZONE_UBOOT_COVERED=" ".join(covered()))
         options = {
-            "config": {**CONFIG, **(KASAN_CONFIG if kasan else {}), **({} if dhcp else BOOTP_CONFIG)},
+            "config": {
+                **CONFIG,
+                **(KASAN_CONFIG if kasan else {}),
+                **({} if dhcp else BOOTP_CONFIG),
+                **(FUZZ_CONFIG if fuzz else {}),
+            },
             "sanitizer": sanitizer,
             "compiler": (PORT / "cc").read_text(encoding="utf-8"),
         }
@@ -373,8 +407,11 @@ def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2):
             total = STEPS if _configure(source, folder, make, options, log, environment) else 0
             if kasan:
                 _make([*make, "prepare"], progress, total, log, env=environment, cwd=source)
-                made = _compile_port(folder, cc, environment, jobs, log)
-                link = ["-T", PORT / "kasan.lds", *(f"--wrap={name}" for name in WRAPPED), *made]
+                made = _compile_port(folder, cc, environment, jobs, log, fuzz)
+                scripts = [PORT / "kasan.lds", *([PORT / "fuzz" / "coverage.lds"] if fuzz else [])]
+                wrapped = [*WRAPPED, *(FUZZ_WRAPPED if fuzz else ())]
+                link = [word for script in scripts for word in ("-T", script)]
+                link += [*(f"--wrap={name}" for name in wrapped), *made]
                 environment["MAKEFILES"] = str(PORT / "redzone.mk")
                 environment["REDZONE_UBOOT_LINK"] = shlex.join(map(str, link))
             _make([*make, "u-boot.bin"], progress, total, log, env=environment, cwd=source)

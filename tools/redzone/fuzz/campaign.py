@@ -129,13 +129,13 @@ class _Job:
 
 
 class Campaign:
-    """Fuzzes a target.Target as the Options say. command: see Findings."""
+    """Fuzzes a target.Target as the Options say. repeat: see Findings."""
 
-    def __init__(self, target, options, command):
+    def __init__(self, target, options, repeat):
         self.target, self.options = target, options
         self.corpus = options.folder / "corpus"
         self.corpus.mkdir(parents=True, exist_ok=True)
-        self.findings = Findings(options.folder / "findings", command, options.leaks)
+        self.findings = Findings(options.folder / "findings", repeat)
         self.started = time.monotonic()
         self.jobs = []
         self.found = 0

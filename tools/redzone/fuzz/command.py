@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from redzone import builder, doctor
+from redzone import base, builder, doctor
 from redzone.base import BUILD, ROOT, Failure
-from redzone.options import YES, Number
+from redzone.fuzz import options
+from redzone.options import YES
 
 # Options of `run` that mean the same here.
 SHARED = (
@@ -54,36 +55,18 @@ def register(group, check):
 
     @click.command("fuzz", short_help="Fuzz a function of C files in a kernel under KASAN.")
     @click.argument("files", nargs=-1, required=True, metavar="HARNESS.c [FILE.c]...")
-    @click.option(
-        "--dir", "folder", metavar="DIR", help="Folder of corpus and findings. Default: HARNESS.fuzz."
-    )
-    @click.option(
-        "--time", "seconds", type=Number(float, 1, 31536000, "SECONDS"), help="End after so many seconds."
-    )
-    @click.option("--runs", type=Number(int, 1, 1 << 62, "N"), help="End after N inputs.")
-    @click.option("--first", is_flag=True, help="End at the first finding.")
-    @click.option("--jobs", type=Number(int, 1, 256, "N"), default="1", help="Kernels at once. Default: 1.")
-    @click.option("--seed", type=Number(int, 1, (1 << 32) - 1, "N"), help="Begin with these random numbers.")
-    @click.option(
-        "--hang",
-        type=Number(float, 0.1, 3600, "SECONDS"),
-        default="5",
-        help="An input that takes longer is a finding. Default: 5.",
-    )
+    @options.add("HARNESS.fuzz")
+    @options.JOBS
     @click.option("--leaks", is_flag=True, help="An object that an input leaves over is a finding.")
-    @click.option("--max-len", type=Number(int, 1, 1 << 20, "N"), help="Bytes of the longest input.")
-    @click.option("--dict", "dictionary", metavar="FILE", help="Words for inputs, in libFuzzer's form.")
-    @click.option("--seeds", multiple=True, metavar="DIR", help="Folder of inputs to begin with.")
     @click.option(
         "--cover", multiple=True, metavar="FILE", help="Coverage of FILE of kernel/ or runtime/ as well."
     )
     @click.option(
         "--export", metavar="DIR", help="Write the target to DIR for ClusterFuzz or OSS-Fuzz, do not run it."
     )
-    @click.option("--libfuzzer", "engine", multiple=True, metavar="OPTION", help="Give OPTION to libFuzzer.")
     @YES
     @click.pass_context
-    def fuzz_verb(context, files, **options):
+    def fuzz_verb(context, files, **values):
         """Run LLVMFuzzerTestOneInput(data, size) of HARNESS.c with ever new inputs, in a kernel under KASAN.
 
         libFuzzer makes the inputs, and keeps those that reach new code. A report, a crash or a hang is a
@@ -103,23 +86,25 @@ def register(group, check):
         from redzone import job
         from redzone.fuzz import campaign, export, target
 
-        own = {
-            name: options.pop(name)
-            for name in (
-                *("folder", "seconds", "runs", "first", "jobs", "seed", "hang"),
-                *("max_len", "dictionary", "seeds", "cover", "engine", "leaks"),
-            )
-        }
-        exported = options.pop("export")
+        own = {name: values.pop(name) for name in (*options.NAMES, "jobs")}
+        leaks = values.pop("leaks")
+        covered = [_covered(name) for name in values.pop("cover")]
+        exported = values.pop("export")
         again = [*_given(context, {*names, *AGAIN}), *files]
-        command = [_shown(ROOT / "redzone"), "run", *_given(context, names), *files, _shown(target.HARNESS)]
-        if not command[0].startswith((".", "/")):
-            command[0] = f"./{command[0]}"
-        check(options)
-        yes = options.pop("yes")
-        work = job.check(_job_options(job, [*files, str(target.HARNESS)], yes, options))
+        line = [_shown(ROOT / "redzone"), "run", *_given(context, names), *files, _shown(target.HARNESS)]
+        if not line[0].startswith((".", "/")):
+            line[0] = f"./{line[0]}"
+
+        def repeat(path):
+            looks = ["--leaks"] if leaks else []
+            return [*line, "--file", f"input={base.relative(path)}", "--", *looks, "input"]
+
+        check(values)
+        yes = values.pop("yes")
+        work = job.check(_job_options(job, [*files, str(target.HARNESS)], yes, values))
         doctor.require([*work.tools(), *TOOLS], "fuzz a program", yes)
-        chosen = _campaign_options(campaign, files, own)
+        chosen = options.chosen(campaign, f"{Path(files[0]).stem}.fuzz", own)
+        chosen.cover, chosen.leaks = covered, leaks
         (BUILD / "runs").mkdir(parents=True, exist_ok=True)
         place = campaign.scratch()
         try:
@@ -127,7 +112,7 @@ def register(group, check):
             if exported is not None:
                 export.write(built, chosen, Path(files[0]).stem, exported, again)
                 return
-            context.exit(campaign.Campaign(built, chosen, command).run())
+            context.exit(campaign.Campaign(built, chosen, repeat).run())
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
@@ -152,38 +137,3 @@ def _covered(name):
     if not any(path.is_relative_to(ROOT / part) for part in ("kernel", "runtime")):
         raise Failure(f"--cover '{name}' is not a file of {ROOT}/kernel or {ROOT}/runtime")
     return path
-
-
-def _campaign_options(campaign, files, own):
-    """Return the campaign.Options of the verb's @own options, or raise Failure."""
-    folder = Path(own["folder"] or f"{Path(files[0]).stem}.fuzz")
-    if folder.exists() and not folder.is_dir():
-        raise Failure(f"--dir '{folder}' is not a folder")
-    for name in own["seeds"]:
-        if not Path(name).is_dir():
-            raise Failure(f"--seeds '{name}' is not a folder")
-    dictionary = own["dictionary"]
-    if dictionary is not None and not Path(dictionary).is_file():
-        raise Failure(f"--dict '{dictionary}' is not a file")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Failure(f"--dir '{folder}' cannot be made: {error.strerror}") from None
-    # Two processes take part in each job. If there are not enough CPUs, one that polls takes the other's.
-    polls = 2 * own["jobs"] <= len(os.sched_getaffinity(0))
-    return campaign.Options(
-        folder,
-        jobs=own["jobs"],
-        seconds=own["seconds"],
-        runs=own["runs"],
-        first=own["first"],
-        seed=own["seed"],
-        hang=own["hang"],
-        spin_us=200 if polls else 0,
-        seeds=[Path(name) for name in own["seeds"]],
-        dictionary=dictionary,
-        max_len=own["max_len"],
-        cover=[_covered(name) for name in own["cover"]],
-        engine=list(own["engine"]),
-        leaks=own["leaks"],
-    )

@@ -14,7 +14,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import base
 from redzone.decode import decoder, symbols, terminal
 
 # The time for making one input small, in seconds, and how long the process may then need to end.
@@ -77,17 +76,13 @@ def _minimize(target, source, made):
 
 
 class Findings:
-    """The folder @folder of bugs. command: words of `./redzone run`, without those for the input.
+    """The folder @folder of bugs. repeat: returns the words of the command that repeats an input's file."""
 
-    leaks: the program looks for objects that the input leaves over.
-    """
-
-    def __init__(self, folder, command, leaks=False):
+    def __init__(self, folder, repeat):
         self.folder = folder
         self.new = folder / "new"
         self.new.mkdir(parents=True, exist_ok=True)
-        self._command = command
-        self._arguments = ["--leaks"] if leaks else []
+        self._repeat = repeat
 
     def known(self):
         """Return the Findings of this and earlier runs, in the order of their titles."""
@@ -138,6 +133,4 @@ class Findings:
 
     def command(self, path):
         """Return the shell's line that repeats the input @path."""
-        return shlex.join(
-            [*self._command, "--file", f"input={base.relative(path)}", "--", *self._arguments, "input"]
-        )
+        return shlex.join(self._repeat(path))

@@ -453,7 +453,9 @@ enum end guest_run(const uint8_t *data, size_t size)
 {
 	enum end end;
 
-	if (!guest.pid || guest_ended()) {
+	/* A system that has lost too much memory to the inputs before asks for a boot. */
+	if (!guest.pid || guest_ended() ||
+	    __atomic_load_n(&guest.box->boot_again, __ATOMIC_ACQUIRE)) {
 		guest_stop();
 		boot_or_fail();
 	}

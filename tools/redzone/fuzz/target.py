@@ -95,11 +95,26 @@ def _read_places(elf):
     return []
 
 
-def _write_configuration(executable, target, places, options):
+def put_executable(folder):
+    """Put the libFuzzer executable into @folder. Return its path. Running processes keep the old file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    executable = folder / "fuzzer"
+    fresh = executable.with_suffix(".new")
+    shutil.copy2(_build_proxy(), fresh)
+    os.replace(fresh, executable)
+    return executable
+
+
+def write_configuration(executable, words, memory, options, counters, places=()):
+    """Write what the libFuzzer executable has to know.
+
+    words: the emulator's command. memory: of the guest, for QEMU. options: a campaign.Options. counters:
+    how many there are. places: the code address of each, if known.
+    """
     lines = [
-        f"memory {machine_bytes(target.memory)}",
+        f"memory {machine_bytes(memory)}",
         f"ram {RAM_START:#x}",
-        f"counters {len(places) or HASHED}",
+        f"counters {counters}",
         f"hang_ms {int(options.hang * 1000)}",
         f"boot_ms {BOOT_MS}",
         f"spin_us {options.spin_us}",
@@ -111,9 +126,16 @@ def _write_configuration(executable, target, places, options):
         file.write_bytes(struct.pack(f"<{len(places)}Q", *places))
         lines.append(f"places {HERE_WORD}/{file.name}")
     # Files of the folder are named relative to it, so that it can be moved to another machine.
-    words = [word.replace(str(executable.parent), HERE_WORD) for word in machine.qemu_command(target)]
-    lines += [f"word {word}" for word in words]
+    lines += [f"word {str(word).replace(str(executable.parent), HERE_WORD)}" for word in words]
     executable.with_name(f"{executable.name}.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def shared_memory(memory):
+    """Return QEMU's words for @memory that the guest shares with the libFuzzer executable."""
+    return [
+        *("-object", f"memory-backend-file,id=ram,size={memory},mem-path=@ram@,share=on"),
+        *("-machine", "memory-backend=ram"),
+    ]
 
 
 def machine_bytes(text):
@@ -131,21 +153,15 @@ def build(work, options, folder):
     )
     folder.mkdir(parents=True, exist_ok=True)
     image = builder.build(work.preset, (), [program], copy_to=folder)[NAME]
-    executable = folder / "fuzzer"
-    # Running processes keep the old file.
-    fresh = executable.with_suffix(".new")
-    shutil.copy2(_build_proxy(), fresh)
-    os.replace(fresh, executable)
+    executable = put_executable(folder)
     target = work.machine(image, folder)
     target.append = [*target.append, "fuzz.wait=@wait@", "fuzz.wake=@wake@"]
-    target.options = [
-        *("-object", f"memory-backend-file,id=ram,size={target.memory},mem-path=@ram@,share=on"),
-        *("-machine", "memory-backend=ram"),
-    ]
+    target.options = shared_memory(target.memory)
     places = []
     if family == "clang":
         places = _read_places(image.elf)
         if not places:
             raise Failure("the compiler made no counters: does the target have code?")
-    _write_configuration(executable, target, places, options)
+    words = machine.qemu_command(target)
+    write_configuration(executable, words, target.memory, options, len(places) or HASHED, places)
     return Target(executable, image.elf, len(places) or None)

@@ -55,6 +55,9 @@ void verdict_title(enum end end, const char *console, char *title, size_t size)
 			snprintf(title, size, "%s", line + 5);
 			return;
 		}
+		/* Some systems say in front of a report where they have moved to. */
+		if (!strncmp(line, "KASAN: window ", 14))
+			continue;
 		if (!strncmp(line, "BUG: KASAN: ", 12) || !strncmp(line, "KASAN: ", 7)) {
 			without_numbers(line);
 			snprintf(title, size, "%s", line + (*line == 'B' ? 5 : 0));

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inputs.c - U-Boot that is fuzzed: when it would show its prompt, it asks the emulator what to do, and takes inputs from
+ * the fuzzer, or one from a file.
+ *
+ * The emulator's semihosting calls give the words behind -semihosting-config arg=:
+ *
+ *	fuzz TARGET WAIT WAKE	inputs from the mailbox; WAIT and WAKE are pipes of the host
+ *	repeat TARGET FILE	the input in FILE, with all that U-Boot prints
+ *
+ * Without words U-Boot shows its prompt.
+ */
+#include <kasan/fuzz.h>
+#include <kasan/kasan.h>
+#include <kasan/port.h>
+
+#include "../uboot.h"
+#include "target.h"
+
+/* Semihosting: the operations, and modes of opening, those of C's "rb" and "wb". */
+#define SYS_OPEN	  0x01
+#define SYS_WRITE	  0x05
+#define SYS_READ	  0x06
+#define SYS_FLEN	  0x0c
+#define SYS_GET_CMDLINE	  0x15
+#define SYS_EXIT_EXTENDED 0x20
+#define APPLICATION_EXIT  0x20026
+#define MODE_READ	  1
+#define MODE_WRITE	  5
+
+#define LINE	    1024
+#define INPUT_ALIGN 64
+/* Reports of one input that are printed; each takes about as long as a hundred inputs. */
+#define REPORTS_MAX 2
+/* Inputs between two looks at the heap, and how much of it they may leave allocated. */
+#define LOOK_EACH 64
+#define LOST_MAX  (24UL << 20)
+
+void *__wrap_memalign(size_t align, size_t size);
+void __wrap_free(void *ptr);
+void __real_main_loop(void);
+void __wrap_main_loop(void);
+_Noreturn void __wrap_hang(void);
+
+static const struct fuzz_target *const targets[] = {
+	&fuzz_dtb, &fuzz_efi, &fuzz_env, &fuzz_fit, &fuzz_fs, &fuzz_net,
+};
+
+static const struct fuzz_target *target;
+static struct kasan_fuzz_mailbox *box;
+static long wait_file = -1, wake_file = -1;
+static unsigned long heap_before, inputs;
+static unsigned int reports;
+
+extern uint32_t __start___sancov_guards[], __stop___sancov_guards[];
+
+/* U-Boot's makefile copies the sections that it knows, and fills what lies between with ones. This runs before the
+ * constructors of the compiler, which have no priority as high. */
+__attribute__((constructor(101), used)) static void clear_guards(void)
+{
+	__memset(__start___sancov_guards, 0,
+		 (size_t)((char *)__stop___sancov_guards - (char *)__start___sancov_guards));
+}
+
+/* --- The host --------------------------------------------------------------------------------------------- */
+
+static long host_call(long operation, const void *block)
+{
+	register long x0 __asm__("x0") = operation;
+	register const void *x1 __asm__("x1") = block;
+
+	__asm__ volatile("hlt #0xf000" : "+r"(x0) : "r"(x1) : "memory");
+	return x0;
+}
+
+static size_t length_of(const char *text)
+{
+	size_t length = 0;
+
+	while (text[length])
+		length++;
+	return length;
+}
+
+static long host_open(const char *path, unsigned long mode)
+{
+	const unsigned long block[3] = {(unsigned long)path, mode, length_of(path)};
+
+	return (int)host_call(SYS_OPEN, block);
+}
+
+/* Return: true if all of @size bytes were moved. */
+static bool host_move(long operation, long file, const void *data, size_t size)
+{
+	const unsigned long block[3] = {(unsigned long)file, (unsigned long)data, size};
+
+	return host_call(operation, block) == 0;
+}
+
+static _Noreturn void host_exit(unsigned long status)
+{
+	const unsigned long block[2] = {APPLICATION_EXIT, status};
+
+	for (;;)
+		host_call(SYS_EXIT_EXTENDED, block);
+}
+
+/* --- Lines of the runtime --------------------------------------------------------------------------------- */
+
+static void put_decimal(unsigned long value, unsigned int digits, char fill)
+{
+	char text[24];
+
+	text[digits] = '\0';
+	while (digits--) {
+		text[digits] = value || fill == '0' ? (char)('0' + value % 10) : fill;
+		value /= 10;
+	}
+	uboot_puts(text);
+}
+
+/* As a kernel does it: the fuzzer tells these lines from U-Boot's own by the time in front. */
+void uboot_before_line(void)
+{
+	unsigned long count, rate;
+
+	if (!box)
+		return;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(rate));
+	uboot_puts("[");
+	put_decimal(count / rate, 5, ' ');
+	uboot_puts(".");
+	put_decimal(count % rate * 1000000 / rate, 6, '0');
+	uboot_puts("] ");
+}
+
+static void say_address(const char *text, unsigned long value)
+{
+	uboot_before_line();
+	uboot_put_hex(text, value);
+	uboot_puts("\n");
+}
+
+void uboot_note_fault(unsigned long syndrome, unsigned long address, unsigned long pc)
+{
+	uboot_before_line();
+	uboot_put_hex("Internal error: exception with syndrome ", syndrome);
+	uboot_put_hex(" in ", pc);
+	uboot_puts("\n");
+	say_address("fault address ", address);
+	uboot_say_window();
+}
+
+/* hang() is where U-Boot stops for ever. The fuzzer need not wait for that. */
+_Noreturn void __wrap_hang(void)
+{
+	uboot_puts("\n");
+	say_address("Kernel panic - not syncing: hang() called from ",
+		    (unsigned long)__builtin_return_address(0));
+	uboot_say_window();
+	host_exit(3);
+}
+
+static bool wanted(const struct kasan_report_info *info)
+{
+	(void)info;
+	if (reports >= REPORTS_MAX)
+		return false;
+	/* A finding's console begins with its input, and the addresses mean nothing without this line. */
+	if (!reports++)
+		uboot_say_window();
+	return true;
+}
+
+static void note_report(const struct kasan_report_info *info)
+{
+	kasan_fuzz_reported(info->is_write || info->is_free);
+}
+
+/* --- Inputs ----------------------------------------------------------------------------------------------- */
+
+bool kasan_port_fuzz_wait(bool sleep)
+{
+	char byte;
+
+	return !sleep || host_move(SYS_READ, wait_file, &byte, 1);
+}
+
+void kasan_port_fuzz_wake(void)
+{
+	host_move(SYS_WRITE, wake_file, "w", 1);
+}
+
+static int one_input(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = __wrap_memalign(INPUT_ALIGN, size ? size : 1);
+	int result = -1;
+
+	reports = 0;
+	if (copy) {
+		__memcpy(copy, data, size);
+		result = target->run(copy, size);
+		__wrap_free(copy);
+	}
+	/* What the input has lost is gone. A boot gets it back. */
+	if (!copy ||
+	    (box && ++inputs % LOOK_EACH == 0 && uboot_heap_used() > heap_before + LOST_MAX))
+		__atomic_store_n(&box->boot_again, 1, __ATOMIC_RELEASE);
+	return result;
+}
+
+static void fuzz(const char *wait, const char *wake)
+{
+	wait_file = host_open(wait, MODE_READ);
+	wake_file = host_open(wake, MODE_WRITE);
+	box = kasan_port_alloc(sizeof(*box) + INPUT_ALIGN);
+	if (wait_file < 0 || wake_file < 0 || !box)
+		uboot_hang("fuzz: no memory, or no pipes to the host");
+	box = (void *)(((uintptr_t)box + INPUT_ALIGN - 1) & ~(uintptr_t)(INPUT_ALIGN - 1));
+	uboot_heap_settle();
+	heap_before = uboot_heap_used();
+	fuzz_quiet(1);
+	uboot_put_hex("fuzz: mailbox at ", (unsigned long)box);
+	uboot_puts("\n");
+	kasan_fuzz_loop(box, one_input);
+}
+
+static void repeat(const char *path)
+{
+	const long file = host_open(path, MODE_READ);
+	const unsigned long block[1] = {(unsigned long)file};
+	const long size = file < 0 ? -1 : host_call(SYS_FLEN, block);
+	/* Not from the heap: where objects lie shall be as in the fuzzer. */
+	uint8_t *data = size < 0 ? NULL : kasan_port_alloc((size_t)size + 1);
+
+	if (!data || (size && !host_move(SYS_READ, file, data, (size_t)size)))
+		uboot_hang("fuzz: the input cannot be read");
+	one_input(data, (size_t)size);
+	uboot_puts("\nfuzz: the input was handled\n");
+}
+
+/* Return: the next word of the line at *@at, with a NUL behind it; "" at its end. */
+static char *next_word(char **at)
+{
+	char *word = *at, *end = word;
+
+	while (*end && *end != ' ')
+		end++;
+	*at = *end ? end + 1 : end;
+	*end = '\0';
+	return word;
+}
+
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+void __wrap_main_loop(void)
+{
+	static char line[LINE];
+	const unsigned long block[2] = {(unsigned long)line, sizeof(line)};
+	char *at = line, *what, *name;
+	const char *wrong;
+
+	if (host_call(SYS_GET_CMDLINE, block) != 0)
+		line[0] = '\0';
+	what = next_word(&at);
+	if (!same(what, "fuzz") && !same(what, "repeat")) {
+		__real_main_loop();
+		return;
+	}
+	name = next_word(&at);
+	for (unsigned int i = 0; i < sizeof(targets) / sizeof(*targets); i++)
+		if (same(targets[i]->name, name))
+			target = targets[i];
+	if (!target)
+		uboot_hang("fuzz: there is no such target");
+	kasan_report_filter(wanted);
+	kasan_report_hook(note_report);
+	wrong = target->start ? target->start() : NULL;
+	if (wrong)
+		uboot_hang(wrong);
+	if (same(what, "fuzz")) {
+		const char *wait = next_word(&at);
+
+		fuzz(wait, next_word(&at));
+	} else {
+		repeat(at);
+	}
+	host_exit(0);
+}

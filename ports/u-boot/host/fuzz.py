@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Fuzzes U-Boot: builds it with its targets, and gives it to the campaign of `./redzone fuzz`."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from redzone import base, ports
+from redzone.base import BUILD, ROOT, Failure
+from redzone.fuzz import campaign, target
+
+from . import boots, build, qemu
+from .fetch import HOME
+
+# Also files ports/u-boot/fuzz/NAME.c, and functions of fuzz/seeds.py.
+TARGETS = ("net", "fs", "fit", "env", "efi", "dtb")
+TOOLS = ("qemu-arm64", "symbolizer", "libfuzzer", "clang-19", "lld")
+MEMORY = "256M"
+HANDLED = "fuzz: the input was handled"
+
+
+def _semihosting(*words):
+    """Return QEMU's words that let U-Boot ask for @words, and for files of the host."""
+    arguments = "".join(f",arg={str(word).replace(',', ',,')}" for word in words)
+    return ["-semihosting-config", f"enable=on,target=native{arguments}"]
+
+
+def _counters(elf):
+    """Return how many places of the code are counted in the file @elf."""
+    # Not by the library that reads other ELF files: see qemu.py.
+    listing = subprocess.run(["llvm-nm-19", str(elf)], check=True, capture_output=True, text=True).stdout
+    ends = dict(re.findall(r"(?m)^([0-9a-f]+) \S __(start|stop)___sancov_guards$", listing))
+    places = {name: int(address, 16) for address, name in ends.items()}
+    if places.get("start") == places.get("stop"):
+        raise Failure("nothing of U-Boot is counted: see ports/u-boot/fuzz/covered.txt")
+    return (places["stop"] - places["start"]) // 4
+
+
+def default_folder(name, tree):
+    """Return where the corpus and the findings of the target @name are, if nobody says."""
+    return f"u-boot-{name}.fuzz" if tree == "patched" else f"u-boot-{name}-{tree}.fuzz"
+
+
+def write_seeds(name, folder):
+    """Write the inputs that the target @name begins with into @folder: valid ones. Return their number."""
+    folder.mkdir(parents=True, exist_ok=True)
+    inputs = ports.load("u-boot", "fuzz.seeds").INPUTS[name]()
+    for title, content in inputs.items():
+        (folder / title).write_bytes(content)
+    return len(inputs)
+
+
+def _repeat_words(name, tree, path):
+    command = base.relative(ROOT / "redzone")
+    words = [command if command.startswith((".", "/")) else f"./{command}", "port", "u-boot", "--fuzz", name]
+    return [*words, *(["--unpatched"] if tree == "original" else []), "--repeat", base.relative(path)]
+
+
+def prepare(name, tree, options, place, jobs=2):
+    """Build U-Boot and what fuzzes the target @name in it, into @place. Return the target.Target."""
+    image = build.build(tree, jobs=jobs, fuzz=True)
+    executable = target.put_executable(place)
+    binary, elf = place / "u-boot.bin", place / "u-boot.elf"
+    shutil.copyfile(image.binary, binary)
+    shutil.copyfile(image.elf, elf)
+    words = [
+        *("qemu-system-aarch64", "-machine", "virt", "-cpu", "cortex-a57", "-m", MEMORY),
+        *("-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-nic", "none"),
+        *target.shared_memory(MEMORY),
+        *_semihosting("fuzz", name, "@wait@", "@wake@"),
+        *("-bios", binary),
+    ]
+    counters = _counters(elf)
+    target.write_configuration(executable, words, MEMORY, options, counters)
+    options.seeds = [place / "seeds", *options.seeds]
+    write_seeds(name, place / "seeds")
+    return target.Target(executable, elf, counters)
+
+
+def run(name, tree, options, jobs=2):
+    """Fuzz the target @name in U-Boot from @tree as the campaign.Options say. Return the exit status."""
+    (BUILD / "runs").mkdir(parents=True, exist_ok=True)
+    place = campaign.scratch()
+    try:
+        built = prepare(name, tree, options, place, jobs)
+        return campaign.Campaign(built, options, lambda path: _repeat_words(name, tree, path)).run()
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def repeat(name, tree, path, log, timeout, echo, jobs=2):
+    """Let the target @name work on the input in the file @path. Return the boots.Session."""
+    image = build.build(tree, jobs=jobs, fuzz=True)
+    session = boots.Session(log=log)
+    Path(log).parent.mkdir(parents=True, exist_ok=True)
+    ports.note_console(log, image.elf)
+    machine = {"memory": MEMORY, "network": None, "log": log, "echo": echo}
+    extra = _semihosting("repeat", name, Path(path).resolve())
+    with qemu.Machine(image, HOME / "source" / tree, extra=extra, **machine) as running:
+        try:
+            running.wait_text(HANDLED, timeout)
+        except qemu.Stopped as stopped:
+            session.ended = str(stopped)
+            running.wait_end(1)
+        session.reports = list(running.reports)
+        session.lines = list(running.lines)
+    return session
