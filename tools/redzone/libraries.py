@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Public C libraries that run in the kernel as they were published: where they come from, what of them runs,
+and what must come out.
+
+A library is one source archive of Debian's pool, in one version with one checksum, fetched at the first use
+into build/libraries. No line of it is changed, and nothing of it is in this repository. To add one, add a
+Library to the table of redzone/library_table.py; suites/libraries.py does the rest.
+"""
+
+import re
+import shutil
+import tarfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from redzone import apt, base, process
+from redzone.base import BUILD, ROOT, Failure
+
+FOLDER = BUILD / "libraries"
+# Our own programs for libraries that come without a test of their own that can run here.
+OWN = ROOT / "tests" / "libraries"
+HOST_TIMEOUT = 600
+
+
+class Unavailable(Exception):
+    """The source is not there, and it cannot be fetched: the library is skipped for this reason."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """One `./redzone run`.
+
+    sources, library, includes: below the library's folder; `own/FILE` is a file of tests/libraries. each:
+    every source is a program of its own, and all get what they use of @library; else it is one program.
+    files: {name in the program: path of --file}. options: more options of `./redzone run`.
+
+    The program must return 0, without a report. count: a regular expression with one group, a number: the sum
+    of these numbers in the output must be @tests. says: texts that must be in the output. host: the output
+    must also be the same, line by line, as that of a native build on this machine; @host_options are the
+    compiler's, for that build only.
+    """
+
+    name: str
+    sources: tuple
+    library: tuple = ()
+    includes: tuple = ()
+    options: tuple = ()
+    arguments: tuple = ()
+    files: dict = field(default_factory=dict)
+    each: bool = False
+    count: str = ""
+    tests: int = 0
+    says: tuple = ()
+    host: bool = False
+    host_options: tuple = ()
+
+
+@dataclass(frozen=True)
+class Library:
+    """@pool, @digest: the archive's path in Debian's pool and its SHA-256. @inside: its top folder.
+
+    headers: {name: text}: what the library's configure script would write. They come into a folder that is
+    looked at first. small: the library belongs to the default run.
+    """
+
+    name: str
+    pool: str
+    digest: str
+    inside: str
+    programs: tuple
+    headers: dict = field(default_factory=dict)
+    small: bool = False
+
+    @property
+    def folder(self):
+        return FOLDER / self.name
+
+    @property
+    def root(self):
+        return self.folder / self.inside
+
+    @property
+    def made(self):
+        return self.folder / "made"
+
+    def path(self, name):
+        """Return the Path of @name, a file below the library's folder or one of our own."""
+        return OWN / name.removeprefix("own/") if name.startswith("own/") else self.root / name
+
+    def _unpack(self, archive):
+        new = self.folder / "new"
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir()
+        try:
+            with tarfile.open(archive) as members:
+                members.extractall(new, filter="data")
+        except (tarfile.TarError, OSError, EOFError) as error:
+            raise Failure(f"{base.relative(archive)} cannot be unpacked: {error}") from None
+        (new / self.inside).rename(self.root)
+        shutil.rmtree(new)
+
+    def fetch(self):
+        """Fetch and unpack the archive unless it is there, and write the headers. Raise Unavailable."""
+        archive = self.folder / Path(self.pool).name
+        with base.locked(self.folder):
+            if not archive.is_file() or base.sha256(archive) != self.digest:
+                shutil.rmtree(self.root, ignore_errors=True)
+                archive.unlink(missing_ok=True)
+                why = apt.pool_file(self.pool, self.digest, archive)
+                if why is not None:
+                    archive.unlink(missing_ok=True)
+                    raise Unavailable(f"the source of {self.name} cannot be fetched: {why}")
+            if not self.root.is_dir():
+                self._unpack(archive)
+            self.made.mkdir(exist_ok=True)
+            for name, text in self.headers.items():
+                (self.made / name).write_text(text, encoding="utf-8")
+
+    def compile_options(self, program):
+        """Return the options for headers and macros, which both `./redzone run` and a compiler take."""
+        folders = [self.made, *(self.path(name) for name in program.includes)]
+        return [part for folder in folders for part in ("-I", str(folder))]
+
+    def command(self, program):
+        """Return the arguments of `./redzone run` for @program, without those that choose the kernel."""
+        sources = [str(self.path(name)) for name in program.sources]
+        library = [str(self.path(name)) for name in program.library]
+        if program.each:
+            parts = ["--each", *sources, *(part for name in library for part in ("--library", name))]
+        else:
+            parts = [*sources, *library]
+        files = [f"--file={name}={self.path(path)}" for name, path in program.files.items()]
+        after = ["--", *program.arguments] if program.arguments else []
+        return [*parts, *self.compile_options(program), *program.options, *files, *after]
+
+    def _host_program(self, program, source, folder, compiler, options):
+        """Compile the native program of @source, or of all sources if it is None. Return its path."""
+        sources = program.sources if source is None else (source,)
+        target = folder / (Path(source).stem if source else program.name)
+        macros = [
+            part
+            for option, value in zip(program.options, program.options[1:], strict=False)
+            if option == "-D"
+            for part in ("-D", value)
+        ]
+        code = [str(self.path(name)) for name in (*sources, *program.library)]
+        status, output = process.call(
+            [
+                *(*compiler, "-w", "-O1", *options, *macros, *self.compile_options(program)),
+                *(*program.host_options, *code, "-lm", "-lpthread", "-o", str(target)),
+            ]
+        )
+        if status != 0:
+            raise Failure(f"the native build of {self.name} failed: {process.last_line(output)}")
+        return target
+
+    def host_output(self, program, folder, compiler=("gcc",), options=()):
+        """Build @program natively into @folder with @compiler, run it where its files are; return its lines.
+
+        Raise Failure if it does not compile or does not return 0.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, path in program.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self.path(path), folder / name)
+        lines = []
+        for source in program.sources if program.each else (None,):
+            binary = self._host_program(program, source, folder, compiler, options)
+            status, output = process.call([str(binary), *program.arguments], cwd=folder)
+            if status != 0:
+                raise Failure(f"the native {binary.name} of {self.name} returned {status}")
+            lines += output.splitlines()
+        return lines
+
+
+def judge(program, lines, host_lines=None):
+    """Return what is wrong with the output @lines of @program, which returned 0, as a list of texts.
+
+    host_lines: the output of the native build, if there is one.
+    """
+    text = "\n".join(lines)
+    wrong = []
+    if program.count:
+        counted = sum(int(number) for number in re.findall(program.count, text, re.MULTILINE))
+        if counted != program.tests:
+            wrong.append(f"{counted} tests, expected {program.tests}")
+    wrong += [f"it did not say '{said}'" for said in program.says if said not in text]
+    if host_lines is not None and lines != host_lines:
+        pairs = enumerate(zip(lines, host_lines, strict=False), 1)
+        number, pair = next(
+            ((number, pair) for number, pair in pairs if pair[0] != pair[1]),
+            (min(len(lines), len(host_lines)) + 1, ("no line", "no line")),
+        )
+        wrong.append(f"line {number} is '{pair[0]}', and '{pair[1]}' on the host")
+    return wrong
