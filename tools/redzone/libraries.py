@@ -14,12 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from redzone import apt, base, process
-from redzone.base import BUILD, ROOT, Failure
+from redzone.base import BUILD, Failure
 
 FOLDER = BUILD / "libraries"
-# Our own programs for libraries that come without a test of their own that can run here.
-OWN = ROOT / "tests" / "libraries"
-HOST_TIMEOUT = 600
 
 
 class Unavailable(Exception):
@@ -30,9 +27,9 @@ class Unavailable(Exception):
 class Program:
     """One `./redzone run`.
 
-    sources, library, includes: below the library's folder; `own/FILE` is a file of tests/libraries. each:
-    every source is a program of its own, and all get what they use of @library; else it is one program.
-    files: {name in the program: path of --file}. options: more options of `./redzone run`.
+    sources, library, includes: below the library's folder. each: every source is a program of its own, and
+    all get what they use of @library; else it is one program. files: {name in the program: path of --file}.
+    options: more options of `./redzone run`.
 
     The program must return 0, without a report. count: a regular expression with one group, a number: the sum
     of these numbers in the output must be @tests. says: texts that must be in the output. host: the output
@@ -60,7 +57,7 @@ class Library:
     """@pool, @digest: the archive's path in Debian's pool and its SHA-256. @inside: its top folder.
 
     headers: {name: text}: what the library's configure script would write. They come into a folder that is
-    looked at first. small: the library belongs to the default run.
+    looked at first.
     """
 
     name: str
@@ -69,7 +66,6 @@ class Library:
     inside: str
     programs: tuple
     headers: dict = field(default_factory=dict)
-    small: bool = False
 
     @property
     def folder(self):
@@ -84,8 +80,8 @@ class Library:
         return self.folder / "made"
 
     def path(self, name):
-        """Return the Path of @name, a file below the library's folder or one of our own."""
-        return OWN / name.removeprefix("own/") if name.startswith("own/") else self.root / name
+        """Return the Path of @name, a file below the library's folder."""
+        return self.root / name
 
     def _unpack(self, archive):
         new = self.folder / "new"

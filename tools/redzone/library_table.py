@@ -102,7 +102,6 @@ LIBYAML = Library(
         "config.h": "#define YAML_VERSION_MAJOR 0\n#define YAML_VERSION_MINOR 2\n"
         '#define YAML_VERSION_PATCH 5\n#define YAML_VERSION_STRING "0.2.5"\n'
     },
-    small=True,
 )
 
 EXPAT = Library(

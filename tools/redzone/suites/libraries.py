@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Public C libraries, unmodified, with their own tests: the right result and no report in every mode.
 
-Each program goes through `./redzone run --libc musl`, as a user's would. --filter GLOB chooses programs by
+Each program goes through `./redzone run --libc musl`, as a user's would. --filter chooses programs by
 "LIBRARY" or "LIBRARY.PROGRAM". The table of libraries is redzone/library_table.py.
 """
 
@@ -32,14 +32,9 @@ _KERNEL = re.compile(r"^\[ *\d+\.\d+\] ")
 _KTAP = re.compile(r"^(?:KTAP version|1\.\.\d+$|(?:not )?ok \d+ )")
 
 
-def chosen(filter_, small_only=False):
+def chosen(filter_):
     """Return [(Library, Program)] that --filter names, all if it is None."""
-    pairs = [
-        (library, program)
-        for library in library_table.LIBRARIES
-        for program in library.programs
-        if not small_only or library.small
-    ]
+    pairs = [(library, program) for library in library_table.LIBRARIES for program in library.programs]
     if filter_ is None:
         return pairs
     return [
