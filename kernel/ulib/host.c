@@ -27,7 +27,7 @@
 static unsigned char input[4096];
 static size_t input_pos, input_size;
 static long input_file = -1;
-static bool input_open, input_locked;
+static bool input_open, input_failed, input_locked;
 
 /* The environment of the running program. */
 static char *nothing[] = {NULL};
@@ -109,17 +109,23 @@ static void open_input(void)
 	const char *name = ulib_host_setting("stdin", &size);
 
 	input_open = true;
-	if (!name || size >= sizeof(path))
+	if (!name)
 		return;
-	memcpy(path, name, size);
-	path[size] = '\0';
-	input_file = arch_host_open(path, false);
+	if (size < sizeof(path)) {
+		memcpy(path, name, size);
+		path[size] = '\0';
+		input_file = arch_host_open(path, false);
+	}
+	/* An empty input would look right. */
+	input_failed = input_file < 0;
 }
 
 static long read_input(unsigned char *buf, size_t size)
 {
 	if (!input_open)
 		open_input();
+	if (input_failed)
+		return -1;
 	if (input_pos == input_size && input_file >= 0) {
 		long got = arch_host_read(input_file, input, sizeof(input));
 
@@ -159,7 +165,7 @@ void ulib_host_input_reset(void)
 	/* The next program opens the file again, and so reads it from its beginning. */
 	if (input_file >= 0)
 		arch_host_close(input_file);
-	input_open = false;
+	input_open = input_failed = false;
 	input_file = -1;
 	input_pos = input_size = 0;
 	unlock_input();

@@ -2,15 +2,18 @@
 """What programs get from the host, and give back: standard input, environment, saved files."""
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import libc
+from redzone import host, libc
 
 TIMEOUT = 300
 # With an argument it reads by getchar(), else by fread(), which it asks for more than there is.
@@ -85,6 +88,51 @@ def test_own_stdin(redzone, source, tmp_path):
         status, out, err = with_input(redzone, "run", source(SUM), stdin=file)
         assert status == 0, out + err
         assert said(data[1000:]) in out
+
+
+def test_stdin_pipes(redzone, source, tmp_path):
+    """--stdin with a pipe: that of a shell's <(command), /dev/stdin, and one with a name."""
+    data = bytes(range(256)) * 400
+    out, into = os.pipe()
+    writer = threading.Thread(target=lambda: (os.write(into, data[:50000]), os.close(into)))
+    writer.start()
+    status, text, err = with_input(redzone, "run", source(SUM), "--stdin", f"/dev/fd/{out}", pass_fds=(out,))
+    writer.join()
+    os.close(out)
+    assert status == 0, text + err
+    assert said(data[:50000]) in text
+    status, text, err = with_input(redzone, "run", source(SUM), "--stdin", "/dev/stdin", input=data)
+    assert status == 0, text + err
+    assert said(data) in text
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=lambda: fifo.write_bytes(data))
+    writer.start()
+    status, text, err = with_input(redzone, "run", source(SUM), "--stdin", "fifo")
+    writer.join()
+    assert status == 0, text + err
+    assert said(data) in text
+
+
+def test_stdin_vanishes(redzone, source, tmp_path):
+    """The file of --stdin is there when the run begins, and gone when the program reads."""
+    (tmp_path / "data").write_bytes(b"some")
+    code = (
+        "import sys; from redzone import cli, host\n"
+        "host._named_stdin = lambda name: ('/absent/file', None)\n"
+        "sys.exit(cli.main())"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, "run", str(source(SUM)), "--stdin", "data"],
+        cwd=tmp_path,
+        env={**redzone.environment(), "PYTHONPATH": str(redzone.root / "tools")},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "0 bytes, sum 0, end 0, error 1" in result.stdout
 
 
 def test_no_stdin(redzone, source):
@@ -214,6 +262,53 @@ def test_save(redzone, source, tmp_path, large):
     assert "redzone: --save dev/null: not saved: it is a device" in result.stderr
     assert (tmp_path / "out").read_bytes() == data
     assert not any((tmp_path / name).exists() for name in ("one", "two", "three"))
+
+
+def test_save_elsewhere(redzone, source, tmp_path, large):
+    """A pipe with a name gets the file, a link stays one, and a full disk is said."""
+    data = bytes(range(256)) * 40
+    (tmp_path / "data").write_bytes(data)
+    (tmp_path / "linked").write_bytes(b"old")
+    (tmp_path / "linked").chmod(0o640)
+    (tmp_path / "link").symlink_to("linked")
+    os.mkfifo(tmp_path / "fifo")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "fifo").read_bytes()))
+    reader.start()
+    pairs = ("/folder/copy=fifo", "./folder/copy=link", "folder/copy=/dev/full")
+    saves = [word for pair in pairs for word in ("--save", pair)]
+    result = redzone("run", *large, "--stdin", "data", *saves, source(SAVE))
+    reader.join()
+    assert result.returncode == 4, result.stdout + result.stderr
+    assert read == [data]
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "linked").read_bytes() == data
+    assert (tmp_path / "linked").stat().st_mode & 0o777 == 0o640
+    assert "folder/copy: not saved: '/dev/full' cannot be written: No space left on device" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["", "0", "0\n", "0\n-2"])
+def test_torn_results(tmp_path, capsys, text):
+    """The list of results ends early: the files behind its end are not there."""
+    saves = [("a", tmp_path / "one"), ("b", tmp_path / "two")]
+    options = SimpleNamespace(
+        save=saves, stdin=None, own_stdin=False, separate=False, files=["x.c"], project=None, env=[]
+    )
+    taken = host.Host(options, tmp_path)
+    (tmp_path / "save-0").write_bytes(b"first")
+    (tmp_path / "saved").write_text(text)
+    assert not taken.take()
+    said = capsys.readouterr().err
+    assert "--save b: not saved: its result did not arrive" in said
+    assert (tmp_path / "one").exists() == text.startswith("0\n")
+
+
+def test_a_copy_that_fails(tmp_path):
+    """What was there before is still there, and nothing else is."""
+    (tmp_path / "old").write_bytes(b"old")
+    assert "cannot be written: No such file" in host._copy(tmp_path / "absent", tmp_path / "old")
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert (tmp_path / "old").read_bytes() == b"old"
 
 
 def test_nothing_to_save_from(redzone, source, tmp_path, large):

@@ -6,6 +6,7 @@ reads standard input through the emulator when the program asks for it, and not 
 end, and what the program does not read stays for others.
 """
 
+import errno
 import os
 import shutil
 import stat
@@ -44,20 +45,28 @@ def check(options):
     if not (options.files or options.project):
         raise Failure("--stdin, --env and --save need files: a program that uses them")
     if options.stdin:
-        _check_stdin(options.stdin)
+        _check_stdin(options.stdin, options.separate)
     if options.save:
         _check_saves(options)
 
 
-def _check_stdin(name):
-    path = Path(name)
-    if path.is_dir():
-        raise Failure(f"--stdin '{name}' is a directory, not a file")
+def _check_stdin(name, separate):
     try:
-        # A pipe would wait for its writer.
-        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+        mode = os.stat(name).st_mode
+        if stat.S_ISDIR(mode):
+            raise Failure(f"--stdin '{name}' is a directory, not a file")
+        if stat.S_ISFIFO(mode):
+            # To open it here and close it again would end its writer.
+            if not os.access(name, os.R_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        else:
+            os.close(os.open(name, os.O_RDONLY | os.O_NONBLOCK))
     except OSError as error:
         raise Failure(f"--stdin '{name}' cannot be read: {error.strerror}") from None
+    if separate and stat.S_ISFIFO(mode):
+        raise Failure(
+            f"--stdin '{name}' is a pipe, and --each needs a file: every program reads it from its beginning"
+        )
 
 
 def _check_saves(options):
@@ -76,6 +85,19 @@ def _check_saves(options):
             raise Failure(f"--save names the host's file '{path}' twice")
         names.add(name)
         paths.add(path.absolute())
+
+
+def _named_stdin(name):
+    """Return (path of the file @name of --stdin for the emulator, descriptor that it inherits or None)."""
+    path = Path(name).resolve()
+    if path.exists():
+        return str(path), None
+    # A pipe without a name, as a shell's <(command) is one, or a file that is removed already.
+    try:
+        number = os.open(name, os.O_RDONLY)
+    except OSError as error:
+        raise Failure(f"--stdin '{name}' cannot be read: {error.strerror}") from None
+    return f"/dev/fd/{number}", number
 
 
 def _own_stdin(folder):
@@ -105,6 +127,29 @@ def _own_stdin(folder):
     return str(copy), None
 
 
+def _copy(source, path):
+    """Copy the file @source to @path. Return None, or why it cannot be done."""
+    try:
+        if path.exists() and not path.is_file():
+            # A device or a pipe: it stays what it is.
+            with open(source, "rb") as file, open(path, "wb") as target:
+                shutil.copyfileobj(file, target)
+            return None
+        # All of it or nothing: what is there already stays until the copy is whole. A link stays a link.
+        path = path.resolve()
+        new = path.with_name(f"{path.name}.{os.getpid()}.new")
+        try:
+            shutil.copyfile(source, new)
+            if path.exists():
+                shutil.copymode(path, new)
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as error:
+        return f"'{path}' cannot be written: {error.strerror or error}"
+    return None
+
+
 class Host:
     """What one run gives to the kernel and takes from it. @options: job.Options. @folder: of the run.
 
@@ -114,15 +159,15 @@ class Host:
     def __init__(self, options, folder):
         self.files, self.inherited = {}, ()
         self._saves, self._folder = list(options.save), folder
+        found = None
         if options.stdin:
-            path = str(Path(options.stdin).resolve())
+            found = _named_stdin(options.stdin)
         # Programs of --each cannot share what can be read only once.
-        elif options.separate or not (options.own_stdin and (options.files or options.project)):
-            path = None
-        else:
-            path, number = _own_stdin(folder) or (None, None)
+        elif options.own_stdin and not options.separate and (options.files or options.project):
+            found = _own_stdin(folder)
+        if found:
+            path, number = found
             self.inherited = () if number is None else (number,)
-        if path is not None:
             self._add("stdin", os.fsencode(path))
         if options.env:
             entries = [f"{name}={value}" for name, value in options.env]
@@ -149,15 +194,17 @@ class Host:
             base.say("--save: no file was saved, because the machine stopped before the program's end")
             return False
         good = True
-        errors = [-int(word) for word in results.read_text(encoding="utf-8").split()]
-        for number, (error, (name, path)) in enumerate(zip(errors, self._saves, strict=True)):
-            if error:
-                base.say(f"--save {name}: not saved: {_WHY.get(error, os.strerror(error))}")
-                good = False
-                continue
-            try:
-                shutil.copyfile(self._copy(number), path)
-            except OSError as why:
-                base.say(f"--save {name}: '{path}' cannot be written: {why.strerror}")
+        # The last line may be torn: the machine was stopped, or the disk is full.
+        lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
+        errors = [-int(line) for line in lines if line.endswith("\n")]
+        for number, (name, path) in enumerate(self._saves):
+            if number >= len(errors):
+                why = "its result did not arrive; is the disk full, or was the machine stopped?"
+            elif errors[number]:
+                why = _WHY.get(errors[number], os.strerror(errors[number]))
+            else:
+                why = _copy(self._copy(number), path)
+            if why:
+                base.say(f"--save {name}: not saved: {why}")
                 good = False
         return good
