@@ -358,7 +358,7 @@ def test_cases_without_their_folder_are_skipped_by_name(redzone, tmp_path):
         (("soak", "--rounds", "9"), "no chosen suite takes --rounds; those that do: workqueue-stress"),
         (("workqueue-stress", "--rounds", "0"), "'0' is not accepted; accepted: an integer from 1 to"),
         (("style", "--quick"), "no chosen suite takes --quick; those that do: fresh-machine"),
-        (("style", "--filter", "slab*"), "no chosen suite takes --filter; those that do: kunit, libraries"),
+        (("style", "--filter", "slab*"), "no chosen suite takes --filter; those that do: "),
         (("kunit", "--filter", "slab cost"), "'slab cost' is not accepted; accepted: suites or suite.case"),
         (("soak", "--seconds", "0"), "'0' is not accepted; accepted: an integer from 1 to 1000000"),
         (("soak", "--seed", "x"), "'x' is not accepted; accepted: an integer from 0 to"),
