@@ -109,11 +109,15 @@ static _Noreturn void host_exit(unsigned long status)
 
 static void put_decimal(unsigned long value, unsigned int digits, char fill)
 {
+	const unsigned int last = digits - 1;
 	char text[24];
 
 	text[digits] = '\0';
 	while (digits--) {
-		text[digits] = value || fill == '0' ? (char)('0' + value % 10) : fill;
+		/* A time without a digit, in a system's first second, is no time for those that read reports. */
+		const bool shown = value || fill == '0' || digits == last;
+
+		text[digits] = shown ? (char)('0' + value % 10) : fill;
 		value /= 10;
 	}
 	uboot_puts(text);
