@@ -1,34 +1,42 @@
 # SPDX-License-Identifier: MIT
-"""Public C libraries that run in the kernel as they were published: where they come from, what of them runs,
-and what must come out.
+"""Public C libraries that run in the kernel as they were published: what of them runs, what must come out.
 
-A library is one source archive of Debian's pool, in one version with one checksum, fetched at the first use
-into build/libraries. No line of it is changed, and nothing of it is in this repository. To add one, add a
-Library to the table of redzone/library_table.py; suites/libraries.py does the rest.
+A library is one source archive of a package registry, in one version with one checksum, fetched at the first
+use into build/libraries (redzone/library_source.py). No line of it is changed, and nothing of it is in this
+repository. To add one, add a Library to the table of redzone/library_table.py; suites/libraries.py does the
+rest.
 """
 
 import re
 import shutil
-import tarfile
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from redzone import apt, base, process
-from redzone.base import BUILD, Failure
+from redzone import base, process
+from redzone.base import BUILD, ROOT, Failure
+from redzone.library_source import Unavailable
+
+__all__ = ["Library", "Program", "Template", "Unavailable", "judge"]
 
 FOLDER = BUILD / "libraries"
+# Programs for libraries that have no test program of their own.
+OWN = ROOT / "tests" / "libraries"
 
 
-class Unavailable(Exception):
-    """The source is not there, and it cannot be fetched: the library is skipped for this reason."""
+@dataclass(frozen=True)
+class Template:
+    """A file @path of the library in which configure replaces texts: {text: what it becomes}."""
+
+    path: str
+    values: dict
 
 
 @dataclass(frozen=True)
 class Program:
     """One `./redzone run`.
 
-    sources, library, includes: below the library's folder. each: every source is a program of its own, and
-    all get what they use of @library; else it is one program. files: {name in the program: path of --file}.
+    sources, library, includes: below the library's folder; "NAME:PATH" is below that of another Library,
+    which this one uses. own: sources in tests/libraries. each: every source is a program of its own, and all
+    get what they use of @library; else it is one program. files: {name in the program: path of --file}.
     options: more options of `./redzone run`.
 
     The program must return 0, without a report. count: a regular expression with one group, a number: the sum
@@ -38,7 +46,8 @@ class Program:
     """
 
     name: str
-    sources: tuple
+    sources: tuple = ()
+    own: tuple = ()
     library: tuple = ()
     includes: tuple = ()
     options: tuple = ()
@@ -54,18 +63,18 @@ class Program:
 
 @dataclass(frozen=True)
 class Library:
-    """@pool, @digest: the archive's path in Debian's pool and its SHA-256. @inside: its top folder.
+    """source: where it comes from, as redzone/library_source.py has it. uses: other Libraries of which
+    programs take files.
 
-    headers: {name: text}: what the library's configure script would write. They come into a folder that is
-    looked at first.
+    headers: {name: text or Template}: what the library's configure script would write. They come into a
+    folder that is looked at first.
     """
 
     name: str
-    pool: str
-    digest: str
-    inside: str
-    programs: tuple
+    source: object
+    programs: tuple = ()
     headers: dict = field(default_factory=dict)
+    uses: tuple = ()
 
     @property
     def folder(self):
@@ -73,53 +82,47 @@ class Library:
 
     @property
     def root(self):
-        return self.folder / self.inside
+        return self.source.root(self.folder)
 
     @property
     def made(self):
         return self.folder / "made"
 
     def path(self, name):
-        """Return the Path of @name, a file below the library's folder."""
-        return self.root / name
-
-    def _unpack(self, archive):
-        new = self.folder / "new"
-        shutil.rmtree(new, ignore_errors=True)
-        new.mkdir()
-        try:
-            with tarfile.open(archive) as members:
-                members.extractall(new, filter="data")
-        except (tarfile.TarError, OSError, EOFError) as error:
-            raise Failure(f"{base.relative(archive)} cannot be unpacked: {error}") from None
-        (new / self.inside).rename(self.root)
-        shutil.rmtree(new)
+        """Return the Path of @name, a file below the library's folder or, as NAME:PATH, that of another."""
+        of, colon, rest = name.partition(":")
+        if not colon:
+            return self.root / name
+        return next(used for used in self.uses if used.name == of).root / rest
 
     def fetch(self):
-        """Fetch and unpack the archive unless it is there, and write the headers. Raise Unavailable."""
-        archive = self.folder / Path(self.pool).name
+        """Fetch the sources unless they are there, and write the headers. Raise Unavailable."""
+        for used in self.uses:
+            used.fetch()
         with base.locked(self.folder):
-            if not archive.is_file() or base.sha256(archive) != self.digest:
-                shutil.rmtree(self.root, ignore_errors=True)
-                archive.unlink(missing_ok=True)
-                why = apt.pool_file(self.pool, self.digest, archive)
-                if why is not None:
-                    archive.unlink(missing_ok=True)
-                    raise Unavailable(f"the source of {self.name} cannot be fetched: {why}")
-            if not self.root.is_dir():
-                self._unpack(archive)
-            self.made.mkdir(exist_ok=True)
-            for name, text in self.headers.items():
+            self.source.fetch(self.folder)
+            for name, content in self.headers.items():
+                text = content
+                if isinstance(content, Template):
+                    text = self.path(content.path).read_text(encoding="utf-8")
+                    for old, new in content.values.items():
+                        text = text.replace(old, new)
+                (self.made / name).parent.mkdir(parents=True, exist_ok=True)
                 (self.made / name).write_text(text, encoding="utf-8")
+
+    def sources(self, program):
+        """Return the Paths of the sources of @program, without those of the library that it tests."""
+        return [*(OWN / name for name in program.own), *(self.path(name) for name in program.sources)]
 
     def compile_options(self, program):
         """Return the options for headers and macros, which both `./redzone run` and a compiler take."""
-        folders = [self.made, *(self.path(name) for name in program.includes)]
+        made = [library.made for library in (self, *self.uses) if library.headers]
+        folders = [*made, *(self.path(name) for name in program.includes)]
         return [part for folder in folders for part in ("-I", str(folder))]
 
     def command(self, program):
         """Return the arguments of `./redzone run` for @program, without those that choose the kernel."""
-        sources = [str(self.path(name)) for name in program.sources]
+        sources = [str(path) for path in self.sources(program)]
         library = [str(self.path(name)) for name in program.library]
         if program.each:
             parts = ["--each", *sources, *(part for name in library for part in ("--library", name))]
@@ -131,15 +134,15 @@ class Library:
 
     def _host_program(self, program, source, folder, compiler, options):
         """Compile the native program of @source, or of all sources if it is None. Return its path."""
-        sources = program.sources if source is None else (source,)
-        target = folder / (Path(source).stem if source else program.name)
+        sources = self.sources(program) if source is None else (source,)
+        target = folder / (source.stem if source else program.name)
         macros = [
             part
             for option, value in zip(program.options, program.options[1:], strict=False)
             if option == "-D"
             for part in ("-D", value)
         ]
-        code = [str(self.path(name)) for name in (*sources, *program.library)]
+        code = [str(path) for path in (*sources, *(self.path(name) for name in program.library))]
         status, output = process.call(
             [
                 *(*compiler, "-w", "-O1", *options, *macros, *self.compile_options(program)),
@@ -160,7 +163,7 @@ class Library:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self.path(path), folder / name)
         lines = []
-        for source in program.sources if program.each else (None,):
+        for source in self.sources(program) if program.each else (None,):
             binary = self._host_program(program, source, folder, compiler, options)
             status, output = process.call([str(binary), *program.arguments], cwd=folder)
             if status != 0:

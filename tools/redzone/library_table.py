@@ -5,6 +5,7 @@ The numbers of tests are those of a native build of the same version, counted on
 """
 
 from redzone.libraries import Library, Program
+from redzone.library_source import Debian
 
 _CJSON_TESTS = (
     "cjson_add",
@@ -36,9 +37,11 @@ _CJSON_DATA = (
 )
 CJSON = Library(
     "cjson",
-    "pool/main/c/cjson/cjson_1.7.15.orig.tar.gz",
-    "5308fd4bd90cef7aa060558514de6a1a4a0819974a26e6ed13973c5f624c24b2",
-    "cJSON-1.7.15",
+    Debian(
+        "pool/main/c/cjson/cjson_1.7.15.orig.tar.gz",
+        "5308fd4bd90cef7aa060558514de6a1a4a0819974a26e6ed13973c5f624c24b2",
+        "cJSON-1.7.15",
+    ),
     (
         # Each of its tests includes cJSON.c itself.
         Program(
@@ -57,9 +60,11 @@ CJSON = Library(
 _YAML_EXAMPLES = ("anchors", "array", "global-tag", "json", "mapping", "numbers", "strings", "tags")
 LIBYAML = Library(
     "libyaml",
-    "pool/main/liby/libyaml/libyaml_0.2.5.orig.tar.gz",
-    "fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e",
-    "libyaml-0.2.5",
+    Debian(
+        "pool/main/liby/libyaml/libyaml_0.2.5.orig.tar.gz",
+        "fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e",
+        "libyaml-0.2.5",
+    ),
     (
         # Each reads all of the examples; emitter and dumper write them again and compare.
         Program(
@@ -106,9 +111,11 @@ LIBYAML = Library(
 
 EXPAT = Library(
     "expat",
-    "pool/main/e/expat/expat_2.5.0.orig.tar.gz",
-    "ab00ee05c7067fd10a35c5d2a4922ebba746ddd50ff83b79c828da17bbdf1757",
-    "libexpat-R_2_5_0",
+    Debian(
+        "pool/main/e/expat/expat_2.5.0.orig.tar.gz",
+        "ab00ee05c7067fd10a35c5d2a4922ebba746ddd50ff83b79c828da17bbdf1757",
+        "libexpat-R_2_5_0",
+    ),
     (
         Program(
             "runtests",
@@ -158,9 +165,11 @@ _ONIGURUMA = tuple(
 )
 ONIGURUMA = Library(
     "oniguruma",
-    "pool/main/libo/libonig/libonig_6.9.8.orig.tar.gz",
-    "26372720bab6733c869a9eb69377f73971138dc5e3eff4a81f5ba8aea5435fb2",
-    "oniguruma-6.9.8",
+    Debian(
+        "pool/main/libo/libonig/libonig_6.9.8.orig.tar.gz",
+        "26372720bab6733c869a9eb69377f73971138dc5e3eff4a81f5ba8aea5435fb2",
+        "oniguruma-6.9.8",
+    ),
     (
         Program(
             "utf8",
@@ -180,4 +189,41 @@ ONIGURUMA = Library(
     },
 )
 
-LIBRARIES = (LIBYAML, CJSON, EXPAT, ONIGURUMA)
+_MBEDTLS = (
+    "aes aesni arc4 aria asn1parse asn1write base64 bignum blowfish camellia ccm certs chacha20 "
+    "chachapoly cipher cipher_wrap cmac constant_time ctr_drbg debug des dhm ecdh ecdsa ecjpake "
+    "ecp ecp_curves entropy entropy_poll error gcm havege hkdf hmac_drbg md md2 md4 md5 "
+    "memory_buffer_alloc mps_reader mps_trace net_sockets nist_kw oid padlock pem pk pk_wrap "
+    "pkcs11 pkcs12 pkcs5 pkparse pkwrite platform platform_util poly1305 psa_crypto "
+    "psa_crypto_aead psa_crypto_cipher psa_crypto_client psa_crypto_driver_wrappers "
+    "psa_crypto_ecp psa_crypto_hash psa_crypto_mac psa_crypto_rsa psa_crypto_se "
+    "psa_crypto_slot_management psa_crypto_storage psa_its_file ripemd160 rsa rsa_internal sha1 "
+    "sha256 sha512 ssl_cache ssl_ciphersuites ssl_cli ssl_cookie ssl_msg ssl_srv ssl_ticket "
+    "ssl_tls ssl_tls13_keys threading timing version version_features x509 x509_create x509_crl "
+    "x509_crt x509_csr x509write_crt x509write_csr xtea"
+)
+MBEDTLS = Library(
+    "mbedtls",
+    Debian(
+        "pool/main/m/mbedtls/mbedtls_2.28.3.orig.tar.gz",
+        "3b4953aa55a681e084d31892d9904cc5328d6b4958ea57b90ae4b4f94ae69a8d",
+        "Mbed-TLS-mbedtls-8f97ca5",
+    ),
+    (
+        # Its timing test measures the clock with alarms; it is not about memory, and no machine is idle.
+        Program(
+            "selftest",
+            ("programs/test/selftest.c",),
+            library=tuple(f"library/{name}.c" for name in _MBEDTLS.split()),
+            includes=("include", "library"),
+            # Without this it takes the system for one that it does not know.
+            options=("-D", "__unix__", "--timeout", "900"),
+            arguments=("-x", "timing"),
+            says=("[ All tests PASS ]",),
+            count=r"^  Executed (\d+) test suites$",
+            tests=26,
+        ),
+    ),
+)
+
+LIBRARIES = (LIBYAML, CJSON, EXPAT, ONIGURUMA, MBEDTLS)
