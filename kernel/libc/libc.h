@@ -126,6 +126,13 @@ void libc_save_files(void) __weak;
 
 long libc_mmap(void *addr, size_t size, int prot, int flags, int fd, s64 offset);
 long libc_munmap(void *addr, size_t size);
+long libc_mremap(void *addr, size_t size, size_t new_size, int flags);
+/** libc_mprotect() - protect pages of mappings. Other memory stays readable and writable. */
+long libc_mprotect(void *addr, size_t size, int prot);
+/** libc_madvise() - the advice that a page is not needed clears it, and others do nothing. */
+long libc_madvise(void *addr, size_t size, int advice);
+/** libc_memory_reset() - a new program has no mappings. */
+void libc_memory_reset(void);
 
 /* --- signal.c --------------------------------------------------------------------------------- */
 

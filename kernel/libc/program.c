@@ -16,6 +16,7 @@ void redzone_libc_begin(int *(*location)(void))
 		pr_err("program: no memory for its files\n");
 		ulib_end_program(NO_MEMORY_STATUS);
 	}
+	libc_memory_reset();
 	libc_signals_reset();
 	libc_threads_reset();
 	ulib_use_errno(location);

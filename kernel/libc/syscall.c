@@ -82,8 +82,12 @@ enum {
 	NR_GETEGID = 177,
 	NR_GETTID = 178,
 	NR_MUNMAP = 215,
+	NR_MREMAP = 216,
 	NR_MMAP = 222,
 	NR_MPROTECT = 226,
+	NR_MSYNC = 227,
+	NR_MLOCK = 228,
+	NR_MUNLOCK = 229,
 	NR_MADVISE = 233,
 	NR_RENAMEAT2 = 276,
 	NR_GETRANDOM = 278,
@@ -321,9 +325,16 @@ static long do_syscall(long nr, long a, long b, long c, long d, long e, long f)
 		return libc_mmap((void *)a, (size_t)b, (int)c, (int)d, (int)e, f);
 	case NR_MUNMAP:
 		return libc_munmap((void *)a, (size_t)b);
+	case NR_MREMAP:
+		return libc_mremap((void *)a, (size_t)b, (size_t)c, (int)d);
 	case NR_MPROTECT:
+		return libc_mprotect((void *)a, (size_t)b, (int)c);
 	case NR_MADVISE:
-		/* All memory stays readable and writable. */
+		return libc_madvise((void *)a, (size_t)b, (int)c);
+	case NR_MSYNC:
+	case NR_MLOCK:
+	case NR_MUNLOCK:
+		/* Nothing is written back, and all memory stays where it is. */
 		return 0;
 	case NR_GETRANDOM:
 		get_random_bytes((void *)a, (size_t)b);

@@ -14,23 +14,39 @@
 #include "kasan_test.h"
 
 /* Linux's numbers. */
-#define NR_MUNMAP     215
-#define NR_MMAP	      222
-#define MAP_PRIVATE   0x02
-#define MAP_ANONYMOUS 0x20
-#define PROT_RW	      3
+#define NR_MUNMAP      215
+#define NR_MREMAP      216
+#define NR_MMAP	       222
+#define MAP_PRIVATE    0x02
+#define MAP_ANONYMOUS  0x20
+#define MREMAP_MAYMOVE 1
+#define PROT_RW	       3
 
 static int mapping_work(void)
 {
 	long addr = redzone_syscall(NR_MMAP, 0, 2 * PAGE_SIZE - 1, PROT_RW,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	long error;
+	long moved;
 
 	if (addr < 0 && addr >= -4095)
 		return (int)addr;
 	((char *)addr)[2 * PAGE_SIZE - 1] = 1;
-	error = redzone_syscall(NR_MUNMAP, addr, 2 * PAGE_SIZE, 0, 0, 0, 0);
-	return error ? -EIO : 0;
+	moved = redzone_syscall(NR_MREMAP, addr, 2 * PAGE_SIZE, 3 * PAGE_SIZE, MREMAP_MAYMOVE, 0,
+				0);
+	/* The old mapping is as it was. */
+	if (moved < 0 && moved >= -4095) {
+		if (((char *)addr)[2 * PAGE_SIZE - 1] != 1 ||
+		    redzone_syscall(NR_MUNMAP, addr, 2 * PAGE_SIZE, 0, 0, 0, 0))
+			return -EIO;
+		return (int)moved;
+	}
+	if (((char *)moved)[2 * PAGE_SIZE - 1] != 1)
+		return -EIO;
+	/* Two parts, of which the second is the last. */
+	if (redzone_syscall(NR_MUNMAP, moved, PAGE_SIZE, 0, 0, 0, 0) ||
+	    redzone_syscall(NR_MUNMAP, moved + PAGE_SIZE, 2 * PAGE_SIZE, 0, 0, 0, 0))
+		return -EIO;
+	return 0;
 }
 
 static void mappings(struct kunit *test)

@@ -30,7 +30,8 @@
  *                     is_kernel_image(), is_kernel_text()
  *   <asm/percpu.h>    smp_processor_id()
  *   <asm/pgtable.h>   pgprot_t and its values: PAGE_KERNEL (read and write), PAGE_KERNEL_RO, PAGE_KERNEL_EXEC,
- *                     PAGE_KERNEL_TAGGED (PAGE_KERNEL with memory tags, if the CPU has them), PAGE_DEVICE;
+ *                     PAGE_KERNEL_TAGGED (PAGE_KERNEL with memory tags, if the CPU has them),
+ *                     PAGE_KERNEL_TAGGED_RO, PAGE_DEVICE;
  *                     PROT_BLOCKS_OK, which allows large pages
  *   <asm/ptrace.h>    struct pt_regs with the members pc and sp; regs_syscall_nr()
  *   <asm/scs.h>       with CONFIG_SHADOW_CALL_STACK: SCS_SIZE, what each shadow call stack is aligned to; boot_scs, that
