@@ -32,6 +32,13 @@ struct libc_sigaction {
 	u64 mask;
 };
 
+/** struct libc_stack - what sigaltstack() sets */
+struct libc_stack {
+	void *sp;
+	int flags;
+	size_t size;
+};
+
 struct libc_stat;
 
 /* --- syscall.c -------------------------------------------------------------------------------- */
@@ -131,6 +138,8 @@ long libc_mremap(void *addr, size_t size, size_t new_size, int flags);
 long libc_mprotect(void *addr, size_t size, int prot);
 /** libc_madvise() - the advice that a page is not needed clears it, and others do nothing. */
 long libc_madvise(void *addr, size_t size, int advice);
+/** libc_memory_changes() - Return: a number that changes when the program makes memory accessible. */
+unsigned long libc_memory_changes(void);
 /** libc_memory_reset() - a new program has no mappings. */
 void libc_memory_reset(void);
 
@@ -139,6 +148,10 @@ void libc_memory_reset(void);
 long libc_sigaction(int sig, const struct libc_sigaction *new, struct libc_sigaction *old);
 long libc_sigprocmask(int how, const u64 *set, u64 *old);
 long libc_sigpending(u64 *set);
+/** libc_sigaltstack() - another stack for the caller's handlers with SA_ONSTACK, of the kernel's. */
+long libc_sigaltstack(const struct libc_stack *new, struct libc_stack *old);
+/** libc_faults_reset() - a new program has had no faults. */
+void libc_faults_reset(void);
 /** libc_kill() - send @sig to the thread @tid; 0: only look whether there is one. It is delivered at the end of a system
  *  call, for the caller that of this one. */
 long libc_kill(long tid, int sig);

@@ -11,6 +11,7 @@
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/page.h>
+#include <kernel/program.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
@@ -47,6 +48,8 @@ static struct mapping *mappings;
 
 /* Who has this may change the list, the mappings and their pages. Waiting for a file may take long, so it is no spinlock. */
 static bool locked;
+/* How often protect() was called. */
+static unsigned long changes;
 
 /* The thread is not ended from outside meanwhile. Return: for unlock(). */
 static unsigned int lock(void)
@@ -98,6 +101,7 @@ static void protect(const struct mapping *mapping, unsigned long start, size_t s
 	struct vm_struct *vm = find_vm_area(mapping->addr);
 	size_t page = (start - start_of(mapping)) >> PAGE_SHIFT;
 
+	__atomic_fetch_add(&changes, 1, __ATOMIC_RELAXED);
 	if (!prot) {
 		unmap_kernel_range(start, size);
 		return;
@@ -383,6 +387,21 @@ long libc_madvise(void *addr, size_t size, int advice)
 	}
 	unlock(kept);
 	return result;
+}
+
+unsigned long libc_memory_changes(void)
+{
+	return __atomic_load_n(&changes, __ATOMIC_RELAXED);
+}
+
+bool program_closed_page(unsigned long addr)
+{
+	unsigned int kept = lock();
+	/* It faulted, and it was not unmapped. */
+	bool closed = find(addr & PAGE_MASK, PAGE_SIZE);
+
+	unlock(kept);
+	return closed;
 }
 
 void libc_memory_reset(void)

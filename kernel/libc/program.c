@@ -18,6 +18,7 @@ void redzone_libc_begin(int *(*location)(void))
 	}
 	libc_memory_reset();
 	libc_signals_reset();
+	libc_faults_reset();
 	libc_threads_reset();
 	ulib_use_errno(location);
 }

@@ -3,8 +3,8 @@
  * signal.c - signals that a program sends to itself: raise(), abort(), kill(getpid(), ...), pthread_kill().
  *
  * A handler runs as a function call inside the system call that sends or unblocks the signal. It may leave by
- * siglongjmp(). A signal for another thread arrives at the end of a system call of that thread, and ends its wait. Nobody
- * else sends signals.
+ * siglongjmp(). A signal for another thread arrives at the end of a system call of that thread, and ends its wait. Faults of
+ * the CPU are signals as well: fault.c.
  */
 #include <kernel/errno.h>
 #include <kernel/kernel.h>
@@ -13,75 +13,40 @@
 #include <kernel/string.h>
 
 #include "../ulib/ulib.h"
-#include "threads.h"
+#include "signal.h"
 
 #define NSIG 64
 
-/* Linux's numbers of what is needed here. */
-#define SIGKILL	 9
-#define SIGCHLD	 17
-#define SIGCONT	 18
-#define SIGSTOP	 19
-#define SIGURG	 23
-#define SIGWINCH 28
 /* How the library uses its own signals. */
 #define SIGCANCEL   33
 #define SIGSYNCCALL 34
-
-#define SIG_DFL ((void (*)(int))0)
-#define SIG_IGN ((void (*)(int))1)
-
-#define SA_SIGINFO   0x00000004UL
-#define SA_NODEFER   0x40000000UL
-#define SA_RESETHAND 0x80000000UL
 
 #define SIG_BLOCK   0
 #define SIG_UNBLOCK 1
 #define SIG_SETMASK 2
 
-/* How siginfo says that the program itself sent the signal. */
-#define SI_TKILL -6
-
 /* What a shell adds to the number of the signal that ended a program. */
 #define STATUS_OF_SIGNAL 128
 
-/** struct libc_siginfo - the start of Linux's siginfo_t, which has 128 bytes */
-struct libc_siginfo {
-	int signo, error, code, pad;
-	int pid, uid;
-	int rest[26];
-};
-
 static struct libc_sigaction actions[NSIG + 1];
-
-static u64 bit_of(int sig)
-{
-	return 1ULL << (sig - 1);
-}
 
 static bool ignored_by_default(int sig)
 {
 	return sig == SIGCHLD || sig == SIGCONT || sig == SIGURG || sig == SIGWINCH;
 }
 
-static void run_handler(int sig, const struct libc_sigaction *action)
+struct libc_sigaction libc_take_action(int sig)
 {
-	struct libc_thread *self = libc_self();
-	u64 before = self->blocked;
+	struct libc_sigaction action = actions[sig];
 
-	self->blocked |= action->mask;
-	if (!(action->flags & SA_NODEFER))
-		self->blocked |= bit_of(sig);
-	if (action->flags & SA_SIGINFO) {
-		void (*handler)(int, struct libc_siginfo *, void *) = (void *)action->handler;
-		struct libc_siginfo info = {.signo = sig, .code = SI_TKILL, .pid = 1};
+	if (action.flags & SA_RESETHAND)
+		actions[sig].handler = SIG_DFL;
+	return action;
+}
 
-		/* There is no saved context: the handler was called like a function. */
-		handler(sig, &info, NULL);
-	} else {
-		action->handler(sig);
-	}
-	self->blocked = before;
+bool libc_has_handler(int sig)
+{
+	return actions[sig].handler != SIG_DFL && actions[sig].handler != SIG_IGN;
 }
 
 void libc_deliver_signals(struct libc_thread *self)
@@ -90,17 +55,17 @@ void libc_deliver_signals(struct libc_thread *self)
 
 	while ((due = __atomic_load_n(&self->pending, __ATOMIC_RELAXED) & ~self->blocked)) {
 		int sig = __builtin_ctzll(due) + 1;
-		struct libc_sigaction action = actions[sig];
+		struct libc_siginfo info = {.signo = sig, .code = SI_TKILL, .pid = PROGRAM_PID};
+		struct libc_sigaction action;
 
-		__atomic_fetch_and(&self->pending, ~bit_of(sig), __ATOMIC_RELAXED);
-		if (action.flags & SA_RESETHAND)
-			actions[sig].handler = SIG_DFL;
+		__atomic_fetch_and(&self->pending, ~libc_signal_bit(sig), __ATOMIC_RELAXED);
+		action = libc_take_action(sig);
 		if (action.handler == SIG_DFL && !ignored_by_default(sig)) {
 			program_flush();
 			ulib_end_program(STATUS_OF_SIGNAL + sig);
 		}
 		if (action.handler != SIG_DFL && action.handler != SIG_IGN)
-			run_handler(sig, &action);
+			libc_run_handler(&action, &info, NULL);
 	}
 }
 
@@ -132,7 +97,7 @@ long libc_sigprocmask(int how, const u64 *set, u64 *old)
 			self->blocked = *set;
 		else
 			return -EINVAL;
-		self->blocked &= ~(bit_of(SIGKILL) | bit_of(SIGSTOP));
+		self->blocked &= ~(libc_signal_bit(SIGKILL) | libc_signal_bit(SIGSTOP));
 	}
 	if (old)
 		*old = before;
@@ -155,7 +120,7 @@ long libc_kill(long tid, int sig)
 	if (sig < 0 || sig > NSIG || (sig == SIGSYNCCALL && tid != libc_tid()))
 		return -EINVAL;
 	/* A cancelled thread needs no handler: the library looks when the thread's wait has ended, see musl/cancel.c. */
-	bit = sig && sig != SIGCANCEL ? bit_of(sig) : 0;
+	bit = sig && sig != SIGCANCEL ? libc_signal_bit(sig) : 0;
 	if (tid == libc_tid())
 		__atomic_fetch_or(&libc_self()->pending, bit, __ATOMIC_RELAXED);
 	else if (!libc_interrupt(tid, bit, sig != 0))

@@ -2,8 +2,10 @@
 # What the large C library calls: system calls with Linux's numbers, as functions of the kernel.
 set(REDZONE_LIBC_SOURCES
     clock.c
+    fault.c
     files.c
     futex.c
+    handler.c
     memory.c
     names.c
     program.c

@@ -68,6 +68,7 @@ enum {
 	NR_KILL = 129,
 	NR_TKILL = 130,
 	NR_TGKILL = 131,
+	NR_SIGALTSTACK = 132,
 	NR_RT_SIGACTION = 134,
 	NR_RT_SIGPROCMASK = 135,
 	NR_RT_SIGPENDING = 136,
@@ -312,6 +313,8 @@ static long do_syscall(long nr, long a, long b, long c, long d, long e, long f)
 		return libc_kill(a, (int)b);
 	case NR_TGKILL:
 		return libc_kill(b, (int)c);
+	case NR_SIGALTSTACK:
+		return libc_sigaltstack((const struct libc_stack *)a, (struct libc_stack *)b);
 	case NR_RT_SIGACTION:
 		return libc_sigaction((int)a, (const struct libc_sigaction *)b,
 				      (struct libc_sigaction *)c);

@@ -17,6 +17,13 @@
 /** PROGRAM_PID - number of the process and of its first thread; other threads have that of their task */
 #define PROGRAM_PID 1
 
+/** struct libc_fault - a fault whose handler has run, and how often: what it was when @count was 1. @changes: of memory. */
+struct libc_fault {
+	u64 addr, pc, sp, regs[31];
+	unsigned long changes;
+	unsigned int count;
+};
+
 /**
  * struct libc_thread - one thread of the program
  * @link, @listed: in the list of all but the first. Who takes a thread off the list owns the creator's reference
@@ -24,6 +31,7 @@
  * @fn, @arg: its function, which does not return.
  * @ended: NULL, or a word of the library that becomes 0 at the thread's end, for those that wait there.
  * @blocked, @pending: signals, bit n - 1 is signal n. @pending: changes by atomic operations.
+ * @alternate: the stack for handlers, as the program gave it. @fault: the last one that had a handler.
  * @interrupted: a wait ends with -EINTR, once. @waits: it waits in futex.c, where it can be woken at any time.
  */
 struct libc_thread {
@@ -34,6 +42,8 @@ struct libc_thread {
 	void *arg;
 	int *ended;
 	u64 blocked, pending;
+	struct libc_stack alternate;
+	struct libc_fault fault;
 	bool interrupted, waits;
 };
 

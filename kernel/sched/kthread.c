@@ -66,6 +66,24 @@ static void free_stack(struct task *task)
 	kasan_unpoison_stack(task->stack, task_stack_top(task));
 	stack_free(task->stack);
 	task->stack = NULL;
+	if (!task->other_stack)
+		return;
+	kasan_unpoison_stack(task->other_stack, (char *)task->other_stack + task->other_size);
+	stack_free(task->other_stack);
+	task->other_stack = NULL;
+}
+
+void task_swap_stack(void)
+{
+	struct task *task = current;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	swap(task->stack, task->other_stack);
+	swap(task->stack_size, task->other_size);
+	task->on_other = !task->on_other;
+	task->left_at = __builtin_frame_address(0);
+	local_irq_restore(flags);
 }
 
 void put_task_struct(struct task *task)

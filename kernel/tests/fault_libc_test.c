@@ -14,6 +14,8 @@
 #include "kasan_test.h"
 
 /* Linux's numbers. */
+#define NR_SIGALTSTACK 132
+#define SS_DISABLE     2
 #define NR_MUNMAP      215
 #define NR_MREMAP      216
 #define NR_MMAP	       222
@@ -52,6 +54,22 @@ static int mapping_work(void)
 static void mappings(struct kunit *test)
 {
 	fault_walk_own(test, mapping_work, 2);
+}
+
+static int signal_stack_work(void)
+{
+	struct libc_stack stack = {.size = THREAD_SIZE};
+	long error = redzone_syscall(NR_SIGALTSTACK, (long)&stack, 0, 0, 0, 0, 0);
+
+	if (error)
+		return (int)error;
+	stack.flags = SS_DISABLE;
+	return redzone_syscall(NR_SIGALTSTACK, (long)&stack, 0, 0, 0, 0, 0) ? -EIO : 0;
+}
+
+static void signal_stacks(struct kunit *test)
+{
+	fault_walk_own(test, signal_stack_work, 2);
 }
 
 /* A tree with a file, a long name, a directory and a hole; all of it is freed again. */
@@ -140,7 +158,8 @@ static void threads(struct kunit *test)
 }
 
 static struct kunit_case fault_libc_test_cases[] = {
-	KUNIT_CASE(mappings), KUNIT_CASE(trees), KUNIT_CASE(opened_files), KUNIT_CASE(threads), {},
+	KUNIT_CASE(mappings),	  KUNIT_CASE(signal_stacks), KUNIT_CASE(trees),
+	KUNIT_CASE(opened_files), KUNIT_CASE(threads),	     {},
 };
 
 static struct kunit_suite fault_libc_test_suite = {

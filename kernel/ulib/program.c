@@ -120,6 +120,17 @@ void ulib_end_program(int status)
 /* Called by longjmp(): the frames between here and the target are gone without their epilogues. */
 void ulib_unpoison_frames(const void *low, const void *high)
 {
+	const char *stack = current->stack;
+
+	/* From a handler's own stack to that of the program. */
+	if (current->on_other && (uintptr_t)high - (uintptr_t)stack > current->stack_size) {
+		const void *left_at = current->left_at;
+
+		kasan_unpoison_stack(low, stack + current->stack_size);
+		task_swap_stack();
+		/* The frames that the handler has interrupted are gone as well. */
+		low = left_at;
+	}
 	kasan_unpoison_stack(low, high);
 }
 

@@ -292,6 +292,32 @@ ret_from_fork:
 	brk	#0x800
 	.size	ret_from_fork, . - ret_from_fork
 
+/* arch_call_on_stack(top, function, argument): call the function with the stack pointer @top. */
+	.globl	arch_call_on_stack
+	.type	arch_call_on_stack, %function
+arch_call_on_stack:
+#ifdef CONFIG_SHADOW_CALL_STACK
+	str	x30, [x18], #8
+#endif
+	stp	x29, x30, [sp, #-32]!
+	mov	x29, sp
+	str	x19, [sp, #16]
+	mov	x19, sp
+	/* The frame record of the new stack continues in that of the old one. */
+	stp	x29, x30, [x0, #-16]!
+	mov	sp, x0
+	mov	x29, sp
+	mov	x0, x2
+	blr	x1
+	mov	sp, x19
+	ldr	x19, [sp, #16]
+	ldp	x29, x30, [sp], #32
+#ifdef CONFIG_SHADOW_CALL_STACK
+	ldr	x30, [x18, #-8]!
+#endif
+	ret
+	.size	arch_call_on_stack, . - arch_call_on_stack
+
 /* semihosting_call(op, block): the trap handler skips the instruction if no emulator answers it. */
 	.globl	semihosting_call, semihosting_insn
 	.type	semihosting_call, %function

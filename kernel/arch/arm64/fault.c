@@ -323,7 +323,8 @@ void do_data_abort(struct pt_regs *regs)
 	unsigned int fsc = ESR_FSC(regs->esr);
 	bool is_write = (regs->esr & ESR_ISS_WNR) && !(regs->esr & ESR_ISS_CM);
 	const char *what = "paging request";
-	bool is_pan, explained = false;
+	bool is_pan, closed, explained = false;
+	enum program_fault_kind kind = PROGRAM_FAULT_UNMAPPED;
 	unsigned long flags;
 
 #ifdef CONFIG_KASAN_HW_TAGS
@@ -350,11 +351,24 @@ void do_data_abort(struct pt_regs *regs)
 	else if (regs->far < PAGE_SIZE)
 		what = "NULL pointer dereference";
 
+	closed = is_program_fault(regs) && hit_closed_page(regs->far);
+	if (closed)
+		what = "access to memory that the program has protected";
+	if (closed || (FSC_IS_PERMISSION(fsc) && !is_pan))
+		kind = PROGRAM_FAULT_PROTECTED;
+	else if (fsc == FSC_ALIGNMENT)
+		kind = PROGRAM_FAULT_ALIGNMENT;
+	else if (!FSC_IS_TRANSLATION(fsc) && !FSC_IS_ADDRESS_SIZE(fsc) && !is_pan)
+		kind = PROGRAM_FAULT_BUS;
+
 	/* Shadow does not matter for a write to .rodata: its bytes are accessible, but not for writing. */
 	if ((!FSC_IS_PERMISSION(fsc) || is_pan) && mte_leave_mem_function(regs, is_write))
 		return;
-	if (!FSC_IS_PERMISSION(fsc) || is_pan)
+	/* A misaligned access is no matter of the memory's state. */
+	if ((!FSC_IS_PERMISSION(fsc) || is_pan) && !closed && fsc != FSC_ALIGNMENT)
 		explained = kasan_handle_fault(regs, regs->far, is_write);
+	if (handle_program_fault(regs, kind, regs->far))
+		return;
 
 	if (explained) {
 		printk("Unable to handle kernel %s at virtual address %016lx\n", what, regs->far);
@@ -369,12 +383,16 @@ void do_data_abort(struct pt_regs *regs)
 
 void do_instruction_abort(struct pt_regs *regs)
 {
+	const bool forbidden = FSC_IS_PERMISSION(ESR_FSC(regs->esr));
 	const char *what = "paging request";
 	unsigned long flags;
 
 	if (scs_handle_underflow(regs))
 		die("Oops - shadow call stack underflow", regs);
-	if (FSC_IS_PERMISSION(ESR_FSC(regs->esr)))
+	if (handle_program_fault(regs, forbidden ? PROGRAM_FAULT_PROTECTED : PROGRAM_FAULT_UNMAPPED,
+				 regs->pc))
+		return;
+	if (forbidden)
 		what = "execute from non-executable memory";
 	else if (regs->far < PAGE_SIZE)
 		what = "NULL pointer dereference";

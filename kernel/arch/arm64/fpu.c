@@ -35,6 +35,16 @@ void arch_fpu_start(const struct fpu_state *state)
 	fpu_load(state);
 }
 
+void arch_fpu_get(struct fpu_state *state)
+{
+	fpu_save(state);
+}
+
+void arch_fpu_set(const struct fpu_state *state)
+{
+	fpu_load(state);
+}
+
 void fpu_switch(struct task *prev, struct task *next)
 {
 	if (prev->fpu)

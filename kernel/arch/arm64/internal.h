@@ -5,6 +5,7 @@
 
 #include <kernel/arch.h>
 #include <kernel/bare_lock.h>
+#include <kernel/program.h>
 #include <asm/irqflags.h>
 #include <asm/percpu.h>
 #include <asm/ptrace.h>
@@ -209,6 +210,14 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs);
 size_t fault_access_size(const struct pt_regs *regs);
 void do_data_abort(struct pt_regs *regs);
 void do_instruction_abort(struct pt_regs *regs);
+
+/* program_fault.c */
+/* Is the exception of @regs a fault of a program's own code, in a context in which a handler of the program may run? */
+bool is_program_fault(const struct pt_regs *regs);
+/* Let a handler of the program have the fault. Return: false if it has none: then it ends. */
+bool handle_program_fault(struct pt_regs *regs, enum program_fault_kind kind, unsigned long addr);
+/* Is there memory of the program at @addr that it has closed itself? */
+bool hit_closed_page(unsigned long addr);
 
 /* user_traps.c */
 /* Set this CPU up for user mode, with PAN if it has that. Called once on each CPU. */

@@ -47,6 +47,10 @@ SECTIONS
 		*CMakeFiles?runtime.dir?*(.text .text.*)
 		__runtime_text_end = .;
 #endif
+		/* Programs: what was linked before. All that CMake compiles is in its folders. */
+		__program_text_start = .;
+		*(EXCLUDE_FILE(*CMakeFiles*) .text EXCLUDE_FILE(*CMakeFiles*) .text.*)
+		__program_text_end = .;
 		*(.text .text.*)
 		. = ALIGN(4);
 		_etext = .;

@@ -51,7 +51,8 @@ struct scs_place scs_place_of(enum scs_kind kind)
 	else if (kind == SCS_FAULT)
 		base = scs_fault_base[cpu];
 	else
-		size = current == &init_task ? BOOT_SCS_SIZE : scs_size(current->stack_size);
+		size = current == &init_task ? BOOT_SCS_SIZE
+					     : scs_size(task_main_stack_size(current));
 	return (struct scs_place){.kind = kind, .base = base, .end = base - sizeof(u64) + size};
 }
 

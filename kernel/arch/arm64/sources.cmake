@@ -19,6 +19,7 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	module.c
 	patch.c
 	pgtable.c
+	program_fault.c
 	psci.c
 	seed.c
 	semihost.c
@@ -43,6 +44,7 @@ set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
 	mte_fault.c
 	patch.c
 	pgtable.c
+	program_fault.c
 	psci.c
 	stacktrace.c
 	timer.c

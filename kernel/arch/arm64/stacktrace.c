@@ -18,17 +18,21 @@
 #define TRACE_INNER 32
 #define TRACE_OUTER 8
 
+static bool is_on(uintptr_t sp, const void *stack, size_t size, uintptr_t *start, uintptr_t *end)
+{
+	*start = (uintptr_t)stack;
+	*end = *start + size;
+	return stack && sp >= *start && sp < *end;
+}
+
 bool arch_stack_bounds(uintptr_t sp, uintptr_t *start, uintptr_t *end)
 {
 	struct task *task = current;
 	unsigned int cpu = smp_processor_id();
 
-	if (task && task->stack && sp >= (uintptr_t)task->stack &&
-	    sp < (uintptr_t)task->stack + task->stack_size) {
-		*start = (uintptr_t)task->stack;
-		*end = *start + task->stack_size;
+	if (task && (is_on(sp, task->stack, task->stack_size, start, end) ||
+		     is_on(sp, task->other_stack, task->other_size, start, end)))
 		return true;
-	}
 	*start = (uintptr_t)overflow_stack + ((uintptr_t)cpu << OVERFLOW_STACK_SHIFT);
 	*end = *start + OVERFLOW_STACK_SIZE;
 	if (sp >= *start && sp < *end)
@@ -56,6 +60,16 @@ static bool frame_fits(uintptr_t fp, uintptr_t start, uintptr_t end)
 	return !(fp & 7) && fp >= start && fp < end && end - fp >= 2 * sizeof(uintptr_t);
 }
 
+/* Does the code on the stack at @start interrupt code on another one? */
+static bool is_nested_stack(uintptr_t start)
+{
+	/* A handler of signals on its own stack. */
+	if (current->on_other && start == (uintptr_t)current->stack)
+		return true;
+	return start >= (uintptr_t)overflow_stack &&
+	       start < (uintptr_t)overflow_stack + NR_CPUS * OVERFLOW_STACK_SIZE;
+}
+
 /* Go to the caller's frame. Return: its return address, 0 at the end. */
 static uintptr_t unwind_next(struct unwind *u)
 {
@@ -67,10 +81,9 @@ static uintptr_t unwind_next(struct unwind *u)
 	next = record[0];
 	pc = record[1];
 	if (next <= u->fp || !frame_fits(next, u->start, u->end)) {
-		/* Change once from the overflow stack to the stack that overflowed; other cases are the end. */
+		/* Change once to the stack that was interrupted; other cases are the end. */
 		if (next && arch_stack_bounds(next, &start, &end) && start != u->start &&
-		    u->start >= (uintptr_t)overflow_stack &&
-		    u->start < (uintptr_t)overflow_stack + NR_CPUS * OVERFLOW_STACK_SIZE) {
+		    is_nested_stack(u->start)) {
 			u->start = start;
 			u->end = end;
 		} else {

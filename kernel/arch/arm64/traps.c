@@ -138,10 +138,14 @@ static void do_brk(struct pt_regs *regs)
 		die("Oops - BUG", regs);
 	case BRK_IMM_CLANG:
 	case BRK_IMM_GCC:
+		if (handle_program_fault(regs, PROGRAM_FAULT_TRAP, regs->pc))
+			return;
 		printk("Trap at %pS: the compiler knows that this must not be reached\n",
 		       (void *)regs->pc);
 		die("Oops - trap", regs);
 	default:
+		if (handle_program_fault(regs, PROGRAM_FAULT_TRAP, regs->pc))
+			return;
 		printk("Unexpected BRK instruction, immediate 0x%x\n", imm);
 		die("Oops - BRK", regs);
 	}
@@ -174,13 +178,19 @@ static void handle_sync(struct pt_regs *regs)
 			regs->pc += 4;
 			return;
 		}
+		if (handle_program_fault(regs, PROGRAM_FAULT_UNDEFINED, regs->pc))
+			return;
 		die("Oops - undefined instruction", regs);
 	case EC_FP:
 		printk("Floating point and SIMD registers cannot be used in the kernel\n");
 		die("Oops - floating point", regs);
 	case EC_SYSREG:
+		if (handle_program_fault(regs, PROGRAM_FAULT_UNDEFINED, regs->pc))
+			return;
 		die("Oops - system register access", regs);
 	case EC_PC_ALIGN:
+		if (handle_program_fault(regs, PROGRAM_FAULT_ALIGNMENT, regs->pc))
+			return;
 		printk("Jump to misaligned address %016lx\n", regs->far);
 		die("Oops - PC alignment", regs);
 	case EC_SP_ALIGN:

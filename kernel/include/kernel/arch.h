@@ -220,6 +220,13 @@ struct task *cpu_switch_to(struct task *prev, struct task *next);
  *  off. */
 void arch_fpu_start(const struct fpu_state *state);
 
+/** arch_fpu_get(), arch_fpu_set() - store the running task's floating-point registers, load them. It has some. */
+void arch_fpu_get(struct fpu_state *state);
+void arch_fpu_set(const struct fpu_state *state);
+
+/** arch_call_on_stack() - call @fn(@arg) on another stack of the running task. @top: the address above it. */
+void arch_call_on_stack(void *top, void (*fn)(void *arg), void *arg);
+
 /* --- Traces and faults ------------------------------------------------------------------------ */
 
 /** arch_current_stack() - find the stack that the caller runs on: the task's, the boot stack, or a stack for

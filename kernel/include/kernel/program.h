@@ -79,6 +79,36 @@ void program_thread_died(void);
  *  oops), false if the program returned. */
 bool program_was_killed(void);
 
+/* --- Faults that a program may handle: libc/fault.c --- */
+
+struct pt_regs;
+
+/** enum program_fault_kind - why the CPU could not execute an instruction of the program */
+enum program_fault_kind {
+	PROGRAM_FAULT_UNMAPPED,	 /* nothing is at the address */
+	PROGRAM_FAULT_PROTECTED, /* what is there must not be accessed like that */
+	PROGRAM_FAULT_ALIGNMENT,
+	PROGRAM_FAULT_BUS,
+	PROGRAM_FAULT_UNDEFINED, /* no such instruction */
+	PROGRAM_FAULT_TRAP,	 /* an instruction that asks for it */
+};
+
+/**
+ * program_fault() - run the program's handler for a fault of the calling thread
+ * @regs: the interrupted context, which the handler may change.
+ * @addr: that could not be accessed, or of the instruction.
+ *
+ * Called with interrupts on and no lock held, on the stack of the thread. May not return: a handler may use longjmp(). Weak:
+ * absent in kernels without a large C library.
+ *
+ * Return: false if there is no handler; true: the thread goes on with @regs.
+ */
+bool program_fault(struct pt_regs *regs, enum program_fault_kind kind, unsigned long addr) __weak;
+
+/** program_closed_page() - Return: true if the program has taken away its own right to access memory at @addr. The same
+ *  context. Weak. */
+bool program_closed_page(unsigned long addr) __weak;
+
 /* --- Objects that outlive a part of the program: ulib/leaks.c --- */
 
 /** program_heap_watch - called for each object that the program allocates, before it gets it, and for each pointer that

@@ -244,6 +244,15 @@ static inline pid_t task_pid_nr(const struct task *task)
 	return task->pid;
 }
 
+/** task_main_stack_size() - Return: bytes of the stack that @task began on. */
+static inline size_t task_main_stack_size(const struct task *task)
+{
+	return task->on_other ? task->other_size : task->stack_size;
+}
+
+/** task_swap_stack() - from now on the running task is on its other stack: traces and reports go by that. */
+void task_swap_stack(void);
+
 /** task_stack_top() - Return: the first address above @task's stack, whichever stack is in use. The registers of user
  *  mode lie below it, see task_pt_regs(). */
 static inline void *task_stack_top(const struct task *task)

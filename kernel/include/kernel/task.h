@@ -91,6 +91,8 @@ struct worker;
  *	behind.
  * @irq_frame: while the task handles an interrupt or is preempted because of it: address above the interrupt's frames,
  *	where the registers of the interrupted code are. In a soft interrupt: address above its frames. Else NULL.
+ * @other_stack, @other_size: of a program's thread that has an alternate stack for signals: the stack that it is not on,
+ *	see task_swap_stack(). @on_other: @stack is the alternate one. @left_at: where the frames of the other stack end.
  * @lockdep: locks that it holds, for the lock validator.
  */
 struct task {
@@ -144,6 +146,10 @@ struct task {
 	atomic_t usage;
 	struct completion exited;
 	const void *irq_frame;
+	void *other_stack;
+	size_t other_size;
+	const void *left_at;
+	bool on_other;
 #ifdef CONFIG_LOCKDEP
 	struct lockdep_stack lockdep;
 #endif

@@ -45,11 +45,34 @@ BUGS = {
     "free": ("double-free", "free"),
     "none": None,
 }
+# The bugs of faults.c, in its order, and the type of the first report in Generic mode; None: no bug.
+FAULTS = (
+    ("null", "null-ptr-deref"),
+    ("null-write", "null-ptr-deref"),
+    ("wild", "wild-memory-access"),
+    ("strlen", "null-ptr-deref"),
+    ("none", None),
+    ("none", None),
+    ("behind", "vmalloc-out-of-bounds"),
+    ("part", "vmalloc-out-of-bounds"),
+    ("gone", "vmalloc-out-of-bounds"),
+    ("none", None),
+    ("on-stack", "null-ptr-deref"),
+    ("none", None),
+    ("thread", "null-ptr-deref"),
+    ("none", None),
+)
+# What faults.c says, or the kernel, when a fault ends it, by its argument; how often.
+ENDS = {
+    "nested": ("the handler", 1),
+    "blocked": ("Unable to handle kernel NULL pointer dereference", 1),
+    "again": ("its handler of SIGSEGV returned", 1),
+}
 # Status of a program that has called abort().
 ABORTED = "program returned 134"
 # Programs without a bug.
 CLEAN = ("numbers", "round_trip", "services", "files", "mapping", "threads")
-_MARK = re.compile(r"^bug: (\w+)$")
+_MARK = re.compile(r"^bug: ([\w-]+)$")
 
 
 def _said(lines):
@@ -78,16 +101,47 @@ def judge(name, outcome, lines, count):
     return [f"the program did not say '{word}'" for word in wanted if word not in text]
 
 
-def judge_bugs(lines):
-    """Return what is wrong with the console @lines of the program of bugs, as a list of texts."""
-    readers = {}
-    current = None
+def _marked(lines):
+    """Return [(name of a bug, Reader of the console @lines that follow it)]."""
+    marked = []
     for line in lines:
         mark = _MARK.match(line)
         if mark:
-            current = readers[mark[1]] = console.Reader()
-        elif current is not None:
-            current.feed(console.split(line)[1])
+            marked.append((mark[1], console.Reader()))
+        elif marked:
+            marked[-1][1].feed(console.split(line)[1])
+    return marked
+
+
+def judge_faults(mode, outcome, lines):
+    """Return what is wrong with the console @lines of the program of faults, as a list of texts."""
+    marked = _marked(lines)
+    names = tuple(name for name, _ in marked)
+    wrong = [] if names == tuple(name for name, _ in FAULTS) else [f"the program came to {', '.join(names)}"]
+    for (name, reader), (_, expected) in zip(marked, FAULTS, strict=False):
+        first = reader.reports[0].type if reader.reports else None
+        if mode == "off":
+            expected = None
+        if bool(first) != bool(expected) or (mode == "generic" and first != expected):
+            wrong.append(f"{name}: {first}, expected {expected}")
+    if not any("faults: good" in line for line in _said(lines)):
+        wrong += ["the program did not say 'faults: good'", *_said(lines)[:3]]
+    expected = base.OK if mode == "off" else base.REPORTED
+    return wrong if outcome.status == expected else [*wrong, f"status {outcome.status}"]
+
+
+def judge_end(mode, name, outcome, lines):
+    """Return what is wrong with the console @lines of the program of faults that was to end like @name."""
+    text, count = ENDS[name]
+    said = sum(text in line for line in lines)
+    wrong = [] if said == count else [f"'{text}' {said} times"]
+    expected = base.CRASHED if mode == "off" else base.REPORTED
+    return wrong if outcome.status == expected else [*wrong, f"status {outcome.status}"]
+
+
+def judge_bugs(lines):
+    """Return what is wrong with the console @lines of the program of bugs, as a list of texts."""
+    readers = dict(_marked(lines))
     wrong = [] if list(readers) == list(BUGS) else [f"the program came to {', '.join(readers)}"]
     for name, reader in readers.items():
         expected, first = BUGS.get(name), (reader.reports or [None])[0]
@@ -145,7 +199,8 @@ def run(context):
         if reason:
             yield Result(name, SKIP, reason)
             continue
-        programs = [builder.Program(program, [HERE / f"{program}.c"], libc=folder) for program in CLEAN]
+        names = (*CLEAN, "faults")
+        programs = [builder.Program(program, [HERE / f"{program}.c"], libc=folder) for program in names]
         if build in BUGS_IN:
             programs.append(builder.Program("bugs", [HERE / "bugs.c"], libc=folder))
             sources = [HERE / f"{program}.c" for program in CLEAN]
@@ -161,6 +216,13 @@ def run(context):
                 wrong = judge_bugs(lines)
             elif program == "together":
                 wrong = judge_together(outcome, lines)
+            elif program == "faults":
+                wrong = judge_faults(mode, outcome, lines)
             else:
                 wrong = judge(program, outcome, lines, count)
             yield Result(f"{name}.{program}", FAIL if wrong else PASS, "; ".join(wrong), log)
+        for end in ENDS:
+            target = _target(images["faults"], context.logs, [end], mode)
+            outcome, lines, log = context.boot(f"{name}/faults-{end}", target)
+            wrong = judge_end(mode, end, outcome, lines)
+            yield Result(f"{name}.faults-{end}", FAIL if wrong else PASS, "; ".join(wrong), log)

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/*
+ * program_fault.c - CPU faults of programs, which run inside the kernel: is a fault the program's own?
+ *
+ * Only code of the program may be left by its handler: the kernel's own code may hold locks, or be in the middle of a
+ * change. The linker script puts all code of programs and of their C library between two symbols. The kernel's functions that
+ * copy memory count as the program's if it has called them, because they hold nothing.
+ *
+ * Not instrumented, like fault.c.
+ */
+#include <kernel/arch.h>
+#include <kernel/irqsoff.h>
+#include <kernel/kallsyms.h>
+#include <kernel/kernel.h>
+#include <kernel/module.h>
+#include <kernel/sched.h>
+#include <kernel/string.h>
+#include "internal.h"
+
+static bool in_program(unsigned long pc)
+{
+	extern char __program_text_start[], __program_text_end[];
+
+	return pc >= (unsigned long)__program_text_start && pc < (unsigned long)__program_text_end;
+}
+
+/* Is @pc in memcpy(), or in another name of it or of its relatives? */
+static bool in_copy(unsigned long pc)
+{
+	static const char *const names[] = {"memcpy", "memmove", "memset"};
+	const char *name;
+	size_t length = kallsyms_lookup(pc, &name, NULL, NULL) ? strlen(name) : 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		size_t end = strlen(names[i]);
+
+		if (length >= end && !strcmp(name + length - end, names[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_programs_code(const struct pt_regs *regs)
+{
+	uintptr_t pcs[4];
+	size_t n;
+
+	if (in_program(regs->pc))
+		return true;
+	/* A call through a bad pointer. */
+	if (!kernel_text_address(regs->pc))
+		return in_program(regs->regs[30]);
+	n = stack_trace_save(pcs, ARRAY_SIZE(pcs), regs);
+	for (size_t i = 0; i < n; i++) {
+		if (in_program(pcs[i]))
+			return true;
+		if (!in_copy(pcs[i]))
+			return false;
+	}
+	return false;
+}
+
+bool is_program_fault(const struct pt_regs *regs)
+{
+	if (!program_fault || !in_task() || preempt_count() || regs_irqs_disabled(regs))
+		return false;
+	return current->fpu && !holds_rtlock() && is_programs_code(regs);
+}
+
+/* As if the code had made a call: it may be preempted from here on. */
+static void open_interrupts(void)
+{
+	irqsoff_end();
+	arch_local_irq_enable();
+}
+
+static void close_interrupts(void)
+{
+	arch_local_irq_disable();
+	irqsoff_begin();
+}
+
+bool handle_program_fault(struct pt_regs *regs, enum program_fault_kind kind, unsigned long addr)
+{
+	bool handled;
+
+	if (!is_program_fault(regs))
+		return false;
+	open_interrupts();
+	handled = program_fault(regs, kind, kasan_untag_addr(addr));
+	close_interrupts();
+	return handled;
+}
+
+bool hit_closed_page(unsigned long addr)
+{
+	bool closed;
+
+	open_interrupts();
+	closed = program_closed_page(kasan_untag_addr(addr));
+	close_interrupts();
+	return closed;
+}
