@@ -28,13 +28,16 @@ extern "C" {
 #endif
 
 #define KASAN_FUZZ_MAGIC   0x786f42657a75464bULL
-#define KASAN_FUZZ_VERSION 1
+#define KASAN_FUZZ_VERSION 2
 /** KASAN_FUZZ_HASHED - counters of GCC's trace-pc, which gives no numbers: slots of the table. A power of two. */
 #define KASAN_FUZZ_HASHED 16384
 /** KASAN_FUZZ_CMPS - comparisons of one input that are kept; later ones replace earlier ones. A power of two. */
 #define KASAN_FUZZ_CMPS 128
 /** KASAN_FUZZ_CMP_MAX - bytes of each operand that are kept. */
 #define KASAN_FUZZ_CMP_MAX 16
+/** KASAN_FUZZ_LOG - comparisons of one input that the log has room for, and how many of them each place may make. */
+#define KASAN_FUZZ_LOG	    4096
+#define KASAN_FUZZ_LOG_EACH 32
 /** KASAN_FUZZ_INPUT_MAX - bytes of the largest input. */
 #define KASAN_FUZZ_INPUT_MAX (1UL << 20)
 /** KASAN_FUZZ_COUNTERS_MAX - counters that the mailbox has room for; further ones are not seen. */
@@ -44,6 +47,10 @@ extern "C" {
 #define KASAN_FUZZ_LEAKS_IGNORE 0
 #define KASAN_FUZZ_LEAKS_COUNT	1
 #define KASAN_FUZZ_LEAKS_REPORT 2
+
+/* Which comparisons the host wants: the newest ones, in a table; or those of each place in their order, in a log. */
+#define KASAN_FUZZ_COMPARE_NEWEST 0
+#define KASAN_FUZZ_COMPARE_LOG	  1
 
 /** struct kasan_fuzz_cmp - two operands of a comparison that were not the same
  *  @input: the number of the input that made it; other numbers are older. @size: bytes of each operand. @memory: 1 if
@@ -56,6 +63,12 @@ struct kasan_fuzz_cmp {
 	uint8_t b[KASAN_FUZZ_CMP_MAX];
 };
 
+/** struct kasan_fuzz_logged - a comparison of the log. @place: the code that made it; the same in each input. */
+struct kasan_fuzz_logged {
+	uint64_t place;
+	struct kasan_fuzz_cmp cmp;
+};
+
 /**
  * struct kasan_fuzz_mailbox - what the guest and the host share; aligned to 64 bytes
  * @magic, @version, @size: KASAN_FUZZ_MAGIC (written last, when the loop begins), KASAN_FUZZ_VERSION, bytes of this
@@ -65,6 +78,7 @@ struct kasan_fuzz_cmp {
  * @host_sleeps: the host's: it sleeps, and wants to be woken.
  * @spin: the host's: how often the guest looks for the next input before it sleeps.
  * @leaks: the host's: KASAN_FUZZ_LEAKS_*; a port that cannot tell leaves @left as it is.
+ * @compare: the host's: KASAN_FUZZ_COMPARE_*.
  * @done: the guest's: number of the input that it has finished. Written after all that belongs to the input.
  * @taken: the guest's: number of the input that it works on.
  * @guest_sleeps: the guest's: it sleeps, and wants to be woken.
@@ -74,6 +88,7 @@ struct kasan_fuzz_cmp {
  *	were looked for.
  * @result: the guest's: what the target returned. libFuzzer leaves inputs with -1 out of the corpus.
  * @boot_again: the guest's: not 0: it wants a boot before the next input. That is no finding.
+ * @logged: the guest's: how many entries @log has.
  */
 struct kasan_fuzz_mailbox {
 	uint64_t magic;
@@ -87,7 +102,8 @@ struct kasan_fuzz_mailbox {
 	uint32_t host_sleeps;
 	uint32_t spin;
 	uint32_t leaks;
-	uint32_t unused_host[11];
+	uint32_t compare;
+	uint32_t unused_host[10];
 
 	uint32_t done;
 	uint32_t taken;
@@ -98,9 +114,11 @@ struct kasan_fuzz_mailbox {
 	int32_t left;
 	uint32_t left_bytes;
 	uint32_t boot_again;
-	uint32_t unused_guest[7];
+	uint32_t logged;
+	uint32_t unused_guest[6];
 
 	struct kasan_fuzz_cmp cmps[KASAN_FUZZ_CMPS];
+	struct kasan_fuzz_logged log[KASAN_FUZZ_LOG];
 	uint8_t counters[KASAN_FUZZ_COUNTERS_MAX];
 	uint8_t input[KASAN_FUZZ_INPUT_MAX];
 };
@@ -127,8 +145,9 @@ void kasan_fuzz_reported(bool changes);
 bool kasan_fuzz_wants_compare(void);
 
 /** kasan_fuzz_compare() - the target compares memory: for the system's memcmp(), strcmp() and their like, whose
- *  operands no compiler shows. @size: bytes of both. Any context; counts only in the loop's own task. */
-void kasan_fuzz_compare(const void *a, const void *b, size_t size);
+ *  operands no compiler shows. @place: the code that called them: their __builtin_return_address(0). @size: bytes of both.
+ *  Any context; counts only in the loop's own task. */
+void kasan_fuzz_compare(const void *place, const void *a, const void *b, size_t size);
 
 /* --- What the port supplies; nothing else is needed --- */
 

@@ -46,28 +46,28 @@ int __wrap_memcmp(const void *a, const void *b, size_t size)
 	const int result = __real_memcmp(a, b, size);
 
 	if (result && kasan_fuzz_wants_compare())
-		kasan_fuzz_compare(a, b, readable(a, b, size));
+		kasan_fuzz_compare(__builtin_return_address(0), a, b, readable(a, b, size));
 	return result;
 }
 
-static int text(int result, const char *a, const char *b, size_t size)
+static int text(const void *place, int result, const char *a, const char *b, size_t size)
 {
 	if (result && kasan_fuzz_wants_compare())
-		kasan_fuzz_compare(a, b, readable_text(a, b, size));
+		kasan_fuzz_compare(place, a, b, readable_text(a, b, size));
 	return result;
 }
 
 int __wrap_strcmp(const char *a, const char *b)
 {
-	return text(__real_strcmp(a, b), a, b, KASAN_FUZZ_CMP_MAX);
+	return text(__builtin_return_address(0), __real_strcmp(a, b), a, b, KASAN_FUZZ_CMP_MAX);
 }
 
 int __wrap_strncmp(const char *a, const char *b, size_t size)
 {
-	return text(__real_strncmp(a, b, size), a, b, size);
+	return text(__builtin_return_address(0), __real_strncmp(a, b, size), a, b, size);
 }
 
 int __wrap_strcasecmp(const char *a, const char *b)
 {
-	return text(__real_strcasecmp(a, b), a, b, KASAN_FUZZ_CMP_MAX);
+	return text(__builtin_return_address(0), __real_strcasecmp(a, b), a, b, KASAN_FUZZ_CMP_MAX);
 }

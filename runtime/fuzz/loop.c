@@ -57,6 +57,7 @@ static void run_one(struct kasan_fuzz_mailbox *box, kasan_fuzz_target_fn target,
 		size = sizeof(box->input);
 	kasan_fuzz_state.input = number;
 	kasan_fuzz_state.last = 0;
+	box->logged = 0;
 	fuzz_counters_begin();
 	/* The compiler must not move this store into the target, if it is inlined. */
 	STORE(kasan_fuzz_state.box, box);

@@ -273,14 +273,14 @@ static const struct kasan_fuzz_cmp *find_cmp(uint32_t input, size_t size, bool m
 static void post_word(void)
 {
 	CHECK(!kasan_fuzz_wants_compare());
-	kasan_fuzz_compare("outside", "of it", 5);
+	kasan_fuzz_compare("here", "outside", "of it", 5);
 	post("\x11\x22\x33\x44", 4);
 }
 
 static void compare_inside(void)
 {
 	CHECK(kasan_fuzz_wants_compare());
-	kasan_fuzz_compare("0123456789abcdefghij", "0123456789ABCDEFGHIJ", 20);
+	kasan_fuzz_compare("here", "0123456789abcdefghij", "0123456789ABCDEFGHIJ", 20);
 }
 
 static void word_is_there(void)
@@ -316,6 +316,79 @@ static void keeps_comparisons(void)
 	run(steps);
 }
 
+/* Two places, of which one compares too often. */
+static const char often[1], once[1];
+
+static void compare_in_loop(void)
+{
+	uint32_t a = 0, b = 1000;
+
+	for (; a < 2 * KASAN_FUZZ_LOG_EACH; a++)
+		kasan_fuzz_compare(often, &a, &b, sizeof(a));
+	kasan_fuzz_compare(once, "left", "side", 4);
+}
+
+static void post_logged(void)
+{
+	box->compare = KASAN_FUZZ_COMPARE_LOG;
+	inside = compare_in_loop;
+	post("\x11\x22\x33\x44", 4);
+}
+
+static unsigned int logged_of(uint32_t input, const void *place)
+{
+	unsigned int count = 0;
+
+	for (uint32_t i = 0; i < box->logged && i < KASAN_FUZZ_LOG; i++) {
+		const struct kasan_fuzz_cmp *cmp = &box->log[i].cmp;
+		const uint32_t expected = count;
+
+		if (box->log[i].place != (uintptr_t)place)
+			continue;
+		CHECK(cmp->input == input && cmp->size == 4 && cmp->memory == 1);
+		if (place == often)
+			CHECK(!memcmp(cmp->a, &expected, 4));
+		count++;
+	}
+	return count;
+}
+
+static void log_is_there(void)
+{
+	const uint32_t number = box->done;
+
+	CHECK(logged_of(number, often) == KASAN_FUZZ_LOG_EACH);
+	CHECK(logged_of(number, once) == 1);
+	/* The target's own comparison as well, and the table has none of them. */
+	CHECK(box->logged > KASAN_FUZZ_LOG_EACH + 1);
+	CHECK(!find_cmp(number, 4, true) && !find_cmp(number, 4, false));
+	/* The next input has as many. */
+	if (number == 1)
+		post_logged();
+}
+
+static void ignore_log(void)
+{
+	/* A number that the host has overwritten is out of the log. */
+	box->logged = KASAN_FUZZ_LOG + 7;
+	compare_in_loop();
+	CHECK(box->logged == KASAN_FUZZ_LOG + 7);
+}
+
+static void post_smashed(void)
+{
+	inside = ignore_log;
+	post("\x11\x22\x33\x44", 4);
+}
+
+static void logs_comparisons(void)
+{
+	static void (*const steps[])(void) = {post_logged, log_is_there, log_is_there, post_smashed,
+					      NULL};
+
+	run(steps);
+}
+
 /* ------------------------------------------------------------------------------------------------ */
 
 int main(void)
@@ -330,6 +403,7 @@ int main(void)
 		{"counts_edges", counts_edges},
 		{"counts_one_task_only", counts_one_task_only},
 		{"keeps_comparisons", keeps_comparisons},
+		{"logs_comparisons", logs_comparisons},
 	};
 	const size_t count = sizeof(list) / sizeof(list[0]);
 	unsigned int failed = 0;
