@@ -15,14 +15,14 @@
 
 #include "proxy.h"
 
-#define TITLE  512
+/* Bugs of one process. */
 #define TITLES 1024
 
 /* Hashes of the titles that were stored. Only the first report of a place has its traces. */
 static uint64_t known[TITLES];
 static size_t nr_known;
 
-static uint64_t hash_of(const char *text)
+uint64_t title_hash(const char *text)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL;
 
@@ -63,7 +63,7 @@ bool write_file(const char *folder, const char *name, const void *data, size_t s
 bool findings_add(const char *title, uint64_t number, const uint8_t *data, size_t size,
 		  const char *console)
 {
-	const uint64_t hash = hash_of(title);
+	const uint64_t hash = title_hash(title);
 	char name[64], lines[TITLE + 32];
 
 	for (size_t i = 0; i < nr_known; i++)

@@ -49,8 +49,12 @@ static struct {
 	uint32_t reports;
 	uint64_t lost; /* bytes that inputs have left over since the boot */
 	unsigned int boots, spin_us;
+	uint64_t boot_ms; /* how long the newest boot took */
 	char *text;
 } guest = {.ram = -1, .console = -1, .wake = -1, .woken = -1};
+
+bool (*engine_gave_up)(void);
+void (*engine_slow)(void);
 
 uint64_t now_ms(void)
 {
@@ -250,7 +254,7 @@ static void set_polling(unsigned int microseconds)
 /* Return: true if the guest runs and waits for its first input. */
 static bool boot(void)
 {
-	uint64_t limit = now_ms() + config.boot_ms;
+	const uint64_t start = now_ms(), limit = start + config.boot_ms;
 	struct kasan_fuzz_mailbox *box = NULL;
 
 	if (guest.ram < 0) {
@@ -284,8 +288,15 @@ static bool boot(void)
 		fail("the kernel was built with another version of the mailbox");
 	guest.box = box;
 	box->leaks = config.leaks ? KASAN_FUZZ_LEAKS_COUNT : KASAN_FUZZ_LEAKS_IGNORE;
+	box->compare = config.compare;
 	set_polling(config.spin_us);
+	guest.boot_ms = now_ms() - start;
 	return true;
+}
+
+void guest_killed(void)
+{
+	fprintf(stderr, "redzone: the emulator was ended from outside; it boots again\n");
 }
 
 static void boot_or_fail(void)
@@ -293,6 +304,8 @@ static void boot_or_fail(void)
 	for (int i = 0; i < FAILED_BOOTS; i++) {
 		if (boot())
 			return;
+		if (!guest.pid && WIFSIGNALED(guest.status))
+			guest_killed();
 		guest_stop();
 	}
 	fail("the kernel does not come up; its console:\n%s", console_from(0));
@@ -389,15 +402,27 @@ static uint64_t emulator_ms(void)
 	return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
 }
 
+/* Return: true if the engine has given up for so long that a boot costs less than to wait. @late: 0 at first. */
+static bool too_late(uint64_t *late)
+{
+	if (!engine_gave_up || !engine_gave_up())
+		return false;
+	if (!*late)
+		*late = now_ms();
+	return now_ms() - *late > guest.boot_ms;
+}
+
 /* Wait for the end of the input. Return: false if it has none. */
 static bool wait_for_end(enum end *end)
 {
 	struct kasan_fuzz_mailbox *box = guest.box;
 	const uint64_t start = now_ms();
-	uint64_t spent, used = 0;
+	uint64_t spent, used = 0, late = 0;
 
 	if (poll_for_end())
 		return true;
+	if (engine_slow)
+		engine_slow();
 	for (int nap = 1;;) {
 		__atomic_store_n(&box->host_sleeps, 1, __ATOMIC_SEQ_CST);
 		if (finished())
@@ -422,6 +447,10 @@ static bool wait_for_end(enum end *end)
 		    spent > WAITING * (uint64_t)config.hang_ms ||
 		    console_size() - guest.console_start > (off_t)CONSOLE_MAX) {
 			*end = END_HANG;
+			return false;
+		}
+		if (too_late(&late)) {
+			*end = END_LATE;
 			return false;
 		}
 		nap = spent > 100 ? 50 : spent > 10 ? 5 : 1;
@@ -449,16 +478,23 @@ bool guest_lost(void)
 	return guest.lost > config.memory / LOST_PART;
 }
 
+void guest_ready(void)
+{
+	/* While it waited for an input. */
+	if (guest.pid && guest_ended() && WIFSIGNALED(guest.status))
+		guest_killed();
+	/* A system that has lost too much memory to the inputs before asks for a boot. */
+	if (!guest.pid || __atomic_load_n(&guest.box->boot_again, __ATOMIC_ACQUIRE)) {
+		guest_stop();
+		boot_or_fail();
+	}
+}
+
 enum end guest_run(const uint8_t *data, size_t size)
 {
 	enum end end;
 
-	/* A system that has lost too much memory to the inputs before asks for a boot. */
-	if (!guest.pid || guest_ended() ||
-	    __atomic_load_n(&guest.box->boot_again, __ATOMIC_ACQUIRE)) {
-		guest_stop();
-		boot_or_fail();
-	}
+	guest_ready();
 	end = run_once(data, size);
 	if (end != END_GOOD || !config.leaks || guest.box->left <= 0)
 		return end;

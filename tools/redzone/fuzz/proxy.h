@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proxy.h - the libFuzzer executable whose target runs in a guest: what its files share.
+ * proxy.h - the executable whose target runs in a guest, for libFuzzer and for AFL++: what its files share.
  *
  * guest.c starts and ends the emulator and exchanges inputs for results; verdict.c names what went wrong, from the
- * console; findings.c stores inputs with a verdict and makes them small; proxy.c is what libFuzzer calls.
+ * console; findings.c stores inputs with a verdict and makes them small; input.c is all that an engine does with an input.
+ * libfuzzer.c is what libFuzzer calls. afl.c answers afl-fuzz, and afl_cmplog.c shows it comparisons.
  */
 #ifndef REDZONE_FUZZ_PROXY_H
 #define REDZONE_FUZZ_PROXY_H
@@ -14,13 +15,17 @@
 
 #include <kasan/fuzz.h>
 
+/* Bytes of the line that names a finding. */
+#define TITLE 512
+
 /**
  * struct config - what the file EXECUTABLE.conf says, and the environment
  * @command: the emulator's, with NULL behind it. @FD in a word stands for a file descriptor: see guest.c.
  * @memory, @ram: bytes of the guest's RAM, and its physical address. @counters: how many the kernel has.
  * @places: the code address of each, or NULL. @hang_ms: time of an input. @boot_ms: time of a boot.
  * @spin_us: how long the host polls before it sleeps. @findings: folder for findings, which then do not end the
- *	process; NULL: a finding ends it, as libFuzzer expects it. @leaks: objects that an input leaves over are a finding.
+ *	process; NULL: the engine learns of it. @leaks: objects that an input leaves over are a finding. @compare: which
+ *	comparisons the engine wants: KASAN_FUZZ_COMPARE_*. @quiet: another process says how many inputs there were.
  */
 struct config {
 	char **command;
@@ -30,7 +35,8 @@ struct config {
 	uint64_t *places;
 	unsigned int hang_ms, boot_ms, spin_us;
 	const char *findings;
-	bool leaks;
+	bool leaks, quiet;
+	uint32_t compare;
 };
 
 extern struct config config;
@@ -50,7 +56,23 @@ enum end {
 	END_DEAD,    /* the guest ended */
 	END_SMASHED, /* the target has overwritten the mailbox: the guest was stopped */
 	END_KILLED,  /* someone else ended the emulator, or it failed */
+	END_LATE,    /* the engine does not wait any longer */
 };
+
+/* The engine's, if it has a limit of its own. Return: true if it does not wait for the end of the input any longer. */
+extern bool (*engine_gave_up)(void);
+
+/* The engine's: the input takes longer than it is polled for. */
+extern void (*engine_slow)(void);
+
+/* The engine's, if it does not say it itself. Return: how many counters were not 0 so far. */
+extern size_t (*engine_edges)(void);
+
+/** guest_killed() - say that someone else has ended the emulator. */
+void guest_killed(void);
+
+/** guest_ready() - boot the guest if need be, so that the next input has none to wait for. */
+void guest_ready(void);
 
 /** guest_run() - let the guest, which is booted if need be, work on an input. Its result is in *guest_box(). */
 enum end guest_run(const uint8_t *data, size_t size);
@@ -81,6 +103,35 @@ unsigned int guest_reports(void);
 /** now_ms() - Return: milliseconds since some time. */
 uint64_t now_ms(void);
 
+/* --- input.c --- */
+
+/** input_expect() - be ready for an input. It is no part of the input's time. */
+void input_expect(void);
+
+/** input_run() - let the guest work on an input, once more if the first time says nothing about it. Its result is in
+ *  *guest_box(), if there is one. */
+enum end input_run(const uint8_t *data, size_t size);
+
+/** input_store() - store an input with a finding in config.findings. */
+void input_store(enum end end, const uint8_t *data, size_t size);
+
+/** input_goes_on() - what is done behind each input. Return: true if the guest could go on, so that its result counts. */
+bool input_goes_on(enum end end);
+
+/* --- afl.c, afl_cmplog.c --- */
+
+/** afl_wanted() - Return: true if AFL++ has started this process. */
+bool afl_wanted(void);
+
+/** afl_serve() - answer AFL++ until it ends. @file: where inputs are if it names a file; NULL: standard input. */
+__attribute__((noreturn)) void afl_serve(const char *file);
+
+/** afl_cmplog_start() - @map: AFL++'s memory for comparisons. */
+void afl_cmplog_start(void *map);
+
+/** afl_cmplog_take() - show AFL++ the comparisons of the newest input. */
+void afl_cmplog_take(const struct kasan_fuzz_mailbox *box);
+
 /* --- verdict.c --- */
 
 /** verdict_title() - name what happened. @end: not END_GOOD. @title: filled with one line, such as "KASAN:
@@ -88,6 +139,9 @@ uint64_t now_ms(void);
 void verdict_title(enum end end, const char *console, char *title, size_t size);
 
 /* --- findings.c --- */
+
+/** title_hash() - Return: a number for a title. */
+uint64_t title_hash(const char *title);
 
 /** findings_add() - store an input with its console, unless this process has stored one with that title. @number: of
  *  the input, from 1 on. Return: true if it was stored. */

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+/*
+ * input.c - what every engine does with an input: lets the guest work on it, tries again what other inputs or someone
+ * else has caused, stores a finding, and decides whether the guest goes on behind it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proxy.h"
+
+/* Boots for one input whose emulator was ended by someone else. */
+#define RETRIES 3
+/* The part of the time that boots after a report may take: 1/BOOT_PART. */
+#define BOOT_PART 4
+
+size_t (*engine_edges)(void);
+
+static uint64_t inputs, started, boot_time;
+
+/* Once a second, for `./redzone fuzz`: the engines themselves say it rarely. */
+static void say_progress(void)
+{
+	static uint64_t last;
+	const uint64_t now = now_ms();
+	char edges[40] = "";
+
+	if (!started)
+		started = now;
+	if (!config.findings || config.quiet || now - last < 1000)
+		return;
+	last = now;
+	if (engine_edges)
+		snprintf(edges, sizeof(edges), ", %zu edges", engine_edges());
+	if (fprintf(stderr, "redzone: %llu inputs, %u boots%s\n", (unsigned long long)inputs,
+		    guest_boots(), edges) >= 0)
+		return;
+	/* The campaign has ended without this process. */
+	guest_stop();
+	_exit(1);
+}
+
+/* Count the time since @before as that of a boot, if there were other @boots then. */
+static void count_boot(uint64_t before, unsigned int boots)
+{
+	if (guest_boots() != boots)
+		boot_time += now_ms() - before;
+}
+
+void input_expect(void)
+{
+	const unsigned int boots = guest_boots();
+	const uint64_t before = now_ms();
+
+	guest_ready();
+	count_boot(before, boots);
+}
+
+enum end input_run(const uint8_t *data, size_t size)
+{
+	enum end end = END_KILLED;
+
+	inputs++;
+	say_progress();
+	for (int i = 0; end == END_KILLED && i < RETRIES; i++) {
+		const unsigned int boots = guest_boots(), reports = guest_reports();
+		const uint64_t before = now_ms();
+
+		end = guest_run(data, size);
+		count_boot(before, boots);
+		if (end == END_KILLED)
+			guest_killed();
+		/* A report may have left memory in a state that the next input crashes with. Then that says nothing. */
+		if ((end == END_DEAD || end == END_HANG || end == END_SMASHED) && reports &&
+		    guest_boots() == boots)
+			end = guest_run(data, size);
+	}
+	return end;
+}
+
+void input_store(enum end end, const uint8_t *data, size_t size)
+{
+	const char *console = guest_console();
+	char title[TITLE];
+
+	verdict_title(end, console, title, sizeof(title));
+	if (findings_add(title, inputs, data, size, console))
+		fprintf(stderr, "redzone: finding by input %llu: %s\n", (unsigned long long)inputs,
+			title);
+}
+
+bool input_goes_on(enum end end)
+{
+	if (end == END_GOOD) {
+		guest_forget_console();
+		return true;
+	}
+	if (end != END_REPORT)
+		return false;
+	/* The guest went on behind the bug. What the bug wrote may do harm later, so a boot is better, unless boots
+	 * would take the time that fuzzing needs. */
+	if (guest_box()->reports_bad && boot_time < (now_ms() - started) / BOOT_PART) {
+		guest_stop();
+		return false;
+	}
+	if (guest_lost())
+		guest_stop();
+	return true;
+}
