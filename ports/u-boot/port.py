@@ -24,7 +24,7 @@ MEMORY_MIN = 128 << 20
 # Options that mean something only with --fuzz.
 FUZZ_ONLY = (
     *("--dir", "--time", "--runs", "--first", "--seed", "--hang", "--max-len", "--dict", "--seeds"),
-    *("--libfuzzer",),
+    *("--engine", "--libfuzzer", "--afl"),
 )
 ACTIONS = ("run", "console", "ordinary", "selftest", "cost")
 
@@ -216,7 +216,7 @@ def run(given=(), **options):
     tree = "original" if options["unpatched"] else "patched"
     cc, jobs, kasan = options["cc"], options["jobs"], not options["plain"]
     needed = [*build.tools(cc), *(("qemu-arm64", "symbolizer") if action else ())]
-    needed += fuzz.TOOLS if action == "fuzz" else ()
+    needed += (*fuzz.TOOLS, *fuzz_options.tools_of(own["engine"])) if action == "fuzz" else ()
     doctor.require(needed, "build U-Boot and run it" if action else "build U-Boot", options["yes"])
     if action == "fuzz":
         return _fuzz(options, own, tree, "--jobs" in given)

@@ -95,6 +95,9 @@ BAD_OPTIONS = [
     (("run", "main.c", "--", *["x"] * 256), "at most 255"),
     (("port", "u-boot", "--fuzz", "usb"), "accepted: net, fs, fit, env, efi, dtb"),
     (("port", "u-boot", "--time", "5"), "--time needs --fuzz"),
+    (("port", "u-boot", "--engine", "afl++"), "--engine needs --fuzz"),
+    (("port", "u-boot", "--fuzz", "fs", "--engine", "honggfuzz"), "accepted: libfuzzer, afl++"),
+    (("fuzz", "main.c", "--engine", "honggfuzz"), "accepted: libfuzzer, afl++"),
     (("port", "u-boot", "--fuzz", "fs", "--repeat", "absent.bin"), "'absent.bin' is not a file"),
     (("port", "u-boot", "--fuzz", "fs", "--repeat", "main.c", "--first"), "--repeat and --first exclude"),
     (("port", "u-boot", "--fuzz", "fs", "--plain"), "--plain and --fuzz exclude each other"),
@@ -233,6 +236,27 @@ def test_missing_tool(redzone, source, path_without, command, package):
     assert command in result.stderr
     assert package in result.stderr
     assert "./redzone doctor --install" in result.stderr
+
+
+def test_engine_is_missing(redzone, source, path_without):
+    target = source("int LLVMFuzzerTestOneInput(const void *d, unsigned long n) { return 0; }")
+    result = redzone("fuzz", target, "--engine", "afl++", PATH=path_without("afl-fuzz"))
+    assert result.returncode == 2, result.stdout + result.stderr
+    said = re.search(r"^redzone: error: (.*) not found, needed to fuzz a program; (.*)$", result.stderr, re.M)
+    assert said, result.stderr
+    assert "afl-fuzz" in said[1] and "./redzone doctor --install installs " in said[2] and "afl++" in said[2]
+
+
+def test_options_of_another_engine(redzone, source):
+    target = source("int LLVMFuzzerTestOneInput(const void *d, unsigned long n) { return 0; }")
+    for words, message in (
+        (("--engine", "afl++", "--libfuzzer=-len_control=0"), "--libfuzzer needs --engine libfuzzer"),
+        (("--afl=-Z",), "--afl needs --engine afl++"),
+    ):
+        result = redzone("fuzz", target, *words, CI="")
+        assert result.returncode == 2, result.stdout + result.stderr
+        # Where libFuzzer or AFL++ is not installed, that is said first.
+        assert message in result.stderr or "not found, needed to fuzz" in result.stderr
 
 
 def test_port_names_what_is_missing(redzone, path_without):

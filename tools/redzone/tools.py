@@ -83,6 +83,7 @@ TOOLS = (
     Tool("unshare", "unshare", "util-linux", "test", "suite fresh-machine"),
     Tool("taskset", "taskset", "util-linux", "test", "suite fuzz-speed"),
     Tool("libfuzzer", "", "libclang-rt-19-dev", "fuzz", "drives the target", header=_LIBFUZZER),
+    Tool("afl++", "afl-fuzz", "afl++", "fuzz", "--engine afl++ (optional)"),
     Tool("tar", "tar", "tar", "port", "unpacks sources"),
     Tool("xz", "xz", "xz-utils", "port", "unpacks sources"),
     Tool("objdump", "llvm-objdump-19", "llvm-19", "port", "looks at what was linked"),
@@ -140,12 +141,15 @@ def version(tool):
     if not path:
         return None
     argument = "version" if tool.key == "go" else "--version"
+    # Shows its version as a part of what it says to options that it does not know.
+    good = (0, 1) if tool.key == "afl++" else (0,)
     try:
         result = subprocess.run([path, argument], check=False, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r"(\d+(?:\.\d+)+|\b\d+\b)", re.sub(r"\(.*?\)", "", result.stdout))
-    if result.returncode != 0 or not found:
+    text = re.sub(r"\(.*?\)|\033\[[0-9;]*m", "", result.stdout)
+    found = re.search(r"(\d+(?:\.\d+)+)", text) or re.search(r"(\b\d+\b)", text)
+    if result.returncode not in good or not found:
         return None
     return found.group(1), tuple(int(part) for part in found.group(1).split("."))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the libFuzzer executables of one target until the wanted end, and takes in what they find."""
+"""Runs the jobs of one target until the wanted end, and takes in what they find."""
 
 import contextlib
 import os
@@ -19,7 +19,9 @@ from rich.status import Status
 
 from redzone import base, process
 from redzone.base import Failure
+from redzone.fuzz.afl import Afl
 from redzone.fuzz.findings import Findings
+from redzone.fuzz.libfuzzer import LibFuzzer
 
 # How long a stopped process may take to end, in seconds.
 STOP = 20
@@ -28,9 +30,11 @@ FAILED_STARTS = 3
 # Lines of a log: the first after this many seconds, each later one after twice as many, up to a limit.
 FIRST_LINE, LAST_LINE = 5, 60
 
-_STATUS = re.compile(r"^#(\d+)\s.*?\bcov: (\d+)\b.*?\bcorp: (\d+)/")
+# Seconds between two looks at what the engine has on the disk.
+LOOK = 2
+
+ENGINES = {"libfuzzer": LibFuzzer, "afl++": Afl}
 _PROGRESS = re.compile(r"^redzone: (\d+) inputs, (\d+) boots$")
-_EXECUTED = re.compile(r"^stat::number_of_executed_units: +(\d+)")
 
 
 @dataclass
@@ -39,8 +43,8 @@ class Options:
 
     seconds, runs: limits, None for none; runs: of all jobs together. seed: of the first job; the others count
     on. hang: seconds of an input. spin_us: how long each side polls before it sleeps. first: end at the first
-    finding. engine: further options of libFuzzer. cover: files of kernel and runtime with coverage as well.
-    leaks: objects that an input leaves over are findings.
+    finding. engine: one of ENGINES. extra: further options of the engine. cover: files of kernel and runtime
+    with coverage as well. leaks: objects that an input leaves over are findings.
     """
 
     folder: Path
@@ -55,25 +59,28 @@ class Options:
     dictionary: Path | None = None
     max_len: int | None = None
     leaks: bool = False
-    engine: list = field(default_factory=list)
+    engine: str = "libfuzzer"
+    extra: list = field(default_factory=list)
     cover: list = field(default_factory=list)
 
 
-class _Job:
-    """One process, and a thread that reads its messages."""
+class Job:
+    """One process, and a thread that reads its messages. number: from 0 on. engine: an engine.Engine."""
 
-    def __init__(self, number, command, environment):
-        self.number = number
-        self.command, self.environment = command, environment
+    def __init__(self, number, engine, environment):
+        self.number, self.engine = number, engine
+        self.command, self.environment = engine.command(number), environment
         self.inputs = self.before = self.edges = self.corpus = self.failed = 0
         self.last = []
         self.done = False
         self.start()
 
     def start(self):
-        self.process = process.start(
-            self.command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
+        output = self.engine.output(self.number)
+        with open(output or os.devnull, "wb") as file:
+            self.process = process.start(
+                self.command, env=self.environment, stdout=file, stderr=subprocess.PIPE
+            )
         self.reader = threading.Thread(target=self._read, args=(self.process,), daemon=True)
         self.reader.start()
 
@@ -83,16 +90,11 @@ class _Job:
                 self._line(line.rstrip("\n"))
 
     def _line(self, line):
-        status = _STATUS.match(line)
         progress = _PROGRESS.match(line)
-        executed = _EXECUTED.match(line)
-        if status:
-            self.edges, self.corpus = int(status[2]), int(status[3])
-            self._count(int(status[1]))
+        if self.engine.line(self, line):
+            pass
         elif progress:
-            self._count(int(progress[1]))
-        elif executed:
-            self._count(int(executed[1]))
+            self.count(int(progress[1]))
         elif line.startswith("redzone: finding by input "):
             pass
         else:
@@ -100,7 +102,8 @@ class _Job:
             if line.startswith("redzone: "):
                 base.say(line.removeprefix("redzone: "))
 
-    def _count(self, inputs):
+    def count(self, inputs):
+        """The process has had so many inputs."""
         self.inputs = max(self.inputs, self.before + inputs)
 
     def check(self):
@@ -109,13 +112,15 @@ class _Job:
             return
         self.reader.join(5)
         if self.process.returncode == 0:
+            self.engine.ended(self)
             self.done = True
             return
         self.failed = self.failed + 1 if self.inputs == self.before else 1
+        status = self.process.returncode
         if self.failed >= FAILED_STARTS:
-            said = "\n".join(self.last[-6:])
-            raise Failure(f"the libFuzzer executable ended with status {self.process.returncode}:\n{said}")
-        base.say(f"job {self.number} ended with status {self.process.returncode}; it starts again")
+            said = "\n".join([*self.last[-6:], *self.engine.why(self.number)])
+            raise Failure(f"{self.engine.title} ended with status {status}:\n{said}")
+        base.say(f"job {self.number} ended with status {status}; it starts again")
         self.before = self.inputs
         self.start()
 
@@ -126,6 +131,8 @@ class _Job:
     def end(self):
         process.end(self.process, STOP)
         self.reader.join(5)
+        if not self.done:
+            self.engine.ended(self)
 
 
 class Campaign:
@@ -136,29 +143,14 @@ class Campaign:
         self.corpus = options.folder / "corpus"
         self.corpus.mkdir(parents=True, exist_ok=True)
         self.findings = Findings(options.folder / "findings", repeat)
+        self.engine = ENGINES[options.engine](target, options, self.corpus, self.findings.new)
         self.started = time.monotonic()
         self.jobs = []
         self.found = 0
         self._stuck = False
+        self._next_look = self.started + LOOK
         self._terminal = sys.stderr.isatty()
         self._next_line, self._step = FIRST_LINE, FIRST_LINE
-
-    def _command(self, number):
-        options = self.options
-        command = [str(self.target.executable), "-reload=1", "-print_final_stats=1"]
-        command.append(f"-artifact_prefix={self.findings.new}/engine-")
-        if options.seconds is not None:
-            command.append(f"-max_total_time={max(1, round(options.seconds))}")
-        if options.runs is not None:
-            share = options.runs // options.jobs + (number < options.runs % options.jobs)
-            command.append(f"-runs={share}")
-        if options.seed is not None:
-            command.append(f"-seed={(options.seed + number) % (1 << 32) or 1}")
-        if options.max_len is not None:
-            command.append(f"-max_len={options.max_len}")
-        if options.dictionary is not None:
-            command.append(f"-dict={options.dictionary}")
-        return [*command, *options.engine, str(self.corpus), *map(str, options.seeds)]
 
     def _state(self):
         seconds = time.monotonic() - self.started
@@ -179,6 +171,16 @@ class Campaign:
             base.say(self._state())
             self._step = min(2 * self._step, LAST_LINE)
             self._next_line += self._step
+
+    def _look(self):
+        if time.monotonic() < self._next_look:
+            return
+        for job in self.jobs:
+            self.engine.look(job)
+        self.engine.keep()
+        # A large folder must not take the time of the findings.
+        now = time.monotonic()
+        self._next_look = now + max(LOOK, 10 * (now - self._next_look))
 
     def _take(self):
         """Judge one finding, if there is one. Return whether there was."""
@@ -205,6 +207,7 @@ class Campaign:
         while True:
             for job in self.jobs:
                 job.check()
+            self._look()
             self._show(status)
             if all(job.done for job in self.jobs) or (self.options.first and self.found):
                 return
@@ -217,16 +220,19 @@ class Campaign:
             status = None
             if self._terminal:
                 status = stack.enter_context(Status("starting", console=Console(stderr=True), spinner="line"))
-            environment = dict(os.environ, REDZONE_FUZZ_FINDINGS=str(self.findings.new.resolve()))
+            self.engine.prepare()
+            environment = {**os.environ, **self.engine.environment()}
+            environment["REDZONE_FUZZ_FINDINGS"] = str(self.findings.new.resolve())
             try:
                 for number in range(self.options.jobs):
-                    self.jobs.append(_Job(number, self._command(number), environment))
+                    self.jobs.append(Job(number, self.engine, environment))
                 self._watch(status)
             finally:
                 for job in self.jobs:
                     job.stop()
                 for job in self.jobs:
                     job.end()
+                self.engine.keep(last=True)
             self._stuck = False
             while self._take():
                 self._show(status)

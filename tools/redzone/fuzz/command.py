@@ -69,15 +69,16 @@ def register(group, check):
     def fuzz_verb(context, files, **values):
         """Run LLVMFuzzerTestOneInput(data, size) of HARNESS.c with ever new inputs, in a kernel under KASAN.
 
-        libFuzzer makes the inputs, and keeps those that reach new code. A report, a crash or a hang is a
-        finding; fuzzing goes on. DIR/findings has a folder for each bug: its report, the smallest input that
-        shows it, and the command that repeats it. A second run goes on where the first one ended. Without
-        --time and --runs only Ctrl-C ends it.
+        libFuzzer or AFL++ makes the inputs, and keeps those that reach new code. A report, a crash or a
+        hang is a finding; fuzzing goes on. DIR/findings has a folder for each bug: its report, the smallest
+        input that shows it, and the command that repeats it. A second run goes on where the first one ended,
+        with either engine. Without --time and --runs only Ctrl-C ends it.
 
         \b
         Examples:
           ./redzone fuzz parser_fuzz.c parser.c -I include --time 60
           ./redzone fuzz --mode hw_tags --jobs 4 parser_fuzz.c parser.c
+          ./redzone fuzz --engine afl++ --jobs 2 parser_fuzz.c parser.c
           ./redzone fuzz --seeds samples --dict png.dict png_fuzz.c png.c
 
         \b
@@ -102,7 +103,8 @@ def register(group, check):
         check(values)
         yes = values.pop("yes")
         work = job.check(_job_options(job, [*files, str(target.HARNESS)], yes, values))
-        doctor.require([*work.tools(), *TOOLS], "fuzz a program", yes)
+        engine = () if exported is not None else options.tools_of(own["engine"])
+        doctor.require([*work.tools(), *TOOLS, *engine], "fuzz a program", yes)
         chosen = options.chosen(campaign, f"{Path(files[0]).stem}.fuzz", own)
         chosen.cover, chosen.leaks = covered, leaks
         (BUILD / "runs").mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes a target as a folder that other machines run: what ClusterFuzz and OSS-Fuzz expect of one.
 
-NAME              the libFuzzer executable
+NAME              the libFuzzer executable, which afl-fuzz can drive as well
 NAME.conf, ...    its kernel, and what it has to know about it; paths are relative to the folder
 NAME.options      libFuzzer's options
 NAME.dict         words for inputs, if there are any

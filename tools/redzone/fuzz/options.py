@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from redzone.base import Failure
-from redzone.options import Number
+from redzone.fuzz.engine import NAMES as NAMES_OF_ENGINES
+from redzone.options import Choice, Number
 
 # What add() gives to a verb's function, without `jobs`.
 NAMES = (
     *("folder", "seconds", "runs", "first", "seed", "hang"),
-    *("max_len", "dictionary", "seeds", "engine"),
+    *("max_len", "dictionary", "seeds", "engine", "libfuzzer", "afl"),
 )
 JOBS = click.option("--jobs", type=Number(int, 1, 256, "N"), default="1", help="Kernels at once. Default: 1.")
 
@@ -39,8 +40,13 @@ def add(folder):
         click.option("--dict", "dictionary", metavar="FILE", help="Words for inputs, in libFuzzer's form."),
         click.option("--seeds", multiple=True, metavar="DIR", help="Folder of inputs to begin with."),
         click.option(
-            "--libfuzzer", "engine", multiple=True, metavar="OPTION", help="Give OPTION to libFuzzer."
+            "--engine",
+            type=Choice(NAMES_OF_ENGINES),
+            default="libfuzzer",
+            help="What makes the inputs. Default: libfuzzer.",
         ),
+        click.option("--libfuzzer", multiple=True, metavar="OPTION", help="Give OPTION to libFuzzer."),
+        click.option("--afl", multiple=True, metavar="OPTION", help="Give OPTION to afl-fuzz."),
     )
 
     def decorate(function):
@@ -51,6 +57,11 @@ def add(folder):
     return decorate
 
 
+def tools_of(engine):
+    """Return the keys of the programs that --engine @engine needs."""
+    return ("afl++",) if engine == "afl++" else ()
+
+
 def chosen(campaign, folder, own):
     """Return the campaign.Options of the values @own, or raise Failure. @folder: where --dir is not given."""
     folder = Path(own["folder"] or folder)
@@ -59,6 +70,9 @@ def chosen(campaign, folder, own):
     for name in own["seeds"]:
         if not Path(name).is_dir():
             raise Failure(f"--seeds '{name}' is not a folder")
+    for option, engine in (("libfuzzer", "libfuzzer"), ("afl", "afl++")):
+        if own[option] and own["engine"] != engine:
+            raise Failure(f"--{option} needs --engine {engine}")
     dictionary = own["dictionary"]
     if dictionary is not None and not Path(dictionary).is_file():
         raise Failure(f"--dict '{dictionary}' is not a file")
@@ -80,5 +94,6 @@ def chosen(campaign, folder, own):
         seeds=[Path(name) for name in own["seeds"]],
         dictionary=dictionary,
         max_len=own["max_len"],
-        engine=list(own["engine"]),
+        engine=own["engine"],
+        extra=[*own["libfuzzer"], *own["afl"]],
     )

@@ -48,6 +48,7 @@ ORDER = (
     "bench-modes",
     "decode-page",
     "fuzz",
+    "fuzz-afl",
     "fuzz-leaks",
     "fuzz-cves",
     "fuzz-speed",

@@ -4,6 +4,8 @@
 import shlex
 import signal
 import subprocess
+import time
+from pathlib import Path
 
 from redzone import process
 from redzone.base import ROOT
@@ -23,6 +25,16 @@ TOOLS = (
     "libc",
 )
 HERE = ROOT / "tests" / "fuzz"
+# {first bytes of the input: what the finding's title begins with}, for bad.c.
+BAD = {
+    "Hang": "hang: no end after ",
+    "Null": "KASAN: null-ptr-deref",
+    "Exit": "exit: program returned 3",
+    "Free": "KASAN: double-free",
+    "Deep": "Kernel panic - not syncing: kernel stack overflow",
+    "Many": "KASAN: slab-out-of-bounds",
+    "Mail": "crash: the target has overwritten the fuzzer's mailbox",
+}
 TIMEOUT = 7200
 # How long the command may take to end when it is interrupted, in seconds.
 STOP = 120
@@ -73,3 +85,45 @@ def result(name, wrong, log):
 def missing(titles, wanted):
     """Return a text for each start of a title in @wanted that none of @titles has."""
     return [f"no finding '{start}'" for start in wanted if not any(t.startswith(start) for t in titles)]
+
+
+def inputs(folder, *texts):
+    """Make a folder of inputs, as --seeds takes them."""
+    folder.mkdir(parents=True)
+    for text in texts:
+        (folder / text).write_bytes(text.encode())
+    return folder
+
+
+def descendants(pid):
+    """Return the processes below @pid, as [(number, name)]."""
+    children = {}
+    names = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = path.read_text()
+        except OSError:
+            continue
+        number, _, rest = text.partition(" (")
+        name, _, rest = rest.rpartition(") ")
+        children.setdefault(int(rest.split()[1]), []).append(int(number))
+        names[int(number)] = name
+    found, new = [], [pid]
+    while new:
+        new = [child for one in new for child in children.get(one, [])]
+        found += [(child, names[child]) for child in new]
+    return found
+
+
+def wait_for(running, condition):
+    """Wait until condition() gives something, and return that; None if @running ends before."""
+    while running.poll() is None:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.1)
+    return None
+
+
+def emulators(running):
+    return [number for number, name in descendants(running.pid) if name.startswith("qemu-system")]

@@ -23,24 +23,6 @@ SLOW = True
 TOOLS = _fuzz.TOOLS
 # Inputs within which both bugs of the parser are found.
 RUNS = 150000
-# {first bytes of the input: what the finding's title begins with}, for bad.c.
-BAD = {
-    "Hang": "hang: no end after ",
-    "Null": "KASAN: null-ptr-deref",
-    "Exit": "exit: program returned 3",
-    "Free": "KASAN: double-free",
-    "Deep": "Kernel panic - not syncing: kernel stack overflow",
-    "Many": "KASAN: slab-out-of-bounds",
-    "Mail": "crash: the target has overwritten the fuzzer's mailbox",
-}
-
-
-def _inputs(folder, *texts):
-    """Make a folder of inputs, as --seeds takes them."""
-    folder.mkdir(parents=True)
-    for text in texts:
-        (folder / text).write_bytes(text.encode())
-    return folder
 
 
 def _parser(fuzz):
@@ -81,7 +63,7 @@ def _parser(fuzz):
 
 def _bad(fuzz):
     """Each way to misbehave is one finding, and the inputs behind it run as well."""
-    seeds = _inputs(fuzz.folder / "seeds", *BAD)
+    seeds = _fuzz.inputs(fuzz.folder / "seeds", *_fuzz.BAD)
     status, _, log = fuzz.run(
         _fuzz.HERE / "bad.c",
         "--dir",
@@ -97,59 +79,25 @@ def _bad(fuzz):
         "--max-len",
         4,
     )
-    wrong = _fuzz.missing(fuzz.titles("bad"), BAD.values())
+    wrong = _fuzz.missing(fuzz.titles("bad"), _fuzz.BAD.values())
     if status != 1:
         wrong.append(f"exit status {status}")
     yield _fuzz.result("bad.findings", wrong, log)
 
 
-def _descendants(pid):
-    """Return the processes below @pid, as [(number, name)]."""
-    children = {}
-    names = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            text = path.read_text()
-        except OSError:
-            continue
-        number, _, rest = text.partition(" (")
-        name, _, rest = rest.rpartition(") ")
-        children.setdefault(int(rest.split()[1]), []).append(int(number))
-        names[int(number)] = name
-    found, new = [], [pid]
-    while new:
-        new = [child for one in new for child in children.get(one, [])]
-        found += [(child, names[child]) for child in new]
-    return found
-
-
-def _wait_for(running, condition):
-    """Wait until condition() gives something, and return that; None if @running ends before."""
-    while running.poll() is None:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.1)
-    return None
-
-
-def _emulators(running):
-    return [number for number, name in _descendants(running.pid) if name.startswith("qemu-system")]
-
-
 def _killed(fuzz):
     """The emulator is killed, then Ctrl-C: the first is one line, and what was found before is kept."""
-    seeds = _inputs(fuzz.folder / "null", "Null")
+    seeds = _fuzz.inputs(fuzz.folder / "null", "Null")
     running = fuzz.start(_fuzz.HERE / "bad.c", "--dir", "kill", "--seeds", seeds, "--seed", 1)
     wrong = []
     try:
         corpus, findings = fuzz.folder / "kill" / "corpus", fuzz.folder / "kill" / "findings"
-        if not _wait_for(running, lambda: list(findings.glob("*/title")) and _emulators(running)):
+        if not _fuzz.wait_for(running, lambda: list(findings.glob("*/title")) and _fuzz.emulators(running)):
             wrong.append("no finding before the end")
-        for number in _emulators(running):
+        for number in _fuzz.emulators(running):
             os.kill(number, signal.SIGKILL)
-        known = set(_emulators(running))
-        if not _wait_for(running, lambda: set(_emulators(running)) - known):
+        known = set(_fuzz.emulators(running))
+        if not _fuzz.wait_for(running, lambda: set(_fuzz.emulators(running)) - known):
             wrong.append("no other emulator started")
         running.send_signal(signal.SIGINT)
     finally:
@@ -158,7 +106,7 @@ def _killed(fuzz):
         wrong.append(f"exit status {status}")
     if "the emulator was ended from outside" not in output:
         wrong.append("nothing says that the emulator was ended")
-    wrong += _fuzz.missing(fuzz.titles("kill"), [BAD["Null"]])
+    wrong += _fuzz.missing(fuzz.titles("kill"), [_fuzz.BAD["Null"]])
     if not corpus.is_dir() or "Traceback" in output:
         wrong.append("no corpus, or a traceback")
     yield _fuzz.result("killed", wrong, log)
@@ -170,7 +118,9 @@ def _stopped(fuzz):
     running = process.start(command, cwd=fuzz.folder)
     wrong, below = [], []
     try:
-        below = _wait_for(running, lambda: _emulators(running) and _descendants(running.pid)) or []
+        below = (
+            _fuzz.wait_for(running, lambda: _fuzz.emulators(running) and _fuzz.descendants(running.pid)) or []
+        )
         running.send_signal(signal.SIGINT)
     finally:
         status, _, log = fuzz.finish(running)
@@ -215,11 +165,11 @@ def _jobs(fuzz):
 
 def _mode_off(fuzz):
     """Without KASAN a crash is a finding, and an overwritten mailbox as well."""
-    seeds = _inputs(fuzz.folder / "off-seeds", "Null", "Mail", "Many")
+    seeds = _fuzz.inputs(fuzz.folder / "off-seeds", "Null", "Mail", "Many")
     arguments = (*("--dir", "off"), *("--seeds", seeds), *("--runs", 100), *("--seed", 1), *("--max-len", 4))
     status, _, log = fuzz.run("--mode", "off", _fuzz.HERE / "bad.c", *arguments)
     titles = fuzz.titles("off")
-    wrong = _fuzz.missing(titles, [BAD["Mail"]])
+    wrong = _fuzz.missing(titles, [_fuzz.BAD["Mail"]])
     if not any("NULL pointer dereference" in title for title in titles):
         wrong.append("no finding for the null pointer")
     if any("KASAN" in title for title in titles):
@@ -236,7 +186,7 @@ def _run_export(fuzz, folder, *options):
 
 def _export(fuzz):
     """The exported folder works elsewhere, without this repository, under libFuzzer's own options."""
-    seeds = _inputs(fuzz.folder / "export-seeds", "TOY1keys")
+    seeds = _fuzz.inputs(fuzz.folder / "export-seeds", "TOY1keys")
     words = fuzz.folder / "toy.dict"
     words.write_text('magic="TOY1"\n')
     arguments = ("--export", "out", "--seeds", seeds, "--dict", words, "--max-len", 32)
@@ -317,7 +267,7 @@ def _full_disk(fuzz):
     """On a disk without room for a finding one line says so, and fuzzing goes on."""
     disk = fuzz.folder / "small" / "findings"
     disk.mkdir(parents=True)
-    seeds = _inputs(fuzz.folder / "full-seeds", "Null", "Free")
+    seeds = _fuzz.inputs(fuzz.folder / "full-seeds", "Null", "Free")
     small = ("unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", disk)
     tried = subprocess.run([*map(str, small), "true"], check=False, capture_output=True, text=True)
     if tried.returncode != 0:
@@ -338,7 +288,7 @@ def _full_disk(fuzz):
 
 def _modes(fuzz):
     """The same bug in the other modes and with the other compiler."""
-    seeds = _inputs(fuzz.folder / "short", "TOY1keysS\7abc")
+    seeds = _fuzz.inputs(fuzz.folder / "short", "TOY1keysS\7abc")
     for name, options in (
         ("outline", ("--outline",)),
         ("gcc", ("--cc", "gcc")),

@@ -2,7 +2,8 @@
 """Executions a second of `./redzone fuzz`, beside those of libFuzzer with ASan on the host.
 
 Prints a table, and tests only that each target runs: numbers of a busy machine mean nothing. The
-host's and the kernel's run follow each other, so that both meet the same machine.
+host's and the kernel's runs follow each other, so that all meet the same machine. Where AFL++ is installed,
+it drives the kernel as well.
 """
 
 import os
@@ -96,12 +97,13 @@ def _native(fuzz, executable, target, way, seconds):
     return sum(rates) if len(rates) == jobs else None
 
 
-def _kernel(fuzz, sources, include, target, way, seconds):
+def _kernel(fuzz, sources, include, target, way, seconds, engine="libfuzzer"):
     """Return (executions a second in the kernel or None, log)."""
     cpus, jobs = way
     words = [*sources, *include, "--cflag", "-w", "-D", _DEFINE, "--max-len", target.limit]
-    words += ["--libfuzzer", "-len_control=0", "--time", seconds, "--jobs", jobs, "--seed", 1]
-    words += ["--dir", f"kernel-{target.name}-{cpus}-{jobs}"]
+    words += ["--libfuzzer", "-len_control=0"] if engine == "libfuzzer" else []
+    words += ["--engine", engine, "--time", seconds, "--jobs", jobs, "--seed", 1]
+    words += ["--dir", f"{engine}-{target.name}-{cpus}-{jobs}"]
     status, output, log = fuzz.finish(
         process.start(_pinned(cpus, [ROOT / "redzone", "fuzz", *words]), cwd=fuzz.folder)
     )
@@ -122,11 +124,15 @@ def _one_target(context, fuzz, target, seconds):
             continue
         native = _native(fuzz, executable, target, way, seconds)
         kernel, log = _kernel(fuzz, sources, ["-I", source] if source else [], target, way, seconds)
-        if native is None or not kernel:
+        afl = "-"
+        if not context.missing("afl++"):
+            afl, log = _kernel(fuzz, sources, ["-I", source] if source else [], target, way, seconds, "afl++")
+        if native is None or not kernel or not afl:
             yield Result(name, FAIL, "it did not run to its end without findings", log)
             continue
         part = f"{kernel / native:.2f}" if native else "-"
-        context.note(f"| {target.name} | {way[0]} | {way[1]} | {native:,} | {kernel:,} | {part} |")
+        afl = afl if afl == "-" else f"{afl:,}"
+        context.note(f"| {target.name} | {way[0]} | {way[1]} | {native:,} | {kernel:,} | {part} | {afl} |")
         yield Result(name, PASS, "", log)
 
 
@@ -134,7 +140,9 @@ def run(context):
     folder = Path(tempfile.mkdtemp(prefix="redzone-fuzz-speed-"))
     fuzz = _fuzz.Fuzz(context, folder)
     seconds = max(2, int(context.seconds or SECONDS))
-    context.note("| target | CPUs | jobs | libFuzzer with ASan on the host | in the kernel | of the host's |")
+    context.note(
+        "| target | CPUs | jobs | libFuzzer with ASan on the host | in the kernel | of the host's | AFL++ |"
+    )
     try:
         for target in TARGETS:
             try:
