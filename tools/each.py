@@ -25,16 +25,16 @@ NO_MAIN = "symbol not found: main"
 
 
 def part_of(number, name, folder, objcopy, linker, libraries, library):
-    """Make program @number's part from the object @name. library: a libc.Library, or None. Return (its path,
-    None) or (path, what is wrong)."""
+    """Make program @number's part from the object @name. libraries: the linker's words for what all
+    share. library: a libc.Library, or None. Return (its path, None) or (path, what is wrong)."""
     part = folder / f"{number}.o"
     alias = f"redzone_each_{number}"
-    words, first, lacks = [name, f"@{libraries}"], "main", ""
+    words, first, lacks = [name, *libraries], "main", ""
     if library is not None:
-        own, first = part.with_suffix(".own.o"), libc.ENTRY
+        first = libc.ENTRY
         try:
-            lacks = "" if library.own(words, own) else NO_MAIN
-            words = [str(own), *library.rest(own)]
+            words, has_main = library.all_of(words, part.with_suffix(".own.o"))
+            lacks = "" if has_main else NO_MAIN
         except (OSError, RuntimeError) as error:
             return part, f"error: {error}"
     command = [linker, "-r", f"--defsym={alias}={first}", *words, "-o", str(part)]
@@ -51,11 +51,12 @@ def part_of(number, name, folder, objcopy, linker, libraries, library):
 def main(objcopy, linker, rsp, output, libraries, options=None):
     library = libc.Library.of(options) if options else None
     objects = [name for name in Path(rsp).read_text(encoding="utf-8").split("\n") if name]
+    shared = [f"@{libraries}"] if Path(libraries).stat().st_size else []
     folder = Path(output).with_suffix(".parts")
     folder.mkdir(exist_ok=True)
     # Processes do the work; each thread just waits for one.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        rest = folder, objcopy, linker, libraries, library
+        rest = folder, objcopy, linker, shared, library
         made = list(pool.map(lambda item: part_of(*item, *rest), enumerate(objects)))
     wrong = [error for _, error in made if error]
     if wrong:

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Links a program with the large C library, musl: compiles the library's files that the program needs.
 
-usage: libc.py OPTIONSFILE OUTPUT.o OBJECT-OR-ARCHIVE...
+usage: libc.py OPTIONSFILE OUTPUT.o OBJCOPY SUFFIX [--wrap=NAME | OBJECT | ARCHIVE]...
 
 The library has 1,400 files, and a usual program needs 100 of them: compiling only these keeps the first run
 short. They are compiled with the kernel's options and instrumentation, once for each set of options, and kept
-in a folder. All is joined with the program's objects into one relocatable object. Functions that
-the kernel has itself (malloc() and memcpy(), for instance) stay undefined there, and so do those that
-nobody has.
+in a folder, with lists of those that programs needed: a later build looks for nothing. All is joined with the
+program's objects into one relocatable object. Functions that the kernel has itself (malloc() and memcpy(),
+for instance) stay undefined there, and so do those that nobody has.
+
+--wrap: as for the linker, for the calls in the program's own objects. OBJCOPY, SUFFIX: for
+constructors.finish().
 
 OPTIONSFILE is JSON. compiler: the command and its options. source: the library's folder, with the generated
 headers. ours: kernel/libc/musl. kept: folder of compiled files. runtime: the compiler's archive of arithmetic
@@ -24,8 +27,10 @@ import struct
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
+
+import constructors
 
 ARCH = "aarch64"
 # Folders with files that cannot work here: the allocator and the dynamic linker are the kernel's own matter.
@@ -95,18 +100,18 @@ class Library:
         self.source = Path(options["source"])
         self.ours = Path(options["ours"])
         self._compiled = {}
-        self.files = self._files()
-        self.owners = self._owners()
         self.folder = Path(options["kept"]) / self._key()
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lists = self.folder / "lists" / self._tables_key()
+        self._lists.mkdir(parents=True, exist_ok=True)
 
     @staticmethod
     def of(path):
         """Return the Library of the file OPTIONSFILE, @path."""
         return Library(json.loads(Path(path).read_text(encoding="utf-8")))
 
-    def _files(self):
-        """Return {name: source file}. A file of the architecture's goes before a general one."""
+    @cached_property
+    def files(self):
+        """{name: source file}. A file of the architecture's goes before a general one."""
         found = {}
         for folder in sorted((self.source / "src").iterdir()):
             if folder.name in LEFT_OUT or not folder.is_dir():
@@ -115,8 +120,9 @@ class Library:
                 found[path.stem] = path
         return found | {name: self.ours / file for name, file in _OURS.items()}
 
-    def _owners(self):
-        """Return {symbol: name of the file that defines it}."""
+    @cached_property
+    def owners(self):
+        """{symbol: name of the file that defines it}."""
         owners = {name: name for name in self.files}
         for line in (self.ours / "symbols.txt").read_text(encoding="utf-8").splitlines():
             if line and not line.startswith("#"):
@@ -135,32 +141,61 @@ class Library:
             text += hashlib.sha256(path.read_bytes()).hexdigest()
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def own(self, words, output):
-        """Join the program's objects and archives, @words for the linker, to the object @output, which gets
-        what it needs of the archives. Return whether it has a main(). Raise RuntimeError with the linker's
-        message."""
-        command = [self.linker, "-r", "-u", "main", *words, "-o", str(output)]
-        result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
-        if result.returncode != 0:
-            raise RuntimeError(result.stderr or f"{Path(self.linker).name} failed: {result.returncode}")
-        return "main" in symbols(output)[0]
+    def _tables_key(self):
+        """Return a word for what says which files a program needs."""
+        tables = (self.ours / "symbols.txt").read_bytes() + Path(__file__).read_bytes()
+        return hashlib.sha256(tables).hexdigest()[:16]
 
-    def rest(self, program):
-        """Return the names of the files that the object @program needs besides: the library's, compiled, and
-        the compiler's archive."""
-        found, (defined, wanted) = {}, symbols(program)
-        wanted |= {ENTRY}
-        # Processes do the work; each thread just waits for one.
+    def all_of(self, words, output):
+        """Return the names of the files that make a program of the objects and archives @words for the
+        linker: its own, then what it needs of the library, compiled, and of the compiler's archive.
+
+        @output: name of an object for the program's own part, if more than one object has to become one.
+        Return as well whether the program has a main(). Raise RuntimeError with a tool's message.
+        """
+        own = words
+        if len(words) > 1 or not words[0].endswith((".o", ".obj")):
+            command = [self.linker, "-r", "-u", "main", *words, "-o", str(output)]
+            result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
+            if result.returncode != 0:
+                raise RuntimeError(result.stderr or f"{Path(self.linker).name} failed: {result.returncode}")
+            own = [str(output)]
+        defined, wanted = symbols(Path(own[0]))
+        return [*own, *self._rest(defined, wanted), *self.runtime], "main" in defined
+
+    def _rest(self, defined, wanted):
+        """Return the files of the library, compiled, that a program needs. @defined, @wanted: its symbols."""
+        text = "\n".join(sorted(wanted)).encode("utf-8", "surrogateescape")
+        listed = self._lists / hashlib.sha256(text).hexdigest()[:32]
+        try:
+            kept = json.loads(listed.read_text(encoding="utf-8"))
+            # Another program's function may have stood in for one of the library's.
+            if kept["own"] == sorted(defined & set(kept["asked"])) and all(
+                map(os.path.isfile, kept["files"])
+            ):
+                return kept["files"]
+        except (OSError, ValueError):
+            pass
+        own, asked, found = set(defined), {ENTRY, *wanted}, {}
+        # Only a new program needs it. Processes do the work; each thread just waits for one.
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             while True:
-                missing = wanted - defined - KERNELS
+                missing = asked - defined - KERNELS
                 names = sorted({self.owners[name] for name in missing if name in self.owners} - set(found))
                 if not names:
-                    return [*(str(found[name][0]) for name in sorted(found)), *self.runtime]
+                    break
                 for name, made in zip(names, pool.map(self.compiled, names), strict=True):
                     found[name] = made
                     defined |= made[1]
-                    wanted |= made[2]
+                    asked |= made[2]
+        files = [str(found[name][0]) for name in sorted(found)]
+        new = listed.with_suffix(f".{os.getpid()}.{threading.get_ident()}.new")
+        kept = {"own": sorted(own & asked), "asked": sorted(asked), "files": files}
+        new.write_text(json.dumps(kept), encoding="utf-8")
+        new.rename(listed)
+        return files
 
     def compiled(self, name):
         """Compile the file @name unless that was done before. Return (its object, symbols defined,
@@ -192,18 +227,17 @@ class Library:
         return target
 
 
-def main(options_file, output, *words):
+def main(options_file, output, objcopy, suffix, *words):
     library = Library.of(options_file)
-    own = Path(f"{output}.own.o")
     try:
         # Without a main() the last link says so.
-        library.own(words, own)
-        names = [own, *library.rest(own)]
+        names, _ = library.all_of(list(words), Path(f"{output}.own.o"))
     except (OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     listed = Path(f"{output}.libc.rsp")
     listed.write_text("\n".join(f'"{name}"' for name in names) + "\n", encoding="utf-8")
-    sys.exit(subprocess.run([library.linker, "-r", f"@{listed}", "-o", output], check=False).returncode)
+    result = subprocess.run([library.linker, "-r", f"@{listed}", "-o", output], check=False)
+    sys.exit(result.returncode or constructors.finish(Path(output), objcopy, ENTRY, suffix))
 
 
 if __name__ == "__main__":

@@ -216,6 +216,19 @@ void *realloc(void *ptr, size_t size)
 	return moved;
 }
 
+/* What the program asked for: bytes behind it are redzone. */
+size_t malloc_usable_size(void *ptr)
+{
+	struct block block;
+	size_t size;
+
+	if (!ptr)
+		return 0;
+	if (is_vmalloc_addr(ptr) && block_find(ptr, &block, false))
+		return block.size;
+	return object_size(ptr, &size) ? size : 0;
+}
+
 void *reallocarray(void *ptr, size_t count, size_t size)
 {
 	size_t total;

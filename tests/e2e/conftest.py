@@ -5,9 +5,14 @@ import os
 import pty
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import libc
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TIMEOUT = 300
@@ -95,6 +100,16 @@ def source(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def musl():
+    """The name of the large C library, if there is one on this machine."""
+    try:
+        libc.source(again=False)
+    except libc.Unavailable as error:
+        pytest.skip(str(error))
+    return "musl"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import host, libc
+from redzone import host
 
 TIMEOUT = 300
 # With an argument it reads by getchar(), else by fread(), which it asks for more than there is.
@@ -226,21 +226,11 @@ int main(int argc, char **argv)
 """
 
 
-@pytest.fixture
-def large():
-    """--libc musl, if there is one."""
-    try:
-        libc.source()
-    except libc.Unavailable as error:
-        pytest.skip(str(error))
-    return ["--libc", "musl"]
-
-
-def test_save(redzone, source, tmp_path, large):
+def test_save(redzone, source, tmp_path, musl):
     data = bytes(range(256)) * 40
     (tmp_path / "data").write_bytes(data)
     file = source(SAVE)
-    options = [*large, "--stdin", "data", "--env", "TZ=XYZ-2"]
+    options = ["--stdin", "data", "--env", "TZ=XYZ-2"]
     result = redzone("run", *options, "--save", "folder/copy=out", "--save", "/folder/copy=again", file)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "1970-01-02 02:00, 0 1" in result.stdout
@@ -264,7 +254,7 @@ def test_save(redzone, source, tmp_path, large):
     assert not any((tmp_path / name).exists() for name in ("one", "two", "three"))
 
 
-def test_save_elsewhere(redzone, source, tmp_path, large):
+def test_save_elsewhere(redzone, source, tmp_path, musl):
     """A pipe with a name gets the file, a link stays one, and a full disk is said."""
     data = bytes(range(256)) * 40
     (tmp_path / "data").write_bytes(data)
@@ -277,7 +267,7 @@ def test_save_elsewhere(redzone, source, tmp_path, large):
     reader.start()
     pairs = ("/folder/copy=fifo", "./folder/copy=link", "folder/copy=/dev/full")
     saves = [word for pair in pairs for word in ("--save", pair)]
-    result = redzone("run", *large, "--stdin", "data", *saves, source(SAVE))
+    result = redzone("run", "--stdin", "data", *saves, source(SAVE))
     reader.join()
     assert result.returncode == 4, result.stdout + result.stderr
     assert read == [data]
@@ -311,17 +301,17 @@ def test_a_copy_that_fails(tmp_path):
     assert (tmp_path / "old").read_bytes() == b"old"
 
 
-def test_nothing_to_save_from(redzone, source, tmp_path, large):
+def test_nothing_to_save_from(redzone, source, tmp_path, musl):
     """The machine ends before the program does."""
-    options = [*large, "--save", "a=a", "--append", "kasan.fault=panic"]
+    options = ["--save", "a=a", "--append", "kasan.fault=panic"]
     result = redzone("run", *options, source(SAVE), "--", "report")
     assert result.returncode == 1, result.stdout + result.stderr
     assert "no file was saved, because the machine stopped before the program's end" in result.stderr
     assert not (tmp_path / "a").exists()
 
 
-def test_project(redzone, source, tmp_path, large):
-    """--project and --libc musl together: each file has its own options, the library all that it needs."""
+def test_project(redzone, source, tmp_path, musl):
+    """--project and musl together: each file has its own options, the library all that it needs."""
     source("double area(double r);\n", "inc/area.h")
     area = (
         "#include <area.h>\n#include <math.h>\ndouble area(double r)\n{\n\treturn M_PI * r * r * FACTOR;\n}\n"
@@ -338,6 +328,6 @@ def test_project(redzone, source, tmp_path, large):
     source(area, "src/area.c")
     source(main, "src/main.c")
     (tmp_path / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
-    result = redzone("run", *large, "--project", "compile_commands.json", "--", "4")
+    result = redzone("run", "--project", "compile_commands.json", "--", "4")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "\na b 25.132741\n" in result.stdout

@@ -99,10 +99,10 @@ def test_options_of_the_compiler(redzone, source):
     two = source("#define FOUR 4\n", "two.h")
     file = source(text)
     options = ["--cflag", "-include", "--cflag", one, "--cflag", "-include", "--cflag", two]
-    result = redzone("run", "-O", "s", *options, "--cflag", "-Wno-unused-variable", file)
+    result = redzone("run", "-O", "s", *options, "--warnings", "--cflag", "-Wno-unused-variable", file)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "unused_variable" not in result.stderr
-    result = redzone("run", *options, "--cflag", "-Werror", file)
+    result = redzone("run", *options, "--cflag", "-Wall", "--cflag", "-Werror", file)
     assert result.returncode == 2, result.stdout + result.stderr
     assert "program.c:1:22: error:" in result.stderr
 

@@ -37,13 +37,19 @@ BAD_OPTIONS = [
     (("run", "main.c", "--env", "=A"), "NAME=VALUE"),
     (("run", "main.c", "--env", "A=1", "--env", "A=2"), "--env names 'A' twice"),
     (("run", "main.c", "--save", "a"), "NAME=HOSTPATH"),
-    (("run", "main.c", "--save", "a=b"), "--save needs --libc musl"),
-    (("run", "main.c", "--libc", "musl", "--each", "--save", "a=b"), "--save does not go with --each"),
-    (("run", "main.c", "--libc", "musl", "--save", "a=b", "--save", "a=c"), "--save names 'a' twice"),
-    (("run", "main.c", "--libc", "musl", "--save", "a=c", "--save", "b=c"), "host's file 'c' twice"),
-    (("run", "main.c", "--libc", "musl", "--save", "a=main.c"), "would overwrite a source file"),
-    (("run", "main.c", "--libc", "musl", "--save", "a=absent/b"), "its folder does not exist"),
-    (("run", "main.c", "--libc", "musl", "--save", "a=."), "is a directory"),
+    (("run", "main.c", "--libc", "small", "--save", "a=b"), "--save does not go with --libc small"),
+    (("run", "main.c", "--kernel-headers", "--save", "a=b"), "--save does not go with --kernel-headers"),
+    (
+        ("run", "main.c", "--kernel-headers", "--libc", "musl"),
+        "--kernel-headers does not go with --libc musl",
+    ),
+    (("run", "main.c", "--libc", "glibc"), "accepted: auto, small, musl"),
+    (("run", "main.c", "--each", "--save", "a=b"), "--save does not go with --each"),
+    (("run", "main.c", "--save", "a=b", "--save", "a=c"), "--save names 'a' twice"),
+    (("run", "main.c", "--save", "a=c", "--save", "b=c"), "host's file 'c' twice"),
+    (("run", "main.c", "--save", "a=main.c"), "would overwrite a source file"),
+    (("run", "main.c", "--save", "a=absent/b"), "its folder does not exist"),
+    (("run", "main.c", "--save", "a=."), "is a directory"),
     (("run", "main.c", "-I", "absent"), "'absent' is not a directory"),
     (("run", "main.c", "--log", "."), "is a directory"),
     (("run", "main.c", "--log", "main.c"), "would overwrite 'main.c'"),
@@ -198,7 +204,7 @@ def test_version_of_nothing_is_needed_to_list(redzone):
 COMPILE_ERRORS = [
     ("int main(void) { return missing; }", "program.c:1:25: error:", None),
     ("int start(void) { return 0; }", "main", "no file has a main()"),
-    ("#include <pthread.h>\nint main(void) { return 0; }", "pthread.h", "kernel/ulib/include"),
+    ("#include <windows.h>\nint main(void) { return 0; }", "windows.h", "-I DIR adds folders of your own"),
     ("int absent(void);\nint main(void) { return absent(); }", "undefined symbol: absent", "neither in"),
 ]
 
@@ -215,10 +221,15 @@ def test_program_does_not_build(redzone, source, text, message, hint):
 
 
 def test_warnings_are_shown(redzone, source):
-    text = "int main(void) { int unused_variable; return 0; }"
-    result = redzone("run", source(text))
+    """Those that the compiler gives by itself; with --warnings more."""
+    file = source("int main(void) { signed char small = 300; int unused_variable; return small - 44; }")
+    result = redzone("run", file)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert "unused_variable" in result.stderr
+    assert "-Wconstant-conversion" in result.stderr
+    assert "-Wunused-variable" not in result.stderr
+    result = redzone("run", "--warnings", file)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "-Wunused-variable" in result.stderr
 
 
 def test_unknown_cpu(redzone, source):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The parts of the C library around files, time, text and control flow. argv: "services" "--flag" "value". The file
  * data.txt has three lines. */
+#include <aio.h>
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <locale.h>
+#include <malloc.h>
 #include <regex.h>
 #include <search.h>
 #include <setjmp.h>
@@ -50,6 +52,8 @@ static void files(void)
 	size_t size = 0;
 	struct stat info;
 	FILE *file = fopen("data.txt", "r"), *memory;
+	struct aiocb later = {.aio_buf = line, .aio_nbytes = 5, .aio_offset = 6};
+	const struct aiocb *waited[] = {&later};
 	int fd, c;
 
 	CHECK(file);
@@ -72,6 +76,9 @@ static void files(void)
 	CHECK(!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_size == 20);
 	text = mmap(NULL, 20, PROT_READ, MAP_PRIVATE, fd, 0);
 	CHECK(text != MAP_FAILED && !memcmp(text + 6, "two 2", 5) && !munmap(text, 20));
+	later.aio_fildes = fd;
+	CHECK(!aio_read(&later) && !aio_suspend(waited, 1, NULL));
+	CHECK(!aio_error(&later) && aio_return(&later) == 5 && !memcmp(line, "two 2", 5));
 	CHECK(!close(fd) && close(fd) == -1 && errno == EBADF);
 	CHECK(!stat("data.txt", &info) && access("missing", R_OK) == -1);
 
@@ -214,6 +221,24 @@ static void rest(int argc, char **argv)
 	      !strcmp(strerror(errno), "Out of memory"));
 }
 
+/* All that an object may hold can be written. */
+static void sizes(void)
+{
+	const size_t asked[] = {0, 1, 13, 100, 4096, 5000, 100000, (size_t)20 << 20};
+
+	CHECK(malloc_usable_size(NULL) == 0);
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		char *p = malloc(asked[i]);
+		size_t size = malloc_usable_size(p);
+
+		CHECK(p && size >= asked[i]);
+		memset(p, 1, size);
+		p = realloc(p, asked[i] / 2);
+		CHECK(p && malloc_usable_size(p) >= asked[i] / 2);
+		free(p);
+	}
+}
+
 static int order;
 
 static void at_exit_first(void)
@@ -250,6 +275,7 @@ int main(int argc, char **argv)
 	conversion();
 	control();
 	rest(argc, argv);
+	sizes();
 	printf("no end of line");
 	exit(failed);
 }

@@ -402,31 +402,42 @@ def _tidy(lines):
     return "\n".join(kept).strip("\n"), failed
 
 
-# Messages from compilers and linkers, with their meaning here.
+# Messages from compilers and linkers, with their meaning here: with the large C library, and with the small
+# one.
+_NO_HEADER = (
+    "the C library is musl, with the headers in docs/programs.md; -I DIR adds folders of your own",
+    "headers of the kernel's small C library: kernel/ulib/include; --libc musl has more; -I DIR adds folders "
+    "of your own",
+)
+_NO_FUNCTION = (
+    "a function is neither in the files given nor in the C library, musl (docs/programs.md)",
+    "a function is neither in the files given nor in the small C library (kernel/ulib; --libc musl has more)",
+)
 _HINTS = (
     (
         re.compile(r"(?:symbol not found|undefined symbol): main\b"),
-        "no file has a main(): the program starts at int main(int argc, char **argv)",
+        ("no file has a main(): the program starts at int main(int argc, char **argv)",) * 2,
     ),
     (
         re.compile(r"-mgeneral-regs-only|type support, but ABI 'aapcs'"),
-        "the kernel's own code and modules have no floating point: only programs may use float and double",
+        ("the kernel's own code and modules have no floating point: only programs may use float and double",)
+        * 2,
     ),
     (
         re.compile(r"fatal error: '?[\w./]+\.h'?(?: file not found|: No such file)"),
-        "headers of the kernel's C library: kernel/ulib/include; --libc musl has more; -I DIR adds folders "
-        "of your own",
+        _NO_HEADER,
     ),
     (
         re.compile(r"undefined symbol: (?!__|main\b)"),
-        "a function is neither in the files given nor in the C library (kernel/ulib; --libc musl has more)",
+        _NO_FUNCTION,
     ),
 )
 
 
-def hints(output):
-    """Return what the @output of a compiler or linker means here, line by line."""
-    return [hint for pattern, hint in _HINTS if pattern.search(output)]
+def hints(output, large):
+    """Return what the @output of a compiler or linker means here, line by line. @large: the program has the
+    large C library."""
+    return [texts[0 if large else 1] for pattern, texts in _HINTS if pattern.search(output)]
 
 
 def _failure(preset, programs, output, failed):
@@ -440,7 +451,9 @@ def _failure(preset, programs, output, failed):
             title = f"the program does not {verb} ({preset})"
     text = f"{title}:\n{output}"
     if title.startswith("the program"):
-        text += "".join(f"\nredzone: hint: {hint}" for hint in hints(output))
+        text += "".join(
+            f"\nredzone: hint: {hint}" for hint in hints(output, any(program.libc for program in programs))
+        )
     return BuildFailure(text, failed)
 
 

@@ -19,6 +19,7 @@ from redzone import (
     doctor,
     flags,
     ksyms,
+    libc,
     machine,
     merge,
     port,
@@ -164,7 +165,7 @@ def command():
 @click.option(
     "--stack",
     type=StackSize(),
-    help="Stack of the program, as in 256K or 64M. Default: 1M; with --libc musl 8M.",
+    help="Stack of the program, as in 256K or 64M. Default: 8M; with --libc small 1M.",
 )
 @click.option(
     "--append", multiple=True, metavar="TEXT", help='Boot parameters: --append "kasan.fault=panic".'
@@ -191,9 +192,10 @@ def command():
 )
 @click.option(
     "--libc",
-    type=Choice(("small", "musl")),
-    default="small",
-    help="C library of your files: the kernel's small one, or musl, which is fetched once. Default: small.",
+    type=Choice(libc.NAMES),
+    default="auto",
+    help="C library of your files: musl, which is fetched once, or the kernel's small one. Default: auto, "
+    "which is musl, or small if musl cannot be had.",
 )
 @click.option(
     "--file",
@@ -215,7 +217,7 @@ def command():
     "--save",
     type=Pair(),
     multiple=True,
-    help="With --libc musl: bring the file NAME that the program wrote to the host when it has ended.",
+    help="Bring the file NAME that the program wrote to the host when it has ended.",
 )
 @click.option(
     "--module",
@@ -259,7 +261,9 @@ def command():
 @click.option(
     "--target", "targets", multiple=True, metavar="NAME", help="Only the files of this target of --project."
 )
-@click.option("--warnings", is_flag=True, help="Show warnings of --project and --library as well.")
+@click.option(
+    "--warnings", is_flag=True, help="Show warnings of --project and --library, and more of your files."
+)
 @click.option("--json", "report_file", metavar="FILE", help="With --each: also write the verdicts to FILE.")
 @click.option(
     "--log", metavar="FILE", help="Also write the console to FILE, whole and as the kernel printed it."
@@ -298,7 +302,7 @@ def run_verb(context, **options):
       ./redzone run bug.c
       ./redzone run parser.c main.c -I include -D DEBUG=1 -- -v input
       ./redzone run --file input=crash.bin parser.c -- input
-      ./redzone run --stdin input.txt --env TZ=UTC-2 --libc musl --save out.txt=out.txt filter.c
+      ./redzone run --stdin input.txt --env TZ=UTC-2 --save out.txt=out.txt filter.c
       ./redzone run --module examples/module_oob.c
       ./redzone run --cc gcc --outline --smp 4 bug.c
       ./redzone run --each --json verdicts.json tests/*.c

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from redzone import base, builder, console, libc, machine, missing, rejects, summary, symbolize, view
+from redzone import base, builder, console, machine, missing, rejects, summary, symbolize, view
 from redzone.base import Failure
 
 NAME = "programs"
@@ -24,6 +24,8 @@ GRACE = 60
 # The kernel's lines about a program. They carry the key of this run, so a program cannot forge them.
 _WORD = re.compile(r"^# each (?P<key>\w+): (?P<number>\d+) (?:begins|ends: (?P<end>.*))$")
 _ALIAS = "redzone_each_"
+# The source of the kernel's table of the programs, which redzone_add_programs() writes.
+_TABLE = f"{NAME}.table.c"
 
 
 @dataclass
@@ -98,23 +100,30 @@ class ProgramSymbolizer(symbolize.Symbolizer):
 def _owners(elf):
     """Return {address of a function: number of its program}, from the ELF file's symbols.
 
-    The linker groups local symbols by file. Program N is the group whose main() has the address of
-    redzone_each_N.
+    The linker groups local symbols by source file, in the order of the objects. The programs follow the table
+    of them, and each has one group or more: its own files, its copy of the library's. The last one has the
+    functions that were global before as well, and so one with the address of redzone_each_N.
     """
-    groups, numbers = [[]], {}
+    groups, numbers = [], {}
     with open(elf, "rb") as file:
         for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols():
             kind, address = symbol["st_info"]["type"], symbol["st_value"]
             if kind == "STT_FILE":
-                groups.append([])
+                if symbol.name == _TABLE:
+                    groups.clear()
+                else:
+                    groups.append([])
             elif symbol.name.startswith(_ALIAS):
                 numbers[address] = int(symbol.name.removeprefix(_ALIAS))
-            elif kind == "STT_FUNC" and symbol["st_info"]["bind"] == "STB_LOCAL":
+            elif kind == "STT_FUNC" and symbol["st_info"]["bind"] == "STB_LOCAL" and groups:
                 groups[-1].append(address)
-    owners = {}
+    owners, waiting = {}, []
     for group in groups:
-        for number in [numbers[address] for address in group if address in numbers]:
-            owners.update(dict.fromkeys(group, number))
+        waiting += group
+        number = next((numbers[address] for address in group if address in numbers), None)
+        if number is not None:
+            owners.update(dict.fromkeys(waiting, number))
+            waiting = []
     return owners
 
 
@@ -311,7 +320,7 @@ def run(work, folder, log):
         NAME,
         work.sources,
         function="redzone_add_programs",
-        libc=libc.source() if options.libc == "musl" else None,
+        libc=work.libc,
         **work.code,
         **work.parts,
     )

@@ -13,7 +13,7 @@ import stat
 import sys
 from pathlib import Path
 
-from redzone import base
+from redzone import base, libc
 from redzone.base import Failure
 from redzone.options import check_output
 
@@ -70,8 +70,9 @@ def _check_stdin(name, separate):
 
 
 def _check_saves(options):
-    if options.libc != "musl":
-        raise Failure("--save needs --libc musl: with the small library a program writes no files")
+    if not libc.large(options):
+        needs = "--kernel-headers" if options.kernel_headers else "--libc small"
+        raise Failure(f"--save does not go with {needs}: with the small library a program writes no files")
     if options.separate:
         raise Failure("--save does not go with --each: every program has files of its own")
     if len(options.save) > MAX_SAVES:

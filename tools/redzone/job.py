@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import archive, base, builder, host, inputs, machine, project
+from redzone import archive, base, builder, host, inputs, libc, machine, project
 from redzone.base import ROOT, Failure
 from redzone.decode import output
 from redzone.options import check_output
@@ -49,7 +49,7 @@ class Options:
     no_symbolize: bool
     yes: bool
     arguments: list
-    libc: str = "small"
+    libc: str = "auto"
     html: str | None = None
     sarif: str | None = None
     junit: str | None = None
@@ -79,7 +79,8 @@ class Job:
     code: what each builder.Program gets in addition to its sources. parameters: the boot's. images: the ELF
     files of what was built, for symbols. parts: more of what the program, or each of many, is made of.
     numbers: with --each, the place of each file in the list of all, which has @total. exchange: what the
-    program gets besides files and gives back, from machine() on.
+    program gets besides files and gives back, from machine() on. libc: for builder.Program, from get_libc()
+    on.
     """
 
     options: Options
@@ -95,11 +96,16 @@ class Job:
     total: int = 0
     shard: inputs.Shard | None = None
     exchange: host.Host | None = None
+    libc: Path | None = None
 
     def tools(self):
         """Return the keys of the outside tools that it needs."""
         reading = [] if self.options.no_symbolize else ["symbolizer"]
         return [*builder.tools_of(self.preset), f"qemu-{self.options.arch}", *reading]
+
+    def get_libc(self):
+        """Choose the C library, and fetch it if it is not there."""
+        self.libc = libc.choose(self.options)
 
     def machine(self, image, folder):
         """Return the machine that boots the builder.Image @image. @folder gets the archive of its files, and
@@ -232,7 +238,8 @@ def check(options):
             )
     for reason, count in left_out.items():
         base.say(f"--project: left out {base.plural(count, 'file')}: {reason}")
-    job.code |= {"options": [f"-O{options.level}"], "cflags": list(options.cflags)}
+    more_warnings = ["-Wall", "-Wextra", "-Wno-unused-parameter"] if options.warnings else []
+    job.code |= {"options": [f"-O{options.level}", *more_warnings], "cflags": list(options.cflags)}
     for name, path in job.files:
         archive.read(path, f"--file {name}:")
     others = (("--log", options.log), ("--json", options.report_file))

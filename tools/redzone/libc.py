@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Gets the source of the large C library, musl, and makes the headers that its own Makefile would make.
+"""Chooses a program's C library. Gets the source of the large one, musl, and makes the headers that its own
+Makefile would make.
 
 The source is one file of Debian's pool, fetched once, in the version and with the checksum below. Nothing of
 it is in this repository. cmake/Libc.cmake and tools/libc.py do the rest.
@@ -8,38 +9,84 @@ it is in this repository. cmake/Libc.cmake and tools/libc.py do the rest.
 import re
 import shutil
 import tarfile
+import time
 
 from redzone import apt, base, process
 from redzone.base import BUILD, Failure
 
 VERSION = "1.2.5"
 ARCHIVE = f"musl_{VERSION}.orig.tar.gz"
-POOL = f"pool/main/m/musl/{ARCHIVE}"
+# Where Debian and Ubuntu have it.
+POOLS = tuple(f"pool/{part}/m/musl/{ARCHIVE}" for part in ("main", "universe"))
 DIGEST = "a9a118bbe84d8764da0ea0d28b3ab3fae8477fc7e4085d90102b8596fc7c75e4"
 FOLDER = BUILD / "libc"
 SOURCE = FOLDER / f"musl-{VERSION}"
 ARCH = "aarch64"
 # The choices of --libc.
-NAMES = ("small", "musl")
+NAMES = ("auto", "small", "musl")
+# A fetch that failed, and the seconds for which `auto` does not try again: each try may take long.
+FAILED = FOLDER / "not-fetched"
+RETRY = 3600
 
 
 class Unavailable(Failure):
-    """The source is not there, and it cannot be fetched."""
+    """The source is not there, and it cannot be fetched. why: the reason alone."""
+
+    def __init__(self, why):
+        super().__init__(
+            f"the C library musl {VERSION} cannot be fetched: {why}. Put {ARCHIVE} of Debian's source "
+            f"package musl into {base.relative(FOLDER)}, or take the small library: --libc small"
+        )
+        self.why = why
 
 
-def _fetch(archive):
-    """Fetch the file @archive unless it is there already."""
+def large(options):
+    """Return whether the programs of the job.Options @options should get the large library. The shipped
+    example should not: a newcomer's first screen comes quickly, and without a network. Nor should files that
+    use the kernel's headers, which have the same names for other types."""
+    if options.libc != "auto":
+        return options.libc == "musl"
+    return bool(options.files or options.project) and not options.kernel_headers
+
+
+def choose(options):
+    """Return the folder of the large library's source, or None: the programs of the job.Options @options get
+    the small one. Raises Unavailable if the user insists on the large one."""
+    if not large(options):
+        return None
+    if options.libc == "musl" or options.save:
+        return source()
+    try:
+        return source(again=False)
+    except Unavailable as error:
+        base.say(
+            f"the C library musl {VERSION} cannot be fetched: {error.why}. The small library takes its "
+            'place: no printf("%f"), math.h, time.h, or files to write. For musl put '
+            f"{ARCHIVE} of Debian's source package musl into {base.relative(FOLDER)}"
+        )
+        return None
+
+
+def _archive(again):
+    """Return the file of the source; fetch it unless it is there already. again: also if that failed a short
+    time ago."""
+    archive = FOLDER / ARCHIVE
     if archive.is_file() and base.sha256(archive) == DIGEST:
-        return
+        return archive
+    if not again and FAILED.exists() and 0 <= time.time() - FAILED.stat().st_mtime < RETRY:
+        raise Unavailable(FAILED.read_text(encoding="utf-8"))
     archive.unlink(missing_ok=True)
     base.say(f"fetching the C library musl {VERSION} (1 MB) into {base.relative(FOLDER)}")
-    why = apt.pool_file(POOL, DIGEST, archive)
-    if why is not None:
-        archive.unlink(missing_ok=True)
-        raise Unavailable(
-            f"the C library musl {VERSION} cannot be fetched: {why}. Put {ARCHIVE} of Debian's source "
-            f"package musl into {base.relative(FOLDER)}, or leave out --libc musl"
-        )
+    why = ""
+    for name in POOLS:
+        failure = apt.pool_file(name, DIGEST, archive)
+        if failure is None:
+            FAILED.unlink(missing_ok=True)
+            return archive
+        why = why or failure
+    archive.unlink(missing_ok=True)
+    FAILED.write_text(why, encoding="utf-8")
+    raise Unavailable(why)
 
 
 def _generate(folder):
@@ -64,14 +111,13 @@ def _generate(folder):
     (internal / "version.h").write_text(f'#define VERSION "{VERSION}"\n', encoding="utf-8")
 
 
-def source():
+def source(again=True):
     """Return the folder of the library's source; fetch and unpack it if it is not there. Raises
-    Unavailable."""
+    Unavailable. again: fetch also if that failed a short time ago."""
     with base.locked(FOLDER):
         if SOURCE.is_dir():
             return SOURCE
-        archive = FOLDER / ARCHIVE
-        _fetch(archive)
+        archive = _archive(again)
         new = FOLDER / "new"
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir()

@@ -44,10 +44,11 @@ def _unlinked(step, sources, parts):
     return {index: sorted(hit) for index, names in used.items() if (hit := names & wanted)}
 
 
-def of(failure, sources, parts):
+def of(failure, sources, parts, large=False):
     """Return {index in @sources: Reject} for a builder.BuildFailure; empty if no file caused it.
 
-    @parts: folder with the programs' objects, as tools/each.py makes them.
+    @parts: folder with the programs' objects, as tools/each.py makes them. @large: they have the large C
+    library.
     """
     found = {}
     for step in failure.steps:
@@ -59,7 +60,7 @@ def of(failure, sources, parts):
         for index, names in _unlinked(step, sources, parts).items():
             found[index] = Reject("does not link", [f"undefined symbol: {name}" for name in names])
     for reject in found.values():
-        reject.messages += [f"hint: {hint}" for hint in builder.hints("\n".join(reject.messages))]
+        reject.messages += [f"hint: {hint}" for hint in builder.hints("\n".join(reject.messages), large)]
     return found
 
 
@@ -88,7 +89,7 @@ def build(preset, program, folder):
         found = {}
 
         def examine(failure, place, part=part, found=found):
-            found.update(of(failure, part.sources, place / f"{part.name}.parts"))
+            found.update(of(failure, part.sources, place / f"{part.name}.parts", part.libc is not None))
 
         try:
             built = builder.build(preset, programs=[part], copy_to=folder, examine=examine)

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from redzone import base, builder, doctor, each, job, lacks, libc, machine, module, summary, view
+from redzone import base, builder, doctor, each, job, lacks, machine, module, summary, view
 from redzone.base import BUILD, Failure
 
 
@@ -51,8 +51,7 @@ def _build(work, folder):
     """Build the kernel of the Job @work into @folder. Return (its builder.Image, the modules' files)."""
     loaded = module.programs(work.modules, **work.code)
     made_of = work.sources or work.parts.get("objects")
-    library = libc.source() if made_of and work.options.libc == "musl" else None
-    program = builder.Program("program", work.sources, libc=library, **work.code, **work.parts)
+    program = builder.Program("program", work.sources, libc=work.libc, **work.code, **work.parts)
     programs = [program] if made_of else []
     kernel = "program" if programs else "redzone"
     targets = () if programs else (kernel,)
@@ -101,6 +100,7 @@ def run(options):
     """Do what the job.Options @options say. Return the exit status."""
     work = job.check(options)
     doctor.require(work.tools(), "run a program", options.yes)
+    work.get_libc()
     outputs = options.outputs()
     (BUILD / "runs").mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Makes the tables of docs/programs.md: headers, functions and options that programs have.
 
-Everything is asked of the compiler with the options that a program was really compiled with, so this knows no
-library by name: another one changes the tables, not this file. A test compares them with the document;
-`PYTHONPATH=tools .venv/bin/python -m redzone.supported` writes them, after `./redzone run` of any program.
+Headers and functions are asked of the compiler with the options that a program was really compiled with.
+libc_calls.py says which functions of the large library work. A test compares the tables with the document;
+`PYTHONPATH=tools .venv/bin/python -m redzone.supported` writes them.
 """
 
 import json
@@ -13,10 +13,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from redzone import libc_calls
 from redzone.base import BUILD, ROOT, Failure
 
 DOCUMENT = ROOT / "docs" / "programs.md"
 PRESET = "arm64-generic-inline-clang"
+PROGRAM = ROOT / "examples" / "heap_bugs.c"
+# All that the large library declares, also what is not in POSIX.
+ALL = "-D_GNU_SOURCE"
 # Headers of C17 and the usual ones of POSIX and other systems: the document says which of them are not there.
 _STANDARD = (
     "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg",
@@ -30,6 +34,10 @@ STANDARD = [name for line in _STANDARD for name in line.split()]
 _HIDDEN = re.compile(r"_(?!_asan_)")
 # Headers that are parts of others.
 _INNER = re.compile(r"(?:bits|machine)/")
+# Folders that have only such, or the compiler's own.
+_NO_LIBRARY = re.compile(r"/lib/clang/|/gcc|/obj/|/arch/")
+# A header that does not compile, in a file of headers.
+_BROKEN = re.compile(r"In file included from <stdin>:(\d+)")
 
 
 def command_of_a_program(preset=PRESET):
@@ -52,7 +60,7 @@ def command_of_a_program(preset=PRESET):
 def _system_folders(command):
     """Return the folders of a library's headers in the compiler's @command; its own are not a library."""
     folders = [command[at + 1] for at, word in enumerate(command[:-1]) if word == "-isystem"]
-    return [Path(name) for name in folders if "/lib/clang/" not in name and "/gcc" not in name]
+    return [Path(name) for name in folders if not _NO_LIBRARY.search(name)]
 
 
 def _compile(command, text, *options):
@@ -94,8 +102,11 @@ def _functions(tree, folders):
     return {header: sorted(names) for header, names in found.items()}
 
 
-def library(command):
-    """Return ({header: [function]} of the library, [the compiler's headers], [absent standard ones])."""
+def library(command, *options):
+    """Return ({header: [function]} of the library, [the compiler's headers], [absent standard ones]).
+
+    @options: more for the compiler."""
+    command = [*command, *options]
     folders = _system_folders(command)
     headers = sorted(
         {
@@ -105,10 +116,16 @@ def library(command):
             if not _INNER.match(str(path.relative_to(folder)))
         }
     )
-    text = "".join(f"#include <{header}>\n" for header in headers)
-    result = _compile(command, text, "-Xclang", "-ast-dump=json")
-    if result.returncode != 0:
-        raise Failure(f"the library's headers do not compile together:\n{result.stderr}")
+    while True:
+        text = "".join(f"#include <{header}>\n" for header in headers)
+        result = _compile(command, text, "-Xclang", "-ast-dump=json")
+        if result.returncode == 0:
+            break
+        # Some are for what only Linux has: they include its own headers.
+        broken = {int(number) for number in _BROKEN.findall(result.stderr)}
+        if not broken:
+            raise Failure(f"the library's headers do not compile together:\n{result.stderr}")
+        headers = [header for line, header in enumerate(headers, 1) if line not in broken]
     functions = _functions(json.loads(result.stdout), folders)
     own, absent = [], []
     for name in (f"{name}.h" for name in STANDARD):
@@ -145,19 +162,63 @@ def _options():
     return rows
 
 
-def tables(command):
-    """Return {name of a table: its text}."""
-    functions, own, absent = library(command)
+def code(names):
+    return " ".join(f"`{name}`" for name in names)
 
-    def code(names):
-        return " ".join(f"`{name}`" for name in names)
 
-    rows = [f"| `{header}` | {code(names) or 'types and macros'} |" for header, names in functions.items()]
+def _partly(names, works):
+    """Return what a table says of a header with the functions @names: only those in the set @works work."""
+    bad = [name for name in names if name not in works]
+    if len(bad) <= len(names) / 2:
+        return f"all but {code(bad)}"
+    return f"only {code(name for name in names if name in works)}"
+
+
+def promised(text, functions):
+    """Return the set of functions of {header: [function]} that work according to the document @text."""
+    text = text.partition("<!-- headers -->")[2].partition("<!-- end of headers -->")[0]
+    whole = re.search(r"^Whole: (.*)$", text, re.MULTILINE)
+    found = {name for header in _quoted(whole[1] if whole else "") for name in functions.get(header, ())}
+    for header, words in re.findall(r"^\| `([^`]+)` \| (.*) \|$", text, re.MULTILINE):
+        if words.startswith("all but"):
+            found |= set(functions.get(header, ())) - _quoted(words)
+        elif words.startswith("only"):
+            found |= _quoted(words)
+    return found
+
+
+def _quoted(text):
+    return set(re.findall(r"`([^`]+)`", text))
+
+
+def working(functions, preset=PRESET):
+    """Return the set of functions of the large library's {header: [function]} that work."""
+    support = libc_calls.Support(BUILD / preset / "libc.json")
+    return {name for names in functions.values() for name in names if support.works(name)}
+
+
+def large_tables(functions, own, absent, works):
+    """Return {name of a table: its text} for the large library. Arguments: of library() and working()."""
+    whole = [header for header, names in functions.items() if works.issuperset(names)]
+    none = [header for header, names in functions.items() if names and not works.intersection(names)]
+    rows = [
+        f"| `{header}` | {_partly(names, works)} |"
+        for header, names in functions.items()
+        if header not in whole + none
+    ]
+    text = [f"Whole: {code([*whole, *own])}.", "", "| header | functions that work |", "|---|---|", *rows]
+    text += ["", f"Only types and constants are of use: {code(none)}."]
+    text += ["", f"Not there: {code(absent)}."] if absent else []
     return {
-        "headers": "\n".join(["| header | functions |", "|---|---|", *rows]),
-        "others": f"From the compiler: {code(own)}.\n\nNot there: {code(absent)}.",
+        "headers": "\n".join(text),
         "options": "\n".join(["| option | meaning |", "|---|---|", *_options()]),
     }
+
+
+def small_table(functions):
+    """Return {name of a table: its text} for the small library, with the functions of library()."""
+    rows = [f"| `{header}` | {code(names) or 'types and macros'} |" for header, names in functions.items()]
+    return {"small": "\n".join(["| header | functions |", "|---|---|", *rows])}
 
 
 def fill(text, made):
@@ -173,13 +234,13 @@ def fill(text, made):
 
 
 def only_in(text, other):
-    """Return the words in backquotes that the tables of the document @text have, and those of @other not."""
+    """Return the words in backquotes that tables of the document @text have, and those of @other not."""
 
     def words(document):
         found = set()
-        for name in ("headers", "options"):
+        for name in ("small", "options"):
             table = document.partition(f"<!-- {name} -->")[2].partition(f"<!-- end of {name} -->")[0]
-            found |= set(re.findall(r"`([^`]+)`", table))
+            found |= _quoted(table)
         return found
 
     return sorted(words(text) - words(other))
@@ -187,7 +248,15 @@ def only_in(text, other):
 
 def main():
     text = DOCUMENT.read_text(encoding="utf-8")
-    DOCUMENT.write_text(fill(text, tables(command_of_a_program())), encoding="utf-8")
+    for name in ("musl", "small"):
+        subprocess.run([ROOT / "redzone", "run", "--libc", name, PROGRAM], check=False, capture_output=True)
+        if name == "musl":
+            functions, own, absent = library(command_of_a_program(), ALL)
+            made = large_tables(functions, own, absent, working(functions))
+        else:
+            made = small_table(library(command_of_a_program())[0])
+        text = fill(text, made)
+    DOCUMENT.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

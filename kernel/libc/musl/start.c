@@ -27,8 +27,6 @@ extern const char redzone_tls_start[], redzone_tls_filled[], redzone_tls_end[], 
 #define THREAD_STACK (256UL << 10)
 
 int main(int argc, char **argv, char **envp);
-int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
-		      void (*fini)(void), void (*ldso)(void));
 
 /* The library's own files name these, in functions that are replaced below. Without a value they would be symbols of
  * the kernel's address 0. */
@@ -46,7 +44,7 @@ static size_t count(char **list)
 }
 
 /* The library calls this when it is ready, before main(). The kernel has the program's constructors in a list. */
-void __libc_start_init(void)
+__attribute__((__noinline__)) void __libc_start_init(void)
 {
 	struct pthread *self = __pthread_self();
 
@@ -86,7 +84,7 @@ int redzone_libc_main(int argc, char **argv)
 		AT_PHNUM,  sizeof(segments) / sizeof(segments[0]),
 		AT_NULL,   0,
 	};
-	char **env = redzone_libc_environ();
+	char **env = redzone_libc_environ(), **args, **envs;
 	size_t envc = count(env), n = 0;
 	size_t words = (size_t)argc + 1 + envc + 1 + sizeof(aux) / sizeof(aux[0]);
 	size_t block[words];
@@ -97,5 +95,11 @@ int redzone_libc_main(int argc, char **argv)
 		block[n++] = (size_t)env[i];
 	for (size_t i = 0; i < sizeof(aux) / sizeof(aux[0]); i++)
 		block[n++] = aux[i];
-	return __libc_start_main(main, argc, (char **)block, 0, 0, 0);
+	/* As the library's own start does it, whose two functions would be in every trace. */
+	args = (char **)block;
+	envs = args + argc + 1;
+	__init_libc(envs, args[0]);
+	/* Not inlined: only now the register of thread-local variables has its value. */
+	__libc_start_init();
+	exit(main(argc, args, envs));
 }

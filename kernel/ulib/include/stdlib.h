@@ -41,6 +41,7 @@ void *calloc(size_t count, size_t size);
  */
 void *realloc(void *ptr, size_t size);
 void *reallocarray(void *ptr, size_t count, size_t size);
+size_t malloc_usable_size(void *ptr);
 
 /** aligned_alloc() - @align: a power of two up to 4096. Else NULL with errno EINVAL. */
 void *aligned_alloc(size_t align, size_t size);

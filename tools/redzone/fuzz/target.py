@@ -149,7 +149,13 @@ def build(work, options, folder):
     code = dict(work.code)
     code["options"] = [*code["options"], COVERAGE[family]]
     program = builder.Program(
-        NAME, work.sources, function="redzone_add_fuzz_program", **code, **work.parts, cover=options.cover
+        NAME,
+        work.sources,
+        function="redzone_add_fuzz_program",
+        libc=work.libc,
+        **code,
+        **work.parts,
+        cover=options.cover,
     )
     folder.mkdir(parents=True, exist_ok=True)
     image = builder.build(work.preset, (), [program], copy_to=folder)[NAME]

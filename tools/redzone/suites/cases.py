@@ -3,7 +3,8 @@
 
 The programs are in tests/cases/ unless --cases-dir or REDZONE_CASES names another folder; the verdicts
 are in INDEX.tsv beside them. All programs run in one boot, as with `./redzone run --each`, and two of each
-verdict run in a kernel of their own; with --mode every program does both. With software tags the column
+verdict run in a kernel of their own; with --mode every program does both. They have the small C library, and
+in one boot musl. With software tags the column
 `tags` says what must be found: short granules turn missed-in-granule into caught, on the stack only where the
 compiler lays them out (inline). With hardware tags it is the column `hw_tags`, or `mte_stack` if stack
 variables have tags: a row that says missed must give no report."""
@@ -15,7 +16,7 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from redzone import builder, each, machine, mteqemu, symbolize, view
+from redzone import builder, each, libc, machine, mteqemu, symbolize, view
 from redzone.base import BUILD
 from redzone.runner import FAIL, PASS, SKIP, Result
 
@@ -196,10 +197,11 @@ def _configuration(context, cases, where, mode="generic"):
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _together(context, cases, compiler, where, mode="generic", stack=False, with_globals=False):
+def _together(context, cases, compiler, where, mode="generic", stack=False, with_globals=False, large=False):
     """Run all cases as programs in one boot; the comparison is the same. stack: with MTE stack tagging.
-    with_globals: with tagged globals."""
+    with_globals: with tagged globals. large: with the large C library."""
     label = f"each.{compiler}.{where}" if mode == "generic" else f"{mode}.each.{compiler}.{where}"
+    label += ".musl" if large else ""
     features = ["mtestack"] if stack else [] if mode == "hw_tags" else None
     if with_globals:
         features = ["taggedglobals"]
@@ -209,10 +211,18 @@ def _together(context, cases, compiler, where, mode="generic", stack=False, with
     if reason:
         yield Result(label, SKIP, reason)
         return
+    source = None
+    if large:
+        try:
+            source = libc.source(again=False)
+        except libc.Unavailable as error:
+            yield Result(label, SKIP, str(error))
+            return
     folder = BUILD / "runs" / "cases-each"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    program = builder.Program(each.NAME, [case.path for case in cases], function="redzone_add_programs")
+    paths = [case.path for case in cases]
+    program = builder.Program(each.NAME, paths, function="redzone_add_programs", libc=source)
     image = context.build(preset, programs=[program], copy_to=folder)[each.NAME]
     target = machine.Machine(image.image, append=["kasan_multi_shot"], mode=mode, timeout=TIMEOUT)
     verdicts, lines = [], []
@@ -243,6 +253,7 @@ def run(context):
             yield from _configuration(context, cases if context.mode else one_of_each(cases), where)
         for compiler, where in TOGETHER:
             yield from _together(context, cases, compiler, where)
+        yield from _together(context, cases, *TOGETHER[0], large=True)
     if context.mode in (None, "sw_tags"):
         if context.mode:
             chosen = [case for case in cases if for_tags(case, "clang-19", "inline")]

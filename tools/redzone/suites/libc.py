@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The large C library (--libc musl): what it computes, and what KASAN finds inside of it.
+"""The large C library, musl: what it computes, what KASAN finds inside of it, and that all of it links.
 
 The programs are in tests/libc/. Those that are right run in every mode, without a report; --rounds says how
 many random numbers go through printf() and strtod(). The program of bugs runs in Generic mode only, where
-each bug is certain to be reported: with tags, neighbours have the same tag now and then.
+each bug is certain to be reported: with tags, neighbours have the same tag now and then. One more program
+names every function that docs/programs.md says works.
 """
 
 import re
+import sys
 
-from redzone import archive, base, builder, console, libc, machine, mteqemu
+from redzone import archive, base, builder, console, libc, libc_calls, machine, mteqemu, process, supported
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
 
@@ -178,6 +180,24 @@ def _target(image, folder, arguments, mode):
     )
 
 
+def _all_functions(context):
+    """Link each function that works, once."""
+    redzone = [sys.executable, "-m", "redzone", "run", "--libc", "musl", "--timeout", str(TIMEOUT)]
+    first = process.call([*redzone, str(HERE / "round_trip.c"), "--", "1"], cwd=ROOT)
+    if first[0] != base.OK:
+        yield Result("all_functions", FAIL, process.last_line(first[1]))
+        return
+    functions, _, _ = supported.library(supported.command_of_a_program(), supported.ALL)
+    works = supported.working(functions) - libc_calls.BUILTIN
+    there = {header: [name for name in names if name in works] for header, names in functions.items()}
+    source = context.logs / "all_functions.c"
+    source.write_text(supported.program_of_all_functions(there), encoding="utf-8")
+    status, output = process.call([*redzone, "-D", "_GNU_SOURCE", str(source)], cwd=ROOT)
+    log = context.write_log("all_functions", output)
+    good = status == base.OK and f"{len(works)} functions are there" in output
+    yield Result("all_functions", PASS if good else FAIL, "" if good else process.last_line(output), log)
+
+
 def run(context):
     try:
         folder = libc.source()
@@ -226,3 +246,5 @@ def run(context):
             outcome, lines, log = context.boot(f"{name}/faults-{end}", target)
             wrong = judge_end(mode, end, outcome, lines)
             yield Result(f"{name}.faults-{end}", FAIL if wrong else PASS, "; ".join(wrong), log)
+    if context.mode in (None, "generic"):
+        yield from _all_functions(context)
