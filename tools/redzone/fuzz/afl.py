@@ -21,7 +21,7 @@ from redzone.fuzz.engine import Engine
 MAIN, OTHER = "main", "job"
 _OWN = re.compile(rf"{MAIN}|{OTHER}\d+")
 # The executable's own line, with its edges.
-_EDGES = re.compile(r"^redzone: (\d+) inputs, \d+ boots, (\d+) edges$")
+_EDGES = re.compile(r"^redzone: (\d+) inputs, (\d+) boots, (\d+) edges$")
 _STATISTICS = re.compile(r"^(\w+) *: (.*)$", re.MULTILINE)
 _COLORS = re.compile(r"\033\[\??[0-9;]*[A-Za-z]|\033[()].")
 # afl-fuzz does not start without an input. It replaces bytes rather than that it adds some.
@@ -157,7 +157,8 @@ class Afl(Engine):
         found = _EDGES.match(text)
         if found:
             job.count(int(found[1]))
-            job.edges = max(job.edges, int(found[2]))
+            job.count_boots(int(found[2]))
+            job.edges = max(job.edges, int(found[3]))
         return bool(found)
 
     def look(self, job):

@@ -71,6 +71,7 @@ class Job:
         self.number, self.engine = number, engine
         self.command, self.environment = engine.command(number), environment
         self.inputs = self.before = self.edges = self.corpus = self.failed = 0
+        self.boots = self.boots_before = 0
         self.last = []
         self.done = False
         self.start()
@@ -95,6 +96,7 @@ class Job:
             pass
         elif progress:
             self.count(int(progress[1]))
+            self.count_boots(int(progress[2]))
         elif line.startswith("redzone: finding by input "):
             pass
         else:
@@ -105,6 +107,9 @@ class Job:
     def count(self, inputs):
         """The process has had so many inputs."""
         self.inputs = max(self.inputs, self.before + inputs)
+
+    def count_boots(self, boots):
+        self.boots = self.boots_before + boots
 
     def check(self):
         """See whether the process has ended, and start it again if it should not have."""
@@ -121,7 +126,7 @@ class Job:
             said = "\n".join([*self.last[-6:], *self.engine.why(self.number)])
             raise Failure(f"{self.engine.title} ended with status {status}:\n{said}")
         base.say(f"job {self.number} ended with status {status}; it starts again")
-        self.before = self.inputs
+        self.before, self.boots_before = self.inputs, self.boots
         self.start()
 
     def stop(self):
@@ -158,10 +163,11 @@ class Campaign:
         edges = max(job.edges for job in self.jobs)
         total = f" of {self.target.edges}" if self.target.edges else ""
         corpus = max(job.corpus for job in self.jobs)
+        boots = sum(job.boots for job in self.jobs)
         return (
             f"{seconds:.0f} s, {inputs} inputs, {inputs / max(seconds, 0.1):.0f} a second, "
             f"{edges}{total} edges, {corpus} in the corpus, "
-            f"{base.plural(len(self.findings.known()), 'finding')}"
+            f"{base.plural(len(self.findings.known()), 'finding')}, {base.plural(boots, 'boot')}"
         )
 
     def _show(self, status):

@@ -11,12 +11,16 @@
 
 /* Boots for one input whose emulator was ended by someone else. */
 #define RETRIES 3
-/* The part of the time that boots after a report may take: 1/BOOT_PART. */
-#define BOOT_PART 4
+/* The part of the time that boots after a report may take: 1/BOOT_PART, and 1/KNOWN_PART if the bug is known. A bug that
+ * every tenth input meets would otherwise end each boot before the emulator is warm. */
+#define BOOT_PART  4
+#define KNOWN_PART 16
 
 size_t (*engine_edges)(void);
 
 static uint64_t inputs, started, boot_time;
+/* The input has found something that was not stored before. */
+static bool news;
 
 /* Once a second, for `./redzone fuzz`: the engines themselves say it rarely. */
 static void say_progress(void)
@@ -61,6 +65,7 @@ enum end input_run(const uint8_t *data, size_t size)
 	enum end end = END_KILLED;
 
 	inputs++;
+	news = false;
 	say_progress();
 	for (int i = 0; end == END_KILLED && i < RETRIES; i++) {
 		const unsigned int boots = guest_boots(), reports = guest_reports();
@@ -84,7 +89,8 @@ void input_store(enum end end, const uint8_t *data, size_t size)
 	char title[TITLE];
 
 	verdict_title(end, console, title, sizeof(title));
-	if (findings_add(title, inputs, data, size, console))
+	news = findings_add(title, inputs, data, size, console);
+	if (news)
 		fprintf(stderr, "redzone: finding by input %llu: %s\n", (unsigned long long)inputs,
 			title);
 }
@@ -99,7 +105,8 @@ bool input_goes_on(enum end end)
 		return false;
 	/* The guest went on behind the bug. What the bug wrote may do harm later, so a boot is better, unless boots
 	 * would take the time that fuzzing needs. */
-	if (guest_box()->reports_bad && boot_time < (now_ms() - started) / BOOT_PART) {
+	if (guest_box()->reports_bad &&
+	    boot_time < (now_ms() - started) / (news ? BOOT_PART : KNOWN_PART)) {
 		guest_stop();
 		return false;
 	}
