@@ -111,10 +111,16 @@ static unsigned long fault_address(void)
 /* An access outside every window counts only if the bus refuses it. */
 void __wrap_do_sync(struct pt_regs *regs)
 {
-	if (ESR_EC(regs->esr) == EC_DATA_ABORT && !(regs->esr & ESR_FNV))
+	const int data = ESR_EC(regs->esr) == EC_DATA_ABORT && !(regs->esr & ESR_FNV);
+	unsigned long next;
+
+	if (data)
 		kasan_report_fault(fault_address(), 0, !!(regs->esr & ESR_WNR), regs->elr,
 				   regs->regs[29]);
-	uboot_note_fault(regs->esr, fault_address(), regs->elr);
-	__real_do_sync(regs);
+	next = uboot_note_fault(regs->esr, fault_address(), regs->elr, data);
+	if (next)
+		regs->elr = next;
+	else
+		__real_do_sync(regs);
 }
 #endif

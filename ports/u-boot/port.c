@@ -96,12 +96,14 @@ __attribute__((weak)) void uboot_before_line(void)
 {
 }
 
-__attribute__((weak)) void uboot_note_fault(unsigned long syndrome, unsigned long address,
-					    unsigned long pc)
+__attribute__((weak)) unsigned long uboot_note_fault(unsigned long syndrome, unsigned long address,
+						     unsigned long pc, int data)
 {
 	(void)syndrome;
 	(void)address;
 	(void)pc;
+	(void)data;
+	return 0;
 }
 
 void kasan_port_print(const char *text)

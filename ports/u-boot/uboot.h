@@ -58,8 +58,10 @@ void uboot_put_hex(const char *before, unsigned long value);
 /** uboot_before_line() - a line of the runtime begins: mark it as one. */
 void uboot_before_line(void);
 
-/** uboot_note_fault() - the processor has taken an exception that ends U-Boot. */
-void uboot_note_fault(unsigned long syndrome, unsigned long address, unsigned long pc);
+/** uboot_note_fault() - the processor has taken an exception that ends U-Boot. @data: a bad address of data.
+ *  Return: a code address to go on at; 0: let it end. */
+unsigned long uboot_note_fault(unsigned long syndrome, unsigned long address, unsigned long pc,
+			       int data);
 
 /* heap.c */
 

@@ -16,6 +16,20 @@ DECLARE_GLOBAL_DATA_PTR;
 
 /* Room for what is added to a tree. */
 #define ROOM 8192
+/* By so much a tree grows once more. */
+#define MORE 128
+
+/* U-Boot's own tree, packed: QEMU hands over 1 MiB, nearly all of it room. */
+static void *own_tree;
+
+static const char *start(void)
+{
+	own_tree = malloc(fdt_totalsize(gd->fdt_blob));
+	if (!own_tree || fdt_open_into(gd->fdt_blob, own_tree, fdt_totalsize(gd->fdt_blob)))
+		return "fuzz: no device tree";
+	fdt_pack(own_tree);
+	return NULL;
+}
 
 static void read(const void *tree)
 {
@@ -42,20 +56,35 @@ static void read(const void *tree)
 	working_fdt = NULL;
 }
 
+/*
+ * Two bugs of U-Boot write outside their objects for every other input, and each time a boot follows. Inputs that would
+ * run into them stop before. They have tests of their own: open-fdt-reserved and open-fdt-cells of ../inputs.
+ */
+static bool known_open(const void *tree)
+{
+	return fdt_num_mem_rsv(tree) < 0;
+}
+
+static bool known_pack(const void *tree)
+{
+	return fdt_address_cells(tree, 0) < 0 || fdt_size_cells(tree, 0) < 0;
+}
+
 static void change(const void *tree, unsigned long size)
 {
 	void *copy = malloc(size + ROOM);
 
 	if (!copy)
 		return;
-	if (!fdt_open_into(tree, copy, size + ROOM)) {
+	if (!fdt_open_into(tree, copy, size + ROOM - MORE)) {
 		fdt_root(copy);
 		fdt_chosen(copy);
 		fdt_initrd(copy, 0x48000000, 0x48001000);
-		fdt_fixup_memory(copy, 0x40000000, 0x10000000);
+		if (!known_pack(copy))
+			fdt_fixup_memory(copy, 0x40000000, 0x10000000);
 		fdt_fixup_ethernet(copy);
 		fdt_add_mem_rsv(copy, 0x40000000, 0x1000);
-		fdt_increase_size(copy, 128);
+		fdt_increase_size(copy, MORE);
 		fdt_pack(copy);
 	}
 	free(copy);
@@ -63,10 +92,10 @@ static void change(const void *tree, unsigned long size)
 
 static void lay_over(const void *tree, unsigned long size)
 {
-	const unsigned long room = fdt_totalsize(gd->fdt_blob) + size + ROOM;
+	const unsigned long room = fdt_totalsize(own_tree) + size + ROOM;
 	void *base = malloc(room), *overlay = malloc(size);
 
-	if (base && overlay && !fdt_open_into(gd->fdt_blob, base, room)) {
+	if (base && overlay && !fdt_open_into(own_tree, base, room)) {
 		memcpy(overlay, tree, size);
 		fdt_overlay_apply_verbose(base, overlay);
 	}
@@ -81,10 +110,12 @@ static int run(const unsigned char *data, unsigned long size)
 	    fdt_totalsize(data) > size)
 		return 0;
 	read(data);
-	change(data, size);
-	lay_over(data, size);
+	if (!known_open(data)) {
+		change(data, size);
+		lay_over(data, size);
+	}
 	fdt_check_full(data, size);
 	return 0;
 }
 
-const struct fuzz_target fuzz_dtb = {"dtb", NULL, run};
+const struct fuzz_target fuzz_dtb = {"dtb", start, run};

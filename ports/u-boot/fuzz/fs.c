@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
  * fs.c - a disk: its partitions, and whatever file system U-Boot finds on it (FAT, ext4, squashfs, btrfs, erofs, CBFS),
- * listed and loaded from by U-Boot's own commands.
+ * listed and loaded from by what is behind U-Boot's commands.
  *
- * The disk is in RAM. The input is its start; behind that it is zero, so that inputs stay small.
+ * The disk is in RAM. The input is its start; behind that it is zero, so that inputs stay small. Most of a small image is
+ * zero as well, and a change there reaches nothing. So an input may name the parts that are not: it starts with PARTS,
+ * and then has, for each part, its place (32 bits), its length (16 bits), both least significant byte first, and its
+ * bytes.
  */
 #include <common.h>
 #include <blk.h>
 #include <command.h>
 #include <dm.h>
+#include <fs.h>
 #include <part.h>
+#include <asm/unaligned.h>
 #include <dm/lists.h>
 #include <dm/root.h>
 
@@ -17,21 +22,60 @@
 
 #define BLOCK  512
 #define BLOCKS (16 << 11) /* 16 MiB */
+/* Where files go. Not the whole of a file: it may claim to be as large as memory. */
+#define LOAD	 0x42000000
+#define LOAD_MAX 0x20000
 
-static const unsigned char *disk_data;
-static unsigned long disk_size;
+#define PARTS	   "disk parts:\n"
+#define PIECES_MAX 64
+
+/* A part of the disk that is not zero. */
+struct filled {
+	unsigned long from, size;
+	const unsigned char *data;
+};
+
+static struct filled pieces[PIECES_MAX];
+static unsigned int pieces_used;
+
+static void insert_disk(const unsigned char *data, unsigned long size)
+{
+	const unsigned long head = sizeof(PARTS) - 1, each = 6;
+
+	pieces_used = 0;
+	if (size < head || memcmp(data, PARTS, head)) {
+		pieces[pieces_used++] = (struct filled){0, size, data};
+		return;
+	}
+	for (unsigned long at = head; size - at > each && pieces_used < PIECES_MAX;) {
+		struct filled *piece = &pieces[pieces_used++];
+
+		piece->from = get_unaligned_le32(data + at);
+		piece->size =
+			min_t(unsigned long, get_unaligned_le16(data + at + 4), size - at - each);
+		piece->data = data + at + each;
+		at += each + piece->size;
+	}
+}
 
 static ulong disk_read(struct udevice *dev, lbaint_t start, lbaint_t count, void *buffer)
 {
-	unsigned long from, whole, known;
+	unsigned long from, end;
 
 	if (start >= BLOCKS || count > BLOCKS - start)
 		return 0;
 	from = start * BLOCK;
-	whole = count * BLOCK;
-	known = from < disk_size ? min(disk_size - from, whole) : 0;
-	memcpy(buffer, disk_data + from, known);
-	memset(buffer + known, 0, whole - known);
+	end = from + count * BLOCK;
+	memset(buffer, 0, end - from);
+	for (unsigned int i = 0; i < pieces_used; i++) {
+		const struct filled *piece = &pieces[i];
+		const unsigned long first = max(from, piece->from);
+		const unsigned long behind = min(end, piece->from + piece->size);
+
+		if (first < behind)
+			memcpy(buffer + (first - from), piece->data + (first - piece->from),
+			       behind - first);
+	}
 	return count;
 }
 
@@ -77,31 +121,45 @@ static const char *start(void)
 	return NULL;
 }
 
+/* What the commands `ls`, `size` and `load` do. Their words are not parsed: that would be most of the time of an input. */
+
+static void list(const char *part, const char *path)
+{
+	if (!fs_set_blk_dev("host", part, FS_TYPE_ANY))
+		fs_ls(path);
+}
+
+static void load(const char *path, loff_t from)
+{
+	loff_t done;
+
+	if (!fs_set_blk_dev("host", "0", FS_TYPE_ANY))
+		fs_read(path, LOAD, from, LOAD_MAX, &done);
+}
+
 static int run(const unsigned char *data, unsigned long size)
 {
-	/* The valid images have these names. Not the whole of a file: it may claim to be as large as memory. */
-	static const char *const commands[] = {
-		"ls host 0 /",
-		"ls host 0 /dir",
-		"ls host 0 /link/inner",
-		"size host 0 /file",
-		"load host 0 42000000 /file 20000",
-		"load host 0 42000000 /dir/file 20000 100",
-		"load host 0 42000000 /link 20000",
-	};
+	loff_t length;
 
-	disk_data = data;
-	disk_size = size;
+	insert_disk(data, size);
 	blkcache_invalidate(disk->uclass_id, disk->devnum);
 	part_init(disk);
-	for (int i = 0; i < ARRAY_SIZE(commands); i++)
-		run_command(commands[i], 0);
+	/* The valid images have these names. */
+	list("0", "/");
+	list("0", "/room");
+	list("0", "/link/inner");
+	if (!fs_set_blk_dev("host", "0", FS_TYPE_ANY))
+		fs_size("/file", &length);
+	load("/file", 0);
+	load("/room/file", 16);
+	load("/link", 0);
+	load("/long", 0);
 	/* Its partitions, if it has a table. */
 	if (disk->part_type != PART_TYPE_UNKNOWN) {
 		run_command("part list host 0", 0);
-		run_command("ls host 0:1 /", 0);
+		list("0:1", "/");
 	}
-	disk_size = 0;
+	pieces_used = 0;
 	return 0;
 }
 

@@ -28,13 +28,21 @@
 #define MODE_READ	  1
 #define MODE_WRITE	  5
 
-#define LINE	    1024
+#define LINE 1024
+/* Enough for what setjmp() of any architecture stores. */
+#define STATE_WORDS 32
 #define INPUT_ALIGN 64
 /* Reports of one input that are printed; each takes about as long as a hundred inputs. */
 #define REPORTS_MAX 2
+/* Reports of one place that are printed in one boot. A bug that every other input meets would leave no time for others. */
+#define PLACE_REPORTS 4U
+#define PLACES	      1024U
+/* A place is the code address of the access and so many return addresses: many bugs show in strlen(). */
+#define CALLERS	   2
+#define FRAMES_MAX 64
 /* Inputs between two looks at the heap, and how much of it they may leave allocated. */
 #define LOOK_EACH 64
-#define LOST_MAX  (24UL << 20)
+#define LOST_MAX  (44UL << 20)
 
 void *__wrap_memalign(size_t align, size_t size);
 void __wrap_free(void *ptr);
@@ -105,6 +113,26 @@ static _Noreturn void host_exit(unsigned long status)
 		host_call(SYS_EXIT_EXTENDED, block);
 }
 
+/* --- Leaving an input ------------------------------------------------------------------------------------- */
+
+int setjmp(unsigned long *state) __attribute__((returns_twice));
+_Noreturn void __wrap_longjmp(unsigned long *state, int value);
+
+/* Inputs of one boot that are left in the middle. They lose memory, and may leave more behind. */
+#define LEFT_MAX 64
+
+static unsigned long before_input[STATE_WORDS];
+static bool working;
+static unsigned int left;
+
+static _Noreturn void leave_input(void)
+{
+	working = false;
+	if (++left == LEFT_MAX)
+		__atomic_store_n(&box->boot_again, 1, __ATOMIC_RELEASE);
+	__wrap_longjmp(before_input, 1);
+}
+
 /* --- Lines of the runtime --------------------------------------------------------------------------------- */
 
 static void put_decimal(unsigned long value, unsigned int digits, char fill)
@@ -146,14 +174,19 @@ static void say_address(const char *text, unsigned long value)
 	uboot_puts("\n");
 }
 
-void uboot_note_fault(unsigned long syndrome, unsigned long address, unsigned long pc)
+unsigned long uboot_note_fault(unsigned long syndrome, unsigned long address, unsigned long pc,
+			       int data)
 {
+	/* The access was not made, and was reported. So U-Boot leaves the input where it is: a boot takes longer. */
+	if (data && box && working)
+		return (unsigned long)leave_input;
 	uboot_before_line();
 	uboot_put_hex("Internal error: exception with syndrome ", syndrome);
 	uboot_put_hex(" in ", pc);
 	uboot_puts("\n");
 	say_address("fault address ", address);
 	uboot_say_window();
+	return 0;
 }
 
 /* hang() is where U-Boot stops for ever. The fuzzer need not wait for that. */
@@ -166,10 +199,53 @@ _Noreturn void __wrap_hang(void)
 	host_exit(3);
 }
 
+/* Return: a number of the place whose access has the code address @ip: the same for the same callers. */
+static uintptr_t place_of(uintptr_t ip)
+{
+	const uintptr_t *frame = __builtin_frame_address(0);
+	uintptr_t place = ip;
+	int left = 0;
+
+	for (int i = 0; i < FRAMES_MAX; i++) {
+		const uintptr_t *next = (const uintptr_t *)frame[0];
+
+		if (left) {
+			place = place * 31 + frame[1];
+			if (!--left)
+				break;
+		} else if (frame[1] == ip) {
+			left = CALLERS;
+		}
+		/* Frames lie one above the other. The last one's link, or one that was overwritten, leads elsewhere. */
+		if (next <= frame || (uintptr_t)next % sizeof(*next) ||
+		    !kasan_port_readable(next, 2 * sizeof(*next)))
+			break;
+		frame = next;
+	}
+	return place ? place : 1;
+}
+
+/* Return: true for the first few reports of a place. When the table is full every place counts as new. */
+static bool is_news(uintptr_t place)
+{
+	static struct {
+		uintptr_t place;
+		unsigned int count;
+	} places[PLACES];
+
+	for (unsigned int i = 0, at = (unsigned int)(place >> 2) % PLACES; i < PLACES;
+	     i++, at = (at + 1) % PLACES) {
+		if (places[at].place && places[at].place != place)
+			continue;
+		places[at].place = place;
+		return places[at].count++ < PLACE_REPORTS;
+	}
+	return true;
+}
+
 static bool wanted(const struct kasan_report_info *info)
 {
-	(void)info;
-	if (reports >= REPORTS_MAX)
+	if (reports >= REPORTS_MAX || !is_news(place_of(info->ip)))
 		return false;
 	/* A finding's console begins with its input, and the addresses mean nothing without this line. */
 	if (!reports++)
@@ -198,13 +274,20 @@ void kasan_port_fuzz_wake(void)
 
 static int one_input(const uint8_t *data, size_t size)
 {
-	uint8_t *copy = __wrap_memalign(INPUT_ALIGN, size ? size : 1);
-	int result = -1;
+	/* What changes behind setjmp() must not be in a register. */
+	static uint8_t *copy;
+	static int result;
 
+	copy = __wrap_memalign(INPUT_ALIGN, size ? size : 1);
+	result = -1;
 	reports = 0;
 	if (copy) {
 		__memcpy(copy, data, size);
-		result = target->run(copy, size);
+		if (!setjmp(before_input)) {
+			working = true;
+			result = target->run(copy, size);
+			working = false;
+		}
 		__wrap_free(copy);
 	}
 	/* What the input has lost is gone. A boot gets it back. */

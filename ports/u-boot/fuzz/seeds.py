@@ -3,6 +3,8 @@
 
 import gzip
 import hashlib
+import itertools
+import re
 import struct
 import zlib
 
@@ -142,16 +144,32 @@ def fit():
 
 # --- Disks ----------------------------------------------------------------------------------------
 
-TEXT = b"a file\n" * 40
+TEXT = b"a file\n" * 6
 
 
-def _squashfs():
-    """Return an image with a file, a folder, and a link to that."""
-    inner = squashfs.File("file", TEXT)
-    folder = squashfs.Dir("dir", [inner, squashfs.Dir("inner", [squashfs.File("more")])])
+# A folder is reached through six links; U-Boot follows seven. Most names differ from others in one bit, so
+# that a small change makes a link lead elsewhere.
+CHAIN = ("link", "p", "q", "s", "r", "v", "room")
+
+
+def _links():
+    return [squashfs.Symlink(name, to.encode()) for name, to in itertools.pairwise(CHAIN)]
+
+
+def _squashfs(**features):
+    """Return an image with files, folders, links to a folder through each other, and one to a file."""
+    inner = squashfs.Dir("inner", [squashfs.File("more")])
+    room = squashfs.Dir("room", [squashfs.File("file", TEXT), inner])
+    long = squashfs.Symlink("long", b"./file")
     return squashfs.Writer(
-        squashfs.Dir("", [folder, squashfs.File("file", TEXT), squashfs.Symlink("link", b"dir")])
+        squashfs.Dir("", [room, squashfs.File("file", TEXT), *_links(), long]), **features
     ).image()
+
+
+def _squashfs_links():
+    """Return the smallest image with a link to a folder."""
+    inner = squashfs.Dir("inner", [squashfs.File("more")])
+    return squashfs.Writer(squashfs.Dir("", [*_links(), squashfs.Dir("room", [inner])])).image()
 
 
 def _ext2():
@@ -171,7 +189,7 @@ def _fat12():
         return entry.pack(name, kind, 0, 0, 0, date, date, 0, 0, date, cluster, size)
 
     table = 0xFF8 | 0xFFF << 12 | 0xFFF << 24 | 0xFFF << 36
-    root = one(b"FILE       ", 0x20, 2, len(TEXT)) + one(b"DIR        ", 0x10, 3, 0)
+    root = one(b"FILE       ", 0x20, 2, len(TEXT)) + one(b"ROOM       ", 0x10, 3, 0)
     folder = one(b".          ", 0x10, 3, 0) + one(b"..         ", 0x10, 0, 0)
     folder += one(b"FILE       ", 0x20, 2, len(TEXT))
     boot = b"\xeb\x3c\x90MSWIN4.1" + struct.pack(
@@ -183,13 +201,53 @@ def _fat12():
     return b"".join(sector.ljust(512, b"\0") for sector in sectors)
 
 
-def fs():
-    """Return disks without the zeros at their ends: U-Boot sees 16 MiB each time."""
-    whole = {"squashfs": _squashfs(), "ext2": _ext2(), "fat12": _fat12()}
+PARTS = b"disk parts:\n"
+# Between two parts of a disk at least so many bytes are zero.
+GAP = 48
+
+
+def parts(disk):
+    """Return @disk in the form that names the parts that are not zero, see fs.c."""
+    content, at = PARTS, 0
+    for found in re.finditer(rb"[^\0](?:\0{0,%d}[^\0])*" % (GAP - 1), disk):
+        for at in range(found.start(), found.end(), 0xFFFF):
+            piece = disk[at : min(at + 0xFFFF, found.end())]
+            content += struct.pack("<IH", at, len(piece)) + piece
+    return content
+
+
+def whole(content):
+    """Return the disk that an input of the target `fs` stands for, without the zeros at its end."""
+    if not content.startswith(PARTS):
+        return content
+    disk, at = bytearray(), len(PARTS)
+    while at + 6 < len(content):
+        start, size = struct.unpack_from("<IH", content, at)
+        piece = content[at + 6 : at + 6 + size]
+        disk.extend(bytes(max(0, start + len(piece) - len(disk))))
+        disk[start : start + len(piece)] = piece
+        at += 6 + len(piece)
+    return bytes(disk)
+
+
+def disks():
+    """Return {name: contents} of valid disks: squashfs with links, fragments, compression; ext2; FAT."""
     start = struct.pack("<B3sB3sII", 0x80, b"\0" * 3, 1, b"\0" * 3, 1, 64)
     table = start.rjust(446 + 16, b"\0").ljust(510, b"\0") + b"\x55\xaa"
-    whole["partition"] = table + _fat12()
-    return {name: content.rstrip(b"\0") for name, content in whole.items()}
+    return {
+        "squashfs": _squashfs(),
+        "squashfs-links": _squashfs_links(),
+        "squashfs-fragments": _squashfs(fragments=True),
+        "squashfs-zlib": _squashfs(fragments=True, compress=True),
+        "ext2": _ext2(),
+        "fat12": _fat12(),
+        "partition": table + _fat12(),
+    }
+
+
+def fs():
+    """Return disks without their zeros: U-Boot sees 16 MiB each time."""
+    return {name: parts(disk) for name, disk in disks().items()}
 
 
 # --- Packets --------------------------------------------------------------------------------------
@@ -286,9 +344,12 @@ def _pe(relocations):
 
 
 def efi():
-    """Return PE images: with relocations and without."""
+    """Return PE images: with relocations, of a length that efi.c lets through, and without."""
     table = struct.pack("<IIHHHH", 0x1000, 16, 0xA010, 0xA020, 0x3030, 0)
-    return {"relocated": _pe(table), "plain": _pe(b"")}
+    return {"relocated": _pe(table) + bytes(7), "plain": _pe(b"")}
 
 
+# Words for inputs: the largest numbers, which overflow when something is added, and parts of paths.
+NUMBERS = (b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\xff\xff")
+WORDS = {"fs": (*NUMBERS, b"link", b"p", b"room", b"..")}
 INPUTS = {"dtb": dtb, "efi": efi, "env": env, "fit": fit, "fs": fs, "net": net}

@@ -51,6 +51,14 @@ def write_seeds(name, folder):
     return len(inputs)
 
 
+def _write_words(name, path):
+    """Write the dictionary of the target @name into the file @path. Return whether it has one."""
+    words = ports.load("u-boot", "fuzz.seeds").WORDS.get(name, ())
+    lines = ("".join(f"\\x{byte:02x}" for byte in word) for word in words)
+    path.write_text("".join(f'"{line}"\n' for line in lines), encoding="ascii")
+    return bool(words)
+
+
 def _repeat_words(name, tree, path):
     command = base.relative(ROOT / "redzone")
     words = [command if command.startswith((".", "/")) else f"./{command}", "port", "u-boot", "--fuzz", name]
@@ -75,6 +83,8 @@ def prepare(name, tree, options, place, jobs=2):
     target.write_configuration(executable, words, MEMORY, options, counters)
     options.seeds = [place / "seeds", *options.seeds]
     write_seeds(name, place / "seeds")
+    if options.dictionary is None and _write_words(name, place / "words"):
+        options.dictionary = place / "words"
     return target.Target(executable, elf, counters)
 
 

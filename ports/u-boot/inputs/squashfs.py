@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Writes small squashfs images, well formed or not: nothing is compressed, and a file has at most one block.
+"""Writes small squashfs images, well formed or not. A file has at most one block, or lies in one fragment.
 
 A node is Dir, File or Symlink. Everything that an image says about a node can be overridden.
 """
 
 import struct
+import zlib
 from dataclasses import dataclass, field
 
 BLOCK_SIZE = 131072
 DIRECTORY, REGULAR, SYMLINK = 1, 2, 3
 UNCOMPRESSED = 0x8000
 UNCOMPRESSED_DATA = 1 << 24
+NOTHING_COMPRESSED = 0x000B
+NO_FRAGMENTS = 0x0010
 METADATA_SIZE = 8192
 SUPERBLOCK_SIZE = 96
 
@@ -41,12 +44,14 @@ def _base(kind, mode, number, time=0):
     return struct.pack("<HHHHII", kind, mode, 0, 0, time, number)
 
 
-def _metadata(data):
-    """Return @data as uncompressed metadata blocks."""
+def _metadata(data, compress=False):
+    """Return @data as metadata blocks."""
     blocks = b""
     for start in range(0, len(data), METADATA_SIZE):
         piece = data[start : start + METADATA_SIZE]
-        blocks += struct.pack("<H", len(piece) | UNCOMPRESSED) + piece
+        if compress:
+            piece = zlib.compress(piece)
+        blocks += struct.pack("<H", len(piece) | (0 if compress else UNCOMPRESSED)) + piece
     return blocks
 
 
@@ -54,11 +59,13 @@ class Writer:
     """Numbers the nodes below @root and lays out the tables.
 
     U-Boot searches for an inode by number from the start of the table, so the order decides which inodes it
-    passes first. @last is a node whose inode comes after all others.
+    passes first. @last is a node whose inode comes after all others. @fragments: the contents of all files
+    lie in one fragment, and there is a table of it. @compress: with zlib.
     """
 
-    def __init__(self, root, last=None):
+    def __init__(self, root, last=None, fragments=False, compress=False):
         self.root = root
+        self.fragments, self.compress = fragments, compress
         self.nodes = []
         self._collect(root)
         # The root's inode has the highest number, because U-Boot starts there.
@@ -86,6 +93,9 @@ class Writer:
         if isinstance(node, Symlink):
             size = len(node.target) if node.size is None else node.size
             return _base(SYMLINK, 0o777, number, node.time) + struct.pack("<II", 1, size) + node.target
+        if self.fragments and node.content:
+            body = struct.pack("<IIII", 0, 0, self.blocks[id(node)] - SUPERBLOCK_SIZE, len(node.content))
+            return _base(REGULAR, 0o644, number) + body
         body = struct.pack("<IIII", self.blocks[id(node)], 0xFFFFFFFF, 0, len(node.content))
         if node.content:
             body += struct.pack("<I", len(node.content) | UNCOMPRESSED_DATA)
@@ -117,7 +127,7 @@ class Writer:
             if isinstance(node, Symlink):
                 at += 24 + len(node.target)
             else:
-                at += 36 if getattr(node, "content", b"") else 32
+                at += 36 if getattr(node, "content", b"") and not self.fragments else 32
             if isinstance(node, File):
                 self.blocks[id(node)] = SUPERBLOCK_SIZE + len(self.data)
                 self.data += node.content
@@ -126,21 +136,35 @@ class Writer:
                 listing = self._listing(node, offsets)
                 self.places[id(node)] = (len(self.directories), len(listing))
                 self.directories += listing
-        inodes = _metadata(b"".join(self._inode(node) for node in self.order))
-        directories = _metadata(self.directories)
+        inodes = _metadata(b"".join(self._inode(node) for node in self.order), self.compress)
+        directories = _metadata(self.directories, self.compress)
         ids = _metadata(struct.pack("<I", 0))
-        inode_start = SUPERBLOCK_SIZE + len(self.data)
+        data = zlib.compress(self.data) if self.fragments and self.compress else self.data
+        inode_start = SUPERBLOCK_SIZE + len(data)
         directory_start = inode_start + len(inodes)
-        fragment_start = directory_start + len(directories)
-        id_block = fragment_start
+        tables, fragment_start = self._fragment_tables(len(data), directory_start + len(directories))
+        id_block = directory_start + len(directories) + len(tables)
         id_start = id_block + len(ids)
         used = id_start + 8
+        flags = 0 if self.compress else NOTHING_COMPRESSED
+        flags |= 0 if self.fragments else NO_FRAGMENTS
         superblock = struct.pack(
             "<IIIIIHHHHHHQQQQQQQQ",
-            *(0x73717368, len(self.nodes), 0, BLOCK_SIZE, 0, 1, 17, 0x001B, 1, 4, 0),
+            *(0x73717368, len(self.nodes), 0, BLOCK_SIZE, int(self.fragments), 1, 17, flags, 1, 4, 0),
             offsets[id(self.root)],
             *(used, id_start, 0xFFFFFFFFFFFFFFFF, inode_start, directory_start, fragment_start),
-            0xFFFFFFFFFFFFFFFF,
+            id_block if self.fragments else 0xFFFFFFFFFFFFFFFF,
         )
-        image = superblock + self.data + inodes + directories + ids + struct.pack("<Q", id_block)
+        image = superblock + data + inodes + directories + tables + ids + struct.pack("<Q", id_block)
         return image.ljust(65536, b"\0")
+
+    def _fragment_tables(self, size, start):
+        """Return the tables of fragments, at the place @start, and the place of their index.
+
+        @size: bytes of the one fragment. U-Boot takes what follows the index for the next table.
+        """
+        if not self.fragments:
+            return b"", start
+        entry = struct.pack("<QII", SUPERBLOCK_SIZE, size | (0 if self.compress else UNCOMPRESSED_DATA), 0)
+        block = _metadata(entry)
+        return block + struct.pack("<Q", start), start + len(block)

@@ -8,6 +8,7 @@ import struct
 import subprocess
 
 import pytest
+from redzone import ports
 from redzone.base import ROOT, Failure
 from redzone.ports.u_boot.host import boots, build, fetch
 
@@ -32,6 +33,14 @@ def test_input_is_the_same_every_time(name):
         first.close()
         second.close()
         assert first.vendor == second.vendor
+
+
+def test_disks_for_fuzzing_have_two_forms():
+    seeds = ports.load("u-boot", "fuzz.seeds")
+    for disk in seeds.disks().values():
+        short = seeds.parts(disk)
+        assert short.startswith(seeds.PARTS) and len(short) < 1024
+        assert seeds.whole(short) == disk.rstrip(b"\0") == seeds.whole(disk.rstrip(b"\0"))
 
 
 def test_ordinary_disks_are_the_same_every_time():
