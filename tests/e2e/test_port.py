@@ -85,6 +85,7 @@ def test_a_folder_is_a_port(tree):
     tree.put("ports/my-os/port.py", COMMAND)
     tree.put("ports/my-os/host/greeting.py", 'TEXT = "hello"\n')
     tree.put("ports/my-os/suite.py", SUITE)
+    tree.put("ports/my-os/suite_more_of_it.py", SUITE.replace("A suite", "Another suite"))
     tree.put("ports/my-os/tools.toml", f"tool = [\n{TOOL},\n]\n")
     tree.put("ports/plain/README.md", "# Only C\n")
     assert tree("port", "--list").stdout.splitlines() == [
@@ -97,7 +98,9 @@ def test_a_folder_is_a_port(tree):
     assert tree("port", "my-os").stdout == "hello\n"
     result = tree("port", "my-os", "--twice")
     assert (result.returncode, result.stdout) == (3, "hellohello\n")
-    assert "my-os" in tree("test", "--list").stdout
+    listing = tree("test", "--list").stdout
+    assert "my-os " in listing and "A suite of a port" in listing
+    assert "my-os-more-of-it " in listing and "Another suite of a port" in listing
     assert "my-os.all # SKIP frobnicate-7 not found" in tree("test", "my-os").stdout
     lines = [line.split() for line in tree("doctor").stdout.splitlines()]
     assert ["missing", "frobnicate-7", "frob", "frobnicates"] in lines

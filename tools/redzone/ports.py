@@ -24,6 +24,15 @@ def names(part=None):
     return sorted({path.parent.name for file in wanted for path in FOLDER.glob(f"*/{file}")})
 
 
+def suites():
+    """Return {name of a suite: (port, module)}: suite.py has the port's name, suite_more.py adds `-more`."""
+    found = sorted(FOLDER.glob("*/suite.py")) + sorted(FOLDER.glob("*/suite_*.py"))
+    return {
+        path.parent.name + path.stem.removeprefix("suite").replace("_", "-"): (path.parent.name, path.stem)
+        for path in found
+    }
+
+
 def summary(name):
     """Return one line about the port @name: the heading of its README.md, "" if it has none."""
     path = FOLDER / name / "README.md"

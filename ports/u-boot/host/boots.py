@@ -21,7 +21,10 @@ CVES = (
     "CVE-2024-57254",
 )
 # Bugs that this port found in the patched source, see docs/u-boot.md.
-OPEN = (*("open-fat-date", "open-sqfs-size", "open-sqfs-inode", "open-sqfs-empty-link", "open-bootp-option"),)
+OPEN = (
+    *("open-fat-date", "open-sqfs-size", "open-sqfs-inode", "open-sqfs-empty-link", "open-bootp-option"),
+    *("open-fdt-reserved", "open-fdt-cells", "open-fdt-print"),
+)
 # The same for `bootefi selftest`: type of the report, function.
 OPEN_SELFTEST = (
     ("slab-use-after-free", "efi_exit"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The suites of `./redzone test`, one module each: those in this folder, and the suite.py of each port.
+"""The suites of `./redzone test`: modules in this folder, and suite.py and suite_*.py of each port.
 
 A suite module has
   a docstring   whose first line is the suite's title,
@@ -11,7 +11,7 @@ and may have
   SLOW          True: it runs only when it is named,
   SUITE_NAME    a port's: its name, if that is not the port's.
 
-The suite's name is the module's, with `-` for `_`, or the port's.
+The suite's name is the module's, with `-` for `_`, or the port's; a port's suite_more.py adds `-more` to it.
 """
 
 import importlib
@@ -70,10 +70,10 @@ class Suite:
     options: tuple
 
 
-def _of_port(name):
-    """Return the suite module of the port @name. If it cannot be read, the suite fails when it runs."""
+def _of_port(name, part):
+    """Return the suite module @part of the port @name. If it cannot be read, the suite fails when it runs."""
     try:
-        return ports.load(name, "suite")
+        return ports.load(name, part)
     except Failure as error:
         failure = error
 
@@ -90,7 +90,7 @@ def load():
         for info in pkgutil.iter_modules(__path__)
         if not info.name.startswith("_")
     }
-    of_ports = [(name, _of_port(name)) for name in ports.names("suite")]
+    of_ports = [(name, _of_port(*place)) for name, place in ports.suites().items()]
     modules |= {getattr(module, "SUITE_NAME", name): module for name, module in of_ports}
     found = {}
     for name, module in modules.items():

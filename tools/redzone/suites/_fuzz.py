@@ -41,10 +41,10 @@ STOP = 120
 
 
 class Fuzz:
-    """Runs the command in @folder; logs go to the runner.Context @context."""
+    """Runs the command in @folder; logs go to the runner.Context @context. @verb: the words that fuzz."""
 
-    def __init__(self, context, folder):
-        self.context, self.folder = context, folder
+    def __init__(self, context, folder, verb=("fuzz",)):
+        self.context, self.folder, self.verb = context, folder, verb
         self.number = 0
 
     def run(self, *arguments):
@@ -53,7 +53,7 @@ class Fuzz:
 
     def start(self, *arguments):
         self.folder.mkdir(parents=True, exist_ok=True)
-        return process.start([ROOT / "redzone", "fuzz", *arguments], cwd=self.folder)
+        return process.start([ROOT / "redzone", *self.verb, *arguments], cwd=self.folder)
 
     def finish(self, running):
         try:
