@@ -36,7 +36,8 @@ enum part {
 
 static enum part part;
 static bool is_late;
-static unsigned int complete, rows, carets, others, shown;
+static unsigned int complete, rows, above, carets, others, shown;
+static bool is_start;
 static char titles[TITLES][TITLE_SIZE];
 static const char *volatile wrong;
 static char wrong_line[LINE_SIZE];
@@ -69,6 +70,15 @@ static bool is_row(const char *text)
 	       strspn(text + 18, " 0123456789abcdef") == 48;
 }
 
+/* Above the first rows of memory there is nothing to print. */
+static bool is_start_of_memory(const char *row)
+{
+	char address[18];
+
+	snprintf(address, sizeof(address), "%016lx:", PAGE_OFFSET);
+	return starts(row + 1, address);
+}
+
 static enum part fail(const char *what, const char *text)
 {
 	if (!wrong) {
@@ -88,6 +98,7 @@ static enum part body(const char *text)
 		return FIRST_STORED;
 	if (starts(text, "Memory state around the buggy address:")) {
 		rows = carets = 0;
+		above = 2;
 		return ROWS;
 	}
 	return BODY;
@@ -96,18 +107,24 @@ static enum part body(const char *text)
 static enum part memory(const char *text)
 {
 	if (is_separator(text)) {
-		if (rows != 5 || carets != 1)
+		if (rows != above + 3 || carets != 1)
 			return fail("not five rows of memory and one mark", text);
 		complete++;
 		return OUTSIDE;
 	}
 	if (is_row(text)) {
-		if ((text[0] == '>') != (rows == 2))
+		const bool marked = text[0] == '>';
+
+		if (!rows)
+			is_start = is_start_of_memory(text);
+		if (marked ? rows != 2 && (rows > 2 || !is_start) : rows == 2 && above == 2)
 			return fail("another row than the middle one is marked", text);
+		if (marked)
+			above = rows;
 		rows++;
 		return ROWS;
 	}
-	if (rows == 3 && !carets && text[strspn(text, " ")] == '^') {
+	if (rows == above + 1 && !carets && text[strspn(text, " ")] == '^') {
 		carets++;
 		return ROWS;
 	}

@@ -50,7 +50,10 @@ static bool is_plain(const char *format)
 		format += *format == '*' ? 1 : strspn(format, "0123456789");
 		if (*format == '.')
 			format += format[1] == '*' ? 2 : 1 + strspn(format + 1, "0123456789");
-		format += strspn(format, "hlztj") > 2 ? 2 : strspn(format, "hlztj");
+		if (*format == 'h' || *format == 'l')
+			format += format[1] == *format ? 2 : 1;
+		else
+			format += strspn(format, "ztj") != 0;
 		if (!*format || !strchr("diuxXocsp%", *format))
 			return false;
 	}
