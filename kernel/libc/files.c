@@ -28,12 +28,23 @@
 #define F_SETFD		2
 #define F_GETFL		3
 #define F_SETFL		4
+#define F_GETLK		5
+#define F_SETLK		6
+#define F_SETLKW	7
 #define F_DUPFD_CLOEXEC 1030
+#define F_UNLCK		2
 #define TIOCGWINSZ	0x5413
+/* What F_SETFL may change. */
+#define CHANGEABLE (LIBC_O_APPEND | LIBC_O_NONBLOCK)
 
 /** struct libc_winsize - what a terminal says about its size */
 struct libc_winsize {
 	u16 rows, columns, x, y;
+};
+
+/** struct libc_flock - the start of what fcntl() says of a lock */
+struct libc_flock {
+	s16 type;
 };
 
 static struct libc_file *table[FD_COUNT];
@@ -70,7 +81,10 @@ void libc_file_put(struct libc_file *file)
 	spin_unlock_irqrestore(&table_lock, irq);
 	if (!last || file->console)
 		return;
-	ramfs_put(file->fs, file->node);
+	if (file->pipe)
+		libc_pipe_close(file);
+	else
+		ramfs_put(file->fs, file->node);
 	kfree(file);
 }
 
@@ -104,6 +118,20 @@ long libc_file_open(struct ramfs_node *node, unsigned int flags)
 	file->fs = libc_fs();
 	file->node = node;
 	file->flags = flags;
+	return install(file, 0);
+}
+
+long libc_pipe_open(struct libc_pipe *pipe, unsigned int flags)
+{
+	struct libc_file local = {.pipe = pipe, .flags = flags};
+	struct libc_file *file = kmalloc(sizeof(*file), GFP_KERNEL | __GFP_NOWARN);
+
+	if (!file) {
+		libc_pipe_close(&local);
+		return -ENOMEM;
+	}
+	*file = local;
+	file->references = 1;
 	return install(file, 0);
 }
 
@@ -160,7 +188,7 @@ bool libc_is_terminal(const struct libc_file *file)
 	return file->console && !(file == &consoles[0] && ulib_has_host_input());
 }
 
-static bool may_read(const struct libc_file *file)
+bool libc_may_read(const struct libc_file *file)
 {
 	return (file->flags & LIBC_O_ACCMODE) != LIBC_O_WRONLY;
 }
@@ -185,7 +213,7 @@ long libc_lseek(int fd, s64 offset, int whence)
 
 	if (!file)
 		return -EBADF;
-	if (file->console) {
+	if (!file->node) {
 		pos = -ESPIPE;
 	} else {
 		if (whence == SEEK_CUR)
@@ -219,6 +247,15 @@ static long read_input(const struct libc_iovec *iov, int count)
 	return total;
 }
 
+static long read_pipe(struct libc_file *file, const struct libc_iovec *iov, int count)
+{
+	/* The first piece that has room: what is there now is enough. */
+	for (int i = 0; i < count; i++)
+		if (iov[i].len)
+			return libc_pipe_read(file, iov[i].base, iov[i].len);
+	return 0;
+}
+
 /* @pos: where; NULL: at the file's own place, which moves. */
 static long read_pieces(struct libc_file *file, const struct libc_iovec *iov, int count,
 			const s64 *pos)
@@ -226,10 +263,14 @@ static long read_pieces(struct libc_file *file, const struct libc_iovec *iov, in
 	s64 at = pos ? *pos : file->pos;
 	long total = 0, n = 0;
 
-	if (!may_read(file))
+	if (!libc_may_read(file))
 		return -EBADF;
+	if (!file->node && pos)
+		return -ESPIPE;
+	if (file->pipe)
+		return read_pipe(file, iov, count);
 	if (file->console)
-		return pos ? -ESPIPE : read_input(iov, count);
+		return read_input(iov, count);
 	if (at < 0)
 		return -EINVAL;
 	for (int i = 0; i < count; i++) {
@@ -246,6 +287,22 @@ static long read_pieces(struct libc_file *file, const struct libc_iovec *iov, in
 	if (!pos)
 		file->pos = at;
 	return total ?: n;
+}
+
+static long write_pipe(struct libc_file *file, const struct libc_iovec *iov, int count)
+{
+	long total = 0;
+
+	for (int i = 0; i < count; i++) {
+		long n = libc_pipe_write(file, iov[i].base, iov[i].len);
+
+		if (n < 0)
+			return total ?: n;
+		total += n;
+		if ((size_t)n < iov[i].len)
+			break;
+	}
+	return total;
 }
 
 static long write_console(const struct libc_iovec *iov, int count)
@@ -272,8 +329,12 @@ static long write_pieces(struct libc_file *file, const struct libc_iovec *iov, i
 
 	if (!may_write(file))
 		return -EBADF;
+	if (!file->node && pos)
+		return -ESPIPE;
+	if (file->pipe)
+		return write_pipe(file, iov, count);
 	if (file->console)
-		return pos ? -ESPIPE : write_console(iov, count);
+		return write_console(iov, count);
 	if (at < 0)
 		return -EINVAL;
 	for (int i = 0; i < count; i++) {
@@ -332,7 +393,7 @@ long libc_ftruncate(int fd, s64 size)
 
 	if (!file)
 		return -EBADF;
-	if (!file->console && may_write(file) && size >= 0)
+	if (file->node && may_write(file) && size >= 0)
 		result = ramfs_truncate(file->fs, file->node, (u64)size);
 	libc_file_put(file);
 	return result;
@@ -366,7 +427,7 @@ long libc_getdents(int fd, char *buf, size_t size)
 
 	if (!file)
 		return -EBADF;
-	result = file->console ? -ENOTDIR : 0;
+	result = file->node ? 0 : -ENOTDIR;
 	while (!result) {
 		u64 cookie = (u64)file->pos;
 		long put;
@@ -419,7 +480,14 @@ long libc_fcntl(int fd, int command, long arg)
 		result = file->flags;
 		break;
 	case F_SETFL:
-		file->flags = (file->flags & ~LIBC_O_APPEND) | ((unsigned int)arg & LIBC_O_APPEND);
+		file->flags = (file->flags & ~CHANGEABLE) | ((unsigned int)arg & CHANGEABLE);
+		break;
+	case F_GETLK:
+		/* Locks are between processes, and there is one. */
+		((struct libc_flock *)arg)->type = F_UNLCK;
+		break;
+	case F_SETLK:
+	case F_SETLKW:
 		break;
 	default:
 		result = -EINVAL;

@@ -95,6 +95,8 @@ long libc_ftruncate(int fd, s64 size);
 long libc_getdents(int fd, char *buf, size_t size);
 long libc_ioctl(int fd, unsigned long request, void *arg);
 long libc_fcntl(int fd, int command, long arg);
+/** libc_pipe2() - fill @fds with the descriptors of a pipe's reader and writer. */
+long libc_pipe2(int *fds, unsigned int flags);
 /** libc_fd_valid() - Return: 0 if @fd is open, else -EBADF. */
 long libc_fd_valid(int fd);
 

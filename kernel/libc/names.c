@@ -67,7 +67,7 @@ static long base_of(int dir, const char *path, struct base *base)
 	base->file = libc_file_get(dir);
 	if (!base->file)
 		return -EBADF;
-	if (base->file->console) {
+	if (!base->file->node) {
 		libc_file_put(base->file);
 		return -ENOTDIR;
 	}
@@ -214,8 +214,8 @@ long libc_fstat(int fd, struct libc_stat *stat)
 
 	if (!file)
 		return -EBADF;
-	if (file->console)
-		*stat = (struct libc_stat){.ino = 1,
+	if (!file->node)
+		*stat = (struct libc_stat){.ino = file->pipe ? libc_pipe_number(file) : 1,
 					   .mode = (libc_is_terminal(file) ? S_IFCHR : S_IFIFO) |
 						   0620,
 					   .nlink = 1,
@@ -282,7 +282,7 @@ long libc_fchmod(int fd, u32 mode)
 
 	if (!file)
 		return -EBADF;
-	if (!file->console)
+	if (file->node)
 		ramfs_set_mode(fs, file->node, mode);
 	libc_file_put(file);
 	return 0;
@@ -299,7 +299,7 @@ long libc_utimensat(int dir, const char *path, const struct libc_timespec *times
 	times = times ?: now;
 	if (!path) {
 		file = libc_file_get(dir);
-		if (!file || file->console)
+		if (!file || !file->node)
 			error = -EBADF;
 		else
 			node = file->node;
@@ -344,7 +344,7 @@ long libc_fchdir(int fd)
 
 	if (!file)
 		return -EBADF;
-	if (!file->console) {
+	if (file->node) {
 		ramfs_get(fs, file->node);
 		error = set_cwd(file->node);
 	}

@@ -11,6 +11,7 @@
 #define SIGBUS	 7
 #define SIGKILL	 9
 #define SIGSEGV	 11
+#define SIGPIPE	 13
 #define SIGCHLD	 17
 #define SIGCONT	 18
 #define SIGSTOP	 19

@@ -8,6 +8,7 @@ set(REDZONE_LIBC_SOURCES
     handler.c
     memory.c
     names.c
+    pipe.c
     program.c
     save.c
     signal.c

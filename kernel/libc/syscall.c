@@ -22,6 +22,7 @@ enum {
 	NR_DUP3 = 24,
 	NR_FCNTL = 25,
 	NR_IOCTL = 29,
+	NR_FLOCK = 32,
 	NR_MKDIRAT = 34,
 	NR_UNLINKAT = 35,
 	NR_SYMLINKAT = 36,
@@ -38,6 +39,7 @@ enum {
 	NR_FCHOWN = 55,
 	NR_OPENAT = 56,
 	NR_CLOSE = 57,
+	NR_PIPE2 = 59,
 	NR_GETDENTS64 = 61,
 	NR_LSEEK = 62,
 	NR_READ = 63,
@@ -189,6 +191,10 @@ static bool file_call(long nr, const long a[6], long *result)
 	case NR_FSTAT:
 		*result = libc_fstat(fd, (struct libc_stat *)a[1]);
 		break;
+	case NR_PIPE2:
+		*result = libc_pipe2((int *)a[0], (unsigned int)a[1]);
+		break;
+	case NR_FLOCK:
 	case NR_FSYNC:
 	case NR_FDATASYNC:
 	case NR_FCHOWN:

@@ -122,6 +122,26 @@ static int open_work(void)
 	return error == -ENOSPC ? -ENOMEM : (int)min(error, 0L);
 }
 
+static int pipe_work(void)
+{
+	struct libc_iovec piece = {.base = "x", .len = 1};
+	int fds[2];
+	long error;
+
+	if (!libc_files_reset())
+		return -ENOMEM;
+	error = libc_pipe2(fds, 0);
+	if (!error && libc_writev(fds[1], &piece, 1, NULL) != 1)
+		error = -EIO;
+	libc_files_end();
+	return (int)error;
+}
+
+static void pipes(struct kunit *test)
+{
+	fault_walk_own(test, pipe_work, 5);
+}
+
 /* A program's own tree, and a descriptor. */
 static void opened_files(struct kunit *test)
 {
@@ -158,8 +178,13 @@ static void threads(struct kunit *test)
 }
 
 static struct kunit_case fault_libc_test_cases[] = {
-	KUNIT_CASE(mappings),	  KUNIT_CASE(signal_stacks), KUNIT_CASE(trees),
-	KUNIT_CASE(opened_files), KUNIT_CASE(threads),	     {},
+	KUNIT_CASE(mappings),
+	KUNIT_CASE(signal_stacks),
+	KUNIT_CASE(trees),
+	KUNIT_CASE(opened_files),
+	KUNIT_CASE(pipes),
+	KUNIT_CASE(threads),
+	{},
 };
 
 static struct kunit_suite fault_libc_test_suite = {
