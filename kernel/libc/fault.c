@@ -29,6 +29,7 @@ static const struct kind {
 	[PROGRAM_FAULT_BUS] = {SIGBUS, BUS_OBJERR, "SIGBUS"},
 	[PROGRAM_FAULT_UNDEFINED] = {SIGILL, ILL_ILLOPC, "SIGILL"},
 	[PROGRAM_FAULT_TRAP] = {SIGTRAP, TRAP_BRKPT, "SIGTRAP"},
+	[PROGRAM_FAULT_STACK] = {SIGSEGV, SEGV_MAPERR, "SIGSEGV (stack overflow)"},
 };
 
 static unsigned int notes;
@@ -85,4 +86,10 @@ bool program_fault(struct pt_regs *regs, enum program_fault_kind kind, unsigned 
 	action = libc_take_action(info.signo);
 	libc_run_handler(&action, &info, regs);
 	return true;
+}
+
+bool program_has_stack_handler(void)
+{
+	return !(libc_self()->blocked & libc_signal_bit(SIGSEGV)) && libc_has_handler(SIGSEGV) &&
+	       libc_on_stack(SIGSEGV);
 }

@@ -49,6 +49,11 @@ bool libc_has_handler(int sig)
 	return actions[sig].handler != SIG_DFL && actions[sig].handler != SIG_IGN;
 }
 
+bool libc_on_stack(int sig)
+{
+	return actions[sig].flags & SA_ONSTACK;
+}
+
 void libc_deliver_signals(struct libc_thread *self)
 {
 	u64 due;

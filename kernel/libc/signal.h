@@ -69,6 +69,9 @@ void libc_run_handler(const struct libc_sigaction *action, struct libc_siginfo *
 /** libc_has_handler() - Return: true if the program has a handler for @sig. */
 bool libc_has_handler(int sig);
 
+/** libc_on_stack() - Return: true if the handler for @sig is to run on the alternate stack. */
+bool libc_on_stack(int sig);
+
 /** libc_take_action() - Return: the action for @sig; one of SA_RESETHAND is the default from then on. */
 struct libc_sigaction libc_take_action(int sig);
 

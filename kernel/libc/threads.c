@@ -158,7 +158,7 @@ bool libc_interrupt(long tid, u64 signals, bool wake)
 static struct task *create_task(struct libc_thread *thread, size_t stack, void *tls)
 {
 	struct task *task =
-		kthread_create_sized(run_thread, thread, STACK_BYTES(stack), "%s", current->comm);
+		kthread_create_demand(run_thread, thread, STACK_BYTES(stack), "%s", current->comm);
 
 	if (IS_ERR(task))
 		return task;

@@ -2,7 +2,7 @@
 set(REDZONE_MM_SOURCES
 	fault_inject.c memblock.c mm_init.c page_alloc.c page_debug.c page_owner.c page_quarantine.c
 	slab_api.c slab_common.c kmalloc.c mempool.c util.c
-	vmap_tree.c vmap_shadow.c vmalloc.c vrealloc.c nofault.c stack.c
+	vmap_tree.c vmap_shadow.c vmalloc.c vrealloc.c nofault.c stack.c stack_demand.c
 	kasan_glue.c)
 if(REDZONE_ALLOCATOR STREQUAL "slab")
 	set(allocator slab_bitmap.c)
@@ -24,4 +24,4 @@ endif()
 # memory of users are checked because they are called by these names.
 set(REDZONE_MM_UNINSTRUMENTED fault_inject.c memblock.c page_alloc.c page_owner.c page_quarantine.c
 	${allocator} slab_api.c kasan_glue.c mm_init.c kmalloc.c
-	vmalloc.c vmap_tree.c vmap_shadow.c stack.c ${scs})
+	vmalloc.c vmap_tree.c vmap_shadow.c stack.c stack_demand.c ${scs})

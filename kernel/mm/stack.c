@@ -200,6 +200,27 @@ void *stack_alloc(size_t size, struct task *task)
 	return vm->addr;
 }
 
+void *stack_alloc_demand(size_t size, struct task *task)
+{
+	struct vm_struct *vm;
+
+	size = PAGE_ALIGN(size);
+	/* A small one is there as fast as it is made. */
+	if (size <= CACHED_STACK_MAX)
+		return stack_alloc(size, task);
+	vm = vm_create_demand(size, GFP_KERNEL, MM_CALLER_IP());
+	if (!vm)
+		return NULL;
+	if (!stack_demand_begin(vm) || !add_scs(vm)) {
+		vfree(vm->addr);
+		return NULL;
+	}
+	WRITE_ONCE(vm->task, task);
+	give_scs(vm, task);
+	task->demand = vm;
+	return vm->addr;
+}
+
 void stack_free(void *stack)
 {
 	struct vm_struct *vm;

@@ -297,10 +297,14 @@ static void free_area_pages(struct vm_struct *vm)
 {
 	unsigned int i;
 
+	/* A stack may not have all of its pages. */
 	for (i = 0; i < vm->nr_pages && !vm->borrowed; i++)
-		__free_page(vm->pages[i]);
+		if (vm->pages[i])
+			__free_page(vm->pages[i]);
 	if (vm->pages != vm->few)
 		kvfree(vm->pages);
+	if (vm->reserve)
+		stack_reserve_free(vm->reserve);
 }
 
 /* Get @nr pages for an area: @pages, which the caller of vmap() owns, or new ones if that is NULL.
@@ -441,6 +445,41 @@ struct vm_struct *vm_create(size_t size, size_t guard_low, size_t align, gfp_t g
 			    uintptr_t caller)
 {
 	return create_area(size, guard_low, align, NULL, gfp, caller);
+}
+
+struct vm_struct *vm_create_demand(size_t size, gfp_t gfp, uintptr_t caller)
+{
+	const unsigned int nr = (unsigned int)(size >> PAGE_SHIFT);
+	const size_t span = DEMAND_GUARD + size + PAGE_SIZE;
+	struct vm_struct *vm = new_area(gfp);
+	struct vmap_range *range;
+
+	if (!vm)
+		return NULL;
+	vm->size = size;
+	vm->caller = caller;
+	vm->pages = kvmalloc((size_t)nr * sizeof(struct page *), gfp | __GFP_ZERO);
+	range = vm->pages ? range_alloc(span, PAGE_SIZE, vm, gfp) : NULL;
+	if (!range)
+		goto fail;
+	vm->addr = (void *)(range->start + DEMAND_GUARD);
+	if (!map_shadow(range->start, span, DEMAND_GUARD)) {
+		range_retire(range);
+		goto fail;
+	}
+	vm->range = range;
+	if (prepare_kernel_range(range->start + DEMAND_GUARD, size))
+		goto fail;
+	vm->nr_pages = nr;
+	/* Hardware tags are in the pages. */
+	if (!TAGS_ARE_THE_PAGES)
+		vm_open_stack(vm->addr, size);
+	range_publish(range);
+	return vm;
+
+fail:
+	vm_destroy(vm, 0);
+	return NULL;
 }
 
 /* --- The interface ---------------------------------------------------------------------------- */

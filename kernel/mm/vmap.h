@@ -190,6 +190,12 @@ static inline unsigned long vmap_shadow_drop(void)
 struct vm_struct *vm_create(size_t size, size_t guard_low, size_t align, gfp_t gfp,
 			    uintptr_t caller);
 
+/* Unmapped below such a stack. A frame of a program may be larger than a page, and must not reach beyond. */
+#define DEMAND_GUARD (64UL << 10)
+
+/** vm_create_demand() - make the area of a stack with page tables, shadow and guards, and without pages. */
+struct vm_struct *vm_create_demand(size_t size, gfp_t gfp, uintptr_t caller);
+
 /** vm_open_stack() - unpoison a stack for its task. A stack has no tag, because the stack pointer
  *  must match all of it. */
 static inline void vm_open_stack(void *stack, size_t size)
@@ -199,6 +205,14 @@ static inline void vm_open_stack(void *stack, size_t size)
 	else
 		kasan_unpoison_stack(stack, (char *)stack + size);
 }
+
+/* --- stack_demand.c --------------------------------------------------------------------------- */
+
+/** stack_demand_begin() - give the stack @vm its first pages and its reserve. Return: false if there is no memory. */
+bool stack_demand_begin(struct vm_struct *vm);
+
+/** stack_reserve_free() - free the pages that a stack keeps. @reserve: may be NULL. */
+void stack_reserve_free(struct stack_reserve *reserve);
 
 /** stack_cache_drop() - free the stacks that CPUs keep. */
 void stack_cache_drop(void);

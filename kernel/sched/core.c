@@ -533,7 +533,7 @@ struct task *idle_task(unsigned int cpu)
 
 	if (task)
 		return task;
-	task = task_alloc(THREAD_SIZE);
+	task = task_alloc(THREAD_SIZE, false);
 	if (!task)
 		return NULL;
 	task->kflags = PF_IDLE;

@@ -35,14 +35,15 @@ void kthread_init(void)
 	fpu_init();
 }
 
-struct task *task_alloc(size_t stack_size)
+struct task *task_alloc(size_t stack_size, bool demand)
 {
 	struct task *task = kmem_cache_zalloc(task_cache, GFP_KERNEL);
 
 	if (!task)
 		return NULL;
 	task->stack_size = PAGE_ALIGN(max(stack_size, PAGE_SIZE));
-	task->stack = stack_alloc(task->stack_size, task);
+	task->stack = demand ? stack_alloc_demand(task->stack_size, task)
+			     : stack_alloc(task->stack_size, task);
 	if (!task->stack) {
 		kmem_cache_free(task_cache, task);
 		return NULL;
@@ -63,12 +64,14 @@ struct task *task_alloc(size_t stack_size)
 
 static void free_stack(struct task *task)
 {
-	kasan_unpoison_stack(task->stack, task_stack_top(task));
+	/* Of a large one, hardware tags would be where there are no pages. The others are poisoned anyway. */
+	if (!task->demand)
+		kasan_unpoison_stack(task->stack, task_stack_top(task));
 	stack_free(task->stack);
 	task->stack = NULL;
+	task->demand = NULL;
 	if (!task->other_stack)
 		return;
-	kasan_unpoison_stack(task->other_stack, (char *)task->other_stack + task->other_size);
 	stack_free(task->other_stack);
 	task->other_stack = NULL;
 }
@@ -111,10 +114,10 @@ static int kthread(void *arg)
 	return task->thread_fn(task->thread_arg);
 }
 
-static struct task *create(int (*fn)(void *), void *arg, size_t stack_size, const char *namefmt,
-			   va_list args)
+static struct task *create(int (*fn)(void *), void *arg, size_t stack_size, bool demand,
+			   const char *namefmt, va_list args)
 {
-	struct task *task = task_alloc(stack_size);
+	struct task *task = task_alloc(stack_size, demand);
 
 	if (!task)
 		return ERR_PTR(-ENOMEM);
@@ -135,7 +138,19 @@ struct task *kthread_create_sized(int (*fn)(void *), void *arg, size_t stack_siz
 	va_list args;
 
 	va_start(args, namefmt);
-	task = create(fn, arg, stack_size, namefmt, args);
+	task = create(fn, arg, stack_size, false, namefmt, args);
+	va_end(args);
+	return task;
+}
+
+struct task *kthread_create_demand(int (*fn)(void *), void *arg, size_t stack_size,
+				   const char *namefmt, ...)
+{
+	struct task *task;
+	va_list args;
+
+	va_start(args, namefmt);
+	task = create(fn, arg, stack_size, true, namefmt, args);
 	va_end(args);
 	return task;
 }
@@ -146,7 +161,7 @@ struct task *kthread_create(int (*fn)(void *), void *arg, const char *namefmt, .
 	va_list args;
 
 	va_start(args, namefmt);
-	task = create(fn, arg, THREAD_SIZE, namefmt, args);
+	task = create(fn, arg, THREAD_SIZE, false, namefmt, args);
 	va_end(args);
 	return task;
 }

@@ -145,7 +145,7 @@ struct task *idle_task(unsigned int cpu);
 void kthread_init(void);
 
 /** task_alloc() - make a task in state TASK_NEW, with one reference and a stack of @stack_size bytes,
- *  rounded up to pages. Return: NULL without memory. */
-struct task *task_alloc(size_t stack_size);
+ *  rounded up to pages; @demand: its pages come when they are touched. Return: NULL without memory. */
+struct task *task_alloc(size_t stack_size, bool demand);
 
 #endif

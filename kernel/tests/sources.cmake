@@ -32,6 +32,7 @@ set(REDZONE_TESTS_SOURCES
     slab_cost_test.c
     slab_test.c
     softirq_test.c
+    stack_demand_test.c
     uaccess_test.c
     ulib_test.c
     user_blob.S

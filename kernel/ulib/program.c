@@ -6,7 +6,6 @@
 #include <kernel/fault_inject.h>
 #include <kernel/fpu.h>
 #include <kernel/kernel.h>
-#include <kernel/mm.h>
 #include <kernel/param.h>
 #include <kernel/printk.h>
 #include <kernel/program.h>
@@ -20,9 +19,9 @@
 #include "../libc/libc.h"
 #include "ulib.h"
 
-/* Ordinary C is used to large stacks; these are virtually mapped, with guard pages. All of a stack is there from the
- * start: a fault in the kernel may come where no memory can be had. So programs with the small C library, which start
- * quickly, get 1 MiB, and those with the large one what Linux gives. */
+/* Ordinary C is used to large stacks; these are virtually mapped, with guard pages, and their memory comes when it is touched.
+ * Their shadow is there from the start. So programs with the small C library, which start quickly, get 1 MiB, and those with
+ * the large one what Linux gives. */
 #define SMALL_STACK_SIZE (1UL << 20)
 #define LARGE_STACK_SIZE (8UL << 20)
 #define STACK_MIN	 (64UL << 10)
@@ -48,8 +47,7 @@ static int set_stack_size(const char *value, void *var)
 	return err;
 }
 setup_param("program.stack", set_stack_size, "a size as in 512K or 16M, from 64K to 1G",
-	    "bytes of a program's stack; default: 1M, with a large C library 8M, at most 1/16 of "
-	    "memory");
+	    "bytes of a program's stack; default: 1M, with a large C library 8M");
 
 struct program {
 	int (*main)(int argc, char **argv);
@@ -129,7 +127,7 @@ void ulib_unpoison_frames(const void *low, const void *high)
 		kasan_unpoison_stack(low, stack + current->stack_size);
 		task_swap_stack();
 		/* The frames that the handler has interrupted are gone as well. */
-		low = left_at;
+		low = max(left_at, (const void *)current->stack);
 	}
 	kasan_unpoison_stack(low, high);
 }
@@ -177,10 +175,7 @@ static size_t stack_bytes(const struct program *program)
 {
 	if (program_stack_size)
 		return program_stack_size;
-	if (!program->own_start)
-		return SMALL_STACK_SIZE;
-	/* A stack that nobody asked for must leave memory for the program. */
-	return min(LARGE_STACK_SIZE, (totalram_pages() << PAGE_SHIFT) / 16);
+	return program->own_start ? LARGE_STACK_SIZE : SMALL_STACK_SIZE;
 }
 
 /* Return: the program's thread, not woken yet. @program must live until it has begun. */
@@ -193,8 +188,8 @@ static struct task *create_thread(struct program *program)
 	ended_by_itself = false;
 	threads = NULL;
 	over = RUNS;
-	task = kthread_create_sized(program_thread, program, stack_bytes(program), "%s",
-				    name ? name + 1 : program->argv[0]);
+	task = kthread_create_demand(program_thread, program, stack_bytes(program), "%s",
+				     name ? name + 1 : program->argv[0]);
 	if (IS_ERR(task))
 		return task;
 	if (fpu_attach(task)) {

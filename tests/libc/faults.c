@@ -282,7 +282,7 @@ static void *faulty(void *arg)
 	stack_t stack = {.ss_sp = malloc(8192), .ss_size = 8192};
 
 	CHECK(!sigaltstack(&stack, NULL));
-	for (int i = 0; i < 5; i++) {
+	for (volatile int i = 0; i < 5; i++) {
 		FAULTS(sink = null[(int)(intptr_t)arg]);
 		CHECK(seen.sig == SIGSEGV);
 	}

@@ -3,7 +3,8 @@
  * entry.S - the exception vectors, and the switch between threads.
  *
  * Exceptions of the kernel run on the stack of the interrupted thread. Before the entry writes there, it asks the
- * MMU whether the frame is mapped: if a thread has run out of stack, the entry must not fault again and again.
+ * MMU whether both ends of the frame are mapped: a thread may have run out of stack, or there may be no memory at that place
+ * yet. The handler for both runs on a stack of the CPU.
  * Exceptions of a user program find the kernel stack empty, and continue in user.S.
  */
 #include <asm/memory.h>
@@ -44,6 +45,11 @@
 	mov	x0, sp
 	tst	x0, #15
 	b.ne	overflow_entry
+	at	s1e1w, x0
+	isb
+	mrs	x0, par_el1
+	tbnz	x0, #0, overflow_entry
+	add	x0, sp, #PT_REGS_SIZE - 16
 	at	s1e1w, x0
 	isb
 	mrs	x0, par_el1
@@ -220,11 +226,15 @@ bad_entry:
 
 /*
  * There is no usable stack below the stack pointer. Change to this CPU's overflow stack. x0 is in
- * TPIDRRO_EL0, and x1 is kept in TPIDR_EL0 until it can be stored.
+ * TPIDRRO_EL0, and x1 is kept in the task's context, which is not used while it runs.
+ *
+ * The handler may map memory there. Then it returns NULL, and the interrupted code goes on: what caused the exception causes
+ * it again. Or it returns a frame on a stack of the thread, where the exception is handled.
  */
 	.type	overflow_entry, %function
 overflow_entry:
-	msr	tpidr_el0, x1
+	mrs	x0, sp_el0
+	str	x1, [x0]
 	mrs	x0, tpidr_el1
 	lsl	x0, x0, #OVERFLOW_STACK_SHIFT
 	adrp	x1, overflow_stack + OVERFLOW_STACK_SIZE
@@ -235,15 +245,51 @@ overflow_entry:
 	sub	sp, sp, #PT_REGS_SIZE
 	add	x1, x1, #PT_REGS_SIZE	/* the interrupted stack pointer */
 	stp	x30, x1, [sp, #S_LR]
+	mrs	x1, sp_el0
+	ldr	x1, [x1]
 	mrs	x0, tpidrro_el0
-	mrs	x1, tpidr_el0
 	save_regs
 #ifdef CONFIG_SHADOW_CALL_STACK
 	scs_load_percpu scs_fault_base, x21
 #endif
 	mov	x0, sp
 	bl	overflow_handler
-	brk	#0x800
+	msr	daifset, #0xf
+	cbnz	x0, continue_on_stack
+	ldp	x22, x23, [sp, #S_PC]
+	msr	elr_el1, x22
+	msr	spsr_el1, x23
+	ldp	x2, x3, [sp, #16 * 1]
+	ldp	x4, x5, [sp, #16 * 2]
+	ldp	x6, x7, [sp, #16 * 3]
+	ldp	x8, x9, [sp, #16 * 4]
+	ldp	x10, x11, [sp, #16 * 5]
+	ldp	x12, x13, [sp, #16 * 6]
+	ldp	x14, x15, [sp, #16 * 7]
+	ldp	x16, x17, [sp, #16 * 8]
+	ldp	x18, x19, [sp, #16 * 9]
+	ldp	x20, x21, [sp, #16 * 10]
+	ldp	x22, x23, [sp, #16 * 11]
+	ldp	x24, x25, [sp, #16 * 12]
+	ldp	x26, x27, [sp, #16 * 13]
+	ldp	x28, x29, [sp, #16 * 14]
+	ldp	x0, x1, [sp]
+	msr	tpidrro_el0, x0
+	ldp	x30, x0, [sp, #S_LR]
+	mov	sp, x0
+	mrs	x0, tpidrro_el0
+	eret
+
+continue_on_stack:
+	mov	sp, x0
+	add	x29, sp, #S_FRAME
+#ifdef CONFIG_SHADOW_CALL_STACK
+	ldr	x18, [sp, #16 * 9]
+	ldr	x22, [sp, #S_PC]
+#endif
+	push_pc
+	bl	el1_stack_handler
+	b	return_from_exception
 	.size	overflow_entry, . - overflow_entry
 
 /*

@@ -335,7 +335,8 @@ void do_data_abort(struct pt_regs *regs)
 #endif
 	if (fixup_exception(regs))
 		return;
-	if (FSC_IS_TRANSLATION(fsc) && kasan_shadow_spurious_fault(regs->far))
+	if (FSC_IS_TRANSLATION(fsc) &&
+	    (kasan_shadow_spurious_fault(regs->far) || handle_stack_fault(regs, regs->far)))
 		return;
 	if (kasan_fixup_shadow_load(regs))
 		return;

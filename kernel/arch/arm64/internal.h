@@ -214,8 +214,17 @@ void do_instruction_abort(struct pt_regs *regs);
 /* program_fault.c */
 /* Is the exception of @regs a fault of a program's own code, in a context in which a handler of the program may run? */
 bool is_program_fault(const struct pt_regs *regs);
+/* The stack of the program's code in @regs has no room for another frame. Return: true if a handler of the program may run on its
+ * alternate stack. */
+bool may_handle_overflow(const struct pt_regs *regs);
 /* Let a handler of the program have the fault. Return: false if it has none: then it ends. */
 bool handle_program_fault(struct pt_regs *regs, enum program_fault_kind kind, unsigned long addr);
+/* Call the program's handler for that; it cannot return. Called on the alternate stack. */
+_Noreturn void handle_overflow(struct pt_regs *regs);
+/* Get memory for the next faults of this stack. Ends the thread if there is none. */
+void refill_stack(struct pt_regs *regs);
+/* Map what the code of @regs has touched of a stack, at @addr. Return: true if the access is to be tried again. */
+bool handle_stack_fault(struct pt_regs *regs, unsigned long addr);
 /* Is there memory of the program at @addr that it has closed itself? */
 bool hit_closed_page(unsigned long addr);
 
@@ -244,6 +253,7 @@ void el1_irq_handler(struct pt_regs *regs);
 void el1_fiq_handler(struct pt_regs *regs);
 void el1_error_handler(struct pt_regs *regs);
 _Noreturn void bad_mode_handler(struct pt_regs *regs, unsigned int vector);
-_Noreturn void overflow_handler(struct pt_regs *regs);
+struct pt_regs *overflow_handler(struct pt_regs *regs);
+void el1_stack_handler(struct pt_regs *regs);
 
 #endif

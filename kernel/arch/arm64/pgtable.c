@@ -232,6 +232,34 @@ int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t p
 	return 0;
 }
 
+int prepare_kernel_range(unsigned long va, size_t size)
+{
+	const unsigned long end = va + size;
+
+	while (va < end) {
+		unsigned long flags = pgtable_lock_irqsave();
+		u64 *table = swapper_pg_dir;
+
+		for (int level = 0; level < 3 && table; level++)
+			table = own_table(&table[table_index(va, level)], va, level);
+		pgtable_unlock_irqrestore(flags);
+		if (!table)
+			return -ENOMEM;
+		va = (va & ~((1UL << PMD_SHIFT) - 1)) + (1UL << PMD_SHIFT);
+	}
+	return 0;
+}
+
+void map_prepared_page(unsigned long va, phys_addr_t pa, pgprot_t prot)
+{
+	int level;
+	u64 *entry = pgtable_walk(va, &level);
+
+	WRITE_ONCE(*entry, pa | prot | PTE_TYPE_PAGE);
+	dsb(ishst);
+	isb();
+}
+
 bool pgtable_set_block_table(unsigned long va, phys_addr_t shared)
 {
 	unsigned long flags = pgtable_lock_irqsave();

@@ -9,12 +9,15 @@
  * Not instrumented, like fault.c.
  */
 #include <kernel/arch.h>
+#include <kernel/gfp.h>
 #include <kernel/irqsoff.h>
 #include <kernel/kallsyms.h>
 #include <kernel/kernel.h>
 #include <kernel/module.h>
 #include <kernel/sched.h>
+#include <kernel/printk.h>
 #include <kernel/string.h>
+#include <kernel/vmalloc.h>
 #include "internal.h"
 
 static bool in_program(unsigned long pc)
@@ -100,4 +103,52 @@ bool hit_closed_page(unsigned long addr)
 	closed = program_closed_page(kasan_untag_addr(addr));
 	close_interrupts();
 	return closed;
+}
+
+/* --- Stacks ----------------------------------------------------------------------------------- */
+
+void refill_stack(struct pt_regs *regs)
+{
+	bool enough;
+
+	open_interrupts();
+	enough = stack_refill(GFP_KERNEL);
+	close_interrupts();
+	if (enough)
+		return;
+	program_flush();
+	printk("Out of memory: there is none for the stack of %s/%d\n", current->comm,
+	       current->pid);
+	die("Oops - no memory for the stack", regs);
+}
+
+bool handle_stack_fault(struct pt_regs *regs, unsigned long addr)
+{
+	bool low;
+
+	if (!stack_demand(kasan_untag_addr(addr), !regs_irqs_disabled(regs), &low))
+		return false;
+	if (low && is_program_fault(regs))
+		refill_stack(regs);
+	return true;
+}
+
+bool may_handle_overflow(const struct pt_regs *regs)
+{
+	/* A stack pointer that has gone further has another cause. */
+	return !(regs->sp & 15) &&
+	       (uintptr_t)current->stack - (regs->sp - PT_REGS_SIZE) < 64 * 1024 &&
+	       current->other_stack && !current->on_other && is_program_fault(regs) &&
+	       program_has_stack_handler();
+}
+
+void handle_overflow(struct pt_regs *regs)
+{
+	task_swap_stack();
+	/* longjmp() cleans up from here on. */
+	current->left_at = (const void *)regs->sp;
+	(void)handle_program_fault(regs, PROGRAM_FAULT_STACK, regs->far);
+	program_flush();
+	printk("The handler of a stack overflow has returned: there is nothing to return to\n");
+	die("Oops - stack overflow", regs);
 }

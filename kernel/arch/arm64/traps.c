@@ -9,7 +9,9 @@
 #include <kernel/console.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
+#include <kernel/gfp.h>
 #include <kernel/softirq.h>
+#include <kernel/vmalloc.h>
 #include <asm/bug.h>
 #include "internal.h"
 #include "mte.h"
@@ -212,6 +214,13 @@ void el1_sync_handler(struct pt_regs *regs)
 		irqsoff_end();
 }
 
+/* The interrupted code had interrupts on. The interrupt itself may have used memory that the thread keeps for its stack. */
+static void refill_in_irq(void)
+{
+	if (unlikely(current->demand))
+		(void)stack_refill(GFP_ATOMIC);
+}
+
 #ifdef CONFIG_SHADOW_CALL_STACK
 
 /* Called on the CPU's own shadow call stack. Return: what el1_irq_exit() puts back. */
@@ -229,6 +238,7 @@ const void *el1_irq_handler(struct pt_regs *regs)
 	handle_irq();
 	arch_check_async_faults();
 	irq_exit();
+	refill_in_irq();
 	return outer;
 }
 
@@ -261,6 +271,7 @@ void el1_irq_handler(struct pt_regs *regs)
 	handle_irq();
 	arch_check_async_faults();
 	irq_exit();
+	refill_in_irq();
 	irq_exit_softirq();
 	/* The interrupted code had interrupts on, so it may be preempted. */
 	if (need_resched() && preempt_count() == 0)
@@ -415,24 +426,56 @@ void scs_check(void)
 
 #endif
 
-void overflow_handler(struct pt_regs *regs)
+/* Return: a copy of @regs right below @top. A walk along frame pointers passes from it into the interrupted code. */
+static struct pt_regs *copy_regs(const struct pt_regs *regs, uintptr_t top)
+{
+	struct pt_regs *copy = (struct pt_regs *)top - 1;
+
+	*copy = *regs;
+	return copy;
+}
+
+/*
+ * Map what the frame of an exception needs, if the stack has room for it. Return: true if there is memory; @low: filled,
+ * whether there may not be enough the next time.
+ */
+static bool map_frame(const struct pt_regs *regs, bool *low)
+{
+	const bool may_allocate = !regs_irqs_disabled(regs);
+
+	*low = false;
+	if (regs->sp & 15 || !stack_has_room(regs->sp, PT_REGS_SIZE))
+		return false;
+	/* An exception frame has 304 bytes, so it is in two pages at most. */
+	return stack_demand(regs->sp - 16, may_allocate, low) &&
+	       stack_demand(regs->sp - PT_REGS_SIZE, may_allocate, low);
+}
+
+struct pt_regs *overflow_handler(struct pt_regs *regs)
 {
 	unsigned int cpu = smp_processor_id();
 	uintptr_t overflow = (uintptr_t)overflow_stack + ((uintptr_t)cpu << OVERFLOW_STACK_SHIFT);
 	uintptr_t start = (uintptr_t)current->stack;
 	const char *what = "kernel stack overflow";
 	unsigned long flags;
+	bool low;
 
+	if (early_init_done && map_frame(regs, &low))
+		return low && is_program_fault(regs) ? copy_regs(regs, regs->sp) : NULL;
 	unmask_errors();
 	if (!early_init_done)
 		bare_panic(what, regs);
 	/* This stack has overflowed as well, or printing causes a fault. */
 	if (overflowed[cpu])
 		bare_panic("Overflow stack exhausted", regs);
+	if (may_handle_overflow(regs))
+		return copy_regs(regs, (uintptr_t)current->other_stack + current->other_size);
 	overflowed[cpu] = true;
 
 	if (regs->sp & 15)
 		what = "misaligned stack pointer";
+	else if (stack_has_room(regs->sp, PT_REGS_SIZE))
+		what = "no memory for the stack";
 	else if (regs->sp - start > current->stack_size && start - regs->sp > 64 * 1024)
 		what = "corrupted stack pointer";
 	flags = console_lock();
@@ -443,4 +486,15 @@ void overflow_handler(struct pt_regs *regs)
 	show_regs(regs);
 	console_unlock(flags);
 	panic("%s", what);
+}
+
+/* Called on a stack of the thread, after overflow_handler(), interrupts off. */
+void el1_stack_handler(struct pt_regs *regs)
+{
+	mte_exception_entry();
+	unmask_errors();
+	if ((uintptr_t)(regs + 1) == regs->sp)
+		refill_stack(regs);
+	else
+		handle_overflow(regs);
 }

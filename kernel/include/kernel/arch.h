@@ -288,6 +288,13 @@ extern phys_addr_t (*pgtable_page_alloc)(void);
  */
 int map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot);
 
+/** prepare_kernel_range() - make the page tables for single pages in [@va, @va + @size). Return: 0, or -ENOMEM. */
+int prepare_kernel_range(unsigned long va, size_t size);
+
+/** map_prepared_page() - map one page, where nothing is mapped, in a range of prepare_kernel_range(). Takes no lock: only one
+ *  caller at a time for each page. Any context. */
+void map_prepared_page(unsigned long va, phys_addr_t pa, pgprot_t prot);
+
 /** unmap_kernel_range() - unmap [@va, @va + @size) and flush it from the TLBs of all CPUs. Parts that are
  *  not mapped are skipped. */
 void unmap_kernel_range(unsigned long va, size_t size);

@@ -91,6 +91,7 @@ enum program_fault_kind {
 	PROGRAM_FAULT_BUS,
 	PROGRAM_FAULT_UNDEFINED, /* no such instruction */
 	PROGRAM_FAULT_TRAP,	 /* an instruction that asks for it */
+	PROGRAM_FAULT_STACK,	 /* no room left on the stack */
 };
 
 /**
@@ -104,6 +105,10 @@ enum program_fault_kind {
  * Return: false if there is no handler; true: the thread goes on with @regs.
  */
 bool program_fault(struct pt_regs *regs, enum program_fault_kind kind, unsigned long addr) __weak;
+
+/** program_has_stack_handler() - Return: true if the calling thread has a handler for PROGRAM_FAULT_STACK on another stack. Any
+ *  context. Weak. */
+bool program_has_stack_handler(void) __weak;
 
 /** program_closed_page() - Return: true if the program has taken away its own right to access memory at @addr. The same
  *  context. Weak. */

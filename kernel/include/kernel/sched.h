@@ -55,6 +55,10 @@ struct task *kthread_create(int (*fn)(void *arg), void *arg, const char *namefmt
 struct task *kthread_create_sized(int (*fn)(void *arg), void *arg, size_t stack_size,
 				  const char *namefmt, ...) __printf(4, 5);
 
+/** kthread_create_demand() - the same, and the memory of the stack comes when it is touched. For programs. */
+struct task *kthread_create_demand(int (*fn)(void *arg), void *arg, size_t stack_size,
+				   const char *namefmt, ...) __printf(4, 5);
+
 /** kthread_run() - create and start. */
 #define kthread_run(fn, arg, namefmt, ...)                                          \
 	({                                                                          \

@@ -53,6 +53,7 @@ struct mm_struct;
 struct process;
 struct pt_regs;
 struct rt_mutex_waiter;
+struct vm_struct;
 struct wait_queue_entry;
 struct worker;
 
@@ -91,6 +92,7 @@ struct worker;
  *	behind.
  * @irq_frame: while the task handles an interrupt or is preempted because of it: address above the interrupt's frames,
  *	where the registers of the interrupted code are. In a soft interrupt: address above its frames. Else NULL.
+ * @demand: the area of its stack, if pages of that come when they are touched; else NULL.
  * @other_stack, @other_size: of a program's thread that has an alternate stack for signals: the stack that it is not on,
  *	see task_swap_stack(). @on_other: @stack is the alternate one. @left_at: where the frames of the other stack end.
  * @lockdep: locks that it holds, for the lock validator.
@@ -146,6 +148,7 @@ struct task {
 	atomic_t usage;
 	struct completion exited;
 	const void *irq_frame;
+	struct vm_struct *demand;
 	void *other_stack;
 	size_t other_size;
 	const void *left_at;

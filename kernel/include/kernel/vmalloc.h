@@ -12,6 +12,7 @@
 
 struct task;
 struct vmap_range;
+struct stack_reserve;
 
 /**
  * struct vm_struct - one area
@@ -23,6 +24,7 @@ struct vmap_range;
  * @caller: code address of the request.
  * @range: its address space, including guard pages.
  * @few: room for @pages if they are few.
+ * @reserve: of a stack whose pages come when they are touched: pages for that. @pages then has NULL where there is none yet.
  * @task: the owner, if it is a stack in use, else NULL.
  * @scs: of a stack: the shadow call stack that goes with it.
  */
@@ -36,6 +38,7 @@ struct vm_struct {
 	uintptr_t caller;
 	struct vmap_range *range;
 	struct page *few[VM_FEW_PAGES];
+	struct stack_reserve *reserve;
 	const struct task *task;
 #ifdef CONFIG_SHADOW_CALL_STACK
 	void *scs;
@@ -105,6 +108,27 @@ struct page *vmalloc_to_page(const void *addr);
  * Return: its lowest address; NULL if there is no memory. Not for interrupts.
  */
 void *stack_alloc(size_t size, struct task *task);
+
+/** stack_alloc_demand() - the same for a large stack. Only its upper end is there at first, and other pages come when they are
+ *  touched: see stack_demand.c. @task: not NULL. */
+void *stack_alloc_demand(size_t size, struct task *task);
+
+/** stack_has_room() - Return: true if the running task is on a stack of stack_alloc_demand(), and [@sp - @size, @sp) is in it. */
+bool stack_has_room(unsigned long sp, size_t size);
+
+/**
+ * stack_demand() - map the page of a stack at @addr, which was touched, and some below it
+ * @allocate: the interrupted code had interrupts on, so that memory can be allocated.
+ * @low: set to true if there may not be enough memory the next time: stack_refill() is due.
+ *
+ * Called with interrupts off, by the handler of a fault. Takes no lock that the interrupted code may hold.
+ *
+ * Return: false if that is no such page, or there is no memory for it.
+ */
+bool stack_demand(unsigned long addr, bool allocate, bool *low);
+
+/** stack_refill() - get memory for later calls of stack_demand() by the running task. Return: false if there is too little. */
+bool stack_refill(gfp_t gfp);
 
 /** stack_free() - free a stack that no code runs on. NULL is ignored. Any context. */
 void stack_free(void *stack);

@@ -50,6 +50,7 @@ ALLOCATE = frozenset(
         "kasan_port_alloc",
         "kthread_create",
         "kthread_create_sized",
+        "kthread_create_demand",
         "mempool_create",
         "alloc_workqueue",
         "module_space_alloc",
@@ -78,7 +79,7 @@ NOT_REACHED = {
 }
 
 # Cases that refuse memory. Those of a suite of its own have to stay there, beside what they need.
-WALKS = "fault_*,fpu.without_memory,irq.without_memory,pipe.no_memory"
+WALKS = "fault_*,stack_demand.refused,fpu.without_memory,irq.without_memory,pipe.no_memory"
 
 # The kernel's message about a refusal, in the format of fail_site=.
 FORCED = "FAULT_INJECTION: forcing a failure"
@@ -130,7 +131,7 @@ SITES = [
             ["program: no memory for its thread"],
             base.PROGRAM_FAILED,
         )
-        for function in ("kthread_create_sized", "fpu_attach")
+        for function in ("kthread_create_demand", "fpu_attach")
     ),
     *(
         Site(
@@ -171,7 +172,7 @@ SITES = [
         for place in (
             "each.c:copy_argv kmalloc",
             "each.c:copy_argv kstrdup",
-            "program.c:create_thread kthread_create_sized",
+            "program.c:create_thread kthread_create_demand",
             "program.c:create_thread fpu_attach",
         )
     ),

@@ -70,6 +70,13 @@ ENDS = {
     "blocked": ("Unable to handle kernel NULL pointer dereference", 1),
     "again": ("its handler of SIGSEGV returned", 1),
 }
+# The same for stack.c.
+STACK_ENDS = {
+    "overflow": ("kernel stack overflow: ESR", 1),
+    "memory": ("Out of memory: there is none for the stack", 1),
+}
+# stack.c has more stack than that.
+STACK_MEMORY = "256M"
 # Status of a program that has called abort().
 ABORTED = "program returned 134"
 # Programs without a bug.
@@ -133,12 +140,21 @@ def judge_faults(mode, outcome, lines):
     return wrong if outcome.status == expected else [*wrong, f"status {outcome.status}"]
 
 
-def judge_end(mode, name, outcome, lines):
-    """Return what is wrong with the console @lines of the program of faults that was to end like @name."""
-    text, count = ENDS[name]
+def judge_stack(outcome, lines):
+    """Return what is wrong with the console @lines of the program of stacks, as a list of texts."""
+    wrong = [] if any("stack: good" in line for line in lines) else _said(lines)[:3]
+    handled = sum("SIGSEGV (stack overflow)" in line for line in lines)
+    wrong += [] if handled == 6 else [f"{handled} handled overflows"]
+    if outcome.reader.reports:
+        wrong.append(f"a report: {outcome.reader.reports[0].type}")
+    return wrong if outcome.status == base.OK else [*wrong, outcome.message or f"status {outcome.status}"]
+
+
+def judge_end(text, count, expected, outcome, lines):
+    """Return what is wrong with the console @lines of a program that was to end with @text, and with the
+    status @expected."""
     said = sum(text in line for line in lines)
     wrong = [] if said == count else [f"'{text}' {said} times"]
-    expected = base.CRASHED if mode == "off" else base.REPORTED
     return wrong if outcome.status == expected else [*wrong, f"status {outcome.status}"]
 
 
@@ -170,13 +186,14 @@ def judge_together(outcome, lines):
     return wrong
 
 
-def _target(image, folder, arguments, mode):
+def _target(image, folder, arguments, mode, memory="512M"):
     return machine.Machine(
         image.image,
         initrd=folder / "files.cpio",
         append=[] if mode == "off" else ["kasan_multi_shot"],
         arguments=arguments,
         mode=mode,
+        memory=memory,
         timeout=TIMEOUT,
     )
 
@@ -220,7 +237,7 @@ def run(context):
         if reason:
             yield Result(name, SKIP, reason)
             continue
-        names = (*CLEAN, "faults")
+        names = (*CLEAN, "faults", "stack")
         programs = [builder.Program(program, [HERE / f"{program}.c"], libc=folder) for program in names]
         if build in BUGS_IN:
             programs.append(builder.Program("bugs", [HERE / "bugs.c"], libc=folder))
@@ -231,7 +248,8 @@ def run(context):
         images = context.build(name, programs=programs)
         for program in images:
             arguments = {"round_trip": [str(count)], "services": FLAG, "together": FLAG}.get(program, [])
-            target = _target(images[program], context.logs, arguments, mode)
+            memory = STACK_MEMORY if program == "stack" else "512M"
+            target = _target(images[program], context.logs, arguments, mode, memory)
             outcome, lines, log = context.boot(f"{name}/{program}", target)
             if program == "bugs":
                 wrong = judge_bugs(lines)
@@ -239,13 +257,18 @@ def run(context):
                 wrong = judge_together(outcome, lines)
             elif program == "faults":
                 wrong = judge_faults(mode, outcome, lines)
+            elif program == "stack":
+                wrong = judge_stack(outcome, lines)
             else:
                 wrong = judge(program, outcome, lines, count)
             yield Result(f"{name}.{program}", FAIL if wrong else PASS, "; ".join(wrong), log)
-        for end in ENDS:
-            target = _target(images["faults"], context.logs, [end], mode)
-            outcome, lines, log = context.boot(f"{name}/faults-{end}", target)
-            wrong = judge_end(mode, end, outcome, lines)
-            yield Result(f"{name}.faults-{end}", FAIL if wrong else PASS, "; ".join(wrong), log)
+        status = base.CRASHED if mode == "off" else base.REPORTED
+        ends = [("faults", end, *how, status) for end, how in ENDS.items()]
+        ends += [("stack", end, *how, base.CRASHED) for end, how in STACK_ENDS.items()]
+        for program, end, text, count, expected in ends:
+            target = _target(images[program], context.logs, [end], mode, STACK_MEMORY)
+            outcome, lines, log = context.boot(f"{name}/{program}-{end}", target)
+            wrong = judge_end(text, count, expected, outcome, lines)
+            yield Result(f"{name}.{program}-{end}", FAIL if wrong else PASS, "; ".join(wrong), log)
     if context.mode in (None, "generic"):
         yield from _all_functions(context)
