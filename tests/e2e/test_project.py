@@ -2,6 +2,7 @@
 """Code of others: the compiler's runtime, poison by programs, projects, objects, archives, parts of many."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -368,3 +369,119 @@ def test_part_from_the_environment(redzone, many):
     assert result.returncode == 4, result.stdout + result.stderr
     assert "part 2 of 3 (CI_NODE_INDEX): 1 of 3 programs" in result.stderr
     assert "not ok 1 b.c" in result.stdout
+
+
+# A project as people write them: a library and its test program, floating point, several headers.
+CMAKE = {
+    "CMakeLists.txt": """\
+cmake_minimum_required(VERSION 3.16)
+project(shapes LANGUAGES C)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS OFF)
+add_compile_options(-Wall -Werror)
+add_library(shapes STATIC src/circle.c src/polygon.c)
+target_include_directories(shapes PUBLIC include PRIVATE src)
+target_compile_definitions(shapes PRIVATE SHAPES_UNIT=2.0)
+target_link_libraries(shapes PUBLIC m)
+add_executable(selftest test/selftest.c)
+target_link_libraries(selftest PRIVATE shapes)
+add_executable(benchmark test/benchmark.c)
+""",
+    "include/shapes.h": """\
+#pragma once
+#include <stddef.h>
+struct point { double x, y; };
+double circle_area(double r);
+double polygon_area(const struct point *points, size_t count);
+char *polygon_text(const struct point *points, size_t count);
+""",
+    "src/unit.h": "static inline double units(double x)\n{\n\treturn x * SHAPES_UNIT;\n}\n",
+    "src/circle.c": """\
+#include <math.h>
+#include "shapes.h"
+#include "unit.h"
+double circle_area(double r)
+{
+	return acos(-1) * pow(units(r), 2);
+}
+""",
+    "src/polygon.c": """\
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "shapes.h"
+#include "unit.h"
+double polygon_area(const struct point *points, size_t count)
+{
+	double sum = 0;
+	for (size_t i = 0, j = count - 1; i < count; j = i++)
+		sum += units(points[j].x) * units(points[i].y) - units(points[i].x) * units(points[j].y);
+	return fabs(sum) / 2;
+}
+char *polygon_text(const struct point *points, size_t count)
+{
+	char *text = malloc(count * 16 + 1), *end = text;
+	for (size_t i = 0; i < count; i++)
+		end += sprintf(end, "(%.3f %.3f) ", points[i].x, points[i].y);
+	return text;
+}
+""",
+    "test/selftest.c": """\
+#include <assert.h>
+#include <errno.h>
+#include <float.h>
+#include <locale.h>
+#include <shapes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+	struct point square[] = {{0, 0}, {1.5, 0}, {1.5, 1.5}, {0, 1.5}};
+	double scale = argc > 1 ? strtod(argv[1], NULL) : 1;
+	char text[32];
+	time_t then = 0;
+
+	assert(setlocale(LC_ALL, "C"));
+	for (size_t i = 0; i < 4; i++)
+		square[i].x *= scale;
+	printf("%.6f %g %s\\n", circle_area(0.5), polygon_area(square, 4) / scale, polygon_text(square, 4));
+	strftime(text, sizeof(text), "%Y", gmtime(&then));
+	errno = 0;
+	strtod("1e999", NULL);
+	return strcmp(text, "1970") || errno != ERANGE || DBL_DIG != 15;
+}
+""",
+    "test/benchmark.c": "int main(void)\n{\n\treturn 1;\n}\n",
+}
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_project_of_cmake(redzone, source, tmp_path, musl, cc):
+    """Two targets of a project that CMake has configured, unmodified, with the options of each."""
+    for name, text in CMAKE.items():
+        source(text, name)
+    words = ["cmake", "-G", "Ninja", "-S", ".", "-B", "build", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+    # The host may have nothing to link with: the project is not built there.
+    words += ["-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"]
+    made = subprocess.run(words, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert made.returncode == 0, made.stdout + made.stderr
+    options = [
+        "--cc",
+        cc,
+        "--project",
+        "build/compile_commands.json",
+        "--target",
+        "shapes",
+        "--target",
+        "selftest",
+    ]
+    result = redzone("run", *options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "\n3.141593 9 (0.000 0.000) (1.500 0.000) (1.500 1.500) (0.000 1.500) \n" in result.stdout
+    result = redzone("run", *options, "--", "1e9")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert re.search(
+        r"slab-out-of-bounds, write of \d+ bytes?, src/polygon\.c:17 in polygon_text\(\)", result.stderr
+    )

@@ -10,9 +10,8 @@ import json
 import re
 import secrets
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-
-from elftools.elf.elffile import ELFFile
 
 from redzone import base, builder, console, machine, missing, rejects, summary, symbolize, view
 from redzone.base import Failure
@@ -83,10 +82,11 @@ class ProgramSymbolizer(symbolize.Symbolizer):
     program or the kernel, never those of another program.
     """
 
-    def _read_symbols(self, elf):
-        self._owners = _owners(elf)
-        self._user = None
-        return super()._read_symbols(elf)
+    _user = None
+
+    @cached_property
+    def _owners(self):
+        return _owners(self.files[0])
 
     def use(self, number):
         self._user = number
@@ -105,18 +105,16 @@ def _owners(elf):
     functions that were global before as well, and so one with the address of redzone_each_N.
     """
     groups, numbers = [], {}
-    with open(elf, "rb") as file:
-        for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols():
-            kind, address = symbol["st_info"]["type"], symbol["st_value"]
-            if kind == "STT_FILE":
-                if symbol.name == _TABLE:
-                    groups.clear()
-                else:
-                    groups.append([])
-            elif symbol.name.startswith(_ALIAS):
-                numbers[address] = int(symbol.name.removeprefix(_ALIAS))
-            elif kind == "STT_FUNC" and symbol["st_info"]["bind"] == "STB_LOCAL" and groups:
-                groups[-1].append(address)
+    for name, address, binding, kind in symbolize.symbols(elf):
+        if kind == symbolize.FILE:
+            if name == _TABLE:
+                groups.clear()
+            else:
+                groups.append([])
+        elif name.startswith(_ALIAS):
+            numbers[address] = int(name.removeprefix(_ALIAS))
+        elif kind == symbolize.FUNC and binding == symbolize.LOCAL and groups:
+            groups[-1].append(address)
     owners, waiting = {}, []
     for group in groups:
         waiting += group

@@ -6,8 +6,10 @@ The ELF file's symbol table gives the address, and LLVM's symbolizer the lines.
 
 import itertools
 import json
+import struct
 import subprocess
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -55,47 +57,76 @@ class _Arm64Code:
         return None
 
 
+NOTYPE, FUNC, FILE = 0, 2, 4
+LOCAL = 0
+
+
+def symbols(elf):
+    """Yield (name, address, binding, type) of the symbols of the ELF file @elf, in their order; the last two
+    are numbers.
+
+    ELFFile could do it as well, in ten times the time, for each program that is run.
+    """
+    with open(elf, "rb") as file:
+        image = ELFFile(file)
+        table = image.get_section_by_name(".symtab")
+        if table is None:
+            return
+        names, data = image.get_section(table["sh_link"]).data(), table.data()
+    order = "<" if image.little_endian else ">"
+    if image.elfclass == 64:
+        entries = ((name, value, info) for name, info, value in struct.iter_unpack(f"{order}IB3xQ8x", data))
+    else:
+        entries = struct.iter_unpack(f"{order}II4xB3x", data)
+    for at, value, info in entries:
+        name = names[at : names.index(b"\0", at)].decode("utf-8", "surrogateescape")
+        yield name, value, info >> 4, info & 15
+
+
 def _code_symbols(elf):
     """Return {name: [(address, size)]}. As in the kernel, a function extends to the next one."""
-    with open(elf, "rb") as file:
-        table = ELFFile(file).get_section_by_name(".symtab")
-        found = [
-            (symbol["st_value"], symbol.name)
-            for symbol in (table.iter_symbols() if table is not None else ())
-            if symbol["st_info"]["type"] in ("STT_FUNC", "STT_NOTYPE")
-            and symbol.name
-            and symbol.name[0] not in "$."
-        ]
+    found = [
+        (address, name)
+        for name, address, _, kind in symbols(elf)
+        if kind in (FUNC, NOTYPE) and name and name[0] not in "$."
+    ]
     starts = sorted({address for address, _ in found})
     following = dict(itertools.pairwise(starts))
-    symbols = {}
+    named = {}
     for address, name in found:
         size = following.get(address, address) - address
-        symbols.setdefault(name, []).append((address, size))
-    return symbols
+        named.setdefault(name, []).append((address, size))
+    return named
 
 
 class Symbolizer:
     """Answers for one ELF file. Close it, or use it in a with statement.
 
-    files: the ELF files that it answers for.
+    files: the ELF files that it answers for. They are not read before the first question: most runs ask none.
     """
 
     def __init__(self, elf, command="llvm-symbolizer-19"):
         self.files = [elf]
-        self._symbols = self._read_symbols(elf)
-        self._code = _Arm64Code(elf)
-        self._process = subprocess.Popen(
-            [command, f"--obj={elf}", "--inlines", "--output-style=JSON"],
+        self._command = [command, f"--obj={elf}", "--inlines", "--output-style=JSON"]
+        self._cache = {}
+
+    @cached_property
+    def _symbols(self):
+        return _code_symbols(self.files[0])
+
+    @cached_property
+    def _code(self):
+        return _Arm64Code(self.files[0])
+
+    @cached_property
+    def _process(self):
+        return subprocess.Popen(
+            self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        self._cache = {}
-
-    def _read_symbols(self, elf):
-        return _code_symbols(elf)
 
     def __enter__(self):
         return self
@@ -104,6 +135,8 @@ class Symbolizer:
         self.close()
 
     def close(self):
+        if "_process" not in vars(self):
+            return
         for pipe in (self._process.stdin, self._process.stdout):
             pipe.close()
         self._process.terminate()
