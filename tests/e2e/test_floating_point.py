@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Programs that compute with floating point: results are the host's, bit for bit, and bugs are reported."""
 
+import json
+import re
+import shlex
 import struct
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import builder
+from redzone.base import BUILD
 
 ROUNDS = 300_000
 # Each step needs the last one's exact result. The machine's timer interrupts it a hundred times a second.
@@ -138,3 +149,27 @@ int main(void)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Write of size 4" in result.stdout
     assert "located 0 bytes to the right of" in result.stdout
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_kernel_files_have_none(redzone, source, cc):
+    """Floating point is an error in all files of the kernel, but those that only programs run."""
+    result = redzone("run", "--cc", cc, source("int main(void)\n{\n\treturn 0;\n}\n"))
+    assert result.returncode == 0, result.stdout + result.stderr
+    preset = builder.preset_name(compiler=cc)
+    entries = json.loads((BUILD / preset / "compile_commands.json").read_text(encoding="utf-8"))
+    with_it, parts = set(), set()
+    for entry in entries:
+        part = re.search(r"-o CMakeFiles/([\w.-]+)\.dir/", entry["command"])[1]
+        parts.add(part)
+        if entry["file"].endswith(".c") and "-mgeneral-regs-only" not in entry["command"]:
+            with_it.add(part)
+    assert {"kernel", "kernel-libc", "kernel-ulib", "runtime"} <= parts
+    assert with_it == {"kernel-ulib-fp", "kernel-tests-fp", "program.objects"}
+    kernel = next(entry for entry in entries if entry["file"].endswith("kernel/lib/sort.c"))
+    words = shlex.split(kernel["command"])
+    words[words.index("-o") + 1] = "/dev/null"
+    words[words.index("-c") + 1] = source("double half(double x)\n{\n\treturn x / 2;\n}\n", "half.c")
+    made = subprocess.run(words, cwd=kernel["directory"], check=False, capture_output=True, text=True)
+    assert made.returncode != 0
+    assert "-mgeneral-regs-only" in made.stderr or "aapcs" in made.stderr, made.stderr

@@ -43,6 +43,7 @@ BAD_OPTIONS = [
         ("run", "main.c", "--kernel-headers", "--libc", "musl"),
         "--kernel-headers does not go with --libc musl",
     ),
+    (("run", "main.c", "-n", "3"), "No such option '-n'; options of your program go after --"),
     (("run", "main.c", "--libc", "glibc"), "accepted: auto, small, musl"),
     (("run", "main.c", "--each", "--save", "a=b"), "--save does not go with --each"),
     (("run", "main.c", "--save", "a=b", "--save", "a=c"), "--save names 'a' twice"),

@@ -516,6 +516,8 @@ def _usage_message(error):
     """Return click's complaint as one line."""
     text = error.format_message().replace("\n", " ").rstrip(".")
     command = error.ctx.command_path if error.ctx is not None else "./redzone"
+    if isinstance(error, click.NoSuchOption) and command.endswith(" run"):
+        text += "; options of your program go after --"
     return f"{text} (see {command} --help)"
 
 
