@@ -12,6 +12,7 @@ from redzone import (
     base,
     bench_lockdep,
     bench_profile,
+    bench_programs,
     bench_rt,
     bench_stackleak,
     bench_traces,
@@ -445,6 +446,7 @@ def bench_verb(context, **options):
       ./redzone bench stackleak
       ./redzone bench lockdep
       ./redzone bench rt
+      ./redzone bench programs
     """
     if context.invoked_subcommand is not None:
         given = [name for name in options if context.get_parameter_source(name).name == "COMMANDLINE"]
@@ -504,7 +506,7 @@ def doctor_verb(context, arguments):
 
 
 # Tables of the benchmark, and verbs, that live in modules of their own.
-for _module in (bench_traces, bench_stackleak, bench_lockdep, bench_rt):
+for _module in (bench_traces, bench_stackleak, bench_lockdep, bench_rt, bench_programs):
     _module.register(bench_verb)
 bench_profile.register(bench_verb, _with_features, _choose_features)
 for _module in (merge, flags, amalgamate, audit, ksyms, size, decode, port):

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone bench programs`: the tables, and what is refused before anything is built."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import bench_programs
+from redzone.base import Failure
+
+FIGURES = {
+    "libdeflate": {
+        "host": {"seconds": 0.08},
+        "host ASan": {"seconds": 0.125},
+        "off": {"seconds": 0.5, "instructions": 769899000},
+        "generic inline": {"seconds": 1.0, "instructions": 1856614000},
+    }
+}
+
+
+def test_tables_compare_with_asan_on_the_host():
+    titles = {"libdeflate": "libdeflate, 30 x 200 KB"}
+    assert list(bench_programs.rows(FIGURES, titles)) == [
+        ["CPU seconds (to host ASan)", "host", "host ASan", "off", "generic inline"],
+        ["libdeflate, 30 x 200 KB", "0.08 (0.6)", "0.12 (1.0)", "0.50 (4.0)", "1.00 (8.0)"],
+    ]
+    assert list(bench_programs.instruction_rows(FIGURES, titles)) == [
+        ["million instructions", "off", "generic inline"],
+        ["libdeflate, 30 x 200 KB", "770", "1,857"],
+    ]
+
+
+def test_instructions_are_the_time_of_the_end():
+    console = "[    0.000000] Booting\nresult 5\n[    1.856614] reboot: System halted\n"
+    assert bench_programs.instructions(console) == 1856614000
+    with pytest.raises(Failure, match="did not say when it stopped"):
+        bench_programs.instructions("result 5\n")
+
+
+def test_unknown_columns_and_files_are_refused_first(redzone):
+    result = redzone("bench", "programs", "--columns", "tags")
+    assert result.returncode == 2
+    assert "no column matches 'tags'; there are: off" in result.stderr
+    result = redzone("bench", "programs", "--json", "no/folder/x.json")
+    assert result.returncode == 2
+    assert "no/folder" in result.stderr
