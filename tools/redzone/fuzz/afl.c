@@ -33,8 +33,8 @@
 #define HELLO_INPUT 0x01000000U /* inputs come through shared memory */
 #define HELLO_CMP   0x02000000U /* the newer form of the memory for comparisons */
 /*
- * The map: one byte that each input sets, so that it is never empty; then one for each title of a finding, by its hash
- * value, so that AFL++ takes two bugs for two; then the counters.
+ * The map: one byte that each input sets, so that it is never empty; then one for each finding, by its key,
+ * so that AFL++ takes two bugs for two; then the counters.
  */
 #define TITLE_SLOTS 255
 #define COUNTERS_AT (1 + TITLE_SLOTS)
@@ -160,12 +160,13 @@ static size_t count_edges(void)
 /* Tell AFL++ about a bug. Return: the status. */
 static int say_crash(enum end end)
 {
+	static struct verdict list[VERDICTS];
 	const char *console = guest_console();
-	char title[TITLE];
+	const size_t count = verdict_list(end, console, list, VERDICTS);
 
-	verdict_title(end, console, title, sizeof(title));
-	fprintf(stderr, "%s\nredzone: %s\n", console, title);
-	afl.map[1 + title_hash(title) % TITLE_SLOTS] = 1;
+	fprintf(stderr, "%s\nredzone: %s\n", console, list[0].title);
+	for (size_t i = 0; i < count; i++)
+		afl.map[1 + list[i].key % TITLE_SLOTS] = 1;
 	return SIGABRT;
 }
 

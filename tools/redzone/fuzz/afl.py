@@ -120,8 +120,9 @@ class Afl(Engine):
         except OSError as error:
             raise Failure(f"the inputs cannot be copied: {error.filename}: {error.strerror}") from None
 
-    def command(self, number):
-        options = self.options
+    def command(self, job):
+        options, number = self.options, job.number
+        job.reads = False
         command = ["afl-fuzz", "-M" if number == 0 else "-S", self.name(number)]
         command += ["-i", str(self.inputs), "-o", str(self.sync)]
         command += ["-t", str(int(options.hang * 1000) * WAITING + RESERVE)]

@@ -27,6 +27,10 @@ from redzone.fuzz.libfuzzer import LibFuzzer
 STOP = 20
 # Starts of a process that ends with an error, without an input in between, before that is the end.
 FAILED_STARTS = 3
+# After so many seconds a finding that could not be kept is tried again.
+LATER = 10
+# Bytes that a disk has left when it counts as full.
+ROOM = 64 << 10
 # Lines of a log: the first after this many seconds, each later one after twice as many, up to a limit.
 FIRST_LINE, LAST_LINE = 5, 60
 
@@ -68,20 +72,24 @@ class Job:
     """One process, and a thread that reads its messages. number: from 0 on. engine: an engine.Engine."""
 
     def __init__(self, number, engine, environment):
-        self.number, self.engine = number, engine
-        self.command, self.environment = engine.command(number), environment
+        self.number, self.engine, self.environment = number, engine, environment
         self.inputs = self.before = self.edges = self.corpus = self.failed = 0
         self.boots = self.boots_before = 0
+        self.starts = self.files = 0
+        self.started = time.monotonic()
+        # The corpus is being read: the engine runs all of it before it makes inputs.
+        self.reads = True
         self.last = []
         self.done = False
         self.start()
 
     def start(self):
         output = self.engine.output(self.number)
+        command = self.engine.command(self)
+        self.starts += 1
+        self.files, self.reads = 0, True
         with open(output or os.devnull, "wb") as file:
-            self.process = process.start(
-                self.command, env=self.environment, stdout=file, stderr=subprocess.PIPE
-            )
+            self.process = process.start(command, env=self.environment, stdout=file, stderr=subprocess.PIPE)
         self.reader = threading.Thread(target=self._read, args=(self.process,), daemon=True)
         self.reader.start()
 
@@ -127,6 +135,12 @@ class Job:
             raise Failure(f"{self.engine.title} ended with status {status}:\n{said}")
         base.say(f"job {self.number} ended with status {status}; it starts again")
         self.before, self.boots_before = self.inputs, self.boots
+        self._restart()
+
+    def _restart(self):
+        # Whoever removed the folder has not removed the wish to fuzz.
+        with contextlib.suppress(OSError):
+            self.engine.corpus.mkdir(parents=True, exist_ok=True)
         self.start()
 
     def stop(self):
@@ -152,10 +166,20 @@ class Campaign:
         self.started = time.monotonic()
         self.jobs = []
         self.found = 0
-        self._stuck = False
+        self._known = len(self.findings.known())
+        # {name of a finding that could not be kept: when to try again}
+        self._later = {}
+        self._room = True
         self._next_look = self.started + LOOK
         self._terminal = sys.stderr.isatty()
         self._next_line, self._step = FIRST_LINE, FIRST_LINE
+
+    def _keys_file(self):
+        return self.target.executable.with_name("known-keys")
+
+    def _write_keys(self):
+        """Tell the next process which bugs are known."""
+        self._keys_file().write_text("\n".join(self.findings.keys()), encoding="utf-8")
 
     def _state(self):
         seconds = time.monotonic() - self.started
@@ -163,11 +187,20 @@ class Campaign:
         edges = max(job.edges for job in self.jobs)
         total = f" of {self.target.edges}" if self.target.edges else ""
         corpus = max(job.corpus for job in self.jobs)
+        reading = [job for job in self.jobs if job.reads and not job.done]
+        read = ""
+        if reading:
+            files = sum(job.files for job in reading)
+            done = sum(job.inputs - job.before for job in reading)
+            if files:
+                read = f", reads the corpus: {done} of {files} files"
+            elif not done:
+                read = ", looks for the corpus's files"
         boots = sum(job.boots for job in self.jobs)
         return (
             f"{seconds:.0f} s, {inputs} inputs, {inputs / max(seconds, 0.1):.0f} a second, "
             f"{edges}{total} edges, {corpus} in the corpus, "
-            f"{base.plural(len(self.findings.known()), 'finding')}, {base.plural(boots, 'boot')}"
+            f"{base.plural(self._known + self.found, 'finding')}, {base.plural(boots, 'boot')}{read}"
         )
 
     def _show(self, status):
@@ -188,32 +221,49 @@ class Campaign:
         now = time.monotonic()
         self._next_look = now + max(LOOK, 10 * (now - self._next_look))
 
+    def _take_one(self, name):
+        """Judge the finding @name. Return False if it cannot be kept yet."""
+        try:
+            finding = self.findings.take(name, self.target)
+        except OSError as error:
+            # A full disk, say. The file stays where it is, and fuzzing goes on.
+            if not self._later:
+                where = error.filename or name
+                base.say(f"a finding cannot be kept yet: {where}: {error.strerror}; it is tried again")
+            self._later[name] = time.monotonic() + LATER
+            return False
+        self._later.pop(name, None)
+        with contextlib.suppress(OSError):
+            self._write_keys()
+        if finding is not None:
+            self.found += 1
+            size = base.plural(finding.size, "byte")
+            print(f"{finding.title}\n  {size}, found by input {finding.number}: ", end="")
+            print(f"{base.relative(finding.folder)}/input")
+            print(f"  repeat: {(finding.folder / 'command').read_text().strip()}", flush=True)
+        return True
+
     def _take(self):
         """Judge one finding, if there is one. Return whether there was."""
-        if self._stuck:
-            return False
-        for name in self.findings.waiting()[:1]:
-            try:
-                finding = self.findings.take(name, self.target)
-            except OSError as error:
-                # A full disk, say. The parts stay where they are, and fuzzing goes on.
-                base.say(f"a finding cannot be kept yet: {error.filename}: {error.strerror}")
-                self._stuck = True
-                return False
-            if finding is not None:
-                self.found += 1
-                size = base.plural(finding.size, "byte")
-                print(f"{finding.title}\n  {size}, found by input {finding.number}: ", end="")
-                print(f"{base.relative(finding.folder)}/input")
-                print(f"  repeat: {(finding.folder / 'command').read_text().strip()}", flush=True)
-            return True
-        return False
+        now = time.monotonic()
+        names = [name for name in self.findings.waiting() if self._later.get(name, 0) <= now]
+        return bool(names) and self._take_one(names[0])
+
+    def _look_for_room(self):
+        """Say once if the disk is full: libFuzzer itself does not."""
+        with contextlib.suppress(OSError):
+            disk = os.statvfs(self.corpus)
+            room = disk.f_bavail * disk.f_frsize >= ROOM
+            if self._room and not room:
+                base.say(f"the disk of '{self.corpus}' is full: new inputs of the corpus are not kept there")
+            self._room = room
 
     def _watch(self, status):
         while True:
             for job in self.jobs:
                 job.check()
             self._look()
+            self._look_for_room()
             self._show(status)
             if all(job.done for job in self.jobs) or (self.options.first and self.found):
                 return
@@ -226,9 +276,12 @@ class Campaign:
             status = None
             if self._terminal:
                 status = stack.enter_context(Status("starting", console=Console(stderr=True), spinner="line"))
+            self.findings.clean()
+            self._write_keys()
             self.engine.prepare()
             environment = {**os.environ, **self.engine.environment()}
             environment["REDZONE_FUZZ_FINDINGS"] = str(self.findings.new.resolve())
+            environment["REDZONE_FUZZ_KNOWN"] = str(self._keys_file())
             try:
                 for number in range(self.options.jobs):
                     self.jobs.append(Job(number, self.engine, environment))
@@ -239,8 +292,8 @@ class Campaign:
                 for job in self.jobs:
                     job.end()
                 self.engine.keep(last=True)
-            self._stuck = False
-            while self._take():
+            for name in self.findings.waiting():
+                self._take_one(name)
                 self._show(status)
         base.say(self._state())
         known = self.findings.known()

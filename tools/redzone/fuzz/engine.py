@@ -21,8 +21,8 @@ class Engine:
     def prepare(self):
         """Make what the first job needs."""
 
-    def command(self, number):
-        """Return the words that start job @number, from 0 on."""
+    def command(self, job):
+        """Return the words that start @job, or start it again."""
         raise NotImplementedError
 
     def environment(self):

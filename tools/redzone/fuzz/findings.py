@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Judges what the fuzzer found: which bug it is, the smallest input, and the command that repeats it.
 
-The executable leaves NAME.input, NAME.console and NAME.title in the folder `new`; the last one's second line
-is the number of the input. Each bug becomes a folder, named by its signature of `./redzone decode`.
+The executable leaves KEY-PROCESS.finding in the folder `new`: see findings.c. KEY is what it tells bugs apart
+by. Each bug becomes a folder, named by its signature of `./redzone decode`, which is the coarser one. The
+folder keeps the keys, so that a later process does not store the same bug again.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from redzone import base
 from redzone.decode import decoder, symbols, terminal
 
 # The time for making one input small, in seconds, and how long the process may then need to end.
@@ -35,27 +37,51 @@ class Finding:
     number: int = 0
 
 
-def _decode(console, elf):
-    """Return (signature, title, report) of the console's first bug; the first two are None if it has none."""
+@dataclass
+class _Stored:
+    """What a file KEY-PROCESS.finding has. @offset: where the bug's report begins in @console."""
+
+    title: str
+    number: int
+    offset: int
+    data: bytes
+    console: bytes
+
+
+def _read(path):
+    """Return the _Stored of the file @path. Raise ValueError if it is none."""
+    title, numbers, rest = path.read_bytes().split(b"\n", 2)
+    number, offset, size = map(int, numbers.split())
+    if size > len(rest):
+        raise ValueError
+    return _Stored(title.decode(errors="replace"), number, offset, rest[:size], rest[size:])
+
+
+def _decode(console, elf, scratch):
+    """Return (signature, title, report) of the first bug in the bytes @console.
+
+    The first two are None if there is none. @scratch: a folder for files that are not kept.
+    """
+    log_file, text = scratch / "decode.log", scratch / "decode.text"
+    log_file.write_bytes(console)
     with symbols.Symbols([str(elf)], None) as found:
         one = decoder.Decoder(found)
-        decoder.read_file(one, str(console))
+        decoder.read_file(one, str(log_file))
         log = one.finish()
-    text = console.with_suffix(".text")
     with open(text, "w", encoding="utf-8", errors="surrogateescape") as file:
         terminal.show(log, everything=True, stream=file)
     report = text.read_text(encoding="utf-8", errors="surrogateescape")
-    text.unlink()
     bug = log.bugs[0] if log.bugs else None
     return (bug.signature, bug.title, report) if bug else (None, None, report)
 
 
-def _minimize(target, source, made):
+def _minimize(target, source, made, key):
     """Let the executable make the input @source smaller, as the file @made. If it cannot, @made is a copy.
 
-    Return False if nothing happens with the input in a fresh kernel.
+    Return False if the bug @key does not show with the input in a fresh kernel.
     """
     environment = dict(os.environ, REDZONE_FUZZ_MINIMIZE=str(source), REDZONE_FUZZ_TO=str(made))
+    environment["REDZONE_FUZZ_KEY"] = key
     environment["REDZONE_FUZZ_MS"] = str(MINIMIZE * 1000)
     try:
         result = subprocess.run(
@@ -94,39 +120,63 @@ class Findings:
                 found.append(Finding(folder.name, title.read_text(errors="replace").strip(), folder, size))
         return sorted(found, key=lambda one: (one.title, one.signature))
 
+    def keys(self):
+        """Return the keys of the bugs that are known."""
+        found = set()
+        for path in self.folder.glob("*/keys"):
+            with contextlib.suppress(OSError):
+                found.update(path.read_text(errors="replace").split())
+        return sorted(found)
+
     def waiting(self):
         """Return the names of the findings that take() has not seen yet."""
-        return sorted(path.stem for path in self.new.glob("*.title"))
+        return sorted(path.stem for path in self.new.glob("*.finding"))
+
+    def clean(self):
+        """Remove what a process that was killed has begun to write."""
+        for path in self.new.glob("*.part"):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
     def take(self, name, target):
         """Judge one of waiting(). Return the Finding if it is a new one, else None."""
-        parts = {part: self.new / f"{name}.{part}" for part in ("input", "console", "title")}
-        said, _, number = parts["title"].read_text(errors="replace").rstrip("\n").partition("\n")
-        signature, title, report = _decode(parts["console"], target.elf)
+        path = self.new / f"{name}.finding"
+        key = name.partition("-")[0]
+        try:
+            stored = _read(path)
+        except ValueError:
+            path.rename(path.with_suffix(".damaged"))
+            base.say(f"{path.with_suffix('.damaged')} is no finding as the fuzzer stores it")
+            return None
+        scratch = target.executable.parent
+        signature, title, report = _decode(stored.console[stored.offset :], target.elf, scratch)
         if signature is None:
-            signature, title = hashlib.sha256(said.encode()).hexdigest()[:16], said
+            signature, title = hashlib.sha256(stored.title.encode()).hexdigest()[:16], stored.title
         place = self.folder / signature
         finding = None
         if not place.exists():
-            finding = self._keep(place, title, report, parts, target)
-            finding.number = int(number or 0)
-        for part in ("title", "console", "input"):
-            parts[part].unlink(missing_ok=True)
+            finding = self._keep(place, title, report, stored, key, target)
+            finding.number = stored.number
+        elif key not in self.keys():
+            with open(place / "keys", "a", encoding="utf-8") as file:
+                file.write(f"{key}\n")
+        path.unlink()
         return finding
 
-    def _keep(self, place, title, report, parts, target):
-        fresh = self.folder / f"new/{place.name}.folder"
+    def _keep(self, place, title, report, stored, key, target):
+        fresh = self.new / f"{place.name}.folder"
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir()
-        shutil.copyfile(parts["input"], fresh / "original")
-        shutil.copyfile(parts["console"], fresh / "console.log")
-        repeats = _minimize(target, fresh / "original", fresh / "input")
+        (fresh / "original").write_bytes(stored.data)
+        (fresh / "console.log").write_bytes(stored.console)
+        repeats = _minimize(target, fresh / "original", fresh / "input", key)
         command = self.command(place / "input")
         if not repeats:
             title += " (not repeated by this input alone)"
         (fresh / "title").write_text(title + "\n", encoding="utf-8", errors="surrogateescape")
         (fresh / "report.txt").write_text(report, encoding="utf-8", errors="surrogateescape")
         (fresh / "command").write_text(command + "\n", encoding="utf-8", errors="surrogateescape")
+        (fresh / "keys").write_text(f"{key}\n", encoding="utf-8")
         size = (fresh / "input").stat().st_size
         fresh.rename(place)
         return Finding(place.name, title, place, size)

@@ -35,6 +35,8 @@
 #define LOST_PART 8
 /* What the allocator adds to the objects of an input, roughly. */
 #define LOST_EACH 64
+/* No input makes so many reports, so that number is no number of reports. */
+#define REPORTS_MAX (1U << 30)
 /* Inputs between two attempts to poll again for as long as at the beginning. */
 #define RETRY_POLLING 1024
 
@@ -44,7 +46,7 @@ static struct {
 	int ram, console, wake, woken; /* file descriptors; wake: to write, woken: to read */
 	uint8_t *memory;
 	struct kasan_fuzz_mailbox *box;
-	uint32_t number;
+	uint32_t number, input_size;
 	off_t console_start;
 	uint32_t reports;
 	uint64_t lost; /* bytes that inputs have left over since the boot */
@@ -55,6 +57,7 @@ static struct {
 
 bool (*engine_gave_up)(void);
 void (*engine_slow)(void);
+void (*engine_may_end)(void);
 
 uint64_t now_ms(void)
 {
@@ -278,6 +281,8 @@ static bool boot(void)
 	guest.reports = 0;
 	guest.lost = 0;
 	while (!box || __atomic_load_n(&box->magic, __ATOMIC_ACQUIRE) != KASAN_FUZZ_MAGIC) {
+		if (engine_may_end)
+			engine_may_end();
 		if (guest_ended() || now_ms() > limit)
 			return false;
 		usleep(1000);
@@ -338,7 +343,7 @@ static void post(const uint8_t *data, size_t size)
 	memcpy(box->input, data, size);
 	if (config.counters)
 		memset(box->counters, 0, config.counters);
-	box->input_size = (uint32_t)size;
+	box->input_size = guest.input_size = (uint32_t)size;
 	/* 0 means that nothing was posted. */
 	if (!++guest.number)
 		guest.number = 1;
@@ -381,14 +386,34 @@ static bool poll_for_end(void)
 	return false;
 }
 
-/* Return: true if the mailbox's words that the guest never changes after its start are what they were. */
+static bool all_zero(const uint32_t *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (words[i])
+			return false;
+	return true;
+}
+
+/*
+ * Return: true if the mailbox's words that are not the guest's are what they were, and the guest's own ones have values
+ * that it can have given them. Counters and comparisons may have any values.
+ */
 static bool intact(void)
 {
 	const struct kasan_fuzz_mailbox *box = guest.box;
 
 	return box->magic == KASAN_FUZZ_MAGIC && box->version == KASAN_FUZZ_VERSION &&
 	       box->size == sizeof(*box) &&
-	       __atomic_load_n(&box->posted, __ATOMIC_RELAXED) == guest.number;
+	       __atomic_load_n(&box->posted, __ATOMIC_RELAXED) == guest.number &&
+	       box->input_size == guest.input_size && box->spin == guest.spin_us * SPINS_PER_US &&
+	       box->compare == config.compare &&
+	       box->leaks <= (config.leaks ? KASAN_FUZZ_LEAKS_REPORT : KASAN_FUZZ_LEAKS_IGNORE) &&
+	       __atomic_load_n(&box->host_sleeps, __ATOMIC_RELAXED) <= 1 &&
+	       __atomic_load_n(&box->guest_sleeps, __ATOMIC_RELAXED) <= 1 &&
+	       guest_reports() - guest.reports < REPORTS_MAX && box->reports_bad < REPORTS_MAX &&
+	       all_zero(box->unused, sizeof(box->unused) / sizeof(*box->unused)) &&
+	       all_zero(box->unused_host, sizeof(box->unused_host) / sizeof(*box->unused_host)) &&
+	       all_zero(box->unused_guest, sizeof(box->unused_guest) / sizeof(*box->unused_guest));
 }
 
 /* Return: milliseconds of CPU time that the emulator has used so far. */
@@ -471,6 +496,20 @@ static enum end run_once(const uint8_t *data, size_t size)
 		return end;
 	}
 	return guest_reports() != guest.reports ? END_REPORT : END_GOOD;
+}
+
+bool guest_died_late(const uint8_t **data, size_t *size)
+{
+	const struct kasan_fuzz_mailbox *box = guest.box;
+
+	if (!guest.pid || !box || !guest_ended())
+		return false;
+	*data = box->input;
+	*size = box->input_size < sizeof(box->input) ? box->input_size : sizeof(box->input);
+	if (!WIFSIGNALED(guest.status))
+		return true;
+	guest_killed();
+	return false;
 }
 
 bool guest_lost(void)

@@ -9,8 +9,6 @@
 
 #include "proxy.h"
 
-/* Boots for one input whose emulator was ended by someone else. */
-#define RETRIES 3
 /* The part of the time that boots after a report may take: 1/BOOT_PART, and 1/KNOWN_PART if the bug is known. A bug that
  * every tenth input meets would otherwise end each boot before the emulator is warm. */
 #define BOOT_PART  4
@@ -34,6 +32,7 @@ static void say_progress(void)
 	if (!config.findings || config.quiet || now - last < 1000)
 		return;
 	last = now;
+	findings_retry();
 	if (engine_edges)
 		snprintf(edges, sizeof(edges), ", %zu edges", engine_edges());
 	if (fprintf(stderr, "redzone: %llu inputs, %u boots%s\n", (unsigned long long)inputs,
@@ -51,11 +50,22 @@ static void count_boot(uint64_t before, unsigned int boots)
 		boot_time += now_ms() - before;
 }
 
+/* What an input leaves behind may end the guest when its result is already there. */
+static void look_behind(void)
+{
+	const uint8_t *data;
+	size_t size;
+
+	if (guest_died_late(&data, &size) && config.findings)
+		input_store(END_DEAD, data, size);
+}
+
 void input_expect(void)
 {
 	const unsigned int boots = guest_boots();
 	const uint64_t before = now_ms();
 
+	look_behind();
 	guest_ready();
 	count_boot(before, boots);
 }
@@ -64,6 +74,7 @@ enum end input_run(const uint8_t *data, size_t size)
 {
 	enum end end = END_KILLED;
 
+	look_behind();
 	inputs++;
 	news = false;
 	say_progress();
@@ -85,14 +96,17 @@ enum end input_run(const uint8_t *data, size_t size)
 
 void input_store(enum end end, const uint8_t *data, size_t size)
 {
+	static struct verdict list[VERDICTS];
 	const char *console = guest_console();
-	char title[TITLE];
+	const size_t count = verdict_list(end, console, list, VERDICTS);
 
-	verdict_title(end, console, title, sizeof(title));
-	news = findings_add(title, inputs, data, size, console);
-	if (news)
+	for (size_t i = 0; i < count; i++) {
+		if (!findings_add(&list[i], inputs, data, size, console))
+			continue;
+		news = true;
 		fprintf(stderr, "redzone: finding by input %llu: %s\n", (unsigned long long)inputs,
-			title);
+			list[i].title);
+	}
 }
 
 bool input_goes_on(enum end end)

@@ -12,11 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <kasan/fuzz.h>
-
-/* Bytes of the line that names a finding. */
-#define TITLE 512
 
 /**
  * struct config - what the file EXECUTABLE.conf says, and the environment
@@ -68,17 +66,27 @@ extern void (*engine_slow)(void);
 /* The engine's, if it does not say it itself. Return: how many counters were not 0 so far. */
 extern size_t (*engine_edges)(void);
 
+/* The engine's, if it ends between inputs only: no input is being worked on, so this is the end if a signal waits. */
+extern void (*engine_may_end)(void);
+
 /** guest_killed() - say that someone else has ended the emulator. */
 void guest_killed(void);
 
 /** guest_ready() - boot the guest if need be, so that the next input has none to wait for. */
 void guest_ready(void);
 
+/** RETRIES - boots for one input whose emulator was ended by someone else. */
+#define RETRIES 3
+
 /** guest_run() - let the guest, which is booted if need be, work on an input. Its result is in *guest_box(). */
 enum end guest_run(const uint8_t *data, size_t size);
 
 /** guest_box() - Return: the mailbox of the running guest. Every word may have any value. */
 struct kasan_fuzz_mailbox *guest_box(void);
+
+/** guest_died_late() - Return: true if the guest has ended by itself since its newest input, which had an end. The input
+ *  is in @data and @size, its console in guest_console(), until the next boot. */
+bool guest_died_late(const uint8_t **data, size_t *size);
 
 /** guest_lost() - Return: true if inputs have left over so much that the guest soon has no memory. */
 bool guest_lost(void);
@@ -134,25 +142,44 @@ void afl_cmplog_take(const struct kasan_fuzz_mailbox *box);
 
 /* --- verdict.c --- */
 
-/** verdict_title() - name what happened. @end: not END_GOOD. @title: filled with one line, such as "KASAN:
- *  slab-out-of-bounds in parse". */
-void verdict_title(enum end end, const char *console, char *title, size_t size);
+#define TITLE_MAX 512
+/** VERDICTS - bugs of one input that are told apart. */
+#define VERDICTS 64
+
+/**
+ * struct verdict - one thing that went wrong
+ * @title: one line, such as "KASAN: slab-out-of-bounds in parse". @key: the same for each input that runs into the bug.
+ * @offset: where its report begins in the console. @again: not a report, but a line that says that there was one.
+ */
+struct verdict {
+	char title[TITLE_MAX];
+	uint64_t key;
+	size_t offset;
+	bool again;
+};
+
+/** verdict_list() - name what happened. @end: not END_GOOD. Return: how many of @list are filled; at least one. */
+size_t verdict_list(enum end end, const char *console, struct verdict *list, size_t room);
+
+/** verdict_print() - write the first report's headline, its access and its functions to @to, without times and indents:
+ *  that is the form in which ClusterFuzz and other readers of libFuzzer's output know a kernel's report. */
+void verdict_print(const char *console, FILE *to);
 
 /* --- findings.c --- */
 
-/** title_hash() - Return: a number for a title. */
-uint64_t title_hash(const char *title);
+/** findings_begin() - read the keys of the findings that are stored already. */
+void findings_begin(void);
 
-/** findings_add() - store an input with its console, unless this process has stored one with that title. @number: of
- *  the input, from 1 on. Return: true if it was stored. */
-bool findings_add(const char *title, uint64_t number, const uint8_t *data, size_t size,
+/** findings_add() - store an input with its console, unless its bug is known. @number: of the input, from 1 on. Return:
+ *  true if it is a new one. */
+bool findings_add(const struct verdict *verdict, uint64_t number, const uint8_t *data, size_t size,
 		  const char *console);
 
-/** findings_minimize() - make the input file @from smaller as long as its title stays; write it to @to.
- *  @milliseconds: the limit. Return: exit status: 0, or 3 if nothing happens with the input. */
-int findings_minimize(const char *from, const char *to, uint64_t milliseconds);
+/** findings_retry() - try again to store what could not be written. */
+void findings_retry(void);
 
-/** write_file() - write a file as a whole or not at all. Return: false if that fails; says why once. */
-bool write_file(const char *folder, const char *name, const void *data, size_t size);
+/** findings_minimize() - make the input file @from smaller as long as its bug stays; write it to @to. @key: of the bug.
+ *  @milliseconds: the limit. Return: exit status: 0, or 3 if that does not happen with the input. */
+int findings_minimize(const char *from, const char *to, uint64_t key, uint64_t milliseconds);
 
 #endif

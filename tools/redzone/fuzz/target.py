@@ -68,7 +68,9 @@ def _build_proxy():
             objects.append(made.parent / f"{source.stem}.o")
             _compile([*command, "-c", source, "-o", objects[-1]])
         # Only the link asks for libFuzzer: these files' own coverage means nothing.
-        _compile(["clang-19", "-fsanitize=fuzzer", "-fuse-ld=lld-19", *objects, "-o", fresh])
+        # proxy.c prints the guest's stack where libFuzzer would print that of this process.
+        link = ["-fsanitize=fuzzer", "-fuse-ld=lld-19", "-Wl,--wrap=__sanitizer_print_stack_trace"]
+        _compile(["clang-19", *link, *objects, "-o", fresh])
         fresh.replace(made)
     return made
 

@@ -52,6 +52,8 @@ ORDER = (
     "fuzz-leaks",
     "fuzz-cves",
     "fuzz-speed",
+    "fuzz-clusterfuzz",
+    "fuzz-faults",
     "soak",
     "workqueue-stress",
     "fuzz-own",

@@ -46,14 +46,16 @@ class Fuzz:
     def __init__(self, context, folder, verb=("fuzz",)):
         self.context, self.folder, self.verb = context, folder, verb
         self.number = 0
+        # A shell's background job ignores Ctrl-C, and so would all that it starts.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def run(self, *arguments):
         """Return (status, output, log file)."""
         return self.finish(self.start(*arguments))
 
-    def start(self, *arguments):
+    def start(self, *arguments, **options):
         self.folder.mkdir(parents=True, exist_ok=True)
-        return process.start([ROOT / "redzone", *self.verb, *arguments], cwd=self.folder)
+        return process.start([ROOT / "redzone", *self.verb, *arguments], cwd=self.folder, **options)
 
     def finish(self, running):
         try:
@@ -126,4 +128,5 @@ def wait_for(running, condition):
 
 
 def emulators(running):
+    """Return the numbers of the emulators that the process @running has started."""
     return [number for number, name in descendants(running.pid) if name.startswith("qemu-system")]

@@ -315,7 +315,9 @@ def _tools(fuzz, executable, good, crash):
             wrong.append(f"{name}: exit status {status}, or no map")
     command = ["afl-showmap", "-t", 120000, "-o", fuzz.folder / "map-crash", "--", executable, crash]
     status, _, log = fuzz.finish(_afl(fuzz, *command))
-    if status != 2 or not re.match(r"000[01]\d\d:1", (fuzz.folder / "map-crash").read_text()):
+    if status != 2 or not re.match(
+        r"000([01]\d\d|2[0-4]\d|25[0-5]):1", (fuzz.folder / "map-crash").read_text()
+    ):
         wrong.append(f"exit status {status} after a crash, or no title in the map")
     yield _fuzz.result("export.afl-showmap", wrong, log)
 
