@@ -33,8 +33,8 @@ from pathlib import Path
 import constructors
 
 ARCH = "aarch64"
-# Folders with files that cannot work here: the allocator and the dynamic linker are the kernel's own matter.
-LEFT_OUT = ("malloc", "ldso")
+# Folders with files that cannot work here: the allocator is the kernel's own matter.
+LEFT_OUT = ("malloc",)
 # Symbols that the kernel has: KASAN knows the objects of its allocator, and checks its copies.
 KERNELS = frozenset(
     (

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * asan_interface_test.c - poison by programs: which bytes it covers in each mode, and that free() and realloc() take
- * objects with poison.
+ * objects with poison. Accesses at any address: that they are right, and that they are checked to the last byte.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
 
 #include "kasan_test.h"
 
@@ -95,7 +96,45 @@ static void whole_block_is_moved(struct kunit *test)
 	}
 }
 
+/* Every offset in a granule, so some accesses lie in two. */
+static void unaligned(struct kunit *test)
+{
+	for (int i = 0; i < 16; i++) {
+		char *p = block(test, 32);
+
+		__sanitizer_unaligned_store16(p + i, 0x0102);
+		KUNIT_EXPECT_EQ(test, __sanitizer_unaligned_load16(p + i), 0x0102);
+		__sanitizer_unaligned_store32(p + i, 0x01020304);
+		KUNIT_EXPECT_EQ(test, __sanitizer_unaligned_load32(p + i), 0x01020304U);
+		__sanitizer_unaligned_store64(p + i, 0x0102030405060708);
+		KUNIT_EXPECT_EQ(test, __sanitizer_unaligned_load64(p + i), 0x0102030405060708UL);
+		KUNIT_EXPECT_EQ(test, p[i], 8);
+		KUNIT_EXPECT_EQ(test, p[i + 7], 1);
+		KUNIT_EXPECT_EQ(test, p[i + 8], 'a');
+		free(p);
+	}
+}
+
 #ifdef CONFIG_KASAN
+
+/* Only the last byte of each is behind the object. */
+static void unaligned_is_checked(struct kunit *test)
+{
+	char *p = kasan_kmalloc_beside(test, SIZE), *end = p + SIZE;
+
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 2,
+				  KASAN_TEST_BUG(__sanitizer_unaligned_load16(end - 1)));
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 4,
+				  KASAN_TEST_BUG(__sanitizer_unaligned_load32(end - 3)));
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 8,
+				  KASAN_TEST_BUG(__sanitizer_unaligned_load64(end - 7)));
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 2,
+				  KASAN_TEST_BUG(__sanitizer_unaligned_store16(end - 1, 0)));
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 4,
+				  KASAN_TEST_BUG(__sanitizer_unaligned_store32(end - 3, 0)));
+	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 8,
+				  KASAN_TEST_BUG(__sanitizer_unaligned_store64(end - 7, 0)));
+}
 
 static void accesses_are_reported(struct kunit *test)
 {
@@ -228,7 +267,9 @@ static struct kunit_case asan_interface_cases[] = {
 	KUNIT_CASE(no_region),
 	KUNIT_CASE(whole_block_is_freed),
 	KUNIT_CASE(whole_block_is_moved),
+	KUNIT_CASE(unaligned),
 #ifdef CONFIG_KASAN
+	KUNIT_CASE(unaligned_is_checked),
 	KUNIT_CASE(accesses_are_reported),
 	KUNIT_CASE(other_bugs_are_reported),
 #ifdef CONFIG_KASAN_GENERIC

@@ -4,6 +4,7 @@
 #include <aio.h>
 #include <assert.h>
 #include <ctype.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -213,6 +214,8 @@ static void rest(int argc, char **argv)
 	tdelete("b", &root, (int (*)(const void *, const void *))strcmp);
 	CHECK(asprintf(&text, "%s %05d", "x", 42) == 7 && !strcmp(text, "x 00042"));
 	free(text);
+	CHECK(!dlopen("libm.so", RTLD_NOW) && dlerror() && !dlerror());
+	CHECK(!dlsym(RTLD_DEFAULT, "main") && !strcmp(dlerror(), "Symbol not found: main"));
 	CHECK(sysconf(_SC_PAGESIZE) == 4096 && sysconf(_SC_NPROCESSORS_ONLN) >= 1);
 	srand(1);
 	CHECK(rand() != rand() && random() >= 0 && drand48() < 1);

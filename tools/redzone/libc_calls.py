@@ -55,11 +55,12 @@ NEEDS = frozenset(
         *("setgroups", "pipe2", "socket"),
     )
 )
-# Functions that do not work although others of their files do, for want of shared memory, or because other
-# machines have them.
+# Functions that do not work although others of their files do, for want of shared memory or shared objects,
+# or because other machines have them.
 SINGLE = frozenset(
     (
         *("clone", "sched_setaffinity", "pthread_setaffinity_np"),
+        *("dlopen", "dlsym", "dlclose", "dlerror", "dladdr", "dlinfo", "dl_iterate_phdr"),
         *("iopl", "ioperm", "shm_open", "shm_unlink", "sem_open", "sem_close", "sem_unlink"),
     )
 )
@@ -122,8 +123,8 @@ class Support:
         """Return whether @function links, and can do what it is for."""
         if function in SINGLE:
             return False
-        # Those of <sanitizer/asan_interface.h> are the kernel's as well.
-        if function in link.KERNELS | BUILTIN or function.startswith("__asan_"):
+        # Those of <sanitizer/...> are the kernel's as well.
+        if function in link.KERNELS | BUILTIN or function.startswith(("__asan_", "__sanitizer_")):
             return True
         file = self._library.owners.get(function)
         return file is not None and file not in self.lacking

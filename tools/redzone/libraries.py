@@ -7,6 +7,7 @@ repository. To add one, add a Library to the table of redzone/library_table.py; 
 rest.
 """
 
+import itertools
 import re
 import shutil
 from dataclasses import dataclass, field
@@ -15,19 +16,11 @@ from redzone import base, process
 from redzone.base import BUILD, ROOT, Failure
 from redzone.library_source import Unavailable
 
-__all__ = ["Library", "Program", "Template", "Unavailable", "judge"]
+__all__ = ["Library", "Program", "Unavailable", "judge"]
 
 FOLDER = BUILD / "libraries"
 # Programs for libraries that have no test program of their own.
 OWN = ROOT / "tests" / "libraries"
-
-
-@dataclass(frozen=True)
-class Template:
-    """A file @path of the library in which configure replaces texts: {text: what it becomes}."""
-
-    path: str
-    values: dict
 
 
 @dataclass(frozen=True)
@@ -39,10 +32,10 @@ class Program:
     get what they use of @library; else it is one program. files: {name in the program: path of --file}.
     options: more options of `./redzone run`.
 
-    The program must return 0, without a report. count: a regular expression with one group, a number: the sum
-    of these numbers in the output must be @tests. says: texts that must be in the output. host: the output
-    must also be the same, line by line, as that of a native build on this machine; @host_options are the
-    compiler's, for that build only.
+    The program must return 0, without a report. count: a regular expression for lines of the output. The sum
+    of the numbers in its group, or the number of lines that match if it has no group, must be @tests. says:
+    texts that must be in the output. host: the output must also be the same, line by line, as that of a
+    native build on this machine; @host_options are the compiler's, for that build only.
     """
 
     name: str
@@ -66,7 +59,7 @@ class Library:
     """source: where it comes from, as redzone/library_source.py has it. uses: other Libraries of which
     programs take files.
 
-    headers: {name: text or Template}: what the library's configure script would write. They come into a
+    headers: {name: text}: what the library's configure script would write. They come into a
     folder that is looked at first.
     """
 
@@ -101,12 +94,7 @@ class Library:
             used.fetch()
         with base.locked(self.folder):
             self.source.fetch(self.folder)
-            for name, content in self.headers.items():
-                text = content
-                if isinstance(content, Template):
-                    text = self.path(content.path).read_text(encoding="utf-8")
-                    for old, new in content.values.items():
-                        text = text.replace(old, new)
+            for name, text in self.headers.items():
                 (self.made / name).parent.mkdir(parents=True, exist_ok=True)
                 (self.made / name).write_text(text, encoding="utf-8")
 
@@ -180,15 +168,14 @@ def judge(program, lines, host_lines=None):
     text = "\n".join(lines)
     wrong = []
     if program.count:
-        counted = sum(int(number) for number in re.findall(program.count, text, re.MULTILINE))
+        pattern = re.compile(program.count, re.MULTILINE)
+        found = pattern.findall(text)
+        counted = sum(map(int, found)) if pattern.groups else len(found)
         if counted != program.tests:
             wrong.append(f"{counted} tests, expected {program.tests}")
     wrong += [f"it did not say '{said}'" for said in program.says if said not in text]
     if host_lines is not None and lines != host_lines:
-        pairs = enumerate(zip(lines, host_lines, strict=False), 1)
-        number, pair = next(
-            ((number, pair) for number, pair in pairs if pair[0] != pair[1]),
-            (min(len(lines), len(host_lines)) + 1, ("no line", "no line")),
-        )
-        wrong.append(f"line {number} is '{pair[0]}', and '{pair[1]}' on the host")
+        pairs = enumerate(itertools.zip_longest(lines, host_lines), 1)
+        number, (line, there) = next((number, pair) for number, pair in pairs if pair[0] != pair[1])
+        wrong.append(f"line {number} is {line!r}, and {there!r} on the host")
     return wrong

@@ -14,12 +14,13 @@ from pathlib import Path
 from redzone import base
 from redzone.base import Failure
 
-# Time limit of a program under call(), in seconds.
+# Default time limit of a program under call(), in seconds.
 TIMEOUT = 900
 
 
-def call(command, **options):
-    """Run @command. Return (status, output); a missing command is a failed one."""
+def call(command, timeout=TIMEOUT, **options):
+    """Run @command for at most @timeout seconds. Return (status, output); a missing command is a failed
+    one."""
     try:
         result = subprocess.run(
             command,
@@ -29,13 +30,13 @@ def call(command, **options):
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=TIMEOUT,
+            timeout=timeout,
             **options,
         )
     except OSError as error:
         return 127, f"{command[0]}: {error.strerror}"
     except subprocess.TimeoutExpired:
-        return 124, f"{command[0]}: no end after {TIMEOUT} s"
+        return 124, f"{command[0]}: no end after {timeout} s"
     return result.returncode, result.stdout
 
 

@@ -31,7 +31,7 @@ _STANDARD = (
 )
 STANDARD = [name for line in _STANDARD for name in line.split()]
 # Names that are not for programs.
-_HIDDEN = re.compile(r"_(?!_asan_)")
+_HIDDEN = re.compile(r"_(?!_asan_|_sanitizer_)")
 # Headers that are parts of others.
 _INNER = re.compile(r"(?:bits|machine)/")
 # Folders that have only such, or the compiler's own.

@@ -75,7 +75,7 @@ TOOLS = (
     Tool("clang-tidy", "clang-tidy-19", "clang-tidy-19", "test", "suite style"),
     Tool("git", "git", "git", "test", "suite style"),
     Tool("go", "go", "golang-go", "test", "suite syzkaller"),
-    Tool("cargo", "cargo", "cargo", "test", "fetches zlib and lz4"),
+    Tool("cargo", "cargo", "cargo", "test", "fetches zlib, lz4 and SQLite"),
     Tool("chromium", "chromium", "chromium", "test", "suite decode-page (optional)"),
     Tool("chromedriver", "chromedriver", "chromium-driver", "test", "suite decode-page (optional)"),
     Tool("zstd", "zstd", "zstd", "test", "decode: compressed modules (.ko.zst)"),

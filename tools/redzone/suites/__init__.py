@@ -36,6 +36,7 @@ ORDER = (
     "syzkaller",
     "cases",
     "zlib",
+    "libraries-small",
     "porting",
     "boots",
     "boot-parameters",
@@ -57,6 +58,7 @@ ORDER = (
     "soak",
     "workqueue-stress",
     "fuzz-own",
+    "libraries",
     "fresh-machine",
 )
 

@@ -27,9 +27,13 @@ BUILDS = (
     ("sw_tags", "inline", "clang-19"),
     ("hw_tags", "inline", "clang-19"),
 )
+# Of one `./redzone run`, compilation included, in seconds.
+LIMIT = 7200
 # Console lines of the kernel begin with its time; the program's do not.
 _KERNEL = re.compile(r"^\[ *\d+\.\d+\] ")
 _KTAP = re.compile(r"^(?:KTAP version|1\.\.\d+$|(?:not )?ok \d+ )")
+# {(library, program): output of the native build}.
+_natives = {}
 
 
 def chosen(filter_):
@@ -63,6 +67,7 @@ def run_command(library, program, build, log, extra=()):
             *(sys.executable, "-m", "redzone", "run", "--libc", "musl", "--mode", mode, *checks),
             *("--cc", compiler, "--log", str(log), *extra, *library.command(program)),
         ],
+        timeout=LIMIT,
         cwd=ROOT,
     )
 
@@ -71,6 +76,14 @@ def _why(status, output):
     """Return why a run failed: its report, or the last thing it said."""
     reports = [line for line in output.splitlines() if "BUG: KASAN" in line]
     return f"status {status}: {reports[0] if reports else process.last_line(output)}"
+
+
+def _native(context, library, program):
+    """Return the output of the native build of @program, which is built once for all kernels."""
+    key = (library.name, program.name)
+    if key not in _natives:
+        _natives[key] = library.host_output(program, context.logs.joinpath("host", *key))
+    return _natives[key]
 
 
 def judge(context, library, program, build, name):
@@ -84,7 +97,7 @@ def judge(context, library, program, build, name):
     host_lines = None
     if program.host:
         try:
-            host_lines = library.host_output(program, context.logs / "host" / library.name / program.name)
+            host_lines = _native(context, library, program)
         except Failure as error:
             return Result(name, FAIL, str(error), whole)
     wrong = libraries.judge(program, program_lines(log), host_lines)

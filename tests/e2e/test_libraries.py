@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""The table of public libraries, and the judge of what their programs print."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import libraries, library_table
+from redzone.libraries import Library, Program
+
+
+def test_numbers_in_the_group_of_count_are_added():
+    program = Program("tests", count=r"^(\d+) passed$", tests=30)
+    assert libraries.judge(program, ["10 passed", "noise", "20 passed"]) == []
+    assert libraries.judge(program, ["10 passed"]) == ["10 tests, expected 30"]
+
+
+def test_without_a_group_lines_are_counted():
+    program = Program("tests", count=r"^ok", tests=2)
+    assert libraries.judge(program, ["ok", "not ok", "ok"]) == []
+    assert libraries.judge(program, ["ok", "not ok"]) == ["1 tests, expected 2"]
+
+
+def test_texts_and_native_output_are_compared():
+    program = Program("tests", says=("all good",), host=True)
+    assert libraries.judge(program, ["all good"], ["all good"]) == []
+    assert libraries.judge(program, ["bad"], ["bad"]) == ["it did not say 'all good'"]
+    assert libraries.judge(program, ["all good", "2"], ["all good", "3"]) == [
+        "line 2 is '2', and '3' on the host"
+    ]
+    assert libraries.judge(program, ["all good"], ["all good", "more"]) == [
+        "line 2 is None, and 'more' on the host"
+    ]
+
+
+def test_paths_are_in_the_library_or_in_one_that_it_uses():
+    def source(root):
+        return SimpleNamespace(root=lambda folder: folder / root)
+
+    other = Library("other", source("other-2"), headers={"config.h": ""})
+    library = Library("one", source("one-1"), uses=(other,))
+    assert library.path("src/a.c") == libraries.FOLDER / "one" / "one-1" / "src" / "a.c"
+    assert library.path("other:b.c") == libraries.FOLDER / "other" / "other-2" / "b.c"
+    options = library.compile_options(Program("tests", includes=("", "other:lib")))
+    assert [str(other.made), str(other.root / "lib")] == [options[1], options[5]]
+
+
+def test_every_program_of_the_table_has_something_that_it_must_say():
+    names = [
+        (library.name, program.name) for library in library_table.LIBRARIES for program in library.programs
+    ]
+    assert len(names) == len(set(names))
+    for library in library_table.LIBRARIES:
+        for program in library.programs:
+            assert program.host or program.says or program.count, (library.name, program.name)
+            assert bool(program.count) == bool(program.tests)
+            assert all((libraries.OWN / name).is_file() for name in program.own)
+    assert {library for library, _ in names} >= set(library_table.SMALL)
