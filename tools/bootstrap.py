@@ -43,7 +43,7 @@ def make_environment(argv):
             say(f"error: {error}")
             sys.exit(2)
         started = time.monotonic()
-        names = "capstone, click, jinja2, rich, pyelftools, pytest, ruff"
+        names = "capstone, click, jinja2, rich, pyelftools, pytest, ruff, tree-sitter"
         say(f"first use: setting up .venv with {names} (pinned by hash)")
         # Once python3-venv is installed, the system's Python can do it.
         python = tools.venv_python() or sys.executable

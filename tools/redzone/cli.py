@@ -321,6 +321,17 @@ def run_verb(context, **options):
     context.exit(run.run(job.Options(arguments=context.obj or [], own_stdin=True, **options)))
 
 
+def run_options(words):
+    """Return the options that `./redzone run` takes from the arguments @words, by the names of job.Options.
+
+    The features of kernels stay those of this command.
+    """
+    options = dict(run_verb.make_context("run", list(words)).params)
+    for name in (*builder.OPTION_FEATURES, "inline"):
+        options.pop(name)
+    return options
+
+
 @command.command("test", short_help="Run the tests.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--list", "listing", is_flag=True, help="List the suites and end.")

@@ -37,7 +37,9 @@ class Tool:
 
 
 # LLVM's runtime for the host's own processor.
-_LIBFUZZER = f"/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-{platform.machine()}.a"
+_LIBRARIES = "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt"
+_LIBFUZZER = f"{_LIBRARIES}.fuzzer-{platform.machine()}.a"
+_ASAN = f"{_LIBRARIES}.asan-{platform.machine()}.a"
 
 TOOLS = (
     Tool("cmake", "cmake", "cmake", "run", "configures the build", (3, 25)),
@@ -82,6 +84,9 @@ TOOLS = (
     Tool("mmdebstrap", "mmdebstrap", "mmdebstrap", "test", "suite fresh-machine"),
     Tool("unshare", "unshare", "util-linux", "test", "suite fresh-machine"),
     Tool("taskset", "taskset", "util-linux", "test", "suite fuzz-speed"),
+    Tool("asan", "", "libclang-rt-19-dev", "test", "suite mutations", header=_ASAN),
+    Tool("llvm-cov", "llvm-cov-19", "llvm-19", "test", "suite mutations"),
+    Tool("llvm-profdata", "llvm-profdata-19", "llvm-19", "test", "suite mutations"),
     Tool("libfuzzer", "", "libclang-rt-19-dev", "fuzz", "drives the target", header=_LIBFUZZER),
     Tool("afl++", "afl-fuzz", "afl++", "fuzz", "--engine afl++ (optional)"),
     Tool("tar", "tar", "tar", "port", "unpacks sources"),

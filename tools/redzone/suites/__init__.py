@@ -59,6 +59,7 @@ ORDER = (
     "workqueue-stress",
     "fuzz-own",
     "libraries",
+    "mutations",
     "fresh-machine",
 )
 

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""What ASan or Redzone said about one bug, in words that can be compared."""
+
+import re
+import signal
+from dataclasses import dataclass
+
+from redzone.mutation import picker
+
+REPORT, WRONG, HANG, OK = "report", "wrong result", "hang", "nothing"
+
+# What both have words of their own for: {word: the common one}.
+_KINDS = {
+    "heap-buffer-overflow": "heap bounds",
+    "slab-out-of-bounds": "heap bounds",
+    "vmalloc-out-of-bounds": "heap bounds",
+    "heap-use-after-free": "use after free",
+    "slab-use-after-free": "use after free",
+    "use-after-free": "use after free",
+    "double-free": "double free",
+    "invalid-free": "invalid free",
+    "bad-free": "invalid free",
+    "stack-buffer-overflow": "stack bounds",
+    "stack-buffer-underflow": "stack bounds",
+    "stack-out-of-bounds": "stack bounds",
+    "dynamic-stack-buffer-overflow": "alloca bounds",
+    "alloca-out-of-bounds": "alloca bounds",
+    "global-buffer-overflow": "global bounds",
+    "global-out-of-bounds": "global bounds",
+    "stack-use-after-scope": "use after scope",
+    "use-after-scope": "use after scope",
+    "stack-use-after-return": "use after return",
+    "negative-size-param": "negative size",
+    "out-of-bounds": "negative size",
+    "use-after-poison": "use after poison",
+    "SEGV": "fault",
+    "BUS": "fault",
+    "null-ptr-deref": "fault",
+    "wild-memory-access": "fault",
+    "user-memory-access": "fault",
+    "crash": "fault",
+    "stack-overflow": "stack overflow",
+}
+# The folder of a mutant's files, and that of the library.
+_TREE = re.compile(r"/\S*/(?:trees/\d+|libraries/[^/]+/[^/]+)/")
+_ERROR = re.compile(r"^==\d+==ERROR: AddressSanitizer: (.*)$", re.MULTILINE)
+_ACCESS = re.compile(r"^(READ|WRITE) of size (\d+) at|caused by a (READ|WRITE) memory access", re.MULTILINE)
+_FRAME = re.compile(r"^ +#\d+ 0x[0-9a-f]+ in (?P<name>\S+).*? (?P<path>/[^ :]+):(?P<line>\d+)", re.MULTILINE)
+_WHERE = re.compile(r"^0x[0-9a-f]+ is located (.*)$|^  \[\d+, \d+\).* <== (.*)$", re.MULTILINE)
+_REDZONE_WHERE = re.compile(
+    r"^(?:The buggy address is located (.*)| (?:allocated |freed )?\d+-byte region.*)$"
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """@end: REPORT, WRONG, HANG or OK. @type: the tool's word, @kind: the common one. @function, @line: the
+    first frame in the library. @where: where the address lies, or how the program ended."""
+
+    end: str
+    type: str = ""
+    kind: str = ""
+    access: str = ""
+    size: int | None = None
+    function: str = ""
+    line: str = ""
+    where: str = ""
+
+    def text(self):
+        """Return it for a table."""
+        if self.end != REPORT:
+            return self.end
+        place = f" in {self.function}()" if self.function else ""
+        return f"{self.type}{place}"
+
+
+def _asan_type(what):
+    for start, word in (
+        ("attempting double-free", "double-free"),
+        ("attempting free on", "bad-free"),
+        ("requested allocation size", "allocation-size-too-big"),
+    ):
+        if what.startswith(start):
+            return word
+    return re.split(r"[ :]", what)[0]
+
+
+def of_native(run, pick, tree, control, stable):
+    """Return the Verdict of the native.Run @run. @control: the Run without a bug; @stable: its output is
+    always the same."""
+    error = _ERROR.search(run.errors)
+    if error:
+        rest = run.errors[error.end() :]
+        word = _asan_type(error[1])
+        access = _ACCESS.search(rest)
+        where = _WHERE.search(rest)
+        function, line = "", ""
+        # The first trace is that of the bug; the next ones, behind an empty line, are those of its memory.
+        trace = rest[rest.find("#0 ") - 4 :].split("\n\n")[0]
+        for frame in _FRAME.finditer(trace):
+            name = picker.below(frame["path"], pick, tree)
+            if name:
+                function, line = frame["name"], f"{name}:{frame['line']}"
+                break
+        return Verdict(
+            REPORT,
+            word,
+            _KINDS.get(word, word),
+            (access[1] or access[3]).lower() if access else "",
+            int(access[2]) if access and access[2] else None,
+            function,
+            line,
+            (where[1] or where[2] or "") if where else "",
+        )
+    if run.hang:
+        return Verdict(HANG, where=f"{run.seconds:.0f} s of CPU time")
+    if "hard rss limit exhausted" in run.errors:
+        return Verdict(HANG, where="memory without a limit")
+    if run.status < 0:
+        return Verdict(WRONG, where=signal.Signals(-run.status).name)
+    if run.status != 0:
+        return Verdict(WRONG, where=f"exit status {run.status}")
+    if stable and run.lines != control.lines:
+        return Verdict(WRONG, where="other output")
+    return Verdict(OK)
+
+
+def of_guest(guest, pick, tree, control, stable):
+    """Return the Verdict of the guest.Guest @guest; the rest as for of_native()."""
+    verdict = guest.verdict
+    if verdict.end in ("report", "crash"):
+        report = verdict.report
+        word = report.type if report else "crash"
+        if report is None and "overflowed its stack" in verdict.title:
+            word = "stack-overflow"
+        function, line = "", ""
+        sources = [
+            source for frame in (report.traces.get("call", []) if report else []) for source in frame.sources
+        ]
+        for source in [*sources, *([verdict.source] if verdict.source else [])]:
+            name = picker.below(source.path, pick, tree)
+            if name:
+                function, line = source.function, f"{name}:{source.line}"
+                break
+        lines = [_REDZONE_WHERE.match(text) for text in (report.lines if report else [])]
+        where = " ".join((match[1] or match[0]).strip() for match in lines if match)
+        return Verdict(
+            REPORT,
+            word,
+            _KINDS.get(word, word),
+            report.access.lower() if report else "",
+            report.size if report else None,
+            function,
+            line,
+            where or verdict.title,
+        )
+    if verdict.end == "timeout":
+        return Verdict(HANG, where=verdict.title)
+    if verdict.end != "ok":
+        return Verdict(WRONG, where=verdict.title)
+    if stable and _without_name(guest.lines, pick) != _without_name(control.lines, pick):
+        return Verdict(WRONG, where="other output")
+    return Verdict(OK)
+
+
+def _without_name(lines, pick):
+    """Return the output @lines without what differs with the file that has the bug: the program's name, which
+    is the file's, and the folder that `__FILE__` names."""
+    stem = pick.unit.rpartition("/")[2].rpartition(".")[0]
+    return [_TREE.sub("", line).replace(stem, "") for line in lines]
