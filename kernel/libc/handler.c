@@ -2,7 +2,7 @@
 /*
  * handler.c - calls handlers of signals: what they see of the interrupted thread, and the stack that they run on.
  *
- * A handler is called like a function. What it gets is on its stack, and goes with it if it leaves by siglongjmp().
+ * A handler is called like a function. Its arguments are on its stack, and go with it if it leaves by siglongjmp().
  *
  * The alternate stack of sigaltstack() is the kernel's, like all stacks: with guard pages, checked, and larger than the
  * program's own memory, which is not used. Interrupts need room there, and checked frames are larger.

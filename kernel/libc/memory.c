@@ -46,7 +46,7 @@ struct mapping {
 
 static struct mapping *mappings;
 
-/* Who has this may change the list, the mappings and their pages. Waiting for a file may take long, so it is no spinlock. */
+/* Its holder may change the list, the mappings and their pages. Waiting for a file may take long, so it is no spinlock. */
 static bool locked;
 /* How often protect() was called. */
 static unsigned long changes;
@@ -370,7 +370,7 @@ long libc_madvise(void *addr, size_t size, int advice)
 	size = ALIGN(size, PAGE_SIZE);
 	kept = lock();
 	mapping = find(start, size);
-	/* The program relies on zeros from here on. What a file had cannot be had again. */
+	/* The program relies on zeros from here on. The file's bytes cannot be had again. */
 	if (!mapping)
 		result = -ENOMEM;
 	else if (mapping->file)
@@ -406,7 +406,7 @@ bool program_closed_page(unsigned long addr)
 
 void libc_memory_reset(void)
 {
-	/* What an earlier program has left is not used again: a pointer to it may exist. */
+	/* Addresses of an earlier program are not used again: a pointer to it may exist. */
 	mappings = NULL;
 	locked = false;
 }

@@ -129,7 +129,7 @@ static long write_some(struct libc_file *file, const char *buf, size_t size, siz
 
 long libc_pipe_write(struct libc_file *file, const char *buf, size_t size)
 {
-	/* What is small is written in one piece. */
+	/* Small data is written in one piece. */
 	const size_t least = size <= PIPE_BUF ? size : 1;
 	size_t done = 0;
 

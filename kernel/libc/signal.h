@@ -26,7 +26,7 @@
 #define SA_NODEFER   0x40000000UL
 #define SA_RESETHAND 0x80000000UL
 
-/* What is in siginfo's code. */
+/* Values of siginfo's code. */
 #define SI_USER	    0
 #define SI_TKILL    -6
 #define SEGV_MAPERR 1

@@ -358,7 +358,7 @@ long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f)
 {
 	long result = do_syscall(nr, a, b, c, d, e, f);
 
-	/* What the kernel has needed of the stack. A failure counts only if a page is touched and there is none. */
+	/* Replace the pages that the kernel has needed of the stack. A failure counts only if a page is touched and there is none. */
 	(void)stack_refill(GFP_KERNEL);
 
 	libc_deliver_signals(libc_self());

@@ -121,7 +121,7 @@ static bool map_page(struct vm_struct *vm, size_t number, bool allocate)
 			page = none;
 		}
 	}
-	/* Whoever has put it there may not have come to this yet, and may be what this interrupts. */
+	/* The CPU that has put it there may not have come to this yet, or it is this one, interrupted. */
 	if (!kernel_va_to_pa(va, NULL))
 		map_prepared_page(va, page_to_phys(page), PAGE_KERNEL_TAGGED);
 	return true;
@@ -186,7 +186,7 @@ bool stack_refill(gfp_t gfp)
 
 	if (!own)
 		return true;
-	/* What is there may be enough. */
+	/* The pages that are left may be enough. */
 	return refill(own->reserve, gfp) || kept(own->reserve) >= BATCH;
 }
 

@@ -64,7 +64,7 @@ struct task *task_alloc(size_t stack_size, bool demand)
 
 static void free_stack(struct task *task)
 {
-	/* Of a large one, hardware tags would be where there are no pages. The others are poisoned anyway. */
+	/* A large one may lack pages, and so the places of hardware tags. Its shadow is poisoned anyway. */
 	if (!task->demand)
 		kasan_unpoison_stack(task->stack, task_stack_top(task));
 	stack_free(task->stack);

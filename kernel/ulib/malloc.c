@@ -216,7 +216,7 @@ void *realloc(void *ptr, size_t size)
 	return moved;
 }
 
-/* What the program asked for: bytes behind it are redzone. */
+/* The size that the program asked for: bytes behind it are redzone. */
 size_t malloc_usable_size(void *ptr)
 {
 	struct block block;

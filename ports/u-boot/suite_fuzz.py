@@ -3,8 +3,8 @@
 
 --rounds N: inputs for each target; --seconds N: so long for each one, instead; --filter NAME: only these, of
 net, fs, fit, env, efi, dtb and cves. It fetches Debian's source package the first time, and builds U-Boot
-twice. A report for a valid input is a failure. What a run of a target finds is printed, and is no failure: it
-may be a bug of U-Boot that docs/u-boot.md does not list.
+twice. A report for a valid input is a failure. The findings of a target's run are printed, and are no
+failure: each may be a bug of U-Boot that docs/u-boot.md does not list.
 """
 
 import fnmatch
@@ -126,6 +126,6 @@ def run(context):
             result = part() if name == "cves" else part(name)
             failed = failed or result.status == FAIL
             yield result
-    # What a failure names is still there to look at.
+    # The files that a failure names are still there to look at.
     if not failed:
         shutil.rmtree(folder, ignore_errors=True)

@@ -30,7 +30,7 @@ static int failed;
 		}                                                                        \
 	} while (0)
 
-/* What the last handler saw. */
+/* The last handler's arguments. */
 static struct seen {
 	int sig, code;
 	char *addr;

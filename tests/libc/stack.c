@@ -108,7 +108,7 @@ static void threads(void)
 		CHECK(!pthread_create(&thread[i], &attr, small_use, NULL));
 	for (int i = 0; i < THREADS; i++)
 		CHECK(!pthread_join(thread[i], &result) && (intptr_t)result == 20 + 30);
-	/* What a thread has used goes back: one after the other, they use more than the machine has. */
+	/* The memory of a thread goes back: one after the other, they use more than the machine has. */
 	for (int i = 0; i < THREADS; i++) {
 		CHECK(!pthread_create(&thread[0], &attr, large_use, NULL));
 		CHECK(!pthread_join(thread[0], &result) &&

@@ -99,7 +99,7 @@ static void create(void)
 	RUN("CREATE VIRTUAL TABLE box USING rtree(id, x0, x1, y0, y1)");
 }
 
-/* What the next statement has in it. Drawn before its text is made: a compiler may evaluate arguments in any order. */
+/* The values in the next statement. Drawn before its text is made: a compiler may evaluate arguments in any order. */
 struct values {
 	double x, y;
 	int item, number, other, small;

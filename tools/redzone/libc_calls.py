@@ -75,7 +75,7 @@ def implemented():
 
 
 class Support:
-    """What of the library works. @options: the file OPTIONSFILE of tools/libc.py."""
+    """Which of the library's functions work. @options: the file OPTIONSFILE of tools/libc.py."""
 
     def __init__(self, options):
         self._library = link.Library.of(options)

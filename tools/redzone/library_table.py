@@ -497,7 +497,7 @@ LWIP = Library(
             tests=112,
         ),
     ),
-    # What every port of it says of its compiler and its C library.
+    # Each port of it says this about its compiler and its C library.
     headers={
         "arch/cc.h": "#include <stdlib.h>\n#include <sys/time.h>\n#define LWIP_ERRNO_INCLUDE <errno.h>\n"
         "#define LWIP_RAND() ((u32_t)rand())\n#define LWIP_TIMEVAL_PRIVATE 0\n"

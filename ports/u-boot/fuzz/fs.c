@@ -121,7 +121,7 @@ static const char *start(void)
 	return NULL;
 }
 
-/* What the commands `ls`, `size` and `load` do. Their words are not parsed: that would be most of the time of an input. */
+/* Do the work of the commands `ls`, `size` and `load`. Their words are not parsed: that would be most of the time of an input. */
 
 static void list(const char *part, const char *path)
 {

@@ -274,7 +274,7 @@ void kasan_port_fuzz_wake(void)
 
 static int one_input(const uint8_t *data, size_t size)
 {
-	/* What changes behind setjmp() must not be in a register. */
+	/* A variable that changes behind setjmp() must not be in a register. */
 	static uint8_t *copy;
 	static int result;
 

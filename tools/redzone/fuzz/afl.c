@@ -41,7 +41,7 @@
 /* The status of a process that a signal has ended is the signal's number. */
 #define STATUS_GOOD 0
 
-/* What afl-fuzz looks for in the file of the executable: that it has a fork server, and takes inputs through memory. */
+/* afl-fuzz looks for these in the file of the executable: they say that it has a fork server, and takes inputs through memory. */
 __attribute__((used)) static const char marks[][24] = {"__AFL_SHM_ID", "##SIG_AFL_PERSISTENT##"};
 
 static struct {

@@ -2,7 +2,7 @@
 """AFL++: afl-fuzz drives the executable, which answers as a fork server.
 
 Each job is an instance of afl-fuzz: the main one, and secondary ones that share a folder of instances with
-it. What an instance keeps comes into the corpus folder, under the name that libFuzzer gives to such a file. A
+it. Its new inputs come into the corpus folder, under the name that libFuzzer gives to such a file. A
 campaign begins with that folder, so it does not matter which engine had the one before.
 """
 
@@ -80,7 +80,7 @@ class Afl(Engine):
 
     def prepare(self):
         self.sync.mkdir(parents=True, exist_ok=True)
-        # What a run before this one could not bring in any more.
+        # Inputs that a run before this one could not bring in any more.
         self.keep(last=True)
         for folder in sorted(self.sync.iterdir()):
             if folder.is_dir() and _OWN.fullmatch(folder.name):
@@ -142,7 +142,7 @@ class Afl(Engine):
 
     def environment(self):
         names = (
-            # What the executable says comes here as well.
+            # The executable's messages come here as well.
             *("AFL_DEBUG_CHILD", "AFL_NO_UI", "AFL_QUIET"),
             # How the machine is set up matters to programs that dump core, and one job is several processes.
             *("AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES", "AFL_SKIP_CPUFREQ", "AFL_NO_AFFINITY"),

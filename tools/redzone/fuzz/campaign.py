@@ -138,7 +138,7 @@ class Job:
         self._restart()
 
     def _restart(self):
-        # Whoever removed the folder has not removed the wish to fuzz.
+        # Fuzzing goes on if somebody has removed the folder.
         with contextlib.suppress(OSError):
             self.engine.corpus.mkdir(parents=True, exist_ok=True)
         self.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a campaign asks of the program that makes the inputs. libfuzzer.py and afl.py have one each."""
+"""The program that makes a campaign's inputs. libfuzzer.py and afl.py have one each."""
 
 # What --engine takes.
 NAMES = ("libfuzzer", "afl++")

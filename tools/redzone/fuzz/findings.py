@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass
 class _Stored:
-    """What a file KEY-PROCESS.finding has. @offset: where the bug's report begins in @console."""
+    """The contents of a file KEY-PROCESS.finding. @offset: where the bug's report begins in @console."""
 
     title: str
     number: int

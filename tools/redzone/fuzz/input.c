@@ -50,7 +50,7 @@ static void count_boot(uint64_t before, unsigned int boots)
 		boot_time += now_ms() - before;
 }
 
-/* What an input leaves behind may end the guest when its result is already there. */
+/* Something that an input leaves behind may end the guest when its result is already there. */
 static void look_behind(void)
 {
 	const uint8_t *data;
@@ -117,7 +117,7 @@ bool input_goes_on(enum end end)
 	}
 	if (end != END_REPORT)
 		return false;
-	/* The guest went on behind the bug. What the bug wrote may do harm later, so a boot is better, unless boots
+	/* The guest went on behind the bug. The bug's write may do harm later, so a boot is better, unless boots
 	 * would take the time that fuzzing needs. */
 	if (guest_box()->reports_bad &&
 	    boot_time < (now_ms() - started) / (news ? BOOT_PART : KNOWN_PART)) {

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint8_t *counters;
 
-/* --- What libFuzzer learns ---------------------------------------------------------------------- */
+/* --- Coverage for libFuzzer ---------------------------------------------------------------------- */
 
 /* libFuzzer takes the counters as those of a compiled file, with a table of places: address and flags of each. */
 static void register_counters(void)

@@ -228,7 +228,7 @@ void verdict_print(const char *console, FILE *to)
 			continue;
 		if (in_trace && *line != ' ')
 			return;
-		/* What is below the target is the same in each trace. */
+		/* The frames below the target are the same in each trace. */
 		if (in_trace &&
 		    (!strncmp(line, " one_input+", 11) || !strncmp(line, " kasan_fuzz_loop+", 17)))
 			return;

@@ -40,7 +40,7 @@ BEYOND = (
     "the same access, beyond the redzone of its object: what lies there is another object or no memory, "
     "because the two heaps are laid out differently"
 )
-# What a mode does not check: {mode: (kinds, why)}.
+# Kinds of bugs that a mode does not check: {mode: (kinds, why)}.
 _UNCHECKED = {
     "sw_tags": (("global bounds",), "global variables have no tags in this mode"),
     "hw_tags": (

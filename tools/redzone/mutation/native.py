@@ -23,7 +23,7 @@ from redzone import process
 from redzone.base import Failure
 
 CLANG = "clang-19"
-# What the debug information calls the top folder of every tree.
+# The name of the top folder of every tree in the debug information.
 TOP = "/src"
 # Chars have no sign, as on arm64. The guest's options are the same where they matter.
 _COMMON = ("-w", "-O1", "-g1", "-gno-column-info", "-funsigned-char", f"-fdebug-compilation-dir={TOP}")
@@ -109,7 +109,7 @@ class Coverage:
 
 @dataclass
 class Run:
-    """What a native run left. @status: exit status, negative for a signal. @seconds: of CPU time."""
+    """The result of a native run. @status: exit status, negative for a signal. @seconds: of CPU time."""
 
     status: int
     lines: list

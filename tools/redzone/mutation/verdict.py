@@ -9,7 +9,7 @@ from redzone.mutation import picker
 
 REPORT, WRONG, HANG, OK = "report", "wrong result", "hang", "nothing"
 
-# What both have words of their own for: {word: the common one}.
+# Both have words of their own for the same thing: {word: the common one}.
 _KINDS = {
     "heap-buffer-overflow": "heap bounds",
     "slab-out-of-bounds": "heap bounds",

@@ -107,7 +107,7 @@ def _parser(fuzz):
 
 
 def _other_first(fuzz):
-    """What libFuzzer has kept is where afl-fuzz begins."""
+    """afl-fuzz begins with the inputs that libFuzzer has kept."""
     common = (_fuzz.HERE / "parser.c", "--dir", "other", "--max-len", 32, "--seed", 1)
     _, output, log = fuzz.run(*common, "--runs", RUNS)
     edges = _state(output)[1]

@@ -50,7 +50,7 @@ CALLERS, WORDS = 8, 48
 # have any value; the last number stands for all words.
 GUARDED = (*range(16), 16, 17, 20, *range(21, 32), 35, 36, *range(41, WORDS))
 UNGUARDED = {4, 41}
-# What titles begin with, for letters that stand for one finding.
+# The beginnings of titles, for letters that stand for one finding.
 TITLES = {
     "m": "crash: the target has overwritten the fuzzer's mailbox",
     "h": "hang: no end after ",

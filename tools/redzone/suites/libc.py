@@ -64,7 +64,7 @@ FAULTS = (
     ("thread", "null-ptr-deref"),
     ("none", None),
 )
-# What faults.c says, or the kernel, when a fault ends it, by its argument; how often.
+# A line of faults.c, or of the kernel when a fault ends it, by its argument; how often.
 ENDS = {
     "nested": ("the handler", 1),
     "blocked": ("Unable to handle kernel NULL pointer dereference", 1),

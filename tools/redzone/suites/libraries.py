@@ -27,7 +27,7 @@ BUILDS = (
     ("sw_tags", "inline", "clang-19"),
     ("hw_tags", "inline", "clang-19"),
 )
-# Of one `./redzone run`, compilation included, in seconds.
+# Seconds for one `./redzone run`, compilation included.
 LIMIT = 7200
 # Console lines of the kernel begin with its time; the program's do not.
 _KERNEL = re.compile(r"^\[ *\d+\.\d+\] ")

@@ -207,7 +207,7 @@ _DEFINED = re.compile(
     r"^#define\s+(\w+)|^[A-Za-z_][\w \t*]*?\b(\w+)\(|^extern [^;(]*?(\w+)(?:\[\w*\])?;", re.MULTILINE
 )
 _ASM = re.compile(r"\b(asm|__asm|__asm__)\s*(\(|volatile\b|__volatile__\b|goto\b)")
-# What programs include, and the tests' user-mode program: neither is part of the kernel.
+# Headers for programs, and the tests' user-mode program: neither is part of the kernel.
 _NO_KERNEL = ("kernel/ulib/", "kernel/sanitizer/include/", "kernel/tests/user/")
 
 
