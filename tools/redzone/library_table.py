@@ -345,6 +345,86 @@ XZ = Library(
     },
 )
 
+_ZSTD = (
+    "common/debug common/entropy_common common/error_private common/fse_decompress common/pool "
+    "common/threading common/xxhash common/zstd_common compress/fse_compress compress/hist "
+    "compress/huf_compress compress/zstd_compress compress/zstd_compress_literals "
+    "compress/zstd_compress_sequences compress/zstd_compress_superblock "
+    "compress/zstd_double_fast compress/zstd_fast compress/zstd_lazy compress/zstd_ldm "
+    "compress/zstd_opt compress/zstdmt_compress decompress/huf_decompress decompress/zstd_ddict "
+    "decompress/zstd_decompress decompress/zstd_decompress_block dictBuilder/cover "
+    "dictBuilder/divsufsort dictBuilder/fastcover dictBuilder/zdict legacy/zstd_v01 "
+    "legacy/zstd_v02 legacy/zstd_v03 legacy/zstd_v04 legacy/zstd_v05 legacy/zstd_v06 "
+    "legacy/zstd_v07"
+)
+_ZSTD_SOURCES = tuple(f"lib/{name}.c" for name in _ZSTD.split())
+_ZSTD_TESTS = (
+    *_ZSTD_SOURCES,
+    *(f"programs/{name}.c" for name in ("datagen", "timefn", "util")),
+    "tests/external_matchfinder.c",
+    "tests/seqgen.c",
+)
+_ZSTD_INCLUDES = ("lib", *(f"lib/{name}" for name in ("common", "compress", "dictBuilder", "legacy")))
+_ZSTD_MACROS = (
+    *("-D", "ZSTD_MULTITHREAD", "-D", "ZSTD_LEGACY_SUPPORT=4", "-D", "ZSTD_DISABLE_ASM"),
+    *("-D", "XXH_NAMESPACE=ZSTD_"),
+)
+# It does not know this system, and so does not ask <unistd.h> for its version of POSIX.
+_ZSTD_SYSTEM = ("-D", "PLATFORM_POSIX_VERSION=200809L")
+_ZSTD_FILES = (
+    "lib/compress/zstd_ldm.c",
+    *(f"tests/golden-compression/{name}" for name in ("http", "large-literal-and-match-lengths")),
+)
+ZSTD = Library(
+    "zstd",
+    Debian(
+        "pool/main/libz/libzstd/libzstd_1.5.4+dfsg2.orig.tar.xz",
+        "8cf4bbb65e77ec348d052c8d6230eba66d435bddf64c8b5be2fcb16880c19953",
+        "zstd-1.5.4",
+    ),
+    (
+        # -t1: without the fixed tests.
+        Program(
+            "tests",
+            tuple(
+                f"tests/{name}.c"
+                for name in ("fuzzer", "zstreamtest", "invalidDictionaries", "legacy", "poolTests")
+            ),
+            library=_ZSTD_TESTS,
+            includes=(*_ZSTD_INCLUDES, "programs"),
+            options=(*_ZSTD_MACROS, *_ZSTD_SYSTEM, "--timeout", "900"),
+            arguments=("-v", "-t1", "-i60", "-s7", "--no-big-tests"),
+            each=True,
+            count=r"(\d+) +fuzzer tests completed",
+            tests=121,
+            says=("Frame Decoding OK", "PASS: all POOL tests"),
+        ),
+        Program(
+            "newapi",
+            ("tests/zstreamtest.c",),
+            library=_ZSTD_TESTS,
+            includes=(*_ZSTD_INCLUDES, "programs"),
+            options=(*_ZSTD_MACROS, *_ZSTD_SYSTEM, "--timeout", "900"),
+            arguments=("--newapi", "-v", "-t1", "-i60", "-s7", "--no-big-tests"),
+            count=r"(\d+) +fuzzer tests completed",
+            tests=60,
+        ),
+        Program(
+            "files",
+            own=("zstd_files.c",),
+            library=_ZSTD_SOURCES,
+            includes=_ZSTD_INCLUDES,
+            options=(*_ZSTD_MACROS, "--timeout", "900"),
+            arguments=_ZSTD_FILES,
+            files={name: name for name in _ZSTD_FILES},
+            count=r" bytes, checksum [0-9a-f]{8}, same$",
+            tests=103,
+            says=("zstd poisons its memory if the compiler says so: yes",),
+            host=True,
+        ),
+    ),
+)
+
 _BROTLI = (
     "common/constants common/context common/dictionary common/platform common/transform "
     "dec/bit_reader dec/decode dec/huffman dec/state enc/backward_references "
@@ -507,4 +587,4 @@ LWIP = Library(
 
 # Those of the suite libraries-small.
 SMALL = ("cjson", "oniguruma", "brotli", "lwip")
-LIBRARIES = (LIBYAML, CJSON, EXPAT, ONIGURUMA, MBEDTLS, BROTLI, XZ, LUA, SQLITE, LWIP)
+LIBRARIES = (LIBYAML, CJSON, EXPAT, ONIGURUMA, MBEDTLS, BROTLI, XZ, ZSTD, LUA, SQLITE, LWIP)
