@@ -30,14 +30,15 @@ static size_t readable(const void *a, const void *b, size_t size)
 	return length;
 }
 
-/* The same for text, which ends with the shorter one. */
+/* The same for text, which ends with the shorter one. Names are short, so only they are looked at, and not what follows. */
 static size_t readable_text(const char *a, const char *b, size_t size)
 {
-	size_t length = readable(a, b, size);
+	size_t length = 0;
 
-	for (size_t i = 0; i < length; i++)
-		if (!a[i] || !b[i])
-			return i;
+	size = min(size, (size_t)KASAN_FUZZ_CMP_MAX);
+	while (length < size && kasan_byte_accessible(a + length) &&
+	       kasan_byte_accessible(b + length) && a[length] && b[length])
+		length++;
 	return length;
 }
 

@@ -49,31 +49,35 @@ def _cells(*numbers):
     return struct.pack(f">{len(numbers)}I", *numbers)
 
 
-def device_tree():
+def _tree(properties, *nodes, reserved=b""):
+    """Return a tree. nodes: of its root; each is what _Tree.node() takes, and the nodes in it behind that."""
     tree = _Tree()
+
+    def add(name, values, *inside):
+        return lambda: tree.node(name, values, *(add(*node) for node in inside))
+
+    add("", properties, *nodes)()
+    return tree.finish(reserved)
+
+
+def device_tree():
+    """Small trees, one for each thing that the code looks for: a large one takes many times as long."""
     wide = {"#address-cells": _cells(2), "#size-cells": _cells(2)}
     narrow = {"#address-cells": _cells(1), "#size-cells": _cells(1)}
     bank = {"device_type": b"memory\0", "reg": _cells(0, 0x40000000, 0, 0x20000000)}
     uart = {"compatible": b"arm,pl011\0arm,primecell\0", "reg": _cells(0x1000, 0x1000), "status": b"okay\0"}
     bus = {"ranges": _cells(0, 0, 0x9000000, 0x10000), **narrow}
-    chosen = {"bootargs": b"loglevel=3\0", "stdout-path": b"serial0:115200\0", "rng-seed": bytes(32)}
-    tree.node(
-        "",
-        wide,
-        lambda: tree.node("chosen", chosen),
-        lambda: tree.node("aliases", {"serial0": b"/bus@0/uart@1000\0"}),
-        lambda: tree.node("memory@40000000", bank),
-        lambda: tree.node("bus@0", bus, lambda: tree.node("uart@1000", uart)),
-        lambda: tree.node(
-            "cpus",
-            {"#address-cells": _cells(1), "#size-cells": _cells(0)},
-            lambda: tree.node("cpu@0", {"device_type": b"cpu\0", "reg": _cells(0)}),
-        ),
-        lambda: tree.node("intc", {"compatible": b"arm,gic-v3\0", "interrupts": _cells(1, 9, 4)}),
-    )
-    smallest = _Tree()
-    smallest.node("", {})
-    return [tree.finish(struct.pack(">QQ", 0x48000000, 0x1000)), smallest.finish()]
+    aliases = {"serial0": b"/bus@0/uart@1000\0"}
+    cpu = {"device_type": b"cpu\0", "reg": _cells(0)}
+    return [
+        _tree({}),
+        _tree({}, ("chosen", {"bootargs": b"loglevel=3\0", "rng-seed": bytes(8)})),
+        _tree({}, ("chosen", {"stdout-path": b"serial0:9600\0"}), ("aliases", aliases), ("bus@0", {})),
+        _tree(wide, ("memory@40000000", bank), reserved=struct.pack(">QQ", 0x48000000, 0x1000)),
+        _tree(wide, ("bus@0", bus, ("uart@1000", uart))),
+        _tree({}, ("cpus", {"#address-cells": _cells(1), "#size-cells": _cells(0)}, ("cpu@0", cpu))),
+        _tree({}, ("intc", {"compatible": b"arm,gic-v3\0", "interrupts": _cells(1, 9, 4)})),
+    ]
 
 
 def files():

@@ -42,7 +42,7 @@ class Target:
 MODULE = ("core", "elf_check", "loader", "lookup", "space")
 REPORT = ("capture", "classify", "describe", "describe_frame", "describe_stack", "print", "repeat", "report")
 TARGETS = (
-    Target("device-tree", "device_tree.c", _fuzz_seeds.device_tree, 1024, ("kernel/drivers/fdt.c",)),
+    Target("device-tree", "device_tree.c", _fuzz_seeds.device_tree, 384, ("kernel/drivers/fdt.c",)),
     Target("archive", "archive.c", _fuzz_seeds.files, 1024, ("kernel/lib/initrd.c",)),
     Target(
         "command-line",
