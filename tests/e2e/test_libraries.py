@@ -9,6 +9,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
 from redzone import libraries, library_table
 from redzone.libraries import Library, Program
+from redzone.mutation import native
+from redzone.suites import libraries as suite
 
 
 def test_numbers_in_the_group_of_count_are_added():
@@ -57,4 +59,15 @@ def test_every_program_of_the_table_has_something_that_it_must_say():
             assert program.host or program.says or program.count, (library.name, program.name)
             assert bool(program.count) == bool(program.tests)
             assert all((libraries.OWN / name).is_file() for name in program.own)
-    assert {library for library, _ in names} >= set(library_table.SMALL)
+    assert all(suite.chosen(pattern) for pattern in library_table.SMALL)
+    assert len({pattern.partition(".")[0] for pattern in library_table.SMALL}) == 4
+
+
+def test_bugs_are_planted_only_where_the_table_allows_it():
+    library = Library(
+        "one",
+        SimpleNamespace(root=lambda folder: folder),
+        (Program("yes", ("a.c",)), Program("no", ("b.c",), planted=False)),
+    )
+    assert [case.name for case in native.cases(library)] == ["one.yes"]
+    assert all(native.cases(library) for library in library_table.LIBRARIES)

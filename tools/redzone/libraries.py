@@ -35,7 +35,8 @@ class Program:
     The program must return 0, without a report. count: a regular expression for lines of the output. The sum
     of the numbers in its group, or the number of lines that match if it has no group, must be @tests. says:
     texts that must be in the output. host: the output must also be the same, line by line, as that of a
-    native build on this machine; @host_options are the compiler's, for that build only.
+    native build on this machine; @host_options are the compiler's, for that build only. planted: the suite
+    mutations may plant bugs in what it executes.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Program:
     says: tuple = ()
     host: bool = False
     host_options: tuple = ()
+    planted: bool = True
 
 
 @dataclass(frozen=True)

@@ -164,6 +164,8 @@ _ONIGURUMA = tuple(
         "onig_init",
     )
 )
+# What only the programs for EUC-JP and for POSIX's interface need.
+_ONIGURUMA_MORE = "euc_jp euc_jp_prop regposerr regposix sjis sjis_prop"
 ONIGURUMA = Library(
     "oniguruma",
     Debian(
@@ -180,6 +182,29 @@ ONIGURUMA = Library(
             options=("-D", "HAVE_CONFIG_H", "--timeout", "900"),
             count=r"^RESULT   SUCC: (\d+),  FAIL: 0,  ERROR: 0",
             tests=1444,
+        ),
+        # The other programs of its `make check`: SUCC is 1225, 43, 13, 128, 785, 506 and 720.
+        Program(
+            "more",
+            tuple(
+                f"test/{name}.c"
+                for name in (
+                    "test_back",
+                    "test_options",
+                    "test_regset",
+                    "test_syntax",
+                    "testc",
+                    "testp",
+                    "testu",
+                )
+            ),
+            library=(*_ONIGURUMA, *(f"src/{name}.c" for name in _ONIGURUMA_MORE.split())),
+            includes=("src",),
+            options=("-D", "HAVE_CONFIG_H", "-D", "USE_POSIX_API", "--timeout", "900"),
+            each=True,
+            count=r"^RESULT   SUCC: +(\d+),  FAIL: 0,  ERROR: 0",
+            tests=3420,
+            planted=False,
         ),
     ),
     headers={
@@ -586,5 +611,5 @@ LWIP = Library(
 )
 
 # Those of the suite libraries-small.
-SMALL = ("cjson", "oniguruma", "brotli", "lwip")
+SMALL = ("cjson", "oniguruma.utf8", "brotli", "lwip")
 LIBRARIES = (LIBYAML, CJSON, EXPAT, ONIGURUMA, MBEDTLS, BROTLI, XZ, ZSTD, LUA, SQLITE, LWIP)

@@ -66,9 +66,11 @@ class Case:
 
 
 def cases(library):
-    """Return the Cases of the libraries.Library @library."""
+    """Return the Cases of the libraries.Library @library in which bugs may be planted."""
     found = []
     for program in library.programs:
+        if not program.planted:
+            continue
         sources = tuple(library.sources(program))
         groups = [(source,) for source in sources] if program.each else [sources]
         found += [Case(library, program, group) for group in groups]
