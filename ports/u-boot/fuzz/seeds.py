@@ -180,6 +180,15 @@ def _ext2():
     return bytes(volume)
 
 
+def _ext2_links():
+    """Return a volume with the same links, each too long for its inode."""
+    volume = ext2.Image()
+    volume.add("room", ext2.REGULAR, TEXT)
+    for name, to in itertools.pairwise(CHAIN):
+        volume.add(name, ext2.SYMLINK, to.encode().rjust(60, b"/"))
+    return bytes(volume)
+
+
 def _fat12():
     """Return a small volume: one sector of FAT, sixteen entries in its root."""
     entry = struct.Struct("<11sBBBHHHHHHHI")
@@ -240,6 +249,7 @@ def disks():
         "squashfs-fragments": _squashfs(fragments=True),
         "squashfs-zlib": _squashfs(fragments=True, compress=True),
         "ext2": _ext2(),
+        "ext2-links": _ext2_links(),
         "fat12": _fat12(),
         "partition": table + _fat12(),
     }

@@ -32,7 +32,10 @@ CVES = (
     Bug("CVE-2024-57256", ("slab-out-of-bounds",), "write", "ext4fs_read_symlink", above=True),
     Bug("CVE-2024-57257", ("stack-out-of-bounds",), "", "sqfs_search_dir", above=True),
 )
-_BEYOND = ("slab-out-of-bounds", "slab-use-after-free", "out-of-bounds", "wild-memory-access")
+_BEYOND = (
+    *("slab-out-of-bounds", "slab-use-after-free", "out-of-bounds"),
+    *("global-out-of-bounds", "wild-memory-access"),
+)
 # The bugs of the patched source, by their numbers in docs/u-boot.md.
 OPEN = (
     Bug("4", ("null-ptr-deref",), "write", "ext4fs_read_symlink", above=True),
@@ -60,6 +63,7 @@ OPEN = (
     Bug("24", _BEYOND, "read", "dhcp_message_type"),
     Bug("25", _BEYOND, "read", "tftp_handler", above=True),
     Bug("26", _BEYOND, "read", "dns_handler"),
+    Bug("27", _BEYOND, "write", "get_fatent", above=True),
 )
 
 

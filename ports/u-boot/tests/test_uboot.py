@@ -10,6 +10,7 @@ import subprocess
 import pytest
 from redzone import ports
 from redzone.base import ROOT, Failure
+from redzone.fuzz import findings
 from redzone.ports.u_boot.host import boots, build, fetch
 
 BUGS = boots.CVES + boots.OPEN
@@ -39,8 +40,18 @@ def test_disks_for_fuzzing_have_two_forms():
     seeds = ports.load("u-boot", "fuzz.seeds")
     for disk in seeds.disks().values():
         short = seeds.parts(disk)
-        assert short.startswith(seeds.PARTS) and len(short) < 1024
+        assert short.startswith(seeds.PARTS) and len(short) < 2048
         assert seeds.whole(short) == disk.rstrip(b"\0") == seeds.whole(disk.rstrip(b"\0"))
+
+
+def test_second_report_of_an_input_keeps_the_place_of_the_code():
+    window = b"[    0.1] KASAN: window 0x49a08000-0x4e000000 shadow 0x4e000000 relocated by 0x4dbc9000\n"
+    console = b"handling\n" + window + b"first report\n" + b"second report\n"
+    at = console.index(b"second")
+    stored = findings._Stored("title", 1, at, b"", console)
+    assert stored.shown() == window + b"second report\n"
+    stored = findings._Stored("title", 1, 0, b"", console)
+    assert stored.shown() == console
 
 
 def test_ordinary_disks_are_the_same_every_time():

@@ -9,6 +9,7 @@ folder keeps the keys, so that a later process does not store the same bug again
 import contextlib
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,8 @@ from redzone.decode import decoder, symbols, terminal
 # The time for making one input small, in seconds, and how long the process may then need to end.
 MINIMIZE = 20
 GRACE = 180
+# Lines that say where the code lies. A guest prints them once, in front of an input's first report.
+_PLACE = re.compile(rb"^.*(?:KASAN: window .* relocated by |Kernel Offset: ).*\n", re.MULTILINE)
 
 
 @dataclass
@@ -46,6 +49,11 @@ class _Stored:
     offset: int
     data: bytes
     console: bytes
+
+    def shown(self):
+        """Return the console from the report on, behind the line that its addresses need."""
+        before, behind = self.console[: self.offset], self.console[self.offset :]
+        return b"".join(_PLACE.findall(before)[-1:]) + behind
 
 
 def _read(path):
@@ -149,7 +157,7 @@ class Findings:
             base.say(f"{path.with_suffix('.damaged')} is no finding as the fuzzer stores it")
             return None
         scratch = target.executable.parent
-        signature, title, report = _decode(stored.console[stored.offset :], target.elf, scratch)
+        signature, title, report = _decode(stored.shown(), target.elf, scratch)
         if signature is None:
             signature, title = hashlib.sha256(stored.title.encode()).hexdigest()[:16], stored.title
         place = self.folder / signature
