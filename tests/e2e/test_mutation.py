@@ -12,8 +12,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import console, each, libraries, library_source, symbolize
-from redzone.mutation import compare, guest, native, picker, places, verdict
+from redzone import console, each, libraries, library_source, library_table, symbolize
+from redzone.mutation import compare, guest, native, picker, places, verdict, workloads
 
 SAMPLE = b"""\
 #include <stdlib.h>
@@ -262,6 +262,23 @@ def test_names_below_a_tree(sample, tmp_path):
     ):
         assert picker.below(path, pick, tmp_path / "tree") == "src/item.c"
     assert picker.below("/usr/include/string.h", pick, tmp_path / "tree") is None
+
+
+def test_a_large_library_runs_a_part_of_its_tests():
+    table = {library.name: library for library in library_table.LIBRARIES}
+    for name, workload in workloads.WORKLOADS.items():
+        (program,) = workloads.programs(table[name])
+        (whole,) = (program for program in table[name].programs if program.name == workload.name)
+        assert program.arguments == workload.arguments
+        assert program.options == (*whole.options, *workload.options)
+        assert (program.library, program.files) == (whole.library, whole.files)
+        # A file that the program reads must be one that it gets.
+        named = {word for word in program.arguments if Path(word).suffix in (".xz", ".lzma", ".lz")}
+        assert named <= whole.files.keys()
+
+
+def test_a_library_without_a_workload_runs_all_of_its_tests():
+    assert workloads.programs(library_table.CJSON) == library_table.CJSON.programs
 
 
 def test_options_for_the_compiler():

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from redzone import process
 from redzone.base import Failure
+from redzone.mutation import workloads
 
 CLANG = "clang-19"
 # The name of the top folder of every tree in the debug information.
@@ -68,7 +69,7 @@ class Case:
 def cases(library):
     """Return the Cases of the libraries.Library @library in which bugs may be planted."""
     found = []
-    for program in library.programs:
+    for program in workloads.programs(library):
         if not program.planted:
             continue
         sources = tuple(library.sources(program))
