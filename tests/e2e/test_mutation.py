@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import console, each, libraries, library_source, library_table, symbolize
+from redzone import console, each, libraries, library_source, library_table, runner, symbolize
 from redzone.mutation import compare, guest, native, picker, places, verdict, workloads
 
 SAMPLE = b"""\
@@ -433,3 +433,10 @@ def test_a_difference_needs_an_explanation():
     assert asked == [trial.options for trial in compare.TRIALS[:2]]
     assert explain(other, {}) is None
     assert explain(other, {"key": "known"}) == "known"
+
+
+def test_a_log_keeps_the_bytes_of_a_damaged_program(tmp_path):
+    context = runner.Context.__new__(runner.Context)
+    context.logs = tmp_path
+    log = context.write_log("lib/1.redzone", b"\xfd\xe9 text\n".decode(errors="surrogateescape"))
+    assert log.read_bytes() == b"\xfd\xe9 text\n"

@@ -112,7 +112,8 @@ class Context:
         """Write a log of this suite. Return its path."""
         log = self.logs / f"{name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(text, encoding="utf-8")
+        # A damaged program may print any bytes.
+        log.write_text(text, encoding="utf-8", errors="surrogateescape")
         return log
 
     def each(self, function, items):

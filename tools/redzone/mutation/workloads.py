@@ -29,7 +29,7 @@ _LUA_FILES = (
 )
 _LUA = (
     "_soft, _port, _nomsg = true, true, true; Message = function() end; "
-    f"for name in ('{' '.join(_LUA_FILES)}'):gmatch('%a+') do dofile(name .. '.lua') end"
+    f"for name in ('{' '.join(_LUA_FILES)}'):gmatch('%w+') do dofile(name .. '.lua') end"
 )
 _MBEDTLS = ("mpi", "rsa", "x509", "base64", "gcm", "cmac", "md5", "sha256", "hmac_drbg", "nist_kw")
 WORKLOADS = {
