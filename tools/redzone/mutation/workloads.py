@@ -39,6 +39,7 @@ WORKLOADS = {
     "mbedtls": Workload("selftest", _MBEDTLS),
     "sqlite": Workload("statements", (), ("-D", "STATEMENTS=300")),
     "xz": Workload("files", _XZ_FILES, ("-D", "MADE=3000")),
+    "zstd": Workload("files", ("tests/golden-compression/http",)),
 }
 
 
