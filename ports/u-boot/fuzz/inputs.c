@@ -32,7 +32,7 @@
 /* Enough for what setjmp() of any architecture stores. */
 #define STATE_WORDS 32
 #define INPUT_ALIGN 64
-/* Reports of one input that are printed; each takes about as long as a hundred inputs. */
+/* Reports of one input that are printed while fuzzing; each takes about as long as a hundred inputs. */
 #define REPORTS_MAX 2
 /* Reports of one place that are printed in one boot. A bug that every other input meets would leave no time for others. */
 #define PLACE_REPORTS 4U
@@ -245,7 +245,8 @@ static bool is_news(uintptr_t place)
 
 static bool wanted(const struct kasan_report_info *info)
 {
-	if (reports >= REPORTS_MAX || !is_news(place_of(info->ip)))
+	/* One input that is repeated shows all. */
+	if ((box && reports >= REPORTS_MAX) || !is_news(place_of(info->ip)))
 		return false;
 	/* A finding's console begins with its input, and the addresses mean nothing without this line. */
 	if (!reports++)
