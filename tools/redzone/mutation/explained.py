@@ -18,7 +18,7 @@ EXPLAINED = {
         "code of a kernel has -fno-builtin, and calls memcpy()"
     ),
     ("brotli", "c/enc/encode.c:812", "dead-result"): (
-        "the host's compiler inlines the function that has the copy, so the frame is live, and the copy is out "
-        "of scope in it; the kernel's calls the function, so the frame is in use again"
+        "the host's compiler inlines the function that has the copy, so the frame is live, and the copy is "
+        "out of scope in it; the kernel's calls the function, so the frame is in use again"
     ),
 }
