@@ -148,8 +148,16 @@ class Job:
             self.process.send_signal(signal.SIGINT)
 
     def end(self):
-        process.end(self.process, STOP)
+        """Wait for the end after stop(). Say if someone else has killed the process before."""
+        try:
+            status = self.process.wait(STOP)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            status = 0
         self.reader.join(5)
+        if status == -signal.SIGKILL:
+            base.say(f"job {self.number} ended with status {status}")
         if not self.done:
             self.engine.ended(self)
 
@@ -250,9 +258,15 @@ class Campaign:
         return bool(names) and self._take_one(names[0])
 
     def _look_for_room(self):
-        """Say once if the disk is full: libFuzzer itself does not."""
+        """Say once if the disk is full: libFuzzer itself does not.
+
+        If the corpus's folder is gone, make it again.
+        """
         with contextlib.suppress(OSError):
-            disk = os.statvfs(self.corpus)
+            self.corpus.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(OSError):
+            # On a full disk there may be no folder of the corpus.
+            disk = os.statvfs(self.options.folder)
             room = disk.f_bavail * disk.f_frsize >= ROOM
             if self._room and not room:
                 base.say(f"the disk of '{self.corpus}' is full: new inputs of the corpus are not kept there")
