@@ -120,20 +120,21 @@ static void unaligned(struct kunit *test)
 /* Only the last byte of each is behind the object. */
 static void unaligned_is_checked(struct kunit *test)
 {
-	char *p = kasan_kmalloc_beside(test, SIZE), *end = p + SIZE;
+	char *p = kasan_kmalloc_beside(test, SIZE);
 
+	KUNIT_ASSERT_NOT_NULL(test, p);
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 2,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_load16(end - 1)));
+				  KASAN_TEST_BUG(__sanitizer_unaligned_load16(p + SIZE - 1)));
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 4,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_load32(end - 3)));
+				  KASAN_TEST_BUG(__sanitizer_unaligned_load32(p + SIZE - 3)));
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 8,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_load64(end - 7)));
+				  KASAN_TEST_BUG(__sanitizer_unaligned_load64(p + SIZE - 7)));
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 2,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_store16(end - 1, 0)));
+				  KASAN_TEST_BUG(__sanitizer_unaligned_store16(p + SIZE - 1, 0)));
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 4,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_store32(end - 3, 0)));
+				  KASAN_TEST_BUG(__sanitizer_unaligned_store32(p + SIZE - 3, 0)));
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 8,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_store64(end - 7, 0)));
+				  KASAN_TEST_BUG(__sanitizer_unaligned_store64(p + SIZE - 7, 0)));
 }
 
 static void accesses_are_reported(struct kunit *test)

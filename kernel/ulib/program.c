@@ -134,6 +134,8 @@ void ulib_unpoison_frames(const void *low, const void *high)
 
 void ulib_run_constructors(void)
 {
+	/* A C library prepares itself before: only the program's own allocations fail on purpose. */
+	fault_inject_start();
 	while (constructors && *constructors)
 		(*constructors++)();
 }
@@ -155,7 +157,6 @@ static int program_thread(void *arg)
 	if (program.one_report)
 		current->kflags |= PF_ONE_REPORT;
 	ulib_reset();
-	fault_inject_start();
 	if (!ulib_environ_begin()) {
 		pr_err("program: no memory for its environment\n");
 		ulib_end_program(NO_MEMORY_STATUS);

@@ -132,7 +132,10 @@ def test_bad_input_is_named_before_anything_is_measured(redzone, tmp_path):
     wrong = (
         (("traces", "--json", str(tmp_path / "no" / "file")), "file' cannot be written"),
         (("traces", "--markdown", str(tmp_path)), "cannot be written"),
-        (("trace",), "there is no table 'trace'; there are: traces, stackleak, lockdep, rt, profile"),
+        (
+            ("trace",),
+            "there is no table 'trace'; there are: traces, stackleak, lockdep, rt, programs, profile",
+        ),
         (("--json", "x", "traces"), "options of a table stand behind its name: ./redzone bench traces"),
         (("traces", "all"), "unexpected extra argument (all)"),
     )

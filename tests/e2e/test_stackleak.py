@@ -23,6 +23,7 @@ SMALL_FRAME = 512
 # Assembly that makes a register frame, all of which it writes, or changes to another stack or frame.
 ASSEMBLY = (
     "overflow_entry",
+    "arch_call_on_stack",
     "cpu_switch_to",
     "enter_user_mode",
     "kasan_on_own_stack",

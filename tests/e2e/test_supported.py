@@ -83,7 +83,7 @@ def test_a_promise_too_many_is_found(redzone, source, musl, document):
     for before, after in (
         ("`fork` ", ""),
         ("Whole: ", "Whole: `sys/wait.h` "),
-        ("only `creat`", "only `flock` `creat`"),
+        ("only `creat`", "only `splice` `creat`"),
     ):
         more = document.replace(before, after)
         assert more != document

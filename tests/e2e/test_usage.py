@@ -390,8 +390,8 @@ def test_cases_without_their_folder_are_skipped_by_name(redzone, tmp_path):
     ("arguments", "text"),
     [
         (("style", "--seconds", "60"), "no chosen suite takes --seconds; those that do: "),
-        (("style", "--seed", "1"), "no chosen suite takes --seed; those that do: soak, workqueue-stress"),
-        (("soak", "--rounds", "9"), "no chosen suite takes --rounds; those that do: workqueue-stress"),
+        (("style", "--seed", "1"), "no chosen suite takes --seed; those that do: "),
+        (("soak", "--rounds", "9"), "no chosen suite takes --rounds; those that do: "),
         (("workqueue-stress", "--rounds", "0"), "'0' is not accepted; accepted: an integer from 1 to"),
         (("style", "--quick"), "no chosen suite takes --quick; those that do: fresh-machine"),
         (("style", "--filter", "slab*"), "no chosen suite takes --filter; those that do: "),

@@ -52,7 +52,7 @@ NEEDS = frozenset(
             "timer_create",
             "timer_delete",
         ),
-        *("setgroups", "pipe2", "socket"),
+        *("setgroups", "socket"),
     )
 )
 # Functions that do not work although others of their files do, for want of shared memory or shared objects,

@@ -18,19 +18,19 @@
 	extern __inline__ __attribute__((__gnu_inline__, __always_inline__, __nodebug__))
 
 /* The functions themselves: under their own names Clang would take them for the inline ones below. */
-extern void *redzone_call_memcpy(void *, const void *, __SIZE_TYPE__) __asm__("\001memcpy");
-extern void *redzone_call_memmove(void *, const void *, __SIZE_TYPE__) __asm__("\001memmove");
-extern void *redzone_call_memset(void *, int, __SIZE_TYPE__) __asm__("\001memset");
+extern void *__redzone_call_memcpy(void *, const void *, __SIZE_TYPE__) __asm__("\001memcpy");
+extern void *__redzone_call_memmove(void *, const void *, __SIZE_TYPE__) __asm__("\001memmove");
+extern void *__redzone_call_memset(void *, int, __SIZE_TYPE__) __asm__("\001memset");
 
-struct redzone_word2 {
+struct __redzone_word2 {
 	__UINT16_TYPE__ value;
 } __attribute__((__packed__, __may_alias__));
 
-struct redzone_word4 {
+struct __redzone_word4 {
 	__UINT32_TYPE__ value;
 } __attribute__((__packed__, __may_alias__));
 
-struct redzone_word8 {
+struct __redzone_word8 {
 	__UINT64_TYPE__ value;
 } __attribute__((__packed__, __may_alias__));
 
@@ -43,16 +43,16 @@ struct redzone_word8 {
 			*(unsigned char *)(dst) = *(const unsigned char *)(src); \
 			return dst;                                              \
 		case 2:                                                          \
-			((struct redzone_word2 *)(dst))->value =                 \
-				((const struct redzone_word2 *)(src))->value;    \
+			((struct __redzone_word2 *)(dst))->value =               \
+				((const struct __redzone_word2 *)(src))->value;  \
 			return dst;                                              \
 		case 4:                                                          \
-			((struct redzone_word4 *)(dst))->value =                 \
-				((const struct redzone_word4 *)(src))->value;    \
+			((struct __redzone_word4 *)(dst))->value =               \
+				((const struct __redzone_word4 *)(src))->value;  \
 			return dst;                                              \
 		case 8:                                                          \
-			((struct redzone_word8 *)(dst))->value =                 \
-				((const struct redzone_word8 *)(src))->value;    \
+			((struct __redzone_word8 *)(dst))->value =               \
+				((const struct __redzone_word8 *)(src))->value;  \
 			return dst;                                              \
 		}                                                                \
 		return otherwise(dst, src, n);                                   \
@@ -60,12 +60,12 @@ struct redzone_word8 {
 
 REDZONE_INLINE void *memcpy(void *__restrict__ dst, const void *__restrict__ src, __SIZE_TYPE__ n)
 {
-	REDZONE_COPY(dst, src, n, redzone_call_memcpy);
+	REDZONE_COPY(dst, src, n, __redzone_call_memcpy);
 }
 
 REDZONE_INLINE void *memmove(void *dst, const void *src, __SIZE_TYPE__ n)
 {
-	REDZONE_COPY(dst, src, n, redzone_call_memmove);
+	REDZONE_COPY(dst, src, n, __redzone_call_memmove);
 }
 
 REDZONE_INLINE void *memset(void *dst, int c, __SIZE_TYPE__ n)
@@ -73,22 +73,22 @@ REDZONE_INLINE void *memset(void *dst, int c, __SIZE_TYPE__ n)
 	const __UINT64_TYPE__ word = (unsigned char)c * 0x0101010101010101ULL;
 
 	if (!__builtin_constant_p(n))
-		return redzone_call_memset(dst, c, n);
+		return __redzone_call_memset(dst, c, n);
 	switch (n) {
 	case 1:
 		*(unsigned char *)dst = (unsigned char)c;
 		return dst;
 	case 2:
-		((struct redzone_word2 *)dst)->value = (__UINT16_TYPE__)word;
+		((struct __redzone_word2 *)dst)->value = (__UINT16_TYPE__)word;
 		return dst;
 	case 4:
-		((struct redzone_word4 *)dst)->value = (__UINT32_TYPE__)word;
+		((struct __redzone_word4 *)dst)->value = (__UINT32_TYPE__)word;
 		return dst;
 	case 8:
-		((struct redzone_word8 *)dst)->value = word;
+		((struct __redzone_word8 *)dst)->value = word;
 		return dst;
 	}
-	return redzone_call_memset(dst, c, n);
+	return __redzone_call_memset(dst, c, n);
 }
 
 #undef REDZONE_COPY
