@@ -158,7 +158,7 @@ static int streams_back(ZSTD_DCtx *context, struct data packed, struct data data
 		same = same && done + out.pos <= data.size &&
 		       memcmp(data.bytes + done, piece, out.pos) == 0;
 		done += out.pos;
-		/* What has been read may still have output. */
+		/* Bytes that have been read may still have output. */
 		while (left != 0 && out.pos == out.size) {
 			out.pos = 0;
 			left = check(ZSTD_decompressStream(context, &out, &in), "expand a stream");

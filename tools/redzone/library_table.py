@@ -164,7 +164,7 @@ _ONIGURUMA = tuple(
         "onig_init",
     )
 )
-# What only the programs for EUC-JP and for POSIX's interface need.
+# Files that only the programs for EUC-JP and for POSIX's interface need.
 _ONIGURUMA_MORE = "euc_jp euc_jp_prop regposerr regposix sjis sjis_prop"
 ONIGURUMA = Library(
     "oniguruma",
