@@ -358,7 +358,7 @@ static void give_back(void *opaque, void *memory)
 	free(memory);
 }
 
-/* With ASan's macros zstd leaves 128 bytes around each table in its memory, and poisons them. */
+/* With ASan's macros zstd leaves 128 bytes around each buffer in its memory, and poisons them. */
 static void poisoned(struct data data)
 {
 	ZSTD_CCtx *context = ZSTD_createCCtx_advanced((ZSTD_customMem){keep, give_back, NULL});
