@@ -309,6 +309,8 @@ class Campaign:
             for name in self.findings.waiting():
                 self._take_one(name)
                 self._show(status)
+            # A disk that was filled after the last look has taken nothing in since.
+            self._look_for_room()
         base.say(self._state())
         known = self.findings.known()
         for finding in known:

@@ -112,6 +112,35 @@ def _killed(fuzz):
     yield _fuzz.result("killed", wrong, log)
 
 
+def _engine_killed(fuzz):
+    """The engine is killed, and Ctrl-C comes before the command has seen that: it says so at its end."""
+    seeds = _fuzz.inputs(fuzz.folder / "engine-null", "Null")
+    running = fuzz.start(_fuzz.HERE / "bad.c", "--dir", "engine", "--seeds", seeds, "--seed", 1)
+    wrong = []
+    try:
+        findings = fuzz.folder / "engine" / "findings"
+        found = _fuzz.wait_for(running, lambda: list(findings.glob("*/title")))
+        running.send_signal(signal.SIGSTOP)
+        engines = [number for number, name in _fuzz.descendants(running.pid) if name == "fuzzer"]
+        for number in engines:
+            os.kill(number, signal.SIGKILL)
+        if not found or not engines:
+            wrong.append("no finding, or no engine, before the end")
+        # The command sleeps, so Ctrl-C is there when it goes on.
+        running.send_signal(signal.SIGINT)
+        running.send_signal(signal.SIGCONT)
+    finally:
+        status, output, log = fuzz.finish(running)
+    if status != 130:
+        wrong.append(f"exit status {status}")
+    if "job 0 ended with status -9\n" not in output:
+        wrong.append("nothing says that the engine was killed")
+    if "it starts again" in output:
+        wrong.append("the engine was started again: Ctrl-C came too late")
+    wrong += _fuzz.missing(fuzz.titles("engine"), [_fuzz.BAD["Null"]])
+    yield _fuzz.result("killed.engine", wrong, log)
+
+
 def _stopped(fuzz):
     """A suite that is interrupted ends the command that it runs, and so the emulator."""
     command = [ROOT / "redzone", "test", "fuzz-own", "--filter", "archive", "--seconds", 3600]
@@ -263,6 +292,48 @@ def _build_again(fuzz, exported):
 SMALL_DISK = 'mount -t tmpfs -o size=4k tmpfs "$1" && shift && exec "$@"'
 
 
+# The same, and in the place of the corpus's folder there is a link to nothing when the disk becomes full. The
+# link goes when the command has said so, or has ended.
+NO_CORPUS = """
+mount -t tmpfs -o size=1m tmpfs "$1" && cd "$1" || exit 2
+said=$2
+shift 2
+"$@" &
+command=$!
+runs() { kill -0 $command 2>&-; }
+while runs && [ -z "$(ls corpus 2>&-)" ]; do sleep 0.1; done
+until ln -sT nowhere corpus 2>&-; do rm -rf corpus; done
+cat /dev/zero > ballast 2>&-
+while runs && ! grep -q 'is full:' "$said"; do sleep 0.1; done
+rm -f ballast corpus
+wait $command
+status=$?
+[ -n "$(ls corpus)" ] && echo "the corpus is there again"
+exit $status
+"""
+
+
+def _no_corpus(fuzz):
+    """A full disk is said also if the corpus has no folder, and fuzzing goes on when both are back."""
+    disk = fuzz.folder / "full"
+    disk.mkdir()
+    said = fuzz.folder / "full.log"
+    small = ["unshare", "-rm", "sh", "-c", NO_CORPUS, "sh", disk, said]
+    command = [*small, ROOT / "redzone", "fuzz", _fuzz.HERE / "parser.c", "--dir", disk]
+    command += ["--runs", RUNS, "--seed", 1]
+    with open(said, "w") as output:
+        running = process.start(command, cwd=fuzz.folder, stdout=output)
+        status, _, _ = fuzz.finish(running)
+    text = said.read_text()
+    log = fuzz.write_log(running.args, text)
+    wrong = [] if status in (0, 1) else [f"exit status {status}"]
+    if text.count("is full:") != 1:
+        wrong.append("not one line says that the disk is full")
+    if "the corpus is there again" not in text or "Traceback" in text:
+        wrong.append("no corpus at the end, or a traceback")
+    yield _fuzz.result("full-disk.no-corpus", wrong, log)
+
+
 def _full_disk(fuzz):
     """On a disk without room for a finding one line says so, and fuzzing goes on."""
     disk = fuzz.folder / "small" / "findings"
@@ -284,6 +355,7 @@ def _full_disk(fuzz):
     if not re.search(r" s, (5\d|[1-9]\d\d+) inputs, ", output):
         wrong.append("it did not go on")
     yield _fuzz.result("full-disk", wrong, log)
+    yield from _no_corpus(fuzz)
 
 
 def _modes(fuzz):
@@ -316,7 +388,8 @@ def run(context):
     folder = Path(tempfile.mkdtemp(prefix="redzone-fuzz-"))
     fuzz = _fuzz.Fuzz(context, folder)
     try:
-        for part in (_parser, _bad, _killed, _stopped, _jobs, _mode_off, _export, _full_disk, _modes):
+        ends = (_killed, _engine_killed, _stopped, _full_disk)
+        for part in (_parser, _bad, *ends, _jobs, _mode_off, _export, _modes):
             yield from part(fuzz)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
