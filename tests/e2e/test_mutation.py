@@ -12,7 +12,17 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import console, each, libraries, library_source, library_table, runner, symbolize
+from redzone import (
+    base,
+    console,
+    each,
+    libraries,
+    library_source,
+    library_table,
+    rejects,
+    runner,
+    symbolize,
+)
 from redzone.mutation import compare, guest, native, picker, places, verdict, workloads
 
 SAMPLE = b"""\
@@ -287,6 +297,48 @@ def test_options_for_the_compiler():
     assert native.environment_of(options) == {"TZ": "UTC"}
 
 
+def test_sqlite_is_not_optimised():
+    (program,) = workloads.programs(library_table.SQLITE)
+    assert native.compiler_words(program.options)[-1] == "-O0"
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "parts"), [(1, [[0, 1, 2, 3]]), (30, [[0, 1], [2, 3]]), (200, [[0], [1], [2], [3]])]
+)
+def test_programs_that_are_too_large_for_one_image_get_several(monkeypatch, tmp_path, megabytes, parts):
+    kernel, built = guest.Kernel("generic", tmp_path), []
+
+    def image(case, files):
+        built.append(files)
+        return files, "image", {}
+
+    monkeypatch.setattr(kernel, "_image", image)
+    monkeypatch.setattr(
+        kernel, "_boots", lambda case, work, image, rejected: [f"run of {file}" for file in work]
+    )
+    case = SimpleNamespace(name="item.tests")
+    assert kernel.run(case, [1, 2, 3], 0, megabytes << 20) == ["run of 1", "run of 2", "run of 3"]
+    assert built == parts
+
+
+def test_a_control_that_does_not_build_is_a_failure(monkeypatch, tmp_path):
+    kernel = guest.Kernel("generic", tmp_path)
+    reject = rejects.Reject("does not compile", ["item.c:1: error"])
+    monkeypatch.setattr(kernel, "_image", lambda case, files: (files, None, {0: reject}))
+    with pytest.raises(base.Failure, match="does not compile for the kernel"):
+        kernel.run(SimpleNamespace(name="item.tests"), ["b.c"], "a.c", 1)
+
+
+def test_the_size_of_a_program_is_that_of_its_objects(sample):
+    library, (case, *_) = sample
+    program = native.Native(library, library.root.parent / "size", 1)
+    target = library.root.parent / "zeros.o"
+    source = library.root / "zeros.c"
+    source.write_text("char zeros[1 << 20];\n")
+    assert program.compile(case, "coverage", source, library.root, target) is None
+    assert 1 << 20 <= native.in_memory(target) < 2 << 20
+
+
 ASAN = """\
 =================================================================
 ==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x502000000011 at pc 0x5 bp 0x7 sp 0x7
@@ -324,6 +376,9 @@ def test_verdicts_of_asan(sample):
     )
     assert found.where.startswith("0 bytes after 1-byte region")
     assert found.text() == "heap-buffer-overflow in copy_item()"
+    no_line = ASAN.replace("copy_item /src/src/item.c:18", "copy_item /src/src/item.c")
+    found = of(native_run(native.EXIT_CODE, no_line))
+    assert (found.function, found.line) == ("copy_item", "src/item.c:0")
     for text, kind in (
         ("attempting double-free on 0x50 in thread T0:", "double free"),
         ("attempting free on address which was not malloc()-ed: 0x50 in thread T0", "invalid free"),

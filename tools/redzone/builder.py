@@ -309,7 +309,8 @@ def _write_if_changed(path, text):
 
 
 def _forget_changed(folder, programs):
-    """Remove a program's objects if one of its sources is a different file from last time.
+    """Remove a program's objects if one of its sources is a different file from last time; those of its
+    library stay if only the program has changed.
 
     Ninja compares times only: it would not recompile a source replaced by an *older* file. Nor does it look
     into the file of the user's options.
@@ -317,16 +318,17 @@ def _forget_changed(folder, programs):
     memory = folder / "programs.json"
     known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
     for program in programs:
-        sources = [*program.sources, *program.library]
-        state = [[program.cflags, [program.file_options.get(source) for source in sources]]]
-        for source in sources:
-            info = os.stat(source)
-            state.append([str(source), info.st_ino, info.st_size, info.st_mtime_ns])
         before = known.get(program.name)
-        same = before is not None and before[0] == state[0]
-        # If there are fewer sources than last time, the rest need no recompiling.
-        if not same or {tuple(entry) for entry in state[1:]} - {tuple(entry) for entry in before[1:]}:
-            for part in ("objects", "library"):
+        state = {}
+        for part, sources in (("objects", program.sources), ("library", program.library)):
+            state[part] = [[program.cflags, [program.file_options.get(source) for source in sources]]]
+            for source in sources:
+                info = os.stat(source)
+                state[part].append([str(source), info.st_ino, info.st_size, info.st_mtime_ns])
+            old = before[part] if isinstance(before, dict) else [None]
+            # If there are fewer sources than last time, the rest need no recompiling.
+            new = {tuple(entry) for entry in state[part][1:]} - {tuple(entry) for entry in old[1:]}
+            if old[0] != state[part][0] or new:
                 shutil.rmtree(folder / "CMakeFiles" / f"{program.name}.{part}.dir", ignore_errors=True)
         known[program.name] = state
     memory.write_text(json.dumps(known), encoding="utf-8")

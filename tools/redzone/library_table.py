@@ -494,7 +494,7 @@ _LUA_TESTS = (
 )
 # _U: the tests for users, without those that start programs or need gigabytes. musl's setlocale() takes every
 # name and keeps the point for decimals, so the tests must not believe that there is a locale with a comma.
-_LUA_BEFORE = (
+LUA_BEFORE = (
     "_U = true; local set = os.setlocale; os.setlocale = "
     "function(name, ...) return name ~= 'pt_BR' and name ~= 'ptb' and set(name, ...) or nil end"
 )
@@ -512,7 +512,7 @@ LUA = Library(
             ("lua.c",),
             library=tuple(f"{name}.c" for name in _LUA.split()),
             options=("--env", "PATH=/bin", "--timeout", "1800"),
-            arguments=("-e", _LUA_BEFORE, "all.lua"),
+            arguments=("-e", LUA_BEFORE, "all.lua"),
             files={f"{name}.lua": f"testes/{name}.lua" for name in _LUA_TESTS.split()},
             count=r"^\*\*\*\*\* FILE '\w+\.lua'\*\*\*\*\*$",
             tests=26,

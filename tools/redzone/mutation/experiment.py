@@ -96,7 +96,8 @@ class Experiment:
         for case in dict.fromkeys(mutant.pick.case for mutant in mutants):
             group = [mutant for mutant in mutants if mutant.pick.case == case]
             control = self._plant(group[0].pick, 0, broken=False)
-            guests = self.kernel.run(case, [mutant.unit for mutant in group], control)
+            size = self.native.size(case)
+            guests = self.kernel.run(case, [mutant.unit for mutant in group], control, size)
             stable = self._controls[case][1]
             for mutant, run in zip(group, guests, strict=True):
                 if run is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs mutants of a library in the kernel: all are in one image, and each has a boot of its own.
+"""Runs mutants of a library in the kernel: as many as fit are in one image, and each has a boot of its own.
 
 A boot of its own, because a bug that nobody notices may damage the kernel's memory for the programs after it.
 """
@@ -15,6 +15,9 @@ from redzone.base import Failure
 # Seconds for the program without a bug; a mutant gets this many times that, and seconds more.
 _CONTROL = 3000
 _TIMES, _MORE = 5, 60
+# Bytes of programs in one image: half of the image's address space, because the C library and the rest of the
+# kernel come on top, and code for arm64 can be larger than the host's.
+_ROOM = 64 << 20
 
 
 @dataclass
@@ -71,12 +74,24 @@ class Kernel:
         # {name of a case: Guest without a bug}
         self._control = {}
 
-    def run(self, case, sources, control):
+    def run(self, case, sources, control, size):
         """Run each of @sources, a file in place of a unit of @case. @control: the same for a file without a
-        bug, which runs first when the case is new. Return [Guest], one for each source; None for one that
-        does not compile or link."""
+        bug, which runs first when the case is new. @size: bytes in memory of the case's objects. Return
+        [Guest], one for each source; None for one that does not compile or link."""
         first = case.name not in self._control
         files = [control, *sources] if first else list(sources)
+        most = max(_ROOM // size, 1)
+        found = []
+        for at in range(0, len(files), most):
+            work, image, rejected = self._image(case, files[at : at + most])
+            if first and at == 0 and 0 in rejected:
+                text = "\n".join([f"{case.name} {rejected[0].title} for the kernel:", *rejected[0].messages])
+                raise Failure(text)
+            found += self._boots(case, work, image, rejected)
+        return found[1:] if first else found
+
+    def _image(self, case, files):
+        """Build one image of @files. Return (its job.Work, the image or None, {index in @files: Reject})."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         work = job.check(_options(case, self.mode, files))
@@ -89,22 +104,23 @@ class Kernel:
             **work.code,
             **work.parts,
         )
-        image, rejected = rejects.build(work.preset, program, self.folder)
-        if first and 0 in rejected:
-            text = "\n".join([f"{case.name} {rejected[0].title} for the kernel:", *rejected[0].messages])
-            raise Failure(text)
-        found = [None] * len(files)
-        built = [index for index in range(len(files)) if index not in rejected]
+        return work, *rejects.build(work.preset, program, self.folder)
+
+    def _boots(self, case, work, image, rejected):
+        """Boot for each program of @image that is not @rejected. Return [Guest], None for the others. When
+        @case is new, the first one has no bug."""
+        found = [None] * len(work.sources)
+        built = [index for index in range(len(found)) if index not in rejected]
         if image is None:
             return found
         with each.ProgramSymbolizer(image.elf) as symbolizer:
             for number, index in enumerate(built, 1):
                 found[index] = self._one(case, work, image, symbolizer, built, number)
-                if first and index == 0:
-                    if found[0].verdict.end != "ok":
-                        raise Failure(f"{case.name} without a bug: {found[0].verdict.title}")
-                    self._control[case.name] = found[0]
-        return found[1:] if first else found
+                if case.name not in self._control:
+                    if found[index].verdict.end != "ok":
+                        raise Failure(f"{case.name} without a bug: {found[index].verdict.title}")
+                    self._control[case.name] = found[index]
+        return found
 
     def control(self, case):
         """Return the Guest of @case without a bug, when run() has been called."""

@@ -45,7 +45,10 @@ _KINDS = {
 _TREE = re.compile(r"/\S*/(?:trees/\d+|libraries/[^/]+/[^/]+)/")
 _ERROR = re.compile(r"^==\d+==ERROR: AddressSanitizer: (.*)$", re.MULTILINE)
 _ACCESS = re.compile(r"^(READ|WRITE) of size (\d+) at|caused by a (READ|WRITE) memory access", re.MULTILINE)
-_FRAME = re.compile(r"^ +#\d+ 0x[0-9a-f]+ in (?P<name>\S+).*? (?P<path>/[^ :]+):(?P<line>\d+)", re.MULTILINE)
+# There is no line if the compiler joined code of several.
+_FRAME = re.compile(
+    r"^ +#\d+ 0x[0-9a-f]+ in (?P<name>\S+).*? (?P<path>/[^ :\n]+)(?::(?P<line>\d+).*)?$", re.MULTILINE
+)
 _WHERE = re.compile(r"^0x[0-9a-f]+ is located (.*)$|^  \[\d+, \d+\).* <== (.*)$", re.MULTILINE)
 _REDZONE_WHERE = re.compile(
     r"^(?:The buggy address is located (.*)| (?:allocated |freed )?\d+-byte region.*)$"
@@ -100,7 +103,7 @@ def of_native(run, pick, tree, control, stable):
         for frame in _FRAME.finditer(trace):
             name = picker.below(frame["path"], pick, tree)
             if name:
-                function, line = frame["name"], f"{name}:{frame['line']}"
+                function, line = frame["name"], f"{name}:{frame['line'] or 0}"
                 break
         return Verdict(
             REPORT,
