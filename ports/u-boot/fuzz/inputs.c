@@ -32,8 +32,11 @@
 /* Enough for what setjmp() of any architecture stores. */
 #define STATE_WORDS 32
 #define INPUT_ALIGN 64
-/* Reports of one input that are printed while fuzzing; each takes about as long as a hundred inputs. */
-#define REPORTS_MAX 2
+/*
+ * Reports of one input that are printed while fuzzing; each takes about as long as a hundred inputs. The bug that an input
+ * was kept for may come after several others, and PLACE_REPORTS bounds what those cost.
+ */
+#define REPORTS_MAX 8
 /* Reports of one place that are printed in one boot. A bug that every other input meets would leave no time for others. */
 #define PLACE_REPORTS 4U
 #define PLACES	      1024U
@@ -298,11 +301,19 @@ static int one_input(const uint8_t *data, size_t size)
 	return result;
 }
 
+/* Memory that is never given back. The runtime takes its own from the same place, in whole pages. */
+static void *take_pages(size_t size)
+{
+	const size_t page = CONFIG_KASAN_PAGE_SIZE;
+
+	return kasan_port_alloc((size + page - 1) & ~(page - 1));
+}
+
 static void fuzz(const char *wait, const char *wake)
 {
 	wait_file = host_open(wait, MODE_READ);
 	wake_file = host_open(wake, MODE_WRITE);
-	box = kasan_port_alloc(sizeof(*box) + INPUT_ALIGN);
+	box = take_pages(sizeof(*box) + INPUT_ALIGN);
 	if (wait_file < 0 || wake_file < 0 || !box)
 		uboot_hang("fuzz: no memory, or no pipes to the host");
 	box = (void *)(((uintptr_t)box + INPUT_ALIGN - 1) & ~(uintptr_t)(INPUT_ALIGN - 1));
@@ -320,7 +331,7 @@ static void repeat(const char *path)
 	const unsigned long block[1] = {(unsigned long)file};
 	const long size = file < 0 ? -1 : host_call(SYS_FLEN, block);
 	/* Not from the heap: where objects lie shall be as in the fuzzer. */
-	uint8_t *data = size < 0 ? NULL : kasan_port_alloc((size_t)size + 1);
+	uint8_t *data = size < 0 ? NULL : take_pages((size_t)size + 1);
 
 	if (!data || (size && !host_move(SYS_READ, file, data, (size_t)size)))
 		uboot_hang("fuzz: the input cannot be read");

@@ -148,7 +148,9 @@ TEXT = b"a file\n" * 6
 
 
 # A folder is reached through six links; U-Boot follows seven. Most names differ from others in one bit, so
-# that a small change makes a link lead elsewhere.
+# that a small change makes a link lead elsewhere. The inodes of links come last and in the order in which
+# they are followed: U-Boot finds an inode by the sizes of those before it, so a link whose size is changed
+# is still found, and so are all that lead to it.
 CHAIN = ("link", "p", "q", "s", "r", "v", "room")
 
 
@@ -160,16 +162,17 @@ def _squashfs(**features):
     """Return an image with files, folders, links to a folder through each other, and one to a file."""
     inner = squashfs.Dir("inner", [squashfs.File("more")])
     room = squashfs.Dir("room", [squashfs.File("file", TEXT), inner])
-    long = squashfs.Symlink("long", b"./file")
-    return squashfs.Writer(
-        squashfs.Dir("", [room, squashfs.File("file", TEXT), *_links(), long]), **features
-    ).image()
+    links = [*_links(), squashfs.Symlink("long", b"./file")]
+    root = squashfs.Dir("", [room, squashfs.File("file", TEXT), *links])
+    return squashfs.Writer(root, last=links, **features).image()
 
 
 def _squashfs_links():
     """Return the smallest image with a link to a folder."""
     inner = squashfs.Dir("inner", [squashfs.File("more")])
-    return squashfs.Writer(squashfs.Dir("", [*_links(), squashfs.Dir("room", [inner])])).image()
+    links = _links()
+    root = squashfs.Dir("", [*links, squashfs.Dir("room", [inner])])
+    return squashfs.Writer(root, last=links).image()
 
 
 def _ext2():
@@ -359,7 +362,8 @@ def efi():
     return {"relocated": _pe(table) + bytes(7), "plain": _pe(b"")}
 
 
-# Words for inputs: the largest numbers, which overflow when something is added, and parts of paths.
-NUMBERS = (b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\xff\xff")
+# Words for inputs: the largest numbers, which overflow when something is added, and parts of paths. Words
+# are chosen evenly. Most numbers of a file system have 32 bits, so the largest one stands there four times.
+NUMBERS = (*([b"\xff\xff\xff\xff"] * 4), b"\xff\xff\xff\x7f", b"\xff\xff")
 WORDS = {"fs": (*NUMBERS, b"link", b"p", b"room", b"..")}
 INPUTS = {"dtb": dtb, "efi": efi, "env": env, "fit": fit, "fs": fs, "net": net}

@@ -15,6 +15,8 @@ from .fetch import HOME
 
 # Also files ports/u-boot/fuzz/NAME.c, and functions of fuzz/seeds.py.
 TARGETS = ("net", "fs", "fit", "env", "efi", "dtb")
+# Those whose inputs have numbers at fixed places: see numbers.c of the fuzzer.
+NUMBERS = ("fs",)
 TOOLS = ("qemu-arm64", "symbolizer", "libfuzzer", "clang-19", "lld")
 MEMORY = "256M"
 HANDLED = "fuzz: the input was handled"
@@ -68,7 +70,7 @@ def _repeat_words(name, tree, path):
 def prepare(name, tree, options, place, jobs=2):
     """Build U-Boot and what fuzzes the target @name in it, into @place. Return the target.Target."""
     image = build.build(tree, jobs=jobs, fuzz=True)
-    executable = target.put_executable(place)
+    executable = target.put_executable(place, numbers=name in NUMBERS)
     binary, elf = place / "u-boot.bin", place / "u-boot.elf"
     shutil.copyfile(image.binary, binary)
     shutil.copyfile(image.elf, elf)

@@ -24,4 +24,4 @@ def image():
     link = squashfs.Symlink("link", forged, size=0x100000000 - 24 + 8, time=8)
     target = squashfs.Dir("dir", [squashfs.File("file")])
     root = squashfs.Dir("", [link, target])
-    return squashfs.Writer(root, last=target).image()
+    return squashfs.Writer(root, last=[target]).image()

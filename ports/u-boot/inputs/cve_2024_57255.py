@@ -17,4 +17,4 @@ def image():
     link = squashfs.Symlink("link", b"real", size=0xFFFFFFFF)
     inner = squashfs.Dir("inner", [squashfs.File("file")])
     root = squashfs.Dir("", [link, squashfs.Dir("real", [inner])])
-    return squashfs.Writer(root, last=link).image()
+    return squashfs.Writer(root, last=[link]).image()

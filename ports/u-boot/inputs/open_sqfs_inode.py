@@ -15,4 +15,4 @@ COMMANDS = ("sqfsls virtio 0 /dir",)
 def image():
     link = squashfs.Symlink("link", b"target", size=65536)
     target = squashfs.Dir("dir", [squashfs.File("file")])
-    return squashfs.Writer(squashfs.Dir("", [link, target]), last=target).image()
+    return squashfs.Writer(squashfs.Dir("", [link, target]), last=[target]).image()

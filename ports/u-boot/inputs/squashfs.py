@@ -59,20 +59,19 @@ class Writer:
     """Numbers the nodes below @root and lays out the tables.
 
     U-Boot searches for an inode by number from the start of the table, so the order decides which inodes it
-    passes first. @last is a node whose inode comes after all others. @fragments: the contents of all files
-    lie in one fragment, and there is a table of it. @compress: with zlib.
+    passes first. @last: nodes whose inodes come after all others. @fragments: the contents of all files lie
+    in one fragment, and there is a table of it. @compress: with zlib.
     """
 
-    def __init__(self, root, last=None, fragments=False, compress=False):
+    def __init__(self, root, last=(), fragments=False, compress=False):
         self.root = root
         self.fragments, self.compress = fragments, compress
         self.nodes = []
         self._collect(root)
         # The root's inode has the highest number, because U-Boot starts there.
         self.numbers = {id(node): number for number, node in enumerate(self.nodes, 1)}
-        self.order = [node for node in reversed(self.nodes) if node is not last]
-        if last is not None:
-            self.order.append(last)
+        behind = {id(node) for node in last}
+        self.order = [*(node for node in reversed(self.nodes) if id(node) not in behind), *last]
         self.inodes = {}
         self.directories = b""
         self.places = {}

@@ -44,10 +44,10 @@ class Target:
     edges: int | None
 
 
-def _build_proxy():
-    """Return the path of the libFuzzer executable, which is the same for all targets."""
-    made = BUILD / "fuzz" / "proxy"
-    sources = sorted(HERE.glob("*.c"))
+def _build_proxy(numbers):
+    """Return the path of the libFuzzer executable, which is the same for all targets; see put_executable()."""
+    made = BUILD / "fuzz" / ("proxy-numbers" if numbers else "proxy")
+    sources = sorted([*HERE.glob("*.c"), *((HERE / "numbers").glob("*.c") if numbers else ())])
     inputs = [*sources, HERE / "proxy.h", ROOT / "include" / "kasan" / "fuzz.h"]
     with base.locked(made.parent):
         if made.exists() and all(path.stat().st_mtime < made.stat().st_mtime for path in inputs):
@@ -97,12 +97,15 @@ def _read_places(elf):
     return []
 
 
-def put_executable(folder):
-    """Put the libFuzzer executable into @folder. Return its path. Running processes keep the old file."""
+def put_executable(folder, numbers=False):
+    """Put the libFuzzer executable into @folder. Return its path. Running processes keep the old file.
+
+    numbers: inputs are changed as numbers/numbers.c says.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     executable = folder / "fuzzer"
     fresh = executable.with_suffix(".new")
-    shutil.copy2(_build_proxy(), fresh)
+    shutil.copy2(_build_proxy(numbers), fresh)
     os.replace(fresh, executable)
     return executable
 
