@@ -36,7 +36,7 @@
  * Reports of one input that are printed while fuzzing; each takes about as long as a hundred inputs. The bug that an input
  * was kept for may come after several others, and PLACE_REPORTS bounds what those cost.
  */
-#define REPORTS_MAX 8
+#define REPORTS_MAX 32
 /* Reports of one place that are printed in one boot. A bug that every other input meets would leave no time for others. */
 #define PLACE_REPORTS 4U
 #define PLACES	      1024U

@@ -88,19 +88,30 @@ def name(report, bugs):
     return next((bug.name for bug in bugs if _is(bug, report)), None)
 
 
-def read(console, elf):
-    """Return the reports, decoded, in the file @console of a U-Boot that is @elf."""
+def _read(console, elf):
+    """Return the bugs, decoded, in the file @console of a U-Boot that is @elf."""
     with symbols.Symbols([str(elf)], None) as found:
         one = decoder.Decoder(found)
         decoder.read_file(one, str(console))
-        log = one.finish()
-    return [report for bug in log.bugs for report in bug.reports]
+        return one.finish().bugs
+
+
+def of_console(console, elf, bugs):
+    """Return the names of those of @bugs that the file @console of a U-Boot that is @elf has reports of."""
+    return {name(report, bugs) for bug in _read(console, elf) for report in bug.reports} - {None}
+
+
+def of_finding(folder, elf, bugs):
+    """Return the name of the one of @bugs that the finding in @folder is, None if it is none of them.
+
+    The console has all reports of the input. The signature of the finding's own is the name of the folder.
+    """
+    found = _read(folder / "console.log", elf)
+    own = next((bug for bug in found if bug.signature == folder.name), None)
+    return name(own.reports[0], bugs) if own else None
 
 
 def of_folder(findings, elf, bugs):
     """Return {folder of a finding: name of the one of @bugs that it is, or None} for those in @findings."""
-    named = {}
-    for title in sorted(findings.glob("*/title")):
-        reports = read(title.parent / "console.log", elf)
-        named[title.parent] = name(reports[0], bugs) if reports else None
-    return named
+    places = [title.parent for title in sorted(findings.glob("*/title"))]
+    return {place: of_finding(place, elf, bugs) for place in places}

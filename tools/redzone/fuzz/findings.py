@@ -137,8 +137,12 @@ class Findings:
         return sorted(found)
 
     def waiting(self):
-        """Return the names of the findings that take() has not seen yet."""
-        return sorted(path.stem for path in self.new.glob("*.finding"))
+        """Return the names of the findings that take() has not seen yet, the oldest one first."""
+        found = []
+        for path in self.new.glob("*.finding"):
+            with contextlib.suppress(OSError):
+                found.append((path.stat().st_mtime_ns, path.stem))
+        return [name for _, name in sorted(found)]
 
     def clean(self):
         """Remove what a process that was killed has begun to write."""

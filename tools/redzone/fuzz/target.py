@@ -45,7 +45,7 @@ class Target:
 
 
 def _build_proxy(numbers):
-    """Return the path of the libFuzzer executable, which is the same for all targets; see put_executable()."""
+    """Return the path of the libFuzzer executable, the same for all targets. numbers: as put_executable()."""
     made = BUILD / "fuzz" / ("proxy-numbers" if numbers else "proxy")
     sources = sorted([*HERE.glob("*.c"), *((HERE / "numbers").glob("*.c") if numbers else ())])
     inputs = [*sources, HERE / "proxy.h", ROOT / "include" / "kasan" / "fuzz.h"]
