@@ -379,6 +379,8 @@ def test_verdicts_of_asan(sample):
     no_line = ASAN.replace("copy_item /src/src/item.c:18", "copy_item /src/src/item.c")
     found = of(native_run(native.EXIT_CODE, no_line))
     assert (found.function, found.line) == ("copy_item", "src/item.c:0")
+    jump = "SEGV on unknown address 0x000000000000 (pc 0x000000000000 bp 0x7 sp 0x7 T0)"
+    assert of(native_run(1, f"==7==ERROR: AddressSanitizer: {jump}\n")).where == verdict.CALLS_NULL
     for text, kind in (
         ("attempting double-free on 0x50 in thread T0:", "double free"),
         ("attempting free on address which was not malloc()-ed: 0x50 in thread T0", "invalid free"),
@@ -454,6 +456,13 @@ def test_what_the_verdicts_say_themselves():
     assert compare.of_verdicts(far, freed, "generic") == compare.BEYOND
     assert compare.of_verdicts(near, reported("fault"), "generic") == compare.BEYOND
     assert compare.of_verdicts(far, replace(freed, function="g", line="a.c:2"), "generic") is None
+    jump = replace(reported("fault", "caller of f", "a.c:9"), where=verdict.CALLS_NULL)
+    for where, known in (
+        ("the program crashed: NULL pointer dereference at virtual address 0000000000000000: f()", True),
+        ("the program crashed: NULL pointer dereference at virtual address 0000000000000008: f()", False),
+    ):
+        found = compare.of_verdicts(jump, replace(reported("fault"), where=where), "generic")
+        assert (found == compare.CALLER) == known
     for mode, kind, known in (
         ("hw_tags", "stack bounds", True),
         ("sw_tags", "stack bounds", False),

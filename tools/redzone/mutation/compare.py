@@ -40,6 +40,11 @@ BEYOND = (
     "the same access, beyond the redzone of its object: what lies there is another object or no memory, "
     "because the two heaps are laid out differently"
 )
+CALLER = (
+    "the program calls a null pointer. ASan's trace follows frame pointers and misses the caller, because "
+    "the called function has no frame. Redzone finds the caller by the link register"
+)
+_ADDRESS_0 = re.compile(r"NULL pointer dereference at virtual address 0+:")
 # Kinds of bugs that a mode does not check: {mode: (kinds, why)}.
 _UNCHECKED = {
     "sw_tags": (("global bounds",), "global variables have no tags in this mode"),
@@ -114,6 +119,8 @@ def of_verdicts(native, guest, mode):
         return SAME_GRANULE
     if native.kind == "use after return":
         return AFTER_RETURN
+    if native.where == verdict.CALLS_NULL and _ADDRESS_0.search(guest.where):
+        return CALLER
     both = native.end == guest.end == verdict.REPORT
     if both and native.function == guest.function and native.line == guest.line:
         kinds = {native.kind, guest.kind}

@@ -45,6 +45,8 @@ _KINDS = {
 _TREE = re.compile(r"/\S*/(?:trees/\d+|libraries/[^/]+/[^/]+)/")
 _ERROR = re.compile(r"^==\d+==ERROR: AddressSanitizer: (.*)$", re.MULTILINE)
 _ACCESS = re.compile(r"^(READ|WRITE) of size (\d+) at|caused by a (READ|WRITE) memory access", re.MULTILINE)
+_NO_CODE = re.compile(r"^SEGV on unknown address 0x0+ \(pc 0x0+ ")
+CALLS_NULL = "calls a null pointer"
 # There is no line if the compiler joined code of several.
 _FRAME = re.compile(
     r"^ +#\d+ 0x[0-9a-f]+ in (?P<name>\S+).*? (?P<path>/[^ :\n]+)(?::(?P<line>\d+).*)?$", re.MULTILINE
@@ -96,7 +98,10 @@ def of_native(run, pick, tree, control, stable):
         rest = run.errors[error.end() :]
         word = _asan_type(error[1])
         access = _ACCESS.search(rest)
-        where = _WHERE.search(rest)
+        found = _WHERE.search(rest)
+        where = (found[1] or found[2] or "") if found else ""
+        if _NO_CODE.match(error[1]):
+            where = CALLS_NULL
         function, line = "", ""
         # The first trace is that of the bug; the next ones, behind an empty line, are those of its memory.
         trace = rest[rest.find("#0 ") - 4 :].split("\n\n")[0]
@@ -113,7 +118,7 @@ def of_native(run, pick, tree, control, stable):
             int(access[2]) if access and access[2] else None,
             function,
             line,
-            (where[1] or where[2] or "") if where else "",
+            where,
         )
     if run.hang:
         return Verdict(HANG, where=f"{run.seconds:.0f} s of CPU time")
