@@ -245,8 +245,8 @@ static noinline void spoil_stack_pointer(struct subject *subject)
 		current->stack = (void *)((uintptr_t)record - random_u64() % (1UL << 40));
 		current->stack_size =
 			(uintptr_t)record - (uintptr_t)current->stack + random_u64() % (1UL << 40);
-		/* Climbing, but not to a frame. */
-		if (frame)
+		/* Climbing, but not to a frame; or anywhere, with an end of the stack that is odd. */
+		if (frame && prandom_u32_state(&rnd) % 2)
 			*(uintptr_t *)record = (uintptr_t)record + 8 * (random_u64() % (1UL << 24));
 		break;
 	default:

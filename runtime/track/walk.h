@@ -35,6 +35,9 @@ static inline bool kasan_get_bounds(uintptr_t start, uintptr_t end, struct kasan
 {
 	if (!start || end < start + 64)
 		return false;
+	/* kasan_frame_room() takes the bits below a unit for those of the frame pointer alone. With an odd @end, which only a
+	 * broken task has, it would follow a record that points out of the stack. */
+	end &= ~((uintptr_t)KASAN_FRAME_ALIGN - 1);
 	bounds->low = start - (uintptr_t)KASAN_FRAME_RECORD_LOW;
 	bounds->span = end - (uintptr_t)KASAN_FRAME_RECORD_HIGH - bounds->low;
 	return true;

@@ -472,10 +472,27 @@ static void broken_frame_records(void)
 	CHECK_EQ(kasan_stack_walk(0x1234, (uintptr_t)stack, pcs, 1), 1);
 }
 
+/* A bug has overwritten the task: its stack ends at an odd address, and a record that looks right leads out of it. */
+static void odd_end_of_the_stack(void)
+{
+	struct kasan_port_task task = {0};
+	uintptr_t stack[64] = {0}, pcs[8];
+
+	REQUIRE(kasan_posix_stack(&task.stack_start, &task.stack_end));
+	stack[0] = (uintptr_t)0x7373737373737373ULL;
+	stack[1] = 0x5678;
+	for (unsigned int odd = 0; odd < 16; odd++) {
+		task.stack_end -= odd;
+		CHECK_EQ(kasan_stack_walk_fault(&task, 0x1234, (uintptr_t)stack, pcs, 8), 2);
+		CHECK_EQ(pcs[0], 0x1234);
+		task.stack_end += odd;
+	}
+}
+
 UNIT_MAIN(UNIT_CASE(single_shot), UNIT_CASE(verdicts_without_reports), UNIT_CASE(suppression_nests),
 	  UNIT_CASE(suppressed_operations_take_place), UNIT_CASE(several_threads_at_once),
 	  UNIT_CASE(bug_inside_of_a_notice), UNIT_CASE(report_during_the_last_line),
 	  UNIT_CASE(other_cpus_still_report), UNIT_CASE(suppression_belongs_to_tasks),
 	  UNIT_CASE(ignored_functions), UNIT_CASE(wrong_ignore_lists),
 	  UNIT_CASE(ignored_does_not_panic), UNIT_CASE(tasks_that_are_not_known),
-	  UNIT_CASE(broken_frame_records))
+	  UNIT_CASE(broken_frame_records), UNIT_CASE(odd_end_of_the_stack))
