@@ -23,6 +23,7 @@ enum part {
 	OUTSIDE,
 	TITLE,
 	ACCESS,
+	SHORT,
 	BLANK,
 	BANNER,
 	TRACE,
@@ -37,7 +38,7 @@ enum part {
 static enum part part;
 static bool is_late;
 static unsigned int complete, rows, above, carets, others, shown;
-static bool is_start;
+static bool is_start, short_is_whole;
 static char titles[TITLES][TITLE_SIZE];
 static const char *volatile wrong;
 static char wrong_line[LINE_SIZE];
@@ -139,6 +140,14 @@ static enum part late_end(const char *text)
 	return OUTSIDE;
 }
 
+static enum part short_end(const char *text)
+{
+	if (!is_separator(text))
+		return fail("a short report that goes on", text);
+	complete++;
+	return OUTSIDE;
+}
+
 static enum part next_part(const char *text)
 {
 	switch (part) {
@@ -165,7 +174,15 @@ static enum part next_part(const char *text)
 		/* Of the tag-based modes. */
 		if (starts(text, "Pointer tag: ["))
 			return BLANK;
+		if (short_is_whole && starts(text, "kasan: a short report: "))
+			return SHORT;
+		/* In a short one no empty line precedes it. */
+		if (short_is_whole &&
+		    (starts(text, "The stack of task ") || starts(text, " its stack pointer is ")))
+			return BLANK;
 		return *text ? fail("no empty line", text) : BANNER;
+	case SHORT:
+		return short_end(text);
 	case BANNER:
 		return starts(text, "CPU: ") ? TRACE : fail("no line of the CPU", text);
 	case TRACE:
@@ -232,6 +249,11 @@ unsigned int kasan_watch_end(struct kunit *test, const struct kunit_loc *loc)
 		kunit_fail(test, KUNIT_EXPECTATION, loc, "a report is not whole: %s: \"%s\"", wrong,
 			   wrong_line);
 	return complete;
+}
+
+void kasan_watch_short(bool accept)
+{
+	short_is_whole = accept;
 }
 
 unsigned int kasan_watched(const char **what)

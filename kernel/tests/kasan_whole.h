@@ -18,6 +18,10 @@ void kasan_watch_begin(unsigned int show, void (*on_line)(unsigned int complete,
  *  Return: complete reports. */
 unsigned int kasan_watch_end(struct kunit *test, const struct kunit_loc *loc);
 
+/** kasan_watch_short() - @accept: is a short report whole as well? A task whose stack has little room left gets one. At
+ *  first none is. */
+void kasan_watch_short(bool accept);
+
 /** kasan_watched() - Return: complete reports so far. @wrong: filled with the first fault, NULL: none. */
 unsigned int kasan_watched(const char **wrong);
 

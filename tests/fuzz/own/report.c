@@ -314,6 +314,8 @@ static void report_of_an_object(unsigned int kind, unsigned int at)
 	const char *wrong = NULL;
 
 	kasan_watch_begin(0, NULL);
+	/* Garbage bounds of the stack may leave no room for a whole report. */
+	kasan_watch_short(objects[kind] == stack_of_the_task);
 	preempt_disable();
 	objects[kind](at);
 	preempt_enable();
