@@ -24,8 +24,8 @@ EXPLAINED = {
     ),
     ("lua", "lstrlib.c:1762", "dead-argument"): _NO_VALUE,
     ("xz", "src/liblzma/common/common.c:70", "half-size"): (
-        "the first access is 27,256 bytes beyond the table of half the size: on the host in another object, in "
-        "the kernel on a free page. ASan reports the next access, 528 bytes beyond"
+        "the first access is 27,256 bytes beyond the table of half the size: on the host in another object, "
+        "in the kernel on a free page. ASan reports the next access, 528 bytes beyond"
     ),
     ("zstd", "lib/compress/zstdmt_compress.c:131", "double-free"): (
         "the second free copies a structure of the freed memory as its argument. ASan takes the check of "
