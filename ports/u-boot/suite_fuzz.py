@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from redzone.fuzz import findings
 from redzone.runner import FAIL
 from redzone.suites import _fuzz
 
@@ -97,58 +98,67 @@ class _Campaigns:
             wrong.append(f"{kept} inputs kept, {seeds} of them valid ones: nothing reached further")
         return _fuzz.result(f"{name}.progress", wrong, log)
 
+    def _look(self, found, looked, began):
+        """Add the inputs of the CVEs that are not in @looked yet to @found: {CVE: [files]}.
+
+        The command takes in one finding after the other, for many seconds each, so those that wait count.
+        """
+        elf = self.elf("original")
+        for path in (self.folder / "cves" / "findings" / "new").glob("*.finding"):
+            if path.stem in looked:
+                continue
+            try:
+                stored = findings.read_stored(path)
+            except (OSError, ValueError):
+                # It was taken in just now.
+                continue
+            looked.add(path.stem)
+            name = known.of_stored(stored, elf, known.CVES, self.folder / "decode.log")
+            if not name:
+                continue
+            data = self.folder / path.stem
+            data.write_bytes(stored.data)
+            if name not in found:
+                seconds = time.monotonic() - began
+                self.context.note(f"cves: {name} by input {stored.number}, after {seconds:.0f} s")
+            found.setdefault(name, []).append(data)
+        return len(found) >= CVES_WANTED
+
     def cves(self):
         """From valid disks, the original source shows two of the CVEs that the suite u-boot lists."""
-        context = self.context
+        context, found, looked = self.context, {}, set()
         self.elf("original")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        log, named, began = self.folder / "cves.log", {}, time.monotonic()
-
-        def enough():
-            """Name the new findings. Return whether they are enough."""
-            for title in (self.folder / "cves" / "findings").glob("*/title"):
-                if title.parent not in named:
-                    named[title.parent] = known.of_finding(title.parent, self.elf("original"), known.CVES)
-                    if named[title.parent]:
-                        seconds = f"{time.monotonic() - began:.0f} s"
-                        context.note(f"cves: {named[title.parent]} after {seconds}: {_title(title.parent)}")
-            return len(set(filter(None, named.values()))) >= CVES_WANTED
-
+        log, began = self.folder / "cves.log", time.monotonic()
         words = ("--unpatched", "--dir", "cves", "--seed", context.seed or 1, "--runs", CVES_ROUNDS)
         with open(log, "w") as output:
             running = self.fuzz.start("fs", *words, "--hang", HANG, stdout=output)
             try:
-                # Taking in findings may last longer than fuzzing.
-                found = _fuzz.wait_for(running, enough) or enough()
+                _fuzz.wait_for(running, lambda: self._look(found, looked, began))
                 running.send_signal(signal.SIGINT)
             finally:
                 status, _, _ = self.fuzz.finish(running)
         text = log.read_text(errors="replace")
         kept = self.fuzz.write_log(running.args, text)
-        for place, number in re.findall(r"found by input (\d+): (?:\S+/)?findings/(\w+)/input", text):
-            name = named.get(self.folder / "cves" / "findings" / number)
-            if name:
-                context.note(f"cves: {name} by input {place}")
-        names = ", ".join(sorted(set(filter(None, named.values())))) or "no CVE"
-        wrong = [] if found else [f"{names} within {_state(text)[1]} inputs, expected {CVES_WANTED}"]
+        names = ", ".join(sorted(found)) or "no CVE"
+        wrong = []
+        if len(found) < CVES_WANTED:
+            wrong.append(f"{names} within {_state(text)[1]} inputs, expected {CVES_WANTED}")
         if status not in (0, 1, 130):
             wrong.append(f"exit status {status}")
         yield _fuzz.result("fs.cves", wrong, kept)
-        yield self._repeated(named)
+        yield self._repeated(found)
 
-    def _repeated(self, named):
-        """In a fresh boot, an input alone shows the CVE that it showed before. @named: as named()."""
-        wrong = []
-        log = self.context.logs / "repeat.log"
-        for name in sorted(set(filter(None, named.values()))):
-            for place in (place for place, other in named.items() if other == name):
-                fuzz.repeat("fs", "original", place / "original", log, REPEAT, None, self.context.jobs)
+    def _repeated(self, found):
+        """In a fresh boot, an input alone shows the CVE that it showed before. @found: {CVE: [files]}."""
+        wrong = [] if found else ["no finding"]
+        log = self.context.logs / f"repeat-{self.context.seed or 1}.log"
+        for name, inputs in sorted(found.items()):
+            for data in inputs:
+                fuzz.repeat("fs", "original", data, log, REPEAT, None, self.context.jobs)
                 if name in known.of_console(log, self.elf("original"), known.CVES):
                     break
             else:
                 wrong.append(f"no input alone shows {name}")
-        if not any(named.values()):
-            wrong.append("no finding")
         return _fuzz.result("fs.cves.repeated", wrong, log)
 
 

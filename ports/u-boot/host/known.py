@@ -111,6 +111,19 @@ def of_finding(folder, elf, bugs):
     return name(own.reports[0], bugs) if own else None
 
 
+def of_stored(stored, elf, bugs, scratch):
+    """Return the name of the one of @bugs that the findings.Stored is, None if it is none of them.
+
+    @scratch: a file. Most findings are other reads, which their first lines show: decoding takes a second.
+    """
+    head = stored.shown().partition(b"Call trace:")[0].decode(errors="replace").lower()
+    if not any(kind in head and bug.access in head for bug in bugs for kind in bug.types):
+        return None
+    scratch.write_bytes(stored.shown())
+    found = _read(scratch, elf)
+    return name(found[0].reports[0], bugs) if found else None
+
+
 def of_folder(findings, elf, bugs):
     """Return {folder of a finding: name of the one of @bugs that it is, or None} for those in @findings."""
     places = [title.parent for title in sorted(findings.glob("*/title"))]

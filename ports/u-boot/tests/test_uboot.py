@@ -48,9 +48,9 @@ def test_second_report_of_an_input_keeps_the_place_of_the_code():
     window = b"[    0.1] KASAN: window 0x49a08000-0x4e000000 shadow 0x4e000000 relocated by 0x4dbc9000\n"
     console = b"handling\n" + window + b"first report\n" + b"second report\n"
     at = console.index(b"second")
-    stored = findings._Stored("title", 1, at, b"", console)
+    stored = findings.Stored("title", 1, at, b"", console)
     assert stored.shown() == window + b"second report\n"
-    stored = findings._Stored("title", 1, 0, b"", console)
+    stored = findings.Stored("title", 1, 0, b"", console)
     assert stored.shown() == console
 
 

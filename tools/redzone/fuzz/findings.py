@@ -41,7 +41,7 @@ class Finding:
 
 
 @dataclass
-class _Stored:
+class Stored:
     """The contents of a file KEY-PROCESS.finding. @offset: where the bug's report begins in @console."""
 
     title: str
@@ -56,13 +56,13 @@ class _Stored:
         return b"".join(_PLACE.findall(before)[-1:]) + behind
 
 
-def _read(path):
-    """Return the _Stored of the file @path. Raise ValueError if it is none."""
+def read_stored(path):
+    """Return the Stored of the file @path. Raise ValueError if it is none."""
     title, numbers, rest = path.read_bytes().split(b"\n", 2)
     number, offset, size = map(int, numbers.split())
     if size > len(rest):
         raise ValueError
-    return _Stored(title.decode(errors="replace"), number, offset, rest[:size], rest[size:])
+    return Stored(title.decode(errors="replace"), number, offset, rest[:size], rest[size:])
 
 
 def _decode(console, elf, scratch):
@@ -155,7 +155,7 @@ class Findings:
         path = self.new / f"{name}.finding"
         key = name.partition("-")[0]
         try:
-            stored = _read(path)
+            stored = read_stored(path)
         except ValueError:
             path.rename(path.with_suffix(".damaged"))
             base.say(f"{path.with_suffix('.damaged')} is no finding as the fuzzer stores it")
