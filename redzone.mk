@@ -135,7 +135,8 @@ kasan_flags_clang := $(if $(filter 1,$(KASAN_BYPASS)),-Xclang -fsanitize=kernel-
 	$(if $(KASAN_DYNAMIC),-mllvm -asan-force-dynamic-shadow=1) \
 	-mllvm -asan-instrumentation-with-call-threshold=$(if $(filter inline,$(KASAN_WHERE)),10000,0) \
 	$(if $(filter 0,$(KASAN_STACK)),-mllvm -asan-stack=0 -mllvm -asan-use-after-scope=0 \
-		-mllvm -asan-instrument-dynamic-allocas=0,-mllvm -asan-stack=1 -mllvm -asan-use-after-scope=1) \
+		-mllvm -asan-instrument-dynamic-allocas=0,-mllvm -asan-stack=1 -mllvm -asan-use-after-scope=1 \
+		-Xclang -fsanitize-address-use-after-scope) \
 	$(if $(filter 0,$(KASAN_GLOBALS)),-mllvm -asan-globals=0,-mllvm -asan-globals=1 \
 		-mllvm -asan-destructor-kind=none) \
 	-mllvm -asan-kernel-mem-intrinsic-prefix=1

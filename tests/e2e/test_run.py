@@ -93,6 +93,31 @@ def test_constant_overrun_is_found_without_optimisation(redzone, source, cc):
     assert "program.c:6: in main()" in result.stdout
 
 
+SCOPE = """\
+int main(void)
+{
+	int *volatile p;
+
+	{
+		int inner = 1;
+
+		p = &inner;
+	}
+	return *p == 0;
+}
+"""
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
+def test_scopes_end_without_optimisation(redzone, source, cc):
+    if shutil.which(cc) is None and cc == "clang-22":
+        pytest.skip("clang-22 not found; ./redzone doctor --install installs it where it can be had")
+    result = redzone("run", "-O0", "--cc", cc, source(SCOPE))
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert [kind for kind, _ in reports(result.stdout)] == ["use-after-scope"]
+    assert "program.c:10: in main()" in result.stdout
+
+
 def test_options_of_the_compiler(redzone, source):
     text = "int main(void) { int unused_variable; return THREE + FOUR != 7; }"
     one = source("#define THREE 3\n", "my headers/one.h")
