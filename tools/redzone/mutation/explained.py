@@ -23,6 +23,11 @@ EXPLAINED = {
         "out of scope in it; the kernel's calls the function, so the frame is in use again"
     ),
     ("lua", "lstrlib.c:1762", "dead-argument"): _NO_VALUE,
+    ("sqlite", "sqlite3.c:127795", "comparison"): (
+        "the loop reads one number too many from an array that is a part of a larger block, and takes it as "
+        "an index of other objects. The number is chance: on the host it leads to freed memory, in the "
+        "kernel to a pointer that is wild"
+    ),
     ("xz", "src/liblzma/common/common.c:70", "half-size"): (
         "the first access is 27,256 bytes beyond the table of half the size: on the host in another object, "
         "in the kernel on a free page. ASan reports the next access, 528 bytes beyond"
