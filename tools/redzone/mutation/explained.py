@@ -25,8 +25,8 @@ EXPLAINED = {
     ("lua", "lstrlib.c:1762", "dead-argument"): _NO_VALUE,
     ("sqlite", "sqlite3.c:127795", "comparison"): (
         "the loop reads one number too many from an array that is a part of a larger block, and takes it as "
-        "an index of other objects. The number is chance: on the host it leads to freed memory, in the "
-        "kernel to a pointer that is wild"
+        "an index of other objects. The number is chance, and so is where it leads: on the host to freed "
+        "memory, in the kernel to memory of a live object"
     ),
     ("xz", "src/liblzma/common/common.c:70", "half-size"): (
         "the first access is 27,256 bytes beyond the table of half the size: on the host in another object, "
