@@ -31,8 +31,10 @@ void kmalloc_large_oob_right(struct kunit *test)
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
 				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[KASAN_END(size)], 0)));
 	kfree(ptr);
-	/* An object that ends with its page has a redzone as well. */
-	ptr = alloc_large(test, 4 * PAGE_SIZE);
+	/* An object that ends with its page has a redzone as well; with tags a neighbour, which must be one that lives. */
+	ptr = kasan_kmalloc_beside(test, 4 * PAGE_SIZE);
+	kasan_needs(test, ptr, "two objects of 16 KiB beside one another");
+	HIDE_VAR(ptr);
 	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(ptr[4 * PAGE_SIZE])));
 	kfree(ptr);

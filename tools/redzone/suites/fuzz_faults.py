@@ -464,7 +464,7 @@ def _rounds(campaign, rounds, environment):
     if not before <= {one.folder.name for one in found}:
         wrong.append("findings of the earlier runs are gone")
     left = sorted(path.name for path in (campaign.folder / "findings" / "new").iterdir())
-    # libFuzzer stores inputs that took over ten seconds, as with a boot on a busy machine. They are no findings.
+    # libFuzzer stores inputs that took over ten seconds, as on a busy machine. They are no findings.
     slow = [name for name in left if name.startswith("engine-slow-unit-")]
     if len(left) > len(slow):
         wrong.append(f"nobody has taken in {', '.join(name for name in left if name not in slow)}")
