@@ -362,8 +362,7 @@ def efi():
     return {"relocated": _pe(table) + bytes(7), "plain": _pe(b"")}
 
 
-# Words for inputs: the largest numbers, which overflow when something is added, and parts of paths. Words
-# are chosen evenly. Most numbers of a file system have 32 bits, so the largest one stands there four times.
-NUMBERS = (*([b"\xff\xff\xff\xff"] * 4), b"\xff\xff\xff\x7f", b"\xff\xff")
+# Words for inputs: the largest numbers, which overflow when something is added, and parts of paths.
+NUMBERS = (b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\xff\xff")
 WORDS = {"fs": (*NUMBERS, b"link", b"p", b"room", b"..")}
 INPUTS = {"dtb": dtb, "efi": efi, "env": env, "fit": fit, "fs": fs, "net": net}
