@@ -132,18 +132,11 @@ static enum part memory(const char *text)
 	return fail("no row of memory", text);
 }
 
-static enum part late_end(const char *text)
+/* The report must end here. @what: it is, if it goes on. */
+static enum part last_line(const char *what, const char *text)
 {
 	if (!is_separator(text))
-		return fail("an asynchronous report that goes on", text);
-	complete++;
-	return OUTSIDE;
-}
-
-static enum part short_end(const char *text)
-{
-	if (!is_separator(text))
-		return fail("a short report that goes on", text);
+		return fail(what, text);
 	complete++;
 	return OUTSIDE;
 }
@@ -182,7 +175,7 @@ static enum part next_part(const char *text)
 			return BLANK;
 		return *text ? fail("no empty line", text) : BANNER;
 	case SHORT:
-		return short_end(text);
+		return last_line("a short report that goes on", text);
 	case BANNER:
 		return starts(text, "CPU: ") ? TRACE : fail("no line of the CPU", text);
 	case TRACE:
@@ -193,7 +186,7 @@ static enum part next_part(const char *text)
 		if (text[0] == ' ')
 			return FRAMES;
 		if (is_late)
-			return late_end(text);
+			return last_line("an asynchronous report that goes on", text);
 		return *text ? fail("a trace without an end", text) : BODY;
 	case FIRST_STORED:
 	case STORED:

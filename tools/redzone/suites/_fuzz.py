@@ -89,6 +89,17 @@ def missing(titles, wanted):
     return [f"no finding '{start}'" for start in wanted if not any(t.startswith(start) for t in titles)]
 
 
+def wrong_end(status, output, word, fault):
+    """Return a text for each thing that is wrong with the end of a command that got Ctrl-C.
+
+    @status, @output: of the command. @word: what it says of @fault, which came before.
+    """
+    wrong = [] if status == 130 else [f"exit status {status}"]
+    if word not in output:
+        wrong.append(f"nothing says that {fault}")
+    return wrong
+
+
 def inputs(folder, *texts):
     """Make a folder of inputs, as --seeds takes them."""
     folder.mkdir(parents=True)

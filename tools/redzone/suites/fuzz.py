@@ -102,10 +102,8 @@ def _killed(fuzz):
         running.send_signal(signal.SIGINT)
     finally:
         status, output, log = fuzz.finish(running)
-    if status != 130:
-        wrong.append(f"exit status {status}")
-    if "the emulator was ended from outside" not in output:
-        wrong.append("nothing says that the emulator was ended")
+    word = "the emulator was ended from outside"
+    wrong += _fuzz.wrong_end(status, output, word, "the emulator was ended")
     wrong += _fuzz.missing(fuzz.titles("kill"), [_fuzz.BAD["Null"]])
     if not corpus.is_dir() or "Traceback" in output:
         wrong.append("no corpus, or a traceback")
@@ -131,10 +129,8 @@ def _engine_killed(fuzz):
         running.send_signal(signal.SIGCONT)
     finally:
         status, output, log = fuzz.finish(running)
-    if status != 130:
-        wrong.append(f"exit status {status}")
-    if "job 0 ended with status -9\n" not in output:
-        wrong.append("nothing says that the engine was killed")
+    word = "job 0 ended with status -9\n"
+    wrong += _fuzz.wrong_end(status, output, word, "the engine was killed")
     if "it starts again" in output:
         wrong.append("the engine was started again: Ctrl-C came too late")
     wrong += _fuzz.missing(fuzz.titles("engine"), [_fuzz.BAD["Null"]])

@@ -168,10 +168,8 @@ def _killed(fuzz):
         running.send_signal(signal.SIGINT)
     finally:
         status, output, log = fuzz.finish(running)
-    if status != 130:
-        wrong.append(f"exit status {status}")
-    if "the emulator was ended from outside" not in output:
-        wrong.append("nothing says that the emulator was ended")
+    word = "the emulator was ended from outside"
+    wrong += _fuzz.wrong_end(status, output, word, "the emulator was ended")
     wrong += _fuzz.missing(fuzz.titles("kill"), [_fuzz.BAD["Null"]])
     if "Traceback" in output:
         wrong.append("a traceback")
