@@ -282,14 +282,14 @@ static bool say_left_out(void)
 	n = __atomic_exchange_n(&left_out, 0, __ATOMIC_RELAXED);
 	printing_waiting = true;
 	if (n)
-		kasan_report_line("kasan: %lu bugs that were found inside of reports are left out",
-				  n);
+		kasan_report_line("kasan: %lu %s left out", n,
+				  n == 1 ? "bug that was found inside of a report is"
+					 : "bugs that were found inside of reports are");
 	n = __atomic_exchange_n(&no_room, 0, __ATOMIC_RELAXED);
 	if (n)
-		kasan_report_line(
-			"kasan: %lu bugs are left out: the stack had no room for a report "
-			"(kasan_port_report_stack())",
-			n);
+		kasan_report_line("kasan: %lu %s left out: the stack had no room for a report "
+				  "(kasan_port_report_stack())",
+				  n, n == 1 ? "bug is" : "bugs are");
 	printing_waiting = false;
 	kasan_unlock(&kasan_report_lock, flags);
 	return true;

@@ -203,6 +203,22 @@ static void bug_inside_of_a_notice(void)
 	CHECK_EQ(unit_reports(), 0);
 }
 
+/* A bug in the notice is reported; those in the lines of its report are counted, with the words for one or more. */
+static void bugs_in_a_report_are_counted(void)
+{
+	set_up();
+	break_console(2, "");
+	CHECK(kasan_notice("a notice"));
+	repair_console();
+	CHECK_EQ(unit_reports(), 1);
+	CHECK(unit_saw("kasan: 1 bug that was found inside of a report is left out"));
+	break_console(3, "");
+	CHECK(kasan_notice("a notice"));
+	repair_console();
+	CHECK_EQ(unit_reports(), 1);
+	CHECK(unit_saw("kasan: 2 bugs that were found inside of reports are left out"));
+}
+
 static void *report_once(void *arg)
 {
 	kasan_posix_set_cpu(2);
@@ -435,6 +451,29 @@ static void tasks_that_are_not_known(void)
 	kasan_posix_hooks.task = NULL;
 }
 
+static void nearly_full_stack(struct kasan_port_task *task)
+{
+	task->stack_start = (uintptr_t)__builtin_frame_address(0) - KASAN_REPORT_STACK_SHORT / 2;
+}
+
+/* Where the stack has no room for a report, bugs are counted. The next chance to print says how many. */
+static void no_room_on_the_stack(void)
+{
+	set_up();
+	for (unsigned int bugs = 1; bugs <= 2; bugs++) {
+		unit_clear();
+		kasan_posix_hooks.task = nearly_full_stack;
+		for (unsigned int i = 0; i < bugs; i++)
+			__asan_load1_noabort(bad);
+		kasan_posix_hooks.task = NULL;
+		CHECK_EQ(unit_reports(), 0);
+		kasan_flush_reports();
+		CHECK(unit_saw("kasan: %u %s left out: the stack had no room for a report "
+			       "(kasan_port_report_stack())",
+			       bugs, bugs == 1 ? "bug is" : "bugs are"));
+	}
+}
+
 /* A bug has overwritten the frame records: the walk stays inside the stack, does not loop, and ends. */
 static void broken_frame_records(void)
 {
@@ -495,4 +534,5 @@ UNIT_MAIN(UNIT_CASE(single_shot), UNIT_CASE(verdicts_without_reports), UNIT_CASE
 	  UNIT_CASE(other_cpus_still_report), UNIT_CASE(suppression_belongs_to_tasks),
 	  UNIT_CASE(ignored_functions), UNIT_CASE(wrong_ignore_lists),
 	  UNIT_CASE(ignored_does_not_panic), UNIT_CASE(tasks_that_are_not_known),
+	  UNIT_CASE(bugs_in_a_report_are_counted), UNIT_CASE(no_room_on_the_stack),
 	  UNIT_CASE(broken_frame_records), UNIT_CASE(odd_end_of_the_stack))
