@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./redzone run`: what programs can do, what the screen shows, and the five exit statuses."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -50,6 +51,41 @@ def test_clean_example(redzone):
     assert result.returncode == 0, result.stdout + result.stderr
     assert "BUG:" not in result.stdout
     assert "no KASAN report" in result.stderr
+
+
+# The compiler gives line 0 to code that it has made of several lines; the directive does so for sure.
+NO_LINE = """\
+#include <stdlib.h>
+static __attribute__((noinline)) void clear(volatile char *p)
+{
+#line 0
+	p[10] = 0;
+}
+#line 20
+int main(void)
+{
+	volatile char *p = malloc(10);
+
+	clear(p);
+	free((void *)p);
+	return 0;
+}
+"""
+
+
+def test_bug_at_an_address_without_a_line(redzone, source):
+    """The report is named after the function that has the bug, not after its caller, which has a line."""
+    name = source(NO_LINE, "no_line.c").name
+    result = redzone("run", name)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "slab-out-of-bounds, write of 1 byte, no_line.c in clear()" in result.stderr
+    assert "slab-out-of-bounds (write): no_line.c: in clear()" in result.stdout
+    assert re.search(r" clear\+0x\w+/0x\w+ +no_line\.c$", result.stdout, re.MULTILINE)
+    assert re.search(r" main\+0x\w+/0x\w+ +no_line\.c:24$", result.stdout, re.MULTILINE)
+    result = redzone("run", "--each", "--json", "out.json", name)
+    assert result.stdout.endswith("# KASAN: slab-out-of-bounds, write of 1 byte, no_line.c in clear()\n")
+    (program,) = json.loads((redzone.folder / "out.json").read_text(encoding="utf-8"))["programs"]
+    assert program["source"] == {"file": "no_line.c", "line": None, "function": "clear"}
 
 
 NULL_WRITE = """\

@@ -62,7 +62,7 @@ class Verdict:
         if self.source is not None:
             record["source"] = {
                 "file": base.relative(self.source.path),
-                "line": self.source.line,
+                "line": self.source.line or None,
                 "function": self.source.function,
             }
         if self.report is not None:

@@ -58,7 +58,7 @@ def crash_text(crash, sources):
         text = f"the program crashed: {fault}"
     source = crash_place(crash, sources)
     if source is not None:
-        return f"{text}: {source.function}() at {base.relative(source.path)}:{source.line}"
+        return f"{text}: {source.function}() at {source.at(base.relative(source.path))}"
     frame = crash.frames[0] if crash.frames else None
     return f"{text}: {frame.name}+{frame.offset:#x}" if frame is not None else text
 

@@ -17,11 +17,16 @@ from elftools.elf.elffile import ELFFile
 
 @dataclass(frozen=True)
 class Source:
-    """Where an address lies. @function: as written in the source; @path: absolute."""
+    """Where an address lies. @function: as written in the source; @path: absolute; @line: 0 if the compiler
+    names none, as for code that it has made of several lines."""
 
     function: str
     path: str
     line: int
+
+    def at(self, path):
+        """Return @path, which is how to show this one's, with the line if there is one."""
+        return f"{path}:{self.line}" if self.line else path
 
 
 @dataclass(frozen=True)
@@ -191,9 +196,11 @@ class Symbolizer:
             return self._cache[address]
         sources = []
         for symbol in self._ask(f"{address:#x}").get("Symbol", []):
-            if symbol.get("FileName") and symbol.get("Line"):
-                path = str(Path(symbol["FileName"]))
-                sources.append(Source(symbol.get("FunctionName", ""), path, symbol["Line"]))
+            name, line = symbol.get("FileName"), symbol.get("Line", 0)
+            # Without a line the function still is the right one. A file without a folder then comes from
+            # the symbol table, because there is no debug information.
+            if name and (line or Path(name).is_absolute()):
+                sources.append(Source(symbol.get("FunctionName", ""), str(Path(name)), line))
         self._cache[address] = sources
         return sources
 

@@ -172,7 +172,7 @@ class View:
         self._row(prefix, rest, frame.sources[-1])
 
     def _row(self, prefix, text, source):
-        place = f"{_shown(source.path)}:{source.line}"
+        place = source.at(_shown(source.path))
         mine = source.path in self.sources
         gap = " " * max(2, _COLUMN - len(text))
         if not self.color:
@@ -197,7 +197,7 @@ class View:
             source = self._own(report.traces.get(name, []))
             if source is None:
                 continue
-            place = f"{base.relative(source.path)}:{source.line}: "
+            place = f"{source.at(base.relative(source.path))}: "
             if name == "call":
                 head = (
                     f"{report.type}: " if not report.access else f"{report.type} ({report.access.lower()}): "
@@ -247,7 +247,7 @@ class View:
 
     def _declared(self, words, source):
         """Print @words, the place of @source, and its line."""
-        place = f"{_shown(source.path)}:{source.line}"
+        place = source.at(_shown(source.path))
         self._print("")
         self._print(
             Text.assemble((words, "bold"), (place, "cyan"), f": {source.function}")
@@ -260,6 +260,8 @@ class View:
 
 def excerpt(source, context=_CONTEXT):
     """Return the line of @source with @context lines before and after it, as [(text, is it that line)]."""
+    if not source.line:
+        return []
     try:
         lines = Path(source.path).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -300,7 +302,7 @@ def place_key(report, sources):
     """Return what two reports of one bug share: the type, and the line or else the function."""
     source = own_source(report.traces.get("call", []), sources)
     if source is not None:
-        return report.type, source.path, source.line
+        return report.type, source.path, source.line or source.function
     return report.type, report.where.partition("+")[0]
 
 
@@ -316,5 +318,5 @@ def headline(report, sources):
             text += f" of {base.plural(report.size, 'byte')}"
     source = own_source(report.traces.get("call", []), sources)
     if source is not None:
-        return f"{text}, {base.relative(source.path)}:{source.line} in {source.function}()"
+        return f"{text}, {source.at(base.relative(source.path))} in {source.function}()"
     return f"{text}, in {report.where}" if report.where else text

@@ -85,7 +85,7 @@ class Decoder:
             return headline[1] + name, headline[1] + name, []
         shown = f" {name}"
         if sources:
-            shown = f"{shown:{_COLUMN}} {Path(sources[-1].path).name}:{sources[-1].line}"
+            shown = f"{shown:{_COLUMN}} {sources[-1].at(Path(sources[-1].path).name)}"
         inlined = [source.function for source in sources[:-1]]
         if inlined:
             shown += f" (inlined: {', '.join(inlined)})"

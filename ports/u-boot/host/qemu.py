@@ -102,7 +102,7 @@ class Decoder:
         path = source.path
         for prefix in self._prefixes:
             path = path.removeprefix(prefix)
-        return f"{path}:{source.line}"
+        return source.at(path)
 
 
 class Machine:

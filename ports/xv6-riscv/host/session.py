@@ -49,7 +49,7 @@ class Names:
             return None, ""
         start = self._starts[at]
         sources = self._symbolizer.look_up(address - 1)
-        place = f"{sources[-1].path.removeprefix(self._folder)}:{sources[-1].line}" if sources else ""
+        place = sources[-1].at(sources[-1].path.removeprefix(self._folder)) if sources else ""
         return f"{self._names[at]}+0x{address - start:x}/0x{self._starts[at + 1] - start:x}", place
 
     def line(self, text):

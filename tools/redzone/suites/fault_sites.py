@@ -209,7 +209,7 @@ def _places(elf):
     with Symbolizer(elf) as symbolizer:
         for address, target in _calls(elf):
             # An inline function in a header counts as its caller's code.
-            sources = [s for s in symbolizer.look_up(address) if "/include/" not in s.path]
+            sources = [s for s in symbolizer.look_up(address) if s.line and "/include/" not in s.path]
             if not sources:
                 continue
             path = sources[0].path.removeprefix(f"{ROOT}/")
