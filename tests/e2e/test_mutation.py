@@ -497,9 +497,24 @@ def test_a_difference_needs_an_explanation():
         return compare.explain(reported("heap bounds"), guest, "generic", again, table, "key")
 
     assert explain(silent, {}) == compare.TRIALS[1].text
-    assert asked == [trial.options for trial in compare.TRIALS[:2]]
+    first, second = (trial.options for trial in compare.TRIALS[:2])
+    assert asked == [first, *[second] * compare.TIMES]
     assert explain(other, {}) is None
     assert explain(other, {"key": "known"}) == "known"
+
+
+@pytest.mark.parametrize("odd", range(compare.TIMES))
+def test_a_trial_that_is_alike_by_luck_explains_nothing(odd):
+    """The run number @odd of the trial ends in another way than the others, which are alike."""
+    silent = verdict.Verdict("nothing")
+    runs = [silent] * compare.TIMES
+    runs[odd] = reported("heap bounds")
+
+    def again(options):
+        return runs.pop(0) if options == compare.TRIALS[0].options else reported("heap bounds")
+
+    assert compare.TIMES > 1
+    assert compare.explain(reported("heap bounds"), silent, "generic", again, {}, "key") is None
 
 
 def test_a_log_keeps_the_bytes_of_a_damaged_program(tmp_path):

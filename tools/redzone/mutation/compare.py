@@ -3,7 +3,7 @@
 
 Two verdicts are alike if both report the same kind of bug in the same function, or if both see the same end
 of a program without a report. For all others there is an explanation, or the suite fails. It comes from the
-verdicts themselves, from another run of the host's program in which one property of ASan is taken away, or
+verdicts themselves, from further runs of the host's program in which one property of ASan is taken away, or
 from the table of places that somebody has looked into.
 """
 
@@ -62,6 +62,8 @@ SAME_GRANULE = "the access ends in the last granule of 16 bytes of its object, w
 _NEAR = 16
 _BEHIND = re.compile(r"(\d+) bytes after (\d+)-byte region")
 _DISTANCE = re.compile(r"(\d+) bytes (?:before|after|to the (?:left|right))")
+# Runs of a trial, which must all agree: what follows a bug may be chance, and one run may be alike by luck.
+TIMES = 3
 TRIALS = (
     Trial(
         "no-fill",
@@ -143,6 +145,6 @@ def explain(native, guest, mode, again, table, key):
     if text:
         return text
     for trial in TRIALS:
-        if alike(again(trial.options), guest):
+        if all(alike(again(trial.options), guest) for _ in range(TIMES)):
             return trial.text
     return None
