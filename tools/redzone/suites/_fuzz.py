@@ -41,11 +41,15 @@ STOP = 120
 
 
 class Fuzz:
-    """Runs the command in @folder; logs go to the runner.Context @context. @verb: the words that fuzz."""
+    """Runs the command in @folder; logs go to the runner.Context @context. @verb: the words that fuzz.
+
+    output: what the last command has printed, also if this process was interrupted meanwhile.
+    """
 
     def __init__(self, context, folder, verb=("fuzz",)):
         self.context, self.folder, self.verb = context, folder, verb
         self.number = 0
+        self.output = ""
         # A shell's background job ignores Ctrl-C, and so would all that it starts.
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -55,19 +59,31 @@ class Fuzz:
 
     def start(self, *arguments, **options):
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.output = ""
         return process.start([ROOT / "redzone", *self.verb, *arguments], cwd=self.folder, **options)
 
     def finish(self, running):
         try:
-            output, _ = running.communicate(timeout=TIMEOUT)
+            self.output, _ = running.communicate(timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
-            output = f"no end after {TIMEOUT} s\n"
-        finally:
-            # Also after Ctrl-C, which only this process may get. The command ends what it has started.
-            if running.poll() is None:
-                running.send_signal(signal.SIGINT)
-                process.end(running, STOP)
-        return running.returncode, output, self.write_log(running.args, output)
+            self.output = f"{self._interrupt(running)}no end after {TIMEOUT} s\n"
+        except BaseException:
+            self.output = self._interrupt(running)
+            self.write_log(running.args, self.output)
+            raise
+        return running.returncode, self.output, self.write_log(running.args, self.output)
+
+    @staticmethod
+    def _interrupt(running):
+        """End the command, which ends what it has started: only this process may get Ctrl-C. Return all that
+        it has printed."""
+        if running.poll() is None:
+            running.send_signal(signal.SIGINT)
+        try:
+            return running.communicate(timeout=STOP)[0]
+        except subprocess.TimeoutExpired:
+            running.kill()
+            return running.communicate()[0]
 
     def write_log(self, command, output):
         self.number += 1

@@ -138,7 +138,8 @@ def _engine_killed(fuzz):
 
 
 def _stopped(fuzz):
-    """A suite that is interrupted ends the command that it runs, and so the emulator."""
+    """A suite that is interrupted ends the command that it runs, and so the emulator. It says how many inputs
+    there were."""
     command = [ROOT / "redzone", "test", "fuzz-own", "--filter", "archive", "--seconds", 3600]
     running = process.start(command, cwd=fuzz.folder)
     wrong, below = [], []
@@ -148,9 +149,11 @@ def _stopped(fuzz):
         )
         running.send_signal(signal.SIGINT)
     finally:
-        status, _, log = fuzz.finish(running)
+        status, output, log = fuzz.finish(running)
     if status != 130:
         wrong.append(f"exit status {status}")
+    if not re.search(r"(?m)^# archive: \d+ s, \d+ inputs, .*; \d+ inputs? in all runs$", output):
+        wrong.append("nothing says how many inputs there were")
     if not below:
         wrong.append("no emulator before the end")
     for number, name in below:

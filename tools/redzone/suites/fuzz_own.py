@@ -2,8 +2,9 @@
 """The kernel's own parsers, and the report printer, fuzzed under KASAN: no finding.
 
 --rounds N: inputs for each target; --seconds N: so long for each one, instead; --filter NAME: only these
-targets. Corpus and findings stay in build/fuzz-own, so the next run goes on where this one ended. Each target
-is a file in tests/fuzz/own. The files that it fuzzes are its own copies, compiled from the kernel's source:
+targets. Corpus and findings stay in build/fuzz-own, so the next run goes on where this one ended. There
+NAME.inputs counts the inputs of all runs, also of those that were interrupted. Each target is a file in
+tests/fuzz/own. The files that it fuzzes are its own copies, compiled from the kernel's source:
 thus no input changes the running kernel. The report printer has no copy: its own files get coverage.
 """
 
@@ -12,6 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from redzone import base
 from redzone.base import BUILD, ROOT
 from redzone.suites import _fuzz, _fuzz_seeds
 
@@ -91,6 +93,21 @@ def _seeds(folder, target):
     return options
 
 
+def _count(context, folder, target, output):
+    """Add the inputs of a run, which printed @output, to those of all runs. Return how many it had."""
+    states = [line for line in output.splitlines() if _INPUTS.match(line)]
+    done = int(_INPUTS.match(states[-1])[1]) if states else 0
+    kept = folder / f"{target.name}.inputs"
+    with base.locked(folder):
+        total = done + (int(kept.read_text(encoding="utf-8")) if kept.is_file() else 0)
+        new = kept.with_suffix(".new")
+        new.write_text(f"{total}\n", encoding="utf-8")
+        new.replace(kept)
+    state = states[-1].removeprefix("redzone: ") if states else "no input"
+    context.note(f"{target.name}: {state}; {base.plural(total, 'input')} in all runs")
+    return done
+
+
 def run(context):
     folder = BUILD / "fuzz-own"
     fuzz = _fuzz.Fuzz(context, folder)
@@ -105,14 +122,14 @@ def run(context):
             options += ["--cover", ROOT / name]
         rounds = (context.rounds or ROUNDS) // (1 if context.rounds else target.slower)
         options += ["--time", context.seconds] if context.seconds else ["--runs", rounds]
-        status, output, log = fuzz.run(*sources, *options)
+        try:
+            status, _, log = fuzz.run(*sources, *options)
+        finally:
+            # An interrupted run has had its inputs as well.
+            done = _count(context, folder, target, fuzz.output)
         wrong = list(fuzz.titles(target.name))
         if status != 0 and not wrong:
             wrong.append(f"exit status {status}")
-        inputs = _INPUTS.findall(output)
-        done = int(inputs[-1]) if inputs else 0
         if not context.seconds and done < rounds:
             wrong.append(f"{done} of {rounds} inputs")
-        states = [line for line in output.splitlines() if _INPUTS.match(line)]
-        context.note(f"{target.name}: {states[-1].removeprefix('redzone: ') if states else 'no input'}")
         yield _fuzz.result(target.name, wrong, log)
