@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import console, each, machine
+from redzone import console, each, machine, rejects
 
 PROGRAMS = {
     # Names clash on purpose: each file is a separate program.
@@ -258,6 +258,63 @@ def test_boot_that_fails(redzone, source):
     assert result.returncode == 2, result.stdout + result.stderr
     data = json.loads((redzone.folder / "out.json").read_text(encoding="utf-8"))
     assert data["programs"] == [] and "too large to fit in RAM" in data["error"]
+
+
+# A program of many megabytes.
+BIG = "char big[{size} << 20];\nint main(void)\n{{\n\tbig[sizeof(big) - 1] = 1;\n\treturn {end};\n}}\n"
+
+
+def test_more_programs_than_fit_in_one_image(redzone, source):
+    """They are divided among images, and give one result: every file in its place, as for one image."""
+    bug = PROGRAMS["uaf"].replace("int helper", f"char big[{40 << 20}];\nint helper")
+    for name, text in (
+        ("one.c", BIG.format(size=40, end="0")),
+        ("broken.c", BROKEN["syntax.c"]),
+        ("bug.c", bug),
+        ("huge.c", BIG.format(size=200, end="0")),
+        ("four.c", BIG.format(size=40, end="4")),
+        ("last.c", BIG.format(size=40, end="big[0]")),
+    ):
+        source(text, name)
+    names = ["one.c", "broken.c", "bug.c", "huge.c", "four.c", "last.c"]
+    options = ["--each", "--mem", "1G", "--json", "out.json", "--log", "console", "--html", "page.html"]
+    result = redzone("run", *options, *names)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert [line for line in result.stdout.splitlines() if not line.startswith("# ")] == [
+        "KTAP version 1",
+        "1..6",
+        "ok 1 one.c",
+        "not ok 2 broken.c # does not compile",
+        "not ok 3 bug.c # KASAN: slab-use-after-free, write of 1 byte, bug.c:7 in sort()",
+        "not ok 4 huge.c # is too large for the kernel's image: 200 MiB of memory",
+        "not ok 5 four.c # the program returned 4",
+        "ok 6 last.c",
+    ]
+    assert re.search(r"5 programs with 3\d\d MiB .* too many for one image; they get 5", result.stderr)
+    assert "6 programs in 4 boots: 2 passed, 4 failed" in result.stderr
+    assert "no lines of source" in result.stderr
+    assert "slab-use-after-free" in (redzone.folder / "page.html").read_text(encoding="utf-8")
+    programs = json.loads((redzone.folder / "out.json").read_text(encoding="utf-8"))["programs"]
+    assert [program["number"] for program in programs] == [1, 2, 3, 4, 5, 6]
+    ends = ["ok", "build", "report", "build", "status", "ok"]
+    assert [program["end"] for program in programs] == ends
+    assert "larger than its address space" in "".join(programs[3]["messages"])
+    assert programs[2]["source"] == {"file": "bug.c", "line": 7, "function": "sort"}
+    assert (redzone.folder / "console").read_text(encoding="utf-8").count(" begins") == 4
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "groups"),
+    [
+        ([1, 1, 1, 1], [[2, 3, 5, 7]]),
+        ([30, 30, 30, 30], [[2, 3], [5, 7]]),
+        ([200, 1, 63, 1], [[2], [3, 5], [7]]),
+        ([0, 64, 0, 1], [[2, 3, 5], [7]]),
+    ],
+)
+def test_programs_are_divided_in_their_order(megabytes, groups):
+    sizes = [count << 20 for count in megabytes]
+    assert rejects.divide([2, 3, 5, 7], sizes) == groups
 
 
 CONSOLE = """\

@@ -302,29 +302,30 @@ def test_sqlite_is_not_optimised():
     assert native.compiler_words(program.options)[-1] == "-O0"
 
 
-@pytest.mark.parametrize(
-    ("megabytes", "parts"), [(1, [[0, 1, 2, 3]]), (30, [[0, 1], [2, 3]]), (200, [[0], [1], [2], [3]])]
-)
-def test_programs_that_are_too_large_for_one_image_get_several(monkeypatch, tmp_path, megabytes, parts):
-    kernel, built = guest.Kernel("generic", tmp_path), []
+def test_programs_that_are_too_large_for_one_image_get_several(monkeypatch, tmp_path):
+    """Each run is that of its file, and one that does not build has none."""
+    kernel, sizes = guest.Kernel("generic", tmp_path), []
 
-    def image(case, files):
-        built.append(files)
-        return files, "image", {}
+    def images(case, files, size):
+        sizes.append(size)
+        reject = rejects.Reject("does not compile", [])
+        return files, [("first", [0, 1]), ("second", [3])], {2: reject}
 
-    monkeypatch.setattr(kernel, "_image", image)
+    monkeypatch.setattr(kernel, "_images", images)
     monkeypatch.setattr(
-        kernel, "_boots", lambda case, work, image, rejected: [f"run of {file}" for file in work]
+        kernel,
+        "_boots",
+        lambda case, work, image, built: [f"{work[index]} in the {image}" for index in built],
     )
-    case = SimpleNamespace(name="item.tests")
-    assert kernel.run(case, [1, 2, 3], 0, megabytes << 20) == ["run of 1", "run of 2", "run of 3"]
-    assert built == parts
+    found = kernel.run(SimpleNamespace(name="item.tests"), ["b", "c", "d"], "a", 7)
+    assert found == ["b in the first", None, "d in the second"]
+    assert sizes == [7]
 
 
 def test_a_control_that_does_not_build_is_a_failure(monkeypatch, tmp_path):
     kernel = guest.Kernel("generic", tmp_path)
     reject = rejects.Reject("does not compile", ["item.c:1: error"])
-    monkeypatch.setattr(kernel, "_image", lambda case, files: (files, None, {0: reject}))
+    monkeypatch.setattr(kernel, "_images", lambda case, files, size: (files, [], {0: reject}))
     with pytest.raises(base.Failure, match="does not compile for the kernel"):
         kernel.run(SimpleNamespace(name="item.tests"), ["b.c"], "a.c", 1)
 
@@ -336,7 +337,7 @@ def test_the_size_of_a_program_is_that_of_its_objects(sample):
     source = library.root / "zeros.c"
     source.write_text("char zeros[1 << 20];\n")
     assert program.compile(case, "coverage", source, library.root, target) is None
-    assert 1 << 20 <= native.in_memory(target) < 2 << 20
+    assert 1 << 20 <= rejects.in_memory(target) < 2 << 20
 
 
 ASAN = """\

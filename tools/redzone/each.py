@@ -309,7 +309,6 @@ def run(work, folder, log):
             say(Verdict(number, files[number - 1], "build", reject.title, messages=reject.messages))
 
     def on_verdict(verdict):
-        # The kernel does not know about the files that were left out.
         verdict.number = numbers[verdict.number - 1]
         say_rejects(verdict.number)
         say(verdict)
@@ -322,27 +321,32 @@ def run(work, folder, log):
         **work.code,
         **work.parts,
     )
-    image, rejected = rejects.build(work.preset, program, folder) if files else (None, {})
-    work.images = [image.elf] if image else []
-    numbers = [number for number in range(1, len(files) + 1) if number - 1 not in rejected]
+    images, rejected = rejects.build(work.preset, program, folder)
+    # Functions of two images may share a name and a size, and so would get each other's lines.
+    work.images = [images[0][0].elf] if len(images) == 1 else []
+    if len(images) > 1 and not options.no_symbolize and options.outputs().wanted():
+        base.say("the decoded console has no lines of source, because there are several images")
     print("KTAP version 1")
     print(f"1..{len(files)}", flush=True)
     booted, reader = 0, None
-    if image:
+    for image, built in images:
+        # The kernel does not know about the files that were left out, and those of other images.
+        numbers = [index + 1 for index in built]
         with contextlib.ExitStack() as stack:
             symbolizer = None
             if not options.no_symbolize:
                 symbolizer = stack.enter_context(ProgramSymbolizer(image.elf))
-            names = [files[number - 1] for number in numbers]
-            sources = [work.sources[number - 1] for number in numbers]
+            names = [files[index] for index in built]
+            sources = [work.sources[index] for index in built]
             sources += work.parts.get("library", [])
             follower = Follower(names, sources, symbolizer, on_verdict)
             try:
-                booted, reader = boots(work.machine(image, folder), follower, log.write)
+                count, reader = boots(work.machine(image, folder), follower, log.write)
             except Failure as error:
                 # The programs that ran keep their verdicts, in the file as on the screen.
                 _write_json(work, verdicts, str(error))
                 raise
+            booted += count
     say_rejects(len(files) + 1)
     _write_json(work, verdicts)
     failed = sum(verdict.end != "ok" for verdict in verdicts)

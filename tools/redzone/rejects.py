@@ -2,7 +2,7 @@
 """`./redzone run --each`: builds the files that can be built, and says why the others cannot.
 
 It leaves out a file that does not compile, has no main(), or calls a function that does not exist, and gives
-it a verdict of its own. The others run.
+it a verdict of its own. The others run. It divides programs among images when one image has no room for all.
 """
 
 import re
@@ -10,9 +10,16 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+
 from redzone import base, builder, missing
 
 _NO_MAIN = re.compile(r"^error: program (\d+): .* has no main\(\)$")
+
+# Bytes of programs in one image: half of the image's address space, because the C library and the rest of the
+# kernel come on top, and a size may be that of the host's code, which can be smaller.
+ROOM = 64 << 20
 
 
 @dataclass
@@ -74,30 +81,89 @@ def _library(failure, library):
     return found
 
 
-def build(preset, program, folder):
+def in_memory(path):
+    """Return how many bytes of memory the object file @path takes."""
+    with open(path, "rb") as file:
+        sections = ELFFile(file).iter_sections()
+        return sum(section["sh_size"] for section in sections if section["sh_flags"] & SH_FLAGS.SHF_ALLOC)
+
+
+def divide(indexes, sizes):
+    """Return lists of @indexes, in their order, each of programs that fit in one image. @sizes: bytes of
+    memory of each of them."""
+    groups, room = [], 0
+    for index, size in zip(indexes, sizes, strict=True):
+        if not groups or size > room:
+            groups.append([])
+            room = ROOM
+        groups[-1].append(index)
+        room -= size
+    return groups
+
+
+def _sizes(failure, program, place):
+    """Return the bytes of memory of each program of the builder.Program @program, whose image was not linked;
+    [] if the builder.BuildFailure @failure is of something else. @place: the build folder."""
+    images = {f"{program.name}{suffix}" for suffix in (".o", ".pass1", ".elf")}
+    if not any(Path(step.target).name in images for step in failure.steps):
+        return []
+    parts = [place / f"{program.name}.parts" / f"{index}.o" for index in range(len(program.sources))]
+    return [in_memory(part) for part in parts] if all(part.is_file() for part in parts) else []
+
+
+def _too_large(size, failure):
+    """Return the Reject of a program of @size bytes that does not fit in an image of its own."""
+    hint = "hint: large arrays can come from malloc(), as --mem gives memory"
+    lines = [line for step in failure.steps for line in step.output]
+    return Reject(f"is too large for the kernel's image: {size >> 20} MiB of memory", [*lines, hint])
+
+
+def build(preset, program, folder, sizes=None):
     """Build the Program @program, which has many files, without those that cannot be programs.
 
-    Return (the builder.Image, or None if no file is left; {index in program.sources: Reject}). Raise Failure
+    One image has all of them if it has room; otherwise there are several, each with the next ones. @sizes:
+    bytes of memory of each program, if known. Otherwise those of the compiled programs count, once one image
+    turns out to be too small.
+
+    Return ([(builder.Image, [index in program.sources])], {index in program.sources: Reject}). Raise Failure
     for anything else that goes wrong.
     """
-    rejects = {}
-    while True:
-        left = [index for index in range(len(program.sources)) if index not in rejects]
+    rejects, images = {}, []
+    everything = range(len(program.sources))
+    waiting = divide(everything, sizes) if sizes else [list(everything)]
+    while waiting:
+        left = [index for index in waiting.pop(0) if index not in rejects]
         if not left:
-            return None, rejects
+            continue
         part = replace(program, sources=[program.sources[index] for index in left])
-        found = {}
+        found, large = {}, []
 
-        def examine(failure, place, part=part, found=found):
+        def examine(failure, place, part=part, found=found, large=large):
             found.update(of(failure, part.sources, place / f"{part.name}.parts", part.libc is not None))
+            large += _sizes(failure, part, place)
 
+        # Images have one name, and so each gets a folder.
+        target = folder / f"image{len(images)}"
+        target.mkdir(exist_ok=True)
         try:
-            built = builder.build(preset, programs=[part], copy_to=folder, examine=examine)
+            built = builder.build(preset, programs=[part], copy_to=target, examine=examine)
         except builder.BuildFailure as failure:
             broken = _library(failure, part.library)
-            if broken.found or not found:
+            if not broken.found and found:
+                rejects |= {left[index]: reject for index, reject in found.items()}
+                waiting.insert(0, left)
+            elif sum(large) > ROOM and len(left) > 1:
+                groups = divide(left, large)
+                base.say(
+                    f"{len(left)} programs with {sum(large) >> 20} MiB of memory are too many for one image; "
+                    f"they get {len(groups)}"
+                )
+                waiting = groups + waiting
+            elif sum(large) > ROOM:
+                rejects[left[0]] = _too_large(large[0], failure)
+            else:
                 failure.table = broken
                 raise
-            rejects |= {left[index]: reject for index, reject in found.items()}
         else:
-            return built[program.name], rejects
+            images.append((built[program.name], left))
+    return images, rejects

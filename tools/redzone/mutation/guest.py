@@ -15,9 +15,6 @@ from redzone.base import Failure
 # Seconds for the program without a bug; a mutant gets this many times that, and seconds more.
 _CONTROL = 3000
 _TIMES, _MORE = 5, 60
-# Bytes of programs in one image: half of the image's address space, because the C library and the rest of the
-# kernel come on top, and code for arm64 can be larger than the host's.
-_ROOM = 64 << 20
 
 
 @dataclass
@@ -80,18 +77,19 @@ class Kernel:
         [Guest], one for each source; None for one that does not compile or link."""
         first = case.name not in self._control
         files = [control, *sources] if first else list(sources)
-        most = max(_ROOM // size, 1)
-        found = []
-        for at in range(0, len(files), most):
-            work, image, rejected = self._image(case, files[at : at + most])
-            if first and at == 0 and 0 in rejected:
-                text = "\n".join([f"{case.name} {rejected[0].title} for the kernel:", *rejected[0].messages])
-                raise Failure(text)
-            found += self._boots(case, work, image, rejected)
+        work, images, rejected = self._images(case, files, size)
+        if first and 0 in rejected:
+            text = "\n".join([f"{case.name} {rejected[0].title} for the kernel:", *rejected[0].messages])
+            raise Failure(text)
+        found = [None] * len(files)
+        for image, built in images:
+            for index, run in zip(built, self._boots(case, work, image, built), strict=True):
+                found[index] = run
         return found[1:] if first else found
 
-    def _image(self, case, files):
-        """Build one image of @files. Return (its job.Work, the image or None, {index in @files: Reject})."""
+    def _images(self, case, files, size):
+        """Build @files, with @size bytes of objects each. Return (their job.Work, and what rejects.build()
+        returns)."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         work = job.check(_options(case, self.mode, files))
@@ -104,22 +102,19 @@ class Kernel:
             **work.code,
             **work.parts,
         )
-        return work, *rejects.build(work.preset, program, self.folder)
+        return work, *rejects.build(work.preset, program, self.folder, [size] * len(files))
 
-    def _boots(self, case, work, image, rejected):
-        """Boot for each program of @image that is not @rejected. Return [Guest], None for the others. When
-        @case is new, the first one has no bug."""
-        found = [None] * len(work.sources)
-        built = [index for index in range(len(found)) if index not in rejected]
-        if image is None:
-            return found
+    def _boots(self, case, work, image, built):
+        """Boot for each program of @image, which has the files @built of @work. Return [Guest]. When @case is
+        new, the first one has no bug."""
+        found = []
         with each.ProgramSymbolizer(image.elf) as symbolizer:
-            for number, index in enumerate(built, 1):
-                found[index] = self._one(case, work, image, symbolizer, built, number)
+            for number in range(1, len(built) + 1):
+                found.append(self._one(case, work, image, symbolizer, built, number))
                 if case.name not in self._control:
-                    if found[index].verdict.end != "ok":
-                        raise Failure(f"{case.name} without a bug: {found[index].verdict.title}")
-                    self._control[case.name] = found[index]
+                    if found[0].verdict.end != "ok":
+                        raise Failure(f"{case.name} without a bug: {found[0].verdict.title}")
+                    self._control[case.name] = found[0]
         return found
 
     def control(self, case):

@@ -19,10 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from elftools.elf.constants import SH_FLAGS
-from elftools.elf.elffile import ELFFile
-
-from redzone import process
+from redzone import process, rejects
 from redzone.base import Failure
 from redzone.mutation import workloads
 
@@ -90,13 +87,6 @@ def compiler_words(options):
         elif option == "--cflag":
             words.append(value)
     return words
-
-
-def in_memory(path):
-    """Return how many bytes of memory the object file @path takes."""
-    with open(path, "rb") as file:
-        sections = ELFFile(file).iter_sections()
-        return sum(section["sh_size"] for section in sections if section["sh_flags"] & SH_FLAGS.SHF_ALLOC)
 
 
 def environment_of(options):
@@ -186,7 +176,7 @@ class Native:
 
     def size(self, case):
         """Return how many bytes of memory the objects of @case take, with ASan's checks and redzones."""
-        return sum(map(in_memory, self.objects(case, "asan").values()))
+        return sum(map(rejects.in_memory, self.objects(case, "asan").values()))
 
     def used(self, case, unit):
         """Return the files that @unit is made of, as resolved paths."""
