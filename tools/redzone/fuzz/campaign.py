@@ -287,7 +287,7 @@ class Campaign:
     def run(self):
         """Fuzz. Return the exit status."""
         with contextlib.ExitStack() as stack:
-            status = None
+            status, complete = None, False
             if self._terminal:
                 status = stack.enter_context(Status("starting", console=Console(stderr=True), spinner="line"))
             self.findings.clean()
@@ -300,12 +300,16 @@ class Campaign:
                 for number in range(self.options.jobs):
                     self.jobs.append(Job(number, self.engine, environment))
                 self._watch(status)
+                complete = True
             finally:
                 for job in self.jobs:
                     job.stop()
                 for job in self.jobs:
                     job.end()
                 self.engine.keep(last=True)
+                if self.jobs and not complete:
+                    # Interrupted: the last line of the log may be a minute old.
+                    base.say(self._state())
             for name in self.findings.waiting():
                 self._take_one(name)
                 self._show(status)
