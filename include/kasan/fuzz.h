@@ -79,6 +79,8 @@ struct kasan_fuzz_logged {
  * @spin: the host's: how often the guest looks for the next input before it sleeps.
  * @leaks: the host's: KASAN_FUZZ_LEAKS_*; a port that cannot tell leaves @left as it is.
  * @compare: the host's: KASAN_FUZZ_COMPARE_*.
+ * @reports_all: the host's: not 0: it looks for one bug, and runs similar inputs in one boot. A port that leaves reports
+ *	out because there were others before prints them now, for each input.
  * @done: the guest's: number of the input that it has finished. Written after all that belongs to the input.
  * @taken: the guest's: number of the input that it works on.
  * @guest_sleeps: the guest's: it sleeps, and wants to be woken.
@@ -103,7 +105,8 @@ struct kasan_fuzz_mailbox {
 	uint32_t spin;
 	uint32_t leaks;
 	uint32_t compare;
-	uint32_t unused_host[10];
+	uint32_t reports_all;
+	uint32_t unused_host[9];
 
 	uint32_t done;
 	uint32_t taken;

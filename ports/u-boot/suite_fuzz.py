@@ -2,8 +2,8 @@
 """U-Boot fuzzed: each target makes progress from valid inputs, and the original source shows two of its CVEs.
 
 --rounds N: inputs for each target; --seconds N: so long for each one, instead; --filter NAME: only these, of
-net, fs, fit, env, efi, dtb and cves. It fetches Debian's source package the first time, and builds U-Boot
-twice. A report for a valid input is a failure. The findings of a target's run are printed, and are no
+net, fs, fit, env, efi, dtb, smaller and cves. It fetches Debian's source package the first time, and builds
+U-Boot twice. A report for a valid input is a failure. The findings of a target's run are printed, and are no
 failure: each may be a bug of U-Boot that docs/u-boot.md does not list.
 """
 
@@ -15,11 +15,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from redzone import ports
 from redzone.fuzz import findings
 from redzone.runner import FAIL
 from redzone.suites import _fuzz
 
-from .host import build, fuzz, known
+from .host import boots, build, fuzz, known
 
 SLOW = True
 OPTIONS = ("seconds", "rounds", "seed", "filter")
@@ -30,6 +31,10 @@ CVES_WANTED = 2
 CVES_ROUNDS = 150_000
 # CPU time after which an input is a hang, in seconds. Some walk through tables of 4,294,967,295 entries.
 HANG = 2
+# Bytes of an input with much that its bug does not need, and of what may be left of it. A guest that prints a
+# few reports of a place in one boot, and then none, would leave a sixteenth or more.
+LARGE = 32 << 10
+SMALL = 512
 # How long one input may take with all its reports, and a boot, in seconds.
 REPEAT = 1800
 _INPUTS = re.compile(r"redzone: \d+ s, (\d+) inputs, ")
@@ -98,6 +103,24 @@ class _Campaigns:
             wrong.append(f"{kept} inputs kept, {seeds} of them valid ones: nothing reached further")
         return _fuzz.result(f"{name}.progress", wrong, log)
 
+    def smaller(self):
+        """An input is made much smaller, although its bug is a read: the same boot has it again and again."""
+        self.elf("patched")
+        seeds = self.folder / "smaller.seeds"
+        seeds.mkdir()
+        date = boots.input_module("open-fat-date").OCTOBER
+        volume = boots.load_input("fat").volume({"FILE.TXT": b"contents\n"}, date=date)
+        (seeds / "disk").write_bytes(ports.load("u-boot", "fuzz.seeds").parts(volume).ljust(LARGE, b"\0"))
+        words = ("--dir", "smaller", "--seeds", seeds, "--libfuzzer=-runs=0")
+        status, _, log = self.fuzz.run("fs", *words)
+        named = self.named("smaller", "patched", known.OPEN)
+        sizes = [(found / "input").stat().st_size for found, number in named.items() if number == "9"]
+        wrong = [] if status == 1 else [f"exit status {status}"]
+        if not sizes:
+            wrong.append("bug 9 is not found")
+        wrong += [f"{size} bytes are left, expected {SMALL} at most" for size in sizes if size > SMALL]
+        return _fuzz.result("fs.smaller", wrong, log)
+
     def _look(self, found, looked, began):
         """Add the inputs of the CVEs that are not in @looked yet to @found: {CVE: [files]}.
 
@@ -161,20 +184,28 @@ class _Campaigns:
                 wrong.append(f"no input alone shows {name}")
         return _fuzz.result("fs.cves.repeated", wrong, log)
 
+    def results(self, name):
+        """Yield the results of the part @name of the suite."""
+        if name == "cves":
+            yield from self.cves()
+        elif name == "smaller":
+            yield self.smaller()
+        else:
+            yield self.valid(name)
+            yield self.progress(name)
+
 
 def run(context):
     patterns = (context.filter or "*").split(",")
     folder = Path(tempfile.mkdtemp(prefix="redzone-u-boot-fuzz-"))
     campaigns = _Campaigns(context, folder)
     failed = False
-    for name in (*fuzz.TARGETS, "cves"):
+    for name in (*fuzz.TARGETS, "smaller", "cves"):
         if not any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
             continue
-        parts = (campaigns.cves,) if name == "cves" else (campaigns.valid, campaigns.progress)
-        for part in parts:
-            for result in part() if name == "cves" else (part(name),):
-                failed = failed or result.status == FAIL
-                yield result
+        for result in campaigns.results(name):
+            failed = failed or result.status == FAIL
+            yield result
     # The files that a failure names are still there to look at.
     if not failed:
         shutil.rmtree(folder, ignore_errors=True)

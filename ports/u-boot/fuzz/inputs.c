@@ -34,10 +34,13 @@
 #define INPUT_ALIGN 64
 /*
  * Reports of one input that are printed while fuzzing; each takes about as long as a hundred inputs. The bug that an input
- * was kept for may come after several others, and PLACE_REPORTS bounds what those cost.
+ * was kept for may come after several others, and PLACE_REPORTS bounds what those cost. REPORTS_ALL: for a fuzzer that
+ * looks for one bug.
  */
 #define REPORTS_MAX 32
-/* Reports of one place that are printed in one boot. A bug that every other input meets would leave no time for others. */
+#define REPORTS_ALL 128
+/* Reports of one place that are printed in one boot. A bug that every other input meets would leave no time for others.
+ * For a fuzzer that looks for one bug: of one input. */
 #define PLACE_REPORTS 4U
 #define PLACES	      1024U
 /* A place is the code address of the access and so many return addresses: many bugs show in strlen(). */
@@ -228,14 +231,14 @@ static uintptr_t place_of(uintptr_t ip)
 	return place ? place : 1;
 }
 
+static struct {
+	uintptr_t place;
+	unsigned int count;
+} places[PLACES];
+
 /* Return: true for the first few reports of a place. When the table is full every place counts as new. */
 static bool is_news(uintptr_t place)
 {
-	static struct {
-		uintptr_t place;
-		unsigned int count;
-	} places[PLACES];
-
 	for (unsigned int i = 0, at = (unsigned int)(place >> 2) % PLACES; i < PLACES;
 	     i++, at = (at + 1) % PLACES) {
 		if (places[at].place && places[at].place != place)
@@ -246,10 +249,18 @@ static bool is_news(uintptr_t place)
 	return true;
 }
 
+/* Return: true if the fuzzer looks for one bug, with similar inputs. */
+static bool looks_closely(void)
+{
+	return box && __atomic_load_n(&box->reports_all, __ATOMIC_RELAXED);
+}
+
 static bool wanted(const struct kasan_report_info *info)
 {
+	const unsigned int most = looks_closely() ? REPORTS_ALL : REPORTS_MAX;
+
 	/* One input that is repeated shows all. */
-	if ((box && reports >= REPORTS_MAX) || !is_news(place_of(info->ip)))
+	if ((box && reports >= most) || !is_news(place_of(info->ip)))
 		return false;
 	/* A finding's console begins with its input, and the addresses mean nothing without this line. */
 	if (!reports++)
@@ -285,6 +296,8 @@ static int one_input(const uint8_t *data, size_t size)
 	copy = __wrap_memalign(INPUT_ALIGN, size ? size : 1);
 	result = -1;
 	reports = 0;
+	if (looks_closely())
+		__memset(places, 0, sizeof(places));
 	if (copy) {
 		__memcpy(copy, data, size);
 		if (!setjmp(before_input)) {

@@ -294,6 +294,7 @@ static bool boot(void)
 	guest.box = box;
 	box->leaks = config.leaks ? KASAN_FUZZ_LEAKS_COUNT : KASAN_FUZZ_LEAKS_IGNORE;
 	box->compare = config.compare;
+	box->reports_all = config.reports_all;
 	set_polling(config.spin_us);
 	guest.boot_ms = now_ms() - start;
 	return true;
@@ -406,7 +407,7 @@ static bool intact(void)
 	       box->size == sizeof(*box) &&
 	       __atomic_load_n(&box->posted, __ATOMIC_RELAXED) == guest.number &&
 	       box->input_size == guest.input_size && box->spin == guest.spin_us * SPINS_PER_US &&
-	       box->compare == config.compare &&
+	       box->compare == config.compare && box->reports_all == config.reports_all &&
 	       box->leaks <= (config.leaks ? KASAN_FUZZ_LEAKS_REPORT : KASAN_FUZZ_LEAKS_IGNORE) &&
 	       __atomic_load_n(&box->host_sleeps, __ATOMIC_RELAXED) <= 1 &&
 	       __atomic_load_n(&box->guest_sleeps, __ATOMIC_RELAXED) <= 1 &&

@@ -24,6 +24,7 @@
  * @spin_us: how long the host polls before it sleeps. @findings: folder for findings, which then do not end the
  *	process; NULL: the engine learns of it. @leaks: objects that an input leaves over are a finding. @compare: which
  *	comparisons the engine wants: KASAN_FUZZ_COMPARE_*. @quiet: another process says how many inputs there were.
+ * @reports_all: the guest shall print every report of an input: 0 or 1.
  */
 struct config {
 	char **command;
@@ -35,6 +36,7 @@ struct config {
 	const char *findings;
 	bool leaks, quiet;
 	uint32_t compare;
+	uint32_t reports_all;
 };
 
 extern struct config config;
@@ -144,7 +146,7 @@ void afl_cmplog_take(const struct kasan_fuzz_mailbox *box);
 
 #define TITLE_MAX 512
 /** VERDICTS - bugs of one input that are told apart. */
-#define VERDICTS 64
+#define VERDICTS 128
 
 /**
  * struct verdict - one thing that went wrong
