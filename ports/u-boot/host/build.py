@@ -348,17 +348,26 @@ def _configure(source, folder, make, options, log, environment):
     return True
 
 
-def _audit_efi_runtime(elf):
-    """Raise Failure if code that runs under an operating system calls the sanitizer."""
+def _audit(elf, choice, what, consequence):
+    """Raise Failure if the code of @elf that @choice, a word for objdump, chooses calls the sanitizer."""
     result = subprocess.run(
-        ["llvm-objdump-19", "-d", "--no-show-raw-insn", "--section=.efi_runtime", str(elf)],
+        ["llvm-objdump-19", "-d", "--no-show-raw-insn", choice, str(elf)],
         check=True,
         capture_output=True,
         text=True,
     )
     bad = sorted(set(re.findall(r"<(__asan_\w+|__wrap_\w+)", result.stdout)))
     if bad:
-        raise Failure(f"EFI runtime code calls {', '.join(bad)}: it would fail under an operating system")
+        raise Failure(f"{what} calls {', '.join(bad)}: {consequence}")
+
+
+def _audit_unchecked(elf, cc):
+    """Raise Failure if code calls the sanitizer where that does harm."""
+    _audit(elf, "--section=.efi_runtime", "EFI runtime code", "it would fail under an operating system")
+    # GCC takes no list of functions.
+    if cc != "gcc":
+        printers = "--disassemble-symbols=printascii,printch"
+        _audit(elf, printers, "the code that prints reports", "a report in a deep stack would report itself")
 
 
 @functools.cache
@@ -418,5 +427,5 @@ def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2, fuzz=Fal
         finally:
             progress.end()
         if kasan:
-            _audit_efi_runtime(image.elf)
+            _audit_unchecked(image.elf, cc)
     return image
