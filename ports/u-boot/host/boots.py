@@ -24,6 +24,7 @@ CVES = (
 OPEN = (
     *("open-fat-date", "open-sqfs-size", "open-sqfs-inode", "open-sqfs-empty-link", "open-bootp-option"),
     *("open-fdt-reserved", "open-fdt-cells", "open-fdt-print"),
+    *("open-sqfs-fragment-index", "open-sqfs-fragment-block"),
 )
 # The same for `bootefi selftest`: type of the report, function.
 OPEN_SELFTEST = (

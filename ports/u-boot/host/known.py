@@ -41,6 +41,8 @@ OPEN = (
     Bug("4", ("null-ptr-deref",), "write", "ext4fs_read_symlink", above=True),
     Bug("5", ("stack-out-of-bounds",), "", "sqfs_size", above=True),
     Bug("6", _BEYOND, "read", "sqfs_find_inode", above=True),
+    # The inode that it found where there is none.
+    *(Bug("6", _BEYOND, "read", name) for name in ("sqfs_dir_offset", "sqfs_read_nest", "sqfs_size_nest")),
     Bug("7", ("slab-out-of-bounds",), "read", "sqfs_count_tokens"),
     Bug("9", ("global-out-of-bounds",), "read", "rtc_calc_weekday"),
     Bug("10", ("out-of-bounds", "slab-out-of-bounds"), "", "fdt_packblocks_"),
@@ -53,7 +55,11 @@ OPEN = (
     Bug("16", _BEYOND, "", "efi_loader_relocate"),
     Bug("18", _BEYOND, "write", "efi_load_pe"),
     Bug("19", _BEYOND, "read", "sqfs_read_entry"),
-    Bug("20", _BEYOND, "read", "sqfs_search_dir"),
+    # The header of the next group of entries lies behind the last entry.
+    Bug("19", _BEYOND, "read", "sqfs_readdir_nest"),
+    # It reads the inode of no. 6 as well.
+    Bug("6 or 20", _BEYOND, "read", "sqfs_search_dir"),
+    Bug("20", _BEYOND, "read", "sqfs_opendir_nest"),
     Bug("21", _BEYOND, "read", "sqfs_read_inode_table", above=True),
     Bug("21", _BEYOND, "read", "sqfs_read_directory_table", above=True),
     Bug("22", _BEYOND, "read", "nfs_read_reply"),
@@ -64,6 +70,8 @@ OPEN = (
     Bug("25", _BEYOND, "read", "tftp_handler", above=True),
     Bug("26", _BEYOND, "read", "dns_handler"),
     Bug("27", _BEYOND, "write", "get_fatent", above=True),
+    Bug("28", _BEYOND, "read", "sqfs_frag_lookup"),
+    Bug("29", _BEYOND, "write", "sqfs_frag_lookup"),
 )
 
 

@@ -16,12 +16,17 @@ NOTHING_COMPRESSED = 0x000B
 NO_FRAGMENTS = 0x0010
 METADATA_SIZE = 8192
 SUPERBLOCK_SIZE = 96
+# Places in the superblock: how many fragments there are, where their index begins, and the next table.
+FRAGMENTS, FRAGMENT_TABLE, EXPORT_TABLE = 16, 80, 88
 
 
 @dataclass
 class File:
+    """fragment: which one the inode says, if the contents lie in one."""
+
     name: str
     content: bytes = b""
+    fragment: int = 0
 
 
 @dataclass
@@ -93,7 +98,8 @@ class Writer:
             size = len(node.target) if node.size is None else node.size
             return _base(SYMLINK, 0o777, number, node.time) + struct.pack("<II", 1, size) + node.target
         if self.fragments and node.content:
-            body = struct.pack("<IIII", 0, 0, self.blocks[id(node)] - SUPERBLOCK_SIZE, len(node.content))
+            place = self.blocks[id(node)] - SUPERBLOCK_SIZE
+            body = struct.pack("<IIII", 0, node.fragment, place, len(node.content))
             return _base(REGULAR, 0o644, number) + body
         body = struct.pack("<IIII", self.blocks[id(node)], 0xFFFFFFFF, 0, len(node.content))
         if node.content:
