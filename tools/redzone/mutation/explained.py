@@ -38,8 +38,8 @@ EXPLAINED = {
         "it reports what Redzone does. On arm64 the copy is made of loads, each with a check"
     ),
     ("zstd", "lib/decompress/huf_decompress.c:1579", "index"): (
-        "the kernel's compiler inlined the function that has the access, and joined code of several lines. So "
-        "the address has neither a line nor the name of an inlined function. Redzone names the function that "
-        "has the code"
+        "the kernel's compiler inlined the function that has the access, and joined code of several lines. "
+        "So the address has neither a line nor the name of an inlined function. Redzone names the function "
+        "that has the code"
     ),
 }
