@@ -28,8 +28,9 @@ KASAN_DEFINE_COPY(__asan_memcpy, __memcpy, COPY_OK)
 KASAN_DEFINE_COPY(__asan_memmove, __memmove, COPY_OK)
 KASAN_DEFINE_SET(__asan_memset, SET_OK)
 
-KASAN_DEFINE_COPY(memcpy, __memcpy, COPY_OK)
-KASAN_DEFINE_COPY(memmove, __memmove, COPY_OK)
-KASAN_DEFINE_SET(memset, SET_OK)
+/* The same functions under their plain names: half the code, and half the room in a cache. */
+void *memcpy(void *dst, const void *src, size_t n) __attribute__((alias("__asan_memcpy")));
+void *memmove(void *dst, const void *src, size_t n) __attribute__((alias("__asan_memmove")));
+void *memset(void *dst, int c, size_t n) __attribute__((alias("__asan_memset")));
 
 #endif /* CONFIG_KASAN_GENERIC */

@@ -26,6 +26,9 @@ static __attribute__((__noinline__)) void *kasan_copy_slow(void *dst, const void
 {
 	const uintptr_t fp = kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 
+	/* Formatted output copies nothing twice for each number. */
+	if (!n)
+		return dst;
 	if (kasan_live() && !kasan_starts_again(dst, src, n) &&
 	    (!kasan_check_operation((uintptr_t)src, n, false, ip, fp) ||
 	     !kasan_check_operation((uintptr_t)dst, n, true, ip, fp)))

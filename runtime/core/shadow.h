@@ -389,6 +389,39 @@ static inline bool kasan_granule_allows(uint8_t value, uintptr_t byte)
 }
 
 #if defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SHADOW_FULL)
+/* Do bits tell? Then an address inside has the upper bits set, and a sane size has none of them. */
+#define KASAN_FULL_BITS_TELL \
+	(KASAN_FULL_HIGH == UINTPTR_MAX && !(KASAN_FULL_SPAN & (KASAN_FULL_SPAN + 1)))
+
+#if UINTPTR_MAX > UINT32_MAX && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define KASAN_SHORT_RANGES 1
+#else
+#define KASAN_SHORT_RANGES 0
+#endif
+/* Bytes of a range whose shadow lies in two aligned words at most, wherever it starts. */
+#define KASAN_SHORT_MAX 64U
+
+/**
+ * kasan_short_shadow() - is there a shadow byte that is not 0? [@shadow, @end), of a range of 1 to KASAN_SHORT_MAX bytes.
+ *
+ * Without a branch: most ranges are short, and each branch costs more than all this arithmetic, above all in an
+ * emulator. The words may contain other shadow, which is masked out; they cross no page, so they can be read.
+ *
+ * Return: 0 if there is none.
+ */
+static inline __attribute__((always_inline)) uint64_t kasan_short_shadow(const uint8_t *shadow,
+									 const uint8_t *end)
+{
+	const uintptr_t first = (uintptr_t)shadow, last = (uintptr_t)end;
+	const uint64_t low =
+		*(const kasan_u64_alias *)(first & ~(uintptr_t)7) & UINT64_MAX << first % 8 * 8;
+	const uint64_t high =
+		*(const kasan_u64_alias *)(last & ~(uintptr_t)7) & ~(UINT64_MAX << last % 8 * 8);
+
+	/* In one word the masks are of the same bytes. */
+	return first / 8 == last / 8 ? low & high : low | high;
+}
+
 /** kasan_range_ok() - is all of the range certainly accessible? False for a @size of 0 as well: the
  *  caller's slow path knows better. */
 static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr, size_t size)
@@ -396,10 +429,14 @@ static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr,
 	const uintptr_t last = addr + size - 1;
 	const uint8_t *shadow, *end;
 
-	/* Also true if the range wraps around. */
-	if (kasan_unlikely(addr - KASAN_FULL_LOW > KASAN_FULL_SPAN ||
-			   size - 1 > KASAN_FULL_HIGH - addr))
+	if (KASAN_FULL_BITS_TELL) {
+		if (kasan_unlikely(~(addr & last & ~size) & KASAN_FULL_LOW))
+			return false;
+	} else if (kasan_unlikely(addr - KASAN_FULL_LOW > KASAN_FULL_SPAN ||
+				  size - 1 > KASAN_FULL_HIGH - addr)) {
+		/* Also if the range wraps around. */
 		return false;
+	}
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 	shadow = (const uint8_t *)kasan_shadow_blind(addr);
 	end = (const uint8_t *)kasan_shadow_blind(last);
@@ -407,9 +444,16 @@ static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr,
 	shadow = (const uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
 	end = (const uint8_t *)((last >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
 #endif
+	if (KASAN_SHORT_RANGES && size - 1 < KASAN_SHORT_MAX) {
+		const uint64_t before = kasan_short_shadow(shadow, end);
+
+		return kasan_likely(!(before | *end)) ||
+		       (!before && kasan_granule_allows(*end, last & KASAN_GRANULE_MASK));
+	}
 	if (kasan_unlikely(*end) && !kasan_granule_allows(*end, last & KASAN_GRANULE_MASK))
 		return false;
-	return kasan_shadow_clear(shadow, (size_t)(end - shadow));
+	return (size || !KASAN_FULL_BITS_TELL) &&
+	       kasan_shadow_clear(shadow, (size_t)(end - shadow));
 }
 
 /** kasan_copy_ok() - kasan_range_ok() of both ranges of a copy; the work that they share is done once. */
@@ -419,8 +463,7 @@ static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, u
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 	const uintptr_t dst_last = dst + size - 1, src_last = src + size - 1;
 
-	if (KASAN_FULL_HIGH == UINTPTR_MAX && !(KASAN_FULL_SPAN & (KASAN_FULL_SPAN + 1))) {
-		/* The bits tell: an address inside has the upper bits set, a sane size has none of them. */
+	if (KASAN_FULL_BITS_TELL) {
 		const uintptr_t outside = ~(dst & src & dst_last & src_last & ~size);
 		const uint8_t *d, *s, *d_end, *s_end;
 
@@ -428,13 +471,22 @@ static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, u
 			return false;
 		d_end = (const uint8_t *)kasan_shadow_blind(dst_last);
 		s_end = (const uint8_t *)kasan_shadow_blind(src_last);
+		d = (const uint8_t *)kasan_shadow_blind(dst);
+		s = (const uint8_t *)kasan_shadow_blind(src);
+		if (KASAN_SHORT_RANGES && size - 1 < KASAN_SHORT_MAX) {
+			const uint64_t before =
+				kasan_short_shadow(d, d_end) | kasan_short_shadow(s, s_end);
+
+			return kasan_likely(!(before | *d_end | *s_end)) ||
+			       (!before &&
+				kasan_granule_allows(*d_end, dst_last & KASAN_GRANULE_MASK) &&
+				kasan_granule_allows(*s_end, src_last & KASAN_GRANULE_MASK));
+		}
 		if (kasan_unlikely(*d_end | *s_end)) {
 			if (!kasan_granule_allows(*d_end, dst_last & KASAN_GRANULE_MASK) ||
 			    !kasan_granule_allows(*s_end, src_last & KASAN_GRANULE_MASK))
 				return false;
 		}
-		d = (const uint8_t *)kasan_shadow_blind(dst);
-		s = (const uint8_t *)kasan_shadow_blind(src);
 		/* Two runs of loads, overlapping if necessary, cover such a size, wherever the ranges start. */
 		if (size - 513 <= 1024 - 513)
 			return !(KASAN_WORDS8(s) | KASAN_WORDS8(s_end - 64) | KASAN_WORDS8(d) |
