@@ -248,8 +248,8 @@ static void record_free(struct kasan_cache *cache, void *object, uintptr_t ip, u
 
 /*
  * The two hooks do the most common case themselves, without a call and so without saving anything across
- * one: all of the object's bytes are asked for, and the stack is a known one, or none is stored. All other cases go
- * to a function that does everything.
+ * one: all of the object's bytes are asked for, and the stack is a known one, or none is stored. All other cases are a
+ * jump to a function that does the rest.
  */
 
 /* Return: @object. */
@@ -268,6 +268,21 @@ static __attribute__((__noinline__)) void *set_object(struct kasan_cache *cache,
 	return object;
 }
 
+/* The same with the handle of a stack that was found. */
+static __attribute__((__noinline__)) void *set_known_object(struct kasan_cache *cache, void *object,
+							    size_t size, uint32_t stack)
+{
+	struct kasan_alloc_meta *meta = alloc_meta(cache, object);
+
+	if (kasan_unlikely(size > cache->object_size))
+		size = cache->object_size;
+	open_object(cache, object, size);
+	kasan_put_track(&meta->alloc, stack);
+	seal_alloc(meta, object, size);
+	__asm__("" : "+r"(object));
+	return object;
+}
+
 __attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, void *object,
 						     size_t size)
 {
@@ -282,14 +297,14 @@ __attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, 
 	meta = alloc_meta(cache, object);
 	meta->aux_stack[0] = meta->aux_stack[1] = 0;
 	shadow = object_shadow(object);
-	if (kasan_likely(shadow && size == object_size && !(object_size & KASAN_GRANULE_MASK) &&
-			 kasan_find_stack(&stack, ip, fp))) {
-		kasan_shadow_fill_inline(shadow, 0, object_size >> KASAN_SHADOW_SCALE_SHIFT);
-		kasan_put_track(&meta->alloc, stack);
-		seal_alloc(meta, object, size);
-		return object;
-	}
-	return set_object(cache, object, size, ip, fp);
+	if (kasan_unlikely(!shadow || !kasan_find_stack(&stack, ip, fp)))
+		return set_object(cache, object, size, ip, fp);
+	if (size != object_size || object_size & KASAN_GRANULE_MASK)
+		return set_known_object(cache, object, size, stack);
+	kasan_shadow_fill_inline(shadow, 0, object_size >> KASAN_SHADOW_SCALE_SHIFT);
+	kasan_put_track(&meta->alloc, stack);
+	seal_alloc(meta, object, size);
+	return object;
 }
 
 __attribute__((__noinline__)) void *kasan_slab_realloc(struct kasan_cache *cache, void *object,

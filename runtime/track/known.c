@@ -3,7 +3,7 @@
  * known.c - the table of known stacks: where else an entry may be, new entries, and a table that grows with the
  * depot.
  *
- * Bound: eight entries for each trace at most, and 1/8 of the depot's own bound in bytes; with the tables before it 1/4.
+ * Bound: twenty entries for each trace at most, and 5/32 of the depot's own bound in bytes; with the tables before it 5/16.
  * Memory is never given back, because another CPU may be looking into an old table. Without memory for a larger table,
  * more stacks are looked for in the depot, and nothing else happens.
  */
@@ -24,7 +24,7 @@ _Static_assert(FIRST_ENTRIES == UINT32_C(1) << (32 - FIRST_SHIFT),
 #define GROWTH 4U
 
 #define ALIGNED __attribute__((__aligned__(64)))
-static const struct kasan_record *first_entries[FIRST_ENTRIES] ALIGNED;
+static const struct kasan_record *first_entries[KASAN_KNOWN_ENTRIES(FIRST_ENTRIES)] ALIGNED;
 /* Every stack is unknown: two sets, which no one writes, because a stack that is found nowhere is entered into the
  * table of known_stacks. */
 #define NO_SHIFT 31U
@@ -64,9 +64,10 @@ size_t kasan_known_bytes(void)
 }
 
 /* Write @record into its entry of @table. The old one moves to a free entry of the set, or replaces another. */
-static void enter(char *table, uint32_t key, const struct kasan_record *record)
+static void enter(char *table, bool far, uint32_t key, const struct kasan_record *record)
 {
-	const struct kasan_record **const entry = kasan_known_entry(table, key);
+	const struct kasan_record **const entry =
+		far ? kasan_known_far(table, key) : kasan_known_entry(table, key);
 	const struct kasan_record *const before = kasan_known_read(entry);
 	unsigned int way, to = 1 + (key >> 4) % (KASAN_KNOWN_WAYS - 1);
 
@@ -82,6 +83,18 @@ static void enter(char *table, uint32_t key, const struct kasan_record *record)
 
 #ifndef KASAN_DEPOT_IS_SMALL
 
+/* The far key, from the trace itself. It has no signatures, which are in the half of a word that keys leave out. */
+static uint32_t far_key_of(const struct kasan_record *record)
+{
+	const size_t count = 1 + record->more / sizeof(record->pcs[0]);
+	uint32_t key = (uint32_t)record->pcs[0];
+	size_t i;
+
+	for (i = 1; i < count && i < KASAN_FAR_WORDS; i++)
+		key = kasan_known_mix(key, record->pcs[i]);
+	return ~key;
+}
+
 /* Make the table larger, with what the present one holds. */
 static void grow(size_t traces)
 {
@@ -89,17 +102,17 @@ static void grow(size_t traces)
 	const struct kasan_record **const old = kasan_known_entry(known_stacks.table, 0);
 	const struct kasan_record *record;
 	const size_t old_entries = known_stacks.entries;
-	size_t bytes = old_entries * GROWTH * sizeof(record);
+	size_t entries = old_entries * GROWTH, bytes;
 	unsigned int shift = 32;
 	uintptr_t start;
-	size_t entries;
 	char *table;
 	void *memory;
 
-	while (bytes > max)
-		bytes /= 2;
-	if (bytes <= old_entries * sizeof(record) || bytes % page)
+	while (entries * sizeof(*old) > max)
+		entries /= 2;
+	if (entries <= old_entries || entries * sizeof(*old) % page)
 		return;
+	bytes = (KASAN_KNOWN_ENTRIES(entries) * sizeof(*old) + page - 1) / page * page;
 	memory = kasan_port_alloc(bytes);
 	if (!memory) {
 		known_stacks.ask_again = 2 * traces;
@@ -107,15 +120,21 @@ static void grow(size_t traces)
 	}
 	/* The port promises an alignment of 16. If it is no more than that, half of the memory is used. */
 	start = ((uintptr_t)memory + 63) & ~(uintptr_t)63;
-	entries = bytes / sizeof(record) / (start == (uintptr_t)memory ? 1 : 2);
+	if (start != (uintptr_t)memory)
+		entries /= 2;
 	for (size_t n = entries; n > 1; n /= 2)
 		shift--;
 	table = (char *)start + shift;
 	/* What others enter into the old table meanwhile will be looked for in the depot once more. */
-	for (size_t i = 0; i < old_entries; i++) {
+	for (size_t i = 0; i < KASAN_KNOWN_ENTRIES(old_entries); i++) {
+		const bool far = i >= old_entries;
+
 		record = kasan_known_read(&old[i]);
 		if (record)
-			enter(table, __atomic_load_n(&record->key, __ATOMIC_RELAXED), record);
+			enter(table, far,
+			      far ? far_key_of(record)
+				  : __atomic_load_n(&record->key, __ATOMIC_RELAXED),
+			      record);
 	}
 	__atomic_store_n(&known_stacks.bytes, known_stacks.bytes + bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&known_stacks.table, table, __ATOMIC_RELEASE);
@@ -128,24 +147,24 @@ static __attribute__((__noinline__, cold)) void consider_growth(size_t traces)
 	if (traces < __atomic_load_n(&known_stacks.ask_again, __ATOMIC_RELAXED) ||
 	    __atomic_exchange_n(&known_stacks.growing, 1, __ATOMIC_ACQUIRE))
 		return;
-	if (traces > known_stacks.entries / 2)
+	if (traces > known_stacks.entries / 4)
 		grow(traces);
 	__atomic_store_n(&known_stacks.growing, 0, __ATOMIC_RELEASE);
 }
 
 #endif /* !KASAN_DEPOT_IS_SMALL */
 
-void kasan_known_put(char *table, uint32_t key, struct kasan_record *record)
+void kasan_known_put(char *table, uint32_t key, const uint32_t *far, struct kasan_record *record)
 {
 #ifdef KASAN_DEPOT_IS_SMALL
 	/* Its bound for tables is less than a page. */
-	enter(table, key, record);
+	enter(table, far, far ? *far : key, record);
 #else
 	const size_t traces = kasan_depot_traces();
 
 	__atomic_store_n(&record->key, key, __ATOMIC_RELAXED);
-	enter(table, key, record);
-	if (kasan_unlikely(traces > __atomic_load_n(&known_stacks.entries, __ATOMIC_RELAXED) / 2))
+	enter(table, far, far ? *far : key, record);
+	if (kasan_unlikely(traces > __atomic_load_n(&known_stacks.entries, __ATOMIC_RELAXED) / 4))
 		consider_growth(traces);
 #endif
 }

@@ -36,19 +36,35 @@ static inline const struct kasan_record **kasan_known_way(const struct kasan_rec
 	return (const struct kasan_record **)((uintptr_t)entry ^ way * sizeof(*entry));
 }
 
-/** kasan_known_mix() - the key of a stack, one 32-bit word after the other. Low halves suffice: the code of a
- *  system is smaller than 4 GiB, and a signature is in the high half. */
-static inline uint32_t kasan_known_mix(uint32_t key, uintptr_t word)
-{
-	return (key >> 9 | key << 23) ^ (uint32_t)word;
-}
-
 /** kasan_known_entry() - Return: the entry where the stack with @key is if it is in @table. */
 static inline const struct kasan_record **kasan_known_entry(char *table, uint32_t key)
 {
 	const uint32_t index = key * 0x9e3779b1U >> ((uintptr_t)table & 31);
 
 	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) + index;
+}
+
+/* By frame pointers, a table has a second part behind the first, which is so many times as large: see save_frames(). Where
+ * memory is small the first part is the second as well. */
+#if KASAN_ARCH_UNWINDS || defined(KASAN_DEPOT_IS_SMALL)
+#define KASAN_KNOWN_FAR_SHIFT 0U
+#define KASAN_KNOWN_HAS_FAR   0U
+#else
+#define KASAN_KNOWN_FAR_SHIFT 2U
+#define KASAN_KNOWN_HAS_FAR   1U
+#endif
+/* In both parts of a table with @entries in the first. */
+#define KASAN_KNOWN_ENTRIES(entries) \
+	((entries) + KASAN_KNOWN_HAS_FAR * ((entries) >> KASAN_KNOWN_FAR_SHIFT))
+
+/** kasan_known_far() - Return: the first entry of the set for the far key @key. */
+static inline const struct kasan_record **kasan_known_far(char *table, uint32_t key)
+{
+	const unsigned int shift = (uintptr_t)table & 31;
+	const uint32_t index = key * 0x9e3779b1U >> (shift + KASAN_KNOWN_FAR_SHIFT);
+
+	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) +
+	       KASAN_KNOWN_HAS_FAR * ((size_t)1 << (32 - shift)) + index;
 }
 
 static inline const struct kasan_record *kasan_known_read(const struct kasan_record **entry)
@@ -82,19 +98,14 @@ static inline uint32_t kasan_known_slots_key(uintptr_t ip, uintptr_t room)
 
 #endif
 
-/** kasan_known_frames_key() - the key of a trace that starts with @ip and the two records of @start. */
-static inline __attribute__((always_inline)) uint32_t
-kasan_known_frames_key(uintptr_t ip, const struct kasan_two_frames *start)
-{
-	uint32_t key = kasan_known_mix((uint32_t)ip, kasan_arch_frame_raw_ra(start->first));
+/* Words of a trace that its far key is made from. */
+#define KASAN_FAR_WORDS 16
 
-	key = kasan_known_mix(key, kasan_arch_frame_raw_ra(start->second));
-	/* How deep it is in bytes: it depends on all functions of the trace. */
-	return key + (uint32_t)start->room;
-}
-
-/** kasan_known_put() - enter @record, whose stack has @key and was not found in @table. */
-void kasan_known_put(char *table, uint32_t key, struct kasan_record *record);
+/**
+ * kasan_known_put() - enter @record, which was not found in @table
+ * @key: of its stack. @far: its far key, under which it is entered; NULL: it is entered under @key.
+ */
+void kasan_known_put(char *table, uint32_t key, const uint32_t *far, struct kasan_record *record);
 
 /** kasan_known_table() - Return: the table, whatever kasan.stacktrace= says: not all stacks depend on it. */
 char *kasan_known_table(void);
@@ -150,7 +161,7 @@ static inline __attribute__((always_inline)) bool kasan_known_stack(char *table,
 	return true;
 #elif !KASAN_ARCH_UNWINDS && defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
 	const struct kasan_record *record;
-	struct kasan_two_frames start;
+	struct kasan_near_frames start;
 	struct kasan_bounds bounds;
 	uintptr_t low, high;
 
@@ -159,16 +170,14 @@ static inline __attribute__((always_inline)) bool kasan_known_stack(char *table,
 	/* @fp is a frame and lies in the stack, so that all good ones are above it. */
 	bounds.low = low - (uintptr_t)KASAN_FRAME_RECORD_LOW;
 	bounds.span = high - (uintptr_t)KASAN_FRAME_RECORD_HIGH - bounds.low;
-#ifdef __arm__
 	/* One number, or each round of the loop below computes it. */
 	bounds.span += bounds.low;
 	bounds.low = 0;
 	__asm__("" : "+r"(bounds.span));
-#endif
-	if (kasan_unlikely(!kasan_start_frames(&bounds, kasan_arch_frame_prev(fp),
+	if (kasan_unlikely(!kasan_start_frames(&bounds, ip, kasan_arch_frame_prev(fp),
 					       kasan_frame_room(&bounds, fp), &start)))
 		return false;
-	record = kasan_known_read(kasan_known_entry(table, kasan_known_frames_key(ip, &start)));
+	record = kasan_known_read(kasan_known_entry(table, start.key));
 	if (kasan_unlikely(!record || record->pcs[0] != ip ||
 			   !kasan_same_frames(&bounds, &start, record->pcs + 1,
 					      record->more / sizeof(ip))))

@@ -11,22 +11,30 @@ bool kasan_opt_stacktrace = true;
 bool kasan_opt_stack_drop;
 
 /*
- * @record was found in @way of the set of @entry: it may take the first entry, where it is found faster. Not each time:
- * two stacks that come in turns would both be found late then. One in eight times is enough for a frequent one.
+ * A stack was found late: may it take the entry where it is found faster? Not each time: two stacks that come in turns would
+ * both be found late then. One in eight times is enough for a frequent one.
  */
-static inline void promote(const struct kasan_record **entry, const struct kasan_record **way,
-			   const struct kasan_record *record)
+static inline bool is_turn(void)
 {
 	static unsigned int late;
 	const unsigned int count = __atomic_load_n(&late, __ATOMIC_RELAXED) + 1;
 
 	/* CPUs may lose each other's counts. */
 	__atomic_store_n(&late, count, __ATOMIC_RELAXED);
-	if (count % 8)
+	return count % 8 == 0;
+}
+
+#if KASAN_ARCH_UNWINDS || defined(KASAN_PORT_HAS_SHADOW_STACK)
+/* @record was found in @way of the set of @entry. */
+static inline void promote(const struct kasan_record **entry, const struct kasan_record **way,
+			   const struct kasan_record *record)
+{
+	if (!is_turn())
 		return;
 	__atomic_store_n(way, kasan_known_read(entry), __ATOMIC_RELEASE);
 	__atomic_store_n(entry, record, __ATOMIC_RELEASE);
 }
+#endif
 
 /* kasan.stacktrace=collect: the trace was made, and that is all. */
 static inline void drop(const uintptr_t *pcs, size_t count)
@@ -133,7 +141,7 @@ static uint32_t save_scs(struct kasan_scs *scs, uintptr_t ip, uintptr_t fp)
 	if (!record)
 		return 0;
 	if (has_key)
-		kasan_known_put(table, key, record);
+		kasan_known_put(table, key, NULL, record);
 	return record->handle;
 }
 
@@ -240,7 +248,7 @@ static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
 	if (!record)
 		return 0;
 	if (enter)
-		kasan_known_put(table, key, record);
+		kasan_known_put(table, key, NULL, record);
 	return record->handle;
 }
 
@@ -248,8 +256,35 @@ static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
 
 /* --- By frame pointers --- */
 
+/*
+ * Many stacks may have the same near frames at the same depth: a program's, whose allocations all come through its own
+ * functions around malloc(). The table has one entry for each near key, and the hooks find the stack there that was
+ * seen often. All stacks are in the set of their far key, so the others take no search in the depot.
+ */
+static uint32_t far_key(const struct kasan_bounds *bounds, const struct kasan_near_frames *start)
+{
+	uintptr_t fp = start->fp, room = start->room, next, ra;
+	/* Of the trace alone, as far_key_of() has it. */
+	uint32_t key = start->key - (fp ? (uint32_t)room : 0);
+	unsigned int i;
+
+	for (i = 2 + KASAN_NEAR; fp && i < KASAN_FAR_WORDS; i++) {
+		fp = kasan_arch_frame_prev(fp);
+		next = kasan_frame_room(bounds, fp);
+		if (next >= room)
+			break;
+		ra = kasan_arch_frame_raw_ra(fp);
+		if (!ra)
+			break;
+		key = kasan_known_mix(key, ra);
+		room = next;
+	}
+	return ~key;
+}
+
+/* @entry: of the far key. */
 static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
-					      const struct kasan_two_frames *start, uintptr_t ip,
+					      const struct kasan_near_frames *start, uintptr_t ip,
 					      const struct kasan_record **entry)
 {
 	unsigned int way;
@@ -258,11 +293,8 @@ static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
 		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
 
 		if (record && record->pcs[0] == ip &&
-		    kasan_same_frames(bounds, start, record->pcs + 1, record->more / sizeof(ip))) {
-			if (way)
-				promote(entry, kasan_known_way(entry, way), record);
+		    kasan_same_frames(bounds, start, record->pcs + 1, record->more / sizeof(ip)))
 			return record;
-		}
 	}
 	return NULL;
 }
@@ -280,26 +312,32 @@ enter_frames(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t first)
 static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
 {
 	char *const table = kasan_known_table();
-	const struct kasan_record *known = NULL;
+	const struct kasan_record **near = NULL;
+	const struct kasan_record *known;
 	struct kasan_record *record;
 	const uintptr_t first = kasan_skip_to(bounds, ip, fp);
-	struct kasan_two_frames start;
-	bool has_key;
-	uint32_t key = 0;
+	struct kasan_near_frames start;
+	uint32_t far = 0;
 
-	has_key = kasan_is_frame(bounds, first) &&
-		  kasan_start_frames(bounds, first, UINTPTR_MAX, &start);
-	if (has_key) {
-		key = kasan_known_frames_key(ip, &start);
-		known = find_frames(bounds, &start, ip, kasan_known_entry(table, key));
+	if (kasan_is_frame(bounds, first) &&
+	    kasan_start_frames(bounds, ip, first, UINTPTR_MAX, &start)) {
+		near = kasan_known_entry(table, start.key);
+		far = far_key(bounds, &start);
+		known = find_frames(bounds, &start, ip, kasan_known_far(table, far));
+		if (known) {
+			if (!kasan_known_read(near) || is_turn())
+				__atomic_store_n(near, known, __ATOMIC_RELEASE);
+			return known->handle;
+		}
 	}
-	if (known)
-		return known->handle;
 	record = enter_frames(bounds, ip, first);
 	if (!record)
 		return 0;
-	if (has_key)
-		kasan_known_put(table, key, record);
+	if (near) {
+		kasan_known_put(table, start.key, &far, record);
+		if (!kasan_known_read(near))
+			__atomic_store_n(near, record, __ATOMIC_RELEASE);
+	}
 	return record->handle;
 }
 

@@ -99,61 +99,134 @@ static inline __attribute__((always_inline)) size_t kasan_follow(const struct ka
 
 /* --- Comparing a stack with a known trace --- */
 
+/** kasan_known_mix() - the key of a stack, one 32-bit word after the other. Low halves suffice: the code of a
+ *  system is smaller than 4 GiB, and a signature is in the high half. */
+static inline uint32_t kasan_known_mix(uint32_t key, uintptr_t word)
+{
+	return (key >> 13 | key << 19) ^ (uint32_t)word;
+}
+
+/* Frames that are compared without a loop. */
+#define KASAN_NEAR 4
+
 /**
- * struct kasan_two_frames - the frames behind the hook's own, by their addresses; both may be read
- * @room: of the second.
+ * struct kasan_near_frames - the frames behind the hook's own
+ * @ra: return addresses of @count of them, 2 to KASAN_NEAR; they may be signed, and from the third on 0, which ends a
+ *	trace. @fp: the frame behind these; 0: there is none. @room: of @fp. @key: where known.c enters the trace.
  */
-struct kasan_two_frames {
-	uintptr_t first, second, room;
+struct kasan_near_frames {
+	uintptr_t ra[KASAN_NEAR];
+	unsigned int count;
+	uintptr_t fp, room;
+	uint32_t key;
 };
 
-/** kasan_start_frames() - @first: the frame that may follow one whose room is @room. Return: false if there are not two. */
+/** kasan_start_frames() - look at the frames of a trace that starts with @ip. @fp: the one that may follow a frame whose room is
+ *  @room. Return: false if there are not two. */
 static inline __attribute__((always_inline)) bool
-kasan_start_frames(const struct kasan_bounds *bounds, uintptr_t first, uintptr_t room,
-		   struct kasan_two_frames *start)
+kasan_start_frames(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp, uintptr_t room,
+		   struct kasan_near_frames *start)
 {
-	const uintptr_t middle = kasan_frame_room(bounds, first);
+	unsigned int i;
 
-	if (kasan_unlikely(middle >= room))
-		return false;
-	start->first = first;
-	start->second = kasan_arch_frame_prev(first);
-	start->room = kasan_frame_room(bounds, start->second);
-	return kasan_likely(start->room < middle);
+	start->fp = start->room = 0;
+	start->count = 0;
+	start->key = (uint32_t)ip;
+	/* So many in the key, because the nearest are often malloc() and functions around it, the same for all callers. */
+#pragma GCC unroll 8
+	for (i = 0; i <= KASAN_NEAR; i++) {
+		const uintptr_t next = kasan_frame_room(bounds, fp);
+		uintptr_t ra;
+
+		if (kasan_unlikely(next >= room))
+			return i >= 2;
+		room = next;
+		ra = kasan_arch_frame_raw_ra(fp);
+		start->key = kasan_known_mix(start->key, ra);
+		if (i == KASAN_NEAR)
+			break;
+		start->ra[i] = ra;
+		start->count = i + 1;
+		fp = kasan_arch_frame_prev(fp);
+	}
+	start->fp = fp;
+	start->room = room;
+	/* How deep it is in bytes: it depends on all functions of the trace. */
+	start->key += (uint32_t)room;
+	return true;
 }
 
 /* Raw first: a return address that carries no signature is the same without stripping. */
+static inline __attribute__((always_inline)) bool kasan_is_ra(uintptr_t raw, uintptr_t pc)
+{
+	return kasan_likely(raw == pc) || (KASAN_ARCH_SIGNS_RA && kasan_arch_strip_ra(raw) == pc);
+}
+
 static inline __attribute__((always_inline)) bool kasan_returns_to(uintptr_t fp, uintptr_t pc)
 {
-	const uintptr_t raw = kasan_arch_frame_raw_ra(fp);
+	return kasan_is_ra(kasan_arch_frame_raw_ra(fp), pc);
+}
 
-	return kasan_likely(raw == pc) || (KASAN_ARCH_SIGNS_RA && kasan_arch_strip_ra(raw) == pc);
+/* One branch for two conditions: a compiler that takes it for predictable makes two. */
+#ifdef __clang__
+#define kasan_either(a, b) __builtin_unpredictable((a) | (b))
+#else
+#define kasan_either(a, b) ((a) | (b))
+#endif
+
+/* kasan_same_frames() where the stack or the trace has near frames only. */
+static inline __attribute__((always_inline)) bool
+kasan_same_few(const struct kasan_near_frames *start, const uintptr_t *pcs, size_t count)
+{
+	unsigned int i;
+
+	if (count > start->count)
+		return false;
+#pragma GCC unroll 8
+	for (i = 0; i < KASAN_NEAR; i++) {
+		if (i >= start->count)
+			break;
+		if (i == count)
+			return !start->ra[i];
+		if (!kasan_is_ra(start->ra[i], pcs[i]))
+			return false;
+	}
+	return !start->fp || !kasan_arch_frame_ra(start->fp);
 }
 
 /** kasan_same_frames() - are the @count return addresses at @pcs what kasan_follow() would collect from @start on?
  *  @count + 1 is the length of a trace in the depot, so kasan_follow() stops at CONFIG_KASAN_STACK_DEPTH - 1. */
 static inline __attribute__((always_inline)) bool
-kasan_same_frames(const struct kasan_bounds *bounds, const struct kasan_two_frames *start,
+kasan_same_frames(const struct kasan_bounds *bounds, const struct kasan_near_frames *start,
 		  const uintptr_t *pcs, size_t count)
 {
 	const uintptr_t *const end = pcs + count;
-	uintptr_t fp = start->second, room = start->room, next;
+	uintptr_t fp = start->fp, room = start->room, prev, next;
+	unsigned int i;
 
-	if (kasan_unlikely(count < 2 || !kasan_returns_to(start->first, pcs[0]) ||
-			   !kasan_returns_to(fp, pcs[1])))
-		return false;
-	for (pcs += 2; pcs != end; pcs++) {
-		fp = kasan_arch_frame_prev(fp);
-		next = kasan_frame_room(bounds, fp);
-		if (kasan_unlikely(next >= room || !kasan_returns_to(fp, *pcs)))
+	if (kasan_unlikely(!fp || count <= KASAN_NEAR))
+		return kasan_same_few(start, pcs, count);
+#pragma GCC unroll 8
+	for (i = 0; i < KASAN_NEAR; i++) {
+		if (kasan_unlikely(!kasan_is_ra(start->ra[i], pcs[i])))
 			return false;
+	}
+	for (pcs += KASAN_NEAR; pcs != end; pcs++) {
+		prev = kasan_arch_frame_prev(fp);
+		next = kasan_frame_room(bounds, prev);
+		/* One branch for both: branches are most of the work here, above all in an emulator. */
+		if (kasan_either(kasan_arch_frame_raw_ra(fp) != *pcs, next >= room)) {
+			if (!kasan_returns_to(fp, *pcs))
+				return false;
+			/* The chain ends here, and so must the trace. */
+			if (next >= room)
+				return pcs + 1 == end;
+		}
+		fp = prev;
 		room = next;
 	}
 	/* It must also end here. */
-	if (kasan_unlikely(count == CONFIG_KASAN_STACK_DEPTH - 1))
-		return true;
-	fp = kasan_arch_frame_prev(fp);
-	return kasan_frame_room(bounds, fp) >= room || !kasan_arch_frame_ra(fp);
+	return count == CONFIG_KASAN_STACK_DEPTH - 1 || !kasan_arch_frame_ra(fp);
 }
 
 #endif /* KASAN_WALK_H */
