@@ -66,10 +66,11 @@ function(kasan_definitions out)
   set(${out} "${defs}" PARENT_SCOPE)
 endfunction()
 
-# Options for instrumented code. @where: inline or outline; @offset: the shadow offset.
+# Options for instrumented code. @where: inline or outline; @offset: the shadow offset. NO_STACK: nothing for variables on
+# the stack.
 function(kasan_instrumentation_options out where offset)
   set(words ${where} offset globals ${REDZONE_MODE})
-  if(REDZONE_MTE_STACK OR NOT REDZONE_MODE STREQUAL "hw_tags")
+  if(NOT "NO_STACK" IN_LIST ARGN AND (REDZONE_MTE_STACK OR NOT REDZONE_MODE STREQUAL "hw_tags"))
     list(APPEND words stack)
   endif()
   if(CMAKE_C_COMPILER_ID STREQUAL "Clang")

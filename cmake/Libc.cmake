@@ -27,19 +27,24 @@ function(redzone_libc_options out folder)
   endif()
   # Line numbers are enough to read a trace; types would make the compiler twice as slow.
   list(REMOVE_ITEM options -g)
-  list(APPEND options -g1 -std=c99 -ffreestanding -nostdinc -D_XOPEN_SOURCE=700 -w
+  list(APPEND options -g1 -ffunction-sections -std=c99 -ffreestanding -nostdinc -D_XOPEN_SOURCE=700 -w
     # As the library's own configure script asks for: its mathematics needs each rounding where it is written.
     -frounding-math -ffp-contract=off)
   if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
     list(PREPEND options --target=${CMAKE_C_COMPILER_TARGET})
-    list(APPEND options -fno-vectorize -fno-slp-vectorize)
+    list(APPEND options -fno-vectorize -fno-slp-vectorize
+      # The end of a string is often in a granule that is accessible in part. The longer check that this takes stays where it is
+      # used, and not at the end of the function: for an emulator another page is far away (tools/pages.py).
+      -mllvm -disable-block-placement)
   else()
     list(APPEND options -fexcess-precision=standard -fno-tree-vectorize
       # Or a loop that looks for the end of a string becomes a call of strlen(), inside of strlen().
       -fno-tree-loop-distribute-patterns)
   endif()
-  if(NOT REDZONE_MODE STREQUAL "off" AND (REDZONE_MTE_STACK OR NOT REDZONE_MODE STREQUAL "hw_tags"))
-    kasan_instrumentation_options(checks ${REDZONE_INSTRUMENTATION} ${KASAN_SHADOW_OFFSET})
+  if(REDZONE_MODE MATCHES "generic|sw_tags")
+    # Its variables on the stack have no redzones and no tags. They are not the program's, and none of its own bugs is about
+    # them; and each number that printf() or strtod() meets would poison and unpoison arrays of 7 KB.
+    kasan_instrumentation_options(checks ${REDZONE_INSTRUMENTATION} ${KASAN_SHADOW_OFFSET} NO_STACK)
     list(APPEND options ${checks})
   endif()
   string(REPLACE "\"" "\\\"" options "${options}")

@@ -18,7 +18,10 @@
 	.p2align 2
 sigsetjmp:
 __sigsetjmp:
-	cbz	w1, setjmp
+	cbnz	w1, 1f
+	/* A conditional branch does not reach the whole kernel. */
+	b	setjmp
+1:
 	str	x19, [x0, #SAVED_X19]
 	str	x30, [x0, #SAVED_X30]
 	mov	x19, x0
