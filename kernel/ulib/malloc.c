@@ -128,9 +128,9 @@ static __always_inline void tell(void *ptr, size_t size, bool allocated)
 		watch(ptr, size, allocated);
 }
 
-static void *malloc_large(size_t size)
+static void *malloc_large(size_t size, gfp_t gfp)
 {
-	void *ptr = __vmalloc(size, GFP_KERNEL | __GFP_NOWARN);
+	void *ptr = __vmalloc(size, gfp);
 
 	if (!ptr)
 		return NULL;
@@ -141,23 +141,33 @@ static void *malloc_large(size_t size)
 	return ptr;
 }
 
-void *malloc(size_t size)
-{
-	void *ptr;
+/* No warning: a size that is too large for the page allocator is not a fault here. */
+#define PROGRAM_GFP (GFP_KERNEL | __GFP_NOWARN)
 
-	/* No warning: a size that is too large for the page allocator is not a fault here. */
-	ptr = size <= KMALLOC_MAX_SIZE ? kmalloc(size ? size : 1, GFP_KERNEL | __GFP_NOWARN) : NULL;
+/* @ptr: what kmalloc() gave for @size bytes, NULL if it has no memory or was not asked. @zero: clear the object. Return:
+ * what the program gets. */
+static __always_inline void *new_object(void *ptr, size_t size, gfp_t zero)
+{
 	if (!ptr && size > PAGE_SIZE)
-		ptr = malloc_large(size);
-	if (ptr && !size)
-		set_object_size(ptr, 0);
-	if (ptr)
-		tell(ptr, size, true);
-	else
+		ptr = malloc_large(size, PROGRAM_GFP | zero);
+	if (unlikely(!ptr)) {
 		errno = ENOMEM;
+		return NULL;
+	}
+	if (unlikely(!size))
+		set_object_size(ptr, 0);
+	tell(ptr, size, true);
 	return ptr;
 }
 
+void *malloc(size_t size)
+{
+	void *ptr = size <= KMALLOC_MAX_SIZE ? kmalloc(size ? size : 1, PROGRAM_GFP) : NULL;
+
+	return new_object(ptr, size, 0);
+}
+
+/* Not by malloc(), which would be one more call, and one more line in each trace. */
 void *calloc(size_t count, size_t size)
 {
 	size_t total;
@@ -167,10 +177,9 @@ void *calloc(size_t count, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	ptr = malloc(total);
-	if (ptr)
-		memset(ptr, 0, total);
-	return ptr;
+	ptr = total <= KMALLOC_MAX_SIZE ? kmalloc(total ? total : 1, PROGRAM_GFP | __GFP_ZERO)
+					: NULL;
+	return new_object(ptr, total, __GFP_ZERO);
 }
 
 void free(void *ptr)

@@ -166,8 +166,12 @@ class View:
         return "dim"
 
     def _frame(self, prefix, rest, frame):
-        """Print a frame with its source line, and before it the functions inlined at that place."""
+        """Print a frame with its source line, and before it the functions inlined at that place.
+
+        One without a line tells nothing, unless it is the program's own: the title may name it."""
         for source in frame.sources[:-1]:
+            if not source.line and source.path not in self.sources:
+                continue
             self._row(prefix, f" {source.function} (inlined)", source)
         self._row(prefix, rest, frame.sources[-1])
 
