@@ -4,8 +4,8 @@
  *
  * Programs are compiled without the compiler's ideas of what library functions do, so that a call that is written is
  * a call that is checked. But decompressors, hashes and parsers read their words by memcpy(&word, p, 4): as calls these
- * took three quarters of their instructions. So a copy of 1, 2, 4 or 8 bytes, a size that the compiler must see, becomes what an
- * assignment is: a checked load and a checked store. All other sizes stay calls.
+ * took three quarters of their instructions. So a copy of 1, 2, 4, 8 or 16 bytes, a size that the compiler must see, becomes what
+ * an assignment is: a checked load and a checked store. All other sizes stay calls.
  *
  * Not with GCC: it refuses to compile a function without checks that calls an inline one with checks.
  */
@@ -34,6 +34,10 @@ struct __redzone_word8 {
 	__UINT64_TYPE__ value;
 } __attribute__((__packed__, __may_alias__));
 
+struct __redzone_word16 {
+	unsigned __int128 value;
+} __attribute__((__packed__, __may_alias__));
+
 #define REDZONE_COPY(dst, src, n, otherwise)                                     \
 	do {                                                                     \
 		if (!__builtin_constant_p(n))                                    \
@@ -53,6 +57,10 @@ struct __redzone_word8 {
 		case 8:                                                          \
 			((struct __redzone_word8 *)(dst))->value =               \
 				((const struct __redzone_word8 *)(src))->value;  \
+			return dst;                                              \
+		case 16:                                                         \
+			((struct __redzone_word16 *)(dst))->value =              \
+				((const struct __redzone_word16 *)(src))->value; \
 			return dst;                                              \
 		}                                                                \
 		return otherwise(dst, src, n);                                   \
@@ -86,6 +94,9 @@ REDZONE_INLINE void *memset(void *dst, int c, __SIZE_TYPE__ n)
 		return dst;
 	case 8:
 		((struct __redzone_word8 *)dst)->value = word;
+		return dst;
+	case 16:
+		((struct __redzone_word16 *)dst)->value = (unsigned __int128)word << 64 | word;
 		return dst;
 	}
 	return __redzone_call_memset(dst, c, n);
