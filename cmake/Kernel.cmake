@@ -24,6 +24,8 @@ include(Libc)
 include(${arch_dir}/arch.cmake)
 math(EXPR page_size "1 << ${REDZONE_PAGE_SHIFT}")
 set(ulib_include ${kernel_dir}/ulib/include)
+# What makes a program's linked object ready for the kernel.
+set(join_tools ${CMAKE_SOURCE_DIR}/tools/constructors.py ${CMAKE_SOURCE_DIR}/tools/pages.py)
 # For programs with any C library.
 set(sanitizer_include ${kernel_dir}/sanitizer/include)
 set(REDZONE_OBJCOPY llvm-objcopy-19 CACHE STRING "objcopy that makes the boot Image")
@@ -135,7 +137,8 @@ function(redzone_kernel_library target)
   target_include_directories(${target} PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
   target_compile_definitions(${target} PRIVATE ${kernel_defs})
-  target_compile_options(${target} PRIVATE -std=gnu17 -ffreestanding ${options}
+  # A section for each function: the linker script puts those together that call each other often.
+  target_compile_options(${target} PRIVATE -std=gnu17 -ffreestanding -ffunction-sections ${options}
     ${REDZONE_WARNINGS} "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
   kasan_instrument(${target})
 endfunction()
@@ -289,7 +292,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
   target_include_directories(runtime PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
   target_compile_definitions(runtime PRIVATE ${kernel_defs})
-  target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding ${runtime_options}
+  target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding -ffunction-sections ${runtime_options}
                          ${REDZONE_WARNINGS} -Wvla)
   # Checked copies end in a jump to the unchecked one, and need no frame to get there.
   set_source_files_properties(${CMAKE_SOURCE_DIR}/runtime/abi/asan_mem.c
@@ -389,7 +392,7 @@ macro(redzone_program_objects target)
     target_compile_definitions(${target} PRIVATE ${kernel_defs})
   endif()
   target_compile_definitions(${target} PRIVATE ${program_DEFINES})
-  target_compile_options(${target} PRIVATE -fno-builtin ${program_options}
+  target_compile_options(${target} PRIVATE -fno-builtin -ffunction-sections ${program_options}
     ${program_OPTIONS})
   kasan_instrument(${target})
   target_include_directories(${target} SYSTEM BEFORE PRIVATE ${sanitizer_include})
@@ -475,7 +478,7 @@ function(redzone_add_program name)
     COMMAND ${join}
     ${finish}
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS}
-            ${CMAKE_SOURCE_DIR}/tools/constructors.py ${needs}
+            ${join_tools} ${needs}
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the program ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
@@ -577,7 +580,7 @@ const unsigned int redzone_nr_programs = @number@;
             ${REDZONE_OBJCOPY} ${REDZONE_LINKER} ${linked}.rsp ${linked} ${linked}.libs ${libc_options}
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${linked}.rsp
             ${linked}.libs ${library_objects} ${program_OBJECTS}
-            ${CMAKE_SOURCE_DIR}/tools/each.py ${CMAKE_SOURCE_DIR}/tools/constructors.py ${needs}
+            ${CMAKE_SOURCE_DIR}/tools/each.py ${join_tools} ${needs}
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the programs of ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Moves a program's own constructors and destructors out of its object's .init_array and .fini_array.
+"""Makes a program's linked object ready for the kernel: its constructors, its symbols, its pages of code.
 
 The kernel calls .init_array before it has memory. That is right for the compiler's registration of globals,
-and wrong for functions of the program. Those move to two sections of the object, .redzone_ctors and
-.redzone_dtors: pointers in the order of the calls, then NULL. kernel/ulib/program.c calls them.
+and wrong for functions of the program. Those move from .init_array and .fini_array to two sections of the
+object, .redzone_ctors and .redzone_dtors: pointers in the order of the calls, then NULL.
+kernel/ulib/program.c calls them. pages.py arranges the functions.
 
 usage: constructors.py FILE.o OBJCOPY MAIN SUFFIX
 
@@ -18,6 +19,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+import pages
 
 SECTIONS = {".init_array": ".redzone_ctors", ".fini_array": ".redzone_dtors"}
 
@@ -101,13 +104,21 @@ class Object:
         self.data += data
         return offset
 
+    def add_names(self, names):
+        """Return where the new @names of sections are, for _Section.name_at."""
+        table = self.sections[self.names_index]
+        data = self.data[table.offset : table.offset + table.size]
+        places = []
+        for name in names:
+            places.append(len(data))
+            data += name.encode() + b"\0"
+        table.offset, table.size = self.append(data), len(data)
+        return places
+
     def add_section(self, name, template, data):
         """Add a section like @template, but with that name and content. Return its index."""
-        names = self.sections[self.names_index]
-        table = self.data[names.offset : names.offset + names.size]
-        names.offset, names.size = self.append(table + name.encode() + b"\0"), names.size + len(name) + 1
         section = _Section(**vars(template))
-        section.name_at = len(table)
+        (section.name_at,) = self.add_names([name])
         section.offset, section.size = self.append(data), len(data)
         self.sections.append(section)
         return len(self.sections) - 1
@@ -159,7 +170,7 @@ def _take(elf, index):
     return taken
 
 
-def split(data):
+def prepare(data):
     """Return (the object @data as it should be, [names of the added sections])."""
     elf = Object(data)
     found = {kind: [] for kind in SECTIONS}
@@ -184,18 +195,19 @@ def split(data):
             b"".join(_RELA.pack(place * _POINTER, *entry) for place, entry in enumerate(taken)),
         )
         made.append(SECTIONS[kind])
-    return elf.save() if made else data, made
+    pages.pack(elf)
+    return elf.save(), made
 
 
 def finish(path, objcopy, main, suffix):
     """Make a program's linked object, the file @path, ready for the kernel.
 
-    Its own constructors leave .init_array. The only global symbols that stay are @main and, if the program
-    has constructors or destructors, redzone_ctors_SUFFIX and redzone_dtors_SUFFIX. Return what is wrong, or
-    None.
+    Its own constructors leave .init_array, and its functions are arranged in pages. The only global symbols
+    that stay are @main and, if the program has constructors or destructors, redzone_ctors_SUFFIX and
+    redzone_dtors_SUFFIX. Return what is wrong, or None.
     """
     try:
-        data, made = split(path.read_bytes())
+        data, made = prepare(path.read_bytes())
     except (ValueError, struct.error, IndexError) as error:
         return f"error: {path.name}: {error}"
     path.write_bytes(data)

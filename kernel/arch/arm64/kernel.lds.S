@@ -49,8 +49,23 @@ SECTIONS
 #endif
 		/* Programs: what was linked before. All that CMake compiles is in its folders. */
 		__program_text_start = .;
+		/* Arranged by tools/pages.py. */
+		*(SORT_BY_NAME(.text.page.*))
 		*(EXCLUDE_FILE(*CMakeFiles*) .text EXCLUDE_FILE(*CMakeFiles*) .text.*)
 		__program_text_end = .;
+		/* What runs together most often, in a page each: for an emulator a step into another page is a search. */
+		. = ALIGN(PAGE_SIZE);
+		*(.text.__asan_memset .text.__memset .text.__asan_memcpy .text.__memcpy)
+		*(.text.kasan_set_slow* .text.kasan_copy_slow* .text.kasan_init_slab_object .text.kasan_shadow_fill)
+		. = ALIGN(PAGE_SIZE);
+		*(.text.malloc .text.calloc .text.kmalloc .text.kasan_slab_alloc .text.set_known_object .text.set_object)
+		*(.text.slab_take_slow .text.slab_get_next .text.slab_clear)
+		. = ALIGN(PAGE_SIZE);
+		*(.text.free .text.kfree .text.kasan_slab_free .text.free_object)
+		*(.text.slab_put_many .text.slab_release_bulk .text.kasan_slab_release)
+		. = ALIGN(PAGE_SIZE);
+		*(.text.kasan_set_full_track .text.save_stack .text.kasan_known_table)
+		*(.text.slab_new .text.slab_add_slot .text.slab_set_next)
 		*(.text .text.*)
 		. = ALIGN(4);
 		_etext = .;
