@@ -24,7 +24,7 @@ include(Libc)
 include(${arch_dir}/arch.cmake)
 math(EXPR page_size "1 << ${REDZONE_PAGE_SHIFT}")
 set(ulib_include ${kernel_dir}/ulib/include)
-# What makes a program's linked object ready for the kernel.
+# The tools that make a program's linked object ready for the kernel.
 set(join_tools ${CMAKE_SOURCE_DIR}/tools/constructors.py ${CMAKE_SOURCE_DIR}/tools/pages.py)
 # For programs with any C library.
 set(sanitizer_include ${kernel_dir}/sanitizer/include)
