@@ -5,6 +5,7 @@
 #include <kernel/list.h>
 #include <kernel/param.h>
 #include <kernel/random.h>
+#include <kernel/slab.h>
 #include <kernel/sort.h>
 #include <kernel/string.h>
 
@@ -141,40 +142,84 @@ static void string_copies(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, buf, "abcdef");
 }
 
+/* Fill @n bytes with values of which no two neighbours are alike. */
+static void number_bytes(u8 *buf, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf[i] = (u8)(i * 7 + i / 32);
+}
+
+/* A byte at a time, which no compiler makes a call of. */
+static void copy_bytes(u8 *dst, const u8 *src, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		dst[i] = src[i];
+		HIDE_VAR(dst);
+	}
+}
+
 static void memory_moves(struct kunit *test)
 {
-	char buf[64], expected[64];
+	u8 *buf = kmalloc(512, GFP_KERNEL), *expected = kmalloc(512, GFP_KERNEL);
+	u8 *copy = kmalloc(256, GFP_KERNEL);
 
-	/* Every overlap of a move inside 64 bytes, against a copy by way of a second buffer. */
-	for (size_t from = 0; from < 32; from += 5)
-		for (size_t to = 0; to < 32; to += 3)
-			for (size_t n = 0; n <= 32; n += 4) {
-				char copy[32];
-
-				for (size_t i = 0; i < sizeof(buf); i++)
-					buf[i] = expected[i] = (char)(i * 7);
-				for (size_t i = 0; i < n; i++)
-					copy[i] = buf[from + i];
-				for (size_t i = 0; i < n; i++)
-					expected[to + i] = copy[i];
-				memmove(buf + to, buf + from, n);
-				KUNIT_ASSERT_MEMEQ(test, buf, expected, sizeof(buf));
+	KUNIT_ASSERT_TRUE(test, buf && expected && copy);
+	/* Near and far overlaps, in both directions, against a copy by way of a second buffer. */
+	for (size_t from = 100; from <= 108; from += 3)
+		for (size_t to = 0; to <= 220; to += to > 80 && to < 130 ? 1 : 13)
+			for (size_t n = 0; n <= 220; n += n < 70 ? 5 : 29) {
+				number_bytes(buf, 512);
+				number_bytes(expected, 512);
+				copy_bytes(copy, buf + from, n);
+				copy_bytes(expected + to, copy, n);
+				KUNIT_EXPECT_PTR_EQ(test, memmove(buf + to, buf + from, n),
+						    buf + to);
+				KUNIT_ASSERT_MEMEQ(test, buf, expected, 512);
 			}
+	kfree(copy);
+	kfree(expected);
+	kfree(buf);
+}
+
+static void memory_copies(struct kunit *test)
+{
+	u8 *buf = kmalloc(256, GFP_KERNEL), *expected = kmalloc(256, GFP_KERNEL);
+	u8 *from = kmalloc(256, GFP_KERNEL);
+
+	KUNIT_ASSERT_TRUE(test, buf && expected && from);
+	number_bytes(from, 256);
+	for (size_t n = 0; n <= 200; n++)
+		for (size_t to = n % 3; to < 24; to += 3) {
+			const size_t at = (to * 5 + n) % 17;
+
+			memset(buf, 0xee, 256);
+			memset(expected, 0xee, 256);
+			copy_bytes(expected + to, from + at, n);
+			KUNIT_EXPECT_PTR_EQ(test, memcpy(buf + to, from + at, n), buf + to);
+			KUNIT_ASSERT_MEMEQ(test, buf, expected, 256);
+		}
+	kfree(from);
+	kfree(expected);
+	kfree(buf);
 }
 
 static void memory_fills(struct kunit *test)
 {
-	u8 buf[64];
+	u8 *buf = kmalloc(256, GFP_KERNEL);
 
+	KUNIT_ASSERT_NOT_NULL(test, buf);
 	for (size_t start = 0; start < 16; start++)
-		for (size_t n = 0; n < 48; n++) {
-			memset(buf, 0, sizeof(buf));
-			memset(buf + start, 0xab, n);
-			for (size_t i = 0; i < sizeof(buf); i++)
+		for (size_t n = 0; n < 230; n += n < 140 ? 1 : 17) {
+			memset(buf, 0, 256);
+			KUNIT_EXPECT_PTR_EQ(test, memset(buf + start, 0x7ab, n), buf + start);
+			for (size_t i = 0; i < 256; i++)
 				KUNIT_ASSERT_EQ(test, buf[i],
 						i >= start && i < start + n ? 0xab : 0);
 		}
-	KUNIT_EXPECT_PTR_EQ(test, memchr_inv(buf, 0, sizeof(buf)), buf + 15);
+	memset(buf, 0, 256);
+	memset(buf + 15, 1, 40);
+	KUNIT_EXPECT_PTR_EQ(test, memchr_inv(buf, 0, 256), buf + 15);
+	kfree(buf);
 }
 
 static void globs(struct kunit *test)
@@ -329,12 +374,25 @@ static void random_numbers(struct kunit *test)
 }
 
 static struct kunit_case lib_test_cases[] = {
-	KUNIT_CASE(format_integers),	KUNIT_CASE(format_strings), KUNIT_CASE(format_truncation),
-	KUNIT_CASE(format_enormous),	KUNIT_CASE(format_symbols), KUNIT_CASE(string_searches),
-	KUNIT_CASE(string_comparisons), KUNIT_CASE(string_copies),  KUNIT_CASE(memory_moves),
-	KUNIT_CASE(memory_fills),	KUNIT_CASE(globs),	    KUNIT_CASE(number_parsing),
-	KUNIT_CASE(bit_functions),	KUNIT_CASE(sorting),	    KUNIT_CASE(lists),
-	KUNIT_CASE(arguments),		KUNIT_CASE(random_numbers), {},
+	KUNIT_CASE(format_integers),
+	KUNIT_CASE(format_strings),
+	KUNIT_CASE(format_truncation),
+	KUNIT_CASE(format_enormous),
+	KUNIT_CASE(format_symbols),
+	KUNIT_CASE(string_searches),
+	KUNIT_CASE(string_comparisons),
+	KUNIT_CASE(string_copies),
+	KUNIT_CASE(memory_moves),
+	KUNIT_CASE(memory_copies),
+	KUNIT_CASE(memory_fills),
+	KUNIT_CASE(globs),
+	KUNIT_CASE(number_parsing),
+	KUNIT_CASE(bit_functions),
+	KUNIT_CASE(sorting),
+	KUNIT_CASE(lists),
+	KUNIT_CASE(arguments),
+	KUNIT_CASE(random_numbers),
+	{},
 };
 
 static struct kunit_suite lib_test_suite = {
