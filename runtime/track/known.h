@@ -44,9 +44,9 @@ static inline const struct kasan_record **kasan_known_entry(char *table, uint32_
 	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) + index;
 }
 
-/* By frame pointers, a table has a second part behind the first, which is so many times as large: see save_frames(). Where
- * memory is small the first part is the second as well. */
-#if KASAN_ARCH_UNWINDS || defined(KASAN_DEPOT_IS_SMALL)
+/* By frame pointers, a table has a second part behind the first, which is so many times as large: see save_frames(). Not
+ * where flash and memory are small. */
+#if KASAN_ARCH_UNWINDS || defined(KASAN_DEPOT_IS_SMALL) || UINTPTR_MAX <= UINT32_MAX
 #define KASAN_KNOWN_FAR_SHIFT 0U
 #define KASAN_KNOWN_HAS_FAR   0U
 #else

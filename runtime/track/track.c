@@ -24,7 +24,7 @@ static inline bool is_turn(void)
 	return count % 8 == 0;
 }
 
-#if KASAN_ARCH_UNWINDS || defined(KASAN_PORT_HAS_SHADOW_STACK)
+#if !KASAN_KNOWN_HAS_FAR || defined(KASAN_PORT_HAS_SHADOW_STACK)
 /* @record was found in @way of the set of @entry. */
 static inline void promote(const struct kasan_record **entry, const struct kasan_record **way,
 			   const struct kasan_record *record)
@@ -256,6 +256,7 @@ static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
 
 /* --- By frame pointers --- */
 
+#if KASAN_KNOWN_HAS_FAR
 /*
  * Many stacks may have the same near frames at the same depth: a program's, whose allocations all come through its own
  * functions around malloc(). The table has one entry for each near key, and the hooks find the stack there that was
@@ -281,8 +282,9 @@ static uint32_t far_key(const struct kasan_bounds *bounds, const struct kasan_ne
 	}
 	return ~key;
 }
+#endif
 
-/* @entry: of the far key. */
+/* @entry: of the far key, where there are far keys. */
 static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
 					      const struct kasan_near_frames *start, uintptr_t ip,
 					      const struct kasan_record **entry)
@@ -293,8 +295,13 @@ static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
 		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
 
 		if (record && record->pcs[0] == ip &&
-		    kasan_same_frames(bounds, start, record->pcs + 1, record->more / sizeof(ip)))
+		    kasan_same_frames(bounds, start, record->pcs + 1, record->more / sizeof(ip))) {
+#if !KASAN_KNOWN_HAS_FAR
+			if (way)
+				promote(entry, kasan_known_way(entry, way), record);
+#endif
 			return record;
+		}
 	}
 	return NULL;
 }
@@ -317,15 +324,21 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 	struct kasan_record *record;
 	const uintptr_t first = kasan_skip_to(bounds, ip, fp);
 	struct kasan_near_frames start;
-	uint32_t far = 0;
+	const uint32_t *far = NULL;
+#if KASAN_KNOWN_HAS_FAR
+	uint32_t far_word;
+#endif
 
 	if (kasan_is_frame(bounds, first) &&
 	    kasan_start_frames(bounds, ip, first, UINTPTR_MAX, &start)) {
 		near = kasan_known_entry(table, start.key);
-		far = far_key(bounds, &start);
-		known = find_frames(bounds, &start, ip, kasan_known_far(table, far));
+#if KASAN_KNOWN_HAS_FAR
+		far_word = far_key(bounds, &start);
+		far = &far_word;
+#endif
+		known = find_frames(bounds, &start, ip, far ? kasan_known_far(table, *far) : near);
 		if (known) {
-			if (!kasan_known_read(near) || is_turn())
+			if (far && (!kasan_known_read(near) || is_turn()))
 				__atomic_store_n(near, known, __ATOMIC_RELEASE);
 			return known->handle;
 		}
@@ -334,8 +347,8 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 	if (!record)
 		return 0;
 	if (near) {
-		kasan_known_put(table, start.key, &far, record);
-		if (!kasan_known_read(near))
+		kasan_known_put(table, start.key, far, record);
+		if (far && !kasan_known_read(near))
 			__atomic_store_n(near, record, __ATOMIC_RELEASE);
 	}
 	return record->handle;

@@ -106,12 +106,16 @@ static inline uint32_t kasan_known_mix(uint32_t key, uintptr_t word)
 	return (key >> 13 | key << 19) ^ (uint32_t)word;
 }
 
-/* Frames that are compared without a loop. */
+/* Frames that are compared without a loop. A small CPU has few registers and little flash for more. */
+#if UINTPTR_MAX > UINT32_MAX
 #define KASAN_NEAR 4
+#else
+#define KASAN_NEAR 1
+#endif
 
 /**
  * struct kasan_near_frames - the frames behind the hook's own
- * @ra: return addresses of @count of them, 2 to KASAN_NEAR; they may be signed, and from the third on 0, which ends a
+ * @ra: return addresses of @count of them, at most KASAN_NEAR; they may be signed, and from the third on 0, which ends a
  *	trace. @fp: the frame behind these; 0: there is none. @room: of @fp. @key: where known.c enters the trace.
  */
 struct kasan_near_frames {
@@ -167,8 +171,11 @@ static inline __attribute__((always_inline)) bool kasan_returns_to(uintptr_t fp,
 	return kasan_is_ra(kasan_arch_frame_raw_ra(fp), pc);
 }
 
-/* One branch for two conditions: a compiler that takes it for predictable makes two. */
-#ifdef __clang__
+/* One branch for two conditions: a compiler that takes it for predictable makes two. So does a small CPU, where each condition
+ * as a number takes more. */
+#if UINTPTR_MAX <= UINT32_MAX
+#define kasan_either(a, b) ((a) || (b))
+#elif defined(__clang__)
 #define kasan_either(a, b) __builtin_unpredictable((a) | (b))
 #else
 #define kasan_either(a, b) ((a) | (b))
@@ -180,7 +187,8 @@ kasan_same_few(const struct kasan_near_frames *start, const uintptr_t *pcs, size
 {
 	unsigned int i;
 
-	if (count > start->count)
+	/* Two frames are the least, and then there is nothing to tell apart. */
+	if (KASAN_NEAR == 1 || count > start->count)
 		return false;
 #pragma GCC unroll 8
 	for (i = 0; i < KASAN_NEAR; i++) {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 from kit import ROOT, call, compiler, need
 from redzone import amalgamate, audit, flags
 
@@ -153,6 +154,16 @@ def test_constructors_that_nobody_walks(builder, name, cc):
     made = builder(name, cc)
     (text,) = made.audit(made.image("-DNOT_WALKED"))["findings"]
     assert text.startswith("no code refers to __init_array_start")
+
+
+def test_a_number_is_no_constructor(builder):
+    made = builder("arm64")
+    with open(made.image(), "rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+        (address,) = {symbol["st_value"] for symbol in symbols if symbol.name.endswith("module_ctor")}
+    result = made.audit(made.image(f"-DNUMBER={address}"))
+    assert result["findings"] == []
+    assert result["constructors"]["bounds"] == ["__init_array_start", "__init_array_end"]
 
 
 def test_windows_that_overlap(builder):

@@ -279,6 +279,18 @@ def _arrays(image, words):
     )
 
 
+def _without_numbers(arrays):
+    """Return @arrays without words that are numbers or text and have the value of a constructor's address, as
+    in an image that starts at 0. A constructor is in one array, which symbols bound."""
+    real, held = [], set()
+    for array in sorted(arrays, key=lambda array: not array.bounds):
+        functions = set(array.words.values())
+        if array.bounds or functions - held:
+            real.append(array)
+            held |= functions
+    return [array for array in arrays if array in real]
+
+
 def constructors(image):
     """Return (facts, findings) on the functions that register globals."""
     registering = {function.pointer for function in image.functions if REGISTER in function.calls}
@@ -291,6 +303,7 @@ def constructors(image):
     arrays = _arrays(image, image.words_with(registering))
     # Apart from the likeliest, only those that hold little else are arrays of constructors.
     arrays = [array for array in arrays if array is arrays[0] or array.share(image.word) >= 0.5]
+    arrays = _without_numbers(arrays)
     kept = set().union(*(array.words.values() for array in arrays))
     facts["kept"] = len(kept)
     findings = []

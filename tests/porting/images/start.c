@@ -107,3 +107,8 @@ _Noreturn void kasan_port_panic(const char *why)
 	for (;;)
 		;
 }
+
+#ifdef NUMBER
+/* It may have the value of a constructor's address. */
+__attribute__((used)) const uintptr_t number = NUMBER;
+#endif
