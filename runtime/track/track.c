@@ -265,7 +265,7 @@ static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
 static uint32_t far_key(const struct kasan_bounds *bounds, const struct kasan_near_frames *start)
 {
 	uintptr_t fp = start->fp, room = start->room, next, ra;
-	/* Of the trace alone, as far_key_of() has it. */
+	/* The return addresses alone make it, as in far_key_of(), so the depth goes out again. */
 	uint32_t key = start->key - (fp ? (uint32_t)room : 0);
 	unsigned int i;
 
