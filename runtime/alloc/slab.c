@@ -252,35 +252,38 @@ static void record_free(struct kasan_cache *cache, void *object, uintptr_t ip, u
  * jump to a function that does the rest.
  */
 
-/* Return: @object. */
-static __attribute__((__noinline__)) void *set_object(struct kasan_cache *cache, void *object,
-						      size_t size, uintptr_t ip, uintptr_t fp)
+/* @stack: the handle of the stack; NULL: it is looked for, from @ip and @fp on. Return: @object. */
+static inline __attribute__((always_inline)) void *begin_life(struct kasan_cache *cache,
+							      void *object, size_t size,
+							      const uint32_t *stack, uintptr_t ip,
+							      uintptr_t fp)
 {
 	struct kasan_alloc_meta *meta = alloc_meta(cache, object);
 
 	if (kasan_unlikely(size > cache->object_size))
 		size = cache->object_size;
 	open_object(cache, object, size);
-	kasan_set_track(&meta->alloc, ip, fp);
+	if (stack)
+		kasan_put_track(&meta->alloc, *stack);
+	else
+		kasan_set_track(&meta->alloc, ip, fp);
 	seal_alloc(meta, object, size);
 	/* Otherwise the compiler sees that it is the argument, and has the hook keep that across the call. */
 	__asm__("" : "+r"(object));
 	return object;
 }
 
+static __attribute__((__noinline__)) void *set_object(struct kasan_cache *cache, void *object,
+						      size_t size, uintptr_t ip, uintptr_t fp)
+{
+	return begin_life(cache, object, size, NULL, ip, fp);
+}
+
 /* The same with the handle of a stack that was found. */
 static __attribute__((__noinline__)) void *set_known_object(struct kasan_cache *cache, void *object,
 							    size_t size, uint32_t stack)
 {
-	struct kasan_alloc_meta *meta = alloc_meta(cache, object);
-
-	if (kasan_unlikely(size > cache->object_size))
-		size = cache->object_size;
-	open_object(cache, object, size);
-	kasan_put_track(&meta->alloc, stack);
-	seal_alloc(meta, object, size);
-	__asm__("" : "+r"(object));
-	return object;
+	return begin_life(cache, object, size, &stack, 0, 0);
 }
 
 __attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, void *object,

@@ -53,7 +53,7 @@ SECTIONS
 		*(SORT_BY_NAME(.text.page.*))
 		*(EXCLUDE_FILE(*CMakeFiles*) .text EXCLUDE_FILE(*CMakeFiles*) .text.*)
 		__program_text_end = .;
-		/* What runs together most often, in a page each: for an emulator a step into another page is a search. */
+		/* Functions that often run together share a page: for an emulator a step into another page is a search. */
 		. = ALIGN(PAGE_SIZE);
 		*(.text.__asan_memset .text.__memset .text.__asan_memcpy .text.__memcpy)
 		*(.text.kasan_set_slow* .text.kasan_copy_slow* .text.kasan_init_slab_object .text.kasan_shadow_fill)
