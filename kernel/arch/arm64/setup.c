@@ -121,6 +121,8 @@ void setup_arch(const char **cmdline)
 	size_t fdt_size;
 	int chosen;
 
+	/* Early, because an emulator translates all code anew after a change of PAN. */
+	user_init_cpu();
 	if (!boot_fdt_phys)
 		early_panic("no device tree: neither in x0 nor 2 MiB below the kernel\n");
 	fdt_size = fdt_init((void *)(FIX_FDT_VADDR + fdt_offset), FIX_FDT_SIZE - fdt_offset);
@@ -141,7 +143,6 @@ void setup_arch(const char **cmdline)
 	*cmdline = bootargs ? bootargs : "";
 
 	scan_cpus();
-	user_init_cpu();
 	if (!psci_init() && nr_cpu_ids > 1) {
 		pr_warn("psci: no firmware to start CPUs with; only one is used\n");
 		nr_cpu_ids = 1;
