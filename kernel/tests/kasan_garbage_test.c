@@ -220,19 +220,12 @@ static void descriptor_of_a_slab(struct kunit *test)
 
 /* --- The task --------------------------------------------------------------------------------- */
 
-/* Interrupts are off, because only an interrupt could look at this task's stack. */
-static noinline void spoil_stack_pointer(struct subject *subject)
-{
-	void *record = __builtin_frame_address(0);
-	bool frame = prandom_u32_state(&rnd) % 2;
-	size_t size = current->stack_size;
-	void *stack = current->stack;
-	unsigned long flags;
+/* A report on a stack with less room may be short, and rightly. */
+#define NEARLY_FULL (2 * PAGE_SIZE)
 
-	local_irq_save(flags);
-	/* The frame record may also lead elsewhere, as on an overwritten stack. */
-	if (frame)
-		spoil(record, 16);
+/* Put garbage in place of the bounds of the task's stack. frame: also in that of the frame record. */
+static void spoil_stack_bounds(void *record, bool frame)
+{
 	switch (prandom_u32_state(&rnd) % 4) {
 	case 0:
 		current->stack = (void *)(uintptr_t)garbage_word();
@@ -253,6 +246,26 @@ static noinline void spoil_stack_pointer(struct subject *subject)
 		current->stack = (void *)(uintptr_t)garbage_word();
 		current->stack_size = garbage_word();
 	}
+}
+
+/* Interrupts are off, because only an interrupt could look at this task's stack. */
+static noinline void spoil_stack_pointer(struct subject *subject)
+{
+	void *record = __builtin_frame_address(0);
+	bool frame = prandom_u32_state(&rnd) % 2;
+	size_t size = current->stack_size;
+	void *stack = current->stack;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	/* The frame record may also lead elsewhere, as on an overwritten stack. */
+	if (frame)
+		spoil(record, 16);
+	do {
+		current->stack = stack;
+		current->stack_size = size;
+		spoil_stack_bounds(record, frame);
+	} while ((uintptr_t)record - (uintptr_t)current->stack < NEARLY_FULL);
 	read_byte(subject->object + 20);
 	current->stack = stack;
 	current->stack_size = size;
