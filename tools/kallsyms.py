@@ -76,12 +76,9 @@ def _defined(elf):
     with open(elf, "rb") as file:
         data = file.read()
     header = _HEADER.unpack_from(data)
-    count, names = header[12:14]
+    count = header[12]
     sections = [_SECTION.unpack_from(data, header[6] + index * _SECTION.size) for index in range(count)]
-    code = [
-        bool(section[2] & _SHF_EXECINSTR) and ".text" in _text(data, sections[names][4] + section[0])
-        for section in sections
-    ]
+    code = [bool(section[2] & _SHF_EXECINSTR) for section in sections]
     table = next(section for section in sections if section[1] == _SHT_SYMTAB)
     texts = sections[table[6]][4]
     entries = memoryview(data)[table[4] : table[4] + table[5]]

@@ -35,12 +35,13 @@ import constructors
 ARCH = "aarch64"
 # Folders with files that cannot work here: the allocator is the kernel's own matter.
 LEFT_OUT = ("malloc",)
-# Symbols that the kernel has: KASAN knows the objects of its allocator, and checks its copies.
+# Symbols that the kernel has: KASAN knows the objects of its allocator, and checks whole
+# ranges.
 KERNELS = frozenset(
     (
         *("malloc", "calloc", "realloc", "free", "reallocarray"),
         *("aligned_alloc", "posix_memalign", "memalign", "malloc_usable_size"),
-        *("memcpy", "memmove", "memset", "setjmp", "longjmp"),
+        *("memcpy", "memmove", "memset", "memcmp", "bcmp", "setjmp", "longjmp"),
     )
 )
 # The parts of the library that call its allocator by an inner name get the kernel's as well.

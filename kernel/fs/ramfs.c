@@ -486,8 +486,9 @@ void ramfs_destroy(struct ramfs *fs)
 
 struct ramfs *ramfs_create(void)
 {
-	static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/random",
-					      "/dev/urandom"};
+	static const char *const devices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+					      "/dev/random", "/dev/urandom", "/dev/stdin",
+					      "/dev/stdout", "/dev/stderr"};
 	struct ramfs *fs = kzalloc(sizeof(*fs), GFP_KERNEL | __GFP_NOWARN);
 	long error;
 

@@ -6,6 +6,7 @@
  * access, so KASAN reports exactly the first bad byte. A strlen() by words would be faster, but would
  * read beyond the string.
  */
+#include <kasan/kasan.h>
 #include <kernel/ctype.h>
 #include <kernel/errno.h>
 #include <kernel/string.h>
@@ -20,9 +21,13 @@ int memcmp(const void *a, const void *b, size_t n)
 {
 	const u8 *x = a, *y = b;
 
-	for (; n; n--, x++, y++) {
-		if (*x != *y)
-			return *x - *y;
+	for (size_t i = 0; i < n; i++) {
+		if (x[i] != y[i]) {
+			/* C wants all bytes to be there, also those behind the first difference. */
+			kasan_check_read(a, n);
+			kasan_check_read(b, n);
+			return x[i] - y[i];
+		}
 	}
 	return 0;
 }

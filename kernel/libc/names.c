@@ -101,6 +101,7 @@ long libc_openat(int dir, const char *path, unsigned int flags, u32 mode)
 	struct base base;
 	bool writes = (flags & LIBC_O_ACCMODE) != LIBC_O_RDONLY;
 	long error = base_of(dir, path, &base);
+	int stream;
 
 	if (error)
 		return error;
@@ -119,9 +120,12 @@ long libc_openat(int dir, const char *path, unsigned int flags, u32 mode)
 		error = -ENOTDIR;
 	else if (info.type == RAMFS_FILE && flags & O_TRUNC && writes)
 		error = ramfs_truncate(fs, node, 0);
-	if (error) {
+	stream = ramfs_stream(node);
+	if (!error && stream >= 0)
+		error = libc_dup(stream, 0);
+	if (error || stream >= 0) {
 		ramfs_put(fs, node);
-		return error;
+		return error == -EBADF ? -ENOENT : error;
 	}
 	return libc_file_open(node, flags & (LIBC_O_ACCMODE | LIBC_O_APPEND));
 }

@@ -163,7 +163,7 @@ def test_project(redzone, made):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "different options by the targets app and other; name one with --target"),
+        ((), "by the targets app and other; name one with --target, not both; there are: app, other"),
         (("--target", "no"), "the project has no such target; there are: app, other"),
         (("--each", "main.c"), "--each and --project exclude each other"),
     ],

@@ -76,6 +76,25 @@ static void descriptors(void)
 	CHECK(fd == 3 && read(fd, buf, 4) == 4 && !memcmp(buf, "\0\0\0", 4) && !close(fd));
 	fd = open("/dev/null", O_RDWR);
 	CHECK(fd == 3 && write(fd, buf, 4) == 4 && read(fd, buf, 4) == 0 && !close(fd));
+	fd = open("/dev/full", O_RDWR);
+	CHECK(fd == 3 && read(fd, buf, 4) == 4 && !memcmp(buf, "\0\0\0", 4) &&
+	      write(fd, buf, 4) == -1 && errno == ENOSPC && !close(fd));
+}
+
+/* The names of the standard streams. */
+static void standard(void)
+{
+	struct stat info, again;
+	FILE *f = fopen("/dev/stderr", "w");
+	int fd = open("/dev/stdout", O_WRONLY), kept = dup(0);
+
+	CHECK(f && fprintf(f, "by name\n") == 8 && !fclose(f));
+	CHECK(fd >= 3 && !fstat(fd, &info) && !fstat(1, &again) && info.st_ino == again.st_ino &&
+	      isatty(fd) == isatty(1) && !close(fd));
+	fd = open("/dev/stdin", O_RDONLY);
+	CHECK(fd >= 3 && !close(fd) && !close(0));
+	CHECK(open("/dev/stdin", O_RDONLY) == -1 && errno == ENOENT);
+	CHECK(dup2(kept, 0) == 0 && !close(kept));
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -146,6 +165,7 @@ int main(void)
 	descriptors();
 	directories();
 	image();
+	standard();
 	fputs(failed ? "files: bad\n" : "files: good\n", stderr);
 	return failed;
 }

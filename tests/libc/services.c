@@ -19,6 +19,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,26 @@ static int failed;
 			failed = 1;                                    \
 		}                                                      \
 	} while (0)
+
+extern const char __start_text_cold[], __stop_text_cold[];
+
+/* Code in sections of its own, each with a page of its own. */
+__attribute__((section("text_cold"), aligned(4096), noinline)) static int cold(int x)
+{
+	return x + 1;
+}
+
+__attribute__((section(".warm.code"), aligned(4096), noinline)) static int warm(int x)
+{
+	return cold(x) + 1;
+}
+
+static void sections(void)
+{
+	const char *at = (const char *)(uintptr_t)cold;
+
+	CHECK(warm(1) == 3 && at >= __start_text_cold && at < __stop_text_cold);
+}
 
 static int compare(const void *a, const void *b)
 {
@@ -279,6 +300,7 @@ int main(int argc, char **argv)
 	control();
 	rest(argc, argv);
 	sizes();
+	sections();
 	printf("no end of line");
 	exit(failed);
 }

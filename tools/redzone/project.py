@@ -180,7 +180,8 @@ def read(name, targets=(), warnings=False):
         elif project.options[source] != options:
             raise Failure(
                 f"--project '{name}': {base.relative(source)} is compiled with different options "
-                f"by the targets {owner[source] or '?'} and {target or '?'}; name one with --target"
+                f"by the targets {owner[source] or '?'} and {target or '?'}; name one with --target, "
+                f"not both; there are: {', '.join(sorted(known))}"
             )
     if not project.sources:
         raise Failure(f"--project '{name}' has no C files" + (f" of {', '.join(targets)}" if targets else ""))

@@ -5,6 +5,7 @@ It shows nothing twice: a report from a place that has already been reported is 
 a row are counted. Without a symbolizer, lines are printed as they come.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from redzone.symbolize import Source
 
 # The sanitizer, the allocator and the library: the bug is not in these folders.
 _PLUMBING = tuple(str(ROOT / folder) + "/" for folder in ("runtime", "kernel"))
+# Nor is it, as a rule, in these: our headers and ports, the C library, headers of the compiler.
+_OURS = [*_PLUMBING, *(str(ROOT / folder) + "/" for folder in ("include", "ports")), f"{base.BUILD}/libc/"]
+_NOT_THE_USERS = re.compile("|".join([*map(re.escape, _OURS), ".*/lib/(?:clang|gcc|gcc-cross)/"]))
 _CONTEXT = 2
 # For a report that comes late, where a source line would wrongly look like the place of the bug.
 LATE = "asynchronous: the access was earlier; kasan.mode=sync shows where"
@@ -286,14 +290,14 @@ def _shown(path):
 
 
 def own_source(frames, sources):
-    """Return the first Source of the symbolized @frames whose file is in @sources (absolute paths).
+    """Return the first Source of the symbolized @frames whose file is in @sources (absolute paths) or is a
+    header or another file of the user's.
 
-    The user's headers count as well: if no such file appears, any file outside the kernel and the runtime
-    does.
+    If none is, any file outside the kernel and the runtime counts: the C library's.
     """
     for frame in frames:
         for source in frame.sources:
-            if source.path in sources:
+            if source.path in sources or not _NOT_THE_USERS.match(source.path):
                 return source
     for frame in frames:
         for source in frame.sources:

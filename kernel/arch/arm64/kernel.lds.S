@@ -67,11 +67,12 @@ SECTIONS
 		*(.text.kasan_set_full_track .text.save_stack .text.kasan_known_table)
 		*(.text.slab_new .text.slab_add_slot .text.slab_set_next)
 		*(.text .text.*)
-		. = ALIGN(4);
-		_etext = .;
 	} :text
 
+	/* Sections that a program has named for code of its own come here: each stays an output section, for its
+	 * __start_NAME and __stop_NAME. */
 	. = ALIGN(PAGE_SIZE);
+	_etext = .;
 	__rodata_start = .;
 	/* Thread-local variables of programs: their initial values, of which each thread has a copy. */
 	.tdata : AT(ADDR(.tdata) - KIMAGE_VADDR + KIMAGE_LOAD) {

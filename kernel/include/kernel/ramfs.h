@@ -21,7 +21,7 @@
 
 /** enum ramfs_type - the values are Linux's, of the type in a directory entry */
 enum ramfs_type {
-	RAMFS_DEVICE = 2, /* reads as what its name says: null, zero, random, urandom */
+	RAMFS_DEVICE = 2, /* what its name says: null, zero, full, random, or a standard stream */
 	RAMFS_DIR = 4,
 	RAMFS_FILE = 8,
 };
@@ -39,7 +39,7 @@ struct ramfs_info {
 	u64 accessed, modified, changed;
 };
 
-/** ramfs_create() - Return: a tree with the directories / /tmp and /dev, and four devices; NULL: no memory. */
+/** ramfs_create() - Return: a tree with the directories / /tmp and /dev, and the devices; NULL: no memory. */
 struct ramfs *ramfs_create(void);
 
 /** ramfs_destroy() - free the tree. Nobody may use it or one of its nodes any more. */
@@ -85,6 +85,10 @@ long ramfs_rename(struct ramfs *fs, struct ramfs_node *base, const char *from,
  *  as zeros. Return: bytes copied. */
 long ramfs_read(struct ramfs *fs, struct ramfs_node *node, void *buf, size_t size, u64 pos);
 long ramfs_write(struct ramfs *fs, struct ramfs_node *node, const void *buf, size_t size, u64 pos);
+
+/** ramfs_stream() - Return: the descriptor of the standard stream that the device @node stands for, -1 if it is none. The
+ *  caller opens that instead: there is nothing to read or write here. */
+int ramfs_stream(const struct ramfs_node *node);
 
 /** ramfs_append() - write at the end. @pos: filled with the offset behind what was written. */
 long ramfs_append(struct ramfs *fs, struct ramfs_node *node, const void *buf, size_t size,

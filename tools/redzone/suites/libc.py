@@ -42,6 +42,8 @@ BUGS = {
     "strtod": ("slab-out-of-bounds", "strtod"),
     "qsort": ("slab-out-of-bounds", "qsort"),
     "memcpy": ("slab-out-of-bounds", "main"),
+    "memcmp": ("slab-out-of-bounds", "memcmp"),
+    "null": ("slab-out-of-bounds", "write"),
     "wcslen": ("slab-out-of-bounds", "wcslen"),
     "fileno": ("slab-use-after-free", "fileno"),
     "free": ("double-free", "free"),

@@ -4,7 +4,7 @@
 The source comes from a crate that cargo fetches; its checksum is in tests/zlib/libz-sys.sha256.
 """
 
-from redzone import base, builder, console, crates, machine, symbolize, view
+from redzone import base, builder, console, crates, machine, symbolize
 from redzone.base import ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
@@ -73,9 +73,10 @@ def judge_cve(outcome, symbolizer):
     for frame in frames:
         symbolizer.frame(frame)
     program = HERE / "cve_2022_37434.c"
-    caller = view.own_source(frames, {str(program)})
+    callers = (source for frame in frames for source in frame.sources if source.path == str(program))
+    caller = next(callers, None)
     line = _marked_line(program)
-    if caller is None or caller.path != str(program):
+    if caller is None:
         wrong.append("no frame of the trace lies in the program")
     elif caller.line != line:
         wrong.append(f"called from line {caller.line}, expected {line}")
