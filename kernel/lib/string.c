@@ -2,7 +2,7 @@
 /*
  * string.c - strings and byte searches, see <kernel/string.h>.
  *
- * Instrumented on purpose, and byte by byte: the functions access only bytes that C allows them to
+ * Instrumented on purpose, but for memcmp(), and byte by byte: the functions access only bytes that C allows them to
  * access, so KASAN reports exactly the first bad byte. A strlen() by words would be faster, but would
  * read beyond the string.
  */
@@ -17,19 +17,27 @@
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 #endif
 
-int memcmp(const void *a, const void *b, size_t n)
+/* C wants all bytes of both ranges to be there, also those behind the first difference. */
+__no_sanitize_address int memcmp(const void *a, const void *b, size_t n)
 {
 	const u8 *x = a, *y = b;
+	int difference = 0;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (x[i] != y[i]) {
-			/* C wants all bytes to be there, also those behind the first difference. */
-			kasan_check_read(a, n);
-			kasan_check_read(b, n);
-			return x[i] - y[i];
-		}
+#ifndef CONFIG_KASAN_HW_TAGS
+	kasan_check_read(a, n);
+	kasan_check_read(b, n);
+#endif
+	while (i < n && !difference) {
+		difference = x[i] - y[i];
+		i++;
 	}
-	return 0;
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* The CPU has checked the bytes up to here. A check of all before would report a bad one of them twice. */
+	kasan_check_read(x + i, n - i);
+	kasan_check_read(y + i, n - i);
+#endif
+	return difference;
 }
 
 /* Compilers replace memcmp() == 0 by a call of this. */

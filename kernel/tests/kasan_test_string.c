@@ -51,12 +51,24 @@ void kasan_memcmp(struct kunit *test)
 {
 	size_t size = KASAN_END(24);
 	char *ptr = alloc(test, size);
-	int zeros[9] = {0};
+	/* The bytes of a report: of one behind equal bytes, and behind a difference. */
+#ifdef CONFIG_KASAN_HW_TAGS
+	size_t equal = 1, different = size;
+#else
+	size_t equal = size + 1, different = size + 1;
+#endif
+	char zeros[40] = {0};
 
 	HIDE_VAR(size);
 	KUNIT_EXPECT_EQ(test, memcmp(ptr, zeros, size), 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, equal,
 				  KASAN_TEST_BUG((void)memcmp(ptr, zeros, size + 1)));
+	/* The first bytes say the result, and C wants the others all the same. */
+	zeros[0] = 1;
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, different,
+				  KASAN_TEST_BUG((void)memcmp(ptr, zeros, size + 1)));
+	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, different,
+				  KASAN_TEST_BUG((void)memcmp(zeros, ptr, size + 1)));
 	kfree(ptr);
 }
 

@@ -2,11 +2,10 @@
 /*
  * string.h - strings and memory.
  *
- * str*, memcmp, memchr, memscan are instrumented byte loops: they report exactly the first bad byte
- * and read no byte that C does not allow them to read. memcmp checks the rest of its ranges when it has found a
- * difference. memcpy, memmove, memset check the whole
- * range first (the runtime defines them when KASAN is on). The __mem* forms check nothing: they are for
- * code that runs before there is shadow or inside a report.
+ * str*, memchr, memscan are instrumented byte loops: they report exactly the first bad byte
+ * and read no byte that C does not allow them to read. memcmp checks both whole ranges, memcpy, memmove,
+ * memset check the whole range first (the runtime defines these three when KASAN is on). The __mem* forms
+ * check nothing: they are for code that runs before there is shadow or inside a report.
  */
 #ifndef KERNEL_STRING_H
 #define KERNEL_STRING_H
