@@ -67,10 +67,11 @@ SECTIONS
 		*(.text.kasan_set_full_track .text.save_stack .text.kasan_known_table)
 		*(.text.slab_new .text.slab_add_slot .text.slab_set_next)
 		*(.text .text.*)
+		__own_text_start = .;
 	} :text
 
-	/* Sections that a program has named for code of its own come here: each stays an output section, for its
-	 * __start_NAME and __stop_NAME. */
+	/* Sections that a program has named for code of its own come here, up to _etext: each stays an output section, for
+	 * its __start_NAME and __stop_NAME. */
 	. = ALIGN(PAGE_SIZE);
 	_etext = .;
 	__rodata_start = .;

@@ -3,8 +3,9 @@
  * program_fault.c - CPU faults of programs, which run inside the kernel: is a fault the program's own?
  *
  * Only code of the program may be left by its handler: the kernel's own code may hold locks, or be in the middle of a
- * change. The linker script puts all code of programs and of their C library between two symbols. The kernel's functions that
- * copy memory count as the program's if it has called them, because they hold nothing.
+ * change. The linker script puts all code of programs and of their C library between two symbols, but for sections that a
+ * program has named: these are behind all other code. The kernel's functions that copy or compare memory count as the
+ * program's if it has called them, because they hold nothing.
  *
  * Not instrumented, like fault.c.
  */
@@ -22,15 +23,17 @@
 
 static bool in_program(unsigned long pc)
 {
-	extern char __program_text_start[], __program_text_end[];
+	extern char __program_text_start[], __program_text_end[], __own_text_start[];
 
-	return pc >= (unsigned long)__program_text_start && pc < (unsigned long)__program_text_end;
+	return (pc >= (unsigned long)__program_text_start &&
+		pc < (unsigned long)__program_text_end) ||
+	       (pc >= (unsigned long)__own_text_start && pc < (unsigned long)_etext);
 }
 
-/* Is @pc in memcpy(), or in another name of it or of its relatives? */
+/* Is @pc in memcpy() or memcmp(), or in another name of it or of its relatives? */
 static bool in_copy(unsigned long pc)
 {
-	static const char *const names[] = {"memcpy", "memmove", "memset"};
+	static const char *const names[] = {"memcpy", "memmove", "memset", "memcmp", "bcmp"};
 	const char *name;
 	size_t length = kallsyms_lookup(pc, &name, NULL, NULL) ? strlen(name) : 0;
 
