@@ -192,8 +192,11 @@ void kasan_port_report_end(const struct kasan_report_info *info)
 	unsigned long flags;
 
 	__atomic_fetch_add(&reports_seen, 1, __ATOMIC_RELAXED);
+#ifndef CONFIG_KASAN_HW_TAGS
+	/* The compiler's checks come before the access. With hardware tags it has been done, or is not done at all. */
 	if (!info->is_free && !info->is_async)
 		arch_note_kasan_report(info->addr, info->size);
+#endif
 	flags = arch_local_irq_save();
 	console_unlock(flags);
 	preempt_enable();

@@ -108,6 +108,14 @@ static volatile int sink;
 		}                           \
 	} while (0)
 
+static volatile size_t length = 8;
+
+/* A section of its own is the program's code as well. */
+__attribute__((noinline, section("text_own"))) static int of_a_section(const volatile int *from)
+{
+	return from[0] + 1;
+}
+
 static void simple(void)
 {
 	static const int sigs[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP};
@@ -125,6 +133,22 @@ static void simple(void)
 	bug("wild");
 	FAULTS(sink = *wild);
 	CHECK(seen.sig == SIGSEGV);
+	/* At an address that was reported before: each is reported, also after a copy that is not done. */
+	bug("null-again");
+	FAULTS(sink = 1 + *null);
+	CHECK(was(SIGSEGV, SEGV_MAPERR, NULL));
+	bug("memcpy");
+	if (!sigsetjmp(back, 1))
+		memcpy(memory, (void *)null, length);
+	bug("null-after");
+	FAULTS(sink = 2 + *null);
+	CHECK(was(SIGSEGV, SEGV_MAPERR, NULL));
+	bug("memcmp");
+	FAULTS(sink = memcmp(memory, (void *)null, length));
+	CHECK(was(SIGSEGV, SEGV_MAPERR, NULL));
+	bug("section");
+	FAULTS(sink = of_a_section(null));
+	CHECK(was(SIGSEGV, SEGV_MAPERR, NULL));
 	bug("strlen");
 	FAULTS(sink = (int)strlen((char *)null));
 	CHECK(was(SIGSEGV, SEGV_MAPERR, NULL));

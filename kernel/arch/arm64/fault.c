@@ -293,6 +293,8 @@ static bool kasan_handle_fault(const struct pt_regs *regs, unsigned long addr, b
 	}
 	forget_access(fixed_up);
 	kasan_report_fault(addr, fault_access_size(regs), is_write, regs->pc, regs->regs[29]);
+	/* The report is of this fault, not of one to come: a handler may go on, and come to the address again. */
+	forget_access(reported);
 	return false;
 }
 
