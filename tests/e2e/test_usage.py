@@ -221,6 +221,16 @@ def test_program_does_not_build(redzone, source, text, message, hint):
         assert f"hint: {hint}" in result.stderr or hint in result.stderr.partition("hint:")[2]
 
 
+def test_two_programs_in_a_folder(redzone, tmp_path):
+    for name in ("first.c", "second.c"):
+        (tmp_path / name).write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    result = redzone("run", tmp_path)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "the program does not link" in result.stderr
+    assert "hint: two files have a main()" in result.stderr
+    assert redzone("run", "--each", tmp_path).returncode == 0
+
+
 def test_warnings_are_shown(redzone, source):
     """Those that the compiler gives by itself; with --warnings more."""
     file = source("int main(void) { signed char small = 300; int unused_variable; return small - 44; }")

@@ -421,6 +421,14 @@ _HINTS = (
         ("no file has a main(): the program starts at int main(int argc, char **argv)",) * 2,
     ),
     (
+        re.compile(r"duplicate symbol: main$", re.MULTILINE),
+        (
+            "two files have a main(): name the files of one program only, or give --each, which runs each "
+            "file as a program of its own",
+        )
+        * 2,
+    ),
+    (
         re.compile(r"-mgeneral-regs-only|type support, but ABI 'aapcs'"),
         ("the kernel's own code and modules have no floating point: only programs may use float and double",)
         * 2,
@@ -447,9 +455,9 @@ def _failure(preset, programs, output, failed):
     names = {program.name for program in programs}
     title = f"the build of {preset} failed"
     for step in failed:
-        parts = re.match(r"(?:CMakeFiles/)?([\w.-]+?)\.(objects|library|pass1|pass2)\b", step.target)
+        parts = re.match(r"(?:CMakeFiles/)?([\w.-]+?)\.(objects|library|pass1|pass2|o)\b", step.target)
         if parts and parts[1] in names:
-            verb = "link" if parts[2].startswith("pass") else "compile"
+            verb = "compile" if parts[2] in ("objects", "library") else "link"
             title = f"the program does not {verb} ({preset})"
     text = f"{title}:\n{output}"
     if title.startswith("the program"):
