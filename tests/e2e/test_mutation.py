@@ -397,6 +397,18 @@ def test_verdicts_of_asan(sample):
     assert of(native_run(-24, hang=True)).end == "hang"
 
 
+def test_a_read_without_a_value(sample):
+    pick = picker.Pick(sample[1][0], "src/item.c", "src/item.c", None)
+    what = "WARNING: MemorySanitizer: use-of-uninitialized-value"
+    report = ASAN.replace(ASAN.splitlines()[1], f"==7=={what}")
+    other = report.replace("item.c:18", "item.c:19")
+    places = [("copy_item", "src/item.c:18"), ("copy_item", "src/item.c:19")]
+    outside = report.replace("/src/", "/usr/")
+    assert verdict.without_value(native_run(1, report + outside + other + report), pick, "/tree") == places
+    assert verdict.without_value(native_run(1, ASAN), pick, "/tree") == []
+    assert verdict.without_value(native_run(), pick, "/tree") == []
+
+
 def kernel_run(end, report=None, title="", lines=()):
     found = each.Verdict(1, "item.c", end, title, report)
     return guest.Guest(found, list(lines), [], 1.0)
@@ -495,7 +507,7 @@ def test_a_difference_needs_an_explanation():
         return silent if options == compare.TRIALS[1].options else reported("heap bounds")
 
     def explain(guest, table):
-        return compare.explain(reported("heap bounds"), guest, "generic", again, table, "key")
+        return compare.explain(reported("heap bounds"), guest, "generic", again, lambda: None, table, "key")
 
     assert explain(silent, {}) == compare.TRIALS[1].text
     first, second = (trial.options for trial in compare.TRIALS[:2])
@@ -515,7 +527,31 @@ def test_a_trial_that_is_alike_by_luck_explains_nothing(odd):
         return runs.pop(0) if options == compare.TRIALS[0].options else reported("heap bounds")
 
     assert compare.TIMES > 1
-    assert compare.explain(reported("heap bounds"), silent, "generic", again, {}, "key") is None
+    found = compare.explain(reported("heap bounds"), silent, "generic", again, lambda: None, {}, "key")
+    assert found is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "read", "known"),
+    (
+        # The address of a fault is made of the value.
+        ("fault", ("g", "a.c:9"), True),
+        ("fault", None, False),
+        ("heap bounds", ("g", "a.c:9"), False),
+        ("heap bounds", ("f", "a.c:9"), True),
+        ("heap bounds", ("g", "a.c:1"), True),
+    ),
+)
+@pytest.mark.parametrize("turned", (False, True))
+def test_a_value_that_is_chance(kind, read, known, turned):
+    both = [reported(kind), verdict.Verdict("nothing")]
+    native_one, guest_one = reversed(both) if turned else both
+
+    def again(options):
+        return verdict.Verdict("hang")
+
+    found = compare.explain(native_one, guest_one, "generic", again, lambda: read, {}, "key")
+    assert (found == compare.NO_VALUE) == known
 
 
 def test_a_log_keeps_the_bytes_of_a_damaged_program(tmp_path):

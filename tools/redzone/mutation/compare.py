@@ -3,8 +3,8 @@
 
 Two verdicts are alike if both report the same kind of bug in the same function, or if both see the same end
 of a program without a report. For all others there is an explanation, or the suite fails. It comes from the
-verdicts themselves, from further runs of the host's program in which one property of ASan is taken away, or
-from the table of places that somebody has looked into.
+verdicts themselves, from further runs of the host's program in which one property of ASan is taken away, from
+MSan, or from the table of places that somebody has looked into.
 """
 
 import re
@@ -45,6 +45,10 @@ BEYOND = (
 CALLER = (
     "the program calls a null pointer. ASan's trace follows frame pointers and misses the caller, because "
     "the called function has no frame. Redzone finds the caller by the link register"
+)
+NO_VALUE = (
+    "with the bug the program reads a variable that has no value, as MSan reports. What follows depends on "
+    "what was in its memory"
 )
 _ADDRESS_0 = re.compile(r"NULL pointer dereference at virtual address 0+:")
 # Kinds of bugs that a mode does not check: {mode: (kinds, why)}.
@@ -113,6 +117,13 @@ def in_granule(found):
     return found.kind == "heap bounds" and behind + found.size <= -size % _GRANULE
 
 
+def _may_be_chance(found, function, line):
+    """May the Verdict @found follow from a read without a value in @function, at @line? A fault may be
+    anywhere, because its address is made of such a value. Other reports must be at that place."""
+    at = found.function == function or found.line == line
+    return found.end != verdict.REPORT or found.kind == "fault" or at
+
+
 def of_verdicts(native, guest, mode):
     """Return why the Verdicts @native and @guest of @mode differ, as far as they say it themselves, or
     None."""
@@ -134,10 +145,11 @@ def of_verdicts(native, guest, mode):
     return None
 
 
-def explain(native, guest, mode, again, table, key):
+def explain(native, guest, mode, again, without_value, table, key):
     """Return why @native and @guest differ in @mode, or None if nobody knows.
 
-    again(options): returns the native Verdict with more ASAN_OPTIONS. @table: {key: text}.
+    again(options): returns the native Verdict with more ASAN_OPTIONS. without_value(): returns the function
+    and the line of MSan's first report about the bug, or None if it has none. @table: {key: text}.
     """
     if key in table:
         return table[key]
@@ -147,4 +159,7 @@ def explain(native, guest, mode, again, table, key):
     for trial in TRIALS:
         if all(alike(again(trial.options), guest) for _ in range(TIMES)):
             return trial.text
+    read = without_value()
+    if read and all(_may_be_chance(found, *read) for found in (native, guest)):
+        return NO_VALUE
     return None

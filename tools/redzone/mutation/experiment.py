@@ -91,6 +91,23 @@ class Experiment:
         self.keep(f"{self.name}/{mutant.number}.{'asan' if not options else options[0]}", run.errors)
         return verdict.of_native(run, mutant.pick, mutant.tree, *self._controls[mutant.pick.case])
 
+    def _without_value(self, mutant):
+        """Run @mutant under MSan. Return the function and the line of its first report that the program
+        without a bug does not have, or None if there is none."""
+        case, original = mutant.pick.case, self._original(mutant.pick)
+        objects = self.native.objects(case, "msan")
+        binary, broken = mutant.tree / "msan", mutant.tree / "msan.o"
+        message = self.native.compile(case, "msan", original, mutant.tree, broken)
+        if message is not None:
+            raise base.Failure(f"{mutant.pick.title} does not compile for MSan:\n{message}")
+        found = {}
+        for name, parts in (("msan-control", objects), ("msan", objects | {original: broken})):
+            self.native.link("msan", parts.values(), binary)
+            run = self.native.msan(case, binary)
+            self.keep(f"{self.name}/{mutant.number}.{name}", run.errors)
+            found[name] = verdict.without_value(run, mutant.pick, mutant.tree)
+        return next((place for place in found["msan"] if place not in found["msan-control"]), None)
+
     def _in_kernel(self, mutants):
         """Give @mutants Redzone's verdicts."""
         for case in dict.fromkeys(mutant.pick.case for mutant in mutants):
@@ -114,6 +131,7 @@ class Experiment:
             mutant.guest,
             self.kernel.mode,
             lambda options: self._again(mutant, options),
+            lambda: self._without_value(mutant),
             explained.EXPLAINED,
             (self.name, pick.title, pick.place.rule),
         )

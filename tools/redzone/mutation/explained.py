@@ -4,16 +4,11 @@
 Only what compare.py cannot work out by itself stands here.
 """
 
-_NO_VALUE = (
-    "the variable gets no value, because only its copy is written. The program makes an address of it: "
-    "which one is chance"
-)
 EXPLAINED = {
     ("brotli", "c/enc/backward_references_hq.c:815", "early-free"): (
         "the free also sets the pointer to null. The host's compiler takes it that no null pointer is read; "
         "code of a kernel has -fno-delete-null-pointer-checks, and reads it"
     ),
-    ("brotli", "c/dec/decode.c:1792", "dead-argument"): _NO_VALUE,
     ("brotli", "c/dec/decode.c:934", "length"): (
         "the host's compiler knows memcpy() and keeps both objects in a register, so no access is left; "
         "code of a kernel has -fno-builtin, and calls memcpy()"
@@ -22,7 +17,6 @@ EXPLAINED = {
         "the host's compiler inlines the function that has the copy, so the frame is live, and the copy is "
         "out of scope in it; the kernel's calls the function, so the frame is in use again"
     ),
-    ("lua", "lstrlib.c:1762", "dead-argument"): _NO_VALUE,
     ("sqlite", "sqlite3.c:127795", "comparison"): (
         "the loop reads one number too many from an array that is a part of a larger block, and takes it as "
         "an index of other objects. The number is chance, and so is where it leads: on the host to freed "

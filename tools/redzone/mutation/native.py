@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds a library's test program for this machine: with counters of what is executed, and with ASan.
+"""Builds a library's test program for this machine: with counters of what is executed, with ASan, with MSan.
 
 Each file is compiled from its own tree's top folder by a relative name, so that equal code makes an equal
 object in every tree. Objects of files without a bug are compiled once, and kept for the next time.
@@ -28,10 +28,12 @@ CLANG = "clang-19"
 TOP = "/src"
 # Chars have no sign, as on arm64. The guest's options are the same where they matter.
 _COMMON = ("-w", "-O1", "-g1", "-gno-column-info", "-funsigned-char", f"-fdebug-compilation-dir={TOP}")
+# Frames that a tail call drops would be missing in one of the two traces.
+_FRAMES = ("-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
 FLAGS = {
     "coverage": ("-fprofile-instr-generate", "-fcoverage-mapping"),
-    # Frames that a tail call drops would be missing in one of the two traces.
-    "asan": ("-fsanitize=address", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"),
+    "asan": ("-fsanitize=address", *_FRAMES),
+    "msan": ("-fsanitize=memory", "-fsanitize-recover=memory", *_FRAMES),
 }
 EXIT_CODE = 77
 _ASAN = {
@@ -39,6 +41,13 @@ _ASAN = {
     # The kernel's malloc() returns a null pointer when it cannot serve.
     "allocator_may_return_null": 1,
     "exitcode": EXIT_CODE,
+    "hard_rss_limit_mb": 4096,
+}
+_MSAN = {
+    "allocator_may_return_null": 1,
+    "exitcode": EXIT_CODE,
+    # A library's own such read may come before that of the bug.
+    "halt_on_error": 0,
     "hard_rss_limit_mb": 4096,
 }
 # Bytes that a program may print before it counts as one without an end.
@@ -271,10 +280,16 @@ class Native:
     def asan(self, case, binary, more=()):
         """Run @binary under ASan, with the options @more. Its time limit follows from the program without a
         bug."""
-        options = ":".join([*(f"{name}={value}" for name, value in _ASAN.items()), *more])
+        return self._checked(case, binary, "ASAN", _ASAN, more)
+
+    def msan(self, case, binary):
+        """Run @binary under MSan, which finds reads of memory without a value. The limit is ASan's."""
+        return self._checked(case, binary, "MSAN", _MSAN)
+
+    def _checked(self, case, binary, tool, options, more=()):
         environment = {
-            "ASAN_OPTIONS": options,
-            "ASAN_SYMBOLIZER_PATH": shutil.which("llvm-symbolizer-19") or "",
+            f"{tool}_OPTIONS": ":".join([*(f"{name}={value}" for name, value in options.items()), *more]),
+            f"{tool}_SYMBOLIZER_PATH": shutil.which("llvm-symbolizer-19") or "",
         }
         return self.run(case, binary, environment, self._limits.get(case.name))
 

@@ -44,6 +44,7 @@ _KINDS = {
 # The folder of a mutant's files, and that of the library.
 _TREE = re.compile(r"/\S*/(?:trees/\d+|libraries/[^/]+/[^/]+)/")
 _ERROR = re.compile(r"^==\d+==ERROR: AddressSanitizer: (.*)$", re.MULTILINE)
+_NO_VALUE = re.compile(r"^==\d+==WARNING: MemorySanitizer: use-of-uninitialized-value$", re.MULTILINE)
 _ACCESS = re.compile(r"^(READ|WRITE) of size (\d+) at|caused by a (READ|WRITE) memory access", re.MULTILINE)
 _NO_CODE = re.compile(r"^SEGV on unknown address 0x0+ \(pc 0x0+ ")
 CALLS_NULL = "calls a null pointer"
@@ -90,6 +91,24 @@ def _asan_type(what):
     return re.split(r"[ :]", what)[0]
 
 
+def _first_frame(text, pick, tree):
+    """Return (function, file:line) of the first frame in the library, of the first trace in @text."""
+    # That of the bug; the next ones, behind an empty line, are those of its memory.
+    trace = text[text.find("#0 ") - 4 :].split("\n\n")[0]
+    for frame in _FRAME.finditer(trace):
+        name = picker.below(frame["path"], pick, tree)
+        if name:
+            return frame["name"], f"{name}:{frame['line'] or 0}"
+    return "", ""
+
+
+def without_value(run, pick, tree):
+    """Return [(function, file:line)] of the reads without a value that MSan reports in the native.Run @run,
+    each place in the library once, in their order."""
+    places = [_first_frame(report, pick, tree) for report in _NO_VALUE.split(run.errors)[1:]]
+    return list(dict.fromkeys(place for place in places if place[0]))
+
+
 def of_native(run, pick, tree, control, stable):
     """Return the Verdict of the native.Run @run. @control: the Run without a bug; @stable: its output is
     always the same."""
@@ -102,14 +121,7 @@ def of_native(run, pick, tree, control, stable):
         where = (found[1] or found[2] or "") if found else ""
         if _NO_CODE.match(error[1]):
             where = CALLS_NULL
-        function, line = "", ""
-        # The first trace is that of the bug; the next ones, behind an empty line, are those of its memory.
-        trace = rest[rest.find("#0 ") - 4 :].split("\n\n")[0]
-        for frame in _FRAME.finditer(trace):
-            name = picker.below(frame["path"], pick, tree)
-            if name:
-                function, line = frame["name"], f"{name}:{frame['line'] or 0}"
-                break
+        function, line = _first_frame(rest, pick, tree)
         return Verdict(
             REPORT,
             word,
