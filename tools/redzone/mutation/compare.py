@@ -47,8 +47,8 @@ CALLER = (
     "the called function has no frame. Redzone finds the caller by the link register"
 )
 NO_VALUE = (
-    "with the bug the program reads a variable that has no value, as MSan reports. What follows depends on "
-    "what was in its memory"
+    "with the bug the program reads a local variable that has no value, as MSan reports. What follows "
+    "depends on what was in its memory"
 )
 _ADDRESS_0 = re.compile(r"NULL pointer dereference at virtual address 0+:")
 # Kinds of bugs that a mode does not check: {mode: (kinds, why)}.
@@ -117,11 +117,14 @@ def in_granule(found):
     return found.kind == "heap bounds" and behind + found.size <= -size % _GRANULE
 
 
-def _may_be_chance(found, function, line):
-    """May the Verdict @found follow from a read without a value in @function, at @line? A fault may be
-    anywhere, because its address is made of such a value. Other reports must be at that place."""
-    at = found.function == function or found.line == line
-    return found.end != verdict.REPORT or found.kind == "fault" or at
+def _may_be_chance(native, guest, function, line):
+    """May @native and @guest differ because of a read without a value in @function, at @line? A fault may be
+    anywhere, because its address is made of such a value. ASan's other reports are no chance: the access is
+    outside of its object, or the object's life has ended. Redzone's must be at that place."""
+    if native.end == verdict.REPORT and native.kind != "fault":
+        return False
+    at = guest.function == function or guest.line == line
+    return guest.end != verdict.REPORT or guest.kind == "fault" or at
 
 
 def of_verdicts(native, guest, mode):
@@ -160,6 +163,6 @@ def explain(native, guest, mode, again, without_value, table, key):
         if all(alike(again(trial.options), guest) for _ in range(TIMES)):
             return trial.text
     read = without_value()
-    if read and all(_may_be_chance(found, *read) for found in (native, guest)):
+    if read and _may_be_chance(native, guest, *read):
         return NO_VALUE
     return None

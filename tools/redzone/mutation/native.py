@@ -33,23 +33,18 @@ _FRAMES = ("-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
 FLAGS = {
     "coverage": ("-fprofile-instr-generate", "-fcoverage-mapping"),
     "asan": ("-fsanitize=address", *_FRAMES),
-    "msan": ("-fsanitize=memory", "-fsanitize-recover=memory", *_FRAMES),
+    "msan": ("-fsanitize=memory", "-fsanitize-memory-track-origins", "-fsanitize-recover=memory", *_FRAMES),
 }
 EXIT_CODE = 77
-_ASAN = {
-    "detect_leaks": 0,
+_OPTIONS = {
     # The kernel's malloc() returns a null pointer when it cannot serve.
     "allocator_may_return_null": 1,
     "exitcode": EXIT_CODE,
     "hard_rss_limit_mb": 4096,
 }
-_MSAN = {
-    "allocator_may_return_null": 1,
-    "exitcode": EXIT_CODE,
-    # A library's own such read may come before that of the bug.
-    "halt_on_error": 0,
-    "hard_rss_limit_mb": 4096,
-}
+_ASAN = {**_OPTIONS, "detect_leaks": 0}
+# A library's own such read may come before that of the bug.
+_MSAN = {**_OPTIONS, "halt_on_error": 0}
 # Bytes that a program may print before it counts as one without an end.
 _OUTPUT = 64 << 20
 # A hang: this many times the time of the program without a bug, and seconds more.

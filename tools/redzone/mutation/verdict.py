@@ -45,6 +45,13 @@ _KINDS = {
 _TREE = re.compile(r"/\S*/(?:trees/\d+|libraries/[^/]+/[^/]+)/")
 _ERROR = re.compile(r"^==\d+==ERROR: AddressSanitizer: (.*)$", re.MULTILINE)
 _NO_VALUE = re.compile(r"^==\d+==WARNING: MemorySanitizer: use-of-uninitialized-value$", re.MULTILINE)
+# MSan's words for the origin of a variable's value: the frame, or none if the variable is in a register.
+# Memory of the heap has no value outside of objects either, and there Redzone must have a report.
+_OF_VARIABLE = re.compile(
+    r"^ *(?:Uninitialized value was created by an allocation of '.*' in the stack frame|"
+    r"ORIGIN: invalid \(0\))",
+    re.MULTILINE,
+)
 _ACCESS = re.compile(r"^(READ|WRITE) of size (\d+) at|caused by a (READ|WRITE) memory access", re.MULTILINE)
 _NO_CODE = re.compile(r"^SEGV on unknown address 0x0+ \(pc 0x0+ ")
 CALLS_NULL = "calls a null pointer"
@@ -103,9 +110,10 @@ def _first_frame(text, pick, tree):
 
 
 def without_value(run, pick, tree):
-    """Return [(function, file:line)] of the reads without a value that MSan reports in the native.Run @run,
-    each place in the library once, in their order."""
-    places = [_first_frame(report, pick, tree) for report in _NO_VALUE.split(run.errors)[1:]]
+    """Return [(function, file:line)] of the reads of local variables without a value that MSan reports in the
+    native.Run @run, each place in the library once, in their order."""
+    reports = filter(_OF_VARIABLE.search, _NO_VALUE.split(run.errors)[1:])
+    places = [_first_frame(report, pick, tree) for report in reports]
     return list(dict.fromkeys(place for place in places if place[0]))
 
 
