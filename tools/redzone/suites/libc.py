@@ -272,10 +272,10 @@ def run(context):
         status = base.CRASHED if mode == "off" else base.REPORTED
         ends = [("faults", end, *how, status) for end, how in ENDS.items()]
         ends += [("stack", end, *how, base.CRASHED) for end, how in STACK_ENDS.items()]
-        for program, end, text, count, expected in ends:
+        for program, end, text, times, expected in ends:
             target = _target(images[program], context.logs, [end], mode, STACK_MEMORY)
             outcome, lines, log = context.boot(f"{name}/{program}-{end}", target)
-            wrong = judge_end(text, count, expected, outcome, lines)
+            wrong = judge_end(text, times, expected, outcome, lines)
             yield Result(f"{name}.{program}-{end}", FAIL if wrong else PASS, "; ".join(wrong), log)
     if context.mode in (None, "generic"):
         yield from _all_functions(context)
