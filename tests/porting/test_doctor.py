@@ -28,7 +28,7 @@ def test_missing(folder, capsys):
     assert "--mode hw_tags" in text and "suites hw-tags and porting" in text
     assert "The first command that needs it fetches Debian's backport" in text
     assert "install QEMU 8.1 or newer, or unpack the backports suite's qemu-system-arm" in text
-    assert "tests that would are skipped" in text and "does not run" not in text
+    assert "tests that would are skipped" in text and "does not start" not in text
 
 
 def test_there(folder, capsys):
@@ -39,14 +39,21 @@ def test_there(folder, capsys):
 
 
 def test_there_but_broken(folder, capsys):
-    put(folder, "exit 127")
+    put(folder, '[ "$1" = --version ] && echo 10.0.2 && exit; echo no module fits >&2; exit 1')
     doctor.second_qemu()
     text = " ".join(capsys.readouterr().out.split())
-    assert "missing" in text and "does not run: delete" in text
+    assert "broken" in text and "does not start a machine: no module fits. Delete" in text
+    with pytest.raises(mteqemu.Unavailable, match="the newer one does not start a machine: no module fits"):
+        mteqemu.command.__wrapped__()
 
 
 def test_the_own_is_new_enough(folder, monkeypatch, capsys):
     monkeypatch.setattr(mteqemu, "_installed", lambda: ((9, 0), "9.0"))
+    monkeypatch.setattr(mteqemu, "_trouble", lambda command: None)
     doctor.second_qemu()
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2 and lines[1].split()[:2] == ["ok", "qemu-system-aarch64,"]
+    monkeypatch.setattr(mteqemu, "_trouble", lambda command: "no module fits")
+    doctor.second_qemu()
+    text = " ".join(capsys.readouterr().out.split())
+    assert "broken qemu-system-aarch64" in text and text.endswith("does not start a machine: no module fits.")

@@ -124,10 +124,24 @@ def require(keys, purpose, assume_yes=False):
     )
 
 
+# Of a line below a tool's row.
+INDENT = 11
+# How a row starts, by tools.status(): the word and its color.
+MARKS = {
+    "ok": ("ok", "32"),
+    "missing": ("missing", "31"),
+    "old": ("too old", "33"),
+    "broken": ("broken", "31"),
+}
+
+
+def _mark(state):
+    word, code = MARKS[state]
+    return f"\033[{code}m{word:8}\033[0m" if sys.stdout.isatty() else f"{word:8}"
+
+
 def table():
-    """Print the table of tools. Return those that are missing or too old."""
-    color = sys.stdout.isatty()
-    marks = {"ok": ("ok", "32"), "missing": ("missing", "31"), "old": ("too old", "33")}
+    """Print the table of tools. Return those that are missing, too old or broken."""
     widths = [
         max(len(tool.command or tool.package) for tool in tools.TOOLS),
         12,
@@ -137,20 +151,17 @@ def table():
     for level, title in LEVELS.items():
         print(title)
         for tool in (tool for tool in tools.TOOLS if tool.level == level):
-            state, version = tools.status(tool)
+            state, version, why = tools.status(tool)
             if state != "ok":
                 lacking.append(tool)
-            word, code = marks[state]
-            mark = f"{word:8}"
-            if color:
-                mark = f"\033[{code}m{mark}\033[0m"
             name = tool.command or tool.package
-            line = (
-                f"  {mark} {name:{widths[0]}}  {version:{widths[1]}}  {tool.package:{widths[2]}}  {tool.use}"
-            )
+            line = f"  {_mark(state)} {name:{widths[0]}}  {version:{widths[1]}}  {tool.package:{widths[2]}}  "
+            line += tool.use
             if state == "old":
                 line += f" (at least {'.'.join(map(str, tool.minimum))})"
             print(line.rstrip(), flush=True)
+            if why:
+                print(f"{'':{INDENT}}does not start a machine: {why}", flush=True)
     for problem in tools.PROBLEMS:
         say(f"left out: {problem}")
     return lacking
@@ -162,15 +173,12 @@ HW_TAGS_USE = "run, test and bench with --mode hw_tags, suites hw-tags and porti
 
 def second_qemu():
     """Say which QEMU runs kernels with hardware tags. It need not be an installed package: see mteqemu.py."""
-    version, binary, advice = mteqemu.state()
-    mark = f"{'ok' if version else 'missing':8}"
-    if sys.stdout.isatty():
-        mark = f"\033[{32 if version else 33}m{mark}\033[0m"
+    state, version, binary, advice = mteqemu.state()
     print(f"For hardware tags: a QEMU of at least {'.'.join(map(str, mteqemu.MINIMUM))}, for {HW_TAGS_USE}")
     where = base.relative(binary) if binary else f"{mteqemu.COMMAND}, the one above"
-    print(f"  {mark} {where}  {version or ''}".rstrip())
+    print(f"  {_mark(state)} {where}  {version}".rstrip())
     for line in textwrap.wrap(advice, 98, break_on_hyphens=False):
-        print(f"           {line}")
+        print(f"{'':{INDENT}}{line}")
 
 
 def main(argv):
@@ -184,18 +192,22 @@ def main(argv):
         return 2
     lacking = table()
     if "--install" in argv and lacking:
-        missing = [tool for tool in lacking if tools.status(tool)[0] == "missing"]
-        old = [tool for tool in lacking if tool not in missing]
+        states = {tool: tools.status(tool)[0] for tool in lacking}
+        missing = [tool for tool in lacking if states[tool] == "missing"]
         if missing:
             install(packages_of(missing))
-        for tool in old:
-            say(f"{tool.command} is too old and cannot be replaced by this system's packages")
+        for tool in lacking:
+            if states[tool] == "old":
+                say(f"{tool.command} is too old and cannot be replaced by this system's packages")
         print()
         lacking = table()
     second_qemu()
     needed = [tool for tool in lacking if tool.level == "run"]
+    broken = [tool.command for tool in lacking if tools.status(tool)[0] == "broken"]
     print()
-    if not lacking:
+    if broken:
+        print(f"Broken: {' '.join(broken)}; see above")
+    elif not lacking:
         print("Everything is there.")
     elif "--install" not in argv:
         print("Install what is missing: ./redzone doctor --install")

@@ -10,6 +10,7 @@ Standard library only: `doctor` uses it, and runs before there is a virtual envi
 
 import functools
 import shutil
+from pathlib import Path
 
 from redzone import apt, base, process, tools
 from redzone.base import BUILD, Failure
@@ -50,31 +51,48 @@ def _fetch(why):
     new.rename(FOLDER / "root")
 
 
-def _works(command):
-    status, output = process.call([str(command), "--version"])
-    return status == 0, process.last_line(output)
+def _unpacked():
+    """Return the command of the unpacked QEMU, and the options that it always needs.
+
+    Without -audio it loads the installed QEMU's modules for sound, if there are any, and then it aborts."""
+    root = FOLDER / "root" / "usr"
+    return [str(root / "bin" / COMMAND), "-L", str(root / "share" / "qemu"), "-audio", "none"]
+
+
+def _trouble(command):
+    """Return why @command does not start a machine with memory tags, None if it does."""
+    return tools.trouble(command, "virt,mte=on", "max")
 
 
 def state():
-    """Return (version or None, the file or None, what to do) for the present state; fetches nothing.
+    """Return ("ok" | "missing" | "broken", version, the file or None, what to do) for the present state;
+    fetches nothing.
 
     The file is None if it is the machine's own QEMU."""
     own = _installed()
     if own and own[0] >= MINIMUM:
-        return own[1], None, ""
-    binary = FOLDER / "root" / "usr" / "bin" / COMMAND
-    found = tools.version(tools.Tool("qemu-mte", str(binary), "", "test", "")) if binary.is_file() else None
-    if found:
-        return found[0], binary, ""
+        command, version, binary = [COMMAND], own[1], None
+    else:
+        command = _unpacked()
+        binary = Path(command[0])
+        found = tools.version(tools.Tool("qemu-mte", command[0], "", "test", ""))
+        version = found[0] if found else ""
+    if binary is None or binary.is_file():
+        why = _trouble(command)
+        if why is None:
+            return "ok", version, binary, ""
+        advice = f"It does not start a machine: {why}."
+        if binary:
+            advice += f" Delete {base.relative(FOLDER)}."
+        return "broken", version, binary, advice
     where = base.relative(FOLDER)
-    broken = f"{base.relative(binary)} does not run: delete {where}. " if binary.is_file() else ""
     advice = (
         f"The first command that needs it fetches Debian's backport (13 MB) into {where}. If that is not "
         f"possible, install QEMU {'.'.join(map(str, MINIMUM))} or newer, or unpack the backports suite's "
         f"{', '.join(PACKAGES)} by dpkg-deb -x into {where}/root. Without it kernels with hardware tags are "
         "built, but not run, and tests that would are skipped."
     )
-    return None, binary, broken + advice
+    return "missing", "", binary, advice
 
 
 @functools.cache
@@ -84,15 +102,14 @@ def command():
     if own and own[0] >= MINIMUM:
         return [COMMAND]
     why = f"QEMU {own[1]} has one memory tag a page, not one in 16 bytes" if own else "QEMU is not installed"
-    root = FOLDER / "root"
-    binary = root / "usr" / "bin" / COMMAND
+    found = _unpacked()
     with base.locked(FOLDER):
-        if not binary.is_file():
+        if not Path(found[0]).is_file():
             _fetch(why)
-    works, last = _works(binary)
-    if not works:
-        raise Unavailable(f"{why}, and the newer one does not run: {last}")
-    return [str(binary), "-L", str(root / "usr" / "share" / "qemu")]
+    trouble = _trouble(found)
+    if trouble:
+        raise Unavailable(f"{why}, and the newer one does not start a machine: {trouble}")
+    return found
 
 
 def reason():

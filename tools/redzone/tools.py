@@ -159,15 +159,44 @@ def version(tool):
     return found.group(1), tuple(int(part) for part in found.group(1).split("."))
 
 
+def trouble(command, board, cpu):
+    """Start an empty machine with QEMU's @command, a list. Return why it does not start, None if it does.
+
+    A QEMU that says its version may still find modules, or files, of another one."""
+    chosen = ["-machine", board, *(["-cpu", cpu] if cpu else []), "-nic", "none", "-nographic", "-S"]
+    try:
+        result = subprocess.run(
+            [*command, *chosen, "-serial", "null", "-monitor", "stdio"],
+            check=False,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            input="quit\n",
+            timeout=20,
+        )
+    except OSError as error:
+        return error.strerror
+    except subprocess.TimeoutExpired:
+        return "no end after 20 s"
+    if result.returncode == 0:
+        return None
+    said = [line.strip() for line in result.stderr.splitlines() if line.strip()]
+    return "; ".join(said[-3:]) or f"it ended with status {result.returncode}"
+
+
 def status(tool):
-    """Return ("ok" | "missing" | "old", version text)."""
+    """Return ("ok" | "missing" | "old" | "broken", version text, what is wrong with a broken one)."""
     found = version(tool)
     if found is None:
-        return "missing", ""
+        return "missing", "", None
     text, numbers = found
     if tool.minimum and numbers < tool.minimum:
-        return "old", text
-    return "ok", text
+        return "old", text, None
+    why = None
+    if tool.command.startswith("qemu-system-"):
+        # The board and CPU of the reference kernel; other ports have boards of many kinds.
+        why = trouble([tool.command], *(("virt", "max") if tool.key == "qemu-arm64" else ("none", None)))
+    return ("broken" if why else "ok"), text, why
 
 
 def missing(keys):
