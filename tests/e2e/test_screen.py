@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The screen of `./redzone run`: repeated reports, crashes and their places, paths."""
 
+import json
 import re
 
 import pytest
+from redzone import mteqemu
 
 LOOP = """\
 #include <stdio.h>
@@ -195,3 +197,92 @@ def test_global_and_its_line(redzone, source, cc, arguments, line, name):
         result.stdout,
         re.MULTILINE,
     ), result.stdout
+
+
+AFTER_CALL = """\
+#include <stdlib.h>
+
+#define NOINLINE __attribute__((noinline))
+#define UNCHECKED __attribute__((no_sanitize("kernel-address")))
+
+static int *volatile null;
+
+NOINLINE static void nothing(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+NOINLINE static int *get(void)
+{
+	return null;
+}
+
+NOINLINE static int read_it(volatile char *p)
+{
+	nothing();
+	return p[20];
+}
+
+NOINLINE UNCHECKED static void write_it(void)
+{
+	int *p =
+		get();
+	*p = 0;
+}
+
+int main(void)
+{
+	volatile char *p = malloc(16);
+
+	read_it(p);
+	write_it();
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("mode", ["hw_tags", "sw_tags", "generic"])
+def test_access_that_follows_a_call(redzone, source, tmp_path, mode):
+    """The address of a fault is the access itself, and the instruction before it a call of another line."""
+    if mode == "hw_tags" and (reason := mteqemu.reason()):
+        pytest.skip(reason)
+    names = {text: number for number, text in enumerate(AFTER_CALL.splitlines(), 1)}
+    lines = names["\treturn p[20];"], names["\t*p = 0;"]
+    path = source(AFTER_CALL)
+    options = ("--mode", mode, "-O1")
+    result = redzone("run", *options, "--sarif", "found.sarif", path)
+    assert result.returncode == 1, result.stdout + result.stderr
+    for function, line, bug in (
+        ("read_it", lines[0], "slab-out-of-bounds"),
+        ("write_it", lines[1], "null-ptr-deref"),
+    ):
+        assert re.search(rf"Call trace:\n\S* *\S*  ?{function}\+\S+ +program\.c:{line}$", result.stdout, re.M)
+        assert re.search(rf"^{bug} \(.*\): program\.c:{line}: in {function}\(\)$", result.stdout, re.M)
+        assert re.search(rf"\. {bug}, .*, program\.c:{line} in {function}\(\)$", result.stderr, re.M)
+    if mode == "hw_tags":
+        # Report, pc, lr, and the trace of the crash, which begins with the pc.
+        found = re.findall(r" write_it\+\S+ +program\.c:(\d+)$", result.stdout, re.M)
+        assert found == [str(line) for line in (lines[1], lines[1], lines[1] - 1, lines[1])], result.stdout
+        assert f" write_it() at program.c:{lines[1]}" in result.stderr
+    found = json.loads((tmp_path / "found.sarif").read_text())["runs"][0]["results"]
+    places = [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in found]
+    assert places[:2] == list(lines)
+    result = redzone("run", *options, "--each", "--json", "all.json", path)
+    record = json.loads((tmp_path / "all.json").read_text())["programs"][0]
+    assert f"program.c:{lines[0]} in read_it()" in result.stdout
+    assert record["source"]["line"] == lines[0], record
+
+
+def test_call_that_checks_for_its_caller(redzone, source):
+    """memcpy() reports the address to which it returns, where another access may be."""
+    if reason := mteqemu.reason():
+        pytest.skip(reason)
+    text = (
+        "#include <stdlib.h>\n#include <string.h>\n"
+        "__attribute__((noinline)) static void copy(char *to, char *from)\n"
+        "{\n\tmemcpy(to, from, 24);\n\t*from = 1;\n}\n"
+        "int main(void)\n{\n\tchar *p = malloc(16), from[40] = {0};\n\n"
+        "\tcopy(p, from);\n\treturn p[0];\n}\n"
+    )
+    result = redzone("run", "--mode", "hw_tags", "-O1", "-D_FORTIFY_SOURCE=0", source(text))
+    assert "slab-out-of-bounds, write of 24 bytes, program.c:5 in copy()" in result.stderr, result.stderr

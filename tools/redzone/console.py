@@ -4,6 +4,8 @@
 import re
 from dataclasses import dataclass, field
 
+from redzone import exact
+
 RULE = "=" * 66
 
 _PREFIX = re.compile(r"^\[ *\d+\.\d{6}\] ?")
@@ -52,15 +54,16 @@ HALTED = "reboot: System halted"
 class Frame:
     """One line of a trace.
 
-    exact: the address is the instruction itself, not the one after a call. module: name of the loadable
-    module that holds it, None for the kernel. sources: filled by the symbolizer, innermost inlined function
-    first.
+    exact: the trace says that the address is the instruction itself, not the one after a call. access: (kind,
+    size or None) of the report whose place it is, None for other frames. module: name of the loadable module
+    that holds it, None for the kernel. sources: filled by the symbolizer, innermost inlined function first.
     """
 
     name: str
     offset: int
     size: int
     exact: bool = False
+    access: tuple | None = None
     module: str | None = None
     sources: list = field(default_factory=list)
 
@@ -108,7 +111,7 @@ class Crash:
 def frame_of(match):
     """Return the Frame of a match of FRAME."""
     offset, size = int(match["offset"], 16), int(match["size"], 16)
-    return Frame(match["name"], offset, size, match["register"] == "pc", match["module"])
+    return Frame(match["name"], offset, size, match["register"] == "pc", module=match["module"])
 
 
 def split(line):
@@ -142,6 +145,8 @@ class Reader:
         self._section = None
         self._in_crash = False
         self._overflowed = False
+        # The frame that the next one of a trace follows, and the program counter of a register dump.
+        self._before = self._pc = None
 
     def feed(self, line):
         """Take one line, without its line feed.
@@ -167,6 +172,10 @@ class Reader:
         if returned:
             self.returned = int(returned[1])
         self._follow_crash(text)
+        if text == "Call trace:":
+            self._before, self._pc = self._pc, None
+        elif text[:1] != " ":
+            self._before = None
         if self._report is None:
             return self._outside(text)
         return self._inside(text)
@@ -188,6 +197,19 @@ class Reader:
         if stack and self._overflowed:
             self.crash.stack = int(stack[2], 16) - int(stack[1], 16)
 
+    def _frame(self, match):
+        """Return the Frame of a match of FRAME, with what the lines before it say."""
+        frame, before = frame_of(match), self._before
+        if match["register"]:
+            self._pc = frame if frame.exact else self._pc
+            return frame
+        if before is not None:
+            # The trace of a crash begins with the program counter.
+            same = before.exact and (before.name, before.offset) == (frame.name, frame.offset)
+            frame.exact = same or exact.after_entry(frame.name, before.name)
+        self._before = frame
+        return frame
+
     def _outside(self, text):
         bug = _BUG.match(text)
         if bug and self._rule_seen:
@@ -202,7 +224,7 @@ class Reader:
             return "again", self.reports[-1]
         frame = FRAME.match(text)
         if frame:
-            parsed = frame_of(frame)
+            parsed = self._frame(frame)
             # The link register is not a frame of its own: the trace has the caller.
             if self._in_crash and frame["register"] != "lr":
                 self.crash.frames.append(parsed)
@@ -260,7 +282,9 @@ class Reader:
                 return None, None
         frame = FRAME.match(text)
         if frame:
-            parsed = frame_of(frame)
+            parsed = self._frame(frame)
+            if self._section == "call" and not report.traces["call"] and frame[0] == f" {report.where}":
+                parsed.access = report.access.lower(), report.size
             if self._section:
                 report.traces[self._section].append(parsed)
             return "frame", parsed

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+from redzone.exact import Code
+
 
 @dataclass(frozen=True)
 class Source:
@@ -38,28 +40,6 @@ class Local:
     line: int
     start: int
     size: int
-
-
-class _Arm64Code:
-    """Says whether an address is a call's return address, from the code of an arm64 ELF file."""
-
-    def __init__(self, elf):
-        self._segments = []
-        with open(elf, "rb") as file:
-            image = ELFFile(file)
-            if image["e_machine"] != "EM_AARCH64":
-                return
-            for segment in image.iter_segments("PT_LOAD"):
-                self._segments.append((segment["p_vaddr"], segment.data()))
-
-    def follows_call(self, address):
-        """Is the instruction before @address a BL or BLR? None if its code is not known."""
-        for start, data in self._segments:
-            at = address - 4 - start
-            if 0 <= at <= len(data) - 4:
-                word = int.from_bytes(data[at : at + 4], "little")
-                return word >> 26 == 0x25 or word & 0xFFFFFC1F == 0xD63F0000
-        return None
 
 
 NOTYPE, FUNC, FILE = 0, 2, 4
@@ -121,7 +101,16 @@ class Symbolizer:
 
     @cached_property
     def _code(self):
-        return _Arm64Code(self.files[0])
+        with open(self.files[0], "rb") as file:
+            image = ELFFile(file)
+            segments = [(one["p_vaddr"], one.data()) for one in image.iter_segments("PT_LOAD")]
+            return Code(image["e_machine"], segments, self._name_of)
+
+    def _name_of(self, address):
+        return next(
+            (name for name, found in self._symbols.items() if any(start == address for start, _ in found)),
+            None,
+        )
 
     @cached_property
     def _process(self):
@@ -205,13 +194,9 @@ class Symbolizer:
         return sources
 
     def frame(self, frame):
-        """Fill and return @frame.sources.
-
-        A return address stands for the call before it. But a trace that starts at a fault has the faulting
-        instruction itself, and the one before it may belong to another line.
-        """
+        """Fill and return @frame.sources."""
         address = self.address(frame)
         if address is not None:
-            exact = frame.exact or not frame.offset or self._code.follows_call(address) is False
+            exact = self._code.is_exact(address, frame.exact, frame.offset, frame.access)
             frame.sources = self.look_up(address if exact else address - 1)
         return frame.sources

@@ -19,7 +19,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section
 
-from redzone import base, variables
+from redzone import base, exact, variables
 from redzone.base import Failure
 from redzone.decode.model import Location
 
@@ -146,6 +146,9 @@ class Image:
         )
         self._starts = [entry[0] for entry in entries]
         self._entries = entries
+        self.code = exact.Code(
+            self.machine, self.loads, lambda address: (self.name_of(address) or (None,))[0]
+        )
 
     def _temporary(self):
         """Return a folder that goes when the image is closed."""
@@ -216,55 +219,8 @@ class Image:
         found = [one for one in self.symbols.get(name, ()) if offset <= one.size or not one.size]
         if not size:
             return found
-        exact = [one for one in found if size in (one.size, one.own)]
-        return exact or [one for one in found if one.fits(size)]
-
-    # --- Code -----------------------------------------------------------------------------------------------
-
-    def _bytes(self, address, count):
-        for start, data in self.loads:
-            at = address - start
-            if 0 <= at <= len(data) - count:
-                return data[at : at + count]
-        return b""
-
-    def follows_call(self, address):
-        """Does @address follow a call? None if the code is not known."""
-        if self.machine == "EM_AARCH64":
-            code = self._bytes(address - 4, 4)
-            word = int.from_bytes(code, "little")
-            return (word >> 26 == 0x25 or word & 0xFFFFFC1F == 0xD63F0000) if code else None
-        if self.machine == "EM_RISCV":
-            code = self._bytes(address - 4, 4)
-            if not code:
-                return None
-            word, half = int.from_bytes(code, "little"), int.from_bytes(code[2:], "little")
-            return (
-                word & 0xFFF == 0x0EF
-                or (word & 0x707F == 0x67 and word >> 7 & 31 in (1, 5))
-                or (half & 0xF07F == 0x9002 and half >> 7 & 31 != 0)
-            )
-        if self.machine == "EM_ARM":
-            code = self._bytes(address - 4, 4)
-            if not code:
-                return None
-            first, second = struct.unpack("<HH", code)
-            word = second << 16 | first
-            thumb = (first & 0xF800 == 0xF000 and second & 0xC000 == 0xC000) or second & 0xFF87 == 0x4780
-            return thumb or word & 0x0F000000 == 0x0B000000 or word & 0x0FFFFFF0 == 0x012FFF30
-        if self.machine in ("EM_X86_64", "EM_386"):
-            code = self._bytes(address - 7, 7)
-            if not code:
-                return None
-            return code[2] == 0xE8 or any(
-                code[7 - length] == 0xFF and code[8 - length] >> 3 & 7 == 2 for length in (2, 3, 6, 7)
-            )
-        return None
-
-    def is_memory_access(self, address):
-        """Is the arm64 instruction at @address a load or a store?"""
-        code = self._bytes(address, 4) if self.machine == "EM_AARCH64" else b""
-        return bool(code) and int.from_bytes(code, "little") >> 25 & 0b0101 == 0b0100
+        same = [one for one in found if size in (one.size, one.own)]
+        return same or [one for one in found if one.fits(size)]
 
     # --- Lines ----------------------------------------------------------------------------------------------
 

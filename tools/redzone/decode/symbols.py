@@ -9,21 +9,16 @@ twice, stays without one, and a note says so.
 # ruff: noqa: E501
 
 import os
-import re
 from collections import Counter
 from pathlib import Path
 
-from redzone import base
+from redzone import base, exact
 from redzone.base import Failure
 from redzone.decode import images, model
 
 _SUFFIXES = (".ko", ".ko.debug", *(f".ko{suffix}" for suffix in images.PACKED))
 # Where distributions put debug information, by build ID; a folder of modules may hold the same tree.
 _DEBUG = Path("/usr/lib/debug")
-_ENTRIES = re.compile(
-    r"^(?:el1h?_|el1t_|el0_|asm_exc_|asm_sysvec|exc_|handle_exception|__(?:dabt|pabt|und|irq)_svc|ret_from_exception"
-    r"|page_fault$|general_protection$|double_fault$|do_trap|kasan_fault|el1_sync)"
-)
 # So many of the functions with a size must fit before one that does not is put down to a difference in counting.
 _FIT = 0.8
 _MAX_NOTES = 20
@@ -212,12 +207,12 @@ class Symbols:
                 return image, found[0].address + frame.offset, True
             if found:
                 # Two functions of one name and size. The address tells, or the call before a return address.
-                exact = [
+                here = [
                     one
                     for one in found
                     if frame.address == one.address + frame.offset + self.offset_of(image)
                 ]
-                calls = exact or [one for one in found if image.follows_call(one.address + frame.offset)]
+                calls = here or [one for one in found if image.code.follows_call(one.address + frame.offset)]
                 if len(calls) == 1:
                     return image, calls[0].address + frame.offset, True
                 self.note(f"the image has {len(found)} functions {frame.name}() of this size: no line for it")
@@ -260,8 +255,12 @@ class Symbols:
             if image is None or not (fits or accept):
                 before = frame
                 continue
-            if not frame.exact:
-                frame.exact = self._is_exact(report, stack, at, before, image, address)
+            known = frame.exact or (before is not None and exact.after_entry(frame.name, before.name))
+            access = None
+            if at == 0 and stack.kind == "call" and frame.name == report.where:
+                access = report.access.kind, report.access.size
+            offset = frame.offset if frame.size is not None else None
+            frame.exact = image.code.is_exact(address, known, offset, access)
             found = image.lines_at(address if frame.exact else address - 1)
             if found:
                 frame.locations = list(found)
@@ -269,24 +268,6 @@ class Symbols:
             if frame.address is None and not image.relocatable:
                 frame.address = address + self.offset_of(image)
             before = frame
-
-    @staticmethod
-    def _is_exact(report, stack, at, before, image, address):
-        """Is @address the instruction itself, not the one behind a call?"""
-        frame = stack.frames[at]
-        if not frame.offset and frame.size is not None:
-            return True
-        if before is not None and _ENTRIES.match(before.name):
-            return True
-        if (
-            at == 0
-            and stack.kind == "call"
-            and report.mode == "hw_tags"
-            and report.access.kind in ("read", "write")
-        ):
-            # The CPU's fault names the load or store, which may follow a call.
-            return image.is_memory_access(address) or image.follows_call(address) is False
-        return image.follows_call(address) is False
 
     def variable_of(self, found):
         """Return (name, Location) of the global variable at the start of a model.Object, None if unknown."""
