@@ -23,6 +23,10 @@ MAX_ARGUMENTS = 255
 MAX_LINE = 16384
 
 
+class NotStarted(Failure):
+    """QEMU could not start the machine; the text says why."""
+
+
 @dataclass
 class Machine:
     """A kernel to boot, and the machine for it.
@@ -171,7 +175,7 @@ def boot(machine, on_line=None):
 
     If on_line() returns True, the time limit restarts.
 
-    Returns an Outcome. Raises Failure if QEMU could not start the machine.
+    Returns an Outcome. Raises NotStarted if QEMU could not start the machine.
     """
     command = qemu_command(machine)
     reader = Reader()
@@ -186,7 +190,7 @@ def boot(machine, on_line=None):
             pass_fds=machine.inherited,
         )
     except OSError as error:
-        raise Failure(f"{command[0]} cannot be started: {error.strerror}") from None
+        raise NotStarted(f"{command[0]} cannot be started: {error.strerror}") from None
 
     _running.add(process)
     errors = b""
@@ -256,7 +260,7 @@ def _judge(machine, reader, code, stopped, errors):
         text = f"no end after {machine.timeout:g} s (--timeout); {_last_words(reader)}"
         return reported or base.CRASHED, text
     if reader.lines == 0 and code != 0 and errors:
-        raise Failure(f"QEMU could not start the machine: {errors}", base.USAGE)
+        raise NotStarted(f"QEMU could not start the machine: {errors}")
     if reader.reports:
         unfinished = not reader.reports[-1].complete
         return (

@@ -19,6 +19,7 @@ from rich.status import Status
 
 from redzone import base, builder, doctor, machine, suites
 from redzone.base import LOGS, ROOT, Failure
+from redzone.console import Reader
 
 PASS, FAIL, SKIP = "pass", "fail", "skip"
 # How many failures the summary repeats, and how many last lines of each.
@@ -46,7 +47,8 @@ class Context:
     sequence and which cases (None: the suite's choice); quick: a part of the suite is enough; linux:
     which Linux (None: all).
 
-    cases_dir: folder of programs with known verdicts. logs: this suite's folder for logs.
+    cases_dir: folder of programs with known verdicts. logs: this suite's folder for logs. not_started: {log:
+    why its machine did not start}.
     """
 
     def __init__(self, name, cases_dir, options):
@@ -64,6 +66,7 @@ class Context:
         self.logs = LOGS / name
         shutil.rmtree(self.logs, ignore_errors=True)
         self.logs.mkdir(parents=True)
+        self.not_started = {}
 
     def missing(self, *keys):
         """Make sure that the tools named @keys are there. Return None, or the reason for skipping the
@@ -90,7 +93,8 @@ class Context:
     def boot(self, name, target, follow=None):
         """Boot the Machine @target. Return (Outcome, console lines, log file).
 
-        follow: called for each line, as by machine.boot().
+        follow: called for each line, as by machine.boot(). A machine that cannot start is one that crashed
+        without a line, so that the suite goes on; the runner makes one failure of its results.
         """
         log = self.logs / f"{name}.log"
         lines = []
@@ -100,13 +104,15 @@ class Context:
             if follow is not None:
                 follow(text, event, value)
 
-        outcome = machine.boot(target, on_line)
+        try:
+            outcome = machine.boot(target, on_line)
+        except machine.NotStarted as error:
+            self.not_started[log] = str(error)
+            outcome = machine.Outcome(base.CRASHED, str(error), None, Reader(), 0.0, ended=False)
         text = "\n".join(lines) + "\n"
         if outcome.message:
             text += f"redzone: {outcome.message}\n"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(text, encoding="utf-8", errors="surrogateescape")
-        return outcome, lines, log
+        return outcome, lines, self.write_log(name, text)
 
     def write_log(self, name, text):
         """Write a log of this suite. Return its path."""
@@ -240,10 +246,17 @@ def _run_suite(suite, context):
         yield Result("all", SKIP, reason)
         return
     count = 0
+    said = set()
     try:
         for result in suite.module.run(context):
             count += 1
-            yield result
+            why = context.not_started.get(result.log)
+            if why is None:
+                yield result
+            elif result.log not in said:
+                # What the suite makes of an empty console is beside the point.
+                said.add(result.log)
+                yield Result(result.name, FAIL, why, result.log)
     except Failure as error:
         log = context.write_log("failure", f"{error}\n")
         lines = str(error).splitlines()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from redzone import builder, each, libc, machine, mteqemu, symbolize, view
-from redzone.base import BUILD
+from redzone.base import BUILD, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
@@ -230,7 +230,12 @@ def _together(context, cases, compiler, where, mode="generic", stack=False, with
         symbolizer = opened.enter_context(each.ProgramSymbolizer(image.elf))
         names = [case.name for case in cases]
         follower = each.Follower(names, program.sources, symbolizer, verdicts.append)
-        count, _ = each.boots(target, follower, lines.append)
+        try:
+            count, _ = each.boots(target, follower, lines.append)
+        except Failure as error:
+            # The other configurations go on.
+            yield Result(label, FAIL, str(error), context.write_log(label, "".join(lines)))
+            return
     log = context.write_log(label, "".join(lines))
     for case, verdict in zip(cases, verdicts, strict=True):
         # With hardware tags on the stack, the frame around the address tells which bug it is.

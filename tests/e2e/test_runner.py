@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""The runner of `./redzone test`: a machine that does not start is one failed line, and the suite goes on."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from redzone import base, builder, console, machine, runner
+from redzone.suites import cases, golden, kunit, kunit_bugs_removed, lockdep
+
+WHY = "QEMU could not start the machine: no module fits"
+PASSES = ["KTAP version 1", "1..1", "    KTAP version 1", "    # Subtest: slab", "    1..1", "    ok 1 size"]
+PASSES += ["ok 1 slab"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a suite's function(context) whose kernels need not be built, and whose machines with hardware tags
+    do not start. Returns the results."""
+
+    def boot(target, on_line=None):
+        if target.mode == "hw_tags":
+            raise machine.NotStarted(WHY)
+        reader = console.Reader()
+        for line in PASSES:
+            on_line(line, *reader.feed(line))
+        reader.halted = True
+        return machine.Outcome(0, None, 0, reader, 0.0)
+
+    image = SimpleNamespace(image=Path("kernel"), elf=Path(sys.executable))
+    monkeypatch.setattr(machine, "boot", boot)
+    monkeypatch.setattr(builder, "build", lambda preset, targets=(), **options: Images(targets, image))
+    monkeypatch.setattr(runner.doctor, "require", lambda *words: None)
+    monkeypatch.setattr(runner, "LOGS", tmp_path)
+    for suite in (kunit, golden, lockdep, cases):
+        monkeypatch.setattr(suite.mteqemu, "reason", lambda: None)
+
+    def start(function, mode=None):
+        names = ("seconds", "rounds", "seed", "filter", "quick", "linux")
+        options = {"jobs": 2, "yes": False, "mode": mode, **dict.fromkeys(names)}
+        context = runner.Context("suite", base.ROOT / "tests" / "cases", options)
+        module = SimpleNamespace(run=function)
+        return list(runner._run_suite(SimpleNamespace(module=module, tools=()), context))
+
+    return start
+
+
+class Images(dict):
+    """What builder.build() returns: @image for each of @targets, and for every program."""
+
+    def __init__(self, targets, image):
+        super().__init__(dict.fromkeys(targets, image))
+        self.image = image
+
+    def __missing__(self, name):
+        return self.image
+
+
+def failed(results):
+    return {(result.name, result.detail) for result in results if result.status == runner.FAIL}
+
+
+def test_kunit_keeps_its_other_results(run):
+    """Twice: what can start is started before what cannot, and after it."""
+    chosen = [("generic", "inline", "clang-19", 4), ("hw_tags", "sync", "clang-19", 4)]
+    for only in (chosen, chosen[::-1]):
+        results = run(lambda context, only=only: kunit.run(context, only=only))
+        # The first configuration boots on two CPUs.
+        passed = sorted(result.name for result in results if result.status == runner.PASS)
+        assert passed == ["inline-clang-4cpu-cortex-a72.slab.size", "inline-clang-4cpu.slab.size"]
+        assert failed(results) == {("hw_tags-sync-clang-4cpu", WHY)}
+        (log,) = [result.log for result in results if result.status == runner.FAIL]
+        assert log.read_text(encoding="utf-8").endswith(f"redzone: {WHY}\n")
+
+
+def test_each_boot_is_one_line(run):
+    """Whatever a suite looks for in the console, the reason is all that is said."""
+    results = run(lambda context: golden._configuration(context, ("hw_tags", "clang-19", "sync"), False))
+    assert len(results) > 5 and {result.status for result in results} == {runner.FAIL}
+    assert {result.detail for result in results} == {WHY}
+    assert len({result.name for result in results}) == len(results)
+    results = run(lambda context: kunit_bugs_removed._compare(context, ("hw_tags", "sync", "clang-19", 4)))
+    assert failed(results) == {
+        ("hw_tags.redzone", WHY),
+        ("hw_tags.redzone-bugs-removed", WHY),
+        ("hw_tags.all", "no case expects a report"),
+    }
+    results = run(lockdep.run, "hw_tags")
+    assert results and {result.detail for result in results} == {WHY}
+
+
+def test_programs_in_one_boot(run):
+    chosen = cases.one_of_each(cases.load(base.ROOT / "tests" / "cases"))
+    results = run(lambda context: cases._together(context, chosen, "clang-19", "sync", "hw_tags"))
+    assert failed(results) == {("hw_tags.each.clang-19.sync", WHY)} and len(results) == 1
