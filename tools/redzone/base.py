@@ -5,14 +5,26 @@ Standard library only: `doctor` uses it, and runs before there is a virtual envi
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
+import os
 import re
+import shlex
+import shutil
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-BUILD = ROOT / "build"
+# Where everything goes that a command makes, for trees that the user cannot write to.
+PLACE = "REDZONE_BUILD"
+if os.environ.get(PLACE):
+    # Absolute for the commands that this one starts in other folders.
+    os.environ[PLACE] = os.path.abspath(os.environ[PLACE])
+BUILD = Path(os.environ.get(PLACE) or ROOT / "build")
+VENV = BUILD / "venv" if os.environ.get(PLACE) else ROOT / ".venv"
 LOGS = BUILD / "logs"
 
 # Exit statuses of `./redzone run`. In `test`, OK means that nothing failed, REPORTED that something did.
@@ -82,14 +94,83 @@ def shorten(text):
     return text
 
 
+def refused(error):
+    """Return a line for the user about the OSError @error if it means that the tree cannot be written;
+    else None."""
+    if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS) or not error.filename:
+        return None
+    path = Path(os.path.abspath(error.filename))
+    if not any(path.is_relative_to(folder) for folder in (BUILD, VENV)):
+        return None
+    return (
+        f"'{relative(path)}' cannot be written: {error.strerror}. {PLACE}=DIR chooses another folder for all "
+        f"that Redzone makes, as in {PLACE}=~/redzone-build ./redzone run"
+    )
+
+
+# Seconds after which one who waits for a lock says so.
+_PATIENCE = 1.0
+
+
+def lock(path, wait=True):
+    """Lock the file @path, which says who holds it, and return it open: closing it releases the lock. Return
+    None if another has it, and not @wait."""
+    file = open(path, "a+", encoding="utf-8", errors="replace")  # noqa: SIM115 (open, it is the lock)
+    started = time.monotonic()
+    told = False
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if told else fcntl.LOCK_NB))
+            break
+        except BlockingIOError:
+            if not wait:
+                file.close()
+                return None
+        if time.monotonic() - started < _PATIENCE:
+            time.sleep(0.05)
+            continue
+        told = True
+        file.seek(0)
+        number, _, command = file.read().strip().partition(" ")
+        # A thread of this command waits for another one: that is not worth a word.
+        if number != str(os.getpid()):
+            who = f"process {number} ({command})" if number else "another command"
+            say(f"waiting for {who}, which uses {relative(Path(path).parent)}")
+    file.truncate(0)
+    file.write(f"{os.getpid()} {shlex.join(['./redzone', *sys.argv[1:]])[:200]}\n")
+    file.flush()
+    return file
+
+
+_LOCK = ".redzone.lock"
+
+
 @contextlib.contextmanager
 def locked(folder):
     """Make @folder, below build/, and hold its lock, so that no other command changes the folder
     meanwhile."""
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / ".redzone.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with lock(folder / _LOCK):
         yield
+
+
+@contextlib.contextmanager
+def scratch(prefix=""):
+    """Make a folder below build/runs that is this command's alone, and remove it at the end. Those of
+    commands that were killed are removed now."""
+    runs = BUILD / "runs"
+    with locked(runs):
+        for left in filter(Path.is_dir, runs.iterdir()):
+            if held := lock(left / _LOCK, wait=False):
+                shutil.rmtree(left, ignore_errors=True)
+                held.close()
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=runs))
+        held = lock(folder / _LOCK)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        held.close()
 
 
 def sha256(path):

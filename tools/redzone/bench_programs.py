@@ -11,7 +11,6 @@ import fnmatch
 import json
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -264,11 +263,8 @@ def run(pattern, columns, runs, json_file, markdown_file, yes):
     if not programs:
         raise Failure(f"no program matches '{pattern}'; there are: {', '.join(p.name for p in every)}")
     titles = {program.name: program.title for program in programs}
-    folder = Path(tempfile.mkdtemp(prefix="speed-", dir=base.BUILD))
-    try:
+    with base.scratch("speed-") as folder:
         figures = measure(names, programs, runs, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     tables = [list(rows(figures, titles)), list(instruction_rows(figures, titles))]
     for table in tables:
         bench.show(table)

@@ -24,6 +24,7 @@ from redzone import (
     machine,
     merge,
     port,
+    process,
     project,
     size,
 )
@@ -558,7 +559,11 @@ def main(argv=None):
             argv = project.expand(argv, ".")
         if program and argv[0] != "run":
             raise Failure("only ./redzone run takes arguments after --")
-        status = command.main(argv, prog_name="./redzone", standalone_mode=False, obj=program)
+        guard = process.Guard()
+        try:
+            status = command.main(argv, prog_name="./redzone", standalone_mode=False, obj=program)
+        finally:
+            guard.release()
         sys.exit(status or base.OK)
     except click.UsageError as error:
         base.say(f"error: {_usage_message(error)}")
@@ -577,7 +582,7 @@ def main(argv=None):
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
             where = f" '{error.filename}'" if error.filename else ""
-            base.say(f"error: {error.strerror}{where}")
+            base.say(f"error: {base.refused(error) or error.strerror + where}")
             sys.exit(base.USAGE)
         # The reader of the output is gone, as in `| head`: there is nothing left to say.
         sys.stderr.close()

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import textwrap
 
-from redzone import base, mteqemu, tools
+from redzone import base, mteqemu, process, tools
 from redzone.base import say
 
 USAGE = """Usage: ./redzone doctor [--install] [--yes]
@@ -71,7 +71,8 @@ def install(packages):
     if prefix is None:
         say("root or sudo is needed; run as root: apt-get install " + " ".join(packages))
         return list(packages)
-    environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
+    # A half-done installation is worse than one that outlives this command.
+    environment = ["env", "-u", process.Guard.VARIABLE, "DEBIAN_FRONTEND=noninteractive"]
     quiet = [] if sys.stderr.isatty() else ["-qq"]
     get = [*prefix, *environment, "apt-get", "-y", *quiet, "-o", "DPkg::Lock::Timeout=300"]
     say("installing: " + " ".join(packages))

@@ -4,6 +4,7 @@
 Standard library only: `doctor` uses it, and runs before there is a virtual environment.
 """
 
+import contextlib
 import os
 import re
 import shlex
@@ -16,6 +17,52 @@ from redzone.base import Failure
 
 # Default time limit of a program under call(), in seconds.
 TIMEOUT = 900
+
+
+# Waits for the end of its standard input. Without a line in it the command was killed: then all processes end
+# that have the word $1 in their environment.
+_WATCHER = """
+read -r line && exit
+for round in 1 2 3 4 5 6 7 8 9; do
+    found=$(grep -lsaFe "$1" /proc/[0-9]*/environ)
+    [ "$found" ] || exit
+    for file in $found; do
+        file=${file%/environ}
+        kill -9 "${file#/proc/}" 2>/dev/null
+    done
+    sleep 0.2
+done
+"""
+
+
+class Guard:
+    """From its making to release(): if this process dies without a chance to clean up, as by SIGKILL, all
+    that it has started ends, and all that those have started, in whatever session.
+
+    A parent-death signal would not do: the kernel sends it when the *thread* ends that has started the
+    process, and gives none to grandchildren. So a shell watches; it knows the processes by a variable.
+    """
+
+    VARIABLE = "REDZONE_GUARD"
+
+    def __init__(self):
+        word = f"{os.getpid()}-{os.urandom(8).hex()}"
+        # The watcher of a command that was itself started by one must outlive both.
+        environment = {name: value for name, value in os.environ.items() if name != self.VARIABLE}
+        self._watcher = subprocess.Popen(
+            ["sh", "-c", _WATCHER, "redzone-guard", f"{self.VARIABLE}={word}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )
+        os.environ[self.VARIABLE] = word
+
+    def release(self):
+        """This process ends in an ordinary way: what it has left running is meant to stay."""
+        with contextlib.suppress(OSError):
+            self._watcher.communicate(b"end\n")
 
 
 def call(command, timeout=TIMEOUT, **options):

@@ -2,13 +2,10 @@
 """`./redzone run`: build, boot, show, and judge what job.py has checked."""
 
 import contextlib
-import shutil
 import sys
-import tempfile
-from pathlib import Path
 
 from redzone import base, builder, doctor, each, job, lacks, machine, module, summary, view
-from redzone.base import BUILD, Failure
+from redzone.base import Failure
 
 
 class _Log:
@@ -102,10 +99,8 @@ def run(options):
     doctor.require(work.tools(), "run a program", options.yes)
     work.get_libc()
     outputs = options.outputs()
-    (BUILD / "runs").mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(dir=BUILD / "runs"))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        folder = stack.enter_context(base.scratch())
         log = stack.enter_context(contextlib.closing(_Log(options.log)))
         kept, console = log, folder / "console.log"
         if outputs.wanted():

@@ -5,6 +5,7 @@ A suite is a module in redzone/suites with a function run(context) that yields R
 suites/__init__.py lists what else it may define.
 """
 
+import itertools
 import os
 import shutil
 import sys
@@ -37,6 +38,25 @@ class Result:
     log: Path | None = None
 
 
+# Locks of the folders with this command's logs, to the end of the command.
+_held = []
+
+
+def _own_logs(name):
+    """Return an empty folder for the logs of the suite @name. Another test that runs at the same time, or has
+    run this suite and goes on with others, keeps its own."""
+    for number in itertools.count(1):
+        folder = LOGS / (name if number == 1 else f"{name}-{number}")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        held = base.lock(folder.with_name(f".{folder.name}.lock"), wait=False)
+        if held is not None:
+            break
+    _held.append(held)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
 class Context:
     """The command's options, and the means to build and boot. Each suite gets one.
 
@@ -63,9 +83,7 @@ class Context:
         self.filter = options["filter"]
         self.quick = options["quick"]
         self.linux = options["linux"]
-        self.logs = LOGS / name
-        shutil.rmtree(self.logs, ignore_errors=True)
-        self.logs.mkdir(parents=True)
+        self.logs = _own_logs(name)
         self.not_started = {}
 
     def missing(self, *keys):

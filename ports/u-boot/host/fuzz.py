@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from redzone import base, ports
-from redzone.base import BUILD, ROOT, Failure
+from redzone.base import ROOT, Failure
 from redzone.fuzz import campaign, target
 
 from . import boots, build, qemu
@@ -92,13 +92,9 @@ def prepare(name, tree, options, place, jobs=2):
 
 def run(name, tree, options, jobs=2):
     """Fuzz the target @name in U-Boot from @tree as the campaign.Options say. Return the exit status."""
-    (BUILD / "runs").mkdir(parents=True, exist_ok=True)
-    place = campaign.scratch()
-    try:
+    with base.scratch("fuzz-") as place:
         built = prepare(name, tree, options, place, jobs)
         return campaign.Campaign(built, options, lambda path: _repeat_words(name, tree, path)).run()
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
 
 
 def repeat(name, tree, path, log, timeout, echo, jobs=2):

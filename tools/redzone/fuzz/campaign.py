@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
@@ -323,8 +322,3 @@ class Campaign:
         if waiting:
             base.say(f"the next run takes in {base.plural(waiting, 'finding')} of {self.findings.new}")
         return base.REPORTED if known or waiting else base.OK
-
-
-def scratch():
-    """Return a folder for the executable of a run, which is removed by whoever asked for it."""
-    return Path(tempfile.mkdtemp(prefix="fuzz-", dir=base.BUILD / "runs"))

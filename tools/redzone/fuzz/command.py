@@ -2,13 +2,12 @@
 """The verb `./redzone fuzz` and its options. Those of kernel and compiler are the ones of `./redzone run`."""
 
 import os
-import shutil
 from pathlib import Path
 
 import click
 
 from redzone import base, builder, doctor
-from redzone.base import BUILD, ROOT, Failure
+from redzone.base import ROOT, Failure
 from redzone.fuzz import options
 from redzone.options import YES
 
@@ -109,16 +108,12 @@ def register(group, check):
         work.get_libc()
         chosen = options.chosen(campaign, f"{Path(files[0]).stem}.fuzz", own)
         chosen.cover, chosen.leaks = covered, leaks
-        (BUILD / "runs").mkdir(parents=True, exist_ok=True)
-        place = campaign.scratch()
-        try:
+        with base.scratch("fuzz-") as place:
             built = target.build(work, chosen, place)
             if exported is not None:
                 export.write(built, chosen, Path(files[0]).stem, exported, again)
                 return
             context.exit(campaign.Campaign(built, chosen, repeat).run())
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
 
     fuzz_verb.params = [*shared, *fuzz_verb.params]
     group.add_command(fuzz_verb)

@@ -2,10 +2,9 @@
 """Ten boots in a row end alike; under -icount two boots print the same console."""
 
 import difflib
-import shutil
 
 from redzone import base, builder, console, machine
-from redzone.base import BUILD, ROOT
+from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
@@ -20,52 +19,51 @@ def shape(outcome):
 
 
 def run(context):
-    folder = BUILD / "runs" / "boots"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    expected = {"heap_bugs": base.REPORTED, "clean": base.OK}
-    programs = [builder.Program(f"boots_{name}", [ROOT / "examples" / f"{name}.c"]) for name in expected]
-    built = context.build(builder.preset_name(), programs=programs, copy_to=folder)
-    images = {name: built[f"boots_{name}"] for name in expected}
+    with base.scratch("boots-") as folder:
+        expected = {"heap_bugs": base.REPORTED, "clean": base.OK}
+        programs = [builder.Program(f"boots_{name}", [ROOT / "examples" / f"{name}.c"]) for name in expected]
+        built = context.build(builder.preset_name(), programs=programs, copy_to=folder)
+        images = {name: built[f"boots_{name}"] for name in expected}
 
-    for name, image in images.items():
+        for name, image in images.items():
+            for cpus in (1, 4):
+
+                def boot(number, name=name, image=image, cpus=cpus):
+                    target = machine.Machine(
+                        image.image, smp=cpus, append=["kasan_multi_shot"], timeout=TIMEOUT
+                    )
+                    outcome, _, log = context.boot(f"{name}-{cpus}cpu-{number}", target)
+                    return shape(outcome), outcome.message, log
+
+                ends = list(context.each(boot, range(1, BOOTS + 1)))
+                first = ends[0][0]
+                odd = [end for end in ends if end[0] != first or end[0][0] != expected[name]]
+                title = f"{BOOTS}-boots.{name}-{cpus}cpu"
+                if odd:
+                    detail = f"{len(odd)} of {BOOTS} boots ended otherwise: {odd[0][1] or odd[0][0]}"
+                    yield Result(title, FAIL, detail, odd[0][2])
+                else:
+                    yield Result(title, PASS)
+
         for cpus in (1, 4):
-
-            def boot(number, name=name, image=image, cpus=cpus):
-                target = machine.Machine(image.image, smp=cpus, append=["kasan_multi_shot"], timeout=TIMEOUT)
-                outcome, _, log = context.boot(f"{name}-{cpus}cpu-{number}", target)
-                return shape(outcome), outcome.message, log
-
-            ends = list(context.each(boot, range(1, BOOTS + 1)))
-            first = ends[0][0]
-            odd = [end for end in ends if end[0] != first or end[0][0] != expected[name]]
-            title = f"{BOOTS}-boots.{name}-{cpus}cpu"
-            if odd:
-                detail = f"{len(odd)} of {BOOTS} boots ended otherwise: {odd[0][1] or odd[0][0]}"
-                yield Result(title, FAIL, detail, odd[0][2])
+            texts = []
+            for number in (1, 2):
+                target = machine.Machine(
+                    images["heap_bugs"].image,
+                    smp=cpus,
+                    append=["kasan_multi_shot"],
+                    icount=True,
+                    timeout=TIMEOUT,
+                )
+                outcome, lines, log = context.boot(f"icount-{cpus}cpu-{number}", target)
+                texts.append(lines)
+            title = f"icount-identical.{cpus}cpu"
+            if outcome.status != base.REPORTED:
+                yield Result(title, FAIL, outcome.message or f"status {outcome.status}", log)
+            elif not any(console.split(line)[0] for line in texts[0]):
+                yield Result(title, FAIL, "no line has a timestamp: nothing was compared", log)
+            elif texts[0] != texts[1]:
+                diff = list(difflib.unified_diff(*texts, "boot 1", "boot 2", lineterm="", n=0))
+                yield Result(title, FAIL, "\n".join(diff[:12]), log)
             else:
                 yield Result(title, PASS)
-
-    for cpus in (1, 4):
-        texts = []
-        for number in (1, 2):
-            target = machine.Machine(
-                images["heap_bugs"].image,
-                smp=cpus,
-                append=["kasan_multi_shot"],
-                icount=True,
-                timeout=TIMEOUT,
-            )
-            outcome, lines, log = context.boot(f"icount-{cpus}cpu-{number}", target)
-            texts.append(lines)
-        title = f"icount-identical.{cpus}cpu"
-        if outcome.status != base.REPORTED:
-            yield Result(title, FAIL, outcome.message or f"status {outcome.status}", log)
-        elif not any(console.split(line)[0] for line in texts[0]):
-            yield Result(title, FAIL, "no line has a timestamp: nothing was compared", log)
-        elif texts[0] != texts[1]:
-            diff = list(difflib.unified_diff(*texts, "boot 1", "boot 2", lineterm="", n=0))
-            yield Result(title, FAIL, "\n".join(diff[:12]), log)
-        else:
-            yield Result(title, PASS)
-    shutil.rmtree(folder, ignore_errors=True)

@@ -12,12 +12,11 @@ variables have tags: a row that says missed must give no report."""
 import collections
 import contextlib
 import csv
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from redzone import builder, each, libc, machine, mteqemu, symbolize, view
-from redzone.base import BUILD, Failure
+from redzone import base, builder, each, libc, machine, mteqemu, symbolize, view
+from redzone.base import Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
@@ -177,24 +176,21 @@ def judge_tags(case, report, end):
 
 
 def _configuration(context, cases, where, mode="generic"):
-    folder = BUILD / "runs" / f"cases-{mode}-{where}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    programs = [builder.Program(f"case_{case.name}", [case.path]) for case in cases]
-    preset = builder.preset_name(mode=mode, instrumentation=where)
-    prefix = where if mode == "generic" else f"{mode}.{where}"
-    images = context.build(preset, programs=programs, copy_to=folder)
+    with base.scratch(f"cases-{mode}-{where}-") as folder:
+        programs = [builder.Program(f"case_{case.name}", [case.path]) for case in cases]
+        preset = builder.preset_name(mode=mode, instrumentation=where)
+        prefix = where if mode == "generic" else f"{mode}.{where}"
+        images = context.build(preset, programs=programs, copy_to=folder)
 
-    def one(case):
-        image = images[f"case_{case.name}"]
-        target = machine.Machine(image.image, append=["kasan_multi_shot"], timeout=TIMEOUT)
-        outcome, _, log = context.boot(f"{prefix}/{case.name}", target)
-        with symbolize.Symbolizer(image.elf) as symbolizer:
-            wrong = judge(case, outcome, symbolizer, compare if mode == "generic" else judge_tags)
-        return Result(f"{prefix}.{case.name}", FAIL if wrong else PASS, "; ".join(wrong), log)
+        def one(case):
+            image = images[f"case_{case.name}"]
+            target = machine.Machine(image.image, append=["kasan_multi_shot"], timeout=TIMEOUT)
+            outcome, _, log = context.boot(f"{prefix}/{case.name}", target)
+            with symbolize.Symbolizer(image.elf) as symbolizer:
+                wrong = judge(case, outcome, symbolizer, compare if mode == "generic" else judge_tags)
+            return Result(f"{prefix}.{case.name}", FAIL if wrong else PASS, "; ".join(wrong), log)
 
-    yield from context.each(one, cases)
-    shutil.rmtree(folder, ignore_errors=True)
+        yield from context.each(one, cases)
 
 
 def _together(context, cases, compiler, where, mode="generic", stack=False, with_globals=False, large=False):
@@ -218,35 +214,32 @@ def _together(context, cases, compiler, where, mode="generic", stack=False, with
         except libc.Unavailable as error:
             yield Result(label, SKIP, str(error))
             return
-    folder = BUILD / "runs" / "cases-each"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    paths = [case.path for case in cases]
-    program = builder.Program(each.NAME, paths, function="redzone_add_programs", libc=source)
-    image = context.build(preset, programs=[program], copy_to=folder)[each.NAME]
-    target = machine.Machine(image.image, append=["kasan_multi_shot"], mode=mode, timeout=TIMEOUT)
-    verdicts, lines = [], []
-    with contextlib.ExitStack() as opened:
-        symbolizer = opened.enter_context(each.ProgramSymbolizer(image.elf))
-        names = [case.name for case in cases]
-        follower = each.Follower(names, program.sources, symbolizer, verdicts.append)
-        try:
-            count, _ = each.boots(target, follower, lines.append)
-        except Failure as error:
-            # The other configurations go on.
-            yield Result(label, FAIL, str(error), context.write_log(label, "".join(lines)))
-            return
-    log = context.write_log(label, "".join(lines))
-    for case, verdict in zip(cases, verdicts, strict=True):
-        # With hardware tags on the stack, the frame around the address tells which bug it is.
-        exact = stack and case.verdict.startswith(("stack", "use-after-scope"))
-        matches = compare if mode == "generic" or exact else judge_tags
-        wrong = matches(case, verdict.report, verdict.title)
-        yield Result(f"{label}.{case.name}", FAIL if wrong else PASS, "; ".join(wrong), log)
-    # No case does anything that brings a machine down.
-    many = "" if count == 1 else f"{count} boots, expected one"
-    yield Result(f"{label}.one-boot", FAIL if many else PASS, many, log)
-    shutil.rmtree(folder, ignore_errors=True)
+    with base.scratch("cases-each-") as folder:
+        paths = [case.path for case in cases]
+        program = builder.Program(each.NAME, paths, function="redzone_add_programs", libc=source)
+        image = context.build(preset, programs=[program], copy_to=folder)[each.NAME]
+        target = machine.Machine(image.image, append=["kasan_multi_shot"], mode=mode, timeout=TIMEOUT)
+        verdicts, lines = [], []
+        with contextlib.ExitStack() as opened:
+            symbolizer = opened.enter_context(each.ProgramSymbolizer(image.elf))
+            names = [case.name for case in cases]
+            follower = each.Follower(names, program.sources, symbolizer, verdicts.append)
+            try:
+                count, _ = each.boots(target, follower, lines.append)
+            except Failure as error:
+                # The other configurations go on.
+                yield Result(label, FAIL, str(error), context.write_log(label, "".join(lines)))
+                return
+        log = context.write_log(label, "".join(lines))
+        for case, verdict in zip(cases, verdicts, strict=True):
+            # With hardware tags on the stack, the frame around the address tells which bug it is.
+            exact = stack and case.verdict.startswith(("stack", "use-after-scope"))
+            matches = compare if mode == "generic" or exact else judge_tags
+            wrong = matches(case, verdict.report, verdict.title)
+            yield Result(f"{label}.{case.name}", FAIL if wrong else PASS, "; ".join(wrong), log)
+        # No case does anything that brings a machine down.
+        many = "" if count == 1 else f"{count} boots, expected one"
+        yield Result(f"{label}.one-boot", FAIL if many else PASS, many, log)
 
 
 def run(context):

@@ -10,14 +10,13 @@ boot. Each of those has a boot of its own, with fail_site=.
 """
 
 import re
-import shutil
 import struct
 from dataclasses import dataclass
 
 from elftools.elf.elffile import ELFFile
 
 from redzone import archive, base, builder, each, host, ktap, machine, module
-from redzone.base import BUILD, ROOT
+from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import wrong_with
 from redzone.symbolize import Symbolizer
@@ -297,39 +296,39 @@ def _boots(context, images, initrd, places):
 
 
 def run(context):
-    folder = BUILD / "runs" / "fault-sites"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    images, initrd = _build(context, folder)
-    built = images["redzone"][0]
-    target = machine.Machine(
-        built.image, smp=4, append=[f"kunit.filter_glob={WALKS}", "kasan_test.fault_sites"], timeout=TIMEOUT
-    )
-    outcome, lines, log = context.boot("walks", target)
-    parsed = ktap.parse(lines)
-    wrong = wrong_with(outcome, parsed)
-    yield Result("walks", FAIL if wrong else PASS, "\n".join(wrong), log)
+    with base.scratch("fault-sites-") as folder:
+        images, initrd = _build(context, folder)
+        built = images["redzone"][0]
+        target = machine.Machine(
+            built.image,
+            smp=4,
+            append=[f"kunit.filter_glob={WALKS}", "kasan_test.fault_sites"],
+            timeout=TIMEOUT,
+        )
+        outcome, lines, log = context.boot("walks", target)
+        parsed = ktap.parse(lines)
+        wrong = wrong_with(outcome, parsed)
+        yield Result("walks", FAIL if wrong else PASS, "\n".join(wrong), log)
 
-    reached = set()
-    for line in lines:
-        match = re.search(r": site:((?: [0-9a-f]+)+)$", line)
-        reached.update(int(word, 16) for word in match[1].split()) if match else None
-    places = _places(built.elf)
-    own_boots = set()
-    for result, place in _boots(context, images, initrd, places):
-        own_boots.add(place)
-        yield result
-    missing = [
-        f"{place} (line {line})"
-        for (place, line), addresses in sorted(places.items())
-        if not addresses & reached and place not in own_boots and place not in NOT_REACHED
-    ]
-    by_walks = sum(bool(addresses & reached) for addresses in places.values())
-    by_boots = sum(place in own_boots and not a & reached for (place, _), a in places.items())
-    context.note(
-        f"{len(places)} places allocate: {by_walks} refused by walks, {by_boots} by boots of their own"
-    )
-    yield Result("reached", FAIL if missing else PASS, "\n".join(["nothing reaches:", *missing]), log)
-    gone = sorted(set(NOT_REACHED) - {place for place, _ in places})
-    yield Result("listed", FAIL if gone else PASS, "\n".join(["there is no such place:", *gone]))
-    shutil.rmtree(folder, ignore_errors=True)
+        reached = set()
+        for line in lines:
+            match = re.search(r": site:((?: [0-9a-f]+)+)$", line)
+            reached.update(int(word, 16) for word in match[1].split()) if match else None
+        places = _places(built.elf)
+        own_boots = set()
+        for result, place in _boots(context, images, initrd, places):
+            own_boots.add(place)
+            yield result
+        missing = [
+            f"{place} (line {line})"
+            for (place, line), addresses in sorted(places.items())
+            if not addresses & reached and place not in own_boots and place not in NOT_REACHED
+        ]
+        by_walks = sum(bool(addresses & reached) for addresses in places.values())
+        by_boots = sum(place in own_boots and not a & reached for (place, _), a in places.items())
+        context.note(
+            f"{len(places)} places allocate: {by_walks} refused by walks, {by_boots} by boots of their own"
+        )
+        yield Result("reached", FAIL if missing else PASS, "\n".join(["nothing reaches:", *missing]), log)
+        gone = sorted(set(NOT_REACHED) - {place for place, _ in places})
+        yield Result("listed", FAIL if gone else PASS, "\n".join(["there is no such place:", *gone]))

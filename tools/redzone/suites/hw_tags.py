@@ -2,10 +2,9 @@
 """Hardware tags: CPUs that can do less, kasan=off, late reports, sampling of page allocations, slack."""
 
 import re
-import shutil
 
 from redzone import base, builder, ktap, machine, mteqemu
-from redzone.base import BUILD, ROOT
+from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import wrong_with
 
@@ -156,51 +155,48 @@ def run(context):
     if reason:
         yield Result("all", SKIP, reason)
         return
-    folder = BUILD / "runs" / "hw-tags"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    program = builder.Program("hw_tags_bugs", [ROOT / "examples" / "heap_bugs.c"])
-    source = folder / "late_panic.c"
-    source.write_text(LATE_PANIC, encoding="utf-8")
-    kept = folder / "kept.c"
-    kept.write_text(KEPT, encoding="utf-8")
-    programs = [
-        program,
-        builder.Program("hw_tags_late_panic", [source]),
-        builder.Program("hw_tags_kept", [kept]),
-    ]
-    preset = builder.preset_name(mode="hw_tags")
-    built = context.build(preset, targets=["redzone"], programs=programs, copy_to=folder)
-    image = built["redzone"]
+    with base.scratch("hw-tags-") as folder:
+        program = builder.Program("hw_tags_bugs", [ROOT / "examples" / "heap_bugs.c"])
+        source = folder / "late_panic.c"
+        source.write_text(LATE_PANIC, encoding="utf-8")
+        kept = folder / "kept.c"
+        kept.write_text(KEPT, encoding="utf-8")
+        programs = [
+            program,
+            builder.Program("hw_tags_late_panic", [source]),
+            builder.Program("hw_tags_kept", [kept]),
+        ]
+        preset = builder.preset_name(mode="hw_tags")
+        built = context.build(preset, targets=["redzone"], programs=programs, copy_to=folder)
+        image = built["redzone"]
 
-    # A parameter with a valid value, and one that only this mode has: both are silently ignored.
-    parameters = [SUITES, "kasan.mode=async", "kasan.fault=panic"]
-    options = {"cpu": "cortex-a72", "append": parameters}
-    wrong, _, log = _suites(context, image, "cortex-a72", options, NO_TAGS)
-    yield _result("cortex-a72", wrong, log)
+        # A parameter with a valid value, and one that only this mode has: both are silently ignored.
+        parameters = [SUITES, "kasan.mode=async", "kasan.fault=panic"]
+        options = {"cpu": "cortex-a72", "append": parameters}
+        wrong, _, log = _suites(context, image, "cortex-a72", options, NO_TAGS)
+        yield _result("cortex-a72", wrong, log)
 
-    options = {"append": [SUITES, "id_aa64pfr1.mte=1"]}
-    wrong, _, log = _suites(context, image, "no-tags", options, NO_TAGS)
-    yield _result("no-tags", wrong, log)
-    for name in LIMITED:
-        yield _limited(context, built["hw_tags_bugs"], name)
+        options = {"append": [SUITES, "id_aa64pfr1.mte=1"]}
+        wrong, _, log = _suites(context, image, "no-tags", options, NO_TAGS)
+        yield _result("no-tags", wrong, log)
+        for name in LIMITED:
+            yield _limited(context, built["hw_tags_bugs"], name)
 
-    wrong, _, log = _suites(context, image, "off", {"append": [SUITES, "kasan=off"]}, NOT_WANTED)
-    yield _result("off", wrong, log)
+        wrong, _, log = _suites(context, image, "off", {"append": [SUITES, "kasan=off"]}, NOT_WANTED)
+        yield _result("off", wrong, log)
 
-    options = {"append": [SUITES, "kasan.page_alloc.sample=10"]}
-    wrong, lines, log = _suites(context, image, "sample", options, None)
-    found = [match for match in map(SAMPLE.search, lines) if match]
-    if [match[3] for match in found] != ["of the boot", "in all"]:
-        wrong.append("the share of tagged page allocations is not said")
-    elif not 0 < int(found[1][1]) < int(found[1][2]):
-        wrong.append(f"{found[1][0]}: all or none of them")
-    yield _result("sample", wrong, log)
+        options = {"append": [SUITES, "kasan.page_alloc.sample=10"]}
+        wrong, lines, log = _suites(context, image, "sample", options, None)
+        found = [match for match in map(SAMPLE.search, lines) if match]
+        if [match[3] for match in found] != ["of the boot", "in all"]:
+            wrong.append("the share of tagged page allocations is not said")
+        elif not 0 < int(found[1][1]) < int(found[1][2]):
+            wrong.append(f"{found[1][0]}: all or none of them")
+        yield _result("sample", wrong, log)
 
-    for kasan_mode in ("sync", "async", "asymm"):
-        yield _reports(context, built["hw_tags_bugs"], kasan_mode)
-    yield _late_panic(context, built["hw_tags_late_panic"])
-    for cpus in (1, 4):
-        yield _slack(context, image, cpus)
-    yield _slack_at_the_end(context, built["hw_tags_kept"])
-    shutil.rmtree(folder, ignore_errors=True)
+        for kasan_mode in ("sync", "async", "asymm"):
+            yield _reports(context, built["hw_tags_bugs"], kasan_mode)
+        yield _late_panic(context, built["hw_tags_late_panic"])
+        for cpus in (1, 4):
+            yield _slack(context, image, cpus)
+        yield _slack_at_the_end(context, built["hw_tags_kept"])

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Commands that are killed, or run beside another in one tree: nothing stays, and nobody waits unawares."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import base, runner
+from redzone.base import ROOT
+
+HANGS = """
+#include <stdio.h>
+int main(void) {
+	puts("it hangs now");
+	for (;;)
+		__asm__ volatile("");
+}
+"""
+# Starts processes in every way that a command does, tells their numbers, and ends as its argument says.
+STARTS = """
+import json, os, signal, subprocess, sys, threading
+sys.path.insert(0, sys.argv[1])
+from redzone import process
+guard = process.Guard()
+pids = []
+def start():
+    child = process.start(["sh", "-c", "sleep 1000 & echo $!; setsid sleep 1000 & echo $!; echo $$; wait"])
+    pids.extend(int(child.stdout.readline()) for _ in range(3))
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()
+pids.append(subprocess.Popen(["sleep", "1000"]).pid)
+print(json.dumps(pids), flush=True)
+if sys.argv[2] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+guard.release()
+"""
+
+
+def runs(pid):
+    """Return whether there is a process @pid that is not a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pids, seconds=20):
+    """Wait for the end of all processes @pids. Return whether they have ended."""
+    deadline = time.monotonic() + seconds
+    while any(map(runs, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not any(map(runs, pids))
+
+
+def descendants(pid):
+    """Return the numbers of the processes that the process @pid and its children have started."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        threads = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return []
+    own = {int(child) for group in [children, *threads] for child in group}
+    return [*own, *(one for child in own for one in descendants(child))]
+
+
+@pytest.mark.parametrize("end", ["killed", "ordinary"])
+def test_what_a_killed_command_started_ends(end):
+    command = subprocess.Popen(
+        [sys.executable, "-c", STARTS, str(ROOT / "tools"), end], stdout=subprocess.PIPE, text=True
+    )
+    pids = json.loads(command.stdout.readline())
+    command.wait(60)
+    assert len(pids) == 4
+    try:
+        if end == "killed":
+            assert command.returncode == -signal.SIGKILL
+            assert gone(pids), os.popen("ps -ef").read()
+        else:
+            # What an ordinary end leaves, such as a compiler cache's server, is meant to stay.
+            assert command.returncode == 0
+            time.sleep(0.5)
+            assert all(map(runs, pids))
+    finally:
+        for pid in filter(runs, pids):
+            os.kill(pid, signal.SIGKILL)
+
+
+def machines(pids):
+    """Return those of the running processes @pids that are a QEMU."""
+    return [pid for pid in pids if runs(pid) and "qemu-system" in Path(f"/proc/{pid}/comm").read_text()]
+
+
+def test_killed_run_leaves_no_machine_and_no_folder(redzone, source):
+    program = source(HANGS)
+    before = set((base.BUILD / "runs").glob("*"))
+    running = redzone.start("run", "--libc", "small", "--timeout", "600", program)
+    for line in running.stdout:
+        if "it hangs now" in line:
+            break
+    qemu = machines(descendants(running.pid))
+    assert len(qemu) == 1
+    left = set((base.BUILD / "runs").glob("*")) - before
+    assert left
+    running.kill()
+    running.communicate()
+    assert gone(qemu)
+    # The next command that needs such a folder removes it.
+    with base.scratch():
+        assert not any(path.exists() for path in left)
+
+
+def test_scratch_keeps_what_is_in_use(monkeypatch, tmp_path):
+    monkeypatch.setattr(base, "BUILD", tmp_path)
+    (tmp_path / "runs" / "left").mkdir(parents=True)
+    (tmp_path / "runs" / "left" / "file").touch()
+    with base.scratch("one-") as one, base.scratch("two-") as two:
+        assert one.is_dir() and two.is_dir() and one.name.startswith("one-")
+        assert not (tmp_path / "runs" / "left").exists()
+    assert not one.exists() and not two.exists()
+
+
+def hold(folder, seconds, *words):
+    """Hold the lock of @folder in another process, which calls itself ./redzone @words. Return the process,
+    after it has the lock."""
+    script = textwrap.dedent("""
+        import sys, time
+        from pathlib import Path
+        folder, seconds, sys.argv = Path(sys.argv[1]), float(sys.argv[2]), ["redzone", *sys.argv[3:]]
+        from redzone import base
+        with base.locked(folder):
+            print("locked", flush=True)
+            time.sleep(seconds)
+    """)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(folder), str(seconds), *words],
+        stdout=subprocess.PIPE, text=True, env=dict(os.environ, PYTHONPATH=str(ROOT / "tools")),
+    )  # fmt: skip
+    assert process.stdout.readline() == "locked\n"
+    return process
+
+
+def test_who_waits_says_for_whom(capfd, tmp_path):
+    holder = hold(tmp_path / "made", 2.5, "test", "kunit")
+    with base.locked(tmp_path / "made"):
+        holder.wait()
+    said = capfd.readouterr().err
+    assert said == (
+        f"redzone: waiting for process {holder.pid} (./redzone test kunit), which uses {tmp_path}/made\n"
+    )
+
+
+def test_short_wait_is_silent(capfd, tmp_path):
+    holder = hold(tmp_path / "made", 0.3)
+    with base.locked(tmp_path / "made"):
+        holder.wait()
+    assert capfd.readouterr().err == ""
+
+
+def test_two_tests_keep_their_logs_apart(monkeypatch, tmp_path):
+    monkeypatch.setattr(runner, "LOGS", tmp_path)
+    monkeypatch.setattr(runner, "_held", [])
+    options = dict.fromkeys(("yes", "mode", "seconds", "seed", "rounds", "filter", "quick", "linux"))
+    script = textwrap.dedent("""
+        import sys
+        from pathlib import Path
+        from redzone import runner
+        runner.LOGS = Path(sys.argv[1])
+        names = ("yes", "mode", "seconds", "seed", "rounds", "filter", "quick", "linux")
+        context = runner.Context("unit", None, {**dict.fromkeys(names), "jobs": 1})
+        print(context.write_log("first", "of the first"), flush=True)
+        del context
+        sys.stdin.read()
+    """)
+    first = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True, env=dict(os.environ, PYTHONPATH=str(ROOT / "tools")),
+    )  # fmt: skip
+    kept = Path(first.stdout.readline().strip())
+    second = runner.Context("unit", None, {**options, "jobs": 1})
+    log = second.write_log("second", "of the second")
+    assert kept.read_text() == "of the first" and log.parent != kept.parent
+    first.communicate("")
+    # The first has ended: the next test takes its place.
+    third = runner.Context("unit", None, {**options, "jobs": 1})
+    assert third.logs == kept.parent and not kept.exists() and log.exists()
