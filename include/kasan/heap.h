@@ -32,7 +32,7 @@ struct kasan_fifo {
  * @release: gives a raw chunk back to the allocator; called with no runtime lock held. The chunk is still poisoned. An
  *	allocator that gives whole pages back to the system calls kasan_unpoison() for them first.
  * @acquire: optional: takes @size bytes from the allocator, aligned to 8; NULL: none left. Only for
- *	kasan_heap_malloc() and the others that allocate themselves.
+ *	kasan_heap_malloc() and the others that allocate themselves. A chunk that is not aligned goes back at once.
  * @raw_size: optional: usable bytes of a raw chunk. Only for early chunks, see kasan_heap_adopt().
  */
 struct kasan_heap {
@@ -58,7 +58,7 @@ struct kasan_heap {
 /* --- Around an allocator of your own --- */
 
 /** kasan_heap_add() - register a heap, after its memory has shadow. Until then kasan_heap_malloc() and
- *  the others hand out and take back raw chunks, and the heap remembers where those lie. */
+ *  the others hand out and take back raw chunks, and the heap remembers where those lie. A second call does nothing. */
 KASAN_HOOK void kasan_heap_add(struct kasan_heap *heap) KASAN_OFF();
 
 /**
@@ -73,12 +73,12 @@ KASAN_HOOK void kasan_heap_adopt(struct kasan_heap *heap, const void *start, siz
 	KASAN_OFF();
 
 /** kasan_heap_span() - Return: bytes to request from the allocator for @size bytes at alignment @align (power
- *  of two, 0: 16); 0 on overflow. */
+ *  of two, 0: 16); 0 on overflow, and if @align is something else. */
 KASAN_HOOK size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 	KASAN_OFF(return size);
 
 /** kasan_heap_alloc() - turn a raw chunk of kasan_heap_span() bytes, aligned to 8, into an object.
- *  Return: the user's pointer, aligned to @align; NULL if @raw is NULL. */
+ *  Return: the user's pointer, aligned to @align; NULL if @raw is NULL or not aligned, or if the span is 0. */
 KASAN_HOOK void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t size, size_t align)
 	KASAN_OFF(return raw);
 
@@ -105,8 +105,8 @@ KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr
  * kasan_heap_malloc(), kasan_heap_calloc(), kasan_heap_memalign(), kasan_heap_realloc()
  * @align: a power of two, 0: 16.
  *
- * Return: the object; for size 0 a distinct one without an accessible byte; NULL if there is no memory or
- * the size overflows. Before kasan_heap_add() a raw chunk with the allocator's own alignment; NULL if
+ * Return: the object; for size 0 a distinct one without an accessible byte; NULL if there is no memory, if
+ * the size overflows, or if @align is not a power of two. Before kasan_heap_add() a raw chunk with the allocator's own alignment; NULL if
  * @align asks for more.
  *
  * kasan_heap_realloc() always moves the object, so that a use of the old pointer is caught. It returns NULL, with
@@ -115,7 +115,9 @@ KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr
  * your system, do that before you call it.
  */
 KASAN_HOOK void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size)
-	KASAN_OFF(void *raw = heap->acquire ? heap->acquire(heap, size ? size : 1) : NULL;
+	KASAN_OFF(void *raw = heap->acquire && !(align & (align - 1))
+				      ? heap->acquire(heap, size ? size : 1)
+				      : NULL;
 		  if (raw && align && ((uintptr_t)raw & (align - 1))) {
 			  heap->release(heap, raw);
 			  raw = NULL;

@@ -109,6 +109,7 @@ enum kasan_object_kind {
  * @cache: SLAB: its cache.
  * @start: first byte of the object (not of its slot's redzone).
  * @size: LARGE and HEAP: bytes asked for; SLAB: ignored (the runtime knows better).
+ * @freed: LARGE: it has been freed, although its first page may have a new owner. False: the state of its first page tells.
  * @large: LARGE: its tracks, may be NULL.
  * @name: LARGE and HEAP: name of the allocator or heap for the report, may be NULL.
  */
@@ -117,6 +118,7 @@ struct kasan_object {
 	struct kasan_cache *cache;
 	void *start;
 	size_t size;
+	bool freed;
 	struct kasan_large_meta *large;
 	const char *name;
 };

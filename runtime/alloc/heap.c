@@ -33,6 +33,10 @@
 	(2 * sizeof(void *) > KASAN_GRANULE_SIZE ? 2 * sizeof(void *) : KASAN_GRANULE_SIZE)
 #define RAW_ALIGN 8U /* of a raw chunk */
 
+/* struct kasan_heap.said */
+#define SAID_NO_QUEUE	1U
+#define SAID_MISALIGNED 2U
+
 /* The lock lives in the port's struct as a plain integer: core/lock.h is not public. */
 _Static_assert(sizeof(struct kasan_lock) == sizeof(unsigned int), "struct kasan_heap.lock");
 
@@ -84,6 +88,7 @@ static inline bool is_freed(const void *ptr)
 
 void kasan_heap_add(struct kasan_heap *heap)
 {
+	const struct kasan_heap *other;
 	unsigned long flags;
 
 	if (!heap->redzone)
@@ -94,6 +99,13 @@ void kasan_heap_add(struct kasan_heap *heap)
 	heap->redzone = kasan_heap_round_up(heap->redzone);
 
 	flags = kasan_lock(&heaps_lock);
+	/* Added before: a second entry would close the list to a ring, which every search follows. */
+	for (other = kasan_heaps; other; other = other->next) {
+		if (other == heap) {
+			kasan_unlock(&heaps_lock, flags);
+			return;
+		}
+	}
 	heap->next = kasan_heaps;
 	heap->number =
 		(unsigned short)(kasan_heaps ? (kasan_heaps->number + 1U) % KASAN_HEAP_NUMBERS : 0);
@@ -136,9 +148,12 @@ static inline __attribute__((always_inline)) size_t span_of(const struct kasan_h
 {
 	const size_t span = kasan_heap_chunk_span(heap, size, object_align(align));
 
-	/* A sum that wrapped is less than what was added, which a size near the top alone can make. */
-	return kasan_likely(size <= PTRDIFF_MAX && align <= PTRDIFF_MAX / 2 && span > size) ? span
-											    : 0;
+	/* A sum that wrapped is less than what was added, which a size near the top alone can make. The header knows only
+	 * powers of two. */
+	return kasan_likely(size <= PTRDIFF_MAX && align <= PTRDIFF_MAX / 2 &&
+			    !(align & (align - 1)) && span > size)
+		       ? span
+		       : 0;
 }
 
 size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
@@ -146,10 +161,25 @@ size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 	return span_of(heap, size, align);
 }
 
-/* @align: object_align(). @span: kasan_heap_span(), not 0. */
+/* A line once for each heap, as in say_no_queue(). @own: the chunk goes back to the allocator. Return: NULL, the object. */
+static __attribute__((__noinline__, cold)) void *refuse_chunk(struct kasan_heap *heap,
+							      uintptr_t raw, bool own)
+{
+	if (own)
+		heap->release(heap, (void *)raw);
+	if (__atomic_fetch_or(&heap->said, SAID_MISALIGNED, __ATOMIC_RELAXED) & SAID_MISALIGNED)
+		return NULL;
+	if (!kasan_notice("kasan: the chunk at %p of heap %s is not aligned to %u: the "
+			  "allocation fails",
+			  (void *)raw, heap->name ? heap->name : "?", RAW_ALIGN))
+		__atomic_fetch_and(&heap->said, ~SAID_MISALIGNED, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* @align: object_align(). @span: kasan_heap_span(), not 0. Return: NULL if @raw is not aligned; @own: see refuse_chunk(). */
 static inline __attribute__((always_inline)) void *make_object(struct kasan_heap *heap, void *raw,
 							       size_t size, size_t align,
-							       size_t span, uintptr_t ip,
+							       size_t span, bool own, uintptr_t ip,
 							       uintptr_t fp)
 {
 	const uintptr_t start = kasan_untag_addr((uintptr_t)raw);
@@ -169,6 +199,10 @@ static inline __attribute__((always_inline)) void *make_object(struct kasan_heap
 	if (kasan_unlikely((uintptr_t)header != start)) {
 		const uint32_t padding = (uint32_t)((uintptr_t)header - start);
 
+		/* The span has no room for it, and what is in front of the chunk belongs to the allocator. A chunk whose header
+		 * is its start is aligned. */
+		if (kasan_unlikely(padding % RAW_ALIGN))
+			return refuse_chunk(heap, start, own);
 		((struct kasan_heap_padding *)header)[-1] =
 			(struct kasan_heap_padding){padding, ~padding};
 		state |= KASAN_HEAP_PADDED;
@@ -189,7 +223,7 @@ __attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, vo
 
 	if (kasan_unlikely(!raw || !span))
 		return NULL;
-	return make_object(heap, raw, size, object_align(align), span, KASAN_CALLER_IP(),
+	return make_object(heap, raw, size, object_align(align), span, false, KASAN_CALLER_IP(),
 			   KASAN_CALLER_FP());
 }
 
@@ -326,13 +360,13 @@ static inline __attribute__((always_inline)) const char *end_life(struct kasan_h
 /* Once for each heap: without the queue the runtime still works, and finds less. */
 static __attribute__((__noinline__, cold)) void say_no_queue(struct kasan_heap *heap)
 {
-	if (__atomic_exchange_n(&heap->said, 1, __ATOMIC_RELAXED))
+	if (__atomic_fetch_or(&heap->said, SAID_NO_QUEUE, __ATOMIC_RELAXED) & SAID_NO_QUEUE)
 		return;
 	if (!kasan_notice(
 		    "kasan: no memory for the quarantine of heap %s: freed objects are reused "
 		    "at once, uses of them after that are not found",
 		    heap->name ? heap->name : "?"))
-		__atomic_store_n(&heap->said, 0, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&heap->said, ~SAID_NO_QUEUE, __ATOMIC_RELAXED);
 }
 
 /* Queue a chunk and release the oldest that no longer fit. Releases @raw itself if it cannot stay. */
@@ -443,7 +477,7 @@ size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
 static __attribute__((__noinline__, cold)) void *acquire_early(struct kasan_heap *heap,
 							       size_t align, size_t span)
 {
-	void *const raw = heap->acquire(heap, span);
+	void *const raw = align & (align - 1) ? NULL : heap->acquire(heap, span);
 
 	if (raw && align && ((uintptr_t)raw & (align - 1))) {
 		heap->release(heap, raw);
@@ -464,7 +498,7 @@ static inline __attribute__((always_inline)) void *acquire(struct kasan_heap *he
 		return acquire_early(heap, align, size ? size : 1);
 	span = span_of(heap, size, align);
 	raw = span ? heap->acquire(heap, span) : NULL;
-	return raw ? make_object(heap, raw, size, object_align(align), span, ip, fp) : NULL;
+	return raw ? make_object(heap, raw, size, object_align(align), span, true, ip, fp) : NULL;
 }
 
 /* malloc() has its own, which knows the alignment; the others share this one. */

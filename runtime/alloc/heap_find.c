@@ -49,7 +49,12 @@ bool kasan_heap_place(const struct kasan_heap_header *header, struct kasan_heap_
 	    kasan_heap_align(header) < KASAN_GRANULE_SIZE)
 		return false;
 	place->heap = heap_of(header);
-	if (!place->heap || !kasan_heap_place_in(header, place))
+	if (!place->heap ||
+	    /* A flipped bit says that there is a padding, where there may not even be memory. */
+	    (header->state & KASAN_HEAP_PADDED &&
+	     !kasan_port_readable((const struct kasan_heap_padding *)header - 1,
+				  sizeof(struct kasan_heap_padding))) ||
+	    !kasan_heap_place_in(header, place))
 		return false;
 	/* Before the track is read: a size that a bug wrote leads anywhere. */
 	if (place->span < header->size ||

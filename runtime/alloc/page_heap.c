@@ -20,20 +20,22 @@
 
 #define PAGE ((size_t)CONFIG_KASAN_PAGE_SIZE)
 
-/* What a page is. Only the first page of an allocation says whether it is live. */
+/* What a page is. */
 enum page_state {
 	PAGE_NEVER, /* not handed out since kasan_page_heap_add() */
 	PAGE_LIVE,
 	PAGE_FREED, /* in quarantine, or back in the allocator */
-	PAGE_PART,  /* further page of an allocation, its redzone included */
+	PAGE_PART,  /* further page of a live allocation, its redzone included */
 	PAGE_GUARD, /* kept as the redzone of the page before */
 };
 
 /**
  * struct kasan_page_record - one page
- * @large: of a first page: tracks and size, in the form that reports of large allocations read.
- * @span: first page: pages of the allocation with its redzone; PAGE_PART: distance back to the first page.
- * @state: enum page_state. @tag: tag modes, first page: of the pointer that the allocation has, or had.
+ * @large: tracks and size, in the form that reports of large allocations read; not of a PAGE_PART.
+ * @span: PAGE_LIVE: pages of the allocation with its redzone; PAGE_PART, PAGE_FREED: distance back to the first page.
+ * @state: enum page_state. @tag: tag modes, where @large is: of the pointer that the allocation has, or had.
+ *
+ * Each page of a freed allocation has all of it for itself, because the others may have new owners one by one.
  */
 struct kasan_page_record {
 	struct kasan_large_meta large;
@@ -257,20 +259,36 @@ static const char *why_bad(const struct kasan_page_heap *heap, uintptr_t addr, s
 {
 	const struct kasan_page_record *record = &heap->records[page];
 
-	if (record->state == PAGE_PART)
-		record -= record->span;
 	if (record->state == PAGE_FREED)
 		return "double-free";
-	if (record->state != PAGE_LIVE || addr != (uintptr_t)page_address(heap, page) ||
-	    record != &heap->records[page])
+	if (record->state != PAGE_LIVE || addr != (uintptr_t)page_address(heap, page))
 		return "invalid-free";
 	if (size && pages_of(size) != (record->large.size ? pages_of(record->large.size) : 1))
 		return "invalid-free";
 	return NULL;
 }
 
+/* Under the heap's lock. Return: pages of the allocation that starts with the live page @first, with its redzone. */
+static size_t record_free(struct kasan_page_heap *heap, size_t first,
+			  const struct kasan_track *track)
+{
+	struct kasan_page_record *record = &heap->records[first];
+	const size_t count = record->span;
+	size_t i;
+
+	record->large.free = *track;
+	for (i = 0; i < count; i++) {
+		if (i)
+			record[i] = *record;
+		record[i].span = (uint32_t)i;
+		record[i].state = PAGE_FREED;
+	}
+	return count;
+}
+
+/* @count: filled, pages of the allocation, if nothing is wrong. */
 static const char *end_life(struct kasan_page_heap *heap, void *ptr, size_t size, uintptr_t fp,
-			    uintptr_t ip)
+			    uintptr_t ip, size_t *count)
 {
 	const uintptr_t addr = kasan_untag_addr((uintptr_t)ptr);
 	const size_t page = page_at(heap, addr);
@@ -285,10 +303,8 @@ static const char *end_life(struct kasan_page_heap *heap, void *ptr, size_t size
 	kasan_set_track(&track, ip, fp);
 	flags = kasan_lock(lock_of(heap));
 	wrong = why_bad(heap, addr, page, size);
-	if (!wrong) {
-		heap->records[page].large.free = track;
-		heap->records[page].state = PAGE_FREED;
-	}
+	if (!wrong)
+		*count = record_free(heap, page, &track);
 	kasan_unlock(lock_of(heap), flags);
 	return wrong;
 }
@@ -329,13 +345,12 @@ __attribute__((__noinline__)) bool kasan_page_free(struct kasan_page_heap *heap,
 		heap->release(heap, ptr, size ? pages_of(size) : 1);
 		return true;
 	}
-	wrong = end_life(heap, ptr, size, fp, KASAN_CALLER_IP());
+	wrong = end_life(heap, ptr, size, fp, KASAN_CALLER_IP(), &count);
 	if (kasan_unlikely(wrong)) {
 		kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
 		return false;
 	}
 	raw = (void *)kasan_untag_addr((uintptr_t)ptr);
-	count = heap->records[page_at(heap, (uintptr_t)raw)].span;
 	kasan_free_pages(raw, count * PAGE);
 	quarantine(heap, raw, count);
 	return true;
@@ -358,46 +373,43 @@ void kasan_page_heap_shrink(struct kasan_page_heap *heap)
 
 /* --- Looking up --- */
 
-/* In reports, which must not wait for a lock: a record that is just being changed is wrong, not dangerous. */
-static bool find_in(const struct kasan_page_heap *heap, uintptr_t addr, struct kasan_object *object)
+/* In reports, which must not wait for a lock: a record that is just being changed is wrong, not dangerous. Return: the record
+ * that describes the allocation, live or freed, around @addr; NULL: there is none. @first: filled, its first page. */
+static struct kasan_page_record *record_at(const struct kasan_page_heap *heap, uintptr_t addr,
+					   size_t *first)
 {
 	size_t page = page_at(heap, addr);
 	struct kasan_page_record *record;
 
 	if (page == heap->pages)
-		return false;
+		return NULL;
 	/* The redzone of the page before. */
 	if (heap->records[page].state == PAGE_GUARD) {
 		if (!page)
-			return false;
+			return NULL;
 		page--;
 	}
 	record = &heap->records[page];
-	if (record->state == PAGE_PART && record->span <= page) {
+	if (record->state != PAGE_LIVE && record->span <= page)
 		page -= record->span;
+	if (record->state == PAGE_PART)
 		record = &heap->records[page];
-	}
-	if (record->state != PAGE_LIVE && record->state != PAGE_FREED)
-		return false;
-	object->kind = KASAN_OBJECT_LARGE;
-	object->start = page_address(heap, page);
-	object->size = record->large.size;
-	object->large = &record->large;
-	object->name = heap->name;
-	return true;
+	*first = page;
+	return record->state == PAGE_LIVE || record->state == PAGE_FREED ? record : NULL;
 }
 
 #ifdef CONFIG_KASAN_TAGS
 bool kasan_find_page_tag(const void *addr, uint8_t *tag)
 {
 	const struct kasan_page_heap *heap = __atomic_load_n(&page_heaps, __ATOMIC_ACQUIRE);
-	const uintptr_t plain = kasan_untag_addr((uintptr_t)addr);
-	struct kasan_object object;
+	size_t first;
 
-	kasan_clear(&object);
 	for (; heap; heap = heap->next) {
-		if (find_in(heap, plain, &object)) {
-			*tag = (uint8_t)heap->records[page_at(heap, (uintptr_t)object.start)].tag;
+		const struct kasan_page_record *record =
+			record_at(heap, kasan_untag_addr((uintptr_t)addr), &first);
+
+		if (record) {
+			*tag = (uint8_t)record->tag;
 			return true;
 		}
 	}
@@ -408,12 +420,22 @@ bool kasan_find_page_tag(const void *addr, uint8_t *tag)
 bool kasan_find_object(const void *addr, struct kasan_object *object)
 {
 	const struct kasan_page_heap *heap = __atomic_load_n(&page_heaps, __ATOMIC_ACQUIRE);
+	struct kasan_page_record *record;
+	size_t first;
 
 	if (kasan_port_find_object(addr, object))
 		return true;
 	for (; heap; heap = heap->next) {
-		if (find_in(heap, kasan_untag_addr((uintptr_t)addr), object))
-			return true;
+		record = record_at(heap, kasan_untag_addr((uintptr_t)addr), &first);
+		if (!record)
+			continue;
+		object->kind = KASAN_OBJECT_LARGE;
+		object->start = page_address(heap, first);
+		object->size = record->large.size;
+		object->freed = record->state == PAGE_FREED;
+		object->large = &record->large;
+		object->name = heap->name;
+		return true;
 	}
 	return false;
 }

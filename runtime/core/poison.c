@@ -91,18 +91,18 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 #if defined(CONFIG_KASAN_SHADOW_FULL) && defined(PAGE_SHADOW)
 	/* Whole pages of a system that has shadow for all of them: no range test, and no odd ends. */
 	uint8_t *shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
-	uint8_t *const end = shadow + (size >> KASAN_SHADOW_SCALE_SHIFT);
+	uint8_t *const end = shadow + ((size + KASAN_GRANULE_MASK) >> KASAN_SHADOW_SCALE_SHIFT);
 	const uint64_t word = value * 0x0101010101010101ULL;
 
 	if (!value && kasan_arch_can_zero()) {
-		for (; shadow != end; shadow += PAGE_SHADOW) {
+		for (; shadow < end; shadow += PAGE_SHADOW) {
 #pragma GCC unroll 16
 			for (unsigned int i = 0; i < PAGE_SHADOW; i += KASAN_ARCH_ZERO_BYTES)
 				kasan_arch_zero(shadow + i);
 		}
 		return;
 	}
-	while (shadow != end) {
+	while (shadow < end) {
 #pragma GCC unroll 64
 		for (unsigned int i = 0; i < PAGE_SHADOW / 8; i++)
 			((kasan_u64_alias *)shadow)[i] = word;
@@ -110,7 +110,8 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 		kasan_opaque(shadow);
 	}
 #else
-	fill_granules(addr, size, value);
+	fill_granules(addr, (size + (CONFIG_KASAN_PAGE_SIZE - 1)) & ~(CONFIG_KASAN_PAGE_SIZE - 1),
+		      value);
 #endif
 }
 

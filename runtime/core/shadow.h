@@ -150,7 +150,10 @@ kasan_shadow_fill_inline(uint8_t *shadow, uint8_t value, size_t count)
 		*(kasan_u64_any *)(end - 8) = word;
 	} else if (count > 16) {
 		/* Up to and including the last full 64 bytes: the rest may be 0, and is then written twice. */
-		for (uint8_t *const last = end - 64; shadow <= last; shadow += 64) {
+		/* Distances, because there is memory at address 0, and at the top: @last may lie below the one, and @shadow end
+		 * above the other. */
+		for (uint8_t *const last = end - 64;
+		     (intptr_t)((uintptr_t)last - (uintptr_t)shadow) >= 0; shadow += 64) {
 #pragma GCC unroll 8
 			for (i = 0; i < 8; i++)
 				((kasan_u64_any *)shadow)[i] = word;
@@ -173,7 +176,8 @@ kasan_shadow_fill_inline(uint8_t *shadow, uint8_t value, size_t count)
 	}
 }
 
-/** kasan_fill_pages() - write the shadow, or the tags, of whole pages. All of them must have some. */
+/** kasan_fill_pages() - write the shadow, or the tags, of whole pages: @size is rounded up to a multiple of 4096, or of a
+ *  smaller page. All of them must have some. */
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
 
 /** kasan_poison_always(), kasan_poison_tail_always() - kasan_poison(), kasan_poison_tail() whether or not

@@ -39,7 +39,8 @@ void kasan_tags_open(uintptr_t addr, size_t size, uint8_t tag, bool init)
 #ifdef CONFIG_KASAN_SW_TAGS
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 {
-	kasan_tags_fill(addr, size, value);
+	kasan_tags_fill(addr, (size + (CONFIG_KASAN_PAGE_SIZE - 1)) & ~(CONFIG_KASAN_PAGE_SIZE - 1),
+			value);
 }
 #endif
 

@@ -230,7 +230,7 @@ static kasan_always_inline uintptr_t kasan_tags_open_fast(uintptr_t addr, size_t
 	return kasan_tags_fill_fast(addr, size, kasan_addr_tag(addr));
 }
 
-/* Give all granules of whole pages, at least one page, the tag of @addr. Return: @addr, so that its caller need not
+/* Give all granules of whole pages, at least one page, the tag of @addr. @size is rounded up to pages. Return: @addr, so that its caller need not
  * keep it. */
 static kasan_always_inline uintptr_t kasan_tags_fill_pages_fast(uintptr_t addr, size_t size)
 {
@@ -248,7 +248,7 @@ static kasan_always_inline uintptr_t kasan_tags_fill_pages_fast(uintptr_t addr, 
 			kasan_mte_stgm(block, tags);
 			block += step;
 		}
-	} while (block != end);
+	} while (block < end);
 	return addr;
 }
 

@@ -50,7 +50,8 @@ void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *obj
 	owner->size = owner->cache_size = object->size;
 	kasan_owner_name(owner, object->name, "kmalloc-large");
 	(void)kasan_memory_state(object->start, &state);
-	owner->state = state == KASAN_PAGE_FREE ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
+	owner->state =
+		object->freed || state == KASAN_PAGE_FREE ? KASAN_OWNER_FREED : KASAN_OWNER_LIVE;
 	if (!large || !kasan_port_readable(large, sizeof(*large)))
 		return;
 	owner->alloc = large->alloc;

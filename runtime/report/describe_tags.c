@@ -258,8 +258,11 @@ static bool describe_large(struct kasan_report *report, uintptr_t addr)
 
 	if (!kasan_find_object((const void *)addr, &object) || object.kind != KASAN_OBJECT_LARGE)
 		return false;
-	if (!report->is_free && kasan_tags_owner((uintptr_t)object.start) != tag &&
-	    !was_page_of((uintptr_t)object.start, tag))
+	/* The first page of a freed one may have a new owner. */
+	if (!object.freed)
+		addr = (uintptr_t)object.start;
+	if (!report->is_free && (object.freed || kasan_tags_owner(addr) != tag) &&
+	    !was_page_of(addr, tag))
 		return false;
 	kasan_owner_large(&report->owner, &object);
 	return true;

@@ -5,6 +5,7 @@
  * If a symbol is missing, the program does not link; abi_symbols.py lists all missing ones.
  */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../../runtime/core/internal.h"
 #include "abi.h"
@@ -320,6 +321,29 @@ static void memory_primitives(void)
 			}
 }
 
+/* Kernels and firmware have RAM there. Linux maps it for root alone. */
+static void memory_at_address_0(void)
+{
+	char *const page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	if (page)
+		unit_skip("no memory at address 0 without root, or below vm.mmap_min_addr");
+	for (unsigned int at = 0; at <= 130; at++) {
+		for (unsigned int n = 0; n <= 200; n++) {
+			char *volatile p = page;
+
+			for (unsigned int i = 0; i < 400; i++)
+				p[i] = 1;
+			CHECK(__memset(page + at, 7, n) == page + at);
+			for (unsigned int i = 0; i < 400; i++)
+				CHECKF(p[i] == (i - at < n ? 7 : 1), "byte %u of %u at %u", i, n,
+				       at);
+		}
+	}
+	munmap(page, 4096);
+}
+
 /* --- The rest --------------------------------------------------------------------------------- */
 
 static void dynamic_shadow_address(void)
@@ -374,5 +398,5 @@ static void absurd_sizes(void)
 UNIT_MAIN(UNIT_CASE(noabort_functions), UNIT_CASE(aborting_functions),
 	  UNIT_CASE(set_shadow_functions), UNIT_CASE(stack_memory_functions),
 	  UNIT_CASE(alloca_redzones), UNIT_CASE(memory_functions), UNIT_CASE(memory_primitives),
-	  UNIT_CASE(dynamic_shadow_address), UNIT_CASE(handle_no_return), UNIT_CASE(no_fake_stacks),
-	  UNIT_CASE(absurd_sizes))
+	  UNIT_CASE(memory_at_address_0), UNIT_CASE(dynamic_shadow_address),
+	  UNIT_CASE(handle_no_return), UNIT_CASE(no_fake_stacks), UNIT_CASE(absurd_sizes))

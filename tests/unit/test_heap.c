@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../../runtime/core/internal.h"
 #include "unit.h"
@@ -112,6 +113,81 @@ static void bad_frees(void)
 	CHECK(unit_last()->is_free && unit_last()->size == 0);
 }
 
+static char *next_raw;
+
+static void *take_raw(struct kasan_heap *heap, size_t size)
+{
+	char *raw = next_raw;
+
+	next_raw += size;
+	return raw;
+}
+
+/* Neither object may reach into its neighbour, whose bytes are the allocator's or another program's. */
+static void alignment_that_is_no_power_of_two(void)
+{
+	static struct kasan_heap heap = {
+		.name = "odd", .acquire = take_raw, .release = note_release};
+	const size_t odd[] = {3, 24, 40, 96, 257};
+
+	for (int added = 0; added <= 1; added++) {
+		if (added)
+			kasan_heap_add(&heap);
+		for (unsigned int i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+			next_raw = unit_watched(8192);
+			CHECK(!kasan_heap_memalign(&heap, odd[i], 40));
+			CHECK(!kasan_heap_alloc(&heap, next_raw, 40, odd[i]));
+			CHECK_EQ(kasan_heap_span(&heap, 40, odd[i]), 0);
+		}
+	}
+}
+
+static void chunks_that_are_not_aligned(void)
+{
+	static struct kasan_heap heap = {
+		.name = "four", .acquire = take_raw, .release = note_release};
+	char *raw = (char *)unit_watched(8192) + 64;
+
+	kasan_heap_add(&heap);
+	for (size_t align = 0; align <= 64; align = align ? align * 2 : 8) {
+		for (unsigned int off = 1; off < 16; off++) {
+			if (off == 8)
+				continue;
+			memset(raw - 64, 0x5a, 1024);
+			CHECK(!kasan_heap_alloc(&heap, raw + off, 40, align));
+			next_raw = raw + off;
+			release_count = 0;
+			CHECK(!kasan_heap_memalign(&heap, align, 40));
+			CHECK(release_count == 1 && released[0] == raw + off);
+			for (int i = 0; i < 1024; i++)
+				CHECKF(raw[i - 64] == 0x5a, "byte %d of offset %u", i - 64, off);
+			CHECK_EQ(kasan_first_bad((uintptr_t)raw - 64, 1024), 0);
+		}
+	}
+	/* Said once. */
+	unit_clear();
+	CHECK(!kasan_heap_alloc(&heap, raw + 4, 40, 0));
+	CHECK_EQ(unit_lines(), 0);
+}
+
+/* Every search follows the list of heaps. */
+static void heap_that_is_added_twice(void)
+{
+	static struct kasan_heap first = {.name = "first", .release = note_release};
+	static struct kasan_heap heap = {.name = "twice", .release = note_release};
+	char *bump = unit_watched(8192), *p;
+
+	kasan_heap_add(&heap);
+	kasan_heap_add(&first);
+	kasan_heap_add(&heap);
+	kasan_heap_add(&first);
+	p = new_chunk(&heap, &bump, 40, 0);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 40, 1));
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_heap_free(&first, p, 0)));
+	EXPECT_REPORT("wild-memory-access", kasan_check_read((void *)(1UL << 62), 1));
+	CHECK(kasan_heap_free(&heap, p, 0));
+}
+
 /* A pointer from one heap is not an object of another heap. */
 static void heaps_are_told_apart(void)
 {
@@ -198,16 +274,18 @@ static void posix_malloc_family(void)
 	EXPECT_NO_REPORT(kasan_posix_free(q));
 }
 
-/* Flip one bit: either the header is not believed then, or the bit was not part of it. */
+/* Flip one bit: either the header is not believed then, or the bit was not part of it. In front of the chunk is no memory. */
 static void one_flipped_bit(void)
 {
 	static struct kasan_heap heap = {.name = "flip", .release = note_release};
+	char *raw = (char *)unit_arena(8192) + 4096;
 	size_t span, kept = 0;
 
+	REQUIRE(!mprotect(raw - 4096, 4096, PROT_NONE));
 	kasan_heap_add(&heap);
 	span = kasan_heap_span(&heap, 40, 0);
 	for (size_t bit = 0;; bit++) {
-		char *raw = unit_watched(4096), *p = kasan_heap_alloc(&heap, raw, 40, 0);
+		char *p = kasan_heap_alloc(&heap, raw, 40, 0);
 		size_t size;
 
 		REQUIRE(p);
@@ -271,6 +349,8 @@ static void corrupted_headers(void)
 }
 
 UNIT_MAIN(UNIT_CASE(every_size_and_alignment), UNIT_CASE(spans_that_overflow),
-	  UNIT_CASE(off_by_one_on_13_bytes), UNIT_CASE(bad_frees), UNIT_CASE(heaps_are_told_apart),
+	  UNIT_CASE(off_by_one_on_13_bytes), UNIT_CASE(bad_frees),
+	  UNIT_CASE(alignment_that_is_no_power_of_two), UNIT_CASE(chunks_that_are_not_aligned),
+	  UNIT_CASE(heap_that_is_added_twice), UNIT_CASE(heaps_are_told_apart),
 	  UNIT_CASE(quarantine_is_bounded_and_in_order), UNIT_CASE(posix_malloc_family),
 	  UNIT_CASE(one_flipped_bit), UNIT_CASE(corrupted_headers))

@@ -242,6 +242,48 @@ static void use_after_free(void)
 	EXPECT_REPORT("double-free", CHECK(!kasan_page_free(&heap, p, 5000, 0)));
 }
 
+/* The pages of a freed allocation find new owners one by one; the others still belong to it. */
+static void parts_of_a_freed_allocation(void)
+{
+	static struct kasan_page_heap heap;
+	char *p, *q[4];
+	uintptr_t a;
+
+	new_heap(&heap);
+	p = allocate(&heap, 5 * PAGE);
+	a = (uintptr_t)p;
+	CHECK(kasan_page_free(&heap, p, 5 * PAGE, 0));
+	/* The first page, a page in the middle, and two of which one is beyond. */
+	q[0] = allocate(&heap, 100);
+	next_hint = 2;
+	q[1] = allocate(&heap, PAGE);
+	next_hint = 4;
+	q[2] = allocate(&heap, 2 * PAGE);
+	CHECK(q[0] == p && q[1] == p + 2 * PAGE && q[2] == p + 4 * PAGE);
+	for (unsigned int i = 1; i <= 3; i += 2) {
+		EXPECT_REPORT("use-after-free", kasan_check_read(p + i * PAGE + 16, 1));
+		CHECK(unit_saw("The buggy address is located %lu bytes inside of", i * PAGE + 16));
+		CHECK(unit_saw(" freed 20480-byte region [%016lx, %016lx)", a, a + 5 * PAGE));
+		CHECK(unit_find(0, "Allocated by task ") > 0);
+		CHECK(unit_find(0, "Freed by task ") > 0);
+		EXPECT_REPORT("double-free", CHECK(!kasan_page_free(&heap, p + i * PAGE, 0, 0)));
+		CHECK(unit_saw(" 20480-byte region [%016lx, %016lx)", a, a + 5 * PAGE));
+		CHECK(unit_find(0, "Freed by task ") > 0);
+	}
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 100, 1));
+	CHECK(unit_saw(" allocated 100-byte region [%016lx, %016lx)", a, a + 100));
+	/* Its own part still is no start, and who frees a new owner's page frees that. */
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_page_free(&heap, q[2] + PAGE, 0, 0)));
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_page_free(&heap, p, 5 * PAGE, 0)));
+	CHECK(unit_saw(" 100-byte region [%016lx, %016lx)", a, a + 100));
+	EXPECT_NO_REPORT(CHECK(kasan_page_free(&heap, q[2], 2 * PAGE, 0)));
+	CHECK_EQ(last_count, 2);
+	EXPECT_REPORT("use-after-free", kasan_check_read(p + 3 * PAGE, 1));
+	CHECK(unit_saw(" freed 20480-byte region [%016lx, %016lx)", a, a + 5 * PAGE));
+	EXPECT_REPORT("use-after-free", kasan_check_read(p + 4 * PAGE, 1));
+	CHECK(unit_saw(" freed 8192-byte region [%016lx, %016lx)", a + 4 * PAGE, a + 6 * PAGE));
+}
+
 static void quarantine_is_bounded_and_gives_way(void)
 {
 	static struct kasan_page_heap heap = {.quarantine_max = 8 * PAGE};
@@ -347,5 +389,5 @@ static void on_several_cpus(void)
 UNIT_MAIN(UNIT_CASE(heaps_that_are_wrong), UNIT_CASE(size_to_the_byte),
 	  UNIT_CASE(redzone_of_whole_pages), UNIT_CASE(guards_of_single_pages),
 	  UNIT_CASE(overrun_into_a_free_page), UNIT_CASE(bad_frees), UNIT_CASE(use_after_free),
-	  UNIT_CASE(quarantine_is_bounded_and_gives_way), UNIT_CASE(pages_in_use_are_adopted),
-	  UNIT_CASE(on_several_cpus))
+	  UNIT_CASE(parts_of_a_freed_allocation), UNIT_CASE(quarantine_is_bounded_and_gives_way),
+	  UNIT_CASE(pages_in_use_are_adopted), UNIT_CASE(on_several_cpus))

@@ -108,5 +108,29 @@ static void reports_name_the_allocation(void)
 	CHECK_EQ(released, 1);
 }
 
+/* The pages of a freed allocation find new owners one by one; the others still belong to it. */
+static void parts_of_a_freed_allocation(void)
+{
+	static struct kasan_page_heap heap;
+	char *p, *q;
+	uintptr_t a;
+
+	new_heap(&heap);
+	p = kasan_page_alloc(&heap, 3 * PAGE);
+	a = (uintptr_t)kasan_reset_tag(p);
+	CHECK(kasan_page_free(&heap, p, 0, 0));
+	q = kasan_page_alloc(&heap, 100);
+	CHECK((uintptr_t)kasan_reset_tag(q) == a);
+	EXPECT_REPORT("use-after-free", kasan_check_read(p + PAGE, 1));
+	CHECK(unit_saw(" freed 12288-byte region [%016lx, %016lx)", a, a + 3 * PAGE));
+	CHECK(unit_find(0, "Freed by task ") > 0);
+	EXPECT_REPORT("double-free", CHECK(!kasan_page_free(&heap, p + 2 * PAGE, 0, 0)));
+	CHECK(unit_saw(" 12288-byte region [%016lx, %016lx)", a, a + 3 * PAGE));
+	CHECK(unit_find(0, "Freed by task ") > 0);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(q + 100, 1));
+	CHECK(unit_saw(" allocated 100-byte region [%016lx, %016lx)", a, a + 100));
+	CHECK(kasan_page_free(&heap, q, 100, 0));
+}
+
 UNIT_MAIN(UNIT_CASE(pages_have_tags), UNIT_CASE(stale_pointers_cannot_free),
-	  UNIT_CASE(reports_name_the_allocation))
+	  UNIT_CASE(reports_name_the_allocation), UNIT_CASE(parts_of_a_freed_allocation))

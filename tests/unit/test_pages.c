@@ -46,6 +46,28 @@ static void free_and_allocate_pages(void)
 	EXPECT_REPORT("use-after-free", kasan_check_write(pages + 3 * 4096 - 4, 8));
 }
 
+/* Whoever frees part of a page frees all of it: nobody else can have the rest. */
+static void sizes_that_are_no_pages(void)
+{
+	const size_t sizes[] = {1, 7, 8, 512, 4095, 4097, 5000, 8191, 3 * 4096 + 8};
+
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const size_t span = (sizes[i] + 4095) & ~4095UL;
+
+		set_up();
+		kasan_free_pages(pages, sizes[i]);
+		for (size_t at = 0; at < SIZE; at += 8)
+			CHECK_EQ(kasan_byte_accessible(pages + at), at >= span);
+		kasan_free_pages(pages, SIZE);
+		CHECK(kasan_alloc_pages(pages, sizes[i]) == pages);
+		for (size_t at = 0; at < SIZE; at += 8)
+			CHECK_EQ(kasan_byte_accessible(pages + at), at < span);
+		kasan_alloc_pages(pages, SIZE);
+	}
+	kasan_free_pages(pages, 0);
+	CHECK_EQ(kasan_first_bad((uintptr_t)pages, SIZE), 0);
+}
+
 static void large_allocations(void)
 {
 	uintptr_t start;
@@ -209,6 +231,7 @@ static void vmalloc_areas_resized(void)
 	}
 }
 
-UNIT_MAIN(UNIT_CASE(free_and_allocate_pages), UNIT_CASE(large_allocations),
-	  UNIT_CASE(large_aux_stacks), UNIT_CASE(large_without_redzone), UNIT_CASE(vmalloc_areas),
+UNIT_MAIN(UNIT_CASE(free_and_allocate_pages), UNIT_CASE(sizes_that_are_no_pages),
+	  UNIT_CASE(large_allocations), UNIT_CASE(large_aux_stacks),
+	  UNIT_CASE(large_without_redzone), UNIT_CASE(vmalloc_areas),
 	  UNIT_CASE(vmalloc_areas_resized))
