@@ -15,6 +15,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import packages
+from redzone.needs import need
 
 # Seconds that the browser may take for anything.
 PATIENCE = 300
@@ -48,9 +49,7 @@ def junit(fetched):
 @pytest.fixture(scope="session")
 def driver(fetched):
     """Headless Chromium."""
-    for command, package in (("chromium", "chromium"), ("chromedriver", "chromium-driver")):
-        if shutil.which(command) is None:
-            pytest.skip(f"{command} not found; ./redzone doctor --install installs {package}")
+    need("chromium", "chromedriver")
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 

@@ -4,12 +4,12 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 
 import pytest
 from conftest import ROOT, decode
 from redzone.decode import model
+from redzone.needs import need
 
 GOLDEN = ROOT / "tests" / "golden"
 UAF = GOLDEN / "slab-use-after-free.log"
@@ -127,12 +127,10 @@ def test_wrong_usage(run_decode, arguments, message):
 
 def test_damaged_images(run_decode, tmp_path):
     """An ELF file that was cut, or whose bytes were changed, gives a message and no traceback."""
-    clang = shutil.which("clang-19")
-    if clang is None:
-        pytest.skip("clang-19 is missing; ./redzone doctor --install gets it")
+    need("clang-19")
     source = tmp_path / "a.c"
     source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
-    subprocess.run([clang, "-g", "-c", str(source), "-o", str(tmp_path / "a.o")], check=True)
+    subprocess.run(["clang-19", "-g", "-c", str(source), "-o", str(tmp_path / "a.o")], check=True)
     data = (tmp_path / "a.o").read_bytes()
     for name, damaged in (
         ("cut", data[: len(data) // 2]),

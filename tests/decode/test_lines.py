@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, decode, reports
 from elftools.elf import elffile
+from redzone.needs import need
 
 HERE = Path(__file__).parent
 SOURCE = HERE / "image.c"
@@ -97,9 +98,7 @@ def line_of(text):
 
 @pytest.fixture(scope="module", params=TARGETS)
 def built(request, tmp_path_factory):
-    for tool in (TARGETS[request.param][0][0], "llvm-objdump-19", "llvm-nm-19", "llvm-symbolizer-19"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is missing; ./redzone doctor --install gets it")
+    need(TARGETS[request.param][0][0], "llvm-objdump-19", "llvm-nm-19", "llvm-symbolizer-19")
     return build(request.param, tmp_path_factory.mktemp("image"))
 
 
@@ -346,9 +345,7 @@ def test_wrong_build_id(built, run_decode, tmp_path):
 @pytest.mark.parametrize("debug", [False, True])
 def test_module(tmp_path, debug):
     """Frames of a module: found by name, and a folder may have a stripped one and its debug information."""
-    for tool in ("clang-19", "ld.lld-19", "llvm-objdump-19", "llvm-symbolizer-19", "llvm-objcopy-19"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is missing; ./redzone doctor --install gets it")
+    need("clang-19", "ld.lld-19", "llvm-objdump-19", "llvm-symbolizer-19", "llvm-objcopy-19")
     kernel = build("arm64-clang", tmp_path)
     folder = tmp_path / "lib" / "drivers"
     folder.mkdir(parents=True)
@@ -400,9 +397,7 @@ _PACKED = {
 @pytest.fixture(scope="module")
 def packet_module(tmp_path_factory):
     """Return (the kernel, the bytes of a module, its build ID, a log with a frame of it, its line)."""
-    for tool in ("clang-19", "ld.lld-19", "llvm-objdump-19", "llvm-symbolizer-19"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is missing; ./redzone doctor --install gets it")
+    need("clang-19", "ld.lld-19", "llvm-objdump-19", "llvm-symbolizer-19")
     folder = tmp_path_factory.mktemp("module")
     kernel = build("arm64-clang", folder)
     part, module = folder / "part.o", folder / "whole.ko"
@@ -437,8 +432,8 @@ def lines_of_call(log):
 @pytest.mark.parametrize("suffix", _PACKED)
 def test_packed_module(packet_module, tmp_path, suffix):
     """Distributions compress modules."""
-    if suffix == ".zst" and shutil.which("zstd") is None:
-        pytest.skip("zstd is missing; ./redzone doctor --install gets it")
+    if suffix == ".zst":
+        need("zstd")
     kernel, data, _, log, line = packet_module
     path = tmp_path / f"test-module.ko{suffix}"
     path.write_bytes(_PACKED[suffix](data))
@@ -461,8 +456,7 @@ def test_debug_file_by_build_id(packet_module, tmp_path):
 
 def test_interrupted_instruction(tmp_path):
     """The frame behind an exception's entry is the instruction itself, though it follows a call."""
-    if shutil.which("clang-19") is None or shutil.which("llvm-symbolizer-19") is None:
-        pytest.skip("clang-19 or llvm-symbolizer-19 is missing; ./redzone doctor --install gets it")
+    need("clang-19", "llvm-symbolizer-19")
     kernel = build("arm64-clang", tmp_path)
     name, offset, size, _ = kernel.frame("receive", "new_packet")
     text = (

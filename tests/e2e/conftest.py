@@ -129,3 +129,19 @@ def path_without(tmp_path):
         return str(folder)
 
     return make
+
+
+def fake_apt(folder, commands):
+    """Put an apt-get into @folder that writes its arguments to a file, and creates @commands."""
+    script = "#!/bin/sh\n"
+    script += 'case "$*" in *--assume-no*) echo "Need to get 12.3 MB of archives."\n'
+    script += 'echo "After this operation, 45.6 MB of additional disk space will be used."; exit 1 ;; esac\n'
+    script += f'echo "$@" >>{folder}/calls\n'
+    for name, target in commands.items():
+        script += f'case "$*" in *install*) ln -sf {target} {folder}/{name} ;; esac\n'
+    path = Path(folder) / "apt-get"
+    path.write_text(script, encoding="utf-8")
+    path.chmod(0o755)
+    sudo = Path(folder) / "sudo"
+    sudo.write_text('#!/bin/sh\n[ "$1" = -n ] && shift\nexec "$@"\n', encoding="utf-8")
+    sudo.chmod(0o755)

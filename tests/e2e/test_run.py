@@ -3,7 +3,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
 from redzone import mteqemu
+from redzone.needs import need
 
 HEAP = """\
 #include <stdlib.h>
@@ -101,8 +101,8 @@ int main(void)
 
 @pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
 def test_null_pointer_write_is_not_optimised_away(redzone, source, cc):
-    if shutil.which(cc) is None and cc == "clang-22":
-        pytest.skip("clang-22 not found; ./redzone doctor --install installs it where it can be had")
+    if cc == "clang-22":
+        need(cc)
     result = redzone("run", "--cc", cc, source(NULL_WRITE))
     assert result.returncode == 1, result.stdout + result.stderr
     assert [kind for kind, _ in reports(result.stdout)] == ["null-ptr-deref"]
@@ -146,8 +146,8 @@ int main(void)
 
 @pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
 def test_scopes_end_without_optimisation(redzone, source, cc):
-    if shutil.which(cc) is None and cc == "clang-22":
-        pytest.skip("clang-22 not found; ./redzone doctor --install installs it where it can be had")
+    if cc == "clang-22":
+        need(cc)
     result = redzone("run", "-O0", "--cc", cc, source(SCOPE))
     assert result.returncode == 1, result.stdout + result.stderr
     assert [kind for kind, _ in reports(result.stdout)] == ["use-after-scope"]
@@ -223,7 +223,7 @@ def test_a_quiet_kernel_is_no_crash(redzone, source):
     assert "Kernel panic - not syncing: " in result.stdout
 
 
-@pytest.mark.skipif(mteqemu.reason() is not None, reason="no QEMU with memory tags")
+@pytest.mark.skipif(mteqemu.reason() is not None, reason=str(mteqemu.reason()))
 def test_hardware_tags_without_mte(redzone, source):
     result = redzone("run", "--mode", "hw_tags", "--cpu", "cortex-a72", "-DAT=16", source(HEAP))
     assert result.returncode == 0, result.stdout + result.stderr
@@ -231,7 +231,7 @@ def test_hardware_tags_without_mte(redzone, source):
     assert result.stderr.splitlines()[-1] == said
 
 
-@pytest.mark.skipif(mteqemu.reason() is not None, reason="no QEMU with memory tags")
+@pytest.mark.skipif(mteqemu.reason() is not None, reason=str(mteqemu.reason()))
 def test_an_asynchronous_report_has_no_exact_place(redzone, source):
     late = "(asynchronous: the access was earlier; kasan.mode=sync shows where)"
     options = ("--mode", "hw_tags", "-DAT=16")

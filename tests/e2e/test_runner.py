@@ -6,8 +6,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from conftest import fake_apt
 from redzone import base, builder, console, machine, runner
-from redzone.suites import cases, golden, kunit, kunit_bugs_removed, lockdep
+from redzone.suites import _pytest, cases, golden, kunit, kunit_bugs_removed, lockdep
 
 WHY = "QEMU could not start the machine: no module fits"
 PASSES = ["KTAP version 1", "1..1", "    KTAP version 1", "    # Subtest: slab", "    1..1", "    ok 1 size"]
@@ -94,3 +95,63 @@ def test_programs_in_one_boot(run):
     chosen = cases.one_of_each(cases.load(base.ROOT / "tests" / "cases"))
     results = run(lambda context: cases._together(context, chosen, "clang-19", "sync", "hw_tags"))
     assert failed(results) == {("hw_tags.each.clang-19.sync", WHY)} and len(results) == 1
+
+
+def test_skips_that_can_be_installed(capsys):
+    printer = runner.Printer(True)
+    printer.begin("suite", "A suite")
+    skips = (
+        "clang-22 not found, needed to run; no archive of this machine has clang-22",
+        "make, zstd not found, needed to run; ./redzone doctor --install make zstd installs make zstd",
+        "make not found, needed to run; ./redzone doctor --install make installs make",
+    )
+    for number, text in enumerate(skips):
+        printer.result(runner.Result(str(number), runner.SKIP, text))
+    printer.finish([printer.end()])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2:] == [
+        "# 2 skipped for what can be installed: ./redzone doctor --install make zstd",
+        "0 passed, 0 failed, 3 skipped",
+    ]
+    bare = "cmake not found, needed to run; ./redzone doctor --install installs cmake"
+    assert runner.doctor.command_of([bare]) == "./redzone doctor --install"
+    assert runner.doctor.command_of([bare, *skips]) == "./redzone doctor --install --for run make zstd"
+
+
+NEEDS = """
+from redzone.needs import need
+def test_one():
+    need("aarch64-linux-gnu-g++")
+def test_two():
+    need("aarch64-linux-gnu-g++")
+"""
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("yes", [True, False])
+def test_what_a_test_needs_is_installed(run, tmp_path, path_without, monkeypatch, yes, there):
+    """--yes is for programs as well that only one test calls. Without it, and where the program cannot be
+    had, the test is skipped for the reason."""
+    folder = Path(path_without("aarch64-linux-gnu-g++", "apt-cache"))
+    fake_apt(folder, {"aarch64-linux-gnu-g++": "/bin/true"} if there else {})
+    (tmp_path / "test_needs.py").write_text(NEEDS, encoding="utf-8")
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(base.ROOT / "tools"))
+
+    def suite(context):
+        context.yes = yes
+        yield from _pytest.run(context, tmp_path)
+
+    results = run(suite)
+    assert len(results) == 2
+    if yes and there:
+        assert {result.status for result in results} == {runner.PASS}, results
+        return
+    why = "aarch64-linux-gnu-g++ not found, needed to run this test; "
+    if yes:
+        why += "g++-aarch64-linux-gnu could not be installed"
+    else:
+        why += "./redzone doctor --install aarch64-linux-gnu-g++ installs g++-aarch64-linux-gnu"
+    assert {(result.status, result.detail) for result in results} == {(runner.SKIP, why)}
+    calls = (folder / "calls").read_text().splitlines() if yes else []
+    assert len([line for line in calls if "install" in line]) == yes

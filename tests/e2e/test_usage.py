@@ -11,7 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import tools
+from conftest import fake_apt
+from redzone import doctor, tools
 
 BAD_OPTIONS = [
     (("run", "--arch", "vax"), "accepted: arm64"),
@@ -266,7 +267,8 @@ def test_engine_is_missing(redzone, source, path_without):
     assert result.returncode == 2, result.stdout + result.stderr
     said = re.search(r"^redzone: error: (.*) not found, needed to fuzz a program; (.*)$", result.stderr, re.M)
     assert said, result.stderr
-    assert "afl-fuzz" in said[1] and "./redzone doctor --install installs " in said[2] and "afl++" in said[2]
+    assert "afl-fuzz" in said[1]
+    assert re.match(r"\./redzone doctor --install .*\bafl-fuzz installs .*\bafl\+\+", said[2])
 
 
 def test_options_of_another_engine(redzone, source):
@@ -286,14 +288,15 @@ def test_port_names_what_is_missing(redzone, path_without):
     result = redzone("port", "u-boot", PATH=path_without("bison"))
     assert result.returncode == 2, result.stdout + result.stderr
     said = re.search(
-        r"^redzone: error: (.*) not found, needed to build U-Boot; ./redzone doctor --install installs (.*)$",
+        r"^redzone: error: (.*) not found, needed to build U-Boot; ./redzone doctor --install (.*) installs "
+        r"(.*)$",
         result.stderr,
         re.MULTILINE,
     )
     assert said, result.stderr
     absent = [tool.command or tool.package for tool in tools.TOOLS if tools.status(tool)[0] == "missing"]
     named = said[1].split(", ")
-    assert "bison" in named and "bison" in said[2].split()
+    assert "bison" in named and "bison" in said[2].split() and "bison" in said[3].split()
     assert set(named) <= {"bison", *absent}
 
 
@@ -304,19 +307,6 @@ def test_doctor_names_what_is_missing(redzone, path_without):
     assert ["missing", "qemu-system-aarch64", "qemu-system-arm"] in [line[:3] for line in lines]
     assert ["missing", "go", "golang-go"] in [line[:3] for line in lines]
     assert "./redzone doctor --install" in result.stdout
-
-
-def fake_apt(folder, commands):
-    """Put an apt-get into @folder that writes its arguments to a file, and creates @commands."""
-    script = "#!/bin/sh\n" + f'echo "$@" >>{folder}/calls\n'
-    for name, target in commands.items():
-        script += f'case "$*" in *install*) ln -sf {target} {folder}/{name} ;; esac\n'
-    path = Path(folder) / "apt-get"
-    path.write_text(script, encoding="utf-8")
-    path.chmod(0o755)
-    sudo = Path(folder) / "sudo"
-    sudo.write_text('#!/bin/sh\n[ "$1" = -n ] && shift\nexec "$@"\n', encoding="utf-8")
-    sudo.chmod(0o755)
 
 
 def real(command):
@@ -342,20 +332,75 @@ def test_missing_tool_is_installed(redzone, source, path_without, how):
 
 
 def test_doctor_installs_only_what_is_missing(redzone, path_without):
-    """On any machine: what doctor calls missing, by the names that it shows; cargo is so on a small one."""
-    folder = path_without("qemu-system-aarch64", "cargo", "apt-cache")
-    before = redzone("doctor", PATH=folder)
-    missing = [line.split()[1:] for line in before.stdout.splitlines() if line.startswith("  missing")]
-    # A row has the command (or the package if there is no command) and the package. The row of the QEMU for
-    # hardware tags, which doctor does not install, has a path only.
-    packages = {row[1] for row in missing if len(row) > 1}
-    assert "qemu-system-arm" in packages and "cmake" not in packages
+    """For each use: what doctor calls missing, by the names that it shows; cargo is so on a small machine."""
+    folder = path_without("qemu-system-aarch64", "cargo", "chromium", "afl-fuzz", "bison", "apt-cache")
+    before = redzone("doctor", PATH=folder).stdout
+    missing, level = {}, None
+    titles = {title: level for level, title in doctor.LEVELS.items()}
+    for line in before.splitlines():
+        level = titles.get(line, level)
+        # A row has the command (or the package if there is no command) and the package. The row of the QEMU
+        # for hardware tags, which doctor does not install, has a path only.
+        if line.startswith("  missing") and len(line.split()) > 2:
+            missing.setdefault(level, set()).add(line.split()[2])
+    assert missing["run"] == {"qemu-system-arm"}
+    assert {"cargo"} <= missing["test"] and {"chromium"} <= missing["slow"]
+    for level, title in doctor.LEVELS.items():
+        more = "" if level == "run" else f" --for {level}"
+        assert (f"{title}, and missing: ./redzone doctor --install{more}" in before) == (level in missing)
+    fake_apt(folder, {})
+    of_run, of_test = missing["run"], missing["test"]
+    for words, expected in (
+        ((), of_run),
+        (("--for", "run"), of_run),
+        (("--for", "test"), of_run | of_test),
+        (("--for=fuzz", "--for=port"), of_run | missing["fuzz"] | missing["port"]),
+        (("--for", "all"), set().union(*missing.values())),
+        (("cargo", "chromium"), {"cargo", "chromium"}),
+        (("cargo", "--for", "run"), {"cargo"} | of_run),
+        (("cmake",), set()),
+    ):
+        calls = Path(folder) / "calls"
+        calls.write_text("", encoding="utf-8")
+        redzone("doctor", "--install", *words, PATH=folder)
+        installs = [line.partition("--no-install-recommends ")[2] for line in calls.read_text().splitlines()]
+        assert [set(line.split()) for line in installs if line] == ([expected] if expected else []), words
+
+
+def test_doctor_shows_the_size_and_asks(redzone, path_without):
+    folder = path_without("qemu-system-aarch64")
     fake_apt(folder, {"qemu-system-aarch64": real("qemu-system-aarch64")})
+    calls = Path(folder) / "calls"
+    status, output = redzone.on_terminal("doctor", "--install", answer=b"n\n", PATH=folder)
+    assert status == 2
+    assert "redzone: 12.3 MB to download, 45.6 MB on disk" in output
+    assert "Install 1 package? [Y/n]" in output and "Still missing: qemu-system-arm" in output
+    assert "install" not in calls.read_text()
+    status, output = redzone.on_terminal("doctor", "--install", "--yes", PATH=folder)
+    assert status == 0 and "[Y/n]" not in output and "12.3 MB to download" in output
+    (Path(folder) / "qemu-system-aarch64").unlink()
+    status, output = redzone.on_terminal("doctor", "--install", answer=b"y\n", PATH=folder)
+    assert status == 0 and "Everything" in output, output
+    # Nobody to ask: a script that says --install means it.
+    (Path(folder) / "qemu-system-aarch64").unlink()
     result = redzone("doctor", "--install", PATH=folder)
     assert result.returncode == 0, result.stdout + result.stderr
-    installs = [line for line in (Path(folder) / "calls").read_text().splitlines() if "install" in line]
-    assert len(installs) == 1
-    assert set(installs[0].partition("--no-install-recommends ")[2].split()) == packages
+    assert "12.3 MB to download" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--install", "--for", "flight"), "--for 'flight' is not accepted; accepted: run, test, slow, "),
+        (("--install", "flight"), "no program here is called 'flight'"),
+        (("--for", "test"), "--for and names of programs go with --install"),
+        (("--install", "--for"), "--for '' is not accepted"),
+    ],
+)
+def test_doctor_refuses(redzone, words, message):
+    result = redzone("doctor", *words)
+    assert result.returncode == 2 and result.stdout == ""
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(("archive", "package"), [("cargo-web", "cargo-web"), ("nothing", "cargo")])
@@ -366,7 +411,7 @@ def test_the_newer_package_is_installed(redzone, path_without, archive, package)
     cache = Path(folder) / "apt-cache"
     cache.write_text(f'#!/bin/sh\n[ "$*" = "show {archive}" ] && echo "Package: $2"\n', encoding="utf-8")
     cache.chmod(0o755)
-    redzone("doctor", "--install", PATH=folder)
+    redzone("doctor", "--install", "cargo", PATH=folder)
     installs = [line for line in (Path(folder) / "calls").read_text().splitlines() if "install" in line]
     assert package in installs[0].split()
 

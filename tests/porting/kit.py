@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 TEMPLATE = ROOT / "ports" / "template"
 sys.path.insert(0, str(ROOT / "tools"))
 
+from redzone.needs import need  # noqa: E402
+
 CLANG_TARGET = {
     "arm64": "aarch64-none-elf",
     "riscv64": "riscv64-unknown-elf",
@@ -60,13 +62,6 @@ TAG_FILES = "tags.S tags.c"
 def machine(arch, mode):
     """Return the machine options. Without an MMU, and only then, every access must be aligned."""
     return MACHINE[arch] if mode == "generic" else MACHINE[arch].replace(" -mstrict-align", "")
-
-
-def need(*commands):
-    """Skip the test if an outside program is missing."""
-    for command in commands:
-        if not shutil.which(command):
-            pytest.skip(f"{command} is not installed; ./redzone doctor --install")
 
 
 def compiler(cc, arch):

@@ -2,12 +2,12 @@
 """Sources that ports fetch by git: the pinned commit, once; anything else is refused and not kept."""
 
 import dataclasses
-import shutil
 import subprocess
 
 import pytest
 from redzone import gitsource
 from redzone.base import Failure
+from redzone.needs import need
 
 
 def git(folder, *words):
@@ -25,8 +25,7 @@ def digest(folder):
 @pytest.fixture
 def pinned(tmp_path, monkeypatch):
     """A repository to fetch from by file://, pinned by its first of two commits."""
-    if not shutil.which("git"):
-        pytest.skip("git is missing")
+    need("git")
     folder = tmp_path / "repository"
     folder.mkdir()
     (folder / "a.c").write_text("/* one */\n")

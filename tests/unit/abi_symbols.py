@@ -124,7 +124,8 @@ def main(archive, table, sample):
             ("gcc", GCC, GCC_SETS),
         ):
             if not shutil.which(compiler):
-                tap.result(True, f"{compiler}: all that it refers to", skip=f"{compiler} is not installed")
+                hint = f"{compiler} not found; ./redzone doctor --install {compiler} installs it"
+                tap.result(True, f"{compiler}: all that it refers to", skip=hint)
                 continue
             for name, options in sets.items():
                 symbols = compile_sample(compiler, base + options, sample, Path(folder) / "sample.o")

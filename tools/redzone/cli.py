@@ -135,7 +135,7 @@ def command():
     Start here:
       ./redzone run                 a shipped example with two bugs
       ./redzone run hello.c         your own file with int main(void)
-      ./redzone doctor --install    install what is missing
+      ./redzone doctor --install    install what run needs
 
     Each verb has its own --help.
     """

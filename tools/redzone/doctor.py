@@ -5,6 +5,7 @@ Standard library only: it has to work before the virtual environment exists.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,16 +14,23 @@ import textwrap
 from redzone import base, mteqemu, process, tools
 from redzone.base import say
 
-USAGE = """Usage: ./redzone doctor [--install] [--yes]
+USAGE = """Usage: ./redzone doctor [--install] [--for USE]... [--yes] [PROGRAM]...
 
   Shows the programs that Redzone calls: version, package, what needs them.
 
 Options:
   --install  Install what is missing (Debian and Ubuntu; as root or through sudo).
+             On a terminal it first shows the size and asks.
+  --for USE  What to install: what these need as well. USE is
+             run (the default), test (the default suites), slow (those that run
+             when they are named), port, fuzz, or all.
   --yes      Do not ask.
   --help     Show this message and exit.
 
-Exit status: 0 if everything that `./redzone run` needs is there, 2 if not.
+PROGRAM: install only this one, by the name that is shown.
+
+Exit status: 0 if everything that `./redzone run` needs is there, and each
+PROGRAM, 2 if not.
 """
 
 
@@ -30,9 +38,15 @@ Exit status: 0 if everything that `./redzone run` needs is there, 2 if not.
 LEVELS = {
     "run": "Needed by ./redzone run",
     "test": "Needed by some of ./redzone test",
+    "slow": "Needed by suites that run when they are named",
     "port": "Also needed by ./redzone port",
     "fuzz": "Also needed by ./redzone fuzz",
 }
+INSTALL = "./redzone doctor --install"
+# What command_for() returns, in a message about something that is missing.
+HINT = re.compile(re.escape(INSTALL) + r"((?: [\w.+-]+)*) (?:installs|gets) ")
+# Packages that could not be installed: not to be tried again and again.
+_failed = set()
 
 
 class Missing(base.Failure):
@@ -61,42 +75,101 @@ def newest(package):
     return other if known.returncode == 0 and known.stdout else package
 
 
-def install(packages):
-    """Install Debian @packages with apt-get. Return those that could not be installed."""
+def _unknown(packages):
+    """Return those of @packages that no archive of this machine has; [] if it has no package lists yet."""
+    asked = list(dict.fromkeys([*packages, *filter(None, map(tools.NEWER.get, packages)), "bash"]))
+    status, output = process.call(["apt-cache", "madison", *asked])
+    found = {line.split("|")[0].strip() for line in output.splitlines()} if status == 0 else set()
+    if "bash" not in found:
+        return []
+    return [package for package in packages if not found & {package, tools.NEWER.get(package)}]
+
+
+def size_of(packages):
+    """Return what apt says of the size of @packages, "" if it does not know. This needs no root."""
+    command = ["env", "LC_ALL=C", "apt-get", "--assume-no", "-o", "Debug::NoLocking=1"]
+    command += ["install", "--no-install-recommends", *map(newest, packages)]
+    _, output = process.call(command)
+    # "Need to get 1 MB/2 MB" if some of it has been downloaded before.
+    load = re.search(r"^Need to get ([\d,.]+ \w*B)", output, re.MULTILINE)
+    disk = re.search(r"^After this operation, ([\d,.]+ \w*B) of additional", output, re.MULTILINE)
+    return f"{load[1]} to download, {disk[1]} on disk" if load and disk else ""
+
+
+def _agreed(question):
+    return input(f"{question} [Y/n] ").strip().lower() in ("", "y", "yes")
+
+
+def install(packages, ask=False):
+    """Install Debian @packages with apt-get. ask: say how large they are, and ask, first.
+
+    Return those that could not be installed."""
+    known_bad = [package for package in packages if package in _failed]
+    packages = [package for package in packages if package not in _failed]
+    if not packages:
+        return known_bad
     if not shutil.which("apt-get"):
         say("this is not Debian or Ubuntu: install the programs of these packages by hand:")
         say("  " + " ".join(packages))
-        return list(packages)
+        return known_bad + packages
     prefix = privilege()
     if prefix is None:
         say("root or sudo is needed; run as root: apt-get install " + " ".join(packages))
-        return list(packages)
+        return known_bad + packages
+    # Two test processes may want something at once.
+    with base.locked(base.BUILD / "apt"):
+        return known_bad + _install(packages, prefix, ask)
+
+
+def _install(packages, prefix, ask):
     # A half-done installation is worse than one that outlives this command.
     environment = ["env", "-u", process.Guard.VARIABLE, "DEBIAN_FRONTEND=noninteractive"]
     quiet = [] if sys.stderr.isatty() else ["-qq"]
     get = [*prefix, *environment, "apt-get", "-y", *quiet, "-o", "DPkg::Lock::Timeout=300"]
-    say("installing: " + " ".join(packages))
+    say("to install: " + " ".join(packages))
     say("apt-get update")
     subprocess.run([*get, "update"], check=False, stdout=sys.stderr)
-    packages = [newest(package) for package in packages]
-    say("apt-get install --no-install-recommends " + " ".join(packages))
+    if size := size_of(packages):
+        say(size)
+    if ask and not _agreed(f"Install {base.plural(len(packages), 'package')}?"):
+        return packages
+    names = {newest(package): package for package in packages}
+    say("apt-get install --no-install-recommends " + " ".join(names))
     install_some = [*get, "install", "--no-install-recommends"]
-    if subprocess.run([*install_some, *packages], check=False, stdout=sys.stderr).returncode == 0:
+    if subprocess.run([*install_some, *names], check=False, stdout=sys.stderr).returncode == 0:
         say("installed")
         return []
     # One unknown package must not block the others.
     failed = []
-    for number, package in enumerate(packages, 1):
-        say(f"[{number}/{len(packages)}] {package}")
-        if subprocess.run([*install_some, package], check=False, stdout=sys.stderr).returncode != 0:
+    for number, (name, package) in enumerate(names.items(), 1):
+        say(f"[{number}/{len(names)}] {name}")
+        if subprocess.run([*install_some, name], check=False, stdout=sys.stderr).returncode != 0:
             failed.append(package)
     if failed:
         say("could not install: " + " ".join(failed))
+        _failed.update(failed)
     return failed
 
 
 def packages_of(found):
     return list(dict.fromkeys(tool.package for tool in found))
+
+
+def command_for(found):
+    """Return the command that installs the tools @found, and nothing that ./redzone run does not need
+    beside them."""
+    if all(tool.level == "run" for tool in found):
+        return INSTALL
+    return " ".join([INSTALL, *dict.fromkeys(tool.name for tool in found)])
+
+
+def command_of(hints):
+    """Return one command for all of @hints, the texts of messages, or None if none of them has one."""
+    found = [match[1].split() for match in map(HINT.search, hints) if match]
+    if not found:
+        return None
+    names = sorted({name for names in found for name in names})
+    return " ".join([INSTALL, *(["--for run"] if names and [] in found else []), *names])
 
 
 def require(keys, purpose, assume_yes=False):
@@ -108,11 +181,12 @@ def require(keys, purpose, assume_yes=False):
     if not found:
         return
     packages = packages_of(found)
-    commands = ", ".join("python3 with venv" if t.key == "venv" else t.command or t.package for t in found)
+    commands = ", ".join("python3 with venv" if t.key == "venv" else t.name for t in found)
     if not assume_yes and interactive():
         say(f"to {purpose}, these are missing: {commands}")
-        answer = input(f"Install {' '.join(packages)} with apt-get now? [Y/n] ")
-        assume_yes = answer.strip().lower() in ("", "y", "yes")
+        if size := size_of(packages):
+            say(size)
+        assume_yes = _agreed(f"Install {' '.join(packages)} with apt-get now?")
     if assume_yes:
         say(f"to {purpose}, these are missing: {commands}")
         install(packages)
@@ -120,9 +194,14 @@ def require(keys, purpose, assume_yes=False):
         if not found:
             return
         packages = packages_of(found)
-    raise Missing(
-        f"{commands} not found, needed to {purpose}; ./redzone doctor --install installs {' '.join(packages)}"
-    )
+        _failed.update(packages)
+        commands = ", ".join(tool.name for tool in found)
+    problem = f"{commands} not found, needed to {purpose}; "
+    if assume_yes:
+        raise Missing(f"{problem}{' '.join(packages)} could not be installed")
+    if unknown := _unknown(packages):
+        raise Missing(f"{problem}no archive of this machine has {' '.join(unknown)}")
+    raise Missing(f"{problem}{command_for(found)} installs {' '.join(packages)}")
 
 
 # Of a line below a tool's row.
@@ -182,38 +261,75 @@ def second_qemu():
         print(f"{'':{INDENT}}{line}")
 
 
+class _Wrong(Exception):
+    """The command line is not one of this verb; the text says why."""
+
+
+def _parse(argv):
+    """Return (--install, --yes, the tools that are wanted, those that were named) of the arguments @argv."""
+    words, uses, named = list(argv), [], []
+    flags = {"--install": False, "--yes": tools.assume_yes()}
+    while words:
+        word = words.pop(0)
+        if word in flags:
+            flags[word] = True
+        elif word == "--for" or word.startswith("--for="):
+            use = word[6:] if "=" in word else (words.pop(0) if words else "")
+            if use not in (*LEVELS, "all"):
+                raise _Wrong(f"--for '{use}' is not accepted; accepted: {', '.join(LEVELS)}, all")
+            uses.append(use)
+        elif word.startswith("-"):
+            raise _Wrong(f"unknown argument '{word}'; accepted: --install, --for USE, --yes, --help, PROGRAM")
+        elif not tools.called(word):
+            raise _Wrong(f"no program here is called '{word}'; ./redzone doctor lists them")
+        else:
+            named += tools.called(word)
+    if (uses or named) and not flags["--install"]:
+        raise _Wrong("--for and names of programs go with --install")
+    levels = {"run", *uses} if uses or not named else set()
+    wanted = [t for t in tools.TOOLS if t in named or t.level in levels or "all" in levels]
+    return flags["--install"], flags["--yes"], wanted, named
+
+
+def _install_missing(wanted, ask):
+    states = {tool: tools.status(tool)[0] for tool in wanted}
+    missing = [tool for tool in wanted if states[tool] == "missing"]
+    if missing:
+        install(packages_of(missing), ask)
+        print()
+    for tool in wanted:
+        if states[tool] == "old":
+            say(f"{tool.command} is too old and cannot be replaced by this system's packages")
+
+
 def main(argv):
     """Run the verb with the arguments @argv. Return the exit status."""
     if "--help" in argv or "-h" in argv:
         print(USAGE, end="")
         return 0
-    unknown = [word for word in argv if word not in ("--install", "--yes")]
-    if unknown:
-        say(f"error: doctor: unknown argument '{unknown[0]}'; accepted: --install, --yes, --help")
+    try:
+        installs, yes, wanted, named = _parse(argv)
+    except _Wrong as error:
+        say(f"error: doctor: {error}")
         return 2
+    if installs:
+        _install_missing(wanted, interactive() and not yes)
     lacking = table()
-    if "--install" in argv and lacking:
-        states = {tool: tools.status(tool)[0] for tool in lacking}
-        missing = [tool for tool in lacking if states[tool] == "missing"]
-        if missing:
-            install(packages_of(missing))
-        for tool in lacking:
-            if states[tool] == "old":
-                say(f"{tool.command} is too old and cannot be replaced by this system's packages")
-        print()
-        lacking = table()
     second_qemu()
-    needed = [tool for tool in lacking if tool.level == "run"]
+    needed = [tool for tool in lacking if tool.level == "run" or tool in named]
     broken = [tool.command for tool in lacking if tools.status(tool)[0] == "broken"]
+    missing = [tool for tool in lacking if tools.status(tool)[0] == "missing"]
     print()
+    for level in LEVELS if not installs else ():
+        if any(tool.level == level for tool in missing):
+            more = "" if level == "run" else f" --for {level}"
+            print(f"{LEVELS[level]}, and missing: {INSTALL}{more}")
     if broken:
         print(f"Broken: {' '.join(broken)}; see above")
     elif not lacking:
         print("Everything is there.")
-    elif "--install" not in argv:
-        print("Install what is missing: ./redzone doctor --install")
-    elif needed:
-        print("Still missing: " + " ".join(packages_of(needed)))
-    else:
-        print("Everything that ./redzone run needs is there.")
+    elif still := [tool for tool in missing if installs and tool in wanted]:
+        print("Still missing: " + " ".join(packages_of(still)))
+    elif installs and not needed:
+        print("Everything that was asked for is there.")
     return 2 if needed else 0

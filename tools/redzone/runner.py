@@ -163,6 +163,7 @@ class Printer:
         self.number = 0
         self.counts = {PASS: 0, FAIL: 0, SKIP: 0}
         self.failed = []
+        self.hints = []
         self.status = None
         if self.terminal:
             self.status = Status("", console=Console(), spinner="line")
@@ -185,6 +186,7 @@ class Printer:
         first, *rest = (result.detail or "").splitlines() or [""]
         if result.status == SKIP:
             line += f" # SKIP {first}"
+            self.hints += [first] if doctor.HINT.search(first) else []
         if result.status == FAIL:
             self.failed.append((f"{self.suite}.{result.name}", [first, *rest]))
         if self.verbose or result.status != PASS:
@@ -229,6 +231,9 @@ class Printer:
                     print(f"#   {text}")
             if len(self.failed) > FAILED_SHOWN:
                 print(f"# and {len(self.failed) - FAILED_SHOWN} more")
+        if self.hints:
+            command = doctor.command_of(self.hints)
+            print(f"# {len(self.hints)} skipped for what can be installed: {command}")
         print(summary(self.counts), flush=True)
 
 

@@ -8,7 +8,6 @@ porting measures them again.
 
 import json
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 
@@ -148,14 +147,6 @@ def parts(compiler):
 
     small = total(())
     return {name: abs(total(((name, value),)) - small) for name, value in PARTS.items()}
-
-
-def available(compiler):
-    """Return the command of @compiler that is missing, or None."""
-    for command in ("make", "qemu-system-arm", COMPILERS[compiler].split()[0]):
-        if not shutil.which(command):
-            return command
-    return None
 
 
 def show(figures):

@@ -22,9 +22,10 @@ class Tool:
     """One outside program.
 
     key: its name in the rest of the package. command: looked up in PATH. package: on Debian and Ubuntu.
-    level: "run" (./redzone run needs it), "test" (some suites do), "port", "fuzz" (these verbs do). use:
-    shown to the user. minimum: oldest version that works, () for any. header: a file that stands for a
-    package without a command, with the shell's wildcards.
+    level: "run" (./redzone run needs it), "test" (some of the default suites do), "slow" (suites that run
+    when they are named), "port", "fuzz" (these verbs do). use: shown to the user. minimum: oldest version
+    that works, () for any. header: a file that stands for a package without a command, with the shell's
+    wildcards.
     """
 
     key: str
@@ -34,6 +35,11 @@ class Tool:
     use: str
     minimum: tuple = ()
     header: str = ""
+
+    @property
+    def name(self):
+        """What the user calls it: the command, or the package if that has none of its own."""
+        return self.package if self.key == "venv" else self.command or self.package
 
 
 # LLVM's runtime for the host's own processor.
@@ -66,32 +72,34 @@ TOOLS = (
     Tool("g++-riscv64", "riscv64-linux-gnu-g++", "g++-riscv64-linux-gnu", "test", "suite porting: C++"),
     Tool("gcc-arm", "arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "test", "runtime builds"),
     Tool("gcc-cortexm", "arm-none-eabi-gcc", "gcc-arm-none-eabi", "test", "Cortex-M"),
+    Tool("g++-cortexm", "arm-none-eabi-g++", "gcc-arm-none-eabi", "test", "suite porting: C++"),
     Tool("qemu-arm", "qemu-system-arm", "qemu-system-arm", "test", "suite porting: Cortex-M", (7, 2)),
     Tool("gcc", "x86_64-linux-gnu-gcc", "gcc", "test", "runtime builds, unit tests"),
     Tool("qemu-riscv64", "qemu-system-riscv64", "qemu-system-misc", "test", "suite porting", (7, 2)),
     Tool("qemu-riscv32", "qemu-system-riscv32", "qemu-system-misc", "test", "suite porting", (7, 2)),
     Tool("make", "make", "make", "test", "suite porting"),
     Tool("pkg-config", "pkg-config", "pkg-config", "test", "suite porting"),
+    Tool("ar", "llvm-ar-19", "llvm-19", "test", "suite porting"),
+    Tool("objdump", "llvm-objdump-19", "llvm-19", "test", "suite decode; ports look at what was linked"),
     Tool("libc", "", "libc6-dev", "test", "unit tests on this machine", header="/usr/include/stdio.h"),
     Tool("clang-format", "clang-format-19", "clang-format-19", "test", "suite style"),
     Tool("clang-tidy", "clang-tidy-19", "clang-tidy-19", "test", "suite style"),
     Tool("git", "git", "git", "test", "suite style"),
     Tool("go", "go", "golang-go", "test", "suite syzkaller"),
     Tool("cargo", "cargo", "cargo", "test", "fetches zlib, lz4 and SQLite"),
-    Tool("chromium", "chromium", "chromium", "test", "suite decode-page (optional)"),
-    Tool("chromedriver", "chromedriver", "chromium-driver", "test", "suite decode-page (optional)"),
+    Tool("chromium", "chromium", "chromium", "slow", "suite decode-page (optional)"),
+    Tool("chromedriver", "chromedriver", "chromium-driver", "slow", "suite decode-page (optional)"),
     Tool("zstd", "zstd", "zstd", "test", "decode: compressed modules (.ko.zst)"),
-    Tool("mmdebstrap", "mmdebstrap", "mmdebstrap", "test", "suite fresh-machine"),
-    Tool("unshare", "unshare", "util-linux", "test", "suite fresh-machine"),
-    Tool("taskset", "taskset", "util-linux", "test", "suite fuzz-speed"),
-    Tool("asan", "", "libclang-rt-19-dev", "test", "suite mutations", header=_ASAN),
-    Tool("llvm-cov", "llvm-cov-19", "llvm-19", "test", "suite mutations"),
-    Tool("llvm-profdata", "llvm-profdata-19", "llvm-19", "test", "suite mutations"),
+    Tool("mmdebstrap", "mmdebstrap", "mmdebstrap", "slow", "suite fresh-machine"),
+    Tool("unshare", "unshare", "util-linux", "slow", "suite fresh-machine"),
+    Tool("taskset", "taskset", "util-linux", "slow", "suite fuzz-speed"),
+    Tool("asan", "", "libclang-rt-19-dev", "slow", "suite mutations", header=_ASAN),
+    Tool("llvm-cov", "llvm-cov-19", "llvm-19", "slow", "suite mutations"),
+    Tool("llvm-profdata", "llvm-profdata-19", "llvm-19", "slow", "suite mutations"),
     Tool("libfuzzer", "", "libclang-rt-19-dev", "fuzz", "drives the target", header=_LIBFUZZER),
     Tool("afl++", "afl-fuzz", "afl++", "fuzz", "--engine afl++ (optional)"),
     Tool("tar", "tar", "tar", "port", "unpacks sources"),
     Tool("xz", "xz", "xz-utils", "port", "unpacks sources"),
-    Tool("objdump", "llvm-objdump-19", "llvm-19", "port", "looks at what was linked"),
 )
 
 
@@ -197,6 +205,11 @@ def status(tool):
         # The board and CPU of the reference kernel; other ports have boards of many kinds.
         why = trouble([tool.command], *(("virt", "max") if tool.key == "qemu-arm64" else ("none", None)))
     return ("broken" if why else "ok"), text, why
+
+
+def called(word):
+    """Return the tools whose key, command or package is @word."""
+    return [tool for tool in TOOLS if word and word in (tool.key, tool.command, tool.package)]
 
 
 def missing(keys):

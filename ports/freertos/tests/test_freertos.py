@@ -3,11 +3,11 @@
 
 import json
 import re
-import shutil
 
 import pytest
 from redzone import console, ports
 from redzone.base import Failure
+from redzone.needs import need
 
 boots = ports.load("freertos", "host.boots")
 build = ports.load("freertos", "host.build")
@@ -184,8 +184,7 @@ def test_the_digest_sees_names_and_contents(tmp_path):
 @pytest.fixture
 def no_network(tmp_path, monkeypatch):
     """Neither a folder nor a mirror is named, and the repository cannot be reached."""
-    if not shutil.which("git"):
-        pytest.skip("git is missing")
+    need("git")
     monkeypatch.setattr(source, "PINS", {**source.PINS, "repository": "file:///absent/repository"})
     monkeypatch.setattr(source, "HOME", tmp_path / "home")
     monkeypatch.delenv(source.VARIABLE, raising=False)

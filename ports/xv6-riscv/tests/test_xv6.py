@@ -2,11 +2,11 @@
 """Tests of the port that need neither xv6's source nor a network."""
 
 import re
-import shutil
 
 import pytest
 from redzone import ports
 from redzone.base import Failure
+from redzone.needs import need
 
 bugs = ports.load("xv6-riscv", "host.bugs")
 build = ports.load("xv6-riscv", "host.build")
@@ -120,8 +120,7 @@ def test_the_digest_sees_names_and_contents(tmp_path):
 @pytest.fixture
 def no_network(tmp_path, monkeypatch):
     """Neither a folder nor a mirror is named, and the repository cannot be reached."""
-    if not shutil.which("git"):
-        pytest.skip("git is missing")
+    need("git")
     monkeypatch.setattr(source, "PINS", {**source.PINS, "repository": "file:///absent/repository"})
     monkeypatch.setattr(source, "HOME", tmp_path / "home")
     monkeypatch.delenv(source.VARIABLE, raising=False)

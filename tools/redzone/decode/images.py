@@ -50,7 +50,7 @@ def _tool(names, use):
         found = shutil.which(name)
         if found:
             return found
-    raise Failure(f"{names[0]} is missing, which {use}; ./redzone doctor --install gets it")
+    raise Failure(f"{names[0]} is missing, which {use}; ./redzone doctor --install {names[0]} gets it")
 
 
 def _unpack(path, target, opener):

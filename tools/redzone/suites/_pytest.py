@@ -9,6 +9,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+from redzone import needs
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
 
@@ -28,6 +29,7 @@ class _Run:
             self.process = subprocess.Popen(
                 [sys.executable, str(MAIN), str(send), str(path)],
                 cwd=ROOT,
+                env={**os.environ, needs.VARIABLE: "1" if context.yes else ""},
                 pass_fds=[send],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
