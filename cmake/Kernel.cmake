@@ -379,6 +379,11 @@ macro(redzone_program_objects target)
       return()
     endif()
   endforeach()
+  if(NOT program_SOURCES)
+    # A program of objects and archives only; for CMake a library has a source.
+    set(program_SOURCES ${CMAKE_BINARY_DIR}/none.c)
+    file(WRITE ${program_SOURCES} "")
+  endif()
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${program_SOURCES})
   target_include_directories(${target} PRIVATE ${program_INCLUDES})
   set(headers ${ulib_include})
@@ -459,7 +464,8 @@ function(redzone_add_program name)
   # The program's names are its own: it may well have a sort() or a panic(), and so has the kernel.
   set(linked ${CMAKE_BINARY_DIR}/${name}.o)
   set(main main)
-  set(join ${REDZONE_LINKER} -r "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS} ${compiler_runtime} -o ${linked})
+  # main() may be in an archive.
+  set(join ${REDZONE_LINKER} -r -u main "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS} ${compiler_runtime} -o ${linked})
   set(finish COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/constructors.py
              ${linked} ${REDZONE_OBJCOPY} ${main} program)
   set(needs "")

@@ -72,6 +72,9 @@ def symbols(path):
 
     A weak one that is not defined is in neither set: nothing has to be found for it."""
     data = path.read_bytes()
+    # An option of the user's can make the compiler write something else.
+    if not data.startswith(b"\x7fELF\x02\x01") or len(data) < _HEADER.size:
+        raise RuntimeError(f"{path} is not an object file for this machine")
     header = _HEADER.unpack_from(data)
     sections = [_SECTION.unpack_from(data, header[6] + index * _SECTION.size) for index in range(header[12])]
     defined, undefined = set(), set()

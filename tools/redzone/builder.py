@@ -415,13 +415,35 @@ _NO_FUNCTION = (
     "a function is neither in the files given nor in the C library, musl (docs/programs.md)",
     "a function is neither in the files given nor in the small C library (kernel/ulib; --libc musl has more)",
 )
+# The linker's further lines about a name, if one of them is about the fuzzer's file.
+_OF_FUZZER = r"(?:\n>>>.*)*?\n>>>.*/kernel/fuzz/harness\.c"
 _HINTS = (
     (
         re.compile(r"(?:symbol not found|undefined symbol): main\b"),
         ("no file has a main(): the program starts at int main(int argc, char **argv)",) * 2,
     ),
     (
-        re.compile(r"duplicate symbol: main$", re.MULTILINE),
+        re.compile(r"undefined symbol: LLVMFuzzerTestOneInput\b"),
+        (
+            "no file has a harness, which gets each input: int LLVMFuzzerTestOneInput(const uint8_t *data, "
+            "size_t size) (docs/fuzzing.md)",
+        )
+        * 2,
+    ),
+    (
+        re.compile(r"duplicate symbol: LLVMFuzzerTestOneInput\b"),
+        ("two files have a harness, LLVMFuzzerTestOneInput(): name the files of one fuzz target only",) * 2,
+    ),
+    (
+        re.compile(rf"duplicate symbol: main$(?={_OF_FUZZER})", re.MULTILINE),
+        (
+            "the fuzzer has a main() of its own, which calls int LLVMFuzzerTestOneInput(const uint8_t *data, "
+            "size_t size) (docs/fuzzing.md): leave your main() out, as with -D and #ifndef around it",
+        )
+        * 2,
+    ),
+    (
+        re.compile(rf"duplicate symbol: main$(?!{_OF_FUZZER})", re.MULTILINE),
         (
             "two files have a main(): name the files of one program only, or give --each, which runs each "
             "file as a program of its own",
@@ -438,7 +460,7 @@ _HINTS = (
         _NO_HEADER,
     ),
     (
-        re.compile(r"undefined symbol: (?!__|main\b)"),
+        re.compile(r"undefined symbol: (?!__|main\b|LLVMFuzzerTestOneInput\b)"),
         _NO_FUNCTION,
     ),
 )

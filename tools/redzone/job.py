@@ -11,6 +11,10 @@ from redzone.decode import output
 from redzone.options import check_output
 
 EXAMPLE = ROOT / "examples" / "heap_bugs.c"
+# Options of compilers with which no object file for the machine comes out.
+_NO_OBJECT = re.compile(
+    r"-(?:flto(?:=.*)?|E|S|M{1,2}|emit-llvm|fsyntax-only|-target=.*|target|m(?:32|64|x32))$"
+)
 # Parameters that end the kernel at its first report. With --each the report ends its program instead.
 _ENDS = re.compile(r"(kasan\.fault=panic\w*|panic_on_warn(?:=(?!0$)\S*)?)$")
 
@@ -80,7 +84,7 @@ class Job:
     files of what was built, for symbols. parts: more of what the program, or each of many, is made of.
     numbers: with --each, the place of each file in the list of all, which has @total. exchange: what the
     program gets besides files and gives back, from machine() on. libc: for builder.Program, from get_libc()
-    on.
+    on. owners: of a project's sources, {source: target}.
     """
 
     options: Options
@@ -97,6 +101,7 @@ class Job:
     shard: inputs.Shard | None = None
     exchange: host.Host | None = None
     libc: Path | None = None
+    owners: dict = field(default_factory=dict)
 
     def tools(self):
         """Return the keys of the outside tools that it needs."""
@@ -139,6 +144,14 @@ def _say_without_effect(append):
         base.say(f"{' '.join(words)}: no effect with --each, where a report ends its program only")
 
 
+def _check_cflags(cflags):
+    for option in filter(_NO_OBJECT.match, cflags):
+        raise Failure(
+            f"--cflag {option}: the compiler would not make an ordinary object file for this machine; "
+            "leave it out"
+        )
+
+
 def _includes(folders):
     """Return the absolute paths of the header folders @folders, or raise Failure."""
     for name in folders:
@@ -153,11 +166,11 @@ _ALL = (*inputs.SOURCES, *inputs.OBJECTS)
 
 
 def _more(options, main):
-    """Return (what builder.Program gets besides its sources, {reason: number of files that were left out}).
+    """Return (what builder.Program gets besides its sources, the project.Project, which may be empty).
 
     The sources of a project join the Inputs @main.
     """
-    more, left_out = {"objects": main.objects}, {}
+    more, found = {"objects": main.objects}, project.Project()
     if options.project:
         found = project.read(options.project, options.targets, options.warnings)
         named = set(main.sources)
@@ -167,7 +180,6 @@ def _more(options, main):
         # The code is somebody else's, and its warnings are not what the user came for.
         silence = [] if options.warnings else ["-w"]
         more["file_options"] = {source: [*words, *silence] for source, words in found.options.items()}
-        left_out = found.left_out
     if options.library:
         library = inputs.check(options.library, options.arch)
         if both := set(main.sources) & set(library.sources):
@@ -175,7 +187,7 @@ def _more(options, main):
         more |= {"objects": library.objects, "library": library.sources}
         if not options.warnings:
             more["file_options"] = {source: ["-w"] for source in library.sources}
-    return more, left_out
+    return more, found
 
 
 def check(options):
@@ -201,6 +213,7 @@ def check(options):
     if options.targets and not options.project:
         raise Failure("--target goes with --project")
     host.check(options)
+    _check_cflags(options.cflags)
     where = "outline" if options.outline else "inline"
     if not builder.can_instrument(options.mode, where, options.cc):
         raise Failure("--mode sw_tags with --cc gcc: GCC has outline checks only; add --outline")
@@ -217,7 +230,7 @@ def check(options):
     else:
         example = [] if options.modules else [str(EXAMPLE)]
     main = inputs.check(options.files or example, options.arch, (".c",) if options.separate else _ALL)
-    more, left_out = _more(options, main)
+    more, found = _more(options, main)
     if options.kernel_headers:
         more["kernel"] = True
     job = Job(
@@ -228,6 +241,7 @@ def check(options):
         code={"includes": _includes(options.includes), "defines": list(options.defines)},
         files=list(options.data),
         parts=more,
+        owners=found.owners,
     )
     if options.separate:
         job.shard, job.total, job.numbers = shard, total, [number for number, _ in chosen]
@@ -236,7 +250,7 @@ def check(options):
                 f"part {shard.index} of {shard.count} ({shard.origin}): {len(chosen)} of "
                 f"{base.plural(total, 'program')}"
             )
-    for reason, count in left_out.items():
+    for reason, count in found.left_out.items():
         base.say(f"--project: left out {base.plural(count, 'file')}: {reason}")
     more_warnings = ["-Wall", "-Wextra", "-Wno-unused-parameter"] if options.warnings else []
     job.code |= {"options": [f"-O{options.level}", *more_warnings], "cflags": list(options.cflags)}

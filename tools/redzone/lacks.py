@@ -58,12 +58,29 @@ def _note_undefined(found, failure, program, folder, bad):
         found.add("function", name, ", ".join(archives) or "?")
 
 
-def build(preset, programs, folder):
+def _choose(owners, mains):
+    """Return the Failure of a project that is several programs. @owners: {source: target}. @mains: the
+    sources with a main()."""
+    rows = sorted((owners[source] or "?", base.relative(source)) for source in mains)
+    width = max(len(target) for target, _ in rows)
+    lines = [f"  {target:{width}}  {file}" for target, file in rows]
+    others = sorted({*owners.values()} - {owners[source] for source in mains} - {""})
+    needed = f"; the targets without one, which it may need, are {', '.join(others)}" if others else ""
+    return Failure(
+        f"--project: {len(rows)} files have a main(), so it is several programs. Choose one with --target "
+        f"NAME, and further ones with what it needs{needed}\n" + "\n".join(lines)
+    )
+
+
+def build(preset, programs, folder, owners=None):
     """builder.build() of @programs, the first of which has several files. If it fails, the steps that can be
-    done are done, and a table of what is missing follows the messages."""
-    program, found, bad = programs[0], missing.Missing(), []
+    done are done, and a table of what is missing follows the messages. @owners: {source: target} of a
+    project's sources."""
+    program, found, bad, mains = programs[0], missing.Missing(), [], []
 
     def examine(failure, place):
+        made = _objects(program, place) if owners else {}
+        mains.extend(source for source in made if source in owners and missing.defines(made[source], "main"))
         bad.extend(_note_compiled(found, failure, program))
         _note_undefined(found, failure, program, place, bad)
 
@@ -73,6 +90,8 @@ def build(preset, programs, folder):
     try:
         return builder.build(preset, programs=programs, copy_to=folder, examine=examine)
     except builder.BuildFailure as failure:
+        if len(mains) > 1:
+            raise _choose(owners, mains) from None
         rest = replace(program, sources=[source for source in program.sources if source not in bad])
         if bad and rest.sources:
             # It lacks at least what the first build lacked.

@@ -80,6 +80,17 @@ def names_used(path):
         }
 
 
+def defines(path, name):
+    """Return whether the object file @path has the name @name for others."""
+    with open(path, "rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        symbols = table.get_symbol_by_name(name) if table else None
+        return any(
+            symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["bind"] != "STB_LOCAL"
+            for symbol in symbols or ()
+        )
+
+
 def mentions(path, name):
     """Has the source @path the word @name? Then it may define it."""
     text = Path(path).read_text(encoding="utf-8", errors="replace")

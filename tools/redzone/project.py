@@ -38,12 +38,13 @@ _HOST = re.compile(r"/usr/(?:local/)?include(?:/|$)")
 @dataclass
 class Project:
     """What a compile_commands.json says. sources: absolute paths, in its order. options: {source: [word]}.
-    left_out: {reason: number of files}.
+    left_out: {reason: number of files}. owners: {source: target, or "" if its object's name does not tell}.
     """
 
     sources: list = field(default_factory=list)
     options: dict = field(default_factory=dict)
     left_out: dict = field(default_factory=dict)
+    owners: dict = field(default_factory=dict)
 
     def leave_out(self, reason):
         self.left_out[reason] = self.left_out.get(reason, 0) + 1
@@ -159,7 +160,7 @@ def read(name, targets=(), warnings=False):
         if target not in known:
             there = ", ".join(sorted(known)) or "none that the names of objects tell"
             raise Failure(f"--target {target}: the project has no such target; there are: {there}")
-    project, owner = Project(), {}
+    project = Project()
     for entry, folder, words in entries:
         target = _target_of(entry, words)
         if targets and target not in targets:
@@ -176,12 +177,12 @@ def read(name, targets=(), warnings=False):
         options = options_of(words, folder, warnings)
         if source not in project.options:
             project.sources.append(source)
-            project.options[source], owner[source] = options, target
+            project.options[source], project.owners[source] = options, target
         elif project.options[source] != options:
             raise Failure(
                 f"--project '{name}': {base.relative(source)} is compiled with different options "
-                f"by the targets {owner[source] or '?'} and {target or '?'}; name one with --target, "
-                f"not both; there are: {', '.join(sorted(known))}"
+                f"by the targets {project.owners[source] or '?'} and {target or '?'}; name one with "
+                f"--target, not both; there are: {', '.join(sorted(known))}"
             )
     if not project.sources:
         raise Failure(f"--project '{name}' has no C files" + (f" of {', '.join(targets)}" if targets else ""))

@@ -53,7 +53,7 @@ def _build(work, folder):
     kernel = "program" if programs else "redzone"
     targets = () if programs else (kernel,)
     if len(work.sources) > 1:
-        built = lacks.build(work.preset, [*programs, *loaded], folder)
+        built = lacks.build(work.preset, [*programs, *loaded], folder, work.owners)
     else:
         built = builder.build(work.preset, targets, [*programs, *loaded], copy_to=folder)
     return built[kernel], module.files(loaded, built)
