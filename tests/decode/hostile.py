@@ -56,6 +56,11 @@ _EVIL = (
     b"_Z" * 100,
     b"0x",
     b"\xf0\x9f\x92\xa5",
+    b"&#27;[31m&lt;b&gt;",
+    b"=1B=5B31m=",
+    b"<br>",
+    b'{"log": "\\u001b[31mBUG: KASAN: x in y\\n"}',
+    b"Content-Transfer-Encoding: quoted-printable",
 )
 _PREFIXES = (
     b"",
@@ -69,6 +74,12 @@ _PREFIXES = (
     b"[Mon Nov 23 10:55:10 2026] ",
     b"2026-11-23T10:55:10.123456+00:00 host kernel: ",
     b"\x1b[32m[   12.345678]\x1b[0m ",
+    b"> ",
+    b"  | ",
+    b"   ",
+    b"18:49:56 kernel: ",
+    b"[    0.000000] [pid:0,cpu0,swapper/0]",
+    b"rig7 <5> :: ",
 )
 _EXTRA = b"""==1234==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000011 at pc 0x4f5e7d bp 0x7ffe sp 0x7ffd
 READ of size 1 at 0x602000000011 thread T0

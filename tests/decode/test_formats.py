@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, decode, reports
-from redzone.decode import collect, repeats, signature
+from redzone.decode import collect, repeats, roles
 
 LOGS = Path(__file__).parent / "logs"
 GOLDEN = ROOT / "tests" / "golden"
@@ -289,7 +289,7 @@ def test_wrapped_allocators(name):
     found = reports(decode(text))[0]
     assert found.stack("allocated").frames[0].role == "allocator"
     assert not any(f"{name}()" in sentence for sentence in found.explanation)
-    assert signature.role(f"{name}_oob_right") == ""
+    assert roles.role(f"{name}_oob_right") == ""
 
 
 def _many():

@@ -61,7 +61,8 @@ def register(group):
           ./redzone decode console.log --elf vmlinux --html bugs.html
 
         \b
-        Exit status: 0 no report (with --baseline: no new bug), 1 reports, 2 usage error.
+        Exit status: 0 no report (with --baseline: no new bug), 1 reports, 2 usage error,
+        or no report although a line looks like a sanitizer's.
         """
         context.exit(run(logs or ("-",), **options))
 
@@ -99,6 +100,10 @@ def run(logs, images, modules, folders, baseline, json_file, everything, quiet, 
     if json_file:
         _write(json_file, json.dumps(model.to_json(log), indent=1) + "\n")
     outputs.write(log, baseline=bool(baseline))
+    if log.suspect:
+        # A CI job must not read this as "no report".
+        base.say(f"no report was found, but a line looks like a sanitizer's: {log.suspect}")
+        return base.USAGE
     return base.REPORTED if log.new_bugs() or log.dropped else base.OK
 
 

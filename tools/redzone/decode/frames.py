@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Makes a model.Frame of a line of a trace, as any kernel, runtime or script prints it."""
 
+import re
+
 from redzone.decode import shapes
 from redzone.decode.model import Frame, Location
+
+# A function that has no name.
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}|[0-9a-f]{8}|[0-9a-f]{16}")
+# Names of the register that holds the instruction of a crash; the others hold return addresses.
+_PROGRAM_COUNTERS = frozenset(("pc", "rip", "epc", "era", "nip"))
 
 
 def number(text, base=10):
@@ -17,36 +24,69 @@ def address(text):
     return 0 if text == "(null)" else int(text, 16)
 
 
-def parse_frame(text, pending=None):
+def function_of(where):
+    """Return the function's name of a headline's "name+0x1/0x2 [module]", or the address it has instead."""
+    name = where.split("+0x")[0].split(" ")[0] if where else ""
+    name = name.strip("[]<>") if name[:2] == "[<" else name
+    return f"{int(name, 16):#x}" if _ADDRESS.fullmatch(name) else name
+
+
+def unhashed(text):
+    """Return the address @text, None if it is printk's hash of one: 32 bits on a machine that has 64."""
+    digits = text.removeprefix("0x")
+    return None if len(digits) == 16 and digits.startswith("00000000") else address(text)
+
+
+def path_of(text):
+    """Return the Location of "FILE:LINE" or "FILE:LINE:COLUMN", None if it is none."""
+    parts = text.split(":")
+    if len(parts) in (2, 3) and all(part.isdecimal() and len(part) < 10 for part in parts[1:]):
+        return Location("", parts[0], int(parts[1]), int(parts[2]) if len(parts) == 3 else 0)
+    return None
+
+
+def parse_frame(text, pending=None, inside=False):
     """Return the model.Frame of a line of a trace, None if it is none. True: it names an inlined function,
-    which is put into the list @pending and belongs to the frame that follows."""
+    which is put into the list @pending and belongs to the frame that follows.
+
+    @inside: a trace has begun, so that lines that have lost their indentation are frames as well."""
+    if ":" in text and shapes.REGISTERS.match(text) and "+0x" not in text:
+        return None
     if "+0x" in text:
         match = shapes.ARM.match(text) if " from " in text else None
         match = match or shapes.FRAME.match(text)
-        if match and (match.start("name") > 0 or text[:1] in " \t"):
+        if match and (match.groupdict().get("register") or "").lower() in ("lr", "ra"):
+            # The caller stands in the trace as well.
+            return None
+        if match and (match.start("name") > 0 or text[:1] in " \t" or (inside and _alone(match))):
             return _with_sources(_frame_of(match), match, pending)
     if "#" in text and "0x" in text:
         match = shapes.USER.match(text)
         if match:
             return _user_frame(match)
-    if text[:1] in " \t":
-        if "0x" in text or "[<" in text or len(text) in (9, 17):
-            match = shapes.ADDRESS.match(text)
-            if match:
-                where = int(match["address"] or match["old"] or match["bare"], 16)
-                return Frame(text.strip(), "", None, None, match["module"] or "", "", where)
-        if ":" in text:
-            match = shapes.SCRIPTED.match(text)
-            if match:
-                where = Location(match["name"], match["path"], int(match["line"]), int(match["column"] or 0))
-                if match["inline"]:
-                    if pending is not None and len(pending) < 32:
-                        pending.append(where)
-                    return True
-                return _with_sources(
-                    Frame(text.strip(), match["name"], reliable=not match["unsure"]), None, pending, where
-                )
+    if text[:1] in " \t" and ("0x" in text or "[<" in text or len(text) in (9, 17)):
+        match = shapes.ADDRESS.match(text)
+        if match:
+            where = int(match["address"] or match["old"] or match["bare"], 16)
+            return Frame(text.strip(), "", None, None, match["module"] or "", "", where)
+    if ":" in text and (text[:1] in " \t" or inside):
+        match = shapes.SCRIPTED.match(text)
+        if match:
+            where = Location(match["name"], match["path"], int(match["line"]), int(match["column"] or 0))
+            if match["inline"]:
+                if pending is not None and len(pending) < 32:
+                    pending.append(where)
+                return True
+            return _with_sources(
+                Frame(text.strip(), match["name"], reliable=not match["unsure"]), None, pending, where
+            )
     return None
+
+
+def _alone(match):
+    """Is a match of shapes.FRAME or shapes.ARM all of the line, but for a place?"""
+    rest = match.groupdict().get("rest") or ""
+    return not rest.strip() or bool(shapes.REST_PLACE.match(rest))
 
 
 def _frame_of(match):
@@ -62,10 +102,10 @@ def _frame_of(match):
         int(where, 16) if where else None,
     )
     if match.re is shapes.FRAME:
-        register, unsure, build = match.group("register", "unsure", "build")
+        register, psw, unsure, build = match.group("register", "psw", "unsure", "build")
         frame.build_id = build or ""
-        frame.exact = register is not None and register.lower() in ("pc", "rip", "epc")
-        frame.reliable = not unsure
+        frame.exact = psw is not None or (register or "").lower() in _PROGRAM_COUNTERS
+        frame.reliable = not unsure and "(unreliable)" not in match["rest"]
     return frame
 
 

@@ -2,6 +2,7 @@
 """What shadow bytes and tags mean, and which mode of KASAN printed a report."""
 
 import itertools
+import re
 
 # Linux's and this runtime's shadow bytes. Compilers write F8; Linux uses it for vmalloc space too.
 SHADOW = {
@@ -78,8 +79,46 @@ def meaning(value, kind, mode="", sanitizer="kasan"):
     return f"memory with tag {value:02x}"
 
 
+# Compilers of tag modes do not know scopes and alloca(), so only Generic mode finds these.
+_GENERIC_TYPES = frozenset(("use-after-scope", "alloca-out-of-bounds"))
+# Bad pointers that are no memory have no tag; all others' tags stand below the access.
+_UNTAGGED_TYPES = frozenset(("null-ptr-deref", "wild-memory-access", "user-memory-access", ""))
+# What a log of an architecture says that has Generic mode only: x86, arm, powerpc, s390, loongarch, riscv.
+_GENERIC_ONLY = re.compile(
+    r"^RIP: |\b(?:entry_SYSCALL_64|do_syscall_64|__do_fast_syscall_32|ret_from_fork_asm)\b"
+    r"|\basm_(?:exc|sysvec)_|\b__x64_sys"
+    r"|\b(?:addr|at|object at) (?:0x)?ffff88[89a-f][0-9a-f]{9}\b|\baddr (?:0x)?[0-9a-f]{8} by task "
+    r"|\[<[0-9a-f]{8}>\] |\(unreliable\)$|^NIP |^Krnl PSW|\baddr (?:c00[0-9a-f]{13}|9[08]0000[0-9a-f]{10}) "
+    r"|^\s*(?:ERA|epc ?): |\bdo_trap_ecall_u\b"
+)
+
+
 def mode_of(report):
-    """Return the mode that the @report itself shows, "" if it shows none for sure."""
+    """Return the mode that the @report shows, "" if it shows none for sure."""
+    return _mode_by_tags(report) or _mode_by_text(report)
+
+
+def _mode_by_text(report):
+    """Return the mode that the @report shows by what it says, or leaves out; "" if none."""
+    call = report.stack("call")
+    for frame in call.frames if call else ():
+        if frame.name.startswith("__asan_"):
+            return "generic"
+        if frame.name.startswith(_CHECKS):
+            return "sw_tags"
+        if frame.name.startswith(_FAULTS):
+            return "hw_tags"
+    if report.access.pointer_tag is not None:
+        return ""
+    if report.type in _GENERIC_TYPES or any(map(_GENERIC_ONLY.search, report.raw)):
+        return "generic"
+    # Tag modes print the tags below the access, before any trace.
+    told = report.access.kind and call and call.frames and report.type not in _UNTAGGED_TYPES
+    return "generic" if told and granule(report) != 16 else ""
+
+
+def _mode_by_tags(report):
+    """Return the mode that tags and the memory map of the @report show, "" if none."""
     access, rows = report.access, report.memory.rows if report.memory else []
     values = {cell for row in rows for cell in row.cells if cell is not None}
     tags = {tag for tag in (access.pointer_tag, access.memory_tag) if tag is not None}
@@ -92,11 +131,9 @@ def mode_of(report):
     if not tags and granule(report) != 16:
         return ""
     call = report.stack("call")
-    for frame in call.frames if call else ():
-        if frame.name.startswith(_CHECKS):
-            return "sw_tags"
-        if frame.name.startswith(_FAULTS):
-            return "hw_tags"
+    names = [frame.name for frame in call.frames] if call else []
+    if any(name.startswith((*_CHECKS, *_FAULTS)) for name in names):
+        return ""
     # Hardware does not say how much was accessed, and Linux makes up no size.
     if tags and access.kind in ("read", "write") and access.size is None:
         return "hw_tags"

@@ -295,7 +295,8 @@ class Log:
     sources: the files that were read ("-": standard input). reports: how many were found. by_mode: those of
     KASAN by its mode. by_type: all, by type, or by kind if that has no types. dropped: reports of further
     bugs when there were too many to keep. system: the banner of the kernel, "" if the log has none. notes:
-    what a reader must know, such as frames that could not be looked up and why.
+    what a reader must know, such as frames that could not be looked up and why. suspect: if there is no
+    report, the first line that looks like a sanitizer's.
     """
 
     schema: int = SCHEMA
@@ -311,6 +312,7 @@ class Log:
     bugs: list[Bug] = field(default_factory=list)
     cases: list[TestCase] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    suspect: str = ""
 
     def new_bugs(self):
         """Return the bugs that the baseline does not have."""

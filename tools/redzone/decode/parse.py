@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Makes a model.Report of the lines of one report, in whatever format its sanitizer printed it."""
 
-import re
-
 from redzone.decode import memory, shapes
 from redzone.decode.frames import address as _hex
+from redzone.decode.frames import function_of, parse_frame, path_of, unhashed
 from redzone.decode.frames import number as _number
-from redzone.decode.frames import parse_frame
 from redzone.decode.model import (
     Access,
     Excerpt,
@@ -45,8 +43,6 @@ _SIDES = {
     "after": "right",
 }
 _WORDS = {"Read": "read", "Write": "write", "Free": "free", "Access": "access"}
-# A function that has no name.
-_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}|[0-9a-f]{8}|[0-9a-f]{16}")
 # The characters that all headlines but one begin with; most lines begin with others.
 _FIRST = frozenset("BUEWUkgIOK=")
 _PAGE_KIND = {"kmalloc-large": "page"}
@@ -69,21 +65,6 @@ def headless(text):
     return any(name in shapes.HEADLESS for name, _ in shapes.matches(text))
 
 
-def _function(where):
-    """Return the function's name of a headline's "name+0x1/0x2 [module]", or the address it has instead."""
-    name = where.split("+0x")[0].split(" ")[0] if where else ""
-    name = name.strip("[]<>") if name[:2] == "[<" else name
-    return f"{int(name, 16):#x}" if _ADDRESS.fullmatch(name) else name
-
-
-def _path_of(text):
-    """Return the Location of "FILE:LINE" or "FILE:LINE:COLUMN", None if it is none."""
-    parts = text.split(":")
-    if len(parts) in (2, 3) and all(part.isdecimal() and len(part) < 10 for part in parts[1:]):
-        return Location("", parts[0], int(parts[1]), int(parts[2]) if len(parts) == 3 else 0)
-    return None
-
-
 class Builder:
     """Takes the lines of one report with feed(). The report is complete when that returns True."""
 
@@ -93,6 +74,7 @@ class Builder:
             kind=kind, time=line.time, first_line=line.number, last_line=line.number, truncated=not whole
         )
         self.caller = line.caller
+        self.headless = not whole
         self.ended = False
         self._stack = None
         self._pending_sources = []
@@ -102,6 +84,7 @@ class Builder:
         # Another report was open when this one began, and nothing tells their lines apart.
         self.shared = self._complete = False
         self._traces = 0
+        self._headlines, self._headline_type = 1, None
         self._cut = line.cut
         if match is not None:
             self._keep(line)
@@ -111,8 +94,9 @@ class Builder:
 
     def _headline(self, text, found):
         report = self.report
-        report.title = text.strip()
-        report.where = _function(found.get("where"))
+        report.title = report.title or text.strip()
+        self._headline_type = found.get("type")
+        report.where = function_of(found.get("where"))
         report.type = (found.get("type") or "").strip()
         report.access.address = _hex(found.get("addr"))
         if report.kind == "warning":
@@ -131,34 +115,41 @@ class Builder:
             if words and words[-1] in ("read", "write"):
                 report.access.kind = words.pop()
             report.type = " ".join(words)
-        place = _path_of(found.get("file") or found.get("where") or "")
-        if place:
-            report.object = None
-            self._headline_place(place)
+        self._headline_place(found)
         if report.kind in ("asan", "hwasan"):
             self._open("call", text, None)
 
-    def more_headline(self, line, match):
-        """Take a second headline, which a script adds if the first function is inlined. Return False if @line
-        is that of another report."""
+    def more_headline(self, kind, line, match):
+        """Take a further headline of the @kind: a script that finds inlined functions prints one for each,
+        and the last one has the function that contains them. Return False if @line begins another report."""
         found = match.groupdict()
-        if len(self.report.raw) != 1 or found.get("type") != self.report.type:
+        if kind not in _ENDED or kind != self.report.kind or found.get("type") != self._headline_type:
             return False
+        if len(self.report.raw) != self._headlines:
+            return False
+        self._headlines += 1
         self._keep(line)
-        self.report.where = _function(found.get("where"))
+        self._headline(line.text, found)
         return True
 
-    def _headline_place(self, place):
-        """UBSan and WARN name the line themselves."""
-        function = self.report.where if not _path_of(self.report.where or "") else ""
-        if _path_of(self.report.where or ""):
-            self.report.where = ""
-        place.function = function
-        self.report.excerpts.append(Excerpt("call", place))
+    def _headline_place(self, found):
+        """UBSan and WARN name the line themselves, and scripts add it to what others name."""
+        report = self.report
+        where = found.get("where") or ""
+        match = shapes.WHERE.match(where)
+        place = path_of(found.get("file") or where) if match is None else None
+        if place:
+            place.function = "" if path_of(where) else report.where
+            report.where = place.function
+        elif match:
+            place = Location(report.where, match["path"], int(match["line"]), int(match["column"] or 0))
+        if place:
+            report.excerpts = [Excerpt("call", place)]
 
     def end(self):
         """The log has no more of this report. Return it."""
         report = self.report
+        self._leave()
         if report.kind in _ENDED and not (self.ended or self._complete):
             report.truncated = True
         report.truncated = report.truncated or self._cut
@@ -236,6 +227,7 @@ class Builder:
 
     def _open(self, kind, title, task, cpu=None, time=None):
         """Begin a trace."""
+        self._leave()
         self._expect = None
         report = self.report
         if kind == "call":
@@ -249,9 +241,17 @@ class Builder:
         self._stack = Stack(kind, title.strip()[:200], task, cpu, time)
         report.stacks.append(self._stack)
 
+    def _leave(self):
+        """The trace that was open is over."""
+        pending, self._pending_sources = self._pending_sources, []
+        if pending and self._stack is not None and len(self._stack.frames) < MAX_FRAMES:
+            # The log was cut before the function that contains these.
+            self._stack.frames.append(Frame(pending[-1].function, pending[-1].function, locations=pending))
+        self._stack = None
+
     def _frame(self, text):
         """Take a line of a trace."""
-        parsed = parse_frame(text, self._pending_sources)
+        parsed = parse_frame(text, self._pending_sources, self._stack is not None)
         if parsed is None:
             return False
         if parsed is True:
@@ -271,7 +271,7 @@ class Builder:
                 self._open("call", "", None)
             else:
                 return True
-        if text.startswith("lr :") or (parsed.exact and self._stack.frames):
+        if parsed.exact and self._stack.frames:
             return True
         if len(self._stack.frames) < MAX_FRAMES:
             self._stack.frames.append(parsed)
@@ -284,7 +284,7 @@ class Builder:
         if ":" in text:
             match = shapes.ROW.match(text)
             if match:
-                self._stack = None
+                self._leave()
                 return self._cells(match)
         memory_map = self.report.memory
         if (
@@ -438,7 +438,7 @@ class Builder:
         self._open("allocated", text, None)
 
     def _on_object(self, match, text):
-        self._stack = None
+        self._leave()
         found = self._object("slab")
         self._mixed(found.start not in (None, _hex(match["addr"])))
         found.start = _hex(match["addr"])
@@ -483,7 +483,7 @@ class Builder:
         found.side, found.distance = _SIDES[match["side"]], int(match["distance"])
         found.size, found.start = int(match["size"]), _hex(match["start"])
         found.state = found.state or "allocated"
-        self._stack = None
+        self._leave()
 
     def _on_user_global(self, match, text):
         found = self._object("global")
@@ -492,14 +492,14 @@ class Builder:
         found.side, found.distance, found.name = _SIDES[match["side"]], int(match["distance"]), match["name"]
         found.start, found.size = _hex(match["start"] or match["start2"]), _number(match["size"])
         if match["file"]:
-            found.where = _path_of(match["file"]) or Location("", match["file"])
-        self._stack = None
+            found.where = path_of(match["file"]) or Location("", match["file"])
+        self._leave()
 
     def _on_slack(self, match, text):
         return None
 
     def _on_variable(self, match, text):
-        self._stack = None
+        self._leave()
         found = self._object("global")
         if match["name"]:
             self._global(found, match["name"], int(match["offset"], 16), int(match["size"], 16))
@@ -530,7 +530,7 @@ class Builder:
         return True
 
     def _on_stack(self, match, text):
-        self._stack = None
+        self._leave()
         found = self._object("stack")
         groups = match.groupdict()
         if groups.get("task") is not None:
@@ -539,7 +539,7 @@ class Builder:
             self._frame_at(int(groups["offset"]))
 
     def _on_user_stack(self, match, text):
-        self._stack = None
+        self._leave()
         found = self._object("stack")
         found.name = match["thread"]
         self._frame_at(_number(match["offset"]))
@@ -558,7 +558,7 @@ class Builder:
                 self.report.stacks.append(Stack("frame", "", None, None, None, [frame]))
             return True
 
-        self._stack = None
+        self._leave()
         self._expect = take
 
     _offset = None
@@ -598,7 +598,7 @@ class Builder:
         self._object("module").name = match["name"]
 
     def _on_page(self, match, text):
-        self._stack = None
+        self._leave()
         self._object("page")
 
     def _on_old_page(self, match, text):
@@ -619,7 +619,7 @@ class Builder:
             return False
         access = self.report.access
         access.kind = match["access"] or access.kind
-        access.address = _hex(match["addr"])
+        access.address = unhashed(match["addr"])
         self._open("call", text, None)
         return True
 
@@ -627,8 +627,8 @@ class Builder:
         if self.report.kind != "kfence":
             return False
         found = self._object("slab")
-        found.start, found.size, found.cache = _hex(match["start"]), int(match["size"]), match["cache"]
-        if self.report.access.address is not None:
+        found.start, found.size, found.cache = unhashed(match["start"]), int(match["size"]), match["cache"]
+        if None not in (self.report.access.address, found.start):
             self._place(found, self.report.access.address)
         if "allocated by" in text:
             task = Task("", int(match["task"])) if match["task"] else None
@@ -636,7 +636,7 @@ class Builder:
         return True
 
     def _on_map(self, match, text):
-        self._stack = None
+        self._leave()
         if self.report.memory is None:
             self.report.memory = MemoryMap()
         self._mixed(bool(self.report.memory.rows))

@@ -10,10 +10,11 @@ parsed.
 # ruff: noqa: E501
 
 import codecs
+import collections
 import heapq
 import re
 
-from redzone.decode import collect, lines, parse, repeats, shapes
+from redzone.decode import collect, frames, lines, parse, paste, repeats, shapes
 from redzone.decode.model import Report
 
 CHUNK = 4 << 20
@@ -74,7 +75,25 @@ _MODES = {
     "software": "sw_tags",
     "hardware": "hw_tags",
 }
+# A title without "BUG: ", as people write it.
+_TITLE = re.compile(r"KASAN: [a-z][a-z -]+(?: (?:Read|Write))? in \S")
 _PANIC_OF_REPORT = re.compile(r"panic_on_warn|kasan\.fault|KASAN|kasan")
+
+
+# A line that mentions a sanitizer as a word of its own, in lower case; and what says that it is not a report: messages of
+# the boot, options, results of tests.
+_SUSPECT_WORDS = (b"asan", b"address sanitizer", b"addresssanitizer", b"address-sanitizer")
+_SUSPECT = re.compile(
+    r"(?<![\w./-])(?:lib)?(?:k(?:hw)?asan|(?:hw)?asan|(?:kernel|kernel |hw)?address[ -]?sanitizer)(?![\w./=-])",
+    re.I,
+)
+_HARMLESS = re.compile(
+    r"(?i)initiali[sz]ed|enabled|disabled|command line|reference kernel|page dumped|config|^\W*(?:not )?ok \d|# subtest"
+    r"|kasan: (?:hardware|software) tags|^\W*#|tainted"
+)
+_ANY_SUSPECT = re.compile(b"|".join(_SUSPECT_WORDS))
+# Lines of a file that are looked at more closely for it.
+_MAX_SUSPECTS = 10000
 
 
 class Scanner:
@@ -107,8 +126,14 @@ class Scanner:
         # (kind, address, last line) of the last report of this file.
         self._last = None
         self._source = ""
+        self._transport, self._prefix = paste.Transport(), paste.Prefix()
         self._skipping = False
         self._head = 0
+        self._suspects = 0
+        # The last lines before the log's first report, and the lines.Line of a title without "BUG: ".
+        self._above, self._titled = collections.deque(maxlen=_HEAD), 0
+        # A report that has lost its beginning and its trace, which a panic may bring.
+        self._waiting = None
 
     # --- Pieces -------------------------------------------------------------------------------------------
 
@@ -124,6 +149,9 @@ class Scanner:
         self._last = None
         self._consequence = 0
         self._repeats = repeats.Repeats(self.collector)
+        self._transport, self._prefix = paste.Transport(), paste.Prefix()
+        self._suspects = 0
+        self._above.clear()
 
     def feed(self, data):
         """Take the bytes @data, which may end inside a line."""
@@ -138,7 +166,7 @@ class Scanner:
                 self._decoder = codecs.getincrementaldecoder(self._encoding)("replace")
         if self._encoding:
             data = self._decoder.decode(data).encode()
-        data = self._rest + data
+        data = self._transport.split(self._rest + data)
         end = data.rfind(b"\n") + 1
         self._rest = data[end:]
         if len(self._rest) > CHUNK:
@@ -156,13 +184,19 @@ class Scanner:
         rest, self._rest = self._rest, b""
         if rest:
             self._lines(rest + b"\n", len(rest) + 1)
+        if rest := self._transport.end():
+            self._raw(rest)
+        for line in self._prefix.end():
+            self.line(line)
 
     def _lines(self, data, end):
         """Take the whole lines data[:end]."""
         at = 0
+        if not self.log.suspect:
+            self._suspect(data[:end])
         hits = _Hits(data, end, self._ktap)
         while at < end:
-            if not self._open and self._head >= _HEAD:
+            if not self._open and self._head >= _HEAD and not self._prefix.holds:
                 hit = hits.after(at)
                 if hit < 0:
                     break
@@ -170,7 +204,7 @@ class Scanner:
                 if start > at:
                     self._number += data.count(b"\n", at, start)
                     at = start
-            if not self._open:
+            if not self._open and not self._prefix.holds:
                 behind = self._repeated(data, at, end)
                 if behind:
                     self._number += data.count(b"\n", at, behind)
@@ -178,7 +212,7 @@ class Scanner:
                     continue
             stop = data.find(b"\n", at, end)
             self._number += 1
-            self.line(lines.parse(data[at : min(stop, at + lines.MAX_LINE + 2)], self._number))
+            self._raw(data[at : min(stop, at + lines.MAX_LINE + 2)])
             at = stop + 1
             if self._ktap and not hits.ktap:
                 hits = _Hits(data, end, True)
@@ -209,6 +243,28 @@ class Scanner:
             self._pending.append((None, bug))
         return behind
 
+    def _suspect(self, data):
+        """Find the first line of @data that looks like a sanitizer's."""
+        lower = data.lower()
+        if not any(word in lower for word in _SUSPECT_WORDS):
+            return
+        for match in _ANY_SUSPECT.finditer(lower):
+            self._suspects += 1
+            if self._suspects > _MAX_SUSPECTS:
+                return
+            start, stop = lower.rfind(b"\n", 0, match.start()) + 1, lower.find(b"\n", match.start())
+            text = lines.clean(data[start:stop][: lines.MAX_LINE].decode("utf-8", "replace").strip())
+            if _SUSPECT.search(text) and not _HARMLESS.search(text):
+                self.log.suspect = text[:300]
+                return
+
+    def _raw(self, raw):
+        """Take the bytes of one line."""
+        raw = self._transport.undo(raw)
+        if raw is not None:
+            for line in self._prefix.take(lines.parse(raw, self._number)):
+                self.line(line)
+
     # --- Lines --------------------------------------------------------------------------------------------
 
     def line(self, line):
@@ -221,7 +277,7 @@ class Scanner:
             self._close_all()
             builder = None
         kind, match = parse.headline(text)
-        if kind == "kasan" and builder is not None and builder.more_headline(line, match):
+        if kind is not None and builder is not None and builder.more_headline(kind, line, match):
             return
         if kind is not None and not self._inside(builder, kind, text):
             self._begin(kind, line, match)
@@ -275,6 +331,8 @@ class Scanner:
             if (kind == "oops" and same) or (kind == "panic" and _PANIC_OF_REPORT.search(text)):
                 # The report's own consequence.
                 self._consequence = line.number + _SAME_FAULT
+                if kind == "panic" and self._waiting is not None:
+                    self._add(parse.Builder(kind, line, match))
                 return
         if kind in ("oops", "panic") and line.number <= self._consequence:
             return
@@ -298,6 +356,12 @@ class Scanner:
     def _close(self, builder):
         self._open.pop(builder.caller, None)
         report = builder.end()
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and report.kind == "panic":
+            waiting.stacks = [*report.stacks, *waiting.stacks]
+            report = waiting
+        elif waiting is not None:
+            self._done(waiting)
         if report.kind == "kasan":
             if not report.mode or (report.mode == "hw_tags" and self._mode == "sw_tags"):
                 # Software tags can all look like the CPU's by chance.
@@ -306,11 +370,18 @@ class Scanner:
                 self._mode = report.mode
         if builder.build_id:
             self.build_ids.add(builder.build_id)
+        if builder.headless and waiting is None and report.stack("call") is None:
+            self._waiting = report
+            self._last = report.kind, report.access.address, report.last_line
+            return
         self._done(report)
 
     def _close_all(self):
         for builder in list(self._open.values()):
             self._close(builder)
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            self._done(waiting)
 
     def _done(self, report):
         if self._on_report is not None:
@@ -329,10 +400,15 @@ class Scanner:
         if again:
             self._again(again, line)
             return
+        if self._head < _HEAD:
+            self._above.append(line)
+        if _TITLE.match(text):
+            # Somebody's words about a report, or a kind of report that decode does not know: what stands below is
+            # not one that lost its beginning.
+            self._titled = line.number
         if ("buggy address" in text or self._head < _HEAD) and parse.headless(text):
-            builder = parse.Builder("kasan", line, whole=False)
-            self._add(builder)
-            builder.feed(line)
+            if line.number - self._titled > 3 or not self._titled:
+                self._headless(line)
             return
         if _VERSION.match(text):
             self._ktap = True
@@ -340,6 +416,18 @@ class Scanner:
         if self._ktap and self._result(text):
             return
         self._facts(text)
+
+    def _headless(self, line):
+        """The log begins inside a report, of which @line is the first one that only a report has. The trace above it
+        is the report's."""
+        above = []
+        while self._above and (self._above[-1] is line or _of_trace(self._above[-1].text)):
+            above.append(self._above.pop())
+        above.reverse()
+        builder = parse.Builder("kasan", above[0] if above else line, whole=False)
+        self._add(builder)
+        for one in above or [line]:
+            builder.feed(one)
 
     def _facts(self, text):
         """A line that says something about the system."""
@@ -398,7 +486,7 @@ class Scanner:
             kind="kasan",
             type=match["type"],
             title=line.text,
-            where=parse._function(match["where"]),
+            where=frames.function_of(match["where"]),
             mode=self._mode,
             source=self._source,
             time=line.time,
@@ -415,6 +503,8 @@ class Scanner:
     def end(self):
         """The log has no more lines. Return the model.Log."""
         self._finish()
+        if self.log.reports:
+            self.log.suspect = ""
         return self.log
 
     def _finish(self):
@@ -424,6 +514,16 @@ class Scanner:
         self._settle()
         self.log.lines += self._number
         self._number = 0
+
+
+def _of_trace(text):
+    """Can @text be a line of a trace, or between two?"""
+    return (
+        not text.strip()
+        or parse.parse_frame(text, [], True) not in (None, False)
+        or bool(shapes.MARKER.match(text))
+        or any(name in ("_on_call", "_on_cpu", "_on_pid") for name, _ in shapes.matches(text))
+    )
 
 
 def _same(first, second):

@@ -14,7 +14,11 @@ from dataclasses import dataclass
 
 # Between 53 and 80 of them, by sanitizer.
 RULE = re.compile(r"={50,}\s*$")
-_WHERE = r"(?P<where>\S+(?: \[[\w. -]+\])?(?: \(\S+\)| \S+:\d+(?: \[inline\])?)?)"
+_WHERE = r"(?P<where>\S+(?: \[[\w. -]+\])?(?: \(\S+(?: \(discriminator \d+\))?\)| \S+:\d+(?: \[inline\])?)?)"
+# What a headline says of the place, behind the function: a file, added by a script.
+WHERE = re.compile(
+    r"(?P<function>\S+)(?: \[[\w. -]+\])? \(?(?P<path>[^\s():]*[^\s():/]\.[A-Za-z]\w{0,4}):(?P<line>\d{1,9})(?::(?P<column>\d{1,6}))?\b"
+)
 _HEX = r"(?:0x)?[0-9a-f]{1,16}"
 _TASK = r"task (?P<task>.{0,64}?)/(?P<id>\d{1,10})"
 
@@ -74,7 +78,7 @@ HEADLINES = _shapes(
         rf"Unable to handle (?P<type>kernel .*?)(?: at virtual address (?P<addr>{_HEX}))?\s*$",
     ),
     ("oops", "general protection fault", r"(?:Oops: )?(?P<type>general protection fault)\b"),
-    ("oops", "Internal error: ", r"Internal error: (?P<type>.*?)(?: \[#\d+\].*)?$"),
+    ("oops", "Internal error: ", r"Internal error: (?P<type>.*?)(?:: [0-9a-f]{1,16})?(?: \[#\d+\].*)?$"),
     ("oops", "Oops", r"Oops(?:: | - )(?P<type>(?!this is )\S.*?)(?:: [0-9a-f]{4,16})? \[#\d+\]"),
     ("panic", "Kernel panic - ", r"Kernel panic - not syncing: (?P<type>.*)"),
     (
@@ -95,10 +99,13 @@ AGAIN = re.compile(
 # --- Frames ---------------------------------------------------------------------------------------------------
 
 _NAME = r"[A-Za-z_.$][\w.$:~<>@]{0,511}"
-_PLACE = r"(?P<path>[^\s():][^():]{0,400}):(?P<line>\d{1,9})(?::(?P<column>\d{1,6}))?"
-# Linux's and this runtime's; the address before it is that of old kernels.
+# A file has an extension; else registers, "r7:8057d618", would be places.
+_PLACE = r"(?P<path>[^\s():](?:[^():]{0,400}?[^():/])?\.[A-Za-z]\w{0,4}):(?P<line>\d{1,9})(?::(?P<column>\d{1,6}))?"
+# Linux's and this runtime's; the address before it is an old kernel's, or another architecture's; powerpc prints the
+# stack's in front. A register names the function of a crash: `pc : f`, `RIP: 0010:f`, `epc : f`, `NIP [A] f`, `PC is at f`.
 FRAME = re.compile(
-    r"\s*(?:(?P<register>(?i:pc|lr|rip|epc)) ?: (?:[0-9a-f]{4}:)?)?(?:\[?<?(?:0x)?(?P<address>[0-9a-f]{8,16})>?\]?:? +)?(?P<unsure>\? +)?"
+    r"\s*(?:(?P<register>(?i:pc|lr|rip|epc|era|ra|nip))(?:\s*:| is at|(?= \[))\s*(?:[0-9a-f]{4}:)?|(?P<psw>Krnl PSW) : [0-9a-f]{16} )?"
+    r"(?:\[[0-9a-f]{8,16}\] )?(?:\(?\[?<?(?:0x)?(?P<address>[0-9a-f]{8,16})>?\]?:? +)?(?P<unsure>\? +)?"
     rf"\(?(?P<name>{_NAME})\+0x(?P<offset>[0-9a-f]{{1,16}})(?:/0x(?P<size>[0-9a-f]{{1,16}}))?\)?"
     r"(?: \[(?P<module>[\w.-]+)(?: (?P<build>[0-9a-f]{16,64}))?\])?(?P<rest>.*)$"
 )
@@ -107,7 +114,7 @@ REST_PLACE = re.compile(rf"\s*\(?{_PLACE}\)?")
 _NO_SPACE = _PLACE.replace("[^():]", r"[^\s():]")
 # A function that a script found to be inlined: ` name FILE:LINE [inline]`, ` name (FILE:LINE)`.
 SCRIPTED = re.compile(
-    rf"\s+(?P<unsure>\? +)?(?P<name>{_NAME}) \(?{_NO_SPACE}[^\[]{{0,80}}?(?P<inline>\[inline\])?\s*$"
+    rf"\s*(?P<unsure>\? +)?(?P<name>{_NAME}) \(?{_NO_SPACE}[^\[]{{0,80}}?(?P<inline>\[inline\])?\s*$"
 )
 # A bare address: a system without a symbol table.
 ADDRESS = re.compile(
@@ -123,6 +130,9 @@ ARM = re.compile(
     rf"\s*(?:\[<[0-9a-f]{{8}}>\] )?\(?(?P<callee>{_NAME})(?:\+0x[0-9a-f]+/0x[0-9a-f]+)?\)? from (?:\[<(?P<address>[0-9a-f]{{8}})>\] )?"
     rf"\(?(?P<name>{_NAME})\+0x(?P<offset>[0-9a-f]{{1,16}})/0x(?P<size>[0-9a-f]{{1,16}})\)?(?: \[(?P<module>[\w.-]+)\])?"
 )
+
+# A crash's registers, which are not frames: ` r7:8057d618 r6:00000001`.
+REGISTERS = re.compile(r"\s*(?:r\d{1,2}|fp|ip|sp|lr|pc) ?: ?[0-9a-f]{8}\b")
 
 # --- The memory map -------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
 
+from redzone.decode import roles
 from redzone.decode.model import Excerpt, Location, SourceLine
 
 _CONTEXT = 2
@@ -236,11 +237,18 @@ def add_excerpts(report, sources):
 
 
 def place_of(stack):
-    """Return the Location that a Stack is about: the first one of its first ordinary function."""
+    """Return the Location that a Stack is about: the first one of its first ordinary function, or of a helper
+    if it has no other."""
+    helper = None
     for frame in stack.frames:
-        if frame.reliable and frame.role == "" and frame.locations:
-            return frame.locations[0]
-    return next((frame.locations[0] for frame in stack.frames if frame.reliable and frame.locations), None)
+        if not (frame.reliable and frame.locations) or frame.role == "sanitizer":
+            continue
+        if frame.role == "":
+            # A helper that was inlined does what this function asked for.
+            own = (one for one in frame.locations if roles.role(one.function) != "helper")
+            return next(own, frame.locations[-1])
+        helper = helper or frame.locations[0]
+    return helper
 
 
 __all__ = ["Excerpt", "Location", "Sources", "Types", "add_excerpts", "place_of"]

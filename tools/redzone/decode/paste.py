@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Undoes what people and their programs do to a log on its way: quoting, indentation, HTML, mail encoding,
+JSON lines, and prefixes that lines.py does not know.
+
+A prefix need not be known. When a line has the words of a report somewhere after its beginning, the text in
+front of them becomes a shape: digits may differ, and so may the contents of brackets. If the next line has the
+same shape and then reads as part of a report, the shape is the log's prefix, and every further line loses it.
+"""
+
+# A pattern reads better in one piece.
+# ruff: noqa: E501
+
+import html
+import json
+import quopri
+import re
+from dataclasses import replace
+
+from redzone.decode import parse, shapes
+
+# Words that only a report has. The first place in a line where one begins ends the prefix.
+_ANCHOR = re.compile(
+    r"BUG: K(?:ASAN|FENCE|MSAN|CSAN): [a-z]|(?:Read|Write) (?:of size \d+ )?at addr [0-9a-f]|Allocated by task \d"
+    r"|Freed by task \d|The buggy address (?:belongs to|is located) |Memory state around the buggy address:"
+)
+# A longer beginning of a line is text, not a prefix.
+_MAX_PREFIX = 160
+_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*Z?|\d+\.\d{4,}|\d\d:\d\d:\d\d(?:[.,]\d+)?")
+
+_TAGS = re.compile(
+    r"</?(?:br|pre|p|code|div|span|td|tr|table|blockquote|font|b|i|a)(?: [^<>]{0,200})?/?>", re.I
+)
+# One at the end of a line is only a tag.
+_BREAK = re.compile(rb"<br ?/?>(?=[^\r\n])", re.I)
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
+# Members that hold the message in the JSON lines of docker, journald, and common loggers.
+_MEMBERS = ("log", "MESSAGE", "message", "msg")
+# What shows that a mail's text is quoted-printable: its header, an encoded rule, or a headline that goes on.
+_QP = re.compile(
+    rb"(?i)^content-transfer-encoding: *quoted-printable|^.{0,80}(?:=3D){8}|BUG: K[A-Z]+: .*[^=]=\r?$"
+)
+
+
+# Text recognition puts spaces around signs, and into long numbers.
+_READ = re.compile(rb"^.{0,80}BUG ?: K[A-Z]+ ?: [a-z-]+ in \S+ ?\+ 0x")
+
+
+class Transport:
+    """Undoes the encodings of whole files, in front of lines.parse(). One for each file."""
+
+    def __init__(self):
+        self._quoted = self._spaced = False
+        self._rest = b""
+
+    @staticmethod
+    def split(data):
+        """Return @data with a line feed for each line break of HTML."""
+        return _BREAK.sub(b"\n", data) if b"<br" in data or b"<BR" in data else data
+
+    def undo(self, raw):
+        """Return the bytes of the line @raw as they were printed; None if the line goes on in the next one."""
+        if (
+            not self._quoted
+            and raw
+            and (raw[0] in b"Cc" or b"=3D" in raw or raw[-2:].rstrip(b"\r")[-1:] == b"=")
+        ):
+            self._quoted = bool(_QP.search(raw))
+        if self._quoted:
+            raw = self._rest + raw
+            self._rest = b""
+            body = raw.rstrip(b"\r")
+            if body.endswith(b"=") and not body.endswith(b"==") and len(body) < 4096:
+                self._rest = body[:-1]
+                return None
+            raw = quopri.decodestring(body)
+        if b" + 0x" in raw and _READ.search(raw):
+            self._spaced = True
+        if self._spaced:
+            raw = _unspaced(raw)
+        if raw[:1] == b"{" and raw.rstrip().endswith(b"}"):
+            raw = _message(raw)
+        if b"&" in raw or b"<" in raw:
+            raw = _plain(raw)
+        return raw
+
+    def end(self):
+        """Return what is left of a line that would have gone on."""
+        rest, self._rest = self._rest, b""
+        return rest
+
+
+def _unspaced(raw):
+    """Return @raw without the spaces that text recognition has added."""
+    raw = re.sub(rb" ?: (?=K[A-Z]{3,5} ?:)", b": ", raw)
+    raw = re.sub(rb" : (?=[a-z])", b": ", raw)
+    raw = re.sub(rb" ([+/]) (?=0x|\d+\s*$)", rb"\1", raw)
+    return re.sub(rb"(?<=\b[0-9a-f]{4}) (?=[0-9a-f]{12}\b)", b"", raw)
+
+
+def _message(raw):
+    """Return the message of a line of JSON, or @raw."""
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        return raw
+    for member in _MEMBERS:
+        text = found.get(member)
+        if isinstance(text, str):
+            return text.rstrip("\r\n").encode("utf-8", "surrogatepass")
+    return raw
+
+
+def _plain(raw):
+    """Return @raw without the tags and entities of HTML."""
+    text = raw.decode("utf-8", "surrogateescape")
+    if "<" in text:
+        text = _TAGS.sub("", text)
+    if "&" in text and _ENTITY.search(text):
+        text = html.unescape(text).replace("\xa0", " ")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _shape(prefix, strict):
+    """Return the pattern of lines that begin like @prefix. @strict: words are the same, else they may differ."""
+    parts, at = [], 0
+    for match in _BRACKETS.finditer(prefix):
+        parts += [_words(prefix[at : match.start()], strict), re.escape(match[0][0]), r"[^\[\]()]*"]
+        parts.append(re.escape(match[0][-1]))
+        at = match.end()
+    parts.append(_words(prefix[at:], strict))
+    pattern = "".join(parts)
+    # A program that trims lines takes the last space off an empty one.
+    core = pattern
+    while core.endswith("\\ ") or core.endswith(" "):
+        core = core.removesuffix("\\ ") if core.endswith("\\ ") else core[:-1]
+    return re.compile(f"{pattern}|{core}$" if core != pattern else pattern)
+
+
+def _words(text, strict):
+    """Return a pattern for @text with any digits; if not @strict, with any words."""
+    found, at = [], 0
+    for match in re.finditer(r" *\d+(?:[.,:]\d+)*" if strict else r"[^\s]+", text):
+        found.append(re.escape(text[at : match.start()]))
+        found.append(r" *\d+(?:[.,:]\d+)*" if strict else r"\S+")
+        at = match.end()
+    return "".join([*found, re.escape(text[at:])])
+
+
+def _reads(text):
+    """Is @text a line of a report?"""
+    return (
+        bool(shapes.RULE.match(text))
+        or parse.headline(text)[0] is not None
+        or bool(shapes.matches(text))
+        or parse.parse_frame(text, None, True) not in (None, False)
+    )
+
+
+class Prefix:
+    """Finds the prefix of a log whose shape nobody has described. take() gives the lines without it.
+
+    holds: a line is kept back until the next one shows whether it begins a report.
+    """
+
+    def __init__(self):
+        self._shape = None
+        self._held = None
+
+    @property
+    def holds(self):
+        return self._held is not None
+
+    def take(self, line):
+        """Take the lines.Line @line. Return a list of those to go on with."""
+        held, self._held = self._held, None
+        if held is not None:
+            return self._decide(*held, line)
+        bare = self._without(line)
+        at = self._anchor(bare.text)
+        if at > 0:
+            self._held = line, self._anchor(line.text)
+            return []
+        if at < 0 and bare is line:
+            # The log's lines have no prefix from here on.
+            self._shape = None
+        return [bare]
+
+    def end(self):
+        """Return the list of lines that were kept back."""
+        held, self._held = self._held, None
+        return [held[0]] if held else []
+
+    @staticmethod
+    def _anchor(text):
+        """Return where the words of a report begin in @text; 0 if there are none, -1 if the line begins with them."""
+        if not (" addr" in text or "BUG: K" in text or "ed by task " in text):
+            # A pattern that begins with any of many letters is slow to look for.
+            return 0
+        match = _ANCHOR.search(text, 0, _MAX_PREFIX + 80)
+        if match is None:
+            return 0
+        return match.start() if 0 < match.start() <= _MAX_PREFIX else -1 if not match.start() else 0
+
+    def _decide(self, first, at, line):
+        """Is what stands before @at in the line @first a prefix? The next one, @line, tells."""
+        prefix = first.text[:at]
+        for strict in (True, False):
+            shape = _shape(prefix, strict)
+            match = shape.match(line.text)
+            if match and (_reads(line.text[match.end() :]) or not line.text[match.end() :].strip()):
+                self._shape = shape
+                return [self._without(first), self._without(line)]
+        if parse.headline(first.text[at:])[0] is not None and _reads(line.text) and line.text[:1] != ">":
+            # Only the headline has it: "[1/2] BUG: KASAN: ...", or a sentence in front of it.
+            return [replace(first, text=first.text[at:]), line]
+        return [first, *self.take(line)]
+
+    def _without(self, line):
+        """Return @line without the prefix."""
+        if self._shape is None:
+            return line
+        match = self._shape.match(line.text)
+        if not match or not match.end():
+            return line
+        time = _TIME.search(match[0])
+        return replace(line, text=line.text[match.end() :], time=line.time or (time[0] if time else ""))
