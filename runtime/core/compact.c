@@ -94,10 +94,11 @@ void kasan_poison_always(const void *addr, size_t size, uint8_t value)
 {
 	const uintptr_t start =
 		((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
-	const uintptr_t end = ((uintptr_t)addr + size) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const size_t before = start - (uintptr_t)addr;
 
-	if (start < end)
-		fill_granules(start, end - start, code_of(value));
+	/* Not by the end, which is 0 for the last granule of the address space. */
+	if (size > before)
+		fill_granules(start, (size - before) & ~(size_t)KASAN_GRANULE_MASK, code_of(value));
 }
 
 void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end)
@@ -150,7 +151,8 @@ void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value
 
 void kasan_clear_granules(uintptr_t low, uintptr_t high)
 {
-	unpoison((const void *)low, high - low);
+	if (low < high)
+		unpoison((const void *)low, high - low);
 }
 
 /* --- Reading --- */
@@ -181,24 +183,23 @@ uintptr_t kasan_closed_below(uintptr_t granule, uintptr_t limit)
 	return 0;
 }
 
-bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
+/* kasan_find_bad() for [first, last], all of it in @window. */
+static bool find_in_window(const struct kasan_window *window, uintptr_t first, uintptr_t last,
+			   uintptr_t *bad)
 {
-	const uintptr_t last = addr + size - 1;
-	uintptr_t granule = addr & ~(uintptr_t)KASAN_GRANULE_MASK, at;
+	uintptr_t granule = first & ~(uintptr_t)KASAN_GRANULE_MASK, at;
 	enum kasan_code code = KASAN_CODE_OPEN;
 
 	for (;; granule += KASAN_GRANULE_SIZE) {
-		const struct kasan_window *window = kasan_window_of(granule);
-
-		/* Four granules at a step through large ranges. Memory outside of windows is accessible. */
-		if (window && !*kasan_codes_of(window, granule))
+		/* Four granules at a step through large ranges. */
+		if (!*kasan_codes_of(window, granule))
 			granule |= 3 * KASAN_GRANULE_SIZE;
-		else if (window && kasan_code_at(granule, &code) && code != KASAN_CODE_OPEN) {
+		else if (kasan_code_at(granule, &code) && code != KASAN_CODE_OPEN) {
 			at = granule;
 			if (code == KASAN_CODE_REDZONE)
 				at += kasan_last_bytes(granule);
 			if (at <= last && at - granule < KASAN_GRANULE_SIZE) {
-				*bad = at > addr ? at : addr;
+				*bad = at > first ? at : first;
 				/* All of the access in this granule may lie below @at. */
 				if (*bad <= last)
 					return true;
@@ -206,6 +207,33 @@ bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 		}
 		if (last - granule < KASAN_GRANULE_SIZE || granule > last)
 			return false;
+	}
+}
+
+/* Window by window; memory between them is accessible. */
+bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
+{
+	const uintptr_t last = addr + size - 1;
+
+	for (;; addr++) {
+		const struct kasan_window *window = kasan_window_of(addr);
+		uintptr_t end = last;
+
+		if (window) {
+			if (window->size - 1 < last - window->start)
+				end = window->start + (window->size - 1);
+			if (find_in_window(window, addr, end, bad))
+				return true;
+		} else {
+			if (kasan_is_null(addr)) {
+				*bad = addr;
+				return true;
+			}
+			end = kasan_window_gap_end(addr, last);
+		}
+		if (end == last)
+			return false;
+		addr = end;
 	}
 }
 

@@ -118,12 +118,12 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 void kasan_poison_always(const void *addr, size_t size, uint8_t value)
 {
 	/* The contract asks for whole granules. If the range has partial ones, poison only the whole ones
-	 * inside. */
+	 * inside. Not by the end, which is 0 for the last granule of the address space. */
 	uintptr_t start = ((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
-	uintptr_t end = ((uintptr_t)addr + size) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	size_t before = start - (uintptr_t)addr;
 
-	if (start < end)
-		fill_granules(start, end - start, value);
+	if (size > before)
+		fill_granules(start, (size - before) & ~(size_t)KASAN_GRANULE_MASK, value);
 }
 
 static void unpoison(const void *addr, size_t size)
@@ -185,10 +185,12 @@ void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value
 
 void kasan_clear_granules(uintptr_t low, uintptr_t high)
 {
-	low &= ~(uintptr_t)KASAN_GRANULE_MASK;
-	high = (high + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const uintptr_t start = low & ~(uintptr_t)KASAN_GRANULE_MASK;
+
 	if (low < high)
-		fill_granules(low, high - low, 0);
+		fill_granules(start,
+			      (high - start + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK,
+			      0);
 }
 
 #endif /* CONFIG_KASAN_GENERIC */

@@ -90,6 +90,10 @@ kasan_window_of(uintptr_t addr)
 	return kasan_later_window(addr);
 }
 
+/** kasan_window_gap_end() - Return: the last address up to @last before the next window that starts above @addr, which
+ *  no window covers. */
+uintptr_t kasan_window_gap_end(uintptr_t addr, uintptr_t last);
+
 #ifndef CONFIG_KASAN_SHADOW_COMPACT
 static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 {
@@ -393,9 +397,13 @@ static inline bool kasan_granule_allows(uint8_t value, uintptr_t byte)
 }
 
 #if defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SHADOW_FULL)
-/* Do bits tell? Then an address inside has the upper bits set, and a sane size has none of them. */
-#define KASAN_FULL_BITS_TELL \
-	(KASAN_FULL_HIGH == UINTPTR_MAX && !(KASAN_FULL_SPAN & (KASAN_FULL_SPAN + 1)))
+/* Do bits tell? Then an address inside has the upper bits set, and a sane size has none of them. If every address has
+ * shadow there are no such bits. */
+#define KASAN_FULL_BITS_TELL                                 \
+	(KASAN_FULL_LOW && KASAN_FULL_HIGH == UINTPTR_MAX && \
+	 !(KASAN_FULL_SPAN & (KASAN_FULL_SPAN + 1)))
+/* Does a size that is negative as a signed number fit into the shadow's range? */
+#define KASAN_FULL_FITS_NEGATIVE (KASAN_FULL_SPAN >= (uintptr_t)PTRDIFF_MAX)
 
 #if UINTPTR_MAX > UINT32_MAX && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define KASAN_SHORT_RANGES 1
@@ -437,7 +445,8 @@ static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr,
 		if (kasan_unlikely(~(addr & last & ~size) & KASAN_FULL_LOW))
 			return false;
 	} else if (kasan_unlikely(addr - KASAN_FULL_LOW > KASAN_FULL_SPAN ||
-				  size - 1 > KASAN_FULL_HIGH - addr)) {
+				  size - 1 > KASAN_FULL_HIGH - addr ||
+				  (KASAN_FULL_FITS_NEGATIVE && size > (size_t)PTRDIFF_MAX))) {
 		/* Also if the range wraps around. */
 		return false;
 	}

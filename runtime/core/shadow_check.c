@@ -92,7 +92,6 @@ static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 	for (;;) {
 		const struct kasan_window *window = kasan_window_of(first);
 		uintptr_t end = last;
-		unsigned int i, count;
 
 		if (kasan_likely(window)) {
 			uintptr_t offset = window->offset;
@@ -109,14 +108,7 @@ static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 				*bad = first;
 				return true;
 			}
-			/* Up to the byte before the next window that starts inside the range. */
-			count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
-			for (i = 0; i < count; i++) {
-				uintptr_t start = kasan_windows[i].start;
-
-				if (start > first && start - 1 < end)
-					end = start - 1;
-			}
+			end = kasan_window_gap_end(first, last);
 		}
 		if (kasan_likely(end == last))
 			return false;

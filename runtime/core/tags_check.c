@@ -47,13 +47,13 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 void kasan_poison(const void *addr, size_t size, uint8_t value)
 {
 	/* The contract asks for whole granules. If the range has partial ones, poison only the whole ones
-	 * inside. */
+	 * inside. Not by the end, which is 0 for the last granule of the address space. */
 	const uintptr_t start =
 		((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
-	const uintptr_t end = ((uintptr_t)addr + size) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const size_t before = start - (uintptr_t)addr;
 
-	if (start < end && kasan_on())
-		kasan_tags_fill(start, end - start, value);
+	if (size > before && kasan_on())
+		kasan_tags_fill(start, (size - before) & ~(size_t)KASAN_GRANULE_MASK, value);
 }
 
 void kasan_unpoison(const void *addr, size_t size)
@@ -83,8 +83,8 @@ void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value
 void kasan_clear_granules(uintptr_t low, uintptr_t high)
 {
 #if CONFIG_KASAN_STACK
-	low &= ~(uintptr_t)KASAN_GRANULE_MASK;
-	high = (high + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const uintptr_t start = low & ~(uintptr_t)KASAN_GRANULE_MASK;
+
 #ifdef CONFIG_KASAN_HW_TAGS
 	/* The CPU ignores the tags of a variable until checks are on. */
 	if (!kasan_on())
@@ -92,7 +92,9 @@ void kasan_clear_granules(uintptr_t low, uintptr_t high)
 #endif
 	/* The tag that a function gives back to its variables' memory: the stack pointer's. */
 	if (low < high)
-		kasan_tags_fill(low, high - low, KASAN_TAG_KERNEL);
+		kasan_tags_fill(
+			start, (high - start + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK,
+			KASAN_TAG_KERNEL);
 #else
 	/* The stack has no tags: no compiler's instrumentation tags it. */
 	(void)low;

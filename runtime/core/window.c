@@ -41,6 +41,20 @@ const struct kasan_window *kasan_later_window(uintptr_t addr)
 	return NULL;
 }
 
+uintptr_t kasan_window_gap_end(uintptr_t addr, uintptr_t last)
+{
+	const unsigned int count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		const uintptr_t start = kasan_windows[i].start;
+
+		if (start > addr && start - 1 < last)
+			last = start - 1;
+	}
+	return last;
+}
+
 /* A window starts at a byte of its shadow. */
 #define START_MASK (((uintptr_t)1 << KASAN_WINDOW_SHIFT) - 1)
 

@@ -30,6 +30,7 @@ ORDER = (
     "style",
     "unit",
     "freestanding",
+    "checks32",
     "kunit",
     "kunit-bugs-removed",
     "golden",

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""A 32-bit runtime's checks, by brute force: each layout, on a Cortex-M3, against an oracle of bytes."""
+
+import re
+
+import pytest
+from kit import ROOT, call, compiler, need
+
+HERE = ROOT / "tests" / "checks32"
+# The runtime's files that check, and nothing of reports.
+FILES = [
+    "abi/asan_access.c",
+    "abi/asan_mem.c",
+    "core/check.c",
+    "core/compact.c",
+    "core/poison.c",
+    "core/shadow_check.c",
+    "core/state.c",
+    "core/window.c",
+]
+
+
+def full(low, high, offset, *pieces):
+    return {
+        "CONFIG_KASAN_SHADOW_FULL": 1,
+        "CONFIG_KASAN_SHADOW_LOW": f"{low}UL",
+        "CONFIG_KASAN_SHADOW_HIGH": f"{high}UL",
+        "CONFIG_KASAN_SHADOW_OFFSET": f"{offset}UL",
+        "PIECES": ", ".join(pieces),
+    }
+
+
+def windowed(windows, *pieces, **more):
+    rows = ", ".join("{" + ", ".join(row) + "}" for row in windows)
+    return {"CONFIG_KASAN_SHADOW_WINDOWED": 1, "PIECES": ", ".join(pieces), "WINDOWS": rows, **more}
+
+
+# (start, size, shadow)
+ONE = [("0x20000000", "0x400", "0x21000000")]
+# Two neighbours, one where null pointers point, and one that ends with the address space.
+FOUR = [
+    ("0x20000400", "0x400", "0x21000000"),
+    ("0x20000000", "0x400", "0x21001000"),
+    ("0x100", "0x200", "0x21002000"),
+    ("0xfffffc00", "0x400", "0x21003000"),
+]
+BETWEEN = ("0x20000000", "0x20000340", "0x20000740", "0x1fffff80", "0x100", "0x240", "0x300", "0xffffff40")
+
+LAYOUTS = {
+    # The shadow's two ends are real memory: 0x200000 to 0x3fffff, and 0x20000000 to 0x201fffff.
+    "full-all": full("0x0", "0xffffffff", "0x200000", "0x0", "0x800000", "0xffffff40", "0xff000040"),
+    "full-upper-half": full("0x80000000", "0xffffffff", "0x200000", "0xffffff40", "0xff000040"),
+    "full-power-of-two": full(
+        "0x20000000", "0x20ffffff", "0x1d000000", "0x20000000", "0x20ffff40", "0x1fffff80", "0x20ffff80"
+    ),
+    "full-odd": full(
+        "0x20001008", "0x2000abc7", "0x1d000000", "0x20001008", "0x2000ab08", "0x20000f88", "0x2000ab80"
+    ),
+    "one-window": windowed(ONE, "0x20000000", "0x20000340", "0x1fffff80", "0x200003c0"),
+    "four-windows": windowed(FOUR, *BETWEEN),
+    "four-windows-null-allowed": windowed(FOUR, *BETWEEN, CONFIG_KASAN_NULL_CHECK=0),
+    "compact-one-window": windowed(
+        ONE, "0x20000000", "0x20000340", "0x1fffff80", "0x200003c0", CONFIG_KASAN_SHADOW_COMPACT=1
+    ),
+    "compact-four-windows": windowed(FOUR, *BETWEEN, CONFIG_KASAN_SHADOW_COMPACT=1),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_against_the_oracle(tmp_path, cc, layout):
+    need("ld.lld-19", "qemu-system-arm")
+    defines = {
+        "CONFIG_KASAN_GENERIC": 1,
+        "CONFIG_KASAN_MAX_WINDOWS": 8,
+        "CONFIG_KASAN_START_CHECKS": 0,
+        **LAYOUTS[layout],
+    }
+    sources = [HERE / "checks.c", *(ROOT / "runtime" / name for name in FILES)]
+    call(
+        [
+            *compiler(cc, "cortex-m3"),
+            *(
+                "-mcpu=cortex-m3",
+                "-mthumb",
+                "-std=gnu17",
+                "-O2",
+                "-ffreestanding",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-Wno-type-limits",
+            ),
+            *("-fno-strict-aliasing", "-ffunction-sections", "-c"),
+            *(f"-D{name}={value}" for name, value in defines.items()),
+            *("-I", ROOT / "include"),
+            *sources,
+        ],
+        tmp_path,
+    )
+    objects = sorted(tmp_path.glob("*.o"))
+    call(["ld.lld-19", "--gc-sections", "-T", HERE / "checks.lds", "-o", "checks.elf", *objects], tmp_path)
+    console = call(
+        [
+            *("qemu-system-arm", "-machine", "mps2-an385", "-semihosting", "-nic", "none"),
+            *("-display", "none", "-monitor", "none", "-kernel", "checks.elf"),
+        ],
+        tmp_path,
+    )
+    passed = re.search(r"^checks32: passed, ([0-9a-f]{8})$", console, re.MULTILINE)
+    assert passed, console
+    # A loop that does nothing passes as well.
+    assert int(passed[1], 16) > 1000000
