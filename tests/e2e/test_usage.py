@@ -433,6 +433,9 @@ def test_skipped_by_name_when_a_tool_is_missing(redzone, path_without):
     result = redzone("test", "style", PATH=path_without("clang-format-19", "clang-tidy-19"))
     assert "style.clang-format # SKIP clang-format-19 not found" in result.stdout
     assert result.stdout.splitlines()[-1].endswith("2 skipped")
+    # What it took: each process of the suite counts.
+    took = re.search(r"(?m)^# style: .* \((\d+) s, (\d+) s CPU\)$", result.stdout)
+    assert took and int(took[2]) >= 1, result.stdout
 
 
 def test_cases_without_their_folder_are_skipped_by_name(redzone, tmp_path):
@@ -448,7 +451,8 @@ def test_cases_without_their_folder_are_skipped_by_name(redzone, tmp_path):
         (("style", "--seed", "1"), "no chosen suite takes --seed; those that do: "),
         (("soak", "--rounds", "9"), "no chosen suite takes --rounds; those that do: "),
         (("workqueue-stress", "--rounds", "0"), "'0' is not accepted; accepted: an integer from 1 to"),
-        (("style", "--quick"), "no chosen suite takes --quick; those that do: fresh-machine"),
+        (("traces", "--quick"), "no chosen suite takes --quick; those that do: "),
+        (("--quick", "--rest"), "--quick and --rest exclude each other"),
         (("style", "--filter", "slab*"), "no chosen suite takes --filter; those that do: "),
         (("kunit", "--filter", "slab cost"), "'slab cost' is not accepted; accepted: suites or suite.case"),
         (("soak", "--seconds", "0"), "'0' is not accepted; accepted: an integer from 1 to 1000000"),

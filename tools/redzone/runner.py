@@ -7,6 +7,7 @@ suites/__init__.py lists what else it may define.
 
 import itertools
 import os
+import resource
 import shutil
 import sys
 import time
@@ -64,8 +65,8 @@ class Context:
     installed. mode: run only configurations of this mode; None: of all modes.
 
     Options that a suite names in its OPTIONS: seconds, rounds, seed and filter say how long, how often, which
-    sequence and which cases (None: the suite's choice); quick: a part of the suite is enough; linux:
-    which Linux (None: all).
+    sequence and which cases (None: the suite's choice); quick: a part of the suite is enough; rest: only what
+    the suite leaves out by default; linux: which Linux (None: all).
 
     cases_dir: folder of programs with known verdicts. logs: this suite's folder for logs. not_started: {log:
     why its machine did not start}.
@@ -82,6 +83,7 @@ class Context:
         self.rounds = options["rounds"]
         self.filter = options["filter"]
         self.quick = options["quick"]
+        self.rest = options.get("rest", False)
         self.linux = options["linux"]
         self.logs = _own_logs(name)
         self.not_started = {}
@@ -103,6 +105,15 @@ class Context:
         """builder.build(), without asking and without progress lines."""
         doctor.require(builder.tools_of(preset), f"build {preset}", self.yes)
         return builder.build(preset, quiet=True, jobs=self.jobs, **options)
+
+    def part(self, items, quick=(), rest=()):
+        """Return those of @items that this run takes, as a list: with --quick those in @quick, with --rest
+        those in @rest, with --mode alone all, else all but those in @rest."""
+        if self.quick:
+            return [item for item in items if item in quick]
+        if self.mode and not self.rest:
+            return list(items)
+        return [item for item in items if (item in rest) == self.rest]
 
     def note(self, text):
         """Print something that is not a result, such as the progress of a long test."""
@@ -172,7 +183,7 @@ class Printer:
     def begin(self, suite, title):
         self.suite = suite
         self.before = dict(self.counts)
-        self.started = time.monotonic()
+        self.started = time.monotonic(), cpu_seconds()
         print(f"# {suite}: {title}", flush=True)
         if self.status:
             self.status.update(f"{suite}: starting")
@@ -208,8 +219,9 @@ class Printer:
         if self.status:
             self.status.stop()
         now = {key: self.counts[key] - self.before[key] for key in self.counts}
-        seconds = time.monotonic() - self.started
-        text = f"# {self.suite}: {summary(now)} ({seconds:.0f} s)"
+        started, used = self.started
+        seconds, cpu = time.monotonic() - started, cpu_seconds() - used
+        text = f"# {self.suite}: {summary(now)} ({seconds:.0f} s, {cpu:.0f} s CPU)"
         print(text, flush=True)
         return text
 
@@ -237,6 +249,12 @@ class Printer:
         print(summary(self.counts), flush=True)
 
 
+def cpu_seconds():
+    """Return the CPU time of this process and of all its descendants that have ended and were waited for."""
+    spent = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in spent)
+
+
 def summary(counts):
     """Return `N passed, N failed[, N skipped]`."""
     text = f"{counts[PASS]} passed, {counts[FAIL]} failed"
@@ -253,13 +271,19 @@ def _cases_dir(option):
     return Path(chosen).resolve()
 
 
-def _choose(names, known):
+def _choose(names, known, quick, rest):
+    """Return the names of the suites that run: those in @names, or by default all that are not slow; with
+    @quick or @rest those of them that have such a part."""
     for name in names:
         if name not in known:
             raise Failure(f"there is no suite '{name}'; accepted: {', '.join(known)}")
     if names:
         return [name for name in known if name in names]
-    return [name for name, suite in known.items() if not suite.slow]
+    return [
+        name
+        for name, suite in known.items()
+        if not suite.slow and (suite.quick or not quick) and ("rest" in suite.options or not rest)
+    ]
 
 
 def _run_suite(suite, context):
@@ -317,9 +341,17 @@ def run(names, listing, verbose, cases_dir, **options):
     if listing:
         width = max(map(len, known))
         for name, suite in known.items():
-            print(f"{name:{width}}  {suite.title}" + (" (slow: only when named)" if suite.slow else ""))
+            notes = [suite.slow and "slow: only when named"]
+            notes += [
+                suite.quick and not suite.slow and f"--quick: {suite.quick}",
+                "rest" in suite.options and "--rest",
+            ]
+            shown = "; ".join(filter(None, notes))
+            print(f"{name:{width}}  {suite.title}" + (f" ({shown})" if shown else ""))
         return base.OK
-    chosen = _choose(names, known)
+    if options["quick"] and options["rest"]:
+        raise Failure("--quick and --rest exclude each other")
+    chosen = _choose(names, known, options["quick"], options["rest"])
     _check_mode(options["mode"], chosen, known)
     _check_options({name: options[name] for name in suites.OPTIONS}, chosen, known)
     cases = _cases_dir(cases_dir)

@@ -9,6 +9,8 @@ and may have
   OPTIONS       those in suites.OPTIONS that run() reads from its context,
   MODES         the KASAN modes that `--mode` may choose from; run() then reads context.mode,
   SLOW          True: it runs only when it is named,
+  QUICK         what of it --quick runs: "all", or "part", which run() chooses if context.quick is true.
+                Without it, `./redzone test --quick` leaves the suite out,
   SUITE_NAME    a port's: its name, if that is not the port's.
 
 The suite's name is the module's, with `-` for `_`, or the port's; a port's suite_more.py adds `-more` to it.
@@ -23,7 +25,7 @@ from redzone import ports
 from redzone.base import Failure
 
 # Options of the command that only some suites take; each suite names its own.
-OPTIONS = ("seconds", "rounds", "seed", "filter", "quick", "linux")
+OPTIONS = ("seconds", "rounds", "seed", "filter", "quick", "rest", "linux")
 
 # Quick ones first; a suite that is not listed runs after the listed ones.
 ORDER = (
@@ -42,6 +44,8 @@ ORDER = (
     "boots",
     "boot-parameters",
     "e2e",
+    "instruments",
+    "traces",
     "kunit-matrix",
     "mte-stack",
     "rt",
@@ -74,6 +78,7 @@ class Suite:
     slow: bool
     modes: tuple
     options: tuple
+    quick: str | None
 
 
 def _of_port(name, part):
@@ -103,8 +108,10 @@ def load():
         title = (module.__doc__ or name).strip().splitlines()[0].rstrip(".")
         tools = tuple(getattr(module, "TOOLS", ()))
         modes = tuple(getattr(module, "MODES", ()))
-        options = tuple(getattr(module, "OPTIONS", ()))
-        found[name] = Suite(name, title, module, tools, getattr(module, "SLOW", False), modes, options)
+        quick = getattr(module, "QUICK", None)
+        options = (*getattr(module, "OPTIONS", ()), *(["quick"] if quick else []))
+        slow = getattr(module, "SLOW", False)
+        found[name] = Suite(name, title, module, tools, slow, modes, options, quick)
     ranks = {name: rank for rank, name in enumerate(ORDER)}
     ordered = sorted(found, key=lambda name: (ranks.get(name, len(ORDER)), name))
     return {name: found[name] for name in ordered}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs folders of pytest tests as a suite, and shows each result as it comes."""
+"""Runs folders of pytest tests as a suite, and shows each result as it comes.
+
+Tests with the mark `rest` run only with --rest, and with --quick only those with the mark `quick` run."""
 
 import contextlib
 import json
@@ -21,13 +23,14 @@ STATUS = {"passed": PASS, "failed": FAIL, "skipped": SKIP}
 class _Run:
     """One pytest process. results(): its Results as they come; stop() ends it from another thread."""
 
-    def __init__(self, context, path, name):
+    def __init__(self, context, path, marks):
+        name = path.stem
         self.name, self.log = name, context.write_log(name, "")
         receive, send = os.pipe()
         self.receive = os.fdopen(receive, encoding="utf-8")
         with self.log.open("w", encoding="utf-8") as output:
             self.process = subprocess.Popen(
-                [sys.executable, str(MAIN), str(send), str(path)],
+                [sys.executable, str(MAIN), str(send), str(path), marks],
                 cwd=ROOT,
                 env={**os.environ, needs.VARIABLE: "1" if context.yes else ""},
                 pass_fds=[send],
@@ -52,9 +55,17 @@ class _Run:
         status = self.process.wait()
         # 1: tests failed, and the results say so. Anything else is pytest's own trouble, or a test that
         # killed it.
-        if count == 0 or status not in (0, 1) or (status == 1 and not failed):
+        # 5: the file has no test with these marks.
+        if status not in (0, 1, 5) or (status == 0 and count == 0) or (status == 1 and not failed):
             said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:]
             yield Result(self.name, FAIL, "\n".join([f"pytest ended with status {status}", *said]), self.log)
+
+
+def marks_of(context):
+    """Return pytest's expression for the tests that this run takes."""
+    if context.quick:
+        return "quick and not rest"
+    return "rest" if context.rest else "not rest"
 
 
 def run(context, *folders):
@@ -67,7 +78,7 @@ def run(context, *folders):
 
     def run_file(path):
         try:
-            current = _Run(context, path, path.stem)
+            current = _Run(context, path, marks_of(context))
             runs.append(current)
             for result in current.results():
                 results.put(result)

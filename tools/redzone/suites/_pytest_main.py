@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program: `_pytest_main.py FD FOLDER` runs the tests in FOLDER with pytest, and writes one line of JSON to
-the file descriptor FD for each test that has ended."""
+"""A program: `_pytest_main.py FD FILE MARKS` runs the tests in FILE whose marks fit the expression MARKS with
+pytest, and writes one line of JSON to the file descriptor FD for each test that has ended."""
 
 import json
 import os
@@ -33,13 +33,13 @@ class _Results:
         print(json.dumps(entry), file=self.stream, flush=True)
 
 
-def main(descriptor, folder):
+def main(descriptor, file, marks):
     # This file's folder is first on the path, and some of its modules have the same names as pytest's own.
     del sys.path[0]
     import pytest
 
     with os.fdopen(int(descriptor), "w", encoding="utf-8") as stream:
-        return pytest.main(["-q", folder], plugins=[_Results(stream)])
+        return pytest.main(["-q", file, "-m", marks], plugins=[_Results(stream)])
 
 
 if __name__ == "__main__":

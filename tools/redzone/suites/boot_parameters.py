@@ -22,6 +22,7 @@ from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import end_error, wrong_with
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+QUICK = "all"
 DOCUMENT = ROOT / "docs" / "boot-parameters.md"
 TIMEOUT = 120
 

@@ -21,14 +21,33 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
 TIMEOUT = 300
-# (compiler, instrumentation) for all programs in one boot.
-TOGETHER = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "inline"))
-TOGETHER_SW_TAGS = (("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "outline"))
-# With the feature +taggedglobals, which the rows of globals need.
-TOGETHER_TAGGED_GLOBALS = ("clang-19", "inline")
-# And whether stack variables have tags.
-TOGETHER_HW_TAGS = (("clang-19", False), ("gcc", False), ("clang-19", True))
+# All programs in one boot: (mode, compiler, instrumentation), and what is special: the large C library; the
+# feature +taggedglobals, which the rows of globals need; tags for stack variables.
+TOGETHER = (
+    ("generic", "clang-19", "inline"),
+    ("generic", "clang-19", "outline"),
+    ("generic", "gcc", "inline"),
+    ("generic", "gcc", "outline"),
+    ("generic", "clang-19", "inline", "large"),
+    ("sw_tags", "clang-19", "inline"),
+    ("sw_tags", "clang-19", "outline"),
+    ("sw_tags", "gcc", "outline"),
+    ("sw_tags", "clang-19", "inline", "with_globals"),
+    ("hw_tags", "clang-19", "sync"),
+    ("hw_tags", "gcc", "sync"),
+    ("hw_tags", "clang-19", "sync", "stack"),
+)
 MODES = ("generic", "sw_tags", "hw_tags")
+OPTIONS = ("rest",)
+QUICK = "part"
+IN_QUICK = (TOGETHER[0], ("sw_tags", "clang-19", "inline"), ("hw_tags", "clang-19", "sync"))
+# The same compilers and kinds of check in other combinations.
+REST = (
+    ("generic", "clang-19", "outline"),
+    ("generic", "gcc", "inline"),
+    ("sw_tags", "clang-19", "outline"),
+    ("hw_tags", "gcc", "sync"),
+)
 # Names that a report by tags may use for a bug that Generic mode recognizes by the value of its redzone.
 TAGS_TYPES = {
     "use-after-scope": ("invalid-access", "stack-out-of-bounds"),
@@ -193,9 +212,16 @@ def _configuration(context, cases, where, mode="generic"):
         yield from context.each(one, cases)
 
 
-def _together(context, cases, compiler, where, mode="generic", stack=False, with_globals=False, large=False):
-    """Run all cases as programs in one boot; the comparison is the same. stack: with MTE stack tagging.
-    with_globals: with tagged globals. large: with the large C library."""
+def _together(context, cases, configuration):
+    """Run all cases as programs in one boot of the kernel @configuration, one of TOGETHER; the comparison is
+    the same."""
+    mode, compiler, where, *special = configuration
+    large, with_globals, stack = (word in special for word in ("large", "with_globals", "stack"))
+    if mode == "sw_tags":
+        cases = [case for case in cases if for_tags(case, compiler, where, with_globals)]
+    elif mode == "hw_tags":
+        cases = [wanted for case in cases if (wanted := for_hw_tags(case, stack))]
+        where = "stack" if stack else where
     label = f"each.{compiler}.{where}" if mode == "generic" else f"{mode}.each.{compiler}.{where}"
     label += ".musl" if large else ""
     features = ["mtestack"] if stack else [] if mode == "hw_tags" else None
@@ -244,26 +270,17 @@ def _together(context, cases, compiler, where, mode="generic", stack=False, with
 
 def run(context):
     cases = load(context.cases_dir)
-    if context.mode in (None, "generic"):
-        # With --mode each program has a kernel of its own; without it, two of each verdict show that this
-        # works as well.
-        for where in ("inline", "outline") if context.mode else ("inline",):
-            yield from _configuration(context, cases if context.mode else one_of_each(cases), where)
-        for compiler, where in TOGETHER:
-            yield from _together(context, cases, compiler, where)
-        yield from _together(context, cases, *TOGETHER[0], large=True)
-    if context.mode in (None, "sw_tags"):
-        if context.mode:
-            chosen = [case for case in cases if for_tags(case, "clang-19", "inline")]
-            yield from _configuration(context, chosen, "inline", "sw_tags")
-        for compiler, where in TOGETHER_SW_TAGS:
-            chosen = [case for case in cases if for_tags(case, compiler, where)]
-            yield from _together(context, chosen, compiler, where, "sw_tags")
-        compiler, where = TOGETHER_TAGGED_GLOBALS
-        chosen = [case for case in cases if for_tags(case, compiler, where, with_globals=True)]
-        yield from _together(context, chosen, compiler, where, "sw_tags", with_globals=True)
-    if context.mode in (None, "hw_tags"):
-        for compiler, stack in TOGETHER_HW_TAGS:
-            chosen = [wanted for case in cases if (wanted := for_hw_tags(case, stack))]
-            where = "stack" if stack else "sync"
-            yield from _together(context, chosen, compiler, where, "hw_tags", stack)
+    # With --mode each program has a kernel of its own; without it, two of each verdict show that this works
+    # as well.
+    alone = []
+    if context.mode == "generic":
+        alone = [(cases, where) for where in ("inline", "outline")]
+    elif context.mode == "sw_tags":
+        alone = [([case for case in cases if for_tags(case, "clang-19", "inline")], "inline")]
+    elif context.mode is None:
+        alone = [(one_of_each(cases), "inline")]
+    for chosen, where in [] if context.quick or context.rest else alone:
+        yield from _configuration(context, chosen, where, context.mode or "generic")
+    for configuration in context.part(TOGETHER, IN_QUICK, REST):
+        if context.mode in (None, configuration[0]):
+            yield from _together(context, cases, configuration)

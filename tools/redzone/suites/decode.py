@@ -8,6 +8,7 @@ from redzone.base import ROOT
 from redzone.suites import _pytest
 
 TOOLS = ("clang-19", "lld", "nm", "objdump", "objcopy", "symbolizer")
+QUICK = "all"
 
 
 def run(context):

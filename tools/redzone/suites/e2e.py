@@ -8,6 +8,8 @@ from redzone.suites import _pytest
 
 TOOLS = ("cmake", "ninja", "clang-19", "gcc-arm64", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64", "git")
 
+QUICK = "part"
+
 
 def run(context):
     # If this tool is not available, its tests skip by name.

@@ -12,6 +12,12 @@ from redzone.base import BUILD, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "nm")
+QUICK = "part"
+# One target of 64 and one of 32 bits, and each mode.
+IN_QUICK = tuple(
+    f"runtime-{name}"
+    for name in ("arm64-clang-full", "arm-gcc-windowed", "arm64-clang-sw_tags", "arm64-clang-hw_tags")
+)
 
 # Undefined symbols that the runtime may have: the port's functions, and those that a linker or compiler
 # provides.
@@ -79,9 +85,8 @@ def judge_fuzz(name, files):
 
 
 def run(context):
-    for preset in builder.presets():
-        if not preset.startswith("runtime-"):
-            continue
+    runtimes = [preset for preset in builder.presets() if preset.startswith("runtime-")]
+    for preset in context.part(runtimes, IN_QUICK):
         name = preset.removeprefix("runtime-")
         reason = context.missing_for(preset)
         if reason:

@@ -18,7 +18,7 @@ from redzone.base import BUILD, ROOT, Failure
 from redzone.runner import FAIL, PASS, Result
 
 SLOW = True
-OPTIONS = ("quick",)
+QUICK = "part"
 TOOLS = debianroot.TOOLS
 FOLDER = BUILD / "fresh-machine"
 CLONE = "/root/redzone"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, both slab allocators, 1 and 4 CPUs.
 
-Every suite runs in each mode, and the memory suites in nearly every configuration; the suite kunit-matrix
+Every suite runs in each mode, and the memory suites in every configuration. By default these are so many that
+each mode, compiler, slab allocator and feature is in one of them, and each mode with each kind of check;
+--rest has those that put the same together in another way, --quick one of each mode. The suite kunit-matrix
 runs all suites in all configurations."""
 
 from redzone import ktap, machine, mteqemu
@@ -10,17 +12,19 @@ from redzone.runner import FAIL, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "qemu-arm64")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
-OPTIONS = ("filter",)
+OPTIONS = ("filter", "rest")
+QUICK = "part"
 TIMEOUT = 600
 
 # (mode, instrumentation, compiler, CPUs), and the slab allocator if it is not the default; with hardware
-# tags, kasan.mode= instead of the instrumentation. The second Clang and the kernel without KASAN run once.
+# tags, kasan.mode= instead of the instrumentation.
 CONFIGURATIONS = [
     ("generic", where, compiler, cpus)
     for compiler in ("clang-19", "gcc")
     for where in ("inline", "outline")
     for cpus in (1, 4)
-] + [("generic", "inline", "clang-22", 4), ("off", "inline", "clang-19", 4)]
+] + [("generic", "inline", "clang-22", cpus) for cpus in (1, 4)]
+CONFIGURATIONS.append(("off", "inline", "clang-19", 4))
 CONFIGURATIONS += [
     (mode, "inline", "clang-19", cpus, "slab") for mode in ("generic", "off") for cpus in (1, 4)
 ]
@@ -69,6 +73,7 @@ MEMORY_SUITES = "kunit.filter_glob=kasan*,slab*,mempool,page*,vm*,module,fault_i
 ALL_SUITES = {
     ("generic", "inline", "clang-19", 1),
     ("generic", "inline", "clang-19", 4),
+    ("generic", "inline", "clang-22", 1),
     ("generic", "outline", "gcc", 4),
     ("off", "inline", "clang-19", 4),
     ("sw_tags", "inline", "clang-19", 4),
@@ -76,7 +81,7 @@ ALL_SUITES = {
     *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK}),
 }
 # Configurations for --filter: a changed suite runs in each mode, and with the other slab allocator.
-FILTERED = (ALL_SUITES - set(LOCKDEP)) | {
+FILTERED = (ALL_SUITES - {*LOCKDEP, ("generic", "inline", "clang-22", 1)}) | {
     WITH_LOCKDEP,
     WITH_GLOBALS,
     WITH_MTE_STACK,
@@ -94,6 +99,27 @@ MATRIX_ONLY = {
     ("hw_tags", "asymm", "clang-19", 1),
     ("hw_tags", "sync", "clang-22", 4),
     *LOCKDEP,
+}
+# What --quick runs.
+IN_QUICK = {
+    ("generic", "inline", "clang-19", 4),
+    ("sw_tags", "inline", "clang-19", 4),
+    ("hw_tags", "sync", "clang-19", 4),
+}
+# What --rest runs: the same compilers, kinds of check, allocators and numbers of CPUs, in other combinations.
+REST = {
+    ("generic", "inline", "clang-19", 1),
+    ("generic", "outline", "clang-19", 4),
+    ("generic", "inline", "gcc", 4),
+    ("generic", "inline", "clang-22", 4),
+    ("generic", "inline", "clang-19", 4, "slab"),
+    ("off", "inline", "clang-19", 1, "slab"),
+    ("off", "inline", "clang-19", 4, "slab"),
+    ("sw_tags", "inline", "clang-19", 1),
+    ("sw_tags", "outline", "clang-19", 4),
+    ("sw_tags", "outline", "gcc", 4),
+    ("hw_tags", "sync", "clang-19", 1),
+    ("hw_tags", "sync", "gcc", 4),
 }
 # The modes of hardware tags differ only in how they report a bad access, and tags are slow to emulate.
 KASAN_SUITES = "kunit.filter_glob=kasan*"
@@ -157,6 +183,15 @@ def wrong_with(outcome, parsed):
     return failed + errors_of(outcome, parsed)
 
 
+def _chosen(context, matrix):
+    """Return the configurations that run."""
+    if matrix:
+        return CONFIGURATIONS
+    if context.filter and not context.rest and not context.quick:
+        return [configuration for configuration in CONFIGURATIONS if configuration in FILTERED]
+    return context.part([item for item in CONFIGURATIONS if item not in MATRIX_ONLY], IN_QUICK, REST)
+
+
 def run(context, matrix=False, only=None):
     """Yield the results. @matrix: of all suites in all configurations, including those of MATRIX_ONLY.
     @only: a list of configurations, all of which run."""
@@ -177,13 +212,8 @@ def run(context, matrix=False, only=None):
         return name, outcome, ktap.parse(lines), log
 
     ready = []
-    for configuration in only or CONFIGURATIONS:
+    for configuration in only or _chosen(context, matrix):
         if context.mode not in (None, configuration[0]):
-            continue
-        left_out = (
-            configuration not in FILTERED if context.filter else configuration in MATRIX_ONLY and not matrix
-        )
-        if left_out and not only:
             continue
         preset = preset_of(configuration)
         reason = missing_for(context, configuration)
@@ -192,7 +222,7 @@ def run(context, matrix=False, only=None):
             continue
         image = context.build(preset, targets=["redzone"])["redzone"]
         ready.append((configuration, image, None))
-        if configuration == WITHOUT_PAN and not context.filter:
+        if configuration == WITHOUT_PAN and not context.filter and not context.quick:
             ready.append((configuration, image, NO_PAN))
     # The longest first, so that none is left running alone at the end on one CPU of the host.
     ready.sort(key=lambda item: (item[0] not in ALL_SUITES, item[0][0] != "hw_tags"))

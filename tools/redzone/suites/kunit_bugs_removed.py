@@ -2,7 +2,8 @@
 """The KUnit suites without their bugs: a case that expects a report must then fail.
 
 A case expects a report if the console of the ordinary kernel shows one while it runs. The kernel
-redzone-bugs-removed has the same suites, compiled with REDZONE_REMOVE_BUGS.
+redzone-bugs-removed has the same suites, compiled with REDZONE_REMOVE_BUGS. With --rest: in the modes and
+suites that share most of their cases with Generic mode.
 """
 
 from redzone import ktap
@@ -18,6 +19,8 @@ CONFIGURATIONS = (
 )
 # What runs in the last one: its other cases are those of the first one.
 LOCK_SUITES = "kunit.filter_glob=lockdep*"
+REST = CONFIGURATIONS[1:]
+OPTIONS = ("rest",)
 MODES = ("generic", "hw_tags")
 
 
@@ -66,7 +69,7 @@ def _compare(context, configuration):
 
 
 def run(context):
-    for configuration in CONFIGURATIONS:
+    for configuration in context.part(CONFIGURATIONS, rest=REST):
         if context.mode not in (None, configuration[0]):
             continue
         reason = kunit.missing_for(context, configuration)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The lock validator: the kernel's own locks run clean, planted lock bugs are reported, with golden texts.
 
-In Generic mode all KUnit suites run under it, on 1 and on 4 CPUs. In the tag-based modes the suites of the
-validator and of KASAN run: a lock in bad memory is KASAN's to report. tests/golden/lockdep/ has reports,
+In Generic mode all KUnit suites run under it, on 1 and on 4 CPUs. With --rest the suites of the validator and
+of KASAN run in the other modes: a lock in bad memory is KASAN's to report. tests/golden/lockdep/ has reports,
 written again with REDZONE_UPDATE_GOLDEN=1."""
 
 import difflib
@@ -16,7 +16,7 @@ from redzone.suites import kunit
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
-OPTIONS = ("filter",)
+OPTIONS = ("filter", "rest")
 TIMEOUT = 600
 GOLDEN = ROOT / "tests" / "golden" / "lockdep"
 GOLDEN_TIMEOUT = 300
@@ -29,6 +29,7 @@ CONFIGURATIONS = (
     ("hw_tags", 4, OWN_SUITES),
     ("off", 4, "lockdep*"),
 )
+REST = CONFIGURATIONS[2:]
 # {golden report: the KUnit case that plants the bug}. Each prints one report.
 GOLDEN_CASES = {
     "circular-dependency": "lockdep_order.ab_ba",
@@ -152,7 +153,7 @@ def run(context):
         return name, outcome, lines, log
 
     ready = []
-    for mode, cpus, chosen in CONFIGURATIONS:
+    for mode, cpus, chosen in context.part(CONFIGURATIONS, rest=REST):
         if context.mode not in (None, mode):
             continue
         name = f"{mode}-{cpus}cpu"
@@ -170,5 +171,5 @@ def run(context):
         errors = kunit.errors_of(outcome, parsed) + strays(lines)
         if errors:
             yield Result(name, FAIL, "\n".join(errors), log)
-    if context.mode in (None, "generic") and not context.filter:
+    if context.mode in (None, "generic") and not context.filter and not context.rest:
         yield from _golden(context)

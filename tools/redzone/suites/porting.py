@@ -18,6 +18,9 @@ TOOLS = (
     "qemu-riscv64",
 )
 
+OPTIONS = ("rest",)
+QUICK = "part"
+
 
 def run(context):
     # If a compiler is missing, its tests skip by name.

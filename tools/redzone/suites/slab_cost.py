@@ -6,6 +6,7 @@ import re
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, Result
 
+QUICK = "all"
 PAGE = 4096
 
 

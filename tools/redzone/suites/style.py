@@ -11,6 +11,7 @@ from redzone import ports, tools
 from redzone.base import ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
+QUICK = "all"
 MAX_LINES = 700
 _CODE = (".c", ".h", ".S", ".py", ".lds", ".cmake")
 # Header comment with the licence; a script's first line may name its interpreter. Programs with recorded line

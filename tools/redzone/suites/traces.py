@@ -12,6 +12,8 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "qemu-arm64")
 TIMEOUT = 900
+# Three kernels of its own, which no other suite needs.
+SLOW = True
 CPUS = (1, 4)
 # They overwrite frame records, so that frame pointers give less than the shadow call stack.
 SPOILS_FRAMES = "kunit.filter_skip=kasan_garbage.stack_pointer_of_the_task,kasan_garbage.frame_record"
