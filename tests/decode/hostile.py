@@ -18,8 +18,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(Path(__file__).parent)]
 
+import test_systems  # noqa: E402
 from redzone.decode import collect, decoder, lines, model, parse, terminal  # noqa: E402
 
 # Every so many inputs are shown as well, which takes longer than decoding them.
@@ -122,7 +123,8 @@ def seeds():
     """Return lists of lines: our golden reports, and lines of the other sanitizers."""
     golden = sorted((ROOT / "tests" / "golden").glob("**/*.log"))
     own = sorted((Path(__file__).parent / "logs").glob("*.log"))
-    return [path.read_bytes().splitlines() for path in (*golden, *own)] + [_EXTRA]
+    other = [text.encode().splitlines() for _, text, _ in test_systems.LOGS]
+    return [path.read_bytes().splitlines() for path in (*golden, *own)] + [_EXTRA, *other]
 
 
 def make(rng, pool):

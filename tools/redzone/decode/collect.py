@@ -39,7 +39,7 @@ class Collector:
         report.signature = signature.signature(report)
         if report.kind == "kasan":
             self.count(log.by_mode, report.mode or "unknown")
-        named = report.kind in ("kasan", "asan", "hwasan", "kfence")
+        named = report.kind in ("kasan", "asan", "hwasan", "mte", "kfence")
         self.count(log.by_type, (report.type if named else report.kind) or "unknown")
         bug = self._bugs.get(report.signature)
         if bug is None:

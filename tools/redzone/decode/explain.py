@@ -114,6 +114,10 @@ _ADVICE = {
         "Either the access left its object, or the object was freed: the tags alone do not tell these apart.",
         "If there are traces of an allocation and a free, read these first. A report of Generic mode says more.",
     ),
+    "untold": (
+        "Either the access left its object, or the object was freed: the report does not say which.",
+        "Look the address up in the map of the image, and in the allocator's own structures.",
+    ),
     "uninit": (
         "Common causes of this shape: a member that no path sets, padding, or a function that failed before it filled "
         "its result.",
@@ -333,11 +337,14 @@ def _evidence(report):
 
 def explain(report):
     """Return the sentences about @report."""
-    if report.kind not in ("kasan", "asan", "hwasan", "kfence", "kmsan", "kcsan"):
+    if report.kind not in ("kasan", "asan", "hwasan", "mte", "kfence", "kmsan", "kcsan"):
         return _other(report)
     found = [_access(report)] if report.kind not in ("kmsan", "kcsan") else []
     found += [_locals(report), _state(report), *_evidence(report)]
     mistake = MISTAKES.get(report.type)
+    if mistake == "tags" and report.mode == "generic":
+        # Another system's sanitizer, which has shadow bytes and no words for them.
+        mistake = "untold"
     if report.type == "out-of-bounds" and report.access.size is not None and report.access.size >> 63:
         found.append("The size is negative as a signed number: look at the subtraction that produced it.")
     elif mistake and not report.access.asynchronous:

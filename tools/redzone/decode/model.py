@@ -17,7 +17,20 @@ from dataclasses import dataclass, field
 SCHEMA = 1
 
 # Report.kind. The last ones are the "other" reports: a title, a trace, and little else.
-KINDS = ("kasan", "asan", "hwasan", "kfence", "kmsan", "kcsan", "ubsan", "oops", "warning", "panic", "other")
+KINDS = (
+    "kasan",
+    "asan",
+    "hwasan",
+    "mte",
+    "kfence",
+    "kmsan",
+    "kcsan",
+    "ubsan",
+    "oops",
+    "warning",
+    "panic",
+    "other",
+)
 # Report.mode of KASAN; "" if the report does not show it.
 MODES = ("generic", "sw_tags", "hw_tags")
 # Stack.kind. "call": how the access was made; "work" and "work2": who handed the object to RCU or a

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Makes a model.Report of the lines of one report, in whatever format its sanitizer printed it."""
 
-from redzone.decode import memory, shapes
+from redzone.decode import memory, shapes, systems
 from redzone.decode.frames import address as _hex
 from redzone.decode.frames import function_of, parse_frame, path_of, unhashed
 from redzone.decode.frames import number as _number
@@ -44,20 +44,20 @@ _SIDES = {
 }
 _WORDS = {"Read": "read", "Write": "write", "Free": "free", "Access": "access"}
 # The characters that all headlines but one begin with; most lines begin with others.
-_FIRST = frozenset("BUEWUkgIOK=")
+_FIRST = frozenset("BUEWUkgIOKr=")
 _PAGE_KIND = {"kmalloc-large": "page"}
 
 
 def headline(text):
     """Return (kind, match) if @text begins a report, else (None, None)."""
-    if text[:1] not in _FIRST and "runtime error: " not in text:
-        return None, None
-    for shape in shapes.HEADLINES:
-        if shape.literal in text:
-            match = shape.pattern.match(text)
-            if match:
-                return shape.name, match
-    return None, None
+    if text[:1] in _FIRST or "runtime error: " in text:
+        for shape in shapes.HEADLINES:
+            if shape.literal in text:
+                match = shape.pattern.match(text)
+                if match:
+                    return shape.name, match
+    match = systems.headline(text)
+    return (systems.BY_PATTERN[match.re].kind, match) if match else (None, None)
 
 
 def headless(text):
@@ -312,7 +312,7 @@ class Builder:
             None if cell in ("..", "--") else int(cell, 16)
             for cell in text.replace("[", " ").replace("]", " ").split()
         ]
-        bad = ">" in (match["mark"] or "")
+        bad = ">" in (match["mark"] or "") or "[" in text
         report.memory.rows.append(MemoryRow(int(match["address"], 16), cells, bad))
         self._caret_from = match.start("cells") + (text[0] in " [")
         if bad and "[" in text:

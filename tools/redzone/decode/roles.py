@@ -17,7 +17,7 @@ import re
 
 # Whole names, without leading underscores.
 _SANITIZER_NAMES = """
-    print_report check_memory_region check_memory_region_inline check_region_inline memory_is_poisoned
+    print_report db_trace_self_wrapper kdb_backtrace db_stack_dump db_enter check_memory_region check_memory_region_inline check_region_inline memory_is_poisoned
     memory_is_poisoned_n print_address_description describe_address describe_object check_slab_allocation
     check_page_allocation report_tag_fault do_tag_check_fault do_tag_recovery report_suspicious_frames
     redzone_check dump_stack dump_stack_lvl dump_stack_print_info dump_stack_set_arch_desc dump_backtrace
@@ -260,6 +260,8 @@ _HELPER_PREFIXES = (
     ("phys_", "phys_addr() and its like check an address"),
 )
 _SANITIZERS_WHOLE, _HELPERS_WHOLE = frozenset(_SANITIZER_NAMES.split()), frozenset(_HELPER_NAMES.split())
+# Files whose functions have names that others have as well: OP-TEE's check_access().
+_SANITIZER_FILES = ("core/kernel/asan.c",)
 _CHECKED_MEMORY = ("asan_mem", "hwasan_mem")
 _SANITIZERS = tuple(prefix for prefix, _ in _SANITIZER_PREFIXES)
 _HELPERS = tuple(prefix for prefix, _ in _HELPER_PREFIXES)
@@ -281,6 +283,8 @@ def role(name, module="", path=""):
     "" if it is not known.
     """
     bare = name.lstrip("_")
+    if path.endswith(_SANITIZER_FILES):
+        return "sanitizer"
     if bare.startswith(_CHECKED_MEMORY):
         return "helper"
     if _RUNTIME.fullmatch(name) or bare.startswith(_SANITIZERS):

@@ -14,7 +14,7 @@ import collections
 import heapq
 import re
 
-from redzone.decode import collect, frames, lines, parse, paste, repeats, shapes
+from redzone.decode import collect, foreign, frames, lines, parse, paste, repeats, shapes, systems
 from redzone.decode.model import Report
 
 CHUNK = 4 << 20
@@ -33,6 +33,7 @@ WORDS = (
     b"Internal error: ",
     b"Oops",
     b"Kernel panic - ",
+    b"rust_kernel: panicked",
     b"WARNING: ",
     b"buggy address",
     b"TAP version ",
@@ -41,6 +42,7 @@ WORDS = (
     b"Kernel Offset: ",
     b"reference kernel ",
     b"kasan: ",
+    *systems.WORDS,
 )
 _KTAP_WORD = b"ok "
 # The beginning of most reports, one of the words; and how far ahead the next one is near.
@@ -313,7 +315,7 @@ class Scanner:
         if open_kind == "oops":
             # "Internal error" follows "Unable to handle", and "Oops" a "BUG".
             return kind == "oops" or (kind == "panic" and "atal exception" in text)
-        if open_kind in ("asan", "hwasan"):
+        if open_kind in ("asan", "hwasan", "mte"):
             return kind in ("ubsan", "other") and not text.startswith("==")
         # A warning of another CPU may stand in a report; without a caller it cannot be told apart, and is lost.
         if kind in ("other", "warning") and open_kind in ("kasan", "kfence") and not builder.caller:
@@ -341,7 +343,11 @@ class Scanner:
         old = self._open.get(line.caller)
         if old is None and not line.caller and self._open:
             old = next(reversed(self._open.values()))
-        builder = parse.Builder(kind, line, match)
+        if match.re in systems.BY_PATTERN:
+            builder = foreign.Builder(line, match)
+            self.log.system = self.log.system or builder.system.name
+        else:
+            builder = parse.Builder(kind, line, match)
         if old is not None:
             builder.shared = kind == old.report.kind == "kasan" and not old.ended and not line.caller
             self._close(old)
@@ -540,7 +546,7 @@ class _Hits:
         words = (*WORDS, _KTAP_WORD) if ktap else WORDS
         # [(place, word)], the first place first. Those that are not in the rest of the piece are left out.
         self._next = [(-1, word) for word in words]
-        self._any = re.compile(b"|".join(words))
+        self._any = re.compile(b"|".join(map(re.escape, words)))
         self._report = -1
 
     def after(self, at):

@@ -80,6 +80,11 @@ HEADLINES = _shapes(
     ("oops", "general protection fault", r"(?:Oops: )?(?P<type>general protection fault)\b"),
     ("oops", "Internal error: ", r"Internal error: (?P<type>.*?)(?:: [0-9a-f]{1,16})?(?: \[#\d+\].*)?$"),
     ("oops", "Oops", r"Oops(?:: | - )(?P<type>(?!this is )\S.*?)(?:: [0-9a-f]{4,16})? \[#\d+\]"),
+    (
+        "oops",
+        "rust_kernel: panicked at ",
+        r"rust_kernel: (?P<type>panicked) at (?:'.*', )?(?P<file>[^\s:]+\.rs:\d+)(?::\d+)?:?",
+    ),
     ("panic", "Kernel panic - ", r"Kernel panic - not syncing: (?P<type>.*)"),
     (
         "warning",

@@ -23,6 +23,7 @@ _SUFFIX = re.compile(
     r"(?:\.(?:constprop|isra|part|cold|llvm|lto_priv|localalias|warm|resolved|\d+|[0-9a-f]{8,}))+$"
 )
 
+_NAMES = {"kasan": "KASAN", "asan": "ASan", "hwasan": "HWASan", "mte": "MTE"}
 _FREES = ("double-free", "invalid-free", "double-free or invalid-free")
 
 
@@ -34,7 +35,7 @@ def plain(name):
 def set_roles(report):
     """Fill Frame.role in all traces."""
     # In user space a frame's module is its program or library, not a driver.
-    kernel = report.kind not in ("asan", "hwasan")
+    kernel = report.kind not in ("asan", "hwasan", "mte")
     for stack in report.stacks:
         for frame in stack.frames:
             path = frame.locations[-1].path if frame.locations else ""
@@ -78,8 +79,8 @@ def title(report):
     place = function(report)
     within = f" in {place}" if place else ""
     kind, access = report.kind, report.access.kind.capitalize()
-    if kind in ("kasan", "asan", "hwasan"):
-        name = {"kasan": "KASAN", "asan": "ASan", "hwasan": "HWASan"}[kind]
+    if kind in _NAMES:
+        name = _NAMES[kind]
         if not report.type:
             return f"{name}: a report without its beginning{within}"
         shown = f" {access}" if report.access.kind in ("read", "write") and report.type not in _FREES else ""

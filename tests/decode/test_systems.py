@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""Reports of other kernels' sanitizers: what each row of decode/systems.py makes of a log in its system's form.
+
+All names and numbers are invented; docs/decode.md shows these examples.
+"""
+
+# Lines of logs.
+# ruff: noqa: E501
+
+import pytest
+from conftest import ROOT, decode, reports
+from redzone.decode import systems
+
+# (system, log, type, access, size, address, function or the access's pc, frames of the trace)
+LOGS = (
+    (
+        "NuttX",
+        "kasan_report: kasan detected a write access error, address at 0x40213667,size is 1, return address: 0x62f82c\n"
+        "kasan_show_memory: Shadow bytes around the buggy address:\n"
+        "kasan_show_memory:   0x40213610: 18 36 21 40 f8 35 21 40 00 00 00 00 00 00 00 00\n"
+        "sched_dumpstack: [ 3] [<0x62f82c>] demo_write+0x78/0xa6\n"
+        "sched_dumpstack: [ 3] [<0x62f90c>] demo_main+0x80/0x10e\n",
+        ("invalid-access", "write", 1, 0x40213667, "demo_write", ["", "demo_write", "demo_main"]),
+    ),
+    (
+        "FreeBSD",
+        "panic: ASan: Invalid access, 8-byte read at 0xfffffe0054101168, UMAUseAfterFree(fd)\ncpuid = 0\ntime = 1630430215\n"
+        "KDB: stack backtrace:\ndb_trace_self_wrapper() at db_trace_self_wrapper+0xc7/frame 0xfffffe0051234560\n"
+        "kasan_report() at kasan_report+0x45/frame 0xfffffe0051234570\ndemo_read() at demo_read+0x17/frame 0xfffffe0051234580\n",
+        (
+            "use-after-free",
+            "read",
+            8,
+            0xFFFFFE0054101168,
+            "demo_read",
+            ["db_trace_self_wrapper", "kasan_report", "demo_read"],
+        ),
+    ),
+    (
+        "NetBSD",
+        "ASan: Unauthorized Access In 0xffffffff80b2ad10: Addr 0xffffa58012345671 [4 bytes, write, PoolUseAfterFree]\n"
+        "#0 0xffffffff80b2ad10 in demo_put <netbsd>\n#1 0xffffffff80b2bd10 in demo_ioctl <netbsd>\n",
+        ("use-after-free", "write", 4, 0xFFFFA58012345671, "demo_put", ["demo_put", "demo_ioctl"]),
+    ),
+    (
+        "OpenBSD",
+        "panic: Caught invalid memory access at ffff800012345678 size 4 op 1\nStopped at db_enter+0x14\n"
+        "demo_put(ffff800012345678,4) at demo_put+0x2a\ndemo_ioctl(1) at demo_ioctl+0x1a\n",
+        ("invalid-access", "write", 4, 0xFFFF800012345678, "demo_put", ["demo_put", "demo_ioctl"]),
+    ),
+    (
+        "Zircon",
+        "KASAN detected a write error: ptr={{{data:0xffffffe00864a306}}}, size=0x4, caller: {{{pc:0xffffffff0012bd10}}}\n"
+        "Shadow memory state around the buggy address 0xffffffe00864a306:\n"
+        "0xffffffe00864a2f8: 0xfa 0xfa 0xfa 0xfa 0xfa 0xfa 0xfa 0xfa\n0xffffffe00864a300: 0x00 0x00 0xfa 0xfd 0xfa 0xfa 0xfa 0xfa\n"
+        "                                   ^^\n0xffffffe00864a308: 0xfa 0xfa 0xfa 0xfa 0xfa 0xfa 0xfa 0xfa\n"
+        "   {{{bt:0:0xffffffff0012bd20:ra}}}\n",
+        ("invalid-access", "write", 4, 0xFFFFFFE00864A306, "0xffffffff0012bd10", ["", ""]),
+    ),
+    (
+        "XNU",
+        'panic(cpu 1 caller 0xfffffff01234567): "KASan: invalid 8-byte load 0xffffff8012345678 [HEAP_FREED]\n'
+        " Shadow             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f\n"
+        " fffffbf000000000: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n"
+        " fffffbf000000010: 00 00[fd]fd 00 00 00 00 00 00 00 00 00 00 00 00\n"
+        "Backtrace: ffffff8000234567,ffffff8000234600,\n",
+        ("use-after-free", "read", 8, 0xFFFFFF8012345678, "0xffffff8000234567", ["", ""]),
+    ),
+    (
+        "OpenHarmony LiteOS",
+        "[ERR][KProcess:DemoTask]*****  Kernel Address Sanitizer Error Detected Start *****\n"
+        "[ERR][KProcess:DemoTask]Heap buffer overflow error detected\n[ERR][KProcess:DemoTask]Illegal READ address at: [0x21040414]\n"
+        "[ERR][KProcess:DemoTask]Shadow memory address: [0x21041e84 : 6]  Shadow memory value: [2]\nrunTask->taskName = DemoTask\n"
+        "traceback 0 -- lr = 0x210099f4\ntraceback 1 -- lr = 0x21009a10\n"
+        "[ERR]*****  Kernel Address Sanitizer Error Detected End *****\n",
+        ("out-of-bounds", "read", None, 0x21040414, "0x210099f4", ["", ""]),
+    ),
+    (
+        "coreboot",
+        "ASan: stack-out-of-bounds in 0x7f7432fd\nWrite of 4 bytes at addr 0x7f7c2ac8\n",
+        ("stack-out-of-bounds", "write", 4, 0x7F7C2AC8, "0x7f7432fd", [""]),
+    ),
+    (
+        "Unikraft",
+        "[    0.105388] CRIT: [libkasan] <kasan.c @  179> ===========KernelAddressSanitizer===========\n"
+        "[    0.108431] CRIT: [libkasan] <kasan.c @  179> * invalid access to address 0x25b01b\n"
+        "[    0.110177] CRIT: [libkasan] <kasan.c @  179> * write of size 1\n"
+        "[    0.111537] CRIT: [libkasan] <kasan.c @  179> * redzone code 0x2 (partial redzone)\n"
+        "[    0.113275] CRIT: [libkasan] <kasan.c @  179> ============================================\n",
+        ("out-of-bounds", "write", 1, 0x25B01B, "", []),
+    ),
+    (
+        "Circle, EDK2 and bare-metal runtimes",
+        "[KASan] ===================================================\n"
+        "[KASan] ERROR: Invalid memory access: address 0x40004032, size 0x1, is_write 1, ip 0x40000D98\n"
+        "[KASan] Shadow bytes around the buggy address 0x40004030 (shadow 0x4A700806):\n"
+        "[KASan]   0x4A7007F0: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n"
+        "[KASan] =>0x4A700800: FA FA FA FA 00 00[01]FB FB FB FB 00 00 00 00 00\n"
+        "[KASan]   0x4A700810: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n",
+        ("invalid-access", "write", 1, 0x40004032, "0x40000d98", [""]),
+    ),
+    (
+        "Circle, EDK2 and bare-metal runtimes",
+        "[ASan] ERROR: Invalid memory access: address 0x7E12B060, size 0x60, is_write 0x0, ip 0x7F30A1B2\n"
+        "bug_descr=heap-buffer-overflow in file: Demo.c at line: 0x3B\n",
+        ("out-of-bounds", "read", 0x60, 0x7E12B060, "0x7f30a1b2", [""]),
+    ),
+    (
+        "EDK2",
+        "[ASAN] ERROR: pc=7F30A1B2, sp=7FE0AB10, addr=7E12B060, shadow value=FA, is_write=1\n",
+        ("invalid-access", "write", None, 0x7E12B060, "0x7f30a1b2", [""]),
+    ),
+    (
+        "SerenityOS",
+        "[#0 demo(12:12)]: KASAN: Invalid 8-byte write access to V0x0000002012345678, which is marked as 'Malloc Redzone' [at 0x00000020001234ab]\n"
+        "[#0 demo(12:12)]: Kernel + 0x00000000011aa2c0  Kernel::demo_write(int) +0x1a0\n",
+        ("out-of-bounds", "write", 8, 0x2012345678, "Kernel::demo_write", ["", "Kernel::demo_write"]),
+    ),
+    (
+        "SerenityOS",
+        "KASAN: invalid read of size 4 on address 0x2012345678\n",
+        ("invalid-access", "read", 4, 0x2012345678, "", []),
+    ),
+    (
+        "Arm's bare-metal sample",
+        "KASAN: invalid write at 0x20001234, size 4, offset 3\n",
+        ("invalid-access", "write", 4, 0x20001234, "", []),
+    ),
+    (
+        "managarm",
+        "thor: KASAN failure at IP 0xffffffff80123456, 4-byte write to address 0xffff800012345678\n",
+        ("invalid-access", "write", 4, 0xFFFF800012345678, "0xffffffff80123456", [""]),
+    ),
+    (
+        "OP-TEE",
+        "E/TC:0 0 Panic at core/kernel/asan.c:187 <check_access>\nE/TC:0 0 TEE load address @ 0x0e100000\nE/TC:0 0 Call stack:\n"
+        "E/TC:0 0  0x0e10a8ad check_access at core/kernel/asan.c:187\nE/TC:0 0  0x0e10b8ad demo_invoke at ta/demo.c:42\n",
+        ("invalid-access", "", None, None, "demo_invoke", ["check_access", "demo_invoke"]),
+    ),
+    (
+        "Zephyr",
+        "[00:00:00.123,000] <err> os: KASAN POISON: addr=0x20001234 size=4 slot=17 shadow=0x00020000 heap_base=0x20001000\n"
+        "E: Faulting instruction address (r15/pc): 0x00001abc\n",
+        ("invalid-access", "write", 4, 0x20001234, "0x1abc", [""]),
+    ),
+    (
+        "RT-Thread",
+        "=================================================================\n== ADDRESS SANITIZER: heap-buffer-overflow on WRITE\n"
+        "== address: 0x20001234  size: 4\n== pc     : 0x08001abc\n== thread : demo\n"
+        "== block  : 0x20001200 size 50 owner main (overflow by 2 bytes)\n"
+        "=================================================================\n",
+        ("out-of-bounds", "write", 4, 0x20001234, "0x8001abc", [""]),
+    ),
+    (
+        "RT-Thread",
+        "== ADDRESS SANITIZER: heap-buffer-overflow on READ\n== address: 0x20001204  size: 1\n== pc     : 0x08001abc\n"
+        "== block  : 0x20001200 size 50 owner main (USE-AFTER-FREE, offset +4)\n"
+        "=================================================================\n",
+        ("use-after-free", "read", 1, 0x20001204, "0x8001abc", [""]),
+    ),
+    (
+        "Android (memory tags of a process)",
+        "signal 11 (SIGSEGV), code 9 (SEGV_MTESERR), fault addr 0x0b00007123456780\n"
+        "Cause: [MTE]: Use After Free, 4 bytes into a 16-byte allocation at 0x7123456770\nbacktrace:\n"
+        "      #00 pc 00000000000012ac  /data/local/tmp/demo (demo_read+12) (BuildId: 0123456789abcdef)\n"
+        "      #01 pc 00000000000013ac  /data/local/tmp/demo (main+44) (BuildId: 0123456789abcdef)\n"
+        "deallocated by thread 1234:\n      #00 pc 000000000004a1ac  /apex/lib64/libc.so (free+8)\n"
+        "allocated by thread 1233:\n      #00 pc 000000000004b1ac  /apex/lib64/libc.so (malloc+8)\n"
+        "memory near x0 ([anon:scudo:primary]):\n",
+        ("use-after-free", "", None, 0x0B00007123456780, "demo_read", ["demo_read", "main"]),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"), LOGS, ids=[f"{one[0]}-{at}" for at, one in enumerate(LOGS)]
+)
+@pytest.mark.parametrize("before", ["", "booting\n" * 500])
+def test_system(name, text, expected, before):
+    """The report is found once, and each part of it is right."""
+    log = decode(before + text + "demo: done\n")
+    assert log.reports == 1
+    assert log.system == name
+    found = log.bugs[0].reports[0]
+    kind, access, size, address, where, frames = expected
+    assert (found.type, found.access.kind, found.access.size, found.access.address) == (
+        kind,
+        access,
+        size,
+        address,
+    )
+    call = found.stack("call")
+    assert [frame.name for frame in call.frames] == frames if call else frames == []
+    assert found.where == where
+    assert not found.truncated
+    assert found.mode == ("hw_tags" if name.startswith("Android") else "generic")
+
+
+def test_every_system_has_an_example():
+    assert {one.name for one in systems.SYSTEMS} == {name for name, _, _ in LOGS}
+
+
+def test_docs_name_every_system():
+    text = (ROOT / "docs" / "decode.md").read_text(encoding="utf-8")
+    assert not [one.name for one in systems.SYSTEMS if one.name not in text]
+
+
+def test_rows():
+    """Rows with capitals or 0x are shadow bytes, and the marked one is the right one."""
+    maps = {name: reports(decode(text))[0].memory for name, text, _ in LOGS}
+    for name, column in (("Circle, EDK2 and bare-metal runtimes", None), ("XNU", 2), ("Zircon", 3)):
+        if name.startswith("Circle"):
+            memory = reports(decode(LOGS[9][1]))[0].memory
+            assert (len(memory.rows), memory.column, memory.rows[1].cells[6]) == (3, 6, 1)
+            continue
+        assert maps[name].column == column
+        bad = next(row for row in maps[name].rows if row.bad)
+        assert bad.cells[column] == 0xFD
+    # NuttX dumps the memory itself.
+    assert maps["NuttX"] is None
+
+
+def test_object():
+    """RT-Thread's block and Android's allocation are objects, with the access's place in them."""
+    by_type = {(name, expected[0]): reports(decode(text))[0] for name, text, expected in LOGS}
+    past = by_type["RT-Thread", "out-of-bounds"]
+    assert (past.object.start, past.object.size, past.object.side, past.object.distance) == (
+        0x20001200,
+        50,
+        "right",
+        2,
+    )
+    assert past.task.name == "demo"
+    freed = by_type["Android (memory tags of a process)", "use-after-free"]
+    assert (freed.object.start, freed.object.size, freed.object.side, freed.object.distance) == (
+        0x7123456770,
+        16,
+        "inside",
+        4,
+    )
+    assert [stack.kind for stack in freed.stacks] == ["call", "freed", "allocated"]
+    assert decode(LOGS[-1][1]).bugs[0].title == "MTE: use-after-free in demo_read"
+
+
+def test_two_reports():
+    """Two reports of one system in a row, and one of Linux's behind them, are three."""
+    linux = (ROOT / "tests" / "golden" / "slab-use-after-free.log").read_text(encoding="utf-8")
+    log = decode(LOGS[7][1] + LOGS[7][1].replace("stack", "global") + linux)
+    assert [one.type for one in reports(log)] == [
+        "stack-out-of-bounds",
+        "global-out-of-bounds",
+        "slab-use-after-free",
+    ]
+
+
+def test_rust_panic():
+    """A panic of Rust code is a crash at its line, once, although BUG follows."""
+    text = "rust_kernel: panicked at drivers/demo/main.rs:12:5:\nindex out of bounds\n------------[ cut here ]------------\nkernel BUG at rust/helpers/bug.c:7!\n"
+    log = decode(text)
+    assert log.reports == 1
+    assert (log.bugs[0].location.path, log.bugs[0].location.line) == ("drivers/demo/main.rs", 12)

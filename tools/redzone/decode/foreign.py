@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Makes a model.Report of the lines that another system's sanitizer prints, by its row in systems.py."""
+
+# A pattern reads better in one piece.
+# ruff: noqa: E501
+
+import re
+
+from redzone.decode import parse, roles, shapes, systems
+from redzone.decode.frames import parse_frame
+from redzone.decode.model import Frame, Location, Object, Stack, Task
+
+# What stands in front of a row: `[KASan] =>0x4a700800: FA FA[01]FB`, `kasan_show_memory:   0x40213610: 18 36`.
+_ROW = re.compile(
+    r"(?:^|[\]:|]) ?(?P<row>(?:=> ?| {2})?\s*(?:0[xX])?[0-9a-fA-F]{8,16}: ?[ \[]?(?:0x)?[0-9a-fA-F]{2}[ \[\]].*)$"
+)
+_CARETS = re.compile(r" *\^+ *$")
+
+
+class Builder(parse.Builder):
+    """As parse.Builder, for a match of a headline of systems.SYSTEMS."""
+
+    def __init__(self, line, match):
+        self.system = systems.BY_PATTERN[match.re]
+        super().__init__(self.system.kind, line)
+        self.report.title = line.text.strip()[:300]
+        self.report.mode = self.system.mode
+        # Most of them print no line after the last one that means something.
+        self._complete = self.system.end is None
+        self._frames = self.report.stacks
+        self._cell = 3
+        self._keep(line)
+        self._facts(systems.facts(match))
+
+    def more_headline(self, kind, line, match):
+        return False
+
+    def end(self):
+        report = self.report
+        report.type = report.type or "invalid-access"
+        call = report.stack("call")
+        frames = call.frames if call else []
+        paths = [frame.locations[0].path if frame.locations else "" for frame in frames]
+        ordinary = (
+            one.name for one, path in zip(frames, paths, strict=True) if not roles.role(one.name, "", path)
+        )
+        name = next(filter(None, ordinary), "")
+        address = next((frame.address for frame in frames), None)
+        report.where = name or (f"{address:#x}" if address is not None else "")
+        return super().end()
+
+    def _take(self, text):
+        for pattern in self.system.lines:
+            if match := pattern.search(text):
+                self._facts(systems.facts(match))
+                return True
+        if self.system.end is not None and self.system.end.search(text) and len(self.report.raw) > 2:
+            self.ended = True
+            return True
+        return self._trace(text) or self._map(text)
+
+    def _facts(self, found):
+        """Put what a line says, {name: text}, into the report."""
+        report, access = self.report, self.report.access
+        if "type" in found:
+            report.type = systems.classify(found["type"])
+            access.asynchronous = access.asynchronous or found["type"] == "SEGV_MTEAERR"
+            if found["type"].startswith("SEGV_"):
+                report.type = ""
+        if "op" in found:
+            access.kind = systems.op(found["op"])
+            if access.kind == "free":
+                report.type = systems.classify(found["op"])
+        if "size" in found:
+            access.size = systems.number(found["size"])
+        if "addr" in found:
+            access.address = int(found["addr"], 16)
+        if "stack" in found:
+            kind = "freed" if found["stack"] == "deallocated" else "allocated"
+            self._open(kind, found["stack"], Task("", int(found["task"])))
+        elif "task" in found:
+            report.task = Task(found["task"], None)
+        if "pc" in found:
+            self._add(Frame(found["pc"], address=int(found["pc"], 16)))
+        if "start" in found:
+            self._describe(found)
+
+    def _describe(self, found):
+        """Describe the object of {name: text}."""
+        place = Object("heap", start=int(found["start"], 16), size=systems.number(found["object"]))
+        for name, side in (("into", "inside"), ("past", "right"), ("before", "left")):
+            if name in found:
+                place.side, place.distance = side, int(found[name])
+        if "state" in found:
+            self.report.type, place.state = "use-after-free", "freed"
+        self.report.object = place
+
+    def _add(self, frame):
+        """Add @frame to the trace that is open."""
+        if self._stack is None:
+            self._stack = self.report.stack("call")
+            if self._stack is None:
+                self._stack = Stack("call")
+                self.report.stacks.insert(0, self._stack)
+        frames = self._stack.frames
+        if frames and not frames[-1].name and frames[-1].address == frame.address:
+            # The access's own address stands at the top of the trace as well.
+            frames.pop()
+        if len(frames) < parse.MAX_FRAMES:
+            frames.append(frame)
+
+    def _trace(self, text):
+        """Take a line of a trace."""
+        match = self.system.frame.search(text) if self.system.frame is not None else None
+        if match is None:
+            if self.system.frame is not None:
+                return False
+            frame = parse_frame(text, None, self._stack is not None)
+            if isinstance(frame, Frame):
+                self._add(frame)
+            return frame is not None
+        found = systems.facts(match)
+        if "list" in found:
+            for word in re.findall(r"[0-9a-f]{6,16}", found["list"]):
+                self._add(Frame(word, address=int(word, 16)))
+            return True
+        frame = Frame(text.strip(), found.get("name", "").strip())
+        frame.address = int(found["address"], 16) if "address" in found else None
+        if "offset" in found:
+            frame.offset = int(found["offset"], 16)
+        if self.system.kind == "mte":
+            # A process: the address is the instruction's, in its file.
+            frame.exact, frame.module = True, found.get("file", "").rpartition("/")[2]
+            frame.build_id = found.get("build", "")
+            frame.offset = int(found["decimal"]) if "decimal" in found else None
+        elif "file" in found:
+            frame.locations = [Location(frame.name, found["file"], int(found["line"]))]
+        self._add(frame)
+        return True
+
+    def _map(self, text):
+        """Take a line of the memory map."""
+        memory = self.report.memory
+        if self.system.rows != "shadow":
+            return bool(self.system.rows) and _ROW.search(text) is not None
+        if memory and memory.rows and _CARETS.match(text):
+            row = memory.rows[-1]
+            column = (text.index("^") - self._caret_from) // self._cell
+            row.bad = True
+            if 0 <= column < len(row.cells):
+                memory.column = column
+            return True
+        match = _ROW.search(text)
+        if match is None:
+            return False
+        row = match["row"]
+        self._cell = 5 if row.count("0x") > 2 else 3
+        plain = shapes.ROW.match(re.sub(r"(?<=[ \[\]])0x(?=[0-9a-f]{2}\b)", "", row.lower()))
+        if plain is None or not self._cells(plain):
+            return False
+        # Of the text as it is printed, for a line of carets.
+        self._caret_from = match.start("row") + row.index(":") + 2
+        return True
