@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""First use: make .venv from tools/requirements.txt, then run the command in it.
+"""First use: make the virtual environment, .venv, from tools/requirements.txt, then run the command in it.
 
 It runs under the system's Python, so it uses only the standard library. It runs `doctor` itself, because
 `doctor` has to work on a machine that cannot make the environment yet.
 """
 
-import fcntl
+import errno
 import os
 import shutil
 import subprocess
@@ -14,14 +14,14 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "tools" / "requirements.txt"
-# A copy of the requirements inside the environment marks it as complete.
-STAMP = VENV / "requirements.txt"
 
 sys.path.insert(0, str(ROOT / "tools"))
-from redzone import doctor, tools  # noqa: E402  (standard library only, all of them)
-from redzone.base import say  # noqa: E402
+from redzone import base, doctor, tools  # noqa: E402  (standard library only, all of them)
+from redzone.base import BUILD, VENV, say  # noqa: E402
+
+# A copy of the requirements inside the environment marks it as complete.
+STAMP = VENV / "requirements.txt"
 
 
 def complete():
@@ -32,9 +32,12 @@ def complete():
 
 def make_environment(argv):
     """Create .venv. If two first uses run at once, the second waits for the first and finds it done."""
-    (ROOT / "build").mkdir(exist_ok=True)
-    with open(ROOT / "build" / "venv.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    BUILD.mkdir(parents=True, exist_ok=True)
+    # Or pip would be the one to find it out, in the middle.
+    folder = VENV if VENV.exists() else VENV.parent
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+    with base.lock(BUILD / "venv.lock"):
         if complete():
             return
         try:
@@ -44,7 +47,7 @@ def make_environment(argv):
             sys.exit(2)
         started = time.monotonic()
         names = "capstone, click, jinja2, rich, pyelftools, pytest, ruff, tree-sitter"
-        say(f"first use: setting up .venv with {names} (pinned by hash)")
+        say(f"first use: setting up {base.relative(VENV)} with {names} (pinned by hash)")
         # Once python3-venv is installed, the system's Python can do it.
         python = tools.venv_python() or sys.executable
         pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
@@ -67,7 +70,11 @@ def main():
     argv = sys.argv[1:]
     if argv[:1] == ["doctor"]:
         sys.exit(doctor.main(argv[1:]))
-    make_environment(argv)
+    try:
+        make_environment(argv)
+    except OSError as error:
+        say(f"error: {base.refused(error) or error}")
+        sys.exit(2)
     environment = dict(os.environ, PYTHONPATH=str(ROOT / "tools"))
     python = str(VENV / "bin" / "python")
     os.execve(python, [python, "-m", "redzone", *argv], environment)

@@ -13,14 +13,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-FOLDER = ROOT / "build" / "decode-page"
-SITE = FOLDER / "site"
-XSD = FOLDER / "junit.xsd"
 TIMEOUT = 900
 
 sys.path.insert(0, str(ROOT / "tools"))
 
 from redzone import base  # noqa: E402
+
+FOLDER = base.BUILD / "decode-page"
+SITE = FOLDER / "site"
+XSD = FOLDER / "junit.xsd"
 
 
 class Unavailable(Exception):

@@ -9,9 +9,9 @@ import json
 
 import pytest
 import samples
-from packages import ROOT, SITE
+from packages import SITE, base
 
-PICTURES = ROOT / "build" / "logs" / "decode-page"
+PICTURES = base.LOGS / "decode-page"
 PHONE = 360
 
 # How many texts there are, and those whose contrast with their background is below 4.5 to 1, as in WCAG 2.2.

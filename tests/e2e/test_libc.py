@@ -99,14 +99,14 @@ def test_an_archive_that_was_put_there(musl, nowhere):
     with pytest.raises(libc.Unavailable):
         libc.choose(asked(libc="musl"))
     assert not archive.exists()
-    archive.write_bytes((ROOT / "build" / "libc" / libc.ARCHIVE).read_bytes())
+    archive.write_bytes((libc.FOLDER / libc.ARCHIVE).read_bytes())
     assert libc.choose(asked()) == libc.SOURCE
     assert (libc.SOURCE / "include" / "stdio.h").is_file()
 
 
 def test_the_second_archive(musl, nowhere, monkeypatch):
     """One archive may have it where another has not."""
-    whole = (ROOT / "build" / "libc" / libc.ARCHIVE).read_bytes()
+    whole = (libc.FOLDER / libc.ARCHIVE).read_bytes()
 
     def fetch(name, digest, target):
         return "404  Not Found" if name == libc.POOLS[0] else target.write_bytes(whole) and None

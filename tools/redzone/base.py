@@ -100,7 +100,7 @@ def refused(error):
     if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS) or not error.filename:
         return None
     path = Path(os.path.abspath(error.filename))
-    if not any(path.is_relative_to(folder) for folder in (BUILD, VENV)):
+    if path != VENV.parent and not any(path.is_relative_to(folder) for folder in (BUILD, VENV)):
         return None
     return (
         f"'{relative(path)}' cannot be written: {error.strerror}. {PLACE}=DIR chooses another folder for all "

@@ -217,8 +217,9 @@ class Progress:
             base.say(f"built {self.title} ({time.monotonic() - self.started:.1f} s)")
 
 
-# Characters that CMake or Ninja cannot handle in a file's name.
-UNUSABLE = frozenset('|<>"\\*?^`:;\n\r')
+# Characters that CMake or Ninja cannot handle in a file's name. CMake does not escape `$` in all places of
+# Ninja's files.
+UNUSABLE = frozenset('|<>"\\*?^`:;$\n\r')
 
 
 def check_path(path, shown):
@@ -226,6 +227,18 @@ def check_path(path, shown):
     bad = sorted(UNUSABLE & set(str(path)))
     if bad:
         raise Failure(f"'{shown}': the build cannot take a path with {' '.join(map(repr, bad))}")
+
+
+# Characters in a path that mean nothing to make and to the shell that it calls.
+_FOR_MAKE = re.compile(r"[\w./+,@=-]*")
+
+
+def check_make(*paths):
+    """Raise Failure if a makefile cannot take one of @paths."""
+    for path in paths:
+        bad = sorted(set(_FOR_MAKE.sub("", str(path))))
+        if bad:
+            raise Failure(f"'{base.relative(path)}': make cannot take a path with {' '.join(map(repr, bad))}")
 
 
 def _quote(text):
@@ -518,6 +531,8 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
     the compiler's messages.
     """
     folder = BUILD / preset
+    for path in (folder, ROOT):
+        check_path(path, base.relative(path))
     kernels = [program.name for program in programs if not program.is_module]
     kernels += [target for target in targets if target.startswith("redzone")]
     progress = Progress(preset, quiet)

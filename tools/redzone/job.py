@@ -152,6 +152,25 @@ def _check_cflags(cflags):
         )
 
 
+def _check_room(files, mem):
+    """Raise Failure if the machine with --mem @mem has no room for @files, pairs of name and path."""
+    total = sum(len(archive.read(path, f"--file {name}:")) + len(name) + 256 for name, path in files)
+    size = int(mem[:-1]) << {"K": 10, "M": 20, "G": 30}[mem[-1]]
+
+    def room(size):
+        # The emulator puts them behind the first part, and the device tree behind them.
+        return size - min(size // 2, 128 << 20) - (4 << 20)
+
+    if total > room(size):
+        better = 128 << 20
+        while total > room(better):
+            better *= 2
+        raise Failure(
+            f"--file: {total / (1 << 20):.1f} MiB of files are too many for --mem {mem}, where "
+            f"{room(size) >> 20} MiB have room; give --mem {better >> 20}M"
+        )
+
+
 def _includes(folders):
     """Return the absolute paths of the header folders @folders, or raise Failure."""
     for name in folders:
@@ -254,8 +273,7 @@ def check(options):
         base.say(f"--project: left out {base.plural(count, 'file')}: {reason}")
     more_warnings = ["-Wall", "-Wextra", "-Wno-unused-parameter"] if options.warnings else []
     job.code |= {"options": [f"-O{options.level}", *more_warnings], "cflags": list(options.cflags)}
-    for name, path in job.files:
-        archive.read(path, f"--file {name}:")
+    _check_room(job.files, options.mem)
     others = (("--log", options.log), ("--json", options.report_file))
     others += tuple(("--save", path) for _, path in options.save)
     read = [*job.sources, *job.modules, *(path for _, path in job.files)]

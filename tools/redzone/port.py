@@ -6,7 +6,7 @@ import functools
 
 import click
 
-from redzone import base, ports
+from redzone import base, builder, ports
 from redzone.base import Failure
 from redzone.decode import output
 
@@ -33,6 +33,8 @@ def _run(own, **options):
     """Call a port's verb @own with its @options; then write what was asked for of the consoles it noted."""
     outputs = output.Outputs(**{one.name: options.pop(one.name) for one in _outputs.params})
     outputs.check(others=[("--log", options.get("log"))])
+    # The trees of others are built with make.
+    builder.check_make(base.ROOT, base.BUILD)
     ports.consoles.clear()
     ended = None
     with outputs.plain():

@@ -68,6 +68,11 @@ def note_console(path, *images):
     consoles.append((Path(path), [Path(image) for image in images]))
 
 
+def option_value(text):
+    """Return @text, such as a path, as a value inside of an option of QEMU, where a comma would end it."""
+    return str(text).replace(",", ",,")
+
+
 def _place(error, folder):
     """Return the file and line, in the port's @folder, where the exception @error comes from."""
     if isinstance(error, SyntaxError) and error.filename:

@@ -16,8 +16,8 @@ from elftools.elf.elffile import ELFFile
 from rich.console import Console
 from rich.table import Table
 
-from redzone import base, doctor, process
-from redzone.base import ROOT, Failure
+from redzone import base, builder, doctor, process
+from redzone.base import BUILD, ROOT, Failure
 from redzone.options import YES, Choice, check_output
 
 SMALL = ROOT / "bench" / "small"
@@ -70,7 +70,8 @@ def build(compiler, layout, program, ram, changes=(), extra=()):
         *(f"{key.rpartition('_')[2].lower()}{value}" for key, value in changes),
     ]
     name = "-".join(words + [word.replace("=", "").lower() for word in extra])
-    out = ROOT / "build" / "small" / name
+    out = BUILD / "small" / name
+    builder.check_make(ROOT, out)
     out.mkdir(parents=True, exist_ok=True)
     command = [
         "make",

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import base
+from redzone import base, builder
 from redzone.base import ROOT
 from redzone.process import execute
 
@@ -47,6 +47,7 @@ def build(board, source, heap=4, seconds=2, bugs=True, jobs=2, cc="gcc", refuse=
     name = f"{board}-heap{heap}" + ("" if bugs else f"-traffic{seconds}")
     name += ("" if cc == "gcc" else "-clang") + (f"-refuse-{refuse.lower()}" if refuse else "")
     folder = HOME / name
+    builder.check_make(source)
     words = {
         "REDZONE": ROOT,
         "FREERTOS": source,

@@ -196,16 +196,16 @@ def ordinary_machine(folder):
     for name in ("nvme", "scsi", "usb"):
         path = folder / f"{name}.img"
         path.write_bytes(ordinary.disks()[0])
-        drives += ["-drive", f"if=none,file={path},format=raw,id={name}"]
+        drives += ["-drive", f"if=none,file={ports.option_value(path)},format=raw,id={name}"]
     extra = [
-        *("-drive", f"if=pflash,unit=1,format=raw,cache=unsafe,file={flash}"),
+        *("-drive", f"if=pflash,unit=1,format=raw,cache=unsafe,file={ports.option_value(flash)}"),
         *drives,
         *("-device", "nvme,serial=redzone,drive=nvme"),
         *("-device", "ich9-ahci,id=ahci", "-device", "ide-hd,drive=scsi,bus=ahci.0"),
         *("-device", "usb-ehci,id=ehci", "-device", "usb-storage,drive=usb,bus=ehci.0"),
         *("-device", "virtio-rng-device"),
     ]
-    return {"disks": disks, "network": f"user,id=net,tftp={served}", "extra": extra}
+    return {"disks": disks, "network": f"user,id=net,tftp={ports.option_value(served)}", "extra": extra}
 
 
 def ordinary(image, tree, log, echo=None):

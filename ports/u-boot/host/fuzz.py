@@ -24,7 +24,7 @@ HANDLED = "fuzz: the input was handled"
 
 def _semihosting(*words):
     """Return QEMU's words that let U-Boot ask for @words, and for files of the host."""
-    arguments = "".join(f",arg={str(word).replace(',', ',,')}" for word in words)
+    arguments = "".join(f",arg={ports.option_value(word)}" for word in words)
     return ["-semihosting-config", f"enable=on,target=native{arguments}"]
 
 

@@ -15,7 +15,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from redzone import console
+from redzone import console, ports
 from redzone.base import ROOT, Failure
 from redzone.symbolize import Symbolizer
 
@@ -140,8 +140,7 @@ class Machine:
         command += ["-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot"]
         command += ["-bios", str(image.binary)]
         for number, disk in enumerate(disks):
-            path = str(disk).replace(",", ",,")
-            drive = f"if=none,file={path},format=raw,id=disk{number}"
+            drive = f"if=none,file={ports.option_value(disk)},format=raw,id=disk{number}"
             command += ["-drive", drive + (",snapshot=on" if protect else "")]
             # U-Boot counts by address, and QEMU hands out the last slot first.
             command += ["-device", f"virtio-blk-device,drive=disk{number},bus=virtio-mmio-bus.{number}"]

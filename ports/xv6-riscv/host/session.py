@@ -95,7 +95,7 @@ class _Machine:
         self._log = open(log, "wb", buffering=0)  # noqa: SIM115
         self.replies = [Reply("")]
         self.panic = None
-        disk = str(image.disk).replace(",", ",,")
+        disk = ports.option_value(image.disk)
         self._process = subprocess.Popen(
             [
                 *("qemu-system-riscv64", "-machine", "virt", "-bios", "none", "-kernel", str(image.kernel)),

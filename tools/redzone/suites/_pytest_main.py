@@ -39,7 +39,7 @@ def main(descriptor, file, marks):
     import pytest
 
     with os.fdopen(int(descriptor), "w", encoding="utf-8") as stream:
-        return pytest.main(["-q", file, "-m", marks], plugins=[_Results(stream)])
+        return pytest.main(["-q", "-p", "no:cacheprovider", file, "-m", marks], plugins=[_Results(stream)])
 
 
 if __name__ == "__main__":

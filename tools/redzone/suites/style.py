@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from redzone import ports, tools
-from redzone.base import ROOT, Failure
+from redzone.base import BUILD, ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 QUICK = "all"
@@ -284,7 +284,7 @@ def _tidy(context, paths):
 
     def one(batch):
         command = ["clang-tidy-19", "--quiet"]
-        command += ["-p", str(ROOT / "build" / preset), *batch]
+        command += ["-p", str(BUILD / preset), *batch]
         result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
         return result.returncode, result.stdout
 

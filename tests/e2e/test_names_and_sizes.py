@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Names of files with characters that shells, make, CMake, Ninja and QEMU each take for their own; files that
+are too large for the machine."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+from redzone import base, builder, job, ports
+from redzone.base import Failure
+
+# Each is a part of the names below; `$` is refused where the build would have to take it.
+ODD = "o,d'd %1 (&) #{2}"
+PROGRAM = f"""
+#include <stdio.h>
+#include "z.h"
+int main(void)
+{{
+	char text[100];
+	FILE *file = fopen("in {ODD.replace("%", "%%")}", "r");
+
+	if (!fgets(text, sizeof(text), stdin) || printf("%s", text) < 0)
+		return 2;
+	return ZERO;
+}}
+"""
+MODULE = """
+#include <kernel/module.h>
+static int odd_init(void)
+{
+	return 0;
+}
+static void odd_exit(void)
+{
+}
+module_init(odd_init);
+module_exit(odd_exit);
+"""
+
+
+def test_names_of_everything_that_run_takes(redzone, source, tmp_path):
+    """The file, its headers, a module, data, standard input, the log and the page."""
+    (tmp_path / f"headers {ODD}").mkdir()
+    source("#define ZERO 0\n", f"headers {ODD}/z.h")
+    source(PROGRAM, f"{ODD}.c")
+    source(MODULE, f"module {ODD}.c")
+    # These do not go through the build, so the shell's own signs are no trouble.
+    bad = f"{ODD} $(touch made) `touch made`;"
+    source("a line\n", bad)
+    result = redzone(
+        *("run", "--libc", "small", f"{ODD}.c", "-I", f"headers {ODD}", "--module", f"module {ODD}.c"),
+        *("--file", f"in {ODD}={bad}", "--stdin", bad, "--log", f"log {bad}", "--html", f"page {bad}"),
+    )
+    assert result.returncode == 0 and "\na line\n" in result.stdout, result.stdout + result.stderr
+    assert "a line" in (tmp_path / f"log {bad}").read_text()
+    assert (tmp_path / f"page {bad}").exists() and not (tmp_path / "made").exists()
+
+
+def test_names_with_each(redzone, source, tmp_path):
+    source("int zero(void)\n{\n\treturn 0;\n}\n", f"library {ODD}/{ODD}.c")
+    source("int zero(void);\nint main(void)\n{\n\treturn zero();\n}\n", f"{ODD}.c")
+    result = redzone("run", "--libc", "small", "--each", "--library", f"library {ODD}", f"{ODD}.c")
+    assert result.returncode == 0 and "1 passed, 0 failed" in result.stderr, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("arguments", [("run",), ("run", "--each"), ("run", "--module"), ("fuzz",)])
+def test_dollar_is_refused_before_the_build(redzone, source, tmp_path, arguments):
+    source("int main(void)\n{\n\treturn 0;\n}\n", "a$(touch made).c")
+    result = redzone(*arguments, "a$(touch made).c")
+    assert result.returncode == 2 and not (tmp_path / "made").exists()
+    assert result.stderr == (
+        "redzone: error: 'a$(touch made).c': the build cannot take a path with '$'\n"
+    )  # fmt: skip
+
+
+def test_build_folder_that_the_build_cannot_take(redzone, tmp_path):
+    (tmp_path / "$(touch made)").mkdir()
+    (tmp_path / "$(touch made)" / "venv").symlink_to(base.VENV)
+    result = redzone("build", "runtime-arm64-clang-full", REDZONE_BUILD=tmp_path / "$(touch made)")
+    assert result.returncode == 2 and "cannot take a path with '$'" in result.stderr, result.stderr
+    assert not (tmp_path / "made").exists() and len(result.stderr.splitlines()) == 1
+
+
+def test_make_and_qemu():
+    with pytest.raises(Failure, match=r"make cannot take a path with ' ' '\$'"):
+        builder.check_make("/home/me/redzone", "/home/me/my $projects")
+    builder.check_make("/home/jürgen/red-zone_1.2+3/a,b=c@d")
+    assert ports.option_value("/a,b/c") == "/a,,b/c"
+
+
+def test_port_in_a_folder_that_make_cannot_take(redzone, tmp_path):
+    (tmp_path / "a b").mkdir()
+    (tmp_path / "a b" / "venv").symlink_to(base.VENV)
+    result = redzone("port", "freertos", "--source", tmp_path, REDZONE_BUILD=tmp_path / "a b")
+    assert result.returncode == 2 and "'a b': make cannot take a path with ' '" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("mem", "size", "better"), [("512M", 600, "1024M"), ("64M", 31, "128M"), ("2G", 1950, "4096M")]
+)
+def test_files_that_have_no_room(monkeypatch, tmp_path, mem, size, better):
+    monkeypatch.setattr(job.archive, "read", lambda path, what: range(size << 20))
+    with pytest.raises(Failure, match=rf"{size}\.0 MiB .* too many for --mem {mem}.*; give --mem {better}$"):
+        job._check_room([("a", tmp_path)], mem)
+    job._check_room([("a", tmp_path)], better)
+
+
+def test_largest_files_boot(redzone, source, tmp_path):
+    """What the check lets through is there in the program."""
+    source('#include <stdio.h>\nint main(void)\n{\n\treturn !fopen("big", "r");\n}\n')
+    with open(tmp_path / "big", "wb") as file:
+        file.truncate((28 << 20) - 1024)
+    result = redzone("run", "--libc", "small", "--mem", "64M", "--file", "big=big", "program.c")
+    assert result.returncode == 0, result.stdout + result.stderr
+    with open(tmp_path / "big", "wb") as file:
+        file.truncate(40 << 20)
+    result = redzone("run", "--libc", "small", "--mem", "64M", "--file", "big=big", "program.c")
+    assert result.returncode == 2 and result.stderr.endswith("give --mem 128M\n")
