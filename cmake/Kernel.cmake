@@ -25,7 +25,8 @@ include(${arch_dir}/arch.cmake)
 math(EXPR page_size "1 << ${REDZONE_PAGE_SHIFT}")
 set(ulib_include ${kernel_dir}/ulib/include)
 # The tools that make a program's linked object ready for the kernel.
-set(join_tools ${CMAKE_SOURCE_DIR}/tools/constructors.py ${CMAKE_SOURCE_DIR}/tools/pages.py)
+set(join_tools ${CMAKE_SOURCE_DIR}/tools/constructors.py ${CMAKE_SOURCE_DIR}/tools/pages.py
+    ${CMAKE_SOURCE_DIR}/tools/shadow_calls.py)
 # For programs with any C library.
 set(sanitizer_include ${kernel_dir}/sanitizer/include)
 set(REDZONE_OBJCOPY llvm-objcopy-19 CACHE STRING "objcopy that makes the boot Image")
@@ -161,6 +162,10 @@ redzone_kernel_library(kernel-ulib ulib)
 redzone_kernel_library(kernel-libc fs libc)
 set_target_properties(kernel-libc PROPERTIES EXCLUDE_FROM_ALL TRUE)
 redzone_kernel_library(kernel-ulib-fp FP ulib)
+redzone_kernel_library(kernel-builtins FP builtins)
+set_target_properties(kernel-builtins PROPERTIES EXCLUDE_FROM_ALL TRUE)
+# Each operation is rounded as the program wants it, and none is made in vain: it would leave its exceptions behind.
+target_compile_options(kernel-builtins PRIVATE -ffp-contract=off -frounding-math -ftrapping-math)
 foreach(target IN ITEMS kernel-ulib kernel-ulib-fp)
   target_include_directories(${target} BEFORE PRIVATE ${ulib_include})
 endforeach()
@@ -359,8 +364,18 @@ function(redzone_image name)
   add_custom_target(${name} DEPENDS ${image})
 endfunction()
 
-include(CompilerRuntime)
-redzone_compiler_runtime(compiler_runtime)
+# redzone_check_objects(<variable> <linked> <object>...): the command that refuses the program <linked> if it has <object>s
+# that were compiled elsewhere, and their code loses the shadow call stack. Empty if that cannot be.
+function(redzone_check_objects out linked)
+  set(${out} "" PARENT_SCOPE)
+  if(REDZONE_SHADOW_CALL_STACK AND ARGN)
+    string(REPLACE objcopy objdump objdump ${REDZONE_OBJCOPY})
+    set(${out} COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/shadow_calls.py ${objdump} ${linked} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# For the linker, objects between these are what the members of an archive are.
+set(compiler_runtime --start-lib $<TARGET_OBJECTS:kernel-builtins> --end-lib)
 # Debian's GCC is made for Linux, which is not where a program runs. Clang's target has no system.
 set(program_identity "")
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -480,11 +495,13 @@ function(redzone_add_program name)
     set(finish "")
     set(needs ${libc_options} ${redzone_libc_files})
   endif()
+  redzone_check_objects(check ${linked} ${program_OBJECTS})
   add_custom_command(OUTPUT ${linked}
     COMMAND ${join}
     ${finish}
+    ${check}
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS}
-            ${join_tools} ${needs}
+            kernel-builtins $<TARGET_OBJECTS:kernel-builtins> ${join_tools} ${needs}
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the program ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
@@ -542,7 +559,6 @@ function(redzone_add_programs name)
     redzone_program_objects(${name}.library)
     set(program_SOURCES ${programs})
     set(library_objects "$<TARGET_OBJECTS:${name}.library>")
-    # For the linker, objects between these are what the members of an archive are.
     list(PREPEND libraries --start-lib ${library_objects} --end-lib)
   endif()
   redzone_program_objects(${name}.objects)
@@ -581,11 +597,14 @@ const unsigned int redzone_nr_programs = @number@;
     set(libraries "\"$<JOIN:${libraries},\"\n\">\"\n")
   endif()
   file(GENERATE OUTPUT ${linked}.libs CONTENT "${libraries}")
+  redzone_check_objects(check ${linked} ${program_OBJECTS})
   add_custom_command(OUTPUT ${linked}
     COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/each.py
             ${REDZONE_OBJCOPY} ${REDZONE_LINKER} ${linked}.rsp ${linked} ${linked}.libs ${libc_options}
+    ${check}
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${linked}.rsp
             ${linked}.libs ${library_objects} ${program_OBJECTS}
+            kernel-builtins $<TARGET_OBJECTS:kernel-builtins>
             ${CMAKE_SOURCE_DIR}/tools/each.py ${join_tools} ${needs}
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the programs of ${name}")

@@ -49,18 +49,21 @@ function(redzone_libc_options out folder)
   endif()
   string(REPLACE "\"" "\\\"" options "${options}")
   list(JOIN options "\", \"" options)
-  set(runtime ${compiler_runtime})
-  list(TRANSFORM runtime REPLACE "(.+)" "\"\\1\"")
   set(file ${CMAKE_BINARY_DIR}/libc.json)
   set(text "{
  \"compiler\": [\"${CMAKE_C_COMPILER}\", \"${options}\"],
  \"source\": \"${folder}\",
  \"ours\": \"${kernel_dir}/libc/musl\",
  \"kept\": \"${CMAKE_BINARY_DIR}/libc\",
- \"runtime\": [${runtime}],
+ \"runtime\": [\"$<JOIN:${compiler_runtime},\", \">\"],
  \"linker\": \"${REDZONE_LINKER}\"
 }
 ")
-  file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+  # All programs of a build have the same.
+  get_property(written GLOBAL PROPERTY redzone_libc_options)
+  if(NOT written)
+    file(GENERATE OUTPUT ${file} CONTENT "${text}")
+    set_property(GLOBAL PROPERTY redzone_libc_options TRUE)
+  endif()
   set(${out} ${file} PARENT_SCOPE)
 endfunction()

@@ -14,8 +14,8 @@ for instance) stay undefined there, and so do those that nobody has.
 constructors.finish().
 
 OPTIONSFILE is JSON. compiler: the command and its options. source: the library's folder, with the generated
-headers. ours: kernel/libc/musl. kept: folder of compiled files. runtime: the compiler's archive of arithmetic
-functions. linker: the linker.
+headers. ours: kernel/libc/musl. kept: folder of compiled files. runtime: the linker's words for the functions
+that compilers call. linker: the linker.
 
 It runs inside the build, so it needs only Python. It reads relocatable ELF64 files of little-endian targets.
 """
@@ -152,7 +152,7 @@ class Library:
 
     def all_of(self, words, output):
         """Return the names of the files that make a program of the objects and archives @words for the
-        linker: its own, then what it needs of the library, compiled, and of the compiler's archive.
+        linker: its own, then what it needs of the library, compiled, and of what compilers call.
 
         @output: name of an object for the program's own part, if more than one object has to become one.
         Return as well whether the program has a main(). Raise RuntimeError with a tool's message.

@@ -182,7 +182,7 @@ def tools_of(preset):
             )
         )
     if not preset.startswith("runtime-"):
-        keys += ["lld", "nm", "objcopy", "compiler-runtime"]
+        keys += ["lld", "nm", "objcopy"]
     return keys
 
 

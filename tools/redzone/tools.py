@@ -56,14 +56,6 @@ TOOLS = (
     Tool("objcopy", "llvm-objcopy-19", "llvm-19", "run", "makes boot images"),
     Tool("symbolizer", "llvm-symbolizer-19", "llvm-19", "run", "finds source lines"),
     Tool("qemu-arm64", "qemu-system-aarch64", "qemu-system-arm", "run", "the machine", (7, 2)),
-    Tool(
-        "compiler-runtime",
-        "",
-        "libgcc-12-dev-arm64-cross",
-        "run",
-        "functions that compilers call",
-        header="/usr/lib/gcc*/aarch64-linux-gnu/*/libgcc.a",
-    ),
     Tool("venv", "python3", "python3-venv", "run", "the command's own environment", (3, 11)),
     Tool("clang-22", "clang-22", "clang-22", "test", "second Clang (--cc clang-22)"),
     Tool("gcc-arm64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "test", "--cc gcc", (12,)),
@@ -121,8 +113,8 @@ def _of_ports(known):
 _port_tools, PROBLEMS = _of_ports({tool.key: tool for tool in TOOLS})
 TOOLS += tuple(_port_tools)
 # Packages that some releases have in a newer version under another name; that one is then installed. Debian
-# 12: its cargo cannot read the registry's present index. Debian 13 has another version of GCC.
-NEWER = {"cargo": "cargo-web", "libgcc-12-dev-arm64-cross": "libgcc-14-dev-arm64-cross"}
+# 12: its cargo cannot read the registry's present index.
+NEWER = {"cargo": "cargo-web"}
 BY_KEY = {tool.key: tool for tool in TOOLS}
 
 

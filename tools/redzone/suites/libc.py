@@ -14,7 +14,7 @@ from redzone import archive, base, builder, console, libc, libc_calls, machine, 
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64", "compiler-runtime")
+TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 # Five kernels with their own copies of the library: minutes of compilation.
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")

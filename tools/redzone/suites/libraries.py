@@ -14,7 +14,7 @@ from redzone import base, builder, libraries, library_table, mteqemu, process
 from redzone.base import ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64", "compiler-runtime")
+TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
 # Five kernels times a dozen libraries.
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags")

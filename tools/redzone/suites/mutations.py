@@ -17,7 +17,7 @@ from redzone.runner import FAIL, PASS, SKIP, Result
 
 SLOW = True
 TOOLS = (
-    *("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64", "compiler-runtime"),
+    *("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64"),
     *("asan", "libc", "llvm-cov", "llvm-profdata"),
 )
 MODES = ("generic", "sw_tags", "hw_tags")

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""kernel/builtins, what compilers call: the results are libgcc's, and the shadow call stack is left alone.
+All other code that is linked in leaves it alone as well."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+import shadow_calls
+from redzone import builder
+from redzone.base import BUILD, ROOT
+
+COMPILERS = ("clang-19", "gcc")
+GCC = "aarch64-linux-gnu-gcc"
+# One round compares each function in each rounding mode.
+ROUNDS = 2000
+
+
+@pytest.mark.parametrize("cc", COMPILERS)
+def test_results_are_those_of_libgcc(redzone, tmp_path, cc):
+    """Bit for bit, with the exceptions of floating point. `run` with more rounds takes the same program."""
+    if not shutil.which(GCC):
+        pytest.skip(f"{GCC} is missing")
+    own = subprocess.run([GCC, "-print-libgcc-file-name"], check=True, capture_output=True, text=True).stdout
+    library = tmp_path / "libgcc.a"
+    subprocess.run(["llvm-objcopy-19", "--prefix-symbols=gcc_", own.strip(), str(library)], check=True)
+    program = ROOT / "tests" / "builtins" / "compare.c"
+    result = redzone("run", "--mode", "off", "--cc", cc, program, library, "--", ROUNDS)
+    assert result.returncode == 0, result.stdout + result.stderr
+    checked = next(line for line in result.stdout.splitlines() if line.startswith("checked "))
+    assert int(checked.split()[1].rstrip(",")) > 150 * ROUNDS
+    assert checked.endswith("different 0")
+
+
+NUMBERS = """\
+#include <complex.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void)
+{
+	volatile long double third = 1;
+	volatile unsigned __int128 wide = (unsigned __int128)1 << 100;
+	volatile __int128 negative = -(__int128)wide;
+	volatile double complex i = I;
+	__int128 product;
+
+	third /= 3;
+	wide /= 1000000007;
+	i /= 2 - I;
+	printf("%f %.20Lf %llx%016llx %d\\n", strtod("3.25", NULL), third, (unsigned long long)(wide >> 64),
+		(unsigned long long)wide, __builtin_mul_overflow(negative, negative, &product));
+	printf("%.2f %.2f\\n", creal(i), cimag(i));
+	return 0;
+}
+"""
+QUOTIENT = f"{2**100 // 1000000007:x}"
+
+
+@pytest.mark.parametrize("cc", COMPILERS)
+@pytest.mark.parametrize("mode", ["generic", "sw_tags", "hw_tags"])
+def test_with_a_shadow_call_stack(redzone, source, cc, mode):
+    result = redzone("run", "--shadow-call-stack", "--cc", cc, "--mode", mode, source(NUMBERS))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert f"3.250000 0.33333333333333333333 {QUOTIENT} 1\n-0.20 0.40\n" in result.stdout
+    preset = builder.preset_name(compiler=cc, mode=mode) + "+scs"
+    nm = ["llvm-nm-19", "--defined-only", "--format=just-symbols"]
+    nm += [str(path) for path in (BUILD / preset / "CMakeFiles").rglob("kernel/**/*.S.obj")]
+    assembly = set(subprocess.run(nm, check=True, capture_output=True, text=True).stdout.split())
+    assert {"el1_irq", "cpu_switch_to", "setjmp"} <= assembly
+    found = shadow_calls.users("llvm-objdump-19", BUILD / preset / "program.elf")
+    # The kernel's own assembly keeps the pointer. No other code does more than push, pop and copy.
+    assert {"el1_irq", "cpu_switch_to"} <= set(found)
+    assert set(found) - assembly == set()
+
+
+SCRATCH = """\
+__attribute__((noinline)) long middle(long a)
+{
+	register long scratch __asm__("x18") = a;
+
+	__asm__ volatile("" : "+r"(scratch));
+	return scratch;
+}
+"""
+CALLER = "long middle(long a);\n\nint main(void)\n{\n\treturn (int)middle(1) - 1;\n}\n"
+
+
+@pytest.mark.parametrize("option", ["", "--each"])
+def test_objects_that_use_the_register(redzone, source, tmp_path, option):
+    """Code that was compiled without -ffixed-x18 is refused: it would return to nowhere."""
+    made = tmp_path / "scratch.o"
+    command = [
+        "clang-19",
+        "--target=aarch64-linux-gnu",
+        "-O2",
+        "-c",
+        source(SCRATCH, "scratch.c"),
+        "-o",
+        str(made),
+    ]
+    subprocess.run(command, check=True)
+    words = ["run", source(CALLER), *(["--each", "--library"] if option else []), made]
+    result = redzone(*words)
+    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone(*words, "--shadow-call-stack")
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "error: middle() uses register x18 (" in result.stderr
+    assert "compile its file with -ffixed-x18, or run without --shadow-call-stack" in result.stderr
+
+
+def test_uses_of_the_register(tmp_path):
+    """What is a use: not a push, a pop, a copy, nor a name or a number that looks like the register."""
+    lines = {
+        "push": "str x30, [x18], #8",
+        "pop": "ldr x30, [x18, #-8]!",
+        "copy": "mov x9, x18",
+        "number": "ldr x0, [sp, #0x18]",
+        "call": "bl f_x18",
+        "f_x18": "ret",
+        "moved": "mov x18, x9",
+        "narrow": "add w18, w18, #1",
+        "stored": "stp x17, x18, [sp]",
+        "base": "ldr x0, [x18]",
+    }
+    text = "".join(f".type {name}, %function\n{name}:\n\t{code}\n" for name, code in lines.items())
+    (tmp_path / "uses.s").write_text(text, encoding="utf-8")
+    command = ["clang-19", "--target=aarch64-none-elf", "-c", "uses.s", "-o", "uses.o"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    found = shadow_calls.users("llvm-objdump-19", tmp_path / "uses.o")
+    assert set(found) == {"moved", "narrow", "stored", "base"}
