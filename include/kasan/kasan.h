@@ -12,8 +12,9 @@
  *	tag.h		pointer tags
  *
  * Unless its comment says otherwise, a function may be called in any context (interrupts on or off, any
- * CPU, any lock of the caller held), never sleeps, and takes only the runtime's own locks, with interrupts
- * off. Sizes are in bytes. A "granule" is KASAN_GRANULE_SIZE bytes of memory, aligned: 8 in Generic mode,
+ * CPU, any lock of the caller held but those that its own callbacks take), never sleeps, and takes only the runtime's
+ * own locks, with interrupts off. In an NMI, kasan_record_aux_stack(), kasan_stack_save(), checks and reports may be
+ * called, because they wait for nothing that the interrupted code holds. Sizes are in bytes. A "granule" is KASAN_GRANULE_SIZE bytes of memory, aligned: 8 in Generic mode,
  * 16 in the tag-based modes. Where a function asks for memory "aligned to a granule", that is the
  * alignment.
  *

@@ -73,7 +73,8 @@ struct kasan_free_meta {
  *	same page.
  * @flags: KASAN_CACHE_*.
  * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any
- *	context that frees, interrupts on or off, with no runtime lock held.
+ *	context that frees, interrupts on or off, with no runtime lock held. So who calls a function that frees, or
+ *	kasan_cache_shrink(), holds no lock that it takes.
  * @release_bulk: optional, with KASAN_CACHE_RELEASE_BULK in @flags: the same for @count slots at once,
  *	as many as come out of the quarantine together; cheaper where the allocator takes a lock.
  */
@@ -102,7 +103,8 @@ KASAN_HOOK uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align
 		  return cache->slot_size = (cache->object_size + (align - 1)) & ~(align - 1));
 
 /** kasan_cache_shrink() - release all objects of @cache, or of every cache if NULL, that the quarantine holds.
- *  Call before a cache is destroyed. It empties the queues of other CPUs as well and may take long. */
+ *  Call before a cache is destroyed. It empties the queues of other CPUs as well and may take long. It waits until the
+ *  releases that other CPUs have begun are done, those of other caches included: hold no lock that any @release takes. */
 KASAN_HOOK void kasan_cache_shrink(struct kasan_cache *cache) KASAN_OFF();
 
 /* --- Slabs and slots --- */

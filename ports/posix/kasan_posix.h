@@ -28,6 +28,7 @@
  * @readable: default: asks the kernel whether the bytes are mapped.
  * @is_user: default: no address is another's user memory.
  * @task_depth: default: NULL, kasan_disable_current() silences the virtual CPU.
+ * @locked: called under each lock of the runtime that is taken, as an NMI may come there. Default: nothing.
  *
  * Set the members while no other thread can be in the runtime. The port's contract holds for the
  * hooks too: they are not instrumented and do not call the runtime's checks.
@@ -45,6 +46,7 @@ struct kasan_posix_hooks {
 	bool (*readable)(const void *addr, size_t size);
 	bool (*is_user)(uintptr_t addr);
 	unsigned int *(*task_depth)(void);
+	void (*locked)(void);
 };
 extern struct kasan_posix_hooks kasan_posix_hooks;
 

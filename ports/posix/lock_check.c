@@ -30,6 +30,8 @@ void kasan_lock_check_take(const struct kasan_lock *lock)
 				"a lock is taken under one that is not the report lock");
 	held.lock[held.count++] = lock;
 	held.taken++;
+	if (kasan_posix_hooks.locked)
+		kasan_posix_hooks.locked();
 }
 
 void kasan_lock_check_free(const struct kasan_lock *lock)

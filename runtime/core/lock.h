@@ -13,7 +13,7 @@
  *	report		format.c	-					all that a report needs
  *	globals		globals.c	by kasan_find_global(), tries only	kasan_port_readable()
  *	depot		depot.c		no					nothing
- *	a heap's	heap.c		no					kasan_port_alloc()
+ *	a heap's	heap.c		no					kasan_port_alloc(), kasan_port_readable()
  *	heaps		heap.c		no					nothing
  *	a page heap's	page_heap.c	no					kasan_port_alloc()
  *	page heaps	page_heap.c	no					nothing
@@ -27,7 +27,8 @@
  * The host's unit tests check every lock that they take against this order (ports/posix/lock_check.c).
  *
  * A report may have to come out while its own CPU, interrupted, holds a leaf. So what reports call must only
- * try a lock, and must not wait for one that its own CPU holds.
+ * try a lock, and must not wait for one that its own CPU holds. The same holds for the depot, because an NMI may note
+ * where it comes from (kasan_record_aux_stack(), kasan_stack_save()).
  */
 #ifndef KASAN_LOCK_H
 #define KASAN_LOCK_H

@@ -329,6 +329,9 @@ insert(uint32_t hash, const uintptr_t *pcs, size_t count)
 	size_t segment = 0;
 	bool wants_block;
 
+	/* An NMI, or a fault, in the middle of a change on this CPU. */
+	if (kasan_lock_owned(&depot.lock))
+		return NULL;
 	do {
 		wants_block = false;
 		flags = kasan_lock(&depot.lock);
@@ -356,8 +359,10 @@ static __attribute__((__noinline__, cold)) void refuse(void)
 	unsigned int *said = full ? &said_full : &said_no_memory;
 
 	__atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
-	/* If the last blocks are on their way to others, there is memory, and the depot is not full yet. */
-	if ((!full && __atomic_load_n(&depot.coming, __ATOMIC_RELAXED)) ||
+	/* If the last blocks are on their way to others, there is memory, and the depot is not full yet. Who has interrupted
+	 * this CPU under the lock knows nothing. */
+	if ((!full &&
+	     (__atomic_load_n(&depot.coming, __ATOMIC_RELAXED) || kasan_lock_owned(&depot.lock))) ||
 	    __atomic_load_n(said, __ATOMIC_RELAXED) ||
 	    __atomic_exchange_n(said, 1, __ATOMIC_RELAXED))
 		return;

@@ -31,7 +31,8 @@ size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, 
 
 /* --- depot.c --- */
 
-/** kasan_depot_save() - Return: handle of this trace, the same for equal traces; 0: depot full. */
+/** kasan_depot_save() - Return: handle of this trace, the same for equal traces; 0: depot full, or interrupted in the middle of
+ *  a change. */
 uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count);
 
 /** kasan_depot_fetch() - Return: number of entries, 0 for an invalid handle (any garbage is safe). */

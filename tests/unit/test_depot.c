@@ -165,6 +165,36 @@ static void threads_agree(void)
 
 /* --- The bound: these cases come last, because they leave the depot full ---------------------- */
 
+/* An NMI comes under the lock of the depot, and stores a trace that is new, and one that is known. */
+static unsigned int nmis;
+static uint32_t known_handle;
+
+static void nmi(void)
+{
+	uintptr_t pcs[16];
+
+	if (nmis++)
+		return;
+	CHECK_EQ(kasan_depot_save(pcs, make_trace(900001, pcs)), 0);
+	CHECK_EQ(kasan_depot_save(pcs, make_trace(900000, pcs)), known_handle);
+}
+
+static void interrupted_by_an_nmi(void)
+{
+	uintptr_t pcs[16];
+
+	known_handle = kasan_depot_save(pcs, make_trace(900000, pcs));
+	REQUIRE(known_handle);
+	kasan_posix_hooks.locked = nmi;
+	unit_clear();
+	CHECK(kasan_depot_save(pcs, make_trace(900002, pcs)));
+	kasan_posix_hooks.locked = NULL;
+	CHECK(nmis);
+	/* There is no want of memory, and none was said. */
+	CHECK_EQ(unit_lines(), 0);
+	CHECK(kasan_depot_save(pcs, make_trace(900001, pcs)));
+}
+
 static void at_and_past_the_bound(void)
 {
 	struct kasan_depot_stats stats;
@@ -217,4 +247,5 @@ static void reports_without_a_stack(void)
 
 UNIT_MAIN(UNIT_CASE(equal_traces_share_a_handle), UNIT_CASE(near_traces_differ),
 	  UNIT_CASE(long_and_empty_traces), UNIT_CASE(garbage_handles), UNIT_CASE(threads_agree),
-	  UNIT_CASE(at_and_past_the_bound), UNIT_CASE(reports_without_a_stack))
+	  UNIT_CASE(interrupted_by_an_nmi), UNIT_CASE(at_and_past_the_bound),
+	  UNIT_CASE(reports_without_a_stack))
