@@ -94,7 +94,8 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 	uint8_t *const end = shadow + ((size + KASAN_GRANULE_MASK) >> KASAN_SHADOW_SCALE_SHIFT);
 	const uint64_t word = value * 0x0101010101010101ULL;
 
-	if (!value && kasan_arch_can_zero()) {
+	/* The blocks that the processor clears are aligned: at another offset they would have neighbours' shadow in them. */
+	if (!value && KASAN_FULL_OFFSET % KASAN_ARCH_ZERO_BYTES == 0 && kasan_arch_can_zero()) {
 		for (; shadow < end; shadow += PAGE_SHADOW) {
 #pragma GCC unroll 16
 			for (unsigned int i = 0; i < PAGE_SHADOW; i += KASAN_ARCH_ZERO_BYTES)

@@ -121,6 +121,21 @@ static inline uintptr_t kasan_arm_limit(uintptr_t limit)
 #define KASAN_ARM_CALL "mov lr, pc\n\tbx %[function]"
 #endif
 
+#ifdef __ARM_FP
+#define KASAN_ARCH_FP_CLOBBERS                                                                    \
+	, "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", \
+		"s14", "s15" KASAN_ARCH_NEON_CLOBBERS
+#else
+#define KASAN_ARCH_FP_CLOBBERS
+#endif
+#ifdef __ARM_NEON
+#define KASAN_ARCH_NEON_CLOBBERS                                                              \
+	, "d16", "d17", "d18", "d19", "d20", "d21", "d22", "d23", "d24", "d25", "d26", "d27", \
+		"d28", "d29", "d30", "d31"
+#else
+#define KASAN_ARCH_NEON_CLOBBERS
+#endif
+
 /* The old stack pointer is kept in a register that @function must preserve. */
 static inline void kasan_arch_call_on(uintptr_t top, void (*function)(void *), void *argument)
 {
@@ -133,7 +148,8 @@ static inline void kasan_arch_call_on(uintptr_t top, void (*function)(void *), v
 			 "mov sp, r5"
 			 : "+r"(r0)
 			 : [stack] "r"(stack), [function] "r"(function)
-			 : "r1", "r2", "r3", "r5", "r12", "lr", "memory", "cc");
+			 : "r1", "r2", "r3", "r5", "r12", "lr", "memory",
+			   "cc" KASAN_ARCH_FP_CLOBBERS);
 	kasan_arm_limit(limit);
 }
 

@@ -82,20 +82,42 @@ static inline void kasan_arch_relax(void)
 	__asm__ volatile("yield" ::: "memory");
 }
 
-/* The old stack pointer is kept in a register that @function must preserve. */
+/* Not v8 to v15, of which @function preserves the lower halves: the compiler would save them, and a system may have no access to
+ * them here. Their upper halves hold nothing across calls in code that calls functions otherwise. */
+#ifdef __ARM_FP
+#define KASAN_ARCH_FP_CLOBBERS                                                               \
+	, "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", \
+		"v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30",        \
+		"v31" KASAN_ARCH_SVE_CLOBBERS
+#else
+#define KASAN_ARCH_FP_CLOBBERS
+#endif
+#ifdef __ARM_FEATURE_SVE
+#define KASAN_ARCH_SVE_CLOBBERS                                                                   \
+	, "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", \
+		"p14", "p15"
+#else
+#define KASAN_ARCH_SVE_CLOBBERS
+#endif
+
+/* The old stack pointer is kept in a register that @function must preserve, and so is x18: some systems reserve it, and then it
+ * comes back as it was; in others it is any register, but a clobber of a reserved one is a warning. */
 static inline void kasan_arch_call_on(uintptr_t top, void (*function)(void *), void *argument)
 {
 	register uintptr_t stack __asm__("x19") = top;
 	register void *x0 __asm__("x0") = argument;
 
 	__asm__ volatile("mov x20, sp\n\t"
+			 "mov x21, x18\n\t"
 			 "mov sp, %[stack]\n\t"
 			 "blr %[function]\n\t"
+			 "mov x18, x21\n\t"
 			 "mov sp, x20"
 			 : "+r"(x0)
 			 : [stack] "r"(stack), [function] "r"(function)
 			 : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
-			   "x12", "x13", "x14", "x15", "x16", "x17", "x20", "x30", "memory", "cc");
+			   "x12", "x13", "x14", "x15", "x16", "x17", "x20", "x21", "x30", "memory",
+			   "cc" KASAN_ARCH_FP_CLOBBERS);
 }
 
 #endif /* KASAN_ARM64_UNWIND_H */
