@@ -3,8 +3,8 @@
  * arm_abi.c - functions that compilers call on 32-bit Arm by themselves, and that a system without a C library lacks.
  *
  * All are weak: those of the system come first. Atomic operations are here for processors that have no instructions for
- * them (Cortex-M0, M0+, M1): these have one CPU, so it is enough that nothing interrupts. The names are GCC's and Clang's
- * (libatomic has the same), and so they serve the system's own code as well.
+ * them (Cortex-M0, M0+, M1). On one CPU it is enough that nothing interrupts; a system with several, as the RP2040, has to
+ * supply its own. The names are GCC's and Clang's (libatomic has the same), and so they serve the system's own code as well.
  */
 #include "internal.h"
 
@@ -53,7 +53,12 @@ DEFINE_MEMORY(8)
 
 /* --- Atomic operations, by the port's interrupt state --- */
 
-#if !defined(__ARM_FEATURE_LDREX) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#if !defined(__ARM_FEATURE_LDREX) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
+	!defined(KASAN_PORT_HAS_ATOMICS)
+
+#if CONFIG_KASAN_NR_CPUS > 1
+#error "KASAN: processors without atomic instructions, and CONFIG_KASAN_NR_CPUS above 1: supply __atomic_compare_exchange_4() and its relatives, which exclude the other CPUs, and define KASAN_PORT_HAS_ATOMICS"
+#endif
 
 /* The compilers know the names as builtin functions with other prototypes, so these have others and get the names here. */
 #define ATOMIC(type, size, name, ...) \

@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import subprocess
 
 import pytest
 from kit import CORTEX_M, ROOT, boot, expect_all_reported, make_template, need
@@ -82,6 +83,31 @@ def test_without_instructions_for_atomics_or_division(tree, cc):
     need("arm-none-eabi-gcc")
     elf, _ = make_template(tree, "cortex-m0plus", cc)
     assert elf.exists()
+
+
+def test_atomics_between_two_cores(tmp_path):
+    """RP2040: masking interrupts keeps no other core out. The build fails, or the system has its own."""
+    need("clang-19", "llvm-nm-19")
+    mode = ["-DCONFIG_KASAN_GENERIC=1", "-DCONFIG_KASAN_SHADOW_WINDOWED=1"]
+    base = ["clang-19", "--target=thumbv6m-none-eabi", "-std=gnu17", "-ffreestanding", *mode]
+    base += [f"-I{ROOT / 'include'}", "-c", "-o", str(tmp_path / "abi.o")]
+
+    def compile_abi(*options):
+        """Return (status, messages, the functions of atomic operations)."""
+        command = [*base, *options, str(ROOT / "runtime" / "core" / "arm_abi.c")]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode:
+            return done.returncode, done.stderr, []
+        table = subprocess.run(
+            ["llvm-nm-19", str(tmp_path / "abi.o")], check=True, capture_output=True, text=True
+        ).stdout
+        return 0, done.stderr, re.findall(r"__atomic_\w+", table)
+
+    status, _, found = compile_abi("-DCONFIG_KASAN_NR_CPUS=1")
+    assert status == 0 and "__atomic_compare_exchange_4" in found
+    status, messages, _ = compile_abi("-DCONFIG_KASAN_NR_CPUS=2")
+    assert status != 0 and "define KASAN_PORT_HAS_ATOMICS" in messages
+    assert compile_abi("-DCONFIG_KASAN_NR_CPUS=2", "-DKASAN_PORT_HAS_ATOMICS") == (0, "", [])
 
 
 def test_one_frame_without_tables(tree):
