@@ -10,7 +10,8 @@
 
 bool kasan_opt_vmalloc = true;
 
-void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_large_meta *meta)
+__attribute__((__noinline__)) void *kasan_kmalloc_large(void *ptr, size_t size, size_t span,
+							struct kasan_large_meta *meta)
 {
 	if (!ptr || !kasan_on())
 		return ptr;
@@ -33,8 +34,8 @@ void *kasan_kmalloc_large(void *ptr, size_t size, size_t span, struct kasan_larg
 	return ptr;
 }
 
-enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base, struct kasan_large_meta *meta,
-					  uintptr_t ip)
+__attribute__((__noinline__)) enum kasan_free_verdict
+kasan_kfree_large(void *ptr, void *base, struct kasan_large_meta *meta, uintptr_t ip)
 {
 	const char *wrong;
 

@@ -64,18 +64,18 @@ bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t
 	return !kasan_report_access(addr, size, is_write, ip, fp);
 }
 
-bool kasan_check_read(const volatile void *addr, size_t size)
+__attribute__((__noinline__)) bool kasan_check_read(const volatile void *addr, size_t size)
 {
 	return kasan_check_range((uintptr_t)addr, size, false, KASAN_CALLER_IP(),
 				 KASAN_CALLER_FP());
 }
 
-bool kasan_check_write(const volatile void *addr, size_t size)
+__attribute__((__noinline__)) bool kasan_check_write(const volatile void *addr, size_t size)
 {
 	return kasan_check_range((uintptr_t)addr, size, true, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
-bool kasan_check_byte(const void *addr)
+__attribute__((__noinline__)) bool kasan_check_byte(const void *addr)
 {
 	uintptr_t bad;
 

@@ -19,7 +19,8 @@
 #pragma clang diagnostic ignored "-Watomic-alignment"
 #endif
 
-/* The caller of a hook: traces start there. Only in functions that are not inlined. */
+/* The caller of a hook: traces start there. Only in functions that are __noinline__, or inlined into one that is: link-time
+ * optimisation knows no files. */
 #define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
 #if defined(__thumb__) && !defined(__clang__)
 /* GCC's frames are no chain there. A trace is unwound from the caller's stack pointer, as it is at the call. */

@@ -56,7 +56,7 @@ static void drop_noted(void)
 }
 #endif
 
-void kasan_disable_current(void)
+__attribute__((__noinline__)) void kasan_disable_current(void)
 {
 	unsigned long flags;
 	unsigned int *depth;

@@ -81,3 +81,18 @@ def test_headings_of_sections():
     assert not style.RULE.fullmatch("/* --- Frees")
     assert not style.RULE.fullmatch("/* --- Frees ------------------------------------- */")
     assert not style.RULE.fullmatch(f"/* --- {'x' * 90} --- */")
+
+
+def test_inlined_callers():
+    """A function that asks for its caller must not be inlined."""
+    body = "\n{\n\tif (x)\n\t\treport(KASAN_CALLER_IP(), KASAN_CALLER_FP());\n}\n"
+    assert len(style.inlined_callers({"a.c": "bool check(int x,\n\t   int y)" + body})) == 1
+    for kept in (
+        "__attribute__((__noinline__)) bool",
+        "static inline __attribute__((always_inline)) bool",
+        "KASAN_ABI void",
+    ):
+        assert style.inlined_callers({"a.c": f"{kept} check(int x)" + body}) == []
+    other = "void other(void)\n{\n\tf();\n}\n\n"
+    found = style.inlined_callers({"a.c": other + "bool check(int x)" + body + other})
+    assert len(found) == 1 and "check()" in found[0]

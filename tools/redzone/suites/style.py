@@ -83,6 +83,27 @@ def upward_includes(names, texts):
     return problems
 
 
+# A function of runtime/ that is no macro: what stands before its name and its arguments, and its body.
+_FUNCTION = re.compile(
+    r"^(?P<head>[A-Za-z_][^;{}#=]*?\b(?P<name>\w+)\([^;{}]*\))\n\{\n(?P<body>.*?)^\}", re.M | re.S
+)
+_CALLER = re.compile(r"\bKASAN_CALLER_[IF]P\(\)")
+_KEPT = re.compile(r"__noinline__|always_inline|KASAN_ABI")
+
+
+def inlined_callers(texts):
+    """Return the functions of @texts, {name: text} of runtime/, that ask for their caller and may be inlined.
+
+    In an amalgamated or link-time optimised build they would get their caller's caller.
+    """
+    return [
+        f"{name}: {found['name']}() asks for its caller, and is neither __noinline__ nor always_inline"
+        for name, text in texts.items()
+        for found in _FUNCTION.finditer(text)
+        if _CALLER.search(found["body"]) and not _KEPT.search(found["head"])
+    ]
+
+
 def _tree_rules(paths):
     names = {path: str(path.relative_to(ROOT)) for path in paths}
     code = [path for path in paths if path.suffix in _CODE]
@@ -111,6 +132,9 @@ def _tree_rules(paths):
     yield _lines("layering", upward)
 
     yield _lines("runtime-layers", upward_includes(names, texts))
+
+    runtime = {names[path]: text for path, text in texts.items() if names[path].startswith("runtime/")}
+    yield _lines("callers-are-not-inlined", inlined_callers(runtime))
 
     rules = [
         f"{names[path]}:{number}: {line}"
