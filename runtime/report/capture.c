@@ -21,11 +21,7 @@ static uintptr_t readable_to(uintptr_t page, uintptr_t end, uintptr_t step)
 	return page;
 }
 
-/*
- * The bounds of a stack may be garbage as well, and frames are read anywhere inside them: keep the readable
- * part around a place that certainly is in a stack.
- */
-static void clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp)
+void kasan_clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp)
 {
 	const uintptr_t page = CONFIG_KASAN_PAGE_SIZE, mask = ~(page - 1);
 	uintptr_t at = sp, low, high;
@@ -78,7 +74,7 @@ static void capture_trace(struct kasan_report *report, const struct kasan_bug *b
 static void capture_task(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	report->task = bug->task;
-	clip_stack(&report->task, bug->sp, report->fp);
+	kasan_clip_stack(&report->task, bug->sp, report->fp);
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	capture_trace(report, bug);
 }

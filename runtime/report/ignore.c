@@ -28,8 +28,17 @@ struct ignore_list {
 static struct ignore_list lists[2];
 static struct ignore_list *current_list;
 
-/* A reader that runs into a bug of its own must not look at the list again. */
-static bool matching[CONFIG_KASAN_NR_CPUS];
+/**
+ * struct reader - a CPU that looks at the list
+ * @busy: a reader that runs into a bug of its own must not look again.
+ * @pcs, @symbol, @task: not on the stack, of which there may be no more than for a few lines.
+ */
+static struct reader {
+	bool busy;
+	struct kasan_port_task task;
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+	char symbol[128];
+} readers[CONFIG_KASAN_NR_CPUS];
 
 static bool is_name_char(char c, bool first)
 {
@@ -90,10 +99,9 @@ static bool name_matches(const char *pattern, const char *symbol)
 }
 
 /* Return: index of the name that ignores a report with this trace, or the number of names. */
-static unsigned int find_match(const struct ignore_list *list, const uintptr_t *pcs, size_t depth,
+static unsigned int find_match(const struct ignore_list *list, struct reader *reader, size_t depth,
 			       bool first_is_exact)
 {
-	char symbol[128];
 	struct kasan_symbol sym;
 	size_t i;
 	unsigned int k;
@@ -102,40 +110,41 @@ static unsigned int find_match(const struct ignore_list *list, const uintptr_t *
 	for (i = 0; i < depth; i++) {
 		/* A return address stands for the call before it, which may be its function's last
 		 * instruction. */
-		if (!kasan_port_symbol(pcs[i] - (i || !first_is_exact), symbol, sizeof(symbol),
-				       &sym))
+		if (!kasan_port_symbol(reader->pcs[i] - (i || !first_is_exact), reader->symbol,
+				       sizeof(reader->symbol), &sym))
 			continue;
 		for (k = 0; k < list->count; k++) {
-			if (name_matches(list->text + list->name[k], symbol))
+			if (name_matches(list->text + list->name[k], reader->symbol))
 				return k;
 		}
 	}
 	return list->count;
 }
 
-bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault)
+bool kasan_ignored(const struct kasan_bug *bug)
 {
 	struct ignore_list *list = __atomic_load_n(&current_list, __ATOMIC_ACQUIRE);
-	const unsigned int cpu = kasan_port_cpu();
-	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
-	struct kasan_port_task task;
+	struct reader *const reader = &readers[kasan_port_cpu()];
+	const bool is_fault = bug->how & (KASAN_HOW_FAULT | KASAN_HOW_AT_PC);
 	unsigned int match;
 	size_t depth;
 
-	if (kasan_likely(!list || !list->count) || matching[cpu])
+	if (kasan_likely(!list || !list->count) || reader->busy)
 		return false;
-	matching[cpu] = true;
-	kasan_clear(&task);
-	kasan_port_task(&task);
-	depth = is_fault ? kasan_stack_walk_fault(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH)
-			 : kasan_stack_walk_in(&task, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH);
-	match = find_match(list, pcs, depth, is_fault);
-	matching[cpu] = false;
+	reader->busy = true;
+	__memcpy(&reader->task, &bug->task, sizeof(reader->task));
+	kasan_clip_stack(&reader->task, bug->sp, bug->fp);
+	depth = is_fault ? kasan_stack_walk_fault(&reader->task, bug->ip, bug->fp, reader->pcs,
+						  CONFIG_KASAN_STACK_DEPTH)
+			 : kasan_stack_walk_in(&reader->task, bug->ip, bug->fp, reader->pcs,
+					       CONFIG_KASAN_STACK_DEPTH);
+	match = find_match(list, reader, depth, is_fault);
+	reader->busy = false;
 	/* After the match: a notice may have reports to print, and they may not return. */
 	if (match < list->count && !__atomic_exchange_n(&list->said[match], 1, __ATOMIC_RELAXED) &&
 	    !kasan_notice("kasan: reports that have %s in their trace are ignored "
 			  "(kasan.ignore), the first: in %pB",
-			  list->text + list->name[match], (const void *)ip))
+			  list->text + list->name[match], (const void *)bug->ip))
 		__atomic_store_n(&list->said[match], 0, __ATOMIC_RELAXED);
 	return match < list->count;
 }

@@ -43,11 +43,15 @@ static unsigned long next_order;
 
 /* Bugs that were not reported: found inside of reports, or with no stack left. */
 static unsigned long left_out, no_room;
+/* One of them was to end the system, which the next context that may print does. A word: RISC-V has no atomic exchange of a
+ * byte. */
+static unsigned int unprinted_panic;
 /* One of them is being printed. Guarded by the lock. */
 static bool printing_waiting;
 
 /* --- The sequence --- */
 
+/* Return: NULL if the system goes on after such a bug. */
 static const char *why_panic(bool may_write)
 {
 	if (kasan_opt_fault == KASAN_FAULT_PANIC)
@@ -145,9 +149,9 @@ static void after_report(const struct kasan_report_info *info)
 	kasan_port_report_end(info);
 }
 
-static void panic_if_wanted(const struct kasan_report_info *info)
+static void panic_if_wanted(bool is_write)
 {
-	const char *why = why_panic(info->is_write || info->is_free);
+	const char *why = why_panic(is_write);
 
 	if (why)
 		kasan_port_panic(why);
@@ -247,7 +251,7 @@ static bool print_waiting(void)
 	kasan_unlock(&kasan_report_lock, flags);
 	if (waiter.printed) {
 		after_report(&waiter.info);
-		panic_if_wanted(&waiter.info);
+		panic_if_wanted(waiter.info.is_write || waiter.info.is_free);
 	}
 	return true;
 }
@@ -300,9 +304,12 @@ void kasan_flush_reports(void)
 	while (print_waiting())
 		;
 	/* Printed once: this line finds a bug in the console again, and would do so for ever. */
-	if (say_left_out())
+	if (say_left_out()) {
 		while (print_waiting())
 			;
+		if (__atomic_exchange_n(&unprinted_panic, 0, __ATOMIC_RELAXED))
+			panic_if_wanted(true);
+	}
 }
 
 /* --- The sequence, from the start --- */
@@ -332,9 +339,47 @@ static bool is_wanted(const struct kasan_bug *bug)
 	return wanted;
 }
 
-/* Address, plus 1, of the access without shadow that a check has reported last; 0: the last report was another one. After
- * the report the access is made, and may fault. */
-static uintptr_t checked_addr;
+/**
+ * struct checked - the last report of each CPU, if it was one of a check, of an access without shadow: after the report the
+ *	access is made, and may fault, by then perhaps on another CPU
+ * @addr: of the access, plus 1; 0: the last report was another one. @task: its number.
+ */
+static struct checked {
+	uintptr_t addr;
+	uint32_t task;
+} checked[CONFIG_KASAN_NR_CPUS];
+
+/* Interrupts are off, on the CPU that has made @report. */
+static void remember_check(const struct kasan_report *report)
+{
+	struct checked *const mine = &checked[kasan_port_cpu()];
+	const bool may_fault = !report->is_fault && !report->has_shadow;
+
+	/* Another CPU may look for a fault of its own meanwhile: no address beside another report's task. */
+	__atomic_store_n(&mine->addr, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&mine->task, report->task.id, __ATOMIC_RELEASE);
+	__atomic_store_n(&mine->addr, may_fault ? report->pointer + 1 : 0, __ATOMIC_RELEASE);
+}
+
+/* Has a check in this task reported the access at @addr a moment ago? */
+static bool was_checked(uintptr_t addr)
+{
+	const unsigned long irq = kasan_port_irq_save();
+	struct kasan_port_task task;
+	uintptr_t wanted = addr + 1;
+	bool found = false;
+	unsigned int i;
+
+	kasan_clear(&task);
+	kasan_port_task(&task);
+	for (i = 0; i < CONFIG_KASAN_NR_CPUS && wanted && !found; i++, wanted = addr + 1)
+		found = __atomic_load_n(&checked[i].addr, __ATOMIC_ACQUIRE) == wanted &&
+			__atomic_load_n(&checked[i].task, __ATOMIC_ACQUIRE) == task.id &&
+			__atomic_compare_exchange_n(&checked[i].addr, &wanted, 0, false,
+						    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	kasan_port_irq_restore(irq);
+	return found;
+}
 
 /**
  * struct passage - one bug on its way through the lock, shared by the two stacks that it takes
@@ -364,17 +409,22 @@ static void pass(void *argument)
 {
 	struct passage *const passage = argument;
 	const struct kasan_bug *const bug = passage->bug;
+	const bool is_write = bug->how & (KASAN_HOW_WRITE | KASAN_HOW_FREE);
 
-	if (passage->room == KASAN_ROOM_WHOLE &&
-	    (kasan_ignored(bug->ip, bug->fp, bug->how & KASAN_HOW_FAULT) || !is_wanted(bug)))
+	if (kasan_ignored(bug) || !is_wanted(bug))
 		return;
-	if (!kasan_take_shot(bug->how & (KASAN_HOW_WRITE | KASAN_HOW_FREE)))
+	if (!kasan_take_shot(is_write))
 		return;
 	passage->tried = true;
 	passage->inside = kasan_lock_owned(&kasan_report_lock);
 	if (passage->inside || !lock_reports(kasan_port_cpu())) {
-		passage->accepted =
-			passage->room == KASAN_ROOM_WHOLE && put_off(bug, passage->inside);
+		if (passage->room == KASAN_ROOM_WHOLE)
+			passage->accepted = put_off(bug, passage->inside);
+		else
+			__atomic_fetch_add(&no_room, 1, __ATOMIC_RELAXED);
+		/* Nobody will print it, but the system must not go on after the report that is being printed. */
+		if (!passage->accepted && why_panic(is_write))
+			__atomic_store_n(&unprinted_panic, 1, __ATOMIC_RELAXED);
 		return;
 	}
 	passage->accepted = passage->printed = true;
@@ -389,7 +439,7 @@ static void pass(void *argument)
 		print_short(bug, passage->left);
 	}
 	passage->info = info_of(&the_report);
-	checked_addr = bug->how & KASAN_HOW_FAULT || the_report.has_shadow ? 0 : bug->addr + 1;
+	remember_check(&the_report);
 	kasan_unlock_here(&kasan_report_lock);
 }
 
@@ -418,7 +468,7 @@ static void leave(const struct passage *passage)
 	if (!passage->inside)
 		kasan_flush_reports();
 	if (passage->printed)
-		panic_if_wanted(&passage->info);
+		panic_if_wanted(passage->info.is_write || passage->info.is_free);
 }
 
 /* Return: true if the report was printed, or will be. */
@@ -462,6 +512,8 @@ static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
 	if (passage.room == KASAN_ROOM_NONE) {
 		__atomic_fetch_add(&no_room, 1, __ATOMIC_RELAXED);
 		kasan_port_irq_restore(irq);
+		/* Here the port alone prints. There is no room either to ask whether somebody ignores the bug. */
+		panic_if_wanted(bug->how & (KASAN_HOW_WRITE | KASAN_HOW_FREE));
 		return false;
 	}
 #if KASAN_ARCH_UNWINDS
@@ -522,12 +574,8 @@ bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 			   const struct kasan_regs *regs)
 {
 	struct kasan_bug bug;
-	uintptr_t checked = addr + 1;
 
-	/* A check has reported this access a moment ago. */
-	if (__atomic_compare_exchange_n(&checked_addr, &checked, 0, false, __ATOMIC_RELAXED,
-					__ATOMIC_RELAXED) &&
-	    checked)
+	if (was_checked(addr))
 		return false;
 	fill_bug(&bug, NULL, addr, how_of_fault(direction), regs->pc, regs->fp);
 	bug.size = size;

@@ -193,6 +193,10 @@ void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug);
  *  access. */
 void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bug);
 
+/** kasan_clip_stack() - leave of the bounds of @task's stack the readable part around a place that certainly is in it,
+ *  because the bounds may be garbage, and frames are read anywhere inside. @sp, @fp: of the context that found the bug. */
+void kasan_clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp);
+
 /* --- own_stack.c --- */
 
 /** enum kasan_room - how much of the stack is left for a report. */
@@ -226,15 +230,13 @@ unsigned long kasan_count_repeats(const struct kasan_report *report);
  *  stays as it was. */
 bool kasan_ignore_set(const char *value);
 
-/** kasan_ignored() - is a function of the list in the call trace of this report? Interrupts are off. */
+/** kasan_ignored() - is a function of the list in the call trace of this bug? Interrupts are off. */
 #if CONFIG_KASAN_IGNORE
-bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault);
+bool kasan_ignored(const struct kasan_bug *bug);
 #else
-static inline bool kasan_ignored(uintptr_t ip, uintptr_t fp, bool is_fault)
+static inline bool kasan_ignored(const struct kasan_bug *bug)
 {
-	(void)ip;
-	(void)fp;
-	(void)is_fault;
+	(void)bug;
 	return false;
 }
 #endif

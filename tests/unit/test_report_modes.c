@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../../runtime/report/report.h"
 #include "abi.h"
@@ -474,6 +475,127 @@ static void no_room_on_the_stack(void)
 	}
 }
 
+static void little_stack(struct kasan_port_task *task)
+{
+	task->stack_start = (uintptr_t)__builtin_frame_address(0) - 2 * KASAN_REPORT_STACK_SHORT;
+}
+
+static uintptr_t broken_start, broken_end;
+
+static void broken_bounds(struct kasan_port_task *task)
+{
+	task->stack_start = broken_start;
+	task->stack_end = broken_end;
+}
+
+/* What the user has asked for holds wherever the bug is found. */
+static void panic_without_room(void)
+{
+	unsigned long before = kasan_report_count();
+
+	set_up();
+	kasan_posix_hooks.task = nearly_full_stack;
+	CHECK_EQ(kasan_option("kasan.fault", "panic"), 0);
+	EXPECT_PANIC(__asan_load1_noabort(bad));
+	CHECK(strstr(unit_panic_text(), "kasan.fault=panic"));
+	CHECK_EQ(kasan_option("kasan.fault", "panic_on_write"), 0);
+	__asan_load1_noabort(bad);
+	EXPECT_PANIC(__asan_store1_noabort(bad));
+	CHECK(strstr(unit_panic_text(), "kasan.fault=panic_on_write"));
+	kasan_posix_hooks.task = little_stack;
+	EXPECT_PANIC(__asan_store1_noabort(bad));
+	CHECK_EQ(kasan_report_count(), before + 1);
+	kasan_posix_hooks.task = NULL;
+	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
+	kasan_flush_reports();
+}
+
+static bool refuse_all(const struct kasan_report_info *info)
+{
+	CHECK(info->addr == bad);
+	return false;
+}
+
+static void short_reports_are_judged(void)
+{
+	set_up();
+	kasan_posix_hooks.task = little_stack;
+	EXPECT_REPORT("slab-out-of-bounds", __asan_load1_noabort(bad));
+	CHECK(unit_find(0, "Call trace:") < 0);
+	CHECK_EQ(kasan_option("kasan.ignore", "calls_known_bug"), 0);
+	EXPECT_NO_REPORT(calls_known_bug());
+	EXPECT_REPORT("slab-out-of-bounds", known_bug());
+	CHECK_EQ(kasan_option("kasan.ignore", ""), 0);
+	kasan_report_filter(refuse_all);
+	EXPECT_NO_REPORT(__asan_load1_noabort(bad));
+	kasan_report_filter(NULL);
+	kasan_posix_hooks.task = NULL;
+}
+
+/* The task's descriptor is garbage: most of what it gives for its stack is no memory. */
+static void bounds_of_the_stack_that_are_garbage(void)
+{
+	uintptr_t *hole = unit_arena(3 * 4096), start = (uintptr_t)hole;
+
+	set_up();
+	REQUIRE(!munmap((char *)hole + 4096, 4096));
+	broken_start = start;
+	broken_end = start + 3 * 4096;
+	/* A chain that leads into the hole. */
+	hole[0] = start + 4096 + 64;
+	hole[1] = (uintptr_t)known_bug + 4;
+	kasan_posix_hooks.task = broken_bounds;
+	CHECK_EQ(kasan_option("kasan.ignore", "nobody"), 0);
+	EXPECT_REPORT("slab-out-of-bounds",
+		      kasan_check_range(bad, 1, false, (uintptr_t)known_bug + 1, start));
+	CHECK_EQ(kasan_option("kasan.ignore", ""), 0);
+	kasan_posix_hooks.task = NULL;
+}
+
+/* --- A check that reports, and the fault after it --------------------------------------------- */
+
+static pthread_barrier_t checked_barrier;
+
+static void fault_at(uintptr_t addr)
+{
+	const struct kasan_regs regs = {.pc = (uintptr_t)fault_at,
+					.fp = (uintptr_t)__builtin_frame_address(0)};
+
+	kasan_report_fault_at(addr, 1, KASAN_FAULT_READ, &regs);
+}
+
+static void *other_cpu(void *argument)
+{
+	kasan_posix_set_cpu(1);
+	pthread_barrier_wait(&checked_barrier);
+	/* The same address, but nobody has checked it here; then one that a check has reported. */
+	EXPECT_REPORT("null-ptr-deref", fault_at(0x18));
+	EXPECT_REPORT("null-ptr-deref", __asan_load1_noabort(0x20));
+	pthread_barrier_wait(&checked_barrier);
+	pthread_barrier_wait(&checked_barrier);
+	EXPECT_NO_REPORT(fault_at(0x20));
+	return NULL;
+}
+
+static void faults_after_checks(void)
+{
+	pthread_t thread;
+
+	kasan_posix_set_cpu(0);
+	pthread_barrier_init(&checked_barrier, NULL, 2);
+	REQUIRE(!pthread_create(&thread, NULL, other_cpu, NULL));
+	EXPECT_REPORT("null-ptr-deref", __asan_load1_noabort(0x18));
+	pthread_barrier_wait(&checked_barrier);
+	pthread_barrier_wait(&checked_barrier);
+	/* This task has come to another CPU, after that CPU's report. */
+	kasan_posix_set_cpu(2);
+	EXPECT_NO_REPORT(fault_at(0x18));
+	EXPECT_REPORT("null-ptr-deref", fault_at(0x18));
+	kasan_posix_set_cpu(0);
+	pthread_barrier_wait(&checked_barrier);
+	pthread_join(thread, NULL);
+}
+
 /* A bug has overwritten the frame records: the walk stays inside the stack, does not loop, and ends. */
 static void broken_frame_records(void)
 {
@@ -535,4 +657,6 @@ UNIT_MAIN(UNIT_CASE(single_shot), UNIT_CASE(verdicts_without_reports), UNIT_CASE
 	  UNIT_CASE(ignored_functions), UNIT_CASE(wrong_ignore_lists),
 	  UNIT_CASE(ignored_does_not_panic), UNIT_CASE(tasks_that_are_not_known),
 	  UNIT_CASE(bugs_in_a_report_are_counted), UNIT_CASE(no_room_on_the_stack),
+	  UNIT_CASE(panic_without_room), UNIT_CASE(short_reports_are_judged),
+	  UNIT_CASE(bounds_of_the_stack_that_are_garbage), UNIT_CASE(faults_after_checks),
 	  UNIT_CASE(broken_frame_records), UNIT_CASE(odd_end_of_the_stack))
