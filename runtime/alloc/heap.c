@@ -161,18 +161,29 @@ size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 	return span_of(heap, size, align);
 }
 
-/* A line once for each heap, as in say_no_queue(). @own: the chunk goes back to the allocator. Return: NULL, the object. */
+/* Once for each heap and @flag, SAID_*. */
+static __attribute__((__noinline__, cold)) void say_once(struct kasan_heap *heap, unsigned int flag)
+{
+	const char *const text =
+		flag == SAID_NO_QUEUE
+			? "kasan: no memory for the quarantine of heap %s: freed objects are "
+			  "reused "
+			  "at once, uses of them after that are not found"
+			: "kasan: a chunk of heap %s is not aligned to 8: the allocation fails";
+
+	if (__atomic_fetch_or(&heap->said, flag, __ATOMIC_RELAXED) & flag)
+		return;
+	if (!kasan_notice(text, heap->name ? heap->name : "?"))
+		__atomic_fetch_and(&heap->said, ~flag, __ATOMIC_RELAXED);
+}
+
+/* @own: the chunk goes back to the allocator. Return: NULL, the object. */
 static __attribute__((__noinline__, cold)) void *refuse_chunk(struct kasan_heap *heap,
 							      uintptr_t raw, bool own)
 {
 	if (own)
 		heap->release(heap, (void *)raw);
-	if (__atomic_fetch_or(&heap->said, SAID_MISALIGNED, __ATOMIC_RELAXED) & SAID_MISALIGNED)
-		return NULL;
-	if (!kasan_notice("kasan: the chunk at %p of heap %s is not aligned to %u: the "
-			  "allocation fails",
-			  (void *)raw, heap->name ? heap->name : "?", RAW_ALIGN))
-		__atomic_fetch_and(&heap->said, ~SAID_MISALIGNED, __ATOMIC_RELAXED);
+	say_once(heap, SAID_MISALIGNED);
 	return NULL;
 }
 
@@ -357,18 +368,6 @@ static inline __attribute__((always_inline)) const char *end_life(struct kasan_h
 	return wrong;
 }
 
-/* Once for each heap: without the queue the runtime still works, and finds less. */
-static __attribute__((__noinline__, cold)) void say_no_queue(struct kasan_heap *heap)
-{
-	if (__atomic_fetch_or(&heap->said, SAID_NO_QUEUE, __ATOMIC_RELAXED) & SAID_NO_QUEUE)
-		return;
-	if (!kasan_notice(
-		    "kasan: no memory for the quarantine of heap %s: freed objects are reused "
-		    "at once, uses of them after that are not found",
-		    heap->name ? heap->name : "?"))
-		__atomic_fetch_and(&heap->said, ~SAID_NO_QUEUE, __ATOMIC_RELAXED);
-}
-
 /* Queue a chunk and release the oldest that no longer fit. Releases @raw itself if it cannot stay. */
 static inline __attribute__((always_inline)) void quarantine(struct kasan_heap *heap, void *raw,
 							     size_t span)
@@ -391,7 +390,8 @@ static inline __attribute__((always_inline)) void quarantine(struct kasan_heap *
 			heap->release(heap, oldest.object);
 		} else if (!queued) {
 			heap->release(heap, raw);
-			say_no_queue(heap);
+			/* Without the queue the runtime still works, and finds less. */
+			say_once(heap, SAID_NO_QUEUE);
 			return;
 		}
 	} while (!queued);

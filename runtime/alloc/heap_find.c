@@ -14,15 +14,35 @@
 
 #ifdef CONFIG_KASAN
 
-/* How far a search goes back for the start of an object: 256 MiB, because one step covers eight granules of
- * shadow; with tags a step is one granule. */
-#ifdef CONFIG_KASAN_GENERIC
-#define SEARCH_LIMIT ((uintptr_t)256 << 20)
+/*
+ * Reports search with interrupts off, so all searches of one report together have a bound: so many steps, about ten million
+ * instructions. In Generic mode one leads over 64 granules that are accessible, or eight of any other memory: 256 MiB inside of
+ * one object. With tags it leads over one granule: 8 MiB of memory that has owners. Later searches have a few steps at least.
+ */
+#define SEARCH_STEPS (1U << 19)
+#define SEARCH_LEAST 128U
+/* Steps that a granule without an owner costs, where there may be a header. */
+#define HEADER_STEPS 8U
 /* How many chunks a search passes over on the way: those of a heap that lies inside the chunk it looks for. */
 #define SEARCH_CHUNKS 1024U
-#else
-#define SEARCH_LIMIT ((uintptr_t)16 << 20)
-#endif
+
+/* Small systems have no such objects, but little flash. */
+#define WIDE_STEPS (UINTPTR_MAX > UINT32_MAX)
+
+/* Guarded by the lock of reports. */
+static unsigned int report_steps;
+
+void kasan_heap_new_report(void)
+{
+	report_steps = SEARCH_STEPS;
+}
+
+static unsigned int *steps_of_report(void)
+{
+	if (report_steps < SEARCH_LEAST)
+		report_steps = SEARCH_LEAST;
+	return &report_steps;
+}
 
 /* --- Headers --- */
 
@@ -123,6 +143,15 @@ static inline bool shadow_is(uintptr_t addr, uint8_t value)
 }
 #endif
 
+/* Is the shadow at @addr @value? A step of the search if it is; false without one. */
+static bool step_is(uintptr_t addr, uint8_t value, unsigned int *steps)
+{
+	if (!*steps || !shadow_is(addr, value))
+		return false;
+	--*steps;
+	return true;
+}
+
 /*
  * If another heap has put a chunk of its own at the very start of the object, the two left redzones look like
  * one, and the header decides.
@@ -161,26 +190,42 @@ unsigned int kasan_last_bytes(uintptr_t granule)
 	return size < KASAN_GRANULE_SIZE ? (unsigned int)size : 0;
 }
 
-/* The first bytes at @object that are accessible as whole granules. */
-static size_t size_by_shadow(uintptr_t object, size_t max)
+/* The first bytes at @object, at most @max, whose granules have the shadow @value. */
+static size_t run_of(uintptr_t object, size_t max, uint8_t value, unsigned int *steps)
 {
 	size_t size = 0;
 
-	while (size < max && shadow_is(object + size, 0))
+	while (size < max && step_is(object + size, value, steps))
 		size += KASAN_GRANULE_SIZE;
 	return size;
 }
 
-/* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none. */
-static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
+/* Whole granules are all that is known. */
+static size_t rest_of(uintptr_t granule)
 {
+	(void)granule;
+	return 0;
+}
+
+/* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none within @steps, which is lowered. */
+static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit, unsigned int *steps)
+{
+	/* A step is a byte of shadow. */
+	const uintptr_t reach = (uintptr_t)*steps << KASAN_WINDOW_SHIFT;
+	const uintptr_t from = at;
+
+	if (at - limit > reach)
+		limit = at - reach;
 	for (; at > limit; at -= KASAN_GRANULE_SIZE) {
 		at = kasan_closed_below(at, limit);
 		if (!at)
-			return 0;
-		if (shadow_is(at, KASAN_HEAP_LEFT_REDZONE))
+			break;
+		if (shadow_is(at, KASAN_HEAP_LEFT_REDZONE)) {
+			*steps -= (unsigned int)((from - at) >> KASAN_WINDOW_SHIFT);
 			return at + KASAN_GRANULE_SIZE;
+		}
 	}
+	*steps -= (unsigned int)((from - limit) >> KASAN_WINDOW_SHIFT);
 	return 0;
 }
 #else
@@ -207,40 +252,62 @@ bool kasan_heap_is_start(uintptr_t object)
 	return has_header(object);
 }
 
-static size_t size_by_shadow(uintptr_t object, size_t max)
+static size_t run_of(uintptr_t object, size_t max, uint8_t value, unsigned int *steps)
 {
-	uint8_t *shadow;
-	size_t size;
+	const uint64_t word = value * 0x0101010101010101ULL;
+	uint8_t *shadow, *last;
+	size_t size = 0;
 
-	for (size = 0; size < max; size += KASAN_GRANULE_SIZE) {
-		if (!kasan_shadow_at(object + size, &shadow) || *shadow >= KASAN_GRANULE_SIZE)
-			break;
-		if (*shadow)
-			return size + *shadow;
+	while (size < max && step_is(object + size, value, steps)) {
+		/* Eight granules a step. */
+		if (WIDE_STEPS && max - size >= 8 * KASAN_GRANULE_SIZE &&
+		    kasan_shadow_at(object + size, &shadow) &&
+		    kasan_shadow_at(object + size + 7 * KASAN_GRANULE_SIZE, &last) &&
+		    last == shadow + 7 && KASAN_WORD(shadow, 0) == word)
+			size += 8 * KASAN_GRANULE_SIZE;
+		else
+			size += KASAN_GRANULE_SIZE;
 	}
 	return size < max ? size : max;
 }
 
-/* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none. */
-static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
+/* Bytes of a granule of which some are accessible. */
+static size_t rest_of(uintptr_t granule)
 {
-	uint8_t *shadow, *earlier;
+	uint8_t *shadow;
 
-	while (at > limit && kasan_shadow_at(at, &shadow)) {
-		/* The inside of a large object, or memory outside of heaps: eight granules a step. */
-		if (at - limit > 8 * KASAN_GRANULE_SIZE &&
-		    kasan_shadow_at(at - 7 * KASAN_GRANULE_SIZE, &earlier) &&
-		    earlier == shadow - 7 && !*(const kasan_u64_any *)earlier) {
+	return kasan_shadow_at(granule, &shadow) && *shadow < KASAN_GRANULE_SIZE ? *shadow : 0;
+}
+
+/* Is one of the eight shadow bytes that of a left redzone? */
+static inline bool has_left(uint64_t shadow)
+{
+	const uint64_t other = shadow ^ KASAN_HEAP_LEFT_REDZONE * 0x0101010101010101ULL;
+
+	return (other - 0x0101010101010101ULL) & ~other & 0x8080808080808080ULL;
+}
+
+/* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none within @steps, which is lowered. */
+static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit, unsigned int *steps)
+{
+	uint8_t *shadow, *first;
+
+	for (; at > limit && *steps && kasan_shadow_at(at, &shadow); --*steps) {
+		const uintptr_t room = (at - limit) / KASAN_GRANULE_SIZE;
+
+		/* The inside of a large object, or memory outside of heaps. Its user may have poisoned it, with any value. */
+		if (WIDE_STEPS && room > 64 &&
+		    kasan_shadow_at(at - 63 * KASAN_GRANULE_SIZE, &first) && first == shadow - 63 &&
+		    !KASAN_WORDS8(first)) {
+			at -= 64 * KASAN_GRANULE_SIZE;
+		} else if (room > 8 && kasan_shadow_at(at - 7 * KASAN_GRANULE_SIZE, &first) &&
+			   first == shadow - 7 && !has_left(KASAN_WORD(first, 0))) {
 			at -= 8 * KASAN_GRANULE_SIZE;
-			continue;
+		} else {
+			if (*shadow == KASAN_HEAP_LEFT_REDZONE)
+				return at + KASAN_GRANULE_SIZE;
+			at -= KASAN_GRANULE_SIZE;
 		}
-		if (*shadow == KASAN_HEAP_LEFT_REDZONE)
-			return at + KASAN_GRANULE_SIZE;
-		/* Objects and their slack and redzones have no other values. */
-		if (*shadow >= KASAN_GRANULE_SIZE && *shadow != KASAN_SLAB_FREE &&
-		    *shadow != KASAN_SLAB_REDZONE)
-			return 0;
-		at -= KASAN_GRANULE_SIZE;
 	}
 	return 0;
 }
@@ -248,25 +315,25 @@ static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit)
 #endif
 
 /* The object at @start has lost its header: describe it by the shadow alone. */
-static void describe_by_shadow(struct kasan_heap_chunk *chunk, uintptr_t start, uintptr_t end)
+static void describe_by_shadow(struct kasan_heap_chunk *chunk, uintptr_t start, uintptr_t end,
+			       unsigned int *steps)
 {
 	uintptr_t low = start, high;
 
 	chunk->freed = shadow_is(start, KASAN_SLAB_FREE);
-	while (chunk->freed && shadow_is(start + chunk->size, KASAN_SLAB_FREE))
-		chunk->size += KASAN_GRANULE_SIZE;
-	if (!chunk->freed)
-		chunk->size = size_by_shadow(start, end - start);
-	while (shadow_is(low - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE))
+	chunk->size = run_of(start, end - start, chunk->freed ? KASAN_SLAB_FREE : 0, steps);
+	if (!chunk->freed && chunk->size < end - start)
+		chunk->size += rest_of(start + chunk->size);
+	while (step_is(low - KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE, steps))
 		low -= KASAN_GRANULE_SIZE;
 	high = start + ((chunk->size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK);
-	while (shadow_is(high, KASAN_SLAB_REDZONE))
-		high += KASAN_GRANULE_SIZE;
+	high += run_of(high, end - high, KASAN_SLAB_REDZONE, steps);
 	chunk->raw = low;
 	chunk->span = high - low;
 }
 
-static void describe_chunk(struct kasan_heap_chunk *chunk, uintptr_t start, uintptr_t end)
+static void describe_chunk(struct kasan_heap_chunk *chunk, uintptr_t start, uintptr_t end,
+			   unsigned int *steps)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of((void *)start);
 	struct kasan_heap_place place;
@@ -277,30 +344,30 @@ static void describe_chunk(struct kasan_heap_chunk *chunk, uintptr_t start, uint
 	}
 	__memset(chunk, 0, sizeof(*chunk));
 	chunk->start = start;
-	describe_by_shadow(chunk, start, end);
+	describe_by_shadow(chunk, start, end, steps);
 }
 
-/* As kasan_heap_lookup(), but gives up after @tries chunks that do not hold @addr. */
-static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int tries)
+/* As kasan_heap_lookup(), but gives up after @tries chunks that do not hold @addr. @steps: see end_of_redzone_below(). */
+static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int tries,
+		   unsigned int *steps)
 {
-	uintptr_t at = addr & ~KASAN_GRANULE_MASK, low, high, limit, start;
+	uintptr_t at = addr & ~KASAN_GRANULE_MASK, limit, high, start;
 
-	if (!find_bounds(addr, &low, &high))
+	if (!find_bounds(addr, &limit, &high))
 		return false;
-	limit = at > SEARCH_LIMIT && at - SEARCH_LIMIT > low ? at - SEARCH_LIMIT : low;
 	/* In a left redzone: its object starts where it ends. */
 	while (shadow_is(at + KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
-	       shadow_is(at, KASAN_HEAP_LEFT_REDZONE))
+	       step_is(at, KASAN_HEAP_LEFT_REDZONE, steps))
 		at += KASAN_GRANULE_SIZE;
 	for (; tries; tries--) {
-		start = end_of_redzone_below(at, limit);
+		start = end_of_redzone_below(at, limit, steps);
 		if (!start)
 			return false;
 		at = start - KASAN_GRANULE_SIZE;
 		if (kasan_heap_is_start(start) &&
 		    kasan_port_readable(kasan_heap_header_of((void *)start),
 					sizeof(struct kasan_heap_header))) {
-			describe_chunk(chunk, start, high);
+			describe_chunk(chunk, start, high, steps);
 			if (addr - chunk->raw < chunk->span)
 				return true;
 			/* A header with a valid checksum that still says this would lead nowhere. */
@@ -317,15 +384,16 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int 
 
 bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
 {
-	return lookup(addr, chunk, SEARCH_CHUNKS);
+	return lookup(addr, chunk, SEARCH_CHUNKS, steps_of_report());
 }
 
 /* There is no heap inside an early chunk that the nearest chunk below could be part of: one try is enough. */
 bool kasan_heap_holds(uintptr_t addr)
 {
 	struct kasan_heap_chunk chunk;
+	unsigned int steps = SEARCH_STEPS;
 
-	return lookup(addr, &chunk, 1);
+	return lookup(addr, &chunk, 1, &steps);
 }
 
 #else
@@ -364,17 +432,17 @@ static const struct kasan_heap_header *find_header(uintptr_t start, struct kasan
 	return header;
 }
 
-/* @nearest: give up at a live chunk that does not hold @addr. */
-static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest)
+/* @nearest: give up at a live chunk that does not hold @addr. @steps: the search ends with them, and they are lowered. */
+static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest,
+		   unsigned int *steps)
 {
 	const uintptr_t granule = addr & ~(uintptr_t)KASAN_GRANULE_MASK;
 	const struct kasan_heap_header *header;
 	struct kasan_heap_place place;
-	uintptr_t at, first, low, high;
+	uintptr_t at, first, high;
 
-	if (!find_bounds(addr, &low, &high))
+	if (!find_bounds(addr, &first, &high))
 		return false;
-	first = granule - low > SEARCH_LIMIT ? granule - SEARCH_LIMIT : low;
 	/* Without tags a header may be anywhere: look only for the object that starts here. */
 	if (!kasan_on())
 		first = granule;
@@ -383,7 +451,11 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest)
 	 * where other chunks are now, and a heap may lie inside a chunk of another one: the first chunk
 	 * that holds the address counts.
 	 */
-	for (at = granule + KASAN_HEAP_LEFT; at >= first; at -= KASAN_GRANULE_SIZE) {
+	for (at = granule + KASAN_HEAP_LEFT; at >= first && *steps;
+	     at -= KASAN_GRANULE_SIZE, --*steps) {
+		if (!is_nobodys(at - KASAN_GRANULE_SIZE))
+			continue;
+		*steps = *steps > HEADER_STEPS ? *steps - HEADER_STEPS : 1;
 		header = find_header(at, &place);
 		if (header && addr - place.raw < place.span) {
 			fill_chunk(chunk, at, header, &place);
@@ -397,14 +469,15 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest)
 
 bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
 {
-	return lookup(addr, chunk, false);
+	return lookup(addr, chunk, false, steps_of_report());
 }
 
 bool kasan_heap_holds(uintptr_t addr)
 {
 	struct kasan_heap_chunk chunk;
+	unsigned int steps = SEARCH_STEPS;
 
-	return lookup(addr, &chunk, true);
+	return lookup(addr, &chunk, true, &steps);
 }
 
 bool kasan_heap_name_at(uintptr_t addr, const char **name)

@@ -130,8 +130,12 @@ struct kasan_heap_chunk {
 #endif
 };
 
+/** kasan_heap_new_report() - from now on kasan_heap_lookup() searches for another report. */
+void kasan_heap_new_report(void);
+
 /** kasan_heap_lookup() - find the chunk whose object or redzones hold @addr, which has no tag; if one heap
- *  lies inside another, the inner heap's. For reports: slow. Return: false if there is none. */
+ *  lies inside another, the inner heap's. For reports: slow. All searches of one report together are bounded. Return:
+ *  false if there is none, or none was found within that bound. */
 bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk);
 
 /** kasan_heap_name_at() - tag modes: find the heap that has had a chunk on either side of @addr. @name: filled.

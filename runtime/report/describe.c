@@ -264,6 +264,7 @@ void kasan_describe_object(struct kasan_report *report)
 	struct kasan_owner *owner = &report->owner;
 	uintptr_t step;
 
+	kasan_heap_new_report();
 	if (find_owner(owner, report->addr)) {
 		prefer_nearer(owner, report->addr);
 		prefer_inner(owner, report);

@@ -255,13 +255,15 @@ static bool describe_large(struct kasan_report *report, uintptr_t addr)
 {
 	const uint8_t tag = kasan_addr_tag(report->pointer);
 	struct kasan_object object = {0};
+	uint8_t owner;
 
 	if (!kasan_find_object((const void *)addr, &object) || object.kind != KASAN_OBJECT_LARGE)
 		return false;
 	/* The first page of a freed one may have a new owner. */
 	if (!object.freed)
 		addr = (uintptr_t)object.start;
-	if (!report->is_free && (object.freed || kasan_tags_owner(addr) != tag) &&
+	owner = kasan_tags_owner(addr);
+	if (!report->is_free && (object.freed || (owner != tag && owner != KASAN_USER_POISON)) &&
 	    !was_page_of(addr, tag))
 		return false;
 	kasan_owner_large(&report->owner, &object);
@@ -314,6 +316,7 @@ static void find_owner(struct kasan_report *report)
 
 void kasan_describe_object(struct kasan_report *report)
 {
+	kasan_heap_new_report();
 	find_owner(report);
 	if (report->slack.found)
 		correct_by_slack(report);

@@ -113,6 +113,26 @@ static void bad_frees(void)
 	CHECK(unit_last()->is_free && unit_last()->size == 0);
 }
 
+/* Poison of the program's own, at either end and in the middle: the object is still named, and can be freed. */
+static void poisoned_objects(void)
+{
+	static const size_t places[] = {0, 64, 2048, 4096 - 64};
+	char *p;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		p = kasan_posix_malloc(4096);
+		kasan_poison(p + places[i], 64, KASAN_USER_POISON);
+		EXPECT_REPORT("use-after-poison", kasan_check_read(p + places[i] + 8, 1));
+		CHECK(unit_saw(" allocated 4096-byte region [%016lx, %016lx)", (uintptr_t)p,
+			       (uintptr_t)p + 4096));
+		EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 4096, 1));
+		CHECK(unit_saw(" allocated 4096-byte region [%016lx, %016lx)", (uintptr_t)p,
+			       (uintptr_t)p + 4096));
+		EXPECT_NO_REPORT(kasan_posix_free(p));
+		EXPECT_REPORT("double-free", kasan_posix_free(p));
+	}
+}
+
 static char *next_raw;
 
 static void *take_raw(struct kasan_heap *heap, size_t size)
@@ -186,6 +206,35 @@ static void heap_that_is_added_twice(void)
 	EXPECT_REPORT("invalid-free", CHECK(!kasan_heap_free(&first, p, 0)));
 	EXPECT_REPORT("wild-memory-access", kasan_check_read((void *)(1UL << 62), 1));
 	CHECK(kasan_heap_free(&heap, p, 0));
+}
+
+/* Interrupts are off during a search. Without a bound for all searches of a report this takes minutes. */
+static void searches_are_bounded(void)
+{
+	static struct kasan_heap heap = {.name = "wide", .release = note_release};
+	const size_t far = 700UL << 20;
+	char *arena = unit_arena(far + 4096), *bump = arena, *p;
+
+	kasan_heap_add(&heap);
+	/* The heap has one object of nearly all its memory, and after that two small ones at its ends. */
+	p = kasan_heap_alloc(&heap, arena, far, 0);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + far, 1));
+	CHECK(kasan_heap_free(&heap, p, 0));
+	kasan_unpoison(arena, far + 4096);
+	CHECK(new_chunk(&heap, &bump, 40, 0));
+	/* Found as far as 256 MiB behind its start, and the next report has steps of its own. */
+	p = kasan_heap_alloc(&heap, arena + 8192, 255UL << 20, 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + (255UL << 20), 1));
+		CHECK(unit_saw(" allocated %lu-byte region [%016lx, %016lx)", 255UL << 20,
+			       (uintptr_t)p, (uintptr_t)p + (255UL << 20)));
+	}
+	/* Nobody's poison in the middle: the search for an owner goes on at many places around. */
+	kasan_poison(arena + (600UL << 20), 512, KASAN_SLAB_REDZONE);
+	for (unsigned int i = 0; i < 400; i++) {
+		EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(arena + (600UL << 20) + i, 1));
+		CHECK(unit_find(0, "The buggy address belongs to the object") < 0);
+	}
 }
 
 /* A pointer from one heap is not an object of another heap. */
@@ -349,8 +398,8 @@ static void corrupted_headers(void)
 }
 
 UNIT_MAIN(UNIT_CASE(every_size_and_alignment), UNIT_CASE(spans_that_overflow),
-	  UNIT_CASE(off_by_one_on_13_bytes), UNIT_CASE(bad_frees),
+	  UNIT_CASE(off_by_one_on_13_bytes), UNIT_CASE(bad_frees), UNIT_CASE(poisoned_objects),
 	  UNIT_CASE(alignment_that_is_no_power_of_two), UNIT_CASE(chunks_that_are_not_aligned),
-	  UNIT_CASE(heap_that_is_added_twice), UNIT_CASE(heaps_are_told_apart),
-	  UNIT_CASE(quarantine_is_bounded_and_in_order), UNIT_CASE(posix_malloc_family),
-	  UNIT_CASE(one_flipped_bit), UNIT_CASE(corrupted_headers))
+	  UNIT_CASE(heap_that_is_added_twice), UNIT_CASE(searches_are_bounded),
+	  UNIT_CASE(heaps_are_told_apart), UNIT_CASE(quarantine_is_bounded_and_in_order),
+	  UNIT_CASE(posix_malloc_family), UNIT_CASE(one_flipped_bit), UNIT_CASE(corrupted_headers))
