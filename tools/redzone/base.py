@@ -17,13 +17,19 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+# Installed from a wheel, the package has the files of the tree that the verbs below need (pyproject.toml).
+_TREE = Path(__file__).resolve().parent / "tree"
+INSTALLED = _TREE.is_dir()
+ROOT = _TREE if INSTALLED else Path(__file__).resolve().parent.parent.parent
+# How the user calls the command.
+COMMAND = "redzone" if INSTALLED else "./redzone"
 # Where everything goes that a command makes, for trees that the user cannot write to.
 PLACE = "REDZONE_BUILD"
 if os.environ.get(PLACE):
     # Absolute for the commands that this one starts in other folders.
     os.environ[PLACE] = os.path.abspath(os.environ[PLACE])
-BUILD = Path(os.environ.get(PLACE) or ROOT / "build")
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "redzone"
+BUILD = Path(os.environ.get(PLACE) or (_CACHE if INSTALLED else ROOT / "build"))
 VENV = BUILD / "venv" if os.environ.get(PLACE) else ROOT / ".venv"
 LOGS = BUILD / "logs"
 
@@ -47,9 +53,14 @@ class Failure(Exception):
         self.status = status
 
 
+def called(text):
+    """Return @text, which may name this command, as the user calls it."""
+    return text.replace("./redzone", COMMAND)
+
+
 def say(text):
     """Tell the user something. Goes to stderr: stdout belongs to the machine's console."""
-    print(f"redzone: {text}", file=sys.stderr, flush=True)
+    print(f"redzone: {called(text)}", file=sys.stderr, flush=True)
 
 
 # Folders outside the current one, {resolved path: path as the user typed it}.

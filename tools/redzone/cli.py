@@ -541,10 +541,24 @@ fuzz.register(command, _check_kernel)
 def _usage_message(error):
     """Return click's complaint as one line."""
     text = error.format_message().replace("\n", " ").rstrip(".")
-    command = error.ctx.command_path if error.ctx is not None else "./redzone"
+    command = error.ctx.command_path if error.ctx is not None else base.COMMAND
     if isinstance(error, click.NoSuchOption) and command.endswith(" run"):
         text += "; options of your program go after --"
     return f"{text} (see {command} --help)"
+
+
+# Verbs that need nothing but what the wheel brings along.
+_WITHOUT_CLONE = ("decode", "flags", "audit", "amalgamate", "ksyms", "size")
+
+
+def _check_installed(verb):
+    """Raise Failure if @verb needs the tree, and this command comes from a wheel."""
+    if verb.startswith("-") or verb in _WITHOUT_CLONE or verb not in (*command.commands, "doctor"):
+        return
+    raise Failure(
+        f"'{verb}' builds from the sources, so it needs a clone of the Redzone repository: clone it, "
+        f"and call ./redzone {verb} there. Without a clone there are: {', '.join(_WITHOUT_CLONE)}"
+    )
 
 
 def _interrupt(number, frame):
@@ -567,13 +581,17 @@ def main(argv=None):
     try:
         if not argv:
             argv = ["--help"]
+        if base.INSTALLED:
+            _check_installed(argv[0])
+            for one in (command, *command.commands.values()):
+                one.help, one.epilog = base.called(one.help or ""), base.called(one.epilog or "")
         if argv[0] == "run":
             argv = project.expand(argv, ".")
         if program and argv[0] != "run":
             raise Failure("only ./redzone run takes arguments after --")
         guard = process.Guard()
         try:
-            status = command.main(argv, prog_name="./redzone", standalone_mode=False, obj=program)
+            status = command.main(argv, prog_name=base.COMMAND, standalone_mode=False, obj=program)
         finally:
             guard.release()
         sys.exit(status or base.OK)

@@ -95,6 +95,6 @@ def load(name, part):
         raise Failure(f"the port '{name}' is broken: {place}: {type(error).__name__}: {text}") from error
 
 
-for _folder in FOLDER.iterdir():
+for _folder in FOLDER.glob("*"):
     if _folder.is_dir():
         _package(_folder)
