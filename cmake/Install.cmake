@@ -21,7 +21,7 @@ install(DIRECTORY include/kasan DESTINATION ${REDZONE_INSTALL_INCLUDE} FILES_MAT
 install(DIRECTORY runtime DESTINATION ${REDZONE_INSTALL_SOURCES}
         FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "sources.cmake")
 install(DIRECTORY ports/template DESTINATION ${REDZONE_INSTALL_SOURCES} PATTERN "build" EXCLUDE)
-install(FILES redzone.mk cmake/constructors.lds cmake/kasan-flags.json LICENSE DESTINATION ${REDZONE_INSTALL_SOURCES})
+install(FILES redzone.mk llvm.mk cmake/constructors.lds cmake/kasan-flags.json LICENSE DESTINATION ${REDZONE_INSTALL_SOURCES})
 
 # --- find_package() ------------------------------------------------------------------------------------
 configure_package_config_file(cmake/RedzoneConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/RedzoneConfig.cmake

@@ -29,7 +29,8 @@ set(join_tools ${CMAKE_SOURCE_DIR}/tools/constructors.py ${CMAKE_SOURCE_DIR}/too
     ${CMAKE_SOURCE_DIR}/tools/shadow_calls.py)
 # For programs with any C library.
 set(sanitizer_include ${kernel_dir}/sanitizer/include)
-set(REDZONE_OBJCOPY llvm-objcopy-19 CACHE STRING "objcopy that makes the boot Image")
+redzone_llvm(REDZONE_LINKER ld.lld 19 "Linker of kernel images")
+redzone_llvm(REDZONE_OBJCOPY llvm-objcopy 19 "objcopy that makes the boot Image")
 find_program(REDZONE_PYTHON NAMES python3 REQUIRED)
 
 kasan_definitions(kernel_defs)

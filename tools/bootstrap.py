@@ -68,6 +68,7 @@ def make_environment(argv):
 
 def main():
     argv = sys.argv[1:]
+    tools.use_plain_names()
     if argv[:1] == ["doctor"]:
         sys.exit(doctor.main(argv[1:]))
     try:

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Settings shared by the toolchain files. The including file sets redzone_compiler and, for Clang,
+# Settings shared by the toolchain files. The including file sets redzone_compiler or, for Clang,
 # redzone_target. A freestanding target cannot link CMake's test programs, so the compilers are taken as
 # working; that also makes the first configuration fast.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES REDZONE_CLANG_VERSION)
+include(${CMAKE_CURRENT_LIST_DIR}/../Llvm.cmake)
+if(redzone_target)
+  redzone_llvm(REDZONE_CLANG clang ${REDZONE_CLANG_VERSION} "Clang")
+  set(redzone_compiler ${REDZONE_CLANG})
+endif()
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(CMAKE_C_COMPILER ${redzone_compiler})
 set(CMAKE_ASM_COMPILER ${redzone_compiler})
@@ -31,4 +36,3 @@ if(NOT redzone_target)
   # Or GCC's <limits.h> goes on to look for a C library's.
   list(APPEND REDZONE_COMPILER_INCLUDE -D_LIBC_LIMITS_H_)
 endif()
-set(REDZONE_LINKER ld.lld-19 CACHE STRING "Linker of kernel images")

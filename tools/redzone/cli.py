@@ -27,6 +27,7 @@ from redzone import (
     process,
     project,
     size,
+    tools,
 )
 from redzone.base import Failure
 from redzone.decode import command as decode
@@ -589,6 +590,7 @@ def main(argv=None):
             argv = project.expand(argv, ".")
         if program and argv[0] != "run":
             raise Failure("only ./redzone run takes arguments after --")
+        tools.use_plain_names()
         guard = process.Guard()
         try:
             status = command.main(argv, prog_name=base.COMMAND, standalone_mode=False, obj=program)

@@ -238,7 +238,7 @@ def table():
             line = f"  {_mark(state)} {name:{widths[0]}}  {version:{widths[1]}}  {tool.package:{widths[2]}}  "
             line += tool.use
             if state == "old":
-                line += f" (at least {'.'.join(map(str, tool.minimum))})"
+                line += f" (at least {'.'.join(map(str, tool.oldest()))})"
             print(line.rstrip(), flush=True)
             if why:
                 print(f"{'':{INDENT}}does not start a machine: {why}", flush=True)

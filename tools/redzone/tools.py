@@ -17,6 +17,12 @@ from dataclasses import dataclass
 from redzone import base
 
 
+def _plain(command):
+    """Return (NAME, NN) of the command NAME-NN, or (None, None)."""
+    match = re.fullmatch(r"(.+)-(\d+)", command)
+    return (match[1], int(match[2])) if match else (None, None)
+
+
 @dataclass(frozen=True)
 class Tool:
     """One outside program.
@@ -25,7 +31,10 @@ class Tool:
     level: "run" (./redzone run needs it), "test" (some of the default suites do), "slow" (suites that run
     when they are named), "port", "fuzz" (these verbs do). use: shown to the user. minimum: oldest version
     that works, () for any. header: a file that stands for a package without a command, with the shell's
-    wildcards.
+    wildcards; several after `:`.
+
+    Debian's programs of LLVM have their version in the name, as clang-19; use_plain_names() finds those of
+    other systems.
     """
 
     key: str
@@ -41,11 +50,23 @@ class Tool:
         """What the user calls it: the command, or the package if that has none of its own."""
         return self.package if self.key == "venv" else self.command or self.package
 
+    def oldest(self):
+        """Return the oldest version that works, () for any. For LLVM it is in the command's name."""
+        _, version = _plain(self.command)
+        return self.minimum or ((version,) if version else ())
+
+    def files(self):
+        """Return the files that stand for a package without a command."""
+        return [path for pattern in self.header.split(":") for path in glob.glob(pattern)]
+
 
 # LLVM's runtime for the host's own processor.
-_LIBRARIES = "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt"
-_LIBFUZZER = f"{_LIBRARIES}.fuzzer-{platform.machine()}.a"
-_ASAN = f"{_LIBRARIES}.asan-{platform.machine()}.a"
+_LIBRARY = (
+    f"/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.{{0}}-{platform.machine()}.a:"
+    f"/usr/lib*/clang/*/lib/linux/libclang_rt.{{0}}-{platform.machine()}.a:"
+    f"/usr/lib*/clang/*/lib/{platform.machine()}-*/libclang_rt.{{0}}.a"
+)
+_LIBFUZZER, _ASAN = _LIBRARY.format("fuzzer"), _LIBRARY.format("asan")
 
 TOOLS = (
     Tool("cmake", "cmake", "cmake", "run", "configures the build", (3, 25)),
@@ -138,23 +159,82 @@ def venv_python():
     return None
 
 
+# Programs of LLVM that others than this package call, such as the makefiles of ports.
+_OTHERS = ("clang++-19", "clang++-22", "llvm-ar-19", "llvm-readelf-19", "llvm-strip-19")
+# Programs that look for the compiler by the name that they are called by.
+_MASKS = ("ccache", "distcc", "icecc", "sccache")
+LINKS = base.BUILD / "bin"
+
+
+def _which_plain(name):
+    """Return the path of the program @name, but not that of a compiler cache in its place."""
+    for folder in os.get_exec_path():
+        path = shutil.which(name, path=folder)
+        if path and os.path.basename(os.path.realpath(path)) not in _MASKS:
+            return path
+    return None
+
+
+def _newer(link, target):
+    """Is the link @link to @target, and not older than it?"""
+    try:
+        return os.readlink(link) == target and os.lstat(link).st_mtime >= os.stat(target).st_ctime
+    except OSError:
+        return False
+
+
+def use_plain_names():
+    """Let this command, and all that it starts, find NAME where NAME-19 is asked for: LLVM's programs have no
+    number on most systems. NAME has to be of that version or newer.
+
+    They get links in a folder that comes last in PATH."""
+    wanted = {tool.command for tool in TOOLS if _plain(tool.command)[0]} | {*_OTHERS}
+    made = False
+    for command in sorted(wanted):
+        name, least = _plain(command)
+        if shutil.which(command) or not (path := _which_plain(name)):
+            continue
+        link = LINKS / command
+        if not _newer(link, path):
+            found = _ask(path)
+            if found is None or found[1] < (least,):
+                link.unlink(missing_ok=True)
+                continue
+            try:
+                LINKS.mkdir(parents=True, exist_ok=True)
+                new = LINKS / f".{command}.{os.getpid()}"
+                new.symlink_to(path)
+                new.replace(link)
+            except OSError:
+                # The tree cannot be written, and whatever the command makes will say so.
+                return
+        made = True
+    if made and str(LINKS) not in os.get_exec_path():
+        os.environ["PATH"] = os.pathsep.join([*os.get_exec_path(), str(LINKS)])
+
+
 def version(tool):
     """Return (text, tuple) of the installed version, None if the tool is missing."""
     if tool.header:
-        return ("files found", ()) if glob.glob(tool.header) else None
+        return ("files found", ()) if tool.files() else None
     path = venv_python() if tool.key == "venv" else shutil.which(tool.command)
-    if not path:
-        return None
+    if not path and _plain(tool.command)[0]:
+        path = _which_plain(_plain(tool.command)[0])
     argument = "version" if tool.key == "go" else "--version"
     # Shows its version as a part of what it says to options that it does not know.
-    good = (0, 1) if tool.key == "afl++" else (0,)
+    return _ask(path, argument, (0, 1) if tool.key == "afl++" else (0,)) if path else None
+
+
+def _ask(path, argument="--version", good=(0,)):
+    """Return (text, tuple) of the version that the program @path says, None if it says none."""
     try:
         result = subprocess.run([path, argument], check=False, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
     text = re.sub(r"\(.*?\)|\033\[[0-9;]*m", "", result.stdout)
     found = re.search(r"(\d+(?:\.\d+)+)", text) or re.search(r"(\b\d+\b)", text)
-    if result.returncode not in good or not found:
+    # Apple counts the versions of its Clang otherwise.
+    if result.returncode not in good or not found or "Apple" in text:
         return None
     return found.group(1), tuple(int(part) for part in found.group(1).split("."))
 
@@ -190,7 +270,7 @@ def status(tool):
     if found is None:
         return "missing", "", None
     text, numbers = found
-    if tool.minimum and numbers < tool.minimum:
+    if numbers < tool.oldest():
         return "old", text, None
     why = None
     if tool.command.startswith("qemu-system-"):
@@ -212,7 +292,7 @@ def missing(keys):
             raise base.Failure("; ".join([f"no program has the key '{key}'", *PROBLEMS]))
         tool = BY_KEY[key]
         if tool.header:
-            present = bool(glob.glob(tool.header))
+            present = bool(tool.files())
         elif key == "venv":
             present = venv_python() is not None
         else:
