@@ -246,7 +246,7 @@ static bool is_stale(const void *ptr)
 	uint8_t state;
 
 	return tag != KASAN_TAG_KERNEL && kasan_memory_state(ptr, &state) &&
-	       kasan_tags_owner(kasan_untag_addr((uintptr_t)ptr)) != tag;
+	       !kasan_tag_owns(tag, kasan_tags_owner(kasan_untag_addr((uintptr_t)ptr)));
 #else
 	(void)ptr;
 	return false;

@@ -389,8 +389,10 @@ static const char *check_free(const struct kasan_cache *cache, const void *objec
 	if (shadow && kasan_unlikely(*shadow & 0x80)) {
 		if (*shadow == KASAN_SLAB_FREE || *shadow == KASAN_SLAB_FREE_META)
 			return "double-free";
-		/* An object of 0 bytes has no accessible byte. Only such an object is redzone from its start. */
-		if (kasan_meta_state(meta, object) != KASAN_META_LIVE || meta->size != 0)
+		/* An object of 0 bytes has no accessible byte. Only such an object is redzone from its start. Other values are
+		 * not the allocator's: its user has poisoned the object. */
+		if (kasan_meta_state(meta, object) != KASAN_META_LIVE ||
+		    (*shadow == KASAN_SLAB_REDZONE && meta->size != 0))
 			return "invalid-free";
 	}
 	return end_life(meta, object) ? NULL : "double-free";

@@ -132,5 +132,22 @@ static void parts_of_a_freed_allocation(void)
 	CHECK(kasan_page_free(&heap, q, 100, 0));
 }
 
+static void poisoned_start(void)
+{
+	static struct kasan_page_heap heap;
+	char *p;
+	uintptr_t a;
+
+	new_heap(&heap);
+	p = kasan_page_alloc(&heap, 2 * PAGE);
+	a = (uintptr_t)kasan_reset_tag(p);
+	kasan_poison(kasan_reset_tag(p), 64, KASAN_USER_POISON);
+	EXPECT_REPORT("use-after-poison", kasan_check_read(p, 1));
+	CHECK(unit_saw(" allocated 8192-byte region [%016lx, %016lx)", a, a + 2 * PAGE));
+	EXPECT_NO_REPORT(CHECK(kasan_page_free(&heap, p, 0, 0)));
+	EXPECT_REPORT("double-free", CHECK(!kasan_page_free(&heap, p, 0, 0)));
+}
+
 UNIT_MAIN(UNIT_CASE(pages_have_tags), UNIT_CASE(stale_pointers_cannot_free),
-	  UNIT_CASE(reports_name_the_allocation), UNIT_CASE(parts_of_a_freed_allocation))
+	  UNIT_CASE(reports_name_the_allocation), UNIT_CASE(parts_of_a_freed_allocation),
+	  UNIT_CASE(poisoned_start))

@@ -122,6 +122,39 @@ static void double_free(void)
 	CHECK_EQ(slab->free_count, 3);
 }
 
+/* Poison inside of an object says nothing about its life. It ends with it. */
+static void poisoned_objects(void)
+{
+	static const uint8_t values[] = {KASAN_USER_POISON, 0x81, KASAN_PAGE_REDZONE};
+	struct fake_slab *slab = fake_slab_create("poisoned", 64, 8, 0, 4);
+
+	for (unsigned int i = 0; i < sizeof(values); i++) {
+		for (size_t size = 8; size <= 64; size += 8) {
+			char *p = fake_slab_alloc(slab, 64);
+			uintptr_t a = (uintptr_t)p;
+
+			kasan_poison(p, size, values[i]);
+			unit_clear();
+			CHECK(!kasan_check_read(p, 1));
+			CHECK_EQ(unit_reports(), 1);
+			if (size == 8 && !i)
+				CHECK(unit_saw(" allocated 64-byte region [%016lx, %016lx)", a,
+					       a + 64));
+			EXPECT_NO_REPORT(CHECK(fake_slab_free(slab, p) == KASAN_FREE_QUARANTINED));
+			kasan_poison(p, size, values[i]);
+			/* Nobody may poison what is free, but it is still free. */
+			unit_clear();
+			CHECK(fake_slab_free(slab, p) == KASAN_FREE_BAD);
+			CHECK_EQ(unit_reports(), 1);
+			kasan_cache_shrink(NULL);
+			p = fake_slab_alloc(slab, 64);
+			CHECK_EQ(kasan_first_bad((uintptr_t)p, 64), 0);
+			fake_slab_free(slab, p);
+			kasan_cache_shrink(NULL);
+		}
+	}
+}
+
 static void invalid_free(void)
 {
 	struct fake_slab *slab = fake_slab_create("invalid", 64, 8, 0, 4);
@@ -385,8 +418,8 @@ static void corrupt_stack_handle(void)
 }
 
 UNIT_MAIN(UNIT_CASE(layout), UNIT_CASE(exactly_the_asked_bytes), UNIT_CASE(realloc_in_place),
-	  UNIT_CASE(constructors_may_enter), UNIT_CASE(double_free), UNIT_CASE(invalid_free),
-	  UNIT_CASE(zero_sized_objects), UNIT_CASE(typesafe_by_rcu), UNIT_CASE(location_lines),
-	  UNIT_CASE(aux_stacks), UNIT_CASE(last_two_aux_stacks),
+	  UNIT_CASE(constructors_may_enter), UNIT_CASE(double_free), UNIT_CASE(poisoned_objects),
+	  UNIT_CASE(invalid_free), UNIT_CASE(zero_sized_objects), UNIT_CASE(typesafe_by_rcu),
+	  UNIT_CASE(location_lines), UNIT_CASE(aux_stacks), UNIT_CASE(last_two_aux_stacks),
 	  UNIT_CASE(random_bytes_over_metadata), UNIT_CASE(corrupt_size_is_not_printed),
 	  UNIT_CASE(corrupt_stack_handle))

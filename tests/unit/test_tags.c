@@ -251,6 +251,21 @@ static void short_granules(void)
 	}
 }
 
+/* An object whose start its user has poisoned: its owner is not known any more, but it is alive. */
+static void poisoned_start(void)
+{
+	char *p;
+
+	make_slab(64, 0);
+	p = take(64);
+	kasan_poison(kasan_reset_tag(p), 32, KASAN_USER_POISON);
+	EXPECT_REPORT("use-after-poison", kasan_check_read(p, 1));
+	EXPECT_NO_REPORT(CHECK_EQ(give(p), KASAN_FREE_NOW));
+	EXPECT_REPORT("double-free", CHECK_EQ(give(p), KASAN_FREE_BAD));
+	kasan_poison_slab(slab.memory, slab.slot);
+	EXPECT_REPORT("double-free", CHECK_EQ(give(p), KASAN_FREE_BAD));
+}
+
 /* The last byte of a short granule holds the tag. An object can still be freed if that byte is overwritten. */
 static void overwritten_short_granule(void)
 {
@@ -495,7 +510,8 @@ static void former_owner_of_free_pages(void)
 UNIT_MAIN(UNIT_CASE(fill_writes_its_granules), UNIT_CASE(pointers), UNIT_CASE(neighbours_differ),
 	  UNIT_CASE(reuse_changes_the_tag), UNIT_CASE(pages_differ),
 	  UNIT_CASE(constructed_objects_keep_theirs), UNIT_CASE(short_granules),
-	  UNIT_CASE(overwritten_short_granule), UNIT_CASE(realloc_in_place),
-	  UNIT_CASE(fixed_size_checks), UNIT_CASE(other_checks), UNIT_CASE(report_text),
-	  UNIT_CASE(invalid_access), UNIT_CASE(reused_object), UNIT_CASE(same_tag_on_both_sides),
-	  UNIT_CASE(owners_since_the_bug), UNIT_CASE(former_owner_of_free_pages))
+	  UNIT_CASE(poisoned_start), UNIT_CASE(overwritten_short_granule),
+	  UNIT_CASE(realloc_in_place), UNIT_CASE(fixed_size_checks), UNIT_CASE(other_checks),
+	  UNIT_CASE(report_text), UNIT_CASE(invalid_access), UNIT_CASE(reused_object),
+	  UNIT_CASE(same_tag_on_both_sides), UNIT_CASE(owners_since_the_bug),
+	  UNIT_CASE(former_owner_of_free_pages))
