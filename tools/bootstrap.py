@@ -59,6 +59,11 @@ def make_environment(argv):
         for step in steps:
             result = subprocess.run(step, check=False, capture_output=True, text=True)
             if result.returncode != 0:
+                try:
+                    base.check_room(VENV.parent, result.stdout + result.stderr)
+                except base.DiskFull as error:
+                    say(f"error: {error}")
+                    sys.exit(2)
                 sys.stderr.write(result.stdout + result.stderr)
                 say("error: the environment could not be made, see above")
                 sys.exit(2)

@@ -27,12 +27,14 @@ from pathlib import Path
 from redzone import base
 from redzone.apt import newer_lists, suite_lists
 from redzone.base import BUILD, Failure
-from redzone.process import call, last_line
+from redzone.process import call, reason
 
 # {line of Linux: what is known of its package}
 PINS = json.loads(Path(__file__).with_name("linux-source.json").read_text(encoding="utf-8"))
 LINES = tuple(PINS)
 FOLDER = BUILD / "linux-source"
+# Megabytes that package lists, the package and what is in it take.
+ROOM = 500
 USR_SRC = Path("/usr/src")
 # Unpacked along with the test: Linux's own readers of kernel consoles.
 TOOLS = ("tools/testing/kunit", "scripts/decode_stacktrace.sh")
@@ -80,7 +82,10 @@ def _installed(pins):
 
 def _fetch(wanted):
     """Have apt-get download the package @wanted, which may name a version, into FOLDER. Returns (status,
-    output)."""
+    output). Raises base.DiskFull."""
+    before = set(FOLDER.glob("*.deb"))
+    # With less, apt-get update does not end.
+    base.check_room(FOLDER, megabytes=ROOM)
     status, output = call(["apt-get", "-q", "download", wanted], cwd=FOLDER)
     if status != 0:
         options = newer_lists(FOLDER / "apt")
@@ -88,6 +93,11 @@ def _fetch(wanted):
             status, output = call(["apt-get", "-q", *options, "update"], cwd=FOLDER)
             if status == 0:
                 status, output = call(["apt-get", "-q", *options, "download", wanted], cwd=FOLDER)
+    if status != 0:
+        # A part of a package has a version as well.
+        for path in set(FOLDER.glob("*.deb")) - before:
+            path.unlink()
+        base.check_room(FOLDER, output)
     return status, output
 
 
@@ -118,7 +128,7 @@ def _download_known(pins):
         status, version = call(["dpkg-deb", "-f", str(new[-1]), "Version"])
         if status == 0:
             return package, version.strip(), new[-1]
-    last = last_line(other if status else output)
+    last = reason(other if status else output, FOLDER)
     raise Unavailable(
         f"{package} is not installed and cannot be fetched: {last}; "
         f"install it (apt-get install {package}) or give this machine a way to Debian's archive"
@@ -143,11 +153,12 @@ def _download_listed(pins):
     options = suite_lists(FOLDER / f"apt-{suite}", suite)
     if options is None:
         raise Unavailable(f"{why}: this machine uses no archive of Debian")
+    base.check_room(FOLDER, megabytes=ROOM)
     # Without the mode, apt-get update succeeds with old lists, or none.
     command = ["apt-get", "-q", *options, "-o", "APT::Update::Error-Mode=any", "update"]
     status, output = call(command, cwd=FOLDER)
     if status != 0:
-        raise Unavailable(f"{why}: {last_line(output)}")
+        raise Unavailable(f"{why}: {reason(output, FOLDER)}")
     _, names = call(["apt-cache", *options, "pkgnames", pattern.partition("*")[0]])
     names = [name for name in names.split() if fnmatch.fnmatchcase(name, pattern)]
     status, index = call(["apt-cache", *options, "show", *names]) if names else (1, "")
@@ -163,7 +174,7 @@ def _download_listed(pins):
     base.say(f"fetching {wanted} (160 MB) from Debian's suite {suite} into {base.relative(FOLDER)}")
     status, output = call(["apt-get", "-q", *options, "download", wanted], cwd=FOLDER)
     if status != 0 or not path.is_file():
-        raise Unavailable(f"{why}: {last_line(output)}")
+        raise Unavailable(f"{why}: {reason(output, FOLDER)}")
     if base.sha256(path) != digest:
         path.unlink()
         raise Failure(f"{base.relative(path)} is not the package whose checksum the suite's index has")
@@ -180,6 +191,8 @@ def _extract(deb, package):
         ]
     )
     if status != 0:
+        archive.unlink(missing_ok=True)
+        base.check_room(FOLDER, output)
         raise Failure(f"{base.relative(deb)} cannot be unpacked:\n{output}")
     return archive
 
@@ -204,7 +217,9 @@ def _unpack(archive, folder, pins, package):
             # To the end, or a file that was cut off between two members would pass for a shorter archive.
             while stream.read(1 << 20):
                 pass
-    except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
+    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
+        shutil.rmtree(new, ignore_errors=True)
+        base.check_room(FOLDER, error if isinstance(error, OSError) else "")
         raise Failure(f"{archive} cannot be unpacked: {error}") from None
     finally:
         if archive.parent == FOLDER:

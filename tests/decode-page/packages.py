@@ -17,7 +17,7 @@ TIMEOUT = 900
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-from redzone import base  # noqa: E402
+from redzone import base, process  # noqa: E402
 
 FOLDER = base.BUILD / "decode-page"
 SITE = FOLDER / "site"
@@ -42,8 +42,8 @@ def _pip(*arguments, **environment):
     except subprocess.TimeoutExpired:
         raise Unavailable(f"pip took more than {TIMEOUT} s") from None
     if result.returncode != 0:
-        said = (result.stderr.strip() or "no message").splitlines()
-        raise Unavailable(f"pip cannot fetch the packages of tests/decode-page: {said[-1].strip()}")
+        why = process.reason(result.stderr, FOLDER).strip()
+        raise Unavailable(f"pip cannot fetch the packages of tests/decode-page: {why}")
 
 
 def _junit_schema():

@@ -93,7 +93,7 @@ def test_each_boot_is_one_line(run):
 
 def test_programs_in_one_boot(run):
     chosen = cases.one_of_each(cases.load(base.ROOT / "tests" / "cases"))
-    results = run(lambda context: cases._together(context, chosen, "clang-19", "sync", "hw_tags"))
+    results = run(lambda context: cases._together(context, chosen, ("hw_tags", "clang-19", "sync")))
     assert failed(results) == {("hw_tags.each.clang-19.sync", WHY)} and len(results) == 1
 
 

@@ -7,7 +7,14 @@ It does not touch the machine's apt configuration, installs nothing, and needs n
 
 from pathlib import Path
 
-from redzone.process import call, last_line
+from redzone.process import call, reason
+
+# The answer of an archive that is not there must not take minutes.
+_PATIENCE = [
+    part
+    for option in ("http::Timeout=20", "https::Timeout=20", "Retries=1")
+    for part in ("-o", f"Acquire::{option}")
+]
 
 
 def options(folder, name, sources):
@@ -54,20 +61,23 @@ def pool_file(name, digest, target):
     """Fetch the file @name of Debian's pool, as in "pool/main/m/musl/...", to @target, from the machine's own
     archives. digest: its SHA-256, which apt checks.
 
-    Return None, or why that was not possible.
+    Return None, or why that was not possible; then there is no @target. Raise base.DiskFull.
     """
     release = codename()
     uris = sorted({uri for uri, suite in _targets() if release and suite == release})
     if not uris:
         return "this machine uses no archive of Debian"
-    output = ""
     for uri in uris:
-        command = ["/usr/lib/apt/apt-helper", "-o", "APT::Sandbox::User=root"]
+        command = ["/usr/lib/apt/apt-helper", *_PATIENCE, "-o", "APT::Sandbox::User=root"]
         url = f"{uri.rstrip('/')}/{name}"
         status, output = call([*command, "download-file", url, str(target), f"SHA256:{digest}"])
         if status == 0:
             return None
-    return last_line(output)
+        try:
+            why = reason(output, target.parent)
+        finally:
+            target.unlink(missing_ok=True)
+    return why
 
 
 def suite_lists(folder, suite):

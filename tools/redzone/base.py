@@ -119,6 +119,48 @@ def refused(error):
     )
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_SAYS_FULL = re.compile(r"(?i)no space left on device|disk quota exceeded")
+
+
+class DiskFull(Failure):
+    """There is no room on the disk of the path @path. Whatever failed for it is not to be remembered."""
+
+    def __init__(self, path):
+        super().__init__(f"the disk is full: no space left for '{relative(path)}'")
+
+
+def _free(folder):
+    """Return the bytes that the disk of @folder, or of the nearest folder above it, has left."""
+    folder = Path(folder)
+    while not folder.is_dir():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
+
+
+def check_room(folder, cause="", megabytes=1):
+    """Raise DiskFull if something failed because no space is left: the text or OSError @cause says so, or the
+    disk of @folder has less than @megabytes left.
+
+    The disk may be that of temporary files, which compilers and package tools write."""
+    places = (folder, tempfile.gettempdir())
+    if isinstance(cause, OSError):
+        if cause.errno in _FULL:
+            raise DiskFull(cause.filename or min(places, key=_free)) from None
+    elif _SAYS_FULL.search(cause):
+        raise DiskFull(min(places, key=_free))
+    if _free(folder) < megabytes << 20:
+        raise DiskFull(folder)
+
+
+def explain(error):
+    """Return a line for the user about the OSError @error."""
+    if error.errno in _FULL:
+        return str(DiskFull(error.filename or min((BUILD, tempfile.gettempdir()), key=_free)))
+    where = f" '{error.filename}'" if error.filename else ""
+    return refused(error) or f"{error.strerror}{where}"
+
+
 # Seconds after which one who waits for a lock says so.
 _PATIENCE = 1.0
 

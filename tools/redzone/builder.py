@@ -347,6 +347,10 @@ def _forget_changed(folder, programs):
     memory.write_text(json.dumps(known), encoding="utf-8")
 
 
+# Megabytes without which a build that failed for no reason failed for want of room.
+ROOM = 64
+
+
 def _tools_are_there(folder):
     """Return whether the programs that CMake found for the build folder are still in place."""
     cache = folder / "CMakeCache.txt"
@@ -366,8 +370,10 @@ def _configure(preset, folder):
     command = ["cmake", *fresh, "--preset", name, "-B", str(folder), f"-DREDZONE_PYTHON={sys.executable}"]
     command += [f"-D{variable}=ON" for variable in variables]
     result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
-    if result.returncode != 0:
+    # On a full disk CMake succeeds, and removes the file that it could not write.
+    if result.returncode != 0 or not (folder / "build.ninja").exists():
         (folder / "build.ninja").unlink(missing_ok=True)
+        base.check_room(folder, result.stderr + result.stdout, ROOM)
         raise Failure(f"CMake could not configure {preset}:\n{result.stderr or result.stdout}".rstrip())
 
 
@@ -551,6 +557,8 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
         finally:
             progress.end()
         if status != 0:
+            # Ninja's own errors say little: a build.ninja that cannot be written is "still dirty".
+            base.check_room(folder, output, 1 if failed else ROOM)
             failure = _failure(preset, programs, output, failed)
             if examine is not None:
                 examine(failure, folder)

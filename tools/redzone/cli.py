@@ -613,8 +613,7 @@ def main(argv=None):
         sys.exit(130)
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
-            where = f" '{error.filename}'" if error.filename else ""
-            base.say(f"error: {base.refused(error) or error.strerror + where}")
+            base.say(f"error: {base.explain(error)}")
             sys.exit(base.USAGE)
         # The reader of the output is gone, as in `| head`: there is nothing left to say.
         sys.stderr.close()

@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import base
+from redzone import base, process
 from redzone.base import BUILD, Failure
 
 FETCH_TIMEOUT = 300
@@ -66,7 +66,12 @@ class Crate:
             self.folder.mkdir(parents=True)
             shutil.copyfile(self.tests / "Cargo.toml", self.folder / "Cargo.toml")
             (self.folder / "lib.rs").write_text(NOTHING, encoding="utf-8")
-            self._fetch()
+            try:
+                self._fetch()
+            except BaseException:
+                # Half of a crate would pass for a whole one of other contents.
+                shutil.rmtree(self.folder, ignore_errors=True)
+                raise
         self._verify(crate)
         return crate / self.inside
 
@@ -79,5 +84,5 @@ class Crate:
         except subprocess.TimeoutExpired:
             raise Unavailable(f"cargo did not fetch {self.full_name} within {FETCH_TIMEOUT} s") from None
         if result.returncode != 0:
-            said = (result.stderr.strip() or "no message").splitlines()
-            raise Unavailable(f"cargo cannot fetch {self.full_name}: {said[-1].strip()}")
+            why = process.reason(result.stderr, self.folder).strip()
+            raise Unavailable(f"cargo cannot fetch {self.full_name}: {why}")

@@ -16,7 +16,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from redzone import apt, base
+from redzone import apt, base, process
 from redzone.base import Failure
 
 TOOLS = ("mmdebstrap", "unshare", "git")
@@ -116,9 +116,9 @@ def remove(folder):
 
 def _make_base(release, folder, log):
     """Have mmdebstrap write the base system of @release to @folder/RELEASE.tar."""
-    _, dump = apt.call(["apt-config", "dump"])
+    _, dump = process.call(["apt-config", "dump"])
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
-    status, targets = apt.call(command)
+    status, targets = process.call(command)
     lines = sources(release, apt.codename(), targets.splitlines() if status == 0 else [])
     options = folder / "access.conf"
     options.write_text("".join(f"{line}\n" for line in access_options(dump)), encoding="utf-8")
@@ -134,7 +134,7 @@ def _make_base(release, folder, log):
         if status != 0:
             raise Failure(
                 f"mmdebstrap could not make a minimal Debian {release} (status {status}): "
-                + apt.last_line(log.read_text(encoding="utf-8", errors="replace"))
+                + process.reason(log.read_text(encoding="utf-8", errors="replace"), folder)
             )
         new.replace(folder / f"{release}.tar")
     finally:
@@ -156,10 +156,10 @@ def make_root(tar, root):
     """Unpack the base system @tar as @root, and copy this machine's access to package archives there."""
     remove(root)
     root.mkdir(parents=True)
-    status, output = apt.call(["tar", "-xf", str(tar), "-C", str(root)])
+    status, output = process.call(["tar", "-xf", str(tar), "-C", str(root)])
     if status != 0:
         tar.unlink(missing_ok=True)
-        raise Failure(f"{base.relative(tar)} cannot be unpacked: {apt.last_line(output)}; try again")
+        raise Failure(f"{base.relative(tar)} cannot be unpacked: {process.reason(output, root)}; try again")
     pairs = [(Path(name), root / name.lstrip("/")) for name in CONFIGURATION]
     pairs += [(Path.home() / name, root / "root" / name) for name in HOME_CONFIGURATION]
     for source, target in pairs:
@@ -175,14 +175,14 @@ def make_root(tar, root):
 def clone(source, root, where):
     """Clone the repository @source, as committed, to the folder @where inside @root."""
     target = root / where.lstrip("/")
-    status, output = apt.call(["git", "clone", "-q", "--no-hardlinks", str(source), str(target)])
+    status, output = process.call(["git", "clone", "-q", "--no-hardlinks", str(source), str(target)])
     if status != 0:
-        raise Failure(f"{source} cannot be cloned: {apt.last_line(output)}")
+        raise Failure(f"{source} cannot be cloned: {process.reason(output, root)}")
 
 
 def uncommitted(source):
     """Return the names of files in the repository @source that differ from the commit."""
-    _, output = apt.call(["git", "-C", str(source), "status", "--porcelain"])
+    _, output = process.call(["git", "-C", str(source), "status", "--porcelain"])
     return [line[3:] for line in output.splitlines() if line[2:3] == " "]
 
 

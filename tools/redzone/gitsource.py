@@ -13,7 +13,7 @@ from pathlib import Path
 
 from redzone import base
 from redzone.base import Failure, say
-from redzone.process import call, last_line
+from redzone.process import call, reason
 
 
 class Unavailable(Failure):
@@ -79,7 +79,7 @@ class Source:
                 if status != 0:
                     raise Unavailable(
                         f"{self.name} is not here and cannot be fetched from {self.url}: "
-                        f"{last_line(output)}; {self.advice}, or the URL of a mirror with {self.mirror}=URL"
+                        f"{reason(output, new)}; {self.advice}, or the URL of a mirror with {self.mirror}=URL"
                     )
             found = self.digest(new)
             if found != self.hash:

@@ -24,9 +24,11 @@ SOURCE = FOLDER / f"musl-{VERSION}"
 ARCH = "aarch64"
 # The choices of --libc.
 NAMES = ("auto", "small", "musl")
-# A fetch that failed, and the seconds for which `auto` does not try again: each try may take long.
+# Why a fetch failed that took long, and the seconds for which `auto` does not try again. Other failures are
+# not remembered: their cause may be gone at once.
 FAILED = FOLDER / "not-fetched"
-RETRY = 3600
+LONG = 5
+RETRY = 600
 
 
 class Unavailable(Failure):
@@ -73,19 +75,20 @@ def _archive(again):
     archive = FOLDER / ARCHIVE
     if archive.is_file() and base.sha256(archive) == DIGEST:
         return archive
-    if not again and FAILED.exists() and 0 <= time.time() - FAILED.stat().st_mtime < RETRY:
-        raise Unavailable(FAILED.read_text(encoding="utf-8"))
+    if not again and FAILED.exists() and 0 <= (age := time.time() - FAILED.stat().st_mtime) < RETRY:
+        why = FAILED.read_text(encoding="utf-8")
+        raise Unavailable(f"{why} ({age / 60:.0f} minutes ago; --libc musl tries again)")
     archive.unlink(missing_ok=True)
     base.say(f"fetching the C library musl {VERSION} (1 MB) into {base.relative(FOLDER)}")
-    why = ""
+    why, started = "", time.monotonic()
     for name in POOLS:
         failure = apt.pool_file(name, DIGEST, archive)
         if failure is None:
             FAILED.unlink(missing_ok=True)
             return archive
         why = why or failure
-    archive.unlink(missing_ok=True)
-    FAILED.write_text(why, encoding="utf-8")
+    if time.monotonic() - started >= LONG:
+        FAILED.write_text(why, encoding="utf-8")
     raise Unavailable(why)
 
 
@@ -130,6 +133,8 @@ def source(again=True):
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(members.extractfile(member).read())
         except (tarfile.TarError, OSError, EOFError) as error:
+            shutil.rmtree(new, ignore_errors=True)
+            base.check_room(FOLDER, error if isinstance(error, OSError) else "")
             raise Failure(f"{base.relative(archive)} cannot be unpacked: {error}") from None
         _generate(new / SOURCE.name)
         (new / SOURCE.name).rename(SOURCE)

@@ -47,6 +47,8 @@ class _Archive:
             with tarfile.open(archive) as members:
                 members.extractall(new, filter="data")
         except (tarfile.TarError, OSError, EOFError) as error:
+            shutil.rmtree(new, ignore_errors=True)
+            base.check_room(folder, error if isinstance(error, OSError) else "")
             raise Failure(f"{base.relative(archive)} cannot be unpacked: {error}") from None
         target = self.root(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +97,9 @@ class PyPI(_Archive):
         )
         if status == 0 and self.archive(folder).is_file():
             return None
-        return process.last_line(output) or f"pip brought no {self.archive(folder).name}"
+        if status == 0:
+            return f"pip brought no {self.archive(folder).name}"
+        return process.reason(output, folder)
 
 
 @dataclass(frozen=True)

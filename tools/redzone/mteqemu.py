@@ -18,6 +18,8 @@ from redzone.base import BUILD, Failure
 MINIMUM = (8, 1)
 COMMAND = "qemu-system-aarch64"
 FOLDER = BUILD / "qemu"
+# Megabytes that package lists, packages and their contents take.
+ROOM = 160
 PACKAGES = ("qemu-system-arm", "qemu-system-common", "qemu-system-data")
 
 
@@ -37,15 +39,21 @@ def _fetch(why):
     if options is None:
         raise Unavailable(f"{why}, and this machine has no archive with a newer one")
     base.say(f"{why}; fetching Debian's newer one (13 MB) into {base.relative(FOLDER)}")
+    # With less, apt-get update does not end.
+    base.check_room(FOLDER, megabytes=ROOM)
+    # Parts of a download that failed, or another version.
+    for package in FOLDER.glob("*.deb"):
+        package.unlink()
     for command in (["update"], ["download", *PACKAGES]):
         status, output = process.call(["apt-get", "-q", *options, *command], cwd=FOLDER)
         if status != 0:
-            raise Unavailable(f"{why}, and a newer one cannot be fetched: {process.last_line(output)}")
+            raise Unavailable(f"{why}, and a newer one cannot be fetched: {process.reason(output, FOLDER)}")
     new = FOLDER / "new"
     shutil.rmtree(new, ignore_errors=True)
     for package in sorted(FOLDER.glob("*.deb")):
         status, output = process.call(["dpkg-deb", "-x", str(package), str(new)])
         if status != 0:
+            base.check_room(FOLDER, output)
             raise Failure(f"{base.relative(package)} cannot be unpacked:\n{output}")
         package.unlink()
     new.rename(FOLDER / "root")

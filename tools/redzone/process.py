@@ -92,6 +92,18 @@ def last_line(output):
     return (output.strip().splitlines() or ["no output"])[-1]
 
 
+# The lines of apt, git and pip that say why something cannot be fetched; others come after them.
+_WHY = re.compile(r"(?m)^(?:E: |fatal: )(.*\S)|^WARNING: Retrying .* broken by '(.*)': \S*$")
+
+
+def reason(output, folder):
+    """Return the line of a command's @output that says why it could not fetch something into @folder. Raise
+    base.DiskFull if there is no room for it."""
+    base.check_room(folder, output)
+    why = _WHY.search(output)
+    return why[why.lastindex] if why else last_line(output)
+
+
 def execute(command, log, **options):
     """Run @command with its output appended to @log. Raise Failure with the last lines if it fails."""
     with open(log, "ab") as file:
@@ -115,6 +127,7 @@ def failed(command, log):
     lines = [line for line in lines if not line.startswith("$ ")]
     errors = [line for line in lines if re.search(r"(?i)\berror\b|^E: |undefined", line)]
     shown = "\n".join((errors or lines)[-12:])
+    base.check_room(Path(log).parent, "\n".join(lines))
     return Failure(f"'{Path(str(command[0])).name}' failed, see {base.relative(log)}\n{shown}")
 
 

@@ -304,10 +304,14 @@ def _run_suite(suite, context):
                 # What the suite makes of an empty console is beside the point.
                 said.add(result.log)
                 yield Result(result.name, FAIL, why, result.log)
-    except Failure as error:
-        log = context.write_log("failure", f"{error}\n")
-        lines = str(error).splitlines()
-        yield Result("all", FAIL, "\n".join(lines[:30]), log)
+    except (Failure, OSError) as error:
+        text = base.explain(error) if isinstance(error, OSError) else str(error)
+        try:
+            log = context.write_log("failure", f"{text}\n")
+        except OSError:
+            # For the same reason, probably.
+            log = None
+        yield Result("all", FAIL, "\n".join(text.splitlines()[:30]), log)
         return
     if count == 0:
         yield Result("all", FAIL, "the suite gave no result")

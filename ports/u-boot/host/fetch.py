@@ -20,6 +20,8 @@ HOME = BUILD / "u-boot"
 DOWNLOAD = HOME / "download"
 PINS = json.loads((PORT / "source.json").read_text(encoding="utf-8"))
 VERSION = PINS["version"]
+# Megabytes that package lists and the package take.
+ROOM = 160
 # "original" has the bugs, "patched" has all of Debian's patches.
 TREES = ("patched", "original")
 
@@ -110,10 +112,14 @@ def _apt(stanzas, log):
     """Have apt fetch the package from the sources @stanzas. Raise Failure if it cannot."""
     options = apt.options(HOME / "apt", "port.sources", "\n\n".join(stanzas) + "\n")
     get = ["apt-get", *options]
+    # With less, apt-get update does not end.
+    base.check_room(HOME, megabytes=ROOM)
     # Some of the sources may have no source packages; the next step shows whether that matters.
     update = None
     try:
         execute([*get, "-o", "APT::Update::Error-Mode=any", "update"], log)
+    except base.DiskFull:
+        raise
     except Failure as error:
         update = error
     try:
@@ -149,6 +155,8 @@ def fetch():
             continue
         try:
             _apt(stanzas, log)
+        except base.DiskFull:
+            raise
         except Failure as error:
             why = str(error)
         if not absent_files():

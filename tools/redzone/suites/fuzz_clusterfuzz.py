@@ -119,6 +119,8 @@ def run(context):
         return
     try:
         python = _python(context)
+    except base.DiskFull:
+        raise
     except Failure as error:
         yield Result("all", SKIP, f"ClusterFuzz cannot be installed: {process.last_line(str(error))}")
         return

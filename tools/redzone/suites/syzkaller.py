@@ -202,6 +202,7 @@ def _fetch():
         for arguments in (["get", f"{MODULE}/pkg/report@{commit}"], ["mod", "tidy"]):
             result = _go(arguments, FETCH_TIMEOUT)
             if result.returncode != 0:
+                base.check_room(FOLDER, result.stderr)
                 return f"Go cannot fetch {MODULE}: {_reason(result.stderr)}"
     except subprocess.TimeoutExpired:
         return f"Go did not fetch {MODULE} within {FETCH_TIMEOUT} s"

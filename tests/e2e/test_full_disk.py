@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""A full disk, and other reasons for which something cannot be fetched: said once, with its cause and place,
+and not remembered."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+from redzone import apt, base, crates, libc, process
+
+# $1: the folder, $2: its size. The rest is the command.
+MOUNT = 'mount -t tmpfs -o size="$2" none "$1" && shift 2 && exec "$@"'
+
+
+@pytest.fixture
+def small(redzone, tmp_path):
+    """Run ./redzone where its folder for what it builds is a disk of @size. @before: shell commands for it.
+    Returns (status, stderr)."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    inside = ["unshare", "-m", "sh", "-ec", MOUNT, "sh", str(disk)]
+    tried = subprocess.run([*inside, "64k", "true"], check=False, capture_output=True, text=True)
+    if tried.returncode != 0:
+        pytest.skip(f"no small disk can be made here: {process.last_line(tried.stderr)}")
+
+    def run(size, *arguments, before="true"):
+        # Not by ./redzone, which would first make its Python environment there.
+        command = ["sh", "-ec", f'{before}; exec "$@"', "sh", sys.executable, "-m", "redzone", *arguments]
+        environment = redzone.environment(REDZONE_BUILD=str(disk), PYTHONPATH=str(base.ROOT / "tools"))
+        result = subprocess.run(
+            [*inside, size, *map(str, command)],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        return result.returncode, result.stderr
+
+    return run
+
+
+def judge(status, said):
+    lines = said.splitlines()
+    assert status == 2, said
+    assert [line for line in lines if "full" in line] == lines[-1:], said
+    assert lines[-1].startswith("redzone: error: the disk is full: no space left for 'disk"), said
+    for wrong in ("Traceback", "ninja: error", "small library takes", "still dirty"):
+        assert wrong not in said
+
+
+@pytest.mark.parametrize("size", ["200k", "3m"])
+def test_build_on_a_full_disk(small, source, size):
+    """CMake cannot write build.ninja, or a compiler its output."""
+    program = source("int main(void) { return 0; }")
+    judge(*small(size, "run", "--libc", "small", program))
+
+
+def test_the_description_of_a_build_cannot_be_written_again(small, source):
+    """Ninja has CMake write build.ninja again and again, and then calls it still dirty."""
+    program = source("int main(void) { return 0; }")
+    fake = "#!/bin/sh\necho \"ninja: error: manifest 'build.ninja' still dirty after 100 tries\"; exit 1\n"
+    folder = program.parent / "fake"
+    folder.mkdir()
+    (folder / "ninja").write_text(fake, encoding="utf-8")
+    (folder / "ninja").chmod(0o755)
+    preset = "$REDZONE_BUILD/arm64-generic-inline-clang"
+    before = f"mkdir -p {preset}; touch {preset}/build.ninja {preset}/CMakeCache.txt; PATH={folder}:$PATH"
+    judge(*small("1200k", "run", "--libc", "small", program, before=before))
+
+
+def test_unpacking_musl_on_a_full_disk(small, source, musl):
+    """Nothing of it is left but the archive, and the small library is not taken without a word."""
+    archive = libc.FOLDER / libc.ARCHIVE
+    if not archive.is_file():
+        pytest.skip(f"{archive.name} is not kept on this machine")
+    program = source("int main(void) { return 0; }")
+    before = f"mkdir $REDZONE_BUILD/libc; cp {archive} $REDZONE_BUILD/libc/"
+    judge(*small("3m", "run", program, before=before))
+
+
+APT = {
+    "full": (
+        "Err:1 http://x.example/musl.tar.gz\n  Error writing to file - write (28: No space left on device)\n"
+        "E: Failed to fetch http://x.example/musl.tar.gz  Error writing to file - write (28: No space left "
+        "on device) [IP: 192.0.2.1 80]\nE: Download Failed\n"
+    ),
+    "no network": (
+        "E: Failed to fetch http://x.example/musl.tar.gz  Could not resolve 'x.example'\nE: Download Failed\n"
+    ),
+    "proxy": (
+        "E: Failed to fetch http://x.example/musl.tar.gz  Could not connect to 127.0.0.1:9 (127.0.0.1). - "
+        "connect (111: Connection refused)\nE: Download Failed\n"
+    ),
+    "checksum": (
+        "E: Failed to fetch http://x.example/musl.tar.gz  Hash Sum mismatch\n   Hashes of expected file:\n"
+        "    - SHA256:aaa\n   Last modification reported: Fri, 27 Nov 2026 00:09:36 +0000\n"
+        "E: Download Failed\n"
+    ),
+}
+
+
+@pytest.fixture
+def musl_by(tmp_path, monkeypatch):
+    """musl is to be fetched, and apt says what the test chooses."""
+    for name, value in (("FOLDER", tmp_path), ("SOURCE", tmp_path / "source")):
+        monkeypatch.setattr(libc, name, value)
+    monkeypatch.setattr(libc, "FAILED", tmp_path / "not-fetched")
+    monkeypatch.setattr(apt, "codename", lambda: "bookworm")
+    monkeypatch.setattr(apt, "_targets", lambda: [("http://x.example", "bookworm")])
+    calls = []
+
+    def choose(said):
+        def call(command, **options):
+            calls.append(command)
+            (tmp_path / libc.ARCHIVE).write_bytes(b"half")
+            return 100, said
+
+        monkeypatch.setattr(apt, "call", call)
+        return calls
+
+    return choose
+
+
+@pytest.mark.parametrize("cause", APT)
+def test_musl_cannot_be_fetched(musl_by, tmp_path, cause):
+    calls = musl_by(APT[cause])
+    expected = base.DiskFull if cause == "full" else libc.Unavailable
+    for count in (1, 2):
+        with pytest.raises(expected) as error:
+            libc.source(again=False)
+        assert len(calls) == count * (1 if cause == "full" else len(libc.POOLS)), "it was remembered"
+        assert sorted(path.name for path in tmp_path.iterdir()) == [".redzone.lock"]
+    why = APT[cause].splitlines()[0].split("gz  ")[-1]
+    assert (f"no space left for '{tmp_path}'" if cause == "full" else why) in str(error.value)
+
+
+def test_a_fetch_that_took_long_is_remembered(musl_by, monkeypatch):
+    calls = musl_by(APT["no network"])
+    monkeypatch.setattr(libc, "LONG", 0)
+    for _ in range(2):
+        with pytest.raises(libc.Unavailable) as error:
+            libc.source(again=False)
+    assert len(calls) == len(libc.POOLS)
+    said = str(error.value)
+    assert "Could not resolve 'x.example' (0 minutes ago; --libc musl tries again)" in said
+    with pytest.raises(libc.Unavailable):
+        libc.source()
+    assert len(calls) == 2 * len(libc.POOLS)
+
+
+def test_half_of_a_crate_is_not_kept(tmp_path, monkeypatch):
+    """cargo writes a crate's list of checksums last; it may be cut as well."""
+    monkeypatch.setattr(crates, "BUILD", tmp_path)
+    crate = crates.Crate("libz-sys", "1.1.6", base.ROOT / "tests" / "zlib", "src/zlib")
+    fake = tmp_path / "bin" / "cargo"
+    fake.parent.mkdir()
+    script = "#!/bin/sh\nmkdir -p vendor/libz-sys-1.1.6\n: >vendor/libz-sys-1.1.6/.cargo-checksum.json\n"
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    for said, expected in (
+        ("Caused by:\\n  No space left on device (os error 28)", base.DiskFull),
+        ("Caused by:\\n  [6] Could not resolve host: x.example", crates.Unavailable),
+    ):
+        fake.write_text(script + f"printf '{said}\\n' >&2; exit 101\n", encoding="utf-8")
+        fake.chmod(0o755)
+        with pytest.raises(expected) as error:
+            crate.source()
+        assert not crate.folder.exists()
+    assert str(error.value).endswith(": [6] Could not resolve host: x.example")
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("fatal: unable to access 'https://x.example/': no host\nfatal: x\n", "unable to access 'https"),
+        (
+            "WARNING: Retrying (Retry(total=0)) after connection broken by 'ProxyError('Cannot connect to "
+            "proxy.', OSError(111))': /simple/a/\nERROR: No matching distribution found for a\n",
+            "ProxyError('Cannot connect to proxy.', OSError(111))",
+        ),
+        ("error: failed\n\nCaused by:\n  checksum changed\n", "  checksum changed"),
+        ("", "no output"),
+    ],
+)
+def test_the_line_that_says_why(tmp_path, said, why):
+    assert process.reason(said, tmp_path).startswith(why)
+
+
+def test_the_disk_that_is_full_is_named(tmp_path, monkeypatch):
+    other = str(tmp_path / "temporary")
+    monkeypatch.setattr(base.tempfile, "gettempdir", lambda: other)
+    free = {str(tmp_path): 5 << 20, other: 2 << 20}
+    monkeypatch.setattr(base, "_free", lambda folder: free[str(folder)])
+    base.check_room(tmp_path, "error: something else")
+    for cause in ("LLVM ERROR: IO failure: No space left on device", OSError(errno.ENOSPC, "no")):
+        with pytest.raises(base.DiskFull, match=f"no space left for '{other}'"):
+            base.check_room(tmp_path, cause)
+    with pytest.raises(base.DiskFull, match="no space left for '/a/b'"):
+        base.check_room(tmp_path, OSError(errno.ENOSPC, "no", "/a/b"))
+    with pytest.raises(base.DiskFull, match=f"no space left for '{tmp_path}'"):
+        base.check_room(tmp_path, megabytes=6)
+    assert base.explain(OSError(errno.EDQUOT, "no", "/a/b")).endswith("no space left for '/a/b'")
+    assert base.explain(OSError(errno.ENOTDIR, "Not a directory", "/a/b")) == "Not a directory '/a/b'"
+
+
+def test_a_test_run_goes_on_after_a_full_disk(tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    from redzone import runner
+
+    def run(context):
+        yield runner.Result("first", runner.PASS)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/a/b")
+
+    def write_log(name, text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    suite = SimpleNamespace(module=SimpleNamespace(run=run), tools=())
+    results = list(runner._run_suite(suite, SimpleNamespace(not_started={}, write_log=write_log)))
+    assert [result.status for result in results] == [runner.PASS, runner.FAIL]
+    assert results[1].detail == "the disk is full: no space left for '/a/b'"
