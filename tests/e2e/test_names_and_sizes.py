@@ -76,11 +76,12 @@ def test_dollar_is_refused_before_the_build(redzone, source, tmp_path, arguments
     )  # fmt: skip
 
 
-def test_build_folder_that_the_build_cannot_take(redzone, tmp_path):
-    (tmp_path / "$(touch made)").mkdir()
-    (tmp_path / "$(touch made)" / "venv").symlink_to(base.VENV)
-    result = redzone("build", "runtime-arm64-clang-full", REDZONE_BUILD=tmp_path / "$(touch made)")
-    assert result.returncode == 2 and "cannot take a path with '$'" in result.stderr, result.stderr
+@pytest.mark.parametrize(("name", "bad"), [("$(touch made)", "$"), ("a#b", "#")])
+def test_build_folder_that_the_build_cannot_take(redzone, tmp_path, name, bad):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "venv").symlink_to(base.VENV)
+    result = redzone("build", "runtime-arm64-clang-full", REDZONE_BUILD=tmp_path / name)
+    assert result.returncode == 2 and f"cannot take a path with '{bad}'" in result.stderr, result.stderr
     assert not (tmp_path / "made").exists() and len(result.stderr.splitlines()) == 1
 
 

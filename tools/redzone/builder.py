@@ -222,9 +222,10 @@ class Progress:
 UNUSABLE = frozenset('|<>"\\*?^`:;$\n\r')
 
 
-def check_path(path, shown):
-    """Raise Failure if the build cannot take @path; @shown is what the user typed."""
-    bad = sorted(UNUSABLE & set(str(path)))
+def check_path(path, shown, more=""):
+    """Raise Failure if the build cannot take @path; @shown is what the user typed. more: other characters
+    that it cannot have there."""
+    bad = sorted(UNUSABLE.union(more) & set(str(path)))
     if bad:
         raise Failure(f"'{shown}': the build cannot take a path with {' '.join(map(repr, bad))}")
 
@@ -538,7 +539,8 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
     """
     folder = BUILD / preset
     for path in (folder, ROOT):
-        check_path(path, base.relative(path))
+        # CMake refuses `#` in the name of what a step makes.
+        check_path(path, base.relative(path), "#")
     kernels = [program.name for program in programs if not program.is_module]
     kernels += [target for target in targets if target.startswith("redzone")]
     progress = Progress(preset, quiet)

@@ -3,17 +3,18 @@
 
 Each system has only Python, Git and certificates, and a clone of the tree as committed. The commands install
 what they need. On bookworm both README commands run in full; on trixie `run` and the suites style, unit and
-e2e; with --quick `run` and e2e, on bookworm only.
+e2e; with --quick `run` and e2e, on bookworm only. A third one is the container of the Dockerfile.
 
 The base systems stay in build/fresh-machine/ for a week. Each command has its log in the suite's folder.
 """
 
+import json
 import os
 import re
 import time
 from dataclasses import dataclass
 
-from redzone import base, debianroot
+from redzone import base, debianroot, dockerfile
 from redzone.base import BUILD, ROOT, Failure
 from redzone.runner import FAIL, PASS, Result
 
@@ -34,12 +35,14 @@ _SUITE_END = re.compile(r"^# \S+: \d+ passed, \d+ failed")
 
 @dataclass(frozen=True)
 class Step:
-    """One command in a fresh machine. judge(status, lines) returns what is wrong, or ""."""
+    """One command in a fresh machine. judge(status, lines) returns what is wrong, or "". machine: its name,
+    if it is not that of the release."""
 
     release: str
     name: str
     words: tuple
     judge: object
+    machine: str = ""
 
 
 def judge_run(status, lines):
@@ -64,6 +67,14 @@ def judge_test(status, lines):
     return "" if int(total["passed"]) else "nothing was tested"
 
 
+def container():
+    """Return the words of the command that does what the Dockerfile says, then what a container runs."""
+    instructions = dockerfile.parse((ROOT / "Dockerfile").read_text(encoding="utf-8"))
+    run = next(one.text for one in reversed(instructions) if one.name == "ENTRYPOINT")
+    command = " ".join([*json.loads(run), "run"])
+    return ("sh", "-c", dockerfile.script(instructions, CLONE) + f"{command}\n")
+
+
 def _ended(status):
     return f"no end after {TIMEOUT} s" if status is None else f"ended with status {status}"
 
@@ -75,7 +86,7 @@ def skipped(lines):
 
 
 def steps(quick):
-    """Return the Steps; those of one release are adjacent."""
+    """Return the Steps; those of one machine are adjacent."""
     run = ("./redzone", "run", "--yes")
     test = ("./redzone", "test", "--yes")
     if quick:
@@ -86,6 +97,7 @@ def steps(quick):
     return [
         Step("bookworm", "run", run, judge_run),
         Step("bookworm", "test", test, judge_test),
+        Step("bookworm", "container", container(), judge_run, "container"),
         Step("trixie", "run", run, judge_run),
         Step("trixie", "test-style-unit-e2e", (*test, "style", "unit", "e2e"), judge_test),
     ]
@@ -113,9 +125,9 @@ class _Progress:
         self.noted = time.monotonic()
 
 
-def _release(context, release, chosen):
-    """Make a machine with @release, and yield the Result of each Step of @chosen there."""
-    root = FOLDER / release
+def _machine(context, machine, chosen):
+    """Make the machine called @machine, and yield the Result of each Step of @chosen there."""
+    root, release = FOLDER / machine, chosen[0].release
     try:
         cached = (FOLDER / f"{release}.tar").is_file()
         how = "unpacking" if cached else "making, which takes a minute or two,"
@@ -125,7 +137,7 @@ def _release(context, release, chosen):
         debianroot.clone(ROOT, root, CLONE)
         for step in chosen:
             name = f"{release}.{step.name}"
-            context.note(f"{name}: {' '.join(step.words)}")
+            context.note(f"{name}: {' '.join(step.words).partition(chr(10))[0]}")
             progress = _Progress(context, name)
             log = context.logs / f"{name}.log"
             command = debianroot.inside(root, CLONE, step.words)
@@ -158,5 +170,8 @@ def run(context):
         )
     with base.locked(FOLDER):
         chosen = steps(context.quick)
-        for release in dict.fromkeys(step.release for step in chosen):
-            yield from _release(context, release, [step for step in chosen if step.release == release])
+        machines = {}
+        for step in chosen:
+            machines.setdefault(step.machine or step.release, []).append(step)
+        for machine, own in machines.items():
+            yield from _machine(context, machine, own)
