@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The README's sample report is what `./redzone run` prints."""
+"""The README's sample report is what `./redzone run` prints, and its figures are those of `--help`."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import sample
+from redzone import cli, sample
 from redzone.base import ROOT
 
 PRINTED = """\
@@ -74,3 +74,14 @@ def test_a_stale_sample_is_named(old, new, named):
     assert old in DOCUMENT
     with pytest.raises(sample.Stale, match=named):
         sample.renew(DOCUMENT.replace(old, new), PRINTED)
+
+
+def test_how_long_the_tests_take_has_one_source(redzone):
+    said = redzone("test", "--help").stdout
+    whole, quick = (cli.TEST_MINUTES[option] for option in ("", "--quick"))
+    assert f"about {whole} minutes, {quick} minutes --quick" in " ".join(said.split())
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"about {whole} minutes on 2 cores (--quick: {quick})" in readme
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for option, minutes in cli.TEST_MINUTES.items():
+        assert f"| `{f'./redzone test {option}'.rstrip()}` | {minutes} |" in table
