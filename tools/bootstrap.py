@@ -79,7 +79,7 @@ def main():
     try:
         make_environment(argv)
     except OSError as error:
-        say(f"error: {base.refused(error) or error}")
+        say(f"error: {base.explain(error)}")
         sys.exit(2)
     environment = dict(os.environ, PYTHONPATH=str(ROOT / "tools"))
     python = str(VENV / "bin" / "python")

@@ -385,6 +385,12 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 10}
     help="Run what suites leave out by default because it is nearly like another of their tests.",
 )
 @click.option(
+    "--recommends",
+    is_flag=True,
+    help="Install QEMU with the packages that Debian recommends beside it, as desktops have them "
+    "(fresh-machine).",
+)
+@click.option(
     "--linux",
     type=Choice(("6.12", "7")),
     help="Only the tests of this Linux (linux-kunit). Default: both; 7 is skipped if it cannot be fetched.",
@@ -419,7 +425,7 @@ def test_verb(context, **options):
       ./redzone test linux-kunit --linux 7
       ./redzone test soak --seconds 60
       ./redzone test workqueue-stress --mode generic --rounds 1000
-      ./redzone test fresh-machine --quick
+      ./redzone test fresh-machine --quick --recommends
       ./redzone test --list
 
     \b

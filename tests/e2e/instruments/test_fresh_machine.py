@@ -15,7 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import debianroot
+from redzone import cli, debianroot, suites
 from redzone.base import ROOT, Failure
 from redzone.runner import FAIL, PASS
 from redzone.suites import fresh_machine
@@ -28,6 +28,7 @@ class Context:
 
     def __init__(self, logs, quick=False):
         self.logs, self.quick, self.notes = logs, quick, []
+        self.recommends = False
 
     def note(self, text):
         self.notes.append(text)
@@ -60,6 +61,14 @@ def test_judge_of_run(status, lines, wrong):
         (2, ["redzone: error: x"], ["without a line of totals", "redzone: error: x"]),
         (None, ["ok 1 a.b"], ["no end after"]),
         (0, ["0 passed, 0 failed, 9 skipped"], ["nothing was tested"]),
+        (
+            0,
+            [
+                "# 9 skipped for what can be installed: ./redzone doctor --install x",
+                "1 passed, 0 failed, 9 skipped",
+            ],
+            ["9 skipped for what can be installed"],
+        ),
         (141, ["2 passed, 0 failed"], ["ended with status 141"]),
         (1, [], ["ended with status 1"]),
     ],
@@ -86,6 +95,41 @@ def test_steps():
     assert len(quick) < len(fresh_machine.steps(False)) and {step.release for step in quick} == {"bookworm"}
 
 
+def test_the_command_takes_all_steps():
+    known = suites.load()
+    for quick in (False, True):
+        for step in fresh_machine.steps(quick):
+            if step.words[0] == "sh":
+                continue
+            verb, *words = step.words[1:]
+            context = cli.command.commands[verb].make_context(verb, list(words))
+            assert set(context.params.get("names", ())) <= set(known)
+            # On a machine without anything, a command that may not install does not get far.
+            assert verb == "doctor" or context.params["yes"]
+
+
+def test_judge_of_doctor():
+    assert fresh_machine.judge_doctor(0, ["  ok       cmake", "Everything is there."]) == ""
+    assert fresh_machine.judge_doctor(2, ["  missing  cmake"]) == "ended with status 2"
+    broken = ["  broken   qemu-system-aarch64", "           does not start a machine: no module fits"]
+    assert fresh_machine.judge_doctor(0, broken) == "does not start a machine: no module fits"
+
+
+@pytest.mark.parametrize("modules", [True, False])
+def test_recommended_packages(machines, tmp_path, modules):
+    """They are there before the first command, and if they bring nothing that is a failure."""
+    script = "mkdir -p {0}; touch {0}/ui-gtk.so" if modules else "true"
+    fresh_machine.QEMU = script.format(machines / "bookworm/usr/lib/x/qemu")
+    context = Context(tmp_path, quick=True)
+    context.recommends = True
+    results = list(fresh_machine.run(context))
+    if modules:
+        assert results[0].name == "bookworm.run" and results[0].status == PASS
+    else:
+        assert [(result.name, result.status) for result in results] == [("bookworm.machine", FAIL)]
+        assert "would show nothing" in results[0].detail
+
+
 def test_root_is_needed(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     (result,) = fresh_machine.run(Context(tmp_path))
@@ -102,11 +146,14 @@ def machines(tmp_path, monkeypatch):
     monkeypatch.setattr(debianroot, "make_root", lambda tar, root: root.mkdir(parents=True))
     monkeypatch.setattr(debianroot, "clone", lambda source, root, where: None)
     monkeypatch.setattr(debianroot, "uncommitted", lambda source: ["a.c", "b.c"])
-    monkeypatch.setattr(debianroot, "inside", lambda root, where, words: ["sh", "-c", script[words[1]]])
+    inside = {"sh": lambda words: list(words), "./redzone": lambda words: ["sh", "-c", script[words[1]]]}
+    monkeypatch.setattr(debianroot, "inside", lambda root, where, words: inside[words[0]](words))
+    monkeypatch.setattr(fresh_machine, "QEMU", "false")
     said = "'not ok 1 e2e.broken' '# e2e: 0 passed, 1 failed (1 s)' '0 passed, 1 failed'"
     script = {
         "run": f"printf '%s\\n' '{RUN[0]}' '{RUN[1]}'; exit 1",
         "test": f"printf '%s\\n' {said}; exit 1",
+        "doctor": "echo Everything is there.",
     }
     return tmp_path / "machines"
 
@@ -116,10 +163,12 @@ def test_each_command_is_a_result(machines, tmp_path):
     results = list(fresh_machine.run(context))
     assert [(result.name, result.status) for result in results] == [
         ("bookworm.run", PASS),
+        ("bookworm.run-hw-tags", PASS),
         ("bookworm.test-e2e", FAIL),
+        ("bookworm.doctor", PASS),
     ]
-    assert results[1].detail.splitlines() == ["0 passed, 1 failed:", "e2e.broken"]
-    assert "e2e.broken" in results[1].log.read_text(encoding="utf-8")
+    assert results[2].detail.splitlines() == ["0 passed, 1 failed:", "e2e.broken"]
+    assert "e2e.broken" in results[2].log.read_text(encoding="utf-8")
     text = "\n".join(context.notes)
     assert "as it is committed, without the changes to a.c and 1 more" in text
     assert "bookworm.test-e2e: e2e: 0 passed, 1 failed (1 s)" in text

@@ -25,7 +25,7 @@ from redzone import ports
 from redzone.base import Failure
 
 # Options of the command that only some suites take; each suite names its own.
-OPTIONS = ("seconds", "rounds", "seed", "filter", "quick", "rest", "linux")
+OPTIONS = ("seconds", "rounds", "seed", "filter", "quick", "rest", "linux", "recommends")
 
 # Quick ones first; a suite that is not listed runs after the listed ones.
 ORDER = (

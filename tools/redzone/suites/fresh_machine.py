@@ -3,7 +3,11 @@
 
 Each system has only Python, Git and certificates, and a clone of the tree as committed. The commands install
 what they need. On bookworm both README commands run in full; on trixie `run` and the suites style, unit and
-e2e; with --quick `run` and e2e, on bookworm only. A third one is the container of the Dockerfile.
+e2e; with --quick `run`, in two modes, and e2e, on bookworm only. A third one is the container of the
+Dockerfile. In the end `doctor` finds nothing broken.
+
+With --recommends the systems have QEMU before, and all that Debian recommends beside it: the modules for
+sound and windows that a desktop has.
 
 The base systems stay in build/fresh-machine/ for a week. Each command has its log in the suite's folder.
 """
@@ -20,6 +24,7 @@ from redzone.runner import FAIL, PASS, Result
 
 SLOW = True
 QUICK = "part"
+OPTIONS = ("recommends",)
 TOOLS = debianroot.TOOLS
 FOLDER = BUILD / "fresh-machine"
 CLONE = "/root/redzone"
@@ -27,6 +32,10 @@ TIMEOUT = 4 * 3600
 # After this many seconds without a finished suite, a note says how far a command is.
 QUIET_SECONDS = 60
 SKIPS_SHOWN = 20
+# As a user installs it who has not changed what apt does.
+QEMU = "apt-get -q update && apt-get -q -y install --install-recommends qemu-system-arm"
+# What of it has lain in the way of another QEMU.
+MODULES = "usr/lib/*/qemu/*-gtk.so"
 
 _RESULT = re.compile(r"^(?P<word>ok|not ok) \d+ (?P<name>.+?)(?: # SKIP (?P<reason>.*))?$")
 _TOTAL = re.compile(r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?$")
@@ -47,8 +56,17 @@ class Step:
 
 def judge_run(status, lines):
     """Return what is wrong with `./redzone run`: its example has two bugs, and KASAN has to report both."""
+    return _judge_reports(status, lines, "slab-out-of-bounds", "slab-use-after-free")
+
+
+def judge_hw_tags(status, lines):
+    """The same with hardware tags, which see no byte behind an object in its last 16."""
+    return _judge_reports(status, lines, "slab-use-after-free")
+
+
+def _judge_reports(status, lines, *titles):
     wrong = [] if status == base.REPORTED else [_ended(status) + f", expected status {base.REPORTED}"]
-    for title in ("slab-out-of-bounds", "slab-use-after-free"):
+    for title in titles:
         if not any(f"BUG: KASAN: {title} " in line for line in lines):
             wrong.append(f"no report of the {title}")
     return "\n".join(wrong + (lines[-5:] if wrong else []))
@@ -64,7 +82,16 @@ def judge_test(status, lines):
         return "\n".join([f"{lines[-1]}:", *failed])
     if status != base.OK:
         return f"{_ended(status)} after '{lines[-1]}'"
+    # --yes has promised to install it.
+    if left := next((line for line in lines if "skipped for what can be installed" in line), None):
+        return left.removeprefix("# ")
     return "" if int(total["passed"]) else "nothing was tested"
+
+
+def judge_doctor(status, lines):
+    """Return what is wrong with `./redzone doctor` where everything has been installed that `run` needs."""
+    wrong = [] if status == base.OK else [_ended(status)]
+    return "\n".join([*wrong, *(line.strip() for line in lines if "does not start a machine" in line)])
 
 
 def container():
@@ -89,17 +116,22 @@ def steps(quick):
     """Return the Steps; those of one machine are adjacent."""
     run = ("./redzone", "run", "--yes")
     test = ("./redzone", "test", "--yes")
+    doctor = ("./redzone", "doctor")
     if quick:
         return [
             Step("bookworm", "run", run, judge_run),
+            Step("bookworm", "run-hw-tags", (*run, "--mode", "hw_tags"), judge_hw_tags),
             Step("bookworm", "test-e2e", (*test, "e2e"), judge_test),
+            Step("bookworm", "doctor", doctor, judge_doctor),
         ]
     return [
         Step("bookworm", "run", run, judge_run),
         Step("bookworm", "test", test, judge_test),
+        Step("bookworm", "doctor", doctor, judge_doctor),
         Step("bookworm", "container", container(), judge_run, "container"),
         Step("trixie", "run", run, judge_run),
         Step("trixie", "test-style-unit-e2e", (*test, "style", "unit", "e2e"), judge_test),
+        Step("trixie", "doctor", doctor, judge_doctor),
     ]
 
 
@@ -125,6 +157,16 @@ class _Progress:
         self.noted = time.monotonic()
 
 
+def _install_recommended(context, release, root):
+    context.note(f"{release}: installing QEMU with what Debian recommends beside it")
+    log = context.logs / f"{release}-recommends.log"
+    status = debianroot.run(debianroot.inside(root, "/", ("sh", "-ec", QEMU)), log, timeout=TIMEOUT)
+    if status != 0:
+        raise Failure(f"QEMU could not be installed, {_ended(status)}; see {base.relative(log)}")
+    if not any(root.glob(MODULES)):
+        raise Failure(f"QEMU came without {MODULES}: this run would show nothing that another does not")
+
+
 def _machine(context, machine, chosen):
     """Make the machine called @machine, and yield the Result of each Step of @chosen there."""
     root, release = FOLDER / machine, chosen[0].release
@@ -135,6 +177,8 @@ def _machine(context, machine, chosen):
         log = context.logs / f"{release}-base.log"
         debianroot.make_root(debianroot.base_system(release, FOLDER, log), root)
         debianroot.clone(ROOT, root, CLONE)
+        if context.recommends:
+            _install_recommended(context, release, root)
         for step in chosen:
             name = f"{release}.{step.name}"
             context.note(f"{name}: {' '.join(step.words).partition(chr(10))[0]}")
