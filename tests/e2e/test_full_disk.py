@@ -110,6 +110,7 @@ def musl_by(tmp_path, monkeypatch):
     for name, value in (("FOLDER", tmp_path), ("SOURCE", tmp_path / "source")):
         monkeypatch.setattr(libc, name, value)
     monkeypatch.setattr(libc, "FAILED", tmp_path / "not-fetched")
+    monkeypatch.setattr(libc, "SITE", "http://127.0.0.1:9/musl.tar.gz")
     monkeypatch.setattr(apt, "codename", lambda: "bookworm")
     monkeypatch.setattr(apt, "_targets", lambda: [("http://x.example", "bookworm")])
     calls = []
@@ -147,7 +148,8 @@ def test_a_fetch_that_took_long_is_remembered(musl_by, monkeypatch):
             libc.source(again=False)
     assert len(calls) == len(libc.POOLS)
     said = str(error.value)
-    assert "Could not resolve 'x.example' (0 minutes ago; --libc musl tries again)" in said
+    assert "Could not resolve 'x.example'; http://127.0.0.1:9/musl.tar.gz: Connection refused " in said
+    assert "refused (0 minutes ago; --libc musl tries again)" in said
     with pytest.raises(libc.Unavailable):
         libc.source()
     assert len(calls) == 2 * len(libc.POOLS)

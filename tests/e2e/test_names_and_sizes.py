@@ -76,7 +76,7 @@ def test_dollar_is_refused_before_the_build(redzone, source, tmp_path, arguments
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "bad"), [("$(touch made)", "$"), ("a#b", "#")])
+@pytest.mark.parametrize(("name", "bad"), [("$(touch made)", "$"), ("a#b", "#"), ("a%b", "%")])
 def test_build_folder_that_the_build_cannot_take(redzone, tmp_path, name, bad):
     (tmp_path / name).mkdir()
     (tmp_path / name / "venv").symlink_to(base.VENV)

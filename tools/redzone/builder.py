@@ -539,8 +539,8 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
     """
     folder = BUILD / preset
     for path in (folder, ROOT):
-        # CMake refuses `#` in the name of what a step makes.
-        check_path(path, base.relative(path), "#")
+        # CMake refuses `#` in the name of what a step makes, and LLD makes temporary names of `%`.
+        check_path(path, base.relative(path), "#%")
     kernels = [program.name for program in programs if not program.is_module]
     kernels += [target for target in targets if target.startswith("redzone")]
     progress = Progress(preset, quiet)

@@ -2,14 +2,19 @@
 """Chooses a program's C library. Gets the source of the large one, musl, and makes the headers that its own
 Makefile would make.
 
-The source is one file of Debian's pool, fetched once, in the version and with the checksum below. Nothing of
-it is in this repository. cmake/Libc.cmake and tools/libc.py do the rest.
+The source is one file, fetched once, in the version and with the checksum below: from Debian's pool, where
+this machine uses it, or from the library's own site. Nothing of it is in this repository. cmake/Libc.cmake
+and tools/libc.py do the rest.
 """
 
+import os
 import re
 import shutil
 import tarfile
 import time
+import urllib.error
+import urllib.request
+from pathlib import Path
 
 from redzone import apt, base, process
 from redzone.base import BUILD, Failure
@@ -18,6 +23,10 @@ VERSION = "1.2.5"
 ARCHIVE = f"musl_{VERSION}.orig.tar.gz"
 # Where Debian and Ubuntu have it.
 POOLS = tuple(f"pool/{part}/m/musl/{ARCHIVE}" for part in ("main", "universe"))
+# Where others have it: it is the same file.
+SITE = f"https://musl.libc.org/releases/musl-{VERSION}.tar.gz"
+# Names another file, or a URL, from which it comes instead.
+VARIABLE = "REDZONE_MUSL"
 DIGEST = "a9a118bbe84d8764da0ea0d28b3ab3fae8477fc7e4085d90102b8596fc7c75e4"
 FOLDER = BUILD / "libc"
 SOURCE = FOLDER / f"musl-{VERSION}"
@@ -36,8 +45,8 @@ class Unavailable(Failure):
 
     def __init__(self, why):
         super().__init__(
-            f"the C library musl {VERSION} cannot be fetched: {why}. Put {ARCHIVE} of Debian's source "
-            f"package musl into {base.relative(FOLDER)}, or take the small library: --libc small"
+            f"the C library musl {VERSION} cannot be fetched: {why}. Name the file {Path(SITE).name} with "
+            f"{VARIABLE}=FILE, or take the small library: --libc small"
         )
         self.why = why
 
@@ -63,10 +72,43 @@ def choose(options):
     except Unavailable as error:
         base.say(
             f"the C library musl {VERSION} cannot be fetched: {error.why}. The small library takes its "
-            'place: no printf("%f"), math.h, time.h, or files to write. For musl put '
-            f"{ARCHIVE} of Debian's source package musl into {base.relative(FOLDER)}"
+            f'place: no printf("%f"), math.h, time.h, or files to write. For musl name the file '
+            f"{Path(SITE).name} with {VARIABLE}=FILE"
         )
         return None
+
+
+def _from_url(url, target):
+    """Fetch the file @url to @target. Return None, or why that was not possible; then there is no @target.
+    Raise base.DiskFull."""
+    shown = url.removeprefix("file://")
+    try:
+        with urllib.request.urlopen(url, timeout=20) as reply, open(target, "wb") as file:
+            shutil.copyfileobj(reply, file)
+        if base.sha256(target) == DIGEST:
+            return None
+        why = f"{shown} is another file: its checksum is not that of musl {VERSION}"
+    except (OSError, ValueError) as error:
+        base.check_room(target.parent, error if isinstance(error, OSError) else "")
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        why = f"{shown}: {getattr(reason, 'strerror', None) or reason}"
+    target.unlink(missing_ok=True)
+    return why
+
+
+def _fetch(archive):
+    """Fetch the file of the source to @archive. Return None, or why that was not possible."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        return _from_url(given if "://" in given else Path(given).absolute().as_uri(), archive)
+    reasons = []
+    for name in POOLS:
+        why = apt.pool_file(name, DIGEST, archive)
+        if why is None:
+            return None
+        reasons.append(why)
+    why = _from_url(SITE, archive)
+    return f"{reasons[0]}; {why}" if why else None
 
 
 def _archive(again):
@@ -75,18 +117,20 @@ def _archive(again):
     archive = FOLDER / ARCHIVE
     if archive.is_file() and base.sha256(archive) == DIGEST:
         return archive
-    if not again and FAILED.exists() and 0 <= (age := time.time() - FAILED.stat().st_mtime) < RETRY:
+    if (
+        not (again or os.environ.get(VARIABLE))
+        and FAILED.exists()
+        and 0 <= (age := time.time() - FAILED.stat().st_mtime) < RETRY
+    ):
         why = FAILED.read_text(encoding="utf-8")
         raise Unavailable(f"{why} ({age / 60:.0f} minutes ago; --libc musl tries again)")
     archive.unlink(missing_ok=True)
     base.say(f"fetching the C library musl {VERSION} (1 MB) into {base.relative(FOLDER)}")
-    why, started = "", time.monotonic()
-    for name in POOLS:
-        failure = apt.pool_file(name, DIGEST, archive)
-        if failure is None:
-            FAILED.unlink(missing_ok=True)
-            return archive
-        why = why or failure
+    started = time.monotonic()
+    why = _fetch(archive)
+    if why is None:
+        FAILED.unlink(missing_ok=True)
+        return archive
     if time.monotonic() - started >= LONG:
         FAILED.write_text(why, encoding="utf-8")
     raise Unavailable(why)
