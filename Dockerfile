@@ -24,7 +24,8 @@ RUN ./redzone doctor --install --yes && rm -rf /var/lib/apt/lists/*
 # --- All of it, with a kernel and the C library already made: a container needs no network ---
 FROM tools
 COPY . .
-RUN ./redzone run --libc musl examples/clean.c
+# The C library comes from Debian's archive, of which apt must know.
+RUN apt-get update && ./redzone run --libc musl examples/clean.c && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 ENTRYPOINT ["/opt/redzone/redzone"]
 CMD ["run"]

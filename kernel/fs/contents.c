@@ -5,6 +5,7 @@
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/page.h>
+#include <kernel/program.h>
 #include <kernel/random.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
@@ -48,8 +49,10 @@ static long __reserve(struct ramfs_node *node, u64 size)
 	if (capacity > PAGE_SIZE)
 		capacity = ALIGN(capacity, PAGE_SIZE);
 	data = kvmalloc(capacity, GFP_KERNEL | __GFP_NOWARN);
-	if (!data)
+	if (!data) {
+		program_no_memory(capacity);
 		return -ENOSPC;
+	}
 	if (node->size)
 		memcpy(data, node->data, node->size);
 	if (node->capacity)

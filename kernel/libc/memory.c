@@ -186,8 +186,10 @@ static long map(size_t size, int prot, bool anonymous, int fd, s64 offset)
 	struct mapping *mapping = new_mapping(size);
 	long error = 0;
 
-	if (!mapping)
+	if (!mapping) {
+		program_no_memory(size);
 		return -ENOMEM;
+	}
 	mapping->file = !anonymous;
 	if (!anonymous)
 		error = fill(fd, mapping->addr, size, offset);
@@ -296,8 +298,10 @@ static long move(const struct mapping *old, unsigned long start, size_t size, si
 	struct mapping *mapping = new_mapping(new_size);
 	const char *from = (const char *)old->addr + (start - start_of(old));
 
-	if (!mapping)
+	if (!mapping) {
+		program_no_memory(new_size);
 		return -ENOMEM;
+	}
 	/* The program may have closed some of its pages. */
 	protect(old, start, size, PROT_READ);
 	memcpy(mapping->addr, from, size);

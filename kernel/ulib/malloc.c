@@ -141,6 +141,13 @@ static void *malloc_large(size_t size, gfp_t gfp)
 	return ptr;
 }
 
+static noinline void *no_memory(size_t size)
+{
+	program_no_memory(size);
+	errno = ENOMEM;
+	return NULL;
+}
+
 /* No warning: a size that is too large for the page allocator is not a fault here. */
 #define PROGRAM_GFP (GFP_KERNEL | __GFP_NOWARN)
 
@@ -150,10 +157,8 @@ static __always_inline void *new_object(void *ptr, size_t size, gfp_t zero)
 {
 	if (!ptr && size > PAGE_SIZE)
 		ptr = malloc_large(size, PROGRAM_GFP | zero);
-	if (unlikely(!ptr)) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	if (unlikely(!ptr))
+		return no_memory(size);
 	if (unlikely(!size))
 		set_object_size(ptr, 0);
 	tell(ptr, size, true);
@@ -266,11 +271,9 @@ void *aligned_alloc(size_t align, size_t size)
 		return malloc(size);
 	for (span = align; span < size;)
 		span *= 2;
-	ptr = kmalloc(span, GFP_KERNEL);
-	if (!ptr) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	ptr = kmalloc(span, PROGRAM_GFP);
+	if (!ptr)
+		return no_memory(span);
 	set_object_size(ptr, size);
 	tell(ptr, size, true);
 	return ptr;

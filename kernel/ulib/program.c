@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* program.c - runs the ordinary C program that was linked into the kernel, in a thread of its own.
  */
+#include <kernel/atomic.h>
 #include <kernel/completion.h>
 #include <kernel/errno.h>
 #include <kernel/fault_inject.h>
 #include <kernel/fpu.h>
 #include <kernel/kernel.h>
+#include <kernel/mm.h>
+#include <kernel/page.h>
 #include <kernel/param.h>
 #include <kernel/printk.h>
 #include <kernel/program.h>
@@ -62,6 +65,8 @@ struct program {
 /* The thread of the program that run_program() or ulib_run_one() waits for, and whether it came to an
  * end of its own. A thread that was given up decides nothing more. */
 static struct task *running;
+/* Whether it was said that the program has too little memory. */
+static bool said_no_memory;
 static bool ended_by_itself;
 /* How a program's other threads are handled; NULL: it has none. */
 static const struct ulib_threads *threads;
@@ -188,6 +193,7 @@ static struct task *create_thread(struct program *program)
 	fault_inject_pause();
 	ended_by_itself = false;
 	threads = NULL;
+	said_no_memory = false;
 	over = RUNS;
 	task = kthread_create_demand(program_thread, program, stack_bytes(program), "%s",
 				     name ? name + 1 : program->argv[0]);
@@ -200,6 +206,18 @@ static struct task *create_thread(struct program *program)
 	}
 	WRITE_ONCE(running, task);
 	return task;
+}
+
+/* More than any machine has: a program that asks for it does not need a larger one. */
+#define NONSENSE (64UL << 30)
+
+void program_no_memory(size_t size)
+{
+	if (!READ_ONCE(running) || size > NONSENSE || xchg(&said_no_memory, true))
+		return;
+	printk("program: no memory for %lu bytes; it has %lu MiB, ./redzone run --mem gives it "
+	       "more\n",
+	       (unsigned long)size, totalram_pages() >> (20 - PAGE_SHIFT));
 }
 
 /* Wait until the program of @task is over, and end what is left of it. Gives up the reference to @task, unless the program

@@ -120,3 +120,56 @@ def test_largest_files_boot(redzone, source, tmp_path):
         file.truncate(40 << 20)
     result = redzone("run", "--libc", "small", "--mem", "64M", "--file", "big=big", "program.c")
     assert result.returncode == 2 and result.stderr.endswith("give --mem 128M\n")
+
+
+WANTS = {
+    "enough": "malloc(9 << 20)",
+    "nonsense": "malloc(-100L)",
+    "malloc": "malloc(900UL << 20)",
+    "calloc": "calloc(900, 1 << 20)",
+    "realloc": "realloc(malloc(100), 900UL << 20)",
+    "mmap": "mmap(0, 900UL << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 0 : here",
+    "many": "({ void *last; do { last = malloc(64 << 20); } while (last); last; })",
+    "file": "fill()",
+}
+MEMORY = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+static char here[1 << 20];
+static void *fill(void)
+{{
+	FILE *file = fopen("out", "w");
+
+	for (int i = 0; i < 900; i++)
+		if (fwrite(here, sizeof(here), 1, file) != 1)
+			return NULL;
+	return here;
+}}
+int main(void)
+{{
+	for (int i = 0; i < 2; i++) {{
+		void *got = {want};
+
+		printf("%s\\n", got ? "got it" : "got nothing");
+		(void)here;
+		(void)fill;
+	}}
+	return 0;
+}}
+"""
+
+
+def test_too_little_memory_is_said_with_the_option(redzone, source, tmp_path, musl):
+    """Once for each program; not if the program asks for more than any machine has."""
+    for name, want in WANTS.items():
+        source(MEMORY.format(want=want), f"{name}.c")
+    words = ("run", "--libc", musl, "--each", "--timeout", "100", "--log", tmp_path / "log")
+    result = redzone(*words, *(f"{name}.c" for name in WANTS))
+    assert result.returncode == 0, result.stdout + result.stderr
+    console = (tmp_path / "log").read_text(errors="replace").splitlines()
+    said = [line.partition("] ")[2] for line in console if "no memory for" in line]
+    assert len(said) == len(WANTS) - 2, console
+    assert all(line.endswith(" MiB, ./redzone run --mem gives it more") for line in said)
+    assert said[0].startswith("program: no memory for 943718400 bytes; it has 4")
+    assert console.count("got it") == 2 and console.count("got nothing") == 2 * len(WANTS) - 2

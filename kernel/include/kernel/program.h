@@ -71,6 +71,10 @@ static inline bool have_programs(void)
  */
 bool run_programs(int argc, char **argv);
 
+/** program_no_memory() - the program asked for @size bytes that could not be had: the first time, print that the machine
+ *  is too small. */
+void program_no_memory(size_t size);
+
 /** program_thread_died() - a thread of the program ended because of an oops, or by its first report: the program ends.
  *  Called by that thread; not for the first one. */
 void program_thread_died(void);
