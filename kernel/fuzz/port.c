@@ -3,11 +3,13 @@
  * port.c - the fuzzing loop in this kernel: where the mailbox is, and how to wait for the host.
  *
  * The mailbox is a variable of the image. A line of the console tells the host its physical address. To sleep, the CPU
- * reads from a pipe of the host, through the emulator's semihosting calls: that needs no device.
+ * writes to a port of the host's that takes no more, see <kernel/host.h>: it stands still until the host takes something.
  */
 #include <kasan/fuzz.h>
 #include <kasan/kasan.h>
 #include <kernel/arch.h>
+#include <kernel/console.h>
+#include <kernel/host.h>
 #include <kernel/kernel.h>
 #include <kernel/param.h>
 #include <kernel/printk.h>
@@ -15,30 +17,22 @@
 
 int redzone_fuzz(kasan_fuzz_target_fn target);
 
-static char no_path[] = "";
-static char *wait_path = no_path;
-core_param("fuzz.wait", wait_path, charp, "a host file",
-	   "where a fuzzed kernel reads a byte when it waits for the next input");
-static char *wake_path = no_path;
-core_param("fuzz.wake", wake_path, charp, "a host file",
-	   "where a fuzzed kernel writes a byte when the fuzzer waits for it");
+static unsigned int wait_size;
+range_param("fuzz.wait", wait_size, 0, 65536, "a number of bytes",
+	    "what a fuzzed kernel writes to the host to wait for the next input");
 
 static struct kasan_fuzz_mailbox mailbox __aligned(4096);
-static long wait_file = -1, wake_file = -1;
 
 bool kasan_port_fuzz_wait(bool sleep)
 {
-	char byte;
-
-	if (!sleep || wait_file < 0)
-		return true;
-	return arch_host_read(wait_file, &byte, 1) == 1;
+	if (sleep)
+		host_wait(wait_size);
+	return true;
 }
 
 void kasan_port_fuzz_wake(void)
 {
-	if (wake_file >= 0)
-		arch_host_write(wake_file, "w", 1);
+	host_wake();
 }
 
 /* Reports of one input that are printed. A bug in a loop would spend the time of thousands of inputs on the console. */
@@ -75,13 +69,18 @@ static int report_leaks(const uint8_t *data, size_t size)
 static int one_input(const uint8_t *data, size_t size)
 {
 	const u32 leaks = READ_ONCE(mailbox.leaks);
+	int result;
 
 	reports_before = READ_ONCE(mailbox.reports);
 	if (leaks == KASAN_FUZZ_LEAKS_COUNT)
-		return count_leaks(data, size);
-	if (leaks == KASAN_FUZZ_LEAKS_REPORT)
-		return report_leaks(data, size);
-	return the_target(data, size);
+		result = count_leaks(data, size);
+	else if (leaks == KASAN_FUZZ_LEAKS_REPORT)
+		result = report_leaks(data, size);
+	else
+		result = the_target(data, size);
+	/* What the input has printed is the input's. */
+	console_flush();
+	return result;
 }
 
 #ifdef CONFIG_KASAN
@@ -99,10 +98,6 @@ static void note_report(const struct kasan_report_info *info)
 /* Called by the main() of kernel/fuzz/harness.c. Return: the program's status, when the host is gone. */
 int redzone_fuzz(kasan_fuzz_target_fn target)
 {
-	if (*wait_path)
-		wait_file = arch_host_open(wait_path, false);
-	if (*wake_path)
-		wake_file = arch_host_open(wake_path, true);
 #ifdef CONFIG_KASAN
 	kasan_report_hook(note_report);
 	kasan_report_filter(wanted);

@@ -6,6 +6,7 @@
 #include <kasan/kasan.h>
 #include <kasan/version.h>
 #include <kernel/arch.h>
+#include <kernel/host.h>
 #include <kernel/initrd.h>
 #include <kernel/kasan_port.h>
 #include <kernel/fault_inject.h>
@@ -191,7 +192,6 @@ static int kernel_init(void *unused)
 
 	if ((status == EXIT_STATUS_OK || status == EXIT_STATUS_PROGRAM) && lockdep_reports_seen())
 		status = EXIT_STATUS_LOCKDEP;
-	program_flush();
 	print_sampling("in all");
 	lock_events_print();
 	/* Printed with any loglevel=: without this line the end would look like a crash. */
@@ -209,6 +209,7 @@ void start_kernel(void)
 	/* Interrupts are off here, but some of the functions below switch them on behind a lock. No thread may run before
 	 * this code has become the idle task: it would be one that might_sleep() and the scheduler take for the boot. */
 	setup_arch(&boot_args);
+	host_init();
 	preempt_disable();
 	run_constructors();
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * console.c - the lock of the serial line, and the timestamp before each line.
+ * console.c - the lock of the console, and the timestamp before each line of the kernel's.
+ *
+ * Lines go to the machine that runs the emulator, <kernel/host.h>, and without it to the UART.
  *
  * Not instrumented, because KASAN's reports are printed here. The lock is not a spinlock_t because it
  * must nest: a CPU that faults, or finds a bug, while it prints must be able to report that.
  */
 #include <kernel/console.h>
+#include <kernel/host.h>
 #include <kernel/irqflags.h>
 #include <kernel/time.h>
 #include <drivers/uart.h>
@@ -23,6 +26,8 @@ static unsigned int console_owner;
 /* Only the owner reads and writes these. */
 static unsigned int console_depth;
 static bool line_open;
+/* Program output was sent since the last tick. */
+static bool sent;
 
 static bool console_trylock(unsigned int cpu)
 {
@@ -65,6 +70,7 @@ void console_bust(void)
 		if (clock_ns() - start > BUST_GRACE_NS) {
 			__atomic_store_n(&console_owner, cpu + 1, __ATOMIC_RELAXED);
 			console_depth = 0;
+			host_recover();
 			break;
 		}
 		cpu_relax();
@@ -73,10 +79,25 @@ void console_bust(void)
 	console_depth++;
 }
 
+/* The lock is held. */
+static void put(unsigned int channel, const char *text, size_t n)
+{
+	if (host_present())
+		host_put(channel, text, n);
+	else
+		uart_write(text, n);
+}
+
+static void send(void)
+{
+	if (host_present())
+		host_flush();
+}
+
 static void end_open_line(void)
 {
 	if (line_open)
-		uart_write("\n", 1);
+		put(HOST_PROGRAM, "\n", 1);
 	line_open = false;
 }
 
@@ -97,7 +118,7 @@ static void write_prefix(u64 now)
 	put_decimal(prefix + 7, 6, now % NSEC_PER_SEC / NSEC_PER_USEC, '0');
 	prefix[13] = ']';
 	prefix[14] = ' ';
-	uart_write(prefix, PREFIX_LEN);
+	put(HOST_KERNEL, prefix, PREFIX_LEN);
 }
 
 void console_write(const char *text, size_t n)
@@ -107,9 +128,37 @@ void console_write(const char *text, size_t n)
 	if (!n)
 		return;
 	flags = console_lock();
-	uart_write(text, n);
+	put(HOST_PROGRAM, text, n);
 	line_open = text[n - 1] != '\n';
+	/* The next tick sends what comes in the same tick: a program that prints much does not wait for each line. */
+	if (!READ_ONCE(sent)) {
+		WRITE_ONCE(sent, true);
+		send();
+	}
 	console_unlock(flags);
+}
+
+void console_flush(void)
+{
+	unsigned long flags;
+
+	if (!host_pending())
+		return;
+	flags = console_lock();
+	send();
+	console_unlock(flags);
+}
+
+void console_tick(void)
+{
+	WRITE_ONCE(sent, false);
+	/* If another CPU owns the console, the next tick does it. */
+	if (!host_pending() || !console_trylock(smp_processor_id()))
+		return;
+	console_depth++;
+	send();
+	if (--console_depth == 0)
+		__atomic_store_n(&console_owner, 0, __ATOMIC_RELEASE);
 }
 
 void console_write_lines(const char *text, size_t n)
@@ -124,13 +173,14 @@ void console_write_lines(const char *text, size_t n)
 		while (len < n && text[len] != '\n')
 			len++;
 		write_prefix(now);
-		uart_write(text, len);
-		uart_write("\n", 1);
+		put(HOST_KERNEL, text, len);
+		put(HOST_KERNEL, "\n", 1);
 		if (len < n)
 			len++;
 		text += len;
 		n -= len;
 	} while (n);
+	send();
 	console_unlock(flags);
 }
 

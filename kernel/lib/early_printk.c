@@ -5,7 +5,7 @@
  *
  * Uninstrumented, and it calls no instrumented code, because there may be no shadow yet.
  */
-#include <kernel/arch.h>
+#include <kernel/host.h>
 #include <kernel/kasan_port.h>
 #include <kernel/printk.h>
 #include <drivers/uart.h>
@@ -86,6 +86,7 @@ void early_printk(const char *fmt, ...)
 {
 	va_list args;
 
+	host_mark_uart();
 	va_start(args, fmt);
 	early_vprintk(fmt, args);
 	va_end(args);
@@ -95,6 +96,7 @@ void early_panic(const char *fmt, ...)
 {
 	va_list args;
 
+	host_mark_uart();
 	early_puts("\nKernel panic - not syncing: ");
 	va_start(args, fmt);
 	early_vprintk(fmt, args);

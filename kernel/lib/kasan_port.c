@@ -21,6 +21,11 @@ unsigned long kasan_reports_seen(void)
 	return seen > forgiven ? seen - forgiven : 0;
 }
 
+unsigned long kasan_reports_total(void)
+{
+	return __atomic_load_n(&reports_seen, __ATOMIC_RELAXED);
+}
+
 void kasan_reports_forgive(unsigned long n)
 {
 	__atomic_fetch_add(&reports_forgiven, n, __ATOMIC_RELAXED);
@@ -184,7 +189,6 @@ void kasan_port_report_begin(void)
 {
 	preempt_disable();
 	(void)console_lock();
-	program_flush();
 }
 
 void kasan_port_report_end(const struct kasan_report_info *info)

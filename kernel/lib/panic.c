@@ -3,6 +3,7 @@
 #include <kasan/kasan.h>
 #include <kernel/arch.h>
 #include <kernel/console.h>
+#include <kernel/host.h>
 #include <kernel/kallsyms.h>
 #include <kernel/kasan_port.h>
 #include <kernel/kernel.h>
@@ -57,7 +58,6 @@ void vpanic(const char *fmt, va_list args)
 	len = (size_t)vscnprintf(message, sizeof(message), fmt, args);
 	if (len && message[len - 1] == '\n')
 		message[len - 1] = '\0';
-	program_flush();
 	console_bust();
 	pr_emerg("Kernel panic - not syncing: %s\n", message);
 	dump_stack();

@@ -12,6 +12,7 @@ endif()
 set(REDZONE_LIB_SOURCES
     console.c
     early_printk.c
+    host.c
     initrd.c
     ${irqsoff}
     kallsyms.c
@@ -32,6 +33,7 @@ set(REDZONE_LIB_SOURCES
 set(REDZONE_LIB_UNINSTRUMENTED
     console.c
     early_printk.c
+    host.c
     ${irqsoff}
     kallsyms.c
     kasan_port.c

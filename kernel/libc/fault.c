@@ -46,7 +46,6 @@ static void note(const struct kind *kind, unsigned long addr, unsigned long pc)
 	if (before >= NOTES)
 		return;
 	__atomic_fetch_add(&notes, 1, __ATOMIC_RELAXED);
-	program_flush();
 	pr_info("program: %s at address %016lx, pc %pS: its handler is called%s\n", kind->name,
 		addr, (void *)pc, before + 1 == NOTES ? " (more of these are not shown)" : "");
 }
@@ -76,7 +75,6 @@ bool program_fault(struct pt_regs *regs, enum program_fault_kind kind, unsigned 
 	if (self->blocked & libc_signal_bit(info.signo) || !libc_has_handler(info.signo))
 		return false;
 	if (repeats(self, regs, addr)) {
-		program_flush();
 		pr_err("program: its handler of %s returned %d times, and the same fault comes "
 		       "again\n",
 		       kinds[kind].name, REPEATS);

@@ -307,17 +307,26 @@ static long write_pipe(struct libc_file *file, const struct libc_iovec *iov, int
 
 static long write_console(const struct libc_iovec *iov, int count)
 {
+	/* A copy: the console does not check what it reads. Short pieces stay together. */
+	char part[1024];
+	size_t used = 0;
 	long total = 0;
 
 	for (int i = 0; i < count; i++) {
 		const char *text = iov[i].base;
 
-		for (size_t n = 0; n < iov[i].len; n++)
-			ulib_console_put(text[n]);
+		for (size_t n, left = iov[i].len; left; left -= n, text += n) {
+			n = min(left, sizeof(part) - used);
+			memcpy(part + used, text, n);
+			used += n;
+			if (used == sizeof(part)) {
+				ulib_output(part, used);
+				used = 0;
+			}
+		}
 		total += (long)iov[i].len;
 	}
-	/* The library has buffered it already; a line that is still open has to be seen as well. */
-	ulib_console_flush();
+	ulib_output(part, used);
 	return total;
 }
 

@@ -10,6 +10,7 @@
  *    the condition. Each has a full barrier in between, so at least one sees what the other has stored.
  */
 #include <kernel/arch.h>
+#include <kernel/console.h>
 #include <kernel/kernel.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
@@ -487,6 +488,7 @@ void timer_tick(void)
 
 	rcu_tick();
 	timers_tick();
+	console_tick();
 	/* The switches see to it that the most urgent tasks run; this is for a CPU that was asked before it was online. */
 	if (unlikely(atomic_read(&rt_waiting)))
 		rt_check_preempt();

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * host.c - what the host gives to programs besides files: standard input and an environment.
+ * host.c - what the host gives to programs besides files: standard input and an environment; and their output.
  *
  * The boot image has a file for each under PRIVATE, a folder that programs do not see:
  *
  *   environ  "NAME=VALUE" with a NUL behind each
- *   stdin    path of the host's file with the standard input, without a NUL
- *   save     pairs for saving files, see kernel/libc/save.c
+ *   stdin    empty: there is standard input
+ *   save     names of files to save, see kernel/libc/save.c
  *
  * Standard input is read when a program asks for it, and not before: it may be a pipe without an end, and a program
  * that does not read must not take it away from somebody else.
  */
-#include <kernel/arch.h>
+#include <kernel/console.h>
+#include <kernel/host.h>
 #include <kernel/initrd.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
@@ -20,14 +21,12 @@
 
 #include "ulib.h"
 
-#define PRIVATE	      ".redzone/"
-#define HOST_PATH_MAX 4096 /* bytes of a path with its NUL: Linux's limit */
+#define PRIVATE ".redzone/"
 
-/* The emulator fills this, which nobody checks; programs get copies, which KASAN checks. */
-static unsigned char input[4096];
+/* What came last and was not read yet. Programs get copies, which KASAN checks. */
+static const unsigned char *input;
 static size_t input_pos, input_size;
-static long input_file = -1;
-static bool input_open, input_failed, input_locked;
+static bool input_begun, input_locked;
 
 /* The environment of the running program. */
 static char *nothing[] = {NULL};
@@ -88,7 +87,12 @@ char **ulib_environ(void)
 	return environment;
 }
 
-/* --- Standard input --------------------------------------------------------------------------- */
+/* --- Standard streams ------------------------------------------------------------------------- */
+
+void ulib_output(const char *text, size_t size)
+{
+	console_write(text, size);
+}
 
 /* A mutex would stay locked for ever if the program is ended inside; ulib_host_input_reset() opens this one. */
 static void lock_input(void)
@@ -102,33 +106,13 @@ static void unlock_input(void)
 	__atomic_store_n(&input_locked, false, __ATOMIC_RELEASE);
 }
 
-static void open_input(void)
-{
-	static char path[HOST_PATH_MAX];
-	size_t size;
-	const char *name = ulib_host_setting("stdin", &size);
-
-	input_open = true;
-	if (!name)
-		return;
-	if (size < sizeof(path)) {
-		memcpy(path, name, size);
-		path[size] = '\0';
-		input_file = arch_host_open(path, false);
-	}
-	/* An empty input would look right. */
-	input_failed = input_file < 0;
-}
-
 static long read_input(unsigned char *buf, size_t size)
 {
-	if (!input_open)
-		open_input();
-	if (input_failed)
-		return -1;
-	if (input_pos == input_size && input_file >= 0) {
-		long got = arch_host_read(input_file, input, sizeof(input));
+	if (input_pos == input_size && ulib_has_host_input()) {
+		long got;
 
+		input_begun = true;
+		got = host_input(&input);
 		if (got < 0)
 			return -1;
 		input_pos = 0;
@@ -162,11 +146,10 @@ long ulib_host_input(void *buf, size_t size)
 
 void ulib_host_input_reset(void)
 {
-	/* The next program opens the file again, and so reads it from its beginning. */
-	if (input_file >= 0)
-		arch_host_close(input_file);
-	input_open = input_failed = false;
-	input_file = -1;
+	/* The next program reads it from its beginning. */
+	if (input_begun)
+		host_restart_input();
+	input_begun = false;
 	input_pos = input_size = 0;
 	unlock_input();
 }

@@ -112,7 +112,6 @@ void program_thread_died(void)
 
 void ulib_end_program(int status)
 {
-	program_flush();
 	if (current == READ_ONCE(running))
 		ended_by_itself = true;
 	else if (is_other_thread())
@@ -269,7 +268,6 @@ int run_program(int argc, char **argv)
 	}
 	wake_up_process(task);
 	wait_for_program(task, MAX_SCHEDULE_TIMEOUT, &status);
-	program_flush();
 	if (libc_save_files)
 		libc_save_files();
 	if (!ended_by_itself)
@@ -307,10 +305,8 @@ enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **a
 		/* A thread that holds a lock for ever stays behind. */
 		if (!kthread_join_timeout(task, (long)msecs_to_jiffies(KILL_MS), status))
 			put_task_struct(task);
-		program_flush();
 		return ULIB_TIMEOUT;
 	}
-	program_flush();
 	return ended_by_itself ? ULIB_RETURNED : ULIB_KILLED;
 }
 

@@ -3,7 +3,6 @@
 #
 # These files bind it to the kernel. Kernel threads and reports run some of them, so they have no floating point.
 set(REDZONE_ULIB_SOURCES
-    console.c
     each.c
     host.c
     image_file.c
@@ -22,6 +21,3 @@ set(REDZONE_ULIB_FP_SOURCES
     stdlib.c
     string.c
     strto.c)
-
-# console.c writes inside reports.
-set(REDZONE_ULIB_UNINSTRUMENTED console.c)

@@ -15,7 +15,7 @@
  * @data, @size: contents of an input stream; the boot image holds them, no copy is made. Of @host, standard input, they
  *   are the part that was read last.
  * @pushed: character given back by ungetc(), EOF: none.
- * @output: goes to the console; @unbuffered: at the end of each call.
+ * @output: goes to the console, at the end of each call.
  */
 struct ulib_file {
 	const unsigned char *data;
@@ -24,7 +24,6 @@ struct ulib_file {
 	int pushed;
 	bool output;
 	bool host;
-	bool unbuffered;
 	bool eof;
 	bool error;
 };
@@ -32,7 +31,7 @@ struct ulib_file {
 static unsigned char input[BUFSIZ];
 static FILE console_in = {.host = true, .pushed = EOF};
 static FILE console_out = {.output = true, .pushed = EOF};
-static FILE console_err = {.output = true, .unbuffered = true, .pushed = EOF};
+static FILE console_err = {.output = true, .pushed = EOF};
 
 #undef stdin
 #undef stdout
@@ -46,7 +45,7 @@ void ulib_reset_streams(void)
 	console_in = (FILE){.host = true, .pushed = EOF};
 	ulib_host_input_reset();
 	console_out = (FILE){.output = true, .pushed = EOF};
-	console_err = (FILE){.output = true, .unbuffered = true, .pushed = EOF};
+	console_err = (FILE){.output = true, .pushed = EOF};
 }
 
 /* --- Output ----------------------------------------------------------------------------------- */
@@ -60,28 +59,41 @@ static bool writable(FILE *file)
 	return false;
 }
 
-static void end_of_call(FILE *file)
+/* What one call prints. If it is not too long, nothing comes in between. */
+struct output {
+	struct ulib_sink sink;
+	size_t size;
+	char text[512];
+};
+
+static void end_output(struct output *out)
 {
-	if (file->unbuffered)
-		ulib_console_flush();
+	ulib_output(out->text, out->size);
+	out->size = 0;
 }
 
-static void put_console(struct ulib_sink *sink, char c)
+static void put_output(struct ulib_sink *sink, char c)
 {
-	ulib_console_put(c);
+	struct output *out = (struct output *)sink;
+
+	if (out->size == sizeof(out->text))
+		end_output(out);
+	out->text[out->size++] = c;
 }
 
 static int format_to(FILE *file, const char *name, const char *fmt, va_list args)
 {
-	struct ulib_sink sink = {.put = put_console};
+	struct output out;
 	int len;
 
 	if (!writable(file))
 		return -1;
-	len = ulib_format(&sink, name, fmt, args);
+	out.sink.put = put_output;
+	out.size = 0;
+	len = ulib_format(&out.sink, name, fmt, args);
 	if (len < 0)
 		file->error = true;
-	end_of_call(file);
+	end_output(&out);
 	return len;
 }
 
@@ -121,8 +133,7 @@ int fputc(int c, FILE *file)
 {
 	if (!writable(file))
 		return EOF;
-	ulib_console_put((char)c);
-	end_of_call(file);
+	ulib_output(&(char){(char)c}, 1);
 	return (unsigned char)c;
 }
 
@@ -136,28 +147,36 @@ int putchar(int c)
 	return fputc(c, stdout);
 }
 
-int fputs(const char *text, FILE *file)
+static int put_text(const char *text, FILE *file, bool line)
 {
+	struct output out;
+
 	if (!writable(file))
 		return EOF;
+	out.size = 0;
 	while (*text)
-		ulib_console_put(*text++);
-	end_of_call(file);
+		put_output(&out.sink, *text++);
+	if (line)
+		put_output(&out.sink, '\n');
+	end_output(&out);
 	return 0;
+}
+
+int fputs(const char *text, FILE *file)
+{
+	return put_text(text, file, false);
 }
 
 int puts(const char *text)
 {
-	if (fputs(text, stdout) == EOF)
-		return EOF;
-	ulib_console_put('\n');
-	return 0;
+	return put_text(text, stdout, true);
 }
 
 size_t fwrite(const void *data, size_t size, size_t count, FILE *file)
 {
 	const char *bytes = data;
-	size_t total, i;
+	struct output out;
+	size_t total, i, n;
 
 	if (!size || !count || !writable(file))
 		return 0;
@@ -165,28 +184,27 @@ size_t fwrite(const void *data, size_t size, size_t count, FILE *file)
 		errno = EOVERFLOW;
 		return 0;
 	}
-	for (i = 0; i < total; i++)
-		ulib_console_put(bytes[i]);
-	end_of_call(file);
+	/* A copy: the console does not check what it reads. */
+	for (i = 0; i < total; i += n) {
+		n = total - i < sizeof(out.text) ? total - i : sizeof(out.text);
+		memcpy(out.text, bytes + i, n);
+		ulib_output(out.text, n);
+	}
 	return count;
 }
 
 int fflush(FILE *file)
 {
-	if (!file || file->output)
-		ulib_console_flush();
 	return 0;
 }
 
-/* The console's buffer is the library's own; the program's wish for none is kept, its memory not
- * used. */
+/* Nothing is buffered here: the kernel's console does that, and shows all of it soon. */
 int setvbuf(FILE *file, char *buf, int mode, size_t size)
 {
 	if (mode != _IOFBF && mode != _IOLBF && mode != _IONBF) {
 		errno = EINVAL;
 		return -1;
 	}
-	file->unbuffered = mode == _IONBF;
 	return 0;
 }
 

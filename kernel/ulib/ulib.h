@@ -3,8 +3,8 @@
  * ulib.h - declarations shared by the C library's own files.
  *
  * Two kinds of file live here and do not mix: ordinary C (format.c, scan.c, string.c ...) includes
- * only the library's headers, and the few that reach the kernel (malloc.c, program.c, console.c,
- * host.c, image_file.c) include the kernel's. Both declare an snprintf(), with different formats.
+ * only the library's headers, and the few that reach the kernel (malloc.c, program.c, host.c,
+ * image_file.c) include the kernel's. Both declare an snprintf(), with different formats.
  */
 #ifndef ULIB_H
 #define ULIB_H
@@ -35,19 +35,15 @@ int ulib_format(struct ulib_sink *sink, const char *name, const char *fmt, va_li
 /** ulib_use_errno() - from now on errno is what @location() points at: that of another library. NULL: its own. */
 void ulib_use_errno(int *(*location)(void));
 
-/* --- console.c: the console as the program's output. Uninstrumented. -------------------------- */
-
-/** ulib_console_put() - one more character; a line feed or a full buffer writes the buffer out. */
-void ulib_console_put(char c);
-/** ulib_console_flush() - write the buffer out, even in the middle of a line. */
-void ulib_console_flush(void);
-
 /* --- image_file.c: files of the boot image ---------------------------------------------------- */
 
 /** ulib_image_file() - find @path. @data, @size: filled. Return: false if there is none. */
 bool ulib_image_file(const char *path, const unsigned char **data, size_t *size);
 
-/* --- host.c: standard input and environment --------------------------------------------------- */
+/* --- host.c: standard streams and environment ------------------------------------------------- */
+
+/** ulib_output() - print @size bytes. Bytes of one call stay together. */
+void ulib_output(const char *text, size_t size);
 
 /** ulib_is_private() - Return: true if programs do not see the file @name of the boot image. */
 bool ulib_is_private(const char *name);
@@ -58,10 +54,10 @@ const char *ulib_host_setting(const char *name, size_t *size);
 bool ulib_environ_begin(void);
 /** ulib_environ() - Return: the program's environment, with NULL behind the last. */
 char **ulib_environ(void);
-/** ulib_has_host_input() - Return: true if standard input is a file of the host, false if it is empty. */
+/** ulib_has_host_input() - Return: true if the host has standard input, false if it is empty. */
 bool ulib_has_host_input(void);
-/** ulib_host_input() - read standard input. The CPU stands still until there is something. Return: bytes, 0 at its end;
- *  -1 on an error. */
+/** ulib_host_input() - read standard input. Sleeps until there is something. Return: bytes, 0 at its end; -1 on an
+ *  error. */
 long ulib_host_input(void *buf, size_t size);
 /** ulib_host_input_reset() - let standard input begin anew. */
 void ulib_host_input_reset(void);

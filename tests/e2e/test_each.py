@@ -359,4 +359,4 @@ def test_machine_that_hangs(monkeypatch):
         (3, "crash"),
     ]
     assert verdicts[1].title == "no end, and the kernel hangs with it"
-    assert "".join(log).startswith(CONSOLE)
+    assert "\n".join(log).startswith(CONSOLE)

@@ -277,20 +277,46 @@ def test_save_elsewhere(redzone, source, tmp_path, musl):
     assert "folder/copy: not saved: '/dev/full' cannot be written: No space left on device" in result.stderr
 
 
-@pytest.mark.parametrize("text", ["", "0", "0\n", "0\n-2"])
-def test_torn_results(tmp_path, capsys, text):
-    """The list of results ends early: the files behind its end are not there."""
-    saves = [("a", tmp_path / "one"), ("b", tmp_path / "two")]
+def saving(tmp_path, *names):
+    """Return the Host of a run with --save NAME=NAME for each of @names."""
     options = SimpleNamespace(
-        save=saves, stdin=None, own_stdin=False, separate=False, files=["x.c"], project=None, env=[]
-    )
-    taken = host.Host(options, tmp_path)
-    (tmp_path / "save-0").write_bytes(b"first")
-    (tmp_path / "saved").write_text(text)
+        save=[(name, tmp_path / name) for name in names],
+        stdin=None, own_stdin=False, separate=False, files=["x.c"], project=None, env=[],
+    )  # fmt: skip
+    (tmp_path / "run").mkdir()
+    return host.Host(options, tmp_path / "run")
+
+
+@pytest.mark.parametrize("arrived", [0, 1])
+def test_torn_results(tmp_path, capsys, arrived):
+    """The results end early: the files behind their end are not there."""
+    taken = saving(tmp_path, "a", "b")
+    taken.save(0, b"fir")
+    taken.save(0, b"st")
+    if arrived:
+        taken.saved(0, 0)
+        taken.save(1, b"a part")
     assert not taken.take()
     said = capsys.readouterr().err
-    assert "--save b: not saved: its result did not arrive" in said
-    assert (tmp_path / "one").exists() == text.startswith("0\n")
+    assert ("--save b: not saved: its result did not arrive" if arrived else "no file was saved") in said
+    assert (tmp_path / "a").exists() == bool(arrived)
+    assert not arrived or (tmp_path / "a").read_bytes() == b"first"
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_machine_that_lies(tmp_path, capsys):
+    """It sends files that nobody has asked for, more of one that was whole, and numbers of all kinds."""
+    taken = saving(tmp_path, "a", "b")
+    taken.save(0, b"first")
+    for number, result in ((0, 0), (0, -2), (1, -(10**30)), (1, 0), (2, 0), (-1, 0), (10**30, 0)):
+        taken.saved(number, result)
+        taken.save(number, b"more")
+    assert not taken.take()
+    assert (tmp_path / "a").read_bytes() == b"first"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "run"]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["save-0"]
+    assert "--save b: not saved: Unknown error 4095" in capsys.readouterr().err
+    assert taken.read_input(10**30, -5)[4:] == b"\xff\xff\xff\xff"
 
 
 def test_a_copy_that_fails(tmp_path):

@@ -125,17 +125,26 @@ def _programs():
     ]
 
 
-def _timed(command, what, says):
-    """Run @command. Return (CPU seconds, its output). Raise Failure if it fails or does not say @says."""
-    with tempfile.TemporaryFile() as output:
+def _timed(program, what, says):
+    """Run @program, a command or a machine.Machine. Return (CPU seconds, its output). Raise Failure if it
+    fails or does not say @says."""
+    from redzone import machine, stream
+
+    kernel = isinstance(program, machine.Machine)
+    with tempfile.NamedTemporaryFile() as output:
+        command = machine.qemu_command(program, output.name) if kernel else program
         process_ = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
         _, status, usage = os.wait4(process_.pid, 0)
         process_.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
-        text = output.read().decode("utf-8", "replace")
-    if process_.returncode != 0 or says not in text:
+        data = output.read()
+    text, good = data.decode("utf-8", "replace"), process_.returncode == 0
+    if kernel:
+        lines, end = stream.decode(data)
+        text, good = "\n".join(lines), good and end is not None and end.first == base.OK
+    if not good or says not in text:
         raise Failure(f"{what} failed: {process.last_line(text)}", base.CRASHED)
     return usage.ru_utime + usage.ru_stime, text
 
@@ -154,9 +163,7 @@ def _host_build(program, name, folder):
 def _machine(image, column, program, icount):
     from redzone import machine
 
-    return machine.qemu_command(
-        machine.Machine(image, mode=column.mode, arguments=program.arguments, icount=icount)
-    )
+    return machine.Machine(image, mode=column.mode, arguments=program.arguments, icount=icount)
 
 
 def instructions(text):

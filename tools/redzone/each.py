@@ -262,7 +262,8 @@ def _missing(rejected, sources):
 
 
 def boots(target, follower, log):
-    """Boot @target until every program has had its turn, and feed the consoles to @follower and log().
+    """Boot @target until every program has had its turn, and feed the lines of the consoles to @follower and
+    log().
 
     target.timeout is the time limit of each program. Returns the number of boots and the console.Reader of
     the last one.
@@ -270,7 +271,7 @@ def boots(target, follower, log):
     timeout, append, count = target.timeout, target.append, len(follower.files)
 
     def on_line(text, event, value):
-        log(text + "\n")
+        log(text)
         return follower.line(text)
 
     done, reader = 0, None
@@ -294,7 +295,7 @@ def boots(target, follower, log):
 def run(work, folder, log):
     """Build, boot and judge the job.Job @work. Return the exit status.
 
-    folder: for the build's output. log: has write(), and gets the consoles.
+    folder: for the build's output. log: has lines(), and gets the consoles.
     """
     options, files, verdicts = work.options, work.options.files, []
 
@@ -341,7 +342,7 @@ def run(work, folder, log):
             sources += work.parts.get("library", [])
             follower = Follower(names, sources, symbolizer, on_verdict)
             try:
-                count, reader = boots(work.machine(image, folder), follower, log.write)
+                count, reader = boots(work.machine(image, folder), follower, lambda text: log.lines([text]))
             except Failure as error:
                 # The programs that ran keep their verdicts, in the file as on the screen.
                 _write_json(work, verdicts, str(error))

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What a program gets from the host besides files, and gives back: standard input, environment, saved files.
 
-The kernel finds all of it in private files of its boot image (kernel/ulib/host.c, kernel/libc/save.c). It
-reads standard input through the emulator when the program asks for it, and not before: the input may never
-end, and what the program does not read stays for others.
+The names are in private files of its boot image (kernel/ulib/host.c, kernel/libc/save.c). The kernel asks
+for standard input when the program does, and not before: the input may never end, and what the program does
+not read stays for others. It has no names of files here: it asks for the input, and sends the contents of a
+file with its number in the list of those to be saved.
 """
 
+import contextlib
 import errno
 import os
 import shutil
 import stat
+import struct
 import sys
 from pathlib import Path
 
@@ -20,6 +23,8 @@ from redzone.options import check_output
 PRIVATE = ".redzone/"
 # What the kernel has room for.
 MAX_SAVES = 100
+# Bytes of one answer to the kernel.
+MAX_INPUT = 1 << 14
 # Results of the kernel's save.c, as errors of Linux on arm64, which are the host's as well.
 _WHY = {
     2: "the program made no such file",
@@ -27,7 +32,7 @@ _WHY = {
     20: "a part of the name is a file, not a directory",
     21: "it is a directory",
     22: "it is a device",
-    5: "the emulator could not write it",
+    5: "it could not be read",
 }
 
 
@@ -89,43 +94,28 @@ def _check_saves(options):
 
 
 def _named_stdin(name):
-    """Return (path of the file @name of --stdin for the emulator, descriptor that it inherits or None)."""
+    """Return (path of the file @name of --stdin, None), or (None, a descriptor of it)."""
     path = Path(name).resolve()
     if path.exists():
         return str(path), None
     # A pipe without a name, as a shell's <(command) is one, or a file that is removed already.
     try:
-        number = os.open(name, os.O_RDONLY)
+        return None, os.open(name, os.O_RDONLY)
     except OSError as error:
         raise Failure(f"--stdin '{name}' cannot be read: {error.strerror}") from None
-    return f"/dev/fd/{number}", number
 
 
-def _own_stdin(folder):
-    """Return (path of this command's standard input for the emulator, descriptor that it inherits or None);
-    None if there is none.
+def _own_stdin():
+    """Return a descriptor of this command's standard input, None if there is none.
 
     A terminal gives nothing: the console shows whole lines only, and a program that waits would look as if it
-    hung. @folder gets a copy of what cannot be opened again: a file that is partly read, a pipe with a name.
-    """
+    hung."""
     try:
         number = sys.stdin.fileno()
         mode = os.fstat(number).st_mode
-        target = os.readlink(f"/proc/self/fd/{number}")
     except (AttributeError, OSError, ValueError):
         return None
-    if stat.S_ISREG(mode) and os.lseek(number, 0, os.SEEK_CUR) == 0 and Path(target).exists():
-        return target, None
-    if stat.S_ISFIFO(mode) and target.startswith("pipe:"):
-        # The emulator has another standard input.
-        number = os.dup(number)
-        return f"/dev/fd/{number}", number
-    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
-        return None
-    copy = folder / "stdin"
-    with open(number, "rb", closefd=False) as source, open(copy, "wb") as file:
-        shutil.copyfileobj(source, file)
-    return str(copy), None
+    return os.dup(number) if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) else None
 
 
 def _copy(source, path):
@@ -154,33 +144,90 @@ def _copy(source, path):
 class Host:
     """What one run gives to the kernel and takes from it. @options: job.Options. @folder: of the run.
 
-    files: {name in the boot image: bytes}. inherited: descriptors for the emulator.
+    files: {name in the boot image: bytes}. has_input: there is standard input.
     """
 
     def __init__(self, options, folder):
-        self.files, self.inherited = {}, ()
+        self.files = {}
         self._saves, self._folder = list(options.save), folder
-        found = None
+        # {number: file}, and {number: result}, of the files that are saved.
+        self._copies, self._results = {}, {}
+        # Of standard input: its file's path or None, and its descriptor if it is open.
+        self._path, self._input = None, None
         if options.stdin:
-            found = _named_stdin(options.stdin)
+            self._path, self._input = _named_stdin(options.stdin)
         # Programs of --each cannot share what can be read only once.
         elif options.own_stdin and not options.separate and (options.files or options.project):
-            found = _own_stdin(folder)
-        if found:
-            path, number = found
-            self.inherited = () if number is None else (number,)
-            self._add("stdin", os.fsencode(path))
+            self._input = _own_stdin()
+        self.has_input = self._path is not None or self._input is not None
+        if self.has_input:
+            self._add("stdin", b"")
         if options.env:
             entries = [f"{name}={value}" for name, value in options.env]
             self._add("environ", b"".join(os.fsencode(entry) + b"\0" for entry in entries))
         if self._saves:
-            pairs = [(name, self._copy(number)) for number, (name, _) in enumerate(self._saves)]
-            pairs.append(("", folder / "saved"))
-            words = [os.fsencode(word) for pair in pairs for word in pair]
-            self._add("save", b"".join(word + b"\0" for word in words))
+            self._add("save", b"".join(os.fsencode(name) + b"\0" for name, _ in self._saves))
 
     def _add(self, name, data):
         self.files[PRIVATE + name] = data
+
+    def close(self):
+        """Close the files."""
+        for file in self._copies.values():
+            file.close()
+        if self._input is not None:
+            os.close(self._input)
+        self._copies, self._input = {}, None
+
+    # --- Standard input
+
+    def input_file(self):
+        """Return the descriptor of standard input, None if it cannot be opened."""
+        if self._input is None and self._path is not None:
+            # Without waiting for the writer of a pipe: the kernel may end before there is one.
+            with contextlib.suppress(OSError):
+                self._input = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
+        return self._input
+
+    def read_input(self, request, size):
+        """Return the answer to @request for at most @size bytes: what there is, nothing at the end."""
+        data, count = b"", -1
+        number = self.input_file()
+        if number is not None:
+            try:
+                data = os.read(number, max(0, min(size, MAX_INPUT)))
+                count = len(data)
+            except OSError:
+                pass
+        return struct.pack("<Ii", request & 0xFFFFFFFF, count) + data
+
+    def restart_input(self):
+        """The next program reads it from its beginning."""
+        if self._path is not None and self._input is not None:
+            os.close(self._input)
+            self._input = None
+
+    # --- Files that are saved
+
+    def save(self, number, data):
+        """Take the next bytes of file @number."""
+        if not 0 <= number < len(self._saves) or number in self._results:
+            return
+        try:
+            if number not in self._copies:
+                self._copies[number] = open(self._copy(number), "wb", buffering=0)  # noqa: SIM115
+            self._copies[number].write(data)
+        except OSError as error:
+            self._results[number] = error
+
+    def saved(self, number, result):
+        """File @number is whole if @result is 0; else it is an error."""
+        if not 0 <= number < len(self._saves) or number in self._results:
+            return
+        if not result:
+            # An empty file.
+            self.save(number, b"")
+        self._results.setdefault(number, max(-4095, min(result, 0)))
 
     def _copy(self, number):
         return self._folder / f"save-{number}"
@@ -190,19 +237,18 @@ class Host:
         why not."""
         if not self._saves:
             return True
-        results = self._folder / "saved"
-        if not results.exists():
+        if not self._results:
             base.say("--save: no file was saved, because the machine stopped before the program's end")
             return False
         good = True
-        # The last line may be torn: the machine was stopped, or the disk is full.
-        lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
-        errors = [-int(line) for line in lines if line.endswith("\n")]
         for number, (name, path) in enumerate(self._saves):
-            if number >= len(errors):
-                why = "its result did not arrive; is the disk full, or was the machine stopped?"
-            elif errors[number]:
-                why = _WHY.get(errors[number], os.strerror(errors[number]))
+            result = self._results.get(number)
+            if result is None:
+                why = "its result did not arrive; was the machine stopped?"
+            elif isinstance(result, OSError):
+                why = f"its copy in '{base.relative(self._folder)}' cannot be written: {result.strerror}"
+            elif result:
+                why = _WHY.get(-result, os.strerror(-result))
             else:
                 why = _copy(self._copy(number), path)
             if why:

@@ -133,7 +133,7 @@ class Job:
             mode=options.mode,
             timeout=options.timeout,
             max_reports=None if options.separate else options.max_reports,
-            inherited=self.exchange.inherited,
+            host=self.exchange,
         )
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Boots a kernel in QEMU, follows its console, and says how it ended."""
 
+import contextlib
+import fcntl
+import functools
 import os
 import re
 import selectors
@@ -9,9 +12,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import base, mteqemu
+from redzone import base, mteqemu, process, stream
 from redzone.base import Failure
-from redzone.console import Reader
+from redzone.console import ProgramLine, Reader
 
 COMMAND = {"arm64": "qemu-system-aarch64"}
 # The kernel's own limits. CPUs:
@@ -19,8 +22,12 @@ MAX_CPUS = int(re.search(r"set\(REDZONE_NR_CPUS (\d+)\)", (base.ROOT / "kernel/c
 # Bytes of the kernel's command line buffer, including its NUL; arguments of a program (kernel/init/main.c).
 MAX_COMMAND_LINE = 4096
 MAX_ARGUMENTS = 255
-# A longer line is shown in parts, so that the user need not wait for its end.
-MAX_LINE = 16384
+# Ports of the device of kernel/drivers/virtio_console.c.
+_PORTS = 4
+# Bytes that the pipe with QEMU's output holds: so long the kernel need not wait for this process.
+_PIPE_SIZE = 1 << 20
+# What QEMU need not be able to do, where it has been built so that it can give it up.
+_SANDBOX = ("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny")
 
 
 class NotStarted(Failure):
@@ -36,7 +43,7 @@ class Machine:
     supports them. timeout: seconds, None for no limit. max_reports: stop the machine after this many complete
     reports, None for no limit. seed: of QEMU's random numbers, which the kernel gets by rng-seed in the
     device tree and by RNDR; the same by default, so that runs repeat. options: further options of QEMU.
-    inherited: descriptors that QEMU gets.
+    host: host.Host, which has what the kernel may ask for; None: nothing.
     """
 
     image: Path
@@ -53,7 +60,7 @@ class Machine:
     max_reports: int | None = None
     seed: int = 1
     options: list = field(default_factory=list)
-    inherited: tuple = ()
+    host: object = None
 
 
 @dataclass
@@ -61,7 +68,7 @@ class Outcome:
     """How a boot ended.
 
     status: base.OK, REPORTED, CRASHED, PROGRAM_FAILED or LOCKS_REPORTED. message: one line for the user, None
-    if the console has said it all. code: QEMU's exit status, None if this module stopped it. ended: the
+    if the console has said it all. code: the status that the kernel gave, None if it gave none. ended: the
     kernel ended on its own, even if by a panic.
     """
 
@@ -117,16 +124,47 @@ def machine_type(machine):
     return "virt,mte=on" if machine.mode == "hw_tags" and machine.cpu == "max" else "virt"
 
 
-def qemu_command(machine):
-    """Return QEMU's command line as a list."""
+@functools.cache
+def sandbox(*command):
+    """Return the options that make the QEMU @command give up rights that it need not have."""
+    status, _ = process.call([*command, *_SANDBOX, "-machine", "help"])
+    return list(_SANDBOX) if status == 0 else []
+
+
+def output_to(name, path, kind="null"):
+    """Return QEMU's words for a character device @name that writes to the file @path.
+
+    QEMU waits until all is written: what the kernel writes is not lost, and does not change its course."""
+    path = str(path).replace(",", ",,")
+    return ["-chardev", f"{kind},id={name},logfile={path},logappend=on"]
+
+
+def port(number, name):
+    """Return QEMU's words that connect port @number of the kernel's virtio console with the device @name."""
+    return ["-device", f"virtconsole,nr={number},chardev={name}"]
+
+
+def qemu_command(machine, output):
+    """Return QEMU's command line as a list. @output: the file that gets what stream.Stream takes.
+
+    There is no semihosting: by that, a program in the machine could run commands here."""
+    qemu = emulator(machine)
+    with_input = machine.host is not None and machine.host.has_input
     command = [
-        *emulator(machine),
+        *qemu,
+        *sandbox(*qemu),
         *("-machine", machine_type(machine)),
         *("-cpu", machine.cpu),
         *("-smp", str(machine.smp)),
         *("-m", machine.memory),
-        *("-nographic", "-no-reboot", "-nic", "none", "-monitor", "none", "-serial", "stdio"),
-        *("-semihosting-config", "enable=on,target=native"),
+        *("-display", "none", "-no-reboot", "-nic", "none", "-monitor", "none"),
+        # Before the kernel has found the other device, and when all else fails.
+        *output_to("uart", output),
+        *("-serial", "chardev:uart"),
+        *output_to("host", output, "stdio,signal=off" if with_input else "null"),
+        *("-global", "virtio-mmio.force-legacy=false"),
+        *("-device", f"virtio-serial-device,bus=virtio-mmio-bus.0,max_ports={_PORTS}"),
+        *port(0, "host"),
         *("-kernel", str(machine.image)),
         *("-seed", str(machine.seed)),
     ]
@@ -138,111 +176,176 @@ def qemu_command(machine):
     return [*command, "-append", command_line(machine.append, machine.arguments)]
 
 
-class _Lines:
-    """Cuts a stream of bytes into lines of text. A carriage return before the line feed is dropped."""
-
-    def __init__(self):
-        self._rest = b""
-
-    def feed(self, data):
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        if len(self._rest) > MAX_LINE:
-            lines.append(self._rest)
-            self._rest = b""
-        return [self._text(line) for line in lines]
-
-    def end(self):
-        return [self._text(self._rest)] if self._rest else []
-
-    @staticmethod
-    def _text(line):
-        return line.rstrip(b"\r").decode("utf-8", "surrogateescape")
-
-
 # QEMUs that are running now; several threads may each follow one.
 _running = set()
 
 
 def stop_all():
     """End every running QEMU, because the command was interrupted. Their boot() calls then return."""
-    for process in list(_running):
-        process.kill()
+    for running in list(_running):
+        running.kill()
 
 
-def boot(machine, on_line=None):
+class _Boot:
+    """A machine that runs, and what is known about it so far."""
+
+    def __init__(self, machine, on_line, on_program):
+        self.machine, self.on_line, self.on_program = machine, on_line, on_program
+        self.reader, self.stream = Reader(), stream.Stream()
+        self.limit_from = time.monotonic()
+        self.errors = b""
+        self.stopped = None
+        self.end = None
+        self._complete = 0
+        # The request for standard input that waits for the input.
+        self._request = None
+        output, into = os.pipe()
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
+        self.output = open(output, "rb", buffering=0)  # noqa: SIM115
+        try:
+            command = qemu_command(machine, f"/proc/self/fd/{into}")
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=(into,),
+                bufsize=0,
+            )
+        except OSError as error:
+            raise NotStarted(f"{command[0]} cannot be started: {error.strerror}") from None
+        finally:
+            os.close(into)
+        # A machine that asks for more than it reads must not stop this process.
+        os.set_blocking(self.process.stdin.fileno(), False)
+        _running.add(self.process)
+        if machine.host is not None:
+            machine.host.restart_input()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        _running.discard(self.process)
+        for pipe in (self.output, self.process.stdin, self.process.stderr):
+            pipe.close()
+
+    def _lines(self, texts):
+        if self.on_program is not None and isinstance(texts[0], ProgramLine):
+            self.reader.program(texts)
+            self.on_program(texts)
+            return
+        for text in texts:
+            event, value = self.reader.feed(text)
+            if self.on_line is not None and self.on_line(text, event, value) is True:
+                self.limit_from = time.monotonic()
+            if event in ("report", "again"):
+                self._complete += 1
+                if self.machine.max_reports and self._complete >= self.machine.max_reports:
+                    self.stopped = "reports"
+                    return
+
+    def _message(self, message, selector):
+        host = self.machine.host
+        if message.word == "end":
+            self.end = message
+        elif host is None:
+            return
+        elif message.word == "saved":
+            host.saved(message.first, message.second)
+        elif message.word == "restart":
+            host.restart_input()
+        elif message.word == "read" and self._request is None:
+            self._request = message
+            source = host.input_file()
+            if source is None:
+                self._answer()
+                return
+            try:
+                selector.register(source, selectors.EVENT_READ)
+            except PermissionError:
+                # An ordinary file always has something, or its end.
+                self._answer()
+
+    def _answer(self):
+        """Answer the request for standard input."""
+        request, self._request = self._request, None
+        # It does not fit only if nobody reads it.
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            self.process.stdin.write(self.machine.host.read_input(request.first, request.second))
+
+    def _take(self, items, selector):
+        for item in items:
+            if isinstance(item, list):
+                self._lines(item)
+            elif isinstance(item, stream.Message):
+                self._message(item, selector)
+            elif self.machine.host is not None:
+                self.machine.host.save(item.number, item.data)
+            if self.stopped is not None:
+                return
+
+    def _follow(self, selector):
+        ends = [self.output, self.process.stderr]
+        for end in ends:
+            selector.register(end, selectors.EVENT_READ)
+        while ends and self.stopped is None:
+            wait = None
+            if self.machine.timeout is not None:
+                wait = self.limit_from + self.machine.timeout - time.monotonic()
+                if wait <= 0:
+                    self.stopped = "timeout"
+                    return
+            for key, _ in selector.select(wait):
+                if key.fileobj not in ends:
+                    selector.unregister(key.fileobj)
+                    self._answer()
+                    continue
+                data = os.read(key.fd, _PIPE_SIZE)
+                if not data:
+                    selector.unregister(key.fileobj)
+                    ends.remove(key.fileobj)
+                elif key.fileobj is self.output:
+                    self._take(self.stream.feed(data), selector)
+                else:
+                    self.errors += data
+                if self.stopped is not None:
+                    return
+
+    def follow(self):
+        """Read until the machine has ended, or is to be stopped."""
+        with selectors.DefaultSelector() as selector:
+            self._follow(selector)
+            if self.stopped != "reports":
+                self._take(self.stream.end(), selector)
+        if self.stopped is None:
+            self.process.wait()
+
+
+def boot(machine, on_line=None, on_program=None):
     """Boot @machine; call on_line(text, event, value) for each console line, with the result of
-    Reader.feed().
+    Reader.feed(). Lines of a program are ProgramLines; on_program(), if it is given, gets them instead, in
+    lists.
 
     If on_line() returns True, the time limit restarts.
 
     Returns an Outcome. Raises NotStarted if QEMU could not start the machine.
     """
-    command = qemu_command(machine)
-    reader = Reader()
-    lines = _Lines()
-    started = limit_from = time.monotonic()
+    started = time.monotonic()
+    running = _Boot(machine, on_line, on_program)
     try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=machine.inherited,
-        )
-    except OSError as error:
-        raise NotStarted(f"{command[0]} cannot be started: {error.strerror}") from None
-
-    _running.add(process)
-    errors = b""
-    stopped = None
-    complete = 0
-
-    def take(texts):
-        nonlocal complete, stopped, limit_from
-        for text in texts:
-            event, value = reader.feed(text)
-            if on_line is not None and on_line(text, event, value) is True:
-                limit_from = time.monotonic()
-            if event in ("report", "again"):
-                complete += 1
-                if machine.max_reports and complete >= machine.max_reports:
-                    stopped = "reports"
-                    return
-
-    try:
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            selector.register(process.stderr, selectors.EVENT_READ)
-            while selector.get_map() and stopped is None:
-                wait = None
-                if machine.timeout is not None:
-                    wait = limit_from + machine.timeout - time.monotonic()
-                    if wait <= 0:
-                        stopped = "timeout"
-                        break
-                for key, _ in selector.select(wait):
-                    data = os.read(key.fd, 65536)
-                    if not data:
-                        selector.unregister(key.fileobj)
-                    elif key.fileobj is process.stderr:
-                        errors += data
-                    else:
-                        take(lines.feed(data))
-                        if stopped is not None:
-                            break
-        if stopped != "reports":
-            take(lines.end())
-        if stopped is None:
-            process.wait()
+        running.follow()
     finally:
-        process.kill()
-        process.wait()
-        _running.discard(process)
-        process.stdout.close()
-        process.stderr.close()
+        running.close()
     seconds = time.monotonic() - started
-    code = None if stopped else process.returncode
-    status, message = _judge(machine, reader, code, stopped, errors.decode("utf-8", "replace").strip())
+    reader, end, stopped = running.reader, running.end, running.stopped
+    code = None if stopped or end is None else end.first
+    if code is not None and not end.second:
+        # Whatever the console looks like, the kernel has reported nothing.
+        reader.reports.clear()
+    errors = running.errors.decode("utf-8", "replace").strip()
+    failed = running.process.returncode if stopped is None else 0
+    status, message = _judge(machine, reader, code, stopped, failed, errors)
     return Outcome(status, message, code, reader, seconds, stopped is None)
 
 
@@ -250,8 +353,10 @@ def _last_words(reader):
     return f"the kernel last said: {reader.last.strip()}" if reader.last else "the kernel said nothing"
 
 
-def _judge(machine, reader, code, stopped, errors):
-    """Return (exit status, message) of a boot that ended. A report takes precedence over how it ended."""
+def _judge(machine, reader, code, stopped, failed, errors):
+    """Return (exit status, message) of a boot that ended. A report takes precedence over how it ended.
+
+    code: the kernel's status. failed: that of QEMU."""
     reported = base.REPORTED if reader.reports else None
     if stopped == "reports":
         count = base.plural(machine.max_reports, "report")
@@ -259,7 +364,7 @@ def _judge(machine, reader, code, stopped, errors):
     if stopped == "timeout":
         text = f"no end after {machine.timeout:g} s (--timeout); {_last_words(reader)}"
         return reported or base.CRASHED, text
-    if reader.lines == 0 and code != 0 and errors:
+    if reader.lines == 0 and failed and errors:
         raise NotStarted(f"QEMU could not start the machine: {errors}")
     if reader.reports:
         unfinished = not reader.reports[-1].complete
@@ -267,10 +372,12 @@ def _judge(machine, reader, code, stopped, errors):
             base.REPORTED,
             f"the last report is not complete; {_last_words(reader)}" if unfinished else None,
         )
+    if code == base.REPORTED:
+        return base.REPORTED, f"KASAN reported, but no report arrived; {_last_words(reader)}"
     if code == base.CRASHED or reader.panic:
         return base.CRASHED, f"the kernel crashed: {reader.panic or reader.oops or _last_words(reader)}"
-    if not reader.halted:
-        why = f"QEMU ended with status {code}" + (f" ({errors})" if errors else "")
+    if code is None or not reader.halted:
+        why = f"QEMU ended with status {failed}" + (f" ({errors})" if errors else "")
         return base.CRASHED, f"the machine stopped before the kernel was done: {why}; {_last_words(reader)}"
     if code == base.PROGRAM_FAILED:
         return base.PROGRAM_FAILED, "the program returned non-zero"
@@ -278,4 +385,4 @@ def _judge(machine, reader, code, stopped, errors):
         return base.LOCKS_REPORTED, "the lock validator reported"
     if code == base.OK:
         return base.OK, None
-    return base.CRASHED, f"QEMU ended with status {code}; {_last_words(reader)}"
+    return base.CRASHED, f"the kernel ended with status {code}; {_last_words(reader)}"

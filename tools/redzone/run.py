@@ -6,6 +6,7 @@ import sys
 
 from redzone import base, builder, doctor, each, job, lacks, machine, module, summary, view
 from redzone.base import Failure
+from redzone.console import ProgramLine
 
 
 class _Log:
@@ -28,20 +29,25 @@ class _Log:
             self._file = self._open()
         self._file.write(text)
 
+    def lines(self, lines):
+        """Write console lines, all of the kernel's or all of a program's."""
+        self.write("\n".join(lines) + "\n")
+
     def close(self):
         if self._file is not None:
             self._file.close()
 
 
 class _Both:
-    """Writes to two _Logs."""
+    """Two _Logs: @log gets all lines, @kernel those of the kernel. What a program prints is no report."""
 
-    def __init__(self, first, second):
-        self._logs = first, second
+    def __init__(self, log, kernel):
+        self._log, self._kernel = log, kernel
 
-    def write(self, text):
-        for log in self._logs:
-            log.write(text)
+    def lines(self, lines):
+        self._log.lines(lines)
+        if not isinstance(lines[0], ProgramLine):
+            self._kernel.lines(lines)
 
 
 def _build(work, folder):
@@ -74,12 +80,17 @@ def _together(work, folder, log):
         screen = view.View(symbolizer, work.sources + work.modules)
 
         def on_line(text, event, value):
-            log.write(text + "\n")
+            log.lines([text])
             screen.line(text, event, value)
             sys.stdout.flush()
 
+        def on_program(lines):
+            log.lines(lines)
+            screen.program(lines)
+            sys.stdout.flush()
+
         try:
-            outcome = machine.boot(work.machine(image, folder), on_line)
+            outcome = machine.boot(work.machine(image, folder), on_line, on_program)
         finally:
             # Show all output, even if the machine was interrupted inside a report.
             screen.end()
@@ -107,6 +118,8 @@ def run(options):
             kept = _Both(log, stack.enter_context(contextlib.closing(_Log(console))))
         with outputs.plain():
             status = (each.run if options.separate else _together)(work, folder, kept)
+        if work.exchange is not None:
+            work.exchange.close()
         # A silent machine leaves an empty file, not that of an earlier run.
         log.write("")
         if outputs.wanted():

@@ -71,6 +71,12 @@ class View:
         if event == "report":
             self._report(value)
 
+    def program(self, lines):
+        """Take lines that a program printed."""
+        # The kernel prints its reports without a pause, so this is no part of one.
+        self.end()
+        self.stream.write("\n".join(lines) + "\n")
+
     def end(self):
         """Show the lines that are still held back. Call it after the last line."""
         self._release()

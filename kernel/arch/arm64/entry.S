@@ -363,12 +363,3 @@ arch_call_on_stack:
 #endif
 	ret
 	.size	arch_call_on_stack, . - arch_call_on_stack
-
-/* semihosting_call(op, block): the trap handler skips the instruction if no emulator answers it. */
-	.globl	semihosting_call, semihosting_insn
-	.type	semihosting_call, %function
-semihosting_call:
-semihosting_insn:
-	hlt	#0xf000
-	ret
-	.size	semihosting_call, . - semihosting_call

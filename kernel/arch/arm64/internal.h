@@ -94,8 +94,7 @@ void early_init(phys_addr_t fdt);
 extern bool early_init_done;
 
 /* entry.S */
-u64 semihosting_call(u64 op, void *block);
-extern char semihosting_insn[], vectors[], overflow_stack[];
+extern char vectors[], overflow_stack[];
 
 /* smp.c */
 struct secondary_boot {

@@ -119,7 +119,6 @@ void refill_stack(struct pt_regs *regs)
 	close_interrupts();
 	if (enough)
 		return;
-	program_flush();
 	printk("Out of memory: there is none for the stack of %s/%d\n", current->comm,
 	       current->pid);
 	die("Oops - no memory for the stack", regs);
@@ -151,7 +150,6 @@ void handle_overflow(struct pt_regs *regs)
 	/* longjmp() cleans up from here on. */
 	current->left_at = (const void *)regs->sp;
 	(void)handle_program_fault(regs, PROGRAM_FAULT_STACK, regs->far);
-	program_flush();
 	printk("The handler of a stack overflow has returned: there is nothing to return to\n");
 	die("Oops - stack overflow", regs);
 }

@@ -4,7 +4,9 @@
  *
  * Not instrumented: switching off is the last step of a panic.
  */
+#include <kernel/arch.h>
 #include <kernel/errno.h>
+#include <asm/barrier.h>
 #include <drivers/fdt.h>
 #include "psci.h"
 
@@ -88,7 +90,17 @@ int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context)
 	}
 }
 
-void psci_system_off(void)
+void arch_power_off(void)
 {
-	psci_call(PSCI_SYSTEM_OFF, 0, 0, 0);
+	static bool called;
+
+	/* Without a device tree the kind of call is a guess. A wrong one traps, and comes back here. */
+	if (!called) {
+		called = true;
+		if (method == PSCI_NONE)
+			method = PSCI_HVC;
+		psci_call(PSCI_SYSTEM_OFF, 0, 0, 0);
+	}
+	for (;;)
+		wfi();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* psci.h - the firmware interface that starts CPUs and switches the machine off. */
+/* psci.h - the firmware interface that starts CPUs. arch_power_off() is in psci.c as well. */
 #ifndef ARM64_PSCI_H
 #define ARM64_PSCI_H
 
@@ -12,8 +12,5 @@ bool psci_init(void);
 /** psci_cpu_on() - start the CPU with this MPIDR at physical address @entry with @context in x0.
  *  Return: 0 or a negative errno. */
 int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context);
-
-/** psci_system_off() - switch the machine off. Returns only if the firmware cannot do it. */
-void psci_system_off(void);
 
 #endif

@@ -12,7 +12,6 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	irq.c
 	kasan_init.c
 	linear.c
-	machine.c
 	mem.S
 	mte.c
 	mte_fault.c
@@ -22,7 +21,6 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	program_fault.c
 	psci.c
 	seed.c
-	semihost.c
 	setup.c
 	smp.c
 	stackleak.S
@@ -39,7 +37,6 @@ set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
 	fault.c
 	kasan_init.c
 	linear.c
-	machine.c
 	mte.c
 	mte_fault.c
 	patch.c

@@ -174,12 +174,6 @@ static void handle_sync(struct pt_regs *regs)
 		do_brk(regs);
 		return;
 	case EC_UNKNOWN:
-		if (regs->pc == (unsigned long)semihosting_insn) {
-			/* There is no semihosting here: the call returns an error. */
-			regs->regs[0] = ~0UL;
-			regs->pc += 4;
-			return;
-		}
 		if (handle_program_fault(regs, PROGRAM_FAULT_UNDEFINED, regs->pc))
 			return;
 		die("Oops - undefined instruction", regs);

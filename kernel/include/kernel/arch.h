@@ -137,31 +137,11 @@ void init_IRQ(void);
 void time_init(void);
 
 /**
- * machine_exit() - leave the machine
- * @code: exit status, 0 to 255, of the emulator. Without an emulator the machine is switched off.
+ * arch_power_off() - switch the machine off, or stop for ever
  *
- * Any context.
+ * The last step of machine_exit(). Interrupts off; any context, also before setup_arch().
  */
-_Noreturn void machine_exit(int code);
-
-/**
- * arch_host_open() - open a file of the machine that runs the emulator
- * @path: in the host's file system. @to_write: else to read.
- *
- * The CPU stands still until the host has answered; so it does in the functions below. Task context.
- *
- * Return: the file's number; -1 if it cannot be opened, or without an emulator that answers.
- */
-long arch_host_open(const char *path, bool to_write);
-
-/** arch_host_read() - read from a file of arch_host_open(). Return: bytes read, 0 at its end; -1 on an error. */
-long arch_host_read(long file, void *data, size_t size);
-
-/** arch_host_write() - write to a file of arch_host_open(). Return: bytes written; -1 on an error. */
-long arch_host_write(long file, const void *data, size_t size);
-
-/** arch_host_close() - close a file of arch_host_open(). */
-void arch_host_close(long file);
+_Noreturn void arch_power_off(void);
 
 /* --- Time ------------------------------------------------------------------------------------- */
 

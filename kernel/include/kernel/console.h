@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * console.h - the only way to the serial line: whole lines, one CPU at a time.
+ * console.h - the only way to the console: whole lines, one CPU at a time.
  *
  * None of these functions is instrumented or takes another lock than the console's. Any context.
  */
@@ -24,9 +24,15 @@ void console_unlock(unsigned long flags);
  *  milliseconds. The caller keeps interrupts off and continues to print; this is never undone. */
 void console_bust(void);
 
-/** console_write() - write @n bytes unchanged, without prefix or line ending. A line that a caller leaves
- *  open is closed before another caller's line begins. */
+/** console_write() - write @n bytes of a program, unchanged, without prefix or line ending. A line that is left open is
+ *  closed before a line of the kernel begins. The host sees them within a tick. */
 void console_write(const char *text, size_t n);
+
+/** console_flush() - let the host see at once what was written. */
+void console_flush(void);
+
+/** console_tick() - called in each tick: send what console_write() has kept. Interrupts off. */
+void console_tick(void);
 
 /** console_write_line() - write the timestamp prefix, @text and '\n'. */
 void console_write_line(const char *text);

@@ -8,6 +8,9 @@
 #include <kasan/config.h>
 #include <kernel/types.h>
 
+/** kasan_reports_total() - Return: number of all reports since boot. 0 without KASAN. Any context. */
+unsigned long kasan_reports_total(void);
+
 /** kasan_reports_seen() - Return: number of reports since boot, without those of kasan_reports_forgive(). 0
  *  without KASAN. Any context. */
 unsigned long kasan_reports_seen(void);

@@ -137,9 +137,4 @@ void redzone_leaks_begin(void);
  *  @bytes: filled with the size of all of them. Return: their number. */
 unsigned long redzone_leaks_end(unsigned long *bytes);
 
-/** program_flush() - write out a partial line of the program's output, so that later output stands behind
- *  it. Not instrumented, takes only the console's lock, any context: a report calls it first.
- */
-void program_flush(void);
-
 #endif

@@ -3,10 +3,10 @@
  * inputs.c - U-Boot that is fuzzed: when it would show its prompt, it asks the emulator what to do, and takes inputs from
  * the fuzzer, or one from a file.
  *
- * The emulator's semihosting calls give the words behind -semihosting-config arg=:
+ * The words come from the emulator's option -fw_cfg name=opt/redzone/words,string=:
  *
- *	fuzz TARGET WAIT WAKE	inputs from the mailbox; WAIT and WAKE are pipes of the host
- *	repeat TARGET FILE	the input in FILE, with all that U-Boot prints
+ *	fuzz TARGET SIZE	inputs from the mailbox; SIZE is what to write to wait for the next one
+ *	repeat TARGET		the input that -fw_cfg calls opt/redzone/input, with all that U-Boot prints
  *
  * Without words U-Boot shows its prompt.
  */
@@ -15,18 +15,8 @@
 #include <kasan/port.h>
 
 #include "../uboot.h"
+#include "host.h"
 #include "target.h"
-
-/* Semihosting: the operations, and modes of opening, those of C's "rb" and "wb". */
-#define SYS_OPEN	  0x01
-#define SYS_WRITE	  0x05
-#define SYS_READ	  0x06
-#define SYS_FLEN	  0x0c
-#define SYS_GET_CMDLINE	  0x15
-#define SYS_EXIT_EXTENDED 0x20
-#define APPLICATION_EXIT  0x20026
-#define MODE_READ	  1
-#define MODE_WRITE	  5
 
 #define LINE 1024
 /* Enough for what setjmp() of any architecture stores. */
@@ -62,7 +52,7 @@ static const struct fuzz_target *const targets[] = {
 
 static const struct fuzz_target *target;
 static struct kasan_fuzz_mailbox *box;
-static long wait_file = -1, wake_file = -1;
+static size_t wait_size;
 static unsigned long heap_before, inputs;
 static unsigned int reports;
 
@@ -74,49 +64,6 @@ __attribute__((constructor(101), used)) static void clear_guards(void)
 {
 	__memset(__start___sancov_guards, 0,
 		 (size_t)((char *)__stop___sancov_guards - (char *)__start___sancov_guards));
-}
-
-/* --- The host --------------------------------------------------------------------------------------------- */
-
-static long host_call(long operation, const void *block)
-{
-	register long x0 __asm__("x0") = operation;
-	register const void *x1 __asm__("x1") = block;
-
-	__asm__ volatile("hlt #0xf000" : "+r"(x0) : "r"(x1) : "memory");
-	return x0;
-}
-
-static size_t length_of(const char *text)
-{
-	size_t length = 0;
-
-	while (text[length])
-		length++;
-	return length;
-}
-
-static long host_open(const char *path, unsigned long mode)
-{
-	const unsigned long block[3] = {(unsigned long)path, mode, length_of(path)};
-
-	return (int)host_call(SYS_OPEN, block);
-}
-
-/* Return: true if all of @size bytes were moved. */
-static bool host_move(long operation, long file, const void *data, size_t size)
-{
-	const unsigned long block[3] = {(unsigned long)file, (unsigned long)data, size};
-
-	return host_call(operation, block) == 0;
-}
-
-static _Noreturn void host_exit(unsigned long status)
-{
-	const unsigned long block[2] = {APPLICATION_EXIT, status};
-
-	for (;;)
-		host_call(SYS_EXIT_EXTENDED, block);
 }
 
 /* --- Leaving an input ------------------------------------------------------------------------------------- */
@@ -202,7 +149,7 @@ _Noreturn void __wrap_hang(void)
 	say_address("Kernel panic - not syncing: hang() called from ",
 		    (unsigned long)__builtin_return_address(0));
 	uboot_say_window();
-	host_exit(3);
+	host_exit();
 }
 
 /* Return: a number of the place whose access has the code address @ip: the same for the same callers. */
@@ -277,14 +224,14 @@ static void note_report(const struct kasan_report_info *info)
 
 bool kasan_port_fuzz_wait(bool sleep)
 {
-	char byte;
-
-	return !sleep || host_move(SYS_READ, wait_file, &byte, 1);
+	if (sleep)
+		host_wait(wait_size);
+	return true;
 }
 
 void kasan_port_fuzz_wake(void)
 {
-	host_move(SYS_WRITE, wake_file, "w", 1);
+	host_wake();
 }
 
 static int one_input(const uint8_t *data, size_t size)
@@ -322,13 +269,21 @@ static void *take_pages(size_t size)
 	return kasan_port_alloc((size + page - 1) & ~(page - 1));
 }
 
-static void fuzz(const char *wait, const char *wake)
+static size_t number_of(const char *text)
 {
-	wait_file = host_open(wait, MODE_READ);
-	wake_file = host_open(wake, MODE_WRITE);
+	size_t number = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		number = number * 10 + (size_t)(*text - '0');
+	return number;
+}
+
+static void fuzz(const char *size)
+{
+	wait_size = number_of(size);
 	box = take_pages(sizeof(*box) + INPUT_ALIGN);
-	if (wait_file < 0 || wake_file < 0 || !box)
-		uboot_hang("fuzz: no memory, or no pipes to the host");
+	if (!wait_size || !host_start_waking() || !box)
+		uboot_hang("fuzz: no memory, or no ports to the host");
 	box = (void *)(((uintptr_t)box + INPUT_ALIGN - 1) & ~(uintptr_t)(INPUT_ALIGN - 1));
 	uboot_heap_settle();
 	heap_before = uboot_heap_used();
@@ -338,17 +293,17 @@ static void fuzz(const char *wait, const char *wake)
 	kasan_fuzz_loop(box, one_input);
 }
 
-static void repeat(const char *path)
+static void repeat(void)
 {
-	const long file = host_open(path, MODE_READ);
-	const unsigned long block[1] = {(unsigned long)file};
-	const long size = file < 0 ? -1 : host_call(SYS_FLEN, block);
+	size_t size = 0;
+	const unsigned int file = host_file("opt/redzone/input", &size);
 	/* Not from the heap: where objects lie shall be as in the fuzzer. */
-	uint8_t *data = size < 0 ? NULL : take_pages((size_t)size + 1);
+	uint8_t *data = file ? take_pages(size + 1) : NULL;
 
-	if (!data || (size && !host_move(SYS_READ, file, data, (size_t)size)))
+	if (!data)
 		uboot_hang("fuzz: the input cannot be read");
-	one_input(data, (size_t)size);
+	host_read(file, data, size);
+	one_input(data, size);
 	uboot_puts("\nfuzz: the input was handled\n");
 }
 
@@ -374,12 +329,13 @@ static bool same(const char *a, const char *b)
 void __wrap_main_loop(void)
 {
 	static char line[LINE];
-	const unsigned long block[2] = {(unsigned long)line, sizeof(line)};
+	size_t size = 0;
+	const unsigned int words = host_file("opt/redzone/words", &size);
 	char *at = line, *what, *name;
 	const char *wrong;
 
-	if (host_call(SYS_GET_CMDLINE, block) != 0)
-		line[0] = '\0';
+	if (words && size < sizeof(line))
+		host_read(words, line, size);
 	what = next_word(&at);
 	if (!same(what, "fuzz") && !same(what, "repeat")) {
 		__real_main_loop();
@@ -396,12 +352,9 @@ void __wrap_main_loop(void)
 	wrong = target->start ? target->start() : NULL;
 	if (wrong)
 		uboot_hang(wrong);
-	if (same(what, "fuzz")) {
-		const char *wait = next_word(&at);
-
-		fuzz(wait, next_word(&at));
-	} else {
-		repeat(at);
-	}
-	host_exit(0);
+	if (same(what, "fuzz"))
+		fuzz(next_word(&at));
+	else
+		repeat();
+	host_exit();
 }

@@ -22,10 +22,9 @@ MEMORY = "256M"
 HANDLED = "fuzz: the input was handled"
 
 
-def _semihosting(*words):
-    """Return QEMU's words that let U-Boot ask for @words, and for files of the host."""
-    arguments = "".join(f",arg={ports.option_value(word)}" for word in words)
-    return ["-semihosting-config", f"enable=on,target=native{arguments}"]
+def _given(*words):
+    """Return QEMU's words that let U-Boot read @words."""
+    return ["-fw_cfg", f"name=opt/redzone/words,string={' '.join(words)}"]
 
 
 def _counters(elf):
@@ -78,7 +77,10 @@ def prepare(name, tree, options, place, jobs=2):
         *("qemu-system-aarch64", "-machine", "virt", "-cpu", "cortex-a57", "-m", MEMORY),
         *("-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-nic", "none"),
         *target.shared_memory(MEMORY),
-        *_semihosting("fuzz", name, "@wait@", "@wake@"),
+        *_given("fuzz", name, "@page@"),
+        *("-global", "virtio-mmio.force-legacy=false"),
+        *("-device", "virtio-serial-device,bus=virtio-mmio-bus.0,max_ports=4"),
+        *target.wake_ports(),
         *("-bios", binary),
     ]
     counters = _counters(elf)
@@ -104,7 +106,8 @@ def repeat(name, tree, path, log, timeout, echo, jobs=2):
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     ports.note_console(log, image.elf)
     machine = {"memory": MEMORY, "network": None, "log": log, "echo": echo}
-    extra = _semihosting("repeat", name, Path(path).resolve())
+    file = ports.option_value(Path(path).resolve())
+    extra = [*_given("repeat", name), "-fw_cfg", f"name=opt/redzone/input,file={file}"]
     with qemu.Machine(image, HOME / "source" / tree, extra=extra, **machine) as running:
         try:
             running.wait_text(HANDLED, timeout)

@@ -3,7 +3,8 @@
  * guest.c - the emulator: boots it, hands inputs to it through the memory that both share, and waits for results.
  *
  * The guest's whole RAM is a file without a name (memfd). Another such file takes the console. Through two pipes one side
- * wakes the other, if it sleeps: the guest reads a byte from one and writes a byte to the other, by semihosting calls.
+ * wakes the other, if it sleeps. The guest writes a byte to one. The other one has room for a page only: the guest writes a
+ * page, and stands still while the page of the time before is in the pipe.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,13 +38,21 @@
 #define LOST_EACH 64
 /* No input makes so many reports, so that number is no number of reports. */
 #define REPORTS_MAX (1U << 30)
+/* What the guest can write at once: kernel/fuzz/port.c. */
+#define WAIT_MAX 65536
 /* Inputs between two attempts to poll again for as long as at the beginning. */
 #define RETRY_POLLING 1024
+
+/* Of the guest's stream: <kernel/host.h>. */
+#define MARK	0x10
+#define FIRST	0x20
+#define KERNEL	0
+#define PROGRAM 1
 
 static struct {
 	pid_t pid; /* 0: no guest */
 	int status;
-	int ram, console, wake, woken; /* file descriptors; wake: to write, woken: to read */
+	int ram, console, wake, woken; /* file descriptors; wake and woken: to read */
 	uint8_t *memory;
 	struct kasan_fuzz_mailbox *box;
 	uint32_t number, input_size;
@@ -100,6 +109,26 @@ static off_t console_size(void)
 	return lseek(guest.console, 0, SEEK_END);
 }
 
+/*
+ * Take what is no text out of @text, which begins with a mark or is the UART's: kernel/include/kernel/host.h. A mark and a
+ * byte begin a channel, and two marks are the byte itself.
+ */
+static size_t without_marks(char *text, size_t size)
+{
+	size_t to = 0;
+	bool shown = true;
+
+	for (size_t from = 0; from < size; from++) {
+		if (text[from] == MARK && from + 1 < size && text[++from] != MARK) {
+			shown = text[from] == FIRST + KERNEL || text[from] == FIRST + PROGRAM;
+			continue;
+		}
+		if (shown)
+			text[to++] = text[from];
+	}
+	return to;
+}
+
 static const char *console_from(off_t start)
 {
 	off_t size = console_size() - start;
@@ -112,7 +141,8 @@ static const char *console_from(off_t start)
 	if (!guest.text && !(guest.text = malloc(CONSOLE_MAX + 1)))
 		fail("no memory for the console");
 	got = pread(guest.console, guest.text, (size_t)size, start);
-	guest.text[got > 0 ? got : 0] = '\0';
+	got = (ssize_t)without_marks(guest.text, got > 0 ? (size_t)got : 0);
+	guest.text[got] = '\0';
 	/* The other functions take it as text. */
 	for (ssize_t i = 0; i < got; i++)
 		if (!guest.text[i])
@@ -159,23 +189,35 @@ static bool guest_ended(void)
 	return !guest.pid;
 }
 
-/* Replace each @ram, @wait and @wake in @word by the path of that file descriptor. Return: an allocated copy. */
-static char *with_files(const char *word, int ram, int wait, int wake)
+/* What @NAME@ in a word of the command stands for: the path of a file descriptor, or @size itself. */
+struct place {
+	const char *name;
+	int file;
+	int size;
+};
+
+/* Return: an allocated copy of @word with all that the @places name. */
+static char *with_places(const char *word, const struct place *places, size_t count)
 {
-	static const char *const names[] = {"@ram@", "@wait@", "@wake@"};
-	const int files[] = {ram, wait, wake};
 	char *copy = strdup(word);
 
-	for (int i = 0; copy && i < 3; i++) {
-		char *at = strstr(copy, names[i]), *longer;
+	for (size_t i = 0; copy && i < count; i++) {
+		char *at = strstr(copy, places[i].name), *longer;
+		const char *behind;
+		int before, length;
 
 		if (!at)
 			continue;
-		if (asprintf(&longer, "%.*s/proc/self/fd/%d%s", (int)(at - copy), copy, files[i],
-			     at + strlen(names[i])) < 0)
-			longer = NULL;
+		behind = at + strlen(places[i].name);
+		before = (int)(at - copy);
+		if (places[i].file >= 0)
+			length = asprintf(&longer, "%.*s/proc/self/fd/%d%s", before, copy,
+					  places[i].file, behind);
+		else
+			length =
+				asprintf(&longer, "%.*s%d%s", before, copy, places[i].size, behind);
 		free(copy);
-		copy = longer;
+		copy = length < 0 ? NULL : longer;
 		i--;
 	}
 	if (!copy)
@@ -189,21 +231,34 @@ static void start_emulator(void)
 	size_t count = 0;
 	char **command;
 	pid_t parent = getpid();
+	int size;
 
 	if (pipe2(wait, O_CLOEXEC) || pipe2(wake, O_CLOEXEC))
 		fail("no pipe: %s", strerror(errno));
-	/* A second wake before the first is read must not block the host. */
-	fcntl(wait[1], F_SETFL, O_NONBLOCK);
+	/* A guest that does not sleep has nothing for the host to read. */
+	fcntl(wait[0], F_SETFL, O_NONBLOCK);
 	fcntl(wake[0], F_SETFL, O_NONBLOCK);
-	guest.wake = wait[1];
+	guest.wake = wait[0];
 	guest.woken = wake[0];
+	/* It is rounded up to a page. */
+	size = fcntl(wait[1], F_SETPIPE_SZ, 1);
+	if (size <= 0 || size > WAIT_MAX)
+		fail("no pipe of one page: %s",
+		     size <= 0 ? strerror(errno) : "pages are too large");
 	while (config.command[count])
 		count++;
 	command = calloc(count + 1, sizeof(*command));
 	if (!command)
 		fail("no memory for a command");
+	const struct place places[] = {
+		{"@ram@", guest.ram, 0}, {"@console@", guest.console, 0},
+		{"@wait@", wait[1], 0},	 {"@wake@", wake[1], 0},
+		{"@page@", -1, size},
+	};
+
 	for (size_t i = 0; i < count; i++)
-		command[i] = with_files(config.command[i], guest.ram, wait[0], wake[1]);
+		command[i] =
+			with_places(config.command[i], places, sizeof(places) / sizeof(*places));
 	guest.pid = fork();
 	if (guest.pid < 0)
 		fail("no process: %s", strerror(errno));
@@ -218,14 +273,14 @@ static void start_emulator(void)
 		dup2(nothing, 0);
 		dup2(guest.console, 1);
 		dup2(guest.console, 2);
-		fcntl(guest.ram, F_SETFD, 0);
-		fcntl(wait[0], F_SETFD, 0);
-		fcntl(wake[1], F_SETFD, 0);
+		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+			if (places[i].file >= 0)
+				fcntl(places[i].file, F_SETFD, 0);
 		execvp(command[0], command);
 		dprintf(2, "%s cannot be started: %s\n", command[0], strerror(errno));
 		_exit(127);
 	}
-	close(wait[0]);
+	close(wait[1]);
 	close(wake[1]);
 	for (size_t i = 0; i < count; i++)
 		free(command[i]);
@@ -319,7 +374,8 @@ static void boot_or_fail(void)
 
 static void wake_guest(void)
 {
-	ssize_t ignored = write(guest.wake, "w", 1);
+	static char page[WAIT_MAX];
+	ssize_t ignored = read(guest.wake, page, sizeof(page));
 
 	(void)ignored;
 }

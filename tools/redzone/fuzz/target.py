@@ -143,6 +143,12 @@ def shared_memory(memory):
     ]
 
 
+def wake_ports():
+    """Return QEMU's words for the ports by which one side wakes the other: kernel/lib/host.c."""
+    wait = [*machine.output_to("wait", "@wait@"), *machine.port(1, "wait")]
+    return [*wait, *machine.output_to("wake", "@wake@"), *machine.port(2, "wake")]
+
+
 def machine_bytes(text):
     """Return QEMU's memory size @text, such as 512M, in bytes."""
     return int(text[:-1]) << {"K": 10, "M": 20, "G": 30}[text[-1].upper()]
@@ -166,13 +172,13 @@ def build(work, options, folder):
     image = builder.build(work.preset, (), [program], copy_to=folder)[NAME]
     executable = put_executable(folder)
     target = work.machine(image, folder)
-    target.append = [*target.append, "fuzz.wait=@wait@", "fuzz.wake=@wake@"]
-    target.options = shared_memory(target.memory)
+    target.append = [*target.append, "fuzz.wait=@page@"]
+    target.options = [*shared_memory(target.memory), *wake_ports()]
     places = []
     if family == "clang":
         places = _read_places(image.elf)
         if not places:
             raise Failure("the compiler made no counters: does the target have code?")
-    words = machine.qemu_command(target)
+    words = machine.qemu_command(target, "@console@")
     write_configuration(executable, words, target.memory, options, len(places) or HASHED, places)
     return Target(executable, image.elf, len(places) or None)

@@ -46,8 +46,7 @@ def _boot(work, image, folder, follower, number, seconds):
     """Boot for the program @number, from 1. Return the console's lines, all and the program's."""
     lines, own = [], []
 
-    def log(text):
-        line = text.rstrip("\n")
+    def log(line):
         lines.append(line)
         if follower.current == number and not console.split(line)[0]:
             own.append(line)

@@ -254,9 +254,9 @@ def _together(context, cases, configuration):
                 count, _ = each.boots(target, follower, lines.append)
             except Failure as error:
                 # The other configurations go on.
-                yield Result(label, FAIL, str(error), context.write_log(label, "".join(lines)))
+                yield Result(label, FAIL, str(error), context.write_log(label, "\n".join(lines)))
                 return
-        log = context.write_log(label, "".join(lines))
+        log = context.write_log(label, "\n".join(lines))
         for case, verdict in zip(cases, verdicts, strict=True):
             # With hardware tags on the stack, the frame around the address tells which bug it is.
             exact = stack and case.verdict.startswith(("stack", "use-after-scope"))

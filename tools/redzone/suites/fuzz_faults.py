@@ -75,7 +75,7 @@ if [ -n "${{REDZONE_FUZZ_MINIMIZE:-}}" ]; then
 elif [ -e faults.log ]; then
     mv faults.log "{folder}/records/$(date +%s.%N)"
 fi
-exec {emulator} "$@"
+exec {emulator} "$@" -chardev null,id=record,logfile=faults.log -device virtconsole,nr=3,chardev=record
 """
 
 
