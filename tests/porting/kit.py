@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Helpers of the porting kit's tests: compilers, builds of the example, boots."""
 
+import atexit
+import collections
+import contextlib
+import hashlib
+import itertools
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -172,22 +178,26 @@ def expect_all_reported(arch, elf, mode="generic"):
         assert pointer != memory or kind == "invalid-free"
 
 
-# {make's options: folder with the runtime's objects}, for the first tree that was built with these options.
-_runtimes = {}
+# Runtimes that are compiled already: in the folder that all files of a suite share, or in one of this run.
+_RUNTIMES = Path(os.environ.get("REDZONE_SHARED") or tempfile.mkdtemp(prefix="redzone-"))
+if "REDZONE_SHARED" not in os.environ:
+    atexit.register(shutil.rmtree, _RUNTIMES, ignore_errors=True)
+
+
+def _known_runtime(options):
+    """Return the folder for the runtime that the command in redzone.mk's file @options compiles."""
+    return _RUNTIMES / hashlib.sha256(options.read_bytes()).hexdigest()[:16]
 
 
 def make_template(tree, arch, cc, *variables, redzone=ROOT, ok=True):
     """Build the example with its Makefile; return (ELF, output).
 
-    A tree that is built with the options of an earlier one starts with that one's runtime objects. If its
-    settings differ, the makefile compiles the runtime again.
+    A tree without a runtime starts with the objects of another one that was compiled by the same command.
     """
     need("make", "ld.lld-19")
     out = next((word.removeprefix("OUT=") for word in variables if word.startswith("OUT=")), "build")
-    told = (arch, cc, tuple(word for word in variables if not word.startswith("OUT=")), redzone)
     objects = tree / out / "kasan"
-    if told in _runtimes and not objects.exists():
-        shutil.copytree(_runtimes[told], objects)
+    new = ok and not objects.exists()
     command = [
         "make",
         "-j2",
@@ -196,8 +206,41 @@ def make_template(tree, arch, cc, *variables, redzone=ROOT, ok=True):
         f"CC={' '.join(compiler(cc, arch))}",
         *variables,
     ]
+    if new:
+        call([*command, f"{out}/kasan/options"], tree)
+        if _known_runtime(objects / "options").exists():
+            # The file of options as well: a newer one than the objects makes them anew.
+            shutil.copytree(_known_runtime(objects / "options"), objects, dirs_exist_ok=True)
+            new = False
     output = call(command, tree, ok)
     assert "warning" not in output, output
-    if ok:
-        _runtimes.setdefault(told, objects)
+    if new:
+        copy = Path(tempfile.mkdtemp(dir=_RUNTIMES))
+        shutil.copytree(objects, copy, dirs_exist_ok=True)
+        # Another file of tests may have been faster.
+        with contextlib.suppress(OSError):
+            copy.rename(_known_runtime(objects / "options"))
     return tree / "build" / "template.elf", output
+
+
+def few(names, combinations, pairs=True):
+    """Parametrize a test with all @combinations of the values of @names. By default so many of them run that
+    each pair of values of two names is in one, or each value if not @pairs; --rest runs the others."""
+    combinations = list(combinations)
+    used = collections.Counter()
+
+    def covered(values):
+        return set(itertools.combinations(enumerate(values), 2 if pairs else 1))
+
+    def worth(values):
+        # Of those that add as much, the one whose values are in the fewest.
+        return len(left & covered(values)), -sum(used[place] for place in enumerate(values))
+
+    left = set().union(*map(covered, combinations))
+    chosen = []
+    while left:
+        chosen.append(max(combinations, key=worth))
+        left -= covered(chosen[-1])
+        used.update(enumerate(chosen[-1]))
+    rest = [pytest.param(*values, marks=pytest.mark.rest) for values in combinations if values not in chosen]
+    return pytest.mark.parametrize(names, [*chosen, *rest])

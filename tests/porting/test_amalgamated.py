@@ -2,6 +2,7 @@
 """kasan.c and kasan.h, the two files to copy into another tree: they work, they are the whole runtime, and
 every compiler compiles them for every architecture without a warning."""
 
+import itertools
 import re
 import shutil
 
@@ -15,6 +16,7 @@ from kit import (
     call,
     compiler,
     expect_all_reported,
+    few,
     machine,
     need,
 )
@@ -27,7 +29,7 @@ TAGS_WORD = {
 }
 
 
-@pytest.mark.parametrize(
+@few(
     ("mode", "arch", "cc", "inline"),
     [
         ("generic", "arm64", "gcc", True),
@@ -37,6 +39,7 @@ TAGS_WORD = {
         ("hw_tags", "arm64", "clang-19", None),
         ("hw_tags", "arm64", "gcc", None),
     ],
+    pairs=False,
 )
 def test_two_copied_files(tree, amalgamated, mode, arch, cc, inline):
     from redzone import flags
@@ -106,8 +109,13 @@ WORDS_64 = ("0xdfff800000000000UL", "0xffff000000000000UL", "0xffffffffffffffffU
 CORTEX_M = ["-mcpu=cortex-m3", "-mthumb", "-mfloat-abi=soft"]
 
 
-@pytest.mark.parametrize("arch", ["arm64", "riscv64", "x86_64", "arm", "riscv32", "cortex-m3"])
-@pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
+@few(
+    ("arch", "cc"),
+    itertools.product(
+        ("arm64", "riscv64", "x86_64", "arm", "riscv32", "cortex-m3"), ("clang-19", "clang-22", "gcc")
+    ),
+    pairs=False,
+)
 def test_the_pair_compiles_without_a_warning(amalgamated, tmp_path, arch, cc):
     """In every mode and layout, and without KASAN. GCC's warnings depend on the optimisation level."""
     machine_options = CORTEX_M if arch == "cortex-m3" else []

@@ -5,7 +5,7 @@ import json
 import shutil
 
 import pytest
-from kit import ROOT, call, compiler, make_template, need
+from kit import ROOT, call, compiler, few, make_template, need
 from redzone import amalgamate, audit
 from redzone.base import Failure
 
@@ -24,7 +24,7 @@ def change(tree, name, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-@pytest.mark.parametrize(
+@few(
     ("arch", "cc", "where"),
     [
         ("arm64", "clang-19", "inline"),
@@ -33,6 +33,7 @@ def change(tree, name, old, new):
         ("riscv64", "gcc", "inline"),
         ("riscv32", "gcc", "outline"),
     ],
+    pairs=False,
 )
 def test_the_example(tree, arch, cc, where):
     elf, _ = make_template(tree, arch, cc, f"WHERE={where}")

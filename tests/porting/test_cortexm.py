@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The example on Cortex-M: faults, traces, tasks with small stacks; the stack that hooks and reports take."""
 
+import itertools
 import os
 import re
 import shutil
 import subprocess
 
 import pytest
-from kit import CORTEX_M, ROOT, boot, expect_all_reported, make_template, need
+from kit import CORTEX_M, ROOT, boot, expect_all_reported, few, make_template, need
 
 COMPILERS = ("clang-19", "gcc")
 SOURCE = ROOT / "tests" / "porting" / "images" / "stack_use.c"
@@ -54,8 +55,7 @@ def traces(console):
     return result
 
 
-@pytest.mark.parametrize("cpu", CORTEX_M)
-@pytest.mark.parametrize("cc", COMPILERS)
+@few(("cpu", "cc"), itertools.product(CORTEX_M, COMPILERS), pairs=False)
 def test_reports_every_bug(tree, cpu, cc):
     """Faults, null pointers in readable flash, overflows of a task's stack; every frame is code."""
     elf, _ = make_template(tree, cpu, cc)
@@ -186,8 +186,7 @@ def limits():
     return {"arm64": wide, "riscv64": wide, "riscv32": riscv32, **dict.fromkeys(CORTEX_M, arm)}
 
 
-@pytest.mark.parametrize("arch", TARGETS)
-@pytest.mark.parametrize("cc", COMPILERS)
+@few(("arch", "cc"), itertools.product(TARGETS, COMPILERS), pairs=False)
 def test_stack_use_is_as_documented(tree, arch, cc):
     """Within a fifth and 32 bytes of the table. REDZONE_WRITE=1 writes the table's row instead."""
     figures = measure(tree, arch, cc)

@@ -14,6 +14,7 @@ from kit import (
     call,
     compiler,
     expect_all_reported,
+    few,
     machine,
     make_template,
     need,
@@ -60,7 +61,7 @@ TAG_MODES = [
 ]
 
 
-@pytest.mark.parametrize(("mode", "cc", "where"), TAG_MODES)
+@few(("mode", "cc", "where"), TAG_MODES, pairs=False)
 def test_find_package_tags(tree, prefix, mode, cc, where):
     options = [f"-DCMAKE_PREFIX_PATH={prefix}", f"-DTEMPLATE_MODE={mode}"]
     elf = cmake_template(tree, "arm64", cc, *options, *([f"-DTEMPLATE_WHERE={where}"] if where else []))
@@ -79,9 +80,9 @@ def test_add_subdirectory_tags(tree, mode, cc, where):
     ("arch", "cc", "dynamic"),
     [
         ("riscv64", "clang-19", "ON"),
-        ("riscv32", "gcc", "OFF"),
+        pytest.param("riscv32", "gcc", "OFF", marks=pytest.mark.rest),
         ("cortex-m3", "gcc", "OFF"),
-        ("cortex-m7", "clang-19", "OFF"),
+        pytest.param("cortex-m7", "clang-19", "OFF", marks=pytest.mark.rest),
     ],
 )
 def test_add_subdirectory(tree, arch, cc, dynamic):
@@ -95,14 +96,14 @@ def test_make_from_an_installed_redzone(tree, prefix, arch, cc):
     expect_all_reported(arch, elf)
 
 
-@pytest.mark.parametrize(("mode", "cc", "where"), TAG_MODES)
+@few(("mode", "cc", "where"), TAG_MODES, pairs=False)
 def test_make_from_an_installed_redzone_tags(tree, prefix, mode, cc, where):
     variables = [f"MODE={mode}", *([f"WHERE={where}"] if where else [])]
     elf, _ = make_template(tree, "arm64", cc, *variables, redzone=prefix / "share" / "redzone")
     expect_all_reported("arm64", elf, mode)
 
 
-@pytest.mark.parametrize(
+@few(
     ("mode", "arch", "cc", "where"),
     [
         ("generic", "arm64", "clang-19", "inline"),
@@ -110,6 +111,7 @@ def test_make_from_an_installed_redzone_tags(tree, prefix, mode, cc, where):
         ("generic", "arm64", "gcc", "inline"),
         *((mode, "arm64", cc, where) for mode, cc, where in TAG_MODES),
     ],
+    pairs=False,
 )
 def test_pkg_config(tree, prefix, mode, arch, cc, where, monkeypatch):
     need("make", "pkg-config", "ld.lld-19")

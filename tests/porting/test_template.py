@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The example on bare metal: it boots and reports its planted bugs, and its start refuses wrong settings."""
 
+import itertools
 import re
 
 import pytest
-from kit import TEMPLATE, boot, expect_all_reported, make_template, need
+from kit import TEMPLATE, boot, expect_all_reported, few, make_template, need
 
 
 def replace(path, old, new):
@@ -13,15 +14,16 @@ def replace(path, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-@pytest.mark.parametrize("arch", ["arm64", "riscv64", "riscv32"])
-@pytest.mark.parametrize("where", ["inline", "outline"])
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@few(
+    ("arch", "where", "cc"),
+    itertools.product(("arm64", "riscv64", "riscv32"), ("inline", "outline"), ("clang-19", "gcc")),
+)
 def test_reports_every_bug(tree, arch, where, cc):
     elf, _ = make_template(tree, arch, cc, f"WHERE={where}")
     expect_all_reported(arch, elf)
 
 
-@pytest.mark.parametrize(("arch", "cc"), [("arm64", "clang-19"), ("arm64", "gcc"), ("riscv64", "clang-19")])
+@few(("arch", "cc"), [("arm64", "clang-19"), ("arm64", "gcc"), ("riscv64", "clang-19")], pairs=False)
 def test_shadow_call_stack(tree, arch, cc):
     """Traces of allocations come from it: they are whole, and one word long if the port says it is empty."""
     elf, _ = make_template(tree, arch, cc, "SCS=1")
@@ -47,9 +49,10 @@ def test_place_known_at_boot_only(tree, arch, where, cc):
     expect_all_reported(arch, elf)
 
 
-@pytest.mark.parametrize(
+@few(
     ("where", "cc"),
-    [("inline", "clang-19"), ("inline", "clang-22"), ("outline", "clang-19"), ("outline", "gcc")],
+    [("inline", "clang-22"), ("outline", "gcc"), ("inline", "clang-19"), ("outline", "clang-19")],
+    pairs=False,
 )
 def test_software_tags(tree, where, cc):
     elf, _ = make_template(tree, "arm64", cc, "MODE=sw_tags", f"WHERE={where}")

@@ -9,6 +9,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 from redzone import needs
@@ -23,7 +24,7 @@ STATUS = {"passed": PASS, "failed": FAIL, "skipped": SKIP}
 class _Run:
     """One pytest process. results(): its Results as they come; stop() ends it from another thread."""
 
-    def __init__(self, context, path, marks):
+    def __init__(self, context, path, marks, shared):
         name = path.stem
         self.name, self.log = name, context.write_log(name, "")
         receive, send = os.pipe()
@@ -32,7 +33,7 @@ class _Run:
             self.process = subprocess.Popen(
                 [sys.executable, str(MAIN), str(send), str(path), marks],
                 cwd=ROOT,
-                env={**os.environ, needs.VARIABLE: "1" if context.yes else ""},
+                env={**os.environ, needs.VARIABLE: "1" if context.yes else "", "REDZONE_SHARED": shared},
                 pass_fds=[send],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -71,22 +72,24 @@ def marks_of(context):
 def run(context, *folders):
     """Yield a Result for each test in @folders. As many files run at once as there are jobs.
 
-    Tests in different files may share only what the builder locks.
+    Tests in different files may share only what the builder locks, and REDZONE_SHARED, a folder of this run.
     """
     results = queue.SimpleQueue()
     runs = []
 
     def run_file(path):
         try:
-            current = _Run(context, path, marks_of(context))
+            current = _Run(context, path, marks_of(context), shared)
             runs.append(current)
             for result in current.results():
                 results.put(result)
         finally:
             results.put(None)
 
-    files = [path for folder in folders for path in sorted(folder.glob("test_*.py"))]
-    with ThreadPoolExecutor(max_workers=context.jobs) as pool:
+    # The longest first, so that none is left running alone at the end.
+    files = [path for folder in folders for path in folder.glob("test_*.py")]
+    files.sort(key=lambda path: (-path.stat().st_size, path))
+    with tempfile.TemporaryDirectory() as shared, ThreadPoolExecutor(max_workers=context.jobs) as pool:
         futures = [pool.submit(run_file, path) for path in files]
         try:
             left = len(files)
