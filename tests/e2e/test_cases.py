@@ -12,6 +12,8 @@ from redzone import runner
 from redzone.base import ROOT
 from redzone.suites import cases
 
+pytestmark = pytest.mark.quick
+
 FOLDER = ROOT / "tests" / "cases"
 
 

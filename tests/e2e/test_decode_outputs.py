@@ -10,6 +10,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 PORT = '''
 import click
 from redzone import ports

@@ -11,8 +11,9 @@ from redzone.base import ROOT
 
 PRESETS = (
     "arm64-generic-inline-clang+lockdep",
-    "arm64-sw_tags-inline-clang+lockdep",
-    "arm64-hw_tags-clang+lockdep",
+    # The same source with other checks: a kernel each.
+    pytest.param("arm64-sw_tags-inline-clang+lockdep", marks=pytest.mark.rest),
+    pytest.param("arm64-hw_tags-clang+lockdep", marks=pytest.mark.rest),
 )
 OBJECTS = "CMakeFiles/kernel.dir/kernel"
 # Functions that are handed the map of a lock, which nobody has checked.

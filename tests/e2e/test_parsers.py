@@ -11,6 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 from redzone import archive, builder, console, ktap, machine
 from redzone.base import Failure
 
+pytestmark = pytest.mark.quick
+
 REPORT = f"""\
 {console.RULE}
 BUG: KASAN: slab-out-of-bounds in fill+0x58/0x7c

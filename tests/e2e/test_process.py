@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 from redzone import process
 from redzone.base import Failure
 
+pytestmark = pytest.mark.quick
+
 
 def runs(pid):
     """Return whether there is a process @pid that is not a zombie."""

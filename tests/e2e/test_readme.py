@@ -11,6 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 from redzone import cli, sample
 from redzone.base import ROOT
 
+pytestmark = pytest.mark.quick
+
 PRINTED = """\
 start
 BUG: KASAN: slab-out-of-bounds in put+0x84/0x88

@@ -14,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 from redzone import mteqemu
 from redzone.needs import need
 
+pytestmark = pytest.mark.quick
+
 HEAP = """\
 #include <stdlib.h>
 #include <stdio.h>

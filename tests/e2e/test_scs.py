@@ -88,7 +88,7 @@ module_exit(end);
 """
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@pytest.mark.parametrize("cc", ["clang-19", pytest.param("gcc", marks=pytest.mark.rest)])
 def test_overflow(redzone, source, tmp_path, cc):
     result = redzone("run", "--shadow-call-stack", "--cc", cc, "--log", "console.log", source(DEEP))
     assert result.returncode == 3, result.stdout + result.stderr

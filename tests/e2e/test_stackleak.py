@@ -9,7 +9,11 @@ from capstone import CS_OP_IMM, CS_OP_MEM, CS_OP_REG
 from capstone import arm64_const as arm64
 from elftools.elf.elffile import ELFFile
 
-PRESETS = ("arm64-generic-inline-clang+erase", "arm64-generic-inline-clang-22+erase")
+# A kernel each; the suite kunit builds the first one as well.
+PRESETS = (
+    "arm64-generic-inline-clang+scs+erase",
+    pytest.param("arm64-generic-inline-clang-22+erase", marks=pytest.mark.rest),
+)
 # Entry points, and the shared part.
 ERASING = (
     "stackleak_erase",

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Which line of a trace explains a bug."""
 
+import pytest
 from redzone import base, view
 from redzone.console import Frame
 from redzone.symbolize import Source
+
+pytestmark = pytest.mark.quick
 
 
 def frames(*places):

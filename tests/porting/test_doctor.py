@@ -4,6 +4,8 @@
 import pytest
 from redzone import doctor, mteqemu
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

@@ -7,6 +7,8 @@ from elftools.elf.elffile import ELFFile
 from kit import call, compiler, need
 from redzone import elfcode
 
+pytestmark = pytest.mark.quick
+
 BASE = 0x40080000
 # Name: (code, the addresses that it names, from BASE + 0x1000).
 ARM64 = {

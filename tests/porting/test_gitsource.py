@@ -9,6 +9,8 @@ from redzone import gitsource
 from redzone.base import Failure
 from redzone.needs import need
 
+pytestmark = pytest.mark.quick
+
 
 def git(folder, *words):
     identity = ("-c", "user.name=test", "-c", "user.email=test@localhost")

@@ -6,6 +6,8 @@ import itertools
 import pytest
 from kit import few
 
+pytestmark = pytest.mark.quick
+
 THREE = list(itertools.product("abc", "de", "fg"))
 
 

@@ -14,6 +14,7 @@ def replace(path, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.quick
 @few(
     ("arch", "where", "cc"),
     itertools.product(("arm64", "riscv64", "riscv32"), ("inline", "outline"), ("clang-19", "gcc")),

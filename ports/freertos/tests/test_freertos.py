@@ -9,6 +9,8 @@ from redzone import console, ports
 from redzone.base import Failure
 from redzone.needs import need
 
+pytestmark = pytest.mark.quick
+
 boots = ports.load("freertos", "host.boots")
 build = ports.load("freertos", "host.build")
 planted = ports.load("freertos", "host.planted")

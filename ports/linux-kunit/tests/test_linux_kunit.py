@@ -13,6 +13,8 @@ from redzone.ports.linux_kunit import source as linuxsource
 from redzone.ports.linux_kunit import suite as linux_kunit
 from redzone.runner import FAIL, PASS, SKIP
 
+pytestmark = pytest.mark.quick
+
 KUNIT = "tools/testing/kunit/kunit.py"
 SCRIPT = "scripts/decode_stacktrace.sh"
 PINS = linuxsource.PINS["6.12"]

@@ -7,6 +7,8 @@ import subprocess
 import pytest
 from redzone.base import ROOT
 
+pytestmark = pytest.mark.quick
+
 BAD_OPTIONS = [
     (("--frobnicate",), "see ./redzone port u-boot --help"),
     (("--run", "--console"), "exclude each other"),

@@ -13,6 +13,8 @@ from redzone.base import ROOT, Failure
 from redzone.fuzz import findings
 from redzone.ports.u_boot.host import boots, build, fetch
 
+pytestmark = pytest.mark.quick
+
 BUGS = boots.CVES + boots.OPEN
 SCRIPT = ROOT / "ports" / "u-boot" / "cc"
 

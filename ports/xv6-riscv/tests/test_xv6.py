@@ -8,6 +8,8 @@ from redzone import ports
 from redzone.base import Failure
 from redzone.needs import need
 
+pytestmark = pytest.mark.quick
+
 bugs = ports.load("xv6-riscv", "host.bugs")
 build = ports.load("xv6-riscv", "host.build")
 session = ports.load("xv6-riscv", "host.session")

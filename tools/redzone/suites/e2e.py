@@ -8,6 +8,7 @@ from redzone.suites import _pytest
 
 TOOLS = ("cmake", "ninja", "clang-19", "gcc-arm64", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64", "git")
 
+OPTIONS = ("rest",)
 QUICK = "part"
 
 

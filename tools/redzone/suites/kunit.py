@@ -73,7 +73,6 @@ MEMORY_SUITES = "kunit.filter_glob=kasan*,slab*,mempool,page*,vm*,module,fault_i
 ALL_SUITES = {
     ("generic", "inline", "clang-19", 1),
     ("generic", "inline", "clang-19", 4),
-    ("generic", "inline", "clang-22", 1),
     ("generic", "outline", "gcc", 4),
     ("off", "inline", "clang-19", 4),
     ("sw_tags", "inline", "clang-19", 4),
@@ -81,7 +80,7 @@ ALL_SUITES = {
     *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK}),
 }
 # Configurations for --filter: a changed suite runs in each mode, and with the other slab allocator.
-FILTERED = (ALL_SUITES - {*LOCKDEP, ("generic", "inline", "clang-22", 1)}) | {
+FILTERED = (ALL_SUITES - set(LOCKDEP)) | {
     WITH_LOCKDEP,
     WITH_GLOBALS,
     WITH_MTE_STACK,
