@@ -155,3 +155,19 @@ def test_what_a_test_needs_is_installed(run, tmp_path, path_without, monkeypatch
     assert {(result.status, result.detail) for result in results} == {(runner.SKIP, why)}
     calls = (folder / "calls").read_text().splitlines() if yes else []
     assert len([line for line in calls if "install" in line]) == yes
+
+
+def test_a_library_installs_cargo(tmp_path, path_without, monkeypatch):
+    from redzone import crates, library_source
+
+    monkeypatch.setattr(crates, "BUILD", tmp_path)
+    folder = Path(path_without("cargo", "apt-cache"))
+    fake_apt(folder, {"cargo": "/bin/false"})
+    monkeypatch.setenv("PATH", str(folder))
+    crate = crates.Crate("libsqlite3-sys", "0.28.0", base.ROOT / "tests" / "libraries" / "sqlite", "sqlite3")
+    source = library_source.Crate(crate)
+    with pytest.raises(library_source.Unavailable, match=r"doctor --install cargo installs cargo$"):
+        source.fetch(tmp_path)
+    with pytest.raises(library_source.Unavailable, match="cargo cannot fetch libsqlite3-sys"):
+        source.fetch(tmp_path, yes=True)
+    assert "install --no-install-recommends cargo" in (folder / "calls").read_text()

@@ -90,12 +90,13 @@ class Library:
             return self.root / name
         return next(used for used in self.uses if used.name == of).root / rest
 
-    def fetch(self):
-        """Fetch the sources unless they are there, and write the headers. Raise Unavailable."""
+    def fetch(self, yes=False):
+        """Fetch the sources unless they are there, and write the headers. yes: what fetching them takes may
+        be installed. Raise Unavailable."""
         for used in self.uses:
-            used.fetch()
+            used.fetch(yes)
         with base.locked(self.folder):
-            self.source.fetch(self.folder)
+            self.source.fetch(self.folder, yes)
             for name, text in self.headers.items():
                 (self.made / name).parent.mkdir(parents=True, exist_ok=True)
                 (self.made / name).write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import apt, base, crates, process
+from redzone import apt, base, crates, doctor, process
 from redzone.base import Failure
 
 
@@ -55,8 +55,8 @@ class _Archive:
         (new / self.inside).rename(target)
         shutil.rmtree(new)
 
-    def fetch(self, folder):
-        """Fetch and unpack the archive unless it is there. Raise Unavailable."""
+    def fetch(self, folder, yes=False):
+        """Fetch and unpack the archive unless it is there. yes: as Crate takes it. Raise Unavailable."""
         archive = self.archive(folder)
         if not archive.is_file() or base.sha256(archive) != self.digest:
             shutil.rmtree(self.root(folder), ignore_errors=True)
@@ -111,11 +111,11 @@ class Crate:
     def root(self, folder):
         return self.crate.folder / "vendor" / self.crate.full_name / self.crate.inside
 
-    def fetch(self, folder):
-        """Fetch the crate unless it is there. Raise Unavailable."""
-        if shutil.which("cargo") is None:
-            raise Unavailable(f"{self.crate.full_name} cannot be fetched: there is no cargo")
+    def fetch(self, folder, yes=False):
+        """Fetch the crate unless it is there. yes: install cargo if it is missing. Raise Unavailable."""
         try:
+            if not self.root(folder).is_dir():
+                doctor.require(("cargo",), f"fetch {self.crate.full_name}", yes)
             self.crate.source()
-        except crates.Unavailable as error:
+        except (doctor.Missing, crates.Unavailable) as error:
             raise Unavailable(str(error)) from None

@@ -113,7 +113,7 @@ def run_builds(context, builds, pairs):
     ready = []
     for library, program in pairs:
         try:
-            library.fetch()
+            library.fetch(context.yes)
             ready.append((library, program))
         except libraries.Unavailable as error:
             yield Result(f"{library.name}.{program.name}", SKIP, str(error))

@@ -105,7 +105,7 @@ def run(context):
     context.note(f"--seed {seed}, mode {mode}")
     for library in chosen:
         try:
-            library.fetch()
+            library.fetch(context.yes)
         except libraries.Unavailable as error:
             yield Result(library.name, SKIP, str(error))
             continue
