@@ -24,7 +24,7 @@ TIMEOUT = 900
 _WATCHER = """
 read -r line && exit
 for round in 1 2 3 4 5 6 7 8 9; do
-    found=$(grep -lsaFe "$1" /proc/[0-9]*/environ)
+    found=$(grep -lsFe "$1" /proc/[0-9]*/environ)
     [ "$found" ] || exit
     for file in $found; do
         file=${file%/environ}
