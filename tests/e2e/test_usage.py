@@ -376,6 +376,8 @@ def test_doctor_shows_the_size_and_asks(redzone, path_without):
     assert "redzone: 12.3 MB to download, 45.6 MB on disk" in output
     assert "Install 1 package? [Y/n]" in output and "Still missing: qemu-system-arm" in output
     assert "install" not in calls.read_text()
+    status, output = redzone.on_terminal("doctor", "--install", answer=b"\x04", PATH=folder)
+    assert status == 2 and "Traceback" not in output
     status, output = redzone.on_terminal("doctor", "--install", "--yes", PATH=folder)
     assert status == 0 and "[Y/n]" not in output and "12.3 MB to download" in output
     (Path(folder) / "qemu-system-aarch64").unlink()

@@ -97,7 +97,12 @@ def size_of(packages):
 
 
 def _agreed(question):
-    return input(f"{question} [Y/n] ").strip().lower() in ("", "y", "yes")
+    try:
+        return input(f"{question} [Y/n] ").strip().lower() in ("", "y", "yes")
+    except EOFError:
+        # Ctrl-D
+        print(file=sys.stderr)
+        return False
 
 
 def install(packages, ask=False):
