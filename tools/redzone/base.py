@@ -28,8 +28,13 @@ PLACE = "REDZONE_BUILD"
 if os.environ.get(PLACE):
     # Absolute for the commands that this one starts in other folders.
     os.environ[PLACE] = os.path.abspath(os.environ[PLACE])
-_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "redzone"
-BUILD = Path(os.environ.get(PLACE) or (_CACHE if INSTALLED else ROOT / "build"))
+
+
+def _cache():
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "redzone"
+
+
+BUILD = Path(os.environ.get(PLACE) or (_cache() if INSTALLED else ROOT / "build"))
 VENV = BUILD / "venv" if os.environ.get(PLACE) else ROOT / ".venv"
 LOGS = BUILD / "logs"
 
