@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a program under test can reach of the machine that runs it: nothing but its console and its files."""
 
+import re
 import subprocess
 import sys
 import time
@@ -138,6 +139,19 @@ def test_forged_report(redzone, source, tmp_path, arguments):
     assert "no KASAN report" in result.stderr
     assert "slab-out-of-bounds" not in (tmp_path / "out.sarif").read_text()
     assert "<failure" not in (tmp_path / "out.xml").read_text()
+
+
+def test_line_of_the_log(redzone, source, tmp_path):
+    """The real report after a forged one is where the outputs say, in the log with all lines."""
+    text = FORGED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <stdlib.h>")
+    text = text.replace(
+        "\treturn 0;", "\tvolatile char *freed = malloc(13);\n\tfree((char *)freed);\n\treturn *freed * 0;"
+    )
+    result = redzone("run", source(text), "--junit", "out.xml", "--log", "log", "--", "stamped")
+    assert result.returncode == 1, result.stdout + result.stderr
+    found = re.findall(r"line (\d+) of the log", (tmp_path / "out.xml").read_text())
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert found and all("BUG: KASAN: slab-use-after-free" in lines[int(number) - 1] for number in found)
 
 
 def test_forged_report_of_each(redzone, source):

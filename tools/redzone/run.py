@@ -39,15 +39,15 @@ class _Log:
 
 
 class _Both:
-    """Two _Logs: @log gets all lines, @kernel those of the kernel. What a program prints is no report."""
+    """Two _Logs: @log gets all lines, @kernel those of the kernel: what a program prints is no report.
+    Empty lines take the places of the others, so that the numbers of lines are the same."""
 
     def __init__(self, log, kernel):
         self._log, self._kernel = log, kernel
 
     def lines(self, lines):
         self._log.lines(lines)
-        if not isinstance(lines[0], ProgramLine):
-            self._kernel.lines(lines)
+        self._kernel.lines([""] * len(lines) if isinstance(lines[0], ProgramLine) else lines)
 
 
 def _build(work, folder):
