@@ -12,7 +12,6 @@
 #include <kasan/port.h>
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
-#include <kernel/sanitizer.h>
 #include <sanitizer/asan_interface.h>
 
 #ifdef CONFIG_KASAN
@@ -20,8 +19,6 @@
 #define GRANULE	     KASAN_GRANULE_SIZE
 #define OFFSET(at)   ((at) & (GRANULE - 1))
 #define ROUND_UP(at) (((at) + GRANULE - 1) & ~((uintptr_t)GRANULE - 1))
-
-bool program_has_poisoned;
 
 /* Return: false if [@addr, @addr + @size) is empty or runs over the end of all memory. */
 static bool is_range(uintptr_t addr, size_t size)
@@ -131,47 +128,14 @@ static void unpoison(uintptr_t addr, size_t size)
 
 void __asan_poison_memory_region(void const volatile *addr, size_t size)
 {
-	if (!kasan_on() || !is_range((uintptr_t)addr, size))
-		return;
-	WRITE_ONCE(program_has_poisoned, true);
-	poison((uintptr_t)addr, size);
+	if (kasan_on() && is_range((uintptr_t)addr, size))
+		poison((uintptr_t)addr, size);
 }
 
 void __asan_unpoison_memory_region(void const volatile *addr, size_t size)
 {
 	if (kasan_on() && is_range((uintptr_t)addr, size))
 		unpoison((uintptr_t)addr, size);
-}
-
-/* Return: bytes of the live object at @ptr. Tags behind its first byte may be missing, so in the tag modes that is
- * at least the object, and at most its slot. 0 if there is none. */
-static size_t object_size(const void *ptr)
-{
-	struct kasan_object object = {0};
-	uint8_t state;
-
-	if (!kasan_memory_state(ptr, &state) || !kasan_port_find_object(ptr, &object) ||
-	    kasan_reset_tag(object.start) != kasan_reset_tag(ptr))
-		return 0;
-	if (!kasan_byte_accessible(ptr) && state != KASAN_USER_POISON)
-		return 0;
-	if (object.kind != KASAN_OBJECT_SLAB)
-		return object.size;
-#ifdef CONFIG_KASAN_TAGS
-	return object.cache->object_size;
-#else
-	return kasan_object_size(object.cache, ptr);
-#endif
-}
-
-void __program_unpoison(const void *ptr, size_t size)
-{
-	if (!kasan_on())
-		return;
-	if (!size)
-		size = object_size(ptr);
-	if (is_range((uintptr_t)ptr, size))
-		unpoison((uintptr_t)ptr, size);
 }
 
 int __asan_address_is_poisoned(void const volatile *addr)

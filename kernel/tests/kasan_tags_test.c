@@ -420,6 +420,22 @@ static void object_sizes(struct kunit *test)
 	}
 }
 
+/* Whoever frees part of a page frees all of it. */
+static void sizes_that_are_no_pages(struct kunit *test)
+{
+	char *p = (char *)__get_free_pages(GFP_KERNEL, 2);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	kasan_free_pages(p, PAGE_SIZE + 5 * KASAN_GRANULE_SIZE);
+	for (int page = 0; page < 4; page++) {
+		KUNIT_EXPECT_EQ(test, kasan_byte_accessible(p + page * PAGE_SIZE), page >= 2);
+		KUNIT_EXPECT_EQ(test, kasan_byte_accessible(p + (page + 1) * PAGE_SIZE - 1),
+				page >= 2);
+	}
+	kasan_unpoison(p, 4 * PAGE_SIZE);
+	free_pages((unsigned long)p, 2);
+}
+
 /* --- Short granules (software tags) ---------------------------------------------------------------------- */
 
 static void short_granules(struct kunit *test)
@@ -496,6 +512,7 @@ static struct kunit_case kasan_tags_test_cases[] = {
 	KUNIT_CASE(untagging),
 	KUNIT_CASE(constructed_objects_keep_their_tag),
 	KUNIT_CASE(object_sizes),
+	KUNIT_CASE(sizes_that_are_no_pages),
 	KUNIT_CASE(short_granules),
 	KUNIT_CASE(short_granule_ranges),
 	KUNIT_CASE(types_are_inferred),

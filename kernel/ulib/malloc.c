@@ -9,7 +9,6 @@
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
 #include <kernel/program.h>
-#include <kernel/sanitizer.h>
 #include <kernel/slab.h>
 #include <kernel/spinlock.h>
 #include <kernel/string.h>
@@ -19,6 +18,7 @@
 #include <kasan/port.h>
 
 #include <errno.h>
+#include <sanitizer/asan_interface.h>
 #include <stdlib.h>
 
 #define BLOCK_BUCKETS 64
@@ -93,7 +93,8 @@ static bool object_size(const void *ptr, size_t *size)
 	*size = object.kind == KASAN_OBJECT_SLAB ? kasan_object_size(object.cache, ptr)
 						 : object.size;
 	/* An object of no bytes is redzone from its start on, with tags a granule without a byte. */
-	return kasan_byte_accessible(ptr) || (state == EMPTY_OBJECT && *size == 0);
+	return kasan_byte_accessible(ptr) || state == KASAN_USER_POISON ||
+	       (state == EMPTY_OBJECT && *size == 0);
 }
 
 /* Turn everything behind the first @size bytes of a slab object into redzone. */
@@ -104,6 +105,12 @@ static void set_object_size(void *ptr, size_t size)
 	if (kasan_port_find_object(ptr, &object) && object.kind == KASAN_OBJECT_SLAB)
 		kasan_slab_realloc(object.cache, ptr, size);
 }
+
+/* Of bytes that the program may have poisoned. */
+static void copy_object(void *to, const void *from, size_t size)
+{
+	__memcpy(kasan_reset_tag(to), kasan_reset_tag(from), size);
+}
 #else
 static bool object_size(const void *ptr, size_t *size)
 {
@@ -113,6 +120,11 @@ static bool object_size(const void *ptr, size_t *size)
 
 static void set_object_size(void *ptr, size_t size)
 {
+}
+
+static void copy_object(void *to, const void *from, size_t size)
+{
+	memcpy(to, from, size);
 }
 #endif
 
@@ -194,7 +206,6 @@ void free(void *ptr)
 	if (!ptr)
 		return;
 	tell(ptr, 0, false);
-	program_unpoison(ptr, 0);
 	/* kfree() reports a pointer that is not an object. */
 	if (is_vmalloc_addr(ptr) && block_find(ptr, &block, true))
 		vfree(ptr);
@@ -210,22 +221,21 @@ void *realloc(void *ptr, size_t size)
 
 	if (!ptr)
 		return malloc(size);
-	program_unpoison(ptr, 0);
 	if (is_vmalloc_addr(ptr) && block_find(ptr, &block, false)) {
 		old = block.size;
-		program_unpoison(ptr, old);
 	} else if (!object_size(ptr, &old)) {
 		/* Freed before, or never allocated: kfree() says which. */
 		kfree(ptr);
 		errno = EINVAL;
 		return NULL;
 	}
-	if (size == old)
+	/* All of the result is accessible, whatever the program has poisoned before. */
+	if (size == old && !__asan_region_is_poisoned(ptr, old))
 		return ptr;
 	moved = malloc(size);
 	if (!moved)
 		return NULL;
-	memcpy(moved, ptr, min(old, size));
+	copy_object(moved, ptr, min(old, size));
 	free(ptr);
 	return moved;
 }

@@ -10,6 +10,10 @@ set(REDZONE_ULIB_SOURCES
     malloc.c
     program.c)
 
+# It asks what programs have poisoned.
+set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/malloc.c APPEND PROPERTY INCLUDE_DIRECTORIES
+             ${CMAKE_CURRENT_LIST_DIR}/../sanitizer/include)
+
 # Ordinary C, which only the threads of programs run: compiled as programs are.
 set(REDZONE_ULIB_FP_SOURCES
     ctype.c

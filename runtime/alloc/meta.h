@@ -108,7 +108,8 @@ void *kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
 /** kasan_size_by_shadow() - Return: accessible bytes at @object's start, at most @max. */
 size_t kasan_size_by_shadow(const void *object, size_t max);
 
-/** kasan_size_by_tags() - the same, in tag modes: bytes at the start that have the same tag as the first. */
+/** kasan_size_by_tags() - the same, in tag modes: bytes at the start that have the same tag as the first, or that their user
+ *  has poisoned. */
 size_t kasan_size_by_tags(const void *object, size_t max);
 
 /* --- heap_find.c --- */

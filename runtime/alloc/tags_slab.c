@@ -270,16 +270,24 @@ __attribute__((__noinline__)) void *kasan_slab_realloc(struct kasan_cache *cache
 size_t kasan_size_by_tags(const void *object, size_t max)
 {
 	const uintptr_t start = kasan_untag_addr((uintptr_t)object);
-	const uint8_t tag = kasan_tags_owner(start);
+	uint8_t tag = kasan_tags_owner(start), owner, state;
 	size_t size = 0;
-	uint8_t state;
 
 	while (size < max && kasan_tags_read(start + size, &state)) {
-		if (state != tag) {
-			/* A short granule is the end, if it is the same object's. */
-			if (state < KASAN_GRANULE_SIZE && kasan_tags_owner(start + size) == tag)
+		if (state != tag && state != KASAN_USER_POISON) {
+			if (state == KASAN_TAG_INVALID)
+				break;
+			owner = kasan_tags_owner(start + size);
+			/* The first granule that its user has not poisoned says whose it is. */
+			if (tag == KASAN_USER_POISON)
+				tag = owner;
+			if (owner != tag)
+				break;
+			/* A short granule is the end. */
+			if (state < KASAN_GRANULE_SIZE) {
 				size += state;
-			break;
+				break;
+			}
 		}
 		size += KASAN_GRANULE_SIZE;
 	}

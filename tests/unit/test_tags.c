@@ -251,12 +251,22 @@ static void short_granules(void)
 	}
 }
 
-/* An object whose start its user has poisoned: its owner is not known any more, but it is alive. */
-static void poisoned_start(void)
+/* An object of which its user has poisoned a part: if it is the start its owner is not known any more, but it is alive. */
+static void poisoned_objects(void)
 {
 	char *p;
 
 	make_slab(64, 0);
+	for (size_t size = 33; size <= 64; size++) {
+		for (unsigned int from = 0; from < 2; from++) {
+			p = take(size);
+			CHECK_EQ(kasan_object_size(&slab.cache, p), size);
+			kasan_poison((char *)kasan_reset_tag(p) + from * GRANULE, GRANULE,
+				     KASAN_USER_POISON);
+			CHECK_EQ(kasan_object_size(&slab.cache, p), size);
+			CHECK_EQ(give(p), KASAN_FREE_NOW);
+		}
+	}
 	p = take(64);
 	kasan_poison(kasan_reset_tag(p), 32, KASAN_USER_POISON);
 	EXPECT_REPORT("use-after-poison", kasan_check_read(p, 1));
@@ -510,7 +520,7 @@ static void former_owner_of_free_pages(void)
 UNIT_MAIN(UNIT_CASE(fill_writes_its_granules), UNIT_CASE(pointers), UNIT_CASE(neighbours_differ),
 	  UNIT_CASE(reuse_changes_the_tag), UNIT_CASE(pages_differ),
 	  UNIT_CASE(constructed_objects_keep_theirs), UNIT_CASE(short_granules),
-	  UNIT_CASE(poisoned_start), UNIT_CASE(overwritten_short_granule),
+	  UNIT_CASE(poisoned_objects), UNIT_CASE(overwritten_short_granule),
 	  UNIT_CASE(realloc_in_place), UNIT_CASE(fixed_size_checks), UNIT_CASE(other_checks),
 	  UNIT_CASE(report_text), UNIT_CASE(invalid_access), UNIT_CASE(reused_object),
 	  UNIT_CASE(same_tag_on_both_sides), UNIT_CASE(owners_since_the_bug),
