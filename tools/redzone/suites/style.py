@@ -313,7 +313,8 @@ def _tidy(context, paths):
         return result.returncode, result.stdout
 
     half = (len(chosen) + 1) // 2
-    outputs = [output for code, output in context.each(one, [chosen[:half], chosen[half:]]) if code]
+    batches = filter(None, [chosen[:half], chosen[half:]])
+    outputs = [output for code, output in context.each(one, batches) if code]
     log = context.write_log("clang-tidy", "\n".join(outputs))
     problems = [line for output in outputs for line in output.splitlines() if ": error: " in line]
     result = _lines("clang-tidy", problems or (["clang-tidy failed"] if outputs else []))
