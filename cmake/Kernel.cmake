@@ -114,6 +114,13 @@ else()
   list(APPEND program_options -fno-tree-vectorize)
 endif()
 
+# What programs and modules of users have as well: an inline check looks at the granule of the first byte only, so it needs
+# to be told of misaligned accesses (runtime/abi/ubsan_alignment.c). The kernel's own code has none.
+set(user_checks "")
+if(REDZONE_MODE MATCHES "generic|sw_tags" AND REDZONE_INSTRUMENTATION STREQUAL "inline")
+  set(user_checks $<$<COMPILE_LANGUAGE:C>:-fsanitize=alignment>)
+endif()
+
 # redzone_kernel_library(<target> [FP] <folder>...): objects of some of the kernel's folders. FP: of the files that
 # may use floating point, which sources.cmake lists apart.
 function(redzone_kernel_library target)
@@ -189,6 +196,7 @@ function(redzone_add_module name)
   kasan_instrument(${name}.objects)
   set(linked ${CMAKE_BINARY_DIR}/${name}.ko)
   if(name MATCHES "^module-(.+)$")
+    target_compile_options(${name}.objects BEFORE PRIVATE ${user_checks})
     set(linked ${CMAKE_BINARY_DIR}/modules/${CMAKE_MATCH_1}.ko)
     file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/modules)
   endif()
@@ -414,7 +422,7 @@ macro(redzone_program_objects target)
   endif()
   target_compile_definitions(${target} PRIVATE ${program_DEFINES})
   target_compile_options(${target} PRIVATE -fno-builtin -ffunction-sections ${program_options}
-    ${program_OPTIONS})
+    ${user_checks} ${program_OPTIONS})
   kasan_instrument(${target})
   target_include_directories(${target} SYSTEM BEFORE PRIVATE ${sanitizer_include})
   target_compile_options(${target} BEFORE PRIVATE ${program_identity})

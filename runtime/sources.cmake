@@ -10,6 +10,7 @@ set(REDZONE_RUNTIME_SOURCES
   abi/hwasan_globals.c
   abi/hwasan_stack.c
   abi/tags_mem.c
+  abi/ubsan_alignment.c
   alloc/aux_stack.c
   alloc/fifo.c
   alloc/globals.c

@@ -31,6 +31,9 @@
 #undef ABI_OTHER
 
 void __asan_handle_no_return(void);
+void __ubsan_handle_type_mismatch_v1(const void *data, uintptr_t addr);
+void __ubsan_handle_alignment_assumption(void *data, uintptr_t addr, uintptr_t alignment,
+					 uintptr_t offset);
 void __asan_register_globals(void *globals, size_t count);
 void __asan_unregister_globals(void *globals, size_t count);
 void __asan_alloca_poison(uintptr_t addr, size_t size);

@@ -395,8 +395,78 @@ static void absurd_sizes(void)
 	EXPECT_REPORT("out-of-bounds", __asan_loadN_noabort(UINTPTR_MAX - 3, 8));
 }
 
-UNIT_MAIN(UNIT_CASE(noabort_functions), UNIT_CASE(aborting_functions),
-	  UNIT_CASE(set_shadow_functions), UNIT_CASE(stack_memory_functions),
-	  UNIT_CASE(alloca_redzones), UNIT_CASE(memory_functions), UNIT_CASE(memory_primitives),
-	  UNIT_CASE(memory_at_address_0), UNIT_CASE(dynamic_shadow_address),
-	  UNIT_CASE(handle_no_return), UNIT_CASE(no_fake_stacks), UNIT_CASE(absurd_sizes))
+/* How many of the 8 bytes of @addr's granule are accessible, of memory that ends at @end. */
+static size_t good_bytes(uintptr_t addr, uintptr_t end)
+{
+	uintptr_t granule = addr & ~(uintptr_t)7;
+
+	if (granule >= end)
+		return 0;
+	return end - granule < 8 ? end - granule : 8;
+}
+
+/* What the compilers' inline check of an access finds: they look at the first granule, for 16 bytes at two. */
+static bool inline_check_fails(uintptr_t addr, size_t size, uintptr_t end)
+{
+	size_t good = good_bytes(addr, end);
+
+	if (size == 16)
+		return good != 8 || good_bytes(addr + 8, end) != 8;
+	return good != 8 && (addr & 7) + size - 1 >= good;
+}
+
+/* An access has one report: from the inline check, or else from this. */
+static void misaligned_accesses(void)
+{
+	static const struct {
+		uint16_t kind, info;
+		uint8_t log_alignment;
+		size_t size;
+	} types[] = {{0, 4 << 1, 1, 2},	 {0, 5 << 1 | 1, 2, 4}, {0, 6 << 1, 3, 8},
+		     {0, 7 << 1, 4, 16}, {1, 32, 2, 4},		{1, 64, 3, 8},
+		     {1, 128, 4, 16},	 {0xffff, 0, 3, 8},	{0xffff, 0, 2, 4}};
+	uintptr_t end, addr;
+
+	set_up();
+	for (end = (uintptr_t)arena + 1000; end <= (uintptr_t)arena + 1003; end += 3) {
+		kasan_unpoison(arena, end - (uintptr_t)arena);
+		for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+			const size_t size = types[i].size;
+			struct {
+				uint16_t kind, info;
+				char name[8];
+			} type = {types[i].kind, types[i].info, "'t'"};
+			struct {
+				const char *file;
+				uint32_t line, column;
+				const void *type;
+				uint8_t log_alignment, access;
+			} data = {"a.c", 1, 2, &type, types[i].log_alignment, 0};
+
+			for (addr = end - 24; addr < end + 24; addr++) {
+				bool expected =
+					addr + size > end && !inline_check_fails(addr, size, end);
+
+				data.access = addr & 1;
+				unit_clear();
+				__ubsan_handle_type_mismatch_v1(&data, addr);
+				CHECKF(unit_reports() == expected,
+				       "size %zu, %td bytes from the end: %u reports", size,
+				       (ptrdiff_t)(addr - end), unit_reports());
+				if (expected)
+					bad_access("type_mismatch", size, data.access, addr);
+				/* A member of a structure: what is accessed comes later. */
+				data.access = 3;
+				EXPECT_NO_REPORT(__ubsan_handle_type_mismatch_v1(&data, addr));
+			}
+		}
+	}
+	EXPECT_NO_REPORT(__ubsan_handle_alignment_assumption(NULL, end, 64, 0));
+}
+
+UNIT_MAIN(UNIT_CASE(misaligned_accesses), UNIT_CASE(noabort_functions),
+	  UNIT_CASE(aborting_functions), UNIT_CASE(set_shadow_functions),
+	  UNIT_CASE(stack_memory_functions), UNIT_CASE(alloca_redzones),
+	  UNIT_CASE(memory_functions), UNIT_CASE(memory_primitives), UNIT_CASE(memory_at_address_0),
+	  UNIT_CASE(dynamic_shadow_address), UNIT_CASE(handle_no_return), UNIT_CASE(no_fake_stacks),
+	  UNIT_CASE(absurd_sizes))

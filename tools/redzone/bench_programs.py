@@ -29,6 +29,8 @@ ASAN = "host ASan"
 HOSTS = {HOST: (), ASAN: ("-fsanitize=address",)}
 # For the columns that show what small copies cost as calls: kernel/sanitizer/include/string.h.
 AS_CALLS = ("-DREDZONE_STRING_H",)
+# Without the ends of misaligned accesses: runtime/abi/ubsan_alignment.c.
+ALIGNED_ONLY = ("-fno-sanitize=alignment",)
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,10 @@ COLUMNS = {
     "off, copies called": Column("off", cflags=AS_CALLS),
     "generic inline": Column("generic"),
     "generic inline, copies called": Column("generic", cflags=AS_CALLS),
+    "generic inline, aligned only": Column("generic", cflags=ALIGNED_ONLY),
     "generic outline": Column("generic", "outline"),
     "sw_tags": Column("sw_tags"),
+    "sw_tags, aligned only": Column("sw_tags", cflags=ALIGNED_ONLY),
     "hw_tags": Column("hw_tags"),
 }
 _TIME = re.compile(r"^\[ *(\d+)\.(\d+)\] reboot: System halted", re.MULTILINE)
@@ -301,7 +305,8 @@ def register(group):
 
         The sources of libdeflate, cJSON and Mbed TLS are fetched once. The figures are seconds of CPU time,
         with start and boot, the least of --runs; and instructions of the machine. "copies called" compiles
-        small copies, as in memcpy(&word, p, 4), as function calls.
+        small copies, as in memcpy(&word, p, 4), as function calls; "aligned only" leaves out the checks of
+        misaligned accesses.
 
         \b
         Examples:

@@ -272,6 +272,9 @@ def command():
     "--log", metavar="FILE", help="Also write the console to FILE, whole and as the kernel printed it."
 )
 @click.option("--no-symbolize", is_flag=True, help="Print reports as they come, without source lines.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="After a run without a report, say which bugs are not found."
+)
 @output.options
 @YES
 @click.pass_context

@@ -357,6 +357,8 @@ def run(work, folder, log):
     )
     if options.mode == "off" or (reader is not None and reader.kasan_off is not None):
         base.say(summary.off_text(reader))
+    elif options.verbose and not failed:
+        summary.say_unfound(options.mode)
     if rejected:
         _missing(rejected, work.sources).show()
     return status_of({verdict.end for verdict in verdicts})

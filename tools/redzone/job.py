@@ -69,6 +69,7 @@ class Options:
     env: list = field(default_factory=list)
     save: list = field(default_factory=list)
     own_stdin: bool = False
+    verbose: bool = False
 
     def outputs(self):
         """Return what other programs get of the decoded console."""

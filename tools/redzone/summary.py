@@ -3,7 +3,7 @@
 
 import sys
 
-from redzone import base, view
+from redzone import base, unfound, view
 
 ABORTED = 134
 
@@ -83,10 +83,17 @@ def off_text(reader):
     return f"{text}; the kernel said: {reader.kasan_off}"
 
 
-def conclude(outcome, screen, checked):
+def say_unfound(mode):
+    """Say what a run in @mode without a report does not exclude."""
+    for line in unfound.lines(mode):
+        base.say(line)
+
+
+def conclude(outcome, screen, mode, verbose=False):
     """Say how it ended.
 
-    screen: the View; its symbolizer is None if places are not wanted. checked: KASAN was on.
+    screen: the View; its symbolizer is None if places are not wanted. mode: the kernel's. verbose: if nothing
+    was reported, say as well what that does not exclude.
     """
     reader = outcome.reader
     if reader.reports and screen.symbolizer is not None:
@@ -106,7 +113,9 @@ def conclude(outcome, screen, checked):
         base.say(outcome.message)
     if reader.reports and crash is not None and crash.frames and crash.text.startswith("Unable"):
         base.say(f"after that, {crash_text(crash, screen.sources)}")
-    if not checked or reader.kasan_off is not None:
+    if mode == "off" or reader.kasan_off is not None:
         base.say(off_text(reader))
     elif outcome.status == base.OK:
         base.say("no KASAN report")
+        if verbose:
+            say_unfound(mode)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* A misaligned access begins in an object and ends after it. */
+#include <stdint.h>
+#include <stdlib.h>
+
+int main(void)
+{
+	char *p = calloc(1, 16);
+	volatile int at = 13;
+	volatile uint32_t value = *(uint32_t *)(p + at);
+
+	free(p);
+	return value & 0;
+}
