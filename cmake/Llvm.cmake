@@ -11,8 +11,9 @@ function(redzone_llvm_fits result program)
   endif()
 endfunction()
 
-# redzone_llvm(<variable> <name> <version> [<description>]): look for <name>-<version>, then for <name> of that version or
-# a newer one. The variable is in the cache.
+# redzone_llvm(<variable> <name> <version> [<description>]): look in PATH for <name>-<version>, then for <name> of that
+# version or a newer one. The variable is in the cache.
 function(redzone_llvm variable name version)
-  find_program(${variable} NAMES ${name}-${version} ${name} VALIDATOR redzone_llvm_fits REQUIRED DOC "${ARGN}")
+  find_program(${variable} NAMES ${name}-${version} ${name} VALIDATOR redzone_llvm_fits REQUIRED
+    NO_CMAKE_SYSTEM_PATH DOC "${ARGN}")
 endfunction()

@@ -23,7 +23,7 @@ if(TEMPLATE_CC STREQUAL "gcc")
 else()
   # Debian's names have a number, those of other systems have not.
   string(REGEX REPLACE "-[0-9]+$" "" plain ${TEMPLATE_CC})
-  find_program(TEMPLATE_CLANG NAMES ${TEMPLATE_CC} ${plain} REQUIRED)
+  find_program(TEMPLATE_CLANG NAMES ${TEMPLATE_CC} ${plain} REQUIRED NO_CMAKE_SYSTEM_PATH)
   set(CMAKE_C_COMPILER ${TEMPLATE_CLANG})
   set(CMAKE_ASM_COMPILER ${TEMPLATE_CLANG})
   string(REGEX REPLACE "clang([-0-9]*)$" "clang++\\1" CMAKE_CXX_COMPILER ${TEMPLATE_CLANG})

@@ -132,4 +132,4 @@ def test_template(tmp_path, plain):
     )
     assert result.returncode == 0, result.stderr
     cache = (tmp_path / "cmake" / "CMakeCache.txt").read_text()
-    assert f"={plain}/clang\n" in cache and f"={plain}/ld.lld\n" in cache
+    assert f"={plain}/clang\n" in cache and f"\nTEMPLATE_LLD:FILEPATH={plain}/ld.lld\n" in cache
