@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 """What a program under test can reach of the machine that runs it: nothing but its console and its files."""
 
+import os
 import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import console, machine, stream
+from redzone import console, host, machine, stream
 
 # The semihosting calls, as Arm numbers them, with arguments that would do something.
 CALLS = {
@@ -256,3 +258,25 @@ def test_long_lines_of_four_threads(redzone, source, musl):
     # The lines before the program have none of these letters more than a few times.
     for letter in "QXYZ":
         assert 1000000 <= result.stdout.count(letter) < 1000010
+
+
+def test_requests_of_all_kinds(tmp_path):
+    """A machine asks for input again and again, takes it back, and asks for what it may not have."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    words = ["read 1 9", "read 2 9", "restart 0 0", "read 3 999999999", "saved 7 0", "end 0 0"]
+    data = b"".join(b'\x10"' + word.encode() + b"\n" for word in words) + b"\x10\x23more\x10 end\n"
+    qemu = tmp_path / "qemu"
+    qemu.write_text('#!/bin/sh\ncat "$1" > "$2"\n')
+    qemu.chmod(0o755)
+    (tmp_path / "data").write_bytes(data)
+    options = SimpleNamespace(
+        save=[], stdin=str(fifo), own_stdin=False, separate=False, files=["x.c"], project=None, env=[]
+    )
+    target = machine.Machine(Path("image"), host=host.Host(options, tmp_path), timeout=20.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "qemu_command", lambda _, output: [str(qemu), str(tmp_path / "data"), output])
+        outcome = machine.boot(target)
+    target.host.close()
+    assert outcome.code == 0 and outcome.reader.last == "end"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "fifo", "qemu"]

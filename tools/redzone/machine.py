@@ -254,6 +254,10 @@ class _Boot:
         elif message.word == "saved":
             host.saved(message.first, message.second)
         elif message.word == "restart":
+            if self._request is not None:
+                # Whoever asked is gone.
+                selector.unregister(host.input_file())
+                self._request = None
             host.restart_input()
         elif message.word == "read" and self._request is None:
             self._request = message
