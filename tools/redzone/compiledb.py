@@ -8,6 +8,7 @@ of all folders after each build.
 import contextlib
 import json
 import os
+import threading
 
 from redzone.base import BUILD, ROOT
 
@@ -36,6 +37,6 @@ def update():
                 inside = entry["file"].startswith(f"{ROOT}/") and not entry["file"].startswith(f"{BUILD}/")
                 if inside:
                     entries.setdefault(entry["file"], entry)
-    temporary = BUILD / f".{_NAME}.{os.getpid()}"
+    temporary = BUILD / f".{_NAME}.{os.getpid()}.{threading.get_ident()}"
     temporary.write_text(json.dumps([entries[file] for file in sorted(entries)], indent=1), encoding="utf-8")
     temporary.replace(target)

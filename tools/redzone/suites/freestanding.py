@@ -84,21 +84,30 @@ def judge_fuzz(name, files):
     )
 
 
+def _runtime(context, preset):
+    """Return the results of one target."""
+    name = preset.removeprefix("runtime-")
+    try:
+        context.build(preset)
+    except Failure as error:
+        log = context.write_log(name, f"{error}\n")
+        return [Result(name, FAIL, "\n".join(str(error).splitlines()[:20]), log)]
+    mode = next((mode for mode in ("sw_tags", "hw_tags") if mode in name), "generic")
+    results = [judge(name, mode, [BUILD / preset / "libkasan.a"])]
+    if "riscv32" not in preset:  # see cmake/Runtime.cmake
+        results.append(judge_fuzz(f"{name}.fuzz", [BUILD / preset / "libkasan_fuzz.a"]))
+    return results
+
+
 def run(context):
     runtimes = [preset for preset in builder.presets() if preset.startswith("runtime-")]
+    ready = []
     for preset in context.part(runtimes, IN_QUICK):
-        name = preset.removeprefix("runtime-")
         reason = context.missing_for(preset)
         if reason:
-            yield Result(name, SKIP, reason)
-            continue
-        try:
-            context.build(preset)
-        except Failure as error:
-            log = context.write_log(name, f"{error}\n")
-            yield Result(name, FAIL, "\n".join(str(error).splitlines()[:20]), log)
-            continue
-        mode = next((mode for mode in ("sw_tags", "hw_tags") if mode in name), "generic")
-        yield judge(name, mode, [BUILD / preset / "libkasan.a"])
-        if "riscv32" not in preset:  # see cmake/Runtime.cmake
-            yield judge_fuzz(f"{name}.fuzz", [BUILD / preset / "libkasan_fuzz.a"])
+            yield Result(preset.removeprefix("runtime-"), SKIP, reason)
+        else:
+            ready.append(preset)
+    # Some at once: CMake and the archiver use one CPU each.
+    for results in context.each(lambda preset: _runtime(context, preset), ready):
+        yield from results

@@ -82,6 +82,22 @@ def _suites(context, image, name, target_options, said):
     return wrong, lines, log
 
 
+def _plain(context, image, name, options, said):
+    wrong, _, log = _suites(context, image, name, options, said)
+    return _result(name, wrong, log)
+
+
+def _sample(context, image):
+    options = {"append": [SUITES, "kasan.page_alloc.sample=10"]}
+    wrong, lines, log = _suites(context, image, "sample", options, None)
+    found = [match for match in map(SAMPLE.search, lines) if match]
+    if [match[3] for match in found] != ["of the boot", "in all"]:
+        wrong.append("the share of tagged page allocations is not said")
+    elif not 0 < int(found[1][1]) < int(found[1][2]):
+        wrong.append(f"{found[1][0]}: all or none of them")
+    return _result("sample", wrong, log)
+
+
 def _reports(context, image, kasan_mode):
     """Boot the example with two bugs; the second is a read of freed memory."""
     target = machine.Machine(
@@ -170,33 +186,18 @@ def run(context):
         built = context.build(preset, targets=["redzone"], programs=programs, copy_to=folder)
         image = built["redzone"]
 
+        bugs = built["hw_tags_bugs"]
         # A parameter with a valid value, and one that only this mode has: both are silently ignored.
         parameters = [SUITES, "kasan.mode=async", "kasan.fault=panic"]
-        options = {"cpu": "cortex-a72", "append": parameters}
-        wrong, _, log = _suites(context, image, "cortex-a72", options, NO_TAGS)
-        yield _result("cortex-a72", wrong, log)
-
-        options = {"append": [SUITES, "id_aa64pfr1.mte=1"]}
-        wrong, _, log = _suites(context, image, "no-tags", options, NO_TAGS)
-        yield _result("no-tags", wrong, log)
-        for name in LIMITED:
-            yield _limited(context, built["hw_tags_bugs"], name)
-
-        wrong, _, log = _suites(context, image, "off", {"append": [SUITES, "kasan=off"]}, NOT_WANTED)
-        yield _result("off", wrong, log)
-
-        options = {"append": [SUITES, "kasan.page_alloc.sample=10"]}
-        wrong, lines, log = _suites(context, image, "sample", options, None)
-        found = [match for match in map(SAMPLE.search, lines) if match]
-        if [match[3] for match in found] != ["of the boot", "in all"]:
-            wrong.append("the share of tagged page allocations is not said")
-        elif not 0 < int(found[1][1]) < int(found[1][2]):
-            wrong.append(f"{found[1][0]}: all or none of them")
-        yield _result("sample", wrong, log)
-
-        for kasan_mode in ("sync", "async", "asymm"):
-            yield _reports(context, built["hw_tags_bugs"], kasan_mode)
-        yield _late_panic(context, built["hw_tags_late_panic"])
-        for cpus in (1, 4):
-            yield _slack(context, image, cpus)
-        yield _slack_at_the_end(context, built["hw_tags_kept"])
+        parts = [
+            (_plain, image, "cortex-a72", {"cpu": "cortex-a72", "append": parameters}, NO_TAGS),
+            (_plain, image, "no-tags", {"append": [SUITES, "id_aa64pfr1.mte=1"]}, NO_TAGS),
+            *((_limited, bugs, name) for name in LIMITED),
+            (_plain, image, "off", {"append": [SUITES, "kasan=off"]}, NOT_WANTED),
+            (_sample, image),
+            *((_reports, bugs, kasan_mode) for kasan_mode in ("sync", "async", "asymm")),
+            (_late_panic, built["hw_tags_late_panic"]),
+            *((_slack, image, cpus) for cpus in (1, 4)),
+            (_slack_at_the_end, built["hw_tags_kept"]),
+        ]
+        yield from context.each(lambda part: part[0](context, *part[1:]), parts)

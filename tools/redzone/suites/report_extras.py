@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Off by default: the page's owner, the page quarantine, CPU and time of allocation and free."""
+"""Off by default: the page's owner, the page quarantine; with --rest CPU and time of allocation and free."""
 
 import re
 
@@ -8,6 +8,7 @@ from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+OPTIONS = ("rest",)
 TIMEOUT = 600
 
 _FRAME = r" [\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+"
@@ -111,9 +112,8 @@ def wrong_cache_wrong(lines):
     return None if named == ["right", "kmalloc-64"] else f"warned was of {named}"
 
 
-def run(context):
-    image = context.build(preset_name(), targets=["redzone"])["redzone"]
-
+def page_owner(context, image):
+    """The trace of who had the page, which page_owner=on prints."""
     outcome, lines, log = boot(context, "page-owner", image, "kasan.page_alloc_uaf", "page_owner=on")
     missing = missing_in_order(_PAGE, lines)
     yield verdict("page-owner.report", missing and f"no line is: {missing}", log)
@@ -137,24 +137,39 @@ def run(context):
     )
     yield verdict("page-owner.wrong-value", None if said else "no line names it and what is accepted", log)
 
-    yield from page_quarantine(context, image)
-    outcome, lines, log = boot(context, "live-objects", image, "slab.destroy_with_live_objects")
+
+def objects(context, image):
+    """Live objects of a destroyed cache, objects of another cache, work of large objects."""
+    _, lines, log = boot(context, "live-objects", image, "slab.destroy_with_live_objects")
     yield verdict("live-objects.named", live_objects_wrong(lines), log)
-    outcome, lines, log = boot(context, "wrong-cache", image, "slab.free_into_wrong_cache")
+    _, lines, log = boot(context, "wrong-cache", image, "slab.free_into_wrong_cache")
     wrong = wrong_cache_wrong(lines) if "ok 1 slab" in lines else "the case failed"
     yield verdict("wrong-cache.warned", wrong, log)
 
-    outcome, lines, log = boot(context, "large-work", image, "kasan.kfree_rcu_large_uaf")
+    _, lines, log = boot(context, "large-work", image, "kasan.kfree_rcu_large_uaf")
     missing = missing_in_order(_LARGE_WORK, lines)
     yield verdict("large-work.creation", missing and f"no line is: {missing}", log)
 
+
+def run(context):
+    if context.rest:
+        yield from extra_info(context)
+        return
+    image = context.build(preset_name(), targets=["redzone"])["redzone"]
+    parts = (page_owner, page_quarantine, objects)
+    for results in context.each(lambda part: list(part(context, image)), parts):
+        yield from results
+
+
+def extra_info(context):
+    """CPU and time of allocation and free: a kernel of its own, which no other suite needs."""
     preset = preset_name(variant="extra-info")
     reason = context.missing_for(preset)
     if reason:
         yield Result("extra-info", SKIP, reason)
         return
     image = context.build(preset, targets=["redzone"])["redzone"]
-    outcome, lines, log = boot(context, "extra-info", image, f"kasan,kasan_text.{_CPUS}")
+    _, lines, log = boot(context, "extra-info", image, f"kasan,kasan_text.{_CPUS}")
     tracks = [line for line in lines if re.match(r"(Allocated|Freed) by task ", line)]
     odd = [line for line in tracks if not re.fullmatch(_TRACK, line)]
     failed = [line for line in lines if line.startswith("not ok")]
