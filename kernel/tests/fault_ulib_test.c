@@ -45,12 +45,14 @@ static char *allocate(unsigned int kind)
 		return strndup("every site", 5);
 	case 9:
 		return memalign(512, 700);
+	case 10:
+		return aligned_alloc(1UL << 16, 100);
 	default:
 		return malloc(LARGE);
 	}
 }
 
-#define KINDS 11U
+#define KINDS 12U
 
 /* Return: 0; ENOMEM: refused, and @p is unchanged; EIO: wrong. */
 static int enlarge(char **p, size_t old, size_t size)

@@ -146,20 +146,47 @@ static void heap_of_nothing(struct kunit *test)
 
 static void aligned_heap(struct kunit *test)
 {
-	for (size_t align = 8; align <= 4096; align *= 2)
-		for (size_t size = 1; size <= 20000; size = size * 3 + 1) {
-			char *p = aligned_alloc(align, size);
+	char *p, *q;
 
+	for (size_t align = 8; align <= 4UL << 20; align *= 2)
+		for (size_t size = 0; size <= 20000; size = size * 3 + 1) {
+			p = aligned_alloc(align, size);
 			KUNIT_ASSERT_NOT_NULL(test, p);
 			KUNIT_EXPECT_TRUE(test, IS_ALIGNED((uintptr_t)p, align));
 			memset(p, 1, size);
+			KUNIT_EXPECT_GE(test, malloc_usable_size(p), size);
+			q = NULL;
+			KUNIT_EXPECT_EQ(test, posix_memalign((void **)&q, align, size), 0);
+			KUNIT_EXPECT_TRUE(test, q && IS_ALIGNED((uintptr_t)q, align));
+			free(p);
+			p = realloc(q, size + 1);
+			KUNIT_ASSERT_NOT_NULL(test, p);
+			p[size] = 1;
 			free(p);
 		}
 	KUNIT_EXPECT_NULL(test, aligned_alloc(24, 24));
 	KUNIT_EXPECT_EQ(test, errno, EINVAL);
+	KUNIT_EXPECT_EQ(test, posix_memalign((void **)&q, 4, 24), EINVAL);
+	KUNIT_EXPECT_EQ(test, posix_memalign((void **)&q, 3UL << 20, 24), EINVAL);
+	errno = 0;
+	KUNIT_EXPECT_EQ(test, posix_memalign((void **)&q, 1UL << 62, 24), ENOMEM);
+	KUNIT_EXPECT_EQ(test, errno, 0);
+	KUNIT_EXPECT_NULL(test, aligned_alloc(1UL << 20, SIZE_MAX - 100));
+	KUNIT_EXPECT_EQ(test, errno, ENOMEM);
+	/* No power of two, and yet every C library takes it. */
+	p = aligned_alloc(0, 24);
+	KUNIT_EXPECT_NOT_NULL(test, p);
+	free(p);
 }
 
 #ifdef CONFIG_KASAN
+/* A large area has a byte that the program did not ask for, so with tags the first one is not outside of it. */
+#ifdef CONFIG_KASAN_TAGS
+#define EMPTY_AREA "invalid-access"
+#else
+#define EMPTY_AREA "vmalloc-out-of-bounds"
+#endif
+
 static void heap_bugs(struct kunit *test)
 {
 	size_t none = 0;
@@ -189,6 +216,14 @@ static void heap_bugs(struct kunit *test)
 	p = aligned_alloc(64, 100);
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
 				  KASAN_TEST_BUG(READ_ACCESS(p[KASAN_END(100)])));
+	free(p);
+	p = aligned_alloc(1UL << 20, 100);
+	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(p[KASAN_END(100)])));
+	free(p);
+	p = aligned_alloc(1UL << 20, none);
+	KUNIT_EXPECT_KASAN_REPORT(test, EMPTY_AREA, KASAN_READ, 1,
+				  KASAN_TEST_BUG(READ_ACCESS(p[0])));
 	free(p);
 	p = malloc(6UL << 20);
 	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,

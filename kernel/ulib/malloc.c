@@ -140,12 +140,15 @@ static __always_inline void tell(void *ptr, size_t size, bool allocated)
 		watch(ptr, size, allocated);
 }
 
-static void *malloc_large(size_t size, gfp_t gfp)
+/* @align: a power of two of at least a page. */
+static void *malloc_large(size_t size, size_t align, gfp_t gfp)
 {
-	void *ptr = __vmalloc(size, gfp);
+	void *ptr = __vmalloc_align(size ? size : 1, align, gfp);
 
 	if (!ptr)
 		return NULL;
+	if (!size)
+		kasan_vrealloc(ptr, 1, 0);
 	if (!block_add(ptr, size)) {
 		vfree(ptr);
 		return NULL;
@@ -168,7 +171,7 @@ static noinline void *no_memory(size_t size)
 static __always_inline void *new_object(void *ptr, size_t size, gfp_t zero)
 {
 	if (!ptr && size > PAGE_SIZE)
-		ptr = malloc_large(size, PROGRAM_GFP | zero);
+		ptr = malloc_large(size, PAGE_SIZE, PROGRAM_GFP | zero);
 	if (unlikely(!ptr))
 		return no_memory(size);
 	if (unlikely(!size))
@@ -271,20 +274,24 @@ void *aligned_alloc(size_t align, size_t size)
 	size_t span;
 	void *ptr;
 
-	if (!align || (align & (align - 1)) || align > PAGE_SIZE) {
+	if (align & (align - 1)) {
 		errno = EINVAL;
 		return NULL;
 	}
-	/* Whole pages are aligned, and so is a size class that is a power of two, to its own size.
-	 */
-	if (align <= 8 || size > KMALLOC_MAX_CACHE_SIZE)
+	/* Whole pages are aligned, and so is a size class that is a power of two, to its own size. */
+	if (align <= 8 || (align <= PAGE_SIZE && size > KMALLOC_MAX_CACHE_SIZE))
 		return malloc(size);
-	for (span = align; span < size;)
-		span *= 2;
-	ptr = kmalloc(span, PROGRAM_GFP);
+	if (align > PAGE_SIZE) {
+		ptr = size <= SIZE_MAX - align ? malloc_large(size, align, PROGRAM_GFP) : NULL;
+	} else {
+		for (span = align; span < size;)
+			span *= 2;
+		ptr = kmalloc(span, PROGRAM_GFP);
+		if (ptr)
+			set_object_size(ptr, size);
+	}
 	if (!ptr)
-		return no_memory(span);
-	set_object_size(ptr, size);
+		return no_memory(size);
 	tell(ptr, size, true);
 	return ptr;
 }
@@ -299,7 +306,7 @@ int posix_memalign(void **out, size_t align, size_t size)
 	int saved = errno;
 	void *ptr;
 
-	if (align < sizeof(void *) || (align & (align - 1)) || align > PAGE_SIZE)
+	if (align < sizeof(void *) || (align & (align - 1)))
 		return EINVAL;
 	ptr = aligned_alloc(align, size);
 	errno = saved;
