@@ -267,6 +267,10 @@ void *kasan_port_report_stack(size_t *size);
  *  that the processor never executes. */
 bool kasan_port_is_code(uintptr_t pc);
 
+/** kasan_port_is_interrupted() - does a trace go from @before, a return address, to an instruction that an exception has
+ *  interrupted? That address is then looked up as it is, not as one that follows a call. In reports. Default: false. */
+bool kasan_port_is_interrupted(uintptr_t before);
+
 /** kasan_port_task_depth() - where the running task keeps its depth of kasan_disable_current(); 0 in a new
  *  task. Called with interrupts off, before a report and by kasan_disable_current() and kasan_enable_current().
  *  Return NULL in an interrupt handler: it uses the depth of its CPU, so a bug in it is reported even if it

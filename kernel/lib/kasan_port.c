@@ -174,6 +174,11 @@ bool kasan_port_variable(uintptr_t addr, char *buf, size_t size)
 	return n != 0;
 }
 
+bool kasan_port_is_interrupted(uintptr_t before)
+{
+	return arch_is_interrupted(before);
+}
+
 void kasan_port_print_banner(void)
 {
 	kasan_report_line("CPU: %u PID: %u Comm: %s", smp_processor_id(),

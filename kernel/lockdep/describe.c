@@ -48,7 +48,8 @@ static void print_trace(u32 trace)
 	if (!count)
 		report_line("    (stack is not available)");
 	for (unsigned int i = 0; i < count; i++)
-		report_line("    %pB", (void *)pcs[i]);
+		report_line(i && arch_is_interrupted(pcs[i - 1]) ? "    %pS" : "    %pB",
+			    (void *)pcs[i]);
 }
 
 static const char *mode_of(u32 id)

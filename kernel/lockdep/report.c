@@ -214,7 +214,7 @@ void report_end(const char *advice)
 	report_line("CPU: %u PID: %d Comm: %s", smp_processor_id(), current->pid, current->comm);
 	report_line("Call trace:");
 	for (size_t i = first; i < count; i++)
-		report_line(" %pB", (void *)pcs[i]);
+		report_line(i && arch_is_interrupted(pcs[i - 1]) ? " %pS" : " %pB", (void *)pcs[i]);
 	separator();
 }
 

@@ -4,6 +4,7 @@
  * and lines of globals, the owner of a stack, the creation of work for an object, the CPUs of allocation
  * and free. kasan_test_stack.c and kasan_test_rcu.c test the types.
  */
+#include <kernel/arch.h>
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
 #include <kernel/rcupdate.h>
@@ -11,6 +12,8 @@
 #include <kernel/slab.h>
 #include <kernel/smp.h>
 #include <kernel/string.h>
+#include <kernel/time.h>
+#include <kernel/timer.h>
 #include <kernel/workqueue.h>
 
 #include "kasan_test.h"
@@ -390,6 +393,65 @@ static void work_of_a_typesafe_free(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, p);
 }
 
+/* --- Interrupted instructions ----------------------------------------------------------------- */
+
+/* Its only instruction is a jump to itself. */
+int spin_in_place(void *arg);
+
+static char *touched;
+static bool was_touched;
+
+/* In an interrupt of spin_in_place(), or it comes again. */
+static void touch_in_spin(struct timer_list *timer)
+{
+	uintptr_t pcs[48];
+	const size_t n = stack_trace_save(pcs, ARRAY_SIZE(pcs), NULL);
+
+	for (size_t i = 0; i < n && !was_touched; i++) {
+		was_touched = pcs[i] == (uintptr_t)spin_in_place;
+		if (was_touched)
+			read_behind(touched);
+	}
+	if (!was_touched)
+		mod_timer(timer, jiffies + 1);
+}
+
+static struct timer_list spin_timer;
+
+static int spin_with_timer(void *arg)
+{
+	mod_timer(&spin_timer, jiffies + 1);
+	return spin_in_place(NULL);
+}
+
+/* A trace shows it as it is. A return address of the same value would belong to the function before. */
+static void interrupted_instruction(struct kunit *test)
+{
+	static const char *const texts[] = {"Call trace:", " read_behind+0x", "> touch_in_spin+0x",
+					    " spin_in_place+0x0/", NULL};
+	struct task *task;
+
+#ifdef CONFIG_PREEMPT_RT
+	kunit_skip(test, "timers do not interrupt threads");
+#endif
+	touched = kmalloc(40, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, touched);
+	kfree(touched);
+	was_touched = false;
+	timer_setup(&spin_timer, touch_in_spin, 0);
+	EXPECT_TEXT(test, "slab-use-after-free", texts, {
+		task = kthread_run(spin_with_timer, NULL, "spin");
+		for (unsigned int ms = 0; !IS_ERR(task) && !READ_ONCE(was_touched) && ms < 20000;
+		     ms++)
+			msleep(1);
+		if (!IS_ERR(task)) {
+			kthread_kill(task);
+			kthread_join(task);
+		}
+		del_timer_sync(&spin_timer);
+	});
+}
+
 /* --- On which CPUs ------------------------------------------------------------------------------ */
 
 #ifdef CONFIG_KASAN_EXTRA_INFO
@@ -469,6 +531,7 @@ static struct kunit_case kasan_text_test_cases[] = {
 	KUNIT_CASE(work_of_modified_delayed_work),
 	KUNIT_CASE(work_of_kfree_rcu),
 	KUNIT_CASE(work_of_a_typesafe_free),
+	KUNIT_CASE(interrupted_instruction),
 	KUNIT_CASE(cpus_of_allocation_and_free),
 	{},
 };

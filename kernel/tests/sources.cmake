@@ -116,7 +116,7 @@ if(REDZONE_LOCKDEP)
 endif()
 # Only there does the compiler describe variables.
 if(REDZONE_MODE STREQUAL "generic")
-  list(APPEND REDZONE_TESTS_SOURCES kasan_text_test.c)
+  list(APPEND REDZONE_TESTS_SOURCES kasan_text_test.c ../arch/${REDZONE_ARCH}/tests/spin.S)
 endif()
 if(REDZONE_TAGGED_GLOBALS)
   list(APPEND REDZONE_TESTS_SOURCES kasan_globals_test.c)

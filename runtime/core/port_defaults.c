@@ -98,6 +98,12 @@ KASAN_WEAK bool kasan_port_is_code(uintptr_t pc)
 #endif
 }
 
+KASAN_WEAK bool kasan_port_is_interrupted(uintptr_t before)
+{
+	(void)before;
+	return false;
+}
+
 KASAN_WEAK unsigned int *kasan_port_task_depth(void)
 {
 	return NULL;

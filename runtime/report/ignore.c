@@ -110,8 +110,9 @@ static unsigned int find_match(const struct ignore_list *list, struct reader *re
 	for (i = 0; i < depth; i++) {
 		/* A return address stands for the call before it, which may be its function's last
 		 * instruction. */
-		if (!kasan_port_symbol(reader->pcs[i] - (i || !first_is_exact), reader->symbol,
-				       sizeof(reader->symbol), &sym))
+		if (!kasan_port_symbol(reader->pcs[i] -
+					       !kasan_is_place(reader->pcs, i, first_is_exact),
+				       reader->symbol, sizeof(reader->symbol), &sym))
 			continue;
 		for (k = 0; k < list->count; k++) {
 			if (name_matches(list->text + list->name[k], reader->symbol))

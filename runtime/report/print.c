@@ -25,9 +25,10 @@ static void blank(void)
 
 /* A trace can run into code that keeps no frames, or into what a bug has left on the stack. The first entry is the place
  * itself: of the bug, or one that the system has named. */
-static bool is_frame(uintptr_t pc, size_t number)
+static bool is_frame(const uintptr_t *pcs, size_t i)
 {
-	return kasan_port_is_code(pc) && (!number || kasan_arch_is_return(pc));
+	return kasan_port_is_code(pcs[i]) &&
+	       (kasan_is_place(pcs, i, true) || kasan_arch_is_return(pcs[i]));
 }
 
 static void print_trace(const uintptr_t *pcs, size_t count, bool first_is_exact)
@@ -39,8 +40,8 @@ static void print_trace(const uintptr_t *pcs, size_t count, bool first_is_exact)
 		kasan_report_line(NO_STACK);
 		return;
 	}
-	for (i = 0; i < count && is_frame(pcs[i], i); i++) {
-		if (i == 0 && first_is_exact)
+	for (i = 0; i < count && is_frame(pcs, i); i++) {
+		if (kasan_is_place(pcs, i, first_is_exact))
 			kasan_report_line(" %pS", (const void *)pcs[i]);
 		else
 			kasan_report_line(" %pB", (const void *)pcs[i]);
@@ -372,9 +373,11 @@ void kasan_print_again(const struct kasan_report *report, unsigned long count)
 	add_title(&line, report);
 	kasan_line_add(&line, " again (%lu times): ", count);
 	add_access(&line, report, false);
-	for (i = 1; i < report->depth && i < KASAN_PLACE_FRAMES; i++)
-		kasan_line_add(&line, i == 1 ? ", called by %pB" : " < %pB",
+	for (i = 1; i < report->depth && i < KASAN_PLACE_FRAMES; i++) {
+		kasan_line_add(&line, i == 1 ? ", called by " : " < ");
+		kasan_line_add(&line, kasan_is_place(report->pcs, i, false) ? "%pS" : "%pB",
 			       (const void *)report->pcs[i]);
+	}
 	kasan_line_print(&line);
 }
 

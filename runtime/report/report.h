@@ -223,6 +223,13 @@ bool kasan_own_stack_broken(void);
  *  is held. Return: reports of this place so far, with this one; 1 if it is new or was forgotten. */
 unsigned long kasan_count_repeats(const struct kasan_report *report);
 
+/** kasan_is_place() - is entry @i of the trace @pcs an instruction itself, and not what follows a call?
+ *  @first_is_exact: for the first one. */
+static inline bool kasan_is_place(const uintptr_t *pcs, size_t i, bool first_is_exact)
+{
+	return i ? kasan_port_is_interrupted(pcs[i - 1]) : first_is_exact;
+}
+
 /* --- ignore.c --- */
 
 /** kasan_ignore_set() - replace the list of kasan.ignore=. @value: names separated by commas, a '*' at

@@ -120,6 +120,10 @@ vectors:
 	.size	\name, . - \name
 	.endm
 
+	/* Code at a return address from here to exception_entries_end was entered by an exception: the next frame is
+	 * the interrupted instruction. */
+	.globl	exception_entries
+exception_entries:
 	handle	el1_sync, el1_sync_handler
 #ifndef CONFIG_SHADOW_CALL_STACK
 	handle	el1_irq, el1_irq_handler
@@ -147,38 +151,6 @@ el1_irq:
 	bl	el1_irq_exit
 	b	return_from_exception
 	.size	el1_irq, . - el1_irq
-
-/*
- * scs_call_softirqs(function, frame): call the function on this CPU's shadow call stack for soft interrupts, and store
- * where its frames end. Interrupts are off.
- */
-	.globl	scs_call_softirqs
-	.type	scs_call_softirqs, %function
-scs_call_softirqs:
-	stp	x29, x30, [sp, #-32]!
-	mov	x29, sp
-	stp	x20, x21, [sp, #16]
-	str	x30, [x18], #8
-	str	x29, [x1]
-	scs_enter_cpu scs_softirq_base
-	blr	x0
-	scs_leave_cpu
-	ldp	x20, x21, [sp, #16]
-	ldp	x29, x30, [sp], #32
-	ldr	x30, [x18, #-8]!
-	ret
-	.size	scs_call_softirqs, . - scs_call_softirqs
-
-/* A function has not returned as it was called: x18 is not what it was. */
-	.globl	scs_unbalanced
-	.type	scs_unbalanced, %function
-scs_unbalanced:
-	mov	x0, x18
-	mov	x1, x20
-	mov	x18, x20
-	bl	scs_unbalanced_handler
-	brk	#0x800
-	.size	scs_unbalanced, . - scs_unbalanced
 
 /*
  * x18 cannot be pushed to. Continue on this CPU's shadow call stack for faults; the ordinary stack is usable.
@@ -291,6 +263,42 @@ continue_on_stack:
 	bl	el1_stack_handler
 	b	return_from_exception
 	.size	overflow_entry, . - overflow_entry
+	.globl	exception_entries_end
+exception_entries_end:
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+/*
+ * scs_call_softirqs(function, frame): call the function on this CPU's shadow call stack for soft interrupts, and store
+ * where its frames end. Interrupts are off.
+ */
+	.globl	scs_call_softirqs
+	.type	scs_call_softirqs, %function
+scs_call_softirqs:
+	stp	x29, x30, [sp, #-32]!
+	mov	x29, sp
+	stp	x20, x21, [sp, #16]
+	str	x30, [x18], #8
+	str	x29, [x1]
+	scs_enter_cpu scs_softirq_base
+	blr	x0
+	scs_leave_cpu
+	ldp	x20, x21, [sp, #16]
+	ldp	x29, x30, [sp], #32
+	ldr	x30, [x18, #-8]!
+	ret
+	.size	scs_call_softirqs, . - scs_call_softirqs
+
+/* A function has not returned as it was called: x18 is not what it was. */
+	.globl	scs_unbalanced
+	.type	scs_unbalanced, %function
+scs_unbalanced:
+	mov	x0, x18
+	mov	x1, x20
+	mov	x18, x20
+	bl	scs_unbalanced_handler
+	brk	#0x800
+	.size	scs_unbalanced, . - scs_unbalanced
+#endif
 
 /*
  * cpu_switch_to(prev, next): save the registers that a C function must preserve in prev's context, at offset 0 of

@@ -153,6 +153,9 @@ bool arch_stack_bounds(uintptr_t sp, uintptr_t *start, uintptr_t *end);
 /* Print "Call trace:" and the frames of @regs, or of the caller if NULL. */
 void show_trace(const struct pt_regs *regs);
 
+/* Around the code in entry.S that exceptions enter. */
+extern const char exception_entries[], exception_entries_end[];
+
 /* scs.c */
 #ifdef CONFIG_SHADOW_CALL_STACK
 #include <kernel/scs.h>

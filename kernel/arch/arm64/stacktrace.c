@@ -236,10 +236,15 @@ size_t stack_trace_save(uintptr_t *pcs, size_t max, const struct pt_regs *regs)
 	return n;
 }
 
-/* %pS for the place where something happened, %pB for return addresses. */
-static void show_frame(uintptr_t pc, bool exact)
+bool arch_is_interrupted(uintptr_t before)
 {
-	if (exact)
+	return before > (uintptr_t)exception_entries && before < (uintptr_t)exception_entries_end;
+}
+
+/* %pS for the place where something happened, %pB for return addresses. */
+static void show_frame(uintptr_t pc, bool exact, uintptr_t before)
+{
+	if (exact || arch_is_interrupted(before))
 		printk(" %pS\n", (void *)pc);
 	else
 		printk(" %pB\n", (void *)pc);
@@ -248,7 +253,7 @@ static void show_frame(uintptr_t pc, bool exact)
 static void show_trace_from(const struct pt_regs *regs, struct here here)
 {
 	unsigned long flags = console_lock();
-	uintptr_t outer[TRACE_OUTER], pc;
+	uintptr_t outer[TRACE_OUTER], pc, before = 0;
 	struct trace t;
 	size_t n;
 
@@ -256,14 +261,18 @@ static void show_trace_from(const struct pt_regs *regs, struct here here)
 	trace_start(&t, regs, here);
 	for (n = 0; trace_next(&t, &pc); n++) {
 		if (n < TRACE_INNER)
-			show_frame(pc, n == 0 && regs);
+			show_frame(pc, n == 0 && regs, before);
 		else
 			outer[n % TRACE_OUTER] = pc;
+		before = pc;
 	}
 	if (n > TRACE_INNER + TRACE_OUTER)
 		printk(" (%zu frames are left out)\n", n - TRACE_INNER - TRACE_OUTER);
-	for (size_t i = n > TRACE_INNER + TRACE_OUTER ? n - TRACE_OUTER : TRACE_INNER; i < n; i++)
-		show_frame(outer[i % TRACE_OUTER], false);
+	before = 0;
+	for (size_t i = n > TRACE_INNER + TRACE_OUTER ? n - TRACE_OUTER : TRACE_INNER; i < n; i++) {
+		show_frame(outer[i % TRACE_OUTER], false, before);
+		before = outer[i % TRACE_OUTER];
+	}
 	if (!n)
 		printk(" (stack is not available)\n");
 	console_unlock(flags);

@@ -227,6 +227,10 @@ bool arch_current_stack(uintptr_t *start, uintptr_t *end);
  */
 size_t stack_trace_save(uintptr_t *pcs, size_t max, const struct pt_regs *regs);
 
+/** arch_is_interrupted() - does a trace go from the return address @before to an instruction that an exception has
+ *  interrupted? That one is not a return address: print it with %pS. Any context. */
+bool arch_is_interrupted(uintptr_t before);
+
 /** dump_stack() - print "CPU: n PID: n Comm: ..." and the caller's trace. Any context. */
 void dump_stack(void);
 
