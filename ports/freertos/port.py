@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import click
-from redzone import base, doctor
+from redzone import base, doctor, ports
 from redzone.base import say
 from redzone.options import YES, Choice, Number
 
@@ -50,13 +50,13 @@ def _run(image):
     session = boots.boot(image, echo)
     if session.ended:
         say(f"the demonstration stopped: {session.ended} (log: {base.relative(session.log)})")
-        return base.CRASHED
+        return ports.status_of(session.reports, stopped=True)
     if session.reports:
         say(
             f"{base.plural(len(session.reports), 'report')} in ordinary traffic "
             f"(log: {base.relative(session.log)})"
         )
-        return base.REPORTED
+        return ports.status_of(True)
     if not image.bugs:
         say(f"{session.traffic}; 0 reports")
         return base.OK
@@ -71,15 +71,14 @@ def _run(image):
         f"{base.plural(len(bugs), 'bug')} planted, {len(bugs) - wrong} reported as they must be; "
         f"{hidden} further reports are in {base.relative(session.log)}"
     )
-    return base.CRASHED if wrong else base.OK
+    return ports.status_of(bugs, wrong=wrong)
 
 
 def run(board, given, heap, cc, traffic, action, jobs, yes):
     """Do what the options of `./redzone port freertos` say. Return the exit status."""
-    has_folder = given or os.environ.get(source.VARIABLE)
-    needed = build.tools(board, cc) + (() if has_folder else ("git",))
-    doctor.require(needed, "build FreeRTOS and run it", yes)
-    folder = source.get(given)
+    has_folder = given or os.environ.get(source.VARIABLE) or source.fetched().is_dir()
+    folder = ports.get_source(lambda: source.get(given), () if has_folder else ("git",), "FreeRTOS", yes)
+    doctor.require(build.tools(board, cc), "build FreeRTOS and run it", yes)
     image = build.build(board, folder, heap, traffic or 2, bugs=not traffic, jobs=jobs, cc=cc)
     if action:
         return _run(image)

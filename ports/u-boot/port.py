@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 import click
-from redzone import base, doctor
+from redzone import base, doctor, ports
 from redzone.base import Failure, say
 from redzone.fuzz import options as fuzz_options
 from redzone.options import YES, Choice, Memory, Number, check_output
 
-from .host import boots, build, cost, fuzz, qemu
+from .host import boots, build, cost, fetch, fuzz, qemu
 from .host.boots import CVES, OPEN
 from .host.fetch import HOME, PORT
 
@@ -51,9 +51,7 @@ def _status(session):
         say(f"{base.plural(len(session.reports), 'KASAN report')} (log: {base.relative(session.log)})")
     if session.ended:
         say(f"U-Boot stopped: {session.ended} (log: {base.relative(session.log)})")
-    if session.reports:
-        return base.REPORTED
-    return base.CRASHED if session.ended else base.OK
+    return ports.status_of(session.reports, session.ended)
 
 
 def _planted_problem(session):
@@ -79,7 +77,7 @@ def _run(image, tree, log, **machine):
         problem = _planted_problem(session)
         if problem:
             say(f"the port does not work: {problem}")
-            return base.CRASHED
+            return ports.status_of(session.reports, wrong=True)
         say("the two bugs that were planted are reported; ./redzone port u-boot --console: type yourself")
     return status
 
@@ -127,7 +125,7 @@ def _inputs(names, tree, kasan, cc, jobs):
             status = base.REPORTED
         elif session.ended:
             say(f"{name}, {tree}: no report; U-Boot stopped: {session.ended}")
-            status = status or base.CRASHED
+            status = status or ports.status_of(False, stopped=True)
         else:
             say(f"{name}, {tree}: no report")
     return status
@@ -215,6 +213,7 @@ def run(given=(), **options):
     names = _chosen_inputs(options["input"])
     tree = "original" if options["unpatched"] else "patched"
     cc, jobs, kasan = options["cc"], options["jobs"], not options["plain"]
+    ports.get_source(lambda: fetch.obtain(tree), (), "U-Boot", options["yes"])
     needed = [*build.tools(cc), *(("qemu-arm64", "symbolizer") if action else ())]
     needed += (*fuzz.TOOLS, *fuzz_options.tools_of(own["engine"])) if action == "fuzz" else ()
     doctor.require(needed, "build U-Boot and run it" if action else "build U-Boot", options["yes"])
@@ -307,14 +306,6 @@ def command(context, **options):
       ./redzone port u-boot --input CVE-2024-57259 --unpatched
       ./redzone port u-boot --disk stick.img --command "ls virtio 0:1"
       ./redzone port u-boot --fuzz fs --time 600
-
-    \b
-    Exit status:
-      0  no KASAN report
-      1  KASAN reported (so it does with --run, which plants bugs)
-      2  usage or build error, or the source cannot be fetched
-      3  U-Boot crashed or hung, or what was planted was not reported
-      130  interrupted
     """
     typed = click.core.ParameterSource.COMMANDLINE
     given = {one.opts[0] for one in context.command.params if context.get_parameter_source(one.name) is typed}

@@ -4,13 +4,13 @@
 from pathlib import Path
 
 import click
-from redzone import base, doctor
+from redzone import base, doctor, ports
 from redzone.base import Failure, say
 from redzone.options import YES, Choice, Number, check_output
 
 from .host import bugs, build, session
 from .host.bugs import BUGS
-from .host.source import HOME, PORT
+from .host.source import HOME, PORT, find, source_here
 
 USERTESTS = "usertests -q"
 PASSED = "ALL TESTS PASSED"
@@ -68,14 +68,14 @@ def run(run_it, console, source, cc, plain, log, timeout, jobs, yes):
     if run_it and plain:
         raise Failure("--run plants bugs, which needs KASAN: leave out --plain, or give --command")
     check_output("--log", log)
+    fetching = () if source_here(source) else ("git",)
+    folder = ports.get_source(lambda: find(source), fetching, "xv6", yes)
     doctor.require(build.tools(cc), "build xv6 and run it", yes)
-    image = build.build(source, cc, kasan=not plain, jobs=jobs)
+    image = build.build(folder, cc, kasan=not plain, jobs=jobs)
     path = Path(log) if log else HOME / "logs" / f"{cc}.log"
     if console:
         result = session.play(image, console, path, timeout, _print)
-        if ended(result):
-            return base.REPORTED if result.reports else base.CRASHED
-        return base.REPORTED if result.reports else base.OK
+        return ports.status_of(result.reports, ended(result))
     if not run_it:
         _print(
             "\n".join(what_is_added(image, cc))
@@ -87,18 +87,18 @@ def run(run_it, console, source, cc, plain, log, timeout, jobs, yes):
     result = session.play(image, [USERTESTS], path.with_name(f"{path.stem}-usertests.log"), LONG, _print)
     if result.reports:
         say(f"{USERTESTS}: {base.plural(len(result.reports), 'KASAN report')}")
-        return base.REPORTED
+        return ports.status_of(True)
     if ended(result) or PASSED not in result.replies[-1].lines:
         say(f"{USERTESTS} has not passed (log: {base.relative(result.log)})")
-        return base.CRASHED
+        return ports.status_of(False, stopped=True)
     say(f"{USERTESTS}: passed, no report; now the bugs, one at a time")
     wrong = _plant(image, path, _print)
     if wrong:
         say(f"the port does not work: {', '.join(wrong)}")
-        return base.CRASHED
+        return ports.status_of(True, wrong=True)
     planted = sum(bug.type is not None for bug in BUGS)
     say(f"all {planted} bugs that were planted are reported")
-    return base.REPORTED
+    return ports.status_of(planted)
 
 
 @click.command()
@@ -139,13 +139,5 @@ def command(context, **options):
       ./redzone port xv6-riscv --run
       ./redzone port xv6-riscv --source ~/xv6-riscv --cc clang-19 --run
       ./redzone port xv6-riscv --command ls --command "mkdir bug:page_double_free"
-
-    \b
-    Exit status:
-      0  no KASAN report
-      1  KASAN reported (so it does with --run, which plants bugs)
-      2  usage or build error, or the source cannot be fetched
-      3  xv6 crashed or hung, or what was planted was not reported
-      130  interrupted
     """
     context.exit(run(**options))

@@ -72,7 +72,9 @@ class Ports(click.Group):
         command = getattr(ports.load(name, "port"), "command", None)
         if not isinstance(command, click.Command):
             raise Failure(f"ports/{name}/port.py has no click command called 'command'; see ports/README.md")
-        return with_outputs(command)
+        command = with_outputs(command)
+        command.epilog = ports.STATUSES
+        return command
 
     def format_commands(self, context, formatter):
         with formatter.section("Commands"):

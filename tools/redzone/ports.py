@@ -12,7 +12,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from redzone import base
+from redzone import base, doctor
 from redzone.base import Failure
 
 FOLDER = base.ROOT / "ports"
@@ -66,6 +66,37 @@ def note_console(path, *images):
     A port calls it for each boot: it is what --html and its like show.
     """
     consoles.append((Path(path), [Path(image) for image in images]))
+
+
+# What each verb's --help says; ports/README.md has the same table. status_of() is the rule.
+STATUSES = """\b
+Exit status:
+  0  no KASAN report
+  1  KASAN reported (so it does with --run, which plants bugs)
+  2  usage or build error, or the source cannot be fetched
+  3  the system crashed or hung, or what was planted was not reported
+  130  interrupted
+"""
+
+
+def status_of(reported, stopped=False, wrong=False):
+    """Return the exit status of a port's verb. @reported: did KASAN report? @stopped: did the system end
+    before it was done? @wrong: is a bug that was planted not reported as it must be?"""
+    if wrong:
+        return base.CRASHED
+    if reported:
+        return base.REPORTED
+    return base.CRASHED if stopped else base.OK
+
+
+def get_source(find, keys, what, yes):
+    """Return find(), which may fetch the source of @what with the programs named by @keys.
+
+    A port calls it before it asks for the programs of its build: nothing is installed for a source that
+    cannot be had.
+    """
+    doctor.require(keys, f"fetch {what}", yes)
+    return find()
 
 
 def option_value(text):

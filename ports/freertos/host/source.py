@@ -23,7 +23,7 @@ OLDEST = 11
 
 # A folder with the source, for machines without a network.
 VARIABLE = "REDZONE_FREERTOS"
-__all__ = ["HOME", "PORT", "VARIABLE", "Unavailable", "digest", "get", "version"]
+__all__ = ["HOME", "PORT", "VARIABLE", "Unavailable", "digest", "fetched", "get", "version"]
 
 
 def digest(folder):
@@ -65,6 +65,11 @@ def pinned():
     )
 
 
+def fetched():
+    """Return where the fetched source is, or will be."""
+    return HOME / "source" / PINS["commit"]
+
+
 def get(given=None):
     """Return the folder with FreeRTOS's source: @given by the user, that of the variable, or the fetched one.
     Raise Unavailable or Failure."""
@@ -73,4 +78,4 @@ def get(given=None):
         folder = Path(given).resolve()
         version(folder)
         return folder
-    return pinned().obtain(HOME / "source" / PINS["commit"], HOME)
+    return pinned().obtain(fetched(), HOME)

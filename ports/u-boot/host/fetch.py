@@ -180,12 +180,27 @@ def _patch(source, log):
             execute(["patch", "-p1", "--silent", "-i", patches / name], log, cwd=source)
 
 
+def _stamp(tree):
+    return HOME / "source" / tree / ".redzone-unpacked"
+
+
+def _is_unpacked(tree):
+    stamp = _stamp(tree)
+    return stamp.is_file() and stamp.read_text(encoding="utf-8") == VERSION
+
+
+def obtain(tree):
+    """Make sure that the source of @tree is on this machine, unpacked or not."""
+    with base.locked(HOME / "source"):
+        if not _is_unpacked(tree):
+            fetch()
+
+
 def unpacked(tree):
     """Return the source folder of @tree, one of TREES."""
-    source = HOME / "source" / tree
-    stamp = source / ".redzone-unpacked"
+    source, stamp = HOME / "source" / tree, _stamp(tree)
     with base.locked(HOME / "source"):
-        if stamp.is_file() and stamp.read_text(encoding="utf-8") == VERSION:
+        if _is_unpacked(tree):
             return source
         fetch()
         say(f"unpacking U-Boot's {tree} source")

@@ -20,7 +20,7 @@ VARIABLE = "REDZONE_XV6_SOURCE"
 FOLDERS = ("kernel", "user", "mkfs")
 
 
-__all__ = ["FOLDERS", "HOME", "PORT", "VARIABLE", "Unavailable", "digest", "files", "find"]
+__all__ = ["FOLDERS", "HOME", "PORT", "VARIABLE", "Unavailable", "digest", "files", "find", "source_here"]
 
 
 def files(folder):
@@ -61,6 +61,11 @@ def pinned():
         mirror="REDZONE_XV6_GIT",
         advice=f"give a folder that has it with --source DIR or {VARIABLE}=DIR",
     )
+
+
+def source_here(given=None):
+    """Is the source on this machine: @given by the user, that of the variable, or the fetched one?"""
+    return bool(given or os.environ.get(VARIABLE)) or (HOME / "source").is_dir()
 
 
 def find(given=None):
