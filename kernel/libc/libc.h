@@ -131,6 +131,15 @@ void libc_files_end(void);
  *  absent in kernels without a large C library. */
 void libc_save_files(void) __weak;
 
+/* --- missing.c -------------------------------------------------------------------------------- */
+
+/** libc_note_missing() - the program has made the system call @nr, which is not there. */
+void libc_note_missing(long nr);
+
+/** libc_say_missing() - print which those were of the program that has ended, if there were any. Weak: absent in kernels
+ *  without a large C library. */
+void libc_say_missing(void) __weak;
+
 /* --- memory.c --------------------------------------------------------------------------------- */
 
 long libc_mmap(void *addr, size_t size, int prot, int flags, int fd, s64 offset);

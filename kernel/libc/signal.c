@@ -65,8 +65,10 @@ void libc_deliver_signals(struct libc_thread *self)
 
 		__atomic_fetch_and(&self->pending, ~libc_signal_bit(sig), __ATOMIC_RELAXED);
 		action = libc_take_action(sig);
-		if (action.handler == SIG_DFL && !ignored_by_default(sig))
+		if (action.handler == SIG_DFL && !ignored_by_default(sig)) {
+			printk("program: ended by signal %d\n", sig);
 			ulib_end_program(STATUS_OF_SIGNAL + sig);
+		}
 		if (action.handler != SIG_DFL && action.handler != SIG_IGN)
 			libc_run_handler(&action, &info, NULL);
 	}

@@ -7,6 +7,7 @@ set(REDZONE_LIBC_SOURCES
     futex.c
     handler.c
     memory.c
+    missing.c
     names.c
     pipe.c
     program.c

@@ -2,7 +2,7 @@
 /*
  * syscall.c - redzone_syscall(): what the large C library asks of the kernel, by Linux's numbers for arm64.
  *
- * A number that is not here gives -ENOSYS, as an old Linux would. Such calls are listed in docs/libc.md.
+ * A number that is not here gives -ENOSYS, as an old Linux would. missing.c notes it.
  */
 #include <kernel/errno.h>
 #include <kernel/kernel.h>
@@ -232,6 +232,7 @@ static bool name_call(long nr, const long a[6], long *result)
 	case NR_SYMLINKAT:
 	case NR_LINKAT:
 		/* As file systems without links say it. */
+		libc_note_missing(nr);
 		*result = -EPERM;
 		break;
 	case NR_RENAMEAT:
@@ -350,6 +351,7 @@ static long do_syscall(long nr, long a, long b, long c, long d, long e, long f)
 		get_random_bytes((void *)a, (size_t)b);
 		return b;
 	default:
+		libc_note_missing(nr);
 		return -ENOSYS;
 	}
 }

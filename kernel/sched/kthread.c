@@ -261,7 +261,6 @@ void make_task_dead(void)
 		pr_alert("note: %s[%d] exited with a spin lock held\n", task->comm, task->pid);
 	rt_mutex_abandon();
 	task->kflags |= PF_KILLED;
-	if (task->kflags & PF_PROGRAM)
-		program_thread_died();
+	program_thread_died();
 	kthread_exit(-EFAULT);
 }

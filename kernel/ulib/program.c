@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* program.c - runs the ordinary C program that was linked into the kernel, in a thread of its own.
  */
+#include <kernel/arch.h>
 #include <kernel/atomic.h>
 #include <kernel/completion.h>
 #include <kernel/errno.h>
@@ -52,6 +53,12 @@ static int set_stack_size(const char *value, void *var)
 setup_param("program.stack", set_stack_size, "a size as in 512K or 16M, from 64K to 1G",
 	    "bytes of a program's stack; default: 1M, with a large C library 8M");
 
+/* 0: no limit. */
+static unsigned int time_limit_ms;
+range_param("program.timeout_ms", time_limit_ms, 0, 4294967295, "a number of milliseconds",
+	    "time of the program; one that takes longer is ended, and its trace printed; default: "
+	    "0, no limit");
+
 struct program {
 	int (*main)(int argc, char **argv);
 	program_hook_t *ctors;
@@ -67,6 +74,7 @@ struct program {
 static struct task *running;
 /* Whether it was said that the program has too little memory. */
 static bool said_no_memory;
+static const struct task *first_thread;
 static bool ended_by_itself;
 /* How a program's other threads are handled; NULL: it has none. */
 static const struct ulib_threads *threads;
@@ -74,6 +82,11 @@ static const struct ulib_threads *threads;
 enum { RUNS, ENDS, OVER };
 static int over;
 static int over_status;
+/* The program is being ended because it has not ended itself: its threads say where they are. */
+static bool hangs;
+/* So many of them do. */
+#define HANG_TRACES 4U
+static atomic_t traces_left;
 /* The running program's constructors and destructors that were not called yet; NULL if there are none. */
 static program_hook_t *constructors;
 static program_hook_t *destructors;
@@ -106,6 +119,9 @@ static void end_from_thread(bool by_itself, int status)
 
 void program_thread_died(void)
 {
+	if (READ_ONCE(hangs) && (current == first_thread || current->kflags & PF_PROGRAM) &&
+	    atomic_dec_return(&traces_left) >= 0)
+		dump_stack();
 	if (is_other_thread())
 		end_from_thread(false, -EFAULT);
 }
@@ -194,6 +210,7 @@ static struct task *create_thread(struct program *program)
 	threads = NULL;
 	said_no_memory = false;
 	over = RUNS;
+	WRITE_ONCE(hangs, false);
 	task = kthread_create_demand(program_thread, program, stack_bytes(program), "%s",
 				     name ? name + 1 : program->argv[0]);
 	if (IS_ERR(task))
@@ -203,6 +220,7 @@ static struct task *create_thread(struct program *program)
 		kthread_join(task);
 		return ERR_PTR(-ENOMEM);
 	}
+	first_thread = task;
 	WRITE_ONCE(running, task);
 	return task;
 }
@@ -242,6 +260,26 @@ static bool wait_for_program(struct task *task, long timeout, int *status)
 	return true;
 }
 
+/* The first thread @task has not ended in time. Give up the reference to it. */
+static void end_hang(struct task *task, int *status)
+{
+	atomic_set(&traces_left, HANG_TRACES);
+	smp_store_release(&hangs, true);
+	kthread_kill(task);
+	if (threads)
+		threads->stop();
+	/* A thread that holds a lock for ever stays behind. */
+	if (!kthread_join_timeout(task, (long)msecs_to_jiffies(KILL_MS), status))
+		put_task_struct(task);
+}
+
+/* The program is over: print what it wanted in vain. */
+static void say_missing(void)
+{
+	if (libc_say_missing)
+		libc_say_missing();
+}
+
 int run_program(int argc, char **argv)
 {
 	static char default_name[] = "program";
@@ -267,7 +305,14 @@ int run_program(int argc, char **argv)
 		return (int)PTR_ERR(task);
 	}
 	wake_up_process(task);
-	wait_for_program(task, MAX_SCHEDULE_TIMEOUT, &status);
+	if (!wait_for_program(task,
+			      time_limit_ms ? (long)msecs_to_jiffies(time_limit_ms)
+					    : MAX_SCHEDULE_TIMEOUT,
+			      &status)) {
+		printk("program: no end after %u ms\n", time_limit_ms);
+		end_hang(task, &status);
+	}
+	say_missing();
 	if (libc_save_files)
 		libc_save_files();
 	if (!ended_by_itself)
@@ -299,14 +344,12 @@ enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **a
 	wake_up_process(task);
 	if (!wait_for_program(task, (long)msecs_to_jiffies(timeout_ms), status)) {
 		WRITE_ONCE(running, NULL);
-		kthread_kill(task);
-		if (threads)
-			threads->stop();
-		/* A thread that holds a lock for ever stays behind. */
-		if (!kthread_join_timeout(task, (long)msecs_to_jiffies(KILL_MS), status))
-			put_task_struct(task);
+		printk("program: no end after %u ms\n", timeout_ms);
+		end_hang(task, status);
+		say_missing();
 		return ULIB_TIMEOUT;
 	}
+	say_missing();
 	return ended_by_itself ? ULIB_RETURNED : ULIB_KILLED;
 }
 

@@ -199,6 +199,24 @@ def test_global_and_its_line(redzone, source, cc, arguments, line, name):
     ), result.stdout
 
 
+def test_eighty_columns(redzone, source):
+    """A terminal has no room for timestamps: no line of a report is wrapped."""
+    text = "#include <stdlib.h>\nint main(void)\n{\n\tvolatile char *p = malloc(8);\n\n\treturn p[8];\n}\n"
+    status, output = redzone.on_terminal("run", source(text), COLUMNS="80")
+    assert status == 1, output
+    lines = (
+        re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output).replace("\r\n", "\n").replace("\r", "\n").splitlines()
+    )
+    assert "=" * 66 in lines
+    assert any(line.startswith("Redzone reference kernel ") for line in lines)
+    at = next(number for number, line in enumerate(lines) if line.startswith(">ffff"))
+    assert re.fullmatch(r" ffff[0-9a-f]{12}:( [0-9a-f]{2}){16}", lines[at - 1])
+    column = lines[at + 1].index("^")
+    assert lines[at][column - 1 : column + 2].startswith(" ")
+    shown = lines[next(number for number, line in enumerate(lines) if line.startswith("Redzone ")) :]
+    assert [line for line in shown if len(line) > 80] == []
+
+
 AFTER_CALL = """\
 #include <stdlib.h>
 

@@ -45,6 +45,7 @@ USAGE = 2
 CRASHED = 3
 PROGRAM_FAILED = 4
 LOCKS_REPORTED = 5
+INTERRUPTED = 130
 
 
 class Failure(Exception):

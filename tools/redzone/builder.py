@@ -210,10 +210,11 @@ class Progress:
                 self.status.start()
             self.status.update(escape(f"building {self.title} [{done}/{total}] {Path(text).name}"[:76]))
 
-    def end(self):
+    def end(self, complete):
+        """The build has ended. @complete: everything was made."""
         if self.status is not None:
             self.status.stop()
-        if self.steps > 12 and not self.quiet:
+        if complete and self.steps > 12 and not self.quiet:
             base.say(f"built {self.title} ({time.monotonic() - self.started:.1f} s)")
 
 
@@ -543,7 +544,7 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
         check_path(path, base.relative(path), "#%")
     kernels = [program.name for program in programs if not program.is_module]
     kernels += [target for target in targets if target.startswith("redzone")]
-    progress = Progress(preset, quiet)
+    progress, status = Progress(preset, quiet), None
     with base.locked(folder):
         _write_if_changed(folder / "programs.cmake", _programs_file(folder, programs))
         try:
@@ -557,7 +558,7 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
                 _configure(preset, folder)
                 status, output, failed = _ninja(folder, wanted, progress, jobs, examine is not None)
         finally:
-            progress.end()
+            progress.end(status == 0)
         if status != 0:
             # Ninja's own errors say little: a build.ninja that cannot be written is "still dirty".
             base.check_room(folder, output, 1 if failed else ROOM)

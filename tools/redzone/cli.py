@@ -177,7 +177,7 @@ def command():
     "--timeout",
     type=Number(float, 0.1, 86400, "SECONDS"),
     default="60",
-    help="Stop a machine, or with --each a program, that takes longer. Default: 60.",
+    help="Stop a program that takes longer, and say where it was. Default: 60.",
 )
 @click.option("-I", "includes", multiple=True, metavar="DIR", help="Look for headers in DIR as well.")
 @click.option("-D", "defines", type=Macro(), multiple=True, help="Define a macro.")
@@ -628,7 +628,7 @@ def main(argv=None):
         sys.exit(error.status)
     except (click.Abort, KeyboardInterrupt):
         base.say("interrupted")
-        sys.exit(130)
+        sys.exit(base.INTERRUPTED)
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
             base.say(f"error: {base.explain(error)}")

@@ -42,6 +42,10 @@ _SHADOW_CALL_STACK = re.compile(
 # The kernel checks nothing: there are no memory tags, or kasan=off.
 _KASAN_OFF = re.compile(r"^kasan: (.+): KASAN is off, ")
 _NO_DETAILS = "Asynchronous fault: no details available"
+# The kernel's lines about how its program ended, and what it wanted in vain.
+_HANG = re.compile(r"^program: no end after \d+ ms$")
+_SIGNAL = re.compile(r"^program: ended by signal (\d+)$")
+_MISSING = re.compile(r"^program: calls that are not there: (.+)$")
 _PROGRAM_RETURNED = re.compile(r"^program returned (-?\d+)$")
 _OVERFLOW = re.compile(r"^kernel stack overflow: ")
 _TASK_STACK = re.compile(r"^Task stack: +\[([0-9a-f]{16}), ([0-9a-f]{16})\)$")
@@ -88,6 +92,11 @@ class Report:
     again: bool = False
     complete: bool = False
 
+    @property
+    def signed_size(self):
+        """The size as the program meant it: below zero, if as an unsigned number it is larger than memory."""
+        return self.size - (1 << 64) if self.size is not None and self.size >> 63 else self.size
+
     def place(self):
         """Return the part that is the same in two reports of one place."""
         at = self.lines.index("Call trace:") + 1 if "Call trace:" in self.lines else len(self.lines)
@@ -97,15 +106,16 @@ class Report:
 
 @dataclass
 class Crash:
-    """A fault or a panic outside of a report.
+    """A fault or a panic outside of a report, or a program that did not end in time.
 
     text: its first line. frames: the faulting instruction, if it was printed, then the call trace.
-    stack: size in bytes of the stack that overflowed, None if none did.
+    stack: size in bytes of the stack that overflowed, None if none did. hang: it did not end.
     """
 
     text: str
     frames: list = field(default_factory=list)
     stack: int | None = None
+    hang: bool = False
 
 
 def frame_of(match):
@@ -133,11 +143,12 @@ def split(line):
 class Reader:
     """Follows one console. After feed(), the attributes hold what is known so far.
 
-    reports: list of Report; the last one may be incomplete. panic: the line of a panic; oops: the first
-    line of a fault that may have ended one thread only. crash: the first Crash. returned: the program's
-    return value if it was not 0. halted: the kernel said that it was done. last: the last line that was not
-    empty. kasan_off: the reason, as printed at boot, why a kernel with KASAN checks nothing; None if it
-    checks.
+    reports: list of Report; the last one may be incomplete. panic: the line of a panic; oops: the first line
+    of a fault that may have ended one thread only. crash: the first Crash. returned: the program's return
+    value if it was not 0; signal: the number of the one that ended it; missing: the calls that it made and
+    the kernel does not have, as the kernel names them; None without any. halted: the kernel said that it was
+    done. last: the last line that was not empty. kasan_off: the reason, as printed at boot, why a kernel with
+    KASAN checks nothing; None if it checks.
     """
 
     def __init__(self):
@@ -146,6 +157,8 @@ class Reader:
         self.oops = None
         self.crash = None
         self.returned = None
+        self.signal = None
+        self.missing = None
         self.halted = False
         self.kasan_off = None
         self.last = None
@@ -185,7 +198,9 @@ class Reader:
         returned = _PROGRAM_RETURNED.match(text)
         if returned:
             self.returned = int(returned[1])
-        self._follow_crash(text)
+        if prefix:
+            self._follow_program(text)
+        self._follow_crash(text, bool(prefix))
         if text == "Call trace:":
             self._before, self._pc = self._pc, None
         elif text[:1] != " ":
@@ -199,11 +214,19 @@ class Reader:
         self.lines += len(lines)
         self.last = next((line for line in reversed(lines) if line.strip()), self.last)
 
-    def _follow_crash(self, text):
-        shadow = _SHADOW_CALL_STACK.match(text)
-        begins = shadow or _PANIC.match(text) or _OOPS.match(text)
+    def _follow_program(self, text):
+        """Take a line of the kernel."""
+        signal, missing = _SIGNAL.match(text), _MISSING.match(text)
+        if signal:
+            self.signal = int(signal[1])
+        if missing:
+            self.missing = missing[1]
+
+    def _follow_crash(self, text, is_kernels):
+        shadow, hang = _SHADOW_CALL_STACK.match(text), is_kernels and bool(_HANG.match(text))
+        begins = shadow or hang or _PANIC.match(text) or _OOPS.match(text)
         if begins and self.crash is None:
-            self.crash = Crash(shadow[1] if shadow else text)
+            self.crash = Crash(shadow[1] if shadow else text, hang=hang)
             self._in_crash = True
         elif self._in_crash and (begins or _CRASH_END.match(text)):
             # The "Internal error" line of the same fault is followed by its registers and its trace.

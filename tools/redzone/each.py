@@ -33,7 +33,8 @@ class Verdict:
 
     end: "ok", "report", "crash", "timeout", "status" (returned non-zero), "error" (did not begin) or "build"
     (there is no program). title: one line about it, "" if all is well. report: the first console.Report, or
-    None. source: the place of its bug or crash, if known. messages: those of the compiler.
+    None. source: the place of its bug or crash, if known. messages: those of the compiler. missing: the calls
+    that it made and the kernel does not have, None without any.
     """
 
     number: int
@@ -43,14 +44,16 @@ class Verdict:
     report: console.Report | None = None
     source: symbolize.Source | None = None
     messages: list = field(default_factory=list)
+    missing: str | None = None
 
     def line(self):
         """Return the KTAP line; the messages follow it as KTAP's diagnostics."""
         # A number sign starts a comment in KTAP.
         file = self.file.replace("#", "\\#")
+        messages = [*self.messages, *([f"calls that are not there: {self.missing}"] if self.missing else [])]
         if self.end == "ok":
-            return f"ok {self.number} {file}"
-        return "\n# ".join([f"not ok {self.number} {file} # {self.title}", *self.messages])
+            return "\n# ".join([f"ok {self.number} {file}", *messages])
+        return "\n# ".join([f"not ok {self.number} {file} # {self.title}", *messages])
 
     def record(self, place):
         """Return its entry in the JSON file. @place: its number among all files, of all shards."""
@@ -59,6 +62,8 @@ class Verdict:
             record["title"] = self.title
         if self.messages:
             record["messages"] = self.messages
+        if self.missing:
+            record["missing"] = self.missing.split(", ")
         if self.source is not None:
             record["source"] = {
                 "file": base.relative(self.source.path),
@@ -69,7 +74,7 @@ class Verdict:
             record["report"] = {
                 "type": self.report.type,
                 "access": self.report.access.lower() or None,
-                "size": self.report.size,
+                "size": self.report.signed_size,
                 "where": self.report.where,
             }
         return record
@@ -176,7 +181,7 @@ class Follower:
         elif reason.startswith("no end"):
             self._verdict("timeout", reason)
         elif reason.startswith("returned"):
-            self._verdict("status", summary.returned_text(int(reason.split()[1])))
+            self._verdict("status", summary.returned_text(int(reason.split()[1]), self.reader.signal))
         else:
             self._verdict("error", reason)
 
@@ -205,11 +210,13 @@ class Follower:
             source = view.own_source(report.traces.get("call", []), self.sources)
             headline = f"KASAN: {view.headline(report, self.sources)}"
             title = f"{headline}; {title}" if title else headline
-        elif end == "crash" and crash is not None:
+        elif crash is not None and (end == "crash" or (end == "timeout" and crash.hang)):
             self._symbolize([crash.frames])
             source = summary.crash_place(crash, self.sources)
-            title = summary.crash_text(crash, self.sources)
+            where = summary.crash_text(crash, self.sources)
+            title = "; ".join(filter(None, [title, where])) if crash.hang else where
         verdict = Verdict(self.current, self.files[self.current - 1], end, title or end, report, source)
+        verdict.missing = self.reader.missing
         if end == "ok":
             verdict.title = ""
         self.done = self.current
@@ -329,7 +336,7 @@ def run(work, folder, log):
         base.say("the decoded console has no lines of source, because there are several images")
     print("KTAP version 1")
     print(f"1..{len(files)}", flush=True)
-    booted, reader = 0, None
+    booted, reader, interrupted = 0, None, False
     for image, built in images:
         # The kernel does not know about the files that were left out, and those of other images.
         numbers = [index + 1 for index in built]
@@ -343,13 +350,19 @@ def run(work, folder, log):
             follower = Follower(names, sources, symbolizer, on_verdict)
             try:
                 count, reader = boots(work.machine(image, folder), follower, lambda text: log.lines([text]))
+            except KeyboardInterrupt:
+                interrupted = True
+                break
             except Failure as error:
                 # The programs that ran keep their verdicts, in the file as on the screen.
                 _write_json(work, verdicts, str(error))
                 raise
             booted += count
-    say_rejects(len(files) + 1)
-    _write_json(work, verdicts)
+    if interrupted:
+        base.say("interrupted")
+    else:
+        say_rejects(len(files) + 1)
+    _write_json(work, verdicts, "interrupted" if interrupted else None)
     failed = sum(verdict.end != "ok" for verdict in verdicts)
     base.say(
         f"{base.plural(len(verdicts), 'program')} in {base.plural(booted, 'boot')}: "
@@ -361,4 +374,4 @@ def run(work, folder, log):
         summary.say_unfound(options.mode)
     if rejected:
         _missing(rejected, work.sources).show()
-    return status_of({verdict.end for verdict in verdicts})
+    return base.INTERRUPTED if interrupted else status_of({verdict.end for verdict in verdicts})

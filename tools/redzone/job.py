@@ -19,6 +19,13 @@ _NO_OBJECT = re.compile(
 _ENDS = re.compile(r"(kasan\.fault=panic\w*|panic_on_warn(?:=(?!0$)\S*)?)$")
 
 
+# Seconds in which the kernel ends a program at its time limit.
+GRACE = 10
+_WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-parameter"]
+# With -fno-builtin the compiler does not know printf() by itself, and musl's headers do not say what it is.
+_FORMATS = ROOT / "kernel" / "ulib" / "formats.h"
+
+
 @dataclass
 class Options:
     """The options of `./redzone run`, by the names that cli.py gives them.
@@ -104,6 +111,11 @@ class Job:
     libc: Path | None = None
     owners: dict = field(default_factory=dict)
 
+    @property
+    def limits_itself(self):
+        """Does the kernel end the program at the time limit, and say where it was?"""
+        return bool(self.options.timeout and not self.options.separate and not self.options.modules)
+
     def tools(self):
         """Return the keys of the outside tools that it needs."""
         reading = [] if self.options.no_symbolize else ["symbolizer"]
@@ -112,6 +124,8 @@ class Job:
     def get_libc(self):
         """Choose the C library, and fetch it if it is not there."""
         self.libc = libc.choose(self.options)
+        if self.libc and self.options.warnings:
+            self.code["options"] = [*self.code["options"], "-include", str(_FORMATS)]
 
     def machine(self, image, folder):
         """Return the machine that boots the builder.Image @image. @folder gets the archive of its files, and
@@ -133,6 +147,7 @@ class Job:
             icount=options.icount,
             mode=options.mode,
             timeout=options.timeout,
+            grace=GRACE if self.limits_itself else 0,
             max_reports=None if options.separate else options.max_reports,
             host=self.exchange,
         )
@@ -272,7 +287,7 @@ def check(options):
             )
     for reason, count in found.left_out.items():
         base.say(f"--project: left out {base.plural(count, 'file')}: {reason}")
-    more_warnings = ["-Wall", "-Wextra", "-Wno-unused-parameter"] if options.warnings else []
+    more_warnings = _WARNINGS if options.warnings else []
     job.code |= {"options": [f"-O{options.level}", *more_warnings], "cflags": list(options.cflags)}
     _check_room(job.files, options.mem)
     others = (("--log", options.log), ("--json", options.report_file))
@@ -291,5 +306,7 @@ def check(options):
         job.parameters.insert(0, "kasan.repeat=full")
     if options.stack:
         job.parameters.insert(0, f"program.stack={options.stack}")
+    if job.limits_itself:
+        job.parameters.insert(0, f"program.timeout_ms={max(1, int(options.timeout * 1000))}")
     machine.command_line(job.parameters, options.arguments)
     return job

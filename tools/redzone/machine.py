@@ -40,7 +40,8 @@ class Machine:
 
     memory: QEMU's -m. append: boot parameters. arguments: the program's. icount: count instructions as time,
     so that two boots run alike. mode: the kernel's; with hw_tags the machine gets memory tags if the CPU
-    supports them. timeout: seconds, None for no limit. max_reports: stop the machine after this many complete
+    supports them. timeout: seconds, None for no limit; grace: seconds more, in which the kernel may keep
+    to the limit itself. max_reports: stop the machine after this many complete
     reports, None for no limit. seed: of QEMU's random numbers, which the kernel gets by rng-seed in the
     device tree and by RNDR; the same by default, so that runs repeat. options: further options of QEMU.
     host: host.Host, which has what the kernel may ask for; None: nothing.
@@ -57,6 +58,7 @@ class Machine:
     icount: bool = False
     mode: str = "generic"
     timeout: float | None = 60.0
+    grace: float = 0.0
     max_reports: int | None = None
     seed: int = 1
     options: list = field(default_factory=list)
@@ -189,9 +191,9 @@ def stop_all():
 class _Boot:
     """A machine that runs, and what is known about it so far."""
 
-    def __init__(self, machine, on_line, on_program):
+    def __init__(self, machine, on_line, on_program, reader):
         self.machine, self.on_line, self.on_program = machine, on_line, on_program
-        self.reader, self.stream = Reader(), stream.Stream()
+        self.reader, self.stream = reader or Reader(), stream.Stream()
         self.limit_from = time.monotonic()
         self.errors = b""
         self.stopped = None
@@ -296,7 +298,7 @@ class _Boot:
         while ends and self.stopped is None:
             wait = None
             if self.machine.timeout is not None:
-                wait = self.limit_from + self.machine.timeout - time.monotonic()
+                wait = self.limit_from + self.machine.timeout + self.machine.grace - time.monotonic()
                 if wait <= 0:
                     self.stopped = "timeout"
                     return
@@ -326,17 +328,18 @@ class _Boot:
             self.process.wait()
 
 
-def boot(machine, on_line=None, on_program=None):
+def boot(machine, on_line=None, on_program=None, reader=None):
     """Boot @machine; call on_line(text, event, value) for each console line, with the result of
     Reader.feed(). Lines of a program are ProgramLines; on_program(), if it is given, gets them instead, in
     lists.
 
-    If on_line() returns True, the time limit restarts.
+    If on_line() returns True, the time limit restarts. reader: follows the console; None: a new Reader. With
+    one of its own, the caller knows what came before an interrupt.
 
     Returns an Outcome. Raises NotStarted if QEMU could not start the machine.
     """
     started = time.monotonic()
-    running = _Boot(machine, on_line, on_program)
+    running = _Boot(machine, on_line, on_program, reader)
     try:
         running.follow()
     finally:

@@ -154,6 +154,8 @@ def check_output(option, name, inputs=()):
     if name is None:
         return
     path = Path(name)
+    if str(name) == "-":
+        raise Failure(f"{option} '-': standard output has the console already; name a file")
     for used in inputs:
         if path.exists() and path.samefile(used):
             raise Failure(f"{option} '{name}' would overwrite '{base.relative(used)}', which this run reads")

@@ -4,7 +4,7 @@
 import contextlib
 import sys
 
-from redzone import base, builder, doctor, each, job, lacks, machine, module, summary, view
+from redzone import base, builder, console, doctor, each, job, lacks, machine, module, summary, view
 from redzone.base import Failure
 from redzone.console import ProgramLine
 
@@ -89,15 +89,19 @@ def _together(work, folder, log):
             screen.program(lines)
             sys.stdout.flush()
 
+        reader = console.Reader()
         try:
-            outcome = machine.boot(work.machine(image, folder), on_line, on_program)
+            outcome = machine.boot(work.machine(image, folder), on_line, on_program, reader)
+        except KeyboardInterrupt:
+            # What came before it is worth as much as ever.
+            outcome = machine.Outcome(base.INTERRUPTED, "interrupted", None, reader, 0.0, ended=False)
         finally:
             # Show all output, even if the machine was interrupted inside a report.
             screen.end()
             sys.stdout.flush()
         if modules and outcome.status == base.PROGRAM_FAILED:
             outcome.message = "a module could not be loaded or unloaded; the console says why"
-        summary.conclude(outcome, screen, options.mode, options.verbose)
+        summary.conclude(outcome, screen, options.mode, options.verbose, options.timeout)
         sys.stdout.flush()
         saved = work.exchange.take()
     # Whoever asked for a file did not get what the program was to do.

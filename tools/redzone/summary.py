@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sums up `./redzone run` when the machine has ended: the reports, a crash and its place, the verdict."""
 
+import signal
 import sys
 
 from redzone import base, unfound, view
@@ -49,7 +50,9 @@ def in_program(crash, sources):
 def crash_text(crash, sources):
     """Return one line about a console.Crash."""
     fault = crash.text.removeprefix("Unable to handle kernel ")
-    if not in_program(crash, sources):
+    if crash.hang:
+        text = "the program was"
+    elif not in_program(crash, sources):
         text = f"the kernel crashed: {crash.text}"
     elif crash.stack is not None:
         size = f"{crash.stack >> 20} MiB" if crash.stack >= 1 << 20 else f"{crash.stack >> 10} KiB"
@@ -57,18 +60,33 @@ def crash_text(crash, sources):
     else:
         text = f"the program crashed: {fault}"
     source = crash_place(crash, sources)
+    if crash.hang:
+        return f"{text} in {source.function}() at {source.at(base.relative(source.path))}" if source else ""
     if source is not None:
         return f"{text}: {source.function}() at {source.at(base.relative(source.path))}"
     frame = crash.frames[0] if crash.frames else None
     return f"{text}: {frame.name}+{frame.offset:#x}" if frame is not None else text
 
 
-def returned_text(status):
-    """Return one line about a program that returned @status, not 0."""
+def hang_text(timeout, crash, sources):
+    """Return one line about a program that has not ended after @timeout seconds, and where it was."""
+    where = crash_text(crash, sources)
+    return f"no end after {timeout:g} s (--timeout)" + (f"; {where}" if where else "")
+
+
+def returned_text(status, number=None):
+    """Return one line about a program that returned @status, not 0. @number: of the signal that ended it, or
+    None."""
     if status is None:
         return "the program returned non-zero"
     if status == ABORTED:
         return f"the program aborted: abort() or a failed assert() (status {ABORTED})"
+    if number is not None:
+        try:
+            name = signal.Signals(number).name
+        except ValueError:
+            name = f"signal {number}"
+        return f"the program was ended by {name}, which it sent itself (status {status})"
     return f"the program returned {status}"
 
 
@@ -89,11 +107,11 @@ def say_unfound(mode):
         base.say(line)
 
 
-def conclude(outcome, screen, mode, verbose=False):
+def conclude(outcome, screen, mode, verbose=False, timeout=None):
     """Say how it ended.
 
     screen: the View; its symbolizer is None if places are not wanted. mode: the kernel's. verbose: if nothing
-    was reported, say as well what that does not exclude.
+    was reported, say as well what that does not exclude. timeout: that of the program, in seconds.
     """
     reader = outcome.reader
     if reader.reports and screen.symbolizer is not None:
@@ -102,17 +120,22 @@ def conclude(outcome, screen, mode, verbose=False):
         base.say(base.plural(len(reader.reports), "KASAN report"))
     crash = reader.crash
     if outcome.status == base.CRASHED and crash is not None and outcome.ended:
-        base.say(crash_text(crash, screen.sources))
+        text = crash_text(crash, screen.sources)
+        base.say(hang_text(timeout, crash, screen.sources) if crash.hang else text)
         source = crash_place(crash, screen.sources)
         if source is not None:
             for text, _ in view.excerpt(source):
                 print(text, file=sys.stderr)
     elif outcome.status == base.PROGRAM_FAILED and reader.returned is not None:
-        base.say(returned_text(reader.returned))
+        base.say(returned_text(reader.returned, reader.signal))
     elif outcome.message:
         base.say(outcome.message)
     if reader.reports and crash is not None and crash.frames and crash.text.startswith("Unable"):
         base.say(f"after that, {crash_text(crash, screen.sources)}")
+    if reader.reports and crash is not None and crash.hang:
+        base.say(hang_text(timeout, crash, screen.sources))
+    if reader.missing:
+        base.say(f"calls that are not there, and so have failed: {reader.missing} (see docs/libc.md)")
     if mode == "off" or reader.kasan_off is not None:
         base.say(off_text(reader))
     elif outcome.status == base.OK:

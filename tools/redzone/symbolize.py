@@ -42,6 +42,12 @@ class Local:
     size: int
 
 
+def in_source(name):
+    """Return the function @name as its source has it: compilers name their copies of it and parts of it
+    name.constprop.0, name.specialized.1, name.cold."""
+    return name.partition(".")[0] or name
+
+
 NOTYPE, FUNC, FILE = 0, 2, 4
 LOCAL = 0
 
@@ -189,7 +195,8 @@ class Symbolizer:
             # Without a line the function still is the right one. A file without a folder then comes from
             # the symbol table, because there is no debug information.
             if name and (line or Path(name).is_absolute()):
-                sources.append(Source(symbol.get("FunctionName", ""), str(Path(name)), line))
+                function = in_source(symbol.get("FunctionName", ""))
+                sources.append(Source(function, str(Path(name)), line))
         self._cache[address] = sources
         return sources
 

@@ -7,6 +7,7 @@ a row are counted. Without a symbolizer, lines are printed as they come.
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 from rich.console import Console
@@ -25,6 +26,8 @@ _CONTEXT = 2
 # For a report that comes late, where a source line would wrongly look like the place of the bug.
 LATE = "asynchronous: the access was earlier; kasan.mode=sync shows where"
 _COLUMN = 36
+# Columns of a report's lines with their timestamps.
+WIDE = 96
 
 
 class View:
@@ -39,6 +42,8 @@ class View:
         self.stream = stream or sys.stdout
         self.console = Console(file=self.stream, highlight=False, soft_wrap=True, emoji=False, markup=False)
         self.color = self.console.is_terminal
+        # A terminal that is too narrow for timestamps shows none. Elsewhere all lines stay as they are.
+        self.narrow = self.console.width if self.color and self.console.width < WIDE else None
         # Lines that may turn out to belong to a repeated report: (text, event, value).
         self._held = []
         self._in_report = False
@@ -124,6 +129,9 @@ class View:
     def _show(self, text, event, value):
         """Print one line that is not held back."""
         prefix, rest = console.split(text)
+        is_kernels, lines = bool(prefix), [rest]
+        if is_kernels and self.narrow:
+            prefix, lines = "", _folded(rest, self.narrow)
         if event == "frame" and self.symbolizer is not None:
             if rest == self._last_frame:
                 self._same += 1
@@ -136,10 +144,11 @@ class View:
                 return
         else:
             self._end_same()
-        if not self.color or not prefix:
-            self._print(text)
-        else:
-            self._print(Text.assemble((prefix, "dim"), (rest, self._style(rest))))
+        for line in lines:
+            if not self.color or not is_kernels:
+                self._print(prefix + line)
+            else:
+                self._print(Text.assemble((prefix, "dim"), (line, self._style(rest))))
 
     def _end_same(self):
         """End the row of equal frames, if there is one."""
@@ -213,9 +222,8 @@ class View:
                 continue
             place = f"{source.at(base.relative(source.path))}: "
             if name == "call":
-                head = (
-                    f"{report.type}: " if not report.access else f"{report.type} ({report.access.lower()}): "
-                )
+                head = bug_name(report)
+                head += f" ({access_text(report)}): " if report.access else ": "
             else:
                 head = words
             self._print("")
@@ -272,6 +280,13 @@ class View:
             self._print(Text(text, "bold" if bad else "dim") if self.color else text)
 
 
+def _folded(text, width):
+    """Return the kernel's line @text as lines of at most @width characters, as far as it has spaces."""
+    if len(text) <= width:
+        return [text]
+    return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
 def excerpt(source, context=_CONTEXT):
     """Return the line of @source with @context lines before and after it, as [(text, is it that line)]."""
     if not source.line:
@@ -320,15 +335,27 @@ def place_key(report, sources):
     return report.type, report.where.partition("+")[0]
 
 
+def bug_name(report):
+    """Return the name of the bug. The kernel has none of its own for a size that is negative."""
+    negative = report.size is not None and report.signed_size < 0
+    return "negative-size-param" if negative and report.type == "out-of-bounds" else report.type
+
+
+def access_text(report):
+    """Return what was done, as in "read"; with its size, if that explains the bug."""
+    text = report.access.lower()
+    return f"{text} of size {report.signed_size}" if report.size and report.signed_size < 0 else text
+
+
 def headline(report, sources):
     """Return one line about @report for a summary."""
-    text = report.type
+    text = bug_name(report)
     if report.asynchronous:
         function = report.where.partition("+")[0]
         return f"{text}, noticed in {function}() ({LATE})" if function else f"{text} ({LATE})"
     if report.access:
-        text += f", {report.access.lower()}"
-        if report.size is not None:
+        text += f", {access_text(report)}"
+        if report.size is not None and report.signed_size >= 0:
             text += f" of {base.plural(report.size, 'byte')}"
     source = own_source(report.traces.get("call", []), sources)
     if source is not None:

@@ -75,8 +75,9 @@ bool run_programs(int argc, char **argv);
  *  is too small. */
 void program_no_memory(size_t size);
 
-/** program_thread_died() - a thread of the program ended because of an oops, or by its first report: the program ends.
- *  Called by that thread; not for the first one. */
+/** program_thread_died() - a thread ends because of an oops, by its first report, or because it is killed: if it is one of
+ *  the program's, but not the first, the program ends. One of a program that hangs says where it is. Called by that
+ *  thread, of whatever kind. */
 void program_thread_died(void);
 
 /** program_was_killed() - Return: true if the last run_program() ended because its thread was killed (an

@@ -74,9 +74,9 @@ int __clone(int (*func)(void *), void *stack, int flags, void *arg, ...)
 	void *tls;
 	va_list args;
 
-	/* There is one process. */
+	/* There is one process, so this fails; and the kernel tells the user of it. */
 	if (!(flags & CLONE_THREAD))
-		return -ENOSYS;
+		return __syscall(SYS_clone, flags);
 	va_start(args, arg);
 	tid = va_arg(args, int *);
 	tls = va_arg(args, void *);

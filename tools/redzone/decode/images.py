@@ -22,6 +22,7 @@ from elftools.elf.sections import Section
 from redzone import base, exact, variables
 from redzone.base import Failure
 from redzone.decode.model import Location
+from redzone.symbolize import in_source
 
 SYMBOLIZERS = ("llvm-symbolizer-19", "llvm-symbolizer")
 LINKERS = ("ld.lld-19", "ld.lld")
@@ -255,7 +256,9 @@ class Image:
                 if one.get("FileName") and one.get("Line"):
                     path = str(Path(one["FileName"]))
                     found.append(
-                        Location(one.get("FunctionName", ""), path, one["Line"], one.get("Column", 0))
+                        Location(
+                            in_source(one.get("FunctionName", "")), path, one["Line"], one.get("Column", 0)
+                        )
                     )
             self._cache[address] = found
         return self._cache[address]

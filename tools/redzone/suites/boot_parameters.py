@@ -74,6 +74,7 @@ WRONG = {
     "panic_on_warn": _SWITCH,
     "program.name": _TEXT,
     "program.stack": ("0", "63K", "2G", *_SIZE),
+    "program.timeout_ms": _RANGE,
     "random.seed": (None, "", "?", "-1", "1x", "18446744073709551616"),
     "rcupdate.rcu_cpu_stall_timeout": _RANGE,
     "rcutree.kthread_prio": ("100", *_RANGE),
