@@ -175,13 +175,15 @@ static bool lock_for_report(unsigned long *flags)
 
 const struct kasan_global *kasan_find_global(uintptr_t addr)
 {
-	struct nearest nearest = {.above_distance = SIZE_MAX};
+	struct nearest nearest;
 	const struct kasan_global *at;
 	size_t i, n, left;
 	unsigned long flags;
 
 	if (!lock_for_report(&flags))
 		return NULL;
+	kasan_clear(&nearest);
+	nearest.above_distance = SIZE_MAX;
 	at = globals_head;
 	for (left = globals_arrays; left && at; left--) {
 		if (!kasan_port_readable(at, sizeof(*at)) || !is_chained(at))

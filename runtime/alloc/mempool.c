@@ -52,9 +52,11 @@ __attribute__((__noinline__)) bool kasan_mempool_poison_object(void *ptr, uintpt
 
 __attribute__((__noinline__)) void *kasan_mempool_unpoison_object(void *ptr, size_t size)
 {
-	const struct kasan_caller caller = {.ip = KASAN_CALLER_IP(), .fp = KASAN_CALLER_FP()};
+	struct kasan_caller caller;
 	struct kasan_object object;
 
+	caller.ip = caller.report_ip = KASAN_CALLER_IP();
+	caller.fp = KASAN_CALLER_FP();
 	kasan_clear(&object);
 	if (!ptr || !kasan_on() || !kasan_port_find_object(ptr, &object))
 		return ptr;
@@ -65,7 +67,7 @@ __attribute__((__noinline__)) void *kasan_mempool_unpoison_object(void *ptr, siz
 	ptr = kasan_alloc_pages(ptr, kasan_whole_pages(object.size));
 	kasan_poison_tail(ptr, size, kasan_whole_pages(object.size), KASAN_PAGE_REDZONE);
 	if (object.large) {
-		object.large->free = (struct kasan_track){0};
+		kasan_clear_track(&object.large->free);
 		object.large->aux_stack[0] = object.large->aux_stack[1] = 0;
 		kasan_set_track(&object.large->alloc, caller.ip, caller.fp);
 	}

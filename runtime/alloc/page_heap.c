@@ -212,7 +212,7 @@ __attribute__((__noinline__)) void *kasan_page_alloc(struct kasan_page_heap *hea
 	large.size = size;
 	kasan_set_track(&large.alloc, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	flags = kasan_lock(lock_of(heap));
-	heap->records[first].large = large;
+	kasan_copy(&heap->records[first].large, &large);
 	record_span(heap, first, count);
 	kasan_unlock(lock_of(heap), flags);
 	ptr = kasan_alloc_pages(raw, wanted * PAGE);
@@ -279,7 +279,7 @@ static size_t record_free(struct kasan_page_heap *heap, size_t first,
 	record->large.free = *track;
 	for (i = 0; i < count; i++) {
 		if (i)
-			record[i] = *record;
+			kasan_copy(&record[i], record);
 		record[i].span = (uint32_t)i;
 		record[i].state = PAGE_FREED;
 	}

@@ -26,7 +26,7 @@ __attribute__((__noinline__)) void *kasan_kmalloc_large(void *ptr, size_t size, 
 	if (meta) {
 		meta->size = size;
 		/* Tracks of the pages' last life would be printed as this object's. */
-		meta->free = (struct kasan_track){0};
+		kasan_clear_track(&meta->free);
 		meta->aux_stack[0] = meta->aux_stack[1] = 0;
 		kasan_set_track(&meta->alloc, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	}

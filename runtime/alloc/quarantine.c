@@ -564,9 +564,10 @@ static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
 	unsigned int i;
 
 	if (!cursor->started) {
-		*cursor = (struct shrink_cursor){.number = ++global_queue.shrinkers,
-						 .end = global_queue.seq,
-						 .started = true};
+		kasan_clear(cursor);
+		cursor->number = ++global_queue.shrinkers;
+		cursor->end = global_queue.seq;
+		cursor->started = true;
 		cursor->seq =
 			global_queue.oldest ? global_queue.oldest->head.seq : global_queue.seq;
 	}
@@ -619,10 +620,11 @@ static void shrink_global(struct kasan_cache *cache, struct shrink_cursor *curso
 
 void kasan_cache_shrink(struct kasan_cache *cache)
 {
-	struct shrink_cursor cursor = {0};
+	struct shrink_cursor cursor;
 	unsigned int cpu;
 	uint32_t seen;
 
+	kasan_clear(&cursor);
 	/* In the direction that objects travel: the CPUs, then objects on their way, then the global queue. A chunk that
 	 * went the other way meanwhile may have been missed: look again. */
 	do {

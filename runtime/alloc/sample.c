@@ -51,7 +51,8 @@ void kasan_sample_stats(struct kasan_sample_stats *stats)
 {
 	unsigned int cpu;
 
-	*stats = (struct kasan_sample_stats){.interval = kasan_opt_sample};
+	stats->interval = kasan_opt_sample;
+	stats->allocations = stats->skipped = 0;
 	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++) {
 		stats->allocations += __atomic_load_n(&counters[cpu].total, __ATOMIC_RELAXED);
 		stats->skipped += __atomic_load_n(&counters[cpu].skipped, __ATOMIC_RELAXED);

@@ -349,7 +349,7 @@ static void walk_leaf(struct walk *walk, struct leaf *leaf, uintptr_t addr)
 
 	for (i = 0; i < LEAF_COUNT; i++) {
 		const uintptr_t granule = addr + i * KASAN_GRANULE_SIZE;
-		struct kasan_object object = {0};
+		struct kasan_object object;
 
 		/* Most of a leaf is empty. */
 		if (i % 8 == 0 && !*(const kasan_u64_any *)&leaf->state[i]) {
@@ -358,6 +358,7 @@ static void walk_leaf(struct walk *walk, struct leaf *leaf, uintptr_t addr)
 		}
 		if (!leaf->state[i] || leaf->state[i] == STATE_FULL)
 			continue;
+		kasan_clear(&object);
 		if (walk->cache && (!kasan_port_find_object((const void *)granule, &object) ||
 				    object.cache != walk->cache))
 			continue;
@@ -389,10 +390,14 @@ static void walk_upper(struct walk *walk, const struct upper *upper, uintptr_t a
 
 __attribute__((__noinline__)) size_t kasan_cache_check_slack(struct kasan_cache *cache)
 {
-	struct walk walk = {.cache = cache, .ip = KASAN_CALLER_IP(), .fp = KASAN_CALLER_FP()};
 	const struct root *top = __atomic_load_n(&root, __ATOMIC_ACQUIRE);
+	struct walk walk;
 	unsigned int i;
 
+	kasan_clear(&walk);
+	walk.cache = cache;
+	walk.ip = KASAN_CALLER_IP();
+	walk.fp = KASAN_CALLER_FP();
 	for (i = 0; top && i < ROOT_COUNT; i++) {
 		const struct upper *upper = __atomic_load_n(&top->upper[i], __ATOMIC_ACQUIRE);
 

@@ -37,8 +37,10 @@ struct piece {
 static struct piece read_descriptor(const struct kasan_global_descriptor *d)
 {
 	const uintptr_t addr = (uintptr_t)&d->offset + (uintptr_t)(intptr_t)d->offset;
-	struct piece piece = {.start = kasan_untag_addr(addr), .size = kasan_global_size(d)};
+	struct piece piece;
 
+	piece.start = kasan_untag_addr(addr);
+	piece.size = kasan_global_size(d);
 	piece.span = (piece.size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
 	piece.tag = (uint8_t)(kasan_addr_tag(addr) + (d->info >> INFO_TAG_SHIFT));
 	return piece;
@@ -147,7 +149,7 @@ static void consider(struct search *search, const struct piece *piece)
 	size_t distance = 0;
 
 	if (search->addr - piece->start < piece->span)
-		search->at = *piece;
+		kasan_copy(&search->at, piece);
 	if (piece->tag != search->tag)
 		return;
 	if (search->addr < piece->start)
@@ -156,7 +158,7 @@ static void consider(struct search *search, const struct piece *piece)
 		distance = search->addr - (piece->start + piece->size) + 1;
 	if (distance < search->distance) {
 		search->distance = distance;
-		search->near = *piece;
+		kasan_copy(&search->near, piece);
 	}
 }
 
@@ -165,11 +167,14 @@ const struct kasan_global *kasan_find_tagged_global(uintptr_t addr, uint8_t tag,
 	/* One report at a time is made. */
 	static struct kasan_global found;
 	static char name[96];
-	struct search search = {
-		.addr = kasan_untag_addr(addr), .tag = tag, .distance = NEAR_GLOBAL + 1};
 	const struct kasan_globals_table *table;
+	struct search search;
 	unsigned long flags;
 
+	kasan_clear(&search);
+	search.addr = kasan_untag_addr(addr);
+	search.tag = tag;
+	search.distance = NEAR_GLOBAL + 1;
 	if (!lock_for_report(&flags))
 		return NULL;
 	for (table = tables; table; table = table->next) {
@@ -188,10 +193,10 @@ const struct kasan_global *kasan_find_tagged_global(uintptr_t addr, uint8_t tag,
 
 	*is_pointers = tag != KASAN_TAG_KERNEL && search.near.start;
 	if (!*is_pointers)
-		search.near = search.at;
+		kasan_copy(&search.near, &search.at);
 	if (!search.near.start)
 		return NULL;
-	__memset(&found, 0, sizeof(found));
+	kasan_clear(&found);
 	found.beg = search.near.start;
 	found.size = search.near.size;
 	found.size_with_redzone = search.near.span;

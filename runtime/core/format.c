@@ -66,9 +66,10 @@ static void put_symbol(struct kasan_line *line, uintptr_t pc, bool is_return)
 {
 	static const struct spec plain = {.precision = SYMBOL_MAX};
 	const uintptr_t inside = pc - (is_return && pc ? 1 : 0);
-	struct kasan_symbol symbol = {0};
+	struct kasan_symbol symbol;
 	char name[SYMBOL_MAX];
 
+	kasan_clear(&symbol);
 	name[0] = '\0';
 	if (!kasan_port_symbol(inside, name, sizeof(name), &symbol) || !name[0]) {
 		put_string(line, "0x", &plain);
@@ -112,11 +113,13 @@ static const char *parse_number(const char *fmt, unsigned int *number)
 /* One conversion; @fmt points behind the %. */
 static const char *convert(struct kasan_line *line, const char *fmt, va_list *args)
 {
-	struct spec spec = {.precision = LINE_MAX};
 	bool is_long = false;
 	const char *string;
+	struct spec spec;
 	intptr_t number;
 
+	kasan_clear(&spec);
+	spec.precision = LINE_MAX;
 	if (*fmt == '0') {
 		spec.zero = true;
 		fmt++;

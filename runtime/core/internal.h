@@ -57,10 +57,27 @@ extern unsigned int kasan_reporting;
 bool kasan_starts_again(const void *dst, const void *src, size_t n);
 
 /*
- * Clears a variable of the runtime's own. Not = {0}: GCC calls memset() for that, which is the checked one. On a stack whose
- * shadow a bug has poisoned that check would report, and the report clear the same variable.
+ * Clear a variable of the runtime's own, and copy one. Not by = {0}, = {.member = value} and *to = *from: for more than some
+ * words the compilers call memset() and memcpy() for these, which are the checked ones. On a stack whose shadow a bug has
+ * poisoned that check would report, and the report clear the same variable. The suite freestanding-calls finds each
+ * place.
  */
 #define kasan_clear(variable) ((void)__memset((variable), 0, sizeof(*(variable))))
+#define kasan_copy(to, from) \
+	((void)sizeof(*(to) = *(from)), (void)__memcpy((to), (from), sizeof(*(to))))
+
+/** kasan_clear_task() - kasan_clear() on hot paths: some stores, which no compiler makes a call of. */
+static inline __attribute__((always_inline)) void kasan_clear_task(struct kasan_port_task *task)
+{
+	volatile struct kasan_port_task *const words = task;
+
+	words->id = 0;
+	words->name = NULL;
+	words->stack_start = 0;
+	words->stack_end = 0;
+	words->trace_end = 0;
+	words->overflowed = false;
+}
 
 /** kasan_live() - kasan_enabled(), inline. */
 static inline bool kasan_live(void)

@@ -73,7 +73,7 @@ static void capture_trace(struct kasan_report *report, const struct kasan_bug *b
 
 static void capture_task(struct kasan_report *report, const struct kasan_bug *bug)
 {
-	report->task = bug->task;
+	kasan_copy(&report->task, &bug->task);
 	kasan_clip_stack(&report->task, bug->sp, report->fp);
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	capture_trace(report, bug);
@@ -93,7 +93,7 @@ static void capture_overflow(struct kasan_report *report, const struct kasan_bug
 	if (!owner)
 		return;
 	report->is_overflow = true;
-	report->overflow_task = *owner;
+	kasan_copy(&report->overflow_task, owner);
 	kasan_copy_name(report->overflow_comm, sizeof(report->overflow_comm), owner->name, "none");
 	if (!report->is_free)
 		report->type = "stack-overflow";
@@ -140,7 +140,7 @@ static void capture_shadow(struct kasan_report *report)
 
 static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 {
-	__memset(report, 0, sizeof(*report));
+	kasan_clear(report);
 	report->type = bug->type;
 	report->addr = kasan_untag_addr(bug->addr);
 	report->pointer = bug->addr;
@@ -157,14 +157,14 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 	report->newest_record = bug->newest_record;
 #endif
 	if (CONFIG_KASAN_SLAB && bug->slack)
-		report->slack = *bug->slack;
+		kasan_copy(&report->slack, bug->slack);
 	report->cpu = kasan_port_cpu();
 }
 
 void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	copy_facts(report, bug);
-	report->task = bug->task;
+	kasan_copy(&report->task, &bug->task);
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	report->pcs[0] = bug->ip;
 	report->depth = 1;

@@ -22,6 +22,12 @@ struct cursor {
 	bool broken;
 };
 
+static void start_cursor(struct cursor *cursor, const struct kasan_frame *frame)
+{
+	cursor->at = frame->descr;
+	cursor->broken = false;
+}
+
 static char peek(struct cursor *cursor)
 {
 	/* If the first byte is readable, the next page still may not be. */
@@ -140,11 +146,13 @@ static bool read_frame(struct kasan_frame *frame, uintptr_t base)
 /* Return: where the last variable of the description ends, in bytes from the base; 0 if it cannot be read. */
 static uintptr_t described_size(const struct kasan_frame *frame)
 {
-	struct cursor cursor = {.at = frame->descr};
-	unsigned long count = next_number(&cursor), i, offset, size, line;
+	unsigned long count, i, offset, size, line;
+	struct cursor cursor;
 	uintptr_t end = 0;
 	char name[2];
 
+	start_cursor(&cursor, frame);
+	count = next_number(&cursor);
 	for (i = 0; i < count && !cursor.broken; i++) {
 		offset = next_number(&cursor);
 		size = next_number(&cursor);
@@ -177,9 +185,10 @@ static bool is_in_frame(const struct kasan_frame *frame, uintptr_t addr)
 #if !KASAN_ARCH_UNWINDS
 static bool same_function(uintptr_t entry, uintptr_t pc)
 {
-	struct kasan_symbol symbol = {0};
+	struct kasan_symbol symbol;
 	char name[8];
 
+	kasan_clear(&symbol);
 	return kasan_port_symbol(pc, name, sizeof(name), &symbol) &&
 	       entry - symbol.start < symbol.size;
 }
@@ -260,10 +269,11 @@ void kasan_describe_stack(struct kasan_report *report)
 
 void kasan_print_frame(const struct kasan_frame *frame)
 {
-	struct cursor cursor = {.at = frame->descr};
 	unsigned long count, i, offset, size, line;
+	struct cursor cursor;
 	char name[96];
 
+	start_cursor(&cursor, frame);
 	count = next_number(&cursor);
 	if (cursor.broken)
 		return;

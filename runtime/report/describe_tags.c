@@ -48,10 +48,11 @@ static size_t distance_to(uintptr_t addr, uintptr_t start, size_t size)
 /* Find the ring's records of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). */
 static bool find_history(struct candidate *found, uint64_t newest, uintptr_t start, uint8_t tag)
 {
-	struct kasan_ring_cursor cursor = {.number = newest};
+	struct kasan_ring_cursor cursor;
 	struct kasan_ring_record record;
 	unsigned long age = 0;
 
+	kasan_ring_start(&cursor, newest);
 	__memset(found, 0, sizeof(*found));
 	for (; kasan_ring_next(&cursor, &record); age++) {
 		if (kasan_untag_addr(record.ptr) != start ||
@@ -82,11 +83,12 @@ static bool find_history(struct candidate *found, uint64_t newest, uintptr_t sta
 static bool find_nearest(struct candidate *found, uint64_t newest, uintptr_t addr, uint8_t tag,
 			 size_t limit)
 {
-	struct kasan_ring_cursor cursor = {.number = newest};
+	struct kasan_ring_cursor cursor;
 	struct kasan_ring_record record;
 	size_t best = limit + 1;
 	unsigned long age = 0;
 
+	kasan_ring_start(&cursor, newest);
 	__memset(found, 0, sizeof(*found));
 	for (; kasan_ring_next(&cursor, &record); age++) {
 		const uintptr_t start = kasan_untag_addr(record.ptr);
@@ -122,9 +124,10 @@ static void fill_owner(struct kasan_owner *owner, const struct candidate *candid
 /* The object at @addr according to the youngest record with @tag (KASAN_TAG_KERNEL: any), with its history. */
 static bool find_covering(struct candidate *found, uint64_t newest, uintptr_t addr, uint8_t tag)
 {
-	struct kasan_ring_cursor cursor = {.number = newest};
+	struct kasan_ring_cursor cursor;
 	struct kasan_ring_record record;
 
+	kasan_ring_start(&cursor, newest);
 	while (kasan_ring_next(&cursor, &record)) {
 		const uintptr_t start = kasan_untag_addr(record.ptr);
 
@@ -138,10 +141,11 @@ static bool find_covering(struct candidate *found, uint64_t newest, uintptr_t ad
 /* Find the cache or the heap that the object at @start belongs to. */
 static bool fill_allocator(struct kasan_owner *owner, uintptr_t start)
 {
-	struct kasan_object object = {0};
 	struct kasan_heap_chunk chunk;
+	struct kasan_object object;
 	const char *name = NULL;
 
+	kasan_clear(&object);
 	if (kasan_find_object((const void *)start, &object) && object.kind == KASAN_OBJECT_SLAB &&
 	    object.cache) {
 		owner->kind = KASAN_OBJECT_SLAB;
@@ -254,9 +258,10 @@ static bool was_page_of(uintptr_t addr, uint8_t tag)
 static bool describe_large(struct kasan_report *report, uintptr_t addr)
 {
 	const uint8_t tag = kasan_addr_tag(report->pointer);
-	struct kasan_object object = {0};
+	struct kasan_object object;
 	uint8_t owner;
 
+	kasan_clear(&object);
 	if (!kasan_find_object((const void *)addr, &object) || object.kind != KASAN_OBJECT_LARGE)
 		return false;
 	/* The first page of a freed one may have a new owner. */
@@ -289,9 +294,10 @@ static void correct_by_slack(struct kasan_report *report)
 static void find_owner(struct kasan_report *report)
 {
 	const void *addr = (const void *)report->addr;
-	struct kasan_object object = {0};
+	struct kasan_object object;
 	bool in_slab;
 
+	kasan_clear(&object);
 	if (!kasan_find_object(addr, &object))
 		object.kind = KASAN_OBJECT_NONE;
 	in_slab = object.kind == KASAN_OBJECT_SLAB && object.cache;

@@ -103,18 +103,17 @@ static void explain(struct kasan_report *report)
 		kasan_classify_by_owner(report);
 }
 
-static struct kasan_report_info info_of(const struct kasan_report *report)
+static void fill_info(struct kasan_report_info *info, const struct kasan_report *report)
 {
-	return (struct kasan_report_info){
-		.bug_type = report->type,
-		.addr = report->pointer,
-		.size = report->size,
-		.is_write = report->is_write,
-		.is_unclear = report->is_unclear,
-		.is_free = report->is_free,
-		.is_async = KASAN_IS_ASYNC(report),
-		.ip = report->ip,
-	};
+	kasan_clear(info);
+	info->bug_type = report->type;
+	info->addr = report->pointer;
+	info->size = report->size;
+	info->is_write = report->is_write;
+	info->is_unclear = report->is_unclear;
+	info->is_free = report->is_free;
+	info->is_async = KASAN_IS_ASYNC(report);
+	info->ip = report->ip;
 }
 
 /* A report that ends the system is printed whole, wherever it is. */
@@ -227,7 +226,7 @@ static void print_oldest(void *argument)
 	kasan_port_report_begin();
 	print_captured(&the_report);
 	printing_waiting = false;
-	waiter->info = info_of(&the_report);
+	fill_info(&waiter->info, &the_report);
 	waiter->printed = true;
 }
 
@@ -318,22 +317,22 @@ void kasan_flush_reports(void)
 static bool is_wanted(const struct kasan_bug *bug)
 {
 	const kasan_report_filter_fn filter = __atomic_load_n(&report_filter, __ATOMIC_ACQUIRE);
-	const struct kasan_report_info info = {
-		.addr = bug->addr,
-		.size = bug->size,
-		.is_write = bug->how & KASAN_HOW_WRITE,
-		.is_unclear = bug->how & KASAN_HOW_UNCLEAR,
-		.is_free = bug->how & KASAN_HOW_FREE,
-		.is_async = bug->how & KASAN_HOW_ASYNC,
-		.ip = bug->ip,
-	};
 	const unsigned int cpu = kasan_port_cpu();
+	struct kasan_report_info info;
 	bool wanted;
 
 	/* The filter does not judge its own bugs. */
 	if (kasan_likely(!filter) || asking[cpu])
 		return true;
 	asking[cpu] = true;
+	kasan_clear(&info);
+	info.addr = bug->addr;
+	info.size = bug->size;
+	info.is_write = bug->how & KASAN_HOW_WRITE;
+	info.is_unclear = bug->how & KASAN_HOW_UNCLEAR;
+	info.is_free = bug->how & KASAN_HOW_FREE;
+	info.is_async = bug->how & KASAN_HOW_ASYNC;
+	info.ip = bug->ip;
 	wanted = filter(&info);
 	asking[cpu] = false;
 	return wanted;
@@ -438,7 +437,7 @@ static void pass(void *argument)
 	} else {
 		print_short(bug, passage->left);
 	}
-	passage->info = info_of(&the_report);
+	fill_info(&passage->info, &the_report);
 	remember_check(&the_report);
 	kasan_unlock_here(&kasan_report_lock);
 }

@@ -75,7 +75,7 @@ static void compare(const uintptr_t *scs, size_t scs_count, const uintptr_t *fra
 __attribute__((__noinline__)) void kasan_compare_stored(uint32_t handle, uintptr_t ip, uintptr_t fp)
 {
 	uintptr_t frames[CONFIG_KASAN_STACK_DEPTH];
-	struct kasan_port_task task = {0};
+	struct kasan_port_task task;
 	struct kasan_bounds bounds;
 	const uintptr_t *pcs;
 	struct kasan_scs scs;
@@ -83,6 +83,7 @@ __attribute__((__noinline__)) void kasan_compare_stored(uint32_t handle, uintptr
 
 	if (!handle || !covers(&scs))
 		return;
+	kasan_clear_task(&task);
 	kasan_port_task(&task);
 	/* No bounds, no frames: nothing to compare with. */
 	if (!kasan_get_bounds(task.stack_start, task.trace_end ? task.trace_end : task.stack_end,

@@ -84,11 +84,11 @@ enum base {
 };
 
 /** struct step - how to leave a function. All in words from the register @base: @sp, where its caller's sp points to;
- *  @ra, @fp, @r11: where these are kept. */
+ *  @ra, @fp, @r11: where these are kept. Two words: the compilers would call memcpy() for four halves. */
 struct step {
 	uint16_t sp, ra, fp;
 	uint16_t r11 : 14, base : 2;
-};
+} __attribute__((__aligned__(4)));
 
 struct decoder {
 	const uint32_t *more; /* words that follow the one being read */
@@ -239,17 +239,19 @@ static bool open_entry(struct decoder *decoder, const struct index *entry)
 
 static __attribute__((__noinline__)) struct step decode(uintptr_t pc)
 {
-	const struct step none = {.base = BASE_NONE};
 	const struct index *const entry = find(pc);
 	struct decoder decoder;
+	struct step step;
 	unsigned int i;
 	uint8_t op;
 
+	step.sp = step.ra = step.fp = step.r11 = 0;
+	step.base = BASE_NONE;
 	kasan_clear(&decoder);
 	for (i = 0; i < 16; i++)
 		decoder.saved[i] = NOWHERE;
 	if (!entry || !open_entry(&decoder, entry))
-		return none;
+		return step;
 	while (!decoder.wrong && !is_at_end(&decoder)) {
 		op = next_byte(&decoder);
 		if (op == 0xb0)
@@ -260,12 +262,13 @@ static __attribute__((__noinline__)) struct step decode(uintptr_t pc)
 	if (decoder.saved[15] != NOWHERE)
 		decoder.saved[14] = decoder.saved[15];
 	if (decoder.wrong || decoder.at >= NOWHERE)
-		return none;
-	return (struct step){.sp = (uint16_t)decoder.at,
-			     .ra = (uint16_t)decoder.saved[14],
-			     .fp = (uint16_t)decoder.saved[7],
-			     .r11 = (uint16_t)decoder.saved[11],
-			     .base = (uint16_t)decoder.base};
+		return step;
+	step.sp = (uint16_t)decoder.at;
+	step.ra = (uint16_t)decoder.saved[14];
+	step.fp = (uint16_t)decoder.saved[7];
+	step.r11 = decoder.saved[11] & NOWHERE;
+	step.base = decoder.base & 3;
+	return step;
 }
 
 /* --- The table of steps --- */
@@ -347,9 +350,10 @@ static bool leave(const struct kasan_port_task *task, struct kasan_regs *regs, u
 size_t kasan_unwind(const struct kasan_port_task *task, const struct kasan_regs *start,
 		    uintptr_t ip, uintptr_t *pcs, size_t count, size_t max)
 {
-	struct kasan_regs regs = *start;
+	struct kasan_regs regs;
 	unsigned int i;
 
+	kasan_copy(&regs, start);
 	if (kasan_unlikely(!task->stack_start || task->stack_end < task->stack_start + 64))
 		return count;
 	for (i = 0; ip && regs.pc != ip; i++) {

@@ -168,13 +168,20 @@ static inline uint64_t kasan_ring_newest(void)
 
 /**
  * struct kasan_ring_cursor - the place of a reader
- * @number: of the record that it looks at next. Start with kasan_ring_newest(), now or of an earlier moment.
- * @passed: records that it has looked at. Start with 0.
+ * @number: of the record that it looks at next.
+ * @passed: records that it has looked at.
  */
 struct kasan_ring_cursor {
 	uint64_t number;
 	size_t passed;
 };
+
+/** kasan_ring_start() - look at records from @number on: kasan_ring_newest(), now or of an earlier moment. */
+static inline void kasan_ring_start(struct kasan_ring_cursor *cursor, uint64_t number)
+{
+	cursor->number = number;
+	cursor->passed = 0;
+}
 
 /** kasan_ring_next() - get the next older record; the first call gets record @cursor->number. Skips records that
  *  are overwritten meanwhile. Return: false if there is none. */

@@ -59,8 +59,9 @@ size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, 
 		return kasan_unwind(task, from, 0, pcs, count, max);
 	/* It has called what is no code, and is in the middle of its body. */
 	if (from->lr == ip) {
-		struct kasan_regs caller = *from;
+		struct kasan_regs caller;
 
+		kasan_copy(&caller, from);
 		caller.pc = ip;
 		return kasan_unwind(task, &caller, ip, pcs, count, max);
 	}

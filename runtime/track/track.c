@@ -109,11 +109,12 @@ static __attribute__((__noinline__)) struct kasan_record *
 enter_scs(const struct kasan_scs *scs, uintptr_t ip, uintptr_t fp, bool *known)
 {
 	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
-	struct kasan_port_task task = {0};
+	struct kasan_port_task task;
 	size_t count, part;
 
 	pcs[0] = ip;
 	count = part = 1 + kasan_scs_copy(scs, pcs + 1, CONFIG_KASAN_STACK_DEPTH - 1);
+	kasan_clear_task(&task);
 	kasan_port_task(&task);
 	if (kasan_unlikely(task.trace_end))
 		part = cut_in_interrupt(&task, ip, fp, count);
@@ -162,8 +163,7 @@ static __attribute__((__noinline__)) void ask_stack(uintptr_t *start, uintptr_t 
 {
 	struct kasan_port_task task;
 
-	/* Not = {0}: GCC would call memset() for it, which is the checked one. */
-	__memset(&task, 0, sizeof(task));
+	kasan_clear_task(&task);
 	kasan_port_task(&task);
 	*start = task.stack_start;
 	*end = kasan_unlikely(task.trace_end) ? task.trace_end : task.stack_end;
@@ -415,8 +415,9 @@ static inline uint32_t task_id(void)
 #ifdef KASAN_PORT_HAS_TASK_ID
 	return kasan_port_task_id();
 #else
-	struct kasan_port_task task = {0};
+	struct kasan_port_task task;
 
+	kasan_clear_task(&task);
 	kasan_port_task(&task);
 	return task.id;
 #endif

@@ -70,6 +70,17 @@ static inline bool kasan_tracks_are_short(void)
 #endif
 }
 
+/** kasan_clear_track() - nobody: what @track has been is forgotten. */
+static inline void kasan_clear_track(struct kasan_track *track)
+{
+	track->pid = 0;
+	track->stack = 0;
+#ifdef CONFIG_KASAN_EXTRA_INFO
+	track->cpu = 0;
+	track->when = 0;
+#endif
+}
+
 /** kasan_set_short_track() - kasan_set_track() where kasan_tracks_are_short(). */
 static inline void kasan_set_short_track(struct kasan_track *track)
 {

@@ -4,10 +4,11 @@ cost what bench/small.json says; ./redzone budget computes with that."""
 
 import bisect
 import re
+import shutil
 
 import pytest
 from elftools.elf.elffile import ELFFile
-from kit import ROOT, need
+from kit import ROOT, boot, make_template, need
 from redzone import size
 from redzone.base import Failure
 
@@ -188,3 +189,23 @@ def test_the_document_has_the_recorded_figures():
                 )
     for name in size.PARTS:
         assert name in text
+
+
+@pytest.mark.parametrize("optimize", ["2", "s", "z"])
+@pytest.mark.parametrize("compiler", ["clang-19", "gcc"])
+@pytest.mark.parametrize("arch", ["arm64", "riscv64"])
+def test_hooks_on_stale_poison(tree, arch, compiler, optimize):
+    """The runtime's own variables are never checked, wherever they lie: hooks are silent, reports whole."""
+    shutil.copy(ROOT / "tests" / "porting" / "images" / "stale_poison.c", tree / "main.c")
+    with (tree / "Makefile").open("r+", encoding="utf-8") as file:
+        text = file.read()
+        assert "KASAN_MODE :=" in text
+        file.seek(0)
+        file.write(text.replace("KASAN_MODE :=", f"KASAN_OPTIMIZE := {optimize}\nKASAN_MODE :="))
+    options = ("KASAN_SANITIZE_main.o=n", f"OUT=build-{optimize}")
+    make_template(tree, arch, compiler, *options)
+    status, console = boot(arch, tree / f"build-{optimize}" / "template.elf")
+    assert status == 0 and "stale-poison: done, 2 reports" in console, console
+    kinds = re.findall(r"^BUG: KASAN: ([\w-]+) in ", console, re.MULTILINE)
+    assert kinds == ["slab-use-after-free", "double-free"], console
+    assert console.count("Allocated by task") == 2 and console.count("Freed by task") == 2

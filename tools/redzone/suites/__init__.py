@@ -63,6 +63,7 @@ ORDER = (
     "soak",
     "workqueue-stress",
     "fuzz-own",
+    "freestanding-calls",
     "libraries",
     "mutations",
     "fresh-machine",

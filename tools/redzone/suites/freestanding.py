@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The runtime alone, freestanding, for every target and both compilers.
 
-It also checks the objects: the runtime is never instrumented, and needs only what the port provides.
+It also checks the objects: the runtime is never instrumented, needs only what the port provides, and never
+calls what it checks for others (all combinations of that: suite freestanding-calls).
 """
 
 import re
@@ -10,6 +11,7 @@ import subprocess
 from redzone import builder
 from redzone.base import BUILD, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.suites import _calls
 
 TOOLS = ("cmake", "ninja", "nm")
 QUICK = "part"
@@ -111,3 +113,4 @@ def run(context):
     # Some at once: CMake and the archiver use one CPU each.
     for results in context.each(lambda preset: _runtime(context, preset), ready):
         yield from results
+    yield from _calls.run(context, context.part(_calls.pairs(), _calls.in_quick()))
