@@ -241,7 +241,8 @@ static kasan_always_inline uintptr_t kasan_tags_fill_pages_fast(uintptr_t addr, 
 	const uintptr_t end = block + size;
 
 	if (kasan_unlikely(!step))
-		return kasan_tags_fill_large(addr, size);
+		return kasan_tags_fill_large(addr, (size + (CONFIG_KASAN_PAGE_SIZE - 1)) &
+							   ~(CONFIG_KASAN_PAGE_SIZE - 1));
 	do {
 #pragma GCC unroll 16
 		for (unsigned int i = 0; i < 16; i++) {
