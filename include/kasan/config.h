@@ -61,6 +61,17 @@
 #endif
 #endif
 
+/* --- Pages, without a mode as well: <kasan/page_heap.h> --- */
+
+/* Units of memory from kasan_port_alloc(), and of what a report says about pages. A microcontroller has no pages. */
+#ifndef CONFIG_KASAN_PAGE_SIZE
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define CONFIG_KASAN_PAGE_SIZE 1024UL
+#else
+#define CONFIG_KASAN_PAGE_SIZE 4096UL
+#endif
+#endif
+
 #ifdef CONFIG_KASAN
 
 #define KASAN_GRANULE_SIZE (1UL << KASAN_SHADOW_SCALE_SHIFT)
@@ -176,15 +187,6 @@
 /* Largest number of frames kept of one stack trace. */
 #ifndef CONFIG_KASAN_STACK_DEPTH
 #define CONFIG_KASAN_STACK_DEPTH 48
-#endif
-
-/* Units of memory from kasan_port_alloc(), and of what a report says about pages. A microcontroller has no pages. */
-#ifndef CONFIG_KASAN_PAGE_SIZE
-#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-#define CONFIG_KASAN_PAGE_SIZE 1024UL
-#else
-#define CONFIG_KASAN_PAGE_SIZE 4096UL
-#endif
 #endif
 
 /*

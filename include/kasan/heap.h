@@ -6,7 +6,8 @@
  * without tags, so it may write anywhere in its memory.
  *
  * Without a mode the raw chunk is the object: there is nothing around it, and it has the allocator's own
- * alignment.
+ * alignment. If the heap has no @raw_size, objects of kasan_heap_malloc() and the others that allocate themselves have
+ * two words before them, which hold their size.
  */
 #ifndef KASAN_HEAP_H
 #define KASAN_HEAP_H
@@ -33,7 +34,8 @@ struct kasan_fifo {
  *	allocator that gives whole pages back to the system calls kasan_unpoison() for them first.
  * @acquire: optional: takes @size bytes from the allocator, aligned to 8; NULL: none left. Only for
  *	kasan_heap_malloc() and the others that allocate themselves. A chunk that is not aligned goes back at once.
- * @raw_size: optional: usable bytes of a raw chunk. Only for early chunks, see kasan_heap_adopt().
+ * @raw_size: optional: usable bytes of a raw chunk. For early chunks, see kasan_heap_adopt(); and without a mode, where
+ *	kasan_heap_realloc() and kasan_heap_size() ask it.
  */
 struct kasan_heap {
 	const char *name;
@@ -54,6 +56,70 @@ struct kasan_heap {
 	unsigned short number;
 #endif
 };
+
+#ifndef CONFIG_KASAN
+/* What stands before an object whose size nobody else knows. */
+struct kasan_heap_plain {
+	void *raw;
+	size_t size;
+};
+#define KASAN_HEAP_PLAIN_ALIGN ((size_t)1 << 16) /* the largest alignment */
+
+/* Return: that of @ptr; NULL if it has none. What an allocator keeps before its chunks is no address right below. */
+static inline struct kasan_heap_plain *kasan_heap_plain_of(const struct kasan_heap *heap,
+							   const void *ptr)
+{
+	struct kasan_heap_plain *const plain =
+		(struct kasan_heap_plain *)((uintptr_t)ptr - sizeof(struct kasan_heap_plain));
+
+	if (!ptr || !heap->acquire || heap->raw_size ||
+	    (uintptr_t)plain - (uintptr_t)plain->raw >= KASAN_HEAP_PLAIN_ALIGN)
+		return NULL;
+	return plain;
+}
+
+/* Return: the chunk of @ptr, which ends its life. */
+static inline void *kasan_heap_plain_raw(const struct kasan_heap *heap, void *ptr)
+{
+	struct kasan_heap_plain *const plain = kasan_heap_plain_of(heap, ptr);
+	void *raw = ptr;
+
+	if (plain) {
+		raw = plain->raw;
+		plain->raw = NULL;
+	}
+	return raw;
+}
+
+static inline void *kasan_heap_plain_alloc(struct kasan_heap *heap, size_t align, size_t size)
+{
+	const bool sized = !heap->raw_size;
+	const size_t room = sized ? sizeof(struct kasan_heap_plain) + (align > 8 ? align : 0) : 0;
+	struct kasan_heap_plain *plain;
+	uintptr_t at;
+	void *raw;
+
+	if (!heap->acquire || (align & (align - 1)) || (sized && align > KASAN_HEAP_PLAIN_ALIGN) ||
+	    size > SIZE_MAX - room)
+		return NULL;
+	raw = heap->acquire(heap, size || sized ? size + room : 1);
+	if (!raw)
+		return NULL;
+	at = (uintptr_t)raw;
+	if (sized) {
+		at += sizeof(*plain);
+		if (align > 8)
+			at = (at + align - 1) & ~(uintptr_t)(align - 1);
+		plain = (struct kasan_heap_plain *)at - 1;
+		plain->raw = raw;
+		plain->size = size;
+	} else if (align && (at & (align - 1))) {
+		heap->release(heap, raw);
+		at = 0;
+	}
+	return (void *)at;
+}
+#endif
 
 /* --- Around an allocator of your own --- */
 
@@ -86,7 +152,7 @@ KASAN_HOOK void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t siz
  *  @ip: code address that frees, for the report; 0: the caller.
  *  Return: false if a double or invalid free was reported. */
 KASAN_HOOK bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
-	KASAN_OFF(if (ptr) heap->release(heap, ptr); return true);
+	KASAN_OFF(if (ptr) heap->release(heap, kasan_heap_plain_raw(heap, ptr)); return true);
 
 /** kasan_heap_shrink() - release everything that the quarantine of @heap holds. Call it when the allocator
  *  has run out of memory, or before you read the allocator's own counters. Do not hold a lock of the
@@ -96,7 +162,9 @@ KASAN_HOOK void kasan_heap_shrink(struct kasan_heap *heap) KASAN_OFF();
 /** kasan_heap_size() - Return: requested bytes of the live object @ptr; for an early chunk the result of
  *  @heap->raw_size; 0 if @ptr is neither. */
 KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
-	KASAN_OFF(return ptr && heap->raw_size ? heap->raw_size((struct kasan_heap *)heap, ptr)
+	KASAN_OFF(const struct kasan_heap_plain *plain = kasan_heap_plain_of(heap, ptr);
+		  if (plain) return plain->size;
+		  return ptr && heap->raw_size ? heap->raw_size((struct kasan_heap *)heap, ptr)
 					       : 0);
 
 /* --- The C functions over @heap->acquire --- */
@@ -115,13 +183,7 @@ KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr
  * your system, do that before you call it.
  */
 KASAN_HOOK void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size)
-	KASAN_OFF(void *raw = heap->acquire && !(align & (align - 1))
-				      ? heap->acquire(heap, size ? size : 1)
-				      : NULL;
-		  if (raw && align && ((uintptr_t)raw & (align - 1))) {
-			  heap->release(heap, raw);
-			  raw = NULL;
-		  } return raw);
+	KASAN_OFF(return kasan_heap_plain_alloc(heap, align, size));
 KASAN_HOOK void *kasan_heap_malloc(struct kasan_heap *heap, size_t size)
 	KASAN_OFF(return kasan_heap_memalign(heap, 0, size));
 KASAN_HOOK void *kasan_heap_calloc(struct kasan_heap *heap, size_t count, size_t size)
@@ -130,11 +192,13 @@ KASAN_HOOK void *kasan_heap_calloc(struct kasan_heap *heap, size_t count, size_t
 			  raw = kasan_heap_malloc(heap, bytes);
 		  return raw ? __builtin_memset(raw, 0, bytes) : NULL);
 KASAN_HOOK void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_t size)
-	KASAN_OFF(const size_t old = kasan_heap_size(heap, ptr); void *raw = NULL;
-		  if (!ptr || old) raw = kasan_heap_malloc(heap, size); if (raw && ptr) {
-			  __builtin_memcpy(raw, ptr, old < size ? old : size);
-			  heap->release(heap, ptr);
-		  } return raw);
+	KASAN_OFF(const size_t old = kasan_heap_size(heap, ptr); void *moved = NULL;
+		  if (!ptr || old || kasan_heap_plain_of(heap, ptr))
+			  moved = kasan_heap_malloc(heap, size);
+		  if (moved && ptr) {
+			  __builtin_memcpy(moved, ptr, old < size ? old : size);
+			  (void)kasan_heap_free(heap, ptr, 0);
+		  } return moved);
 
 #ifdef __cplusplus
 }

@@ -53,6 +53,13 @@ struct kasan_page_heap {
 #endif
 };
 
+#ifndef CONFIG_KASAN
+static inline size_t kasan_page_heap_pages(size_t size)
+{
+	return size ? (size - 1) / (CONFIG_KASAN_PAGE_SIZE) + 1 : 1;
+}
+#endif
+
 /**
  * kasan_page_heap_add() - register a page allocator
  *
@@ -80,7 +87,7 @@ KASAN_HOOK void kasan_page_heap_adopt(struct kasan_page_heap *heap, void *start,
  * out as they are, without a redzone or a record.
  */
 KASAN_HOOK void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
-	KASAN_OFF(return heap->acquire(heap, size ? (size + 4095) / 4096 : 1));
+	KASAN_OFF(return heap->acquire(heap, kasan_page_heap_pages(size)));
 
 /**
  * kasan_page_free() - take an allocation back: check, poison, quarantine, @heap->release
@@ -92,9 +99,9 @@ KASAN_HOOK void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
  * Return: false if a double or invalid free was reported: nothing else was done.
  */
 KASAN_HOOK bool kasan_page_free(struct kasan_page_heap *heap, void *ptr, size_t size, uintptr_t ip)
-	KASAN_OFF(if (ptr) heap->release(heap, ptr, size ? (size + 4095) / 4096 : 1); return true);
+	KASAN_OFF(if (ptr) heap->release(heap, ptr, kasan_page_heap_pages(size)); return true);
 
-/** kasan_page_heap_size() - Return: requested bytes of the live allocation @ptr; 0 if it is none. */
+/** kasan_page_heap_size() - Return: requested bytes of the live allocation @ptr; 0 if it is none, and without a mode. */
 KASAN_HOOK size_t kasan_page_heap_size(struct kasan_page_heap *heap, const void *ptr)
 	KASAN_OFF(return 0);
 
