@@ -4,10 +4,12 @@
 The tests put their own ports into a copy of the tree.
 """
 
+import re
 import shutil
 import subprocess
 
 import pytest
+from redzone import ports
 
 COMMAND = """
 import click
@@ -163,3 +165,40 @@ def test_broken_tools_name_their_file(tree, text, message):
     assert "left out: ports/bad/tools.toml: " in result.stderr and message in result.stderr
     result = tree("test", "bad")
     assert result.returncode != 0 and "ports/bad/tools.toml: " in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("port", "tool", "mirror"),
+    [
+        ("xv6-riscv", "riscv64-linux-gnu-gcc", "REDZONE_XV6_GIT"),
+        ("freertos", "arm-none-eabi-gcc", "REDZONE_FREERTOS_GIT"),
+        ("u-boot", "flex", None),
+    ],
+)
+def test_source_comes_before_programs(redzone, tmp_path, path_without, port, tool, mirror):
+    """Nothing is installed, or asked for, for a source that cannot be had."""
+    environment = {"PATH": path_without(tool), "REDZONE_BUILD": str(tmp_path / "build")}
+    if mirror:
+        environment[mirror] = f"file://{tmp_path}/nowhere"
+    result = redzone("port", port, "--run", **environment)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "cannot be fetched" in result.stderr
+    assert tool not in result.stdout + result.stderr
+
+
+def test_exit_statuses_are_the_same(redzone):
+    """One rule for all ports, which --help and the README have as a table."""
+    assert [
+        ports.status_of(False),
+        ports.status_of(True),
+        ports.status_of(True, stopped=True),
+        ports.status_of(False, stopped=True),
+        ports.status_of(True, wrong=True),
+    ] == [0, 1, 1, 3, 3]
+    readme = (redzone.root / "ports" / "README.md").read_text(encoding="utf-8")
+    table = [line.split("|")[1:3] for line in readme.splitlines() if re.match(r" +\| +\d+ \|", line)]
+    rows = [f"  {number.strip()}  {text.strip().replace('`', '')}" for number, text in table]
+    assert len(rows) == 5
+    for port in ports.names("port"):
+        shown = redzone("port", port, "--help").stdout.partition("Exit status:\n")[2].splitlines()
+        assert [f"  {line.strip()}" for line in shown if line.strip()] == rows
