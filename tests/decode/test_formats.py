@@ -509,3 +509,17 @@ def test_whole_linux_consoles(name, mode, count):
     assert [(case.name, case.status) for case in log.cases] == expected
     assert sum(case.reports for case in log.cases) == count
     assert not any(report.truncated for report in reports(log) if report.kind == "kasan")
+
+
+def test_size_below_zero():
+    """What a subtraction has made of a size is shown as the program meant it."""
+    rule = "=" * 66
+    text = (
+        f"{rule}\nBUG: KASAN: out-of-bounds in fill+0x10/0x20\n"
+        "Write of size 18446744073709551614 at addr ffff000012345010 by task a/1\n\n"
+        f"CPU: 0 PID: 1 Comm: a\nCall trace:\n fill+0x10/0x20\n main+0x10/0x20\n{rule}\n"
+    )
+    said = " ".join(reports(decode(text))[0].explanation)
+    assert " -2 bytes " in said
+    assert "18446744073709551614" not in said
+    assert "subtraction" in said

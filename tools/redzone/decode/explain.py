@@ -137,8 +137,9 @@ _POISONS = (
 )
 
 
-def _bytes(count):
-    return base.plural(count, "byte")
+def amount(count):
+    """Return @count bytes in words; below zero, if that is what the size was as a signed number."""
+    return base.plural(count - (1 << 64) if count >> 63 else count, "byte")
 
 
 def _call(stack):
@@ -203,17 +204,17 @@ def _where(report):
     if found.side == "inside":
         if found.kind == "vmalloc":
             # Its size is that of its pages; the program may have asked for less.
-            return f"{_bytes(found.distance)} into {what}"
-        return f"{_bytes(found.distance)} inside of {what}" if found.distance else f"at the start of {what}"
+            return f"{amount(found.distance)} into {what}"
+        return f"{amount(found.distance)} inside of {what}" if found.distance else f"at the start of {what}"
     if found.side == "left":
-        return f"{_bytes(found.distance)} before the start of {what}"
-    past = f"{_bytes(found.distance)} past the end of" if found.distance else "right behind the end of"
+        return f"{amount(found.distance)} before the start of {what}"
+    past = f"{amount(found.distance)} past the end of" if found.distance else "right behind the end of"
     text = f"{past} {what}"
     if found.cache and found.size is not None and found.cache_size and found.size < found.cache_size:
         if found.size + found.distance < found.cache_size:
-            text += f", in the padding of cache {found.cache} (its objects have {_bytes(found.cache_size)})"
+            text += f", in the padding of cache {found.cache} (its objects have {amount(found.cache_size)})"
         else:
-            text += f", beyond its slot in cache {found.cache} ({_bytes(found.cache_size)})"
+            text += f", beyond its slot in cache {found.cache} ({amount(found.cache_size)})"
     elif found.cache:
         text += f", of cache {found.cache}"
     return text
@@ -252,7 +253,7 @@ def _access(report):
         target = f"the address {access.address:#x}" if access.address is not None else "an address"
         return f"{subject} freed {target}{second}" + (f", {where}." if where else ".")
     verb = _VERBS.get(access.kind, "accessed")
-    size = f" {_bytes(access.size)}" if access.size is not None else ""
+    size = f" {amount(access.size)}" if access.size is not None else ""
     target = f" at {access.address:#x}" if access.address is not None else ""
     if not report.type:
         return f"{subject} An access{target}" + (f", {where}, is reported." if where else " is reported.")
@@ -281,11 +282,11 @@ def _locals(report):
         return f"It concerns the variable '{hit.name}'{owner}."
     if offset >= hit.end:
         behind = offset - hit.end
-        where = f"{_bytes(behind)} past the end" if behind else "right behind the end"
+        where = f"{amount(behind)} past the end" if behind else "right behind the end"
     elif offset < hit.start:
-        where = f"{_bytes(hit.start - offset)} before the start"
+        where = f"{amount(hit.start - offset)} before the start"
     else:
-        where = f"{_bytes(offset - hit.start)} inside"
+        where = f"{amount(offset - hit.start)} inside"
     line = f" (line {hit.line})" if hit.line else ""
     return f"The address lies {where} of the {size}-byte variable '{hit.name}'{line} in the frame{owner}."
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, field
 
 from redzone import base
+from redzone.decode.explain import amount
 
 # Kinds of parts, which are also classes in the style sheet, with their names in the drawing.
 KINDS = {
@@ -344,7 +345,7 @@ def _caption(report, space):
     access, thing = report.access, report.object
     words = {"read": "Read", "write": "Write", "free": "Free", "access": "Access"}.get(access.kind, "Access")
     if access.size is not None and access.kind != "free":
-        words += f" of {base.plural(access.size, 'byte')}"
+        words += f" of {amount(access.size)}"
     address = space.plain(access.address)
     if address is not None:
         words += f" at {hexadecimal(address)}"
