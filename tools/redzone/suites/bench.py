@@ -85,5 +85,7 @@ def run(context):
     yield from goals(figures)
     lines = stale(figures, bench.load(RECORDED))
     if lines:
-        lines.append("if that is meant: ./redzone bench --json bench/results-arm64.json, and the tables")
+        lines.append(
+            "if that is meant: ./redzone bench --json bench/results-arm64.json, the tables, and figures.py"
+        )
     yield Result("recorded", FAIL if lines else PASS, "\n".join(lines))

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-from redzone import ports, tools
+from redzone import figures, ports, tools
 from redzone.base import BUILD, ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
 
@@ -281,6 +281,7 @@ def run(context):
     texts = {name: path.read_text() for name, path in kernel.items() if path.suffix in (".c", ".h", ".S")}
     yield _lines("architecture-contract", behind_contract(texts))
     yield _lines("ports", _port_problems())
+    yield _lines("figures-of-documents", figures.problems())
 
     yield _command("ruff-check", [sys.executable, "-m", "ruff", "check", "--quiet", "."])
     yield _command("ruff-format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."])
