@@ -55,7 +55,8 @@ struct kasan_large_meta {
 KASAN_HOOK void *kasan_kmalloc_large(void *ptr, size_t size, size_t span,
 				     struct kasan_large_meta *meta) KASAN_OFF(return ptr);
 
-/** kasan_kfree_large() - @ptr comes back; @base: start of its allocation. Return: KASAN_FREE_NOW or
+/** kasan_kfree_large() - @ptr comes back; @base: start of its allocation. @ip: code address that frees, for the report;
+ *  0: the caller, here and in the functions below. Return: KASAN_FREE_NOW or
  *  KASAN_FREE_BAD. The caller gives the pages to kasan_free_pages(). */
 KASAN_HOOK enum kasan_free_verdict kasan_kfree_large(void *ptr, void *base,
 						     struct kasan_large_meta *meta, uintptr_t ip)

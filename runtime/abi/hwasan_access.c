@@ -37,12 +37,16 @@ KASAN_DEFINE_ACCESSES(__hwasan_, store, true, access_ok)
  * With tagged globals Clang adds the tag that matches all memory as a last argument, and _match_all to the names. The
  * tag is the same here, KASAN_TAG_KERNEL, so they are second names.
  */
-#define MATCH_ALL(name)                                          \
-	void __hwasan_##name##_match_all_noabort(uintptr_t addr) \
-		__attribute__((alias("__hwasan_" #name "_noabort")));
+#define MATCH_ALL(name)                                                            \
+	void __hwasan_##name##_match_all_noabort(uintptr_t addr)                   \
+		__attribute__((alias("__hwasan_" #name "_noabort")));              \
+	void __hwasan_##name##_match_all(uintptr_t addr) __attribute__((alias("__" \
+									      "hwasan_" #name)));
 #define MATCH_ALL_N(name)                                                     \
 	void __hwasan_##name##_match_all_noabort(uintptr_t addr, size_t size) \
-		__attribute__((alias("__hwasan_" #name "_noabort")));
+		__attribute__((alias("__hwasan_" #name "_noabort")));         \
+	void __hwasan_##name##_match_all(uintptr_t addr, size_t size)         \
+		__attribute__((alias("__hwasan_" #name)));
 
 MATCH_ALL(load1)
 MATCH_ALL(load2)

@@ -27,4 +27,56 @@ KASAN_ABI uint8_t __hwasan_generate_tag(void)
 	return kasan_tag_random();
 }
 
+/* --- Frames that are left without their epilogues --- */
+
+/*
+ * @sp: the stack pointer after longjmp(), or in the landing pad of an exception. The frames below it are dead, and their
+ * tags would be wrong for the next ones.
+ */
+void __hwasan_handle_longjmp(uintptr_t sp);
+KASAN_ABI void __hwasan_handle_longjmp(uintptr_t sp)
+{
+	struct kasan_port_task task;
+
+	kasan_clear(&task);
+	kasan_port_task(&task);
+	if (sp > task.stack_start && sp <= task.stack_end)
+		kasan_clear_granules(task.stack_start, sp);
+}
+
+void __hwasan_handle_vfork(uintptr_t sp) __attribute__((alias("__hwasan_handle_longjmp")));
+
+/* Of the unwinder's interface: the action that leaves frames, and the answer that a frame has nothing to do. */
+#define CLEANUP_PHASE	2
+#define CONTINUE_UNWIND 8
+
+#if defined(__aarch64__)
+#define FRAME_POINTER 29
+#elif defined(__riscv)
+#define FRAME_POINTER 8
+#else
+#define FRAME_POINTER 6
+#endif
+
+typedef int (*kasan_personality)(int version, int actions, uint64_t type, void *exception,
+				 void *context);
+
+/* Clang, -hwasan-instrument-personality-functions: called by the unwinder for each frame, in the place of the @real
+ * personality function (NULL: it has none). A frame that is left takes the tags of its variables along. */
+int __hwasan_personality_wrapper(int version, int actions, uint64_t type, void *exception,
+				 void *context, kasan_personality real,
+				 uintptr_t (*get_gr)(void *, int), uintptr_t (*get_cfa)(void *));
+KASAN_ABI int __hwasan_personality_wrapper(int version, int actions, uint64_t type, void *exception,
+					   void *context, kasan_personality real,
+					   uintptr_t (*get_gr)(void *, int),
+					   uintptr_t (*get_cfa)(void *))
+{
+	const int answer =
+		real ? real(version, actions, type, exception, context) : CONTINUE_UNWIND;
+
+	if ((actions & CLEANUP_PHASE) && answer == CONTINUE_UNWIND)
+		kasan_clear_granules(get_cfa(context), get_gr(context, FRAME_POINTER));
+	return answer;
+}
+
 #endif /* CONFIG_KASAN_SW_TAGS */

@@ -41,6 +41,7 @@ kasan_kfree_large(void *ptr, void *base, struct kasan_large_meta *meta, uintptr_
 
 	if (!kasan_on())
 		return KASAN_FREE_NOW;
+	ip = ip ? ip : KASAN_CALLER_IP();
 	wrong = kasan_end_pages(ptr, base);
 	if (wrong) {
 		kasan_report_bad_free(wrong, ptr, ip, KASAN_CALLER_FP());

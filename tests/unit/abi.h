@@ -56,6 +56,8 @@ void __asan_unpoison_stack_memory(uintptr_t addr, size_t size);
 void *__asan_memcpy(void *dst, const void *src, size_t n);
 void *__asan_memmove(void *dst, const void *src, size_t n);
 void *__asan_memset(void *dst, int c, size_t n);
+void __sanitizer_ptr_cmp(uintptr_t a, uintptr_t b);
+void __sanitizer_ptr_sub(uintptr_t a, uintptr_t b);
 extern int __asan_option_detect_stack_use_after_return;
 #define FAKE_STACK_CLASSES(x) x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10)
 #define DECLARE_FAKE_STACK(n)                           \

@@ -17,6 +17,7 @@ void *memset(void *dst, int c, size_t n);
 int loads(const char *a, const short *b, const int *c, const long *d, const union sixteen *e);
 void stores(char *a, short *b, int *c, long *d, union sixteen *e);
 void copy(struct big *to, const struct big *from);
+long pairs(char *a, char *b);
 void copies(char *to, const char *from, size_t n);
 void scopes(int n);
 int leave(int n);
@@ -36,6 +37,11 @@ void stores(char *a, short *b, int *c, long *d, union sixteen *e)
 	*c = 3;
 	*d = 4;
 	e->whole = 5;
+}
+
+long pairs(char *a, char *b)
+{
+	return a < b ? 0 : a - b;
 }
 
 void copy(struct big *to, const struct big *from)

@@ -28,6 +28,7 @@ CLANG_SETS = {
     "aborting": ["-mllvm -asan-recover=0", "-mllvm -asan-instrumentation-with-call-threshold=0"],
     "aborting inline": ["-mllvm -asan-recover=0"],
     "dynamic": ["-mllvm -asan-force-dynamic-shadow=1"],
+    "pointer pairs": ["-mllvm -asan-detect-invalid-pointer-pair=1"],
 }
 GCC = [
     f"-fasan-shadow-offset={OFFSET}",
@@ -48,6 +49,7 @@ GCC_SETS = {
         "--param asan-instrumentation-with-call-threshold=10000",
     ],
     "use after return": ["--param asan-use-after-return=1"],
+    "pointer pairs": ["-fsanitize=pointer-compare,pointer-subtract"],
 }
 
 

@@ -385,6 +385,14 @@ static void no_fake_stacks(void)
 	CHECK_EQ(unit_reports(), 0);
 }
 
+/* Whatever the pointers are: a program that is compiled with these checks runs. */
+static void pairs_of_pointers(void)
+{
+	set_up();
+	EXPECT_NO_REPORT(__sanitizer_ptr_cmp((uintptr_t)arena, (uintptr_t)&arena));
+	EXPECT_NO_REPORT(__sanitizer_ptr_sub(0, (uintptr_t)arena + 2000));
+}
+
 static void absurd_sizes(void)
 {
 	set_up();
@@ -469,4 +477,4 @@ UNIT_MAIN(UNIT_CASE(misaligned_accesses), UNIT_CASE(noabort_functions),
 	  UNIT_CASE(stack_memory_functions), UNIT_CASE(alloca_redzones),
 	  UNIT_CASE(memory_functions), UNIT_CASE(memory_primitives), UNIT_CASE(memory_at_address_0),
 	  UNIT_CASE(dynamic_shadow_address), UNIT_CASE(handle_no_return), UNIT_CASE(no_fake_stacks),
-	  UNIT_CASE(absurd_sizes))
+	  UNIT_CASE(pairs_of_pointers), UNIT_CASE(absurd_sizes))

@@ -88,6 +88,11 @@ static void large_allocations(void)
 	CHECK(unit_find(0, "Allocated by task ") > 0);
 	EXPECT_REPORT("invalid-free",
 		      CHECK(kasan_kfree_large(pages + 8, pages, &meta, 0) == KASAN_FREE_BAD));
+	CHECK_EQ(unit_find(0, "BUG: KASAN: invalid-free in large_allocations+0x"), 1);
+	EXPECT_REPORT("invalid-free",
+		      CHECK(kasan_kfree_large(pages + 8, pages, &meta, (uintptr_t)set_up + 4) ==
+			    KASAN_FREE_BAD));
+	CHECK_EQ(unit_find(0, "BUG: KASAN: invalid-free in set_up+0x"), 1);
 	EXPECT_NO_REPORT(CHECK(kasan_kfree_large(pages, pages, &meta, 0) == KASAN_FREE_NOW));
 	kasan_free_pages(pages, 4 * 4096);
 	EXPECT_REPORT("use-after-free", kasan_check_read(pages + 100, 1));

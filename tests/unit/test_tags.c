@@ -517,6 +517,74 @@ static void former_owner_of_free_pages(void)
 		       (unsigned long)kasan_reset_tag(last)));
 }
 
+/* --- Frames that are left by exceptions and longjmp() --- */
+
+typedef int (*personality)(int version, int actions, uint64_t type, void *exception, void *context);
+int __hwasan_personality_wrapper(int version, int actions, uint64_t type, void *exception,
+				 void *context, personality real, uintptr_t (*get_gr)(void *, int),
+				 uintptr_t (*get_cfa)(void *));
+void __hwasan_handle_longjmp(uintptr_t sp);
+void __hwasan_handle_vfork(uintptr_t sp);
+
+static int handles(int version, int actions, uint64_t type, void *exception, void *context)
+{
+	return version + actions + (int)type + (exception != context);
+}
+
+static uintptr_t frame_end(void *frame, int number)
+{
+	CHECK_EQ(number, 6); /* rbp */
+	return (uintptr_t)frame + 128;
+}
+
+static uintptr_t frame_start(void *frame)
+{
+	return (uintptr_t)frame + 32;
+}
+
+static size_t tagged(const char *frame)
+{
+	size_t count = 0;
+	uint8_t state;
+
+	for (size_t at = 0; at < 256; at += GRANULE)
+		count += kasan_memory_state(frame + at, &state) && state == 0x3c;
+	return count;
+}
+
+static void frames_without_epilogues(void)
+{
+	char *const frame = unit_arena(4096);
+	char local[1];
+
+	kasan_poison(frame, 256, 0x3c);
+	/* In the search for a handler, and in a frame that handles the exception, the variables are still alive. */
+	CHECK_EQ(__hwasan_personality_wrapper(1, 1, 6, NULL, frame, NULL, frame_end, frame_start),
+		 8);
+	CHECK_EQ(tagged(frame), 16);
+	CHECK_EQ(
+		__hwasan_personality_wrapper(1, 2, 3, NULL, frame, handles, frame_end, frame_start),
+		7);
+	CHECK_EQ(tagged(frame), 16);
+	CHECK_EQ(
+		__hwasan_personality_wrapper(1, 2, 4, NULL, frame, handles, frame_end, frame_start),
+		8);
+	CHECK_EQ(tagged(frame), 10);
+	kasan_poison(frame, 256, 0x3c);
+	CHECK_EQ(__hwasan_personality_wrapper(1, 2, 4, NULL, frame, NULL, frame_end, frame_start),
+		 8);
+	CHECK_EQ(tagged(frame), 10);
+	/* Not on this stack: nothing is known of it. */
+	__hwasan_handle_longjmp((uintptr_t)frame + 4096);
+	__hwasan_handle_vfork((uintptr_t)frame + 4096);
+	CHECK_EQ(tagged(frame), 10);
+	/* Below this frame is what dead ones have left. */
+	kasan_poison((char *)((uintptr_t)local & ~(uintptr_t)15) - 8192, 256, 0x3c);
+	CHECK_EQ(tagged((char *)((uintptr_t)local & ~(uintptr_t)15) - 8192), 16);
+	__hwasan_handle_longjmp((uintptr_t)local);
+	CHECK_EQ(tagged((char *)((uintptr_t)local & ~(uintptr_t)15) - 8192), 0);
+}
+
 UNIT_MAIN(UNIT_CASE(fill_writes_its_granules), UNIT_CASE(pointers), UNIT_CASE(neighbours_differ),
 	  UNIT_CASE(reuse_changes_the_tag), UNIT_CASE(pages_differ),
 	  UNIT_CASE(constructed_objects_keep_theirs), UNIT_CASE(short_granules),
@@ -524,4 +592,4 @@ UNIT_MAIN(UNIT_CASE(fill_writes_its_granules), UNIT_CASE(pointers), UNIT_CASE(ne
 	  UNIT_CASE(realloc_in_place), UNIT_CASE(fixed_size_checks), UNIT_CASE(other_checks),
 	  UNIT_CASE(report_text), UNIT_CASE(invalid_access), UNIT_CASE(reused_object),
 	  UNIT_CASE(same_tag_on_both_sides), UNIT_CASE(owners_since_the_bug),
-	  UNIT_CASE(former_owner_of_free_pages))
+	  UNIT_CASE(former_owner_of_free_pages), UNIT_CASE(frames_without_epilogues))
