@@ -76,3 +76,17 @@ def test_suites_by_default():
 def test_marks_are_those_of_pytest_ini():
     text = (runner.ROOT / "pytest.ini").read_text(encoding="utf-8")
     assert re.findall(r"(?m)^    (\w+):", text) == ["quick", "rest"]
+
+
+def test_kunit_with_a_filter():
+    """In few configurations, also of those that --rest has; with --rest or --quick in those of that part."""
+
+    def chosen(**options):
+        made = context(**options)
+        made.filter = "slab*"
+        return kunit._chosen(made, False)
+
+    assert set(chosen()) == kunit.FILTERED & set(kunit.CONFIGURATIONS)
+    assert set(chosen(rest=True)) == kunit.REST
+    assert set(chosen(quick=True)) == kunit.IN_QUICK
+    assert kunit._chosen(context(), True) == kunit.CONFIGURATIONS
