@@ -283,21 +283,26 @@ def test_options_of_another_engine(redzone, source):
         assert message in result.stderr or "not found, needed to fuzz" in result.stderr
 
 
-def test_port_names_what_is_missing(redzone, path_without):
-    """The command names bison, and apart from it only programs that this machine does not have."""
-    result = redzone("port", "u-boot", PATH=path_without("bison"))
+def test_port_names_what_is_missing(redzone, tmp_path, path_without):
+    """The command names perl, and apart from it only programs that this machine does not have. The source,
+    which comes first, is there."""
+    source = tmp_path / "xv6"
+    (source / "kernel").mkdir(parents=True)
+    for name in ("Makefile", "kernel/kalloc.c"):
+        (source / name).write_text("", encoding="utf-8")
+    result = redzone("port", "xv6-riscv", "--source", source, PATH=path_without("perl"))
     assert result.returncode == 2, result.stdout + result.stderr
     said = re.search(
-        r"^redzone: error: (.*) not found, needed to build U-Boot; ./redzone doctor --install (.*) installs "
-        r"(.*)$",
+        r"^redzone: error: (.*) not found, needed to build xv6 and run it; "
+        r"./redzone doctor --install (.*) installs (.*)$",
         result.stderr,
         re.MULTILINE,
     )
     assert said, result.stderr
     absent = [tool.command or tool.package for tool in tools.TOOLS if tools.status(tool)[0] == "missing"]
     named = said[1].split(", ")
-    assert "bison" in named and "bison" in said[2].split() and "bison" in said[3].split()
-    assert set(named) <= {"bison", *absent}
+    assert "perl" in named and "perl" in said[2].split() and "perl" in said[3].split()
+    assert set(named) <= {"perl", *absent}
 
 
 def test_doctor_names_what_is_missing(redzone, path_without):
