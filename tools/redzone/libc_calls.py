@@ -33,6 +33,7 @@ WITHOUT = {
     "fchmodat": "without flags",
     "fstatat": "by the older call",
     "faccessat": "without flags",
+    "redzone_threads": "a process in vain, which the kernel then tells the user",
     "pthread_create": "a thread has the scheduling of the one that made it",
     "clock_gettime": "by the first of two calls",
     "membarrier": "by signals to all threads",
