@@ -169,7 +169,7 @@ static __attribute__((__noinline__, cold)) void say_once(struct kasan_heap *heap
 			? "kasan: no memory for the quarantine of heap %s: freed objects are "
 			  "reused "
 			  "at once, uses of them after that are not found"
-			: "kasan: a chunk of heap %s is not aligned to 8: the allocation fails";
+			: "kasan: heap %s: a chunk is not aligned to 8";
 
 	if (__atomic_fetch_or(&heap->said, flag, __ATOMIC_RELAXED) & flag)
 		return;
