@@ -65,10 +65,13 @@ QUOTIENT = f"{2**100 // 1000000007:x}"
 @pytest.mark.parametrize("cc", COMPILERS)
 @pytest.mark.parametrize("mode", ["generic", "sw_tags", "hw_tags"])
 def test_with_a_shadow_call_stack(redzone, source, cc, mode):
-    result = redzone("run", "--shadow-call-stack", "--cc", cc, "--mode", mode, source(NUMBERS))
+    # GCC has no inline checks with software tags.
+    where = "outline" if (cc, mode) == ("gcc", "sw_tags") else "inline"
+    options = ["--outline"] if where == "outline" else []
+    result = redzone("run", "--shadow-call-stack", "--cc", cc, "--mode", mode, *options, source(NUMBERS))
     assert result.returncode == 0, result.stdout + result.stderr
     assert f"3.250000 0.33333333333333333333 {QUOTIENT} 1\n-0.20 0.40\n" in result.stdout
-    preset = builder.preset_name(compiler=cc, mode=mode) + "+scs"
+    preset = builder.preset_name(compiler=cc, mode=mode, instrumentation=where) + "+scs"
     nm = ["llvm-nm-19", "--defined-only", "--format=just-symbols"]
     nm += [str(path) for path in (BUILD / preset / "CMakeFiles").rglob("kernel/**/*.S.obj")]
     assembly = set(subprocess.run(nm, check=True, capture_output=True, text=True).stdout.split())
