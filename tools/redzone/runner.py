@@ -366,7 +366,12 @@ def run(names, listing, verbose, cases_dir, **options):
     try:
         for name in chosen:
             printer.begin(name, known[name].title)
-            context = Context(name, cases, options)
+            # A suite without such a part runs whole.
+            part = {
+                "quick": options["quick"] and known[name].quick == "part",
+                "rest": options["rest"] and "rest" in known[name].options,
+            }
+            context = Context(name, cases, options | part)
             for result in _run_suite(known[name], context):
                 printer.result(result)
             lines.append(printer.end())
