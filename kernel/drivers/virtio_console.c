@@ -21,8 +21,11 @@
 #define PORT_READY   3
 #define PORT_OPEN    6
 
-/* A device that is gone must not stop a panic. The emulator has the bytes before it goes on with this CPU. */
-#define MAX_POLLS 1000000
+/*
+ * A device that is gone must not stop a panic: about a second. QEMU usually has the bytes before it goes on with this CPU, but
+ * with ioeventfd=on it leaves them to another thread, which a busy host may let wait.
+ */
+#define MAX_POLLS 100000000
 
 static struct virtio_device device;
 static struct virtio_queue input, control, output[VIRTIO_CONSOLE_PORTS];
@@ -87,6 +90,9 @@ void virtio_console_send(unsigned int port, void *data, size_t size)
 	if (!virtio_idle(queue)) {
 		virtio_kick(&device, output_queue(port));
 		wait_for(queue);
+		/* It would take the new bytes for the old ones as well. */
+		if (!virtio_idle(queue))
+			return;
 	}
 	virtio_post(&device, output_queue(port), queue, data, size, false);
 	wait_for(queue);

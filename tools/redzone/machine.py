@@ -26,6 +26,9 @@ MAX_ARGUMENTS = 255
 _PORTS = 4
 # Bytes that the pipe with QEMU's output holds: so long the kernel need not wait for this process.
 _PIPE_SIZE = 1 << 20
+# The standard's virtio devices. Without ioeventfd=off, newer QEMUs leave the work to another thread, and the
+# kernel has to wait for it: under -icount no boot is then like another.
+VIRTIO = ("-global", "virtio-mmio.force-legacy=false", "-global", "virtio-mmio.ioeventfd=off")
 # What QEMU need not be able to do, where it has been built so that it can give it up.
 _SANDBOX = ("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny")
 
@@ -164,7 +167,7 @@ def qemu_command(machine, output):
         *output_to("uart", output),
         *("-serial", "chardev:uart"),
         *output_to("host", output, "stdio,signal=off" if with_input else "null"),
-        *("-global", "virtio-mmio.force-legacy=false"),
+        *VIRTIO,
         *("-device", f"virtio-serial-device,bus=virtio-mmio-bus.0,max_ports={_PORTS}"),
         *port(0, "host"),
         *("-kernel", str(machine.image)),
@@ -206,7 +209,7 @@ class _Boot:
             fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
         self.output = open(output, "rb", buffering=0)  # noqa: SIM115
         try:
-            command = qemu_command(machine, f"/proc/self/fd/{into}")
+            command = qemu_command(machine, f"/dev/fd/{into}")
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,

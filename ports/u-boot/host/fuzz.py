@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from redzone import base, ports
+from redzone import base, machine, ports
 from redzone.base import ROOT, Failure
 from redzone.fuzz import campaign, target
 
@@ -78,7 +78,7 @@ def prepare(name, tree, options, place, jobs=2):
         *("-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-nic", "none"),
         *target.shared_memory(MEMORY),
         *_given("fuzz", name, "@page@"),
-        *("-global", "virtio-mmio.force-legacy=false"),
+        *machine.VIRTIO,
         *("-device", "virtio-serial-device,bus=virtio-mmio-bus.0,max_ports=4"),
         *target.wake_ports(),
         *("-bios", binary),

@@ -3,9 +3,9 @@
 
 import difflib
 
-from redzone import base, builder, console, machine
+from redzone import base, builder, console, machine, mteqemu
 from redzone.base import ROOT
-from redzone.runner import FAIL, PASS, Result
+from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 BOOTS = 10
@@ -45,25 +45,32 @@ def run(context):
                 else:
                     yield Result(title, PASS)
 
-        for cpus in (1, 4):
-            texts = []
-            for number in (1, 2):
-                target = machine.Machine(
-                    images["heap_bugs"].image,
-                    smp=cpus,
-                    append=["kasan_multi_shot"],
-                    icount=True,
-                    timeout=TIMEOUT,
-                )
-                outcome, lines, log = context.boot(f"icount-{cpus}cpu-{number}", target)
-                texts.append(lines)
-            title = f"icount-identical.{cpus}cpu"
-            if outcome.status != base.REPORTED:
-                yield Result(title, FAIL, outcome.message or f"status {outcome.status}", log)
-            elif not any(console.split(line)[0] for line in texts[0]):
-                yield Result(title, FAIL, "no line has a timestamp: nothing was compared", log)
-            elif texts[0] != texts[1]:
-                diff = list(difflib.unified_diff(*texts, "boot 1", "boot 2", lineterm="", n=0))
-                yield Result(title, FAIL, "\n".join(diff[:12]), log)
-            else:
-                yield Result(title, PASS)
+        yield from _identical(context, images["heap_bugs"].image, "generic", "")
+        if reason := mteqemu.reason():
+            yield Result("icount-identical.hw_tags", SKIP, reason)
+            return
+        # Another QEMU, whose devices work otherwise.
+        built = context.build(builder.preset_name(mode="hw_tags"), programs=programs[:1], copy_to=folder)
+        yield from _identical(context, built["boots_heap_bugs"].image, "hw_tags", "hw_tags.")
+
+
+def _identical(context, image, mode, prefix):
+    """Yield whether two boots of @image under -icount print the same."""
+    for cpus in (1, 4):
+        texts = []
+        for number in (1, 2):
+            target = machine.Machine(
+                image, smp=cpus, append=["kasan_multi_shot"], mode=mode, icount=True, timeout=TIMEOUT
+            )
+            outcome, lines, log = context.boot(f"icount-{prefix}{cpus}cpu-{number}", target)
+            texts.append(lines)
+        title = f"icount-identical.{prefix}{cpus}cpu"
+        if outcome.status != base.REPORTED:
+            yield Result(title, FAIL, outcome.message or f"status {outcome.status}", log)
+        elif not any(console.split(line)[0] for line in texts[0]):
+            yield Result(title, FAIL, "no line has a timestamp: nothing was compared", log)
+        elif texts[0] != texts[1]:
+            diff = list(difflib.unified_diff(*texts, "boot 1", "boot 2", lineterm="", n=0))
+            yield Result(title, FAIL, "\n".join(diff[:12]), log)
+        else:
+            yield Result(title, PASS)
