@@ -11,7 +11,8 @@
 #include "unit.h"
 
 #define PAGE  4096UL
-#define PAGES 24U /* of each case: ten of them fit into the arena */
+#define ARENA (1U << 20)
+#define PAGES 20U /* of each case: twelve of them fit into the arena */
 
 /* An allocator as small kernels have it: a stack of single pages, or a search for neighbours. */
 static bool used[PAGES];
@@ -51,7 +52,8 @@ static struct kasan_page_heap *new_heap(struct kasan_page_heap *heap)
 {
 	static unsigned int heaps;
 
-	base = (char *)unit_watched(1 << 20) + heaps++ * PAGES * PAGE;
+	base = (char *)unit_watched(ARENA) + heaps++ * PAGES * PAGE;
+	REQUIRE(heaps * PAGES * PAGE <= ARENA);
 	memset(used, false, sizeof(used));
 	next_hint = release_count = 0;
 	heap->name = "pages";
