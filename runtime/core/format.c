@@ -8,6 +8,8 @@
  * up one byte before because a call may be the last instruction of its function. An address without a name
  * prints as 0x and its digits.
  */
+#include <stdarg.h>
+
 #include "notice.h"
 
 #define LINE_MAX    (sizeof(((struct kasan_line *)NULL)->text) - 1)
@@ -172,18 +174,15 @@ static const char *convert(struct kasan_line *line, const char *fmt, va_list *ar
 	return fmt + 1;
 }
 
-static void add(struct kasan_line *line, const char *fmt, va_list args)
+/* @args: by its address. On arm64 a va_list is 32 bytes, for whose copy GCC calls memcpy(). */
+static void add(struct kasan_line *line, const char *fmt, va_list *args)
 {
-	va_list copy;
-
-	va_copy(copy, args);
 	while (*fmt) {
 		if (*fmt == '%')
-			fmt = convert(line, fmt + 1, &copy);
+			fmt = convert(line, fmt + 1, args);
 		else
 			put(line, *fmt++);
 	}
-	va_end(copy);
 }
 
 void kasan_line_add(struct kasan_line *line, const char *fmt, ...)
@@ -191,7 +190,7 @@ void kasan_line_add(struct kasan_line *line, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	add(line, fmt, args);
+	add(line, fmt, &args);
 	va_end(args);
 }
 
@@ -202,7 +201,7 @@ void kasan_line_print(struct kasan_line *line)
 	kasan_port_print(line->text);
 }
 
-static __attribute__((__noinline__)) void format_on_stack(const char *fmt, va_list args)
+static __attribute__((__noinline__)) void format_on_stack(const char *fmt, va_list *args)
 {
 	struct kasan_line line;
 
@@ -212,7 +211,7 @@ static __attribute__((__noinline__)) void format_on_stack(const char *fmt, va_li
 }
 
 /* A report's lines are put together in one place: that saves 256 bytes of stack. */
-void kasan_format_line(const char *fmt, va_list args)
+static void format_line(const char *fmt, va_list *args)
 {
 	static struct kasan_line line;
 	static bool taken;
@@ -234,7 +233,7 @@ void kasan_report_line(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	kasan_format_line(fmt, args);
+	format_line(fmt, &args);
 	va_end(args);
 }
 
@@ -256,7 +255,7 @@ bool kasan_notice(const char *fmt, ...)
 	if (!kasan_trylock(&kasan_report_lock, &flags))
 		return false;
 	va_start(args, fmt);
-	kasan_format_line(fmt, args);
+	format_line(fmt, &args);
 	va_end(args);
 	kasan_unlock(&kasan_report_lock, flags);
 	/* Each context that frees the lock looks for reports that came to wait meanwhile. */

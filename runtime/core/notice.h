@@ -5,7 +5,6 @@
 #ifndef KASAN_NOTICE_H
 #define KASAN_NOTICE_H
 
-#include <stdarg.h>
 
 #include "internal.h"
 #include "lock.h"
@@ -26,9 +25,6 @@ struct kasan_line {
 void kasan_line_add(struct kasan_line *line, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void kasan_line_print(struct kasan_line *line);
-
-/** kasan_format_line() - kasan_report_line() with a va_list. */
-void kasan_format_line(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
 
 /** kasan_lines_printed() - Return: lines printed so far; to see whether the port printed any. */
 unsigned long kasan_lines_printed(void);

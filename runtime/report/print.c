@@ -373,11 +373,9 @@ void kasan_print_again(const struct kasan_report *report, unsigned long count)
 	add_title(&line, report);
 	kasan_line_add(&line, " again (%lu times): ", count);
 	add_access(&line, report, false);
-	for (i = 1; i < report->depth && i < KASAN_PLACE_FRAMES; i++) {
-		kasan_line_add(&line, i == 1 ? ", called by " : " < ");
-		kasan_line_add(&line, kasan_is_place(report->pcs, i, false) ? "%pS" : "%pB",
-			       (const void *)report->pcs[i]);
-	}
+	for (i = 1; i < report->depth && i < KASAN_PLACE_FRAMES; i++)
+		kasan_line_add(&line, kasan_is_place(report->pcs, i, false) ? "%s%pS" : "%s%pB",
+			       i == 1 ? ", called by " : " < ", (const void *)report->pcs[i]);
 	kasan_line_print(&line);
 }
 

@@ -22,6 +22,8 @@ from redzone.options import YES, Choice, check_output
 
 SMALL = ROOT / "bench" / "small"
 RECORDED = ROOT / "bench" / "small.json"
+# Bytes of code of the full layout, by GCC's -Os and Clang's -Oz: 16.5 KiB.
+CODE_GOAL = 16896
 COMPILERS = {"clang": "clang-19 --target=thumbv7m-none-eabi", "gcc": "arm-none-eabi-gcc"}
 LAYOUTS = ("full", "compact")
 REDZONE = 16  # heap.c's default, behind each object
@@ -157,7 +159,7 @@ def show(figures):
     for key in figures:
         table.add_column(key, justify="right")
     rows = (
-        ("code, bytes (goal 16384)", lambda f: f["code"]),
+        (f"code, bytes (goal {CODE_GOAL})", lambda f: f["code"]),
         ("constants, bytes", lambda f: f["constants"]),
         ("variables beyond tables (goal 2048)", lambda f: f["bss"] + f["data"] - f["tables"]),
         ("tables", lambda f: f["tables"]),
