@@ -5,7 +5,6 @@
 #ifndef KASAN_NOTICE_H
 #define KASAN_NOTICE_H
 
-
 #include "internal.h"
 #include "lock.h"
 

@@ -235,7 +235,8 @@ def test_an_instrumented_runtime_is_a_finding(tree):
     redzone = tree / "redzone"
     for folder in ("runtime", "include"):
         shutil.copytree(ROOT / folder, redzone / folder)
-    shutil.copy(ROOT / "redzone.mk", redzone)
+    for name in ("redzone.mk", "llvm.mk"):
+        shutil.copy(ROOT / name, redzone)
     change(redzone, "redzone.mk", "$(kasan_own_flags)", "$(kasan_own_flags) $(KASAN_CFLAGS)")
     elf, _ = make_template(tree, "arm64", "clang-19", "WHERE=outline", redzone=redzone)
     assert any("the runtime itself is instrumented" in text for text in findings(elf))
@@ -298,7 +299,8 @@ def test_an_instrumented_runtime_with_inline_checks_of_tags(tree):
     redzone = tree / "redzone"
     for folder in ("runtime", "include"):
         shutil.copytree(ROOT / folder, redzone / folder)
-    shutil.copy(ROOT / "redzone.mk", redzone)
+    for name in ("redzone.mk", "llvm.mk"):
+        shutil.copy(ROOT / name, redzone)
     change(redzone, "redzone.mk", "$(kasan_own_flags)", "$(kasan_own_flags) $(KASAN_CFLAGS)")
     elf, _ = make_template(tree, "arm64", "clang-19", "MODE=sw_tags", redzone=redzone)
     assert any("the runtime itself is instrumented" in text for text in findings(elf, exclude=TAG_PLAIN))
@@ -331,7 +333,7 @@ def test_known_names_are_those_of_the_runtime_with_tags(amalgamated, tmp_path):
         ["llvm-nm-19", "--extern-only", "--defined-only", "--format=just-symbols", "kasan.o"], tmp_path
     )
     names = {name for name in text.split() if name.startswith("__hwasan_")}
-    assert len(names) == 45
+    assert len(names) == 60
     assert sorted(name for name in names if not audit.RUNTIME_ABI.match(name)) == []
     for wrong in (
         "__hwasan_load3",

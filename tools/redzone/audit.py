@@ -28,7 +28,7 @@ RUNTIME_ABI = re.compile(
     r"|set_shadow_(0[0-7]|f[12358])|stack_(malloc(_always)?|free)_\d+"
     r"|option_detect_stack_use_after_return|shadow_memory_dynamic_address)$"
     r"|^__hwasan_((load|store)(1|2|4|8|16|N)(_match_all)?(_noabort)?"
-    r"|mem(cpy|move|set)(_match_all)?|tag_memory|generate_tag|init)$"
+    r"|mem(cpy|move|set)(_match_all)?|tag_memory|generate_tag|init|handle_(vfork|longjmp)|personality_wrapper)$"
 )
 # How to tell a runtime's mode: a symbol that only this mode defines, and the prefix of its checks' names.
 _RUNTIMES = {
