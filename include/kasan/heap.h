@@ -58,7 +58,7 @@ struct kasan_heap {
 };
 
 #ifndef CONFIG_KASAN
-/* What stands before an object whose size nobody else knows. */
+/* Kept before an object if the allocator cannot tell its size. */
 struct kasan_heap_plain {
 	void *raw;
 	size_t size;

@@ -117,7 +117,7 @@ f128 __multf3(f128 first, f128 second)
 	a = normalized(a, &exp_a);
 	b = normalized(b, &exp_b);
 	product = multiply(a << up, b << up, &rest);
-	/* Of two numbers from 1 to 2 it is one from 1 to 4: its first bit is the highest, or the next. */
+	/* The product of two numbers from 1 to 2 lies between 1 and 4, so its first bit is the highest or the next. */
 	shift = up - EXTRA_BITS - 1 + (int)(product >> 127);
 	return rounded_quad(sign != 0, exp_a + exp_b - BIAS + (int)(product >> 127),
 			    shift_right_sticky(product, (unsigned int)shift) | rest);
