@@ -336,7 +336,7 @@ __attribute__((__noinline__)) bool kasan_page_free(struct kasan_page_heap *heap,
 {
 	const uintptr_t fp = KASAN_CALLER_FP();
 	const char *wrong;
-	size_t count;
+	size_t count = 0;
 	void *raw;
 
 	if (!ptr)
