@@ -2,7 +2,7 @@
 /*
  * save.c - brings files that a program wrote back to the host, when the program has ended, in whatever way.
  *
- * The boot image has the private file "save": the name of each, with a NUL behind it. Their contents go to the host's channels
+ * The boot image has the private file "save": the name of each, followed by a NUL. Their contents go to the host's channels
  * from HOST_SAVED on, in that order, and then a line "saved NUMBER RESULT" with 0 or a negative errno.
  */
 #include <kernel/errno.h>

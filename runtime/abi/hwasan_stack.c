@@ -46,7 +46,7 @@ KASAN_ABI void __hwasan_handle_longjmp(uintptr_t sp)
 
 void __hwasan_handle_vfork(uintptr_t sp) __attribute__((alias("__hwasan_handle_longjmp")));
 
-/* Of the unwinder's interface: the action that leaves frames, and the answer that a frame has nothing to do. */
+/* Constants of the unwinder's interface: the action that leaves frames, and the answer of a frame without cleanup. */
 #define CLEANUP_PHASE	2
 #define CONTINUE_UNWIND 8
 

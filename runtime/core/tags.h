@@ -99,8 +99,8 @@ bool kasan_tags_match(uintptr_t addr);
  *  for a short granule the tag that it keeps; KASAN_TAG_INVALID if it is free or has no tag. */
 uint8_t kasan_tags_owner(uintptr_t addr);
 
-/** kasan_tag_owns() - may a pointer with @tag free an allocation whose owner's tag is @owner? If its user has poisoned
- *  its start, nobody knows. */
+/** kasan_tag_owns() - may a pointer with @tag free an allocation whose owner's tag is @owner? If the start is poisoned
+ *  by its user, the owner's tag is lost, and any pointer may. */
 static inline bool kasan_tag_owns(uint8_t tag, uint8_t owner)
 {
 	return kasan_likely(tag == owner) || owner == KASAN_USER_POISON ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Logs as people paste them: quoted, indented, in a mail, on a page, with prefixes that nobody has described; and
+"""Logs as people paste them: quoted, indented, in a mail, on a page, with prefixes that decode has not met; and
 what scripts and other architectures make of a trace."""
 
 # Lines of logs.
@@ -469,7 +469,7 @@ def test_mode(name, kind, access, more, mode):
 
 
 def test_error_code_is_not_the_type():
-    """An error code is no part of a crash's type."""
+    """The type of a crash does not include the error code."""
     assert (
         decode("Internal error: synchronous external abort: 96000210 [#1] SMP\n").bugs[0].type
         == "synchronous external abort"

@@ -61,7 +61,7 @@ _Noreturn void machine_exit(int code);
  * host_input() - ask for the next bytes of standard input, and wait for them
  * @data: filled with where they are, until the next call.
  *
- * May sleep; one caller at a time. A caller that is ended inside leaves nothing behind that disturbs the next one. Return:
+ * May sleep; one caller at a time. A caller that is ended inside does not disturb the next one. Return:
  * their number, 0 at the end of the input; -1 on an error.
  */
 long host_input(const unsigned char **data);

@@ -144,7 +144,7 @@ static struct {
 	} used __attribute__((aligned(4)));
 } queues[PORTS];
 
-/* What is sent does not matter. */
+/* Sent to wait or to wake: the other side looks only at the number of bytes. */
 static uint8_t nothing[65536];
 
 static unsigned int queue_of(unsigned int port)
