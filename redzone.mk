@@ -30,7 +30,7 @@
 # hw_tags has neither a shadow nor checks by the compiler, so no KASAN_WHERE, and KASAN_CFLAGS is empty.
 #
 # KASAN_MTE_STACK := 1 tags stack variables in mode hw_tags, KASAN_TAGGED_GLOBALS := 1 global variables in mode
-# sw_tags (Clang; docs/stack-tagging.md, docs/tag-globals.md).
+# sw_tags (Clang; docs/internals/stack-tagging.md, docs/internals/tag-globals.md).
 #
 # More: KASAN_LAYOUT := windowed (default) or full, with KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH;
 # KASAN_OPTIMIZE := s for a small runtime (-Os; 2 is the default), z for a smaller one (-Oz); KASAN_STACK := 0, KASAN_GLOBALS := 0; KASAN_DEFINES := CONFIG_KASAN_...=n ...; KASAN_BYPASS := 1 if the

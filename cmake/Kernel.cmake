@@ -17,7 +17,7 @@
 set(kernel_dir ${CMAKE_SOURCE_DIR}/kernel)
 set(arch_dir ${kernel_dir}/arch/${REDZONE_ARCH})
 if(NOT EXISTS ${arch_dir}/arch.cmake)
-  message(FATAL_ERROR "There is no kernel for '${REDZONE_ARCH}': docs/architecture-port.md says how to write one")
+  message(FATAL_ERROR "There is no kernel for '${REDZONE_ARCH}': docs/dev/new-architecture.md says how to write one")
 endif()
 include(${kernel_dir}/config.cmake)
 include(Libc)

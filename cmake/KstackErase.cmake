@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Stack erasing (REDZONE_KSTACK_ERASE): how the kernel learns how deep a task's stack was used. Sets kstack_erase_defs
-# and kstack_erase_options, for all C files that run in the kernel. docs/stackleak.md has the reasons and the cost.
+# and kstack_erase_options, for all C files that run in the kernel. docs/internals/stackleak.md has the reasons and the cost.
 #
 #   probe     Clang: a function that takes more than REDZONE_KSTACK_PROBE bytes writes a word in each of them, so the
 #             used part of the stack has no longer gaps than that, and a search from the top ends soon

@@ -2,7 +2,7 @@
 #
 # Owns how a program gets the large C library, musl, whose source ./redzone fetches: the folders of its headers, and the
 # options that tools/libc.py compiles the library's files with. They are the program's own options, so its code has the
-# same checks. docs/libc.md has the reasons.
+# same checks. docs/use/libc.md has the reasons.
 
 # What joining a program with the library depends on, beside the options.
 file(GLOB redzone_libc_files ${kernel_dir}/libc/musl/*.* ${kernel_dir}/libc/musl/arch/*.h)

@@ -52,7 +52,7 @@
  */
 #define KASAN_TAG_MIN 0xF2
 #else
-/* A shadow byte below 16 says how many bytes of the granule are accessible: see docs/tag-modes.md. */
+/* A shadow byte below 16 says how many bytes of the granule are accessible: see docs/internals/tag-modes.md. */
 #define KASAN_TAG_MIN 0x10
 #endif
 
@@ -93,7 +93,7 @@
 /*
  * CONFIG_KASAN_SHADOW_COMPACT   windowed, with 2 bits of shadow for 8 bytes: 1/32 of the window instead of 1/8. For simple
  *                               heaps alone (<kasan/heap.h>), and for outline checks alone, without stack objects and
- *                               globals: docs/small-memory.md says which bugs are no longer seen.
+ *                               globals: docs/port/small-memory.md says which bugs are no longer seen.
  */
 #ifdef CONFIG_KASAN_SHADOW_COMPACT
 #ifndef CONFIG_KASAN_GENERIC
@@ -281,7 +281,7 @@
 #endif
 
 /*
- * What a small board can leave out of the runtime, Generic mode. docs/small-memory.md says what each takes.
+ * What a small board can leave out of the runtime, Generic mode. docs/port/small-memory.md says what each takes.
  *
  * CONFIG_KASAN_SLAB=0            slab and page allocators' hooks, their objects in reports, and areas of
  *                                kasan_port_find_area(); simple heaps stay

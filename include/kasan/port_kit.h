@@ -116,7 +116,7 @@ static inline void kasan_must(const char *wrong)
 }
 
 /** kasan_run_constructors() - register the globals of all instrumented files. The linker script must keep
- *  .init_array between the two symbols: see docs/porting.md. Once, after the windows were added. */
+ *  .init_array between the two symbols: see docs/port/reference.md. Once, after the windows were added. */
 static inline void kasan_run_constructors(void)
 {
 	extern void (*const __init_array_start[])(void);

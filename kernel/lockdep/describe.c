@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * describe.c - what the reports of each kind say. docs/lockdep.md, "Reports", is the contract of their text.
+ * describe.c - what the reports of each kind say. docs/internals/lockdep.md, "Reports", is the contract of their text.
  *
  * All functions are called with the lock of the tables held.
  */

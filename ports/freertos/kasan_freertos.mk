@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# FreeRTOS under KASAN, for make: include this instead of redzone.mk. docs/freertos.md shows a whole makefile.
+# FreeRTOS under KASAN, for make: include this instead of redzone.mk. docs/port/freertos.md shows a whole makefile.
 #
 #	REDZONE             := path/to/redzone
 #	FREERTOS            := path/to/FreeRTOS-Kernel    V11

@@ -114,12 +114,12 @@ def _patched(name, jobs):
 
 
 def _open(name, jobs):
-    """Check what docs/u-boot.md says about the patched source."""
+    """Check what bugs.md says about the patched source."""
     module = boots.input_module(name)
     session = boots.attack(name, "patched", jobs=jobs)
     if boots.expected(module, session):
         return Result(f"patched.{name}", PASS)
-    return Result(f"patched.{name}", FAIL, f"{_names(session)}; docs/u-boot.md says otherwise", session.log)
+    return Result(f"patched.{name}", FAIL, f"{_names(session)}; bugs.md says otherwise", session.log)
 
 
 def _ordinary(image):
@@ -147,7 +147,7 @@ def _own_tests(image):
 
 
 def _selftest(image):
-    """U-Boot's test of its EFI implementation: it passes; the reports are those of docs/u-boot.md."""
+    """U-Boot's test of its EFI implementation: it passes; the reports are those of bugs.md."""
     log = boots.HOME / "logs" / "selftest.log"
     session = boots.selftest(image, "patched", log)
     if session.ended or not any("Summary: 0 failures" in line for line in session.lines):
@@ -156,7 +156,7 @@ def _selftest(image):
     for kind, function in boots.OPEN_SELFTEST:
         found = boots.matching(left, (kind,), function)
         if not found:
-            detail = f"no {kind} in {function}(); docs/u-boot.md says otherwise"
+            detail = f"no {kind} in {function}(); bugs.md says otherwise"
             return Result("own-tests.bootefi-selftest", FAIL, detail, log)
         left = [report for report in left if report not in found]
     if left:

@@ -4,7 +4,7 @@
 --rounds N: inputs for each target; --seconds N: so long for each one, instead; --filter NAME: only these, of
 net, fs, fit, env, efi, dtb, smaller and cves. It fetches Debian's source package the first time, and builds
 U-Boot twice. A report for a valid input is a failure. The findings of a target's run are printed, and are no
-failure: each may be a bug of U-Boot that docs/u-boot.md does not list.
+failure: each may be a bug of U-Boot that bugs.md does not list.
 """
 
 import fnmatch
@@ -92,7 +92,7 @@ class _Campaigns:
         state, inputs = _state(output)
         context.note(f"{name}: {state}")
         for found, number in self.named(name, "patched", known.OPEN).items():
-            text = f"bug {number} of docs/u-boot.md" if number else f"new: {found}/report.txt"
+            text = f"bug {number} of bugs.md" if number else f"new: {found}/report.txt"
             context.note(f"{name}: {_title(found)}: {text}")
         if status not in (0, 1):
             wrong.append(f"exit status {status}")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * options.h - all boot parameters of KASAN: the only source for the parser (options.c) and for the table in
- * docs/boot-parameters.md.
+ * docs/use/boot-parameters.md.
  */
 #ifndef KASAN_OPTIONS_H
 #define KASAN_OPTIONS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * print.c - the text of a report, from the captured and described data. Tools read these lines: see
- * docs/reports.md for the contract. Nothing here looks at memory that a bug may have changed, except for
+ * docs/use/reports.md for the contract. Nothing here looks at memory that a bug may have changed, except for
  * stack traces, and the depot checks every handle.
  */
 #include "report.h"

@@ -60,8 +60,8 @@ def test_json_of_another_schema():
 
 
 def test_documented_schema():
-    """docs/decode.md has each field of each class, and no other."""
-    text = (ROOT / "docs" / "decode.md").read_text(encoding="utf-8")
+    """docs/use/decode.md has each field of each class, and no other."""
+    text = (ROOT / "docs" / "use" / "decode.md").read_text(encoding="utf-8")
     found = {
         name: set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
         for name, table in re.findall(r"^### `(\w+)`\n((?:(?!^#).*\n)*)", text, re.MULTILINE)

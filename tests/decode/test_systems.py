@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reports of other kernels' sanitizers: what each row of decode/systems.py makes of a log in its system's form.
 
-All names and numbers are invented; docs/decode.md shows these examples.
+All names and numbers are invented; docs/use/decode.md shows these examples.
 """
 
 # Lines of logs.
@@ -201,7 +201,7 @@ def test_every_system_has_an_example():
 
 
 def test_docs_name_every_system():
-    text = (ROOT / "docs" / "decode.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "use" / "decode.md").read_text(encoding="utf-8")
     assert not [one.name for one in systems.SYSTEMS if one.name not in text]
 
 

@@ -134,7 +134,7 @@ def test_calls_that_are_not_there(redzone, source, musl, tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
     assert re.search(rf"^\[ *\S+\] program: calls that are not there: {MISSING}$", result.stdout, re.M)
     said = result.stderr.splitlines()
-    assert f"redzone: calls that are not there, and so have failed: {MISSING} (see docs/libc.md)" in said
+    assert f"redzone: calls that are not there, and so have failed: {MISSING} (see docs/use/libc.md)" in said
     assert said[-1] == "redzone: no KASAN report"
     result = redzone("run", "--libc", musl, "--each", "--json", "all.json", path.name)
     assert f"ok 1 program.c\n# calls that are not there: {MISSING}\n" in result.stdout

@@ -127,7 +127,7 @@ def test_every_entry_asks_first(folder):
 
 
 def test_report_of_a_module(redzone):
-    """The example of docs/lockdep.md: one report, with source lines, and the run has its own status."""
+    """The example of lockdep.md: one report, with source lines, and the run has its own status."""
     result = redzone("run", "--lockdep", "--module", redzone.root / "examples/lock_order.c")
     assert result.returncode == RUN_STATUS, result.stdout + result.stderr
     assert result.stdout.count("BUG: lockdep: ") == 1
@@ -182,6 +182,6 @@ def test_report_before_the_hang(redzone, tmp_path):
 
 
 def test_the_sample_of_the_guide_is_a_golden_report():
-    guide = (ROOT / "docs" / "lockdep.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "internals" / "lockdep.md").read_text(encoding="utf-8")
     golden = (ROOT / "tests/golden/lockdep/circular-dependency.log").read_text(encoding="utf-8").strip()
     assert f"\n```\n{golden}\n```\n" in guide

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/not-found.md: each bug of the table is found, or not found, in each mode as it says; and `run -v`."""
+"""not-found.md: each bug of the table is found, or not found, in each mode as it says; and `run -v`."""
 
 import json
 import sys
@@ -73,7 +73,7 @@ def test_lines_of_a_clean_run(redzone, source, mode, options, before):
     assert said[start + 1 :] == [f"redzone: {line}" for line in unfound.lines(mode)]
     assert "leaks, " in said[start + 1]
     assert ("overflows of global arrays" in said[start + 2]) == (mode == "hw_tags")
-    assert "docs/not-found.md" in said[start + 3]
+    assert "docs/use/not-found.md" in said[start + 3]
 
 
 def test_no_lines_otherwise(redzone, source):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stack erasing, as the machine code has it: docs/stackleak.md says what these tests hold it to."""
+"""Stack erasing, as the machine code has it: docs/internals/stackleak.md says what these tests hold it to."""
 
 import re
 
@@ -171,7 +171,7 @@ def test_wrong_value_of_the_switch(redzone, program):
         'Malformed kernel parameter stack_erasing="maybe": expected on|off|generic; keeping the default'
         in text
     )
-    document = (redzone.root / "docs" / "boot-parameters.md").read_text(encoding="utf-8")
+    document = (redzone.root / "docs" / "use" / "boot-parameters.md").read_text(encoding="utf-8")
     assert re.search(r"(?m)^\| `stack_erasing=` \| `on`, `off`, `generic` \|", document)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small memory: images for a Cortex-M3 with 64 and 16 KiB of RAM find what docs/small-memory.md says, and
+"""Small memory: images for a Cortex-M3 with 64 and 16 KiB of RAM find what small-memory.md says, and
 cost what bench/small.json says; ./redzone budget computes with that."""
 
 import bisect
@@ -117,7 +117,7 @@ def test_recorded_figures_are_the_measured_ones(compiler):
             )
         assert measured["object"] <= 32
         if (compiler, layout) == ("gcc", "full"):
-            # Both goals in one image: see docs/small-memory.md.
+            # Both goals in one image: see docs/port/small-memory.md.
             assert measured["code"] <= size.CODE_GOAL and measured["pair_traces"] <= 600
         assert measured["bss"] + measured["data"] - measured["tables"] <= 2048
 
@@ -179,7 +179,7 @@ def test_a_budget_adds_up():
 
 
 def test_the_document_has_the_recorded_figures():
-    text = (ROOT / "docs" / "small-memory.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "port" / "small-memory.md").read_text(encoding="utf-8")
     for compiler in size.COMPILERS:
         for layout in size.LAYOUTS:
             found = size.recorded(compiler)[layout]

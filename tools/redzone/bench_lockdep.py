@@ -247,7 +247,7 @@ def markdown(measured):
     parts = [
         "# Figures of `./redzone bench lockdep`, arm64, Clang 19\n",
         "What the lock validator costs, in instructions; see\n"
-        "[docs/benchmarks.md](../docs/benchmarks.md#the-lock-validator).\n",
+        "[docs/costs.md](../docs/costs.md#the-lock-validator).\n",
     ]
     for half, figures in measured.items():
         parts.append(f"## {HALVES[half].title}\n")

@@ -3,7 +3,7 @@
 
 The kernels, ordinary and real-time ones in the four modes, have the interrupts-off tracer (`+irqsoff`). One
 boot of each does the work of kernel/bench/rt_work.c, which contains the runtime's worst cases, on one CPU
-under -icount, and prints the longest periods. docs/realtime.md states the limits of the locks.
+under -icount, and prints the longest periods. docs/internals/realtime.md states the limits of the locks.
 """
 
 import bisect
@@ -53,7 +53,7 @@ class Lock:
     limit: int | None
 
 
-# By the variable that has it. docs/realtime.md has the same table.
+# By the variable that has it. docs/internals/realtime.md has the same table.
 LOCKS = {
     "depot": Lock("stack depot", 1000),
     "global_queue": Lock("quarantine: queue of all CPUs", 2000),
@@ -203,7 +203,7 @@ def markdown(measured):
     parts = [
         "# Figures of `./redzone bench rt`, arm64, Clang 19\n",
         "For how long interrupts are off, and KASAN's runtime holds its locks, in instructions; see\n"
-        "[docs/realtime.md](../docs/realtime.md).\n",
+        "[docs/internals/realtime.md](../docs/internals/realtime.md).\n",
     ]
     for kernel, modes in measured.items():
         parts.append(f"## {kernel.capitalize()} kernel\n")

@@ -121,7 +121,7 @@ def markdown(measured):
     return "\n".join(
         [
             "# Figures of `./redzone bench stackleak`, arm64\n",
-            "What stack erasing costs; see [docs/benchmarks.md](../docs/benchmarks.md#stack-erasing).\n",
+            "What stack erasing costs; see [docs/costs.md](../docs/costs.md#stack-erasing).\n",
             bench.markdown(list(rows(measured))),
             *(f"- {line}" for line in NOTES),
             "",

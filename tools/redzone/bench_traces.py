@@ -18,7 +18,7 @@ from redzone.base import Failure
 from redzone.options import YES, check_output
 
 FORMAT = 1
-# Enough for stack traces to be seen: see docs/benchmarks.md.
+# Enough for stack traces to be seen: see docs/costs.md.
 PROGRAMS = 256
 OFF = "off"
 # The hooks that store a trace, once for each call.
@@ -244,7 +244,7 @@ def markdown(measured):
     parts = [
         "# Figures of `./redzone bench traces`, arm64, Clang 19\n",
         "What stack traces cost, in instructions; see\n"
-        "[docs/benchmarks.md](../docs/benchmarks.md#what-stack-traces-cost).\n",
+        "[docs/costs.md](../docs/costs.md#what-stack-traces-cost).\n",
     ]
     for mode, figures in measured.items():
         parts.append(f"## {MODES[mode].title}\n")

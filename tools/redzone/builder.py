@@ -428,12 +428,12 @@ def _tidy(lines):
 # Messages from compilers and linkers, with their meaning here: with the large C library, and with the small
 # one.
 _NO_HEADER = (
-    "the C library is musl, with the headers in docs/programs.md; -I DIR adds folders of your own",
+    "the C library is musl, with the headers in docs/use/run.md; -I DIR adds folders of your own",
     "headers of the kernel's small C library: kernel/ulib/include; --libc musl has more; -I DIR adds folders "
     "of your own",
 )
 _NO_FUNCTION = (
-    "a function is neither in the files given nor in the C library, musl (docs/programs.md)",
+    "a function is neither in the files given nor in the C library, musl (docs/use/run.md)",
     "a function is neither in the files given nor in the small C library (kernel/ulib; --libc musl has more)",
 )
 # The linker's further lines about a name, if one of them is about the fuzzer's file.
@@ -447,7 +447,7 @@ _HINTS = (
         re.compile(r"undefined symbol: LLVMFuzzerTestOneInput\b"),
         (
             "no file has a harness, which gets each input: int LLVMFuzzerTestOneInput(const uint8_t *data, "
-            "size_t size) (docs/fuzzing.md)",
+            "size_t size) (docs/use/fuzz.md)",
         )
         * 2,
     ),
@@ -459,7 +459,7 @@ _HINTS = (
         re.compile(rf"duplicate symbol: main$(?={_OF_FUZZER})", re.MULTILINE),
         (
             "the fuzzer has a main() of its own, which calls int LLVMFuzzerTestOneInput(const uint8_t *data, "
-            "size_t size) (docs/fuzzing.md): leave your main() out, as with -D and #ifndef around it",
+            "size_t size) (docs/use/fuzz.md): leave your main() out, as with -D and #ifndef around it",
         )
         * 2,
     ),

@@ -138,7 +138,7 @@ def documents():
     """Return {path: text} of the documents that have such figures."""
     found = {
         path: path.read_text(encoding="utf-8")
-        for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+        for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     }
     return {path: text for path, text in found.items() if _FIGURE.search(text) or _TABLE.search(text)}
 

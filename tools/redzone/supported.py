@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the tables of docs/programs.md: headers, functions and options that programs have.
+"""Makes the tables of docs/use/run.md: headers, functions and options that programs have.
 
 Headers and functions are asked of the compiler with the options that a program was really compiled with.
 libc_calls.py says which functions of the large library work. A test compares the tables with the document;
@@ -16,7 +16,7 @@ from pathlib import Path
 from redzone import libc_calls
 from redzone.base import BUILD, ROOT, Failure
 
-DOCUMENT = ROOT / "docs" / "programs.md"
+DOCUMENT = ROOT / "docs" / "use" / "run.md"
 PRESET = "arm64-generic-inline-clang"
 PROGRAM = ROOT / "examples" / "heap_bugs.c"
 # All that the large library declares, also what is not in POSIX.

@@ -2,14 +2,14 @@
 """What no report says anything about: bugs that a mode does not find.
 
 One row for each kind of bug. Each has a small program in tests/not-found, which a test runs in each mode, so
-the rows are true. They make the table of docs/not-found.md, and the lines of `./redzone run -v`.
+the rows are true. They make the table of docs/use/not-found.md, and the lines of `./redzone run -v`.
 """
 
 from dataclasses import dataclass
 
 from redzone.base import ROOT
 
-DOCUMENT = ROOT / "docs" / "not-found.md"
+DOCUMENT = ROOT / "docs" / "use" / "not-found.md"
 PROGRAMS = ROOT / "tests" / "not-found"
 MODES = {"generic": "Generic", "sw_tags": "software tags", "hw_tags": "hardware tags"}
 # The begin and the end of the table in the document.
@@ -65,7 +65,7 @@ def table():
     ]
     for bug in BUGS:
         cells = ["found" if mode in bug.found else "**no**" for mode in MODES]
-        kind = f"[{bug.kind}](../{(PROGRAMS / bug.name).relative_to(ROOT)}.c)"
+        kind = f"[{bug.kind}](../../{(PROGRAMS / bug.name).relative_to(ROOT)}.c)"
         lines.append(f"| {kind} | {' | '.join(cells)} | {bug.helps} |")
     return "\n".join(lines) + "\n"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Settings of arm64 for CMake. cmake/Kernel.cmake includes this; docs/architecture-port.md explains each.
+# Settings of arm64 for CMake. cmake/Kernel.cmake includes this; docs/dev/new-architecture.md explains each.
 set(REDZONE_PAGE_SHIFT 12)
 set(REDZONE_ARCH_OPTIONS -mcmodel=small)
 # Code that must not touch floating-point registers: all but programs and the ordinary C of their library.

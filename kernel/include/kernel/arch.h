@@ -4,7 +4,7 @@
  *
  * It names everything that kernel/arch/<arch>/ supplies. Code outside of that folder uses only these
  * declarations and the <asm/...> headers listed below: `./redzone test style` checks that. To start an
- * architecture, read docs/architecture-port.md: it gives the order in which to write the files.
+ * architecture, read docs/dev/new-architecture.md: it gives the order in which to write the files.
  *
  * Short functions, constants and types are in the architecture's headers, in kernel/arch/<arch>/include/asm/:
  *
@@ -70,7 +70,7 @@ struct task;
 /*
  * The linker script defines the image [_text, _end), its code [_text, _etext), and the arrays
  * [__init_array_start, __init_array_end), [__init_params_start, __init_params_end) and
- * [__kunit_suites_start, __kunit_suites_end); it puts .kallsyms behind all code. docs/architecture-port.md
+ * [__kunit_suites_start, __kunit_suites_end); it puts .kallsyms behind all code. docs/dev/new-architecture.md
  * has the full list.
  */
 

@@ -3,7 +3,7 @@
  * lockdep.h - the lock validator: what locks call, and what code may ask or state.
  *
  * Every entry that is handed a lock first asks KASAN whether the lock's memory may be used (kasan_check_byte()). If
- * not, KASAN reports, and the validator leaves that lock alone. docs/lockdep.md explains the checks and the reports.
+ * not, KASAN reports, and the validator leaves that lock alone. docs/internals/lockdep.md explains the checks and the reports.
  *
  * All functions may be called in any context. Without CONFIG_LOCKDEP they are empty.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * scs.h - shadow call stacks: a second stack for return addresses, which the compiler returns to and traces are
- * copied from. docs/shadow-call-stack.md explains them. Without CONFIG_SHADOW_CALL_STACK all of this is empty.
+ * copied from. docs/internals/shadow-call-stack.md explains them. Without CONFIG_SHADOW_CALL_STACK all of this is empty.
  */
 #ifndef KERNEL_SCS_H
 #define KERNEL_SCS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stackleak.h - stack erasing (CONFIG_KSTACK_ERASE): before a task returns to user mode, the part of its kernel stack
- * that was used since the last time is overwritten with STACK_POISON. docs/stackleak.md explains it.
+ * that was used since the last time is overwritten with STACK_POISON. docs/internals/stackleak.md explains it.
  *
  * The part that is erased lies between two boundaries: stackleak_low() and stackleak_high(). Above the second are the
  * registers of user mode, task_pt_regs().

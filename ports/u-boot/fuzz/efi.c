@@ -26,7 +26,7 @@ static const char *start(void)
 }
 
 /*
- * Bugs nos. 15 to 17 of docs/u-boot.md read and write wherever the image says, and most inputs would run into them. So an
+ * Bugs nos. 15 to 17 of ports/u-boot/bugs.md read and write wherever the image says, and most inputs would run into them. So an
  * input must be free of them: the sections lie in the file, the headers and the sections in the memory of the image, and
  * there are no relocations. Inputs of certain lengths are let through as they are.
  */

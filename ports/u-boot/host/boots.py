@@ -20,7 +20,7 @@ CVES = (
     "CVE-2024-57257",
     "CVE-2024-57254",
 )
-# Bugs that this port found in the patched source, see docs/u-boot.md.
+# Bugs that this port found in the patched source, see ports/u-boot/bugs.md.
 OPEN = (
     *("open-fat-date", "open-sqfs-size", "open-sqfs-inode", "open-sqfs-empty-link", "open-bootp-option"),
     *("open-fdt-reserved", "open-fdt-cells", "open-fdt-print"),

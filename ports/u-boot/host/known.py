@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which bug a finding of fuzzing is: the CVEs of the original source, and the open bugs of docs/u-boot.md."""
+"""Which bug a finding of fuzzing is: the CVEs of the original source, and the open bugs of bugs.md."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ _ACCESSORS = ("__get_unaligned_", "get_unaligned_", "net_read_")
 
 @dataclass(frozen=True)
 class Bug:
-    """name: of the CVE, or its number in docs/u-boot.md. types: of the report. access: "read", "write" or "".
+    """name: of the CVE, or its number in bugs.md. types: of the report. access: "read", "write" or "".
 
     function: the innermost one of the trace that is no string function, or, with @above, any of the trace.
     """
@@ -36,7 +36,7 @@ _BEYOND = (
     *("slab-out-of-bounds", "slab-use-after-free", "out-of-bounds"),
     *("global-out-of-bounds", "wild-memory-access"),
 )
-# The bugs of the patched source, by their numbers in docs/u-boot.md.
+# The bugs of the patched source, by their numbers in bugs.md.
 OPEN = (
     Bug("4", ("null-ptr-deref",), "write", "ext4fs_read_symlink", above=True),
     Bug("5", ("stack-out-of-bounds",), "", "sqfs_size", above=True),

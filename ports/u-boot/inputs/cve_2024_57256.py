@@ -9,7 +9,7 @@ from . import ext2
 
 FUNCTION = "ext4fs_read_symlink"
 # The patch computes in 64 bits and then asks for 4 GiB; zalloc() clears the result without checking that it
-# is not NULL. That is another bug, still open: see docs/u-boot.md.
+# is not NULL. That is another bug, still open: see ports/u-boot/bugs.md.
 OPEN = (("null-ptr-deref", "ext4fs_read_symlink"),)
 TYPES = ("slab-out-of-bounds",)
 COMMANDS = ("ext4load virtio 0 0x44000000 /link",)

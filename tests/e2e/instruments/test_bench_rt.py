@@ -86,7 +86,7 @@ def test_a_limit_can_be_missed():
 
 
 def test_the_limits_are_those_of_the_documentation():
-    text = (base.ROOT / "docs" / "realtime.md").read_text(encoding="utf-8")
+    text = (base.ROOT / "docs" / "internals" / "realtime.md").read_text(encoding="utf-8")
     stated = dict(re.findall(r"(?m)^\| (\w[^|]*?) \| [^|]+ \| [^|]+ \| ([\d,]+|-) \|$", text))
     assert stated == {
         lock.title: "-" if lock.limit is None else f"{lock.limit:,}" for lock in bench_rt.LOCKS.values()

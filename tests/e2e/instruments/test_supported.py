@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/programs.md: its tables are those of the library and the command, and its functions are there."""
+"""docs/use/run.md: its tables are those of the library and the command, and its functions are there."""
 
 import sys
 from pathlib import Path
@@ -33,7 +33,7 @@ def document():
 def old(document, now):
     """Skip: the document says less than holds."""
     new = " ".join(supported.only_in(now, document)) or "other words"
-    pytest.skip(f"docs/programs.md is older than {new}: python -m redzone.supported writes it")
+    pytest.skip(f"docs/use/run.md is older than {new}: python -m redzone.supported writes it")
 
 
 def test_small_table(small, document):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """KASAN's cost stays within its goals, and the recorded figures are those of this tree (four minutes).
 
-Figures are instructions, so they are the same on every host: docs/benchmarks.md.
+Figures are instructions, so they are the same on every host: docs/costs.md.
 """
 
 from redzone import base, bench

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/boot-parameters.md lists the parameters that the kernel knows, with the texts of its parser.
+"""docs/use/boot-parameters.md lists the parameters that the kernel knows, with the texts of its parser.
 
 The suite reads the tables out of a built kernel: those of the runtime (runtime/report/options.h) and of the
 kernel (core_param() and others, in the section .init.params). With REDZONE_UPDATE_DOCS=1 in the environment
@@ -23,7 +23,7 @@ from redzone.suites.kunit import end_error, wrong_with
 
 TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
 QUICK = "all"
-DOCUMENT = ROOT / "docs" / "boot-parameters.md"
+DOCUMENT = ROOT / "docs" / "use" / "boot-parameters.md"
 TIMEOUT = 120
 
 # Values that a parameter must refuse: out of range, empty, with a sign, with trailing characters, of another

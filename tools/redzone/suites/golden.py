@@ -254,9 +254,9 @@ def _configuration(context, configuration, update):
 
 
 def _types():
-    """Check that every bug type in docs/reports.md has a golden report, and a KUnit case that expects the
+    """Check that every bug type in docs/use/reports.md has a golden report, and a KUnit case that expects the
     type."""
-    text = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "use" / "reports.md").read_text(encoding="utf-8")
     table = text.partition("## 1. The bug type")[2].partition("\n## ")[0]
     types = re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)
     golden = {
@@ -276,8 +276,8 @@ def _types():
     reported = set(_BUG_TYPE.findall(runtime))
     missing = sorted(reported - set(types))
     unknown = sorted(set(types) - reported)
-    wrong = [f"the runtime reports {name}, docs/reports.md does not have it" for name in missing]
-    wrong += [f"docs/reports.md has {name}, which the runtime never reports" for name in unknown]
+    wrong = [f"the runtime reports {name}, docs/use/reports.md does not have it" for name in missing]
+    wrong += [f"docs/use/reports.md has {name}, which the runtime never reports" for name in unknown]
     yield Result("types", FAIL if wrong or not types else PASS, "\n".join(wrong))
 
 

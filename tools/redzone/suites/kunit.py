@@ -123,7 +123,7 @@ REST = {
 # The modes of hardware tags differ only in how they report a bad access, and tags are slow to emulate.
 KASAN_SUITES = "kunit.filter_glob=kasan*"
 
-# A CPU that cannot keep the kernel out of user memory (no PAN): the other column in docs/usermode.md's table.
+# A CPU that cannot keep the kernel out of user memory (no PAN): the other column in usermode.md's table.
 NO_PAN = "cortex-a72"
 WITHOUT_PAN = ("generic", "inline", "clang-19", 4)
 USER_SUITES = "kunit.filter_glob=user,uaccess,kasan"

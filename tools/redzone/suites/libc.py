@@ -4,7 +4,7 @@
 The programs are in tests/libc/. Those that are right run in every mode, without a report; --rounds says how
 many random numbers go through printf() and strtod(). The program of bugs runs in Generic mode only, where
 each bug is certain to be reported: with tags, neighbours have the same tag now and then. One more program
-names every function that docs/programs.md says works.
+names every function that docs/use/run.md says works.
 """
 
 import re

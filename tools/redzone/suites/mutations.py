@@ -3,7 +3,7 @@
 
 Each library of redzone/library_table.py gets --rounds bugs (20), at places that follow from --seed (1): one
 after the other breaks a bound and a lifetime. A difference without an explanation is a failure. --filter
-chooses libraries; docs/mutations.md has results.
+chooses libraries; docs/dev/mutations.md has results.
 """
 
 import fnmatch

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """All KUnit suites in real-time kernels: in each mode on 1 and 4 CPUs, and with the lock validator on 4.
 
-docs/realtime.md says what is different in such a kernel. The suite kunit has one of these configurations, and
+realtime.md says what is different in such a kernel. The suite kunit has one of these configurations, and
 `./redzone test soak --preempt-rt` does the soak test."""
 
 from redzone import ktap, machine, mteqemu

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Ten minutes of random traffic with planted bugs: all are reported, nothing else is, memory does not grow.
 
-docs/soak.md says what runs and what is compared. --seconds and --seed choose the length and the sequence.
+docs/dev/soak.md says what runs and what is compared. --seconds and --seed choose the length and the sequence.
 A tag-based mode sees some bugs with a known probability only: their number is compared with it.
 """
 

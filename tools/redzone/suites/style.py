@@ -10,6 +10,7 @@ import sys
 from redzone import figures, ports, tools
 from redzone.base import BUILD, ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.suites import _prose
 
 QUICK = "all"
 MAX_LINES = 700
@@ -282,6 +283,8 @@ def run(context):
     yield _lines("architecture-contract", behind_contract(texts))
     yield _lines("ports", _port_problems())
     yield _lines("figures-of-documents", figures.problems())
+    documents = {path: path.read_text(encoding="utf-8") for path in paths if path.suffix == ".md"}
+    yield _lines("links-of-documents", _prose.broken_links(documents))
 
     yield _command("ruff-check", [sys.executable, "-m", "ruff", "check", "--quiet", "."])
     yield _command("ruff-format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."])

@@ -3,7 +3,7 @@
  * asan_interface.h - what a program may tell and ask the sanitizer: for libraries with allocators of their own.
  *
  * The names are those of LLVM's and GCC's header of the same name, so that a library which knows that one needs
- * no change. In a kernel without KASAN the functions do nothing, and nothing is poisoned. docs/programs.md says what
+ * no change. In a kernel without KASAN the functions do nothing, and nothing is poisoned. docs/use/run.md says what
  * each mode can do.
  */
 #ifndef SANITIZER_ASAN_INTERFACE_H
