@@ -305,6 +305,20 @@ def test_crash(name, registers, function):
     assert found.reports[0].stack("call").frames[0].exact
 
 
+def test_crash_and_its_trace():
+    """The trace begins with the instruction that the registers name: it is one trace, and no call."""
+    text = (
+        "Insufficient stack space to handle exception!\nESR: 0x0000000096000047\nTask stack:     [0x1, 0x2)\n"
+        "pc : demo_read+0x1c/0x40\nlr : demo_read+0x30/0x40\n"
+        "Kernel panic - not syncing: kernel stack overflow\n"
+        "Call trace:\n demo_read+0x1c/0x40\n demo_read+0x30/0x40\n---[ end Kernel panic ]---\n"
+    )
+    (bug,) = decode(text).bugs
+    assert (bug.kind, bug.title) == ("oops", "Insufficient stack space in demo_read")
+    (stack,) = bug.reports[0].stacks
+    assert [(frame.offset, frame.exact) for frame in stack.frames] == [(0x1C, True), (0x30, False)]
+
+
 def test_registers_are_not_frames():
     """32-bit Arm prints registers below each frame; none of them is a function or a file."""
     text = (

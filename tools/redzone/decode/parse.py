@@ -153,11 +153,23 @@ class Builder:
         if report.kind in _ENDED and not (self.ended or self._complete):
             report.truncated = True
         report.truncated = report.truncated or self._cut
+        self._join_crash()
         for stack in report.stacks:
             self._first_exact(stack)
         self._place_in_object()
         memory.explain_map(report)
         return report
+
+    def _join_crash(self):
+        """The trace of a crash begins with the instruction that the registers have named already."""
+        if len(self.report.stacks) < 2:
+            return
+        registers, trace = (stack.frames for stack in self.report.stacks[:2])
+        if len(registers) == 1 and registers[0].exact and trace and self.report.stacks[1].kind == "call":
+            first, again = registers[0], trace[0]
+            if (first.name, first.offset, first.size) == (again.name, again.offset, again.size):
+                again.exact = True
+                del self.report.stacks[0]
 
     def _first_exact(self, stack):
         """Say which frames stand for the instruction itself: a crash's own, and the first below ASan's."""

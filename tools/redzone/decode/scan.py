@@ -29,6 +29,7 @@ WORDS = (
     b"runtime error: ",
     b"kernel BUG at ",
     b"Unable to handle ",
+    b"Insufficient stack space",
     b"general protection fault",
     b"Internal error: ",
     b"Oops",
@@ -102,16 +103,16 @@ class Scanner:
     """Takes pieces of a log with feed(), or single lines with line(); end() gives the model.Log.
 
     log: what is known so far. offset: of the kernel's addresses to its image's (KASLR), None if the log does
-    not say. build_ids: of the kernel, as reports name it. on_report: called with each finished model.Report
-    before it is sorted, to name its frames.
+    not say. build_ids: of the kernel, as reports name it. on_begin: called with each model.Report when its
+    first line has come; on_report: when it is finished, before it is sorted.
     """
 
-    def __init__(self, on_report=None):
+    def __init__(self, on_report=None, on_begin=None):
         self.collector = collect.Collector()
         self.log = self.collector.log
         self.offset = None
         self.build_ids = set()
-        self._on_report = on_report
+        self._on_report, self._on_begin = on_report, on_begin
         self._rest = b""
         # The bytes before the encoding is known; None: not known yet, "": bytes.
         self._start, self._encoding, self._decoder = b"", None, None
@@ -314,7 +315,9 @@ class Scanner:
             return False
         if open_kind == "oops":
             # "Internal error" follows "Unable to handle", and "Oops" a "BUG".
-            return kind == "oops" or (kind == "panic" and "atal exception" in text)
+            return kind == "oops" or (
+                kind == "panic" and ("atal exception" in text or "stack overflow" in text)
+            )
         if open_kind in ("asan", "hwasan", "mte"):
             return kind in ("ubsan", "other") and not text.startswith("==")
         # A warning of another CPU may stand in a report; without a caller it cannot be told apart, and is lost.
@@ -358,6 +361,8 @@ class Scanner:
             self._close(next(iter(self._open.values())))
         builder.report.source = self._source
         self._open[builder.caller] = builder
+        if self._on_begin is not None:
+            self._on_begin(builder.report)
 
     def _close(self, builder):
         self._open.pop(builder.caller, None)

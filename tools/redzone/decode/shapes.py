@@ -77,6 +77,7 @@ HEADLINES = _shapes(
         "Unable to handle ",
         rf"Unable to handle (?P<type>kernel .*?)(?: at virtual address (?P<addr>{_HEX}))?\s*$",
     ),
+    ("oops", "Insufficient stack space", r"(?P<type>Insufficient stack space) to handle exception"),
     ("oops", "general protection fault", r"(?:Oops: )?(?P<type>general protection fault)\b"),
     ("oops", "Internal error: ", r"Internal error: (?P<type>.*?)(?:: [0-9a-f]{1,16})?(?: \[#\d+\].*)?$"),
     ("oops", "Oops", r"Oops(?:: | - )(?P<type>(?!this is )\S.*?)(?:: [0-9a-f]{4,16})? \[#\d+\]"),
