@@ -15,6 +15,8 @@ from pathlib import Path
 
 from redzone import base, builder, console, machine, missing, rejects, summary, symbolize, view
 from redzone.base import Failure
+from redzone.elf import symbols
+from redzone.elf.file import File
 
 NAME = "programs"
 # Seconds added to a program's own limit, for a boot, and for ending a program that hangs.
@@ -98,8 +100,8 @@ class ProgramSymbolizer(symbolize.Symbolizer):
 
     def candidates(self, name):
         entries = super().candidates(name)
-        own = [entry for entry in entries if self._owners.get(entry[0]) == self._user]
-        return own + [entry for entry in entries if entry[0] not in self._owners]
+        own = [entry for entry in entries if self._owners.get(entry.address) == self._user]
+        return own + [entry for entry in entries if entry.address not in self._owners]
 
 
 def _owners(elf):
@@ -110,15 +112,15 @@ def _owners(elf):
     functions that were global before as well, and so one with the address of redzone_each_N.
     """
     groups, numbers = [], {}
-    for name, address, binding, kind in symbolize.symbols(elf):
-        if kind == symbolize.FILE:
+    for name, address, _, kind, binding, _ in symbols.symbols(File.open(elf)):
+        if kind == symbols.FILE:
             if name == _TABLE:
                 groups.clear()
             else:
                 groups.append([])
         elif name.startswith(_ALIAS):
             numbers[address] = int(name.removeprefix(_ALIAS))
-        elif kind == symbolize.FUNC and binding == symbolize.LOCAL and groups:
+        elif kind == symbols.FUNC and binding == symbols.LOCAL and groups:
             groups[-1].append(address)
     owners, waiting = {}, []
     for group in groups:

@@ -28,14 +28,10 @@ def after_entry(name, before):
 
 
 class Code:
-    """The machine code of an image.
+    """The machine code of an image: of the elf.file.File @file, with the elf.symbols.Functions @functions."""
 
-    @machine: as in its ELF header. @segments: [(address, bytes)]. @name_of(address): the function that starts
-    there, or None.
-    """
-
-    def __init__(self, machine, segments, name_of):
-        self._machine, self._segments, self._name_of = machine, segments, name_of
+    def __init__(self, file, functions):
+        self._machine, self._segments, self._functions = file.machine, file.code(), functions
 
     def _bytes(self, address, count):
         for start, data in self._segments:
@@ -97,7 +93,8 @@ class Code:
         if word >> 26 != 0x25:
             return False
         distance = (word & 0x3FFFFFF) - ((word & 0x2000000) << 1)
-        return bool(_CHECKS.match(self._name_of(address + 4 * distance) or ""))
+        found = self._functions.at(address + 4 * distance)
+        return found is not None and bool(_CHECKS.match(found[0]))
 
     @staticmethod
     def _does(word, kind, size):

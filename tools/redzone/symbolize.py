@@ -4,16 +4,14 @@
 The ELF file's symbol table gives the address, and LLVM's symbolizer the lines.
 """
 
-import itertools
 import json
-import struct
 import subprocess
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-
+from redzone.elf.file import File
+from redzone.elf.symbols import Functions
 from redzone.exact import Code
 
 
@@ -48,48 +46,6 @@ def in_source(name):
     return name.partition(".")[0] or name
 
 
-NOTYPE, FUNC, FILE = 0, 2, 4
-LOCAL = 0
-
-
-def symbols(elf):
-    """Yield (name, address, binding, type) of the symbols of the ELF file @elf, in their order; the last two
-    are numbers.
-
-    ELFFile could do it as well, in ten times the time, for each program that is run.
-    """
-    with open(elf, "rb") as file:
-        image = ELFFile(file)
-        table = image.get_section_by_name(".symtab")
-        if table is None:
-            return
-        names, data = image.get_section(table["sh_link"]).data(), table.data()
-    order = "<" if image.little_endian else ">"
-    if image.elfclass == 64:
-        entries = ((name, value, info) for name, info, value in struct.iter_unpack(f"{order}IB3xQ8x", data))
-    else:
-        entries = struct.iter_unpack(f"{order}II4xB3x", data)
-    for at, value, info in entries:
-        name = names[at : names.index(b"\0", at)].decode("utf-8", "surrogateescape")
-        yield name, value, info >> 4, info & 15
-
-
-def _code_symbols(elf):
-    """Return {name: [(address, size)]}. As in the kernel, a function extends to the next one."""
-    found = [
-        (address, name)
-        for name, address, _, kind in symbols(elf)
-        if kind in (FUNC, NOTYPE) and name and name[0] not in "$."
-    ]
-    starts = sorted({address for address, _ in found})
-    following = dict(itertools.pairwise(starts))
-    named = {}
-    for address, name in found:
-        size = following.get(address, address) - address
-        named.setdefault(name, []).append((address, size))
-    return named
-
-
 class Symbolizer:
     """Answers for one ELF file. Close it, or use it in a with statement.
 
@@ -102,21 +58,16 @@ class Symbolizer:
         self._cache = {}
 
     @cached_property
-    def _symbols(self):
-        return _code_symbols(self.files[0])
+    def _file(self):
+        return File.open(self.files[0])
+
+    @cached_property
+    def functions(self):
+        return Functions(self._file)
 
     @cached_property
     def _code(self):
-        with open(self.files[0], "rb") as file:
-            image = ELFFile(file)
-            segments = [(one["p_vaddr"], one.data()) for one in image.iter_segments("PT_LOAD")]
-            return Code(image["e_machine"], segments, self._name_of)
-
-    def _name_of(self, address):
-        return next(
-            (name for name, found in self._symbols.items() if any(start == address for start, _ in found)),
-            None,
-        )
+        return Code(self._file, self.functions)
 
     @cached_property
     def _process(self):
@@ -143,8 +94,8 @@ class Symbolizer:
         self._process.wait()
 
     def candidates(self, name):
-        """Return [(address, size)] of the functions called @name, the most likely one first."""
-        return self._symbols.get(name, [])
+        """Return [elf.symbols.Function] of the functions called @name, the most likely one first."""
+        return self.functions.find(name)
 
     def address(self, frame):
         """Return the address that @frame (of a console.Frame's shape) names, or None.
@@ -154,8 +105,7 @@ class Symbolizer:
         entries = self.candidates(frame.name)
         if not entries:
             return None
-        start, _ = min(entries, key=lambda entry: abs(frame.size - entry[1]))
-        return start + frame.offset
+        return min(entries, key=lambda entry: abs(frame.size - entry.size)).address + frame.offset
 
     def _ask(self, question):
         """Return LLVM's answer, a dictionary; an empty one if there is none."""

@@ -5,7 +5,6 @@ The image has no symbol table in memory, so the frames are bare addresses; this 
 file. QEMU counts instructions instead of time, so a boot is the same on a busy machine as on an idle one.
 """
 
-import bisect
 import contextlib
 import os
 import re
@@ -15,8 +14,9 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
 from redzone import console, ports
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, Functions
 from redzone.symbolize import Symbolizer
 
 # Time limit of a boot, in seconds, for each second of traffic and for all bugs.
@@ -44,15 +44,7 @@ class Decoder:
 
     def __init__(self, elf):
         self._symbolizer = Symbolizer(elf)
-        with open(elf, "rb") as file:
-            table = ELFFile(file).get_section_by_name(".symtab")
-            found = {
-                symbol["st_value"] & ~1: (symbol.name, symbol["st_size"])
-                for symbol in table.iter_symbols()
-                if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_size"]
-            }
-        self._starts = sorted(found)
-        self._found = found
+        self._functions = Functions(File.open(elf), (FUNC,))
 
     def close(self):
         self._symbolizer.close()
@@ -60,17 +52,14 @@ class Decoder:
     def name(self, address):
         """Return ("name+0xOFFSET/0xSIZE", [Source]) of the code at @address, which is behind a call, or is
         the instruction itself. (None, []) if it is no function's."""
-        inside = (address & ~1) - 1
-        at = bisect.bisect_right(self._starts, inside) - 1
-        if address & ~1 in self._found:
-            inside, at = address & ~1, self._starts.index(address & ~1)
-        if at < 0:
+        address &= ~1
+        found = self._functions.at(address)
+        inside = address if found and found[1] == 0 else address - 1
+        found = self._functions.at(inside)
+        if found is None:
             return None, []
-        start = self._starts[at]
-        name, size = self._found[start]
-        if inside >= start + size:
-            return None, []
-        return f"{name}+{(address & ~1) - start:#x}/{size:#x}", self._symbolizer.look_up(inside)
+        name, offset, size = found
+        return f"{name}+{offset + address - inside:#x}/{size:#x}", self._symbolizer.look_up(inside)
 
     def line(self, text):
         """Return (@text in the runtime's own format, the same for people, names of inlined functions)."""

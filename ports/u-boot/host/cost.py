@@ -5,13 +5,12 @@ QEMU's -icount makes the machine's clock count instructions, one per nanosecond,
 records give the clock at the prompt. So two runs give the same figures, on any host.
 """
 
-import json
 import re
-import subprocess
 from dataclasses import dataclass
 
 from redzone import base
 from redzone.base import Failure, say
+from redzone.elf.file import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_REL, SHT_RELA, File
 
 from . import build, qemu
 from .fetch import HOME
@@ -26,7 +25,6 @@ WORK = {
     "`dm tree`, 40 times": "setenv n 0; while test $n -lt 40; do setexpr.l n $n + 1; dm tree; done",
     "`ut lib`": "ut lib",
 }
-SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
 _STAGE = re.compile(r"^\s*([\d,]+)\s+[\d,]+\s+main_loop")
 _TIMER = re.compile(r"^(\d+)\.(\d{3})$")
 
@@ -40,34 +38,24 @@ class Figures:
     work: dict
 
 
-def _sections(elf):
-    """Return the section headers of @elf. LLVM's tool reads them, because pyelftools
-    rejects the hash table in U-Boot's file, which refers to no symbol table."""
-    command = ["llvm-readelf-19", "--sections", "--elf-output-style=JSON", str(elf)]
-    result = subprocess.run(command, check=True, capture_output=True, text=True)
-    return [entry["Section"] for entry in json.loads(result.stdout)[0]["Sections"]]
-
-
 def sizes(image):
     """Return {name: bytes} of the parts of @image."""
     result = {"image (`u-boot.bin`)": image.binary.stat().st_size, "text": 0, "read-only data": 0, "data": 0}
     result |= {"relocations": 0, "`.bss`": 0}
-    for section in _sections(image.elf):
-        flags = section["Flags"]["Value"]
-        kind = section["Type"]["Name"]
-        if not flags & SHF_ALLOC:
+    for section in File.open(image.elf).sections:
+        if not section.flags & SHF_ALLOC:
             continue
-        if kind == "SHT_NOBITS":
+        if section.type == SHT_NOBITS:
             name = "`.bss`"
-        elif kind in ("SHT_RELA", "SHT_REL"):
+        elif section.type in (SHT_RELA, SHT_REL):
             name = "relocations"
-        elif flags & SHF_EXECINSTR:
+        elif section.flags & SHF_EXECINSTR:
             name = "text"
-        elif flags & SHF_WRITE:
+        elif section.flags & SHF_WRITE:
             name = "data"
         else:
             name = "read-only data"
-        result[name] += section["Size"]
+        result[name] += section.size
     return result
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Fuzzes U-Boot: builds it with its targets, and gives it to the campaign of `./redzone fuzz`."""
 
-import re
 import shutil
-import subprocess
 from pathlib import Path
 
 from redzone import base, machine, ports
 from redzone.base import ROOT, Failure
+from redzone.elf.file import File
+from redzone.elf.symbols import symbols
 from redzone.fuzz import campaign, target
 
 from . import boots, build, qemu
@@ -29,13 +29,11 @@ def _given(*words):
 
 def _counters(elf):
     """Return how many places of the code are counted in the file @elf."""
-    # Not by the library that reads other ELF files: see qemu.py.
-    listing = subprocess.run(["llvm-nm-19", str(elf)], check=True, capture_output=True, text=True).stdout
-    ends = dict(re.findall(r"(?m)^([0-9a-f]+) \S __(start|stop)___sancov_guards$", listing))
-    places = {name: int(address, 16) for address, name in ends.items()}
-    if places.get("start") == places.get("stop"):
+    places = {name: value for name, value, *_ in symbols(File.open(elf)) if name.endswith("___sancov_guards")}
+    start, stop = (places.get(f"__{end}___sancov_guards") for end in ("start", "stop"))
+    if start == stop:
         raise Failure("nothing of U-Boot is counted: see ports/u-boot/fuzz/covered.txt")
-    return (places["stop"] - places["start"]) // 4
+    return (stop - start) // 4
 
 
 def default_folder(name, tree):

@@ -5,7 +5,6 @@ U-Boot has no symbols at run time, and it copies itself to the top of RAM. The p
 module uses it to look up the frames, which are bare addresses, in the ELF file.
 """
 
-import bisect
 import contextlib
 import os
 import re
@@ -30,14 +29,6 @@ class Stopped(Exception):
     """QEMU ended, or U-Boot did not answer in time."""
 
 
-class _Lines(Symbolizer):
-    """The symbolizer, for addresses only: U-Boot's ELF file has a hash table without its dynamic symbols, and
-    the library that reads other ELF files fails on that."""
-
-    def _read_symbols(self, elf):
-        return {}
-
-
 class Decoder:
     """Turns the console lines of one boot of @elf into lines with function names."""
 
@@ -46,15 +37,7 @@ class Decoder:
         folders = [*([source] if source else []), Path(elf).parent, ROOT]
         self._prefixes = [f"{folder}/" for folder in folders]
         self._offset = None
-        self._symbolizer = _Lines(elf)
-        listing = subprocess.run(
-            ["llvm-nm-19", "--defined-only", str(elf)], check=True, capture_output=True, text=True
-        )
-        symbols = (line.split() for line in listing.stdout.splitlines())
-        found = {int(fields[0], 16): fields[2] for fields in symbols if fields[1] in "tTwW"}
-        found = {start: name for start, name in found.items() if name[0] not in "$."}
-        self._starts = sorted(found)
-        self._names = [found[start] for start in self._starts]
+        self._symbolizer = Symbolizer(elf)
 
     def close(self):
         self._symbolizer.close()
@@ -62,13 +45,11 @@ class Decoder:
     def _name(self, address):
         """Return (`name+0xOFFSET/0xSIZE`, list of Source) of the call or instruction before @address."""
         linked = address - self._offset
-        at = bisect.bisect_right(self._starts, linked - 1) - 1
-        if at < 0 or at + 1 >= len(self._starts):
+        found = self._symbolizer.functions.at(linked - 1)
+        if found is None:
             return None, []
-        start = self._starts[at]
-        size = self._starts[at + 1] - start
-        sources = self._symbolizer.look_up(linked - 1)
-        return f"{self._names[at]}+0x{linked - start:x}/0x{size:x}", sources
+        name, offset, size = found
+        return f"{name}+{offset + 1:#x}/{size:#x}", self._symbolizer.look_up(linked - 1)
 
     def line(self, text):
         """Return three things: @text with names in the runtime's own format; the same followed by the source

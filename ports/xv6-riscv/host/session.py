@@ -4,7 +4,6 @@
 xv6 has no symbols at run time: frames are bare addresses, which are looked up in the ELF file.
 """
 
-import bisect
 import os
 import re
 import selectors
@@ -31,26 +30,19 @@ class Names:
     def __init__(self, elf, folder):
         self._folder = f"{folder}/"
         self._symbolizer = Symbolizer(elf)
-        listing = subprocess.run(
-            ["llvm-nm-19", "--defined-only", str(elf)], check=True, capture_output=True, text=True
-        )
-        rows = [line.split() for line in listing.stdout.splitlines()]
-        code = {int(row[0], 16): row[2] for row in rows if row[1] in "tTwW" and row[2][0] not in "$."}
-        self._starts = sorted(code)
-        self._names = [code[start] for start in self._starts]
 
     def close(self):
         self._symbolizer.close()
 
     def _name(self, address):
         """Return (`name+0xOFFSET/0xSIZE`, `file:line`) of the instruction before @address."""
-        at = bisect.bisect_right(self._starts, address - 1) - 1
-        if at < 0 or at + 1 >= len(self._starts):
+        found = self._symbolizer.functions.at(address - 1)
+        if found is None:
             return None, ""
-        start = self._starts[at]
+        name, offset, size = found
         sources = self._symbolizer.look_up(address - 1)
         place = sources[-1].at(sources[-1].path.removeprefix(self._folder)) if sources else ""
-        return f"{self._names[at]}+0x{address - start:x}/0x{self._starts[at + 1] - start:x}", place
+        return f"{name}+{offset + 1:#x}/{size:#x}", place
 
     def line(self, text):
         """Return (@text with a name, in the runtime's own format; the same with the place behind it)."""

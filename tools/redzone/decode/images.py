@@ -1,49 +1,29 @@
 # SPDX-License-Identifier: MIT
 """One ELF file: its symbols, its build ID, its code, and LLVM's symbolizer for its lines of source."""
 
-import bisect
 import contextlib
 import gzip
-import itertools
 import json
 import lzma
 import shutil
-import struct
 import subprocess
 import tempfile
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
-
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import Section
 
 from redzone import base, exact, variables
 from redzone.base import Failure
 from redzone.decode.model import Location
+from redzone.elf.file import ET_REL, ElfError, File
+from redzone.elf.symbols import Functions
 from redzone.symbolize import in_source
 
 SYMBOLIZERS = ("llvm-symbolizer-19", "llvm-symbolizer")
 LINKERS = ("ld.lld-19", "ld.lld")
-_THUMB = 1
 # A larger module is none: a small file may unpack to terabytes.
 _MAX_UNPACKED = 1 << 30
 # A function's size in a log may count the padding up to the next one, or not.
 _PADDING = 64
-
-
-@dataclass(frozen=True)
-class Symbol:
-    """A function. size: up to the next one; own: as the symbol table has it, 0 if it does not."""
-
-    address: int
-    size: int
-    own: int = 0
-
-    def fits(self, size):
-        """Is @size, from a log, that of this function?"""
-        return size in (self.size, self.own) or 0 <= self.size - size < min(_PADDING, self.size)
 
 
 def _tool(names, use):
@@ -87,16 +67,6 @@ def _zstd(file):
 PACKED = {".xz": lzma.LZMAFile, ".gz": lambda file: gzip.GzipFile(fileobj=file), ".zst": _zstd}
 
 
-class _Elf(ELFFile):
-    """An ELF file as linker scripts of firmware produce it: a malformed section is read as plain bytes."""
-
-    def _make_section(self, section_header):
-        try:
-            return super()._make_section(section_header)
-        except (ELFError, AttributeError, TypeError):
-            return Section(section_header, self._get_section_name(section_header), self)
-
-
 class Image:
     """An ELF file. name: of the module or program; build_id: in hexadecimal, "" if it has none.
 
@@ -110,46 +80,29 @@ class Image:
         self._folder = None
         self._cache = {}
         try:
-            with open(self._unpacked(), "rb") as file:
-                self._read(_Elf(file))
+            self._read(File.open(self._unpacked()))
         except Failure:
             self.close()
             raise
         except OSError as error:
             raise Failure(f"cannot read '{path}': {error.strerror}") from None
-        except (ELFError, ValueError, KeyError, IndexError, TypeError, AttributeError, struct.error) as error:
+        except ElfError as error:
             raise Failure(f"'{path}' cannot be read as ELF: {error}") from None
 
     def _read(self, elf):
-        self.machine = elf["e_machine"]
-        self.word = elf.elfclass // 8
-        self.relocatable = elf["e_type"] == "ET_REL"
-        self.build_id = _build_id(elf)
-        self.is_module = self.relocatable or elf.get_section_by_name(".gnu.linkonce.this_module") is not None
-        self.has_lines = any(elf.get_section_by_name(name) for name in (".debug_info", ".zdebug_info"))
+        self.machine = elf.machine
+        self.word = elf.bits // 8
+        self.relocatable = elf.type == ET_REL
+        self.build_id = elf.build_id
+        self.is_module = self.relocatable or elf.section(".gnu.linkonce.this_module") is not None
+        self.has_lines = any(elf.section(name) for name in (".debug_info", ".zdebug_info"))
         if self.relocatable:
             self._link()
-            with open(self.file, "rb") as file:
-                self._read_code(_Elf(file))
-        else:
-            self._read_code(elf)
-
-    def _read_code(self, elf):
-        self.loads = [
-            (one["p_vaddr"], one.data()) for one in elf.iter_segments("PT_LOAD") if one["p_flags"] & 1
-        ]
-        ranges = [(one["p_vaddr"], one["p_memsz"]) for one in elf.iter_segments("PT_LOAD")]
-        self.low = min((start for start, _ in ranges), default=0)
-        self._ranges = [(start, start + size) for start, size in ranges]
-        self.symbols = _symbols(elf)
-        entries = sorted(
-            {(one.address, one.size, name) for name, found in self.symbols.items() for one in found}
-        )
-        self._starts = [entry[0] for entry in entries]
-        self._entries = entries
-        self.code = exact.Code(
-            self.machine, self.loads, lambda address: (self.name_of(address) or (None,))[0]
-        )
+            elf = File.open(self.file)
+        self._ranges = [(load.address, load.address + load.size) for load in elf.loads]
+        self.low = min((start for start, _ in self._ranges), default=0)
+        self.functions = Functions(elf)
+        self.code = exact.Code(elf, self.functions)
 
     def _temporary(self):
         """Return a folder that goes when the image is closed."""
@@ -202,26 +155,15 @@ class Image:
         """Does @address lie in the image?"""
         return any(start <= address < end for start, end in self._ranges)
 
-    def name_of(self, address):
-        """Return (name, offset, size) of the function at @address, None if there is none."""
-        at = bisect.bisect_right(self._starts, address) - 1
-        while at >= 0:
-            start, size, name = self._entries[at]
-            if start <= address < start + max(size, 1):
-                return name, address - start, size
-            if at and self._starts[at - 1] == start:
-                at -= 1
-                continue
-            return None
-        return None
-
     def find(self, name, offset, size):
-        """Return [Symbol] of the functions @name of this @size (None, 0: unknown) that reach to @offset."""
-        found = [one for one in self.symbols.get(name, ()) if offset <= one.size or not one.size]
+        """Return [elf.symbols.Function] of the functions @name of this @size (None, 0: unknown) that reach to
+        @offset."""
+        found = [one for one in self.functions.find(name) if offset <= one.size or not one.size]
         if not size:
             return found
-        same = [one for one in found if size in (one.size, one.own)]
-        return same or [one for one in found if one.fits(size)]
+        return [one for one in found if size in (one.size, one.own)] or [
+            one for one in found if 0 <= one.size - size < min(_PADDING, one.size)
+        ]
 
     # --- Lines ----------------------------------------------------------------------------------------------
 
@@ -270,48 +212,6 @@ class Image:
         command = _tool(SYMBOLIZERS, "finds source lines")
         found = variables.at_address(self.file, name, address, command) if name else None
         return (found.function, Location("", found.path, found.line)) if found else None
-
-
-def _build_id(elf):
-    for section in elf.iter_sections():
-        if section["sh_type"] == "SHT_NOTE":
-            for note in section.iter_notes():
-                if note["n_type"] == "NT_GNU_BUILD_ID":
-                    return note["n_desc"]
-    return ""
-
-
-def _symbols(elf):
-    """Return {name: [Symbol]} of the functions. A function extends to the next one, as kernels have it."""
-    table = elf.get_section_by_name(".symtab") or elf.get_section_by_name(".dynsym")
-    if table is None:
-        return {}
-    data = table.data()
-    names = elf.get_section(table["sh_link"]).data()
-    order = "<" if elf.little_endian else ">"
-    shape = struct.Struct(order + ("IBBHQQ" if elf.elfclass == 64 else "IIIBBH"))
-    found = []
-    for entry in shape.iter_unpack(data[: len(data) // shape.size * shape.size]):
-        if elf.elfclass == 64:
-            at, info, _, section, value, size = entry
-        else:
-            at, value, size, info, _, section = entry
-        kind = info & 15
-        if kind not in (0, 2, 10) or section in (0, 0xFFF1) or not at:
-            continue
-        name = names[at : names.index(b"\0", at)].decode("utf-8", "replace")
-        if not name or name[0] == "$" or name.startswith(".L"):
-            continue
-        if elf["e_machine"] == "EM_ARM" and kind == 2:
-            value &= ~_THUMB
-        found.append((value, size, name))
-    starts = sorted({value for value, _, _ in found})
-    following = dict(itertools.pairwise(starts))
-    symbols = {}
-    for value, size, name in found:
-        reach = following.get(value, value + size) - value
-        symbols.setdefault(name, []).append(Symbol(value, reach, size))
-    return {name: list(dict.fromkeys(entries)) for name, entries in symbols.items()}
 
 
 def module_name(path):

@@ -166,7 +166,9 @@ class Symbols:
             if frame.name or frame.address is None:
                 continue
             image, address = self._of_address(frame)
-            found = image.name_of(address if frame.exact or address == 0 else address - 1) if image else None
+            found = (
+                image.functions.at(address if frame.exact or address == 0 else address - 1) if image else None
+            )
             if found:
                 frame.name, frame.offset, frame.size = found[0], found[1] + (not frame.exact), found[2]
                 changed = True
@@ -217,7 +219,7 @@ class Symbols:
                     return image, calls[0].address + frame.offset, True
                 self.note(f"the image has {len(found)} functions {frame.name}() of this size: no line for it")
                 return None, None, True
-            other = image.symbols.get(frame.name, ())
+            other = image.functions.find(frame.name)
             if len(other) == 1 and frame.offset <= other[0].size:
                 return image, other[0].address + frame.offset, False
         return None, None, False
