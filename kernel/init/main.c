@@ -13,7 +13,6 @@
 #include <kernel/kernel.h>
 #include <kernel/lock_events.h>
 #include <kernel/lockdep.h>
-#include <kernel/lockdep_test.h>
 #include <kernel/mm.h>
 #include <kernel/module.h>
 #include <kernel/param.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* internal.h - soft interrupts, as softirq.c and softirq_rt.c share them. */
+/* internal.h - soft interrupts, as softirq.c and kernel/ext/rt/softirq.c share them. */
 #ifndef IRQ_INTERNAL_H
 #define IRQ_INTERNAL_H
 

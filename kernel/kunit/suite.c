@@ -2,7 +2,7 @@
 /* suite.c - runs suites, cases and parameters, counts results and prints them as KTAP. */
 #include <kasan/stats.h>
 #include <kernel/kernel.h>
-#include <kernel/lockdep_test.h>
+#include <kernel/lockdep.h>
 #include <kernel/param.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>

@@ -1,9 +1,4 @@
 # SPDX-License-Identifier: MIT
-if(REDZONE_KSTACK_ERASE)
-  set(stackleak stackleak.c)
-else()
-  set(stackleak)
-endif()
 if(REDZONE_IRQSOFF)
   set(irqsoff irqsoff.c)
 else()
@@ -17,7 +12,6 @@ set(REDZONE_LIB_SOURCES
     ${irqsoff}
     kallsyms.c
     kallsyms_empty.S
-    kasan_port.c
     kstrto.c
     mem.c
     panic.c
@@ -26,7 +20,6 @@ set(REDZONE_LIB_SOURCES
     random.c
     sort.c
     string.c
-    ${stackleak}
     vsprintf.c)
 
 # Reports use these; the checked memcpy() ends in mem.c.
@@ -36,6 +29,4 @@ set(REDZONE_LIB_UNINSTRUMENTED
     host.c
     ${irqsoff}
     kallsyms.c
-    kasan_port.c
-    mem.c
-    ${stackleak})
+    mem.c)

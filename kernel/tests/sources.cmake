@@ -51,10 +51,6 @@ set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c ${CMAKE_CURRENT_LIST_D
 set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/asan_interface_test.c APPEND PROPERTY INCLUDE_DIRECTORIES
              "${CMAKE_CURRENT_LIST_DIR}/../ulib/include;${CMAKE_CURRENT_LIST_DIR}/../sanitizer/include")
 
-if(REDZONE_PREEMPT_RT)
-  list(APPEND REDZONE_TESTS_SOURCES rtlock_test.c)
-endif()
-
 # Suites that need the runtime.
 if(NOT REDZONE_MODE STREQUAL "off")
   list(APPEND REDZONE_TESTS_SOURCES
@@ -83,12 +79,6 @@ if(NOT REDZONE_MODE STREQUAL "off")
     page_quarantine_test.c
     tag_entropy_test.c)
 endif()
-if(REDZONE_KSTACK_ERASE)
-  list(APPEND REDZONE_TESTS_SOURCES
-    stackleak_random_test.c
-    stackleak_test.c
-    ../arch/${REDZONE_ARCH}/tests/stackleak_leave.S)
-endif()
 if(REDZONE_MODE STREQUAL "hw_tags")
   list(APPEND REDZONE_TESTS_SOURCES
     kasan_slack_test.c
@@ -98,21 +88,6 @@ if(REDZONE_MODE STREQUAL "hw_tags")
 endif()
 if(REDZONE_MTE_STACK)
   list(APPEND REDZONE_TESTS_SOURCES ../arch/${REDZONE_ARCH}/tests/kasan_mte_stack_test.c)
-endif()
-if(REDZONE_LOCKDEP)
-  list(APPEND REDZONE_TESTS_SOURCES
-    lockdep_blob.S
-    lockdep_context_test.c
-    lockdep_expect.c
-    lockdep_irq_test.c
-    lockdep_limits_test.c
-    lockdep_order_test.c
-    lockdep_rw_test.c
-    lockdep_softirq_test.c
-    lockdep_wait_test.c)
-  if(NOT REDZONE_MODE STREQUAL "off")
-    list(APPEND REDZONE_TESTS_SOURCES lockdep_memory_test.c)
-  endif()
 endif()
 # Only there does the compiler describe variables.
 if(REDZONE_MODE STREQUAL "generic")

@@ -85,7 +85,7 @@ def added_checks(path):
 
 def test_the_validator_is_not_instrumented(folder):
     """Neither accesses nor stack nor variables are; in the same kernel, those of a mutex are."""
-    objects = sorted((folder / "lockdep").glob("*.obj"))
+    objects = sorted((folder / "ext" / "lockdep").glob("*.obj"))
     assert len(objects) >= 8
     assert {path.name: added_checks(path) for path in objects} == {path.name: [] for path in objects}
     if "hw_tags" not in str(folder):
@@ -119,7 +119,7 @@ def _first_use(code, targets, generic):
 def test_every_entry_asks_first(folder):
     """Nothing of a lock is read or written before KASAN was asked for its memory."""
     entries = {}
-    for path in (folder / "lockdep").glob("*.obj"):
+    for path in (folder / "ext" / "lockdep").glob("*.obj"):
         for name, code, targets in _functions(path):
             if name in ENTRIES:
                 entries[name] = _first_use(code, targets, "generic" in str(folder))

@@ -69,7 +69,7 @@ def _stores(insn):
 
 def test_erasing_calls_nothing(folder):
     """The object file with the entry points refers to nothing outside of itself, and uses no stack."""
-    path = folder / "CMakeFiles/kernel.dir/kernel/arch/arm64/stackleak.S.obj"
+    path = folder / "CMakeFiles/kernel.dir/kernel/ext/stackleak/arch/arm64/stackleak.S.obj"
     with open(path, "rb") as file:
         elf = ELFFile(file)
         undefined = [

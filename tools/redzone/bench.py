@@ -2,8 +2,8 @@
 """`./redzone bench`: what KASAN costs, in instructions per operation.
 
 QEMU's -icount makes the machine's clock count executed instructions, so a figure is the same in every run
-and on every host. kernel/bench/ measures; this module boots it in each mode, with and without stack traces,
-and compares each figure with that of the kernel without KASAN.
+and on every host. kernel/tests/bench/ measures; this module boots it in each mode, with and without stack
+traces, and compares each figure with that of the kernel without KASAN.
 """
 
 import fnmatch
@@ -51,7 +51,7 @@ FILLS = {
 SAMPLES = (1, 2, 5, 10, 20, 100)
 FORMAT = 1
 
-# The name of each operation in the tables. The groups are those of kernel/bench/main.c.
+# The name of each operation in the tables. The groups are those of kernel/tests/bench/main.c.
 _TRACES = {
     **{f"traces.depth_{n}": f"{n} frames: kmalloc(64)+kfree" for n in (4, 8, 16, 32)},
     "traces.sites_8192": "8,192 sites: kmalloc(64)+kfree",

@@ -2,7 +2,7 @@
 """`./redzone bench lockdep`: what the lock validator costs, in the rows of the table published for Linux.
 
 A build-like mix runs on four CPUs in kernels with and without KASAN, and with and without the validator: see
-kernel/bench/mix.h. Beside it stands what it costs to take and release one lock that nobody else wants.
+kernel/tests/bench/mix.h. Beside it stands what it costs to take and release one lock that nobody else wants.
 """
 
 import json
@@ -23,7 +23,7 @@ JOBS = 64
 # Steps of the mix's computing in user mode, to learn what one costs.
 STEPS = 4096
 COMPUTE = "calls.compute"
-# {operation of kernel/bench/lock_ops.c: its name in the table}.
+# {operation of kernel/tests/bench/lock_ops.c: its name in the table}.
 LOCKS = {
     "locks.spin_lock": "spin_lock + spin_unlock",
     "locks.spin_lock_irqsave": "spin_lock_irqsave + spin_unlock_irqrestore",

@@ -2,8 +2,9 @@
 """`./redzone bench rt`: for how long interrupts are off, and for how long KASAN's runtime holds its locks.
 
 The kernels, ordinary and real-time ones in the four modes, have the interrupts-off tracer (`+irqsoff`). One
-boot of each does the work of kernel/bench/rt_work.c, which contains the runtime's worst cases, on one CPU
-under -icount, and prints the longest periods. docs/internals/realtime.md states the limits of the locks.
+boot of each does the work of kernel/tests/bench/rt_work.c, which contains the runtime's worst cases, on
+one CPU under -icount, and prints the longest periods. docs/internals/realtime.md states the limits of the
+locks.
 """
 
 import bisect
@@ -29,7 +30,7 @@ MODES = {
 }
 # {title: features of the build}.
 KERNELS = {"ordinary": (), "real-time": ("rt",)}
-# The parts of the work, in the order of kernel/bench/rt_work.c.
+# The parts of the work, in the order of kernel/tests/bench/rt_work.c.
 WORKS = {
     "traces": "16,384 new stack traces",
     "quarantine": "large objects into a full quarantine",

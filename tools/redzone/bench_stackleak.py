@@ -19,7 +19,7 @@ from redzone.options import YES, check_output
 FORMAT = 1
 FEATURE = "erase"
 # {name: (title, rounds, what was published about Linux)}. Published is how much faster it is with the entry
-# point that need not find out which stack it is on, in percent. kernel/bench/user/ has the operations.
+# point that need not find out which stack it is on, in percent. kernel/tests/bench/user/ has the operations.
 OPERATIONS = {
     "getpid": ("getpid", 1 << 16, 1.7),
     "pipe": ("pipe ping-pong", 1 << 12, 0.9),

@@ -437,7 +437,7 @@ _NO_FUNCTION = (
     "a function is neither in the files given nor in the small C library (kernel/ulib; --libc musl has more)",
 )
 # The linker's further lines about a name, if one of them is about the fuzzer's file.
-_OF_FUZZER = r"(?:\n>>>.*)*?\n>>>.*/kernel/fuzz/harness\.c"
+_OF_FUZZER = r"(?:\n>>>.*)*?\n>>>.*/kernel/tests/fuzz/harness\.c"
 _HINTS = (
     (
         re.compile(r"(?:symbol not found|undefined symbol): main\b"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Judges the console of the soak test (kernel/soak/): planted bugs, other reports, memory.
+"""Judges the console of the soak test (kernel/tests/soak/): planted bugs, other reports, memory.
 
 A kernel function soak_bug_NAME() commits each planted bug, and the call trace of the report names it. Memory
 is compared when the kernel is at rest ("quiet" lines): every worker has freed everything, queues are flushed,

@@ -23,7 +23,6 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	seed.c
 	setup.c
 	smp.c
-	stackleak.S
 	stacktrace.c
 	timer.c
 	traps.c

@@ -7,7 +7,9 @@
  * builds the register frame, task_pt_regs(), below that word.
  */
 #include <asm/ptrace.h>
+#ifdef CONFIG_KSTACK_ERASE
 #include <asm/stackleak.h>
+#endif
 #include "entry_frame.S"
 
 	.text

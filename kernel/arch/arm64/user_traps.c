@@ -10,18 +10,10 @@
 #include <kernel/process.h>
 #include <kernel/sched.h>
 #include <kernel/softirq.h>
-#include <kernel/stackleak.h>
 #include <asm/irqflags.h>
 #include "extable.h"
 #include "internal.h"
 #include "mte.h"
-
-#ifdef CONFIG_KSTACK_ERASE
-_Static_assert(offsetof(struct task, lowest_stack) == TASK_LOWEST_STACK, "stackleak.S");
-_Static_assert(offsetof(struct task, prev_lowest_stack) == TASK_PREV_LOWEST_STACK, "stackleak.S");
-_Static_assert(offsetof(struct task, stack) == TASK_STACK, "stackleak.S");
-_Static_assert(offsetof(struct task, stack_size) == TASK_STACK_SIZE, "stackleak.S");
-#endif
 
 #define ESR_EC(esr)  ((unsigned int)((esr) >> 26) & 0x3f)
 #define ESR_ISS_WNR  BIT(6)

@@ -130,7 +130,7 @@ extern void (*program_heap_watch)(void *ptr, size_t size, bool allocated);
 void program_objects_count(void);
 long program_objects_counted(void);
 
-/** redzone_leaks_begin() - list the program's objects from now on, each with its trace. For kernel/fuzz/harness.c
+/** redzone_leaks_begin() - list the program's objects from now on, each with its trace. For kernel/tests/fuzz/harness.c
  *  and the fuzzer's port. Task context. */
 void redzone_leaks_begin(void);
 

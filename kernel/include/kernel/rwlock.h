@@ -19,7 +19,7 @@
 
 #ifdef CONFIG_PREEMPT_RT
 
-#include <kernel/rwlock_rt.h>
+#include <ext/rt_rwlock.h>
 
 #else
 

@@ -189,7 +189,7 @@ static inline bool raw_spin_trylock_bh(raw_spinlock_t *lock)
 
 #ifdef CONFIG_PREEMPT_RT
 
-#include <kernel/spinlock_rt.h>
+#include <ext/rt_spinlock.h>
 
 #else
 

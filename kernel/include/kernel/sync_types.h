@@ -8,7 +8,7 @@
 #define KERNEL_SYNC_TYPES_H
 
 #include <kernel/list.h>
-#include <kernel/lockdep_types.h>
+#include <kernel/lockdep.h>
 #include <kernel/types.h>
 
 /**
@@ -66,15 +66,15 @@ extern struct lock_class_key rt_mutex_wait_lock_key;
 
 #ifdef CONFIG_PREEMPT_RT
 
-/** struct spinlock - a lock that sleeps, see <kernel/spinlock_rt.h> */
+/** struct spinlock - a lock that sleeps, see <ext/rt_spinlock.h> */
 typedef struct spinlock {
 	struct rt_mutex_base base;
 	struct lockdep_map dep_map;
 } spinlock_t;
 
 /**
- * struct rwlock - a lock that sleeps and that readers share, see <kernel/rwlock_rt.h>
- * @base: the queue. @state: 0: free; else see rwlock_rt.c.
+ * struct rwlock - a lock that sleeps and that readers share, see <ext/rt_rwlock.h>
+ * @base: the queue. @state: 0: free; else see kernel/ext/rt/rwlock.c.
  */
 typedef struct rwlock {
 	struct rt_mutex_base base;

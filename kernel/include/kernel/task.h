@@ -42,7 +42,7 @@
 #define PF_IDLE	      1U  /* an idle task: never queued, never sleeps */
 #define PF_KILLED     2U  /* ended by make_task_dead() */
 #define PF_WQ_WORKER  4U  /* a worker of kernel/workqueue/: @wq_worker is valid */
-#define PF_ONE_REPORT 8U  /* ends with its first KASAN report, see kernel/lib/kasan_port.c */
+#define PF_ONE_REPORT 8U  /* ends with its first KASAN report, see kernel/kasan/port.c */
 #define PF_EXITING    16U /* in kthread_exit(): can no longer be killed */
 #define PF_NO_KILL \
 	32U /* cannot be killed now; it looks itself whether it should end, see kernel/libc/futex.c */

@@ -55,7 +55,7 @@ def test_the_mix_has_a_profile_of_its_own(redzone, tmp_path):
     result = redzone("bench", "profile", "mix", "--mode", "none", "--json", path)
     assert result.returncode == 0, result.stderr
     data = json.loads(path.read_text())
-    # kernel/bench/mix.h: user mode computes 448 steps of more than 1,300 instructions per job.
+    # kernel/tests/bench/mix.h: user mode computes 448 steps of more than 1,300 instructions per job.
     assert 600_000 < data["functions"][bench_profile.USER] < 650_000
     assert data["functions"]["find_file"] > 1000
     assert abs(sum(data["functions"].values()) - data["figure"]) <= 0.05 * data["figure"]

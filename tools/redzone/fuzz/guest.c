@@ -38,7 +38,7 @@
 #define LOST_EACH 64
 /* No input makes so many reports, so that number is no number of reports. */
 #define REPORTS_MAX (1U << 30)
-/* What the guest can write at once: kernel/fuzz/port.c. */
+/* What the guest can write at once: kernel/tests/fuzz/port.c. */
 #define WAIT_MAX 65536
 /* Inputs between two attempts to poll again for as long as at the beginning. */
 #define RETRY_POLLING 1024

@@ -14,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from redzone import base, builder, machine
 from redzone.base import BUILD, ROOT, Failure
 
-HARNESS = ROOT / "kernel" / "fuzz" / "harness.c"
+HARNESS = ROOT / "kernel" / "tests" / "fuzz" / "harness.c"
 HERE = Path(__file__).resolve().parent
 # Coverage, as far as each family of compilers has it.
 COVERAGE = {

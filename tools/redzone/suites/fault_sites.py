@@ -67,7 +67,7 @@ ALLOCATE = frozenset(
 )
 
 # The tests themselves are not tested.
-ELSEWHERE = ("kernel/tests/", "kernel/kunit/", "kernel/bench/", "kernel/soak/")
+ELSEWHERE = ("kernel/tests/", "kernel/kunit/")
 
 # "file:function function-that-allocates": why no test reaches it.
 NOT_REACHED = {

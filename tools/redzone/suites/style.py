@@ -232,6 +232,8 @@ _NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _DEFINED = re.compile(
     r"^#define\s+(\w+)|^[A-Za-z_][\w \t*]*?\b(\w+)\(|^extern [^;(]*?(\w+)(?:\[\w*\])?;", re.MULTILINE
 )
+# An extension may have a part for each architecture as well.
+_OF_ARCH = r"kernel/(?:ext/\w+/)?arch/\w+/"
 _ASM = re.compile(r"\b(asm|__asm|__asm__)\s*(\(|volatile\b|__volatile__\b|goto\b)")
 # Headers for programs, and the tests' user-mode program: neither is part of the kernel.
 _NO_KERNEL = ("kernel/ulib/", "kernel/sanitizer/include/", "kernel/tests/user/")
@@ -247,7 +249,7 @@ def behind_contract(sources):
     contract = sources[_CONTRACT]
     words = set(re.findall(r"\w+", contract))
     headers = set(re.findall(r"<(asm/\w+\.h)>", contract))
-    arch = [name for name in sources if re.match(r"kernel/arch/\w+/(include/asm/)?\w+\.h$", name)]
+    arch = [name for name in sources if re.match(_OF_ARCH + r"(include/asm/)?\w+\.h$", name)]
     code = {name: _NO_CODE.sub(lambda m: "\n" * m[0].count("\n"), text) for name, text in sources.items()}
     hidden = {}
     for name in arch:
@@ -255,7 +257,7 @@ def behind_contract(sources):
             hidden.update({word: name for word in found if word and word not in {*words, "__attribute__"}})
     problems = []
     for name, text in code.items():
-        if name.startswith(("kernel/arch/", *_NO_KERNEL)):
+        if name.startswith(_NO_KERNEL) or re.match(_OF_ARCH, name):
             continue
         for quote, header in _INCLUDE.findall(sources[name]):
             inside = quote == "<" and header.startswith("asm/") and header not in headers

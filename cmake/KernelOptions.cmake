@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+#
+# How the kernel's files are compiled: definitions and options, in lists for each kind of code, and
+# redzone_kernel_library(), which compiles some of its folders.
+
+set(kernel_dir ${CMAKE_SOURCE_DIR}/kernel)
+set(arch_dir ${kernel_dir}/arch/${REDZONE_ARCH})
+if(NOT EXISTS ${arch_dir}/arch.cmake)
+  message(FATAL_ERROR "There is no kernel for '${REDZONE_ARCH}': docs/dev/new-architecture.md says how to write one")
+endif()
+include(${kernel_dir}/config.cmake)
+include(Libc)
+include(${arch_dir}/arch.cmake)
+math(EXPR page_size "1 << ${REDZONE_PAGE_SHIFT}")
+set(ulib_include ${kernel_dir}/ulib/include)
+# The tools that make a program's linked object ready for the kernel.
+set(join_tools ${CMAKE_SOURCE_DIR}/tools/constructors.py ${CMAKE_SOURCE_DIR}/tools/pages.py
+    ${CMAKE_SOURCE_DIR}/tools/shadow_calls.py)
+# For programs with any C library.
+set(sanitizer_include ${kernel_dir}/sanitizer/include)
+redzone_llvm(REDZONE_LINKER ld.lld 19 "Linker of kernel images")
+redzone_llvm(REDZONE_OBJCOPY llvm-objcopy 19 "objcopy that makes the boot Image")
+find_program(REDZONE_PYTHON NAMES python3 REQUIRED)
+
+set(kernel_includes ${CMAKE_SOURCE_DIR}/include ${kernel_dir}/include ${arch_dir}/include)
+
+kasan_definitions(kernel_defs)
+list(APPEND kernel_defs
+  CONFIG_ARCH_NAME="${REDZONE_ARCH}"
+  CONFIG_NR_CPUS=${REDZONE_NR_CPUS}
+  CONFIG_PAGE_SHIFT=${REDZONE_PAGE_SHIFT})
+if(REDZONE_ALLOCATOR STREQUAL "slab")
+  list(APPEND kernel_defs CONFIG_SLAB=1)
+endif()
+# common_options are for programs of user mode, kernel_options for everything that runs in the kernel but the runtime.
+# program_options are for code that may use floating point: ordinary programs, and the ordinary C of their library.
+set(common_options
+  -nostdinc ${REDZONE_COMPILER_INCLUDE}
+  ${REDZONE_FREESTANDING}
+  ${REDZONE_ARCH_OPTIONS})
+set(program_options ${common_options})
+set(runtime_options ${common_options} ${REDZONE_ARCH_NO_FP})
+list(APPEND common_options ${REDZONE_ARCH_NO_FP})
+if(REDZONE_TAGGED_GLOBALS)
+  # A tag takes a symbol's value out of the small code model's reach, wherever it is used.
+  list(REMOVE_ITEM program_options -mcmodel=small)
+  list(REMOVE_ITEM runtime_options -mcmodel=small)
+endif()
+if(REDZONE_SHADOW_CALL_STACK)
+  if(NOT REDZONE_ARCH_SCS_RESERVE)
+    message(FATAL_ERROR "The kernel for '${REDZONE_ARCH}' has no shadow call stack")
+  endif()
+  list(APPEND kernel_defs CONFIG_SHADOW_CALL_STACK=1)
+  # Every function leaves the register alone, also the runtime's, which by default store nothing there.
+  list(APPEND program_options ${REDZONE_ARCH_SCS_RESERVE} ${REDZONE_ARCH_SCS})
+  list(APPEND runtime_options ${REDZONE_ARCH_SCS_RESERVE})
+  if(REDZONE_SCS_RUNTIME)
+    list(APPEND kernel_defs CONFIG_SCS_RUNTIME=1)
+    list(APPEND runtime_options ${REDZONE_ARCH_SCS})
+  endif()
+elseif(REDZONE_SCS_RUNTIME)
+  message(FATAL_ERROR "REDZONE_SCS_RUNTIME needs REDZONE_SHADOW_CALL_STACK")
+endif()
+# The extensions of kernel/ext/: extension.cmake of each has its options, and adds it if they ask for it.
+set(extensions "")
+macro(redzone_extension name)
+  list(APPEND extensions ${name})
+  list(APPEND kernel_includes ${kernel_dir}/ext/${name}/include ${kernel_dir}/ext/${name}/arch/${REDZONE_ARCH}/include)
+endmacro()
+file(GLOB extension_files CONFIGURE_DEPENDS ${kernel_dir}/ext/*/extension.cmake)
+foreach(file IN LISTS extension_files)
+  include(${file})
+endforeach()
+foreach(pair IN ITEMS LOCKDEP:lockdep PREEMPT_RT:rt KSTACK_ERASE:stackleak)
+  string(REGEX MATCH "(.*):(.*)" ignored ${pair})
+  if(REDZONE_${CMAKE_MATCH_1} AND NOT CMAKE_MATCH_2 IN_LIST extensions)
+    message(FATAL_ERROR "REDZONE_${CMAKE_MATCH_1} needs kernel/ext/${CMAKE_MATCH_2}, which is not there")
+  endif()
+endforeach()
+list(TRANSFORM extensions PREPEND ext/)
+
+if(REDZONE_IRQSOFF)
+  if(REDZONE_KSTACK_ERASE)
+    message(FATAL_ERROR "REDZONE_IRQSOFF does not measure REDZONE_KSTACK_ERASE's work")
+  endif()
+  list(APPEND kernel_defs CONFIG_IRQSOFF=1 KASAN_LOCK_CHECK=1)
+endif()
+
+set(kernel_options ${program_options} ${REDZONE_ARCH_NO_FP})
+# With vector registers a compiler would join accesses. One that is written is one that is checked and reported.
+if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
+  list(APPEND program_options -fno-vectorize -fno-slp-vectorize)
+else()
+  list(APPEND program_options -fno-tree-vectorize)
+endif()
+
+# What programs and modules of users have as well: an inline check looks at the granule of the first byte only, so it needs
+# to be told of misaligned accesses (runtime/abi/ubsan_alignment.c). The kernel's own code has none.
+set(user_checks "")
+if(REDZONE_MODE MATCHES "generic|sw_tags" AND REDZONE_INSTRUMENTATION STREQUAL "inline")
+  set(user_checks $<$<COMPILE_LANGUAGE:C>:-fsanitize=alignment>)
+endif()
+
+# redzone_kernel_library(<target> [FP] <folder>...): objects of some of the kernel's folders. FP: of the files that
+# may use floating point, which sources.cmake lists apart.
+function(redzone_kernel_library target)
+  set(kind "")
+  set(options ${kernel_options})
+  if("${ARGV1}" STREQUAL "FP")
+    list(POP_FRONT ARGN)
+    set(kind _FP)
+    set(options ${program_options})
+  endif()
+  add_library(${target} OBJECT)
+  foreach(folder IN LISTS ARGN)
+    set(dir ${kernel_dir}/${folder})
+    include(${dir}/sources.cmake)
+    string(TOUPPER ${folder} key)
+    string(REPLACE "/" "_" key ${key})
+    list(TRANSFORM REDZONE_${key}${kind}_SOURCES PREPEND ${dir}/ OUTPUT_VARIABLE files)
+    target_sources(${target} PRIVATE ${files})
+    foreach(file IN LISTS REDZONE_${key}${kind}_UNINSTRUMENTED)
+      kasan_sanitize(${target} ${dir}/${file} OFF)
+    endforeach()
+  endforeach()
+  target_include_directories(${target} PRIVATE ${kernel_includes})
+  target_compile_definitions(${target} PRIVATE ${kernel_defs})
+  # A section for each function: the linker script puts those together that call each other often.
+  target_compile_options(${target} PRIVATE -std=gnu17 -ffreestanding -ffunction-sections ${options}
+    ${REDZONE_WARNINGS} "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
+  kasan_instrument(${target})
+endfunction()

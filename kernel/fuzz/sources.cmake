@@ -1,8 +1,0 @@
-# SPDX-License-Identifier: MIT
-# The port of runtime/fuzz/ to this kernel: only kernels with a fuzzing target have it.
-set(REDZONE_FUZZ_SOURCES
-	compare.c
-	port.c
-)
-# It writes the mailbox and records operands that may be a bug's: both are the target's business.
-set(REDZONE_FUZZ_UNINSTRUMENTED ${REDZONE_FUZZ_SOURCES})
