@@ -6,11 +6,14 @@ bytes with those of earlier reports, without what differs from one report of a b
 addresses, tasks. If they are new, they alone are parsed.
 """
 
+# A pattern reads better in one piece.
+# ruff: noqa: E501
+
 import functools
 import re
 
-from redzone.decode import collect, lines, parse, signature
-from redzone.decode.model import Frame, Stack
+from redzone.decode import collect, lines, roles, signature
+from redzone.decode.model import Access, Frame, Report, Stack
 
 RULE = b"=" * 60
 # A longer report is parsed as usual.
@@ -24,19 +27,26 @@ _TRACE_ENDS = (
     b"Memory state around",
     b"Last potent",
 )
+_PREFIX = re.compile(rb"(?:\[ *\d+\.\d+\](?:\[ *[CT]\d+\])? )?")
 _CALLER = re.compile(rb"\]\[ *([CT]\d+)\]")
 _ACCESS = re.compile(rb"(?:Read|Write|Free)(?: of size \d+)? (?:at|of) addr |Asynchronous fault")
-# A frame as Linux since 4.9 and this runtime print it. With others, the report is parsed as usual.
-_FRAME = re.compile(
-    rb" {0,2}(?P<unsure>\? )?(?P<name>[A-Za-z_.$][\w.$]{0,511})\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}"
-    rb"(?: \[[\w.-]+(?: [0-9a-f]{16,64})?\])?\r?"
+_NAME = rb"[A-Za-z_.$][\w.$]{0,511}"
+# A headline, the access below it, and a frame as Linux since 4.9 and this runtime print them. With others, the
+# report is parsed as usual.
+_HEAD = re.compile(
+    rb"BUG: KASAN: (?P<type>[a-z][a-z -]*?) in (?P<where>%b)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}(?: \[[\w.-]+\])?\r?\n"
+    rb"(?:\[ *\d+\.\d+\](?:\[ *[CT]\d+\])? )?(?P<access>Read|Write|Free)(?: of size \d{1,20})? (?:at|of) addr "
+    rb"(?:0x)?(?P<addr>[0-9a-f]{1,16}) by task [^\n]{0,64}?/\d{1,10}\r?\n" % _NAME
 )
+_FRAME = re.compile(
+    rb" {0,2}(?P<unsure>\? )?(?P<name>%b)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}"
+    rb"(?: \[(?P<module>[\w.-]+)(?: [0-9a-f]{16,64})?\])?\r?" % _NAME
+)
+_BUILD = re.compile(rb"Comm: [^\n]*? ((?:[0-9a-f]{8}){4,5})(?=\s)")
 _PRINTK_TIME = re.compile(rb"\[ *(\d+\.\d+)\] ")
 # What a report that is kept does not hold of its lines.
 _NOT_KEPT = re.compile(rb"^\[ *\d+\.\d+\](?:\[ *[CT]\d+\])? |\s+$", re.M)
 _CALL = re.compile(rb"Call [Tt]race:\s*?\n")
-# Lines before the trace that decide the signature or the kernel's build ID.
-_TELLING = (b" by task ", b"Comm: ", b"fault")
 # The fault that follows one of these is the same access: parse these, so that it is recognised.
 _FAULTS = ("null-ptr-deref", "wild-memory-access", "user-memory-access")
 
@@ -44,11 +54,13 @@ _FAULTS = ("null-ptr-deref", "wild-memory-access", "user-memory-access")
 class Repeats:
     """find() tells whether a report need only be counted; learn() takes each parsed one.
 
-    collector: the collect.Collector that the reports go to.
+    collector: the collect.Collector that the reports go to. build_ids: of the kernel, as the reports that were
+    parsed name it.
     """
 
-    def __init__(self, collector):
+    def __init__(self, collector, build_ids):
         self._collector = collector
+        self._build_ids = build_ids
         self._known = {}
         self._candidate = None
 
@@ -101,7 +113,7 @@ class Repeats:
 
     def _outline(self, block, key, mode):
         """As find(), of a call trace that is new."""
-        report = outline(block, key)
+        report = outline(block, key, self._build_ids)
         if report is None or report.type in _FAULTS:
             return None
         report.mode = mode
@@ -117,37 +129,51 @@ class Repeats:
         return bug, report, report.time
 
 
-def outline(block, key):
+def outline(block, key, build_ids=()):
     """Return the model.Report of the bytes @block, whose _key() is @key, with what decides the signature.
 
-    None: it has frames of a kind that only the parser knows.
+    None: it has lines of a kind that only the parser knows, or names a build that is none of @build_ids.
     """
     frames = [_frame(one) for one in key[3:]]
     if not frames or None in frames:
         return None
-    lead = block[: _CALL.search(block).start()].split(b"\n")
-    line = lines.parse(lead[0])
-    kind, match = parse.headline(line.text)
-    if kind != "kasan":
+    call = _CALL.search(block)
+    title = block.find(b"BUG: ")
+    head = _HEAD.match(block, title, call.start())
+    if (
+        head is None
+        or block.find(b"ault", head.end(), call.start()) >= 0
+        or not _PREFIX.fullmatch(block, 0, title)
+    ):
         return None
-    builder = parse.Builder(kind, line, match)
-    for one in lead[1:]:
-        if any(word in one for word in _TELLING):
-            builder.feed(lines.parse(one))
-    if builder.build_id or builder.report.stacks:
+    kind = head["type"].decode()
+    build = _BUILD.search(block, head.end(), call.start())
+    if kind == "tag-mismatch" or (build is not None and build[1].decode() not in build_ids):
         return None
-    report = builder.report
-    report.stacks.append(Stack(frames=[Frame(name=name, reliable=sure) for name, sure in frames]))
-    signature.set_roles(report)
+    report = Report(
+        type=kind,
+        where=head["where"].decode(),
+        time=_time(block),
+        access=Access(head["access"].decode().lower(), None, int(head["addr"], 16)),
+        stacks=[Stack(frames=frames)],
+    )
     report.signature = signature.signature(report)
     return report
 
 
 @functools.lru_cache(8192)
 def _frame(line):
-    """Return (name, is the unwinder sure) of a frame, None if it has another shape."""
+    """Return the model.Frame of a line, with what decides the signature; None if it has another shape."""
     match = _FRAME.fullmatch(line)
-    return (match["name"].decode(), match["unsure"] is None) if match else None
+    if match is None:
+        return None
+    name, module = match["name"].decode(), (match["module"] or b"").decode()
+    return Frame(
+        name=name,
+        module=module,
+        reliable=match["unsure"] is None,
+        role=roles.role(signature.plain(name), module),
+    )
 
 
 def _time(block):

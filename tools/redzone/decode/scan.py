@@ -121,7 +121,7 @@ class Scanner:
         self._ktap = False
         self._names = {}
         self._pending = []
-        self._repeats = repeats.Repeats(self.collector)
+        self._repeats = repeats.Repeats(self.collector, self.build_ids)
         self._mode = ""
         # [(report, its bug)] whose mode is not known yet.
         self._modeless = []
@@ -151,7 +151,7 @@ class Scanner:
         self._names.clear()
         self._last = None
         self._consequence = 0
-        self._repeats = repeats.Repeats(self.collector)
+        self._repeats = repeats.Repeats(self.collector, self.build_ids)
         self._transport, self._prefix = paste.Transport(), paste.Prefix()
         self._suspects = 0
         self._above.clear()
@@ -195,7 +195,7 @@ class Scanner:
     def _lines(self, data, end):
         """Take the whole lines data[:end]."""
         at = 0
-        if not self.log.suspect:
+        if not self.log.suspect and not self.log.reports:
             self._suspect(data[:end])
         hits = _Hits(data, end, self._ktap)
         while at < end:

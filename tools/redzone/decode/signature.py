@@ -67,10 +67,13 @@ def function(report):
     """Return the function that the bug is said to be in."""
     where = plain(report.where)
     call = report.stack("call")
-    frames = [(plain(frame.name), frame.role) for frame in call.frames if frame.name] if call else []
-    if where and not where[0].isdigit() and not dict(reversed(frames)).get(where, roles.role(where)):
-        return where
-    ordinary = next((name for name in names(call) if (name, "entry") not in frames), None)
+    frames = call.frames if call else ()
+    if where and not where[0].isdigit():
+        at = next((frame.role for frame in frames if frame.name and plain(frame.name) == where), None)
+        if not (roles.role(where) if at is None else at):
+            return where
+    entries = {plain(frame.name) for frame in frames if frame.name and frame.role == "entry"}
+    ordinary = next((name for name in names(call) if name not in entries), None)
     return ordinary or next(iter(names(call)), "") or where
 
 
