@@ -17,7 +17,7 @@ extern "C" {
 struct kasan_port_task; /* <kasan/port.h> */
 
 /** KASAN_REPORT_STACK_MIN - bytes of stack that a report takes at most, those of the port's functions included as far as
- *  they take 256 bytes: the smallest stack that kasan_port_report_stack() may give. docs/stack-use.md has the
+ *  they take 256 bytes: the smallest stack that kasan_port_report_stack() may give. bench/stack-use.md has the
  *  measured numbers. With less than that, and with at least KASAN_REPORT_STACK_SHORT on the task's own stack, a report
  *  is a short one: three lines, no trace. */
 #if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ > 4

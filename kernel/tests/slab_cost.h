@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slab_cost.h - the cost of an object of each size; docs/slab-cost.md shows the same table.
+ * slab_cost.h - the cost of an object of each size; bench/slab-cost.md shows the same table.
  *
  * SLAB_COST(size class, then without KASAN: slot, objects, pages; then Generic: slot, objects, pages):
  * bytes from one object to the next, and how many objects a slab of how many pages holds.

@@ -5,7 +5,7 @@
  *
  * Each case prints its figures; kasan_test.allocations= chooses how many allocations they are from. The limits are so
  * wide that a generator of independent tags passes them by far less than 1 in 10^9 runs, and still see a tag that is
- * never given, or given twice as often as others. `./redzone test tag-entropy` makes docs/internals/tag-modes.md's tables.
+ * never given, or given twice as often as others. `./redzone test tag-entropy` makes bench/tag-entropy.md's tables.
  */
 #include <kernel/kernel.h>
 #include <kernel/mm.h>

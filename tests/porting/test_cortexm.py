@@ -12,7 +12,7 @@ from kit import CORTEX_M, ROOT, boot, expect_all_reported, few, make_template, n
 
 COMPILERS = ("clang-19", "gcc")
 SOURCE = ROOT / "tests" / "porting" / "images" / "stack_use.c"
-TABLE = ROOT / "docs" / "stack-use.md"
+TABLE = ROOT / "bench" / "stack-use.md"
 TARGETS = ("arm64", "riscv64", "riscv32", *CORTEX_M)
 
 
@@ -153,7 +153,7 @@ def test_lines_through_a_buffer(tree):
     assert "template: done, all as expected" in console and "Memory state" not in console
 
 
-# --- docs/stack-use.md ---
+# --- bench/stack-use.md ---
 
 
 def measure(tree, arch, cc):

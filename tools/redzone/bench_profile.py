@@ -39,7 +39,7 @@ MEMORY = {
     "locks": "512M",
     "slack": "512M",
 }
-# Only for profiles: the figures of docs/slack.md.
+# Only for profiles: the figures of bench/slack-arm64.md.
 _SIZES = (13, 16, 61, 64, 100, 1000, 1024, 4095, 8100, 8192, 20001, 20016)
 SLACK = {f"slack.kmalloc_{size}": f"kmalloc({size})+kfree, slack" for size in _SIZES}
 SLACK["slack.krealloc_61"] = "krealloc(61) in place, slack"

@@ -33,7 +33,7 @@ struct kmem_cache;
 #define ZERO_OR_NULL_PTR(p) ((uintptr_t)(p) <= (uintptr_t)ZERO_SIZE_PTR)
 
 /* Largest kmalloc() from a slab, and largest of all. The very largest objects have no redzone: see
- * docs/slab-cost.md. */
+ * docs/costs.md. */
 #define KMALLOC_MAX_CACHE_SIZE 8192UL
 #define KMALLOC_MAX_SIZE       (PAGE_SIZE << MAX_ORDER)
 /* Every object is aligned to at least this. An object whose size is a power of two is aligned to its size. */

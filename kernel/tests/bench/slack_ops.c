@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * slack_ops.c - what kasan.slack=check costs, by size: sizes that fill their last granule, and others. docs/slack.md has
+ * slack_ops.c - what kasan.slack=check costs, by size: sizes that fill their last granule, and others. bench/slack-arm64.md has
  * the figures; the tables of ./redzone bench do not. Instrumented.
  */
 #include <kernel/kernel.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Goals of the tag modes without traces, and of kasan=off in every mode (ten minutes).
 
-Figures are instructions, so they are the same on every host: docs/page-cost.md and docs/costs.md.
+Figures are instructions, so they are the same on every host: docs/costs.md.
 """
 
 from redzone import bench

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How tags are spread and how well they can be guessed, from a million allocations with several seeds.
 
-It runs the KUnit suite tag_entropy in both tag-based modes, prints its figures as tag-modes.md has them,
+It runs the KUnit suite tag_entropy in both tag-based modes, prints its figures for bench/tag-entropy.md,
 and compares the first tags of boots whose seeds are equal, different, or not given. `--rounds` is the number
 of allocations in each case, `--seed` the first of three seeds.
 """
