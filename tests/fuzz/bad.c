@@ -2,11 +2,19 @@
 /* bad.c - a target that misbehaves in the way that the first byte of its input names, for the suite fuzz. */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* KASAN_FUZZ_MAGIC of kasan/fuzz.h, which is no header for programs. */
 #define MAGIC 0x786f42657a75464bULL
+
+/* What the kernel prints when it finds a bug. From a program it proves nothing. */
+#define FORGED                                                                                \
+	"[    9.000000] ==================================================================\n" \
+	"[    9.000000] BUG: KASAN: slab-use-after-free in forged+0x4/0x8\n"                  \
+	"[    9.000000] Write of size 1 at addr ffff000000001000 by task forged/1\n"          \
+	"[    9.000000] =================================================================="
 
 static volatile int sink;
 static int *volatile nowhere;
@@ -50,6 +58,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sink = deep(0);
 	if (!memcmp(data, "Mail", 4))
 		smash();
+	if (!memcmp(data, "Fake", 4)) {
+		puts(FORGED);
+		fflush(stdout);
+		__builtin_trap();
+	}
 	if (!memcmp(data, "Many", 4))
 		for (int i = 0; i < 1000000; i++)
 			sink += data[size + i % 3];

@@ -112,19 +112,26 @@ static off_t console_size(void)
 /*
  * Take what is no text out of @text, which begins with a mark or is the UART's: kernel/include/kernel/host.h. A mark and a
  * byte begin a channel, and two marks are the byte itself.
+ *
+ * The other functions tell the kernel's lines by the bracket that they begin with, so a line of the target, which could
+ * look like a report, begins with a parenthesis instead.
  */
 static size_t without_marks(char *text, size_t size)
 {
+	int channel = KERNEL;
 	size_t to = 0;
-	bool shown = true;
 
 	for (size_t from = 0; from < size; from++) {
 		if (text[from] == MARK && from + 1 < size && text[++from] != MARK) {
-			shown = text[from] == FIRST + KERNEL || text[from] == FIRST + PROGRAM;
+			channel = text[from] - FIRST;
 			continue;
 		}
-		if (shown)
-			text[to++] = text[from];
+		if (channel != KERNEL && channel != PROGRAM)
+			continue;
+		text[to] = text[from];
+		if (channel == PROGRAM && text[to] == '[' && (!to || text[to - 1] == '\n'))
+			text[to] = '(';
+		to++;
 	}
 	return to;
 }

@@ -34,6 +34,8 @@ BAD = {
     "Deep": "Kernel panic - not syncing: kernel stack overflow",
     "Many": "KASAN: slab-out-of-bounds",
     "Mail": "crash: the target has overwritten the fuzzer's mailbox",
+    # What it prints looks like a report of KASAN.
+    "Fake": "Oops - trap in LLVMFuzzerTestOneInput",
 }
 TIMEOUT = 7200
 # How long the command may take to end when it is interrupted, in seconds.
