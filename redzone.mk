@@ -197,7 +197,7 @@ KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) $(kasan_confi
 
 # The first target of the including makefile stays the default.
 kasan_goal := $(.DEFAULT_GOAL)
-kasan_sources := $(filter-out fuzz/%,$(patsubst $(REDZONE)/runtime/%,%,$(wildcard $(REDZONE)/runtime/*/*.c)))
+kasan_sources := $(patsubst $(REDZONE)/runtime/%,%,$(wildcard $(REDZONE)/runtime/*/*.c))
 KASAN_LDS := $(firstword $(wildcard $(REDZONE)/constructors.lds $(REDZONE)/cmake/constructors.lds))
 KASAN_OBJS := $(addprefix $(KASAN_OBJDIR)/,$(kasan_sources:.c=.o))
 kasan_own_flags := -std=gnu17 -O$(strip $(KASAN_OPTIMIZE)) -ffreestanding -fno-stack-protector -fno-strict-aliasing \

@@ -79,8 +79,8 @@ foreach(target IN ITEMS kernel-tests kernel-tests-bugs-removed)
 endforeach()
 
 # The fuzzing loop, which only redzone_add_fuzz_program() links: it has its own part of the runtime.
-include(${CMAKE_SOURCE_DIR}/runtime/fuzz/sources.cmake)
-list(TRANSFORM REDZONE_RUNTIME_FUZZ_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/runtime/fuzz/ OUTPUT_VARIABLE fuzz_files)
+include(${CMAKE_SOURCE_DIR}/fuzz/sources.cmake)
+list(TRANSFORM REDZONE_RUNTIME_FUZZ_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/fuzz/ OUTPUT_VARIABLE fuzz_files)
 add_library(runtime-fuzz OBJECT EXCLUDE_FROM_ALL ${fuzz_files})
 target_include_directories(runtime-fuzz PRIVATE ${kernel_includes})
 target_compile_definitions(runtime-fuzz PRIVATE ${kernel_defs})
@@ -93,6 +93,9 @@ set(shared_objects
 if(NOT REDZONE_MODE STREQUAL "off")
   # The runtime makes the checks, so it is not checked itself.
   add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
+  if(REDZONE_TRACE_COMPARE)
+    target_sources(runtime PRIVATE ${CMAKE_SOURCE_DIR}/tests/traces/compare.c)
+  endif()
   target_include_directories(runtime PRIVATE ${kernel_includes})
   target_compile_definitions(runtime PRIVATE ${kernel_defs})
   target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding -ffunction-sections ${runtime_options}

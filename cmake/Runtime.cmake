@@ -8,9 +8,9 @@ set(REDZONE_RUNTIME_FILES ${REDZONE_RUNTIME_SOURCES})
 list(TRANSFORM REDZONE_RUNTIME_FILES PREPEND ${CMAKE_SOURCE_DIR}/runtime/)
 
 # What only systems that are fuzzed link.
-include(${CMAKE_SOURCE_DIR}/runtime/fuzz/sources.cmake)
+include(${CMAKE_SOURCE_DIR}/fuzz/sources.cmake)
 set(REDZONE_RUNTIME_FUZZ_FILES ${REDZONE_RUNTIME_FUZZ_SOURCES})
-list(TRANSFORM REDZONE_RUNTIME_FUZZ_FILES PREPEND ${CMAKE_SOURCE_DIR}/runtime/fuzz/)
+list(TRANSFORM REDZONE_RUNTIME_FUZZ_FILES PREPEND ${CMAKE_SOURCE_DIR}/fuzz/)
 
 function(redzone_runtime_alone)
   if(REDZONE_ARCH STREQUAL "arm64")

@@ -16,37 +16,28 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/globals.c
   alloc/heap.c
   alloc/heap_find.c
+  alloc/hw_sample.c
+  alloc/hw_slack.c
   alloc/mempool.c
   alloc/page_heap.c
   alloc/pages.c
   alloc/quarantine.c
-  alloc/sample.c
   alloc/shadow_pages.c
   alloc/slab.c
-  alloc/slack.c
   alloc/stack.c
   alloc/tags_globals.c
   alloc/tags_pages.c
   alloc/tags_slab.c
-  core/arm_abi.c
-  core/check.c
-  core/claim.c
-  core/compact.c
-  core/format.c
-  core/ksyms.c
-  core/mem.c
-  core/message.c
-  core/poison.c
-  core/port_defaults.c
-  core/probe.c
-  core/shadow_check.c
-  core/state.c
-  core/tag_policy.c
-  core/tags_check.c
-  core/tags_hw.c
-  core/tags_sw.c
-  core/window.c
+  base/arm_abi.c
+  base/claim.c
+  base/format.c
+  base/ksyms.c
+  base/mem.c
+  base/message.c
+  base/port_defaults.c
+  base/state.c
   report/capture.c
+  report/check.c
   report/classify.c
   report/describe.c
   report/describe_frame.c
@@ -54,12 +45,21 @@ set(REDZONE_RUNTIME_SOURCES
   report/describe_tags.c
   report/ignore.c
   report/lifecycle.c
+  report/notice.c
   report/options.c
   report/own_stack.c
   report/print.c
   report/repeat.c
   report/report.c
-  track/compare.c
+  shadow/compact.c
+  shadow/poison.c
+  shadow/probe.c
+  shadow/shadow_check.c
+  shadow/window.c
+  tags/tag_policy.c
+  tags/tags_check.c
+  tags/tags_hw.c
+  tags/tags_sw.c
   track/depot.c
   track/exidx.c
   track/known.c

@@ -14,7 +14,7 @@
  *										runs the loop counts, interrupts do not
  *	GCC	-fsanitize-coverage=trace-pc,trace-cmp				the same, in a table of hash values
  *
- * The files of runtime/fuzz/ are linked only by systems that fuzz.
+ * The files of fuzz/ are linked only by systems that fuzz.
  */
 #ifndef KASAN_PUBLIC_FUZZ_H
 #define KASAN_PUBLIC_FUZZ_H

@@ -96,7 +96,7 @@ void irqsoff_end(void)
 
 struct kasan_lock;
 
-/* The runtime's own hooks, see runtime/core/lock.h. Interrupts are off. */
+/* The runtime's own hooks, see runtime/base/lock.h. Interrupts are off. */
 void kasan_lock_check_take(const struct kasan_lock *lock);
 void kasan_lock_check_free(const struct kasan_lock *lock);
 

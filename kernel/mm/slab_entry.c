@@ -20,7 +20,7 @@
 
 #include "slab_internal.h"
 
-#include "../../runtime/core/slab_inline.h"
+#include "../../runtime/tags/slab_inline.h"
 
 /* The public function @f behind the instruction that jumps here. */
 #define GENERAL(f) ((__typeof__(&(f)))((uintptr_t)&(f) + 4))

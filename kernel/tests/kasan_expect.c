@@ -15,7 +15,7 @@
 #include "kasan_test.h"
 
 #ifdef CONFIG_KASAN_TAGS
-#include "../../runtime/core/internal.h"
+#include "../../runtime/base/base.h"
 
 unsigned int kasan_tags_without_traces(void)
 {

@@ -13,10 +13,10 @@
 
 #include "kasan_test.h"
 
-#include "../../runtime/alloc/pages.h"
-#include "../../runtime/alloc/sample.h"
-#include "../../runtime/core/tags.h"
-#include "../../runtime/report/report.h"
+#include "../../runtime/alloc/whole_pages.h"
+#include "../../runtime/alloc/hw_sample.h"
+#include "../../runtime/tags/tags.h"
+#include "../../runtime/report/captured.h"
 #include "../../runtime/track/ring.h"
 
 static void options_are_documented(struct kunit *test)

@@ -17,7 +17,7 @@
 #include <kernel/string.h>
 
 #include "kasan_test.h"
-#include "../../runtime/alloc/slack.h"
+#include "../../runtime/alloc/hw_slack.h"
 
 #define GRANULE KASAN_GRANULE_SIZE
 #define OVERRUN "slab-out-of-bounds"

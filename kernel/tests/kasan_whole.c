@@ -12,7 +12,7 @@
 #include "kasan_test.h"
 #include "kasan_whole.h"
 
-#include "../../runtime/report/report.h"
+#include "../../runtime/report/captured.h"
 
 #define TITLES	   16
 #define TITLE_SIZE 80

@@ -17,10 +17,10 @@
 #ifdef CONFIG_KASAN
 #include <kasan/stats.h>
 
-#include "../../runtime/alloc/pages.h"
-#include "../../runtime/alloc/sample.h"
-#include "../../runtime/core/tags.h"
-#include "../../runtime/report/report.h"
+#include "../../runtime/alloc/whole_pages.h"
+#include "../../runtime/alloc/hw_sample.h"
+#include "../../runtime/tags/tags.h"
+#include "../../runtime/report/captured.h"
 #include "../../runtime/track/ring.h"
 #endif
 

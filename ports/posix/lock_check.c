@@ -3,7 +3,7 @@
  * lock_check.c - checks each lock that the runtime takes against its order, and each call of the port against
  * the locks that it may be made under.
  *
- * The order is stated in runtime/core/lock.h, the calls in <kasan/port.h>. A violation ends the process: it
+ * The order is stated in runtime/base/lock.h, the calls in <kasan/port.h>. A violation ends the process: it
  * is a deadlock that did not happen this time.
  */
 #include "internal.h"

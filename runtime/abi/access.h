@@ -13,6 +13,8 @@
 #ifndef KASAN_ABI_ACCESS_H
 #define KASAN_ABI_ACCESS_H
 
+#include "../report/check.h"
+
 /* A section of its own: the port must know where a shadow load may fault. */
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 #define KASAN_ACCESS_ABI KASAN_ABI __attribute__((__section__(".text.kasan_access")))

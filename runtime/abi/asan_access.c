@@ -3,10 +3,10 @@
  * asan_access.c - called by outline instrumentation before every access:
  * __asan_{load,store}{1,2,4,8,16,N} and the same with _noabort.
  *
- * The fixed sizes are the hottest code of the runtime. Each is the inline check of core/shadow.h
+ * The fixed sizes are the hottest code of the runtime. Each is the inline check of shadow/shadow.h
  * and a cold call, so that the fast path needs no stack frame.
  */
-#include "../core/shadow.h"
+#include "../shadow/shadow.h"
 
 #ifdef CONFIG_KASAN_GENERIC
 

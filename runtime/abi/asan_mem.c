@@ -5,7 +5,7 @@
  *
  * A system's own uninstrumented code calls __memcpy() and its sisters instead.
  */
-#include "../core/shadow.h"
+#include "../shadow/shadow.h"
 
 #ifdef CONFIG_KASAN_GENERIC
 

@@ -10,7 +10,7 @@
  * The compiler also knows the plain names as functions that do not return, and puts no code behind the
  * call. So they must stop the system, whether the report was printed or suppressed.
  */
-#include "../core/internal.h"
+#include "../report/check.h"
 
 #ifdef CONFIG_KASAN_GENERIC
 

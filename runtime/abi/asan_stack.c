@@ -6,7 +6,7 @@
  * The redzones of ordinary frames are written and cleared by the compiler itself, in the code of
  * the function, at the mapping offset. These functions serve the cases in which it cannot or does not want to.
  */
-#include "../core/shadow.h"
+#include "../shadow/shadow.h"
 
 #if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
 
@@ -99,7 +99,7 @@ static inline void set_shadow(uintptr_t addr, uint8_t value, size_t size)
 		return;
 	}
 #endif
-	kasan_shadow_fill((uint8_t *)addr, value, size);
+	kasan_fill((uint8_t *)addr, value, size);
 }
 
 #define DEFINE_SET_SHADOW(xx)                                              \

@@ -8,8 +8,8 @@
  * The fast path is one shadow load and two compares: the tag is the memory's, and the access ends in its
  * granule. Short granules, pointers without a tag and accesses of two granules go to the slow path.
  */
-#include "../core/shadow.h"
-#include "../core/tags.h"
+#include "../shadow/shadow.h"
+#include "../tags/tags.h"
 
 #ifdef CONFIG_KASAN_SW_TAGS
 

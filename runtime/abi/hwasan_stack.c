@@ -3,8 +3,8 @@
  * hwasan_stack.c - called by stack instrumentation of the software tag-based mode: __hwasan_tag_memory() for
  * objects that it does not tag by stores of its own, __hwasan_generate_tag() for the tag of a frame.
  */
-#include "../core/shadow.h"
-#include "../core/tags.h"
+#include "../shadow/shadow.h"
+#include "../tags/tags.h"
 
 #ifdef CONFIG_KASAN_SW_TAGS
 

@@ -15,6 +15,8 @@
 #ifndef KASAN_ABI_MEM_H
 #define KASAN_ABI_MEM_H
 
+#include "../report/check.h"
+
 typedef void *(*kasan_copy_fn)(void *, const void *, size_t);
 
 /*

@@ -7,8 +7,8 @@
  * With hardware tags the CPU itself checks every access of the operation. Only a negative size is left to
  * check, because such an operation would run until it faults.
  */
-#include "../core/shadow.h"
-#include "../core/tags.h"
+#include "../shadow/shadow.h"
+#include "../tags/tags.h"
 
 #ifdef CONFIG_KASAN_TAGS
 

@@ -9,7 +9,7 @@
  *
  * Outline checks compare whole accesses: code that has them needs no -fsanitize=alignment.
  */
-#include "../core/internal.h"
+#include "../report/check.h"
 
 #if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
 

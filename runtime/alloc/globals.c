@@ -14,8 +14,9 @@
  */
 #include "globals.h"
 
-#include "../core/lock.h"
-#include "../core/shadow.h"
+#include "../base/lock.h"
+#include "../base/up.h"
+#include "../shadow/shadow.h"
 
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_GLOBALS
 

@@ -4,7 +4,7 @@
 #ifndef KASAN_GLOBALS_H
 #define KASAN_GLOBALS_H
 
-#include "../core/internal.h"
+#include "../base/base.h"
 
 /** kasan_find_global() - descriptor of the registered global that holds @addr, else of the nearest one, at
  *  most the size of its redzone away. */

@@ -17,10 +17,10 @@
  */
 #include "heap_mode.h"
 
-#include "../core/lock.h"
-#include "../core/notice.h"
-#include "../core/shadow.h"
-#include "../core/tags.h"
+#include "../base/lock.h"
+#include "../base/up.h"
+#include "../shadow/shadow.h"
+#include "../tags/tags.h"
 #include "../track/known.h"
 #include "../track/ring.h"
 #include "../track/track.h"
@@ -37,7 +37,7 @@
 #define SAID_NO_QUEUE	1U
 #define SAID_MISALIGNED 2U
 
-/* The lock lives in the port's struct as a plain integer: core/lock.h is not public. */
+/* The lock lives in the port's struct as a plain integer: base/lock.h is not public. */
 _Static_assert(sizeof(struct kasan_lock) == sizeof(unsigned int), "struct kasan_heap.lock");
 
 struct kasan_heap *kasan_heaps;

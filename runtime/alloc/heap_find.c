@@ -6,11 +6,12 @@
  * do not tell, because all memory without an owner has the same tag. There a chunk is found by its header:
  * the header's granules have no owner, and its checksum, which depends on its address, fits.
  */
-#include "heap.h"
+#include "heap_chunk.h"
 
-#include "../core/compact.h"
-#include "../core/shadow.h"
-#include "../core/tags.h"
+#include "../base/up.h"
+#include "../shadow/compact.h"
+#include "../shadow/shadow.h"
+#include "../tags/tags.h"
 
 #ifdef CONFIG_KASAN
 

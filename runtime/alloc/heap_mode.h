@@ -14,11 +14,11 @@
 #ifndef KASAN_HEAP_MODE_H
 #define KASAN_HEAP_MODE_H
 
-#include "heap.h"
+#include "heap_chunk.h"
 #include "meta.h"
 
-#include "../core/shadow.h"
-#include "../core/tags.h"
+#include "../shadow/shadow.h"
+#include "../tags/tags.h"
 #include "../track/ring.h"
 #include "../track/track.h"
 
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) void kasan_heap_close(const void *p
 	uint8_t *shadow;
 
 	if (kasan_likely(kasan_shadow_run((uintptr_t)ptr, size, &shadow)))
-		kasan_shadow_fill(shadow, KASAN_SLAB_FREE, size >> KASAN_SHADOW_SCALE_SHIFT);
+		kasan_fill(shadow, KASAN_SLAB_FREE, size >> KASAN_SHADOW_SCALE_SHIFT);
 	else
 		kasan_poison_always(ptr, size, KASAN_SLAB_FREE);
 }

@@ -7,9 +7,10 @@
  * has to have it at hand.
  */
 #include "meta.h"
-#include "pages.h"
-#include "slack.h"
+#include "whole_pages.h"
+#include "hw_slack.h"
 
+#include "../base/up.h"
 #include "../track/track.h"
 
 static bool large_to_pool(const struct kasan_object *object, void *ptr,

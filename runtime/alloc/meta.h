@@ -10,7 +10,7 @@
 #ifndef KASAN_META_H
 #define KASAN_META_H
 
-#include "../core/internal.h"
+#include "../base/base.h"
 
 /* Slab metadata of an object; NULL if the cache has none. */
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB

@@ -6,14 +6,15 @@
  * A free page belongs to the allocator, which may keep its own list in it. So nothing is stored in pages: the
  * records lie in one table beside them, where no bug in checked code can reach them without a report of its own.
  */
-#include "heap.h"
+#include "heap_chunk.h"
 #include "meta.h"
-#include "pages.h"
+#include "whole_pages.h"
 
-#include "../core/lock.h"
-#include "../core/message.h"
-#include "../core/shadow.h"
-#include "../core/tags.h"
+#include "../base/lock.h"
+#include "../base/message.h"
+#include "../base/up.h"
+#include "../shadow/shadow.h"
+#include "../tags/tags.h"
 #include "../track/track.h"
 
 #ifdef CONFIG_KASAN
@@ -79,6 +80,7 @@ static const char *check_range(const struct kasan_page_heap *heap)
 	const struct kasan_page_heap *other = __atomic_load_n(&page_heaps, __ATOMIC_ACQUIRE);
 	const uintptr_t start = (uintptr_t)heap->start;
 	const uintptr_t last = start + (heap->size - 1);
+	uint8_t state;
 
 	if (start % PAGE)
 		return kasan_complain("start of the page heap ", start,
@@ -89,7 +91,8 @@ static const char *check_range(const struct kasan_page_heap *heap)
 				      " is not a multiple of CONFIG_KASAN_PAGE_SIZE above 0: use ",
 				      heap->size < PAGE ? PAGE : heap->size / PAGE * PAGE, "");
 	/* Poison without shadow would be dropped without a word. */
-	if (!kasan_has_shadow(start) || !kasan_has_shadow(last))
+	if (!kasan_memory_state(heap->start, &state) ||
+	    !kasan_memory_state((const void *)last, &state))
 		return kasan_complain("the page heap at ", start,
 				      " has no shadow: a window must cover it, up to ", last + 1,
 				      "");

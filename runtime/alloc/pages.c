@@ -3,9 +3,10 @@
  * pages.c - allocations that take pages of their own (kmalloc() above the largest slab), and elements of memory
  * pools that are pages, in all modes.
  */
-#include "pages.h"
-#include "slack.h"
+#include "whole_pages.h"
+#include "hw_slack.h"
 
+#include "../base/up.h"
 #include "../track/track.h"
 
 bool kasan_opt_vmalloc = true;

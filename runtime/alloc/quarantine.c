@@ -25,7 +25,7 @@
 #include "meta.h"
 #include "quarantine.h"
 
-#include "../core/notice.h"
+#include "../base/up.h"
 
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
 
@@ -85,23 +85,17 @@ void kasan_quarantine_update(void)
 	}
 }
 
-void kasan_quarantine_init(size_t memory)
+size_t kasan_quarantine_init(size_t memory)
 {
+	/* Refused only now: the amount of memory was not known when the parameter was read. */
+	const size_t refused = size_is_wanted && wanted_size > memory / 2 ? wanted_size : 0;
 	size_t max = memory >> CONFIG_KASAN_QUARANTINE_SHIFT;
 	unsigned int cpu;
 
-	if (size_is_wanted) {
-		/* Refused only now: the amount of memory was not known when the parameter was read. */
-		if (wanted_size > memory / 2) {
-			size_is_wanted = false;
-			kasan_notice("kasan: kasan.quarantine_size=%zu: expected %s, which is %zu; "
-				     "keeping the default, %zu",
-				     wanted_size, kasan_option_values("kasan.quarantine_size"),
-				     memory / 2, max);
-		} else {
-			max = wanted_size;
-		}
-	}
+	if (refused)
+		size_is_wanted = false;
+	if (size_is_wanted)
+		max = wanted_size;
 	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS && !first_chunks_given; cpu++) {
 		first_chunks[cpu].head.next = global_queue.spare;
 		global_queue.spare = &first_chunks[cpu];
@@ -112,6 +106,7 @@ void kasan_quarantine_init(size_t memory)
 		cpu_max = CPU_BYTES;
 	__atomic_store_n(&global_max, max - cpu_max * CONFIG_KASAN_NR_CPUS, __ATOMIC_RELEASE);
 	kasan_quarantine_update();
+	return refused;
 }
 
 /*

@@ -7,8 +7,8 @@
 #ifndef KASAN_QUARANTINE_H
 #define KASAN_QUARANTINE_H
 
-#include "../core/internal.h"
-#include "../core/lock.h"
+#include "../base/base.h"
+#include "../base/lock.h"
 
 #define KASAN_CHUNK_BYTES 512UL
 #define KASAN_CHUNK_ENTRIES \
@@ -54,12 +54,14 @@ struct kasan_cpu_queue {
 	unsigned int finished, depth;
 } __attribute__((aligned(64)));
 
-/** kasan_quarantine_init() - set the bounds. kasan_quarantine_update(): kasan_silent() has changed. */
-void kasan_quarantine_init(size_t memory);
+/** kasan_quarantine_init() - set the bounds. Return: 0, or the size that kasan_quarantine_set_size() asked for if that
+ *  is more than half of @memory, and so was not taken. */
+size_t kasan_quarantine_init(size_t memory);
+
+/** kasan_quarantine_update() - kasan_silent() has changed. */
 void kasan_quarantine_update(void);
 
-/** kasan_quarantine_set_size() - kasan.quarantine_size=: set the bound that kasan_quarantine_init() takes;
- *  it refuses more than half of memory. */
+/** kasan_quarantine_set_size() - kasan.quarantine_size=: set the bound that kasan_quarantine_init() takes. */
 void kasan_quarantine_set_size(size_t bytes);
 
 extern struct kasan_cpu_queue kasan_cpu_queues[CONFIG_KASAN_NR_CPUS];

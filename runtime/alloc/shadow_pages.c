@@ -3,10 +3,10 @@
  * shadow_pages.c - whole pages and vmalloc areas in Generic mode. The system maps real shadow for an area before
  * it calls these, and keeps it mapped: neighbouring areas share shadow pages.
  */
-#include "pages.h"
+#include "whole_pages.h"
 
-#include "../core/claim.h"
-#include "../core/shadow.h"
+#include "../base/claim.h"
+#include "../shadow/shadow.h"
 
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
 

@@ -13,7 +13,8 @@
 
 #include "quarantine.h"
 
-#include "../core/shadow.h"
+#include "../base/up.h"
+#include "../shadow/shadow.h"
 #include "../track/known.h"
 #include "../track/track.h"
 
@@ -182,10 +183,10 @@ static void open_partly(uint8_t *shadow, size_t size, uint32_t count)
 		break;
 	}
 #endif
-	kasan_shadow_fill(shadow, 0, whole);
+	kasan_fill(shadow, 0, whole);
 	if (size & KASAN_GRANULE_MASK)
 		shadow[whole++] = (uint8_t)(size & KASAN_GRANULE_MASK);
-	kasan_shadow_fill(shadow + whole, KASAN_SLAB_REDZONE, count - whole);
+	kasan_fill(shadow + whole, KASAN_SLAB_REDZONE, count - whole);
 }
 
 static void open_object(const struct kasan_cache *cache, void *object, size_t size)
@@ -198,7 +199,7 @@ static void open_object(const struct kasan_cache *cache, void *object, size_t si
 	if (size != (size_t)count << KASAN_SHADOW_SCALE_SHIFT)
 		open_partly(shadow, size, count);
 	else
-		kasan_shadow_fill(shadow, 0, count);
+		kasan_fill(shadow, 0, count);
 }
 
 /* Poison a freed object; the shadow says from then on whether its free metadata counts. kasan_slab_free()
@@ -210,7 +211,7 @@ static void close_object(const struct kasan_cache *cache, const void *object)
 
 	if (kasan_unlikely(!shadow))
 		return;
-	kasan_shadow_fill(shadow, KASAN_SLAB_FREE, count);
+	kasan_fill(shadow, KASAN_SLAB_FREE, count);
 	*shadow = KASAN_SLAB_FREE_META;
 }
 
@@ -304,7 +305,7 @@ __attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, 
 		return set_object(cache, object, size, ip, fp);
 	if (size != object_size || object_size & KASAN_GRANULE_MASK)
 		return set_known_object(cache, object, size, stack);
-	kasan_shadow_fill_inline(shadow, 0, object_size >> KASAN_SHADOW_SCALE_SHIFT);
+	kasan_fill_inline(shadow, 0, object_size >> KASAN_SHADOW_SCALE_SHIFT);
 	kasan_put_track(&meta->alloc, stack);
 	seal_alloc(meta, object, size);
 	return object;
@@ -434,7 +435,7 @@ kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t i
 			 !(cache->flags & KASAN_CACHE_NO_QUARANTINE) &&
 			 kasan_find_stack(&stack, caller, fp) &&
 			 end_good_life(alloc_meta(cache, object), object))) {
-		kasan_shadow_fill_inline(shadow, KASAN_SLAB_FREE, object_granules(cache));
+		kasan_fill_inline(shadow, KASAN_SLAB_FREE, object_granules(cache));
 		*shadow = KASAN_SLAB_FREE_META;
 		meta = free_meta(cache, object);
 		kasan_put_track(&meta->free, stack);

@@ -5,7 +5,7 @@
  * A function clears its own redzones when it returns. A task that is killed, or that jumps past
  * frames with longjmp(), leaves them poisoned, and the stack's next owner gets false reports.
  */
-#include "../core/shadow.h"
+#include "../shadow/shadow.h"
 
 void kasan_unpoison_stack(const void *low, const void *high)
 {

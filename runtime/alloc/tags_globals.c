@@ -12,9 +12,9 @@
  */
 #include "globals.h"
 
-#include "../core/lock.h"
-#include "../core/shadow.h"
-#include "../core/tags.h"
+#include "../base/lock.h"
+#include "../shadow/shadow.h"
+#include "../tags/tags.h"
 
 #ifdef CONFIG_KASAN_SW_TAGS
 

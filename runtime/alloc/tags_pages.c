@@ -2,11 +2,11 @@
 /*
  * tags_pages.c - whole pages and vmalloc areas in the tag-based modes. The counterpart of shadow_pages.c.
  */
-#include "pages.h"
-#include "sample.h"
+#include "whole_pages.h"
+#include "hw_sample.h"
 
-#include "../core/shadow.h"
-#include "../core/tags_hot.h"
+#include "../shadow/shadow.h"
+#include "../tags/tags_hot.h"
 
 #ifdef CONFIG_KASAN_TAGS
 

@@ -9,10 +9,11 @@
  * allocator's own list: in the top byte of the pointer that was freed.
  */
 #include "meta.h"
-#include "sample.h"
-#include "slack.h"
+#include "hw_sample.h"
+#include "hw_slack.h"
 
-#include "../core/slab_inline.h"
+#include "../base/up.h"
+#include "../tags/slab_inline.h"
 #include "../track/ring.h"
 
 #ifdef CONFIG_KASAN_TAGS

@@ -56,7 +56,7 @@ static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
 	return kasan_arch_strip_ra(kasan_arch_frame_raw_ra(fp));
 }
 
-/* An arch where frames are no chain gives, under KASAN_ARCH_UNWINDS, kasan_arch_here(): see track/unwind.h. */
+/* An arch where frames are no chain gives, under KASAN_ARCH_UNWINDS, kasan_arch_here(): see track/exidx.h. */
 #ifndef KASAN_ARCH_UNWINDS
 #define KASAN_ARCH_UNWINDS 0
 #endif

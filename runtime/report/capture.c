@@ -2,9 +2,9 @@
 /*
  * capture.c - copies what may have changed a moment later: the task, the trace, the state of memory.
  */
-#include "report.h"
+#include "captured.h"
 
-#include "../track/unwind.h"
+#include "../track/exidx.h"
 
 /* In pages, more than any stack has: the search for its ends stops there. */
 #define STACK_PAGES 4096U

@@ -2,7 +2,7 @@
 /*
  * classify.c - from an access and its shadow to the name of the bug.
  */
-#include "report.h"
+#include "captured.h"
 
 /* An address that has no owner. */
 const char *kasan_type_without_shadow(uintptr_t addr)

@@ -6,7 +6,7 @@
  * freed memory is not: metadata counts only if its seal fits, and names are copied character by character
  * from memory that can be read.
  */
-#include "report.h"
+#include "captured.h"
 
 #include "../alloc/meta.h"
 

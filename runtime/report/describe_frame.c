@@ -9,9 +9,9 @@
  *
  * All this is found when the report is captured: later the stack is another.
  */
-#include "report.h"
+#include "captured.h"
 
-#include "../core/tags.h"
+#include "../tags/tags.h"
 #include "../track/walk.h"
 
 #ifdef KASAN_TAGGED_FRAMES

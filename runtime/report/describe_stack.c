@@ -6,7 +6,7 @@
  * number, a description of the variables, and their own address. The redzone is found by its shadow, so
  * that only words from the compiler are read as such.
  */
-#include "report.h"
+#include "captured.h"
 
 #include "../track/walk.h"
 

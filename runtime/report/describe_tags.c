@@ -6,10 +6,10 @@
  * that it belonged to, the one with the pointer's tag, and its later history. Without a record there the
  * bug is called invalid-access, which is true of every bug.
  */
-#include "report.h"
+#include "captured.h"
 
 #include "../alloc/meta.h"
-#include "../core/tags.h"
+#include "../tags/tags.h"
 #include "../track/ring.h"
 
 #ifdef CONFIG_KASAN_TAGS

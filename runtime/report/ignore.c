@@ -9,7 +9,7 @@
  * No report is left out in silence: the first time that a name matches, one line says so.
  */
 #include "../track/track.h"
-#include "report.h"
+#include "captured.h"
 
 #if CONFIG_KASAN_IGNORE
 

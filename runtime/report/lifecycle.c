@@ -2,10 +2,10 @@
 /*
  * lifecycle.c - decides whether a bug may be reported now: kasan_init(), nesting switches, single shot.
  */
-#include "report.h"
+#include "captured.h"
 
 #include "../alloc/quarantine.h"
-#include "../core/tags.h"
+#include "../tags/tags.h"
 #include "../track/ring.h"
 
 static unsigned int shot; /* the one report of single-shot mode is gone */
@@ -21,13 +21,26 @@ static unsigned int *depth_here(void)
 	return depth ? depth : &disabled[kasan_port_cpu()];
 }
 
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
+static void init_quarantine(size_t memory)
+{
+	const size_t refused = kasan_quarantine_init(memory);
+
+	if (refused)
+		kasan_notice("kasan: kasan.quarantine_size=%zu: expected %s, which is %zu; "
+			     "keeping the default, %zu",
+			     refused, kasan_option_values("kasan.quarantine_size"), memory / 2,
+			     memory >> CONFIG_KASAN_QUARANTINE_SHIFT);
+}
+#endif
+
 void kasan_init(size_t memory)
 {
 	(void)memory;
 #if defined(CONFIG_KASAN_TAGS)
 	kasan_ring_init();
 #elif CONFIG_KASAN_SLAB
-	kasan_quarantine_init(memory);
+	init_quarantine(memory);
 #endif
 	kasan_set_reporting(kasan_on() ? KASAN_LIVE : KASAN_SILENT);
 	kasan_known_update();

@@ -11,13 +11,13 @@
  * there until kasan_cache_shrink().
  */
 #include "options.h"
-#include "report.h"
+#include "captured.h"
 
 #include "../alloc/quarantine.h"
-#include "../alloc/sample.h"
-#include "../alloc/pages.h"
-#include "../alloc/slack.h"
-#include "../core/tags.h"
+#include "../alloc/hw_sample.h"
+#include "../alloc/whole_pages.h"
+#include "../alloc/hw_slack.h"
+#include "../tags/tags.h"
 #include "../track/ring.h"
 
 enum kasan_fault_mode kasan_opt_fault = KASAN_FAULT_REPORT;

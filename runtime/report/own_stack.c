@@ -5,7 +5,7 @@
  * A report takes more stack than a small task has. On the task's own stack it would destroy the memory below, and the
  * system with it, for a bug that may be harmless.
  */
-#include "report.h"
+#include "captured.h"
 
 #include "../arch/arch.h"
 

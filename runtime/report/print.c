@@ -4,7 +4,7 @@
  * docs/use/reports.md for the contract. Nothing here looks at memory that a bug may have changed, except for
  * stack traces, and the depot checks every handle.
  */
-#include "report.h"
+#include "captured.h"
 
 #include "../arch/arch.h"
 
@@ -432,4 +432,14 @@ void kasan_print_report(const struct kasan_report *report)
 		print_area(&report->area);
 	}
 	separator();
+}
+
+KASAN_WEAK void kasan_port_print_banner(void)
+{
+	struct kasan_port_task task;
+
+	kasan_clear(&task);
+	kasan_port_task(&task);
+	kasan_report_line("CPU: %u PID: %u Comm: %s", kasan_port_cpu(), (unsigned int)task.id,
+			  task.name ? task.name : "?");
 }

@@ -13,7 +13,7 @@
  * The table is bounded. When it is full, the place that was quiet for the longest time is forgotten: a bug
  * in a loop keeps its entry, and a forgotten one is reported whole again.
  */
-#include "report.h"
+#include "captured.h"
 
 /** struct place - @count: reports of it, 0: a free entry. @last: the table's clock at the last one. @kind: of access. */
 struct place {

@@ -7,11 +7,11 @@
  * lock is held with interrupts off from capture to the last line, because any context may find a bug, and
  * it must not move to another CPU in the middle.
  */
-#include "report.h"
+#include "captured.h"
 
-#include "../core/tags.h"
+#include "../tags/tags.h"
 #include "../track/ring.h"
-#include "../track/unwind.h"
+#include "../track/exidx.h"
 
 static unsigned long report_count;
 static kasan_report_hook_fn report_hook;

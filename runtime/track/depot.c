@@ -24,8 +24,8 @@
 #include "known.h"
 #include "track.h"
 
-#include "../core/lock.h"
-#include "../core/notice.h"
+#include "../base/lock.h"
+#include "../base/up.h"
 
 #define BLOCK_SIZE ((CONFIG_KASAN_DEPOT_BLOCK) + 0UL)
 #define MAX_SIZE   KASAN_DEPOT_MOST

@@ -5,7 +5,7 @@
 #ifndef KASAN_DEPOT_H
 #define KASAN_DEPOT_H
 
-#include "../core/internal.h"
+#include "../base/base.h"
 
 #include "../arch/arch.h"
 

@@ -11,11 +11,11 @@
  * once for each return address that is met often, and kept in a small table: an allocation's trace then costs about as
  * much as following frame pointers. Only sp, r7 and r11 are known here, because a frame is found by one of them.
  */
-#include "unwind.h"
+#include "exidx.h"
 
 #if KASAN_ARCH_UNWINDS
 
-#include "../core/internal.h"
+#include "../base/base.h"
 
 /* One entry of the table: where a function begins, and what to do. */
 struct index {

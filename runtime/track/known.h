@@ -17,7 +17,7 @@
 #include "depot.h"
 #include "scs.h"
 #include "track.h"
-#include "unwind.h"
+#include "exidx.h"
 #include "walk.h"
 
 /*

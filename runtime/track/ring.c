@@ -13,7 +13,7 @@
  */
 #include "ring.h"
 
-#include "../core/notice.h"
+#include "../base/up.h"
 
 unsigned int kasan_opt_stack_ring_size = 32768;
 

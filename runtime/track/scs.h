@@ -9,7 +9,7 @@
 #ifndef KASAN_SCS_H
 #define KASAN_SCS_H
 
-#include "../core/internal.h"
+#include "../base/base.h"
 
 #include "../arch/arch.h"
 

@@ -3,7 +3,7 @@
  * stack_walk.c - call traces by frame pointers, for reports and for ports. track.c collects the
  * traces that hooks store; the walk itself is in walk.h.
  */
-#include "unwind.h"
+#include "exidx.h"
 #include "walk.h"
 
 uintptr_t kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)

@@ -5,7 +5,7 @@
 #include "track.h"
 
 #include "known.h"
-#include "unwind.h"
+#include "exidx.h"
 
 bool kasan_opt_stacktrace = true;
 bool kasan_opt_stack_drop;

@@ -5,7 +5,7 @@
 #ifndef KASAN_TRACK_H
 #define KASAN_TRACK_H
 
-#include "../core/internal.h"
+#include "../base/base.h"
 
 /* --- stack_walk.c --- */
 
@@ -100,7 +100,7 @@ static inline void kasan_set_track(struct kasan_track *track, uintptr_t ip, uint
 		kasan_set_full_track(track, ip, fp);
 }
 
-/* --- compare.c: for tests --- */
+/* --- tests/traces/compare.c --- */
 
 #ifdef CONFIG_KASAN_TRACE_COMPARE
 /** kasan_compare_stored() - the trace of @handle was made from @ip, @fp on: follow frame pointers and compare.

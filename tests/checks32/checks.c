@@ -6,9 +6,9 @@
  * Nothing is accessed: the pieces of memory are addresses alone. Only their shadow is real, and the layout says where
  * (test_checks32.py). Reports, and the memory functions that would follow a good check, are replaced by counters.
  */
-#include "../../runtime/core/shadow.h"
+#include "../../runtime/shadow/shadow.h"
 
-#include "../../runtime/core/compact.h"
+#include "../../runtime/shadow/compact.h"
 
 /* --- The board --- */
 

@@ -11,12 +11,13 @@ HERE = ROOT / "tests" / "checks32"
 FILES = [
     "abi/asan_access.c",
     "abi/asan_mem.c",
-    "core/check.c",
-    "core/compact.c",
-    "core/poison.c",
-    "core/shadow_check.c",
-    "core/state.c",
-    "core/window.c",
+    "report/check.c",
+    "shadow/compact.c",
+    "shadow/poison.c",
+    "shadow/shadow_check.c",
+    "base/mem.c",
+    "base/state.c",
+    "shadow/window.c",
 ]
 
 

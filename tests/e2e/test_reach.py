@@ -98,7 +98,7 @@ BOARDS = {
 
 def test_who_has_semihosting(redzone):
     found = set()
-    for folder in ("bench", "cmake", "kernel", "ports", "runtime", "tools"):
+    for folder in ("bench", "cmake", "fuzz", "kernel", "ports", "runtime", "tools"):
         for path in (redzone.root / folder).rglob("*"):
             text = path.read_bytes() if path.is_file() and path.suffix != ".pyc" else b""
             if b"-semihosting" in text or b"/* Semihosting:" in text:

@@ -44,7 +44,7 @@ EXCLUDED = {
     r"__hwasan_check_x": "the compiler defines the function, for each register",
     r"__hwasan_tag_mismatch(_v2)?": "-hwasan-inline-all-checks=0, which ./redzone flags never gives",
     r"__hwasan_tag_mismatch4|__hwasan_tag_pointer": "GCC knows them as builtins, and never calls them",
-    r"__sanitizer_cov_\w+": "coverage: runtime/fuzz",
+    r"__sanitizer_cov_\w+": "coverage: fuzz/",
     r"__sanitizer_(metadata|stat)_\w+": "other instrumentation than of addresses",
     r"__sanitizer_|__sanitizer_unaligned_|__sanitizer_unal__cxa_\w+": "no names: pieces of other strings",
 }
@@ -55,7 +55,7 @@ def defined(tmp_path_factory):
     """The names that the runtime defines, in Generic mode and with software tags."""
     need("clang-19", "llvm-nm-19")
     folder = tmp_path_factory.mktemp("abi")
-    sources = [*(ROOT / "runtime" / "abi").glob("*.c"), ROOT / "runtime" / "core" / "window.c"]
+    sources = [*(ROOT / "runtime" / "abi").glob("*.c"), ROOT / "runtime" / "shadow" / "window.c"]
     sources += [ROOT / "runtime" / "alloc" / "tags_globals.c"]
     names = set()
     for mode in ("GENERIC", "SW_TAGS"):

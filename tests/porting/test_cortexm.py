@@ -94,7 +94,7 @@ def test_atomics_between_two_cores(tmp_path):
 
     def compile_abi(*options):
         """Return (status, messages, the functions of atomic operations)."""
-        command = [*base, *options, str(ROOT / "runtime" / "core" / "arm_abi.c")]
+        command = [*base, *options, str(ROOT / "runtime" / "base" / "arm_abi.c")]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
             return done.returncode, done.stderr, []

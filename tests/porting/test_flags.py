@@ -383,7 +383,7 @@ def test_hardware_tags_need_no_checks(tmp_path, cc):
     assert undefined(cc, "arm64", choice, tmp_path, "__") == set()
     command = [*compiler(cc, "arm64"), *result.runtime, *result.code, "-I", ROOT / "include"]
     command += ["-Wall", "-Wextra", "-Werror", *(f"-D{define}" for define in result.defines)]
-    call([*command, "-c", ROOT / "runtime/core/tags_hw.c", "-o", tmp_path / "tags_hw.o"], tmp_path)
+    call([*command, "-c", ROOT / "runtime/tags/tags_hw.c", "-o", tmp_path / "tags_hw.o"], tmp_path)
 
 
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/base/base.h"
 #include "abi.h"
 #include "unit.h"
 

@@ -31,7 +31,7 @@ static void kasan_arch_zero(void *p)
 	memset((void *)((uintptr_t)p & ~63UL), 0, 64);
 }
 
-#include "../../runtime/core/poison.c"
+#include "../../runtime/shadow/poison.c"
 
 bool kasan_hooks_off;
 

@@ -5,7 +5,7 @@
  */
 #include <pthread.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/base/base.h"
 #include "unit.h"
 
 #define THREADS 4 /* as many granules as share a byte */

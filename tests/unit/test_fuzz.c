@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fuzz.c - runtime/fuzz/ on this machine: the loop, the mailbox, coverage and comparisons.
+ * test_fuzz.c - fuzz/ on this machine: the loop, the mailbox, coverage and comparisons.
  *
  * The test is the host: it posts the next input when the loop asks its port to wait. fuzz_target.c is compiled with the
  * coverage of this build's compiler.

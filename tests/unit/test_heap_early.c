@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/base/base.h"
 #include "unit.h"
 
 /* The smallest allocator that knows its chunks' sizes: a word before each chunk holds its size. */

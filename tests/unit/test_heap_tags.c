@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/base/base.h"
 #include "unit.h"
 
 #define GRANULE 16

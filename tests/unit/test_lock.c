@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_lock.c - the order of the runtime's locks. Any order that core/lock.h allows passes. The checker,
+ * test_lock.c - the order of the runtime's locks. Any order that base/lock.h allows passes. The checker,
  * which is active in all unit tests, ends a process that uses another order.
  */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../runtime/report/report.h"
+#include "../../runtime/report/captured.h"
 #include "unit.h"
 
 #define FIRST &kasan_report_lock

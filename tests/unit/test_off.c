@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/base/base.h"
 #include "fake_slab.h"
 
 /* The options are read before any constructor runs. So a process without them sets them and executes itself

@@ -3,10 +3,10 @@
  * all are documented. */
 #include <string.h>
 
-#include "../../runtime/alloc/pages.h"
-#include "../../runtime/alloc/sample.h"
-#include "../../runtime/core/tags.h"
-#include "../../runtime/report/report.h"
+#include "../../runtime/alloc/whole_pages.h"
+#include "../../runtime/alloc/hw_sample.h"
+#include "../../runtime/tags/tags.h"
+#include "../../runtime/report/captured.h"
 #include "unit.h"
 
 static char *bad;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/base/base.h"
 #include "fake_slab.h"
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 /* test_pages.c - hooks of page allocators, large allocations and vmalloc areas. */
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/base/base.h"
 #include "unit.h"
 
 #define PAGES 8

@@ -528,7 +528,7 @@ static void size_from_the_command_line(void)
 	CHECK_EQ(unit_lines(), 0);
 	CHECK_EQ(stats().max_bytes, 2UL << 20);
 	CHECK_EQ(kasan_option("kasan.quarantine_size", "2097153"), 0);
-	kasan_quarantine_init(4UL << 20);
+	kasan_init(4UL << 20);
 	CHECK_EQ(lines_with("kasan: kasan.quarantine_size=2097153: expected a size as in 512K or "
 			    "16M, at most "
 			    "half of memory, which is 2097152; keeping the default, 131072"),

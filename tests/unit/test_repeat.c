@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../runtime/report/report.h"
+#include "../../runtime/report/captured.h"
 #include "abi.h"
 #include "unit.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/base/base.h"
 #include "abi.h"
 #include "fake_slab.h"
 

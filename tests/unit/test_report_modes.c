@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../runtime/report/report.h"
+#include "../../runtime/report/captured.h"
 #include "abi.h"
 #include "unit.h"
 

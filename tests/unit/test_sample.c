@@ -3,9 +3,9 @@
  * test_sample.c - the counters of kasan.page_alloc.sample=. A draw is interrupted, or its task is moved to
  * another CPU, after each of its instructions; and many threads draw at once.
  *
- * Tests runtime/alloc/sample.c alone, with a port whose CPU number the test sets. A tracer steps a draw by
+ * Tests runtime/alloc/hw_sample.c alone, with a port whose CPU number the test sets. A tracer steps a draw by
  * single instructions and then sends a signal. The signal's handler does what may happen meanwhile: others
- * draw, and the task moves to another CPU. As sample.c promises, no ticket may be lost or drawn twice.
+ * draw, and the task moves to another CPU. As hw_sample.c promises, no ticket may be lost or drawn twice.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 #include <kasan/kasan.h>
 #include <kasan/port.h>
 
-#include "../../runtime/alloc/sample.h"
+#include "../../runtime/alloc/hw_sample.h"
 
 #define INTERVAL  5U
 #define PAGES	  (8UL * CONFIG_KASAN_PAGE_SIZE)

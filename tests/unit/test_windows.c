@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "../../runtime/core/internal.h"
+#include "../../runtime/base/base.h"
 #include "abi.h"
 #include "unit.h"
 

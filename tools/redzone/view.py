@@ -18,7 +18,7 @@ from redzone.base import ROOT
 from redzone.symbolize import Source
 
 # The sanitizer, the allocator and the library: the bug is not in these folders.
-_PLUMBING = tuple(str(ROOT / folder) + "/" for folder in ("runtime", "kernel"))
+_PLUMBING = tuple(str(ROOT / folder) + "/" for folder in ("runtime", "fuzz", "kernel"))
 # Nor is it, as a rule, in these: our headers and ports, the C library, headers of the compiler.
 _OURS = [*_PLUMBING, *(str(ROOT / folder) + "/" for folder in ("include", "ports")), f"{base.BUILD}/libc/"]
 _NOT_THE_USERS = re.compile("|".join([*map(re.escape, _OURS), ".*/lib/(?:clang|gcc|gcc-cross)/"]))

@@ -56,7 +56,7 @@ SECTIONS
 		/* Functions that often run together share a page: for an emulator a step into another page is a search. */
 		. = ALIGN(PAGE_SIZE);
 		*(.text.__asan_memset .text.__memset .text.__asan_memcpy .text.__memcpy)
-		*(.text.kasan_set_slow* .text.kasan_copy_slow* .text.kasan_init_slab_object .text.kasan_shadow_fill)
+		*(.text.kasan_set_slow* .text.kasan_copy_slow* .text.kasan_init_slab_object .text.kasan_fill)
 		. = ALIGN(PAGE_SIZE);
 		*(.text.malloc .text.calloc .text.kmalloc .text.kasan_slab_alloc .text.set_known_object .text.set_object)
 		*(.text.slab_take_slow .text.slab_get_next .text.slab_clear)

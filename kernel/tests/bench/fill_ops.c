@@ -13,7 +13,7 @@
 
 #ifdef CONFIG_KASAN_HW_TAGS
 /* The backend, with the instructions. */
-#include "../../../runtime/core/tags_hot.h"
+#include "../../../runtime/tags/tags_hot.h"
 
 #define LARGEST 8192U
 #define TAG	0xf4

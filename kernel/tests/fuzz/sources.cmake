@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The port of runtime/fuzz/ to this kernel: only kernels with a fuzzing target have it.
+# The port of fuzz/ to this kernel: only kernels with a fuzzing target have it.
 set(REDZONE_TESTS_FUZZ_SOURCES
 	compare.c
 	port.c

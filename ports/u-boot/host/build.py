@@ -278,11 +278,11 @@ def _compile_port(folder, cc, environment, jobs, log, fuzz):
 
     if fuzz:
         own = [PORT / "fuzz" / "inputs.c", PORT / "fuzz" / "host.c"]
-        work += [(path, [*runtime, NO_TAIL_CALLS]) for path in (*(ROOT / "runtime/fuzz").glob("*.c"), *own)]
+        work += [(path, [*runtime, NO_TAIL_CALLS]) for path in (*(ROOT / "fuzz").glob("*.c"), *own)]
         targets = sorted({*(PORT / "fuzz").glob("*.c")} - {*own})
         # The command that is taken as an example may be of a file that is counted; the targets are not.
         work += [(path, [*uboot, f"-DKBUILD_MODNAME={json.dumps(path.stem)}"]) for path in targets]
-        headers += (PORT / "fuzz").glob("*.h")
+        headers += [*(ROOT / "fuzz").glob("*.h"), *(PORT / "fuzz").glob("*.h")]
 
     def one(item):
         source, command = item

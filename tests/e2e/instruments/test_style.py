@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone.suites import style
+from redzone.suites import freestanding, style
 
 
 def test_import_cycle():
@@ -68,11 +68,34 @@ def test_includes_of_the_runtime_go_down():
         return style.upward_includes({path: name}, {path: text})
 
     assert problems("runtime/track/planted.c", '#include "../alloc/meta.h"\n')
-    assert problems("runtime/core/planted.h", '#include "../report/report.h"\n')
-    assert problems("runtime/arch/arm64/planted.h", '#include "../../core/internal.h"\n')
+    assert problems("runtime/shadow/planted.h", '#include "../report/captured.h"\n')
+    assert problems("runtime/arch/arm64/planted.h", '#include "../../base/base.h"\n')
     assert problems("runtime/misc/planted.c", "")
     assert not problems("runtime/alloc/planted.c", '#include "meta.h"\n#include "../track/track.h"\n')
-    assert not problems("runtime/report/planted.c", '#include "../core/../alloc/meta.h"\n')
+    assert not problems("runtime/report/planted.c", '#include "../base/../alloc/meta.h"\n')
+
+
+def test_calls_of_the_runtime_go_down():
+    folders = {"lock.c": "base", "heap.c": "alloc", "report.c": "report"}
+    lines = [
+        "libkasan.a[report.c.obj]: kasan_report T 0 4",
+        "libkasan.a[report.c.obj]: kasan_lock U",
+        "libkasan.a[lock.c.obj]: kasan_lock T 0 4",
+        "libkasan.a[heap.c.obj]: kasan_report U",
+        "libkasan.a[heap.c.obj]: kasan_port_alloc U",
+    ]
+    assert freestanding.upward(lines, folders, {"kasan_report"}) == []
+    assert freestanding.upward(lines, folders, set()) == [
+        "alloc/heap.c uses kasan_report() of report/, which base/up.h does not declare"
+    ]
+    assert "kasan_notice" in freestanding.said_upward()
+
+
+def test_names_of_headers():
+    assert style.repeated_headers(["runtime/a/x.h", "runtime/arch/y.h", "runtime/b/y.h", "kernel/x.h"]) == []
+    assert style.repeated_headers(["runtime/a/heap.h", "include/kasan/heap.h"]) == [
+        "include/kasan/heap.h and runtime/a/heap.h"
+    ]
 
 
 def test_headings_of_sections():

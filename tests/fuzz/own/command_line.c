@@ -16,8 +16,8 @@
 /* Included, because each input begins with an empty table of settings. */
 #include "../../../kernel/lib/params.c"
 #include "../../../runtime/alloc/quarantine.h"
-#include "../../../runtime/core/internal.h"
-#include "../../../runtime/core/tags.h"
+#include "../../../runtime/base/base.h"
+#include "../../../runtime/tags/tags.h"
 #include "../../../runtime/track/track.h"
 
 /* --- Parameters of each type --- */

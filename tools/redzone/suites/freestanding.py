@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The runtime alone, freestanding, for every target and both compilers.
 
-It also checks the objects: the runtime is never instrumented, needs only what the port provides, and never
-calls what it checks for others (all combinations of that: suite freestanding-calls).
+It also checks the objects: the runtime is never instrumented, needs only what the port provides, calls from
+a lower folder to a higher one only what base/up.h declares, and never calls what it checks for others (all
+combinations of that: suite freestanding-calls).
 """
 
 import re
 import subprocess
 
 from redzone import builder
-from redzone.base import BUILD, Failure
+from redzone.base import BUILD, ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.suites import _calls
+from redzone.suites import _calls, style
 
 TOOLS = ("cmake", "ninja", "nm")
 QUICK = "part"
@@ -29,14 +30,62 @@ _ALLOWED = re.compile(
 _SANITIZER = re.compile(r"^__(asan|hwasan)_")
 
 
-def symbols(files):
-    """Return (undefined, defined) names over all objects in @files."""
-    command = ["llvm-nm-19", "--format=posix", *map(str, files)]
-    result = subprocess.run(command, check=False, capture_output=True, text=True)
+# The port's functions have defaults anywhere, and compilers call their own by themselves.
+_OUTSIDE = re.compile(r"^(kasan_port_|__aeabi_)")
+
+
+def _table(*command):
+    result = subprocess.run(
+        ["llvm-nm-19", "--format=posix", *command], check=False, capture_output=True, text=True
+    )
     if result.returncode != 0:
         raise Failure(f"llvm-nm-19 failed: {result.stderr.strip()}")
+    return result.stdout.splitlines()
+
+
+def upward(lines, folders, said):
+    """Return the calls from a folder of the runtime to one above it, without those of the functions @said.
+
+    lines: of nm, for an archive. folders: {file: folder}.
+    """
+    used, defined = [], {}
+    for line in lines:
+        found = re.search(r"\[(\S+\.c)\.o(?:bj)?\]: (\S+) (\w)", line)
+        if not found:
+            continue
+        file, symbol, kind = found.groups()
+        if kind in "Uw":
+            used.append((file, symbol))
+        elif kind.isupper():
+            defined[symbol] = file
+    level = style.LAYERS.index
+    return sorted(
+        f"{folders[file]}/{file} uses {symbol}() of {folders[defined[symbol]]}/, "
+        "which base/up.h does not declare"
+        for file, symbol in used
+        if symbol in defined
+        and symbol not in said
+        and not _OUTSIDE.match(symbol)
+        and level(folders[defined[symbol]]) > level(folders[file])
+    )
+
+
+def said_upward():
+    """Return the functions that base/up.h declares."""
+    text = (ROOT / "runtime/base/up.h").read_text(encoding="utf-8")
+    return set(re.findall(r"^\w[\w ]*\b(kasan_\w+)\(", text, re.MULTILINE))
+
+
+def judge_layers(name, library):
+    folders = {path.name: path.parent.name for path in (ROOT / "runtime").rglob("*.c")}
+    found = upward(_table("-A", str(library)), folders, said_upward())
+    return Result(name, FAIL, "\n".join(found)) if found else Result(name, PASS)
+
+
+def symbols(files):
+    """Return (undefined, defined) names over all objects in @files."""
     undefined, defined = set(), set()
-    for line in result.stdout.splitlines():
+    for line in _table(*map(str, files)):
         fields = line.split()
         if len(fields) < 2 or len(fields[1]) != 1:
             continue
@@ -95,7 +144,8 @@ def _runtime(context, preset):
         log = context.write_log(name, f"{error}\n")
         return [Result(name, FAIL, "\n".join(str(error).splitlines()[:20]), log)]
     mode = next((mode for mode in ("sw_tags", "hw_tags") if mode in name), "generic")
-    results = [judge(name, mode, [BUILD / preset / "libkasan.a"])]
+    library = BUILD / preset / "libkasan.a"
+    results = [judge(name, mode, [library]), judge_layers(f"{name}.layers", library)]
     if "riscv32" not in preset:  # see cmake/Runtime.cmake
         results.append(judge_fuzz(f"{name}.fuzz", [BUILD / preset / "libkasan_fuzz.a"]))
     return results

@@ -27,7 +27,7 @@ _FREESTANDING = {
 }  # fmt: skip
 
 # The runtime's folders, lowest first: a file may include headers from its own folder and those before it.
-_LAYERS = ("arch", "core", "track", "alloc", "report", "abi", "fuzz")
+LAYERS = ("arch", "base", "shadow", "tags", "track", "alloc", "report", "abi")
 # A section's heading: short enough that clang-format does not break it.
 RULE = re.compile(r"/\* --- \S.{0,85} --- \*/")
 
@@ -70,18 +70,27 @@ def upward_includes(names, texts):
     problems = []
     for path, text in texts.items():
         folder = names[path].split("/")[1] if names[path].startswith("runtime/") else None
-        if folder not in _LAYERS:
+        if folder not in LAYERS:
             if folder and path.suffix in (".c", ".h"):
-                problems.append(f"{names[path]}: runtime/{folder} has no place among {', '.join(_LAYERS)}")
+                problems.append(f"{names[path]}: runtime/{folder} has no place among {', '.join(LAYERS)}")
             continue
         for quote, header in _INCLUDE.findall(text):
             target = (path.parent / header).resolve()
             if quote != '"' or ROOT / "runtime" not in target.parents:
                 continue
             other = target.relative_to(ROOT / "runtime").parts[0]
-            if other not in _LAYERS[: _LAYERS.index(folder) + 1]:
+            if other not in LAYERS[: LAYERS.index(folder) + 1]:
                 problems.append(f"{names[path]}: includes {header}; {folder}/ lies below {other}/")
     return problems
+
+
+def repeated_headers(names):
+    """Return the headers of the runtime, private and public, that have the same name; not those of arch/."""
+    seen = {}
+    for name in sorted(names):
+        if re.match(r"(runtime/(?!arch/)|include/kasan/).*\.h$", name):
+            seen.setdefault(name.rsplit("/", 1)[1], []).append(name)
+    return [" and ".join(same) for same in seen.values() if len(same) > 1]
 
 
 # A function of runtime/ that is no macro: what stands before its name and its arguments, and its body.
@@ -123,7 +132,7 @@ def _tree_rules(paths):
 
     upward = []
     for path, text in texts.items():
-        if not names[path].startswith(("runtime/", "include/")):
+        if not names[path].startswith(("runtime/", "include/", "fuzz/")):
             continue
         for quote, header in _INCLUDE.findall(text):
             own = quote == '"' or header.startswith("kasan/") or header in _FREESTANDING
@@ -133,6 +142,7 @@ def _tree_rules(paths):
     yield _lines("layering", upward)
 
     yield _lines("runtime-layers", upward_includes(names, texts))
+    yield _lines("header-names", repeated_headers(names.values()))
 
     runtime = {names[path]: text for path, text in texts.items() if names[path].startswith("runtime/")}
     yield _lines("callers-are-not-inlined", inlined_callers(runtime))
@@ -310,7 +320,11 @@ def _tidy(context, paths):
     """Run clang-tidy over the runtime, with the options that its build uses."""
     preset = "runtime-arm64-clang-full"
     context.build(preset)
-    chosen = [str(path) for path in paths if path.suffix == ".c" and (ROOT / "runtime") in path.parents]
+    chosen = [
+        str(path)
+        for path in paths
+        if path.suffix == ".c" and {ROOT / "runtime", ROOT / "fuzz"} & set(path.parents)
+    ]
 
     def one(batch):
         command = ["clang-tidy-19", "--quiet"]

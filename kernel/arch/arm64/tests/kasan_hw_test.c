@@ -19,7 +19,7 @@
 #include <kernel/workqueue.h>
 
 #include "../../../../runtime/arch/arm64/mte.h"
-#include "../../../../runtime/core/tags.h"
+#include "../../../../runtime/tags/tags.h"
 #include "../../../tests/kasan_test.h"
 #include "../../../tests/user_test.h"
 

@@ -12,7 +12,7 @@
 #include <kernel/time.h>
 
 #include "../../../../runtime/arch/arm64/mte.h"
-#include "../../../../runtime/core/tags.h"
+#include "../../../../runtime/tags/tags.h"
 #include "../../../tests/kasan_test.h"
 
 #define GRANULE KASAN_GRANULE_SIZE

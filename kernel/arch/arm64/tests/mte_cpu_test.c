@@ -10,7 +10,7 @@
 #include <asm/pgtable.h>
 
 #include "../../../../runtime/arch/arm64/mte.h"
-#include "../../../../runtime/core/tags.h"
+#include "../../../../runtime/tags/tags.h"
 #include "../../../tests/kasan_test.h"
 #include "../mte.h"
 

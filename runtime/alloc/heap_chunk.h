@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_chunk.h - the header of a simple heap's chunk: heap.c writes it, and heap_find.c believes it if its
+ * checksum fits.
+ */
+#ifndef KASAN_HEAP_CHUNK_H
+#define KASAN_HEAP_CHUNK_H
+
+#include "meta.h"
+
+/* States of a chunk. Any other value is no header. */
+#define KASAN_HEAP_LIVE	 1U
+#define KASAN_HEAP_FREED 2U
+
+/*
+ * On small systems the header of every object counts. So it holds what cannot be computed: the raw chunk's start and
+ * span follow from the size and the alignment, and the track of the free is put where the object's redzone ends, which
+ * nobody needs any more once the object is freed.
+ *
+ * Bits of @state, from the lowest: 2: KASAN_HEAP_LIVE or _FREED. 1: chunk starts earlier, see KASAN_HEAP_PADDED.
+ * Then log2 of the alignment, the heap's number, and in the tag modes the tag of the object's pointer.
+ */
+#if UINTPTR_MAX > UINT32_MAX
+typedef uint32_t kasan_heap_word;
+#define KASAN_HEAP_ALIGN_BITS  6
+#define KASAN_HEAP_NUMBER_BITS 15
+#else
+typedef uint16_t kasan_heap_word;
+#define KASAN_HEAP_ALIGN_BITS  5
+#define KASAN_HEAP_NUMBER_BITS 8
+#endif
+#define KASAN_HEAP_PADDED	4U
+#define KASAN_HEAP_ALIGN_SHIFT	3
+#define KASAN_HEAP_NUMBER_SHIFT (KASAN_HEAP_ALIGN_SHIFT + KASAN_HEAP_ALIGN_BITS)
+#define KASAN_HEAP_TAG_SHIFT	(KASAN_HEAP_NUMBER_SHIFT + KASAN_HEAP_NUMBER_BITS)
+#define KASAN_HEAP_NUMBERS	(1U << KASAN_HEAP_NUMBER_BITS)
+
+/**
+ * struct kasan_heap_header - @size: bytes that were asked for. @check: of all other members, of the header's address,
+ * and of the free track.
+ */
+struct kasan_heap_header {
+	size_t size;
+	struct kasan_track alloc_track;
+	kasan_heap_word state;
+	kasan_heap_word check;
+};
+
+/* From the header to its object: whole granules, and the header ends at least 8 bytes before the object. */
+#define KASAN_HEAP_GAP 8U
+#define KASAN_HEAP_LEFT                                                             \
+	((sizeof(struct kasan_heap_header) + KASAN_HEAP_GAP + KASAN_GRANULE_MASK) & \
+	 ~(size_t)KASAN_GRANULE_MASK)
+
+/* A chunk that starts this many bytes before its header, because the object is aligned, says so right before it. */
+struct kasan_heap_padding {
+	uint32_t bytes, inverse;
+};
+
+/* All heaps that were added. */
+extern struct kasan_heap *kasan_heaps;
+
+static inline struct kasan_heap_header *kasan_heap_header_of(const void *object)
+{
+	return (struct kasan_heap_header *)(kasan_untag_addr((uintptr_t)object) - KASAN_HEAP_LEFT);
+}
+
+static inline unsigned int kasan_heap_life(const struct kasan_heap_header *header)
+{
+	return header->state & 3U;
+}
+
+static inline size_t kasan_heap_align(const struct kasan_heap_header *header)
+{
+	return (size_t)1 << (header->state >> KASAN_HEAP_ALIGN_SHIFT &
+			     ((1U << KASAN_HEAP_ALIGN_BITS) - 1));
+}
+
+static inline unsigned int kasan_heap_number(const struct kasan_heap_header *header)
+{
+	return header->state >> KASAN_HEAP_NUMBER_SHIFT & (KASAN_HEAP_NUMBERS - 1);
+}
+
+static inline uint8_t kasan_heap_tag(const struct kasan_heap_header *header)
+{
+#ifdef CONFIG_KASAN_TAGS
+	return (uint8_t)(header->state >> KASAN_HEAP_TAG_SHIFT);
+#else
+	(void)header;
+	return 0;
+#endif
+}
+
+/** kasan_heap_seal_start() - Return: the part of @header's checksum that is the same for all of the object's life. */
+static inline __attribute__((always_inline)) uint32_t
+kasan_heap_seal_start(const struct kasan_heap_header *header)
+{
+	uint32_t hash = (uint32_t)(uintptr_t)header ^ (uint32_t)header->size;
+
+#if UINTPTR_MAX > UINT32_MAX
+	hash ^= (uint32_t)(header->size >> 32) * KASAN_SEAL_FACTOR;
+#endif
+	hash = hash * KASAN_SEAL_FACTOR + header->alloc_track.pid;
+	return hash * KASAN_SEAL_FACTOR + header->alloc_track.stack;
+}
+
+/** kasan_heap_seal_end() - Return: the checksum, for the part @hash and @state. @free: the track of the free; NULL: not
+ *  freed. */
+static inline __attribute__((always_inline)) kasan_heap_word
+kasan_heap_seal_end(uint32_t hash, kasan_heap_word state, const struct kasan_track *free)
+{
+	hash = hash * KASAN_SEAL_FACTOR + state;
+	if (free) {
+		hash = hash * KASAN_SEAL_FACTOR + free->pid;
+		hash = hash * KASAN_SEAL_FACTOR + free->stack;
+	}
+	hash *= KASAN_SEAL_FACTOR;
+	return (kasan_heap_word)(hash >> (32 - 8 * sizeof(kasan_heap_word)));
+}
+
+/**
+ * kasan_heap_seal() - Return: the checksum that fits @header. @free: the track of the free, if it is freed.
+ *
+ * A polynomial in an odd factor: no changed bit is lost on the way up, and the result is the upper bits.
+ */
+static inline __attribute__((always_inline)) kasan_heap_word
+kasan_heap_seal(const struct kasan_heap_header *header, const struct kasan_track *free)
+{
+	return kasan_heap_seal_end(kasan_heap_seal_start(header), header->state,
+				   kasan_heap_life(header) == KASAN_HEAP_FREED ? free : NULL);
+}
+
+/**
+ * struct kasan_heap_place - where a chunk with a valid header lies
+ * @free_track: the track of the free, if it is freed.
+ */
+struct kasan_heap_place {
+	struct kasan_heap *heap;
+	uintptr_t raw;
+	size_t span;
+	struct kasan_track *free_track;
+};
+
+/** kasan_heap_chunk_span() - kasan_heap_span() of a @size that was given out, at an alignment of a granule or more. */
+static inline size_t kasan_heap_chunk_span(const struct kasan_heap *heap, size_t size, size_t align)
+{
+	/* The last granule of the chunk may be its neighbour's as well. */
+	return (KASAN_HEAP_LEFT + heap->redzone + KASAN_GRANULE_MASK + (KASAN_GRANULE_SIZE - 8) +
+		(align - 8) + size) &
+	       ~(size_t)7;
+}
+
+/** kasan_heap_place_in() - fill @place from @header, which can be read, if it is one of @place->heap.
+ *  Return: false if what it says of its place cannot be. Its checksum is not looked at. */
+static inline __attribute__((always_inline)) bool
+kasan_heap_place_in(const struct kasan_heap_header *header, struct kasan_heap_place *place)
+{
+	const struct kasan_heap_padding *padding = (const struct kasan_heap_padding *)header - 1;
+	const size_t align = kasan_heap_align(header);
+
+	place->raw = (uintptr_t)header;
+	if (kasan_unlikely(header->state & KASAN_HEAP_PADDED)) {
+		if (padding->bytes != ~padding->inverse || padding->bytes >= align)
+			return false;
+		place->raw -= padding->bytes;
+	}
+	place->span = kasan_heap_chunk_span(place->heap, header->size, align);
+	place->free_track = (struct kasan_track *)(place->raw + place->span) - 1;
+	return true;
+}
+
+/** kasan_heap_place() - fill @place from @header, which can be read. Return: false if it is no header: its heap,
+ *  its place and its checksum do not fit together. */
+bool kasan_heap_place(const struct kasan_heap_header *header, struct kasan_heap_place *place);
+
+/** kasan_heap_is_start() - may an object start at @object, so that its header may be read? */
+bool kasan_heap_is_start(uintptr_t object);
+
+/** kasan_heap_holds() - does @addr, the start of a chunk with a header or of an early chunk, lie in a chunk
+ *  with a header? */
+bool kasan_heap_holds(uintptr_t addr);
+
+/* --- fifo.c --- */
+
+/**
+ * struct kasan_held - one chunk in a quarantine
+ * @object: the chunk to release.
+ * @bytes: of it.
+ */
+struct kasan_held {
+	void *object;
+	size_t bytes;
+};
+
+/*
+ * The caller's lock protects a fifo. Its entries live in pages of kasan_port_alloc(), beside the
+ * objects and not inside them: a write after free must not be able to break the queue.
+ */
+
+struct kasan_fifo_page {
+	struct kasan_fifo_page *next;
+	uint32_t first, last; /* entries [first, last) are in use */
+	struct kasan_held entry[];
+};
+
+#define KASAN_FIFO_ENTRIES \
+	((CONFIG_KASAN_PAGE_SIZE - sizeof(struct kasan_fifo_page)) / sizeof(struct kasan_held))
+
+struct kasan_fifo_page *kasan_fifo_add_page(struct kasan_fifo *fifo);
+void kasan_fifo_drop_empty(struct kasan_fifo *fifo);
+
+/** kasan_fifo_pop() - take the oldest. Return: false if empty. */
+static inline bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *out)
+{
+	struct kasan_fifo_page *page = fifo->head;
+
+	if (!fifo->count)
+		return false;
+	/* Only the last page may be empty, and then the queue is empty as well. */
+	*out = page->entry[page->first++];
+	fifo->count--;
+	fifo->bytes -= out->bytes;
+	if (kasan_unlikely(page->first == page->last))
+		kasan_fifo_drop_empty(fifo);
+	return true;
+}
+
+/**
+ * kasan_fifo_turn() - append @object with its @bytes; if the bound is passed, take the oldest first
+ * @bytes: not more than the bound, @max.
+ * @oldest: filled; .object is NULL if none was taken.
+ *
+ * Return: true if appended. Else, with @oldest taken, try again; without, there is no memory.
+ */
+static inline __attribute__((always_inline)) bool kasan_fifo_turn(struct kasan_fifo *fifo,
+								  void *object, size_t bytes,
+								  size_t max,
+								  struct kasan_held *oldest)
+{
+	struct kasan_fifo_page *tail = fifo->tail, *head;
+	size_t total = fifo->bytes + bytes;
+	uint32_t at;
+
+	oldest->object = NULL;
+	if (kasan_unlikely(!tail || tail->last == KASAN_FIFO_ENTRIES)) {
+		tail = kasan_fifo_add_page(fifo);
+		if (!tail) {
+			(void)kasan_fifo_pop(fifo, oldest);
+			return false;
+		}
+	}
+	if (kasan_likely(total > max)) {
+		/* Not empty, because @bytes alone fit. */
+		head = fifo->head;
+		at = head->first++;
+		*oldest = head->entry[at];
+		total -= oldest->bytes;
+		fifo->count--;
+		if (kasan_unlikely(at + 1 == head->last))
+			kasan_fifo_drop_empty(fifo);
+		if (kasan_unlikely(total > max)) {
+			fifo->bytes = total - bytes;
+			return false;
+		}
+	}
+	at = tail->last++;
+	tail->entry[at] = (struct kasan_held){object, bytes};
+	fifo->count++;
+	fifo->bytes = total;
+	return true;
+}
+
+#endif /* KASAN_HEAP_CHUNK_H */

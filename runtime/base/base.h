@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base.h - what every file of the runtime may use: the public headers, a few macros, the two states.
+ *
+ * Includes and calls go down only: abi/, report/, alloc/, track/, tags/, shadow/, base/, arch/. The few calls that go up
+ * are in up.h. The runtime is never instrumented.
+ */
+#ifndef KASAN_BASE_H
+#define KASAN_BASE_H
+
+#include <kasan/kasan.h>
+#include <kasan/port.h>
+#include <kasan/stats.h>
+
+/* Processors without atomic instructions: arm_abi.c has functions for them, and Clang warns of each call. */
+#if defined(__clang__) && defined(__arm__) && !defined(__ARM_FEATURE_LDREX)
+#pragma clang diagnostic ignored "-Watomic-alignment"
+#endif
+
+/* The caller of a hook: traces start there. Only in functions that are __noinline__, or inlined into one that is: link-time
+ * optimisation knows no files. */
+#define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
+#if defined(__thumb__) && !defined(__clang__)
+/* GCC's frames are no chain there. A trace is unwound from the caller's stack pointer, as it is at the call. */
+#define KASAN_CALLER_FP() ((uintptr_t)__builtin_dwarf_cfa())
+#else
+#define KASAN_CALLER_FP() ((uintptr_t)__builtin_frame_address(0))
+#endif
+
+#define kasan_likely(x)	  __builtin_expect(!!(x), 1)
+#define kasan_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* The compilers' ABI names are defined here but declared by no header. */
+#define KASAN_ABI __attribute__((__used__, __noinline__))
+
+/* A default, which the system's function of the same name replaces. */
+#define KASAN_WEAK __attribute__((__weak__))
+
+/* --- States: state.c --- */
+
+/*
+ * Two things can be off. The hooks are off for good if kasan=off came before kasan_init() or the CPU has no
+ * memory tags: kasan_on() in <kasan/core.h>. Reporting is off before kasan_init(), and silent while
+ * kasan=off holds.
+ */
+enum kasan_reporting {
+	KASAN_NOT_YET, /* before kasan_init() */
+	/* A reset handler may call memcpy() before .bss is cleared, so whatever RAM holds must not look like these.
+	 * A compare instruction of each architecture can hold them. */
+	KASAN_LIVE = 0x00a50000,
+	KASAN_SILENT = 0x00c30000, /* kasan=off, or the hooks are off */
+};
+extern unsigned int kasan_reporting;
+
+/** kasan_starts_again() - is the state above that of a run before a warm reset, which left RAM as it was? True once
+ *  .data has been loaded anew, and for the copy [@dst, @dst + @n) from @src that loads it; the state is then
+ *  KASAN_NOT_YET. @src NULL: memory is filled. */
+bool kasan_starts_again(const void *dst, const void *src, size_t n);
+
+/*
+ * Clear a variable of the runtime's own, and copy one. Not by = {0}, = {.member = value} and *to = *from: for more than some
+ * words the compilers call memset() and memcpy() for these, which are the checked ones. On a stack whose shadow a bug has
+ * poisoned that check would report, and the report clear the same variable. The suite freestanding-calls finds each
+ * place.
+ */
+#define kasan_clear(variable) ((void)__memset((variable), 0, sizeof(*(variable))))
+#define kasan_copy(to, from) \
+	((void)sizeof(*(to) = *(from)), (void)__memcpy((to), (from), sizeof(*(to))))
+
+/** kasan_clear_task() - kasan_clear() on hot paths: some stores, which no compiler makes a call of. */
+static inline __attribute__((always_inline)) void kasan_clear_task(struct kasan_port_task *task)
+{
+	volatile struct kasan_port_task *const words = task;
+
+	words->id = 0;
+	words->name = NULL;
+	words->stack_start = 0;
+	words->stack_end = 0;
+	words->trace_end = 0;
+	words->overflowed = false;
+}
+
+/** kasan_live() - kasan_enabled(), inline. */
+static inline bool kasan_live(void)
+{
+	return __atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_LIVE;
+}
+
+/** kasan_silent() - is it useless to record anything now? Not before kasan_init(): a later report may need it. */
+static inline bool kasan_silent(void)
+{
+	return kasan_unlikely(__atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_SILENT);
+}
+
+/** kasan_set_reporting() - enter the state @reporting. */
+void kasan_set_reporting(enum kasan_reporting reporting);
+
+/*
+ * kasan_slab_flags - why the hooks of slab objects have more to do, or less, than to set tags. One word, because
+ * every allocation and every free asks; 0 is the production case of the tag modes.
+ */
+#define KASAN_SLAB_OFF	  1U /* kasan_on() is false */
+#define KASAN_SLAB_TRACES 2U /* kasan.stacktrace= is not off */
+#define KASAN_SLAB_SLOW \
+	4U /* an option wants the general functions for every object: kasan.tag_policy=random */
+extern unsigned int kasan_slab_flags;
+
+/** kasan_slab_set_flag() - set or clear one of the flags. When options are set, not on hot paths. */
+void kasan_slab_set_flag(unsigned int flag, bool on);
+
+/** kasan_set_hooks_off() - set kasan_hooks_off and its flag. Before kasan_init(). */
+void kasan_set_hooks_off(bool off);
+
+/* --- Checks --- */
+
+/** kasan_find_bad() - is some byte of the range inaccessible? @bad: filled with the first such address, without a
+ *  tag, if the answer is true. @size > 0 and no wrap-around. Each kind of state has its own: shadow_check.c,
+ *  compact.c, tags_check.c. */
+bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad);
+
+/** kasan_first_bad() - Return: the first inaccessible byte's address in the range, 0 if all of it is
+ *  accessible. @size > 0 and no wrap-around. */
+static inline uintptr_t kasan_first_bad(uintptr_t addr, size_t size)
+{
+	uintptr_t bad;
+
+	return size && kasan_find_bad(addr, size, &bad) ? bad : 0;
+}
+
+/* shadow/probe.c: address that kasan_check_offset() is about to touch, 0 if none. A check that finds it
+ * bad clears it, before anything is reported. */
+extern uintptr_t kasan_probe_addr;
+
+#endif /* KASAN_BASE_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * up.h - the calls that go up. All others go down (base.h); the suite freestanding looks at the objects.
+ *
+ * Code that finds a bug, or has something to say, lies below the code that prints it.
+ */
+#ifndef KASAN_UP_H
+#define KASAN_UP_H
+
+#include "base.h"
+
+/* --- To report/ --- */
+
+/** kasan_report_bad_free() - @type: "double-free" or "invalid-free". */
+bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp);
+
+/** kasan_report_slack() - report @slack: bytes past an object's end that were overwritten some time ago. @tag: of
+ *  the object's pointer. */
+struct kasan_slack;
+bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t ip, uintptr_t fp);
+
+/** kasan_wait_for_report() - wait until a report that another CPU is printing is done: it may have pointers
+ *  to an entry that the caller has taken out of a registry. The wait is bounded, see lock_reports(). */
+void kasan_wait_for_report(void);
+
+/** kasan_notice() - print one line that is not a report, from any hook, with no lock held. Prints the
+ *  reports that came to wait meanwhile and, like a report, may not return. Return: false if a report is
+ *  being printed; then nothing was printed. */
+bool kasan_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* --- From shadow/ to alloc/ --- */
+
+/** kasan_last_bytes() - if @granule is the last one of a live object, the accessible bytes of it, 1 to 7; else 0. The
+ *  object's header has them: a compact shadow has not. */
+unsigned int kasan_last_bytes(uintptr_t granule);
+
+#endif /* KASAN_UP_H */

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * captured.h - one report on its way from capture to text.
+ *
+ * report.c fills struct kasan_report in phases and passes it on; each group of members names the file that
+ * fills it. Everything that may change or be overwritten while the report is printed is copied first.
+ */
+#ifndef KASAN_CAPTURED_H
+#define KASAN_CAPTURED_H
+
+#include "check.h"
+#include "notice.h"
+
+#include "../alloc/globals.h"
+#include "../alloc/hw_slack.h"
+#include "../alloc/meta.h"
+#include "../track/track.h"
+
+/* The bad access and its callers, which identify a place that was reported before. */
+#define KASAN_PLACE_FRAMES 3
+
+#define KASAN_REPORT_ROWS     5
+#define KASAN_REPORT_ROW_SIZE 16 /* granules */
+
+/* A report's certainty about an object's state. */
+enum kasan_owner_state {
+	KASAN_OWNER_UNKNOWN, /* metadata overwritten */
+	KASAN_OWNER_NEVER,   /* the slot was never allocated */
+	KASAN_OWNER_LIVE,
+	KASAN_OWNER_FREED,
+};
+
+/**
+ * struct kasan_owner - the heap object that an address belongs to, in terms all kinds share
+ * @kind: KASAN_OBJECT_NONE if there is none.
+ * @start, @size: the bytes asked for.
+ * @cache_size: its size for the allocator.
+ * @slot_size: SLAB: distance to the next object; else 0.
+ * @corrupt: its metadata was overwritten: @size comes from the shadow, tracks are left out.
+ * @name: of cache or heap, checked and copied.
+ * @has_alloc, @has_free: @alloc, @free hold believable tracks.
+ */
+struct kasan_owner {
+	enum kasan_object_kind kind;
+	enum kasan_owner_state state;
+	uintptr_t start;
+	size_t size;
+	size_t cache_size;
+	size_t slot_size;
+	bool corrupt;
+	bool has_alloc, has_free;
+	struct kasan_track alloc, free;
+	uint32_t aux_stack[2];
+	char name[48];
+};
+
+/**
+ * struct kasan_frame - the stack frame that an address lies in
+ * @base: lowest address of its instrumented part, the offset's origin.
+ * @function: code address in its function.
+ * @descr: the compiler's description, "n off size namelen name ...", readable up to its NUL.
+ */
+struct kasan_frame {
+	uintptr_t base;
+	uintptr_t function;
+	const char *descr;
+};
+
+#if defined(CONFIG_KASAN_HW_TAGS) && CONFIG_KASAN_STACK
+#define KASAN_TAGGED_FRAMES 1
+#endif
+
+/**
+ * struct kasan_tagged_frame - the frame that an address on a stack with tagged variables lies in
+ * @fp: its record; 0: not found. @pc: code address in its function. @is_return: @pc is behind a call.
+ * @is_dead: the address lies below the stack pointer, so its frame is gone.
+ * @low, @high: the nearest memory with the pointer's tag, in whole granules; 0: there is none.
+ */
+struct kasan_tagged_frame {
+	uintptr_t fp, pc;
+	bool is_return, is_dead;
+	uintptr_t low, high;
+};
+
+/* What kind of bug it is. */
+#define KASAN_HOW_WRITE	  1U
+#define KASAN_HOW_FREE	  2U
+#define KASAN_HOW_FAULT	  4U
+#define KASAN_HOW_AT_PC	  8U
+#define KASAN_HOW_ASYNC	  16U
+#define KASAN_HOW_UNCLEAR 32U
+
+/**
+ * struct kasan_bug - the facts of a bug, as in the members of struct kasan_report
+ * @how: KASAN_HOW_*.
+ * @slack: copied into the report; NULL: none.
+ * @regs: registers of the interrupted code, where @ip comes from; NULL: it was not interrupted, or they are not known.
+ * @owner: the task whose stack has overflowed; NULL: that is not what was found.
+ * @sp: report.c: stack pointer of the context that found it; 0: not known.
+ * @task: report.c: that context's task, as the port says.
+ */
+struct kasan_bug {
+	const char *type;
+	uintptr_t addr;
+	size_t size;
+	unsigned int how;
+	uintptr_t ip, fp;
+	const struct kasan_slack *slack;
+	const struct kasan_regs *regs;
+	const struct kasan_port_task *owner;
+	uintptr_t sp;
+	struct kasan_port_task task;
+#ifdef CONFIG_KASAN_TAGS
+	uint64_t newest_record;
+#endif
+};
+
+struct kasan_report {
+	/* capture.c, kasan_capture(): the arguments of the entry functions (kasan_report_access() and the others). */
+	const char *type;  /* frees: given; accesses: kasan_classify() */
+	uintptr_t addr;	   /* without tag */
+	uintptr_t pointer; /* as it was used */
+	size_t size;	   /* 0: not known, or a free */
+	bool is_write, is_free, is_fault;
+	bool is_unclear;  /* a fault, read or write: @is_write is set, because it may be one */
+	bool is_overflow; /* of a stack: given by the system, or found by kasan_capture() */
+	bool at_pc;	  /* @ip is the access itself, not a return address */
+	bool is_async;	  /* found by the CPU some time ago: nothing but @ip is known */
+	/* A write some time ago, found by its result (kasan.slack=check); @slack.found is NULL if it is not one. */
+	struct kasan_slack slack;
+	uintptr_t ip, fp;
+
+#ifdef CONFIG_KASAN_TAGS
+	uint64_t newest_record; /* of the stack ring, when the bug was found */
+#endif
+
+	/* capture.c: task, call trace, and the state of memory. */
+	unsigned int cpu;
+	bool was_put_off; /* printed by another context than the one that found it */
+	struct kasan_port_task task;
+	char comm[32];
+	size_t depth;
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+	bool has_shadow;
+	uintptr_t
+		first_bad;  /* first byte that may not be accessed; @addr where that is not known */
+	uint8_t bad_shadow; /* shadow of its granule */
+	uintptr_t rows_base; /* address of the first row */
+	bool row_valid[KASAN_REPORT_ROWS];
+	uint8_t rows[KASAN_REPORT_ROWS][KASAN_REPORT_ROW_SIZE];
+	struct kasan_tagged_frame tagged;
+
+	/* capture.c: @is_overflow: whose stack it is, and how far below it the stack pointer is; 0: not below, or not known. */
+	struct kasan_port_task overflow_task;
+	char overflow_comm[32];
+	size_t overflow_by;
+
+	/* describe.c: the owner of the memory. */
+	struct kasan_owner owner;
+	const struct kasan_global *global;
+	bool left_global; /* software tags: the pointer was made for @global, and the access is not inside */
+	bool on_stack;	     /* of @task */
+	bool on_other_stack; /* of task @other_comm with number @other_id */
+	uint32_t other_id;
+	char other_comm[32];
+	uintptr_t alloca_pc; /* in the function whose alloca() it is; 0: none, or not known */
+	bool has_frame;
+	struct kasan_frame frame;
+	bool has_area;
+	struct kasan_area area;
+};
+
+/* Only hardware tags find a bug some time after the access. */
+#ifdef CONFIG_KASAN_HW_TAGS
+#define KASAN_IS_ASYNC(report) ((report)->is_async)
+#else
+#define KASAN_IS_ASYNC(report) ((void)(report), false)
+#endif
+
+/* --- lifecycle.c --- */
+
+/** kasan_may_report() - is reporting on, and not switched off here? Interrupts are off. */
+bool kasan_may_report(void);
+
+/** kasan_take_shot() - Return: true if this is the first report, multi-shot is on, or a panic
+ * follows by kasan.fault=panic_on_write. @is_write: bad write or free. */
+bool kasan_take_shot(bool is_write);
+
+/* --- capture.c --- */
+
+/** kasan_capture() - fill @report with what may change. Interrupts are off. */
+void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug);
+
+/** kasan_capture_short() - the same for a short report, with its type: no trace, and no other memory than that of the
+ *  access. */
+void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bug);
+
+/** kasan_clip_stack() - leave of the bounds of @task's stack the readable part around a place that certainly is in it,
+ *  because the bounds may be garbage, and frames are read anywhere inside. @sp, @fp: of the context that found the bug. */
+void kasan_clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp);
+
+/* --- own_stack.c --- */
+
+/** enum kasan_room - how much of the stack is left for a report. */
+enum kasan_room {
+	KASAN_ROOM_WHOLE,
+	KASAN_ROOM_SHORT, /* for a few lines */
+	KASAN_ROOM_NONE,
+};
+
+/** kasan_room_here() - may a report run on the stack that the CPU is on, or has it a stack of its own? @task: running.
+ *  @left: filled with the bytes that are left, if that is not KASAN_ROOM_WHOLE. Interrupts are off. */
+enum kasan_room kasan_room_here(const struct kasan_port_task *task, size_t *left);
+
+/** kasan_on_own_stack() - call @function on the stack for reports if there is one that is free, else here. Interrupts are
+ *  off. */
+void kasan_on_own_stack(void (*function)(void *argument), void *argument);
+
+/** kasan_own_stack_broken() - was more pushed onto the stack for reports than it holds? Says so once. */
+bool kasan_own_stack_broken(void);
+
+/* --- repeat.c --- */
+
+/** kasan_count_repeats() - count a report of the place of @report. The type is known, and the report lock
+ *  is held. Return: reports of this place so far, with this one; 1 if it is new or was forgotten. */
+unsigned long kasan_count_repeats(const struct kasan_report *report);
+
+/** kasan_is_place() - is entry @i of the trace @pcs an instruction itself, and not what follows a call?
+ *  @first_is_exact: for the first one. */
+static inline bool kasan_is_place(const uintptr_t *pcs, size_t i, bool first_is_exact)
+{
+	return i ? kasan_port_is_interrupted(pcs[i - 1]) : first_is_exact;
+}
+
+/* --- ignore.c --- */
+
+/** kasan_ignore_set() - replace the list of kasan.ignore=. @value: names separated by commas, a '*' at
+ *  the end of one stands for any rest; "" for none. Return: false if it is not such a list; then the list
+ *  stays as it was. */
+bool kasan_ignore_set(const char *value);
+
+/** kasan_ignored() - is a function of the list in the call trace of this bug? Interrupts are off. */
+#if CONFIG_KASAN_IGNORE
+bool kasan_ignored(const struct kasan_bug *bug);
+#else
+static inline bool kasan_ignored(const struct kasan_bug *bug)
+{
+	(void)bug;
+	return false;
+}
+#endif
+
+/* --- options.c --- */
+
+enum kasan_fault_mode {
+	KASAN_FAULT_REPORT,
+	KASAN_FAULT_PANIC,
+	KASAN_FAULT_PANIC_ON_WRITE,
+};
+extern enum kasan_fault_mode kasan_opt_fault;
+extern unsigned int kasan_opt_multi_shot; /* read and written with atomics */
+extern bool kasan_opt_repeat_full;	  /* kasan.repeat=full */
+
+/* --- classify.c --- */
+
+/** kasan_classify() - name the bug, from address, size and shadow. Sets @report->type. */
+void kasan_classify(struct kasan_report *report);
+
+/** kasan_classify_by_owner() - name the bug again, where the shadow did not help but an object was found. */
+void kasan_classify_by_owner(struct kasan_report *report);
+
+/** kasan_telling_shadow() - Generic mode. Return: the shadow that names the bug: of the first bad byte, or
+ *  of the granule behind it if the first bytes of its own are accessible. */
+uint8_t kasan_telling_shadow(const struct kasan_report *report);
+
+/* --- describe.c, describe_stack.c --- */
+
+/** kasan_describe_object() - the part of kasan_describe() for heap objects. */
+void kasan_describe_object(struct kasan_report *report);
+
+/** kasan_copy_name() - fill @to, of @size bytes: @name if it can be read and is not empty, else
+ *  @otherwise, a constant shorter than that. */
+void kasan_copy_name(char *to, size_t size, const char *name, const char *otherwise);
+
+/** kasan_owner_name() - the same for @owner->name. */
+static inline void kasan_owner_name(struct kasan_owner *owner, const char *name,
+				    const char *otherwise)
+{
+	kasan_copy_name(owner->name, sizeof(owner->name), name, otherwise);
+}
+
+/** kasan_owner_large() - fill @owner with a large allocation. */
+void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *object);
+
+/** kasan_owner_heap() - fill @owner, which is zeroed, with the chunk of a simple heap. */
+void kasan_owner_heap(struct kasan_owner *owner, const struct kasan_heap_chunk *chunk);
+
+/** kasan_type_without_shadow() - Return: bug type of an address that has no owner. */
+const char *kasan_type_without_shadow(uintptr_t addr);
+
+/** kasan_size_is_absurd() - does @report's range wrap around, or is its size negative? Faults have sizes of
+ *  single accesses, and an error code used as a pointer lies just below the wrap-around. */
+bool kasan_size_is_absurd(const struct kasan_report *report);
+
+/** kasan_describe() - find the owner of @report->addr, all kinds. */
+void kasan_describe(struct kasan_report *report);
+
+/* describe_frame.c: hardware tags, and the compiler tags stack variables. */
+#ifdef KASAN_TAGGED_FRAMES
+/** kasan_capture_frame() - fill @report->tagged, if the address lies on the stack that the CPU is on. */
+void kasan_capture_frame(struct kasan_report *report);
+
+/** kasan_has_tagged_frame() - Return: did that say where the address lies? */
+bool kasan_has_tagged_frame(const struct kasan_report *report);
+
+/** kasan_print_tagged_frame() - print it, behind the line that names the stack. */
+void kasan_print_tagged_frame(const struct kasan_report *report);
+#else
+static inline void kasan_capture_frame(struct kasan_report *report)
+{
+	(void)report;
+}
+static inline bool kasan_has_tagged_frame(const struct kasan_report *report)
+{
+	(void)report;
+	return false;
+}
+static inline void kasan_print_tagged_frame(const struct kasan_report *report)
+{
+	(void)report;
+}
+#endif
+
+/** kasan_describe_stack() - the part of kasan_describe() for stacks. */
+void kasan_describe_stack(struct kasan_report *report);
+
+/** kasan_print_frame() - the lines of "This frame has N objects:". */
+void kasan_print_frame(const struct kasan_frame *frame);
+
+/** kasan_copy_string() - copy a string that may be garbage: at most @size - 1 characters, stopping
+ * at memory that cannot be read; unprintable characters become '?'. Return: characters copied. */
+size_t kasan_copy_string(char *to, const char *from, size_t size);
+
+/* --- print.c --- */
+
+/** kasan_print_report() - print the text. */
+void kasan_print_report(const struct kasan_report *report);
+
+/** kasan_print_short() - print what needs little stack. @left: bytes of stack that are left. */
+void kasan_print_short(const struct kasan_report *report, size_t left);
+
+/** kasan_print_again() - print the one line for a report whose place is known. @count: reports of this
+ *  place so far, with this one. */
+void kasan_print_again(const struct kasan_report *report, unsigned long count);
+
+#endif /* KASAN_CAPTURED_H */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.c - checks of ranges in all modes: reports a range that must not be touched. The mode decides which
+ * ranges those are: kasan_find_bad() in shadow_check.c and tags_check.c.
+ */
+#include "check.h"
+
+/* A range that wraps around, or whose size is a negative number that lost its sign. */
+static inline bool range_is_absurd(uintptr_t addr, size_t size)
+{
+	return addr + size - 1 < addr || size > (size_t)PTRDIFF_MAX;
+}
+
+/* Report a range that is bad. Return: true if it passes nevertheless. */
+static bool report_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
+{
+#ifdef CONFIG_KASAN_TAGS
+	/* With kasan=off no memory was tagged. */
+	if (!kasan_on())
+		return true;
+#endif
+	kasan_report_access(addr, size, is_write, ip, fp);
+	return false;
+}
+
+bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
+{
+	uintptr_t bad;
+
+	/* Nothing is touched, so any pointer is good: memcpy(NULL, NULL, 0) is common and harmless. */
+	if (kasan_unlikely(!size))
+		return true;
+	if (kasan_likely(!range_is_absurd(addr, size) && !kasan_find_bad(addr, size, &bad)))
+		return true;
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* An explicit check must not find more than the CPU would at the access itself. */
+	if (!is_write && kasan_write_only_enabled() && !range_is_absurd(addr, size))
+		return true;
+#endif
+	return report_range(addr, size, is_write, ip, fp);
+}
+
+bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
+{
+	uintptr_t bad;
+
+	if (kasan_unlikely(!size))
+		return true;
+	if (kasan_unlikely(range_is_absurd(addr, size))) {
+		kasan_report_access(addr, size, is_write, ip, fp);
+		return false;
+	}
+	if (kasan_likely(!kasan_find_bad(addr, size, &bad)))
+		return true;
+	return !kasan_report_access(addr, size, is_write, ip, fp);
+}
+
+__attribute__((__noinline__)) bool kasan_check_read(const volatile void *addr, size_t size)
+{
+	return kasan_check_range((uintptr_t)addr, size, false, KASAN_CALLER_IP(),
+				 KASAN_CALLER_FP());
+}
+
+__attribute__((__noinline__)) bool kasan_check_write(const volatile void *addr, size_t size)
+{
+	return kasan_check_range((uintptr_t)addr, size, true, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+__attribute__((__noinline__)) bool kasan_check_byte(const void *addr)
+{
+	uintptr_t bad;
+
+	/* It asks about an object rather than for an access, so kasan.write_only= does not matter. */
+	if (kasan_likely(!kasan_find_bad((uintptr_t)addr, 1, &bad)))
+		return true;
+	return report_range((uintptr_t)addr, 1, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+bool kasan_byte_accessible(const void *addr)
+{
+	uintptr_t bad;
+
+	return !kasan_find_bad((uintptr_t)addr, 1, &bad);
+}
+
+bool kasan_has_shadow(uintptr_t addr)
+{
+	uint8_t state;
+
+	return kasan_memory_state((const void *)addr, &state);
+}
+
+KASAN_WEAK bool kasan_port_readable(const void *addr, size_t size)
+{
+	const uintptr_t first = kasan_untag_addr((uintptr_t)addr);
+
+	if (!size)
+		return true;
+	if (first + (size - 1) < first)
+		return false;
+#ifdef CONFIG_KASAN_SHADOW_WINDOWED
+	/*
+	 * Names and descriptions lie in read-only memory that seldom has a window. Without an MMU hardly
+	 * any address is unreadable, so only the neighbourhood of null is taken for garbage.
+	 */
+	if (first >= (CONFIG_KASAN_NULL_CHECK ? CONFIG_KASAN_NULL_CHECK : CONFIG_KASAN_NULL_LIMIT))
+		return true;
+#endif
+	return kasan_has_shadow(first) && kasan_has_shadow(first + (size - 1));
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compact.c - the compact shadow: poisons, checks, and says what a byte of the ordinary shadow would be. See compact.h.
+ */
+#include "compact.h"
+#include "../base/lock.h"
+#include "../base/up.h"
+
+#ifdef CONFIG_KASAN_SHADOW_COMPACT
+
+static enum kasan_code code_of(uint8_t value)
+{
+	if (value == KASAN_SLAB_FREE || value == KASAN_PAGE_FREE)
+		return KASAN_CODE_FREED;
+	if (value == KASAN_HEAP_LEFT_REDZONE)
+		return KASAN_CODE_LEFT;
+	return value ? KASAN_CODE_REDZONE : KASAN_CODE_OPEN;
+}
+
+uint8_t kasan_code_value(enum kasan_code code)
+{
+	static const uint8_t values[] = {0, KASAN_SLAB_FREE, KASAN_SLAB_REDZONE,
+					 KASAN_HEAP_LEFT_REDZONE};
+
+	return values[code];
+}
+
+/* --- Writing --- */
+
+/* The bits of @mask, in a byte that a neighbour's granules may share: nobody may come between the load and the store. */
+static void set_bits(uint8_t *byte, uint8_t mask, uint8_t bits)
+{
+#ifdef KASAN_LOCK_PLAIN
+	const unsigned long flags = kasan_port_irq_save();
+
+	*byte = (uint8_t)((*byte & ~mask) | (bits & mask));
+	kasan_port_irq_restore(flags);
+#elif defined(__riscv)
+	/* GCC 12 has no atomic operations on bytes there, only calls of libatomic: the aligned word around it. Another CPU's
+	 * store beside the byte makes the exchange fail, as one to the byte itself does. */
+	uint32_t *const word = (uint32_t *)((uintptr_t)byte & ~(uintptr_t)3);
+	const unsigned int shift = ((uintptr_t)byte & 3) * 8;
+	const uint32_t kept = ~((uint32_t)mask << shift);
+	const uint32_t set = (uint32_t)(bits & mask) << shift;
+	uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(word, &old, (old & kept) | set, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
+#else
+	uint8_t old = __atomic_load_n(byte, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(byte, &old, (uint8_t)((old & ~mask) | (bits & mask)),
+					    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+#endif
+}
+
+/* Whole granules, all in @window. */
+static void fill_piece(const struct kasan_window *window, uintptr_t first, uintptr_t last,
+		       enum kasan_code code)
+{
+	const uint8_t bits = (uint8_t)(code * 0x55U);
+	const uint8_t low = (uint8_t)(0xffU << kasan_code_shift(first));
+	const uint8_t high = (uint8_t)(0xffU >> (6 - kasan_code_shift(last)));
+	uint8_t *byte = kasan_codes_of(window, first), *const end = kasan_codes_of(window, last);
+
+	if (byte == end) {
+		set_bits(byte, low & high, bits);
+		return;
+	}
+	set_bits(byte, low, bits);
+	kasan_fill(byte + 1, bits, (size_t)(end - byte - 1));
+	set_bits(end, high, bits);
+}
+
+static void fill_granules(uintptr_t addr, size_t size, enum kasan_code code)
+{
+	const unsigned int count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
+	const uintptr_t end = addr + (size - 1);
+	unsigned int i;
+
+	for (i = 0; size && i < count; i++) {
+		const struct kasan_window *window = &kasan_windows[i];
+		const uintptr_t window_end = window->start + (window->size - 1);
+
+		if (end < window->start || addr > window_end)
+			continue;
+		fill_piece(window, addr > window->start ? addr : window->start,
+			   end < window_end ? end : window_end, code);
+	}
+}
+
+void kasan_poison_always(const void *addr, size_t size, uint8_t value)
+{
+	const uintptr_t start =
+		((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const size_t before = start - (uintptr_t)addr;
+
+	/* Not by the end, which is 0 for the last granule of the address space. */
+	if (size > before)
+		fill_granules(start, (size - before) & ~(size_t)KASAN_GRANULE_MASK, code_of(value));
+}
+
+void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end)
+{
+	const uintptr_t whole = object + (size & ~(size_t)KASAN_GRANULE_MASK);
+
+	fill_granules(raw, object - raw, KASAN_CODE_LEFT);
+	fill_granules(object, whole - object, KASAN_CODE_OPEN);
+	fill_granules(whole, end - whole, KASAN_CODE_REDZONE);
+}
+
+/* Without a header there is nobody to ask about the last granule, so all of it is accessible. */
+static void unpoison(const void *addr, size_t size)
+{
+	const uintptr_t start = (uintptr_t)addr & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const uintptr_t end =
+		((uintptr_t)addr + size + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+
+	if (size)
+		fill_granules(start, end - start, KASAN_CODE_OPEN);
+}
+
+void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value)
+{
+	const uintptr_t start = (uintptr_t)addr;
+	const uintptr_t tail = (start + size + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+
+	unpoison(addr, size > span ? span : size);
+	if (tail - start < span)
+		fill_granules(tail, start + span - tail, code_of(value));
+}
+
+void kasan_poison(const void *addr, size_t size, uint8_t value)
+{
+	if (kasan_on())
+		kasan_poison_always(addr, size, value);
+}
+
+void kasan_unpoison(const void *addr, size_t size)
+{
+	if (kasan_on())
+		unpoison(addr, size);
+}
+
+void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value)
+{
+	if (kasan_on())
+		kasan_poison_tail_always(addr, size, span, value);
+}
+
+void kasan_clear_granules(uintptr_t low, uintptr_t high)
+{
+	if (low < high)
+		unpoison((const void *)low, high - low);
+}
+
+/* --- Reading --- */
+
+uintptr_t kasan_closed_below(uintptr_t granule, uintptr_t limit)
+{
+	const struct kasan_window *window = kasan_window_of(granule);
+	const uintptr_t four = 4 * KASAN_GRANULE_SIZE;
+	enum kasan_code code;
+
+	if (window && limit < window->start)
+		limit = window->start;
+	while (window && granule >= limit) {
+		/* Windows start at a byte of their shadow. */
+		if (!*kasan_codes_of(window, granule)) {
+			granule &= ~(four - 1);
+			if (granule < limit + KASAN_GRANULE_SIZE)
+				return 0;
+			granule -= KASAN_GRANULE_SIZE;
+			continue;
+		}
+		if (kasan_code_at(granule, &code) && code != KASAN_CODE_OPEN)
+			return granule;
+		if (granule < limit + KASAN_GRANULE_SIZE)
+			return 0;
+		granule -= KASAN_GRANULE_SIZE;
+	}
+	return 0;
+}
+
+/* kasan_find_bad() for [first, last], all of it in @window. */
+static bool find_in_window(const struct kasan_window *window, uintptr_t first, uintptr_t last,
+			   uintptr_t *bad)
+{
+	uintptr_t granule = first & ~(uintptr_t)KASAN_GRANULE_MASK, at;
+	enum kasan_code code = KASAN_CODE_OPEN;
+
+	for (;; granule += KASAN_GRANULE_SIZE) {
+		/* Four granules at a step through large ranges. */
+		if (!*kasan_codes_of(window, granule))
+			granule |= 3 * KASAN_GRANULE_SIZE;
+		else if (kasan_code_at(granule, &code) && code != KASAN_CODE_OPEN) {
+			at = granule;
+			if (code == KASAN_CODE_REDZONE)
+				at += kasan_last_bytes(granule);
+			if (at <= last && at - granule < KASAN_GRANULE_SIZE) {
+				*bad = at > first ? at : first;
+				/* All of the access in this granule may lie below @at. */
+				if (*bad <= last)
+					return true;
+			}
+		}
+		if (last - granule < KASAN_GRANULE_SIZE || granule > last)
+			return false;
+	}
+}
+
+/* Window by window; memory between them is accessible. */
+bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
+{
+	const uintptr_t last = addr + size - 1;
+
+	for (;; addr++) {
+		const struct kasan_window *window = kasan_window_of(addr);
+		uintptr_t end = last;
+
+		if (window) {
+			if (window->size - 1 < last - window->start)
+				end = window->start + (window->size - 1);
+			if (find_in_window(window, addr, end, bad))
+				return true;
+		} else {
+			if (kasan_is_null(addr)) {
+				*bad = addr;
+				return true;
+			}
+			end = kasan_window_gap_end(addr, last);
+		}
+		if (end == last)
+			return false;
+		addr = end;
+	}
+}
+
+bool kasan_memory_state(const void *addr, uint8_t *state)
+{
+	const uintptr_t granule = (uintptr_t)addr & ~(uintptr_t)KASAN_GRANULE_MASK;
+	enum kasan_code code;
+
+	if (!kasan_code_at(granule, &code))
+		return false;
+	*state = code == KASAN_CODE_REDZONE ? (uint8_t)kasan_last_bytes(granule) : 0;
+	if (!*state)
+		*state = kasan_code_value(code);
+	return true;
+}
+
+uint8_t *kasan_shadow_of(const void *addr)
+{
+	(void)addr;
+	return NULL;
+}
+
+bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
+{
+	(void)shadow;
+	(void)addr;
+	return false;
+}
+
+#endif /* CONFIG_KASAN_SHADOW_COMPACT */

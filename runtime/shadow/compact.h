@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compact.h - the compact shadow (CONFIG_KASAN_SHADOW_COMPACT): two bits for 8 bytes, 1/32 of the window.
+ *
+ * Two bits tell freed memory, redzones and the left redzone, where an object's header is, apart. They cannot tell how many
+ * bytes of an object's last granule are accessible: that granule is marked as redzone, and the check that finds it asks
+ * the object's header. So only heaps with headers can have such a shadow, and only checks that are calls can read it.
+ */
+#ifndef KASAN_COMPACT_H
+#define KASAN_COMPACT_H
+
+#include "shadow.h"
+
+#ifdef CONFIG_KASAN_SHADOW_COMPACT
+
+enum kasan_code {
+	KASAN_CODE_OPEN, /* all 8 bytes are accessible */
+	KASAN_CODE_FREED,
+	KASAN_CODE_REDZONE, /* or the last granule of an object, in part */
+	KASAN_CODE_LEFT,
+};
+
+static inline uint8_t *kasan_codes_of(const struct kasan_window *window, uintptr_t addr)
+{
+	return (uint8_t *)((addr >> KASAN_WINDOW_SHIFT) + window->offset);
+}
+
+static inline unsigned int kasan_code_shift(uintptr_t addr)
+{
+	return (addr >> KASAN_SHADOW_SCALE_SHIFT & 3) * 2;
+}
+
+/** kasan_code_at() - @code: filled with that of @addr's granule. Return: false if it has none. */
+static inline bool kasan_code_at(uintptr_t addr, enum kasan_code *code)
+{
+	const struct kasan_window *window = kasan_window_of(addr);
+
+	if (!window)
+		return false;
+	*code = __atomic_load_n(kasan_codes_of(window, addr), __ATOMIC_RELAXED) >>
+			kasan_code_shift(addr) &
+		3;
+	return true;
+}
+
+/** kasan_code_value() - Return: the byte that stands for @code in reports and comparisons. */
+uint8_t kasan_code_value(enum kasan_code code);
+
+/** kasan_closed_below() - Return: the nearest granule at or below @granule, down to @limit, that is not all accessible;
+ *  0: none, or the window ends. */
+uintptr_t kasan_closed_below(uintptr_t granule, uintptr_t limit);
+
+#endif
+#endif /* KASAN_COMPACT_H */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poison.c - writes shadow memory: poison, unpoison, and both in one for objects with a tail.
+ *
+ * This runs on every allocation and every free, mostly for a few dozen bytes of memory and so for a
+ * handful of shadow bytes. Small fills are therefore two overlapping stores, with no loop and no
+ * call; large ones store 64 bytes at a time. memset() is never called: the system's may be
+ * instrumented.
+ */
+#include "shadow.h"
+
+#if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
+/* Where code may be large, fill_granules() contains it. */
+#if UINTPTR_MAX > UINT32_MAX
+#define fill kasan_fill_inline
+#else
+#define fill kasan_fill
+#endif
+
+/*
+ * Fill the shadow of [addr, addr + size), both multiples of a granule. Memory without shadow is
+ * left alone: the compilers also name globals and stacks that lie outside every window, and a write
+ * through a translation that does not exist would hit something innocent.
+ */
+static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
+{
+#ifdef CONFIG_KASAN_SHADOW_FULL
+	uint8_t *shadow, *last;
+
+	if (!size || !kasan_shadow_at(addr, &shadow) || !kasan_shadow_at(addr + (size - 1), &last))
+		return;
+	fill(shadow, value, size >> KASAN_SHADOW_SCALE_SHIFT);
+#else
+	unsigned int i, count;
+	uint8_t *shadow;
+
+	if (!size)
+		return;
+	/* Nearly always all of it is in one window. */
+	if (kasan_likely(kasan_shadow_run(addr, size, &shadow))) {
+		fill(shadow, value, size >> KASAN_SHADOW_SCALE_SHIFT);
+		return;
+	}
+	count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
+	for (i = 0; i < count; i++) {
+		const struct kasan_window *window = &kasan_windows[i];
+		const uintptr_t window_last = window->start + (window->size - 1);
+		uintptr_t first = addr, last = addr + (size - 1);
+
+		if (last < window->start || first > window_last)
+			continue;
+		if (first < window->start)
+			first = window->start;
+		if (last > window_last)
+			last = window_last;
+		fill((uint8_t *)((first >> KASAN_SHADOW_SCALE_SHIFT) + window->offset), value,
+		     (last - first + 1) >> KASAN_SHADOW_SCALE_SHIFT);
+		if (last - first == size - 1)
+			return;
+	}
+#endif
+}
+
+/* Shadow of the smallest page that the loops of kasan_fill_pages() can fill. */
+#if (CONFIG_KASAN_PAGE_SIZE & 4095) == 0
+#define PAGE_SHADOW (4096U >> KASAN_SHADOW_SCALE_SHIFT)
+#endif
+
+void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
+{
+#if defined(CONFIG_KASAN_SHADOW_FULL) && defined(PAGE_SHADOW)
+	/* Whole pages of a system that has shadow for all of them: no range test, and no odd ends. */
+	uint8_t *shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
+	uint8_t *const end = shadow + ((size + KASAN_GRANULE_MASK) >> KASAN_SHADOW_SCALE_SHIFT);
+	const uint64_t word = value * 0x0101010101010101ULL;
+
+	/* The blocks that the processor clears are aligned: at another offset they would have neighbours' shadow in them. */
+	if (!value && KASAN_FULL_OFFSET % KASAN_ARCH_ZERO_BYTES == 0 && kasan_arch_can_zero()) {
+		for (; shadow < end; shadow += PAGE_SHADOW) {
+#pragma GCC unroll 16
+			for (unsigned int i = 0; i < PAGE_SHADOW; i += KASAN_ARCH_ZERO_BYTES)
+				kasan_arch_zero(shadow + i);
+		}
+		return;
+	}
+	while (shadow < end) {
+#pragma GCC unroll 64
+		for (unsigned int i = 0; i < PAGE_SHADOW / 8; i++)
+			((kasan_u64_alias *)shadow)[i] = word;
+		shadow += PAGE_SHADOW;
+		kasan_opaque(shadow);
+	}
+#else
+	fill_granules(addr, (size + (CONFIG_KASAN_PAGE_SIZE - 1)) & ~(CONFIG_KASAN_PAGE_SIZE - 1),
+		      value);
+#endif
+}
+
+void kasan_poison_always(const void *addr, size_t size, uint8_t value)
+{
+	/* The contract asks for whole granules. If the range has partial ones, poison only the whole ones
+	 * inside. Not by the end, which is 0 for the last granule of the address space. */
+	uintptr_t start = ((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	size_t before = start - (uintptr_t)addr;
+
+	if (size > before)
+		fill_granules(start, (size - before) & ~(size_t)KASAN_GRANULE_MASK, value);
+}
+
+static void unpoison(const void *addr, size_t size)
+{
+	uintptr_t start = (uintptr_t)addr & ~(uintptr_t)KASAN_GRANULE_MASK;
+	uintptr_t end = (uintptr_t)addr + size;
+	uintptr_t whole = end & ~(uintptr_t)KASAN_GRANULE_MASK;
+	uint8_t *shadow;
+
+	if (!size)
+		return;
+	fill_granules(start, whole - start, 0);
+	/* The number of accessible bytes is the encoding of the last granule. */
+	if (end != whole && kasan_shadow_at(whole, &shadow))
+		*shadow = (uint8_t)(end & KASAN_GRANULE_MASK);
+}
+
+void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value)
+{
+	uintptr_t start = (uintptr_t)addr;
+	uintptr_t tail = (start + size + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+
+	if (size > span)
+		size = span;
+	unpoison(addr, size);
+	/*
+	 * The granule in which the object ends already says how much of it is accessible; the
+	 * redzone's value starts behind it. An object of 0 bytes has no such granule: all of its
+	 * span is redzone.
+	 */
+	if (tail - start < span)
+		fill_granules(tail, start + span - tail, value);
+}
+
+void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end)
+{
+	kasan_poison_always((void *)raw, object - raw, KASAN_HEAP_LEFT_REDZONE);
+	kasan_poison_tail_always((void *)object, size, end - object, KASAN_SLAB_REDZONE);
+}
+
+/* With kasan=off most shadow may be read-only for ever: nothing needs to be written or cleared. */
+void kasan_poison(const void *addr, size_t size, uint8_t value)
+{
+	if (kasan_on())
+		kasan_poison_always(addr, size, value);
+}
+
+void kasan_unpoison(const void *addr, size_t size)
+{
+	if (kasan_on())
+		unpoison(addr, size);
+}
+
+void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value)
+{
+	if (kasan_on())
+		kasan_poison_tail_always(addr, size, span, value);
+}
+
+void kasan_clear_granules(uintptr_t low, uintptr_t high)
+{
+	const uintptr_t start = low & ~(uintptr_t)KASAN_GRANULE_MASK;
+
+	if (low < high)
+		fill_granules(start,
+			      (high - start + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK,
+			      0);
+}
+
+#endif /* CONFIG_KASAN_GENERIC */

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shadow.h - where the shadow byte of an address lies, and the check that runs on every access.
+ *
+ * Two layouts (see <kasan/config.h>). In the full one translation is an addition and an address
+ * outside [CONFIG_KASAN_SHADOW_LOW, CONFIG_KASAN_SHADOW_HIGH] is inaccessible. In the windowed one
+ * an address outside every window is accessible, and the first window is checked without a loop.
+ *
+ * Addresses are uintptr_t throughout: an int or a 32-bit mask would lose the upper half on 64-bit.
+ */
+#ifndef KASAN_SHADOW_H
+#define KASAN_SHADOW_H
+
+#include "../arch/arch.h"
+#include "../base/fill.h"
+
+typedef uint64_t __attribute__((may_alias)) kasan_u64_alias; /* aligned */
+
+#define KASAN_UINTPTR_BITS ((unsigned int)sizeof(uintptr_t) * 8)
+
+/* --- Translation --- */
+
+/**
+ * struct kasan_window - a range of memory with shadow (windowed layout)
+ * @start: first address.
+ * @size: bytes; 0: the entry is unused, so that the hot path needs no separate test.
+ * @offset: shadow address of a is (a >> 3) + @offset.
+ */
+struct kasan_window {
+	uintptr_t start;
+	uintptr_t size;
+	uintptr_t offset;
+};
+
+#if defined(CONFIG_KASAN_SHADOW_FULL)
+
+#define KASAN_FULL_LOW	  ((uintptr_t)(CONFIG_KASAN_SHADOW_LOW))
+#define KASAN_FULL_HIGH	  ((uintptr_t)(CONFIG_KASAN_SHADOW_HIGH))
+#define KASAN_FULL_OFFSET ((uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET))
+/* Distance of the last address from the first. */
+#define KASAN_FULL_SPAN (KASAN_FULL_HIGH - KASAN_FULL_LOW)
+
+static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
+{
+	addr = kasan_untag_addr(addr);
+	if (addr - KASAN_FULL_LOW > KASAN_FULL_SPAN)
+		return false;
+	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
+	return true;
+}
+
+/** kasan_shadow_run() - kasan_shadow_at(), if all of [@addr, @addr + @size) has shadow, in one piece. @size > 0. */
+static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shadow)
+{
+	addr = kasan_untag_addr(addr);
+	return kasan_shadow_at(addr, shadow) && size - 1 <= KASAN_FULL_HIGH - addr;
+}
+
+#elif defined(CONFIG_KASAN_SHADOW_WINDOWED)
+
+extern struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
+extern unsigned int kasan_window_count;
+
+/** kasan_is_null() - does a check refuse @addr, which no window covers? See CONFIG_KASAN_NULL_CHECK. */
+static inline bool kasan_is_null(uintptr_t addr)
+{
+#if CONFIG_KASAN_NULL_CHECK + 0
+	return addr < CONFIG_KASAN_NULL_CHECK;
+#else
+	(void)addr;
+	return false;
+#endif
+}
+
+/* Return: the window that holds @addr and is not the first, or NULL. In window.c: many places ask, few get that far. */
+const struct kasan_window *kasan_later_window(uintptr_t addr);
+
+/* Return: the window that holds @addr, or NULL. */
+static inline __attribute__((always_inline)) const struct kasan_window *
+kasan_window_of(uintptr_t addr)
+{
+	if (kasan_likely(addr - kasan_windows[0].start < kasan_windows[0].size))
+		return &kasan_windows[0];
+	return kasan_later_window(addr);
+}
+
+/** kasan_window_gap_end() - Return: the last address up to @last before the next window that starts above @addr, which
+ *  no window covers. */
+uintptr_t kasan_window_gap_end(uintptr_t addr, uintptr_t last);
+
+#ifndef CONFIG_KASAN_SHADOW_COMPACT
+static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
+{
+	const struct kasan_window *window = kasan_window_of(addr);
+
+	if (!window)
+		return false;
+	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + window->offset);
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool kasan_shadow_run(uintptr_t addr, size_t size,
+								   uint8_t **shadow)
+{
+	const struct kasan_window *window = &kasan_windows[0];
+	uintptr_t distance = addr - window->start, room = window->size, offset = window->offset;
+
+	/* Numbers, not a pointer to either window: compilers would read the first one again through that. */
+	if (kasan_unlikely(distance >= room)) {
+		window = kasan_later_window(addr);
+		if (!window)
+			return false;
+		distance = addr - window->start;
+		room = window->size;
+		offset = window->offset;
+	}
+	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + offset);
+	return kasan_likely(size <= room - distance);
+}
+#endif
+
+#endif
+
+/* --- Writing shadow (shadow/poison.c) --- */
+
+/** kasan_fill_pages() - write the shadow, or the tags, of whole pages: @size is rounded up to a multiple of 4096, or of a
+ *  smaller page. All of them must have some. */
+void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
+
+/** kasan_poison_always(), kasan_poison_tail_always() - kasan_poison(), kasan_poison_tail() whether or not
+ *  kasan=off was given, for memory whose users depend on it. */
+void kasan_poison_always(const void *addr, size_t size, uint8_t value);
+void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value);
+
+/** kasan_poison_chunk() - write the shadow of a simple heap's chunk [@raw, @end), aligned to granules:
+ *  KASAN_HEAP_LEFT_REDZONE, @size accessible bytes from @object on, KASAN_SLAB_REDZONE. Whether or not kasan=off
+ *  was given. heap.c does it for most chunks itself. */
+void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end);
+
+/** kasan_clear_granules() - make every granule of [@low, @high) accessible as a whole, where it has
+ *  shadow. @low is rounded down, @high up. Unlike kasan_unpoison() it leaves no partial granule. */
+void kasan_clear_granules(uintptr_t low, uintptr_t high);
+
+/*
+ * The frame pointer that goes with @ip, the return address that an ABI function found. That
+ * function has no frame of its own in its fast path, and where the compiler turns its last call
+ * into a jump it never gets one: then our own return address is @ip. Otherwise our return address is inside
+ * the ABI function, and our frame record names its frame. This works in both cases, whatever the build
+ * flags are.
+ */
+static inline uintptr_t kasan_abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_t own_fp)
+{
+	return ip == own_ip ? own_fp : kasan_arch_frame_prev(own_fp);
+}
+
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+/*
+ * The shadow address of @addr if it has one, any other value if not. Addresses at the top of the address
+ * space stay there when the shift keeps their sign; where the shadow then lies one power of two below,
+ * as on most 64-bit kernels, clearing that bit is one instruction with an immediate operand.
+ */
+static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintptr_t addr)
+{
+	const uintptr_t granule =
+		(uintptr_t)((intptr_t)kasan_untag_addr(addr) >> KASAN_SHADOW_SCALE_SHIFT);
+	const uintptr_t sign = ~(UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT);
+	const uintptr_t first = (KASAN_FULL_LOW >> KASAN_SHADOW_SCALE_SHIFT) | sign;
+	const uintptr_t below = sign - KASAN_FULL_OFFSET;
+
+	if (!(KASAN_FULL_LOW >> (KASAN_UINTPTR_BITS - 1)))
+		return (addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET;
+	if (!(below & (below - 1)) && (first & below) != 0 &&
+	    below > KASAN_FULL_SPAN >> KASAN_SHADOW_SCALE_SHIFT)
+		return granule & ~below;
+	return granule - below;
+}
+#endif
+
+#ifdef CONFIG_KASAN_GENERIC
+/* --- Checks (shadow/shadow_check.c) --- */
+
+/*
+ * Keeps an intermediate result as it is written. Otherwise the compilers would join operations with immediate
+ * operands into one whose constant arm64 must first move into a register, piece by piece.
+ */
+#ifdef __aarch64__
+#define kasan_keep(value) __asm__("" : "+r"(value))
+#else
+#define kasan_keep(value) ((void)0)
+#endif
+
+/**
+ * kasan_access_ok() - is an access of constant @size (1, 2, 4, 8 or 16) certainly accessible?
+ *
+ * One shadow load and one compare. It returns false, and leaves the decision to kasan_find_bad(), for an
+ * access in a partly accessible granule, and for an unaligned one that needs a closer look.
+ */
+static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr, size_t size)
+{
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+	const uintptr_t shadow = kasan_shadow_blind(addr);
+	uint16_t pair;
+
+	if (size == 1)
+		return kasan_likely(*(const uint8_t *)shadow == 0);
+	/*
+	 * The shadow of this granule and the next: nearly always both are 0, and then the alignment
+	 * does not matter, as the access ends in one of them.
+	 */
+	pair = *(const kasan_u16_any *)shadow;
+	if (size == 16)
+		return kasan_likely(!(pair | (uint32_t)(addr & KASAN_GRANULE_MASK) << 16));
+	if (kasan_likely(!pair))
+		return true;
+	/* The last granule of an object: an aligned access stays inside. */
+	return !(addr & (size - 1)) && !*(const uint8_t *)shadow;
+#else
+	/*
+	 * The range test and the alignment test are one: rotating the address right by 3 gives the
+	 * granule's number, with the address's low bits, which must be 0, on top, where they make
+	 * it too large.
+	 */
+	const uintptr_t rotated = (addr >> KASAN_SHADOW_SCALE_SHIFT) |
+				  (addr << (KASAN_UINTPTR_BITS - KASAN_SHADOW_SCALE_SHIFT));
+	/* The low bits that an aligned access smaller than a granule may have set. */
+	const uintptr_t loose = (KASAN_GRANULE_MASK & ~(uintptr_t)(size - 1))
+				<< (KASAN_UINTPTR_BITS - KASAN_SHADOW_SCALE_SHIFT);
+	uintptr_t shadow;
+
+#ifdef CONFIG_KASAN_SHADOW_FULL
+	const uintptr_t first = KASAN_FULL_LOW >> KASAN_SHADOW_SCALE_SHIFT;
+	const uintptr_t last = KASAN_FULL_SPAN >> KASAN_SHADOW_SCALE_SHIFT;
+	const uintptr_t base = first + KASAN_FULL_OFFSET;
+
+	if (!(last & (last + 1)) && !((first | base) & last) && !(loose & ~base)) {
+		/*
+		 * Memory and shadow are aligned powers of two, as on most 64-bit kernels:
+		 * differences are XOR, sums are OR, and the loose bits drown in the ones of the
+		 * shadow's address. The conditions are constants; on arm64 every mask below is an
+		 * immediate operand.
+		 */
+		const uintptr_t split = ~(uintptr_t)0 << (KASAN_UINTPTR_BITS - 16);
+		const uintptr_t granule = rotated ^ first;
+		uintptr_t outside = granule & ~(last | loose);
+
+		kasan_keep(outside);
+		/* Two granules need two shadow bytes, so the last granule alone is not enough. */
+		if (kasan_unlikely(size == 16 ? granule >= last : outside))
+			return false;
+		shadow = granule | (base & split);
+		kasan_keep(shadow);
+		shadow |= base & ~split;
+	} else {
+		const uintptr_t granule = (rotated & ~loose) - first;
+
+		if (kasan_unlikely(size == 16 ? granule >= last : granule > last))
+			return false;
+		shadow = granule + base;
+	}
+#else
+	const uintptr_t distance = addr - kasan_windows[0].start;
+
+	if (kasan_unlikely(rotated & ~(UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT) & ~loose))
+		return false;
+	if (distance >= kasan_windows[0].size) {
+		/* Windows start and end at granules: an access within one granule is in or out. */
+		return size <= KASAN_GRANULE_SIZE && kasan_window_count <= 1 &&
+		       !kasan_is_null(addr);
+	}
+	if (size == 16 && kasan_unlikely(kasan_windows[0].size - distance < 16))
+		return false;
+#ifdef CONFIG_KASAN_SHADOW_COMPACT
+	/* The granules that share its byte of shadow are mostly accessible as well. */
+	return size <= KASAN_GRANULE_SIZE &&
+	       kasan_likely(
+		       !*(const uint8_t *)((addr >> KASAN_WINDOW_SHIFT) + kasan_windows[0].offset));
+#endif
+	shadow = (addr >> KASAN_SHADOW_SCALE_SHIFT) + kasan_windows[0].offset;
+#endif
+	if (size == 16)
+		return kasan_likely(*(const kasan_u16_any *)shadow == 0);
+	return kasan_likely(*(const uint8_t *)shadow == 0);
+#endif
+}
+
+#endif /* CONFIG_KASAN_GENERIC */
+
+/* --- Scanning shadow --- */
+
+#define KASAN_WORD(shadow, i) (((const kasan_u64_any *)(shadow))[i])
+#define KASAN_WORDS2(shadow)  (KASAN_WORD(shadow, 0) | KASAN_WORD(shadow, 1))
+#define KASAN_WORDS4(shadow)  (KASAN_WORDS2(shadow) | KASAN_WORD(shadow, 2) | KASAN_WORD(shadow, 3))
+
+#define KASAN_WORDS8(shadow) (KASAN_WORDS4(shadow) | KASAN_WORDS4((shadow) + 32))
+
+/**
+ * kasan_shadow_clear() - are all of @count shadow bytes 0?
+ *
+ * Reads no byte outside: anything may follow the shadow, even a hole. Where necessary, loads overlap to
+ * cover the rest of a run without a loop.
+ */
+static inline __attribute__((always_inline)) bool kasan_shadow_clear(const uint8_t *shadow,
+								     size_t count)
+{
+	const uint8_t *end = shadow + count;
+
+#if UINTPTR_MAX <= UINT32_MAX
+	/* A small CPU gains nothing by more, and it is in many places. */
+	if (count >= 4) {
+		for (; shadow < end - 4; shadow += 4) {
+			if (kasan_unlikely(*(const kasan_u32_any *)shadow))
+				return false;
+		}
+		return !*(const kasan_u32_any *)(end - 4);
+	}
+#endif
+	if (count > 64) {
+		for (; kasan_unlikely(count > 128); count -= 64, shadow += 64) {
+			if (kasan_unlikely(KASAN_WORDS8(shadow)))
+				return false;
+		}
+		return !(KASAN_WORDS8(shadow) | KASAN_WORDS8(end - 64));
+	}
+	if (count > 16) {
+		if (count > 32)
+			return !(KASAN_WORDS4(shadow) | KASAN_WORDS4(end - 32));
+		return !(KASAN_WORDS2(shadow) | KASAN_WORDS2(end - 16));
+	}
+	if (count >= 8)
+		return !(KASAN_WORD(shadow, 0) | KASAN_WORD(end - 8, 0));
+	if (count >= 4)
+		return !(*(const kasan_u32_any *)shadow | *(const kasan_u32_any *)(end - 4));
+	return !count || !(shadow[0] | shadow[count / 2] | end[-1]);
+}
+
+/** kasan_granule_allows() - may the byte at offset @byte of a granule with this shadow be touched? */
+static inline bool kasan_granule_allows(uint8_t value, uintptr_t byte)
+{
+	return !value || (value < KASAN_GRANULE_SIZE && byte < value);
+}
+
+#if defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SHADOW_FULL)
+/* Do bits tell? Then an address inside has the upper bits set, and a sane size has none of them. If every address has
+ * shadow there are no such bits. */
+#define KASAN_FULL_BITS_TELL                                 \
+	(KASAN_FULL_LOW && KASAN_FULL_HIGH == UINTPTR_MAX && \
+	 !(KASAN_FULL_SPAN & (KASAN_FULL_SPAN + 1)))
+/* Does a size that is negative as a signed number fit into the shadow's range? */
+#define KASAN_FULL_FITS_NEGATIVE (KASAN_FULL_SPAN >= (uintptr_t)PTRDIFF_MAX)
+
+#if UINTPTR_MAX > UINT32_MAX && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define KASAN_SHORT_RANGES 1
+#else
+#define KASAN_SHORT_RANGES 0
+#endif
+/* Bytes of a range whose shadow lies in two aligned words at most, wherever it starts. */
+#define KASAN_SHORT_MAX 64U
+
+/**
+ * kasan_short_shadow() - is there a shadow byte that is not 0? [@shadow, @end), of a range of 1 to KASAN_SHORT_MAX bytes.
+ *
+ * Without a branch: most ranges are short, and each branch costs more than all this arithmetic, above all in an
+ * emulator. The words may contain other shadow, which is masked out; they cross no page, so they can be read.
+ *
+ * Return: 0 if there is none.
+ */
+static inline __attribute__((always_inline)) uint64_t kasan_short_shadow(const uint8_t *shadow,
+									 const uint8_t *end)
+{
+	const uintptr_t first = (uintptr_t)shadow, last = (uintptr_t)end;
+	const uint64_t low =
+		*(const kasan_u64_alias *)(first & ~(uintptr_t)7) & UINT64_MAX << first % 8 * 8;
+	const uint64_t high =
+		*(const kasan_u64_alias *)(last & ~(uintptr_t)7) & ~(UINT64_MAX << last % 8 * 8);
+
+	/* In one word the masks are of the same bytes. */
+	return first / 8 == last / 8 ? low & high : low | high;
+}
+
+/** kasan_range_ok() - is all of the range certainly accessible? False for a @size of 0 as well: the
+ *  caller's slow path knows better. */
+static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr, size_t size)
+{
+	const uintptr_t last = addr + size - 1;
+	const uint8_t *shadow, *end;
+
+	if (KASAN_FULL_BITS_TELL) {
+		if (kasan_unlikely(~(addr & last & ~size) & KASAN_FULL_LOW))
+			return false;
+	} else if (kasan_unlikely(addr - KASAN_FULL_LOW > KASAN_FULL_SPAN ||
+				  size - 1 > KASAN_FULL_HIGH - addr ||
+				  (KASAN_FULL_FITS_NEGATIVE && size > (size_t)PTRDIFF_MAX))) {
+		/* Also if the range wraps around. */
+		return false;
+	}
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+	shadow = (const uint8_t *)kasan_shadow_blind(addr);
+	end = (const uint8_t *)kasan_shadow_blind(last);
+#else
+	shadow = (const uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
+	end = (const uint8_t *)((last >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
+#endif
+	if (KASAN_SHORT_RANGES && size - 1 < KASAN_SHORT_MAX) {
+		const uint64_t before = kasan_short_shadow(shadow, end);
+
+		return kasan_likely(!(before | *end)) ||
+		       (!before && kasan_granule_allows(*end, last & KASAN_GRANULE_MASK));
+	}
+	if (kasan_unlikely(*end) && !kasan_granule_allows(*end, last & KASAN_GRANULE_MASK))
+		return false;
+	return (size || !KASAN_FULL_BITS_TELL) &&
+	       kasan_shadow_clear(shadow, (size_t)(end - shadow));
+}
+
+/** kasan_copy_ok() - kasan_range_ok() of both ranges of a copy; the work that they share is done once. */
+static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, uintptr_t src,
+								size_t size)
+{
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+	const uintptr_t dst_last = dst + size - 1, src_last = src + size - 1;
+
+	if (KASAN_FULL_BITS_TELL) {
+		const uintptr_t outside = ~(dst & src & dst_last & src_last & ~size);
+		const uint8_t *d, *s, *d_end, *s_end;
+
+		if (kasan_unlikely(outside & KASAN_FULL_LOW))
+			return false;
+		d_end = (const uint8_t *)kasan_shadow_blind(dst_last);
+		s_end = (const uint8_t *)kasan_shadow_blind(src_last);
+		d = (const uint8_t *)kasan_shadow_blind(dst);
+		s = (const uint8_t *)kasan_shadow_blind(src);
+		if (KASAN_SHORT_RANGES && size - 1 < KASAN_SHORT_MAX) {
+			const uint64_t before =
+				kasan_short_shadow(d, d_end) | kasan_short_shadow(s, s_end);
+
+			return kasan_likely(!(before | *d_end | *s_end)) ||
+			       (!before &&
+				kasan_granule_allows(*d_end, dst_last & KASAN_GRANULE_MASK) &&
+				kasan_granule_allows(*s_end, src_last & KASAN_GRANULE_MASK));
+		}
+		if (kasan_unlikely(*d_end | *s_end)) {
+			if (!kasan_granule_allows(*d_end, dst_last & KASAN_GRANULE_MASK) ||
+			    !kasan_granule_allows(*s_end, src_last & KASAN_GRANULE_MASK))
+				return false;
+		}
+		/* Two runs of loads, overlapping if necessary, cover such a size, wherever the ranges start. */
+		if (size - 513 <= 1024 - 513)
+			return !(KASAN_WORDS8(s) | KASAN_WORDS8(s_end - 64) | KASAN_WORDS8(d) |
+				 KASAN_WORDS8(d_end - 64));
+		if (size - 257 <= 512 - 257)
+			return !(KASAN_WORDS4(s) | KASAN_WORDS4(s_end - 32) | KASAN_WORDS4(d) |
+				 KASAN_WORDS4(d_end - 32));
+		if (size - 129 <= 256 - 129)
+			return !(KASAN_WORDS2(s) | KASAN_WORDS2(s_end - 16) | KASAN_WORDS2(d) |
+				 KASAN_WORDS2(d_end - 16));
+		return size && kasan_shadow_clear(s, (size_t)(s_end - s)) &&
+		       kasan_shadow_clear(d, (size_t)(d_end - d));
+	}
+#endif
+	return kasan_range_ok(src, size) && kasan_range_ok(dst, size);
+}
+#elif defined(CONFIG_KASAN_GENERIC)
+static inline bool kasan_range_ok(uintptr_t addr, size_t size)
+{
+	(void)addr;
+	(void)size;
+	return false;
+}
+
+static inline bool kasan_copy_ok(uintptr_t dst, uintptr_t src, size_t size)
+{
+	(void)dst;
+	(void)src;
+	(void)size;
+	return false;
+}
+#endif
+
+#endif /* KASAN_SHADOW_H */

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slab_inline.h - the hooks of slab objects as inline functions, for allocators that are compiled together with the
+ * runtime's sources.
+ *
+ * kasan_slab_alloc() and kasan_slab_free() work for every allocator. An allocator that includes this file can do
+ * most of their work in its own fast path instead, without two calls and with one section without interrupts for
+ * both: it first looks at kasan_slab_flags, and calls the hook if they are not 0 or if the inline function says so.
+ * Both ways can be mixed freely, object by object. The including file must not be instrumented.
+ *
+ * kernel/mm is the example. Only the tag modes have inline hooks.
+ */
+#ifndef KASAN_SLAB_INLINE_H
+#define KASAN_SLAB_INLINE_H
+
+#include "../base/base.h"
+
+#ifdef CONFIG_KASAN_TAGS
+
+#include "tags_hot.h"
+
+/* --- The tag of the next life --- */
+
+/* The slot of @cache at @addr is the first or the last one of its page, or larger: is this so? Its neighbours may have
+ * another owner than the slab, one that knows nothing of even and odd tags. */
+static kasan_always_inline bool kasan_slab_at_edge(const struct kasan_cache *cache, uintptr_t addr)
+{
+	return (addr & (CONFIG_KASAN_PAGE_SIZE - 1)) - 1 >= cache->inner_offsets;
+}
+
+/**
+ * kasan_slab_retag() - the policy "adjacent" for a slot that had an owner before
+ * @object: its address with the last owner's tag; gets another tag of the same parity, and so keeps the slot's.
+ *
+ * Return: false if kasan_slab_alloc() has to find a tag: this is the first owner, or there is no random number yet.
+ */
+#ifdef CONFIG_KASAN_HW_TAGS
+
+/* In bits 15:0, the tags that no pointer may get. In all of them, because this is one instruction's operand. */
+#define KASAN_TAGS_NEVER 0xc003c003c003c003ULL
+/* Rotated right by 16 less the last tag, bits 15:0 are that tag and all of the other parity. */
+#define KASAN_TAGS_OTHERS (0xaaaaaaaaaaaaaaaaULL | 1ULL << 16)
+
+/* Return: @exclude, and the tag of the memory at @addr, which may have none. */
+static kasan_always_inline uint64_t kasan_slab_exclude(uintptr_t addr, uint64_t exclude)
+{
+	const unsigned long flags = kasan_port_irq_save();
+	const bool tagged = kasan_mte_is_tagged(addr);
+
+	kasan_port_irq_restore(flags);
+	return tagged ? kasan_mte_gmi(kasan_mte_ldg(addr), exclude) : exclude;
+}
+
+/* Return: @exclude, and the tags beside such a slot where no slot of the same slab is. */
+static kasan_always_inline uint64_t kasan_slab_exclude_beside(const struct kasan_cache *cache,
+							      uintptr_t addr, uint64_t exclude)
+{
+	addr = kasan_untag_addr(addr);
+	if (!(addr & (CONFIG_KASAN_PAGE_SIZE - 1))) {
+		exclude = kasan_slab_exclude(addr - KASAN_GRANULE_SIZE, exclude);
+		if (kasan_likely(cache->slot_size < CONFIG_KASAN_PAGE_SIZE))
+			return exclude;
+	}
+	return kasan_slab_exclude(addr + cache->slot_size, exclude);
+}
+
+static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache, uintptr_t *object)
+{
+	/* 48 more than the tag of the CPU: it is the rotation to the left. */
+	const unsigned int last = (unsigned int)(*object >> KASAN_TAG_SHIFT);
+	uint64_t exclude;
+
+	if (kasan_unlikely(last == KASAN_TAG_KERNEL))
+		return false;
+	exclude = KASAN_TAGS_OTHERS << (last & 63) | KASAN_TAGS_OTHERS >> (-last & 63);
+	exclude |= KASAN_TAGS_NEVER;
+	if (kasan_unlikely(kasan_slab_at_edge(cache, *object)))
+		exclude = kasan_slab_exclude_beside(cache, *object, exclude);
+	*object = kasan_mte_irg(*object, exclude);
+	/* 0 is what the CPU gives if its own register excludes all other tags, or has not been set up yet. */
+	return kasan_likely(*object & (uintptr_t)15 << KASAN_TAG_SHIFT);
+}
+
+#else
+
+/* The tags on both sides of such a slot; KASAN_TAG_INVALID for a side where a slot of the same slab is. */
+static kasan_always_inline void kasan_slab_look_beside(const struct kasan_cache *cache,
+						       uintptr_t addr, unsigned int *before,
+						       unsigned int *behind)
+{
+	*before = *behind = KASAN_TAG_INVALID;
+	if (!(addr & (CONFIG_KASAN_PAGE_SIZE - 1))) {
+		*before = kasan_tags_owner_fast(addr - KASAN_GRANULE_SIZE);
+		if (kasan_likely(cache->slot_size < CONFIG_KASAN_PAGE_SIZE))
+			return;
+	}
+	*behind = kasan_tags_owner_fast(addr + cache->slot_size);
+}
+
+static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache, uintptr_t *object)
+{
+	struct kasan_tag_generator *generator = &kasan_tag_generators[kasan_port_cpu()];
+	uint32_t state = __atomic_load_n(&generator->state, __ATOMIC_RELAXED);
+	const unsigned int last = kasan_addr_tag(*object);
+	unsigned int tag, before, behind;
+
+	if (kasan_unlikely(!state || last - KASAN_TAG_MIN >= KASAN_TAG_COUNT))
+		return false;
+	state = state * generator->factor + generator->step;
+	__atomic_store_n(&generator->state, state, __ATOMIC_RELAXED);
+	/* One to all but one steps further in the circle of the tags of one parity. */
+	tag = last + 2 + 2 * kasan_tag_spread(state, KASAN_TAG_KIND_COUNT - 1);
+	if (tag > KASAN_TAG_MAX)
+		tag -= KASAN_TAG_COUNT;
+	if (kasan_unlikely(kasan_slab_at_edge(cache, *object))) {
+		kasan_slab_look_beside(cache, *object, &before, &behind);
+		/* It differs from the last one already. */
+		while (tag == before || tag == behind) {
+			do {
+				tag = kasan_tag_next(tag);
+			} while (tag == last);
+		}
+	}
+	*object = kasan_tag_addr(*object, (uint8_t)tag);
+	return true;
+}
+
+#endif
+
+/* --- The hooks --- */
+
+/**
+ * kasan_slab_tag_inline(), kasan_slab_open_inline() - the two halves of kasan_slab_alloc() while kasan_slab_flags is 0
+ * @object: of the first half: the slot, not NULL, in a pointer that gets the new tag; not for memory that must be
+ *	cleared while it is tagged. The second half takes that pointer. @size: as for kasan_slab_alloc().
+ *
+ * The second half returns the pointer to give to the user. A caller that only returns it as well needs no registers for
+ * that. Return of the first half: false: nothing has happened, call kasan_slab_alloc().
+ */
+static kasan_always_inline bool kasan_slab_tag_inline(const struct kasan_cache *cache,
+						      void **object, size_t size)
+{
+	uintptr_t addr = (uintptr_t)*object;
+
+	if (kasan_unlikely(size > cache->plain_size || !kasan_slab_retag(cache, &addr)))
+		return false;
+	*object = (void *)addr;
+	return true;
+}
+
+static kasan_always_inline void *kasan_slab_open_inline(void *object, size_t size)
+{
+	return (void *)kasan_tags_open_fast((uintptr_t)object, size);
+}
+
+/**
+ * kasan_slab_realloc_inline() - kasan_slab_realloc() while kasan_slab_flags is 0
+ * @object: starts at a slot of @cache.
+ *
+ * Return: true: the object now has @size bytes; false: nothing has happened. The allocator must check the pointer, and
+ * perhaps move the object.
+ */
+static kasan_always_inline bool kasan_slab_realloc_inline(const struct kasan_cache *cache,
+							  const void *object, size_t size)
+{
+	const uintptr_t addr = (uintptr_t)object;
+	const size_t whole = (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+	const size_t span = (cache->plain_size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+
+	return kasan_likely(size - 1 < cache->plain_size && kasan_tags_whole_owner(addr, size)) &&
+	       kasan_tags_resize(addr, whole, span);
+}
+
+/**
+ * kasan_slab_free_inline() - kasan_slab_free() while kasan_slab_flags is 0
+ * @object: starts at a slot of @cache, whose plain_free is not 0. @cpu: this CPU. Interrupts are off.
+ *
+ * Two CPUs may free the same object at the same time: exactly one of them gets true.
+ *
+ * Return: true as KASAN_FREE_NOW; false: nothing has happened, call kasan_slab_free() with interrupts on again. It
+ * decides about pointers that match all memory and short granules, waits for other CPUs, and reports.
+ */
+static kasan_always_inline bool kasan_slab_free_inline(const struct kasan_cache *cache,
+						       const void *object, unsigned int cpu)
+{
+	const uintptr_t addr = (uintptr_t)object;
+	const size_t size =
+		((size_t)cache->plain_free + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+	size_t step = 0;
+
+	/* A function that calls nothing saves no register: the hook is for what needs one. */
+	if (kasan_unlikely(size > KASAN_TAGS_FEW)) {
+		step = kasan_tags_blocks(addr, size);
+		if (kasan_unlikely(!step))
+			return false;
+	}
+	if (kasan_unlikely(!kasan_tags_claim_here(addr, cpu)))
+		return false;
+	if (kasan_unlikely(step))
+		kasan_tags_fill_blocks(kasan_tag_addr(addr, KASAN_SLAB_FREE), size, step);
+	else
+		kasan_tags_fill_few(kasan_tag_addr(addr, KASAN_SLAB_FREE), size);
+	return true;
+}
+
+#endif /* CONFIG_KASAN_TAGS */
+#endif /* KASAN_SLAB_INLINE_H */

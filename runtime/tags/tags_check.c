@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tags_check.c - decides by tags whether a range is accessible, and changes its owner: the work on tag
+ * memory that both tag-based modes share. The counterpart of shadow_check.c and poison.c.
+ */
+#include "../shadow/shadow.h"
+#include "tags.h"
+
+#ifdef CONFIG_KASAN_TAGS
+
+/* --- Making memory accessible --- */
+
+void kasan_tags_open(uintptr_t addr, size_t size, uint8_t tag, bool init)
+{
+	size_t whole = size & ~(size_t)KASAN_GRANULE_MASK;
+	const size_t rest = size & KASAN_GRANULE_MASK;
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* The CPU knows only whole granules: all of the last one belongs to the object, and is cleared with
+	 * it. */
+	const bool is_short = !size;
+#else
+	const bool is_short = (rest || !size) && tag != KASAN_TAG_KERNEL;
+#endif
+
+	/* A pointer without a tag needs no bound, and the byte that would hold it may be in use. */
+	if (rest && !is_short)
+		whole += KASAN_GRANULE_SIZE;
+	if (init)
+		kasan_tags_fill_zero(addr, whole, tag);
+	else
+		kasan_tags_fill(addr, whole, tag);
+	if (kasan_likely(!is_short))
+		return;
+	if (init)
+		__memset((void *)kasan_untag_addr(addr + whole), 0, rest);
+	kasan_tags_short(addr + whole, (unsigned int)rest, tag);
+}
+
+#ifdef CONFIG_KASAN_SW_TAGS
+void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
+{
+	kasan_tags_fill(addr, (size + (CONFIG_KASAN_PAGE_SIZE - 1)) & ~(CONFIG_KASAN_PAGE_SIZE - 1),
+			value);
+}
+#endif
+
+void kasan_poison(const void *addr, size_t size, uint8_t value)
+{
+	/* The contract asks for whole granules. If the range has partial ones, poison only the whole ones
+	 * inside. Not by the end, which is 0 for the last granule of the address space. */
+	const uintptr_t start =
+		((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const size_t before = start - (uintptr_t)addr;
+
+	if (size > before && kasan_on())
+		kasan_tags_fill(start, (size - before) & ~(size_t)KASAN_GRANULE_MASK, value);
+}
+
+void kasan_unpoison(const void *addr, size_t size)
+{
+	if (size && kasan_on())
+		kasan_tags_open((uintptr_t)addr & ~(uintptr_t)KASAN_GRANULE_MASK,
+				size + ((uintptr_t)addr & KASAN_GRANULE_MASK), kasan_get_tag(addr),
+				false);
+}
+
+void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value)
+{
+	size_t covered = (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+
+	if (!kasan_on())
+		return;
+	if (size > span)
+		size = span;
+	/* An object without a byte still has an owner, and its first granule holds the owner's tag. */
+	if (!covered)
+		covered = KASAN_GRANULE_SIZE;
+	kasan_tags_open((uintptr_t)addr, size, kasan_get_tag(addr), false);
+	if (covered < span)
+		kasan_poison((const char *)addr + covered, span - covered, value);
+}
+
+void kasan_clear_granules(uintptr_t low, uintptr_t high)
+{
+#if CONFIG_KASAN_STACK
+	const uintptr_t start = low & ~(uintptr_t)KASAN_GRANULE_MASK;
+
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* The CPU ignores the tags of a variable until checks are on. */
+	if (!kasan_on())
+		return;
+#endif
+	/* The tag that a function gives back to its variables' memory: the stack pointer's. */
+	if (low < high)
+		kasan_tags_fill(
+			start, (high - start + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK,
+			KASAN_TAG_KERNEL);
+#else
+	/* The stack has no tags: no compiler's instrumentation tags it. */
+	(void)low;
+	(void)high;
+#endif
+}
+
+/* --- Checks --- */
+
+bool kasan_tags_match(uintptr_t addr)
+{
+	const uint8_t tag = kasan_addr_tag(addr);
+	uint8_t state;
+
+	return tag == KASAN_TAG_KERNEL || !kasan_tags_read(addr, &state) ||
+	       kasan_granule_matches(addr, state, tag, addr & KASAN_GRANULE_MASK);
+}
+
+uint8_t kasan_tags_owner(uintptr_t addr)
+{
+	uint8_t state;
+
+	if (!kasan_tags_read(addr, &state))
+		return KASAN_TAG_INVALID;
+#ifdef CONFIG_KASAN_SW_TAGS
+	if (state < KASAN_GRANULE_SIZE)
+		return *(const volatile uint8_t *)(kasan_untag_addr(addr) | KASAN_GRANULE_MASK);
+#endif
+	return state;
+}
+
+#ifdef CONFIG_KASAN_SW_TAGS
+/* Are all of @count shadow bytes those of @word? Reads no byte outside. */
+static inline bool all_equal(const uint8_t *shadow, size_t count, uint64_t word)
+{
+	const uint8_t *const end = shadow + count;
+
+	if (count < 8) {
+		for (; shadow < end; shadow++) {
+			if (*shadow != (uint8_t)word)
+				return false;
+		}
+		return true;
+	}
+	for (; end - shadow > 32; shadow += 32) {
+		if ((KASAN_WORD(shadow, 0) ^ word) | (KASAN_WORD(shadow, 1) ^ word) |
+		    (KASAN_WORD(shadow, 2) ^ word) | (KASAN_WORD(shadow, 3) ^ word))
+			return false;
+	}
+	for (; end - shadow > 8; shadow += 8) {
+		if (KASAN_WORD(shadow, 0) ^ word)
+			return false;
+	}
+	return KASAN_WORD(end - 8, 0) == word;
+}
+
+/* Is all of [first, last] certainly the memory of pointers with @tag? The slow path decides about short
+ * granules. */
+static inline bool range_ok(uintptr_t first, uintptr_t last, uint8_t tag)
+{
+	uint8_t *shadow, *end;
+
+	if (kasan_unlikely(last < first || !kasan_shadow_at(first, &shadow) ||
+			   !kasan_shadow_at(last, &end)))
+		return false;
+	return all_equal(shadow, (size_t)(end - shadow), tag * 0x0101010101010101ULL) &&
+	       kasan_granule_matches(last, *end, tag, last & KASAN_GRANULE_MASK);
+}
+#endif
+
+/*
+ * True: some byte of [addr, addr + size) is bad, and *bad is the first such, without a tag. A pointer
+ * without a tag may touch everything that a kernel address can name; where nothing is mapped, the MMU
+ * decides. A pointer with a tag belongs to memory that has tags.
+ */
+bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
+{
+	const uint8_t tag = kasan_addr_tag(addr);
+	const uintptr_t first = kasan_untag_addr(addr), last = first + (size - 1);
+	uintptr_t granule = first & ~(uintptr_t)KASAN_GRANULE_MASK;
+	uint8_t state;
+
+	if (kasan_likely(tag == KASAN_TAG_KERNEL))
+		return false;
+#ifdef CONFIG_KASAN_SW_TAGS
+	if (kasan_likely(range_ok(first, last, tag)))
+		return false;
+#endif
+	for (;; granule += KASAN_GRANULE_SIZE) {
+		const bool ends = last - granule < KASAN_GRANULE_SIZE;
+
+		if (!kasan_tags_read(granule, &state))
+			break;
+		if (!kasan_granule_matches(granule, state, tag,
+					   ends ? last & KASAN_GRANULE_MASK : KASAN_GRANULE_MASK)) {
+#ifdef CONFIG_KASAN_SW_TAGS
+			/* The first bytes of a short granule may belong to this pointer. */
+			if (state && state < KASAN_GRANULE_SIZE &&
+			    kasan_granule_matches(granule, state, tag, 0))
+				granule += state;
+#endif
+			break;
+		}
+		if (ends)
+			return false;
+	}
+	*bad = granule > first ? granule : first;
+	return true;
+}
+
+/* --- For others --- */
+
+bool kasan_memory_state(const void *addr, uint8_t *state)
+{
+	return kasan_tags_read((uintptr_t)addr, state);
+}
+
+#ifdef CONFIG_KASAN_HW_TAGS
+uint8_t *kasan_shadow_of(const void *addr)
+{
+	(void)addr;
+	return NULL;
+}
+
+bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
+{
+	(void)shadow;
+	(void)addr;
+	return false;
+}
+#endif
+
+#endif /* CONFIG_KASAN_TAGS */
