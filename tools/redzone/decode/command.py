@@ -2,6 +2,7 @@
 """`./redzone decode`: its options, and which outputs it writes."""
 
 import contextlib
+import gc
 import json
 from pathlib import Path
 
@@ -71,6 +72,8 @@ def run(logs, images, modules, folders, baseline, json_file, everything, quiet, 
     """Decode @logs. Return the exit status."""
     from redzone.decode import decoder, model, symbols, terminal
 
+    # What a log is made of has no cycles. Looking for some takes as long as reading.
+    gc.disable()
     known = decoder.read_baseline(baseline) if baseline else set()
     if logs.count("-") > 1:
         raise Failure("standard input (-) can be read once only")

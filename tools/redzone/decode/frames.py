@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Makes a model.Frame of a line of a trace, as any kernel, runtime or script prints it."""
 
+import functools
 import re
 
 from redzone.decode import shapes
@@ -45,11 +46,39 @@ def path_of(text):
     return None
 
 
+@functools.lru_cache(8192)
+def _simple(text):
+    """Return what Frame() takes of a line that is ` ? name+0x1/0x2 [module build]`, None for others."""
+    match = shapes.SIMPLE.fullmatch(text)
+    if match is None:
+        return None
+    unsure, name, offset, size, module, build = match.groups()
+    return (
+        text.strip(),
+        name,
+        int(offset, 16),
+        int(size, 16),
+        module or "",
+        build or "",
+        None,
+        False,
+        not unsure,
+    )
+
+
+def simple_frame(text):
+    """Return the model.Frame of a line as Linux since 4.9 and this runtime print them, None for others."""
+    found = _simple(text)
+    return Frame(*found) if found is not None else None
+
+
 def parse_frame(text, pending=None, inside=False):
     """Return the model.Frame of a line of a trace, None if it is none. True: it names an inlined function,
     which is put into the list @pending and belongs to the frame that follows.
 
     @inside: a trace has begun, so that lines that have lost their indentation are frames as well."""
+    if text[:1] == " " and "+0x" in text and (frame := simple_frame(text)) is not None:
+        return _with_sources(frame, None, pending)
     if ":" in text and shapes.REGISTERS.match(text) and "+0x" not in text:
         return None
     if "+0x" in text:

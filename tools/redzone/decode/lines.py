@@ -65,6 +65,12 @@ _PREFIXES = tuple(
 )
 # Something unknown before a printk prefix, such as the name of a machine.
 _UNKNOWN = re.compile(r"[^\[]{1,100}(?=\[ *\d+\.\d{6}\])")
+# A prefix that ends with printk's, behind which there is none.
+_LAST = re.compile(PRINTK.pattern.encode() + b"(?<= )$")
+_TIME = re.compile(rb"\[ *\d+\.\d{6}\]")
+_MORE = frozenset("[(")
+_PRINTABLE = bytes(range(0x20, 0x7F)) + b"\n"
+_DIGITS = bytes.maketrans(b"123456789", b"000000000")
 # Characters with which a prefix begins. Most lines of a report without prefix begin with none of these.
 _FIRST = frozenset("[<*0123456789JFMASONDVIWEScklundaefmogihprtybv")
 
@@ -118,6 +124,32 @@ def parse(raw, number=0):
         if unknown:
             return _printk(PRINTK.match(text, unknown.end()), text, number, cut)
     return Line(number, text[at:], time, caller, cut)
+
+
+def alike(data, number):
+    """Return (the Line of the first of the lines @data, the texts of all) if each is text with the first one's prefix,
+    but for digits. None: parse() them one by one. @data: bytes; @number: of the first line."""
+    rows = data.split(b"\n")[:-1]
+    if data.translate(None, _PRINTABLE) or max(map(len, rows)) >= MAX_LINE:
+        return None
+    first = parse(rows[0], number)
+    size = len(rows[0]) - len(first.text)
+    prefix = rows[0][:size]
+    if b"".join([row[:size] for row in rows]).translate(_DIGITS) != prefix.translate(_DIGITS) * len(rows):
+        return None
+    if first.caller:
+        at = prefix.rfind(first.caller.encode())
+        if at < 0 or len({row[at : at + len(first.caller)] for row in rows}) > 1:
+            return None
+    if b">1 " in prefix or b"@" in prefix or b"(" in prefix or (not size and _TIME.search(data)):
+        return None
+    texts = [row[size:] for row in data.decode("ascii").split("\n")[:-1]]
+    begins = _MORE if _LAST.search(prefix) else _FIRST
+    for at, text in enumerate(texts):
+        if text[:1] in begins and parse(rows[at]).text != text:
+            # It has a prefix more.
+            return None
+    return first, texts
 
 
 def _printk(match, text, number, cut, caller=""):

@@ -150,6 +150,7 @@ class Builder:
         """The log has no more of this report. Return it."""
         report = self.report
         self._leave()
+        self._expect = None
         if report.kind in _ENDED and not (self.ended or self._complete):
             report.truncated = True
         report.truncated = report.truncated or self._cut
@@ -228,9 +229,9 @@ class Builder:
 
     def _take(self, text):
         """Put into the report what @text says. Return False if it says nothing."""
-        if self._frame(text):
-            return True
-        if self._row(text):
+        # Without a dot, a row cannot be a frame with a place.
+        dot = "." in text
+        if (not dot and self._row(text)) or self._frame(text) or (dot and self._row(text)):
             return True
         for name, match in shapes.matches(text):
             if getattr(self, name)(match, text) is not False:
@@ -266,8 +267,10 @@ class Builder:
         parsed = parse_frame(text, self._pending_sources, self._stack is not None)
         if parsed is None:
             return False
-        if parsed is True:
-            return True
+        return parsed is True or self._traced(parsed, text)
+
+    def _traced(self, parsed, text):
+        """Take the Frame @parsed of the line @text."""
         if self._expect is not None:
             expect, self._expect = self._expect, None
             if expect(parsed, text):
@@ -320,10 +323,11 @@ class Builder:
             self._cut = True
             return True
         text = match["cells"]
-        cells = [
-            None if cell in ("..", "--") else int(cell, 16)
-            for cell in text.replace("[", " ").replace("]", " ").split()
-        ]
+        plain = text.replace("[", " ").replace("]", " ")
+        if "." in plain or "-" in plain:
+            cells = [None if cell in ("..", "--") else int(cell, 16) for cell in plain.split()]
+        else:
+            cells = list(bytes.fromhex(plain))
         bad = ">" in (match["mark"] or "") or "[" in text
         report.memory.rows.append(MemoryRow(int(match["address"], 16), cells, bad))
         self._caret_from = match.start("cells") + (text[0] in " [")

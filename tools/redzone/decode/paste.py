@@ -34,6 +34,7 @@ _TAGS = re.compile(
 # One at the end of a line is only a tag.
 _BREAK = re.compile(rb"<br ?/?>(?=[^\r\n])", re.I)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
+_ANY_TAG, _ANY_ENTITY = (re.compile(one.pattern.encode(), one.flags & re.I) for one in (_TAGS, _ENTITY))
 # Members that hold the message in the JSON lines of docker, journald, and common loggers.
 _MEMBERS = ("log", "MESSAGE", "message", "msg")
 # What shows that a mail's text is quoted-printable: its header, an encoded rule, or a headline that goes on.
@@ -83,6 +84,20 @@ class Transport:
         if b"&" in raw or b"<" in raw:
             raw = _plain(raw)
         return raw
+
+    def plain(self, data):
+        """Would undo() return all the lines @data as they are? Their last one is a rule."""
+        return not (
+            self._quoted
+            or self._spaced
+            or b"=3D" in data
+            or b" + 0x" in data
+            or b"=\n" in data[: data.rfind(b"\n", 0, -1) + 1]
+            or b"\n{" in data
+            or (data[:1] in b"BCc" and b"content-" in data.lower())
+            or (b"<" in data and _ANY_TAG.search(data))
+            or (b"&" in data and _ANY_ENTITY.search(data))
+        )
 
     def end(self):
         """Return what is left of a line that would have gone on."""
@@ -171,15 +186,20 @@ class Prefix:
     def holds(self):
         return self._held is not None
 
+    @property
+    def known(self):
+        """Has the log such a prefix?"""
+        return self._shape is not None
+
     def take(self, line):
         """Take the lines.Line @line. Return a list of those to go on with."""
         held, self._held = self._held, None
         if held is not None:
             return self._decide(*held, line)
         bare = self._without(line)
-        at = self._anchor(bare.text)
+        at = self.anchor(bare.text)
         if at > 0:
-            self._held = line, self._anchor(line.text)
+            self._held = line, self.anchor(line.text)
             return []
         if at < 0 and bare is line:
             # The log's lines have no prefix from here on.
@@ -192,7 +212,7 @@ class Prefix:
         return [held[0]] if held else []
 
     @staticmethod
-    def _anchor(text):
+    def anchor(text):
         """Return where the words of a report begin in @text; 0 if there are none, -1 if the line begins with them."""
         if not (" addr" in text or "BUG: K" in text or "ed by task " in text):
             # A pattern that begins with any of many letters is slow to look for.

@@ -84,7 +84,9 @@ class Repeats:
         if found is not None and len(block) >= found[2]:
             return found[0], found[1], _time(block)
         self._candidate = key, len(block), number
-        outlined = self._outline(block, key, mode) if mode else None
+        # As long as nearly each report is a new bug, an outline of it is for nothing.
+        again = self._collector.full() or self._collector.log.reports > 2 * len(self._collector.log.bugs)
+        outlined = self._outline(block, key, mode) if mode and again else None
         if outlined is not None and found is None:
             self._know(key, outlined[0], outlined[1], len(block))
         return outlined
@@ -167,13 +169,10 @@ def _frame(line):
     match = _FRAME.fullmatch(line)
     if match is None:
         return None
-    name, module = match["name"].decode(), (match["module"] or b"").decode()
-    return Frame(
-        name=name,
-        module=module,
-        reliable=match["unsure"] is None,
-        role=roles.role(signature.plain(name), module),
-    )
+    unsure, name, module = match.groups()
+    name, module = name.decode(), module.decode() if module else ""
+    role = roles.role(signature.plain(name), module)
+    return Frame(name, name, None, None, module, "", None, False, unsure is None, role)
 
 
 def _time(block):

@@ -14,7 +14,7 @@ import collections
 import heapq
 import re
 
-from redzone.decode import collect, foreign, frames, lines, parse, paste, repeats, shapes, systems
+from redzone.decode import collect, foreign, frames, lines, parse, paste, repeats, shapes, systems, whole
 from redzone.decode.model import Report
 
 CHUNK = 4 << 20
@@ -62,7 +62,6 @@ _RESULT = re.compile(
 )
 _SUBTEST = re.compile(r"^(?P<indent> *)# Subtest: (?P<name>.{1,200})$")
 _VERSION = re.compile(r"^ *K?TAP version \d+$")
-_BOOTS = ("Booting Linux ", "Linux version ", "Redzone reference kernel ")
 _SYSTEM = re.compile(r"^(?:Linux version \S+|Redzone reference kernel).*")
 _OFFSET = re.compile(r"^Kernel Offset: (?P<offset>0x[0-9a-f]{1,16}) from (?P<base>0x[0-9a-f]{1,16})")
 # U-Boot moves itself to the top of memory; our port says by how much.
@@ -208,7 +207,7 @@ class Scanner:
                     self._number += data.count(b"\n", at, start)
                     at = start
             if not self._open and not self._prefix.holds:
-                behind = self._repeated(data, at, end)
+                behind = self._whole(data, at, end)
                 if behind:
                     self._number += data.count(b"\n", at, behind)
                     at = behind
@@ -221,23 +220,23 @@ class Scanner:
                 hits = _Hits(data, end, True)
         self._number += data.count(b"\n", at, end)
 
-    def _repeated(self, data, at, end):
-        """If a whole report stands at @at that is like one that was seen often enough, count it and return its
-        end, else 0. A log of nothing but one bug's reports is read fast this way."""
-        if not self._mode and len(self._modeless) < MAX_PENDING:
-            # A report that is parsed may show the mode, and then all of the kernel's have it.
-            return 0
+    def _whole(self, data, at, end):
+        """If a whole report stands at @at and nothing else, take it and return its end, else 0."""
         limit = min(end, at + repeats.MAX_BYTES)
         line_end = data.find(b"\n", at, limit)
-        if data.find(b"BUG: KASAN: ", at, line_end) < 0:
+        if line_end < 0 or data.find(_REPORT, at, line_end) < 0:
             return 0
         stop = data.find(repeats.RULE, line_end, limit)
         behind = data.find(b"\n", stop, end) + 1 if stop >= 0 else 0
         if not behind:
             return 0
-        found = self._repeats.find(data[at:behind], self._number + 1, self._mode)
+        block = data[at:behind]
+        found = None
+        if self._mode or len(self._modeless) >= MAX_PENDING:
+            # Else it is parsed, for it may show the mode, and then all of the kernel's have it.
+            found = self._repeats.find(block, self._number + 1, self._mode)
         if found is None:
-            return 0
+            return behind if self._parsed(block) else 0
         bug, report, time = found
         last_line = self._number + data.count(b"\n", at, behind)
         self.collector.count_again(bug, report, time, last_line)
@@ -245,6 +244,19 @@ class Scanner:
         if self._ktap and len(self._pending) < MAX_PENDING:
             self._pending.append((None, bug))
         return behind
+
+    def _parsed(self, block):
+        """Take the report in the bytes @block, if it needs no look at single lines. Return False else."""
+        if self._prefix.known or self._on_begin is not None:
+            return False
+        block = block.replace(b"\r\n", b"\n")
+        builder = whole.parse(block, self._number + 1) if self._transport.plain(block) else None
+        if builder is None:
+            return False
+        self._head += builder.lines
+        self._add(builder)
+        self._close(builder)
+        return True
 
     def _suspect(self, data):
         """Find the first line of @data that looks like a sanitizer's."""
@@ -275,7 +287,7 @@ class Scanner:
         self._head += 1
         text = line.text
         builder = self._builder(line.caller)
-        if self._open and text.startswith(_BOOTS):
+        if self._open and text.startswith(whole.BOOTS):
             # The report before it was the last that this kernel printed.
             self._close_all()
             builder = None

@@ -115,6 +115,10 @@ FRAME = re.compile(
     rf"\(?(?P<name>{_NAME})\+0x(?P<offset>[0-9a-f]{{1,16}})(?:/0x(?P<size>[0-9a-f]{{1,16}}))?\)?"
     r"(?: \[(?P<module>[\w.-]+)(?: (?P<build>[0-9a-f]{16,64}))?\])?(?P<rest>.*)$"
 )
+# Nearly all of them.
+SIMPLE = re.compile(
+    r" {1,3}(\? )?([A-Za-z_.$][\w.$]{0,511})\+0x([0-9a-f]{1,16})/0x([0-9a-f]{1,16})(?: \[([\w.-]+)(?: ([0-9a-f]{16,64}))?\])?"
+)
 # What may follow: a place that a script has added, or flags of the unwinder.
 REST_PLACE = re.compile(rf"\s*\(?{_PLACE}\)?")
 _NO_SPACE = _PLACE.replace("[^():]", r"[^\s():]")
