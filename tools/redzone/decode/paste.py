@@ -17,6 +17,7 @@ import re
 from dataclasses import replace
 
 from redzone.decode import parse, shapes
+from redzone.decode.lines import Line
 
 # Words that only a report has. The first place in a line where one begins ends the prefix.
 _ANCHOR = re.compile(
@@ -57,7 +58,9 @@ class Transport:
     @staticmethod
     def split(data):
         """Return @data with a line feed for each line break of HTML."""
-        return _BREAK.sub(b"\n", data) if b"<br" in data or b"<BR" in data else data
+        if b"<" in data and (b"<br" in data or b"<BR" in data):
+            return _BREAK.sub(b"\n", data)
+        return data
 
     def undo(self, raw):
         """Return the bytes of the line @raw as they were printed; None if the line goes on in the next one."""
@@ -244,4 +247,10 @@ class Prefix:
         if not match or not match.end():
             return line
         time = _TIME.search(match[0])
-        return replace(line, text=line.text[match.end() :], time=line.time or (time[0] if time else ""))
+        return Line(
+            line.number,
+            line.text[match.end() :],
+            line.time or (time[0] if time else ""),
+            line.caller,
+            line.cut,
+        )

@@ -42,6 +42,9 @@ _FRAME = re.compile(
     rb" {0,2}(?P<unsure>\? )?(?P<name>%b)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}"
     rb"(?: \[(?P<module>[\w.-]+)(?: [0-9a-f]{16,64})?\])?\r?" % _NAME
 )
+# So much of a key has the frames that decide most signatures.
+_FIRST = 3 + 11
+_PLACE = re.compile(rb"\.[A-Za-z]\w{0,4}:\d")
 _BUILD = re.compile(rb"Comm: [^\n]*? ((?:[0-9a-f]{8}){4,5})(?=\s)")
 _PRINTK_TIME = re.compile(rb"\[ *(\d+\.\d+)\] ")
 # What a report that is kept does not hold of its lines.
@@ -136,9 +139,6 @@ def outline(block, key, build_ids=()):
 
     None: it has lines of a kind that only the parser knows, or names a build that is none of @build_ids.
     """
-    frames = [_frame(one) for one in key[3:]]
-    if not frames or None in frames:
-        return None
     call = _CALL.search(block)
     title = block.find(b"BUG: ")
     head = _HEAD.match(block, title, call.start())
@@ -157,9 +157,15 @@ def outline(block, key, build_ids=()):
         where=head["where"].decode(),
         time=_time(block),
         access=Access(head["access"].decode().lower(), None, int(head["addr"], 16)),
-        stacks=[Stack(frames=frames)],
     )
-    report.signature = signature.signature(report)
+    for count in (_FIRST, len(key)):
+        frames = [_frame(one) for one in key[3:count]]
+        if not frames or None in frames:
+            return None
+        report.stacks = [Stack(frames=frames)]
+        report.signature = signature.signature(report, count >= len(key))
+        if report.signature:
+            break
     return report
 
 
@@ -196,7 +202,12 @@ def _key(head, mode):
         return None
     access = _ACCESS.search(head, first, call.start())
     title = head.find(b"BUG: ")
-    frames = [line for line in head[call.end() :].split(b"\n") if b"+0x" in line]
+    frames = head[call.end() :].split(b"\n")
+    if _PLACE.search(head, call.end()):
+        # A script has put a place there; such a frame may have no address.
+        frames = [line for line in frames if b"+0x" in line or _PLACE.search(line)]
+    else:
+        frames = [line for line in frames if b"+0x" in line]
     if title:
         # There is a prefix, of printk or of another time.
         frames = [line[line.find(b"] ") + 1 :] for line in frames]

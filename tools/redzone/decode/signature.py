@@ -100,15 +100,17 @@ def title(report):
     return f"{report.type or report.title}{within}" if kind == "oops" else report.title
 
 
-def signature(report):
-    """Return the signature: 16 hex digits."""
+def signature(report, whole=True):
+    """Return the signature: 16 hex digits.
+
+    whole: the call trace is; else more frames may follow, and "" is returned if they may change the signature."""
     # A leak is where its memory comes from.
     found = names(report.stack("allocated" if report.type == "memory-leak" else "call"))
     first = function(report)
-    if first in found:
-        found = found[found.index(first) :]
-    else:
-        found.insert(0, first)
+    inside = first in found
+    found = found[found.index(first) :] if inside else [first, *found]
+    if not whole and not (inside and first == plain(report.where) and len(found) >= DEPTH):
+        return ""
     parts = [report.kind, report.type, report.access.kind, *found[:DEPTH]]
     if report.kind in ("other", "panic", "ubsan"):
         # Numbers differ from one report of a bug to the next.
