@@ -15,13 +15,14 @@ import json
 import random
 import re
 import sys
+import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(Path(__file__).parent)]
 
 import test_systems  # noqa: E402
-from redzone.decode import collect, decoder, lines, model, parse, terminal  # noqa: E402
+from redzone.decode import collect, decoder, lines, model, parse, scan, terminal  # noqa: E402
 
 # Every so many inputs are shown as well, which takes longer than decoding them.
 SHOWN = 250
@@ -216,10 +217,14 @@ def check(data, number, show=False):
         assert all(len(stack.frames) <= parse.MAX_FRAMES for one in bug.reports for stack in one.stacks)
         assert all(not one.lines for report in bug.reports for one in report.excerpts), "a file was read"
     if number % 8 == 0:
+        thrice = decode(data * 3, len(data) * 3 + 1)
         assert model.from_json(json.loads(text)) == log
         # However the log is cut into pieces, the reports are the same.
         again = decode(data, 1 + number % 97)
         assert again == log
+        # Reports that are taken in one piece are as those that are read line by line.
+        with unittest.mock.patch.object(scan.Scanner, "_whole", lambda *_: 0):
+            assert decode(data * 3, len(data) * 3 + 1) == thrice, "line by line it is another log"
     if show:
         shown(log)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, decode, reports
-from redzone.decode import collect, repeats, roles
+from redzone.decode import collect, repeats, roles, whole
 
 LOGS = Path(__file__).parent / "logs"
 GOLDEN = ROOT / "tests" / "golden"
@@ -326,6 +326,55 @@ def test_counting_without_parsing(monkeypatch, bugs):
     assert sum(counted) > 20
     monkeypatch.setattr(repeats.Repeats, "find", lambda *_: None)
     assert decode(text) == fast
+
+
+def test_counting_tells_scripted_frames_apart(monkeypatch):
+    """A frame with a place in the source needs no offset; reports that differ in such frames alone are two bugs."""
+    monkeypatch.setattr(collect, "MAX_BUGS", 1)
+    head = "BUG: KASAN: slab-out-of-bounds in memcpy+0x1/0x2\nRead of size 1 at addr ffff000000000001 by task a/1\n"
+    trace = "Call trace:\n memcpy+0x1/0x2\n {} (net/a.c:3)\n main+0x1/0x2\n\nAllocated by task 1:\n main+0x1/0x2\n"
+    report = head + trace + "=" * 66 + "\n"
+    log = decode(
+        "kasan: KernelAddressSanitizer initialized (generic)\n"
+        + (report.format("first") * 9 + report.format("second")) * 4
+    )
+    assert (log.reports, log.dropped, log.bugs[0].count) == (40, 4, 36)
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", "[  1.000000] ", "[  1.000000][  T1] ", "Nov 27 03:00:00 host kernel: [  1.000000] "]
+)
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_report_in_one_piece(monkeypatch, prefix, ending):
+    """A report in one piece comes out as if it had been read line by line, and so does one with a foreign line."""
+    blocks = [
+        re.sub(r"(?m)^\[ *[\d.]+\] ?", "", one)
+        for one in re.findall(r"(?m)^.*={60,}\n.*BUG: KASAN(?s:.*?)={60,}\n", _many())
+    ]
+    foreign = [
+        "Linux version 6.1",
+        "WARNING: CPU: 0 PID: 1 at a.c:1 f+0x1/0x2",
+        "x <6> BUG: KASAN: double-free in f+0x1/0x2",
+    ]
+    for at, one in enumerate(foreign):
+        lines = blocks[at].splitlines(True)
+        blocks.append("".join([*lines[:9], one + "\n", *lines[9:]]))
+    text = "".join(prefix + line + ending for line in "".join(blocks).splitlines())
+    taken = []
+    parse = whole.parse
+
+    def note(*arguments):
+        found = parse(*arguments)
+        taken.append(found is not None)
+        return found
+
+    monkeypatch.setattr(repeats.Repeats, "find", lambda *_: None)
+    monkeypatch.setattr(whole, "parse", note)
+    log = decode(text)
+    assert sum(taken) >= 100
+    assert taken.count(False) == len(foreign)
+    monkeypatch.setattr(whole, "parse", lambda *_: None)
+    assert decode(text) == log
 
 
 def test_outlines_are_as_the_parser_has_them():
