@@ -45,7 +45,7 @@ static noinline void message_destroy(struct message *message)
  */
 static noinline void message_terminate(struct message *message)
 {
-	message->text[message->length] = '\0'; /* one byte behind the end of the heap object */
+	message->text[message->length] = '\0'; /* one byte past the end of the heap object */
 }
 
 /* Bug 2: the caller has given the message back already. */

@@ -6,7 +6,7 @@
  * the port names with -DKASAN_PORT_CONFIG_H='"my_kasan_config.h"'. With no mode selected,
  * <kasan/kasan.h> turns every hook into an empty inline function.
  *
- * This header holds preprocessor lines only, so that assembly files can include it as well.
+ * This header holds preprocessor lines only, so that assembly files can include it too.
  */
 #ifndef KASAN_CONFIG_H
 #define KASAN_CONFIG_H
@@ -61,7 +61,7 @@
 #endif
 #endif
 
-/* --- Pages, without a mode as well: <kasan/page_heap.h> --- */
+/* --- Pages, also without a mode: <kasan/page_heap.h> --- */
 
 /* Units of memory from kasan_port_alloc(), and of what a report says about pages. A microcontroller has no pages. */
 #ifndef CONFIG_KASAN_PAGE_SIZE
@@ -92,8 +92,8 @@
  */
 /*
  * CONFIG_KASAN_SHADOW_COMPACT   windowed, with 2 bits of shadow for 8 bytes: 1/32 of the window instead of 1/8. For simple
- *                               heaps alone (<kasan/heap.h>), and for outline checks alone, without stack objects and
- *                               globals: docs/port/small-memory.md says which bugs are no longer seen.
+ *                               heaps (<kasan/heap.h>) and outline checks only, without stack objects and
+ *                               globals: docs/port/small-memory.md says which bugs it misses.
  */
 #ifdef CONFIG_KASAN_SHADOW_COMPACT
 #ifndef CONFIG_KASAN_GENERIC
@@ -238,20 +238,20 @@
 #define CONFIG_KASAN_QUARANTINE_SHIFT 5
 #endif
 
-/* 32-bit Arm, GCC, one CPU: return addresses for which the runtime keeps how to unwind them, 12 bytes each. */
+/* 32-bit Arm, GCC, one CPU: the runtime caches how to unwind this many return addresses, 12 bytes each. */
 #ifndef CONFIG_KASAN_UNWIND_STEPS
 #define CONFIG_KASAN_UNWIND_STEPS 32
 #endif
 
-/* Smallest address that is not taken for a null pointer plus an offset. */
+/* Smaller addresses count as a null pointer plus an offset. */
 #ifndef CONFIG_KASAN_NULL_LIMIT
 #define CONFIG_KASAN_NULL_LIMIT 4096UL
 #endif
 
 /*
- * Windowed layout: addresses from 0 on that checks refuse, where no window covers them. On Cortex-M nothing else stops a
- * null pointer: flash or an alias of it is at 0, and it can be read. The first KiB holds vectors, which only the processor
- * reads. 0: no such check, for a system whose instrumented code reads there.
+ * Windowed layout: checks refuse this many bytes from address 0 on, unless a window covers them. On Cortex-M nothing else
+ * stops a null pointer, because readable flash or an alias of it lies at 0. The first KiB holds vectors, which only the
+ * processor reads. Set it to 0 if instrumented code reads there.
  */
 #ifndef CONFIG_KASAN_NULL_CHECK
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
@@ -261,7 +261,7 @@
 #endif
 #endif
 
-/* Bytes below a stack: a fault there, or a bug with the stack pointer below its stack, is an overflow of that stack. */
+/* A fault within this many bytes below a stack, or a bug while the stack pointer is there, is an overflow of that stack. */
 #ifndef CONFIG_KASAN_STACK_GUARD
 #define CONFIG_KASAN_STACK_GUARD 256UL
 #endif
@@ -327,8 +327,8 @@
 #error "KASAN: only CONFIG_KASAN_GENERIC can leave out CONFIG_KASAN_SLAB or CONFIG_KASAN_GLOBALS"
 #endif
 
-/* CONFIG_KASAN_MULTI_SHOT=1: as if kasan_multi_shot was given, for a system that calls no kasan_option(): its code
- * is then left out by the linker. */
+/* CONFIG_KASAN_MULTI_SHOT=1: reports every bug, like the option kasan_multi_shot. A system that never calls
+ * kasan_option() saves the code of all options with it. */
 #ifndef CONFIG_KASAN_MULTI_SHOT
 #define CONFIG_KASAN_MULTI_SHOT 0
 #endif

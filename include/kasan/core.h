@@ -103,7 +103,7 @@ KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
  * and why. The compilers' ABI names or writes F1-F3, F8, CA and CB; the other values are customary.
  */
 #define KASAN_PAGE_FREE		0xFF /* page given back to the page allocator */
-#define KASAN_PAGE_REDZONE	0xFE /* behind a large allocation, up to the end of its pages */
+#define KASAN_PAGE_REDZONE	0xFE /* after a large allocation, up to the end of its pages */
 #define KASAN_SLAB_REDZONE	0xFC /* slab memory that no object owns */
 #define KASAN_SLAB_FREE		0xFB /* freed slab object */
 #define KASAN_SLAB_FREE_META	0xFA /* same, and its first bytes hold a valid kasan_free_meta */
@@ -129,8 +129,8 @@ KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
  * Inline checks and stack instrumentation use the first window: its shadow must lie at
  * (start >> 3) + CONFIG_KASAN_SHADOW_OFFSET where that is defined.
  *
- * May be called at any time, also after kasan_init() and while other CPUs run, for memory that nobody uses yet: a second
- * mapping, a region found late. Calls must not run at the same time as each other.
+ * May be called at any time, also after kasan_init() and while other CPUs run, for memory that is not in use yet: a second
+ * mapping, a region found late. Calls must not overlap.
  *
  * Return: NULL, or a message that says what is wrong and which number would be right.
  */
@@ -219,7 +219,7 @@ KASAN_HOOK void kasan_poison(const void *addr, size_t size, uint8_t value) KASAN
  *  pointers with @addr's tag; with CONFIG_KASAN_HW_TAGS up to the end of the granule. */
 KASAN_HOOK void kasan_unpoison(const void *addr, size_t size) KASAN_OFF();
 
-/** kasan_poison_tail() - poison what follows an object inside [@addr, @addr + @span): the first
+/** kasan_poison_tail() - poison the memory after an object inside [@addr, @addr + @span): the first
  *  @size bytes stay (or become) accessible, the rest gets @value. @addr, @span: aligned to a granule. */
 KASAN_HOOK void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value)
 	KASAN_OFF();

@@ -4,7 +4,7 @@
  * what the system's port supplies.
  *
  * The mailbox is RAM of the guest that an emulator shares with the host. No device and no driver takes part: each side
- * polls words of the other one, and sleeps only if it has waited for long. Host programs include this header as well.
+ * polls words of the other one, and sleeps only after a long wait. Host programs include this header too.
  * All numbers are little-endian. Neither side trusts the other: the host checks every number that it reads.
  *
  * Coverage comes from the compiler, for the target's files only:
@@ -35,7 +35,7 @@ extern "C" {
 #define KASAN_FUZZ_CMPS 128
 /** KASAN_FUZZ_CMP_MAX - bytes of each operand that are kept. */
 #define KASAN_FUZZ_CMP_MAX 16
-/** KASAN_FUZZ_LOG - comparisons of one input that the log has room for, and how many of them each place may make. */
+/** KASAN_FUZZ_LOG, KASAN_FUZZ_LOG_EACH - comparisons of one input that the log has room for; of each place. */
 #define KASAN_FUZZ_LOG	    4096
 #define KASAN_FUZZ_LOG_EACH 32
 /** KASAN_FUZZ_INPUT_MAX - bytes of the largest input. */
@@ -88,8 +88,8 @@ struct kasan_fuzz_logged {
  * @reports_bad: the guest's: those of them after which memory may have changed: a write, or a free.
  * @left: the guest's: objects that the input left over; fewer than before is negative. @left_bytes: of them, if they
  *	were looked for.
- * @result: the guest's: what the target returned. libFuzzer leaves inputs with -1 out of the corpus.
- * @boot_again: the guest's: not 0: it wants a boot before the next input. That is no finding.
+ * @result: the guest's: the target's result. libFuzzer leaves inputs with -1 out of the corpus.
+ * @boot_again: the guest's: not 0: it wants a boot before the next input. That is not a finding.
  * @logged: the guest's: how many entries @log has.
  */
 struct kasan_fuzz_mailbox {
@@ -126,8 +126,8 @@ struct kasan_fuzz_mailbox {
 	uint8_t input[KASAN_FUZZ_INPUT_MAX];
 };
 
-/** kasan_fuzz_target_fn - libFuzzer's LLVMFuzzerTestOneInput(). @data: in the mailbox; a target that shall be checked
- *  for reading behind the input's end copies it to an object of @size bytes first. */
+/** kasan_fuzz_target_fn - libFuzzer's LLVMFuzzerTestOneInput(). @data: in the mailbox; a target whose reads past the end
+ *  of the input must be seen copies it to an object of @size bytes first. */
 typedef int (*kasan_fuzz_target_fn)(const uint8_t *data, size_t size);
 
 /**

@@ -2,12 +2,12 @@
 /*
  * heap.h - simple heaps: malloc-style allocators that know only pointers.
  *
- * In the tag-based modes an object has redzones and also a tag of its own. The allocator gets pointers
- * without tags, so it may write anywhere in its memory.
+ * In the tag-based modes an object has redzones and a tag of its own. The allocator gets pointers without tags,
+ * so it may write anywhere in its memory.
  *
  * Without a mode the raw chunk is the object: there is nothing around it, and it has the allocator's own
  * alignment. If the heap has no @raw_size, objects of kasan_heap_malloc() and the others that allocate themselves have
- * two words before them, which hold their size.
+ * two words before them that hold their size.
  */
 #ifndef KASAN_HEAP_H
 #define KASAN_HEAP_H
@@ -27,12 +27,12 @@ struct kasan_fifo {
 /**
  * struct kasan_heap - one heap under the runtime; zero-initialised except for @name and @release
  * @name: for reports.
- * @redzone: bytes of redzone behind an object, at least a granule; 0 selects 16. The redzone before
+ * @redzone: bytes of redzone after an object, at least a granule; 0 selects 16. The redzone before
  *	the object holds the runtime's header.
  * @quarantine_max: bytes of freed chunks to hold back; 0: none.
  * @release: gives a raw chunk back to the allocator; called with no runtime lock held. The chunk is still poisoned. An
  *	allocator that gives whole pages back to the system calls kasan_unpoison() for them first.
- * @acquire: optional: takes @size bytes from the allocator, aligned to 8; NULL: none left. Only for
+ * @acquire: optional: takes @size bytes from the allocator, aligned to 8; NULL: no memory is left. Only for
  *	kasan_heap_malloc() and the others that allocate themselves. A chunk that is not aligned goes back at once.
  * @raw_size: optional: usable bytes of a raw chunk. For early chunks, see kasan_heap_adopt(); and without a mode, where
  *	kasan_heap_realloc() and kasan_heap_size() ask it.
@@ -58,14 +58,15 @@ struct kasan_heap {
 };
 
 #ifndef CONFIG_KASAN
-/* Kept before an object if the allocator cannot tell its size. */
+/* Lies before an object if the allocator cannot tell its size. */
 struct kasan_heap_plain {
 	void *raw;
 	size_t size;
 };
 #define KASAN_HEAP_PLAIN_ALIGN ((size_t)1 << 16) /* the largest alignment */
 
-/* Return: that of @ptr; NULL if it has none. What an allocator keeps before its chunks is no address right below. */
+/* Return: the record of @ptr; NULL if it has none. Words that an allocator keeps there do not look like an address just
+ * below @ptr. */
 static inline struct kasan_heap_plain *kasan_heap_plain_of(const struct kasan_heap *heap,
 							   const void *ptr)
 {
@@ -173,14 +174,14 @@ KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr
  * kasan_heap_malloc(), kasan_heap_calloc(), kasan_heap_memalign(), kasan_heap_realloc()
  * @align: a power of two, 0: 16.
  *
- * Return: the object; for size 0 a distinct one without an accessible byte; NULL if there is no memory, if
- * the size overflows, or if @align is not a power of two. Before kasan_heap_add() a raw chunk with the allocator's own alignment; NULL if
- * @align asks for more.
+ * Return: the object; for size 0 a distinct one without an accessible byte; NULL if there is no memory, if the size
+ * overflows, or if @align is not a power of two. Before kasan_heap_add() they return a raw chunk with the allocator's
+ * own alignment, or NULL if @align asks for more.
  *
  * kasan_heap_realloc() always moves the object, so that a use of the old pointer is caught. It returns NULL, with
  * the old object as it was, if there is no memory, if @ptr is not a live object (this is reported), or if
- * it is an early chunk of unknown size. With size 0 it returns an object as well: if realloc() frees then in
- * your system, do that before you call it.
+ * it is an early chunk of unknown size. Size 0 gives an object too: if
+ * realloc(ptr, 0) frees in your system, do that before you call it.
  */
 KASAN_HOOK void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size)
 	KASAN_OFF(return kasan_heap_plain_alloc(heap, align, size));

@@ -67,12 +67,12 @@ struct kasan_hw_options {
 /** kasan_hw_options() - Return: how the port must set up the CPU. Call it after all options are set. */
 void kasan_hw_options(struct kasan_hw_options *options);
 
-/** kasan_no_write_only() - this CPU cannot check writes only (FEAT_MTE_STORE_ONLY): kasan.write_only= is as good
+/** kasan_no_write_only() - this CPU cannot check writes only (FEAT_MTE_STORE_ONLY): kasan.write_only= counts
  *  as off. Call it before checks are switched on. */
 void kasan_no_write_only(void);
 
 /** kasan_write_only_enabled() - Return: true if reads are not checked: kasan.write_only=on, and the CPU can
- *  do that. kasan_check_read() then lets bad reads pass as well, but no absurd sizes. */
+ *  do that. kasan_check_read() then lets bad reads pass too, except for absurd sizes. */
 bool kasan_write_only_enabled(void);
 
 /**

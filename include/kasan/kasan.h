@@ -2,7 +2,7 @@
 /*
  * kasan.h - the hooks that a kernel, an allocator or a firmware calls: the one header to include.
  *
- *	core.h		life cycle, options, shadow, explicit checks: everybody
+ *	core.h		life cycle, options, shadow, explicit checks: every system
  *	heap.h		simple heaps (malloc, free): firmware
  *	page_heap.h	simple page allocators: small kernels
  *	slab.h		caches of objects of one size: kernels
@@ -14,9 +14,10 @@
  * Unless its comment says otherwise, a function may be called in any context (interrupts on or off, any
  * CPU, any lock of the caller held but those that its own callbacks take), never sleeps, and takes only the runtime's
  * own locks, with interrupts off. In an NMI, kasan_record_aux_stack(), kasan_stack_save(), checks and reports may be
- * called, because they wait for nothing that the interrupted code holds. Sizes are in bytes. A "granule" is KASAN_GRANULE_SIZE bytes of memory, aligned: 8 in Generic mode,
- * 16 in the tag-based modes. Where a function asks for memory "aligned to a granule", that is the
- * alignment.
+ * called, because they wait for nothing that the interrupted code holds.
+ *
+ * Sizes are in bytes. A "granule" is KASAN_GRANULE_SIZE bytes of memory, aligned to that size: 8 in Generic mode, 16 in
+ * the tag-based modes.
  *
  * Tag-based modes: an allocator gives its users the pointer that a hook returned, and no other. It may keep
  * free slots and pages in its lists with the tag of their last user's pointer. When it hands them to

@@ -2,8 +2,8 @@
 /*
  * page_heap.h - simple page allocators: those that know only the addresses of pages.
  *
- * The counterpart of heap.h for a small kernel: give the runtime two callbacks, and each allocation has its stacks, a
- * redzone behind it, a check of its free, and a quarantine. Reports find the allocation without
+ * The counterpart of heap.h for a small kernel: give the runtime two callbacks, and each allocation has stacks, a
+ * redzone after it, a check of its free, and a quarantine. Reports find the allocation without
  * kasan_port_find_object(). A kernel with descriptors of its own for its pages calls the hooks of pages.h instead.
  *
  * A page is CONFIG_KASAN_PAGE_SIZE bytes. In the tag-based modes the callbacks get pointers without tags.
@@ -22,10 +22,10 @@ extern "C" {
  *	the line "private"
  * @name: for reports.
  * @start, @size: the memory that it hands out, whole pages. It needs shadow before kasan_page_heap_add().
- * @redzone: bytes of redzone behind an allocation, rounded up to whole pages; 0: none. @acquire is asked for that much
+ * @redzone: bytes of redzone after an allocation, rounded up to whole pages; 0: none. @acquire is asked for that much
  *	more, so it must be able to give several pages.
  * @guard_every: for an allocator of single pages: each page whose number in the range leaves the remainder
- *	@guard_every - 1 is kept as a redzone. 2: a redzone behind each page, for half of the memory; 8: behind each
+ *	@guard_every - 1 is kept as a redzone. 2: a redzone after each page, for half of the memory; 8: after each
  *	seventh, for an eighth of it; 0 or 1: none.
  * @quarantine_max: bytes of freed pages to hold back; 0: none.
  * @acquire: takes @pages neighbouring pages from the allocator. Return: the first byte, aligned to a page; NULL:
@@ -81,7 +81,7 @@ KASAN_HOOK void kasan_page_heap_adopt(struct kasan_page_heap *heap, void *start,
  * kasan_page_alloc() - allocate @size bytes in pages of their own
  * @size: bytes; the rest of the last page is redzone.
  *
- * If there are no pages left, those in quarantine are given back first. The contents are what @heap->acquire left.
+ * If there are no pages left, those in quarantine are given back first. The contents are as @heap->acquire left them.
  *
  * Return: the pointer for the user, aligned to a page; NULL: none left. Pages outside the range of @heap are handed
  * out as they are, without a redzone or a record.
@@ -92,7 +92,7 @@ KASAN_HOOK void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
 /**
  * kasan_page_free() - take an allocation back: check, poison, quarantine, @heap->release
  * @ptr: as kasan_page_alloc() returned it; NULL is ignored.
- * @size: bytes that were asked for. A number of pages other than that of the allocation is an invalid free. 0: not
+ * @size: bytes that were asked for. A number of pages other than the allocation has is an invalid free. 0: not
  *	known; do not give 0 if the allocator also works without KASAN and hands out more than single pages.
  * @ip: code address that frees, for the report; 0: the caller.
  *

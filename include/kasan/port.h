@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port.h - the porting contract: all that the runtime needs of the system under it.
+ * port.h - the porting contract: everything that the runtime needs from the system under it.
  *
  * This holds for every function here, except where its own comment says otherwise:
  *
@@ -9,15 +9,15 @@
  *    its caller, or the CPU it runs on, may hold: try such a lock, and do without what it guards. It returns with
  *    interrupts as they were.
  *  - Instrumentation. A function must not be instrumented: compile its file without -fsanitize, or give it
- *    __attribute__((no_sanitize_address)). The same is best for what it calls. A bug that is found there
+ *    __attribute__((no_sanitize_address)). Do the same to the functions that it calls. A bug that is found there
  *    during a report is printed after that report.
  *  - The runtime. A function may call what takes no lock and reports nothing: kasan_reset_tag(),
  *    kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). It must not call anything else of
  *    the runtime, and must not allocate or free memory that is under the runtime's hooks: both may need a
  *    lock that is held.
  *  - Arguments. Structs to be filled are valid and zeroed, buffers and texts are valid. An address that a
- *    function is asked about (@addr, @pc) may be any number at all: it comes from a bug, or from memory
- *    that a bug has overwritten. Look it up; do not follow it before you know where it leads. Sizes are in
+ *    function is asked about (@addr, @pc) may be any number at all: it comes from a bug, or from memory that
+ *    a bug has overwritten. Look it up; do not follow it before you know where it leads. Sizes are in
  *    bytes.
  *
  * "In reports" means: under the report lock, with interrupts off, on the CPU that prints. There is one
@@ -46,7 +46,7 @@ struct kasan_report_info;
  * Write these three as ordinary functions. For speed, write them as static inline functions in a header,
  * and name it with -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'. With #define KASAN_PORT_HAS_TASK_ID that
  * header also supplies uint32_t kasan_port_task_id(void), the number that kasan_port_task() would fill in:
- * nothing else is needed when no stacks are stored. With #define KASAN_PORT_HAS_TASK_STACK in addition, it
+ * the runtime needs nothing else while it stores no stacks. With #define KASAN_PORT_HAS_TASK_STACK in addition, it
  * also supplies bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end): it fills in the
  * running task's stack if @sp, an address on the stack that the CPU is on, lies in it. If not, or in an
  * interrupt (see trace_end), it returns false, and the runtime calls kasan_port_task().
@@ -92,7 +92,7 @@ unsigned int kasan_port_cpu(void);
  *	running task may be the next one while the CPU is on the last one's stack: give 0 if the stack pointer is outside.
  * @trace_end: in an interrupt handler that runs on the stack of the interrupted code: address above the
  *	handler's own frames, else 0. Traces of allocations and frees end there: with the interrupted frames
- *	behind it, each trace would be a new one and the depot would fill up. Traces in reports go on.
+ *	included, each trace would be a new one and the depot would fill up. Traces in reports go on.
  * @overflowed: more was once pushed onto this stack than it holds: the pattern that the system keeps at its lowest
  *	words is gone. Only reports read it, and they say so.
  */
@@ -116,8 +116,8 @@ void kasan_port_task(struct kasan_port_task *task);
  * @size: bytes, a multiple of CONFIG_KASAN_PAGE_SIZE.
  *
  * Take it from a fixed pool, or as whole pages from the system's page allocator, with or without
- * kasan_alloc_pages() for them. Do not take slab objects or chunks of a heap with hooks: their trace would
- * be stored, and the lock for that may be held. The memory is never given back.
+ * kasan_alloc_pages() for them. Do not take slab objects or chunks of a heap with hooks: the runtime
+ * would store their trace, and may hold the lock for that. It never gives the memory back.
  *
  * Called for blocks of the stack depot and of the stack ring, for pages of the quarantines' queues, and for the
  * map of kasan.slack=check: by kasan_init(), and inside any allocation or free of the system, then with
@@ -211,7 +211,7 @@ uint64_t kasan_port_seed(void);
 bool kasan_port_readable(const void *addr, size_t size);
 
 /** kasan_port_image() - where in RAM the program itself lies: code (unless it runs from flash), data,
- *  bss and the stacks that it is linked with. @start: first byte; @end: behind the last. Called only by
+ *  bss and the stacks that it is linked with. @start: first byte; @end: first byte after it. Called only by
  *  kasan_window_add(), while booting: it refuses shadow on top of the image, and a first window that leaves
  *  out a part of the image. Default: false, nothing is compared. */
 bool kasan_port_image(uintptr_t *start, uintptr_t *end);
@@ -250,7 +250,7 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
  *	the task that it reports on
  * @size: filled: its size in bytes, at least KASAN_REPORT_STACK_MIN of <kasan/report.h>.
  *
- * It is nobody else's: not a task's, not that of interrupts. Each CPU has one of its own. Called with interrupts off,
+ * No task and no interrupt uses it. Each CPU has one of its own. Called with interrupts off,
  * and used with interrupts off; interrupts that kasan_port_irq_save() does not mask may use it below the report. On it
  * run all functions that are called "in reports". kasan_port_report_end(), report hooks and kasan_port_panic() run on
  * the stack of the context that found the bug.
@@ -308,7 +308,7 @@ void kasan_port_report_end(const struct kasan_report_info *info);
 
 /*
  * Called by the checked memcpy(), memmove() and memset() after the check, and by the runtime for its own memory,
- * in reports as well. Pointers are valid unless those of the checked operation were not.
+ * in reports too. Pointers are valid unless those of the checked operation were not.
  */
 
 void *__memcpy(void *dst, const void *src, size_t n);

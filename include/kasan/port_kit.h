@@ -2,8 +2,8 @@
 /*
  * port_kit.h - pieces from which a port can be put together, for systems that have no reason to write their own.
  *
- * Include it in the one file that holds the port's functions; that file is not instrumented. Each macro defines one function of
- * <kasan/port.h> or one entry point.
+ * Include it in the one file that holds the port's functions; that file is not instrumented. Each macro defines one
+ * function of <kasan/port.h> or one entry point.
  */
 #ifndef KASAN_PORT_KIT_H
 #define KASAN_PORT_KIT_H
@@ -19,9 +19,9 @@ extern "C" {
 #endif
 
 /**
- * KASAN_PORT_POOL() - define kasan_port_alloc(): memory from [@start, @start + @bytes), which nobody else uses
+ * KASAN_PORT_POOL() - define kasan_port_alloc(): memory from [@start, @start + @bytes), for its use only
  * @start: aligned to 16. It need not be zero: blocks are cleared when they are handed out.
- * @bytes: at most what the runtime may ask for is useful: the depot's maximum, 1/100 of each page heap, some pages.
+ * @bytes: useful up to the sum of the depot's maximum, 1/100 of each page heap, and some pages.
  */
 #define KASAN_PORT_POOL(start, bytes)                                                             \
 	void *kasan_port_alloc(size_t size)                                                       \
@@ -159,11 +159,11 @@ static inline void kasan_start_pages(struct kasan_page_heap *heap, const void *s
  *
  * A vector that saves all registers and calls a handler leaves no record of the interrupted function: its frame
  * pointer leads to its caller. The vector calls @entry instead, with the interrupted s0 unchanged; traces then
- * have the interrupted instruction as well. Only for traps from the kernel: after a trap from user mode s0 is the
+ * have the interrupted instruction too. Only for traps from the kernel: after a trap from user mode s0 is the
  * user's, and the trace has to end at the handler's frame. Uses ra and t0, and 32 bytes of stack. @fp: frame pointer of
  * the interrupted code, for kasan_report_fault().
  *
- * The runtime takes a frame's code address for one behind a call and subtracts 1, hence + 2 (no instruction is shorter).
+ * The runtime takes a frame's code address for one after a call and subtracts 1, hence + 2 (no instruction is shorter).
  */
 #if __riscv_xlen == 64
 #define KASAN_TRAP_WORD	 "8"

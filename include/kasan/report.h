@@ -16,10 +16,9 @@ extern "C" {
 
 struct kasan_port_task; /* <kasan/port.h> */
 
-/** KASAN_REPORT_STACK_MIN - bytes of stack that a report takes at most, those of the port's functions included as far as
- *  they take 256 bytes: the smallest stack that kasan_port_report_stack() may give. bench/stack-use.md has the
- *  measured numbers. With less than that, and with at least KASAN_REPORT_STACK_SHORT on the task's own stack, a report
- *  is a short one: three lines, no trace. */
+/** KASAN_REPORT_STACK_MIN - the most stack that a report takes, with 256 bytes for the port's functions. A stack of
+ *  kasan_port_report_stack() has at least this size; bench/stack-use.md has the measured numbers. If the task's own
+ *  stack has less than that left, but at least KASAN_REPORT_STACK_SHORT, a report has three lines and no trace. */
 #if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ > 4
 #define KASAN_REPORT_STACK_MIN	 3072UL
 #define KASAN_REPORT_STACK_SHORT 1024UL
@@ -175,7 +174,7 @@ KASAN_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook) KAS
  */
 KASAN_HOOK void kasan_flush_reports(void) KASAN_OFF();
 
-/** kasan_report_count() - Return: reports printed since boot; a single-line report counts as well. */
+/** kasan_report_count() - Return: reports printed since boot; a single-line report counts too. */
 KASAN_HOOK unsigned long kasan_report_count(void) KASAN_OFF(return 0);
 
 /** kasan_save_multi_shot(), kasan_restore_multi_shot() - let every bug be reported for a while, as tests

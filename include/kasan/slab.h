@@ -73,8 +73,8 @@ struct kasan_free_meta {
  *	same page.
  * @flags: KASAN_CACHE_*.
  * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any
- *	context that frees, interrupts on or off, with no runtime lock held. So who calls a function that frees, or
- *	kasan_cache_shrink(), holds no lock that it takes.
+ *	context that frees, interrupts on or off, with no runtime lock held. So callers of kasan_cache_shrink(), or of a
+ *	function that frees, must not hold a lock that @release takes.
  * @release_bulk: optional, with KASAN_CACHE_RELEASE_BULK in @flags: the same for @count slots at once,
  *	as many as come out of the quarantine together; cheaper where the allocator takes a lock.
  */
@@ -103,7 +103,7 @@ KASAN_HOOK uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align
 		  return cache->slot_size = (cache->object_size + (align - 1)) & ~(align - 1));
 
 /** kasan_cache_shrink() - release all objects of @cache, or of every cache if NULL, that the quarantine holds.
- *  Call before a cache is destroyed. It empties the queues of other CPUs as well and may take long. It waits until the
+ *  Call before a cache is destroyed. It also empties the queues of other CPUs, which may take long. It waits until the
  *  releases that other CPUs have begun are done, those of other caches included: hold no lock that any @release takes. */
 KASAN_HOOK void kasan_cache_shrink(struct kasan_cache *cache) KASAN_OFF();
 
@@ -212,10 +212,10 @@ KASAN_HOOK enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *
 	KASAN_OFF(return KASAN_FREE_NOW);
 
 /**
- * kasan_cache_check_slack() - look for objects with overwritten bytes behind their end (kasan.slack=check)
+ * kasan_cache_check_slack() - look for objects with overwritten bytes past their end (kasan.slack=check)
  * @cache: compare its live objects; NULL: all live objects, also those of whole pages.
  *
- * An object's free and krealloc() look as well. This call also finds an overflow of an object that lives long. Each
+ * An object's free and krealloc() look too. This call also finds an overflow of an object that lives long. Each
  * one is reported as slab-out-of-bounds "found in a walk", once, and its free does not report it again. Other
  * CPUs may allocate and free meanwhile. It takes time for each object there is, and locks nothing. Any context; it
  * may report, so no lock of the console may be held.

@@ -26,7 +26,7 @@ extern "C" {
 #define KASAN_TAG_SHIFT 56
 
 /** kasan_untag_addr() - Return: the address that the CPU uses. Bit 55 says which half of the address space
- *  it is in, so a null or user address loses its tag as well and stays in its half. */
+ *  it is in, so a null or user address loses its tag too and stays in its half. */
 static inline uintptr_t kasan_untag_addr(uintptr_t addr)
 {
 	return (uintptr_t)((intptr_t)(addr << (64 - KASAN_TAG_SHIFT)) >> (64 - KASAN_TAG_SHIFT));

@@ -36,7 +36,7 @@
 	OPTION("kasan", KASAN_IN_ALL, kasan, "on|off", "on",                                       \
 	       "off: nothing is poisoned, tagged, stored or reported, as without KASAN")           \
 	OPTION("kasan.fault", KASAN_IN_ALL, fault, "report|panic|panic_on_write", "report",        \
-	       "what follows a report; panic_on_write: panic after bad writes and frees only")     \
+	       "what to do after a report; panic_on_write: panic after bad writes and frees only") \
 	OPTION("kasan_multi_shot", KASAN_IN_ALL, multi_shot, "on|off", "off",                      \
 	       "report every bug, not only the first; without a value: on")                        \
 	OPTION("kasan.repeat", KASAN_IN_ALL, repeat, "brief|full", "brief",                        \

@@ -94,7 +94,7 @@ def _report(number, first, **changes):
         ),
         memory=model.MemoryMap("shadow", 8, rows, 5, values),
         excerpts=[model.Excerpt("call", model.Location("copy_name", "/src/drivers/wifi.c", 31), source)],
-        explanation=["A write of 1 byte right behind the end of a 13-byte struct wifi.", "Look at the loop."],
+        explanation=["A write of 1 byte just past the end of a 13-byte struct wifi.", "Look at the loop."],
         signature="3b3715694731e619",
         raw=["BUG: KASAN: slab-out-of-bounds in wifi_scan+0x70/0x100", "Write of size 1 at addr ..."],
     )

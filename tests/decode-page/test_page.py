@@ -141,7 +141,7 @@ def test_screen_reader_gets_the_drawing(page):
         if not one.get("ignored") and "role" in one
     ]
     drawings = [name for role, name, _ in nodes if role in ("image", "img")]
-    expected = "Write of 1 byte at ffff0000003530ad: right behind the end of the object."
+    expected = "Write of 1 byte at ffff0000003530ad: just past the end of the object."
     assert any(one.startswith(expected) and "13 bytes allocated object" in one for one in drawings)
     cells = [(name, description) for role, name, description in nodes if role == "gridcell"]
     assert (

@@ -155,7 +155,7 @@ def test_help_has_the_exit_statuses(redzone):
     text = redzone("run", "--help").stdout
     statuses = [line.split()[0] for line in text.partition("Exit status:")[2].splitlines() if line.strip()]
     assert statuses[:7] == ["0", "1", "2", "3", "4", "5", "130"]
-    assert "A report of KASAN wins over a crash" in text
+    assert "the first in this order decides: KASAN report, crash" in text
 
 
 def test_version(redzone):

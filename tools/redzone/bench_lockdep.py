@@ -2,7 +2,7 @@
 """`./redzone bench lockdep`: what the lock validator costs, in the rows of the table published for Linux.
 
 A build-like mix runs on four CPUs in kernels with and without KASAN, and with and without the validator: see
-kernel/tests/bench/mix.h. Beside it stands what it costs to take and release one lock that nobody else wants.
+kernel/tests/bench/mix.h. Beside it stands what it costs to take and release one lock without contention.
 """
 
 import json
@@ -88,7 +88,7 @@ NOTES = (
     'mix: instructions per job, user mode included; "in the kernel": without what user mode computes. Ratios '
     "are over the non-debug kernel of the same table.",
     'debug: KASAN Generic with stack traces, and the validator. "validator instrumented": KASAN checks the '
-    "validator itself as well.",
+    "validator itself too.",
     "Linux: how many times longer a parallel build of a kernel takes, as posted in 2025 for two machines: "
     "run time and system time on x86-64, run time on arm64.",
 )
@@ -203,7 +203,7 @@ def rows(half, figures):
 
 
 def lock_rows(figures):
-    """Yield the table of locks that nobody else wants, the heading first."""
+    """Yield the table of locks without contention, the heading first."""
     kernels = [key for key in COMPARED if key in figures]
     yield ["operation", *(KERNELS[key].title for key in kernels)]
     for name, title in LOCKS.items():
@@ -253,7 +253,7 @@ def markdown(measured):
         parts.append(f"## {HALVES[half].title}\n")
         parts.append(bench.markdown(list(rows(half, figures))))
         parts.append("\n".join(f"- {line}" for line in remarks(half, figures)) + "\n")
-        parts.append("A lock that nobody else wants:\n")
+        parts.append("A lock without contention:\n")
         parts.append(bench.markdown(list(lock_rows(figures))))
         parts.append("Counted in one job:\n")
         parts.append(bench.markdown(list(event_rows(figures))))

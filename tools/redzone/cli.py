@@ -56,8 +56,8 @@ Exit status:
   4  the program returned non-zero, or aborted
   5  the lock validator reported (--lockdep)
   130  interrupted
-A report of KASAN wins over a crash, a crash over a report of the lock validator, and that
-over what the program returned."""
+If several apply, the first in this order decides: KASAN report, crash, lock-validator report,
+program status."""
 
 
 class Order(click.Group):
@@ -81,8 +81,8 @@ def _with_features(function):
     for option, text in (
         ("--preempt-rt", "Kernels are real-time: spin locks sleep, interrupt handlers run in threads."),
         ("--lockdep", "Kernels check the order of their locks."),
-        ("--tagged-globals", "Kernels tag global variables as well: --mode sw_tags with Clang."),
-        ("--mte-stack", "Kernels tag stack variables as well: --mode hw_tags with Clang."),
+        ("--tagged-globals", "Kernels also tag global variables: --mode sw_tags with Clang."),
+        ("--mte-stack", "Kernels also tag stack variables: --mode hw_tags with Clang."),
         ("--kstack-erase", "Kernels erase the kernel stack on return to user mode."),
         ("--shadow-call-stack", "Kernels keep return addresses on a second stack, and copy traces from it."),
     ):
@@ -179,7 +179,7 @@ def command():
     default="60",
     help="Stop a program that takes longer, and say where it was. Default: 60.",
 )
-@click.option("-I", "includes", multiple=True, metavar="DIR", help="Look for headers in DIR as well.")
+@click.option("-I", "includes", multiple=True, metavar="DIR", help="Also look for headers in DIR.")
 @click.option("-D", "defines", type=Macro(), multiple=True, help="Define a macro.")
 @click.option(
     "--cflag",

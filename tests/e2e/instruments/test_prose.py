@@ -22,3 +22,22 @@ def test_broken_links(tmp_path):
         f"{page}:7: there.md#not-one names no heading",
         f"{page}:8: there is no gone.md",
     ]
+
+
+def test_habits():
+    """Each habit is named with its line, also across two lines; code and other uses of the words are not."""
+    text = (
+        "The byte behind it.\nNobody reads `behind`.\nA line says so. What follows is bad.\n"
+        "Pages as well as areas. Pages, as\nwell. The size is that of the slot.\n"
+        "A note is no report. There is no report. It is no longer one.\n```\nbehind\n```\n"
+    )
+    found = [problem.split(": write")[0] for problem in _prose.habits({"a.md": text})]
+    assert found == [
+        "a.md:1: 'behind'",
+        "a.md:2: 'Nobody'",
+        "a.md:3: 'A line says'",
+        "a.md:3: 'What follows'",
+        "a.md:4: 'as well'",
+        "a.md:5: 'that of the'",
+        "a.md:6: 'is no'",
+    ]

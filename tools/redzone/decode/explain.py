@@ -75,7 +75,7 @@ _ADVICE = {
     ),
     "poison": (
         "The program itself has marked this memory as not in use (__asan_poison_memory_region()), as allocators of "
-        "their own do. Common causes: an access behind the end of a block, or to a block that was given back.",
+        "their own do. Common causes: an access past the end of a block, or to a block that was given back.",
         "Look for the function of the program that hands out this memory, and for the block that it gave last.",
     ),
     "scope": (
@@ -208,7 +208,7 @@ def _where(report):
         return f"{amount(found.distance)} inside of {what}" if found.distance else f"at the start of {what}"
     if found.side == "left":
         return f"{amount(found.distance)} before the start of {what}"
-    past = f"{amount(found.distance)} past the end of" if found.distance else "right behind the end of"
+    past = f"{amount(found.distance)} past the end of" if found.distance else "just past the end of"
     text = f"{past} {what}"
     if found.cache and found.size is not None and found.cache_size and found.size < found.cache_size:
         if found.size + found.distance < found.cache_size:
@@ -282,7 +282,7 @@ def _locals(report):
         return f"It concerns the variable '{hit.name}'{owner}."
     if offset >= hit.end:
         behind = offset - hit.end
-        where = f"{amount(behind)} past the end" if behind else "right behind the end"
+        where = f"{amount(behind)} past the end" if behind else "just past the end"
     elif offset < hit.start:
         where = f"{amount(hit.start - offset)} before the start"
     else:

@@ -147,7 +147,7 @@ class Object:
     kind: "slab", "heap", "page", "global", "stack", "vmalloc", "module" or "". start: of the object; size:
     as the program asked for it, else as the cache has it. cache_size: bytes of each object of the cache.
     state: "allocated", "freed" or "". side, distance: the address lies @distance bytes "inside", "left"
-    (before the start) or "right" (behind the end). name: of the variable, module or area's caller. type: of
+    (before the start) or "right" (past the end). name: of the variable, module or area's caller. type: of
     the object in C, if the debug information says it for sure. where: its declaration or the allocating line.
     """
 

@@ -357,7 +357,7 @@ def _caption(report, space):
         return f"{words}: {bytes_} from the start of the {state}object"
     if thing.side == "left":
         return f"{words}: {bytes_} before the start of the object"
-    return f"{words}: {'right' if thing.distance == 0 else bytes_} behind the end of the object"
+    return f"{words}: {'just' if thing.distance == 0 else bytes_} past the end of the object"
 
 
 def _grid(report, parts, access, space):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rules of the suite `style` for documents: each link leads to a file and, if it names one, to a heading."""
+"""Rules of the suite `style` for documents and public headers: links lead somewhere, words are plain."""
 
 import re
 
@@ -41,4 +41,29 @@ def broken_links(documents):
                 and anchor not in anchors(target.read_text(encoding="utf-8"))
             ):
                 problems.append(f"{path}:{line}: {found[1]} names no heading")
+    return problems
+
+
+# What a reader stumbles over, and what to write instead.
+HABITS = {
+    r"behind": "after, past, or what is meant",
+    r"nobody": "a sentence with another subject",
+    r"a\s+line\s+says": "Redzone says, or the message",
+    r"what\s+follows": "the thing itself",
+    r"as\s+well(?! as\b)": "also, or too",
+    r"that\s+of\s+the": "the noun again",
+    r"(?<!there )(?<!there\n)(?:is|are)\s+no(?! longer\b| more\b)": "is not a",
+}
+_HABIT = re.compile("|".join(rf"(?P<h{at}>\b{habit}\b)" for at, habit in enumerate(HABITS)), re.I)
+
+
+def habits(texts):
+    """Return where @texts, {path: text}, have one of HABITS outside of code."""
+    problems = []
+    for path, text in texts.items():
+        plain = _blank(_CODE, text)
+        for found in _HABIT.finditer(plain):
+            line = plain.count("\n", 0, found.start()) + 1
+            instead = [*HABITS.values()][int(found.lastgroup[1:])]
+            problems.append(f"{path}:{line}: '{' '.join(found[0].split())}': write {instead}")
     return problems

@@ -297,6 +297,11 @@ def run(context):
     yield _lines("figures-of-documents", figures.problems())
     documents = {path: path.read_text(encoding="utf-8") for path in paths if path.suffix == ".md"}
     yield _lines("links-of-documents", _prose.broken_links(documents))
+    headers = [path for path in paths if path.is_relative_to(ROOT / "include") and path.suffix == ".h"]
+    texts = {path: path.read_text(encoding="utf-8") for path in headers}
+    texts |= {path: text for path, text in documents.items() if path.name != "CHANGELOG.md"}
+    named = {path.relative_to(ROOT): text for path, text in texts.items()}
+    yield _lines("plain-words", _prose.habits(named))
 
     yield _command("ruff-check", [sys.executable, "-m", "ruff", "check", "--quiet", "."])
     yield _command("ruff-format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."])
