@@ -34,9 +34,17 @@ class _Screen:
             file=stream, highlight=False, soft_wrap=True, emoji=False, markup=False, legacy_windows=False
         )
 
+        self._lines = []
+
     def line(self, *parts):
         """Print a line of @parts: str, or (str, style)."""
-        self.console.print(Text.assemble(*parts))
+        self._lines.append(Text.assemble(*parts))
+
+    def flush(self):
+        """Show the lines so far. Many at once take half the time."""
+        if self._lines:
+            self.console.print(Text("\n").join(self._lines))
+        self._lines = []
 
 
 def place(location):
@@ -55,7 +63,9 @@ def show(log, everything=False, quiet=False, baseline=False, stream=None):
         if quiet or (bug.known and not everything):
             continue
         _bug(screen, number, bug, everything)
+        screen.flush()
     _summary(screen, log, baseline)
+    screen.flush()
 
 
 def _summary(screen, log, baseline):
@@ -166,7 +176,10 @@ def _memory(screen, report):
         for at, cell in enumerate(row.cells):
             text = "--" if cell is None else f"{cell:02x}"
             bad = row.bad and at == found.column
-            parts.append((f"[{text}]" if bad else f" {text} ", "bold red" if bad else ""))
+            if bad:
+                parts += [(f"[{text}]", "bold red"), ""]
+            else:
+                parts[-1] += f" {text} "
         screen.line(*parts)
     used = ", ".join(f"{value} {text}" for value, text in found.meanings.items())
     screen.line((f"     {used}", "dim"))
