@@ -34,9 +34,12 @@ _NAME = rb"[A-Za-z_.$][\w.$]{0,511}"
 # A headline, the access below it, and a frame as Linux since 4.9 and this runtime print them. With others, the
 # report is parsed as usual.
 _HEAD = re.compile(
-    rb"BUG: KASAN: (?P<type>[a-z][a-z -]*?) in (?P<where>%b)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}(?: \[[\w.-]+\])?\r?\n"
-    rb"(?:\[ *\d+\.\d+\](?:\[ *[CT]\d+\])? )?(?P<access>Read|Write|Free)(?: of size \d{1,20})? (?:at|of) addr "
-    rb"(?:0x)?(?P<addr>[0-9a-f]{1,16}) by task [^\n]{0,64}?/\d{1,10}\r?\n" % _NAME
+    rb"BUG: KASAN: (?P<type>[a-z][a-z -]*?) in (?P<where>%b)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}(?: \[[\w.-]+\])?"
+    rb"(?: at addr (?P<addr>[0-9a-f]{1,16}))?\r?\n" % _NAME
+)
+_BY = re.compile(
+    rb"(?P<access>Read|Write|Free)(?: of size \d{1,20})?(?: (?:at|of) addr (?P<addr>[0-9a-f]{1,16}))?"
+    rb" by task [^\n]{0,64}?/\d{1,10}\r?\n"
 )
 _FRAME = re.compile(
     rb" {0,2}(?P<unsure>\? )?(?P<name>%b)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}"
@@ -142,21 +145,25 @@ def outline(block, key, build_ids=()):
     call = _CALL.search(block)
     title = block.find(b"BUG: ")
     head = _HEAD.match(block, title, call.start())
-    if (
-        head is None
-        or block.find(b"ault", head.end(), call.start()) >= 0
-        or not _PREFIX.fullmatch(block, 0, title)
-    ):
+    by = _BY.match(block, head.end() + title, call.start()) if head else None
+    if by is None or block.find(b"ault", by.end(), call.start()) >= 0:
         return None
+    # Both lines have printk's prefix or none, or all lines have the same one.
+    between = block[head.end() : by.start()]
+    if not (_PREFIX.fullmatch(block, 0, title) and _PREFIX.fullmatch(between)):
+        found = lines.alike(block.replace(b"\r\n", b"\n"), 0)
+        if found is None or not found[0].text.startswith("BUG: "):
+            return None
     kind = head["type"].decode()
-    build = _BUILD.search(block, head.end(), call.start())
+    build = _BUILD.search(block, by.end(), call.start())
     if kind == "tag-mismatch" or (build is not None and build[1].decode() not in build_ids):
         return None
+    address = by["addr"] or head["addr"]
     report = Report(
         type=kind,
         where=head["where"].decode(),
         time=_time(block),
-        access=Access(head["access"].decode().lower(), None, int(head["addr"], 16)),
+        access=Access(by["access"].decode().lower(), None, int(address, 16) if address else None),
     )
     for count in (_FIRST, len(key)):
         frames = [_frame(one) for one in key[3:count]]

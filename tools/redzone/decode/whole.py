@@ -74,6 +74,7 @@ def parse(block, number):
     kind, match = parser.headline(first.text)
     if (
         kind != "kasan"
+        or paste.Prefix.anchor(first.text) > 0
         or match.re in systems.BY_PATTERN
         or not shapes.RULE.match(texts[-1])
         or len(texts) >= parser.MAX_LINES
