@@ -11,7 +11,7 @@
 #                         REDZONE_PROGRAMS_FILE; or Linux's test files, for redzone_add_linux_kunit()
 #
 # An image is linked twice: the first pass has an empty symbol table, from its ELF file
-# tools/kallsyms.py makes the table that the second pass contains. The table lies behind all code, so
+# tools/build-scripts/kallsyms.py makes the table that the second pass contains. The table lies behind all code, so
 # no function moves, which is checked.
 
 include(KernelOptions)

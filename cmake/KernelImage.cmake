@@ -30,7 +30,7 @@ function(redzone_image name)
   set(table ${CMAKE_BINARY_DIR}/kallsyms/${name}.s)
   set(elf ${CMAKE_BINARY_DIR}/${name}.elf)
   set(image ${CMAKE_BINARY_DIR}/${name}.Image)
-  set(kallsyms ${CMAKE_SOURCE_DIR}/tools/kallsyms.py)
+  set(kallsyms ${build_scripts}/kallsyms.py)
 
   foreach(pass IN ITEMS pass1 pass2)
     add_executable(${name}.${pass} EXCLUDE_FROM_ALL ${image_OBJECTS})
@@ -43,7 +43,7 @@ function(redzone_image name)
   add_custom_command(OUTPUT ${table}.o
     COMMAND ${REDZONE_PYTHON} ${kallsyms} generate $<TARGET_FILE:${name}.pass1> ${table}
     COMMAND ${CMAKE_C_COMPILER} ${assembler_target} -c ${table} -o ${table}.o
-    DEPENDS ${name}.pass1 ${kallsyms}
+    DEPENDS ${name}.pass1 ${kallsyms} ${elf_tools}
     COMMENT "Symbol table of ${name}" VERBATIM)
   set_source_files_properties(${table}.o PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
   target_sources(${name}.pass2 PRIVATE ${table}.o)
@@ -51,7 +51,7 @@ function(redzone_image name)
   add_custom_command(OUTPUT ${image}
     COMMAND ${REDZONE_PYTHON} ${kallsyms} check ${elf} ${table}
     COMMAND ${REDZONE_OBJCOPY} -O binary ${elf} ${image}
-    DEPENDS ${name}.pass2 ${kallsyms}
+    DEPENDS ${name}.pass2 ${kallsyms} ${elf_tools}
     COMMENT "Image of ${name}" VERBATIM)
   add_custom_target(${name} DEPENDS ${image})
 endfunction()

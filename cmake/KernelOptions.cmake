@@ -14,8 +14,9 @@ include(${arch_dir}/arch.cmake)
 math(EXPR page_size "1 << ${REDZONE_PAGE_SHIFT}")
 set(ulib_include ${kernel_dir}/ulib/include)
 # The tools that make a program's linked object ready for the kernel.
-set(join_tools ${CMAKE_SOURCE_DIR}/tools/constructors.py ${CMAKE_SOURCE_DIR}/tools/pages.py
-    ${CMAKE_SOURCE_DIR}/tools/shadow_calls.py)
+set(build_scripts ${CMAKE_SOURCE_DIR}/tools/build-scripts)
+set(elf_tools ${CMAKE_SOURCE_DIR}/tools/redzone/elf/file.py ${CMAKE_SOURCE_DIR}/tools/redzone/elf/symbols.py)
+set(join_tools ${elf_tools} ${build_scripts}/constructors.py ${build_scripts}/pages.py ${build_scripts}/shadow_calls.py)
 # For programs with any C library.
 set(sanitizer_include ${kernel_dir}/sanitizer/include)
 redzone_llvm(REDZONE_LINKER ld.lld 19 "Linker of kernel images")

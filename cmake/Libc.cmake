@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: MIT
 #
 # Owns how a program gets the large C library, musl, whose source ./redzone fetches: the folders of its headers, and the
-# options that tools/libc.py compiles the library's files with. They are the program's own options, so its code has the
-# same checks. docs/use/libc.md has the reasons.
+# options that tools/build-scripts/link_libc.py compiles the library's files with. They are the program's own options, so
+# its code has the same checks. docs/use/libc.md has the reasons.
 
+# The library's name of the architecture.
+set(libc_arch aarch64)
 # What joining a program with the library depends on, beside the options.
 file(GLOB redzone_libc_files ${kernel_dir}/libc/musl/*.* ${kernel_dir}/libc/musl/arch/*.h)
-list(APPEND redzone_libc_files ${CMAKE_SOURCE_DIR}/tools/libc.py)
+list(APPEND redzone_libc_files ${CMAKE_SOURCE_DIR}/tools/build-scripts/link_libc.py)
 
 # redzone_libc_includes(<variable> <folder>): the folders of the headers of the library at <folder>. They come before the
 # compiler's own, which know nothing of it.
 function(redzone_libc_includes out folder)
-  set(${out} ${folder}/obj/include ${folder}/include ${folder}/arch/aarch64 ${folder}/arch/generic PARENT_SCOPE)
+  set(${out} ${folder}/obj/include ${folder}/include ${folder}/arch/${libc_arch} ${folder}/arch/generic PARENT_SCOPE)
 endfunction()
 
-# redzone_libc_options(<variable> <folder>): write the file that tools/libc.py reads for the library at <folder>, and
+# redzone_libc_options(<variable> <folder>): write the file that link_libc.py reads for the library at <folder>, and
 # return its name.
 function(redzone_libc_options out folder)
   set(options ${REDZONE_FREESTANDING} ${REDZONE_ARCH_OPTIONS})
@@ -34,7 +36,7 @@ function(redzone_libc_options out folder)
     list(PREPEND options --target=${CMAKE_C_COMPILER_TARGET})
     list(APPEND options -fno-vectorize -fno-slp-vectorize
       # The end of a string is often in a granule that is accessible in part. The longer check that this takes stays where it is
-      # used, and not at the end of the function: for an emulator another page is far away (tools/pages.py).
+      # used, and not at the end of the function: for an emulator another page is far away (pages.py).
       -mllvm -disable-block-placement)
   else()
     list(APPEND options -fexcess-precision=standard -fno-tree-vectorize
@@ -52,6 +54,7 @@ function(redzone_libc_options out folder)
   set(file ${CMAKE_BINARY_DIR}/libc.json)
   set(text "{
  \"compiler\": [\"${CMAKE_C_COMPILER}\", \"${options}\"],
+ \"arch\": \"${libc_arch}\",
  \"source\": \"${folder}\",
  \"ours\": \"${kernel_dir}/libc/musl\",
  \"kept\": \"${CMAKE_BINARY_DIR}/libc\",

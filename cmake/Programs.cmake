@@ -9,7 +9,7 @@ function(redzone_check_objects out linked)
   set(${out} "" PARENT_SCOPE)
   if(REDZONE_SHADOW_CALL_STACK AND ARGN)
     string(REPLACE objcopy objdump objdump ${REDZONE_OBJCOPY})
-    set(${out} COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/shadow_calls.py ${objdump} ${linked} PARENT_SCOPE)
+    set(${out} COMMAND ${REDZONE_PYTHON} ${build_scripts}/shadow_calls.py ${objdump} ${linked} PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -118,7 +118,7 @@ function(redzone_add_program name)
   set(main main)
   # main() may be in an archive.
   set(join ${REDZONE_LINKER} -r -u main "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS} ${compiler_runtime} -o ${linked})
-  set(finish COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/constructors.py
+  set(finish COMMAND ${REDZONE_PYTHON} ${build_scripts}/constructors.py
              ${linked} ${REDZONE_OBJCOPY} ${main} program)
   set(needs "")
   set(system_calls "")
@@ -127,7 +127,7 @@ function(redzone_add_program name)
     redzone_libc_options(libc_options ${program_LIBC})
     set(main redzone_libc_main)
     # It does what the other two do. The fuzzer looks at the comparisons that the program makes itself.
-    set(join ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/libc.py ${libc_options} ${linked} ${REDZONE_OBJCOPY} program
+    set(join ${REDZONE_PYTHON} ${build_scripts}/link_libc.py ${libc_options} ${linked} ${REDZONE_OBJCOPY} program
       ${program_FUZZ_LINK} "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS})
     set(finish "")
     set(needs ${libc_options} ${redzone_libc_files})
@@ -235,13 +235,13 @@ const unsigned int redzone_nr_programs = @number@;
   file(GENERATE OUTPUT ${linked}.libs CONTENT "${libraries}")
   redzone_check_objects(check ${linked} ${program_OBJECTS})
   add_custom_command(OUTPUT ${linked}
-    COMMAND ${REDZONE_PYTHON} ${CMAKE_SOURCE_DIR}/tools/each.py
+    COMMAND ${REDZONE_PYTHON} ${build_scripts}/join_programs.py
             ${REDZONE_OBJCOPY} ${REDZONE_LINKER} ${linked}.rsp ${linked} ${linked}.libs ${libc_options}
     ${check}
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${linked}.rsp
             ${linked}.libs ${library_objects} ${program_OBJECTS}
             kernel-builtins $<TARGET_OBJECTS:kernel-builtins>
-            ${CMAKE_SOURCE_DIR}/tools/each.py ${join_tools} ${needs}
+            ${build_scripts}/join_programs.py ${join_tools} ${needs}
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the programs of ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)

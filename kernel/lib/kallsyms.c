@@ -3,7 +3,7 @@
  * kallsyms.c - finds symbols in the image's symbol table.
  *
  * Not instrumented, because reports use it for the names in stack traces. The table comes from the
- * second link pass (tools/kallsyms.py); the first pass has an empty one, kallsyms_empty.S.
+ * second link pass (tools/build-scripts/kallsyms.py); the first pass has an empty one, kallsyms_empty.S.
  */
 #include <kernel/kallsyms.h>
 #include <kernel/module.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kallsyms_empty.S - the symbol table of the first link pass. It is empty and weak, so that
- * in the second pass the table that tools/kallsyms.py makes replaces it.
+ * in the second pass the table that tools/build-scripts/kallsyms.py makes replaces it.
  *
  * In assembly, because a compiler that sees the value of a constant uses it, even if the symbol is
  * weak.

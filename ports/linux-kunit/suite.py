@@ -16,13 +16,14 @@ from redzone.base import ROOT, Failure
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import errors_of, label, machine_of, missing_for, preset_of
+from redzone.tools import KERNEL
 
 from . import source as linuxsource
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags")
 OPTIONS = ("linux",)
-TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
+TOOLS = (*KERNEL, "symbolizer")
 PORT = Path(__file__).parent
 NAME = "linux_kunit"
 # The line that has to be there; the others are skipped if the archive has none, unless --linux names them.

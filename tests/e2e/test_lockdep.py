@@ -6,8 +6,9 @@ import re
 import capstone
 import pytest
 from capstone import CS_OP_MEM, CS_OP_REG
-from elftools.elf.elffile import ELFFile
 from redzone.base import ROOT
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, symbols
 
 PRESETS = (
     "arm64-generic-inline-clang+lockdep",
@@ -53,28 +54,25 @@ def _functions(path):
     """Yield (name, [instruction], {address: name of the function that is called or jumped to})."""
     decoder = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
     decoder.detail = True
-    with open(path, "rb") as file:
-        elf = ELFFile(file)
-        symbols = elf.get_section_by_name(".symtab")
-        for index, section in enumerate(elf.iter_sections()):
-            if not section.name.startswith(".text"):
-                continue
-            relocations = elf.get_section_by_name(f".rela{section.name}")
-            targets = {
-                entry["r_offset"]: symbols.get_symbol(entry["r_info_sym"]).name
-                for entry in (relocations.iter_relocations() if relocations else ())
-            }
-            for symbol in symbols.iter_symbols():
-                if symbol["st_shndx"] == index and symbol["st_info"]["type"] == "STT_FUNC":
-                    start = symbol["st_value"]
-                    code = section.data()[start : start + symbol["st_size"]]
-                    yield symbol.name, list(decoder.disasm(code, start)), targets
+    elf = File.open(path)
+    found = list(symbols(elf))
+    for index, section in enumerate(elf.sections):
+        if not section.name.startswith(".text"):
+            continue
+        relocations = elf.section(f".rela{section.name}")
+        targets = {
+            entry.offset: found[entry.symbol].name
+            for entry in (elf.relocations(relocations) if relocations else ())
+        }
+        code = elf.content(section)
+        for name, start, size, kind, _, where in found:
+            if where == index and kind == FUNC:
+                yield name, list(decoder.disasm(code[start : start + size], start)), targets
 
 
 def added_checks(path):
     """Return what a compiler has added to an object to check its accesses, its stack and its variables."""
-    with open(path, "rb") as file:
-        names = [symbol.name for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols()]
+    names = [symbol.name for symbol in symbols(File.open(path))]
     found = [name for name in names if ADDED.search(name) and not name.startswith("kasan_")]
     for name, code, _ in _functions(path):
         found += [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a program's functions lie in pages: tools/pages.py."""
+"""How a program's functions lie in pages: tools/build-scripts/pages.py."""
 
 import random
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools" / "build-scripts"))
 
 import constructors
 import pages
@@ -69,9 +69,9 @@ def test_sections_of_an_object(tmp_path):
     assert made == []
     after = constructors.Object(data)
     changed = [
-        (before.name(old), after.name(new), new.align)
+        (old.name, new.name, new.align)
         for old, new in zip(before.sections, after.sections, strict=True)
-        if (before.name(old), old.align) != (after.name(new), new.align)
+        if (old.name, old.align) != (new.name, new.align)
     ]
     assert changed == [
         (".text.f1", ".text.page.000000", 4096),

@@ -7,7 +7,8 @@ import capstone
 import pytest
 from capstone import CS_OP_IMM, CS_OP_MEM, CS_OP_REG
 from capstone import arm64_const as arm64
-from elftools.elf.elffile import ELFFile
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, linkage, symbols
 
 # A kernel each; the suite kunit builds the first one as well.
 PRESETS = (
@@ -52,15 +53,12 @@ def _functions(path):
     """Yield (name, [instruction]) of the functions in the text sections of an ELF file."""
     decoder = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
     decoder.detail = True
-    with open(path, "rb") as file:
-        elf = ELFFile(file)
-        for symbol in elf.get_section_by_name(".symtab").iter_symbols():
-            if symbol["st_info"]["type"] != "STT_FUNC" or symbol["st_shndx"] == "SHN_UNDEF":
-                continue
-            section = elf.get_section(symbol["st_shndx"])
-            start = symbol["st_value"] - section["sh_addr"]
-            code = section.data()[start : start + symbol["st_size"]]
-            yield symbol.name, list(decoder.disasm(code, symbol["st_value"]))
+    elf = File.open(path)
+    for name, value, size, kind, _, number in symbols(elf):
+        if kind == FUNC and number:
+            section = elf.sections[number]
+            start = value - section.address
+            yield name, list(decoder.disasm(elf.content(section)[start : start + size], value))
 
 
 def _stores(insn):
@@ -70,14 +68,7 @@ def _stores(insn):
 def test_erasing_calls_nothing(folder):
     """The object file with the entry points refers to nothing outside of itself, and uses no stack."""
     path = folder / "CMakeFiles/kernel.dir/kernel/ext/stackleak/arch/arm64/stackleak.S.obj"
-    with open(path, "rb") as file:
-        elf = ELFFile(file)
-        undefined = [
-            symbol.name
-            for symbol in elf.get_section_by_name(".symtab").iter_symbols()
-            if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name
-        ]
-    assert undefined == []
+    assert linkage(File.open(path))[1] == set()
     functions = dict(_functions(path))
     assert set(ERASING) <= set(functions)
     code = [insn for name in ERASING for insn in functions[name]]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from elftools.elf.elffile import ELFFile
 from kit import ROOT, call, compiler, need
 from redzone import amalgamate, audit, flags
+from redzone.elf.file import File
+from redzone.elf.symbols import symbols
 
 SOURCES = Path(__file__).parent / "images"
 SIZE = 0x80000  # of the first window; the second has 64 KiB
@@ -158,9 +159,8 @@ def test_constructors_that_nobody_walks(builder, name, cc):
 
 def test_a_number_is_no_constructor(builder):
     made = builder("arm64")
-    with open(made.image(), "rb") as file:
-        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
-        (address,) = {symbol["st_value"] for symbol in symbols if symbol.name.endswith("module_ctor")}
+    found = symbols(File.open(made.image()))
+    (address,) = {symbol.value for symbol in found if symbol.name.endswith("module_ctor")}
     result = made.audit(made.image(f"-DNUMBER={address}"))
     assert result["findings"] == []
     assert result["constructors"]["bounds"] == ["__init_array_start", "__init_array_end"]

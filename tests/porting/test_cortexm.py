@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 from kit import CORTEX_M, ROOT, boot, expect_all_reported, few, make_template, need
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, linkage, symbols
 
 COMPILERS = ("clang-19", "gcc")
 SOURCE = ROOT / "tests" / "porting" / "images" / "stack_use.c"
@@ -18,15 +20,11 @@ TARGETS = ("arm64", "riscv64", "riscv32", *CORTEX_M)
 
 def functions(elf):
     """Return {name: (start, end)} of the image's functions."""
-    from elftools.elf.elffile import ELFFile
-
-    with elf.open("rb") as file:
-        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
-        return {
-            symbol.name: (symbol["st_value"] & ~1, (symbol["st_value"] & ~1) + symbol["st_size"])
-            for symbol in symbols
-            if symbol["st_info"]["type"] == "STT_FUNC"
-        }
+    return {
+        name: (value & ~1, (value & ~1) + size)
+        for name, value, size, kind, *_ in symbols(File.open(elf))
+        if kind == FUNC
+    }
 
 
 def names(trace, table):
@@ -87,7 +85,7 @@ def test_without_instructions_for_atomics_or_division(tree, cc):
 
 def test_atomics_between_two_cores(tmp_path):
     """RP2040: masking interrupts keeps no other core out. The build fails, or the system has its own."""
-    need("clang-19", "llvm-nm-19")
+    need("clang-19")
     mode = ["-DCONFIG_KASAN_GENERIC=1", "-DCONFIG_KASAN_SHADOW_WINDOWED=1"]
     base = ["clang-19", "--target=thumbv6m-none-eabi", "-std=gnu17", "-ffreestanding", *mode]
     base += [f"-I{ROOT / 'include'}", "-c", "-o", str(tmp_path / "abi.o")]
@@ -98,10 +96,8 @@ def test_atomics_between_two_cores(tmp_path):
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
             return done.returncode, done.stderr, []
-        table = subprocess.run(
-            ["llvm-nm-19", str(tmp_path / "abi.o")], check=True, capture_output=True, text=True
-        ).stdout
-        return 0, done.stderr, re.findall(r"__atomic_\w+", table)
+        defined, _ = linkage(File.open(tmp_path / "abi.o"))
+        return 0, done.stderr, [name for name in defined if name.startswith("__atomic_")]
 
     status, _, found = compile_abi("-DCONFIG_KASAN_NR_CPUS=1")
     assert status == 0 and "__atomic_compare_exchange_4" in found

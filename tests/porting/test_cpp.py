@@ -7,6 +7,7 @@ import re
 
 import pytest
 from kit import ROOT, TEMPLATE, boot, call, compiler, few, make_template, need
+from redzone.elf.file import File
 from test_integration import cmake_template
 
 HEADERS = sorted(path.name for path in (ROOT / "include" / "kasan").glob("*.h"))
@@ -82,20 +83,17 @@ def test_hooks_have_c_linkage(tmp_path, cc):
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_where_globals_are_registered(tmp_path, cc):
     """Clang registers globals before all constructors of C++, GCC in the same piece of .init_array."""
-    from elftools.elf.elffile import ELFFile
-
     source = tmp_path / "user.cpp"
     text = "int table[4];\nint value();\nstruct made { int is; made() : is(value()) {} } one;\n"
     source.write_text(text, encoding="utf-8")
     words = ["-std=c++17", "-O2", "-ffreestanding", "-fno-exceptions", "-fsanitize=kernel-address"]
     words += ["--param", "asan-globals=1"] if cc == "gcc" else []
     call([*languages(cc)["c++17"], *words, "-c", source, "-o", tmp_path / "user.o"], tmp_path)
-    with open(tmp_path / "user.o", "rb") as file:
-        pieces = {
-            section.name: section["sh_size"] // 8
-            for section in ELFFile(file).iter_sections()
-            if section.name.startswith(".init_array")
-        }
+    pieces = {
+        section.name: section.size // 8
+        for section in File.open(tmp_path / "user.o").sections
+        if section.name.startswith(".init_array")
+    }
     assert pieces == ({".init_array": 2} if cc == "gcc" else {".init_array.1": 1, ".init_array": 1})
 
 

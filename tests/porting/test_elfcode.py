@@ -3,9 +3,9 @@
 must not depend on the addresses of code and data."""
 
 import pytest
-from elftools.elf.elffile import ELFFile
 from kit import call, compiler, need
 from redzone import elfcode
+from redzone.elf.file import File
 
 pytestmark = pytest.mark.quick
 
@@ -146,8 +146,8 @@ def assemble(tmp_path, arch, text):
     command = compiler("clang-19", "arm" if arch == "thumb" else arch)
     call([*command, "-c", source, "-o", "code.o"], tmp_path)
     call(["ld.lld-19", "-e0", f"-Ttext={BASE:#x}", "code.o", "-o", "code.elf"], tmp_path)
-    with (tmp_path / "code.elf").open("rb") as file:
-        return ELFFile(file).get_section_by_name(".text").data()
+    elf = File.open(tmp_path / "code.elf")
+    return elf.content(elf.section(".text"))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 from kit import PLACE, ROOT, call, compiler, expect_all_reported, machine, need
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, symbols
 from test_integration import cmake_template
 
 DEFINES = "-DCONFIG_KASAN_DEPOT_SIZE=65536UL -DCONFIG_KASAN_DEPOT_BUCKETS=256"
@@ -13,15 +15,11 @@ DEFINES = "-DCONFIG_KASAN_DEPOT_SIZE=65536UL -DCONFIG_KASAN_DEPOT_BUCKETS=256"
 
 def text_size(path, prefix=""):
     """Return the bytes of code in the ELF file @path, in functions whose names begin with @prefix."""
-    from elftools.elf.elffile import ELFFile
-
-    with open(path, "rb") as file:
-        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
-        return sum(
-            symbol["st_size"]
-            for symbol in symbols
-            if symbol["st_info"]["type"] == "STT_FUNC" and symbol.name.startswith(prefix)
-        )
+    return sum(
+        symbol.size
+        for symbol in symbols(File.open(path))
+        if symbol.kind == FUNC and symbol.name.startswith(prefix)
+    )
 
 
 def change(path, *pairs):

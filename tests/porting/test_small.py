@@ -2,15 +2,15 @@
 """Small memory: images for a Cortex-M3 with 64 and 16 KiB of RAM find what small-memory.md says, and
 cost what bench/small.json says; ./redzone budget computes with that."""
 
-import bisect
 import re
 import shutil
 
 import pytest
-from elftools.elf.elffile import ELFFile
 from kit import ROOT, boot, make_template, need
 from redzone import size
 from redzone.base import Failure
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, Functions, linkage, symbols
 
 SMALLEST = {"full": 65536, "compact": 16384}
 # {bug: (its first report, is the function in the allocation's trace, and in the free's)}.
@@ -35,22 +35,14 @@ def tools(compiler):
 
 
 def functions(image):
-    """Return (starts, names) of the image's functions, by address."""
-    with open(image, "rb") as file:
-        found = sorted(
-            (symbol["st_value"] & ~1, symbol.name)
-            for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols()
-            if symbol["st_info"]["type"] == "STT_FUNC"
-        )
-    return [start for start, _ in found], [name for _, name in found]
+    return Functions(File.open(image), (FUNC,))
 
 
-def trace(text, head, symbols):
+def trace(text, head, found_in):
     """Return the names of the functions in the trace under the line @head of a report."""
-    starts, names = symbols
     found = re.search(rf"^{head}.*\n((?: 0x[0-9a-f]+\n)+)", text, re.M)
     pcs = re.findall(r"0x([0-9a-f]+)", found[1]) if found else []
-    return [names[bisect.bisect_right(starts, int(pc, 16) - 1) - 1] for pc in pcs]
+    return [found_in.name(int(pc, 16) - 1) for pc in pcs]
 
 
 @pytest.mark.parametrize("compiler", size.COMPILERS)
@@ -74,7 +66,7 @@ def test_a_small_part_finds_its_bugs(compiler, layout):
     pool = ("POOL=3072", "QUARANTINE=512", "STACK=2304" if layout == "full" else "STACK=2048")
     image = size.build(compiler, layout, "bugs", ram, (), pool)
     text = size.boot(image)
-    symbols = functions(image)
+    traced = functions(image)
     for name, (kind, allocated, freed) in BUGS.items():
         part = text.partition(f"bug {name}\n")[2].partition(f"end {name}\n")[0]
         assert f"end {name}\n" in text, name
@@ -84,10 +76,10 @@ def test_a_small_part_finds_its_bugs(compiler, layout):
         types = re.findall(r"BUG: KASAN: (\S+) in", part)
         # The free of an object whose header was lost is a second bug.
         assert types == ([kind, "invalid-free"] if name == "header_lost" else [kind]), part
-        assert name in trace(part, "Call trace:", symbols), part
+        assert name in trace(part, "Call trace:", traced), part
         if allocated:
-            assert name in trace(part, "Allocated by task", symbols), part
-        assert (name in trace(part, "Freed by task", symbols)) == freed, part
+            assert name in trace(part, "Allocated by task", traced), part
+        assert (name in trace(part, "Freed by task", traced)) == freed, part
     assert "13-byte region" in text and "1003-byte region" in text
     if layout == "full":
         assert "'name' (line" in text and " table+0xa/0xa" in text
@@ -96,9 +88,7 @@ def test_a_small_part_finds_its_bugs(compiler, layout):
 def test_the_compact_shadow_is_small():
     tools("gcc")
     image = size.build("gcc", "compact", "bugs", SMALLEST["compact"])
-    with open(image, "rb") as file:
-        table = ELFFile(file).get_section_by_name(".symtab")
-        at = {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
+    at = {symbol.name: symbol.value for symbol in symbols(File.open(image))}
     window = at["__kasan_window_end"] - at["__kasan_window_start"]
     assert at["__ram_end"] - at["__kasan_shadow_start"] >= window // 32
     assert at["__ram_end"] - 0x20000000 == SMALLEST["compact"]
@@ -130,10 +120,7 @@ def test_the_runtime_calls_no_checked_function(compiler, layout):
     image = size.build(compiler, layout, "bugs", 65536)
     called = {}
     for path in sorted((image.parent / "kasan").rglob("*.o")):
-        with open(path, "rb") as file:
-            for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols():
-                if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name in ("memcpy", "memmove", "memset"):
-                    called[path.name] = symbol.name
+        called.update(dict.fromkeys(linkage(File.open(path))[1] & {"memcpy", "memmove", "memset"}, path.name))
     assert not called
 
 

@@ -361,7 +361,7 @@ def run(modes, ops, with_off, json_file, against, markdown_file, yes):
     # Check now, not after minutes of measuring.
     check_output("--json", json_file)
     check_output("--markdown", markdown_file)
-    presets = {column.mode: builder.preset_name("arm64", *MODES[column.mode]) for column in columns}
+    presets = {column.mode: builder.preset_name(*MODES[column.mode]) for column in columns}
     needed = [key for preset in presets.values() for key in builder.tools_of(preset)]
     doctor.require([*needed, *TOOLS], "run the benchmark", yes)
     images = {

@@ -114,7 +114,7 @@ class Measured:
 def preset_of(kernel, half):
     """Return the preset of row @kernel in table @half."""
     features = [*KERNELS[kernel].features, *HALVES[half].features]
-    return builder.preset_name("arm64", *KERNELS[kernel].preset, features=features)
+    return builder.preset_name(*KERNELS[kernel].preset, features=features)
 
 
 def counts_of(lines, kind):

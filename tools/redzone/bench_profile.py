@@ -20,6 +20,8 @@ import click
 
 from redzone import base, builder, doctor
 from redzone.base import Failure
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, Functions
 from redzone.options import YES, Choice, check_output
 
 FORMAT = 1
@@ -109,9 +111,9 @@ def record(image, target, title):
     Those of the empty operation are subtracted. title: for messages. target.options: replaced."""
     from redzone import bench, execlog, gdbstub, machine
 
-    functions = execlog.Functions(image.elf)
+    functions = Functions(File.open(image.elf), (FUNC,))
     try:
-        begin, end = (functions.addresses[mark] for mark in MARKS)
+        begin, end = (functions.find(mark)[0].address for mark in MARKS)
     except KeyError as error:
         raise Failure(f"the kernel has no function {error}") from None
     found, errors = [], []
@@ -145,7 +147,7 @@ def record(image, target, title):
     counts = Counter()
     for sign, executed in ((1, full), (-1, empty)):
         for address, times in executed.items():
-            counts[functions.at(address)] += sign * times
+            counts[functions.name(address)] += sign * times
     return counts
 
 
@@ -153,7 +155,7 @@ def _log_mix(image, mode, parameters, jobs, title):
     """Return {function: instructions} of a boot that does @jobs jobs of the mix with each of its makers."""
     from redzone import bench, bench_lockdep, execlog, machine
 
-    functions = execlog.Functions(image.elf)
+    functions = Functions(File.open(image.elf), (FUNC,))
     counts = Counter()
     with tempfile.TemporaryDirectory(prefix="redzone-") as folder:
         path = Path(folder) / "exec"
@@ -168,9 +170,9 @@ def _log_mix(image, mode, parameters, jobs, title):
             options=execlog.all_options(path),
         )
         bench.run_kernel(title, target)
-        first = min(functions.addresses.values())
         for address, number in execlog.instructions(path).items():
-            counts[functions.at(address) if address >= first else USER] += number
+            found = functions.at(address)
+            counts[found[0] if found else USER] += number
     return counts
 
 
@@ -254,7 +256,7 @@ def run(operation, mode, traces, append, json_file, yes):
 
     find(operation)
     check_output("--json", json_file)
-    preset = builder.preset_name("arm64", *bench.MODES[mode])
+    preset = builder.preset_name(*bench.MODES[mode])
     doctor.require([*builder.tools_of(preset), *bench.TOOLS], "run the benchmark", yes)
     image = builder.build(preset, targets=(bench.KERNEL,))[bench.KERNEL]
     parameters = [*([] if traces else [bench.NO_TRACES]), *append]

@@ -186,7 +186,7 @@ def _kernels(names, programs, folder):
     images = {}
     for number, name in enumerate(names):
         column = COLUMNS[name]
-        preset = builder.preset_name("arm64", column.mode, column.where)
+        preset = builder.preset_name(column.mode, column.where)
         parts = [
             builder.Program(
                 f"speed-{program.name}",
@@ -265,7 +265,7 @@ def run(pattern, columns, runs, json_file, markdown_file, yes):
     names = _chosen(COLUMNS, columns)
     if not names:
         raise Failure(f"no column matches '{columns}'; there are: {', '.join(COLUMNS)}")
-    presets = [builder.preset_name("arm64", COLUMNS[name].mode, COLUMNS[name].where) for name in names]
+    presets = [builder.preset_name(COLUMNS[name].mode, COLUMNS[name].where) for name in names]
     needed = [key for preset in presets for key in builder.tools_of(preset)]
     doctor.require([*needed, *bench.TOOLS], "run the benchmark", yes)
     every = _programs()

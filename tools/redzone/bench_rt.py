@@ -7,17 +7,17 @@ one CPU under -icount, and prints the longest periods. docs/internals/realtime.m
 locks.
 """
 
-import bisect
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from elftools.elf.elffile import ELFFile
 
 from redzone import base, builder, doctor
 from redzone.base import Failure
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, OBJECT, Functions
 from redzone.options import YES, check_output
 
 FORMAT = 1
@@ -74,33 +74,9 @@ _CLOCK = re.compile(r"bench: clock (\d+)$")
 _LOST = re.compile(r"irqsoff: \w+: \d+ periods were not recorded$")
 
 
-class Names:
-    """The functions and variables of an ELF file."""
-
-    def __init__(self, path):
-        with open(path, "rb") as file:
-            table = ELFFile(file).get_section_by_name(".symtab")
-            if table is None:
-                raise Failure(f"{path} has no symbols")
-            found = sorted(
-                (symbol["st_value"], symbol.name)
-                for symbol in table.iter_symbols()
-                if symbol["st_info"]["type"] in ("STT_FUNC", "STT_OBJECT") and symbol.name
-            )
-        self._starts = [address for address, _ in found]
-        self._names = [name for _, name in found]
-
-    def at(self, address):
-        """Return the name of the function or variable that starts at @address or before it."""
-        index = bisect.bisect_right(self._starts, address) - 1
-        if index < 0:
-            raise Failure(f"the kernel has nothing at {address:#x}")
-        return self._names[index]
-
-
 def parse(lines, names):
     """Return {"off": {work: [[instructions, times, from, to]]}, "locks": {variable: [instructions, times]}}
-    from a console. names: the kernel's Names."""
+    from a console. @names: the elf.symbols.Functions of its functions and variables."""
     per_count = None
     off, locks = {}, {}
     for line in lines:
@@ -113,7 +89,7 @@ def parse(lines, names):
         if not match or per_count is None:
             continue
         longest, times = round(int(match[3]) * per_count), int(match[4])
-        place, to = names.at(int(match[5], 16)), names.at(int(match[6], 16))
+        place, to = names.name(int(match[5], 16)), names.name(int(match[6], 16))
         if match["kind"] == "off":
             off.setdefault(match["work"], []).append([longest, times, place, to])
         else:
@@ -129,7 +105,7 @@ def parse(lines, names):
 
 def preset_of(mode, features):
     """Return the preset of the kernel of @mode with @features."""
-    return builder.preset_name("arm64", mode, features=[*features, TRACER])
+    return builder.preset_name(mode, features=[*features, TRACER])
 
 
 def measure_kernel(image, mode, title):
@@ -139,7 +115,8 @@ def measure_kernel(image, mode, title):
     target = machine.Machine(
         image.image, memory="512M", arguments=["rt"], icount=True, mode=mode, timeout=bench.TIMEOUT
     )
-    return parse(bench.run_kernel(title, target), Names(image.elf))
+    names = Functions(File.open(image.elf), (FUNC, OBJECT))
+    return parse(bench.run_kernel(title, target), names)
 
 
 def longest(figures, work=None):

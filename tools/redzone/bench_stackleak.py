@@ -55,7 +55,7 @@ NOTES = (
 def presets(kernels):
     """Return {(kernel, whether it can erase): preset} of what is to be built."""
     return {
-        (key, features == [FEATURE]): builder.preset_name("arm64", *KERNELS[key].preset, features=features)
+        (key, features == [FEATURE]): builder.preset_name(*KERNELS[key].preset, features=features)
         for key in kernels
         for features in ([], [FEATURE])
     }

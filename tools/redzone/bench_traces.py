@@ -15,6 +15,8 @@ import click
 
 from redzone import base, builder, doctor
 from redzone.base import Failure
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, Functions
 from redzone.options import YES, check_output
 
 FORMAT = 1
@@ -106,7 +108,7 @@ def key_of(features, parameter):
 def presets(modes):
     """Return {(mode, features): preset} of the kernels to be built."""
     return {
-        (mode, features): builder.preset_name("arm64", *MODES[mode].preset, features=list(features))
+        (mode, features): builder.preset_name(*MODES[mode].preset, features=list(features))
         for mode in modes
         for features, _ in _kernels()
     }
@@ -116,7 +118,7 @@ def _counts(image, mode, programs):
     """Return (allocations, frees) of a boot with @programs programs."""
     from redzone import bench, execlog, machine
 
-    functions = execlog.Functions(image.elf)
+    functions = Functions(File.open(image.elf), (FUNC,))
     counts = []
     with tempfile.TemporaryDirectory(prefix="redzone-") as folder:
         path = Path(folder) / "exec"
@@ -130,7 +132,7 @@ def _counts(image, mode, programs):
             options=execlog.options(path, functions, ALLOCATIONS + FREES),
         )
         bench.run_kernel(f"{mode}: counting calls", target)
-        calls = {functions.at(address): times for address, times in execlog.executed(path).items()}
+        calls = {functions.name(address): times for address, times in execlog.executed(path).items()}
     for names in (ALLOCATIONS, FREES):
         counts.append(sum(calls.get(name, 0) for name in names))
     return counts

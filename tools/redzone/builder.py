@@ -20,13 +20,13 @@ from rich.markup import escape
 from rich.status import Status
 
 from redzone import base, compiledb, process
+from redzone.arch import ARCHES, DEFAULT
 from redzone.base import BUILD, ROOT, Failure
 
 COMPILERS = ("clang-19", "clang-22", "gcc")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 # Modes in which the compiler has no part, so nothing is inline or outline.
 UNINSTRUMENTED = ("hw_tags", "off")
-ARCHES = ("arm64",)
 # What a preset's name may carry behind a `+`, in this order: {feature: CMake variables}. They need no preset
 # of their own.
 FEATURES = {
@@ -113,13 +113,13 @@ def with_features(preset, features):
 
 
 def preset_name(
-    arch="arm64",
     mode="generic",
     instrumentation="inline",
     compiler="clang-19",
     allocator="slub",
     variant=None,
     features=None,
+    arch=DEFAULT,
 ):
     """Return the CMake preset for these choices.
 
@@ -176,13 +176,9 @@ def tools_of(preset):
     elif "-clang" in preset:
         keys.append("clang-19")
     else:
-        keys.append(
-            {"riscv64": "gcc-riscv64", "riscv32": "gcc-riscv64", "arm": "gcc-arm", "x86_64": "gcc"}.get(
-                preset.removeprefix("runtime-").split("-")[0], "gcc-arm64"
-            )
-        )
+        keys.append(ARCHES[preset.removeprefix("runtime-").split("-")[0]].gcc)
     if not preset.startswith("runtime-"):
-        keys += ["lld", "nm", "objcopy"]
+        keys += ["lld", "objcopy"]
     return keys
 
 

@@ -29,6 +29,7 @@ from redzone import (
     size,
     tools,
 )
+from redzone.arch import DEFAULT, KERNELS
 from redzone.base import Failure
 from redzone.decode import command as decode
 from redzone.decode import output
@@ -144,7 +145,7 @@ def command():
 
 @command.command("run", epilog=EXIT_STATUSES, short_help="Run C files in a kernel under KASAN.")
 @click.argument("files", nargs=-1, metavar="[FILE]... [-- ARGUMENT...]")
-@click.option("--arch", type=Choice(builder.ARCHES), default="arm64", help="Machine. Default: arm64.")
+@click.option("--arch", type=Choice(KERNELS), default=DEFAULT, help=f"Machine. Default: {DEFAULT}.")
 @click.option("--mode", type=Choice(builder.MODES), default="generic", help="KASAN mode. Default: generic.")
 @click.option("--inline", is_flag=True, help="Checks inside the code: faster, bigger. The default.")
 @click.option("--outline", is_flag=True, help="Checks as function calls.")

@@ -211,7 +211,7 @@ def _decoder(arch):
 
 def steps(arch, data, base, constants=None):
     """Yield a Step for each instruction of a function. @data: its code, at the address @base. @arch: as in
-    flags.ARCHES, or thumb. @constants: {register: value} of fixed registers, such as RISC-V's gp."""
+    arch.ARCHES, or thumb. @constants: {register: value} of fixed registers, such as RISC-V's gp."""
     known = dict(constants or {})
     fill = _DECODERS[arch]
     mask = 0xFFFFFFFF if arch in ("arm", "thumb", "riscv32") else 0xFFFFFFFFFFFFFFFF

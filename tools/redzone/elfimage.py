@@ -11,27 +11,29 @@ import re
 import struct
 from dataclasses import dataclass, field
 
-from elftools.common.exceptions import DWARFError, ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.relocation import RelocationSection
-from elftools.elf.sections import Section as PlainSection
-from elftools.elf.sections import SymbolTableSection
-
 from redzone import elfcode
+from redzone.arch import ARCHES
 from redzone.base import Failure
+from redzone.elf import dwarf
+from redzone.elf.file import (
+    ET_REL,
+    SHF_ALLOC,
+    SHF_EXECINSTR,
+    SHF_WRITE,
+    SHT_NOBITS,
+    SHT_PROGBITS,
+    SHT_REL,
+    SHT_RELA,
+    ElfError,
+    File,
+)
+from redzone.elf.members import is_archive, members
+from redzone.elf.symbols import ABSOLUTE, FILE, FUNC, LOCAL, SECTION, UNDEFINED, symbols
 
-ARCHES = {
-    ("EM_AARCH64", 64): "arm64",
-    ("EM_RISCV", 64): "riscv64",
-    ("EM_RISCV", 32): "riscv32",
-    ("EM_X86_64", 64): "x86_64",
-    ("EM_ARM", 32): "arm",
-}
-# Relocations that put a load-time address, which is the addend, into a word.
-RELATIVE = {"arm64": 1027, "riscv64": 3, "riscv32": 3, "x86_64": 8, "arm": 23}
+_NAMES = {(arch.machine, arch.bits): name for name, arch in ARCHES.items()}
 RISCV_WORDS = {1: 4, 2: 8}  # R_RISCV_32 and R_RISCV_64, and their sizes
 DW_LANG_ASSEMBLER = 0x8001
-SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
+ARRAYS = (14, 15, 16)  # SHT_INIT_ARRAY, SHT_FINI_ARRAY, SHT_PREINIT_ARRAY
 ARRAY_NAME = re.compile(r"\.((preinit|init|fini)_array|ctors|dtors)\b")
 
 
@@ -79,7 +81,7 @@ class Section:
     size: int
     flags: int
     data: bytes
-    kind: str = ""
+    type: int
 
     @property
     def is_code(self):
@@ -88,7 +90,7 @@ class Section:
     @property
     def is_array(self):
         """Does it hold constructors or destructors, regardless of the type that the linker script gave it?"""
-        return self.kind.endswith("_ARRAY") or bool(ARRAY_NAME.match(self.name))
+        return self.type in ARRAYS or bool(ARRAY_NAME.match(self.name))
 
 
 # --- One file ----------------------------------------------------------------------------------------------
@@ -97,31 +99,21 @@ class Section:
 def _relocated(data):
     """Return @data with the addresses in a RISC-V object's debug information filled in. The library does that
     for other architectures, but rejects RISC-V's relocations."""
-    elf = _Elf(io.BytesIO(data))
-    if elf["e_machine"] != "EM_RISCV" or elf["e_type"] != "ET_REL":
+    file = File(data)
+    if file.machine != "EM_RISCV" or file.type != ET_REL:
         return data
-    result = bytearray(data)
-    for relocations in elf.iter_sections():
-        if not isinstance(relocations, RelocationSection) or not relocations.name.startswith(".rela.debug_"):
+    result, values = bytearray(data), [symbol.value for symbol in symbols(file)]
+    for section in file.sections:
+        if not section.name.startswith(".rela.debug_"):
             continue
-        target, symbols = (elf.get_section(relocations[key]) for key in ("sh_info", "sh_link"))
-        for relocation in relocations.iter_relocations():
-            size = RISCV_WORDS.get(relocation["r_info_type"])
+        target = file.linked(section.info)
+        for relocation in file.relocations(section):
+            size = RISCV_WORDS.get(relocation.type)
             if size:
-                value = symbols.get_symbol(relocation["r_info_sym"])["st_value"] + relocation["r_addend"]
-                at = target["sh_offset"] + relocation["r_offset"]
+                value = values[relocation.symbol] + relocation.addend
+                at = target.offset + relocation.offset
                 result[at : at + size] = (value % (1 << 8 * size)).to_bytes(size, "little")
     return bytes(result)
-
-
-class _Elf(ELFFile):
-    """An ELF file as firmware's linker scripts produce it: a malformed section is read as plain bytes."""
-
-    def _make_section(self, section_header):
-        try:
-            return super()._make_section(section_header)
-        except ELFError:
-            return PlainSection(section_header, self._get_section_name(section_header), self)
 
 
 class Image:
@@ -130,36 +122,26 @@ class Image:
     def __init__(self, data, label):
         self.label = label
         try:
-            self.elf = _Elf(io.BytesIO(_relocated(data)))
+            self._data = _relocated(data)
+            self.file = File(self._data)
             self._read(label)
-        except (ELFError, ValueError, KeyError, IndexError, AttributeError, TypeError, struct.error) as error:
+        except (ElfError, IndexError) as error:
             raise Failure(f"{label} cannot be read as ELF: {error}") from None
 
     def _read(self, label):
-        self.arch = ARCHES.get((self.elf["e_machine"], self.elf.elfclass))
+        self.arch = _NAMES.get((self.file.machine, self.file.bits))
         if self.arch is None:
-            raise Failure(f"{label}: machine {self.elf['e_machine']}; accepted: {', '.join(ARCHES.values())}")
-        self.relocatable = self.elf["e_type"] == "ET_REL"
-        self.word = 8 if self.elf.elfclass == 64 else 4
-        self.sections = [self._section(section) for section in self.elf.iter_sections()]
-        loads = [segment for segment in self.elf.iter_segments("PT_LOAD") if segment["p_filesz"]]
-        self.loads = [(load["p_vaddr"], load["p_memsz"], load["p_paddr"]) for load in loads]
+            raise Failure(f"{label}: machine {self.file.machine}; accepted: {', '.join(ARCHES)}")
+        self.relocatable = self.file.type == ET_REL
+        self.word = self.file.bits // 8
+        self.sections = [self._section(section) for section in self.file.sections]
+        self.loads = [(load.address, load.size, load.load_address) for load in self.file.loads if load.stored]
         self._read_symbols()
         self._read_units()
 
-    @staticmethod
-    def _section(section):
-        data = (
-            section.data() if section["sh_type"] != "SHT_NOBITS" and section["sh_flags"] & SHF_ALLOC else b""
-        )
-        return Section(
-            section.name,
-            section["sh_addr"],
-            section["sh_size"],
-            section["sh_flags"],
-            data,
-            section["sh_type"],
-        )
+    def _section(self, section):
+        data = self.file.content(section) if section.flags & SHF_ALLOC else b""
+        return Section(section.name, section.address, section.size, section.flags, data, section.type)
 
     def allocated(self):
         return [section for section in self.sections if section.flags & SHF_ALLOC and section.size]
@@ -173,7 +155,7 @@ class Image:
 
         def in_rom(section):
             inside = any(start <= section.address < start + size for start, size in stays)
-            return copies and section.kind != "SHT_NOBITS" and inside
+            return copies and section.type != SHT_NOBITS and inside
 
         return [
             section
@@ -186,49 +168,44 @@ class Image:
         ones; names_by_address; marks {section: {address: kind of the code that starts there}}."""
         self.symbols, self.undefined, self.functions = {}, set(), []
         self.names_by_address, self.marks, self.files = {}, {}, []
-        table = next((s for s in self.elf.iter_sections() if isinstance(s, SymbolTableSection)), None)
         file = None
-        for symbol in table.iter_symbols() if table else ():
-            kind, name = symbol["st_info"]["type"], symbol.name
-            if kind == "STT_FILE":
+        for name, address, size, kind, bind, section in symbols(self.file, dynamic=True):
+            if kind == FILE:
                 file = name
                 self.files.append(name)
                 continue
-            if symbol["st_shndx"] == "SHN_UNDEF":
+            if section == UNDEFINED:
                 if name:
                     self.undefined.add(name)
                 continue
-            address = symbol["st_value"]
-            thumb = self.arch == "arm" and kind == "STT_FUNC" and bool(address & 1)
-            address -= thumb
-            mark = name[1:2] if name.startswith("$") else ("at"[thumb] if kind == "STT_FUNC" else "")
+            thumb = self.arch == "arm" and kind == FUNC and bool(address & 1)
+            start = address - thumb
+            mark = name[1:2] if name.startswith("$") else ("at"[thumb] if kind == FUNC else "")
             if mark:
-                marks = self.marks.setdefault(symbol["st_shndx"], {})
-                if name.startswith("$") or address not in marks:
-                    marks[address] = mark
-            if not name or kind == "STT_SECTION" or name.startswith(("$", ".L")):
+                marks = self.marks.setdefault(section, {})
+                if name.startswith("$") or start not in marks:
+                    marks[start] = mark
+            if not name or kind == SECTION or name.startswith(("$", ".L")):
                 continue
-            local = symbol["st_info"]["bind"] == "STB_LOCAL"
-            self.symbols[name] = address
-            if symbol["st_shndx"] == "SHN_ABS":
+            self.symbols[name] = start
+            if section == ABSOLUTE:
                 continue
             if not self.relocatable:
-                self.names_by_address.setdefault(address, []).append(name)
-            if kind == "STT_FUNC":
-                function = Function(name, address, symbol["st_size"], symbol["st_shndx"], thumb=thumb)
-                function.unit = file if local else None
+                self.names_by_address.setdefault(start, []).append(name)
+            if kind == FUNC:
+                function = Function(name, start, size, section, thumb=thumb)
+                function.unit = file if bind == LOCAL else None
                 self.functions.append(function)
 
     def _read_units(self):
         """Fill units, and the unit of every function: by DWARF, else by the symbol table's file names."""
         self.units = []
-        self.has_dwarf = self.elf.has_dwarf_info()
-        ranges = []
-        if self.has_dwarf:
-            try:
-                ranges = self._dwarf_units()
-            except (DWARFError, ELFError, KeyError, ValueError, AttributeError, struct.error):
-                self.has_dwarf, self.units, ranges = False, [], []
+        try:
+            ranges = self._dwarf_units()
+            self.has_dwarf = ranges is not None
+        except dwarf.ERRORS:
+            self.has_dwarf, self.units, ranges = False, [], None
+        ranges = ranges or []
         ranges.sort(key=lambda entry: entry[0])
         starts = [entry[0] for entry in ranges]
         by_file = {}
@@ -254,25 +231,19 @@ class Image:
                 unit.functions.append(function)
 
     def _dwarf_units(self):
-        dwarf = self.elf.get_dwarf_info(
-            relocate_dwarf_sections=self.relocatable and not self.arch.startswith("riscv")
-        )
-        lists = dwarf.range_lists()
+        """Fill units. Return [(start, end, Unit)], None if there is no debug information."""
+        found = dwarf.information(io.BytesIO(self._data), not self.arch.startswith("riscv"))
+        if found is None:
+            return None
+        lists = found.range_lists()
         ranges = []
-        for compilation in dwarf.iter_CUs():
+        for compilation in found.iter_CUs():
             top = compilation.get_top_DIE()
             if top.tag != "DW_TAG_compile_unit":
                 continue
             values = {name: entry.value for name, entry in top.attributes.items()}
-            text = {
-                key: values.get(name, b"").decode("utf-8", "replace")
-                for key, name in (
-                    ("name", "DW_AT_name"),
-                    ("folder", "DW_AT_comp_dir"),
-                    ("producer", "DW_AT_producer"),
-                )
-            }
-            unit = Unit(**text, assembly=values.get("DW_AT_language") == DW_LANG_ASSEMBLER)
+            texts = (dwarf.text(top, f"DW_AT_{name}") for name in ("name", "comp_dir", "producer"))
+            unit = Unit(*texts, assembly=values.get("DW_AT_language") == DW_LANG_ASSEMBLER)
             self.units.append(unit)
             low, high = values.get("DW_AT_low_pc"), values.get("DW_AT_high_pc")
             if low is not None and high is not None:
@@ -325,14 +296,13 @@ class Image:
         @wanted(name): is a call of it interesting?"""
         self.named = set()
         targets = {address: name for name, address in self.symbols.items() if wanted(name)}
-        table = self.elf.get_section_by_name(".symtab")
         pointer = self.symbols.get("__global_pointer$")
         constants = {} if pointer is None else {elfcode.RISCV_GP: pointer}
         relocated = {}
         if self.relocatable:
             targets.clear()
-            sections = [s for s in self.elf.iter_sections() if isinstance(s, RelocationSection)]
-            relocated = {section["sh_info"]: section for section in sections}
+            names = [symbol.name for symbol in symbols(self.file)]
+            relocated = {one.info: one for one in self.file.sections if one.type in (SHT_REL, SHT_RELA)}
         holders = self._by_section()
         for number, section in enumerate(self.sections):
             if not section.is_code:
@@ -354,10 +324,10 @@ class Image:
                     function.touches |= step.touches
                     if name:
                         function.calls.add(name)
-            for relocation in relocated[number].iter_relocations() if number in relocated else ():
-                name = table.get_symbol(relocation["r_info_sym"]).name
+            for relocation in self.file.relocations(relocated[number]) if number in relocated else ():
+                name = names[relocation.symbol]
                 if wanted(name):
-                    function = self._holder(functions, starts, relocation["r_offset"])
+                    function = self._holder(functions, starts, relocation.offset)
                     if function is not None:
                         function.calls.add(name)
 
@@ -367,7 +337,7 @@ class Image:
         found = {}
         for section in self.allocated():
             # Relocations and ELF's symbol tables name addresses as well, but are not data.
-            if not section.kind.endswith(("PROGBITS", "_ARRAY")):
+            if section.type not in (SHT_PROGBITS, *ARRAYS):
                 continue
             first = -section.address % self.word
             body = section.data[first : first + (len(section.data) - first) // self.word * self.word]
@@ -375,12 +345,10 @@ class Image:
                 if value in values:
                     found[section.address + first + index * self.word] = value
         if not self.relocatable:
-            for section in self.elf.iter_sections():
-                if not isinstance(section, RelocationSection) or not section.is_RELA():
-                    continue
-                for relocation in section.iter_relocations():
-                    if relocation["r_info_type"] == RELATIVE[self.arch] and relocation["r_addend"] in values:
-                        found[relocation["r_offset"]] = relocation["r_addend"]
+            for section in (one for one in self.file.sections if one.type == SHT_RELA):
+                for relocation in self.file.relocations(section):
+                    if relocation.type == ARCHES[self.arch].relative and relocation.addend in values:
+                        found[relocation.offset] = relocation.addend
         return found
 
     def refers_to(self, address):
@@ -421,28 +389,17 @@ def load(path):
         raise Failure(f"cannot read '{path}': {error.strerror}") from None
     if data[:4] == b"\x7fELF":
         return [Image(data, str(path))]
-    if data[:8] not in (b"!<arch>\n", b"!<thin>\n"):
+    if not is_archive(data):
         raise Failure(f"'{path}' is neither an ELF file nor an archive of them")
-    thin = data[:8] == b"!<thin>\n"
-    images, names, at = [], b"", 8
-    while at + 60 <= len(data):
-        name, size = data[at : at + 16].rstrip(), int(data[at + 48 : at + 58])
-        at += 60
-        body = data[at : at + size]
-        special = name in (b"/", b"//", b"/SYM64/")
-        if special or not thin:
-            at += size + size % 2
-        if name == b"//":
-            names = body
-        if special:
-            continue
-        if name[:1] == b"/" and name[1:].isdigit():
-            name = names[int(name[1:]) :].split(b"\n", 1)[0]
-        member = name.decode("utf-8", "replace").rstrip("/")
-        if thin:
-            images += load(path.parent / member)
-        elif body[:4] == b"\x7fELF":
-            images.append(Image(body, f"{path.name}({member})"))
+    images = []
+    try:
+        for name, content in members(data):
+            if content is None:
+                images += load(path.parent / name)
+            elif content[:4] == b"\x7fELF":
+                images.append(Image(content, f"{path.name}({name})"))
+    except ElfError as error:
+        raise Failure(f"'{path}' {error}") from None
     if not images:
         raise Failure(f"'{path}' has no ELF members")
     return images

@@ -5,43 +5,14 @@ QEMU translates code in pieces that end at a branch, and logs each piece that it
 also says how many instructions a piece has.
 """
 
-import bisect
 import re
 from collections import Counter
-
-from elftools.elf.elffile import ELFFile
 
 from redzone.base import Failure
 
 # As in "Trace 0: 0x7fbe6c0f1c80 [0000000000104004/ffff8000800598c4/00000141/ff000200] name": QEMU's own
 # address of the code, then the guest's.
 _EXECUTED = re.compile(rb"^Trace \d+: \S+ \[[0-9a-f]+/([0-9a-f]+)/")
-
-
-class Functions:
-    """The functions of an ELF file. addresses: {name: address}; a name that several have is the first's."""
-
-    def __init__(self, path):
-        with open(path, "rb") as file:
-            table = ELFFile(file).get_section_by_name(".symtab")
-            if table is None:
-                raise Failure(f"{path} has no symbols")
-            found = [
-                (symbol["st_value"], symbol.name)
-                for symbol in table.iter_symbols()
-                if symbol["st_info"]["type"] == "STT_FUNC" and symbol.name
-            ]
-        found.sort()
-        self._starts = [address for address, _ in found]
-        self._names = [name for _, name in found]
-        self.addresses = {}
-        for address, name in found:
-            self.addresses.setdefault(name, address)
-
-    def at(self, address):
-        """Return the name of the function around @address."""
-        index = bisect.bisect_right(self._starts, address) - 1
-        return self._names[index] if index >= 0 else hex(address)
 
 
 def executed(path):
@@ -80,7 +51,7 @@ def all_options(path):
 
 def options(path, functions, names):
     """Return QEMU's options for a log in @path of the calls of those functions in @names that exist."""
-    starts = [functions.addresses[name] for name in names if name in functions.addresses]
+    starts = [found[0].address for found in map(functions.find, names) if found]
     if not starts:
         raise Failure(f"the kernel has none of the functions {', '.join(names)}")
     ranges = ",".join(f"{start:#x}+4" for start in starts)

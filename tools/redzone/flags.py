@@ -9,25 +9,17 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 
+from redzone.arch import ARCHES, DEFAULT
 from redzone.base import ROOT, Failure, say
 
 RULES = ROOT / "cmake" / "kasan-flags.json"
 COMPILERS = ("clang-19", "clang-22", "clang", "gcc")
-ARCHES = ("arm64", "riscv64", "riscv32", "x86_64", "arm")
 MODES = ("generic", "sw_tags", "hw_tags")
 LAYOUTS = ("windowed", "full")
 FORMATS = ("text", "json", "make", "cmake")
 OPTIMIZE = ("2", "s", "z")
 PARTS = ("instrument", "code", "runtime", "defines")
 
-# Clang's targets for freestanding code that its driver accepts with kernel-address.
-TRIPLES = {
-    "arm64": "aarch64-none-elf",
-    "riscv64": "riscv64-unknown-elf",
-    "riscv32": "riscv32-unknown-elf",
-    "x86_64": "x86_64-unknown-linux-gnu",
-    "arm": "armv7a-none-eabi",
-}
 # Targets that only the driver rejects; the compiler proper gets the option instead.
 REFUSED_BY_DRIVER = re.compile(
     r"^(aarch64-unknown-none|x86_64(-unknown|-unknown-none|-none)?-elf|i686-none-elf)$"
@@ -41,7 +33,7 @@ class Choice:
 
     cc: str = "clang-19"
     mode: str = "generic"
-    arch: str = "arm64"
+    arch: str = DEFAULT
     inline: bool | None = None
     offset: int | None = None
     dynamic: bool = False
@@ -113,7 +105,7 @@ def _problems(choice):
     if choice.mode == "hw_tags":
         yield from _problems_of_hw_tags(choice)
         return
-    bits = 32 if choice.arch in ("arm", "riscv32") else 64
+    bits = ARCHES[choice.arch].bits
     for name, value in (("--shadow-offset", choice.offset), ("--low", choice.low), ("--high", choice.high)):
         if value is not None and value >= 1 << bits:
             yield f"{name} {value:#x} has more than the {bits} bits of {choice.arch}"
@@ -157,7 +149,7 @@ def _problems_of_generic(choice):
                 "--outline --no-stack"
             )
     offset = choice.offset or 0
-    bits = 32 if choice.arch in ("arm", "riscv32") else 64
+    bits = ARCHES[choice.arch].bits
     if (
         choice.family == "clang"
         and choice.arch in ("x86_64", "arm", "riscv32")
@@ -173,7 +165,7 @@ def _problems_of_generic(choice):
 
 def _problems_of_sw_tags(choice):
     """Yield what software tags do not allow or lack."""
-    if choice.arch != "arm64":
+    if choice.mode not in ARCHES[choice.arch].modes:
         yield (
             f"--mode sw_tags with --arch {choice.arch}: the runtime has tags for arm64 only, whose CPUs "
             "ignore the top byte of addresses"
@@ -194,13 +186,13 @@ def _problems_of_sw_tags(choice):
     if REFUSED_BY_DRIVER.match(choice.target or ""):
         yield (
             f"--mode sw_tags with --target {choice.target}: Clang has no kernel-hwaddress for it; use "
-            f"{TRIPLES[choice.arch]}"
+            f"{ARCHES[choice.arch].target}"
         )
 
 
 def _problems_of_hw_tags(choice):
     """Yield what hardware tags do not allow: the CPU does the work of the compiler's options."""
-    if choice.arch != "arm64":
+    if choice.mode not in ARCHES[choice.arch].modes:
         yield (
             f"--mode hw_tags with --arch {choice.arch}: memory tags are those of arm64's MTE; the runtime "
             "knows no other CPU that has them"
@@ -337,7 +329,7 @@ def render(choice, result, style):
             "compiler": choice.cc,
             "arch": choice.arch,
             "mode": choice.mode,
-            "target": (choice.target or TRIPLES[choice.arch]) if choice.family == "clang" else None,
+            "target": (choice.target or ARCHES[choice.arch].target) if choice.family == "clang" else None,
             "instrument": result.instrument,
             "code": result.code,
             "runtime": result.runtime,
@@ -371,7 +363,7 @@ def register(group):
 
     @group.command("flags", short_help="Print the compiler options of KASAN.")
     @click.option("--cc", type=OneOf(COMPILERS), default="clang-19", help="Compiler. Default: clang-19.")
-    @click.option("--arch", type=OneOf(ARCHES), default="arm64", help="Target. Default: arm64.")
+    @click.option("--arch", type=OneOf(ARCHES), default=DEFAULT, help=f"Target. Default: {DEFAULT}.")
     @click.option("--mode", type=OneOf(MODES), default="generic", help="KASAN mode. Default: generic.")
     @click.option("--inline/--outline", default=None, help="Checks inside the code (default), or as calls.")
     @click.option(

@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What a program is made of: C and assembly files, objects and archives, folders of them."""
 
-import io
 import os
-import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
 from redzone import archive, base, builder
+from redzone.arch import ARCHES
 from redzone.base import Failure
+from redzone.elf.file import ET_REL, ElfError, File
+from redzone.elf.members import members
 
 SOURCES = (".c", ".S")
 OBJECTS = (".o", ".a")
-_MACHINES = {"arm64": "EM_AARCH64"}
-_ARCHIVE = b"!<arch>\n"
-# Of a member: its name, and its size in decimal digits.
-_MEMBER = struct.Struct("16s32x10s2s")
 _CPLUSPLUS = (".cpp", ".cc", ".cxx", ".c++", ".C", ".hpp", ".hh", ".hxx")
 
 
@@ -43,52 +37,34 @@ def expand(names, suffixes=(".c",)):
     return [file for name in names for file in (in_folder(name, suffixes) if Path(name).is_dir() else [name])]
 
 
-def _members(file, name):
-    """Yield (name of the member, its content) for the archive @file, which the user calls @name."""
-    data = file.read()
-    if not data.startswith(_ARCHIVE):
-        raise Failure(f"'{name}' is not an archive")
-    at, names = len(_ARCHIVE), b""
-    while at + _MEMBER.size <= len(data):
-        member, size, end = _MEMBER.unpack_from(data, at)
-        if end != b"`\n" or not size.strip().isdigit():
-            raise Failure(f"'{name}' is not a whole archive")
-        at += _MEMBER.size
-        content, member = data[at : at + int(size)], member.rstrip()
-        at += int(size) + int(size) % 2
-        if member == b"//":
-            names = content
-        elif member not in (b"/", b"/SYM64/", b"__.SYMDEF"):
-            if member[1:].isdigit():
-                member = names[int(member[1:]) :].partition(b"\n")[0]
-            yield member.rstrip(b"/").decode("utf-8", "replace"), content
-
-
-def _check_elf(file, name, arch):
-    """Raise Failure if @file, which the user calls @name, is no object for @arch."""
+def _check_elf(data, name, arch):
+    """Raise Failure if @data, which the user calls @name, is no object for @arch."""
     try:
-        header = ELFFile(file).header
-    except ELFError:
+        found = File(data)
+    except ElfError:
         raise Failure(f"{name} is not an object file") from None
-    machine = header["e_machine"]
-    if header["e_type"] != "ET_REL":
+    if found.type != ET_REL:
         raise Failure(f"{name} is not an object file, but a linked one")
-    if machine != _MACHINES[arch]:
-        kind = str(machine).removeprefix("EM_").lower()
+    if found.machine != ARCHES[arch].machine:
+        kind = found.machine.removeprefix("EM_").lower()
         raise Failure(f"{name} is not an object file for {arch}, but one for {kind}")
 
 
 def _check_object(path, name, arch):
     """Raise Failure if the file @path is no object or archive for @arch."""
     try:
-        with open(path, "rb") as file:
-            if path.suffix != ".a":
-                _check_elf(file, f"'{name}'", arch)
-                return
-            for member, content in _members(file, name):
-                _check_elf(io.BytesIO(content), f"'{name}': its member {member}", arch)
+        data = path.read_bytes()
+        if path.suffix != ".a":
+            _check_elf(data, f"'{name}'", arch)
+            return
+        for member, content in members(data):
+            if content is None:
+                raise ElfError("is a thin archive, which its members are not part of")
+            _check_elf(content, f"'{name}': its member {member}", arch)
     except OSError as error:
         raise Failure(f"'{name}' cannot be read: {error.strerror}") from None
+    except ElfError as error:
+        raise Failure(f"'{name}' {error}") from None
 
 
 def _not_accepted(path, name, accepted):

@@ -270,7 +270,7 @@ def check(options):
         more["kernel"] = True
     job = Job(
         options,
-        preset=builder.preset_name(options.arch, options.mode, where, options.cc),
+        preset=builder.preset_name(options.mode, where, options.cc, arch=options.arch),
         sources=main.sources,
         modules=inputs.check(options.modules, options.arch, (".c",)).sources,
         code={"includes": _includes(options.includes), "defines": list(options.defines)},

@@ -8,6 +8,8 @@ constants only, so functions stay where they are if constants lie behind the cod
 from pathlib import Path
 
 from redzone.base import Failure, say
+from redzone.elf.file import ET_REL, SHF_ALLOC, SHF_EXECINSTR, ElfError, File
+from redzone.elf.symbols import FUNC, IFUNC, LOCAL, NOTYPE, symbols, table
 
 SUFFIXES = (".c", ".S", ".s")
 # Gaps between functions up to this many bytes are padding, and belong to the function before them.
@@ -17,47 +19,35 @@ NO_NAME = ""
 
 def _rank(name, binding):
     """Order of preference among names of one address: global ones, fewest underscores, short ones."""
-    return (binding == "STB_LOCAL", len(name) - len(name.lstrip("_")), len(name), name)
+    return (binding == LOCAL, len(name) - len(name.lstrip("_")), len(name), name)
 
 
 def functions(path):
     """Return [(start, name)] of the functions in the ELF file @path, ascending. The name is empty where
     there is none, and at the end. Raises Failure."""
-    from elftools.common.exceptions import ELFError
-    from elftools.elf.elffile import ELFFile
-
     try:
-        with open(path, "rb") as file:
-            elf = ELFFile(file)
-            if elf["e_type"] == "ET_REL":
-                raise Failure(f"'{path}' is an object file; give the linked image")
-            code = {
-                number
-                for number, section in enumerate(elf.iter_sections())
-                if section["sh_flags"] & 6 == 6  # SHF_ALLOC and SHF_EXECINSTR
-            }
-            table = elf.get_section_by_name(".symtab")
-            if table is None:
-                raise Failure(f"'{path}' has no symbol table: link it without -s, and do not strip it")
-            thumb = elf["e_machine"] == "EM_ARM"
-            found = {}
-            for symbol in table.iter_symbols():
-                kind, name = symbol["st_info"]["type"], symbol.name
-                is_label = kind == "STT_NOTYPE" and symbol["st_info"]["bind"] != "STB_LOCAL"
-                if symbol["st_shndx"] not in code or not name or name[0] in "$.":
-                    continue
-                if kind not in ("STT_FUNC", "STT_GNU_IFUNC") and not is_label:
-                    continue
-                # A function of Thumb code has bit 0 set.
-                start = symbol["st_value"] & ~int(thumb)
-                found.setdefault(start, []).append(
-                    (_rank(name, symbol["st_info"]["bind"]), name, symbol["st_size"])
-                )
-            ends = [section["sh_addr"] + section["sh_size"] for section in map(elf.get_section, code)]
+        elf = File.open(path)
+        if elf.type == ET_REL:
+            raise Failure(f"'{path}' is an object file; give the linked image")
+        wanted = SHF_ALLOC | SHF_EXECINSTR
+        code = {
+            number: section for number, section in enumerate(elf.sections) if section.flags & wanted == wanted
+        }
+        if table(elf) is None:
+            raise Failure(f"'{path}' has no symbol table: link it without -s, and do not strip it")
+        thumb = elf.machine == "EM_ARM"
+        found = {}
+        for name, value, size, kind, bind, section in symbols(elf):
+            is_label = kind == NOTYPE and bind != LOCAL
+            if section not in code or not name or name[0] in "$." or not (kind in (FUNC, IFUNC) or is_label):
+                continue
+            # A function of Thumb code has bit 0 set.
+            found.setdefault(value & ~int(thumb), []).append((_rank(name, bind), name, size))
     except OSError as error:
         raise Failure(f"cannot read '{path}': {error.strerror}") from None
-    except ELFError:
-        raise Failure(f"'{path}' is not an ELF file") from None
+    except ElfError as error:
+        raise Failure(f"'{path}' cannot be read as ELF: {error}") from None
+    ends = [section.address + section.size for section in code.values()]
     if not found:
         raise Failure(f"'{path}' has no functions in its symbol table")
     result, end = [], 0

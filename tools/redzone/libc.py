@@ -4,7 +4,7 @@ Makefile would make.
 
 The source is one file, fetched once, in the version and with the checksum below: from Debian's pool, where
 this machine uses it, or from the library's own site. Nothing of it is in this repository. cmake/Libc.cmake
-and tools/libc.py do the rest.
+and tools/build-scripts/link_libc.py do the rest.
 """
 
 import os
@@ -17,6 +17,7 @@ import urllib.request
 from pathlib import Path
 
 from redzone import apt, base, process
+from redzone.arch import DEFAULT, KERNELS
 from redzone.base import BUILD, Failure
 
 VERSION = "1.2.5"
@@ -30,7 +31,6 @@ VARIABLE = "REDZONE_MUSL"
 DIGEST = "a9a118bbe84d8764da0ea0d28b3ab3fae8477fc7e4085d90102b8596fc7c75e4"
 FOLDER = BUILD / "libc"
 SOURCE = FOLDER / f"musl-{VERSION}"
-ARCH = "aarch64"
 # The choices of --libc.
 NAMES = ("auto", "small", "musl")
 # Why a fetch failed that took long, and the seconds for which `auto` does not try again. Other failures are
@@ -140,7 +140,7 @@ def _generate(folder):
     """Write the headers that the Makefile of the source in @folder would make with sed."""
     made = folder / "obj" / "include" / "bits"
     made.mkdir(parents=True)
-    bits = folder / "arch" / ARCH / "bits"
+    bits = folder / "arch" / KERNELS[DEFAULT].musl / "bits"
     status, output = process.call(
         [
             *("sed", "-f", str(folder / "tools" / "mkalltypes.sed")),

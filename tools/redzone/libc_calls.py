@@ -13,8 +13,8 @@ from functools import cached_property
 
 from redzone.base import ROOT
 
-sys.path.insert(0, str(ROOT / "tools"))
-import libc as link
+sys.path.insert(0, str(ROOT / "tools" / "build-scripts"))
+import link_libc as link
 
 KERNEL = ROOT / "kernel" / "libc" / "syscall.c"
 # Files of which no function, or only a side of it, needs what the kernel does not have.
@@ -76,7 +76,7 @@ def implemented():
 
 
 class Support:
-    """Which of the library's functions work. @options: the file OPTIONSFILE of tools/libc.py."""
+    """Which of the library's functions work. @options: the file OPTIONSFILE of link_libc.py."""
 
     def __init__(self, options):
         self._library = link.Library.of(options)
@@ -92,7 +92,7 @@ class Support:
     @cached_property
     def calls(self):
         """{file: (system calls that the kernel has, those that it has not)} of the files that make any."""
-        source = self._library.source / "arch" / link.ARCH / "bits" / "syscall.h.in"
+        source = self._library.source / "arch" / self._library.arch / "bits" / "syscall.h.in"
         numbers = set(re.findall(r"__NR_(\w+)", source.read_text(encoding="utf-8")))
         there, found = implemented(), {}
         for name, text in self._texts.items():

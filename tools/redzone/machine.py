@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from redzone import base, mteqemu, process, stream
+from redzone.arch import DEFAULT, KERNELS
 from redzone.base import Failure
 from redzone.console import ProgramLine, Reader
 
-COMMAND = {"arm64": "qemu-system-aarch64"}
 # The kernel's own limits. CPUs:
 MAX_CPUS = int(re.search(r"set\(REDZONE_NR_CPUS (\d+)\)", (base.ROOT / "kernel/config.cmake").read_text())[1])
 # Bytes of the kernel's command line buffer, including its NUL; arguments of a program (kernel/init/main.c).
@@ -52,7 +52,7 @@ class Machine:
 
     image: Path
     initrd: Path | None = None
-    arch: str = "arm64"
+    arch: str = DEFAULT
     cpu: str = "max"
     smp: int = 1
     memory: str = "512M"
@@ -121,12 +121,13 @@ def command_line(append, arguments):
 
 def emulator(machine):
     """Return the command that starts QEMU."""
-    return mteqemu.command() if machine.mode == "hw_tags" else [COMMAND[machine.arch]]
+    return mteqemu.command() if machine.mode == "hw_tags" else [KERNELS[machine.arch].qemu]
 
 
 def machine_type(machine):
     """Return QEMU's -machine for @machine. QEMU refuses memory tags for CPUs without them."""
-    return "virt,mte=on" if machine.mode == "hw_tags" and machine.cpu == "max" else "virt"
+    name = KERNELS[machine.arch].machine
+    return f"{name},mte=on" if machine.mode == "hw_tags" and machine.cpu == "max" else name
 
 
 @functools.cache

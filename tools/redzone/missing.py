@@ -7,12 +7,13 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from redzone import base
+from redzone.elf.file import File
+from redzone.elf.symbols import linkage
 
 # As Clang and GCC say it.
 _HEADER = re.compile(r"fatal error: '?([^':]+\.\w+)'?(?: file not found|: No such file or directory)")
@@ -69,26 +70,12 @@ def undefined_symbols(lines):
 
 def names_used(path):
     """Return the names that the object file @path takes from others."""
-    with open(path, "rb") as file:
-        table = ELFFile(file).get_section_by_name(".symtab")
-        if table is None:
-            return set()
-        return {
-            symbol.name
-            for symbol in table.iter_symbols()
-            if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name
-        }
+    return linkage(File.open(path))[1]
 
 
 def defines(path, name):
     """Return whether the object file @path has the name @name for others."""
-    with open(path, "rb") as file:
-        table = ELFFile(file).get_section_by_name(".symtab")
-        symbols = table.get_symbol_by_name(name) if table else None
-        return any(
-            symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["bind"] != "STB_LOCAL"
-            for symbol in symbols or ()
-        )
+    return name in linkage(File.open(path))[0]
 
 
 def mentions(path, name):

@@ -13,10 +13,11 @@ import shutil
 from pathlib import Path
 
 from redzone import apt, base, process, tools
+from redzone.arch import KERNELS
 from redzone.base import BUILD, Failure
 
 MINIMUM = (8, 1)
-COMMAND = "qemu-system-aarch64"
+COMMAND = KERNELS["arm64"].qemu
 FOLDER = BUILD / "qemu"
 # Megabytes that package lists, packages and their contents take.
 ROOM = 160

@@ -10,10 +10,8 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from elftools.elf.constants import SH_FLAGS
-from elftools.elf.elffile import ELFFile
-
 from redzone import base, builder, missing
+from redzone.elf.file import SHF_ALLOC, File
 
 _NO_MAIN = re.compile(r"^error: program (\d+): .* has no main\(\)$")
 
@@ -54,7 +52,7 @@ def _unlinked(step, sources, parts):
 def of(failure, sources, parts, large=False):
     """Return {index in @sources: Reject} for a builder.BuildFailure; empty if no file caused it.
 
-    @parts: folder with the programs' objects, as tools/each.py makes them. @large: they have the large C
+    @parts: folder with the programs' objects, as join_programs.py makes them. @large: they have the large C
     library.
     """
     found = {}
@@ -83,9 +81,7 @@ def _library(failure, library):
 
 def in_memory(path):
     """Return how many bytes of memory the object file @path takes."""
-    with open(path, "rb") as file:
-        sections = ELFFile(file).iter_sections()
-        return sum(section["sh_size"] for section in sections if section["sh_flags"] & SH_FLAGS.SHF_ALLOC)
+    return sum(section.size for section in File.open(path).sections if section.flags & SHF_ALLOC)
 
 
 def divide(indexes, sizes):

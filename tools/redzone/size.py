@@ -12,12 +12,13 @@ import subprocess
 from dataclasses import dataclass
 
 import click
-from elftools.elf.elffile import ELFFile
 from rich.console import Console
 from rich.table import Table
 
 from redzone import base, builder, doctor, process
 from redzone.base import BUILD, ROOT, Failure
+from redzone.elf.file import File
+from redzone.elf.symbols import symbols
 from redzone.options import YES, Choice, check_output
 
 SMALL = ROOT / "bench" / "small"
@@ -116,10 +117,9 @@ def boot(image):
 
 def sizes(image):
     """Return {code, constants, data, bss, tables} of the runtime in @image, in bytes."""
-    with open(image, "rb") as file:
-        symbols = list(ELFFile(file).get_section_by_name(".symtab").iter_symbols())
-    at = {symbol.name: symbol["st_value"] for symbol in symbols if symbol.name.startswith("__")}
-    tables = {symbol.name: symbol["st_size"] for symbol in symbols if symbol.name in TABLES}
+    found = list(symbols(File.open(image)))
+    at = {symbol.name: symbol.value for symbol in found if symbol.name.startswith("__")}
+    tables = {symbol.name: symbol.size for symbol in found if symbol.name in TABLES}
     return {
         "code": at["__runtime_text_end"] - at["__runtime_text"],
         "constants": at["__runtime_rodata_end"] - at["__runtime_text_end"],

@@ -15,6 +15,7 @@ import tomllib
 from dataclasses import dataclass
 
 from redzone import base
+from redzone.arch import DEFAULT
 
 
 def _plain(command):
@@ -73,7 +74,6 @@ TOOLS = (
     Tool("ninja", "ninja", "ninja-build", "run", "runs the build"),
     Tool("clang-19", "clang-19", "clang-19", "run", "the default compiler"),
     Tool("lld", "ld.lld-19", "lld-19", "run", "links kernels"),
-    Tool("nm", "llvm-nm-19", "llvm-19", "run", "reads symbol tables"),
     Tool("objcopy", "llvm-objcopy-19", "llvm-19", "run", "makes boot images"),
     Tool("symbolizer", "llvm-symbolizer-19", "llvm-19", "run", "finds source lines"),
     Tool("qemu-arm64", "qemu-system-aarch64", "qemu-system-arm", "run", "the machine", (7, 2)),
@@ -94,6 +94,7 @@ TOOLS = (
     Tool("pkg-config", "pkg-config", "pkg-config", "test", "suite porting"),
     Tool("ar", "llvm-ar-19", "llvm-19", "test", "suite porting"),
     Tool("objdump", "llvm-objdump-19", "llvm-19", "test", "suite decode; ports look at what was linked"),
+    Tool("nm", "llvm-nm-19", "llvm-19", "test", "suites decode and porting"),
     Tool("libc", "", "libc6-dev", "test", "unit tests on this machine", header="/usr/include/stdio.h"),
     Tool("clang-format", "clang-format-19", "clang-format-19", "test", "suite style"),
     Tool("clang-tidy", "clang-tidy-19", "clang-tidy-19", "test", "suite style"),
@@ -137,6 +138,8 @@ TOOLS += tuple(_port_tools)
 # 12: its cargo cannot read the registry's present index.
 NEWER = {"cargo": "cargo-web"}
 BY_KEY = {tool.key: tool for tool in TOOLS}
+# What making a kernel and booting it takes, beside a compiler.
+KERNEL = ("cmake", "ninja", "lld", "objcopy", f"qemu-{DEFAULT}")
 
 
 def assume_yes(argv=()):

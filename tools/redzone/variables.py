@@ -11,10 +11,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-
 from redzone import console
 from redzone.base import ROOT
+from redzone.elf import dwarf
+from redzone.elf.dwarf import text as _text
 from redzone.symbolize import Source
 
 _HEADLINE = "The buggy address belongs to the variable:"
@@ -88,11 +88,6 @@ def at_address(elf, name, address, command="llvm-symbolizer-19"):
     return Source(name.rpartition(".")[2], path, int(line))
 
 
-def _text(die, attribute):
-    value = die.attributes.get(attribute)
-    return value.value.decode("utf-8", "replace") if value is not None else ""
-
-
 def _lines(die, name, function, inside=""):
     """Yield the lines of declarations of @name below @die, in @function if that is not ""."""
     for child in die.iter_children():
@@ -116,10 +111,8 @@ def declared(elf, name, file):
     function = parts[0] if len(parts) > 1 else ""
     lines = set()
     with open(elf, "rb") as binary:
-        image = ELFFile(binary)
-        if not image.has_dwarf_info():
-            return None
-        for unit in image.get_dwarf_info().iter_CUs():
+        found = dwarf.information(binary)
+        for unit in found.iter_CUs() if found else ():
             top = unit.get_top_DIE()
             path = str(Path(_text(top, "DW_AT_comp_dir")) / _text(top, "DW_AT_name"))
             if path == file or path.endswith(f"/{file}"):

@@ -49,7 +49,7 @@ SECTIONS
 #endif
 		/* Programs: what was linked before. All that CMake compiles is in its folders. */
 		__program_text_start = .;
-		/* Arranged by tools/pages.py. */
+		/* Arranged by tools/build-scripts/pages.py. */
 		*(SORT_BY_NAME(.text.page.*))
 		*(EXCLUDE_FILE(*CMakeFiles*) .text EXCLUDE_FILE(*CMakeFiles*) .text.*)
 		__program_text_end = .;

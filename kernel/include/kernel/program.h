@@ -19,7 +19,7 @@ extern size_t program_stack_size;
 /** program_hook_t - a constructor or destructor of a program, as an entry of their arrays */
 typedef void (*const program_hook_t)(void);
 
-/* Constructors and destructors that tools/constructors.py has taken out of the program's .init_array and
+/* Constructors and destructors that tools/build-scripts/constructors.py has taken out of the program's .init_array and
  * .fini_array, in the order of the calls, with NULL behind the last. Weak: absent if there are none. */
 extern program_hook_t redzone_ctors_program[] __weak;
 extern program_hook_t redzone_dtors_program[] __weak;

@@ -38,7 +38,6 @@ TOOLS = (
     "bc",
     "libssl",
     "binutils-arm64",
-    "nm",
     "objdump",
 )
 COMPILER_TOOLS = {"clang-19": "clang-19", "gcc": "gcc-arm64"}

@@ -14,7 +14,7 @@ from .source import HOME, PORT
 
 COMPILERS = ("gcc", "clang-19")
 # Keys of redzone.tools. xv6's programs are always built by GCC, the compiler that they are written for.
-TOOLS = ("make", "gcc", "gcc-riscv64", "perl", "qemu-riscv64", "nm", "symbolizer")
+TOOLS = ("make", "gcc", "gcc-riscv64", "perl", "qemu-riscv64", "symbolizer")
 PREFIX = "riscv64-linux-gnu-"
 # Clang warns of an old form of initialisers in kernel/proc.c. GNU ld 2.40 crashes on Clang's objects. -X
 # drops the assembler's local labels, which look like functions.

@@ -18,7 +18,7 @@ NAMES = {0x10: "start_it", 0x20: "end_it", 0x30: "depot", 0x40: "kasan_report_lo
 class Named:
     """Stands for the names of a kernel."""
 
-    def at(self, address):
+    def name(self, address):
         return NAMES[address]
 
 
@@ -106,7 +106,7 @@ def test_one_kernel(mode, locks):
 
 
 def test_a_kernel_without_the_tracer_says_so():
-    preset = builder.preset_name("arm64", "off", features=[])
+    preset = builder.preset_name("off", features=[])
     image = builder.build(preset, targets=(bench.KERNEL,))[bench.KERNEL]
     with pytest.raises(Failure, match="there is no group 'rt'"):
         bench_rt.measure_kernel(image, "off", "test")

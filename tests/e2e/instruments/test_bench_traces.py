@@ -10,6 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
 from redzone import bench, bench_traces, builder, execlog
 from redzone.base import Failure
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, Functions
 
 
 def kernel(boot, programs, pair):
@@ -104,7 +106,7 @@ def test_the_log_of_executed_code(tmp_path):
 
 @pytest.fixture(scope="module")
 def image():
-    preset = builder.preset_name("arm64", "generic", "inline", features=[])
+    preset = builder.preset_name("generic", "inline", features=[])
     return builder.build(preset, targets=(bench.KERNEL,))[bench.KERNEL]
 
 
@@ -121,9 +123,9 @@ def test_one_kernel(image):
 
 
 def test_functions_of_an_image(image):
-    functions = execlog.Functions(image.elf)
-    start = functions.addresses["kfree"]
-    assert functions.at(start) == functions.at(start + 4) == "kfree"
+    functions = Functions(File.open(image.elf), (FUNC,))
+    ((start, _, _),) = functions.find("kfree")
+    assert functions.name(start) == functions.name(start + 4) == "kfree"
     with pytest.raises(Failure, match="the kernel has none of the functions no_such_function"):
         execlog.options("log", functions, ["no_such_function"])
 

@@ -77,15 +77,13 @@ def test_includes_of_the_runtime_go_down():
 
 def test_calls_of_the_runtime_go_down():
     folders = {"lock.c": "base", "heap.c": "alloc", "report.c": "report"}
-    lines = [
-        "libkasan.a[report.c.obj]: kasan_report T 0 4",
-        "libkasan.a[report.c.obj]: kasan_lock U",
-        "libkasan.a[lock.c.obj]: kasan_lock T 0 4",
-        "libkasan.a[heap.c.obj]: kasan_report U",
-        "libkasan.a[heap.c.obj]: kasan_port_alloc U",
+    found = [
+        ("report.c", {"kasan_report"}, {"kasan_lock"}),
+        ("lock.c", {"kasan_lock"}, set()),
+        ("heap.c", set(), {"kasan_report", "kasan_port_alloc"}),
     ]
-    assert freestanding.upward(lines, folders, {"kasan_report"}) == []
-    assert freestanding.upward(lines, folders, set()) == [
+    assert freestanding.upward(found, folders, {"kasan_report"}) == []
+    assert freestanding.upward(found, folders, set()) == [
         "alloc/heap.c uses kasan_report() of report/, which base/up.h does not declare"
     ]
     assert "kasan_notice" in freestanding.said_upward()

@@ -8,11 +8,10 @@ or if it lies below a folder that the user gave: a log must not make anyone publ
 import re
 from pathlib import Path, PurePosixPath
 
-from elftools.common.exceptions import DWARFError, ELFError
-from elftools.elf.elffile import ELFFile
-
 from redzone.decode import roles
 from redzone.decode.model import Excerpt, Location, SourceLine
+from redzone.elf import dwarf
+from redzone.elf.dwarf import text as _text
 
 _CONTEXT = 2
 _MAX_FILE = 8 << 20
@@ -126,7 +125,7 @@ class Types:
             name, each = (
                 self._pointed(unit, location.function, pointer) if pointer else self._named(unit, match)
             )
-        except (DWARFError, ELFError, KeyError, ValueError, AttributeError, IndexError, TypeError):
+        except dwarf.ERRORS:
             return ""
         if not name or not each or size % each:
             return ""
@@ -137,16 +136,14 @@ class Types:
         if image not in self._units:
             file = open(image.file, "rb")  # noqa: SIM115
             self._files.append(file)
-            elf = ELFFile(file)
-            units = {}
-            if elf.has_dwarf_info():
-                for unit in elf.get_dwarf_info().iter_CUs():
-                    top = unit.get_top_DIE()
-                    self._left -= 1
-                    name = str(PurePosixPath(_text(top, "DW_AT_comp_dir")) / _text(top, "DW_AT_name"))
-                    units[name] = top
-                    if self._left < 0:
-                        break
+            found, units = dwarf.information(file), {}
+            for unit in found.iter_CUs() if found else ():
+                top = unit.get_top_DIE()
+                self._left -= 1
+                name = str(PurePosixPath(_text(top, "DW_AT_comp_dir")) / _text(top, "DW_AT_name"))
+                units[name] = top
+                if self._left < 0:
+                    break
             self._units[image] = units
         return self._units[image].get(path)
 
@@ -187,11 +184,6 @@ class Types:
                         yield target.get_DIE_from_attribute("DW_AT_type")
             elif child.tag == "DW_TAG_lexical_block":
                 yield from self._variables(child, name)
-
-
-def _text(die, attribute):
-    value = die.attributes.get(attribute)
-    return value.value.decode("utf-8", "replace") if value is not None else ""
 
 
 def _strip(die):

@@ -8,7 +8,6 @@ malformed sections can be read.
 
 import mmap
 import struct
-from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,24 +29,20 @@ class ElfError(ValueError):
     """The file is none, or is damaged. The text says what is wrong with it, but not its name."""
 
 
-@dataclass
 class Section:
     """A section: the fields of its header in their order, and its name."""
 
-    name_at: int
-    type: int
-    flags: int
-    address: int
-    offset: int
-    size: int
-    link: int
-    info: int
-    align: int
-    entry: int
-    name: str = ""
+    # No dataclass: importing that module takes longer than reading a kernel's symbols.
+    _FIELDS = ("name_at", "type", "flags", "address", "offset", "size", "link", "info", "align", "entry")
+    __slots__ = (*_FIELDS, "name")
+
+    def __init__(self, *fields):
+        for name, value in zip(self._FIELDS, fields, strict=True):
+            setattr(self, name, value)
+        self.name = ""
 
     def fields(self):
-        return astuple(self)[:-1]
+        return [getattr(self, name) for name in self._FIELDS]
 
 
 class Segment(NamedTuple):

@@ -135,3 +135,8 @@ class Functions:
             return None
         start, size, _ = self._function(place)
         return (self._names[place], address - start, size) if address < start + max(size, 1) else None
+
+    def name(self, address):
+        """Return the name of the function around @address; if there is none, the address as text."""
+        found = self.at(address)
+        return found[0] if found else hex(address)

@@ -8,11 +8,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.elf.constants import SH_FLAGS
-from elftools.elf.elffile import ELFFile
-
 from redzone import base, builder, machine
+from redzone.arch import DEFAULT, KERNELS
 from redzone.base import BUILD, ROOT, Failure
+from redzone.elf.file import SHF_ALLOC, File
+from redzone.elf.symbols import symbols
 
 HARNESS = ROOT / "kernel" / "tests" / "fuzz" / "harness.c"
 HERE = Path(__file__).resolve().parent
@@ -23,7 +23,6 @@ COVERAGE = {
 }
 # GCC's counters: KASAN_FUZZ_HASHED.
 HASHED = 16384
-RAM_START = 0x40000000
 NAME = "fuzz"
 # In the configuration: the folder of the executable.
 HERE_WORD = "@here@"
@@ -83,17 +82,14 @@ def _compile(command):
 
 def _read_places(elf):
     """Return the code address of each of the counters that Clang made, from the kernel's file @elf."""
-    with open(elf, "rb") as file:
-        image = ELFFile(file)
-        table = image.get_section_by_name(".symtab")
-        start, end = (
-            table.get_symbol_by_name(f"__{name}___sancov_pcs")[0]["st_value"] for name in ("start", "stop")
-        )
-        for section in image.iter_sections():
-            at = start - section["sh_addr"]
-            if section["sh_flags"] & SH_FLAGS.SHF_ALLOC and 0 <= at < section["sh_size"]:
-                entries = section.data()[at : at + end - start]
-                return [address for address, _ in struct.iter_unpack("<QQ", entries)]
+    image = File.open(elf)
+    ends = {name: value for name, value, *_ in symbols(image) if name.endswith("___sancov_pcs")}
+    start, end = ends["__start___sancov_pcs"], ends["__stop___sancov_pcs"]
+    for section in image.sections:
+        at = start - section.address
+        if section.flags & SHF_ALLOC and 0 <= at < section.size:
+            entries = image.content(section)[at : at + end - start]
+            return [address for address, _ in struct.iter_unpack("<QQ", entries)]
     return []
 
 
@@ -118,7 +114,7 @@ def write_configuration(executable, words, memory, options, counters, places=())
     """
     lines = [
         f"memory {machine_bytes(memory)}",
-        f"ram {RAM_START:#x}",
+        f"ram {KERNELS[DEFAULT].ram:#x}",
         f"counters {counters}",
         f"hang_ms {int(options.hang * 1000)}",
         f"boot_ms {BOOT_MS}",

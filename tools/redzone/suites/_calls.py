@@ -10,6 +10,8 @@ import re
 
 from redzone import amalgamate, base, process
 from redzone.base import ROOT
+from redzone.elf.file import SHF_EXECINSTR, SHT_REL, SHT_RELA, File
+from redzone.elf.symbols import symbols
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
@@ -151,23 +153,16 @@ def _command(compiler, level, machine, layout):
 
 def _calls(path):
     """Return {section: checked functions that its code refers to} of an object."""
-    from elftools.elf.elffile import ELFFile
-    from elftools.elf.relocation import RelocationSection
-
-    found = {}
-    with path.open("rb") as file:
-        elf = ELFFile(file)
-        for section in elf.iter_sections():
-            if not isinstance(section, RelocationSection):
-                continue
-            code = elf.get_section(section["sh_info"])
-            if not code["sh_flags"] & 4:  # SHF_EXECINSTR
-                continue
-            symbols = elf.get_section(section["sh_link"])
-            names = {symbols.get_symbol(reloc["r_info_sym"]).name for reloc in section.iter_relocations()}
-            names = {name for name in names if _CHECKED.match(name)}
-            if names:
-                found.setdefault(code.name, set()).update(names)
+    found, elf = {}, File.open(path)
+    names = [symbol.name for symbol in symbols(elf)]
+    for section in elf.sections:
+        code = elf.sections[section.info] if section.type in (SHT_REL, SHT_RELA) else None
+        if code is None or not code.flags & SHF_EXECINSTR:
+            continue
+        called = {names[relocation.symbol] for relocation in elf.relocations(section)}
+        called = set(filter(_CHECKED.match, called))
+        if called:
+            found.setdefault(code.name, set()).update(called)
     return found
 
 

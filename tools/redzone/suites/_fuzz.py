@@ -10,20 +10,10 @@ from pathlib import Path
 from redzone import process
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, Result
+from redzone.tools import KERNEL
 
 # What the command takes, for TOOLS of a suite.
-TOOLS = (
-    "cmake",
-    "ninja",
-    "clang-19",
-    "lld",
-    "nm",
-    "objcopy",
-    "symbolizer",
-    "qemu-arm64",
-    "libfuzzer",
-    "libc",
-)
+TOOLS = (*KERNEL, "clang-19", "symbolizer", "libfuzzer", "libc")
 HERE = ROOT / "tests" / "fuzz"
 # {first bytes of the input: what the finding's title begins with}, for bad.c.
 BAD = {

@@ -7,10 +7,11 @@ Figures are instructions, so they are the same on every host: docs/costs.md.
 from redzone import base, bench
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, Result
+from redzone.tools import KERNEL
 
 SLOW = True
 MODES = ("generic",)
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 INLINE, OUTLINE = "generic-inline", "generic-outline"
 RECORDED = base.ROOT / "bench" / "results-arm64.json"
 # Another version of the compiler or of QEMU's firmware changes figures a little.
@@ -79,7 +80,7 @@ def run(context):
     chosen = bench.that_differ(bench.names_matching("*"), columns)
     figures = {}
     for column in columns:
-        preset = preset_name("arm64", *bench.MODES[column.mode])
+        preset = preset_name(*bench.MODES[column.mode])
         image = context.build(preset, targets=["redzone-bench"])["redzone-bench"].image
         figures[column.key] = bench.measure(column, image, chosen, context.note)
     yield from goals(figures)

@@ -7,10 +7,11 @@ Figures are instructions, so they are the same on every host: docs/costs.md.
 from redzone import bench
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, Result
+from redzone.tools import KERNEL
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags")
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 COLUMNS = {"generic": "generic-inline", "sw_tags": "sw_tags-inline", "hw_tags": "hw_tags"}
 
 # {mode: {operation: instructions at most}}, with kasan.stacktrace=off.
@@ -52,7 +53,7 @@ def run(context):
         # Traces have goals in the suite `traces`.
         if column.mode != "none" and column.traces and not column.off:
             continue
-        preset = preset_name("arm64", *bench.MODES[column.mode])
+        preset = preset_name(*bench.MODES[column.mode])
         image = context.build(preset, targets=[bench.KERNEL])[bench.KERNEL].image
         operations = {*OFF_OPERATIONS, *(name for mode in modes for name in NO_TRACES.get(mode, {}))}
         chosen = {

@@ -14,14 +14,15 @@ import os
 import re
 import struct
 
-from elftools.elf.elffile import ELFFile
-
 from redzone import base, builder, ktap, machine
 from redzone.base import ROOT
+from redzone.elf.file import File
+from redzone.elf.symbols import symbols
 from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import end_error, wrong_with
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 QUICK = "all"
 DOCUMENT = ROOT / "docs" / "use" / "boot-parameters.md"
 TIMEOUT = 120
@@ -114,15 +115,9 @@ class _Memory:
     """The contents of an ELF file by address, and the addresses of its symbols."""
 
     def __init__(self, path):
-        with open(path, "rb") as file:
-            elf = ELFFile(file)
-            self.segments = [
-                (segment["p_vaddr"], segment.data())
-                for segment in elf.iter_segments()
-                if segment["p_type"] == "PT_LOAD"
-            ]
-            symbols = elf.get_section_by_name(".symtab").iter_symbols()
-            self.symbols = {symbol.name: (symbol["st_value"], symbol["st_size"]) for symbol in symbols}
+        elf = File.open(path)
+        self.segments = [(load.address, elf.content(load)) for load in elf.loads]
+        self.symbols = {symbol.name: (symbol.value, symbol.size) for symbol in symbols(elf)}
 
     def read(self, address, size):
         for start, data in self.segments:

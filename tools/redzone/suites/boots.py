@@ -6,8 +6,9 @@ import difflib
 from redzone import base, builder, console, machine, mteqemu
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 BOOTS = 10
 TIMEOUT = 300
 

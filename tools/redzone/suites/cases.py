@@ -18,8 +18,9 @@ from pathlib import Path
 from redzone import base, builder, each, libc, machine, mteqemu, symbolize, view
 from redzone.base import Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19", "symbolizer")
 TIMEOUT = 300
 # All programs in one boot: (mode, compiler, instrumentation), and what is special: the large C library; the
 # feature +taggedglobals, which the rows of globals need; tags for stack variables.

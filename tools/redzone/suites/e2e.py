@@ -5,8 +5,9 @@ The tests are in tests/e2e, for pytest."""
 
 from redzone.base import ROOT
 from redzone.suites import _pytest
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "gcc-arm64", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64", "git")
+TOOLS = (*KERNEL, "clang-19", "gcc-arm64", "symbolizer", "git")
 
 OPTIONS = ("rest",)
 QUICK = "part"

@@ -13,15 +13,16 @@ import re
 import struct
 from dataclasses import dataclass
 
-from elftools.elf.elffile import ELFFile
-
 from redzone import archive, base, builder, each, host, ktap, machine, module
 from redzone.base import ROOT
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, symbols
 from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import wrong_with
 from redzone.symbolize import Symbolizer
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 TIMEOUT = 300
 
 ALLOCATE = frozenset(
@@ -180,26 +181,21 @@ SITES = [
 
 def _calls(elf):
     """Yield (address, name of the called function) of the calls to allocation functions in the image."""
-    with open(elf, "rb") as file:
-        image = ELFFile(file)
-        targets = {
-            symbol["st_value"]: symbol.name
-            for symbol in image.get_section_by_name(".symtab").iter_symbols()
-            if symbol.name in ALLOCATE and symbol["st_info"]["type"] == "STT_FUNC"
-        }
-        for segment in image.iter_segments():
-            if segment["p_type"] != "PT_LOAD" or not segment["p_flags"] & 1:
+    image = File.open(elf)
+    targets = {
+        symbol.value: symbol.name
+        for symbol in symbols(image)
+        if symbol.name in ALLOCATE and symbol.kind == FUNC
+    }
+    for start, code in image.code():
+        for number, (word,) in enumerate(struct.iter_unpack("<I", code[: len(code) // 4 * 4])):
+            # BL, with the distance in instructions.
+            if word & 0xFC000000 != 0x94000000:
                 continue
-            code = segment.data()
-            words = struct.iter_unpack("<I", code[: len(code) // 4 * 4])
-            for address, (word,) in enumerate(words):
-                # BL, with the distance in instructions.
-                if word & 0xFC000000 != 0x94000000:
-                    continue
-                distance = (word & 0x3FFFFFF) - ((word & 0x2000000) << 1)
-                target = targets.get(segment["p_vaddr"] + 4 * (address + distance))
-                if target:
-                    yield segment["p_vaddr"] + 4 * address, target
+            distance = (word & 0x3FFFFFF) - ((word & 0x2000000) << 1)
+            target = targets.get(start + 4 * (number + distance))
+            if target:
+                yield start + 4 * number, target
 
 
 def _places(elf):

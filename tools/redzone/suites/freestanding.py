@@ -7,14 +7,16 @@ combinations of that: suite freestanding-calls).
 """
 
 import re
-import subprocess
 
 from redzone import builder
 from redzone.base import BUILD, ROOT, Failure
+from redzone.elf.file import File
+from redzone.elf.members import members
+from redzone.elf.symbols import LOCAL, symbols
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites import _calls, style
 
-TOOLS = ("cmake", "ninja", "nm")
+TOOLS = ("cmake", "ninja")
 QUICK = "part"
 # One target of 64 and one of 32 bits, and each mode.
 IN_QUICK = tuple(
@@ -34,39 +36,31 @@ _SANITIZER = re.compile(r"^__(asan|hwasan)_")
 _OUTSIDE = re.compile(r"^(kasan_port_|__aeabi_)")
 
 
-def _table(*command):
-    result = subprocess.run(
-        ["llvm-nm-19", "--format=posix", *command], check=False, capture_output=True, text=True
-    )
-    if result.returncode != 0:
-        raise Failure(f"llvm-nm-19 failed: {result.stderr.strip()}")
-    return result.stdout.splitlines()
+def objects(archive):
+    """Return [(file, names that it defines for others, names that it takes from others)] of an archive."""
+    found = []
+    for member in members(archive.read_bytes()):
+        table = [symbol for symbol in symbols(File(member.content)) if symbol.name and symbol.bind != LOCAL]
+        defined = {symbol.name for symbol in table if symbol.section}
+        found.append((member.name.rpartition(".")[0], defined, {symbol.name for symbol in table} - defined))
+    return found
 
 
-def upward(lines, folders, said):
+def upward(found, folders, said):
     """Return the calls from a folder of the runtime to one above it, without those of the functions @said.
 
-    lines: of nm, for an archive. folders: {file: folder}.
+    found: from objects(). folders: {file: folder}.
     """
-    used, defined = [], {}
-    for line in lines:
-        found = re.search(r"\[(\S+\.c)\.o(?:bj)?\]: (\S+) (\w)", line)
-        if not found:
-            continue
-        file, symbol, kind = found.groups()
-        if kind in "Uw":
-            used.append((file, symbol))
-        elif kind.isupper():
-            defined[symbol] = file
+    owner = {name: file for file, defined, _ in found for name in defined}
     level = style.LAYERS.index
     return sorted(
-        f"{folders[file]}/{file} uses {symbol}() of {folders[defined[symbol]]}/, "
-        "which base/up.h does not declare"
-        for file, symbol in used
-        if symbol in defined
-        and symbol not in said
-        and not _OUTSIDE.match(symbol)
-        and level(folders[defined[symbol]]) > level(folders[file])
+        f"{folders[file]}/{file} uses {name}() of {folders[owner[name]]}/, which base/up.h does not declare"
+        for file, _, used in found
+        for name in used
+        if name in owner
+        and name not in said
+        and not _OUTSIDE.match(name)
+        and level(folders[owner[name]]) > level(folders[file])
     )
 
 
@@ -78,19 +72,15 @@ def said_upward():
 
 def judge_layers(name, library):
     folders = {path.name: path.parent.name for path in (ROOT / "runtime").rglob("*.c")}
-    found = upward(_table("-A", str(library)), folders, said_upward())
+    found = upward(objects(library), folders, said_upward())
     return Result(name, FAIL, "\n".join(found)) if found else Result(name, PASS)
 
 
-def symbols(files):
-    """Return (undefined, defined) names over all objects in @files."""
-    undefined, defined = set(), set()
-    for line in _table(*map(str, files)):
-        fields = line.split()
-        if len(fields) < 2 or len(fields[1]) != 1:
-            continue
-        (undefined if fields[1] in "Uw" else defined).add(fields[0])
-    return undefined - defined, defined
+def names(files):
+    """Return (undefined, defined) names over all objects in the archives @files."""
+    found = [object for file in files for object in objects(file)]
+    defined = set().union(*(object[1] for object in found))
+    return set().union(*(object[2] for object in found)) - defined, defined
 
 
 # Symbols of a full runtime: those that compiled code calls, or, if the CPU checks, that the port's fault
@@ -103,7 +93,7 @@ _GIVES = {
 
 
 def judge(name, mode, files):
-    undefined, defined = symbols(files)
+    undefined, defined = names(files)
     if not any(_GIVES[mode].match(symbol) for symbol in defined):
         return Result(
             name, FAIL, f"the objects define no {_GIVES[mode].pattern[1:-1]}: not the whole runtime"
@@ -125,7 +115,7 @@ def judge(name, mode, files):
 
 def judge_fuzz(name, files):
     """Judge the fuzzing loop: it needs nothing but its two functions of the port, not even the runtime."""
-    undefined, defined = symbols(files)
+    undefined, defined = names(files)
     foreign = sorted(symbol for symbol in undefined if not re.match(r"kasan_port_fuzz_|__aeabi_", symbol))
     if foreign:
         return Result(name, FAIL, "needs symbols that no port has to give: " + ", ".join(foreign))

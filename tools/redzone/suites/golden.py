@@ -19,8 +19,9 @@ import re
 from redzone import base, builder, console, machine, mteqemu
 from redzone.base import ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 HERE = ROOT / "tests" / "golden"
 TIMEOUT = 300
 # The first one writes the golden reports. All must print the same, except for the masked parts. (mode,
@@ -217,7 +218,7 @@ def judge(name, lines, golden):
 def _configuration(context, configuration, update):
     mode, compiler, where, *allocator = configuration
     label = ".".join(([] if mode == "generic" else [mode]) + [compiler, where, *allocator])
-    preset = builder.preset_name("arm64", mode, where, compiler, *allocator)
+    preset = builder.preset_name(mode, where, compiler, *allocator)
     hardware = mode == "hw_tags"
     reason = context.missing_for(preset) or (mteqemu.reason() if hardware else None)
     if reason:

@@ -7,8 +7,9 @@ from redzone import base, builder, ktap, machine, mteqemu
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import wrong_with
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 MODES = ("hw_tags",)
 TIMEOUT = 300
 # Suites that expect no report, so that they hold whether KASAN is on or not.

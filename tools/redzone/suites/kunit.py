@@ -9,8 +9,9 @@ runs all suites in all configurations."""
 from redzone import ktap, machine, mteqemu
 from redzone.builder import preset_name
 from redzone.runner import FAIL, SKIP, Result
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = KERNEL
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 OPTIONS = ("filter", "rest")
 QUICK = "part"
@@ -132,8 +133,8 @@ USER_SUITES = "kunit.filter_glob=user,uaccess,kasan"
 def preset_of(configuration):
     """Return the preset of @configuration."""
     if configuration in FEATURED:
-        return preset_name("arm64", *configuration[:3], features=configuration[4].split("+"))
-    return preset_name("arm64", *configuration[:3], *configuration[4:])
+        return preset_name(*configuration[:3], features=configuration[4].split("+"))
+    return preset_name(*configuration[:3], *configuration[4:])
 
 
 def filters(configuration):

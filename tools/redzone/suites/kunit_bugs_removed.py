@@ -9,8 +9,9 @@ suites that share most of their cases with Generic mode.
 from redzone import ktap
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites import kunit
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 # One configuration for each mode whose cases expect different reports, in the format of the suite kunit.
 CONFIGURATIONS = (
     ("generic", "inline", "clang-19", 1),

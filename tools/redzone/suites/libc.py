@@ -13,8 +13,9 @@ import sys
 from redzone import archive, base, builder, console, libc, libc_calls, machine, mteqemu, process, supported
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 # Five kernels with their own copies of the library: minutes of compilation.
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")
@@ -239,7 +240,7 @@ def run(context):
         mode, where, compiler = build
         if context.mode and mode != context.mode:
             continue
-        name = builder.preset_name("arm64", mode, where, compiler)
+        name = builder.preset_name(mode, where, compiler)
         reason = context.missing_for(name) or (mteqemu.reason() if mode == "hw_tags" else None)
         if reason:
             yield Result(name, SKIP, reason)

@@ -13,8 +13,9 @@ import time
 from redzone import base, builder, libraries, library_table, mteqemu, process
 from redzone.base import ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19", "symbolizer")
 # Five kernels times a dozen libraries.
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags")
@@ -121,7 +122,7 @@ def run_builds(context, builds, pairs):
         mode, where, compiler = build
         if context.mode and mode != context.mode:
             continue
-        preset = builder.preset_name("arm64", mode, where, compiler)
+        preset = builder.preset_name(mode, where, compiler)
         reason = context.missing_for(preset) or (mteqemu.reason() if mode == "hw_tags" else None)
         if reason:
             yield Result(preset, SKIP, reason)

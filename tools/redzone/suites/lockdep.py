@@ -13,8 +13,9 @@ from redzone import base, builder, console, ktap, machine, mteqemu
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites import kunit
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 OPTIONS = ("filter", "rest")
 TIMEOUT = 600

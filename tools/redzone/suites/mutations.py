@@ -14,12 +14,10 @@ from redzone import base, libraries, library_table, mteqemu
 from redzone.base import BUILD, Failure
 from redzone.mutation import experiment
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.tools import KERNEL
 
 SLOW = True
-TOOLS = (
-    *("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64"),
-    *("asan", "libc", "llvm-cov", "llvm-profdata"),
-)
+TOOLS = (*KERNEL, "clang-19", "symbolizer", "asan", "libc", "llvm-cov", "llvm-profdata")
 MODES = ("generic", "sw_tags", "hw_tags")
 OPTIONS = ("filter", "seed", "rounds")
 BUGS, SEED = 20, 1

@@ -5,18 +5,9 @@ The tests are in tests/porting and in each port's folder tests, for pytest."""
 
 from redzone.base import ROOT
 from redzone.suites import _pytest
+from redzone.tools import KERNEL
 
-TOOLS = (
-    "cmake",
-    "ninja",
-    "make",
-    "pkg-config",
-    "clang-19",
-    "lld",
-    "nm",
-    "qemu-arm64",
-    "qemu-riscv64",
-)
+TOOLS = (*KERNEL, "make", "pkg-config", "clang-19", "nm", "qemu-riscv64")
 
 OPTIONS = ("rest",)
 QUICK = "part"

@@ -6,8 +6,9 @@ import re
 from redzone import machine
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 OPTIONS = ("rest",)
 TIMEOUT = 600
 

@@ -13,8 +13,9 @@ from redzone.base import Failure
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import errors_of
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "gcc-arm64", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19", "gcc-arm64")
 SLOW = True
 ROUNDS = 10000
 TIMEOUT = 1200

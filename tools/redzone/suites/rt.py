@@ -23,7 +23,7 @@ CONFIGURATIONS += [(mode, ("lockdep", "rt"), 4) for mode in MODES]
 
 def preset_of(configuration):
     """Return the preset of @configuration."""
-    return preset_name("arm64", configuration[0], features=configuration[1])
+    return preset_name(configuration[0], features=configuration[1])
 
 
 def label(configuration):

@@ -10,11 +10,12 @@ import random
 from redzone import machine, mteqemu, soak
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.tools import KERNEL
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 OPTIONS = ("seconds", "seed")
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 SECONDS = 600
 CPUS = 4
 MEMORY = "512M"
@@ -34,7 +35,7 @@ def run(context):
     if reason:
         yield Result("all", SKIP, reason)
         return
-    image = context.build(preset_name("arm64", mode), targets=["redzone-soak"])["redzone-soak"]
+    image = context.build(preset_name(mode), targets=["redzone-soak"])["redzone-soak"]
     context.note(f"{seconds} s, seed {seed}: repeat with --seconds {seconds} --seed {seed}")
     target = machine.Machine(
         image.image,

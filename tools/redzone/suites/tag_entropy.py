@@ -12,8 +12,9 @@ from redzone import ktap, machine, mteqemu
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import wrong_with
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 MODES = ("sw_tags", "hw_tags")
 OPTIONS = ("rounds", "seed")
 SLOW = True

@@ -9,8 +9,9 @@ import re
 from redzone import ktap, machine
 from redzone.builder import COMPILERS, preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = KERNEL
 TIMEOUT = 900
 # Three kernels of its own, which no other suite needs.
 SLOW = True

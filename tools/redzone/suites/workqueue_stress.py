@@ -12,11 +12,12 @@ from redzone import ktap, machine, mteqemu
 from redzone.builder import preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import end_error
+from redzone.tools import KERNEL
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 OPTIONS = ("seed", "rounds")
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "qemu-arm64")
+TOOLS = (*KERNEL, "clang-19")
 ROUNDS = 10000
 CPUS = 4
 # A round takes a tenth of a second, mostly asleep. The kernel notices a round that hangs; this limit is for a

@@ -7,8 +7,9 @@ The source comes from a crate that cargo fetches; its checksum is in tests/zlib/
 from redzone import base, builder, console, crates, machine, symbolize
 from redzone.base import ROOT, Failure
 from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.tools import KERNEL
 
-TOOLS = ("cmake", "ninja", "clang-19", "lld", "nm", "objcopy", "symbolizer", "qemu-arm64", "cargo")
+TOOLS = (*KERNEL, "clang-19", "symbolizer", "cargo")
 HERE = ROOT / "tests" / "zlib"
 CRATE = crates.Crate("libz-sys", "1.1.6", HERE, "src/zlib")
 # The files that packing and unpacking memory needs; the gz* files need file descriptors.

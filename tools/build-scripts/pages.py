@@ -8,10 +8,10 @@ A program is compiled with a section for each function. Here each section of cod
 and the first one of a page gets a page's alignment. The linker script sorts by these names.
 """
 
+from redzone.elf.file import SHF_EXECINSTR, SHT_PROGBITS
+
 PAGE = 4096
 NAME = ".text.page."
-_SHF_EXECINSTR = 4
-_SHT_PROGBITS = 1
 
 
 def arrange(sizes):
@@ -39,8 +39,8 @@ def pack(elf):
     code = [
         section
         for section in elf.sections
-        if section.type == _SHT_PROGBITS and section.flags & _SHF_EXECINSTR and section.size
-        if elf.name(section).startswith(".text")
+        if section.type == SHT_PROGBITS and section.flags & SHF_EXECINSTR and section.size
+        if section.name.startswith(".text")
     ]
     pages = arrange([(section.size, section.align) for section in code])
     names = elf.add_names([f"{NAME}{number:06}" for number in range(len(pages))])

@@ -3,8 +3,7 @@
 """Make the kernel's own symbol table, from the ELF file of the first link pass.
 
 It runs inside the build (cmake/Kernel.cmake), twice for each change of a program. So it needs only Python,
-and it reads the symbols itself, which takes half the time of llvm-nm and of reading its text. It knows ELF64
-files of little-endian targets.
+and it reads the symbols itself, which takes half the time of llvm-nm and of reading its text.
 
     kallsyms.py generate pass1.elf table.s    write the table as assembly source
     kallsyms.py check final.elf table.s       fail if the second pass moved a function
@@ -21,8 +20,12 @@ At the end come the global variables that have a tag, also those with local link
 kvars_names.
 """
 
-import struct
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from redzone.elf import symbols as elf
+from redzone.elf.file import SHF_EXECINSTR, ElfError, File
 
 # The top byte of an address without a tag.
 UNTAGGED = 0xFF
@@ -44,78 +47,51 @@ MARKERS = (
     "redzone_ctors_program",
     "redzone_dtors_program",
 )
-# Second names of programs' main() functions (tools/each.py).
+# Second names of programs' main() functions (join_programs.py).
 MARKER_PREFIX = "redzone_each_"
-
-
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
-_SHT_SYMTAB = 2
-_SHF_EXECINSTR = 4
-_LOCAL = 0
-_OBJECT, _FUNC, _SECTION_SYMBOL, _FILE = 1, 2, 3, 4
-# Section numbers from here on stand for no section: absolute symbols, for instance.
-_RESERVED = 0xFF00
 
 
 def rank(symbol):
     """Order of preference among names of one address: real functions, then global ones, then fewest
     underscores."""
     name, bind, sort = symbol
-    return (sort != _FUNC, bind == _LOCAL, len(name) - len(name.lstrip("_")), len(name), name)
+    return (sort != elf.FUNC, bind == elf.LOCAL, len(name) - len(name.lstrip("_")), len(name), name)
 
 
-def _text(data, at):
-    return data[at : data.index(b"\0", at)].decode("utf-8", "surrogateescape")
-
-
-def _defined(elf):
-    """Yield (name, value, bind, type, does its section hold code) of the symbols of the file @elf that have a
-    section."""
-    with open(elf, "rb") as file:
-        data = file.read()
-    header = _HEADER.unpack_from(data)
-    count = header[12]
-    sections = [_SECTION.unpack_from(data, header[6] + index * _SECTION.size) for index in range(count)]
-    code = [bool(section[2] & _SHF_EXECINSTR) for section in sections]
-    table = next(section for section in sections if section[1] == _SHT_SYMTAB)
-    texts = sections[table[6]][4]
-    entries = memoryview(data)[table[4] : table[4] + table[5]]
-    for name, info, _, section, value, _ in _SYMBOL.iter_unpack(entries):
-        if name and 0 < section < _RESERVED and info & 15 not in (_SECTION_SYMBOL, _FILE):
-            yield _text(data, texts + name), value, info >> 4, info & 15, code[section]
-
-
-def symbols(elf):
+def symbols(path):
     """Return ([(offset from _text, name)] of code, ascending; [name of external linkage]; [(offset, name)] of
-    tagged variables, ascending) of @elf."""
+    tagged variables, ascending) of the ELF file @path."""
     base = None
     data = None
     by_address = {}
     exported = set()
     tagged = {}
-    for name, value, bind, sort, is_code in _defined(elf):
+    file = File.open(path)
+    code = [bool(section.flags & SHF_EXECINSTR) for section in file.sections]
+    for name, value, _, sort, bind, section in elf.symbols(file):
+        if not name or not 0 < section < elf.RESERVED or sort in (elf.SECTION, elf.FILE):
+            continue
         if name == "_text":
             base = value
         if name == "__data_start":
             data = value
         # Every address of the image has the same top byte, but for tagged variables.
-        if sort == _OBJECT and value >> 56 != UNTAGGED:
+        if sort == elf.OBJECT and value >> 56 != UNTAGGED:
             tagged.setdefault(value & UNTAG_MASK | UNTAGGED << 56, []).append((name, bind, sort))
-        if bind != _LOCAL and name not in OWN and name not in MARKERS:
+        if bind != elf.LOCAL and name not in OWN and name not in MARKERS:
             exported.add(name)
-        if not is_code or name in MARKERS or name[0] in "$." or name.startswith(MARKER_PREFIX):
+        if not code[section] or name in MARKERS or name[0] in "$." or name.startswith(MARKER_PREFIX):
             continue
         by_address.setdefault(value, []).append((name, bind, sort))
     if base is None:
-        sys.exit(f"kallsyms: {elf} has no symbol _text")
-    code = [(address - base, min(names, key=rank)[0]) for address, names in sorted(by_address.items())]
+        raise ElfError("it has no symbol _text")
+    functions = [(address - base, min(names, key=rank)[0]) for address, names in sorted(by_address.items())]
     variables = [
         (address - base if address < data else address - data | 1 << 31, min(names, key=rank)[0])
         for address, names in sorted(tagged.items())
     ]
-    return code, sorted(exported, key=lambda name: name.encode("utf-8", "surrogateescape")), sorted(variables)
+    exported = sorted(exported, key=lambda name: name.encode("utf-8", "surrogateescape"))
+    return functions, exported, sorted(variables)
 
 
 def strings(prefix, names):
@@ -132,7 +108,7 @@ def strings(prefix, names):
 def source(table, exported, variables):
     """Return the assembly source for the tables."""
     lines = [
-        "/* Generated by tools/kallsyms.py. */",
+        "/* Generated by tools/build-scripts/kallsyms.py. */",
         '\t.section .kallsyms, "a", %progbits',
         "\t.globl kallsyms_num, kallsyms_offsets, kallsyms_name_offsets, kallsyms_names",
         "\t.balign 8",
@@ -165,7 +141,10 @@ def source(table, exported, variables):
 def main(argv):
     if len(argv) != 4 or argv[1] not in ("generate", "check"):
         sys.exit(__doc__)
-    text = source(*symbols(argv[2]))
+    try:
+        text = source(*symbols(argv[2]))
+    except (OSError, ElfError) as error:
+        sys.exit(f"kallsyms: {argv[2]}: {error}")
     if argv[1] == "generate":
         with open(argv[3], "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Links a program with the large C library, musl: compiles the library's files that the program needs.
 
-usage: libc.py OPTIONSFILE OUTPUT.o OBJCOPY SUFFIX [--wrap=NAME | OBJECT | ARCHIVE]...
+usage: link_libc.py OPTIONSFILE OUTPUT.o OBJCOPY SUFFIX [--wrap=NAME | OBJECT | ARCHIVE]...
 
 The library has 1,400 files, and a usual program needs 100 of them: compiling only these keeps the first run
 short. They are compiled with the kernel's options and instrumentation, once for each set of options, and kept
@@ -13,17 +13,16 @@ for instance) stay undefined there, and so do those that nobody has.
 --wrap: as for the linker, for the calls in the program's own objects. OBJCOPY, SUFFIX: for
 constructors.finish().
 
-OPTIONSFILE is JSON. compiler: the command and its options. source: the library's folder, with the generated
-headers. ours: kernel/libc/musl. kept: folder of compiled files. runtime: the linker's words for the functions
-that compilers call. linker: the linker.
+OPTIONSFILE is JSON. compiler: the command and its options. arch: the library's name of the architecture.
+source: the library's folder, with the generated headers. ours: kernel/libc/musl. kept: folder of compiled
+files. runtime: the linker's words for the functions that compilers call. linker: the linker.
 
-It runs inside the build, so it needs only Python. It reads relocatable ELF64 files of little-endian targets.
+It runs inside the build, so it needs only Python.
 """
 
 import hashlib
 import json
 import os
-import struct
 import subprocess
 import sys
 import threading
@@ -31,8 +30,9 @@ from functools import cached_property
 from pathlib import Path
 
 import constructors
+from redzone.elf.file import ElfError, File
+from redzone.elf.symbols import linkage
 
-ARCH = "aarch64"
 # Folders with files that cannot work here: the allocator is the kernel's own matter.
 LEFT_OUT = ("malloc",)
 # Symbols that the kernel has: KASAN knows the objects of its allocator, and checks whole
@@ -60,38 +60,14 @@ _OURS = {
 _THREAD_MEMORY = ("-D__mmap=redzone_thread_map", "-D__munmap=redzone_thread_unmap")
 OTHERWISE = dict.fromkeys(("pthread_create", "pthread_join"), _THREAD_MEMORY)
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
-_SHT_SYMTAB = 2
-_LOCAL, _WEAK = 0, 2
-
 
 def symbols(path):
-    """Return (defined, undefined): the names of the global symbols of the relocatable file @path.
-
-    A weak one that is not defined is in neither set: nothing has to be found for it."""
-    data = path.read_bytes()
+    """Return (defined, undefined): the names of the global symbols of the relocatable file @path."""
     # An option of the user's can make the compiler write something else.
-    if not data.startswith(b"\x7fELF\x02\x01") or len(data) < _HEADER.size:
-        raise RuntimeError(f"{path} is not an object file for this machine")
-    header = _HEADER.unpack_from(data)
-    sections = [_SECTION.unpack_from(data, header[6] + index * _SECTION.size) for index in range(header[12])]
-    defined, undefined = set(), set()
-    for section in sections:
-        if section[1] != _SHT_SYMTAB:
-            continue
-        names = sections[section[6]][4]
-        for at in range(section[4], section[4] + section[5], _SYMBOL.size):
-            name, info, _, where, _, _ = _SYMBOL.unpack_from(data, at)
-            if not name or info >> 4 == _LOCAL:
-                continue
-            text = data[names + name : data.index(b"\0", names + name)].decode("utf-8", "surrogateescape")
-            if where:
-                defined.add(text)
-            elif info >> 4 != _WEAK:
-                undefined.add(text)
-    return defined, undefined
+    try:
+        return linkage(File.open(path))
+    except ElfError as error:
+        raise RuntimeError(f"{path} is not an object file for this machine: {error}") from None
 
 
 class Library:
@@ -101,6 +77,7 @@ class Library:
         self.linker = options["linker"]
         self.runtime = options["runtime"]
         self.compiler = options["compiler"]
+        self.arch = options["arch"]
         self.source = Path(options["source"])
         self.ours = Path(options["ours"])
         self._compiled = {}
@@ -120,7 +97,7 @@ class Library:
         for folder in sorted((self.source / "src").iterdir()):
             if folder.name in LEFT_OUT or not folder.is_dir():
                 continue
-            for path in [*sorted(folder.glob("*.c")), *sorted((folder / ARCH).glob("*.[csS]"))]:
+            for path in [*sorted(folder.glob("*.c")), *sorted((folder / self.arch).glob("*.[csS]"))]:
                 found[path.stem] = path
         return found | {name: self.ours / file for name, file in _OURS.items()}
 
@@ -219,7 +196,7 @@ class Library:
         command = [*self.compiler, *DEFINES, *OTHERWISE.get(name, ())]
         if name in BYTEWISE:
             command.append("-U__GNUC__")
-        folders = [f"arch/{ARCH}", "arch/generic", "obj/src/internal", "src/include", "src/internal"]
+        folders = [f"arch/{self.arch}", "arch/generic", "obj/src/internal", "src/include", "src/internal"]
         folders += ["obj/include", "include"]
         command += [f"-I{self.ours / 'arch'}", *(f"-I{top / folder}" for folder in folders)]
         result = subprocess.run(

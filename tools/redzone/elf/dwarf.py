@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Opens the debug information of ELF files with pyelftools, which knows DWARF."""
+
+import struct
+
+from elftools.common.exceptions import DWARFError, ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section
+
+# What reading damaged debug information may raise.
+ERRORS = (
+    *(DWARFError, ELFError, struct.error),
+    *(KeyError, ValueError, AttributeError, IndexError, TypeError),
+)
+
+
+class _Elf(ELFFile):
+    """An ELF file as firmware's linker scripts make it: a malformed section is read as plain bytes."""
+
+    def _make_section(self, section_header):
+        try:
+            return super()._make_section(section_header)
+        except (ELFError, AttributeError, TypeError):
+            return Section(section_header, self._get_section_name(section_header), self)
+
+
+def information(file, relocate=True):
+    """Return the DWARFInfo of the open binary @file, which has to stay open; None if there is none.
+
+    @relocate: fill in the addresses of an object; not for RISC-V, whose relocations the library refuses.
+    """
+    elf = _Elf(file)
+    return elf.get_dwarf_info(relocate_dwarf_sections=relocate) if elf.has_dwarf_info() else None
+
+
+def text(die, attribute):
+    """Return the text that the entry @die has as its @attribute, "" if it has none."""
+    value = die.attributes.get(attribute)
+    return value.value.decode("utf-8", "replace") if value is not None else ""
