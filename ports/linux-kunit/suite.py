@@ -13,10 +13,9 @@ from pathlib import Path
 
 from redzone import archive, builder, ktap, machine, module
 from redzone.base import ROOT, Failure
-from redzone.builder import preset_name
+from redzone.builder import KERNEL, preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import errors_of, label, machine_of, missing_for, preset_of
-from redzone.tools import KERNEL
 
 from . import source as linuxsource
 

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import archive, builder, console, ktap, machine
+from redzone import archive, builder, console, ktap, machine, options
 from redzone.base import Failure
 
 pytestmark = pytest.mark.quick
@@ -212,7 +212,7 @@ def test_arguments_are_quoted():
 
 @pytest.mark.parametrize(("text", "value"), [("256M", "256M"), ("2g", "2G"), ("512", "512M")])
 def test_memory_size(text, value):
-    assert machine.memory_size(text) == value
+    assert options.Memory().convert(text, None, None) == value
 
 
 def test_every_combination_of_options_has_a_preset():

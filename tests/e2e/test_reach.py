@@ -266,16 +266,18 @@ def test_requests_of_all_kinds(tmp_path):
     os.mkfifo(fifo)
     words = ["read 1 9", "read 2 9", "restart 0 0", "read 3 999999999", "saved 7 0", "end 0 0"]
     data = b"".join(b'\x10"' + word.encode() + b"\n" for word in words) + b"\x10\x23more\x10 end\n"
-    qemu = tmp_path / "qemu"
-    qemu.write_text('#!/bin/sh\ncat "$1" > "$2"\n')
-    qemu.chmod(0o755)
+    script = tmp_path / "qemu"
+    script.write_text('#!/bin/sh\ncat "$1" > "$2"\n')
+    script.chmod(0o755)
     (tmp_path / "data").write_bytes(data)
     options = SimpleNamespace(
         save=[], stdin=str(fifo), own_stdin=False, separate=False, files=["x.c"], project=None, env=[]
     )
     target = machine.Machine(Path("image"), host=host.Host(options, tmp_path), timeout=20.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine, "qemu_command", lambda _, output: [str(qemu), str(tmp_path / "data"), output])
+        patch.setattr(
+            machine, "qemu_command", lambda _, output: [str(script), str(tmp_path / "data"), output]
+        )
         outcome = machine.boot(target)
     target.host.close()
     assert outcome.code == 0 and outcome.reader.last == "end"

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The architectures: one table of what differs between them, outside of C and CMake.
-
-Standard library only: `doctor` uses it, and runs before there is a virtual environment.
-"""
+"""The architectures: one table of what differs between them, outside of C and CMake."""
 
 from dataclasses import dataclass
 
@@ -11,11 +8,9 @@ from dataclasses import dataclass
 class Kernel:
     """What the reference kernel of an architecture needs.
 
-    qemu: the command. machine: QEMU's -machine. ram: where its memory begins. musl: the C library's name of
-    the architecture.
+    machine: QEMU's -machine. ram: where its memory begins. musl: the C library's name of the architecture.
     """
 
-    qemu: str
     machine: str
     ram: int
     musl: str
@@ -41,7 +36,7 @@ ARCHES = {
     "arm64": Arch(
         *("EM_AARCH64", 64, "aarch64-none-elf", "gcc-arm64", 1027),
         modes=("generic", "sw_tags", "hw_tags"),
-        kernel=Kernel("qemu-system-aarch64", "virt", 0x40000000, "aarch64"),
+        kernel=Kernel("virt", 0x40000000, "aarch64"),
     ),
     "riscv64": Arch("EM_RISCV", 64, "riscv64-unknown-elf", "gcc-riscv64", 3),
     "riscv32": Arch("EM_RISCV", 32, "riscv32-unknown-elf", "gcc-riscv64", 3),

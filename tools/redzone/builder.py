@@ -27,6 +27,8 @@ COMPILERS = ("clang-19", "clang-22", "gcc")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 # Modes in which the compiler has no part, so nothing is inline or outline.
 UNINSTRUMENTED = ("hw_tags", "off")
+# Keys of the outside tools that making a kernel and booting it takes, beside a compiler.
+KERNEL = ("cmake", "ninja", "lld", "objcopy", f"qemu-{DEFAULT}")
 # What a preset's name may carry behind a `+`, in this order: {feature: CMake variables}. They need no preset
 # of their own.
 FEATURES = {

@@ -10,7 +10,7 @@ import json
 import shlex
 from dataclasses import replace
 
-from redzone import base, builder, missing, rejects
+from redzone import base, builder, missing
 from redzone.base import Failure
 
 
@@ -34,7 +34,7 @@ def _note_compiled(found, failure, program):
     """Add to the Missing @found what the compiler lacked. Return the sources that do not compile."""
     bad = []
     for step in failure.steps:
-        index = rejects.compiled(step, program.sources)
+        index = missing.compiled(step, program.sources)
         if index is not None:
             bad.append(program.sources[index])
             found.add_messages(step.output, base.relative(bad[-1]))

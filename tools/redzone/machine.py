@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import base, mteqemu, process, stream
+from redzone import base, mteqemu, process, stream, tools
 from redzone.arch import DEFAULT, KERNELS
 from redzone.base import Failure
 from redzone.console import ProgramLine, Reader
@@ -85,18 +85,6 @@ class Outcome:
     ended: bool = True
 
 
-def memory_size(text):
-    """Return @text in the form that QEMU's -m takes. Raises ValueError."""
-    match = re.fullmatch(r"(\d+)([KMGkmg]?)", text)
-    if not match:
-        raise ValueError(text)
-    unit = {"": 1 << 20, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}[match[2].upper()]
-    size = int(match[1]) * unit
-    if not 64 << 20 <= size <= 64 << 30:
-        raise ValueError(text)
-    return f"{match[1]}{match[2].upper() or 'M'}"
-
-
 def quote_argument(text):
     """Put one program argument in double quotes; a backslash escapes them and itself."""
     if text and not re.search(r'[\s"]', text):
@@ -121,7 +109,7 @@ def command_line(append, arguments):
 
 def emulator(machine):
     """Return the command that starts QEMU."""
-    return mteqemu.command() if machine.mode == "hw_tags" else [KERNELS[machine.arch].qemu]
+    return mteqemu.command() if machine.mode == "hw_tags" else [tools.BY_KEY[f"qemu-{machine.arch}"].command]
 
 
 def machine_type(machine):

@@ -3,6 +3,7 @@
 that need them."""
 
 import re
+import shlex
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +62,18 @@ class Missing:
         widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
         for kind, name, files in rows:
             print(f"  {kind:{widths[0]}}  {name:{widths[1]}}  {files}", file=sys.stderr, flush=True)
+
+
+def compiled(step, sources):
+    """Return the index of the source that the failed Step @step compiles, or None."""
+    try:
+        words = shlex.split(step.command)
+    except ValueError:
+        return None
+    if "-c" not in words[:-1]:
+        return None
+    path = Path(words[words.index("-c") + 1])
+    return sources.index(path) if path in sources else None
 
 
 def undefined_symbols(lines):

@@ -13,11 +13,10 @@ import shutil
 from pathlib import Path
 
 from redzone import apt, base, process, tools
-from redzone.arch import KERNELS
 from redzone.base import BUILD, Failure
 
 MINIMUM = (8, 1)
-COMMAND = KERNELS["arm64"].qemu
+COMMAND = tools.BY_KEY["qemu-arm64"].command
 FOLDER = BUILD / "qemu"
 # Megabytes that package lists, packages and their contents take.
 ROOM = 160

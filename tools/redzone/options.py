@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from redzone import base, machine, tools
+from redzone import base, tools
 from redzone.base import Failure
 
 
@@ -74,15 +74,16 @@ class Number(_Type):
 
 
 class Memory(_Type):
-    """A memory size."""
+    """A memory size, in the form that QEMU's -m takes."""
 
     name = "SIZE"
 
     def convert(self, value, param, context):
-        try:
-            return machine.memory_size(value)
-        except ValueError:
-            return self.refuse(value, "64M to 64G, as in 256M or 2G")
+        match = re.fullmatch(r"(\d+)([KMG]?)", value.upper(), re.ASCII)
+        unit = match[2] or "M" if match else "M"
+        if not match or not 64 << 20 <= int(match[1]) << {"K": 10, "M": 20, "G": 30}[unit] <= 64 << 30:
+            self.refuse(value, "64M to 64G, as in 256M or 2G")
+        return match[1] + unit
 
 
 class StackSize(_Type):

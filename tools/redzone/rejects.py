@@ -6,7 +6,6 @@ it a verdict of its own. The others run. It divides programs among images when o
 """
 
 import re
-import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,18 +27,6 @@ class Reject:
     messages: list
 
 
-def compiled(step, sources):
-    """Return the index of the source that the failed Step @step compiles, or None."""
-    try:
-        words = shlex.split(step.command)
-    except ValueError:
-        return None
-    if "-c" not in words[:-1]:
-        return None
-    path = Path(words[words.index("-c") + 1])
-    return sources.index(path) if path in sources else None
-
-
 def _unlinked(step, sources, parts):
     """Return {index: [names]} of the sources that use names that the linker did not find."""
     wanted = missing.undefined_symbols(step.output)
@@ -57,7 +44,7 @@ def of(failure, sources, parts, large=False):
     """
     found = {}
     for step in failure.steps:
-        index = compiled(step, sources)
+        index = missing.compiled(step, sources)
         if index is not None:
             found[index] = Reject("does not compile", step.output)
         for match in filter(None, map(_NO_MAIN.match, step.output)):
@@ -73,7 +60,7 @@ def _library(failure, library):
     """Return the missing.Missing of the files that all programs share: no program can run without them."""
     found = missing.Missing()
     for step in failure.steps:
-        index = compiled(step, library)
+        index = missing.compiled(step, library)
         if index is not None:
             found.add_messages(step.output, base.relative(library[index]))
     return found

@@ -15,7 +15,6 @@ import tomllib
 from dataclasses import dataclass
 
 from redzone import base
-from redzone.arch import DEFAULT
 
 
 def _plain(command):
@@ -138,8 +137,6 @@ TOOLS += tuple(_port_tools)
 # 12: its cargo cannot read the registry's present index.
 NEWER = {"cargo": "cargo-web"}
 BY_KEY = {tool.key: tool for tool in TOOLS}
-# What making a kernel and booting it takes, beside a compiler.
-KERNEL = ("cmake", "ninja", "lld", "objcopy", f"qemu-{DEFAULT}")
 
 
 def assume_yes(argv=()):

@@ -4,7 +4,8 @@
 import shutil
 from pathlib import Path
 
-from redzone import base, machine, ports
+from redzone import base, ports
+from redzone import machine as emulator
 from redzone.base import ROOT, Failure
 from redzone.elf.file import File
 from redzone.elf.symbols import symbols
@@ -76,7 +77,7 @@ def prepare(name, tree, options, place, jobs=2):
         *("-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-nic", "none"),
         *target.shared_memory(MEMORY),
         *_given("fuzz", name, "@page@"),
-        *machine.VIRTIO,
+        *emulator.VIRTIO,
         *("-device", "virtio-serial-device,bus=virtio-mmio-bus.0,max_ports=4"),
         *target.wake_ports(),
         *("-bios", binary),

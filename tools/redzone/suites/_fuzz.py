@@ -9,8 +9,8 @@ from pathlib import Path
 
 from redzone import process
 from redzone.base import ROOT
+from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, Result
-from redzone.tools import KERNEL
 
 # What the command takes, for TOOLS of a suite.
 TOOLS = (*KERNEL, "clang-19", "symbolizer", "libfuzzer", "libc")

@@ -5,9 +5,8 @@ Figures are instructions, so they are the same on every host: docs/costs.md.
 """
 
 from redzone import bench
-from redzone.builder import preset_name
+from redzone.builder import KERNEL, preset_name
 from redzone.runner import FAIL, PASS, Result
-from redzone.tools import KERNEL
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags")

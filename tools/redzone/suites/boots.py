@@ -5,8 +5,8 @@ import difflib
 
 from redzone import base, builder, console, machine, mteqemu
 from redzone.base import ROOT
+from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19")
 BOOTS = 10

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from redzone import base, builder, each, libc, machine, mteqemu, symbolize, view
 from redzone.base import Failure
+from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19", "symbolizer")
 TIMEOUT = 300

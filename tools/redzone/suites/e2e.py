@@ -4,8 +4,8 @@
 The tests are in tests/e2e, for pytest."""
 
 from redzone.base import ROOT
+from redzone.builder import KERNEL
 from redzone.suites import _pytest
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19", "gcc-arm64", "symbolizer", "git")
 

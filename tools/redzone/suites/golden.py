@@ -18,8 +18,8 @@ import re
 
 from redzone import base, builder, console, machine, mteqemu
 from redzone.base import ROOT, Failure
+from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19")
 HERE = ROOT / "tests" / "golden"

@@ -5,9 +5,9 @@ import re
 
 from redzone import base, builder, ktap, machine, mteqemu
 from redzone.base import ROOT
+from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import wrong_with
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19")
 MODES = ("hw_tags",)

@@ -7,9 +7,8 @@ each mode, compiler, slab allocator and feature is in one of them, and each mode
 runs all suites in all configurations."""
 
 from redzone import ktap, machine, mteqemu
-from redzone.builder import preset_name
+from redzone.builder import KERNEL, preset_name
 from redzone.runner import FAIL, SKIP, Result
-from redzone.tools import KERNEL
 
 TOOLS = KERNEL
 MODES = ("generic", "sw_tags", "hw_tags", "off")

@@ -7,9 +7,9 @@ suites that share most of their cases with Generic mode.
 """
 
 from redzone import ktap
+from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites import kunit
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19")
 # One configuration for each mode whose cases expect different reports, in the format of the suite kunit.

@@ -12,8 +12,8 @@ import sys
 
 from redzone import archive, base, builder, console, libc, libc_calls, machine, mteqemu, process, supported
 from redzone.base import ROOT
+from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19")
 # Five kernels with their own copies of the library: minutes of compilation.

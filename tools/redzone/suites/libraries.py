@@ -12,8 +12,8 @@ import time
 
 from redzone import base, builder, libraries, library_table, mteqemu, process
 from redzone.base import ROOT, Failure
+from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19", "symbolizer")
 # Five kernels times a dozen libraries.

@@ -11,9 +11,9 @@ import re
 
 from redzone import base, builder, console, ktap, machine, mteqemu
 from redzone.base import ROOT
+from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites import kunit
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19")
 MODES = ("generic", "sw_tags", "hw_tags", "off")

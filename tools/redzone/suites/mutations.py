@@ -12,9 +12,9 @@ from collections import Counter
 
 from redzone import base, libraries, library_table, mteqemu
 from redzone.base import BUILD, Failure
+from redzone.builder import KERNEL
 from redzone.mutation import experiment
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.tools import KERNEL
 
 SLOW = True
 TOOLS = (*KERNEL, "clang-19", "symbolizer", "asan", "libc", "llvm-cov", "llvm-profdata")

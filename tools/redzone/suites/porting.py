@@ -4,8 +4,8 @@
 The tests are in tests/porting and in each port's folder tests, for pytest."""
 
 from redzone.base import ROOT
+from redzone.builder import KERNEL
 from redzone.suites import _pytest
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "make", "pkg-config", "clang-19", "nm", "qemu-riscv64")
 

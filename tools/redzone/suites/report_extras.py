@@ -4,9 +4,8 @@
 import re
 
 from redzone import machine
-from redzone.builder import preset_name
+from redzone.builder import KERNEL, preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19")
 OPTIONS = ("rest",)

@@ -10,10 +10,9 @@ import secrets
 
 from redzone import base, ktap, machine
 from redzone.base import Failure
-from redzone.builder import preset_name
+from redzone.builder import KERNEL, preset_name
 from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import errors_of
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19", "gcc-arm64")
 SLOW = True

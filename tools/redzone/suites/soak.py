@@ -8,9 +8,8 @@ A tag-based mode sees some bugs with a known probability only: their number is c
 import random
 
 from redzone import machine, mteqemu, soak
-from redzone.builder import preset_name
+from redzone.builder import KERNEL, preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.tools import KERNEL
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")

@@ -9,10 +9,9 @@ of allocations in each case, `--seed` the first of three seeds.
 import re
 
 from redzone import ktap, machine, mteqemu
-from redzone.builder import preset_name
+from redzone.builder import KERNEL, preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import wrong_with
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19")
 MODES = ("sw_tags", "hw_tags")

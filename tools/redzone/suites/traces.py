@@ -7,9 +7,8 @@ and says at its end how many differ. With three compilers, on 1 and 4 CPUs."""
 import re
 
 from redzone import ktap, machine
-from redzone.builder import COMPILERS, preset_name
+from redzone.builder import COMPILERS, KERNEL, preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.tools import KERNEL
 
 TOOLS = KERNEL
 TIMEOUT = 900

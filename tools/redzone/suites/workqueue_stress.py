@@ -9,10 +9,9 @@ import random
 import re
 
 from redzone import ktap, machine, mteqemu
-from redzone.builder import preset_name
+from redzone.builder import KERNEL, preset_name
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import end_error
-from redzone.tools import KERNEL
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")

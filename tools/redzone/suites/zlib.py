@@ -6,8 +6,8 @@ The source comes from a crate that cargo fetches; its checksum is in tests/zlib/
 
 from redzone import base, builder, console, crates, machine, symbolize
 from redzone.base import ROOT, Failure
+from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.tools import KERNEL
 
 TOOLS = (*KERNEL, "clang-19", "symbolizer", "cargo")
 HERE = ROOT / "tests" / "zlib"
