@@ -342,6 +342,32 @@ def test_counting_tells_scripted_frames_apart(monkeypatch):
 
 
 @pytest.mark.parametrize(
+    "odd",
+    [
+        " ffff000036b27200: fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc fc",
+        " </IRQ>",
+        " inlined net/a.c:3 [inline]",
+        "RIP: 0033:0x7f0000001234",
+        "",
+    ],
+)
+def test_counting_sees_where_a_trace_ends(monkeypatch, odd):
+    """A line that is no frame may end a trace; frames behind it are not the report's."""
+    monkeypatch.setattr(collect, "MAX_BUGS", 2)
+    report = (
+        "BUG: KASAN: slab-out-of-bounds in demo+0x1/0x2\nRead of size 1 at addr ffff000000000001 by task a/1\n"
+        "Call trace:\n demo+0x1/0x2\n{} next+0x1/0x2\n main+0x1/0x2\n\nAllocated by task 1:\n main+0x1/0x2\n"
+        + "=" * 66
+        + "\n"
+    )
+    text = "kasan: KernelAddressSanitizer initialized (generic)\n"
+    text += (report.format("") * 9 + report.format(odd + "\n") + report.format("  last+0x1/0x2\n")) * 3
+    log = decode(text)
+    monkeypatch.setattr(repeats.Repeats, "find", lambda *_: None)
+    assert decode(text) == log
+
+
+@pytest.mark.parametrize(
     "prefix", ["", "[  1.000000] ", "[  1.000000][  T1] ", "Nov 27 03:00:00 host kernel: [  1.000000] "]
 )
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])

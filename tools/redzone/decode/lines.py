@@ -70,7 +70,7 @@ _LAST = re.compile(PRINTK.pattern.encode() + b"(?<= )$")
 _TIME = re.compile(rb"\[ *\d+\.\d{6}\]")
 _MORE = frozenset("[(")
 _PRINTABLE = bytes(range(0x20, 0x7F)) + b"\n"
-_DIGITS = bytes.maketrans(b"123456789", b"000000000")
+DIGITS = bytes.maketrans(b"123456789", b"000000000")
 # Characters with which a prefix begins. Most lines of a report without prefix begin with none of these.
 _FIRST = frozenset("[<*0123456789JFMASONDVIWEScklundaefmogihprtybv")
 
@@ -135,7 +135,7 @@ def alike(data, number):
     first = parse(rows[0], number)
     size = len(rows[0]) - len(first.text)
     prefix = rows[0][:size]
-    if b"".join([row[:size] for row in rows]).translate(_DIGITS) != prefix.translate(_DIGITS) * len(rows):
+    if b"".join([row[:size] for row in rows]).translate(DIGITS) != prefix.translate(DIGITS) * len(rows):
         return None
     if first.caller:
         at = prefix.rfind(first.caller.encode())

@@ -48,6 +48,7 @@ _FRAME = re.compile(
 # So much of a key has the frames that decide most signatures.
 _FIRST = 3 + 11
 _PLACE = re.compile(rb"\.[A-Za-z]\w{0,4}:\d")
+_MARK = re.compile(rb" ?(?:</?(?:TASK|IRQ|NMI|EOI|SOFTIRQ)>)?\s*")
 _BUILD = re.compile(rb"Comm: [^\n]*? ((?:[0-9a-f]{8}){4,5})(?=\s)")
 _PRINTK_TIME = re.compile(rb"\[ *(\d+\.\d+)\] ")
 # What a report that is kept does not hold of its lines.
@@ -199,22 +200,34 @@ def _mixed(block):
     return b"][" in block and len(set(_CALLER.findall(block))) > 1
 
 
+def _unbroken(rows, last, prefix):
+    """Is there nothing but frames and marks of the unwinder in @rows, the lines of a trace, up to the line @last?
+
+    prefix: of the log's lines."""
+    size = len(prefix)
+    for row in rows[: len(rows) - rows[::-1].index(last)]:
+        same = row[:size].translate(lines.DIGITS) == prefix.translate(lines.DIGITS)
+        if b"+0x" not in row and not (same and _MARK.fullmatch(row, size)):
+            return False
+    return True
+
+
 def _key(head, mode):
     """Return what two reports with the same signature have in common, of the bytes up to the end of the call
     trace: the kernel's mode, the headline, the access, and each frame. None if it is not clear where the
-    trace is."""
+    trace is, or something else stands in it."""
     call = _CALL.search(head)
     first = head.find(b"\n")
     if call is None or head.find(b"+0x", first, call.start()) >= 0:
         return None
     access = _ACCESS.search(head, first, call.start())
     title = head.find(b"BUG: ")
-    frames = head[call.end() :].split(b"\n")
-    if _PLACE.search(head, call.end()):
-        # A script has put a place there; such a frame may have no address.
-        frames = [line for line in frames if b"+0x" in line or _PLACE.search(line)]
-    else:
-        frames = [line for line in frames if b"+0x" in line]
+    rows = head[call.end() :].split(b"\n")
+    # A script may have put a place there; such a frame may have no address.
+    placed = _PLACE.search(head, call.end())
+    frames = [line for line in rows if b"+0x" in line or (placed and _PLACE.search(line))]
+    if rows[: len(frames)] != frames and not _unbroken(rows, frames[-1], head[:title]):
+        return None
     if title:
         # There is a prefix, of printk or of another time.
         frames = [line[line.find(b"] ") + 1 :] for line in frames]
