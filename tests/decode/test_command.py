@@ -109,12 +109,12 @@ def test_signature_of_the_next_build():
     [
         (["no-such-log"], "there is no file 'no-such-log'"),
         (["-", "-"], "can be read once only"),
-        ([str(UAF), "--modules", "."], "--modules needs the kernel itself"),
+        ([str(UAF), "--modules", "."], "--modules also needs the kernel itself"),
         ([str(UAF), "--elf", "no-such-image"], "cannot read 'no-such-image'"),
         ([str(UAF), "--elf", str(UAF)], "cannot be read as ELF"),
         ([str(UAF), "--source", "no-such-folder"], "there is no such folder"),
         ([str(UAF), "--baseline", "no-such-file"], "cannot be read"),
-        ([str(UAF), "--baseline", str(UAF)], "is no signature"),
+        ([str(UAF), "--baseline", str(UAF)], "is not a signature"),
         ([str(UAF), "--json", "/no-such-folder/x"], "--json"),
     ],
 )

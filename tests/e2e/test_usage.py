@@ -96,7 +96,7 @@ BAD_OPTIONS = [
     (("run", "main.c", "--target", "all"), "--target goes with --project"),
     (("run", "main.c", "--project", "absent.json"), "'absent.json' cannot be read"),
     (("merge",), "FILE.json"),
-    (("merge", "notes.txt"), "is no file of --json"),
+    (("merge", "notes.txt"), "is not a file of --json"),
     (("run", "main.c", "main.c"), "named twice"),
     (("run", "main.c", "--log", "absent/console.log"), "absent/console.log"),
     (("run", "main.c", "--append", "x" * 5000), "bytes long"),

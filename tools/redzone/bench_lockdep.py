@@ -302,10 +302,10 @@ def register(group):
     """Add the table to `./redzone bench`."""
 
     @group.command("lockdep", short_help="What the lock validator costs, beside the figures for Linux.")
-    @click.option("--rt", "real_time", is_flag=True, help="Real-time kernels as well.")
+    @click.option("--rt", "real_time", is_flag=True, help="Also real-time kernels.")
     @click.option("--quick", is_flag=True, help="Four kernels instead of eight: inline, not instrumented.")
-    @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
-    @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the tables to FILE as well.")
+    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
+    @click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the tables to FILE.")
     @YES
     @click.pass_context
     def lockdep(context, **options):

@@ -277,7 +277,7 @@ def register(group, with_features, choose_features):
     @click.option("--mode", type=Choice(MODES), default="generic-inline", help="Default: generic-inline.")
     @click.option("--no-traces", is_flag=True, help="With kasan.stacktrace=off.")
     @click.option("--append", multiple=True, metavar="TEXT", help="Boot parameters.")
-    @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
+    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
     @with_features
     @YES
     @click.pass_context

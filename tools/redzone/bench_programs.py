@@ -296,8 +296,8 @@ def register(group):
     @click.option("--programs", "pattern", default="*", metavar="PATTERN,...", help="Only these programs.")
     @click.option("--columns", default="*", metavar="PATTERN,...", help="Only these kernels.")
     @click.option("--runs", default=3, type=click.IntRange(1, 100), help="Runs of each. Default: 3.")
-    @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
-    @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the tables to FILE as well.")
+    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
+    @click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the tables to FILE.")
     @YES
     @click.pass_context
     def programs_verb(context, **options):

@@ -232,8 +232,8 @@ def register(group):
 
     @group.command("rt", short_help="How long interrupts are off, and KASAN's locks are held.")
     @click.option("--quick", is_flag=True, help="Without KASAN and Generic mode only.")
-    @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
-    @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the tables to FILE as well.")
+    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
+    @click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the tables to FILE.")
     @YES
     @click.pass_context
     def realtime(context, **options):

@@ -160,8 +160,8 @@ def register(group):
 
     @group.command("stackleak", short_help="What stack erasing costs, beside what was published for Linux.")
     @click.option("--quick", is_flag=True, help="Clang 19 without KASAN only.")
-    @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
-    @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the table to FILE as well.")
+    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
+    @click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the table to FILE.")
     @YES
     @click.pass_context
     def stackleak(context, **options):

@@ -292,8 +292,8 @@ def register(group):
 
     @group.command("traces", short_help="What stack traces cost, beside the figures published for Linux.")
     @click.option("--quick", is_flag=True, help="Generic mode only.")
-    @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
-    @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the tables to FILE as well.")
+    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
+    @click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the tables to FILE.")
     @YES
     @click.pass_context
     def traces(context, **options):

@@ -464,8 +464,8 @@ def test_verb(context, **options):
 @click.option(
     "--with-off", is_flag=True, help="Each mode also with kasan=off: what it costs while it is switched off."
 )
-@click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
-@click.option("--markdown", "markdown_file", metavar="FILE", help="Write the table to FILE as well.")
+@click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
+@click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the table to FILE.")
 @click.option("--against", metavar="FILE", help="Show ratios to the figures in FILE, from --json.")
 @_with_features
 @YES
@@ -496,7 +496,7 @@ def bench_verb(context, **options):
         given = [name for name in options if context.get_parameter_source(name).name == "COMMANDLINE"]
         if given:
             table = context.invoked_subcommand
-            raise Failure(f"options of a table stand behind its name: ./redzone bench {table} [OPTION]...")
+            raise Failure(f"give the options of a table after its name: ./redzone bench {table} [OPTION]...")
         return
     _choose_features(options)
     from redzone import bench

@@ -23,7 +23,7 @@ def _read(name):
     except OSError as error:
         raise Failure(f"'{name}' cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise Failure(f"'{name}' is no file of --json: {type(error).__name__}: {error}") from None
+        raise Failure(f"'{name}' is not a file of --json: {type(error).__name__}: {error}") from None
 
 
 def _join(names):

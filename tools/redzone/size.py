@@ -253,7 +253,7 @@ def advice(found, heap, typical):
     yield "  KASAN_DEFINES := " + " ".join(f"{name}={value}" for name, value in options.items())
     if not found.traces:
         yield '  kasan_option("kasan.stacktrace", "off") at the start'
-    yield f"  a pool of {found.depot + found.queue} bytes behind kasan_port_alloc()"
+    yield f"  a pool of {found.depot + found.queue} bytes for kasan_port_alloc()"
     yield f"  .quarantine_max = {found.quarantine} in the heap's struct"
     where = "the heap, its start a multiple of 32" if compact else "all of RAM but the shadow"
     yield f"  one window: {where}; {found.shadow} bytes of shadow"
@@ -310,7 +310,7 @@ def register(group):
     @group.command("size", short_help="Measure what the runtime takes of a microcontroller.")
     @click.option("--cc", type=Choice(tuple(COMPILERS)), help="One compiler only. Default: clang and gcc.")
     @click.option("--parts", "with_parts", is_flag=True, help="Also what each option takes or saves (GCC).")
-    @click.option("--json", "json_file", metavar="FILE", help="Write the figures to FILE as well.")
+    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
     @YES
     @click.pass_context
     def size_verb(context, cc, with_parts, json_file, yes):

@@ -138,7 +138,7 @@ def test_bad_input_is_named_before_anything_is_measured(redzone, tmp_path):
             ("trace",),
             "there is no table 'trace'; there are: traces, stackleak, lockdep, rt, programs, profile",
         ),
-        (("--json", "x", "traces"), "options of a table stand behind its name: ./redzone bench traces"),
+        (("--json", "x", "traces"), "give the options of a table after its name: ./redzone bench traces"),
         (("traces", "all"), "unexpected extra argument (all)"),
     )
     for arguments, message in wrong:

@@ -78,7 +78,7 @@ def run(logs, images, modules, folders, baseline, json_file, everything, quiet, 
     if logs.count("-") > 1:
         raise Failure("standard input (-) can be read once only")
     if modules and not images:
-        raise Failure("--modules needs the kernel itself as well: --elf vmlinux")
+        raise Failure("--modules also needs the kernel itself: --elf vmlinux")
     for name in logs:
         if name != "-" and (not Path(name).exists() or Path(name).is_dir()):
             # A serial line or a pipe is read like a file.

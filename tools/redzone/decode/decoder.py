@@ -133,7 +133,7 @@ def read_baseline(path):
         if not word:
             continue
         if len(word[0]) != 16 or any(letter not in "0123456789abcdef" for letter in word[0]):
-            raise Failure(f"--baseline '{path}', line {number}: '{word[0][:40]}' is no signature")
+            raise Failure(f"--baseline '{path}', line {number}: '{word[0][:40]}' is not a signature")
         found.add(word[0])
     return found
 

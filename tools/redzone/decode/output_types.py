@@ -59,7 +59,7 @@ _KINDS = {
     "hwasan": Kind("HWAddressSanitizer found an invalid memory access.", (119,)),
     "mte": Kind("The CPU found an access through a pointer whose tag differs from the memory's tag.", (119,)),
     "kfence": Kind("KFENCE found an invalid memory access.", (119,)),
-    "kmsan": Kind("The Kernel Memory Sanitizer found a use of memory that nobody had written.", (908,)),
+    "kmsan": Kind("The Kernel Memory Sanitizer found a use of memory that had no value.", (908,)),
     "kcsan": Kind("The Kernel Concurrency Sanitizer found two accesses that race.", (362,)),
     "ubsan": Kind("The Undefined Behavior Sanitizer found an operation that C does not define.", (758,)),
     "oops": Kind("The kernel met a fault that it could not handle."),

@@ -59,7 +59,7 @@ def register(group, check):
     @options.JOBS
     @click.option("--leaks", is_flag=True, help="An object that an input leaves over is a finding.")
     @click.option(
-        "--cover", multiple=True, metavar="FILE", help="Coverage of FILE of kernel/ or runtime/ as well."
+        "--cover", multiple=True, metavar="FILE", help="Also count coverage of FILE of kernel/ or runtime/."
     )
     @click.option(
         "--export", metavar="DIR", help="Write the target to DIR for ClusterFuzz or OSS-Fuzz, do not run it."

@@ -159,7 +159,7 @@ class Findings:
             stored = read_stored(path)
         except ValueError:
             path.rename(path.with_suffix(".damaged"))
-            base.say(f"{path.with_suffix('.damaged')} is no finding as the fuzzer stores it")
+            base.say(f"{path.with_suffix('.damaged')} is not a finding as the fuzzer stores it")
             return None
         scratch = target.executable.parent
         signature, title, report = _decode(stored.shown(), target.elf, scratch)

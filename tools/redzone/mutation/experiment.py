@@ -8,7 +8,7 @@ from redzone import base
 from redzone.mutation import compare, explained, guest, native, picker, verdict
 
 # Why a pick is no bug.
-NO_BUILD, SAME_CODE, NO_EFFECT = "does not compile", "the same machine code", "nobody sees an effect"
+NO_BUILD, SAME_CODE, NO_EFFECT = "does not compile", "the same machine code", "no visible effect"
 
 
 @dataclass

@@ -71,7 +71,7 @@ def _library(context, library, mode, seed, wanted):
         if not mutant.alike and mutant.why is None:
             detail = "\n".join(
                 [
-                    f"ASan and Redzone differ, and nobody knows why: {mutant.pick.title}, "
+                    f"ASan and Redzone differ for an unknown reason: {mutant.pick.title}, "
                     f"{mutant.pick.place.rule}: {mutant.pick.place.before} -> {mutant.pick.place.after}",
                     f"ASan: {mutant.native.text()} {mutant.native.line} {mutant.native.where}",
                     f"Redzone: {mutant.guest.text()} {mutant.guest.line} {mutant.guest.where}",
