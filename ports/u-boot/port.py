@@ -61,7 +61,7 @@ def _planted_problem(session):
         if [report.type for report in reports] != [kind]:
             found = ", ".join(report.type for report in reports) or "nothing"
             return f"'{command}' must be reported as {kind}; reported: {found}"
-        lost = [stack for stack in stacks if not reports[0].traces.get(stack)]
+        lost = [stack for stack in stacks if not reports[0].frames(stack)]
         if lost:
             return f"the report of '{command}' has no stack '{lost[0]}'"
     return None

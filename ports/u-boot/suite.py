@@ -51,7 +51,7 @@ def _report_problem(report, kind, function, stacks):
     if boots.culprit(report) != function:
         return f"in {boots.culprit(report)}(), expected {function}()"
     for stack in stacks:
-        names = {frame.name for frame in report.traces.get(stack, [])}
+        names = {frame.name for frame in report.frames(stack)}
         if not names >= NAMED:
             return f"the stack '{stack}' lacks {', '.join(sorted(NAMED - names))}"
     return None

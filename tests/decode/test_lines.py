@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, decode, reports
+from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.elf import elffile
 from redzone.needs import need
 
@@ -452,6 +453,57 @@ def test_debug_file_by_build_id(packet_module, tmp_path):
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
     assert lines_of_call(decode(log, [kernel.path], modules=tmp_path)) == [[line]]
+
+
+def first_byte(path, name):
+    """Return where the variable @name begins, in bytes from its function's frame record."""
+    with open(path, "rb") as file:
+        dwarf = elffile.ELFFile(file).get_dwarf_info()
+        (unit,) = dwarf.iter_CUs()
+        die = next(one for one in unit.iter_DIEs() if name in map(str, map(_plain, one.attributes.values())))
+        (operation,) = DWARFExprParser(unit.structs).parse_expr(die.attributes["DW_AT_location"].value)
+        assert operation.op_name == "DW_OP_fbreg"
+        return operation.args[0]
+
+
+def _plain(attribute):
+    return attribute.value.decode() if isinstance(attribute.value, bytes) else ""
+
+
+@pytest.mark.parametrize("where", ["behind", "before", "inside"])
+def test_variable_of_a_frame(tmp_path, where):
+    """With tags on the stack, the report says where in a frame the memory is, and the image whose it is."""
+    need("clang-19", "llvm-objdump-19", "llvm-symbolizer-19")
+    code = tmp_path / "frame.c"
+    code.write_text(
+        "void use(volatile char *p) { *p = 1; }\n"
+        "int outer(int n)\n{\n\tvolatile char only[24];\n\tvolatile char moves[n];\n\n"
+        "\tuse(only);\n\tuse(moves);\n\treturn only[n];\n}\n"
+        "void _start(void) { outer(1); }\n"
+    )
+    path = tmp_path / "frame.elf"
+    options = ("--target=aarch64-none-elf", "-nostdlib", "-fuse-ld=lld", "-g", "-O0")
+    command = ["clang-19", *options, "-fno-omit-frame-pointer", str(code), "-o", str(path)]
+    subprocess.run(command, check=True)
+    _, size = read(path)[0]["outer"]
+    at, tagged, words = {
+        "behind": (24, "which end 0 bytes before", "just past the end"),
+        "before": (-1, "which begin 1 bytes behind", "1 byte before the start"),
+        "inside": (3, "", "3 bytes inside"),
+    }[where]
+    tagged = f"The pointer's tag is that of 16 bytes, {tagged} it\n" if tagged else ""
+    distance = -first_byte(path, "only") - at
+    text = (
+        f"{'=' * 66}\nBUG: KASAN: stack-out-of-bounds in use+0x4/0x8\n"
+        "Write of size 1 at addr f1ff800012345010 by task a/1\nPointer tag: [f1], memory tag: [fe]\n\n"
+        "Call trace:\n use+0x4/0x8\n\nThe buggy address belongs to stack of task a/1\n and is located "
+        f"{distance} bytes below the frame record of:\n outer+0x10/{size:#x}\n{tagged}\n{'=' * 66}\n"
+    )
+    (report,) = reports(decode(text, [path]))
+    wanted = f"The address lies {words} of the 24-byte variable 'only' (line 4) in the frame of outer()."
+    assert wanted in report.explanation, report.explanation
+    (excerpt,) = (one for one in report.excerpts if one.about == "variable")
+    assert [line.text.strip() for line in excerpt.lines if line.bad] == ["volatile char only[24];"]
 
 
 def test_interrupted_instruction(tmp_path):

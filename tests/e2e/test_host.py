@@ -177,7 +177,7 @@ def test_end_of_a_variable(redzone, source):
     assert result.returncode == 4, result.stdout + result.stderr
     result = redzone("run", "-O0", source(text.replace("[4]", "[9]")), "--env", "A=12345678")
     assert result.returncode == 1, result.stdout + result.stderr
-    assert "slab-out-of-bounds (read): program.c:4: in main()" in result.stdout
+    assert "\nmain() at program.c:4 read 1 byte at 0x" in result.stdout
 
 
 def test_each(redzone, source, tmp_path):

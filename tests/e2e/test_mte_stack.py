@@ -71,9 +71,13 @@ def test_the_variable_is_named(redzone, tmp_path, which, type_, variable):
     assert re.search(
         r" and is located \d+ bytes (?:below|above) the frame record of:\n.* bugs\+0x", result.stdout
     )
-    gone = "variable out of scope, " if variable == "scoped" else "variable "
-    names = re.findall(rf"^{gone}declared at .*stack\.c:\d+: (\w+)$", result.stdout, re.MULTILINE)
+    names = re.findall(
+        r"^The address lies .* of the \d+-byte variable '(\w+)' \(line \d+\) in the frame of bugs\(\)\.$",
+        result.stdout,
+        re.MULTILINE,
+    )
     assert names == [variable], result.stdout
+    assert re.search(rf"^Declared at stack\.c:\d+\n> .*\b{variable}\b", result.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize("options", [(), ("--append", "kasan.mode=async"), ("--smp", "4")])

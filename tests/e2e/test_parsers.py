@@ -35,28 +35,30 @@ def feed(text, prefix="[    1.000000] "):
     reader = console.Reader()
     for line in text.splitlines():
         reader.feed(prefix + line)
+    reader.end()
     return reader
 
 
 def test_report_is_read():
     (report,) = feed(REPORT).reports
-    assert report.complete
-    assert (report.type, report.where) == ("slab-out-of-bounds", "fill+0x58/0x7c")
-    assert (report.access, report.size, report.address) == ("Write", 1, 0xFFFF00000612A04D)
-    assert [frame.name for frame in report.traces["call"]] == ["fill", "main"]
-    assert [frame.name for frame in report.traces["allocated"]] == ["malloc", "main"]
-    assert report.traces["call"][0].offset == 0x58
+    assert not report.truncated
+    assert (report.type, report.where) == ("slab-out-of-bounds", "fill")
+    access = report.access
+    assert (access.kind, access.size, access.address) == ("write", 1, 0xFFFF00000612A04D)
+    assert [frame.name for frame in report.frames("call")] == ["fill", "main"]
+    assert [frame.name for frame in report.frames("allocated")] == ["malloc", "main"]
+    assert report.frames("call")[0].offset == 0x58
 
 
 def test_free_has_no_size():
     text = REPORT.replace("Write of size 1 at addr", "Free of addr")
     (report,) = feed(text).reports
-    assert (report.access, report.size) == ("Free", None)
+    assert (report.access.kind, report.access.size) == ("free", None)
 
 
 def test_two_reports_and_a_cut_one():
     reader = feed(REPORT + REPORT + "\n".join(REPORT.splitlines()[:6]))
-    assert [report.complete for report in reader.reports] == [True, True, False]
+    assert [report.truncated for report in reader.reports] == [False, False, True]
 
 
 AGAIN = (
@@ -70,13 +72,12 @@ def test_repeated_report_is_one_line():
     events = [reader.feed("[    1.000000] " + line) for line in (REPORT + AGAIN).splitlines()]
     whole, again = reader.reports
     assert events[-1] == ("again", again)
-    assert again.again and again.complete and not whole.again
-    assert (again.type, again.where, again.access, again.size) == (
-        "slab-out-of-bounds", "fill+0x58/0x7c", "Write", 1,
-    )  # fmt: skip
-    assert again.address == 0xFFFF00000612A04E
+    assert again.again and not whole.again
+    access = again.access
+    assert (again.type, again.where, access.kind, access.size) == ("slab-out-of-bounds", "fill", "write", 1)
+    assert access.address == 0xFFFF00000612A04E
     # It has the traces of the whole report from the same place.
-    assert again.traces is whole.traces
+    assert again.stacks is whole.stacks
 
 
 @pytest.mark.parametrize(
@@ -95,21 +96,21 @@ def test_repeated_report_is_one_line():
 def test_repeated_report_of_another_place(change, known):
     whole, again = feed(REPORT + AGAIN.replace(*change)).reports
     assert again.again
-    assert again.traces == (whole.traces if known else {})
+    assert (again.stacks is whole.stacks) == known
 
 
 def test_repeated_report_of_one_of_two_callers():
     other = REPORT.replace(" main+0x48/0x120", " other+0x8/0x10")
     first, second, again = feed(REPORT + other + AGAIN).reports
-    assert again.traces is first.traces and again.traces is not second.traces
+    assert again.stacks is first.stacks and again.stacks is not second.stacks
     first, second, again = feed(other + REPORT + AGAIN).reports
-    assert again.traces is second.traces
+    assert again.stacks is second.stacks
 
 
 def test_repeated_asynchronous_report():
     text = "KASAN: invalid-access in tick+0x8/0x10 again (3 times): asynchronous fault: no details available"
     (report,) = feed(text).reports
-    assert report.asynchronous and report.again and not report.access and report.size is None
+    assert report.access.asynchronous and report.again and not report.access.kind
 
 
 def test_ktap_counts_repeated_reports():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The screen of `./redzone run`: repeated reports, crashes and their places, paths."""
 
+import html
 import json
 import re
 
@@ -91,6 +92,41 @@ def test_repeated_reports_in_full(redzone, source, tmp_path):
     log = (tmp_path / "console.log").read_text()
     assert len(headlines(log)) == 20
     assert not repeats(log)
+
+
+def explanations(text):
+    """Return the blocks between the end of a report and the next output, each as a list of lines."""
+    return [block.strip("\n").splitlines() for block in re.findall(r"={66}\n\n(.*?)\n\n", text, re.S)]
+
+
+def test_explanation_is_that_of_the_page(redzone, tmp_path):
+    result = redzone("run", "--html", tmp_path / "page.html", cwd=redzone.root)
+    assert result.returncode == 1, result.stdout + result.stderr
+    first, second = explanations(result.stdout)
+    assert first[0].startswith("message_terminate() at examples/heap_bugs.c:48 wrote 1 byte at 0x")
+    assert "just past the end of a 13-byte object allocated in message_create() at examples/" in first[0]
+    assert "a 16-byte struct message allocated in message_create() at examples/heap_bugs.c:23." in second[0]
+    assert second[1].startswith("The free was made by task ")
+    assert [line for line in second if line.startswith(">")] == [
+        ">    54 |     return message->length; /* a read of freed memory */",
+        ">    23 |     struct message *message = malloc(sizeof(*message));",
+        ">    41 |     free(message);",
+    ]
+    page = html.unescape((tmp_path / "page.html").read_text())
+    for block in (first, second):
+        sentences = block[: next(at for at, line in enumerate(block) if line.startswith("Access at "))]
+        assert sentences and all(sentence in page for sentence in sentences)
+
+
+def test_how_a_thread_begins_is_left_out(redzone, source, tmp_path):
+    result = redzone("run", "--log", tmp_path / "log", source(LOOP), "--", "1")
+    assert result.returncode == 1, result.stdout + result.stderr
+    trace = result.stdout.partition("Call trace:\n")[2].partition("Allocated by task")[0]
+    frames = (
+        r"^\[ *\S+\]  main\+\S+ +program\.c:10\n(.*\n)*\[ *\S+\]  \.\.\. \d frames of the thread's start\n"
+    )
+    assert re.match(frames, trace), trace
+    assert " kthread+" not in result.stdout and " kthread+" in (tmp_path / "log").read_text()
 
 
 def test_no_symbolize_shows_what_the_kernel_prints(redzone, source):
@@ -193,7 +229,7 @@ def test_global_and_its_line(redzone, source, cc, arguments, line, name):
     assert result.returncode == 1, result.stdout + result.stderr
     assert re.search(rf" (main\.)?{name}(\.\d+)?\+0x", result.stdout)
     assert re.search(
-        rf"^variable declared at program\.c:{line}: {name}(\.\d+)?$\n^> +{line} \| .*{name}",
+        rf"^Declared at program\.c:{line}$\n^> +{line} \| .*{name}",
         result.stdout,
         re.MULTILINE,
     ), result.stdout
@@ -275,7 +311,7 @@ def test_access_that_follows_a_call(redzone, source, tmp_path, mode):
         ("write_it", lines[1], "null-ptr-deref"),
     ):
         assert re.search(rf"Call trace:\n\S* *\S*  ?{function}\+\S+ +program\.c:{line}$", result.stdout, re.M)
-        assert re.search(rf"^{bug} \(.*\): program\.c:{line}: in {function}\(\)$", result.stdout, re.M)
+        assert re.search(rf"^{function}\(\) at program\.c:{line} (read|wrote) ", result.stdout, re.M)
         assert re.search(rf"\. {bug}, .*, program\.c:{line} in {function}\(\)$", result.stderr, re.M)
     if mode == "hw_tags":
         # Report, pc, lr, and the trace of the crash, which begins with the pc.

@@ -80,8 +80,9 @@ def test_the_variable_is_named(redzone, tmp_path, number, text, variable):
     assert result.returncode == 1, result.stdout + result.stderr
     assert "BUG: KASAN: global-out-of-bounds in " in result.stdout
     assert f" {text}" in result.stdout
-    names = re.findall(r"^variable declared at .*globals\.c:\d+: (\w+)$", result.stdout, re.MULTILINE)
-    assert names == [variable], result.stdout
+    assert re.search(rf"^Declared at globals\.c:\d+\n> .*\b{variable}\[", result.stdout, re.MULTILINE), (
+        result.stdout
+    )
 
 
 @pytest.mark.parametrize("options", [(), ("--smp", "4"), ("--append", "kasan=off")])

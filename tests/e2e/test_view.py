@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Which line of a trace explains a bug."""
+"""What the screen of `./redzone run` says about a report, and which line of a trace explains it."""
+
+import io
 
 import pytest
-from redzone import base, view
-from redzone.console import Frame
-from redzone.symbolize import Source
+from redzone import base, console, summary, view
+from redzone.decode import decoder, source, terminal
+from redzone.decode.model import Frame, Location, Report, Stack
 
 pytestmark = pytest.mark.quick
 
@@ -12,7 +14,7 @@ pytestmark = pytest.mark.quick
 def frames(*places):
     """Return a trace; a place is (function, path, line), or a list of these for inlined functions."""
     lists = [place if isinstance(place, list) else [place] for place in places]
-    return [Frame(list_[-1][0], 0, 4, sources=[Source(*place) for place in list_]) for list_ in lists]
+    return [Frame(list_[-1][0], locations=[Location(*place) for place in list_]) for list_ in lists]
 
 
 MAIN = ("main", "/u/main.c", 9)
@@ -38,5 +40,84 @@ def test_own_source():
         ([KERNEL, LIBRARY], "strlen"),
         ([KERNEL], None),
     ):
-        source = view.own_source(frames(*trace), {"/u/main.c", str(base.ROOT / "kernel/mine.c")})
+        source = summary.own_source(frames(*trace), {"/u/main.c", str(base.ROOT / "kernel/mine.c")})
         assert (source.function if source else None) == expected, trace
+
+
+def test_kernel_and_library_act_for_the_program():
+    """decode's words are about the program, too, wherever in the kernel or the library the access was."""
+    for trace, roles, place in (
+        ([KERNEL, LIBRARY, MAIN, KERNEL], ["helper", "helper", "", ""], "main"),
+        ([LIBRARY, HEADER, MAIN], ["helper", "", ""], "get"),
+        ([[COMPILERS, MAIN], MAIN], ["", ""], "main"),
+        ([KERNEL, KERNEL], ["", ""], "memcmp"),
+    ):
+        stack = Stack("call", frames=frames(*trace))
+        source.set_helpers(Report(stacks=[stack]))
+        assert [frame.role for frame in stack.frames] == roles
+        assert source.place_of(stack).function == place
+
+
+REPORT = f"""\
+{console.RULE}
+BUG: KASAN: slab-use-after-free in take+0x58/0x7c
+Read of size 4 at addr ffff00000612a040 by task main/21
+
+Call trace:
+ take+0x58/0x7c
+ main+0x48/0x120
+ kthread+0x54/0x64
+ ret_from_fork+0xc/0x14
+
+Freed by task 21:
+ drop+0x38/0x58
+ main+0x30/0x120
+
+{console.RULE}
+"""
+
+
+def shown(text, end=True):
+    """Return what the screen shows of the console @text, which has no image."""
+    stream, reader = io.StringIO(), console.Reader()
+    with view.View((), stream=stream) as screen:
+        for line in text.splitlines():
+            screen.line(line, *reader.feed(line))
+        if end:
+            screen.end()
+    return stream.getvalue()
+
+
+def test_report_is_explained_as_by_decode():
+    one, stream = decoder.Decoder(), io.StringIO()
+    one.feed(REPORT.encode())
+    log = one.finish()
+    terminal.show(log, stream=stream)
+    sentences = log.bugs[0].reports[0].explanation
+    assert any("The free was made by task 21 in drop()" in sentence for sentence in sentences)
+    text = shown(REPORT)
+    assert "\n\n" + "\n".join(sentences) + "\n\n" in text
+    assert "\n".join(f"   {sentence}" for sentence in sentences) in stream.getvalue()
+    assert " main+0x48/0x120\n ... 2 frames of the thread's start\n" in text
+    # A frame alone is as short as these words.
+    assert " drop+0x38/0x58\n main+0x30/0x120\n" in text
+
+
+def test_second_report_of_a_place_is_one_line():
+    again = "redzone: again: slab-use-after-free, read of 4 bytes, in take+0x58/0x7c (report 2)\n"
+    assert shown(REPORT + REPORT).endswith(again)
+
+
+def test_report_without_its_end():
+    """What was held back is shown, as it came."""
+    cut = REPORT[: REPORT.index("Freed by")]
+    assert shown(cut) == cut
+    # A line that is no part of a report is never held back.
+    assert shown("[    0.1] one\nCall trace:\n f+0x4/0x8\n", end=False).endswith(" f+0x4/0x8\n")
+
+
+def test_lines_of_a_program_are_no_part_of_a_report():
+    reader = console.Reader()
+    for line in REPORT.splitlines():
+        assert reader.feed(console.ProgramLine(line)) == (None, None)
+    assert not reader.reports and reader.last == console.RULE

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from redzone import base, builder, console, machine, missing, rejects, summary, symbolize, view
+from redzone import base, builder, console, machine, missing, rejects, summary
 from redzone.base import Failure
+from redzone.decode import model
+from redzone.decode.symbols import Symbols
 from redzone.elf import symbols
 from redzone.elf.file import File
 
@@ -34,7 +36,7 @@ class Verdict:
     """The result of one program.
 
     end: "ok", "report", "crash", "timeout", "status" (returned non-zero), "error" (did not begin) or "build"
-    (there is no program). title: one line about it, "" if all is well. report: the first console.Report, or
+    (there is no program). title: one line about it, "" if all is well. report: the first model.Report, or
     None. source: the place of its bug or crash, if known. messages: those of the compiler. missing: the calls
     that it made and the kernel does not have, None without any.
     """
@@ -43,8 +45,8 @@ class Verdict:
     file: str
     end: str
     title: str = ""
-    report: console.Report | None = None
-    source: symbolize.Source | None = None
+    report: model.Report | None = None
+    source: model.Location | None = None
     messages: list = field(default_factory=list)
     missing: str | None = None
 
@@ -75,15 +77,15 @@ class Verdict:
         if self.report is not None:
             record["report"] = {
                 "type": self.report.type,
-                "access": self.report.access.lower() or None,
-                "size": self.report.signed_size,
-                "where": self.report.where,
+                "access": self.report.access.kind or None,
+                "size": summary.signed_size(self.report),
+                "where": summary.printed_place(self.report),
             }
         return record
 
 
-class ProgramSymbolizer(symbolize.Symbolizer):
-    """A Symbolizer for programs whose functions may have the same names.
+class ProgramSymbols(Symbols):
+    """The Symbols of one image with programs whose functions may have the same names.
 
     use(): sets the number (from 0) of the program that frames come from. Names then mean functions of that
     program or the kernel, never those of another program.
@@ -93,15 +95,14 @@ class ProgramSymbolizer(symbolize.Symbolizer):
 
     @cached_property
     def _owners(self):
-        return _owners(self.files[0])
+        return _owners(self.images[0].path)
 
     def use(self, number):
         self._user = number
 
-    def candidates(self, name):
-        entries = super().candidates(name)
-        own = [entry for entry in entries if self._owners.get(entry.address) == self._user]
-        return own + [entry for entry in entries if entry.address not in self._owners]
+    def choose(self, found):
+        own = [one for one in found if self._owners.get(one.address) == self._user]
+        return own or [one for one in found if one.address not in self._owners]
 
 
 def _owners(elf):
@@ -136,14 +137,14 @@ class Follower:
     """Reads the consoles, and calls on_verdict() when a program has ended.
 
     current: number of the running program, from 1, or None. done: that of the last one that has ended. key:
-    for the boot parameter each.key=.
+    for the boot parameter each.key=. @known: the ProgramSymbols of the image, or None.
     """
 
-    def __init__(self, files, sources, symbolizer, on_verdict):
+    def __init__(self, files, sources, known, on_verdict):
         self.key = secrets.token_hex(8)
         self.files = files
         self.sources = {str(source) for source in sources}
-        self.symbolizer = symbolizer
+        self.symbols = known
         self.on_verdict = on_verdict
         self.done = 0
         self._begin(None)
@@ -197,23 +198,23 @@ class Follower:
         else:
             self._verdict("crash" if outcome.ended else "timeout", title)
 
-    def _symbolize(self, traces):
-        if self.symbolizer is not None:
-            self.symbolizer.use(self.current - 1)
-            for frame in (frame for trace in traces for frame in trace):
-                self.symbolizer.frame(frame)
+    def _symbolize(self, report):
+        if self.symbols is not None:
+            self.symbols.use(self.current - 1)
+            self.symbols.look_up([report])
 
     def _verdict(self, end, title):
+        self.reader.end()
         report = self.reader.reports[0] if self.reader.reports else None
         crash = self.reader.crash
         source = None
         if report is not None:
-            self._symbolize(report.traces.values())
-            source = view.own_source(report.traces.get("call", []), self.sources)
-            headline = f"KASAN: {view.headline(report, self.sources)}"
+            self._symbolize(report)
+            source = summary.own_source(report.frames("call"), self.sources)
+            headline = f"KASAN: {summary.headline(report, self.sources)}"
             title = f"{headline}; {title}" if title else headline
         elif crash is not None and (end == "crash" or (end == "timeout" and crash.hang)):
-            self._symbolize([crash.frames])
+            self._symbolize(crash.report)
             source = summary.crash_place(crash, self.sources)
             where = summary.crash_text(crash, self.sources)
             title = "; ".join(filter(None, [title, where])) if crash.hang else where
@@ -343,13 +344,13 @@ def run(work, folder, log):
         # The kernel does not know about the files that were left out, and those of other images.
         numbers = [index + 1 for index in built]
         with contextlib.ExitStack() as stack:
-            symbolizer = None
+            known = None
             if not options.no_symbolize:
-                symbolizer = stack.enter_context(ProgramSymbolizer(image.elf))
+                known = stack.enter_context(ProgramSymbols([image.elf]))
             names = [files[index] for index in built]
             sources = [work.sources[index] for index in built]
             sources += work.parts.get("library", [])
-            follower = Follower(names, sources, symbolizer, on_verdict)
+            follower = Follower(names, sources, known, on_verdict)
             try:
                 count, reader = boots(work.machine(image, folder), follower, lambda text: log.lines([text]))
             except KeyboardInterrupt:

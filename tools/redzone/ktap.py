@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, field
 
 from redzone import console
+from redzone.decode.shapes import AGAIN
 
 _RESULT = re.compile(
     r"^(?P<indent> *)(?P<not>not )?ok (?P<number>\d+)(?: -)? ?(?P<name>.*?)"
@@ -61,7 +62,7 @@ def parse(lines):
             continue
         result = _RESULT.match(text) if started else None
         if result is None:
-            if _BUG.match(text) or console.AGAIN.match(text):
+            if _BUG.match(text) or AGAIN.match(text):
                 reports += 1
             if text.strip() and started:
                 context.append(text.strip())

@@ -338,6 +338,7 @@ def boot(machine, on_line=None, on_program=None, reader=None):
         running.close()
     seconds = time.monotonic() - started
     reader, end, stopped = running.reader, running.end, running.stopped
+    reader.end()
     code = None if stopped or end is None else end.first
     if code is not None and not end.second:
         # Whatever the console looks like, the kernel has reported nothing.
@@ -366,7 +367,7 @@ def _judge(machine, reader, code, stopped, failed, errors):
     if reader.lines == 0 and failed and errors:
         raise NotStarted(f"QEMU could not start the machine: {errors}")
     if reader.reports:
-        unfinished = not reader.reports[-1].complete
+        unfinished = reader.reports[-1].truncated
         return (
             base.REPORTED,
             f"the last report is not complete; {_last_words(reader)}" if unfinished else None,

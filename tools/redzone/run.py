@@ -73,11 +73,8 @@ def _together(work, folder, log):
     work.images = [image.elf, *(path for _, path in modules)]
     if modules:
         work.parameters.insert(0, module.parameter(modules))
-    with contextlib.ExitStack() as stack:
-        symbolizer = None
-        if not options.no_symbolize:
-            symbolizer = stack.enter_context(module.Symbolizers(image.elf, modules))
-        screen = view.View(symbolizer, work.sources + work.modules)
+    shown = None if options.no_symbolize else work.images
+    with view.View(shown, work.sources + work.modules) as screen:
 
         def on_line(text, event, value):
             log.lines([text])
@@ -96,6 +93,7 @@ def _together(work, folder, log):
             # What came before it is worth as much as ever.
             outcome = machine.Outcome(base.INTERRUPTED, "interrupted", None, reader, 0.0, ended=False)
         finally:
+            reader.end()
             # Show all output, even if the machine was interrupted inside a report.
             screen.end()
             sys.stdout.flush()

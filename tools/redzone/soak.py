@@ -127,7 +127,7 @@ class Console:
 
 def bug_of(report):
     """Return the name of the planted bug that @report is about, or None."""
-    for frame in report.traces.get("call", ()):
+    for frame in report.frames("call"):
         # Compilers add suffixes to the names of function copies.
         name = frame.name.partition(".")[0]
         if name.startswith(_PREFIX):
@@ -137,17 +137,17 @@ def bug_of(report):
 
 def fault_of(report, planted):
     """Return what is wrong with a report of the bug @planted, or None."""
-    if not report.complete:
+    if report.truncated:
         return "it is not complete"
     if report.type not in planted.types:
         return f"it says {report.type}, not {' or '.join(planted.types)}"
     for trace in planted.traces:
-        if not report.traces.get(trace):
+        if not report.frames(trace):
             return f"it has no trace '{trace}'"
-    allocated = report.traces.get("allocated", ())
+    allocated = report.frames("allocated")
     if "allocated" in planted.traces and not any(f.name.startswith(("soak_", "plant_")) for f in allocated):
         return f"it was not allocated by {allocated[0].name}()"
-    if planted.name.startswith("module_") and not any(f.module for f in report.traces["call"]):
+    if planted.name.startswith("module_") and not any(f.module for f in report.frames("call")):
         return "no frame names a module"
     return None
 
@@ -201,7 +201,7 @@ def judge_reports(reports, planted):
     for report in reports:
         name = bug_of(report)
         if name not in planted:
-            others.append(report.lines[1] if len(report.lines) > 1 else report.type)
+            others.append(report.title)
             continue
         seen[name] += 1
         fault = fault_of(report, planted[name])

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from redzone import console, ports
+from redzone.decode.images import Image
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, Functions
-from redzone.symbolize import Symbolizer
 
 # Time limit of a boot, in seconds, for each second of traffic and for all bugs.
 TIMEOUT_EACH = 20
@@ -43,14 +43,14 @@ class Decoder:
     """Names the addresses in the lines of one image."""
 
     def __init__(self, elf):
-        self._symbolizer = Symbolizer(elf)
+        self._image = Image(elf)
         self._functions = Functions(File.open(elf), (FUNC,))
 
     def close(self):
-        self._symbolizer.close()
+        self._image.close()
 
     def name(self, address):
-        """Return ("name+0xOFFSET/0xSIZE", [Source]) of the code at @address, which is behind a call, or is
+        """Return ("name+0xOFFSET/0xSIZE", [Location]) of the code at @address, which is behind a call, or is
         the instruction itself. (None, []) if it is no function's."""
         address &= ~1
         found = self._functions.at(address)
@@ -59,10 +59,10 @@ class Decoder:
         if found is None:
             return None, []
         name, offset, size = found
-        return f"{name}+{offset + address - inside:#x}/{size:#x}", self._symbolizer.look_up(inside)
+        return f"{name}+{offset + address - inside:#x}/{size:#x}", self._image.lines_at(inside)
 
     def line(self, text):
-        """Return (@text in the runtime's own format, the same for people, names of inlined functions)."""
+        """Return (@text in the runtime's own format, the same for people, a line for each inlined one)."""
         wide = _ADDRESS.sub(lambda found: f"{found[1]}{found[2]:0>16}{found[3]}", text)
         headline, frame = _HEADLINE.match(text), _FRAME.match(text)
         if not headline and not frame:
@@ -72,13 +72,14 @@ class Decoder:
             return wide, text, []
         if headline:
             return headline[1] + name, headline[1] + name, []
-        shown = f" {name}"
-        if sources:
-            shown = f"{shown:{_COLUMN}} {sources[-1].at(Path(sources[-1].path).name)}"
-        inlined = [source.function for source in sources[:-1]]
-        if inlined:
-            shown += f" (inlined: {', '.join(inlined)})"
-        return f" {name}", shown, inlined
+        if not sources:
+            return f" {name}", f" {name}", []
+        *inner, last = sources
+        shown = f"{f' {name}':{_COLUMN}} {Path(last.path).name}" + (f":{last.line}" if last.line else "")
+        if inner:
+            shown += f" (inlined: {', '.join(one.function for one in inner)})"
+        inlined = [f" {one.function} {one.path}:{one.line} [inline]" for one in inner]
+        return f" {name} {last.path}:{last.line}", shown, inlined
 
 
 @dataclass
@@ -110,8 +111,8 @@ class Session:
 def functions(report, trace="call"):
     """Return the names of all functions in one trace of @report, inlined ones included."""
     names = []
-    for frame in report.traces.get(trace, []):
-        names += [*frame.inlined, frame.name]
+    for frame in report.frames(trace):
+        names += [*(one.function for one in frame.locations[:-1]), frame.name]
     return names
 
 
@@ -142,10 +143,10 @@ def boot(image, echo=None):
                 planted = _BUG.match(text)
                 if planted:
                     current = session.bugs.setdefault(planted[1], [])
+                for one in inlined:
+                    reader.feed(one)
                 event, found = reader.feed(text)
-                if event == "frame":
-                    found.inlined = inlined
-                elif event in ("report", "again"):
+                if event in ("report", "again"):
                     current.append(found)
                 if echo:
                     echo(shown, current)

@@ -30,7 +30,7 @@ class Planted:
         trace = functions(first)
         if function and function not in trace:
             return f"the trace has no {function}(): {' < '.join(trace) or 'it is empty'}"
-        lines = "\n".join(first.lines)
+        lines = "\n".join(first.raw)
         for text in (self.text, f"by task {self.task}/"):
             if text not in lines:
                 return f"the report does not say '{text}'"

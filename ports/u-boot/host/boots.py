@@ -56,23 +56,23 @@ def input_module(name):
 
 def culprit(report):
     """Return the first function of the report's trace that is neither the port's nor a string function."""
-    for frame in report.traces.get("call", []):
+    for frame in report.frames("call"):
         if frame.name not in _CARRIERS and not frame.name.startswith("__wrap_"):
             return frame.name
-    return report.where.partition("+")[0]
+    return report.where
 
 
 def describe(report):
     text = f"{report.type} in {culprit(report)}()"
-    return f"{report.access.lower()}, {text}" if report.access else text
+    return f"{report.access.kind}, {text}" if report.access.kind else text
 
 
 def frames(report):
     """Return the names of all functions in the call trace of @report, inlined ones included."""
     names = set()
-    for frame in report.traces.get("call", []):
+    for frame in report.frames("call"):
         names.add(frame.name)
-        names.update(frame.sources)
+        names.update(location.function for location in frame.locations)
     return names
 
 

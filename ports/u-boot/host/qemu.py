@@ -16,7 +16,7 @@ from pathlib import Path
 
 from redzone import console, ports
 from redzone.base import ROOT, Failure
-from redzone.symbolize import Symbolizer
+from redzone.decode.images import Image
 
 PROMPT = "=> "
 _RELOCATED = re.compile(r"^KASAN: window .* relocated by 0x([0-9a-f]+)")
@@ -37,53 +37,54 @@ class Decoder:
         folders = [*([source] if source else []), Path(elf).parent, ROOT]
         self._prefixes = [f"{folder}/" for folder in folders]
         self._offset = None
-        self._symbolizer = Symbolizer(elf)
+        self._image = Image(elf)
 
     def close(self):
-        self._symbolizer.close()
+        self._image.close()
 
     def _name(self, address):
-        """Return (`name+0xOFFSET/0xSIZE`, list of Source) of the call or instruction before @address."""
+        """Return (`name+0xOFFSET/0xSIZE`, list of Location) of the call or instruction before @address."""
         linked = address - self._offset
-        found = self._symbolizer.functions.at(linked - 1)
+        found = self._image.functions.at(linked - 1)
         if found is None:
             return None, []
         name, offset, size = found
-        return f"{name}+{offset + 1:#x}/{size:#x}", self._symbolizer.look_up(linked - 1)
+        return f"{name}+{offset + 1:#x}/{size:#x}", self._image.lines_at(linked - 1)
 
     def line(self, text):
         """Return three things: @text with names in the runtime's own format; the same followed by the source
-        location; the names of the functions inlined at that location."""
+        location; what console.Reader takes in its place, a line for each inlined function."""
         relocated = _RELOCATED.match(text)
         if relocated:
             self._offset = int(relocated[1], 16)
         if self._offset is None:
-            return text, text, []
+            return text, text, [text]
         headline = _HEADLINE.match(text)
         if headline:
             name, _ = self._name(int(headline[2], 16))
             named = headline[1] + name if name else text
-            return named, named, []
+            return named, named, [named]
         frame = _FRAME.match(text)
         if not frame:
-            return text, text, []
+            return text, text, [text]
         name, sources = self._name(int(frame[1], 16))
         if not name:
-            return text, text, []
+            return text, text, [text]
         named = f" {name}"
         if not sources:
-            return named, named, []
-        shown = named.ljust(_LOCATION_COLUMN - 1) + " " + self._place(sources[-1])
-        inlined = [f"{source.function}() {self._place(source)}" for source in sources[:-1]]
-        if inlined:
-            shown += f" (inlined: {', '.join(inlined)})"
-        return named, shown, [source.function for source in sources[:-1]]
+            return named, named, [named]
+        *inner, last = sources
+        shown = named.ljust(_LOCATION_COLUMN - 1) + " " + self._place(last)
+        if inner:
+            shown += f" (inlined: {', '.join(f'{one.function}() {self._place(one)}' for one in inner)})"
+        inlined = [f" {one.function} {one.path}:{one.line} [inline]" for one in inner]
+        return named, shown, [*inlined, f"{named} {last.path}:{last.line}"]
 
     def _place(self, source):
         path = source.path
         for prefix in self._prefixes:
             path = path.removeprefix(prefix)
-        return source.at(path)
+        return f"{path}:{source.line}" if source.line else path
 
 
 class Machine:
@@ -168,10 +169,9 @@ class Machine:
         return self.reader.reports
 
     def _feed(self, text):
-        named, shown, inlined = self._decoder.line(text) if self._decoder else (text, text, [])
-        event, value = self.reader.feed(named)
-        if event == "frame":
-            value.sources = inlined
+        named, shown, lines = self._decoder.line(text) if self._decoder else (text, text, [text])
+        for one in lines:
+            self.reader.feed(one)
         self.lines.append(named)
         if text == self._typed:
             # The echo of the typed text; the prompt before it has been removed.

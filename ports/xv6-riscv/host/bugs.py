@@ -61,10 +61,6 @@ def command(bug):
     return f"mkdir bug:{bug.name}"
 
 
-def _function(text):
-    return text.partition("+")[0]
-
-
 def problem(bug, reply):
     """Return the fault in the reports of @bug that came with @reply, or None."""
     if f"planted: {bug.name}" not in [line.strip() for line in reply.lines]:
@@ -77,21 +73,22 @@ def problem(bug, reply):
     if others:
         return f"reported as {', '.join(others)}, expected {bug.type}"
     report = reply.reports[0]
-    if bug.where and _function(report.where) != bug.where:
+    if bug.where and report.where != bug.where:
         return f"in {report.where}, expected {bug.where}"
     for stack in bug.stacks:
-        names = [frame.name for frame in report.traces.get(stack, [])]
+        names = [frame.name for frame in report.frames(stack)]
         lost = [name for name in (*bug.has, *WAY) if name not in names]
         if lost:
             return f"the stack '{stack}' lacks {', '.join(lost)}; it has {', '.join(names) or 'nothing'}"
     # An address that is no function's would be a register of user mode, or garbage.
-    for line in report.lines:
+    for line in report.raw:
         if line.startswith(" 0x"):
             return f"a trace has a frame that is no code:{line}"
-    for trace in report.traces.values():
-        if trace[-1].name != WAY[-1]:
+    for kind in BOTH:
+        trace = report.frames(kind)
+        if trace and trace[-1].name != WAY[-1]:
             return f"a trace ends with {trace[-1].name}, expected {WAY[-1]}"
     for start in bug.lines:
-        if not any(line.startswith(start) for line in report.lines):
+        if not any(line.startswith(start) for line in report.raw):
             return f"no line '{start}' in the report"
     return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from redzone import console, ports
-from redzone.symbolize import Symbolizer
+from redzone.decode.images import Image
 
 HARTS = 3
 PROMPT = "$ "
@@ -29,19 +29,19 @@ class Names:
 
     def __init__(self, elf, folder):
         self._folder = f"{folder}/"
-        self._symbolizer = Symbolizer(elf)
+        self._image = Image(elf)
 
     def close(self):
-        self._symbolizer.close()
+        self._image.close()
 
     def _name(self, address):
         """Return (`name+0xOFFSET/0xSIZE`, `file:line`) of the instruction before @address."""
-        found = self._symbolizer.functions.at(address - 1)
+        found = self._image.functions.at(address - 1)
         if found is None:
             return None, ""
         name, offset, size = found
-        sources = self._symbolizer.look_up(address - 1)
-        place = sources[-1].at(sources[-1].path.removeprefix(self._folder)) if sources else ""
+        found = self._image.lines_at(address - 1)
+        place = f"{found[-1].path.removeprefix(self._folder)}:{found[-1].line}" if found else ""
         return f"{name}+{offset + 1:#x}/{size:#x}", place
 
     def line(self, text):
@@ -58,7 +58,7 @@ class Names:
 
 @dataclass
 class Reply:
-    """What followed one typed command. reports: list of console.Report."""
+    """What followed one typed command. reports: list of model.Report."""
 
     command: str
     lines: list = field(default_factory=list)

@@ -14,15 +14,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
 from redzone import (
     base,
-    console,
     each,
     libraries,
     library_source,
     library_table,
     rejects,
     runner,
-    symbolize,
 )
+from redzone.decode import model
 from redzone.mutation import compare, guest, native, picker, places, verdict, workloads
 
 SAMPLE = b"""\
@@ -425,11 +424,13 @@ def test_verdicts_of_redzone(sample):
     pick = picker.Pick(case, "src/item.c", "src/item.c", None)
     control = kernel_run("ok", lines=["item: 1 test"])
     frames = [
-        SimpleNamespace(sources=[symbolize.Source("strlen", "/build/libc/strlen.c", 9)]),
-        SimpleNamespace(sources=[symbolize.Source("copy_item", "/tree/src/item.c", 18)]),
+        model.Frame(locations=[model.Location("strlen", "/build/libc/strlen.c", 9)]),
+        model.Frame(locations=[model.Location("copy_item", "/tree/src/item.c", 18)]),
     ]
-    report = console.Report("slab-out-of-bounds", "strlen+0x1/0x2", "Read", 4, traces={"call": frames})
-    report.lines = ["The buggy address is located 0 bytes to the right of", " allocated 1-byte region [a, b)"]
+    report = model.Report(
+        type="slab-out-of-bounds", access=model.Access("read", 4), stacks=[model.Stack("call", frames=frames)]
+    )
+    report.raw = ["The buggy address is located 0 bytes to the right of", " allocated 1-byte region [a, b)"]
 
     def of(run):
         return verdict.of_guest(run, pick, "/tree", control, True)

@@ -45,6 +45,7 @@ def judge(*reports):
     for line in "".join([*reports, PLANTED]).splitlines():
         reader.feed(line)
         seen.feed(line)
+    reader.end()
     return soak.judge_reports(reader.reports, seen.planted)
 
 

@@ -8,8 +8,43 @@ import json
 import sys
 from pathlib import Path
 
+from redzone import variables
 from redzone.base import Failure
-from redzone.decode import explain, model, scan, source
+from redzone.decode import explain, model, scan, signature, source
+
+
+class Explainer:
+    """Fills what a model.Report leaves to images and to readers: lines, variables, types, source, sentences.
+
+    The arguments are those of Decoder. Close it, or use it in a with statement.
+    """
+
+    def __init__(self, symbols=None, folders=()):
+        self._symbols = symbols
+        trusted = symbols.names_file if symbols is not None else lambda path: False
+        self._sources = source.Sources(folders, trusted)
+        self._types = source.Types(self._sources)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *ignored):
+        self._types.close()
+
+    def explain(self, reports):
+        """Complete @reports, all of one system."""
+        if self._symbols is not None:
+            self._symbols.look_up(reports)
+        for report in reports:
+            if self._symbols is not None:
+                source.set_helpers(report)
+                _name_object(report, self._symbols, self._types)
+            source.add_excerpts(report, self._sources)
+            report.explanation = explain.explain(report)
+
+    def excerpt(self, location):
+        """Return the model.Excerpt of the source around @location, None without its source."""
+        return self._sources.excerpt("call", location)
 
 
 class Decoder:
@@ -42,21 +77,16 @@ class Decoder:
             if symbols.name_frames(reports):
                 self._scanner.collector.merge()
                 reports = [report for bug in log.bugs for report in bug.reports]
-            symbols.look_up(reports)
+        with Explainer(symbols, self._folders) as explainer:
+            explainer.explain(reports)
+        if symbols is not None:
             log.images = symbols.used()
-        trusted = symbols.names_file if symbols is not None else lambda path: False
-        sources = source.Sources(self._folders, trusted)
-        types = source.Types(sources)
-        try:
-            for report in reports:
-                if symbols is not None:
-                    _name_object(report, symbols, types)
-                source.add_excerpts(report, sources)
-                report.explanation = explain.explain(report)
-        finally:
-            types.close()
         for bug in log.bugs:
             _place(bug)
+            if symbols is not None and bug.reports:
+                # The lines tell whose the functions are.
+                report = bug.reports[bug.smallest]
+                bug.title, bug.function = signature.title(report), signature.function(report)
         if symbols is not None:
             log.notes += symbols.notes
         return log
@@ -71,12 +101,31 @@ def _name_object(report, symbols, types):
         known = symbols.variable_of(found)
         if known is not None:
             found.name, found.where = found.name or known[0], known[1]
+    if found.kind == "stack" and not found.variables:
+        _name_locals(report, symbols)
     allocated = report.stack("allocated")
     if found.kind in ("slab", "heap", "page") and allocated is not None:
         place = source.place_of(allocated)
         image = symbols.image_with(place.path) if place is not None else None
         if image is not None:
             found.type = types.of(image, place, found.size)
+
+
+def _name_locals(report, symbols):
+    """Say which variables have the memory, if the report says only where in a frame it is."""
+    place = variables.in_frame(report)
+    if place is None:
+        return
+    frame, bad, start, end = place
+    found = report.object
+    for one, where in symbols.locals_of(frame):
+        if one.start < end and start < one.end:
+            one.hit = True
+            found.variables.append(one)
+            found.where = found.where or where
+    if found.variables:
+        found.distance = bad
+        report.stacks.append(model.Stack("frame", frames=[frame]))
 
 
 def _place(bug):

@@ -5,7 +5,7 @@
 # ruff: noqa: E501
 
 from redzone import base
-from redzone.decode import memory, signature
+from redzone.decode import memory, signature, source
 
 # Types of all sanitizers, by the mistake that they stand for.
 MISTAKES = {
@@ -146,8 +146,8 @@ def _call(stack):
     """Return " in NAME()" for the first function of a Stack that is not the allocator's."""
     for frame in stack.frames if stack else ():
         if frame.reliable and frame.role == "" and frame.name:
-            place = frame.locations[-1] if frame.locations else None
-            return f" in {signature.plain(frame.name)}()" + (f" at {_place(place)}" if place else "")
+            location = frame.locations[-1] if frame.locations else None
+            return f" in {signature.plain(frame.name)}()" + (f" at {place(location)}" if location else "")
     return ""
 
 
@@ -158,10 +158,12 @@ def _by(stack):
     return f" by {name}" if name else ""
 
 
-def _place(location):
-    return (
-        f"{base.relative(location.path)}:{location.line}" if location.line else base.relative(location.path)
-    )
+def place(location):
+    """Return "FILE:LINE" of a model.Location, relative to where the user is. The files of the reference kernel
+    and of the runtime have their familiar names everywhere."""
+    ours = location.path.startswith(source.PLUMBING)
+    path = base.relative(location.path, base.ROOT) if ours else base.relative(location.path)
+    return f"{path}:{location.line}" if location.line else path
 
 
 def _article(text):
@@ -174,7 +176,7 @@ def _object(report):
     """Return the object in words: "a 60-byte struct foo allocated in bar()"."""
     found = report.object
     if found.kind == "global":
-        where = f", declared at {_place(found.where)}" if found.where and found.where.path else ""
+        where = f", declared at {place(found.where)}" if found.where and found.where.path else ""
         size = f"{found.size}-byte " if found.size else ""
         return f"the {size}global variable {found.name or '(unnamed)'}{where}"
     if found.kind == "vmalloc":
@@ -262,7 +264,7 @@ def _access(report):
 
 
 def _at(frame):
-    return f" at {_place(frame.locations[0])}" if frame.locations else ""
+    return f" at {place(frame.locations[0])}" if frame.locations else ""
 
 
 def _locals(report):

@@ -11,12 +11,11 @@ import tempfile
 import zlib
 from pathlib import Path
 
-from redzone import base, exact, variables
+from redzone import exact, variables
 from redzone.base import Failure
-from redzone.decode.model import Location
+from redzone.decode.model import Location, Variable
 from redzone.elf.file import ET_REL, ElfError, File
 from redzone.elf.symbols import Functions
-from redzone.symbolize import in_source
 
 SYMBOLIZERS = ("llvm-symbolizer-19", "llvm-symbolizer")
 LINKERS = ("ld.lld-19", "ld.lld")
@@ -24,6 +23,12 @@ LINKERS = ("ld.lld-19", "ld.lld")
 _MAX_UNPACKED = 1 << 30
 # A function's size in a log may count the padding up to the next one, or not.
 _PADDING = 64
+
+
+def in_source(name):
+    """Return the function @name as its source has it: compilers name their copies of it and parts of it
+    name.constprop.0, name.specialized.1, name.cold."""
+    return name.partition(".")[0] or name
 
 
 def _tool(names, use):
@@ -195,15 +200,27 @@ class Image:
                 self._cache.clear()
             found = []
             for one in self._ask(f"{address:#x}").get("Symbol", []):
-                if one.get("FileName") and one.get("Line"):
-                    path = str(Path(one["FileName"]))
-                    found.append(
-                        Location(
-                            in_source(one.get("FunctionName", "")), path, one["Line"], one.get("Column", 0)
-                        )
-                    )
+                path, line = Path(one.get("FileName") or ""), one.get("Line", 0)
+                # Without a line the function still is the right one. A file without a folder then comes from
+                # the symbol table, because there is no debug information.
+                if path.name and (line or path.is_absolute()):
+                    function = in_source(one.get("FunctionName", ""))
+                    found.append(Location(function, str(path), line, one.get("Column", 0)))
             self._cache[address] = found
         return self._cache[address]
+
+    def locals_at(self, address):
+        """Return [(Variable, its declaration's Location)] of the function at @address, inlined functions
+        included. Offsets are those from its frame record.
+
+        Variables whose place changes, or is a register, are left out."""
+        found = []
+        for one in self._ask(f"FRAME {address:#x}").get("Frame", []):
+            if all(one.get(key) for key in ("Name", "DeclFile", "DeclLine", "FrameOffset", "Size")):
+                start, line = one["FrameOffset"], one["DeclLine"]
+                variable = Variable(one["Name"], start, start + int(one["Size"], 16), line)
+                found.append((variable, Location("", str(Path(one["DeclFile"])), line)))
+        return found
 
     def variable_at(self, address):
         """Return (name, its declaration's Location) of the global variable at @address, None if unknown."""
@@ -211,13 +228,9 @@ class Image:
         # Only LLVM's plain output has the declaration.
         command = _tool(SYMBOLIZERS, "finds source lines")
         found = variables.at_address(self.file, name, address, command) if name else None
-        return (found.function, Location("", found.path, found.line)) if found else None
+        return (name, found) if found else None
 
 
 def module_name(path):
     """Return the name that the kernel gives to the module in the file @path."""
     return Path(path).name.partition(".ko")[0].replace("-", "_")
-
-
-def shown(path):
-    return base.relative(path)

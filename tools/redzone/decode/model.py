@@ -250,6 +250,10 @@ class Report:
         """Return the first Stack of this kind, or None."""
         return next((stack for stack in self.stacks if stack.kind == kind), None)
 
+    def frames(self, kind):
+        """Return the list of Frame of the first Stack of this kind, empty if there is none."""
+        return next((stack.frames for stack in self.stacks if stack.kind == kind), [])
+
 
 @dataclass
 class Bug:

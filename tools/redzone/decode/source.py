@@ -8,11 +8,18 @@ or if it lies below a folder that the user gave: a log must not make anyone publ
 import re
 from pathlib import Path, PurePosixPath
 
+from redzone import base
 from redzone.decode import roles
-from redzone.decode.model import Excerpt, Location, SourceLine
+from redzone.decode.model import Excerpt, SourceLine
 from redzone.elf import dwarf
 from redzone.elf.dwarf import text as _text
 
+# The reference kernel, the runtime, and what belongs to them: a bug is not in these folders.
+PLUMBING = tuple(f"{base.ROOT / folder}/" for folder in ("runtime", "fuzz", "kernel"))
+_SERVANTS = (*PLUMBING, f"{base.BUILD}/libc/")
+# Nor is it, as a rule, in these: our headers and ports, headers of the compiler.
+_OURS = (*_SERVANTS, *(f"{base.ROOT / folder}/" for folder in ("include", "ports")))
+_COMPILERS = re.compile(r".*/lib/(?:clang|gcc|gcc-cross)/")
 _CONTEXT = 2
 _MAX_FILE = 8 << 20
 _MAX_FILES = 64
@@ -210,6 +217,22 @@ def _type_name(die):
     return (words.get(die.tag, "") + name if name else ""), _size(die)
 
 
+def is_users(path):
+    """Is the file @path one of a program that runs in the reference kernel?"""
+    return not path.startswith(_OURS) and not _COMPILERS.match(path)
+
+
+def set_helpers(report):
+    """The reference kernel and the C library act for the program that calls them: the bug is in that."""
+    for stack in report.stacks:
+        program = (
+            any(not one.path.startswith(_SERVANTS) for one in frame.locations) for frame in stack.frames
+        )
+        own = next((at for at, found in enumerate(program) if found), 0)
+        for frame in stack.frames[:own]:
+            frame.role = frame.role or "helper"
+
+
 def add_excerpts(report, sources):
     """Fill report.excerpts: the access, the allocation, the free, and the declaration of a variable."""
     wanted = []
@@ -237,10 +260,11 @@ def place_of(stack):
             continue
         if frame.role == "":
             # A helper that was inlined does what this function asked for.
-            own = (one for one in frame.locations if roles.role(one.function) != "helper")
+            own = (
+                one
+                for one in frame.locations
+                if roles.role(one.function) != "helper" and not _COMPILERS.match(one.path)
+            )
             return next(own, frame.locations[-1])
         helper = helper or frame.locations[0]
     return helper
-
-
-__all__ = ["Excerpt", "Location", "Sources", "Types", "add_excerpts", "place_of"]

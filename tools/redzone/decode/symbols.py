@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from redzone import base, exact
+from redzone import base, exact, variables
 from redzone.base import Failure
 from redzone.decode import images, model
 
@@ -204,7 +204,7 @@ class Symbols:
         for image in [self._module(frame)] if frame.module else self.main:
             if image is None:
                 continue
-            found = image.find(frame.name, frame.offset, frame.size)
+            found = self.choose(image.find(frame.name, frame.offset, frame.size))
             if len(found) == 1:
                 return image, found[0].address + frame.offset, True
             if found:
@@ -223,6 +223,12 @@ class Symbols:
             if len(other) == 1 and frame.offset <= other[0].size:
                 return image, other[0].address + frame.offset, False
         return None, None, False
+
+    @staticmethod
+    def choose(found):
+        """Return those of @found, images.Symbols of one name, that a frame can mean. All, unless a subclass
+        knows more."""
+        return found
 
     # --- Lines ----------------------------------------------------------------------------------------------
 
@@ -254,33 +260,55 @@ class Symbols:
         before = None
         for at, frame in enumerate(stack.frames):
             image, address, fits = places.get(id(frame), (None, None, False))
-            if image is None or not (fits or accept):
-                before = frame
-                continue
-            known = frame.exact or (before is not None and exact.after_entry(frame.name, before.name))
-            access = None
-            if at == 0 and stack.kind == "call" and frame.name == report.where:
-                access = report.access.kind, report.access.size
-            offset = frame.offset if frame.size is not None else None
-            frame.exact = image.code.is_exact(address, known, offset, access)
-            found = image.lines_at(address if frame.exact else address - 1)
-            if found:
-                frame.locations = list(found)
-                self._files.update((one.path, image) for one in found)
-            if frame.address is None and not image.relocatable:
-                frame.address = address + self.offset_of(image)
+            if image is not None and (fits or accept):
+                access = None
+                if at == 0 and stack.kind == "call" and frame.name == report.where:
+                    access = report.access.kind, report.access.size
+                self._lines(frame, before, image, address, access)
             before = frame
 
+    def _lines(self, frame, before, image, address, access=None):
+        known = frame.exact or (before is not None and exact.after_entry(frame.name, before.name))
+        offset = frame.offset if frame.size is not None else None
+        frame.exact = image.code.is_exact(address, known, offset, access)
+        found = image.lines_at(address if frame.exact else address - 1)
+        if found:
+            frame.locations = list(found)
+            self._files.update((one.path, image) for one in found)
+        if frame.address is None and not image.relocatable:
+            frame.address = address + self.offset_of(image)
+
+    def look_up_frame(self, frame, before=None):
+        """Like look_up(), for a frame of no report. @before: the frame before it in the trace."""
+        image, address, fits = self._of_name(frame)
+        if image is not None and fits:
+            self._lines(frame, before, image, address)
+
     def variable_of(self, found):
-        """Return (name, Location) of the global variable at the start of a model.Object, None if unknown."""
+        """Return (name, Location) of the global variable that a model.Object is, None if unknown."""
+        # In an image, pointers have no tags.
+        start = found.start | 0xFF << 56 if found.start >> 55 & 1 else found.start
         for image in self.main:
-            address = found.start - self.offset_of(image)
-            if image.holds(address):
-                data = image.variable_at(address)
-                if data is not None:
-                    self._files[data[1].path] = image
-                    return data
+            address = start - self.offset_of(image)
+            data = image.variable_at(address) if image.holds(address) else None
+            if data is not None:
+                self._files[data[1].path] = image
+                return data
+        # Nobody says where a module lies, but the compiler has put the file into the report.
+        file = found.where.path if found.where is not None and not found.where.line else ""
+        for image in self.images if file else ():
+            place = variables.declared(image.file, found.name, file) if image.is_module else None
+            if place is not None:
+                self._files[place.path] = image
+                return found.name, place
         return None
+
+    def locals_of(self, frame):
+        """Return [(model.Variable, Location)] of the function of @frame: see images.Image.locals_at()."""
+        image, address, fits = self._of_name(frame)
+        found = image.locals_at(address) if image is not None and fits else []
+        self._files.update((place.path, image) for _, place in found)
+        return found
 
     def names_file(self, path):
         """Is @path a file that an image's debug information names?"""

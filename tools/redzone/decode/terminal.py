@@ -5,11 +5,13 @@ All text of the log has passed lines.clean(), and rich gets it as Text, never as
 """
 
 import sys
+import textwrap
 
 from rich.console import Console
 from rich.text import Text
 
 from redzone import base
+from redzone.decode.explain import place
 
 _TITLES = {
     "call": "Call trace",
@@ -28,7 +30,9 @@ _TITLES = {
 _COLUMN = 44
 
 
-class _Screen:
+class Screen:
+    """Prints lines with colours, where the @stream is a terminal."""
+
     def __init__(self, stream):
         self.console = Console(
             file=stream, highlight=False, soft_wrap=True, emoji=False, markup=False, legacy_windows=False
@@ -47,16 +51,9 @@ class _Screen:
         self._lines = []
 
 
-def place(location):
-    """Return "FILE:LINE" of a model.Location."""
-    return (
-        f"{base.relative(location.path)}:{location.line}" if location.line else base.relative(location.path)
-    )
-
-
 def show(log, everything=False, quiet=False, baseline=False, stream=None):
     """Print the model.Log."""
-    screen = _Screen(stream or sys.stdout)
+    screen = Screen(stream or sys.stdout)
     for note in log.notes:
         screen.line(("note: ", "bold"), note)
     for number, bug in enumerate(log.bugs, 1):
@@ -100,26 +97,42 @@ def _bug(screen, number, bug, everything):
         return
     if report.truncated:
         screen.line(("   a part of this report is missing", "yellow"))
-    for sentence in report.explanation:
-        screen.line("   ", sentence)
-    for excerpt in report.excerpts:
-        _excerpt(screen, excerpt)
+    explain(screen, report, "   ")
     for stack in report.stacks:
         _stack(screen, stack, everything)
     _memory(screen, report)
     screen.line("")
 
 
-def _excerpt(screen, excerpt):
+def explain(screen, report, margin=""):
+    """Say in words what the model.Report @report means, and show the source. @margin: before each line."""
+    for sentence in report.explanation:
+        lines = [sentence]
+        if screen.console.is_terminal:
+            width = screen.console.width - len(margin)
+            lines = textwrap.wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
+        for line in lines:
+            screen.line(margin, line)
+    for excerpt in report.excerpts:
+        # Where an access was noticed late is not its place.
+        if not (report.access.asynchronous and excerpt.about == "call"):
+            _excerpt(screen, excerpt, margin)
+
+
+def _excerpt(screen, excerpt, margin):
     """Show lines of source: all of them for the access, the line itself for the others."""
     if not excerpt.lines:
         return
     words = {"call": "Access", "variable": "Declared"}.get(excerpt.about, excerpt.about.capitalize())
-    screen.line((f"   {words} at ", "bold"), (place(excerpt.location), "cyan"))
+    screen.line((f"{margin}{words} at ", "bold"), (place(excerpt.location), "cyan"))
     for line in excerpt.lines:
         if line.bad or excerpt.about == "call":
-            mark = ">" if line.bad else " "
-            screen.line((f"   {mark} {line.number:5} | {line.text}", "bold" if line.bad else "dim"))
+            screen.line((margin + numbered(line), "bold" if line.bad else "dim"))
+
+
+def numbered(line):
+    """Return the text of a model.SourceLine with its number."""
+    return f"{'>' if line.bad else ' '} {line.number:5} | {line.text}".rstrip()
 
 
 def _stack(screen, stack, everything):

@@ -107,9 +107,9 @@ class Kernel:
         """Boot for each program of @image, which has the files @built of @work. Return [Guest]. When @case is
         new, the first one has no bug."""
         found = []
-        with each.ProgramSymbolizer(image.elf) as symbolizer:
+        with each.ProgramSymbols([image.elf]) as known:
             for number in range(1, len(built) + 1):
-                found.append(self._one(case, work, image, symbolizer, built, number))
+                found.append(self._one(case, work, image, known, built, number))
                 if case.name not in self._control:
                     if found[0].verdict.end != "ok":
                         raise Failure(f"{case.name} without a bug: {found[0].verdict.title}")
@@ -120,14 +120,14 @@ class Kernel:
         """Return the Guest of @case without a bug, when run() has been called."""
         return self._control[case.name]
 
-    def _one(self, case, work, image, symbolizer, built, number):
+    def _one(self, case, work, image, known, built, number):
         """Boot for program @number of the image, which has the files @built of @work. Return its Guest."""
         verdicts = []
         files = [work.options.files[index] for index in built]
         sources = [*(work.sources[index] for index in built), *case.units]
-        follower = each.Follower(files, sources, symbolizer, verdicts.append)
-        known = self._control.get(case.name)
-        limit = _TIMES * known.seconds + _MORE if known else _CONTROL
+        follower = each.Follower(files, sources, known, verdicts.append)
+        control = self._control.get(case.name)
+        limit = _TIMES * control.seconds + _MORE if control else _CONTROL
         started = time.monotonic()
         lines, own = _boot(work, image, self.folder, follower, number, limit)
         return Guest(verdicts[0], own, lines, time.monotonic() - started)

@@ -162,22 +162,21 @@ def of_guest(guest, pick, tree, control, stable):
         if report is None and "overflowed its stack" in verdict.title:
             word = "stack-overflow"
         function, line = "", ""
-        sources = [
-            source for frame in (report.traces.get("call", []) if report else []) for source in frame.sources
-        ]
+        frames = report.frames("call") if report else []
+        sources = [location for frame in frames for location in frame.locations]
         for source in [*sources, *([verdict.source] if verdict.source else [])]:
             name = picker.below(source.path, pick, tree)
             if name:
                 function, line = source.function, f"{name}:{source.line}"
                 break
-        lines = [_REDZONE_WHERE.match(text) for text in (report.lines if report else [])]
+        lines = [_REDZONE_WHERE.match(text) for text in (report.raw if report else [])]
         where = " ".join((match[1] or match[0]).strip() for match in lines if match)
         return Verdict(
             REPORT,
             word,
             _KINDS.get(word, word),
-            report.access.lower() if report else "",
-            report.size if report else None,
+            report.access.kind if report else "",
+            report.access.size if report else None,
             function,
             line,
             where or verdict.title,

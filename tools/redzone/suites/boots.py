@@ -15,7 +15,7 @@ TIMEOUT = 300
 
 def shape(outcome):
     """Return what must be the same in every boot: how it ended, and each report's headline."""
-    reports = [(report.type, report.where, report.access, report.size) for report in outcome.reader.reports]
+    reports = [(report.title, report.access.kind, report.access.size) for report in outcome.reader.reports]
     return outcome.status, outcome.reader.halted, reports
 
 

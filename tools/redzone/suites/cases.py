@@ -15,9 +15,10 @@ import csv
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from redzone import base, builder, each, libc, machine, mteqemu, symbolize, view
+from redzone import base, builder, each, libc, machine, mteqemu, summary
 from redzone.base import Failure
 from redzone.builder import KERNEL
+from redzone.decode import symbols
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = (*KERNEL, "clang-19", "symbolizer")
@@ -110,12 +111,11 @@ def one_of_each(cases):
     return chosen
 
 
-def judge(case, outcome, symbolizer, compare_with):
+def judge(case, outcome, known, compare_with):
     """Return what differs from the row, as a list of texts."""
     reports = outcome.reader.reports
     if reports and case.line is not None:
-        for frame in reports[0].traces.get("call", []):
-            symbolizer.frame(frame)
+        known.look_up(reports[:1])
     end = "" if outcome.status == 0 else outcome.message or f"status {outcome.status}"
     return compare_with(case, reports[0] if reports else None, end)
 
@@ -139,17 +139,18 @@ def compare(case, report, end):
     wrong = []
     if report.type != case.verdict:
         wrong.append(f"type {report.type}, expected {case.verdict}")
-    if case.access is not None and report.access != case.access:
-        wrong.append(f"access {report.access or 'none'}, expected {case.access}")
-    if case.size is not None and report.size != case.size:
-        wrong.append(f"size {report.size}, expected {case.size}")
+    access = report.access
+    if case.access is not None and access.kind != case.access.lower():
+        wrong.append(f"access {access.kind or 'none'}, expected {case.access}")
+    if case.size is not None and access.size != case.size:
+        wrong.append(f"size {access.size}, expected {case.size}")
     if case.line is not None:
-        source = view.own_source(report.traces.get("call", []), {str(case.path)})
+        source = summary.own_source(report.frames("call"), {str(case.path)})
         if source is None or source.path != str(case.path):
             wrong.append("no frame of the trace lies in the program")
         elif source.line != case.line:
             wrong.append(f"line {source.line}, expected {case.line}")
-    if not report.complete:
+    if report.truncated:
         wrong.append("the report is not complete")
     return wrong
 
@@ -206,8 +207,8 @@ def _configuration(context, cases, where, mode="generic"):
             image = images[f"case_{case.name}"]
             target = machine.Machine(image.image, append=["kasan_multi_shot"], timeout=TIMEOUT)
             outcome, _, log = context.boot(f"{prefix}/{case.name}", target)
-            with symbolize.Symbolizer(image.elf) as symbolizer:
-                wrong = judge(case, outcome, symbolizer, compare if mode == "generic" else judge_tags)
+            with symbols.Symbols([image.elf]) as known:
+                wrong = judge(case, outcome, known, compare if mode == "generic" else judge_tags)
             return Result(f"{prefix}.{case.name}", FAIL if wrong else PASS, "; ".join(wrong), log)
 
         yield from context.each(one, cases)
@@ -248,9 +249,9 @@ def _together(context, cases, configuration):
         target = machine.Machine(image.image, append=["kasan_multi_shot"], mode=mode, timeout=TIMEOUT)
         verdicts, lines = [], []
         with contextlib.ExitStack() as opened:
-            symbolizer = opened.enter_context(each.ProgramSymbolizer(image.elf))
+            known = opened.enter_context(each.ProgramSymbols([image.elf]))
             names = [case.name for case in cases]
-            follower = each.Follower(names, program.sources, symbolizer, verdicts.append)
+            follower = each.Follower(names, program.sources, known, verdicts.append)
             try:
                 count, _ = each.boots(target, follower, lines.append)
             except Failure as error:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from redzone import archive, base, builder, each, host, ktap, machine, module
 from redzone.base import ROOT
 from redzone.builder import KERNEL
+from redzone.decode.images import Image
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, symbols
 from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import wrong_with
-from redzone.symbolize import Symbolizer
 
 TOOLS = (*KERNEL, "clang-19")
 TIMEOUT = 300
@@ -201,10 +201,10 @@ def _calls(elf):
 def _places(elf):
     """Return {(place, line): return addresses}, a place being "file:function function-called"."""
     places = {}
-    with Symbolizer(elf) as symbolizer:
+    with Image(elf) as image:
         for address, target in _calls(elf):
             # An inline function in a header counts as its caller's code.
-            sources = [s for s in symbolizer.look_up(address) if s.line and "/include/" not in s.path]
+            sources = [s for s in image.lines_at(address) if s.line and "/include/" not in s.path]
             if not sources:
                 continue
             path = sources[0].path.removeprefix(f"{ROOT}/")

@@ -67,7 +67,6 @@ NOT_BY_TAG |= {"wild-memory-access", "wild-memory-access-low"}
 BY_SLACK = {"slack-free", "slack-krealloc", "slack-walk"}
 NOT_BY_TAG |= BY_SLACK
 LATE = "asynchronous"
-_NO_DETAILS = "Asynchronous fault: no details available"
 
 _HEX16 = re.compile(r"\b(?:0x)?([0-9a-f]{16})\b")
 _FRAME = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+")
@@ -104,10 +103,11 @@ def golden_name(where, name, title):
 
 
 def reports(lines):
-    """Return the console.Reports of a console given as lines."""
+    """Return the model.Reports of a console given as lines."""
     reader = console.Reader()
     for line in lines:
         reader.feed(line)
+    reader.end()
     return reader.reports
 
 
@@ -140,15 +140,15 @@ def _caret(text, middle, tags):
 
 
 def normalize(report):
-    """Return the lines of a console.Report without the parts that change from boot to boot."""
-    if _NO_DETAILS in report.lines:
+    """Return the lines of a model.Report without the parts that change from boot to boot."""
+    if report.access.asynchronous:
         return _normalize_late(report)
-    origin = report.address
+    origin = report.access.address
     result = []
     middle = None
     # A report of overwritten slack has no line of tags.
-    tags = any(re.match(r"Pointer tag: |Write of size .* found (?:at|in) ", text) for text in report.lines)
-    for text in report.lines:
+    tags = any(re.match(r"Pointer tag: |Write of size .* found (?:at|in) ", text) for text in report.raw)
+    for text in report.raw:
         row = _ROW.match(text)
         if row:
             # An object's place in its row, and its neighbours, are the allocator's business.
@@ -175,7 +175,7 @@ def normalize(report):
         text = re.sub(r"\b(flags: 0x)[0-9a-f]{1,2}(?=[0-9a-f]{14}\()", r"\1TAG", text)
         # The kernel function that made a task's stack: compilers inline it differently.
         area = re.search(r" allocated at (\w+)\+", text)
-        if area and area[1] != report.where.partition("+")[0]:
+        if area and area[1] != report.where:
             text = text.replace(area[0], " allocated at FUNCTION+")
         # Both compilers describe a frame, but each lays it out differently.
         text = re.sub(r"at offset \d+ in frame", "at offset N in frame", text)
@@ -188,7 +188,7 @@ def normalize(report):
 def _normalize_late(report):
     """Return the lines of an asynchronous report. The place where the kernel noticed it (a tick, a context
     switch) is random."""
-    text = "\n".join(report.lines)
+    text = "\n".join(report.raw)
     text = re.sub(r"(?m)^(BUG: KASAN: \S+ in) \w+\+0x[0-9a-f]+/0x[0-9a-f]+$", r"\1 FUNCTION", text)
     text = re.sub(r"(?m)^CPU: \d+ PID: \d+ Comm: \S+", "CPU: N PID: PID Comm: TASK", text)
     text = re.sub(r"(?m)^(?: \S+\+0x[0-9a-f]+/0x[0-9a-f]+\n)+", " FRAMES\n", text)
@@ -204,7 +204,7 @@ def prefix_width(lines):
 def judge(name, lines, golden):
     """Return what is wrong with a console, as a list of texts. @golden: the console that it must match."""
     found, wanted = reports(lines), reports(golden)
-    if len(found) != 1 or not found[0].complete:
+    if len(found) != 1 or found[0].truncated:
         return [f"{base.plural(len(found), 'report')}, expected one complete report"]
     wrong = []
     if prefix_width(lines) is None:

@@ -176,7 +176,7 @@ def judge_bugs(lines):
             wrong += [] if expected is first else [f"{name}: {first.type if first else 'no report'}"]
         elif first.type != expected[0]:
             wrong.append(f"{name}: {first.type}, expected {expected[0]}")
-        elif not first.again and expected[1] not in [frame.name for frame in first.traces.get("call", [])]:
+        elif not first.again and expected[1] not in [frame.name for frame in first.frames("call")]:
             wrong.append(f"{name}: no {expected[1]}() in the trace")
     if not any(console.split(line)[1] == ABORTED for line in lines):
         wrong.append(f"the kernel did not say '{ABORTED}'")
