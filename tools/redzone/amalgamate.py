@@ -53,8 +53,12 @@ class Writer:
         self.seen = set(seen)
         self.lines = []
 
-    def add(self, path, guarded, text=None):
-        """Append the file @path, or @text in its place. @guarded: a header, all of it in one #ifndef."""
+    def add(self, path, guarded, text=None, stays=True):
+        """Append the file @path, or @text in its place.
+
+        guarded: a header, all of it in one #ifndef. stays: no condition around its #include may drop it, nor
+        one further out.
+        """
         text = _SPDX.sub("", text or path.read_text(encoding="utf-8"))
         name = path.relative_to(ROOT)
         self.lines.append(f"/* ===== {name} " + "=" * max(3, 86 - len(str(name))) + " */")
@@ -69,9 +73,9 @@ class Writer:
                 self.lines.append(line)
             elif header not in self.seen:
                 # A condition may drop this copy, so keep later ones; the guard drops those that repeat it.
-                if depth == 0:
+                if stays and depth == 0:
                     self.seen.add(header)
-                self.add(header, guarded=True)
+                self.add(header, guarded=True, stays=stays and depth == 0)
 
     @staticmethod
     def resolve(path, include):
