@@ -6,10 +6,12 @@
 #include <kasan/kasan.h>
 #include <kasan/version.h>
 #include <kernel/arch.h>
+#include <kernel/fault.h>
 #include <kernel/host.h>
 #include <kernel/initrd.h>
 #include <kernel/kasan_port.h>
 #include <kernel/fault_inject.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/kernel.h>
 #include <kernel/lock_events.h>
 #include <kernel/lockdep.h>

@@ -8,6 +8,7 @@
 #include <kasan/config.h>
 #include <kernel/arch.h>
 #include <kernel/kasan_port.h>
+#include <kernel/stacktrace.h>
 #include <kernel/types.h>
 
 static unsigned long reports_seen, reports_forgiven;
@@ -58,11 +59,13 @@ void kasan_panic_on_warn_release(void)
 #include <kernel/time.h>
 #include <asm/current.h>
 
+#include "internal.h"
+
 void kasan_port_task(struct kasan_port_task *task)
 {
 	task->id = (uint32_t)current->pid;
 	task->name = current->comm;
-	if (!arch_current_stack(&task->stack_start, &task->stack_end))
+	if (!current_stack(&task->stack_start, &task->stack_end))
 		task->stack_start = task->stack_end = 0;
 	task->trace_end = (uintptr_t)current->irq_frame;
 }
@@ -204,7 +207,7 @@ void kasan_port_report_end(const struct kasan_report_info *info)
 #ifndef CONFIG_KASAN_HW_TAGS
 	/* The compiler's checks come before the access. With hardware tags it has been done, or is not done at all. */
 	if (!info->is_free && !info->is_async)
-		arch_note_kasan_report(info->addr, info->size);
+		kasan_note_report(info->addr, info->size);
 #endif
 	flags = arch_local_irq_save();
 	console_unlock(flags);

@@ -11,6 +11,7 @@
 #include <kernel/program.h>
 #include <kernel/sched.h>
 #include <kernel/smp.h>
+#include <kernel/stacktrace.h>
 
 #define MESSAGE_MAX 512
 

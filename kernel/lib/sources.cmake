@@ -6,7 +6,9 @@ else()
 endif()
 set(REDZONE_LIB_SOURCES
     console.c
+    die.c
     early_printk.c
+    fault.c
     host.c
     initrd.c
     ${irqsoff}
@@ -17,16 +19,22 @@ set(REDZONE_LIB_SOURCES
     panic.c
     params.c
     printk.c
+    program_fault.c
     random.c
     sort.c
+    stacktrace.c
     string.c
     vsprintf.c)
 
-# Reports use these; the checked memcpy() ends in mem.c.
+# Reports and faults use these; the checked memcpy() ends in mem.c.
 set(REDZONE_LIB_UNINSTRUMENTED
     console.c
+    die.c
     early_printk.c
+    fault.c
     host.c
     ${irqsoff}
     kallsyms.c
-    mem.c)
+    mem.c
+    program_fault.c
+    stacktrace.c)

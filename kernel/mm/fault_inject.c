@@ -10,6 +10,7 @@
 #include <kernel/param.h>
 #include <kernel/preempt.h>
 #include <kernel/printk.h>
+#include <kernel/stacktrace.h>
 #include <kernel/string.h>
 
 #include "internal.h"

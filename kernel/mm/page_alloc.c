@@ -12,6 +12,7 @@
  * two CPUs write the same shadow.
  */
 #include <kernel/arch.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/kernel.h>
 #include <kernel/page_owner.h>
 #include <kernel/page_quarantine.h>

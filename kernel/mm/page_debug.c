@@ -4,6 +4,7 @@
 #include <kernel/kernel.h>
 #include <kernel/page_quarantine.h>
 #include <kernel/printk.h>
+#include <kernel/stacktrace.h>
 #include <kernel/string.h>
 
 #include "internal.h"

@@ -14,6 +14,7 @@
  * reused. Their shadow is kept for the next area, within the limit of vmap_shadow.c.
  */
 #include <kernel/arch.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>

@@ -7,6 +7,7 @@
 #define MM_VMAP_H
 
 #include <kernel/arch.h>
+#include <kernel/kasan_shadow.h>
 #include "internal.h"
 
 /**

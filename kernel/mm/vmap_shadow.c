@@ -14,6 +14,7 @@
  * takes a few additions.
  */
 #include <kernel/arch.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 

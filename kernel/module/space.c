@@ -12,6 +12,7 @@
  */
 #include <kasan/kasan.h>
 #include <kernel/arch.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/mm.h>
 #include <kernel/mutex.h>
 #include <kernel/rculist.h>

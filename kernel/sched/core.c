@@ -17,6 +17,7 @@
 #include <kernel/scs.h>
 #include <kernel/smp.h>
 #include <kernel/softirq.h>
+#include <kernel/stacktrace.h>
 #include <kernel/timer.h>
 #include <kernel/workqueue.h>
 #include <asm/barrier.h>

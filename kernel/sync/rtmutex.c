@@ -9,6 +9,7 @@
 #include <kernel/errno.h>
 #include <kernel/kernel.h>
 #include <kernel/lock_events.h>
+#include <kernel/stacktrace.h>
 #include <asm/barrier.h>
 
 #include "rtmutex.h"

@@ -7,6 +7,7 @@
 #include <kernel/kernel.h>
 #include <kernel/rwlock.h>
 #include <kernel/sched.h>
+#include <kernel/stacktrace.h>
 #include <asm/barrier.h>
 #include <asm/percpu.h>
 

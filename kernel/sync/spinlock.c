@@ -6,6 +6,7 @@
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/spinlock.h>
+#include <kernel/stacktrace.h>
 #include <asm/barrier.h>
 
 #include "lockup.h"

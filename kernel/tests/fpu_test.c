@@ -4,6 +4,7 @@
  * longjmp() brings them back, and threads that were not given any cannot use them.
  */
 #include <kernel/arch.h>
+#include <kernel/fault.h>
 #include <kernel/fpu.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>

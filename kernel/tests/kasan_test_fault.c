@@ -5,6 +5,7 @@
  */
 #include <kernel/arch.h>
 #include <kernel/errno.h>
+#include <kernel/fault.h>
 #include <kernel/sched.h>
 
 #include "kasan_test.h"

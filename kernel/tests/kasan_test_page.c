@@ -3,6 +3,7 @@
  */
 #include <kasan/port.h>
 #include <kernel/arch.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/mm.h>
 #include <kernel/page.h>
 #include <kernel/string.h>

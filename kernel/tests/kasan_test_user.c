@@ -4,6 +4,7 @@
  * without a copy function. After the second kind's report a CPU with PAN faults, and one without goes on.
  */
 #include <kernel/arch.h>
+#include <kernel/fault.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>

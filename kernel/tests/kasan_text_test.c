@@ -11,6 +11,7 @@
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/smp.h>
+#include <kernel/stacktrace.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
 #include <kernel/timer.h>

@@ -4,6 +4,7 @@
  * give an error that names the fault.
  */
 #include <kernel/arch.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/module.h>

@@ -4,6 +4,7 @@
  * here is what only the kernel can see or do: memory, refused allocations, and a kernel bug in the middle of a copy.
  */
 #include <kernel/bug.h>
+#include <kernel/fault.h>
 #include <kernel/kernel.h>
 #include <kernel/random.h>
 #include <kernel/sched.h>

@@ -5,6 +5,7 @@
  * tests/e2e/test_scs.py.
  */
 #include <kernel/arch.h>
+#include <kernel/fault.h>
 #include <kernel/fault_inject.h>
 #include <kernel/kernel.h>
 #include <kernel/module.h>
@@ -13,6 +14,7 @@
 #include <kernel/slab.h>
 #include <kernel/smp.h>
 #include <kernel/softirq.h>
+#include <kernel/stacktrace.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
 #include <kernel/timer.h>

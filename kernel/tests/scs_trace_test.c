@@ -9,6 +9,7 @@
 #include <kernel/sched.h>
 #include <kernel/scs.h>
 #include <kernel/slab.h>
+#include <kernel/stacktrace.h>
 #include <kernel/string.h>
 
 #include "kasan_test.h"

@@ -11,6 +11,7 @@
 #include <kernel/smp.h>
 #include <kernel/softirq.h>
 #include <kernel/spinlock.h>
+#include <kernel/stacktrace.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
 #include <kernel/timer.h>

@@ -4,6 +4,7 @@
  * The program is kernel/tests/user/; it checks itself as far as it can.
  */
 #include <kernel/arch.h>
+#include <kernel/fault.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/random.h>

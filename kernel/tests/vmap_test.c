@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* vmap_test.c - the address space of vmalloc: its trees, and how much shadow is kept for it. */
 #include <kernel/arch.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/random.h>

@@ -13,6 +13,7 @@
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/spinlock.h>
+#include <kernel/stacktrace.h>
 #include <kernel/string.h>
 
 #define BUCKETS 1024

@@ -14,6 +14,7 @@
 #include <kernel/printk.h>
 #include <kernel/program.h>
 #include <kernel/sched.h>
+#include <kernel/stacktrace.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
 #include <kernel/types.h>

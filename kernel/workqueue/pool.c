@@ -10,6 +10,7 @@
 #include <kasan/kasan.h>
 #include <kernel/arch.h>
 #include <kernel/slab.h>
+#include <kernel/stacktrace.h>
 
 #include "internal.h"
 

@@ -5,6 +5,7 @@
  * Not instrumented, and calls no instrumented code: there is no shadow to check until it has finished.
  */
 #include <kernel/arch.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/printk.h>
 #include <asm/irqflags.h>
 #include "internal.h"

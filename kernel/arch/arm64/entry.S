@@ -146,8 +146,6 @@ el1_irq:
 	mov	x0, sp
 	bl	el1_irq_handler
 	scs_leave_cpu
-	mov	x1, x0
-	mov	x0, sp
 	bl	el1_irq_exit
 	b	return_from_exception
 	.size	el1_irq, . - el1_irq

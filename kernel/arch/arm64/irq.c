@@ -51,7 +51,7 @@ void arch_irq_set_pending(unsigned int irq)
 }
 
 /* Handle all pending interrupts. Interrupts off. */
-void handle_irq(void)
+void arch_handle_irq(void)
 {
 	for (;;) {
 		u32 ack = gic->ack();

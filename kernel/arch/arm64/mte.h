@@ -28,6 +28,7 @@
 
 #ifndef __ASSEMBLER__
 #include <kasan/kasan.h>
+#include <kernel/arch.h>
 #include "sysreg.h"
 
 struct pt_regs;
@@ -77,13 +78,6 @@ static __always_inline void mte_check_async_of(const struct pt_regs *regs)
 void mte_tag_check_fault(struct pt_regs *regs);
 
 /**
- * mte_leave_mem_function() - handle a fault in memcpy() or another function of mem.S: report its whole range
- *
- * Return: true if there was a report; @regs then continues behind the call, as if the function had returned.
- */
-bool mte_leave_mem_function(struct pt_regs *regs, bool is_write);
-
-/**
  * mte_end_of_step() - end, at an exception, the run without checks that mte_tag_check_fault() started
  * @sync: the exception is synchronous.
  *
@@ -110,10 +104,6 @@ static inline void mte_check_async_of(const struct pt_regs *regs)
 {
 }
 static inline bool mte_end_of_step(struct pt_regs *regs, bool sync)
-{
-	return false;
-}
-static inline bool mte_leave_mem_function(struct pt_regs *regs, bool is_write)
 {
 	return false;
 }

@@ -216,7 +216,7 @@ static void stops_behind(struct stops *stops, unsigned long pc)
 
 /* --- The fault -------------------------------------------------------------------------------- */
 
-bool mte_leave_mem_function(struct pt_regs *regs, bool is_write)
+bool arch_leave_mem_function(struct pt_regs *regs, bool is_write)
 {
 	/* Arguments, return address and frame pointer still have their values of the entry. */
 	if (!is_mem_function(regs->pc) ||
@@ -233,10 +233,10 @@ static bool report_fault(struct pt_regs *regs)
 	bool is_write = regs->esr & ESR_ISS_WNR;
 
 	if (is_mem_function(regs->pc))
-		return mte_leave_mem_function(regs, is_write);
+		return arch_leave_mem_function(regs, is_write);
 	/* The load of an atomic operation. Its store runs without checks, so report a write now. */
 	is_write |= is_load_exclusive(*(const u32 *)regs->pc);
-	kasan_report_tag_fault(regs->far | FAR_UNDEFINED, fault_access_size(regs), is_write,
+	kasan_report_tag_fault(regs->far | FAR_UNDEFINED, arch_access_size(regs), is_write,
 			       regs->pc, regs->regs[29], true);
 	return false;
 }

@@ -12,8 +12,8 @@
  */
 #include <kernel/arch.h>
 #include <kernel/errno.h>
-#include <asm/irqflags.h>
-#include <asm/percpu.h>
+#include <kernel/kasan_shadow.h>
+#include <kernel/pgtable.h>
 #include "internal.h"
 
 extern u64 swapper_pg_dir[PTRS_PER_TABLE];
@@ -121,7 +121,7 @@ static void set_entry(u64 *entry, u64 value, unsigned long va, int level)
 }
 
 /* A loop in assembly: compilers turn a C loop over zeroes into a call of memset(), which checks shadow. */
-void clear_table(void *page)
+static void clear_table(void *page)
 {
 	u64 *end = (u64 *)page + PTRS_PER_TABLE;
 
@@ -140,16 +140,6 @@ phys_addr_t pgtable_zeroed_page(void)
 	if (pa)
 		clear_table(table_va(pa));
 	return pa;
-}
-
-void pgtable_share(phys_addr_t table)
-{
-	for (unsigned int i = 0; i < MAX_SHARED_TABLES; i++) {
-		if (!shared_tables[i]) {
-			shared_tables[i] = table;
-			return;
-		}
-	}
 }
 
 static bool is_shared(phys_addr_t table)
@@ -260,7 +250,52 @@ void map_prepared_page(unsigned long va, phys_addr_t pa, pgprot_t prot)
 	isb();
 }
 
-bool pgtable_set_block_table(unsigned long va, phys_addr_t shared)
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+
+/* Mark a table that several entries point to: it is copied before a change. */
+static void pgtable_share(phys_addr_t table)
+{
+	for (unsigned int i = 0; i < MAX_SHARED_TABLES; i++) {
+		if (!shared_tables[i]) {
+			shared_tables[i] = table;
+			return;
+		}
+	}
+}
+
+/* Tables of level 3 whose entries all map one page, [i] that of shared_pages[i]. */
+static u64 shared_pte[2][PTRS_PER_TABLE] __aligned(PAGE_SIZE);
+static phys_addr_t shared_pages[2];
+
+static phys_addr_t table_of_one_page(phys_addr_t page)
+{
+	unsigned int at = shared_pages[0] && shared_pages[0] != page;
+
+	if (!shared_pages[at]) {
+		for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
+			shared_pte[at][i] = page | PAGE_KERNEL_RO | PTE_TYPE_PAGE;
+		pgtable_share(__pa_symbol(shared_pte[at]));
+		shared_pages[at] = page;
+	}
+	return __pa_symbol(shared_pte[at]);
+}
+
+void pgtable_map_all(unsigned long start, unsigned long end, phys_addr_t page)
+{
+	static u64 pud[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
+	static u64 pmd[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
+
+	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++) {
+		pmd[i] = table_of_one_page(page) | PTE_TYPE_TABLE;
+		pud[i] = __pa_symbol(pmd) | PTE_TYPE_TABLE;
+	}
+	for (unsigned long va = start; va < end; va += 1UL << PGD_SHIFT)
+		swapper_pg_dir[table_index(va, 0)] = __pa_symbol(pud) | PTE_TYPE_TABLE;
+	pgtable_share(__pa_symbol(pud));
+	pgtable_share(__pa_symbol(pmd));
+}
+
+bool pgtable_map_block_to(unsigned long va, phys_addr_t page)
 {
 	unsigned long flags = pgtable_lock_irqsave();
 	u64 *table = swapper_pg_dir;
@@ -269,10 +304,52 @@ bool pgtable_set_block_table(unsigned long va, phys_addr_t shared)
 	for (level = 0; level < 2 && table; level++)
 		table = own_table(&table[table_index(va, level)], va, level);
 	if (table)
-		set_entry(&table[table_index(va, 2)], shared | PTE_TYPE_TABLE, va, 2);
+		set_entry(&table[table_index(va, 2)], table_of_one_page(page) | PTE_TYPE_TABLE, va,
+			  2);
 	pgtable_unlock_irqrestore(flags);
 	return table;
 }
+
+bool pgtable_is_writable(unsigned long va)
+{
+	int level;
+
+	return (READ_ONCE(*pgtable_walk(va, &level)) & (PTE_VALID | PTE_RDONLY)) == PTE_VALID;
+}
+
+phys_addr_t pgtable_take_page(unsigned long va)
+{
+	int level;
+	u64 *entry = pgtable_walk(va, &level);
+	const phys_addr_t page = *entry & PTE_ADDR_MASK;
+
+	WRITE_ONCE(*entry, 0);
+	return page;
+}
+
+unsigned long pgtable_own_below(unsigned long low, unsigned long high)
+{
+	while (high > low) {
+		unsigned long va = high - PAGE_SIZE;
+		u64 *table = swapper_pg_dir;
+		int level;
+
+		for (level = 0; level < 3; level++) {
+			u64 value = READ_ONCE(table[table_index(va, level)]);
+
+			if (!is_table(value, level) || is_shared(value & PTE_ADDR_MASK))
+				break;
+			table = table_va(value & PTE_ADDR_MASK);
+		}
+		if (level == 3)
+			return high;
+		/* Below this entry there are no pages of its own. */
+		high = va & ~((1UL << level_shift[level]) - 1);
+	}
+	return low;
+}
+
+#endif
 
 /*
  * A real-time kernel changes so much at a time with interrupts off, except for mappings that may have blocks, which
@@ -320,28 +397,6 @@ u64 *pgtable_walk(unsigned long va, int *level)
 		}
 		table = table_va(value & PTE_ADDR_MASK);
 	}
-}
-
-unsigned long pgtable_own_below(unsigned long low, unsigned long high)
-{
-	while (high > low) {
-		unsigned long va = high - PAGE_SIZE;
-		u64 *table = swapper_pg_dir;
-		int level;
-
-		for (level = 0; level < 3; level++) {
-			u64 value = READ_ONCE(table[table_index(va, level)]);
-
-			if (!is_table(value, level) || is_shared(value & PTE_ADDR_MASK))
-				break;
-			table = table_va(value & PTE_ADDR_MASK);
-		}
-		if (level == 3)
-			return high;
-		/* Below this entry there are no pages of its own. */
-		high = va & ~((1UL << level_shift[level]) - 1);
-	}
-	return low;
 }
 
 /* Unmap [@va, @end) from its start on, at least @bytes. Return: where the rest begins. */

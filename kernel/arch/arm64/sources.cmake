@@ -10,7 +10,6 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	gicv2.c
 	gicv3.c
 	irq.c
-	kasan_init.c
 	linear.c
 	mem.S
 	mte.c
@@ -18,12 +17,11 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	module.c
 	patch.c
 	pgtable.c
-	program_fault.c
 	psci.c
 	seed.c
 	setup.c
+	show.c
 	smp.c
-	stacktrace.c
 	timer.c
 	traps.c
 	uaccess.S
@@ -34,15 +32,13 @@ set(REDZONE_ARCH_ARM64_SOURCES
 set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
 	early.c
 	fault.c
-	kasan_init.c
 	linear.c
 	mte.c
 	mte_fault.c
 	patch.c
 	pgtable.c
-	program_fault.c
 	psci.c
-	stacktrace.c
+	show.c
 	timer.c
 	traps.c
 )

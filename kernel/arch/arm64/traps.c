@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * traps.c - dispatches exceptions by class, and ends a thread or the machine.
+ * traps.c - dispatches exceptions by class.
  *
  * Not instrumented, like fault.c. entry.S enters it with everything masked, on the stack of the interrupted code.
  */
 #include <kasan/kasan.h>
 #include <kernel/arch.h>
 #include <kernel/console.h>
+#include <kernel/fault.h>
+#include <kernel/irq_entry.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
-#include <kernel/gfp.h>
-#include <kernel/softirq.h>
+#include <kernel/stacktrace.h>
 #include <kernel/vmalloc.h>
 #include <asm/bug.h>
 #include "internal.h"
@@ -37,10 +38,6 @@ _Static_assert(sizeof(struct pt_regs) == PT_REGS_SIZE, "entry.S");
 #define EC_SP_ALIGN	0x26
 #define EC_BRK64	0x3c
 
-unsigned int oops_count;
-
-/* Depth of die() on each CPU: an exception inside it only prints that it happened. */
-static unsigned int dying[NR_CPUS];
 static bool overflowed[NR_CPUS];
 
 /* Unmask debug exceptions, SError and FIQ, so that an error inside the handler is seen. Interrupts stay off. */
@@ -49,8 +46,7 @@ static void unmask_errors(void)
 	__asm__ __volatile__("msr daifclr, #0xd" ::: "memory");
 }
 
-/* For the time before printk() exists, and for exceptions that it may have caused itself. */
-static _Noreturn void bare_panic(const char *what, const struct pt_regs *regs)
+_Noreturn void arch_bare_panic(const char *what, const struct pt_regs *regs)
 {
 	early_printk("\n%s: ESR %lx FAR %lx\n", what, regs->esr, regs->far);
 	early_printk("pc : %p lr : %p sp : %p\n", (void *)regs->pc, (void *)regs->regs[30],
@@ -59,46 +55,6 @@ static _Noreturn void bare_panic(const char *what, const struct pt_regs *regs)
 		early_printk("x%u: %p x%u: %p x%u: %p\n", i, (void *)regs->regs[i], i + 1,
 			     (void *)regs->regs[i + 1], i + 2, (void *)regs->regs[i + 2]);
 	early_panic("%s\n", what);
-}
-
-void die(const char *msg, struct pt_regs *regs)
-{
-	unsigned int cpu = smp_processor_id();
-	unsigned long flags;
-	const char *fatal = NULL;
-
-	arch_local_irq_disable();
-	if (!early_init_done)
-		bare_panic(msg ? msg : "Oops", regs);
-	if (dying[cpu]++)
-		bare_panic("Exception while handling an exception", regs);
-
-	flags = console_lock();
-	__atomic_fetch_add(&oops_count, 1, __ATOMIC_RELAXED);
-	if (msg) {
-		printk("Internal error: %s: %016lx [#%u] SMP\n", msg, regs->esr, oops_count);
-		show_regs(regs);
-		printk("---[ end trace %016lx ]---\n", 0UL);
-	}
-	if (panic_in_progress())
-		fatal = "Oops while stopping";
-	else if (!in_task())
-		fatal = "Oops: Fatal exception in interrupt";
-	else if (current->kflags & PF_IDLE || current == &init_task)
-		fatal = "Attempted to kill the idle task!";
-	else if (in_atomic() || regs_irqs_disabled(regs))
-		fatal = "Oops: Fatal exception in atomic context";
-	else if (panic_on_oops)
-		fatal = "Oops: Fatal exception";
-	if (!fatal)
-		printk("Thread %s/%d is killed\n", current->comm, current->pid);
-	console_unlock(flags);
-	dying[cpu]--;
-
-	if (fatal)
-		panic("%s", fatal);
-	arch_local_irq_enable();
-	make_task_dead();
 }
 
 #ifdef CONFIG_KASAN_SW_TAGS
@@ -161,7 +117,7 @@ static void handle_sync(struct pt_regs *regs)
 	unmask_errors();
 	/* printk() does not work yet, so the cause can only be a bug in early_init(). */
 	if (!early_init_done)
-		bare_panic("Exception in early_init()", regs);
+		arch_bare_panic("Exception in early_init()", regs);
 
 	switch (ESR_EC(regs->esr)) {
 	case EC_DABT_CURRENT:
@@ -208,70 +164,37 @@ void el1_sync_handler(struct pt_regs *regs)
 		irqsoff_end();
 }
 
-/* The interrupted code had interrupts on. The interrupt itself may have used memory that the thread keeps for its stack. */
-static void refill_in_irq(void)
+/* Called on the CPU's own shadow call stack, if there are any. Return: what kernel_irq_end() puts back. */
+static const void *handle_kernel_irq(struct pt_regs *regs)
 {
-	if (unlikely(current->demand))
-		(void)stack_refill(GFP_ATOMIC);
-}
-
-#ifdef CONFIG_SHADOW_CALL_STACK
-
-/* Called on the CPU's own shadow call stack. Return: what el1_irq_exit() puts back. */
-const void *el1_irq_handler(struct pt_regs *regs)
-{
-	const void *outer = current->irq_frame;
-
-	irqsoff_begin();
-	mte_end_of_step(regs, false);
-	mte_exception_entry();
-	unmask_errors();
-	mte_check_async_of(regs);
-	current->irq_frame = regs;
-	irq_enter();
-	handle_irq();
-	arch_check_async_faults();
-	irq_exit();
-	refill_in_irq();
-	return outer;
-}
-
-/* Called on the task's shadow call stack, interrupts off. */
-void el1_irq_exit(struct pt_regs *regs, const void *outer)
-{
-	scs_check();
-	irq_exit_softirq();
-	if (need_resched() && preempt_count() == 0)
-		preempt_schedule_irq();
-	current->irq_frame = outer;
-	irqsoff_end();
-}
-
-#else
-
-void el1_irq_handler(struct pt_regs *regs)
-{
-	const void *outer = current->irq_frame;
-
 	irqsoff_begin();
 	mte_end_of_step(regs, false);
 	mte_exception_entry();
 	unmask_errors();
 	/* Bad accesses that the CPU has noted belong to the interrupted code now, and to the interrupt at its end. */
 	mte_check_async_of(regs);
-	/* Stays set as long as this frame exists, even if another task runs in between. */
-	current->irq_frame = regs;
-	irq_enter();
-	handle_irq();
-	arch_check_async_faults();
-	irq_exit();
-	refill_in_irq();
-	irq_exit_softirq();
-	/* The interrupted code had interrupts on, so it may be preempted. */
-	if (need_resched() && preempt_count() == 0)
-		preempt_schedule_irq();
-	current->irq_frame = outer;
-	irqsoff_end();
+	return kernel_irq(regs);
+}
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+
+const void *el1_irq_handler(struct pt_regs *regs)
+{
+	return handle_kernel_irq(regs);
+}
+
+/* Called on the task's shadow call stack, interrupts off. */
+void el1_irq_exit(const void *outer)
+{
+	scs_check();
+	kernel_irq_end(outer);
+}
+
+#else
+
+void el1_irq_handler(struct pt_regs *regs)
+{
+	kernel_irq_end(handle_kernel_irq(regs));
 }
 
 #endif
@@ -280,7 +203,7 @@ static _Noreturn void fatal_exception(const char *what, struct pt_regs *regs)
 {
 	unmask_errors();
 	if (!early_init_done)
-		bare_panic(what, regs);
+		arch_bare_panic(what, regs);
 	printk("%s: ESR 0x%016lx FAR 0x%016lx\n", what, regs->esr, regs->far);
 	show_regs(regs);
 	panic("%s", what);
@@ -359,10 +282,10 @@ void scs_fault_handler(struct pt_regs *regs)
 
 	unmask_errors();
 	if (!early_init_done)
-		bare_panic(what, regs);
+		arch_bare_panic(what, regs);
 	/* This stack has overflowed as well, or printing causes a fault. */
 	if (overflowed[cpu])
-		bare_panic("Shadow call stack for faults exhausted", regs);
+		arch_bare_panic("Shadow call stack for faults exhausted", regs);
 	overflowed[cpu] = true;
 
 	flags = console_lock();
@@ -458,10 +381,10 @@ struct pt_regs *overflow_handler(struct pt_regs *regs)
 		return low && is_program_fault(regs) ? copy_regs(regs, regs->sp) : NULL;
 	unmask_errors();
 	if (!early_init_done)
-		bare_panic(what, regs);
+		arch_bare_panic(what, regs);
 	/* This stack has overflowed as well, or printing causes a fault. */
 	if (overflowed[cpu])
-		bare_panic("Overflow stack exhausted", regs);
+		arch_bare_panic("Overflow stack exhausted", regs);
 	if (may_handle_overflow(regs))
 		return copy_regs(regs, (uintptr_t)current->other_stack + current->other_size);
 	overflowed[cpu] = true;
@@ -490,5 +413,5 @@ void el1_stack_handler(struct pt_regs *regs)
 	if ((uintptr_t)(regs + 1) == regs->sp)
 		refill_stack(regs);
 	else
-		handle_overflow(regs);
+		handle_overflow(regs, regs->far);
 }

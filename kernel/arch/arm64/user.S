@@ -42,7 +42,7 @@
 	.endif
 #endif
 	.if	\irq
-	bl	el0_irq_exit
+	bl	irq_exit_softirq
 	.endif
 	b	return_to_user
 	.size	\name, . - \name

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * user_traps.c - exceptions from user mode (system calls, interrupts, forbidden actions of programs), and
- * the work that is left before a task returns there.
+ * user_traps.c - exceptions from user mode: system calls, interrupts, forbidden actions of programs.
  *
  * user.S enters it with everything masked and `current` set, on the task's empty kernel stack.
  */
 #include <kernel/arch.h>
+#include <kernel/fault.h>
+#include <kernel/irq_entry.h>
 #include <kernel/kernel.h>
 #include <kernel/process.h>
 #include <kernel/sched.h>
-#include <kernel/softirq.h>
-#include <asm/irqflags.h>
-#include "extable.h"
 #include "internal.h"
 #include "mte.h"
 
-#define ESR_EC(esr)  ((unsigned int)((esr) >> 26) & 0x3f)
-#define ESR_ISS_WNR  BIT(6)
-#define ESR_ISS_CM   BIT(8)
-#define ESR_FSC(esr) ((unsigned int)((esr) & 0x3f))
+#define ESR_EC(esr) ((unsigned int)((esr) >> 26) & 0x3f)
 
 #define EC_UNKNOWN    0x00
 #define EC_WFX	      0x01
@@ -45,8 +40,6 @@
 #define SCTLR_EL1_SPAN BIT(23) /* clear: exceptions to EL1 set PSTATE.PAN */
 #define SCTLR_EL1_UCI  BIT(26) /* ... and synchronise instructions with data */
 
-extern struct exception_entry __start___ex_table[], __stop___ex_table[];
-
 bool cpu_has_pan(void)
 {
 	return read_sysreg(id_aa64mmfr1_el1) >> MMFR1_PAN_SHIFT & 0xf;
@@ -67,52 +60,10 @@ void user_init_cpu(void)
 	write_sysreg(0, tpidr_el0);
 }
 
-bool fixup_exception(struct pt_regs *regs)
-{
-	/* The table is so short that a search through all of it takes no time beside the exception itself. */
-	for (const struct exception_entry *e = __start___ex_table; e < __stop___ex_table; e++) {
-		if ((unsigned long)&e->insn + (unsigned long)(long)e->insn != regs->pc)
-			continue;
-		regs->pc = (unsigned long)&e->fixup + (unsigned long)(long)e->fixup;
-		return true;
-	}
-	return false;
-}
-
 void user_init_regs(struct pt_regs *regs, unsigned long pc, unsigned long sp)
 {
 	/* All registers zero; PSTATE: EL0, 64 bits, nothing masked. */
 	*regs = (struct pt_regs){.pc = pc, .sp = sp};
-}
-
-/* --- Faults ----------------------------------------------------------------------------------- */
-
-static const char *access_of(const struct pt_regs *regs)
-{
-	if (ESR_EC(regs->esr) == EC_IABT_LOWER)
-		return "execution";
-	return (regs->esr & ESR_ISS_WNR) && !(regs->esr & ESR_ISS_CM) ? "write" : "read";
-}
-
-static const char *memory_of(const struct pt_regs *regs)
-{
-	if (regs->far >= PAGE_OFFSET)
-		return "kernel";
-	if (regs->far >= TASK_SIZE)
-		return "impossible";
-	if ((ESR_FSC(regs->esr) & 0x3c) == 0x0c)
-		return "protected";
-	return "unmapped";
-}
-
-static void user_fault(struct pt_regs *regs)
-{
-	int signal = (ESR_FSC(regs->esr) & 0x38) <= 0x08 ? SIGSEGV : SIGBUS;
-	char why[64];
-
-	snprintf(why, sizeof(why), "%s of %s address %016lx", access_of(regs), memory_of(regs),
-		 regs->far);
-	process_die(signal, why, regs);
 }
 
 void el0_sync_handler(struct pt_regs *regs)
@@ -127,9 +78,12 @@ void el0_sync_handler(struct pt_regs *regs)
 		regs->regs[0] = (u64)user_syscall(regs_syscall_nr(regs), regs->regs);
 		return;
 	case EC_DABT_LOWER:
-	case EC_IABT_LOWER:
-		user_fault(regs);
+	case EC_IABT_LOWER: {
+		const struct fault fault = fault_of(regs, class == EC_IABT_LOWER);
+
+		user_fault(regs, &fault);
 		return;
+	}
 	case EC_WFX:
 		/* These are hints: the program need not wait. */
 		regs->pc += 4;
@@ -179,16 +133,7 @@ void el0_irq_handler(struct pt_regs *regs)
 	irqsoff_begin();
 	mte_exception_entry();
 	unmask_errors();
-	irq_enter();
-	handle_irq();
-	arch_check_async_faults();
-	irq_exit();
-}
-
-/* Called on the task's shadow call stack, interrupts off. */
-void el0_irq_exit(void)
-{
-	irq_exit_softirq();
+	user_irq();
 }
 
 void el0_fiq_handler(struct pt_regs *regs)
@@ -199,32 +144,4 @@ void el0_fiq_handler(struct pt_regs *regs)
 void el0_error_handler(struct pt_regs *regs)
 {
 	el1_error_handler(regs);
-}
-
-/* --- The way back ----------------------------------------------------------------------------- */
-
-/*
- * Called by user.S with interrupts off, and returns with them off. Handles everything that was requested
- * before the last look. A later request comes with an interrupt, which ends here again.
- */
-void exit_to_user_mode(struct pt_regs *regs)
-{
-	irqsoff_begin();
-	/* A lock that a system call left held would stay held for ever. */
-	if (WARN(preempt_count(), "return to user mode with preempt_count %d", preempt_count()))
-		current->preempt_count = 0;
-	lockdep_user_exit();
-	/* First, so that the report does not depend on other tasks that want this CPU now. */
-	arch_check_async_faults();
-	for (;;) {
-		unsigned long flags = READ_ONCE(current->flags);
-
-		if (!(flags & (BIT(TIF_NEED_RESCHED) | BIT(TIF_KILL) | BIT(TIF_PROCESS_KILL))))
-			return;
-		if (flags & BIT(TIF_PROCESS_KILL)) {
-			local_irq_enable();
-			process_exit_killed();
-		}
-		preempt_schedule_irq();
-	}
 }

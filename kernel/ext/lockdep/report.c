@@ -7,6 +7,7 @@
 #include <kernel/console.h>
 #include <kernel/kasan_port.h>
 #include <kernel/sched.h>
+#include <kernel/stacktrace.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
 

@@ -7,6 +7,7 @@
 #include <kernel/arch.h>
 #include <kernel/kallsyms.h>
 #include <kernel/module.h>
+#include <kernel/stacktrace.h>
 
 #include "internal.h"
 

@@ -25,7 +25,7 @@
  *                     are also ordered against memory
  *   <asm/irqflags.h>  arch_local_irq_save() arch_local_irq_restore() arch_local_irq_disable()
  *                     arch_local_irq_enable() arch_local_save_flags() arch_irqs_disabled_flags()
- *   <asm/kasan.h>     kasan_want_linear_shadow(), arch_check_async_faults(), arch_check_async_faults_in()
+ *   <asm/kasan.h>     with hardware tags: arch_check_async_faults(), arch_check_async_faults_in(), arch_leave_mem_function()
  *   <asm/memory.h>    the map of the address space: PAGE_OFFSET PAGE_END, MODULES_VADDR MODULES_END, KIMAGE_VADDR
  *                     KIMAGE_END, VMALLOC_START VMALLOC_END, IOREMAP_START IOREMAP_END, KASAN_SHADOW_START
  *                     KASAN_SHADOW_END; TASK_SIZE: user addresses are below; FIX_UART_VADDR if pl011.c drives the
@@ -57,7 +57,6 @@
 
 #include <kasan/config.h>
 #include <kernel/types.h>
-#include <asm/kasan.h>
 #include <asm/memory.h>
 #include <asm/pgtable.h>
 
@@ -66,6 +65,23 @@ struct mm_struct;
 struct page;
 struct pt_regs;
 struct task;
+
+#ifdef CONFIG_KASAN_HW_TAGS
+#include <asm/kasan.h>
+#else
+static inline void arch_check_async_faults(void)
+{
+}
+
+static inline void arch_check_async_faults_in(const void *func)
+{
+}
+
+static inline bool arch_leave_mem_function(struct pt_regs *regs, bool is_write)
+{
+	return false;
+}
+#endif
 
 /*
  * The linker script defines the image [_text, _end), its code [_text, _etext), and the arrays
@@ -210,42 +226,51 @@ void arch_fpu_set(const struct fpu_state *state);
 /** arch_call_on_stack() - call @fn(@arg) on another stack of the running task. @top: the address above it. */
 void arch_call_on_stack(void *top, void (*fn)(void *arg), void *arg);
 
-/* --- Traces and faults ------------------------------------------------------------------------ */
+/* --- Exceptions, faults and traces ------------------------------------------------------------ */
 
-/** arch_current_stack() - find the stack that the caller runs on: the task's, the boot stack, or a stack for
- *  faults. @start, @end: filled with its lowest address and the first address above it. Any context.
- *  Return: false if the stack is not known. */
-bool arch_current_stack(uintptr_t *start, uintptr_t *end);
+/* False until the final map, the shadow and a console exist: printk() must not be used. The architecture sets it. */
+extern bool early_init_done;
 
-/**
- * stack_trace_save() - collect code addresses, innermost first
- * @pcs: filled with at most @max addresses.
- * @regs: start in this interrupted context, with its pc as first entry; NULL: start at the caller.
- *
- * The walk follows frame records only inside of known stacks and at ascending addresses, so garbage ends
- * it. Any context. Return: number of entries.
- */
-size_t stack_trace_save(uintptr_t *pcs, size_t max, const struct pt_regs *regs);
+/** arch_bare_panic() - print @what and the registers with early_printk() only, and stop. For the time before printk() works,
+ *  and for exceptions that it may have caused itself. */
+_Noreturn void arch_bare_panic(const char *what, const struct pt_regs *regs);
+
+/** show_regs() - print "CPU: n PID: n Comm: ...", print_modules(), the registers, the code around the pc, and show_trace(). */
+void show_regs(struct pt_regs *regs);
+
+/** arch_handle_irq() - handle the interrupts that are pending: ask the controller which, call irq_handle(), smp_handle_ipi()
+ *  or timer_tick(), and tell the controller that it is over. Called by kernel_irq() and user_irq(). */
+void arch_handle_irq(void);
+
+/* The stacks for exceptions of code without room on its own: NR_CPUS pieces of OVERFLOW_STACK_SIZE bytes. */
+extern char overflow_stack[];
 
 /** arch_is_interrupted() - does a trace go from the return address @before to an instruction that an exception has
  *  interrupted? That one is not a return address: print it with %pS. Any context. */
 bool arch_is_interrupted(uintptr_t before);
 
-/** dump_stack() - print "CPU: n PID: n Comm: ..." and the caller's trace. Any context. */
-void dump_stack(void);
+/** arch_access_size() - Return: bytes that the instruction at the pc accesses, 0 if not known. */
+size_t arch_access_size(const struct pt_regs *regs);
 
-/* Number of kernel exceptions since boot that ended a thread or the machine ("Oops"). */
-extern unsigned int oops_count;
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
 
-#ifdef CONFIG_KASAN
+/* What an instruction looks like, for one that loads shadow. */
+#define SHADOW_LOAD 1U /* it reads one or two bytes, and the result is a register or a comparison */
+#define SHADOW_LOAD_BY_OFFSET \
+	2U /* one operand of its address is the shadow's offset: it can be nothing else */
+#define SHADOW_LOAD_TESTED 4U /* what it reads is compared at once, or a few instructions later */
+
+/** arch_shadow_load() - Return: what the instruction at the pc is, of code of the kernel: a sum of SHADOW_LOAD_*. */
+unsigned int arch_shadow_load(const struct pt_regs *regs);
+
 /**
- * arch_note_kasan_report() - remember an access that KASAN has just reported
- * @addr, @size: the access.
+ * arch_finish_shadow_load() - complete the instruction at the pc as if it had read ff from each byte: "not accessible"
  *
- * If the access then faults in the same thread, the oops refers to the report in a few lines, instead of a
- * second one. Called inside of a report.
+ * Whatever the instruction would have changed is changed: a register with the byte extended as the instruction asks for, or
+ * the flags of a comparison in memory. @regs continues behind it. Return: false if that cannot be done.
  */
-void arch_note_kasan_report(uintptr_t addr, size_t size);
+bool arch_finish_shadow_load(struct pt_regs *regs);
+
 #endif
 
 /* --- The kernel's page tables. Any context unless stated otherwise ---------------------------- */
@@ -304,105 +329,6 @@ phys_addr_t kernel_va_to_pa(unsigned long va, bool *writable);
 /** ioremap() - map @size bytes of device registers at @pa. Mappings stay for ever. Return: the registers'
  *  address; NULL if the device window is full or there is no memory for page tables. */
 void *ioremap(phys_addr_t pa, size_t size);
-
-/* --- Shadow memory: Generic mode and software tags -------------------------------------------- */
-
-/* Shadow of accessible memory. With tags: the tag of pointers without a tag. */
-#ifdef CONFIG_KASAN_TAGS
-#define KASAN_SHADOW_OPEN KASAN_TAG_KERNEL
-#else
-#define KASAN_SHADOW_OPEN 0
-#endif
-
-#ifdef CONFIG_KASAN_SHADOW_OFFSET
-
-/* Bytes that one page of shadow describes. */
-#define KASAN_SHADOW_PAGE_SPAN (PAGE_SIZE << KASAN_SHADOW_SCALE_SHIFT)
-
-/** kasan_shadow_init() - prepare the shadow of all RAM in the linear map; RAM is accessible at first. Boot CPU,
- *  after parameters are parsed, before mm_init(). */
-void kasan_shadow_init(void);
-
-/** kasan_free_boot_memory() - poison the free RAM [@start, @end), which was never allocated, without writing
- *  its shadow if possible. @start, @end: page aligned addresses in the linear map. Boot only. */
-void kasan_free_boot_memory(unsigned long start, unsigned long end);
-
-/**
- * kasan_map_shadow() - give [@va, @va + @size) real shadow, filled with @value where it is new
- *
- * Any context, any CPU. Real shadow stays, with its contents. Shadow is made in whole pages, so @value must
- * also be right for the KASAN_SHADOW_PAGE_SPAN bytes around each end of the range. Return: false if there
- * is no memory; shadow that was mapped before the failure stays.
- */
-bool kasan_map_shadow(unsigned long va, size_t size, u8 value);
-
-/**
- * kasan_unmap_shadow() - take back the real shadow of free addresses
- * @va, @size: multiples of KASAN_SHADOW_PAGE_SPAN, in vmalloc or module space. The range is not in use, and
- *	all of its real shadow holds KASAN_VMALLOC_INVALID.
- * @pages: filled with the physical addresses of the pages taken: at most one for each
- *	KASAN_SHADOW_PAGE_SPAN bytes. No CPU can access them any more; they belong to the caller.
- *
- * A shared page of KASAN_VMALLOC_INVALID takes their place, so late accesses are still reported. Any
- * context, any CPU; the caller ensures that no CPU maps shadow there at the same time. Return: number of
- * pages.
- */
-unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *pages);
-
-/**
- * kasan_shadow_below() - skip addresses without real shadow
- * @low, @high: multiples of KASAN_SHADOW_PAGE_SPAN.
- *
- * It is as fast for a large range as for a small one, because it skips missing page tables as a whole.
- * Return: an address in [@low, @high], a multiple of KASAN_SHADOW_PAGE_SPAN; from there up to @high no
- * shadow is real.
- */
-unsigned long kasan_shadow_below(unsigned long low, unsigned long high);
-
-/** kasan_shadow_is_real() - Return: true if the shadow of @va can be written. */
-bool kasan_shadow_is_real(unsigned long va);
-
-/** kasan_shadow_pages() - Return: number of real shadow pages that were made one by one: for vmalloc and
- *  module space, and a few at the ends of RAM. */
-unsigned long kasan_shadow_pages(void);
-
-/** kasan_vmalloc_shadow_pages() - Return: number of those that belong to vmalloc space. */
-static inline unsigned long kasan_vmalloc_shadow_pages(void)
-{
-	extern unsigned long kasan_nr_vmalloc_shadow;
-
-	return READ_ONCE(kasan_nr_vmalloc_shadow);
-}
-
-#else
-static inline void kasan_shadow_init(void)
-{
-}
-
-static inline void kasan_free_boot_memory(unsigned long start, unsigned long end)
-{
-}
-
-static inline bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
-{
-	return true;
-}
-
-static inline bool kasan_shadow_is_real(unsigned long va)
-{
-	return false;
-}
-
-static inline unsigned long kasan_shadow_pages(void)
-{
-	return 0;
-}
-
-static inline unsigned long kasan_vmalloc_shadow_pages(void)
-{
-	return 0;
-}
-#endif
 
 /* --- User mode: page tables. The caller holds mm->lock unless stated otherwise ---------------- */
 

@@ -8,6 +8,8 @@
 
 #include <kernel/types.h>
 
+struct pt_regs;
+
 #ifdef CONFIG_SHADOW_CALL_STACK
 #include <asm/scs.h>
 
@@ -67,6 +69,26 @@ void scs_call_softirqs(void (*fn)(void), const void **frame);
 /** kasan_port_scs_outer() - from the CPU's stack with the oldest entry at @base to the one that it interrupted. @top: filled.
  *  Return: false if it interrupted none. */
 bool kasan_port_scs_outer(uintptr_t base, uintptr_t *top);
+
+/**
+ * struct scs_walk - a trace that is copied from shadow call stacks, newest entry first
+ * @top: address above the next entry. @base: oldest entry of that stack.
+ */
+struct scs_walk {
+	uintptr_t top, base;
+};
+
+/** scs_walk_start() - start at the pointer @top. Return: false if the shadow call stacks do not have the
+ *  whole trace: @top is none of this context's or the one for faults, or functions that push nothing have called
+ *  others. */
+bool scs_walk_start(struct scs_walk *walk, uintptr_t top);
+
+/** scs_walk_start_regs() - the same for the interrupted code of @regs; its own pc is not part of the walk. */
+bool scs_walk_start_regs(struct scs_walk *walk, const struct pt_regs *regs);
+
+/** scs_walk_next() - Return: false at the end. @pc: filled with a return address, without its authentication
+ *  code. */
+bool scs_walk_next(struct scs_walk *walk, uintptr_t *pc);
 
 #else
 

@@ -13,6 +13,7 @@
 #include <kernel/irqflags.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
+#include <kernel/stacktrace.h>
 #include <asm/barrier.h>
 
 #include "bench.h"

@@ -17,6 +17,7 @@
  */
 #include <kasan/stats.h>
 #include <kernel/arch.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/module.h>

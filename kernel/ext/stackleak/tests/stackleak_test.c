@@ -4,7 +4,7 @@
  * way; a later one of the same program looks for it. It is gone if the stack is erased, and there if it is not.
  */
 #include <kernel/arch.h>
-#include <kernel/irqflags.h>
+#include <kernel/fault.h>
 #include <kernel/kasan_port.h>
 #include <kernel/kernel.h>
 #include <kernel/random.h>

@@ -45,6 +45,25 @@ static inline u64 regs_syscall_nr(const struct pt_regs *regs)
 	return regs->regs[8];
 }
 
+/** regs_fp() - Return: the frame pointer. */
+static inline unsigned long regs_fp(const struct pt_regs *regs)
+{
+	return regs->regs[29];
+}
+
+/** regs_return_address() - Return: where a function that has no frame yet, or needs none, returns to. */
+static inline unsigned long regs_return_address(const struct pt_regs *regs)
+{
+	return regs->regs[30];
+}
+
+/* What the CPU says about an exception: a number, and its name in reports. */
+#define REGS_ERROR_NAME "ESR"
+static inline unsigned long regs_error(const struct pt_regs *regs)
+{
+	return regs->esr;
+}
+
 static inline bool regs_irqs_disabled(const struct pt_regs *regs)
 {
 	return (regs->pstate & PSR_I_BIT) != 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kasan_init.c - shadow memory on arm64.
+ * shadow.c - shadow memory: the states of its pages, and how they change.
  *
  * The states of a shadow page:
- *  - open: one page of SHADOW_OPEN, read-only, for all of the upper half through three shared tables.
+ *  - open: one page of SHADOW_OPEN, read-only, for all of the kernel's half through shared tables.
  *    The memory it describes is accessible, and that cannot be changed. With software tags it holds "the tag of
  *    pointers without a tag", so those pass the first comparison.
  *  - image: reserved by the linker script and real from the first C function on, so that boot stacks and globals
@@ -14,39 +14,33 @@
  *    module space from kasan_map_shadow() on.
  *  - closed: one page of KASAN_VMALLOC_INVALID, read-only, where kasan_unmap_shadow() has taken real pages away.
  *
- * The shadow of RAM is made of blocks of 2 MiB, each for 16 MiB of RAM (with software tags 32 MiB). That
- * takes fewer tables, and checked accesses miss the TLB less often. Their memory is set aside at boot, so
- * making a block real cannot fail.
+ * The shadow of RAM is made of blocks that one entry of a page table maps: with tables of 4 KiB these are 2 MiB, each for
+ * 16 MiB of RAM (with software tags 32 MiB). That takes fewer tables, and checked accesses miss the TLB less often. Their
+ * memory is set aside at boot, so making a block real cannot fail.
  *
  * Not instrumented: it runs before there is shadow, and changes shadow while other code is using it.
  */
 #include <kasan/kasan.h>
 #include <kernel/arch.h>
 #include <kernel/errno.h>
+#include <kernel/kasan_shadow.h>
 #include <kernel/memblock.h>
 #include <kernel/printk.h>
+#include <kernel/pgtable.h>
+#include <kernel/string.h>
 #include <asm/irqflags.h>
-#include <asm/percpu.h>
+
 #include "internal.h"
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 
-#define SHADOW_OPEN   (KASAN_SHADOW_OPEN * 0x0101010101010101UL)
-#define SHADOW_FREE   (KASAN_PAGE_FREE * 0x0101010101010101UL)
-#define SHADOW_CLOSED (KASAN_VMALLOC_INVALID * 0x0101010101010101UL)
-
 extern char __kasan_image_shadow_start[], __kasan_image_shadow_end[];
 
-static u64 open_pud[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
-static u64 open_pmd[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
-static u64 open_pte[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
 static u8 open_page[PAGE_SIZE] __aligned(PAGE_SIZE);
-
-#define SHADOW_BLOCK (1UL << PMD_SHIFT)
-
-static u64 free_pte[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
 static u8 free_page[PAGE_SIZE] __aligned(PAGE_SIZE);
 static u8 closed_page[PAGE_SIZE] __aligned(PAGE_SIZE);
+
+#define SHADOW_BLOCK (1UL << PMD_SHIFT)
 
 /* One word for each block: the physical address of its memory, and KASAN_BLOCK_*. */
 u64 *kasan_blocks;
@@ -56,50 +50,18 @@ static unsigned long shadow_of(unsigned long va)
 	return (kasan_untag_addr(va) >> KASAN_SHADOW_SCALE_SHIFT) + CONFIG_KASAN_SHADOW_OFFSET;
 }
 
-/* A loop in assembly, for the same reason as in clear_table(). */
-static void fill_memory(void *start, size_t size, u64 value)
-{
-	void *end = (char *)start + size;
-
-	__asm__ __volatile__("1:	stp	%2, %2, [%0]\n"
-			     "	stp	%2, %2, [%0, #16]\n"
-			     "	stp	%2, %2, [%0, #32]\n"
-			     "	stp	%2, %2, [%0, #48]\n"
-			     "	add	%0, %0, #64\n"
-			     "	cmp	%0, %1\n"
-			     "	b.lo	1b"
-			     : "+r"(start)
-			     : "r"(end), "r"(value)
-			     : "cc", "memory");
-}
-
 void kasan_early_init(void)
 {
-	extern u64 swapper_pg_dir[];
 	unsigned long image = shadow_of((unsigned long)_text);
-	unsigned long first = (KASAN_SHADOW_START >> PGD_SHIFT) & (PTRS_PER_TABLE - 1);
-	unsigned long count = (KASAN_SHADOW_END - KASAN_SHADOW_START) >> PGD_SHIFT;
+	const size_t size = (size_t)(__kasan_image_shadow_end - __kasan_image_shadow_start);
 
 	/* Both lie in .bss, which is zero. */
-	if (SHADOW_OPEN) {
-		fill_memory(open_page, PAGE_SIZE, SHADOW_OPEN);
-		fill_memory(__kasan_image_shadow_start,
-			    (size_t)(__kasan_image_shadow_end - __kasan_image_shadow_start),
-			    SHADOW_OPEN);
+	if (KASAN_SHADOW_OPEN) {
+		__memset(open_page, KASAN_SHADOW_OPEN, PAGE_SIZE);
+		__memset(__kasan_image_shadow_start, KASAN_SHADOW_OPEN, size);
 	}
-	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++) {
-		open_pte[i] = __pa_symbol(open_page) | PAGE_KERNEL_RO | PTE_TYPE_PAGE;
-		open_pmd[i] = __pa_symbol(open_pte) | PTE_TYPE_TABLE;
-		open_pud[i] = __pa_symbol(open_pmd) | PTE_TYPE_TABLE;
-	}
-	for (unsigned long i = first; i < first + count; i++)
-		swapper_pg_dir[i] = __pa_symbol(open_pud) | PTE_TYPE_TABLE;
-	pgtable_share(__pa_symbol(open_pud));
-	pgtable_share(__pa_symbol(open_pmd));
-	pgtable_share(__pa_symbol(open_pte));
-
-	if (map_kernel_range(image, __pa_symbol(__kasan_image_shadow_start),
-			     __kasan_image_shadow_end - __kasan_image_shadow_start, PAGE_KERNEL))
+	pgtable_map_all(KASAN_SHADOW_START, KASAN_SHADOW_END, __pa_symbol(open_page));
+	if (map_kernel_range(image, __pa_symbol(__kasan_image_shadow_start), size, PAGE_KERNEL))
 		early_panic("no page tables for the shadow of the kernel image\n");
 }
 
@@ -119,15 +81,6 @@ void kasan_load_image_globals(void)
 }
 #endif
 
-static bool is_real(unsigned long shadow)
-{
-	int level;
-	u64 entry = READ_ONCE(*pgtable_walk(shadow, &level));
-
-	/* The shared pages are never writable. */
-	return (entry & (PTE_VALID | PTE_RDONLY)) == PTE_VALID;
-}
-
 /* Numbers of real shadow pages: all, and those of vmalloc space. Written under the page tables' lock. */
 static unsigned long nr_real;
 unsigned long kasan_nr_vmalloc_shadow;
@@ -145,13 +98,13 @@ static bool make_real(unsigned long shadow, u8 value)
 	static phys_addr_t spare;
 	phys_addr_t page = spare;
 
-	if (is_real(shadow))
+	if (pgtable_is_writable(shadow))
 		return true;
 	if (!page)
 		page = pgtable_page_alloc();
 	if (!page)
 		return false;
-	fill_memory(__va(page), PAGE_SIZE, value * 0x0101010101010101UL);
+	__memset(__va(page), value, PAGE_SIZE);
 	spare = __map_kernel_range(shadow, page, PAGE_SIZE, PAGE_KERNEL) ? page : 0;
 	if (spare)
 		return false;
@@ -174,7 +127,7 @@ bool kasan_map_shadow(unsigned long va, size_t size, u8 value)
 		unsigned long flags;
 
 		/* Real shadow stays, and nearly always an earlier call has made it. */
-		if (likely(is_real(shadow)))
+		if (likely(pgtable_is_writable(shadow)))
 			continue;
 		/* Lock for one page at a time: a large area must not keep interrupts off. */
 		flags = pgtable_lock_irqsave();
@@ -188,20 +141,17 @@ unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *page
 {
 	const unsigned long start = shadow_of(va), end = start + (size >> KASAN_SHADOW_SCALE_SHIFT);
 	/* With kasan=off no access is to be reported. */
-	const u64 shared = kasan_on() ? __pa_symbol(closed_page) : __pa_symbol(open_page);
+	const phys_addr_t shared = __pa_symbol(kasan_on() ? closed_page : open_page);
 	unsigned long flags = pgtable_lock_irqsave();
 	unsigned long shadow;
 	unsigned int n = 0;
-	int level;
 
-	/* Break before make, for all pages at once: the expensive part is flushing the TLBs of all CPUs. */
+	/* For all pages at once, because the expensive part is flushing the TLBs of all CPUs. A CPU that touches the shadow
+	 * meanwhile waits for the lock: kasan_shadow_spurious_fault(). */
 	for (shadow = start; shadow < end; shadow += PAGE_SIZE) {
-		u64 *entry = pgtable_walk(shadow, &level);
-
-		if (!is_real(shadow))
+		if (!pgtable_is_writable(shadow))
 			continue;
-		pages[n++] = *entry & PTE_ADDR_MASK;
-		WRITE_ONCE(*entry, 0);
+		pages[n++] = pgtable_take_page(shadow);
 		WRITE_ONCE(nr_real, nr_real - 1);
 		if (is_of_vmalloc(shadow))
 			WRITE_ONCE(kasan_nr_vmalloc_shadow, kasan_nr_vmalloc_shadow - 1);
@@ -209,14 +159,9 @@ unsigned int kasan_unmap_shadow(unsigned long va, size_t size, phys_addr_t *page
 	if (n)
 		flush_tlb_kernel_range(start, end);
 	for (shadow = start; n && shadow < end; shadow += PAGE_SIZE) {
-		u64 *entry = pgtable_walk(shadow, &level);
-
-		if (!(READ_ONCE(*entry) & PTE_VALID))
-			WRITE_ONCE(*entry, shared | PAGE_KERNEL_RO | PTE_TYPE_PAGE);
+		if (!kernel_va_to_pa(shadow, NULL))
+			map_prepared_page(shadow, shared, PAGE_KERNEL_RO);
 	}
-	/* Table walks must see this before a CPU that waits for the lock tries again. */
-	dsb(ishst);
-	isb();
 	pgtable_unlock_irqrestore(flags);
 	return n;
 }
@@ -231,9 +176,7 @@ unsigned long kasan_shadow_below(unsigned long low, unsigned long high)
 
 bool kasan_shadow_is_real(unsigned long va)
 {
-	bool writable = false;
-
-	return kernel_va_to_pa(shadow_of(va), &writable) && writable;
+	return pgtable_is_writable(shadow_of(va));
 }
 
 unsigned long kasan_shadow_pages(void)
@@ -245,14 +188,13 @@ bool kasan_shadow_spurious_fault(unsigned long far)
 {
 	unsigned long flags;
 	bool mapped;
-	int level;
 
 	if (far < KASAN_SHADOW_START || far >= KASAN_SHADOW_END)
 		return false;
 	if (pgtable_lock_is_mine())
 		return false;
 	flags = pgtable_lock_irqsave();
-	mapped = READ_ONCE(*pgtable_walk(far, &level)) & PTE_VALID;
+	mapped = kernel_va_to_pa(far, NULL) != 0;
 	pgtable_unlock_irqrestore(flags);
 	return mapped;
 }
@@ -265,7 +207,7 @@ static u64 *block_of(unsigned long va)
 }
 
 /*
- * Filling a block's memory takes as long as writing 2 MiB, too long for one piece with interrupts off. So it is filled
+ * Filling a block's memory takes as long as writing all of it, too long for one piece with interrupts off. So it is filled
  * in pieces, and its word in kasan_blocks[] counts those that are done. All that want the block at the same time
  * fill it together, an interrupt handler as well; nobody waits for a context that may be interrupted or preempted.
  */
@@ -288,8 +230,8 @@ static bool make_block_real(unsigned long va)
 	if (*block & KASAN_BLOCK_REAL)
 		return true;
 	if (done < SHADOW_BLOCK) {
-		fill_memory(__va(pa) + done, PIECE,
-			    *block & KASAN_BLOCK_FREE ? SHADOW_FREE : SHADOW_OPEN);
+		__memset(__va(pa) + done,
+			 *block & KASAN_BLOCK_FREE ? KASAN_PAGE_FREE : KASAN_SHADOW_OPEN, PIECE);
 		*block += PIECE_ONE;
 		return false;
 	}
@@ -329,7 +271,7 @@ void kasan_free_boot_memory(unsigned long start, unsigned long end)
 		u64 *block = block_of(start);
 
 		if (next - start == span && !(*block & KASAN_BLOCK_REAL)) {
-			pgtable_set_block_table(shadow_of(start), __pa_symbol(free_pte));
+			pgtable_map_block_to(shadow_of(start), __pa_symbol(free_page));
 			*block |= KASAN_BLOCK_FREE;
 		} else {
 			kasan_want_linear_shadow((void *)start);
@@ -350,8 +292,7 @@ static void init_bank(unsigned long start, unsigned long end)
 		if (next - start == span) {
 			phys_addr_t pa = memblock_phys_alloc(SHADOW_BLOCK, SHADOW_BLOCK);
 
-			if (pa &&
-			    pgtable_set_block_table(shadow_of(start), __pa_symbol(open_pte))) {
+			if (pa && pgtable_map_block_to(shadow_of(start), __pa_symbol(open_page))) {
 				*block_of(start) = pa;
 				continue;
 			}
@@ -370,11 +311,8 @@ void kasan_shadow_init(void)
 	const struct memblock_region *bank;
 	unsigned long end = PAGE_OFFSET, blocks;
 
-	fill_memory(free_page, PAGE_SIZE, SHADOW_FREE);
-	fill_memory(closed_page, PAGE_SIZE, SHADOW_CLOSED);
-	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
-		free_pte[i] = __pa_symbol(free_page) | PAGE_KERNEL_RO | PTE_TYPE_PAGE;
-	pgtable_share(__pa_symbol(free_pte));
+	__memset(free_page, KASAN_PAGE_FREE, PAGE_SIZE);
+	__memset(closed_page, KASAN_VMALLOC_INVALID, PAGE_SIZE);
 
 	for (unsigned int i = 0; (bank = memblock_memory_region(i)); i++)
 		end = max(end, (unsigned long)__va(bank->base) + bank->size);

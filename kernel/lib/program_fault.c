@@ -10,6 +10,7 @@
  * Not instrumented, like fault.c.
  */
 #include <kernel/arch.h>
+#include <kernel/fault.h>
 #include <kernel/gfp.h>
 #include <kernel/irqsoff.h>
 #include <kernel/kallsyms.h>
@@ -17,9 +18,11 @@
 #include <kernel/module.h>
 #include <kernel/sched.h>
 #include <kernel/printk.h>
+#include <kernel/stacktrace.h>
 #include <kernel/string.h>
 #include <kernel/vmalloc.h>
-#include "internal.h"
+#include <asm/irqflags.h>
+#include <asm/ptrace.h>
 
 static bool in_program(unsigned long pc)
 {
@@ -55,7 +58,7 @@ static bool is_programs_code(const struct pt_regs *regs)
 		return true;
 	/* A call through a bad pointer. */
 	if (!kernel_text_address(regs->pc))
-		return in_program(regs->regs[30]);
+		return in_program(regs_return_address(regs));
 	n = stack_trace_save(pcs, ARRAY_SIZE(pcs), regs);
 	for (size_t i = 0; i < n; i++) {
 		if (in_program(pcs[i]))
@@ -139,17 +142,17 @@ bool may_handle_overflow(const struct pt_regs *regs)
 {
 	/* A stack pointer that has gone further has another cause. */
 	return !(regs->sp & 15) &&
-	       (uintptr_t)current->stack - (regs->sp - PT_REGS_SIZE) < 64 * 1024 &&
+	       (uintptr_t)current->stack - (regs->sp - sizeof(*regs)) < 64 * 1024 &&
 	       current->other_stack && !current->on_other && is_program_fault(regs) &&
 	       program_has_stack_handler();
 }
 
-void handle_overflow(struct pt_regs *regs)
+void handle_overflow(struct pt_regs *regs, unsigned long addr)
 {
 	task_swap_stack();
 	/* longjmp() cleans up from here on. */
 	current->left_at = (const void *)regs->sp;
-	(void)handle_program_fault(regs, PROGRAM_FAULT_STACK, regs->far);
+	(void)handle_program_fault(regs, PROGRAM_FAULT_STACK, addr);
 	printk("The handler of a stack overflow has returned: there is nothing to return to\n");
 	die("Oops - stack overflow", regs);
 }

@@ -12,7 +12,10 @@
 #include <kernel/kernel.h>
 #include <kernel/module.h>
 #include <kernel/sched.h>
-#include "internal.h"
+#include <kernel/scs.h>
+#include <kernel/stacktrace.h>
+#include <asm/ptrace.h>
+#include <asm/stacktrace.h>
 
 /* A runaway recursion has thousands of frames: only both ends of such a trace are printed. */
 #define TRACE_INNER 32
@@ -25,7 +28,9 @@ static bool is_on(uintptr_t sp, const void *stack, size_t size, uintptr_t *start
 	return stack && sp >= *start && sp < *end;
 }
 
-bool arch_stack_bounds(uintptr_t sp, uintptr_t *start, uintptr_t *end)
+/* Find the stack that holds @sp: the current task's, the boot stack or this CPU's overflow stack. @start,
+ * @end: filled. Return: false if @sp is not on any of them. */
+static bool stack_bounds(uintptr_t sp, uintptr_t *start, uintptr_t *end)
 {
 	struct task *task = current;
 	unsigned int cpu = smp_processor_id();
@@ -33,7 +38,7 @@ bool arch_stack_bounds(uintptr_t sp, uintptr_t *start, uintptr_t *end)
 	if (task && (is_on(sp, task->stack, task->stack_size, start, end) ||
 		     is_on(sp, task->other_stack, task->other_size, start, end)))
 		return true;
-	*start = (uintptr_t)overflow_stack + ((uintptr_t)cpu << OVERFLOW_STACK_SHIFT);
+	*start = (uintptr_t)overflow_stack + cpu * OVERFLOW_STACK_SIZE;
 	*end = *start + OVERFLOW_STACK_SIZE;
 	if (sp >= *start && sp < *end)
 		return true;
@@ -45,9 +50,9 @@ bool arch_stack_bounds(uintptr_t sp, uintptr_t *start, uintptr_t *end)
 	return false;
 }
 
-bool arch_current_stack(uintptr_t *start, uintptr_t *end)
+bool current_stack(uintptr_t *start, uintptr_t *end)
 {
-	return arch_stack_bounds((uintptr_t)__builtin_frame_address(0), start, end);
+	return stack_bounds((uintptr_t)__builtin_frame_address(0), start, end);
 }
 
 struct unwind {
@@ -57,7 +62,10 @@ struct unwind {
 
 static bool frame_fits(uintptr_t fp, uintptr_t start, uintptr_t end)
 {
-	return !(fp & 7) && fp >= start && fp < end && end - fp >= 2 * sizeof(uintptr_t);
+	const uintptr_t record = arch_frame_record(fp);
+
+	return !(record & (sizeof(uintptr_t) - 1)) && record >= start && record < end &&
+	       end - record >= 2 * sizeof(uintptr_t);
 }
 
 /* Does the code on the stack at @start interrupt code on another one? */
@@ -73,7 +81,7 @@ static bool is_nested_stack(uintptr_t start)
 /* Go to the caller's frame. Return: its return address, 0 at the end. */
 static uintptr_t unwind_next(struct unwind *u)
 {
-	const uintptr_t *record = (const uintptr_t *)u->fp;
+	const uintptr_t *record = (const uintptr_t *)arch_frame_record(u->fp);
 	uintptr_t next, pc, start, end;
 
 	if (!frame_fits(u->fp, u->start, u->end))
@@ -82,7 +90,7 @@ static uintptr_t unwind_next(struct unwind *u)
 	pc = record[1];
 	if (next <= u->fp || !frame_fits(next, u->start, u->end)) {
 		/* Change once to the stack that was interrupted; other cases are the end. */
-		if (next && arch_stack_bounds(next, &start, &end) && start != u->start &&
+		if (next && stack_bounds(next, &start, &end) && start != u->start &&
 		    is_nested_stack(u->start)) {
 			u->start = start;
 			u->end = end;
@@ -94,48 +102,27 @@ static uintptr_t unwind_next(struct unwind *u)
 	return pc;
 }
 
+/* Return: where the function around @pc starts; 0 if that is not known. */
+static uintptr_t function_start(uintptr_t pc)
+{
+	unsigned long start, size;
+
+	return kallsyms_lookup(pc, NULL, &start, &size) ? start : module_text_start(pc);
+}
+
 /*
  * Has the function around @pc stored its frame record yet? If not (a leaf, or its first instructions) only
- * the link register has the caller.
+ * a register has the caller.
  */
 static bool frame_is_set_up(uintptr_t pc)
 {
-	unsigned long start, size;
+	uintptr_t start;
 
 	if (!kernel_text_address(pc))
 		return false;
-	if (!kallsyms_lookup(pc, NULL, &start, &size))
-		start = module_text_start(pc);
-	if (!start)
-		return true;
-	for (uintptr_t p = start; p < pc; p += 4) {
-		u32 insn = *(const u32 *)p;
-
-		/* mov x29, sp or add x29, sp, #imm */
-		if ((insn & 0xff8003ff) == 0x910003fd)
-			return true;
-	}
-	return false;
+	start = function_start(pc);
+	return !start || arch_frame_is_set_up(start, pc);
 }
-
-#ifdef CONFIG_SHADOW_CALL_STACK
-
-/* Has the function around @pc pushed its return address? If not, only the link register has it. */
-static bool has_pushed(uintptr_t pc)
-{
-	unsigned long start, size;
-	bool pushed = false;
-
-	if (!kallsyms_lookup(pc, NULL, &start, &size))
-		start = module_text_start(pc);
-	if (!start)
-		return true;
-	for (uintptr_t p = start; p < pc; p += 4)
-		pushed |= *(const u32 *)p == SCS_PUSH_INSN;
-	return pushed && *(const u32 *)(pc - 4) != SCS_POP_INSN;
-}
-
-#endif
 
 /**
  * struct trace - a trace being walked, one code address at a time
@@ -154,6 +141,14 @@ struct trace {
 
 #ifdef CONFIG_SHADOW_CALL_STACK
 
+/* Has the function around @pc pushed its return address? If not, only a register has it. */
+static bool has_pushed(uintptr_t pc)
+{
+	const uintptr_t start = function_start(pc);
+
+	return !start || scs_has_pushed(start, pc);
+}
+
 /* Return: false if the shadow call stack does not cover the context. */
 static bool trace_start_scs(struct trace *t, const struct pt_regs *regs, uintptr_t top)
 {
@@ -164,8 +159,8 @@ static bool trace_start_scs(struct trace *t, const struct pt_regs *regs, uintptr
 	*t = (struct trace){.scs = true, .walk = walk};
 	if (regs) {
 		t->early[t->nr_early++] = regs->pc;
-		if (!has_pushed(regs->pc) && kernel_text_address(regs->regs[30]))
-			t->early[t->nr_early++] = regs->regs[30];
+		if (!has_pushed(regs->pc) && kernel_text_address(regs_return_address(regs)))
+			t->early[t->nr_early++] = regs_return_address(regs);
 	}
 	return true;
 }
@@ -179,7 +174,7 @@ static bool trace_next_scs(struct trace *t, uintptr_t *pc)
 
 #endif
 
-/** struct here - where a trace starts: the frame record of its innermost function, and x18 */
+/** struct here - where a trace starts: the frame of its innermost function, and the shadow call stack's pointer */
 struct here {
 	const void *fp;
 #ifdef CONFIG_SHADOW_CALL_STACK
@@ -203,11 +198,11 @@ static void trace_start(struct trace *t, const struct pt_regs *regs, struct here
 	*t = (struct trace){.u.fp = (uintptr_t)here.fp};
 	if (regs) {
 		t->early[t->nr_early++] = regs->pc;
-		if (!frame_is_set_up(regs->pc) && kernel_text_address(regs->regs[30]))
-			t->early[t->nr_early++] = regs->regs[30];
-		t->u.fp = regs->regs[29];
+		if (!frame_is_set_up(regs->pc) && kernel_text_address(regs_return_address(regs)))
+			t->early[t->nr_early++] = regs_return_address(regs);
+		t->u.fp = regs_fp(regs);
 	}
-	if (!arch_stack_bounds(t->u.fp, &t->u.start, &t->u.end))
+	if (!stack_bounds(t->u.fp, &t->u.start, &t->u.end))
 		t->u.fp = 0;
 }
 
@@ -234,11 +229,6 @@ size_t stack_trace_save(uintptr_t *pcs, size_t max, const struct pt_regs *regs)
 	while (n < max && trace_next(&t, &pcs[n]))
 		n++;
 	return n;
-}
-
-bool arch_is_interrupted(uintptr_t before)
-{
-	return before > (uintptr_t)exception_entries && before < (uintptr_t)exception_entries_end;
 }
 
 /* %pS for the place where something happened, %pB for return addresses. */
@@ -289,45 +279,5 @@ void dump_stack(void)
 
 	printk("CPU: %u PID: %d Comm: %s\n", smp_processor_id(), current->pid, current->comm);
 	show_trace_from(NULL, HERE);
-	console_unlock(flags);
-}
-
-/* Words of code up to and after the pc, which is in parentheses. */
-static void show_code(const struct pt_regs *regs)
-{
-	char line[6 * 11 + 1];
-	size_t n = 0;
-
-	if (regs->pc & 3 || !kernel_text_address(regs->pc))
-		return;
-	for (int i = -4; i <= 1; i++) {
-		const u32 *insn = (const u32 *)regs->pc + i;
-
-		if (kernel_text_address((uintptr_t)insn))
-			n += (size_t)scnprintf(line + n, sizeof(line) - n, i ? " %08x" : " (%08x)",
-					       *insn);
-	}
-	printk("Code:%s\n", line);
-}
-
-void show_regs(struct pt_regs *regs)
-{
-	unsigned long flags = console_lock();
-
-	printk("CPU: %u PID: %d Comm: %s\n", smp_processor_id(), current->pid, current->comm);
-	print_modules();
-	printk("pstate: %08lx (%c%c%c%c %c%c%c%c)\n", regs->pstate,
-	       regs->pstate & BIT(31) ? 'N' : 'n', regs->pstate & BIT(30) ? 'Z' : 'z',
-	       regs->pstate & BIT(29) ? 'C' : 'c', regs->pstate & BIT(28) ? 'V' : 'v',
-	       regs->pstate & PSR_D_BIT ? 'D' : 'd', regs->pstate & PSR_A_BIT ? 'A' : 'a',
-	       regs->pstate & PSR_I_BIT ? 'I' : 'i', regs->pstate & PSR_F_BIT ? 'F' : 'f');
-	printk("pc : %pS\n", (void *)regs->pc);
-	printk("lr : %pS\n", (void *)regs->regs[30]);
-	printk("sp : %016lx\n", regs->sp);
-	for (int i = 29; i >= 0; i -= 3)
-		printk("x%-2d: %016lx x%-2d: %016lx x%-2d: %016lx\n", i, regs->regs[i], i - 1,
-		       regs->regs[i - 1], i - 2, regs->regs[i - 2]);
-	show_code(regs);
-	show_trace(regs);
 	console_unlock(flags);
 }
