@@ -2,8 +2,8 @@
 /*
  * slab_entry.c - short ways into the allocators, which the boot chooses once.
  *
- * kmalloc(), kfree() and three more functions start with an instruction that does nothing (SLAB_ENTRY).
- * slab_choose_entries() can make a jump of it, to one of the functions here:
+ * kmalloc(), kfree() and three more functions start with instructions that do nothing (SLAB_ENTRY).
+ * slab_choose_entries() can make a jump of them, to one of the functions here:
  *
  *  ..._off     kasan=off: as in a kernel without KASAN, so that it costs one jump
  *  ..._tagged  tags and no stack traces: what the hooks do, with their inline functions, between the same two
@@ -23,7 +23,7 @@
 #include "../../runtime/tags/slab_inline.h"
 
 /* The public function @f behind the instruction that jumps here. */
-#define GENERAL(f) ((__typeof__(&(f)))((uintptr_t)&(f) + 4))
+#define GENERAL(f) ((__typeof__(&(f)))((uintptr_t)&(f) + ENTRY_NOP_BYTES))
 
 /* False while a test lets allocations fail. */
 static __always_inline bool may_succeed(void)

@@ -16,6 +16,8 @@
 #ifndef MM_SLAB_INTERNAL_H
 #define MM_SLAB_INTERNAL_H
 
+#include <asm/patch.h>
+
 #include "internal.h"
 
 /* If a cache has more partial slabs than this, empty ones go back to the page allocator. */
@@ -404,12 +406,12 @@ void kmalloc_init(void);
 /* --- slab_entry.c ----------------------------------------------------------------------------- */
 
 /*
- * A function with SLAB_ENTRY starts with an instruction that does nothing. slab_choose_entries() may make a jump of it:
+ * A function with SLAB_ENTRY starts with instructions that do nothing. slab_choose_entries() may make a jump of them:
  * with kasan=off to a twin without hooks, with tags and without traces to one that does the hooks' work itself. So the
  * functions themselves need not ask whether KASAN is on, unless SLAB_ASKS says that nobody else does.
  */
 #if defined(CONFIG_KASAN) && !defined(CONFIG_SLAB)
-#define SLAB_ENTRY __attribute__((__patchable_function_entry__(1)))
+#define SLAB_ENTRY __attribute__((__patchable_function_entry__(ENTRY_NOPS)))
 #define SLAB_ASKS  false
 #else
 #define SLAB_ENTRY

@@ -386,7 +386,9 @@ static u64 veneer_for(struct load_info *info, u64 target)
 	return (u64)(uintptr_t)veneer;
 }
 
-static int relocate_one(struct load_info *info, unsigned int section, const Elf64_Rela *rela)
+/* @reloc: all but what belongs to @rela alone. */
+static int relocate_one(struct load_info *info, unsigned int section, const Elf64_Rela *rela,
+			struct module_reloc *reloc)
 {
 	static const char *const problems[] = {
 		[MODULE_RELOC_UNKNOWN] = "unknown type",
@@ -394,39 +396,44 @@ static int relocate_one(struct load_info *info, unsigned int section, const Elf6
 		[MODULE_RELOC_UNALIGNED] = "the value is not aligned",
 		[MODULE_RELOC_OUT_OF_RANGE] = "the branch does not reach its target",
 	};
-	unsigned int target = info->sections[section].sh_info;
-	u32 type = ELF64_R_TYPE(rela->r_info), i = ELF64_R_SYM(rela->r_info);
-	void *place = (void *)(info->places[target].address + rela->r_offset);
-	u64 value = info->values[i] + (u64)rela->r_addend;
+	u32 i = ELF64_R_SYM(rela->r_info);
 	enum module_reloc_result result;
 
-	if (module_reloc_is_none(type))
+	reloc->type = ELF64_R_TYPE(rela->r_info);
+	if (module_reloc_is_none(reloc->type))
 		return 0;
-	if (module_reloc_is_got(type))
-		value = got_entry(info, i);
-	result = module_relocate(place, type, value);
+	reloc->place = (void *)(reloc->section + rela->r_offset);
+	reloc->value = info->values[i] + (u64)rela->r_addend;
+	if (module_reloc_is_got(reloc->type))
+		reloc->value = got_entry(info, i);
+	result = module_relocate(reloc);
 	if (result == MODULE_RELOC_OUT_OF_RANGE) {
-		result = module_relocate(place, type, veneer_for(info, value));
+		reloc->value = veneer_for(info, reloc->value);
+		result = module_relocate(reloc);
 		if (result == MODULE_RELOC_OK)
 			info->module->veneers++;
 	}
 	if (result == MODULE_RELOC_OK)
 		return 0;
 	return module_fail(info, -ENOEXEC, "%s: relocation at 0x%llx, type %u, symbol %s: %s",
-			   section_name(info, section), (unsigned long long)rela->r_offset, type,
-			   symbol_name(info, i), problems[result]);
+			   section_name(info, section), (unsigned long long)rela->r_offset,
+			   reloc->type, symbol_name(info, i), problems[result]);
 }
 
 static int relocate(struct load_info *info)
 {
 	for (unsigned int i = 1; i < info->nr_sections; i++) {
 		const Elf64_Shdr *s = &info->sections[i];
-		const Elf64_Rela *rela = (const Elf64_Rela *)(info->image + s->sh_offset);
+		struct module_reloc reloc = {
+			.relas = (const Elf64_Rela *)(info->image + s->sh_offset),
+			.nr = s->sh_size / sizeof(Elf64_Rela),
+			.symbols = info->values};
 
 		if (s->sh_type != SHT_RELA || !info->places[s->sh_info].loaded)
 			continue;
-		for (size_t n = s->sh_size / sizeof(*rela); n; n--, rela++) {
-			int err = relocate_one(info, i, rela);
+		reloc.section = info->places[s->sh_info].address;
+		for (size_t n = 0; n < reloc.nr; n++) {
+			int err = relocate_one(info, i, &reloc.relas[n], &reloc);
 
 			if (err)
 				return err;

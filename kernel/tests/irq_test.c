@@ -90,9 +90,13 @@ static void expect_calls(struct kunit *test, const struct place *place, int n)
 	KUNIT_EXPECT_EQ(test, atomic_read(&place->calls), n);
 }
 
-static void interrupt(void)
+/* The handler is installed. */
+static void interrupt(struct kunit *test)
 {
-	arch_irq_set_pending(device.irq);
+	if (arch_irq_set_pending(device.irq))
+		return;
+	free_irq(device.irq, &device);
+	kunit_skip(test, "the interrupt controller takes interrupts from devices only");
 }
 
 /* A handler that never has a thread. */
@@ -100,7 +104,7 @@ static void in_the_interrupt(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, request_irq(device.irq, handler, IRQF_NO_THREAD, "test", &device), 0);
 	for (int i = 1; i <= 5; i++) {
-		interrupt();
+		interrupt(test);
 		expect_calls(test, &device.handler, i);
 	}
 	KUNIT_EXPECT_TRUE(test, device.handler.in_hardirq);
@@ -114,7 +118,7 @@ static void as_the_kernel_likes(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, request_irq(device.irq, handler, 0, "test", &device), 0);
 	for (int i = 1; i <= 5; i++) {
-		interrupt();
+		interrupt(test);
 		expect_calls(test, &device.handler, i);
 	}
 	KUNIT_EXPECT_EQ(test, device.handler.in_hardirq, !FORCED);
@@ -135,10 +139,10 @@ static void only_a_thread(struct kunit *test)
 		test, request_threaded_irq(device.irq, NULL, thread, IRQF_ONESHOT, "test", &device),
 		0);
 	atomic_set(&device.stay, 1);
-	interrupt();
+	interrupt(test);
 	expect_calls(test, &device.thread, 1);
-	interrupt();
-	interrupt();
+	interrupt(test);
+	interrupt(test);
 	msleep(30);
 	KUNIT_EXPECT_EQ(test, atomic_read(&device.thread.calls), 1);
 	atomic_set(&device.stay, 0);
@@ -158,15 +162,15 @@ static void handler_and_thread(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, request_threaded_irq(device.irq, handler, thread, 0, "test", &device),
 			0);
-	interrupt();
+	interrupt(test);
 	expect_calls(test, &device.handler, 1);
 	device.answer = IRQ_NONE;
-	interrupt();
+	interrupt(test);
 	expect_calls(test, &device.handler, 2);
 	msleep(20);
 	KUNIT_EXPECT_EQ(test, atomic_read(&device.thread.calls), 0);
 	device.answer = IRQ_WAKE_THREAD;
-	interrupt();
+	interrupt(test);
 	expect_calls(test, &device.thread, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&device.handler.calls), 3);
 	KUNIT_EXPECT_EQ(test, device.handler.in_hardirq, !FORCED);
@@ -192,7 +196,7 @@ static void freeing(struct kunit *test)
 		0);
 	KUNIT_EXPECT_EQ(test, request_irq(device.irq, handler, 0, "second", &device), -EBUSY);
 	atomic_set(&device.stay, 1);
-	interrupt();
+	interrupt(test);
 	expect_calls(test, &device.thread, 1);
 	task = kthread_run(free_it, NULL, "free_irq");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
@@ -202,7 +206,7 @@ static void freeing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&device.inside), 0);
 	KUNIT_EXPECT_EQ(test, request_irq(device.irq, handler, IRQF_NO_THREAD, "third", &device),
 			0);
-	interrupt();
+	interrupt(test);
 	expect_calls(test, &device.handler, 1);
 	free_irq(device.irq, &device);
 }

@@ -45,9 +45,10 @@ void arch_irq_disable(unsigned int irq)
 	gic->disable(irq);
 }
 
-void arch_irq_set_pending(unsigned int irq)
+bool arch_irq_set_pending(unsigned int irq)
 {
 	gic->set_pending(irq);
+	return true;
 }
 
 /* Handle all pending interrupts. Interrupts off. */

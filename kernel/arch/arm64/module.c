@@ -196,9 +196,11 @@ static u32 put_field(u32 insn, enum field field, unsigned int low, u64 value)
 	}
 }
 
-enum module_reloc_result module_relocate(void *place, u32 type, u64 value)
+enum module_reloc_result module_relocate(const struct module_reloc *reloc)
 {
-	const struct howto *howto = find_howto(type);
+	void *place = reloc->place;
+	u64 value = reloc->value;
+	const struct howto *howto = find_howto(reloc->type);
 	u64 at = (u64)(uintptr_t)place;
 	u32 insn;
 
@@ -220,7 +222,7 @@ enum module_reloc_result module_relocate(void *place, u32 type, u64 value)
 	case FIELD_DATA32:
 	case FIELD_DATA16:
 		/* Little endian: the low bytes come first. */
-		memcpy(place, &value, module_reloc_size(type));
+		memcpy(place, &value, module_reloc_size(reloc->type));
 		return MODULE_RELOC_OK;
 	default:
 		break;

@@ -7,12 +7,15 @@
  */
 #include <kernel/arch.h>
 #include <kernel/kernel.h>
+#include <asm/patch.h>
 #include "internal.h"
 
 #define NOP	 0xd503201fU
 #define B	 0x14000000U
 #define B_OFFSET 0x03ffffffU
 #define B_REACH	 (128L << 20)
+
+_Static_assert(ENTRY_NOP_BYTES == 4, "one jump takes the place of one no-op");
 
 bool arch_has_jump(const void *from)
 {

@@ -31,6 +31,7 @@
  *                     KASAN_SHADOW_END; TASK_SIZE: user addresses are below; FIX_UART_VADDR if pl011.c drives the
  *                     console; BOOT_STACK_SIZE; __pa() __va() __pa_symbol(), is_linear_address(),
  *                     is_kernel_image(), is_kernel_text()
+ *   <asm/patch.h>     ENTRY_NOPS, ENTRY_NOP_BYTES: see arch_patch_jump()
  *   <asm/percpu.h>    smp_processor_id()
  *   <asm/pgtable.h>   pgprot_t and its values: PAGE_KERNEL (read and write), PAGE_KERNEL_RO, PAGE_KERNEL_EXEC,
  *                     PAGE_KERNEL_TAGGED (PAGE_KERNEL with memory tags, if the CPU has them),
@@ -56,6 +57,7 @@
 #define KERNEL_ARCH_H
 
 #include <kasan/config.h>
+#include <kernel/elf.h>
 #include <kernel/types.h>
 #include <asm/memory.h>
 #include <asm/pgtable.h>
@@ -188,8 +190,9 @@ bool arch_irq_exists(unsigned int irq, bool shared);
 void arch_irq_enable(unsigned int irq);
 void arch_irq_disable(unsigned int irq);
 
-/** arch_irq_set_pending() - for tests: as if the device of @irq, a shared one, asked for an interrupt. */
-void arch_irq_set_pending(unsigned int irq);
+/** arch_irq_set_pending() - for tests: as if the device of @irq, a shared one, asked for an interrupt. Return: false if the
+ *  controller has no way to do that; then those tests are skipped. */
+bool arch_irq_set_pending(unsigned int irq);
 
 /* --- CPUs; <kernel/smp.h> builds on these ----------------------------------------------------- */
 
@@ -312,10 +315,12 @@ void map_prepared_page(unsigned long va, phys_addr_t pa, pgprot_t prot);
 void unmap_kernel_range(unsigned long va, size_t size);
 
 /**
- * arch_patch_jump() - let the function @from, which starts with a no-op, start with a jump to @to
+ * arch_patch_jump() - let the function @from start with a jump to @to
  *
- * The code stays read-only: it is written through another address, which exists only meanwhile. Boot CPU, before
- * other CPUs run. Return: false if there is no memory for page tables, or no no-op.
+ * @from starts with the ENTRY_NOPS no-ops of __patchable_function_entry__, of ENTRY_NOP_BYTES together: as many as the jump
+ * needs, which may be several instructions. The code stays read-only: it is written through another address, which exists
+ * only meanwhile. Boot CPU, before other CPUs run. Return: false if there is no memory for page tables, if @to is out of
+ * reach, or if there are no no-ops.
  */
 bool arch_patch_jump(const void *from, const void *to);
 
@@ -431,9 +436,26 @@ bool module_reloc_is_none(u32 type);
 bool module_reloc_is_branch(u32 type);
 bool module_reloc_is_got(u32 type);
 
-/** module_relocate() - set the field at @place for @value (symbol and addend) as @type requires. @place has
- *  module_reloc_size() writable bytes; data may be unaligned. */
-enum module_reloc_result module_relocate(void *place, u32 type, u64 value);
+/**
+ * struct module_reloc - a relocation to be done
+ * @place: the field, of module_reloc_size() writable bytes; data may be unaligned. @type: R_*.
+ * @value: symbol and addend, or the address of the GOT's entry.
+ * @section: address of the section. @relas, @nr: all of its relocations, as they are in the file; @symbols: the values of
+ *	their symbols. For types that mean the target of another one, as R_RISCV_PCREL_LO12_I does.
+ */
+struct module_reloc {
+	void *place;
+	u32 type;
+	u64 value;
+	unsigned long section;
+	const Elf64_Rela *relas;
+	size_t nr;
+	const u64 *symbols;
+};
+
+/** module_relocate() - set the field as the type requires. The relocations of one place are done in the order of the file, and
+ *  each may use what the one before has left there. */
+enum module_reloc_result module_relocate(const struct module_reloc *reloc);
 
 /** module_write_veneer() - write code that jumps to @target into the MODULE_VENEER_SIZE bytes at @veneer. */
 void module_write_veneer(void *veneer, u64 target);
