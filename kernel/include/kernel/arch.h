@@ -36,16 +36,19 @@
  *   <asm/pgtable.h>   pgprot_t and its values: PAGE_KERNEL (read and write), PAGE_KERNEL_RO, PAGE_KERNEL_EXEC,
  *                     PAGE_KERNEL_TAGGED (PAGE_KERNEL with memory tags, if the CPU has them),
  *                     PAGE_KERNEL_TAGGED_RO, PAGE_DEVICE;
- *                     PROT_BLOCKS_OK, which allows large pages
- *   <asm/ptrace.h>    struct pt_regs with the members pc and sp; regs_syscall_nr()
+ *                     PROT_BLOCKS_OK, which allows large pages; PMD_SHIFT: the smallest of these, as a power of two
+ *   <asm/ptrace.h>    struct pt_regs, with the members pc, sp; kernel/libc also uses the members regs, pstate, which
+ *                     have the layout of the C library's ucontext. regs_syscall_nr() regs_irqs_disabled() regs_fp()
+ *                     regs_return_address() regs_error() REGS_ERROR_NAME
  *   <asm/scs.h>       with CONFIG_SHADOW_CALL_STACK: SCS_SIZE, what each shadow call stack is aligned to; boot_scs, that
  *                     of the boot task; scs_pointer(), scs_base_of(), scs_strip(); for tests scs_set_pointer(),
  *                     SCS_PUSH_INSN. struct cpu_context then has a member scs_base. The functions that
  *                     <kernel/scs.h> declares are the architecture's, apart from scs_alloc() and scs_free()
+ *   <asm/stacktrace.h> arch_frame_record() arch_frame_is_set_up() scs_has_pushed()
  *   <asm/stackleak.h> with CONFIG_KSTACK_ERASE: STACK_POISON, the contents of an erased stack, which is no address of
  *                     the kernel or a program; STACK_ERASING_OFF STACK_ERASING_ON STACK_ERASING_GENERIC, values of
  *                     stackleak_mode; the functions that <kernel/stackleak.h> declares are the architecture's
- *   <asm/switch.h>    struct cpu_context, arch_init_context(), arch_user_regs(); ret_from_fork(), where a new task
+ *   <asm/switch.h>    struct cpu_context, whose members are the architecture's but for scs_base; arch_init_context(), arch_user_regs(); ret_from_fork(), where a new task
  *                     starts: the outermost function of its traces
  *
  * Assembly and the linker script also include <asm/memory.h>. C files that run before there is shadow,
@@ -85,12 +88,8 @@ static inline bool arch_leave_mem_function(struct pt_regs *regs, bool is_write)
 }
 #endif
 
-/*
- * The linker script defines the image [_text, _end), its code [_text, _etext), and the arrays
- * [__init_array_start, __init_array_end), [__init_params_start, __init_params_end) and
- * [__kunit_suites_start, __kunit_suites_end); it puts .kallsyms behind all code. docs/dev/new-architecture.md
- * has the full list.
- */
+/* The linker script defines the image [_text, _end), its code [_text, _etext), and more: docs/dev/new-architecture.md
+ * has the full list. */
 
 /* --- Boot, in the order of start_kernel() ----------------------------------------------------- */
 
@@ -487,10 +486,50 @@ void smp_handle_ipi(unsigned int ipi);
 _Noreturn void smp_cpu_online(unsigned int cpu);
 
 /*
- * Exception entry also calls: irq_enter(), irq_exit() and preempt_schedule_irq() of <kernel/preempt.h>, and
- * irq_exit_softirq() of <kernel/softirq.h> before the last of these; the functions of <kernel/process.h> for system calls and faults of programs; make_task_dead() of
- * <kernel/sched.h> at the end of an oops; and for KASAN kasan_report_fault() and similar ones.
- * <drivers/uart.h> is the contract of the console's driver.
+ * What else an architecture calls. `./redzone test style` compares this list with the calls of kernel/arch/.
+ *
+ * It must call these, at the point that their headers state:
+ *
+ *   boot        kasan_prepare_image_globals() kasan_early_init() kasan_load_image_globals(); memblock_add()
+ *               memblock_reserve(); param_early() for what it needs before parameters are parsed; fdt_init(), if the machine
+ *               has a device tree; kasan_init_hw_tags() and kasan_hw_tags_join(), if it has memory tags
+ *   CPUs, tasks scs_init_cpu(); kthread_exit() when the function of a kernel thread returns
+ *   interrupts  kernel_irq() kernel_irq_end() user_irq() irq_exit_softirq(); request_irq() for its own
+ *   exceptions  kernel_fault() for a refused access, handle_program_fault() for any other exception that a program's own code
+ *               can cause, and die() if that returns false; kasan_report_tag_mismatch() where the compiler checks tags inline
+ *   no stack    stack_has_room() stack_demand(), and then one of is_program_fault() with refill_stack(), may_handle_overflow()
+ *               with handle_overflow(), and panic()
+ *   user mode   user_syscall() process_die() user_fault() cond_resched() exit_to_user_mode()
+ *   memory tags kasan_check_async_faults() kasan_check_async_faults_at() kasan_report_tag_fault()
+ *   irqsoff     irqsoff_begin() irqsoff_end(), where the CPU switches interrupts off and on without the functions of
+ *               <kernel/irqflags.h>
+ *
+ * It may call these:
+ *
+ *   text        printk() early_printk() early_panic() console_lock() console_unlock() snprintf() scnprintf() print_modules()
+ *               show_trace() dump_stack()
+ *   memory      memblock_memory_region() memblock_phys_alloc() memblock_phys_alloc_range() memblock_phys_free()
+ *               page_to_phys() page_to_virt() phys_to_page() memcpy() strcmp()
+ *   tasks       in_hardirq() in_serving_softirq() task_main_stack_size() task_stack_top() kernel_text_address()
+ *   page tables pgtable_lock_irqsave() pgtable_unlock_irqrestore() raw_spin_unlock_irqrestore()
+ *   scs         scs_alloc() scs_free() scs_size() scs_check() scs_find()
+ *   devices     pl011_probe() fdt_available() fdt_compatible() fdt_name() fdt_next() fdt_path() fdt_prop() fdt_reg()
+ *               fdt_reserved() fdt_root() fdt_string() fdt_u32() fdt_u64()
+ *   KASAN       kasan_untag_addr() kasan_option() kasan_hw_options() kasan_hw_tags_work() kasan_no_write_only()
+ *               kasan_seed_hw_tags()
+ *
+ * <kernel/pgtable.h> declares what it supplies for shadow: __map_kernel_range() flush_tlb_kernel_range() pgtable_map_all()
+ * pgtable_map_block_to() pgtable_is_writable() pgtable_take_page() pgtable_own_below(). <kernel/scs.h> those of the shadow call
+ * stack: kasan_port_scs_outer() scs_walk_start() scs_walk_start_regs() scs_walk_next(). <drivers/uart.h> is the contract
+ * of the console's driver.
+ *
+ * Texts that tools read, and how they start. The architecture prints the first three; all others are generic code's:
+ *
+ *   "Insufficient stack space to handle exception"   before the registers, if there was no room for a frame
+ *   "kernel stack overflow: "                        then, and in the panic
+ *   "shadow call stack overflow: ", "shadow call stack underflow: ", "corrupted shadow call stack pointer: "
+ *
+ * show_regs() has "CPU: ", "pc : ", "Code:" and "Call trace:" in this order, at the start of lines.
  */
 
 #endif

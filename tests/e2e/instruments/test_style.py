@@ -57,9 +57,38 @@ def test_behind_contract():
         found = planted(text)
         assert len(found) == 1 and found[0].startswith("kernel/sched/core.c:"), (text, found)
     # Comments, strings, an architecture's own files, and a function of the same name are none.
-    for text in ("/* isb() */\n", 'static char s[] = "isb()";\n', "static void die(int x)\n{\n}\n"):
+    for text in ("/* isb() */\n", 'static char s[] = "isb()";\n', "static void user_init_cpu(int x)\n{\n}\n"):
         assert planted(text) == [], text
     assert planted("static void f(void)\n{\n\tisb();\n}\n", "kernel/arch/arm64/smp.c") == []
+
+
+def test_calls_and_members_of_an_architecture():
+    """What the contract does not name: a call from below, and a member of a structure from above."""
+    folders = ("kernel/arch", "kernel/include", "kernel/ext", "include/kasan")
+    paths = [path for folder in folders for path in (style.ROOT / folder).rglob("*.[chS]")]
+    paths.append(style.ROOT / "kernel/sched/core.c")
+    sources = {str(path.relative_to(style.ROOT)): path.read_text() for path in paths}
+    assert style.upward_calls(sources) == []
+    assert style.hidden_members(sources) == []
+
+    def planted(check, name, text):
+        return check({**sources, name: sources[name] + text})
+
+    for name, text in (
+        ("kernel/arch/arm64/smp.c", "static void f(void)\n{\n\tpreempt_schedule_irq();\n}\n"),
+        ("kernel/arch/arm64/entry.S", "\tbl\tpreempt_schedule_irq\n"),
+    ):
+        found = planted(style.upward_calls, name, text)
+        assert len(found) == 1 and found[0].startswith(name), found
+        assert planted(style.upward_calls, name, text.replace("preempt_schedule_irq", "kernel_fault")) == []
+    for line in ("regs->far", "task->context.x19", "state.fpcr"):
+        found = planted(
+            style.hidden_members, "kernel/sched/core.c", f"static int f(void)\n{{\n\treturn {line};\n}}\n"
+        )
+        assert len(found) == 1 and found[0].startswith("kernel/sched/core.c:"), (line, found)
+    assert (
+        planted(style.hidden_members, "kernel/sched/core.c", "static u64 pc = regs->pc + regs->sp;\n") == []
+    )
 
 
 def test_includes_of_the_runtime_go_down():

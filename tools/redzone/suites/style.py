@@ -285,6 +285,62 @@ def behind_contract(sources):
     return problems
 
 
+# A function that a header declares or defines, and what looks like a call of one in C or assembly.
+_DECLARED = re.compile(
+    r"^(?:static (?:__always_inline |inline )?)?[A-Za-z_][\w \t*]*?[ *]\**(\w+)\([^;{}]*\)\s*[;{]",
+    re.MULTILINE,
+)
+_CALLED = re.compile(r"\b(\w+)\s*\(|^\s*(?:bl|b|call|jal|jmp|tail)\s+(\w+)", re.MULTILINE)
+_STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+_MEMBER = re.compile(r"\b(\w+)(?:\[\w*\])?[,;]")
+_NAMED_MEMBERS = re.compile(r"(?:with|uses) the members ((?:\w+, )*\w+)|but for (\w+);")
+
+
+def upward_calls(sources):
+    """Return what kernel/arch/ calls of the generic code that the contract does not name, one line each.
+
+    sources: {name: text} of files of the kernel and of include/kasan/.
+    """
+    words = set(re.findall(r"\w+", sources[_CONTRACT]))
+    code = {name: _NO_CODE.sub("", text) for name, text in sources.items()}
+    generic = {}
+    for name, text in code.items():
+        if re.match(r"(kernel/include|include/kasan)/.*\.h$", name) and name != _CONTRACT:
+            generic.update(dict.fromkeys(_DECLARED.findall(text), name))
+    return [
+        f"{name}: calls {word}() of {generic[word]}; {_CONTRACT} does not name it"
+        for name, text in sorted(code.items())
+        if re.match(_OF_ARCH, name) and "/tests/" not in name and name.endswith((".c", ".h", ".S"))
+        for word in sorted({c or s for c, s in _CALLED.findall(text)})
+        if word in generic and word not in words and not word.startswith("__")
+    ]
+
+
+def hidden_members(sources):
+    """Return where generic code uses members of an architecture's structures that the contract does not name.
+
+    A member counts if no structure of generic code has one of that name.
+    """
+    named = set(re.findall(r"\w+", " ".join(map(" ".join, _NAMED_MEMBERS.findall(sources[_CONTRACT])))))
+    code = {name: _NO_CODE.sub(lambda m: "\n" * m[0].count("\n"), text) for name, text in sources.items()}
+    own, generic = {}, set()
+    for name, text in code.items():
+        for struct, body in _STRUCT.findall(text):
+            found = set(_MEMBER.findall(body))
+            if re.match(_OF_ARCH + r".*\.h$", name):
+                own.update(dict.fromkeys(found, f"struct {struct}"))
+            elif not re.match(_OF_ARCH, name):
+                generic |= found
+    return [
+        f"{name}:{number}: {word} of {own[word]}; {_CONTRACT} does not name it"
+        for name, text in sorted(code.items())
+        if name.startswith("kernel/") and not name.startswith(_NO_KERNEL) and not re.match(_OF_ARCH, name)
+        for number, line in enumerate(text.splitlines(), 1)
+        for word in re.findall(r"(?:->|\.)(\w+)\b(?!\()", line)
+        if word in own and word not in generic and word not in named
+    ]
+
+
 def run(context):
     paths = files()
     yield from _tree_rules(paths)
@@ -293,6 +349,12 @@ def run(context):
     kernel = {str(path.relative_to(ROOT)): path for path in paths if path.is_relative_to(ROOT / "kernel")}
     texts = {name: path.read_text() for name, path in kernel.items() if path.suffix in (".c", ".h", ".S")}
     yield _lines("architecture-contract", behind_contract(texts))
+    public = {
+        str(path.relative_to(ROOT)): path for path in paths if path.is_relative_to(ROOT / "include" / "kasan")
+    }
+    texts |= {name: path.read_text() for name, path in public.items()}
+    yield _lines("architecture-calls", upward_calls(texts))
+    yield _lines("architecture-members", hidden_members(texts))
     yield _lines("ports", _port_problems())
     yield _lines("figures-of-documents", figures.problems())
     documents = {path: path.read_text(encoding="utf-8") for path in paths if path.suffix == ".md"}
