@@ -141,7 +141,7 @@ bool handle_stack_fault(struct pt_regs *regs, unsigned long addr)
 bool may_handle_overflow(const struct pt_regs *regs)
 {
 	/* A stack pointer that has gone further has another cause. */
-	return !(regs->sp & 15) &&
+	return !(regs->sp & (STACK_ALIGN - 1)) &&
 	       (uintptr_t)current->stack - (regs->sp - sizeof(*regs)) < 64 * 1024 &&
 	       current->other_stack && !current->on_other && is_program_fault(regs) &&
 	       program_has_stack_handler();

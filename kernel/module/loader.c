@@ -10,6 +10,7 @@
 #include <kernel/mutex.h>
 #include <kernel/sort.h>
 #include <kernel/string.h>
+#include <asm/elf.h>
 
 #include "internal.h"
 
@@ -448,7 +449,7 @@ static bool is_function(const struct load_info *info, unsigned long address)
 {
 	const struct module_part *text = &info->module->parts[MODULE_TEXT];
 
-	return address - text->start < text->size && !(address & 3);
+	return address - text->start < text->size && !(address & (ELF_CODE_ALIGN - 1));
 }
 
 /* Read the pointer to a function in section @name. @entry: filled with it; 0 without such a section. */

@@ -12,6 +12,7 @@
 #include <kernel/sched.h>
 #include <kernel/spinlock.h>
 #include <kernel/uaccess.h>
+#include <asm/elf.h>
 
 #include "internal.h"
 
@@ -42,7 +43,7 @@ static long sys_uname(const u64 *args)
 		.nodename = "redzone",
 		.release = REDZONE_VERSION,
 		.version = "reference kernel",
-		.machine = "aarch64",
+		.machine = ELF_MACHINE_NAME,
 	};
 
 	return copy_to_user((void __user *)args[0], &name, sizeof(name)) ? -EFAULT : 0;

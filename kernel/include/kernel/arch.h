@@ -17,7 +17,7 @@
  *                     arch_sync_code()
  *   <asm/current.h>   get_current() and `current`: the running task; valid before instrumented code runs;
  *                     arch_this_ip(): a code address in the function that it is inlined into
- *   <asm/elf.h>       ELF_MACHINE and ELF_CODE_ALIGN of programs and modules; MODULE_VENEER_SIZE
+ *   <asm/elf.h>       ELF_MACHINE, ELF_MACHINE_NAME and ELF_CODE_ALIGN of programs and modules; MODULE_VENEER_SIZE
  *                     in bytes, a multiple of 8; the last 8 bytes of a veneer hold its target
  *   <asm/fpu.h>       struct fpu_state: the floating-point registers of a thread; all zero: those of a new one
  *   <asm/io.h>        device registers: readb_relaxed() readw_relaxed() readl_relaxed() readq_relaxed(),
@@ -39,7 +39,7 @@
  *                     PROT_BLOCKS_OK, which allows large pages; PMD_SHIFT: the smallest of these, as a power of two
  *   <asm/ptrace.h>    struct pt_regs, with the members pc, sp; kernel/libc also uses the members regs, pstate, which
  *                     have the layout of the C library's ucontext. regs_syscall_nr() regs_irqs_disabled() regs_fp()
- *                     regs_return_address() regs_error() REGS_ERROR_NAME
+ *                     regs_return_address() regs_error() REGS_ERROR_NAME; STACK_ALIGN
  *   <asm/scs.h>       with CONFIG_SHADOW_CALL_STACK: SCS_SIZE, what each shadow call stack is aligned to; boot_scs, that
  *                     of the boot task; scs_pointer(), scs_base_of(), scs_strip(); for tests scs_set_pointer(),
  *                     SCS_PUSH_INSN. struct cpu_context then has a member scs_base. The functions that

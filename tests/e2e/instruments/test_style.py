@@ -91,6 +91,16 @@ def test_calls_and_members_of_an_architecture():
     )
 
 
+def test_assumptions_of_one_architecture():
+    name = "kernel/mm/planted.c"
+    for line in ('f("aarch64");', "x = PSTATE_I;", 'g("x18");', "at = 0xffff800080000000;"):
+        assert style.assumptions({name: f"{line}\n"}) == [f"{name}:1: {line}"]
+        assert style.assumptions({"kernel/arch/arm64/planted.c": line, name: f"/* {line} */"}) == []
+    known = next(iter(style.ASSUMED))
+    assert style.assumptions({known: "PSTATE;\n" * style.ASSUMED[known]}) == []
+    assert style.assumptions({known: "PSTATE;\n" * (style.ASSUMED[known] + 1)})
+
+
 def test_includes_of_the_runtime_go_down():
     def problems(name, text):
         path = style.ROOT / name

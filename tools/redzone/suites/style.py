@@ -341,6 +341,34 @@ def hidden_members(sources):
     ]
 
 
+# One architecture's own words, in code: registers, numbers of pages, names of tools.
+_ONE_ARCH = re.compile(
+    r"\b(?:PSTATE\w*|aarch64|AARCH64|x18|x29|EL[01]|0xffff[0-9a-f]{12}|PAGE_SHIFT == \d+)\b"
+)
+# What the C library's side has of arm64 still: {file: how many lines}. A number may only go down.
+ASSUMED = {"kernel/libc/handler.c": 2}
+
+
+def assumptions(sources):
+    """Return the lines of generic code for one architecture only, in files that have more than ASSUMED."""
+    problems = []
+    for name, text in sorted(sources.items()):
+        outside = re.match(_OF_ARCH, name) or name.startswith(
+            (*_NO_KERNEL, "kernel/tests/", "kernel/drivers/")
+        )
+        if outside or "/tests/" in name or not name.startswith("kernel/"):
+            continue
+        code = re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
+        found = [
+            f"{name}:{number}: {line.strip()}"
+            for number, line in enumerate(code.splitlines(), 1)
+            if _ONE_ARCH.search(line)
+        ]
+        if len(found) > ASSUMED.get(name, 0):
+            problems += found
+    return problems
+
+
 def run(context):
     paths = files()
     yield from _tree_rules(paths)
@@ -355,6 +383,7 @@ def run(context):
     texts |= {name: path.read_text() for name, path in public.items()}
     yield _lines("architecture-calls", upward_calls(texts))
     yield _lines("architecture-members", hidden_members(texts))
+    yield _lines("architecture-assumptions", assumptions(texts))
     yield _lines("ports", _port_problems())
     yield _lines("figures-of-documents", figures.problems())
     documents = {path: path.read_text(encoding="utf-8") for path in paths if path.suffix == ".md"}

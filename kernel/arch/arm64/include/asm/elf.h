@@ -3,8 +3,9 @@
 #ifndef ASM_ELF_H
 #define ASM_ELF_H
 
-#define ELF_MACHINE    183 /* EM_AARCH64 */
-#define ELF_CODE_ALIGN 4   /* bytes; addresses of instructions are multiples of it */
+#define ELF_MACHINE	 183 /* EM_AARCH64 */
+#define ELF_MACHINE_NAME "aarch64"
+#define ELF_CODE_ALIGN	 4 /* bytes; addresses of instructions are multiples of it */
 
 /* A branch reaches 128 MiB. Code that is farther away is reached through a veneer. */
 #define MODULE_VENEER_SIZE 16

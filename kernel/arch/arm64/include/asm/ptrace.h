@@ -21,6 +21,9 @@
 #define S_FRAME	     288
 #define PT_REGS_SIZE 304
 
+/* What a stack pointer is a multiple of when there is an exception. */
+#define STACK_ALIGN 16
+
 #ifndef __ASSEMBLER__
 /**
  * struct pt_regs - the interrupted context
