@@ -47,7 +47,7 @@ def test_nothing_is_in_no_part(name):
 
 @pytest.mark.parametrize("name", ["kunit", "golden", "cases"])
 def test_every_value_is_in_the_default_part(name):
-    """A mode with each kind of check and with each family of compilers; each compiler and allocator."""
+    """A mode with each kind of check and with each family of compilers; each compiler."""
     items, quick, rest = PARTS[name]
 
     def values(chosen):

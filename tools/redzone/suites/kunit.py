@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, both slab allocators, 1 and 4 CPUs.
+"""The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, 1 and 4 CPUs.
 
 Every suite runs in each mode, and the memory suites in every configuration. By default these are so many that
-each mode, compiler, slab allocator and feature is in one of them, and each mode with each kind of check;
+each mode, compiler and feature is in one of them, and each mode with each kind of check;
 --rest has those that put the same together in another way, --quick one of each mode. The suite kunit-matrix
-runs all suites in all configurations."""
+runs all suites in all configurations, and is the only one that boots the second slab allocator."""
 
 from redzone import ktap, machine, mteqemu
 from redzone.builder import KERNEL, preset_name
@@ -25,9 +25,10 @@ CONFIGURATIONS = [
     for cpus in (1, 4)
 ] + [("generic", "inline", "clang-22", cpus) for cpus in (1, 4)]
 CONFIGURATIONS.append(("off", "inline", "clang-19", 4))
-CONFIGURATIONS += [
+SECOND_ALLOCATOR = [
     (mode, "inline", "clang-19", cpus, "slab") for mode in ("generic", "off") for cpus in (1, 4)
 ]
+CONFIGURATIONS += SECOND_ALLOCATOR
 # With software tags; GCC has outline checks only.
 CONFIGURATIONS += [
     ("sw_tags", where, compiler, cpus)
@@ -79,16 +80,16 @@ ALL_SUITES = {
     ("hw_tags", "sync", "clang-19", 4),
     *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK}),
 }
-# Configurations for --filter: a changed suite runs in each mode, and with the other slab allocator.
+# Configurations for --filter: a changed suite runs in each mode.
 FILTERED = (ALL_SUITES - set(LOCKDEP)) | {
     WITH_LOCKDEP,
     WITH_GLOBALS,
     WITH_MTE_STACK,
-    ("generic", "inline", "clang-19", 4, "slab"),
 }
 # Configurations that differ from another only in the compiler's version, or in the number of CPUs as others
-# do; and those that the suite lockdep runs.
+# do; those that the suite lockdep runs; and the second slab allocator.
 MATRIX_ONLY = {
+    *SECOND_ALLOCATOR,
     ("generic", "outline", "clang-19", 1),
     ("generic", "inline", "gcc", 1),
     ("generic", "outline", "gcc", 1),
@@ -105,15 +106,12 @@ IN_QUICK = {
     ("sw_tags", "inline", "clang-19", 4),
     ("hw_tags", "sync", "clang-19", 4),
 }
-# What --rest runs: the same compilers, kinds of check, allocators and numbers of CPUs, in other combinations.
+# What --rest runs: the same compilers, kinds of check and numbers of CPUs, in other combinations.
 REST = {
     ("generic", "inline", "clang-19", 1),
     ("generic", "outline", "clang-19", 4),
     ("generic", "inline", "gcc", 4),
     ("generic", "inline", "clang-22", 4),
-    ("generic", "inline", "clang-19", 4, "slab"),
-    ("off", "inline", "clang-19", 1, "slab"),
-    ("off", "inline", "clang-19", 4, "slab"),
     ("sw_tags", "inline", "clang-19", 1),
     ("sw_tags", "outline", "clang-19", 4),
     ("sw_tags", "outline", "gcc", 4),
