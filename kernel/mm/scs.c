@@ -18,7 +18,7 @@ void *scs_alloc(size_t size)
 
 	if (!vm)
 		return NULL;
-	/* x18 has no tag, because it must match all of it. */
+	/* The pointer has no tag, because it must match all of it. */
 	scs = kasan_reset_tag(vm->addr);
 	scs[0] = 0;
 	return scs;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * core.c - the list of modules: loading, references, unloading, and what is kept of a module after that.
+ * core.c - loading and unloading modules.
  *
  * Code of a module (constructors, init, exit) runs without module_mutex: it may fault, and the thread that
  * then ends must not hold the mutex. A module whose init or exit function was killed stays as it is,
  * because pointers into it may be left anywhere.
  *
- * The last few unloaded modules keep their addresses and their symbols. So stack traces from their time can
+ * The last few unloaded modules keep their addresses and their symbols (space.c). So stack traces from their time can
  * still be printed, and an access to the memory of an unloaded module is found as a bad access.
  */
 #include <kernel/ctype.h>
@@ -16,147 +16,7 @@
 
 #include "internal.h"
 
-LIST_HEAD(modules);
-DEFINE_MUTEX(module_mutex);
-
-/* --- Finding ------------------------------------------------------------------------------------- */
-
-static struct module *find_locked(const char *name)
-{
-	struct module *m;
-
-	list_for_each_entry (m, &modules, list) {
-		if (m->state != MODULE_STATE_UNLOADED && strcmp(m->name, name) == 0)
-			return m;
-	}
-	return NULL;
-}
-
-struct module *find_module(const char *name)
-{
-	struct module *m;
-
-	mutex_lock(&module_mutex);
-	m = find_locked(name);
-	mutex_unlock(&module_mutex);
-	return m;
-}
-
-static const struct module_symbol *find_symbol(const struct module *module, const char *name,
-					       bool global_only)
-{
-	const struct module_symtab *table = module->symtab;
-
-	for (size_t i = 0; table && i < table->nr; i++) {
-		if ((table->symbols[i].global || !global_only) &&
-		    strcmp(table->names + table->symbols[i].name, name) == 0)
-			return &table->symbols[i];
-	}
-	return NULL;
-}
-
-unsigned long module_address(const struct module *module, const char *symbol)
-{
-	const struct module_symbol *found = find_symbol(module, symbol, false);
-
-	return found ? found->address : 0;
-}
-
-unsigned long module_find_symbol(const char *name, struct module **owner)
-{
-	struct module *m;
-
-	list_for_each_entry (m, &modules, list) {
-		const struct module_symbol *found;
-
-		if (m->state != MODULE_STATE_LIVE)
-			continue;
-		found = find_symbol(m, name, true);
-		if (found) {
-			*owner = m;
-			return found->address;
-		}
-	}
-	return 0;
-}
-
-const char *module_info(const struct module *module, const char *tag)
-{
-	const char *at = module->modinfo, *end = at + module->modinfo_size;
-	size_t length = strlen(tag);
-
-	while (at < end) {
-		size_t left = (size_t)(end - at), n = strnlen(at, left);
-
-		if (n == left)
-			break;
-		if (n > length && at[length] == '=' && strncmp(at, tag, length) == 0)
-			return at + length + 1;
-		at += n + 1;
-	}
-	return NULL;
-}
-
-/* --- References ---------------------------------------------------------------------------------- */
-
-bool try_module_get(struct module *module)
-{
-	int refs;
-
-	if (!module)
-		return true;
-	refs = atomic_read(&module->refcnt);
-	while (refs >= 0) {
-		if (atomic_try_cmpxchg(&module->refcnt, &refs, refs + 1))
-			return true;
-	}
-	return false;
-}
-
-void module_put(struct module *module)
-{
-	if (module)
-		WARN(atomic_dec_return(&module->refcnt) < 0,
-		     "module %s: more references given up than taken\n", module->name);
-}
-
 /* --- The end of a module ---------------------------------------------------------------------------- */
-
-/* Give up everything of @module, its symbols included. module_mutex is held. */
-static void forget(struct module *module)
-{
-	if (module->base) {
-		__list_del(module->list.prev, module->list.next);
-		module_space_forget(module);
-	}
-	/* The module's own links stay as they are, because a reader may be at it. */
-	if (!module_wait_for_readers()) {
-		pr_warn("module %s: its symbols stay in memory, somebody reads them for ever\n",
-			module->name);
-		return;
-	}
-	kvfree(module->symtab);
-	kfree(module);
-}
-
-void module_forget_unloaded(unsigned int keep)
-{
-	for (;;) {
-		struct module *m, *oldest = NULL;
-		unsigned int unloaded = 0;
-
-		list_for_each_entry (m, &modules, list) {
-			if (m->state != MODULE_STATE_UNLOADED)
-				continue;
-			unloaded++;
-			if (!oldest || m->unloaded_at < oldest->unloaded_at)
-				oldest = m;
-		}
-		if (unloaded <= keep)
-			return;
-		forget(oldest);
-	}
-}
 
 void module_purge(void)
 {
@@ -205,7 +65,7 @@ int unload_module(const char *name)
 	int err = 0;
 
 	mutex_lock(&module_mutex);
-	module = find_locked(name);
+	module = module_find_locked(name);
 	if (!module)
 		err = -ENOENT;
 	else if (module->state != MODULE_STATE_LIVE || (module->init && !module->exit) ||
@@ -225,16 +85,6 @@ int unload_module(const char *name)
 }
 
 /* --- The start of a module ------------------------------------------------------------------------- */
-
-int module_fail(struct load_info *info, int err, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(info->error->text, sizeof(info->error->text), fmt, args);
-	va_end(args);
-	return err;
-}
 
 /* Name the module after the file: "foo-bar.ko" is module foo_bar. Return: 0 or -EINVAL. */
 static int set_name(struct load_info *info, const char *name)
@@ -271,14 +121,14 @@ static int link_locked(struct load_info *info)
 	int err;
 
 	mutex_lock(&module_mutex);
-	if (find_locked(module->name))
+	if (module_find_locked(module->name))
 		err = module_fail(info, -EEXIST, "a module of this name is loaded");
 	else
 		err = module_link(info);
 	if (err) {
 		/* None of its code has run, so no trace can show it: keep nothing. */
 		release_memory(module);
-		forget(module);
+		module_forget(module);
 	}
 	mutex_unlock(&module_mutex);
 	return err;

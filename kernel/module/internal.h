@@ -3,7 +3,7 @@
  * internal.h - what the files of the module loader share.
  *
  * elf_check.c decides whether a file is well-formed. loader.c lays it out, copies and relocates it. space.c
- * owns addresses, pages and shadow. core.c owns the list of modules, and loads and unloads them. lookup.c
+ * owns addresses, pages and shadow. core.c loads and unloads, list.c has the list. lookup.c
  * is the view that traces and reports have of the list. boot.c owns the parameter module.load=.
  */
 #ifndef MODULE_INTERNAL_H
@@ -117,18 +117,20 @@ void module_space_protect(struct module *module);
 /** module_space_free() - free the pages. The addresses stay with @module, and their shadow is poisoned. */
 void module_space_free(struct module *module);
 
-/** module_space_forget() - free the shadow as well, after module_space_free() and before another module
- *  gets the addresses. */
-void module_space_forget(struct module *module);
+/** module_forget() - give up everything of @module, its symbols included. */
+void module_forget(struct module *module);
 
-/* core.c */
+/** module_forget_unloaded() - forget the oldest unloaded modules; @keep are left. */
+void module_forget_unloaded(unsigned int keep);
+
+/* list.c */
 
 /* All modules, including unloaded ones. Changed under module_mutex; lookup.c reads it without. */
 extern struct list_head modules;
 extern struct mutex module_mutex;
 
-/** module_forget_unloaded() - forget the oldest unloaded modules; @keep are left. module_mutex is held. */
-void module_forget_unloaded(unsigned int keep);
+/** module_find_locked() - find_module() for a caller that holds module_mutex. */
+struct module *module_find_locked(const char *name);
 
 /** module_find_symbol() - find the symbol @name that a loaded module exports. @owner: filled with the
  *  module. module_mutex is held. Return: its address; 0 if no module exports it. */

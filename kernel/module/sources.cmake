@@ -3,6 +3,7 @@ set(REDZONE_MODULE_SOURCES
     boot.c
     core.c
     elf_check.c
+    list.c
     loader.c
     lookup.c
     space.c)

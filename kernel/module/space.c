@@ -93,6 +93,48 @@ static int alloc_pages_of(struct module *module, size_t nr)
 	return 0;
 }
 
+/* Free the shadow as well, after module_space_free() and before another module gets the range. */
+static void give_up_range(struct module *module)
+{
+	vmalloc_release_shadow(module->base, module->base + module->span);
+}
+
+/* Give up everything of @module, its symbols included. module_mutex is held. */
+void module_forget(struct module *module)
+{
+	if (module->base) {
+		__list_del(module->list.prev, module->list.next);
+		give_up_range(module);
+	}
+	/* The module's own links stay as they are, because a reader may be at it. */
+	if (!module_wait_for_readers()) {
+		pr_warn("module %s: its symbols stay in memory, somebody reads them for ever\n",
+			module->name);
+		return;
+	}
+	kvfree(module->symtab);
+	kfree(module);
+}
+
+void module_forget_unloaded(unsigned int keep)
+{
+	for (;;) {
+		struct module *m, *oldest = NULL;
+		unsigned int unloaded = 0;
+
+		list_for_each_entry (m, &modules, list) {
+			if (m->state != MODULE_STATE_UNLOADED)
+				continue;
+			unloaded++;
+			if (!oldest || m->unloaded_at < oldest->unloaded_at)
+				oldest = m;
+		}
+		if (unloaded <= keep)
+			return;
+		module_forget(oldest);
+	}
+}
+
 int module_space_alloc(struct module *module, bool far)
 {
 	unsigned long at;
@@ -164,9 +206,4 @@ void module_space_free(struct module *module)
 		__free_page(module->pages[--module->nr_pages]);
 	kvfree(module->pages);
 	module->pages = NULL;
-}
-
-void module_space_forget(struct module *module)
-{
-	vmalloc_release_shadow(module->base, module->base + module->span);
 }

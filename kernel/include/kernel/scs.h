@@ -55,7 +55,7 @@ struct scs_place {
 bool scs_find(uintptr_t top, struct scs_place *place);
 
 /**
- * scs_check() - panic with a report if x18 is not in the bounds of the shadow call stack of this context
+ * scs_check() - panic with a report if the pointer is not in the bounds of the shadow call stack of this context
  *
  * Called at a context switch and at the end of an interrupt, because a stray pointer makes each call
  * write to other memory. Interrupts off.

@@ -95,7 +95,7 @@ void bench_release_pages(void);
 
 /** bench_window_opens(), bench_window_closes() - called before and after each measured loop, outside of what
  *  is measured. They do nothing: `./redzone bench profile` stops there, to log what runs in between. */
-void bench_window_opens(void); /* main.c */
+void bench_window_opens(void); /* window.c */
 void bench_window_closes(void);
 
 /** bench_fail() - an operation could not be done: its figure would mean nothing. Panics. */

@@ -35,21 +35,6 @@ static noinline void nothing(void)
 	barrier();
 }
 
-_Noreturn void bench_fail(const char *what)
-{
-	panic("bench: no memory for %s", what);
-}
-
-BENCH_APART void bench_window_opens(void)
-{
-	barrier();
-}
-
-BENCH_APART void bench_window_closes(void)
-{
-	barrier();
-}
-
 static noinline void repeat(void (*run)(void), unsigned long times)
 {
 	for (; times; times--)
