@@ -4,13 +4,10 @@
  */
 #include <kernel/lock_events.h>
 #include <kernel/kernel.h>
+#include <kernel/lockdep.h>
 #include <kernel/param.h>
 #include <kernel/percpu.h>
 #include <kernel/time.h>
-
-#ifdef CONFIG_LOCKDEP
-#include "../ext/lockdep/internal.h"
-#endif
 
 static bool print_events;
 
@@ -18,10 +15,8 @@ static int set_print(const char *value, void *var)
 {
 	int error = param_set_bool(value, &print_events);
 
-#ifdef CONFIG_LOCKDEP
 	if (!error)
 		lockdep_measure(print_events);
-#endif
 	return error;
 }
 setup_param("lock_events", set_print, "on|off",
@@ -45,11 +40,9 @@ unsigned long lock_event_read(enum lock_event event)
 
 	for (cpu = 0; cpu < NR_CPUS; cpu++)
 		sum += READ_ONCE(per_cpu(counters, cpu).count[event]);
-#ifdef CONFIG_LOCKDEP
 	/* The hot path counts in the stack of the context. */
 	if (event == LOCKEVENT_lockdep_acquire || event == LOCKEVENT_lockdep_chain_hits)
-		sum += known_acquisitions();
-#endif
+		sum += lockdep_known_acquisitions();
 	return sum;
 }
 
@@ -64,58 +57,6 @@ const char *lock_event_name(enum lock_event event)
 	return names[event];
 }
 
-#ifdef CONFIG_LOCKDEP
-
-/* As many as a reader looks at. */
-#define TOP_CLASSES 10U
-
-static u64 in_ns(u64 counts)
-{
-	return counts * NSEC_PER_SEC / arch_counter_hz();
-}
-
-static void print_classes(void)
-{
-	bool printed[NR_CLASSES] = {false};
-	char name[CLASS_NAME_LEN];
-
-	pr_info("lock_events: classes by longest hold:\n");
-	for (unsigned int row = 0; row < TOP_CLASSES; row++) {
-		unsigned int best = 0;
-
-		for (unsigned int class = 1; class < NR_CLASSES; class ++) {
-			if (lock_classes[class].key && !printed[class] &&
-			    lock_classes[class].longest > (best ? lock_classes[best].longest : 0))
-				best = class;
-		}
-		if (!best)
-			break;
-		printed[best] = true;
-		pr_info("lock_events:  %s contended %lu longest %lu ns\n", class_name(name, best),
-			lock_classes[best].contended,
-			(unsigned long)in_ns(lock_classes[best].longest));
-	}
-}
-
-static void print_tables(void)
-{
-	struct lockdep_counts counts;
-
-	lockdep_counts(&counts);
-	pr_info("lock_events: %u of %u classes, %u of %u dependencies, %u of %u sequences\n",
-		counts.classes, counts.max_classes, counts.deps, counts.max_deps, counts.chains,
-		counts.max_chains);
-	print_classes();
-}
-
-#else
-
-static void print_tables(void)
-{
-}
-
-#endif
-
 void lock_events_print(void)
 {
 	if (!print_events)
@@ -123,5 +64,5 @@ void lock_events_print(void)
 	for (unsigned int event = 0; event < NR_LOCK_EVENTS; event++)
 		pr_info("lock_events: %s %lu\n", lock_event_name((enum lock_event)event),
 			lock_event_read((enum lock_event)event));
-	print_tables();
+	lockdep_print_tables();
 }

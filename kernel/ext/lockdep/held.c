@@ -456,7 +456,7 @@ void lockdep_task_exit(bool expected)
 	stack->untracked = 0;
 }
 
-unsigned long known_acquisitions(void)
+unsigned long lockdep_known_acquisitions(void)
 {
 	unsigned long flags = arch_local_irq_save(), sum;
 

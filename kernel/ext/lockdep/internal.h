@@ -419,9 +419,6 @@ void describe_assertion(const struct lockdep_stack *stack, const struct lockdep_
  *  is held. */
 void report_freed(uintptr_t start, size_t size, unsigned long ip);
 
-/** known_acquisitions() - Return: number of locks taken in sequences that were known, without those that LOCKEVENT_* count. */
-unsigned long known_acquisitions(void);
-
 /** lock_untagged_usable() - the same for a pointer without a tag, in the tag-based modes, where no check looks at the
  *  memory behind such a pointer. memory.c */
 bool lock_untagged_usable(const struct lockdep_map *map);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 set(REDZONE_EXT_LOCKDEP_SOURCES
-	chain.c class.c describe.c fast.c graph.c held.c memory.c report.c trace.c usage.c)
+	chain.c class.c describe.c fast.c graph.c held.c memory.c report.c tables.c trace.c usage.c)
 # A validator that is checked itself would make each lock many times slower, and it touches its own tables only. The
 # measurements have a kernel in which it is.
 if(NOT REDZONE_LOCKDEP_INSTRUMENTED)

@@ -94,6 +94,20 @@ static inline void lockdep_reports_forgive(unsigned long n)
 {
 }
 
+static inline bool lockdep_measure(bool on)
+{
+	return false;
+}
+
+static inline unsigned long lockdep_known_acquisitions(void)
+{
+	return 0;
+}
+
+static inline void lockdep_print_tables(void)
+{
+}
+
 #define lockdep_init_map(map, name, key, subclass, wait)     ((void)(map), (void)(key))
 #define lock_acquire(map, subclass, trylock, read, nest, ip) ((void)(map))
 #define lock_release(map, ip)				     ((void)(map))

@@ -161,4 +161,15 @@ unsigned long lockdep_reports_seen(void);
 /** lockdep_reports_forgive() - a test expected @n reports: the machine's exit status does not count them. */
 void lockdep_reports_forgive(unsigned long n);
 
+/** lockdep_measure() - measure how long locks are held, or not; boot parameter lock_events does so. Return: state
+ *  before. */
+bool lockdep_measure(bool on);
+
+/** lockdep_known_acquisitions() - Return: number of locks taken in sequences that were known, without those that LOCKEVENT_*
+ *  count. */
+unsigned long lockdep_known_acquisitions(void);
+
+/** lockdep_print_tables() - print how full the tables are, and the classes that were held longest. */
+void lockdep_print_tables(void);
+
 #endif

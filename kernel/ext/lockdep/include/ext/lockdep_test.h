@@ -83,10 +83,6 @@ struct lockdep_usage {
 
 void lockdep_usage(const struct lockdep_map *map, struct lockdep_usage *usage);
 
-/** lockdep_measure() - measure how long locks are held, or not; boot parameter lock_events does so. Return: state
- *  before. */
-bool lockdep_measure(bool on);
-
 /** struct lockdep_counts - what the tables hold, and their sizes */
 struct lockdep_counts {
 	unsigned int classes, deps, chains, traces;
