@@ -32,10 +32,10 @@ struct kasan_fifo {
  * @quarantine_max: bytes of freed chunks to hold back; 0: none.
  * @release: gives a raw chunk back to the allocator; called with no runtime lock held. The chunk is still poisoned. An
  *	allocator that gives whole pages back to the system calls kasan_unpoison() for them first.
- * @acquire: optional: takes @size bytes from the allocator, aligned to 8; NULL: no memory is left. Only for
- *	kasan_heap_malloc() and the others that allocate themselves. A chunk that is not aligned goes back at once.
- * @raw_size: optional: usable bytes of a raw chunk. For early chunks, see kasan_heap_adopt(); and without a mode, where
- *	kasan_heap_realloc() and kasan_heap_size() ask it.
+ * @acquire: optional: takes @size bytes from the allocator, aligned to 8; NULL: no memory is left. Only
+ *	kasan_heap_malloc() and its relatives call it. A chunk that is not aligned goes back at once.
+ * @raw_size: optional: usable bytes of a raw chunk. The runtime asks for early chunks (see kasan_heap_adopt()). Without a
+ *	mode, kasan_heap_realloc() and kasan_heap_size() ask for every chunk.
  */
 struct kasan_heap {
 	const char *name;
@@ -79,7 +79,7 @@ static inline struct kasan_heap_plain *kasan_heap_plain_of(const struct kasan_he
 	return plain;
 }
 
-/* Return: the chunk of @ptr, which ends its life. */
+/* End the life of @ptr. Return: its raw chunk. */
 static inline void *kasan_heap_plain_raw(const struct kasan_heap *heap, void *ptr)
 {
 	struct kasan_heap_plain *const plain = kasan_heap_plain_of(heap, ptr);
