@@ -45,7 +45,7 @@ _SUFFIX = re.compile(r"(\.(constprop|isra|part|cold|specialized|llvm|lto_priv)\b
 _DEFINITION = re.compile(r"^ ?(?:\w[^\n;={(]*?)?\b(\w+)\((?=[^;{]*\{)", re.MULTILINE)
 # Functions that other projects also define in place of the runtime, even in files of the same name.
 _REPLACED = re.compile(r"__mem(cpy|move|set)$|kasan_port_")
-_RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|core|report|track)/[\w/]+\.c$")
+_RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|base|report|shadow|tags|track)/[\w/]+\.c$")
 _OFFSET_OPTION = re.compile(r"-(?:fasan-shadow-offset|asan-mapping-offset)=(\w+)")
 KINDS = ("instrumented", "not instrumented", "checked by the CPU", "nothing to check", "assembly", "runtime")
 FULL_TEXT = 12  # names in one list of the text form
