@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Linux's own KASAN KUnit tests, byte for byte, in our kernel; Linux's own tools on our console.
 
-docs/dev/linux-kunit.md says which files are compiled with which headers, and what each case needs.
+README.md says where the sources come from, what is checked, and what differs from Linux.
 """
 
 import json
