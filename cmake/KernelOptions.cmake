@@ -30,6 +30,9 @@ list(APPEND kernel_defs
   CONFIG_ARCH_NAME="${REDZONE_ARCH}"
   CONFIG_NR_CPUS=${REDZONE_NR_CPUS}
   CONFIG_PAGE_SHIFT=${REDZONE_PAGE_SHIFT})
+foreach(name IN ITEMS OK KASAN CRASH PROGRAM LOCKDEP)
+  list(APPEND kernel_defs EXIT_STATUS_${name}=${REDZONE_EXIT_${name}})
+endforeach()
 if(REDZONE_ALLOCATOR STREQUAL "slab")
   list(APPEND kernel_defs CONFIG_SLAB=1)
 endif()

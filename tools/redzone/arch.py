@@ -19,9 +19,9 @@ class Kernel:
 @dataclass(frozen=True)
 class Arch:
     """machine: as an ELF file's header has it; bits: of an address. target: Clang's for freestanding code,
-    one whose driver accepts kernel-address. gcc: the key in tools.py of the GCC for it. relative: the number
-    of the relocation that puts a load-time address, its addend, into a word. modes: of the runtime. kernel:
-    None if the reference kernel does not run on it."""
+    one whose driver accepts kernel-address. gcc: the key of the GCC for it among the outside programs.
+    relative: the number of the relocation that puts a load-time address, its addend, into a word. modes: of
+    the runtime. kernel: None if the reference kernel does not run on it."""
 
     machine: str
     bits: int

@@ -38,13 +38,18 @@ BUILD = Path(os.environ.get(PLACE) or (_cache() if INSTALLED else ROOT / "build"
 VENV = BUILD / "venv" if os.environ.get(PLACE) else ROOT / ".venv"
 LOGS = BUILD / "logs"
 
+
+def kernel_value(name):
+    """Return the number that kernel/config.cmake sets for the reference kernel and for the tools."""
+    return int(re.search(rf"^set\(REDZONE_{name} (\d+)\)", _CONFIG, re.MULTILINE)[1])
+
+
 # Exit statuses of `./redzone run`. In `test`, OK means that nothing failed, REPORTED that something did.
-OK = 0
-REPORTED = 1
+_CONFIG = (ROOT / "kernel" / "config.cmake").read_text(encoding="utf-8")
+OK, REPORTED, CRASHED, PROGRAM_FAILED, LOCKS_REPORTED = (
+    kernel_value(f"EXIT_{name}") for name in ("OK", "KASAN", "CRASH", "PROGRAM", "LOCKDEP")
+)
 USAGE = 2
-CRASHED = 3
-PROGRAM_FAILED = 4
-LOCKS_REPORTED = 5
 INTERRUPTED = 130
 
 

@@ -18,7 +18,7 @@ from redzone.base import Failure
 from redzone.console import ProgramLine, Reader
 
 # The kernel's own limits. CPUs:
-MAX_CPUS = int(re.search(r"set\(REDZONE_NR_CPUS (\d+)\)", (base.ROOT / "kernel/config.cmake").read_text())[1])
+MAX_CPUS = base.kernel_value("NR_CPUS")
 # Bytes of the kernel's command line buffer, including its NUL; arguments of a program (kernel/init/main.c).
 MAX_COMMAND_LINE = 4096
 MAX_ARGUMENTS = 255

@@ -40,12 +40,4 @@ typedef bool (*kasan_line_tap_fn)(const char *text);
 /** kasan_line_tap() - pass KASAN's lines to @tap, for tests; NULL: stop. Return: the tap before. */
 kasan_line_tap_fn kasan_line_tap(kasan_line_tap_fn tap);
 
-/* Exit status of the machine, which the command on the host passes on. */
-#define EXIT_STATUS_OK	    0
-#define EXIT_STATUS_KASAN   1 /* a report was printed */
-#define EXIT_STATUS_CRASH   3 /* panic, or an oops without a report */
-#define EXIT_STATUS_PROGRAM 4 /* the program, or a test, failed */
-#define EXIT_STATUS_LOCKDEP \
-	5 /* the lock validator reported, and KASAN did not, and there was no crash */
-
 #endif
