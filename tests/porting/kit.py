@@ -20,22 +20,12 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 TEMPLATE = ROOT / "ports" / "template"
 sys.path.insert(0, str(ROOT / "tools"))
 
+from redzone.arch import ARCHES  # noqa: E402
 from redzone.needs import need  # noqa: E402
+from redzone.tools import BY_KEY  # noqa: E402
 
-CLANG_TARGET = {
-    "arm64": "aarch64-none-elf",
-    "riscv64": "riscv64-unknown-elf",
-    "riscv32": "riscv32-unknown-elf",
-    "x86_64": "x86_64-unknown-linux-gnu",
-    "arm": "armv7a-none-eabi",
-}
-GCC = {
-    "arm64": "aarch64-linux-gnu-gcc",
-    "riscv64": "riscv64-linux-gnu-gcc",
-    "riscv32": "riscv64-linux-gnu-gcc",
-    "x86_64": "x86_64-linux-gnu-gcc",
-    "arm": "arm-linux-gnueabihf-gcc",
-}
+CLANG_TARGET = {name: arch.target for name, arch in ARCHES.items()}
+GCC = {name: BY_KEY[arch.gcc].command for name, arch in ARCHES.items()}
 # Cortex-M boards of the example, and the processors that are only built.
 CORTEX_M = {"cortex-m3": "mps2-an385", "cortex-m7": "mps2-an500", "cortex-m33": "mps2-an505"}
 for _cpu in (*CORTEX_M, "cortex-m0plus"):

@@ -21,16 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import pages
-from redzone.elf.file import (
-    ET_REL,
-    SHF_ALLOC,
-    SHF_WRITE,
-    SHT_PROGBITS,
-    SHT_RELA,
-    ElfError,
-    File,
-    Section,
-)
+from redzone.elf.file import ET_REL, SHF_ALLOC, SHF_WRITE, SHT_PROGBITS, SHT_RELA, ElfError, File, Section
 from redzone.elf.symbols import FUNC, symbols, table
 
 SECTIONS = {".init_array": ".redzone_ctors", ".fini_array": ".redzone_dtors"}

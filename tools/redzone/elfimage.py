@@ -15,18 +15,8 @@ from redzone import elfcode
 from redzone.arch import ARCHES
 from redzone.base import Failure
 from redzone.elf import dwarf
-from redzone.elf.file import (
-    ET_REL,
-    SHF_ALLOC,
-    SHF_EXECINSTR,
-    SHF_WRITE,
-    SHT_NOBITS,
-    SHT_PROGBITS,
-    SHT_REL,
-    SHT_RELA,
-    ElfError,
-    File,
-)
+from redzone.elf import file as elf
+from redzone.elf.file import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_REL, SHT_RELA, ElfError, File
 from redzone.elf.members import is_archive, members
 from redzone.elf.symbols import ABSOLUTE, FILE, FUNC, LOCAL, SECTION, UNDEFINED, symbols
 
@@ -100,7 +90,7 @@ def _relocated(data):
     """Return @data with the addresses in a RISC-V object's debug information filled in. The library does that
     for other architectures, but rejects RISC-V's relocations."""
     file = File(data)
-    if file.machine != "EM_RISCV" or file.type != ET_REL:
+    if file.machine != "EM_RISCV" or file.type != elf.ET_REL:
         return data
     result, values = bytearray(data), [symbol.value for symbol in symbols(file)]
     for section in file.sections:
@@ -132,7 +122,7 @@ class Image:
         self.arch = _NAMES.get((self.file.machine, self.file.bits))
         if self.arch is None:
             raise Failure(f"{label}: machine {self.file.machine}; accepted: {', '.join(ARCHES)}")
-        self.relocatable = self.file.type == ET_REL
+        self.relocatable = self.file.type == elf.ET_REL
         self.word = self.file.bits // 8
         self.sections = [self._section(section) for section in self.file.sections]
         self.loads = [(load.address, load.size, load.load_address) for load in self.file.loads if load.stored]
@@ -155,7 +145,7 @@ class Image:
 
         def in_rom(section):
             inside = any(start <= section.address < start + size for start, size in stays)
-            return copies and section.type != SHT_NOBITS and inside
+            return copies and section.type != elf.SHT_NOBITS and inside
 
         return [
             section
@@ -337,7 +327,7 @@ class Image:
         found = {}
         for section in self.allocated():
             # Relocations and ELF's symbol tables name addresses as well, but are not data.
-            if section.type not in (SHT_PROGBITS, *ARRAYS):
+            if section.type not in (elf.SHT_PROGBITS, *ARRAYS):
                 continue
             first = -section.address % self.word
             body = section.data[first : first + (len(section.data) - first) // self.word * self.word]

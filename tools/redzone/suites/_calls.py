@@ -8,7 +8,8 @@ The relocations of its objects tell, for separate files and for kasan.c, at each
 import itertools
 import re
 
-from redzone import amalgamate, base, process
+from redzone import amalgamate, base, process, tools
+from redzone.arch import ARCHES
 from redzone.base import ROOT
 from redzone.elf.file import SHF_EXECINSTR, SHT_REL, SHT_RELA, File
 from redzone.elf.symbols import symbols
@@ -50,57 +51,28 @@ LAYOUTS = {
 }
 
 _CORTEX = "-mthumb -mfloat-abi=soft -mcpu="
-# {machine: (Clang's target, GCC's command and its key in redzone.tools, options of both, layouts)}
+
+
+def _of(name):
+    return ARCHES[name].target, ARCHES[name].gcc
+
+
+_CORTEX_M = ("arm-none-eabi", "gcc-cortexm")
+# {machine: (Clang's target, key of its GCC, options of both, layouts)}
 MACHINES = {
-    "arm64": (
-        "aarch64-none-elf",
-        ("aarch64-linux-gnu-gcc", "gcc-arm64"),
-        "-mgeneral-regs-only",
-        ("full", "windowed", "sw_tags", "hw_tags", "extra-info"),
-    ),
+    "arm64": (*_of("arm64"), "-mgeneral-regs-only", ("full", "windowed", "sw_tags", "hw_tags", "extra-info")),
     # Memory without an MMU takes aligned accesses only, so that larger structures are copied by calls.
-    "arm64-strict": (
-        "aarch64-none-elf",
-        ("aarch64-linux-gnu-gcc", "gcc-arm64"),
-        "-mgeneral-regs-only -mstrict-align",
-        ("windowed",),
-    ),
+    "arm64-strict": (*_of("arm64"), "-mgeneral-regs-only -mstrict-align", ("windowed",)),
     "riscv64": (
-        "riscv64-unknown-elf",
-        ("riscv64-linux-gnu-gcc", "gcc-riscv64"),
+        *_of("riscv64"),
         "-march=rv64imac -mabi=lp64 -mcmodel=medany",
         ("full", "windowed", "sw_tags"),
     ),
-    "riscv32": (
-        "riscv32-unknown-elf",
-        ("riscv64-linux-gnu-gcc", "gcc-riscv64"),
-        "-march=rv32imac -mabi=ilp32",
-        ("windowed", "compact"),
-    ),
-    "x86_64": (
-        "x86_64-unknown-linux-gnu",
-        ("gcc", "gcc"),
-        "-mgeneral-regs-only -mno-red-zone",
-        ("full", "windowed"),
-    ),
-    "arm": (
-        "armv7a-none-eabi",
-        ("arm-linux-gnueabihf-gcc", "gcc-arm"),
-        "-march=armv7-a -mfloat-abi=soft",
-        ("windowed", "extra-info"),
-    ),
-    "cortex-m3": (
-        "arm-none-eabi",
-        ("arm-none-eabi-gcc", "gcc-cortexm"),
-        f"{_CORTEX}cortex-m3",
-        ("windowed", "compact"),
-    ),
-    "cortex-m0plus": (
-        "arm-none-eabi",
-        ("arm-none-eabi-gcc", "gcc-cortexm"),
-        f"{_CORTEX}cortex-m0plus",
-        ("windowed", "compact"),
-    ),
+    "riscv32": (*_of("riscv32"), "-march=rv32imac -mabi=ilp32", ("windowed", "compact")),
+    "x86_64": (*_of("x86_64"), "-mgeneral-regs-only -mno-red-zone", ("full", "windowed")),
+    "arm": (*_of("arm"), "-march=armv7-a -mfloat-abi=soft", ("windowed", "extra-info")),
+    "cortex-m3": (*_CORTEX_M, f"{_CORTEX}cortex-m3", ("windowed", "compact")),
+    "cortex-m0plus": (*_CORTEX_M, f"{_CORTEX}cortex-m0plus", ("windowed", "compact")),
 }
 
 
@@ -139,11 +111,11 @@ def in_quick():
 
 
 def _command(compiler, level, machine, layout):
-    target, (gcc, _), options, _ = MACHINES[machine]
+    target, gcc, options, _ = MACHINES[machine]
     if layout == "hw_tags":
         options += " -march=armv8.5-a+memtag"
     return [
-        *([gcc] if compiler == "gcc" else [compiler, f"--target={target}"]),
+        *([tools.BY_KEY[gcc].command] if compiler == "gcc" else [compiler, f"--target={target}"]),
         f"-{level}",
         *options.split(),
         *FLAGS,
@@ -195,7 +167,7 @@ def run(context, rows):
         groups.setdefault((row[1], row[3]), []).append(row)
     ready = []
     for compiler, machine in groups:
-        reason = context.missing(MACHINES[machine][1][1] if compiler == "gcc" else compiler)
+        reason = context.missing(MACHINES[machine][1] if compiler == "gcc" else compiler)
         if reason:
             yield Result(f"calls.{machine}.{compiler}", SKIP, reason)
         else:

@@ -16,13 +16,12 @@ import struct
 
 from redzone import base, builder, ktap, machine
 from redzone.base import ROOT
-from redzone.builder import KERNEL
 from redzone.elf.file import File
 from redzone.elf.symbols import symbols
 from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import end_error, wrong_with
 
-TOOLS = (*KERNEL, "clang-19")
+TOOLS = (*builder.KERNEL, "clang-19")
 QUICK = "all"
 DOCUMENT = ROOT / "docs" / "use" / "boot-parameters.md"
 TIMEOUT = 120

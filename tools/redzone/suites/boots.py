@@ -5,10 +5,9 @@ import difflib
 
 from redzone import base, builder, console, machine, mteqemu
 from redzone.base import ROOT
-from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
 
-TOOLS = (*KERNEL, "clang-19")
+TOOLS = (*builder.KERNEL, "clang-19")
 BOOTS = 10
 TIMEOUT = 300
 

@@ -17,11 +17,10 @@ from pathlib import Path
 
 from redzone import base, builder, each, libc, machine, mteqemu, summary
 from redzone.base import Failure
-from redzone.builder import KERNEL
 from redzone.decode import symbols
 from redzone.runner import FAIL, PASS, SKIP, Result
 
-TOOLS = (*KERNEL, "clang-19", "symbolizer")
+TOOLS = (*builder.KERNEL, "clang-19", "symbolizer")
 TIMEOUT = 300
 # All programs in one boot: (mode, compiler, instrumentation), and what is special: the large C library; the
 # feature +taggedglobals, which the rows of globals need; tags for stack variables.

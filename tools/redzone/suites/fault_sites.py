@@ -15,14 +15,13 @@ from dataclasses import dataclass
 
 from redzone import archive, base, builder, each, host, ktap, machine, module
 from redzone.base import ROOT
-from redzone.builder import KERNEL
 from redzone.decode.images import Image
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, symbols
 from redzone.runner import FAIL, PASS, Result
 from redzone.suites.kunit import wrong_with
 
-TOOLS = (*KERNEL, "clang-19")
+TOOLS = (*builder.KERNEL, "clang-19")
 TIMEOUT = 300
 
 ALLOCATE = frozenset(

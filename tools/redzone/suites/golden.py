@@ -18,10 +18,9 @@ import re
 
 from redzone import base, builder, console, machine, mteqemu
 from redzone.base import ROOT, Failure
-from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
 
-TOOLS = (*KERNEL, "clang-19")
+TOOLS = (*builder.KERNEL, "clang-19")
 HERE = ROOT / "tests" / "golden"
 TIMEOUT = 300
 # The first one writes the golden reports. All must print the same, except for the masked parts. (mode,

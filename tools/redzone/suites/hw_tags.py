@@ -5,11 +5,10 @@ import re
 
 from redzone import base, builder, ktap, machine, mteqemu
 from redzone.base import ROOT
-from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites.kunit import wrong_with
 
-TOOLS = (*KERNEL, "clang-19")
+TOOLS = (*builder.KERNEL, "clang-19")
 MODES = ("hw_tags",)
 TIMEOUT = 300
 # Suites that expect no report, so that they hold whether KASAN is on or not.

@@ -12,10 +12,9 @@ import sys
 
 from redzone import archive, base, builder, console, libc, libc_calls, machine, mteqemu, process, supported
 from redzone.base import ROOT
-from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
 
-TOOLS = (*KERNEL, "clang-19")
+TOOLS = (*builder.KERNEL, "clang-19")
 # Five kernels with their own copies of the library: minutes of compilation.
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")

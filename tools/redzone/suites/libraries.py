@@ -12,10 +12,9 @@ import time
 
 from redzone import base, builder, libraries, library_table, mteqemu, process
 from redzone.base import ROOT, Failure
-from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
 
-TOOLS = (*KERNEL, "clang-19", "symbolizer")
+TOOLS = (*builder.KERNEL, "clang-19", "symbolizer")
 # Five kernels times a dozen libraries.
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags")

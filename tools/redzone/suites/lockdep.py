@@ -11,11 +11,10 @@ import re
 
 from redzone import base, builder, console, ktap, machine, mteqemu
 from redzone.base import ROOT
-from redzone.builder import KERNEL
 from redzone.runner import FAIL, PASS, SKIP, Result
 from redzone.suites import kunit
 
-TOOLS = (*KERNEL, "clang-19")
+TOOLS = (*builder.KERNEL, "clang-19")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 OPTIONS = ("filter", "rest")
 TIMEOUT = 600

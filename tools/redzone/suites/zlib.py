@@ -6,11 +6,10 @@ The source comes from a crate that cargo fetches; its checksum is in tests/zlib/
 
 from redzone import base, builder, console, crates, machine
 from redzone.base import ROOT, Failure
-from redzone.builder import KERNEL
 from redzone.decode import symbols
 from redzone.runner import FAIL, PASS, SKIP, Result
 
-TOOLS = (*KERNEL, "clang-19", "symbolizer", "cargo")
+TOOLS = (*builder.KERNEL, "clang-19", "symbolizer", "cargo")
 HERE = ROOT / "tests" / "zlib"
 CRATE = crates.Crate("libz-sys", "1.1.6", HERE, "src/zlib")
 # The files that packing and unpacking memory needs; the gz* files need file descriptors.
