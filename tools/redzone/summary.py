@@ -198,7 +198,7 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None):
     if reader.reports and crash is not None and crash.hang:
         base.say(hang_text(timeout, crash, screen.sources))
     if reader.missing:
-        base.say(f"calls that are not there, and so have failed: {reader.missing} (see docs/libc.md)")
+        base.say(f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)")
     if mode == "off" or reader.kasan_off is not None:
         base.say(off_text(reader))
     elif outcome.status == base.OK:
