@@ -58,6 +58,13 @@ def rank(symbol):
     return (sort != elf.FUNC, bind == elf.LOCAL, len(name) - len(name.lstrip("_")), len(name), name)
 
 
+def prefer(found, address, symbol):
+    """Let @symbol be the one at @address in @found, unless a better one is there."""
+    known = found.setdefault(address, symbol)
+    if known is not symbol and rank(symbol) < rank(known):
+        found[address] = symbol
+
+
 def symbols(path):
     """Return ([(offset from _text, name)] of code, ascending; [name of external linkage]; [(offset, name)] of
     tagged variables, ascending) of the ELF file @path."""
@@ -77,18 +84,18 @@ def symbols(path):
             data = value
         # Every address of the image has the same top byte, but for tagged variables.
         if sort == elf.OBJECT and value >> 56 != UNTAGGED:
-            tagged.setdefault(value & UNTAG_MASK | UNTAGGED << 56, []).append((name, bind, sort))
+            prefer(tagged, value & UNTAG_MASK | UNTAGGED << 56, (name, bind, sort))
         if bind != elf.LOCAL and name not in OWN and name not in MARKERS:
             exported.add(name)
         if not code[section] or name in MARKERS or name[0] in "$." or name.startswith(MARKER_PREFIX):
             continue
-        by_address.setdefault(value, []).append((name, bind, sort))
+        prefer(by_address, value, (name, bind, sort))
     if base is None:
         raise ElfError("it has no symbol _text")
-    functions = [(address - base, min(names, key=rank)[0]) for address, names in sorted(by_address.items())]
+    functions = [(address - base, by_address[address][0]) for address in sorted(by_address)]
     variables = [
-        (address - base if address < data else address - data | 1 << 31, min(names, key=rank)[0])
-        for address, names in sorted(tagged.items())
+        (address - base if address < data else address - data | 1 << 31, name)
+        for address, (name, _, _) in tagged.items()
     ]
     exported = sorted(exported, key=lambda name: name.encode("utf-8", "surrogateescape"))
     return functions, exported, sorted(variables)
