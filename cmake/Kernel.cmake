@@ -19,7 +19,7 @@ include(KernelModules)
 include(KernelImage)
 
 redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init irq kasan kunit lib mm module
-                       rcu sanitizer sched sync user ${extensions})
+                       program rcu sanitizer sched sync user ${extensions})
 # Its functions that call nothing are the point of it.
 set_property(SOURCE ${kernel_dir}/mm/slab_entry.c APPEND PROPERTY COMPILE_OPTIONS
   -foptimize-sibling-calls -momit-leaf-frame-pointer)
@@ -27,17 +27,12 @@ set_property(SOURCE ${kernel_dir}/mm/slab_entry.c APPEND PROPERTY COMPILE_OPTION
 redzone_kernel_library(kernel-workqueue workqueue)
 redzone_kernel_library(kernel-workqueue-hook workqueue)
 target_compile_definitions(kernel-workqueue-hook PRIVATE REDZONE_WORKQUEUE_HOOK=1)
-redzone_kernel_library(kernel-ulib ulib)
 redzone_kernel_library(kernel-libc fs libc)
 set_target_properties(kernel-libc PROPERTIES EXCLUDE_FROM_ALL TRUE)
-redzone_kernel_library(kernel-ulib-fp FP ulib)
 redzone_kernel_library(kernel-builtins FP builtins)
 set_target_properties(kernel-builtins PROPERTIES EXCLUDE_FROM_ALL TRUE)
 # Each operation is rounded as the program wants it, and none is made in vain: it would leave its exceptions behind.
 target_compile_options(kernel-builtins PRIVATE -ffp-contract=off -frounding-math -ftrapping-math)
-foreach(target IN ITEMS kernel-ulib kernel-ulib-fp)
-  target_include_directories(${target} BEFORE PRIVATE ${ulib_include})
-endforeach()
 
 # The program that the test kernel runs in user mode is a constant of user_blob.S.
 redzone_user_program(user_tests FOLDER ${kernel_dir}/tests/user)
@@ -88,8 +83,7 @@ target_compile_options(runtime-fuzz PRIVATE -std=gnu17 -ffreestanding ${runtime_
 redzone_kernel_library(kernel-fuzz tests/fuzz)
 set_target_properties(kernel-fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)
 
-set(shared_objects
-  $<TARGET_OBJECTS:kernel> $<TARGET_OBJECTS:kernel-ulib> $<TARGET_OBJECTS:kernel-ulib-fp>)
+set(shared_objects $<TARGET_OBJECTS:kernel>)
 if(NOT REDZONE_MODE STREQUAL "off")
   # The runtime makes the checks, so it is not checked itself.
   add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
@@ -107,7 +101,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
   list(APPEND shared_objects $<TARGET_OBJECTS:runtime>)
 endif()
 set(kernel_objects ${shared_objects} $<TARGET_OBJECTS:kernel-workqueue>)
-# Only the suites and programs with the large C library make its system calls.
+# Only programs and the suites make system calls.
 set(libc_objects $<TARGET_OBJECTS:kernel-libc>)
 set(tested_objects ${shared_objects} ${libc_objects} $<TARGET_OBJECTS:kernel-workqueue-hook>)
 

@@ -12,12 +12,11 @@ include(${kernel_dir}/config.cmake)
 include(Libc)
 include(${arch_dir}/arch.cmake)
 math(EXPR page_size "1 << ${REDZONE_PAGE_SHIFT}")
-set(ulib_include ${kernel_dir}/ulib/include)
 # The tools that make a program's linked object ready for the kernel.
 set(build_scripts ${CMAKE_SOURCE_DIR}/tools/build-scripts)
 set(elf_tools ${CMAKE_SOURCE_DIR}/tools/redzone/elf/file.py ${CMAKE_SOURCE_DIR}/tools/redzone/elf/symbols.py)
 set(join_tools ${elf_tools} ${build_scripts}/constructors.py ${build_scripts}/pages.py ${build_scripts}/shadow_calls.py)
-# For programs with any C library.
+# Headers of programs, beside those of the C library.
 set(sanitizer_include ${kernel_dir}/sanitizer/include)
 redzone_llvm(REDZONE_LINKER ld.lld 19 "Linker of kernel images")
 redzone_llvm(REDZONE_OBJCOPY llvm-objcopy 19 "objcopy that makes the boot Image")

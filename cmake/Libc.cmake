@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Owns how a program gets the large C library, musl, whose source ./redzone fetches: the folders of its headers, and the
+# Owns how a program gets its C library, musl, whose source ./redzone fetches: the folders of its headers, and the
 # options that tools/build-scripts/link_libc.py compiles the library's files with. They are the program's own options, so
 # its code has the same checks. docs/use/libc.md has the reasons.
 
@@ -10,15 +10,18 @@ set(libc_arch aarch64)
 file(GLOB redzone_libc_files ${kernel_dir}/libc/musl/*.* ${kernel_dir}/libc/musl/arch/*.h)
 list(APPEND redzone_libc_files ${CMAKE_SOURCE_DIR}/tools/build-scripts/link_libc.py)
 
-# redzone_libc_includes(<variable> <folder>): the folders of the headers of the library at <folder>. They come before the
-# compiler's own, which know nothing of it.
-function(redzone_libc_includes out folder)
-  set(${out} ${folder}/obj/include ${folder}/include ${folder}/arch/${libc_arch} ${folder}/arch/generic PARENT_SCOPE)
+# redzone_libc_includes(<variable>): the folders of the library's headers. They come before the compiler's own, which know
+# nothing of it. The variable redzone_libc is the folder of the library's source; ./redzone sets it in the file of programs.
+function(redzone_libc_includes out)
+  if(NOT redzone_libc)
+    message(FATAL_ERROR "Programs need a C library: set redzone_libc to the folder of musl's source, as ./redzone does")
+  endif()
+  set(${out} ${redzone_libc}/obj/include ${redzone_libc}/include ${redzone_libc}/arch/${libc_arch} ${redzone_libc}/arch/generic
+      PARENT_SCOPE)
 endfunction()
 
-# redzone_libc_options(<variable> <folder>): write the file that link_libc.py reads for the library at <folder>, and
-# return its name.
-function(redzone_libc_options out folder)
+# redzone_libc_options(<variable>): write the file that link_libc.py reads for the library, and return its name.
+function(redzone_libc_options out)
   set(options ${REDZONE_FREESTANDING} ${REDZONE_ARCH_OPTIONS})
   if(REDZONE_TAGGED_GLOBALS)
     list(REMOVE_ITEM options -mcmodel=small)
@@ -50,14 +53,16 @@ function(redzone_libc_options out folder)
     list(APPEND options ${checks})
   endif()
   string(REPLACE "\"" "\\\"" options "${options}")
+  # Kernels that differ in other things than these options share the compiled files.
+  cmake_path(GET redzone_libc PARENT_PATH parent)
   list(JOIN options "\", \"" options)
   set(file ${CMAKE_BINARY_DIR}/libc.json)
   set(text "{
  \"compiler\": [\"${CMAKE_C_COMPILER}\", \"${options}\"],
  \"arch\": \"${libc_arch}\",
- \"source\": \"${folder}\",
+ \"source\": \"${redzone_libc}\",
  \"ours\": \"${kernel_dir}/libc/musl\",
- \"kept\": \"${CMAKE_BINARY_DIR}/libc\",
+ \"kept\": \"${parent}/objects\",
  \"runtime\": [\"$<JOIN:${compiler_runtime},\", \">\"],
  \"linker\": \"${REDZONE_LINKER}\"
 }

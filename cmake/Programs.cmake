@@ -40,10 +40,7 @@ macro(redzone_program_objects target)
   endif()
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${program_SOURCES})
   target_include_directories(${target} PRIVATE ${program_INCLUDES})
-  set(headers ${ulib_include})
-  if(program_LIBC)
-    redzone_libc_includes(headers ${program_LIBC})
-  endif()
+  redzone_libc_includes(headers)
   target_include_directories(${target} SYSTEM BEFORE PRIVATE ${headers})
   if(program_KERNEL)
     target_include_directories(${target} SYSTEM PRIVATE ${kernel_includes})
@@ -100,55 +97,40 @@ endfunction()
 
 # redzone_add_program(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
 #                     [OPTIONS <compiler option>...] [FILE_OPTIONS <file> <option> ...] [OBJECTS <file>...]
-#                     [LIBC <folder>] [KERNEL])
+#                     [KERNEL])
 #
-# OBJECTS: .o and .a files that belong to the program as well. LIBC: the source of the large C library, which the program
-# then uses instead of kernel/ulib. KERNEL: the files may include the headers of the kernel and of the runtime.
+# OBJECTS: .o and .a files that belong to the program as well. KERNEL: the files may include the headers of the kernel and
+# of the runtime.
 #
 # A kernel image with an ordinary C program inside. The program is compiled as hosted C, so that main()
 # is C's main() (falling off its end returns 0), but without the compiler's ideas of what the library
 # functions do: the calls that are written are the calls that are checked.
 function(redzone_add_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 program "KERNEL" "LIBC"
+  cmake_parse_arguments(PARSE_ARGV 1 program "KERNEL" ""
     "SOURCES;INCLUDES;DEFINES;OPTIONS;FILE_OPTIONS;OBJECTS;FUZZ_OBJECTS;FUZZ_LINK;COVER")
   redzone_program_objects(${name}.objects)
   redzone_program_file_options()
   # The program's names are its own: it may well have a sort() or a panic(), and so has the kernel.
   set(linked ${CMAKE_BINARY_DIR}/${name}.o)
-  set(main main)
-  # main() may be in an archive.
-  set(join ${REDZONE_LINKER} -r -u main "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS} ${compiler_runtime} -o ${linked})
-  set(finish COMMAND ${REDZONE_PYTHON} ${build_scripts}/constructors.py
-             ${linked} ${REDZONE_OBJCOPY} ${main} program)
-  set(needs "")
-  set(system_calls "")
-  if(program_LIBC)
-    set(system_calls ${libc_objects})
-    redzone_libc_options(libc_options ${program_LIBC})
-    set(main redzone_libc_main)
-    # It does what the other two do. The fuzzer looks at the comparisons that the program makes itself.
-    set(join ${REDZONE_PYTHON} ${build_scripts}/link_libc.py ${libc_options} ${linked} ${REDZONE_OBJCOPY} program
-      ${program_FUZZ_LINK} "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS})
-    set(finish "")
-    set(needs ${libc_options} ${redzone_libc_files})
-  endif()
+  redzone_libc_options(libc_options)
   redzone_check_objects(check ${linked} ${program_OBJECTS})
+  # The fuzzer looks at the comparisons that the program makes itself.
   add_custom_command(OUTPUT ${linked}
-    COMMAND ${join}
-    ${finish}
+    COMMAND ${REDZONE_PYTHON} ${build_scripts}/link_libc.py ${libc_options} ${linked} ${REDZONE_OBJCOPY} program
+            ${program_FUZZ_LINK} "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS}
     ${check}
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${program_OBJECTS}
-            kernel-builtins $<TARGET_OBJECTS:kernel-builtins> ${join_tools} ${needs}
+            kernel-builtins $<TARGET_OBJECTS:kernel-builtins> ${join_tools} ${libc_options} ${redzone_libc_files}
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the program ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
-  set(objects ${kernel_objects} ${system_calls})
+  set(objects ${kernel_objects} ${libc_objects})
   if(program_COVER)
     redzone_cover(objects ${name}.covered FILES ${program_COVER} OPTIONS ${program_OPTIONS})
   endif()
   redzone_image(${name}
     OBJECTS ${objects} ${program_FUZZ_OBJECTS} ${linked}
-    LINK --defsym=redzone_program_main=${main} --error-limit=0 ${program_FUZZ_LINK})
+    LINK --defsym=redzone_program_main=redzone_libc_main --error-limit=0 ${program_FUZZ_LINK})
 endfunction()
 
 # redzone_add_fuzz_program(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <macro[=value]>...]
@@ -165,30 +147,17 @@ function(redzone_add_fuzz_program name)
 endfunction()
 
 # redzone_add_programs(<name> SOURCES <file>... [INCLUDES <folder>...] [OPTIONS <compiler option>...]
-#                      [FILE_OPTIONS <file> <option> ...] [LIBRARY <file>...] [OBJECTS <file>...] [LIBC <folder>])
+#                      [FILE_OPTIONS <file> <option> ...] [LIBRARY <file>...] [OBJECTS <file>...])
 #
 # LIBRARY: sources that are compiled once. OBJECTS: .o and .a files. Each program has its own copy of those of
-# their functions and variables that it uses, and of the large C library's: no program sees what another did to them.
+# their functions and variables that it uses, and of the C library's: no program sees what another did to them.
 #
 # One kernel image with many programs: each file is one, compiled as redzone_add_program() does, with a
 # main() of its own. Nothing else of a file is seen by another. The kernel runs them in that order.
 function(redzone_add_programs name)
-  cmake_parse_arguments(PARSE_ARGV 1 program "" "LIBC" "SOURCES;INCLUDES;OPTIONS;FILE_OPTIONS;LIBRARY;OBJECTS")
-  set(own_start false)
-  set(libc_options "")
-  set(needs "")
-  set(system_calls "")
-  if(program_LIBC)
-    set(own_start true)
-    set(system_calls ${libc_objects})
-    redzone_libc_options(libc_options ${program_LIBC})
-    set(needs ${libc_options} ${redzone_libc_files})
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;INCLUDES;OPTIONS;FILE_OPTIONS;LIBRARY;OBJECTS")
+  redzone_libc_options(libc_options)
   set(libraries ${program_OBJECTS})
-  if(NOT program_LIBC)
-    # Else it comes behind the library.
-    list(APPEND libraries ${compiler_runtime})
-  endif()
   set(library_objects "")
   if(program_LIBRARY)
     set(programs ${program_SOURCES})
@@ -210,7 +179,7 @@ function(redzone_add_programs name)
     string(APPEND mains "extern program_hook_t redzone_ctors_${number}[] __weak;\n")
     string(APPEND mains "extern program_hook_t redzone_dtors_${number}[] __weak;\n")
     string(APPEND entries "\t{\"${stem}\", redzone_each_${number}, "
-           "redzone_ctors_${number}, redzone_dtors_${number}, ${own_start}},\n")
+           "redzone_ctors_${number}, redzone_dtors_${number}},\n")
     math(EXPR number "${number} + 1")
   endforeach()
   file(CONFIGURE OUTPUT ${table} @ONLY CONTENT
@@ -241,12 +210,12 @@ const unsigned int redzone_nr_programs = @number@;
     DEPENDS ${name}.objects "$<TARGET_OBJECTS:${name}.objects>" ${linked}.rsp
             ${linked}.libs ${library_objects} ${program_OBJECTS}
             kernel-builtins $<TARGET_OBJECTS:kernel-builtins>
-            ${build_scripts}/join_programs.py ${join_tools} ${needs}
+            ${build_scripts}/join_programs.py ${join_tools} ${libc_options} ${redzone_libc_files}
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the programs of ${name}")
   set_source_files_properties(${linked} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
   # ./redzone needs the list of all programs that lack something.
-  redzone_image(${name} OBJECTS ${kernel_objects} ${system_calls} $<TARGET_OBJECTS:${name}.table> ${linked}
+  redzone_image(${name} OBJECTS ${kernel_objects} ${libc_objects} $<TARGET_OBJECTS:${name}.table> ${linked}
                 LINK --error-limit=0)
 endfunction()
 

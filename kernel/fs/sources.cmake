@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The file system in memory that programs with the large C library see.
+# The file system in memory that programs see.
 set(REDZONE_FS_SOURCES
     contents.c
     ramfs.c)

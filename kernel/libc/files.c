@@ -13,7 +13,7 @@
 #include <kernel/spinlock.h>
 #include <kernel/string.h>
 
-#include "../ulib/ulib.h"
+#include "../program/internal.h"
 #include "files.h"
 
 #define FD_COUNT   256
@@ -185,7 +185,7 @@ long libc_dup3(int fd, int to)
 bool libc_is_terminal(const struct libc_file *file)
 {
 	/* dup() may have given it another number. */
-	return file->console && !(file == &consoles[0] && ulib_has_host_input());
+	return file->console && !(file == &consoles[0] && program_has_input());
 }
 
 bool libc_may_read(const struct libc_file *file)
@@ -235,7 +235,7 @@ static long read_input(const struct libc_iovec *iov, int count)
 	long total = 0;
 
 	for (int i = 0; i < count; i++) {
-		long n = ulib_host_input(iov[i].base, iov[i].len);
+		long n = program_input(iov[i].base, iov[i].len);
 
 		if (n < 0)
 			return total ?: -EIO;
@@ -320,13 +320,13 @@ static long write_console(const struct libc_iovec *iov, int count)
 			memcpy(part + used, text, n);
 			used += n;
 			if (used == sizeof(part)) {
-				ulib_output(part, used);
+				program_output(part, used);
 				used = 0;
 			}
 		}
 		total += (long)iov[i].len;
 	}
-	ulib_output(part, used);
+	program_output(part, used);
 	return total;
 }
 

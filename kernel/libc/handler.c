@@ -16,7 +16,7 @@
 #include <kernel/vmalloc.h>
 #include <asm/fpu.h>
 
-#include "../ulib/ulib.h"
+#include "../program/internal.h"
 #include "signal.h"
 
 #define SS_ONSTACK 1
@@ -104,7 +104,7 @@ static void restore_context(const struct libc_ucontext *context, const struct ca
 		return;
 	if (context->sp != regs->sp) {
 		pr_err("program: a handler cannot change the stack pointer; it ends here\n");
-		ulib_end_program(STATUS_OF_SIGNAL + call->info->signo);
+		program_exit(STATUS_OF_SIGNAL + call->info->signo);
 	}
 	memcpy(regs->regs, context->regs, sizeof(context->regs));
 	regs->pc = context->pc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libc.h - shared by the files that are system calls for the large C library.
+ * libc.h - shared by the files that are system calls for the C library of programs.
  *
- * Its programs run in the kernel, so a system call is a function call, and its pointers are ordinary ones: they are
+ * Programs run in the kernel, so a system call is a function call, and its pointers are ordinary ones: they are
  * used as they come, by instrumented code, so a bad one is reported with the program's trace. Numbers, structures and
  * results are those of Linux on arm64: a result is a value, or a negative errno. All calls come from the thread of a
  * program.
@@ -127,18 +127,16 @@ void libc_files_end(void);
 
 /* --- save.c ----------------------------------------------------------------------------------- */
 
-/** libc_save_files() - give the host the files that it wants, of the program that has ended. May sleep. Weak:
- *  absent in kernels without a large C library. */
-void libc_save_files(void) __weak;
+/** libc_save_files() - give the host the files that it wants, of the program that has ended. May sleep. */
+void libc_save_files(void);
 
 /* --- missing.c -------------------------------------------------------------------------------- */
 
 /** libc_note_missing() - the program has made the system call @nr, which is not there. */
 void libc_note_missing(long nr);
 
-/** libc_say_missing() - print which those were of the program that has ended, if there were any. Weak: absent in kernels
- *  without a large C library. */
-void libc_say_missing(void) __weak;
+/** libc_say_missing() - print which those were of the program that has ended, if there were any. */
+void libc_say_missing(void);
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * memory.c - mmap() and its relatives for the large C library, over vmalloc().
+ * memory.c - mmap() and its relatives for the C library, over vmalloc().
  *
  * Each mapping has an area of its own, with all of its memory; that of a file is a copy. Pages that the program has unmapped
  * or protected are so in the page tables: an access faults, and one to an unmapped page is reported before. The area is

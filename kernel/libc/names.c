@@ -10,7 +10,7 @@
 #include <kernel/printk.h>
 #include <kernel/time.h>
 
-#include "../ulib/ulib.h"
+#include "../program/internal.h"
 #include "files.h"
 
 /* Linux's numbers for arm64. */
@@ -383,7 +383,7 @@ static void add_image_files(void)
 	for (size_t i = 0; i < count; i++) {
 		long error = 0;
 
-		if (!ulib_is_private(files[i].name))
+		if (!program_hides(files[i].name))
 			error = ramfs_add_borrowed(fs, files[i].name, files[i].data, files[i].size);
 		if (error)
 			pr_err("program: file %s cannot be shown: error %ld\n", files[i].name,

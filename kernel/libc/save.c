@@ -12,7 +12,7 @@
 #include <kernel/ramfs.h>
 #include <kernel/string.h>
 
-#include "../ulib/ulib.h"
+#include "../program/internal.h"
 #include "files.h"
 
 /* Bytes that go to the host at once; not a thread's stack, and not the heap, which may be damaged. */
@@ -58,7 +58,7 @@ static long save(const char *name, unsigned int channel)
 void libc_save_files(void)
 {
 	size_t size, length;
-	const char *name = ulib_host_setting("save", &size);
+	const char *name = program_setting("save", &size);
 	unsigned int number = 0;
 
 	for (; name && size; name += length, size -= length, number++) {

@@ -12,7 +12,7 @@
 #include <kernel/program.h>
 #include <kernel/string.h>
 
-#include "../ulib/ulib.h"
+#include "../program/internal.h"
 #include "signal.h"
 
 #define NSIG 64
@@ -67,7 +67,7 @@ void libc_deliver_signals(struct libc_thread *self)
 		action = libc_take_action(sig);
 		if (action.handler == SIG_DFL && !ignored_by_default(sig)) {
 			printk("program: ended by signal %d\n", sig);
-			ulib_end_program(STATUS_OF_SIGNAL + sig);
+			program_exit(STATUS_OF_SIGNAL + sig);
 		}
 		if (action.handler != SIG_DFL && action.handler != SIG_IGN)
 			libc_run_handler(&action, &info, NULL);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the large C library calls: system calls with Linux's numbers, as functions of the kernel.
+# What the C library of programs calls: system calls with Linux's numbers, as functions of the kernel.
 set(REDZONE_LIBC_SOURCES
     clock.c
     fault.c

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * syscall.c - redzone_syscall(): what the large C library asks of the kernel, by Linux's numbers for arm64.
+ * syscall.c - redzone_syscall(): what the C library asks of the kernel, by Linux's numbers for arm64.
  *
  * A number that is not here gives -ENOSYS, as an old Linux would. missing.c notes it.
  */
@@ -12,7 +12,7 @@
 #include <kernel/string.h>
 #include <kernel/vmalloc.h>
 
-#include "../ulib/ulib.h"
+#include "../program/internal.h"
 #include "libc.h"
 #include "threads.h"
 
@@ -279,7 +279,7 @@ static long do_syscall(long nr, long a, long b, long c, long d, long e, long f)
 	case NR_EXIT:
 		libc_thread_exit((int)(a & 0xff));
 	case NR_EXIT_GROUP:
-		ulib_end_program((int)(a & 0xff));
+		program_exit((int)(a & 0xff));
 	case NR_SET_TID_ADDRESS:
 		libc_self()->ended = (int *)a;
 		return libc_tid();

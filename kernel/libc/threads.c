@@ -5,7 +5,7 @@
  * The library keeps its own part of a thread (thread-local variables, what join() waits for) in memory of its own, see
  * musl/threads.c. The stack is the kernel's: with guard pages, checked, and poisoned when the thread is gone.
  *
- * A program ends as a whole: kernel/ulib/program.c then has stop_threads() called, from a thread that is none of the
+ * A program ends as a whole: kernel/program/program.c then calls libc_stop_threads(), from a thread that is none of the
  * program's.
  */
 #include <kernel/errno.h>
@@ -17,14 +17,14 @@
 #include <kernel/string.h>
 #include <kernel/time.h>
 
-#include "../ulib/ulib.h"
+#include "../program/internal.h"
 #include "threads.h"
 
 /* Checked frames are larger than those that the library's and the program's sizes are meant for, and an interrupt or a
  * report needs room below them. */
 #define STACK_BYTES(size) (2 * (size) + THREAD_SIZE)
 #define STACK_LIMIT	  (1UL << 30)
-/* As for a program that has to be ended, see kernel/ulib/program.c. */
+/* As for a program that has to be ended, see kernel/program/program.c. */
 #define KILL_MS 10000
 
 static struct libc_thread first;
@@ -71,13 +71,12 @@ static void release(struct libc_thread *thread)
 	kfree(thread);
 }
 
-/* Is the caller a thread of the program that runs, but not its first? Those of a program that was given up are not. */
-static bool is_member(void)
+bool libc_is_member(void)
 {
 	return current->thread_fn == run_thread && READ_ONCE(libc_self()->listed);
 }
 
-static void stop_threads(void)
+void libc_stop_threads(void)
 {
 	const long timeout = (long)msecs_to_jiffies(KILL_MS);
 	struct libc_thread *thread;
@@ -110,17 +109,11 @@ static void stop_threads(void)
 	}
 }
 
-static const struct ulib_threads operations = {
-	.is_member = is_member,
-	.stop = stop_threads,
-};
-
 void libc_threads_reset(void)
 {
 	/* The library has already said where the end of its first thread is to be noted. */
 	first = (struct libc_thread){.task = current, .ended = first.ended};
 	stopping = false;
-	ulib_use_threads(&operations);
 }
 
 /* Return: the thread of that number; NULL if there is none. threads_lock is held. */
@@ -219,7 +212,7 @@ void libc_thread_exit(int status)
 	int *ended = self->ended;
 
 	if (self == &first && list_empty(&threads))
-		ulib_end_program(status);
+		program_exit(status);
 	/* Not ended from outside in the middle of this. */
 	current->kflags |= PF_NO_KILL;
 	if (ended) {

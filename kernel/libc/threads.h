@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.h - the threads of programs with the large C library: threads.c, futex.c and signal.c.
+ * threads.h - the threads of programs: threads.c, futex.c and signal.c.
  *
  * A thread of a program is a thread of the kernel. What a program's thread has besides is here; the first thread's is a
  * variable, those of the others are made with them.
@@ -61,6 +61,14 @@ _Noreturn void libc_thread_exit(int status);
 /** libc_interrupt() - add @signals to the pending ones of the thread @tid, which is not the caller. @wake: end its wait. Return:
  *  false if there is no such thread. */
 bool libc_interrupt(long tid, u64 signals, bool wake);
+
+/** libc_is_member() - Return: is the caller a thread of the program that runs, but not its first? Those of a program that
+ *  was given up are not. */
+bool libc_is_member(void);
+
+/** libc_stop_threads() - end all threads but the first, and return when they are gone. May sleep; not called by a thread of
+ *  the program. */
+void libc_stop_threads(void);
 
 /** libc_threads_reset() - a new program has one thread. */
 void libc_threads_reset(void);

@@ -3,12 +3,12 @@
  * asan_interface_test.c - poison by programs: which bytes it covers in each mode, and that free() and realloc() take
  * objects with poison. Accesses at any address: that they are right, and that they are checked to the last byte.
  */
-#include <stdlib.h>
-#include <string.h>
+#include <kernel/string.h>
 
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 
+#include "../program/heap.h"
 #include "kasan_test.h"
 
 #define SIZE 256

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* fault_libc_test.c - lets the allocators fail at every place where a system call of the large C library allocates. */
+/* fault_libc_test.c - lets the allocators fail at every place where a system call of the C library allocates. */
 #include <kernel/errno.h>
 #include <kernel/kernel.h>
 #include <kernel/page.h>
@@ -9,7 +9,6 @@
 
 #include "../libc/libc.h"
 #include "../libc/threads.h"
-#include "../ulib/ulib.h"
 #include "fault_walk.h"
 #include "kasan_test.h"
 
@@ -165,8 +164,6 @@ static int thread_work(void)
 	/* Its stack and structure are given back after it has said that it ended. */
 	while (number > 0 && (READ_ONCE(ended) || libc_interrupt(number, 0, false)))
 		yield();
-	/* No program runs here whose threads would have to be stopped. */
-	ulib_use_threads(NULL);
 	if (number < 0)
 		return (int)number;
 	return ran && tid == number ? 0 : -EIO;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault_walk.h - the walk of the suites fault_inject, fault_sites and fault_ulib: a piece of work is
+ * fault_walk.h - the walk of the suites fault_inject, fault_sites and fault_program: a piece of work is
  * repeated, and each time another of its allocations fails.
  */
 #ifndef TESTS_FAULT_WALK_H

@@ -4,8 +4,8 @@ set(REDZONE_TESTS_SOURCES
     asan_interface_test.c
     fault_inject_test.c
     fault_libc_test.c
+    fault_program_test.c
     fault_sites_test.c
-    fault_ulib_test.c
     fault_walk.c
     fpu_test.c
     ../arch/${REDZONE_ARCH}/tests/fpu_regs.S
@@ -21,6 +21,7 @@ set(REDZONE_TESTS_SOURCES
     pages_test.c
     params_test.c
     pipe_test.c
+    program_test.c
     rcu_boost_test.c
     rcu_test.c
     rtmutex_test.c
@@ -34,7 +35,6 @@ set(REDZONE_TESTS_SOURCES
     softirq_test.c
     stack_demand_test.c
     uaccess_test.c
-    ulib_test.c
     user_blob.S
     user_test.c
     vmalloc_test.c
@@ -45,11 +45,9 @@ set(REDZONE_TESTS_SOURCES
     workqueue_test.c)
 # Compiled as programs are, for floating point.
 set(REDZONE_TESTS_FP_SOURCES fpu_work.c)
-# They include the C library's headers.
-set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/ulib_test.c ${CMAKE_CURRENT_LIST_DIR}/fault_ulib_test.c APPEND PROPERTY
-             INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR}/../ulib/include)
+# It includes a header of programs.
 set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/asan_interface_test.c APPEND PROPERTY INCLUDE_DIRECTORIES
-             "${CMAKE_CURRENT_LIST_DIR}/../ulib/include;${CMAKE_CURRENT_LIST_DIR}/../sanitizer/include")
+             ${CMAKE_CURRENT_LIST_DIR}/../sanitizer/include)
 
 # Suites that need the runtime.
 if(NOT REDZONE_MODE STREQUAL "off")

@@ -81,8 +81,8 @@ int main(void)
 @pytest.mark.parametrize(
     ("text", "place"), [(LOOP, r"work\(\) at program\.c:[56]"), (DEADLOCK, r"take_again\(\) at program\.c:7")]
 )
-def test_hang_says_where_it_was(redzone, source, musl, text, place):
-    result = redzone("run", "--libc", musl, "--timeout", "5", source(text))
+def test_hang_says_where_it_was(redzone, source, text, place):
+    result = redzone("run", "--timeout", "5", source(text))
     assert result.returncode == 3, result.stdout + result.stderr
     assert re.search(
         rf"^redzone: no end after 5 s \(--timeout\); the program was in {place}$", result.stderr, re.M
@@ -112,14 +112,14 @@ def test_hang_after_a_report(redzone, source):
 
 
 @pytest.mark.parametrize(("number", "name"), [(11, "SIGSEGV"), (15, "SIGTERM"), (9, "SIGKILL")])
-def test_signal_is_named(redzone, source, musl, number, name):
+def test_signal_is_named(redzone, source, number, name):
     text = f"#include <signal.h>\nint main(void) {{ raise({number}); return 0; }}\n"
     path = source(text)
-    result = redzone("run", "--libc", musl, path)
+    result = redzone("run", path)
     assert result.returncode == 4, result.stdout + result.stderr
     said = f"the program was ended by {name}, which it sent itself (status {128 + number})"
     assert f"redzone: {said}" in result.stderr.splitlines()
-    result = redzone("run", "--libc", musl, "--each", path.name)
+    result = redzone("run", "--each", path.name)
     assert f"not ok 1 program.c # {said}" in result.stdout.splitlines()
 
 
@@ -128,20 +128,20 @@ def test_status_of_a_signal_that_was_none(redzone, source):
     assert "redzone: the program returned 139" in result.stderr.splitlines()
 
 
-def test_calls_that_are_not_there(redzone, source, musl, tmp_path):
+def test_calls_that_are_not_there(redzone, source, tmp_path):
     path = source(CALLS)
-    result = redzone("run", "--libc", musl, path)
+    result = redzone("run", path)
     assert result.returncode == 0, result.stdout + result.stderr
     assert re.search(rf"^\[ *\S+\] program: calls that are not there: {MISSING}$", result.stdout, re.M)
     said = result.stderr.splitlines()
     assert f"redzone: calls that are not there, and so have failed: {MISSING} (see docs/use/libc.md)" in said
     assert said[-1] == "redzone: no KASAN report"
-    result = redzone("run", "--libc", musl, "--each", "--json", "all.json", path.name)
+    result = redzone("run", "--each", "--json", "all.json", path.name)
     assert f"ok 1 program.c\n# calls that are not there: {MISSING}\n" in result.stdout
     record = json.loads((tmp_path / "all.json").read_text())["programs"][0]
     assert record["missing"] == MISSING.split(", ")
     # A program cannot say so by itself, and one that makes no such call is not accused of it.
-    result = redzone("run", "--libc", musl, path, "--", "none")
+    result = redzone("run", path, "--", "none")
     assert "calls that are not there" not in result.stdout + result.stderr
 
 
@@ -236,23 +236,21 @@ def test_build_that_did_not_end_is_not_built(capsys):
 # --- Options -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("library", ["musl", "small"])
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
-def test_warnings_of_formats(redzone, source, musl, library, cc):
+def test_warnings_of_formats(redzone, source, cc):
     text = (
         "#define _GNU_SOURCE\n#include <stdio.h>\nint main(void)\n{\n\tint n = 1;\n\n"
         '\tfprintf(stderr, "%s", n);\n\treturn printf("%ld\\n", n) < 0;\n}\n'
     )
-    result = redzone("run", "--libc", library, "--cc", cc, "--warnings", source(text))
+    result = redzone("run", "--cc", cc, "--warnings", source(text))
     assert "program.c:7:" in result.stderr and "program.c:8:" in result.stderr, result.stderr
     assert result.stderr.count("[-Wformat") >= 2
     # The header behind it does not come before what the program defines.
     text = "#define _GNU_SOURCE\n#include <stdio.h>\n"
     text += 'int main(void) { char *p; return asprintf(&p, "x") != 1; }\n'
-    if library == "musl":
-        result = redzone("run", "--libc", library, "--cc", cc, "--warnings", source(text))
-        assert result.returncode == 0, result.stderr
-        assert "warning" not in result.stderr
+    result = redzone("run", "--cc", cc, "--warnings", source(text))
+    assert result.returncode == 0, result.stderr
+    assert "warning" not in result.stderr
 
 
 @pytest.mark.parametrize("option", ["--log", "--sarif", "--html", "--junit"])

@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 """
 
 
-def test_save(redzone, source, tmp_path, musl):
+def test_save(redzone, source, tmp_path):
     data = bytes(range(256)) * 40
     (tmp_path / "data").write_bytes(data)
     file = source(SAVE)
@@ -254,7 +254,7 @@ def test_save(redzone, source, tmp_path, musl):
     assert not any((tmp_path / name).exists() for name in ("one", "two", "three"))
 
 
-def test_save_elsewhere(redzone, source, tmp_path, musl):
+def test_save_elsewhere(redzone, source, tmp_path):
     """A pipe with a name gets the file, a link stays one, and a full disk is said."""
     data = bytes(range(256)) * 40
     (tmp_path / "data").write_bytes(data)
@@ -327,7 +327,7 @@ def test_a_copy_that_fails(tmp_path):
     assert (tmp_path / "old").read_bytes() == b"old"
 
 
-def test_nothing_to_save_from(redzone, source, tmp_path, musl):
+def test_nothing_to_save_from(redzone, source, tmp_path):
     """The machine ends before the program does."""
     options = ["--save", "a=a", "--append", "kasan.fault=panic"]
     result = redzone("run", *options, source(SAVE), "--", "report")
@@ -336,7 +336,7 @@ def test_nothing_to_save_from(redzone, source, tmp_path, musl):
     assert not (tmp_path / "a").exists()
 
 
-def test_project(redzone, source, tmp_path, musl):
+def test_project(redzone, source, tmp_path):
     """--project and musl together: each file has its own options, the library all that it needs."""
     source("double area(double r);\n", "inc/area.h")
     area = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which C library a program gets, and what happens where the large one cannot be had."""
+"""Where the C library of programs comes from, where it is kept, and what is said if it cannot be had."""
 
 import functools
 import http.server
@@ -7,37 +7,39 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import apt, libc
-from redzone.base import BUILD, ROOT
+from redzone import apt, base, libc
+from redzone.base import ROOT
 
 FLOATING = (
     '#include <math.h>\n#include <stdio.h>\nint main(void)\n{\n\tprintf("%.3f\\n", cos(0));\n\treturn 0;\n}\n'
 )
-INTEGERS = '#include <stdio.h>\nint main(void)\n{\n\tprintf("%d\\n", 12345);\n\treturn 0;\n}\n'
 # The command on a machine that has no archive with the library.
 OFFLINE = """\
 import sys
 from pathlib import Path
-from redzone import apt, cli, libc
+from redzone import apt, cli, doctor, libc
 
 libc.FOLDER = Path(sys.argv[1])
 libc.SOURCE, libc.FAILED = libc.FOLDER / libc.SOURCE.name, libc.FOLDER / libc.FAILED.name
+libc.PLACES = (libc.FOLDER,)
 apt.pool_file = lambda *ignored: "no such host"
 libc.SITE = "http://127.0.0.1:9/musl.tar.gz"
-cli.main(sys.argv[2:])
+sys.exit(doctor.main(sys.argv[3:]) if sys.argv[2] == "doctor" else cli.main(sys.argv[2:]))
 """
 
 
-def asked(**given):
-    """Options of ./redzone run, as far as they choose a library."""
-    values = {"libc": "auto", "files": ["a.c"], "project": None, "kernel_headers": False, "save": []}
-    return SimpleNamespace(**{**values, **given})
+@pytest.fixture
+def whole():
+    """The file of the source, as this machine has it."""
+    found = libc.kept()
+    if found is None:
+        pytest.skip("the source of musl is not on this machine")
+    return found
 
 
 @pytest.fixture
@@ -45,84 +47,88 @@ def nowhere(tmp_path, monkeypatch):
     """No archive has the library. Returns the list of the files that were asked for."""
     fetched = []
     folder = tmp_path / "libc"
+    folder.mkdir()
     monkeypatch.setattr(libc, "FOLDER", folder)
     monkeypatch.setattr(libc, "SOURCE", folder / libc.SOURCE.name)
     monkeypatch.setattr(libc, "FAILED", folder / libc.FAILED.name)
+    monkeypatch.setattr(libc, "PLACES", (tmp_path / "cache" / "libc", folder))
     monkeypatch.setattr(apt, "pool_file", lambda name, *rest: fetched.append(name) or "no such host")
     # Nobody listens there.
     monkeypatch.setattr(libc, "SITE", "http://127.0.0.1:9/musl.tar.gz")
     monkeypatch.delenv(libc.VARIABLE, raising=False)
+    monkeypatch.delenv(base.PLACE, raising=False)
     return fetched
 
 
-@pytest.mark.parametrize(
-    ("given", "large"),
-    [
-        ({}, True),
-        ({"files": [], "project": "compile_commands.json"}, True),
-        ({"files": []}, False),
-        ({"kernel_headers": True}, False),
-        ({"libc": "small"}, False),
-        ({"libc": "musl", "files": []}, True),
-    ],
-    ids=str,
-)
-def test_what_gets_the_large_one(given, large):
-    assert libc.large(asked(**given)) is large
+def is_there():
+    return libc.source() == libc.SOURCE and (libc.SOURCE / "include" / "stdio.h").is_file()
 
 
-def test_auto_does_without(nowhere, capsys):
-    assert libc.choose(asked()) is None
-    assert len(nowhere) == len(libc.POOLS)
-    said = capsys.readouterr().err
-    assert (
-        "cannot be fetched: no such host; http://127.0.0.1:9/musl.tar.gz: Connection refused. The small "
-        "library takes its place" in said
-    )
-    assert f"name the file musl.tar.gz with {libc.VARIABLE}=FILE" in said
+def test_the_error_says_what_to_do(nowhere):
     # It was quick, so the next command tries again; test_full_disk.py has one that took long.
-    assert libc.choose(asked()) is None
-    assert len(nowhere) == 2 * len(libc.POOLS)
-
-
-@pytest.mark.parametrize("given", [{"libc": "musl"}, {"save": [("a", "b")]}], ids=str)
-def test_whoever_needs_it_hears_of_it(nowhere, given):
     for times in (1, 2):
-        with pytest.raises(libc.Unavailable, match=r"no such host; .* refused\. Name .*--libc small"):
-            libc.choose(asked(**given))
+        with pytest.raises(libc.Unavailable) as error:
+            libc.source()
         assert len(nowhere) == times * len(libc.POOLS)
+    said = str(error.value)
+    assert "cannot be fetched: no such host; http://127.0.0.1:9/musl.tar.gz: Connection refused. " in said
+    assert "./redzone doctor --install gets it" in said
+    assert f"name a copy of musl.tar.gz with {libc.VARIABLE}=FILE" in said
 
 
-def test_an_archive_that_was_put_there(musl, nowhere):
+@pytest.mark.parametrize("place", [0, 1], ids=["cache", "build"])
+def test_an_archive_that_was_put_there(whole, nowhere, place):
     """The file alone is enough; a damaged one is not taken."""
-    archive = libc.FOLDER / libc.ARCHIVE
-    assert libc.choose(asked()) is None
+    archive = libc.PLACES[place] / libc.ARCHIVE
+    archive.parent.mkdir(parents=True, exist_ok=True)
     archive.write_bytes(b"damaged")
     with pytest.raises(libc.Unavailable):
-        libc.choose(asked(libc="musl"))
-    assert not archive.exists()
-    archive.write_bytes((BUILD / "libc" / libc.ARCHIVE).read_bytes())
-    assert libc.choose(asked()) == libc.SOURCE
-    assert (libc.SOURCE / "include" / "stdio.h").is_file()
-
-
-def test_the_second_archive(musl, nowhere, monkeypatch):
-    """One archive may have it where another has not."""
-    whole = (BUILD / "libc" / libc.ARCHIVE).read_bytes()
-
-    def fetch(name, digest, target):
-        return "404  Not Found" if name == libc.POOLS[0] else target.write_bytes(whole) and None
-
-    monkeypatch.setattr(apt, "pool_file", fetch)
-    assert libc.choose(asked()) == libc.SOURCE
+        libc.source()
+    archive.write_bytes(whole.read_bytes())
+    assert is_there()
 
 
 @pytest.fixture
-def server(musl, tmp_path):
+def pool(whole, nowhere, monkeypatch):
+    """Only the second archive of Debian has it. Returns the list of the files that were asked for."""
+
+    def fetch(name, digest, target):
+        nowhere.append(name)
+        return "404  Not Found" if name == libc.POOLS[0] else target.write_bytes(whole.read_bytes()) and None
+
+    monkeypatch.setattr(apt, "pool_file", fetch)
+    return nowhere
+
+
+def test_it_is_fetched_once_for_all_trees(pool, tmp_path, monkeypatch):
+    assert is_there()
+    assert pool == list(libc.POOLS)
+    assert libc.kept().parent == tmp_path / "cache" / "libc"
+    # Another tree, or this one without its build folder.
+    other = tmp_path / "other"
+    monkeypatch.setattr(libc, "FOLDER", other)
+    monkeypatch.setattr(libc, "SOURCE", other / libc.SOURCE.name)
+    monkeypatch.setattr(libc, "PLACES", (libc.PLACES[0], other))
+    assert is_there()
+    assert pool == list(libc.POOLS)
+
+
+def test_a_folder_that_was_named_has_it(pool, monkeypatch):
+    monkeypatch.setenv(base.PLACE, "/somewhere")
+    assert libc.archive().parent == libc.FOLDER
+
+
+def test_a_home_that_cannot_be_written(pool, tmp_path):
+    (tmp_path / "cache").write_text("no folder", encoding="utf-8")
+    assert libc.archive().parent == libc.FOLDER
+
+
+@pytest.fixture
+def server(whole, tmp_path):
     """A web server of this machine with the source, as the library's own site has it. Returns its address."""
     folder = tmp_path / "served"
     folder.mkdir()
-    (folder / "musl.tar.gz").symlink_to(BUILD / "libc" / libc.ARCHIVE)
+    (folder / "musl.tar.gz").symlink_to(whole)
     (folder / "other.tar.gz").write_bytes(b"something else")
     handler = functools.partial(QuietHandler, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as found:
@@ -138,97 +144,82 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 def test_the_library_s_own_site(server, nowhere, monkeypatch):
     """Without an archive of Debian; by its checksum."""
-    archive = libc.FOLDER / libc.ARCHIVE
     for name, why in (
         ("other", "is another file: its checksum is not that of musl"),
         ("none", "File not found"),
     ):
         monkeypatch.setattr(libc, "SITE", f"{server}/{name}.tar.gz")
         with pytest.raises(libc.Unavailable, match=f"no such host; {server}/{name}.tar.gz.*{why}"):
-            libc.choose(asked(libc="musl"))
-        assert not archive.exists()
+            libc.source()
+        assert [*libc.PLACES[0].iterdir()] == [] and libc.kept() is None
     monkeypatch.setattr(libc, "SITE", f"{server}/musl.tar.gz")
-    assert libc.choose(asked()) == libc.SOURCE
-    assert (libc.SOURCE / "include" / "stdio.h").is_file()
+    assert is_there()
 
 
 @pytest.mark.parametrize("how", ["{file}", "file://{file}", "{server}/musl.tar.gz"])
-def test_a_file_that_is_named(server, nowhere, monkeypatch, how):
+def test_a_file_that_is_named(server, whole, nowhere, monkeypatch, how):
     """It comes from there alone, and a failure of before does not matter."""
-    assert libc.choose(asked()) is None
-    del nowhere[:]
     libc.FAILED.write_text("before", encoding="utf-8")
-    where = how.format(file=BUILD / "libc" / libc.ARCHIVE, server=server)
-    monkeypatch.setenv(libc.VARIABLE, where)
-    assert libc.choose(asked()) == libc.SOURCE
+    monkeypatch.setenv(libc.VARIABLE, how.format(file=whole, server=server))
+    assert is_there()
     assert nowhere == []
 
 
 @pytest.mark.parametrize(
     ("name", "why"), [("absent.tar.gz", "No such file or directory"), ("other", "is another file")]
 )
-def test_a_file_that_is_not_it(nowhere, tmp_path, monkeypatch, capsys, name, why):
+def test_a_file_that_is_not_it(nowhere, tmp_path, monkeypatch, name, why):
     (tmp_path / "other").write_bytes(b"something else")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(libc.VARIABLE, name)
     with pytest.raises(libc.Unavailable, match=f"{tmp_path}/{name}.*{why}"):
-        libc.choose(asked(libc="musl"))
-    assert libc.choose(asked()) is None and why in capsys.readouterr().err
+        libc.source()
     assert nowhere == []
 
 
-def test_default(redzone, source, musl):
+def test_default(redzone, source):
     result = redzone("run", source(FLOATING))
     assert result.returncode == 0, result.stdout + result.stderr
     assert "\n1.000\n" in result.stdout
-    result = redzone("run", "--libc", musl, source(FLOATING))
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "\n1.000\n" in result.stdout
 
 
-def test_small(redzone, source):
-    result = redzone("run", "--libc", "small", source(INTEGERS))
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "\n12345\n" in result.stdout
-    result = redzone("run", "--libc", "small", source(FLOATING))
-    assert result.returncode == 2, result.stdout + result.stderr
-    assert "math.h" in result.stderr and "--libc musl has more" in result.stderr
+def test_what_is_missing(redzone, source):
+    text = "#include <{}>\nvoid nowhere(void);\nint main(void)\n{{\n\tnowhere();\n\treturn 0;\n}}\n"
+    for header, problem, hint in (
+        ("stdio.h", "undefined symbol: nowhere", "nor in the C library, musl"),
+        ("nowhere.h", "'nowhere.h' file not found", "the C library is musl, with the headers in docs/"),
+    ):
+        result = redzone("run", source(text.format(header)))
+        assert result.returncode == 2, result.stdout + result.stderr
+        assert problem in result.stderr and hint in result.stderr
 
 
-def test_what_is_missing_for_both(redzone, source, musl):
-    """The hint is about the library that the program has."""
-    file = source(
-        "#include <stdio.h>\nvoid nowhere(void);\nint main(void)\n{\n\tnowhere();\n\treturn 0;\n}\n"
-    )
-    result = redzone("run", file)
-    assert result.returncode == 2, result.stdout + result.stderr
-    assert "undefined symbol: nowhere" in result.stderr
-    assert "nor in the C library, musl" in result.stderr
+def test_without_a_network(redzone, whole, source, tmp_path):
+    """The commands: one error that says what to do, the same from the doctor, and a file that helps."""
 
-
-def test_without_an_archive(redzone, source, tmp_path):
-    """The whole command: it says so in one line, and the program runs with the small library."""
-
-    def run(*words):
+    def run(*words, **changes):
         return subprocess.run(
-            [sys.executable, "-c", OFFLINE, str(tmp_path / "libc"), "run", *map(str, words)],
+            [sys.executable, "-c", OFFLINE, str(tmp_path / "libc"), *map(str, words)],
             cwd=tmp_path,
-            env=redzone.environment(PYTHONPATH=str(ROOT / "tools")),
+            env=redzone.environment(PYTHONPATH=str(ROOT / "tools"), **changes),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
         )
 
-    file = source(INTEGERS)
-    result = run(file)
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "\n12345\n" in result.stdout
-    assert (
-        len([line for line in result.stderr.splitlines() if "The small library takes its place" in line]) == 1
-    )
-    result = run("--each", file)
-    assert "ok 1" in result.stdout and "The small library takes its place" in result.stderr
-    result = run("--libc", "musl", file)
-    assert result.returncode == 2
-    assert "redzone: error: the C library musl" in result.stderr and "Traceback" not in result.stderr
+    for words in ((), (source(FLOATING),), ("--each", source(FLOATING))):
+        result = run("run", *words)
+        assert result.returncode == 2, result.stdout + result.stderr
+        assert result.stdout == "" and "Traceback" not in result.stderr
+        errors = [line for line in result.stderr.splitlines() if "error" in line]
+        assert len(errors) == 1 and errors[0] == result.stderr.splitlines()[-1]
+        assert errors[0].startswith("redzone: error: the C library musl") and libc.VARIABLE in errors[0]
+    result = run("doctor")
+    assert result.returncode == 2 and f"missing  libc/{libc.ARCHIVE}" in result.stdout
+    result = run("doctor", "--install")
+    assert result.returncode == 2 and "redzone: error: the C library musl" in result.stderr
+    result = run("doctor", "--install", **{libc.VARIABLE: str(whole)})
+    assert result.returncode == 0 and f"ok       libc/{libc.ARCHIVE}" in result.stdout, result.stdout
+    result = run("run", source(FLOATING))
+    assert result.returncode == 0 and "\n1.000\n" in result.stdout, result.stdout + result.stderr

@@ -51,7 +51,7 @@ def test_names_of_everything_that_run_takes(redzone, source, tmp_path):
     bad = f"{ODD} $(touch made) `touch made`;"
     source("a line\n", bad)
     result = redzone(
-        *("run", "--libc", "small", f"{ODD}.c", "-I", f"headers {ODD}", "--module", f"module {ODD}.c"),
+        *("run", f"{ODD}.c", "-I", f"headers {ODD}", "--module", f"module {ODD}.c"),
         *("--file", f"in {ODD}={bad}", "--stdin", bad, "--log", f"log {bad}", "--html", f"page {bad}"),
     )
     assert result.returncode == 0 and "\na line\n" in result.stdout, result.stdout + result.stderr
@@ -62,7 +62,7 @@ def test_names_of_everything_that_run_takes(redzone, source, tmp_path):
 def test_names_with_each(redzone, source, tmp_path):
     source("int zero(void)\n{\n\treturn 0;\n}\n", f"library {ODD}/{ODD}.c")
     source("int zero(void);\nint main(void)\n{\n\treturn zero();\n}\n", f"{ODD}.c")
-    result = redzone("run", "--libc", "small", "--each", "--library", f"library {ODD}", f"{ODD}.c")
+    result = redzone("run", "--each", "--library", f"library {ODD}", f"{ODD}.c")
     assert result.returncode == 0 and "1 passed, 0 failed" in result.stderr, result.stdout + result.stderr
 
 
@@ -114,11 +114,11 @@ def test_largest_files_boot(redzone, source, tmp_path):
     source('#include <stdio.h>\nint main(void)\n{\n\treturn !fopen("big", "r");\n}\n')
     with open(tmp_path / "big", "wb") as file:
         file.truncate((28 << 20) - 1024)
-    result = redzone("run", "--libc", "small", "--mem", "64M", "--file", "big=big", "program.c")
+    result = redzone("run", "--mem", "64M", "--file", "big=big", "program.c")
     assert result.returncode == 0, result.stdout + result.stderr
     with open(tmp_path / "big", "wb") as file:
         file.truncate(40 << 20)
-    result = redzone("run", "--libc", "small", "--mem", "64M", "--file", "big=big", "program.c")
+    result = redzone("run", "--mem", "64M", "--file", "big=big", "program.c")
     assert result.returncode == 2 and result.stderr.endswith("give --mem 128M\n")
 
 
@@ -160,11 +160,11 @@ int main(void)
 """
 
 
-def test_too_little_memory_is_said_with_the_option(redzone, source, tmp_path, musl):
+def test_too_little_memory_is_said_with_the_option(redzone, source, tmp_path):
     """Once for each program; not if the program asks for more than any machine has."""
     for name, want in WANTS.items():
         source(MEMORY.format(want=want), f"{name}.c")
-    words = ("run", "--libc", musl, "--each", "--timeout", "100", "--log", tmp_path / "log")
+    words = ("run", "--each", "--timeout", "100", "--log", tmp_path / "log")
     result = redzone(*words, *(f"{name}.c" for name in WANTS))
     assert result.returncode == 0, result.stdout + result.stderr
     console = (tmp_path / "log").read_text(errors="replace").splitlines()

@@ -171,21 +171,20 @@ def test_all_bytes(redzone, source, tmp_path):
         '\tprintf("\\n%s\\n", "\\x10\\x10\\x10 \\x10\\x22" "end 0 0");\n'
         '\tfwrite("no line feed", 1, 12, stdout);\n\treturn 5;\n}\n'
     )
-    for libc in ("small", "musl"):
-        result = subprocess.run(
-            [str(redzone.root / "redzone"), "run", str(program), "--libc", libc, "--log", "log"],
-            cwd=tmp_path,
-            env=redzone.environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-        assert result.returncode == 4, result.stdout + result.stderr
-        lines = (tmp_path / "log").read_bytes().split(b"\n")
-        at = lines.index(bytes(i for i in range(1, 256) if i not in (10, 13)))
-        assert lines[at + 1] == b'\x10\x10\x10 \x10"end 0 0'
-        assert lines[at + 2] == b"no line feed"
-        assert lines[at + 3].endswith(b"] program returned 5")
+    result = subprocess.run(
+        [str(redzone.root / "redzone"), "run", str(program), "--log", "log"],
+        cwd=tmp_path,
+        env=redzone.environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert result.returncode == 4, result.stdout + result.stderr
+    lines = (tmp_path / "log").read_bytes().split(b"\n")
+    at = lines.index(bytes(i for i in range(1, 256) if i not in (10, 13)))
+    assert lines[at + 1] == b'\x10\x10\x10 \x10"end 0 0'
+    assert lines[at + 2] == b"no line feed"
+    assert lines[at + 3].endswith(b"] program returned 5")
 
 
 def test_stream_in_parts():
@@ -242,7 +241,7 @@ def test_much_output(redzone, source, tmp_path):
     assert (tmp_path / "out").read_bytes().count(b"x" * 79 + b"\n") == 1250000
 
 
-def test_long_lines_of_four_threads(redzone, source, musl):
+def test_long_lines_of_four_threads(redzone, source):
     """What CPUs print at once arrives whole, and overwrites nothing."""
     program = source(
         "#include <pthread.h>\n#include <string.h>\n#include <unistd.h>\n"

@@ -76,7 +76,7 @@ WIDE = "3534333231333231 6766656463383736 12312345678cdefg 0 33 0\n"
 def test_only_sizes_of_a_word_are_no_calls(redzone, source, tmp_path):
     other = tmp_path / "counts.c"
     other.write_text(COUNTS, encoding="utf-8")
-    result = redzone("run", "--mode", "off", "--libc", "small", source(CALLS), str(other))
+    result = redzone("run", "--mode", "off", source(CALLS), str(other))
     assert result.returncode == 0, result.stdout + result.stderr
     assert VALUES + WIDE in result.stdout
     assert re.findall(r"calls (\d+) (\d+) (\d+)", result.stdout) == [("0", "0", "0"), ("16", "32", "1")]

@@ -58,16 +58,15 @@ def test_objects_for_another_machine(redzone, tmp_path):
     assert "'cut.a' is not a whole archive" in refused(redzone("run", "cut.a"))
 
 
-@pytest.mark.parametrize("libc", ["small", "auto"])
-def test_program_of_objects_only(redzone, tmp_path, libc):
+def test_program_of_objects_only(redzone, tmp_path):
     """An archive with a main() is a program; one without is none."""
     main = compiled(tmp_path, "program", MAIN)
     other = compiled(tmp_path, "a_member_with_a_long_name", EMPTY)
     archive(tmp_path, "lib.a", other)
     archive(tmp_path, "all.a", main, other)
-    result = redzone("run", "--libc", libc, "all.a")
+    result = redzone("run", "all.a")
     assert result.returncode == 0 and "no KASAN report" in result.stderr, result.stderr
-    said = refused(redzone("run", "--libc", libc, "lib.a"))
+    said = refused(redzone("run", "lib.a"))
     assert "hint: no file has a main()" in said and said.count("\n") < 8
 
 
@@ -105,7 +104,7 @@ def test_project_of_several_programs(redzone, tmp_path):
         command = f"cc -O1 -c {name}.c -o {output}"
         rows.append({"directory": str(tmp_path), "file": f"{name}.c", "command": command})
     (tmp_path / "compile_commands.json").write_text(json.dumps(rows))
-    said = refused(redzone("run", "--libc", "small", "--project", "."))
+    said = refused(redzone("run", "--project", "."))
     assert said.splitlines()[-5:] == [
         "redzone: error: --project: 4 files have a main(), so it is several programs. Choose one with "
         "--target NAME, and further ones with what it needs; the targets without one, which it may need, "
@@ -115,7 +114,7 @@ def test_project_of_several_programs(redzone, tmp_path):
         "  tool1  tool1.c",
         "  tool2  tool2.c",
     ]
-    result = redzone("run", "--libc", "small", "--project", ".", "--target", "tool1", "--target", "base")
+    result = redzone("run", "--project", ".", "--target", "tool1", "--target", "base")
     assert result.returncode == 0, result.stderr
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * threads.c - threads of a program with the large C library: POSIX and C11, thread-local variables, and how threads and the
+ * threads.c - threads of a program: POSIX and C11, thread-local variables, and how threads and the
  * program end. Without a bug. The first argument "exit" ends the program from a thread while others run.
  */
 #define _GNU_SOURCE

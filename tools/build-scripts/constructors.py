@@ -1,13 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Makes a program's linked object ready for the kernel: its constructors, its symbols, its pages of code.
 
 The kernel calls .init_array before it has memory. That is right for the compiler's registration of globals,
 and wrong for functions of the program. Those move from .init_array and .fini_array to two sections of the
 object, .redzone_ctors and .redzone_dtors: pointers in the order of the calls, then NULL.
-kernel/ulib/program.c calls them. pages.py arranges the functions.
-
-usage: constructors.py FILE.o OBJCOPY MAIN SUFFIX
+kernel/program/program.c calls them. pages.py arranges the functions.
 
 It runs inside the build, so it needs only Python and llvm-objcopy. It reads relocatable ELF64 files of
 little-endian targets with RELA relocations.
@@ -181,7 +178,3 @@ def finish(path, objcopy, main, suffix):
         options += [f"--add-symbol={name}={section}:0,object,global", f"--keep-global-symbol={name}"]
     result = subprocess.run([objcopy, *options, str(path)], check=False, stderr=subprocess.PIPE, text=True)
     return (result.stderr or f"objcopy failed: {result.returncode}") if result.returncode else None
-
-
-if __name__ == "__main__":
-    sys.exit(finish(Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]))

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Joins the objects of many one-file programs into one object (redzone_add_programs() in CMake).
 
-usage: join_programs.py OBJCOPY LINKER RSPFILE OUTPUT.o LIBRARIES [OPTIONSFILE]
+usage: join_programs.py OBJCOPY LINKER RSPFILE OUTPUT.o LIBRARIES OPTIONSFILE
 
 RSPFILE has one object per line, in the order of the programs. In the result, object N (from 0) keeps only
-these global symbols: redzone_each_N, a second name of its main(), and redzone_ctors_N and redzone_dtors_N,
-its arrays of constructors and destructors, if it has any. LIBRARIES has the linker's
-words for the archives of which each program gets copies of those parts that it uses. With OPTIONSFILE, that
-of link_libc.py, each gets its own copy of what it needs of the large C library as well, and redzone_each_N
-is a second name of that library's first function.
+these global symbols: redzone_each_N, a second name of the C library's first function, and redzone_ctors_N
+and redzone_dtors_N, its arrays of constructors and destructors, if it has any. LIBRARIES has the linker's
+words for the archives of which each program gets copies of those parts that it uses. OPTIONSFILE is that of
+link_libc.py: each program gets its own copy of what it needs of the C library as well.
 """
 
 import os
@@ -20,26 +19,19 @@ from pathlib import Path
 import constructors
 import link_libc
 
-# How the linker says it.
-NO_MAIN = "symbol not found: main"
-
 
 def part_of(number, name, folder, objcopy, linker, libraries, library):
     """Make program @number's part from the object @name. libraries: the linker's words for what all
-    share. library: a link_libc.Library, or None. Return (its path, None) or (path, what is wrong)."""
+    share. library: the link_libc.Library. Return (its path, None) or (path, what is wrong)."""
     part = folder / f"{number}.o"
     alias = f"redzone_each_{number}"
-    words, first, lacks = [name, *libraries], "main", ""
-    if library is not None:
-        first = link_libc.ENTRY
-        try:
-            words, has_main = library.all_of(words, part.with_suffix(".own.o"))
-            lacks = "" if has_main else NO_MAIN
-        except (OSError, RuntimeError) as error:
-            return part, f"error: {error}"
-    command = [linker, "-r", f"--defsym={alias}={first}", *words, "-o", str(part)]
+    try:
+        words, has_main = library.all_of([name, *libraries], part.with_suffix(".own.o"))
+    except (OSError, RuntimeError) as error:
+        return part, f"error: {error}"
+    command = [linker, "-r", f"--defsym={alias}={link_libc.ENTRY}", *words, "-o", str(part)]
     result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
-    if NO_MAIN in lacks + result.stderr:
+    if not has_main:
         source = Path(name).name.removesuffix(".obj").removesuffix(".o")
         # tools/redzone/rejects.py reads this.
         return part, f"error: program {number}: {source} has no main()"
@@ -48,8 +40,8 @@ def part_of(number, name, folder, objcopy, linker, libraries, library):
     return part, constructors.finish(part, objcopy, alias, number)
 
 
-def main(objcopy, linker, rsp, output, libraries, options=None):
-    library = link_libc.Library.of(options) if options else None
+def main(objcopy, linker, rsp, output, libraries, options):
+    library = link_libc.Library.of(options)
     objects = [name for name in Path(rsp).read_text(encoding="utf-8").split("\n") if name]
     shared = [f"@{libraries}"] if Path(libraries).stat().st_size else []
     folder = Path(output).with_suffix(".parts")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Links a program with the large C library, musl: compiles the library's files that the program needs.
+"""Links a program with its C library, musl: compiles the library's files that the program needs.
 
 usage: link_libc.py OPTIONSFILE OUTPUT.o OBJCOPY SUFFIX [--wrap=NAME | OBJECT | ARCHIVE]...
 
@@ -190,8 +190,8 @@ class Library:
         target = self.folder / f"{name}.o"
         if target.is_file():
             return target
-        # Two threads may want the same file.
-        new = self.folder / f"{name}.{threading.get_ident()}.new"
+        # Two threads may want the same file, and so may the builds of two kernels.
+        new = self.folder / f"{name}.{os.getpid()}.{threading.get_ident()}.new"
         source, top = self.files[name], self.source
         command = [*self.compiler, *DEFINES, *OTHERWISE.get(name, ())]
         if name in BYTEWISE:

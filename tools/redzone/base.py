@@ -30,11 +30,9 @@ if os.environ.get(PLACE):
     os.environ[PLACE] = os.path.abspath(os.environ[PLACE])
 
 
-def _cache():
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "redzone"
-
-
-BUILD = Path(os.environ.get(PLACE) or (_cache() if INSTALLED else ROOT / "build"))
+# What is kept for all trees of a user. Not absolute if the user has no home.
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "redzone"
+BUILD = Path(os.environ.get(PLACE) or (CACHE if INSTALLED else ROOT / "build"))
 VENV = BUILD / "venv" if os.environ.get(PLACE) else ROOT / ".venv"
 LOGS = BUILD / "logs"
 

@@ -180,9 +180,6 @@ def instructions(text):
 
 def _kernels(names, programs, folder):
     """Build the kernels of the columns @names. Return {column: {program: image}}."""
-    from redzone import libc
-
-    library = libc.source()
     images = {}
     for number, name in enumerate(names):
         column = COLUMNS[name]
@@ -195,7 +192,6 @@ def _kernels(names, programs, folder):
                 defines=list(program.defines),
                 options=["-O2", "-w"],
                 cflags=list(column.cflags),
-                libc=library,
             )
             for program in programs
         ]

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone import base, compiledb, process
+from redzone import base, compiledb, libc, process
 from redzone.arch import ARCHES, DEFAULT
 from redzone.base import BUILD, ROOT, Failure
 
@@ -73,8 +73,8 @@ class Program:
     compiler, from this package. cflags: the same, from the user, in any spelling. Both come after the options
     of cmake/Kernel.cmake, and so override them. file_options: {source: [option]}, which come last. objects:
     .o and .a files that are linked to it. library: sources of which each program of many gets what it uses.
-    libc: folder of the large C library's source, None: the small one. kernel: the sources may include the
-    kernel's headers. cover: files of the kernel and the runtime that are compiled again, for coverage.
+    kernel: the sources may include the kernel's headers. cover: files of the kernel and the runtime that are
+    compiled again, for coverage.
     """
 
     name: str
@@ -87,13 +87,16 @@ class Program:
     objects: list = field(default_factory=list)
     library: list = field(default_factory=list)
     function: str = "redzone_add_program"
-    libc: Path | None = None
     kernel: bool = False
     cover: list = field(default_factory=list)
 
     @property
     def is_module(self):
         return self.function == "redzone_add_module"
+
+    @property
+    def has_libc(self):
+        return self.function in ("redzone_add_program", "redzone_add_programs", "redzone_add_fuzz_program")
 
 
 @dataclass
@@ -295,6 +298,8 @@ def _file_options(folder, program):
 
 def _programs_file(folder, programs):
     lines = ["# Written by ./redzone. See redzone_add_program() in cmake/Kernel.cmake."]
+    if any(program.has_libc for program in programs):
+        lines.append(f"set(redzone_libc {_quote(libc.source())})")
     for program in programs:
         lines.append(f"{program.function}({program.name}")
         options = [*program.options, *_defines_option(folder, program), *_cflags_option(folder, program)]
@@ -305,7 +310,6 @@ def _programs_file(folder, programs):
             ("FILE_OPTIONS", _file_options(folder, program)),
             ("OBJECTS", program.objects),
             ("LIBRARY", program.library),
-            ("LIBC", [program.libc] if program.libc else []),
             ("COVER", program.cover),
         ):
             if values:
@@ -423,72 +427,51 @@ def _tidy(lines):
     return "\n".join(kept).strip("\n"), failed
 
 
-# Messages from compilers and linkers, with their meaning here: with the large C library, and with the small
-# one.
-_NO_HEADER = (
-    "the C library is musl, with the headers in docs/use/run.md; -I DIR adds folders of your own",
-    "headers of the kernel's small C library: kernel/ulib/include; --libc musl has more; -I DIR adds folders "
-    "of your own",
-)
-_NO_FUNCTION = (
-    "a function is neither in the files given nor in the C library, musl (docs/use/run.md)",
-    "a function is neither in the files given nor in the small C library (kernel/ulib; --libc musl has more)",
-)
 # The linker's further lines about a name, if one of them is about the fuzzer's file.
 _OF_FUZZER = r"(?:\n>>>.*)*?\n>>>.*/kernel/tests/fuzz/harness\.c"
+# Messages from compilers and linkers, with their meaning here.
 _HINTS = (
     (
         re.compile(r"(?:symbol not found|undefined symbol): main\b"),
-        ("no file has a main(): the program starts at int main(int argc, char **argv)",) * 2,
+        "no file has a main(): the program starts at int main(int argc, char **argv)",
     ),
     (
         re.compile(r"undefined symbol: LLVMFuzzerTestOneInput\b"),
-        (
-            "no file has a harness, which gets each input: int LLVMFuzzerTestOneInput(const uint8_t *data, "
-            "size_t size) (docs/use/fuzz.md)",
-        )
-        * 2,
+        "no file has a harness, which gets each input: int LLVMFuzzerTestOneInput(const uint8_t *data, "
+        "size_t size) (docs/use/fuzz.md)",
     ),
     (
         re.compile(r"duplicate symbol: LLVMFuzzerTestOneInput\b"),
-        ("two files have a harness, LLVMFuzzerTestOneInput(): name the files of one fuzz target only",) * 2,
+        "two files have a harness, LLVMFuzzerTestOneInput(): name the files of one fuzz target only",
     ),
     (
         re.compile(rf"duplicate symbol: main$(?={_OF_FUZZER})", re.MULTILINE),
-        (
-            "the fuzzer has a main() of its own, which calls int LLVMFuzzerTestOneInput(const uint8_t *data, "
-            "size_t size) (docs/use/fuzz.md): leave your main() out, as with -D and #ifndef around it",
-        )
-        * 2,
+        "the fuzzer has a main() of its own, which calls int LLVMFuzzerTestOneInput(const uint8_t *data, "
+        "size_t size) (docs/use/fuzz.md): leave your main() out, as with -D and #ifndef around it",
     ),
     (
         re.compile(rf"duplicate symbol: main$(?!{_OF_FUZZER})", re.MULTILINE),
-        (
-            "two files have a main(): name the files of one program only, or give --each, which runs each "
-            "file as a program of its own",
-        )
-        * 2,
+        "two files have a main(): name the files of one program only, or give --each, which runs each "
+        "file as a program of its own",
     ),
     (
         re.compile(r"-mgeneral-regs-only|type support, but ABI 'aapcs'"),
-        ("the kernel's own code and modules have no floating point: only programs may use float and double",)
-        * 2,
+        "the kernel's own code and modules have no floating point: only programs may use float and double",
     ),
     (
         re.compile(r"fatal error: '?[\w./]+\.h'?(?: file not found|: No such file)"),
-        _NO_HEADER,
+        "the C library is musl, with the headers in docs/use/run.md; -I DIR adds folders of your own",
     ),
     (
         re.compile(r"undefined symbol: (?!__|main\b|LLVMFuzzerTestOneInput\b)"),
-        _NO_FUNCTION,
+        "a function is neither in the files given nor in the C library, musl (docs/use/run.md)",
     ),
 )
 
 
-def hints(output, large):
-    """Return what the @output of a compiler or linker means here, line by line. @large: the program has the
-    large C library."""
-    return [texts[0 if large else 1] for pattern, texts in _HINTS if pattern.search(output)]
+def hints(output):
+    """Return what the @output of a compiler or linker means here, line by line."""
+    return [text for pattern, text in _HINTS if pattern.search(output)]
 
 
 def _failure(preset, programs, output, failed):
@@ -502,9 +485,7 @@ def _failure(preset, programs, output, failed):
             title = f"the program does not {verb} ({preset})"
     text = f"{title}:\n{output}"
     if title.startswith("the program"):
-        text += "".join(
-            f"\nredzone: hint: {hint}" for hint in hints(output, any(program.libc for program in programs))
-        )
+        text += "".join(f"\nredzone: hint: {hint}" for hint in hints(output))
     return BuildFailure(text, failed)
 
 

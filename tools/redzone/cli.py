@@ -20,7 +20,6 @@ from redzone import (
     doctor,
     flags,
     ksyms,
-    libc,
     machine,
     merge,
     port,
@@ -169,7 +168,7 @@ def command():
 @click.option(
     "--stack",
     type=StackSize(),
-    help="Stack of the program, as in 256K or 64M. Default: 8M; with --libc small 1M.",
+    help="Stack of the program, as in 256K or 64M. Default: 8M.",
 )
 @click.option(
     "--append", multiple=True, metavar="TEXT", help='Boot parameters: --append "kasan.fault=panic".'
@@ -193,13 +192,6 @@ def command():
     "--kernel-headers",
     is_flag=True,
     help="Your files may use the kernel's own headers and functions: <kernel/slab.h>, <kasan/kasan.h>.",
-)
-@click.option(
-    "--libc",
-    type=Choice(libc.NAMES),
-    default="auto",
-    help="C library of your files: musl, which is fetched once, or the kernel's small one. Default: auto, "
-    "which is musl, or small if musl cannot be had.",
 )
 @click.option(
     "--file",

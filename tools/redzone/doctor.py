@@ -11,7 +11,7 @@ import subprocess
 import sys
 import textwrap
 
-from redzone import base, mteqemu, process, tools
+from redzone import base, libc, mteqemu, process, tools
 from redzone.base import say
 
 USAGE = """Usage: ./redzone doctor [--install] [--for USE]... [--yes] [PROGRAM]...
@@ -20,7 +20,8 @@ USAGE = """Usage: ./redzone doctor [--install] [--for USE]... [--yes] [PROGRAM].
 
 Options:
   --install  Install what is missing (Debian and Ubuntu; as root or through sudo).
-             On a terminal it first shows the size and asks.
+             On a terminal it first shows the size and asks. The C library of
+             programs is fetched as well, on every system.
   --for USE  What to install: what these need as well. USE is
              run (the default), test (the default suites), slow (those that run
              when they are named), port, fuzz, or all.
@@ -252,6 +253,18 @@ def table():
     return lacking
 
 
+def c_library():
+    """Say where the source of the C library is. Return whether it is there."""
+    found = libc.kept()
+    print(
+        f"For programs: the source of musl {libc.VERSION}, a C library, fetched once for all trees of a user"
+    )
+    print(f"  {_mark('ok' if found else 'missing')} {base.relative(found or libc.PLACES[0] / libc.ARCHIVE)}")
+    if not found:
+        print(f"{'':{INDENT}}./redzone run fetches it, and {INSTALL} does so now")
+    return bool(found)
+
+
 # The verbs and suites that boot kernels with hardware tags.
 HW_TAGS_USE = "run, test and bench with --mode hw_tags, suites hw-tags and porting"
 
@@ -296,6 +309,13 @@ def _parse(argv):
     return flags["--install"], flags["--yes"], wanted, named
 
 
+def _fetch_library():
+    try:
+        libc.archive()
+    except base.Failure as error:
+        say(f"error: {error}")
+
+
 def _install_missing(wanted, ask):
     states = {tool: tools.status(tool)[0] for tool in wanted}
     missing = [tool for tool in wanted if states[tool] == "missing"]
@@ -319,7 +339,11 @@ def main(argv):
         return 2
     if installs:
         _install_missing(wanted, interactive() and not yes)
+    # Only programs were named: nothing else is installed.
+    if installs and any(tool.level == "run" for tool in wanted if tool not in named):
+        _fetch_library()
     lacking = table()
+    library = c_library()
     second_qemu()
     needed = [tool for tool in lacking if tool.level == "run" or tool in named]
     broken = [tool.command for tool in lacking if tools.status(tool)[0] == "broken"]
@@ -331,10 +355,10 @@ def main(argv):
             print(f"{LEVELS[level]}, and missing: {INSTALL}{more}")
     if broken:
         print(f"Broken: {' '.join(broken)}; see above")
-    elif not lacking:
+    elif not lacking and library:
         print("Everything is there.")
     elif still := [tool for tool in missing if installs and tool in wanted]:
         print("Still missing: " + " ".join(packages_of(still)))
-    elif installs and not needed:
+    elif installs and not needed and library:
         print("Everything that was asked for is there.")
-    return 2 if needed else 0
+    return 0 if library and not needed else 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./redzone run --each`: many programs in one boot, one verdict each, as KTAP and JSON.
 
-The kernel runs them one after the other (kernel/ulib/each.c). A program that brings the whole machine down
+The kernel runs them one after the other (kernel/program/each.c). A program that brings the whole machine down
 counts as crashed, and the machine boots again for the rest.
 """
 
@@ -328,7 +328,6 @@ def run(work, folder, log):
         NAME,
         work.sources,
         function="redzone_add_programs",
-        libc=work.libc,
         **work.code,
         **work.parts,
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a program gets from the host besides files, and gives back: standard input, environment, saved files.
 
-The names are in private files of its boot image (kernel/ulib/host.c, kernel/libc/save.c). The kernel asks
+The names are in private files of its boot image (kernel/program/host.c, kernel/libc/save.c). The kernel asks
 for standard input when the program does, and not before: the input may never end, and what the program does
 not read stays for others. It has no names of files here: it asks for the input, and sends the contents of a
 file with its number in the list of those to be saved.
@@ -16,7 +16,7 @@ import struct
 import sys
 from pathlib import Path
 
-from redzone import base, libc
+from redzone import base
 from redzone.base import Failure
 from redzone.options import check_output
 
@@ -75,9 +75,6 @@ def _check_stdin(name, separate):
 
 
 def _check_saves(options):
-    if not libc.large(options):
-        needs = "--kernel-headers" if options.kernel_headers else "--libc small"
-        raise Failure(f"--save does not go with {needs}: with the small library a program writes no files")
     if options.separate:
         raise Failure("--save does not go with --each: every program has files of its own")
     if len(options.save) > MAX_SAVES:

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import archive, base, builder, host, inputs, libc, machine, project
+from redzone import archive, base, builder, host, inputs, machine, project
 from redzone.base import ROOT, Failure
 from redzone.decode import output
 from redzone.options import check_output
@@ -23,7 +23,7 @@ _ENDS = re.compile(r"(kasan\.fault=panic\w*|panic_on_warn(?:=(?!0$)\S*)?)$")
 GRACE = 10
 _WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-parameter"]
 # With -fno-builtin the compiler does not know printf() by itself, and musl's headers do not say what it is.
-_FORMATS = ROOT / "kernel" / "ulib" / "formats.h"
+_WARNINGS += ["-include", str(ROOT / "kernel" / "libc" / "musl" / "formats.h")]
 
 
 @dataclass
@@ -60,7 +60,6 @@ class Options:
     no_symbolize: bool
     yes: bool
     arguments: list
-    libc: str = "auto"
     html: str | None = None
     sarif: str | None = None
     junit: str | None = None
@@ -91,8 +90,8 @@ class Job:
     code: what each builder.Program gets in addition to its sources. parameters: the boot's. images: the ELF
     files of what was built, for symbols. parts: more of what the program, or each of many, is made of.
     numbers: with --each, the place of each file in the list of all, which has @total. exchange: what the
-    program gets besides files and gives back, from machine() on. libc: for builder.Program, from get_libc()
-    on. owners: of a project's sources, {source: target}.
+    program gets besides files and gives back, from machine() on. owners: of a project's sources, {source:
+    target}.
     """
 
     options: Options
@@ -108,7 +107,6 @@ class Job:
     total: int = 0
     shard: inputs.Shard | None = None
     exchange: host.Host | None = None
-    libc: Path | None = None
     owners: dict = field(default_factory=dict)
 
     @property
@@ -120,12 +118,6 @@ class Job:
         """Return the keys of the outside tools that it needs."""
         reading = [] if self.options.no_symbolize else ["symbolizer"]
         return [*builder.tools_of(self.preset), f"qemu-{self.options.arch}", *reading]
-
-    def get_libc(self):
-        """Choose the C library, and fetch it if it is not there."""
-        self.libc = libc.choose(self.options)
-        if self.libc and self.options.warnings:
-            self.code["options"] = [*self.code["options"], "-include", str(_FORMATS)]
 
     def machine(self, image, folder):
         """Return the machine that boots the builder.Image @image. @folder gets the archive of its files, and
@@ -243,8 +235,8 @@ def check(options):
             raise Failure(f"{name} goes with --each")
     if options.project and options.separate:
         raise Failure("--each and --project exclude each other; give one of them")
-    if options.kernel_headers and (options.separate or options.libc == "musl"):
-        raise Failure(f"--kernel-headers does not go with {'--each' if options.separate else '--libc musl'}")
+    if options.kernel_headers and options.separate:
+        raise Failure("--kernel-headers does not go with --each")
     if options.targets and not options.project:
         raise Failure("--target goes with --project")
     host.check(options)

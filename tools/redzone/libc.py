@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Chooses a program's C library. Gets the source of the large one, musl, and makes the headers that its own
-Makefile would make.
+"""Gets the source of musl, the C library of programs, and makes the headers that its own Makefile would make.
 
 The source is one file, fetched once, in the version and with the checksum below: from Debian's pool, where
-this machine uses it, or from the library's own site. Nothing of it is in this repository. cmake/Libc.cmake
+this machine uses it, or from the library's own site. Nothing of it is in this repository. The file is kept
+outside of the build folder, so a tree that is cleaned, or another one, needs no network. cmake/Libc.cmake
 and tools/build-scripts/link_libc.py do the rest.
+
+Standard library only: `doctor` uses it, and runs before the virtual environment exists.
 """
 
 import os
@@ -31,51 +33,25 @@ VARIABLE = "REDZONE_MUSL"
 DIGEST = "a9a118bbe84d8764da0ea0d28b3ab3fae8477fc7e4085d90102b8596fc7c75e4"
 FOLDER = BUILD / "libc"
 SOURCE = FOLDER / f"musl-{VERSION}"
-# The choices of --libc.
-NAMES = ("auto", "small", "musl")
-# Why a fetch failed that took long, and the seconds for which `auto` does not try again. Other failures are
-# not remembered: their cause may be gone at once.
+# Where the file may be. A new one goes into the first folder that can be written, or into the build folder if
+# the user has named one for all that Redzone makes.
+PLACES = tuple(folder for folder in (base.CACHE / "libc", FOLDER) if folder.is_absolute())
+# Why a fetch failed that took long, and the seconds for which builds do not try again. Other failures are not
+# remembered: their cause may be gone at once.
 FAILED = FOLDER / "not-fetched"
 LONG = 5
 RETRY = 600
 
 
 class Unavailable(Failure):
-    """The source is not there, and it cannot be fetched. why: the reason alone."""
+    """The source is not there, and it cannot be fetched."""
 
     def __init__(self, why):
         super().__init__(
-            f"the C library musl {VERSION} cannot be fetched: {why}. Name the file {Path(SITE).name} with "
-            f"{VARIABLE}=FILE, or take the small library: --libc small"
+            f"the C library musl {VERSION}, which programs need, cannot be fetched: {why}. With a network, "
+            "./redzone doctor --install gets it (1 MB), once for all trees of this user; without one, name a "
+            f"copy of {Path(SITE).name} with {VARIABLE}=FILE"
         )
-        self.why = why
-
-
-def large(options):
-    """Return whether the programs of the job.Options @options should get the large library. The shipped
-    example should not: a newcomer's first screen comes quickly, and without a network. Nor should files that
-    use the kernel's headers, which have the same names for other types."""
-    if options.libc != "auto":
-        return options.libc == "musl"
-    return bool(options.files or options.project) and not options.kernel_headers
-
-
-def choose(options):
-    """Return the folder of the large library's source, or None: the programs of the job.Options @options get
-    the small one. Raises Unavailable if the user insists on the large one."""
-    if not large(options):
-        return None
-    if options.libc == "musl" or options.save:
-        return source()
-    try:
-        return source(again=False)
-    except Unavailable as error:
-        base.say(
-            f"the C library musl {VERSION} cannot be fetched: {error.why}. The small library takes its "
-            f'place: no printf("%f"), math.h, time.h, or files to write. For musl name the file '
-            f"{Path(SITE).name} with {VARIABLE}=FILE"
-        )
-        return None
 
 
 def _from_url(url, target):
@@ -111,26 +87,47 @@ def _fetch(archive):
     return f"{reasons[0]}; {why}" if why else None
 
 
-def _archive(again):
-    """Return the file of the source; fetch it unless it is there already. again: also if that failed a short
-    time ago."""
-    archive = FOLDER / ARCHIVE
-    if archive.is_file() and base.sha256(archive) == DIGEST:
-        return archive
-    if (
-        not (again or os.environ.get(VARIABLE))
-        and FAILED.exists()
-        and 0 <= (age := time.time() - FAILED.stat().st_mtime) < RETRY
-    ):
+def kept():
+    """Return the file of the source, None if this machine does not have it."""
+    for folder in PLACES:
+        archive = folder / ARCHIVE
+        if archive.is_file() and base.sha256(archive) == DIGEST:
+            return archive
+    return None
+
+
+def _place():
+    """Return the folder that a new file goes into."""
+    for folder in () if os.environ.get(base.PLACE) else PLACES:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return FOLDER
+
+
+def archive(again=True):
+    """Return the file of the source; fetch it if it is not there. Raise Unavailable. again: also if that
+    failed a short time ago."""
+    with base.locked(FOLDER):
+        return kept() or _new_archive(again or bool(os.environ.get(VARIABLE)))
+
+
+def _new_archive(again):
+    if not again and FAILED.exists() and 0 <= (age := time.time() - FAILED.stat().st_mtime) < RETRY:
         why = FAILED.read_text(encoding="utf-8")
-        raise Unavailable(f"{why} ({age / 60:.0f} minutes ago; --libc musl tries again)")
-    archive.unlink(missing_ok=True)
-    base.say(f"fetching the C library musl {VERSION} (1 MB) into {base.relative(FOLDER)}")
+        raise Unavailable(f"{why} (tried {age / 60:.0f} minutes ago)")
+    place = _place()
+    base.say(f"fetching the C library musl {VERSION} (1 MB) into {base.relative(place)}")
+    # Another tree may fetch it at the same time.
+    new = place / f".{ARCHIVE}.{os.getpid()}"
     started = time.monotonic()
-    why = _fetch(archive)
+    why = _fetch(new)
     if why is None:
         FAILED.unlink(missing_ok=True)
-        return archive
+        return new.replace(place / ARCHIVE)
     if time.monotonic() - started >= LONG:
         FAILED.write_text(why, encoding="utf-8")
     raise Unavailable(why)
@@ -158,29 +155,34 @@ def _generate(folder):
     (internal / "version.h").write_text(f'#define VERSION "{VERSION}"\n', encoding="utf-8")
 
 
-def source(again=True):
-    """Return the folder of the library's source; fetch and unpack it if it is not there. Raises
-    Unavailable. again: fetch also if that failed a short time ago."""
-    with base.locked(FOLDER):
-        if SOURCE.is_dir():
-            return SOURCE
-        archive = _archive(again)
-        new = FOLDER / "new"
+def _unpack(file):
+    """Make SOURCE from @file."""
+    new = FOLDER / "new"
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    try:
+        with tarfile.open(file) as members:
+            for member in members:
+                if not member.isfile() or ".." in member.name.split("/") or member.name.startswith("/"):
+                    continue
+                target = new / member.name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(members.extractfile(member).read())
+    except (tarfile.TarError, OSError, EOFError) as error:
         shutil.rmtree(new, ignore_errors=True)
-        new.mkdir()
-        try:
-            with tarfile.open(archive) as members:
-                for member in members:
-                    if not member.isfile() or ".." in member.name.split("/") or member.name.startswith("/"):
-                        continue
-                    target = new / member.name
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes(members.extractfile(member).read())
-        except (tarfile.TarError, OSError, EOFError) as error:
-            shutil.rmtree(new, ignore_errors=True)
-            base.check_room(FOLDER, error if isinstance(error, OSError) else "")
-            raise Failure(f"{base.relative(archive)} cannot be unpacked: {error}") from None
-        _generate(new / SOURCE.name)
-        (new / SOURCE.name).rename(SOURCE)
-        shutil.rmtree(new)
+        base.check_room(FOLDER, error if isinstance(error, OSError) else "")
+        raise Failure(f"{base.relative(file)} cannot be unpacked: {error}") from None
+    _generate(new / SOURCE.name)
+    (new / SOURCE.name).rename(SOURCE)
+    shutil.rmtree(new)
+
+
+def source():
+    """Return the folder of the library's source; fetch and unpack it if it is not there. Raise
+    Unavailable."""
+    if not SOURCE.is_dir():
+        file = archive(again=False)
+        with base.locked(FOLDER):
+            if not SOURCE.is_dir():
+                _unpack(file)
     return SOURCE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which functions of the large C library work: those of which each way does not end in a system call that the
+"""Which functions of the C library work: those of which each way does not end in a system call that the
 kernel does not have (kernel/libc/syscall.c).
 
 The answer comes from the sources: which system calls the library's files name, and which functions they call.

@@ -36,11 +36,10 @@ def _unlinked(step, sources, parts):
     return {index: sorted(hit) for index, names in used.items() if (hit := names & wanted)}
 
 
-def of(failure, sources, parts, large=False):
+def of(failure, sources, parts):
     """Return {index in @sources: Reject} for a builder.BuildFailure; empty if no file caused it.
 
-    @parts: folder with the programs' objects, as join_programs.py makes them. @large: they have the large C
-    library.
+    @parts: folder with the programs' objects, as join_programs.py makes them.
     """
     found = {}
     for step in failure.steps:
@@ -52,7 +51,7 @@ def of(failure, sources, parts, large=False):
         for index, names in _unlinked(step, sources, parts).items():
             found[index] = Reject("does not link", [f"undefined symbol: {name}" for name in names])
     for reject in found.values():
-        reject.messages += [f"hint: {hint}" for hint in builder.hints("\n".join(reject.messages), large)]
+        reject.messages += [f"hint: {hint}" for hint in builder.hints("\n".join(reject.messages))]
     return found
 
 
@@ -122,7 +121,7 @@ def build(preset, program, folder, sizes=None):
         found, large = {}, []
 
         def examine(failure, place, part=part, found=found, large=large):
-            found.update(of(failure, part.sources, place / f"{part.name}.parts", part.libc is not None))
+            found.update(of(failure, part.sources, place / f"{part.name}.parts"))
             large += _sizes(failure, part, place)
 
         # Images have one name, and so each gets a folder.

@@ -54,7 +54,7 @@ def _build(work, folder):
     """Build the kernel of the Job @work into @folder. Return (its builder.Image, the modules' files)."""
     loaded = module.programs(work.modules, **work.code)
     made_of = work.sources or work.parts.get("objects")
-    program = builder.Program("program", work.sources, libc=work.libc, **work.code, **work.parts)
+    program = builder.Program("program", work.sources, **work.code, **work.parts)
     programs = [program] if made_of else []
     kernel = "program" if programs else "redzone"
     targets = () if programs else (kernel,)
@@ -110,7 +110,6 @@ def run(options):
     """Do what the job.Options @options say. Return the exit status."""
     work = job.check(options)
     doctor.require(work.tools(), "run a program", options.yes)
-    work.get_libc()
     outputs = options.outputs()
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(base.scratch())

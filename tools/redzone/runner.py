@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone import base, builder, doctor, machine, suites
+from redzone import base, builder, doctor, libc, machine, suites
 from redzone.base import LOGS, ROOT, Failure
 from redzone.console import Reader
 
@@ -306,6 +306,9 @@ def _run_suite(suite, context):
                 # What the suite makes of an empty console is beside the point.
                 said.add(result.log)
                 yield Result(result.name, FAIL, why, result.log)
+    except libc.Unavailable as error:
+        yield Result("all", SKIP, str(error))
+        return
     except (Failure, OSError) as error:
         text = base.explain(error) if isinstance(error, OSError) else str(error)
         try:

@@ -2,7 +2,7 @@
 """Makes the tables of docs/use/run.md: headers, functions and options that programs have.
 
 Headers and functions are asked of the compiler with the options that a program was really compiled with.
-libc_calls.py says which functions of the large library work. A test compares the tables with the document;
+libc_calls.py says which functions of the C library work. A test compares the tables with the document;
 `PYTHONPATH=tools .venv/bin/python -m redzone.supported` writes them.
 """
 
@@ -19,7 +19,7 @@ from redzone.base import BUILD, ROOT, Failure
 DOCUMENT = ROOT / "docs" / "use" / "run.md"
 PRESET = "arm64-generic-inline-clang"
 PROGRAM = ROOT / "examples" / "heap_bugs.c"
-# All that the large library declares, also what is not in POSIX.
+# All that the C library declares, also what is not in POSIX.
 ALL = "-D_GNU_SOURCE"
 # Headers of C17 and the usual ones of POSIX and other systems: the document says which of them are not there.
 _STANDARD = (
@@ -192,13 +192,13 @@ def _quoted(text):
 
 
 def working(functions, preset=PRESET):
-    """Return the set of functions of the large library's {header: [function]} that work."""
+    """Return the set of functions of the library's {header: [function]} that work."""
     support = libc_calls.Support(BUILD / preset / "libc.json")
     return {name for names in functions.values() for name in names if support.works(name)}
 
 
-def large_tables(functions, own, absent, works):
-    """Return {name of a table: its text} for the large library. Arguments: of library() and working()."""
+def tables(functions, own, absent, works):
+    """Return {name of a table: its text}. Arguments: of library() and working()."""
     whole = [header for header, names in functions.items() if works.issuperset(names)]
     none = [header for header, names in functions.items() if names and not works.intersection(names)]
     rows = [
@@ -213,12 +213,6 @@ def large_tables(functions, own, absent, works):
         "headers": "\n".join(text),
         "options": "\n".join(["| option | meaning |", "|---|---|", *_options()]),
     }
-
-
-def small_table(functions):
-    """Return {name of a table: its text} for the small library, with the functions of library()."""
-    rows = [f"| `{header}` | {code(names) or 'types and macros'} |" for header, names in functions.items()]
-    return {"small": "\n".join(["| header | functions |", "|---|---|", *rows])}
 
 
 def fill(text, made):
@@ -237,26 +231,17 @@ def only_in(text, other):
     """Return the words in backquotes that tables of the document @text have, and those of @other not."""
 
     def words(document):
-        found = set()
-        for name in ("small", "options"):
-            table = document.partition(f"<!-- {name} -->")[2].partition(f"<!-- end of {name} -->")[0]
-            found |= _quoted(table)
-        return found
+        return _quoted(document.partition("<!-- options -->")[2].partition("<!-- end of options -->")[0])
 
     return sorted(words(text) - words(other))
 
 
 def main():
     text = DOCUMENT.read_text(encoding="utf-8")
-    for name in ("musl", "small"):
-        subprocess.run([ROOT / "redzone", "run", "--libc", name, PROGRAM], check=False, capture_output=True)
-        if name == "musl":
-            functions, own, absent = library(command_of_a_program(), ALL)
-            made = large_tables(functions, own, absent, working(functions))
-        else:
-            made = small_table(library(command_of_a_program())[0])
-        text = fill(text, made)
-    DOCUMENT.write_text(text, encoding="utf-8")
+    subprocess.run([ROOT / "redzone", "run", PROGRAM], check=False, capture_output=True)
+    functions, own, absent = library(command_of_a_program(), ALL)
+    made = tables(functions, own, absent, working(functions))
+    DOCUMENT.write_text(fill(text, made), encoding="utf-8")
 
 
 if __name__ == "__main__":

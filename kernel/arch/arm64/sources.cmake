@@ -19,6 +19,7 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	pgtable.c
 	psci.c
 	seed.c
+	setjmp.S
 	setup.c
 	show.c
 	smp.c

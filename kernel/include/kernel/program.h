@@ -5,15 +5,11 @@
 
 #include <kernel/types.h>
 
-/** redzone_program_main() - the program's main(), renamed by -Dmain=redzone_program_main. Weak: NULL in a
+/** redzone_program_main() - the first function of the program's C library, which calls main(). Weak: NULL in a
  *  kernel without a program. */
 int redzone_program_main(int argc, char **argv) __weak;
 
-/** redzone_libc_main() - the first function of a program with the large C library, which then is
- *  redzone_program_main() as well. Weak: NULL in other kernels. */
-int redzone_libc_main(int argc, char **argv) __weak;
-
-/** program_stack_size - bytes of a program's stack, from program.stack=; 0: the default. */
+/** program_stack_size - bytes of a program's stack, from program.stack=. */
 extern size_t program_stack_size;
 
 /** program_hook_t - a constructor or destructor of a program, as an entry of their arrays */
@@ -38,16 +34,14 @@ int run_program(int argc, char **argv);
 
 /**
  * struct program_entry - one of many programs linked into one kernel
- * @name: its argv[0]. @main: its main(), which has a name of its own. @ctors, @dtors: its constructors and
- *	destructors, with NULL behind the last; NULL if there are none. @own_start: @main is that of a C library, which
- *	has the constructors called when it is ready.
+ * @name: its argv[0]. @main: the first function of its C library, which has a name of its own. @ctors, @dtors: its
+ *	constructors and destructors, with NULL behind the last; NULL if there are none.
  */
 struct program_entry {
 	const char *name;
 	int (*main)(int argc, char **argv);
 	program_hook_t *ctors;
 	program_hook_t *dtors;
-	bool own_start;
 };
 
 /* The table that redzone_add_programs() makes; weak: absent in other kernels. */
@@ -105,7 +99,7 @@ enum program_fault_kind {
  * @addr: that could not be accessed, or of the instruction.
  *
  * Called with interrupts on and no lock held, on the stack of the thread. May not return: a handler may use longjmp(). Weak:
- * absent in kernels without a large C library.
+ * absent in kernels without a program.
  *
  * Return: false if there is no handler; true: the thread goes on with @regs.
  */
@@ -119,7 +113,7 @@ bool program_has_stack_handler(void) __weak;
  *  context. Weak. */
 bool program_closed_page(unsigned long addr) __weak;
 
-/* --- Objects that outlive a part of the program: ulib/leaks.c --- */
+/* --- Objects that outlive a part of the program: program/leaks.c --- */
 
 /** program_heap_watch - called for each object that the program allocates, before it gets it, and for each pointer that
  *  it frees, before that is checked. @size: bytes asked for, 0 for a free. NULL: nobody watches. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * cancel.c - system calls at which a thread may be cancelled. Compiled like a file of the large C library.
+ * cancel.c - system calls at which a thread may be cancelled. Compiled like a file of the C library.
  *
  * The library asks at the start of such a call. A call that waits ends with EINTR when another thread cancels this one,
  * and the library then asks again. No handler looks at the place of a system call, so the places have no size.

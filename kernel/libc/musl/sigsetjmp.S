@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sigsetjmp.S - sigsetjmp() of the large C library over the kernel's setjmp(), and the other names of that and of
+ * sigsetjmp.S - sigsetjmp() of the C library over the kernel's setjmp(), and the other names of that and of
  * longjmp().
  *
  * The kernel's setjmp() uses the first 184 bytes of the buffer. The signal mask is in the 8 bytes behind them, where

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * start.c - how a program that uses the large C library begins and ends. Compiled like a file of that library, with
+ * start.c - how a program that uses the C library begins and ends. Compiled like a file of that library, with
  * its internal headers.
  *
  * The library expects what Linux puts on a new program's stack: arguments, environment and auxiliary vector, one

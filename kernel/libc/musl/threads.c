@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * threads.c - what the large C library's threads are made of here. Compiled like a file of that library.
+ * threads.c - what the C library's threads are made of here. Compiled like a file of that library.
  *
  * The library maps one piece of memory for a thread: the stack, and above it thread-local variables. Here the kernel has
  * a stack for each of its threads, so only the upper end is needed. It comes from malloc(), which checks it: an access

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 /* Only in a kernel that is fuzzed: kernel/tests/fuzz/port.c. */
 int redzone_fuzz(int (*target)(const uint8_t *data, size_t size)) __attribute__((weak));
-/* The kernel's: kernel/ulib/leaks.c. */
+/* The kernel's: kernel/program/leaks.c. */
 void redzone_leaks_begin(void);
 unsigned long redzone_leaks_end(unsigned long *bytes);
 

@@ -14,7 +14,7 @@ from redzone.options import YES
 # Options of `run` that mean the same here.
 SHARED = (
     *("arch", "mode", "inline", "outline", "cc", "level", "cpu", "smp", "mem", "append"),
-    *("includes", "defines", "cflags", "kernel_headers", "libc", "stack", "data", "env"),
+    *("includes", "defines", "cflags", "kernel_headers", "stack", "data", "env"),
     *("project", "targets", "warnings"),
 )
 # Options of this verb that matter to an exported target.
@@ -105,7 +105,6 @@ def register(group, check):
         work = job.check(_job_options(job, [*files, str(target.HARNESS)], yes, values))
         engine = () if exported is not None else options.tools_of(own["engine"])
         doctor.require([*work.tools(), *TOOLS, *engine], "fuzz a program", yes)
-        work.get_libc()
         chosen = options.chosen(campaign, f"{Path(files[0]).stem}.fuzz", own)
         chosen.cover, chosen.leaks = covered, leaks
         with base.scratch("fuzz-") as place:

@@ -159,7 +159,6 @@ def build(work, options, folder):
         NAME,
         work.sources,
         function="redzone_add_fuzz_program",
-        libc=work.libc,
         **code,
         **work.parts,
         cover=options.cover,

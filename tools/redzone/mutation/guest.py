@@ -34,7 +34,7 @@ class _Ended(Exception):
 def _options(case, mode, sources):
     """Return the job.Options that run @sources, one in place of a unit of @case each, in @mode."""
     library, program = case.library, case.program
-    words = ["--each", "--libc", "musl", "--mode", mode, "-O", "1"]
+    words = ["--each", "--mode", mode, "-O", "1"]
     words += [*map(str, sources), *library.compile_options(program), *program.options]
     for unit in case.units:
         words += ["--library", str(unit)]
@@ -92,12 +92,10 @@ class Kernel:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         work = job.check(_options(case, self.mode, files))
-        work.get_libc()
         program = builder.Program(
             each.NAME,
             work.sources,
             function="redzone_add_programs",
-            libc=work.libc,
             **work.code,
             **work.parts,
         )

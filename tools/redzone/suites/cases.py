@@ -3,8 +3,7 @@
 
 The programs are in tests/cases/ unless --cases-dir or REDZONE_CASES names another folder; the verdicts
 are in INDEX.tsv beside them. All programs run in one boot, as with `./redzone run --each`, and two of each
-verdict run in a kernel of their own; with --mode every program does both. They have the small C library, and
-in one boot musl. With software tags the column
+verdict run in a kernel of their own; with --mode every program does both. With software tags the column
 `tags` says what must be found: short granules turn missed-in-granule into caught, on the stack only where the
 compiler lays them out (inline). With hardware tags it is the column `hw_tags`, or `mte_stack` if stack
 variables have tags: a row that says missed must give no report."""
@@ -15,21 +14,20 @@ import csv
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from redzone import base, builder, each, libc, machine, mteqemu, summary
+from redzone import base, builder, each, machine, mteqemu, summary
 from redzone.base import Failure
 from redzone.decode import symbols
 from redzone.runner import FAIL, PASS, SKIP, Result
 
 TOOLS = (*builder.KERNEL, "clang-19", "symbolizer")
 TIMEOUT = 300
-# All programs in one boot: (mode, compiler, instrumentation), and what is special: the large C library; the
-# feature +taggedglobals, which the rows of globals need; tags for stack variables.
+# All programs in one boot: (mode, compiler, instrumentation), and what is special: the feature
+# +taggedglobals, which the rows of globals need; tags for stack variables.
 TOGETHER = (
     ("generic", "clang-19", "inline"),
     ("generic", "clang-19", "outline"),
     ("generic", "gcc", "inline"),
     ("generic", "gcc", "outline"),
-    ("generic", "clang-19", "inline", "large"),
     ("sw_tags", "clang-19", "inline"),
     ("sw_tags", "clang-19", "outline"),
     ("sw_tags", "gcc", "outline"),
@@ -217,14 +215,13 @@ def _together(context, cases, configuration):
     """Run all cases as programs in one boot of the kernel @configuration, one of TOGETHER; the comparison is
     the same."""
     mode, compiler, where, *special = configuration
-    large, with_globals, stack = (word in special for word in ("large", "with_globals", "stack"))
+    with_globals, stack = (word in special for word in ("with_globals", "stack"))
     if mode == "sw_tags":
         cases = [case for case in cases if for_tags(case, compiler, where, with_globals)]
     elif mode == "hw_tags":
         cases = [wanted for case in cases if (wanted := for_hw_tags(case, stack))]
         where = "stack" if stack else where
     label = f"each.{compiler}.{where}" if mode == "generic" else f"{mode}.each.{compiler}.{where}"
-    label += ".musl" if large else ""
     features = ["mtestack"] if stack else [] if mode == "hw_tags" else None
     if with_globals:
         features = ["taggedglobals"]
@@ -234,16 +231,9 @@ def _together(context, cases, configuration):
     if reason:
         yield Result(label, SKIP, reason)
         return
-    source = None
-    if large:
-        try:
-            source = libc.source(again=False)
-        except libc.Unavailable as error:
-            yield Result(label, SKIP, str(error))
-            return
     with base.scratch("cases-each-") as folder:
         paths = [case.path for case in cases]
-        program = builder.Program(each.NAME, paths, function="redzone_add_programs", libc=source)
+        program = builder.Program(each.NAME, paths, function="redzone_add_programs")
         image = context.build(preset, programs=[program], copy_to=folder)[each.NAME]
         target = machine.Machine(image.image, append=["kasan_multi_shot"], mode=mode, timeout=TIMEOUT)
         verdicts, lines = [], []

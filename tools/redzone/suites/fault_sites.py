@@ -61,8 +61,6 @@ ALLOCATE = frozenset(
         "realloc",
         "reallocarray",
         "aligned_alloc",
-        "strdup",
-        "strndup",
     ]
 )
 
@@ -125,7 +123,7 @@ SITES = [
     ),
     *(
         Site(
-            f"kernel/ulib/program.c:create_thread {function}",
+            f"kernel/program/program.c:create_thread {function}",
             "files",
             ["program: no memory for its thread"],
             base.PROGRAM_FAILED,
@@ -134,22 +132,12 @@ SITES = [
     ),
     *(
         Site(
-            f"kernel/ulib/host.c:ulib_environ_begin {function}",
+            f"kernel/program/host.c:program_environ_begin {function}",
             "files",
             ["program: no memory for its environment"],
             base.PROGRAM_FAILED,
         )
         for function in ("kmalloc", "kstrdup")
-    ),
-    Site(
-        "kernel/ulib/stdio.c:fopen calloc",
-        "files",
-        ["fopen: refused, no memory", "the line is one"],
-    ),
-    Site(
-        "kernel/ulib/stdio.c:getline realloc",
-        "files",
-        ["getline: refused, no memory", "the line is one"],
     ),
     Site(
         "kernel/module/boot.c:run kthread_create_sized",
@@ -159,7 +147,7 @@ SITES = [
     ),
     *(
         Site(
-            f"kernel/ulib/{place}",
+            f"kernel/program/{place}",
             each.NAME,
             [
                 "not ok 1 files # no memory to begin with: error 12",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The large C library, musl: what it computes, what KASAN finds inside of it, and that all of it links.
+"""The C library, musl: what it computes, what KASAN finds inside of it, and that all of it links.
 
 The programs are in tests/libc/. Those that are right run in every mode, without a report; --rounds says how
 many random numbers go through printf() and strtod(). The program of bugs runs in Generic mode only, where
@@ -10,7 +10,7 @@ names every function that docs/use/run.md says works.
 import re
 import sys
 
-from redzone import archive, base, builder, console, libc, libc_calls, machine, mteqemu, process, supported
+from redzone import archive, base, builder, console, libc_calls, machine, mteqemu, process, supported
 from redzone.base import ROOT
 from redzone.runner import FAIL, PASS, SKIP, Result
 
@@ -207,7 +207,7 @@ def _target(image, folder, arguments, mode, memory="512M"):
 
 def _all_functions(context):
     """Link each function that works, once."""
-    redzone = [sys.executable, "-m", "redzone", "run", "--libc", "musl", "--timeout", str(TIMEOUT)]
+    redzone = [sys.executable, "-m", "redzone", "run", "--timeout", str(TIMEOUT)]
     first = process.call([*redzone, str(HERE / "round_trip.c"), "--", "1"], cwd=ROOT)
     if first[0] != base.OK:
         yield Result("all_functions", FAIL, process.last_line(first[1]))
@@ -224,11 +224,6 @@ def _all_functions(context):
 
 
 def run(context):
-    try:
-        folder = libc.source()
-    except libc.Unavailable as error:
-        yield Result("all", SKIP, str(error))
-        return
     count = context.rounds or NUMBERS
     data = context.logs / "data.txt"
     data.write_text(DATA, encoding="utf-8")
@@ -245,13 +240,11 @@ def run(context):
             yield Result(name, SKIP, reason)
             continue
         names = (*CLEAN, "faults", "stack")
-        programs = [builder.Program(program, [HERE / f"{program}.c"], libc=folder) for program in names]
+        programs = [builder.Program(program, [HERE / f"{program}.c"]) for program in names]
         if build in BUGS_IN:
-            programs.append(builder.Program("bugs", [HERE / "bugs.c"], libc=folder))
+            programs.append(builder.Program("bugs", [HERE / "bugs.c"]))
             sources = [HERE / f"{program}.c" for program in CLEAN]
-            programs.append(
-                builder.Program("together", sources, libc=folder, function="redzone_add_programs")
-            )
+            programs.append(builder.Program("together", sources, function="redzone_add_programs"))
         images = context.build(name, programs=programs)
         for program in images:
             arguments = {"round_trip": [str(count)], "services": FLAG, "together": FLAG}.get(program, [])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Public C libraries, unmodified, with their own tests: the right result and no report in every mode.
 
-Each program goes through `./redzone run --libc musl`, as a user's would. --filter chooses programs by
+Each program goes through `./redzone run`, as a user's would. --filter chooses programs by
 "LIBRARY" or "LIBRARY.PROGRAM". The table of libraries is redzone/library_table.py.
 """
 
@@ -64,7 +64,7 @@ def run_command(library, program, build, log, extra=()):
     checks = () if mode in builder.UNINSTRUMENTED else (f"--{where}",)
     return process.call(
         [
-            *(sys.executable, "-m", "redzone", "run", "--libc", "musl", "--mode", mode, *checks),
+            *(sys.executable, "-m", "redzone", "run", "--mode", mode, *checks),
             *("--cc", compiler, "--log", str(log), *extra, *library.command(program)),
         ],
         timeout=LIMIT,

@@ -246,7 +246,7 @@ _DEFINED = re.compile(
 _OF_ARCH = r"kernel/(?:ext/\w+/)?arch/\w+/"
 _ASM = re.compile(r"\b(asm|__asm|__asm__)\s*(\(|volatile\b|__volatile__\b|goto\b)")
 # Headers for programs, and the tests' user-mode program: neither is part of the kernel.
-_NO_KERNEL = ("kernel/ulib/", "kernel/sanitizer/include/", "kernel/tests/user/")
+_NO_KERNEL = ("kernel/sanitizer/include/", "kernel/tests/user/")
 
 
 def behind_contract(sources):

@@ -13,14 +13,10 @@
 
 #include "../../../../runtime/arch/arm64/mte.h"
 #include "../../../../runtime/tags/tags.h"
+#include "../../../program/setjmp.h"
 #include "../../../tests/kasan_test.h"
 
 #define GRANULE KASAN_GRANULE_SIZE
-
-/* setjmp() and longjmp() of kernel/ulib, whose headers do not go together with the kernel's. */
-typedef unsigned long jump_t[24];
-int setjmp(jump_t env) __attribute__((__returns_twice__));
-_Noreturn void longjmp(jump_t env, int value);
 
 static u8 memory_tag(const volatile void *p)
 {
@@ -261,7 +257,7 @@ static void checks_go_on(struct kunit *test)
 
 /* --- Frames that end without their epilogue ------------------------------------------------------- */
 
-static jump_t target;
+static struct program_jump target;
 static uintptr_t jumped_from;
 
 static noinline size_t jump_from(volatile int depth)
@@ -273,7 +269,7 @@ static noinline size_t jump_from(volatile int depth)
 	p[depth % 40] = 1;
 	if (depth == 0) {
 		jumped_from = (uintptr_t)__builtin_frame_address(0);
-		longjmp(target, 7);
+		longjmp(&target, 7);
 	}
 	return jump_from(depth - 1) + p[1];
 }
@@ -285,7 +281,7 @@ static void jumps(struct kunit *test)
 
 	/* Floating-point registers are part of what setjmp() keeps. */
 	KUNIT_ASSERT_EQ(test, fpu_attach(current), 0);
-	if (setjmp(target)) {
+	if (setjmp(&target)) {
 		KUNIT_EXPECT_GT(test, here - jumped_from, 20 * 40UL);
 		KUNIT_EXPECT_EQ(test, tagged_below(), 0UL);
 	}

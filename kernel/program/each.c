@@ -19,7 +19,7 @@
 #include <kernel/slab.h>
 #include <kernel/string.h>
 
-#include "ulib.h"
+#include "internal.h"
 
 static unsigned int timeout_ms = 60000;
 range_param("each.timeout_ms", timeout_ms, 1, 4294967295, "a number of milliseconds",
@@ -65,7 +65,7 @@ static void escape_name(char *copy, size_t size, const char *name)
 }
 
 /* Return: true if it ended well. */
-static bool print_result(unsigned int number, const char *name, enum ulib_end end, int status)
+static bool print_result(unsigned int number, const char *name, enum program_end end, int status)
 {
 	char shown[256], why[128];
 	bool ok = false;
@@ -73,12 +73,12 @@ static bool print_result(unsigned int number, const char *name, enum ulib_end en
 	escape_name(shown, sizeof(shown), name);
 	if (reported) {
 		scnprintf(why, sizeof(why), "KASAN: %s in %pS", bug_type, (void *)bug_ip);
-	} else if (end == ULIB_RETURNED) {
+	} else if (end == PROGRAM_RETURNED) {
 		ok = !status;
 		scnprintf(why, sizeof(why), "returned %d", status);
-	} else if (end == ULIB_KILLED) {
+	} else if (end == PROGRAM_KILLED) {
 		scnprintf(why, sizeof(why), "crashed");
-	} else if (end == ULIB_TIMEOUT) {
+	} else if (end == PROGRAM_TIMEOUT) {
 		scnprintf(why, sizeof(why), "no end after %u ms", timeout_ms);
 	} else {
 		scnprintf(why, sizeof(why), "no memory to begin with: error %d", -status);
@@ -124,7 +124,7 @@ bool run_programs(int argc, char **argv)
 	printk("1..%u\n", count);
 	for (unsigned int number = first; number <= count; number++) {
 		const struct program_entry *entry = &redzone_programs[number - 1];
-		enum ulib_end end = ULIB_NO_THREAD;
+		enum program_end end = PROGRAM_NO_THREAD;
 		int status = -ENOMEM;
 		char **own;
 
@@ -137,7 +137,7 @@ bool run_programs(int argc, char **argv)
 		printk("# each %s: %u begins\n", key, number);
 		own = copy_argv(entry->name, argc, argv);
 		if (own)
-			end = ulib_run_one(entry, argc, own, timeout_ms, &status);
+			end = program_run_one(entry, argc, own, timeout_ms, &status);
 		ok &= print_result(number, entry->name, end, status);
 	}
 	return ok;

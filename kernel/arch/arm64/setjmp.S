@@ -9,6 +9,7 @@
  */
 #include <asm/scs.h>
 
+	.arch	armv8-a+fp+simd
 	.text
 
 	.globl	setjmp
@@ -50,7 +51,7 @@ longjmp:
 	stp	x0, x1, [sp, #16]
 	ldr	x1, [x0, #96]
 	mov	x0, sp
-	bl	ulib_unpoison_frames
+	bl	program_unpoison_frames
 	ldp	x0, x1, [sp, #16]
 	ldp	x19, x20, [x0, #0]
 	ldp	x21, x22, [x0, #16]

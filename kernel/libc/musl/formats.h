@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formats.h - tells the compiler which functions of the large C library take a format, for ./redzone run --warnings, which
+ * formats.h - tells the compiler which functions of the C library take a format, for ./redzone run --warnings, which
  * includes it before each file of a program.
  *
  * It includes no header itself, because a program may define macros before it includes one. The structure is what that

@@ -19,7 +19,7 @@
 #include <kernel/slab.h>
 #include <kernel/string.h>
 
-#include "ulib.h"
+#include "internal.h"
 
 #define PRIVATE ".redzone/"
 
@@ -32,12 +32,12 @@ static bool input_begun, input_locked;
 static char *nothing[] = {NULL};
 static char **environment = nothing;
 
-bool ulib_is_private(const char *name)
+bool program_hides(const char *name)
 {
 	return strncmp(name, PRIVATE, sizeof(PRIVATE) - 1) == 0;
 }
 
-const char *ulib_host_setting(const char *name, size_t *size)
+const char *program_setting(const char *name, size_t *size)
 {
 	char path[32];
 	const struct initrd_file *file;
@@ -52,10 +52,10 @@ const char *ulib_host_setting(const char *name, size_t *size)
 
 /* --- Environment ------------------------------------------------------------------------------ */
 
-bool ulib_environ_begin(void)
+bool program_environ_begin(void)
 {
 	size_t size, count = 0;
-	const char *text = ulib_host_setting("environ", &size);
+	const char *text = program_setting("environ", &size);
 
 	environment = nothing;
 	if (!text)
@@ -82,19 +82,19 @@ bool ulib_environ_begin(void)
 	return true;
 }
 
-char **ulib_environ(void)
+char **program_environ(void)
 {
 	return environment;
 }
 
 /* --- Standard streams ------------------------------------------------------------------------- */
 
-void ulib_output(const char *text, size_t size)
+void program_output(const char *text, size_t size)
 {
 	console_write(text, size);
 }
 
-/* A mutex would stay locked for ever if the program is ended inside; ulib_host_input_reset() opens this one. */
+/* A mutex would stay locked for ever if the program is ended inside; program_input_reset() opens this one. */
 static void lock_input(void)
 {
 	while (__atomic_exchange_n(&input_locked, true, __ATOMIC_ACQUIRE))
@@ -108,7 +108,7 @@ static void unlock_input(void)
 
 static long read_input(unsigned char *buf, size_t size)
 {
-	if (input_pos == input_size && ulib_has_host_input()) {
+	if (input_pos == input_size && program_has_input()) {
 		long got;
 
 		input_begun = true;
@@ -125,14 +125,14 @@ static long read_input(unsigned char *buf, size_t size)
 	return (long)size;
 }
 
-bool ulib_has_host_input(void)
+bool program_has_input(void)
 {
 	size_t size;
 
-	return ulib_host_setting("stdin", &size) != NULL;
+	return program_setting("stdin", &size) != NULL;
 }
 
-long ulib_host_input(void *buf, size_t size)
+long program_input(void *buf, size_t size)
 {
 	long count;
 
@@ -144,7 +144,7 @@ long ulib_host_input(void *buf, size_t size)
 	return count;
 }
 
-void ulib_host_input_reset(void)
+void program_input_reset(void)
 {
 	/* The next program reads it from its beginning. */
 	if (input_begun)

@@ -21,24 +21,21 @@
 #include <kernel/wait.h>
 #include <kasan/kasan.h>
 
-#include "../libc/libc.h"
-#include "ulib.h"
+#include "internal.h"
 
-/* Ordinary C is used to large stacks; these are virtually mapped, with guard pages, and their memory comes when it is touched.
- * Their shadow is there from the start. So programs with the small C library, which start quickly, get 1 MiB, and those with
- * the large one what Linux gives. */
-#define SMALL_STACK_SIZE (1UL << 20)
-#define LARGE_STACK_SIZE (8UL << 20)
-#define STACK_MIN	 (64UL << 10)
-#define STACK_MAX	 (1UL << 30)
+/* Ordinary C is used to large stacks, so it gets what Linux gives. They are virtually mapped, with guard pages, and their
+ * memory comes when it is touched. Their shadow is there from the start. */
+#define STACK_SIZE (8UL << 20)
+#define STACK_MIN  (64UL << 10)
+#define STACK_MAX  (1UL << 30)
 /* A running thread is gone within a tick or two after kthread_kill(), unless its host has little time. */
 #define KILL_MS 10000
 /* What a shell shows for a program that it could not start. */
 #define NO_MEMORY_STATUS 126
 
-void ulib_unpoison_frames(const void *low, const void *high);
+void program_unpoison_frames(const void *low, const void *high);
 
-size_t program_stack_size;
+size_t program_stack_size = STACK_SIZE;
 
 static int set_stack_size(const char *value, void *var)
 {
@@ -52,7 +49,7 @@ static int set_stack_size(const char *value, void *var)
 	return err;
 }
 setup_param("program.stack", set_stack_size, "a size as in 512K or 16M, from 64K to 1G",
-	    "bytes of a program's stack; default: 1M, with a large C library 8M");
+	    "bytes of a program's stack; default: 8M");
 
 /* 0: no limit. */
 static unsigned int time_limit_ms;
@@ -66,19 +63,20 @@ struct program {
 	program_hook_t *dtors;
 	int argc;
 	char **argv;
-	bool own_start;
 	bool one_report;
 };
 
-/* The thread of the program that run_program() or ulib_run_one() waits for, and whether it came to an
+/* The thread of the program that run_program() or program_run_one() waits for, and whether it came to an
  * end of its own. A thread that was given up decides nothing more. */
 static struct task *running;
 /* Whether it was said that the program has too little memory. */
 static bool said_no_memory;
 static const struct task *first_thread;
 static bool ended_by_itself;
-/* How a program's other threads are handled; NULL: it has none. */
-static const struct ulib_threads *threads;
+/* The running program's C library; NULL until that is ready. */
+static const struct program_library *library;
+/* Of code that runs without a library: the kernel's tests. */
+static int own_errno;
 /* Another thread than the first has ended the program, with @over_status. */
 enum { RUNS, ENDS, OVER };
 static int over;
@@ -92,15 +90,20 @@ static atomic_t traces_left;
 static program_hook_t *constructors;
 static program_hook_t *destructors;
 
-void ulib_use_threads(const struct ulib_threads *operations)
+void program_use_library(const struct program_library *operations)
 {
-	threads = operations;
+	library = operations;
+}
+
+int *program_errno(void)
+{
+	return library ? library->errno_location() : &own_errno;
 }
 
 /* Is the caller a thread of the program that runs, but not the first one? */
 static bool is_other_thread(void)
 {
-	return current->kflags & PF_PROGRAM && threads && threads->is_member();
+	return current->kflags & PF_PROGRAM && library && library->is_member();
 }
 
 /* Called by such a thread: let the one that waits for the program end it. The first call counts. */
@@ -127,7 +130,7 @@ void program_thread_died(void)
 		end_from_thread(false, -EFAULT);
 }
 
-void ulib_end_program(int status)
+void program_exit(int status)
 {
 	if (current == READ_ONCE(running))
 		ended_by_itself = true;
@@ -137,7 +140,7 @@ void ulib_end_program(int status)
 }
 
 /* Called by longjmp(): the frames between here and the target are gone without their epilogues. */
-void ulib_unpoison_frames(const void *low, const void *high)
+void program_unpoison_frames(const void *low, const void *high)
 {
 	const char *stack = current->stack;
 
@@ -153,7 +156,7 @@ void ulib_unpoison_frames(const void *low, const void *high)
 	kasan_unpoison_stack(low, high);
 }
 
-void ulib_run_constructors(void)
+void program_run_constructors(void)
 {
 	/* A C library prepares itself before: only the program's own allocations fail on purpose. */
 	fault_inject_start();
@@ -161,7 +164,7 @@ void ulib_run_constructors(void)
 		(*constructors++)();
 }
 
-void ulib_run_destructors(void)
+void program_run_destructors(void)
 {
 	if (current != READ_ONCE(running) && !is_other_thread())
 		return;
@@ -173,31 +176,20 @@ void ulib_run_destructors(void)
 static int program_thread(void *arg)
 {
 	struct program program = *(struct program *)arg;
-	int status;
 
 	if (program.one_report)
 		current->kflags |= PF_ONE_REPORT;
-	ulib_reset();
-	if (!ulib_environ_begin()) {
+	program_input_reset();
+	if (!program_environ_begin()) {
 		pr_err("program: no memory for its environment\n");
-		ulib_end_program(NO_MEMORY_STATUS);
+		program_exit(NO_MEMORY_STATUS);
 	}
 	/* Constructors run now, in the program's thread: they may do all that the program may, and their
 	 * bugs count as the program's. */
 	constructors = program.ctors;
 	destructors = program.dtors;
-	if (!program.own_start)
-		ulib_run_constructors();
-	status = program.main(program.argc, program.argv);
-	ulib_run_atexit();
-	ulib_end_program(status);
-}
-
-static size_t stack_bytes(const struct program *program)
-{
-	if (program_stack_size)
-		return program_stack_size;
-	return program->own_start ? LARGE_STACK_SIZE : SMALL_STACK_SIZE;
+	/* The library has the constructors called when it is ready, and calls exit() with main()'s value. */
+	program_exit(program.main(program.argc, program.argv));
 }
 
 /* Return: the program's thread, not woken yet. @program must live until it has begun. */
@@ -208,11 +200,11 @@ static struct task *create_thread(struct program *program)
 
 	fault_inject_pause();
 	ended_by_itself = false;
-	threads = NULL;
+	library = NULL;
 	said_no_memory = false;
 	over = RUNS;
 	WRITE_ONCE(hangs, false);
-	task = kthread_create_demand(program_thread, program, stack_bytes(program), "%s",
+	task = kthread_create_demand(program_thread, program, program_stack_size, "%s",
 				     name ? name + 1 : program->argv[0]);
 	if (IS_ERR(task))
 		return task;
@@ -248,8 +240,8 @@ static bool wait_for_program(struct task *task, long timeout, int *status)
 				completion_done(&task->exited) || smp_load_acquire(&over) == OVER,
 				timeout))
 		return false;
-	if (threads)
-		threads->stop();
+	if (library)
+		library->stop_threads();
 	if (!completion_done(&task->exited))
 		kthread_kill(task);
 	joined = kthread_join_timeout(task, (long)msecs_to_jiffies(KILL_MS), status);
@@ -267,8 +259,8 @@ static void end_hang(struct task *task, int *status)
 	atomic_set(&traces_left, HANG_TRACES);
 	smp_store_release(&hangs, true);
 	kthread_kill(task);
-	if (threads)
-		threads->stop();
+	if (library)
+		library->stop_threads();
 	/* A thread that holds a lock for ever stays behind. */
 	if (!kthread_join_timeout(task, (long)msecs_to_jiffies(KILL_MS), status))
 		put_task_struct(task);
@@ -277,8 +269,8 @@ static void end_hang(struct task *task, int *status)
 /* The program is over: print what it wanted in vain. */
 static void say_missing(void)
 {
-	if (libc_say_missing)
-		libc_say_missing();
+	if (library)
+		library->say_missing();
 }
 
 int run_program(int argc, char **argv)
@@ -288,7 +280,6 @@ int run_program(int argc, char **argv)
 	struct program program = {.main = redzone_program_main,
 				  .ctors = redzone_ctors_program,
 				  .dtors = redzone_dtors_program,
-				  .own_start = redzone_libc_main != NULL,
 				  .argc = argc,
 				  .argv = argv};
 	struct task *task;
@@ -314,8 +305,8 @@ int run_program(int argc, char **argv)
 		end_hang(task, &status);
 	}
 	say_missing();
-	if (libc_save_files)
-		libc_save_files();
+	if (library)
+		library->save_files();
 	if (!ended_by_itself)
 		return -EFAULT;
 	if (status)
@@ -323,8 +314,8 @@ int run_program(int argc, char **argv)
 	return status;
 }
 
-enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **argv,
-			   unsigned int timeout_ms, int *status)
+enum program_end program_run_one(const struct program_entry *entry, int argc, char **argv,
+				 unsigned int timeout_ms, int *status)
 {
 	/* Static: a thread that never got a CPU would look at it after this function's end. */
 	static struct program program;
@@ -333,14 +324,13 @@ enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **a
 	program = (struct program){.main = entry->main,
 				   .ctors = entry->ctors,
 				   .dtors = entry->dtors,
-				   .own_start = entry->own_start,
 				   .argc = argc,
 				   .argv = argv,
 				   .one_report = true};
 	task = create_thread(&program);
 	if (IS_ERR(task)) {
 		*status = (int)PTR_ERR(task);
-		return ULIB_NO_THREAD;
+		return PROGRAM_NO_THREAD;
 	}
 	wake_up_process(task);
 	if (!wait_for_program(task, (long)msecs_to_jiffies(timeout_ms), status)) {
@@ -348,10 +338,10 @@ enum ulib_end ulib_run_one(const struct program_entry *entry, int argc, char **a
 		printk("program: no end after %u ms\n", timeout_ms);
 		end_hang(task, status);
 		say_missing();
-		return ULIB_TIMEOUT;
+		return PROGRAM_TIMEOUT;
 	}
 	say_missing();
-	return ended_by_itself ? ULIB_RETURNED : ULIB_KILLED;
+	return ended_by_itself ? PROGRAM_RETURNED : PROGRAM_KILLED;
 }
 
 bool program_was_killed(void)

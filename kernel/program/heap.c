@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * malloc.c - malloc() and its relatives over kmalloc(), so that KASAN knows a program's objects like the
+ * heap.c - malloc() and its relatives over kmalloc(), so that KASAN knows a program's objects like the
  * kernel's.
  *
  * Objects too large for the slab and page allocators are listed in a small hash table, because
  * vmalloc areas end at pages and free() has to know them. Other objects need no entry.
  */
+#include <kernel/errno.h>
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
 #include <kernel/program.h>
@@ -17,9 +18,10 @@
 #include <kasan/kasan.h>
 #include <kasan/port.h>
 
-#include <errno.h>
 #include <sanitizer/asan_interface.h>
-#include <stdlib.h>
+
+#include "heap.h"
+#include "internal.h"
 
 #define BLOCK_BUCKETS 64
 
@@ -159,7 +161,7 @@ static void *malloc_large(size_t size, size_t align, gfp_t gfp)
 static noinline void *no_memory(size_t size)
 {
 	program_no_memory(size);
-	errno = ENOMEM;
+	*program_errno() = ENOMEM;
 	return NULL;
 }
 
@@ -194,7 +196,7 @@ void *calloc(size_t count, size_t size)
 	void *ptr;
 
 	if (__builtin_mul_overflow(count, size, &total)) {
-		errno = ENOMEM;
+		*program_errno() = ENOMEM;
 		return NULL;
 	}
 	ptr = total <= KMALLOC_MAX_SIZE ? kmalloc(total ? total : 1, PROGRAM_GFP | __GFP_ZERO)
@@ -229,7 +231,7 @@ void *realloc(void *ptr, size_t size)
 	} else if (!object_size(ptr, &old)) {
 		/* Freed before, or never allocated: kfree() says which. */
 		kfree(ptr);
-		errno = EINVAL;
+		*program_errno() = EINVAL;
 		return NULL;
 	}
 	/* All of the result is accessible, whatever the program has poisoned before. */
@@ -243,7 +245,6 @@ void *realloc(void *ptr, size_t size)
 	return moved;
 }
 
-/* The size that the program asked for: bytes behind it are redzone. */
 size_t malloc_usable_size(void *ptr)
 {
 	struct block block;
@@ -261,7 +262,7 @@ void *reallocarray(void *ptr, size_t count, size_t size)
 	size_t total;
 
 	if (__builtin_mul_overflow(count, size, &total)) {
-		errno = ENOMEM;
+		*program_errno() = ENOMEM;
 		return NULL;
 	}
 	return realloc(ptr, total);
@@ -275,7 +276,7 @@ void *aligned_alloc(size_t align, size_t size)
 	void *ptr;
 
 	if (align & (align - 1)) {
-		errno = EINVAL;
+		*program_errno() = EINVAL;
 		return NULL;
 	}
 	/* Whole pages are aligned, and so is a size class that is a power of two, to its own size. */
@@ -303,13 +304,13 @@ void *memalign(size_t align, size_t size)
 
 int posix_memalign(void **out, size_t align, size_t size)
 {
-	int saved = errno;
+	int *error = program_errno(), saved = *error;
 	void *ptr;
 
 	if (align < sizeof(void *) || (align & (align - 1)))
 		return EINVAL;
 	ptr = aligned_alloc(align, size);
-	errno = saved;
+	*error = saved;
 	if (!ptr)
 		return ENOMEM;
 	*out = ptr;
