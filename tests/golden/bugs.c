@@ -5,6 +5,7 @@
  * Functions are named after their mistake, not inlined, and called from main() alone, so that the
  * report's trace is short and says it all.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
