@@ -92,18 +92,23 @@ static program_hook_t *destructors;
 
 void program_use_library(const struct program_library *operations)
 {
-	library = operations;
+	WRITE_ONCE(library, operations);
 }
 
 int *program_errno(void)
 {
-	return library ? library->errno_location() : &own_errno;
+	/* A thread that an earlier program has left behind may ask while the next one begins. */
+	const struct program_library *now = READ_ONCE(library);
+
+	return now ? now->errno_location() : &own_errno;
 }
 
 /* Is the caller a thread of the program that runs, but not the first one? */
 static bool is_other_thread(void)
 {
-	return current->kflags & PF_PROGRAM && library && library->is_member();
+	const struct program_library *now = READ_ONCE(library);
+
+	return current->kflags & PF_PROGRAM && now && now->is_member();
 }
 
 /* Called by such a thread: let the one that waits for the program end it. The first call counts. */
@@ -200,7 +205,7 @@ static struct task *create_thread(struct program *program)
 
 	fault_inject_pause();
 	ended_by_itself = false;
-	library = NULL;
+	WRITE_ONCE(library, NULL);
 	said_no_memory = false;
 	over = RUNS;
 	WRITE_ONCE(hangs, false);
