@@ -3,6 +3,7 @@
 
 import shutil
 import subprocess
+import sys
 
 import pytest
 from conftest import ROOT
@@ -19,7 +20,7 @@ def bare(tmp_path_factory):
     tree = tmp_path_factory.mktemp("bare")
     for part in PARTS:
         if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__", "redzone"))
+            shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / part, tree / part)
     shutil.rmtree(tree / "kernel" / "ext")
@@ -27,7 +28,7 @@ def bare(tmp_path_factory):
 
 
 def configure(tree, *options):
-    command = ["cmake", "--preset", PRESET, *options]
+    command = ["cmake", "--preset", PRESET, f"-DREDZONE_PYTHON={sys.executable}", *options]
     return subprocess.run(command, cwd=tree, check=False, capture_output=True, text=True)
 
 
