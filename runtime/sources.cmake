@@ -29,9 +29,9 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/tags_pages.c
   alloc/tags_slab.c
   base/arm_abi.c
-  base/claim.c
   base/format.c
   base/ksyms.c
+  base/lock.c
   base/mem.c
   base/message.c
   base/port_defaults.c

@@ -6,7 +6,7 @@
  * program may still write to: a quarantine exists to find exactly such writes. Emptied pages are kept for
  * the queue's next use and never given back, so a queue keeps as many as it once needed.
  */
-#include "heap_chunk.h"
+#include "fifo.h"
 
 #ifdef CONFIG_KASAN
 

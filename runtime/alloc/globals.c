@@ -159,21 +159,6 @@ static const struct kasan_global *choose(const struct nearest *nearest, uintptr_
 	return g;
 }
 
-/* Take the lock for a report, which must come out: do not wait if this CPU holds the lock, nor for ever. */
-static bool lock_for_report(unsigned long *flags)
-{
-	unsigned int tries;
-
-	for (tries = 1U << 20; tries; tries--) {
-		if (kasan_trylock(&globals_lock, flags))
-			return true;
-		if (kasan_lock_owned(&globals_lock))
-			return false;
-		kasan_arch_relax();
-	}
-	return false;
-}
-
 const struct kasan_global *kasan_find_global(uintptr_t addr)
 {
 	struct nearest nearest;
@@ -181,7 +166,7 @@ const struct kasan_global *kasan_find_global(uintptr_t addr)
 	size_t i, n, left;
 	unsigned long flags;
 
-	if (!lock_for_report(&flags))
+	if (!kasan_lock_for_report(&globals_lock, &flags))
 		return NULL;
 	kasan_clear(&nearest);
 	nearest.above_distance = SIZE_MAX;

@@ -15,6 +15,7 @@
  * back: they lie in the range where early chunks were handed out, and are part of no chunk that has a
  * header. In the tag-based modes their pointers have no tag.
  */
+#include "fifo.h"
 #include "heap_mode.h"
 
 #include "../base/lock.h"
@@ -37,15 +38,12 @@
 #define SAID_NO_QUEUE	1U
 #define SAID_MISALIGNED 2U
 
-/* The lock lives in the port's struct as a plain integer: base/lock.h is not public. */
-_Static_assert(sizeof(struct kasan_lock) == sizeof(unsigned int), "struct kasan_heap.lock");
-
 struct kasan_heap *kasan_heaps;
 static struct kasan_lock heaps_lock;
 
 static inline struct kasan_lock *lock_of(struct kasan_heap *heap)
 {
-	return (struct kasan_lock *)&heap->lock;
+	return kasan_lock_in(&heap->lock);
 }
 
 /* Each of malloc() and free() compares the stack by itself: on a small CPU the call costs as much as a frame. */
@@ -368,33 +366,23 @@ static inline __attribute__((always_inline)) const char *end_life(struct kasan_h
 	return wrong;
 }
 
+static inline void give_back(void *heap, const struct kasan_held *held)
+{
+	((struct kasan_heap *)heap)->release(heap, held->object);
+}
+
 /* Queue a chunk and release the oldest that no longer fit. Releases @raw itself if it cannot stay. */
 static inline __attribute__((always_inline)) void quarantine(struct kasan_heap *heap, void *raw,
 							     size_t span)
 {
-	struct kasan_held oldest;
-	unsigned long flags;
-	bool queued;
-
 	if (kasan_unlikely(kasan_silent() || span > heap->quarantine_max)) {
 		heap->release(heap, raw);
-		return;
+	} else if (!kasan_fifo_put(&heap->quarantine, lock_of(heap), raw, span,
+				   heap->quarantine_max, heap, give_back)) {
+		heap->release(heap, raw);
+		/* Without the queue the runtime still works, and finds less. */
+		say_once(heap, SAID_NO_QUEUE);
 	}
-	/* Nearly always one chunk takes the place of one other: a single turn. */
-	do {
-		flags = kasan_lock(lock_of(heap));
-		queued = kasan_fifo_turn(&heap->quarantine, raw, span, heap->quarantine_max,
-					 &oldest);
-		kasan_unlock(lock_of(heap), flags);
-		if (oldest.object) {
-			heap->release(heap, oldest.object);
-		} else if (!queued) {
-			heap->release(heap, raw);
-			/* Without the queue the runtime still works, and finds less. */
-			say_once(heap, SAID_NO_QUEUE);
-			return;
-		}
-	} while (!queued);
 }
 
 __attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
@@ -443,17 +431,7 @@ static const struct kasan_heap_header *live_header(const struct kasan_heap *heap
 
 void kasan_heap_shrink(struct kasan_heap *heap)
 {
-	struct kasan_held held;
-	unsigned long flags;
-	bool found;
-
-	do {
-		flags = kasan_lock(lock_of(heap));
-		found = kasan_fifo_pop(&heap->quarantine, &held);
-		kasan_unlock(lock_of(heap), flags);
-		if (found)
-			heap->release(heap, held.object);
-	} while (found);
+	kasan_fifo_empty(&heap->quarantine, lock_of(heap), heap, give_back);
 }
 
 size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)

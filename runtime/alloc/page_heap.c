@@ -6,7 +6,7 @@
  * A free page belongs to the allocator, which may keep its own list in it. So nothing is stored in pages: the
  * records lie in one table beside them, where no bug in checked code can reach them without a report of its own.
  */
-#include "heap_chunk.h"
+#include "fifo.h"
 #include "meta.h"
 #include "whole_pages.h"
 
@@ -44,14 +44,12 @@ struct kasan_page_record {
 	uint16_t state, tag;
 };
 
-_Static_assert(sizeof(struct kasan_lock) == sizeof(unsigned int), "struct kasan_page_heap.lock");
-
 static struct kasan_page_heap *page_heaps;
 static struct kasan_lock page_heaps_lock;
 
 static inline struct kasan_lock *lock_of(struct kasan_page_heap *heap)
 {
-	return (struct kasan_lock *)&heap->lock;
+	return kasan_lock_in(&heap->lock);
 }
 
 static inline size_t pages_of(size_t size)
@@ -312,25 +310,19 @@ static const char *end_life(struct kasan_page_heap *heap, void *ptr, size_t size
 	return wrong;
 }
 
+static inline void give_back(void *heap, const struct kasan_held *held)
+{
+	((struct kasan_page_heap *)heap)->release(heap, held->object, held->bytes / PAGE);
+}
+
 /* Queue pages, and release the oldest that no longer fit. Releases @raw itself if it cannot stay. */
 static void quarantine(struct kasan_page_heap *heap, void *raw, size_t count)
 {
 	const size_t bytes = count * PAGE;
-	bool queued = false, stuck = kasan_silent() || !kasan_on() || bytes > heap->quarantine_max;
-	struct kasan_held oldest;
-	unsigned long flags;
 
-	while (!queued && !stuck) {
-		flags = kasan_lock(lock_of(heap));
-		queued = kasan_fifo_turn(&heap->quarantine, raw, bytes, heap->quarantine_max,
-					 &oldest);
-		kasan_unlock(lock_of(heap), flags);
-		if (oldest.object)
-			heap->release(heap, oldest.object, oldest.bytes / PAGE);
-		else
-			stuck = !queued;
-	}
-	if (!queued)
+	if (kasan_silent() || !kasan_on() || bytes > heap->quarantine_max ||
+	    !kasan_fifo_put(&heap->quarantine, lock_of(heap), raw, bytes, heap->quarantine_max,
+			    heap, give_back))
 		heap->release(heap, raw, count);
 }
 
@@ -361,17 +353,7 @@ __attribute__((__noinline__)) bool kasan_page_free(struct kasan_page_heap *heap,
 
 void kasan_page_heap_shrink(struct kasan_page_heap *heap)
 {
-	struct kasan_held held;
-	unsigned long flags;
-	bool found;
-
-	do {
-		flags = kasan_lock(lock_of(heap));
-		found = kasan_fifo_pop(&heap->quarantine, &held);
-		kasan_unlock(lock_of(heap), flags);
-		if (found)
-			heap->release(heap, held.object, held.bytes / PAGE);
-	} while (found);
+	kasan_fifo_empty(&heap->quarantine, lock_of(heap), heap, give_back);
 }
 
 /* --- Looking up --- */

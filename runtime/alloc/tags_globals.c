@@ -121,21 +121,6 @@ void kasan_unload_globals(const void *start, size_t size)
 	}
 }
 
-/* Take the lock for a report, which must come out: do not wait if this CPU holds the lock, nor for ever. */
-static bool lock_for_report(unsigned long *flags)
-{
-	unsigned int tries;
-
-	for (tries = 1U << 20; tries; tries--) {
-		if (kasan_trylock(&globals_lock, flags))
-			return true;
-		if (kasan_lock_owned(&globals_lock))
-			return false;
-		kasan_arch_relax();
-	}
-	return false;
-}
-
 /* struct search - the variable at an address, and the nearest one whose pointers have a tag */
 struct search {
 	uintptr_t addr;
@@ -175,7 +160,7 @@ const struct kasan_global *kasan_find_tagged_global(uintptr_t addr, uint8_t tag,
 	search.addr = kasan_untag_addr(addr);
 	search.tag = tag;
 	search.distance = NEAR_GLOBAL + 1;
-	if (!lock_for_report(&flags))
+	if (!kasan_lock_for_report(&globals_lock, &flags))
 		return NULL;
 	for (table = tables; table; table = table->next) {
 		const struct kasan_global_descriptor *d;

@@ -18,7 +18,7 @@
  *	a page heap's	page_heap.c	no					kasan_port_alloc()
  *	page heaps	page_heap.c	no					nothing
  *	quarantine's	quarantine.c	no					nothing
- *	claims		claim.c		no					nothing
+ *	claims		lock.c		no					nothing
  *	slack's map	hw_slack.c	no					kasan_port_alloc()
  *
  * The port's functions for the CPU number and for interrupts are called under every lock. Callbacks of allocators
@@ -44,6 +44,13 @@
 struct kasan_lock {
 	unsigned int owner;
 };
+
+/** kasan_lock_in() - the lock in a struct of the port's, which has a plain integer because this header is not public. */
+static inline struct kasan_lock *kasan_lock_in(unsigned int *word)
+{
+	_Static_assert(sizeof(struct kasan_lock) == sizeof(*word), "");
+	return (struct kasan_lock *)word;
+}
 
 #define KASAN_LOCK_FREE 0U
 #define KASAN_LOCK_INIT {KASAN_LOCK_FREE}
@@ -184,5 +191,9 @@ static inline void kasan_unlock_here(struct kasan_lock *lock)
 	kasan_lock_check_free(lock);
 	kasan_lock_drop(lock);
 }
+
+/** kasan_lock_for_report() - kasan_trylock() for a report, which must come out: it waits, but not if this CPU holds the
+ *  lock, nor for ever. */
+bool kasan_lock_for_report(struct kasan_lock *lock, unsigned long *flags);
 
 #endif /* KASAN_LOCK_H */

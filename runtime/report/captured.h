@@ -252,10 +252,11 @@ static inline bool kasan_ignored(const struct kasan_bug *bug)
 
 /* --- options.c --- */
 
+/* What follows a report. */
 enum kasan_fault_mode {
-	KASAN_FAULT_REPORT,
-	KASAN_FAULT_PANIC,
-	KASAN_FAULT_PANIC_ON_WRITE,
+	KASAN_GO_ON,
+	KASAN_PANIC,
+	KASAN_PANIC_ON_WRITE,
 };
 extern enum kasan_fault_mode kasan_opt_fault;
 extern unsigned int kasan_opt_multi_shot; /* read and written with atomics */

@@ -28,7 +28,7 @@
 struct candidate {
 	uintptr_t start;
 	size_t size;
-	unsigned long age;
+	size_t age;
 	bool freed, has_alloc;
 	struct kasan_track alloc, free;
 };
@@ -50,11 +50,9 @@ static bool find_history(struct candidate *found, uint64_t newest, uintptr_t sta
 {
 	struct kasan_ring_cursor cursor;
 	struct kasan_ring_record record;
-	unsigned long age = 0;
 
-	kasan_ring_start(&cursor, newest);
 	__memset(found, 0, sizeof(*found));
-	for (; kasan_ring_next(&cursor, &record); age++) {
+	kasan_ring_each (&cursor, &record, newest) {
 		if (kasan_untag_addr(record.ptr) != start ||
 		    (tag != KASAN_TAG_KERNEL && kasan_addr_tag(record.ptr) != tag))
 			continue;
@@ -63,7 +61,7 @@ static bool find_history(struct candidate *found, uint64_t newest, uintptr_t sta
 			if (found->freed)
 				break;
 			found->freed = true;
-			found->age = age;
+			found->age = cursor.passed;
 			found->free = record.track;
 			found->size = record.size;
 			found->start = start;
@@ -86,11 +84,9 @@ static bool find_nearest(struct candidate *found, uint64_t newest, uintptr_t add
 	struct kasan_ring_cursor cursor;
 	struct kasan_ring_record record;
 	size_t best = limit + 1;
-	unsigned long age = 0;
 
-	kasan_ring_start(&cursor, newest);
 	__memset(found, 0, sizeof(*found));
-	for (; kasan_ring_next(&cursor, &record); age++) {
+	kasan_ring_each (&cursor, &record, newest) {
 		const uintptr_t start = kasan_untag_addr(record.ptr);
 		size_t distance;
 
@@ -101,7 +97,7 @@ static bool find_nearest(struct candidate *found, uint64_t newest, uintptr_t add
 		if (distance >= best || kasan_tags_owner(start) != tag)
 			continue;
 		best = distance;
-		found->age = age;
+		found->age = cursor.passed;
 		found->start = start;
 		found->size = record.size;
 		found->alloc = record.track;
@@ -127,8 +123,7 @@ static bool find_covering(struct candidate *found, uint64_t newest, uintptr_t ad
 	struct kasan_ring_cursor cursor;
 	struct kasan_ring_record record;
 
-	kasan_ring_start(&cursor, newest);
-	while (kasan_ring_next(&cursor, &record)) {
+	kasan_ring_each (&cursor, &record, newest) {
 		const uintptr_t start = kasan_untag_addr(record.ptr);
 
 		if ((tag == KASAN_TAG_KERNEL || kasan_addr_tag(record.ptr) == tag) &&

@@ -105,7 +105,7 @@ bool kasan_may_report(void)
 bool kasan_take_shot(bool is_write)
 {
 	/* The user asked for a panic at bad writes: an earlier bad read must not prevent it. */
-	if (is_write && kasan_opt_fault == KASAN_FAULT_PANIC_ON_WRITE)
+	if (is_write && kasan_opt_fault == KASAN_PANIC_ON_WRITE)
 		return true;
 	return __atomic_load_n(&kasan_opt_multi_shot, __ATOMIC_RELAXED) ||
 	       !__atomic_exchange_n(&shot, 1, __ATOMIC_RELAXED);

@@ -20,7 +20,7 @@
 #include "../tags/tags.h"
 #include "../track/ring.h"
 
-enum kasan_fault_mode kasan_opt_fault = KASAN_FAULT_REPORT;
+enum kasan_fault_mode kasan_opt_fault = KASAN_GO_ON;
 unsigned int kasan_opt_multi_shot = CONFIG_KASAN_MULTI_SHOT;
 bool kasan_opt_repeat_full;
 

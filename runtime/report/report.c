@@ -54,9 +54,9 @@ static bool printing_waiting;
 /* Return: NULL if the system goes on after such a bug. */
 static const char *why_panic(bool may_write)
 {
-	if (kasan_opt_fault == KASAN_FAULT_PANIC)
+	if (kasan_opt_fault == KASAN_PANIC)
 		return "kasan.fault=panic: bad access or free";
-	if (kasan_opt_fault == KASAN_FAULT_PANIC_ON_WRITE && may_write)
+	if (kasan_opt_fault == KASAN_PANIC_ON_WRITE && may_write)
 		return "kasan.fault=panic_on_write: bad write or free";
 	return NULL;
 }

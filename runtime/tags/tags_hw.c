@@ -122,24 +122,6 @@ static inline uintptr_t fill_small(uintptr_t at, uintptr_t end)
 	return at;
 }
 
-/* Whole blocks of stgm, at least one. No address here has a tag. */
-static kasan_always_inline void fill_blocks(uintptr_t block, uintptr_t end, size_t step,
-					    uint64_t tags)
-{
-	while (end - block >= 4 * step) {
-#pragma GCC unroll 4
-		for (unsigned int i = 0; i < 4; i++) {
-			kasan_mte_stgm(block, tags);
-			block += step;
-		}
-	}
-	for (; block != end; block += step)
-		kasan_mte_stgm(block, tags);
-}
-
-/* Times a tag: the tag in each nibble. */
-#define EACH_NIBBLE 0x1111111111111111ULL
-
 /* What does not start or end with a block. */
 static __attribute__((__noinline__)) uintptr_t fill_uneven(uintptr_t addr, size_t size)
 {
@@ -153,8 +135,7 @@ static __attribute__((__noinline__)) uintptr_t fill_uneven(uintptr_t addr, size_
 	}
 	at = fill_small(at, (at + mask) & ~mask);
 	last = at + ((end - at) & ~mask);
-	fill_blocks(kasan_untag_addr(at), kasan_untag_addr(last), step,
-		    (addr >> 56 & 15) * EACH_NIBBLE);
+	kasan_tags_fill_blocks(at, last - at, step);
 	fill_small(last, end);
 	return addr;
 }
@@ -163,11 +144,10 @@ uintptr_t kasan_tags_fill_large(uintptr_t addr, size_t size)
 {
 	/* A copy: the compiler must assume that storing tags changes globals. */
 	const size_t step = multiple_size;
-	const uintptr_t block = kasan_untag_addr(addr);
 
-	if (kasan_unlikely((block | size) & (step - 1)))
+	if (kasan_unlikely((addr | size) & (step - 1)))
 		return fill_uneven(addr, size);
-	fill_blocks(block, block + size, step, (addr >> 56 & 15) * EACH_NIBBLE);
+	kasan_tags_fill_blocks(addr, size, step);
 	return addr;
 }
 

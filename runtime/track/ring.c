@@ -118,8 +118,7 @@ bool kasan_ring_lives(const void *ptr)
 	struct kasan_ring_cursor cursor;
 	struct kasan_ring_record record;
 
-	kasan_ring_start(&cursor, kasan_ring_newest());
-	while (kasan_ring_next(&cursor, &record)) {
+	kasan_ring_each (&cursor, &record, kasan_ring_newest()) {
 		if (kasan_untag_addr(record.ptr) == kasan_untag_addr((uintptr_t)ptr))
 			return !record.is_free && record.ptr == (uintptr_t)ptr;
 	}

@@ -176,16 +176,14 @@ struct kasan_ring_cursor {
 	size_t passed;
 };
 
-/** kasan_ring_start() - look at records from @number on: kasan_ring_newest(), now or of an earlier moment. */
-static inline void kasan_ring_start(struct kasan_ring_cursor *cursor, uint64_t number)
-{
-	cursor->number = number;
-	cursor->passed = 0;
-}
-
 /** kasan_ring_next() - get the next older record; the first call gets record @cursor->number. Skips records that
  *  are overwritten meanwhile. Return: false if there is none. */
 bool kasan_ring_next(struct kasan_ring_cursor *cursor, struct kasan_ring_record *record);
+
+/** kasan_ring_each() - a loop over the records from @from on: kasan_ring_newest(), now or of an earlier moment. */
+#define kasan_ring_each(cursor, record, from)                   \
+	for (*(cursor) = (struct kasan_ring_cursor){(from), 0}; \
+	     kasan_ring_next((cursor), (record));)
 
 #endif /* CONFIG_KASAN_TAGS */
 #endif /* KASAN_RING_H */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fifo.h - the quarantine of a simple heap or a page heap.
+ *
+ * The caller's lock protects a fifo. Its entries live in pages of kasan_port_alloc(), beside the
+ * objects and not inside them: a write after free must not be able to break the queue.
+ */
+#ifndef KASAN_FIFO_H
+#define KASAN_FIFO_H
+
+#include "../base/lock.h"
+
+/** struct kasan_held - what a quarantine holds: @bytes at @object */
+struct kasan_held {
+	void *object;
+	size_t bytes;
+};
+
+struct kasan_fifo_page {
+	struct kasan_fifo_page *next;
+	uint32_t first, last; /* entries [first, last) are in use */
+	struct kasan_held entry[];
+};
+
+#define KASAN_FIFO_ENTRIES \
+	((CONFIG_KASAN_PAGE_SIZE - sizeof(struct kasan_fifo_page)) / sizeof(struct kasan_held))
+
+struct kasan_fifo_page *kasan_fifo_add_page(struct kasan_fifo *fifo);
+void kasan_fifo_drop_empty(struct kasan_fifo *fifo);
+
+/** kasan_fifo_pop() - take the oldest. Return: false if empty. */
+static inline bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *out)
+{
+	struct kasan_fifo_page *page = fifo->head;
+
+	if (!fifo->count)
+		return false;
+	/* Only the last page may be empty, and then the queue is empty as well. */
+	*out = page->entry[page->first++];
+	fifo->count--;
+	fifo->bytes -= out->bytes;
+	if (kasan_unlikely(page->first == page->last))
+		kasan_fifo_drop_empty(fifo);
+	return true;
+}
+
+/**
+ * kasan_fifo_turn() - append @object with its @bytes; if the bound is passed, take the oldest first
+ * @bytes: not more than the bound, @max.
+ * @oldest: filled; .object is NULL if none was taken.
+ *
+ * Return: true if appended. Else, with @oldest taken, try again; without, there is no memory.
+ */
+static inline __attribute__((always_inline)) bool kasan_fifo_turn(struct kasan_fifo *fifo,
+								  void *object, size_t bytes,
+								  size_t max,
+								  struct kasan_held *oldest)
+{
+	struct kasan_fifo_page *tail = fifo->tail, *head;
+	size_t total = fifo->bytes + bytes;
+	uint32_t at;
+
+	oldest->object = NULL;
+	if (kasan_unlikely(!tail || tail->last == KASAN_FIFO_ENTRIES)) {
+		tail = kasan_fifo_add_page(fifo);
+		if (!tail) {
+			(void)kasan_fifo_pop(fifo, oldest);
+			return false;
+		}
+	}
+	if (kasan_likely(total > max)) {
+		/* Not empty, because @bytes alone fit. */
+		head = fifo->head;
+		at = head->first++;
+		*oldest = head->entry[at];
+		total -= oldest->bytes;
+		fifo->count--;
+		if (kasan_unlikely(at + 1 == head->last))
+			kasan_fifo_drop_empty(fifo);
+		if (kasan_unlikely(total > max)) {
+			fifo->bytes = total - bytes;
+			return false;
+		}
+	}
+	at = tail->last++;
+	tail->entry[at] = (struct kasan_held){object, bytes};
+	fifo->count++;
+	fifo->bytes = total;
+	return true;
+}
+
+/* Gives what a quarantine of @heap held back to the allocator. */
+typedef void kasan_fifo_release(void *heap, const struct kasan_held *held);
+
+/**
+ * kasan_fifo_put() - append @object with its @bytes, and release the oldest that no longer fit
+ * @bytes: not more than the bound, @max.
+ * @release: called for @heap, without @lock.
+ *
+ * Return: false: there is no memory for the queue, and the caller still has @object.
+ */
+static inline __attribute__((always_inline)) bool
+kasan_fifo_put(struct kasan_fifo *fifo, struct kasan_lock *lock, void *object, size_t bytes,
+	       size_t max, void *heap, kasan_fifo_release *release)
+{
+	struct kasan_held oldest;
+	unsigned long flags;
+	bool queued;
+
+	/* Nearly always one takes the place of one other: a single turn. */
+	do {
+		flags = kasan_lock(lock);
+		queued = kasan_fifo_turn(fifo, object, bytes, max, &oldest);
+		kasan_unlock(lock, flags);
+		if (oldest.object)
+			release(heap, &oldest);
+		else if (!queued)
+			return false;
+	} while (!queued);
+	return true;
+}
+
+/** kasan_fifo_empty() - release all. */
+static inline __attribute__((always_inline)) void kasan_fifo_empty(struct kasan_fifo *fifo,
+								   struct kasan_lock *lock,
+								   void *heap,
+								   kasan_fifo_release *release)
+{
+	struct kasan_held held;
+	unsigned long flags;
+	bool found;
+
+	do {
+		flags = kasan_lock(lock);
+		found = kasan_fifo_pop(fifo, &held);
+		kasan_unlock(lock, flags);
+		if (found)
+			release(heap, &held);
+	} while (found);
+}
+
+#endif /* KASAN_FIFO_H */
