@@ -190,10 +190,9 @@
 #endif
 
 /*
- * Bytes the stack depot may grow to, 2 KiB or more; taken from kasan_port_alloc() in blocks of CONFIG_KASAN_DEPOT_BLOCK
- * bytes. The boot parameter kasan.depot_size= changes it, up to CONFIG_KASAN_DEPOT_MAX_MIB mebibytes (a plain number,
- * because it becomes part of a string). For this maximum the runtime has one pointer per block: 16 KiB by default on
- * 64-bit targets. A depot below 1 MiB has small blocks and cannot grow beyond its size, unless that maximum is given.
+ * Bytes the stack depot may grow to, 2 KiB or more. The boot parameter kasan.depot_size= changes it, unless it is below
+ * 1 MiB: such a depot has small blocks, and cannot grow beyond its size. Others take 64 KiB at a time from
+ * kasan_port_alloc(). For the largest size the runtime has one pointer per block: 16 KiB on 64-bit targets.
  */
 #ifndef CONFIG_KASAN_DEPOT_SIZE
 #define CONFIG_KASAN_DEPOT_SIZE (8UL << 20)
@@ -201,23 +200,17 @@
 #if (CONFIG_KASAN_DEPOT_SIZE) < 2048
 #error "KASAN: CONFIG_KASAN_DEPOT_SIZE is less than 2 KiB"
 #endif
-#if (CONFIG_KASAN_DEPOT_SIZE) < 1048576 && !defined(CONFIG_KASAN_DEPOT_MAX_MIB)
+/* Bytes that the depot takes at a time; mebibytes that kasan.depot_size= allows, a plain number, because it becomes part of
+ * a string. */
+#if (CONFIG_KASAN_DEPOT_SIZE) < 1048576
 #define KASAN_DEPOT_IS_SMALL 1
-#endif
-#ifndef CONFIG_KASAN_DEPOT_BLOCK
-#ifdef KASAN_DEPOT_IS_SMALL
-#define CONFIG_KASAN_DEPOT_BLOCK CONFIG_KASAN_PAGE_SIZE
+#define KASAN_DEPOT_BLOCK    CONFIG_KASAN_PAGE_SIZE
 #else
-#define CONFIG_KASAN_DEPOT_BLOCK 65536UL
-#endif
-#endif
-#ifndef CONFIG_KASAN_DEPOT_MAX_MIB
-#if defined(KASAN_DEPOT_IS_SMALL)
-#define CONFIG_KASAN_DEPOT_MAX_MIB 1
-#elif __SIZEOF_POINTER__ > 4
-#define CONFIG_KASAN_DEPOT_MAX_MIB 128
+#define KASAN_DEPOT_BLOCK 65536UL
+#if __SIZEOF_POINTER__ > 4
+#define KASAN_DEPOT_MAX_MIB 128
 #else
-#define CONFIG_KASAN_DEPOT_MAX_MIB 8
+#define KASAN_DEPOT_MAX_MIB 8
 #endif
 #endif
 
@@ -236,11 +229,6 @@
  * parameter kasan.quarantine_size= says otherwise. */
 #ifndef CONFIG_KASAN_QUARANTINE_SHIFT
 #define CONFIG_KASAN_QUARANTINE_SHIFT 5
-#endif
-
-/* 32-bit Arm, GCC, one CPU: the runtime caches how to unwind this many return addresses, 12 bytes each. */
-#ifndef CONFIG_KASAN_UNWIND_STEPS
-#define CONFIG_KASAN_UNWIND_STEPS 32
 #endif
 
 /* Smaller addresses count as a null pointer plus an offset. */
@@ -291,7 +279,6 @@
  * CONFIG_KASAN_WAITING_REPORTS=0 bugs that are found inside of reports: they are counted only
  * CONFIG_KASAN_IGNORE=0          kasan.ignore=
  * CONFIG_KASAN_START_CHECKS=0    the checks of kasan_window_add() and kasan_check_offset(), when the numbers are right
- * CONFIG_KASAN_OPTION_TEXTS=0    the texts about options, which kasan_option() does not need
  */
 #if defined(CONFIG_KASAN_SHADOW_COMPACT) && !defined(CONFIG_KASAN_SLAB)
 #define CONFIG_KASAN_SLAB 0
@@ -316,9 +303,6 @@
 #endif
 #ifndef CONFIG_KASAN_START_CHECKS
 #define CONFIG_KASAN_START_CHECKS 1
-#endif
-#ifndef CONFIG_KASAN_OPTION_TEXTS
-#define CONFIG_KASAN_OPTION_TEXTS 1
 #endif
 #if defined(CONFIG_KASAN_SHADOW_COMPACT) && (CONFIG_KASAN_SLAB || CONFIG_KASAN_GLOBALS)
 #error "KASAN: CONFIG_KASAN_SHADOW_COMPACT is for simple heaps: no CONFIG_KASAN_SLAB, no CONFIG_KASAN_GLOBALS"

@@ -8,6 +8,7 @@
 #ifndef KASAN_FIFO_H
 #define KASAN_FIFO_H
 
+#include "../base/base.h"
 #include "../base/lock.h"
 
 /** struct kasan_held - what a quarantine holds: @bytes at @object */

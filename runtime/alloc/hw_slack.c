@@ -21,7 +21,7 @@
 #include "../shadow/shadow.h"
 #include "../tags/tags.h"
 
-bool kasan_opt_slack;
+unsigned int kasan_opt_slack;
 
 #ifdef CONFIG_KASAN_HW_TAGS
 

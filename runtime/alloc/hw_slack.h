@@ -10,7 +10,7 @@
 
 #include "meta.h"
 
-extern bool kasan_opt_slack; /* kasan.slack=check */
+extern unsigned int kasan_opt_slack; /* kasan.slack=check */
 
 /**
  * struct kasan_slack - unused bytes that were overwritten

@@ -9,7 +9,7 @@
 #include "../base/up.h"
 #include "../track/track.h"
 
-bool kasan_opt_vmalloc = true;
+unsigned int kasan_opt_vmalloc = 1;
 
 __attribute__((__noinline__)) void *kasan_kmalloc_large(void *ptr, size_t size, size_t span,
 							struct kasan_large_meta *meta)

@@ -8,7 +8,7 @@
 
 #include "../base/base.h"
 
-extern bool kasan_opt_vmalloc; /* kasan.vmalloc= */
+extern unsigned int kasan_opt_vmalloc; /* kasan.vmalloc= */
 
 static inline size_t kasan_whole_pages(size_t size)
 {

@@ -258,9 +258,9 @@ enum kasan_fault_mode {
 	KASAN_PANIC,
 	KASAN_PANIC_ON_WRITE,
 };
-extern enum kasan_fault_mode kasan_opt_fault;
-extern unsigned int kasan_opt_multi_shot; /* read and written with atomics */
-extern bool kasan_opt_repeat_full;	  /* kasan.repeat=full */
+extern unsigned int kasan_opt_fault;	   /* enum kasan_fault_mode */
+extern unsigned int kasan_opt_multi_shot;  /* read and written with atomics */
+extern unsigned int kasan_opt_repeat_full; /* kasan.repeat=full */
 
 /* --- classify.c --- */
 

@@ -20,34 +20,9 @@
 #include "../tags/tags.h"
 #include "../track/ring.h"
 
-enum kasan_fault_mode kasan_opt_fault = KASAN_GO_ON;
+unsigned int kasan_opt_fault = KASAN_GO_ON;
 unsigned int kasan_opt_multi_shot = CONFIG_KASAN_MULTI_SHOT;
-bool kasan_opt_repeat_full;
-
-static bool equal(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
-/* "on", "off". Return: false if it is neither. */
-static bool parse_switch(const char *value, bool *on)
-{
-	if (!value)
-		return false;
-	if (equal(value, "on") || equal(value, "1")) {
-		*on = true;
-		return true;
-	}
-	if (equal(value, "off") || equal(value, "0")) {
-		*on = false;
-		return true;
-	}
-	return false;
-}
+unsigned int kasan_opt_repeat_full;
 
 static bool is_digit(char c)
 {
@@ -70,72 +45,51 @@ static const char *parse_digits(const char *value, size_t *number)
 	return value;
 }
 
-/* "512K", "2M": decimal, an optional unit, nothing else. Return: false if it is not a size within bounds. */
-static bool parse_size(const char *value, size_t low, size_t high, size_t *size)
+/* "10", and with @units also "512K", "2M": decimal, nothing else. Return: false if it is no such number within bounds. */
+static bool parse_number(const char *value, bool units, size_t low, size_t high, size_t *number)
 {
-	static const char units[] = "KMG";
-	unsigned int shift = 0;
-	size_t number, i;
+	static const char letters[] = "KMG";
+	unsigned int shift = 0, i;
+	size_t sum;
 
-	value = parse_digits(value, &number);
+	value = parse_digits(value, &sum);
 	if (!value)
 		return false;
-	for (i = 0; *value && units[i]; i++) {
-		if ((*value & ~0x20) == units[i]) {
-			shift = 10 * ((unsigned int)i + 1);
+	for (i = 0; units && *value && letters[i]; i++) {
+		if ((*value & ~0x20) == letters[i]) {
+			shift = 10 * (i + 1);
 			value++;
 			break;
 		}
 	}
-	if (*value || number > SIZE_MAX >> shift)
+	if (*value || sum > SIZE_MAX >> shift)
 		return false;
-	number <<= shift;
-	if (number < low || number > high)
-		return false;
-	*size = number;
-	return true;
+	*number = sum << shift;
+	return *number >= low && *number <= high;
 }
 
-/* "10": decimal, no sign, no unit, within bounds. */
-static bool parse_number(const char *value, size_t low, size_t high, size_t *number)
+/* @index: filled with the place of @value in @words, as in "a|b|c". Return: false if it is none of them. */
+static bool parse_word(const char *value, const char *words, size_t *index)
 {
-	value = parse_digits(value, number);
-	return value && !*value && *number >= low && *number <= high;
-}
+	size_t i;
 
-/* The index of @value among @count names. Return: false if it is none of them. */
-static bool parse_choice(const char *value, const char *const *names, size_t count, size_t *index)
-{
-	for (*index = 0; value && *index < count; ++*index) {
-		if (equal(value, names[*index]))
+	for (*index = 0; value; ++*index) {
+		for (i = 0; value[i] && value[i] != '|' && value[i] == words[i]; i++)
+			;
+		if (!value[i] && (!words[i] || words[i] == '|'))
 			return true;
+		while (*words && *words != '|')
+			words++;
+		if (!*words++)
+			break;
 	}
 	return false;
 }
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+/* --- What is more than to set a variable --- */
 
-/* --- Setters: check @value, and apply it if @apply --- */
-
-static bool set_switch(const char *value, bool apply, bool *variable)
+static bool apply_kasan(size_t on)
 {
-	bool on;
-
-	if (!parse_switch(value, &on))
-		return false;
-	if (apply)
-		*variable = on;
-	return true;
-}
-
-static bool set_kasan(const char *value, bool apply)
-{
-	bool on;
-
-	if (!parse_switch(value, &on))
-		return false;
-	if (!apply)
-		return true;
 	if (__atomic_load_n(&kasan_reporting, __ATOMIC_ACQUIRE) == KASAN_NOT_YET) {
 		kasan_set_hooks_off(!on);
 		return true;
@@ -151,165 +105,38 @@ static bool set_kasan(const char *value, bool apply)
 	return true;
 }
 
-static bool set_quarantine_size(const char *value, bool apply)
+static bool apply_quarantine_size(size_t size)
 {
-	size_t size;
-
-	if (!parse_size(value, 0, SIZE_MAX, &size))
-		return false;
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
-	if (apply)
-		kasan_quarantine_set_size(size);
+	kasan_quarantine_set_size(size);
 #else
-	(void)apply; /* the tag modes have no quarantine, and simple heaps have their own */
+	(void)size; /* the tag modes have no quarantine, and simple heaps have their own */
 #endif
 	return true;
 }
 
-static bool set_depot_size(const char *value, bool apply)
+static bool apply_depot_size(size_t size)
 {
-	size_t size;
-
-	if (!parse_size(value, KASAN_DEPOT_LEAST, KASAN_DEPOT_MOST, &size))
-		return false;
-	if (apply)
-		kasan_depot_set_size(size);
+	kasan_depot_set_size(size);
 	return true;
 }
 
-static bool set_stacktrace(const char *value, bool apply)
-{
-	const bool drop = value && equal(value, "collect");
-	bool on = true;
+#define SWITCH_WORDS "off|on|0|1" /* bit 0 of the place tells */
+#define COLLECT	     4U
 
-	if (!drop && !parse_switch(value, &on))
-		return false;
-	if (apply) {
-		kasan_opt_stacktrace = on;
-		kasan_opt_stack_drop = drop;
-		kasan_known_update();
-		kasan_slab_set_flag(KASAN_SLAB_TRACES, on);
-	}
+static bool apply_stacktrace(size_t word)
+{
+	kasan_opt_stack_drop = word == COLLECT;
+	kasan_opt_stacktrace = word == COLLECT || word & 1;
+	kasan_known_update();
+	kasan_slab_set_flag(KASAN_SLAB_TRACES, kasan_opt_stacktrace);
 	return true;
 }
 
-static bool set_multi_shot(const char *value, bool apply)
+static bool apply_tag_policy(size_t policy)
 {
-	bool on = true;
-
-	/* By custom this one is given without a value. */
-	if (value && !parse_switch(value, &on))
-		return false;
-	if (apply)
-		__atomic_store_n(&kasan_opt_multi_shot, on, __ATOMIC_RELAXED);
+	kasan_set_tag_policy((enum kasan_tag_policy)policy);
 	return true;
-}
-
-static bool set_repeat(const char *value, bool apply)
-{
-	static const char *const names[] = {"brief", "full"};
-	size_t i;
-
-	if (!parse_choice(value, names, COUNT(names), &i))
-		return false;
-	if (apply)
-		kasan_opt_repeat_full = i;
-	return true;
-}
-
-static bool set_ignore(const char *value, bool apply)
-{
-	(void)apply; /* all modes have the list */
-	return CONFIG_KASAN_IGNORE && kasan_ignore_set(value);
-}
-
-static bool set_fault(const char *value, bool apply)
-{
-	/* In the order of enum kasan_fault_mode. */
-	static const char *const names[] = {"report", "panic", "panic_on_write"};
-	size_t i;
-
-	if (!parse_choice(value, names, COUNT(names), &i))
-		return false;
-	if (apply)
-		kasan_opt_fault = (enum kasan_fault_mode)i;
-	return true;
-}
-
-static bool set_mode(const char *value, bool apply)
-{
-	/* In the order of enum kasan_hw_mode. */
-	static const char *const names[] = {"sync", "async", "asymm"};
-	size_t i;
-
-	if (!parse_choice(value, names, COUNT(names), &i))
-		return false;
-	if (apply)
-		kasan_opt_hw_mode = (enum kasan_hw_mode)i;
-	return true;
-}
-
-static bool set_vmalloc(const char *value, bool apply)
-{
-	return set_switch(value, apply, &kasan_opt_vmalloc);
-}
-
-static bool set_write_only(const char *value, bool apply)
-{
-	return set_switch(value, apply, &kasan_opt_write_only);
-}
-
-static bool set_number(const char *value, bool apply, size_t low, size_t high,
-		       unsigned int *variable)
-{
-	size_t number;
-
-	if (!parse_number(value, low, high, &number))
-		return false;
-	if (apply)
-		*variable = (unsigned int)number;
-	return true;
-}
-
-static bool set_stack_ring_size(const char *value, bool apply)
-{
-	return set_number(value, apply, 16, 4194304, &kasan_opt_stack_ring_size);
-}
-
-static bool set_tag_policy(const char *value, bool apply)
-{
-	/* In the order of enum kasan_tag_policy. */
-	static const char *const names[] = {"adjacent", "random"};
-	size_t i;
-
-	if (!parse_choice(value, names, COUNT(names), &i))
-		return false;
-	if (apply)
-		kasan_set_tag_policy((enum kasan_tag_policy)i);
-	return true;
-}
-
-/* Only caches that are made from now on take it. */
-static bool set_slack(const char *value, bool apply)
-{
-	static const char *const names[] = {"off", "check"};
-	size_t i;
-
-	if (!parse_choice(value, names, COUNT(names), &i))
-		return false;
-	if (apply)
-		kasan_opt_slack = i;
-	return true;
-}
-
-static bool set_sample(const char *value, bool apply)
-{
-	return set_number(value, apply, 1, INT32_MAX, &kasan_opt_sample);
-}
-
-static bool set_sample_order(const char *value, bool apply)
-{
-	return set_number(value, apply, 0, 64, &kasan_opt_sample_order);
 }
 
 /* --- The table --- */
@@ -332,21 +159,73 @@ static bool set_sample_order(const char *value, bool apply)
 
 /* Not static: tools read the table out of an image by this name. */
 extern const struct kasan_option_doc kasan_option_docs[];
-#if CONFIG_KASAN_OPTION_TEXTS
-#define DOC(name, modes, setter, values, fallback, help) \
+#define DOC(name, modes, kind, low, high, target, values, fallback, help) \
 	{name, values, help, fallback, MODES_TEXT(modes)},
-#else
-#define DOC(name, modes, setter, values, fallback, help) {name, NULL, NULL, NULL, NULL},
-#endif
 const struct kasan_option_doc kasan_option_docs[] = {KASAN_OPTIONS(DOC)};
 
-#define ACTION(name, modes, setter, values, fallback, help) {set_##setter, modes},
-static const struct {
-	bool (*set)(const char *value, bool apply);
+/**
+ * struct setting - how a value is read, and what it sets
+ * @kind: a switch; a switch that is on without a value; one of some words, as in "a|b|c"; kasan.stacktrace=; a number; a
+ *	number that may have a unit; the list that kasan_ignore_set() reads.
+ * @low, @high: bounds of a number.
+ * @variable: gets the number, or the place of the word; if NULL, @apply gets it, and returns whether it can be done now.
+ */
+struct setting {
+	enum { SWITCH, FLAG, WORDS, TRACES, NUMBER, SIZE, LIST } kind;
 	unsigned int modes;
-} actions[] = {KASAN_OPTIONS(ACTION)};
+	size_t low, high;
+	unsigned int *variable;
+	bool (*apply)(size_t value);
+};
 
-#define OPTIONS COUNT(actions)
+#define SETS(name)    .variable = &kasan_opt_##name
+#define APPLIES(name) .apply = apply_##name
+#define SETTING(name, modes_of, kind_of, least, most, target, values, fallback, help) \
+	{kind_of, modes_of, least, most, target},
+static const struct setting settings[] = {KASAN_OPTIONS(SETTING)};
+
+/* @words: of a setting of the kind WORDS. */
+static bool set(const struct setting *setting, const char *words, const char *value, bool apply)
+{
+	size_t number = 0;
+
+	switch (setting->kind) {
+	case LIST:
+		return CONFIG_KASAN_IGNORE && kasan_ignore_set(value);
+	case FLAG:
+		/* By custom this one is given without a value. */
+		if (!value) {
+			number = 1;
+			break;
+		}
+		__attribute__((__fallthrough__));
+	case SWITCH:
+		if (!parse_word(value, SWITCH_WORDS, &number))
+			return false;
+		number &= 1;
+		break;
+	case TRACES:
+		if (!parse_word(value, SWITCH_WORDS "|collect", &number))
+			return false;
+		break;
+	case WORDS:
+		if (!parse_word(value, words, &number))
+			return false;
+		break;
+	default:
+		if (!parse_number(value, setting->kind == SIZE, setting->low, setting->high,
+				  &number))
+			return false;
+	}
+	if (!apply)
+		return true;
+	if (setting->apply)
+		return setting->apply(number);
+	__atomic_store_n(setting->variable, (unsigned int)number, __ATOMIC_RELAXED);
+	return true;
+}
+
+#define OPTIONS (sizeof(settings) / sizeof(settings[0]))
 
 /* As on a kernel's command line, '-' and '_' are the same in names, but not in values. */
 static bool same_name(const char *a, const char *b)
@@ -374,11 +253,11 @@ int kasan_option(const char *name, const char *value)
 
 	if (i == OPTIONS)
 		return KASAN_OPTION_UNKNOWN;
-	mine = actions[i].modes & THIS_MODE;
+	mine = settings[i].modes & THIS_MODE;
 	/* Where the CPU has no tags, nothing can be switched on, and the user has been told. */
 	if (!kasan_tags_possible())
 		mine = false;
-	if (!actions[i].set(value, mine))
+	if (!set(&settings[i], kasan_option_docs[i].values, value, mine))
 		return KASAN_OPTION_INVALID;
 	return mine || !kasan_tags_possible() ? 0 : KASAN_OPTION_NO_EFFECT;
 }
@@ -400,7 +279,7 @@ const struct kasan_option_doc *kasan_options(size_t *count)
 void kasan_hw_options(struct kasan_hw_options *options)
 {
 	options->enabled = kasan_tags_possible() && kasan_on();
-	options->mode = kasan_opt_hw_mode;
+	options->mode = (enum kasan_hw_mode)kasan_opt_hw_mode;
 	options->vmalloc = kasan_opt_vmalloc;
 	options->stacktrace = kasan_opt_stacktrace;
 	options->write_only = kasan_opt_write_only;

@@ -17,57 +17,64 @@
 #define KASAN_STRING(x)	 KASAN_STRING2(x)
 
 /**
- * KASAN_OPTIONS() - expand @OPTION(name, modes, setter, values, fallback, help) for each
+ * KASAN_OPTIONS() - expand @OPTION(name, modes, kind, low, high, target, values, fallback, help) for each
  *
- * modes: KASAN_IN_*. setter: bool set_<setter>(const char *value, bool apply) in options.c. values: the
- * accepted values; each of several words separated by "|" is accepted as it is. fallback: the value without
- * the parameter.
+ * modes: KASAN_IN_*. kind: of struct setting in options.c. low, high: bounds of a number, or 0. target: SETS(<name>), the
+ * variable kasan_opt_<name>, or APPLIES(<name>), a function in options.c. values: the accepted values; each of several words
+ * separated by "|" is accepted as it is. fallback: the value without the parameter.
  */
 #ifdef KASAN_DEPOT_IS_SMALL
 #define KASAN_DEPOT_VALUES  "a size as in 4K, from 2K to the size that the system was built with"
 #define KASAN_DEPOT_DEFAULT "the largest"
 #else
 #define KASAN_DEPOT_VALUES \
-	"a size as in 512K or 16M, from 64K to " KASAN_STRING(CONFIG_KASAN_DEPOT_MAX_MIB) "M"
+	"a size as in 512K or 16M, from 64K to " KASAN_STRING(KASAN_DEPOT_MAX_MIB) "M"
 #define KASAN_DEPOT_DEFAULT "8M"
 #endif
 
 #define KASAN_OPTIONS(OPTION)                                                                      \
-	OPTION("kasan", KASAN_IN_ALL, kasan, "on|off", "on",                                       \
+	OPTION("kasan", KASAN_IN_ALL, SWITCH, 0, 0, APPLIES(kasan), "on|off", "on",                \
 	       "off: nothing is poisoned, tagged, stored or reported, as without KASAN")           \
-	OPTION("kasan.fault", KASAN_IN_ALL, fault, "report|panic|panic_on_write", "report",        \
+	OPTION("kasan.fault", KASAN_IN_ALL, WORDS, 0, 0, SETS(fault),                              \
+	       "report|panic|panic_on_write", "report",                                            \
 	       "what to do after a report; panic_on_write: panic after bad writes and frees only") \
-	OPTION("kasan_multi_shot", KASAN_IN_ALL, multi_shot, "on|off", "off",                      \
+	OPTION("kasan_multi_shot", KASAN_IN_ALL, FLAG, 0, 0, SETS(multi_shot), "on|off", "off",    \
 	       "report every bug, not only the first; without a value: on")                        \
-	OPTION("kasan.repeat", KASAN_IN_ALL, repeat, "brief|full", "brief",                        \
+	OPTION("kasan.repeat", KASAN_IN_ALL, WORDS, 0, 0, SETS(repeat_full), "brief|full",         \
+	       "brief",                                                                            \
 	       "with kasan_multi_shot, a place that was reported before: one line, or all again")  \
-	OPTION("kasan.ignore", KASAN_IN_ALL, ignore,                                               \
+	OPTION("kasan.ignore", KASAN_IN_ALL, LIST, 0, 0, .variable = NULL,                         \
 	       "up to 16 names of functions as in f,g or drv_*, nothing for none", "none",         \
 	       "leave out reports whose call trace has one of these functions")                    \
-	OPTION("kasan.stacktrace", KASAN_IN_ALL, stacktrace, "on|off|collect", "on",               \
+	OPTION("kasan.stacktrace", KASAN_IN_ALL, TRACES, 0, 0, APPLIES(stacktrace),                \
+	       "on|off|collect", "on",                                                             \
 	       "store the stacks of allocations and frees; collect: make them, and drop them")     \
-	OPTION("kasan.depot_size", KASAN_IN_ALL, depot_size, KASAN_DEPOT_VALUES,                   \
-	       KASAN_DEPOT_DEFAULT, "bytes that stack traces may take")                            \
-	OPTION("kasan.quarantine_size", KASAN_IN_GENERIC, quarantine_size,                         \
-	       "a size as in 512K or 16M, at most half of memory", "1/32 of memory",               \
-	       "bytes of freed objects to hold back; 0: none")                                     \
-	OPTION("kasan.stack_ring_size", KASAN_IN_TAGS, stack_ring_size,                            \
+	OPTION("kasan.depot_size", KASAN_IN_ALL, SIZE, KASAN_DEPOT_LEAST, KASAN_DEPOT_MOST,        \
+	       APPLIES(depot_size), KASAN_DEPOT_VALUES, KASAN_DEPOT_DEFAULT,                       \
+	       "bytes that stack traces may take")                                                 \
+	OPTION("kasan.quarantine_size", KASAN_IN_GENERIC, SIZE, 0, SIZE_MAX,                       \
+	       APPLIES(quarantine_size), "a size as in 512K or 16M, at most half of memory",       \
+	       "1/32 of memory", "bytes of freed objects to hold back; 0: none")                   \
+	OPTION("kasan.stack_ring_size", KASAN_IN_TAGS, NUMBER, 16, 4194304, SETS(stack_ring_size), \
 	       "a number of entries, from 16 to 4194304", "32768",                                 \
 	       "allocations and frees whose stacks are remembered; rounded up to a power of two")  \
-	OPTION("kasan.tag_policy", KASAN_IN_TAGS, tag_policy, "adjacent|random", "adjacent",       \
+	OPTION("kasan.tag_policy", KASAN_IN_TAGS, WORDS, 0, 0, APPLIES(tag_policy),                \
+	       "adjacent|random", "adjacent",                                                      \
 	       "adjacent: neighbours, and an object and its predecessor, never have the same tag") \
-	OPTION("kasan.mode", KASAN_IN_HW_TAGS, mode, "sync|async|asymm", "sync",                   \
+	OPTION("kasan.mode", KASAN_IN_HW_TAGS, WORDS, 0, 0, SETS(hw_mode), "sync|async|asymm",     \
+	       "sync",                                                                             \
 	       "when a bad access is seen: at once, later, or reads at once and writes later")     \
-	OPTION("kasan.vmalloc", KASAN_IN_HW_TAGS, vmalloc, "on|off", "on", "tag vmalloc areas")    \
-	OPTION("kasan.slack", KASAN_IN_HW_TAGS, slack, "off|check", "off",                         \
+	OPTION("kasan.vmalloc", KASAN_IN_HW_TAGS, SWITCH, 0, 0, SETS(vmalloc), "on|off", "on",     \
+	       "tag vmalloc areas")                                                                \
+	OPTION("kasan.slack", KASAN_IN_HW_TAGS, WORDS, 0, 0, SETS(slack), "off|check", "off",      \
 	       "check: unused bytes of an object's last granule hold a pattern, compared at free") \
-	OPTION("kasan.page_alloc.sample", KASAN_IN_HW_TAGS, sample,                                \
+	OPTION("kasan.page_alloc.sample", KASAN_IN_HW_TAGS, NUMBER, 1, INT32_MAX, SETS(sample),    \
 	       "a number from 1 to 2147483647", "1",                                               \
 	       "tag only every Nth page allocation of at least the sampled order; 1: all of them") \
-	OPTION("kasan.page_alloc.sample.order", KASAN_IN_HW_TAGS, sample_order,                    \
-	       "a number from 0 to 64", "3",                                                       \
+	OPTION("kasan.page_alloc.sample.order", KASAN_IN_HW_TAGS, NUMBER, 0, 64,                   \
+	       SETS(sample_order), "a number from 0 to 64", "3",                                   \
 	       "smallest order of page allocations that are sampled")                              \
-	OPTION("kasan.write_only", KASAN_IN_HW_TAGS, write_only, "on|off", "off",                  \
-	       "check writes only, where the CPU can do that (FEAT_MTE_STORE_ONLY)")
+	OPTION("kasan.write_only", KASAN_IN_HW_TAGS, SWITCH, 0, 0, SETS(write_only), "on|off",     \
+	       "off", "check writes only, where the CPU can do that (FEAT_MTE_STORE_ONLY)")
 
 #endif /* KASAN_OPTIONS_H */

@@ -30,8 +30,8 @@ enum kasan_tag_policy {
 
 /* Boot parameters. A build without tags checks their values, but does not use them. */
 extern enum kasan_tag_policy kasan_opt_tag_policy; /* kasan.tag_policy= */
-extern enum kasan_hw_mode kasan_opt_hw_mode;	   /* kasan.mode= */
-extern bool kasan_opt_write_only;		   /* kasan.write_only= */
+extern unsigned int kasan_opt_hw_mode;		   /* kasan.mode=, enum kasan_hw_mode */
+extern unsigned int kasan_opt_write_only;	   /* kasan.write_only= */
 
 /** kasan_set_tag_policy() - set kasan_opt_tag_policy, which others only read. */
 void kasan_set_tag_policy(enum kasan_tag_policy policy);

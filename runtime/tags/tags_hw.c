@@ -8,8 +8,8 @@
  */
 #include "tags_hot.h"
 
-enum kasan_hw_mode kasan_opt_hw_mode;
-bool kasan_opt_write_only;
+unsigned int kasan_opt_hw_mode;
+unsigned int kasan_opt_write_only;
 
 #ifdef CONFIG_KASAN_HW_TAGS
 

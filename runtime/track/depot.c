@@ -27,7 +27,7 @@
 #include "../base/lock.h"
 #include "../base/up.h"
 
-#define BLOCK_SIZE ((CONFIG_KASAN_DEPOT_BLOCK) + 0UL)
+#define BLOCK_SIZE (KASAN_DEPOT_BLOCK + 0UL)
 #define MAX_SIZE   KASAN_DEPOT_MOST
 /* If a target is built with a larger depot than that, its size is the limit. */
 #define BLOCKS \
@@ -36,13 +36,13 @@
 #define BLOCK_UNITS (BLOCK_SIZE / UNIT)
 
 _Static_assert((CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE >= 1,
-	       "CONFIG_KASAN_DEPOT_SIZE is less than one block, CONFIG_KASAN_DEPOT_BLOCK");
+	       "CONFIG_KASAN_DEPOT_SIZE is less than one block: CONFIG_KASAN_PAGE_SIZE, or 64 KiB");
 _Static_assert(BLOCK_SIZE % CONFIG_KASAN_PAGE_SIZE == 0,
-	       "CONFIG_KASAN_DEPOT_BLOCK must be a multiple of CONFIG_KASAN_PAGE_SIZE");
+	       "64 KiB must be a multiple of CONFIG_KASAN_PAGE_SIZE");
 _Static_assert(sizeof(struct kasan_record) + CONFIG_KASAN_STACK_DEPTH * sizeof(uintptr_t) +
 			       KASAN_RECORD_SLOTS(CONFIG_KASAN_STACK_DEPTH) <=
 		       BLOCK_SIZE,
-	       "CONFIG_KASAN_DEPOT_BLOCK is less than a trace of CONFIG_KASAN_STACK_DEPTH frames");
+	       "a block of the depot is less than a trace of CONFIG_KASAN_STACK_DEPTH frames");
 _Static_assert(BLOCKS < UINT32_MAX / BLOCK_UNITS, "CONFIG_KASAN_DEPOT_SIZE: handles are 32 bits");
 _Static_assert(((CONFIG_KASAN_DEPOT_BUCKETS) & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)) == 0 &&
 		       (CONFIG_KASAN_DEPOT_BUCKETS) >= 2,

@@ -10,12 +10,11 @@
 #include "../arch/arch.h"
 
 /* Bounds of kasan.depot_size=, in bytes. */
-#define KASAN_DEPOT_LEAST \
-	((CONFIG_KASAN_DEPOT_BLOCK) > 2048 ? (CONFIG_KASAN_DEPOT_BLOCK) + 0UL : 2048UL)
+#define KASAN_DEPOT_LEAST (KASAN_DEPOT_BLOCK > 2048 ? KASAN_DEPOT_BLOCK + 0UL : 2048UL)
 #ifdef KASAN_DEPOT_IS_SMALL
 #define KASAN_DEPOT_MOST ((CONFIG_KASAN_DEPOT_SIZE) + 0UL)
 #else
-#define KASAN_DEPOT_MOST ((CONFIG_KASAN_DEPOT_MAX_MIB) * (1UL << 20))
+#define KASAN_DEPOT_MOST (KASAN_DEPOT_MAX_MIB * (1UL << 20))
 #endif
 
 /**

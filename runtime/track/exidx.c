@@ -273,16 +273,19 @@ static __attribute__((__noinline__)) struct step decode(uintptr_t pc)
 
 /* --- The table of steps --- */
 
+/* Return addresses for which the table keeps how to unwind them, 12 bytes each. */
+#define STEPS 32U
+
 /* On several CPUs an entry would need a lock. */
 #if CONFIG_KASAN_NR_CPUS == 1
 static struct {
 	uintptr_t pc;
 	struct step step;
-} steps[CONFIG_KASAN_UNWIND_STEPS];
+} steps[STEPS];
 
 static struct step step_of(uintptr_t pc)
 {
-	const size_t slot = (pc >> 1 ^ pc >> 7) % CONFIG_KASAN_UNWIND_STEPS;
+	const size_t slot = (pc >> 1 ^ pc >> 7) % STEPS;
 	unsigned long irq;
 	struct step step;
 

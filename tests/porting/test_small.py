@@ -112,18 +112,6 @@ def test_recorded_figures_are_the_measured_ones(compiler):
         assert measured["bss"] + measured["data"] - measured["tables"] <= 2048
 
 
-@pytest.mark.parametrize("layout", size.LAYOUTS)
-@pytest.mark.parametrize("compiler", size.COMPILERS)
-def test_the_runtime_calls_no_checked_function(compiler, layout):
-    """What the compiler clears by memset() would be checked: inside of reports, which clear it again."""
-    tools(compiler)
-    image = size.build(compiler, layout, "bugs", 65536)
-    called = {}
-    for path in sorted((image.parent / "kasan").rglob("*.o")):
-        called.update(dict.fromkeys(linkage(File.open(path))[1] & {"memcpy", "memmove", "memset"}, path.name))
-    assert not called
-
-
 # Clang's -Oz is what -Os is to GCC; its -Os inlines more.
 @pytest.mark.parametrize(("compiler", "optimize"), [("gcc", "s"), ("clang", "z")])
 @pytest.mark.parametrize("layout", size.LAYOUTS)

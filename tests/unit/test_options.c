@@ -97,6 +97,26 @@ static void dashes_in_names(void)
 	CHECK_EQ(kasan_option("kasan.fault", "panic-on-write"), KASAN_OPTION_INVALID);
 }
 
+/* One of the words, whole, and nothing but it. */
+static void words(void)
+{
+	static const char *const wrong[] = {NULL,	    "",	 "pan",	 "panics",
+					    "report|panic", "|", "full|"};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		CHECK_EQ(kasan_option("kasan.fault", wrong[i]), KASAN_OPTION_INVALID);
+		CHECK_EQ(kasan_option("kasan.repeat", wrong[i]), KASAN_OPTION_INVALID);
+	}
+	CHECK_EQ(kasan_option("kasan.fault", "panic_on_write"), 0);
+	CHECK_EQ(kasan_opt_fault, KASAN_PANIC_ON_WRITE);
+	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
+	CHECK_EQ(kasan_opt_fault, KASAN_GO_ON);
+	CHECK_EQ(kasan_option("kasan.stacktrace", "0"), 0);
+	CHECK(!kasan_opt_stacktrace && !kasan_opt_stack_drop);
+	CHECK_EQ(kasan_option("kasan.stacktrace", "1"), 0);
+	CHECK(kasan_opt_stacktrace && !kasan_opt_stack_drop);
+}
+
 static void bad_values_keep_what_was_set(void)
 {
 	static const char *const values[] = {"",	"x",	    "pan", "panicx", "PANIC",
@@ -269,7 +289,7 @@ static void other_modes(void)
 }
 
 UNIT_MAIN(UNIT_CASE(other_modes), UNIT_CASE(sizes), UNIT_CASE(every_option_is_documented),
-	  UNIT_CASE(unknown_names), UNIT_CASE(dashes_in_names),
+	  UNIT_CASE(unknown_names), UNIT_CASE(dashes_in_names), UNIT_CASE(words),
 	  UNIT_CASE(bad_values_keep_what_was_set), UNIT_CASE(panic_on_write_only),
 	  UNIT_CASE(panic_follows_the_report), UNIT_CASE(stacktraces_off),
 	  UNIT_CASE(stacktraces_collected_only), UNIT_CASE(kasan_off_reports_nothing))

@@ -32,7 +32,6 @@ REDZONE = 16  # heap.c's default, behind each object
 OPTIONS = {
     "CONFIG_KASAN_SLAB": 0,
     "CONFIG_KASAN_IGNORE": 0,
-    "CONFIG_KASAN_OPTION_TEXTS": 0,
     "CONFIG_KASAN_START_CHECKS": 0,
     "CONFIG_KASAN_MULTI_SHOT": 1,
     "CONFIG_KASAN_DEPOT_SIZE": 2048,
@@ -46,7 +45,6 @@ TABLES = ("first_segment", "first_entries", "places", "waiting", "kasan_windows"
 PARTS = {
     "CONFIG_KASAN_SLAB": 1,
     "CONFIG_KASAN_IGNORE": 1,
-    "CONFIG_KASAN_OPTION_TEXTS": 1,
     "CONFIG_KASAN_START_CHECKS": 1,
     "CONFIG_KASAN_MULTI_SHOT": 0,
     "CONFIG_KASAN_WAITING_REPORTS": 1,
