@@ -111,6 +111,22 @@ void kasan_slab_set_flag(unsigned int flag, bool on);
 /** kasan_set_hooks_off() - set kasan_hooks_off and its flag. Before kasan_init(). */
 void kasan_set_hooks_off(bool off);
 
+/* --- Granules --- */
+
+/** kasan_whole_granules() - poison takes whole granules: leave out what [*@addr, *@addr + *@size) has of others at both
+ *  ends. Return: false if nothing is left. Not by the end, which is 0 for the last granule of the address space. */
+static inline bool kasan_whole_granules(uintptr_t *addr, size_t *size)
+{
+	const uintptr_t start = (*addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
+	const size_t before = start - *addr;
+
+	if (*size <= before)
+		return false;
+	*addr = start;
+	*size = (*size - before) & ~(size_t)KASAN_GRANULE_MASK;
+	return true;
+}
+
 /* --- Checks --- */
 
 /** kasan_find_bad() - is some byte of the range inaccessible? @bad: filled with the first such address, without a

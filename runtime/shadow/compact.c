@@ -91,15 +91,9 @@ static void fill_granules(uintptr_t addr, size_t size, enum kasan_code code)
 	}
 }
 
-void kasan_poison_always(const void *addr, size_t size, uint8_t value)
+void kasan_compact_fill(uintptr_t addr, size_t size, uint8_t value)
 {
-	const uintptr_t start =
-		((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
-	const size_t before = start - (uintptr_t)addr;
-
-	/* Not by the end, which is 0 for the last granule of the address space. */
-	if (size > before)
-		fill_granules(start, (size - before) & ~(size_t)KASAN_GRANULE_MASK, code_of(value));
+	fill_granules(addr, size, code_of(value));
 }
 
 void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end)
@@ -109,51 +103,6 @@ void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t 
 	fill_granules(raw, object - raw, KASAN_CODE_LEFT);
 	fill_granules(object, whole - object, KASAN_CODE_OPEN);
 	fill_granules(whole, end - whole, KASAN_CODE_REDZONE);
-}
-
-/* Without a header there is nobody to ask about the last granule, so all of it is accessible. */
-static void unpoison(const void *addr, size_t size)
-{
-	const uintptr_t start = (uintptr_t)addr & ~(uintptr_t)KASAN_GRANULE_MASK;
-	const uintptr_t end =
-		((uintptr_t)addr + size + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
-
-	if (size)
-		fill_granules(start, end - start, KASAN_CODE_OPEN);
-}
-
-void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value)
-{
-	const uintptr_t start = (uintptr_t)addr;
-	const uintptr_t tail = (start + size + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
-
-	unpoison(addr, size > span ? span : size);
-	if (tail - start < span)
-		fill_granules(tail, start + span - tail, code_of(value));
-}
-
-void kasan_poison(const void *addr, size_t size, uint8_t value)
-{
-	if (kasan_on())
-		kasan_poison_always(addr, size, value);
-}
-
-void kasan_unpoison(const void *addr, size_t size)
-{
-	if (kasan_on())
-		unpoison(addr, size);
-}
-
-void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value)
-{
-	if (kasan_on())
-		kasan_poison_tail_always(addr, size, span, value);
-}
-
-void kasan_clear_granules(uintptr_t low, uintptr_t high)
-{
-	if (low < high)
-		unpoison((const void *)low, high - low);
 }
 
 /* --- Reading --- */

@@ -46,6 +46,9 @@ static inline bool kasan_code_at(uintptr_t addr, enum kasan_code *code)
 /** kasan_code_value() - Return: the byte that stands for @code in reports and comparisons. */
 uint8_t kasan_code_value(enum kasan_code code);
 
+/** kasan_compact_fill() - write the code for @value where [@addr, @addr + @size), whole granules, has shadow. */
+void kasan_compact_fill(uintptr_t addr, size_t size, uint8_t value);
+
 /** kasan_closed_below() - Return: the nearest granule at or below @granule, down to @limit, that is not all accessible;
  *  0: none, or the window ends. */
 uintptr_t kasan_closed_below(uintptr_t granule, uintptr_t limit);

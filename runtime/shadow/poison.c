@@ -7,9 +7,13 @@
  * call; large ones store 64 bytes at a time. memset() is never called: the system's may be
  * instrumented.
  */
-#include "shadow.h"
+#include "compact.h"
 
-#if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
+#ifdef CONFIG_KASAN_GENERIC
+#ifdef CONFIG_KASAN_SHADOW_COMPACT
+#define fill_granules kasan_compact_fill
+#else
+
 /* Where code may be large, fill_granules() contains it. */
 #if UINTPTR_MAX > UINT32_MAX
 #define fill kasan_fill_inline
@@ -96,21 +100,27 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 #endif
 }
 
+#endif /* CONFIG_KASAN_SHADOW_COMPACT */
+
 void kasan_poison_always(const void *addr, size_t size, uint8_t value)
 {
-	/* The contract asks for whole granules. If the range has partial ones, poison only the whole ones
-	 * inside. Not by the end, which is 0 for the last granule of the address space. */
-	uintptr_t start = ((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
-	size_t before = start - (uintptr_t)addr;
+	uintptr_t start = (uintptr_t)addr;
 
-	if (size > before)
-		fill_granules(start, (size - before) & ~(size_t)KASAN_GRANULE_MASK, value);
+	if (kasan_whole_granules(&start, &size))
+		fill_granules(start, size, value);
 }
 
 static void unpoison(const void *addr, size_t size)
 {
 	uintptr_t start = (uintptr_t)addr & ~(uintptr_t)KASAN_GRANULE_MASK;
 	uintptr_t end = (uintptr_t)addr + size;
+#ifdef CONFIG_KASAN_SHADOW_COMPACT
+	/* Without a header there is nobody to ask about the last granule, so all of it is accessible. */
+	if (size)
+		fill_granules(start,
+			      ((end + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK) - start,
+			      0);
+#else
 	uintptr_t whole = end & ~(uintptr_t)KASAN_GRANULE_MASK;
 	uint8_t *shadow;
 
@@ -120,6 +130,7 @@ static void unpoison(const void *addr, size_t size)
 	/* The number of accessible bytes is the encoding of the last granule. */
 	if (end != whole && kasan_shadow_at(whole, &shadow))
 		*shadow = (uint8_t)(end & KASAN_GRANULE_MASK);
+#endif
 }
 
 void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value)
@@ -132,18 +143,20 @@ void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_
 	unpoison(addr, size);
 	/*
 	 * The granule in which the object ends already says how much of it is accessible; the
-	 * redzone's value starts behind it. An object of 0 bytes has no such granule: all of its
+	 * redzone's value starts after it. An object of 0 bytes has no such granule: all of its
 	 * span is redzone.
 	 */
 	if (tail - start < span)
 		fill_granules(tail, start + span - tail, value);
 }
 
+#ifndef CONFIG_KASAN_SHADOW_COMPACT
 void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end)
 {
 	kasan_poison_always((void *)raw, object - raw, KASAN_HEAP_LEFT_REDZONE);
 	kasan_poison_tail_always((void *)object, size, end - object, KASAN_SLAB_REDZONE);
 }
+#endif
 
 /* With kasan=off most shadow may be read-only for ever: nothing needs to be written or cleared. */
 void kasan_poison(const void *addr, size_t size, uint8_t value)

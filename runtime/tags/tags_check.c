@@ -3,8 +3,7 @@
  * tags_check.c - decides by tags whether a range is accessible, and changes its owner: the work on tag
  * memory that both tag-based modes share. The counterpart of shadow_check.c and poison.c.
  */
-#include "../shadow/shadow.h"
-#include "tags.h"
+#include "tags_hot.h"
 
 #ifdef CONFIG_KASAN_TAGS
 
@@ -46,14 +45,10 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 
 void kasan_poison(const void *addr, size_t size, uint8_t value)
 {
-	/* The contract asks for whole granules. If the range has partial ones, poison only the whole ones
-	 * inside. Not by the end, which is 0 for the last granule of the address space. */
-	const uintptr_t start =
-		((uintptr_t)addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
-	const size_t before = start - (uintptr_t)addr;
+	uintptr_t start = (uintptr_t)addr;
 
-	if (size > before && kasan_on())
-		kasan_tags_fill(start, (size - before) & ~(size_t)KASAN_GRANULE_MASK, value);
+	if (kasan_whole_granules(&start, &size) && kasan_on())
+		kasan_tags_fill(start, size, value);
 }
 
 void kasan_unpoison(const void *addr, size_t size)
@@ -115,15 +110,7 @@ bool kasan_tags_match(uintptr_t addr)
 
 uint8_t kasan_tags_owner(uintptr_t addr)
 {
-	uint8_t state;
-
-	if (!kasan_tags_read(addr, &state))
-		return KASAN_TAG_INVALID;
-#ifdef CONFIG_KASAN_SW_TAGS
-	if (state < KASAN_GRANULE_SIZE)
-		return *(const volatile uint8_t *)(kasan_untag_addr(addr) | KASAN_GRANULE_MASK);
-#endif
-	return state;
+	return kasan_tags_possible() ? (uint8_t)kasan_tags_owner_fast(addr) : KASAN_TAG_INVALID;
 }
 
 #ifdef CONFIG_KASAN_SW_TAGS

@@ -10,7 +10,7 @@ from kit import ROOT, boot, make_template, need
 from redzone import size
 from redzone.base import Failure
 from redzone.elf.file import File
-from redzone.elf.symbols import FUNC, Functions, linkage, symbols
+from redzone.elf.symbols import FUNC, Functions, symbols
 
 SMALLEST = {"full": 65536, "compact": 16384}
 # {bug: (its first report, is the function in the allocation's trace, and in the free's)}.
