@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tools" / "requirements.txt"
 
 sys.path.insert(0, str(ROOT / "tools"))
-from redzone import base, doctor, tools  # noqa: E402  (standard library only, all of them)
-from redzone.base import BUILD, VENV, say  # noqa: E402
+from redzone.core import base, doctor, outside  # noqa: E402  (standard library only, all of them)
+from redzone.core.base import BUILD, VENV, say  # noqa: E402
 
 # A copy of the requirements inside the environment marks it as complete.
 STAMP = VENV / "requirements.txt"
@@ -41,7 +41,7 @@ def make_environment(argv):
         if complete():
             return
         try:
-            doctor.require(("venv",), "set up its Python environment", tools.assume_yes(argv))
+            doctor.require(("venv",), "set up its Python environment", outside.assume_yes(argv))
         except doctor.Missing as error:
             say(f"error: {error}")
             sys.exit(2)
@@ -49,7 +49,7 @@ def make_environment(argv):
         names = "capstone, click, jinja2, rich, pyelftools, pytest, ruff, tree-sitter"
         say(f"first use: setting up {base.relative(VENV)} with {names} (pinned by hash)")
         # Once python3-venv is installed, the system's Python can do it.
-        python = tools.venv_python() or sys.executable
+        python = outside.venv_python() or sys.executable
         pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
         pinned = ["--require-hashes", "--only-binary=:all:", "-r", str(REQUIREMENTS)]
         steps = (
@@ -73,7 +73,7 @@ def make_environment(argv):
 
 def main():
     argv = sys.argv[1:]
-    tools.use_plain_names()
+    outside.use_plain_names()
     if argv[:1] == ["doctor"]:
         sys.exit(doctor.main(argv[1:]))
     try:

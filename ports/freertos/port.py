@@ -5,9 +5,10 @@ import os
 from pathlib import Path
 
 import click
-from redzone import base, doctor, ports
-from redzone.base import say
-from redzone.options import YES, Choice, Number
+from redzone.core import base, doctor
+from redzone.core.base import say
+from redzone.core.options import YES, Choice, Number
+from redzone.kit import ports
 
 from .host import boots, build, planted, source
 

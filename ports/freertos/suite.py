@@ -5,7 +5,7 @@ Its source is fetched once (git); REDZONE_FREERTOS names a folder that has it in
 traffic takes so many seconds of the board's time: --seconds 600 for ten minutes.
 """
 
-from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, PASS, SKIP, Result
 
 from .host import boots, build, planted, source
 

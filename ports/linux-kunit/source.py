@@ -24,10 +24,10 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import base
-from redzone.apt import newer_lists, suite_lists
-from redzone.base import BUILD, Failure
-from redzone.process import call, reason
+from redzone.core import base
+from redzone.core.apt import newer_lists, suite_lists
+from redzone.core.base import BUILD, Failure
+from redzone.core.process import call, reason
 
 # {line of Linux: what is known of its package}
 PINS = json.loads(Path(__file__).with_name("linux-source.json").read_text(encoding="utf-8"))

@@ -11,11 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from redzone import archive, builder, ktap, machine, module
-from redzone.base import ROOT, Failure
-from redzone.builder import KERNEL, preset_name
-from redzone.runner import FAIL, PASS, SKIP, Result
-from redzone.suites.kunit import errors_of, label, machine_of, missing_for, preset_of
+from redzone.build import builder
+from redzone.build.builder import KERNEL, preset_name
+from redzone.core.base import ROOT, Failure
+from redzone.machine import ktap, qemu
+from redzone.run import cpio, module
+from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.suites.kunit import errors_of, label, machine_of, missing_for, preset_of
 
 from . import source as linuxsource
 
@@ -188,9 +190,9 @@ def decode_module(context, source):
     built = context.build(preset, targets=["redzone"], programs=modules, copy_to=folder)
     pairs = module.files(modules, built)
     initrd = folder / "files.cpio"
-    archive.pack(pairs, initrd)
+    cpio.pack(pairs, initrd)
     parameters = ["kasan_multi_shot", module.parameter(pairs)]
-    target = machine.Machine(built["redzone"].image, initrd=initrd, append=parameters, timeout=TIMEOUT)
+    target = qemu.Machine(built["redzone"].image, initrd=initrd, append=parameters, timeout=TIMEOUT)
     _, lines, log = context.boot("module", target)
     wrong = decode(source, built["redzone"].elf, log, lines, context, "module", [folder])
     name = module.name_of(MODULE)

@@ -5,10 +5,11 @@ import sys
 from pathlib import Path
 
 import click
-from redzone import base, doctor, ports
-from redzone.base import Failure, say
+from redzone.core import base, doctor
+from redzone.core.base import Failure, say
+from redzone.core.options import YES, Choice, Memory, Number, check_output
 from redzone.fuzz import options as fuzz_options
-from redzone.options import YES, Choice, Memory, Number, check_output
+from redzone.kit import ports
 
 from .host import boots, build, cost, fetch, fuzz, qemu
 from .host.boots import CVES, OPEN

@@ -5,7 +5,7 @@ It fetches Debian's source package the first time, and builds it five times: abo
 """
 
 from redzone.decode import decoder, symbols
-from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, PASS, SKIP, Result
 
 from .host import boots, build
 

@@ -15,10 +15,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from redzone import ports
 from redzone.fuzz import findings
-from redzone.runner import FAIL
-from redzone.suites import _fuzz
+from redzone.kit import ports
+from redzone.testing.runner import FAIL
+from redzone.testing.suites import _fuzz
 
 from .host import boots, build, fuzz, known
 

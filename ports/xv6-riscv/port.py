@@ -4,9 +4,10 @@
 from pathlib import Path
 
 import click
-from redzone import base, doctor, ports
-from redzone.base import Failure, say
-from redzone.options import YES, Choice, Number, check_output
+from redzone.core import base, doctor
+from redzone.core.base import Failure, say
+from redzone.core.options import YES, Choice, Number, check_output
+from redzone.kit import ports
 
 from .host import bugs, build, session
 from .host.bugs import BUGS

@@ -4,7 +4,7 @@
 Without xv6's source, and without a network to fetch it, it is skipped.
 """
 
-from redzone.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, PASS, SKIP, Result
 
 from .host import bugs, build, session, source
 from .host.bugs import BUGS

@@ -15,7 +15,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import packages
-from redzone.needs import need
+from redzone.testing.needs import need
 
 # Seconds that the browser may take for anything.
 PATIENCE = 300
@@ -86,7 +86,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture
 def page(driver, tmp_path):
     """open(log, ...): render a model.Log, open it in the browser, and return what can be asked of it."""
-    from redzone.decode import output_html
+    from redzone.decode.output import as_html
 
     served = []
     handler = functools.partial(_Handler, directory=str(tmp_path), served=served)
@@ -100,7 +100,7 @@ def page(driver, tmp_path):
 
     def open_page(log, dark=False, width=1200, height=900, scripts=True, roots=(Path("/src"),), fragment=""):
         path = tmp_path / "page.html"
-        path.write_text(output_html.render(log, roots), encoding="utf-8")
+        path.write_text(as_html.render(log, roots), encoding="utf-8")
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         command("Emulation.setEmulatedMedia", features=scheme)
         phone = width < 600

@@ -17,7 +17,7 @@ TIMEOUT = 900
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-from redzone import base, process  # noqa: E402
+from redzone.core import base, process  # noqa: E402
 
 FOLDER = base.BUILD / "decode-page"
 SITE = FOLDER / "site"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import samples
-from redzone.decode import model, output_junit, output_map, output_sarif
+from redzone.decode import model
+from redzone.decode.output import as_junit, as_map, as_sarif
 
 ROOTS = [Path("/src")]
 LOGS = {
@@ -34,13 +35,13 @@ def written(module, log, *arguments):
 
 @pytest.mark.parametrize("baseline", (False, True))
 def test_sarif_is_valid(sarif, log, baseline):
-    data = json.loads(written(output_sarif, log, baseline))
+    data = json.loads(written(as_sarif, log, baseline))
     sarif(data)
     assert len(data["runs"][0]["results"]) == len(log.bugs)
 
 
 def test_junit_is_valid(junit, log):
-    text = written(output_junit, log)
+    text = written(as_junit, log)
     junit(text)
     root = ET.fromstring(text)
     names = [case.get("name") for case in root.iter("testcase")]
@@ -50,7 +51,7 @@ def test_junit_is_valid(junit, log):
 
 def test_the_schemas_refuse(sarif, junit):
     """A validator that accepts anything would prove nothing."""
-    data = output_sarif.document(samples.full(), ROOTS)
+    data = as_sarif.document(samples.full(), ROOTS)
     data["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] = 0
     with pytest.raises(Exception, match="startLine"):
         sarif(data)
@@ -70,20 +71,20 @@ def cut(value, random_):
 
 
 def test_logs_with_parts_missing(sarif, junit):
-    from redzone.decode import output_html
+    from redzone.decode.output import as_html
 
     random_ = random.Random(15)
     whole = [model.to_json(samples.full()), model.to_json(samples.hostile())]
     for number in range(60):
         data = {**cut(whole[number % 2], random_), "schema": model.SCHEMA}
         log = model.from_json(data)
-        sarif(json.loads(written(output_sarif, log)))
-        junit(written(output_junit, log))
-        output_html.render(log, ROOTS).encode()
+        sarif(json.loads(written(as_sarif, log)))
+        junit(written(as_junit, log))
+        as_html.render(log, ROOTS).encode()
 
 
 def test_the_object_of_a_double_free_is_drawn_as_freed():
     log = samples.decoded(samples.ROOT / "tests" / "golden" / "double-free.log")
-    drawing = output_map.draw(log.bugs[0].reports[0])
+    drawing = as_map.draw(log.bugs[0].reports[0])
     kinds = [part.kind for part in drawing.parts]
     assert "freed" in kinds and "object" not in kinds

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from conftest import ROOT, decode
 from redzone.decode import model
-from redzone.needs import need
+from redzone.testing.needs import need
 
 GOLDEN = ROOT / "tests" / "golden"
 UAF = GOLDEN / "slab-use-after-free.log"

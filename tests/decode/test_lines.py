@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT, decode, reports
 from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.elf import elffile
-from redzone.needs import need
+from redzone.testing.needs import need
 
 HERE = Path(__file__).parent
 SOURCE = HERE / "image.c"

@@ -12,8 +12,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import base
-from redzone.base import ROOT
+from redzone.core import base
+from redzone.core.base import ROOT
 
 NOBODY = 65534
 

@@ -12,8 +12,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools" / "build-scripts"))
 
 import shadow_calls
-from redzone import builder
-from redzone.base import BUILD, ROOT
+from redzone.build import builder
+from redzone.core.base import BUILD, ROOT
 
 COMPILERS = ("clang-19", "gcc")
 GCC = "aarch64-linux-gnu-gcc"

@@ -8,9 +8,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import runner
-from redzone.base import ROOT
-from redzone.suites import cases
+from redzone.core.base import ROOT
+from redzone.testing import runner
+from redzone.testing.suites import cases
 
 pytestmark = pytest.mark.quick
 

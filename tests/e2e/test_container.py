@@ -12,9 +12,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import dockerfile, doctor, tools
-from redzone.base import ROOT, Failure
-from redzone.suites import fresh_machine
+from redzone.core import doctor, outside
+from redzone.core.base import ROOT, Failure
+from redzone.testing import dockerfile
+from redzone.testing.suites import fresh_machine
 
 INSTRUCTIONS = dockerfile.parse((ROOT / "Dockerfile").read_text(encoding="utf-8"))
 
@@ -80,9 +81,9 @@ def test_what_is_installed_is_what_doctor_wants(tmp_path):
     assert result.returncode == 2 and "Still missing: " in result.stdout, result.stdout + result.stderr
     installs = [line.split() for line in log.read_text().splitlines() if " install " in f" {line} "]
     asked = {word for words in installs for word in words[words.index("--no-install-recommends") + 1 :]}
-    run = [tool for tool in tools.TOOLS if tool.level == "run" and tool.key != "venv"]
+    run = [tool for tool in outside.TOOLS if tool.level == "run" and tool.key != "venv"]
     assert asked - {"ca-certificates", "git", "python3", "python3-venv"} == {*doctor.packages_of(run)}
-    assert (tmp_path / "opt" / "redzone" / "tools" / "redzone" / "doctor.py").exists()
+    assert (tmp_path / "opt" / "redzone" / "tools" / "redzone" / "core" / "doctor.py").exists()
     assert not (tmp_path / "opt" / "redzone" / "runtime").exists()
 
 

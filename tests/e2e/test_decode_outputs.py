@@ -14,7 +14,7 @@ pytestmark = pytest.mark.quick
 
 PORT = '''
 import click
-from redzone import ports
+from redzone.kit import ports
 
 @click.command()
 @click.option("--fail", is_flag=True)

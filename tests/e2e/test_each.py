@@ -10,7 +10,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import console, each, machine, rejects
+from redzone.machine import console, qemu
+from redzone.run import each, each_build
 
 PROGRAMS = {
     # Names clash on purpose: each file is a separate program.
@@ -314,7 +315,7 @@ def test_more_programs_than_fit_in_one_image(redzone, source):
 )
 def test_programs_are_divided_in_their_order(megabytes, groups):
     sizes = [count << 20 for count in megabytes]
-    assert rejects.divide([2, 3, 5, 7], sizes) == groups
+    assert each_build.divide([2, 3, 5, 7], sizes) == groups
 
 
 CONSOLE = """\
@@ -343,15 +344,15 @@ def test_machine_that_hangs(monkeypatch):
         restarts = [on_line(line, *reader.feed(line)) for line in text.splitlines()]
         if len(started) == 1:
             assert restarts == [False, False, True, False, False, True, True]
-        return machine.Outcome(3, "no end after 70 s", None, reader, 70.0, len(started) != 1)
+        return qemu.Outcome(3, "no end after 70 s", None, reader, 70.0, len(started) != 1)
 
-    monkeypatch.setattr(machine, "boot", boot)
+    monkeypatch.setattr(qemu, "boot", boot)
     verdicts, log = [], []
     follower = each.Follower(
         ["one.c", "two.c", "three.c"], ["one.c", "two.c", "three.c"], None, verdicts.append
     )
     follower.key = "KEY"
-    assert each.boots(machine.Machine(None, timeout=10.0), follower, log.append)[0] == 2
+    assert each.boots(qemu.Machine(None, timeout=10.0), follower, log.append)[0] == 2
     assert started == ["each.first=1", "each.first=3"]
     assert [(verdict.number, verdict.end) for verdict in verdicts] == [
         (1, "ok"),

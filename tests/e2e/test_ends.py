@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from redzone import builder
+from redzone.build import builder
 
 LOOP = """\
 __attribute__((noinline)) static int work(int n)

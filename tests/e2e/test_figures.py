@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import figures
+from redzone.bench import figures
 
 VALUES = {
     "none.kmalloc_64": 105.2,

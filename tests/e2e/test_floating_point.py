@@ -13,8 +13,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import builder
-from redzone.base import BUILD
+from redzone.build import builder
+from redzone.core.base import BUILD
 
 ROUNDS = 300_000
 # Each step needs the last one's exact result. The machine's timer interrupts it a hundred times a second.

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from redzone import apt, base, crates, libc, process
+from redzone.core import apt, base, crates, libc_source, process
 
 # $1: the folder, $2: its size. The rest is the command.
 MOUNT = 'mount -t tmpfs -o size="$2" none "$1" && shift 2 && exec "$@"'
@@ -58,8 +58,8 @@ def judge(status, said):
 def unpacked():
     """Shell commands that put the source of musl where the build folder has it."""
     try:
-        return f"mkdir $REDZONE_BUILD/libc; ln -s {libc.source()} $REDZONE_BUILD/libc/"
-    except libc.Unavailable as error:
+        return f"mkdir $REDZONE_BUILD/libc; ln -s {libc_source.source()} $REDZONE_BUILD/libc/"
+    except libc_source.Unavailable as error:
         pytest.skip(str(error))
 
 
@@ -84,7 +84,7 @@ def test_the_description_of_a_build_cannot_be_written_again(small, source, unpac
 
 
 def test_unpacking_musl_on_a_full_disk(small, source):
-    if libc.kept() is None:
+    if libc_source.kept() is None:
         pytest.skip("the source of musl is not on this machine")
     program = source("int main(void) { return 0; }")
     judge(*small("3m", "run", program))
@@ -115,9 +115,9 @@ APT = {
 def musl_by(tmp_path, monkeypatch):
     """musl is to be fetched, and apt says what the test chooses."""
     for name, value in (("FOLDER", tmp_path), ("SOURCE", tmp_path / "source"), ("PLACES", (tmp_path,))):
-        monkeypatch.setattr(libc, name, value)
-    monkeypatch.setattr(libc, "FAILED", tmp_path / "not-fetched")
-    monkeypatch.setattr(libc, "SITE", "http://127.0.0.1:9/musl.tar.gz")
+        monkeypatch.setattr(libc_source, name, value)
+    monkeypatch.setattr(libc_source, "FAILED", tmp_path / "not-fetched")
+    monkeypatch.setattr(libc_source, "SITE", "http://127.0.0.1:9/musl.tar.gz")
     monkeypatch.setattr(apt, "codename", lambda: "bookworm")
     monkeypatch.setattr(apt, "_targets", lambda: [("http://x.example", "bookworm")])
     calls = []
@@ -137,11 +137,11 @@ def musl_by(tmp_path, monkeypatch):
 @pytest.mark.parametrize("cause", APT)
 def test_musl_cannot_be_fetched(musl_by, tmp_path, cause):
     calls = musl_by(APT[cause])
-    expected = base.DiskFull if cause == "full" else libc.Unavailable
+    expected = base.DiskFull if cause == "full" else libc_source.Unavailable
     for count in (1, 2):
         with pytest.raises(expected) as error:
-            libc.source()
-        assert len(calls) == count * (1 if cause == "full" else len(libc.POOLS)), "it was remembered"
+            libc_source.source()
+        assert len(calls) == count * (1 if cause == "full" else len(libc_source.POOLS)), "it was remembered"
         assert sorted(path.name for path in tmp_path.iterdir()) == [".redzone.lock"]
     why = APT[cause].splitlines()[0].split("gz  ")[-1]
     assert (f"no space left for '{tmp_path}'" if cause == "full" else why) in str(error.value)
@@ -149,17 +149,17 @@ def test_musl_cannot_be_fetched(musl_by, tmp_path, cause):
 
 def test_a_fetch_that_took_long_is_remembered(musl_by, monkeypatch):
     calls = musl_by(APT["no network"])
-    monkeypatch.setattr(libc, "LONG", 0)
+    monkeypatch.setattr(libc_source, "LONG", 0)
     for _ in range(2):
-        with pytest.raises(libc.Unavailable) as error:
-            libc.source()
-    assert len(calls) == len(libc.POOLS)
+        with pytest.raises(libc_source.Unavailable) as error:
+            libc_source.source()
+    assert len(calls) == len(libc_source.POOLS)
     said = str(error.value)
     assert "Could not resolve 'x.example'; http://127.0.0.1:9/musl.tar.gz: Connection refused " in said
     assert "refused (tried 0 minutes ago)" in said
-    with pytest.raises(libc.Unavailable):
-        libc.archive()
-    assert len(calls) == 2 * len(libc.POOLS)
+    with pytest.raises(libc_source.Unavailable):
+        libc_source.archive()
+    assert len(calls) == 2 * len(libc_source.POOLS)
 
 
 def test_half_of_a_crate_is_not_kept(tmp_path, monkeypatch):
@@ -219,7 +219,7 @@ def test_the_disk_that_is_full_is_named(tmp_path, monkeypatch):
 def test_a_test_run_goes_on_after_a_full_disk(tmp_path, monkeypatch):
     from types import SimpleNamespace
 
-    from redzone import runner
+    from redzone.testing import runner
 
     def run(context):
         yield runner.Result("first", runner.PASS)

@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import host
+from redzone.run import host_io
 
 TIMEOUT = 300
 # With an argument it reads by getchar(), else by fread(), which it asks for more than there is.
@@ -118,8 +118,8 @@ def test_stdin_vanishes(redzone, source, tmp_path):
     """The file of --stdin is there when the run begins, and gone when the program reads."""
     (tmp_path / "data").write_bytes(b"some")
     code = (
-        "import sys; from redzone import cli, host\n"
-        "host._named_stdin = lambda name: ('/absent/file', None)\n"
+        "import sys; from redzone import cli; from redzone.run import host_io\n"
+        "host_io._named_stdin = lambda name: ('/absent/file', None)\n"
         "sys.exit(cli.main())"
     )
     result = subprocess.run(
@@ -284,7 +284,7 @@ def saving(tmp_path, *names):
         stdin=None, own_stdin=False, separate=False, files=["x.c"], project=None, env=[],
     )  # fmt: skip
     (tmp_path / "run").mkdir()
-    return host.Host(options, tmp_path / "run")
+    return host_io.Host(options, tmp_path / "run")
 
 
 @pytest.mark.parametrize("arrived", [0, 1])
@@ -322,7 +322,7 @@ def test_a_machine_that_lies(tmp_path, capsys):
 def test_a_copy_that_fails(tmp_path):
     """What was there before is still there, and nothing else is."""
     (tmp_path / "old").write_bytes(b"old")
-    assert "cannot be written: No such file" in host._copy(tmp_path / "absent", tmp_path / "old")
+    assert "cannot be written: No such file" in host_io._copy(tmp_path / "absent", tmp_path / "old")
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
     assert (tmp_path / "old").read_bytes() == b"old"
 

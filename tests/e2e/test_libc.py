@@ -12,8 +12,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import apt, base, libc
-from redzone.base import ROOT
+from redzone.core import apt, base, libc_source
+from redzone.core.base import ROOT
 
 FLOATING = (
     '#include <math.h>\n#include <stdio.h>\nint main(void)\n{\n\tprintf("%.3f\\n", cos(0));\n\treturn 0;\n}\n'
@@ -22,13 +22,15 @@ FLOATING = (
 OFFLINE = """\
 import sys
 from pathlib import Path
-from redzone import apt, cli, doctor, libc
+from redzone.core import apt, doctor, libc_source
+from redzone import cli
 
-libc.FOLDER = Path(sys.argv[1])
-libc.SOURCE, libc.FAILED = libc.FOLDER / libc.SOURCE.name, libc.FOLDER / libc.FAILED.name
-libc.PLACES = (libc.FOLDER,)
+libc_source.FOLDER = Path(sys.argv[1])
+libc_source.SOURCE = libc_source.FOLDER / libc_source.SOURCE.name
+libc_source.FAILED = libc_source.FOLDER / libc_source.FAILED.name
+libc_source.PLACES = (libc_source.FOLDER,)
 apt.pool_file = lambda *ignored: "no such host"
-libc.SITE = "http://127.0.0.1:9/musl.tar.gz"
+libc_source.SITE = "http://127.0.0.1:9/musl.tar.gz"
 sys.exit(doctor.main(sys.argv[3:]) if sys.argv[2] == "doctor" else cli.main(sys.argv[2:]))
 """
 
@@ -36,7 +38,7 @@ sys.exit(doctor.main(sys.argv[3:]) if sys.argv[2] == "doctor" else cli.main(sys.
 @pytest.fixture
 def whole():
     """The file of the source, as this machine has it."""
-    found = libc.kept()
+    found = libc_source.kept()
     if found is None:
         pytest.skip("the source of musl is not on this machine")
     return found
@@ -48,42 +50,44 @@ def nowhere(tmp_path, monkeypatch):
     fetched = []
     folder = tmp_path / "libc"
     folder.mkdir()
-    monkeypatch.setattr(libc, "FOLDER", folder)
-    monkeypatch.setattr(libc, "SOURCE", folder / libc.SOURCE.name)
-    monkeypatch.setattr(libc, "FAILED", folder / libc.FAILED.name)
-    monkeypatch.setattr(libc, "PLACES", (tmp_path / "cache" / "libc", folder))
+    monkeypatch.setattr(libc_source, "FOLDER", folder)
+    monkeypatch.setattr(libc_source, "SOURCE", folder / libc_source.SOURCE.name)
+    monkeypatch.setattr(libc_source, "FAILED", folder / libc_source.FAILED.name)
+    monkeypatch.setattr(libc_source, "PLACES", (tmp_path / "cache" / "libc", folder))
     monkeypatch.setattr(apt, "pool_file", lambda name, *rest: fetched.append(name) or "no such host")
     # Nobody listens there.
-    monkeypatch.setattr(libc, "SITE", "http://127.0.0.1:9/musl.tar.gz")
-    monkeypatch.delenv(libc.VARIABLE, raising=False)
+    monkeypatch.setattr(libc_source, "SITE", "http://127.0.0.1:9/musl.tar.gz")
+    monkeypatch.delenv(libc_source.VARIABLE, raising=False)
     monkeypatch.delenv(base.PLACE, raising=False)
     return fetched
 
 
 def is_there():
-    return libc.source() == libc.SOURCE and (libc.SOURCE / "include" / "stdio.h").is_file()
+    return (
+        libc_source.source() == libc_source.SOURCE and (libc_source.SOURCE / "include" / "stdio.h").is_file()
+    )
 
 
 def test_the_error_says_what_to_do(nowhere):
     # It was quick, so the next command tries again; test_full_disk.py has one that took long.
     for times in (1, 2):
-        with pytest.raises(libc.Unavailable) as error:
-            libc.source()
-        assert len(nowhere) == times * len(libc.POOLS)
+        with pytest.raises(libc_source.Unavailable) as error:
+            libc_source.source()
+        assert len(nowhere) == times * len(libc_source.POOLS)
     said = str(error.value)
     assert "cannot be fetched: no such host; http://127.0.0.1:9/musl.tar.gz: Connection refused. " in said
     assert "./redzone doctor --install gets it" in said
-    assert f"name a copy of musl.tar.gz with {libc.VARIABLE}=FILE" in said
+    assert f"name a copy of musl.tar.gz with {libc_source.VARIABLE}=FILE" in said
 
 
 @pytest.mark.parametrize("place", [0, 1], ids=["cache", "build"])
 def test_an_archive_that_was_put_there(whole, nowhere, place):
     """The file alone is enough; a damaged one is not taken."""
-    archive = libc.PLACES[place] / libc.ARCHIVE
+    archive = libc_source.PLACES[place] / libc_source.ARCHIVE
     archive.parent.mkdir(parents=True, exist_ok=True)
     archive.write_bytes(b"damaged")
-    with pytest.raises(libc.Unavailable):
-        libc.source()
+    with pytest.raises(libc_source.Unavailable):
+        libc_source.source()
     archive.write_bytes(whole.read_bytes())
     assert is_there()
 
@@ -94,7 +98,11 @@ def pool(whole, nowhere, monkeypatch):
 
     def fetch(name, digest, target):
         nowhere.append(name)
-        return "404  Not Found" if name == libc.POOLS[0] else target.write_bytes(whole.read_bytes()) and None
+        return (
+            "404  Not Found"
+            if name == libc_source.POOLS[0]
+            else target.write_bytes(whole.read_bytes()) and None
+        )
 
     monkeypatch.setattr(apt, "pool_file", fetch)
     return nowhere
@@ -102,25 +110,25 @@ def pool(whole, nowhere, monkeypatch):
 
 def test_it_is_fetched_once_for_all_trees(pool, tmp_path, monkeypatch):
     assert is_there()
-    assert pool == list(libc.POOLS)
-    assert libc.kept().parent == tmp_path / "cache" / "libc"
+    assert pool == list(libc_source.POOLS)
+    assert libc_source.kept().parent == tmp_path / "cache" / "libc"
     # Another tree, or this one without its build folder.
     other = tmp_path / "other"
-    monkeypatch.setattr(libc, "FOLDER", other)
-    monkeypatch.setattr(libc, "SOURCE", other / libc.SOURCE.name)
-    monkeypatch.setattr(libc, "PLACES", (libc.PLACES[0], other))
+    monkeypatch.setattr(libc_source, "FOLDER", other)
+    monkeypatch.setattr(libc_source, "SOURCE", other / libc_source.SOURCE.name)
+    monkeypatch.setattr(libc_source, "PLACES", (libc_source.PLACES[0], other))
     assert is_there()
-    assert pool == list(libc.POOLS)
+    assert pool == list(libc_source.POOLS)
 
 
 def test_a_folder_that_was_named_has_it(pool, monkeypatch):
     monkeypatch.setenv(base.PLACE, "/somewhere")
-    assert libc.archive().parent == libc.FOLDER
+    assert libc_source.archive().parent == libc_source.FOLDER
 
 
 def test_a_home_that_cannot_be_written(pool, tmp_path):
     (tmp_path / "cache").write_text("no folder", encoding="utf-8")
-    assert libc.archive().parent == libc.FOLDER
+    assert libc_source.archive().parent == libc_source.FOLDER
 
 
 @pytest.fixture
@@ -148,19 +156,19 @@ def test_the_library_s_own_site(server, nowhere, monkeypatch):
         ("other", "is another file: its checksum is not that of musl"),
         ("none", "File not found"),
     ):
-        monkeypatch.setattr(libc, "SITE", f"{server}/{name}.tar.gz")
-        with pytest.raises(libc.Unavailable, match=f"no such host; {server}/{name}.tar.gz.*{why}"):
-            libc.source()
-        assert [*libc.PLACES[0].iterdir()] == [] and libc.kept() is None
-    monkeypatch.setattr(libc, "SITE", f"{server}/musl.tar.gz")
+        monkeypatch.setattr(libc_source, "SITE", f"{server}/{name}.tar.gz")
+        with pytest.raises(libc_source.Unavailable, match=f"no such host; {server}/{name}.tar.gz.*{why}"):
+            libc_source.source()
+        assert [*libc_source.PLACES[0].iterdir()] == [] and libc_source.kept() is None
+    monkeypatch.setattr(libc_source, "SITE", f"{server}/musl.tar.gz")
     assert is_there()
 
 
 @pytest.mark.parametrize("how", ["{file}", "file://{file}", "{server}/musl.tar.gz"])
 def test_a_file_that_is_named(server, whole, nowhere, monkeypatch, how):
     """It comes from there alone, and a failure of before does not matter."""
-    libc.FAILED.write_text("before", encoding="utf-8")
-    monkeypatch.setenv(libc.VARIABLE, how.format(file=whole, server=server))
+    libc_source.FAILED.write_text("before", encoding="utf-8")
+    monkeypatch.setenv(libc_source.VARIABLE, how.format(file=whole, server=server))
     assert is_there()
     assert nowhere == []
 
@@ -171,9 +179,9 @@ def test_a_file_that_is_named(server, whole, nowhere, monkeypatch, how):
 def test_a_file_that_is_not_it(nowhere, tmp_path, monkeypatch, name, why):
     (tmp_path / "other").write_bytes(b"something else")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(libc.VARIABLE, name)
-    with pytest.raises(libc.Unavailable, match=f"{tmp_path}/{name}.*{why}"):
-        libc.source()
+    monkeypatch.setenv(libc_source.VARIABLE, name)
+    with pytest.raises(libc_source.Unavailable, match=f"{tmp_path}/{name}.*{why}"):
+        libc_source.source()
     assert nowhere == []
 
 
@@ -214,12 +222,14 @@ def test_without_a_network(redzone, whole, source, tmp_path):
         assert result.stdout == "" and "Traceback" not in result.stderr
         errors = [line for line in result.stderr.splitlines() if "error" in line]
         assert len(errors) == 1 and errors[0] == result.stderr.splitlines()[-1]
-        assert errors[0].startswith("redzone: error: the C library musl") and libc.VARIABLE in errors[0]
+        assert (
+            errors[0].startswith("redzone: error: the C library musl") and libc_source.VARIABLE in errors[0]
+        )
     result = run("doctor")
-    assert result.returncode == 2 and f"missing  libc/{libc.ARCHIVE}" in result.stdout
+    assert result.returncode == 2 and f"missing  libc/{libc_source.ARCHIVE}" in result.stdout
     result = run("doctor", "--install")
     assert result.returncode == 2 and "redzone: error: the C library musl" in result.stderr
-    result = run("doctor", "--install", **{libc.VARIABLE: str(whole)})
-    assert result.returncode == 0 and f"ok       libc/{libc.ARCHIVE}" in result.stdout, result.stdout
+    result = run("doctor", "--install", **{libc_source.VARIABLE: str(whole)})
+    assert result.returncode == 0 and f"ok       libc/{libc_source.ARCHIVE}" in result.stdout, result.stdout
     result = run("run", source(FLOATING))
     assert result.returncode == 0 and "\n1.000\n" in result.stdout, result.stdout + result.stderr

@@ -6,7 +6,7 @@ import re
 import capstone
 import pytest
 from capstone import CS_OP_MEM, CS_OP_REG
-from redzone.base import ROOT
+from redzone.core.base import ROOT
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, symbols
 

@@ -9,8 +9,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import base, builder, job, ports
-from redzone.base import Failure
+from redzone.build import builder
+from redzone.core import base
+from redzone.core.base import Failure
+from redzone.kit import ports
+from redzone.run import job
 
 # Each is a part of the names below; `$` is refused where the build would have to take it.
 ODD = "o,d'd %1 (&) #{2}"

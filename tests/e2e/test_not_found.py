@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import unfound
+from redzone.run import unfound
 
 CLEAN = '#include <stdio.h>\nint main(void)\n{\n\tputs("hello");\n\treturn 0;\n}\n'
 
@@ -54,7 +54,7 @@ def test_what_helps(redzone, name, options):
 def test_table():
     text = unfound.DOCUMENT.read_text(encoding="utf-8")
     table = text.partition(unfound.MARKS[0])[2].partition(unfound.MARKS[1])[0]
-    assert table == unfound.table(), "PYTHONPATH=tools .venv/bin/python -m redzone.unfound writes it"
+    assert table == unfound.table(), "PYTHONPATH=tools .venv/bin/python -m redzone.run.unfound writes it"
 
 
 @pytest.mark.parametrize(

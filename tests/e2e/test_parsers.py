@@ -8,8 +8,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import archive, builder, console, ktap, machine, options
-from redzone.base import Failure
+from redzone.build import builder
+from redzone.core import options
+from redzone.core.base import Failure
+from redzone.machine import console, ktap, qemu
+from redzone.run import cpio
 
 pytestmark = pytest.mark.quick
 
@@ -188,7 +191,7 @@ def test_ktap_that_is_not_whole(change, error):
 
 def test_archive_layout(tmp_path):
     (tmp_path / "a").write_bytes(b"12345")
-    archive.pack([("name", tmp_path / "a")], tmp_path / "out")
+    cpio.pack([("name", tmp_path / "a")], tmp_path / "out")
     data = (tmp_path / "out").read_bytes()
     assert data[:6] == b"070701"
     assert int(data[54:62], 16) == 5
@@ -202,11 +205,11 @@ def test_archive_layout(tmp_path):
 def test_archive_refuses_a_name_twice(tmp_path):
     (tmp_path / "a").write_bytes(b"")
     with pytest.raises(Failure, match="twice"):
-        archive.pack([("n", tmp_path / "a"), ("n", tmp_path / "a")], tmp_path / "out")
+        cpio.pack([("n", tmp_path / "a"), ("n", tmp_path / "a")], tmp_path / "out")
 
 
 def test_arguments_are_quoted():
-    assert machine.command_line(["a=1", "b"], ["x", "y z", "", 'a"b', "c\\d"]) == (
+    assert qemu.command_line(["a=1", "b"], ["x", "y z", "", 'a"b', "c\\d"]) == (
         'a=1 b -- x "y z" "" "a\\"b" c\\d'
     )
 

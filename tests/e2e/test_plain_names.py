@@ -11,8 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import base, tools
-from redzone.base import ROOT
+from redzone.core import base, outside
+from redzone.core.base import ROOT
 
 NUMBERED = ("clang-19", "ld.lld-19", "llvm-nm-19", "llvm-objcopy-19", "llvm-objdump-19", "llvm-symbolizer-19")
 
@@ -29,12 +29,12 @@ def plain(path_without, tmp_path):
         for entry in Path(folder).iterdir()
     }
     numbered = [
-        name for name in known if tools._plain(name)[0] and name.startswith(("clang", "llvm", "ld.lld"))
+        name for name in known if outside._plain(name)[0] and name.startswith(("clang", "llvm", "ld.lld"))
     ]
-    hidden = [*numbered, *(tools._plain(name)[0] for name in numbered)]
+    hidden = [*numbered, *(outside._plain(name)[0] for name in numbered)]
     path = path_without(*hidden)
     for name in NUMBERED:
-        (Path(path) / tools._plain(name)[0]).symlink_to(os.path.realpath(shutil.which(name)))
+        (Path(path) / outside._plain(name)[0]).symlink_to(os.path.realpath(shutil.which(name)))
     return path
 
 

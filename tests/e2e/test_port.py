@@ -9,11 +9,11 @@ import shutil
 import subprocess
 
 import pytest
-from redzone import ports
+from redzone.kit import ports
 
 COMMAND = """
 import click
-from redzone import base
+from redzone.core import base
 from .host.greeting import TEXT
 
 @click.command()
@@ -25,7 +25,7 @@ def command(context, twice):
     context.exit(base.CRASHED if twice else base.OK)
 """
 SUITE = '''"""A suite of a port."""
-from redzone.runner import PASS, Result
+from redzone.testing.runner import PASS, Result
 
 TOOLS = ("frobnicator",)
 

@@ -10,8 +10,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import process
-from redzone.base import Failure
+from redzone.core import process
+from redzone.core.base import Failure
 
 pytestmark = pytest.mark.quick
 

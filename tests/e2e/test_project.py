@@ -12,8 +12,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import inputs, project
-from redzone.base import Failure
+from redzone.core.base import Failure
+from redzone.run import inputs, project
 
 RUNTIME = """\
 #include <stdio.h>

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from redzone import mteqemu
+from redzone.core import mteqemu
 
 # What a module does when it is loaded, without the mark by which its own QEMU would know it.
 MODULE = """

@@ -13,7 +13,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import console, host, machine, stream
+from redzone.machine import console, qemu, stream
+from redzone.run import host_io
 
 # The semihosting calls, as Arm numbers them, with arguments that would do something.
 CALLS = {
@@ -84,13 +85,13 @@ int main(int argc, char **argv)
 def test_no_boot_has_semihosting():
     """QEMU's words for the reference kernel, in each mode and with each option that changes them."""
     for options in ({}, {"icount": True}, {"mode": "hw_tags"}, {"host": type("", (), {"has_input": True})}):
-        words = machine.qemu_command(machine.Machine(Path("image"), **options), "out")
+        words = qemu.qemu_command(qemu.Machine(Path("image"), **options), "out")
         assert not any("semihosting" in word for word in words)
 
 
 # What boots with semihosting: boards that run nothing but their own code. SECURITY.md names them.
 BOARDS = {
-    "bench/small/port.c", "tools/redzone/size.py",
+    "bench/small/port.c", "tools/redzone/kit/size.py",
     "ports/freertos/demo/board.c", "ports/freertos/host/boots.py",
     "ports/template/CMakeLists.txt", "ports/template/Makefile", "ports/template/board.c",
 }  # fmt: skip
@@ -272,12 +273,10 @@ def test_requests_of_all_kinds(tmp_path):
     options = SimpleNamespace(
         save=[], stdin=str(fifo), own_stdin=False, separate=False, files=["x.c"], project=None, env=[]
     )
-    target = machine.Machine(Path("image"), host=host.Host(options, tmp_path), timeout=20.0)
+    target = qemu.Machine(Path("image"), host=host_io.Host(options, tmp_path), timeout=20.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            machine, "qemu_command", lambda _, output: [str(script), str(tmp_path / "data"), output]
-        )
-        outcome = machine.boot(target)
+        patch.setattr(qemu, "qemu_command", lambda _, output: [str(script), str(tmp_path / "data"), output])
+        outcome = qemu.boot(target)
     target.host.close()
     assert outcome.code == 0 and outcome.reader.last == "end"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "fifo", "qemu"]

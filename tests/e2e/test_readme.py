@@ -8,8 +8,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import cli, sample
-from redzone.base import ROOT
+from redzone import cli
+from redzone.core.base import ROOT
+from redzone.testing import sample
 
 pytestmark = pytest.mark.quick
 
@@ -45,7 +46,7 @@ Write of size 1 at addr ffff0000001111dd by task main/9
 
 
 def test_the_readme_shows_what_is_printed(redzone):
-    """If this fails, look at the difference; `python3 tools/redzone/sample.py` writes the sample again."""
+    """If this fails, look at the difference; tools/redzone/testing/sample.py writes the sample again."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     result = redzone("run", cwd=ROOT)
     assert result.returncode == 1, result.stdout + result.stderr

@@ -11,8 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import mteqemu
-from redzone.needs import need
+from redzone.core import mteqemu
+from redzone.testing.needs import need
 
 pytestmark = pytest.mark.quick
 

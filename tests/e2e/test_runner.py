@@ -7,8 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import fake_apt
-from redzone import base, builder, console, machine, runner
-from redzone.suites import _pytest, cases, golden, kunit, kunit_bugs_removed, lockdep
+from redzone.build import builder
+from redzone.core import base
+from redzone.machine import console, qemu
+from redzone.testing import runner
+from redzone.testing.suites import _pytest, cases, golden, kunit, kunit_bugs_removed, lockdep
 
 WHY = "QEMU could not start the machine: no module fits"
 PASSES = ["KTAP version 1", "1..1", "    KTAP version 1", "    # Subtest: slab", "    1..1", "    ok 1 size"]
@@ -22,15 +25,15 @@ def run(tmp_path, monkeypatch):
 
     def boot(target, on_line=None):
         if target.mode == "hw_tags":
-            raise machine.NotStarted(WHY)
+            raise qemu.NotStarted(WHY)
         reader = console.Reader()
         for line in PASSES:
             on_line(line, *reader.feed(line))
         reader.halted = True
-        return machine.Outcome(0, None, 0, reader, 0.0)
+        return qemu.Outcome(0, None, 0, reader, 0.0)
 
     image = SimpleNamespace(image=Path("kernel"), elf=Path(sys.executable))
-    monkeypatch.setattr(machine, "boot", boot)
+    monkeypatch.setattr(qemu, "boot", boot)
     monkeypatch.setattr(builder, "build", lambda preset, targets=(), **options: Images(targets, image))
     monkeypatch.setattr(runner.doctor, "require", lambda *words: None)
     monkeypatch.setattr(runner, "LOGS", tmp_path)
@@ -119,7 +122,7 @@ def test_skips_that_can_be_installed(capsys):
 
 
 NEEDS = """
-from redzone.needs import need
+from redzone.testing.needs import need
 def test_one():
     need("aarch64-linux-gnu-g++")
 def test_two():
@@ -158,16 +161,17 @@ def test_what_a_test_needs_is_installed(run, tmp_path, path_without, monkeypatch
 
 
 def test_a_library_installs_cargo(tmp_path, path_without, monkeypatch):
-    from redzone import crates, library_source
+    from redzone.core import crates
+    from redzone.libraries import registries
 
     monkeypatch.setattr(crates, "BUILD", tmp_path)
     folder = Path(path_without("cargo", "apt-cache"))
     fake_apt(folder, {"cargo": "/bin/false"})
     monkeypatch.setenv("PATH", str(folder))
     crate = crates.Crate("libsqlite3-sys", "0.28.0", base.ROOT / "tests" / "libraries" / "sqlite", "sqlite3")
-    source = library_source.Crate(crate)
-    with pytest.raises(library_source.Unavailable, match=r"doctor --install cargo installs cargo$"):
+    source = registries.Crate(crate)
+    with pytest.raises(registries.Unavailable, match=r"doctor --install cargo installs cargo$"):
         source.fetch(tmp_path)
-    with pytest.raises(library_source.Unavailable, match="cargo cannot fetch libsqlite3-sys"):
+    with pytest.raises(registries.Unavailable, match="cargo cannot fetch libsqlite3-sys"):
         source.fetch(tmp_path, yes=True)
     assert "install --no-install-recommends cargo" in (folder / "calls").read_text()

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from redzone import mteqemu
+from redzone.core import mteqemu
 
 LOOP = """\
 #include <stdio.h>

@@ -14,8 +14,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
-from redzone import base, runner
-from redzone.base import ROOT
+from redzone.core import base
+from redzone.core.base import ROOT
+from redzone.testing import runner
 
 HANGS = """
 #include <stdio.h>
@@ -29,7 +30,7 @@ int main(void) {
 STARTS = """
 import json, os, signal, subprocess, sys, threading
 sys.path.insert(0, sys.argv[1])
-from redzone import process
+from redzone.core import process
 guard = process.Guard()
 pids = []
 def start():
@@ -136,7 +137,7 @@ def hold(folder, seconds, *words):
         import sys, time
         from pathlib import Path
         folder, seconds, sys.argv = Path(sys.argv[1]), float(sys.argv[2]), ["redzone", *sys.argv[3:]]
-        from redzone import base
+        from redzone.core import base
         with base.locked(folder):
             print("locked", flush=True)
             time.sleep(seconds)
@@ -173,7 +174,7 @@ def test_two_tests_keep_their_logs_apart(monkeypatch, tmp_path):
     script = textwrap.dedent("""
         import sys
         from pathlib import Path
-        from redzone import runner
+        from redzone.testing import runner
         runner.LOGS = Path(sys.argv[1])
         names = ("yes", "mode", "seconds", "seed", "rounds", "filter", "quick", "linux")
         context = runner.Context("unit", None, {**dict.fromkeys(names), "jobs": 1})

@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 
 from conftest import fake_apt
-from redzone import doctor, tools
+from redzone.core import doctor, outside
 
 BAD_OPTIONS = [
     (("run", "--arch", "vax"), "accepted: arm64"),
@@ -277,7 +277,7 @@ def test_engine_is_missing(redzone, source, path_without):
     ],
 )
 def test_options_of_another_engine(redzone, source, tool, words, message):
-    if tools.missing([tool]):
+    if outside.missing([tool]):
         pytest.skip(f"{tool} is not installed, which is said first; ./redzone doctor --install")
     target = source("int LLVMFuzzerTestOneInput(const void *d, unsigned long n) { return 0; }")
     result = redzone("fuzz", target, *words, CI="")
@@ -301,7 +301,7 @@ def test_port_names_what_is_missing(redzone, tmp_path, path_without):
         re.MULTILINE,
     )
     assert said, result.stderr
-    absent = [tool.command or tool.package for tool in tools.TOOLS if tools.status(tool)[0] == "missing"]
+    absent = [tool.command or tool.package for tool in outside.TOOLS if outside.status(tool)[0] == "missing"]
     named = said[1].split(", ")
     assert "perl" in named and "perl" in said[2].split() and "perl" in said[3].split()
     assert set(named) <= {"perl", *absent}

@@ -4,9 +4,11 @@
 import io
 
 import pytest
-from redzone import base, console, summary, view
+from redzone.core import base
 from redzone.decode import decoder, source, terminal
 from redzone.decode.model import Frame, Location, Report, Stack
+from redzone.machine import console
+from redzone.run import summary, view
 
 pytestmark = pytest.mark.quick
 

@@ -40,7 +40,7 @@ def prefix(tmp_path_factory):
 @pytest.fixture(scope="session")
 def amalgamated(tmp_path_factory):
     """kasan.c and kasan.h."""
-    from redzone import amalgamate
+    from redzone.kit import amalgamate
 
     folder = tmp_path_factory.mktemp("amalgamated")
     amalgamate.write(folder)

@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 TEMPLATE = ROOT / "ports" / "template"
 sys.path.insert(0, str(ROOT / "tools"))
 
-from redzone.arch import ARCHES  # noqa: E402
-from redzone.needs import need  # noqa: E402
-from redzone.tools import BY_KEY  # noqa: E402
+from redzone.core.arch import ARCHES  # noqa: E402
+from redzone.core.outside import BY_KEY  # noqa: E402
+from redzone.testing.needs import need  # noqa: E402
 
 CLANG_TARGET = {name: arch.target for name, arch in ARCHES.items()}
 GCC = {name: BY_KEY[arch.gcc].command for name, arch in ARCHES.items()}
@@ -98,7 +98,7 @@ def qemu(arch, mode):
     if mode != "hw_tags":
         need(QEMU[arch][0])
         return [*QEMU[arch], "-machine", "virt"]
-    from redzone import mteqemu
+    from redzone.core import mteqemu
 
     reason = mteqemu.reason()
     if reason:

@@ -115,7 +115,7 @@ def test_gcc(defined, command, language):
 
 def test_gcc_14(defined, tmp_path):
     """Debian's, from its archive: unpacked, and not started, because it needs newer libraries."""
-    from redzone import apt, process
+    from redzone.core import apt, process
 
     options = apt.suite_lists(tmp_path / "apt", "trixie")
     if options is None:

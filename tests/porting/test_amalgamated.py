@@ -42,7 +42,7 @@ TAGS_WORD = {
     pairs=False,
 )
 def test_two_copied_files(tree, amalgamated, mode, arch, cc, inline):
-    from redzone import flags
+    from redzone.kit import flags
 
     need("make", "ld.lld-19")
     for name in ("kasan.c", "kasan.h"):
@@ -144,7 +144,7 @@ def test_the_pair_compiles_without_a_warning(amalgamated, tmp_path, arch, cc):
 def test_the_pair_defines_what_the_runtime_does(amalgamated, tmp_path, mode):
     """No function is lost, and none becomes public: the global symbols are those of the separate objects."""
     need("llvm-nm-19")
-    from redzone import amalgamate
+    from redzone.kit import amalgamate
 
     options = [
         "-std=gnu17",

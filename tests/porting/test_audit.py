@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 from kit import ROOT, call, compiler, few, make_template, need
-from redzone import amalgamate, audit
-from redzone.base import Failure
+from redzone.core.base import Failure
+from redzone.kit import amalgamate, audit
 
 PLAIN = ("board.c", "heap.c", "port.c")
 

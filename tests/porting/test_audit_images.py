@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from kit import ROOT, call, compiler, need
-from redzone import amalgamate, audit, flags
 from redzone.elf.file import File
 from redzone.elf.symbols import symbols
+from redzone.kit import amalgamate, audit, flags
 
 SOURCES = Path(__file__).parent / "images"
 SIZE = 0x80000  # of the first window; the second has 64 KiB

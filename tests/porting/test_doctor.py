@@ -2,7 +2,7 @@
 """./redzone doctor: the second QEMU, for hardware tags. These tests fetch nothing."""
 
 import pytest
-from redzone import doctor, mteqemu
+from redzone.core import doctor, mteqemu
 
 pytestmark = pytest.mark.quick
 

@@ -4,8 +4,8 @@ must not depend on the addresses of code and data."""
 
 import pytest
 from kit import call, compiler, need
-from redzone import elfcode
 from redzone.elf.file import File
+from redzone.kit import audit_code
 
 pytestmark = pytest.mark.quick
 
@@ -163,7 +163,7 @@ def test_addresses(tmp_path, arch, text, offsets):
     # Where there are two functions, the second one begins at 64.
     parts = [(BASE + at, data[at : at + 64]) for at in range(0, len(data), 64)]
     found = [
-        address for at, code in parts for step in elfcode.steps(arch, code, at) for address in step.named
+        address for at, code in parts for step in audit_code.steps(arch, code, at) for address in step.named
     ]
     assert [address - BASE - 0x1000 for address in found] == offsets
 
@@ -174,7 +174,7 @@ def test_addresses(tmp_path, arch, text, offsets):
 def test_branches_and_accesses(tmp_path, name, text, targets, letters):
     arch = name.split(",")[0]
     data = assemble(tmp_path, arch, text)
-    steps = list(elfcode.steps(arch, data, BASE))[: len(letters)]
+    steps = list(audit_code.steps(arch, data, BASE))[: len(letters)]
     assert [step.target - BASE for step in steps if step.target is not None] == targets
     assert "".join("M" if step.touches else "T" if step.traps else "-" for step in steps) == letters
 
@@ -182,5 +182,5 @@ def test_branches_and_accesses(tmp_path, name, text, targets, letters):
 def test_constants(tmp_path):
     """GNU ld turns addresses into offsets from gp, and gp never changes."""
     data = assemble(tmp_path, "riscv64", "addi a0, gp, -0x7f8; jal ra, .+8; ld a1, 0x10(gp)")
-    steps = list(elfcode.steps("riscv64", data, BASE, {elfcode.RISCV_GP: BASE + 0x1000}))
+    steps = list(audit_code.steps("riscv64", data, BASE, {audit_code.RISCV_GP: BASE + 0x1000}))
     assert [list(step.named) for step in steps[:3]] == [[BASE + 0x808], [], [BASE + 0x1010]]

@@ -7,8 +7,8 @@ import re
 
 import pytest
 from kit import ROOT, call, compiler, need
-from redzone import flags
-from redzone.base import Failure
+from redzone.core.base import Failure
+from redzone.kit import flags
 
 OFFSETS = {
     "arm64": 0xDFFF800000000000,

@@ -5,9 +5,9 @@ import dataclasses
 import subprocess
 
 import pytest
-from redzone import gitsource
-from redzone.base import Failure
-from redzone.needs import need
+from redzone.core import gitsource
+from redzone.core.base import Failure
+from redzone.testing.needs import need
 
 pytestmark = pytest.mark.quick
 

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 from kit import ROOT, boot, call, compiler, make_template, need
-from redzone import ksyms
-from redzone.base import Failure
+from redzone.core.base import Failure
+from redzone.elf import ksyms
 
 
 def table_of(elf, output):

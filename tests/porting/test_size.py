@@ -72,7 +72,7 @@ def with_pkg_config(tree, optimize, arch, cc, prefix, monkeypatch, **_):
 
 
 def with_two_files(tree, optimize, arch, cc, amalgamated, **_):
-    from redzone import flags
+    from redzone.kit import flags
 
     need("make", "ld.lld-19")
     for name in ("kasan.c", "kasan.h"):

@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 from kit import ROOT, boot, make_template, need
-from redzone import size
-from redzone.base import Failure
+from redzone.core.base import Failure
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, Functions, symbols
+from redzone.kit import size
 
 SMALLEST = {"full": 65536, "compact": 16384}
 # {bug: (its first report, is the function in the allocation's trace, and in the free's)}.

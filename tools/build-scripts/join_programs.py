@@ -33,7 +33,7 @@ def part_of(number, name, folder, objcopy, linker, libraries, library):
     result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
     if not has_main:
         source = Path(name).name.removesuffix(".obj").removesuffix(".o")
-        # tools/redzone/rejects.py reads this.
+        # tools/redzone/run/each_build.py reads this.
         return part, f"error: program {number}: {source} has no main()"
     if result.returncode != 0:
         return part, result.stderr or f"{Path(linker).name} failed: {result.returncode}"

@@ -6,34 +6,12 @@ import sys
 
 import click
 
-from redzone import (
-    amalgamate,
-    audit,
-    base,
-    bench_lockdep,
-    bench_profile,
-    bench_programs,
-    bench_rt,
-    bench_stackleak,
-    bench_traces,
-    builder,
-    doctor,
-    flags,
-    ksyms,
-    machine,
-    merge,
-    port,
-    process,
-    project,
-    size,
-    tools,
-)
-from redzone.arch import DEFAULT, KERNELS
-from redzone.base import Failure
-from redzone.decode import command as decode
-from redzone.decode import output
-from redzone.fuzz import command as fuzz
-from redzone.options import (
+from redzone.bench import lockdep, profile, programs, rt, stackleak, traces
+from redzone.build import builder
+from redzone.core import base, doctor, outside, process
+from redzone.core.arch import DEFAULT, KERNELS
+from redzone.core.base import Failure
+from redzone.core.options import (
     YES,
     Choice,
     Macro,
@@ -46,6 +24,13 @@ from redzone.options import (
     Variable,
     Words,
 )
+from redzone.decode import command as decode
+from redzone.decode.output import wanted
+from redzone.elf import ksyms
+from redzone.fuzz import command as fuzz
+from redzone.kit import amalgamate, audit, flags, port_command, size
+from redzone.machine import qemu
+from redzone.run import merge, project
 
 EXIT_STATUSES = """\b
 Exit status:
@@ -160,9 +145,9 @@ def command():
 @click.option("--cpu", default="max", metavar="MODEL", help="QEMU's CPU model. Default: max.")
 @click.option(
     "--smp",
-    type=Number(int, 1, machine.MAX_CPUS, "N"),
+    type=Number(int, 1, qemu.MAX_CPUS, "N"),
     default="1",
-    help=f"CPUs, 1 to {machine.MAX_CPUS}. Default: 1.",
+    help=f"CPUs, 1 to {qemu.MAX_CPUS}. Default: 1.",
 )
 @click.option("--mem", type=Memory(), default="512M", help="Memory, as in 256M or 2G. Default: 512M.")
 @click.option(
@@ -268,7 +253,7 @@ def command():
 @click.option(
     "-v", "--verbose", is_flag=True, help="After a run without a report, say which bugs are not found."
 )
-@output.options
+@wanted.options
 @YES
 @click.pass_context
 def run_verb(context, **options):
@@ -314,7 +299,8 @@ def run_verb(context, **options):
     given = context.get_parameter_source("max_reports")
     if options["separate"] and given is click.core.ParameterSource.COMMANDLINE:
         raise Failure("--max-reports does not go with --each: a program ends with its first report")
-    from redzone import job, run  # what `--help` does not need is loaded late
+    from redzone.run import command as run
+    from redzone.run import job  # what `--help` does not need is loaded late
 
     context.exit(run.run(job.Options(arguments=context.obj or [], own_stdin=True, **options)))
 
@@ -428,7 +414,7 @@ def test_verb(context, **options):
     Exit status: 0 nothing failed, 1 something failed, 2 usage error.
     """
     _choose_features(options)
-    from redzone import runner
+    from redzone.testing import runner
 
     context.exit(runner.run(**options))
 
@@ -491,9 +477,9 @@ def bench_verb(context, **options):
             raise Failure(f"give the options of a table after its name: ./redzone bench {table} [OPTION]...")
         return
     _choose_features(options)
-    from redzone import bench
+    from redzone.bench import cost
 
-    context.exit(bench.run(**options))
+    context.exit(cost.run(**options))
 
 
 @command.command("build", short_help="Build kernels or the runtime, without running them.")
@@ -542,10 +528,10 @@ def doctor_verb(context, arguments):
 
 
 # Tables of the benchmark, and verbs, that live in modules of their own.
-for _module in (bench_traces, bench_stackleak, bench_lockdep, bench_rt, bench_programs):
+for _module in (traces, stackleak, lockdep, rt, programs):
     _module.register(bench_verb)
-bench_profile.register(bench_verb, _with_features, _choose_features)
-for _module in (merge, flags, amalgamate, audit, ksyms, size, decode, port):
+profile.register(bench_verb, _with_features, _choose_features)
+for _module in (merge, flags, amalgamate, audit, ksyms, size, decode, port_command):
     _module.register(command)
 fuzz.register(command, _check_kernel)
 
@@ -601,7 +587,7 @@ def main(argv=None):
             argv = project.expand(argv, ".")
         if program and argv[0] != "run":
             raise Failure("only ./redzone run takes arguments after --")
-        tools.use_plain_names()
+        outside.use_plain_names()
         guard = process.Guard()
         try:
             status = command.main(argv, prog_name=base.COMMAND, standalone_mode=False, obj=program)

@@ -14,10 +14,11 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import console, ports
 from redzone.decode.images import Image
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, Functions
+from redzone.kit import ports
+from redzone.machine import console
 
 # Time limit of a boot, in seconds, for each second of traffic and for all bugs.
 TIMEOUT_EACH = 20

@@ -4,9 +4,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import base, builder
-from redzone.base import ROOT
-from redzone.process import execute
+from redzone.build import builder
+from redzone.core import base
+from redzone.core.base import ROOT
+from redzone.core.process import execute
 
 from .source import HOME, PORT
 

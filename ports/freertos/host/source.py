@@ -10,9 +10,9 @@ import os
 import re
 from pathlib import Path
 
-from redzone import base
-from redzone.base import BUILD, Failure
-from redzone.gitsource import Source, Unavailable, digest_of
+from redzone.core import base
+from redzone.core.base import BUILD, Failure
+from redzone.core.gitsource import Source, Unavailable, digest_of
 
 PORT = Path(__file__).resolve().parent.parent
 HOME = BUILD / "freertos"

@@ -5,9 +5,10 @@ import json
 import re
 
 import pytest
-from redzone import console, ports
-from redzone.base import Failure
-from redzone.needs import need
+from redzone.core.base import Failure
+from redzone.kit import ports
+from redzone.machine import console
+from redzone.testing.needs import need
 
 pytestmark = pytest.mark.quick
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from redzone import apt, ktap
-from redzone.base import Failure
+from redzone.core import apt
+from redzone.core.base import Failure
+from redzone.machine import ktap
 from redzone.ports.linux_kunit import source as linuxsource
 from redzone.ports.linux_kunit import suite as linux_kunit
-from redzone.runner import FAIL, PASS, SKIP
+from redzone.testing.runner import FAIL, PASS, SKIP
 
 pytestmark = pytest.mark.quick
 

@@ -6,8 +6,9 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import base, ports
-from redzone.base import Failure
+from redzone.core import base
+from redzone.core.base import Failure
+from redzone.kit import ports
 
 from . import build, qemu
 from .fetch import HOME, PORT

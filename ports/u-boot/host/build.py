@@ -17,16 +17,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import amalgamate, base, builder, flags
-from redzone.base import ROOT, Failure
-from redzone.process import execute, failed, follow
+from redzone.build import builder
+from redzone.core import base
+from redzone.core.base import ROOT, Failure
+from redzone.core.process import execute, failed, follow
+from redzone.kit import amalgamate, flags
 
 from . import fetch
 from .fetch import HOME, PINS, PORT, VERSION
 
 TARGET = "aarch64-linux-gnu"
 COMPILERS = ("clang-19", "gcc")
-# Keys of redzone.tools: what fetching and building need.
+# Keys of redzone.core.outside: what fetching and building need.
 TOOLS = (
     "tar",
     "xz",

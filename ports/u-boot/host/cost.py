@@ -8,8 +8,8 @@ records give the clock at the prompt. So two runs give the same figures, on any 
 import re
 from dataclasses import dataclass
 
-from redzone import base
-from redzone.base import Failure, say
+from redzone.core import base
+from redzone.core.base import Failure, say
 from redzone.elf.file import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_REL, SHT_RELA, File
 
 from . import build, qemu

@@ -11,9 +11,9 @@ import re
 import shutil
 from pathlib import Path
 
-from redzone import apt, base
-from redzone.base import BUILD, Failure, say
-from redzone.process import execute
+from redzone.core import apt, base
+from redzone.core.base import BUILD, Failure, say
+from redzone.core.process import execute
 
 PORT = Path(__file__).resolve().parent.parent
 HOME = BUILD / "u-boot"

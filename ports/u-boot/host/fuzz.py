@@ -4,12 +4,13 @@
 import shutil
 from pathlib import Path
 
-from redzone import base, ports
-from redzone import machine as emulator
-from redzone.base import ROOT, Failure
+from redzone.core import base
+from redzone.core.base import ROOT, Failure
 from redzone.elf.file import File
 from redzone.elf.symbols import symbols
 from redzone.fuzz import campaign, target
+from redzone.kit import ports
+from redzone.machine import qemu as emulator
 
 from . import boots, build, qemu
 from .fetch import HOME

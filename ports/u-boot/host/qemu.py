@@ -14,9 +14,10 @@ import subprocess
 import time
 from pathlib import Path
 
-from redzone import console, ports
-from redzone.base import ROOT, Failure
+from redzone.core.base import ROOT, Failure
 from redzone.decode.images import Image
+from redzone.kit import ports
+from redzone.machine import console
 
 PROMPT = "=> "
 _RELOCATED = re.compile(r"^KASAN: window .* relocated by 0x([0-9a-f]+)")

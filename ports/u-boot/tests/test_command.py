@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from redzone.base import ROOT
+from redzone.core.base import ROOT
 
 pytestmark = pytest.mark.quick
 

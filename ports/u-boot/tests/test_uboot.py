@@ -8,9 +8,9 @@ import struct
 import subprocess
 
 import pytest
-from redzone import ports
-from redzone.base import ROOT, Failure
+from redzone.core.base import ROOT, Failure
 from redzone.fuzz import findings
+from redzone.kit import ports
 from redzone.ports.u_boot.host import boots, build, fetch
 
 pytestmark = pytest.mark.quick

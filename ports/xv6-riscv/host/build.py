@@ -5,15 +5,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import base
-from redzone.base import ROOT
-from redzone.process import execute
+from redzone.core import base
+from redzone.core.base import ROOT
+from redzone.core.process import execute
 
 from . import source
 from .source import HOME, PORT
 
 COMPILERS = ("gcc", "clang-19")
-# Keys of redzone.tools. xv6's programs are always built by GCC, the compiler that they are written for.
+# Keys of redzone.core.outside. xv6's programs are written for GCC, which always builds them.
 TOOLS = ("make", "gcc", "gcc-riscv64", "perl", "qemu-riscv64", "symbolizer")
 PREFIX = "riscv64-linux-gnu-"
 # Clang warns of an old form of initialisers in kernel/proc.c. GNU ld 2.40 crashes on Clang's objects. -X

@@ -12,8 +12,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone import console, ports
 from redzone.decode.images import Image
+from redzone.kit import ports
+from redzone.machine import console
 
 HARTS = 3
 PROMPT = "$ "

@@ -8,9 +8,9 @@ import json
 import os
 from pathlib import Path
 
-from redzone import base
-from redzone.base import BUILD, Failure
-from redzone.gitsource import Source, Unavailable, digest_of
+from redzone.core import base
+from redzone.core.base import BUILD, Failure
+from redzone.core.gitsource import Source, Unavailable, digest_of
 
 PORT = Path(__file__).resolve().parent.parent
 HOME = BUILD / "xv6-riscv"

@@ -4,9 +4,9 @@
 import re
 
 import pytest
-from redzone import ports
-from redzone.base import Failure
-from redzone.needs import need
+from redzone.core.base import Failure
+from redzone.kit import ports
+from redzone.testing.needs import need
 
 pytestmark = pytest.mark.quick
 

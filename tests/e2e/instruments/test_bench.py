@@ -9,39 +9,39 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import bench
-from redzone.runner import FAIL
-from redzone.suites import bench as suite
+from redzone.bench import cost
+from redzone.testing.runner import FAIL
+from redzone.testing.suites import bench as suite
 
 QUICK = ("bench", "--modes", "generic-inline", "--ops", "mem*")
 
 
 def test_sampling_and_stores_of_tags_are_for_hardware_tags():
-    chosen = bench.names_matching("*")
-    generic = bench.that_differ(chosen, bench.columns_of(["generic-inline"]))
+    chosen = cost.names_matching("*")
+    generic = cost.that_differ(chosen, cost.columns_of(["generic-inline"]))
     assert generic["traffic"] == ["page_traffic@1", "page_traffic_bare@1"]
     tags_only = ("traffic", "fill")
     assert {group: names for group, names in generic.items() if group not in tags_only} == {
         group: names for group, names in chosen.items() if group not in tags_only
     }
     assert "fill" not in generic
-    assert bench.that_differ(chosen, bench.columns_of(["hw_tags"])) == chosen
-    ten = bench.that_differ(bench.names_matching("page_traffic@10"), bench.columns_of(["none"]))
+    assert cost.that_differ(chosen, cost.columns_of(["hw_tags"])) == chosen
+    ten = cost.that_differ(cost.names_matching("page_traffic@10"), cost.columns_of(["none"]))
     assert ten == {"traffic": ["page_traffic@10"]}
 
 
-@pytest.mark.parametrize("name", [name for names in bench.GROUPS.values() for name in names])
+@pytest.mark.parametrize("name", [name for names in cost.GROUPS.values() for name in names])
 def test_operations_have_the_name_that_the_table_shows(name):
-    (title,) = (names[name] for names in bench.GROUPS.values() if name in names)
+    (title,) = (names[name] for names in cost.GROUPS.values() if name in names)
     for pattern in (name, title, title[:-1] + "*"):
-        assert name in [op for names in bench.names_matching(pattern).values() for op in names], pattern
+        assert name in [op for names in cost.names_matching(pattern).values() for op in names], pattern
 
 
 def test_a_title_selects_what_it_names():
-    assert bench.names_matching("kmalloc(64)+kfree") == {"memory": ["kmalloc_64"]}
-    found = bench.names_matching("kmalloc(64)*")
+    assert cost.names_matching("kmalloc(64)+kfree") == {"memory": ["kmalloc_64"]}
+    found = cost.names_matching("kmalloc(64)*")
     assert found["memory"] == ["kmalloc_64"]
-    assert found["smp"] == [f"smp.kmalloc_64@{cpus}" for cpus in bench.CPUS]
+    assert found["smp"] == [f"smp.kmalloc_64@{cpus}" for cpus in cost.CPUS]
 
 
 def test_two_runs_are_equal(redzone, tmp_path):
@@ -101,7 +101,7 @@ def test_goals_of_allocations(redzone, tmp_path):
     ],
 )
 def test_the_suite_sees_what_misses_a_goal(column, operation, value, goal):
-    recorded = bench.load(suite.RECORDED)
+    recorded = cost.load(suite.RECORDED)
     figures = {key: dict(values) for key, values in recorded.items()}
     assert not [result.name for result in suite.goals(figures) if result.status == FAIL]
     assert not suite.stale(figures, recorded)

@@ -8,12 +8,13 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import bench, bench_lockdep, builder
-from redzone.bench_lockdep import Measured
+from redzone.bench import cost, lockdep
+from redzone.bench.lockdep import Measured
+from redzone.build import builder
 
 
 def measured(job, spin, **events):
-    locks = dict.fromkeys(bench_lockdep.LOCKS, spin)
+    locks = dict.fromkeys(lockdep.LOCKS, spin)
     return Measured(
         job=job, step=1000.0, steps=600.0, locks=locks, counts={"misses": 8.0}, events=events, searches=123
     )
@@ -30,7 +31,7 @@ FIGURES = {
 
 
 def test_ratios_are_over_the_kernel_without_debugging():
-    heading, *body = bench_lockdep.rows("spinning", FIGURES)
+    heading, *body = lockdep.rows("spinning", FIGURES)
     assert len(heading) == 8
     assert body == [
         ["non-debug", "800,000", "x1.00", "200,000", "x1.00", "x1.0", "x1.0", "x1.0"],
@@ -45,27 +46,27 @@ def test_ratios_are_over_the_kernel_without_debugging():
 
 
 def test_real_time_kernels_have_their_own_published_figures():
-    *_, instrumented, debug = bench_lockdep.rows("rt", FIGURES)
+    *_, instrumented, debug = lockdep.rows("rt", FIGURES)
     assert instrumented[5:] == ["x6.7", "x18.7", "x4.9"]
     assert debug[5:] == ["x4.1", "x10.3", "x4.1"]
 
 
 def test_remarks_say_whether_the_goal_is_met():
-    share, searches, goal = bench_lockdep.remarks("spinning", FIGURES)
+    share, searches, goal = lockdep.remarks("spinning", FIGURES)
     assert "instructions: 25%; user mode computes 600,000 instructions" in share
     assert "'debug, inline' searched for cycles 123 times since boot" in searches
     assert goal == "goal for 'debug': x1.8 at most; inline x1.75: met"
     slower = dict(FIGURES, debug=measured(2_500_000, 400))
-    assert list(bench_lockdep.remarks("spinning", slower))[-1].endswith("inline x3.12: missed")
-    *_, goal = bench_lockdep.remarks("rt", slower)
+    assert list(lockdep.remarks("spinning", slower))[-1].endswith("inline x3.12: missed")
+    *_, goal = lockdep.remarks("rt", slower)
     assert goal == "goal for 'RT debug': x3.0 at most; inline x3.12: missed"
 
 
 def test_single_locks_and_events():
-    heading, spin, *_ = bench_lockdep.lock_rows(FIGURES)
+    heading, spin, *_ = lockdep.lock_rows(FIGURES)
     assert heading == ["operation", "non-debug", "validator", "KASAN Generic, inline", "debug, inline"]
     assert spin == ["spin_lock + spin_unlock", "20", "300", "40", "400"]
-    assert list(bench_lockdep.event_rows(FIGURES))[1:] == [
+    assert list(lockdep.event_rows(FIGURES))[1:] == [
         ["misses", *["8.0"] * 5],
         ["lockdep_acquire", "-", "-", "500.2", "501.0", "501.0"],
         ["rtlock_slowlock", *["-"] * 4, "2.0"],
@@ -73,7 +74,7 @@ def test_single_locks_and_events():
 
 
 def test_the_document_has_a_section_for_each_kind_of_kernel():
-    text = bench_lockdep.markdown({"spinning": FIGURES, "rt": FIGURES})
+    text = lockdep.markdown({"spinning": FIGURES, "rt": FIGURES})
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
         "## Ordinary kernels",
         "## Real-time kernels",
@@ -82,11 +83,8 @@ def test_the_document_has_a_section_for_each_kind_of_kernel():
 
 
 def test_every_row_is_a_kernel_of_its_own():
-    presets = {
-        half: {bench_lockdep.preset_of(key, half) for key in bench_lockdep.KERNELS}
-        for half in bench_lockdep.HALVES
-    }
-    assert all(len(names) == len(bench_lockdep.KERNELS) for names in presets.values())
+    presets = {half: {lockdep.preset_of(key, half) for key in lockdep.KERNELS} for half in lockdep.HALVES}
+    assert all(len(names) == len(lockdep.KERNELS) for names in presets.values())
     assert "arm64-generic-inline-clang+lockdep-kasan" in presets["spinning"]
     assert "arm64-generic-outline-clang+lockdep+rt" in presets["rt"]
     assert not presets["spinning"] & presets["rt"]
@@ -98,49 +96,49 @@ def test_counts_are_read_from_the_console():
         "bench: event lockdep_acquire 9",
         "bench: total cycle_checks 7",
     ]
-    assert bench_lockdep.counts_of(lines, "count") == {"misses": 16}
-    assert bench_lockdep.counts_of(lines, "event") == {"lockdep_acquire": 9}
-    assert bench_lockdep.counts_of(lines, "total") == {"cycle_checks": 7}
+    assert lockdep.counts_of(lines, "count") == {"misses": 16}
+    assert lockdep.counts_of(lines, "event") == {"lockdep_acquire": 9}
+    assert lockdep.counts_of(lines, "total") == {"cycle_checks": 7}
 
 
 @pytest.fixture(scope="module")
 def images():
     return {
-        ("spinning", key): builder.build(bench_lockdep.preset_of(key, "spinning"), targets=(bench.KERNEL,))[
-            bench.KERNEL
+        ("spinning", key): builder.build(lockdep.preset_of(key, "spinning"), targets=(cost.KERNEL,))[
+            cost.KERNEL
         ]
-        for key in (bench_lockdep.BASE, bench_lockdep.KASAN, bench_lockdep.VALIDATOR)
+        for key in (lockdep.BASE, lockdep.KASAN, lockdep.VALIDATOR)
     }
 
 
 @pytest.fixture(scope="module")
 def figures(images):
     return {
-        key: bench_lockdep.measure_kernel(image, bench_lockdep.KERNELS[key].preset[0], key, jobs=2)
+        key: lockdep.measure_kernel(image, lockdep.KERNELS[key].preset[0], key, jobs=2)
         for (_, key), image in images.items()
     }
 
 
 def test_kernels_do_the_same_work(images, figures):
-    none, kasan = figures[bench_lockdep.BASE], figures[bench_lockdep.KASAN]
+    none, kasan = figures[lockdep.BASE], figures[lockdep.KASAN]
     assert none.counts == kasan.counts and none.steps == kasan.steps
     # A step is the same code in user mode; ticks come on top of it.
     assert abs(none.step - kasan.step) < none.step / 100
-    assert 0 < bench_lockdep.user_of(figures) < none.job < kasan.job
+    assert 0 < lockdep.user_of(figures) < none.job < kasan.job
     assert all(10 < none.locks[name] < kasan.locks[name] for name in ("locks.spin_lock", "locks.mutex_lock"))
-    again = bench_lockdep.measure_kernel(images["spinning", "none"], "off", "again", jobs=2)
+    again = lockdep.measure_kernel(images["spinning", "none"], "off", "again", jobs=2)
     assert again == none
 
 
 def test_the_validator_sees_the_locks_of_the_mix(figures):
-    none, validator = figures[bench_lockdep.BASE], figures[bench_lockdep.VALIDATOR]
+    none, validator = figures[lockdep.BASE], figures[lockdep.VALIDATOR]
     assert none.counts == validator.counts and none.job < validator.job
     assert not none.events and none.searches == 0
     # Each of the 50 calls for files alone takes several.
     assert validator.events["lockdep_acquire"] > 200
     assert 0 < validator.events["lockdep_chain_hits"] <= validator.events["lockdep_acquire"]
     assert validator.events["lockdep_contended"] > 0 and validator.searches > 0
-    assert all(none.locks[name] < validator.locks[name] for name in bench_lockdep.LOCKS)
+    assert all(none.locks[name] < validator.locks[name] for name in lockdep.LOCKS)
 
 
 def test_bad_input_is_named_before_anything_is_built(redzone, tmp_path):

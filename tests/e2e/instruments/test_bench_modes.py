@@ -9,9 +9,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import bench
-from redzone.runner import FAIL
-from redzone.suites import bench_modes as suite
+from redzone.bench import cost
+from redzone.testing.runner import FAIL
+from redzone.testing.suites import bench_modes as suite
 
 OPERATIONS = {*suite.OFF_OPERATIONS, *(name for bounds in suite.NO_TRACES.values() for name in bounds)}
 
@@ -21,7 +21,7 @@ def figures_that_meet_all():
     figures = {"none": dict.fromkeys(OPERATIONS, 100)}
     for mode, column in suite.COLUMNS.items():
         figures[f"{column}, no traces"] = {**figures["none"], **suite.NO_TRACES.get(mode, {})}
-        figures[f"{column}, {bench.OFF}"] = dict.fromkeys(OPERATIONS, 100 + suite.OFF)
+        figures[f"{column}, {cost.OFF}"] = dict.fromkeys(OPERATIONS, 100 + suite.OFF)
     return figures
 
 
@@ -39,7 +39,7 @@ def test_a_cost_at_its_bound_meets_the_goal():
 @pytest.mark.parametrize("operation", suite.OFF_OPERATIONS)
 def test_the_suite_sees_what_switched_off_kasan_costs(mode, operation):
     figures = figures_that_meet_all()
-    figures[f"{suite.COLUMNS[mode]}, {bench.OFF}"][operation] += 1
+    figures[f"{suite.COLUMNS[mode]}, {cost.OFF}"][operation] += 1
     assert missed(figures) == [f"goal.{mode}.{operation}-off"]
 
 

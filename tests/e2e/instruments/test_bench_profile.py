@@ -9,24 +9,24 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import bench_profile
-from redzone.base import Failure
+from redzone.bench import profile
+from redzone.core.base import Failure
 
 
 def test_operations_have_a_name_and_a_title():
-    assert bench_profile.find("kmalloc_64") == ("memory", "kmalloc_64")
-    assert bench_profile.find("kmalloc(64)+kfree") == ("memory", "kmalloc_64")
-    assert bench_profile.find("traces.depth_16") == ("traces", "traces.depth_16")
-    assert bench_profile.find("page_traffic") == ("traffic", "page_traffic")
-    assert bench_profile.find("spin_lock + spin_unlock") == ("locks", "locks.spin_lock")
-    assert bench_profile.find("mix") == ("mix", "mix")
+    assert profile.find("kmalloc_64") == ("memory", "kmalloc_64")
+    assert profile.find("kmalloc(64)+kfree") == ("memory", "kmalloc_64")
+    assert profile.find("traces.depth_16") == ("traces", "traces.depth_16")
+    assert profile.find("page_traffic") == ("traffic", "page_traffic")
+    assert profile.find("spin_lock + spin_unlock") == ("locks", "locks.spin_lock")
+    assert profile.find("mix") == ("mix", "mix")
     with pytest.raises(Failure, match="there is no operation 'kmalloc' to profile; there are: kmalloc_64, "):
-        bench_profile.find("kmalloc")
+        profile.find("kmalloc")
 
 
 def test_rows_are_sorted_and_add_up():
     measured = {"figure": 100.0, "rounds": 8, "functions": {"a": 20.0, "b": 84.0, "c": 0.25, "nothing": -4.0}}
-    assert list(bench_profile.rows(measured)) == [
+    assert list(profile.rows(measured)) == [
         ["function", "instructions", "share"],
         ["b", "84.0", "83.8%"],
         ["a", "20.0", "20.0%"],
@@ -34,8 +34,8 @@ def test_rows_are_sorted_and_add_up():
         ["all others", "0.2", "0.2%"],
         ["sum", "100.2", "100.0%"],
     ]
-    assert bench_profile.verdict(measured) == "the table's figure: 100.0"
-    assert "differs" in bench_profile.verdict({**measured, "figure": 104.0})
+    assert profile.verdict(measured) == "the table's figure: 100.0"
+    assert "differs" in profile.verdict({**measured, "figure": 104.0})
 
 
 @pytest.mark.parametrize("operation", ["kmalloc_64", "traces.depth_16"])
@@ -56,7 +56,7 @@ def test_the_mix_has_a_profile_of_its_own(redzone, tmp_path):
     assert result.returncode == 0, result.stderr
     data = json.loads(path.read_text())
     # kernel/tests/bench/mix.h: user mode computes 448 steps of more than 1,300 instructions per job.
-    assert 600_000 < data["functions"][bench_profile.USER] < 650_000
+    assert 600_000 < data["functions"][profile.USER] < 650_000
     assert data["functions"]["find_file"] > 1000
     assert abs(sum(data["functions"].values()) - data["figure"]) <= 0.05 * data["figure"]
 

@@ -8,8 +8,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import bench_programs
-from redzone.base import Failure
+from redzone.bench import programs
+from redzone.core.base import Failure
 
 FIGURES = {
     "libdeflate": {
@@ -23,11 +23,11 @@ FIGURES = {
 
 def test_tables_compare_with_asan_on_the_host():
     titles = {"libdeflate": "libdeflate, 30 x 200 KB"}
-    assert list(bench_programs.rows(FIGURES, titles)) == [
+    assert list(programs.rows(FIGURES, titles)) == [
         ["CPU seconds (to host ASan)", "host", "host ASan", "off", "generic inline"],
         ["libdeflate, 30 x 200 KB", "0.08 (0.6)", "0.12 (1.0)", "0.50 (4.0)", "1.00 (8.0)"],
     ]
-    assert list(bench_programs.instruction_rows(FIGURES, titles)) == [
+    assert list(programs.instruction_rows(FIGURES, titles)) == [
         ["million instructions", "off", "generic inline"],
         ["libdeflate, 30 x 200 KB", "770", "1,857"],
     ]
@@ -35,9 +35,9 @@ def test_tables_compare_with_asan_on_the_host():
 
 def test_instructions_are_the_time_of_the_end():
     console = "[    0.000000] Booting\nresult 5\n[    1.856614] reboot: System halted\n"
-    assert bench_programs.instructions(console) == 1856614000
+    assert programs.instructions(console) == 1856614000
     with pytest.raises(Failure, match="did not say when it stopped"):
-        bench_programs.instructions("result 5\n")
+        programs.instructions("result 5\n")
 
 
 def test_unknown_columns_and_files_are_refused_first(redzone):

@@ -8,8 +8,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import bench, bench_stackleak, builder
-from redzone.base import Failure
+from redzone.bench import cost, stackleak
+from redzone.build import builder
+from redzone.core.base import Failure
 
 MEASURED = {
     "clang-19": {
@@ -22,22 +23,22 @@ MEASURED = {
 
 
 def test_rows_compare_with_the_kernel_without_erasing():
-    heading, getpid, pipe = bench_stackleak.rows(MEASURED)
+    heading, getpid, pipe = stackleak.rows(MEASURED)
     assert len(heading) == 9
     assert getpid == [
         *("getpid, Clang 19", "200.0", "204.0", "400.0", "390.0", "+2.0 %", "+95.0 %", "2.5 %", "1.7 %")
     ]
     assert pipe[4:] == ["2,970.0", "+0.5 %", "+48.5 %", "1.0 %", "0.9 %"]
-    assert "| getpid, Clang 19 | 200.0 |" in bench_stackleak.markdown(MEASURED)
+    assert "| getpid, Clang 19 | 200.0 |" in stackleak.markdown(MEASURED)
 
 
 def test_a_slower_entry_shows_as_such():
     figures = {"generic": {"getpid": 400}, "on": {"getpid": 410}}
-    assert f"{bench_stackleak.saved(figures, 'getpid'):.1f}" == "-2.5"
+    assert f"{stackleak.saved(figures, 'getpid'):.1f}" == "-2.5"
 
 
 def test_kernels_are_built_with_and_without_erasing():
-    assert set(bench_stackleak.presets(["gcc", "generic"]).values()) == {
+    assert set(stackleak.presets(["gcc", "generic"]).values()) == {
         "arm64-off-gcc",
         "arm64-off-gcc+erase",
         "arm64-generic-inline-clang",
@@ -48,14 +49,14 @@ def test_kernels_are_built_with_and_without_erasing():
 @pytest.fixture(scope="module")
 def images():
     return {
-        key: builder.build(preset, targets=(bench.KERNEL,))[bench.KERNEL]
-        for key, preset in bench_stackleak.presets(["clang-19"]).items()
+        key: builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL]
+        for key, preset in stackleak.presets(["clang-19"]).items()
     }
 
 
 def test_one_kernel(images):
-    figures = bench_stackleak.measure(images, ["clang-19"], lambda text: None)["clang-19"]
-    for name in bench_stackleak.OPERATIONS:
+    figures = stackleak.measure(images, ["clang-19"], lambda text: None)["clang-19"]
+    for name in stackleak.OPERATIONS:
         # Built in and off it is a load and a branch for each call; on, it writes at least the used stack.
         assert 0 < figures["off"][name] - figures["base"][name] <= 20
         assert figures["off"][name] < figures["on"][name] < figures["generic"][name]
@@ -64,4 +65,4 @@ def test_one_kernel(images):
 def test_a_kernel_that_cannot_erase_is_refused(images):
     wrong = dict.fromkeys(images, images["clang-19", False])
     with pytest.raises(Failure, match="the kernel was built without stack erasing"):
-        bench_stackleak.measure(wrong, ["clang-19"], lambda text: None)
+        stackleak.measure(wrong, ["clang-19"], lambda text: None)

@@ -8,10 +8,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import bench, bench_traces, builder, execlog
-from redzone.base import Failure
+from redzone.bench import cost, traces
+from redzone.build import builder
+from redzone.core.base import Failure
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, Functions
+from redzone.machine import execlog
 
 
 def kernel(boot, programs, pair):
@@ -33,7 +35,7 @@ MEASURED = {
 
 
 def test_rows_are_shares_of_the_same_kernel_without_traces():
-    heading, *body = bench_traces.rows("generic", MEASURED)
+    heading, *body = traces.rows("generic", MEASURED)
     assert heading[0] == "stack traces" and len(heading) == 7
     assert body == [
         ["no traces", "0", "0", "10,000,000", "40,000,000", "250", "1.00"],
@@ -46,15 +48,15 @@ def test_rows_are_shares_of_the_same_kernel_without_traces():
 
 def test_no_published_figure_is_made_up():
     for mode, row in (("sw_tags", "unwinder"), ("sw_tags", "scs"), ("hw_tags", "unsaved")):
-        assert row not in bench_traces.MODES[mode].published
-    _, base_row, unwinder, *_ = bench_traces.rows("sw_tags", MEASURED)
+        assert row not in traces.MODES[mode].published
+    _, base_row, unwinder, *_ = traces.rows("sw_tags", MEASURED)
     assert base_row[1] == unwinder[1] == "no figure"
-    _, _, unwinder, _, scs, _ = bench_traces.rows("hw_tags", MEASURED)
+    _, _, unwinder, _, scs, _ = traces.rows("hw_tags", MEASURED)
     assert (unwinder[1], scs[1]) == ("+51.0 %", "+5.4 %")
 
 
 def test_remarks_say_what_is_in_the_figures():
-    stored, itself, goal = bench_traces.remarks("generic", MEASURED)
+    stored, itself, goal = traces.remarks("generic", MEASURED)
     assert stored == (
         "traces stored: 42 in the boot (40 allocations, 2 frees), 1,900 in the programs (1,000 and 900)"
     )
@@ -65,12 +67,12 @@ def test_remarks_say_what_is_in_the_figures():
 @pytest.mark.parametrize(("mode", "programs"), [("generic", 51_600_000), ("hw_tags", 52_600_000)])
 def test_a_goal_can_be_missed(mode, programs):
     figures = dict(MEASURED["figures"], **{"on+scs": kernel(11_110_000, programs, 390)})
-    *_, goal = bench_traces.remarks(mode, {**MEASURED, "figures": figures})
+    *_, goal = traces.remarks(mode, {**MEASURED, "figures": figures})
     assert goal.endswith(": missed")
 
 
 def test_the_document_has_a_table_for_each_mode():
-    text = bench_traces.markdown({"generic": MEASURED, "hw_tags": MEASURED})
+    text = traces.markdown({"generic": MEASURED, "hw_tags": MEASURED})
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
         "## Generic mode, inline checks",
         "## Hardware tags",
@@ -81,12 +83,12 @@ def test_the_document_has_a_table_for_each_mode():
 
 def test_every_kernel_that_a_row_needs_is_built_and_booted():
     kernels = {
-        bench_traces.key_of(features, parameter)
-        for features, parameters in bench_traces._kernels()
+        traces.key_of(features, parameter)
+        for features, parameters in traces._kernels()
         for parameter in parameters
     }
     assert kernels == set(MEASURED["figures"])
-    assert set(bench_traces.presets(["generic"]).values()) == {
+    assert set(traces.presets(["generic"]).values()) == {
         "arm64-generic-inline-clang",
         "arm64-generic-inline-clang+scs",
         "arm64-generic-inline-clang+scs-runtime",
@@ -107,19 +109,19 @@ def test_the_log_of_executed_code(tmp_path):
 @pytest.fixture(scope="module")
 def image():
     preset = builder.preset_name("generic", "inline", features=[])
-    return builder.build(preset, targets=(bench.KERNEL,))[bench.KERNEL]
+    return builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL]
 
 
 def test_one_kernel(image):
-    off, on = (bench_traces.measure_kernel(image, "generic", word, "test") for word in ("off", "on"))
+    off, on = (traces.measure_kernel(image, "generic", word, "test") for word in ("off", "on"))
     assert off["boot"] < off["programs"]
-    assert all(off[name] < on[name] for name in bench_traces.FIGURES)
-    before, after = (bench_traces._counts(image, "generic", programs) for programs in (4, 8))
+    assert all(off[name] < on[name] for name in traces.FIGURES)
+    before, after = (traces._counts(image, "generic", programs) for programs in (4, 8))
     # What a program allocates it also frees; the last one's frees may come later.
     allocations, frees = (after[i] - before[i] for i in (0, 1))
     assert allocations >= 4 * 4 and abs(allocations - frees) <= 2
     with pytest.raises(Failure, match=r"the kernel does not take a boot parameter: .*kasan\.stacktrace"):
-        bench_traces.measure_kernel(image, "generic", "sometimes", "test")
+        traces.measure_kernel(image, "generic", "sometimes", "test")
 
 
 def test_functions_of_an_image(image):

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone.base import ROOT
+from redzone.core.base import ROOT
 
 
 @pytest.mark.parametrize(

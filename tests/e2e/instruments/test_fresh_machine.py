@@ -15,10 +15,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import cli, debianroot, suites
-from redzone.base import ROOT, Failure
-from redzone.runner import FAIL, PASS
-from redzone.suites import fresh_machine
+from redzone import cli
+from redzone.core.base import ROOT, Failure
+from redzone.testing import debianroot, suites
+from redzone.testing.runner import FAIL, PASS
+from redzone.testing.suites import fresh_machine
 
 RUN = ["BUG: KASAN: slab-out-of-bounds in a+0x1/0x2", "BUG: KASAN: slab-use-after-free in b+0x1/0x2"]
 

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone.suites import _fuzz, fuzz_own
+from redzone.testing.suites import _fuzz, fuzz_own
 
 # Stands for `./redzone fuzz`: it says how far it is, and interrupts the suite when that waits for its end.
 INTERRUPTED = """\

@@ -12,17 +12,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import (
-    base,
-    each,
-    libraries,
-    library_source,
-    library_table,
-    rejects,
-    runner,
-)
+from redzone.core import base
 from redzone.decode import model
-from redzone.mutation import compare, guest, native, picker, places, verdict, workloads
+from redzone.libraries import catalogue, recipe, registries
+from redzone.run import each, each_build
+from redzone.testing import runner
+from redzone.testing.mutation import compare, guest, native, picker, places, verdict, workloads
 
 SAMPLE = b"""\
 #include <stdlib.h>
@@ -191,12 +186,10 @@ def test_coverage_is_that_of_the_segment():
 @pytest.fixture
 def sample(tmp_path, monkeypatch):
     """A library with one file and two test programs: (Library, [Case])."""
-    monkeypatch.setattr(libraries, "FOLDER", tmp_path)
-    program = libraries.Program(
-        "tests", sources=("tests/a.c", "tests/b.c"), library=("src/item.c",), each=True
-    )
-    source = library_source.Debian("pool/sample.tar.gz", "0", "sample-1")
-    library = libraries.Library("sample", source, (program,))
+    monkeypatch.setattr(recipe, "FOLDER", tmp_path)
+    program = recipe.Program("tests", sources=("tests/a.c", "tests/b.c"), library=("src/item.c",), each=True)
+    source = registries.Debian("pool/sample.tar.gz", "0", "sample-1")
+    library = recipe.Library("sample", source, (program,))
     for name in ("tests/a.c", "tests/b.c", "src/item.c"):
         library.path(name).parent.mkdir(parents=True, exist_ok=True)
         library.path(name).write_bytes(SAMPLE)
@@ -274,7 +267,7 @@ def test_names_below_a_tree(sample, tmp_path):
 
 
 def test_a_large_library_runs_a_part_of_its_tests():
-    table = {library.name: library for library in library_table.LIBRARIES}
+    table = {library.name: library for library in catalogue.LIBRARIES}
     for name, workload in workloads.WORKLOADS.items():
         (program,) = workloads.programs(table[name])
         (whole,) = (program for program in table[name].programs if program.name == workload.name)
@@ -287,7 +280,7 @@ def test_a_large_library_runs_a_part_of_its_tests():
 
 
 def test_a_library_without_a_workload_runs_all_of_its_tests():
-    assert workloads.programs(library_table.CJSON) == library_table.CJSON.programs
+    assert workloads.programs(catalogue.CJSON) == catalogue.CJSON.programs
 
 
 def test_options_for_the_compiler():
@@ -297,7 +290,7 @@ def test_options_for_the_compiler():
 
 
 def test_sqlite_is_not_optimised():
-    (program,) = workloads.programs(library_table.SQLITE)
+    (program,) = workloads.programs(catalogue.SQLITE)
     assert native.compiler_words(program.options)[-1] == "-O0"
 
 
@@ -307,7 +300,7 @@ def test_programs_that_are_too_large_for_one_image_get_several(monkeypatch, tmp_
 
     def images(case, files, size):
         sizes.append(size)
-        reject = rejects.Reject("does not compile", [])
+        reject = each_build.Reject("does not compile", [])
         return files, [("first", [0, 1]), ("second", [3])], {2: reject}
 
     monkeypatch.setattr(kernel, "_images", images)
@@ -323,7 +316,7 @@ def test_programs_that_are_too_large_for_one_image_get_several(monkeypatch, tmp_
 
 def test_a_control_that_does_not_build_is_a_failure(monkeypatch, tmp_path):
     kernel = guest.Kernel("generic", tmp_path)
-    reject = rejects.Reject("does not compile", ["item.c:1: error"])
+    reject = each_build.Reject("does not compile", ["item.c:1: error"])
     monkeypatch.setattr(kernel, "_images", lambda case, files, size: (files, [], {0: reject}))
     with pytest.raises(base.Failure, match="does not compile for the kernel"):
         kernel.run(SimpleNamespace(name="item.tests"), ["b.c"], "a.c", 1)
@@ -336,7 +329,7 @@ def test_the_size_of_a_program_is_that_of_its_objects(sample):
     source = library.root / "zeros.c"
     source.write_text("char zeros[1 << 20];\n")
     assert program.compile(case, "coverage", source, library.root, target) is None
-    assert 1 << 20 <= rejects.in_memory(target) < 2 << 20
+    assert 1 << 20 <= each_build.in_memory(target) < 2 << 20
 
 
 ASAN = """\

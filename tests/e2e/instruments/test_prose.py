@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone.suites import _prose
+from redzone.testing.suites import _prose
 
 
 def test_broken_links(tmp_path):

@@ -9,7 +9,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import console, soak
+from redzone.machine import console
+from redzone.testing import soak
 
 PLANTED = """\
 soak: planted uaf slab-use-after-free allocated,freed 2

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone.suites import freestanding, style
+from redzone.testing.suites import freestanding, style
 
 
 def test_import_cycle():
@@ -21,12 +21,12 @@ def test_import_cycle():
     cycle = style.import_cycle(sources)
     assert cycle[0] == cycle[-1] and set(cycle) == set(sources)
     relative = {
-        "redzone.ports.x.a": "from . import b\n",
-        "redzone.ports.x.b": "from .a import thing\n",
-        "redzone.ports.x": "",
+        "redzone.kit.ports.x.a": "from . import b\n",
+        "redzone.kit.ports.x.b": "from .a import thing\n",
+        "redzone.kit.ports.x": "",
     }
     assert style.import_cycle(relative) is not None
-    relative["redzone.ports.x.b"] = "from .. import a\n"
+    relative["redzone.kit.ports.x.b"] = "from .. import a\n"
     assert style.import_cycle(relative) is None
 
 

@@ -9,8 +9,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import runner, suites
-from redzone.suites import cases, freestanding, golden, kunit, kunit_bugs_removed, lockdep, unit
+from redzone.testing import runner, suites
+from redzone.testing.suites import cases, freestanding, golden, kunit, kunit_bugs_removed, lockdep, unit
 
 
 def context(quick=False, rest=False, mode=None):

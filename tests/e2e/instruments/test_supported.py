@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from redzone import supported
+from redzone.testing import supported
 
 PROGRAM = "int main(void)\n{\n\treturn 0;\n}\n"
 
@@ -29,7 +29,7 @@ def document():
 def old(document, now):
     """Skip: the document says less than holds."""
     new = " ".join(supported.only_in(now, document)) or "other words"
-    pytest.skip(f"docs/use/run.md is older than {new}: python -m redzone.supported writes it")
+    pytest.skip(f"docs/use/run.md is older than {new}: python -m redzone.testing.supported writes it")
 
 
 def test_words_too_many_are_found(document):

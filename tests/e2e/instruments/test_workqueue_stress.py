@@ -3,7 +3,7 @@
 
 import re
 
-from redzone.suites import workqueue_stress
+from redzone.testing.suites import workqueue_stress
 
 
 def test_short_run(redzone):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from redzone import base
-from redzone.base import Failure
-from redzone.decode import output
+from redzone.core import base
+from redzone.core.base import Failure
+from redzone.decode.output import wanted
 
 
 def register(group):
@@ -42,7 +42,7 @@ def register(group):
     @click.option(
         "--json", "json_file", metavar="FILE", help="Write all of it to FILE as JSON; - for stdout."
     )
-    @output.options
+    @wanted.options
     @click.option("--all", "everything", is_flag=True, help="Show all traces in full, and known bugs.")
     @click.option("--quiet", "-q", is_flag=True, help="Show the list of bugs only.")
     @click.pass_context
@@ -86,7 +86,7 @@ def run(logs, images, modules, folders, baseline, json_file, everything, quiet, 
     for folder in folders:
         if not Path(folder).is_dir():
             raise Failure(f"--source '{folder}': there is no such folder")
-    outputs = output.Outputs(**files, folders=list(folders))
+    outputs = wanted.Outputs(**files, folders=list(folders))
     if files["github"] and json_file == "-":
         raise Failure("--github and --json - both write to stdout; give --json a file")
     outputs.check([name for name in (*logs, *images) if name != "-"])

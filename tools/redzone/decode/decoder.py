@@ -8,9 +8,8 @@ import json
 import sys
 from pathlib import Path
 
-from redzone import variables
-from redzone.base import Failure
-from redzone.decode import explain, model, scan, signature, source
+from redzone.core.base import Failure
+from redzone.decode import explain, model, scan, signature, source, variables
 
 
 class Explainer:

@@ -4,7 +4,7 @@
 # Sentences read better in one piece.
 # ruff: noqa: E501
 
-from redzone import base
+from redzone.core import base
 from redzone.decode import memory, signature, source
 
 # Types of all sanitizers, by the mistake that they stand for.

@@ -11,8 +11,8 @@ import tempfile
 import zlib
 from pathlib import Path
 
-from redzone import exact, variables
-from redzone.base import Failure
+from redzone.core.base import Failure
+from redzone.decode import exact, variables
 from redzone.decode.model import Location, Variable
 from redzone.elf.file import ET_REL, ElfError, File
 from redzone.elf.symbols import Functions

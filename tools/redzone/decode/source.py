@@ -8,7 +8,7 @@ or if it lies below a folder that the user gave: a log must not make anyone publ
 import re
 from pathlib import Path, PurePosixPath
 
-from redzone import base
+from redzone.core import base
 from redzone.decode import roles
 from redzone.decode.model import Excerpt, SourceLine
 from redzone.elf import dwarf

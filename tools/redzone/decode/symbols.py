@@ -12,9 +12,9 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from redzone import base, exact, variables
-from redzone.base import Failure
-from redzone.decode import images, model
+from redzone.core import base
+from redzone.core.base import Failure
+from redzone.decode import exact, images, model, variables
 
 _SUFFIXES = (".ko", ".ko.debug", *(f".ko{suffix}" for suffix in images.PACKED))
 # Where distributions put debug information, by build ID; a folder of modules may hold the same tree.

@@ -10,7 +10,7 @@ import textwrap
 from rich.console import Console
 from rich.text import Text
 
-from redzone import base
+from redzone.core import base
 from redzone.decode.explain import place
 
 _TITLES = {

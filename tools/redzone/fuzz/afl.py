@@ -14,8 +14,8 @@ import re
 import shutil
 import time
 
-from redzone import base, tools
-from redzone.base import Failure
+from redzone.core import base, outside
+from redzone.core.base import Failure
 from redzone.fuzz.engine import Engine
 
 MAIN, OTHER = "main", "job"
@@ -67,7 +67,7 @@ class Afl(Engine):
         self.sync = options.folder / "sync"
         self.scratch = target.executable.parent / "afl"
         self.inputs = self.scratch / "inputs"
-        version = tools.version(tools.BY_KEY["afl++"])
+        version = outside.version(outside.BY_KEY["afl++"])
         self.cmplog = bool(version) and version[1] < NO_CMPLOG
         if version and not self.cmplog:
             base.say(f"afl-fuzz {version[0]} takes no comparisons of this target (CmpLog); 4.10 does")

@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone import base, process
-from redzone.base import Failure
+from redzone.core import base, process
+from redzone.core.base import Failure
 from redzone.fuzz.afl import Afl
 from redzone.fuzz.findings import Findings
 from redzone.fuzz.libfuzzer import LibFuzzer

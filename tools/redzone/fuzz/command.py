@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from redzone import base, builder, doctor
-from redzone.base import ROOT, Failure
+from redzone.build import builder
+from redzone.core import base, doctor
+from redzone.core.base import ROOT, Failure
+from redzone.core.options import YES
 from redzone.fuzz import options
-from redzone.options import YES
 
 # Options of `run` that mean the same here.
 SHARED = (
@@ -84,8 +85,8 @@ def register(group, check):
         \b
         Exit status: 0 no findings, 1 findings, 2 usage or build error, 130 interrupted.
         """
-        from redzone import job
         from redzone.fuzz import campaign, export, target
+        from redzone.run import job
 
         own = {name: values.pop(name) for name in (*options.NAMES, "jobs")}
         leaks = values.pop("leaks")

@@ -14,8 +14,8 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from redzone import base
-from redzone.base import Failure
+from redzone.core import base
+from redzone.core.base import Failure
 
 _BUILD = """\
 #!/bin/sh

@@ -16,7 +16,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import base
+from redzone.core import base
 from redzone.decode import decoder, symbols, terminal
 
 # The time for making one input small, in seconds, and how long the process may then need to end.

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from redzone.base import Failure
+from redzone.core.base import Failure
+from redzone.core.options import Choice, Number
 from redzone.fuzz.engine import NAMES as NAMES_OF_ENGINES
-from redzone.options import Choice, Number
 
 # What add() gives to a verb's function, without `jobs`.
 NAMES = (

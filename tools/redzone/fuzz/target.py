@@ -8,11 +8,13 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone import base, builder, machine
-from redzone.arch import DEFAULT, KERNELS
-from redzone.base import BUILD, ROOT, Failure
+from redzone.build import builder
+from redzone.core import base
+from redzone.core.arch import DEFAULT, KERNELS
+from redzone.core.base import BUILD, ROOT, Failure
 from redzone.elf.file import SHF_ALLOC, File
 from redzone.elf.symbols import symbols
+from redzone.machine import qemu
 
 HARNESS = ROOT / "kernel" / "tests" / "fuzz" / "harness.c"
 HERE = Path(__file__).resolve().parent
@@ -141,8 +143,8 @@ def shared_memory(memory):
 
 def wake_ports():
     """Return QEMU's words for the ports by which one side wakes the other: kernel/lib/host.c."""
-    wait = [*machine.output_to("wait", "@wait@"), *machine.port(1, "wait")]
-    return [*wait, *machine.output_to("wake", "@wake@"), *machine.port(2, "wake")]
+    wait = [*qemu.output_to("wait", "@wait@"), *qemu.port(1, "wait")]
+    return [*wait, *qemu.output_to("wake", "@wake@"), *qemu.port(2, "wake")]
 
 
 def machine_bytes(text):
@@ -174,6 +176,6 @@ def build(work, options, folder):
         places = _read_places(image.elf)
         if not places:
             raise Failure("the compiler made no counters: does the target have code?")
-    words = machine.qemu_command(target, "@console@")
+    words = qemu.qemu_command(target, "@console@")
     write_configuration(executable, words, target.memory, options, len(places) or HASHED, places)
     return Target(executable, image.elf, len(places) or None)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Builds kernels and programs: CMake, presets, the C library."""

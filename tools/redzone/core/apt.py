@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Asks Debian's tools for packages, with its own package lists below build/.
+
+It does not touch the machine's apt configuration, installs nothing, and needs no root. Standard library only:
+`doctor` uses it, and runs before there is a virtual environment.
+"""
+
+from pathlib import Path
+
+from redzone.core.process import call, reason
+
+# The answer of an archive that is not there must not take minutes.
+_PATIENCE = [
+    part
+    for option in ("http::Timeout=20", "https::Timeout=20", "Retries=1")
+    for part in ("-o", f"Acquire::{option}")
+]
+
+
+def options(folder, name, sources):
+    """Write @sources into @folder as apt's file @name. Return the apt options that make apt read only this
+    file.
+
+    name: ends in .list for one-line sources, in .sources for deb822 stanzas. Lists and cache go into @folder
+    as well.
+    """
+    for part in ("parts", "lists/partial", "cache/archives/partial"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    (folder / "parts" / name).write_text(sources, encoding="utf-8")
+    values = {
+        "Dir::Etc::SourceList": "/dev/null",
+        "Dir::Etc::SourceParts": folder / "parts",
+        "Dir::State::Lists": folder / "lists",
+        "Dir::Cache": folder / "cache",
+        # Run by root, apt drops its privileges, and then it cannot write here.
+        "APT::Sandbox::User": "root",
+    }
+    return [part for key, value in values.items() for part in ("-o", f"{key}={value}")]
+
+
+def codename():
+    """Return the code name of this machine's release, "" if it has none."""
+    try:
+        lines = Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    fields = dict(line.split("=", 1) for line in lines if "=" in line)
+    return fields.get("VERSION_CODENAME", "").strip('"')
+
+
+def _targets():
+    """Return the (URI, suite) pairs that this machine's apt reads."""
+    command = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
+    status, targets = call(command)
+    return (
+        [tuple(target.split(" ", 1)) for target in sorted(set(targets.splitlines()))] if status == 0 else []
+    )
+
+
+def pool_file(name, digest, target):
+    """Fetch the file @name of Debian's pool, as in "pool/main/m/musl/...", to @target, from the machine's own
+    archives. digest: its SHA-256, which apt checks.
+
+    Return None, or why that was not possible; then there is no @target. Raise base.DiskFull.
+    """
+    release = codename()
+    uris = sorted({uri for uri, suite in _targets() if release and suite == release})
+    if not uris:
+        return "this machine uses no archive of Debian"
+    for uri in uris:
+        command = ["/usr/lib/apt/apt-helper", *_PATIENCE, "-o", "APT::Sandbox::User=root"]
+        url = f"{uri.rstrip('/')}/{name}"
+        status, output = call([*command, "download-file", url, str(target), f"SHA256:{digest}"])
+        if status == 0:
+            return None
+        try:
+            why = reason(output, target.parent)
+        finally:
+            target.unlink(missing_ok=True)
+    return why
+
+
+def suite_lists(folder, suite):
+    """Return the apt options that read @suite, "unstable" for instance, of the machine's own archives.
+
+    The lists go into @folder. Return None if the machine uses no Debian archive.
+    """
+    own = {codename(), suite, "sid"} - {""}
+    uris = sorted({uri for uri, name in _targets() if name in own})
+    text = "".join(f"deb {uri} {suite} main\n" for uri in uris)
+    return options(folder, f"{suite}.list", text) if uris else None
+
+
+def newer_lists(folder):
+    """Return the apt options that read the backports and security suites of the machine's own archives.
+
+    The lists go into @folder. Return None if the machine uses no Debian archive.
+    """
+    release = codename()
+    lines = []
+    for uri, suite in _targets() if release else []:
+        if suite == release:
+            lines.append(f"deb {uri} {release}-backports main")
+        elif suite == f"{release}-security":
+            lines.append(f"deb {uri} {suite} main")
+    return options(folder, "newer.list", "\n".join(lines) + "\n") if lines else None

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Finds a QEMU whose memory tags work, for kernels with hardware tags.
+
+QEMU before 8 gives a whole page the same tag, so what it emulates is not MTE. If the machine's own QEMU is
+that old, this module unpacks Debian's backport below build/. It downloads 13 MB once, installs nothing, and
+does not touch the machine's apt configuration.
+
+Standard library only: `doctor` uses it, and runs before there is a virtual environment.
+"""
+
+import functools
+import shutil
+from pathlib import Path
+
+from redzone.core import apt, base, outside, process
+from redzone.core.base import BUILD, Failure
+
+MINIMUM = (8, 1)
+COMMAND = outside.BY_KEY["qemu-arm64"].command
+FOLDER = BUILD / "qemu"
+# Megabytes that package lists, packages and their contents take.
+ROOM = 160
+PACKAGES = ("qemu-system-arm", "qemu-system-common", "qemu-system-data")
+
+
+class Unavailable(Failure):
+    """There is no such QEMU, and it cannot be fetched."""
+
+
+def _installed():
+    """Return (version, its text) of the machine's own QEMU, or None."""
+    found = outside.version(outside.BY_KEY["qemu-arm64"])
+    return (found[1], found[0]) if found else None
+
+
+def _fetch(why):
+    """Unpack the packages into FOLDER/root."""
+    options = apt.newer_lists(FOLDER / "apt")
+    if options is None:
+        raise Unavailable(f"{why}, and this machine has no archive with a newer one")
+    base.say(f"{why}; fetching Debian's newer one (13 MB) into {base.relative(FOLDER)}")
+    # With less, apt-get update does not end.
+    base.check_room(FOLDER, megabytes=ROOM)
+    # Parts of a download that failed, or another version.
+    for package in FOLDER.glob("*.deb"):
+        package.unlink()
+    for command in (["update"], ["download", *PACKAGES]):
+        status, output = process.call(["apt-get", "-q", *options, *command], cwd=FOLDER)
+        if status != 0:
+            raise Unavailable(f"{why}, and a newer one cannot be fetched: {process.reason(output, FOLDER)}")
+    new = FOLDER / "new"
+    shutil.rmtree(new, ignore_errors=True)
+    for package in sorted(FOLDER.glob("*.deb")):
+        status, output = process.call(["dpkg-deb", "-x", str(package), str(new)])
+        if status != 0:
+            base.check_room(FOLDER, output)
+            raise Failure(f"{base.relative(package)} cannot be unpacked:\n{output}")
+        package.unlink()
+    new.rename(FOLDER / "root")
+
+
+def _unpacked():
+    """Return the command of the unpacked QEMU, and the options that it always needs.
+
+    Without -audio it loads the installed QEMU's modules for sound, if there are any, and then it aborts."""
+    root = FOLDER / "root" / "usr"
+    return [str(root / "bin" / COMMAND), "-L", str(root / "share" / "qemu"), "-audio", "none"]
+
+
+def _trouble(command):
+    """Return why @command does not start a machine with memory tags, None if it does."""
+    return outside.trouble(command, "virt,mte=on", "max")
+
+
+def state():
+    """Return ("ok" | "missing" | "broken", version, the file or None, what to do) for the present state;
+    fetches nothing.
+
+    The file is None if it is the machine's own QEMU."""
+    own = _installed()
+    if own and own[0] >= MINIMUM:
+        command, version, binary = [COMMAND], own[1], None
+    else:
+        command = _unpacked()
+        binary = Path(command[0])
+        found = outside.version(outside.Tool("qemu-mte", command[0], "", "test", ""))
+        version = found[0] if found else ""
+    if binary is None or binary.is_file():
+        why = _trouble(command)
+        if why is None:
+            return "ok", version, binary, ""
+        advice = f"It does not start a machine: {why}."
+        if binary:
+            advice += f" Delete {base.relative(FOLDER)}."
+        return "broken", version, binary, advice
+    where = base.relative(FOLDER)
+    advice = (
+        f"The first command that needs it fetches Debian's backport (13 MB) into {where}. If that is not "
+        f"possible, install QEMU {'.'.join(map(str, MINIMUM))} or newer, or unpack the backports suite's "
+        f"{', '.join(PACKAGES)} by dpkg-deb -x into {where}/root. Without it kernels with hardware tags are "
+        "built, but not run, and tests that would are skipped."
+    )
+    return "missing", "", binary, advice
+
+
+@functools.cache
+def command():
+    """Return QEMU's command and the options that it always needs. Raises Unavailable."""
+    own = _installed()
+    if own and own[0] >= MINIMUM:
+        return [COMMAND]
+    why = f"QEMU {own[1]} has one memory tag a page, not one in 16 bytes" if own else "QEMU is not installed"
+    found = _unpacked()
+    with base.locked(FOLDER):
+        if not Path(found[0]).is_file():
+            _fetch(why)
+    trouble = _trouble(found)
+    if trouble:
+        raise Unavailable(f"{why}, and the newer one does not start a machine: {trouble}")
+    return found
+
+
+def reason():
+    """Return why kernels with hardware tags cannot be booted, None if they can."""
+    try:
+        command()
+    except Unavailable as error:
+        return str(error)
+    return None

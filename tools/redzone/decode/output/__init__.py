@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What `./redzone decode` writes besides its text: HTML, SARIF, JUnit, and others."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What a port uses: flags, audit, amalgamate, size."""

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone size`: what the runtime takes of a microcontroller, measured; `./redzone budget`: what fits.
+
+size builds bench/small for a Cortex-M3 and boots it in QEMU. Sizes are read from the images, instructions are
+counted under -icount. budget computes with the figures that were recorded in bench/small.json; the suite
+porting measures them again.
+"""
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from redzone.build import builder
+from redzone.core import base, doctor, process
+from redzone.core.base import BUILD, ROOT, Failure
+from redzone.core.options import YES, Choice, check_output
+from redzone.elf.file import File
+from redzone.elf.symbols import symbols
+
+SMALL = ROOT / "bench" / "small"
+RECORDED = ROOT / "bench" / "small.json"
+# Bytes of code of the full layout, by GCC's -Os and Clang's -Oz: 16.5 KiB.
+CODE_GOAL = 16896
+COMPILERS = {"clang": "clang-19 --target=thumbv7m-none-eabi", "gcc": "arm-none-eabi-gcc"}
+LAYOUTS = ("full", "compact")
+REDZONE = 16  # heap.c's default, behind each object
+# All that a board can do without.
+OPTIONS = {
+    "CONFIG_KASAN_SLAB": 0,
+    "CONFIG_KASAN_IGNORE": 0,
+    "CONFIG_KASAN_START_CHECKS": 0,
+    "CONFIG_KASAN_MULTI_SHOT": 1,
+    "CONFIG_KASAN_DEPOT_SIZE": 2048,
+    "CONFIG_KASAN_STACK_DEPTH": 8,
+    "CONFIG_KASAN_WAITING_REPORTS": 0,
+    "CONFIG_KASAN_REPEAT_PLACES": 8,
+}
+# Tables, whose size options set; the rest of .bss is the runtime's own.
+TABLES = ("first_segment", "first_entries", "places", "waiting", "kasan_windows")
+# Parts of the full layout whose code is worth a line of its own: the option's other value.
+PARTS = {
+    "CONFIG_KASAN_SLAB": 1,
+    "CONFIG_KASAN_IGNORE": 1,
+    "CONFIG_KASAN_START_CHECKS": 1,
+    "CONFIG_KASAN_MULTI_SHOT": 0,
+    "CONFIG_KASAN_WAITING_REPORTS": 1,
+    "CONFIG_KASAN_STACK_OBJECTS": 0,
+    "CONFIG_KASAN_BUG_TYPES": 0,
+}
+TIMEOUT = 300
+# Least RAM for variables and stacks unless --program says it, as a part of all.
+PROGRAM_PART = 4
+
+
+def defines(changes=()):
+    """Return the make variable DEFINES with @changes to OPTIONS."""
+    return " ".join(f"{name}={value}" for name, value in {**OPTIONS, **dict(changes)}.items())
+
+
+def build(compiler, layout, program, ram, changes=(), extra=()):
+    """Build an image of bench/small. Return its path."""
+    # A folder for each set of options: make knows the files that an image is made from, not the options.
+    words = [
+        compiler,
+        layout,
+        str(ram),
+        *(f"{key.rpartition('_')[2].lower()}{value}" for key, value in changes),
+    ]
+    name = "-".join(words + [word.replace("=", "").lower() for word in extra])
+    out = BUILD / "small" / name
+    builder.check_make(ROOT, out)
+    out.mkdir(parents=True, exist_ok=True)
+    command = [
+        "make",
+        "-s",
+        "-j2",
+        "-C",
+        SMALL,
+        f"PROGRAM={program}",
+        f"LAYOUT={layout}",
+        f"CC={COMPILERS[compiler]}",
+        f"OUT={out}",
+        f"RAM={ram}",
+        f"DEFINES={defines(changes)}",
+        *extra,
+    ]
+    process.execute(command, out / "log")
+    return out / f"{program}.elf"
+
+
+def boot(image):
+    """Boot @image and return what it printed. Raise Failure unless it ends with status 0."""
+    command = ["qemu-system-arm", "-M", "mps2-an385", "-nographic", "-icount", "shift=0,sleep=off"]
+    command += ["-semihosting", "-kernel", str(image)]
+    try:
+        result = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as expired:
+        raise Failure(f"{base.relative(image)} did not end within {TIMEOUT} seconds") from expired
+    text = result.stdout.decode(errors="replace")
+    if result.returncode:
+        raise Failure(f"{base.relative(image)} ended with status {result.returncode}\n{text[-2000:]}")
+    return text
+
+
+def sizes(image):
+    """Return {code, constants, data, bss, tables} of the runtime in @image, in bytes."""
+    found = list(symbols(File.open(image)))
+    at = {symbol.name: symbol.value for symbol in found if symbol.name.startswith("__")}
+    tables = {symbol.name: symbol.size for symbol in found if symbol.name in TABLES}
+    return {
+        "code": at["__runtime_text_end"] - at["__runtime_text"],
+        "constants": at["__runtime_rodata_end"] - at["__runtime_text_end"],
+        "data": at["__runtime_data_end"] - at["__data_start"],
+        "bss": at["__runtime_bss_end"] - at["__bss_start"],
+        "tables": sum(tables.values()),
+    }
+
+
+def measure(compiler, layout):
+    """Return the figures of one compiler and layout, as they are in bench/small.json."""
+    figures = sizes(build(compiler, layout, "bugs", 65536))
+    costs = dict(re.findall(r"^cost (\w+) (\d+)", boot(build(compiler, layout, "cost", 65536)), re.M))
+    costs = {name: int(value) for name, value in costs.items()}
+    # For an object of 40 bytes, which needs no rounding.
+    figures["object"] = costs["room_40"] - costs["room_raw_40"] - REDZONE
+    for name in ("pair_raw", "pair_no_traces", "pair_traces", "trace_bytes"):
+        figures[name] = costs[name]
+    return figures
+
+
+def parts(compiler):
+    """Return {option: bytes that its part takes} of code and constants in the full layout."""
+
+    def total(changes):
+        found = sizes(build(compiler, "full", "bugs", 65536, changes))
+        return found["code"] + found["constants"]
+
+    small = total(())
+    return {name: abs(total(((name, value),)) - small) for name, value in PARTS.items()}
+
+
+def show(figures):
+    """Print the figures of some compilers and layouts beside the goals."""
+    table = Table(title="The runtime on a Cortex-M3, -Os")
+    table.add_column("")
+    for key in figures:
+        table.add_column(key, justify="right")
+    rows = (
+        (f"code, bytes (goal {CODE_GOAL})", lambda f: f["code"]),
+        ("constants, bytes", lambda f: f["constants"]),
+        ("variables beyond tables (goal 2048)", lambda f: f["bss"] + f["data"] - f["tables"]),
+        ("tables", lambda f: f["tables"]),
+        ("heap: bytes for an object beyond its redzone (goal 32)", lambda f: f["object"]),
+        ("malloc+free without KASAN, instructions", lambda f: f["pair_raw"]),
+        ("malloc+free, no traces", lambda f: f["pair_no_traces"]),
+        ("malloc+free, traces of 8 frames (goal 600)", lambda f: f["pair_traces"]),
+    )
+    for title, value in rows:
+        table.add_row(title, *(str(value(figures[key])) for key in figures))
+    Console(width=120).print(table)
+
+
+# --- The budget ------------------------------------------------------------------------------------------
+
+
+def up(value, unit):
+    """Round @value up to a multiple of @unit."""
+    return -(-value // unit) * unit
+
+
+@dataclass
+class Plan:
+    """One way to spend a part's memory. All sizes in bytes."""
+
+    layout: str
+    traces: bool
+    shadow: int
+    runtime: int
+    depot: int
+    queue: int
+    quarantine: int
+    program: int
+    flash: int
+    object: int
+    trace_bytes: int
+
+
+def plan(figures, layout, traces, ram, heap):
+    """Return the Plan of @layout for @ram bytes of which @heap are the heap."""
+    found = figures[layout]
+    shadow = up(ram // 9, 8) if layout == "full" else up(-(-heap // 33), 8)
+    depot = 0 if not traces else 4096 if ram >= 32768 else 2048
+    queue = 1024
+    runtime = found["bss"] + found["data"]
+    return Plan(
+        layout=layout,
+        traces=traces,
+        shadow=shadow,
+        runtime=runtime,
+        depot=depot,
+        queue=queue,
+        quarantine=up(heap // 8, 64),
+        program=ram - heap - shadow - runtime - depot - queue,
+        flash=found["code"] + found["constants"],
+        object=found["object"] + REDZONE,
+        trace_bytes=found["trace_bytes"],
+    )
+
+
+def choose(figures, ram, flash, heap, program):
+    """Return the richest Plan that leaves @program bytes of RAM. Raise Failure if none does."""
+    tried = []
+    for layout, traces in (("full", True), ("compact", True), ("compact", False)):
+        found = plan(figures, layout, traces, ram, heap)
+        if found.program >= program and found.flash <= flash:
+            return found
+        tried.append(found)
+    best = tried[-1]
+    lacks = []
+    if best.flash > flash:
+        lacks.append(f"{best.flash - flash} bytes of flash (the runtime takes {best.flash})")
+    if best.program < program:
+        lacks.append(f"{program - best.program} bytes of RAM: a smaller --heap or --program would do")
+    raise Failure("not even the compact shadow without traces fits; it lacks " + ", and ".join(lacks))
+
+
+def advice(found, heap, typical):
+    """Yield the lines that say what to set for @found, and what it buys."""
+    chunk = typical + found.object + 8
+    compact = found.layout == "compact"
+    yield "Set (make; the other kits have the same names):"
+    yield "  KASAN_OPTIMIZE := s"
+    if compact:
+        yield "  KASAN_STACK := 0"
+        yield "  KASAN_GLOBALS := 0"
+    options = dict(OPTIONS)
+    options["CONFIG_KASAN_DEPOT_SIZE"] = max(found.depot, 2048)
+    if compact:
+        options["CONFIG_KASAN_SHADOW_COMPACT"] = 1
+    yield "  KASAN_DEFINES := " + " ".join(f"{name}={value}" for name, value in options.items())
+    if not found.traces:
+        yield '  kasan_option("kasan.stacktrace", "off") at the start'
+    yield f"  a pool of {found.depot + found.queue} bytes for kasan_port_alloc()"
+    yield f"  .quarantine_max = {found.quarantine} in the heap's struct"
+    where = "the heap, its start a multiple of 32" if compact else "all of RAM but the shadow"
+    yield f"  one window: {where}; {found.shadow} bytes of shadow"
+    yield ""
+    yield "RAM, bytes:"
+    yield f"  {found.shadow:7} shadow"
+    yield f"  {found.runtime:7} the runtime's variables and tables"
+    yield f"  {found.depot:7} traces" + ("" if found.traces else " (none)")
+    yield f"  {found.queue:7} queue of the quarantine"
+    yield f"  {heap:7} heap"
+    yield f"  {found.program:7} left for your variables and stacks"
+    yield (
+        f"Flash: {found.flash} bytes for the runtime, beside what checks add to your code "
+        "(measure it: -Os, outline)."
+    )
+    yield ""
+    yield "It buys:"
+    kinds = "heap" if compact else "heap, stack and global variables"
+    yield f"  overflows, uses after free and bad frees: {kinds}"
+    if found.traces:
+        traces = found.depot // found.trace_bytes
+        yield f"  {traces} different traces of eight frames, for allocations and frees"
+    else:
+        yield "  no allocation and free traces: reports name the object and the code that touched it"
+    yield f"  {found.quarantine // (typical + found.object)} freed objects of {typical} bytes held back"
+    yield f"  {heap // chunk} objects of {typical} bytes in the heap (without KASAN {heap // (typical + 8)})"
+
+
+# --- The verbs -------------------------------------------------------------------------------------------
+
+
+class Bytes(click.ParamType):
+    """A size of a small system's memory."""
+
+    name = "SIZE"
+
+    def convert(self, value, param, context):
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d+)([KkMm]?)", value)
+        if not match:
+            raise Failure(f"{param.opts[0]} '{value}'; accepted: bytes, or a number with K or M, as in 24K")
+        return int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2].upper()]
+
+
+def recorded(compiler):
+    """Return the recorded figures of @compiler: {layout: figures}."""
+    return json.loads(RECORDED.read_text(encoding="utf-8"))[compiler]
+
+
+def register(group):
+    """Add the verbs to the command."""
+
+    @group.command("size", short_help="Measure what the runtime takes of a microcontroller.")
+    @click.option("--cc", type=Choice(tuple(COMPILERS)), help="One compiler only. Default: clang and gcc.")
+    @click.option("--parts", "with_parts", is_flag=True, help="Also what each option takes or saves (GCC).")
+    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
+    @YES
+    @click.pass_context
+    def size_verb(context, cc, with_parts, json_file, yes):
+        """Build and boot small systems for a Cortex-M3; print code, RAM, bytes of an object and instructions.
+
+        \b
+        Examples:
+          ./redzone size
+          ./redzone size --cc gcc --parts
+          ./redzone size --json bench/small.json
+        """
+        compilers = (cc,) if cc else tuple(COMPILERS)
+        check_output("--json", json_file)
+        tools = ["make", "qemu-arm64", "gcc-cortexm"] + ["clang-19", "lld"] * ("clang" in compilers)
+        doctor.require(tools, "measure sizes", yes)
+        figures = {name: {layout: measure(name, layout) for layout in LAYOUTS} for name in compilers}
+        show({f"{name}, {layout}": found for name, both in figures.items() for layout, found in both.items()})
+        if with_parts:
+            figures["parts"] = parts("gcc")
+            for name, value in figures["parts"].items():
+                click.echo(f"{value:6} bytes  {name}")
+        if json_file:
+            with open(json_file, "w", encoding="utf-8") as file:
+                file.write(json.dumps(figures, indent=1) + "\n")
+
+    @group.command("budget", short_help="Say what fits into a microcontroller, and what to set.")
+    @click.option("--ram", type=Bytes(), required=True, help="All RAM, as in 64K.")
+    @click.option("--flash", type=Bytes(), required=True, help="Flash that is free, as in 256K.")
+    @click.option("--heap", type=Bytes(), required=True, help="Of the RAM: your heap.")
+    @click.option("--program", type=Bytes(), help="RAM of your variables and stacks. Default: 1/4 of --ram.")
+    @click.option(
+        "--object", "typical", type=Bytes(), default="64", help="A typical allocation. Default: 64."
+    )
+    @click.option("--cc", type=Choice(tuple(COMPILERS)), default="gcc", help="Your compiler. Default: gcc.")
+    def budget_verb(ram, flash, heap, program, typical, cc):
+        """Compute from recorded sizes what KASAN takes of a small system, and print the best that fits.
+
+        \b
+        Examples:
+          ./redzone budget --ram 64K --flash 256K --heap 24K
+          ./redzone budget --ram 16K --flash 64K --heap 5K
+        """
+        if heap >= ram:
+            raise Failure(f"--heap {heap} is not less than --ram {ram}")
+        if not typical:
+            raise Failure("--object 0; accepted: 1 or more bytes")
+        found = choose(recorded(cc), ram, flash, heap, ram // PROGRAM_PART if program is None else program)
+        for line in advice(found, heap, typical):
+            click.echo(line)

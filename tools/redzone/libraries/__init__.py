@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Public C libraries that run in the kernel."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The machine that boots: QEMU, its console and logs."""

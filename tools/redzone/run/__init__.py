@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone run`: what is run, how, and what is shown."""

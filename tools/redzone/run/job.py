@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MIT
+"""Owns the options of `./redzone run`: checks them, and makes the machine that they describe."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from redzone.build import builder
+from redzone.core import base
+from redzone.core.base import ROOT, Failure
+from redzone.core.options import check_output
+from redzone.decode.output import wanted
+from redzone.machine import qemu
+from redzone.run import cpio, host_io, inputs, project
+
+EXAMPLE = ROOT / "examples" / "heap_bugs.c"
+# Options of compilers with which no object file for the machine comes out.
+_NO_OBJECT = re.compile(
+    r"-(?:flto(?:=.*)?|E|S|M{1,2}|emit-llvm|fsyntax-only|-target=.*|target|m(?:32|64|x32))$"
+)
+# Parameters that end the kernel at its first report. With --each the report ends its program instead.
+_ENDS = re.compile(r"(kasan\.fault=panic\w*|panic_on_warn(?:=(?!0$)\S*)?)$")
+
+
+# Seconds in which the kernel ends a program at its time limit.
+GRACE = 10
+_WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-parameter"]
+# With -fno-builtin the compiler does not know printf() by itself, and musl's headers do not say what it is.
+_WARNINGS += ["-include", str(ROOT / "kernel" / "libc" / "musl" / "formats.h")]
+
+
+@dataclass
+class Options:
+    """The options of `./redzone run`, by the names that cli.py gives them.
+
+    level: that of optimisation. separate: --each. report_file: for --json. data: from --file, [(name, Path)].
+    arguments: the program's, from after `--`. project: of a compile_commands.json, or None; targets: of it.
+    library: files that all programs of --each share. shard: text of --shard, or None. env: [(name, value)].
+    save: [(name, Path)]. own_stdin: without stdin, the program may have that of the command.
+    """
+
+    files: list
+    arch: str
+    mode: str
+    outline: bool
+    cc: str
+    level: str
+    cpu: str
+    smp: int
+    mem: str
+    append: list
+    timeout: float
+    includes: list
+    defines: list
+    cflags: list
+    data: list
+    modules: list
+    max_reports: int
+    icount: bool
+    separate: bool
+    report_file: str | None
+    log: str | None
+    no_symbolize: bool
+    yes: bool
+    arguments: list
+    html: str | None = None
+    sarif: str | None = None
+    junit: str | None = None
+    github: bool = False
+    project: str | None = None
+    targets: list = field(default_factory=list)
+    library: list = field(default_factory=list)
+    warnings: bool = False
+    shard: str | None = None
+    stack: str | None = None
+    kernel_headers: bool = False
+    stdin: str | None = None
+    env: list = field(default_factory=list)
+    save: list = field(default_factory=list)
+    own_stdin: bool = False
+    verbose: bool = False
+
+    def outputs(self):
+        """Return what other programs get of the decoded console."""
+        return wanted.Outputs(self.html, self.sarif, self.junit, self.github)
+
+
+@dataclass
+class Job:
+    """Options that have been checked, and what follows from them.
+
+    preset: the build's. sources, modules: absolute paths. files: the machine's, as archive.pack() takes them.
+    code: what each builder.Program gets in addition to its sources. parameters: the boot's. images: the ELF
+    files of what was built, for symbols. parts: more of what the program, or each of many, is made of.
+    numbers: with --each, the place of each file in the list of all, which has @total. exchange: what the
+    program gets besides files and gives back, from machine() on. owners: of a project's sources, {source:
+    target}.
+    """
+
+    options: Options
+    preset: str
+    sources: list
+    modules: list
+    files: list
+    code: dict
+    parameters: list = field(default_factory=list)
+    images: list = field(default_factory=list)
+    parts: dict = field(default_factory=dict)
+    numbers: list = field(default_factory=list)
+    total: int = 0
+    shard: inputs.Shard | None = None
+    exchange: host_io.Host | None = None
+    owners: dict = field(default_factory=dict)
+
+    @property
+    def limits_itself(self):
+        """Does the kernel end the program at the time limit, and say where it was?"""
+        return bool(self.options.timeout and not self.options.separate and not self.options.modules)
+
+    def tools(self):
+        """Return the keys of the outside tools that it needs."""
+        reading = [] if self.options.no_symbolize else ["symbolizer"]
+        return [*builder.tools_of(self.preset), f"qemu-{self.options.arch}", *reading]
+
+    def machine(self, image, folder):
+        """Return the machine that boots the builder.Image @image. @folder gets the archive of its files, and
+        what the program gives back."""
+        options = self.options
+        self.exchange = host_io.Host(options, folder)
+        initrd = folder / "files.cpio" if self.files or self.exchange.files else None
+        if initrd:
+            cpio.pack(self.files, initrd, self.exchange.files)
+        return qemu.Machine(
+            image.image,
+            initrd=initrd,
+            arch=options.arch,
+            cpu=options.cpu,
+            smp=options.smp,
+            memory=options.mem,
+            append=self.parameters,
+            arguments=list(options.arguments),
+            icount=options.icount,
+            mode=options.mode,
+            timeout=options.timeout,
+            grace=GRACE if self.limits_itself else 0,
+            max_reports=None if options.separate else options.max_reports,
+            host=self.exchange,
+        )
+
+
+def _say_without_effect(append):
+    """Name the boot parameters of @append that have no effect with --each."""
+    words = [word for text in append for word in text.split() if _ENDS.match(word.replace("-", "_"))]
+    if words:
+        base.say(f"{' '.join(words)}: no effect with --each, where a report ends its program only")
+
+
+def _check_cflags(cflags):
+    for option in filter(_NO_OBJECT.match, cflags):
+        raise Failure(
+            f"--cflag {option}: the compiler would not make an ordinary object file for this machine; "
+            "leave it out"
+        )
+
+
+def _check_room(files, mem):
+    """Raise Failure if the machine with --mem @mem has no room for @files, pairs of name and path."""
+    total = sum(len(cpio.read(path, f"--file {name}:")) + len(name) + 256 for name, path in files)
+    size = int(mem[:-1]) << {"K": 10, "M": 20, "G": 30}[mem[-1]]
+
+    def room(size):
+        # The emulator puts them behind the first part, and the device tree behind them.
+        return size - min(size // 2, 128 << 20) - (4 << 20)
+
+    if total > room(size):
+        better = 128 << 20
+        while total > room(better):
+            better *= 2
+        raise Failure(
+            f"--file: {total / (1 << 20):.1f} MiB of files are too many for --mem {mem}, where "
+            f"{room(size) >> 20} MiB have room; give --mem {better >> 20}M"
+        )
+
+
+def _includes(folders):
+    """Return the absolute paths of the header folders @folders, or raise Failure."""
+    for name in folders:
+        if not Path(name).is_dir():
+            raise Failure(f"-I '{name}' is not a directory")
+        builder.check_path(Path(name).resolve(), name)
+        base.remember_typed(name, folder=True)
+    return [Path(name).resolve() for name in folders]
+
+
+_ALL = (*inputs.SOURCES, *inputs.OBJECTS)
+
+
+def _more(options, main):
+    """Return (what builder.Program gets besides its sources, the project.Project, which may be empty).
+
+    The sources of a project join the Inputs @main.
+    """
+    more, found = {"objects": main.objects}, project.Project()
+    if options.project:
+        found = project.read(options.project, options.targets, options.warnings)
+        named = set(main.sources)
+        if both := named & set(found.sources):
+            raise Failure(f"'{base.relative(min(both))}' is named, and in the project as well")
+        main.sources += found.sources
+        # The code is somebody else's, and its warnings are not what the user came for.
+        silence = [] if options.warnings else ["-w"]
+        more["file_options"] = {source: [*words, *silence] for source, words in found.options.items()}
+    if options.library:
+        library = inputs.check(options.library, options.arch)
+        if both := set(main.sources) & set(library.sources):
+            raise Failure(f"'{base.relative(min(both))}' is a program and in the library")
+        more |= {"objects": library.objects, "library": library.sources}
+        if not options.warnings:
+            more["file_options"] = {source: ["-w"] for source in library.sources}
+    return more, found
+
+
+def check(options):
+    """Return the Job that the Options @options ask for. Raise Failure if there is something wrong with them.
+
+    Folders among the files of --each are replaced by the files in them.
+    """
+    if options.separate and not options.files:
+        raise Failure("--each needs files: every one is a program of its own")
+    if options.separate and options.modules:
+        raise Failure("--each and --module exclude each other; give one of them")
+    for name, given in (
+        ("--json", options.report_file),
+        ("--library", options.library),
+        ("--shard", options.shard),
+    ):
+        if given and not options.separate:
+            raise Failure(f"{name} goes with --each")
+    if options.project and options.separate:
+        raise Failure("--each and --project exclude each other; give one of them")
+    if options.kernel_headers and options.separate:
+        raise Failure("--kernel-headers does not go with --each")
+    if options.targets and not options.project:
+        raise Failure("--target goes with --project")
+    host_io.check(options)
+    _check_cflags(options.cflags)
+    where = "outline" if options.outline else "inline"
+    if not builder.can_instrument(options.mode, where, options.cc):
+        raise Failure("--mode sw_tags with --cc gcc: GCC has outline checks only; add --outline")
+    shard, chosen = None, []
+    if options.separate:
+        shard = inputs.shard_of(options.shard)
+        files = inputs.expand(options.files)
+        chosen = (shard or inputs.Shard(1, 1, "")).mine(files)
+        options.files = [file for _, file in chosen]
+        _say_without_effect(options.append)
+        total = len(files)
+    if options.project or (options.separate and not options.files):
+        example = []
+    else:
+        example = [] if options.modules else [str(EXAMPLE)]
+    main = inputs.check(options.files or example, options.arch, (".c",) if options.separate else _ALL)
+    more, found = _more(options, main)
+    if options.kernel_headers:
+        more["kernel"] = True
+    job = Job(
+        options,
+        preset=builder.preset_name(options.mode, where, options.cc, arch=options.arch),
+        sources=main.sources,
+        modules=inputs.check(options.modules, options.arch, (".c",)).sources,
+        code={"includes": _includes(options.includes), "defines": list(options.defines)},
+        files=list(options.data),
+        parts=more,
+        owners=found.owners,
+    )
+    if options.separate:
+        job.shard, job.total, job.numbers = shard, total, [number for number, _ in chosen]
+        if shard is not None:
+            base.say(
+                f"part {shard.index} of {shard.count} ({shard.origin}): {len(chosen)} of "
+                f"{base.plural(total, 'program')}"
+            )
+    for reason, count in found.left_out.items():
+        base.say(f"--project: left out {base.plural(count, 'file')}: {reason}")
+    more_warnings = _WARNINGS if options.warnings else []
+    job.code |= {"options": [f"-O{options.level}", *more_warnings], "cflags": list(options.cflags)}
+    _check_room(job.files, options.mem)
+    others = (("--log", options.log), ("--json", options.report_file))
+    others += tuple(("--save", path) for _, path in options.save)
+    read = [*job.sources, *job.modules, *(path for _, path in job.files)]
+    read += [*more.get("objects", ()), *more.get("library", ())]
+    read += [options.stdin] if options.stdin else []
+    for option, name in others:
+        check_output(option, name, read)
+    options.outputs().check(read, others)
+    # Report all bugs of one run, not only the first. The user's parameters come later, and so they override
+    # it.
+    job.parameters = [*([] if options.mode == "off" else ["kasan_multi_shot"]), *options.append]
+    if options.separate and options.mode != "off":
+        # Two programs may have a bug in one library function: each gets a full report of its own.
+        job.parameters.insert(0, "kasan.repeat=full")
+    if options.stack:
+        job.parameters.insert(0, f"program.stack={options.stack}")
+    if job.limits_itself:
+        job.parameters.insert(0, f"program.timeout_ms={max(1, int(options.timeout * 1000))}")
+    qemu.command_line(job.parameters, options.arguments)
+    return job

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Sums up `./redzone run` when the machine has ended: the reports, a crash and its place, the verdict."""
+
+import signal
+import sys
+
+from redzone.core import base
+from redzone.decode import terminal
+from redzone.decode.explain import place
+from redzone.decode.source import PLUMBING, is_users
+from redzone.run import unfound
+
+ABORTED = 134
+# For a report that comes late, where a source line would wrongly look like the place of the bug.
+LATE = "asynchronous: the access was earlier; kasan.mode=sync shows where"
+
+
+# --- Where a bug is ----------------------------------------------------------------------------------------
+
+
+def own_source(frames, sources):
+    """Return the first Location of the symbolized @frames whose file is in @sources (absolute paths) or is a
+    header or another file of the user's.
+
+    If none is, any file outside the kernel and the runtime counts: the C library's.
+    """
+    locations = [location for frame in frames for location in frame.locations]
+    for location in locations:
+        if location.path in sources or is_users(location.path):
+            return location
+    return next((one for one in locations if not one.path.startswith(PLUMBING)), None)
+
+
+def printed_place(report):
+    """Return where @report is as the kernel printed it, as in "fill+0x58/0x7c"."""
+    first = next(iter(report.frames("call")), None)
+    if first is None or first.name != report.where or first.size is None:
+        return report.where
+    return f"{first.name}+{first.offset:#x}/{first.size:#x}"
+
+
+def place_key(report, sources):
+    """Return what two reports of one bug share: the type, and the line or else the function."""
+    source = own_source(report.frames("call"), sources)
+    if source is not None:
+        return report.type, source.path, source.line or source.function
+    return report.type, report.where
+
+
+def signed_size(report):
+    """Return the size as the program meant it: below zero, if as an unsigned number it exceeds memory."""
+    size = report.access.size
+    return size - (1 << 64) if size is not None and size >> 63 else size
+
+
+def headline(report, sources):
+    """Return one line about @report for a summary."""
+    access, size = report.access, signed_size(report)
+    negative = size is not None and size < 0
+    # The kernel has no name of its own for a size that is negative.
+    text = "negative-size-param" if negative and report.type == "out-of-bounds" else report.type
+    if access.asynchronous:
+        return f"{text}, noticed in {report.where}() ({LATE})" if report.where else f"{text} ({LATE})"
+    if access.kind:
+        text += f", {access.kind}"
+        if size is not None:
+            text += f" of size {size}" if negative else f" of {base.plural(size, 'byte')}"
+    source = own_source(report.frames("call"), sources)
+    if source is not None:
+        return f"{text}, {place(source)} in {source.function}()"
+    return f"{text}, in {printed_place(report)}" if report.where else text
+
+
+# --- What is said ------------------------------------------------------------------------------------------
+
+
+def groups(reports, sources):
+    """Return [(first report, how many)]: reports of one place are one group, in the order of the first."""
+    found = {}
+    for report in reports:
+        found.setdefault(place_key(report, sources), []).append(report)
+    return [(members[0], len(members)) for members in found.values()]
+
+
+def say_reports(reports, sources):
+    """List the @reports, one line per place."""
+    different = groups(reports, sources)
+    count = base.plural(len(reports), "KASAN report")
+    if len(different) < len(reports):
+        count += f" from {base.plural(len(different), 'place')}"
+    base.say(f"{count}:")
+    for number, (report, times) in enumerate(different, 1):
+        again = f", {times} times" if times > 1 else ""
+        base.say(f"  {number}. {headline(report, sources)}{again}")
+    if len(different) > 1:
+        base.say("later reports may be consequences of the first: fix that one first")
+
+
+def crash_place(crash, sources):
+    """Return the Location that explains a console.Crash: the user's, else the first frame's, or None."""
+    known = (frame.locations[0] for frame in crash.frames if frame.locations)
+    return own_source(crash.frames, sources) or next(known, None)
+
+
+def in_program(crash, sources):
+    """Did the thread that runs main() crash?"""
+    return own_source(crash.frames, sources) is not None or any(
+        frame.name == "program_thread" for frame in crash.frames
+    )
+
+
+def crash_text(crash, sources):
+    """Return one line about a console.Crash."""
+    fault = crash.text.removeprefix("Unable to handle kernel ")
+    if crash.hang:
+        text = "the program was"
+    elif not in_program(crash, sources):
+        text = f"the kernel crashed: {crash.text}"
+    elif crash.stack is not None:
+        size = f"{crash.stack >> 20} MiB" if crash.stack >= 1 << 20 else f"{crash.stack >> 10} KiB"
+        text = f"the program overflowed its stack ({size})"
+    else:
+        text = f"the program crashed: {fault}"
+    source = crash_place(crash, sources)
+    if crash.hang:
+        return f"{text} in {source.function}() at {place(source)}" if source else ""
+    if source is not None:
+        return f"{text}: {source.function}() at {place(source)}"
+    frame = crash.frames[0] if crash.frames else None
+    return f"{text}: {frame.name}+{frame.offset:#x}" if frame is not None else text
+
+
+def hang_text(timeout, crash, sources):
+    """Return one line about a program that has not ended after @timeout seconds, and where it was."""
+    where = crash_text(crash, sources)
+    return f"no end after {timeout:g} s (--timeout)" + (f"; {where}" if where else "")
+
+
+def returned_text(status, number=None):
+    """Return one line about a program that returned @status, not 0. @number: of the signal that ended it, or
+    None."""
+    if status is None:
+        return "the program returned non-zero"
+    if status == ABORTED:
+        return f"the program aborted: abort() or a failed assert() (status {ABORTED})"
+    if number is not None:
+        try:
+            name = signal.Signals(number).name
+        except ValueError:
+            name = f"signal {number}"
+        return f"the program was ended by {name}, which it sent itself (status {status})"
+    return f"the program returned {status}"
+
+
+def off_text(reader):
+    """Return one line about a kernel whose KASAN is off.
+
+    reader: the console.Reader of a kernel with KASAN, None for one without.
+    """
+    text = "KASAN is off: nothing was checked"
+    if reader is None or reader.kasan_off is None:
+        return text
+    return f"{text}; the kernel said: {reader.kasan_off}"
+
+
+def say_unfound(mode):
+    """Say what a run in @mode without a report does not exclude."""
+    for line in unfound.lines(mode):
+        base.say(line)
+
+
+def conclude(outcome, screen, mode, verbose=False, timeout=None):
+    """Say how it ended.
+
+    screen: the View; without images, places are not wanted. mode: the kernel's. verbose: if nothing was
+    reported, say as well what that does not exclude. timeout: that of the program, in seconds.
+    """
+    reader = outcome.reader
+    if reader.reports and screen.images is not None:
+        say_reports(reader.reports, screen.sources)
+    elif reader.reports:
+        base.say(base.plural(len(reader.reports), "KASAN report"))
+    crash = reader.crash
+    if crash is not None and screen.images is not None:
+        screen.symbols.look_up([crash.report])
+    if outcome.status == base.CRASHED and crash is not None and outcome.ended:
+        text = crash_text(crash, screen.sources)
+        base.say(hang_text(timeout, crash, screen.sources) if crash.hang else text)
+        source = crash_place(crash, screen.sources)
+        excerpt = screen.explainer.excerpt(source) if source is not None else None
+        for line in excerpt.lines if excerpt is not None else ():
+            print(terminal.numbered(line), file=sys.stderr)
+    elif outcome.status == base.PROGRAM_FAILED and reader.returned is not None:
+        base.say(returned_text(reader.returned, reader.signal))
+    elif outcome.message:
+        base.say(outcome.message)
+    if reader.reports and crash is not None and crash.frames and crash.text.startswith("Unable"):
+        base.say(f"after that, {crash_text(crash, screen.sources)}")
+    if reader.reports and crash is not None and crash.hang:
+        base.say(hang_text(timeout, crash, screen.sources))
+    if reader.missing:
+        base.say(f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)")
+    if mode == "off" or reader.kasan_off is not None:
+        base.say(off_text(reader))
+    elif outcome.status == base.OK:
+        base.say("no KASAN report")
+        if verbose:
+            say_unfound(mode)

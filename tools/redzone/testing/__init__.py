@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone test`: the suites, and what they need."""

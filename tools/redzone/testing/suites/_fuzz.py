@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Runs `./redzone fuzz` for the suites that fuzz, in a folder of their own."""
+
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from redzone.build.builder import KERNEL
+from redzone.core import process
+from redzone.core.base import ROOT
+from redzone.testing.runner import FAIL, PASS, Result
+
+# What the command takes, for TOOLS of a suite.
+TOOLS = (*KERNEL, "clang-19", "symbolizer", "libfuzzer", "libc")
+HERE = ROOT / "tests" / "fuzz"
+# {first bytes of the input: what the finding's title begins with}, for bad.c.
+BAD = {
+    "Hang": "hang: no end after ",
+    "Null": "KASAN: null-ptr-deref",
+    "Exit": "exit: program returned 3",
+    "Free": "KASAN: double-free",
+    "Deep": "Kernel panic - not syncing: kernel stack overflow",
+    "Many": "KASAN: slab-out-of-bounds",
+    "Mail": "crash: the target has overwritten the fuzzer's mailbox",
+    # What it prints looks like a report of KASAN.
+    "Fake": "Oops - trap in LLVMFuzzerTestOneInput",
+}
+TIMEOUT = 7200
+# How long the command may take to end when it is interrupted, in seconds.
+STOP = 120
+
+
+class Fuzz:
+    """Runs the command in @folder; logs go to the runner.Context @context. @verb: the words that fuzz.
+
+    output: what the last command has printed, also if this process was interrupted meanwhile.
+    """
+
+    def __init__(self, context, folder, verb=("fuzz",)):
+        self.context, self.folder, self.verb = context, folder, verb
+        self.number = 0
+        self.output = ""
+        # A shell's background job ignores Ctrl-C, and so would all that it starts.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def run(self, *arguments):
+        """Return (status, output, log file)."""
+        return self.finish(self.start(*arguments))
+
+    def start(self, *arguments, **options):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.output = ""
+        return process.start([ROOT / "redzone", *self.verb, *arguments], cwd=self.folder, **options)
+
+    def finish(self, running):
+        try:
+            self.output, _ = running.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.output = f"{self._interrupt(running)}no end after {TIMEOUT} s\n"
+        except BaseException:
+            self.output = self._interrupt(running)
+            self.write_log(running.args, self.output)
+            raise
+        return running.returncode, self.output, self.write_log(running.args, self.output)
+
+    @staticmethod
+    def _interrupt(running):
+        """End the command, which ends what it has started: only this process may get Ctrl-C. Return all that
+        it has printed."""
+        if running.poll() is None:
+            running.send_signal(signal.SIGINT)
+        try:
+            return running.communicate(timeout=STOP)[0]
+        except subprocess.TimeoutExpired:
+            running.kill()
+            return running.communicate()[0]
+
+    def write_log(self, command, output):
+        self.number += 1
+        return self.context.write_log(f"{self.number:02}", f"$ {shlex.join(command)}\n{output}")
+
+    def titles(self, name):
+        """Return {title: folder} of the findings in the folder @name."""
+        found = (self.folder / name / "findings").glob("*/title")
+        return {path.read_text().strip(): path.parent for path in found}
+
+
+def result(name, wrong, log):
+    """Return the Result of a test. wrong: texts, none if all is well."""
+    return Result(name, FAIL if wrong else PASS, "; ".join(wrong), log)
+
+
+def missing(titles, wanted):
+    """Return a text for each start of a title in @wanted that none of @titles has."""
+    return [f"no finding '{start}'" for start in wanted if not any(t.startswith(start) for t in titles)]
+
+
+def wrong_end(status, output, word, fault):
+    """Return a text for each thing that is wrong with the end of a command that got Ctrl-C.
+
+    @status, @output: of the command. @word: what it says of @fault, which came before.
+    """
+    wrong = [] if status == 130 else [f"exit status {status}"]
+    if word not in output:
+        wrong.append(f"nothing says that {fault}")
+    return wrong
+
+
+def inputs(folder, *texts):
+    """Make a folder of inputs, as --seeds takes them."""
+    folder.mkdir(parents=True)
+    for text in texts:
+        (folder / text).write_bytes(text.encode())
+    return folder
+
+
+def descendants(pid):
+    """Return the processes below @pid, as [(number, name)]."""
+    children = {}
+    names = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = path.read_text()
+        except OSError:
+            continue
+        number, _, rest = text.partition(" (")
+        name, _, rest = rest.rpartition(") ")
+        children.setdefault(int(rest.split()[1]), []).append(int(number))
+        names[int(number)] = name
+    found, new = [], [pid]
+    while new:
+        new = [child for one in new for child in children.get(one, [])]
+        found += [(child, names[child]) for child in new]
+    return found
+
+
+def wait_for(running, condition):
+    """Wait until condition() gives something, and return that; None if @running ends before."""
+    while running.poll() is None:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.1)
+    return None
+
+
+def emulators(running):
+    """Return the numbers of the emulators that the process @running has started."""
+    return [number for number, name in descendants(running.pid) if name.startswith("qemu-system")]

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""The developers' own instruments from outside: bench, mutations, soak, style, the library tables, .ci/run.
+
+The tests are in tests/e2e/instruments, for pytest. They cost as much as the rest of tests/e2e and say nothing
+about Redzone itself, so that only .ci/run and those who change an instrument need them."""
+
+from redzone.core.base import ROOT
+from redzone.testing.suites import _pytest, e2e
+
+TOOLS = e2e.TOOLS
+SLOW = True
+
+
+def run(context):
+    context.missing("clang-22")
+    yield from _pytest.run(context, ROOT / "tests" / "e2e" / "instruments")

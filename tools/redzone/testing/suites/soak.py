@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Ten minutes of random traffic with planted bugs: all are reported, nothing else is, memory does not grow.
+
+docs/dev/soak.md says what runs and what is compared. --seconds and --seed choose the length and the sequence.
+A tag-based mode sees some bugs with a known probability only: their number is compared with it.
+"""
+
+import random
+
+from redzone.build.builder import KERNEL, preset_name
+from redzone.core import mteqemu
+from redzone.machine import qemu
+from redzone.testing import soak
+from redzone.testing.runner import FAIL, PASS, SKIP, Result
+
+SLOW = True
+MODES = ("generic", "sw_tags", "hw_tags", "off")
+OPTIONS = ("seconds", "seed")
+TOOLS = (*KERNEL, "clang-19")
+SECONDS = 600
+CPUS = 4
+MEMORY = "512M"
+# The machine may wait for the host: allow a few times the length, plus the boot.
+TIMEOUT_FACTOR = 4
+TIMEOUT_MORE = 300
+NOTE_SECONDS = 10
+# The ring of allocations must not lose a planted bug's before the bug is reported, however slow a thread is.
+RING = "kasan.stack_ring_size=262144"
+
+
+def run(context):
+    seconds = context.seconds or SECONDS
+    seed = context.seed if context.seed is not None else random.randrange(1 << 32)
+    mode = context.mode or "generic"
+    reason = mteqemu.reason() if mode == "hw_tags" else None
+    if reason:
+        yield Result("all", SKIP, reason)
+        return
+    image = context.build(preset_name(mode), targets=["redzone-soak"])["redzone-soak"]
+    context.note(f"{seconds} s, seed {seed}: repeat with --seconds {seconds} --seed {seed}")
+    target = qemu.Machine(
+        image.image,
+        smp=CPUS,
+        memory=MEMORY,
+        append=["kasan_multi_shot", "kasan.repeat=full", *([RING] if mode.endswith("_tags") else [])],
+        mode=mode,
+        arguments=[f"seconds={seconds}", f"seed={seed}"],
+        timeout=seconds * TIMEOUT_FACTOR + TIMEOUT_MORE,
+    )
+    seen = soak.Console()
+    reports = []
+    noted = 0
+
+    def follow(text, event, value):
+        nonlocal noted
+        sample = seen.feed(text)
+        if event == "report":
+            reports.append(value)
+        if sample and sample["seconds"] >= noted + NOTE_SECONDS:
+            noted = sample["seconds"]
+            context.note(
+                f"{noted} of {seconds} s: {sample['steps']} steps, {len(reports)} reports, "
+                f"{sample['used']} pages in use, {sample['quarantine'] >> 20} MiB in quarantine"
+            )
+
+    outcome, _, log = context.boot(mode, target, follow)
+    yield from results(seen, outcome, log)
+    chances = soak.chance_text(outcome.reader.reports, seen.planted)
+    if chances:
+        context.note(chances)
+    if len(seen.quiet) > 1:
+        context.note(f"at rest, middle and end of the run: {soak.memory_text(seen.quiet)}")
+        context.note(f"{seen.quiet[-1]['steps']} steps, {len(reports)} reports")
+
+
+def results(seen, outcome, log):
+    """Yield the results of a run: @seen is its console, @outcome how it ended."""
+
+    def result(name, error):
+        return Result(name, FAIL if error else PASS, error or "", log)
+
+    error = None
+    if outcome.reader.panic or not outcome.reader.halted:
+        error = outcome.message or "the kernel did not come to its end"
+    elif not seen.begin or not seen.end or not seen.quiet:
+        error = "the soak test did not come to its end"
+    yield result("ends", error)
+    if error:
+        return
+    errors, others = soak.judge_reports(outcome.reader.reports, seen.planted)
+    for name, text in errors.items():
+        if seen.begin["bugs"]:
+            yield result(f"planted.{name}", text)
+    errors, other_locks = soak.judge_locks(seen.lock_reports, seen.locks)
+    for name, text in errors.items():
+        if seen.begin["bugs"]:
+            yield result(f"planted-lock.{name}", text)
+    yield result("no-other-report", "\n".join(others + other_locks))
+    failures = list(seen.failures)
+    if seen.killed != seen.end["killed"]:
+        failures.append(f"{seen.killed} threads were killed, {seen.end['killed']} of them by planted bugs")
+    if seen.end["no_memory"]:
+        failures.append(f"{seen.end['no_memory']} allocations failed: the machine has too little memory")
+    yield result("nothing-else-wrong", "\n".join(failures))
+    for key, text in soak.judge_memory(seen.quiet, seen.begin["seconds"]).items():
+        yield result(f"no-growth.{key}", text)
