@@ -50,6 +50,23 @@ static unsigned long shadow_of(unsigned long va)
 	return (kasan_untag_addr(va) >> KASAN_SHADOW_SCALE_SHIFT) + CONFIG_KASAN_SHADOW_OFFSET;
 }
 
+/* 128 bytes at a time: the boot fills megabytes, and memset() takes a fifth more instructions. @size: a multiple. */
+static void fill(void *start, u8 value, size_t size)
+{
+	u64 *at = start, *const end = (u64 *)((char *)start + size);
+	u64 word = value * 0x0101010101010101UL;
+
+	/* Else a compiler may make a memset() of it again, and that checks shadow. */
+	OPTIMIZER_HIDE_VAR(word);
+	while (at < end) {
+#pragma GCC unroll 16
+		for (unsigned int i = 0; i < 16; i++)
+			at[i] = word;
+		at += 16;
+		OPTIMIZER_HIDE_VAR(at);
+	}
+}
+
 void kasan_early_init(void)
 {
 	unsigned long image = shadow_of((unsigned long)_text);
@@ -104,7 +121,7 @@ static bool make_real(unsigned long shadow, u8 value)
 		page = pgtable_page_alloc();
 	if (!page)
 		return false;
-	__memset(__va(page), value, PAGE_SIZE);
+	fill(__va(page), value, PAGE_SIZE);
 	spare = __map_kernel_range(shadow, page, PAGE_SIZE, PAGE_KERNEL) ? page : 0;
 	if (spare)
 		return false;
@@ -230,8 +247,8 @@ static bool make_block_real(unsigned long va)
 	if (*block & KASAN_BLOCK_REAL)
 		return true;
 	if (done < SHADOW_BLOCK) {
-		__memset(__va(pa) + done,
-			 *block & KASAN_BLOCK_FREE ? KASAN_PAGE_FREE : KASAN_SHADOW_OPEN, PIECE);
+		fill(__va(pa) + done,
+		     *block & KASAN_BLOCK_FREE ? KASAN_PAGE_FREE : KASAN_SHADOW_OPEN, PIECE);
 		*block += PIECE_ONE;
 		return false;
 	}
