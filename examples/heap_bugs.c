@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without inlining the reports' call traces show these functions by name. */
+/* Not inlined, so that call traces show these functions by name. */
 #define noinline __attribute__((noinline))
 
 struct message {
@@ -30,7 +30,7 @@ static noinline struct message *message_create(const char *text)
 		free(message);
 		return NULL;
 	}
-	/* Copies the characters; the NUL behind them has no room. */
+	/* Copies the characters; there is no room for the NUL. */
 	memcpy(message->text, text, message->length);
 	return message;
 }
@@ -41,14 +41,14 @@ static noinline void message_destroy(struct message *message)
 	free(message);
 }
 
-/* Bug 1: the text is not terminated when it is created, and here there is no byte left for the NUL.
+/* Bug 1: the text is not NUL-terminated on creation, and its buffer has no byte left for the NUL.
  */
 static noinline void message_terminate(struct message *message)
 {
 	message->text[message->length] = '\0'; /* one byte past the end of the heap object */
 }
 
-/* Bug 2: the caller has given the message back already. */
+/* Bug 2: the caller has already freed the message. */
 static noinline size_t message_length(const struct message *message)
 {
 	return message->length; /* a read of freed memory */
@@ -61,14 +61,13 @@ int main(int argc, char **argv)
 	if (!message)
 		return 1;
 
-	printf("1. A heap overflow: 13 characters in a 13-byte object, and then a NUL behind "
-	       "them.\n");
+	printf("1. Heap overflow: 13 characters fill a 13-byte object; "
+	       "the terminating NUL goes past its end.\n");
 	message_terminate(message);
 
-	printf("2. A use after free: the length of a message that was destroyed.\n");
+	printf("2. Use after free: reading the length of a destroyed message.\n");
 	message_destroy(message);
-	printf("   The length read is %zu, for 13 characters: this memory is not the message's "
-	       "now.\n",
+	printf("   Read length %zu (it was 13): the memory no longer belongs to the message.\n",
 	       message_length(message));
 	return 0;
 }

@@ -6,23 +6,24 @@
  *
  *  - Context. A function may be called in any context: interrupts on or off, inside an exception handler, on
  *    several CPUs at once, with any lock of the system held. It must not sleep. It must not wait for a lock that
- *    its caller, or the CPU it runs on, may hold: try such a lock, and do without what it guards. It returns with
- *    interrupts as they were.
+ *    its caller, or the CPU it runs on, may hold: use trylock, and do without the data if it fails. It returns
+ *    with interrupts as they were.
  *  - Instrumentation. A function must not be instrumented: compile its file without -fsanitize, or give it
- *    __attribute__((no_sanitize_address)). Do the same to the functions that it calls. A bug that is found there
- *    during a report is printed after that report.
+ *    __attribute__((no_sanitize_address)). Do the same to the functions that it calls. A bug found in these
+ *    functions during a report is printed afterwards.
  *  - The runtime. A function may call what takes no lock and reports nothing: kasan_reset_tag(),
- *    kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). It must not call anything else of
- *    the runtime, and must not allocate or free memory that is under the runtime's hooks: both may need a
- *    lock that is held.
- *  - Arguments. Structs to be filled are valid and zeroed, buffers and texts are valid. An address that a
+ *    kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). Unless its comment says so, it must not
+ *    call anything else of the runtime, and must not allocate or free memory that is under the runtime's hooks:
+ *    both may need a runtime lock that is already held.
+ *  - Arguments. Structs to be filled are valid and zeroed, buffers are valid, strings are NUL-terminated and
+ *    readable. An address that a
  *    function is asked about (@addr, @pc) may be any number at all: it comes from a bug, or from memory that
  *    a bug has overwritten. Look it up; do not follow it before you know where it leads. Sizes are in
  *    bytes.
  *
  * "In reports" means: under the report lock, with interrupts off, on the CPU that prints. There is one
  * report at a time over all CPUs, so such a function may use static buffers. A report that had to wait is
- * printed by another context than the one that found the bug.
+ * printed in a different context from the one that found the bug.
  *
  * REQUIRED functions have no default: a port that forgets one fails at link time with its name.
  * OPTIONAL functions have a weak default in the runtime, stated at each.
@@ -43,21 +44,21 @@ struct kasan_report_info;
 /* --- REQUIRED, hot: called on allocation paths --- */
 
 /*
- * Write these three as ordinary functions. For speed, write them as static inline functions in a header,
- * and name it with -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'. With #define KASAN_PORT_HAS_TASK_ID that
- * header also supplies uint32_t kasan_port_task_id(void), the number that kasan_port_task() would fill in:
- * the runtime needs nothing else while it stores no stacks. With #define KASAN_PORT_HAS_TASK_STACK in addition, it
- * also supplies bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end): it fills in the
- * running task's stack if @sp, an address on the stack that the CPU is on, lies in it. If not, or in an
+ * Write these three functions as ordinary functions, or, for speed, as static inline functions in a header named
+ * with -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'. With #define KASAN_PORT_HAS_TASK_ID that header also supplies
+ * uint32_t kasan_port_task_id(void), which returns what kasan_port_task() would put in id; the runtime then calls
+ * only this if traces are off. With #define KASAN_PORT_HAS_TASK_STACK in addition, it also supplies
+ * bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end): it returns true and the stack's bounds
+ * if @sp, an address on the stack that the CPU is on, lies on the running task's stack. Otherwise, or in an
  * interrupt (see trace_end), it returns false, and the runtime calls kasan_port_task().
  *
- * A system that is compiled with -fsanitize=shadow-call-stack can have traces copied from the shadow stack: less
- * than half the work of following frames, and right even where a bug has overwritten the ordinary stack. With
+ * A system that is compiled with -fsanitize=shadow-call-stack can have traces copied from the shadow stack: this
+ * costs less than half as much as following frames, and is right even if a bug has overwritten the ordinary stack. With
  * #define KASAN_PORT_HAS_SHADOW_STACK that header supplies
  *	uintptr_t kasan_port_scs_top(void)		address just above the newest entry of the shadow stack that the CPU
- *							is on: x18 on arm64, gp on riscv64. 0: this context has none, and
- *							frames are followed
- *	uintptr_t kasan_port_scs_base(uintptr_t top)	address of its oldest entry. @top: the other function's result
+ *							is on: x18 on arm64, gp on riscv64. Return 0 if there is none;
+ *							frames are followed instead
+ *	uintptr_t kasan_port_scs_base(uintptr_t top)	address of its oldest entry. @top: kasan_port_scs_top()'s result
  * The stack grows up. All words between the two are return addresses and may be read; a 0 among them ends the trace.
  * In an interrupt that uses the interrupted code's shadow stack, the base is where its own entries begin: see
  * trace_end.
@@ -73,28 +74,31 @@ extern "C" {
 #ifndef KASAN_PORT_INLINE_H
 /** kasan_port_irq_save() - disable interrupts on this CPU. Calls nest. Return: the previous state, opaque. */
 unsigned long kasan_port_irq_save(void);
-/** kasan_port_irq_restore() - undo the last kasan_port_irq_save() that was not undone yet. @flags: its
+/** kasan_port_irq_restore() - undo the most recent outstanding kasan_port_irq_save(). @flags: its
  *  return value. */
 void kasan_port_irq_restore(unsigned long flags);
 /** kasan_port_cpu() - Return: number of this CPU, below CONFIG_KASAN_NR_CPUS; stable while
- *  interrupts are off. With interrupts on, the number of any CPU that the caller was just on will do. */
+ *  interrupts are off. With interrupts on, a CPU number that may already be out of date is fine. */
 unsigned int kasan_port_cpu(void);
 #endif
 
 /**
  * struct kasan_port_task - the running task, filled by kasan_port_task()
- * @id: number of the task or thread, 0 if there is none. Without numbers part of the address of its descriptor will do.
- * @name: NUL-terminated; NULL if there is none. Reports copy it at once, as far as it can be read.
+ * @id: number of the task or thread, 0 if there is none. If tasks have no numbers, use part of the descriptor's
+ *	address.
+ * @name: NUL-terminated; NULL if there is none. Reports copy it at once, up to the first unreadable byte.
  * @stack_start: lowest address of the stack that the CPU is on; 0 if not known (then no stack is
  *	unwound and no stack object described).
  * @stack_end: first address above that stack. Traces of allocations and frees read frames anywhere between the
- *	two, so the bounds must be true; reports first test how much of it can be read. In a context switch the
- *	running task may be the next one while the CPU is on the last one's stack: give 0 if the stack pointer is outside.
+ *	two, so the bounds must be true; reports first test how much of the stack can be read. In a context switch
+ *	the running task may be the next one while the CPU is on the last one's stack: if the stack pointer is outside
+ *	that task's stack, give 0 for both.
  * @trace_end: in an interrupt handler that runs on the stack of the interrupted code: address above the
  *	handler's own frames, else 0. Traces of allocations and frees end there: with the interrupted frames
- *	included, each trace would be a new one and the depot would fill up. Traces in reports go on.
- * @overflowed: more was once pushed onto this stack than it holds: the pattern that the system keeps at its lowest
- *	words is gone. Only reports read it, and they say so.
+ *	included, each trace would be a new one and the depot would fill up. Report traces continue into the
+ *	interrupted code.
+ * @overflowed: true if the stack has overflowed (its canary words were overwritten). Only reports read it, and they
+ *	say so.
  */
 struct kasan_port_task {
 	uint32_t id;
@@ -105,25 +109,25 @@ struct kasan_port_task {
 	bool overflowed;
 };
 
-/* --- REQUIRED --- */
-
-/** kasan_port_task() - describe the running task. @task: zeroed by the caller. Hot: allocations and frees
- *  call it for the task number and the stack bounds. Reports call it in the context that found the bug. */
+/** kasan_port_task() - describe the running task. @task: zeroed by the caller. Allocations and frees call it for
+ *  the task number and the stack bounds. Reports call it in the context that found the bug. */
 void kasan_port_task(struct kasan_port_task *task);
+
+/* --- REQUIRED --- */
 
 /**
  * kasan_port_alloc() - memory for the runtime's own tables
  * @size: bytes, a multiple of CONFIG_KASAN_PAGE_SIZE.
  *
  * Take it from a fixed pool, or as whole pages from the system's page allocator, with or without
- * kasan_alloc_pages() for them. Do not take slab objects or chunks of a heap with hooks: the runtime
- * would store their trace, and may hold the lock for that. It never gives the memory back.
+ * kasan_alloc_pages() for them. Do not take slab objects or chunks of a heap with hooks: storing their trace
+ * could need a lock that is held. The runtime never gives the memory back.
  *
  * Called for blocks of the stack depot and of the stack ring, for pages of the quarantines' queues, and for the
  * map of kasan.slack=check: by kasan_init(), and inside any allocation or free of the system, then with
  * interrupts off and perhaps with a lock of the runtime held. Not in reports.
  *
- * Return: zeroed memory aligned to 16 bytes, or NULL: then the stack is not kept or the quarantine holds
+ * Return: zeroed memory aligned to 16 bytes, or NULL: then the trace is dropped or the quarantine holds
  * fewer objects, and nothing else fails. The runtime asks again when it needs memory again.
  */
 void *kasan_port_alloc(size_t size);
@@ -133,14 +137,14 @@ void *kasan_port_alloc(size_t size);
  * @text: the line, NUL-terminated, without a line feed. At most 255 characters.
  *
  * Called in reports, and in the same way for notices of one line. Lines of one report come in order, from
- * one CPU, and never from two reports at once. Outside reports, the system's own calls of
- * kasan_report_line() come here in their caller's context. A prefix (timestamp) must have the same width on
+ * one CPU, and never from two reports at once. Outside reports, calls from your own code to
+ * kasan_report_line() also end up here, in their caller's context. A prefix (timestamp) must have the same width on
  * every line.
  */
 void kasan_port_print(const char *text);
 
-/** kasan_port_panic() - stop the system: kasan.fault=panic was given, or code that cannot go on after a report
- *  (built without recovery) has had one. Called after the report, with no lock of the runtime held: it may
+/** kasan_port_panic() - stop the system: kasan.fault=panic was given, or code built without recovery has
+ *  reported a bug. Called after the report, with no lock of the runtime held: it may
  *  call the runtime. The exception is code built without recovery that has a bug inside a report: then it
  *  is called in that report.
  *  @why: one line. */
@@ -190,8 +194,8 @@ struct kasan_ksyms {
 };
 extern const struct kasan_ksyms kasan_ksyms;
 
-/** kasan_port_variable() - name a global variable: software tags, where the compiler's description has no name
- *  @addr: the variable's first byte, without a tag. @buf, @size: where to write the name, NUL-terminated. Called in
+/** kasan_port_variable() - name a global variable. Used with software tags, when the compiler did not record
+ *  the variable's name. @addr: the variable's first byte, without a tag. @buf, @size: where to write the name, NUL-terminated. Called in
  *  reports, one at a time. Default: finds nothing. Return: true if found. */
 bool kasan_port_variable(uintptr_t addr, char *buf, size_t size);
 
@@ -203,14 +207,14 @@ uint64_t kasan_port_clock(void);
  *  kasan.slack=check. Called at the first allocation of each CPU. Default: 0, every boot has the same sequence. */
 uint64_t kasan_port_seed(void);
 
-/** kasan_port_readable() - may @size bytes at @addr be read without a fault? Called before the runtime
- *  believes memory that a bug may have corrupted: in reports, also under a second lock of the runtime; by a
+/** kasan_port_readable() - can @size bytes at @addr be read without a fault? Called before the runtime
+ *  trusts memory that a bug may have corrupted: in reports, also under a second lock of the runtime; by a
  *  CPU whose report must wait; and by kasan_heap_free() and related functions for early chunks. A range
  *  that wraps around is not readable. Default: true if the range has shadow; in the windowed layout also
  *  everywhere else, except near null. */
 bool kasan_port_readable(const void *addr, size_t size);
 
-/** kasan_port_image() - where in RAM the program itself lies: code (unless it runs from flash), data,
+/** kasan_port_image() - where in RAM the program itself is: code (unless it runs from flash), data,
  *  bss and the stacks that it is linked with. @start: first byte; @end: first byte after it. Called only by
  *  kasan_window_add(), while booting: it refuses shadow on top of the image, and a first window that leaves
  *  out a part of the image. Default: false, nothing is compared. */
@@ -222,7 +226,7 @@ bool kasan_port_image(uintptr_t *start, uintptr_t *end);
  *  memory. */
 bool kasan_port_is_user(uintptr_t addr);
 
-/** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included?
+/** kasan_port_find_object() - which heap object, live or freed, holds @addr (redzones count)?
  *  @obj: filled, see <kasan/kasan.h>. Called in reports; outside reports by kasan_record_aux_stack(),
  *  kasan_cache_check_slack(), kasan_mempool_poison_object() and related functions, in their callers' context,
  *  with pointers that may be just as wrong. The runtime finds objects of a kasan_heap without the port, even
@@ -239,7 +243,7 @@ bool kasan_port_find_area(const void *addr, struct kasan_area *area);
  * @task: zeroed. @id and @name are filled. With @stack_start, @stack_end and @overflowed reports can tell the overflow of
  *	that stack from other bugs.
  *
- * In reports. A task whose stack holds @addr comes before one whose stack begins above it.
+ * In reports. A task whose stack holds @addr takes precedence over one whose stack begins above it.
  *
  * Default: false, reports say "another task".
  */
@@ -251,8 +255,8 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
  * @size: filled: its size in bytes, at least KASAN_REPORT_STACK_MIN of <kasan/report.h>.
  *
  * No task and no interrupt uses it. Each CPU has one of its own. Called with interrupts off,
- * and used with interrupts off; interrupts that kasan_port_irq_save() does not mask may use it below the report. On it
- * run all functions that are called "in reports". kasan_port_report_end(), report hooks and kasan_port_panic() run on
+ * and used with interrupts off; interrupts that kasan_port_irq_save() does not mask may use it below the report.
+ * All functions called "in reports" run on it. kasan_port_report_end(), report hooks and kasan_port_panic() run on
  * the stack of the context that found the bug.
  *
  * Default: NULL, reports run on the stack of the context that found the bug. If kasan_port_task() says that too little
@@ -262,13 +266,13 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
  */
 void *kasan_port_report_stack(size_t *size);
 
-/** kasan_port_is_code() - is @pc, an address that was found on a stack, one of code that the system executes? Traces in
+/** kasan_port_is_code() - can @pc, an address that was found on a stack, be executable code? Traces in
  *  reports end at the first that is not. In reports. Default: true; on Cortex-M true outside of the address ranges
  *  that the processor never executes. */
 bool kasan_port_is_code(uintptr_t pc);
 
-/** kasan_port_is_interrupted() - does a trace go from @before, a return address, to an instruction that an exception has
- *  interrupted? That address is then looked up as it is, not as one that follows a call. In reports. Default: false. */
+/** kasan_port_is_interrupted() - is the entry after @before, a return address, an interrupted instruction rather than a
+ *  call? That address is then looked up as it is, not as one that follows a call. In reports. Default: false. */
 bool kasan_port_is_interrupted(uintptr_t before);
 
 /** kasan_port_task_depth() - where the running task keeps its depth of kasan_disable_current(); 0 in a new
@@ -308,7 +312,7 @@ void kasan_port_report_end(const struct kasan_report_info *info);
 
 /*
  * Called by the checked memcpy(), memmove() and memset() after the check, and by the runtime for its own memory,
- * in reports too. Pointers are valid unless those of the checked operation were not.
+ * in reports too. They may be invalid only if the checked call got invalid pointers.
  */
 
 void *__memcpy(void *dst, const void *src, size_t n);
