@@ -64,12 +64,12 @@ class Tables(Order):
 def _with_features(function):
     """Add the options for features of the kernel, which the verb passes to builder.choose_features()."""
     for option, text in (
-        ("--preempt-rt", "Kernels are real-time: spin locks sleep, interrupt handlers run in threads."),
-        ("--lockdep", "Kernels check the order of their locks."),
-        ("--tagged-globals", "Kernels also tag global variables: --mode sw_tags with Clang."),
-        ("--mte-stack", "Kernels also tag stack variables: --mode hw_tags with Clang."),
-        ("--kstack-erase", "Kernels erase the kernel stack on return to user mode."),
-        ("--shadow-call-stack", "Kernels keep return addresses on a second stack, and copy traces from it."),
+        ("--preempt-rt", "Build a real-time kernel: spin locks sleep, interrupt handlers run in threads."),
+        ("--lockdep", "Build the kernel with checks of the order of its locks."),
+        ("--tagged-globals", "Also tag the kernel's global variables: --mode sw_tags with Clang."),
+        ("--mte-stack", "Also tag the kernel's stack variables: --mode hw_tags with Clang."),
+        ("--kstack-erase", "Erase the kernel stack on return to user mode."),
+        ("--shadow-call-stack", "Build the kernel with a shadow call stack, and copy stack traces from it."),
     ):
         function = click.option(option, is_flag=True, help=text)(function)
     return function
@@ -123,7 +123,7 @@ def command():
       ./redzone run hello.c         your own file with int main(void)
       ./redzone doctor --install    install what run needs
 
-    Each verb has its own --help.
+    Each command has its own --help.
     """
 
 
@@ -162,7 +162,7 @@ def command():
     "--timeout",
     type=Number(float, 0.1, 86400, "SECONDS"),
     default="60",
-    help="Stop a program that takes longer, and say where it was. Default: 60.",
+    help="Stop a program that takes longer, and show where it was stuck. Default: 60.",
 )
 @click.option("-I", "includes", multiple=True, metavar="DIR", help="Also look for headers in DIR.")
 @click.option("-D", "defines", type=Macro(), multiple=True, help="Define a macro.")
@@ -198,7 +198,7 @@ def command():
     "--save",
     type=Pair(),
     multiple=True,
-    help="Bring the file NAME that the program wrote to the host when it has ended.",
+    help="When the program ends, copy its file NAME to HOSTPATH.",
 )
 @click.option(
     "--module",
@@ -214,7 +214,7 @@ def command():
     help="Stop the machine after N reports. Default: 20.",
 )
 @click.option(
-    "--icount", is_flag=True, help="Count instructions as time: every run of one kernel is the same."
+    "--icount", is_flag=True, help="Use the instruction count as the clock, so that runs are reproducible."
 )
 @click.option(
     "--each",
@@ -226,13 +226,13 @@ def command():
     "--library",
     multiple=True,
     metavar="FILE",
-    help="With --each: link FILE (.c .S .o .a, or a folder), compiled once, to every program that uses it.",
+    help="With --each: link FILE (.c .S .o .a, or a folder of these), compiled once, to every program that uses it.",
 )
 @click.option(
     "--shard",
     type=Part(),
     metavar="I/N",
-    help="With --each: run only part I of N. Default: what Bazel, GitLab, CircleCI or Buildkite ask for.",
+    help="With --each: run only part I of N. Default: taken from the environment of Bazel, GitLab, CircleCI or Buildkite.",
 )
 @click.option(
     "--project",
@@ -243,7 +243,7 @@ def command():
     "--target", "targets", multiple=True, metavar="NAME", help="Only the files of this target of --project."
 )
 @click.option(
-    "--warnings", is_flag=True, help="Show warnings of --project and --library, and more of your files."
+    "--warnings", is_flag=True, help="Show warnings of --project and --library, and more warnings for your own files."
 )
 @click.option("--json", "report_file", metavar="FILE", help="With --each: also write the verdicts to FILE.")
 @click.option(
@@ -251,7 +251,7 @@ def command():
 )
 @click.option("--no-symbolize", is_flag=True, help="Print reports as they come, without source lines.")
 @click.option(
-    "-v", "--verbose", is_flag=True, help="After a run without a report, say which bugs are not found."
+    "-v", "--verbose", is_flag=True, help="After a run without a report, list the kinds of bug this mode cannot find."
 )
 @wanted.options
 @YES
@@ -263,12 +263,12 @@ def run_verb(context, **options):
     printf() goes to the console. Without files, a shipped example runs, which has a heap overflow and a
     use-after-free.
 
-    An optimiser may remove a bug before it is instrumented (a fully constant overrun of a local array is
-    folded at -O1 and above): try -O 0 or --cc gcc as well.
+    An optimiser may remove a bug before it is instrumented (an overrun with constant indices of a local array
+    is folded at -O1 and above): try -O 0 or --cc gcc as well.
 
-    FILE is a .c or .S file, a folder of such, or a .o or .a file for the same machine. @FILE stands for the
-    words in that file. --project takes a project's own list of its files and options; where a header or
-    function is missing, the build goes on, and a table says which, and for which files.
+    FILE is a .c or .S file, a folder of these, or a .o or .a file for the same machine. @FILE reads further
+    arguments from FILE. --project compiles a project from its compile_commands.json. Missing headers or
+    functions do not stop the build; a table lists them, and the files that need them.
 
     With --each every file is a program with a main() of its own. They run one after the other in one kernel;
     each ends with its first report, and one that crashes or hangs does not end the others.
@@ -277,8 +277,8 @@ def run_verb(context, **options):
     --log and --no-symbolize show them whole.
 
     A module is kernel code with module_init() and module_exit() of <kernel/module.h>; several are loaded
-    in the order given, and later ones may use what earlier ones define. It needs no program beside it.
-    Exit status 4 says that one could not be loaded, or that its init function returned non-zero.
+    in the order given, and later ones may use what earlier ones define. A module can run without a
+    program. Exit status 4 says that one could not be loaded, or that its init function returned non-zero.
 
     \b
     Examples:
@@ -516,7 +516,7 @@ def build_verb(context, presets, listing, yes):
 
 @command.command(
     "doctor",
-    short_help="Show which tools are there; --install adds the others.",
+    short_help="Show which tools are installed; --install adds the missing ones.",
     context_settings={"ignore_unknown_options": True},
     add_help_option=False,
 )

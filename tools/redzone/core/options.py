@@ -178,5 +178,5 @@ YES = click.option(
     "--yes",
     is_flag=True,
     callback=_or_environment,
-    help="Install missing packages without asking (so does CI=true).",
+    help="Install missing packages without asking (implied by CI=true).",
 )

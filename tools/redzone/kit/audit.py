@@ -515,7 +515,7 @@ def register(group):
     """Add the verb to the command."""
     import click
 
-    @group.command("audit", short_help="Say what of an image KASAN covers.")
+    @group.command("audit", short_help="Show which parts of an image KASAN checks.")
     @click.argument("files", nargs=-1, required=True, metavar="ELF...")
     @click.option(
         "--window", "windows", multiple=True, metavar="START:SIZE", help="A window; may be repeated."

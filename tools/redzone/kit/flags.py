@@ -361,7 +361,7 @@ def register(group):
 
     from redzone.core.options import Choice as OneOf
 
-    @group.command("flags", short_help="Print the compiler options of KASAN.")
+    @group.command("flags", short_help="Print the compiler options for KASAN.")
     @click.option("--cc", type=OneOf(COMPILERS), default="clang-19", help="Compiler. Default: clang-19.")
     @click.option("--arch", type=OneOf(ARCHES), default=DEFAULT, help=f"Target. Default: {DEFAULT}.")
     @click.option("--mode", type=OneOf(MODES), default="generic", help="KASAN mode. Default: generic.")

@@ -306,7 +306,7 @@ def recorded(compiler):
 def register(group):
     """Add the verbs to the command."""
 
-    @group.command("size", short_help="Measure what the runtime takes of a microcontroller.")
+    @group.command("size", short_help="Measure the runtime's memory use on a microcontroller.")
     @click.option("--cc", type=Choice(tuple(COMPILERS)), help="One compiler only. Default: clang and gcc.")
     @click.option("--parts", "with_parts", is_flag=True, help="Also what each option takes or saves (GCC).")
     @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
@@ -335,7 +335,7 @@ def register(group):
             with open(json_file, "w", encoding="utf-8") as file:
                 file.write(json.dumps(figures, indent=1) + "\n")
 
-    @group.command("budget", short_help="Say what fits into a microcontroller, and what to set.")
+    @group.command("budget", short_help="Show what fits on a microcontroller, and what to set.")
     @click.option("--ram", type=Bytes(), required=True, help="All RAM, as in 64K.")
     @click.option("--flash", type=Bytes(), required=True, help="Flash that is free, as in 256K.")
     @click.option("--heap", type=Bytes(), required=True, help="Of the RAM: your heap.")

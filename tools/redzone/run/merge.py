@@ -59,7 +59,7 @@ def _line(number, record):
     )
 
 
-@click.command("merge", short_help="Join the results of run --each --shard.")
+@click.command("merge", short_help="Merge results of sharded run --each runs.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE.json...")
 @click.option("--json", "report_file", metavar="FILE", help="Also write the joined verdicts to FILE.")
 @click.pass_context
