@@ -226,13 +226,15 @@ def command():
     "--library",
     multiple=True,
     metavar="FILE",
-    help="With --each: link FILE (.c .S .o .a, or a folder of these), compiled once, to every program that uses it.",
+    help="With --each: link FILE (.c .S .o .a, or a folder of these), compiled once, to every program "
+    "that uses it.",
 )
 @click.option(
     "--shard",
     type=Part(),
     metavar="I/N",
-    help="With --each: run only part I of N. Default: taken from the environment of Bazel, GitLab, CircleCI or Buildkite.",
+    help="With --each: run only part I of N. Default: taken from the environment of Bazel, GitLab, "
+    "CircleCI or Buildkite.",
 )
 @click.option(
     "--project",
@@ -243,7 +245,9 @@ def command():
     "--target", "targets", multiple=True, metavar="NAME", help="Only the files of this target of --project."
 )
 @click.option(
-    "--warnings", is_flag=True, help="Show warnings of --project and --library, and more warnings for your own files."
+    "--warnings",
+    is_flag=True,
+    help="Show warnings of --project and --library, and more warnings for your own files.",
 )
 @click.option("--json", "report_file", metavar="FILE", help="With --each: also write the verdicts to FILE.")
 @click.option(
@@ -251,7 +255,10 @@ def command():
 )
 @click.option("--no-symbolize", is_flag=True, help="Print reports as they come, without source lines.")
 @click.option(
-    "-v", "--verbose", is_flag=True, help="After a run without a report, list the kinds of bug this mode cannot find."
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="After a run without a report, list the kinds of bug this mode cannot find.",
 )
 @wanted.options
 @YES
