@@ -29,11 +29,11 @@ struct kasan_fifo {
  *	(and @acquire if you call kasan_heap_malloc() or its relatives)
  * @name: for reports.
  * @redzone: bytes of redzone after an object, at least a granule (8 bytes of memory in Generic mode, 16 with tags);
- *	0 selects 16. The redzone before
- *	the object holds the runtime's header.
+ *	0 selects 16. The redzone before the object holds the runtime's header.
  * @quarantine_max: bytes of freed chunks to keep in quarantine, so that uses after free are found; 0: none.
  * @release: gives a raw chunk back to the allocator; called with no runtime lock held. The chunk is still poisoned. An
- *	allocator that gives whole pages back to the system calls kasan_unpoison() for them first.
+ *	allocator that gives whole pages back to the system calls kasan_unpoison() for them first, so that accesses by
+ *	their next owner are not reported.
  * @acquire: optional: takes @size bytes from the allocator, aligned to 8; returns NULL if no memory is left. Only
  *	kasan_heap_malloc() and its relatives call it. A misaligned chunk is released at once and the allocation fails.
  * @raw_size: optional: usable bytes of a raw chunk. The runtime calls it only for early chunks (see
@@ -127,7 +127,8 @@ static inline void *kasan_heap_plain_alloc(struct kasan_heap *heap, size_t align
 /* --- Around an allocator of your own --- */
 
 /** kasan_heap_add() - register a heap, after its memory has shadow. Until then kasan_heap_malloc() and
- *  the others hand out and take back raw chunks, and the heap remembers their address range. A second call does nothing. */
+ *  the others hand out and take back raw chunks, and the heap remembers their address range. A second call does
+ *  nothing. */
 KASAN_HOOK void kasan_heap_add(struct kasan_heap *heap) KASAN_OFF();
 
 /**
@@ -178,8 +179,8 @@ KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr
  * @align: a power of two, or 0 for 16.
  *
  * Return: the object; size 0 gives a unique pointer that may not be dereferenced; NULL if there is no memory, if the
- * size overflows, or if @align is neither a power of two nor 0. Before kasan_heap_add() they return a raw chunk with the allocator's
- * own alignment, or NULL if @align asks for more.
+ * size overflows, or if @align is neither a power of two nor 0. Before kasan_heap_add() they return a raw chunk with
+ * the allocator's own alignment, or NULL if @align asks for more.
  *
  * kasan_heap_realloc() always moves the object, so that a use of the old pointer is caught; with a NULL @ptr it acts
  * as kasan_heap_malloc(). It returns NULL, with the old object as it was, if there is no memory, if @ptr is not a live

@@ -16,10 +16,9 @@
  *    call anything else of the runtime, and must not allocate or free memory that is under the runtime's hooks:
  *    both may need a runtime lock that is already held.
  *  - Arguments. Structs to be filled are valid and zeroed, buffers are valid, strings are NUL-terminated and
- *    readable. An address that a
- *    function is asked about (@addr, @pc) may be any number at all: it comes from a bug, or from memory that
- *    a bug has overwritten. Look it up; do not follow it before you know where it leads. Sizes are in
- *    bytes.
+ *    readable. An address that a function is asked about (@addr, @pc) may be any number at all: it comes from a
+ *    bug, or from memory that a bug has overwritten. Look it up; do not follow it before you know where it leads.
+ *    Sizes are in bytes.
  *
  * "In reports" means: under the report lock, with interrupts off, on the CPU that prints. There is one
  * report at a time over all CPUs, so such a function may use static buffers. A report that had to wait is
