@@ -3,7 +3,7 @@
  * kasan_posix.h - the POSIX port's interface for programs that link it, beyond <kasan/kasan.h>.
  *
  * The port puts the runtime under an ordinary Linux process: for the host unit tests, for fuzzers,
- * and as an example of a port that implements every function.
+ * and as an example of a port to a hosted system.
  */
 #ifndef KASAN_POSIX_H
 #define KASAN_POSIX_H
