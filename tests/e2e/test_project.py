@@ -100,7 +100,7 @@ def test_poison_by_a_program(redzone, source):
     assert "40 bytes inside of a 100-byte region" in result.stdout
     assert result.stdout.count("BUG: KASAN: ") == 1
     assert "BUG: KASAN: use-after-poison in main" in result.stdout
-    assert "program.c:25: in main()" in result.stdout
+    assert "\nmain() at program.c:25 " in result.stdout
 
 
 def test_poison_without_kasan(redzone, source):

@@ -490,4 +490,4 @@ def test_program_may_use_the_kernels_names(redzone, source):
     result = redzone("run", source(CLASH))
     assert result.returncode == 1, result.stdout + result.stderr
     assert reports(result.stdout)[0][0] == "slab-out-of-bounds"
-    assert "program.c:10:" in result.stdout
+    assert "\nsort() at program.c:10 read 4 bytes" in result.stdout

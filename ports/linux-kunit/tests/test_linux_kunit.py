@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 from redzone.core import apt
 from redzone.core.base import Failure
+from redzone.kit.ports.linux_kunit import source as linuxsource
+from redzone.kit.ports.linux_kunit import suite as linux_kunit
 from redzone.machine import ktap
-from redzone.ports.linux_kunit import source as linuxsource
-from redzone.ports.linux_kunit import suite as linux_kunit
 from redzone.testing.runner import FAIL, PASS, SKIP
 
 pytestmark = pytest.mark.quick

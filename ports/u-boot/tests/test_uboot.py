@@ -11,7 +11,7 @@ import pytest
 from redzone.core.base import ROOT, Failure
 from redzone.fuzz import findings
 from redzone.kit import ports
-from redzone.ports.u_boot.host import boots, build, fetch
+from redzone.kit.ports.u_boot.host import boots, build, fetch
 
 pytestmark = pytest.mark.quick
 

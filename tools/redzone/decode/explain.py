@@ -227,16 +227,13 @@ def _access(report):
     access = report.access
     function = signature.function(report)
     call = report.stack("call")
-    place = (
-        next(
-            (_at(frame) for frame in call.frames if _at(frame) and signature.plain(frame.name) == function),
-            "",
-        )
-        if call
-        else ""
-    )
+    frames = call.frames if call else ()
+    at = next((one for one in frames if one.locations and signature.plain(one.name) == function), None)
+    # A function that was inlined has no frame of its own; the source line is in it, though.
+    inlined = at.locations[0].function if at else ""
+    place = _at(at) if at else ""
     subject = (
-        f"{function}(){place}"
+        f"{inlined or function}(){place}"
         if function and not function.startswith("0x")
         else f"Code at {function}"
         if function
