@@ -6,7 +6,7 @@
  * so poison in the middle of one reaches to its end, if all that follows there is poisoned or is no object's.
  *
  * In the tag modes it is the tag of memory that belongs to no allocator, which no pointer of malloc() has. Only whole
- * granules get it, and not the first of an object: by its tag the allocator knows who may free the object.
+ * granules get it. An object whose first granule is poisoned can still be freed: see kasan_tag_owns().
  */
 #include <kasan/kasan.h>
 #include <kasan/port.h>
@@ -82,31 +82,11 @@ static void unpoison(uintptr_t addr, size_t size)
 
 #else
 
-/* Return: where in [@addr, @end) the poison may start. */
-static uintptr_t behind_owner_tag(uintptr_t addr, uintptr_t end)
-{
-	const void *at = kasan_reset_tag((void *)addr);
-	struct kasan_object object = {0};
-	struct kasan_area area;
-	uintptr_t start = 0;
-
-	if (kasan_port_find_object(at, &object))
-		start = (uintptr_t)kasan_reset_tag(object.start);
-	else if (kasan_port_find_area(at, &area))
-		start = area.start;
-	else
-		return addr;
-	start += GRANULE;
-	return (uintptr_t)at < start ? addr + min(start - (uintptr_t)at, end - addr) : addr;
-}
-
 static void poison(uintptr_t addr, size_t size)
 {
 	uintptr_t end = addr + size - OFFSET(addr + size);
 
 	addr = ROUND_UP(addr);
-	if (addr < end)
-		addr = behind_owner_tag(addr, end);
 	if (addr < end)
 		kasan_poison((void *)addr, end - addr, KASAN_USER_POISON);
 }

@@ -245,20 +245,22 @@ static void variables(struct kunit *test)
 #endif
 
 #ifdef CONFIG_KASAN_TAGS
-/* Part of a granule is not poisoned, and neither is the first one of an object, nor a short one. */
+/* Part of a granule is not poisoned, nor a short one. An object whose first granule is can be freed. */
 static void whole_granules(struct kunit *test)
 {
 	char *p = block(test, 100);
 
 	ASAN_POISON_MEMORY_REGION(p, 100);
 	for (int i = 0; i < 100; i++)
-		KUNIT_EXPECT_EQ(test, __asan_address_is_poisoned(p + i), i >= 16 && i < 96);
+		KUNIT_EXPECT_EQ(test, __asan_address_is_poisoned(p + i), i < 96);
 	ASAN_UNPOISON_MEMORY_REGION(p, 100);
 	ASAN_POISON_MEMORY_REGION(p + 33, 30);
 	KUNIT_EXPECT_NULL(test, __asan_region_is_poisoned(p, 100));
 	ASAN_POISON_MEMORY_REGION(p + 17, 31);
 	KUNIT_EXPECT_PTR_EQ(test, __asan_region_is_poisoned(p, 100), (void *)(p + 32));
+	ASAN_POISON_MEMORY_REGION(p, 16);
 	free(p);
+	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(free(p)));
 }
 #endif
 
