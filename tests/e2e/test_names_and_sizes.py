@@ -106,7 +106,7 @@ def test_port_in_a_folder_that_make_cannot_take(redzone, tmp_path):
     ("mem", "size", "better"), [("512M", 600, "1024M"), ("64M", 31, "128M"), ("2G", 1950, "4096M")]
 )
 def test_files_that_have_no_room(monkeypatch, tmp_path, mem, size, better):
-    monkeypatch.setattr(job.archive, "read", lambda path, what: range(size << 20))
+    monkeypatch.setattr(job.cpio, "read", lambda path, what: range(size << 20))
     with pytest.raises(Failure, match=rf"{size}\.0 MiB .* too many for --mem {mem}.*; give --mem {better}$"):
         job._check_room([("a", tmp_path)], mem)
     job._check_room([("a", tmp_path)], better)
