@@ -90,6 +90,18 @@ LOGS = (
         ("out-of-bounds", "write", 1, 0x25B01B, "", []),
     ),
     (
+        "ESP-IDF",
+        "CORRUPT HEAP: Bad tail at 0x3ffe270a. Expected 0xbaad5678 got 0xbaac5678\n\n"
+        "assert failed: multi_heap_free multi_heap_poisoning.c:279 (head != NULL)\n\n\n"
+        "Backtrace: 0x40081f6a:0x3ffb5e30 0x40085c3d:0x3ffb5e50 0x400d1a05:0x3ffb5e70\n",
+        ("out-of-bounds", "write", None, 0x3FFE270A, "0x40081f6a", ["", "", ""]),
+    ),
+    (
+        "ESP-IDF",
+        "CORRUPT HEAP: Invalid data at 0x3ffe631c. Expected 0xfefefefe got 0x00000001\n",
+        ("use-after-free", "write", None, 0x3FFE631C, "", []),
+    ),
+    (
         "Circle, EDK2 and bare-metal runtimes",
         "[KASan] ===================================================\n"
         "[KASan] ERROR: Invalid memory access: address 0x40004032, size 0x1, is_write 1, ip 0x40000D98\n"

@@ -121,7 +121,8 @@ class Builder(parse.Builder):
             return frame is not None
         found = systems.facts(match)
         if "list" in found:
-            for word in re.findall(r"[0-9a-f]{6,16}", found["list"]):
+            # Xtensa adds the stack pointer of each frame, `pc:sp`.
+            for word in re.findall(r"(?<![\w:])(?:0x)?([0-9a-f]{6,16})", found["list"]):
                 self._add(Frame(word, address=int(word, 16)))
             return True
         frame = Frame(text.strip(), found.get("name", "").strip())

@@ -165,6 +165,12 @@ SYSTEMS = (
         r"Faulting instruction address \([^)]*\): (?P<pc>0x[0-9a-f]+)",
     ),
     _system(
+        "ESP-IDF",
+        "CORRUPT HEAP: ",
+        rf"CORRUPT HEAP: (?P<type>Bad (?:head|tail)|Invalid data)(?P<op> )at {_ADDR}\. Expected 0x[0-9a-f]+ got 0x[0-9a-f]+",
+        frame=r"^Backtrace: ?(?P<list>0x[0-9a-f: x]+)",
+    ),
+    _system(
         "RT-Thread",
         "== ADDRESS SANITIZER: ",
         r"== ADDRESS SANITIZER: (?P<type>[a-z-]+) on (?P<op>READ|WRITE)",
@@ -200,12 +206,12 @@ _TYPES = tuple(
         (r"double.?free", "double-free"),
         (r"invalid.?free|corrupted/invalid", "invalid-free"),
         (r"(?:use)?.?after.?(?:scope|return|ret\b)", "use-after-scope"),
-        (r"after.?free|free|uaf|quarantine", "use-after-free"),
+        (r"after.?free|free|uaf|quarantine|invalid data", "use-after-free"),
         (r"stack", "stack-out-of-bounds"),
         (r"alloca", "alloca-out-of-bounds"),
         (r"global", "global-out-of-bounds"),
         (
-            r"red.?zone|_rz|overflow|underflow|out.?of.?bounds|oob|partial|malloc|heap|pool|kmem",
+            r"red.?zone|_rz|overflow|underflow|out.?of.?bounds|oob|partial|malloc|heap|pool|kmem|bad (?:head|tail)",
             "out-of-bounds",
         ),
     )
