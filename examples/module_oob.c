@@ -14,7 +14,7 @@
 static int slots[NR_SLOTS];
 static char *name;
 
-/* Off by one: the last round writes behind the array. */
+/* Off by one: the last round writes past the array. */
 static noinline void fill_slots(int count)
 {
 	for (int i = 0; i <= count; i++)

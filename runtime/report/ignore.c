@@ -6,7 +6,7 @@
  * function has a known bug" as well as "nothing that this driver does". The check goes on as it does
  * when reports are suppressed: the program runs as without a sanitizer.
  *
- * No report is left out in silence: the first time that a name matches, one line says so.
+ * No report is left out in silence: a line is printed the first time that a name matches.
  */
 #include "../track/track.h"
 #include "captured.h"

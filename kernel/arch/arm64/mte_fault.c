@@ -227,7 +227,7 @@ bool arch_leave_mem_function(struct pt_regs *regs, bool is_write)
 	return true;
 }
 
-/* Return: true if a function in mem.S was reported and left: its caller continues behind the call. */
+/* Return: true if a function in mem.S was reported and left: its caller continues after the call. */
 static bool report_fault(struct pt_regs *regs)
 {
 	bool is_write = regs->esr & ESR_ISS_WNR;

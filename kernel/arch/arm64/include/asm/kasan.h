@@ -38,7 +38,7 @@ static __always_inline void arch_check_async_faults_in(const void *func)
 /**
  * arch_leave_mem_function() - handle a fault in memcpy() or another function of mem.S: report its whole range
  *
- * Return: true if there was a report; @regs then continues behind the call, as if the function had returned.
+ * Return: true if there was a report; @regs then continues after the call, as if the function had returned.
  */
 bool arch_leave_mem_function(struct pt_regs *regs, bool is_write);
 
