@@ -62,8 +62,8 @@ def test_documented_schema():
     """docs/use/decode.md has each field of each class, and no other."""
     text = (ROOT / "docs" / "use" / "decode.md").read_text(encoding="utf-8")
     found = {
-        name: set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
-        for name, table in re.findall(r"^### `(\w+)`\n((?:(?!^#).*\n)*)", text, re.MULTILINE)
+        name: set(re.findall(r"^  (\w+): ", fields, re.MULTILINE))
+        for name, fields in re.findall(r"^interface (\w+) \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
     }
     import dataclasses
 

@@ -73,5 +73,5 @@ def test_a_stale_figure_is_named(monkeypatch, tmp_path):
 
 def test_the_documents():
     named = {path.name for path in figures.documents()}
-    assert {"README.md", "costs.md", "reference.md", "tag-modes.md", "small-memory.md"} <= named
+    assert {"README.md", "costs.md", "reference.md", "small-memory.md"} <= named
     assert figures.problems() == []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What `./redzone decode` knows about a log: its reports, sorted into bugs. Every output is made from this.
 
-decode.md documents the JSON form of these classes. SCHEMA changes when a field changes its meaning or
+docs/use/decode.md shows the JSON form of these classes. SCHEMA changes when a field changes its meaning or
 goes; a new field alone does not change it.
 
 Text comes from the log. It has no control characters, but is not to be trusted otherwise: a name may hold
