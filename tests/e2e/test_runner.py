@@ -100,6 +100,19 @@ def test_programs_in_one_boot(run):
     assert failed(results) == {("hw_tags.each.clang-19.sync", WHY)} and len(results) == 1
 
 
+def test_suite_with_a_fault_of_its_own(run):
+    """It is one failure with the trace in its log, so the suites after it run."""
+
+    def suite(context):
+        yield runner.Result("first", runner.PASS)
+        raise TypeError("no such argument")
+
+    results = run(suite)
+    assert [result.status for result in results] == [runner.PASS, runner.FAIL]
+    assert failed(results) == {("all", "the suite ended with TypeError: no such argument")}
+    assert "in suite" in results[1].log.read_text(encoding="utf-8")
+
+
 def test_skips_that_can_be_installed(capsys):
     printer = runner.Printer(True)
     printer.begin("suite", "A suite")

@@ -12,13 +12,12 @@ Standard library only: `doctor` uses it, and runs before the virtual environment
 import os
 import re
 import shutil
-import tarfile
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
-from redzone.core import apt, base, process
+from redzone.core import apt, base, process, tarball
 from redzone.core.arch import DEFAULT, KERNELS
 from redzone.core.base import BUILD, Failure
 
@@ -158,20 +157,7 @@ def _generate(folder):
 def _unpack(file):
     """Make SOURCE from @file."""
     new = FOLDER / "new"
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir()
-    try:
-        with tarfile.open(file) as members:
-            for member in members:
-                if not member.isfile() or ".." in member.name.split("/") or member.name.startswith("/"):
-                    continue
-                target = new / member.name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(members.extractfile(member).read())
-    except (tarfile.TarError, OSError, EOFError) as error:
-        shutil.rmtree(new, ignore_errors=True)
-        base.check_room(FOLDER, error if isinstance(error, OSError) else "")
-        raise Failure(f"{base.relative(file)} cannot be unpacked: {error}") from None
+    tarball.unpack(file, new)
     _generate(new / SOURCE.name)
     (new / SOURCE.name).rename(SOURCE)
     shutil.rmtree(new)

@@ -7,12 +7,10 @@ unless they are there, and root(folder) is where they are then.
 
 import shutil
 import sys
-import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone.core import apt, base, crates, doctor, process
-from redzone.core.base import Failure
+from redzone.core import apt, base, crates, doctor, process, tarball
 
 
 class Unavailable(Exception):
@@ -40,16 +38,7 @@ class _Archive:
 
     def _unpack(self, folder):
         new = folder / "new"
-        shutil.rmtree(new, ignore_errors=True)
-        new.mkdir()
-        archive = self.archive(folder)
-        try:
-            with tarfile.open(archive) as members:
-                members.extractall(new, filter="data")
-        except (tarfile.TarError, OSError, EOFError) as error:
-            shutil.rmtree(new, ignore_errors=True)
-            base.check_room(folder, error if isinstance(error, OSError) else "")
-            raise Failure(f"{base.relative(archive)} cannot be unpacked: {error}") from None
+        tarball.unpack(self.archive(folder), new)
         target = self.root(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         (new / self.inside).rename(target)

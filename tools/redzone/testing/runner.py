@@ -11,6 +11,7 @@ import resource
 import shutil
 import sys
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -320,6 +321,12 @@ def _run_suite(suite, context):
             # For the same reason, probably.
             log = None
         yield Result("all", FAIL, "\n".join(text.splitlines()[:30]), log)
+        return
+    except Exception as error:
+        # A fault of the suite's own: what the other suites say must not be lost with it.
+        text = traceback.format_exc()
+        last = f"the suite ended with {type(error).__name__}: {error}"
+        yield Result("all", FAIL, last, context.write_log("failure", text))
         return
     if count == 0:
         yield Result("all", FAIL, "the suite gave no result")
