@@ -208,6 +208,56 @@ def test_system(name, text, expected, before):
     assert found.mode == ("hw_tags" if name.startswith("Android") else "generic")
 
 
+# What the debugger of OpenBSD shows: the trace twice, inlined functions, its own account, and much else.
+DEBUGGER = (
+    "panic: Caught invalid memory access at ffff8000018cabc0 size 36 op 1\nStopped at      db_enter+0x17:  popq    %rbp\n"
+    "db_enter() at db_enter+0x17 sys/arch/db_interface.c:457\npanic(ffff) at panic+0x270 sys/kern/subr_prf.c:198\n"
+    "__asan_store4(ffff) at __asan_store4+0xde kasan_check sys/kern/subr_kasan.c:-1 [inline]\n"
+    "__asan_store4(ffff) at __asan_store4+0xde sys/kern/subr_kasan.c:1038\ndemo_put(1,2) at demo_put+0x2a sys/dev/demo.c:42\n"
+    "ddb{0}> show panic\n*cpu0: Caught invalid memory access at ffff8000018cabc0 size 36 op 1\nddb{0}> show kasan\n"
+    "KASAN: first bad byte at 0xffff8000018cabd0 (+16); shadow 0xfb: malloc redzone (out-of-bounds)\n"
+    "KASAN: 0xffff8000018cabd0 is 16 bytes inside the 16-byte malloc slot [0xffff8000018cabc0..0xffff8000018cabd0)\n"
+    "KASAN: allocated at:\n#0  malloc+0xda0 sys/kern/kern_malloc.c:446\n#1  demo_open+0x377 sys/dev/demo.c:-1\n"
+    "KASAN: call trace:\n#0  demo_put+0x2a sys/dev/demo.c:42\n"
+    " 0xffff8000018cab00: fc 08 fc 08 fc 08 fc 08 fc 08 fc 08 fc 08 04 fb\n"
+    ">0xffff8000018cab80: fc 08 04 fb 08 fb 08 fb fc 08[fb]08 fc 08 08 08\n"
+    "ddb{0}> show all locks\n#0  witness_lock+0x632 sys/kern/subr_witness.c:1160\nddb{0}> trace\ndemo_put(1,2) at demo_put+0x2a sys/dev/demo.c:42\n"
+)
+
+
+def test_debugger():
+    """It is one report; locks that the debugger lists are not in its traces."""
+    (found,) = reports(decode(DEBUGGER))
+    assert (found.type, found.where) == ("out-of-bounds", "demo_put")
+    assert (found.object.start, found.object.size, found.object.distance) == (0xFFFF8000018CABC0, 16, 16)
+    names = [(stack.kind, [frame.name for frame in stack.frames]) for stack in found.stacks]
+    assert names == [
+        ("call", ["db_enter", "panic", "__asan_store4", "demo_put"]),
+        ("allocated", ["malloc", "demo_open"]),
+        ("other", ["demo_put"]),
+        ("other", ["demo_put"]),
+    ]
+    inlined = found.stack("call").frames[2].locations
+    assert [(one.function, one.line) for one in inlined] == [("kasan_check", 0), ("__asan_store4", 1038)]
+    assert (found.memory.column, found.memory.rows[1].bad) == (10, True)
+    # Linux's meaning of this value is another one.
+    assert "fb" not in found.memory.meanings
+
+
+def test_traceback_of_netbsd():
+    text = (
+        LOGS[2][1].splitlines()[0]
+        + "\ncpu0: Begin traceback...\n"
+        + "".join(
+            f"[  77.1{at}] {name}() at netbsd:{name}+0x8{at} sys/kern/a.c:1{at}\n"
+            for at, name in enumerate(("vpanic", "kasan_report", "demo_put"))
+        )
+    )
+    (found,) = reports(decode(text))
+    assert found.where == "demo_put"
+    assert found.stack("call").frames[-1].locations[0].path == "sys/kern/a.c"
+
+
 def test_every_system_has_an_example():
     assert {one.name for one in systems.SYSTEMS} == {name for name, _, _ in LOGS}
 

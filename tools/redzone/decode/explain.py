@@ -322,9 +322,8 @@ def _evidence(report):
         )
     value = memory.bad_value(report)
     if value is not None and report.memory.kind == "shadow":
-        found.append(
-            f"The shadow byte of the address is {value:02x}: {memory.meaning(value, 'shadow', '', report.kind)}."
-        )
+        means = report.memory.meanings.get(f"{value:02x}")
+        found.append(f"The shadow byte of the address is {value:02x}" + (f": {means}." if means else "."))
     for poison, words in _POISONS:
         if access.address is not None and 0 <= access.address - poison < 0x100:
             found.append(f"The address is {words}.")

@@ -12,7 +12,7 @@ from redzone.decode.model import Frame, Location, Object, Stack, Task
 
 # What stands in front of a row: `[KASan] =>0x4a700800: FA FA[01]FB`, `kasan_show_memory:   0x40213610: 18 36`.
 _ROW = re.compile(
-    r"(?:^|[\]:|]) ?(?P<row>(?:=> ?| {2})?\s*(?:0[xX])?[0-9a-fA-F]{8,16}: ?[ \[]?(?:0x)?[0-9a-fA-F]{2}[ \[\]].*)$"
+    r"(?:^|[\]:|]) ?(?P<row>(?:=?> ?| {2})?\s*(?:0[xX])?[0-9a-fA-F]{8,16}: ?[ \[]?(?:0x)?[0-9a-fA-F]{2}[ \[\]].*)$"
 )
 _CARETS = re.compile(r" *\^+ *$")
 
@@ -27,13 +27,23 @@ class Builder(parse.Builder):
         self.report.mode = self.system.mode
         # Most of them print no line after the last one that means something.
         self._complete = self.system.end is None
-        self._frames = self.report.stacks
         self._cell = 3
+        self._debugged = False
         self._keep(line)
         self._facts(systems.facts(match))
 
-    def more_headline(self, kind, line, match):
+    @property
+    def hollow(self):
         return False
+
+    def more_headline(self, kind, line, match):
+        """The debugger repeats why it was entered."""
+        found = systems.facts(match)
+        same = found.get("addr") and self.report.access.address == int(found["addr"], 16)
+        if not (same and self._debugged and systems.BY_PATTERN.get(match.re) is self.system):
+            return False
+        self._keep(line)
+        return True
 
     def end(self):
         report = self.report
@@ -47,7 +57,12 @@ class Builder(parse.Builder):
         name = next(filter(None, ordinary), "")
         address = next((frame.address for frame in frames), None)
         report.where = name or (f"{address:#x}" if address is not None else "")
-        return super().end()
+        super().end()
+        if report.memory:
+            # The higher values mean something else on each system.
+            known = {value: text for value, text in report.memory.meanings.items() if int(value, 16) < 8}
+            report.memory.meanings = known
+        return report
 
     def _take(self, text):
         for pattern in self.system.lines:
@@ -76,8 +91,18 @@ class Builder(parse.Builder):
         if "addr" in found:
             access.address = int(found["addr"], 16)
         if "stack" in found:
-            kind = "freed" if found["stack"] == "deallocated" else "allocated"
-            self._open(kind, found["stack"], Task("", int(found["task"])))
+            kind = found["stack"].split()[0]
+            if kind == "call" and report.stack("call"):
+                kind = "other"
+            task = Task("", int(found["task"])) if "task" in found else None
+            self._open("freed" if kind == "deallocated" else kind, found["stack"], task)
+        elif "debugger" in found:
+            self._debugged = bool(report.stacks) and len(report.stacks[0].frames) > 1
+            if self._debugged:
+                # What it shows besides is not the report's.
+                self._stack = Stack()
+                if "again" in found:
+                    self._open("other", found["debugger"], None)
         elif "task" in found:
             report.task = Task(found["task"], None)
         if "pc" in found:
@@ -134,8 +159,17 @@ class Builder(parse.Builder):
             frame.exact, frame.module = True, found.get("file", "").rpartition("/")[2]
             frame.build_id = found.get("build", "")
             frame.offset = int(found["decimal"]) if "decimal" in found else None
+        elif "inlined" in found:
+            self._pending_sources.append(
+                Location(found["inlined"], found["file"], max(0, int(found["line"])))
+            )
+            return True
         elif "file" in found:
-            frame.locations = [Location(frame.name, found["file"], int(found["line"]))]
+            frame.locations = [
+                *self._pending_sources,
+                Location(frame.name, found["file"], max(0, int(found["line"]))),
+            ]
+        self._pending_sources.clear()
         self._add(frame)
         return True
 

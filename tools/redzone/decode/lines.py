@@ -63,8 +63,8 @@ _PREFIXES = tuple(
         ("caller", r"\[ *(?P<caller>[CT]\d+)\] "),
     )
 )
-# Something unknown before a printk prefix, such as the name of a machine.
-_UNKNOWN = re.compile(r"[^\[]{1,100}(?=\[ *\d+\.\d{6}\])")
+# Something unknown before a printk prefix, such as the name of a machine; the subject of a mail quotes a line.
+_UNKNOWN = re.compile(r"(?![> ]*Subject: )[^\[]{1,100}(?=\[ *\d+\.\d{6}\])")
 # A prefix that ends with printk's, behind which there is none.
 _LAST = re.compile(PRINTK.pattern.encode() + b"(?<= )$")
 _TIME = re.compile(rb"\[ *\d+\.\d{6}\]")
@@ -87,10 +87,11 @@ class Line:
 
 
 def clean(text):
-    """Return @text without escape sequences and control characters; a tab stays."""
+    """Return @text without escape sequences and control characters; a tab stays. Mail programs write some spaces
+    as ones that do not break."""
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
-    return _CONTROLS.sub("", text)
+    return _CONTROLS.sub("", text.replace("\xa0", " "))
 
 
 def parse(raw, number=0):
@@ -119,10 +120,9 @@ def parse(raw, number=0):
             match = PRINTK.match(text, at)
             if match:
                 return _printk(match, text, number, cut, caller)
-    if not at:
-        unknown = _UNKNOWN.match(text)
-        if unknown:
-            return _printk(PRINTK.match(text, unknown.end()), text, number, cut)
+    unknown = _UNKNOWN.match(text, at)
+    if unknown:
+        return _printk(PRINTK.match(text, unknown.end()), text, number, cut, caller)
     return Line(number, text[at:], time, caller, cut)
 
 

@@ -173,10 +173,21 @@ def explain_map(report):
     if report.kind == "asan":
         # Rows have addresses of shadow in old versions, of memory in new ones.
         found.granule = 8
+    if found.column is None and report.kind == "kasan" and report.access.address is not None:
+        # A line without its indentation does not show the place.
+        _mark(found, report.access.address & ~(0xFF << 56))
     values = sorted({cell for row in found.rows for cell in row.cells if cell is not None})
     found.meanings = {
         f"{value:02x}": meaning(value, found.kind, report.mode, report.kind) for value in values
     }
+
+
+def _mark(found, address):
+    """Mark the cell of @address, without a tag, in the MemoryMap @found, if a row is marked."""
+    row = next((row for row in found.rows if row.bad and row.address is not None), None)
+    if row is not None:
+        column = (address - (row.address & ~(0xFF << 56))) // found.granule
+        found.column = column if 0 <= column < len(row.cells) else None
 
 
 def bad_value(report):

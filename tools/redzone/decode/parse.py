@@ -45,12 +45,31 @@ _SIDES = {
 _WORDS = {"Read": "read", "Write": "write", "Free": "free", "Access": "access"}
 # The characters that all headlines but one begin with; most lines begin with others.
 _FIRST = frozenset("BUEWUkgIOKr=")
-_PAGE_KIND = {"kmalloc-large": "page"}
+_INSIDE = ("runtime error: ", "UBSan: ", " [#")
+# Its objects are pages.
+_LARGE = "kmalloc-large"
+# What the groups of a shape that is about the object say, by their names.
+_MEMBERS = {
+    "start": _hex,
+    "size": int,
+    "cache": str,
+    "cache_size": int,
+    "state": {"allocated": "allocated", "freed": "freed", "unallocated": "freed"}.get,
+    "side": _SIDES.get,
+    "distance": int,
+    "name": str,
+    "where": lambda text: path_of(text) or Location("", text),
+}
+_FREES = frozenset(("double-free", "invalid-free", "double-free or invalid-free"))
+# Where mail programs break the line of the access.
+BROKEN = (" by", " by task", " addr")
+# So many lines of something else below a headline show that it stands in a text.
+_ENOUGH_PROSE = 2
 
 
 def headline(text):
     """Return (kind, match) if @text begins a report, else (None, None)."""
-    if text[:1] in _FIRST or "runtime error: " in text:
+    if text[:1] in _FIRST or any(word in text for word in _INSIDE):
         for shape in shapes.HEADLINES:
             if shape.literal in text:
                 match = shape.pattern.match(text)
@@ -62,7 +81,7 @@ def headline(text):
 
 def headless(text):
     """Is @text a line that only the inside of a KASAN report has?"""
-    return any(name in shapes.HEADLESS for name, _ in shapes.matches(text))
+    return any(shape.name in shapes.HEADLESS for shape, _ in shapes.matches(text))
 
 
 class Builder:
@@ -78,8 +97,10 @@ class Builder:
         self.ended = False
         self._stack = None
         self._pending_sources = []
-        self._idle = 0
+        self._idle = self._prose = 0
         self._expect = None
+        # The first part of a line that a mail program may have broken.
+        self._half = ""
         self._caret_from = 0
         # Another report was open when this one began, and nothing tells their lines apart.
         self.shared = self._complete = False
@@ -103,7 +124,7 @@ class Builder:
             report.type = "warning"
             report.cpu = _number(found.get("cpu"))
             if found.get("id"):
-                report.task = Task("", int(found["id"]))
+                report.task = Task(found.get("task") or "", int(found["id"]))
         elif report.kind == "oops" and not report.type:
             report.type = "kernel BUG"
         elif report.type == "memory leak":
@@ -116,6 +137,7 @@ class Builder:
                 report.access.kind = words.pop()
             report.type = " ".join(words)
         self._headline_place(found)
+        self._half = text.rstrip() if text.rstrip().endswith((" in", " /")) else ""
         if report.kind in ("asan", "hwasan"):
             self._open("call", text, None)
 
@@ -154,12 +176,28 @@ class Builder:
         if report.kind in _ENDED and not (self.ended or self._complete):
             report.truncated = True
         report.truncated = report.truncated or self._cut
+        if report.kind == "kasan" and report.type in _FREES:
+            # Before 6.1 nothing below the headline says so.
+            report.access.kind = report.access.kind or "free"
         self._join_crash()
         for stack in report.stacks:
             self._first_exact(stack)
-        self._place_in_object()
+        if report.object is not None:
+            self._complete_object(report.object)
         memory.explain_map(report)
         return report
+
+    @property
+    def hollow(self):
+        """Does a headline stand alone in a text, or a line like a report's? Then somebody writes about one.
+
+        Ask after end()."""
+        report, place = self.report, self.report.object
+        if report.kind not in _ENDED or self._prose < _ENOUGH_PROSE:
+            return False
+        told = report.task or report.memory or any(stack.frames for stack in report.stacks)
+        told = told or (report.access.kind and report.kind == "kasan" and report.type not in _FREES)
+        return not (told or report.access.address is not None or (place and (place.start or place.name)))
 
     def _join_crash(self):
         """The trace of a crash begins with the instruction that the registers have named already."""
@@ -180,13 +218,26 @@ class Builder:
             # User space prints the address of the access, not of what follows.
             stack.frames[0].exact = True
 
-    def _place_in_object(self):
-        """Say where the address lies, if the report leaves that to the reader."""
-        found, address = self.report.object, self.report.access.address
-        if found is None:
-            return
-        if found.kind == "vmalloc" and None not in (found.start, found.size, address):
-            self._place(found, address)
+    def _complete_object(self, found):
+        """Say of the Object @found what the report leaves to the reader."""
+        address = self.report.access.address
+        if found.kind == "slab" and found.cache == _LARGE:
+            found.kind = "page"
+        if found.size is None:
+            found.size = found.cache_size
+        if found.kind == "heap" and self.report.stack("freed"):
+            found.state = "freed"
+        elif found.kind == "heap":
+            found.state = found.state or "allocated"
+        known = not found.side and None not in (found.start, found.size, address)
+        if known and found.kind in ("slab", "vmalloc") and not (address ^ found.start) >> 56:
+            offset = address - found.start
+            if offset < 0:
+                found.side, found.distance = "left", -offset
+            elif offset < found.size:
+                found.side, found.distance = "inside", offset
+            else:
+                found.side, found.distance = "right", offset - found.size
         if found.kind != "stack" or self._offset is None:
             return
         offset = found.distance = self._offset
@@ -219,24 +270,64 @@ class Builder:
             return True
         if text.isspace() or not text:
             return self._idle >= MAX_IDLE
-        if self._take(text):
+        if self._take(text.rstrip()):
             self._idle = 0
             return self.ended
         self._idle += 1
+        self._prose += not line.time
         return self._idle >= MAX_IDLE
 
     # --- One line -----------------------------------------------------------------------------------------
 
     def _take(self, text):
         """Put into the report what @text says. Return False if it says nothing."""
+        if self._half and self._rest(text):
+            return True
         # Without a dot, a row cannot be a frame with a place.
         dot = "." in text
         if (not dot and self._row(text)) or self._frame(text) or (dot and self._row(text)):
             return True
-        for name, match in shapes.matches(text):
-            if getattr(self, name)(match, text) is not False:
-                return True
+        for shape, match in shapes.matches(text):
+            if shape.trace:
+                self._begin_trace(shape.trace, match, text)
+            elif shape.about:
+                self._describe(shape.about, match)
+            elif getattr(self, "_on_" + shape.name)(match, text) is False:
+                continue
+            return True
+        if dot and (match := shapes.PLACE.match(text)):
+            return self._place_below(match)
         return "<" in text and bool(shapes.MARKER.match(text))
+
+    def _rest(self, text):
+        """Is @text the rest of the line above? Then take both."""
+        half, self._half = self._half, ""
+        rest = text.strip(" \t>|")
+        whole = f"{half} {rest}"
+        kind, match = headline(whole)
+        if kind == self.report.kind:
+            sure = "+0x" in rest or "(" in rest or half[-1] == "/"
+            if sure and shapes.FUNCTION.match(rest):
+                self.report.title = ""
+                self._headline(whole, match.groupdict())
+                return True
+            return False
+        match = next((match for shape, match in shapes.matches(whole) if shape.name == "access"), None)
+        return match is not None and self._on_access(match, whole)
+
+    def _place_below(self, match):
+        """Take the place of the line above."""
+        report = self.report
+        place = Location("", match["path"], int(match["line"]), int(match["column"] or 0))
+        above = report.raw[-2].strip() if len(report.raw) > 1 else ""
+        frame = self._stack.frames[-1] if self._stack is not None and self._stack.frames else None
+        if frame is not None and frame.text == above and not frame.locations:
+            place.function, frame.locations = frame.name, [place]
+        elif above == report.title and not report.excerpts:
+            place.function, report.excerpts = report.where, [Excerpt("call", place)]
+        else:
+            return False
+        return True
 
     def _open(self, kind, title, task, cpu=None, time=None):
         """Begin a trace."""
@@ -337,6 +428,28 @@ class Builder:
 
     # --- What each shape means ----------------------------------------------------------------------------
 
+    def _begin_trace(self, kind, match, text):
+        """The line @text begins a trace of this @kind."""
+        found = match.groupdict()
+        task = Task("", int(found["task"])) if found.get("task") else None
+        if found.get("thread"):
+            task = Task(found["thread"], None)
+        time = found.get("time")
+        self._open(kind, text, task, _number(found.get("cpu")), float(time) if time else None)
+
+    def _describe(self, kind, match):
+        """Put what @match says of the object, which is of this @kind, into it."""
+        self._leave()
+        found = self._object("" if kind == "any" else kind)
+        for name, text in match.groupdict().items():
+            if text is not None:
+                setattr(found, name, _MEMBERS[name](text))
+
+    def _on_user_global(self, match, text):
+        # Another one may lie near the address, too.
+        if not (self.report.object and self.report.object.name):
+            self._describe("global", match)
+
     def _object(self, kind=""):
         if self.report.object is None:
             self.report.object = Object()
@@ -353,7 +466,24 @@ class Builder:
         report.access.size = _number(match["size"])
         if match["addr"]:
             report.access.address = _hex(match["addr"])
-        report.task = Task(match["task"], int(match["id"]))
+        if match["id"]:
+            report.task = Task(match["task"], int(match["id"]))
+        elif text.endswith(BROKEN):
+            self._half = text
+        return True
+
+    def _on_race(self, match, text):
+        """Each of the accesses that race has a trace."""
+        if self.report.kind != "kcsan":
+            return False
+        task = Task("", int(match["id"])) if match["id"] else None
+        access = self.report.access
+        if access.address is None:
+            words = match["what"].split()
+            access.kind = words[0] if words[0] in ("read", "write") else "access"
+            access.size, access.address = int(match["size"]), _hex(match["addr"])
+            self.report.task, self.report.cpu = task, int(match["cpu"])
+        self._open("call", text, task, int(match["cpu"]))
         return True
 
     def _mixed(self, differs):
@@ -386,7 +516,7 @@ class Builder:
         report = self.report
         if report.cpu is None:
             report.cpu = _number(match["cpu"])
-        if report.task is None or not report.task.name:
+        if report.task is None or not (report.task.name or report.kind == "kcsan"):
             report.task = Task(match["task"], int(match["id"]))
         self._mixed(report.task.id not in (None, int(match["id"])))
         for word in (match["version"] or "").split():
@@ -401,118 +531,17 @@ class Builder:
         self._open("call", text, None)
         return True
 
-    def _on_allocated(self, match, text):
-        if match["before"] and "kfence" not in match["before"]:
-            return False
-        task = Task("", int(match["task"])) if match["task"] else None
-        self._open(
-            "allocated", text, task, _number(match["cpu"]), float(match["time"]) if match["time"] else None
-        )
-        return True
-
-    def _on_freed(self, match, text):
-        task = Task("", int(match["task"])) if match["task"] else None
-        self._open(
-            "freed", text, task, _number(match["cpu"]), float(match["time"]) if match["time"] else None
-        )
-
-    def _on_user_allocated(self, match, text):
-        thread = match.groupdict().get("thread")
-        self._open("allocated", text, Task(thread, None) if thread else None)
-
-    def _on_user_freed(self, match, text):
-        self._open("freed", text, Task(match["thread"], None))
-        if self.report.object is not None:
-            self.report.object.state = "freed"
-
-    def _on_slub(self, match, text):
-        kind = "freed" if match["what"] == "Freed" else "allocated"
-        self._open(kind, text, Task("", int(match["task"])), int(match["cpu"]))
-
     def _on_pid(self, match, text):
         if self._stack is None or self._stack.frames:
             return False
         self._stack.task = Task("", int(match["id"]))
         return True
 
-    def _on_work(self, match, text):
-        self._open("work", text, None)
-
-    def _on_work2(self, match, text):
-        self._open("work2", text, None)
-
-    def _on_page_allocated(self, match, text):
-        self._open("page_allocated", text, None)
-
-    def _on_page_freed(self, match, text):
-        self._open("page_freed", text, Task("", int(match["task"])) if match["task"] else None)
-
-    def _on_stored(self, match, text):
-        self._open("stored", text, None)
-
-    def _on_created(self, match, text):
-        self._open("allocated", text, None)
-
     def _on_object(self, match, text):
         self._leave()
         found = self._object("slab")
-        self._mixed(found.start not in (None, _hex(match["addr"])))
-        found.start = _hex(match["addr"])
-
-    def _on_cache(self, match, text):
-        found = self._object("slab")
-        found.cache, found.cache_size = match["cache"], int(match["size"])
-        found.kind = _PAGE_KIND.get(found.cache, found.kind)
-        if found.size is None:
-            found.size = found.cache_size
-
-    def _on_old_object(self, match, text):
-        found = self._object("slab")
-        found.start, found.cache = _hex(match["addr"]), match["cache"]
-        found.cache_size = found.size = int(match["size"])
-        address = self.report.access.address
-        if address is not None and found.start is not None:
-            self._place(found, address)
-
-    @staticmethod
-    def _place(found, address):
-        """Say where @address lies, from the object's bounds."""
-        offset = address - found.start
-        if offset < 0:
-            found.side, found.distance = "left", -offset
-        elif offset < found.size:
-            found.side, found.distance = "inside", offset
-        else:
-            found.side, found.distance = "right", offset - found.size
-
-    def _on_distance(self, match, text):
-        found = self._object()
-        found.side, found.distance = _SIDES[match["side"]], int(match["distance"])
-
-    def _on_region(self, match, text):
-        found = self._object()
-        found.size, found.start = int(match["size"]), _hex(match["start"])
-        found.state = (match["state"] or found.state).strip()
-
-    def _on_user_region(self, match, text):
-        found = self._object("heap")
-        found.side, found.distance = _SIDES[match["side"]], int(match["distance"])
-        found.size, found.start = int(match["size"]), _hex(match["start"])
-        found.state = found.state or "allocated"
-        self._leave()
-
-    def _on_user_global(self, match, text):
-        found = self._object("global")
-        if found.name:
-            return
-        found.side, found.distance, found.name = _SIDES[match["side"]], int(match["distance"]), match["name"]
-        found.start, found.size = _hex(match["start"] or match["start2"]), _number(match["size"])
-        if match["file"]:
-            found.where = path_of(match["file"]) or Location("", match["file"])
-        self._leave()
-
-    def _on_slack(self, match, text):
-        return None
+        self._mixed(found.start not in (None, _hex(match["start"])))
+        found.start = _hex(match["start"])
 
     def _on_variable(self, match, text):
         self._leave()
@@ -600,9 +629,6 @@ class Builder:
         found.size = int(match["pages"]) * 4096 if match["pages"] else None
         found.name = match["where"] or ""
 
-    def _on_mapping(self, match, text):
-        self._object("vmalloc")
-
     def _on_mapped(self, match, text):
         found = self._object("vmalloc")
         if found.kind == "vmalloc":
@@ -610,21 +636,9 @@ class Builder:
             found.size = _hex(match["end"]) - found.start
         self._open("vmalloc", text, None)
 
-    def _on_module(self, match, text):
-        self._object("module").name = match["name"]
-
-    def _on_page(self, match, text):
-        self._leave()
-        self._object("page")
-
     def _on_old_page(self, match, text):
         if self.report.kind == "kasan":
             self._object("page")
-
-    def _on_chunk(self, match, text):
-        found = self._object("heap")
-        found.start, found.size = _hex(match["start"]), int(match["size"])
-        found.state = "allocated" if "allocated" in match["what"] else "freed"
 
     def _on_cause(self, match, text):
         if self.report.type == "tag-mismatch":
@@ -644,8 +658,6 @@ class Builder:
             return False
         found = self._object("slab")
         found.start, found.size, found.cache = unhashed(match["start"]), int(match["size"]), match["cache"]
-        if None not in (self.report.access.address, found.start):
-            self._place(found, self.report.access.address)
         if "allocated by" in text:
             task = Task("", int(match["task"])) if match["task"] else None
             self._open("allocated", text, task, _number(match["cpu"]))
@@ -674,23 +686,3 @@ class Builder:
             return False
         self.ended = True
         return True
-
-
-def fill_again(report, access, where, callers):
-    """Fill @report from the one line of a repeated place: @access "write of size 1 at addr ...", @where and
-    @callers (None or "a+0x1/0x2 < b+0x1/0x2") its trace."""
-    match = next(
-        shape.pattern.match(access[:1].upper() + access[1:])
-        for shape in shapes.BODY
-        if shape.name == "access"
-    )
-    if match:
-        report.access = Access(_WORDS[match["access"]], _number(match["size"]), _hex(match["addr"]))
-        report.task = Task(match["task"], int(match["id"]))
-    report.access.asynchronous = access.lower().startswith("asynchronous fault")
-    frames = [
-        parse_frame(f" {one}") for one in [where, *(callers.split(" < ")[:MAX_FRAMES] if callers else [])]
-    ]
-    report.stacks = [
-        Stack("call", "", None, None, None, [frame for frame in frames if isinstance(frame, Frame)])
-    ]

@@ -16,17 +16,27 @@ import quopri
 import re
 from dataclasses import replace
 
-from redzone.decode import parse, shapes
+from redzone.decode import parse, shapes, systems
 from redzone.decode.lines import Line
 
 # Words that only a report has. The first place in a line where one begins ends the prefix.
 _ANCHOR = re.compile(
-    r"BUG: K(?:ASAN|FENCE|MSAN|CSAN): [a-z]|(?:Read|Write) (?:of size \d+ )?at addr [0-9a-f]|Allocated by task \d"
+    r"BUG: K(?:ASAN|FENCE|MSAN|CSAN): [a-z]|(?:Read|Write) (?:of size \d+ )?at addr(?: [0-9a-f]|$)|Allocated by task \d"
     r"|Freed by task \d|The buggy address (?:belongs to|is located) |Memory state around the buggy address:"
+    r"|(?:==\d+== ?)?ERROR: (?:HW)?AddressSanitizer: |BUG: (?:unable to handle|kernel NULL pointer) |Unable to handle kernel "
+    r"|UBSAN: [a-z][\w -]* in |[^\s:]+:\d+:\d+: runtime error: |WARNING: (?:CPU: \d|\S+:\d+ at )|kernel BUG at \S+:\d"
+    r"|Internal error: |Kernel panic - not syncing: |(?:Oops: )?general protection fault|Oops: "
+)
+# One of them is in each such line: a pattern that begins with any of many letters is slow to look for.
+_WORDS = re.compile(
+    "BUG: | addr|ed by task |Sanitizer: |UBSAN: |WARNING: |nable to handle |Internal error: |Kernel panic - "
+    "|Oops: |general protection|runtime error: |kernel BUG "
 )
 # A longer beginning of a line is text, not a prefix.
 _MAX_PREFIX = 160
+_QUOTES = frozenset("\"'`")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+_DIFF = re.compile(r"(?P<before>[> ]*)[-+](?= *$)")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*Z?|\d+\.\d{4,}|\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
 _TAGS = re.compile(
@@ -36,6 +46,9 @@ _TAGS = re.compile(
 _BREAK = re.compile(rb"<br ?/?>(?=[^\r\n])", re.I)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
 _ANY_TAG, _ANY_ENTITY = (re.compile(one.pattern.encode(), one.flags & re.I) for one in (_TAGS, _ENTITY))
+# Spaces that do not break, as text and in HTML.
+_SPACES = (b"\xc2\xa0", b"&nbsp;")
+_HEADLINE = b"BUG: K"
 # Members that hold the message in the JSON lines of docker, journald, and common loggers.
 _MEMBERS = ("log", "MESSAGE", "message", "msg")
 # What shows that a mail's text is quoted-printable: its header, an encoded rule, or a headline that goes on.
@@ -57,10 +70,24 @@ class Transport:
 
     @staticmethod
     def split(data):
-        """Return @data with a line feed for each line break of HTML."""
+        """Return @data with a line feed for each line break of HTML, and with plain spaces."""
         if b"<" in data and (b"<br" in data or b"<BR" in data):
-            return _BREAK.sub(b"\n", data)
+            data = _BREAK.sub(b"\n", data)
+        for space in _SPACES:
+            if space in data:
+                data = data.replace(space, b" ")
         return data
+
+    @staticmethod
+    def unescape(data):
+        """Return the lines @data with a line feed for each one of a report that is a string of JSON."""
+        if _HEADLINE not in data:
+            return data
+        found = data.split(b"\n")
+        for at, line in enumerate(found):
+            if b"\\n" in line and b"\\n" in line[: max(line.find(_HEADLINE), 0)]:
+                found[at] = line.replace(b"\\n", b"\n")
+        return b"\n".join(found)
 
     def undo(self, raw):
         """Return the bytes of the line @raw as they were printed; None if the line goes on in the next one."""
@@ -82,7 +109,7 @@ class Transport:
             self._spaced = True
         if self._spaced:
             raw = _unspaced(raw)
-        if raw[:1] == b"{" and raw.rstrip().endswith(b"}"):
+        if b'{"' in raw and raw.rstrip().endswith(b"}"):
             raw = _message(raw)
         if b"&" in raw or b"<" in raw:
             raw = _plain(raw)
@@ -96,11 +123,16 @@ class Transport:
             or b"=3D" in data
             or b" + 0x" in data
             or b"=\n" in data[: data.rfind(b"\n", 0, -1) + 1]
-            or b"\n{" in data
+            or b'{"' in data
             or (data[:1] in b"BCc" and b"content-" in data.lower())
             or (b"<" in data and _ANY_TAG.search(data))
             or (b"&" in data and _ANY_ENTITY.search(data))
         )
+
+    @property
+    def holds(self):
+        """Does a line go on in the next one?"""
+        return bool(self._rest)
 
     def end(self):
         """Return what is left of a line that would have gone on."""
@@ -117,9 +149,9 @@ def _unspaced(raw):
 
 
 def _message(raw):
-    """Return the message of a line of JSON, or @raw."""
+    """Return the message of a line of JSON, or @raw. Something may stand in front of it."""
     try:
-        found = json.loads(raw)
+        found = json.loads(raw[raw.index(b'{"') :])
     except (ValueError, RecursionError):
         return raw
     for member in _MEMBERS:
@@ -142,7 +174,11 @@ def _plain(raw):
 def _shape(prefix, strict):
     """Return the pattern of lines that begin like @prefix. @strict: words are the same, else they may differ."""
     parts, at = [], 0
-    for match in _BRACKETS.finditer(prefix):
+    diff = _DIFF.match(prefix)
+    if diff:
+        # Lines that did not change stand between those that did.
+        parts, at = [re.escape(diff["before"]), "[-+ ]"], diff.end()
+    for match in _BRACKETS.finditer(prefix, at):
         parts += [_words(prefix[at : match.start()], strict), re.escape(match[0][0]), r"[^\[\]()]*"]
         parts.append(re.escape(match[0][-1]))
         at = match.end()
@@ -172,6 +208,7 @@ def _reads(text):
         or parse.headline(text)[0] is not None
         or bool(shapes.matches(text))
         or parse.parse_frame(text, None, True) not in (None, False)
+        or bool(shapes.PLACE.match(text))
     )
 
 
@@ -217,24 +254,33 @@ class Prefix:
     @staticmethod
     def anchor(text):
         """Return where the words of a report begin in @text; 0 if there are none, -1 if the line begins with them."""
-        if not (" addr" in text or "BUG: K" in text or "ed by task " in text):
-            # A pattern that begins with any of many letters is slow to look for.
-            return 0
-        match = _ANCHOR.search(text, 0, _MAX_PREFIX + 80)
+        match = _WORDS.search(text) and _ANCHOR.search(text, 0, _MAX_PREFIX + 80)
+        match = match or systems.headline(text)
         if match is None:
             return 0
-        return match.start() if 0 < match.start() <= _MAX_PREFIX else -1 if not match.start() else 0
+        at = match.start()
+        if not at:
+            return -1
+        # A quotation mark begins a string of source code; a mail's subject names the report that it is about.
+        named = text[at - 1] in _QUOTES or "Subject: " in text[:at]
+        return 0 if named or at > _MAX_PREFIX else at
 
     def _decide(self, first, at, line):
         """Is what stands before @at in the line @first a prefix? The next one, @line, tells."""
         prefix = first.text[:at]
+        headline = parse.headline(first.text[at:])[0] is not None
         for strict in (True, False):
             shape = _shape(prefix, strict)
             match = shape.match(line.text)
-            if match and (_reads(line.text[match.end() :]) or not line.text[match.end() :].strip()):
+            rest = line.text[match.end() :].strip() if match else ""
+            if match and (not rest or _reads(line.text[match.end() :]) or (headline and strict)):
                 self._shape = shape
                 return [self._without(first), self._without(line)]
-        if parse.headline(first.text[at:])[0] is not None and _reads(line.text) and line.text[:1] != ">":
+        if first.text.rstrip().endswith((" in", *parse.BROKEN)):
+            # A mail program has moved its end into the next line, without the prefix.
+            self._shape = _shape(prefix, True)
+            return [self._without(first), line]
+        if headline and _reads(line.text) and line.text[:1] != ">":
             # Only the headline has it: "[1/2] BUG: KASAN: ...", or a sentence in front of it.
             return [replace(first, text=first.text[at:]), line]
         return [first, *self.take(line)]

@@ -34,6 +34,12 @@ _SANITIZER_NAMES = """
     el1h_64_error el1h_64_sync_handler el1h_64_error_handler el1_undef el1_dbg el1_brk64
     debug_print_object debug_object_init debug_object_activate debug_object_assert_init
     debug_object_deactivate debug_object_destroy debug_object_free debug_check_no_obj_freed
+    el1_sync_handler el1_irq_handler el1_fiq_handler el1_error_handler el1_da el1_ia el1h_64_fiq_handler
+    handle_overflow handle_divrem_overflow handle_negate_overflow handle_load_invalid_value
+    handle_shift_out_of_bounds handle_out_of_bounds handle_null_ptr_deref handle_misaligned_access
+    handle_object_size_mismatch handle_type_mismatch_common vprintk_store vprintk_deferred printk_sprint
+    dev_vprintk_emit dev_printk_emit dev_printk dev_err dev_warn dev_notice dev_info dynamic_dev_dbg
+    dynamic_pr_debug netdev_printk db_panic db_fncall breakpoint
     debug_object_active_state debug_dma_assert_idle print_bad_pte print_unlock_imbalance_bug
     print_circular_bug print_usage_bug print_irq_inversion_bug print_bad_irq_dependency print_deadlock_bug
     print_lock_nested_lock_not_held print_freed_lock_bug print_held_locks_bug print_kernel_ident
@@ -151,7 +157,7 @@ _HELPER_NAMES = """
     i2c_del_adapter hwrng_unregister tty_unregister_driver tty_unregister_device
     tty_port_unregister_device print_tainted add_taint test_taint update_stack_state devres_release
     devres_release_all devres_release_group kill_urb usb_kill_urb usb_submit_urb usb_unlink_urb
-    usb_control_msg usb_hcd_submit_urb usb_start_wait_urb dummy_urb_enqueue dummy_urb_dequeue copy_page
+    usb_kill_anchored_urbs usb_unlink_anchored_urbs usb_control_msg usb_hcd_submit_urb usb_start_wait_urb dummy_urb_enqueue dummy_urb_dequeue copy_page
     copy_folio copy_user_highpage copy_page_range copy_mc_to_kernel wrap_memcpy copy_from_user
     copy_to_user copy_in_user copy_from_user_nofault copy_to_user_nofault copy_from_kernel_nofault
     copy_to_kernel_nofault raw_copy_from_user raw_copy_to_user raw_copy_in_user inline_copy_from_user
@@ -163,6 +169,9 @@ _HELPER_NAMES = """
     xa_erase xa_store ida_free ida_destroy ida_alloc_range raw_read_unlock_irqrestore
     raw_write_unlock_irqrestore do_raw_spin_lock do_raw_spin_unlock do_raw_spin_trylock do_raw_read_lock
     do_raw_read_unlock do_raw_write_lock do_raw_write_unlock do_raw_read_trylock do_raw_write_trylock
+    simple_copy_to_iter kasan_memcpy kasan_memmove kasan_memset kasan_memcmp kasan_strcpy kasan_strcmp
+    kasan_strlen kasan_strcat kasan_strchr kasan_strrchr kasan_copyin kasan_copyout kasan_copyinstr
+    kasan_copyoutstr strlcpy
 """
 # (prefix without leading underscores, why each function that has it does what its caller asked for).
 _HELPER_PREFIXES = (

@@ -15,7 +15,7 @@ import heapq
 import re
 
 from redzone.decode import collect, foreign, frames, lines, parse, paste, repeats, shapes, systems, whole
-from redzone.decode.model import Report
+from redzone.decode.model import Access, Frame, Report, Stack, Task
 
 CHUNK = 4 << 20
 # Terminals on Windows write logs like that. The marks that they begin with:
@@ -26,6 +26,7 @@ WORDS = (
     b"Sanitizer",
     b"KASAN: ",
     b"UBSAN: ",
+    b"UBSan: ",
     b"runtime error: ",
     b"kernel BUG at ",
     b"Unable to handle ",
@@ -33,6 +34,7 @@ WORDS = (
     b"general protection fault",
     b"Internal error: ",
     b"Oops",
+    b" [#",
     b"Kernel panic - ",
     b"rust_kernel: panicked",
     b"WARNING: ",
@@ -194,11 +196,15 @@ class Scanner:
     def _lines(self, data, end):
         """Take the whole lines data[:end]."""
         at = 0
+        if b"\\n" in data:
+            data = self._transport.unescape(data[:end])
+            end = len(data)
         if not self.log.suspect and not self.log.reports:
             self._suspect(data[:end])
         hits = _Hits(data, end, self._ktap)
         while at < end:
-            if not self._open and self._head >= _HEAD and not self._prefix.holds:
+            free = not (self._open or self._prefix.holds or self._transport.holds)
+            if free and self._head >= _HEAD:
                 hit = hits.after(at)
                 if hit < 0:
                     break
@@ -206,7 +212,7 @@ class Scanner:
                 if start > at:
                     self._number += data.count(b"\n", at, start)
                     at = start
-            if not self._open and not self._prefix.holds:
+            if free:
                 behind = self._whole(data, at, end)
                 if behind:
                     self._number += data.count(b"\n", at, behind)
@@ -379,6 +385,9 @@ class Scanner:
     def _close(self, builder):
         self._open.pop(builder.caller, None)
         report = builder.end()
+        if builder.hollow and self._on_begin is None:
+            self.log.suspect = self.log.suspect or report.raw[0][:300]
+            return
         waiting, self._waiting = self._waiting, None
         if waiting is not None and report.kind == "panic":
             waiting.stacks = [*report.stacks, *waiting.stacks]
@@ -519,8 +528,17 @@ class Scanner:
             times=int(match["times"]),
             raw=[line.text],
         )
-        access = match["access"]
-        parse.fill_again(report, access, match["where"], match["callers"])
+        access = match["access"][:1].upper() + match["access"][1:]
+        for shape, found in shapes.matches(access):
+            if shape.name == "access" and found["id"]:
+                report.access = Access(
+                    found["access"].lower(), frames.number(found["size"]), frames.address(found["addr"])
+                )
+                report.task = Task(found["task"], int(found["id"]))
+        report.access.asynchronous = access.startswith("Asynchronous fault")
+        callers = match["callers"].split(" < ")[: parse.MAX_FRAMES] if match["callers"] else []
+        trace = [frames.parse_frame(f" {one}") for one in (match["where"], *callers)]
+        report.stacks = [Stack(frames=[frame for frame in trace if isinstance(frame, Frame)])]
         self._done(report)
 
     def end(self):
@@ -545,7 +563,7 @@ def _of_trace(text):
         not text.strip()
         or parse.parse_frame(text, [], True) not in (None, False)
         or bool(shapes.MARKER.match(text))
-        or any(name in ("_on_call", "_on_cpu", "_on_pid") for name, _ in shapes.matches(text))
+        or any(shape.name in ("call", "cpu", "pid") for shape, _ in shapes.matches(text))
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 # Between 53 and 80 of them, by sanitizer.
 RULE = re.compile(r"={50,}\s*$")
-_WHERE = r"(?P<where>\S+(?: \[[\w. -]+\])?(?: \(\S+(?: \(discriminator \d+\))?\)| \S+:\d+(?: \[inline\])?)?)"
+_WHERE = r"(?P<where>\S+(?: \[[\w. -]+\])?(?: \([^()]*(?:\([^()]*\)[^()]*){0,8}\)| \S+:\d+(?: \[inline\])?)?)"
 # What a headline says of the place, behind the function: a file, added by a script.
 WHERE = re.compile(
     r"(?P<function>\S+)(?: \[[\w. -]+\])? \(?(?P<path>[^\s():]*[^\s():/]\.[A-Za-z]\w{0,4}):(?P<line>\d{1,9})(?::(?P<column>\d{1,6}))?\b"
@@ -25,15 +25,25 @@ _TASK = r"task (?P<task>.{0,64}?)/(?P<id>\d{1,10})"
 
 @dataclass(frozen=True)
 class Shape:
-    """name: of the handler in parse.py. literal: in each line that has the shape. pattern: of the line."""
+    """name: of the handler in parse.py. literal: in each line that has the shape. pattern: of the line.
+
+    trace: the line begins a Stack of this kind, whose task, cpu and time are groups. about: its groups are
+    members of the model.Object, which is of this kind; "any" if another line says the kind. With one of these a
+    shape needs no handler.
+    """
 
     name: str
     literal: str
     pattern: re.Pattern
+    trace: str = ""
+    about: str = ""
 
 
 def _shapes(*rows):
-    return tuple(Shape(name, literal, re.compile(pattern)) for name, literal, pattern in rows)
+    return tuple(
+        Shape(name, literal, re.compile(pattern), **(more[0] if more else {}))
+        for name, literal, pattern, *more in rows
+    )
 
 
 # --- Headlines: where a report begins ------------------------------------------------------------------------
@@ -43,12 +53,12 @@ HEADLINES = _shapes(
     (
         "kasan",
         "BUG: KASAN: ",
-        rf"BUG: KASAN: (?P<type>[a-z][a-z -]*?)(?: in {_WHERE})?(?: (?:at addr|on address) +(?P<addr>{_HEX}|\(null\)))?\s*$",
+        rf"BUG: KASAN: (?P<type>[a-z][a-z -]*?)(?: in(?: {_WHERE})?)?(?: (?:at addr|on address) +(?P<addr>{_HEX}|\(null\)))?\s*$",
     ),
     ("kasan", "BUG: KASAN: ", r"BUG: KASAN: (?P<type>[A-Za-z][\w-]{0,60})?"),
-    ("kfence", "BUG: KFENCE: ", rf"BUG: KFENCE: (?P<type>[a-z][a-z -]*?)(?: in {_WHERE})?\s*$"),
-    ("kmsan", "BUG: KMSAN: ", rf"BUG: KMSAN: (?P<type>[a-z][a-z-]*)(?: in {_WHERE})?\s*$"),
-    ("kcsan", "BUG: KCSAN: ", r"BUG: KCSAN: (?P<type>[a-z][a-z :-]*?)(?: in (?P<where>.+))?\s*$"),
+    ("kfence", "BUG: KFENCE: ", rf"BUG: KFENCE: (?P<type>[a-z][a-z -]*?)(?: in(?: {_WHERE})?)?\s*$"),
+    ("kmsan", "BUG: KMSAN: ", rf"BUG: KMSAN: (?P<type>[a-z][a-z-]*)(?: in(?: {_WHERE})?)?\s*$"),
+    ("kcsan", "BUG: KCSAN: ", r"BUG: KCSAN: (?P<type>[a-z][a-z :-]*?)(?: in(?: (?P<where>.+))?)?\s*$"),
     (
         "asan",
         "ERROR: AddressSanitizer",
@@ -65,6 +75,8 @@ HEADLINES = _shapes(
         r"(?:==\d+== ?)?(?:ERROR|WARNING): (?P<type>(?:Memory|Leak|Thread)Sanitizer): .*",
     ),
     ("ubsan", "UBSAN: ", r"UBSAN: (?P<type>[\w -]+?) in (?P<where>\S+)\s*$"),
+    # NetBSD's.
+    ("ubsan", "UBSan: ", r"(?:panic: )?UBSan: Undefined Behavior in (?P<where>\S+:\d+:\d+), (?P<type>.+)"),
     ("ubsan", "runtime error: ", r"(?P<where>\S+:\d+:\d+): runtime error: (?P<type>.+)"),
     (
         "oops",
@@ -81,6 +93,8 @@ HEADLINES = _shapes(
     ("oops", "general protection fault", r"(?:Oops: )?(?P<type>general protection fault)\b"),
     ("oops", "Internal error: ", r"Internal error: (?P<type>.*?)(?:: [0-9a-f]{1,16})?(?: \[#\d+\].*)?$"),
     ("oops", "Oops", r"Oops(?:: | - )(?P<type>(?!this is )\S.*?)(?:: [0-9a-f]{4,16})? \[#\d+\]"),
+    # Other exceptions of x86, such as "divide error".
+    ("oops", " [#", r"(?P<type>[a-z][a-z0-9 ]{2,40}): [0-9a-f]{4} \[#\d+\]"),
     (
         "oops",
         "rust_kernel: panicked at ",
@@ -91,6 +105,12 @@ HEADLINES = _shapes(
         "warning",
         "WARNING: ",
         rf"WARNING: (?:CPU: (?P<cpu>\d+) PID: (?P<id>\d+) )?at (?P<file>\S+:\d+)(?: {_WHERE})?",
+    ),
+    # Since 6.19.
+    (
+        "warning",
+        "WARNING: ",
+        r"WARNING: (?P<file>\S+:\d+) at (?P<where>\S+), CPU#(?P<cpu>\d+): (?P<task>.{0,64}?)/(?P<id>\d+)",
     ),
     ("other", "BUG: memory leak", r"BUG: (?P<type>memory leak)(?: in (?P<where>[\w.$]{1,256}))?\s*$"),
     ("other", "BUG: ", r"BUG: (?P<type>\S.*)"),
@@ -124,15 +144,18 @@ REST_PLACE = re.compile(rf"\s*\(?{_PLACE}\)?")
 _NO_SPACE = _PLACE.replace("[^():]", r"[^\s():]")
 # A function that a script found to be inlined: ` name FILE:LINE [inline]`, ` name (FILE:LINE)`.
 SCRIPTED = re.compile(
-    rf"\s*(?P<unsure>\? +)?(?P<name>{_NAME}) \(?{_NO_SPACE}[^\[]{{0,80}}?(?P<inline>\[inline\])?\s*$"
+    rf"\s*(?P<unsure>\? +)?(?P<name>{_NAME}) \(?{_NO_SPACE}[^\[]{{0,2000}}?(?P<inline>\[inline\])?\s*$"
 )
+# What a mail program has put into a line of its own: the function of a headline, and a place.
+FUNCTION = re.compile(rf"{_NAME}(?:\+0x[0-9a-f]+/0x[0-9a-f]+)?(?: [\[(].*)?$")
+PLACE = re.compile(rf"[>| \t]*{_NO_SPACE}(?: \(discriminator \d+\)| \[inline\])?\)?\s*$")
 # A bare address: a system without a symbol table.
 ADDRESS = re.compile(
     r"\s+(?:#\d+ +)?(?:\[<(?P<old>[0-9a-f]{8,16})>\](?: 0x[0-9a-f]+)?|0x(?P<address>[0-9a-f]{2,16})|(?P<bare>[0-9a-f]{16}|[0-9a-f]{8}))(?: \[(?P<module>[\w.-]+)\])?\s*$"
 )
 # User space: `#0 0x4f5e7d in main /tmp/a.c:5:10`, `#1 0x7f01 (/lib/libc.so.6+0x29d8f) (BuildId: 69389d)`.
 USER = re.compile(
-    r"\s+#\d{1,5} 0x(?P<address>[0-9a-f]{1,16})(?: in (?P<name>.{1,512}?))?"
+    r"\s*#\d{1,5} 0x(?P<address>[0-9a-f]{1,16})(?: in (?P<name>.{1,512}?))?"
     rf"(?: \((?P<object>[^()]{{1,400}})\+0x(?P<in_object>[0-9a-f]{{1,16}})\)| {_PLACE})?(?: \(BuildId: (?P<build>[0-9a-f]{{8,64}})\))?\s*$"
 )
 # 32-bit Arm: `[<c0>] (name) from [<c0>] (caller+0x1/0x2)`, ` name from caller+0x1/0x2`.
@@ -154,8 +177,9 @@ CARET = re.compile(r" *\^ *$")
 # --- Everything else ------------------------------------------------------------------------------------------
 
 _BY = r"(?: by task (?P<task>\d{1,10})(?:/?\S*)?)?(?: on cpu (?P<cpu>\d{1,5}))?(?: at (?P<time>\d{1,12}\.\d{1,9})s)?"
+_SLUB = r"\S+ age=\d+ cpu=(?P<cpu>\d{1,5}) pid=(?P<task>\d{1,10})"
 _LOCATED = (
-    rf"(?P<addr>{_HEX}) is located (?P<distance>\d{{1,20}}) bytes "
+    rf"{_HEX} is located (?P<distance>\d{{1,20}}) bytes "
     r"(?P<side>inside of|before|after|to the left of|to the right of)"
 )
 BODY = _shapes(
@@ -164,6 +188,18 @@ BODY = _shapes(
         " by ",
         rf"(?P<access>Read|Write|Free|Access)(?: of size (?P<size>\d{{1,20}}))?(?: (?:at|of) addr (?P<addr>{_HEX}))?"
         rf"(?: found (?P<found>[\w ]{{1,40}}))? by {_TASK}\s*$",
+    ),
+    # Without a task, or the mail program has put it into the next line.
+    (
+        "access",
+        " addr",
+        rf"(?P<access>Read|Write|Free)(?: of size (?P<size>\d{{1,20}}))? (?:at|of) addr(?: (?P<addr>{_HEX})(?: by(?: task)?)?)?(?P<task>)(?P<id>)\s*$",
+    ),
+    (
+        "race",
+        " bytes by ",
+        r"(?:race at unknown origin, with )?(?P<what>(?:assert no )?(?:read-write|read|write)[\w (),-]*?) to (?P<addr>0x[0-9a-f]{1,16}) "
+        r"of (?P<size>\d{1,20}) bytes by (?:task (?P<id>\d{1,10})|interrupt) on cpu (?P<cpu>\d{1,5}):",
     ),
     (
         "user_access",
@@ -181,68 +217,93 @@ BODY = _shapes(
         "Pointer tag: ",
         r"Pointer tag: \[(?P<pointer>[0-9a-f]{2})\], memory tag: \[(?P<memory>[0-9a-f]{2})\]",
     ),
-    ("async", "Asynchronous fault", r"Asynchronous fault: no details available"),
+    (
+        "async",
+        "Asynchronous ",
+        r"Asynchronous (?:fault: no details|mode enabled: no access details) available",
+    ),
     (
         "cpu",
         "Comm: ",
         r"(?:CPU: (?P<cpu>\d{1,5}) )?(?:UID: \d+ )?PID: (?P<id>\d{1,10}) Comm: (?P<task>.{0,64}?)(?: (?:Not tainted|Tainted: .*?)(?P<version> .*)?)?$",
     ),
     ("call", "race", r"[ 0-9a-f]*(?:Call [Tt]race|Backtrace|stack backtrace|Stack trace)(?: \(.*\))?:"),
-    ("allocated", "llocated", rf"(?:(?P<before>.*\S) )?(?:previously )?[Aa]llocated{_BY}:?\s*$"),
-    ("freed", "reed", rf"[Ff]reed{_BY}:\s*$"),
+    ("allocated", "llocated", rf"(?:previously )?[Aa]llocated{_BY}:?\s*$", {"trace": "allocated"}),
+    ("freed", "reed", rf"[Ff]reed{_BY}:\s*$", {"trace": "freed"}),
     (
         "user_allocated",
-        "llocated by thread",
-        r"(?:previously )?allocated by thread (?P<thread>T\d{1,9})(?: here)?:",
+        "llocated ",
+        r"(?:previously )?allocated (?:by thread (?P<thread>T\d{1,9})(?: here)?|here):",
+        {"trace": "allocated"},
     ),
-    ("user_allocated", "llocated here", r"(?:previously )?allocated here:"),
-    ("user_freed", "reed by thread", r"freed by thread (?P<thread>T\d{1,9})(?: here)?:"),
-    (
-        "slub",
-        "INFO: ",
-        r"INFO: (?P<what>Allocated|Freed) in (?P<where>\S+) age=\d+ cpu=(?P<cpu>\d{1,5}) pid=(?P<task>\d{1,10})",
-    ),
+    ("user_freed", "reed by thread", r"freed by thread (?P<thread>T\d{1,9})(?: here)?:", {"trace": "freed"}),
+    ("slub", "INFO: Allocated in ", rf"INFO: Allocated in {_SLUB}", {"trace": "allocated"}),
+    ("slub", "INFO: Freed in ", rf"INFO: Freed in {_SLUB}", {"trace": "freed"}),
     ("pid", "PID = ", r"\s*PID = (?P<id>\d{1,10})"),
-    ("work2", "Second to last ", r"Second to last (?:potentially related work creation|call_rcu\(\)):"),
-    ("work", "Last ", r"Last (?:potentially related work creation|call_rcu\(\)):"),
-    ("page_allocated", "page last allocated via order", r"page last allocated via order (?P<order>\d+)"),
-    ("page_freed", "page last free", r"page last free (?:pid (?P<task>\d{1,10}) .*)?stack trace:"),
-    ("stored", "tored to memory at", r"(?:Uninit was|Local variable .*) (?:stored to memory|created) at:?"),
-    ("created", "Uninit was created at", r"Uninit was created at:"),
-    ("object", "belongs to the object at", rf"The buggy address belongs to the object at (?P<addr>{_HEX})"),
+    (
+        "work2",
+        "Second to last ",
+        r"Second to last (?:potentially related work creation|call_rcu\(\)):",
+        {"trace": "work2"},
+    ),
+    ("work", "Last ", r"Last (?:potentially related work creation|call_rcu\(\)):", {"trace": "work"}),
+    (
+        "page_allocated",
+        "page last allocated via order",
+        r"page last allocated via order \d",
+        {"trace": "page_allocated"},
+    ),
+    (
+        "page_freed",
+        "page last free",
+        r"page last free (?:pid (?P<task>\d{1,10}) .*)?stack trace:",
+        {"trace": "page_freed"},
+    ),
+    (
+        "stored",
+        "tored to memory at",
+        r"(?:Uninit was|Local variable .*) (?:stored to memory|created) at:?",
+        {"trace": "stored"},
+    ),
+    ("created", "Uninit was created at", r"Uninit was created at:", {"trace": "allocated"}),
+    ("object", "belongs to the object at", rf"The buggy address belongs to the object at (?P<start>{_HEX})"),
     (
         "cache",
         "belongs to the cache",
-        r"\s*which belongs to the cache (?P<cache>.{1,80}) of size (?P<size>\d{1,20})",
+        r"\s*which belongs to the cache (?P<cache>.{1,80}) of size (?P<cache_size>\d{1,20})",
+        {"about": "slab"},
     ),
     (
         "old_object",
         "in cache ",
-        rf"Object at (?P<addr>{_HEX}), in cache (?P<cache>\S{{1,80}}) size: (?P<size>\d{{1,20}})",
+        rf"Object at (?P<start>{_HEX}), in cache (?P<cache>\S{{1,80}}) size: (?P<cache_size>\d{{1,20}})",
+        {"about": "slab"},
     ),
     (
         "distance",
         "The buggy address is located",
         r"The buggy address is located (?P<distance>\d{1,20}) bytes (?P<side>inside|to the left|to the right) of",
+        {"about": "any"},
     ),
     (
         "region",
         "-byte region [",
-        rf"\s*(?P<state>allocated |freed )?(?P<size>\d{{1,20}})-byte region \[(?P<start>{_HEX}), (?P<end>{_HEX})\)",
+        rf"\s*(?:(?P<state>allocated|freed) )?(?P<size>\d{{1,20}})-byte region \[(?P<start>{_HEX}), {_HEX}\)",
+        {"about": "any"},
     ),
     (
         "user_region",
         "-byte region [",
         rf"{_LOCATED} (?:a )?"
-        rf"(?P<size>\d{{1,20}})-byte region \[(?P<start>{_HEX}),\s*(?P<end>{_HEX})\)",
+        rf"(?P<size>\d{{1,20}})-byte region \[(?P<start>{_HEX}),\s*{_HEX}\)",
+        {"about": "heap"},
     ),
     (
         "user_global",
         "global variable '",
         rf"{_LOCATED} (?:a \d+-byte )?"
-        rf"global variable '(?P<name>.{{1,200}}?)' (?:\((?P<start>{_HEX})|defined in '?(?P<file>.{{1,400}}?)'? \((?P<start2>{_HEX})\)).*?(?:of size (?P<size>\d{{1,20}}))?\s*$",
+        rf"global variable '(?P<name>.{{1,200}}?)' (?:defined in '?(?P<where>.{{1,400}}?)'? )?\((?P<start>{_HEX}).*?(?:of size (?P<size>\d{{1,20}}))?\s*$",
     ),
-    ("slack", "found ", r"\s+offset (?P<offset>\d{1,20}): found [0-9a-f]{2}, expected [0-9a-f]{2}"),
     (
         "variable",
         "belongs to",
@@ -286,19 +347,31 @@ BODY = _shapes(
         "vmalloc region starting at",
         rf"The buggy address belongs to (?:a (?P<pages>\d{{1,12}})-page|the) vmalloc region starting at (?P<start>{_HEX})(?: allocated at (?P<where>\S+))?",
     ),
-    ("mapping", "belongs to the virtual mapping at", r"The buggy address belongs to the virtual mapping at"),
+    (
+        "mapping",
+        "belongs to the virtual mapping at",
+        r"The buggy address belongs to the virtual mapping at",
+        {"about": "vmalloc"},
+    ),
     ("mapped", "created by", rf"\s*\[(?P<start>{_HEX}), (?P<end>{_HEX})\) created by:"),
     (
         "module",
         "belongs to module",
-        r"The buggy address belongs to (?:the )?(?P<part>[\w ]{1,40} of )?module (?P<name>[\w-]{1,64})",
+        r"The buggy address belongs to (?:the )?(?:[\w ]{1,40} of )?module (?P<name>[\w-]{1,64})",
+        {"about": "module"},
     ),
-    ("page", "belongs to the", r"The buggy address belongs to the (?:physical )?page:"),
+    (
+        "page",
+        "belongs to the",
+        r"The buggy address belongs to the (?:physical )?page:",
+        {"about": "page"},
+    ),
     ("old_page", "page:", r"page:[0-9a-f]{8,16} (?:ref)?count:"),
     (
         "chunk",
         " heap chunk; size: ",
-        rf"\[(?P<start>{_HEX}),\s?(?P<end>{_HEX})\) is a (?P<what>[\w ]{{1,40}}) heap chunk; size: (?P<size>\d{{1,20}}) offset: (?P<offset>\d{{1,20}})",
+        rf"\[(?P<start>{_HEX}),\s?{_HEX}\) is a \w{{1,40}} (?P<state>allocated|unallocated) heap chunk; size: (?P<size>\d{{1,20}}) ",
+        {"about": "heap"},
     ),
     ("cause", "Cause: ", r"Cause: (?P<cause>[a-z-]{1,60})"),
     (
@@ -327,21 +400,21 @@ BODY = _shapes(
     ("end", "is killed", r"Thread \S+ is killed"),
 )
 
-_BODY = tuple((shape.literal, shape.pattern.match, "_on_" + shape.name) for shape in BODY)
+_BODY = tuple((shape.literal, shape.pattern.match, shape) for shape in BODY)
 
 
 @functools.lru_cache(2048)
 def matches(text):
-    """Return ((name of the handler in parse.py, match)) of all shapes of a report's inside that @text has.
+    """Return ((Shape, match)) of all shapes of a report's inside that @text has.
 
     Many lines of a log are the same, so the last ones are remembered.
     """
     found = []
-    for literal, match_of, name in _BODY:
+    for literal, match_of, shape in _BODY:
         if literal in text:
             match = match_of(text)
             if match:
-                found.append((name, match))
+                found.append((shape, match))
     return tuple(found)
 
 
@@ -350,16 +423,16 @@ MARKER = re.compile(r"\s*</?(?:TASK|IRQ|NMI|EOI|SOFTIRQ|#\w+|ENTRY_TRAMPOLINE)>\
 # What only a report says: if none is open here, the log lacks this one's beginning.
 HEADLESS = frozenset(
     (
-        "_on_access",
-        "_on_tags",
-        "_on_allocated",
-        "_on_freed",
-        "_on_work",
-        "_on_object",
-        "_on_cache",
-        "_on_distance",
-        "_on_region",
-        "_on_map",
-        "_on_variable",
+        "access",
+        "tags",
+        "allocated",
+        "freed",
+        "work",
+        "object",
+        "cache",
+        "distance",
+        "region",
+        "map",
+        "variable",
     )
 )

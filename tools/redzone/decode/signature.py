@@ -23,6 +23,8 @@ _SUFFIX = re.compile(
     r"(?:\.(?:constprop|isra|part|cold|llvm|lto_priv|localalias|warm|resolved|\d+|[0-9a-f]{8,}))+$"
 )
 
+_PLACES = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+| \[[\w. -]+\]| \(?[^\s()]+\.\w+:\d+\)?(?: \[inline\])?")
+
 _NAMES = {"kasan": "KASAN", "asan": "ASan", "hwasan": "HWASan", "mte": "MTE"}
 _FREES = ("double-free", "invalid-free", "double-free or invalid-free")
 
@@ -91,7 +93,10 @@ def title(report):
     if kind == "kfence":
         shown = f" {report.access.kind}" if report.access.kind in ("read", "write") else ""
         return f"KFENCE: {report.type}{shown}{within}"
-    if kind in ("kmsan", "kcsan", "ubsan"):
+    if kind == "kcsan":
+        # Both functions of a race, without their offsets and places.
+        return _PLACES.sub("", report.title.removeprefix("BUG: ")).rstrip(" /")
+    if kind in ("kmsan", "ubsan"):
         where = report.excerpts[0].location if kind == "ubsan" and report.excerpts else None
         place = within or (f" in {where.path}:{where.line}" if where else "")
         return f"{kind.upper()}: {report.type}{place}"

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Reports of other kernels' sanitizers: one row of a table for each system.
 
-To add a system, copy a row and give the lines that it prints as patterns. A pattern is looked for anywhere in a line,
-so that prefixes need no care. Its named groups are what decode takes from the line:
+To add a system, copy a row and give the lines that it prints as patterns. A pattern is looked for anywhere in a line.
+The headline's begins with all that the system itself prints in front: anything before it is a prefix, and further
+lines lose it as well. The named groups are what decode takes from the line:
 
   type      words that say what is wrong; classify() knows the usual ones
   op        "read", "load", "write", "store", "free", or a flag that is 1 for a write
   size, addr, pc, task    of the access; numbers are decimal, or hexadecimal with 0x
   start, object, into, past, before an object: its address and size, and where the access lies, in bytes
   state     "freed" if the object is
-  stack     begins another trace: "allocated" or "freed"
+  stack     begins another trace: "call", "allocated" or "freed"
+  debugger  the kernel's debugger takes over; again: it shows a trace, of which the report has one already
+  inlined   in a frame: the place is that of this function, which is inlined there
 
 A test in tests/decode/test_systems.py for each row says what comes out.
 """
@@ -17,6 +20,7 @@ A test in tests/decode/test_systems.py for each row says what comes out.
 # A pattern reads better in one piece.
 # ruff: noqa: E501
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -55,34 +59,45 @@ def _system(name, literal, headline, *lines, frame=None, end=None, **more):
     )
 
 
-# `f() at f+0x17/frame 0x1`, `f(1,2,3) at f+0x17`: the debugger of the BSDs.
-_DDB = r"^(?:#\d+ )?[\w.]+\([^()]*\) at (?:netbsd:|kernel:)?(?P<name>[A-Za-z_][\w.]*)\+0x(?P<offset>[0-9a-f]+)(?:/frame 0x[0-9a-f]+)?\s*$"
+# What the debugger of the BSDs prints: `f() at f+0x17/frame 0x1`, `f(1,2,3) at f+0x17`, `#0  f+0x17`. A script adds the
+# place, or that of an inlined function and its name: ` a/b.c:5`, ` g a/b.h:7 [inline]`.
+_PLACE = r"(?: (?:(?P<inlined>[A-Za-z_]\w*) )?(?P<file>[^\s:]+\.\w+):(?P<line>-?\d+)(?: \[inline\])?)?"
+_DDB = rf"^(?:#\d+  ?)?(?:[\w.]+\([^()]*\) at )?(?:netbsd:|kernel:)?(?P<name>[A-Za-z_][\w.]*)\+0x(?P<offset>[0-9a-f]+)(?:/frame 0x[0-9a-f]+)?{_PLACE}\s*$"
+# The debugger shows the same trace again, and much else.
+_DEBUGGER = r"(?P<debugger>^(?:db|ddb)(?:\{\d+\})?> ?(?P<again>(?:bt|trace)\b)?|(?P<again2>^Stopped (?:at|in) |Begin traceback))"
 
 SYSTEMS = (
     _system(
         "NuttX",
         "kasan detected a ",
-        rf"kasan detected a (?P<op>read|write) access error, address at {_ADDR}, ?size is (?P<size>\d+)(?:, return address: {_PC})?",
+        rf"(?:kasan_report: )?kasan detected a (?P<op>read|write) access error, address at {_ADDR}, ?size is (?P<size>\d+)(?:, return address: {_PC})?",
         frame=r"sched_dumpstack: .*?(?<![\w+])(?P<name>[A-Za-z_]\w*)\+0x(?P<offset>[0-9a-f]+)(?:/0x[0-9a-f]+)?\s*$",
         rows="memory",
     ),
     _system(
         "FreeBSD",
         "ASan: Invalid access, ",
-        rf"ASan: Invalid access, (?P<size>\d+)-byte (?P<op>read|write) at {_ADDR}, (?P<type>\w+)\([0-9a-f]+\)",
+        rf"(?:panic: )?ASan: Invalid access, (?P<size>\d+)-byte (?P<op>read|write) at {_ADDR}, (?P<type>\w+)\([0-9a-f]+\)",
+        _DEBUGGER,
         frame=_DDB,
     ),
     _system(
         "NetBSD",
         "Unauthorized Access In ",
-        rf"k?ASan: Unauthorized Access In {_PC}: Addr {_ADDR} \[(?P<size>\d+) bytes?, (?P<op>read|write)(?:, (?P<type>\w+))?\]",
-        frame=rf"#\d+ (?P<address>{_HEX}) in (?P<name>[A-Za-z_][\w.]*)(?:\+0x(?P<offset>[0-9a-f]+))?(?: <[\w.-]+>)?\s*$",
+        rf"(?:panic: )?k?ASan: Unauthorized Access In {_PC}: Addr {_ADDR} \[(?P<size>\d+) bytes?, (?P<op>read|write)(?:, (?P<type>\w+))?\]",
+        _DEBUGGER,
+        frame=rf"#\d+ (?P<address>{_HEX}) in (?P<name2>[A-Za-z_][\w.]*)(?:\+0x(?P<offset2>[0-9a-f]+))?(?: <[\w.-]+>)?\s*$|{_DDB}",
     ),
     _system(
         "OpenBSD",
         "Caught invalid memory access at ",
-        rf"Caught invalid memory access at {_ADDR} size (?P<size>\d+) op (?P<op>\d)",
+        rf"(?:panic: |\*cpu\d+: )?Caught invalid memory access at {_ADDR} size (?P<size>\d+) op (?P<op>\d)",
+        _DEBUGGER,
+        r"KASAN: first bad byte at .* shadow 0x[0-9a-f]+: (?P<type>.*)",
+        rf"KASAN: {_HEX} is (?P<into>\d+) bytes inside the (?P<object>\d+)-byte \w+ slot \[(?P<start>{_HEX})\.\.",
+        r"KASAN: (?P<stack>allocated at|freed at|call trace):",
         frame=_DDB,
+        rows="shadow",
     ),
     _system(
         "Zircon",
@@ -94,14 +109,14 @@ SYSTEMS = (
     _system(
         "XNU",
         "KASan: ",
-        rf"KASan: (?:invalid (?P<size>\d+)-byte (?P<op>\w+) (?:@ )?{_ADDR} \[(?P<type>[^\]]+)\]|(?P<type2>free of corrupted/invalid|UaF of quarantined) object (?P<addr2>{_HEX}))",
+        rf"(?:panic\([^()]*\): \"?)?KASan: (?:invalid (?P<size>\d+)-byte (?P<op>\w+) (?:@ )?{_ADDR} \[(?P<type>[^\]]+)\]|(?P<type2>free of corrupted/invalid|UaF of quarantined) object (?P<addr2>{_HEX}))",
         frame=r"^\s*(?:0x[0-9a-f]{8,16}) : (?P<address>0x[0-9a-f]{8,16})\s*$|^Backtrace: (?P<list>[0-9a-f,]+)",
         rows="shadow",
     ),
     _system(
         "OpenHarmony LiteOS",
         "Kernel Address Sanitizer Error Detected",
-        r"\*+ +Kernel Address Sanitizer Error Detected(?: Start)? +\*+",
+        r"(?:\[\w+\](?:\[[^\]]*\])?)?\*+ +Kernel Address Sanitizer Error Detected(?: Start)? +\*+",
         r"\](?P<type>[A-Z][\w ]+?) error detected",
         rf"Illegal (?P<op>READ|WRITE|Double free) address at: \[{_ADDR}\]",
         r"task[Nn]ame *= *(?P<task>\S+)",
@@ -149,13 +164,13 @@ SYSTEMS = (
     _system(
         "managarm",
         "KASAN failure at IP ",
-        rf"KASAN failure at IP {_PC}, (?P<size>\d+)-byte (?P<op>read|write) (?:from|to) address {_ADDR}",
+        rf"(?:thor: )?KASAN failure at IP {_PC}, (?P<size>\d+)-byte (?P<op>read|write) (?:from|to) address {_ADDR}",
         frame=r"^(?:thor: )?\s*#?\d+:? .*?(?P<address>0x[0-9a-f]{8,16})(?: in (?P<name>[\w:]+))?",
     ),
     _system(
         "OP-TEE",
         "core/kernel/asan.c:",
-        r"Panic (?:'(?P<type>[^']*)' )?at core/kernel/asan\.c:\d+",
+        r"(?:[EDIF]/TC:\S+ \d+ )?Panic (?:'(?P<type>[^']*)' )?at core/kernel/asan\.c:\d+",
         frame=r"^[EDIF]/TC:[^@]*? {2}(?P<address>0x[0-9a-f]{8,16})(?: (?P<name>[A-Za-z_]\w*)(?: at (?P<file>[^\s:]+):(?P<line>\d+))?)?\s*$",
     ),
     _system(
@@ -227,6 +242,7 @@ _OPS = {
 }
 
 
+@functools.lru_cache(64)
 def headline(text):
     """Return the match of the headline that @text is, None if it is none."""
     if _LIKELY.search(text):

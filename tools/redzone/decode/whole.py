@@ -50,7 +50,7 @@ class Builder(parser.Builder):
                 idle = 0
             elif not _is_inside(text):
                 return False
-            elif take(text):
+            elif take(text.rstrip()):
                 idle = 0
             else:
                 idle += 1
@@ -78,6 +78,7 @@ def parse(block, number):
         or match.re in systems.BY_PATTERN
         or not shapes.RULE.match(texts[-1])
         or len(texts) >= parser.MAX_LINES
+        or first.text.endswith(" in")
     ):
         return None
     builder = Builder(first, match, texts)
