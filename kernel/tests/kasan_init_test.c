@@ -164,7 +164,9 @@ static void large_and_vmalloc_are_zero(struct kunit *test)
 			KUNIT_ASSERT_NOT_NULL(test, p);
 			KUNIT_ASSERT_NOT_NULL(test, area);
 			expect_zero(test, p, size);
-			KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(p + CLEARED(size)));
+			/* Past the last page is memory of another allocation, which may have the same tag. */
+			if (CLEARED(size) % PAGE_SIZE)
+				KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(p + CLEARED(size)));
 			expect_zero(test, area, size);
 			/* Pages may be mapped elsewhere, so they are cleared to their end, also behind the area's size. */
 			KUNIT_EXPECT_EQ(test, differs(area, 0, CLEARED(size), 0), CLEARED(size));
