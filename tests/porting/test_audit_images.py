@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from kit import ROOT, call, compiler, need
+from kit import ROOT, call, compiler, few, need
 from redzone.elf.file import File
 from redzone.elf.symbols import symbols
 from redzone.kit import amalgamate, audit, flags
@@ -130,7 +130,7 @@ def builder(tmp_path, amalgamated):
     return lambda name, cc="clang-19": Builder(tmp_path / "image", amalgamated, name, cc)
 
 
-@pytest.mark.parametrize(("name", "cc"), ALL)
+@few(("name", "cc"), ALL, pairs=False)
 def test_constructors_in_flash_and_two_banks(builder, name, cc):
     made = builder(name, cc)
     image = made.image()
@@ -150,7 +150,7 @@ def test_constructors_in_flash_and_two_banks(builder, name, cc):
     assert ".data (" in text and ".bss (" in text and "array" not in text and ".text" not in text
 
 
-@pytest.mark.parametrize(("name", "cc"), ALL)
+@few(("name", "cc"), ALL, pairs=False)
 def test_constructors_that_nobody_walks(builder, name, cc):
     made = builder(name, cc)
     (text,) = made.audit(made.image("-DNOT_WALKED"))["findings"]
@@ -207,8 +207,15 @@ def test_a_table_of_symbols_is_no_array(builder, tmp_path, name, with_names):
     assert text.startswith("1 of 1 constructors are in no array")
 
 
-@pytest.mark.parametrize("old", [2, 3, 4])
-@pytest.mark.parametrize(("name", "cc"), [("cortex-m", "clang-19"), ("riscv64", "gcc"), ("arm64", "gcc")])
+@few(
+    ("name", "cc", "old"),
+    [
+        (name, cc, old)
+        for name, cc in (("cortex-m", "clang-19"), ("riscv64", "gcc"), ("arm64", "gcc"))
+        for old in (2, 3, 4)
+    ],
+    pairs=False,
+)
 def test_debug_information_of_two_ages(builder, name, cc, old):
     """A library with an old version of debug information and a section per function, beside a new file."""
     made = builder(name, cc)
@@ -219,7 +226,7 @@ def test_debug_information_of_two_ages(builder, name, cc, old):
     assert [unit["name"] for unit in result["files"]["not instrumented"]] == ["board/start.c"]
 
 
-@pytest.mark.parametrize(("name", "cc"), ALL)
+@few(("name", "cc"), ALL, pairs=False)
 def test_debug_information_of_objects(builder, name, cc):
     made = builder(name, cc)
     for version in (2, 5):

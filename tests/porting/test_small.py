@@ -2,11 +2,12 @@
 """Small memory: images for a Cortex-M3 with 64 and 16 KiB of RAM find what small-memory.md says, and
 cost what bench/small.json says; ./redzone budget computes with that."""
 
+import itertools
 import re
 import shutil
 
 import pytest
-from kit import ROOT, boot, make_template, need
+from kit import ROOT, boot, few, make_template, need
 from redzone.core.base import Failure
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, Functions, symbols
@@ -166,9 +167,11 @@ def test_the_document_has_the_recorded_figures():
         assert name in text
 
 
-@pytest.mark.parametrize("optimize", ["2", "s", "z"])
-@pytest.mark.parametrize("compiler", ["clang-19", "gcc"])
-@pytest.mark.parametrize("arch", ["arm64", "riscv64"])
+@few(
+    ("arch", "compiler", "optimize"),
+    itertools.product(("arm64", "riscv64"), ("clang-19", "gcc"), ("2", "s", "z")),
+    pairs=False,
+)
 def test_hooks_on_stale_poison(tree, arch, compiler, optimize):
     """The runtime's own variables are never checked, wherever they lie: hooks are silent, reports whole."""
     shutil.copy(ROOT / "tests" / "porting" / "images" / "stale_poison.c", tree / "main.c")
