@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 from redzone.core.base import BUILD, ROOT, Failure
@@ -19,6 +20,8 @@ from redzone.testing import libc_calls
 DOCUMENT = ROOT / "docs" / "use" / "run.md"
 PRESET = "arm64-generic-inline-clang"
 PROGRAM = ROOT / "examples" / "heap_bugs.c"
+# Characters of a line.
+WIDTH = 128
 # All that the C library declares, also what is not in POSIX.
 ALL = "-D_GNU_SOURCE"
 # Headers of C17 and the usual ones of POSIX and other systems: the document says which of them are not there.
@@ -103,7 +106,7 @@ def _functions(tree, folders):
 
 
 def library(command, *options):
-    """Return ({header: [function]} of the library, [the compiler's headers], [absent standard ones]).
+    """Return ({header: [function]} of the library, [absent standard headers]).
 
     @options: more for the compiler."""
     command = [*command, *options]
@@ -127,12 +130,13 @@ def library(command, *options):
             raise Failure(f"the library's headers do not compile together:\n{result.stderr}")
         headers = [header for line, header in enumerate(headers, 1) if line not in broken]
     functions = _functions(json.loads(result.stdout), folders)
-    own, absent = [], []
-    for name in (f"{name}.h" for name in STANDARD):
-        if name not in headers:
-            compiles = _compile(command, f"#include <{name}>\n").returncode == 0
-            (own if compiles else absent).append(name)
-    return {header: functions.get(header, []) for header in headers}, own, absent
+    # The compiler has some of the standard's headers.
+    absent = [
+        name
+        for name in (f"{name}.h" for name in STANDARD)
+        if name not in headers and _compile(command, f"#include <{name}>\n").returncode != 0
+    ]
+    return {header: functions.get(header, []) for header in headers}, absent
 
 
 def program_of_all_functions(functions):
@@ -177,9 +181,11 @@ def _partly(names, works):
 def promised(text, functions):
     """Return the set of functions of {header: [function]} that work according to the document @text."""
     text = text.partition("<!-- headers -->")[2].partition("<!-- end of headers -->")[0]
-    whole = re.search(r"^Whole: (.*)$", text, re.MULTILINE)
-    found = {name for header in _quoted(whole[1] if whole else "") for name in functions.get(header, ())}
-    for header, words in re.findall(r"^\| `([^`]+)` \| (.*) \|$", text, re.MULTILINE):
+    rows = re.findall(r"^\| `([^`]+)` \| (.*) \|$", text, re.MULTILINE)
+    none = re.search(r"^Only types and constants are of use: (.*?)\.$", text, re.MULTILINE | re.DOTALL)
+    named = {header for header, _ in rows} | _quoted(none[1] if none else "")
+    found = {name for header, names in functions.items() if header not in named for name in names}
+    for header, words in rows:
         if words.startswith("all but"):
             found |= set(functions.get(header, ())) - _quoted(words)
         elif words.startswith("only"):
@@ -197,7 +203,11 @@ def working(functions, preset=PRESET):
     return {name for names in functions.values() for name in names if support.works(name)}
 
 
-def tables(functions, own, absent, works):
+def _paragraph(text):
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def tables(functions, absent, works):
     """Return {name of a table: its text}. Arguments: of library() and working()."""
     whole = [header for header, names in functions.items() if works.issuperset(names)]
     none = [header for header, names in functions.items() if names and not works.intersection(names)]
@@ -206,9 +216,9 @@ def tables(functions, own, absent, works):
         for header, names in functions.items()
         if header not in whole + none
     ]
-    text = [f"Whole: {code([*whole, *own])}.", "", "| header | functions that work |", "|---|---|", *rows]
-    text += ["", f"Only types and constants are of use: {code(none)}."]
-    text += ["", f"Not there: {code(absent)}."] if absent else []
+    text = ["| header | functions that work |", "|---|---|", *rows]
+    text += ["", *_paragraph(f"Only types and constants are of use: {code(none)}.")]
+    text += ["", *_paragraph(f"Not there: {code(absent)}.")] if absent else []
     return {
         "headers": "\n".join(text),
         "options": "\n".join(["| option | meaning |", "|---|---|", *_options()]),
@@ -239,8 +249,8 @@ def only_in(text, other):
 def main():
     text = DOCUMENT.read_text(encoding="utf-8")
     subprocess.run([ROOT / "redzone", "run", PROGRAM], check=False, capture_output=True)
-    functions, own, absent = library(command_of_a_program(), ALL)
-    made = tables(functions, own, absent, working(functions))
+    functions, absent = library(command_of_a_program(), ALL)
+    made = tables(functions, absent, working(functions))
     DOCUMENT.write_text(fill(text, made), encoding="utf-8")
 
 

@@ -216,7 +216,7 @@ def _all_functions(context):
     if first[0] != base.OK:
         yield Result("all_functions", FAIL, process.last_line(first[1]))
         return
-    functions, _, _ = supported.library(supported.command_of_a_program(), supported.ALL)
+    functions, _ = supported.library(supported.command_of_a_program(), supported.ALL)
     works = supported.working(functions) - libc_calls.BUILTIN
     there = {header: [name for name in names if name in works] for header, names in functions.items()}
     source = context.logs / "all_functions.c"
