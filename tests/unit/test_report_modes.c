@@ -155,16 +155,19 @@ static void several_threads_at_once(void)
 /* --- The owner of the report lock prints the waiting reports when it unlocks ------------------ */
 
 static void (*print_before)(const char *text);
-/* How many more bugs the console has, and the start of the lines that run into one. */
+/* How many more bugs the console has, and the start of the lines that run into one. The last may be a write. */
 static unsigned int console_bugs;
 static const char *console_bug_line;
+static bool last_bug_writes;
 
 static void print_with_a_bug(const char *text)
 {
 	print_before(text);
 	if (console_bugs && !strncmp(text, console_bug_line, strlen(console_bug_line))) {
-		console_bugs--;
-		__asan_load1_noabort(bad);
+		if (--console_bugs || !last_bug_writes)
+			__asan_load1_noabort(bad);
+		else
+			__asan_store1_noabort(bad);
 	}
 }
 
@@ -218,6 +221,27 @@ static void bugs_in_a_report_are_counted(void)
 	repair_console();
 	CHECK_EQ(unit_reports(), 1);
 	CHECK(unit_saw("kasan: 2 bugs that were found inside of reports are left out"));
+}
+
+/* The first bug, a read, is reported. The second, a write in the lines of that report, can only be counted. */
+static void panic_for_a_bug_that_is_left_out(void)
+{
+	set_up();
+	CHECK_EQ(kasan_option("kasan.fault", "panic_on_write"), 0);
+	for (int writes = 0; writes <= 1; writes++) {
+		last_bug_writes = writes;
+		break_console(2, "");
+		if (writes)
+			EXPECT_PANIC(kasan_notice("a notice"));
+		else
+			CHECK(kasan_notice("a notice"));
+		repair_console();
+		CHECK_EQ(unit_reports(), 1);
+		CHECK(unit_saw("kasan: 1 bug that was found inside of a report is left out"));
+	}
+	CHECK(strstr(unit_panic_text(), "kasan.fault=panic_on_write"));
+	last_bug_writes = false;
+	CHECK_EQ(kasan_option("kasan.fault", "report"), 0);
 }
 
 static void *report_once(void *arg)
@@ -656,7 +680,8 @@ UNIT_MAIN(UNIT_CASE(single_shot), UNIT_CASE(verdicts_without_reports), UNIT_CASE
 	  UNIT_CASE(other_cpus_still_report), UNIT_CASE(suppression_belongs_to_tasks),
 	  UNIT_CASE(ignored_functions), UNIT_CASE(wrong_ignore_lists),
 	  UNIT_CASE(ignored_does_not_panic), UNIT_CASE(tasks_that_are_not_known),
-	  UNIT_CASE(bugs_in_a_report_are_counted), UNIT_CASE(no_room_on_the_stack),
-	  UNIT_CASE(panic_without_room), UNIT_CASE(short_reports_are_judged),
-	  UNIT_CASE(bounds_of_the_stack_that_are_garbage), UNIT_CASE(faults_after_checks),
-	  UNIT_CASE(broken_frame_records), UNIT_CASE(odd_end_of_the_stack))
+	  UNIT_CASE(bugs_in_a_report_are_counted), UNIT_CASE(panic_for_a_bug_that_is_left_out),
+	  UNIT_CASE(no_room_on_the_stack), UNIT_CASE(panic_without_room),
+	  UNIT_CASE(short_reports_are_judged), UNIT_CASE(bounds_of_the_stack_that_are_garbage),
+	  UNIT_CASE(faults_after_checks), UNIT_CASE(broken_frame_records),
+	  UNIT_CASE(odd_end_of_the_stack))

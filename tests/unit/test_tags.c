@@ -276,6 +276,20 @@ static void poisoned_objects(void)
 	EXPECT_REPORT("double-free", CHECK_EQ(give(p), KASAN_FREE_BAD));
 }
 
+/* The same for allocations that are whole pages. */
+static void poisoned_pages(void)
+{
+	char *base = (char *)unit_arena(4 * 4096) + 4096, *p;
+
+	p = kasan_alloc_pages(base, 4096);
+	CHECK(kasan_kmalloc_large(p, 4000, 4096, NULL) == p);
+	kasan_poison(base, 64, KASAN_USER_POISON);
+	EXPECT_REPORT("invalid-free",
+		      CHECK_EQ(kasan_kfree_large(p + 64, base, NULL, 0), KASAN_FREE_BAD));
+	EXPECT_NO_REPORT(CHECK_EQ(kasan_kfree_large(p, base, NULL, 0), KASAN_FREE_NOW));
+	EXPECT_REPORT("double-free", CHECK_EQ(kasan_kfree_large(p, base, NULL, 0), KASAN_FREE_BAD));
+}
+
 /* The last byte of a short granule holds the tag. An object can still be freed if that byte is overwritten. */
 static void overwritten_short_granule(void)
 {
@@ -588,8 +602,9 @@ static void frames_without_epilogues(void)
 UNIT_MAIN(UNIT_CASE(fill_writes_its_granules), UNIT_CASE(pointers), UNIT_CASE(neighbours_differ),
 	  UNIT_CASE(reuse_changes_the_tag), UNIT_CASE(pages_differ),
 	  UNIT_CASE(constructed_objects_keep_theirs), UNIT_CASE(short_granules),
-	  UNIT_CASE(poisoned_objects), UNIT_CASE(overwritten_short_granule),
-	  UNIT_CASE(realloc_in_place), UNIT_CASE(fixed_size_checks), UNIT_CASE(other_checks),
-	  UNIT_CASE(report_text), UNIT_CASE(invalid_access), UNIT_CASE(reused_object),
-	  UNIT_CASE(same_tag_on_both_sides), UNIT_CASE(owners_since_the_bug),
-	  UNIT_CASE(former_owner_of_free_pages), UNIT_CASE(frames_without_epilogues))
+	  UNIT_CASE(poisoned_objects), UNIT_CASE(poisoned_pages),
+	  UNIT_CASE(overwritten_short_granule), UNIT_CASE(realloc_in_place),
+	  UNIT_CASE(fixed_size_checks), UNIT_CASE(other_checks), UNIT_CASE(report_text),
+	  UNIT_CASE(invalid_access), UNIT_CASE(reused_object), UNIT_CASE(same_tag_on_both_sides),
+	  UNIT_CASE(owners_since_the_bug), UNIT_CASE(former_owner_of_free_pages),
+	  UNIT_CASE(frames_without_epilogues))
