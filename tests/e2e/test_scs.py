@@ -53,7 +53,9 @@ int main(int argc, char **argv)
 """
 # Uses all of a CPU's shadow call stack in an interrupt.
 INTERRUPT = """
+#include <kernel/irqflags.h>
 #include <kernel/module.h>
+#include <kernel/preempt.h>
 #include <kernel/time.h>
 #include <kernel/timer.h>
 
@@ -71,17 +73,21 @@ static void in_interrupt_handler(struct timer_list *timer)
 
 static DEFINE_TIMER(timer, in_interrupt_handler);
 
-/* The tick that ends the timer interrupts this function: it does not sleep. */
+/* The tick that ends the timer interrupts this function: before it no interrupt comes, and no other thread runs meanwhile. */
 static noinline void wait_for_interrupt(void)
 {
+\tlocal_irq_enable();
 \twhile (more)
 \t\t__asm__ __volatile__("nop");
 }
 
 static int start(void)
 {
+\tpreempt_disable();
+\tlocal_irq_disable();
 \tmod_timer(&timer, jiffies + 1);
 \twait_for_interrupt();
+\tpreempt_enable();
 \treturn 0;
 }
 
