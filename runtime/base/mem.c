@@ -114,12 +114,12 @@ void kasan_fill(uint8_t *at, uint8_t value, size_t count)
 			at[count] = value;
 		return;
 	}
-	/* The last four bytes twice, if need be: no odd ends. */
-	do {
+	/* The last four bytes twice, if need be: no odd ends. @last is asked first, because what comes after it may be address 0. */
+	while (at < last) {
 		*(kasan_u32_any *)at = word;
 		at += 4;
 		kasan_opaque(at);
-	} while (at < last);
+	}
 	*(kasan_u32_any *)last = word;
 }
 #endif

@@ -75,19 +75,20 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 #if defined(CONFIG_KASAN_SHADOW_FULL) && defined(PAGE_SHADOW)
 	/* Whole pages of a system that has shadow for all of them: no range test, and no odd ends. */
 	uint8_t *shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
-	uint8_t *const end = shadow + ((size + KASAN_GRANULE_MASK) >> KASAN_SHADOW_SCALE_SHIFT);
+	/* Not up to an end, which is address 0 if the shadow is the last memory that there is. */
+	size_t pages = (size + 4095) / 4096;
 	const uint64_t word = value * 0x0101010101010101ULL;
 
 	/* The blocks that the processor clears are aligned: at another offset they would have neighbours' shadow in them. */
 	if (!value && KASAN_FULL_OFFSET % KASAN_ARCH_ZERO_BYTES == 0 && kasan_arch_can_zero()) {
-		for (; shadow < end; shadow += PAGE_SHADOW) {
+		for (; pages; pages--, shadow += PAGE_SHADOW) {
 #pragma GCC unroll 16
 			for (unsigned int i = 0; i < PAGE_SHADOW; i += KASAN_ARCH_ZERO_BYTES)
 				kasan_arch_zero(shadow + i);
 		}
 		return;
 	}
-	while (shadow < end) {
+	for (; pages; pages--) {
 #pragma GCC unroll 64
 		for (unsigned int i = 0; i < PAGE_SHADOW / 8; i++)
 			((kasan_u64_alias *)shadow)[i] = word;

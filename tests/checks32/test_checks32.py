@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A 32-bit runtime's checks, by brute force: each layout, on a Cortex-M3, against an oracle of bytes."""
+"""A 32-bit runtime's checks, on a Cortex-M3 against an oracle of bytes, and its fills at the last address."""
 
 import re
 
@@ -19,6 +19,9 @@ FILES = [
     "base/state.c",
     "shadow/window.c",
 ]
+
+# Those that write.
+FILLS = ["shadow/poison.c", "base/mem.c", "base/state.c"]
 
 
 def full(low, high, offset, *pieces):
@@ -67,44 +70,44 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
-def test_against_the_oracle(tmp_path, cc, layout):
-    need("ld.lld-19", "qemu-system-arm")
-    defines = {
-        "CONFIG_KASAN_GENERIC": 1,
-        "CONFIG_KASAN_MAX_WINDOWS": 8,
-        "CONFIG_KASAN_START_CHECKS": 0,
-        **LAYOUTS[layout],
-    }
-    sources = [HERE / "checks.c", *(ROOT / "runtime" / name for name in FILES)]
+def build(folder, cc, arch, machine, sources, script, defines):
+    """Compile and link a program of @sources for @arch. Return its name in @folder."""
+    need("ld.lld-19")
+    defines = {"CONFIG_KASAN_GENERIC": 1, "CONFIG_KASAN_START_CHECKS": 0, **defines}
     call(
         [
-            *compiler(cc, "cortex-m3"),
-            *(
-                "-mcpu=cortex-m3",
-                "-mthumb",
-                "-std=gnu17",
-                "-O2",
-                "-ffreestanding",
-                "-Wall",
-                "-Wextra",
-                "-Werror",
-                "-Wno-type-limits",
-            ),
+            *compiler(cc, arch),
+            *machine,
+            *("-std=gnu17", "-O2", "-ffreestanding", "-Wall", "-Wextra", "-Werror", "-Wno-type-limits"),
             *("-fno-strict-aliasing", "-ffunction-sections", "-c"),
             *(f"-D{name}={value}" for name, value in defines.items()),
             *("-I", ROOT / "include"),
             *sources,
         ],
-        tmp_path,
+        folder,
     )
-    objects = sorted(tmp_path.glob("*.o"))
-    call(["ld.lld-19", "--gc-sections", "-T", HERE / "checks.lds", "-o", "checks.elf", *objects], tmp_path)
+    objects = sorted(folder.glob("*.o"))
+    call(["ld.lld-19", "--gc-sections", "-T", HERE / script, "-o", "program.elf", *objects], folder)
+    return "program.elf"
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_against_the_oracle(tmp_path, cc, layout):
+    need("qemu-system-arm")
+    program = build(
+        tmp_path,
+        cc,
+        "cortex-m3",
+        ["-mcpu=cortex-m3", "-mthumb"],
+        [HERE / "checks.c", *(ROOT / "runtime" / name for name in FILES)],
+        "checks.lds",
+        {"CONFIG_KASAN_MAX_WINDOWS": 8, **LAYOUTS[layout]},
+    )
     console = call(
         [
             *("qemu-system-arm", "-machine", "mps2-an385", "-semihosting", "-nic", "none"),
-            *("-display", "none", "-monitor", "none", "-kernel", "checks.elf"),
+            *("-display", "none", "-monitor", "none", "-kernel", program),
         ],
         tmp_path,
     )
@@ -112,3 +115,26 @@ def test_against_the_oracle(tmp_path, cc, layout):
     assert passed, console
     # A loop that does nothing passes as well.
     assert int(passed[1], 16) > 1000000
+
+
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_end_of_the_address_space(tmp_path, cc):
+    """Memory, and shadow, whose last byte is at 0xffffffff."""
+    need("qemu-system-riscv32")
+    program = build(
+        tmp_path,
+        cc,
+        "riscv32",
+        ["-march=rv32imac_zicsr", "-mabi=ilp32", "-fno-pic"],
+        [HERE / "fill.c", *(ROOT / "runtime" / name for name in FILLS)],
+        "fill.lds",
+        full("0xf0000000", "0xffffffff", "0xe0000000"),
+    )
+    console = call(
+        [
+            *("qemu-system-riscv32", "-machine", "virt", "-m", "2G", "-bios", "none", "-nic", "none"),
+            *("-nographic", "-monitor", "none", "-kernel", program),
+        ],
+        tmp_path,
+    )
+    assert console == "fill: passed\n"
