@@ -117,7 +117,7 @@ static int run_with_modules(void)
 
 	if (kasan_reports_seen())
 		return EXIT_STATUS_KASAN;
-	if (READ_ONCE(oops_count))
+	if (READ_ONCE(oops_count) || load == -ETIMEDOUT || unload == -ETIMEDOUT)
 		return EXIT_STATUS_CRASH;
 	return !status && (load || unload) ? EXIT_STATUS_PROGRAM : status;
 }

@@ -7,7 +7,9 @@
 #include <kernel/mm.h>
 #include <kernel/module.h>
 #include <kernel/param.h>
+#include <kernel/program.h>
 #include <kernel/sched.h>
+#include <kernel/slab.h>
 #include <kernel/string.h>
 
 #define MODULE_STACK_SIZE (64UL << 10)
@@ -37,9 +39,9 @@ static const struct initrd_file *find_file(const char *name)
 	return file ? file : initrd_find(name);
 }
 
+/* @err: -EFAULT until the thread has come to its end. */
 struct job {
 	const char *name;
-	bool ended;
 	int err;
 };
 
@@ -48,50 +50,60 @@ static int load_thread(void *arg)
 	struct job *job = arg;
 	const struct initrd_file *file = find_file(job->name);
 	struct module *module;
+	int err = -ENOENT;
 
 	if (!file) {
 		pr_err("module %s: no such file in the initrd\n", job->name);
-		job->err = -ENOENT;
 	} else {
-		job->err = load_module(job->name, file->data, file->size, 0, &module, NULL);
-		if (!job->err) {
+		err = load_module(job->name, file->data, file->size, 0, &module, NULL);
+		if (!err) {
 			strscpy(loaded[nr_loaded], module->name, MODULE_NAME_LEN);
 			pr_info("module %s: loaded at %016lx, %u KiB\n", module->name, module->base,
 				module->nr_pages << (PAGE_SHIFT - 10));
 		}
 	}
-	job->ended = true;
+	job->err = err;
 	return 0;
 }
 
 static int unload_thread(void *arg)
 {
 	struct job *job = arg;
+	int err = unload_module(job->name);
 
-	job->err = unload_module(job->name);
-	if (job->err == -EBUSY)
+	if (err == -EBUSY)
 		pr_err("module %s: in use, it stays\n", job->name);
-	else if (job->err)
+	else if (err)
 		pr_err("module %s: not loaded\n", job->name);
 	else
 		pr_info("module %s: unloaded\n", job->name);
-	job->ended = true;
+	job->err = err;
 	return 0;
 }
 
-/* Run @fn for the module @name in a thread. Return: its result; -EFAULT if the thread was killed. */
+/* Run @fn for the module @name in a thread. Return: its result; -EFAULT if the thread was killed, -ETIMEDOUT if it hangs. */
 static int run(int (*fn)(void *arg), const char *name)
 {
-	struct job job = {.name = name};
-	struct task *task = kthread_create_sized(fn, &job, MODULE_STACK_SIZE, "%s", name);
+	struct job *job = kmalloc(sizeof(*job), GFP_KERNEL);
+	struct task *task = ERR_PTR(-ENOMEM);
+	int err;
 
+	if (job) {
+		*job = (struct job){.name = name, .err = -EFAULT};
+		task = kthread_create_sized(fn, job, MODULE_STACK_SIZE, "%s", name);
+	}
 	if (IS_ERR(task)) {
+		kfree(job);
 		pr_err("module %s: no memory for its thread\n", name);
 		return (int)PTR_ERR(task);
 	}
 	wake_up_process(task);
-	kthread_join(task);
-	return job.ended ? job.err : -EFAULT;
+	/* A thread that stays behind keeps its job. */
+	if (!program_join_module(task, name))
+		return -ETIMEDOUT;
+	err = job->err;
+	kfree(job);
+	return err;
 }
 
 int load_wanted_modules(void)

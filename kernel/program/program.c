@@ -53,9 +53,10 @@ setup_param("program.stack", set_stack_size, "a size as in 512K or 16M, from 64K
 
 /* 0: no limit. */
 static unsigned int time_limit_ms;
-range_param("program.timeout_ms", time_limit_ms, 0, 4294967295, "a number of milliseconds",
-	    "time of the program; one that takes longer is ended, and its trace printed; default: "
-	    "0, no limit");
+range_param(
+	"program.timeout_ms", time_limit_ms, 0, 4294967295, "a number of milliseconds",
+	"time of the program, and of the start and the end of each module; what takes longer is "
+	"ended, and its trace printed; default: 0, no limit");
 
 struct program {
 	int (*main)(int argc, char **argv);
@@ -71,6 +72,7 @@ struct program {
 static struct task *running;
 /* Whether it was said that the program has too little memory. */
 static bool said_no_memory;
+/* That of the program, or of a module. */
 static const struct task *first_thread;
 static bool ended_by_itself;
 /* The running program's C library; NULL until that is ready. */
@@ -218,7 +220,6 @@ static struct task *create_thread(struct program *program)
 		kthread_join(task);
 		return ERR_PTR(-ENOMEM);
 	}
-	first_thread = task;
 	WRITE_ONCE(running, task);
 	return task;
 }
@@ -258,17 +259,34 @@ static bool wait_for_program(struct task *task, long timeout, int *status)
 	return true;
 }
 
-/* The first thread @task has not ended in time. Give up the reference to it. */
-static void end_hang(struct task *task, int *status)
+/* The thread @task has not ended in time. Give up the reference to it. @others: it may not be the program's only one. */
+static void end_hang(struct task *task, const struct program_library *others, int *status)
 {
 	atomic_set(&traces_left, HANG_TRACES);
+	first_thread = task;
 	smp_store_release(&hangs, true);
 	kthread_kill(task);
-	if (library)
-		library->stop_threads();
+	if (others)
+		others->stop_threads();
 	/* A thread that holds a lock for ever stays behind. */
 	if (!kthread_join_timeout(task, (long)msecs_to_jiffies(KILL_MS), status))
 		put_task_struct(task);
+}
+
+static long time_limit(void)
+{
+	return time_limit_ms ? (long)msecs_to_jiffies(time_limit_ms) : MAX_SCHEDULE_TIMEOUT;
+}
+
+bool program_join_module(struct task *task, const char *name)
+{
+	int status;
+
+	if (kthread_join_timeout(task, time_limit(), &status))
+		return true;
+	printk("module %s: no end after %u ms\n", name, time_limit_ms);
+	end_hang(task, NULL, &status);
+	return false;
 }
 
 /* The program is over: print what it wanted in vain. */
@@ -302,12 +320,9 @@ int run_program(int argc, char **argv)
 		return (int)PTR_ERR(task);
 	}
 	wake_up_process(task);
-	if (!wait_for_program(task,
-			      time_limit_ms ? (long)msecs_to_jiffies(time_limit_ms)
-					    : MAX_SCHEDULE_TIMEOUT,
-			      &status)) {
+	if (!wait_for_program(task, time_limit(), &status)) {
 		printk("program: no end after %u ms\n", time_limit_ms);
-		end_hang(task, &status);
+		end_hang(task, library, &status);
 	}
 	say_missing();
 	if (library)
@@ -341,7 +356,7 @@ enum program_end program_run_one(const struct program_entry *entry, int argc, ch
 	if (!wait_for_program(task, (long)msecs_to_jiffies(timeout_ms), status)) {
 		WRITE_ONCE(running, NULL);
 		printk("program: no end after %u ms\n", timeout_ms);
-		end_hang(task, status);
+		end_hang(task, library, status);
 		say_missing();
 		return PROGRAM_TIMEOUT;
 	}

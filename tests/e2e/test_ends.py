@@ -24,6 +24,36 @@ int main(int argc, char **argv)
 	return work(argc);
 }
 """
+MODULE = """\
+#include <kernel/module.h>
+
+static int work(void)
+{{
+	volatile int i = 0;
+
+	for (;;)
+		i++;
+	return i;
+}}
+
+static int nothing(void)
+{{
+	return 0;
+}}
+
+static int start(void)
+{{
+	return {start}();
+}}
+
+static void end(void)
+{{
+	{end}();
+}}
+
+module_init(start);
+module_exit(end);
+"""
 DEADLOCK = """\
 #include <pthread.h>
 
@@ -88,6 +118,31 @@ def test_hang_says_where_it_was(redzone, source, text, place):
         rf"^redzone: no end after 5 s \(--timeout\); the program was in {place}$", result.stderr, re.M
     )
     assert re.search(r"^> +\d+ \| ", result.stderr, re.M)
+
+
+def test_hang_where_instructions_are_the_time(redzone, source):
+    result = redzone("run", "--icount", "--timeout", "1", source(LOOP))
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert "; the program was in work() at program.c:" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [("work", "nothing"), pytest.param("nothing", "work", marks=pytest.mark.rest)]
+)
+def test_hang_of_a_module(redzone, source, start, end):
+    """The other module is unloaded nevertheless."""
+    good = source(MODULE.format(start="nothing", end="nothing"), "good.c")
+    result = redzone(
+        *("run", "--timeout", "2", "--module", good),
+        *("--module", source(MODULE.format(start=start, end=end), "bad.c")),
+    )
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert re.search(
+        r"^redzone: no end after 2 s \(--timeout\); the module bad was in work\(\) at bad\.c:[89]$",
+        result.stderr,
+        re.M,
+    ), result.stderr
+    assert "module good: unloaded" in result.stdout
 
 
 def test_hang_among_many(redzone, source, tmp_path):

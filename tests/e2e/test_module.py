@@ -129,7 +129,7 @@ def test_modules_that_use_each_other_and_a_program(redzone, first, source):
     program = source('#include <stdio.h>\nint main(void) { puts("program"); return 0; }')
     result = redzone("run", "--module", first, "--module", second, program)
     assert result.returncode == 0, result.stdout + result.stderr
-    order = ["first: init", "second: 42", "program", "second: exit", "first: exit"]
+    order = ["first: init", "second: 42", "\nprogram\n", "second: exit", "first: exit"]
     places = [result.stdout.index(text) for text in order]
     assert places == sorted(places)
     # The other way round, no loaded module has the symbol that the second one needs.

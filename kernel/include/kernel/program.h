@@ -5,6 +5,8 @@
 
 #include <kernel/types.h>
 
+struct task;
+
 /** redzone_program_main() - the first function of the program's C library, which calls main(). Weak: NULL in a
  *  kernel without a program. */
 int redzone_program_main(int argc, char **argv) __weak;
@@ -73,6 +75,11 @@ void program_no_memory(size_t size);
  *  the program's, but not the first, the program ends. One of a program that hangs says where it is. Called by that
  *  thread, of whatever kind. */
 void program_thread_died(void);
+
+/** program_join_module() - wait for @task, which starts or ends the module @name, as run_program() waits for a program. If it
+ *  takes longer than program.timeout_ms=, print that and its trace, and end it. May sleep. Gives up the reference to @task.
+ *  Return: true if it came to an end of its own; else it may go on if it holds a lock. */
+bool program_join_module(struct task *task, const char *name);
 
 /** program_was_killed() - Return: true if the last run_program() ended because its thread was killed (an
  *  oops), false if the program returned. */

@@ -19,7 +19,7 @@ _SHADOW_CALL_STACK = re.compile(
 # The kernel checks nothing: there are no memory tags, or kasan=off.
 _KASAN_OFF = re.compile(r"^kasan: (.+): KASAN is off, ")
 # The kernel's lines about how its program ended, and what it wanted in vain.
-_HANG = re.compile(r"^program: no end after \d+ ms$")
+_HANG = re.compile(r"^(program|module \S+): no end after \d+ ms$")
 _SIGNAL = re.compile(r"^program: ended by signal (\d+)$")
 _MISSING = re.compile(r"^program: calls that are not there: (.+)$")
 _PROGRAM_RETURNED = re.compile(r"^program returned (-?\d+)$")
@@ -30,7 +30,7 @@ HALTED = "reboot: System halted"
 
 @dataclass
 class Crash:
-    """A fault or a panic, or a program that did not end in time.
+    """A fault or a panic, or a program or a module that did not end in time.
 
     text: its first line. report: what followed it. stack: size in bytes of the stack that overflowed, None if
     none did. hang: it did not end.

@@ -115,7 +115,14 @@ class Job:
     @property
     def limits_itself(self):
         """Does the kernel end the program at the time limit, and say where it was?"""
-        return bool(self.options.timeout and not self.options.separate and not self.options.modules)
+        return bool(self.options.timeout and not self.options.separate)
+
+    @property
+    def grace(self):
+        if not self.limits_itself:
+            return 0
+        # Where instructions are the time, it takes longer on a busy host.
+        return GRACE + (self.options.timeout if self.options.icount else 0)
 
     def tools(self):
         """Return the keys of the outside tools that it needs."""
@@ -142,7 +149,7 @@ class Job:
             icount=options.icount,
             mode=options.mode,
             timeout=options.timeout,
-            grace=GRACE if self.limits_itself else 0,
+            grace=self.grace,
             max_reports=None if options.separate else options.max_reports,
             host=self.exchange,
         )

@@ -113,7 +113,7 @@ def crash_text(crash, sources):
     """Return one line about a console.Crash."""
     fault = crash.text.removeprefix("Unable to handle kernel ")
     if crash.hang:
-        text = "the program was"
+        text = f"the {crash.text.partition(':')[0]} was"
     elif not in_program(crash, sources):
         text = f"the kernel crashed: {crash.text}"
     elif crash.stack is not None:
