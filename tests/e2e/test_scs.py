@@ -73,7 +73,7 @@ static void in_interrupt_handler(struct timer_list *timer)
 
 static DEFINE_TIMER(timer, in_interrupt_handler);
 
-/* The tick that ends the timer interrupts this function: before it no interrupt comes, and no other thread runs meanwhile. */
+/* The tick that ends the timer interrupts this function: none comes before it, and no other thread runs. */
 static noinline void wait_for_interrupt(void)
 {
 \tlocal_irq_enable();
