@@ -2,10 +2,10 @@
 """Inputs that are no program, or not one: the message says what they are, not how the build works."""
 
 import json
-import shutil
 import subprocess
 
 import pytest
+from redzone.testing.needs import need
 
 EMPTY = "int twice(int number)\n{\n\treturn 2 * number;\n}\n"
 MAIN = "int twice(int number);\nvoid usage(void)\n{\n}\nint main(void)\n{\n\treturn twice(0);\n}\n"
@@ -118,8 +118,8 @@ def test_project_of_several_programs(redzone, tmp_path):
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.skipif(shutil.which("clang-19") is None, reason="clang-19 not found")
 def test_fuzz_without_a_harness(redzone, source):
+    need("libfuzzer")
     source(EMPTY, "none.c")
     source(MAIN.replace("int twice(int number);", EMPTY), "ordinary.c")
     source(HARNESS, "one.c")
