@@ -5,16 +5,12 @@ import functools
 import http.server
 import json
 import shutil
-import sys
 import threading
 import types
 from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 import packages
+import pytest
 from redzone.testing.needs import need
 
 # Seconds that the browser may take for anything.

@@ -11,14 +11,10 @@ import sys
 import tarfile
 from pathlib import Path
 
+from redzone.core import base, process
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 TIMEOUT = 900
-
-sys.path.insert(0, str(ROOT / "tools"))
-
-from redzone.core import base, process  # noqa: E402
-
 FOLDER = base.BUILD / "decode-page"
 SITE = FOLDER / "site"
 XSD = FOLDER / "junit.xsd"

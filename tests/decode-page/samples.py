@@ -3,13 +3,9 @@
 
 import dataclasses
 import itertools
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
-
-from redzone.decode import decoder, model  # noqa: E402
+from redzone.core.base import ROOT
+from redzone.decode import decoder, model
 
 GOLDEN = sorted((ROOT / "tests" / "golden").glob("**/*.log"))
 HEAP = 0xFFFF000000353080

@@ -3,15 +3,10 @@
 
 import json
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-from redzone.decode import decoder, model, symbols  # noqa: E402
+from redzone.core.base import ROOT
+from redzone.decode import decoder, model, symbols
 
 
 def decode(text, elfs=(), modules=None, folders=(), chunk=None):
@@ -40,10 +35,10 @@ def reports(log):
 
 @pytest.fixture
 def run_decode():
-    """Return a function that runs the command and returns its CompletedProcess."""
+    """Return a function that runs the command, checks its exit @status, and returns its CompletedProcess."""
 
-    def run(*arguments, **options):
-        return subprocess.run(
+    def run(*arguments, status=None, **options):
+        result = subprocess.run(
             [str(ROOT / "redzone"), "decode", *map(str, arguments)],
             check=False,
             capture_output=True,
@@ -51,5 +46,7 @@ def run_decode():
             timeout=300,
             **options,
         )
+        assert status in (None, result.returncode), result.stdout + result.stderr
+        return result
 
     return run

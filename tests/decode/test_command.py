@@ -25,8 +25,7 @@ def test_no_report(run_decode, tmp_path):
 
 
 def test_a_report(run_decode):
-    result = run_decode(UAF)
-    assert result.returncode == 1
+    result = run_decode(UAF, status=1)
     assert "1. KASAN: slab-use-after-free Read in read_after_free" in result.stdout
     address = re.search(r"at addr (\w+)", UAF.read_text(encoding="utf-8"))[1]
     access = f"read_after_free() read 8 bytes at 0x{address}, 24 bytes inside of an 80-byte object"
@@ -36,14 +35,13 @@ def test_a_report(run_decode):
 
 def test_standard_input(run_decode):
     for arguments in ((), ("-",)):
-        result = run_decode(*arguments, "-q", input=UAF.read_text(encoding="utf-8"))
-        assert result.returncode == 1
+        result = run_decode(*arguments, "-q", input=UAF.read_text(encoding="utf-8"), status=1)
         assert "slab-use-after-free" in result.stdout
 
 
 def test_json(run_decode, tmp_path):
     file = tmp_path / "out.json"
-    assert run_decode(UAF, OOB, "-q", "--json", file).returncode == 1
+    run_decode(UAF, OOB, "-q", "--json", file, status=1)
     log = model.from_json(json.loads(file.read_text(encoding="utf-8")))
     assert (log.schema, log.reports, log.sources) == (1, 2, [str(UAF), str(OOB)])
     result = run_decode(UAF, OOB, "--json", "-")
@@ -78,19 +76,17 @@ def test_documented_schema():
 def test_baseline(run_decode, tmp_path):
     """A bug that the baseline has does not count; a new one does."""
     file = tmp_path / "known.json"
-    assert run_decode(UAF, "-q", "--json", file).returncode == 1
-    result = run_decode(UAF, "--baseline", file)
-    assert result.returncode == 0
+    run_decode(UAF, "-q", "--json", file, status=1)
+    result = run_decode(UAF, "--baseline", file, status=0)
     assert "known" in result.stdout
-    result = run_decode(UAF, OOB, "--baseline", file)
-    assert result.returncode == 1
+    result = run_decode(UAF, OOB, "--baseline", file, status=1)
     assert "new" in result.stdout
     assert "heap_overflow() wrote" in result.stdout
     assert "read_after_free() read" not in result.stdout
     signature = json.loads(file.read_text(encoding="utf-8"))["bugs"][0]["signature"]
     plain = tmp_path / "known.txt"
     plain.write_text(f"# known\n{signature}  since 2021\n\n", encoding="utf-8")
-    assert run_decode(UAF, "-q", "--baseline", plain).returncode == 0
+    run_decode(UAF, "-q", "--baseline", plain, status=0)
 
 
 def test_signature_of_the_next_build():
@@ -118,8 +114,7 @@ def test_signature_of_the_next_build():
     ],
 )
 def test_wrong_usage(run_decode, arguments, message):
-    result = run_decode(*arguments)
-    assert result.returncode == 2
+    result = run_decode(*arguments, status=2)
     assert message in result.stderr
     assert "Traceback" not in result.stderr
 

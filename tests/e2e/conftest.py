@@ -5,15 +5,11 @@ import os
 import pty
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from redzone.core.base import ROOT
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
-
-ROOT = Path(__file__).resolve().parent.parent.parent
 TIMEOUT = 300
 _UNSET = ("CI", "REDZONE_CASES", "TEST_TOTAL_SHARDS", "CI_NODE_TOTAL", "CIRCLE_NODE_TOTAL",
           "BUILDKITE_PARALLEL_JOB_COUNT")  # fmt: skip
@@ -34,7 +30,8 @@ class Command:
         result.update(changes)
         return result
 
-    def __call__(self, *arguments, cwd=None, **changes):
+    def __call__(self, *arguments, cwd=None, status=None, **changes):
+        """@status: the exit status that it must have, None: any. @changes: of the environment."""
         result = subprocess.run(
             [str(ROOT / "redzone"), *map(str, arguments)],
             cwd=cwd or self.folder,
@@ -49,6 +46,7 @@ class Command:
         # Without its C library no program can run on this machine; test_libc.py has what is said then.
         if result.returncode == 2 and "which programs need, cannot be fetched" in result.stderr:
             pytest.skip(result.stderr.splitlines()[-1])
+        assert status in (None, result.returncode), result.stdout + result.stderr
         return result
 
     def start(self, *arguments, **changes):

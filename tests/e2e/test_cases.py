@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The programs with known verdicts: every clone has them, and their index fits them."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.core.base import ROOT
 from redzone.testing import runner
 from redzone.testing.suites import cases

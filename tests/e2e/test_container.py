@@ -5,13 +5,8 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.core import doctor, outside
 from redzone.core.base import ROOT, Failure
 from redzone.testing import dockerfile

@@ -112,8 +112,7 @@ int main(void)
     ("text", "place"), [(LOOP, r"work\(\) at program\.c:[56]"), (DEADLOCK, r"take_again\(\) at program\.c:7")]
 )
 def test_hang_says_where_it_was(redzone, source, text, place):
-    result = redzone("run", "--timeout", "5", source(text))
-    assert result.returncode == 3, result.stdout + result.stderr
+    result = redzone("run", "--timeout", "5", source(text), status=3)
     assert re.search(
         rf"^redzone: no end after 5 s \(--timeout\); the program was in {place}$", result.stderr, re.M
     )
@@ -147,8 +146,7 @@ def test_hang_of_a_module(redzone, source, start, end):
 
 def test_hang_among_many(redzone, source, tmp_path):
     source(LOOP, "loop.c")
-    result = redzone("run", "--each", "--json", "all.json", "--timeout", "3", "loop.c")
-    assert result.returncode == 3, result.stdout + result.stderr
+    result = redzone("run", "--each", "--json", "all.json", "--timeout", "3", "loop.c", status=3)
     assert re.search(
         r"^not ok 1 loop\.c # no end after 3000 ms; the program was in work\(\) at loop\.c:[56]$",
         result.stdout,
@@ -159,8 +157,7 @@ def test_hang_among_many(redzone, source, tmp_path):
 
 
 def test_hang_after_a_report(redzone, source):
-    result = redzone("run", "--timeout", "4", source(REPORT_AND_LOOP))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "--timeout", "4", source(REPORT_AND_LOOP), status=1)
     assert re.search(
         r"^redzone: no end after 4 s .*the program was in main\(\) at program\.c:1\d$", result.stderr, re.M
     )
@@ -170,8 +167,7 @@ def test_hang_after_a_report(redzone, source):
 def test_signal_is_named(redzone, source, number, name):
     text = f"#include <signal.h>\nint main(void) {{ raise({number}); return 0; }}\n"
     path = source(text)
-    result = redzone("run", path)
-    assert result.returncode == 4, result.stdout + result.stderr
+    result = redzone("run", path, status=4)
     said = f"the program was ended by {name}, which it sent itself (status {128 + number})"
     assert f"redzone: {said}" in result.stderr.splitlines()
     result = redzone("run", "--each", path.name)
@@ -185,8 +181,7 @@ def test_status_of_a_signal_that_was_none(redzone, source):
 
 def test_calls_that_are_not_there(redzone, source, tmp_path):
     path = source(CALLS)
-    result = redzone("run", path)
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", path, status=0)
     assert re.search(rf"^\[ *\S+\] program: calls that are not there: {MISSING}$", result.stdout, re.M)
     said = result.stderr.splitlines()
     assert f"redzone: calls that are not there, and so have failed: {MISSING} (see docs/use/libc.md)" in said
@@ -207,8 +202,7 @@ def test_negative_size(redzone, source, tmp_path, function):
         f"\tchar *p = malloc(16);\n\tsize_t n = argc - 3;\n\n\t{function};\n\treturn p[0];\n}}\n"
     )
     path = source(text)
-    result = redzone("run", path)
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", path, status=1)
     # The kernel's lines are those of Linux.
     assert "BUG: KASAN: out-of-bounds in main+" in result.stdout
     access = re.search(r"^\S* *\S* (Read|Write) of size 18446744073709551614 at addr", result.stdout, re.M)[1]
@@ -303,14 +297,12 @@ def test_warnings_of_formats(redzone, source, cc):
     # The header behind it does not come before what the program defines.
     text = "#define _GNU_SOURCE\n#include <stdio.h>\n"
     text += 'int main(void) { char *p; return asprintf(&p, "x") != 1; }\n'
-    result = redzone("run", "--cc", cc, "--warnings", source(text))
-    assert result.returncode == 0, result.stderr
+    result = redzone("run", "--cc", cc, "--warnings", source(text), status=0)
     assert "warning" not in result.stderr
 
 
 @pytest.mark.parametrize("option", ["--log", "--sarif", "--html", "--junit"])
 def test_standard_output_is_no_file(redzone, source, tmp_path, option):
-    result = redzone("run", option, "-", source("int main(void) { return 0; }\n"))
-    assert result.returncode == 2
+    result = redzone("run", option, "-", source("int main(void) { return 0; }\n"), status=2)
     assert f"error: {option} '-': standard output has the console already; name a file" in result.stderr
     assert not (tmp_path / "-").exists()

@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Figures in the documents are those of bench/: how they are compared, and that they are."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.bench import figures
 
 VALUES = {

@@ -6,13 +6,9 @@ import re
 import shlex
 import struct
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.build import builder
 from redzone.core.base import BUILD
 
@@ -115,15 +111,14 @@ def test_results_are_the_hosts(redzone, source, options):
         f"-DROUNDS={ROUNDS}",
         "-DAT=3",
         source(PROGRAM),
+        status=0,
     )
-    assert result.returncode == 0, result.stdout + result.stderr
     names = ("logistic", "sum", "inside", "jump", "ninth")
     assert [line for line in result.stdout.splitlines() if line.startswith(names)] == expected()
 
 
 def test_overflow_by_a_double(redzone, source):
-    result = redzone("run", "-DROUNDS=1", "-DAT=10", source(PROGRAM))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "-DROUNDS=1", "-DAT=10", source(PROGRAM), status=1)
     assert "BUG: KASAN: slab-out-of-bounds in main" in result.stdout
     assert "Write of size 8" in result.stdout
 
@@ -145,8 +140,7 @@ int main(void)
 	return 0;
 }
 """
-    result = redzone("run", source(text))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", source(text), status=1)
     assert "Write of size 4" in result.stdout
     assert "located 0 bytes to the right of" in result.stdout
 
@@ -172,8 +166,7 @@ def uses_of_registers(objects):
 def test_kernel_has_none(redzone, source, cc):
     """No code of the kernel, its library and the runtime uses the registers, which are the program's: only
     the files that save them do. Floating point in a file of the kernel is an error."""
-    result = redzone("run", "--cc", cc, source("int main(void)\n{\n\treturn 0;\n}\n"))
-    assert result.returncode == 0, result.stdout + result.stderr
+    redzone("run", "--cc", cc, source("int main(void)\n{\n\treturn 0;\n}\n"), status=0)
     preset = builder.preset_name(compiler=cc)
     entries = json.loads((BUILD / preset / "compile_commands.json").read_text(encoding="utf-8"))
     parts = {}

@@ -6,13 +6,9 @@ import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.run import host_io
 
 TIMEOUT = 300
@@ -68,8 +64,7 @@ def with_input(redzone, *arguments, **options):
 def test_stdin_file(redzone, source, tmp_path):
     for data, *arguments in ((b"",), (bytes(range(256)) * 40 + b"x",), (b"one\n\0two", "--", "x")):
         (tmp_path / "data").write_bytes(data)
-        result = redzone("run", source(SUM), "--stdin", "data", *arguments)
-        assert result.returncode == 0, result.stdout + result.stderr
+        result = redzone("run", source(SUM), "--stdin", "data", *arguments, status=0)
         assert said(data) in result.stdout
 
 
@@ -137,8 +132,7 @@ def test_stdin_vanishes(redzone, source, tmp_path):
 
 def test_no_stdin(redzone, source):
     """Without a file or a pipe it is empty; a terminal does not count, and nothing waits for it."""
-    result = redzone("run", source(SUM))
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", source(SUM), status=0)
     assert said(b"") in result.stdout
     status, output = redzone.on_terminal("run", source(SUM))
     assert status == 0, output
@@ -164,8 +158,7 @@ def test_stdin_without_end(redzone, source):
 
 
 def test_environment(redzone, source):
-    result = redzone("run", source(SUM), "--env", 'ONE=a=b c"ä', "--env", "EMPTY=")
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", source(SUM), "--env", 'ONE=a=b c"ä', "--env", "EMPTY=", status=0)
     assert 'ONE is <a=b c"ä>, EMPTY is <>' in result.stdout
     assert "no more" in result.stdout
 
@@ -173,10 +166,8 @@ def test_environment(redzone, source):
 def test_end_of_a_variable(redzone, source):
     """A variable is an object of the heap."""
     text = '#include <stdlib.h>\nint main(void)\n{\n\treturn getenv("A")[4] & 1;\n}\n'
-    result = redzone("run", "-O0", source(text), "--env", "A=12345678")
-    assert result.returncode == 4, result.stdout + result.stderr
-    result = redzone("run", "-O0", source(text.replace("[4]", "[9]")), "--env", "A=12345678")
-    assert result.returncode == 1, result.stdout + result.stderr
+    redzone("run", "-O0", source(text), "--env", "A=12345678", status=4)
+    result = redzone("run", "-O0", source(text.replace("[4]", "[9]")), "--env", "A=12345678", status=1)
     assert "\nmain() at program.c:4 read 1 byte at 0x" in result.stdout
 
 
@@ -186,8 +177,7 @@ def test_each(redzone, source, tmp_path):
     log = tmp_path / "console"
     files = [source(SUM, f"{name}.c") for name in ("one", "two")]
     options = ["--each", "--stdin", "data", "--env", "ONE=1", "--env", "EMPTY=", "--log", log]
-    result = redzone("run", *options, *files)
-    assert result.returncode == 0, result.stdout + result.stderr
+    redzone("run", *options, *files, status=0)
     assert log.read_text().count(said(b"some input")) == 2
     assert log.read_text().count("ONE is <1>, EMPTY is <>") == 2
 
@@ -231,22 +221,21 @@ def test_save(redzone, source, tmp_path):
     (tmp_path / "data").write_bytes(data)
     file = source(SAVE)
     options = ["--stdin", "data", "--env", "TZ=XYZ-2"]
-    result = redzone("run", *options, "--save", "folder/copy=out", "--save", "/folder/copy=again", file)
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone(
+        "run", *options, "--save", "folder/copy=out", "--save", "/folder/copy=again", file, status=0
+    )
     assert "1970-01-02 02:00, 0 1" in result.stdout
     assert (tmp_path / "out").read_bytes() == data
     assert (tmp_path / "again").read_bytes() == data
 
     (tmp_path / "out").unlink()
-    result = redzone("run", *options, "--save", "folder/copy=out", file, "--", "report")
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", *options, "--save", "folder/copy=out", file, "--", "report", status=1)
     assert "slab-out-of-bounds" in result.stderr
     assert (tmp_path / "out").read_bytes() == data
 
     (tmp_path / "out").unlink()
     names = ("absent=one", "folder=two", "folder/copy=out", "dev/null=three")
-    result = redzone("run", *options, *(word for name in names for word in ("--save", name)), file)
-    assert result.returncode == 4, result.stdout + result.stderr
+    result = redzone("run", *options, *(word for name in names for word in ("--save", name)), file, status=4)
     assert "redzone: --save absent: not saved: the program made no such file" in result.stderr
     assert "redzone: --save folder: not saved: it is a directory" in result.stderr
     assert "redzone: --save dev/null: not saved: it is a device" in result.stderr
@@ -330,8 +319,7 @@ def test_a_copy_that_fails(tmp_path):
 def test_nothing_to_save_from(redzone, source, tmp_path):
     """The machine ends before the program does."""
     options = ["--save", "a=a", "--append", "kasan.fault=panic"]
-    result = redzone("run", *options, source(SAVE), "--", "report")
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", *options, source(SAVE), "--", "report", status=1)
     assert "no file was saved, because the machine stopped before the program's end" in result.stderr
     assert not (tmp_path / "a").exists()
 
@@ -354,6 +342,5 @@ def test_project(redzone, source, tmp_path):
     source(area, "src/area.c")
     source(main, "src/main.c")
     (tmp_path / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
-    result = redzone("run", "--project", "compile_commands.json", "--", "4")
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "--project", "compile_commands.json", "--", "4", status=0)
     assert "\na b 25.132741\n" in result.stdout

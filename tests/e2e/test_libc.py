@@ -6,12 +6,8 @@ import http.server
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.core import apt, base, libc_source
 from redzone.core.base import ROOT
 
@@ -186,8 +182,7 @@ def test_a_file_that_is_not_it(nowhere, tmp_path, monkeypatch, name, why):
 
 
 def test_default(redzone, source):
-    result = redzone("run", source(FLOATING))
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", source(FLOATING), status=0)
     assert "\n1.000\n" in result.stdout
 
 
@@ -197,8 +192,7 @@ def test_what_is_missing(redzone, source):
         ("stdio.h", "undefined symbol: nowhere", "nor in the C library, musl"),
         ("nowhere.h", "'nowhere.h' file not found", "the C library is musl, with the headers in docs/"),
     ):
-        result = redzone("run", source(text.format(header)))
-        assert result.returncode == 2, result.stdout + result.stderr
+        result = redzone("run", source(text.format(header)), status=2)
         assert problem in result.stderr and hint in result.stderr
 
 

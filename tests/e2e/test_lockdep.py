@@ -126,8 +126,9 @@ def test_every_entry_asks_first(folder):
 
 def test_report_of_a_module(redzone):
     """The example of lockdep.md: one report, with source lines, and the run has its own status."""
-    result = redzone("run", "--lockdep", "--module", redzone.root / "examples/lock_order.c")
-    assert result.returncode == RUN_STATUS, result.stdout + result.stderr
+    result = redzone(
+        "run", "--lockdep", "--module", redzone.root / "examples/lock_order.c", status=RUN_STATUS
+    )
     assert result.stdout.count("BUG: lockdep: ") == 1
     assert "possible circular dependency in print_log+0x" in result.stdout
     assert "examples/lock_order.c:" in result.stdout
@@ -135,8 +136,7 @@ def test_report_of_a_module(redzone):
 
 
 def test_silent_without_the_option(redzone):
-    result = redzone("run", "--module", redzone.root / "examples/lock_order.c")
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "--module", redzone.root / "examples/lock_order.c", status=0)
     assert "lockdep" not in result.stdout
 
 
@@ -172,8 +172,7 @@ def test_report_before_the_hang(redzone, tmp_path):
     """A real deadlock of one CPU: the report comes first, then the machine stops."""
     source = tmp_path / "self.c"
     source.write_text(SELF_DEADLOCK)
-    result = redzone("run", "--lockdep", "--module", source)
-    assert result.returncode == CRASHED, result.stdout + result.stderr
+    result = redzone("run", "--lockdep", "--module", source, status=CRASHED)
     report = result.stdout.index("BUG: lockdep: possible recursive locking in take_twice+0x")
     assert report < result.stdout.index("Kernel panic - not syncing: spinlock recursion on CPU#0")
     assert result.stdout.count("BUG: lockdep: ") == 1

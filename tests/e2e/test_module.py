@@ -78,8 +78,7 @@ def first(source):
 
 @pytest.mark.parametrize("options", [(), ("--outline",), ("--cc", "gcc"), ("--cc", "gcc", "--outline")])
 def test_example_has_two_symbolized_reports(redzone, options):
-    result = redzone("run", *options, "--module", "examples/module_oob.c", cwd=redzone.root)
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", *options, "--module", "examples/module_oob.c", cwd=redzone.root, status=1)
     reports = re.findall(r"BUG: KASAN: (\S+) in ([\w.]+)\+0x\w+/0x\w+ \[module_oob\]", result.stdout)
     assert [kind for kind, _ in reports] == ["global-out-of-bounds", "slab-out-of-bounds"]
     assert "slots+0x28/0x28" in result.stdout
@@ -90,36 +89,30 @@ def test_example_has_two_symbolized_reports(redzone, options):
 
 
 def test_clean_module(redzone, first):
-    result = redzone("run", "--module", first)
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "--module", first, status=0)
     assert result.stdout.index("first: init") < result.stdout.index("first: exit")
     assert "no KASAN report" in result.stderr
 
 
 def test_without_kasan(redzone, first):
-    result = redzone("run", "--mode", "off", "-DGLOBAL", "--module", first)
-    assert result.returncode == 0, result.stdout + result.stderr
+    redzone("run", "--mode", "off", "-DGLOBAL", "--module", first, status=0)
 
 
 def test_init_that_fails_is_status_4(redzone, first):
-    result = redzone("run", "-DRESULT=-19", "--module", first)
-    assert result.returncode == 4, result.stdout + result.stderr
+    result = redzone("run", "-DRESULT=-19", "--module", first, status=4)
     assert "module first: its init function returned -19" in result.stdout
     assert "a module could not be loaded" in result.stderr
 
 
 def test_unknown_symbol_is_named(redzone, first):
-    result = redzone("run", "-DUNKNOWN", "--module", first)
-    assert result.returncode == 4, result.stdout + result.stderr
+    result = redzone("run", "-DUNKNOWN", "--module", first, status=4)
     assert "module first: unknown symbol nobody_has_this" in result.stdout
 
 
 def test_null_pointer_in_init(redzone, first):
-    result = redzone("run", "-DNULLPTR=8", "--module", first)
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "-DNULLPTR=8", "--module", first, status=1)
     assert re.search(r"BUG: KASAN: null-ptr-deref in first_init\+\S+ \[first\]", result.stdout)
-    crashed = redzone("run", "--mode", "off", "-DNULLPTR=8", "--module", first)
-    assert crashed.returncode == 3, crashed.stdout + crashed.stderr
+    crashed = redzone("run", "--mode", "off", "-DNULLPTR=8", "--module", first, status=3)
     assert "Modules linked in: first" in crashed.stdout
     assert re.search(r"pc : first_init\+\S+ \[first\]\s+first\.c:\d+", crashed.stdout)
 
@@ -127,14 +120,12 @@ def test_null_pointer_in_init(redzone, first):
 def test_modules_that_use_each_other_and_a_program(redzone, first, source):
     second = source(SECOND, "second.c")
     program = source('#include <stdio.h>\nint main(void) { puts("program"); return 0; }')
-    result = redzone("run", "--module", first, "--module", second, program)
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "--module", first, "--module", second, program, status=0)
     order = ["first: init", "second: 42", "\nprogram\n", "second: exit", "first: exit"]
     places = [result.stdout.index(text) for text in order]
     assert places == sorted(places)
     # The other way round, no loaded module has the symbol that the second one needs.
-    result = redzone("run", "--module", second, "--module", first)
-    assert result.returncode == 4, result.stdout + result.stderr
+    result = redzone("run", "--module", second, "--module", first, status=4)
     assert "module second: unknown symbol shared_value" in result.stdout
 
 
@@ -149,20 +140,16 @@ def test_file_that_is_no_module(redzone, tmp_path):
 def test_floating_point_does_not_compile(redzone, source, cc):
     """A module is compiled as every file of the kernel is."""
     text = "double half(double x);\ndouble half(double x)\n{\n\treturn x / 2;\n}\n"
-    result = redzone("run", "--cc", cc, "--module", source(text, "half.c"))
-    assert result.returncode == 2, result.stdout + result.stderr
+    result = redzone("run", "--cc", cc, "--module", source(text, "half.c"), status=2)
     assert "half.c:" in result.stderr and "error:" in result.stderr
     assert "hint: the kernel's own code and modules have no floating point" in result.stderr
 
 
 def test_usage_errors(redzone, source, tmp_path):
-    result = redzone("run", "--module", "absent.c")
-    assert result.returncode == 2
+    result = redzone("run", "--module", "absent.c", status=2)
     assert "'absent.c' does not exist" in result.stderr
     a, b = source(MODULE, "a/m-x.c"), source(MODULE, "b/m_x.c")
-    result = redzone("run", "--module", a, "--module", b)
-    assert result.returncode == 2
+    result = redzone("run", "--module", a, "--module", b, status=2)
     assert "would both be module m_x" in result.stderr
-    result = redzone("run", "--module", source("int x = ;", "broken.c"))
-    assert result.returncode == 2
+    result = redzone("run", "--module", source("int x = ;", "broken.c"), status=2)
     assert "broken.c:1" in result.stderr

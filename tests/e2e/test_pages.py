@@ -3,15 +3,10 @@
 
 import random
 import subprocess
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools" / "build-scripts"))
 
 import constructors
 import pages
+import pytest
 
 
 def ends(page, sizes):

@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The command reads consoles, KTAP and the index of cases; it writes archives and arguments."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.build import builder
 from redzone.core import options
 from redzone.core.base import Failure

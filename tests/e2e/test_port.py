@@ -180,8 +180,7 @@ def test_source_comes_before_programs(redzone, tmp_path, path_without, port, too
     environment = {"PATH": path_without(tool), "REDZONE_BUILD": str(tmp_path / "build")}
     if mirror:
         environment[mirror] = f"file://{tmp_path}/nowhere"
-    result = redzone("port", port, "--run", **environment)
-    assert result.returncode == 2, result.stdout + result.stderr
+    result = redzone("port", port, "--run", **environment, status=2)
     assert "cannot be fetched" in result.stderr
     assert tool not in result.stdout + result.stderr
 

@@ -2,14 +2,10 @@
 """Outside programs: their output, their failures, and that an interruption leaves no process behind."""
 
 import os
-import sys
 import time
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.core import process
 from redzone.core.base import Failure
 

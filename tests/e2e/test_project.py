@@ -5,13 +5,8 @@ import json
 import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.core.base import Failure
 from redzone.run import inputs, project
 
@@ -53,8 +48,7 @@ int main(int argc, char **argv)
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_compiler_runtime(redzone, source, cc):
     """Division and multiplication of 128 bits, and the rest that compilers call."""
-    result = redzone("run", "--cc", cc, source(RUNTIME))
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "--cc", cc, source(RUNTIME), status=0)
     assert "\n11111111\n" in result.stdout
 
 
@@ -94,8 +88,7 @@ int main(void)
 
 
 def test_poison_by_a_program(redzone, source):
-    result = redzone("run", source(POISON))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", source(POISON), status=1)
     assert "checked 1, poisoned 010" in result.stdout
     assert "40 bytes inside of a 100-byte region" in result.stdout
     assert result.stdout.count("BUG: KASAN: ") == 1
@@ -104,8 +97,7 @@ def test_poison_by_a_program(redzone, source):
 
 
 def test_poison_without_kasan(redzone, source):
-    result = redzone("run", "--mode", "off", source(POISON))
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "--mode", "off", source(POISON), status=0)
     assert "checked 0, poisoned 000" in result.stdout
 
 
@@ -151,12 +143,12 @@ def made(tmp_path):
 
 
 def test_project(redzone, made):
-    result = redzone("run", "--project", made, "--target", "app")
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "--project", made, "--target", "app", status=0)
     assert "configured 42 7 201112" in result.stdout
     assert "unused" not in result.stderr
-    result = redzone("run", "--project", made / "compile_commands.json", "--target", "app", "--warnings")
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone(
+        "run", "--project", made / "compile_commands.json", "--target", "app", "--warnings", status=0
+    )
     assert "unused variable" in result.stderr
 
 
@@ -169,16 +161,14 @@ def test_project(redzone, made):
     ],
 )
 def test_project_usage(redzone, made, options, message):
-    result = redzone("run", "--project", made, *options)
-    assert result.returncode == 2
+    result = redzone("run", "--project", made, *options, status=2)
     assert message in result.stderr
 
 
 def test_project_files_that_are_none(redzone, tmp_path):
     for text, message in (("{", "is not a compile_commands.json"), ("[]", "has no C files")):
         (tmp_path / "commands.json").write_text(text)
-        result = redzone("run", "--project", tmp_path / "commands.json")
-        assert result.returncode == 2
+        result = redzone("run", "--project", tmp_path / "commands.json", status=2)
         assert message in result.stderr
     result = redzone("run", "--project", tmp_path / "nowhere.json")
     assert "cannot be read: No such file" in result.stderr
@@ -205,8 +195,7 @@ def test_table_of_what_is_missing(redzone, tmp_path):
         "int absent(int), other(int), defined_in_a(void);\n"
         "int main(void) { return absent(1) + other(2) + defined_in_a(); }\n"
     )
-    result = redzone("run", "a.c", "b.c", "c.c", "main.c")
-    assert result.returncode == 2
+    result = redzone("run", "a.c", "b.c", "c.c", "main.c", status=2)
     table = result.stderr.partition("missing, and the files that need it:\n")[2].splitlines()
     assert [line.split(maxsplit=2) for line in table] == [
         ["header", "nowhere.h", "a.c"],
@@ -241,8 +230,7 @@ def test_words_of_a_file_objects_archives_and_folders(redzone, tmp_path):
         'int main(void)\n{\n\tprintf("%d%d%d%d\\n", one(), two(), three(), four());\n\treturn 0;\n}\n'
     )
     (tmp_path / "words.txt").write_text('-D "THREE=1 + 2"\nparts one.o\nlibtwo.a\n')
-    result = redzone("run", "main.c", "@words.txt")
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "main.c", "@words.txt", status=0)
     assert "\n1234\n" in result.stdout
 
 
@@ -262,8 +250,7 @@ def test_objects_that_cannot_be_used(redzone, tmp_path, name, data, message):
     else:
         (tmp_path / name).write_bytes(data)
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
-    result = redzone("run", "main.c", name)
-    assert result.returncode == 2
+    result = redzone("run", "main.c", name, status=2)
     assert message in result.stderr
 
 
@@ -290,14 +277,23 @@ def test_library_and_parts(redzone, many):
     files = ["a.c", "b.c", "c.c"]
     for part in ("1/2", "2/2"):
         json_file = f"{part[0]}.json"
-        result = redzone("run", "--each", "--library", "lib", "--shard", part, "--json", json_file, *files)
-        assert result.returncode == (0 if part == "1/2" else 4), result.stdout + result.stderr
+        result = redzone(
+            "run",
+            "--each",
+            "--library",
+            "lib",
+            "--shard",
+            part,
+            "--json",
+            json_file,
+            *files,
+            status=0 if part == "1/2" else 4,
+        )
         assert f"part {part[0]} of 2 (--shard)" in result.stderr
     first = json.loads((many / "1.json").read_text())
     assert [(record["number"], record["file"]) for record in first["programs"]] == [(1, "a.c"), (3, "c.c")]
     assert first["shard"] == {"index": 1, "count": 2, "total": 3}
-    result = redzone("merge", "2.json", "1.json", "--json", "all.json")
-    assert result.returncode == 4, result.stderr
+    result = redzone("merge", "2.json", "1.json", "--json", "all.json", status=4)
     assert result.stdout.splitlines() == [
         "KTAP version 1",
         "1..3",
@@ -314,16 +310,14 @@ def test_library_and_parts(redzone, many):
         (("1.json", "all.json"), "is part of another run"),
         (("nowhere.json",), "cannot be read"),
     ):
-        result = redzone("merge", *arguments)
-        assert result.returncode == 2
+        result = redzone("merge", *arguments, status=2)
         assert message in result.stderr
 
 
 def test_table_of_many_programs(redzone, many):
     (many / "b.c").write_text("#include <nowhere.h>\n")
     (many / "c.c").write_text("int absent(void);\nint main(void)\n{\n\treturn absent();\n}\n")
-    result = redzone("run", "--each", "--library", "lib", "a.c", "b.c", "c.c")
-    assert result.returncode == 2, result.stdout + result.stderr
+    result = redzone("run", "--each", "--library", "lib", "a.c", "b.c", "c.c", status=2)
     assert "ok 1 a.c" in result.stdout
     table = result.stderr.partition("missing, and the files that need it:\n")[2].splitlines()
     assert [line.split() for line in table] == [["header", "nowhere.h", "b.c"], ["function", "absent", "c.c"]]
@@ -364,9 +358,17 @@ def test_parts_that_are_none(index):
 
 def test_part_from_the_environment(redzone, many):
     result = redzone(
-        "run", "--each", "--library", "lib", "a.c", "b.c", "c.c", CI_NODE_TOTAL="3", CI_NODE_INDEX="2"
+        "run",
+        "--each",
+        "--library",
+        "lib",
+        "a.c",
+        "b.c",
+        "c.c",
+        CI_NODE_TOTAL="3",
+        CI_NODE_INDEX="2",
+        status=4,
     )
-    assert result.returncode == 4, result.stdout + result.stderr
     assert "part 2 of 3 (CI_NODE_INDEX): 1 of 3 programs" in result.stderr
     assert "not ok 1 b.c" in result.stdout
 
@@ -477,11 +479,9 @@ def test_project_of_cmake(redzone, source, tmp_path, cc):
         "--target",
         "selftest",
     ]
-    result = redzone("run", *options)
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", *options, status=0)
     assert "\n3.141593 9 (0.000 0.000) (1.500 0.000) (1.500 1.500) (0.000 1.500) \n" in result.stdout
-    result = redzone("run", *options, "--", "1e9")
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", *options, "--", "1e9", status=1)
     assert re.search(
         r"slab-out-of-bounds, write of \d+ bytes?, src/polygon\.c:17 in polygon_text\(\)", result.stderr
     )

@@ -40,8 +40,7 @@ def unpacked():
 
 @pytest.mark.skipif(not unpacked(), reason="this machine's own QEMU has memory tags, or there is none")
 def test_hardware_tags_beside_other_modules(redzone, source, modules):
-    result = redzone("run", "--mode", "hw_tags", source(PROGRAM), QEMU_MODULE_DIR=modules)
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "--mode", "hw_tags", source(PROGRAM), QEMU_MODULE_DIR=modules, status=1)
     assert "BUG: KASAN: slab-out-of-bounds" in result.stdout
 
 

@@ -4,13 +4,9 @@
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.core import mteqemu
 from redzone.testing.needs import need
 
@@ -39,8 +35,7 @@ def reports(text):
 
 
 def test_example_shows_two_symbolized_reports(redzone):
-    result = redzone("run", cwd=redzone.root)
-    assert result.returncode == 1, result.stderr
+    result = redzone("run", cwd=redzone.root, status=1)
     kinds = [kind for kind, _ in reports(result.stdout)]
     assert kinds == ["slab-out-of-bounds", "slab-use-after-free"]
     assert result.stdout.count("in main()") + result.stdout.count("examples/heap_bugs.c:") >= 4
@@ -49,8 +44,7 @@ def test_example_shows_two_symbolized_reports(redzone):
 
 
 def test_clean_example(redzone):
-    result = redzone("run", "examples/clean.c", cwd=redzone.root)
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "examples/clean.c", cwd=redzone.root, status=0)
     assert "BUG:" not in result.stdout
     assert "no KASAN report" in result.stderr
 
@@ -78,8 +72,7 @@ int main(void)
 def test_bug_at_an_address_without_a_line(redzone, source):
     """The report is named after the function that has the bug, not after its caller, which has a line."""
     name = source(NO_LINE, "no_line.c").name
-    result = redzone("run", name)
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", name, status=1)
     assert "slab-out-of-bounds, write of 1 byte, no_line.c in clear()" in result.stderr
     assert "\nclear() at no_line.c wrote 1 byte at 0x" in result.stdout
     assert re.search(r" clear\+0x\w+/0x\w+ +no_line\.c$", result.stdout, re.MULTILINE)
@@ -105,8 +98,7 @@ int main(void)
 def test_null_pointer_write_is_not_optimised_away(redzone, source, cc):
     if cc == "clang-22":
         need(cc)
-    result = redzone("run", "--cc", cc, source(NULL_WRITE))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "--cc", cc, source(NULL_WRITE), status=1)
     assert [kind for kind, _ in reports(result.stdout)] == ["null-ptr-deref"]
     assert "\nmain() at program.c:5 wrote 4 bytes at 0x0" in result.stdout
 
@@ -125,8 +117,7 @@ int main(void)
 
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_constant_overrun_is_found_without_optimisation(redzone, source, cc):
-    result = redzone("run", "-O0", "--cc", cc, source(OVERRUN))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "-O0", "--cc", cc, source(OVERRUN), status=1)
     assert [kind for kind, _ in reports(result.stdout)] == ["stack-out-of-bounds"]
     assert "\nmain() at program.c:6 read 4 bytes at 0x" in result.stdout
 
@@ -150,8 +141,7 @@ int main(void)
 def test_scopes_end_without_optimisation(redzone, source, cc):
     if cc == "clang-22":
         need(cc)
-    result = redzone("run", "-O0", "--cc", cc, source(SCOPE))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "-O0", "--cc", cc, source(SCOPE), status=1)
     assert [kind for kind, _ in reports(result.stdout)] == ["use-after-scope"]
     assert "\nmain() at program.c:10 read 4 bytes at 0x" in result.stdout
 
@@ -162,17 +152,16 @@ def test_options_of_the_compiler(redzone, source):
     two = source("#define FOUR 4\n", "two.h")
     file = source(text)
     options = ["--cflag", "-include", "--cflag", one, "--cflag", "-include", "--cflag", two]
-    result = redzone("run", "-O", "s", *options, "--warnings", "--cflag", "-Wno-unused-variable", file)
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone(
+        "run", "-O", "s", *options, "--warnings", "--cflag", "-Wno-unused-variable", file, status=0
+    )
     assert "unused_variable" not in result.stderr
-    result = redzone("run", *options, "--cflag", "-Wall", "--cflag", "-Werror", file)
-    assert result.returncode == 2, result.stdout + result.stderr
+    result = redzone("run", *options, "--cflag", "-Wall", "--cflag", "-Werror", file, status=2)
     assert "program.c:1:22: error:" in result.stderr
 
 
 def test_off_by_one(redzone, source):
-    result = redzone("run", "-DAT=13", source(HEAP))
-    assert result.returncode == 1, result.stderr
+    result = redzone("run", "-DAT=13", source(HEAP), status=1)
     assert [kind for kind, _ in reports(result.stdout)] == ["slab-out-of-bounds"]
     assert "Write of size 1 at addr" in result.stdout
     assert "\nmain() at program.c:10 wrote 1 byte at 0x" in result.stdout
@@ -180,14 +169,12 @@ def test_off_by_one(redzone, source):
 
 
 def test_last_byte_is_fine(redzone, source):
-    result = redzone("run", "-DAT=12", source(HEAP))
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "-DAT=12", source(HEAP), status=0)
     assert reports(result.stdout) == []
 
 
 def test_mode_off_reports_nothing(redzone, source):
-    result = redzone("run", "--mode", "off", "-DAT=13", source(HEAP))
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "--mode", "off", "-DAT=13", source(HEAP), status=0)
     assert result.stderr.splitlines()[-1] == "redzone: KASAN is off: nothing was checked"
     assert "no KASAN report" not in result.stderr
 
@@ -196,13 +183,13 @@ def test_mode_off_reports_nothing(redzone, source):
 def test_kasan_off_is_no_verdict(redzone, source, options):
     """Without checks there is no line "no KASAN report". A program's own lines about KASAN do not count."""
     off = "redzone: KASAN is off: nothing was checked; the kernel said: kasan=off"
-    result = redzone("run", *options, "--append", "kasan=off", "-DAT=13", source(HEAP))
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", *options, "--append", "kasan=off", "-DAT=13", source(HEAP), status=0)
     assert result.stderr.splitlines()[-1] == off
     assert "no KASAN report" not in result.stderr
     text = 'int main(void) { return puts("kasan: kasan=off: KASAN is off, nothing is checked") < 0; }'
-    result = redzone("run", *options, "--append", "kasan=off kasan=on", source("#include <stdio.h>\n" + text))
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone(
+        "run", *options, "--append", "kasan=off kasan=on", source("#include <stdio.h>\n" + text), status=0
+    )
     assert "nothing was checked" not in result.stderr
 
 
@@ -210,25 +197,21 @@ def test_a_quiet_kernel_is_no_crash(redzone, source):
     """loglevel= hides no line that the verdict depends on, and no line about the parameters themselves."""
     clean = source("int main(int argc, char **argv) { return argc - 1; }\n")
     quiet = ("run", "--append", "loglevel=0 kasan.fault=x kasan.fualt=panic")
-    result = redzone(*quiet, clean)
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone(*quiet, clean, status=0)
     assert 'Malformed kernel parameter kasan.fault="x": expected report|' in result.stdout
     assert 'Unknown kernel command line parameter "kasan.fualt=panic"' in result.stdout
     assert "CPU" not in result.stdout.partition("Malformed")[2]
     result = redzone(*quiet, clean, "--", "one", "two")
     assert (result.returncode, result.stderr.splitlines()[-1]) == (4, "redzone: the program returned 2")
-    result = redzone(*quiet, source("int main(void) { __builtin_trap(); }\n"))
-    assert result.returncode == 3, result.stdout + result.stderr
+    result = redzone(*quiet, source("int main(void) { __builtin_trap(); }\n"), status=3)
     assert "program.c:1" in result.stderr
-    result = redzone(*quiet, "--append", "kasan.fault=panic", source(HEAP), "-DAT=13")
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone(*quiet, "--append", "kasan.fault=panic", source(HEAP), "-DAT=13", status=1)
     assert "Kernel panic - not syncing: " in result.stdout
 
 
 @pytest.mark.skipif(mteqemu.reason() is not None, reason=str(mteqemu.reason()))
 def test_hardware_tags_without_mte(redzone, source):
-    result = redzone("run", "--mode", "hw_tags", "--cpu", "cortex-a72", "-DAT=16", source(HEAP))
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "--mode", "hw_tags", "--cpu", "cortex-a72", "-DAT=16", source(HEAP), status=0)
     said = "redzone: KASAN is off: nothing was checked; the kernel said: this CPU has no memory tags (MTE)"
     assert result.stderr.splitlines()[-1] == said
 
@@ -237,8 +220,7 @@ def test_hardware_tags_without_mte(redzone, source):
 def test_an_asynchronous_report_has_no_exact_place(redzone, source):
     late = "(asynchronous: the access was earlier; kasan.mode=sync shows where)"
     options = ("--mode", "hw_tags", "-DAT=16")
-    result = redzone("run", *options, "--append", "kasan.mode=async", source(HEAP))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", *options, "--append", "kasan.mode=async", source(HEAP), status=1)
     listed = [line for line in result.stderr.splitlines() if line.startswith("redzone:   1. ")]
     assert len(listed) == 1 and listed[0].endswith(late) and "program.c" not in listed[0]
     assert "\nBoot with kasan.mode=sync to see the access itself.\n" in result.stdout
@@ -249,40 +231,34 @@ def test_an_asynchronous_report_has_no_exact_place(redzone, source):
 
 
 def test_outline_gcc_and_four_cpus(redzone, source):
-    result = redzone("run", "--outline", "--cc", "gcc", "--smp", "4", "-DAT=13", source(HEAP))
-    assert result.returncode == 1, result.stderr
+    result = redzone("run", "--outline", "--cc", "gcc", "--smp", "4", "-DAT=13", source(HEAP), status=1)
     assert "program.c:10" in result.stdout
 
 
 def test_nonzero_return_value(redzone, source):
-    result = redzone("run", source("int main(void) { return 5; }"))
-    assert result.returncode == 4, result.stdout + result.stderr
+    result = redzone("run", source("int main(void) { return 5; }"), status=4)
     assert result.stderr.splitlines()[-1] == "redzone: the program returned 5"
 
 
 def test_abort(redzone, source):
-    result = redzone("run", source("#include <stdlib.h>\nint main(void) { abort(); }"))
-    assert result.returncode == 4, result.stdout + result.stderr
+    result = redzone("run", source("#include <stdlib.h>\nint main(void) { abort(); }"), status=4)
     assert "redzone: the program aborted" in result.stderr
 
 
 def test_falling_off_the_end_of_main_returns_zero(redzone, source):
-    result = redzone("run", source("int main(void) { }"))
-    assert result.returncode == 0, result.stdout + result.stderr
+    redzone("run", source("int main(void) { }"), status=0)
 
 
 def test_hang_ends_at_the_timeout(redzone, source):
     text = '#include <stdio.h>\nint main(void) { puts("now I hang"); for (;;) ; }'
-    result = redzone("run", "--timeout", "5", source(text))
-    assert result.returncode == 3, result.stdout + result.stderr
+    result = redzone("run", "--timeout", "5", source(text), status=3)
     assert "no end after 5 s" in result.stderr
     assert "the program was in main() at program.c:2" in result.stderr
 
 
 def test_crash_without_report(redzone, source):
     text = "int main(void) { *(volatile int *)0 = 1; return 0; }"
-    result = redzone("run", "--mode", "off", source(text))
-    assert result.returncode == 3, result.stdout + result.stderr
+    result = redzone("run", "--mode", "off", source(text), status=3)
     assert "Unable to handle kernel" in result.stdout
     assert "redzone: the program crashed: NULL pointer dereference" in result.stderr
     assert "main() at program.c:1\n" in result.stderr
@@ -297,14 +273,13 @@ def test_panic_without_report(redzone, source):
         "--append",
         "panic_on_oops=1",
         source("int main(void) { *(volatile int *)0 = 1; return 0; }"),
+        status=3,
     )
-    assert result.returncode == 3
     assert "Kernel panic - not syncing" in result.stdout
 
 
 def test_fault_panic_still_says_reported(redzone, source):
-    result = redzone("run", "--append", "kasan.fault=panic", "-DAT=13", source(HEAP))
-    assert result.returncode == 1, result.stderr
+    result = redzone("run", "--append", "kasan.fault=panic", "-DAT=13", source(HEAP), status=1)
     assert "Kernel panic - not syncing" in result.stdout
     assert "done" not in result.stdout.splitlines()
 
@@ -321,9 +296,20 @@ def test_arguments_includes_defines_and_several_files(redzone, source):
     )
     other = source('#include "twice.h"\nint twice(int n) { return 2 * n; }\n', "twice.c")
     result = redzone(
-        "run", main, other, "-I", "include", '-DWORD="hello"', "--", "-v", "two words", "--yes", 'q"\\', ""
+        "run",
+        main,
+        other,
+        "-I",
+        "include",
+        '-DWORD="hello"',
+        "--",
+        "-v",
+        "two words",
+        "--yes",
+        'q"\\',
+        "",
+        status=0,
     )
-    assert result.returncode == 0, result.stdout + result.stderr
     lines = result.stdout.splitlines()
     for line in ("hello 42", "[-v]", "[two words]", "[--yes]", '[q"\\]', "[]"):
         assert line in lines
@@ -332,8 +318,7 @@ def test_arguments_includes_defines_and_several_files(redzone, source):
 def test_odd_names_and_macros(redzone, source):
     text = "#include <stdio.h>\nint main(void) { puts(TEXT); return PLUS(1) != 2; }\n"
     file = source(text, "my dir/odd (1) name's x.c")
-    result = redzone("run", file, "-DTEXT=\"a; b # $x ${y} 'c'\"", "-DPLUS(x)=((x) + 1)")
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", file, "-DTEXT=\"a; b # $x ${y} 'c'\"", "-DPLUS(x)=((x) + 1)", status=0)
     assert "a; b # $x ${y} 'c'" in result.stdout
 
 
@@ -366,8 +351,7 @@ def test_max_reports_stops_the_machine(redzone, source):
         "int main(void)\n{\n\tvolatile char *p = malloc(8);\n\n"
         "\tfor (;;)\n\t\tp[8] = 1;\n}\n"
     )
-    result = redzone("run", "--max-reports", "3", source(text))
-    assert result.returncode == 1, result.stderr
+    result = redzone("run", "--max-reports", "3", source(text), status=1)
     assert len(reports(result.stdout)) == 1
     again = [line for line in result.stdout.splitlines() if line.startswith("redzone: again: ")]
     text = "redzone: again: slab-out-of-bounds, write of 1 byte, program.c:7 in main() (report {})"
@@ -388,8 +372,7 @@ def test_log_keeps_the_lines_of_the_kernel(redzone, source, tmp_path):
 
 
 def test_no_symbolize(redzone, source):
-    result = redzone("run", "--no-symbolize", "-DAT=13", source(HEAP))
-    assert result.returncode == 1
+    result = redzone("run", "--no-symbolize", "-DAT=13", source(HEAP), status=1)
     assert "program.c" not in result.stdout
 
 
@@ -420,10 +403,10 @@ def test_older_file_under_the_same_name(redzone, source, tmp_path):
     import os
 
     file = source("int main(void) { return 0; }")
-    assert redzone("run", file).returncode == 0
+    redzone("run", file, status=0)
     source("int main(void) { return 7; }")
     os.utime(file, (1, 1))
-    assert redzone("run", file).returncode == 4
+    redzone("run", file, status=4)
 
 
 def test_no_machine_stays_behind(redzone, source):
@@ -487,7 +470,6 @@ int main(void)
 
 
 def test_program_may_use_the_kernels_names(redzone, source):
-    result = redzone("run", source(CLASH))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", source(CLASH), status=1)
     assert reports(result.stdout)[0][0] == "slab-out-of-bounds"
     assert "\nsort() at program.c:10 read 4 bytes" in result.stdout

@@ -58,8 +58,7 @@ def repeats(text):
 
 
 def test_repeated_reports(redzone, source, tmp_path):
-    result = redzone("run", "--log", "console.log", source(LOOP))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "--log", "console.log", source(LOOP), status=1)
     assert len(headlines(result.stdout)) == 2
     again = re.findall(r"^redzone: again: (.*)$", result.stdout, re.MULTILINE)
     assert len(again) == 18
@@ -83,8 +82,7 @@ def test_repeated_reports(redzone, source, tmp_path):
 
 def test_repeated_reports_in_full(redzone, source, tmp_path):
     full = ("--append", "kasan.repeat=full", "--log", "console.log")
-    result = redzone("run", *full, source(LOOP))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", *full, source(LOOP), status=1)
     # The screen is the same: it does not show a known place again.
     assert len(headlines(result.stdout)) == 2
     assert len(re.findall(r"^redzone: again: ", result.stdout, re.MULTILINE)) == 18
@@ -100,8 +98,7 @@ def explanations(text):
 
 
 def test_explanation_is_that_of_the_page(redzone, tmp_path):
-    result = redzone("run", "--html", tmp_path / "page.html", cwd=redzone.root)
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "--html", tmp_path / "page.html", cwd=redzone.root, status=1)
     first, second = explanations(result.stdout)
     assert first[0].startswith("message_terminate() at examples/heap_bugs.c:48 wrote 1 byte at 0x")
     assert "just past the end of a 13-byte object allocated in message_create() at examples/" in first[0]
@@ -119,8 +116,7 @@ def test_explanation_is_that_of_the_page(redzone, tmp_path):
 
 
 def test_how_a_thread_begins_is_left_out(redzone, source, tmp_path):
-    result = redzone("run", "--log", tmp_path / "log", source(LOOP), "--", "1")
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "--log", tmp_path / "log", source(LOOP), "--", "1", status=1)
     trace = result.stdout.partition("Call trace:\n")[2].partition("Allocated by task")[0]
     frames = (
         r"^\[ *\S+\]  main\+\S+ +program\.c:10\n(.*\n)*\[ *\S+\]  \.\.\. \d frames of the thread's start\n"
@@ -130,8 +126,7 @@ def test_how_a_thread_begins_is_left_out(redzone, source, tmp_path):
 
 
 def test_no_symbolize_shows_what_the_kernel_prints(redzone, source):
-    result = redzone("run", "--no-symbolize", source(LOOP), "--", "3")
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "--no-symbolize", source(LOOP), "--", "3", status=1)
     assert len(headlines(result.stdout)) == 2
     assert repeats(result.stdout) == [2, 3]
     assert "redzone: 4 KASAN reports" in result.stderr.splitlines()
@@ -142,8 +137,7 @@ def test_no_symbolize_shows_what_the_kernel_prints(redzone, source):
 
 
 def test_stack_overflow_names_its_place(redzone, source, tmp_path):
-    result = redzone("run", "--log", "console.log", source(RECURSION))
-    assert result.returncode == 3, result.stdout + result.stderr
+    result = redzone("run", "--log", "console.log", source(RECURSION), status=3)
     place = re.search(
         r"^redzone: the program overflowed its stack \([18] MiB\): depth\(\) at program\.c:(\d+)$",
         result.stderr,
@@ -162,29 +156,25 @@ def test_stack_overflow_names_its_place(redzone, source, tmp_path):
 
 @pytest.mark.parametrize(("size", "shown"), [("128K", "128 KiB"), ("2M", "2 MiB")])
 def test_stack_size_is_chosen(redzone, source, size, shown):
-    result = redzone("run", "--stack", size, source(RECURSION))
-    assert result.returncode == 3, result.stdout + result.stderr
+    result = redzone("run", "--stack", size, source(RECURSION), status=3)
     assert f"redzone: the program overflowed its stack ({shown}): depth() at program.c:" in result.stderr
 
 
 def test_stack_holds_large_arrays(redzone, source):
     text = "#include <string.h>\nint main(void)\n{\n\tchar big[6 << 20];\n\n\tmemset(big, 1, sizeof(big));\n"
     text += "\treturn ((volatile char *)big)[12345] - 1;\n}\n"
-    result = redzone("run", "--stack", "8m", source(text))
-    assert result.returncode == 0, result.stdout + result.stderr
+    redzone("run", "--stack", "8m", source(text), status=0)
 
 
 def test_crash_without_source_lines(redzone, source):
-    result = redzone("run", "--no-symbolize", source(RECURSION))
-    assert result.returncode == 3, result.stdout + result.stderr
+    result = redzone("run", "--no-symbolize", source(RECURSION), status=3)
     assert re.search(r"redzone: the program overflowed its stack \([18] MiB\): depth\+0x", result.stderr)
     assert "more of the same" not in result.stdout
 
 
 def test_crash_after_a_report(redzone, source):
     text = "int main(void)\n{\n\t*(volatile int *)0xffff8000deadbee0UL = 3;\n\treturn 0;\n}\n"
-    result = redzone("run", source(text))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", source(text), status=1)
     # The trace starts at the faulting instruction itself: the one before it belongs to another line.
     assert "wild-memory-access, write of 4 bytes, program.c:3 in main()" in result.stderr
     assert "redzone: after that, the program crashed: paging request" in result.stderr
@@ -197,8 +187,7 @@ def test_paths_as_they_were_typed(redzone, source, tmp_path):
         "src/main.c",
     )
     (tmp_path / "work").mkdir()
-    result = redzone("run", "--warnings", "../src/main.c", "-I../include", cwd=tmp_path / "work")
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "--warnings", "../src/main.c", "-I../include", cwd=tmp_path / "work", status=1)
     assert re.search(r" main\+0x\S+ +\.\./src/main\.c:3$", result.stdout, re.MULTILINE)
     assert re.search(r" put \(inlined\) +\.\./include/put\.h:1$", result.stdout, re.MULTILINE)
     assert "../src/main.c:3:22: warning:" in result.stderr
@@ -225,8 +214,7 @@ int main(int argc, char **argv)
     ("arguments", "line", "name"), [(("x",), 1, "first"), (("x", "y"), 2, "second"), ((), 6, "third")]
 )
 def test_global_and_its_line(redzone, source, cc, arguments, line, name):
-    result = redzone("run", "--cc", cc, source(GLOBALS), "--", *arguments)
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", "--cc", cc, source(GLOBALS), "--", *arguments, status=1)
     assert re.search(rf" (main\.)?{name}(\.\d+)?\+0x", result.stdout)
     assert re.search(
         rf"^Declared at program\.c:{line}$\n^> +{line} \| .*{name}",
@@ -304,8 +292,7 @@ def test_access_that_follows_a_call(redzone, source, tmp_path, mode):
     lines = names["\treturn p[20];"], names["\t*p = 0;"]
     path = source(AFTER_CALL)
     options = ("--mode", mode, "-O1")
-    result = redzone("run", *options, "--sarif", "found.sarif", path)
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", *options, "--sarif", "found.sarif", path, status=1)
     for function, line, bug in (
         ("read_it", lines[0], "slab-out-of-bounds"),
         ("write_it", lines[1], "null-ptr-deref"),

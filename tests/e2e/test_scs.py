@@ -102,8 +102,7 @@ module_exit(end);
 
 @pytest.mark.parametrize("cc", ["clang-19", pytest.param("gcc", marks=pytest.mark.rest)])
 def test_overflow(redzone, source, tmp_path, cc):
-    result = redzone("run", "--shadow-call-stack", "--cc", cc, "--log", "console.log", source(DEEP))
-    assert result.returncode == 3, result.stdout + result.stderr
+    result = redzone("run", "--shadow-call-stack", "--cc", cc, "--log", "console.log", source(DEEP), status=3)
     assert re.search(
         r"^redzone: the program crashed: shadow call stack overflow: depth\(\) at program\.c:\d+$",
         result.stderr,
@@ -127,8 +126,7 @@ def test_overflow(redzone, source, tmp_path, cc):
 
 def test_overflow_in_an_interrupt(redzone, source, tmp_path):
     module = source(INTERRUPT, "deep.c")
-    result = redzone("run", "--shadow-call-stack", "--log", "console.log", "--module", module)
-    assert result.returncode == 3, result.stdout + result.stderr
+    redzone("run", "--shadow-call-stack", "--log", "console.log", "--module", module, status=3)
     log = (tmp_path / "console.log").read_text(encoding="utf-8")
     assert re.search(r"shadow call stack overflow: soft interrupts of CPU 0, x18 [0-9a-f]{16}\n", log), log
     # The trace goes on in what was interrupted.
@@ -140,8 +138,7 @@ def test_overflow_in_an_interrupt(redzone, source, tmp_path):
 
 
 def test_pointer_as_it_was(redzone, source):
-    result = redzone("run", "--shadow-call-stack", source(POINTER), "--", "0")
-    assert result.returncode == 0, result.stdout + result.stderr
+    redzone("run", "--shadow-call-stack", source(POINTER), "--", "0", status=0)
 
 
 # Unmapped, a user address, garbage, misaligned, the kernel's code, and other memory that may be written.
@@ -158,8 +155,7 @@ def test_pointer_as_it_was(redzone, source):
 )
 def test_corrupted_pointer(redzone, source, tmp_path, value, where):
     options = ("--shadow-call-stack", "--log", "console.log", source(POINTER))
-    result = redzone("run", *options, "--", value)
-    assert result.returncode == 3, result.stdout + result.stderr
+    result = redzone("run", *options, "--", value, status=3)
     assert "redzone: the program crashed: corrupted shadow call stack pointer: " in result.stderr
     log = (tmp_path / "console.log").read_text(encoding="utf-8")
     assert re.search(r"corrupted shadow call stack pointer: task main/\d+, x18 [0-9a-f]{16}\n", log)
@@ -170,9 +166,7 @@ def test_corrupted_pointer(redzone, source, tmp_path, value, where):
 
 
 def test_features_of_names(redzone):
-    result = redzone("build", "arm64-off-clang+fast")
-    assert result.returncode == 2
+    result = redzone("build", "arm64-off-clang+fast", status=2)
     assert "there is no feature 'fast'; accepted: scs, scs-runtime, compare, mtestack" in result.stderr
-    result = redzone("build", "arm64-off-clang+erase+scs")
-    assert result.returncode == 2
+    result = redzone("build", "arm64-off-clang+erase+scs", status=2)
     assert "features come once each, in the order scs, scs-runtime, compare, mtestack" in result.stderr

@@ -88,8 +88,7 @@ WIDE = "3534333231333231 6766656463383736 12312345678cdefg 0 33 0\n"
 def test_only_sizes_of_a_word_are_no_calls(redzone, source, tmp_path):
     other = tmp_path / "counts.c"
     other.write_text(COUNTS, encoding="utf-8")
-    result = redzone("run", "--mode", "off", source(CALLS), str(other))
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone("run", "--mode", "off", source(CALLS), str(other), status=0)
     assert VALUES + WIDE in result.stdout
     assert re.findall(r"calls (\d+) (\d+) (\d+)", result.stdout) == [("0", "0", "0"), ("16", "32", "1")]
 
@@ -134,8 +133,7 @@ int main(int argc, char **argv)
 @pytest.mark.parametrize("where", ["--inline", "--outline"])
 def test_small_copies_are_checked(redzone, source, where):
     path = source(BAD)
-    result = redzone("run", where, path)
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone("run", where, path, status=1)
     found = re.findall(r"slab-out-of-bounds, (\w+) of (\d+) bytes?, \S+:(\d+) in", result.stderr)
     lines = [number for number, line in enumerate(BAD.splitlines(), 1) if "/* bad" in line]
     assert [(kind, int(size), int(line)) for kind, size, line in dict.fromkeys(found)] == [

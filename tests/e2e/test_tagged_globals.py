@@ -76,8 +76,7 @@ TAGGED = ("run", "--mode", "sw_tags", "--tagged-globals")
 )
 def test_the_variable_is_named(redzone, tmp_path, number, text, variable):
     (tmp_path / "globals.c").write_text(PROGRAM)
-    result = redzone(*TAGGED, "globals.c", "--", str(number))
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone(*TAGGED, "globals.c", "--", str(number), status=1)
     assert "BUG: KASAN: global-out-of-bounds in " in result.stdout
     assert f" {text}" in result.stdout
     assert re.search(rf"^Declared at globals\.c:\d+\n> .*\b{variable}\[", result.stdout, re.MULTILINE), (
@@ -88,15 +87,13 @@ def test_the_variable_is_named(redzone, tmp_path, number, text, variable):
 @pytest.mark.parametrize("options", [(), ("--smp", "4"), ("--append", "kasan=off")])
 def test_correct_code_is_silent(redzone, tmp_path, options):
     (tmp_path / "globals.c").write_text(PROGRAM)
-    result = redzone(*TAGGED, *options, "globals.c", "--", "7")
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = redzone(*TAGGED, *options, "globals.c", "--", "7", status=0)
     assert "BUG" not in result.stdout and "three 117901063" in result.stdout
 
 
 def test_modules(redzone, tmp_path):
     (tmp_path / "globals_module.c").write_text(MODULE)
-    result = redzone(*TAGGED, "--module", "globals_module.c")
-    assert result.returncode == 1, result.stdout + result.stderr
+    result = redzone(*TAGGED, "--module", "globals_module.c", status=1)
     assert "BUG: KASAN: global-out-of-bounds in start+0x" in result.stdout
     assert " of_module+0x14/0x14" in result.stdout
 
@@ -112,6 +109,5 @@ def test_modules(redzone, tmp_path):
 )
 def test_kernels_that_cannot_have_it(redzone, tmp_path, options, message):
     (tmp_path / "globals.c").write_text(PROGRAM)
-    result = redzone("run", "--tagged-globals", *options, "globals.c")
-    assert result.returncode == 2
+    result = redzone("run", "--tagged-globals", *options, "globals.c", status=2)
     assert message in result.stderr

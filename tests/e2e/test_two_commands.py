@@ -11,9 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
-
 from redzone.core import base
 from redzone.core.base import ROOT
 from redzone.testing import runner

@@ -10,20 +10,16 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from redzone.core.arch import ARCHES
+from redzone.core.base import ROOT
+from redzone.core.outside import BY_KEY
+from redzone.testing.needs import need
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 TEMPLATE = ROOT / "ports" / "template"
-sys.path.insert(0, str(ROOT / "tools"))
-
-from redzone.core.arch import ARCHES  # noqa: E402
-from redzone.core.outside import BY_KEY  # noqa: E402
-from redzone.testing.needs import need  # noqa: E402
-
 CLANG_TARGET = {name: arch.target for name, arch in ARCHES.items()}
 GCC = {name: BY_KEY[arch.gcc].command for name, arch in ARCHES.items()}
 # Cortex-M boards of the example, and the processors that are only built.

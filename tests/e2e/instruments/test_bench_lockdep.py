@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./redzone bench lockdep`: the text of its tables, its input, and one kernel's figures."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-
 from redzone.bench import cost, lockdep
 from redzone.bench.lockdep import Measured
 from redzone.build import builder

@@ -2,13 +2,8 @@
 """The suite `bench-modes` sees each cost that misses its goal; `--with-off` measures kasan=off."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-
 from redzone.bench import cost
 from redzone.testing.runner import FAIL
 from redzone.testing.suites import bench_modes as suite
@@ -54,10 +49,9 @@ def test_the_suite_sees_what_tags_cost(mode, operation):
 
 def test_with_off_adds_a_column(redzone, tmp_path):
     path = tmp_path / "figures.json"
-    result = redzone(
-        "bench", "--modes", "generic-inline", "--ops", "pages_0", "--with-off", "--json", str(path)
+    redzone(
+        "bench", "--modes", "generic-inline", "--ops", "pages_0", "--with-off", "--json", str(path), status=0
     )
-    assert result.returncode == 0, result.stderr
     figures = json.loads(path.read_text())["figures"]
     assert list(figures) == [
         "none",

@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./redzone bench stackleak`: the text of its table, its input, and one kernel's figures."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-
 from redzone.bench import cost, stackleak
 from redzone.build import builder
 from redzone.core.base import Failure

@@ -7,14 +7,10 @@ The suite itself needs root and an hour. These tests fetch and mount nothing.
 import os
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-
 from redzone import cli
 from redzone.core.base import ROOT, Failure
 from redzone.testing import debianroot, suites

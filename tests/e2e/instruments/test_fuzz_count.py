@@ -2,14 +2,9 @@
 """The suite fuzz-own counts the inputs of all its runs, also of those that were interrupted."""
 
 import signal
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-
 from redzone.testing.suites import _fuzz, fuzz_own
 
 # Stands for `./redzone fuzz`: it says how far it is, and interrupts the suite when that waits for its end.

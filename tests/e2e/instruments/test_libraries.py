@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The table of public libraries, and the judge of what their programs print."""
 
-import sys
-from pathlib import Path
 from types import SimpleNamespace
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
 from redzone.libraries import catalogue, recipe
 from redzone.libraries.recipe import Library, Program

@@ -3,15 +3,11 @@
 
 import itertools
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-
 from redzone.core import base
 from redzone.decode import model
 from redzone.libraries import catalogue, recipe, registries

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The rules of the suite style that no linter checks."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-
 from redzone.testing.suites import freestanding, style
 
 

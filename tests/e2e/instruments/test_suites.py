@@ -2,13 +2,8 @@
 """Which part of a suite runs: --quick is in the default part, and that and --rest are all of it."""
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-
 from redzone.testing import runner, suites
 from redzone.testing.suites import cases, freestanding, golden, kunit, kunit_bugs_removed, lockdep, unit
 
