@@ -18,10 +18,9 @@ _UNSET = ("CI", "REDZONE_CASES", "TEST_TOTAL_SHARDS", "CI_NODE_TOTAL", "CIRCLE_N
 class Command:
     """Runs ./redzone. Results have returncode, stdout, stderr."""
 
-    root = ROOT
-
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, root=ROOT):
+        """@folder: where it runs. @root: the tree whose command it is."""
+        self.folder, self.root = folder, root
 
     def environment(self, **changes):
         """The environment without CI, so that a test never installs anything unnoticed, and without what CI
@@ -33,7 +32,7 @@ class Command:
     def __call__(self, *arguments, cwd=None, status=None, **changes):
         """@status: the exit status that it must have, None: any. @changes: of the environment."""
         result = subprocess.run(
-            [str(ROOT / "redzone"), *map(str, arguments)],
+            [str(self.root / "redzone"), *map(str, arguments)],
             cwd=cwd or self.folder,
             env=self.environment(**changes),
             stdin=subprocess.DEVNULL,
@@ -120,6 +119,26 @@ def path_without(tmp_path):
         return str(folder)
 
     return make
+
+
+def copy_command(tree):
+    """Copy what ./redzone needs, and nothing else, to the folder @tree. Return it."""
+    shutil.copytree(ROOT / "tools", tree / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("redzone", "CMakePresets.json", "include/kasan/version.h", "kernel/config.cmake"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tree / name)
+    return tree
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Return a function that builds a preset and returns its folder."""
+
+    def build(preset):
+        Command(tmp_path_factory.mktemp("build"))("build", preset, status=0)
+        return ROOT / "build" / preset
+
+    return build
 
 
 def fake_apt(folder, commands):

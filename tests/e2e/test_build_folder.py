@@ -2,14 +2,13 @@
 """A tree that the user cannot write to, and REDZONE_BUILD, another folder for all that is made."""
 
 import os
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
+from conftest import copy_command
 from redzone.core import base
-from redzone.core.base import ROOT
 
 NOBODY = 65534
 
@@ -39,11 +38,7 @@ def foreign():
     if not os.path.exists("/usr/bin/python3"):
         pytest.skip("no /usr/bin/python3, which another user can run")
     with tempfile.TemporaryDirectory() as name:
-        tree = Path(name) / "tree"
-        shutil.copytree(ROOT / "tools", tree / "tools", ignore=shutil.ignore_patterns("__pycache__"))
-        for part in ("redzone", "CMakePresets.json", "include/kasan/version.h", "kernel/config.cmake"):
-            (tree / part).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / part, tree / part)
+        tree = copy_command(Path(name) / "tree")
         (tree.parent / "own").mkdir()
         os.chmod(tree.parent / "own", 0o777)
         for folder in (tree.parent, tree, *tree.rglob("*")):

@@ -4,11 +4,10 @@
 import html.parser
 import json
 import re
-import shutil
-import subprocess
 import xml.etree.ElementTree as ET
 
 import pytest
+from conftest import Command, copy_command
 
 pytestmark = pytest.mark.quick
 
@@ -148,27 +147,14 @@ def test_run(redzone, tmp_path, each):
 
 def test_port(redzone, tmp_path):
     """A port that notes its consoles has the options; its exit status stays."""
-    tree = tmp_path / "tree"
-    shutil.copytree(redzone.root / "tools", tree / "tools")
-    for name in ("redzone", "include/kasan/version.h", "CMakePresets.json", "kernel/config.cmake"):
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(redzone.root / name, tree / name)
+    tree = copy_command(tmp_path / "tree")
     (tree / ".venv").symlink_to(redzone.root / ".venv")
     log = redzone.root / "tests" / "golden" / "double-free.log"
     (tree / "ports" / "hello").mkdir(parents=True)
     (tree / "ports" / "hello" / "port.py").write_text(PORT.format(log=log), encoding="utf-8")
     (tree / "ports" / "hello" / "README.md").write_text("# hello: a port\n", encoding="utf-8")
     options, paths = outputs(tmp_path)
-    result = subprocess.run(
-        [tree / "redzone", "port", "hello", "--fail", *options, "--github"],
-        cwd=tmp_path,
-        env=redzone.environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 3, result.stderr
+    result = Command(tmp_path, tree)("port", "hello", "--fail", *options, "--github", status=3)
     check(paths, 1)
     stopped, _, _ = result.stdout.partition("::error::of the console")
     assert stopped.startswith("::stop-commands::")

@@ -299,10 +299,3 @@ def test_warnings_of_formats(redzone, source, cc):
     text += 'int main(void) { char *p; return asprintf(&p, "x") != 1; }\n'
     result = redzone("run", "--cc", cc, "--warnings", source(text), status=0)
     assert "warning" not in result.stderr
-
-
-@pytest.mark.parametrize("option", ["--log", "--sarif", "--html", "--junit"])
-def test_standard_output_is_no_file(redzone, source, tmp_path, option):
-    result = redzone("run", option, "-", source("int main(void) { return 0; }\n"), status=2)
-    assert f"error: {option} '-': standard output has the console already; name a file" in result.stderr
-    assert not (tmp_path / "-").exists()

@@ -3,12 +3,12 @@
 
 import re
 
-import capstone
 import pytest
 from capstone import CS_OP_MEM, CS_OP_REG
+from machine_code import functions
 from redzone.core.base import ROOT
 from redzone.elf.file import File
-from redzone.elf.symbols import FUNC, symbols
+from redzone.elf.symbols import symbols
 
 PRESETS = (
     "arm64-generic-inline-clang+lockdep",
@@ -41,40 +41,16 @@ CRASHED = 3
 
 
 @pytest.fixture(scope="module", params=PRESETS)
-def folder(request, tmp_path_factory):
+def folder(request, built):
     """The folder of a kernel's objects."""
-    from conftest import Command
-
-    result = Command(tmp_path_factory.mktemp("lockdep"))("build", request.param)
-    assert result.returncode == 0, result.stderr
-    return Command.root / "build" / request.param / OBJECTS
-
-
-def _functions(path):
-    """Yield (name, [instruction], {address: name of the function that is called or jumped to})."""
-    decoder = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
-    decoder.detail = True
-    elf = File.open(path)
-    found = list(symbols(elf))
-    for index, section in enumerate(elf.sections):
-        if not section.name.startswith(".text"):
-            continue
-        relocations = elf.section(f".rela{section.name}")
-        targets = {
-            entry.offset: found[entry.symbol].name
-            for entry in (elf.relocations(relocations) if relocations else ())
-        }
-        code = elf.content(section)
-        for name, start, size, kind, _, where in found:
-            if where == index and kind == FUNC:
-                yield name, list(decoder.disasm(code[start : start + size], start)), targets
+    return built(request.param) / OBJECTS
 
 
 def added_checks(path):
     """Return what a compiler has added to an object to check its accesses, its stack and its variables."""
     names = [symbol.name for symbol in symbols(File.open(path))]
     found = [name for name in names if ADDED.search(name) and not name.startswith("kasan_")]
-    for name, code, _ in _functions(path):
+    for name, code, _ in functions(path):
         found += [
             f"{name}: {insn}" for insn in code if insn.mnemonic == "brk" and insn.operands[0].imm in TRAPS
         ]
@@ -118,7 +94,7 @@ def test_every_entry_asks_first(folder):
     """Nothing of a lock is read or written before KASAN was asked for its memory."""
     entries = {}
     for path in (folder / "ext" / "lockdep").glob("*.obj"):
-        for name, code, targets in _functions(path):
+        for name, code, targets in functions(path):
             if name in ENTRIES:
                 entries[name] = _first_use(code, targets, "generic" in str(folder))
     assert entries == dict.fromkeys(ENTRIES)

@@ -97,17 +97,3 @@ def test_a_cpu_without_the_instructions(redzone, tmp_path):
     result = run(redzone, tmp_path, 0, "--cpu", "cortex-a57")
     assert result.returncode == 3
     assert "needs a CPU that knows MTE's instructions" in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--mode", "hw_tags", "--cc", "gcc"), "GCC does not tag stack variables"),
-        (("--mode", "generic"), "this mode checks stack variables anyway"),
-        (("--mode", "off"), "it needs --mode hw_tags"),
-    ],
-)
-def test_kernels_that_cannot_have_it(redzone, tmp_path, options, message):
-    (tmp_path / "stack.c").write_text(PROGRAM)
-    result = redzone("run", "--mte-stack", *options, "stack.c", status=2)
-    assert message in result.stderr

@@ -5,10 +5,9 @@ The tests put their own ports into a copy of the tree.
 """
 
 import re
-import shutil
-import subprocess
 
 import pytest
+from conftest import ROOT, Command, copy_command
 from redzone.kit import ports
 
 COMMAND = """
@@ -36,37 +35,19 @@ TOOL = '{ key = "frobnicator", command = "frobnicate-7", package = "frob", use =
 
 
 @pytest.fixture
-def tree(redzone, tmp_path):
+def tree(tmp_path):
     """A copy of the files that ./redzone needs. tree(...) runs it; tree.put() adds a file."""
 
-    class Tree:
-        root = tmp_path / "tree"
-
-        def __call__(self, *arguments):
-            return subprocess.run(
-                [str(self.root / "redzone"), *arguments],
-                cwd=self.root,
-                env=redzone.environment(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-
+    class Tree(Command):
         def put(self, name, text):
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
-    shutil.copytree(redzone.root / "tools", Tree.root / "tools")
-    for name in (
-        "redzone", "CMakeLists.txt", "CMakePresets.json", "include/kasan/version.h", "kernel/config.cmake",
-    ):  # fmt: skip
-        (Tree.root / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(redzone.root / name, Tree.root / name)
-    (Tree.root / ".venv").symlink_to(redzone.root / ".venv")
-    (Tree.root / "ports").mkdir()
-    tree = Tree()
+    root = copy_command(tmp_path / "tree")
+    (root / ".venv").symlink_to(ROOT / ".venv")
+    (root / "ports").mkdir()
+    tree = Tree(root, root)
     # Every run of suites makes sure of this file.
     tree.put("tests/cases/INDEX.tsv", "")
     return tree

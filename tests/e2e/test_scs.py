@@ -163,10 +163,3 @@ def test_corrupted_pointer(redzone, source, tmp_path, value, where):
     # The first function of the trace that is not the kernel's.
     trace = re.findall(r"^(?:\[.*?\] )? (\w+)\+0x", log.partition("Call trace:")[2], re.MULTILINE)
     assert next(name for name in trace if "irq" not in name) == where, log
-
-
-def test_features_of_names(redzone):
-    result = redzone("build", "arm64-off-clang+fast", status=2)
-    assert "there is no feature 'fast'; accepted: scs, scs-runtime, compare, mtestack" in result.stderr
-    result = redzone("build", "arm64-off-clang+erase+scs", status=2)
-    assert "features come once each, in the order scs, scs-runtime, compare, mtestack" in result.stderr

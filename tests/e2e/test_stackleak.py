@@ -7,8 +7,9 @@ import capstone
 import pytest
 from capstone import CS_OP_IMM, CS_OP_MEM, CS_OP_REG
 from capstone import arm64_const as arm64
+from machine_code import functions
 from redzone.elf.file import File
-from redzone.elf.symbols import FUNC, linkage, symbols
+from redzone.elf.symbols import linkage
 
 # A kernel each; the suite kunit builds the first one as well.
 PRESETS = (
@@ -40,25 +41,14 @@ ASSEMBLY = (
 
 
 @pytest.fixture(scope="module", params=PRESETS)
-def folder(request, tmp_path_factory):
+def folder(request, built):
     """A build folder with stack erasing."""
-    from conftest import Command
-
-    result = Command(tmp_path_factory.mktemp("stackleak"))("build", request.param)
-    assert result.returncode == 0, result.stderr
-    return Command.root / "build" / request.param
+    return built(request.param)
 
 
-def _functions(path):
-    """Yield (name, [instruction]) of the functions in the text sections of an ELF file."""
-    decoder = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
-    decoder.detail = True
-    elf = File.open(path)
-    for name, value, size, kind, _, number in symbols(elf):
-        if kind == FUNC and number:
-            section = elf.sections[number]
-            start = value - section.address
-            yield name, list(decoder.disasm(elf.content(section)[start : start + size], value))
+def code_of(path):
+    """Return {name: [instruction]} of the functions in the file @path."""
+    return {name: code for name, code, _ in functions(path)}
 
 
 def _stores(insn):
@@ -69,9 +59,9 @@ def test_erasing_calls_nothing(folder):
     """The object file with the entry points refers to nothing outside of itself, and uses no stack."""
     path = folder / "CMakeFiles/kernel.dir/kernel/ext/stackleak/arch/arm64/stackleak.S.obj"
     assert linkage(File.open(path))[1] == set()
-    functions = dict(_functions(path))
-    assert set(ERASING) <= set(functions)
-    code = [insn for name in ERASING for insn in functions[name]]
+    found = code_of(path)
+    assert set(ERASING) <= set(found)
+    code = [insn for name in ERASING for insn in found[name]]
     addresses = {insn.address for insn in code}
     for insn in code:
         # Branches stay inside, nothing is called, and nothing is saved on the stack or the shadow call stack.
@@ -87,9 +77,9 @@ def test_erasing_calls_nothing(folder):
 
 def test_nothing_is_stored_behind_erasing(folder):
     """Between the switch of stack erasing and the return to user mode no instruction stores anything."""
-    functions = dict(_functions(folder / "redzone.elf"))
-    entries = {functions[name][0].address for name in ERASING}
-    code = functions["return_to_user"]
+    found = code_of(folder / "redzone.elf")
+    entries = {found[name][0].address for name in ERASING}
+    code = found["return_to_user"]
     calls = [at for at, insn in enumerate(code) if insn.mnemonic == "bl"]
     # The first call is that of the C function.
     rest = code[calls[0] + 1 :]
@@ -116,7 +106,7 @@ def _lowered(insn):
 def test_no_gap_is_longer_than_the_search(folder):
     """No function of the kernel takes more of the stack without a write than the search allows for."""
     checked = variable = 0
-    for name, code in _functions(folder / "redzone.elf"):
+    for name, code, _ in functions(folder / "redzone.elf"):
         if name in ASSEMBLY:
             continue
         probes = any(
@@ -154,8 +144,9 @@ def test_no_gap_is_longer_than_the_search(folder):
     assert checked > 500 and variable > 10
 
 
-def test_wrong_value_of_the_switch(redzone, program):
+def test_wrong_value_of_the_switch(redzone, source):
     """`stack_erasing=` refuses other values, and says which there are."""
+    program = source("int main(void) { return 0; }\n")
     result = redzone("run", program, "--kstack-erase", "--append", "stack_erasing=maybe")
     text = result.stdout + result.stderr
     assert (
@@ -164,10 +155,3 @@ def test_wrong_value_of_the_switch(redzone, program):
     )
     document = (redzone.root / "docs" / "use" / "boot-parameters.md").read_text(encoding="utf-8")
     assert re.search(r"(?m)^\| `stack_erasing=` \| `on`, `off`, `generic` \|", document)
-
-
-@pytest.fixture
-def program(tmp_path):
-    path = tmp_path / "nothing.c"
-    path.write_text("int main(void) { return 0; }\n")
-    return path

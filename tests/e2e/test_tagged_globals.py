@@ -96,18 +96,3 @@ def test_modules(redzone, tmp_path):
     result = redzone(*TAGGED, "--module", "globals_module.c", status=1)
     assert "BUG: KASAN: global-out-of-bounds in start+0x" in result.stdout
     assert " of_module+0x14/0x14" in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--mode", "sw_tags", "--cc", "gcc"), "GCC does not tag global variables"),
-        (("--mode", "generic"), "this mode checks global variables anyway"),
-        (("--mode", "hw_tags"), "no compiler tags global variables of a kernel for the CPU"),
-        (("--mode", "off"), "it needs --mode sw_tags"),
-    ],
-)
-def test_kernels_that_cannot_have_it(redzone, tmp_path, options, message):
-    (tmp_path / "globals.c").write_text(PROGRAM)
-    result = redzone("run", "--tagged-globals", *options, "globals.c", status=2)
-    assert message in result.stderr

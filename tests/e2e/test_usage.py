@@ -105,6 +105,63 @@ BAD_OPTIONS = [
     (("test", "style", "--", "x"), "only ./redzone run"),
     (("doctor", "--frobnicate"), "--frobnicate"),
     (("port", "frobnicate"), "frobnicate"),
+    (
+        ("doctor", "--install", "--for", "flight"),
+        "--for 'flight' is not accepted; accepted: run, test, slow, ",
+    ),
+    (("doctor", "--install", "flight"), "no program here is called 'flight'"),
+    (("doctor", "--for", "test"), "--for and names of programs go with --install"),
+    (("doctor", "--install", "--for"), "--for '' is not accepted"),
+    (("test", "cases", "--cases-dir", "."), "has no INDEX.tsv"),
+    (("test", "style", "--seconds", "60"), "no chosen suite takes --seconds; those that do: "),
+    (("test", "style", "--seed", "1"), "no chosen suite takes --seed; those that do: "),
+    (("test", "soak", "--rounds", "9"), "no chosen suite takes --rounds; those that do: "),
+    (("test", "workqueue-stress", "--rounds", "0"), "'0' is not accepted; accepted: an integer from 1 to"),
+    (("test", "traces", "--quick"), "no chosen suite takes --quick; those that do: "),
+    (("test", "--quick", "--rest"), "--quick and --rest exclude each other"),
+    (("test", "style", "--filter", "slab*"), "no chosen suite takes --filter; those that do: "),
+    (
+        ("test", "kunit", "--filter", "slab cost"),
+        "'slab cost' is not accepted; accepted: suites or suite.case",
+    ),
+    (("test", "soak", "--seconds", "0"), "'0' is not accepted; accepted: an integer from 1 to 1000000"),
+    (("test", "soak", "--seed", "x"), "'x' is not accepted; accepted: an integer from 0 to"),
+    (("test", "tag-entropy", "--mode", "off"), "no mode 'off'; accepted: sw_tags, hw_tags"),
+    (("build", "arm64-off-clang+fast"), "no feature 'fast'; accepted: scs, scs-runtime, compare, mtestack"),
+    (
+        ("build", "arm64-off-clang+erase+scs"),
+        "features come once each, in the order scs, scs-runtime, compare",
+    ),
+    (("run", "--mte-stack", "--mode", "hw_tags", "--cc", "gcc"), "GCC does not tag stack variables"),
+    (("run", "--mte-stack", "--mode", "generic"), "this mode checks stack variables anyway"),
+    (("run", "--mte-stack", "--mode", "off"), "it needs --mode hw_tags"),
+    (("run", "--tagged-globals", "--mode", "sw_tags", "--cc", "gcc"), "GCC does not tag global variables"),
+    (("run", "--tagged-globals", "--mode", "generic"), "this mode checks global variables anyway"),
+    (("run", "--tagged-globals", "--mode", "hw_tags"), "no compiler tags global variables of a kernel"),
+    (("run", "--tagged-globals", "--mode", "off"), "it needs --mode sw_tags"),
+    (("run", "--module", "absent.c"), "'absent.c' does not exist"),
+    (("bench", "--json", "no/file"), "no/file' cannot be written"),
+    (("bench", "--markdown", "."), "cannot be written"),
+    (("bench", "--modes", "generic"), "'generic' is not accepted; accepted: none, generic-inline"),
+    (("bench", "trace"), "'trace'; there are: traces, stackleak, lockdep, rt, programs, profile"),
+    (
+        ("bench", "--json", "x", "traces"),
+        "give the options of a table after its name: ./redzone bench traces",
+    ),
+    (("bench", "traces", "all"), "unexpected extra argument (all)"),
+    (("bench", "profile"), "Missing argument 'OPERATION'"),
+    (("bench", "profile", "kfree_64"), "there is no operation 'kfree_64' to profile"),
+    (("bench", "profile", "kmalloc_64", "--mode", "fast"), "accepted: none, generic-inline"),
+    (("bench", "profile", "kmalloc_64", "--json", "."), "cannot be written"),
+    (("bench", "programs", "--columns", "tags"), "no column matches 'tags'; there are: off"),
+    *(
+        (("bench", table, "--json", "no/file"), "no/file' cannot be written")
+        for table in ("traces", "stackleak", "lockdep", "rt", "programs")
+    ),
+    *(
+        (("run", "main.c", option, "-"), f"error: {option} '-': standard output has the console already")
+        for option in ("--log", "--sarif", "--html", "--junit")
+    ),
 ]
 
 
@@ -113,7 +170,9 @@ def test_bad_usage(redzone, source, arguments, message):
     source("int main(void) { return 0; }", "main.c")
     source("int main(void) { return 0; }", "pi|pe.c")
     notes = source("text", "notes.txt")
+    before = sorted(notes.parent.iterdir())
     result = redzone(*(text.replace("{folder}", notes.parent.name) for text in arguments), status=2)
+    assert result.stdout == "" and sorted(notes.parent.iterdir()) == before
     assert notes.read_text() == "text"
     assert (notes.parent / "main.c").read_text() == "int main(void) { return 0; }"
     assert message in result.stderr
@@ -130,7 +189,18 @@ def test_unreadable_file(redzone, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "verb", [(), ("run",), ("test",), ("build",), ("doctor",), ("port",), ("port", "u-boot")]
+    "verb",
+    [
+        (),
+        ("run",),
+        ("test",),
+        ("build",),
+        ("doctor",),
+        ("bench",),
+        ("bench", "rt"),
+        ("port",),
+        ("port", "u-boot"),
+    ],
 )
 def test_help(redzone, verb):
     result = redzone(*verb, "--help", status=0)
@@ -376,21 +446,6 @@ def test_doctor_shows_the_size_and_asks(redzone, path_without):
     assert "12.3 MB to download" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--install", "--for", "flight"), "--for 'flight' is not accepted; accepted: run, test, slow, "),
-        (("--install", "flight"), "no program here is called 'flight'"),
-        (("--for", "test"), "--for and names of programs go with --install"),
-        (("--install", "--for"), "--for '' is not accepted"),
-    ],
-)
-def test_doctor_refuses(redzone, words, message):
-    result = redzone("doctor", *words)
-    assert result.returncode == 2 and result.stdout == ""
-    assert message in result.stderr
-
-
 @pytest.mark.parametrize(("archive", "package"), [("cargo-web", "cargo-web"), ("nothing", "cargo")])
 def test_the_newer_package_is_installed(redzone, path_without, archive, package):
     """Debian 12 has a second package of cargo, whose version can read its registry."""
@@ -424,29 +479,3 @@ def test_skipped_by_name_when_a_tool_is_missing(redzone, path_without):
     # What it took: each process of the suite counts.
     took = re.search(r"(?m)^# style: .* \((\d+) s, (\d+) s CPU\)$", result.stdout)
     assert took and int(took[2]) >= 1, result.stdout
-
-
-def test_cases_without_their_folder_are_skipped_by_name(redzone, tmp_path):
-    result = redzone("test", "cases", "--cases-dir", tmp_path, status=2)
-    assert "has no INDEX.tsv" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (("style", "--seconds", "60"), "no chosen suite takes --seconds; those that do: "),
-        (("style", "--seed", "1"), "no chosen suite takes --seed; those that do: "),
-        (("soak", "--rounds", "9"), "no chosen suite takes --rounds; those that do: "),
-        (("workqueue-stress", "--rounds", "0"), "'0' is not accepted; accepted: an integer from 1 to"),
-        (("traces", "--quick"), "no chosen suite takes --quick; those that do: "),
-        (("--quick", "--rest"), "--quick and --rest exclude each other"),
-        (("style", "--filter", "slab*"), "no chosen suite takes --filter; those that do: "),
-        (("kunit", "--filter", "slab cost"), "'slab cost' is not accepted; accepted: suites or suite.case"),
-        (("soak", "--seconds", "0"), "'0' is not accepted; accepted: an integer from 1 to 1000000"),
-        (("soak", "--seed", "x"), "'x' is not accepted; accepted: an integer from 0 to"),
-        (("tag-entropy", "--mode", "off"), "no mode 'off'; accepted: sw_tags, hw_tags"),
-    ],
-)
-def test_options_of_long_suites(redzone, arguments, text):
-    result = redzone("test", *arguments, status=2)
-    assert text in result.stderr

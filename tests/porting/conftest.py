@@ -20,18 +20,8 @@ def prefix(tmp_path_factory):
     """Redzone, installed and then moved: no file in it may contain the path that it was installed to."""
     need("cmake")
     work = tmp_path_factory.mktemp("install")
-    call(
-        [
-            "cmake",
-            "-S",
-            ROOT,
-            "-B",
-            work / "build",
-            "-DREDZONE_BUILD=kit",
-            f"-DCMAKE_INSTALL_PREFIX={work / 'first'}",
-        ],
-        work,
-    )
+    options = ["-DREDZONE_BUILD=kit", f"-DCMAKE_INSTALL_PREFIX={work / 'first'}"]
+    call(["cmake", "-S", ROOT, "-B", work / "build", *options], work)
     call(["cmake", "--install", work / "build"], work)
     (work / "first").rename(work / "moved")
     return work / "moved"

@@ -17,6 +17,7 @@ import pytest
 from redzone.core.arch import ARCHES
 from redzone.core.base import ROOT
 from redzone.core.outside import BY_KEY
+from redzone.kit import flags
 from redzone.testing.needs import need
 
 TEMPLATE = ROOT / "ports" / "template"
@@ -48,7 +49,11 @@ PLACE = {
 # The same for the tag-based modes, and the end of the mapped memory.
 HIGH = ("0xffffffffc0000000", "0xffffffffc0080000", "0xefffffffcb000000")
 HIGH_END = "0xffffffffc81fffff"
-TAG_FILES = "tags.S tags.c"
+
+
+def place(arch, mode):
+    """Return (RAM, place of the image, shadow offset) of the example, as texts."""
+    return PLACE[arch] if mode == "generic" else HIGH
 
 
 def machine(arch, mode):
@@ -175,6 +180,15 @@ def _known_runtime(options):
     return _RUNTIMES / hashlib.sha256(options.read_bytes()).hexdigest()[:16]
 
 
+def change(path, *pairs):
+    """Replace texts in the file @path, which must have them. @pairs: (old, new)."""
+    text = path.read_text(encoding="utf-8")
+    for old, new in pairs:
+        assert old in text, f"{path.name} has no '{old}'"
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+
+
 def make_template(tree, arch, cc, *variables, redzone=ROOT, ok=True):
     """Build the example with its Makefile; return (ELF, output).
 
@@ -184,14 +198,8 @@ def make_template(tree, arch, cc, *variables, redzone=ROOT, ok=True):
     out = next((word.removeprefix("OUT=") for word in variables if word.startswith("OUT=")), "build")
     objects = tree / out / "kasan"
     new = ok and not objects.exists()
-    command = [
-        "make",
-        "-j2",
-        f"REDZONE={redzone}",
-        f"ARCH={arch}",
-        f"CC={' '.join(compiler(cc, arch))}",
-        *variables,
-    ]
+    command = ["make", "-j2", f"REDZONE={redzone}", f"ARCH={arch}", f"CC={' '.join(compiler(cc, arch))}"]
+    command += variables
     if new:
         call([*command, f"{out}/kasan/options"], tree)
         if _known_runtime(objects / "options").exists():
@@ -207,6 +215,78 @@ def make_template(tree, arch, cc, *variables, redzone=ROOT, ok=True):
         with contextlib.suppress(OSError):
             copy.rename(_known_runtime(objects / "options"))
     return tree / "build" / "template.elf", output
+
+
+def cmake(tree, *options, build="build", ok=True):
+    """Configure the example with CMake in the folder @build; return what that prints."""
+    command = ["cmake", "-G", "Ninja", "-B", tree / build, "--fresh", "--toolchain", tree / "toolchain.cmake"]
+    return call([*command, *options], tree, ok)
+
+
+def cmake_template(tree, arch, cc, *options):
+    """Build the example with CMake; return the ELF file."""
+    need("cmake", "ninja", "ld.lld-19")
+    compiler(cc, arch)
+    cmake(tree, f"-DTEMPLATE_ARCH={arch}", f"-DTEMPLATE_CC={cc}", *options)
+    output = call(["ninja", "-j2", "-C", "build"], tree)
+    assert "warning" not in output.lower(), output
+    return tree / "build" / "template.elf"
+
+
+def make_with(makefile, tree, arch, cc, mode, *variables):
+    """Build the example with @makefile of this folder instead of its own; return the ELF file."""
+    need("make", "ld.lld-19")
+    ram, image, _ = place(arch, mode)
+    common = [f"CC={' '.join(compiler(cc, arch))}", f"MACHINE={machine(arch, mode)}", "OUT=build"]
+    common += [f"RAM={ram}", f"IMAGE={image}", f"LLD={'' if cc == 'gcc' else 'ld.lld-19'}"]
+    common += [f"MORE={'' if mode == 'generic' else 'tags.S tags.c'}"]
+    output = call(["make", "-j2", "-f", ROOT / "tests/porting" / makefile, *common, *variables], tree)
+    assert "warning" not in output, output
+    return tree / "build" / "template.elf"
+
+
+def pkg_config_template(tree, arch, cc, mode, where, *variables):
+    """Build the example with the options that pkg-config prints, which finds Redzone; return the ELF file."""
+    need("pkg-config")
+    ram, _, offset = place(arch, mode)
+    family = "gcc" if cc == "gcc" else "clang"
+    at = f"-DCONFIG_KASAN_SHADOW_OFFSET={offset}UL"
+    limits = f"-DCONFIG_KASAN_SHADOW_LOW={ram}UL -DCONFIG_KASAN_SHADOW_HIGH={HIGH_END}UL"
+    layout = {
+        "generic": f"-DCONFIG_KASAN_SHADOW_WINDOWED=1 {at}",
+        "sw_tags": f"-DCONFIG_KASAN_SHADOW_FULL=1 {at} {limits}",
+        "hw_tags": "",
+    }
+    checks = {"generic": f"{family}_{where}", "sw_tags": f"{family}_sw_tags_{where}", "hw_tags": ""}
+    code = f"{family}_code_hw_tags" if mode == "hw_tags" else f"{family}_code"
+    if arch == "arm64" and mode != "hw_tags":
+        code += "_arm64"
+    chosen = [f"MODE={mode.upper()}", f"OFFSET={offset}", f"LAYOUT={layout[mode]}"]
+    chosen += [f"CHECKS={checks[mode]}", f"CODE={code}"]
+    return make_with("pkgconfig.mk", tree, arch, cc, mode, *chosen, *variables)
+
+
+def two_files_template(tree, amalgamated, choice, *variables):
+    """Build the example with kasan.c and kasan.h, which are copied into @tree, and with the options that the
+    command prints for the flags.Choice @choice; return the ELF file."""
+    for name in ("kasan.c", "kasan.h"):
+        shutil.copy(amalgamated / name, tree)
+    for path in (*tree.glob("*.c"), tree / "board.h"):
+        if path.name != "kasan.c":
+            text = path.read_text(encoding="utf-8")
+            text = re.sub(r"#include <kasan/(kasan|port|config)\.h>", '#include "kasan.h"', text)
+            path.write_text(text, encoding="utf-8")
+    # Assembly files need nothing of the header but the options, which are macros on the command line, so they
+    # must test the macro of the mode itself.
+    words = {"sw_tags": "CONFIG_KASAN_SW_TAGS", "hw_tags": "CONFIG_KASAN_HW_TAGS"}
+    for path in tree.glob("*.S"):
+        text = path.read_text(encoding="utf-8").replace("#include <kasan/config.h>\n", "")
+        word = words.get(choice.mode, "CONFIG_KASAN_TAGS")
+        path.write_text(text.replace("CONFIG_KASAN_TAGS", word), encoding="utf-8")
+    printed = flags.compute(choice)
+    chosen = [f"FLAGS={' '.join(printed.instrument)}", f"CODE={' '.join(printed.code)}"]
+    chosen += [f"DEFINES={' '.join(f'-D{define}' for define in printed.defines)}"]
+    return make_with("amalgamated.mk", tree, choice.arch, choice.cc, choice.mode, *chosen, *variables)
 
 
 def few(names, combinations, pairs=True):

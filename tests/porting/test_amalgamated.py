@@ -3,30 +3,10 @@
 every compiler compiles them for every architecture without a warning."""
 
 import itertools
-import re
-import shutil
 
 import pytest
-from kit import (
-    HIGH,
-    HIGH_END,
-    PLACE,
-    ROOT,
-    TAG_FILES,
-    call,
-    compiler,
-    expect_all_reported,
-    few,
-    machine,
-    need,
-)
-
-# Assembly files of a tree with kasan.h alone must test the macro of the mode itself.
-TAGS_WORD = {
-    "generic": "CONFIG_KASAN_TAGS",
-    "sw_tags": "CONFIG_KASAN_SW_TAGS",
-    "hw_tags": "CONFIG_KASAN_HW_TAGS",
-}
+from kit import HIGH_END, ROOT, call, compiler, expect_all_reported, few, need, place, two_files_template
+from redzone.kit import amalgamate, flags
 
 
 @few(
@@ -42,64 +22,18 @@ TAGS_WORD = {
     pairs=False,
 )
 def test_two_copied_files(tree, amalgamated, mode, arch, cc, inline):
-    from redzone.kit import flags
-
-    need("make", "ld.lld-19")
-    for name in ("kasan.c", "kasan.h"):
-        shutil.copy(amalgamated / name, tree)
-    for path in (*tree.glob("*.c"), *tree.glob("board.h")):
-        text = path.read_text(encoding="utf-8")
-        if path.name != "kasan.c":
-            path.write_text(
-                re.sub(r"#include <kasan/(kasan|port|config)\.h>", '#include "kasan.h"', text),
-                encoding="utf-8",
-            )
-    for path in tree.glob("*.S"):
-        # The options are macros on the command line; the assembly files need nothing else from the header.
-        text = path.read_text(encoding="utf-8").replace("#include <kasan/config.h>\n", "")
-        path.write_text(text.replace("CONFIG_KASAN_TAGS", TAGS_WORD[mode]), encoding="utf-8")
-    ram, image, offset = PLACE[arch] if mode == "generic" else HIGH
+    ram, _, offset = place(arch, mode)
     choice = flags.Choice(cc=cc, mode=mode, arch=arch, inline=inline)
     if mode != "hw_tags":
         choice.offset = int(offset, 0)
     if mode == "sw_tags":
         choice.layout, choice.low, choice.high = "full", int(ram, 0), int(HIGH_END, 0)
-    printed = flags.compute(choice)
-    defines = " ".join(f"-D{define}" for define in printed.defines)
-    call(
-        [
-            "make",
-            "-j2",
-            "-f",
-            ROOT / "tests/porting/amalgamated.mk",
-            f"CC={' '.join(compiler(cc, arch))}",
-            f"MACHINE={machine(arch, mode)}",
-            f"MORE={'' if mode == 'generic' else TAG_FILES}",
-            f"RAM={ram}",
-            f"IMAGE={image}",
-            "OUT=build",
-            f"LLD={'' if cc == 'gcc' else 'ld.lld-19'}",
-            f"FLAGS={' '.join(printed.instrument)}",
-            f"DEFINES={defines}",
-            f"CODE={' '.join(printed.code)}",
-        ],
-        tree,
-    )
-    expect_all_reported(arch, tree / "build" / "template.elf", mode)
+    expect_all_reported(arch, two_files_template(tree, amalgamated, choice), mode)
 
 
 WARNINGS = [
-    "-std=gnu17",
-    "-O2",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-    "-Wmissing-prototypes",
-    "-Wstrict-prototypes",
-    "-Wshadow",
-    "-Wvla",
-    "-ffreestanding",
-    "-fno-stack-protector",
+    *("-std=gnu17", "-O2", "-ffreestanding", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"),
+    *("-Wmissing-prototypes", "-Wstrict-prototypes", "-Wshadow", "-Wvla"),
 ]
 WORDS_32 = ("0x20000000UL", "0x0UL", "0xffffffffUL")
 WORDS_64 = ("0xdfff800000000000UL", "0xffff000000000000UL", "0xffffffffffffffffUL")
@@ -144,14 +78,8 @@ def test_the_pair_compiles_without_a_warning(amalgamated, tmp_path, arch, cc):
 def test_the_pair_defines_what_the_runtime_does(amalgamated, tmp_path, mode):
     """No function is lost, and none becomes public: the global symbols are those of the separate objects."""
     need("llvm-nm-19")
-    from redzone.kit import amalgamate
-
-    options = [
-        "-std=gnu17",
-        "-O2",
-        "-ffreestanding",
-        f"-DCONFIG_KASAN_{mode}=1",
-    ]
+    clang = [*compiler("clang-19", "arm64"), "-std=gnu17", "-O2", "-ffreestanding", "-c"]
+    options = [f"-DCONFIG_KASAN_{mode}=1"]
     if mode == "GENERIC":
         options.append("-DCONFIG_KASAN_SHADOW_WINDOWED=1")
     elif mode == "SW_TAGS":
@@ -161,20 +89,8 @@ def test_the_pair_defines_what_the_runtime_does(amalgamated, tmp_path, mode):
     objects = []
     for source in amalgamate.sources():
         objects.append(tmp_path / (source.parent.name + source.stem + ".o"))
-        call(
-            [
-                *compiler("clang-19", "arm64"),
-                *options,
-                "-I",
-                ROOT / "include",
-                "-c",
-                source,
-                "-o",
-                objects[-1],
-            ],
-            tmp_path,
-        )
-    call([*compiler("clang-19", "arm64"), *options, "-c", amalgamated / "kasan.c", "-o", "kasan.o"], tmp_path)
+        call([*clang, *options, "-I", ROOT / "include", source, "-o", objects[-1]], tmp_path)
+    call([*clang, *options, amalgamated / "kasan.c", "-o", "kasan.o"], tmp_path)
 
     def names(*files):
         text = call(

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from kit import CORTEX_M, ROOT, boot, expect_all_reported, few, make_template, need
+from kit import CORTEX_M, ROOT, boot, change, expect_all_reported, few, make_template, need
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, linkage, symbols
 
@@ -108,10 +108,11 @@ def test_atomics_between_two_cores(tmp_path):
 
 def test_one_frame_without_tables(tree):
     """GCC's frames are no chain: without the tables a trace is one line, and says what to compile with."""
-    script = tree / "cortexm.lds"
-    text = script.read_text(encoding="utf-8")
-    text = text.replace("*(.ARM.exidx*)", "").replace("*(.comment)", "*(.comment) *(.ARM.exidx*)")
-    script.write_text(text, encoding="utf-8")
+    change(
+        tree / "cortexm.lds",
+        ("*(.ARM.exidx*)", ""),
+        ("*(.comment)", "*(.comment) *(.ARM.exidx*)"),
+    )
     elf, _ = make_template(tree, "cortex-m3", "gcc")
     _, console = boot("cortex-m3", elf)
     whole = re.findall(r"^Call trace:\n(?: 0x.*\n)+", console, re.MULTILINE)
@@ -141,9 +142,7 @@ def test_lines_through_a_buffer(tree):
     """LOG=1: reports are copied to a buffer, and printed when they are over."""
     elf, _ = make_template(tree, "cortex-m3", "clang-19", "LOG=1")
     expect_all_reported("cortex-m3", elf)
-    (tree / "log.c").write_text(
-        (tree / "log.c").read_text(encoding="utf-8").replace("SIZE 8192U", "SIZE 64U"), encoding="utf-8"
-    )
+    change(tree / "log.c", ("SIZE 8192U", "SIZE 64U"))
     elf, _ = make_template(tree, "cortex-m3", "clang-19", "LOG=1")
     _, console = boot("cortex-m3", elf)
     assert "template: done, all as expected" in console and "Memory state" not in console

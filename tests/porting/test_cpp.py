@@ -6,9 +6,8 @@ import itertools
 import re
 
 import pytest
-from kit import ROOT, TEMPLATE, boot, call, compiler, few, make_template, need
+from kit import ROOT, TEMPLATE, boot, call, cmake_template, compiler, few, make_template, need
 from redzone.elf.file import File
-from test_integration import cmake_template
 
 HEADERS = sorted(path.name for path in (ROOT / "include" / "kasan").glob("*.h"))
 FULL = [

@@ -6,43 +6,16 @@ import shutil
 
 import pytest
 from kit import (
-    HIGH,
-    HIGH_END,
-    PLACE,
     ROOT,
-    TAG_FILES,
-    call,
-    compiler,
+    change,
+    cmake,
+    cmake_template,
     expect_all_reported,
     few,
-    machine,
     make_template,
     need,
+    pkg_config_template,
 )
-
-
-def cmake_template(tree, arch, cc, *options):
-    need("cmake", "ninja", "ld.lld-19")
-    compiler(cc, arch)
-    build = tree / "build"
-    call(
-        [
-            "cmake",
-            "-G",
-            "Ninja",
-            "-B",
-            build,
-            "--toolchain",
-            tree / "toolchain.cmake",
-            f"-DTEMPLATE_ARCH={arch}",
-            f"-DTEMPLATE_CC={cc}",
-            *options,
-        ],
-        tree,
-    )
-    output = call(["ninja", "-j2", "-C", build], tree)
-    assert "warning" not in output.lower(), output
-    return build / "template.elf"
 
 
 @pytest.mark.parametrize(
@@ -114,44 +87,8 @@ def test_make_from_an_installed_redzone_tags(tree, prefix, mode, cc, where):
     pairs=False,
 )
 def test_pkg_config(tree, prefix, mode, arch, cc, where, monkeypatch):
-    need("make", "pkg-config", "ld.lld-19")
-    ram, image, offset = PLACE[arch] if mode == "generic" else HIGH
     monkeypatch.setenv("PKG_CONFIG_PATH", str(prefix / "share" / "pkgconfig"))
-    family = "gcc" if cc == "gcc" else "clang"
-    place = f"-DCONFIG_KASAN_SHADOW_OFFSET={offset}UL"
-    layout = {
-        "generic": f"-DCONFIG_KASAN_SHADOW_WINDOWED=1 {place}",
-        "sw_tags": f"-DCONFIG_KASAN_SHADOW_FULL=1 {place} -DCONFIG_KASAN_SHADOW_LOW={ram}UL "
-        f"-DCONFIG_KASAN_SHADOW_HIGH={HIGH_END}UL",
-        "hw_tags": "",
-    }
-    code = {"hw_tags": f"{family}_code_hw_tags"}.get(mode, f"{family}_code")
-    if arch == "arm64" and mode != "hw_tags":
-        code += "_arm64"
-    checks = {"generic": f"{family}_{where}", "sw_tags": f"{family}_sw_tags_{where}", "hw_tags": ""}
-    output = call(
-        [
-            "make",
-            "-j2",
-            "-f",
-            ROOT / "tests/porting/pkgconfig.mk",
-            f"MODE={mode.upper()}",
-            f"LAYOUT={layout[mode]}",
-            f"CHECKS={checks[mode]}",
-            f"CODE={code}",
-            f"MORE={'' if mode == 'generic' else TAG_FILES}",
-            f"CC={' '.join(compiler(cc, arch))}",
-            f"MACHINE={machine(arch, mode)}",
-            f"RAM={ram}",
-            f"IMAGE={image}",
-            f"OFFSET={offset}",
-            "OUT=build",
-            f"LLD={'' if cc == 'gcc' else 'ld.lld-19'}",
-        ],
-        tree,
-    )
-    assert "warning" not in output, output
-    expect_all_reported(arch, tree / "build" / "template.elf", mode)
+    expect_all_reported(arch, pkg_config_template(tree, arch, cc, mode, where), mode)
 
 
 def test_a_cmake_tree_that_asks_for_what_does_not_go_together(tree):
@@ -177,21 +114,7 @@ def test_a_cmake_tree_that_asks_for_what_does_not_go_together(tree):
     ):
         assert old in original
         (tree / "CMakeLists.txt").write_text(original.replace(old, new), encoding="utf-8")
-        output = call(
-            [
-                "cmake",
-                "-G",
-                "Ninja",
-                "-B",
-                tree / "b",
-                "--fresh",
-                "--toolchain",
-                tree / "toolchain.cmake",
-                f"-DREDZONE_DIR={ROOT}",
-            ],
-            tree,
-            ok=False,
-        )
+        output = cmake(tree, f"-DREDZONE_DIR={ROOT}", build="b", ok=False)
         assert words in " ".join(output.split()), output
 
 
@@ -243,16 +166,12 @@ def test_a_heap_hooked_by_the_linker(tree, arch, cc):
     text = heap.read_text(encoding="utf-8")
     heap.write_text(text[: text.index("/* --- Under KASAN")] + PLAIN_HEAP, encoding="utf-8")
     shutil.copy(ROOT / "tests" / "porting" / "wrap.c", tree)
-    makefile = tree / "Makefile"
-    text = makefile.read_text(encoding="utf-8")
     wraps = " ".join(f"-Wl,--wrap={name}" for name in ("malloc", "memalign", "realloc", "free"))
-    for old, new in (
+    change(
+        tree / "Makefile",
         ("heap.o port.o ", "heap.o wrap.o port.o "),
         ("KASAN_SANITIZE_heap.o := n", "KASAN_SANITIZE_heap.o := n\nKASAN_SANITIZE_wrap.o := n"),
         ("-nostdlib", f"{wraps} -nostdlib"),
-    ):
-        assert old in text
-        text = text.replace(old, new)
-    makefile.write_text(text, encoding="utf-8")
+    )
     elf, _ = make_template(tree, arch, cc)
     expect_all_reported(arch, elf)

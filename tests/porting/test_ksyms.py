@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from kit import ROOT, boot, call, compiler, make_template, need
+from kit import ROOT, boot, call, change, compiler, make_template, need
 from redzone.core.base import Failure
 from redzone.elf import ksyms
 
@@ -25,10 +25,7 @@ def table_of(elf, output):
 )
 def test_reports_name_functions(tree, arch, cc, suffix):
     need("make", "llvm-nm-19")
-    makefile = tree / "Makefile"
-    text = makefile.read_text(encoding="utf-8")
-    assert text.count("$(filter %.o,$^)") == 1
-    makefile.write_text(text.replace("$(filter %.o,$^)", "$(filter %.o,$^) $(KSYMS)"), encoding="utf-8")
+    change(tree / "Makefile", ("$(filter %.o,$^)", "$(filter %.o,$^) $(KSYMS)"))
     elf, _ = make_template(tree, arch, cc)
     table = tree / f"ksyms{suffix}"
     table_of(elf, table)

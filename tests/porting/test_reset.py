@@ -5,7 +5,7 @@ last run's state in RAM, redzones included, nothing is reported, and the second 
 import re
 
 import pytest
-from kit import boot, bugs, make_template
+from kit import boot, bugs, change, make_template
 
 RESET = """
 #include <kasan/port.h>
@@ -40,14 +40,6 @@ bool restart(void)
 """
 
 
-def change(path, *pairs):
-    text = path.read_text(encoding="utf-8")
-    for old, new in pairs:
-        assert text.count(old) == 1, (path, old)
-        text = text.replace(old, new)
-    path.write_text(text, encoding="utf-8")
-
-
 @pytest.mark.parametrize(("arch", "cc"), [("arm64", "clang-19"), ("riscv64", "gcc")])
 def test_a_warm_reset(tree, arch, cc):
     (tree / "reset.c").write_text(RESET, encoding="utf-8")
@@ -56,18 +48,18 @@ def test_a_warm_reset(tree, arch, cc):
         ("\t\t*(.data .data.*)\n", "\t\t__data_start = .;\n\t\t*(.data .data.*)\n"),
         ("\t\t*(.sdata .sdata.*)\n", "\t\t*(.sdata .sdata.*)\n\t\t__data_end = .;\n"),
     )
-    change(tree / "Makefile", (" port.o $(tags)", " port.o reset.o $(tags)"))
     change(
         tree / "Makefile",
+        (" port.o $(tags)", " port.o reset.o $(tags)"),
         ("KASAN_SANITIZE_port.o := n", "KASAN_SANITIZE_port.o := n\nKASAN_SANITIZE_reset.o := n"),
     )
     if arch == "arm64":
         change(tree / "start.S", ("\tmov\tsp, x0\n", "\tmov\tsp, x0\n\tbl\treset_copy\n"))
     else:
         change(tree / "start.S", ("\tla\tsp, __stack_end\n", "\tla\tsp, __stack_end\n\tcall\treset_copy\n"))
-    change(tree / "main.c", ("int main(void)\n", "bool restart(void);\nint main(void)\n"))
     change(
         tree / "main.c",
+        ("int main(void)\n", "bool restart(void);\nint main(void)\n"),
         ("\treturn failed ? 1 : 0;", "\tif (restart())\n\t\treturn 5;\n\treturn failed ? 1 : 0;"),
     )
     elf, _ = make_template(tree, arch, cc)

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: MIT
 """A small runtime: every kit compiles it with -Os if asked to, in sections that --gc-sections can drop."""
 
-import re
 import shutil
 
 import pytest
-from kit import PLACE, ROOT, call, compiler, expect_all_reported, machine, need
+from kit import (
+    ROOT,
+    call,
+    change,
+    cmake_template,
+    compiler,
+    expect_all_reported,
+    need,
+    pkg_config_template,
+    place,
+    two_files_template,
+)
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, symbols
-from test_integration import cmake_template
-
-DEFINES = "-DCONFIG_KASAN_DEPOT_SIZE=65536UL -DCONFIG_KASAN_DEPOT_BUCKETS=256"
+from redzone.kit import flags
 
 
 def text_size(path, prefix=""):
@@ -20,15 +28,6 @@ def text_size(path, prefix=""):
         for symbol in symbols(File.open(path))
         if symbol.kind == FUNC and symbol.name.startswith(prefix)
     )
-
-
-def change(path, *pairs):
-    """Replace texts that the file must have."""
-    text = path.read_text(encoding="utf-8")
-    for old, new in pairs:
-        assert old in text, (path, old)
-        text = text.replace(old, new)
-    path.write_text(text, encoding="utf-8")
 
 
 def with_cmake(tree, optimize, arch, cc, prefix, **_):
@@ -46,53 +45,16 @@ def with_make(tree, optimize, arch, cc, **_):
     return tree / "build" / "template.elf"
 
 
-def common(arch, cc):
-    """Return the variables that the makefiles of the other two kits have in common."""
-    ram, image, offset = PLACE[arch]
-    return offset, [
-        f"CC={' '.join(compiler(cc, arch))}",
-        f"MACHINE={machine(arch, 'generic')}",
-        f"RAM={ram}",
-        f"IMAGE={image}",
-        "OUT=build",
-        f"LLD={'' if cc == 'gcc' else 'ld.lld-19'}",
-    ]
-
-
 def with_pkg_config(tree, optimize, arch, cc, prefix, monkeypatch, **_):
-    need("make", "pkg-config", "ld.lld-19")
     monkeypatch.setenv("PKG_CONFIG_PATH", str(prefix / "share" / "pkgconfig"))
-    offset, variables = common(arch, cc)
-    family = "gcc" if cc == "gcc" else "clang"
-    layout = f"-DCONFIG_KASAN_SHADOW_WINDOWED=1 -DCONFIG_KASAN_SHADOW_OFFSET={offset}UL"
-    variables += [f"OFFSET={offset}", f"LAYOUT={layout}", "MODE=GENERIC", f"CHECKS={family}_outline"]
-    variables += [f"CODE={family}_code{'_arm64' if arch == 'arm64' else ''}", "MORE=", f"OPTIMIZE={optimize}"]
-    call(["make", "-j2", "-f", ROOT / "tests/porting/pkgconfig.mk", *variables], tree)
-    return tree / "build" / "template.elf"
+    return pkg_config_template(tree, arch, cc, "generic", "outline", f"OPTIMIZE={optimize}")
 
 
 def with_two_files(tree, optimize, arch, cc, amalgamated, **_):
-    from redzone.kit import flags
-
-    need("make", "ld.lld-19")
-    for name in ("kasan.c", "kasan.h"):
-        shutil.copy(amalgamated / name, tree)
-    for path in (*tree.glob("*.c"), tree / "board.h"):
-        if path.name != "kasan.c":
-            text = path.read_text(encoding="utf-8")
-            text = re.sub(r"#include <kasan/(kasan|port|config)\.h>", '#include "kasan.h"', text)
-            path.write_text(text, encoding="utf-8")
-    offset, variables = common(arch, cc)
+    _, _, offset = place(arch, "generic")
     choice = flags.Choice(cc=cc, arch=arch, inline=False, offset=int(offset, 0), optimize=optimize or "2")
-    printed = flags.compute(choice)
-    variables += [f"FLAGS={' '.join(printed.instrument)}", f"CODE={' '.join(printed.code)}", "MORE="]
-    variables += [f"OWN={' '.join(printed.runtime)}"]
-    variables += [f"DEFINES={' '.join(f'-D{define}' for define in printed.defines)}"]
-    change(
-        tree / "start.S", ("#include <kasan/config.h>\n", ""), ("CONFIG_KASAN_TAGS", "CONFIG_KASAN_SW_TAGS")
-    )
-    call(["make", "-j2", "-f", ROOT / "tests/porting/amalgamated.mk", *variables], tree)
-    return tree / "build" / "template.elf"
+    own = " ".join(flags.compute(choice).runtime)
+    return two_files_template(tree, amalgamated, choice, f"OWN={own}")
 
 
 KITS = [

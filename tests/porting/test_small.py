@@ -7,7 +7,7 @@ import re
 import shutil
 
 import pytest
-from kit import ROOT, boot, few, make_template, need
+from kit import ROOT, boot, change, few, make_template, need
 from redzone.core.base import Failure
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, Functions, symbols
@@ -175,11 +175,7 @@ def test_the_document_has_the_recorded_figures():
 def test_hooks_on_stale_poison(tree, arch, compiler, optimize):
     """The runtime's own variables are never checked, wherever they lie: hooks are silent, reports whole."""
     shutil.copy(ROOT / "tests" / "porting" / "images" / "stale_poison.c", tree / "main.c")
-    with (tree / "Makefile").open("r+", encoding="utf-8") as file:
-        text = file.read()
-        assert "KASAN_MODE :=" in text
-        file.seek(0)
-        file.write(text.replace("KASAN_MODE :=", f"KASAN_OPTIMIZE := {optimize}\nKASAN_MODE :="))
+    change(tree / "Makefile", ("KASAN_MODE :=", f"KASAN_OPTIMIZE := {optimize}\nKASAN_MODE :="))
     options = ("KASAN_SANITIZE_main.o=n", f"OUT=build-{optimize}")
     make_template(tree, arch, compiler, *options)
     status, console = boot(arch, tree / f"build-{optimize}" / "template.elf")

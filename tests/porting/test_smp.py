@@ -5,7 +5,7 @@ import re
 import shutil
 
 import pytest
-from kit import ROOT, call, make_template, qemu
+from kit import ROOT, call, change, make_template, qemu
 
 IMAGES = ROOT / "tests" / "porting" / "images"
 DEFINES = (
@@ -58,11 +58,7 @@ CHANGES = {
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_the_compact_shadow_on_two_cpus(tree, cc):
     for name, changes in CHANGES.items():
-        text = (tree / name).read_text(encoding="utf-8")
-        for old, new in changes:
-            assert text.count(old) == 1, (name, old)
-            text = text.replace(old, new)
-        (tree / name).write_text(text, encoding="utf-8")
+        change(tree / name, *changes)
     shutil.copy(IMAGES / "compact_smp.c", tree / "main.c")
     shutil.copy(IMAGES / "second.h", tree)
     elf, _ = make_template(

@@ -5,8 +5,7 @@ kit takes the option, and the example then finds the bug that it leaves out in t
 import shutil
 
 import pytest
-from kit import HIGH, HIGH_END, ROOT, TAG_FILES, boot, call, compiler, machine, make_template, need
-from test_integration import cmake_template
+from kit import ROOT, boot, change, cmake, cmake_template, make_template, need, pkg_config_template, place
 
 # (mode, make's variable, CMake's argument, the bug that the mode leaves out without it, its type)
 CASES = {
@@ -48,6 +47,11 @@ def expect_reported(elf, case):
     assert "template: ok device_register" in console and "template: ok correct_use" in console
 
 
+def with_argument(tree, argument):
+    add = "redzone_add_runtime(kasan"
+    change(tree / "CMakeLists.txt", (f"{add} MODE", f"{add} {argument} MODE"))
+
+
 @pytest.mark.parametrize("case", list(CASES))
 def test_make(all_bugs, case):
     mode, variable, *_ = CASES[case]
@@ -58,47 +62,23 @@ def test_make(all_bugs, case):
 @pytest.mark.parametrize("case", list(CASES))
 def test_cmake(all_bugs, case):
     mode, _, argument, *_ = CASES[case]
-    path = all_bugs / "CMakeLists.txt"
-    text = path.read_text(encoding="utf-8")
-    assert "redzone_add_runtime(kasan MODE" in text
-    changed = text.replace("redzone_add_runtime(kasan MODE", f"redzone_add_runtime(kasan {argument} MODE")
-    path.write_text(changed, encoding="utf-8")
+    with_argument(all_bugs, argument)
     options = [f"-DREDZONE_DIR={ROOT}", f"-DTEMPLATE_MODE={mode}"]
     expect_reported(cmake_template(all_bugs, "arm64", "clang-19", *options), case)
 
 
 @pytest.mark.parametrize("case", list(CASES))
 def test_pkg_config(all_bugs, prefix, case, monkeypatch):
-    need("make", "pkg-config", "ld.lld-19")
     monkeypatch.setenv("PKG_CONFIG_PATH", str(prefix / "share" / "pkgconfig"))
     mode = CASES[case][0]
-    ram, image, offset = HIGH
-    layout = {
-        "hw_tags": "-DCONFIG_KASAN_STACK=1",
-        "sw_tags": f"-DCONFIG_KASAN_SHADOW_FULL=1 -DCONFIG_KASAN_SHADOW_OFFSET={offset}UL "
-        f"-DCONFIG_KASAN_SHADOW_LOW={ram}UL -DCONFIG_KASAN_SHADOW_HIGH={HIGH_END}UL",
-    }
-    checks, code = {
-        "mte_stack": ("clang_mte_stack", "clang_code_hw_tags"),
-        "tagged_globals": ("clang_tagged_globals_outline", "clang_code_tagged_globals"),
+    user = (int(place("arm64", mode)[2], 0) + (0xFF << 52)) % (1 << 64)
+    checks, *more = {
+        "mte_stack": ("clang_mte_stack", "LAYOUT=-DCONFIG_KASAN_STACK=1"),
+        "tagged_globals": ("clang_tagged_globals_outline", "CODE=clang_code_tagged_globals"),
     }[case]
-    user = (int(offset, 0) + (0xFF << 52)) % (1 << 64)
-    variables = [
-        f"MODE={mode.upper()}",
-        f"LAYOUT={layout[mode]}",
-        f"CHECKS={checks} --define-variable=user_offset={user:#x}",
-        f"CODE={code}",
-        f"MORE={TAG_FILES}",
-        f"CC={' '.join(compiler('clang-19', 'arm64'))}",
-        f"MACHINE={machine('arm64', mode)}",
-        f"RAM={ram}",
-        f"IMAGE={image}",
-        f"OFFSET={offset}",
-        "OUT=build",
-        "LLD=ld.lld-19",
-    ]
-    call(["make", "-j2", "-f", ROOT / "tests/porting/pkgconfig.mk", *variables], all_bugs)
-    expect_reported(all_bugs / "build" / "template.elf", case)
+    # The last one of two values is make's.
+    more.append(f"CHECKS={checks} --define-variable=user_offset={user:#x}")
+    expect_reported(pkg_config_template(all_bugs, "arm64", "clang-19", mode, None, *more), case)
 
 
 @pytest.mark.parametrize("case", list(CASES))
@@ -113,12 +93,8 @@ def test_refusals(tree, case):
         assert words in output
         copy = tree.parent / f"{case}-{cc}"
         shutil.copytree(tree, copy)
-        path = copy / "CMakeLists.txt"
-        text = path.read_text(encoding="utf-8")
-        changed = text.replace("redzone_add_runtime(kasan MODE", f"redzone_add_runtime(kasan {argument} MODE")
-        path.write_text(changed, encoding="utf-8")
+        with_argument(copy, argument)
         options = [f"-DREDZONE_DIR={ROOT}", f"-DTEMPLATE_MODE={other}", f"-DTEMPLATE_CC={cc}"]
         options += ["-DTEMPLATE_WHERE=outline", "-DTEMPLATE_ARCH=arm64"]
-        command = ["cmake", "-G", "Ninja", "-B", copy / "b", "--toolchain", copy / "toolchain.cmake"]
-        output = call([*command, *options], copy, ok=False)
+        output = cmake(copy, *options, build="b", ok=False)
         assert words.replace(name, argument) in " ".join(output.split())

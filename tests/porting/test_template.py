@@ -5,13 +5,7 @@ import itertools
 import re
 
 import pytest
-from kit import TEMPLATE, boot, expect_all_reported, few, make_template, need
-
-
-def replace(path, old, new):
-    text = path.read_text(encoding="utf-8")
-    assert old in text, f"{path.name} has no '{old}'"
-    path.write_text(text.replace(old, new), encoding="utf-8")
+from kit import TEMPLATE, boot, change, expect_all_reported, few, make_template, need
 
 
 @pytest.mark.quick
@@ -31,7 +25,7 @@ def test_shadow_call_stack(tree, arch, cc):
     expect_all_reported(arch, elf)
     whole = frames_of_allocations(boot(arch, elf)[1])
     assert whole and min(whole) >= 2, whole
-    replace(tree / "shadow_stack.h", "return (uintptr_t)shadow_stack;", "return top;")
+    change(tree / "shadow_stack.h", ("return (uintptr_t)shadow_stack;", "return top;"))
     elf, _ = make_template(tree, arch, cc, "SCS=1")
     assert set(frames_of_allocations(boot(arch, elf)[1])) == {1}
 
@@ -78,10 +72,9 @@ def test_hardware_tags_without_any(tree):
 def test_wrong_tags_are_seen(tree):
     """The heap returns pointers without a tag. Then nothing in it may be reported, and the program must say
     so. This shows that the other tests can fail."""
-    replace(
+    change(
         tree / "heap.c",
-        "return kasan_heap_malloc(&heap, size);",
-        "return kasan_reset_tag(kasan_heap_malloc(&heap, size));",
+        ("return kasan_heap_malloc(&heap, size);", "return kasan_reset_tag(kasan_heap_malloc(&heap, size));"),
     )
     elf, _ = make_template(tree, "arm64", "clang-19", "MODE=sw_tags")
     status, console = boot("arm64", elf)
@@ -93,13 +86,9 @@ def test_wrong_tags_are_seen(tree):
 @pytest.mark.parametrize("arch", ["arm64", "riscv64"])
 def test_runtime_base_with_gcc(tree, arch):
     """Without an offset, outline checks without stack instrumentation find the shadow at run time."""
-    replace(tree / "Makefile", "KASAN_SHADOW_OFFSET := $(offset)", "KASAN_STACK := 0")
-    replace(tree / "main.c", '\t{"stack_overread", "stack-out-of-bounds", stack_overread},\n', "")
-    replace(
-        tree / "main.c",
-        "static void stack_overread",
-        "void stack_overread(void);\nvoid stack_overread",
-    )
+    change(tree / "Makefile", ("KASAN_SHADOW_OFFSET := $(offset)", "KASAN_STACK := 0"))
+    change(tree / "main.c", ('\t{"stack_overread", "stack-out-of-bounds", stack_overread},\n', ""))
+    change(tree / "main.c", ("static void stack_overread", "void stack_overread(void);\nvoid stack_overread"))
     elf, _ = make_template(tree, arch, "gcc", "WHERE=outline")
     status, console = boot(arch, elf)
     assert status == 0, console
@@ -123,7 +112,7 @@ def test_forgotten_hook_fails_at_link(tree, cc):
     make_template(tree, "arm64", cc)
     original = (tree / "port.c").read_text(encoding="utf-8")
     for hook in REQUIRED:
-        replace(tree / "port.c", f"kasan_port_{hook}(", f"forgotten_{hook}(")
+        change(tree / "port.c", (f"kasan_port_{hook}(", f"forgotten_{hook}("))
         _, output = make_template(tree, "arm64", cc, ok=False)
         assert f"kasan_port_{hook}" in output
         assert "undefined" in output
@@ -147,10 +136,12 @@ def test_wrong_compiler_offset_is_named(tree):
     ):
         for where in ("inline", "outline"):
             variables = (f"WHERE={where}", f"OUT=build/{number}-{where}")
-            replace(
+            change(
                 tree / "Makefile",
-                "$(KASAN_CODE_FLAGS) $(KASAN_CFLAGS)",
-                f"$(KASAN_CODE_FLAGS) $(subst {right},{int(right, 16) + 0x10000:#x},$(KASAN_CFLAGS))",
+                (
+                    "$(KASAN_CODE_FLAGS) $(KASAN_CFLAGS)",
+                    f"$(KASAN_CODE_FLAGS) $(subst {right},{int(right, 16) + 0x10000:#x},$(KASAN_CFLAGS))",
+                ),
             )
             make_template(tree, arch, cc, *variables)
             status, console = boot(arch, tree / "build" / f"{number}-{where}" / "template.elf")
@@ -163,10 +154,12 @@ def test_wrong_compiler_offset_is_named(tree):
 
 def test_runtime_offset_against_the_linker_script(tree):
     """The script moved the shadow: the message gives the offset to set."""
-    replace(
+    change(
         tree / "template.lds",
-        "__kasan_shadow_start = __kasan_window_end;",
-        "__kasan_shadow_start = __kasan_window_end + 0x10000;",
+        (
+            "__kasan_shadow_start = __kasan_window_end;",
+            "__kasan_shadow_start = __kasan_window_end + 0x10000;",
+        ),
     )
     message = refused(tree, "arm64")
     assert "CONFIG_KASAN_SHADOW_OFFSET puts the shadow at 0x40700000" in message
@@ -205,11 +198,12 @@ def test_runtime_offset_against_the_linker_script(tree):
     ids=["shadow-inside", "start-misaligned", "too-small", "starts-above-image", "size-misaligned"],
 )
 def test_wrong_windows_are_refused_with_numbers(tree, old, new, words):
-    replace(tree / "template.lds", old, new)
-    replace(tree / "template.lds", "__heap_end = __kasan_window_end", "__heap_end = RAM_START + 0x700000")
+    change(tree / "template.lds", (old, new))
+    change(tree / "template.lds", ("__heap_end = __kasan_window_end", "__heap_end = RAM_START + 0x700000"))
     if not old.startswith("__kasan_shadow"):
-        replace(
-            tree / "template.lds", "shadow_start = __kasan_window_end", "shadow_start = RAM_START + 0x700000"
+        change(
+            tree / "template.lds",
+            ("shadow_start = __kasan_window_end", "shadow_start = RAM_START + 0x700000"),
         )
     # The shadow's place is decided at boot, so that only the window is wrong.
     message = refused(tree, "arm64", "clang-19", "DYNAMIC=1")
@@ -219,16 +213,14 @@ def test_wrong_windows_are_refused_with_numbers(tree, old, new, words):
 
 def test_shadow_over_the_image_is_refused(tree):
     """A window that ends below the image, with its shadow in the middle of the image."""
-    replace(
+    change(
         tree / "template.lds",
-        "__kasan_window_end = RAM_START + 0x700000;",
-        "__kasan_window_end = RAM_START + 0x80000;",
+        ("__kasan_window_end = RAM_START + 0x700000;", "__kasan_window_end = RAM_START + 0x80000;"),
     )
-    replace(
+    change(
         tree / "template.lds",
-        "__kasan_shadow_start = __kasan_window_end;",
-        "__kasan_shadow_start = IMAGE_START + 0x1000;",
+        ("__kasan_shadow_start = __kasan_window_end;", "__kasan_shadow_start = IMAGE_START + 0x1000;"),
     )
-    replace(tree / "template.lds", "__heap_end = __kasan_window_end", "__heap_end = RAM_START + 0x700000")
+    change(tree / "template.lds", ("__heap_end = __kasan_window_end", "__heap_end = RAM_START + 0x700000"))
     message = refused(tree, "arm64", "clang-19", "DYNAMIC=1")
     assert "would overwrite the image" in message

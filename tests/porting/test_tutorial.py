@@ -4,7 +4,7 @@
 import re
 import shutil
 
-from kit import ROOT, call, need
+from kit import ROOT, call, change, need
 
 PAGE = ROOT / "docs" / "port" / "tutorial.md"
 
@@ -30,9 +30,6 @@ def test_tutorial(tmp_path):
     assert "no findings" in call([ROOT / "redzone", "audit", "firmware.elf", *excluded], tree)
 
     # The other offset: one message, with the number that is right.
-    makefile = tree / "Makefile"
-    makefile.write_text(
-        makefile.read_text(encoding="utf-8").replace("0x70800000", "0x70700000"), encoding="utf-8"
-    )
+    change(tree / "Makefile", ("0x70800000", "0x70700000"))
     call(["make", "-s", f"REDZONE={ROOT}", "clean"], tree)
     assert "0x70800000" in call(["make", "-s", f"REDZONE={ROOT}", "all", "run"], tree)

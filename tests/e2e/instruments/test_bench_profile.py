@@ -52,15 +52,3 @@ def test_the_mix_has_a_profile_of_its_own(redzone, tmp_path):
     assert 600_000 < data["functions"][profile.USER] < 650_000
     assert data["functions"]["find_file"] > 1000
     assert abs(sum(data["functions"].values()) - data["figure"]) <= 0.05 * data["figure"]
-
-
-def test_bad_input_is_named_before_anything_is_measured(redzone, tmp_path):
-    for arguments, message in (
-        ((), "Missing argument 'OPERATION'"),
-        (("kfree_64",), "there is no operation 'kfree_64' to profile"),
-        (("kmalloc_64", "--mode", "fast"), "accepted: none, generic-inline"),
-        (("kmalloc_64", "--json", str(tmp_path)), "cannot be written"),
-    ):
-        result = redzone("bench", "profile", *arguments, status=2)
-        assert message in result.stderr
-        assert "the figure of the table" not in result.stderr

@@ -32,10 +32,3 @@ def test_instructions_are_the_time_of_the_end():
     assert programs.instructions(console) == 1856614000
     with pytest.raises(Failure, match="did not say when it stopped"):
         programs.instructions("result 5\n")
-
-
-def test_unknown_columns_and_files_are_refused_first(redzone):
-    result = redzone("bench", "programs", "--columns", "tags", status=2)
-    assert "no column matches 'tags'; there are: off" in result.stderr
-    result = redzone("bench", "programs", "--json", "no/folder/x.json", status=2)
-    assert "no/folder" in result.stderr

@@ -105,18 +105,3 @@ def test_a_kernel_without_the_tracer_says_so():
     image = builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL]
     with pytest.raises(Failure, match="there is no group 'rt'"):
         rt.measure_kernel(image, "off", "test")
-
-
-def test_bad_input_is_named_before_anything_is_measured(redzone, tmp_path):
-    for arguments, message in (
-        (("rt", "--json", str(tmp_path / "no" / "file")), "file' cannot be written"),
-        (("rt", "--markdown", str(tmp_path)), "cannot be written"),
-        (("rt", "all"), "unexpected extra argument (all)"),
-    ):
-        result = redzone("bench", *arguments, status=2)
-        assert message in result.stderr
-
-
-def test_help_names_the_table(redzone):
-    assert "rt         How long interrupts are off" in redzone("bench", "--help").stdout
-    assert "--quick" in redzone("bench", "rt", "--help").stdout

@@ -124,27 +124,3 @@ def test_functions_of_an_image(image):
     assert functions.name(start) == functions.name(start + 4) == "kfree"
     with pytest.raises(Failure, match="the kernel has none of the functions no_such_function"):
         execlog.options("log", functions, ["no_such_function"])
-
-
-def test_bad_input_is_named_before_anything_is_measured(redzone, tmp_path):
-    wrong = (
-        (("traces", "--json", str(tmp_path / "no" / "file")), "file' cannot be written"),
-        (("traces", "--markdown", str(tmp_path)), "cannot be written"),
-        (
-            ("trace",),
-            "there is no table 'trace'; there are: traces, stackleak, lockdep, rt, programs, profile",
-        ),
-        (("--json", "x", "traces"), "give the options of a table after its name: ./redzone bench traces"),
-        (("traces", "all"), "unexpected extra argument (all)"),
-    )
-    for arguments, message in wrong:
-        result = redzone("bench", *arguments, status=2)
-        assert message in result.stderr
-        assert "redzone: generic:" not in result.stderr
-
-
-def test_help_names_the_tables(redzone):
-    text = redzone("bench", "--help").stdout
-    for line in ("traces     What stack traces cost", "profile    Where the instructions"):
-        assert line in text
-    assert "--quick" in redzone("bench", "traces", "--help").stdout
