@@ -69,7 +69,6 @@ BAD_OPTIONS = [
     (("run", "main.c", "--each", "--max-reports", "3"), "--max-reports does not go with --each"),
     (("run", "main.c", "verbose"), "'verbose' does not exist; arguments of the program go after --"),
     (("bench", "--modes", "none,fast"), "accepted: none, generic-inline, generic-outline"),
-    (("bench", "--ops", "sort*"), "kmalloc_64 = 'kmalloc(64)+kfree'"),
     (("bench", "--against", "absent.json"), "absent.json"),
     (("bench", "--against", "main.c"), "is not a result of ./redzone bench --json"),
     (("run", "--frobnicate"), "--frobnicate"),

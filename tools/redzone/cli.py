@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from redzone.bench import lockdep, profile, programs, rt, stackleak, traces
+from redzone.bench import cost, lockdep, page, profile, programs, rt, stackleak, traces
 from redzone.build import builder
 from redzone.core import base, doctor, outside, process
 from redzone.core.arch import DEFAULT, KERNELS
@@ -435,22 +435,23 @@ def test_verb(context, **options):
 )
 @click.option(
     "--modes",
-    type=Words(("none", "generic-inline", "generic-outline", "sw_tags-inline", "sw_tags-outline", "hw_tags")),
+    type=Words(cost.MODES),
     default="none,generic-inline,generic-outline",
     help="What to measure, any of none,generic-inline,generic-outline,sw_tags-inline,sw_tags-outline,"
     "hw_tags; by default the first three. Always with none.",
 )
 @click.option(
     "--ops",
-    default="*",
+    multiple=True,
+    default=("*",),
     metavar="GLOB",
     help="Only operations whose name or title in the table matches, as in 'kmalloc(64)*'.",
 )
 @click.option(
     "--with-off", is_flag=True, help="Each mode also with kasan=off: what it costs while it is switched off."
 )
-@click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
-@click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the table to FILE.")
+@page.JSON
+@page.MARKDOWN
 @click.option("--against", metavar="FILE", help="Show ratios to the figures in FILE, from --json.")
 @_with_features
 @YES
@@ -484,8 +485,6 @@ def bench_verb(context, **options):
             raise Failure(f"give the options of a table after its name: ./redzone bench {table} [OPTION]...")
         return
     _choose_features(options)
-    from redzone.bench import cost
-
     context.exit(cost.run(**options))
 
 

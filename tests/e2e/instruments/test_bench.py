@@ -34,6 +34,7 @@ def test_operations_have_the_name_that_the_table_shows(name):
 
 def test_a_title_selects_what_it_names():
     assert cost.names_matching("kmalloc(64)+kfree") == {"memory": ["kmalloc_64"]}
+    assert cost.names_matching("pages_0", "kmalloc_64") == {"memory": ["kmalloc_64", "pages_0"]}
     found = cost.names_matching("kmalloc(64)*")
     assert found["memory"] == ["kmalloc_64"]
     assert found["smp"] == [f"smp.kmalloc_64@{cpus}" for cpus in cost.CPUS]
@@ -142,12 +143,16 @@ def test_bad_input_is_named_before_anything_is_measured(redzone, tmp_path):
     wrong = (
         (("--against", str(tmp_path / "missing")), "missing cannot be read: No such file"),
         (("--against", str(other)), "other has none of the figures that are to be measured"),
-        (("--ops", "kfree"), "no operation matches 'kfree'; there are: kmalloc_64"),
+        (
+            ("--ops", "kfree"),
+            "no operation matches 'kfree'; there are:\n  kmalloc_64 = 'kmalloc(64)+kfree'; ",
+        ),
     )
     for arguments, message in wrong:
         result = redzone("bench", "--ops", "memset*", *arguments, status=2)
         assert message in result.stderr
         assert "redzone: none:" not in result.stderr
+        assert max(map(len, result.stderr.splitlines())) <= 200
 
 
 FREES = """\

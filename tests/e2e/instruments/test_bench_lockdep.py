@@ -2,7 +2,7 @@
 """`./redzone bench lockdep`: the text of its tables, its input, and one kernel's figures."""
 
 import pytest
-from redzone.bench import cost, lockdep
+from redzone.bench import lockdep, page
 from redzone.bench.lockdep import Measured
 from redzone.build import builder
 
@@ -68,7 +68,7 @@ def test_single_locks_and_events():
 
 
 def test_the_document_has_a_section_for_each_kind_of_kernel():
-    text = lockdep.markdown({"spinning": FIGURES, "rt": FIGURES})
+    text = lockdep.page_of({"spinning": FIGURES, "rt": FIGURES}).markdown()
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
         "## Ordinary kernels",
         "## Real-time kernels",
@@ -98,8 +98,8 @@ def test_counts_are_read_from_the_console():
 @pytest.fixture(scope="module")
 def images():
     return {
-        ("spinning", key): builder.build(lockdep.preset_of(key, "spinning"), targets=(cost.KERNEL,))[
-            cost.KERNEL
+        ("spinning", key): builder.build(lockdep.preset_of(key, "spinning"), targets=(page.KERNEL,))[
+            page.KERNEL
         ]
         for key in (lockdep.BASE, lockdep.KASAN, lockdep.VALIDATOR)
     }

@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from redzone.bench import cost, rt
+from redzone.bench import page, rt
 from redzone.build import builder
 from redzone.core import base
 from redzone.core.base import Failure
@@ -70,7 +70,7 @@ def test_the_tables():
         ["Generic", "160", "start_it", "end_it", "traces"],
     ]
     assert rt.verdict(measured) == "limits of the locks: met"
-    text = rt.markdown({"ordinary": measured, "real-time": measured})
+    text = rt.page_of({"ordinary": measured, "real-time": measured}).markdown()
     assert text.count("| longest of all | 1,584 | 160 |") == 2
     assert "## Real-time kernel" in text
 
@@ -91,7 +91,7 @@ def test_the_limits_are_those_of_the_documentation():
 @pytest.mark.parametrize(("mode", "locks"), [("off", set()), ("generic", {"depot", "global_queue"})])
 def test_one_kernel(mode, locks):
     preset = rt.preset_of(mode, ())
-    image = builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL]
+    image = builder.build(preset, targets=(page.KERNEL,))[page.KERNEL]
     measured = rt.measure_kernel(image, mode, "test")
     assert set(measured["off"]) == set(rt.WORKS)
     # Less than this is no period, more would be a tick that comes too late: 100 in a second.
@@ -102,6 +102,6 @@ def test_one_kernel(mode, locks):
 
 def test_a_kernel_without_the_tracer_says_so():
     preset = builder.preset_name("off", features=[])
-    image = builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL]
+    image = builder.build(preset, targets=(page.KERNEL,))[page.KERNEL]
     with pytest.raises(Failure, match="there is no group 'rt'"):
         rt.measure_kernel(image, "off", "test")

@@ -2,7 +2,7 @@
 """`./redzone bench stackleak`: the text of its table, its input, and one kernel's figures."""
 
 import pytest
-from redzone.bench import cost, stackleak
+from redzone.bench import page, stackleak
 from redzone.build import builder
 from redzone.core.base import Failure
 
@@ -23,7 +23,7 @@ def test_rows_compare_with_the_kernel_without_erasing():
         *("getpid, Clang 19", "200.0", "204.0", "400.0", "390.0", "+2.0 %", "+95.0 %", "2.5 %", "1.7 %")
     ]
     assert pipe[4:] == ["2,970.0", "+0.5 %", "+48.5 %", "1.0 %", "0.9 %"]
-    assert "| getpid, Clang 19 | 200.0 |" in stackleak.markdown(MEASURED)
+    assert "| getpid, Clang 19 | 200.0 |" in stackleak.page_of(MEASURED).markdown()
 
 
 def test_a_slower_entry_shows_as_such():
@@ -43,7 +43,7 @@ def test_kernels_are_built_with_and_without_erasing():
 @pytest.fixture(scope="module")
 def images():
     return {
-        key: builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL]
+        key: builder.build(preset, targets=(page.KERNEL,))[page.KERNEL]
         for key, preset in stackleak.presets(["clang-19"]).items()
     }
 

@@ -2,7 +2,7 @@
 """`./redzone bench traces`: the text of its tables, its input, and one kernel's figures."""
 
 import pytest
-from redzone.bench import cost, traces
+from redzone.bench import page, traces
 from redzone.build import builder
 from redzone.core.base import Failure
 from redzone.elf.file import File
@@ -66,7 +66,7 @@ def test_a_goal_can_be_missed(mode, programs):
 
 
 def test_the_document_has_a_table_for_each_mode():
-    text = traces.markdown({"generic": MEASURED, "hw_tags": MEASURED})
+    text = traces.page_of({"generic": MEASURED, "hw_tags": MEASURED}).markdown()
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
         "## Generic mode, inline checks",
         "## Hardware tags",
@@ -103,7 +103,7 @@ def test_the_log_of_executed_code(tmp_path):
 @pytest.fixture(scope="module")
 def image():
     preset = builder.preset_name("generic", "inline", features=[])
-    return builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL]
+    return builder.build(preset, targets=(page.KERNEL,))[page.KERNEL]
 
 
 def test_one_kernel(image):

@@ -9,16 +9,14 @@ traces, and compares each figure with that of the kernel without KASAN.
 import fnmatch
 import json
 import re
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
+from redzone.bench import page
 from redzone.build import builder
-from redzone.core import base, doctor
+from redzone.core import base
 from redzone.core.base import Failure
-from redzone.core.options import check_output
 from redzone.machine import qemu
 
 # {name: (mode of the build, where checks are)}.
@@ -33,8 +31,6 @@ MODES = {
 # Parameters of the boots without stack traces, and of those without KASAN.
 NO_TRACES = "kasan.stacktrace=off"
 OFF = "kasan=off"
-TOOLS = ("qemu-arm64",)
-KERNEL = "redzone-bench"
 TIMEOUT = 1800
 CPUS = (1, 2, 4, 8)
 TRACE_CPUS = (1, 4, 8)
@@ -51,7 +47,6 @@ FILLS = {
 }
 # Intervals of kasan.page_alloc.sample= for page traffic. Modes other than hw_tags use only one.
 SAMPLES = (1, 2, 5, 10, 20, 100)
-FORMAT = 1
 
 # The name of each operation in the tables. The groups are those of kernel/tests/bench/main.c.
 _TRACES = {
@@ -147,22 +142,27 @@ class Column:
         return self.mode if self.traces else f"{self.mode}, no traces"
 
 
-def names_matching(pattern):
-    """Return {group: [operation]} of the operations that @pattern selects, by name or by title in the
+def names_matching(*patterns):
+    """Return {group: [operation]} of the operations that @patterns select, by name or by title in the
     tables."""
+
+    def matches(operation, pattern):
+        return any(fnmatch.fnmatchcase(text, pattern) for text in operation)
+
+    for pattern in patterns:
+        if not any(matches(one, pattern) for names in GROUPS.values() for one in names.items()):
+            every = "; ".join(
+                f"{name} = '{title}'" for names in GROUPS.values() for name, title in names.items()
+            )
+            lines = textwrap.fill(
+                every, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+            )
+            raise Failure(f"no operation matches '{pattern}'; there are:\n{lines}")
     chosen = {
-        group: [
-            name
-            for name, title in names.items()
-            if fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(title, pattern)
-        ]
+        group: [one[0] for one in names.items() if any(matches(one, pattern) for pattern in patterns)]
         for group, names in GROUPS.items()
     }
-    chosen = {group: names for group, names in chosen.items() if names}
-    if not chosen:
-        every = "; ".join(f"{name} = '{title}'" for names in GROUPS.values() for name, title in names.items())
-        raise Failure(f"no operation matches '{pattern}'; there are: {every}")
-    return chosen
+    return {group: names for group, names in chosen.items() if names}
 
 
 def that_differ(chosen, columns):
@@ -238,9 +238,22 @@ def parse(lines):
     return figures
 
 
-def run_kernel(title, target):
-    """Boot @target, a benchmark kernel; return its console's lines. @title: for messages."""
+def figures_of(title, lines, names):
+    """Return {operation: instructions} of @names from a console. @title: for messages."""
+    figures = parse(lines)
+    missing = [name for name in names if name not in figures]
+    if missing:
+        raise Failure(f"{title}: the kernel printed no figure for {', '.join(missing)}", base.CRASHED)
+    return {name: figures[name] for name in names}
+
+
+def run_kernel(title, image, mode, *arguments, **options):
+    """Boot a benchmark kernel, the builder.Image @image of the KASAN mode @mode; return its console's lines.
+
+    @title: for messages. @options: of the machine."""
     lines = []
+    chosen = {"icount": True, "timeout": TIMEOUT, **options}
+    target = qemu.Machine(image.image, mode=mode, arguments=list(arguments), **chosen)
     outcome = qemu.boot(target, lambda text, event, value: lines.append(text))
     if outcome.status != base.OK:
         tail = "\n".join(lines[-20:])
@@ -261,17 +274,9 @@ def measure(column, image, chosen, progress):
         parameters = list(column.parameters)
         if boot.sample != 1:
             parameters.append(f"kasan.page_alloc.sample={boot.sample}")
-        target = qemu.Machine(
-            image,
-            smp=boot.cpus,
-            memory=boot.memory,
-            append=parameters,
-            arguments=boot.arguments,
-            icount=True,
-            mode=mode,
-            timeout=TIMEOUT,
-        )
-        for name, value in parse(run_kernel(column.key, target)).items():
+        machine = {"smp": boot.cpus, "memory": boot.memory, "append": parameters}
+        lines = run_kernel(column.key, image, mode, *boot.arguments, **machine)
+        for name, value in parse(lines).items():
             if name.startswith("page_traffic"):
                 name += f"@{boot.sample}"
             # Every boot prints its time; the table shows that of the boot with 2 GiB.
@@ -284,7 +289,7 @@ def load(path):
     """Return the figures in the file @path, from --json: {column: {operation: instructions}}."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
-        if data["format"] != FORMAT:
+        if data["format"] != page.FORMAT:
             raise ValueError(f"format {data['format']}")
         figures = data["figures"]
         if not all(
@@ -329,29 +334,10 @@ def rows(figures, columns, against=None):
             yield row
 
 
-def markdown(table):
-    """Return rows of text as a Markdown table."""
-    heading, *body = table
-    lines = ["| " + " | ".join(heading) + " |", "|---" + "|---:" * (len(heading) - 1) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body]) + "\n"
-
-
-def show(table):
-    """Print rows of text, the heading first, as a table."""
-    heading, *body = table
-    console = Console(width=None if Console().is_terminal else 400)
-    view = Table(box=None, pad_edge=False)
-    for i, text in enumerate(heading):
-        view.add_column(text, justify="left" if i == 0 else "right", no_wrap=i == 0)
-    for row in body:
-        view.add_row(*row)
-    console.print(view)
-
-
 def run(modes, ops, with_off, json_file, against, markdown_file, yes):
     """Carry out the verb. Returns the exit status."""
     columns = columns_of(modes, with_off)
-    chosen = that_differ(names_matching(ops), columns)
+    chosen = that_differ(names_matching(*ops), columns)
     before = load(against) if against else None
     if before is not None and not any(
         name in before.get(column.key, ())
@@ -360,21 +346,11 @@ def run(modes, ops, with_off, json_file, against, markdown_file, yes):
         for name in names
     ):
         raise Failure(f"{against} has none of the figures that are to be measured")
-    # Check now, not after minutes of measuring.
-    check_output("--json", json_file)
-    check_output("--markdown", markdown_file)
-    presets = {column.mode: builder.preset_name(*MODES[column.mode]) for column in columns}
-    needed = [key for preset in presets.values() for key in builder.tools_of(preset)]
-    doctor.require([*needed, *TOOLS], "run the benchmark", yes)
-    images = {
-        mode: builder.build(preset, targets=(KERNEL,))[KERNEL].image for mode, preset in presets.items()
-    }
+    images = page.build({column.mode: builder.preset_name(*MODES[column.mode]) for column in columns}, yes)
     figures = {column.key: measure(column, images[column.mode], chosen, base.say) for column in columns}
     table = list(rows(figures, columns, before))
-    show(table)
-    if json_file:
-        text = json.dumps({"format": FORMAT, "unit": "instructions", "figures": figures}, indent=1)
-        Path(json_file).write_text(text + "\n", encoding="utf-8")
+    page.show(table)
+    page.write_json(json_file, unit="instructions", figures=figures)
     if markdown_file:
-        Path(markdown_file).write_text(markdown(table), encoding="utf-8")
+        Path(markdown_file).write_text(page.markdown(table), encoding="utf-8")
     return base.OK

@@ -5,19 +5,15 @@ A build-like mix runs on four CPUs in kernels with and without KASAN, and with a
 kernel/tests/bench/mix.h. Beside it stands what it costs to take and release one lock without contention.
 """
 
-import json
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import click
 
+from redzone.bench import cost, page
 from redzone.build import builder
-from redzone.core import base, doctor
-from redzone.core.base import Failure
-from redzone.core.options import YES, check_output
+from redzone.core import base
 
-FORMAT = 1
 CPUS = 4
 # Jobs of each of the mix's four makers: the warm-up fills KASAN's quarantine of 16 MiB.
 JOBS = 64
@@ -126,22 +122,9 @@ def counts_of(lines, kind):
 
 def measure_kernel(image, mode, title, jobs=JOBS):
     """Return the Measured of the kernel @image. jobs: of each maker. title: for messages."""
-    from redzone.bench import cost
-    from redzone.machine import qemu
-
-    target = qemu.Machine(
-        image.image,
-        smp=CPUS,
-        arguments=["locks", f"{COMPUTE}:{STEPS}", f"mix:{jobs}"],
-        icount=True,
-        mode=mode,
-        timeout=cost.TIMEOUT,
-    )
-    lines = cost.run_kernel(title, target)
-    figures = cost.parse(lines)
-    missing = [name for name in ("mix", COMPUTE, *LOCKS) if name not in figures]
-    if missing:
-        raise Failure(f"{title}: the kernel printed no figure for {', '.join(missing)}", base.CRASHED)
+    work = ["locks", f"{COMPUTE}:{STEPS}", f"mix:{jobs}"]
+    lines = cost.run_kernel(title, image, mode, *work, smp=CPUS)
+    figures = cost.figures_of(title, lines, ("mix", COMPUTE, *LOCKS))
     counts = {name: number / (jobs * CPUS) for name, number in counts_of(lines, "count").items()}
     return Measured(
         job=figures["mix"],
@@ -242,62 +225,31 @@ def remarks(half, figures):
         )
 
 
-def markdown(measured):
-    """Return all tables as a Markdown document."""
-    from redzone.bench import cost
-
-    parts = [
-        "# Figures of `./redzone bench lockdep`, arm64, Clang 19\n",
+def page_of(measured):
+    """Return the page of {half: {kernel: Measured}}."""
+    made = page.Page(
+        "lockdep",
         "What the lock validator costs, in instructions; see\n"
-        "[docs/costs.md](../docs/costs.md#the-lock-validator).\n",
-    ]
+        "[docs/costs.md](../docs/costs.md#the-lock-validator).",
+    )
     for half, figures in measured.items():
-        parts.append(f"## {HALVES[half].title}\n")
-        parts.append(cost.markdown(list(rows(half, figures))))
-        parts.append("\n".join(f"- {line}" for line in remarks(half, figures)) + "\n")
-        parts.append("A lock without contention:\n")
-        parts.append(cost.markdown(list(lock_rows(figures))))
-        parts.append("Counted in one job:\n")
-        parts.append(cost.markdown(list(event_rows(figures))))
-    parts.append("\n".join(NOTES) + "\n")
-    return "\n".join(parts)
+        made.section(HALVES[half].title)
+        made.table(rows(half, figures))
+        made.remarks(remarks(half, figures))
+        made.table(lock_rows(figures), "A lock without contention")
+        made.table(event_rows(figures), "Counted in one job")
+    made.notes(NOTES)
+    return made
 
 
 def run(real_time, quick, json_file, markdown_file, yes):
     """Carry out the command. Returns the exit status."""
-    from redzone.bench import cost
-
-    # Check now, not after minutes of measuring.
-    check_output("--json", json_file)
-    check_output("--markdown", markdown_file)
     halves = list(HALVES) if real_time else ["spinning"]
     kernels = list(COMPARED) if quick else list(KERNELS)
     wanted = {(half, kernel): preset_of(kernel, half) for half in halves for kernel in kernels}
-    needed = [key for preset in wanted.values() for key in builder.tools_of(preset)]
-    doctor.require([*needed, *cost.TOOLS], "run the benchmark", yes)
-    images = {
-        key: builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL] for key, preset in wanted.items()
-    }
-    measured = measure(images, base.say)
-    for half, figures in measured.items():
-        print(f"{HALVES[half].title}:")
-        for table in (rows(half, figures), lock_rows(figures), event_rows(figures)):
-            cost.show(list(table))
-            print()
-        for line in remarks(half, figures):
-            print(f"  {line}")
-        print()
-    for line in NOTES:
-        print(line)
-    if json_file:
-        halves = {
-            half: {key: vars(value) for key, value in figures.items()} for half, figures in measured.items()
-        }
-        data = {"format": FORMAT, "unit": "instructions", "jobs": JOBS * CPUS, "tables": halves}
-        Path(json_file).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    if markdown_file:
-        Path(markdown_file).write_text(markdown(measured), encoding="utf-8")
-    return base.OK
+    measured = measure(page.build(wanted, yes), base.say)
+    tables = {half: {key: vars(one) for key, one in figures.items()} for half, figures in measured.items()}
+    return page_of(measured).publish(json_file, markdown_file, jobs=JOBS * CPUS, tables=tables)
 
 
 def register(group):
@@ -306,9 +258,7 @@ def register(group):
     @group.command("lockdep", short_help="What the lock validator costs, beside the figures for Linux.")
     @click.option("--rt", "real_time", is_flag=True, help="Also real-time kernels.")
     @click.option("--quick", is_flag=True, help="Four kernels instead of eight: inline, not instrumented.")
-    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
-    @click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the tables to FILE.")
-    @YES
+    @page.options
     @click.pass_context
     def lockdep(context, **options):
         """Measure what the lock validator costs: a build-like mix on four CPUs, and single locks.

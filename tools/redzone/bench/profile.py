@@ -10,7 +10,6 @@ The mix of `./redzone bench lockdep` runs on several CPUs and takes its time fro
 machine cannot count while it stops. Its profile is the difference of two boots that are logged as a whole.
 """
 
-import json
 import tempfile
 import threading
 from collections import Counter
@@ -18,19 +17,19 @@ from pathlib import Path
 
 import click
 
+from redzone.bench import cost, lockdep, page
 from redzone.build import builder
-from redzone.core import base, doctor
+from redzone.core import base
 from redzone.core.base import Failure
-from redzone.core.options import YES, Choice, check_output
+from redzone.core.options import YES, Choice
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, Functions
+from redzone.machine import execlog, gdbstub, qemu
 
-FORMAT = 1
 MARKS = ("bench_window_opens", "bench_window_closes")
 # Instructions to log, at 90 bytes each; rounds at most. The first needs disk, the second time.
 INSTRUCTIONS = 2_000_000
 ROUNDS = 2048
-MODES = ("none", "generic-inline", "generic-outline", "sw_tags-inline", "sw_tags-outline", "hw_tags")
 TIMEOUT = 600
 # The groups of operations that run on one CPU, and the memory that they are measured with.
 MEMORY = {
@@ -56,8 +55,6 @@ TOLERANCE = 0.02
 
 def find(operation):
     """Return (group, name) of @operation, a name or a title in the table; no pattern."""
-    from redzone.bench import cost, lockdep
-
     known = {}
     groups = dict(cost.GROUPS, locks=lockdep.LOCKS, slack=SLACK)
     if operation == MIX:
@@ -72,21 +69,9 @@ def find(operation):
     raise Failure(f"there is no operation '{operation}' to profile; there are: {names}")
 
 
-def _target(image, mode, group, name, parameters, rounds=None):
-    """Return the machine for one operation. rounds: to be logged; None: the machine counts instructions. It
-    does not while it is logged, because QEMU 7.2 does not go on from a breakpoint then."""
-    from redzone.bench import cost
-    from redzone.machine import qemu
-
-    return qemu.Machine(
-        image.image,
-        memory=MEMORY[group],
-        append=list(parameters),
-        arguments=[*([f"rounds:{rounds}"] if rounds else []), f"{group}:{name}"],
-        icount=rounds is None,
-        mode=cost.MODES[mode][0],
-        timeout=TIMEOUT,
-    )
+def _machine(group, parameters):
+    """Return the options of the machine for an operation of @group."""
+    return {"memory": MEMORY[group], "append": list(parameters), "timeout": TIMEOUT}
 
 
 def _log(stub, begin, end, folder):
@@ -107,13 +92,11 @@ def _log(stub, begin, end, folder):
     return files
 
 
-def record(image, target, title):
-    """Boot @target, which runs one operation; return {function: instructions of its loop}.
+def record(title, image, mode, *arguments, **machine):
+    """Boot @image, which runs one operation as @arguments say; return {function: instructions of its loop}.
 
-    Those of the empty operation are subtracted. title: for messages. target.options: replaced."""
-    from redzone.bench import cost
-    from redzone.machine import execlog, gdbstub, qemu
-
+    Those of the empty operation are subtracted. The parameters are those of cost.run_kernel(). The machine
+    does not count instructions meanwhile, because QEMU 7.2 does not go on from a breakpoint then."""
     functions = Functions(File.open(image.elf), (FUNC,))
     try:
         begin, end = (functions.find(mark)[0].address for mark in MARKS)
@@ -123,11 +106,10 @@ def record(image, target, title):
     ended = threading.Event()
     with tempfile.TemporaryDirectory(prefix="redzone-") as name:
         folder = Path(name)
-        target.options = gdbstub.options(folder / "gdb")
 
         def follow():
             try:
-                with gdbstub.Stub(folder / "gdb", target.timeout, ended.is_set) as stub:
+                with gdbstub.Stub(folder / "gdb", TIMEOUT, ended.is_set) as stub:
                     found.extend(_log(stub, begin, end, folder))
                     stub.let_go()
             except Failure as error:
@@ -137,7 +119,8 @@ def record(image, target, title):
         thread = threading.Thread(target=follow, daemon=True)
         thread.start()
         try:
-            cost.run_kernel(title, target)
+            debugged = {"icount": False, "options": gdbstub.options(folder / "gdb")}
+            cost.run_kernel(title, image, mode, *arguments, **machine, **debugged)
         except Failure as error:
             # If the debugger has failed, it has stopped the machine, and this error says only that.
             raise (errors[0] if errors else error) from None
@@ -154,26 +137,18 @@ def record(image, target, title):
     return counts
 
 
+def _mix_machine(parameters):
+    return {"smp": lockdep.CPUS, "append": list(parameters), "timeout": TIMEOUT}
+
+
 def _log_mix(image, mode, parameters, jobs, title):
     """Return {function: instructions} of a boot that does @jobs jobs of the mix with each of its makers."""
-    from redzone.bench import cost, lockdep
-    from redzone.machine import execlog, qemu
-
     functions = Functions(File.open(image.elf), (FUNC,))
     counts = Counter()
     with tempfile.TemporaryDirectory(prefix="redzone-") as folder:
         path = Path(folder) / "exec"
-        target = qemu.Machine(
-            image.image,
-            smp=lockdep.CPUS,
-            append=list(parameters),
-            arguments=[f"{MIX}:{jobs}"],
-            icount=True,
-            mode=cost.MODES[mode][0],
-            timeout=TIMEOUT,
-            options=execlog.all_options(path),
-        )
-        cost.run_kernel(title, target)
+        machine = {**_mix_machine(parameters), "options": execlog.all_options(path)}
+        cost.run_kernel(title, image, cost.MODES[mode][0], f"{MIX}:{jobs}", **machine)
         for address, number in execlog.instructions(path).items():
             found = functions.at(address)
             counts[found[0] if found else USER] += number
@@ -182,21 +157,10 @@ def _log_mix(image, mode, parameters, jobs, title):
 
 def measure_mix(image, mode, parameters, progress):
     """Return what measure() does for the mix: of one of its jobs."""
-    from redzone.bench import cost, lockdep
-    from redzone.machine import qemu
-
     title = f"{mode}: {MIX}"
     progress(f"{title}: the figure of the table")
-    target = qemu.Machine(
-        image.image,
-        smp=lockdep.CPUS,
-        append=list(parameters),
-        arguments=[f"{MIX}:{lockdep.JOBS}"],
-        icount=True,
-        mode=cost.MODES[mode][0],
-        timeout=TIMEOUT,
-    )
-    figure = cost.parse(cost.run_kernel(title, target))[MIX]
+    work, machine = f"{MIX}:{lockdep.JOBS}", _mix_machine(parameters)
+    figure = cost.parse(cost.run_kernel(title, image, cost.MODES[mode][0], work, **machine))[MIX]
     more, fewer = MIX_JOBS
     jobs = 2 * lockdep.CPUS * (more - fewer)
     progress(f"{title}: logging {base.plural(jobs, 'job')}, {round(jobs * figure):,} instructions")
@@ -209,20 +173,17 @@ def measure_mix(image, mode, parameters, progress):
 def measure(image, mode, operation, parameters, progress):
     """Return {"figure": instructions in the table, "rounds": that were logged, "functions": {name:
     instructions of one round}} of @operation. parameters: of the boot."""
-    from redzone.bench import cost
-
     group, name = find(operation)
     if group == MIX:
         return measure_mix(image, mode, parameters, progress)
     title = f"{mode}: {name}"
     progress(f"{title}: the figure of the table")
-    figures = cost.parse(cost.run_kernel(title, _target(image, mode, group, name, parameters)))
-    if name not in figures:
-        raise Failure(f"{title}: the kernel printed no figure", base.CRASHED)
-    figure = figures[name]
+    work, machine = f"{group}:{name}", _machine(group, parameters)
+    lines = cost.run_kernel(title, image, cost.MODES[mode][0], work, **machine)
+    figure = cost.figures_of(title, lines, [name])[name]
     rounds = int(min(max(INSTRUCTIONS / max(figure, 1), 1), ROUNDS))
     progress(f"{title}: logging {base.plural(rounds, 'round')}, {round(rounds * figure):,} instructions")
-    counts = record(image, _target(image, mode, group, name, parameters, rounds), title)
+    counts = record(title, image, cost.MODES[mode][0], f"rounds:{rounds}", work, **machine)
     functions = {key: value / rounds for key, value in counts.most_common() if value}
     return {"figure": figure, "rounds": rounds, "functions": functions}
 
@@ -257,20 +218,13 @@ def verdict(measured):
 
 def run(operation, mode, traces, append, json_file, yes):
     """Carry out the command. Returns the exit status."""
-    from redzone.bench import cost
-
     find(operation)
-    check_output("--json", json_file)
-    preset = builder.preset_name(*cost.MODES[mode])
-    doctor.require([*builder.tools_of(preset), *cost.TOOLS], "run the benchmark", yes)
-    image = builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL]
+    image = page.build({mode: builder.preset_name(*cost.MODES[mode])}, yes)[mode]
     parameters = [*([] if traces else [cost.NO_TRACES]), *append]
     measured = measure(image, mode, operation, parameters, base.say)
-    cost.show(list(rows(measured)))
+    page.show(rows(measured))
     print(verdict(measured))
-    if json_file:
-        data = {"format": FORMAT, "unit": "instructions", "operation": operation, "mode": mode, **measured}
-        Path(json_file).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    page.write_json(json_file, unit="instructions", operation=operation, mode=mode, **measured)
     return base.OK
 
 
@@ -279,10 +233,12 @@ def register(group, with_features, choose_features):
 
     @group.command("profile", short_help="Where the instructions of an operation are spent, by function.")
     @click.argument("operation", metavar="OPERATION")
-    @click.option("--mode", type=Choice(MODES), default="generic-inline", help="Default: generic-inline.")
+    @click.option(
+        "--mode", type=Choice(cost.MODES), default="generic-inline", help="Default: generic-inline."
+    )
     @click.option("--no-traces", is_flag=True, help="With kasan.stacktrace=off.")
     @click.option("--append", multiple=True, metavar="TEXT", help="Boot parameters.")
-    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
+    @page.JSON
     @with_features
     @YES
     @click.pass_context

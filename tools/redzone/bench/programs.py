@@ -8,7 +8,6 @@ boot take.
 """
 
 import fnmatch
-import json
 import os
 import re
 import subprocess
@@ -18,12 +17,11 @@ from pathlib import Path
 
 import click
 
+from redzone.bench import page
 from redzone.build import builder
 from redzone.core import base, doctor, process
 from redzone.core.base import ROOT, Failure
-from redzone.core.options import YES, check_output
 
-FORMAT = 1
 OWN = ROOT / "bench" / "programs"
 HOST = "host"
 ASAN = "host ASan"
@@ -255,16 +253,12 @@ def instruction_rows(figures, titles):
 
 def run(pattern, columns, runs, json_file, markdown_file, yes):
     """Carry out the command. Returns the exit status."""
-    from redzone.bench import cost
-
-    check_output("--json", json_file)
-    check_output("--markdown", markdown_file)
     names = _chosen(COLUMNS, columns)
     if not names:
         raise Failure(f"no column matches '{columns}'; there are: {', '.join(COLUMNS)}")
     presets = [builder.preset_name(COLUMNS[name].mode, COLUMNS[name].where) for name in names]
     needed = [key for preset in presets for key in builder.tools_of(preset)]
-    doctor.require([*needed, *cost.TOOLS], "run the benchmark", yes)
+    doctor.require([*needed, *page.TOOLS], "run the benchmark", yes)
     every = _programs()
     wanted = _chosen([program.name for program in every], pattern)
     programs = [program for program in every if program.name in wanted]
@@ -275,13 +269,11 @@ def run(pattern, columns, runs, json_file, markdown_file, yes):
         figures = measure(names, programs, runs, folder)
     tables = [list(rows(figures, titles)), list(instruction_rows(figures, titles))]
     for table in tables:
-        cost.show(table)
+        page.show(table)
         print()
-    if json_file:
-        data = {"format": FORMAT, "figures": figures}
-        Path(json_file).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    page.write_json(json_file, figures=figures)
     if markdown_file:
-        text = "\n".join(cost.markdown(table) for table in tables)
+        text = "\n".join(page.markdown(table) for table in tables)
         Path(markdown_file).write_text(text, encoding="utf-8")
     return base.OK
 
@@ -293,9 +285,7 @@ def register(group):
     @click.option("--programs", "pattern", default="*", metavar="PATTERN,...", help="Only these programs.")
     @click.option("--columns", default="*", metavar="PATTERN,...", help="Only these kernels.")
     @click.option("--runs", default=3, type=click.IntRange(1, 100), help="Runs of each. Default: 3.")
-    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
-    @click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the tables to FILE.")
-    @YES
+    @page.options
     @click.pass_context
     def programs_verb(context, **options):
         """Measure programs that compute: on this machine, with ASan, and in the kernel in each mode.

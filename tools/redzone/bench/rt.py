@@ -7,21 +7,18 @@ one CPU under -icount, and prints the longest periods. docs/internals/realtime.m
 locks.
 """
 
-import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
+from redzone.bench import cost, page
 from redzone.build import builder
-from redzone.core import base, doctor
+from redzone.core import base
 from redzone.core.base import Failure
-from redzone.core.options import YES, check_output
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, OBJECT, Functions
 
-FORMAT = 1
 TRACER = "irqsoff"
 MODES = {
     "off": "KASAN off",
@@ -111,14 +108,9 @@ def preset_of(mode, features):
 
 def measure_kernel(image, mode, title):
     """Return the figures of @image, a builder.Image, as parse() gives them."""
-    from redzone.bench import cost
-    from redzone.machine import qemu
-
-    target = qemu.Machine(
-        image.image, memory="512M", arguments=["rt"], icount=True, mode=mode, timeout=cost.TIMEOUT
-    )
+    lines = cost.run_kernel(title, image, mode, "rt", memory="512M")
     names = Functions(File.open(image.elf), (FUNC, OBJECT))
-    return parse(cost.run_kernel(title, target), names)
+    return parse(lines, names)
 
 
 def longest(figures, work=None):
@@ -176,57 +168,34 @@ def verdict(measured):
     return "limits of the locks: " + ("met" if not over else "missed: " + "; ".join(over))
 
 
-def markdown(measured):
-    """Return all tables as a Markdown document. measured: {kernel: {mode: figures}}."""
-    from redzone.bench import cost
-
-    parts = [
-        "# Figures of `./redzone bench rt`, arm64, Clang 19\n",
+def page_of(measured):
+    """Return the page of {kernel: {mode: figures}}."""
+    made = page.Page(
+        "rt",
         "For how long interrupts are off, and KASAN's runtime holds its locks, in instructions; see\n"
-        "[docs/internals/realtime.md](../docs/internals/realtime.md).\n",
-    ]
+        "[docs/internals/realtime.md](../docs/internals/realtime.md).",
+    )
     for kernel, modes in measured.items():
-        parts.append(f"## {kernel.capitalize()} kernel\n")
-        parts += [cost.markdown(list(table)) for table in (rows(modes), lock_rows(modes))]
-        parts.append(f"- {verdict(modes)}\n")
-        parts.append(f"The {PLACES} longest places of each mode:\n")
-        parts.append(cost.markdown(list(place_rows(modes))))
-    parts.append("\n".join(NOTES) + "\n")
-    return "\n".join(parts)
+        made.section(f"{kernel.capitalize()} kernel")
+        made.table(rows(modes))
+        made.table(lock_rows(modes))
+        made.remarks([verdict(modes)])
+        made.table(place_rows(modes), f"The {PLACES} longest places of each mode")
+    made.notes(NOTES)
+    return made
 
 
 def run(quick, json_file, markdown_file, yes):
     """Carry out the command. Returns the exit status."""
-    from redzone.bench import cost
-
     modes = ["off", "generic"] if quick else list(MODES)
-    # Check now, not after minutes of measuring.
-    check_output("--json", json_file)
-    check_output("--markdown", markdown_file)
     presets = {
         (kernel, mode): preset_of(mode, features) for kernel, features in KERNELS.items() for mode in modes
     }
-    needed = [key for preset in presets.values() for key in builder.tools_of(preset)]
-    doctor.require([*needed, *cost.TOOLS], "run the benchmark", yes)
     measured = {}
-    for (kernel, mode), preset in presets.items():
-        image = builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL]
+    for (kernel, mode), image in page.build(presets, yes).items():
         base.say(f"{kernel} kernel: {MODES[mode]}")
-        measured.setdefault(kernel, {})[mode] = measure_kernel(image, mode, preset)
-    for kernel, figures in measured.items():
-        print(f"{kernel.capitalize()} kernel:")
-        for table in (rows(figures), place_rows(figures), lock_rows(figures)):
-            cost.show(list(table))
-            print()
-        print(f"  {verdict(figures)}\n")
-    for line in NOTES:
-        print(line)
-    if json_file:
-        data = {"format": FORMAT, "unit": "instructions", "kernels": measured}
-        Path(json_file).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    if markdown_file:
-        Path(markdown_file).write_text(markdown(measured), encoding="utf-8")
-    return base.OK
+        measured.setdefault(kernel, {})[mode] = measure_kernel(image, mode, presets[kernel, mode])
+    return page_of(measured).publish(json_file, markdown_file, kernels=measured)
 
 
 def register(group):
@@ -234,9 +203,7 @@ def register(group):
 
     @group.command("rt", short_help="How long interrupts are off, and KASAN's locks are held.")
     @click.option("--quick", is_flag=True, help="Without KASAN and Generic mode only.")
-    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
-    @click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the tables to FILE.")
-    @YES
+    @page.options
     @click.pass_context
     def realtime(context, **options):
         """Measure for how long interrupts are off, in instructions, and for how long KASAN holds its locks.

@@ -6,18 +6,15 @@ way: getpid in a loop, which is little more than the way into the kernel and bac
 another process through one pipe and comes back through another.
 """
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
+from redzone.bench import cost, page
 from redzone.build import builder
-from redzone.core import base, doctor
+from redzone.core import base
 from redzone.core.base import Failure
-from redzone.core.options import YES, check_output
 
-FORMAT = 1
 FEATURE = "erase"
 # {name: (title, rounds, what was published about Linux)}. Published is how much faster it is with the entry
 # point that need not find out which stack it is on, in percent. kernel/tests/bench/user/ has the operations.
@@ -64,9 +61,6 @@ def presets(kernels):
 
 def measure(images, kernels, progress):
     """Return {kernel: {variant: {operation: instructions}}}. images: {(kernel, can erase): builder.Image}."""
-    from redzone.bench import cost
-    from redzone.machine import qemu
-
     arguments = [f"calls.{name}:{rounds}" for name, (_, rounds, _) in OPERATIONS.items()]
     result = {}
     for key in kernels:
@@ -74,21 +68,12 @@ def measure(images, kernels, progress):
         for variant, value in VARIANTS.items():
             title = f"{KERNELS[key].title}, {variant}"
             progress(title)
-            target = qemu.Machine(
-                images[key, value is not None].image,
-                append=[f"stack_erasing={value}"] if value else [],
-                arguments=arguments,
-                icount=True,
-                mode=KERNELS[key].preset[0],
-                timeout=cost.TIMEOUT,
-            )
-            lines = cost.run_kernel(title, target)
+            image = images[key, value is not None]
+            append = [f"stack_erasing={value}"] if value else []
+            lines = cost.run_kernel(title, image, KERNELS[key].preset[0], *arguments, append=append)
             if any('parameter "stack_erasing' in line for line in lines):
                 raise Failure(f"{title}: the kernel was built without stack erasing", base.CRASHED)
-            figures = cost.parse(lines)
-            missing = [name for name in OPERATIONS if f"calls.{name}" not in figures]
-            if missing:
-                raise Failure(f"{title}: the kernel printed no figure for {', '.join(missing)}", base.CRASHED)
+            figures = cost.figures_of(title, lines, [f"calls.{name}" for name in OPERATIONS])
             result[key][variant] = {name: figures[f"calls.{name}"] for name in OPERATIONS}
     return result
 
@@ -116,45 +101,20 @@ def rows(measured):
             ]
 
 
-def markdown(measured):
-    """Return the table as a Markdown document."""
-    from redzone.bench import cost
-
-    return "\n".join(
-        [
-            "# Figures of `./redzone bench stackleak`, arm64\n",
-            "What stack erasing costs; see [docs/costs.md](../docs/costs.md#stack-erasing).\n",
-            cost.markdown(list(rows(measured))),
-            *(f"- {line}" for line in NOTES),
-            "",
-        ]
-    )
+def page_of(measured):
+    """Return the page of {kernel: {variant: figures}}."""
+    about = "What stack erasing costs; see [docs/costs.md](../docs/costs.md#stack-erasing)."
+    made = page.Page("stackleak", about, "arm64")
+    made.table(rows(measured))
+    made.notes(NOTES)
+    return made
 
 
 def run(quick, json_file, markdown_file, yes):
     """Carry out the command. Returns the exit status."""
-    from redzone.bench import cost
-
     kernels = ["clang-19"] if quick else list(KERNELS)
-    # Check now, not after minutes of measuring.
-    check_output("--json", json_file)
-    check_output("--markdown", markdown_file)
-    wanted = presets(kernels)
-    needed = [key for preset in wanted.values() for key in builder.tools_of(preset)]
-    doctor.require([*needed, *cost.TOOLS], "run the benchmark", yes)
-    images = {
-        key: builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL] for key, preset in wanted.items()
-    }
-    measured = measure(images, kernels, base.say)
-    cost.show(list(rows(measured)))
-    for line in NOTES:
-        print(line)
-    if json_file:
-        data = {"format": FORMAT, "unit": "instructions", "kernels": measured}
-        Path(json_file).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    if markdown_file:
-        Path(markdown_file).write_text(markdown(measured), encoding="utf-8")
-    return base.OK
+    measured = measure(page.build(presets(kernels), yes), kernels, base.say)
+    return page_of(measured).publish(json_file, markdown_file, kernels=measured)
 
 
 def register(group):
@@ -162,9 +122,7 @@ def register(group):
 
     @group.command("stackleak", short_help="What stack erasing costs, beside what was published for Linux.")
     @click.option("--quick", is_flag=True, help="Clang 19 without KASAN only.")
-    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
-    @click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the table to FILE.")
-    @YES
+    @page.options
     @click.pass_context
     def stackleak(context, **options):
         """Measure what stack erasing costs: system calls without, with it off, and with it on.

@@ -6,21 +6,19 @@ to the same kernel with kasan.stacktrace=off. Three things are measured: the boo
 programs in user mode, and a pair of kmalloc() and kfree().
 """
 
-import json
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
+from redzone.bench import cost, page
 from redzone.build import builder
-from redzone.core import base, doctor
-from redzone.core.base import Failure
-from redzone.core.options import YES, check_output
+from redzone.core import base
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, Functions
+from redzone.machine import execlog
 
-FORMAT = 1
 # Enough for stack traces to be seen: see docs/costs.md.
 PROGRAMS = 256
 OFF = "off"
@@ -117,23 +115,13 @@ def presets(modes):
 
 def _counts(image, mode, programs):
     """Return (allocations, frees) of a boot with @programs programs."""
-    from redzone.bench import cost
-    from redzone.machine import execlog, qemu
-
     functions = Functions(File.open(image.elf), (FUNC,))
     counts = []
     with tempfile.TemporaryDirectory(prefix="redzone-") as folder:
         path = Path(folder) / "exec"
-        target = qemu.Machine(
-            image.image,
-            memory="2G",
-            arguments=[f"programs:{programs}"],
-            icount=True,
-            mode=mode,
-            timeout=cost.TIMEOUT,
-            options=execlog.options(path, functions, ALLOCATIONS + FREES),
-        )
-        cost.run_kernel(f"{mode}: counting calls", target)
+        logged = execlog.options(path, functions, ALLOCATIONS + FREES)
+        machine = {"memory": "2G", "options": logged}
+        cost.run_kernel(f"{mode}: counting calls", image, mode, f"programs:{programs}", **machine)
         calls = {functions.name(address): times for address, times in execlog.executed(path).items()}
     for names in (ALLOCATIONS, FREES):
         counts.append(sum(calls.get(name, 0) for name in names))
@@ -142,26 +130,11 @@ def _counts(image, mode, programs):
 
 def measure_kernel(image, mode, parameter, title):
     """Return {figure: instructions} of @image with kasan.stacktrace=@parameter."""
-    from redzone.bench import cost
-    from redzone.machine import qemu
-
-    figures = {}
-    for memory, arguments in (("2G", [f"programs:{PROGRAMS}"]), ("512M", ["memory:kmalloc_64"])):
-        target = qemu.Machine(
-            image.image,
-            memory=memory,
-            append=[f"kasan.stacktrace={parameter}"],
-            arguments=arguments,
-            icount=True,
-            mode=mode,
-            timeout=cost.TIMEOUT,
-        )
-        for name, value in cost.parse(cost.run_kernel(title, target)).items():
-            figures.setdefault(name, value)
-    missing = [name for name in FIGURES if name not in figures]
-    if missing:
-        raise Failure(f"{title}: the kernel printed no figure for {', '.join(missing)}", base.CRASHED)
-    return {name: figures[name] for name in FIGURES}
+    lines, append = [], [f"kasan.stacktrace={parameter}"]
+    # Both print the time of the boot: the last one counts.
+    for memory, work in (("512M", "memory:kmalloc_64"), ("2G", f"programs:{PROGRAMS}")):
+        lines += cost.run_kernel(title, image, mode, work, memory=memory, append=append)
+    return cost.figures_of(title, lines, FIGURES)
 
 
 def measure(images, modes, progress):
@@ -242,52 +215,26 @@ def remarks(mode, measured):
     )
 
 
-def markdown(measured):
-    """Return all tables as a Markdown document."""
-    from redzone.bench import cost
-
-    parts = [
-        "# Figures of `./redzone bench traces`, arm64, Clang 19\n",
+def page_of(measured):
+    """Return the page of what measure() has returned."""
+    made = page.Page(
+        "traces",
         "What stack traces cost, in instructions; see\n"
-        "[docs/costs.md](../docs/costs.md#what-stack-traces-cost).\n",
-    ]
+        "[docs/costs.md](../docs/costs.md#what-stack-traces-cost).",
+    )
     for mode, figures in measured.items():
-        parts.append(f"## {MODES[mode].title}\n")
-        parts.append(cost.markdown(list(rows(mode, figures))))
-        parts.append("\n".join(f"- {line}" for line in remarks(mode, figures)) + "\n")
-    parts.append("\n".join(NOTES) + "\n")
-    return "\n".join(parts)
+        made.section(MODES[mode].title)
+        made.table(rows(mode, figures))
+        made.remarks(remarks(mode, figures))
+    made.notes(NOTES)
+    return made
 
 
 def run(quick, json_file, markdown_file, yes):
     """Carry out the command. Returns the exit status."""
-    from redzone.bench import cost
-
     modes = ["generic"] if quick else list(MODES)
-    # Check now, not after minutes of measuring.
-    check_output("--json", json_file)
-    check_output("--markdown", markdown_file)
-    wanted = presets(modes)
-    needed = [key for preset in wanted.values() for key in builder.tools_of(preset)]
-    doctor.require([*needed, *cost.TOOLS], "run the benchmark", yes)
-    images = {
-        key: builder.build(preset, targets=(cost.KERNEL,))[cost.KERNEL] for key, preset in wanted.items()
-    }
-    measured = measure(images, modes, base.say)
-    for mode, figures in measured.items():
-        print(f"{MODES[mode].title}:")
-        cost.show(list(rows(mode, figures)))
-        for line in remarks(mode, figures):
-            print(f"  {line}")
-        print()
-    for line in NOTES:
-        print(line)
-    if json_file:
-        data = {"format": FORMAT, "unit": "instructions", "programs": PROGRAMS, "modes": measured}
-        Path(json_file).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    if markdown_file:
-        Path(markdown_file).write_text(markdown(measured), encoding="utf-8")
-    return base.OK
+    measured = measure(page.build(presets(modes), yes), modes, base.say)
+    return page_of(measured).publish(json_file, markdown_file, programs=PROGRAMS, modes=measured)
 
 
 def register(group):
@@ -295,9 +242,7 @@ def register(group):
 
     @group.command("traces", short_help="What stack traces cost, beside the figures published for Linux.")
     @click.option("--quick", is_flag=True, help="Generic mode only.")
-    @click.option("--json", "json_file", metavar="FILE", help="Also write the figures to FILE.")
-    @click.option("--markdown", "markdown_file", metavar="FILE", help="Also write the tables to FILE.")
-    @YES
+    @page.options
     @click.pass_context
     def traces(context, **options):
         """Measure what stack traces cost: without, by the unwinder, by the shadow call stack.

@@ -147,6 +147,16 @@ class Variable(_Type):
         return name, text
 
 
+class Output(_Type):
+    """A file that is written at the end of a long run: it is checked before that begins."""
+
+    name = "FILE"
+
+    def convert(self, value, param, context):
+        check_output(param.opts[0], value)
+        return value
+
+
 def check_output(option, name, inputs=()):
     """Raise Failure if the file @name of @option cannot be written, or is one of the @inputs (paths).
 

@@ -4,7 +4,7 @@
 Figures are instructions, so they are the same on every host: docs/costs.md.
 """
 
-from redzone.bench import cost
+from redzone.bench import cost, page
 from redzone.build.builder import KERNEL, preset_name
 from redzone.core import base
 from redzone.testing.runner import FAIL, PASS, Result
@@ -81,7 +81,7 @@ def run(context):
     figures = {}
     for column in columns:
         preset = preset_name(*cost.MODES[column.mode])
-        image = context.build(preset, targets=["redzone-bench"])["redzone-bench"].image
+        image = context.build(preset, targets=[page.KERNEL])[page.KERNEL]
         figures[column.key] = cost.measure(column, image, chosen, context.note)
     yield from goals(figures)
     lines = stale(figures, cost.load(RECORDED))

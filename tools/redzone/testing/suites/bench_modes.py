@@ -4,7 +4,7 @@
 Figures are instructions, so they are the same on every host: docs/costs.md.
 """
 
-from redzone.bench import cost
+from redzone.bench import cost, page
 from redzone.build.builder import KERNEL, preset_name
 from redzone.testing.runner import FAIL, PASS, Result
 
@@ -53,7 +53,7 @@ def run(context):
         if column.mode != "none" and column.traces and not column.off:
             continue
         preset = preset_name(*cost.MODES[column.mode])
-        image = context.build(preset, targets=[cost.KERNEL])[cost.KERNEL].image
+        image = context.build(preset, targets=[page.KERNEL])[page.KERNEL]
         operations = {*OFF_OPERATIONS, *(name for mode in modes for name in NO_TRACES.get(mode, {}))}
         chosen = {
             group: [name for name in names if name in operations]
